@@ -1,0 +1,105 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// stopGrace is how long a part may take to end by itself.
+const stopGrace = 5 * time.Second
+
+// A part is one process of the cluster.
+type part struct {
+	name    string // as in --components
+	command string // devcluster's subcommand
+	args    []string
+	env     []string // added to the environment
+}
+
+// A process is a part that runs.
+type process struct {
+	part
+	cmd  *exec.Cmd
+	log  string
+	done chan struct{} // closed when it has ended
+}
+
+// A partExit says that a part ended though nobody asked it to.
+type partExit struct {
+	name  string
+	state string
+	log   string
+}
+
+func (e *partExit) Error() string {
+	return fmt.Sprintf("%s ended: %s; the end of %s:\n%s", e.name, e.state, e.log, tail(e.log, 20))
+}
+
+// start starts a part with its output in <dir>/log/<name>.log. When it ends,
+// ended is called with a *partExit.
+//
+// It must be called from a goroutine that is locked to its thread and lives
+// as long as the program: on Linux the kernel kills the part when that thread
+// ends, however that came about.
+func (p part) start(dir string, ended context.CancelCauseFunc) (*process, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding this program: %w", err)
+	}
+	path := filepath.Join(dir, "log", p.name+".log")
+	log, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("opening the log of %s: %w", p.name, err)
+	}
+	defer log.Close() // the child keeps its own
+	cmd := exec.Command(program, append([]string{p.command}, p.args...)...)
+	cmd.Args[0] = "devcluster" // not a link's name, which would be taken for a component
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), p.env...)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = childAttributes()
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", p.name, err)
+	}
+	running := &process{part: p, cmd: cmd, log: path, done: make(chan struct{})}
+	go func() {
+		_ = cmd.Wait() // cmd.ProcessState says it all
+		ended(&partExit{name: p.name, state: cmd.ProcessState.String(), log: path})
+		close(running.done)
+	}()
+	return running, nil
+}
+
+// stop ends processes, all at once, and waits for them.
+func stop(processes []*process) {
+	for _, p := range processes {
+		_ = p.cmd.Process.Signal(syscall.SIGTERM) // has it ended already, so much the better
+	}
+	late := time.After(stopGrace)
+	for _, p := range processes {
+		select {
+		case <-p.done:
+		case <-late:
+			late = time.After(0)
+			_ = p.cmd.Process.Kill()
+			<-p.done
+		}
+	}
+}
+
+// tail returns the last lines of a file.
+func tail(path string, lines int) string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	all := strings.Split(string(bytes.TrimSpace(data)), "\n")
+	return "  " + strings.Join(all[max(0, len(all)-lines):], "\n  ")
+}

@@ -1,0 +1,128 @@
+package cluster
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	certutil "k8s.io/client-go/util/cert"
+)
+
+// A state is what a cluster keeps in its folder, beside etcd's data, so that
+// kubeconfigs stay good when it is started again.
+type state struct {
+	Ports  map[string]int    `json:"ports"`  // by what listens there
+	Tokens map[string]string `json:"tokens"` // by user
+
+	dir string
+}
+
+// openState reads the state of a folder, or makes one; and takes the folder's
+// lock, which the kernel drops with this process.
+func openState(dir string) (*state, error) {
+	for _, sub := range []string{"log", "config", "certs"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
+			return nil, fmt.Errorf("making the cluster's folder: %w", err)
+		}
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("opening the folder's lock: %w", err)
+	}
+	// Never closed: it is held until the process ends.
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, fmt.Errorf("locking %s, which another cluster may be using: %w", dir, err)
+	}
+	s := &state{Ports: map[string]int{}, Tokens: map[string]string{}, dir: dir}
+	data, err := os.ReadFile(s.path("state.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the cluster's state: %w", err)
+	}
+	if err := json.Unmarshal(data, s); err != nil {
+		return nil, fmt.Errorf("reading the cluster's state %s: %w", s.path("state.json"), err)
+	}
+	return s, nil
+}
+
+// path returns the path of a file in the folder.
+func (s *state) path(elements ...string) string {
+	return filepath.Join(append([]string{s.dir}, elements...)...)
+}
+
+func (s *state) save() error {
+	data, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return fmt.Errorf("writing the cluster's state: %w", err)
+	}
+	if err := os.WriteFile(s.path("state.json"), data, 0o600); err != nil {
+		return fmt.Errorf("writing the cluster's state: %w", err)
+	}
+	return nil
+}
+
+// token returns the token of a user, and draws one if there is none.
+func (s *state) token(user string) string {
+	if s.Tokens[user] == "" {
+		s.Tokens[user] = rand.Text()
+	}
+	return s.Tokens[user]
+}
+
+// choosePorts gives each name a free loopback port: the one it had if that is
+// free, otherwise one of the kernel's choice. All are held until the last is
+// chosen, so no two are the same.
+func (s *state) choosePorts(names ...string) error {
+	for _, name := range names {
+		listener, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(s.Ports[name]))
+		if err != nil {
+			listener, err = net.Listen("tcp", "127.0.0.1:0")
+		}
+		if err != nil {
+			return fmt.Errorf("finding a free port for %s: %w", name, err)
+		}
+		defer listener.Close()
+		s.Ports[name] = listener.Addr().(*net.TCPAddr).Port
+	}
+	return nil
+}
+
+// makeKeys writes, unless they are there, the API server's certificate (which
+// is its own authority) and the key that signs ServiceAccounts' tokens.
+func (s *state) makeKeys() error {
+	if _, err := os.Stat(s.path("certs", "sa.key")); err == nil {
+		return nil // written last
+	}
+	loopback := []net.IP{net.IPv4(127, 0, 0, 1), net.IPv4(10, 96, 0, 1)}
+	names := []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"}
+	cert, key, err := certutil.GenerateSelfSignedCertKey("127.0.0.1", loopback, names)
+	if err != nil {
+		return fmt.Errorf("making the API server's certificate: %w", err)
+	}
+	signer, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return fmt.Errorf("making the ServiceAccounts' key: %w", err)
+	}
+	block := &pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(signer)}
+	for _, file := range []struct {
+		name string
+		data []byte
+	}{{"apiserver.crt", cert}, {"apiserver.key", key}, {"sa.key", pem.EncodeToMemory(block)}} {
+		if err := os.WriteFile(s.path("certs", file.name), file.data, 0o600); err != nil {
+			return fmt.Errorf("writing keys: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,184 @@
+// Package cluster runs a Kubernetes on the loopback interface: etcd, the
+// control plane, simulated nodes, each a process of this very program.
+package cluster
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// readyLimit is how long a cluster may take to become ready; about ten
+// seconds are usual.
+const readyLimit = 5 * time.Minute
+
+// errAsked ends a cluster that somebody asked to end.
+var errAsked = errors.New("asked to stop")
+
+// Run is `devcluster up`: it starts a cluster, says on standard output when it
+// is ready, and takes it down when it is asked to or when a part ends. The
+// latter is an error. Call it from the program's main goroutine.
+func Run(args []string) error {
+	o, err := parseOptions(args, os.Stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	runtime.LockOSThread() // never unlocked; see part.start
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	cancelWhenAsked(cancel, o.untilStdin)
+
+	dir, remove, err := folder(o.dir)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	c := &cluster{options: o, cancel: cancel}
+	defer c.down()
+	if err := c.up(ctx, dir); err == nil {
+		<-ctx.Done()
+	} else if ctx.Err() == nil {
+		return err
+	}
+	if cause := context.Cause(ctx); !errors.Is(cause, errAsked) {
+		return cause
+	}
+	return nil
+}
+
+// cancelWhenAsked cancels on Ctrl-C, on SIGTERM and, if wanted, at the end of
+// standard input. A second signal ends the program at once.
+func cancelWhenAsked(cancel context.CancelCauseFunc, untilStdin bool) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		<-signals
+		signal.Stop(signals)
+		fmt.Fprintln(os.Stderr, "taking the cluster down")
+		cancel(errAsked)
+	}()
+	if untilStdin {
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			cancel(errAsked)
+		}()
+	}
+}
+
+// folder returns the absolute path of the cluster's folder, made if need be,
+// and what is to be called at the end.
+func folder(dir string) (path string, remove func(), err error) {
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "devcluster-"); err != nil {
+			return "", nil, fmt.Errorf("making a temporary folder: %w", err)
+		}
+		return dir, func() { _ = os.RemoveAll(dir) }, nil
+	}
+	if path, err = filepath.Abs(dir); err != nil {
+		return "", nil, fmt.Errorf("finding %s: %w", dir, err)
+	}
+	return path, func() {}, nil
+}
+
+// A cluster is the running parts.
+type cluster struct {
+	options
+	*state
+	processes []*process
+	cancel    context.CancelCauseFunc // called with a *partExit when a part ends
+}
+
+// up starts all parts and returns when the cluster is ready.
+func (c *cluster) up(ctx context.Context, dir string) error {
+	began := time.Now()
+	if err := c.prepare(dir); err != nil {
+		return err
+	}
+	if err := c.start("etcd", "apiserver"); err != nil {
+		return err
+	}
+	ctx, stop := context.WithTimeout(ctx, readyLimit)
+	defer stop()
+	client, err := c.connect()
+	if err != nil {
+		return err
+	}
+	if err := awaitServer(ctx, client); err != nil {
+		return err
+	}
+	if err := c.start(partNames[2:]...); err != nil {
+		return err
+	}
+	if err := c.furnish(ctx, client); err != nil {
+		return err
+	}
+	if err := c.await(ctx, client); err != nil {
+		return err
+	}
+	if err := os.WriteFile(c.path("ready"), []byte(c.path("kubeconfig")+"\n"), 0o600); err != nil {
+		return fmt.Errorf("saying that the cluster is ready: %w", err)
+	}
+	fmt.Printf("ready after %.1f s: %s\n", time.Since(began).Seconds(), c.server())
+	fmt.Printf("KUBECONFIG=%s\n", c.path("kubeconfig"))
+	return nil
+}
+
+// prepare writes all files that the parts read.
+func (c *cluster) prepare(dir string) (err error) {
+	if c.state, err = openState(dir); err != nil {
+		return err
+	}
+	_ = os.Remove(c.path("ready")) // left by one that was killed
+	if err := c.choosePorts("etcd", "etcd-peer", "apiserver"); err != nil {
+		return err
+	}
+	if err := c.makeKeys(); err != nil {
+		return err
+	}
+	if err := c.writeUsers(c.users); err != nil {
+		return err
+	}
+	if err := c.writeData(); err != nil {
+		return err
+	}
+	return c.save()
+}
+
+// start starts those of the named parts that are wanted.
+func (c *cluster) start(names ...string) error {
+	for _, name := range names {
+		if !c.has(name) {
+			continue
+		}
+		running, err := c.part(name).start(c.state.dir, c.cancel)
+		if err != nil {
+			return err
+		}
+		c.processes = append(c.processes, running)
+		fmt.Printf("%-18s  pid %-7d  %s\n", name, running.cmd.Process.Pid, running.log)
+	}
+	return nil
+}
+
+// down ends all parts: etcd last, so that everybody's last writes arrive.
+func (c *cluster) down() {
+	if c.state == nil {
+		return
+	}
+	_ = os.Remove(c.path("ready"))
+	if len(c.processes) > 0 {
+		stop(c.processes[1:])
+		stop(c.processes[:1])
+	}
+}

@@ -1,0 +1,78 @@
+// Package api holds the names that users and other programs rely on: labels,
+// annotations, field managers and the finalizer of the domain jacquard.dev.
+package api
+
+import "strings"
+
+// Domain is the label, annotation and API group domain.
+const Domain = "jacquard.dev"
+
+// FieldManager is the manager under which owned children and statuses are
+// server-side applied.
+const FieldManager = "jacquard"
+
+// LabelOwnerUID is the label of every owned child: the uid of its custom
+// resource. It finds children again; it does not by itself prove ownership.
+const LabelOwnerUID = "jacquard.dev/owner-uid"
+
+// Annotations that the engine writes on owned children.
+const (
+	// AnnotationOwner names the custom resource: <name>/<namespace>/<resource>,
+	// where <name> is the CRD's name.
+	AnnotationOwner = "jacquard.dev/owner"
+	// AnnotationFile is the template file, without .yaml, that made the child.
+	AnnotationFile = "jacquard.dev/file"
+	// AnnotationDesired is the hash of what is applied, "v1:" and SHA-256.
+	AnnotationDesired = "jacquard.dev/desired"
+)
+
+// Annotations that a template's author writes as literal text.
+const (
+	AnnotationOnImmutable = "jacquard.dev/on-immutable"
+	AnnotationOnFailed    = "jacquard.dev/on-failed"
+	AnnotationOnDelete    = "jacquard.dev/on-delete"
+)
+
+// AnnotationChildKinds is the engine's record on a CRD of every kind of child
+// that was ever created for it: sorted "kind.group", comma-separated.
+const AnnotationChildKinds = "jacquard.dev/child-kinds"
+
+// Reserved says whether a label or annotation key belongs to this domain.
+func Reserved(key string) bool {
+	prefix, _, found := strings.Cut(key, "/")
+	return found && (prefix == Domain || strings.HasSuffix(prefix, "."+Domain))
+}
+
+// trackers are prefixes of keys that other tools use to track objects; they
+// are not shown to templates and so never reach a child.
+var trackers = []string{"argocd.argoproj.io/", "meta.helm.sh/", "kubectl.kubernetes.io/last-applied-configuration"}
+
+// Hidden says whether a template does not see this label or annotation of the
+// custom resource: ours, and those of tools that track objects.
+func Hidden(key string) bool {
+	if Reserved(key) {
+		return true
+	}
+	for _, t := range trackers {
+		if strings.HasPrefix(key, t) {
+			return true
+		}
+	}
+	prefix, _, found := strings.Cut(key, "/")
+	return found && strings.HasSuffix(prefix, "toolkit.fluxcd.io")
+}
+
+// Owner is the value of AnnotationOwner: which custom resource a child is of.
+type Owner struct{ Kind, Namespace, Name string }
+
+// String returns <name>/<namespace>/<resource>.
+func (o Owner) String() string { return o.Kind + "/" + o.Namespace + "/" + o.Name }
+
+// ParseOwner reads AnnotationOwner; ok is false for anything else.
+func ParseOwner(s string) (o Owner, ok bool) {
+	parts := strings.Split(s, "/")
+	if len(parts) != 3 || parts[0] == "" || parts[2] == "" {
+		return Owner{}, false
+	}
+	return Owner{Kind: parts[0], Namespace: parts[1], Name: parts[2]}, true
+}

@@ -1,0 +1,4 @@
+// Package folder reads what platform engineers write: roots that hold crds/,
+// templates/ and examples/. It reads files and checks their names and sizes;
+// what is in them is for package kind to understand.
+package folder

@@ -1,0 +1,139 @@
+package folder
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// MaxFile is the largest file that is read, in bytes.
+const MaxFile = 1 << 20
+
+// A File is one file: Name is its path inside the folder, Shown how errors
+// call it.
+type File struct {
+	Name  string
+	Shown string
+	Data  []byte
+}
+
+// A Folder is what is in templates/<name>/, as read; Name is the CRD's name.
+type Folder struct {
+	Name string
+	// Children are the *.yaml files that make children, by name.
+	Children []File
+	// Partials are its own _*.tpl and those of templates/_lib.
+	Partials []File
+	// Status is status.yaml, Settings is kind.yaml; nil when absent.
+	Status, Settings *File
+	// Digest is SHA-256 of all names and contents.
+	Digest string
+}
+
+// LibName is the folder of partials that every kind may call.
+const LibName = "_lib"
+
+// read reads one folder and sorts its files by what they are for.
+func read(fsys fs.FS, shown, name string, lib []File) (*Folder, error) {
+	dir := path.Join("templates", name)
+	entries, err := fs.ReadDir(fsys, dir)
+	if err != nil {
+		return nil, fmt.Errorf("reading folder %s: %w", path.Join(shown, dir), err)
+	}
+	f := &Folder{Name: name, Partials: slices.Clone(lib)}
+	var errs []error
+	for _, e := range entries {
+		if err := f.take(fsys, shown, path.Join(dir, e.Name())); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	f.Digest = f.digest()
+	return f, errors.Join(errs...)
+}
+
+// take reads one entry of the folder.
+func (f *Folder) take(fsys fs.FS, shown, file string) error {
+	name := path.Base(file)
+	switch {
+	case strings.HasPrefix(name, "."), name == "tests":
+		return nil
+	case !strings.HasSuffix(name, ".yaml") && !isPartial(name):
+		return fmt.Errorf("%s: a folder holds *.yaml, _*.tpl and tests/, nothing else: rename or remove it", path.Join(shown, file))
+	}
+	read, err := readFile(fsys, shown, file)
+	if err != nil {
+		return err
+	}
+	switch {
+	case name == "status.yaml":
+		f.Status = read
+	case name == "kind.yaml":
+		f.Settings = read
+	case isPartial(name):
+		f.Partials = append(f.Partials, *read)
+	default:
+		f.Children = append(f.Children, *read)
+	}
+	return nil
+}
+
+func isPartial(name string) bool {
+	return strings.HasPrefix(name, "_") && strings.HasSuffix(name, ".tpl")
+}
+
+// readFile reads one regular file of at most MaxFile bytes.
+func readFile(fsys fs.FS, shown, file string) (*File, error) {
+	as := path.Join(shown, file)
+	open, err := fsys.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", as, err)
+	}
+	defer open.Close()
+	info, err := open.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", as, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("reading %s: it is not a regular file", as)
+	}
+	data, err := io.ReadAll(io.LimitReader(open, MaxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", as, err)
+	}
+	if len(data) > MaxFile {
+		return nil, fmt.Errorf("reading %s: it is larger than %d bytes", as, MaxFile)
+	}
+	return &File{Name: path.Base(file), Shown: as, Data: clean(data)}, nil
+}
+
+// clean drops a byte order mark and makes line ends those of Unix, so that
+// where a file was written does not change what it means.
+func clean(data []byte) []byte {
+	text := strings.TrimPrefix(string(data), "\uFEFF")
+	return []byte(strings.ReplaceAll(text, "\r\n", "\n"))
+}
+
+func (f *Folder) digest() string {
+	h := sha256.New()
+	add := func(file *File) {
+		if file != nil {
+			fmt.Fprintf(h, "%s %d\n", file.Name, len(file.Data))
+			h.Write(file.Data)
+		}
+	}
+	for i := range f.Children {
+		add(&f.Children[i])
+	}
+	for i := range f.Partials {
+		add(&f.Partials[i])
+	}
+	add(f.Status)
+	add(f.Settings)
+	return hex.EncodeToString(h.Sum(nil))
+}

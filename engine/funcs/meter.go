@@ -1,0 +1,114 @@
+package funcs
+
+import (
+	"strconv"
+	"unicode/utf8"
+)
+
+// A jsonMeter counts down the bytes that a value takes as JSON, at least as
+// many as it does take, so that nothing large is ever allocated.
+type jsonMeter struct {
+	left   int
+	indent int  // blanks for each level; 0 writes it all in one line
+	html   bool // <, > and & are written as \u003c
+}
+
+func (m *jsonMeter) take(n int) error {
+	m.left -= n
+	if m.left < 0 {
+		return errNone
+	}
+	return nil
+}
+
+func (m *jsonMeter) value(v any, depth int) error {
+	if depth > maxDepth {
+		return errDeep
+	}
+	switch v := v.(type) {
+	case nil:
+		return m.take(len("null"))
+	case bool:
+		return m.take(len(strconv.FormatBool(v)))
+	case int64:
+		return m.take(len(strconv.FormatInt(v, 10)))
+	case float64:
+		return m.take(len(strconv.FormatFloat(v, 'g', -1, 64)))
+	case string:
+		return m.text(v)
+	case []any:
+		return m.list(v, depth)
+	case map[string]any:
+		return m.dict(v, depth)
+	}
+	return nil
+}
+
+// between is what stands between two entries: a comma, and a line break with
+// its blanks.
+func (m *jsonMeter) between(depth int) int {
+	if m.indent == 0 {
+		return 1
+	}
+	return 2 + depth*m.indent
+}
+
+func (m *jsonMeter) list(list []any, depth int) error {
+	for _, item := range list {
+		if err := m.take(m.between(depth)); err != nil {
+			return err
+		}
+		if err := m.value(item, depth+1); err != nil {
+			return err
+		}
+	}
+	return m.end(len(list), depth)
+}
+
+func (m *jsonMeter) dict(dict map[string]any, depth int) error {
+	for key, item := range dict {
+		if err := m.take(m.between(depth) + len(": ")); err != nil {
+			return err
+		}
+		if err := m.text(key); err != nil {
+			return err
+		}
+		if err := m.value(item, depth+1); err != nil {
+			return err
+		}
+	}
+	return m.end(len(dict), depth)
+}
+
+// end takes the brackets; the last entry has no comma.
+func (m *jsonMeter) end(entries, depth int) error {
+	if entries == 0 {
+		return m.take(len("[]"))
+	}
+	if m.indent == 0 {
+		return m.take(len("[]") - 1)
+	}
+	return m.take(len("[]\n") - 1 + (depth-1)*m.indent)
+}
+
+func (m *jsonMeter) text(s string) error {
+	if err := m.take(len(s) + len(`""`)); err != nil {
+		return err
+	}
+	more := 0
+	for i, r := range s {
+		switch {
+		case r == '"' || r == '\\' || r == '\n' || r == '\r' || r == '\t' || r == '\b' || r == '\f':
+			more++
+		case r < ' ' || m.html && (r == '<' || r == '>' || r == '&'):
+			more += len(`\u0000`) - 1
+		case r == '\u2028' || r == '\u2029' || r == utf8.RuneError:
+			_, size := utf8.DecodeRuneInString(s[i:])
+			more += len(`\u2028`) - size
+		}
+		if more > m.left {
+			return errNone
+		}
+	}
+	return m.take(more)
+}

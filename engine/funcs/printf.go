@@ -1,0 +1,198 @@
+package funcs
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxPad is the largest width and precision that printf takes.
+const maxPad = 1024
+
+// printf formats as fmt.Sprintf does, directive by directive; what fmt would
+// report within the text, such as %!d(string=…), is an error.
+func printf(lim Limits, format string, args ...any) (string, error) {
+	f := &formatter{format: format, args: args, used: make([]bool, len(args)), lim: lim}
+	for f.pos < len(format) {
+		if err := f.step(); err != nil {
+			return "", err
+		}
+		if err := fitsAppended(f.out, lim); err != nil {
+			return "", err
+		}
+	}
+	for i, used := range f.used {
+		if !used && !f.jumped {
+			return "", argument(i+1, errors.New("is not used by the format"))
+		}
+	}
+	return string(f.out), nil
+}
+
+// A formatter is one run through a printf format.
+type formatter struct {
+	format string
+	pos    int
+	args   []any
+	next   int    // the argument for the next directive
+	used   []bool // which arguments were used
+	jumped bool   // an explicit index was used
+	out    []byte
+	lim    Limits
+}
+
+// step copies text up to a directive, or does one directive.
+func (f *formatter) step() error {
+	rest := f.format[f.pos:]
+	if n := strings.IndexByte(rest, '%'); n != 0 {
+		if n < 0 {
+			n = len(rest)
+		}
+		f.pos += n
+		f.out = append(f.out, rest[:n]...)
+		return nil
+	}
+	f.pos++
+	spec, err := f.spec()
+	if err != nil {
+		return err
+	}
+	verb, size := utf8.DecodeRuneInString(f.format[f.pos:])
+	if size == 0 {
+		return errors.New("the format ends within a directive")
+	}
+	f.pos += size
+	if verb == '%' {
+		f.out = append(f.out, '%')
+		return nil
+	}
+	i, v, err := f.argument()
+	if err != nil {
+		return err
+	}
+	return f.put(spec, verb, i, v)
+}
+
+// spec reads flags, width and precision and gives them with plain numbers.
+func (f *formatter) spec() (string, error) {
+	from := f.pos
+	for f.pos < len(f.format) && strings.IndexByte("+-# 0", f.format[f.pos]) >= 0 {
+		f.pos++
+	}
+	spec := "%" + f.format[from:f.pos]
+	width, err := f.number()
+	if err != nil {
+		return "", err
+	}
+	spec += width
+	if !strings.HasPrefix(f.format[f.pos:], ".") {
+		return spec, nil
+	}
+	f.pos++
+	precision, err := f.number()
+	if err == nil && strings.HasPrefix(precision, "-") {
+		err = errors.New("a precision in the format is negative")
+	}
+	return spec + "." + precision, err
+}
+
+// number reads a width or precision: digits, or a star for an argument. Before
+// and after it there may be an argument's index.
+func (f *formatter) number() (string, error) {
+	if err := f.index(); err != nil {
+		return "", err
+	}
+	if strings.HasPrefix(f.format[f.pos:], "*") {
+		f.pos++
+		return f.star()
+	}
+	digits, err := f.digits()
+	if err != nil {
+		return "", err
+	}
+	return digits, f.index()
+}
+
+func (f *formatter) star() (string, error) {
+	i, v, err := f.argument()
+	if err != nil {
+		return "", err
+	}
+	n, err := integer(v)
+	if err != nil {
+		return "", argument(i+1, err)
+	}
+	if n > maxPad || n < -maxPad {
+		return "", argument(i+1, fmt.Errorf("is a width or precision of more than %d", maxPad))
+	}
+	return strconv.FormatInt(n, 10), f.index()
+}
+
+func (f *formatter) digits() (string, error) {
+	from := f.pos
+	for f.pos < len(f.format) && f.format[f.pos] >= '0' && f.format[f.pos] <= '9' {
+		f.pos++
+	}
+	digits := f.format[from:f.pos]
+	if n, err := strconv.Atoi(digits); digits != "" && (err != nil || n > maxPad) {
+		return "", fmt.Errorf("a number in the format is more than %d", maxPad)
+	}
+	return digits, nil
+}
+
+// index reads an explicit argument index such as [2].
+func (f *formatter) index() error {
+	if !strings.HasPrefix(f.format[f.pos:], "[") {
+		return nil
+	}
+	f.pos++
+	digits, err := f.digits()
+	if err != nil {
+		return err
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil || !strings.HasPrefix(f.format[f.pos:], "]") {
+		return errors.New("an argument index in the format is no number in brackets")
+	}
+	f.pos++
+	f.next, f.jumped = n-1, true
+	return nil
+}
+
+func (f *formatter) argument() (int, any, error) {
+	i := f.next
+	if i < 0 || i >= len(f.args) {
+		return 0, nil, fmt.Errorf("the format wants an argument %d, which is not there", i+2)
+	}
+	f.next, f.used[i] = i+1, true
+	return i, f.args[i], nil
+}
+
+// longest is how many bytes a byte of text may become: \x00 with q, 0x00 and a
+// blank with x.
+var longest = map[rune]int{'q': 4, 'x': 5, 'X': 5}
+
+// put formats one value.
+func (f *formatter) put(spec string, verb rune, i int, v any) error {
+	v, err := fitVerb(verb, v)
+	if err != nil {
+		return argument(i+1, err)
+	}
+	switch v := v.(type) {
+	case []any, map[string]any:
+		if spec != "%" {
+			return argument(i+1, fmt.Errorf("is %s, which takes no flags or width", kind(v)))
+		}
+		f.out, err = appendText(f.out, v, f.lim)
+		return err
+	case string:
+		if n := times(len(v), max(1, longest[verb])); n > f.lim.Bytes-len(f.out) {
+			return tooLong(math.MaxInt, f.lim)
+		}
+	}
+	f.out = fmt.Appendf(f.out, spec+string(verb), v)
+	return nil
+}

@@ -1,0 +1,87 @@
+package funcs
+
+import (
+	"math"
+	"regexp"
+	"strings"
+)
+
+var regexFuncs = map[string]any{
+	"regexMatch": regexMatch, "mustRegexMatch": regexMatch,
+	"regexFind": regexFind, "mustRegexFind": regexFind,
+	"regexFindAll": regexFindAll, "mustRegexFindAll": regexFindAll,
+	"regexSplit": regexSplit, "mustRegexSplit": regexSplit,
+	"regexReplaceAll": regexReplaceAll, "mustRegexReplaceAll": regexReplaceAll,
+	"regexReplaceAllLiteral":     regexReplaceAllLiteral,
+	"mustRegexReplaceAllLiteral": regexReplaceAllLiteral,
+	"regexQuoteMeta":             regexp.QuoteMeta,
+}
+
+func regexMatch(expr, s string) (bool, error) {
+	p, err := compile(expr, s)
+	if err != nil {
+		return false, err
+	}
+	return p.MatchString(s), nil
+}
+
+func regexFind(expr, s string) (string, error) {
+	p, err := compile(expr, s)
+	if err != nil {
+		return "", err
+	}
+	return p.FindString(s), nil
+}
+
+// regexFindAll gives at most n matches, all if n is negative.
+func regexFindAll(lim Limits, expr, s string, n int) ([]string, error) {
+	p, err := forAll(lim, expr, s)
+	if err != nil {
+		return nil, err
+	}
+	return p.FindAllString(s, n), nil
+}
+
+// regexSplit gives at most n parts, all if n is negative.
+func regexSplit(lim Limits, expr, s string, n int) ([]string, error) {
+	p, err := forAll(lim, expr, s)
+	if err != nil {
+		return nil, err
+	}
+	return p.Split(s, n), nil
+}
+
+func regexReplaceAll(lim Limits, expr, s, to string) (string, error) {
+	return replaceMatches(lim, expr, s, to, strings.Contains(to, "$"))
+}
+
+func regexReplaceAllLiteral(lim Limits, expr, s, to string) (string, error) {
+	return replaceMatches(lim, expr, s, to, false)
+}
+
+// replaceMatches replaces every match; expand puts groups in for $1.
+func replaceMatches(lim Limits, expr, s, to string, expand bool) (string, error) {
+	p, err := forAll(lim, expr, s)
+	if err != nil {
+		return "", err
+	}
+	var out []byte
+	last, groups := 0, 0
+	if expand {
+		groups = strings.Count(to, "$")
+	}
+	for _, m := range p.FindAllStringSubmatchIndex(s, -1) {
+		most := plus(m[0]-last+len(to), times(groups, m[1]-m[0]))
+		if plus(len(out), most) > lim.Bytes {
+			return "", tooLong(math.MaxInt, lim)
+		}
+		out = append(out, s[last:m[0]]...)
+		if expand {
+			out = p.ExpandString(out, to, s, m)
+		} else {
+			out = append(out, to...)
+		}
+		last = m[1]
+	}
+	return string(append(out, s[last:]...)), nil
+}

@@ -1,0 +1,4 @@
+// Package kind understands a folder: it compiles the templates, reads the
+// settings, and finds out which kinds of children the folder can create. All
+// that can be wrong with a folder by itself is found here, with its place.
+package kind

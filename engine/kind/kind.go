@@ -1,0 +1,133 @@
+package kind
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+// A Kind is a CRD and its folder, compiled. It is immutable.
+type Kind struct {
+	// Name is the CRD's name, <plural>.<group>.
+	Name    string
+	CRD     *schema.CRD
+	Version *schema.Version
+	// GVK is what the custom resources are read as.
+	GVK      apischema.GroupVersionKind
+	Settings Settings
+	// Files are the names of the files that make children, sorted.
+	Files []string
+	// HasStatus says whether the folder has a status.yaml.
+	HasStatus bool
+	// Children are the kinds that the folder can create, sorted.
+	Children []Child
+	// Asks are the questions that the templates put to the cluster.
+	Asks []template.Ask
+	// Digest tells two versions of a folder apart.
+	Digest string
+
+	Templates *template.Set
+}
+
+// A Child is a kind of object that a folder can create, and the first place
+// that says so.
+type Child struct {
+	apischema.GroupVersionKind
+	Place template.Place
+}
+
+// statusFile is the name that status.yaml is compiled under.
+const statusFile = "status"
+
+// Compile understands a folder for its CRD. Its error joins everything that is
+// wrong with it.
+func Compile(f *folder.Folder, crd *schema.CRD, limits template.Limits) (*Kind, error) {
+	if f.Name != crd.Name {
+		return nil, fmt.Errorf("compiling folder %s: its CRD is named %s", f.Name, crd.Name)
+	}
+	settings, err := readSettings(f.Settings)
+	if err != nil {
+		return nil, err
+	}
+	version, err := crd.Version(settings.Version)
+	if err != nil {
+		return nil, fmt.Errorf("compiling folder %s: %w", f.Name, err)
+	}
+	set, err := template.Compile(sources(f), limits)
+	if err != nil {
+		return nil, err
+	}
+	k := &Kind{
+		Name: crd.Name, CRD: crd, Version: version, Settings: settings, Templates: set,
+		GVK:       apischema.GroupVersionKind{Group: crd.Group, Version: version.Name, Kind: crd.Kind},
+		HasStatus: f.Status != nil, Asks: set.Asks(), Digest: f.Digest,
+	}
+	if err := errors.Join(k.findChildren(f), k.check()); err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+// sources are the templates of a folder.
+func sources(f *folder.Folder) []template.Source {
+	var all []template.Source
+	for _, c := range f.Children {
+		all = append(all, template.Source{Name: stem(c), File: c.Shown, Text: string(c.Data)})
+	}
+	for _, p := range f.Partials {
+		all = append(all, template.Source{Name: p.Shown, File: p.Shown, Text: string(p.Data)})
+	}
+	if f.Status != nil {
+		all = append(all, template.Source{Name: statusFile, File: f.Status.Shown, Text: string(f.Status.Data)})
+	}
+	return all
+}
+
+func stem(f folder.File) string { return strings.TrimSuffix(f.Name, ".yaml") }
+
+// findChildren reads out of the literal lines of every file what it can make.
+func (k *Kind) findChildren(f *folder.Folder) error {
+	var errs []error
+	for _, file := range f.Children {
+		k.Files = append(k.Files, stem(file))
+		found, err := literalChildren(file, k.Templates.Tree(stem(file)))
+		errs = append(errs, err)
+		for _, c := range found {
+			errs = append(errs, k.add(c))
+		}
+	}
+	slices.Sort(k.Files)
+	slices.SortFunc(k.Children, func(a, b Child) int { return strings.Compare(a.String(), b.String()) })
+	return errors.Join(errs...)
+}
+
+// add takes up a kind of child, once.
+func (k *Kind) add(c Child) error {
+	if c.GroupKind() == k.GVK.GroupKind() {
+		return &template.Error{Place: c.Place, Err: fmt.Errorf("a folder may not create its own kind %s", c.Kind)}
+	}
+	if schema.ClusterScoped(c.GroupKind()) {
+		return &template.Error{Place: c.Place, Err: fmt.Errorf("%s is cluster-scoped: a child must live in the namespace of its resource", c.Kind)}
+	}
+	if !slices.ContainsFunc(k.Children, func(x Child) bool { return x.GroupVersionKind == c.GroupVersionKind }) {
+		k.Children = append(k.Children, c)
+	}
+	return nil
+}
+
+// Creates says whether the folder can create this kind.
+func (k *Kind) Creates(gvk apischema.GroupVersionKind) bool {
+	return slices.ContainsFunc(k.Children, func(c Child) bool { return c.GroupVersionKind == gvk })
+}
+
+// Reads says whether a template reads the children of some file.
+func (k *Kind) Reads() bool {
+	return slices.ContainsFunc(k.Asks, func(a template.Ask) bool { return a.Function != "hasAPI" })
+}

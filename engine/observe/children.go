@@ -1,0 +1,173 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+)
+
+// ChildrenOptions are what Children needs besides a cluster. The callbacks
+// must not block, may come from several goroutines at once, and may call
+// Children.
+type ChildrenOptions struct {
+	// HTTPClient may be shared; nil makes one.
+	HTTPClient *http.Client
+	// Namespaces are where namespaced children are watched; none means all.
+	Namespaces []string
+	// Changed is called for every child that came, changed or went, with the
+	// owner that its annotation names (the zero Owner if it names none) and the
+	// owner's uid by its label; for both owners where they changed. It is not
+	// called for the first list of a kind: Synced stands for that.
+	Changed func(of api.Owner, uid types.UID)
+	// Synced is called when a kind has been listed, for the first time or for
+	// the first time with what is now needed: look at all owners.
+	Synced func(schema.GroupVersionKind)
+	// Troubled is called when the error in a kind's State became another,
+	// came or went, and when it is no longer served: look at all owners.
+	Troubled func(schema.GroupVersionKind)
+}
+
+// Children watches the children of all kinds, found by the label of their
+// owner's uid.
+type Children struct {
+	options ChildrenOptions
+	clients clients
+	running sync.WaitGroup
+
+	mu      sync.Mutex // taken before the mutex of a kind, never after it
+	ctx     context.Context
+	log     logger
+	served  *Served
+	holders map[string]map[schema.GroupVersionKind]Need
+	kinds   map[schema.GroupVersionKind]*kind
+}
+
+// logger is what Children needs of a log.
+type logger interface {
+	Info(msg string, keysAndValues ...any)
+}
+
+// NewChildren returns Children that watch nothing before Start, Served and Want
+// have been called, in any order.
+func NewChildren(cfg *rest.Config, options ChildrenOptions) (*Children, error) {
+	if options.Changed == nil {
+		return nil, errors.New("watching children: no callback for changes")
+	}
+	c, err := newClients(cfg, options.HTTPClient)
+	if err != nil {
+		return nil, fmt.Errorf("watching children: %w", err)
+	}
+	return &Children{
+		options: options,
+		clients: c,
+		holders: map[string]map[schema.GroupVersionKind]Need{},
+		kinds:   map[schema.GroupVersionKind]*kind{},
+	}, nil
+}
+
+// Start watches until ctx ends and returns when every watch has.
+func (c *Children) Start(ctx context.Context) error {
+	c.mu.Lock()
+	if c.ctx != nil {
+		c.mu.Unlock()
+		return errors.New("watching children: started twice")
+	}
+	c.ctx, c.log = ctx, log.FromContext(ctx).WithName("children")
+	c.mu.Unlock()
+	c.settle()
+	<-ctx.Done()
+	// No feed starts once ctx has ended and the mutex was free in between.
+	c.mu.Lock()
+	c.mu.Unlock() //nolint:staticcheck // only to wait for one that is starting
+	c.running.Wait()
+	return nil
+}
+
+// Want declares which kinds of children the holder needs, in place of what it
+// declared before, and releases what nobody wants any more. It never waits for
+// the cluster.
+func (c *Children) Want(holder string, kinds map[schema.GroupVersionKind]Need) {
+	c.mu.Lock()
+	if len(kinds) == 0 {
+		delete(c.holders, holder)
+	} else {
+		c.holders[holder] = maps.Clone(kinds)
+	}
+	c.mu.Unlock()
+	c.settle()
+}
+
+// Served tells what the cluster serves: kinds start, stop, and start anew with
+// another scope accordingly.
+func (c *Children) Served(served *Served) {
+	c.mu.Lock()
+	c.served = served
+	c.mu.Unlock()
+	c.settle()
+}
+
+// State returns what is known about a kind as a whole.
+func (c *Children) State(gvk schema.GroupVersionKind) State {
+	k := c.kind(gvk)
+	if k == nil {
+		return State{Err: errors.New("nobody wants this kind watched")}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.state()
+}
+
+// Of returns the live children of this kind which carry the owner's uid in
+// their label, sorted by namespace and name. With an error, which is
+// ErrNotServed or why the kind is not synced, there may be others.
+func (c *Children) Of(gvk schema.GroupVersionKind, uid types.UID) ([]Live, error) {
+	k := c.kind(gvk)
+	if k == nil {
+		return nil, fmt.Errorf("finding children of kind %s: nobody wants it watched", gvk.Kind)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	found := k.of(uid)
+	state := k.state()
+	switch {
+	case state.Phase == Synced:
+		return found, nil
+	case state.Err != nil:
+		return found, fmt.Errorf("finding children of kind %s: %w", gvk.Kind, state.Err)
+	}
+	return found, fmt.Errorf("finding children of kind %s: not listed yet", gvk.Kind)
+}
+
+// Note records the answer of a write, which stands in until the watch has
+// caught up with it. The object is kept: it must not be changed afterwards.
+func (c *Children) Note(gvk schema.GroupVersionKind, obj *unstructured.Unstructured) {
+	if k := c.kind(gvk); k != nil {
+		k.note(Live{GVK: gvk, Meta: obj, Body: obj.Object})
+	}
+}
+
+// Gone records that a delete was answered as done: the object with this uid is
+// hidden until the watch has delivered its deletion. An object that only has a
+// deletionTimestamp is not gone: Note it.
+func (c *Children) Gone(gvk schema.GroupVersionKind, namespace, name string, uid types.UID) {
+	if k := c.kind(gvk); k != nil {
+		k.bury(types.NamespacedName{Namespace: namespace, Name: name}, uid)
+	}
+}
+
+func (c *Children) kind(gvk schema.GroupVersionKind) *kind {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.kinds[gvk]
+}

@@ -1,0 +1,178 @@
+package observe
+
+import (
+	"errors"
+	"runtime"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+)
+
+type wants = map[schema.GroupVersionKind]Need
+
+func TestChildrenFindsByOwner(t *testing.T) {
+	for _, need := range []Need{Metadata, Readiness, Body} {
+		t.Run(need.String(), func(t *testing.T) {
+			in := realCluster(t)
+			children, w, _ := observe(t, admin)
+			mine := in.create(child(configMaps, "find-a", "find-1"))
+			foreign := child(configMaps, "find-c", "")
+			foreign.SetLabels(nil)
+			in.create(foreign)
+			children.Want("k", wants{configMaps: need})
+			synced(t, children, configMaps, need)
+			in.create(child(configMaps, "find-b", "find-2"))
+			eventually(t, "the other owner's child", func() bool { return len(names(t, children, configMaps, "find-2")) == 1 })
+			eventually(t, "told", func() bool { return w.changes("find-2") == 1 })
+			if diff := cmp.Diff([]string{"find-a"}, names(t, children, configMaps, "find-1")); diff != "" {
+				t.Error(diff)
+			}
+			if n := w.changes("find-1"); n != 0 {
+				t.Errorf("the first list told of %d changes; Synced stands for them", n)
+			}
+
+			// From one owner to another: both are told, and see it so.
+			moved := child(configMaps, "find-a", "find-2")
+			moved.SetResourceVersion(mine.GetResourceVersion())
+			in.update(moved)
+			eventually(t, "both told", func() bool { return w.changes("find-1") == 1 && w.changes("find-2") == 2 })
+			if diff := cmp.Diff([]string{"find-a", "find-b"}, names(t, children, configMaps, "find-2")); diff != "" {
+				t.Error(diff)
+			}
+			if left := names(t, children, configMaps, "find-1"); len(left) != 0 {
+				t.Errorf("still has %v", left)
+			}
+
+			// Without our label it is no child any more.
+			moved = child(configMaps, "find-a", "find-2")
+			moved.SetLabels(nil)
+			in.update(moved)
+			eventually(t, "let go", func() bool { return len(names(t, children, configMaps, "find-2")) == 1 })
+		})
+	}
+}
+
+func TestChildrenOfNamespaces(t *testing.T) {
+	in := realCluster(t)
+	two := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{
+		"name": "observe-two", "labels": map[string]any{api.LabelOwnerUID: "ns-1"}}}}
+	in.create(two)
+	other := child(configMaps, "ns-b", "ns-1")
+	other.SetNamespace("observe-two")
+	outside := child(configMaps, "ns-c", "ns-1")
+	outside.SetNamespace("kube-public")
+	in.create(child(configMaps, "ns-a", "ns-1"))
+	in.create(other)
+	in.create(outside)
+	namespaces := schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
+
+	children, _, _ := observe(t, admin, "default", "observe-two")
+	children.Want("k", wants{configMaps: Metadata, namespaces: Metadata})
+	synced(t, children, configMaps, Metadata)
+	synced(t, children, namespaces, Metadata)
+	if diff := cmp.Diff([]string{"ns-a", "ns-b"}, names(t, children, configMaps, "ns-1")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"observe-two"}, names(t, children, namespaces, "ns-1")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestChildrenCarryWhatIsNeeded(t *testing.T) {
+	in := realCluster(t)
+	c := child(configMaps, "need-a", "need-1")
+	c.Object["data"] = map[string]any{"k": "v"}
+	in.create(c)
+	children, w, _ := observe(t, admin)
+	body := func() map[string]any {
+		found, err := children.Of(configMaps, "need-1")
+		if err != nil || len(found) != 1 {
+			t.Fatalf("found %v, %v", found, err)
+		}
+		return found[0].Body
+	}
+	children.Want("light", wants{configMaps: Metadata})
+	synced(t, children, configMaps, Metadata)
+	if b := body(); b != nil {
+		t.Errorf("metadata with a body %v", b)
+	}
+
+	children.Want("heavy", wants{configMaps: Body})
+	for children.State(configMaps).Holds != Body {
+		if len(names(t, children, configMaps, "need-1")) != 1 {
+			t.Fatal("the child was lost while the watch was replaced")
+		}
+		runtime.Gosched()
+	}
+	if diff := cmp.Diff(map[string]any{"k": "v"}, body()["data"]); diff != "" {
+		t.Error(diff)
+	}
+	eventually(t, "synced told twice", func() bool { w.mu.Lock(); defer w.mu.Unlock(); return w.synced[configMaps] == 2 })
+
+	children.Want("heavy", wants{configMaps: Readiness})
+	synced(t, children, configMaps, Readiness)
+	if b := body(); b["metadata"] == nil || b["data"] != nil {
+		t.Errorf("readiness carries %v", b)
+	}
+	children.Want("heavy", nil)
+	synced(t, children, configMaps, Metadata)
+	children.Want("light", nil)
+	if _, err := children.Of(configMaps, "need-1"); err == nil {
+		t.Error("released, and still answers")
+	}
+}
+
+func TestChildrenAreNotServed(t *testing.T) {
+	in := realCluster(t)
+	_ = in
+	children, w, _ := observe(t, admin)
+	unheard := schema.GroupVersionKind{Group: "nobody.test", Version: "v1", Kind: "Unheard"}
+	children.Want("k", wants{unheard: Metadata, configMaps: Metadata})
+	if s := children.State(unheard); s.Phase != NotServed {
+		t.Errorf("state %v", s)
+	}
+	if _, err := children.Of(unheard, "x"); !errors.Is(err, ErrNotServed) {
+		t.Errorf("error %v", err)
+	}
+	eventually(t, "told", func() bool { w.mu.Lock(); defer w.mu.Unlock(); return w.troubled[unheard] == 1 })
+	synced(t, children, configMaps, Metadata)
+}
+
+func TestReleaseLeaksNothing(t *testing.T) {
+	_ = realCluster(t)
+	children, _, d := observe(t, admin)
+	all := wants{}
+	for gvk, r := range d.Served().resources {
+		if watchable(r) == nil && len(all) < 20 {
+			all[gvk] = Need(len(all) % 3)
+		}
+	}
+	round := func() {
+		children.Want("k", all)
+		for gvk, need := range all {
+			synced(t, children, gvk, need)
+		}
+		children.Want("k", nil)
+	}
+	round()
+	least := runtime.NumGoroutine()
+	eventually(t, "at rest after the first round", func() bool {
+		n := runtime.NumGoroutine()
+		if n < least {
+			least = n
+		}
+		return n <= 60
+	})
+	before := runtime.NumGoroutine()
+	for range 5 {
+		round()
+	}
+	eventually(t, "as few goroutines as before", func() bool { return runtime.NumGoroutine() <= before })
+	if n := len(children.kinds); n != 0 {
+		t.Errorf("%d kinds are left", n)
+	}
+}

@@ -1,0 +1,19 @@
+// Package observe is what the operator sees of the cluster. It only reads.
+//
+// [Discovery] keeps a [Served], an immutable snapshot of which kinds the
+// cluster serves. [Children] keeps, for every kind of child that somebody
+// wants, the objects which carry the label of an owner.
+//
+// Children does not build on a shared informer cache, for three reasons. A
+// cache that looks a kind's scope up when it removes an informer cannot remove
+// one whose CRD is gone or has changed its scope. A write's answer must stand
+// in until exactly the watch that would deliver it has passed its
+// resourceVersion, which only the store behind that watch knows. And each kind
+// needs its own last error. So every kind has a feed: client-go's reflector
+// over a store of this package. What a feed promises:
+//
+//   - Every list is a quorum read, so a feed never starts in the past.
+//   - A feed is replaced only once its successor has synced, so that what was
+//     known stays known meanwhile.
+//   - No callback runs under a lock.
+package observe

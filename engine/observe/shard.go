@@ -1,0 +1,155 @@
+package observe
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+)
+
+// A shard is what one watch delivers: a kind in one namespace or in all. It is
+// the store of a reflector. Everything in it is guarded by its kind's mutex.
+type shard struct {
+	feed      *feed
+	namespace string // empty: all, or a cluster-scoped kind
+
+	items   map[types.NamespacedName]Live
+	byOwner map[types.UID]map[types.NamespacedName]Live
+	synced  bool
+	// passed is the latest resourceVersion that the watch delivered: anything
+	// up to it that is not in items is gone.
+	passed string
+	// asked is the kind's tick when the latest list was asked for, and began
+	// the same of the list that came in last.
+	asked, began uint64
+	// dropped are the uids whose deletion came while a look lists; else nil.
+	dropped map[types.UID]bool
+	troubles
+}
+
+var (
+	_ cache.ReflectorStore         = &shard{}
+	_ cache.ReflectorBookmarkStore = &shard{}
+)
+
+func newShard(f *feed, namespace string) *shard {
+	s := &shard{feed: f, namespace: namespace}
+	s.clear()
+	return s
+}
+
+func (s *shard) clear() {
+	s.items = map[types.NamespacedName]Live{}
+	s.byOwner = map[types.UID]map[types.NamespacedName]Live{}
+}
+
+// Add takes an object that the watch delivered.
+func (s *shard) Add(obj any) error { return s.Update(obj) }
+
+// Update takes an object that the watch delivered.
+func (s *shard) Update(obj any) error {
+	l, err := liveOf(s.feed.kind.gvk, obj, s.feed.need)
+	if err != nil {
+		return err
+	}
+	s.feed.deliver(func(o *outbox) {
+		old, had := s.items[l.key()]
+		if !had || !old.same(l) {
+			s.put(l)
+			o.change(l.owner())
+			if had {
+				o.change(old.owner())
+			}
+		}
+		if s.feed == s.feed.kind.current {
+			s.feed.kind.stands.delivered(l)
+		}
+		s.pass(l.Meta.GetResourceVersion())
+	})
+	return nil
+}
+
+// Delete takes a deletion that the watch delivered, which is also how an
+// object goes that lost our label.
+func (s *shard) Delete(obj any) error {
+	l, err := liveOf(s.feed.kind.gvk, obj, Metadata)
+	if err != nil {
+		return err
+	}
+	s.feed.deliver(func(o *outbox) {
+		if old, had := s.items[l.key()]; had {
+			s.drop(old)
+			o.change(old.owner())
+		}
+		o.change(l.owner())
+		if s.dropped != nil {
+			s.dropped[l.Meta.GetUID()] = true
+		}
+		if s.feed == s.feed.kind.current {
+			s.feed.kind.stands.deleted(l)
+		}
+		s.pass(l.Meta.GetResourceVersion())
+	})
+	return nil
+}
+
+// Replace takes a complete list.
+func (s *shard) Replace(list []any, resourceVersion string) error {
+	fresh := newShard(s.feed, s.namespace)
+	for _, obj := range list {
+		l, err := liveOf(s.feed.kind.gvk, obj, s.feed.need)
+		if err != nil {
+			return err
+		}
+		fresh.put(l)
+	}
+	s.feed.deliver(func(o *outbox) {
+		if s.synced {
+			o.differences(s.items, fresh.items)
+		}
+		s.items, s.byOwner = fresh.items, fresh.byOwner
+		s.synced, s.passed, s.began, s.troubles.list = true, resourceVersion, s.asked, nil
+		if s.feed == s.feed.kind.current {
+			s.feed.kind.stands.settle(s)
+		}
+		s.feed.listed(o)
+	})
+	return nil
+}
+
+// Bookmark notes how far the watch has come without an event.
+func (s *shard) Bookmark(resourceVersion string) error {
+	s.feed.deliver(func(*outbox) { s.pass(resourceVersion) })
+	return nil
+}
+
+// Resync does nothing: nobody wants events without a change.
+func (s *shard) Resync() error { return nil }
+
+func (s *shard) pass(resourceVersion string) {
+	if newer(resourceVersion, s.passed) {
+		s.passed = resourceVersion
+	}
+	if s.feed == s.feed.kind.current {
+		s.feed.kind.stands.settle(s)
+	}
+}
+
+func (s *shard) put(l Live) {
+	if old, had := s.items[l.key()]; had {
+		s.drop(old)
+	}
+	s.items[l.key()] = l
+	uid := l.owner().uid
+	if s.byOwner[uid] == nil {
+		s.byOwner[uid] = map[types.NamespacedName]Live{}
+	}
+	s.byOwner[uid][l.key()] = l
+}
+
+func (s *shard) drop(l Live) {
+	uid := l.owner().uid
+	delete(s.items, l.key())
+	delete(s.byOwner[uid], l.key())
+	if len(s.byOwner[uid]) == 0 {
+		delete(s.byOwner, uid)
+	}
+}

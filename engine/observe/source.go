@@ -1,0 +1,127 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+)
+
+// clients are the two ways to read objects: without and with bodies.
+type clients struct {
+	metadata metadata.Interface
+	dynamic  dynamic.Interface
+}
+
+func newClients(cfg *rest.Config, httpClient *http.Client) (clients, error) {
+	cfg = rest.CopyConfig(cfg)
+	cfg.NegotiatedSerializer = nil
+	// One limit for all kinds would let a sick kind's tries slow the others.
+	// Each try has its own back-off, and the server has fair queues.
+	cfg.QPS, cfg.RateLimiter = -1, nil
+	if httpClient == nil {
+		var err error
+		if httpClient, err = rest.HTTPClientFor(cfg); err != nil {
+			return clients{}, fmt.Errorf("making an HTTP client: %w", err)
+		}
+	}
+	m, err := metadata.NewForConfigAndClient(cfg, httpClient)
+	if err != nil {
+		return clients{}, fmt.Errorf("making a metadata client: %w", err)
+	}
+	d, err := dynamic.NewForConfigAndClient(cfg, httpClient)
+	if err != nil {
+		return clients{}, fmt.Errorf("making a dynamic client: %w", err)
+	}
+	return clients{metadata: m, dynamic: d}, nil
+}
+
+// owned narrows a list or a watch to owned children.
+func owned(opts metav1.ListOptions) metav1.ListOptions {
+	opts.LabelSelector = api.LabelOwnerUID
+	return opts
+}
+
+func (c clients) list(ctx context.Context, s *shard, opts metav1.ListOptions) (runtime.Object, error) {
+	gvr := s.feed.resource.GVR
+	if s.feed.need == Metadata {
+		return c.partial(gvr, s.namespace).List(ctx, owned(opts))
+	}
+	return c.full(gvr, s.namespace).List(ctx, owned(opts))
+}
+
+func (c clients) watch(ctx context.Context, s *shard, opts metav1.ListOptions) (watch.Interface, error) {
+	gvr := s.feed.resource.GVR
+	if s.feed.need == Metadata {
+		return c.partial(gvr, s.namespace).Watch(ctx, owned(opts))
+	}
+	return c.full(gvr, s.namespace).Watch(ctx, owned(opts))
+}
+
+func (c clients) partial(gvr schema.GroupVersionResource, namespace string) metadata.ResourceInterface {
+	if namespace == "" {
+		return c.metadata.Resource(gvr)
+	}
+	return c.metadata.Resource(gvr).Namespace(namespace)
+}
+
+func (c clients) full(gvr schema.GroupVersionResource, namespace string) dynamic.ResourceInterface {
+	if namespace == "" {
+		return c.dynamic.Resource(gvr)
+	}
+	return c.dynamic.Resource(gvr).Namespace(namespace)
+}
+
+// source is what a reflector lists and watches for a shard. It turns every
+// list, and every watch that begins with a list, into a quorum read, and keeps
+// the last error of each verb.
+func (c clients) source(s *shard) *cache.ListWatch {
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+			if opts.Continue == "" {
+				opts.ResourceVersion, opts.ResourceVersionMatch = "", ""
+				s.ask()
+			}
+			list, err := c.list(ctx, s, opts)
+			if err != nil && ctx.Err() == nil { // Replace clears it
+				s.feed.deliver(func(*outbox) { s.troubles.list = err })
+			}
+			return list, err
+		},
+		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+			streams := opts.SendInitialEvents != nil && *opts.SendInitialEvents
+			if streams {
+				opts.ResourceVersion = ""
+				s.ask()
+			}
+			w, err := c.watch(ctx, s, opts)
+			if ctx.Err() != nil {
+				return w, err
+			}
+			s.feed.deliver(func(*outbox) { s.troubles.watch = err })
+			if err != nil && streams {
+				// Where the reflector would wait on some errors without
+				// heeding ctx, it shall return to the feed's own back-off.
+				return nil, errors.New(err.Error())
+			}
+			return w, err
+		},
+	}
+}
+
+// ask notes that a list is about to be asked for: it will see every write that
+// was answered before.
+func (s *shard) ask() {
+	s.feed.deliver(func(*outbox) { s.asked = s.feed.kind.stands.tick })
+}

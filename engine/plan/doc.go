@@ -1,0 +1,4 @@
+// Package plan decides what is to be done for one custom resource, completely
+// and before anything is done: which children to create, to apply again, to
+// recreate, to leave alone, to prune. It is pure; a Plan can be printed.
+package plan

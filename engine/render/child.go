@@ -1,0 +1,196 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+// A Policy is what a document says about itself by annotation; the annotations
+// are taken off before it is applied.
+type Policy struct {
+	// RecreateOnImmutable: where the API refuses to change an immutable field,
+	// delete the object and create it again.
+	RecreateOnImmutable bool
+	// RecreateOnFailed: a Pod or Job that ended Failed is deleted and created
+	// again.
+	RecreateOnFailed bool
+}
+
+// notWritten are the fields of metadata that a template may not write.
+var notWritten = []string{
+	"generateName", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
+	"deletionGracePeriodSeconds", "ownerReferences", "finalizers", "managedFields", "selfLink",
+}
+
+// newChild is the one place where it is decided whether a document may be a
+// child of this resource.
+func newChild(k *kind.Kind, resource *unstructured.Unstructured, file string, d *template.Document) (Child, error) {
+	c := Child{File: file, Object: &unstructured.Unstructured{Object: d.Object}, Doc: d}
+	for _, check := range []func(*kind.Kind, *unstructured.Unstructured) error{c.checkKind, c.checkMetadata, c.checkName, c.checkNamespace} {
+		if err := check(k, resource); err != nil {
+			return c, err
+		}
+	}
+	return c, c.takePolicy()
+}
+
+func (c *Child) errorf(path []any, format string, args ...any) error {
+	return &template.Error{Place: c.Doc.Place(path...), Err: fmt.Errorf(format, args...)}
+}
+
+func (c *Child) checkKind(k *kind.Kind, _ *unstructured.Unstructured) error {
+	apiVersion, _ := c.Object.Object["apiVersion"].(string)
+	name, _ := c.Object.Object["kind"].(string)
+	gvk := c.Object.GroupVersionKind()
+	switch {
+	case apiVersion == "":
+		return c.errorf(nil, "the document has no apiVersion: write the line `apiVersion: …` at column 0")
+	case name == "":
+		return c.errorf(nil, "the document has no kind: write the line `kind: …` at column 0")
+	case name == "List" || c.Object.Object["items"] != nil && !k.Creates(gvk):
+		return c.errorf([]any{"kind"}, "a List is not allowed: write its items as documents parted by ---")
+	case gvk.GroupKind() == k.GVK.GroupKind():
+		return c.errorf([]any{"kind"}, "a folder may not create its own kind %s", name)
+	case schema.ClusterScoped(gvk.GroupKind()):
+		return c.errorf([]any{"kind"}, "%s is cluster-scoped: a child must live in the namespace of its resource", name)
+	case !k.Creates(gvk):
+		return c.errorf([]any{"kind"}, "the folder does not say literally that it creates this kind: write apiVersion and kind as literal lines at column 0, in the same branch")
+	}
+	return nil
+}
+
+func (c *Child) checkMetadata(*kind.Kind, *unstructured.Unstructured) error {
+	meta, ok := c.Object.Object["metadata"].(map[string]any)
+	if !ok {
+		return c.errorf(nil, "%s has no metadata.name: give it one", c.Object.GetKind())
+	}
+	if _, ok := c.Object.Object["status"]; ok {
+		return c.errorf([]any{"status"}, "status belongs to the cluster and cannot be rendered")
+	}
+	for _, field := range notWritten {
+		if _, ok := meta[field]; !ok {
+			continue
+		}
+		if field == "generateName" {
+			return c.errorf([]any{"metadata", field}, "generateName would make a new object every time: use metadata.name")
+		}
+		return c.errorf([]any{"metadata", field}, "metadata.%s belongs to the cluster and the engine and cannot be rendered", field)
+	}
+	for _, field := range []string{"labels", "annotations"} {
+		if err := c.checkTexts(meta, field); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkTexts refuses labels and annotations whose values are no texts.
+func (c *Child) checkTexts(meta map[string]any, field string) error {
+	v, ok := meta[field]
+	if !ok {
+		return nil
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		return c.errorf([]any{"metadata", field}, "metadata.%s must be a map of texts", field)
+	}
+	for key, v := range m {
+		if _, text := v.(string); !text {
+			return c.errorf([]any{"metadata", field, key}, "a value in metadata.%s must be a text: quote it", field)
+		}
+	}
+	return nil
+}
+
+func (c *Child) checkName(*kind.Kind, *unstructured.Unstructured) error {
+	name, ok := c.Object.Object["metadata"].(map[string]any)["name"].(string)
+	if !ok || name == "" {
+		return c.errorf([]any{"metadata"}, "%s has no metadata.name: give it one", c.Object.GetKind())
+	}
+	if len(validation.IsDNS1123Subdomain(name)) > 0 && !pathName[c.Object.GroupVersionKind().Group] {
+		return c.errorf([]any{"metadata", "name"}, "metadata.name is no valid name: lower case letters, digits, - and ., at most 253 characters")
+	}
+	return nil
+}
+
+// pathName are groups whose objects have freer names.
+var pathName = map[string]bool{"rbac.authorization.k8s.io": true}
+
+// checkNamespace fills the resource's namespace in and refuses any other.
+func (c *Child) checkNamespace(k *kind.Kind, resource *unstructured.Unstructured) error {
+	if !k.CRD.Namespaced {
+		return c.errorf(nil, "%s is cluster-scoped, and so it has no namespace for %s", k.GVK.Kind, c.Object.GetKind())
+	}
+	meta := c.Object.Object["metadata"].(map[string]any)
+	v, given := meta["namespace"]
+	if ns, text := v.(string); given && (!text || ns != resource.GetNamespace()) {
+		return c.errorf([]any{"metadata", "namespace"}, "%s is in another namespace than its resource: leave metadata.namespace out", c.Object.GetKind())
+	}
+	meta["namespace"] = resource.GetNamespace()
+	return nil
+}
+
+// takePolicy reads the annotations that are ours, which are literal text, and
+// takes them off.
+func (c *Child) takePolicy() error {
+	meta := c.Object.Object["metadata"].(map[string]any)
+	if labels, ok := meta["labels"].(map[string]any); ok {
+		for key := range labels {
+			if api.Reserved(key) {
+				return c.errorf([]any{"metadata", "labels", key}, "the label %s is written by the engine", key)
+			}
+		}
+	}
+	annotations, _ := meta["annotations"].(map[string]any)
+	for _, key := range slices.Sorted(reserved(annotations)) {
+		if err := c.policy(key, annotations[key].(string)); err != nil {
+			return &template.Error{Place: c.Doc.Place("metadata", "annotations", key), Err: err}
+		}
+		delete(annotations, key)
+	}
+	if annotations != nil && len(annotations) == 0 {
+		delete(meta, "annotations")
+	}
+	return nil
+}
+
+func reserved(m map[string]any) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for key := range m {
+			if api.Reserved(key) && !yield(key) {
+				return
+			}
+		}
+	}
+}
+
+var neverRecreated = []string{"PersistentVolumeClaim", "Namespace", "CustomResourceDefinition"}
+
+func (c *Child) policy(key, value string) error {
+	switch {
+	case key == api.AnnotationOnImmutable && value == "recreate":
+		if slices.Contains(neverRecreated, c.Object.GetKind()) {
+			return fmt.Errorf("%s is never recreated: what is in it would be lost", c.Object.GetKind())
+		}
+		c.Policy.RecreateOnImmutable = true
+	case key == api.AnnotationOnFailed && value == "recreate":
+		if k := c.Object.GetKind(); k != "Pod" && k != "Job" {
+			return errors.New("on-failed: recreate is for Pods and Jobs")
+		}
+		c.Policy.RecreateOnFailed = true
+	case key == api.AnnotationOnImmutable || key == api.AnnotationOnFailed:
+		return fmt.Errorf("%s can only be recreate", key)
+	default:
+		return fmt.Errorf("there is no annotation %s", key)
+	}
+	return nil
+}

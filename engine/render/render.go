@@ -1,0 +1,103 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+// MaxChildren is how many children one resource may have.
+const MaxChildren = 1000
+
+// A Child is one object that a resource should have, as its file says, without
+// metadata of the engine. Its namespace is filled in.
+type Child struct {
+	// File is the template file without .yaml.
+	File   string
+	Object *unstructured.Unstructured
+	Policy Policy
+	Doc    *template.Document
+}
+
+// A Waiting is a file that is not to be rendered yet; what it made stays.
+type Waiting struct{ File, Message string }
+
+// A Result is everything that the files of a folder rendered for a resource.
+type Result struct {
+	// Children stand in the order of files and documents.
+	Children []Child
+	Waiting  []Waiting
+}
+
+// Children renders the files of a kind for a resource. Any error means that
+// nothing of the resource may be applied or pruned; it joins what is wrong with
+// each file. Errors hold no values of the resource.
+func Children(ctx context.Context, k *kind.Kind, resource *unstructured.Unstructured, world template.World) (*Result, error) {
+	dot := Dot(resource)
+	r := &Result{}
+	var errs []error
+	for _, file := range k.Files {
+		docs, err := k.Templates.Execute(ctx, file, dot, world)
+		var wait *template.Wait
+		if errors.As(err, &wait) {
+			r.Waiting = append(r.Waiting, Waiting{file, wait.Message})
+			continue
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		for _, d := range docs {
+			c, err := newChild(k, resource, file, d)
+			errs = append(errs, err)
+			r.Children = append(r.Children, c)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return r, r.check(resource)
+}
+
+// Status renders status.yaml; nil without one.
+func Status(ctx context.Context, k *kind.Kind, resource *unstructured.Unstructured, world template.World) (map[string]any, error) {
+	if !k.HasStatus {
+		return nil, nil
+	}
+	docs, err := k.Templates.Execute(ctx, "status", Dot(resource), world)
+	if err != nil {
+		return nil, err
+	}
+	switch len(docs) {
+	case 0:
+		return map[string]any{}, nil
+	case 1:
+		return docs[0].Object, nil
+	}
+	return nil, &template.Error{Place: docs[1].Start, Err: errors.New("status.yaml must be one document")}
+}
+
+// check refuses what only shows when all files are rendered.
+func (r *Result) check(resource *unstructured.Unstructured) error {
+	if len(r.Children) > MaxChildren {
+		return fmt.Errorf("rendering: %d children are more than %d: %w", len(r.Children), MaxChildren, template.ErrBudget)
+	}
+	var errs []error
+	seen := map[string]*Child{}
+	for i := range r.Children {
+		c := &r.Children[i]
+		id := c.Object.GroupVersionKind().GroupKind().String() + "/" + c.Object.GetNamespace() + "/" + c.Object.GetName()
+		if first := seen[id]; first != nil {
+			errs = append(errs, &template.Error{Place: c.Doc.Place("metadata", "name"), Err: fmt.Errorf(
+				"%s of this name is rendered twice: here and at %s", c.Object.GetKind(), first.Doc.Place("metadata", "name"))})
+			continue
+		}
+		seen[id] = c
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,141 @@
+package schema
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// A document is the tree of a definition's file, which knows where things stand.
+type document struct {
+	file string
+	root *yaml.Node
+}
+
+// readDocument reads the one document of a file.
+func readDocument(file string, data []byte) (*document, Errors) {
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	doc := &document{file: file}
+	for {
+		var node yaml.Node
+		err := decoder.Decode(&node)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, yamlErrors(file, err)
+		}
+		switch {
+		case len(node.Content) == 0 || node.Content[0].Tag == "!!null":
+			if doc.root == nil {
+				return nil, Errors{{File: file, Line: node.Line, Text: "the first document is empty"}}
+			}
+		case doc.root != nil:
+			return nil, Errors{{File: file, Line: node.Content[0].Line, Text: "must hold one CustomResourceDefinition, not several documents"}}
+		default:
+			doc.root = node.Content[0]
+		}
+	}
+	if doc.root == nil {
+		return nil, Errors{{File: file, Text: "is empty"}}
+	}
+	return doc, nil
+}
+
+// finding makes a finding about the field at path.
+func (d *document) finding(path, text string) *Finding {
+	f := &Finding{File: d.file, Field: path, Text: text}
+	if node := d.locate(path); node != nil {
+		f.Line, f.Column = node.Line, node.Column
+	}
+	return f
+}
+
+// fieldFinding makes a finding of a field error. Nothing in a definition is
+// secret, so its values may be shown.
+func (d *document) fieldFinding(err *field.Error) *Finding {
+	path := err.Field
+	if path == "<nil>" {
+		path = ""
+	}
+	bare := *err
+	bare.Field = ""
+	bare.Detail = onOneLine(bare.Detail)
+	if _, ok := bare.BadValue.(string); ok {
+		bare.BadValue = nil
+	}
+	return d.finding(path, Describe(&bare))
+}
+
+var celPlace = regexp.MustCompile(`ERROR: <input>:(\d+:\d+): `)
+
+// onOneLine takes the picture of the expression out of a CEL compiler's error.
+func onOneLine(detail string) string {
+	var lines []string
+	for line := range strings.Lines(detail) {
+		if !strings.HasPrefix(line, " | ") {
+			lines = append(lines, celPlace.ReplaceAllString(strings.TrimSpace(line), "at $1: "))
+		}
+	}
+	return strings.Join(lines, "; ")
+}
+
+// locate returns the node of the deepest part of path that is in the file: the
+// key of a field, or an item of a list.
+func (d *document) locate(path string) *yaml.Node {
+	node, at := d.root, d.root
+	for path != "" && node != nil {
+		var next, key *yaml.Node
+		switch node.Kind {
+		case yaml.SequenceNode:
+			next, path = item(node, path)
+			key = next
+		case yaml.MappingNode:
+			key, next, path = entry(node, path)
+		}
+		if next == nil {
+			break
+		}
+		node, at = next, key
+	}
+	return at
+}
+
+var indexed = regexp.MustCompile(`^\[(\d+)\]\.?`)
+
+// item returns the list item that path starts with, and the rest of path.
+func item(list *yaml.Node, path string) (*yaml.Node, string) {
+	m := indexed.FindStringSubmatch(path)
+	if m == nil {
+		return nil, path
+	}
+	i, err := strconv.Atoi(m[1])
+	if err != nil || i >= len(list.Content) {
+		return nil, path
+	}
+	return list.Content[i], path[len(m[0]):]
+}
+
+// entry returns the key and value of the map entry that path starts with, and the
+// rest of path. Keys may hold dots, so the longest that fits is taken; paths say
+// them after a dot or in brackets.
+func entry(m *yaml.Node, path string) (key, value *yaml.Node, rest string) {
+	longest := -1
+	for i := 0; i+1 < len(m.Content); i += 2 {
+		name := m.Content[i].Value
+		for _, form := range []string{name, "[" + name + "]"} {
+			after, found := strings.CutPrefix(path, form)
+			if !found || len(form) <= longest || after != "" && after[0] != '.' && after[0] != '[' {
+				continue
+			}
+			longest, key, value, rest = len(form), m.Content[i], m.Content[i+1], strings.TrimPrefix(after, ".")
+		}
+	}
+	return key, value, rest
+}

@@ -1,0 +1,115 @@
+package schema
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+)
+
+// checks are the compiled validators of a version.
+type checks struct {
+	schema validation.SchemaValidator
+	cel    *cel.Validator
+	err    error
+}
+
+// compiled returns the version's validators, made at the first call.
+func (v *Version) compiled() *checks {
+	v.once.Do(func() {
+		if v.props != nil {
+			v.checks.schema, _, v.checks.err = validation.NewSchemaValidator(v.props)
+		}
+		if v.structural != nil {
+			v.checks.cel = cel.NewValidator(v.structural, true, celconfig.PerCallLimit)
+		}
+	})
+	return &v.checks
+}
+
+// Validate returns all that the API server would refuse when obj is created,
+// sorted by field ("" for the object as a whole): apiVersion and kind,
+// metadata, the schema (required fields, types, enums, patterns, bounds),
+// duplicate list keys, the scale subresource and CEL rules (transition rules do
+// not apply). Call Default before, as the API server does. A namespaced resource
+// must name its namespace, and one of the cluster must not. CEL rules run only
+// on an object of sound types; a note, the last error, says when they did not.
+func (v *Version) Validate(obj map[string]any) field.ErrorList {
+	if errs := v.validateType(obj); len(errs) > 0 {
+		return sorted(errs)
+	}
+	compiled := v.compiled()
+	if compiled.err != nil {
+		return field.ErrorList{field.InternalError(nil, fmt.Errorf("compiling the schema of %s: %w", v.kind.Kind, compiled.err))}
+	}
+	obj = withName(obj)
+	errs := v.validateMetadata(obj)
+	if compiled.schema != nil {
+		errs = append(errs, validation.ValidateCustomResource(nil, obj, compiled.schema)...)
+	}
+	errs = append(errs, v.validateScale(obj, errs)...)
+	if v.structural != nil {
+		ctx := context.Background()
+		errs = append(errs, objectmeta.Validate(ctx, nil, obj, v.structural, false)...)
+		errs = append(errs, listtype.ValidateListSetsAndMaps(nil, v.structural, obj)...)
+		errs = append(errs, v.validateRules(obj, errs)...)
+	}
+	return sorted(errs)
+}
+
+// validateRules runs the CEL rules unless found, the errors so far, say that
+// types are unsound: rules rely on them.
+func (v *Version) validateRules(obj map[string]any, found field.ErrorList) field.ErrorList {
+	rules := v.compiled().cel
+	if rules == nil {
+		return nil
+	}
+	for _, err := range found {
+		switch err.Type {
+		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
+			return field.ErrorList{field.Invalid(nil, nil, rulesSkipped)}
+		}
+	}
+	errs, _ := rules.Validate(context.Background(), nil, v.structural, obj, nil, celconfig.RuntimeCELCostBudget)
+	return errs
+}
+
+const rulesSkipped = "validation rules were not checked because the object is invalid; correct the other errors first"
+
+// validateType compares apiVersion and kind with the version's own.
+func (v *Version) validateType(obj map[string]any) field.ErrorList {
+	var errs field.ErrorList
+	if kind := obj["kind"]; kind != v.kind.Kind {
+		errs = append(errs, field.Invalid(field.NewPath("kind"), kind, "must be "+v.kind.Kind))
+	}
+	want := v.kind.GroupVersion().String()
+	if got := obj["apiVersion"]; got != want {
+		errs = append(errs, field.Invalid(field.NewPath("apiVersion"), got, "must be "+want))
+	}
+	return errs
+}
+
+// sorted orders errors by field, then by text, and drops repetitions.
+func sorted(errs field.ErrorList) field.ErrorList {
+	for _, err := range errs {
+		if err.Field == "<nil>" { // the text of a nil path
+			err.Field = ""
+		}
+	}
+	// The note about rules comes after what it speaks of.
+	last := func(err *field.Error) int { return strings.Count(err.Detail, rulesSkipped) }
+	slices.SortStableFunc(errs, func(a, b *field.Error) int {
+		return cmp.Or(cmp.Compare(last(a), last(b)), cmp.Compare(a.Field, b.Field), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Detail, b.Detail))
+	})
+	return slices.CompactFunc(errs, func(a, b *field.Error) bool {
+		return a.Field == b.Field && a.Type == b.Type && a.Detail == b.Detail
+	})
+}

@@ -1,0 +1,146 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// transient are the engine's conditions that are there only while True.
+var transient = []string{"Reconciling", "Stalled", "Paused"}
+
+// A state is what one condition says.
+type state struct{ status, reason, message string }
+
+func (s state) condition(kind string) map[string]any {
+	return map[string]any{"type": kind, "status": s.status, "reason": s.reason, "message": s.message}
+}
+
+// readiness is the state of Ready: the worst problem, else the children that
+// are not ready, else what status.yaml says.
+func readiness(problems []Problem, children []Child, own *state) state {
+	if len(problems) > 0 {
+		return state{"False", problems[0].Reason, summary(problems)}
+	}
+	if s := unready(children); s != nil {
+		return *s
+	}
+	if own != nil {
+		return state{"False", own.reason, clip(own.message, maxMessage)}
+	}
+	return state{"True", reasonReady, countMessage(len(children))}
+}
+
+func countMessage(n int) string {
+	switch n {
+	case 0:
+		return "nothing to wait for"
+	case 1:
+		return "1 child is ready"
+	}
+	return fmt.Sprintf("%d children are ready", n)
+}
+
+// unready names the first child that is not ready, nil if all are.
+func unready(children []Child) *state {
+	notReady := slices.DeleteFunc(ordered(children), func(c Child) bool { return c.Ready })
+	if len(notReady) == 0 {
+		return nil
+	}
+	return &state{"False", reasonChildren, listing([]string{about(notReady[0])}, len(notReady)-1)}
+}
+
+// passing makes the conditions that are there only while True. Stalled and
+// Reconciling exclude each other: kstatus takes the first that it finds.
+func passing(problems []Problem, in Input, ready state) []map[string]any {
+	var cs []map[string]any
+	add := func(kind string, s state) { cs = append(cs, s.condition(kind)) }
+	switch {
+	case len(problems) > 0 && problems[0].Severity == Stalled:
+		add("Stalled", state{"True", ready.reason, ready.message})
+	case len(problems) > 0 || unready(in.Children) != nil:
+		add("Reconciling", state{"True", ready.reason, ready.message})
+	}
+	if in.Paused {
+		add("Paused", state{"True", reasonPaused, "nothing is applied or deleted while paused"})
+	}
+	return cs
+}
+
+// finish sorts conditions, Ready first, and fills in what they leave out. The
+// transition time is the live one while the status is the same.
+func finish(cs []map[string]any, in Input) {
+	slices.SortFunc(cs, func(a, b map[string]any) int { return strings.Compare(order(a), order(b)) })
+	for _, c := range cs {
+		if c["observedGeneration"] == nil {
+			c["observedGeneration"] = in.Generation
+		}
+		if c["lastTransitionTime"] == nil {
+			c["lastTransitionTime"] = transition(c, in.Live, in.Now)
+		}
+	}
+}
+
+func order(c map[string]any) string {
+	kind := text(c, "type")
+	if kind == "Ready" {
+		return "" // before every other type
+	}
+	return kind
+}
+
+// transition is when a condition came to its status, as a JSON string.
+func transition(c, live map[string]any, now metav1.Time) string {
+	old := conditionOf(live, text(c, "type"))
+	if text(old, "status") == text(c, "status") {
+		if _, err := time.Parse(time.RFC3339, text(old, "lastTransitionTime")); err == nil {
+			return text(old, "lastTransitionTime")
+		}
+	}
+	return now.UTC().Format(time.RFC3339)
+}
+
+// changes says which conditions differ from the live ones in status or reason.
+func changes(cs []map[string]any, live map[string]any) []string {
+	var changed []string
+	for _, c := range cs {
+		old := conditionOf(live, text(c, "type"))
+		if text(old, "status") != text(c, "status") || text(old, "reason") != text(c, "reason") {
+			line := fmt.Sprintf("%s is %s (%s)", text(c, "type"), text(c, "status"), text(c, "reason"))
+			if message := text(c, "message"); message != "" {
+				line += ": " + message
+			}
+			changed = append(changed, clip(line, maxMessage))
+		}
+	}
+	for _, kind := range transient {
+		if old := conditionOf(live, kind); old != nil && !has(cs, kind) {
+			changed = append(changed, fmt.Sprintf("%s is over (%s)", kind, text(old, "reason")))
+		}
+	}
+	return changed
+}
+
+func has(cs []map[string]any, kind string) bool {
+	return slices.ContainsFunc(cs, func(c map[string]any) bool { return text(c, "type") == kind })
+}
+
+// conditionOf is the condition of this type in a status, nil if there is none.
+func conditionOf(status map[string]any, kind string) map[string]any {
+	l, _ := status["conditions"].([]any)
+	for _, item := range l {
+		if m, ok := item.(map[string]any); ok && text(m, "type") == kind {
+			return m
+		}
+	}
+	return nil
+}
+
+// text is a field of a map as a string, "" if it is none.
+func text(m map[string]any, field string) string {
+	s, _ := m[field].(string)
+	return s
+}

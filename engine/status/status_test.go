@@ -1,0 +1,437 @@
+package status_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	kstatus "github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/jacquard-operator/jacquard/engine/status"
+)
+
+const (
+	before = "2026-01-01T00:00:00Z"
+	now    = "2026-02-03T04:05:06Z"
+)
+
+func read(t *testing.T, text string) map[string]any {
+	t.Helper()
+	if text == "" {
+		return nil
+	}
+	js, err := yaml.YAMLToJSON([]byte("wrapped: " + strings.ReplaceAll("\n"+text, "\n", "\n  ")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := map[string]any{}
+	if err := yaml.Unmarshal(js, &u); err != nil {
+		t.Fatal(err)
+	}
+	m, _ := whole(u["wrapped"]).(map[string]any)
+	return m
+}
+
+// whole makes int64 of whole numbers, as a client decodes them.
+func whole(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k := range v {
+			v[k] = whole(v[k])
+		}
+	case []any:
+		for i := range v {
+			v[i] = whole(v[i])
+		}
+	case float64:
+		if v == float64(int64(v)) {
+			return int64(v)
+		}
+	}
+	return v
+}
+
+func child(name string, ready bool, message string) status.Child {
+	return status.Child{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "default", Name: name, Ready: ready, Message: message}
+}
+
+func problem(s status.Severity, reason, message string) status.Problem {
+	return status.Problem{Severity: s, Reason: reason, Message: message}
+}
+
+var failedJob = status.Child{APIVersion: "batch/v1", Kind: "Job", Namespace: "default", Name: "load", Failed: true, Message: "failed (BackoffLimitExceeded)"}
+
+func TestMakeConditions(t *testing.T) {
+	tests := map[string]struct {
+		in   status.Input
+		want string // type=status/reason: message, one per line
+		kind kstatus.Status
+	}{
+		"nothing to do": {status.Input{}, "Ready=True/Ready: nothing to wait for", kstatus.CurrentStatus},
+		"all ready": {
+			status.Input{Children: []status.Child{child("a", true, ""), child("b", true, "")}},
+			"Ready=True/Ready: 2 children are ready", kstatus.CurrentStatus,
+		},
+		"one child not ready": {
+			status.Input{Children: []status.Child{child("web", false, "2 of 3 replicas are ready"), child("b", true, "")}},
+			"Ready=False/ChildrenNotReady: Deployment web: 2 of 3 replicas are ready\nReconciling=True/ChildrenNotReady: Deployment web: 2 of 3 replicas are ready",
+			kstatus.InProgressStatus,
+		},
+		"three children not ready": {
+			status.Input{Children: []status.Child{child("c", false, "x"), child("web", true, ""), child("b", false, "y"), child("a", false, "")}},
+			"Ready=False/ChildrenNotReady: Deployment a: not ready; and 2 more\nReconciling=True/ChildrenNotReady: Deployment a: not ready; and 2 more",
+			kstatus.InProgressStatus,
+		},
+		"a failed child": {
+			status.Input{Children: []status.Child{child("a", false, ""), failedJob}},
+			"Ready=False/ChildFailed: Job load: failed (BackoffLimitExceeded)\nStalled=True/ChildFailed: Job load: failed (BackoffLimitExceeded)",
+			kstatus.FailedStatus,
+		},
+		"problems of every kind": {
+			status.Input{Children: []status.Child{failedJob}, Problems: []status.Problem{
+				problem(status.Retry, "Forbidden", "r"), problem(status.Waiting, "NotYet", "w"),
+				problem(status.Stalled, "Template", "z"), problem(status.Stalled, "Template", "a"), problem(status.Stalled, "Template", "a"),
+			}},
+			"Ready=False/Template: a; z; Job load: failed (BackoffLimitExceeded); and 2 more\nStalled=True/Template: a; z; Job load: failed (BackoffLimitExceeded); and 2 more",
+			kstatus.FailedStatus,
+		},
+		"waiting before retry, and before children": {
+			status.Input{Children: []status.Child{child("a", false, "")}, Problems: []status.Problem{
+				problem(status.Retry, "A", "r"), problem(status.Waiting, "B", "w"),
+			}},
+			"Ready=False/B: w; and 1 more\nReconciling=True/B: w; and 1 more", kstatus.InProgressStatus,
+		},
+		"retry": {
+			status.Input{Problems: []status.Problem{problem(status.Retry, "ApplyFailed", "r")}},
+			"Ready=False/ApplyFailed: r\nReconciling=True/ApplyFailed: r", kstatus.InProgressStatus,
+		},
+		"paused": {
+			status.Input{Paused: true},
+			"Ready=True/Ready: nothing to wait for\nPaused=True/Paused: nothing is applied or deleted while paused", kstatus.CurrentStatus,
+		},
+		"own Ready Unknown": {
+			status.Input{Own: map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "Unknown", "reason": "Asking", "message": "m"}}}},
+			"Ready=False/Asking: m", kstatus.InProgressStatus,
+		},
+		"own Ready without reason": {
+			status.Input{Own: map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "False"}}}},
+			"Ready=False/NotReady: ", kstatus.InProgressStatus,
+		},
+		"own Ready after children": {
+			status.Input{
+				Own:      map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "False"}}},
+				Children: []status.Child{child("a", false, "x")},
+			},
+			"Ready=False/ChildrenNotReady: Deployment a: x\nReconciling=True/ChildrenNotReady: Deployment a: x", kstatus.InProgressStatus,
+		},
+		"own types, sorted": {
+			status.Input{Own: map[string]any{"conditions": []any{
+				map[string]any{"type": "Zonal", "status": "True", "reason": "R", "message": "m"}, map[string]any{"type": "Backup", "status": "False"},
+			}}},
+			"Ready=True/Ready: nothing to wait for\nBackup=False/Backup: \nZonal=True/R: m", kstatus.CurrentStatus,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			out := mustMake(t, test.in)
+			var got []string
+			for _, c := range out.Status["conditions"].([]any) {
+				c := c.(map[string]any)
+				got = append(got, fmt.Sprintf("%s=%s/%s: %s", c["type"], c["status"], c["reason"], c["message"]))
+				if c["observedGeneration"] != int64(7) || c["lastTransitionTime"] != now {
+					t.Errorf("condition %v lacks its generation or time", c)
+				}
+			}
+			if diff := cmp.Diff(test.want, strings.Join(got, "\n")); diff != "" {
+				t.Errorf("conditions (-want +got):\n%s", diff)
+			}
+			if out.Status["observedGeneration"] != int64(7) {
+				t.Errorf("observedGeneration: got %v", out.Status["observedGeneration"])
+			}
+			if ready := strings.HasPrefix(test.want, "Ready=True"); out.Ready != ready || got[0] != fmt.Sprintf("Ready=%s/%s: %s", map[bool]string{true: "True", false: "False"}[ready], out.Reason, out.Message) {
+				t.Errorf("Output says %v, %s, %s", out.Ready, out.Reason, out.Message)
+			}
+			if kind := compute(t, out.Status); kind != test.kind {
+				t.Errorf("kstatus: got %s, want %s", kind, test.kind)
+			}
+		})
+	}
+}
+
+// mustMake makes a status of generation 7, and checks that its input stays as
+// it is and that it is what JSON can hold.
+func mustMake(t *testing.T, in status.Input) status.Output {
+	t.Helper()
+	in.Generation = 7
+	at, _ := time.Parse(time.RFC3339, now)
+	in.Now = metav1.NewTime(at)
+	if in.Own == nil && in.Live == nil {
+		in.Own = map[string]any{}
+	}
+	own, live := runtime.DeepCopyJSON(in.Own), runtime.DeepCopyJSON(in.Live)
+	problems, children := slices.Clone(in.Problems), slices.Clone(in.Children)
+	out, err := status.Make(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]any{own, live, problems, children}, []any{in.Own, in.Live, in.Problems, in.Children}); diff != "" {
+		t.Errorf("Make changed its input:\n%s", diff)
+	}
+	if diff := cmp.Diff(runtime.DeepCopyJSON(out.Status), out.Status); diff != "" {
+		t.Errorf("not JSON:\n%s", diff)
+	}
+	return out
+}
+
+func compute(t *testing.T, st map[string]any) kstatus.Status {
+	t.Helper()
+	res, err := kstatus.Compute(&unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "example.com/v1", "kind": "App", "metadata": map[string]any{"name": "x", "generation": int64(7)}, "status": st,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Status
+}
+
+func TestMakeTransitions(t *testing.T) {
+	live := read(t, `
+conditions:
+- {type: Ready, status: "False", reason: ChildrenNotReady, lastTransitionTime: "`+before+`"}
+- {type: Reconciling, status: "True", reason: ChildrenNotReady, lastTransitionTime: "`+before+`"}
+- {type: Backup, status: "True", reason: R, lastTransitionTime: "`+before+`"}
+- {type: Broken, status: "True", reason: Broken, lastTransitionTime: soon}
+- {type: Foreign, status: "True", reason: F, lastTransitionTime: "`+before+`"}`)
+	own := read(t, `
+conditions:
+- {type: Backup, status: "False", reason: R}
+- {type: Broken, status: "True"}
+- {type: Given, status: "True", lastTransitionTime: "`+before+`", observedGeneration: 3}`)
+
+	tests := map[string]struct {
+		children  []status.Child
+		problems  []status.Problem
+		wantTimes map[string]string
+		changed   []string
+	}{
+		"still not ready": {
+			[]status.Child{child("a", false, "x")}, nil,
+			map[string]string{"Ready": before, "Reconciling": before, "Backup": now, "Broken": now, "Given": before},
+			[]string{"Backup is False (R)", "Given is True (Given)"},
+		},
+		"ready": {
+			nil, nil, map[string]string{"Ready": now, "Backup": now, "Broken": now, "Given": before},
+			[]string{"Ready is True (Ready): nothing to wait for", "Backup is False (R)", "Given is True (Given)", "Reconciling is over (ChildrenNotReady)"},
+		},
+		"another reason": {
+			nil, []status.Problem{problem(status.Stalled, "BadTemplate", "web.yaml:3:1")},
+			map[string]string{"Ready": before, "Stalled": now, "Backup": now, "Broken": now, "Given": before},
+			[]string{
+				"Ready is False (BadTemplate): web.yaml:3:1", "Backup is False (R)", "Given is True (Given)",
+				"Stalled is True (BadTemplate): web.yaml:3:1", "Reconciling is over (ChildrenNotReady)",
+			},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			out := mustMake(t, status.Input{Live: live, Own: own, Children: test.children, Problems: test.problems})
+			times := map[string]string{}
+			for _, c := range out.Status["conditions"].([]any) {
+				c := c.(map[string]any)
+				times[c["type"].(string)] = c["lastTransitionTime"].(string)
+			}
+			if diff := cmp.Diff(test.wantTimes, times); diff != "" {
+				t.Errorf("times (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(test.changed, out.Changed); diff != "" {
+				t.Errorf("Changed (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestMakeIsStable(t *testing.T) {
+	in := status.Input{
+		Own:      map[string]any{"url": "http://x", "conditions": []any{map[string]any{"type": "Backup", "status": "True"}}},
+		Children: []status.Child{child("a", false, "x"), failedJob}, Problems: []status.Problem{problem(status.Retry, "A", "b")},
+	}
+	first := mustMake(t, in)
+	in.Live = first.Status
+	slices.Reverse(in.Children)
+	second := mustMake(t, in)
+	if diff := cmp.Diff(first.Status, second.Status); diff != "" {
+		t.Errorf("the second status differs:\n%s", diff)
+	}
+	if second.Changed != nil {
+		t.Errorf("Changed: got %q, want none", second.Changed)
+	}
+	if !status.Same(second.Status, first.Status) {
+		t.Error("Same says that they differ")
+	}
+}
+
+func TestMakeChildren(t *testing.T) {
+	out := mustMake(t, status.Input{Children: []status.Child{
+		{APIVersion: "v1", Kind: "Service", Namespace: "b", Name: "x", Ready: true},
+		{APIVersion: "v1", Kind: "Service", Namespace: "a", Name: "z", Ready: true},
+		{APIVersion: "v1", Kind: "Namespace", Name: "n", Ready: true},
+		{APIVersion: "v1", Kind: "Service", Namespace: "a", Name: "y", Message: "no address"},
+	}})
+	want := read(t, `
+children:
+- {apiVersion: v1, kind: Service, namespace: a, name: "y", ready: false, message: no address}
+- {apiVersion: v1, kind: Namespace, name: "n", ready: true}
+- {apiVersion: v1, kind: Service, namespace: a, name: z, ready: true}
+- {apiVersion: v1, kind: Service, namespace: b, name: x, ready: true}
+childrenReady: 3
+childrenTotal: 4
+observedGeneration: 7`)
+	delete(out.Status, "conditions")
+	if diff := cmp.Diff(want, out.Status); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+}
+
+func TestMakeManyChildren(t *testing.T) {
+	var children []status.Child
+	for i := range 500 {
+		children = append(children, child(fmt.Sprintf("c%03d", i), i != 400, strings.Repeat("é", 1000)))
+	}
+	out := mustMake(t, status.Input{Children: children})
+	l := out.Status["children"].([]any)
+	if len(l) != 100 || l[0].(map[string]any)["name"] != "c400" {
+		t.Errorf("%d children, first %v", len(l), l[0])
+	}
+	if n := len(l[0].(map[string]any)["message"].(string)); n > 256 {
+		t.Errorf("a child's message of %d bytes", n)
+	}
+	if out.Status["childrenReady"] != int64(499) || out.Status["childrenTotal"] != int64(500) {
+		t.Errorf("counts: %v of %v", out.Status["childrenReady"], out.Status["childrenTotal"])
+	}
+}
+
+func TestMakeLongMessages(t *testing.T) {
+	var problems []status.Problem
+	for i := range 40 {
+		problems = append(problems, problem(status.Stalled, "R", fmt.Sprintf("%03d", i)+strings.Repeat("ü", 45)))
+	}
+	out := mustMake(t, status.Input{Problems: problems})
+	if n := len(out.Message); n > 1024 || n < 900 {
+		t.Errorf("a message of %d bytes", n)
+	}
+	if !strings.HasPrefix(out.Message, "000ü") || !strings.HasSuffix(out.Message, "; and 30 more") {
+		t.Errorf("message: %s", out.Message)
+	}
+	out = mustMake(t, status.Input{Problems: []status.Problem{problem(status.Retry, "R", strings.Repeat("ü", 5000))}})
+	if n := len(out.Message); n > 1024 || !strings.HasSuffix(out.Message, "ü…") {
+		t.Errorf("a message of %d bytes", n)
+	}
+	for _, line := range out.Changed {
+		if len(line) > 1024 {
+			t.Errorf("a change of %d bytes", len(line))
+		}
+	}
+}
+
+func TestMakeKeepsOwnWhenItCannotBeRendered(t *testing.T) {
+	live := read(t, `
+url: http://x
+children: [{name: old}]
+childrenReady: 1
+conditions:
+- {type: Ready, status: "True", reason: Ready, message: "", observedGeneration: 6, lastTransitionTime: "`+before+`"}
+- {type: Stalled, status: "True", reason: X, message: "", observedGeneration: 6, lastTransitionTime: "`+before+`"}
+- {type: Backup, status: "True", reason: R, message: m, observedGeneration: 6, lastTransitionTime: "`+before+`"}`)
+	out := mustMake(t, status.Input{Live: live, Problems: []status.Problem{problem(status.Retry, "A", "b")}})
+	want := read(t, `
+url: http://x
+childrenReady: 0
+childrenTotal: 0
+observedGeneration: 7
+conditions:
+- {type: Ready, status: "False", reason: A, message: b, observedGeneration: 7, lastTransitionTime: "`+now+`"}
+- {type: Backup, status: "True", reason: R, message: m, observedGeneration: 6, lastTransitionTime: "`+before+`"}
+- {type: Reconciling, status: "True", reason: A, message: b, observedGeneration: 7, lastTransitionTime: "`+now+`"}`)
+	if diff := cmp.Diff(want, out.Status); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+}
+
+func TestMakeRefuses(t *testing.T) {
+	tests := map[string]string{
+		"children: []":                                                                 "reading status.yaml: children is set by the engine",
+		"observedGeneration: 1":                                                        "reading status.yaml: observedGeneration is set by the engine",
+		"childrenReady: 1":                                                             "reading status.yaml: childrenReady is set by the engine",
+		"childrenTotal: 1":                                                             "reading status.yaml: childrenTotal is set by the engine",
+		"conditions: x":                                                                "reading status.yaml: conditions is not a list",
+		"conditions: [x]":                                                              "reading status.yaml: conditions[0]: not a map",
+		"conditions: [{status: 'True'}]":                                               "reading status.yaml: conditions[0]: it has no type",
+		"conditions: [{type: A, status: yes}]":                                         "reading status.yaml: conditions[0]: status is not a string",
+		"conditions: [{type: A, status: 'yes'}]":                                       "reading status.yaml: conditions[0]: type A: status is not True, False or Unknown",
+		"conditions: [{type: Ready, status: 'True'}]":                                  "reading status.yaml: conditions[0]: type Ready: only the engine says True",
+		"conditions: [{type: Stalled, status: 'True'}]":                                "reading status.yaml: conditions[0]: type Stalled is set by the engine",
+		"conditions: [{type: Reconciling, status: 'False'}]":                           "reading status.yaml: conditions[0]: type Reconciling is set by the engine",
+		"conditions: [{type: Paused, status: 'False'}]":                                "reading status.yaml: conditions[0]: type Paused is set by the engine",
+		"conditions: [{type: A, status: 'True', message: 1}]":                          "reading status.yaml: conditions[0]: message is not a string",
+		"conditions: [{type: A, status: 'True', lastTransitionTime: x}]":               "reading status.yaml: conditions[0]: type A: lastTransitionTime is not an RFC 3339 time",
+		"conditions: [{type: A, status: 'True'}, {type: A, status: 'True'}]":           "reading status.yaml: conditions[1]: type A is there twice",
+		"conditions: [{type: Ready, status: 'False'}, {type: Ready, status: 'False'}]": "reading status.yaml: conditions[1]: type Ready is there twice",
+	}
+	for own, want := range tests {
+		_, err := status.Make(status.Input{Own: read(t, own)})
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", own, err, want)
+		}
+	}
+}
+
+func TestSame(t *testing.T) {
+	const ready = `conditions: [{type: Ready, status: "True", reason: Ready, lastTransitionTime: "` + before + `"}`
+	tests := map[string]struct {
+		desired, live string
+		want          bool
+	}{
+		"equal":                 {"a: {b: [1, x, null]}", "a: {b: [1, x, null]}", true},
+		"more in live":          {"a: {b: 1}", "{a: {b: 1, c: 2}, d: 3}", true},
+		"less in live":          {"{a: 1, b: 2}", "a: 1", false},
+		"no live":               {"a: 1", "", false},
+		"nothing":               {"", "", true},
+		"another value":         {"a: 1", "a: 2", false},
+		"another type":          {"a: 1", "a: '1'", false},
+		"a map for a scalar":    {"a: x", "a: {}", false},
+		"a scalar for a map":    {"a: {}", "a: x", false},
+		"numbers":               {"a: 0.5", "a: 0.5", true},
+		"a longer list":         {"a: [1]", "a: [1, 2]", false},
+		"another order":         {"a: [1, 2]", "a: [2, 1]", false},
+		"more in a list's item": {"a: [{b: 1}]", "a: [{b: 1, c: 2}]", false},
+		"conditions in another order, and a foreign one": {
+			ready + ", {type: A, status: 'True'}]", "conditions: [{type: F, status: 'True'}, {type: A, status: 'True'}, {type: Ready, status: 'True', reason: Ready}]", true,
+		},
+		"another time":                    {ready + "]", strings.ReplaceAll(ready, before, now) + "]", true},
+		"another status":                  {ready + "]", "conditions: [{type: Ready, status: 'False', reason: Ready}]", false},
+		"another reason":                  {ready + "]", "conditions: [{type: Ready, status: 'True', reason: X}]", false},
+		"a condition missing":             {ready + "]", "conditions: []", false},
+		"a condition that is over":        {ready + "]", ready + ", {type: Stalled, status: 'True'}]", false},
+		"children that are there no more": {ready + "]", ready + "]\nchildren: [{name: x}]", false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := status.Same(read(t, test.desired), read(t, test.live)); got != test.want {
+				t.Errorf("Same: got %v, want %v", got, test.want)
+			}
+		})
+	}
+	if !status.Same(map[string]any{"a": int64(1)}, map[string]any{"a": 1.0}) {
+		t.Error("1 and 1.0 differ")
+	}
+	if status.Same(map[string]any{"a": int64(1<<53 + 1)}, map[string]any{"a": int64(1 << 53)}) {
+		t.Error("big numbers are compared as floats")
+	}
+}

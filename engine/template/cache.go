@@ -1,0 +1,74 @@
+package template
+
+import (
+	"container/list"
+	"sync"
+)
+
+// keptShapes bounds how many parsed skeletons a Set keeps; keptBytes bounds
+// their texts.
+const (
+	keptShapes = 4096
+	keptBytes  = 32 << 20
+)
+
+// A shapeCache keeps the parsed skeletons by their text: those least recently
+// used go first.
+type shapeCache struct {
+	mu     sync.Mutex
+	byText map[string]*list.Element
+	recent *list.List // of *keptShape, most recent first
+	bytes  int
+	hits   uint64
+	misses uint64
+}
+
+type keptShape struct {
+	text string
+	root *node
+	err  error
+}
+
+func newShapeCache() *shapeCache {
+	return &shapeCache{byText: map[string]*list.Element{}, recent: list.New()}
+}
+
+// parse returns the shape of a skeleton, parsing it if it is new. The errors
+// of skeletons that do not parse are kept as well.
+func (c *shapeCache) parse(text []byte) (*node, error) {
+	c.mu.Lock()
+	if e, ok := c.byText[string(text)]; ok {
+		c.recent.MoveToFront(e)
+		c.hits++
+		c.mu.Unlock()
+		return e.Value.(*keptShape).root, e.Value.(*keptShape).err
+	}
+	c.misses++
+	c.mu.Unlock()
+	kept := &keptShape{text: string(text)}
+	kept.root, kept.err = parseShape(kept.text)
+	c.keep(kept)
+	return kept.root, kept.err
+}
+
+func (c *shapeCache) keep(kept *keptShape) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, there := c.byText[kept.text]; there {
+		return
+	}
+	c.byText[kept.text] = c.recent.PushFront(kept)
+	c.bytes += len(kept.text)
+	for c.recent.Len() > keptShapes || c.bytes > keptBytes {
+		last := c.recent.Remove(c.recent.Back()).(*keptShape)
+		delete(c.byText, last.text)
+		c.bytes -= len(last.text)
+	}
+}
+
+// CacheUse tells how many skeletons were found parsed and how many were not.
+func (s *Set) CacheUse() (hits, misses uint64) {
+	s.shapes.mu.Lock()
+	defer s.shapes.mu.Unlock()
+	return s.shapes.hits, s.shapes.misses
+}

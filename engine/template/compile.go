@@ -1,0 +1,273 @@
+package template
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template/parse"
+
+	"github.com/jacquard-operator/jacquard/engine/funcs"
+)
+
+// A Source is one file of a folder: what its author wrote.
+type Source struct {
+	// Name is what other templates call it: the stem of a child's file
+	// ("deployment"), or the file's name for a partial.
+	Name string
+	// File is how errors call it, such as templates/foos.example.com/x.yaml.
+	File string
+	Text string
+}
+
+// A Set is the compiled templates of one folder. It is immutable and may be
+// executed by many goroutines.
+type Set struct {
+	files   map[string]*routine
+	defines map[string]*routine
+	trees   map[string]*parse.Tree
+	limits  Limits
+	shapes  *shapeCache
+	asks    []Ask
+}
+
+// A routine is one compiled template: a file or a define.
+type routine struct {
+	name  string
+	src   *source
+	body  block
+	slots int
+}
+
+// Compile parses and compiles all files of a folder. Its error joins an *Error
+// for everything that is wrong: syntax, unknown and refused functions, names
+// defined twice, templates called that do not exist.
+func Compile(sources []Source, limits Limits) (*Set, error) {
+	s := &Set{
+		files: map[string]*routine{}, defines: map[string]*routine{}, trees: map[string]*parse.Tree{},
+		limits: limits.withDefaults(), shapes: newShapeCache(),
+	}
+	var errs []error
+	parsed := make([]map[string]*parse.Tree, len(sources))
+	for i, in := range sources {
+		trees, err := parseSource(in)
+		errs = append(errs, err)
+		parsed[i] = trees
+	}
+	for i, in := range sources {
+		errs = append(errs, s.declare(in, parsed[i]))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	for i, in := range sources {
+		errs = append(errs, s.compileSource(in, parsed[i]))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Tree returns the parse tree of a file, or nil.
+func (s *Set) Tree(name string) *parse.Tree { return s.trees[name] }
+
+// Defines returns the parse trees of all defines by name.
+func (s *Set) Defines() map[string]*parse.Tree {
+	trees := map[string]*parse.Tree{}
+	for name := range s.defines {
+		trees[name] = s.trees["define "+name]
+	}
+	return trees
+}
+
+// parseSource parses one file; the tree of the file itself stands under "".
+func parseSource(in Source) (map[string]*parse.Tree, error) {
+	src := &source{file: in.File, text: in.Text}
+	if i := strings.IndexFunc(in.Text, privateUse); i >= 0 {
+		return nil, pos{src, i}.errorf("the template holds a private-use character (U+E000 to U+F8FF): write it as an escape in a quoted string")
+	}
+	trees := map[string]*parse.Tree{}
+	tree := parse.New(in.File)
+	tree.Mode = parse.SkipFuncCheck
+	if _, err := tree.Parse(in.Text, "", "", trees); err != nil {
+		return nil, syntaxError(src, err)
+	}
+	if trees[in.File] == nil { // nothing but blanks and defines
+		tree.Root = &parse.ListNode{NodeType: parse.NodeList}
+	}
+	delete(trees, in.File)
+	trees[""] = tree
+	return trees, nil
+}
+
+func privateUse(r rune) bool { return r >= 0xE000 && r <= 0xF8FF }
+
+// declare enters the names of a file and its defines, so that calls can be
+// checked and compiled in any order.
+func (s *Set) declare(in Source, trees map[string]*parse.Tree) error {
+	src := &source{file: in.File, text: in.Text}
+	if trees == nil {
+		return nil
+	}
+	s.files[in.Name] = &routine{name: in.Name, src: src}
+	s.trees[in.Name] = trees[""]
+	var errs []error
+	for _, name := range sortedKeys(trees) {
+		if name == "" {
+			continue
+		}
+		if other, taken := s.defines[name]; taken {
+			errs = append(errs, pos{src, int(trees[name].Root.Pos)}.errorf("the template %q is defined in %s already", name, other.src.file))
+			continue
+		}
+		s.defines[name] = &routine{name: name, src: src}
+		s.trees["define "+name] = trees[name]
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Set) compileSource(in Source, trees map[string]*parse.Tree) error {
+	var errs []error
+	for _, name := range sortedKeys(trees) {
+		into := s.files[in.Name]
+		if name != "" {
+			into = s.defines[name]
+		}
+		c := &compiler{set: s, src: into.src, scope: []string{"$"}, made: map[string]bool{}}
+		into.body = c.list(trees[name].Root)
+		into.slots = c.most
+		errs = append(errs, c.errs...)
+	}
+	return errors.Join(errs...)
+}
+
+// A compiler compiles one routine; it collects errors and goes on.
+type compiler struct {
+	set   *Set
+	src   *source
+	scope []string // names of the variables in scope; their index is the slot
+	most  int
+	errs  []error
+	// piped is the command whose value the one being compiled gets.
+	piped *parse.CommandNode
+	// made are the variables that hold something other than a field as it
+	// stands.
+	made map[string]bool
+}
+
+func (c *compiler) at(n parse.Node) pos { return pos{c.src, offset(n)} }
+
+// offset is where a node begins. The parser puts the node of several fields
+// at the second one.
+func offset(n parse.Node) int {
+	off := int(n.Position())
+	switch n := n.(type) {
+	case *parse.FieldNode:
+		if len(n.Ident) > 1 {
+			off -= len(n.Ident[0]) + 1
+		}
+	case *parse.VariableNode:
+		if len(n.Ident) > 1 {
+			off -= len(n.Ident[0])
+		}
+	}
+	return off
+}
+
+func (c *compiler) fail(n parse.Node, format string, args ...any) {
+	c.errs = append(c.errs, c.at(n).errorf(format, args...))
+}
+
+// declareVar puts a variable in scope and returns its slot.
+func (c *compiler) declareVar(name string) int {
+	c.scope = append(c.scope, name)
+	c.most = max(c.most, len(c.scope))
+	return len(c.scope) - 1
+}
+
+// slot finds a variable; the parser has checked that it exists.
+func (c *compiler) slot(name string) int {
+	for i := len(c.scope) - 1; i >= 0; i-- {
+		if c.scope[i] == name {
+			return i
+		}
+	}
+	return 0
+}
+
+// scoped compiles with the variables declared inside forgotten afterwards.
+func (c *compiler) scoped(f func()) {
+	depth := len(c.scope)
+	f()
+	c.scope = c.scope[:depth]
+}
+
+var syntaxMessage = regexp.MustCompile(`(?s)^template: .*?:(\d+): (.*)$`)
+var quotedToken = regexp.MustCompile(`"([^"]+)"|<([^<>]+)>|\{\{(\w+)`)
+
+// syntaxError gives the parser's error, which knows only its line, a column:
+// that of the token it quotes, or else of the last action on the line.
+func syntaxError(src *source, err error) error {
+	m := syntaxMessage.FindStringSubmatch(err.Error())
+	if m == nil {
+		return pos{src, 0}.wrap(err)
+	}
+	line, _ := strconv.Atoi(m[1])
+	lines := strings.SplitAfter(src.text, "\n")
+	line = min(max(line, 1), len(lines))
+	start := len(strings.Join(lines[:line-1], ""))
+	column := max(strings.LastIndex(lines[line-1], "{{"), 0)
+	for _, token := range quotedToken.FindAllStringSubmatch(m[2], -1) {
+		if i := strings.Index(lines[line-1], token[1]+token[2]+token[3]); i >= 0 && token[1]+token[2]+token[3] != "" {
+			column = i
+			break
+		}
+	}
+	place := pos{src, start + column}
+	return &Error{Place: place.place(), Quote: strings.TrimSpace(lines[line-1]), Err: errors.New(m[2])}
+}
+
+// function resolves a name to what carries it out.
+func (c *compiler) function(n *parse.IdentifierNode) (special, *funcs.Func) {
+	if f, ok := specials[n.Ident]; ok {
+		return f, nil
+	}
+	if f, ok := funcs.Table()[n.Ident]; ok {
+		return special{}, f
+	}
+	if reason, refused := funcs.Refused()[n.Ident]; refused {
+		c.fail(n, "the function %s is not available: %s", n.Ident, reason)
+		return special{}, nil
+	}
+	c.fail(n, "there is no function %s%s", n.Ident, suggestFunction(n.Ident))
+	return special{}, nil
+}
+
+func suggestFunction(name string) string {
+	known := sortedKeys(funcs.Table())
+	known = append(known, sortedKeys(specials)...)
+	return didYouMean(nearest(name, known))
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// Place is where a node of one of the set's parse trees stands.
+func (s *Set) Place(tree *parse.Tree, n parse.Node) Place {
+	for _, r := range []map[string]*routine{s.files, s.defines} {
+		for _, routine := range r {
+			if routine.src.file == tree.ParseName {
+				return pos{routine.src, offset(n)}.place()
+			}
+		}
+	}
+	return Place{File: tree.ParseName}
+}

@@ -1,0 +1,231 @@
+package template
+
+import (
+	"math"
+	"text/template/parse"
+
+	"github.com/jacquard-operator/jacquard/engine/funcs"
+)
+
+// An expr is a compiled expression. Its value is nil, bool, int64, float64,
+// string, []any, map[string]any, or something printable that keeps what it is
+// (see printable.go).
+type expr interface {
+	eval(x *exec) (any, error)
+}
+
+type constant struct{ value any }
+
+type dotExpr struct{}
+
+type varExpr struct{ slot int }
+
+// chainExpr reads fields: .a.b, $x.a.b, (f x).a.b. Reading never fails for
+// absence.
+type chainExpr struct {
+	at     pos
+	from   expr
+	fields []string
+}
+
+// callExpr calls a pure function.
+type callExpr struct {
+	at   pos
+	fn   *funcs.Func
+	args []expr
+}
+
+// specialExpr calls a function that needs the execution itself.
+type specialExpr struct {
+	at   pos
+	name string
+	fn   special
+	args []expr
+}
+
+// logicExpr is `and` or `or`: it evaluates no more than it needs.
+type logicExpr struct {
+	at   pos
+	or   bool
+	args []expr
+}
+
+func (c *compiler) pipe(p *parse.PipeNode) expr {
+	var value expr
+	for i, cmd := range p.Cmds {
+		c.piped = nil
+		if i == 1 {
+			c.piped = p.Cmds[0]
+		}
+		value = c.command(cmd, value)
+	}
+	return value
+}
+
+// command compiles one command; piped, if any, becomes its last argument.
+func (c *compiler) command(cmd *parse.CommandNode, piped expr) expr {
+	first := cmd.Args[0]
+	if fn, ok := first.(*parse.IdentifierNode); ok {
+		return c.invoke(fn, cmd.Args[1:], piped)
+	}
+	if len(cmd.Args) > 1 || piped != nil {
+		c.fail(first, "%s is not a function and takes no arguments", first)
+		return constant{}
+	}
+	return c.operand(first)
+}
+
+func (c *compiler) operand(node parse.Node) expr {
+	switch n := node.(type) {
+	case *parse.DotNode:
+		return dotExpr{}
+	case *parse.NilNode:
+		return constant{}
+	case *parse.BoolNode:
+		return constant{n.True}
+	case *parse.StringNode:
+		return constant{n.Text}
+	case *parse.NumberNode:
+		return c.number(n)
+	case *parse.FieldNode:
+		return c.chain(n, dotExpr{}, n.Ident)
+	case *parse.VariableNode:
+		return c.chain(n, varExpr{c.slot(n.Ident[0])}, n.Ident[1:])
+	case *parse.ChainNode:
+		return c.chain(n, c.operand(n.Node), n.Field)
+	case *parse.PipeNode:
+		return c.pipe(n)
+	case *parse.IdentifierNode:
+		return c.invoke(n, nil, nil)
+	}
+	c.fail(node, "%s cannot stand here", node)
+	return constant{}
+}
+
+// helmRoots are what a Helm chart reads, and what to read here instead.
+var helmRoots = map[string]string{
+	"Values":       "read the custom resource: .spec",
+	"Release":      "read the custom resource: .metadata.name, .metadata.namespace",
+	"Chart":        "a folder has no chart; write the text itself",
+	"Files":        "there is no .Files; put the text into the template or a ConfigMap",
+	"Capabilities": `ask hasAPI "group/version" "Kind"`,
+	"Template":     "write the text itself",
+}
+
+func (c *compiler) chain(n parse.Node, from expr, fields []string) expr {
+	if len(fields) == 0 {
+		return from
+	}
+	if instead, helm := helmRoots[fields[0]]; helm {
+		c.fail(n, "there is no .%s: %s", fields[0], instead)
+	}
+	return &chainExpr{at: c.at(n), from: from, fields: fields}
+}
+
+func (c *compiler) number(n *parse.NumberNode) expr {
+	switch {
+	case n.IsInt:
+		return constant{n.Int64}
+	case n.IsFloat && !math.IsInf(n.Float64, 0) && !n.IsUint:
+		return constant{n.Float64}
+	}
+	c.fail(n, "the number %s is too large", n.Text)
+	return constant{}
+}
+
+func (c *compiler) invoke(n *parse.IdentifierNode, args []parse.Node, piped expr) expr {
+	compiled := make([]expr, 0, len(args)+1)
+	for _, a := range args {
+		compiled = append(compiled, c.operand(a))
+	}
+	if piped != nil {
+		compiled = append(compiled, piped)
+	}
+	if n.Ident == "and" || n.Ident == "or" {
+		if len(compiled) == 0 {
+			c.fail(n, "%s needs at least one argument", n.Ident)
+		}
+		return &logicExpr{at: c.at(n), or: n.Ident == "or", args: compiled}
+	}
+	sp, pure := c.function(n)
+	switch {
+	case sp.call != nil:
+		c.arity(n, len(compiled), sp.min, sp.max)
+		if sp.check != nil {
+			sp.check(c, n, args)
+		}
+		return &specialExpr{at: c.at(n), name: n.Ident, fn: sp, args: compiled}
+	case pure != nil:
+		c.arity(n, len(compiled), pure.Min, pure.Max)
+		return &callExpr{at: c.at(n), fn: pure, args: compiled}
+	}
+	return constant{}
+}
+
+func (c *compiler) arity(n *parse.IdentifierNode, got, least, most int) {
+	if got < least {
+		c.fail(n, "%s needs at least %d arguments and has %d", n.Ident, least, got)
+	}
+	if most >= 0 && got > most {
+		c.fail(n, "%s takes at most %d arguments and has %d", n.Ident, most, got)
+	}
+}
+
+func (e constant) eval(*exec) (any, error)  { return e.value, nil }
+func (e dotExpr) eval(x *exec) (any, error) { return x.dot, nil }
+func (e varExpr) eval(x *exec) (any, error) { return x.vars[e.slot], nil }
+
+func (e *chainExpr) eval(x *exec) (any, error) {
+	v, err := e.from.eval(x)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range e.fields {
+		switch m := x.plain(v).(type) {
+		case nil:
+			return nil, nil
+		case map[string]any:
+			v = m[name]
+		default:
+			return nil, e.at.errorf("%s has no field %s", describe(m), name)
+		}
+	}
+	return v, nil
+}
+
+func (e *logicExpr) eval(x *exec) (any, error) {
+	var v any
+	for _, a := range e.args {
+		var err error
+		if v, err = x.value(e.at, a); err != nil {
+			return nil, err
+		}
+		if x.truth(v) == e.or {
+			return v, nil
+		}
+	}
+	return v, nil
+}
+
+func (e *callExpr) eval(x *exec) (any, error) {
+	args, err := x.args(e.at, e.args)
+	if err != nil {
+		return nil, err
+	}
+	for i := range args {
+		if args[i], err = x.text(args[i]); err != nil {
+			return nil, e.at.wrap(err)
+		}
+	}
+	v, err := e.fn.Call(args, x.set.limits.Functions)
+	return v, e.at.wrap(err)
+}
+
+func (e *specialExpr) eval(x *exec) (any, error) {
+	args, err := x.args(e.at, e.args)
+	if err != nil {
+		return nil, err
+	}
+	v, err := e.fn.call(x, e.at, args)
+	return v, e.at.wrap(err)
+}

@@ -1,0 +1,112 @@
+package template
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Place is where something stands in a template file. Line and Column count
+// from 1; Column counts characters.
+type Place struct {
+	File         string
+	Line, Column int
+}
+
+// String returns file:line:col.
+func (p Place) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column) }
+
+// An Error is what is wrong at a place of a template.
+type Error struct {
+	Place Place
+	// Quote is the author's own text at the place, or empty.
+	Quote string
+	Err   error
+}
+
+// Error returns file:line:col: {{ the author's text }}: what is wrong.
+func (e *Error) Error() string {
+	if e.Quote == "" {
+		return e.Place.String() + ": " + e.Err.Error()
+	}
+	return e.Place.String() + ": " + e.Quote + ": " + e.Err.Error()
+}
+
+// Unwrap returns what is wrong without the place.
+func (e *Error) Unwrap() error { return e.Err }
+
+// A Wait is the error of `wait`: the file is not to be rendered yet.
+type Wait struct{ Message string }
+
+func (w *Wait) Error() string { return w.Message }
+
+// A Failure is the error of `fail` and `required`: a person must change the
+// custom resource.
+type Failure struct{ Message string }
+
+func (f *Failure) Error() string { return f.Message }
+
+// ErrBudget is the cause of every error about a bound that was reached: steps,
+// depth, time, output.
+var ErrBudget = errors.New("a bound was reached")
+
+// A source is one template file: what its author wrote.
+type source struct {
+	file string
+	text string
+}
+
+// A pos is a byte offset in a source.
+type pos struct {
+	src *source
+	off int
+}
+
+// place converts a byte offset to line and column.
+func (p pos) place() Place {
+	if p.src == nil {
+		return Place{}
+	}
+	before := p.src.text[:min(p.off, len(p.src.text))]
+	line := strings.Count(before, "\n") + 1
+	start := strings.LastIndexByte(before, '\n') + 1
+	return Place{File: p.src.file, Line: line, Column: utf8.RuneCountInString(before[start:]) + 1}
+}
+
+// longestQuote bounds how much of the author's text an error quotes.
+const longestQuote = 80
+
+// quote returns the action {{ … }} around the position, shortened.
+func (p pos) quote() string {
+	if p.src == nil {
+		return ""
+	}
+	text := p.src.text
+	start := strings.LastIndex(text[:min(p.off+2, len(text))], "{{")
+	if start < 0 {
+		return ""
+	}
+	end := strings.Index(text[start:], "}}")
+	if end < 0 || start+end+2 <= p.off {
+		return ""
+	}
+	quoted := strings.Join(strings.Fields(text[start:start+end+2]), " ")
+	if runes := []rune(quoted); len(runes) > longestQuote {
+		return string(runes[:longestQuote-3]) + "…}}"
+	}
+	return quoted
+}
+
+// wrap gives err a place, unless it has one already.
+func (p pos) wrap(err error) error {
+	var placed *Error
+	if err == nil || errors.As(err, &placed) {
+		return err
+	}
+	return &Error{Place: p.place(), Quote: p.quote(), Err: err}
+}
+
+func (p pos) errorf(format string, args ...any) error {
+	return p.wrap(fmt.Errorf(format, args...))
+}

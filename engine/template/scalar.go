@@ -1,0 +1,204 @@
+package template
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	sigsyaml "sigs.k8s.io/yaml"
+)
+
+var (
+	ambiguous = regexp.MustCompile(`^(?i:yes|no|on|off|y|n)$`)
+	numeric   = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9][0-9_]*(\.[0-9]*)?)([eE][-+]?[0-9]+)?$|^[-+]?0[xob][0-9a-fA-F_]+$|^[-+]?\.(inf|Inf|INF|nan|NaN|NAN)$`)
+)
+
+// scalar turns a scalar into a constant, a whole value or a text.
+func (p *shaper) scalar(out *node, n *yaml.Node) error {
+	plain := n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
+	if m := wholeHole.FindStringSubmatch(n.Value); m != nil && plain {
+		out.kind = holeNode
+		out.hole, _ = strconv.Atoi(m[2])
+		out.block = holeBlock(m[1])
+		return nil
+	}
+	if strings.ContainsFunc(n.Value, isHole) {
+		out.kind = textNode
+		out.parts = textParts(n.Value)
+		if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+			out.block = p.chomping(n)
+		}
+		return nil
+	}
+	if !plain {
+		out.value = n.Value
+		return nil
+	}
+	v, err := literal(n.Value)
+	if err != nil {
+		return p.fail(n, "%w", err)
+	}
+	out.value = v
+	if v == nil {
+		out.kind = emptyNode
+	}
+	return nil
+}
+
+// holeBlock marks a hole that gives items to a list.
+func holeBlock(h string) byte {
+	if h == holeList {
+		return 'l'
+	}
+	return 0
+}
+
+func (p *shaper) key(out *node, n *yaml.Node) error {
+	plain := n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
+	if strings.ContainsFunc(n.Value, isHole) {
+		out.kind, out.parts = textNode, textParts(n.Value)
+		return nil
+	}
+	out.value = n.Value
+	if !plain {
+		return nil
+	}
+	if n.Value == "<<" {
+		return p.fail(n, "YAML merge keys are not allowed")
+	}
+	v, err := literal(n.Value)
+	if err != nil {
+		return p.fail(n, "%w", err)
+	}
+	switch v := v.(type) {
+	case nil:
+		return p.fail(n, "a key must be a text, not nothing")
+	case string:
+	case float64:
+		out.value = formatFloat(v)
+	default:
+		out.value = fmt.Sprint(v)
+	}
+	return nil
+}
+
+// literal is what kubectl makes of a plain scalar (sigs.k8s.io/yaml), except
+// that words which YAML 1.1 takes for booleans are errors.
+func literal(text string) (any, error) {
+	if ambiguous.MatchString(text) {
+		return nil, fmt.Errorf("%s is a boolean to some and a text to others: quote it, or write true or false", text)
+	}
+	if !numeric.MatchString(text) && !mayBeSpecial(text) {
+		return text, nil
+	}
+	asJSON, err := sigsyaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("the number %s cannot be written in JSON", text)
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(asJSON)))
+	decoder.UseNumber()
+	var v any
+	if err := decoder.Decode(&v); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", text, err)
+	}
+	if n, ok := v.(json.Number); ok {
+		return number(text, string(n))
+	}
+	if s, ok := v.(string); ok && numeric.MatchString(text) && s == text {
+		return nil, fmt.Errorf("the number %s is too large", text)
+	}
+	return v, nil
+}
+
+// mayBeSpecial says whether a plain scalar may be a boolean or null.
+func mayBeSpecial(text string) bool {
+	switch strings.ToLower(text) {
+	case "true", "false", "null", "~", "":
+		return true
+	}
+	return false
+}
+
+func number(text, n string) (any, error) {
+	if i, err := strconv.ParseInt(n, 10, 64); err == nil {
+		return i, nil
+	}
+	f, err := strconv.ParseFloat(n, 64)
+	if err != nil || math.IsInf(f, 0) || (!strings.ContainsAny(text, ".eE") && math.Abs(f) >= 1<<63) {
+		return nil, fmt.Errorf("the number %s is too large", text)
+	}
+	return f, nil
+}
+
+// textParts cuts a text at its holes.
+func textParts(text string) []part {
+	var parts []part
+	for {
+		m := anyHoleIn(text)
+		if m == nil {
+			break
+		}
+		if m[0] > 0 {
+			parts = append(parts, part{text: text[:m[0]], hole: -1})
+		}
+		n, _ := strconv.Atoi(text[m[2]:m[3]])
+		parts = append(parts, part{hole: n, lead: leadOf(parts)})
+		text = text[m[1]:]
+	}
+	if text != "" {
+		parts = append(parts, part{text: text, hole: -1})
+	}
+	return parts
+}
+
+var (
+	valueHole = regexp.MustCompile(`\x{E000}(\d+)\x{E003}`)
+	entryHole = regexp.MustCompile(`\x{E001}(\d+)\x{E003}: 0|- \x{E002}(\d+)\x{E003}`)
+)
+
+// anyHoleIn finds the first hole with what makes it valid YAML; the group is
+// its number.
+func anyHoleIn(text string) []int {
+	v, e := valueHole.FindStringSubmatchIndex(text), entryHole.FindStringSubmatchIndex(text)
+	if e != nil && e[2] < 0 {
+		e = []int{e[0], e[1], e[4], e[5]}
+	}
+	if v == nil || (e != nil && e[0] < v[0]) {
+		return e
+	}
+	return v
+}
+
+// leadOf is the leading blanks of the line that a text has come to.
+func leadOf(parts []part) string {
+	line := ""
+	for _, p := range parts {
+		if p.hole >= 0 {
+			line += "x"
+			continue
+		}
+		if i := strings.LastIndexByte(p.text, '\n'); i >= 0 {
+			line = p.text[i+1:]
+		} else {
+			line += p.text
+		}
+	}
+	return line[:len(line)-len(strings.TrimLeft(line, " "))]
+}
+
+// chomping reads a block scalar's header: '-', '+' or 'c' for none.
+func (p *shaper) chomping(n *yaml.Node) byte {
+	if n.Line > len(p.lines) {
+		return 'c'
+	}
+	line := []rune(p.lines[n.Line-1])
+	header := strings.TrimLeft(string(line[min(n.Column-1, len(line)):]), "|>123456789")
+	if header != "" && (header[0] == '-' || header[0] == '+') {
+		return header[0]
+	}
+	return 'c'
+}

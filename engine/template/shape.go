@@ -1,0 +1,224 @@
+package template
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A node is one node of a parsed skeleton: what the author wrote, and where
+// the values go. It is immutable.
+type node struct {
+	kind    kind
+	line    int // in the skeleton, from 1
+	column  int
+	value   any    // of a constant
+	hole    int    // of a whole value: the number of the hole
+	parts   []part // of a text
+	block   byte   // of a text: 0, or the chomping of a block scalar: '-', '+' or 'c' (clip)
+	entries []entry
+	items   []*node
+	depth   int
+}
+
+type kind int
+
+const (
+	constNode kind = iota
+	emptyNode      // nothing is written: `key:` or a literal null
+	holeNode
+	textNode
+	mapNode
+	listNode
+)
+
+// A part is a piece of a text: literal, or a hole.
+type part struct {
+	text string
+	hole int // -1: literal
+	lead string
+}
+
+// An entry is one entry of a map, or (merge) a hole whose map gives entries.
+type entry struct {
+	key   *node
+	value *node
+	merge bool
+}
+
+// A shapeError is what is wrong with a skeleton, and where in it.
+type shapeError struct {
+	line, column int
+	err          error
+}
+
+func (e *shapeError) Error() string { return e.err.Error() }
+
+// numbered gives every hole its number, so that it is known wherever YAML
+// puts it: the hole's character, decimal digits, and closeHole.
+func numbered(text string) string {
+	var b strings.Builder
+	n := 0
+	for _, r := range text {
+		b.WriteRune(r)
+		if isHole(r) {
+			b.WriteString(strconv.Itoa(n))
+			b.WriteString(closeHole)
+			n++
+		}
+	}
+	return b.String()
+}
+
+const closeHole = "\uE003"
+
+var (
+	anyHole     = regexp.MustCompile(`(?:- )?[\x{E000}-\x{E002}](\d+)\x{E003}(?:: 0)?`)
+	wholeHole   = regexp.MustCompile(`^([\x{E000}-\x{E002}])(\d+)\x{E003}$`)
+	yamlMessage = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
+)
+
+// parseShape parses a skeleton. Its errors are *shapeError.
+func parseShape(text string) (*node, error) {
+	text = numbered(text)
+	if line := directive(text); line > 0 {
+		return nil, &shapeError{line, 1, errors.New("YAML directives are not allowed")}
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+		return nil, yamlError(text, err)
+	}
+	if len(doc.Content) == 0 {
+		return &node{kind: emptyNode, line: 1, column: 1}, nil
+	}
+	p := &shaper{lines: strings.Split(text, "\n")}
+	return p.node(doc.Content[0], 1)
+}
+
+// directive finds a line that starts with %, which YAML takes for one.
+func directive(text string) int {
+	for i, line := range strings.Split(text, "\n") {
+		if strings.HasPrefix(line, "%") {
+			return i + 1
+		}
+		if strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "#") {
+			return 0
+		}
+	}
+	return 0
+}
+
+func yamlError(text string, err error) error {
+	m := yamlMessage.FindStringSubmatch(err.Error())
+	if m == nil {
+		return &shapeError{1, 1, err}
+	}
+	line, _ := strconv.Atoi(m[1])
+	line = max(line, 1)
+	message := anyHole.ReplaceAllString(m[2], "{{…}}")
+	column := 1
+	if lines := strings.Split(text, "\n"); line <= len(lines) {
+		at := lines[line-1]
+		column = len(at) - len(strings.TrimLeft(at, " ")) + 1
+		if strings.Contains(at, "\t") {
+			message += " (YAML is indented with blanks, never tabs)"
+		}
+	}
+	return &shapeError{line, column, errors.New(message)}
+}
+
+// A shaper turns YAML's nodes into ours.
+type shaper struct{ lines []string }
+
+// deepest bounds how deep a document may be nested.
+const deepest = 100
+
+func (p *shaper) fail(n *yaml.Node, format string, args ...any) error {
+	return &shapeError{n.Line, n.Column, fmt.Errorf(format, args...)}
+}
+
+func (p *shaper) node(n *yaml.Node, depth int) (*node, error) {
+	if depth > deepest {
+		return nil, p.fail(n, "the document is nested more than %d deep", deepest)
+	}
+	if err := p.refuse(n); err != nil {
+		return nil, err
+	}
+	out := &node{line: n.Line, column: n.Column, depth: depth}
+	switch n.Kind {
+	case yaml.MappingNode:
+		return out, p.mapping(out, n)
+	case yaml.SequenceNode:
+		out.kind = listNode
+		for _, item := range n.Content {
+			child, err := p.node(item, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			out.items = append(out.items, child)
+		}
+		return out, nil
+	case yaml.ScalarNode:
+		return out, p.scalar(out, n)
+	}
+	return nil, p.fail(n, "this YAML is not allowed here")
+}
+
+func (p *shaper) refuse(n *yaml.Node) error {
+	if n.Kind == yaml.AliasNode {
+		return p.fail(n, "YAML aliases are not allowed: write the value, or use a variable")
+	}
+	if n.Anchor != "" {
+		return p.fail(n, "YAML anchors are not allowed: use a variable")
+	}
+	if n.Style&yaml.TaggedStyle != 0 {
+		return p.fail(n, "YAML tags are not allowed: quote a text, write a number plainly")
+	}
+	return nil
+}
+
+func (p *shaper) mapping(out *node, n *yaml.Node) error {
+	out.kind = mapNode
+	seen := map[string]*yaml.Node{}
+	for i := 0; i < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		e, err := p.entry(key, value, out.depth)
+		if err != nil {
+			return err
+		}
+		if name, ok := e.key.value.(string); ok && !e.merge && e.key.kind == constNode {
+			if first := seen[name]; first != nil {
+				return p.fail(key, "the key %q stands here and on line %d of the same map", name, first.Line)
+			}
+			seen[name] = key
+		}
+		out.entries = append(out.entries, e)
+	}
+	return nil
+}
+
+func (p *shaper) entry(key, value *yaml.Node, depth int) (entry, error) {
+	if key.Kind != yaml.ScalarNode {
+		return entry{}, p.fail(key, "a key must be a text, not a map or a list")
+	}
+	if err := p.refuse(key); err != nil {
+		return entry{}, err
+	}
+	k := &node{line: key.Line, column: key.Column}
+	if m := wholeHole.FindStringSubmatch(key.Value); m != nil && m[1] == holeMap {
+		if value.Value != "0" || value.Style != 0 {
+			return entry{}, p.fail(key, "toYaml must stand alone on its line here")
+		}
+		k.hole, _ = strconv.Atoi(m[2])
+		return entry{key: k, merge: true}, nil
+	}
+	if err := p.key(k, key); err != nil {
+		return entry{}, err
+	}
+	v, err := p.node(value, depth+1)
+	return entry{key: k, value: v}, err
+}

@@ -1,0 +1,258 @@
+package template
+
+import (
+	"fmt"
+	"strings"
+	"text/template/parse"
+
+	"github.com/jacquard-operator/jacquard/engine/funcs"
+)
+
+// A special is a function that needs the execution: it may read the world,
+// call templates, or keep printable values what they are.
+type special struct {
+	min, max int
+	call     func(x *exec, at pos, args []any) (any, error)
+	// check looks at the arguments as they are written.
+	check func(c *compiler, fn *parse.IdentifierNode, args []parse.Node)
+}
+
+var specials map[string]special
+
+func init() {
+	specials = map[string]special{
+		"include":  {2, 2, include, checkInclude},
+		"quote":    {0, -1, quoteWith(`"`), nil},
+		"squote":   {0, -1, quoteWith("'"), nil},
+		"default":  {2, 2, orDefault, nil},
+		"trim":     {1, 1, trim, nil},
+		"indent":   {2, 2, indentWith("indent"), nil},
+		"nindent":  {2, 2, indentWith("nindent"), nil},
+		"required": {2, 2, required, nil},
+		"fail":     {1, 1, failWith, nil},
+		"wait":     {1, 1, waitWith, nil},
+		"hasAPI":   {2, 2, hasAPI, checkHasAPI},
+		"child":    {1, 1, child, checkChild},
+		"children": {1, 1, children, checkChild},
+	}
+	for _, form := range []string{"toYaml", "toYamlPretty", "toJson", "mustToJson", "toRawJson", "toPrettyJson"} {
+		if funcs.Table()[form] != nil {
+			specials[form] = special{1, 1, encodeAs(form), nil}
+		}
+	}
+	for _, form := range []string{"fromYaml", "fromYamlArray", "fromJson", "fromJsonArray", "mustFromJson"} {
+		if funcs.Table()[form] != nil {
+			specials[form] = special{1, 1, decodeAs(form), checkDecode}
+		}
+	}
+}
+
+// Specials are the names of the functions that this package provides itself,
+// sorted; with those of package funcs they are all functions there are.
+func Specials() []string { return append(sortedKeys(specials), "and", "or") }
+
+func include(x *exec, at pos, args []any) (any, error) {
+	name, ok := x.plain(args[0]).(string)
+	r := x.set.defines[name]
+	if !ok || r == nil {
+		return nil, fmt.Errorf("there is no template of that name")
+	}
+	before := x.out
+	x.out = &output{}
+	err := x.call(at, r, args[1])
+	inner := x.out
+	x.out = before
+	if err != nil {
+		return nil, err
+	}
+	return &fragment{text: string(inner.buf), holes: inner.holes, marks: inner.marks}, nil
+}
+
+func checkInclude(c *compiler, fn *parse.IdentifierNode, args []parse.Node) {
+	if len(args) == 0 {
+		return
+	}
+	if name, ok := args[0].(*parse.StringNode); ok && c.set.defines[name.Text] == nil {
+		c.fail(fn, "there is no template %q", name.Text)
+	}
+}
+
+func quoteWith(mark string) func(*exec, pos, []any) (any, error) {
+	return func(x *exec, _ pos, args []any) (any, error) {
+		var texts []quoted
+		for _, a := range args {
+			if a == nil {
+				continue
+			}
+			s, err := textOf(x.plain(a), x.set.limits.Functions)
+			if err != nil {
+				return nil, err
+			}
+			texts = append(texts, quoted{s, mark})
+		}
+		switch {
+		case len(texts) == 0:
+			return nil, nil
+		case len(args) == 1:
+			return texts[0], nil
+		}
+		marked := make([]string, len(texts))
+		for i, t := range texts {
+			marked[i] = t.marked()
+		}
+		return strings.Join(marked, " "), nil
+	}
+}
+
+func encodeAs(form string) func(*exec, pos, []any) (any, error) {
+	return func(x *exec, _ pos, args []any) (any, error) {
+		v, err := x.text(args[0])
+		return &encoded{value: v, form: form, blanks: -1}, err
+	}
+}
+
+// decodeAs parses the skeleton of an include and puts the values in; anything
+// else is data and parsed as such.
+func decodeAs(form string) func(*exec, pos, []any) (any, error) {
+	return func(x *exec, at pos, args []any) (any, error) {
+		f, ok := args[0].(*fragment)
+		if !ok {
+			v, err := x.text(args[0])
+			if err != nil {
+				return nil, err
+			}
+			return funcs.Table()[form].Call([]any{v}, x.set.limits.Functions)
+		}
+		return x.set.value(at, &output{buf: []byte(f.text), holes: f.holes, marks: f.marks})
+	}
+}
+
+// checkDecode lets through one field as it stands and what is built by
+// include: a text put together from values could carry structure in.
+func checkDecode(c *compiler, fn *parse.IdentifierNode, args []parse.Node) {
+	piped := c.piped
+	if len(args) == 1 {
+		piped = &parse.CommandNode{Args: args}
+	}
+	if piped == nil || !c.asItStands(piped) {
+		c.fail(fn, "%s takes one field as it stands, or an include", fn.Ident)
+	}
+}
+
+// asItStands says whether a command is one field, one read or an include.
+func (c *compiler) asItStands(cmd *parse.CommandNode) bool {
+	switch n := cmd.Args[0].(type) {
+	case *parse.FieldNode, *parse.DotNode:
+		return len(cmd.Args) == 1
+	case *parse.VariableNode:
+		return len(cmd.Args) == 1 && (len(n.Ident) > 1 || !c.made[n.Ident[0]])
+	case *parse.ChainNode:
+		return len(cmd.Args) == 1 && c.asItStands(&parse.CommandNode{Args: []parse.Node{n.Node}})
+	case *parse.PipeNode:
+		return len(cmd.Args) == 1 && len(n.Cmds) == 1 && c.asItStands(n.Cmds[0])
+	case *parse.IdentifierNode:
+		return n.Ident == "include" || n.Ident == "child" || n.Ident == "children" || n.Ident == "index" || n.Ident == "get"
+	}
+	return false
+}
+
+func orDefault(x *exec, _ pos, args []any) (any, error) {
+	if x.truth(args[1]) {
+		return args[1], nil
+	}
+	return args[0], nil
+}
+
+func trim(x *exec, _ pos, args []any) (any, error) {
+	switch v := args[0].(type) {
+	case *fragment:
+		return v.trimmed(" \t\r\n"), nil
+	case *encoded:
+		return &encoded{value: v.value, form: v.form, blanks: -1}, nil
+	case quoted:
+		return v.marked(), nil
+	}
+	return funcs.Table()["trim"].Call(args, x.set.limits.Functions)
+}
+
+// widest bounds an indentation.
+const widest = 200
+
+func indentWith(name string) func(*exec, pos, []any) (any, error) {
+	return func(x *exec, _ pos, args []any) (any, error) {
+		n, ok := args[0].(int64)
+		if !ok || n < 0 || n > widest {
+			return nil, fmt.Errorf("%s needs a number of blanks from 0 to %d", name, widest)
+		}
+		switch v := args[1].(type) {
+		case nil:
+			return nil, nil
+		case *fragment:
+			return v.lay(int(n), name == "nindent", x.set.limits.Output)
+		case *encoded:
+			return &encoded{v.value, v.form, int(n) + max(v.blanks, 0), name == "nindent" || v.newline}, nil
+		}
+		text, err := x.text(args[1])
+		if err != nil {
+			return nil, err
+		}
+		return funcs.Table()[name].Call([]any{n, text}, x.set.limits.Functions)
+	}
+}
+
+// lay gives every line of the fragment its place.
+func (f *fragment) lay(n int, newline bool, most int) (any, error) {
+	if len(f.text)+n*(1+strings.Count(f.text, "\n")) > most {
+		return nil, fmt.Errorf("the text would be longer than %d bytes: %w", most, ErrBudget)
+	}
+	first := strings.Repeat(" ", n)
+	if newline {
+		first = "\n" + first
+	}
+	out := f.indented(first, n)
+	out.laid = true
+	return out, nil
+}
+
+func required(x *exec, _ pos, args []any) (any, error) {
+	if args[1] == nil || x.plain(args[1]) == "" {
+		return nil, &Failure{message(x, args[0])}
+	}
+	return args[1], nil
+}
+
+func failWith(x *exec, _ pos, args []any) (any, error) {
+	return nil, &Failure{message(x, args[0])}
+}
+
+func waitWith(x *exec, _ pos, args []any) (any, error) {
+	return nil, &Wait{message(x, args[0])}
+}
+
+func message(x *exec, v any) string {
+	s, err := textOf(x.plain(v), x.set.limits.Functions)
+	if err != nil {
+		return "no message"
+	}
+	return s
+}
+
+func hasAPI(x *exec, _ pos, args []any) (any, error) {
+	return x.world.HasAPI(args[0].(string), args[1].(string))
+}
+
+func child(x *exec, _ pos, args []any) (any, error) {
+	all, err := x.world.Children(args[0].(string))
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+func children(x *exec, _ pos, args []any) (any, error) {
+	all, err := x.world.Children(args[0].(string))
+	if all == nil {
+		all = []any{}
+	}
+	return all, err
+}

@@ -1,0 +1,73 @@
+package template
+
+import "strconv"
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// Place is where the template writes the field at path: names of fields as
+// string, numbers of list items as int. It follows the path as far as the
+// template wrote it; what a value brought stands where the value is printed.
+func (d *Document) Place(path ...any) Place {
+	f := d.filler()
+	n := d.root
+	for _, step := range path {
+		next, at := f.step(n, step)
+		if next == nil {
+			if at.src != nil {
+				return at.place()
+			}
+			break
+		}
+		n = next
+	}
+	if n.kind == holeNode {
+		return f.holes[n.hole].at.place()
+	}
+	return f.at(n.line, n.column).place()
+}
+
+func (d *Document) filler() *filler {
+	src := &source{}
+	if len(d.out.marks) > 0 {
+		src = d.out.marks[0].at.src
+	}
+	return &filler{holes: d.out.holes, at: func(line, column int) pos { return d.out.origin(src, line, column) }}
+}
+
+// step goes one step down: to a node, or to the value that brought the field.
+func (f *filler) step(n *node, step any) (*node, pos) {
+	switch step := step.(type) {
+	case string:
+		for _, e := range n.entries {
+			if e.merge {
+				if m, ok := unwrap(f.holes[e.key.hole].value).(map[string]any); ok && m[step] != nil {
+					return nil, f.holes[e.key.hole].at
+				}
+				continue
+			}
+			if key, _, err := f.key(e.key); err == nil && key == step {
+				return e.value, pos{}
+			}
+		}
+	case int:
+		for _, item := range n.items {
+			size := 1
+			if item.kind == holeNode && item.block == 'l' {
+				list, _ := unwrap(f.holes[item.hole].value).([]any)
+				size = len(list)
+			}
+			if step < size {
+				return item, pos{}
+			}
+			step -= size
+		}
+	}
+	return nil, pos{}
+}
+
+func unwrap(v any) any {
+	if e, ok := v.(*encoded); ok {
+		return e.value
+	}
+	return v
+}

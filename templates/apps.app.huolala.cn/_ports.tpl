@@ -1,0 +1,22 @@
+{{- /* containerPorts: one for each pair of number and protocol that the Service leads to.
+       A named targetPort names the container's port of the Service's own number. */}}
+{{- define "containerPorts" }}
+{{- $names := dict }}
+{{- range .spec.ports }}
+  {{- if kindIs "string" .targetPort }}
+    {{- $names = set $names (printf "%d/%s" .port .protocol) .targetPort }}
+  {{- end }}
+{{- end }}
+{{- $seen := list }}
+{{- range .spec.ports }}
+  {{- $number := .targetPort | default .port }}
+  {{- if kindIs "string" .targetPort }}{{ $number = .port }}{{ end }}
+  {{- $pair := printf "%d/%s" $number .protocol }}
+  {{- if not (has $pair $seen) }}
+- name: {{ get $names $pair }}
+  containerPort: {{ $number }}
+  protocol: {{ .protocol }}
+    {{- $seen = append $seen $pair }}
+  {{- end }}
+{{- end }}
+{{- end }}
