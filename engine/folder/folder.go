@@ -109,12 +109,12 @@ func readFile(fsys fs.FS, shown, file string) (*File, error) {
 	if len(data) > MaxFile {
 		return nil, fmt.Errorf("reading %s: it is larger than %d bytes", as, MaxFile)
 	}
-	return &File{Name: path.Base(file), Shown: as, Data: clean(data)}, nil
+	return &File{Name: path.Base(file), Shown: as, Data: Clean(data)}, nil
 }
 
-// clean drops a byte order mark and makes line ends those of Unix, so that
+// Clean drops a byte order mark and makes line ends those of Unix, so that
 // where a file was written does not change what it means.
-func clean(data []byte) []byte {
+func Clean(data []byte) []byte {
 	text := strings.TrimPrefix(string(data), "\uFEFF")
 	return []byte(strings.ReplaceAll(text, "\r\n", "\n"))
 }

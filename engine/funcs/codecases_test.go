@@ -16,6 +16,7 @@ var codeCases = []funcCase{
 	{"toYaml", l{m{"b": "no", "a": l{1, m{"x": nil}}, "c": "l1\nl2\n"}}, "a:\n- 1\n- x: null\nb: \"no\"\nc: |\n  l1\n  l2"},
 	{"toYaml", l{nil}, ""},
 	{"toYaml", l{1e15}, "1000000000000000"},
+	{"toYaml", l{"\u0085\x7f"}, `"\N\x7F"`},
 	{"mustToYaml", l{"8080"}, `"8080"`},
 	{"toYamlPretty", l{m{"a": l{1}}}, "a:\n  - 1"},
 	{"fromYaml", l{"a: yes\nb: [1, 2.5, ~]\n1: 9007199254740993\n"}, m{"a": true, "b": l{1, 2.5, nil}, "1": 9007199254740993}},

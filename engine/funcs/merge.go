@@ -38,7 +38,9 @@ func fill(dst, src map[string]any) map[string]any {
 	for key, v := range src {
 		have, there := out[key]
 		if below, ok := bothMaps(have, v); ok {
-			out[key] = fill(below[0], below[1])
+			if out[key] = fill(below[0], below[1]); empty(out[key]) {
+				out[key] = v
+			}
 			continue
 		}
 		if v != nil && (!there || empty(have)) {

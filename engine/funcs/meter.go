@@ -1,6 +1,7 @@
 package funcs
 
 import (
+	"math"
 	"strconv"
 	"unicode/utf8"
 )
@@ -33,7 +34,7 @@ func (m *jsonMeter) value(v any, depth int) error {
 	case int64:
 		return m.take(len(strconv.FormatInt(v, 10)))
 	case float64:
-		return m.take(len(strconv.FormatFloat(v, 'g', -1, 64)))
+		return m.take(jsonNumber(v))
 	case string:
 		return m.text(v)
 	case []any:
@@ -111,4 +112,14 @@ func (m *jsonMeter) text(s string) error {
 		}
 	}
 	return m.take(more)
+}
+
+// jsonNumber is the length of a number as JSON, or a few bytes more: from 1e21
+// on, and below 1e-6, it is written with an exponent.
+func jsonNumber(f float64) int {
+	format := byte('f')
+	if abs := math.Abs(f); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
+		format = 'e'
+	}
+	return len(strconv.FormatFloat(f, format, -1, 64))
 }

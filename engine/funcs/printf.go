@@ -40,6 +40,7 @@ type formatter struct {
 	next   int    // the argument for the next directive
 	used   []bool // which arguments were used
 	jumped bool   // an explicit index was used
+	aimed  bool   // the last thing read was an explicit index
 	out    []byte
 	lim    Limits
 }
@@ -83,37 +84,50 @@ func (f *formatter) spec() (string, error) {
 		f.pos++
 	}
 	spec := "%" + f.format[from:f.pos]
+	f.aimed = false
 	width, err := f.number()
 	if err != nil {
 		return "", err
 	}
 	spec += width
-	if !strings.HasPrefix(f.format[f.pos:], ".") {
+	if f.at(".") {
+		if f.aimed {
+			return "", errAim
+		}
+		f.pos++
+		precision, err := f.number()
+		if err != nil {
+			return "", err
+		}
+		if strings.HasPrefix(precision, "-") {
+			return "", errors.New("a precision in the format is negative")
+		}
+		spec += "." + precision
+	}
+	if f.aimed {
 		return spec, nil
 	}
-	f.pos++
-	precision, err := f.number()
-	if err == nil && strings.HasPrefix(precision, "-") {
-		err = errors.New("a precision in the format is negative")
-	}
-	return spec + "." + precision, err
+	return spec, f.index()
 }
 
-// number reads a width or precision: digits, or a star for an argument. Before
-// and after it there may be an argument's index.
+func (f *formatter) at(what string) bool { return strings.HasPrefix(f.format[f.pos:], what) }
+
+// number reads a width or precision: digits, or a star for an argument, which
+// an index may stand before.
 func (f *formatter) number() (string, error) {
 	if err := f.index(); err != nil {
 		return "", err
 	}
-	if strings.HasPrefix(f.format[f.pos:], "*") {
+	if f.at("*") {
 		f.pos++
+		f.aimed = false
 		return f.star()
 	}
 	digits, err := f.digits()
-	if err != nil {
-		return "", err
+	if err == nil && digits != "" && f.aimed {
+		err = errAim
 	}
-	return digits, f.index()
+	return digits, err
 }
 
 func (f *formatter) star() (string, error) {
@@ -128,7 +142,7 @@ func (f *formatter) star() (string, error) {
 	if n > maxPad || n < -maxPad {
 		return "", argument(i+1, fmt.Errorf("is a width or precision of more than %d", maxPad))
 	}
-	return strconv.FormatInt(n, 10), f.index()
+	return strconv.FormatInt(n, 10), nil
 }
 
 func (f *formatter) digits() (string, error) {
@@ -143,9 +157,11 @@ func (f *formatter) digits() (string, error) {
 	return digits, nil
 }
 
+var errAim = errors.New("an argument index in the format stands before a number; it belongs before a star or the verb")
+
 // index reads an explicit argument index such as [2].
 func (f *formatter) index() error {
-	if !strings.HasPrefix(f.format[f.pos:], "[") {
+	if !f.at("[") {
 		return nil
 	}
 	f.pos++
@@ -154,11 +170,11 @@ func (f *formatter) index() error {
 		return err
 	}
 	n, err := strconv.Atoi(digits)
-	if err != nil || !strings.HasPrefix(f.format[f.pos:], "]") {
+	if err != nil || !f.at("]") {
 		return errors.New("an argument index in the format is no number in brackets")
 	}
 	f.pos++
-	f.next, f.jumped = n-1, true
+	f.next, f.jumped, f.aimed = n-1, true, true
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"strconv"
 	"strings"
 
 	yamlv2 "go.yaml.in/yaml/v2"
@@ -17,8 +18,9 @@ var yamlFuncs = map[string]any{
 	"fromYamlArray": fromYAMLArray,
 }
 
-// toYAML gives the YAML that kubectl and Helm write: sigs.k8s.io/yaml's. It
-// has no line break at its end. Nothing gives no text.
+// toYAML gives the YAML that kubectl and Helm write: sigs.k8s.io/yaml's, but
+// for U+007F and U+0085, which that refuses and turns into a blank. It has no
+// line break at its end. Nothing gives no text.
 func toYAML(lim Limits, v any) (string, error) {
 	return encodeYAML(lim, v, func(w *narrow, v any) error {
 		enc := yamlv2.NewEncoder(w)
@@ -136,13 +138,18 @@ func plainNumbers(v any) any {
 	return v
 }
 
-// shortest gives a number as an integer where JSON writes it as one.
+// shortest gives a number as an integer where JSON writes it as one. Digits
+// beyond a float's precision are zeros, as JSON has them.
 func shortest(f float64) any {
-	if n, err := integer(f); err == nil {
+	if f != math.Trunc(f) || math.Abs(f) >= 1<<64 {
+		return f
+	}
+	digits := strconv.FormatFloat(f, 'f', -1, 64)
+	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
 		return n
 	}
-	if f == math.Trunc(f) && f >= 0 && f < 1<<64 {
-		return uint64(f)
+	if n, err := strconv.ParseUint(digits, 10, 64); err == nil {
+		return n
 	}
 	return f
 }

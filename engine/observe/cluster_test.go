@@ -15,7 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 )
@@ -26,6 +28,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	log.SetLogger(klog.Background())
 	os.Exit(run(m))
 }
 

@@ -23,6 +23,8 @@ type shard struct {
 	// dropped are the uids whose deletion came while a look lists; else nil.
 	dropped map[types.UID]bool
 	troubles
+	streams bool  // the latest list was asked for by a watch
+	refused error // why such a watch did not begin
 }
 
 var (
@@ -107,6 +109,9 @@ func (s *shard) Replace(list []any, resourceVersion string) error {
 		}
 		s.items, s.byOwner = fresh.items, fresh.byOwner
 		s.synced, s.passed, s.began, s.troubles.list = true, resourceVersion, s.asked, nil
+		if s.streams {
+			s.troubles.watch = nil
+		}
 		if s.feed == s.feed.kind.current {
 			s.feed.kind.stands.settle(s)
 		}

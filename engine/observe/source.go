@@ -91,11 +91,11 @@ func (c clients) source(s *shard) *cache.ListWatch {
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			if opts.Continue == "" {
 				opts.ResourceVersion, opts.ResourceVersionMatch = "", ""
-				s.ask()
+				s.ask(false)
 			}
 			list, err := c.list(ctx, s, opts)
 			if err != nil && ctx.Err() == nil { // Replace clears it
-				s.feed.deliver(func(*outbox) { s.troubles.list = err })
+				s.feed.deliver(func(*outbox) { s.troubles = troubles{list: err, watch: s.refused} })
 			}
 			return list, err
 		},
@@ -103,25 +103,30 @@ func (c clients) source(s *shard) *cache.ListWatch {
 			streams := opts.SendInitialEvents != nil && *opts.SendInitialEvents
 			if streams {
 				opts.ResourceVersion = ""
-				s.ask()
+				s.ask(true)
 			}
 			w, err := c.watch(ctx, s, opts)
-			if ctx.Err() != nil {
+			switch {
+			case ctx.Err() != nil:
+				return w, err
+			case !streams:
+				s.feed.deliver(func(*outbox) { s.troubles.watch = err })
 				return w, err
 			}
-			s.feed.deliver(func(*outbox) { s.troubles.watch = err })
-			if err != nil && streams {
+			// What this means is known when the list is in, or refused too.
+			s.feed.deliver(func(*outbox) { s.refused = err })
+			if err != nil {
 				// Where the reflector would wait on some errors without
-				// heeding ctx, it shall return to the feed's own back-off.
+				// heeding ctx, it shall go on to the list.
 				return nil, errors.New(err.Error())
 			}
-			return w, err
+			return w, nil
 		},
 	}
 }
 
-// ask notes that a list is about to be asked for: it will see every write that
-// was answered before.
-func (s *shard) ask() {
-	s.feed.deliver(func(*outbox) { s.asked = s.feed.kind.stands.tick })
+// ask notes that a list is about to be asked for, by list or by watch: it will
+// see every write that was answered before.
+func (s *shard) ask(streams bool) {
+	s.feed.deliver(func(*outbox) { s.asked, s.streams = s.feed.kind.stands.tick, streams })
 }

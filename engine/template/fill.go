@@ -255,6 +255,11 @@ func (f *filler) key(n *node) (string, pos, error) {
 		return n.value.(string), f.at(n.line, n.column), nil
 	}
 	key, err := f.text(n)
+	if n.bare {
+		if q, ok := f.holes[n.parts[0].hole].value.(quoted); ok {
+			key = q.text
+		}
+	}
 	at := f.at(n.line, n.column)
 	switch {
 	case err != nil:

@@ -95,10 +95,8 @@ func (x *exec) hole(at pos, kind string, v any) error {
 // printEncoded prints toYaml's and toJson's values. YAML alone on its line
 // may be further entries beside a map's own or further items of a list.
 func (x *exec) printEncoded(at pos, e *encoded) error {
-	if !strings.Contains(e.form, "Yaml") {
-		return x.hole(at, holeValue, e)
-	}
-	if e.value == nil {
+	yaml := strings.Contains(e.form, "Yaml")
+	if yaml && e.value == nil {
 		return nil
 	}
 	if e.newline {
@@ -112,7 +110,11 @@ func (x *exec) printEncoded(at pos, e *encoded) error {
 	if err := x.write(at, strings.Repeat(" ", max(e.blanks, 0))); err != nil {
 		return err
 	}
-	return x.entries(at, &encoded{value: e.value, form: e.form, blanks: -1})
+	bare := &encoded{value: e.value, form: e.form, blanks: -1}
+	if !yaml {
+		return x.hole(at, holeValue, bare)
+	}
+	return x.entries(at, bare)
 }
 
 func (x *exec) entries(at pos, e *encoded) error {

@@ -30,6 +30,9 @@ type encoded struct {
 	newline bool // nindent
 }
 
+// asText is the form of a text that indent or nindent laid: the text itself.
+const asText = ""
+
 // quoted is what quote and squote return: a string as a whole value, and the
 // string with its marks in a text or as an argument.
 type quoted struct {
@@ -74,7 +77,7 @@ func (e *encoded) encode(lim funcs.Limits) (string, error) {
 	if e.value == nil && strings.Contains(strings.ToLower(e.form), "yaml") {
 		return "", nil
 	}
-	s, err := call(lim, e.form, e.value)
+	s, err := e.unlaid(lim)
 	if err != nil {
 		return "", err
 	}
@@ -83,6 +86,14 @@ func (e *encoded) encode(lim funcs.Limits) (string, error) {
 		return call(lim, name, int64(e.blanks), s)
 	}
 	return s, nil
+}
+
+// unlaid is the text without its indentation.
+func (e *encoded) unlaid(lim funcs.Limits) (string, error) {
+	if e.form == asText {
+		return e.value.(string), nil
+	}
+	return call(lim, e.form, e.value)
 }
 
 // call calls a pure function that returns a text.

@@ -61,6 +61,7 @@ func (p *shaper) key(out *node, n *yaml.Node) error {
 	plain := n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
 	if strings.ContainsFunc(n.Value, isHole) {
 		out.kind, out.parts = textNode, textParts(n.Value)
+		out.bare = plain && len(out.parts) == 1
 		return nil
 	}
 	out.value = n.Value

@@ -19,6 +19,7 @@ type node struct {
 	value   any    // of a constant
 	hole    int    // of a whole value: the number of the hole
 	parts   []part // of a text
+	bare    bool   // of a key: one hole and nothing else, not even marks
 	block   byte   // of a text: 0, or the chomping of a block scalar: '-', '+' or 'c' (clip)
 	entries []entry
 	items   []*node

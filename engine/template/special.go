@@ -21,19 +21,20 @@ var specials map[string]special
 
 func init() {
 	specials = map[string]special{
-		"include":  {2, 2, include, checkInclude},
-		"quote":    {0, -1, quoteWith(`"`), nil},
-		"squote":   {0, -1, quoteWith("'"), nil},
-		"default":  {2, 2, orDefault, nil},
-		"trim":     {1, 1, trim, nil},
-		"indent":   {2, 2, indentWith("indent"), nil},
-		"nindent":  {2, 2, indentWith("nindent"), nil},
-		"required": {2, 2, required, nil},
-		"fail":     {1, 1, failWith, nil},
-		"wait":     {1, 1, waitWith, nil},
-		"hasAPI":   {2, 2, hasAPI, checkHasAPI},
-		"child":    {1, 1, child, checkChild},
-		"children": {1, 1, children, checkChild},
+		"include":    {2, 2, include, checkInclude},
+		"quote":      {0, -1, quoteWith(`"`), nil},
+		"squote":     {0, -1, quoteWith("'"), nil},
+		"default":    {2, 2, orDefault, nil},
+		"trim":       {1, 1, trim, nil},
+		"trimSuffix": {2, 2, trimSuffix, nil},
+		"indent":     {2, 2, indentWith("indent"), nil},
+		"nindent":    {2, 2, indentWith("nindent"), nil},
+		"required":   {2, 2, required, nil},
+		"fail":       {1, 1, failWith, nil},
+		"wait":       {1, 1, waitWith, nil},
+		"hasAPI":     {2, 2, hasAPI, checkHasAPI},
+		"child":      {1, 1, child, checkChild},
+		"children":   {1, 1, children, checkChild},
 	}
 	for _, form := range []string{"toYaml", "toYamlPretty", "toJson", "mustToJson", "toRawJson", "toPrettyJson"} {
 		if funcs.Table()[form] != nil {
@@ -163,11 +164,35 @@ func orDefault(x *exec, _ pos, args []any) (any, error) {
 	return args[0], nil
 }
 
+// trimSuffix keeps what toYaml and include gave where only a line break goes,
+// which neither counts.
+func trimSuffix(x *exec, at pos, args []any) (any, error) {
+	if args[0] == "\n" {
+		switch v := args[1].(type) {
+		case *encoded:
+			return v, nil
+		case *fragment:
+			return v.trimmed("\n"), nil
+		}
+	}
+	for i, a := range args {
+		text, err := x.text(a)
+		if err != nil {
+			return nil, err
+		}
+		args[i] = text
+	}
+	return funcs.Table()["trimSuffix"].Call(args, x.set.limits.Functions)
+}
+
 func trim(x *exec, _ pos, args []any) (any, error) {
 	switch v := args[0].(type) {
 	case *fragment:
 		return v.trimmed(" \t\r\n"), nil
 	case *encoded:
+		if text, ok := v.value.(string); ok && v.form == asText {
+			return strings.TrimSpace(text), nil
+		}
 		return &encoded{value: v.value, form: v.form, blanks: -1}, nil
 	case quoted:
 		return v.marked(), nil
@@ -192,11 +217,11 @@ func indentWith(name string) func(*exec, pos, []any) (any, error) {
 		case *encoded:
 			return &encoded{v.value, v.form, int(n) + max(v.blanks, 0), name == "nindent" || v.newline}, nil
 		}
-		text, err := x.text(args[1])
+		text, err := textOf(args[1], x.set.limits.Functions)
 		if err != nil {
 			return nil, err
 		}
-		return funcs.Table()[name].Call([]any{n, text}, x.set.limits.Functions)
+		return &encoded{text, asText, int(n), name == "nindent"}, nil
 	}
 }
 

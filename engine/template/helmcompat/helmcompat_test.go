@@ -8,10 +8,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// fewest keeps a mislaid file of testdata from going unnoticed.
+const fewest = 500
+
 // TestFragments renders every fragment with both engines.
 func TestFragments(t *testing.T) {
 	differences := loadDifferences(t)
-	for _, f := range loadFragments(t) {
+	fragments := loadFragments(t)
+	if len(fragments) < fewest {
+		t.Fatalf("testdata holds %d fragments, want at least %d", len(fragments), fewest)
+	}
+	for _, f := range fragments {
 		d, differs := differences[f.name]
 		delete(differences, f.name)
 		t.Run(f.name, func(t *testing.T) {

@@ -1,0 +1,12 @@
+// Package apply is the only package that writes to the cluster. Every write
+// carries a precondition, so that a stale view can never create twice, change
+// or delete what is not meant:
+//
+//   - create-only: server-side apply with metadata.resourceVersion "1" creates
+//     the object if it is absent and answers 409 if it exists;
+//   - update-only: server-side apply with metadata.uid answers 409 if the
+//     object is gone and 422 if it is another one of the same name;
+//   - delete: with the uid as precondition.
+//
+// What the server answers is understood here too: see Refusal.
+package apply

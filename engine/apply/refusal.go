@@ -1,0 +1,179 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// A Cause is what the server meant by refusing a write: it decides what
+// happens next.
+type Cause int
+
+const (
+	// TryAgain: the server is busy, down or unreachable.
+	TryAgain Cause = iota
+	// Exists: there is an object of this name (create-only).
+	Exists
+	// Gone: the object is not there or is another one by now (update-only).
+	Gone
+	// Invalid: the content is refused and will be again, until it changes.
+	Invalid
+	// Forbidden: RBAC, quota or admission refuse; others may change that.
+	Forbidden
+	// NotServed: the cluster does not have this kind.
+	NotServed
+	// Terminating: the namespace is being deleted.
+	Terminating
+)
+
+// A Refusal is a refused write: what was meant, and which fields.
+type Refusal struct {
+	Cause  Cause
+	Fields []Field
+	// RetryAfter is what the server asked for, or 0.
+	RetryAfter time.Duration
+	// Text says why, without values of the document.
+	Text string
+	Err  error
+}
+
+// A Field is a refused field: names as string, list indices as int.
+type Field struct {
+	Path []any
+	Text string
+}
+
+// Error returns the reason and the fields, without values.
+func (r *Refusal) Error() string {
+	if len(r.Fields) == 0 {
+		return r.Text
+	}
+	texts := make([]string, len(r.Fields))
+	for i, f := range r.Fields {
+		texts[i] = shownPath(f.Path) + ": " + f.Text
+	}
+	slices.Sort(texts)
+	return strings.Join(slices.Compact(texts), "; ")
+}
+
+// Unwrap returns the server's answer.
+func (r *Refusal) Unwrap() error { return r.Err }
+
+// Understand tells what the server meant by an error. document is what was
+// sent; its lists are looked into to find indices.
+func Understand(err error, document map[string]any) *Refusal {
+	r := &Refusal{Err: err, Text: "the API server cannot be reached"}
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) {
+		return r
+	}
+	s := answer.Status()
+	r.Text = strings.TrimSpace(masked(s.Message))
+	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
+		r.RetryAfter = time.Duration(seconds) * time.Second
+	}
+	r.Cause = cause(s)
+	r.Fields = fields(s, document)
+	return r
+}
+
+func cause(s metav1.Status) Cause {
+	switch {
+	case apierrors.HasStatusCause(&apierrors.StatusError{ErrStatus: s}, "NamespaceTerminating"):
+		return Terminating
+	case s.Code == http.StatusConflict:
+		return Exists
+	case s.Code == http.StatusUnprocessableEntity && strings.Contains(s.Message, "metadata.uid"),
+		s.Code == http.StatusUnprocessableEntity && strings.Contains(s.Message, "UID in precondition"):
+		return Gone
+	case s.Code == http.StatusInternalServerError && strings.Contains(s.Message, typedPatch):
+		return Invalid
+	case s.Code == http.StatusUnprocessableEntity, s.Code == http.StatusBadRequest,
+		s.Code == http.StatusRequestEntityTooLarge, s.Code == http.StatusUnsupportedMediaType:
+		return Invalid
+	case s.Code == http.StatusForbidden, s.Code == http.StatusUnauthorized:
+		return Forbidden
+	case s.Code == http.StatusNotFound && (s.Details == nil || s.Details.Name == ""):
+		return NotServed
+	case s.Code == http.StatusNotFound:
+		return Gone
+	}
+	return TryAgain
+}
+
+// typedPatch begins the 500 by which the server answers an apply with an
+// unknown or mistyped field or a duplicate list key; trying again is of no use.
+const typedPatch = "failed to create typed patch object"
+
+var (
+	invalidValue = regexp.MustCompile(`(?s)^(Invalid value|Unsupported value|Duplicate value|Too long|Forbidden|Required value)(?::\s*(.*))?$`)
+	quotedText   = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+	typedField   = regexp.MustCompile(`(?s)` + typedPatch + ` \(.*?\): (?:errors:\s*)?(.*)$`)
+	fieldLine    = regexp.MustCompile(`^\s*(\.[^:]+): (.*)$`)
+	strictField  = regexp.MustCompile(`(unknown|duplicate) field "([^"]+)"`)
+)
+
+// fields finds the refused fields in the causes of an Invalid answer, in the
+// text of a typed patch error, or in that of strict decoding.
+func fields(s metav1.Status, document map[string]any) []Field {
+	var out []Field
+	if s.Details != nil && s.Code == http.StatusUnprocessableEntity {
+		for _, c := range s.Details.Causes {
+			out = append(out, Field{parsePath(c.Field, document), detail(c.Message)})
+		}
+	}
+	if m := typedField.FindStringSubmatch(s.Message); m != nil {
+		for _, line := range strings.Split(m[1], "\n") {
+			if f := fieldLine.FindStringSubmatch(line); f != nil {
+				out = append(out, Field{parsePath(strings.TrimPrefix(f[1], "."), document), masked(f[2])})
+			}
+		}
+	}
+	for _, m := range strictField.FindAllStringSubmatch(s.Message, -1) {
+		out = append(out, Field{parsePath(m[2], document), m[1] + " field"})
+	}
+	return out
+}
+
+// detail is what the server says of a field, with the value cut.
+func detail(message string) string {
+	m := invalidValue.FindStringSubmatch(message)
+	if m == nil {
+		return masked(message)
+	}
+	rest := m[2]
+	if quoted, err := strconv.QuotedPrefix(rest); err == nil {
+		rest = strings.TrimPrefix(strings.TrimPrefix(rest, quoted), ": ")
+	} else if i := strings.LastIndex(rest, ": "); i >= 0 && m[1] != "Forbidden" && m[1] != "Required value" {
+		rest = rest[i+2:]
+	}
+	if m[1] == "Unsupported value" { // what follows are the supported ones
+		return strings.TrimSpace(m[1] + " " + rest)
+	}
+	if rest == "" {
+		return m[1]
+	}
+	return fmt.Sprintf("%s: %s", m[1], masked(rest))
+}
+
+// masked cuts quoted texts that are more than a name, since they may be
+// values.
+func masked(message string) string {
+	return quotedText.ReplaceAllStringFunc(message, func(q string) string {
+		if len(q) <= 66 && plainName.MatchString(q) {
+			return q
+		}
+		return `"…"`
+	})
+}
+
+var plainName = regexp.MustCompile(`^"[A-Za-z0-9./:_-]*"$`)

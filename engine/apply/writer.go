@@ -1,0 +1,160 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/metadata"
+	"k8s.io/utils/ptr"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/observe"
+)
+
+// A Writer writes to one cluster.
+type Writer struct {
+	objects  dynamic.Interface
+	metadata metadata.Interface
+}
+
+// NewWriter returns a Writer over two clients of the same cluster.
+func NewWriter(objects dynamic.Interface, meta metadata.Interface) *Writer {
+	return &Writer{objects: objects, metadata: meta}
+}
+
+// Create applies a document that must not exist yet and returns what the
+// server made of it. It never changes an object that is there.
+func (w *Writer) Create(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	return w.apply(ctx, r, doc, "resourceVersion", "1", metav1.PatchOptions{})
+}
+
+// Update applies a document to the object with that uid.
+func (w *Writer) Update(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured, uid types.UID) (*unstructured.Unstructured, error) {
+	return w.apply(ctx, r, doc, "uid", string(uid), metav1.PatchOptions{})
+}
+
+// Probe asks whether the server would create the document, by a dry run under
+// a name that nobody has.
+func (w *Writer) Probe(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured) error {
+	probe := doc.DeepCopy()
+	probe.SetName("probe-" + string(uuid.NewUUID()))
+	_, err := w.apply(ctx, r, probe, "resourceVersion", "1", metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
+	return err
+}
+
+// apply server-side applies a document with a precondition in its metadata.
+func (w *Writer) apply(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured, precondition, value string, opts metav1.PatchOptions) (*unstructured.Unstructured, error) {
+	body, err := json.Marshal(with(doc.Object, precondition, value))
+	if err != nil {
+		return nil, fmt.Errorf("encoding %s %s: %w", doc.GetKind(), doc.GetName(), err)
+	}
+	opts.FieldManager, opts.Force = api.FieldManager, ptr.To(true)
+	opts.FieldValidation = metav1.FieldValidationStrict
+	if scheme.Scheme.Recognizes(doc.GroupVersionKind()) {
+		// The types of the server find unknown fields by themselves, and it
+		// is spared a parse.
+		opts.FieldValidation = metav1.FieldValidationIgnore
+	}
+	return w.of(r, doc.GetNamespace()).Patch(ctx, doc.GetName(), types.ApplyPatchType, body, opts)
+}
+
+// with is the object with one more field in its metadata.
+func with(object map[string]any, field, value string) map[string]any {
+	out := make(map[string]any, len(object))
+	for k, v := range object {
+		out[k] = v
+	}
+	meta := map[string]any{field: value}
+	old, _ := object["metadata"].(map[string]any)
+	for k, v := range old {
+		meta[k] = v
+	}
+	out["metadata"] = meta
+	return out
+}
+
+func (w *Writer) of(r observe.Resource, namespace string) dynamic.ResourceInterface {
+	if r.Namespaced {
+		return w.objects.Resource(r.GVR).Namespace(namespace)
+	}
+	return w.objects.Resource(r.GVR)
+}
+
+// Delete deletes the object with that uid, dependents in the background. It is
+// no error if that object is gone.
+func (w *Writer) Delete(ctx context.Context, r observe.Resource, o metav1.Object) error {
+	uid := o.GetUID()
+	return w.of(r, o.GetNamespace()).Delete(ctx, o.GetName(), metav1.DeleteOptions{
+		Preconditions:     &metav1.Preconditions{UID: &uid},
+		PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
+	})
+}
+
+// Whose reads the metadata of an existing object, to tell whose it is.
+func (w *Writer) Whose(ctx context.Context, r observe.Resource, namespace, name string) (*metav1.PartialObjectMetadata, error) {
+	if r.Namespaced {
+		return w.metadata.Resource(r.GVR).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+	}
+	return w.metadata.Resource(r.GVR).Get(ctx, name, metav1.GetOptions{})
+}
+
+// DropEntry drops one entry of an object's managedFields, if the object is
+// still at that resourceVersion.
+func (w *Writer) DropEntry(ctx context.Context, r observe.Resource, o metav1.Object, index int) (*unstructured.Unstructured, error) {
+	patch, err := json.Marshal([]map[string]any{
+		{"op": "test", "path": "/metadata/resourceVersion", "value": o.GetResourceVersion()},
+		{"op": "remove", "path": fmt.Sprintf("/metadata/managedFields/%d", index)},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return w.of(r, o.GetNamespace()).Patch(ctx, o.GetName(), types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: api.FieldManager})
+}
+
+// Status applies the status of a custom resource and returns the resource.
+func (w *Writer) Status(ctx context.Context, r observe.Resource, resource *unstructured.Unstructured, status map[string]any) (*unstructured.Unstructured, error) {
+	body, err := json.Marshal(map[string]any{
+		"apiVersion": resource.GetAPIVersion(), "kind": resource.GetKind(),
+		"metadata": map[string]any{"name": resource.GetName(), "uid": string(resource.GetUID())},
+		"status":   status,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encoding status: %w", err)
+	}
+	return w.of(r, resource.GetNamespace()).Patch(ctx, resource.GetName(), types.ApplyPatchType, body,
+		metav1.PatchOptions{FieldManager: api.FieldManager, Force: ptr.To(true)}, "status")
+}
+
+var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+
+// RecordKinds writes the record of child kinds on a CRD, before the first
+// child of a new kind is created.
+func (w *Writer) RecordKinds(ctx context.Context, crd metav1.Object, record string) error {
+	body, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid":         string(crd.GetUID()),
+		"annotations": map[string]any{api.AnnotationChildKinds: record},
+	}})
+	if err != nil {
+		return err
+	}
+	_, err = w.objects.Resource(crds).Patch(ctx, crd.GetName(), types.MergePatchType, body, metav1.PatchOptions{FieldManager: api.FieldManager})
+	return err
+}
+
+// InstallCRD server-side applies a CRD.
+func (w *Writer) InstallCRD(ctx context.Context, crd *unstructured.Unstructured) error {
+	body, err := json.Marshal(crd.Object)
+	if err != nil {
+		return err
+	}
+	_, err = w.objects.Resource(crds).Patch(ctx, crd.GetName(), types.ApplyPatchType, body, metav1.PatchOptions{FieldManager: api.FieldManager + "-install", Force: ptr.To(true)})
+	return err
+}

@@ -1,0 +1,102 @@
+package observe
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func TestLookFindsWhatTheWatchSwallowed(t *testing.T) {
+	for _, need := range []Need{Metadata, Body} {
+		t.Run(need.String(), func(t *testing.T) {
+			in := realCluster(t)
+			leak, through := newValve(admin)
+			children, w, _ := observe(t, through)
+			kept := in.create(child(configMaps, "look-kept", "look-1"))
+			lost := in.create(child(configMaps, "look-lost", "look-2"))
+			children.Want("k", wants{configMaps: need})
+			synced(t, children, configMaps, need)
+
+			leak.drop("look-")
+			in.remove(lost)
+			added := in.create(child(configMaps, "look-added", "look-3"))
+			kept.SetFinalizers(nil)
+			kept.SetLabels(map[string]string{"more": "yes", "jacquard.dev/owner-uid": "look-1"})
+			in.update(kept)
+			in.create(child(configMaps, "passes", "other-4"))
+			eventually(t, "a later event came through", func() bool { return len(names(t, children, configMaps, "other-4")) == 1 })
+			if w.changes("look-2") != 0 || len(names(t, children, configMaps, "look-2")) != 1 {
+				t.Fatal("nothing was swallowed")
+			}
+
+			leak.drop("")
+			if err := children.Look(t.Context(), configMaps); err != nil {
+				t.Fatal(err)
+			}
+			for uid, want := range map[string][]string{"look-1": {"look-kept"}, "look-2": {}, "look-3": {"look-added"}} {
+				if diff := cmp.Diff(want, names(t, children, configMaps, types.UID(uid))); diff != "" {
+					t.Error(diff)
+				}
+				eventually(t, "told of "+uid, func() bool { return w.changes(types.UID(uid)) == 1 })
+			}
+			found, err := children.Of(configMaps, "look-1")
+			if err != nil || found[0].Meta.GetLabels()["more"] != "yes" {
+				t.Errorf("found %v, %v", found, err)
+			}
+			// What is right again stays right, and is watched.
+			in.remove(added)
+			eventually(t, "the new watch delivers", func() bool { return len(names(t, children, configMaps, "look-3")) == 0 })
+		})
+	}
+}
+
+func TestLookAtRest(t *testing.T) {
+	in := realCluster(t)
+	count, through := newCounter(admin)
+	children, w, _ := observe(t, through)
+	in.create(child(configMaps, "rest-a", "rest-1"))
+	children.Want("k", wants{configMaps: Body})
+	synced(t, children, configMaps, Body)
+	before := count.Load()
+	for range 3 {
+		if err := children.Look(t.Context(), configMaps); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := count.Load() - before; n != 3 {
+		t.Errorf("three looks took %d requests", n)
+	}
+	if w.changes("rest-1") != 0 {
+		t.Error("a look that found nothing told of changes")
+	}
+}
+
+// A swallowed deletion of something that was deleted by us leaves neither the
+// object nor its tombstone.
+func TestLookEndsWhatStandsIn(t *testing.T) {
+	in := realCluster(t)
+	leak, through := newValve(admin)
+	children, _, _ := observe(t, through)
+	old := in.create(child(configMaps, "end-a", "end-1"))
+	children.Want("k", wants{configMaps: Metadata})
+	synced(t, children, configMaps, Metadata)
+	leak.drop("end-")
+	in.remove(old)
+	children.Gone(configMaps, "default", "end-a", old.GetUID())
+	made := in.create(child(configMaps, "end-b", "end-1"))
+	children.Note(configMaps, made)
+	if diff := cmp.Diff([]string{"end-b"}, names(t, children, configMaps, "end-1")); diff != "" {
+		t.Error(diff)
+	}
+	leak.drop("")
+	if err := children.Look(t.Context(), configMaps); err != nil {
+		t.Fatal(err)
+	}
+	if n := pending(children); n != 0 {
+		t.Errorf("%d entries still stand in", n)
+	}
+	if diff := cmp.Diff([]string{"end-b"}, names(t, children, configMaps, "end-1")); diff != "" {
+		t.Error(diff)
+	}
+}

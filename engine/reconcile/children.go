@@ -1,0 +1,88 @@
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/ready"
+	"github.com/jacquard-operator/jacquard/engine/status"
+)
+
+// children tells of every child that the resource should have, or, when that
+// could not be found out, of every one that it has.
+func (t *turn) children(p *plan.Plan, w *view) []status.Child {
+	live := map[string]observe.Live{}
+	for _, l := range w.live {
+		if plan.Ours(w.owner, l.Meta) {
+			live[childKey(l.GVK.Group, l.GVK.Kind, l.Meta.GetName())] = l
+		}
+	}
+	var out []status.Child
+	if p == nil {
+		for _, l := range live {
+			out = append(out, t.child(l))
+		}
+		return out
+	}
+	for _, s := range p.Steps {
+		gvk := s.Document.GroupVersionKind()
+		if l, there := live[childKey(gvk.Group, gvk.Kind, s.Document.GetName())]; there {
+			out = append(out, t.child(l))
+			continue
+		}
+		out = append(out, missing(s.Document))
+	}
+	return out
+}
+
+func childKey(group, kind, name string) string { return group + "/" + kind + "/" + name }
+
+func missing(o *unstructured.Unstructured) status.Child {
+	return status.Child{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName(), Message: "not there yet"}
+}
+
+// child judges one live child.
+func (t *turn) child(l observe.Live) status.Child {
+	c := status.Child{APIVersion: l.GVK.GroupVersion().String(), Kind: l.GVK.Kind, Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName()}
+	if !ready.NeedsBody(l.GVK.GroupKind()) {
+		c.Ready = l.Meta.GetDeletionTimestamp() == nil
+		if !c.Ready {
+			c.Message = "being deleted"
+		}
+		return c
+	}
+	verdict, err := ready.Of(body(l), t.cluster.DeclaresConditions(l.GVK.GroupKind()))
+	if err != nil {
+		c.Message = fmt.Sprintf("its status cannot be read: %s", err)
+		return c
+	}
+	c.Ready, c.Failed, c.Message = verdict.Ready, verdict.Failed, verdict.Message
+	return c
+}
+
+// overridden is the condition that names fields which the API server's
+// admission changed in what was applied; they are not fought over.
+const overridden = "Overridden"
+
+// withOverridden adds the condition to the kind's own ones.
+func (t *turn) withOverridden(fields map[string]any) map[string]any {
+	var paths []string
+	for _, changed := range t.memory.changed {
+		paths = append(paths, changed...)
+	}
+	if len(paths) == 0 {
+		return fields
+	}
+	slices.Sort(paths)
+	own, _ := fields["conditions"].([]any)
+	fields["conditions"] = append(slices.Clone(own), map[string]any{
+		"type": overridden, "status": "True", "reason": "ChangedByAdmission",
+		"message": "the cluster changed what was applied and is not contradicted: " + strings.Join(slices.Compact(paths), ", "),
+	})
+	return fields
+}

@@ -1,0 +1,122 @@
+package reconcile
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/status"
+)
+
+// A memory is what this process knows of one resource beyond what the cluster
+// says. Losing it costs at most a write for each child; nothing depends on it.
+// Only the worker that serves the resource uses it.
+type memory struct {
+	uid types.UID
+	// applied is what came of applies, by uid of the child.
+	applied map[types.UID]plan.Memory
+	// changed are the paths that the server changed in what was applied.
+	changed map[types.UID][]string
+	// setbacks are writes that failed, by child and by uid of the live object.
+	setbacks map[string]*setback
+	// answer is the resource as the last status write answered it, and sent
+	// the hash of that status.
+	answer *unstructured.Unstructured
+	sent   string
+	tries  int
+}
+
+// A setback is a failed write: it is not tried again with the same content
+// before its time.
+type setback struct {
+	hash    string
+	problem status.Problem
+	tries   int
+	// until is when to try again; zero: not before the content changes.
+	until time.Time
+}
+
+func (r *Reconciler) remember(name types.NamespacedName, uid types.UID) *memory {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m := r.memory[name]
+	if m == nil || m.uid != uid {
+		m = &memory{uid: uid, applied: map[types.UID]plan.Memory{}, changed: map[types.UID][]string{}, setbacks: map[string]*setback{}}
+		r.memory[name] = m
+	}
+	return m
+}
+
+func (r *Reconciler) forget(name types.NamespacedName) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.memory, name)
+}
+
+// newest is the resource from the cache, or the answer to our last status
+// write while the cache has not caught up with it.
+func (m *memory) newest(cached *unstructured.Unstructured) *unstructured.Unstructured {
+	if m.answer == nil {
+		return cached
+	}
+	c, err := resourceversion.CompareResourceVersion(cached.GetResourceVersion(), m.answer.GetResourceVersion())
+	if err != nil || c >= 0 {
+		m.answer = nil
+		return cached
+	}
+	return m.answer
+}
+
+// due returns the setback of a write that is not to be tried now, or nil.
+func (m *memory) due(key, hash string, now time.Time) *setback {
+	s := m.setbacks[key]
+	if s == nil || s.hash != hash || (!s.until.IsZero() && !now.Before(s.until)) {
+		return nil
+	}
+	return s
+}
+
+// How long to wait after a failed write: doubled each time, with jitter.
+const (
+	firstWait  = time.Second
+	longWait   = time.Minute
+	longestGap = 5 * time.Minute
+)
+
+// backOff is how long to wait after so many failures in a row, at least
+// atLeast, at most most.
+func backOff(tries int, atLeast, most time.Duration) time.Duration {
+	d := max(firstWait, atLeast)
+	for range min(tries, 20) {
+		if d *= 2; d >= most {
+			d = most
+			break
+		}
+	}
+	return wait.Jitter(d, 0.2)
+}
+
+// fail records a failed write. most 0 means: not before the content changes.
+func (m *memory) fail(key, hash string, p status.Problem, when retry) {
+	s := m.setbacks[key]
+	if s == nil || s.hash != hash {
+		s = &setback{hash: hash}
+		m.setbacks[key] = s
+	}
+	s.problem = p
+	s.until = time.Time{}
+	if when.most > 0 {
+		s.until = when.now.Add(backOff(s.tries, when.atLeast, when.most))
+	}
+	s.tries++
+}
+
+// A retry says when to try a failed write again.
+type retry struct {
+	now           time.Time
+	atLeast, most time.Duration
+}

@@ -1,0 +1,131 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/plan"
+)
+
+// Cluster is what a Reconciler needs of the cluster.
+type Cluster struct {
+	Children *observe.Children
+	Served   func() *observe.Served
+	Writer   *apply.Writer
+	Events   events.EventRecorder
+	// DeclaresConditions says whether a CRD declares status.conditions for a
+	// kind of child.
+	DeclaresConditions func(schema.GroupKind) bool
+	// CRD returns the metadata of the kind's CRD, or nil.
+	CRD func(name string) metav1.Object
+}
+
+// A Version is what a kind runs with: its compiled folder, or why there is
+// none, and which kinds of children to look at.
+type Version struct {
+	Kind *kind.Kind
+	// Broken says why the folder does not load; Kind is then nil.
+	Broken error
+	// Children are all kinds of children there may be: those of the folder
+	// and those on record.
+	Children []schema.GroupVersionKind
+}
+
+// A Reconciler serves the custom resources of one kind.
+type Reconciler struct {
+	name      string
+	gvk       schema.GroupVersionKind
+	resources client.Reader
+	cluster   Cluster
+	version   atomic.Pointer[Version]
+
+	mu     sync.Mutex
+	memory map[types.NamespacedName]*memory
+}
+
+// New returns a Reconciler for the kind named name; resources reads its custom
+// resources, of kind gvk, from a cache.
+func New(name string, gvk schema.GroupVersionKind, resources client.Reader, cluster Cluster) *Reconciler {
+	return &Reconciler{name: name, gvk: gvk, resources: resources, cluster: cluster, memory: map[types.NamespacedName]*memory{}}
+}
+
+// Use makes the Reconciler go on with another version.
+func (r *Reconciler) Use(v Version) { r.version.Store(&v) }
+
+// Current is the version in use.
+func (r *Reconciler) Current() *Version { return r.version.Load() }
+
+// renderLimit bounds how long the templates of one resource may run.
+const renderLimit = 10 * time.Second
+
+// Reconcile makes the cluster say what one custom resource wants, and says in
+// its status what became of it.
+func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	version := r.version.Load()
+	resource, err := r.observe(ctx, req.NamespacedName)
+	if resource == nil || err != nil {
+		return reconcile.Result{}, err
+	}
+	view := r.look(version, resource)
+	if view.pending { // Synced wakes us
+		return reconcile.Result{}, nil
+	}
+	turn := &turn{Reconciler: r, version: version, resource: resource, memory: r.remember(req.NamespacedName, resource.GetUID())}
+	rendered := turn.render(ctx, view)
+	decided := turn.plan(rendered, view)
+	turn.apply(ctx, decided)
+	turn.prune(ctx, decided)
+	return turn.report(ctx, decided)
+}
+
+// observe returns the resource as last seen, or nil when there is nothing to
+// do for it: it is gone, or going, and its children go with it.
+func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*unstructured.Unstructured, error) {
+	resource := &unstructured.Unstructured{}
+	resource.SetGroupVersionKind(r.gvk)
+	err := r.resources.Get(ctx, name, resource)
+	if apierrors.IsNotFound(err) {
+		r.forget(name)
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %s %s: %w", r.gvk.Kind, name, err)
+	}
+	if resource.GetDeletionTimestamp() != nil {
+		return nil, nil
+	}
+	return r.remember(name, resource.GetUID()).newest(resource), nil
+}
+
+// A turn is one pass over one resource: it collects what is to be reported.
+type turn struct {
+	*Reconciler
+	version  *Version
+	resource *unstructured.Unstructured
+	memory   *memory
+	found    findings
+}
+
+func (t *turn) owner() plan.Owner {
+	return plan.Owner{
+		Owner: api.Owner{Kind: t.name, Namespace: t.resource.GetNamespace(), Name: t.resource.GetName()},
+		GVK:   t.gvk, UID: t.resource.GetUID(),
+	}
+}

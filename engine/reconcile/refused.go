@@ -1,0 +1,52 @@
+package reconcile
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/status"
+)
+
+// refused explains a refused write to the resource's author, and says when to
+// try again. It is the only place that knows the retry policy of writes.
+func (w *write) refused(err error) (status.Problem, retry) {
+	refusal := apply.Understand(err, w.Document.Object)
+	when := retry{now: w.now, atLeast: refusal.RetryAfter, most: longWait}
+	p := status.Problem{Severity: status.Retry, Reason: "ApplyFailed", Message: fmt.Sprintf("applying %s: %s", w.named(), w.placed(refusal))}
+	refusals.WithLabelValues(w.name, reasons[refusal.Cause]).Inc()
+	switch refusal.Cause {
+	case apply.Invalid:
+		p.Severity, p.Reason, when.most = status.Stalled, "Invalid", 0
+	case apply.Forbidden:
+		p.Reason = "Forbidden"
+	case apply.NotServed:
+		p.Severity, p.Reason = status.Waiting, "NotServed"
+	case apply.Terminating:
+		p.Severity, p.Reason = status.Waiting, "NamespaceTerminating"
+	case apply.Gone, apply.Exists:
+		p.Severity, p.Reason = status.Waiting, "ChildChanged"
+		p.Message = fmt.Sprintf("applying %s: it changed meanwhile and is looked at again", w.named())
+		when.most = 10 * time.Second
+	}
+	return p, when
+}
+
+var reasons = map[apply.Cause]string{
+	apply.TryAgain: "try-again", apply.Exists: "exists", apply.Gone: "gone", apply.Invalid: "invalid",
+	apply.Forbidden: "forbidden", apply.NotServed: "not-served", apply.Terminating: "terminating",
+}
+
+// placed adds to every refused field where the template wrote it.
+func (w *write) placed(r *apply.Refusal) string {
+	text := r.Error()
+	var places []string
+	for _, f := range r.Fields {
+		places = append(places, w.Child.Doc.Place(f.Path...).String())
+	}
+	if len(places) == 0 {
+		places = []string{w.Child.Doc.Start.String()}
+	}
+	return fmt.Sprintf("%s (%s)", text, strings.Join(places, ", "))
+}

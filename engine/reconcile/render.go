@@ -1,0 +1,79 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/render"
+	"github.com/jacquard-operator/jacquard/engine/status"
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+// findings is what a turn has found out: it becomes the status.
+type findings struct {
+	problems []status.Problem
+	// requeue is when to look again without an event; 0: not at all.
+	requeue time.Duration
+	// incomplete: not everything was applied, so nothing may be pruned.
+	incomplete bool
+}
+
+func (f *findings) add(p status.Problem) { f.problems = append(f.problems, p) }
+
+// again asks to look again after d at the latest.
+func (f *findings) again(d time.Duration) {
+	if d > 0 && (f.requeue == 0 || d < f.requeue) {
+		f.requeue = d
+	}
+}
+
+// render renders the children; nil means that nothing may be changed.
+func (t *turn) render(ctx context.Context, w *view) *render.Result {
+	if t.version.Kind == nil {
+		t.found.add(status.Problem{Severity: status.Stalled, Reason: "FolderInvalid", Message: t.version.Broken.Error()})
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, renderLimit)
+	defer cancel()
+	started := time.Now()
+	result, err := render.Children(ctx, t.version.Kind, t.resource, w)
+	renderSeconds.WithLabelValues(t.name).Observe(time.Since(started).Seconds())
+	if err != nil {
+		t.found.add(renderProblem(err))
+		return nil
+	}
+	for _, waiting := range result.Waiting {
+		t.found.add(status.Problem{Severity: status.Waiting, Reason: "Waiting", Message: waiting.File + ": " + waiting.Message})
+	}
+	return result
+}
+
+func renderProblem(err error) status.Problem {
+	var failure *template.Failure
+	if errors.As(err, &failure) {
+		return status.Problem{Severity: status.Stalled, Reason: "Refused", Message: err.Error()}
+	}
+	return status.Problem{Severity: status.Stalled, Reason: "RenderFailed", Message: err.Error()}
+}
+
+// plan decides everything before anything is done.
+func (t *turn) plan(rendered *render.Result, w *view) *plan.Plan {
+	if rendered == nil {
+		return nil
+	}
+	p, err := plan.Make(plan.Input{
+		Owner: t.owner(), Result: rendered, Live: w.live, State: w.known,
+		Memory: t.memory.applied, AllowEmpty: t.version.Kind.Settings.AllowEmpty,
+	})
+	if err != nil {
+		t.found.add(status.Problem{Severity: status.Stalled, Reason: "RenderFailed", Message: err.Error()})
+		return nil
+	}
+	if p.Empty {
+		t.found.add(status.Problem{Severity: status.Stalled, Reason: "RenderedNothing",
+			Message: "the templates render no children any more, so the present ones are kept; if that is meant, the folder says allowEmpty: true in kind.yaml"})
+	}
+	return p
+}

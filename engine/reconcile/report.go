@@ -1,0 +1,155 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/own"
+	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/render"
+	"github.com/jacquard-operator/jacquard/engine/status"
+)
+
+// report writes the status if it says something new, tells of it by event and
+// log, and decides when to look again.
+func (t *turn) report(ctx context.Context, p *plan.Plan) (reconcile.Result, error) {
+	w := t.look(t.version, t.resource) // as it is after applying
+	live, _ := t.resource.Object["status"].(map[string]any)
+	in := status.Input{
+		Generation: t.resource.GetGeneration(), Live: live, Now: metav1.Now(),
+		Children: t.children(p, w), Own: t.own(ctx, w), Problems: t.found.problems,
+	}
+	out, err := status.Make(in)
+	if err != nil {
+		in.Own = nil
+		in.Problems = append(in.Problems, status.Problem{Severity: status.Stalled, Reason: "StatusInvalid", Message: err.Error()})
+		if out, err = status.Make(in); err != nil {
+			return reconcile.Result{}, fmt.Errorf("making the status: %w", err)
+		}
+	}
+	if err := t.write(ctx, out, live); err != nil {
+		t.memory.tries++
+		t.found.again(backOff(t.memory.tries, 0, longWait))
+		log.FromContext(ctx).Info("status not written", "error", err.Error())
+		return reconcile.Result{RequeueAfter: t.found.requeue}, nil
+	}
+	if len(t.found.problems) == 0 {
+		t.memory.tries = 0
+	}
+	return reconcile.Result{RequeueAfter: t.found.requeue}, nil
+}
+
+// own renders status.yaml; nil if it cannot be rendered.
+func (t *turn) own(ctx context.Context, w *view) map[string]any {
+	if t.version.Kind == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, renderLimit)
+	defer cancel()
+	fields, err := render.Status(ctx, t.version.Kind, t.resource, w)
+	if err != nil {
+		p := renderProblem(err)
+		p.Reason = "StatusFailed"
+		t.found.add(p)
+		return nil
+	}
+	fields, _ = t.version.Kind.Version.PruneStatus(fields)
+	if fields == nil {
+		fields = map[string]any{}
+	}
+	return t.withOverridden(fields)
+}
+
+// write applies the status unless the live one says the same. The same status
+// is not sent twice for the same resourceVersion, whatever became of it.
+func (t *turn) write(ctx context.Context, out status.Output, live map[string]any) error {
+	if !t.version.hasStatus() {
+		t.tell(ctx, out)
+		return nil
+	}
+	desired, _ := t.pruned(out.Status)
+	if t.says(desired, live) {
+		return nil
+	}
+	served, found := t.cluster.Served().Resource(t.gvk)
+	if !found {
+		return nil
+	}
+	hash, err := own.Hash(desired)
+	if err != nil {
+		return err
+	}
+	sent := hash + "@" + t.resource.GetResourceVersion()
+	if t.memory.sent == sent {
+		return nil
+	}
+	answer, err := t.cluster.Writer.Status(ctx, served, t.resource, desired)
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil // it is gone, or another one by now: an event tells
+	}
+	if err != nil {
+		return err
+	}
+	statusWrites.WithLabelValues(t.name).Inc()
+	t.memory.answer, t.memory.sent = answer, hash+"@"+answer.GetResourceVersion()
+	t.tell(ctx, out)
+	return nil
+}
+
+func (v *Version) hasStatus() bool { return v.Kind == nil || v.Kind.Version.Status }
+
+func (t *turn) pruned(desired map[string]any) (map[string]any, []string) {
+	if t.version.Kind == nil {
+		return desired, nil
+	}
+	return t.version.Kind.Version.PruneStatus(desired)
+}
+
+// says says whether the live status is what is desired, with nothing of ours
+// left over.
+func (t *turn) says(desired, live map[string]any) bool {
+	if !status.Same(desired, live) {
+		return false
+	}
+	entry, ok, err := own.OursAt(t.resource.GetManagedFields(), api.FieldManager, "status")
+	if err != nil || !ok {
+		return err == nil
+	}
+	return len(entry.Extra(map[string]any{"status": desired})) == 0
+}
+
+// tell records an event and a line of log when a condition changed.
+func (t *turn) tell(ctx context.Context, out status.Output) {
+	if len(out.Changed) == 0 {
+		return
+	}
+	kind := corev1.EventTypeNormal
+	for _, p := range t.found.problems {
+		if p.Severity != status.Waiting {
+			kind = corev1.EventTypeWarning
+		}
+	}
+	note := strings.Join(out.Changed, "; ")
+	if len(note) > 1000 {
+		note = strings.ToValidUTF8(note[:1000], "") + "…"
+	}
+	t.cluster.Events.Eventf(t.resource, nil, kind, out.Reason, "Reconcile", "%s", note)
+	log.FromContext(ctx).Info("status changed", "ready", out.Ready, "reason", out.Reason, "message", out.Message)
+}
+
+// lookAgain is how often the children of a kind are listed without an event.
+func (v *Version) lookAgain() time.Duration {
+	if v.Kind == nil {
+		return 0
+	}
+	return v.Kind.Settings.LookAgain.Duration
+}
