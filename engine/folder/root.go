@@ -15,6 +15,7 @@ import (
 type Root struct {
 	fsys  fs.FS
 	shown string
+	dir   string // on disk, or ""
 	close func() error
 }
 
@@ -29,7 +30,7 @@ func Open(dir string) (*Root, error) {
 	if shown == "." {
 		shown = ""
 	}
-	return &Root{fsys: root.FS(), shown: shown, close: root.Close}, nil
+	return &Root{fsys: root.FS(), shown: shown, dir: dir, close: root.Close}, nil
 }
 
 // FromFS makes a root of a file system, such as an embed.FS.
@@ -140,4 +141,23 @@ func (r *Root) files(dir string) ([]File, error) {
 		files = append(files, *f)
 	}
 	return files, nil
+}
+
+// Dirs lists the directories on disk whose changes change what Read returns;
+// none for a root that is not on disk.
+func (r *Root) Dirs() []string {
+	if r.dir == "" {
+		return nil
+	}
+	dirs := []string{r.dir, path.Join(r.dir, "templates")}
+	entries, err := r.list("templates")
+	if err != nil {
+		return dirs
+	}
+	for _, e := range entries {
+		if r.isDir(path.Join("templates", e.Name())) {
+			dirs = append(dirs, path.Join(r.dir, "templates", e.Name()))
+		}
+	}
+	return dirs
 }

@@ -36,7 +36,7 @@ func value() *rapid.Generator[any] {
 	return level
 }
 
-// arguments makes arguments for a function, mostly of the types it takes.
+// someArguments makes as many arguments as a function takes.
 func someArguments(t *rapid.T, f *Func) []any {
 	most := f.Max
 	if most < 0 {

@@ -13,8 +13,6 @@ type (
 	l = []any
 )
 
-func n(i int64) any { return i }
-
 // call calls a function with the default limits; Go's int stands for int64.
 func call(t *testing.T, name string, args ...any) (any, error) {
 	t.Helper()

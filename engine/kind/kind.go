@@ -34,6 +34,8 @@ type Kind struct {
 	Digest string
 
 	Templates *template.Set
+
+	made map[string][]apischema.GroupVersionKind // by file
 }
 
 // A Child is a kind of object that a folder can create, and the first place
@@ -95,11 +97,13 @@ func stem(f folder.File) string { return strings.TrimSuffix(f.Name, ".yaml") }
 // findChildren reads out of the literal lines of every file what it can make.
 func (k *Kind) findChildren(f *folder.Folder) error {
 	var errs []error
+	k.made = map[string][]apischema.GroupVersionKind{}
 	for _, file := range f.Children {
 		k.Files = append(k.Files, stem(file))
 		found, err := literalChildren(file, k.Templates.Tree(stem(file)))
 		errs = append(errs, err)
 		for _, c := range found {
+			k.made[stem(file)] = append(k.made[stem(file)], c.GroupVersionKind)
 			errs = append(errs, k.add(c))
 		}
 	}
@@ -127,7 +131,12 @@ func (k *Kind) Creates(gvk apischema.GroupVersionKind) bool {
 	return slices.ContainsFunc(k.Children, func(c Child) bool { return c.GroupVersionKind == gvk })
 }
 
-// Reads says whether a template reads the children of some file.
-func (k *Kind) Reads() bool {
-	return slices.ContainsFunc(k.Asks, func(a template.Ask) bool { return a.Function != "hasAPI" })
+// Reads says whether a template reads live children of this kind.
+func (k *Kind) Reads(gvk apischema.GroupVersionKind) bool {
+	for _, a := range k.Asks {
+		if a.Function != "hasAPI" && slices.Contains(k.made[a.Args[0]], gvk) {
+			return true
+		}
+	}
+	return false
 }

@@ -219,20 +219,20 @@ func (c *Catalog) Find(gk apischema.GroupKind) (*kind.Kind, error) {
 }
 
 // groupTrouble is about a kind that no sound definition has, where something
-// in its group is broken or has a similar name.
+// in its group is broken.
 func (c *Catalog) groupTrouble(gk apischema.GroupKind) error {
-	if gk.Group == "" {
-		return nil
-	}
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(c.Broken)) {
 		if _, group, _ := strings.Cut(name, "."); group == gk.Group && c.CRDs[name] == nil {
 			errs = append(errs, c.Broken[name])
 		}
 	}
-	if errs != nil {
-		return errors.Join(errs...)
-	}
+	return errors.Join(errs...)
+}
+
+// misspelt refuses an object of a kind that its group does not have, where the
+// group is one of this catalog's.
+func (c *Catalog) misspelt(o *Object, gk apischema.GroupKind) error {
 	var known []string
 	for _, crd := range c.CRDs {
 		if crd.Group == gk.Group {
@@ -244,7 +244,7 @@ func (c *Catalog) groupTrouble(gk apischema.GroupKind) error {
 	}
 	slices.Sort(known)
 	near := cmp.Or(schema.Suggest(gk.Kind, known), known[0])
-	return fmt.Errorf("the group %s has no kind %s; did you mean %s?", gk.Group, gk.Kind, near)
+	return fmt.Errorf("%s: the group %s has no kind %s; did you mean %s?", o.Place("kind"), gk.Group, gk.Kind, near)
 }
 
 // Faults are everything that is wrong, by name of the kind.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"regexp"
 	"strconv"
-	"strings"
 
 	yamlv3 "go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/json"
@@ -98,6 +97,21 @@ func split(data []byte) []part {
 }
 
 func (p part) read(name string) ([]*Object, error) {
+	parsed, err := p.parse(name)
+	if parsed == nil {
+		return nil, err
+	}
+	return (&Object{file: name, before: p.before, node: parsed.node}).with(parsed.value)
+}
+
+// A parsed document is its value and the tree that knows where things stand.
+type parsed struct {
+	value any
+	node  *yamlv3.Node
+}
+
+// parse reads one document; nil without error if it is empty.
+func (p part) parse(name string) (*parsed, error) {
 	var doc yamlv3.Node
 	if err := yamlv3.Unmarshal(p.text, &doc); err != nil {
 		return nil, p.placed(name, err)
@@ -117,7 +131,7 @@ func (p part) read(name string) ([]*Object, error) {
 	if err := json.Unmarshal(raw, &value); err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Place(""), err)
 	}
-	return o.with(value)
+	return &parsed{value, o.node}, nil
 }
 
 // with gives an object its value; a List gives its items.

@@ -44,27 +44,22 @@ func (c *Catalog) Resources(objects []*Object) (found []*Resource, rest []*Objec
 	for _, o := range objects {
 		gvk := (&unstructured.Unstructured{Object: o.Object}).GroupVersionKind()
 		k, err := c.Find(gvk.GroupKind())
-		switch {
-		case err != nil:
-			errs = append(errs, onEachLine(o.Place("kind")+": ", err))
-		case k == nil:
-			rest = append(rest, o)
-		default:
-			r, err := admit(k, o, gvk.Version)
+		if err != nil {
 			errs = append(errs, err)
+			continue
+		}
+		if k == nil {
+			rest = append(rest, o)
+			errs = append(errs, c.misspelt(o, gvk.GroupKind()))
+			continue
+		}
+		r, err := admit(k, o, gvk.Version)
+		errs = append(errs, err)
+		if err == nil {
 			found = append(found, r)
 		}
 	}
 	return found, rest, errors.Join(errs...)
-}
-
-// onEachLine gives an error that has no place in templates one; an error with
-// a place keeps its own.
-func onEachLine(prefix string, err error) error {
-	if strings.HasPrefix(err.Error(), "the group ") {
-		return fmt.Errorf("%s%w", prefix, err)
-	}
-	return err
 }
 
 // admit is what the API server does when a resource is created.

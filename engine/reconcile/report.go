@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/own"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
@@ -132,24 +133,24 @@ func (t *turn) tell(ctx context.Context, out status.Output) {
 	if len(out.Changed) == 0 {
 		return
 	}
-	kind := corev1.EventTypeNormal
+	severity := corev1.EventTypeNormal
 	for _, p := range t.found.problems {
 		if p.Severity != status.Waiting {
-			kind = corev1.EventTypeWarning
+			severity = corev1.EventTypeWarning
 		}
 	}
 	note := strings.Join(out.Changed, "; ")
 	if len(note) > 1000 {
 		note = strings.ToValidUTF8(note[:1000], "") + "…"
 	}
-	t.cluster.Events.Eventf(t.resource, nil, kind, out.Reason, "Reconcile", "%s", note)
+	t.cluster.Events.Eventf(t.resource, nil, severity, out.Reason, "Reconcile", "%s", note)
 	log.FromContext(ctx).Info("status changed", "ready", out.Ready, "reason", out.Reason, "message", out.Message)
 }
 
-// lookAgain is how often the children of a kind are listed without an event.
-func (v *Version) lookAgain() time.Duration {
+// LookAgain is how often the children of a kind are listed without an event.
+func (v *Version) LookAgain() time.Duration {
 	if v.Kind == nil {
-		return 0
+		return kind.DefaultLookAgain
 	}
 	return v.Kind.Settings.LookAgain.Duration
 }

@@ -3,40 +3,7 @@ package template
 import (
 	"context"
 	"fmt"
-
-	"github.com/jacquard-operator/jacquard/engine/funcs"
 )
-
-// Limits bound one execution. Zero fields take the defaults.
-type Limits struct {
-	// Steps is the number of statements, function calls and iterations.
-	Steps int
-	// Depth is how deep templates may call each other.
-	Depth int
-	// Output is the largest skeleton of one file, in bytes.
-	Output int
-	// Functions bound what one function call may make.
-	Functions funcs.Limits
-}
-
-// DefaultLimits are generous for people and small for bombs.
-var DefaultLimits = Limits{Steps: 1_000_000, Depth: 64, Output: 4 << 20, Functions: funcs.DefaultLimits}
-
-func (l Limits) withDefaults() Limits {
-	if l.Steps == 0 {
-		l.Steps = DefaultLimits.Steps
-	}
-	if l.Depth == 0 {
-		l.Depth = DefaultLimits.Depth
-	}
-	if l.Output == 0 {
-		l.Output = DefaultLimits.Output
-	}
-	if l.Functions == (funcs.Limits{}) {
-		l.Functions = DefaultLimits.Functions
-	}
-	return l
-}
 
 // A World answers what templates ask about the cluster, from a snapshot. Its
 // answers are nil, bool, int64, float64, string, []any and map[string]any and
@@ -59,6 +26,7 @@ type exec struct {
 	steps int
 	depth int
 	spent int // bytes printed so far, in all outputs
+	made  int // bytes of what was made so far, see charge
 }
 
 // Execute runs a file with dot as both `.` and `$` and returns its documents,
@@ -76,7 +44,7 @@ func (s *Set) Execute(ctx context.Context, name string, dot map[string]any, worl
 	if err := x.call(pos{r.src, 0}, r, dot); err != nil {
 		return nil, err
 	}
-	return s.documents(r.src, x.out)
+	return s.documents(ctx, r.src, x.out)
 }
 
 // call runs a routine with its own variables; `$` and `.` are its argument.
@@ -101,21 +69,6 @@ func (x *exec) enter(dot any) func() {
 	before := x.dot
 	x.dot = dot
 	return func() { x.dot = before }
-}
-
-// deadlineEvery is how many steps pass between two looks at the deadline.
-const deadlineEvery = 256
-
-// step takes one step of the budget.
-func (x *exec) step(at pos) error {
-	x.steps++
-	if x.steps > x.set.limits.Steps {
-		return at.errorf("the template takes more than %d steps: %w", x.set.limits.Steps, ErrBudget)
-	}
-	if x.steps%deadlineEvery == 0 && x.ctx.Err() != nil {
-		return at.errorf("the template takes too long: %w", ErrBudget)
-	}
-	return nil
 }
 
 // value evaluates an expression as one step.
@@ -143,24 +96,25 @@ func (x *exec) args(at pos, exprs []expr) ([]any, error) {
 }
 
 // truth is text/template's: nil, false, 0 and what is empty are false.
-func (x *exec) truth(v any) bool {
-	switch v := x.plain(v).(type) {
+func (x *exec) truth(v any) (bool, error) {
+	plain, err := x.text(v)
+	switch v := plain.(type) {
 	case nil:
-		return false
+		return false, err
 	case bool:
-		return v
+		return v, nil
 	case int64:
-		return v != 0
+		return v != 0, nil
 	case float64:
-		return v != 0
+		return v != 0, nil
 	case string:
-		return v != ""
+		return v != "", nil
 	case []any:
-		return len(v) > 0
+		return len(v) > 0, nil
 	case map[string]any:
-		return len(v) > 0
+		return len(v) > 0, nil
 	}
-	return true
+	return true, nil
 }
 
 // describe names the type of a value as an author knows it.

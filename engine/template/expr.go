@@ -181,7 +181,11 @@ func (e *chainExpr) eval(x *exec) (any, error) {
 		return nil, err
 	}
 	for _, name := range e.fields {
-		switch m := x.plain(v).(type) {
+		plain, err := x.text(v)
+		if err != nil {
+			return nil, e.at.wrap(err)
+		}
+		switch m := plain.(type) {
 		case nil:
 			return nil, nil
 		case map[string]any:
@@ -200,8 +204,9 @@ func (e *logicExpr) eval(x *exec) (any, error) {
 		if v, err = x.value(e.at, a); err != nil {
 			return nil, err
 		}
-		if x.truth(v) == e.or {
-			return v, nil
+		holds, err := x.truth(v)
+		if err != nil || holds == e.or {
+			return v, e.at.wrap(err)
 		}
 	}
 	return v, nil
@@ -218,6 +223,9 @@ func (e *callExpr) eval(x *exec) (any, error) {
 		}
 	}
 	v, err := e.fn.Call(args, x.set.limits.Functions)
+	if err == nil {
+		err = x.chargeResult(e.at, e.fn.Name, args, v)
+	}
 	return v, e.at.wrap(err)
 }
 

@@ -47,22 +47,21 @@ var errNothing = errors.New("the value is nothing (an absent field): give it a d
 func (x *exec) text(v any) (any, error) {
 	switch p := v.(type) {
 	case *fragment:
-		return p.resolve(x.set.limits.Functions)
+		return x.counted(p.resolve(x.set.limits.Functions))
 	case *encoded:
-		return p.encode(x.set.limits.Functions)
+		return x.counted(p.encode(x.set.limits.Functions))
 	case quoted:
-		return p.marked(), nil
+		return x.counted(p.marked(), nil)
 	}
 	return v, nil
 }
 
-// plain is text for those who only look: what has no text is empty.
-func (x *exec) plain(v any) any {
-	plain, err := x.text(v)
+// counted charges a text that was made.
+func (x *exec) counted(text string, err error) (any, error) {
 	if err != nil {
-		return ""
+		return nil, err
 	}
-	return plain
+	return text, x.charge(pos{}, len(text))
 }
 
 func (q quoted) marked() string {

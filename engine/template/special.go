@@ -1,6 +1,7 @@
 package template
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"text/template/parse"
@@ -53,14 +54,18 @@ func init() {
 func Specials() []string { return append(sortedKeys(specials), "and", "or") }
 
 func include(x *exec, at pos, args []any) (any, error) {
-	name, ok := x.plain(args[0]).(string)
+	plain, err := x.text(args[0])
+	name, ok := plain.(string)
 	r := x.set.defines[name]
-	if !ok || r == nil {
-		return nil, fmt.Errorf("there is no template of that name")
+	if err == nil && (!ok || r == nil) {
+		err = errors.New("there is no template of that name")
+	}
+	if err != nil {
+		return nil, err
 	}
 	before := x.out
 	x.out = &output{}
-	err := x.call(at, r, args[1])
+	err = x.call(at, r, args[1])
 	inner := x.out
 	x.out = before
 	if err != nil {
@@ -85,7 +90,11 @@ func quoteWith(mark string) func(*exec, pos, []any) (any, error) {
 			if a == nil {
 				continue
 			}
-			s, err := textOf(x.plain(a), x.set.limits.Functions)
+			plain, err := x.text(a)
+			if err != nil {
+				return nil, err
+			}
+			s, err := textOf(plain, x.set.limits.Functions)
 			if err != nil {
 				return nil, err
 			}
@@ -101,7 +110,7 @@ func quoteWith(mark string) func(*exec, pos, []any) (any, error) {
 		for i, t := range texts {
 			marked[i] = t.marked()
 		}
-		return strings.Join(marked, " "), nil
+		return x.counted(strings.Join(marked, " "), nil)
 	}
 }
 
@@ -116,16 +125,23 @@ func encodeAs(form string) func(*exec, pos, []any) (any, error) {
 // else is data and parsed as such.
 func decodeAs(form string) func(*exec, pos, []any) (any, error) {
 	return func(x *exec, at pos, args []any) (any, error) {
-		f, ok := args[0].(*fragment)
-		if !ok {
-			v, err := x.text(args[0])
-			if err != nil {
-				return nil, err
-			}
-			return funcs.Table()[form].Call([]any{v}, x.set.limits.Functions)
+		v, err := decode(x, at, form, args[0])
+		if err != nil {
+			return nil, err
 		}
+		return v, x.charge(at, nodeBytes*countNodes(v))
+	}
+}
+
+func decode(x *exec, at pos, form string, arg any) (any, error) {
+	if f, ok := arg.(*fragment); ok {
 		return x.set.value(at, &output{buf: []byte(f.text), holes: f.holes, marks: f.marks})
 	}
+	v, err := x.text(arg)
+	if err != nil {
+		return nil, err
+	}
+	return funcs.Table()[form].Call([]any{v}, x.set.limits.Functions)
 }
 
 // checkDecode lets through one field as it stands and what is built by
@@ -158,8 +174,8 @@ func (c *compiler) asItStands(cmd *parse.CommandNode) bool {
 }
 
 func orDefault(x *exec, _ pos, args []any) (any, error) {
-	if x.truth(args[1]) {
-		return args[1], nil
+	if holds, err := x.truth(args[1]); holds || err != nil {
+		return args[1], err
 	}
 	return args[0], nil
 }
@@ -191,11 +207,11 @@ func trim(x *exec, _ pos, args []any) (any, error) {
 		return v.trimmed(" \t\r\n"), nil
 	case *encoded:
 		if text, ok := v.value.(string); ok && v.form == asText {
-			return strings.TrimSpace(text), nil
+			return x.counted(strings.TrimSpace(text), nil)
 		}
 		return &encoded{value: v.value, form: v.form, blanks: -1}, nil
 	case quoted:
-		return v.marked(), nil
+		return x.counted(strings.TrimSpace(v.marked()), nil)
 	}
 	return funcs.Table()["trim"].Call(args, x.set.limits.Functions)
 }
@@ -204,7 +220,7 @@ func trim(x *exec, _ pos, args []any) (any, error) {
 const widest = 200
 
 func indentWith(name string) func(*exec, pos, []any) (any, error) {
-	return func(x *exec, _ pos, args []any) (any, error) {
+	return func(x *exec, at pos, args []any) (any, error) {
 		n, ok := args[0].(int64)
 		if !ok || n < 0 || n > widest {
 			return nil, fmt.Errorf("%s needs a number of blanks from 0 to %d", name, widest)
@@ -213,7 +229,7 @@ func indentWith(name string) func(*exec, pos, []any) (any, error) {
 		case nil:
 			return nil, nil
 		case *fragment:
-			return v.lay(int(n), name == "nindent", x.set.limits.Output)
+			return v.lay(x, at, int(n), name == "nindent")
 		case *encoded:
 			return &encoded{v.value, v.form, int(n) + max(v.blanks, 0), name == "nindent" || v.newline}, nil
 		}
@@ -221,14 +237,18 @@ func indentWith(name string) func(*exec, pos, []any) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &encoded{text, asText, int(n), name == "nindent"}, nil
+		return &encoded{text, asText, int(n), name == "nindent"}, x.charge(at, len(text))
 	}
 }
 
 // lay gives every line of the fragment its place.
-func (f *fragment) lay(n int, newline bool, most int) (any, error) {
-	if len(f.text)+n*(1+strings.Count(f.text, "\n")) > most {
+func (f *fragment) lay(x *exec, at pos, n int, newline bool) (any, error) {
+	size := len(f.text) + n*(1+strings.Count(f.text, "\n"))
+	if most := x.set.limits.Output; size > most {
 		return nil, fmt.Errorf("the text would be longer than %d bytes: %w", most, ErrBudget)
+	}
+	if err := x.charge(at, size+holeBytes*len(f.marks)); err != nil {
+		return nil, err
 	}
 	first := strings.Repeat(" ", n)
 	if newline {
@@ -240,7 +260,11 @@ func (f *fragment) lay(n int, newline bool, most int) (any, error) {
 }
 
 func required(x *exec, _ pos, args []any) (any, error) {
-	if args[1] == nil || x.plain(args[1]) == "" {
+	given, err := x.text(args[1])
+	if err != nil {
+		return nil, err
+	}
+	if given == nil || given == "" {
 		return nil, &Failure{message(x, args[0])}
 	}
 	return args[1], nil
@@ -255,7 +279,11 @@ func waitWith(x *exec, _ pos, args []any) (any, error) {
 }
 
 func message(x *exec, v any) string {
-	s, err := textOf(x.plain(v), x.set.limits.Functions)
+	plain, err := x.text(v)
+	if err != nil {
+		return "no message"
+	}
+	s, err := textOf(plain, x.set.limits.Functions)
 	if err != nil {
 		return "no message"
 	}

@@ -201,7 +201,11 @@ func (s *ifStmt) run(x *exec) (signal, error) {
 	if s.slot >= 0 {
 		x.vars[s.slot] = v
 	}
-	if !x.truth(v) {
+	holds, err := x.truth(v)
+	if err != nil {
+		return goOn, s.at.wrap(err)
+	}
+	if !holds {
 		return s.orElse.run(x)
 	}
 	if !s.with {
@@ -226,7 +230,11 @@ func (s *rangeStmt) run(x *exec) (signal, error) {
 	if err != nil {
 		return goOn, err
 	}
-	switch v := x.plain(over).(type) {
+	plain, err := x.text(over)
+	if err != nil {
+		return goOn, s.at.wrap(err)
+	}
+	switch v := plain.(type) {
 	case nil:
 		return s.none.run(x)
 	case int64:

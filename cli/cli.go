@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1 // findings or errors
+	exitUsage  = 2
+)
+
+// errFindings is the error of a command that has said already what is wrong.
+var errFindings = errors.New("there are findings")
+
+// Main runs a command line without the program's name and returns its exit
+// code: 0; 1 for findings or errors; 2 for usage.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	started := false
+	root := newRoot(&started)
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	ran, err := root.ExecuteContextC(context.Background())
+	switch {
+	case err == nil:
+		return exitOK
+	case !started:
+		fmt.Fprintf(stderr, "%s: %v\nSee: %s --help\n", ran.CommandPath(), err, ran.CommandPath())
+		return exitUsage
+	}
+	tell(stderr, err)
+	return exitFailed
+}
+
+// newRoot is the command jacquard; started becomes true when the command line
+// has been understood.
+func newRoot(started *bool) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "jacquard",
+		Short:         "A Kubernetes operator whose kinds are folders of templates",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		PersistentPreRun: func(*cobra.Command, []string) {
+			*started = true
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			*started = false
+			return errors.New("a command is missing")
+		},
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newRun(), newRender(), newTest(), newVersion())
+	return root
+}
+
+// rootFlag is the flag --root of commands that read folders.
+func rootFlag(cmd *cobra.Command, roots *[]string) {
+	cmd.Flags().StringArrayVar(roots, "root", []string{"."}, "directory that holds crds/ and templates/; may be given several times")
+}
+
+// tell writes an error, joined ones one below the other, each once.
+func tell(w io.Writer, err error) {
+	for _, line := range lines(err) {
+		fmt.Fprintln(w, line)
+	}
+}
+
+// lines are the messages that errors join, each once, in order.
+func lines(err error) []string {
+	var all []string
+	seen := map[string]bool{}
+	var walk func(error)
+	walk = func(err error) {
+		if parts := joined(err); parts != nil {
+			for _, e := range parts {
+				walk(e)
+			}
+			return
+		}
+		if text := err.Error(); !seen[text] && err != errFindings {
+			seen[text] = true
+			all = append(all, text)
+		}
+	}
+	walk(err)
+	return all
+}
+
+// joined are the errors that err says one below the other, and nothing else.
+func joined(err error) []error {
+	many, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return nil
+	}
+	parts := many.Unwrap()
+	texts := make([]string, len(parts))
+	for i, e := range parts {
+		texts[i] = e.Error()
+	}
+	if err.Error() != strings.Join(texts, "\n") {
+		return nil
+	}
+	return parts
+}

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets scripts run the real command line as "jacquard".
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"jacquard": func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+	})
+}
+
+// TestScripts runs testdata/script. Each script works in a root of its own that
+// begins as a copy of testdata/root, one sound kind. $REPO is the repository.
+func TestScripts(t *testing.T) {
+	repo, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("REPO", repo)
+			return addMissing(env.WorkDir, os.DirFS("testdata/root"))
+		},
+	})
+}
+
+// addMissing copies the files that the script does not bring itself.
+func addMissing(dir string, from fs.FS) error {
+	return fs.WalkDir(from, ".", func(name string, d fs.DirEntry, err error) error {
+		to := filepath.Join(dir, name)
+		if err != nil || d.IsDir() {
+			return errors.Join(err, os.MkdirAll(to, 0o755))
+		}
+		if _, err := os.Stat(to); err == nil {
+			return nil
+		}
+		data, err := fs.ReadFile(from, name)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(to, data, 0o644)
+	})
+}

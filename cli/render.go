@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"github.com/jacquard-operator/jacquard/engine/offline"
+	"github.com/jacquard-operator/jacquard/engine/render"
+)
+
+type renderOptions struct {
+	roots   []string
+	cluster string
+}
+
+func newRender() *cobra.Command {
+	var o renderOptions
+	cmd := &cobra.Command{
+		Use:   "render FILE…",
+		Short: "Print the children of custom resources, without a cluster",
+		Long: `Print the children of the custom resources in these files (- is stdin) as YAML,
+in the order of the files, each preceded by a comment that says which resource
+it belongs to and where its template stands.
+
+Objects of other kinds in the files, and those of --cluster, are what templates
+find when they read. With any error nothing is printed.`,
+		Example: "  jacquard render examples/foos.example.com.yaml | kubectl diff -f -",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd, args)
+		},
+	}
+	rootFlag(cmd, &o.roots)
+	cmd.Flags().StringVar(&o.cluster, "cluster", "", "file of objects that stands for the cluster")
+	return cmd
+}
+
+func (o *renderOptions) run(cmd *cobra.Command, names []string) error {
+	catalog, err := offline.Load(o.roots)
+	if err != nil {
+		return err
+	}
+	errs := slices.Clone(catalog.Trouble)
+	var cluster *offline.File
+	if o.cluster != "" {
+		cluster, err = offline.Open(o.cluster, cmd.InOrStdin())
+		errs = append(errs, err)
+	}
+	var resources []*offline.Resource
+	var others []*offline.Object
+	for _, name := range names {
+		file, err := offline.Open(name, cmd.InOrStdin())
+		errs = append(errs, err)
+		if file == nil {
+			continue
+		}
+		found, rest, err := catalog.Resources(file.Objects)
+		errs = append(errs, err)
+		resources, others = append(resources, found...), append(others, rest...)
+	}
+	if len(resources) == 0 && errors.Join(errs...) == nil {
+		return fmt.Errorf("rendering %s: there is no resource of a known kind; known are: %s", strings.Join(names, ", "), catalog.Known())
+	}
+	world, err := catalog.Cluster(cluster, others)
+	if err != nil {
+		return errors.Join(append(errs, err)...)
+	}
+	var out, waits strings.Builder
+	for _, r := range resources {
+		errs = append(errs, renderOne(cmd.Context(), r, world, &out, &waits))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	fmt.Fprint(cmd.ErrOrStderr(), waits.String())
+	_, err = io.WriteString(cmd.OutOrStdout(), out.String())
+	return err
+}
+
+// renderOne renders one resource: children to out, files that wait to waits.
+func renderOne(ctx context.Context, r *offline.Resource, world *offline.Cluster, out, waits *strings.Builder) error {
+	result, err := render.Children(ctx, r.Kind, r.Object, world.For(r.Kind, r.Object))
+	if err != nil {
+		var errs []error
+		for _, line := range lines(err) {
+			errs = append(errs, fmt.Errorf("rendering %s: %s", r, line))
+		}
+		return errors.Join(errs...)
+	}
+	for _, w := range result.Waiting {
+		fmt.Fprintf(waits, "%s: %s.yaml waits: %s\n", r, w.File, w.Message)
+	}
+	for _, c := range result.Children {
+		text, err := yaml.Marshal(c.Object.Object)
+		if err != nil {
+			return fmt.Errorf("printing a child of %s: %w", r, err)
+		}
+		fmt.Fprintf(out, "---\n# %s: %s:%d\n%s", r, c.Doc.Start.File, c.Doc.Start.Line, text)
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/operator"
+)
+
+// A runFlags is the flags of `jacquard run`.
+type runFlags struct {
+	kubeconfig, context string
+	options             operator.Options
+}
+
+func newRun() *cobra.Command {
+	var f runFlags
+	var roots []string
+	c := &cobra.Command{
+		Use:   "run",
+		Short: "run the operator",
+		Long: `Run the operator: serve the custom resources of every kind that has a folder
+and whose CRD the cluster has. Kinds come and go while it runs; changed folders
+are taken up, and one that does not load leaves its last good version running.
+
+The cluster is that of --kubeconfig, of KUBECONFIG, of the Pod's service
+account, or of ~/.kube/config, in this order.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctrl.SetLogger(logger(cmd))
+			return f.run(cmd, roots)
+		},
+	}
+	rootFlag(c, &roots)
+	flags := c.Flags()
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "file with the access to the cluster")
+	flags.StringVar(&f.context, "context", "", "context of the kubeconfig")
+	flags.BoolVar(&f.options.InstallCRDs, "install-crds", false, "apply the CRDs of crds/ first")
+	flags.IntVar(&f.options.Workers, "workers", 4, "resources of one kind that are served at the same time")
+	flags.StringVar(&f.options.MetricsAddress, "metrics-bind-address", "0", "host:port of the metrics, 0 for none")
+	flags.StringVar(&f.options.ProbeAddress, "health-probe-bind-address", ":8081", "host:port of /healthz and /readyz, 0 for none")
+	flags.BoolVar(&f.options.LeaderElection, "leader-elect", true, "let one operator work at a time")
+	flags.StringVar(&f.options.LeaderElectionNamespace, "leader-election-namespace", "", "namespace of the Lease; default that of the Pod")
+	return c
+}
+
+// logger logs JSON to stderr; client-go's own log goes there too.
+func logger(cmd *cobra.Command) logr.Logger {
+	l := zap.New(zap.UseDevMode(false), zap.WriteTo(cmd.ErrOrStderr()))
+	klog.SetLogger(l)
+	return l
+}
+
+func (f *runFlags) run(cmd *cobra.Command, dirs []string) error {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = f.kubeconfig
+	cfg, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: f.context}).ClientConfig()
+	if err != nil {
+		return fmt.Errorf("finding the cluster: %w", err)
+	}
+	cfg.UserAgent = "jacquard/" + Version()
+	cfg.QPS, cfg.Burst = 200, 400
+	f.options.Config = cfg
+	for _, dir := range dirs {
+		root, err := folder.Open(dir)
+		if err != nil {
+			return err
+		}
+		defer root.Close()
+		f.options.Roots = append(f.options.Roots, root)
+	}
+	if os.Getenv("KUBERNETES_SERVICE_HOST") == "" && f.options.LeaderElection && f.options.LeaderElectionNamespace == "" {
+		f.options.LeaderElectionNamespace = "default"
+	}
+	o, err := operator.New(f.options)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return o.Run(ctx)
+}

@@ -1,0 +1,118 @@
+package observe
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+// A plane is a control plane of its own, whose parts can be stopped.
+type plane struct {
+	*testing.T
+	environment *envtest.Environment
+	cfg         *rest.Config
+}
+
+func ownPlane(t *testing.T) plane {
+	t.Helper()
+	realCluster(t)
+	tokens := filepath.Join(t.TempDir(), "tokens")
+	if err := os.WriteFile(tokens, []byte("secret,root,root,system:masters\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := &envtest.Environment{BinaryAssetsDirectory: environment.BinaryAssetsDirectory}
+	e.ControlPlane.Etcd = &envtest.Etcd{DataDir: t.TempDir()}
+	server := e.ControlPlane.GetAPIServer()
+	server.CertDir = t.TempDir()
+	server.StopTimeout = time.Second
+	// A client certificate of envtest does not outlive a restart; a token does.
+	server.Configure().Append("token-auth-file", tokens)
+	cfg, err := e.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := plane{T: t, environment: e, cfg: &rest.Config{
+		Host: cfg.Host, BearerToken: "secret", QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAData: cfg.CAData}}}
+	t.Cleanup(p.stop)
+	return p
+}
+
+// stop ends both parts. An API server with open watches is killed for taking
+// its time, which is reported as an error.
+func (p plane) stop() {
+	p.Helper()
+	if err := p.environment.ControlPlane.APIServer.Stop(); err != nil {
+		p.Log(err)
+	}
+	eventually(p.T, "nobody listens", func() bool {
+		c, err := net.Dial("tcp", strings.TrimPrefix(p.cfg.Host, "https://"))
+		if err == nil {
+			_ = c.Close()
+		}
+		return err != nil
+	})
+	if err := p.environment.ControlPlane.Etcd.Stop(); err != nil {
+		p.Fatal(err)
+	}
+}
+
+func (p plane) start() {
+	p.Helper()
+	if err := p.environment.ControlPlane.Etcd.Start(); err != nil {
+		p.Fatal(err)
+	}
+	if err := p.environment.ControlPlane.APIServer.Start(); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// The control plane restarts, and then wakes up in its own past: resource
+// versions go back.
+func TestEtcdRestored(t *testing.T) {
+	p := ownPlane(t)
+	client, err := dynamic.NewForConfig(p.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := cluster{T: t, Interface: client}
+	children, _, _ := observe(t, p.cfg)
+	in.create(child(configMaps, "old", "past-1"))
+	children.Want("k", wants{configMaps: Metadata, secrets: Body})
+	synced(t, children, configMaps, Metadata)
+	p.stop()
+	backup := filepath.Join(t.TempDir(), "etcd")
+	if err := os.CopyFS(backup, os.DirFS(p.environment.ControlPlane.Etcd.DataDir)); err != nil {
+		t.Fatal(err)
+	}
+	p.start()
+	for _, name := range []string{"late-a", "late-b", "late-c", "late-d"} {
+		in.create(child(configMaps, name, "past-1"))
+	}
+	in.remove(child(configMaps, "old", "past-1"))
+	eventually(t, "watched again after the restart", func() bool { return len(names(t, children, configMaps, "past-1")) == 4 })
+
+	p.stop()
+	p.environment.ControlPlane.Etcd.DataDir = backup
+	p.start()
+	eventually(t, "a look", func() bool { return children.Look(t.Context(), configMaps) == nil })
+	if diff := cmp.Diff([]string{"old"}, names(t, children, configMaps, "past-1")); diff != "" {
+		t.Error(diff)
+	}
+	made := in.create(child(configMaps, "new", "past-1"))
+	children.Note(configMaps, made)
+	if diff := cmp.Diff([]string{"new", "old"}, names(t, children, configMaps, "past-1")); diff != "" {
+		t.Error(diff)
+	}
+	eventually(t, "the watch delivers in the new history", func() bool { return pending(children) == 0 })
+	if diff := cmp.Diff([]string{"new", "old"}, names(t, children, configMaps, "past-1")); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,185 @@
+package offline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/render"
+)
+
+// The files of a golden case. cluster.yaml and want-status.yaml are optional;
+// want.yaml and want-error.txt exclude each other.
+const (
+	fileResource   = "cr.yaml"
+	fileCluster    = "cluster.yaml"
+	FileWant       = "want.yaml"
+	FileWantError  = "want-error.txt"
+	FileWantStatus = "want-status.yaml"
+)
+
+// A Case is one golden case: templates/<name>/tests/<case>/.
+type Case struct {
+	Kind *kind.Kind
+	// Name is the directory's own name, Dir the directory.
+	Name, Dir string
+	// Wants are the wanted texts by file: FileWant, FileWantError and
+	// FileWantStatus, as far as they are there.
+	Wants map[string]string
+}
+
+// Cases lists the golden cases of a sound kind by name. The error joins what
+// is wrong with cases, such as a file that is none of theirs.
+func (c *Catalog) Cases(name string) ([]*Case, error) {
+	k := c.Kinds[name]
+	dir := filepath.Join(c.Roots[name], "templates", name, "tests")
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading golden cases: %w", err)
+	}
+	var cases []*Case
+	var errs []error
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		one, err := readCase(k, e.Name(), filepath.Join(dir, e.Name()))
+		errs = append(errs, err)
+		if err == nil {
+			cases = append(cases, one)
+		}
+	}
+	return cases, errors.Join(errs...)
+}
+
+func readCase(k *kind.Kind, name, dir string) (*Case, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("reading golden case %s: %w", name, err)
+	}
+	one := &Case{Kind: k, Name: name, Dir: dir, Wants: map[string]string{}}
+	for _, e := range entries {
+		switch file := e.Name(); file {
+		case fileResource, fileCluster:
+		case FileWant, FileWantError, FileWantStatus:
+			text, err := os.ReadFile(filepath.Join(dir, file))
+			if err != nil {
+				return nil, fmt.Errorf("reading golden case %s: %w", name, err)
+			}
+			one.Wants[file] = string(text)
+		default:
+			known := []string{fileResource, fileCluster, FileWant, FileWantError, FileWantStatus}
+			return nil, fmt.Errorf("%s: a golden case holds only %s", filepath.Join(dir, file), strings.Join(known, ", "))
+		}
+	}
+	_, want := one.Wants[FileWant]
+	if _, wantError := one.Wants[FileWantError]; want && wantError {
+		return nil, fmt.Errorf("%s: it has both %s and %s: a resource renders or it does not", dir, FileWant, FileWantError)
+	}
+	return one, nil
+}
+
+// An Outcome is what a golden case came to: texts in canonical form (YAML with
+// sorted keys, documents parted by ---) by the file that wants them.
+type Outcome struct {
+	Got map[string]string
+	// Err is why nothing was rendered; then Got is empty.
+	Err error
+}
+
+// Run renders the children and the status of a case. Its error is about the
+// files of the case, not about what came of them.
+func (c *Catalog) Run(ctx context.Context, one *Case) (*Outcome, error) {
+	file, err := openIn(one.Dir, fileResource)
+	if err != nil {
+		return nil, err
+	}
+	var given *File
+	if _, err := os.Stat(filepath.Join(one.Dir, fileCluster)); err == nil {
+		if given, err = openIn(one.Dir, fileCluster); err != nil {
+			return nil, err
+		}
+	}
+	resources, others, err := c.Resources(file.Objects)
+	if err != nil {
+		return &Outcome{Err: err}, nil
+	}
+	if len(resources) != 1 || resources[0].Kind != one.Kind {
+		return nil, fmt.Errorf("%s: it must hold one %s", path.Join(one.Dir, fileResource), one.Kind.GVK.Kind)
+	}
+	cluster, err := c.Cluster(given, others)
+	if err != nil {
+		return nil, err
+	}
+	return outcome(ctx, resources[0], cluster)
+}
+
+func openIn(dir, name string) (*File, error) { return Open(filepath.Join(dir, name), nil) }
+
+func outcome(ctx context.Context, r *Resource, cluster *Cluster) (*Outcome, error) {
+	world := cluster.For(r.Kind, r.Object)
+	result, err := render.Children(ctx, r.Kind, r.Object, world)
+	status, statusErr := render.Status(ctx, r.Kind, r.Object, world)
+	if err := errors.Join(err, statusErr); err != nil {
+		return &Outcome{Err: err}, nil
+	}
+	if _, dropped := r.Kind.Version.PruneStatus(status); len(dropped) > 0 {
+		return &Outcome{Err: fmt.Errorf("%s: status.yaml renders what the CRD does not declare: %s", r, strings.Join(dropped, ", "))}, nil
+	}
+	out := &Outcome{Got: map[string]string{}}
+	documents := make([]map[string]any, len(result.Children))
+	for i, child := range result.Children {
+		documents[i] = child.Object.Object
+	}
+	if out.Got[FileWant], err = canonical(documents); err != nil {
+		return nil, err
+	}
+	if len(status) == 0 {
+		return out, nil
+	}
+	out.Got[FileWantStatus], err = canonical([]map[string]any{status})
+	return out, err
+}
+
+// canonical prints documents with sorted keys.
+func canonical(documents []map[string]any) (string, error) {
+	texts := make([]string, len(documents))
+	for i, d := range documents {
+		text, err := yaml.Marshal(d)
+		if err != nil {
+			return "", fmt.Errorf("printing: %w", err)
+		}
+		texts[i] = string(text)
+	}
+	return strings.Join(texts, "---\n"), nil
+}
+
+// Canonical brings what a file wants into the form of an Outcome.
+func Canonical(name, text string) (string, error) {
+	var documents []map[string]any
+	var errs []error
+	for _, p := range split([]byte(text)) {
+		o, err := p.parse(name)
+		errs = append(errs, err)
+		if o != nil {
+			fields, _ := o.value.(map[string]any)
+			documents = append(documents, fields)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return "", err
+	}
+	return canonical(slices.Clip(documents))
+}

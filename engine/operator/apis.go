@@ -1,0 +1,148 @@
+package operator
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+)
+
+// watchAPIs follows CRDs and APIServices: which kinds there are.
+func (o *Operator) watchAPIs(ctx context.Context) error {
+	services := &metav1.PartialObjectMetadata{}
+	services.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiregistration.k8s.io", Version: "v1", Kind: "APIService"})
+	informer, err := o.mgr.GetCache().GetInformer(ctx, services, ctrlcache.BlockUntilSynced(false))
+	if err != nil {
+		return err
+	}
+	poke := func(any) { o.discovery.Poke() }
+	if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: poke, DeleteFunc: poke, UpdateFunc: func(_, n any) { poke(n) },
+	}); err != nil {
+		return err
+	}
+	crds, err := o.mgr.GetCache().GetInformer(ctx, &apiextensionsv1.CustomResourceDefinition{}, ctrlcache.BlockUntilSynced(false))
+	if err != nil {
+		return err
+	}
+	if _, err := crds.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(n any) { o.crdCame(nil, n) },
+		UpdateFunc: func(old, n any) { o.crdCame(old, n) },
+		DeleteFunc: o.crdWent,
+	}); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}
+
+func (o *Operator) crdCame(old, now any) {
+	crd, ok := now.(*apiextensionsv1.CustomResourceDefinition)
+	if !ok {
+		return
+	}
+	before, _ := old.(*apiextensionsv1.CustomResourceDefinition)
+	o.mu.Lock()
+	o.crds[crd.Name] = crd
+	o.mu.Unlock()
+	if before == nil || before.Generation != crd.Generation || before.UID != crd.UID || established(before) != established(crd) ||
+		(before.DeletionTimestamp == nil) != (crd.DeletionTimestamp == nil) {
+		o.discovery.Poke()
+		o.names.Add(crd.Name)
+	}
+	if before != nil && before.Annotations[api.AnnotationChildKinds] != crd.Annotations[api.AnnotationChildKinds] {
+		o.names.Add(crd.Name)
+	}
+}
+
+func (o *Operator) crdWent(gone any) {
+	if last, ok := gone.(cache.DeletedFinalStateUnknown); ok {
+		gone = last.Obj
+	}
+	crd, ok := gone.(*apiextensionsv1.CustomResourceDefinition)
+	if !ok {
+		return
+	}
+	o.mu.Lock()
+	delete(o.crds, crd.Name)
+	o.mu.Unlock()
+	o.discovery.Poke()
+	o.names.Add(crd.Name)
+}
+
+// established says whether the API server serves a CRD's resources.
+func established(crd *apiextensionsv1.CustomResourceDefinition) bool {
+	if crd.DeletionTimestamp != nil {
+		return false
+	}
+	return slices.ContainsFunc(crd.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
+		return c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue
+	})
+}
+
+// followDiscovery tells everybody when the cluster serves other kinds than
+// before: what a template sees by hasAPI may have changed for every resource.
+func (o *Operator) followDiscovery(ctx context.Context) error {
+	changed := o.discovery.Subscribe()
+	for {
+		o.children.Served(o.discovery.Served())
+		for _, name := range o.known() {
+			o.names.Add(name)
+		}
+		for _, r := range o.running() {
+			r.lookAtAll()
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changed:
+		}
+	}
+}
+
+// known lists the kinds that have a folder or run.
+func (o *Operator) known() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	names := map[string]bool{}
+	for name := range o.folders {
+		names[name] = true
+	}
+	for name := range o.runs {
+		names[name] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+func (o *Operator) running() []*run {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Collect(maps.Values(o.runs))
+}
+
+// declaresConditions says whether the CRD of a kind of child declares
+// status.conditions.
+func (o *Operator) declaresConditions(gk schema.GroupKind) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, crd := range o.crds {
+		if crd.Spec.Group != gk.Group || crd.Spec.Names.Kind != gk.Kind {
+			continue
+		}
+		return slices.ContainsFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
+			if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
+				return false
+			}
+			_, ok := v.Schema.OpenAPIV3Schema.Properties["status"].Properties["conditions"]
+			return ok
+		})
+	}
+	return false
+}

@@ -1,0 +1,149 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/observe"
+)
+
+// An Operator serves every kind that has a folder and a CRD.
+type Operator struct {
+	options   Options
+	mgr       manager.Manager
+	http      *http.Client
+	discovery *observe.Discovery
+	children  *observe.Children
+	writer    *apply.Writer
+	// names are the kinds to settle.
+	names workqueue.TypedRateLimitingInterface[string]
+
+	mu       sync.Mutex
+	read     bool // the roots have been read
+	folders  map[string]*folder.Folder
+	unread   map[string]error
+	crds     map[string]*apiextensionsv1.CustomResourceDefinition
+	runs     map[string]*run
+	troubles map[string]error // why a folder does not load, by kind
+}
+
+// New returns an Operator for a cluster; Run starts it.
+func New(options Options) (*Operator, error) {
+	options = options.withDefaults()
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientscheme.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)); err != nil {
+		return nil, err
+	}
+	mgr, err := ctrl.NewManager(options.Config, ctrl.Options{
+		Scheme:                        scheme,
+		Metrics:                       metricsserver.Options{BindAddress: options.MetricsAddress},
+		HealthProbeBindAddress:        options.ProbeAddress,
+		LeaderElection:                options.LeaderElection,
+		LeaderElectionID:              "jacquard.jacquard.dev",
+		LeaderElectionNamespace:       options.LeaderElectionNamespace,
+		LeaderElectionReleaseOnCancel: true,
+		Cache:                         cache.Options{ReaderFailOnMissingInformer: true},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("starting the operator: %w", err)
+	}
+	o := &Operator{
+		options: options, mgr: mgr, http: mgr.GetHTTPClient(),
+		names: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
+		crds:  map[string]*apiextensionsv1.CustomResourceDefinition{}, runs: map[string]*run{}, troubles: map[string]error{},
+	}
+	return o, errors.Join(o.connect(), o.serveProbes())
+}
+
+// connect makes the clients and what they feed.
+func (o *Operator) connect() error {
+	cfg := rest.CopyConfig(o.options.Config)
+	objects, err := dynamic.NewForConfigAndClient(cfg, o.http)
+	if err != nil {
+		return err
+	}
+	meta, err := metadata.NewForConfigAndClient(cfg, o.http)
+	if err != nil {
+		return err
+	}
+	o.writer = apply.NewWriter(objects, meta)
+	if o.discovery, err = observe.NewDiscovery(cfg, o.http); err != nil {
+		return err
+	}
+	o.children, err = observe.NewChildren(cfg, observe.ChildrenOptions{
+		HTTPClient: o.http, Changed: o.childChanged, Synced: o.kindSynced, Troubled: o.kindSynced,
+	})
+	return err
+}
+
+// serveProbes answers /healthz, and /readyz once every folder has loaded once.
+func (o *Operator) serveProbes() error {
+	return errors.Join(
+		o.mgr.AddHealthzCheck("ping", healthz.Ping),
+		o.mgr.AddReadyzCheck("folders", func(*http.Request) error { return o.Ready() }),
+	)
+}
+
+// Ready says which folder has not loaded yet since the start, and why. A
+// folder that loaded once stays ready: its last good version runs.
+func (o *Operator) Ready() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.read {
+		return errors.New("the folders have not been read yet")
+	}
+	var errs []error
+	for name, trouble := range o.troubles {
+		if r := o.runs[name]; r == nil || r.version().Kind == nil {
+			errs = append(errs, trouble)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Run serves until ctx ends or leadership is lost.
+func (o *Operator) Run(ctx context.Context) error {
+	if o.options.InstallCRDs {
+		if err := o.installCRDs(ctx); err != nil {
+			return err
+		}
+	}
+	if err := o.readRoots(ctx); err != nil {
+		return err
+	}
+	for _, start := range []manager.RunnableFunc{o.children.Start, o.discovery.Run, o.watchAPIs, o.watchFolders, o.followDiscovery, o.settleKinds} {
+		if err := o.mgr.Add(start); err != nil {
+			return err
+		}
+	}
+	return o.mgr.Start(ctx)
+}
+
+// crd is the metadata of a CRD as last seen, or nil.
+func (o *Operator) crd(name string) metav1.Object {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if c := o.crds[name]; c != nil {
+		return c
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
+)
+
+// A run is one kind at work: its own cache of resources, queue and workers.
+type run struct {
+	name       string
+	gvk        apischema.GroupVersionKind
+	crdUID     types.UID
+	reconciler *reconcile.Reconciler
+	resources  cache.Cache
+	queue      atomic.Pointer[workqueue.TypedRateLimitingInterface[ctrl.Request]]
+	cancel     context.CancelFunc
+	done       chan struct{}
+}
+
+func (r *run) version() *reconcile.Version { return r.reconciler.Current() }
+
+// start starts a kind.
+func (o *Operator) start(ctx context.Context, name string, gvk apischema.GroupVersionKind, crd *apiextensionsv1.CustomResourceDefinition, v reconcile.Version) error {
+	resources, err := cache.New(o.options.Config, cache.Options{
+		HTTPClient: o.http, Scheme: o.mgr.GetScheme(), Mapper: o.discovery.Mapper(),
+		ReaderFailOnMissingInformer: true, DefaultUnsafeDisableDeepCopy: ptr.To(true),
+	})
+	if err != nil {
+		return fmt.Errorf("starting kind %s: %w", name, err)
+	}
+	r := &run{name: name, gvk: gvk, crdUID: crd.UID, resources: resources, done: make(chan struct{})}
+	r.reconciler = reconcile.New(name, gvk, resources, reconcile.Cluster{
+		Children: o.children, Served: o.discovery.Served, Writer: o.writer,
+		Events: o.mgr.GetEventRecorder("jacquard"), DeclaresConditions: o.declaresConditions, CRD: o.crd,
+	})
+	r.reconciler.Use(v)
+	c, err := o.controller(r)
+	if err != nil {
+		return fmt.Errorf("starting kind %s: %w", name, err)
+	}
+	ctx, r.cancel = context.WithCancel(ctx)
+	o.mu.Lock()
+	o.runs[name] = r
+	o.mu.Unlock()
+	log.FromContext(ctx).Info("kind starts", "kind", name, "version", gvk.Version)
+	go o.work(ctx, r, c)
+	return nil
+}
+
+// controller makes the queue and workers of a kind.
+func (o *Operator) controller(r *run) (controller.Controller, error) {
+	c, err := controller.NewTypedUnmanaged(r.name, controller.TypedOptions[ctrl.Request]{
+		Reconciler: r.reconciler, MaxConcurrentReconciles: o.options.Workers,
+		SkipNameValidation: ptr.To(true), Logger: o.mgr.GetLogger().WithValues("kind", r.name),
+		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](50*time.Millisecond, time.Minute),
+	})
+	if err != nil {
+		return nil, err
+	}
+	resource := &unstructured.Unstructured{}
+	resource.SetGroupVersionKind(r.gvk)
+	return c, errors.Join(
+		c.Watch(source.Kind[client.Object](r.resources, resource, &handler.EnqueueRequestForObject{})),
+		c.Watch(source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
+			r.queue.Store(&q)
+			return nil
+		})),
+	)
+}
+
+// work runs a kind until it is stopped. Resources are served once it is known
+// which children there are, or why that cannot be known.
+func (o *Operator) work(ctx context.Context, r *run, c controller.Controller) {
+	defer close(r.done)
+	cached := make(chan struct{})
+	go func() {
+		defer close(cached)
+		if err := r.resources.Start(ctx); err != nil {
+			log.FromContext(ctx).Info("cache ended", "kind", r.name, "error", err.Error())
+		}
+	}()
+	if o.awaitChildren(ctx, r) == nil {
+		go o.lookAround(ctx, r)
+		if err := c.Start(ctx); err != nil && ctx.Err() == nil {
+			log.FromContext(ctx).Info("kind ended", "kind", r.name, "error", err.Error())
+		}
+	}
+	<-cached
+}
+
+// awaitChildren returns when every kind of child has been listed or is in
+// trouble, so that no status is written that only says "not known yet".
+func (o *Operator) awaitChildren(ctx context.Context, r *run) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		pending := false
+		for _, gvk := range r.version().Children {
+			s := o.children.State(gvk)
+			pending = pending || (s.Phase == observe.Unsynced && s.Err == nil)
+		}
+		if !pending {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// lookAround lists the children of a kind every now and then, in case a watch
+// has swallowed something.
+func (o *Operator) lookAround(ctx context.Context, r *run) {
+	for {
+		every := r.lookEvery()
+		timer := time.NewTimer(every - every/10 + rand.N(every/5))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		for _, gvk := range r.version().Children {
+			if err := o.children.Look(ctx, gvk); err != nil && ctx.Err() == nil {
+				log.FromContext(ctx).Info("looking at children", "kind", r.name, "error", err.Error())
+			}
+		}
+	}
+}
+
+// stop ends a kind; its resources and their children stay as they are.
+func (o *Operator) stop(name string) {
+	o.mu.Lock()
+	r := o.runs[name]
+	delete(o.runs, name)
+	delete(o.troubles, name)
+	o.mu.Unlock()
+	if r == nil {
+		return
+	}
+	r.stop()
+	o.children.Want(name, nil)
+	o.mgr.GetLogger().Info("kind stops", "kind", name)
+}
+
+func (r *run) stop() {
+	r.cancel()
+	<-r.done
+}
+
+// add puts a resource in the queue.
+func (r *run) add(namespace, name string) {
+	if q := r.queue.Load(); q != nil {
+		(*q).Add(ctrl.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}})
+	}
+}
+
+// lookAtAll puts every resource of the kind in the queue.
+func (r *run) lookAtAll() {
+	if r.queue.Load() == nil {
+		return
+	}
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(r.gvk.GroupVersion().WithKind(r.gvk.Kind + "List"))
+	if err := r.resources.List(context.Background(), list); err != nil {
+		return // not synced: its first list puts them all in
+	}
+	for i := range list.Items {
+		r.add(list.Items[i].GetNamespace(), list.Items[i].GetName())
+	}
+}
+
+// childChanged wakes the owner of a child.
+func (o *Operator) childChanged(of api.Owner, _ types.UID) {
+	o.mu.Lock()
+	r := o.runs[of.Kind]
+	o.mu.Unlock()
+	if r != nil {
+		r.add(of.Namespace, of.Name)
+	}
+}
+
+// kindSynced wakes everybody who has children of a kind.
+func (o *Operator) kindSynced(gvk apischema.GroupVersionKind) {
+	for _, r := range o.running() {
+		for _, c := range r.version().Children {
+			if c == gvk {
+				r.lookAtAll()
+			}
+		}
+	}
+}
+
+func (r *run) lookEvery() time.Duration { return r.version().LookAgain() }

@@ -1,0 +1,184 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/ready"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/schema"
+)
+
+// settleKinds starts, changes and stops kinds, one at a time.
+func (o *Operator) settleKinds(ctx context.Context) error {
+	go func() {
+		<-ctx.Done()
+		o.names.ShutDown()
+	}()
+	for {
+		name, stop := o.names.Get()
+		if stop {
+			break
+		}
+		if err := o.settle(ctx, name); err != nil {
+			log.FromContext(ctx).Info("kind not settled", "kind", name, "error", err.Error())
+			o.names.AddRateLimited(name)
+		} else {
+			o.names.Forget(name)
+		}
+		o.names.Done(name)
+	}
+	for _, r := range o.running() {
+		r.stop()
+	}
+	return nil
+}
+
+// settle makes one kind run with what there is of it now: a folder that loads,
+// its last good version, or on hold; or not at all.
+func (o *Operator) settle(ctx context.Context, name string) error {
+	o.mu.Lock()
+	f, unread, crd, running := o.folders[name], o.unread[name], o.crds[name], o.runs[name]
+	o.mu.Unlock()
+	if crd == nil || !established(crd) || (f == nil && unread == nil) {
+		o.stop(name)
+		return nil
+	}
+	compiled, trouble := compile(f, unread, crd, o.options)
+	o.note(ctx, name, crd, trouble)
+	gvk, err := shownAs(compiled, crd)
+	if err != nil {
+		return err
+	}
+	if running != nil && (running.crdUID != crd.UID || (compiled != nil && running.gvk != gvk)) {
+		o.stop(name)
+		running = nil
+	}
+	if _, served := o.discovery.Served().Resource(gvk); !served {
+		o.discovery.Poke() // followDiscovery settles again
+		return nil
+	}
+	if running != nil && compiled == nil && running.version().Kind != nil {
+		return nil // the last good version runs on
+	}
+	version := reconcile.Version{Kind: compiled, Broken: trouble, Children: o.childKinds(compiled, crd)}
+	o.children.Want(name, needs(version))
+	if running == nil {
+		return o.start(ctx, name, gvk, crd, version)
+	}
+	if same(running.version(), &version) {
+		return nil
+	}
+	running.reconciler.Use(version)
+	running.lookAtAll()
+	return nil
+}
+
+func same(a, b *reconcile.Version) bool {
+	if a.Kind == nil || b.Kind == nil {
+		return a.Kind == b.Kind && a.Broken.Error() == b.Broken.Error()
+	}
+	return a.Kind.Digest == b.Kind.Digest && a.Kind.CRD.Object.Generation == b.Kind.CRD.Object.Generation && slices.Equal(a.Children, b.Children)
+}
+
+// compile understands a folder for the live CRD; trouble says why it cannot.
+func compile(f *folder.Folder, unread error, crd *apiextensionsv1.CustomResourceDefinition, options Options) (*kind.Kind, error) {
+	if unread != nil {
+		return nil, unread
+	}
+	live, err := schema.FromObject(crd)
+	if err != nil {
+		return nil, fmt.Errorf("reading CRD %s: %w", crd.Name, err)
+	}
+	return kind.Compile(f, live, options.Limits)
+}
+
+// note keeps what is wrong with a folder for /readyz, and tells of it once: in
+// the log and as an event on the CRD.
+func (o *Operator) note(ctx context.Context, name string, crd *apiextensionsv1.CustomResourceDefinition, trouble error) {
+	o.mu.Lock()
+	before := o.troubles[name]
+	delete(o.troubles, name)
+	if trouble != nil {
+		o.troubles[name] = trouble
+	}
+	o.mu.Unlock()
+	foldersBroken.WithLabelValues(name).Set(0)
+	if trouble == nil {
+		return
+	}
+	foldersBroken.WithLabelValues(name).Set(1)
+	if before != nil && before.Error() == trouble.Error() {
+		return
+	}
+	log.FromContext(ctx).Info("folder does not load; the last good version, if any, runs on", "kind", name, "error", trouble.Error())
+	o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, "FolderInvalid", "Load", "%s", cut(trouble.Error()))
+}
+
+// cut keeps an event's note below the API's limit of 1,024 bytes.
+func cut(s string) string {
+	if len(s) > 1000 {
+		return s[:1000] + "…"
+	}
+	return s
+}
+
+// shownAs is the kind in the version that templates see.
+func shownAs(k *kind.Kind, crd *apiextensionsv1.CustomResourceDefinition) (apischema.GroupVersionKind, error) {
+	if k != nil {
+		return k.GVK, nil
+	}
+	for _, v := range crd.Spec.Versions {
+		if v.Storage {
+			return apischema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind}, nil
+		}
+	}
+	return apischema.GroupVersionKind{}, errors.New("the CRD has no storage version")
+}
+
+// childKinds are the kinds of children there may be: those of the folder, and
+// those on record, in the version that the cluster prefers.
+func (o *Operator) childKinds(k *kind.Kind, crd *apiextensionsv1.CustomResourceDefinition) []apischema.GroupVersionKind {
+	var all []apischema.GroupVersionKind
+	have := map[apischema.GroupKind]bool{}
+	if k != nil {
+		for _, c := range k.Children {
+			all = append(all, c.GroupVersionKind)
+			have[c.GroupKind()] = true
+		}
+	}
+	for _, gk := range reconcile.Recorded(crd.Annotations[api.AnnotationChildKinds]) {
+		if served, found := o.discovery.Served().Preferred(gk); found && !have[gk] {
+			all = append(all, served.GVK)
+		}
+	}
+	return all
+}
+
+// needs says how much of each kind of child is needed: the whole body where a
+// template reads it, what readiness is judged by, or metadata.
+func needs(v reconcile.Version) map[apischema.GroupVersionKind]observe.Need {
+	out := map[apischema.GroupVersionKind]observe.Need{}
+	for _, gvk := range v.Children {
+		switch {
+		case v.Kind != nil && v.Kind.Reads(gvk):
+			out[gvk] = observe.Body
+		case ready.NeedsBody(gvk.GroupKind()):
+			out[gvk] = observe.Readiness
+		default:
+			out[gvk] = observe.Metadata
+		}
+	}
+	return out
+}

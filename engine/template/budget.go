@@ -1,0 +1,136 @@
+package template
+
+import (
+	"context"
+
+	"github.com/jacquard-operator/jacquard/engine/funcs"
+)
+
+// Limits bound one execution. Zero fields take the defaults.
+type Limits struct {
+	// Steps is the number of statements, function calls and iterations.
+	Steps int
+	// Depth is how deep templates may call each other.
+	Depth int
+	// Output is the largest skeleton of one file, in bytes.
+	Output int
+	// Made is how many bytes all texts, collections and printed values that
+	// one execution makes may take together.
+	Made int
+	// Documents is how many documents one file may render.
+	Documents int
+	// Functions bound what one function call may make. Its Nodes also bound
+	// all documents of a file together.
+	Functions funcs.Limits
+}
+
+// DefaultLimits are generous for people and small for bombs.
+var DefaultLimits = Limits{
+	Steps: 1_000_000, Depth: 64, Output: 4 << 20, Made: 32 << 20, Documents: 1000, Functions: funcs.DefaultLimits,
+}
+
+func (l Limits) withDefaults() Limits {
+	for field, standard := range map[*int]int{
+		&l.Steps: DefaultLimits.Steps, &l.Depth: DefaultLimits.Depth, &l.Output: DefaultLimits.Output,
+		&l.Made: DefaultLimits.Made, &l.Documents: DefaultLimits.Documents,
+		&l.Functions.Bytes: DefaultLimits.Functions.Bytes, &l.Functions.Nodes: DefaultLimits.Functions.Nodes,
+	} {
+		if *field == 0 {
+			*field = standard
+		}
+	}
+	return l
+}
+
+// step takes one step of the budget and looks at the deadline.
+func (x *exec) step(at pos) error {
+	x.steps++
+	if x.steps > x.set.limits.Steps {
+		return at.errorf("the template takes more than %d steps: %w", x.set.limits.Steps, ErrBudget)
+	}
+	return onTime(x.ctx, at)
+}
+
+func onTime(ctx context.Context, at pos) error {
+	if ctx.Err() != nil {
+		return at.errorf("the template takes too long: %w", ErrBudget)
+	}
+	return nil
+}
+
+// charge counts bytes that the execution makes. What a variable, a list or a
+// fragment keeps was made once, so this bounds the memory of all of them.
+func (x *exec) charge(at pos, bytes int) error {
+	if x.made += bytes; x.made > x.set.limits.Made {
+		return at.errorf("the template makes more than %d bytes of texts and collections: %w", x.set.limits.Made, ErrBudget)
+	}
+	return nil
+}
+
+// The bytes that parts of values take, about.
+const (
+	itemBytes  = 24  // of a list
+	entryBytes = 64  // of a map
+	holeBytes  = 64  // a hole and its mark
+	nodeBytes  = 100 // of what a text was parsed to
+)
+
+// borrows are the functions that return one of their arguments, or a part of
+// one, and make nothing.
+var borrows = map[string]bool{
+	"coalesce": true, "deepCopy": true, "default": true, "dig": true, "first": true, "get": true, "ifNil": true,
+	"index": true, "initial": true, "last": true, "mustDeepCopy": true, "mustFirst": true, "mustLast": true, "mustInitial": true, "mustRest": true, "mustSlice": true, "rest": true, "slice": true, "ternary": true,
+}
+
+// remade are the functions that copy at every depth.
+var remade = map[string]bool{
+	"merge": true, "mustMerge": true, "mergeOverwrite": true, "mustMergeOverwrite": true,
+}
+
+// chargeResult charges what a function made of its arguments. Of a collection only
+// the growth counts: to append to a list makes a new one and mostly drops the
+// one before.
+func (x *exec) chargeResult(at pos, name string, args []any, v any) error {
+	if borrows[name] {
+		return nil
+	}
+	if remade[name] {
+		return x.charge(at, entryBytes*countNodes(v))
+	}
+	most := 0
+	if _, text := v.(string); !text {
+		for _, a := range args {
+			most = max(most, shallow(a))
+		}
+	}
+	return x.charge(at, max(shallow(v)-most, 0))
+}
+
+// shallow is what a value takes without what it holds.
+func shallow(v any) int {
+	switch v := v.(type) {
+	case string:
+		return len(v)
+	case []any:
+		return itemBytes * len(v)
+	case map[string]any:
+		return entryBytes * len(v)
+	}
+	return 0
+}
+
+// countNodes counts a value that is known to be of limited size.
+func countNodes(v any) int {
+	n := 1
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			n += countNodes(item)
+		}
+	case map[string]any:
+		for _, item := range v {
+			n += countNodes(item)
+		}
+	}
+	return n
+}
