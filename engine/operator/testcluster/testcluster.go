@@ -1,0 +1,226 @@
+// Package testcluster gives tests a real Kubernetes and a running operator.
+// Tests assert on the state of the cluster; the one exception is how many
+// requests the operator sent, counted in the API server's audit log.
+package testcluster
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/operator"
+)
+
+// User is the operator's user, as the audit log names it.
+const User = "jacquard-operator"
+
+// A Cluster is a running dev cluster: the control plane, its controllers and
+// simulated nodes, each its own process.
+type Cluster struct {
+	// Dir holds kubeconfig, audit.log and log/.
+	Dir string
+	// Config is the admin's access, OperatorConfig the operator's.
+	Config, OperatorConfig *rest.Config
+	// Client is the admin's.
+	Client client.Client
+	stdin  io.Closer
+	cmd    *exec.Cmd
+}
+
+// Root is the repository's root, found upwards from the working directory.
+func Root() (string, error) {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, gone := os.Stat(filepath.Join(dir, "devcluster")); gone == nil {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", errors.New("finding the repository's root: there is no devcluster/ above the working directory")
+		}
+		dir = filepath.Dir(dir)
+	}
+	return "", err
+}
+
+// Main starts a cluster for the tests of a package, runs them, and ends the
+// cluster. Flags are those of `devcluster up`.
+func Main(m *testing.M, into **Cluster, flags ...string) {
+	var to io.Writer = io.Discard
+	if os.Getenv("OPERATOR_LOG") != "" {
+		to = os.Stderr
+	}
+	ctrl.SetLogger(zap.New(zap.WriteTo(to)))
+	klog.SetLogger(logr.Discard())
+	c, err := start(flags)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "starting the test cluster:", err)
+		os.Exit(1)
+	}
+	*into = c
+	code := m.Run()
+	c.Stop()
+	os.Exit(code)
+}
+
+// start starts .bin/devcluster, or the one of KUBEBUILDER_ASSETS.
+func start(flags []string) (*Cluster, error) {
+	root, err := Root()
+	if err != nil {
+		return nil, err
+	}
+	binary := filepath.Join(root, ".bin", "devcluster")
+	if _, err := os.Stat(binary); err != nil {
+		return nil, fmt.Errorf("%w: build it by `make devcluster`", err)
+	}
+	dir, err := os.MkdirTemp("", "jacquard-test-")
+	if err != nil {
+		return nil, err
+	}
+	args := append([]string{"up", "--until-stdin-closes", "--dir", dir, "--token", "operator=" + User + ":system:masters"}, flags...)
+	c := &Cluster{Dir: dir, cmd: exec.Command(binary, args...)}
+	c.cmd.Stderr = os.Stderr
+	if c.stdin, err = c.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.cmd.Start(); err != nil {
+		return nil, err
+	}
+	if err := awaitReady(out); err != nil {
+		return nil, err
+	}
+	return c, c.connect()
+}
+
+// awaitReady reads the cluster's output until it says KUBECONFIG=.
+func awaitReady(out io.Reader) error {
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if strings.HasPrefix(lines.Text(), "KUBECONFIG=") {
+			go io.Copy(io.Discard, out) //nolint:errcheck // nobody reads the rest
+			return nil
+		}
+	}
+	return errors.New("the cluster ended before it was ready")
+}
+
+func (c *Cluster) connect() (err error) {
+	if c.Config, err = load(filepath.Join(c.Dir, "kubeconfig")); err != nil {
+		return err
+	}
+	if c.OperatorConfig, err = load(filepath.Join(c.Dir, "operator.kubeconfig")); err != nil {
+		return err
+	}
+	c.Client, err = client.New(c.Config, client.Options{})
+	return err
+}
+
+func load(file string) (*rest.Config, error) {
+	cfg, err := clientcmd.BuildConfigFromFlags("", file)
+	if err != nil {
+		return nil, err
+	}
+	cfg.QPS, cfg.Burst = 500, 1000
+	return cfg, nil
+}
+
+// Stop ends the cluster.
+func (c *Cluster) Stop() {
+	c.stdin.Close()
+	c.cmd.Wait() //nolint:errcheck // it is ended on purpose
+	os.RemoveAll(c.Dir)
+}
+
+// An Operator is an operator that runs in the test's process.
+type Operator struct {
+	*operator.Operator
+	stop context.CancelFunc
+	done chan error
+	once sync.Once
+}
+
+// Run starts an operator over the roots; it ends with the test at the latest.
+func (c *Cluster) Run(t testing.TB, change func(*operator.Options), roots ...string) *Operator {
+	t.Helper()
+	options := operator.Options{Config: c.OperatorConfig}
+	for _, dir := range roots {
+		root, err := folder.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { root.Close() })
+		options.Roots = append(options.Roots, root)
+	}
+	if change != nil {
+		change(&options)
+	}
+	op, err := operator.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	o := &Operator{Operator: op, stop: stop, done: make(chan error, 1)}
+	go func() { o.done <- op.Run(ctx) }()
+	t.Cleanup(func() { o.Stop(t) })
+	return o
+}
+
+// Stop ends the operator and waits for its end.
+func (o *Operator) Stop(t testing.TB) {
+	o.once.Do(func() {
+		o.stop()
+		select {
+		case err := <-o.done:
+			if err != nil {
+				t.Errorf("the operator ended: %v", err)
+			}
+		case <-time.After(time.Minute):
+			t.Error("the operator does not end")
+		}
+	})
+}
+
+// Get reads an object as the cluster has it.
+func (c *Cluster) Get(apiVersion, kind, namespace, name string) (*unstructured.Unstructured, error) {
+	o := &unstructured.Unstructured{}
+	o.SetAPIVersion(apiVersion)
+	o.SetKind(kind)
+	return o, c.Client.Get(context.Background(), client.ObjectKey{Namespace: namespace, Name: name}, o)
+}
+
+// patience is how long Eventually waits: generous, since machines are slow.
+const patience = 90 * time.Second
+
+// Eventually waits until check returns nil, and fails with what it said last.
+func Eventually(t testing.TB, what string, check func() error) {
+	t.Helper()
+	var err error
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if err = check(); err == nil {
+			return
+		}
+	}
+	t.Fatalf("waiting until %s: %v", what, err)
+}
