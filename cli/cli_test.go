@@ -4,7 +4,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -31,7 +33,34 @@ func TestScripts(t *testing.T) {
 			env.Setenv("REPO", repo)
 			return addMissing(env.WorkDir, os.DirFS("testdata/root"))
 		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "bom": bom},
 	})
+}
+
+// exits runs jacquard and checks its exit code: exits 1 render app.yaml.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE ARGUMENT…")
+	}
+	code := 0
+	var exit *exec.ExitError
+	if err := ts.Exec("jacquard", args[1:]...); errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("running jacquard: %v", err)
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("jacquard exited with %d, want %s", code, args[0])
+	}
+}
+
+// bom puts a byte order mark before a file: bom app.yaml.
+func bom(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: bom FILE")
+	}
+	file := ts.MkAbs(args[0])
+	ts.Check(os.WriteFile(file, []byte("\uFEFF"+ts.ReadFile(args[0])), 0o644))
 }
 
 // addMissing copies the files that the script does not bring itself.

@@ -31,7 +31,7 @@ it belongs to and where its template stands.
 
 Objects of other kinds in the files, and those of --cluster, are what templates
 find when they read. With any error nothing is printed.`,
-		Example: "  jacquard render examples/foos.example.com.yaml | kubectl diff -f -",
+		Example: "  jacquard render examples/*.yaml | kubectl diff -f -",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, args)
@@ -95,7 +95,7 @@ func renderOne(ctx context.Context, r *offline.Resource, world *offline.Cluster,
 		return errors.Join(errs...)
 	}
 	for _, w := range result.Waiting {
-		fmt.Fprintf(waits, "%s: %s.yaml waits: %s\n", r, w.File, w.Message)
+		fmt.Fprintf(waits, "%s: %s waits: %s\n", r, r.Kind.Templates.Tree(w.File).ParseName, w.Message)
 	}
 	for _, c := range result.Children {
 		text, err := yaml.Marshal(c.Object.Object)

@@ -30,7 +30,10 @@ type checker struct {
 	defines map[string]*parse.Tree
 	done    map[string]map[*schema.Type]bool
 	tree    *parse.Tree
-	errs    []error
+	// again are the variables of the tree that are set again somewhere: they
+	// may hold anything.
+	again map[string]bool
+	errs  []error
 }
 
 // A scope is the types of dot and of the variables.
@@ -52,10 +55,42 @@ func (c *checker) text(tree *parse.Tree, dot *schema.Type) {
 	if tree == nil {
 		return
 	}
-	before := c.tree
-	c.tree = tree
+	before, again := c.tree, c.again
+	c.tree, c.again = tree, map[string]bool{}
+	c.findAgain(tree.Root)
 	c.list(tree.Root, scope{dot, map[string]*schema.Type{"$": dot}})
-	c.tree = before
+	c.tree, c.again = before, again
+}
+
+// findAgain finds the variables that are set again.
+func (c *checker) findAgain(list *parse.ListNode) {
+	if list == nil {
+		return
+	}
+	for _, n := range list.Nodes {
+		switch n := n.(type) {
+		case *parse.ActionNode:
+			c.setAgain(n.Pipe)
+		case *parse.IfNode:
+			c.branchAgain(&n.BranchNode)
+		case *parse.WithNode:
+			c.branchAgain(&n.BranchNode)
+		case *parse.RangeNode:
+			c.branchAgain(&n.BranchNode)
+		}
+	}
+}
+
+func (c *checker) branchAgain(n *parse.BranchNode) {
+	c.setAgain(n.Pipe)
+	c.findAgain(n.List)
+	c.findAgain(n.ElseList)
+}
+
+func (c *checker) setAgain(p *parse.PipeNode) {
+	for _, d := range p.Decl {
+		c.again[d.Ident[0]] = c.again[d.Ident[0]] || p.IsAssign
+	}
 }
 
 func (c *checker) list(list *parse.ListNode, s scope) {
@@ -92,6 +127,11 @@ func (c *checker) rangeOver(n *parse.RangeNode, s scope) {
 	if d := n.Pipe.Decl; len(d) > 0 {
 		inner.vars[d[0].Ident[0]] = schema.Any
 		inner.vars[d[len(d)-1].Ident[0]] = item
+		for _, v := range d {
+			if c.again[v.Ident[0]] {
+				inner.vars[v.Ident[0]] = schema.Any
+			}
+		}
 	}
 	c.list(n.List, inner)
 	c.list(n.ElseList, s.with(s.dot))
@@ -100,7 +140,7 @@ func (c *checker) rangeOver(n *parse.RangeNode, s scope) {
 // declare gives variables their type; one that is set again may hold anything.
 func (c *checker) declare(p *parse.PipeNode, t *schema.Type, s scope) {
 	for _, d := range p.Decl {
-		if p.IsAssign {
+		if p.IsAssign || c.again[d.Ident[0]] {
 			t = schema.Any
 		}
 		s.vars[d.Ident[0]] = t

@@ -117,6 +117,9 @@ func (k *Kind) add(c Child) error {
 	if c.GroupKind() == k.GVK.GroupKind() {
 		return &template.Error{Place: c.Place, Err: fmt.Errorf("a folder may not create its own kind %s", c.Kind)}
 	}
+	if c.Kind == "List" {
+		return &template.Error{Place: c.Place, Err: errors.New("a List is not allowed: write its items as documents parted by ---")}
+	}
 	if schema.ClusterScoped(c.GroupKind()) {
 		return &template.Error{Place: c.Place, Err: fmt.Errorf("%s is cluster-scoped: a child must live in the namespace of its resource", c.Kind)}
 	}

@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/rand"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 )
@@ -58,11 +60,13 @@ func TestChildrenFindsByOwner(t *testing.T) {
 
 func TestChildrenOfNamespaces(t *testing.T) {
 	in := realCluster(t)
+	// A name of its own: nothing finalizes a deleted namespace here.
+	name := "observe-" + rand.String(8)
 	two := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{
-		"name": "observe-two", "labels": map[string]any{api.LabelOwnerUID: "ns-1"}}}}
+		"name": name, "labels": map[string]any{api.LabelOwnerUID: name}}}}
 	in.create(two)
 	other := child(configMaps, "ns-b", "ns-1")
-	other.SetNamespace("observe-two")
+	other.SetNamespace(name)
 	outside := child(configMaps, "ns-c", "ns-1")
 	outside.SetNamespace("kube-public")
 	in.create(child(configMaps, "ns-a", "ns-1"))
@@ -70,14 +74,14 @@ func TestChildrenOfNamespaces(t *testing.T) {
 	in.create(outside)
 	namespaces := schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
 
-	children, _, _ := observe(t, admin, "default", "observe-two")
+	children, _, _ := observe(t, admin, "default", name)
 	children.Want("k", wants{configMaps: Metadata, namespaces: Metadata})
 	synced(t, children, configMaps, Metadata)
 	synced(t, children, namespaces, Metadata)
 	if diff := cmp.Diff([]string{"ns-a", "ns-b"}, names(t, children, configMaps, "ns-1")); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"observe-two"}, names(t, children, namespaces, "ns-1")); diff != "" {
+	if diff := cmp.Diff([]string{name}, names(t, children, namespaces, types.UID(name))); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -100,3 +100,28 @@ func TestLookEndsWhatStandsIn(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A watch that believes in a future which the server no longer knows.
+func TestLookFindsThatVersionsWentBack(t *testing.T) {
+	in := realCluster(t)
+	children, _, _ := observe(t, admin)
+	in.create(child(configMaps, "back-a", "back-1"))
+	children.Want("k", wants{configMaps: Metadata})
+	synced(t, children, configMaps, Metadata)
+	k := children.kind(configMaps)
+	k.mu.Lock()
+	k.current.shards[0].passed = "9000000000"
+	k.mu.Unlock()
+	if err := children.Look(t.Context(), configMaps); err != nil {
+		t.Fatal(err)
+	}
+	k.mu.Lock()
+	passed := k.current.shards[0].passed
+	k.mu.Unlock()
+	if len(passed) == len("9000000000") {
+		t.Error("the watch still waits for a future")
+	}
+	if diff := cmp.Diff([]string{"back-a"}, names(t, children, configMaps, "back-1")); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -28,11 +28,10 @@ func ownPlane(t *testing.T) plane {
 	if err := os.WriteFile(tokens, []byte("secret,root,root,system:masters\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e := &envtest.Environment{BinaryAssetsDirectory: environment.BinaryAssetsDirectory}
+	e := &envtest.Environment{BinaryAssetsDirectory: environment.BinaryAssetsDirectory, ControlPlaneStopTimeout: time.Second}
 	e.ControlPlane.Etcd = &envtest.Etcd{DataDir: t.TempDir()}
 	server := e.ControlPlane.GetAPIServer()
 	server.CertDir = t.TempDir()
-	server.StopTimeout = time.Second
 	// A client certificate of envtest does not outlive a restart; a token does.
 	server.Configure().Append("token-auth-file", tokens)
 	cfg, err := e.Start()
@@ -102,10 +101,10 @@ func TestEtcdRestored(t *testing.T) {
 	p.stop()
 	p.environment.ControlPlane.Etcd.DataDir = backup
 	p.start()
-	eventually(t, "a look", func() bool { return children.Look(t.Context(), configMaps) == nil })
-	if diff := cmp.Diff([]string{"old"}, names(t, children, configMaps, "past-1")); diff != "" {
-		t.Error(diff)
-	}
+	eventually(t, "the past", func() bool {
+		found, err := children.Of(configMaps, "past-1")
+		return err == nil && len(found) == 1 && found[0].Meta.GetName() == "old"
+	})
 	made := in.create(child(configMaps, "new", "past-1"))
 	children.Note(configMaps, made)
 	if diff := cmp.Diff([]string{"new", "old"}, names(t, children, configMaps, "past-1")); diff != "" {

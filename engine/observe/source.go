@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -104,6 +105,8 @@ func (c clients) source(s *shard) *cache.ListWatch {
 			if streams {
 				opts.ResourceVersion = ""
 				s.ask(true)
+			} else if c.wentBack(ctx, s, opts.ResourceVersion) {
+				return nil, apierrors.NewResourceExpired("resource versions went back")
 			}
 			w, err := c.watch(ctx, s, opts)
 			switch {
@@ -123,6 +126,20 @@ func (c clients) source(s *shard) *cache.ListWatch {
 			return w, nil
 		},
 	}
+}
+
+// wentBack says whether the server's past came back, as when etcd is restored:
+// a watch from a version that the server has yet to reach would deliver nothing
+// until it has. It is asked, by a list of one, only after a watch could not
+// begin.
+func (c clients) wentBack(ctx context.Context, s *shard, version string) bool {
+	failed := false
+	s.feed.deliver(func(*outbox) { failed = s.troubles.watch != nil })
+	if !failed {
+		return false
+	}
+	list, err := c.partial(s.feed.resource.GVR, s.namespace).List(ctx, owned(metav1.ListOptions{Limit: 1}))
+	return err == nil && newer(version, list.ResourceVersion)
 }
 
 // ask notes that a list is about to be asked for, by list or by watch: it will

@@ -32,8 +32,7 @@ type Catalog struct {
 	Trouble []error
 
 	folders map[string]*folder.Folder
-	// defined says where each definition was read, by name; shown is how
-	// errors call the folder or, where there is none, the definition.
+	// defined says where each definition was read, by name, sound or not.
 	defined map[string]string
 }
 
@@ -108,14 +107,13 @@ func (c *Catalog) define(file folder.File) {
 		c.breaks(name, fmt.Errorf("%s: this definition is in another root already: %s", file.Shown, first))
 		return
 	}
-	c.defined[name] = file.Shown
 	crd, err := schema.Parse(file.Shown, file.Data)
+	if err == nil && crd.Name != name {
+		name, err = crd.Name, fmt.Errorf("%s: the file must be named as its definition: %s.yaml", file.Shown, crd.Name)
+	}
+	c.defined[name] = file.Shown
 	if err != nil {
 		c.breaks(name, err)
-		return
-	}
-	if crd.Name != name {
-		c.breaks(name, fmt.Errorf("%s: the file must be named as its definition: %s.yaml", file.Shown, crd.Name))
 		return
 	}
 	c.CRDs[name] = crd

@@ -25,7 +25,7 @@ type Resource struct {
 	Source *Object
 }
 
-// String returns the kind, namespace and name: App default/web.
+// String returns the kind, namespace and name: Page default/hello.
 func (r *Resource) String() string {
 	name := r.Object.GetName()
 	if ns := r.Object.GetNamespace(); ns != "" {

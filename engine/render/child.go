@@ -3,7 +3,9 @@ package render
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -56,7 +58,7 @@ func (c *Child) checkKind(k *kind.Kind, _ *unstructured.Unstructured) error {
 		return c.errorf(nil, "the document has no apiVersion: write the line `apiVersion: …` at column 0")
 	case name == "":
 		return c.errorf(nil, "the document has no kind: write the line `kind: …` at column 0")
-	case name == "List" || c.Object.Object["items"] != nil && !k.Creates(gvk):
+	case name == "List" || strings.HasSuffix(name, "List") && c.Object.Object["items"] != nil:
 		return c.errorf([]any{"kind"}, "a List is not allowed: write its items as documents parted by ---")
 	case gvk.GroupKind() == k.GVK.GroupKind():
 		return c.errorf([]any{"kind"}, "a folder may not create its own kind %s", name)
@@ -73,11 +75,11 @@ func (c *Child) checkMetadata(*kind.Kind, *unstructured.Unstructured) error {
 	if !ok {
 		return c.errorf(nil, "%s has no metadata.name: give it one", c.Object.GetKind())
 	}
-	if _, ok := c.Object.Object["status"]; ok {
+	if c.writes("status") {
 		return c.errorf([]any{"status"}, "status belongs to the cluster and cannot be rendered")
 	}
 	for _, field := range notWritten {
-		if _, ok := meta[field]; !ok {
+		if !c.writes("metadata", field) {
 			continue
 		}
 		if field == "generateName" {
@@ -93,6 +95,13 @@ func (c *Child) checkMetadata(*kind.Kind, *unstructured.Unstructured) error {
 	return nil
 }
 
+// writes says whether a field is there, or written and left out because its
+// value is nothing just now.
+func (c *Child) writes(path ...string) bool {
+	_, there, _ := unstructured.NestedFieldNoCopy(c.Object.Object, path...)
+	return there || c.Doc.Writes(path...)
+}
+
 // checkTexts refuses labels and annotations whose values are no texts.
 func (c *Child) checkTexts(meta map[string]any, field string) error {
 	v, ok := meta[field]
@@ -103,8 +112,8 @@ func (c *Child) checkTexts(meta map[string]any, field string) error {
 	if !ok {
 		return c.errorf([]any{"metadata", field}, "metadata.%s must be a map of texts", field)
 	}
-	for key, v := range m {
-		if _, text := v.(string); !text {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		if _, text := m[key].(string); !text {
 			return c.errorf([]any{"metadata", field, key}, "a value in metadata.%s must be a text: quote it", field)
 		}
 	}
@@ -144,10 +153,8 @@ func (c *Child) checkNamespace(k *kind.Kind, resource *unstructured.Unstructured
 func (c *Child) takePolicy() error {
 	meta := c.Object.Object["metadata"].(map[string]any)
 	if labels, ok := meta["labels"].(map[string]any); ok {
-		for key := range labels {
-			if api.Reserved(key) {
-				return c.errorf([]any{"metadata", "labels", key}, "the label %s is written by the engine", key)
-			}
+		if keys := slices.Sorted(reserved(labels)); len(keys) > 0 {
+			return c.errorf([]any{"metadata", "labels", keys[0]}, "the label %s is written by the engine", keys[0])
 		}
 	}
 	annotations, _ := meta["annotations"].(map[string]any)

@@ -2,6 +2,7 @@ package template
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/jacquard-operator/jacquard/engine/funcs"
 )
@@ -59,10 +60,11 @@ func onTime(ctx context.Context, at pos) error {
 }
 
 // charge counts bytes that the execution makes. What a variable, a list or a
-// fragment keeps was made once, so this bounds the memory of all of them.
-func (x *exec) charge(at pos, bytes int) error {
+// fragment keeps was made once, so this bounds the memory of all of them. Its
+// error has no place yet.
+func (x *exec) charge(bytes int) error {
 	if x.made += bytes; x.made > x.set.limits.Made {
-		return at.errorf("the template makes more than %d bytes of texts and collections: %w", x.set.limits.Made, ErrBudget)
+		return fmt.Errorf("the template makes more than %d bytes of texts and collections: %w", x.set.limits.Made, ErrBudget)
 	}
 	return nil
 }
@@ -90,12 +92,12 @@ var remade = map[string]bool{
 // chargeResult charges what a function made of its arguments. Of a collection only
 // the growth counts: to append to a list makes a new one and mostly drops the
 // one before.
-func (x *exec) chargeResult(at pos, name string, args []any, v any) error {
+func (x *exec) chargeResult(name string, args []any, v any) error {
 	if borrows[name] {
 		return nil
 	}
 	if remade[name] {
-		return x.charge(at, entryBytes*countNodes(v))
+		return x.charge(entryBytes * countNodes(v))
 	}
 	most := 0
 	if _, text := v.(string); !text {
@@ -103,7 +105,7 @@ func (x *exec) chargeResult(at pos, name string, args []any, v any) error {
 			most = max(most, shallow(a))
 		}
 	}
-	return x.charge(at, max(shallow(v)-most, 0))
+	return x.charge(max(shallow(v)-most, 0))
 }
 
 // shallow is what a value takes without what it holds.

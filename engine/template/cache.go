@@ -6,10 +6,10 @@ import (
 )
 
 // keptShapes bounds how many parsed skeletons a Set keeps; keptBytes bounds
-// their texts.
+// about what they take, and a quarter of it what one may take.
 const (
 	keptShapes = 4096
-	keptBytes  = 32 << 20
+	keptBytes  = 16 << 20
 )
 
 // A shapeCache keeps the parsed skeletons by their text: those least recently
@@ -27,6 +27,7 @@ type keptShape struct {
 	text string
 	root *node
 	err  error
+	size int
 }
 
 func newShapeCache() *shapeCache {
@@ -47,7 +48,10 @@ func (c *shapeCache) parse(text []byte) (*node, error) {
 	c.mu.Unlock()
 	kept := &keptShape{text: string(text)}
 	kept.root, kept.err = parseShape(kept.text)
-	c.keep(kept)
+	kept.size = len(kept.text) + shapeBytes*kept.root.count()
+	if kept.size <= keptBytes/4 {
+		c.keep(kept)
+	}
 	return kept.root, kept.err
 }
 
@@ -58,12 +62,30 @@ func (c *shapeCache) keep(kept *keptShape) {
 		return
 	}
 	c.byText[kept.text] = c.recent.PushFront(kept)
-	c.bytes += len(kept.text)
+	c.bytes += kept.size
 	for c.recent.Len() > keptShapes || c.bytes > keptBytes {
 		last := c.recent.Remove(c.recent.Back()).(*keptShape)
 		delete(c.byText, last.text)
-		c.bytes -= len(last.text)
+		c.bytes -= last.size
 	}
+}
+
+// shapeBytes is about what a node takes.
+const shapeBytes = 200
+
+// count is the number of nodes.
+func (n *node) count() int {
+	if n == nil {
+		return 0
+	}
+	all := 1 + len(n.parts)
+	for _, e := range n.entries {
+		all += e.key.count() + e.value.count()
+	}
+	for _, item := range n.items {
+		all += item.count()
+	}
+	return all
 }
 
 // CacheUse tells how many skeletons were found parsed and how many were not.

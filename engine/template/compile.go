@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"text/template/parse"
+	"unicode/utf8"
 
 	"github.com/jacquard-operator/jacquard/engine/funcs"
 )
@@ -85,8 +86,8 @@ func (s *Set) Defines() map[string]*parse.Tree {
 // parseSource parses one file; the tree of the file itself stands under "".
 func parseSource(in Source) (map[string]*parse.Tree, error) {
 	src := &source{file: in.File, text: in.Text}
-	if i := strings.IndexFunc(in.Text, privateUse); i >= 0 {
-		return nil, pos{src, i}.errorf("the template holds a private-use character (U+E000 to U+F8FF): write it as an escape in a quoted string")
+	if err := src.check(); err != nil {
+		return nil, err
 	}
 	trees := map[string]*parse.Tree{}
 	tree := parse.New(in.File)
@@ -103,6 +104,28 @@ func parseSource(in Source) (map[string]*parse.Tree, error) {
 }
 
 func privateUse(r rune) bool { return r >= 0xE000 && r <= 0xF8FF }
+
+// otherBreak says whether YAML takes a character for the end of a line and
+// people do not.
+func otherBreak(r rune) bool { return r == '\r' || r == 0x85 || r == 0x2028 || r == 0x2029 }
+
+// check refuses characters that would make a template something else than it
+// looks.
+func (src *source) check() error {
+	for i, r := range src.text {
+		switch {
+		case privateUse(r):
+			return pos{src, i}.errorf("the template holds a private-use character (U+E000 to U+F8FF): write it as an escape in a quoted string")
+		case otherBreak(r) && !strings.HasPrefix(src.text[i:], "\r\n"):
+			return pos{src, i}.errorf("the template holds the character %U, which YAML takes for the end of a line: write it as an escape in a quoted string", r)
+		case r == utf8.RuneError && !strings.HasPrefix(src.text[i:], string(utf8.RuneError)):
+			return pos{src, i}.errorf("the template is not valid UTF-8")
+		case r < ' ' && r != '\n' && r != '\t' && r != '\r' || r == 0x7F:
+			return pos{src, i}.errorf("the template holds the control character %U: write it as an escape in a quoted string", r)
+		}
+	}
+	return nil
+}
 
 // declare enters the names of a file and its defines, so that calls can be
 // checked and compiled in any order.

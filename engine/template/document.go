@@ -2,7 +2,9 @@ package template
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"iter"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -17,37 +19,47 @@ type Document struct {
 
 	out  *output
 	root *node
+	src  *source
 }
 
-var separator = regexp.MustCompile(`(?m)^---(?:[ \t]+.*|[ \t]*|[ \t]*#.*)$`)
+var separator = regexp.MustCompile(`(?m)^---(?:[ \t].*)?$`)
 
-// split parts a skeleton at lines of --- at column 0.
-func (o *output) split() []*output {
-	var docs []*output
-	start := 0
-	for _, m := range append(separator.FindAllIndex(o.buf, -1), []int{len(o.buf), len(o.buf)}) {
-		docs = append(docs, o.cut(start, m[0]))
-		start = m[1]
+// documents yields the parts of a skeleton between lines of --- at column 0.
+// What stands after the dashes belongs to the part that follows.
+func (o *output) documents() iter.Seq[*output] {
+	return func(yield func(*output) bool) {
+		holes, marks, start := 0, 0, 0
+		for start <= len(o.buf) {
+			end, next := len(o.buf), len(o.buf)+1
+			if m := separator.FindIndex(o.buf[start:]); m != nil {
+				end, next = start+m[0], start+m[0]+len("---")
+			}
+			n := countHoles(o.buf[start:end])
+			part := &output{buf: o.buf[start:end], holes: o.holes[holes : holes+n]}
+			part.marks, marks = o.marksOf(start, end, marks)
+			holes += n
+			if !yield(part) {
+				return
+			}
+			start = next
+		}
 	}
-	return docs
 }
 
-// cut is the part of the skeleton from one offset to another.
-func (o *output) cut(from, to int) *output {
-	before := countHoles(o.buf[:from])
-	n := countHoles(o.buf[from:to])
-	part := &output{buf: o.buf[from:to], holes: o.holes[before : before+n]}
-	for _, m := range o.marks {
-		if m.off >= to {
-			break
-		}
-		if m.off < from && !m.whole {
-			m.at.off += from - m.off
-		}
-		m.off = max(m.off-from, 0)
-		part.marks = append(part.marks, m)
+// marksOf gives the marks of a part, and the first that may matter to the
+// next.
+func (o *output) marksOf(from, to, first int) ([]mark, int) {
+	for first+1 < len(o.marks) && o.marks[first+1].off <= from {
+		first++
 	}
-	return part
+	var marks []mark
+	last := first
+	for i := first; i < len(o.marks) && o.marks[i].off < to; i++ {
+		m := o.marks[i]
+		marks = append(marks, mark{max(m.off-from, 0), m.origin(max(m.off, from)), m.whole})
+		last = i
+	}
+	return marks, last
 }
 
 func countHoles(text []byte) int {
@@ -65,14 +77,28 @@ func countHoles(text []byte) int {
 	return n
 }
 
+// mostErrors is how many documents of one file are looked at after the first
+// that is wrong.
+const mostErrors = 10
+
 // documents parses the skeletons of a file and puts the values in.
-func (s *Set) documents(src *source, out *output) ([]*Document, error) {
+func (s *Set) documents(ctx context.Context, src *source, out *output) ([]*Document, error) {
 	var docs []*Document
 	var errs []error
-	for _, part := range out.split() {
-		d, err := s.document(src, part)
+	left := s.room()
+	for part := range out.documents() {
+		d, err := s.document(src, part, left)
+		if err == nil {
+			err = onTime(ctx, pos{src, 0})
+		}
+		if err == nil && len(docs) >= s.limits.Documents && d != nil {
+			err = pos{src, 0}.errorf("the file renders more than %d documents: %w", s.limits.Documents, ErrBudget)
+		}
 		if err != nil {
 			errs = append(errs, err)
+		}
+		if errors.Is(err, ErrBudget) || len(errs) >= mostErrors {
+			break
 		}
 		if d != nil {
 			docs = append(docs, d)
@@ -82,12 +108,12 @@ func (s *Set) documents(src *source, out *output) ([]*Document, error) {
 }
 
 // document is one document, or nil if nothing is in it.
-func (s *Set) document(src *source, out *output) (*Document, error) {
+func (s *Set) document(src *source, out *output, left *room) (*Document, error) {
 	root, err := s.shapes.parse(out.buf)
 	if err != nil {
 		return nil, out.explain(src, err)
 	}
-	f := s.filler(src, out)
+	f := newFiller(src, out, left)
 	f.network = root.isKind("NetworkPolicy")
 	v, err := f.fill(root, "")
 	if err != nil {
@@ -100,14 +126,7 @@ func (s *Set) document(src *source, out *output) (*Document, error) {
 	if !ok {
 		return nil, f.errorf(root, "the document is %s, not a map of fields", describe(v))
 	}
-	return &Document{Object: object, Start: f.at(root.line, root.column).place(), out: out, root: root}, nil
-}
-
-func (s *Set) filler(src *source, out *output) *filler {
-	return &filler{
-		holes: out.holes, lim: s.limits.Functions,
-		at: func(line, column int) pos { return out.origin(src, line, column) },
-	}
+	return &Document{Object: object, Start: f.at(root.line, root.column).place(), out: out, root: root, src: src}, nil
 }
 
 // value parses one skeleton, of any type, and puts the values in.
@@ -116,7 +135,7 @@ func (s *Set) value(at pos, out *output) (any, error) {
 	if err != nil {
 		return nil, out.explain(at.src, err)
 	}
-	v, err := s.filler(at.src, out).fill(root, "")
+	v, err := newFiller(at.src, out, s.room()).fill(root, "")
 	if _, gone := v.(absent); gone {
 		return nil, err
 	}
@@ -154,7 +173,7 @@ func (o *output) origin(src *source, line, column int) pos {
 		end = len(text) - off
 	}
 	off += columnOffset(text[off:off+end], column, countHoles(o.buf[:off]))
-	at, _ := locate(o.marks, off)
+	at := locate(o.marks, off)
 	if at.src == nil {
 		at.src = src
 	}

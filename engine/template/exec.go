@@ -97,6 +97,12 @@ func (x *exec) args(at pos, exprs []expr) ([]any, error) {
 
 // truth is text/template's: nil, false, 0 and what is empty are false.
 func (x *exec) truth(v any) (bool, error) {
+	if f, ok := v.(*fragment); ok && len(f.holes) == 1 && len(f.text) == holeSize {
+		switch f.holes[0].value.(type) {
+		case map[string]any, []any:
+			return true, nil
+		}
+	}
 	plain, err := x.text(v)
 	switch v := plain.(type) {
 	case nil:

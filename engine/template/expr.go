@@ -224,7 +224,7 @@ func (e *callExpr) eval(x *exec) (any, error) {
 	}
 	v, err := e.fn.Call(args, x.set.limits.Functions)
 	if err == nil {
-		err = x.chargeResult(e.at, e.fn.Name, args, v)
+		err = x.chargeResult(e.fn.Name, args, v)
 	}
 	return v, e.at.wrap(err)
 }

@@ -10,20 +10,62 @@ import (
 
 // A filler puts the values of one document into its shape.
 type filler struct {
+	src   *source
+	out   *output
 	holes []hole
-	lim   funcs.Limits
-	// at tells where a node of the skeleton comes from.
-	at func(line, column int) pos
+	left  *room
 	// network: the document is a NetworkPolicy, where an absent list of peers
 	// or ports allows all of them.
 	network bool
-	nodes   int
+}
+
+// A room is what all documents of a file may still take.
+type room struct {
+	lim   funcs.Limits
+	nodes int
+	bytes int // of texts, each counted as often as it is printed
+}
+
+func (s *Set) room() *room {
+	lim := s.limits.Functions
+	return &room{lim: lim, nodes: lim.Nodes, bytes: s.limits.Made / 2}
+}
+
+func (r *room) take(nodes, bytes int) error {
+	if r.nodes -= nodes; r.nodes < 0 {
+		return fmt.Errorf("the documents have more than %d nodes: %w", r.lim.Nodes, ErrBudget)
+	}
+	if r.bytes -= bytes; r.bytes < 0 {
+		return fmt.Errorf("the documents hold too many bytes: %w", ErrBudget)
+	}
+	return nil
+}
+
+func newFiller(src *source, out *output, left *room) *filler {
+	return &filler{src: src, out: out, holes: out.holes, left: left}
+}
+
+// at tells where a line and column of the skeleton come from.
+func (f *filler) at(line, column int) pos { return f.out.origin(f.src, line, column) }
+
+// An origin is a node of the skeleton, or else a position in the template. To
+// find the position of a node takes time, so only errors do.
+type origin struct {
+	node *node
+	at   pos
+}
+
+func (f *filler) pos(o origin) pos {
+	if o.node != nil {
+		return f.at(o.node.line, o.node.column)
+	}
+	return o.at
 }
 
 // absent is what fill returns for what is to be left out.
 type absent struct {
 	// why is where the nothing comes from.
-	why pos
+	why origin
 }
 
 // A keep says that leaving out a key would widen what an object selects or
@@ -39,13 +81,13 @@ var widens = map[string]bool{
 var peers = map[string]bool{"from": true, "to": true, "ports": true}
 
 // under is the guard of what stands below key.
-func (f *filler) under(k keep, key string) keep {
+func (f *filler) under(k keep, n *node, key string) keep {
 	if k != "" {
 		return k
 	}
 	selects := strings.HasSuffix(key, "Selector") && key != "nodeSelector"
 	if widens[key] || selects || (f.network && peers[key]) {
-		return keep(key)
+		return keep(shown(n, key))
 	}
 	return ""
 }
@@ -56,16 +98,20 @@ func (f *filler) errorf(n *node, format string, args ...any) error {
 
 // fill returns the value of a node, or absent.
 func (f *filler) fill(n *node, k keep) (any, error) {
-	if err := f.count(n); err != nil {
-		return nil, err
+	size := 0
+	if s, ok := n.value.(string); ok {
+		size = len(s)
+	}
+	if err := f.left.take(1, size); err != nil {
+		return nil, f.errorf(n, "%w", err)
 	}
 	switch n.kind {
 	case constNode:
 		return n.value, nil
 	case emptyNode:
-		return absent{f.at(n.line, n.column)}, nil
+		return absent{origin{node: n}}, nil
 	case holeNode:
-		return f.whole(n)
+		return f.whole(f.holes[n.hole], k)
 	case textNode:
 		return f.text(n)
 	case listNode:
@@ -74,111 +120,11 @@ func (f *filler) fill(n *node, k keep) (any, error) {
 	return f.mapping(n, k)
 }
 
-func (f *filler) count(n *node) error {
-	if f.nodes++; f.nodes > f.lim.Nodes {
-		return f.errorf(n, "the document has more than %d nodes: %w", f.lim.Nodes, ErrBudget)
-	}
-	return nil
-}
-
-// whole is a value that stands alone: it keeps its own type.
-func (f *filler) whole(n *node) (any, error) {
-	h := f.holes[n.hole]
-	if h.value == nil {
-		return absent{h.at}, nil
-	}
-	return f.copied(h)
-}
-
-// copied is the value of a hole for the document to own.
-func (f *filler) copied(h hole) (any, error) {
-	switch v := h.value.(type) {
-	case quoted:
-		return v.text, nil
-	case *encoded:
-		return f.copied(hole{v.value, h.at})
-	}
-	v, err := f.deepCopy(h.value, h.at)
-	return v, h.at.wrap(err)
-}
-
-func (f *filler) deepCopy(v any, at pos) (any, error) {
-	if f.nodes++; f.nodes > f.lim.Nodes {
-		return nil, at.errorf("the document has more than %d nodes: %w", f.lim.Nodes, ErrBudget)
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for key, item := range v {
-			if api.Reserved(key) {
-				return nil, at.errorf("a key of %s comes out of a value: such keys count only as literal text of the template", api.Domain)
-			}
-			child, err := f.deepCopy(item, at)
-			if err != nil {
-				return nil, err
-			}
-			out[key] = child
-		}
-		return out, nil
-	case []any:
-		out := make([]any, len(v))
-		for i, item := range v {
-			child, err := f.deepCopy(item, at)
-			if err != nil {
-				return nil, err
-			}
-			out[i] = child
-		}
-		return out, nil
-	case nil, bool, int64, float64, string:
-		return v, nil
-	}
-	return nil, at.errorf("a value of type %T cannot stand in a document", v)
-}
-
-// text puts values into a text.
-func (f *filler) text(n *node) (string, error) {
-	var b strings.Builder
-	for _, p := range n.parts {
-		if p.hole < 0 {
-			b.WriteString(p.text)
-			continue
-		}
-		h := f.holes[p.hole]
-		s, err := textOf(h.value, f.lim)
-		if err != nil {
-			return "", h.at.wrap(err)
-		}
-		if n.block != 0 && p.lead != "" {
-			s = strings.ReplaceAll(s, "\n", "\n"+p.lead)
-		}
-		if b.WriteString(s); b.Len() > f.lim.Bytes {
-			return "", h.at.errorf("the text is longer than %d bytes: %w", f.lim.Bytes, ErrBudget)
-		}
-	}
-	return chomp(b.String(), n.block), nil
-}
-
-// chomp gives a block scalar's text the trailing line breaks that its header
-// asks for.
-func chomp(s string, block byte) string {
-	switch block {
-	case '-':
-		return strings.TrimRight(s, "\n")
-	case 'c':
-		if trimmed := strings.TrimRight(s, "\n"); trimmed != "" && trimmed != s {
-			return trimmed + "\n"
-		}
-	}
-	return s
-}
-
 func (f *filler) list(n *node, k keep) (any, error) {
 	out := make([]any, 0, len(n.items))
 	for _, item := range n.items {
 		if item.kind == holeNode && item.block == 'l' {
-			h := f.holes[item.hole]
-			v, err := f.copied(h)
+			v, err := f.whole(f.holes[item.hole], k)
 			if err != nil {
 				return nil, err
 			}
@@ -190,7 +136,7 @@ func (f *filler) list(n *node, k keep) (any, error) {
 			return nil, err
 		}
 		if gone, ok := v.(absent); ok {
-			return nil, gone.why.errorf("an item of a list is nothing: leave the item out with `if`")
+			return nil, f.pos(gone.why).errorf("an item of a list is nothing: leave the item out with `if`")
 		}
 		out = append(out, v)
 	}
@@ -200,18 +146,18 @@ func (f *filler) list(n *node, k keep) (any, error) {
 // mapping fills a map; a map that lost all its keys is absent itself.
 func (f *filler) mapping(n *node, k keep) (any, error) {
 	out := make(map[string]any, len(n.entries))
-	from := make(map[string]pos, len(n.entries))
+	from := make(map[string]origin, len(n.entries))
 	var lost absent
 	merged := false
 	for _, e := range n.entries {
 		if e.merge {
 			merged = true
-			if err := f.merge(out, from, e); err != nil {
+			if err := f.merge(out, from, e, k); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		key, at, err := f.key(e.key)
+		key, err := f.key(e.key)
 		if err != nil {
 			return nil, err
 		}
@@ -224,9 +170,9 @@ func (f *filler) mapping(n *node, k keep) (any, error) {
 			continue
 		}
 		if first, twice := from[key]; twice {
-			return nil, at.errorf("the key %s stands twice in one map: here and at %s", shown(e.key, key), first.place())
+			return nil, f.errorf(e.key, "the key %s stands twice in one map: here and at %s", shown(e.key, key), f.pos(first).place())
 		}
-		out[key], from[key] = v, at
+		out[key], from[key] = v, origin{node: e.key}
 	}
 	if len(out) == 0 && len(n.entries) > 0 && !merged {
 		return lost, nil
@@ -239,20 +185,20 @@ func (f *filler) entry(e entry, key string, k keep) (any, error) {
 	if api.Reserved(key) && e.value.kind != constNode {
 		return nil, f.errorf(e.value, "the value of %s must be literal text", key)
 	}
-	inside := f.under(k, key)
+	inside := f.under(k, e.key, key)
 	v, err := f.fill(e.value, inside)
 	if err != nil {
 		return nil, err
 	}
 	if gone, ok := v.(absent); ok && inside != "" {
-		return nil, gone.why.errorf("%s is nothing, and without it %s would select or allow more: give it a value, or leave it out with `if` around the whole key of an object that needs none", key, string(inside))
+		return nil, f.pos(gone.why).errorf("%s is nothing, and without it %s would select or allow more: give it a value, or leave it out with `if` around the whole key of an object that needs none", shown(e.key, key), string(inside))
 	}
 	return v, nil
 }
 
-func (f *filler) key(n *node) (string, pos, error) {
+func (f *filler) key(n *node) (string, error) {
 	if n.kind == constNode {
-		return n.value.(string), f.at(n.line, n.column), nil
+		return n.value.(string), f.left.take(0, len(n.value.(string)))
 	}
 	key, err := f.text(n)
 	if n.bare {
@@ -260,38 +206,39 @@ func (f *filler) key(n *node) (string, pos, error) {
 			key = q.text
 		}
 	}
-	at := f.at(n.line, n.column)
 	switch {
 	case err != nil:
-		return "", at, err
+		return "", err
 	case key == "":
-		return "", at, at.errorf("a key is an empty text")
+		return "", f.errorf(n, "a key is an empty text")
 	case api.Reserved(key):
-		return "", at, at.errorf("a key of %s comes out of a value: such keys count only as literal text of the template", api.Domain)
+		return "", f.errorf(n, reservedKey, api.Domain)
 	}
-	return key, at, nil
+	return key, nil
 }
+
+const reservedKey = "a key of %s comes out of a value: such keys count only as literal text of the template"
 
 // shown is a key as an error may show it: never what came out of a value.
 func shown(n *node, key string) string {
 	if n.kind == constNode {
-		return fmt.Sprintf("%q", key)
+		return key
 	}
-	return "made of a value"
+	return "a key made of a value"
 }
 
 // merge adds the entries of a printed map beside the author's own.
-func (f *filler) merge(out map[string]any, from map[string]pos, e entry) error {
+func (f *filler) merge(out map[string]any, from map[string]origin, e entry, k keep) error {
 	h := f.holes[e.key.hole]
-	v, err := f.copied(h)
+	v, err := f.whole(h, k)
 	if err != nil {
 		return err
 	}
 	for _, key := range sortedKeys(v.(map[string]any)) {
 		if first, twice := from[key]; twice {
-			return h.at.errorf("a key of this map stands there already: it was written at %s", first.place())
+			return h.at.errorf("a key of this map stands there already: it was written at %s", f.pos(first).place())
 		}
-		out[key], from[key] = v.(map[string]any)[key], h.at
+		out[key], from[key] = v.(map[string]any)[key], origin{at: h.at}
 	}
 	return nil
 }

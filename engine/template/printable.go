@@ -61,7 +61,7 @@ func (x *exec) counted(text string, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return text, x.charge(pos{}, len(text))
+	return text, x.charge(len(text))
 }
 
 func (q quoted) marked() string {
@@ -116,7 +116,7 @@ func (f *fragment) resolve(lim funcs.Limits) (string, error) {
 		i := strings.IndexFunc(rest, isHole)
 		r := rest[i : i+holeSize]
 		s, err := textOf(h.value, lim)
-		if err != nil && f.text != r { // a lone nil is an empty text
+		if err != nil && (f.text != r || !errors.Is(err, errNothing)) { // a lone nil is an empty text
 			return "", h.at.wrap(err)
 		}
 		b.WriteString(strings.TrimSuffix(rest[:i], holeLead(r)))

@@ -14,7 +14,8 @@ import (
 
 var (
 	ambiguous = regexp.MustCompile(`^(?i:yes|no|on|off|y|n)$`)
-	numeric   = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9][0-9_]*(\.[0-9]*)?)([eE][-+]?[0-9]+)?$|^[-+]?0[xob][0-9a-fA-F_]+$|^[-+]?\.(inf|Inf|INF|nan|NaN|NAN)$`)
+	decimal   = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
+	infinite  = regexp.MustCompile(`^[-+]?\.(inf|Inf|INF|nan|NaN|NAN)$`)
 )
 
 // scalar turns a scalar into a constant, a whole value or a text.
@@ -93,12 +94,15 @@ func literal(text string) (any, error) {
 	if ambiguous.MatchString(text) {
 		return nil, fmt.Errorf("%s is a boolean to some and a text to others: quote it, or write true or false", text)
 	}
-	if !numeric.MatchString(text) && !mayBeSpecial(text) {
+	if !mayBeNumber(text) && !mayBeSpecial(text) {
 		return text, nil
+	}
+	if infinite.MatchString(text) {
+		return nil, fmt.Errorf("the number %s cannot be written in JSON", text)
 	}
 	asJSON, err := sigsyaml.YAMLToJSON([]byte(text))
 	if err != nil {
-		return nil, fmt.Errorf("the number %s cannot be written in JSON", text)
+		return text, nil
 	}
 	decoder := json.NewDecoder(strings.NewReader(string(asJSON)))
 	decoder.UseNumber()
@@ -106,13 +110,21 @@ func literal(text string) (any, error) {
 	if err := decoder.Decode(&v); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", text, err)
 	}
-	if n, ok := v.(json.Number); ok {
-		return number(text, string(n))
+	switch v := v.(type) {
+	case json.Number:
+		return number(text, string(v))
+	case bool, nil:
+		return v, nil
 	}
-	if s, ok := v.(string); ok && numeric.MatchString(text) && s == text {
+	if decimal.MatchString(text) {
 		return nil, fmt.Errorf("the number %s is too large", text)
 	}
-	return v, nil
+	return text, nil
+}
+
+// mayBeNumber says whether a plain scalar may be a number.
+func mayBeNumber(text string) bool {
+	return text != "" && len(text) < 400 && strings.IndexByte("0123456789+-.", text[0]) >= 0
 }
 
 // mayBeSpecial says whether a plain scalar may be a boolean or null.

@@ -3,6 +3,7 @@ package template
 import (
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -89,8 +90,17 @@ func parseShape(text string) (*node, error) {
 	if line := directive(text); line > 0 {
 		return nil, &shapeError{line, 1, errors.New("YAML directives are not allowed")}
 	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+	if mostNodes([]byte(text)) > widestShape {
+		return nil, &shapeError{1, 1, fmt.Errorf("the document has too many parts: %w", ErrBudget)}
+	}
+	decoder := yaml.NewDecoder(strings.NewReader(text))
+	var doc, more yaml.Node
+	if err := decoder.Decode(&doc); err != nil && err != io.EOF {
+		return nil, yamlError(text, err)
+	}
+	if err := decoder.Decode(&more); err == nil {
+		return nil, &shapeError{more.Line, max(more.Column, 1), errors.New("a second document: part documents with a line --- at column 0 of a file")}
+	} else if err != io.EOF {
 		return nil, yamlError(text, err)
 	}
 	if len(doc.Content) == 0 {
@@ -99,6 +109,10 @@ func parseShape(text string) (*node, error) {
 	p := &shaper{lines: strings.Split(text, "\n")}
 	return p.node(doc.Content[0], 1)
 }
+
+// widestShape bounds how many parts a document may have before values are put
+// in: the parser takes some 300 bytes for each.
+const widestShape = 100_000
 
 // directive finds a line that starts with %, which YAML takes for one.
 func directive(text string) int {
@@ -173,6 +187,9 @@ func (p *shaper) refuse(n *yaml.Node) error {
 	if n.Kind == yaml.AliasNode {
 		return p.fail(n, "YAML aliases are not allowed: write the value, or use a variable")
 	}
+	if n.Style&yaml.DoubleQuotedStyle != 0 && strings.ContainsFunc(n.Value, privateUse) && escapedHole.MatchString(p.quoted(n)) {
+		return p.fail(n, "an escape stands for a private-use character (U+E000 to U+E003): print it as a value")
+	}
 	if n.Anchor != "" {
 		return p.fail(n, "YAML anchors are not allowed: use a variable")
 	}
@@ -180,6 +197,26 @@ func (p *shaper) refuse(n *yaml.Node) error {
 		return p.fail(n, "YAML tags are not allowed: quote a text, write a number plainly")
 	}
 	return nil
+}
+
+var escapedHole = regexp.MustCompile(`\\(?:u[eE]00|U0000[eE]00)[0-3]`)
+
+// quoted is the source of a scalar in double quotes.
+func (p *shaper) quoted(n *yaml.Node) string {
+	if n.Line > len(p.lines) {
+		return ""
+	}
+	first := []rune(p.lines[n.Line-1])
+	text := string(first[min(n.Column, len(first)):]) + "\n" + strings.Join(p.lines[n.Line:], "\n")
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return text[:i]
+		}
+	}
+	return text
 }
 
 func (p *shaper) mapping(out *node, n *yaml.Node) error {

@@ -1,6 +1,11 @@
 package template
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+
+	"github.com/jacquard-operator/jacquard/engine/funcs"
+)
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
@@ -26,12 +31,20 @@ func (d *Document) Place(path ...any) Place {
 	return f.at(n.line, n.column).place()
 }
 
-func (d *Document) filler() *filler {
-	src := &source{}
-	if len(d.out.marks) > 0 {
-		src = d.out.marks[0].at.src
+// Writes says whether the template writes the field at path itself, even if its
+// value is nothing and so it is left out.
+func (d *Document) Writes(path ...string) bool {
+	n, f := d.root, d.filler()
+	for _, step := range path {
+		if n, _ = f.step(n, step); n == nil {
+			return false
+		}
 	}
-	return &filler{holes: d.out.holes, at: func(line, column int) pos { return d.out.origin(src, line, column) }}
+	return true
+}
+
+func (d *Document) filler() *filler {
+	return newFiller(d.src, d.out, &room{lim: funcs.DefaultLimits, nodes: math.MaxInt, bytes: math.MaxInt})
 }
 
 // step goes one step down: to a node, or to the value that brought the field.
@@ -45,7 +58,7 @@ func (f *filler) step(n *node, step any) (*node, pos) {
 				}
 				continue
 			}
-			if key, _, err := f.key(e.key); err == nil && key == step {
+			if key, err := f.key(e.key); err == nil && key == step {
 				return e.value, pos{}
 			}
 		}

@@ -135,3 +135,14 @@ func Write(t testing.TB, root string, files map[string]string) {
 		}
 	}
 }
+
+// Served waits until the API server serves a kind.
+func (c *Cluster) Served(t testing.TB, apiVersion, kind string) {
+	t.Helper()
+	Eventually(t, "the API server serves "+kind, func() error {
+		list := &unstructured.UnstructuredList{}
+		list.SetAPIVersion(apiVersion)
+		list.SetKind(kind + "List")
+		return c.Client.List(context.Background(), list)
+	})
+}
