@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/jacquard-operator/jacquard/cli"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/funcs"
@@ -37,19 +39,26 @@ func codes(text string) map[string]bool {
 }
 
 // section is the part of a document below a heading, up to the next heading of
-// the same level or a higher one.
+// the same level or a higher one. A line within a block of code is no heading.
 func section(t *testing.T, file, heading string) string {
 	t.Helper()
 	_, rest, found := strings.Cut("\n"+string(read(t, file)), "\n"+heading+"\n")
 	if !found {
 		t.Fatalf("%s: has no heading %q", file, heading)
 	}
-	level := strings.Count(strings.Fields(heading)[0], "#")
-	next := regexp.MustCompile(`(?m)^#{1,` + strconv.Itoa(level) + `} `)
-	if end := next.FindStringIndex(rest); end != nil {
-		rest = rest[:end[0]]
+	next := regexp.MustCompile(`^#{1,` + strconv.Itoa(strings.Index(heading, " ")) + `} `)
+	var part strings.Builder
+	inCode := false
+	for line := range strings.Lines(rest) {
+		if strings.HasPrefix(line, "```") {
+			inCode = !inCode
+		}
+		if !inCode && next.MatchString(line) {
+			break
+		}
+		part.WriteString(line)
 	}
-	return rest
+	return part.String()
 }
 
 // TestFunctionsAreDocumented: docs/templates.md names every function that
@@ -193,5 +202,29 @@ func TestLinksLead(t *testing.T) {
 				t.Errorf("%s: links to %s, which is not there", file, m[1])
 			}
 		}
+	}
+}
+
+// block matches a piece of text set apart as YAML.
+var block = regexp.MustCompile("(?s)```yaml\n(.*?)```")
+
+// TestReadmeIsTrue: the README's kind renders to what the README says.
+func TestReadmeIsTrue(t *testing.T) {
+	text := section(t, "README.md", "## A kind in twenty lines")
+	blocks := block.FindAllStringSubmatch(text, -1)
+	if len(blocks) != 4 {
+		t.Fatalf("README.md: the kind has %d blocks of YAML; CRD, template, resource and children were expected", len(blocks))
+	}
+	dir := t.TempDir()
+	for i, file := range []string{"crds/pages.example.com.yaml", "templates/pages.example.com/page.yaml", "examples/pages.example.com.yaml"} {
+		write(t, dir, file, blocks[i][1])
+	}
+	t.Chdir(dir)
+	var out, trouble bytes.Buffer
+	if code := cli.Main([]string{"render", "examples/pages.example.com.yaml"}, strings.NewReader(""), &out, &trouble); code != 0 {
+		t.Fatalf("jacquard render: exit %d: %s", code, trouble.String())
+	}
+	if diff := cmp.Diff(blocks[3][1], out.String()); diff != "" {
+		t.Errorf("README.md says otherwise than jacquard render (-README +render):\n%s", diff)
 	}
 }

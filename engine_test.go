@@ -154,7 +154,7 @@ var impure = []string{
 
 // clocks are functions that read or wait for a clock, by package.
 var clocks = map[string][]string{
-	"time": {"After", "AfterFunc", "NewTicker", "NewTimer", "Now", "Since", "Sleep", "Tick", "Until"},
+	"time":                                 {"After", "AfterFunc", "NewTicker", "NewTimer", "Now", "Since", "Sleep", "Tick", "Until"},
 	"k8s.io/apimachinery/pkg/apis/meta/v1": {"Now", "NowMicro"},
 }
 

@@ -171,3 +171,15 @@ func exists(document, link string) bool {
 	_, err := os.Stat(filepath.Join(filepath.Dir(document), filepath.FromSlash(link)))
 	return err == nil
 }
+
+// write puts a file below a folder.
+func write(t *testing.T, dir, file, text string) {
+	t.Helper()
+	file = filepath.Join(dir, filepath.FromSlash(file))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -87,7 +87,7 @@ func lines(err error) []string {
 			}
 			return
 		}
-		if text := err.Error(); !seen[text] && err != errFindings {
+		if text := err.Error(); !seen[text] && !errors.Is(err, errFindings) {
 			seen[text] = true
 			all = append(all, text)
 		}
@@ -98,7 +98,7 @@ func lines(err error) []string {
 
 // joined are the errors that err says one below the other, and nothing else.
 func joined(err error) []error {
-	many, ok := err.(interface{ Unwrap() []error })
+	many, ok := any(err).(interface{ Unwrap() []error })
 	if !ok {
 		return nil
 	}

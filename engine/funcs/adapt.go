@@ -23,6 +23,7 @@ type adapter struct {
 	min, max int
 	fn       reflect.Value
 	limited  bool
+	direct   caller // nil where only reflection can call it
 	params   []reader
 	types    []reflect.Type
 }
@@ -40,6 +41,9 @@ func adapt(name string, fn any) *Func {
 		fn = s.fn
 	}
 	a := &adapter{name: name, fn: reflect.ValueOf(fn)}
+	if !explicit {
+		a.direct = direct(fn)
+	}
 	t := a.fn.Type()
 	a.limited = t.NumIn() > 0 && t.In(0) == limitsType
 	for i := a.skip(); i < t.NumIn(); i++ {
@@ -81,19 +85,42 @@ func (a *adapter) call(args []any, lim Limits) (out any, err error) {
 	if err := a.arity(len(args)); err != nil {
 		return nil, fmt.Errorf("%s: %w", a.name, err)
 	}
-	in, err := a.read(args, lim)
+	in, err := a.read(args)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.name, err)
 	}
-	res := a.fn.Call(in)
-	if last := res[len(res)-1]; last.Type() == errorType && !last.IsNil() {
-		return nil, fmt.Errorf("%s: %w", a.name, last.Interface().(error))
+	if a.direct != nil {
+		out, err = a.direct(in, lim)
+	} else {
+		out, err = a.reflected(in, lim)
 	}
-	out, err = normalise(res[0].Interface(), lim)
+	if err == nil {
+		out, err = normalise(out, lim)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.name, err)
 	}
 	return out, nil
+}
+
+// reflected calls the function whatever its signature.
+func (a *adapter) reflected(args []any, lim Limits) (any, error) {
+	in := make([]reflect.Value, 0, len(args)+1)
+	if a.limited {
+		in = append(in, reflect.ValueOf(lim))
+	}
+	for i, arg := range args {
+		if arg == nil {
+			in = append(in, reflect.Zero(a.types[min(i, len(a.types)-1)]))
+			continue
+		}
+		in = append(in, reflect.ValueOf(arg))
+	}
+	res := a.fn.Call(in)
+	if last := res[len(res)-1]; last.Type() == errorType && !last.IsNil() {
+		return nil, last.Interface().(error)
+	}
+	return res[0].Interface(), nil
 }
 
 func (a *adapter) arity(n int) error {
@@ -115,22 +142,16 @@ func arguments(n int) string {
 	return fmt.Sprintf("%d arguments", n)
 }
 
-func (a *adapter) read(args []any, lim Limits) ([]reflect.Value, error) {
-	in := make([]reflect.Value, 0, len(args)+1)
-	if a.limited {
-		in = append(in, reflect.ValueOf(lim))
-	}
+// read gives the arguments the types of the parameters; nil stands for the
+// zero value.
+func (a *adapter) read(args []any) ([]any, error) {
+	in := make([]any, len(args))
 	for i, arg := range args {
-		p := min(i, len(a.params)-1)
-		v, err := a.params[p](arg)
+		v, err := a.params[min(i, len(a.params)-1)](arg)
 		if err != nil {
 			return nil, argument(i, err)
 		}
-		if v == nil {
-			in = append(in, reflect.Zero(a.types[p]))
-			continue
-		}
-		in = append(in, reflect.ValueOf(v))
+		in[i] = v
 	}
 	return in, nil
 }

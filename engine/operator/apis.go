@@ -32,15 +32,29 @@ func (o *Operator) watchAPIs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := crds.AddEventHandler(cache.ResourceEventHandlerFuncs{
+	told, err := crds.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(n any) { o.crdCame(nil, n) },
 		UpdateFunc: func(old, n any) { o.crdCame(old, n) },
 		DeleteFunc: o.crdWent,
-	}); err != nil {
+	})
+	if err != nil {
 		return err
+	}
+	if cache.WaitForCacheSync(ctx.Done(), told.HasSynced) {
+		o.crdsListed()
 	}
 	<-ctx.Done()
 	return nil
+}
+
+// crdsListed makes it known that a CRD which has not been seen is not there.
+func (o *Operator) crdsListed() {
+	o.mu.Lock()
+	o.listed = true
+	o.mu.Unlock()
+	for _, name := range o.known() {
+		o.names.Add(name)
+	}
 }
 
 func (o *Operator) crdCame(old, now any) {
@@ -111,14 +125,9 @@ func (o *Operator) followDiscovery(ctx context.Context) error {
 func (o *Operator) known() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	names := map[string]bool{}
-	for name := range o.folders {
-		names[name] = true
-	}
-	for name := range o.runs {
-		names[name] = true
-	}
-	return slices.Sorted(maps.Keys(names))
+	names := slices.AppendSeq(o.named(), maps.Keys(o.runs))
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func (o *Operator) running() []*run {

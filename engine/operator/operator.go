@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,11 +42,16 @@ type Operator struct {
 
 	mu       sync.Mutex
 	read     bool // the roots have been read
+	listed   bool // the CRDs have been listed
 	folders  map[string]*folder.Folder
 	unread   map[string]error
 	crds     map[string]*apiextensionsv1.CustomResourceDefinition
 	runs     map[string]*run
 	troubles map[string]error // why a folder does not load, by kind
+	loaded   map[string]bool  // which folders have loaded since the start
+	lonely   map[string]bool  // which folders were said to have no CRD
+
+	leads atomic.Bool
 }
 
 // New returns an Operator for a cluster; Run starts it.
@@ -70,6 +78,7 @@ func New(options Options) (*Operator, error) {
 		options: options, mgr: mgr, http: mgr.GetHTTPClient(),
 		names: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
 		crds:  map[string]*apiextensionsv1.CustomResourceDefinition{}, runs: map[string]*run{}, troubles: map[string]error{},
+		loaded: map[string]bool{}, lonely: map[string]bool{},
 	}
 	return o, errors.Join(o.connect(), o.serveProbes())
 }
@@ -104,20 +113,35 @@ func (o *Operator) serveProbes() error {
 }
 
 // Ready says which folder has not loaded yet since the start, and why. A
-// folder that loaded once stays ready: its last good version runs.
+// folder that loaded once stays ready: its last good version runs. Followers
+// load folders too, so that a rolling update keeps the old Pod until the new
+// one can take over. A folder whose CRD is not there holds nobody up.
 func (o *Operator) Ready() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.read {
-		return errors.New("the folders have not been read yet")
+	if !o.read || !o.listed {
+		return errors.New("the folders and CRDs have not been read yet")
 	}
 	var errs []error
-	for name, trouble := range o.troubles {
-		if r := o.runs[name]; r == nil || r.version().Kind == nil {
-			errs = append(errs, trouble)
+	for _, name := range o.named() {
+		crd := o.crds[name]
+		switch {
+		case crd == nil || !established(crd) || o.loaded[name]:
+		case o.troubles[name] != nil:
+			errs = append(errs, o.troubles[name])
+		default:
+			errs = append(errs, fmt.Errorf("templates/%s has not been loaded yet", name))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// named lists the kinds that have a folder, whether it could be read or not;
+// it needs the mutex.
+func (o *Operator) named() []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(o.folders)), maps.Keys(o.unread))
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // Run serves until ctx ends or leadership is lost.
@@ -130,12 +154,33 @@ func (o *Operator) Run(ctx context.Context) error {
 	if err := o.readRoots(ctx); err != nil {
 		return err
 	}
-	for _, start := range []manager.RunnableFunc{o.children.Start, o.discovery.Run, o.watchAPIs, o.watchFolders, o.followDiscovery, o.settleKinds} {
+	for _, start := range []everywhere{o.children.Start, o.discovery.Run, o.watchAPIs, o.watchFolders, o.followDiscovery, o.settleKinds} {
 		if err := o.mgr.Add(start); err != nil {
 			return err
 		}
 	}
+	if err := o.mgr.Add(manager.RunnableFunc(o.lead)); err != nil {
+		return err
+	}
 	return o.mgr.Start(ctx)
+}
+
+// An everywhere runs in followers too, which read and watch but start no kind.
+type everywhere func(context.Context) error
+
+// Start runs it.
+func (f everywhere) Start(ctx context.Context) error { return f(ctx) }
+
+// NeedLeaderElection says no.
+func (everywhere) NeedLeaderElection() bool { return false }
+
+// lead starts the kinds once this operator is the leader.
+func (o *Operator) lead(context.Context) error {
+	o.leads.Store(true)
+	for _, name := range o.known() {
+		o.names.Add(name)
+	}
+	return nil
 }
 
 // crd is the metadata of a CRD as last seen, or nil.

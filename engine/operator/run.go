@@ -69,10 +69,15 @@ func (o *Operator) start(ctx context.Context, name string, gvk apischema.GroupVe
 	return nil
 }
 
+// asLongAsItTakes keeps a kind whose resources cannot be listed from ending: the
+// cache tries again by itself.
+const asLongAsItTakes = 10 * 365 * 24 * time.Hour
+
 // controller makes the queue and workers of a kind.
 func (o *Operator) controller(r *run) (controller.Controller, error) {
 	c, err := controller.NewTypedUnmanaged(r.name, controller.TypedOptions[ctrl.Request]{
 		Reconciler: r.reconciler, MaxConcurrentReconciles: o.options.Workers,
+		CacheSyncTimeout:   asLongAsItTakes,
 		SkipNameValidation: ptr.To(true), Logger: o.mgr.GetLogger().WithValues("kind", r.name),
 		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](50*time.Millisecond, time.Minute),
 	})

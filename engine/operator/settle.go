@@ -53,10 +53,14 @@ func (o *Operator) settle(ctx context.Context, name string) error {
 	o.mu.Unlock()
 	if crd == nil || !established(crd) || (f == nil && unread == nil) {
 		o.stop(name)
+		o.noteLonely(ctx, name, crd == nil)
 		return nil
 	}
 	compiled, trouble := compile(f, unread, crd, o.options)
 	o.note(ctx, name, crd, trouble)
+	if !o.leads.Load() { // lead settles again
+		return nil
+	}
 	gvk, err := shownAs(compiled, crd)
 	if err != nil {
 		return err
@@ -87,7 +91,7 @@ func (o *Operator) settle(ctx context.Context, name string) error {
 
 func same(a, b *reconcile.Version) bool {
 	if a.Kind == nil || b.Kind == nil {
-		return a.Kind == b.Kind && a.Broken.Error() == b.Broken.Error()
+		return a.Kind == b.Kind && a.Broken.Error() == b.Broken.Error() && slices.Equal(a.Children, b.Children)
 	}
 	return a.Kind.Digest == b.Kind.Digest && a.Kind.CRD.Object.Generation == b.Kind.CRD.Object.Generation && slices.Equal(a.Children, b.Children)
 }
@@ -110,8 +114,11 @@ func (o *Operator) note(ctx context.Context, name string, crd *apiextensionsv1.C
 	o.mu.Lock()
 	before := o.troubles[name]
 	delete(o.troubles, name)
+	delete(o.lonely, name)
 	if trouble != nil {
 		o.troubles[name] = trouble
+	} else {
+		o.loaded[name] = true
 	}
 	o.mu.Unlock()
 	foldersBroken.WithLabelValues(name).Set(0)
@@ -124,6 +131,18 @@ func (o *Operator) note(ctx context.Context, name string, crd *apiextensionsv1.C
 	}
 	log.FromContext(ctx).Info("folder does not load; the last good version, if any, runs on", "kind", name, "error", trouble.Error())
 	o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, "FolderInvalid", "Load", "%s", cut(trouble.Error()))
+}
+
+// noteLonely tells once of a folder that waits for its CRD.
+func (o *Operator) noteLonely(ctx context.Context, name string, lonely bool) {
+	o.mu.Lock()
+	lonely = lonely && o.listed && slices.Contains(o.named(), name)
+	before := o.lonely[name]
+	o.lonely[name] = lonely
+	o.mu.Unlock()
+	if lonely && !before {
+		log.FromContext(ctx).Info("folder has no CRD in this cluster: the kind starts when it is installed", "kind", name)
+	}
 }
 
 // cut keeps an event's note below the API's limit of 1,024 bytes.

@@ -23,9 +23,10 @@ func Ours(owner Owner, o metav1.Object) bool {
 }
 
 // TakeOver says whether an existing object may become a child of the owner:
-// nobody else controls it, and its annotation names this very resource. If
-// not, it says whose it is.
-func TakeOver(owner Owner, o metav1.Object) (ok bool, whose string) {
+// nobody else controls it, and its annotation names this very resource, or
+// made says that this process applied this very object before, and somebody
+// took our marks off. If not, it says whose it is.
+func TakeOver(owner Owner, o metav1.Object, made bool) (ok bool, whose string) {
 	if c := controller(o); c != nil && c.UID != owner.UID {
 		return false, fmt.Sprintf("it belongs to %s %s", c.Kind, c.Name)
 	}
@@ -35,6 +36,9 @@ func TakeOver(owner Owner, o metav1.Object) (ok bool, whose string) {
 	}
 	if named.Name != "" {
 		return false, fmt.Sprintf("it belongs to %s %s/%s", named.Kind, named.Namespace, named.Name)
+	}
+	if made {
+		return true, ""
 	}
 	return false, "it was not made by this resource"
 }
@@ -49,8 +53,9 @@ func (in *Input) compare(s *Step) (Action, string) {
 	if s.Child.Policy.RecreateOnFailed && failed(s.Live.Body) {
 		return Recreate, "it ended Failed"
 	}
+	known, remembered := in.Memory[o.GetUID()]
 	if !Ours(in.Owner, o) {
-		if ok, whose := TakeOver(in.Owner, o); !ok {
+		if ok, whose := TakeOver(in.Owner, o, remembered); !ok {
 			return Refuse, whose
 		}
 		return Update, "it is taken over"
@@ -59,7 +64,9 @@ func (in *Input) compare(s *Step) (Action, string) {
 	if o.GetAnnotations()[api.AnnotationDesired] != s.Hash {
 		return Update, "the template renders something else now"
 	}
-	known, remembered := in.Memory[o.GetUID()]
+	if own.CoOwner(o.GetManagedFields(), api.FieldManager) >= 0 {
+		return Update, "an earlier writer holds its fields too"
+	}
 	if remembered && known.Hash == s.Hash && known.Digest == entry.Digest && known.Time == entry.Time {
 		return Keep, ""
 	}

@@ -2,19 +2,16 @@ package reconcile
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/observe"
-	"github.com/jacquard-operator/jacquard/engine/own"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
@@ -36,11 +33,17 @@ func (t *turn) apply(ctx context.Context, p *plan.Plan) {
 	var mu sync.Mutex // guards memory and findings
 	var all sync.WaitGroup
 	slots := make(chan struct{}, abreast)
+	var open []*write
+	current := map[string]bool{}
 	for i := range p.Steps {
 		s := &write{turn: t, Step: &p.Steps[i], mu: &mu, now: time.Now()}
-		if s.settled() {
-			continue
+		current[s.key()], current[s.failedKey()] = true, true
+		if !s.settled() {
+			open = append(open, s)
 		}
+	}
+	maps.DeleteFunc(t.memory.setbacks, func(key string, _ *setback) bool { return !current[key] })
+	for _, s := range open {
 		slots <- struct{}{}
 		all.Go(func() {
 			s.carryOut(ctx)
@@ -59,15 +62,25 @@ type write struct {
 	resource observe.Resource
 }
 
-// key tells setbacks of a child apart: creating it, and changing this object.
-func (w *write) key() string {
+// child names the child, whichever object it is.
+func (w *write) child() string {
 	o := w.Document
-	key := o.GetKind() + "/" + o.GroupVersionKind().Group + "/" + o.GetNamespace() + "/" + o.GetName()
-	if w.Live != nil {
-		key += "/" + string(w.Live.Meta.GetUID())
-	}
-	return key
+	return o.GetKind() + "/" + o.GroupVersionKind().Group + "/" + o.GetNamespace() + "/" + o.GetName()
 }
+
+// key tells setbacks of a child apart: creating it, making it anew because it
+// failed, which must back off whichever object it is, and changing this object.
+func (w *write) key() string {
+	switch {
+	case w.Action == plan.Recreate:
+		return w.failedKey()
+	case w.Live != nil:
+		return w.child() + "/" + string(w.Live.Meta.GetUID())
+	}
+	return w.child()
+}
+
+func (w *write) failedKey() string { return w.child() + "/failed" }
 
 // settled says whether a step needs no request now, and reports why not.
 func (w *write) settled() bool {
@@ -123,9 +136,9 @@ func (w *write) carryOut(ctx context.Context) {
 	case plan.Create:
 		err = w.create(ctx)
 	case plan.Update:
-		err = w.update(ctx, w.Live.Meta.GetUID())
+		err = w.update(ctx, w.Live.Meta)
 	case plan.Recreate:
-		err = w.recreate(ctx, "recreating it: "+w.Why)
+		err = w.recreate(ctx, w.Live.Meta, "it is made anew: "+w.Why)
 	}
 	w.locked(func() { w.conclude(err) })
 }
@@ -155,28 +168,41 @@ func (w *write) create(ctx context.Context) error {
 // takeOver decides about an object that is there although it was not seen.
 func (w *write) takeOver(ctx context.Context, there *metav1.PartialObjectMetadata) error {
 	if there.GetDeletionTimestamp() != nil {
-		return &held{status.Waiting, "ChildWaiting", "an object of this name is being deleted"}
+		return soon("an object of this name is being deleted")
 	}
-	ok, whose := plan.TakeOver(w.owner(), there)
+	var made bool
+	w.locked(func() { _, made = w.memory.applied[there.GetUID()] })
+	ok, whose := plan.TakeOver(w.owner(), there, made)
 	if ok {
-		return w.update(ctx, there.GetUID())
+		return w.update(ctx, there)
 	}
 	if old, _ := api.ParseOwner(there.GetAnnotations()[api.AnnotationOwner]); old == w.owner().Owner {
-		return &held{status.Waiting, "ChildWaiting", "it belongs to an earlier resource of this name and will be collected"}
+		return soon("it belongs to an earlier resource of this name and will be collected")
 	}
-	return &held{status.Stalled, "NotOurs", "an object of this name is there already and is left alone: " + whose}
+	return seldom(status.Stalled, "NotOurs", "an object of this name is there already and is left alone: "+whose)
 }
 
-// A held is a write that was not made, and why.
+// A held is a write that was not made, why, and when to look again.
 type held struct {
 	severity        status.Severity
 	reason, message string
+	when            retry
 }
 
 func (h *held) Error() string { return h.message }
 
-func (w *write) update(ctx context.Context, uid types.UID) error {
-	answer, err := w.cluster.Writer.Update(ctx, w.resource, w.Document, uid)
+// soon holds a write until the present object is gone, which nobody may tell.
+func soon(message string) error {
+	return &held{status.Waiting, "ChildWaiting", message, retry{most: longWait / 2}}
+}
+
+// seldom holds a write for long.
+func seldom(s status.Severity, reason, message string) error {
+	return &held{s, reason, message, retry{atLeast: 5 * time.Second, most: longestGap}}
+}
+
+func (w *write) update(ctx context.Context, o metav1.Object) error {
+	answer, err := w.cluster.Writer.Update(ctx, w.resource, w.Document, o.GetUID())
 	if err == nil {
 		applies.WithLabelValues(w.name, "update").Inc()
 		return w.take(ctx, answer)
@@ -188,67 +214,14 @@ func (w *write) update(ctx context.Context, uid types.UID) error {
 	if probed := w.cluster.Writer.Probe(ctx, w.resource, w.Document); probed != nil {
 		return err // the content itself is refused, not the change
 	}
-	return w.recreate(ctx, "it is made anew, since the API refuses to change it: "+refusal.Error())
+	return w.recreate(ctx, o, "it is made anew, since the API refuses to change it: "+refusal.Error())
 }
 
-// recreate deletes the live object; its deletion wakes us, and it is created
-// again.
-func (w *write) recreate(ctx context.Context, why string) error {
-	if w.Live == nil {
-		return &held{status.Waiting, "Recreating", why}
-	}
-	if err := w.cluster.Writer.Delete(ctx, w.resource, w.Live.Meta); err != nil {
+// recreate deletes an object; its deletion wakes us, and it is created again.
+func (w *write) recreate(ctx context.Context, o metav1.Object, why string) error {
+	if err := w.cluster.Writer.Delete(ctx, w.resource, o); err != nil {
 		return err
 	}
 	applies.WithLabelValues(w.name, "recreate").Inc()
-	return &held{status.Waiting, "Recreating", why}
-}
-
-// take takes up what the server made of the document.
-func (w *write) take(ctx context.Context, answer *unstructured.Unstructured) error {
-	differ := own.Differences(w.Document.Object, answer.Object)
-	if i := own.CoOwner(answer.GetManagedFields(), api.FieldManager); i >= 0 {
-		dropped, err := w.cluster.Writer.DropEntry(ctx, w.resource, answer, i)
-		if err != nil {
-			return err
-		}
-		answer = dropped
-	}
-	entry, _, err := own.Ours(answer.GetManagedFields(), api.FieldManager)
-	if err != nil {
-		return fmt.Errorf("reading managedFields of %s: %w", w.named(), err)
-	}
-	w.cluster.Children.Note(answer.GroupVersionKind(), answer)
-	w.locked(func() {
-		w.memory.applied[answer.GetUID()] = plan.Memory{Hash: w.Hash, Digest: entry.Digest, Time: entry.Time}
-		delete(w.memory.changed, answer.GetUID())
-		for _, d := range differ {
-			if !d.Normalised {
-				w.memory.changed[answer.GetUID()] = append(w.memory.changed[answer.GetUID()], d.Path)
-			}
-		}
-	})
-	return nil
-}
-
-// conclude turns the outcome of a write into findings and memory.
-func (w *write) conclude(err error) {
-	key := w.key()
-	if err == nil {
-		delete(w.memory.setbacks, key)
-		return
-	}
-	var h *held
-	p, when := status.Problem{}, retry{now: w.now}
-	if errors.As(err, &h) {
-		p = status.Problem{Severity: h.severity, Reason: h.reason, Message: w.named() + ": " + h.message}
-		when.atLeast, when.most = 5*time.Second, longestGap
-	} else {
-		p, when = w.refused(err)
-	}
-	w.memory.fail(key, w.Hash, p, when)
-	w.report(p)
-	if s := w.memory.setbacks[key]; !s.until.IsZero() {
-		w.found.again(s.until.Sub(w.now))
-	}
+	return seldom(status.Waiting, "Recreating", why)
 }

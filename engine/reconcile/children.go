@@ -2,8 +2,6 @@ package reconcile
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -63,26 +61,4 @@ func (t *turn) child(l observe.Live) status.Child {
 	}
 	c.Ready, c.Failed, c.Message = verdict.Ready, verdict.Failed, verdict.Message
 	return c
-}
-
-// overridden is the condition that names fields which the API server's
-// admission changed in what was applied; they are not fought over.
-const overridden = "Overridden"
-
-// withOverridden adds the condition to the kind's own ones.
-func (t *turn) withOverridden(fields map[string]any) map[string]any {
-	var paths []string
-	for _, changed := range t.memory.changed {
-		paths = append(paths, changed...)
-	}
-	if len(paths) == 0 {
-		return fields
-	}
-	slices.Sort(paths)
-	own, _ := fields["conditions"].([]any)
-	fields["conditions"] = append(slices.Clone(own), map[string]any{
-		"type": overridden, "status": "True", "reason": "ChangedByAdmission",
-		"message": "the cluster changed what was applied and is not contradicted: " + strings.Join(slices.Compact(paths), ", "),
-	})
-	return fields
 }

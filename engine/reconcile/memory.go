@@ -19,8 +19,11 @@ type memory struct {
 	uid types.UID
 	// applied is what came of applies, by uid of the child.
 	applied map[types.UID]plan.Memory
-	// changed are the paths that the server changed in what was applied.
-	changed map[types.UID][]string
+	// made is the uid of each child as last applied, by child.
+	made map[string]types.UID
+	// changed are the paths that the server changed in what was applied, by
+	// "Kind/name" of the child.
+	changed map[string][]string
 	// setbacks are writes that failed, by child and by uid of the live object.
 	setbacks map[string]*setback
 	// answer is the resource as the last status write answered it, and sent
@@ -45,7 +48,10 @@ func (r *Reconciler) remember(name types.NamespacedName, uid types.UID) *memory 
 	defer r.mu.Unlock()
 	m := r.memory[name]
 	if m == nil || m.uid != uid {
-		m = &memory{uid: uid, applied: map[types.UID]plan.Memory{}, changed: map[types.UID][]string{}, setbacks: map[string]*setback{}}
+		m = &memory{
+			uid: uid, applied: map[types.UID]plan.Memory{}, made: map[string]types.UID{},
+			setbacks: map[string]*setback{},
+		}
 		r.memory[name] = m
 	}
 	return m
@@ -69,6 +75,15 @@ func (m *memory) newest(cached *unstructured.Unstructured) *unstructured.Unstruc
 		return cached
 	}
 	return m.answer
+}
+
+// take notes what came of applying a child, and forgets the object which
+// had its name before.
+func (m *memory) take(child string, uid types.UID, applied plan.Memory) {
+	if old := m.made[child]; old != uid {
+		delete(m.applied, old)
+	}
+	m.made[child], m.applied[uid] = uid, applied
 }
 
 // due returns the setback of a write that is not to be tried now, or nil.
@@ -103,7 +118,7 @@ func backOff(tries int, atLeast, most time.Duration) time.Duration {
 // fail records a failed write. most 0 means: not before the content changes.
 func (m *memory) fail(key, hash string, p status.Problem, when retry) {
 	s := m.setbacks[key]
-	if s == nil || s.hash != hash {
+	if s == nil || s.hash != hash || (!s.until.IsZero() && when.now.Sub(s.until) > longestGap) {
 		s = &setback{hash: hash}
 		m.setbacks[key] = s
 	}

@@ -42,7 +42,7 @@ func (t *turn) delete(ctx context.Context, l observe.Live) error {
 	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		applies.WithLabelValues(t.name, "prune").Inc()
 		delete(t.memory.applied, l.Meta.GetUID())
-		delete(t.memory.changed, l.Meta.GetUID())
+		delete(t.memory.changed, shortName(l.GVK.Kind, l.Meta.GetName()))
 		return nil
 	}
 	return fmt.Errorf("pruning %s %s/%s: %s", l.GVK.Kind, l.Meta.GetNamespace(), l.Meta.GetName(), apply.Understand(err, nil))

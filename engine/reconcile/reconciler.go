@@ -88,6 +88,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{}, nil
 	}
 	turn := &turn{Reconciler: r, version: version, resource: resource, memory: r.remember(req.NamespacedName, resource.GetUID())}
+	turn.inherit()
 	rendered := turn.render(ctx, view)
 	decided := turn.plan(rendered, view)
 	turn.apply(ctx, decided)

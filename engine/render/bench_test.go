@@ -100,7 +100,7 @@ func TestRenderIsFaster(t *testing.T) {
 		t.Skip("it measures")
 	}
 	b := newBoth(t)
-	const rounds, perRound = 15, 256
+	const rounds, perRound = 31, 256
 	took := func(one func(i int) error, round int) time.Duration {
 		start := time.Now()
 		for i := range perRound {

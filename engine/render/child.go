@@ -75,11 +75,12 @@ func (c *Child) checkMetadata(*kind.Kind, *unstructured.Unstructured) error {
 	if !ok {
 		return c.errorf(nil, "%s has no metadata.name: give it one", c.Object.GetKind())
 	}
-	if c.writes("status") {
+	// Written and left out because its value is nothing just now counts too.
+	if _, there := c.Object.Object["status"]; there || c.Doc.Writes("status") {
 		return c.errorf([]any{"status"}, "status belongs to the cluster and cannot be rendered")
 	}
 	for _, field := range notWritten {
-		if !c.writes("metadata", field) {
+		if _, there := meta[field]; !there && !c.Doc.Writes("metadata", field) {
 			continue
 		}
 		if field == "generateName" {
@@ -93,13 +94,6 @@ func (c *Child) checkMetadata(*kind.Kind, *unstructured.Unstructured) error {
 		}
 	}
 	return nil
-}
-
-// writes says whether a field is there, or written and left out because its
-// value is nothing just now.
-func (c *Child) writes(path ...string) bool {
-	_, there, _ := unstructured.NestedFieldNoCopy(c.Object.Object, path...)
-	return there || c.Doc.Writes(path...)
 }
 
 // checkTexts refuses labels and annotations whose values are no texts.

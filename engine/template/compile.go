@@ -249,7 +249,7 @@ func syntaxError(src *source, err error) error {
 		}
 	}
 	place := pos{src, start + column}
-	return &Error{Place: place.place(), Quote: strings.TrimSpace(lines[line-1]), Err: errors.New(m[2])}
+	return &Error{Place: place.place(), Quote: shortened(strings.TrimSpace(lines[line-1])), Err: errors.New(m[2])}
 }
 
 // function resolves a name to what carries it out.

@@ -1,6 +1,7 @@
 package template
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,7 +28,7 @@ func checkRows(t *testing.T, rows []row, dot map[string]any) {
 			if len(got) != 1 {
 				t.Fatalf("%d documents: %v", len(got), got)
 			}
-			if diff := cmp.Diff(fromYAML(t, tt.want), throughYAML(t, got[0])); diff != "" {
+			if diff := cmp.Diff(fromYAML(t, tt.want), throughJSON(t, got[0])); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
 			}
 		})
@@ -37,15 +38,18 @@ func checkRows(t *testing.T, rows []row, dot map[string]any) {
 func fromYAML(t *testing.T, text string) any {
 	t.Helper()
 	var v any
+	if json.Unmarshal([]byte(text), &v) == nil {
+		return v
+	}
 	if err := yaml.Unmarshal([]byte(text), &v); err != nil {
 		t.Fatal(err)
 	}
 	return v
 }
 
-func throughYAML(t *testing.T, v any) any {
+func throughJSON(t *testing.T, v any) any {
 	t.Helper()
-	text, err := yaml.Marshal(v)
+	text, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -22,7 +21,24 @@ type Document struct {
 	src  *source
 }
 
-var separator = regexp.MustCompile(`(?m)^---(?:[ \t].*)?$`)
+const separator = "---"
+
+// nextSeparator is where the next line of --- begins, alone or before a blank;
+// -1 if there is none. The text begins at the beginning of a line.
+func nextSeparator(text []byte) int {
+	for off := 0; ; {
+		i := bytes.Index(text[off:], []byte(separator))
+		if i < 0 {
+			return -1
+		}
+		start := off + i
+		off = start + len(separator)
+		begins := start == 0 || text[start-1] == '\n'
+		if begins && (off == len(text) || bytes.IndexByte([]byte(" \t\n"), text[off]) >= 0) {
+			return start
+		}
+	}
+}
 
 // documents yields the parts of a skeleton between lines of --- at column 0.
 // What stands after the dashes belongs to the part that follows.
@@ -31,8 +47,8 @@ func (o *output) documents() iter.Seq[*output] {
 		holes, marks, start := 0, 0, 0
 		for start <= len(o.buf) {
 			end, next := len(o.buf), len(o.buf)+1
-			if m := separator.FindIndex(o.buf[start:]); m != nil {
-				end, next = start+m[0], start+m[0]+len("---")
+			if i := nextSeparator(o.buf[start:]); i >= 0 {
+				end, next = start+i, start+i+len(separator)
 			}
 			n := countHoles(o.buf[start:end])
 			part := &output{buf: o.buf[start:end], holes: o.holes[holes : holes+n]}
@@ -51,6 +67,9 @@ func (o *output) documents() iter.Seq[*output] {
 func (o *output) marksOf(from, to, first int) ([]mark, int) {
 	for first+1 < len(o.marks) && o.marks[first+1].off <= from {
 		first++
+	}
+	if from == 0 && to == len(o.buf) {
+		return o.marks, first
 	}
 	var marks []mark
 	last := first
@@ -154,7 +173,7 @@ func (o *output) explain(src *source, err error) error {
 	}
 	lines := strings.Split(at.src.text, "\n")
 	place := at.place()
-	return &Error{Place: place, Quote: strings.TrimSpace(lines[place.Line-1]), Err: bad.err}
+	return &Error{Place: place, Quote: shortened(strings.TrimSpace(lines[place.Line-1])), Err: bad.err}
 }
 
 // origin is the template position of a line and column of the skeleton as it

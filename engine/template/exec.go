@@ -40,7 +40,7 @@ func (s *Set) Execute(ctx context.Context, name string, dot map[string]any, worl
 	if r == nil {
 		return nil, fmt.Errorf("executing template: there is no file %q", name)
 	}
-	x := &exec{ctx: ctx, set: s, world: world, out: &output{}}
+	x := &exec{ctx: ctx, set: s, world: world, out: newOutput(len(r.src.text))}
 	if err := x.call(pos{r.src, 0}, r, dot); err != nil {
 		return nil, err
 	}

@@ -23,12 +23,12 @@ type filler struct {
 type room struct {
 	lim   funcs.Limits
 	nodes int
-	bytes int // of texts, each counted as often as it is printed
+	bytes int // of texts, each counted as often as it is printed, and of maps
 }
 
 func (s *Set) room() *room {
 	lim := s.limits.Functions
-	return &room{lim: lim, nodes: lim.Nodes, bytes: s.limits.Made / 2}
+	return &room{lim: lim, nodes: lim.Nodes, bytes: s.limits.Made * 3 / 4}
 }
 
 func (r *room) take(nodes, bytes int) error {
@@ -101,6 +101,8 @@ func (f *filler) fill(n *node, k keep) (any, error) {
 	size := 0
 	if s, ok := n.value.(string); ok {
 		size = len(s)
+	} else if len(n.entries) > 0 {
+		size = mapBytes
 	}
 	if err := f.left.take(1, size); err != nil {
 		return nil, f.errorf(n, "%w", err)
@@ -146,7 +148,10 @@ func (f *filler) list(n *node, k keep) (any, error) {
 // mapping fills a map; a map that lost all its keys is absent itself.
 func (f *filler) mapping(n *node, k keep) (any, error) {
 	out := make(map[string]any, len(n.entries))
-	from := make(map[string]origin, len(n.entries))
+	var from map[string]origin // where each key was written; only made where two can be one
+	if n.madeKeys() {
+		from = make(map[string]origin, len(n.entries))
+	}
 	var lost absent
 	merged := false
 	for _, e := range n.entries {
@@ -170,14 +175,27 @@ func (f *filler) mapping(n *node, k keep) (any, error) {
 			continue
 		}
 		if first, twice := from[key]; twice {
-			return nil, f.errorf(e.key, "the key %s stands twice in one map: here and at %s", shown(e.key, key), f.pos(first).place())
+			return nil, f.errorf(e.key, "%s stands twice in one map: here and at %s", shown(e.key, key), f.pos(first).place())
 		}
-		out[key], from[key] = v, origin{node: e.key}
+		if out[key] = v; from != nil {
+			from[key] = origin{node: e.key}
+		}
 	}
 	if len(out) == 0 && len(n.entries) > 0 && !merged {
 		return lost, nil
 	}
 	return out, nil
+}
+
+// madeKeys says whether some keys of a map come out of values. Literal keys
+// that are there twice were refused when the skeleton was parsed.
+func (n *node) madeKeys() bool {
+	for _, e := range n.entries {
+		if e.merge || e.key.kind != constNode {
+			return true
+		}
+	}
+	return false
 }
 
 // entry fills the value of an entry and refuses what may not be left out.

@@ -92,16 +92,30 @@ func (p pos) quote() string {
 		return ""
 	}
 	quoted := strings.Join(strings.Fields(text[start:start+end+2]), " ")
-	if runes := []rune(quoted); len(runes) > longestQuote {
-		return string(runes[:longestQuote-3]) + "…}}"
+	if short := shortened(quoted); short != quoted {
+		return short + "}}"
 	}
 	return quoted
 }
 
+// shortened cuts the author's text to what an error quotes of it.
+func shortened(text string) string {
+	if len(text) <= longestQuote {
+		return text
+	}
+	if runes := []rune(text); len(runes) > longestQuote {
+		return string(runes[:longestQuote-3]) + "…"
+	}
+	return text
+}
+
 // wrap gives err a place, unless it has one already.
 func (p pos) wrap(err error) error {
-	var placed *Error
-	if err == nil || errors.As(err, &placed) {
+	if err == nil {
+		return nil
+	}
+	var placed *Error // escapes, so not before there is an error
+	if errors.As(err, &placed) {
 		return err
 	}
 	return &Error{Place: p.place(), Quote: p.quote(), Err: err}

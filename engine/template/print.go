@@ -44,6 +44,12 @@ type output struct {
 	line  int // where the current line begins
 }
 
+// newOutput makes an output with room for a usual file of this text.
+func newOutput(text int) *output {
+	size := min(text, 4096)
+	return &output{buf: make([]byte, 0, size), holes: make([]hole, 0, 1+size/64), marks: make([]mark, 0, 1+size/32)}
+}
+
 // linePrefix is what stands on the current line so far.
 func (o *output) linePrefix() []byte { return o.buf[o.line:] }
 

@@ -1,12 +1,12 @@
 package template
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 )
 
@@ -65,7 +65,7 @@ func TestPlacesOfHoles(t *testing.T) {
 		{"keys", "{{ .spec.image }}: 1\n\"{{ .spec.port }}\": 2\n{{ .spec.image }}-x: 3\n{{ quote .spec.replicas }}: 4", `{nginx: 1, "80": 2, nginx-x: 3, "2": 4}`},
 		{"a key with lines", "{{ .spec.evil }}: 1", `{"x\n  hostNetwork: true": 1}`},
 		{"an explicit key", "? {{ .spec.image }}\n: 1", `{nginx: 1}`},
-		{"merge key as a value", "{{ \"<<\" }}: 1", `{"<<": 1}`},
+		{"merge key as a value", "{{ \"<<\" }}: 1", `{"<<":1}`},
 		{"quoted merge key", "\"<<\": 1", `{"<<": 1}`},
 		{"comments", "# {{ .spec.evil }}\na: 1 # {{ include \"labels\" . }}\n# {{ include \"labels\" . }}\n# {{ toYaml .spec.labels }}\nb: '#' # {{ .n }}", `{a: 1, b: "#"}`},
 		{"strings stay", "a: {{ \"123\" }}\nb: {{ \"no\" }}\nc: {{ \"1e3\" }}\nd: {{ \"{{\" }}\ne: {{ \"---\" }}\nf: {{ \"a\\nb\" }}\ng: {{ \"null\" }}\nh: {{ \"~\" }}\ni: {{ \"[1]\" }}\nj: {{ \"\" }}", `{a: "123", b: "no", c: "1e3", d: "{{", e: "---", f: "a\nb", g: "null", h: "~", i: "[1]", j: ""}`},
@@ -106,7 +106,7 @@ func TestHostilePlaces(t *testing.T) {
 		{"map in a block", "a: |\n  {{ .spec.labels }}", "the value is a map and cannot be part of a text"},
 		{"a lone map as an argument", "{{ define \"m\" }}{{ .spec.labels }}{{ end }}a: {{ include \"m\" . | upper }}", "the value is a map and cannot be part of a text"},
 		{"a key of nothing", "a: 1\n{{ .spec.empty }}: 1", "a key is an empty text"},
-		{"twice after values", "nginx: 1\n{{ .spec.image }}: 2", "x.yaml:2:1: {{ .spec.image }}: the key a key made of a value stands twice in one map: here and at templates/k/x.yaml:1:1"},
+		{"twice after values", "nginx: 1\n{{ .spec.image }}: 2", "x.yaml:2:4: {{ .spec.image }}: a key made of a value stands twice in one map: here and at templates/k/x.yaml:1:1"},
 		{"twice in two maps", "a:\n  {{- toYaml .spec.labels | nindent 2 }}\n  {{- toYaml .spec.labels | nindent 2 }}", "x.yaml:3:7: {{- toYaml .spec.labels | nindent 2 }}: a key of this map stands there already: it was written at templates/k/x.yaml:2:7"},
 		{"reserved key", "{{ .spec.key }}: x", "a key of jacquard.dev comes out of a value"},
 		{"reserved key in parts", "jacquard.dev/{{ .spec.image }}: x", "a key of jacquard.dev comes out of a value"},
@@ -161,14 +161,16 @@ func TestLiterals(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := map[string]any{}
-			if err := yaml.Unmarshal([]byte("a: "+text), &want); err != nil {
+			asJSON, err := yaml.YAMLToJSON([]byte("a: " + text))
+			if err != nil {
 				t.Fatal(err)
 			}
-			a, _ := json.Marshal(got[0])
-			b, _ := json.Marshal(want)
-			if string(a) != string(b) {
-				t.Errorf("got %s, want %s", a, b)
+			want := map[string]any{}
+			if err := kjson.UnmarshalCaseSensitivePreserveInts(asJSON, &want); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got[0]); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
 			}
 		})
 	}

@@ -150,58 +150,33 @@ func number(text, n string) (any, error) {
 // textParts cuts a text at its holes.
 func textParts(text string) []part {
 	var parts []part
-	for {
-		m := anyHoleIn(text)
-		if m == nil {
-			break
+	end, line := 0, 0
+	for _, m := range holeIn.FindAllStringSubmatchIndex(text, -1) {
+		if m[0] > end {
+			parts = append(parts, part{text: text[end:m[0]], hole: -1})
 		}
-		if m[0] > 0 {
-			parts = append(parts, part{text: text[:m[0]], hole: -1})
+		group := 2
+		for m[group] < 0 {
+			group += 2
 		}
-		n, _ := strconv.Atoi(text[m[2]:m[3]])
-		parts = append(parts, part{hole: n, lead: leadOf(parts)})
-		text = text[m[1]:]
+		if i := strings.LastIndexByte(text[end:m[0]], '\n'); i >= 0 {
+			line = end + i + 1
+		}
+		n, _ := strconv.Atoi(text[m[group]:m[group+1]])
+		parts = append(parts, part{hole: n, lead: blanksOf(text[line:m[0]])})
+		end = m[1]
 	}
-	if text != "" {
-		parts = append(parts, part{text: text, hole: -1})
+	if end < len(text) {
+		parts = append(parts, part{text: text[end:], hole: -1})
 	}
 	return parts
 }
 
-var (
-	valueHole = regexp.MustCompile(`\x{E000}(\d+)\x{E003}`)
-	entryHole = regexp.MustCompile(`\x{E001}(\d+)\x{E003}: 0|- \x{E002}(\d+)\x{E003}`)
-)
+// holeIn finds a hole with what made it valid YAML where it stood.
+var holeIn = regexp.MustCompile(`\x{E000}(\d+)\x{E003}|\x{E001}(\d+)\x{E003}(?:: 0)?|(?:- )?\x{E002}(\d+)\x{E003}`)
 
-// anyHoleIn finds the first hole with what makes it valid YAML; the group is
-// its number.
-func anyHoleIn(text string) []int {
-	v, e := valueHole.FindStringSubmatchIndex(text), entryHole.FindStringSubmatchIndex(text)
-	if e != nil && e[2] < 0 {
-		e = []int{e[0], e[1], e[4], e[5]}
-	}
-	if v == nil || (e != nil && e[0] < v[0]) {
-		return e
-	}
-	return v
-}
-
-// leadOf is the leading blanks of the line that a text has come to.
-func leadOf(parts []part) string {
-	line := ""
-	for _, p := range parts {
-		if p.hole >= 0 {
-			line += "x"
-			continue
-		}
-		if i := strings.LastIndexByte(p.text, '\n'); i >= 0 {
-			line = p.text[i+1:]
-		} else {
-			line += p.text
-		}
-	}
-	return line[:len(line)-len(strings.TrimLeft(line, " "))]
-}
+// blanksOf is the leading blanks of a line.
+func blanksOf(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " "))] }
 
 // chomping reads a block scalar's header: '-', '+' or 'c' for none.
 func (p *shaper) chomping(n *yaml.Node) byte {

@@ -106,7 +106,7 @@ func parseShape(text string) (*node, error) {
 	if len(doc.Content) == 0 {
 		return &node{kind: emptyNode, line: 1, column: 1}, nil
 	}
-	p := &shaper{lines: strings.Split(text, "\n")}
+	p := &shaper{lines: strings.Split(text, "\n"), escapes: escapedHole.MatchString(text)}
 	return p.node(doc.Content[0], 1)
 }
 
@@ -147,7 +147,11 @@ func yamlError(text string, err error) error {
 }
 
 // A shaper turns YAML's nodes into ours.
-type shaper struct{ lines []string }
+type shaper struct {
+	lines []string
+	// escapes: somewhere an escape may stand for a hole.
+	escapes bool
+}
 
 // deepest bounds how deep a document may be nested.
 const deepest = 100
@@ -187,16 +191,26 @@ func (p *shaper) refuse(n *yaml.Node) error {
 	if n.Kind == yaml.AliasNode {
 		return p.fail(n, "YAML aliases are not allowed: write the value, or use a variable")
 	}
-	if n.Style&yaml.DoubleQuotedStyle != 0 && strings.ContainsFunc(n.Value, privateUse) && escapedHole.MatchString(p.quoted(n)) {
+	if p.escapes && n.Style&yaml.DoubleQuotedStyle != 0 && strings.ContainsFunc(n.Value, privateUse) && escapedHole.MatchString(p.quoted(n)) {
 		return p.fail(n, "an escape stands for a private-use character (U+E000 to U+E003): print it as a value")
 	}
 	if n.Anchor != "" {
 		return p.fail(n, "YAML anchors are not allowed: use a variable")
 	}
-	if n.Style&yaml.TaggedStyle != 0 {
+	if n.Style&yaml.TaggedStyle != 0 || p.begins(n, '!') {
 		return p.fail(n, "YAML tags are not allowed: quote a text, write a number plainly")
 	}
 	return nil
+}
+
+// begins says whether a node's source begins with a character. The parser
+// forgets a tag of nothing but !.
+func (p *shaper) begins(n *yaml.Node, with rune) bool {
+	if n.Kind != yaml.ScalarNode || n.Line > len(p.lines) || !strings.ContainsRune(p.lines[n.Line-1], with) {
+		return false
+	}
+	line := []rune(p.lines[n.Line-1])
+	return n.Column <= len(line) && line[n.Column-1] == with
 }
 
 var escapedHole = regexp.MustCompile(`\\(?:u[eE]00|U0000[eE]00)[0-3]`)
@@ -207,16 +221,23 @@ func (p *shaper) quoted(n *yaml.Node) string {
 		return ""
 	}
 	first := []rune(p.lines[n.Line-1])
-	text := string(first[min(n.Column, len(first)):]) + "\n" + strings.Join(p.lines[n.Line:], "\n")
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return text[:i]
+	text := string(first[min(n.Column, len(first)):])
+	var b strings.Builder
+	for next := n.Line; ; next++ {
+		for i := 0; i < len(text); i++ {
+			switch text[i] {
+			case '\\':
+				i++
+			case '"':
+				return b.String() + text[:i]
+			}
 		}
+		b.WriteString(text + "\n")
+		if next >= len(p.lines) {
+			return b.String()
+		}
+		text = p.lines[next]
 	}
-	return text
 }
 
 func (p *shaper) mapping(out *node, n *yaml.Node) error {

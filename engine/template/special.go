@@ -63,7 +63,7 @@ func include(x *exec, at pos, args []any) (any, error) {
 		return nil, err
 	}
 	before := x.out
-	x.out = &output{}
+	x.out = newOutput(256)
 	err = x.call(at, r, args[1])
 	inner := x.out
 	x.out = before

@@ -31,16 +31,26 @@ func (d *Document) Place(path ...any) Place {
 	return f.at(n.line, n.column).place()
 }
 
-// Writes says whether the template writes the field at path itself, even if its
-// value is nothing and so it is left out.
+// Writes says whether the template writes the field at path literally, even if
+// its value is nothing and so it is left out.
 func (d *Document) Writes(path ...string) bool {
-	n, f := d.root, d.filler()
+	n := d.root
 	for _, step := range path {
-		if n, _ = f.step(n, step); n == nil {
+		if n = n.below(step); n == nil {
 			return false
 		}
 	}
 	return true
+}
+
+// below is the value of a literal key.
+func (n *node) below(key string) *node {
+	for _, e := range n.entries {
+		if name, ok := e.key.value.(string); ok && !e.merge && name == key {
+			return e.value
+		}
+	}
+	return nil
 }
 
 func (d *Document) filler() *filler {

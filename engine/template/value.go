@@ -50,6 +50,7 @@ func (s *survey) walk(v any) {
 	}
 	switch v := v.(type) {
 	case map[string]any:
+		s.bytes += min(len(v), 1) * mapBytes
 		for key, item := range v {
 			s.bytes += len(key)
 			s.reserved = s.reserved || api.Reserved(key)

@@ -1,3 +1,5 @@
+// Package deps keeps the modules in go.mod that packages under way will import.
+// It is not a part of the operator.
 package deps
 
 import (
@@ -12,15 +14,15 @@ import (
 	_ "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	_ "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	_ "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
-	_ "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	_ "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	_ "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	_ "k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	_ "k8s.io/apimachinery/pkg/util/resourceversion"
 	_ "k8s.io/client-go/applyconfigurations"
 	_ "k8s.io/client-go/dynamic"
+	_ "k8s.io/client-go/dynamic/dynamicinformer"
 	_ "k8s.io/client-go/metadata"
 	_ "k8s.io/client-go/metadata/metadatainformer"
-	_ "k8s.io/client-go/dynamic/dynamicinformer"
 	_ "pgregory.net/rapid"
 	_ "sigs.k8s.io/controller-runtime"
 	_ "sigs.k8s.io/controller-runtime/pkg/envtest"

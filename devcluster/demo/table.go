@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// showTable shows all resources as `kubectl get` would, but in one table.
+func (d *demo) showTable(ctx context.Context) error {
+	items, err := d.client.ours(ctx)
+	if err != nil {
+		return err
+	}
+	rows := [][]string{{"NAMESPACE", "NAME", "READY", "AGE", "WHAT"}}
+	for _, i := range items {
+		rows = append(rows, []string{
+			i.GetNamespace(), i.GetKind() + "/" + i.GetName(), i.cell("Ready"), i.cell("Age"), what(i),
+		})
+	}
+	slices.SortFunc(rows[1:], slices.Compare)
+	d.screen.heading("The resources")
+	for _, line := range columns(rows) {
+		fmt.Fprintln(d.screen, "  "+line)
+	}
+	return nil
+}
+
+// what is the columns that only this kind has.
+func what(i item) string {
+	var all []string
+	for _, cell := range i.cells {
+		if slices.Contains([]string{"Name", "Ready", "Age"}, cell[0]) || cell[1] == "" {
+			continue
+		}
+		all = append(all, strings.ToLower(cell[0])+" "+cell[1])
+	}
+	return strings.Join(all, ", ")
+}

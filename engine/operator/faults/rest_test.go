@@ -1,0 +1,151 @@
+package faults
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
+)
+
+// A rest is what the cluster says when nothing happens any more.
+type rest struct {
+	// children are documents: each exists once and has these fields.
+	children string
+	// because is a part of why the resource is not Ready; "" means it is.
+	because string
+	// foreign are objects as they were, which nobody has touched.
+	foreign []*unstructured.Unstructured
+	// retries: writes that are refused are tried again, with back-off.
+	retries bool
+}
+
+// stretch is for how long nothing is to happen.
+const stretch = 4 * time.Second
+
+// rests holds the five invariants of rest against the cluster.
+func (s *site) rests(r rest) {
+	s.Helper()
+	if r.because == "" {
+		s.ready()
+	} else {
+		s.is("Ready", "False", r.because)
+	}
+	s.says(r.children) // I1
+	s.settles(r.retries)
+	before := s.everything()
+	mark := cluster.Mark(s)
+	time.Sleep(stretch)
+	if got := accepted(s.sent(mark), r.retries); len(got) > 0 {
+		s.Errorf("at rest the operator sent %v", got) // I5
+	}
+	after := s.everything()
+	for uid, o := range after {
+		if was := before[uid]; was == nil || was.GetResourceVersion() != o.GetResourceVersion() {
+			s.Errorf("at rest %s %s changed", o.GetKind(), o.GetName()) // I5
+		}
+	}
+	s.children(r, after)
+	for _, o := range r.foreign { // I3
+		if now := after[o.GetUID()]; now == nil || fmt.Sprint(now.Object) != fmt.Sprint(o.Object) {
+			s.Errorf("the foreign %s %s is %v, was %v", o.GetKind(), o.GetName(), now, o.Object)
+		}
+	}
+	if generation, _, _ := unstructured.NestedInt64(s.owner().Object, "status", "observedGeneration"); generation != s.owner().GetGeneration() {
+		s.Errorf("observedGeneration is %d, want %d", generation, s.owner().GetGeneration()) // I4
+	}
+}
+
+// settles waits until a stretch passes in which the operator sends nothing.
+func (s *site) settles(retries bool) {
+	s.Helper()
+	testcluster.Eventually(s, "the operator sends nothing any more", func() error {
+		mark := cluster.Mark(s)
+		time.Sleep(stretch / 2)
+		if got := accepted(s.sent(mark), retries); len(got) > 0 {
+			return fmt.Errorf("it sent %v", got)
+		}
+		return nil
+	})
+}
+
+// accepted are the requests that count: all, or with retries those writes that
+// the server accepted.
+func accepted(requests []testcluster.Request, retries bool) []testcluster.Request {
+	if !retries {
+		return requests
+	}
+	return slices.DeleteFunc(testcluster.Writes(requests), func(r testcluster.Request) bool { return r.Code >= 300 })
+}
+
+// kinds are all kinds of children in these tests.
+var kinds = []string{
+	"v1 ConfigMap", "v1 Secret", "v1 Service", "v1 ServiceAccount", "v1 Pod", "apps/v1 Deployment",
+	"batch/v1 Job", "rbac.authorization.k8s.io/v1 Role", "rbac.authorization.k8s.io/v1 RoleBinding",
+	"networking.k8s.io/v1 NetworkPolicy", "networking.k8s.io/v1 Ingress", "discovery.k8s.io/v1 EndpointSlice",
+	"v1 PersistentVolumeClaim", "policy/v1 PodDisruptionBudget", "apps/v1 StatefulSet", "v1 LimitRange",
+}
+
+// everything is every object of these kinds in the namespace, and the resource.
+func (s *site) everything() map[types.UID]*unstructured.Unstructured {
+	s.Helper()
+	all := map[types.UID]*unstructured.Unstructured{}
+	for _, kind := range append(slices.Clone(kinds), s.apiVersion()+" Web") {
+		apiVersion, name, _ := strings.Cut(kind, " ")
+		list := &unstructured.UnstructuredList{}
+		list.SetAPIVersion(apiVersion)
+		list.SetKind(name + "List")
+		if err := cluster.Client.List(context.Background(), list, client.InNamespace(s.namespace)); err != nil {
+			s.Fatal(err)
+		}
+		for i := range list.Items {
+			all[list.Items[i].GetUID()] = &list.Items[i]
+		}
+	}
+	return all
+}
+
+// children compares the children of the resource with those wanted: each once
+// and wholly ours (I1), and no other (I2).
+func (s *site) children(r rest, all map[types.UID]*unstructured.Unstructured) {
+	s.Helper()
+	var want, got []string
+	for _, o := range testcluster.Parse(s, r.children) {
+		want = append(want, o.GetKind()+"/"+o.GetName())
+	}
+	for _, o := range all {
+		if s.made(o) {
+			got = append(got, o.GetKind()+"/"+o.GetName())
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(want, got) {
+		s.Errorf("the children are %v, want %v", got, want)
+	}
+}
+
+// made says whether an object is a child of the resource: its label is applied
+// by the operator, and the resource controls it.
+func (s *site) made(o *unstructured.Unstructured) bool {
+	c := metav1.GetControllerOf(o)
+	return c != nil && c.UID == s.owner().GetUID() && o.GetLabels()["jacquard.dev/owner-uid"] == string(c.UID) && applied(o, "jacquard.dev/owner-uid")
+}
+
+// applied says whether the operator's Apply entry names a field.
+func applied(o *unstructured.Unstructured, field string) bool {
+	for _, m := range o.GetManagedFields() {
+		if m.Manager == "jacquard" && m.Operation == metav1.ManagedFieldsOperationApply && bytes.Contains(m.FieldsV1.GetRawBytes(), []byte(`"f:`+field+`"`)) {
+			return true
+		}
+	}
+	return false
+}
