@@ -159,6 +159,9 @@ func (d *demo) down() {
 	if d.cluster == nil {
 		return
 	}
+	if d.screen.terminal {
+		fmt.Fprintln(d.screen) // the terminal has just shown ^C
+	}
 	d.screen.step("taking everything down; logs stay in %s", d.relative("log"))
 	d.operator.stop()
 	d.cluster.stop()

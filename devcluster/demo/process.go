@@ -75,7 +75,8 @@ func (p *process) stop() {
 	}
 }
 
-// tail returns the last lines of a file.
+// tail returns the last lines of a log; those from where a Go program says
+// why it crashed, if it did.
 func tail(path string) string {
 	const lines = 20
 	data, err := os.ReadFile(path)
@@ -83,5 +84,12 @@ func tail(path string) string {
 		return "  " + err.Error()
 	}
 	all := strings.Split(string(bytes.TrimSpace(data)), "\n")
-	return "  " + strings.Join(all[max(0, len(all)-lines):], "\n  ")
+	first := max(0, len(all)-lines)
+	for i, line := range all[:first] {
+		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") || strings.HasPrefix(line, "SIG") {
+			first = i
+			break
+		}
+	}
+	return "  " + strings.Join(all[first:min(len(all), first+lines)], "\n  ")
 }

@@ -90,18 +90,19 @@ func isPartial(name string) bool {
 // readFile reads one regular file of at most MaxFile bytes.
 func readFile(fsys fs.FS, shown, file string) (*File, error) {
 	as := path.Join(shown, file)
-	open, err := fsys.Open(file)
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", as, err)
-	}
-	defer open.Close()
-	info, err := open.Stat()
+	// To open a pipe would wait for somebody to write into it.
+	info, err := fs.Stat(fsys, file)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", as, err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("reading %s: it is not a regular file", as)
 	}
+	open, err := fsys.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", as, err)
+	}
+	defer open.Close()
 	data, err := io.ReadAll(io.LimitReader(open, MaxFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", as, err)

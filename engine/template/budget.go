@@ -73,7 +73,7 @@ func (x *exec) charge(bytes int) error {
 const (
 	itemBytes  = 24  // of a list
 	entryBytes = 64  // of a map
-	holeBytes  = 128 // a hole and its mark, with room to grow
+	holeBytes  = 160 // a hole and its mark, with room to grow
 	mapBytes   = 300 // a small map
 	nodeBytes  = 100 // of what a text was parsed to
 )

@@ -90,7 +90,7 @@ func parseShape(text string) (*node, error) {
 	if line := directive(text); line > 0 {
 		return nil, &shapeError{line, 1, errors.New("YAML directives are not allowed")}
 	}
-	if mostNodes([]byte(text)) > widestShape {
+	if raw := []byte(text); mostNodes(raw)+countHoles(raw) > widestShape {
 		return nil, &shapeError{1, 1, fmt.Errorf("the document has too many parts: %w", ErrBudget)}
 	}
 	decoder := yaml.NewDecoder(strings.NewReader(text))

@@ -104,6 +104,7 @@ func (c *compiler) action(n *parse.ActionNode) stmt {
 	if len(n.Pipe.Decl) == 0 {
 		return &printStmt{at: c.at(n.Pipe), value: value}
 	}
+	c.checkLost(n.Pipe)
 	return &assignStmt{at: c.at(n.Pipe), slot: c.target(n.Pipe, 0), value: value}
 }
 

@@ -135,6 +135,8 @@ var refusals = []struct{ name, text, want string }{
 	{"recursion", `{{ define "r" }}{{ template "r" . }}{{ end }}{{ template "r" . }}`, "a bound was reached"},
 	{"unknown template", `a: {{ include "nope" . }}`, `there is no template "nope"`},
 	{"fromYaml of a made text", `a: {{ printf "a: %s" .spec.image | fromYaml }}`, "fromYaml takes one field as it stands, or an include"},
+	{"lost copy", "{{ $m := dict }}{{ $_ := set $m \"a\" 1 }}a: 1", "templates/k/x.yaml:1:26: {{ $_ := set $m \"a\" 1 }}: set returns a changed copy, which is lost here"},
+	{"blanks from a value", "a: |\n  {{ .spec.image | indent (int .spec.port) }}", "the number of blanks must be written out: indent 4"},
 	{"no map", "- a", "the document is a list, not a map of fields"},
 	{"partial's error", "a: {{ include \"labels\" (dict) }}\nb: {{ include \"name\" (dict) | upper }}", "templates/k/_h.tpl:5:23: {{ .metadata.name }}: the value is nothing"},
 }

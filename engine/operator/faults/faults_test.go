@@ -4,6 +4,7 @@ package faults
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ import (
 var cluster *testcluster.Cluster
 
 func TestMain(m *testing.M) {
+	flag.Set("test.parallel", "8") //nolint:errcheck // these tests mostly wait
 	testcluster.Main(m, &cluster, "--nodes", "2", "--components", "etcd,apiserver,controller-manager,scheduler,kwok")
 }
 

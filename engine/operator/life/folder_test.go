@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jacquard-operator/jacquard/engine/offline"
 	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
 )
 
@@ -97,15 +98,29 @@ func TestUnreadable(t *testing.T) {
 	k.atRest(t, "a", "ConfigMap/a")
 }
 
+// offlineFault is what the offline tools say of the kind's folder.
+func offlineFault(t *testing.T, k *thing) string {
+	t.Helper()
+	catalog, err := offline.Load([]string{k.root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fault := errors.Join(catalog.Faults()...)
+	if fault == nil || !strings.Contains(fault.Error(), "config.yaml:6:") {
+		t.Fatalf("the offline tools say %v", fault)
+	}
+	return fault.Error()
+}
+
 // TestUnknownField: a path that the CRD does not declare is found when the
-// folder is loaded.
+// folder is loaded; the offline tools say the same.
 func TestUnknownField(t *testing.T) {
 	k := newThing(t, "unknownfield", plain())
 	op := k.run(t)
 	k.apply(t, "a", "text: one")
 	k.ready(t, "a")
 	k.write(t, map[string]string{"config.yaml": config("", "{{ .spec.txet }}")})
-	told(t, k.name(), "Warning FolderInvalid", "config.yaml:6:", ".spec.txet")
+	told(t, k.name(), "Warning FolderInvalid "+offlineFault(t, k))
 	k.apply(t, "a", "text: two")
 	k.data(t, "a", "two")
 	if err := op.Ready(); err != nil {
