@@ -24,7 +24,8 @@ type state struct {
 	Ports  map[string]int    `json:"ports"`  // by what listens there
 	Tokens map[string]string `json:"tokens"` // by user
 
-	dir string
+	dir  string
+	lock *os.File
 }
 
 // openState reads the state of a folder, or makes one; and takes the folder's
@@ -39,11 +40,11 @@ func openState(dir string) (*state, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the folder's lock: %w", err)
 	}
-	// Never closed: it is held until the process ends.
+	// Never closed: the state keeps it, so that it is held until the process ends.
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return nil, fmt.Errorf("locking %s, which another cluster may be using: %w", dir, err)
 	}
-	s := &state{Ports: map[string]int{}, Tokens: map[string]string{}, dir: dir}
+	s := &state{Ports: map[string]int{}, Tokens: map[string]string{}, dir: dir, lock: lock}
 	data, err := os.ReadFile(s.path("state.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil

@@ -50,6 +50,19 @@ func (s *Served) Preferred(gk schema.GroupKind) (Resource, bool) {
 // cannot be told whether a kind of it is served.
 func (s *Served) Unknown(group string) error { return s.unknown[group] }
 
+// Without returns the snapshot without these kinds: their CRDs are going, and
+// discovery is the last to say so.
+func (s *Served) Without(kinds map[schema.GroupKind]bool) *Served {
+	if len(kinds) == 0 {
+		return s
+	}
+	left := *s
+	left.resources, left.preferred = maps.Clone(s.resources), maps.Clone(s.preferred)
+	maps.DeleteFunc(left.resources, func(gvk schema.GroupVersionKind, _ Resource) bool { return kinds[gvk.GroupKind()] })
+	maps.DeleteFunc(left.preferred, func(gk schema.GroupKind, _ schema.GroupVersionKind) bool { return kinds[gk] })
+	return &left
+}
+
 // snapshot makes a Served out of an answer of discovery. A group version that
 // failed keeps what prev knew of it.
 func snapshot(prev *Served, groups []*metav1.APIGroup, lists []*metav1.APIResourceList, failed map[schema.GroupVersion]error) *Served {

@@ -12,6 +12,7 @@ import (
 	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 )
 
 // watchAPIs follows CRDs and APIServices: which kinds there are.
@@ -89,6 +90,20 @@ func (o *Operator) crdWent(gone any) {
 	o.mu.Unlock()
 	o.discovery.Poke()
 	o.names.Add(crd.Name)
+}
+
+// served is what the cluster serves, without the kinds whose CRD is going:
+// nothing can be created of them any more.
+func (o *Operator) served() *observe.Served {
+	o.mu.Lock()
+	going := map[schema.GroupKind]bool{}
+	for _, crd := range o.crds {
+		if crd.DeletionTimestamp != nil {
+			going[schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}] = true
+		}
+	}
+	o.mu.Unlock()
+	return o.discovery.Served().Without(going)
 }
 
 // established says whether the API server serves a CRD's resources.

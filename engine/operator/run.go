@@ -52,7 +52,7 @@ func (o *Operator) start(ctx context.Context, name string, gvk apischema.GroupVe
 	}
 	r := &run{name: name, gvk: gvk, crdUID: crd.UID, resources: resources, done: make(chan struct{})}
 	r.reconciler = reconcile.New(name, gvk, resources, reconcile.Cluster{
-		Children: o.children, Served: o.discovery.Served, Writer: o.writer,
+		Children: o.children, Served: o.served, Writer: o.writer,
 		Events: o.mgr.GetEventRecorder("jacquard"), DeclaresConditions: o.declaresConditions, CRD: o.crd,
 	})
 	r.reconciler.Use(v)

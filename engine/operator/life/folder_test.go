@@ -27,7 +27,7 @@ func TestBrokenWhileRunning(t *testing.T) {
 	other.ready(t, "o")
 
 	k.write(t, map[string]string{"more.yaml": broken})
-	told(t, k.name(), "Warning FolderInvalid", k.name()+"/more.yaml:4:")
+	told(t, "", k.name(), "Warning FolderInvalid", k.name()+"/more.yaml:4:")
 	if err := op.Ready(); err != nil {
 		t.Errorf("the operator is not ready although the last good version runs: %v", err)
 	}
@@ -64,7 +64,7 @@ func TestBrokenAtStart(t *testing.T) {
 	if err := op.Ready(); err == nil || !strings.Contains(err.Error(), "config.yaml:4:") {
 		t.Errorf("the operator is ready, or does not say why not: %v", err)
 	}
-	told(t, k.name(), "Warning FolderInvalid", "config.yaml:4:")
+	told(t, "", k.name(), "Warning FolderInvalid", "config.yaml:4:")
 	other.apply(t, "o", "")
 	other.ready(t, "o")
 	k.data(t, "a", "one")
@@ -120,7 +120,7 @@ func TestUnknownField(t *testing.T) {
 	k.apply(t, "a", "text: one")
 	k.ready(t, "a")
 	k.write(t, map[string]string{"config.yaml": config("", "{{ .spec.txet }}")})
-	told(t, k.name(), "Warning FolderInvalid "+offlineFault(t, k))
+	told(t, "", k.name(), "Warning FolderInvalid "+offlineFault(t, k))
 	k.apply(t, "a", "text: two")
 	k.data(t, "a", "two")
 	if err := op.Ready(); err != nil {

@@ -35,6 +35,7 @@ type thing struct {
 // newThing makes a root with the CRD and the folder of a kind, and a namespace.
 func newThing(t *testing.T, name string, files map[string]string) *thing {
 	t.Helper()
+	t.Parallel()
 	k := &thing{group: name + ".example.com", root: t.TempDir(), ns: cluster.Namespace(t)}
 	k.writeCRD(t)
 	k.write(t, files)
@@ -206,10 +207,10 @@ func with(files, more map[string]string) map[string]string {
 }
 
 // told waits until an event about an object has all these parts.
-func told(t *testing.T, about string, parts ...string) {
+func told(t *testing.T, namespace, about string, parts ...string) {
 	t.Helper()
 	testcluster.Eventually(t, fmt.Sprintf("an event about %s says %q", about, parts), func() error {
-		notes := events(t, about)
+		notes := events(t, namespace, about)
 		for _, note := range notes {
 			all := true
 			for _, part := range parts {

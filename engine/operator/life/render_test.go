@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
 )
 
 // TestOneFails: a template that fails for one resource: nothing of that
@@ -13,7 +11,7 @@ import (
 func TestOneFails(t *testing.T) {
 	k := newThing(t, "onefails", with(plain(), map[string]string{
 		"zz.yaml":   "{{ if ne .spec.text \"gone\" }}\n" + config("-zz", "{{ .spec.text }}") + "{{ end }}",
-		"fail.yaml": "{{ if contains \"secret\" .spec.text }}\n" + config("-fail", "{{ index (list 1) 7 }}") + "{{ end }}",
+		"fail.yaml": "{{ if contains \"secret\" .spec.text }}\n" + config("-fail", "{{ .spec.text }}{{ index (list 1) 7 }}") + "{{ end }}",
 	}))
 	k.run(t)
 	k.apply(t, "a", "text: one")
@@ -43,7 +41,7 @@ func (k *thing) noValue(t *testing.T, name, value string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range append(events(t, name), strings.Join(statusTexts(o.Object["status"]), "\n")) {
+	for _, text := range append(events(t, k.ns, name), strings.Join(statusTexts(o.Object["status"]), "\n")) {
 		if strings.Contains(text, value) {
 			t.Errorf("a value is told: %s", text)
 		}
@@ -143,16 +141,13 @@ spec:
 `}))
 	k.run(t)
 	k.apply(t, "a", "count: 123456")
-	k.says(t, "a", "Stalled", "True", "Invalid", "spec.ports[0].port", "service.yaml:7:11")
+	k.says(t, "a", "Stalled", "True", "Invalid", "spec.ports[0].port", "service.yaml:7:14")
 	k.noValue(t, "a", "123456")
 	k.data(t, "a", "hello")
-	told(t, "a", "Warning Invalid", "service.yaml:7:11")
+	told(t, k.ns, "a", "Warning Invalid", "service.yaml:7:14")
 	k.atRest(t, "a", "ConfigMap/a")
 	k.apply(t, "a", "count: 80")
 	k.ready(t, "a")
 	k.atRest(t, "a", "ConfigMap/a", "Service/a")
-	testcluster.Eventually(t, "an event tells that it is Ready", func() error {
-		told(t, "a", "Normal Ready")
-		return nil
-	})
+	told(t, k.ns, "a", "Normal Ready")
 }

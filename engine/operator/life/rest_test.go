@@ -31,13 +31,13 @@ func list(t testing.TB, apiVersion, kind, namespace string) []unstructured.Unstr
 	return l.Items
 }
 
-// events lists "type reason note" of the events about objects of this name.
-func events(t testing.TB, name string) []string {
+// events lists "type reason note" of the events about an object.
+func events(t testing.TB, namespace, name string) []string {
 	t.Helper()
 	var notes []string
 	for _, e := range list(t, "events.k8s.io/v1", "Event", "") {
-		regarding, _, _ := unstructured.NestedString(e.Object, "regarding", "name")
-		if regarding == name {
+		about, _, _ := unstructured.NestedStringMap(e.Object, "regarding")
+		if about["name"] == name && about["namespace"] == namespace {
 			notes = append(notes, fmt.Sprint(e.Object["type"], " ", e.Object["reason"], " ", e.Object["note"]))
 		}
 	}
