@@ -64,14 +64,13 @@ func section(t *testing.T, file, heading string) string {
 // TestFunctionsAreDocumented: docs/templates.md names every function that
 // there is, and no other.
 func TestFunctionsAreDocumented(t *testing.T) {
-	real := slices.Concat(slices.Collect(maps.Keys(funcs.Table())), template.Specials())
-	sameNames(t, "## Functions", real)
+	sameNames(t, "## Functions", slices.Concat(slices.Collect(maps.Keys(funcs.Table())), template.Specials()))
 	sameNames(t, "## Refused functions", slices.Collect(maps.Keys(funcs.Refused())))
 }
 
 // sameNames compares the first column of a section's tables with the names
 // that there are.
-func sameNames(t *testing.T, heading string, real []string) {
+func sameNames(t *testing.T, heading string, names []string) {
 	t.Helper()
 	documented := map[string]bool{}
 	for _, line := range strings.Split(section(t, reference, heading), "\n") {
@@ -79,13 +78,13 @@ func sameNames(t *testing.T, heading string, real []string) {
 			maps.Copy(documented, codes(cells[1]))
 		}
 	}
-	for _, name := range real {
+	for _, name := range names {
 		if !documented[name] {
 			t.Errorf("%s: %q says nothing of `%s`", reference, heading, name)
 		}
 	}
 	for name := range documented {
-		if !slices.Contains(real, name) {
+		if !slices.Contains(names, name) {
 			t.Errorf("%s: %q tells of `%s`, which there is not", reference, heading, name)
 		}
 	}

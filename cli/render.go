@@ -72,20 +72,24 @@ func (o *renderOptions) run(cmd *cobra.Command, names []string) error {
 	if err != nil {
 		return errors.Join(append(errs, err)...)
 	}
-	var out, waits strings.Builder
+	var p printed
 	for _, r := range resources {
-		errs = append(errs, renderOne(cmd.Context(), r, world, &out, &waits))
+		errs = append(errs, p.render(cmd.Context(), r, world))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	fmt.Fprint(cmd.ErrOrStderr(), waits.String())
-	_, err = io.WriteString(cmd.OutOrStdout(), out.String())
+	fmt.Fprint(cmd.ErrOrStderr(), p.waits.String())
+	_, err = io.WriteString(cmd.OutOrStdout(), p.children.String())
 	return err
 }
 
-// renderOne renders one resource: children to out, files that wait to waits.
-func renderOne(ctx context.Context, r *offline.Resource, world *offline.Cluster, out, waits *strings.Builder) error {
+// A printed is what is to be printed once all went well: the children, and the
+// files that wait.
+type printed struct{ children, waits strings.Builder }
+
+// render renders one resource.
+func (p *printed) render(ctx context.Context, r *offline.Resource, world *offline.Cluster) error {
 	result, err := render.Children(ctx, r.Kind, r.Object, world.For(r.Kind, r.Object))
 	if err != nil {
 		var errs []error
@@ -95,14 +99,15 @@ func renderOne(ctx context.Context, r *offline.Resource, world *offline.Cluster,
 		return errors.Join(errs...)
 	}
 	for _, w := range result.Waiting {
-		fmt.Fprintf(waits, "%s: %s waits: %s\n", r, r.Kind.Templates.Tree(w.File).ParseName, w.Message)
+		fmt.Fprintf(&p.waits, "%s: %s waits: %s\n", r, r.Kind.Templates.Tree(w.File).ParseName, w.Message)
 	}
 	for _, c := range result.Children {
 		text, err := yaml.Marshal(c.Object.Object)
 		if err != nil {
 			return fmt.Errorf("printing a child of %s: %w", r, err)
 		}
-		fmt.Fprintf(out, "---\n# %s: %s:%d\n%s", r, c.Doc.Start.File, c.Doc.Start.Line, text)
+		begins := c.Doc.Place()
+		fmt.Fprintf(&p.children, "---\n# %s: %s:%d\n%s", r, begins.File, begins.Line, text)
 	}
 	return nil
 }

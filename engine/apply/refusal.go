@@ -59,7 +59,10 @@ func (r *Refusal) Error() string {
 	}
 	texts := make([]string, len(r.Fields))
 	for i, f := range r.Fields {
-		texts[i] = shownPath(f.Path) + ": " + f.Text
+		texts[i] = f.Text
+		if len(f.Path) > 0 {
+			texts[i] = shownPath(f.Path) + ": " + f.Text
+		}
 	}
 	slices.Sort(texts)
 	return strings.Join(slices.Compact(texts), "; ")
@@ -92,6 +95,8 @@ func cause(s metav1.Status) Cause {
 		return Terminating
 	case s.Code == http.StatusConflict:
 		return Exists
+	case denied.MatchString(s.Message):
+		return Forbidden
 	case s.Code == http.StatusUnprocessableEntity && strings.Contains(s.Message, "metadata.uid"),
 		s.Code == http.StatusUnprocessableEntity && strings.Contains(s.Message, "UID in precondition"):
 		return Gone
@@ -113,6 +118,10 @@ func cause(s metav1.Status) Cause {
 // typedPatch begins the 500 by which the server answers an apply with an
 // unknown or mistyped field or a duplicate list key; trying again is of no use.
 const typedPatch = "failed to create typed patch object"
+
+// denied is how admission policies and webhooks refuse, with a code of their
+// own choice, often that of invalid content.
+var denied = regexp.MustCompile(`(ValidatingAdmissionPolicy '[^']*' with binding '[^']*' denied request|admission webhook "[^"]*" denied the request)`)
 
 var (
 	invalidValue = regexp.MustCompile(`(?s)^(Invalid value|Unsupported value|Duplicate value|Too long|Forbidden|Required value)(?::\s*(.*))?$`)
@@ -165,9 +174,10 @@ func detail(message string) string {
 	return fmt.Sprintf("%s: %s", m[1], masked(rest))
 }
 
-// masked cuts quoted texts that are more than a name, since they may be
-// values.
+// masked cuts quoted texts that are more than a name, and what a typed patch
+// error prints of Go values, since they may be values of the document.
 func masked(message string) string {
+	message = goValue.ReplaceAllString(message, "got something else")
 	return quotedText.ReplaceAllStringFunc(message, func(q string) string {
 		if len(q) <= 66 && plainName.MatchString(q) {
 			return q
@@ -175,5 +185,8 @@ func masked(message string) string {
 		return `"…"`
 	})
 }
+
+// goValue reaches to the end: nobody can tell where such a value ends.
+var goValue = regexp.MustCompile(`(?s)got &.*$`)
 
 var plainName = regexp.MustCompile(`^"[A-Za-z0-9./:_-]*"$`)

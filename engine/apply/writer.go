@@ -33,12 +33,12 @@ func NewWriter(objects dynamic.Interface, meta metadata.Interface) *Writer {
 // Create applies a document that must not exist yet and returns what the
 // server made of it. It never changes an object that is there.
 func (w *Writer) Create(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	return w.apply(ctx, r, doc, "resourceVersion", "1", metav1.PatchOptions{})
+	return w.apply(ctx, r, with(doc, "resourceVersion", "1"), metav1.PatchOptions{})
 }
 
 // Update applies a document to the object with that uid.
 func (w *Writer) Update(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured, uid types.UID) (*unstructured.Unstructured, error) {
-	return w.apply(ctx, r, doc, "uid", string(uid), metav1.PatchOptions{})
+	return w.apply(ctx, r, with(doc, "uid", string(uid)), metav1.PatchOptions{})
 }
 
 // Probe asks whether the server would create the document, by a dry run under
@@ -46,13 +46,13 @@ func (w *Writer) Update(ctx context.Context, r observe.Resource, doc *unstructur
 func (w *Writer) Probe(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured) error {
 	probe := doc.DeepCopy()
 	probe.SetName("probe-" + string(uuid.NewUUID()))
-	_, err := w.apply(ctx, r, probe, "resourceVersion", "1", metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
+	_, err := w.apply(ctx, r, with(probe, "resourceVersion", "1"), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
 	return err
 }
 
-// apply server-side applies a document with a precondition in its metadata.
-func (w *Writer) apply(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured, precondition, value string, opts metav1.PatchOptions) (*unstructured.Unstructured, error) {
-	body, err := json.Marshal(with(doc.Object, precondition, value))
+// apply server-side applies a document that has a precondition in its metadata.
+func (w *Writer) apply(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured, opts metav1.PatchOptions) (*unstructured.Unstructured, error) {
+	body, err := json.Marshal(doc.Object)
 	if err != nil {
 		return nil, fmt.Errorf("encoding %s %s: %w", doc.GetKind(), doc.GetName(), err)
 	}
@@ -66,19 +66,19 @@ func (w *Writer) apply(ctx context.Context, r observe.Resource, doc *unstructure
 	return w.of(r, doc.GetNamespace()).Patch(ctx, doc.GetName(), types.ApplyPatchType, body, opts)
 }
 
-// with is the object with one more field in its metadata.
-func with(object map[string]any, field, value string) map[string]any {
-	out := make(map[string]any, len(object))
-	for k, v := range object {
+// with is the document with one more field in its metadata.
+func with(doc *unstructured.Unstructured, field, value string) *unstructured.Unstructured {
+	out := make(map[string]any, len(doc.Object))
+	for k, v := range doc.Object {
 		out[k] = v
 	}
 	meta := map[string]any{field: value}
-	old, _ := object["metadata"].(map[string]any)
+	old, _ := doc.Object["metadata"].(map[string]any)
 	for k, v := range old {
 		meta[k] = v
 	}
 	out["metadata"] = meta
-	return out
+	return &unstructured.Unstructured{Object: out}
 }
 
 func (w *Writer) of(r observe.Resource, namespace string) dynamic.ResourceInterface {

@@ -39,13 +39,13 @@ func checkYAML(lim Limits, s string) error {
 	dec := yamlv3.NewDecoder(strings.NewReader(s))
 	var doc yamlv3.Node
 	switch err := dec.Decode(&doc); {
-	case err == io.EOF:
+	case errors.Is(err, io.EOF):
 		return nil
 	case err != nil:
 		return argument(0, notYAML(err))
 	}
 	var more yamlv3.Node
-	if err := dec.Decode(&more); err != io.EOF {
+	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
 		return argument(0, errors.New("has more than one YAML document"))
 	}
 	if err := (&counter{left: lim.Nodes + 1}).node(&doc, 0); err != nil {

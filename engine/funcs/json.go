@@ -55,7 +55,7 @@ func fromJSON(lim Limits, s string) (any, error) {
 	d.UseNumber()
 	v, err := d.value(1)
 	if err == nil {
-		if _, end := d.Token(); end != io.EOF {
+		if _, end := d.Token(); !errors.Is(end, io.EOF) {
 			err = errTrailing
 		}
 	}

@@ -52,34 +52,40 @@ func regexSplit(lim Limits, expr, s string, n int) ([]string, error) {
 }
 
 func regexReplaceAll(lim Limits, expr, s, to string) (string, error) {
-	return replaceMatches(lim, expr, s, to, strings.Contains(to, "$"))
+	return replaceMatches(lim, expr, s, replacement{to, strings.Contains(to, "$")})
 }
 
 func regexReplaceAllLiteral(lim Limits, expr, s, to string) (string, error) {
-	return replaceMatches(lim, expr, s, to, false)
+	return replaceMatches(lim, expr, s, replacement{to, false})
 }
 
-// replaceMatches replaces every match; expand puts groups in for $1.
-func replaceMatches(lim Limits, expr, s, to string, expand bool) (string, error) {
+// A replacement is what is put in for a match; expand puts groups in for $1.
+type replacement struct {
+	text   string
+	expand bool
+}
+
+// replaceMatches replaces every match.
+func replaceMatches(lim Limits, expr, s string, to replacement) (string, error) {
 	p, err := forAll(lim, expr, s)
 	if err != nil {
 		return "", err
 	}
 	var out []byte
 	last, groups := 0, 0
-	if expand {
-		groups = strings.Count(to, "$")
+	if to.expand {
+		groups = strings.Count(to.text, "$")
 	}
 	for _, m := range p.FindAllStringSubmatchIndex(s, -1) {
-		most := plus(m[0]-last+len(to), times(groups, m[1]-m[0]))
+		most := plus(m[0]-last+len(to.text), times(groups, m[1]-m[0]))
 		if plus(len(out), most) > lim.Bytes {
 			return "", tooLong(math.MaxInt, lim)
 		}
 		out = append(out, s[last:m[0]]...)
-		if expand {
-			out = p.ExpandString(out, to, s, m)
+		if to.expand {
+			out = p.ExpandString(out, to.text, s, m)
 		} else {
-			out = append(out, to...)
+			out = append(out, to.text...)
 		}
 		last = m[1]
 	}

@@ -17,12 +17,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
@@ -41,8 +39,9 @@ type run struct {
 
 func (r *run) version() *reconcile.Version { return r.reconciler.Current() }
 
-// start starts a kind.
-func (o *Operator) start(ctx context.Context, name string, gvk apischema.GroupVersionKind, crd *apiextensionsv1.CustomResourceDefinition, v reconcile.Version) error {
+// start starts the kind of a CRD.
+func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, crd *apiextensionsv1.CustomResourceDefinition, v reconcile.Version) error {
+	name := crd.Name
 	resources, err := cache.New(o.options.Config, cache.Options{
 		HTTPClient: o.http, Scheme: o.mgr.GetScheme(), Mapper: o.discovery.Mapper(),
 		ReaderFailOnMissingInformer: true, DefaultUnsafeDisableDeepCopy: ptr.To(true),
@@ -87,7 +86,7 @@ func (o *Operator) controller(r *run) (controller.Controller, error) {
 	resource := &unstructured.Unstructured{}
 	resource.SetGroupVersionKind(r.gvk)
 	return c, errors.Join(
-		c.Watch(source.Kind[client.Object](r.resources, resource, &handler.EnqueueRequestForObject{})),
+		c.Watch(source.Kind[client.Object](r.resources, resource, changes())),
 		c.Watch(source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
 			r.queue.Store(&q)
 			return nil
@@ -175,49 +174,6 @@ func (o *Operator) stop(name string) {
 func (r *run) stop() {
 	r.cancel()
 	<-r.done
-}
-
-// add puts a resource in the queue.
-func (r *run) add(namespace, name string) {
-	if q := r.queue.Load(); q != nil {
-		(*q).Add(ctrl.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}})
-	}
-}
-
-// lookAtAll puts every resource of the kind in the queue.
-func (r *run) lookAtAll() {
-	if r.queue.Load() == nil {
-		return
-	}
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(r.gvk.GroupVersion().WithKind(r.gvk.Kind + "List"))
-	if err := r.resources.List(context.Background(), list); err != nil {
-		return // not synced: its first list puts them all in
-	}
-	for i := range list.Items {
-		r.add(list.Items[i].GetNamespace(), list.Items[i].GetName())
-	}
-}
-
-// childChanged wakes the owner of a child.
-func (o *Operator) childChanged(of api.Owner, _ types.UID) {
-	o.mu.Lock()
-	r := o.runs[of.Kind]
-	o.mu.Unlock()
-	if r != nil {
-		r.add(of.Namespace, of.Name)
-	}
-}
-
-// kindSynced wakes everybody who has children of a kind.
-func (o *Operator) kindSynced(gvk apischema.GroupVersionKind) {
-	for _, r := range o.running() {
-		for _, c := range r.version().Children {
-			if c == gvk {
-				r.lookAtAll()
-			}
-		}
-	}
 }
 
 func (r *run) lookEvery() time.Duration { return r.version().LookAgain() }

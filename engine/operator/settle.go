@@ -79,7 +79,7 @@ func (o *Operator) settle(ctx context.Context, name string) error {
 	version := reconcile.Version{Kind: compiled, Broken: trouble, Children: o.childKinds(compiled, crd)}
 	o.children.Want(name, needs(version))
 	if running == nil {
-		return o.start(ctx, name, gvk, crd, version)
+		return o.start(ctx, gvk, crd, version)
 	}
 	if same(running.version(), &version) {
 		return nil

@@ -149,11 +149,11 @@ func texts(t *rapid.T, label string, least int) map[string]any {
 }
 
 func deployment(t *rapid.T) map[string]any {
-	named := func(label string, make func(map[string]any)) []any {
+	named := func(label string, fill func(map[string]any)) []any {
 		var l []any
 		for _, name := range rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z]{1,4}`), 1, 3, rapid.ID).Draw(t, label) {
 			item := map[string]any{"name": name}
-			make(item)
+			fill(item)
 			l = append(l, item)
 		}
 		return l

@@ -6,7 +6,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apimachinery/pkg/util/managedfields/managedfieldstest"
 	"k8s.io/client-go/applyconfigurations"
@@ -35,7 +34,7 @@ func serve(t testing.TB, doc map[string]any) server {
 	if !scheme.Scheme.Recognizes(gvk) {
 		types = managedfields.NewDeducedTypeConverter()
 	}
-	return server{t, managedfieldstest.NewTestFieldManager(types, schema.GroupVersionKind(gvk))}
+	return server{t, managedfieldstest.NewTestFieldManager(types, gvk)}
 }
 
 func (s server) apply(doc map[string]any, by string) {

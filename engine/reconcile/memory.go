@@ -53,6 +53,7 @@ func (r *Reconciler) remember(name types.NamespacedName, uid types.UID) *memory 
 			setbacks: map[string]*setback{},
 		}
 		r.memory[name] = m
+		remembered.WithLabelValues(r.name).Set(float64(len(r.memory)))
 	}
 	return m
 }
@@ -61,6 +62,7 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.memory, name)
+	remembered.WithLabelValues(r.name).Set(float64(len(r.memory)))
 }
 
 // newest is the resource from the cache, or the answer to our last status

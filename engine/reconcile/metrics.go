@@ -16,9 +16,12 @@ var (
 	statusWrites = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "jacquard_status_writes_total", Help: "Statuses written, by kind.",
 	}, []string{"kind"})
+	remembered = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "jacquard_remembered_resources", Help: "Resources that this process remembers something of, by kind.",
+	}, []string{"kind"})
 	renderSeconds = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "jacquard_render_seconds", Help: "Time to render the children of one resource.", Buckets: prometheus.ExponentialBuckets(0.00005, 4, 8),
 	}, []string{"kind"})
 )
 
-func init() { metrics.Registry.MustRegister(applies, refusals, statusWrites, renderSeconds) }
+func init() { metrics.Registry.MustRegister(applies, refusals, statusWrites, remembered, renderSeconds) }

@@ -45,7 +45,7 @@ func (t *turn) delete(ctx context.Context, l observe.Live) error {
 		delete(t.memory.changed, shortName(l.GVK.Kind, l.Meta.GetName()))
 		return nil
 	}
-	return fmt.Errorf("pruning %s %s/%s: %s", l.GVK.Kind, l.Meta.GetNamespace(), l.Meta.GetName(), apply.Understand(err, nil))
+	return fmt.Errorf("pruning %s %s/%s: %w", l.GVK.Kind, l.Meta.GetNamespace(), l.Meta.GetName(), apply.Understand(err, nil))
 }
 
 // recordKinds makes sure that every kind which the plan creates is on record
@@ -69,7 +69,7 @@ func (t *turn) recordKinds(ctx context.Context, p *plan.Plan) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	if err := t.cluster.Writer.RecordKinds(ctx, crd, record(want)); err != nil {
-		return fmt.Errorf("recording child kinds on CRD %s: %s", t.name, apply.Understand(err, nil))
+		return fmt.Errorf("recording child kinds on CRD %s: %w", t.name, apply.Understand(err, nil))
 	}
 	return nil
 }

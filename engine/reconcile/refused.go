@@ -46,7 +46,7 @@ func (w *write) placed(r *apply.Refusal) string {
 		places = append(places, w.Child.Doc.Place(f.Path...).String())
 	}
 	if len(places) == 0 {
-		places = []string{w.Child.Doc.Start.String()}
+		places = []string{w.Child.Doc.Place().String()}
 	}
 	return fmt.Sprintf("%s (%s)", text, strings.Join(places, ", "))
 }

@@ -79,7 +79,7 @@ func Status(ctx context.Context, k *kind.Kind, resource *unstructured.Unstructur
 	case 1:
 		return docs[0].Object, nil
 	}
-	return nil, &template.Error{Place: docs[1].Start, Err: errors.New("status.yaml must be one document")}
+	return nil, &template.Error{Place: docs[1].Place(), Err: errors.New("status.yaml must be one document")}
 }
 
 // check refuses what only shows when all files are rendered.

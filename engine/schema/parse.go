@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,7 +52,8 @@ func (d *document) decode(data []byte) (*apiextensionsv1.CustomResourceDefinitio
 	errs := d.unknownSchemaFields()
 	for _, err := range strict {
 		path, text := "", err.Error()
-		if located, ok := err.(kjson.FieldError); ok {
+		var located kjson.FieldError
+		if errors.As(err, &located) {
 			path, text = located.FieldPath(), strings.TrimSuffix(text, fmt.Sprintf(" %q", located.FieldPath()))
 		}
 		if !slices.ContainsFunc(errs, func(f *Finding) bool { return f.Field == path }) {

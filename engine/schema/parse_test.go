@@ -117,7 +117,7 @@ func TestParseAccepts(t *testing.T) {
 
 // All findings are told at once, by line.
 func TestParseTellsAll(t *testing.T) {
-	text := strings.NewReplacer("minimum: 0", "minimun: 0", "default: TCP", "defualt: TCP", "  scope:", "  x: y\n  scope:").Replace(source(t, webapps))
+	text := strings.NewReplacer("minimum: 0", "minimun: 0", "default: TCP", "defualt: TCP", "  scope:", "  x: y\n  scope:").Replace(source(t, webapps)) //nolint:misspell // a misspelt word is what is tested
 	_, err := Parse("f.yaml", []byte(text))
 	var all Errors
 	if !errors.As(err, &all) {

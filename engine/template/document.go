@@ -13,8 +13,6 @@ import (
 type Document struct {
 	// Object is the document; the caller owns it.
 	Object map[string]any
-	// Start is where the document begins in the template.
-	Start Place
 
 	out  *output
 	root *node
@@ -145,7 +143,7 @@ func (s *Set) document(src *source, out *output, left *room) (*Document, error) 
 	if !ok {
 		return nil, f.errorf(root, "the document is %s, not a map of fields", describe(v))
 	}
-	return &Document{Object: object, Start: f.at(root.line, root.column).place(), out: out, root: root, src: src}, nil
+	return &Document{Object: object, out: out, root: root, src: src}, nil
 }
 
 // value parses one skeleton, of any type, and puts the values in.

@@ -95,12 +95,12 @@ func parseShape(text string) (*node, error) {
 	}
 	decoder := yaml.NewDecoder(strings.NewReader(text))
 	var doc, more yaml.Node
-	if err := decoder.Decode(&doc); err != nil && err != io.EOF {
+	if err := decoder.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
 		return nil, yamlError(text, err)
 	}
 	if err := decoder.Decode(&more); err == nil {
 		return nil, &shapeError{more.Line, max(more.Column, 1), errors.New("a second document: part documents with a line --- at column 0 of a file")}
-	} else if err != io.EOF {
+	} else if !errors.Is(err, io.EOF) {
 		return nil, yamlError(text, err)
 	}
 	if len(doc.Content) == 0 {

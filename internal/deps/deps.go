@@ -3,6 +3,7 @@
 package deps
 
 import (
+	// Kept in go.mod until a package imports them.
 	_ "github.com/Masterminds/sprig/v3"
 	_ "github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	_ "github.com/fsnotify/fsnotify"

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
 )
@@ -17,7 +19,7 @@ func TestScope(t *testing.T) {
 		"cluster-scoped": {"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: jacquard-fault\nrules: []\n", "ClusterRole is cluster-scoped"},
 		"namespace":      {"apiVersion: v1\nkind: Namespace\nmetadata:\n  name: jacquard-fault\n", "Namespace is cluster-scoped"},
 		"elsewhere":      {"apiVersion: v1\nkind: Secret\nmetadata:\n  name: jacquard-fault\n  namespace: default\n", "child.yaml:5:14: Secret is in another namespace"},
-		"value":          {"apiVersion: v1\nkind: Secret\nmetadata:\n  name: jacquard-fault\n  namespace: {{ .spec.where }}\n", "child.yaml:5:14: Secret is in another namespace"},
+		"value":          {"apiVersion: v1\nkind: Secret\nmetadata:\n  name: jacquard-fault\n  namespace: {{ .spec.where }}\n", "child.yaml:5:17: Secret is in another namespace"},
 		"list":           {"apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata:\n    name: jacquard-fault\n    namespace: default\n", "a List is not allowed"},
 		"secret list":    {"apiVersion: v1\nkind: SecretList\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata:\n    name: jacquard-fault\n    namespace: default\n", "a List is not allowed"},
 	} {
@@ -63,7 +65,10 @@ func TestScopeAtRunTime(t *testing.T) {
 	})
 	cluster.Apply(t, "", definition("Namespaced"))
 	testcluster.Eventually(t, "the child is made", func() error {
-		_, err := cluster.Get(gadgets+"/v1", "Gadget", s.namespace, "a")
-		return err
+		anew, err := client.New(cluster.Config, client.Options{}) // the old one remembers the scope
+		if err != nil {
+			return err
+		}
+		return anew.Get(context.Background(), types.NamespacedName{Namespace: s.namespace, Name: "a"}, ref(gadgets+"/v1", "Gadget", "", ""))
 	})
 }

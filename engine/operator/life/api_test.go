@@ -24,19 +24,25 @@ func dropCRD(t *testing.T, name string) {
 // TestCRDComesAndGoes: a kind starts when its CRD appears and stops when it
 // goes; children of the old resources are collected, and nothing is leaked.
 func TestCRDComesAndGoes(t *testing.T) {
+	t.Parallel()
 	k := newThing(t, "crdgoes", plain())
 	op := cluster.Run(t, nil, k.root)
 	testcluster.Eventually(t, "the operator is ready without the CRD", op.Ready)
 	for i := range 4 {
 		cluster.Apply(t, "", k.crd())
 		cluster.Served(t, k.apiVersion(), "Thing")
-		text := fmt.Sprint("round", i)
-		k.apply(t, "a", "text: "+text)
-		k.ready(t, "a")
-		k.data(t, "a", text)
-		k.atRest(t, "a", "ConfigMap/a")
+		name := fmt.Sprint("round", i)
+		k.apply(t, name, "text: "+name)
+		k.ready(t, name)
+		k.data(t, name, name)
+		k.atRest(t, name, "ConfigMap/"+name)
 		dropCRD(t, k.name())
-		k.data(t, "a", "")
+	}
+	// The garbage collector has to know the kind to see that its resources are
+	// gone, and it may not have met the earlier CRDs at all.
+	cluster.Apply(t, "", k.crd())
+	for i := range 4 {
+		k.data(t, fmt.Sprint("round", i), "")
 	}
 }
 
@@ -47,11 +53,11 @@ func TestNoLeak(t *testing.T) {
 	k := &thing{group: "leak.example.com", root: root, ns: cluster.Namespace(t)}
 	k.writeCRD(t)
 	k.write(t, plain())
-	round := func() int {
+	round := func(name string) int {
 		cluster.Apply(t, "", k.crd())
 		cluster.Served(t, k.apiVersion(), "Thing")
-		k.apply(t, "a", "")
-		k.ready(t, "a")
+		k.apply(t, name, "")
+		k.ready(t, name)
 		running := runtime.NumGoroutine()
 		dropCRD(t, k.name())
 		testcluster.Eventually(t, "the kind has stopped", func() error {
@@ -63,10 +69,10 @@ func TestNoLeak(t *testing.T) {
 		return least()
 	}
 	cluster.Run(t, nil, root)
-	before := round()
+	before := round("first")
 	after := 0
-	for range 3 {
-		after = round()
+	for i := range 3 {
+		after = round(fmt.Sprint("again", i))
 	}
 	if after > before+2 {
 		stacks := make([]byte, 1<<20)
@@ -87,6 +93,7 @@ func least() int {
 // TestSchemaChangesLive: a field that is added to the live CRD can be used by
 // the templates at once.
 func TestSchemaChangesLive(t *testing.T) {
+	t.Parallel()
 	k := newThing(t, "schema", plain())
 	op := k.run(t)
 	k.apply(t, "a", "")
@@ -127,6 +134,7 @@ spec:
 // TestMissingChildKind: a child's kind that the cluster does not have is
 // waited for; installed, deleted, recreated with another scope and back.
 func TestMissingChildKind(t *testing.T) {
+	t.Parallel()
 	group := "gadgets.example.com"
 	name := "gadgets." + group
 	k := newThing(t, "waitsforgadget", with(plain(), map[string]string{
@@ -166,13 +174,15 @@ func TestMissingChildKind(t *testing.T) {
 	}
 	dropCRD(t, name)
 	served()
-	k.atRest(t, "a", "ConfigMap/a")
+	k.more = [2]string{group + "/v1", "Gadget"}
+	k.atRest(t, "a", "ConfigMap/a", "Gadget/a")
 	other.atRest(t, "o", "ConfigMap/o")
 }
 
 // TestHasAPI: a template that asks for an API is rendered again when the API
 // comes and when it goes.
 func TestHasAPI(t *testing.T) {
+	t.Parallel()
 	group := "asked.example.com"
 	k := newThing(t, "asks", map[string]string{
 		"config.yaml": config("", "{{ if hasAPI \""+group+"/v1\" \"Gadget\" }}there{{ else }}absent{{ end }}"),
@@ -188,13 +198,34 @@ func TestHasAPI(t *testing.T) {
 	k.atRest(t, "a", "ConfigMap/a")
 }
 
-// TestWithoutStatus: a CRD without status subresource gets events only; fields
-// of a status that are not declared are dropped.
+// TestUndeclaredStatus: fields of a status that the CRD does not declare are
+// dropped, whether they are status.yaml's or the engine's.
+func TestUndeclaredStatus(t *testing.T) {
+	t.Parallel()
+	k := newThing(t, "undeclared", with(plain(), map[string]string{"status.yaml": "seen: {{ .spec.text }}\nlost: {{ .spec.text }}\n"}))
+	k.status = "seen: {type: string}"
+	crd := strings.ReplaceAll(k.crd(), "childrenReady: {type: integer}", "other: {type: integer}")
+	testcluster.Write(t, k.root, map[string]string{"crds/" + k.name() + ".yaml": crd})
+	k.run(t)
+	k.apply(t, "a", "")
+	k.ready(t, "a")
+	k.atRest(t, "a", "ConfigMap/a")
+	o, err := cluster.Get(k.apiVersion(), "Thing", k.ns, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	status := o.Object["status"].(map[string]any)
+	if status["seen"] != "hello" || status["lost"] != nil || status["childrenReady"] != nil || status["childrenTotal"] != int64(1) {
+		t.Errorf("the status is %v", status)
+	}
+}
+
+// TestWithoutStatus: a CRD without status subresource gets events only.
 func TestWithoutStatus(t *testing.T) {
+	t.Parallel()
 	k := &thing{group: "nostatus.example.com", root: t.TempDir(), ns: cluster.Namespace(t), noStatus: true}
 	k.writeCRD(t)
 	k.write(t, with(plain(), map[string]string{"zz.yaml": "{{ if eq .spec.text \"bad\" }}{{ fail \"not so\" }}{{ end }}"}))
-	t.Parallel()
 	k.run(t)
 	k.apply(t, "a", "")
 	k.data(t, "a", "hello")

@@ -18,6 +18,7 @@ const broken = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .metadata
 // TestBrokenWhileRunning: a folder that no longer loads leaves its last good
 // version running, and says where it is wrong. Healing it needs no restart.
 func TestBrokenWhileRunning(t *testing.T) {
+	t.Parallel()
 	k := newThing(t, "brokenlater", plain())
 	other := newThing(t, "brokenlaterother", plain())
 	op := k.run(t, other)
@@ -49,6 +50,7 @@ func TestBrokenWhileRunning(t *testing.T) {
 // TestBrokenAtStart: the kind is on hold: its children stay, deleting works,
 // its resources say why, and the operator is not ready; others are served.
 func TestBrokenAtStart(t *testing.T) {
+	t.Parallel()
 	k := newThing(t, "brokenfirst", plain())
 	other := newThing(t, "brokenfirstother", plain())
 	first := k.run(t, other)
@@ -86,6 +88,7 @@ func TestBrokenAtStart(t *testing.T) {
 
 // TestUnreadable: a folder that holds what no folder may hold is on hold too.
 func TestUnreadable(t *testing.T) {
+	t.Parallel()
 	k := newThing(t, "unreadable", with(plain(), map[string]string{"notes.txt": "x"}))
 	op := k.run(t)
 	k.apply(t, "a", "")
@@ -115,6 +118,7 @@ func offlineFault(t *testing.T, k *thing) string {
 // TestUnknownField: a path that the CRD does not declare is found when the
 // folder is loaded; the offline tools say the same.
 func TestUnknownField(t *testing.T) {
+	t.Parallel()
 	k := newThing(t, "unknownfield", plain())
 	op := k.run(t)
 	k.apply(t, "a", "text: one")
@@ -132,6 +136,7 @@ func TestUnknownField(t *testing.T) {
 // TestFolderComesAndGoes: a folder added, changed and removed while running.
 // Without a folder nobody touches the children, and deleting still works.
 func TestFolderComesAndGoes(t *testing.T) {
+	t.Parallel()
 	k := newThing(t, "folder", nil)
 	if err := os.MkdirAll(filepath.Join(k.root, "templates"), 0o755); err != nil {
 		t.Fatal(err)
@@ -165,6 +170,7 @@ func TestFolderComesAndGoes(t *testing.T) {
 // TestConfigMapVolume: a folder whose files are links into ..data, which is
 // swapped as a whole, as volumes of ConfigMaps are.
 func TestConfigMapVolume(t *testing.T) {
+	t.Parallel()
 	k := newThing(t, "volume", map[string]string{"..1/config.yaml": config("", "one")})
 	link(t, k, "..1", "..data")
 	link(t, k, "..data/config.yaml", "config.yaml")
@@ -191,6 +197,7 @@ func link(t *testing.T, k *thing, to, name string) {
 
 // TestNoCRD: a folder without CRD and a CRD without folder hurt nobody.
 func TestNoCRD(t *testing.T) {
+	t.Parallel()
 	k := newThing(t, "nocrd", plain())
 	nofolder := newThing(t, "nofolder", nil)
 	if err := os.Remove(filepath.Join(k.root, "crds", k.name()+".yaml")); err != nil {

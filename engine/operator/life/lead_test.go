@@ -14,6 +14,7 @@ import (
 // TestRestart: an operator that comes up over converged resources writes
 // nothing.
 func TestRestart(t *testing.T) {
+	t.Parallel()
 	k := newThing(t, "restart", with(plain(), map[string]string{"deployment.yaml": deployment}))
 	first := k.run(t)
 	k.apply(t, "a", "text: one, count: 2")
@@ -53,6 +54,7 @@ func (k *thing) writes(t *testing.T, mark int64) []testcluster.Request {
 // TestLeaders: of two operators one works; when it is stopped it releases the
 // Lease at once, the other takes over, and nothing is written twice.
 func TestLeaders(t *testing.T) {
+	t.Parallel()
 	k := newThing(t, "leaders", plain())
 	elect := func(o *operator.Options) {
 		install(o)
@@ -96,6 +98,7 @@ func (k *thing) holder(t *testing.T) string {
 // TestBrokenFollower: a follower whose folder does not load is not ready, so
 // that a rolling update keeps the old leader.
 func TestBrokenFollower(t *testing.T) {
+	t.Parallel()
 	k := newThing(t, "follower", plain())
 	elect := func(o *operator.Options) {
 		install(o)
@@ -124,6 +127,7 @@ func TestBrokenFollower(t *testing.T) {
 
 // TestStop: stopping under load ends, and releases the Lease.
 func TestStop(t *testing.T) {
+	t.Parallel()
 	k := newThing(t, "stop", plain())
 	op := cluster.Run(t, func(o *operator.Options) {
 		install(o)

@@ -30,12 +30,13 @@ type thing struct {
 	status string
 	// noStatus leaves the status subresource out.
 	noStatus bool
+	// more is a further kind of child to look for: apiVersion and kind.
+	more [2]string
 }
 
 // newThing makes a root with the CRD and the folder of a kind, and a namespace.
 func newThing(t *testing.T, name string, files map[string]string) *thing {
 	t.Helper()
-	t.Parallel()
 	k := &thing{group: name + ".example.com", root: t.TempDir(), ns: cluster.Namespace(t)}
 	k.writeCRD(t)
 	k.write(t, files)
@@ -198,7 +199,9 @@ func config(suffix, text string) string {
 }
 
 // plain is a folder with one ConfigMap.
-func plain() map[string]string { return map[string]string{"config.yaml": config("", "{{ .spec.text }}")} }
+func plain() map[string]string {
+	return map[string]string{"config.yaml": config("", "{{ .spec.text }}")}
+}
 
 func with(files, more map[string]string) map[string]string {
 	all := maps.Clone(files)

@@ -9,6 +9,7 @@ import (
 // TestOneFails: a template that fails for one resource: nothing of that
 // resource is applied or pruned, and its message has the place and no value.
 func TestOneFails(t *testing.T) {
+	t.Parallel()
 	k := newThing(t, "onefails", with(plain(), map[string]string{
 		"zz.yaml":   "{{ if ne .spec.text \"gone\" }}\n" + config("-zz", "{{ .spec.text }}") + "{{ end }}",
 		"fail.yaml": "{{ if contains \"secret\" .spec.text }}\n" + config("-fail", "{{ .spec.text }}{{ index (list 1) 7 }}") + "{{ end }}",
@@ -69,6 +70,7 @@ func statusTexts(v any) []string {
 // TestSuddenlyEmpty: a render that is suddenly empty prunes nothing, unless the
 // kind says so.
 func TestSuddenlyEmpty(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{"config.yaml": "{{ if ne .spec.text \"none\" }}\n" + config("", "{{ .spec.text }}") + "{{ end }}"}
 	k := newThing(t, "empty", files)
 	k.run(t)
@@ -92,6 +94,7 @@ func TestSuddenlyEmpty(t *testing.T) {
 // TestBombs: a kind whose templates do not end, or make too much, is stalled;
 // the others are served meanwhile.
 func TestBombs(t *testing.T) {
+	t.Parallel()
 	bombs := map[string]string{
 		"loop":   config("", "{{ range until 100000 }}{{ range until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}{{ end }}x"),
 		"self":   "{{ define \"again\" }}{{ include \"again\" . }}{{ end }}" + config("", "{{ include \"again\" . }}"),
@@ -131,6 +134,7 @@ func TestBombs(t *testing.T) {
 // TestRefusedByAPI: a child that the API refuses is told with the place in the
 // template that wrote the field; the other children are applied.
 func TestRefusedByAPI(t *testing.T) {
+	t.Parallel()
 	k := newThing(t, "refused", with(plain(), map[string]string{"service.yaml": `apiVersion: v1
 kind: Service
 metadata:

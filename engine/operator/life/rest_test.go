@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	kstatus "github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -49,7 +50,11 @@ func events(t testing.TB, namespace, name string) []string {
 func (k *thing) children(t testing.TB, resource *unstructured.Unstructured) map[string]*unstructured.Unstructured {
 	t.Helper()
 	found := map[string]*unstructured.Unstructured{}
-	for _, kind := range childKinds {
+	kinds := childKinds
+	if k.more[0] != "" {
+		kinds = append(slices.Clone(kinds), k.more)
+	}
+	for _, kind := range kinds {
 		for _, o := range list(t, kind[0], kind[1], k.ns) {
 			if o.GetLabels()[api.LabelOwnerUID] != string(resource.GetUID()) {
 				continue
@@ -96,6 +101,9 @@ func (k *thing) state(t *testing.T, name string, want []string) (string, error) 
 		return "", err
 	}
 	versions := []string{resource.GetResourceVersion()}
+	if f := resource.GetFinalizers(); len(f) > 0 {
+		return "", fmt.Errorf("it has finalizers %q", f)
+	}
 	var have []string
 	for id, child := range k.children(t, resource) {
 		have = append(have, id)
@@ -122,6 +130,9 @@ func (k *thing) truth(resource *unstructured.Unstructured, want []string) error 
 		return fmt.Errorf("the status is of generation %v, not %d", status["observedGeneration"], resource.GetGeneration())
 	}
 	ready := testcluster.IsCondition(resource, "Ready", "True", "") == nil
+	if err := conforms(resource, ready); err != nil {
+		return err
+	}
 	var listed []string
 	children, _, _ := unstructured.NestedSlice(resource.Object, "status", "children")
 	for _, c := range children {
@@ -134,6 +145,25 @@ func (k *thing) truth(resource *unstructured.Unstructured, want []string) error 
 	slices.Sort(listed)
 	if ready && !slices.Equal(listed, want) {
 		return fmt.Errorf("Ready is True and status.children has %q", listed)
+	}
+	return nil
+}
+
+// conforms checks that kstatus, and so every tool that waits by it, reads the
+// conditions as they are meant.
+func conforms(resource *unstructured.Unstructured, ready bool) error {
+	result, err := kstatus.Compute(resource)
+	if err != nil {
+		return err
+	}
+	want := kstatus.InProgressStatus
+	if ready {
+		want = kstatus.CurrentStatus
+	} else if testcluster.IsCondition(resource, "Stalled", "True", "") == nil {
+		want = kstatus.FailedStatus
+	}
+	if result.Status != want {
+		return fmt.Errorf("kstatus says %s (%s), not %s", result.Status, result.Message, want)
 	}
 	return nil
 }

@@ -1,0 +1,126 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
+)
+
+const immutable = `apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: {{ .metadata.name }}%s
+immutable: true
+data:
+  {{ .spec.key }}: {{ .spec.text }}
+`
+
+// TestImmutable: without leave to recreate, a refused change is told with its
+// place, once, and the object stays.
+func TestImmutable(t *testing.T) {
+	s := build(t, map[string]string{"config.yaml": fmt.Sprintf(immutable, "")})
+	s.web("key: text, text: one")
+	s.ready()
+	uid := s.get("v1", "ConfigMap", "a").GetUID()
+	mark := cluster.Mark(t)
+	s.web("key: text, text: two")
+	s.is("Stalled", "True", "config.yaml:")
+	t.Log(s.message())
+	s.rests(rest{children: wantConfigMap, because: "immutable"})
+	if n := refused(s.sent(mark)); n != 1 {
+		t.Errorf("sent %d times: %v", n, s.sent(mark))
+	}
+	s.web("key: text, text: one")
+	s.rests(rest{children: wantConfigMap})
+	if s.get("v1", "ConfigMap", "a").GetUID() != uid {
+		t.Error("it was recreated")
+	}
+}
+
+// TestRecreateOnImmutable: with leave, a change that the API refuses makes the
+// object anew, and content that would be refused anyway deletes nothing.
+func TestRecreateOnImmutable(t *testing.T) {
+	s := build(t, map[string]string{"config.yaml": fmt.Sprintf(immutable, "\n  annotations:\n    jacquard.dev/on-immutable: recreate")})
+	s.web("key: text, text: one")
+	s.rests(rest{children: wantConfigMap})
+	first := s.get("v1", "ConfigMap", "a").GetUID()
+	s.web("key: 'no key', text: two")
+	s.is("Stalled", "True", "config.yaml:")
+	s.rests(rest{children: wantConfigMap, because: "config.yaml:"})
+	if s.get("v1", "ConfigMap", "a").GetUID() != first {
+		t.Error("invalid content deleted the object")
+	}
+	s.web("key: text, text: two")
+	s.rests(rest{children: "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {text: two}}"})
+	if s.get("v1", "ConfigMap", "a").GetUID() == first {
+		t.Error("it was not recreated")
+	}
+}
+
+// TestRecreateOnFailed: a Pod that ended Failed is made anew, at growing
+// distances.
+func TestRecreateOnFailed(t *testing.T) {
+	s := build(t, map[string]string{"pod.yaml": "apiVersion: v1\nkind: Pod\nmetadata:\n  name: {{ .metadata.name }}\n  annotations:\n    jacquard.dev/on-failed: recreate\nspec:\n  containers:\n  - name: web\n    image: nginx\n"})
+	s.web("")
+	s.ready()
+	mark := cluster.Mark(t)
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		o, err := cluster.Get("v1", "Pod", s.namespace, "a")
+		if err == nil && o.GetDeletionTimestamp() == nil {
+			s.failPod(o.GetName())
+		}
+	}
+	if n := testcluster.Tally(s.sent(mark))["delete pods"]; n < 2 || n > 4 {
+		t.Errorf("a Pod that always fails was recreated %d times in 20 s, want 2 to 4: %v", n, s.sent(mark))
+	}
+	s.rests(rest{children: "{apiVersion: v1, kind: Pod, metadata: {name: a}, status: {phase: Running}}"})
+}
+
+// failPod makes a Pod end Failed, unless it is gone by now.
+func (s *site) failPod(name string) {
+	s.Helper()
+	o := ref("v1", "Pod", s.namespace, name)
+	err := cluster.Client.Status().Patch(context.Background(), o, client.RawPatch(types.MergePatchType, []byte(`{"status":{"phase":"Failed"}}`)))
+	if err != nil && !apierrors.IsNotFound(err) {
+		s.Fatal(err)
+	}
+}
+
+// TestManagedFieldsWiped: the child is owned again, and a field that the
+// template has no more goes, as does one of a second wipe after a restart.
+func TestManagedFieldsWiped(t *testing.T) {
+	s := build(t, map[string]string{"config.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .metadata.name }}\ndata: {{ .spec.data }}\n"})
+	s.web("data: {text: one, more: x, most: z}")
+	s.rests(rest{children: wantConfigMap})
+	wipe := func() {
+		s.patch("v1", "ConfigMap", "a", "wiper", `[{"op":"replace","path":"/metadata/managedFields","value":[{}]}]`)
+	}
+	check := func(gone string) {
+		s.rests(rest{children: wantConfigMap})
+		if got := s.get("v1", "ConfigMap", "a").Object["data"].(map[string]any)[gone]; got != nil {
+			t.Errorf("%s is still there", gone)
+		}
+	}
+	wipe()
+	s.rests(rest{children: wantConfigMap})
+	s.web("data: {text: one, more: x}")
+	check("most")
+	s.operator.Stop(t)
+	wipe()
+	s.start()
+	s.rests(rest{children: wantConfigMap})
+	s.web("data: {text: one}")
+	check("more")
+	s.web("data: {text: one, more: x}")
+	s.rests(rest{children: wantConfigMap})
+	wipe()
+	s.web("data: {text: one}")
+	check("more")
+}

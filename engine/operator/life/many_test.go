@@ -1,0 +1,115 @@
+package life
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
+)
+
+const many = 300
+
+// TestMany: many resources made at once and deleted at once are all served,
+// and nothing of them is kept: no child, no memory, no goroutine.
+func TestMany(t *testing.T) {
+	k := newThing(t, "many", plain())
+	k.run(t)
+	k.apply(t, "warm", "")
+	k.ready(t, "warm")
+	before := least()
+	k.each(t, func(o *unstructured.Unstructured) error {
+		o.Object["spec"] = map[string]any{"text": o.GetName()}
+		return cluster.Client.Create(context.Background(), o)
+	})
+	testcluster.Eventually(t, "all are Ready", func() error {
+		things := list(t, k.apiVersion(), "Thing", k.ns)
+		var errs []error
+		for i := range things {
+			if err := testcluster.IsCondition(&things[i], "Ready", "True", ""); err != nil {
+				errs = append(errs, err)
+			}
+		}
+		if len(errs) > 0 {
+			return fmt.Errorf("%d of %d are not: %w", len(errs), len(things), errs[0])
+		}
+		return nil
+	})
+	if n := len(list(t, "v1", "ConfigMap", k.ns)); n != many+2 { // and warm's, and the cluster's own
+		t.Errorf("%d ConfigMaps", n)
+	}
+	k.data(t, "a7", "a7")
+	k.atRest(t, "a9", "ConfigMap/a9")
+	if n := remembered(t, k.name()); n != many+1 {
+		t.Errorf("%v resources are remembered", n)
+	}
+	k.each(t, func(o *unstructured.Unstructured) error {
+		return cluster.Client.Delete(context.Background(), o)
+	})
+	cluster.Delete(t, k.apiVersion(), "Thing", k.ns, "warm")
+	testcluster.Eventually(t, "all children are collected", func() error {
+		if n := len(list(t, "v1", "ConfigMap", k.ns)); n != 1 {
+			return fmt.Errorf("%d ConfigMaps", n)
+		}
+		return nil
+	})
+	testcluster.Eventually(t, "nothing is remembered", func() error {
+		if n := remembered(t, k.name()); n != 0 {
+			return fmt.Errorf("%v resources", n)
+		}
+		return nil
+	})
+	if after := least(); after > before+5 {
+		t.Errorf("%d goroutines, %d before", after, before)
+	}
+}
+
+// each does something to many resources, several at a time.
+func (k *thing) each(t *testing.T, do func(*unstructured.Unstructured) error) {
+	t.Helper()
+	errs := make([]error, many)
+	slots := make(chan struct{}, 16)
+	var all sync.WaitGroup
+	for i := range many {
+		slots <- struct{}{}
+		all.Go(func() {
+			o := &unstructured.Unstructured{Object: map[string]any{}}
+			o.SetAPIVersion(k.apiVersion())
+			o.SetKind("Thing")
+			o.SetNamespace(k.ns)
+			o.SetName(fmt.Sprint("a", i))
+			errs[i] = client.IgnoreNotFound(do(o))
+			<-slots
+		})
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// remembered is how many resources of a kind the operator remembers.
+func remembered(t *testing.T, kind string) float64 {
+	t.Helper()
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() != "jacquard_remembered_resources" {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			if m.GetLabel()[0].GetValue() == kind {
+				return m.GetGauge().GetValue()
+			}
+		}
+	}
+	return 0
+}

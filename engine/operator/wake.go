@@ -1,0 +1,93 @@
+package operator
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+)
+
+// gather is how long changes of children and of statuses are gathered before
+// the resource is looked at: a child that changes all the time costs few looks.
+const gather = 100 * time.Millisecond
+
+// changes wakes a resource that changed: at once, unless just its status did.
+func changes() handler.EventHandler {
+	type queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
+	request := func(o client.Object) ctrl.Request { return ctrl.Request{NamespacedName: client.ObjectKeyFromObject(o)} }
+	return handler.Funcs{
+		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { q.Add(request(e.Object)) },
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) { q.Add(request(e.Object)) },
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
+			if onlyStatus(e.ObjectOld, e.ObjectNew) {
+				q.AddAfter(request(e.ObjectNew), gather)
+			} else {
+				q.Add(request(e.ObjectNew))
+			}
+		},
+	}
+}
+
+// onlyStatus says whether nothing changed that a person writes.
+func onlyStatus(a, b client.Object) bool {
+	return a.GetUID() == b.GetUID() && a.GetGeneration() == b.GetGeneration() &&
+		a.GetDeletionTimestamp().Equal(b.GetDeletionTimestamp()) &&
+		maps.Equal(a.GetLabels(), b.GetLabels()) && maps.Equal(a.GetAnnotations(), b.GetAnnotations())
+}
+
+// add puts a resource in the queue.
+func (r *run) add(namespace, name string) { r.addAfter(namespace, name, 0) }
+
+// addAfter puts a resource in the queue after a while. What is added meanwhile
+// becomes one with it.
+func (r *run) addAfter(namespace, name string, after time.Duration) {
+	if q := r.queue.Load(); q != nil {
+		(*q).AddAfter(ctrl.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}, after)
+	}
+}
+
+// lookAtAll puts every resource of the kind in the queue.
+func (r *run) lookAtAll() {
+	if r.queue.Load() == nil {
+		return
+	}
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(r.gvk.GroupVersion().WithKind(r.gvk.Kind + "List"))
+	if err := r.resources.List(context.Background(), list); err != nil {
+		return // not synced: its first list puts them all in
+	}
+	for i := range list.Items {
+		r.add(list.Items[i].GetNamespace(), list.Items[i].GetName())
+	}
+}
+
+// childChanged wakes the owner of a child.
+func (o *Operator) childChanged(of api.Owner, _ types.UID) {
+	o.mu.Lock()
+	r := o.runs[of.Kind]
+	o.mu.Unlock()
+	if r != nil {
+		r.addAfter(of.Namespace, of.Name, gather)
+	}
+}
+
+// kindSynced wakes everybody who has children of a kind.
+func (o *Operator) kindSynced(gvk apischema.GroupVersionKind) {
+	for _, r := range o.running() {
+		for _, c := range r.version().Children {
+			if c == gvk {
+				r.lookAtAll()
+			}
+		}
+	}
+}
