@@ -2,7 +2,7 @@ package funcs
 
 // Why a name is refused, where several share the reason.
 const (
-	clock     = "depends on the clock, so every render would differ; use a timestamp of the resource, such as .metadata.creationTimestamp"
+	clock     = "depends on the clock, so every render would differ; use a field of the resource"
 	dates     = "works on times of the operator's clock and time zone; write dates as text"
 	random    = "is random, so every render would differ; use stable"
 	keyMaking = "makes keys or certificates, which differ with every render; use stable for a secret, or a Certificate of cert-manager"

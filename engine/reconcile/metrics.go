@@ -24,4 +24,6 @@ var (
 	}, []string{"kind"})
 )
 
-func init() { metrics.Registry.MustRegister(applies, refusals, statusWrites, remembered, renderSeconds) }
+func init() {
+	metrics.Registry.MustRegister(applies, refusals, statusWrites, remembered, renderSeconds)
+}

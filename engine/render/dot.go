@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 // Dot is what `.` shows of a custom resource: apiVersion, kind, spec, status
@@ -13,14 +14,14 @@ func Dot(resource *unstructured.Unstructured) map[string]any {
 	o := resource.Object
 	meta, _ := o["metadata"].(map[string]any)
 	shown := map[string]any{}
-	for _, key := range []string{"name", "namespace", "uid", "generation"} {
-		if v, ok := meta[key]; ok {
-			shown[key] = v
+	for _, key := range schema.Shown {
+		v, ok := meta[key]
+		if texts, are := v.(map[string]any); are { // labels and annotations
+			left := visible(texts)
+			v, ok = left, len(left) > 0
 		}
-	}
-	for _, key := range []string{"labels", "annotations"} {
-		if m := visible(meta[key]); len(m) > 0 {
-			shown[key] = m
+		if ok {
+			shown[key] = v
 		}
 	}
 	dot := map[string]any{"apiVersion": o["apiVersion"], "kind": o["kind"], "metadata": shown}
@@ -32,8 +33,7 @@ func Dot(resource *unstructured.Unstructured) map[string]any {
 	return dot
 }
 
-func visible(v any) map[string]any {
-	m, _ := v.(map[string]any)
+func visible(m map[string]any) map[string]any {
 	out := make(map[string]any, len(m))
 	for key, value := range m {
 		if !api.Hidden(key) {

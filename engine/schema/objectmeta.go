@@ -14,6 +14,19 @@ func ObjectMeta() *Type { return objectMeta() }
 
 var objectMeta = sync.OnceValue(func() *Type { return reflected(reflect.TypeFor[metav1.ObjectMeta]()) })
 
+// Shown are the fields of a resource's metadata that a template sees. The rest
+// belongs to the cluster, and changes without the resource's author.
+var Shown = []string{"name", "namespace", "uid", "generation", "labels", "annotations"}
+
+// shownMeta is ObjectMeta as far as a template sees it.
+var shownMeta = sync.OnceValue(func() *Type {
+	t := &Type{kind: KindObject, fields: map[string]*Type{}}
+	for _, name := range Shown {
+		t.fields[name] = ObjectMeta().fields[name]
+	}
+	return t
+})
+
 // scalars are the Go types whose JSON is of another kind than their Go kind.
 var scalars = map[reflect.Type]*Type{
 	reflect.TypeFor[metav1.Time]():      {kind: KindString},

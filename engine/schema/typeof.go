@@ -25,7 +25,9 @@ func rootType(s *schema.Structural) *Type {
 		// The API server prunes the root of a resource even if no field is declared.
 		root.open = s.XPreserveUnknownFields
 	}
-	return withMeta(root)
+	withMeta(root)
+	root.fields["metadata"] = shownMeta()
+	return root
 }
 
 // withMeta gives a resource the fields that every resource has.

@@ -41,8 +41,9 @@ func takeInventory(t testing.TB, namespaces map[string]bool) *inventory {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Always in the same version, so that two inventories can be compared.
-	slices.SortFunc(all, func(a, b *metav1.APIResourceList) int { return strings.Compare(a.GroupVersion, b.GroupVersion) })
+	// Always in the same version, so that two inventories can be compared; the
+	// last, as autoscaling/v1 shows conditions among the annotations.
+	slices.SortFunc(all, func(a, b *metav1.APIResourceList) int { return strings.Compare(b.GroupVersion, a.GroupVersion) })
 	for _, list := range all {
 		gv, err := schema.ParseGroupVersion(list.GroupVersion)
 		if err != nil {

@@ -1,0 +1,58 @@
+package apply
+
+import (
+	"errors"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// TestUnderstand: answers of an API server 1.36, what they mean, and that no
+// value of the document is in what is said of them.
+func TestUnderstand(t *testing.T) {
+	for name, c := range map[string]struct {
+		status metav1.Status
+		cause  Cause
+		text   string
+	}{
+		"policy": {
+			metav1.Status{Code: 422, Reason: metav1.StatusReasonInvalid, Message: `configmaps "a" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no twos here`,
+				Details: &metav1.StatusDetails{Name: "a", Kind: "configmaps", Causes: []metav1.StatusCause{{Message: `ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no twos here`}}}},
+			Forbidden, `ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no twos here`,
+		},
+		"webhook": {
+			metav1.Status{Code: 400, Reason: metav1.StatusReasonBadRequest, Message: `admission webhook "w.example.com" denied the request: not today`},
+			Forbidden, `admission webhook "w.example.com" denied the request: not today`,
+		},
+		"unknown field": {
+			metav1.Status{Code: 500, Message: `failed to create typed patch object (ns/a; /v1, Kind=ConfigMap): .dat: field not declared in schema`},
+			Invalid, `dat: field not declared in schema`,
+		},
+		"mistyped map": {
+			metav1.Status{Code: 500, Message: "failed to create typed patch object (ns/a; /v1, Kind=Secret): errors:\n  .data: expected map, got &{[hunter2]}\n  .typ: field not declared in schema"},
+			Invalid, "data: expected map, got something else; typ: field not declared in schema",
+		},
+		"mistyped map, in another wording": {
+			metav1.Status{Code: 500, Message: "failed to create typed patch object (ns/a): expected map, got &{[hunter2\nhunter3]}"},
+			Invalid, "failed to create typed patch object (ns/a): expected map, got something else",
+		},
+		"conflict": {metav1.Status{Code: 409, Message: "it is there"}, Exists, "it is there"},
+		"recreated": {
+			metav1.Status{Code: 422, Message: `ConfigMap "a" is invalid: metadata.uid: Invalid value: "x": field is immutable`},
+			Gone, `ConfigMap "a" is invalid: metadata.uid: Invalid value: "x": field is immutable`,
+		},
+		"quota": {metav1.Status{Code: 403, Message: "exceeded quota: q"}, Forbidden, "exceeded quota: q"},
+		"busy":  {metav1.Status{Code: 503, Message: "busy"}, TryAgain, "busy"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := Understand(&apierrors.StatusError{ErrStatus: c.status}, map[string]any{})
+			if r.Cause != c.cause || r.Error() != c.text {
+				t.Errorf("cause %d: %s\nwant %d: %s", r.Cause, r, c.cause, c.text)
+			}
+		})
+	}
+	if r := Understand(errors.New("connection refused by 192.0.2.1"), nil); r.Cause != TryAgain || r.Error() != "the API server cannot be reached" {
+		t.Errorf("no answer at all: %d %s", r.Cause, r)
+	}
+}
