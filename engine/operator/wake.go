@@ -63,7 +63,9 @@ func (r *run) lookAtAll() {
 	}
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(r.gvk.GroupVersion().WithKind(r.gvk.Kind + "List"))
-	if err := r.resources.List(context.Background(), list); err != nil {
+	ended, end := context.WithCancel(context.Background())
+	end() // so that resources which cannot be listed are not waited for
+	if err := r.resources.List(ended, list); err != nil {
 		return // not synced: its first list puts them all in
 	}
 	for i := range list.Items {

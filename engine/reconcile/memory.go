@@ -21,6 +21,8 @@ type memory struct {
 	applied map[types.UID]plan.Memory
 	// made is the uid of each child as last applied, by child.
 	made map[string]types.UID
+	// pruned are the uids of children that were deleted and are seen still.
+	pruned map[types.UID]bool
 	// changed are the paths that the server changed in what was applied, by
 	// "Kind/name" of the child.
 	changed map[string][]string
@@ -49,7 +51,7 @@ func (r *Reconciler) remember(name types.NamespacedName, uid types.UID) *memory 
 	m := r.memory[name]
 	if m == nil || m.uid != uid {
 		m = &memory{
-			uid: uid, applied: map[types.UID]plan.Memory{}, made: map[string]types.UID{},
+			uid: uid, applied: map[types.UID]plan.Memory{}, pruned: map[types.UID]bool{}, made: map[string]types.UID{},
 			setbacks: map[string]*setback{},
 		}
 		r.memory[name] = m

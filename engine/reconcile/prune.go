@@ -3,11 +3,13 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -24,7 +26,14 @@ func (t *turn) prune(ctx context.Context, p *plan.Plan) {
 	if p == nil || t.found.incomplete {
 		return
 	}
+	// What was deleted may be seen for a while still.
+	maps.DeleteFunc(t.memory.pruned, func(uid types.UID, _ bool) bool {
+		return !slices.ContainsFunc(p.Prune, func(l observe.Live) bool { return l.Meta.GetUID() == uid })
+	})
 	for _, l := range p.Prune {
+		if t.memory.pruned[l.Meta.GetUID()] {
+			continue
+		}
 		if err := t.delete(ctx, l); err != nil {
 			t.memory.tries++
 			t.found.add(status.Problem{Severity: status.Retry, Reason: "PruneFailed", Message: err.Error()})
@@ -41,6 +50,7 @@ func (t *turn) delete(ctx context.Context, l observe.Live) error {
 	err := t.cluster.Writer.Delete(ctx, served, l.Meta)
 	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		applies.WithLabelValues(t.name, "prune").Inc()
+		t.memory.pruned[l.Meta.GetUID()] = true
 		delete(t.memory.applied, l.Meta.GetUID())
 		delete(t.memory.changed, shortName(l.GVK.Kind, l.Meta.GetName()))
 		return nil

@@ -44,7 +44,7 @@ func (s *site) works(data string, check func(error, map[string]any) bool) {
 		got, _ := o.Object["data"].(map[string]any)
 		cluster.Delete(s, "v1", "ConfigMap", s.namespace, "probe")
 		if !check(err, got) {
-			return errOld
+			return errNotYet
 		}
 		return nil
 	})

@@ -8,7 +8,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
 )
 
-var errOld = errors.New("it is the old one still")
+var errNotYet = errors.New("not yet")
 
 const configMap = `apiVersion: v1
 kind: ConfigMap
@@ -69,7 +69,7 @@ func TestDeletedWithFinalizer(t *testing.T) {
 	s.patch("v1", "ConfigMap", "a", "other", `{"metadata":{"finalizers":null}}`)
 	testcluster.Eventually(t, "it is made anew", func() error {
 		if o, err := cluster.Get("v1", "ConfigMap", s.namespace, "a"); err != nil || o.GetUID() == old.GetUID() {
-			return errOld
+			return errNotYet
 		}
 		return nil
 	})

@@ -1,0 +1,72 @@
+package life
+
+import (
+	"fmt"
+	"testing"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/jacquard-operator/jacquard/engine/operator"
+	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
+)
+
+// role lets an account do what an operator needs, and serve these groups.
+const role = `apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: %[1]s}
+rules:
+- {apiGroups: ["", apps, events.k8s.io, apiextensions.k8s.io, apiregistration.k8s.io, %[2]s], resources: ["*"], verbs: ["*"]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: %[1]s}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: %[1]s}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: %[1]s}]
+`
+
+// TestUnlistable: a kind whose resources may not be listed holds nobody up, not
+// even the operator's end, and is served as soon as they may.
+func TestUnlistable(t *testing.T) {
+	t.Parallel()
+	k := newThing(t, "unlistable", plain())
+	other := newThing(t, "listable", plain())
+	grant := func(groups string) {
+		for _, o := range testcluster.Parse(t, fmt.Sprintf(role, "unlistable", groups)) {
+			applied := client.ApplyConfigurationFromUnstructured(o)
+			if err := cluster.Client.Apply(t.Context(), applied, client.FieldOwner("person"), client.ForceOwnership); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	limited := func(o *operator.Options) {
+		install(o)
+		o.Config = rest.CopyConfig(o.Config)
+		o.Config.Impersonate = rest.ImpersonationConfig{UserName: "unlistable", Groups: []string{"system:authenticated"}}
+	}
+	grant(other.group)
+	op := cluster.Run(t, limited, k.root, other.root)
+	cluster.Served(t, k.apiVersion(), "Thing")
+	cluster.Served(t, other.apiVersion(), "Thing")
+	k.apply(t, "a", "")
+	other.apply(t, "o", "")
+	other.ready(t, "o")
+
+	k.write(t, map[string]string{"more.yaml": config("-more", "{{ .spec.text }}")})
+	cluster.Apply(t, "", gadget("unlistable.gadgets.example.com", "Namespaced"))
+	t.Cleanup(func() { dropCRD(t, "gadgets.unlistable.gadgets.example.com") })
+	other.write(t, map[string]string{"more.yaml": config("-more", "{{ .spec.text }}")})
+	other.data(t, "o-more", "hello")
+	op.Stop(t)
+
+	op = cluster.Run(t, limited, k.root, other.root)
+	testcluster.Eventually(t, "the folders are loaded", op.Ready)
+	other.apply(t, "o", "text: two")
+	other.data(t, "o", "two")
+	if err := cluster.Gone("v1", "ConfigMap", k.ns, "a"); err != nil {
+		t.Error(err)
+	}
+	grant(other.group + ", " + k.group)
+	k.ready(t, "a")
+	k.atRest(t, "a", "ConfigMap/a", "ConfigMap/a-more")
+}
