@@ -193,7 +193,7 @@ func (h *held) Error() string { return h.message }
 
 // soon holds a write until the present object is gone, which nobody may tell.
 func soon(message string) error {
-	return &held{status.Waiting, "ChildWaiting", message, retry{most: longWait / 2}}
+	return &held{status.Waiting, "ChildWaiting", message, retry{most: 10 * time.Second}}
 }
 
 // seldom holds a write for long.
