@@ -50,15 +50,15 @@ func (in *Input) compare(s *Step) (Action, string) {
 	if o.GetDeletionTimestamp() != nil {
 		return Hold, "the object is being deleted"
 	}
-	if s.Child.Policy.RecreateOnFailed && failed(s.Live.Body) {
-		return Recreate, "it ended Failed"
-	}
 	known, remembered := in.Memory[o.GetUID()]
 	if !Ours(in.Owner, o) {
 		if ok, whose := TakeOver(in.Owner, o, remembered); !ok {
 			return Refuse, whose
 		}
 		return Update, "it is taken over"
+	}
+	if s.Child.Policy.RecreateOnFailed && failed(s.Live.Body) {
+		return Recreate, "it ended Failed"
 	}
 	entry, _, _ := own.Ours(o.GetManagedFields(), api.FieldManager)
 	if o.GetAnnotations()[api.AnnotationDesired] != s.Hash {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -148,16 +149,16 @@ func unknown(kind string, err error) string {
 	return err.Error()
 }
 
-// prune lists live children of ours that nobody wants: not those of a file
-// that waits, nor of a kind whose objects are not known.
+// prune lists live children of ours that nobody wants, of kinds whose objects
+// are known. While a file waits, only what a rendered file made is pruned: the
+// rest may be what the waiting file is going to render, under an older name.
 func (in *Input) prune(wanted map[string]bool) []observe.Live {
-	waiting := map[string]bool{}
-	for _, w := range in.Result.Waiting {
-		waiting[w.File] = true
+	waits := func(l observe.Live) bool {
+		return len(in.Result.Waiting) > 0 && !slices.Contains(in.Result.Rendered, l.Meta.GetAnnotations()[api.AnnotationFile])
 	}
 	var out []observe.Live
 	for _, l := range in.Live {
-		if wanted[identity(l.GVK, l.Meta.GetNamespace(), l.Meta.GetName())] || waiting[l.Meta.GetAnnotations()[api.AnnotationFile]] {
+		if wanted[identity(l.GVK, l.Meta.GetNamespace(), l.Meta.GetName())] || waits(l) {
 			continue
 		}
 		if l.Meta.GetDeletionTimestamp() == nil && Ours(in.Owner, l.Meta) {

@@ -22,6 +22,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
+	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 // Cluster is what a Reconciler needs of the cluster.
@@ -43,9 +44,12 @@ type Version struct {
 	Kind *kind.Kind
 	// Broken says why the folder does not load; Kind is then nil.
 	Broken error
-	// Children are all kinds of children there may be: those of the folder
-	// and those on record.
-	Children []schema.GroupVersionKind
+	// Schema is the CRD's version that resources are shown in, also when the
+	// folder does not load; nil if the CRD cannot be read.
+	Schema *crdschema.Version
+	// Children are all kinds of children there may be, those of the folder and
+	// those on record, and how much of them is needed.
+	Children map[schema.GroupVersionKind]observe.Need
 }
 
 // A Reconciler serves the custom resources of one kind.
@@ -58,6 +62,7 @@ type Reconciler struct {
 
 	mu     sync.Mutex
 	memory map[types.NamespacedName]*memory
+	record record
 }
 
 // New returns a Reconciler for the kind named name; resources reads its custom
@@ -94,6 +99,18 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	turn.apply(ctx, decided)
 	turn.prune(ctx, decided)
 	return turn.report(ctx, decided)
+}
+
+// Find names the resource with this uid, if it was ever looked at.
+func (r *Reconciler) Find(uid types.UID) (name types.NamespacedName, found bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for name, m := range r.memory {
+		if m.uid == uid {
+			return name, true
+		}
+	}
+	return types.NamespacedName{}, false
 }
 
 // observe returns the resource as last seen, or nil when there is nothing to

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/template"
@@ -22,21 +24,20 @@ type view struct {
 	owner  plan.Owner
 	live   []observe.Live
 	state  map[schema.GroupVersionKind]observe.State
-	// pending: some kind has not been listed yet.
+	kind   *kind.Kind
+	// pending: some kind has not been listed yet, or not with what is needed.
 	pending bool
 }
 
 // look takes a view. Live objects of a kind that is not synced are left out,
 // since there may be others.
 func (r *Reconciler) look(v *Version, resource *unstructured.Unstructured) *view {
-	w := &view{served: r.cluster.Served(), state: map[schema.GroupVersionKind]observe.State{}}
+	w := &view{served: r.cluster.Served(), kind: v.Kind, state: map[schema.GroupVersionKind]observe.State{}}
 	w.owner = (&turn{Reconciler: r, resource: resource}).owner()
-	for _, gvk := range v.Children {
+	w.pending = v.Pending(r.cluster.Children)
+	for gvk := range v.Children {
 		state := r.cluster.Children.State(gvk)
 		w.state[gvk] = state
-		if state.Phase == observe.Unsynced && state.Err == nil {
-			w.pending = true
-		}
 		if state.Phase != observe.Synced {
 			continue
 		}
@@ -44,6 +45,19 @@ func (r *Reconciler) look(v *Version, resource *unstructured.Unstructured) *view
 		w.live = append(w.live, live...)
 	}
 	return w
+}
+
+// Pending says whether some kind of child has not been listed yet, or not with
+// as much as is needed, and nothing is known to be in the way: observe then
+// tells when it has been.
+func (v *Version) Pending(children *observe.Children) bool {
+	for gvk, need := range v.Children {
+		s := children.State(gvk)
+		if s.Phase == observe.Unsynced && s.Err == nil || s.Phase == observe.Synced && s.Holds < need {
+			return true
+		}
+	}
+	return false
 }
 
 // known returns the state of a kind; one that nobody watches is unknown.
@@ -65,10 +79,11 @@ func (w *view) HasAPI(apiVersion, kind string) (bool, error) {
 	return false, nil
 }
 
-// Children returns the live children that a file made, by namespace and name.
+// Children returns the live children that a file made, newest first, then by
+// name.
 func (w *view) Children(file string) ([]any, error) {
-	for gvk, state := range w.state {
-		if state.Phase == observe.Unsynced {
+	for _, gvk := range w.kind.Makes(file) {
+		if w.state[gvk].Phase == observe.Unsynced {
 			return nil, &template.Wait{Message: fmt.Sprintf("the live objects of kind %s are not known", gvk.Kind)}
 		}
 	}
@@ -78,7 +93,7 @@ func (w *view) Children(file string) ([]any, error) {
 			out = append(out, body(l))
 		}
 	}
-	slices.SortFunc(out, byName)
+	slices.SortFunc(out, newestFirst)
 	return out, nil
 }
 
@@ -99,10 +114,10 @@ func body(l observe.Live) map[string]any {
 	return object
 }
 
-func byName(a, b any) int {
+func newestFirst(a, b any) int {
 	x, y := unstructured.Unstructured{Object: a.(map[string]any)}, unstructured.Unstructured{Object: b.(map[string]any)}
-	if x.GetName() < y.GetName() {
-		return -1
+	if c := y.GetCreationTimestamp().Compare(x.GetCreationTimestamp().Time); c != 0 {
+		return c
 	}
-	return 1
+	return strings.Compare(x.GetName(), y.GetName())
 }

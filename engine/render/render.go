@@ -32,6 +32,8 @@ type Result struct {
 	// Children stand in the order of files and documents.
 	Children []Child
 	Waiting  []Waiting
+	// Rendered are the files that were rendered completely.
+	Rendered []string
 }
 
 // Children renders the files of a kind for a resource. Any error means that
@@ -52,6 +54,7 @@ func Children(ctx context.Context, k *kind.Kind, resource *unstructured.Unstruct
 			errs = append(errs, err)
 			continue
 		}
+		r.Rendered = append(r.Rendered, file)
 		for _, d := range docs {
 			c, err := newChild(k, resource, file, d)
 			errs = append(errs, err)

@@ -244,6 +244,7 @@ func (w *walk) drift(t *testing.T) {
 		for _, o := range children {
 			if w.r.IntN(3) == 0 {
 				how[o.GetUID()] = drift(t, w.r, o)
+				t.Logf("drift: %s of %s: %s", id(o), r.made.name(), how[o.GetUID()])
 			}
 		}
 	}
