@@ -22,14 +22,14 @@ var layers = map[string][]string{
 	"ready":     {},
 	"status":    {},
 	"template":  {"api", "funcs", "schema"},
-	"kind":      {"folder", "schema", "template"},
+	"kind":      {"api", "folder", "schema", "template"},
 	"render":    {"api", "kind", "schema", "template"},
 	"observe":   {"api"},
 	"plan":      {"api", "observe", "own", "render"},
 	"apply":     {"api", "observe"},
 	"reconcile": {"api", "apply", "kind", "observe", "own", "plan", "ready", "render", "status", "template"},
 	"operator":  {"api", "apply", "folder", "kind", "observe", "ready", "reconcile", "schema", "template"},
-	"offline":   {"api", "folder", "kind", "render", "schema", "template"},
+	"offline":   {"api", "folder", "kind", "render", "schema", "status", "template"},
 }
 
 // forTests are packages that only tests may import; what they may do is the

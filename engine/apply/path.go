@@ -78,6 +78,28 @@ func down(at, step any) any {
 	return nil
 }
 
+// valueAt is the text at a path, or "".
+func valueAt(document map[string]any, path []any) string {
+	var at any = document
+	for _, step := range path {
+		at = down(at, step)
+	}
+	text, _ := at.(string)
+	return text
+}
+
+// shortest is the shortest value that is looked for in a message: anything
+// shorter stands in too many words.
+const shortest = 3
+
+// without cuts a value of the document out of what the server says of it.
+func without(message, value string) string {
+	if len(value) < shortest {
+		return message
+	}
+	return strings.ReplaceAll(message, value, "…")
+}
+
 func shownPath(path []any) string {
 	var b strings.Builder
 	for _, step := range path {

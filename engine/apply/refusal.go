@@ -86,6 +86,9 @@ func Understand(err error, document map[string]any) *Refusal {
 	}
 	r.Cause = cause(s)
 	r.Fields = fields(s, document)
+	for i := range r.Fields {
+		r.Fields[i].Text = without(r.Fields[i].Text, valueAt(document, r.Fields[i].Path))
+	}
 	return r
 }
 
@@ -97,10 +100,10 @@ func cause(s metav1.Status) Cause {
 		return Exists
 	case denied.MatchString(s.Message):
 		return Forbidden
-	case s.Code == http.StatusUnprocessableEntity && strings.Contains(s.Message, "metadata.uid"),
+	case s.Code == http.StatusUnprocessableEntity && about(s, "metadata.uid"),
 		s.Code == http.StatusUnprocessableEntity && strings.Contains(s.Message, "UID in precondition"):
 		return Gone
-	case s.Code == http.StatusInternalServerError && strings.Contains(s.Message, typedPatch):
+	case s.Code == http.StatusInternalServerError && (strings.Contains(s.Message, typedPatch) || strings.Contains(s.Message, notConverted)):
 		return Invalid
 	case s.Code == http.StatusUnprocessableEntity, s.Code == http.StatusBadRequest,
 		s.Code == http.StatusRequestEntityTooLarge, s.Code == http.StatusUnsupportedMediaType:
@@ -118,6 +121,15 @@ func cause(s metav1.Status) Cause {
 // typedPatch begins the 500 by which the server answers an apply with an
 // unknown or mistyped field or a duplicate list key; trying again is of no use.
 const typedPatch = "failed to create typed patch object"
+
+// notConverted begins the 500 about a value that does not fit its type, such as
+// bad base64.
+const notConverted = "failed to convert new object"
+
+// about says whether an Invalid answer is about this field.
+func about(s metav1.Status, field string) bool {
+	return s.Details != nil && slices.ContainsFunc(s.Details.Causes, func(c metav1.StatusCause) bool { return c.Field == field })
+}
 
 // denied is how admission policies and webhooks refuse, with a code of their
 // own choice, often that of invalid content.

@@ -39,8 +39,18 @@ func TestUnderstand(t *testing.T) {
 		},
 		"conflict": {metav1.Status{Code: 409, Message: "it is there"}, Exists, "it is there"},
 		"recreated": {
-			metav1.Status{Code: 422, Message: `ConfigMap "a" is invalid: metadata.uid: Invalid value: "x": field is immutable`},
-			Gone, `ConfigMap "a" is invalid: metadata.uid: Invalid value: "x": field is immutable`,
+			metav1.Status{Code: 422, Message: `ConfigMap "a" is invalid: metadata.uid: Invalid value: "x": field is immutable`,
+				Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Field: "metadata.uid", Message: `Invalid value: "x": field is immutable`}}}},
+			Gone, `metadata.uid: Invalid value: field is immutable`,
+		},
+		"not about the uid": {
+			metav1.Status{Code: 422, Message: `Pod "a" is invalid: spec.x: Unsupported value: "y": supported values: "metadata.uid"`,
+				Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Field: "spec.x", Message: `Unsupported value: "y": supported values: "metadata.uid"`}}}},
+			Invalid, `spec.x: Unsupported value supported values: "metadata.uid"`,
+		},
+		"not converted": {
+			metav1.Status{Code: 500, Message: `failed to convert new object (ns/a; /v1, Kind=Secret) to proper version (v1): illegal base64 data at input byte 0`},
+			Invalid, `failed to convert new object (ns/a; /v1, Kind=Secret) to proper version (v1): illegal base64 data at input byte 0`,
 		},
 		"quota": {metav1.Status{Code: 403, Message: "exceeded quota: q"}, Forbidden, "exceeded quota: q"},
 		"busy":  {metav1.Status{Code: 503, Message: "busy"}, TryAgain, "busy"},

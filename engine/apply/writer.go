@@ -3,8 +3,11 @@ package apply
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -24,6 +27,10 @@ type Writer struct {
 	objects  dynamic.Interface
 	metadata metadata.Interface
 }
+
+// requestLimit is how long the server may take over one request before it
+// counts as lost.
+const requestLimit = time.Minute
 
 // NewWriter returns a Writer over two clients of the same cluster.
 func NewWriter(objects dynamic.Interface, meta metadata.Interface) *Writer {
@@ -52,6 +59,8 @@ func (w *Writer) Probe(ctx context.Context, r observe.Resource, doc *unstructure
 
 // apply server-side applies a document that has a precondition in its metadata.
 func (w *Writer) apply(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured, opts metav1.PatchOptions) (*unstructured.Unstructured, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestLimit)
+	defer cancel()
 	body, err := json.Marshal(doc.Object)
 	if err != nil {
 		return nil, fmt.Errorf("encoding %s %s: %w", doc.GetKind(), doc.GetName(), err)
@@ -91,6 +100,8 @@ func (w *Writer) of(r observe.Resource, namespace string) dynamic.ResourceInterf
 // Delete deletes the object with that uid, dependents in the background. It is
 // no error if that object is gone.
 func (w *Writer) Delete(ctx context.Context, r observe.Resource, o metav1.Object) error {
+	ctx, cancel := context.WithTimeout(ctx, requestLimit)
+	defer cancel()
 	uid := o.GetUID()
 	return w.of(r, o.GetNamespace()).Delete(ctx, o.GetName(), metav1.DeleteOptions{
 		Preconditions:     &metav1.Preconditions{UID: &uid},
@@ -100,6 +111,8 @@ func (w *Writer) Delete(ctx context.Context, r observe.Resource, o metav1.Object
 
 // Whose reads the metadata of an existing object, to tell whose it is.
 func (w *Writer) Whose(ctx context.Context, r observe.Resource, namespace, name string) (*metav1.PartialObjectMetadata, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestLimit)
+	defer cancel()
 	if r.Namespaced {
 		return w.metadata.Resource(r.GVR).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
 	}
@@ -109,6 +122,8 @@ func (w *Writer) Whose(ctx context.Context, r observe.Resource, namespace, name 
 // DropEntry drops one entry of an object's managedFields, if the object is
 // still at that resourceVersion.
 func (w *Writer) DropEntry(ctx context.Context, r observe.Resource, o metav1.Object, index int) (*unstructured.Unstructured, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestLimit)
+	defer cancel()
 	patch, err := json.Marshal([]map[string]any{
 		{"op": "test", "path": "/metadata/resourceVersion", "value": o.GetResourceVersion()},
 		{"op": "remove", "path": fmt.Sprintf("/metadata/managedFields/%d", index)},
@@ -116,11 +131,18 @@ func (w *Writer) DropEntry(ctx context.Context, r observe.Resource, o metav1.Obj
 	if err != nil {
 		return nil, err
 	}
-	return w.of(r, o.GetNamespace()).Patch(ctx, o.GetName(), types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: api.FieldManager})
+	answer, err := w.of(r, o.GetNamespace()).Patch(ctx, o.GetName(), types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: api.FieldManager})
+	if apierrors.IsInvalid(err) {
+		// A test that fails is answered as if the patch were at fault.
+		return nil, apierrors.NewConflict(r.GVR.GroupResource(), o.GetName(), errors.New("it changed meanwhile"))
+	}
+	return answer, err
 }
 
 // Status applies the status of a custom resource and returns the resource.
 func (w *Writer) Status(ctx context.Context, r observe.Resource, resource *unstructured.Unstructured, status map[string]any) (*unstructured.Unstructured, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestLimit)
+	defer cancel()
 	body, err := json.Marshal(map[string]any{
 		"apiVersion": resource.GetAPIVersion(), "kind": resource.GetKind(),
 		"metadata": map[string]any{"name": resource.GetName(), "uid": string(resource.GetUID())},
@@ -136,17 +158,18 @@ func (w *Writer) Status(ctx context.Context, r observe.Resource, resource *unstr
 var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
 // RecordKinds writes the record of child kinds on a CRD, before the first
-// child of a new kind is created.
-func (w *Writer) RecordKinds(ctx context.Context, crd metav1.Object, record string) error {
+// child of a new kind is created, and returns the CRD.
+func (w *Writer) RecordKinds(ctx context.Context, crd metav1.Object, record string) (metav1.Object, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestLimit)
+	defer cancel()
 	body, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid":         string(crd.GetUID()),
 		"annotations": map[string]any{api.AnnotationChildKinds: record},
 	}})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = w.objects.Resource(crds).Patch(ctx, crd.GetName(), types.MergePatchType, body, metav1.PatchOptions{FieldManager: api.FieldManager})
-	return err
+	return w.objects.Resource(crds).Patch(ctx, crd.GetName(), types.MergePatchType, body, metav1.PatchOptions{FieldManager: api.FieldManager})
 }
 
 // InstallCRD server-side applies a CRD.

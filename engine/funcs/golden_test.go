@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -54,8 +55,7 @@ func arity(f *Func) string {
 
 // special are the names that are no pure functions: the interpreter has them.
 var special = []string{
-	"and", "or", "include", "required", "fail", "lookup", "hasAPI", "child", "children",
-	"wait", "select", "await", "rendered", "config", "file", "stable",
+	"and", "or", "include", "required", "fail", "hasAPI", "child", "children", "wait",
 }
 
 // builtins are text/template's; the package does not list them.
@@ -92,7 +92,11 @@ func TestEveryNameIsDecided(t *testing.T) {
 }
 
 func TestRefusedSayWhatInstead(t *testing.T) {
+	later := regexp.MustCompile(`use (stable|config|lookup|select|await|rendered|file)\b`)
 	for name, reason := range Refused() {
+		if later.MatchString(reason) {
+			t.Errorf("%s: the reason %q sends to a function that there is not", name, reason)
+		}
 		if len(reason) < 20 || !strings.Contains(reason, ";") && !strings.Contains(reason, ",") {
 			t.Errorf("%s: the reason %q does not say what to do instead", name, reason)
 		}

@@ -2,14 +2,15 @@ package funcs
 
 // Why a name is refused, where several share the reason.
 const (
-	clock     = "depends on the clock, so every render would differ; use a field of the resource"
+	clock     = "depends on the clock, so every render would differ; put the time into the resource's spec"
 	dates     = "works on times of the operator's clock and time zone; write dates as text"
-	random    = "is random, so every render would differ; use stable"
-	keyMaking = "makes keys or certificates, which differ with every render; use stable for a secret, or a Certificate of cert-manager"
+	random    = "is random, so every render would differ; put the value into a Secret of its own and refer to it"
+	keyMaking = "makes keys or certificates, which differ with every render; make a Certificate of cert-manager"
 	ciphers   = "puts keys into templates; leave secrets in a Secret and refer to it"
-	operator  = "reads the operator's environment; use config"
+	operator  = "reads the operator's environment; put it into the resource's spec"
 	osPaths   = "depends on the operator's system; use the function without os"
 	webPages  = "escapes for web pages, which objects are not; values need no escaping"
+	unread    = "is not in this release; for what this folder made use child or children, else have the resource's spec say it"
 	toml      = "has no exact form for these values; write TOML as text, or use toJson"
 )
 
@@ -23,7 +24,8 @@ var refused = map[string]string{
 
 	"randAlphaNum": random, "randAlpha": random, "randAscii": random,
 	"randNumeric": random, "randBytes": random, "randInt": random,
-	"shuffle": random, "uuidv4": random + ", or .metadata.uid for an identity",
+	"shuffle": "is random, so every render would differ; keep the order, or use sortAlpha",
+	"uuidv4":  "is random, so every render would differ; for an identity use .metadata.uid",
 
 	"genPrivateKey": keyMaking, "genCA": keyMaking, "genCAWithKey": keyMaking,
 	"genSelfSignedCert": keyMaking, "genSelfSignedCertWithKey": keyMaking,
@@ -32,11 +34,11 @@ var refused = map[string]string{
 
 	"bcrypt":         "salts at random, so every render would differ; hash the password where the Secret is made",
 	"htpasswd":       "salts at random, so every render would differ; hash the password where the Secret is made",
-	"derivePassword": "makes passwords in templates, slowly; use stable",
+	"derivePassword": "makes passwords in templates, slowly; put the password into a Secret and refer to it",
 	"encryptAES":     ciphers, "decryptAES": ciphers,
 
 	"env": operator, "expandenv": operator,
-	"getHostByName": "asks DNS, whose answer changes; use the host name itself, or lookup for a Service",
+	"getHostByName": "asks DNS, whose answer changes; use the host name itself",
 	"osBase":        osPaths, "osClean": osPaths, "osDir": osPaths,
 	"osExt": osPaths, "osIsAbs": osPaths,
 
@@ -44,6 +46,13 @@ var refused = map[string]string{
 	"call":  "calls functions that are values, and no value is a function; use include",
 	"hello": "only greets; write the text itself",
 	"tpl":   "would run a value as a template; write the template into the folder and use include",
+
+	"lookup": unread, "select": unread,
+	"await":    "is not in this release; use wait",
+	"rendered": "is not in this release; use child for the live object, or put what two files share into a partial",
+	"config":   "is not in this release; put the value into the resource's spec, or write it into the template",
+	"file":     "is not in this release; write the text into a partial and use include",
+	"stable":   "is not in this release; put the value into a Secret of its own and refer to it",
 
 	"toToml": toml, "mustToToml": toml,
 	"fromToml": "has no exact form for these values; use fromYaml or fromJson",

@@ -3,6 +3,8 @@ package kind
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"text/template/parse"
 
 	"github.com/jacquard-operator/jacquard/engine/schema"
@@ -14,7 +16,7 @@ import (
 // cluster returns has any type.
 func (k *Kind) check() error {
 	c := &checker{kind: k, defines: k.Templates.Defines(), done: map[string]map[*schema.Type]bool{}}
-	root := schema.Root(k.Version)
+	root := typed{Type: schema.Root(k.Version)}
 	names := k.Files
 	if k.HasStatus {
 		names = append(names[:len(names):len(names)], statusFile)
@@ -33,17 +35,49 @@ type checker struct {
 	// again are the variables of the tree that are set again somewhere: they
 	// may hold anything.
 	again map[string]bool
-	errs  []error
+	// from is where the tree is called, of a partial.
+	from template.Place
+	errs []error
+}
+
+// A typed is the type of a value and, unless it is Any, the value's path from
+// the root of the resource, such as spec.env[].
+type typed struct {
+	*schema.Type
+	path string
+}
+
+var unknown = typed{Type: schema.Any}
+
+// field is the value of a field.
+func (t typed) field(name string) (typed, bool) {
+	next, found := t.Field(name)
+	return typed{next, below(t.path, name)}, found
+}
+
+// item is a value of a list or of a map.
+func (t typed) item() typed {
+	if t.Kind() == schema.KindFreeMap {
+		return typed{t.Elem(), t.path + ".*"}
+	}
+	return typed{t.Elem(), t.path + "[]"}
+}
+
+func below(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
 }
 
 // A scope is the types of dot and of the variables.
 type scope struct {
-	dot  *schema.Type
-	vars map[string]*schema.Type
+	dot  typed
+	vars map[string]typed
 }
 
-func (s scope) with(dot *schema.Type) scope {
-	vars := make(map[string]*schema.Type, len(s.vars))
+func (s scope) with(dot typed) scope {
+	vars := make(map[string]typed, len(s.vars))
 	for name, t := range s.vars {
 		vars[name] = t
 	}
@@ -51,14 +85,14 @@ func (s scope) with(dot *schema.Type) scope {
 }
 
 // text checks one template with the type of its dot.
-func (c *checker) text(tree *parse.Tree, dot *schema.Type) {
+func (c *checker) text(tree *parse.Tree, dot typed) {
 	if tree == nil {
 		return
 	}
 	before, again := c.tree, c.again
 	c.tree, c.again = tree, map[string]bool{}
 	c.findAgain(tree.Root)
-	c.list(tree.Root, scope{dot, map[string]*schema.Type{"$": dot}})
+	c.list(tree.Root, scope{dot, map[string]typed{"$": dot}})
 	c.tree, c.again = before, again
 }
 
@@ -115,21 +149,21 @@ func (c *checker) list(list *parse.ListNode, s scope) {
 		case *parse.RangeNode:
 			c.rangeOver(n, s)
 		case *parse.TemplateNode:
-			c.call(n.Name, c.pipe(n.Pipe, s))
+			c.call(n, n.Name, c.pipe(n.Pipe, s))
 		}
 	}
 }
 
 func (c *checker) rangeOver(n *parse.RangeNode, s scope) {
 	over := c.pipe(n.Pipe, s)
-	item := over.Elem()
+	item := over.item()
 	inner := s.with(item)
 	if d := n.Pipe.Decl; len(d) > 0 {
-		inner.vars[d[0].Ident[0]] = schema.Any
+		inner.vars[d[0].Ident[0]] = unknown
 		inner.vars[d[len(d)-1].Ident[0]] = item
 		for _, v := range d {
 			if c.again[v.Ident[0]] {
-				inner.vars[v.Ident[0]] = schema.Any
+				inner.vars[v.Ident[0]] = unknown
 			}
 		}
 	}
@@ -138,43 +172,46 @@ func (c *checker) rangeOver(n *parse.RangeNode, s scope) {
 }
 
 // declare gives variables their type; one that is set again may hold anything.
-func (c *checker) declare(p *parse.PipeNode, t *schema.Type, s scope) {
+func (c *checker) declare(p *parse.PipeNode, t typed, s scope) {
 	for _, d := range p.Decl {
 		if p.IsAssign || c.again[d.Ident[0]] {
-			t = schema.Any
+			t = unknown
 		}
 		s.vars[d.Ident[0]] = t
 	}
 }
 
 // call checks a define with every type of dot that it is called with.
-func (c *checker) call(name string, dot *schema.Type) {
+func (c *checker) call(n parse.Node, name string, dot typed) {
 	if c.done[name] == nil {
 		c.done[name] = map[*schema.Type]bool{}
 	}
-	if c.done[name][dot] {
+	if c.done[name][dot.Type] {
 		return
 	}
-	c.done[name][dot] = true
+	c.done[name][dot.Type] = true
+	before := c.from
+	c.from = c.kind.Templates.Place(c.tree, n)
 	c.text(c.defines[name], dot)
+	c.from = before
 }
 
-func (c *checker) pipe(p *parse.PipeNode, s scope) *schema.Type {
+func (c *checker) pipe(p *parse.PipeNode, s scope) typed {
 	if p == nil {
-		return schema.Any
+		return unknown
 	}
-	var t *schema.Type
+	var t typed
 	for _, cmd := range p.Cmds {
 		t = c.command(cmd, s)
 	}
 	if len(p.Cmds) > 1 {
-		return schema.Any
+		return unknown
 	}
 	return t
 }
 
-func (c *checker) command(cmd *parse.CommandNode, s scope) *schema.Type {
-	types := make([]*schema.Type, len(cmd.Args))
+func (c *checker) command(cmd *parse.CommandNode, s scope) typed {
+	types := make([]typed, len(cmd.Args))
 	for i, a := range cmd.Args {
 		types[i] = c.operand(a, s)
 	}
@@ -184,58 +221,66 @@ func (c *checker) command(cmd *parse.CommandNode, s scope) *schema.Type {
 	}
 	if fn.Ident == "include" && len(cmd.Args) == 3 {
 		if name, literal := cmd.Args[1].(*parse.StringNode); literal {
-			c.call(name.Text, types[2])
+			c.call(fn, name.Text, types[2])
 		}
 	}
-	return schema.Any
+	return unknown
 }
 
-func (c *checker) operand(node parse.Node, s scope) *schema.Type {
+func (c *checker) operand(node parse.Node, s scope) typed {
 	switch n := node.(type) {
 	case *parse.DotNode:
 		return s.dot
 	case *parse.FieldNode:
-		return c.path(n, s.dot, "", n.Ident)
+		return c.path(n, s, s.dot, n.Ident)
 	case *parse.VariableNode:
-		return c.path(n, s.vars[n.Ident[0]], n.Ident[0], n.Ident[1:])
+		return c.path(n, s, s.vars[n.Ident[0]], n.Ident[1:])
 	case *parse.ChainNode:
-		return c.path(n, c.operand(n.Node, s), "(…)", n.Field)
+		return c.path(n, s, c.operand(n.Node, s), n.Field)
 	case *parse.PipeNode:
 		return c.pipe(n, s)
 	}
-	return schema.Any
+	return unknown
 }
 
 // path follows fields through the schema.
-func (c *checker) path(n parse.Node, t *schema.Type, from string, fields []string) *schema.Type {
-	for i, name := range fields {
-		next, found := t.Field(name)
+func (c *checker) path(n parse.Node, s scope, t typed, fields []string) typed {
+	for _, name := range fields {
+		next, found := t.field(name)
 		if !found {
-			c.undeclared(n, t, from, fields[:i+1])
-			return schema.Any
+			c.fail(n, c.undeclared(s, t, name))
+			return unknown
 		}
 		t = next
 	}
 	return t
 }
 
-func (c *checker) undeclared(n parse.Node, t *schema.Type, from string, fields []string) {
-	parent, name := fields[:len(fields)-1], fields[len(fields)-1]
-	written := func(path []string) string {
-		text := from
-		for i, p := range path {
-			if i > 0 || from != "" {
-				text += "."
-			}
-			text += p
-		}
-		return text
-	}
-	err := fmt.Errorf("%s %s has no field %s", c.kind.GVK.Kind, c.kind.GVK.Version, written(fields))
+// undeclared says that the value at t has no field of that name.
+func (c *checker) undeclared(s scope, t typed, name string) string {
 	if len(t.Fields()) == 0 {
-		err = fmt.Errorf("%s, a %s, has no field %s", written(parent), t.Kind(), name)
-	} else if near := schema.Suggest(name, t.Fields()); near != "" {
-		err = fmt.Errorf("%w; did you mean %s?", err, written(append(parent[:len(parent):len(parent)], near)))
+		return fmt.Sprintf("%s, %s, has no field %s", t.path, article(t.Kind().String()), name)
 	}
-	c.errs = append(c.errs, &template.Error{Place: c.kind.Templates.Place(c.tree, n), Err: err})
+	said := fmt.Sprintf("%s %s has no field %s", c.kind.GVK.Kind, c.kind.GVK.Version, below(t.path, name))
+	if near := schema.Suggest(name, t.Fields()); near != "" {
+		return said + "; did you mean " + below(t.path, near) + "?"
+	}
+	if root := s.vars["$"]; t.path != "" && root.path == "" && slices.Contains(root.Fields(), name) {
+		return said + "; did you mean $." + name + "?"
+	}
+	return said
+}
+
+func article(noun string) string {
+	if strings.ContainsRune("aeiou", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
+}
+
+func (c *checker) fail(n parse.Node, text string) {
+	if c.from.File != "" {
+		text += " (called from " + c.from.String() + ")"
+	}
+	c.errs = append(c.errs, &template.Error{Place: c.kind.Templates.Place(c.tree, n), Err: errors.New(text)})
 }

@@ -1,10 +1,12 @@
 package kind
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"text/template/parse"
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -54,27 +56,53 @@ func Compile(f *folder.Folder, crd *schema.CRD, limits template.Limits) (*Kind, 
 	if f.Name != crd.Name {
 		return nil, fmt.Errorf("compiling folder %s: its CRD is named %s", f.Name, crd.Name)
 	}
+	var errs []error
 	settings, err := readSettings(f.Settings)
 	if err != nil {
-		return nil, err
+		errs = append(errs, err)
 	}
 	version, err := crd.Version(settings.Version)
 	if err != nil {
-		return nil, fmt.Errorf("compiling folder %s: %w", f.Name, err)
+		return nil, errors.Join(append(errs, settings.wrap("version", fmt.Errorf("compiling folder %s: %w", f.Name, err)))...)
 	}
 	set, err := template.Compile(sources(f), limits)
-	if err != nil {
-		return nil, err
-	}
+	errs = append(errs, err)
 	k := &Kind{
 		Name: crd.Name, CRD: crd, Version: version, Settings: settings, Templates: set,
 		GVK:       apischema.GroupVersionKind{Group: crd.Group, Version: version.Name, Kind: crd.Kind},
 		HasStatus: f.Status != nil, Asks: set.Asks(), Digest: f.Digest,
 	}
-	if err := errors.Join(k.findChildren(f), k.check()); err != nil {
+	errs = append(errs, k.findChildren(f), k.checkPartials(f), k.check())
+	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
 	return k, nil
+}
+
+// checkPartials refuses what stands outside of any define: nothing prints it.
+func (k *Kind) checkPartials(f *folder.Folder) error {
+	var errs []error
+	for _, p := range f.Partials {
+		tree := k.Templates.Tree(p.Shown)
+		if tree == nil {
+			continue
+		}
+		for _, n := range tree.Root.Nodes {
+			if text, ok := n.(*parse.TextNode); ok && len(bytes.TrimSpace(text.Text)) == 0 {
+				continue
+			}
+			place := k.Templates.Place(tree, n)
+			if text, ok := n.(*parse.TextNode); ok {
+				lead := text.Text[:len(text.Text)-len(bytes.TrimLeft(text.Text, " \t\r\n"))]
+				if breaks := bytes.Count(lead, []byte("\n")); breaks > 0 {
+					place.Line, place.Column = place.Line+breaks, len(lead)-bytes.LastIndexByte(lead, '\n')
+				}
+			}
+			errs = append(errs, &template.Error{Place: place, Err: errors.New("this stands outside of any define, and so nothing prints it: a partial holds {{ define \"name\" }} … {{ end }}")})
+			break
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // sources are the templates of a folder.
@@ -99,6 +127,9 @@ func (k *Kind) findChildren(f *folder.Folder) error {
 	var errs []error
 	k.made = map[string][]apischema.GroupVersionKind{}
 	for _, file := range f.Children {
+		if k.Templates.Tree(stem(file)) == nil {
+			continue
+		}
 		k.Files = append(k.Files, stem(file))
 		found, err := literalChildren(file, k.Templates.Tree(stem(file)))
 		errs = append(errs, err)
@@ -123,6 +154,9 @@ func (k *Kind) add(c Child) error {
 	if schema.ClusterScoped(c.GroupKind()) {
 		return &template.Error{Place: c.Place, Err: fmt.Errorf("%s is cluster-scoped: a child must live in the namespace of its resource", c.Kind)}
 	}
+	if wrong := schema.Misplaced(c.GroupVersionKind); wrong != "" {
+		return &template.Error{Place: c.Place, Err: errors.New(wrong)}
+	}
 	if !slices.ContainsFunc(k.Children, func(x Child) bool { return x.GroupVersionKind == c.GroupVersionKind }) {
 		k.Children = append(k.Children, c)
 	}
@@ -133,6 +167,9 @@ func (k *Kind) add(c Child) error {
 func (k *Kind) Creates(gvk apischema.GroupVersionKind) bool {
 	return slices.ContainsFunc(k.Children, func(c Child) bool { return c.GroupVersionKind == gvk })
 }
+
+// Makes returns the kinds of children that a file can create.
+func (k *Kind) Makes(file string) []apischema.GroupVersionKind { return k.made[file] }
 
 // Reads says whether a template reads live children of this kind.
 func (k *Kind) Reads(gvk apischema.GroupVersionKind) bool {

@@ -19,6 +19,7 @@ import (
 func literalChildren(f folder.File, tree *parse.Tree) ([]Child, error) {
 	l := &literals{file: f, text: string(f.Data)}
 	l.list(tree.Root)
+	l.errs = append(l.errs, checkLines(f)...)
 	return l.found, errors.Join(l.errs...)
 }
 
@@ -33,7 +34,12 @@ type literals struct {
 type header struct {
 	apiVersion, kind string
 	at               int // byte offset of the later of both
+	// computed is the key that an action makes the value of, and where.
+	computed   string
+	computedAt int
 }
+
+var computedLine = regexp.MustCompile(`^(apiVersion|kind):[^#\n]*$`)
 
 var headerLine = regexp.MustCompile(`^(apiVersion|kind):[ \t]+["']?([A-Za-z0-9./-]+)["']?[ \t]*(?:#.*)?$`)
 
@@ -70,6 +76,9 @@ func (l *literals) lines(n *parse.TextNode, h header) header {
 		off += len(line)
 		atColumn0 := start == 0 || l.text[start-1] == '\n'
 		whole := strings.HasSuffix(line, "\n") || off == len(l.text) || l.trimmedAfter(off)
+		if m := computedLine.FindStringSubmatch(line); m != nil && atColumn0 && !whole {
+			h.computed, h.computedAt = m[1], start
+		}
 		if !atColumn0 || !whole {
 			continue
 		}
@@ -112,11 +121,18 @@ func (l *literals) said(h header, key, value string, at int) header {
 
 // end is the end of a document or of a branch.
 func (l *literals) end(h header) {
-	if h.kind == "" && h.apiVersion != "" {
-		l.fail(h.at, "apiVersion without a literal kind in the same branch: write the line `kind: …` at column 0 beside it")
-	}
-	if h.kind != "" && h.apiVersion == "" {
-		l.fail(h.at, "kind without a literal apiVersion in the same branch: write the line `apiVersion: …` at column 0 beside it")
+	for _, missing := range []struct{ key, value, other, otherValue string }{
+		{"kind", h.kind, "apiVersion", h.apiVersion}, {"apiVersion", h.apiVersion, "kind", h.kind},
+	} {
+		switch {
+		case missing.value != "" || missing.otherValue == "":
+		case h.computed == missing.key:
+			l.fail(h.computedAt, "%s without a literal %s in the same branch: %s may not be computed: write the kinds that there are in branches of `if`",
+				missing.other, missing.key, missing.key)
+		default:
+			l.fail(h.at, "%s without a literal %s in the same branch: write the line `%s: …` at column 0 beside it",
+				missing.other, missing.key, missing.key)
+		}
 	}
 }
 

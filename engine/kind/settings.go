@@ -1,13 +1,21 @@
 package kind
 
 import (
+	"errors"
 	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
 // Settings is kind.yaml: what a folder says about itself. Every field is
@@ -24,6 +32,8 @@ type Settings struct {
 	// LookAgain is how often the live children are listed even though no event
 	// came; default 10 minutes, at least 10 seconds.
 	LookAgain metav1.Duration `json:"lookAgain,omitempty"`
+
+	places map[string]template.Place // of the values, by field
 }
 
 // The bounds of lookAgain.
@@ -43,14 +53,103 @@ func readSettings(f *folder.File) (Settings, error) {
 	if f == nil {
 		return s, nil
 	}
-	if err := yaml.UnmarshalStrict(f.Data, &s); err != nil {
-		return s, fmt.Errorf("%s: reading the kind's settings: %w", f.Shown, err)
+	var doc yaml.Node
+	if err := yaml.Unmarshal(f.Data, &doc); err != nil {
+		return s, notYAML(f, err)
 	}
-	if s.APIVersion != settingsVersion || s.Kind != settingsKind {
-		return s, fmt.Errorf("%s: it must say apiVersion: %s and kind: %s", f.Shown, settingsVersion, settingsKind)
+	if len(doc.Content) == 0 {
+		return s, nil
 	}
-	if s.LookAgain.Duration < ShortestLook {
-		return s, fmt.Errorf("%s: lookAgain: must be at least %s", f.Shown, ShortestLook)
+	at := func(n *yaml.Node) template.Place {
+		return template.Place{File: f.Shown, Line: n.Line, Column: n.Column}
 	}
-	return s, nil
+	root := doc.Content[0]
+	if root.Kind != yaml.MappingNode {
+		return s, &template.Error{Place: at(root), Err: errors.New("it must be a map of fields")}
+	}
+	s.places = map[string]template.Place{}
+	var errs []error
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		key, value := root.Content[i], root.Content[i+1]
+		if first, twice := s.places[key.Value]; twice {
+			errs = append(errs, &template.Error{Place: at(key), Err: fmt.Errorf("%s occurs twice: it stands at %s already", key.Value, first)})
+			continue
+		}
+		s.places[key.Value] = at(value)
+		take, known := fields[key.Value]
+		if !known {
+			errs = append(errs, &template.Error{Place: at(key), Err: unknownField(key.Value)})
+			continue
+		}
+		if wrong := take(&s, value); wrong != "" {
+			errs = append(errs, &template.Error{Place: at(value), Err: fmt.Errorf("%s %s", key.Value, wrong)})
+		}
+	}
+	return s, errors.Join(errs...)
+}
+
+// fields take the value of a field of kind.yaml, or say what is wrong with it.
+var fields = map[string]func(*Settings, *yaml.Node) string{
+	"apiVersion": func(_ *Settings, n *yaml.Node) string { return mustBe(n, settingsVersion) },
+	"kind":       func(_ *Settings, n *yaml.Node) string { return mustBe(n, settingsKind) },
+	"version": func(s *Settings, n *yaml.Node) string {
+		if n.Tag != "!!str" || n.Kind != yaml.ScalarNode {
+			return "must be a text, such as v1"
+		}
+		s.Version = n.Value
+		return ""
+	},
+	"allowEmpty": func(s *Settings, n *yaml.Node) string {
+		if n.Tag != "!!bool" || n.Decode(&s.AllowEmpty) != nil {
+			return "must be true or false"
+		}
+		return ""
+	},
+	"lookAgain": func(s *Settings, n *yaml.Node) string {
+		d, err := time.ParseDuration(n.Value)
+		if err != nil || n.Kind != yaml.ScalarNode {
+			return "must be a duration, such as 10m or 90s"
+		}
+		if d < ShortestLook {
+			return "must be at least " + ShortestLook.String()
+		}
+		s.LookAgain.Duration = d
+		return ""
+	},
+}
+
+func mustBe(n *yaml.Node, want string) string {
+	if n.Kind != yaml.ScalarNode || n.Value != want {
+		return "must be " + want
+	}
+	return ""
+}
+
+func unknownField(name string) error {
+	if near := schema.Suggest(name, slices.Sorted(maps.Keys(fields))); near != "" {
+		return fmt.Errorf("unknown field %s; did you mean %s?", name, near)
+	}
+	return fmt.Errorf("unknown field %s; there are %s", name, strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
+}
+
+var yamlLine = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
+
+// notYAML gives the parser's error its place.
+func notYAML(f *folder.File, err error) error {
+	place := template.Place{File: f.Shown, Line: 1, Column: 1}
+	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
+		if line, digits := strconv.Atoi(m[1]); digits == nil {
+			place.Line = line
+		}
+		err = errors.New(m[2])
+	}
+	return &template.Error{Place: place, Err: err}
+}
+
+// wrap gives an error the place of a field, if kind.yaml has the field.
+func (s Settings) wrap(field string, err error) error {
+	if place, written := s.places[field]; written {
+		return &template.Error{Place: place, Err: err}
+	}
+	return err
 }

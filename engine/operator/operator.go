@@ -86,6 +86,7 @@ func New(options Options) (*Operator, error) {
 // connect makes the clients and what they feed.
 func (o *Operator) connect() error {
 	cfg := rest.CopyConfig(o.options.Config)
+	cfg.QPS = -1 // the API server is fair to its clients; a limiter here would let one kind hold up the others
 	objects, err := dynamic.NewForConfigAndClient(cfg, o.http)
 	if err != nil {
 		return err

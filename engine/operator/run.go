@@ -21,7 +21,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
@@ -120,12 +119,7 @@ func (o *Operator) awaitChildren(ctx context.Context, r *run) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		pending := false
-		for _, gvk := range r.version().Children {
-			s := o.children.State(gvk)
-			pending = pending || (s.Phase == observe.Unsynced && s.Err == nil)
-		}
-		if !pending {
+		if !r.version().Pending(o.children) {
 			return nil
 		}
 		select {
@@ -148,7 +142,7 @@ func (o *Operator) lookAround(ctx context.Context, r *run) {
 			return
 		case <-timer.C:
 		}
-		for _, gvk := range r.version().Children {
+		for gvk := range r.version().Children {
 			if err := o.children.Look(ctx, gvk); err != nil && ctx.Err() == nil {
 				log.FromContext(ctx).Info("looking at children", "kind", r.name, "error", err.Error())
 			}
@@ -163,10 +157,12 @@ func (o *Operator) stop(name string) {
 	delete(o.runs, name)
 	delete(o.troubles, name)
 	o.mu.Unlock()
+	foldersBroken.DeleteLabelValues(name)
 	if r == nil {
 		return
 	}
 	r.stop()
+	r.reconciler.End()
 	o.children.Want(name, nil)
 	o.mgr.GetLogger().Info("kind stops", "kind", name)
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -76,8 +78,8 @@ func (o *Operator) settle(ctx context.Context, name string) error {
 	if running != nil && compiled == nil && running.version().Kind != nil {
 		return nil // the last good version runs on
 	}
-	version := reconcile.Version{Kind: compiled, Broken: trouble, Children: o.childKinds(compiled, crd)}
-	o.children.Want(name, needs(version))
+	version := reconcile.Version{Kind: compiled, Broken: trouble, Schema: shown(compiled, crd), Children: o.childKinds(compiled, crd)}
+	o.children.Want(name, version.Children)
 	if running == nil {
 		return o.start(ctx, gvk, crd, version)
 	}
@@ -91,9 +93,9 @@ func (o *Operator) settle(ctx context.Context, name string) error {
 
 func same(a, b *reconcile.Version) bool {
 	if a.Kind == nil || b.Kind == nil {
-		return a.Kind == b.Kind && a.Broken.Error() == b.Broken.Error() && slices.Equal(a.Children, b.Children)
+		return a.Kind == b.Kind && a.Broken.Error() == b.Broken.Error() && maps.Equal(a.Children, b.Children)
 	}
-	return a.Kind.Digest == b.Kind.Digest && a.Kind.CRD.Object.Generation == b.Kind.CRD.Object.Generation && slices.Equal(a.Children, b.Children)
+	return a.Kind.Digest == b.Kind.Digest && a.Kind.CRD.Object.Generation == b.Kind.CRD.Object.Generation && maps.Equal(a.Children, b.Children)
 }
 
 // compile understands a folder for the live CRD; trouble says why it cannot.
@@ -121,8 +123,8 @@ func (o *Operator) note(ctx context.Context, name string, crd *apiextensionsv1.C
 		o.loaded[name] = true
 	}
 	o.mu.Unlock()
-	foldersBroken.WithLabelValues(name).Set(0)
 	if trouble == nil {
+		foldersBroken.WithLabelValues(name).Set(0)
 		return
 	}
 	foldersBroken.WithLabelValues(name).Set(1)
@@ -148,7 +150,7 @@ func (o *Operator) noteLonely(ctx context.Context, name string, lonely bool) {
 // cut keeps an event's note below the API's limit of 1,024 bytes.
 func cut(s string) string {
 	if len(s) > 1000 {
-		return s[:1000] + "…"
+		return strings.ToValidUTF8(s[:1000], "") + "…"
 	}
 	return s
 }
@@ -166,38 +168,51 @@ func shownAs(k *kind.Kind, crd *apiextensionsv1.CustomResourceDefinition) (apisc
 	return apischema.GroupVersionKind{}, errors.New("the CRD has no storage version")
 }
 
-// childKinds are the kinds of children there may be: those of the folder, and
-// those on record, in the version that the cluster prefers.
-func (o *Operator) childKinds(k *kind.Kind, crd *apiextensionsv1.CustomResourceDefinition) []apischema.GroupVersionKind {
-	var all []apischema.GroupVersionKind
+// shown is the schema of the version that templates see; nil if the CRD cannot
+// be read.
+func shown(k *kind.Kind, crd *apiextensionsv1.CustomResourceDefinition) *schema.Version {
+	if k != nil {
+		return k.Version
+	}
+	live, err := schema.FromObject(crd)
+	if err != nil {
+		return nil
+	}
+	v, err := live.Version("")
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
+// childKinds are the kinds of children there may be, those of the folder and,
+// in the version that the cluster prefers, those on record; and how much of
+// them is needed.
+func (o *Operator) childKinds(k *kind.Kind, crd *apiextensionsv1.CustomResourceDefinition) map[apischema.GroupVersionKind]observe.Need {
+	all := map[apischema.GroupVersionKind]observe.Need{}
 	have := map[apischema.GroupKind]bool{}
 	if k != nil {
 		for _, c := range k.Children {
-			all = append(all, c.GroupVersionKind)
+			all[c.GroupVersionKind] = need(k, c.GroupVersionKind)
 			have[c.GroupKind()] = true
 		}
 	}
 	for _, gk := range reconcile.Recorded(crd.Annotations[api.AnnotationChildKinds]) {
 		if served, found := o.discovery.Served().Preferred(gk); found && !have[gk] {
-			all = append(all, served.GVK)
+			all[served.GVK] = need(k, served.GVK)
 		}
 	}
 	return all
 }
 
-// needs says how much of each kind of child is needed: the whole body where a
+// need says how much of a kind of child is needed: the whole body where a
 // template reads it, what readiness is judged by, or metadata.
-func needs(v reconcile.Version) map[apischema.GroupVersionKind]observe.Need {
-	out := map[apischema.GroupVersionKind]observe.Need{}
-	for _, gvk := range v.Children {
-		switch {
-		case v.Kind != nil && v.Kind.Reads(gvk):
-			out[gvk] = observe.Body
-		case ready.NeedsBody(gvk.GroupKind()):
-			out[gvk] = observe.Readiness
-		default:
-			out[gvk] = observe.Metadata
-		}
+func need(k *kind.Kind, gvk apischema.GroupVersionKind) observe.Need {
+	switch {
+	case k != nil && k.Reads(gvk):
+		return observe.Body
+	case ready.NeedsBody(gvk.GroupKind()):
+		return observe.Readiness
 	}
-	return out
+	return observe.Metadata
 }

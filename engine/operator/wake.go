@@ -73,8 +73,17 @@ func (r *run) lookAtAll() {
 	}
 }
 
-// childChanged wakes the owner of a child.
-func (o *Operator) childChanged(of api.Owner, _ types.UID) {
+// childChanged wakes the owner of a child: the one that its annotation names,
+// or else the one whose uid it wears.
+func (o *Operator) childChanged(of api.Owner, uid types.UID) {
+	if of == (api.Owner{}) {
+		for _, r := range o.running() {
+			if name, found := r.reconciler.Find(uid); found {
+				r.addAfter(name.Namespace, name.Name, gather)
+			}
+		}
+		return
+	}
 	o.mu.Lock()
 	r := o.runs[of.Kind]
 	o.mu.Unlock()
@@ -86,10 +95,8 @@ func (o *Operator) childChanged(of api.Owner, _ types.UID) {
 // kindSynced wakes everybody who has children of a kind.
 func (o *Operator) kindSynced(gvk apischema.GroupVersionKind) {
 	for _, r := range o.running() {
-		for _, c := range r.version().Children {
-			if c == gvk {
-				r.lookAtAll()
-			}
+		if _, has := r.version().Children[gvk]; has {
+			r.lookAtAll()
 		}
 	}
 }

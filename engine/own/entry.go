@@ -112,6 +112,23 @@ func (e Entry) Owns(path ...string) bool {
 	return false
 }
 
+// Reaches says whether the entry owns the field at path or anything below it.
+func (e Entry) Reaches(path ...string) bool {
+	set := e.fields()
+	for i := range path {
+		pe := fieldpath.PathElement{FieldName: &path[i]}
+		if set.Members.Has(pe) {
+			return true
+		}
+		below, deep := set.Children.Get(pe)
+		if !deep {
+			return false
+		}
+		set = below
+	}
+	return true
+}
+
 // fields are the entry's paths, never nil.
 func (e Entry) fields() *fieldpath.Set {
 	if e.Fields == nil {

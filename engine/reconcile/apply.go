@@ -28,6 +28,7 @@ func (t *turn) apply(ctx context.Context, p *plan.Plan) {
 		t.found.incomplete = true
 		t.found.add(status.Problem{Severity: status.Retry, Reason: "NotRecorded", Message: err.Error()})
 		t.found.again(backOff(t.memory.tries, 0, longWait))
+		t.memory.tries++
 		return
 	}
 	var mu sync.Mutex // guards memory and findings
@@ -62,11 +63,7 @@ type write struct {
 	resource observe.Resource
 }
 
-// child names the child, whichever object it is.
-func (w *write) child() string {
-	o := w.Document
-	return o.GetKind() + "/" + o.GroupVersionKind().Group + "/" + o.GetNamespace() + "/" + o.GetName()
-}
+func (w *write) child() string { return childName(w.Document) }
 
 // key tells setbacks of a child apart: creating it, making it anew because it
 // failed, which must back off whichever object it is, and changing this object.
@@ -94,6 +91,7 @@ func (w *write) settled() bool {
 		return true
 	case plan.Refuse:
 		w.problem(status.Stalled, "NotOurs", "%s is there already and is left alone: %s", w.Why)
+		w.found.again(backOff(0, longestGap, longestGap))
 		return true
 	}
 	if s := w.memory.due(key, w.Hash, w.now); s != nil {
@@ -124,20 +122,18 @@ func (w *write) report(p status.Problem) {
 func (w *write) carryOut(ctx context.Context) {
 	gvk := w.Document.GroupVersionKind()
 	served, found := w.cluster.Served().Resource(gvk)
-	if !found || !served.Namespaced {
-		w.locked(func() {
-			w.problem(status.Stalled, "NotAllowed", "%s cannot be a child: %s", "it is cluster-scoped in this cluster")
-		})
-		return
-	}
 	w.resource = served
 	var err error
-	switch w.Action {
-	case plan.Create:
+	switch {
+	case !found:
+		err = soon("the cluster does not have this kind any more")
+	case !served.Namespaced:
+		err = seldom(status.Stalled, "NotAllowed", "it is cluster-scoped in this cluster and cannot be a child")
+	case w.Action == plan.Create:
 		err = w.create(ctx)
-	case plan.Update:
+	case w.Action == plan.Update:
 		err = w.update(ctx, w.Live.Meta)
-	case plan.Recreate:
+	case w.Action == plan.Recreate:
 		err = w.recreate(ctx, w.Live.Meta, "it is made anew: "+w.Why)
 	}
 	w.locked(func() { w.conclude(err) })

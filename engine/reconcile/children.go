@@ -33,15 +33,20 @@ func (t *turn) children(p *plan.Plan, w *view) []status.Child {
 			out = append(out, t.child(l))
 			continue
 		}
-		out = append(out, missing(s.Document))
+		out = append(out, missing(s.Document, w.state[gvk]))
 	}
 	return out
 }
 
 func childKey(group, kind, name string) string { return group + "/" + kind + "/" + name }
 
-func missing(o *unstructured.Unstructured) status.Child {
-	return status.Child{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName(), Message: "not there yet"}
+// missing tells of a child that is not among the live ones.
+func missing(o *unstructured.Unstructured, s observe.State) status.Child {
+	c := status.Child{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName(), Message: "not there yet"}
+	if s.Phase == observe.Unsynced {
+		c.Message = "not known"
+	}
+	return c
 }
 
 // child judges one live child.

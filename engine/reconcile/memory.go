@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"maps"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,18 +22,21 @@ type memory struct {
 	applied map[types.UID]plan.Memory
 	// made is the uid of each child as last applied, by child.
 	made map[string]types.UID
-	// pruned are the uids of children that were deleted and are seen still.
-	pruned map[types.UID]bool
+	// pruned are children that were to be deleted and are seen still, by uid.
+	pruned map[types.UID]*pruning
 	// changed are the paths that the server changed in what was applied, by
 	// "Kind/name" of the child.
 	changed map[string][]string
 	// setbacks are writes that failed, by child and by uid of the live object.
 	setbacks map[string]*setback
-	// answer is the resource as the last status write answered it, and sent
-	// the hash of that status.
-	answer *unstructured.Unstructured
-	sent   string
-	tries  int
+	// answer is the resource as the last status write answered it, when that
+	// was, and sent the hash of that status.
+	answer   *unstructured.Unstructured
+	answered time.Time
+	sent     string
+	// told is what the last event said of a resource without status.
+	told  string
+	tries int
 }
 
 // A setback is a failed write: it is not tried again with the same content
@@ -51,13 +55,21 @@ func (r *Reconciler) remember(name types.NamespacedName, uid types.UID) *memory 
 	m := r.memory[name]
 	if m == nil || m.uid != uid {
 		m = &memory{
-			uid: uid, applied: map[types.UID]plan.Memory{}, pruned: map[types.UID]bool{}, made: map[string]types.UID{},
+			uid: uid, applied: map[types.UID]plan.Memory{}, pruned: map[types.UID]*pruning{}, made: map[string]types.UID{},
 			setbacks: map[string]*setback{},
 		}
 		r.memory[name] = m
 		remembered.WithLabelValues(r.name).Set(float64(len(r.memory)))
 	}
 	return m
+}
+
+// End forgets everything.
+func (r *Reconciler) End() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.memory)
+	remembered.DeleteLabelValues(r.name)
 }
 
 func (r *Reconciler) forget(name types.NamespacedName) {
@@ -73,8 +85,9 @@ func (m *memory) newest(cached *unstructured.Unstructured) *unstructured.Unstruc
 	if m.answer == nil {
 		return cached
 	}
+	// A cache that is behind for so long has gone back, as after a restore.
 	c, err := resourceversion.CompareResourceVersion(cached.GetResourceVersion(), m.answer.GetResourceVersion())
-	if err != nil || c >= 0 {
+	if err != nil || c >= 0 || time.Since(m.answered) > longWait {
 		m.answer = nil
 		return cached
 	}
@@ -88,6 +101,29 @@ func (m *memory) take(child string, uid types.UID, applied plan.Memory) {
 		delete(m.applied, old)
 	}
 	m.made[child], m.applied[uid] = uid, applied
+}
+
+// keep forgets children that the plan does not have any more.
+func (m *memory) keep(p *plan.Plan) {
+	steps, uids := map[string]bool{}, map[types.UID]bool{}
+	for i := range p.Steps {
+		o := p.Steps[i].Document
+		steps[childName(o)], steps[shortName(o.GetKind(), o.GetName())] = true, true
+		if live := p.Steps[i].Live; live != nil {
+			uids[live.Meta.GetUID()] = true
+		}
+	}
+	maps.DeleteFunc(m.made, func(child string, _ types.UID) bool { return !steps[child] })
+	maps.DeleteFunc(m.changed, func(child string, _ []string) bool { return !steps[child] })
+	for _, uid := range m.made {
+		uids[uid] = true
+	}
+	maps.DeleteFunc(m.applied, func(uid types.UID, _ plan.Memory) bool { return !uids[uid] })
+}
+
+// childName names a child, whichever object it is.
+func childName(o *unstructured.Unstructured) string {
+	return o.GetKind() + "/" + o.GroupVersionKind().Group + "/" + o.GetNamespace() + "/" + o.GetName()
 }
 
 // due returns the setback of a write that is not to be tried now, or nil.

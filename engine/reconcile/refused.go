@@ -18,7 +18,9 @@ func (w *write) refused(err error) (status.Problem, retry) {
 	refusals.WithLabelValues(w.name, reasons[refusal.Cause]).Inc()
 	switch refusal.Cause {
 	case apply.Invalid:
-		p.Severity, p.Reason, when.most = status.Stalled, "Invalid", 0
+		// The same content is refused again, unless something else changed.
+		p.Severity, p.Reason = status.Stalled, "Invalid"
+		when.atLeast, when.most = w.version.LookAgain(), w.version.LookAgain()
 	case apply.Forbidden:
 		p.Reason = "Forbidden"
 	case apply.NotServed:

@@ -71,6 +71,7 @@ func (t *turn) plan(rendered *render.Result, w *view) *plan.Plan {
 		t.found.add(status.Problem{Severity: status.Stalled, Reason: "RenderFailed", Message: err.Error()})
 		return nil
 	}
+	t.memory.keep(p)
 	if p.Empty {
 		t.found.add(status.Problem{Severity: status.Stalled, Reason: "RenderedNothing",
 			Message: "the templates render no children any more, so the present ones are kept; if that is meant, the folder says allowEmpty: true in kind.yaml"})

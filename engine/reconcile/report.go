@@ -2,7 +2,7 @@ package reconcile
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"strings"
 	"time"
 
@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/own"
 	"github.com/jacquard-operator/jacquard/engine/plan"
@@ -26,27 +27,59 @@ func (t *turn) report(ctx context.Context, p *plan.Plan) (reconcile.Result, erro
 	w := t.look(t.version, t.resource) // as it is after applying
 	live, _ := t.resource.Object["status"].(map[string]any)
 	in := status.Input{
-		Generation: t.resource.GetGeneration(), Live: live, Now: metav1.Now(),
+		Generation: t.resource.GetGeneration(), Live: t.ours(live), Now: metav1.Now(),
 		Children: t.children(p, w), Own: t.own(ctx, w), Problems: t.found.problems,
 	}
 	out, err := status.Make(in)
-	if err != nil {
+	if err == nil {
+		err = t.write(ctx, out, live)
+	}
+	if why := invalid(err); why != "" && in.Own != nil { // say so in a status without the kind's own fields
 		in.Own = nil
-		in.Problems = append(in.Problems, status.Problem{Severity: status.Stalled, Reason: "StatusInvalid", Message: err.Error()})
-		if out, err = status.Make(in); err != nil {
-			return reconcile.Result{}, fmt.Errorf("making the status: %w", err)
+		in.Problems = append(in.Problems, status.Problem{Severity: status.Stalled, Reason: "StatusInvalid", Message: why})
+		if out, err = status.Make(in); err == nil {
+			err = t.write(ctx, out, live)
 		}
 	}
-	if err := t.write(ctx, out, live); err != nil {
+	switch {
+	case err != nil:
 		t.memory.tries++
 		t.found.again(backOff(t.memory.tries, 0, longWait))
 		log.FromContext(ctx).Info("status not written", "error", err.Error())
-		return reconcile.Result{RequeueAfter: t.found.requeue}, nil
-	}
-	if len(t.found.problems) == 0 {
+	case len(t.found.problems) == 0:
 		t.memory.tries = 0
 	}
 	return reconcile.Result{RequeueAfter: t.found.requeue}, nil
+}
+
+// invalid says what is wrong with a status that was refused for its content,
+// here or by the API server; "" for all other errors.
+func invalid(err error) string {
+	var refusal *apply.Refusal
+	switch {
+	case err == nil:
+		return ""
+	case !errors.As(err, &refusal):
+		return "status.yaml: " + err.Error()
+	case refusal.Cause == apply.Invalid:
+		return "status.yaml: " + refusal.Error()
+	}
+	return ""
+}
+
+// ours is the live status as far as our own entry in managedFields covers it.
+func (t *turn) ours(live map[string]any) map[string]any {
+	entry, ok, err := own.OursAt(t.resource.GetManagedFields(), api.FieldManager, "status")
+	if err != nil || !ok {
+		return nil
+	}
+	kept := map[string]any{}
+	for field, v := range live {
+		if entry.Reaches("status", field) {
+			kept[field] = v
+		}
+	}
+	return kept
 }
 
 // own renders status.yaml; nil if it cannot be rendered.
@@ -98,21 +131,22 @@ func (t *turn) write(ctx context.Context, out status.Output, live map[string]any
 		return nil // it is gone, or another one by now: an event tells
 	}
 	if err != nil {
-		return err
+		return apply.Understand(err, map[string]any{"status": desired})
 	}
 	statusWrites.WithLabelValues(t.name).Inc()
+	t.memory.answered = time.Now()
 	t.memory.answer, t.memory.sent = answer, hash+"@"+answer.GetResourceVersion()
 	t.tell(ctx, out)
 	return nil
 }
 
-func (v *Version) hasStatus() bool { return v.Kind == nil || v.Kind.Version.Status }
+func (v *Version) hasStatus() bool { return v.Schema == nil || v.Schema.Status }
 
 func (t *turn) pruned(desired map[string]any) (map[string]any, []string) {
-	if t.version.Kind == nil {
+	if t.version.Schema == nil {
 		return desired, nil
 	}
-	return t.version.Kind.Version.PruneStatus(desired)
+	return t.version.Schema.PruneStatus(desired)
 }
 
 // says says whether the live status is what is desired, with nothing of ours
@@ -130,9 +164,11 @@ func (t *turn) says(desired, live map[string]any) bool {
 
 // tell records an event and a line of log when a condition changed.
 func (t *turn) tell(ctx context.Context, out status.Output) {
-	if len(out.Changed) == 0 {
+	told := out.Reason + ": " + out.Message
+	if len(out.Changed) == 0 || (!t.version.hasStatus() && t.memory.told == told) {
 		return
 	}
+	t.memory.told = told
 	severity := corev1.EventTypeNormal
 	for _, p := range t.found.problems {
 		if p.Severity != status.Waiting {

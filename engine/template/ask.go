@@ -1,6 +1,7 @@
 package template
 
 import (
+	"strings"
 	"text/template/parse"
 )
 
@@ -25,6 +26,13 @@ func checkChild(c *compiler, fn *parse.IdentifierNode, args []parse.Node) {
 		return
 	}
 	name := args[0].(*parse.StringNode).Text
+	if stem, ok := strings.CutSuffix(name, ".yaml"); ok && c.set.files[stem] != nil {
+		c.fail(fn, "%s takes the name of the file without .yaml: %s %q", fn.Ident, fn.Ident, stem)
+		return
+	}
+	if c.set.lost["file "+name] {
+		return
+	}
 	if r := c.set.files[name]; r == nil || !isChildFile(name) {
 		c.fail(fn, "the folder has no file %s.yaml%s", name, didYouMean(nearest(name, sortedKeys(c.set.files))))
 	}

@@ -4,12 +4,9 @@ import (
 	"errors"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"text/template/parse"
 	"unicode/utf8"
-
-	"github.com/jacquard-operator/jacquard/engine/funcs"
 )
 
 // A Source is one file of a folder: what its author wrote.
@@ -31,6 +28,7 @@ type Set struct {
 	limits  Limits
 	shapes  *shapeCache
 	asks    []Ask
+	lost    map[string]bool
 }
 
 // A routine is one compiled template: a file or a define.
@@ -43,11 +41,12 @@ type routine struct {
 
 // Compile parses and compiles all files of a folder. Its error joins an *Error
 // for everything that is wrong: syntax, unknown and refused functions, names
-// defined twice, templates called that do not exist.
+// defined twice, templates called that do not exist. With an error the Set
+// only shows the trees of those files that parse.
 func Compile(sources []Source, limits Limits) (*Set, error) {
 	s := &Set{
 		files: map[string]*routine{}, defines: map[string]*routine{}, trees: map[string]*parse.Tree{},
-		limits: limits.withDefaults(), shapes: newShapeCache(),
+		limits: limits.withDefaults(), shapes: newShapeCache(), lost: map[string]bool{},
 	}
 	var errs []error
 	parsed := make([]map[string]*parse.Tree, len(sources))
@@ -55,20 +54,28 @@ func Compile(sources []Source, limits Limits) (*Set, error) {
 		trees, err := parseSource(in)
 		errs = append(errs, err)
 		parsed[i] = trees
+		if err != nil {
+			s.lose(in)
+		}
 	}
 	for i, in := range sources {
 		errs = append(errs, s.declare(in, parsed[i]))
 	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
 	for i, in := range sources {
 		errs = append(errs, s.compileSource(in, parsed[i]))
 	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
+	return s, errors.Join(errs...)
+}
+
+var defineAction = regexp.MustCompile(`\{\{-?\s*(?:define|block)\s+"([^"]*)"`)
+
+// lose remembers what a file that does not parse would have declared, so that
+// nobody is told that it is not there.
+func (s *Set) lose(in Source) {
+	s.lost["file "+in.Name] = true
+	for _, m := range defineAction.FindAllStringSubmatch(in.Text, -1) {
+		s.lost[m[1]] = true
 	}
-	return s, nil
 }
 
 // Tree returns the parse tree of a file, or nil.
@@ -153,10 +160,13 @@ func (s *Set) declare(in Source, trees map[string]*parse.Tree) error {
 
 func (s *Set) compileSource(in Source, trees map[string]*parse.Tree) error {
 	var errs []error
-	for _, name := range sortedKeys(trees) {
+	for _, name := range sortedKeys(trees) { // none if the file does not parse
 		into := s.files[in.Name]
 		if name != "" {
 			into = s.defines[name]
+		}
+		if into.src.file != in.File { // the name is taken, which was said
+			continue
 		}
 		c := &compiler{set: s, src: into.src, scope: []string{"$"}, made: map[string]bool{}}
 		into.body = c.list(trees[name].Root)
@@ -225,53 +235,6 @@ func (c *compiler) scoped(f func()) {
 	depth := len(c.scope)
 	f()
 	c.scope = c.scope[:depth]
-}
-
-var syntaxMessage = regexp.MustCompile(`(?s)^template: .*?:(\d+): (.*)$`)
-var quotedToken = regexp.MustCompile(`"([^"]+)"|<([^<>]+)>|\{\{(\w+)`)
-
-// syntaxError gives the parser's error, which knows only its line, a column:
-// that of the token it quotes, or else of the last action on the line.
-func syntaxError(src *source, err error) error {
-	m := syntaxMessage.FindStringSubmatch(err.Error())
-	if m == nil {
-		return pos{src, 0}.wrap(err)
-	}
-	line, _ := strconv.Atoi(m[1])
-	lines := strings.SplitAfter(src.text, "\n")
-	line = min(max(line, 1), len(lines))
-	start := len(strings.Join(lines[:line-1], ""))
-	column := max(strings.LastIndex(lines[line-1], "{{"), 0)
-	for _, token := range quotedToken.FindAllStringSubmatch(m[2], -1) {
-		if i := strings.Index(lines[line-1], token[1]+token[2]+token[3]); i >= 0 && token[1]+token[2]+token[3] != "" {
-			column = i
-			break
-		}
-	}
-	place := pos{src, start + column}
-	return &Error{Place: place.place(), Quote: shortened(strings.TrimSpace(lines[line-1])), Err: errors.New(m[2])}
-}
-
-// function resolves a name to what carries it out.
-func (c *compiler) function(n *parse.IdentifierNode) (special, *funcs.Func) {
-	if f, ok := specials[n.Ident]; ok {
-		return f, nil
-	}
-	if f, ok := funcs.Table()[n.Ident]; ok {
-		return special{}, f
-	}
-	if reason, refused := funcs.Refused()[n.Ident]; refused {
-		c.fail(n, "the function %s is not available: %s", n.Ident, reason)
-		return special{}, nil
-	}
-	c.fail(n, "there is no function %s%s", n.Ident, suggestFunction(n.Ident))
-	return special{}, nil
-}
-
-func suggestFunction(name string) string {
-	known := sortedKeys(funcs.Table())
-	known = append(known, sortedKeys(specials)...)
-	return didYouMean(nearest(name, known))
 }
 
 func sortedKeys[V any](m map[string]V) []string {

@@ -173,7 +173,7 @@ func TestWideningIsRefused(t *testing.T) {
 	var rows []row
 	for _, key := range []string{"selector", "podSelector", "labelSelector", "namespaceSelector", "matchLabels", "matchExpressions", "hard", "securityContext", "rules"} {
 		rows = append(rows,
-			row{key, "a: 1\n" + key + ": {{ .n }}", key + " is nothing, and without it " + key + " would"},
+			row{key, "a: 1\n" + key + ": {{ .n }}", key + " is nothing, and an absent " + key + " would select or allow more"},
 			row{key + " inside", "a: 1\n" + key + ":\n  b:\n    c: {{ .n }}\n    d: 1", "c is nothing, and without it " + key + " would"},
 			row{key + " empty", key + ":\n{{- range .n }}\n  b: 1\n{{- end }}", key + " is nothing"},
 			row{key + " null", key + ":\n  b: null", "b is nothing"},

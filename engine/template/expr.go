@@ -69,6 +69,9 @@ func (c *compiler) command(cmd *parse.CommandNode, piped expr) expr {
 		return c.invoke(fn, cmd.Args[1:], piped)
 	}
 	if len(cmd.Args) > 1 || piped != nil {
+		if c.readsHelm(first) {
+			return constant{}
+		}
 		c.fail(first, "%s is not a function and takes no arguments", first)
 		return constant{}
 	}
@@ -102,23 +105,11 @@ func (c *compiler) operand(node parse.Node) expr {
 	return constant{}
 }
 
-// helmRoots are what a Helm chart reads, and what to read here instead.
-var helmRoots = map[string]string{
-	"Values":       "read the custom resource: .spec",
-	"Release":      "read the custom resource: .metadata.name, .metadata.namespace",
-	"Chart":        "a folder has no chart; write the text itself",
-	"Files":        "there is no .Files; put the text into the template or a ConfigMap",
-	"Capabilities": `ask hasAPI "group/version" "Kind"`,
-	"Template":     "write the text itself",
-}
-
 func (c *compiler) chain(n parse.Node, from expr, fields []string) expr {
 	if len(fields) == 0 {
 		return from
 	}
-	if instead, helm := helmRoots[fields[0]]; helm {
-		c.fail(n, "there is no .%s: %s", fields[0], instead)
-	}
+	c.readsHelm(n)
 	return &chainExpr{at: c.at(n), from: from, fields: fields}
 }
 

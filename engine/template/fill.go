@@ -208,6 +208,9 @@ func (f *filler) entry(e entry, key string, k keep) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if gone, ok := v.(absent); ok && inside != "" && k == "" {
+		return nil, f.pos(gone.why).errorf("%s is nothing, and an absent %[1]s would select or allow more: give it a value, or leave it out with `if` around the whole key of an object that needs none", string(inside))
+	}
 	if gone, ok := v.(absent); ok && inside != "" {
 		return nil, f.pos(gone.why).errorf("%s is nothing, and without it %s would select or allow more: give it a value, or leave it out with `if` around the whole key of an object that needs none", shown(e.key, key), string(inside))
 	}
@@ -254,6 +257,9 @@ func (f *filler) merge(out map[string]any, from map[string]origin, e entry, k ke
 	}
 	for _, key := range sortedKeys(v.(map[string]any)) {
 		if first, twice := from[key]; twice {
+			if first.node != nil && first.node.kind == constNode {
+				return h.at.errorf("the key %s stands there already: it was written at %s: leave one out with omit, or put both together with merge", key, f.pos(first).place())
+			}
 			return h.at.errorf("a key of this map stands there already: it was written at %s", f.pos(first).place())
 		}
 		out[key], from[key] = v.(map[string]any)[key], origin{at: h.at}

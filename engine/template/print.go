@@ -153,6 +153,9 @@ func (x *exec) splice(at pos, f *fragment) error {
 	case len(bare) == 0:
 		return x.appendIndented(at, f, "", width)
 	case bytes.HasSuffix(bytes.TrimRight(prefix, " "), []byte(":")) && bytes.HasSuffix(prefix, []byte(" ")):
+		if inFlow(prefix) && strings.IndexByte("{[\"'", f.text[0]) < 0 && !inBlock(x.out.buf) {
+			return at.errorf("an include of several lines cannot stand within { } or [ ]: write the map around it in block style, one key a line")
+		}
 		if err := x.write(at, "\n"); err != nil {
 			return err
 		}

@@ -127,25 +127,6 @@ func directive(text string) int {
 	return 0
 }
 
-func yamlError(text string, err error) error {
-	m := yamlMessage.FindStringSubmatch(err.Error())
-	if m == nil {
-		return &shapeError{1, 1, err}
-	}
-	line, _ := strconv.Atoi(m[1])
-	line = max(line, 1)
-	message := anyHole.ReplaceAllString(m[2], "{{…}}")
-	column := 1
-	if lines := strings.Split(text, "\n"); line <= len(lines) {
-		at := lines[line-1]
-		column = len(at) - len(strings.TrimLeft(at, " ")) + 1
-		if strings.Contains(at, "\t") {
-			message += " (YAML is indented with blanks, never tabs)"
-		}
-	}
-	return &shapeError{line, column, errors.New(message)}
-}
-
 // A shaper turns YAML's nodes into ours.
 type shaper struct {
 	lines []string

@@ -78,7 +78,7 @@ func checkInclude(c *compiler, fn *parse.IdentifierNode, args []parse.Node) {
 		return
 	}
 	if name, ok := args[0].(*parse.StringNode); ok && c.set.defines[name.Text] == nil {
-		c.fail(fn, "there is no template %q", name.Text)
+		c.noTemplate(fn, name.Text)
 	}
 }
 

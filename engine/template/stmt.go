@@ -153,7 +153,7 @@ func (c *compiler) rangeOver(n *parse.BranchNode) stmt {
 func (c *compiler) template(n *parse.TemplateNode) stmt {
 	called := c.set.defines[n.Name]
 	if called == nil {
-		c.fail(n, "there is no template %q", n.Name)
+		c.noTemplate(n, n.Name)
 		return nil
 	}
 	s := &callStmt{at: c.at(n), call: called, arg: constant{}}

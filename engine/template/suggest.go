@@ -3,7 +3,9 @@ package template
 import (
 	"fmt"
 	"strings"
+	"text/template/parse"
 
+	"github.com/jacquard-operator/jacquard/engine/funcs"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
@@ -19,3 +21,70 @@ func didYouMean(name string) string {
 
 // isChildFile says whether a file of this name makes children.
 func isChildFile(name string) bool { return name != "status" && !strings.HasPrefix(name, "_") }
+
+// otherWords are words of other languages, and what to write for them.
+var otherWords = map[string]string{
+	"elseif": "{{ else if … }}", "elif": "{{ else if … }}", "elsif": "{{ else if … }}",
+	"endif": "{{ end }}", "endrange": "{{ end }}", "endwith": "{{ end }}",
+	"for": "{{ range … }}", "foreach": "{{ range … }}", "unless": "{{ if not … }}",
+	"null": "nil", "none": "nil", "None": "nil", "True": "true", "False": "false",
+}
+
+// helmRoots are what a Helm chart reads, and what to read here instead.
+var helmRoots = map[string]string{
+	"Values":       "read the custom resource: .spec",
+	"Release":      "read the custom resource: .metadata.name, .metadata.namespace",
+	"Chart":        "a folder has no chart; write the text itself",
+	"Files":        "put the text into the template or a ConfigMap",
+	"Capabilities": `ask hasAPI "group/version" "Kind"`,
+	"Template":     "write the text itself; for a checksum of a file, take that of what goes into it: {{ .spec.config | toJson | sha256sum }}, or of a partial",
+}
+
+// readsHelm refuses what only a Helm chart can read.
+func (c *compiler) readsHelm(n parse.Node) bool {
+	var fields []string
+	switch n := n.(type) {
+	case *parse.FieldNode:
+		fields = n.Ident
+	case *parse.VariableNode:
+		fields = n.Ident[1:]
+	}
+	if len(fields) == 0 || helmRoots[fields[0]] == "" {
+		return false
+	}
+	c.fail(n, "there is no .%s: %s", fields[0], helmRoots[fields[0]])
+	return true
+}
+
+// noTemplate says that there is no define of that name.
+func (c *compiler) noTemplate(n parse.Node, name string) {
+	if !c.set.lost[name] {
+		c.fail(n, "there is no template %q%s", name, didYouMean(nearest(name, sortedKeys(c.set.defines))))
+	}
+}
+
+// function resolves a name to what carries it out.
+func (c *compiler) function(n *parse.IdentifierNode) (special, *funcs.Func) {
+	if f, ok := specials[n.Ident]; ok {
+		return f, nil
+	}
+	if f, ok := funcs.Table()[n.Ident]; ok {
+		return special{}, f
+	}
+	if reason, refused := funcs.Refused()[n.Ident]; refused {
+		c.fail(n, "the function %s is not available: %s", n.Ident, reason)
+		return special{}, nil
+	}
+	if instead := otherWords[n.Ident]; instead != "" {
+		c.fail(n, "there is no function %s: write %s", n.Ident, instead)
+		return special{}, nil
+	}
+	c.fail(n, "there is no function %s%s", n.Ident, suggestFunction(n.Ident))
+	return special{}, nil
+}
+
+func suggestFunction(name string) string {
+	known := sortedKeys(funcs.Table())
+	known = append(known, sortedKeys(specials)...)
+	return didYouMean(nearest(name, known))
+}

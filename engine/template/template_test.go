@@ -122,7 +122,7 @@ var refusals = []struct{ name, text, want string }{
 	{"map in a text", "a: x-{{ .spec.labels }}", "the value is a map and cannot be part of a text"},
 	{"boolean word", "a: yes", "templates/k/x.yaml:1:4: a: yes: yes is a boolean to some"},
 	{"duplicate", "a: 1\nb: 2\na: 3", `templates/k/x.yaml:3:1: a: 3: the key "a" stands here and on line 1`},
-	{"duplicate by value", "m:\n  a: 0\n  {{- toYaml .spec.labels | nindent 2 }}", "templates/k/x.yaml:3:7: {{- toYaml .spec.labels | nindent 2 }}: a key of this map stands there already: it was written at templates/k/x.yaml:2:3"},
+	{"duplicate by value", "m:\n  a: 0\n  {{- toYaml .spec.labels | nindent 2 }}", "templates/k/x.yaml:3:7: {{- toYaml .spec.labels | nindent 2 }}: the key a stands there already: it was written at templates/k/x.yaml:2:3"},
 	{"alias", "a: &x 1\nb: *x", "YAML anchors are not allowed"},
 	{"tag", "a: !!binary x", "YAML tags are not allowed"},
 	{"tab", "a:\n\tb: 1", "templates/k/x.yaml:2:1: b: 1: found character that cannot start any token (YAML is indented with blanks, never tabs)"},

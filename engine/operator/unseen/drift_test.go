@@ -16,7 +16,7 @@ import (
 // contentDrifts are merge patches of what a child says, by kind. Kinds that
 // are not here drift in their metadata only.
 var contentDrifts = map[string][]string{
-	"Service":                 {`{"spec":{"ports":[{"port":1234}]}}`, `{"spec":{"selector":{"app":null,"theirs":"x"}}}`, `{"spec":{"selector":null}}`},
+	"Service":                 {`{"spec":{"ports":[{"name":"theirs","port":1234}]}}`, `{"spec":{"selector":{"app":null,"theirs":"x"}}}`, `{"spec":{"selector":null}}`},
 	"StatefulSet":             {`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"theirs"}]}}}}`},
 	"Deployment":              {`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"theirs"}]}}}}`, `{"spec":{"template":{"metadata":{"labels":{"app":null}}}}}`},
 	"DaemonSet":               {`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"theirs"},{"name":"more","image":"theirs"}]}}}}`},
@@ -32,7 +32,7 @@ var contentDrifts = map[string][]string{
 // drifts are merge patches of any child.
 var drifts = []string{
 	`{"metadata":{"labels":{"made-by":"somebody"}}}`, `{"metadata":{"labels":null}}`, `{"metadata":{"annotations":null}}`,
-	`{"metadata":{"ownerReferences":null}}`, `{"metadata":{"ownerReferences":null,"labels":null,"annotations":null}}`,
+	`{"metadata":{"ownerReferences":null}}`, `{"metadata":{"ownerReferences":null,"labels":null}}`,
 	`{"metadata":{"managedFields":[{}]}}`, `{"metadata":{"managedFields":[{}],"labels":{"made-by":"somebody"}}}`,
 }
 

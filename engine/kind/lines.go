@@ -1,0 +1,113 @@
+package kind
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+var (
+	ownKey   = regexp.MustCompile(`^\s*["']?(` + regexp.QuoteMeta(api.Domain) + `/[^"':\s{}]*)["']?:(?:\s|$)`)
+	flowKey  = regexp.MustCompile(`[{,]\s*["']?(` + regexp.QuoteMeta(api.Domain) + `/[^"':\s{}]*)["']?:\s`)
+	madeName = regexp.MustCompile(`^(?:  +generateName:|metadata:\s*\{(?:.*,)?\s*generateName:)`)
+	opensRaw = regexp.MustCompile(`[:\-]\s+[|>][-+1-9]*\s*(?:#.*)?$`)
+	keyAlone = regexp.MustCompile(`^\s*(?:- +)?["']?([\w./-]+)["']?:`)
+)
+
+var (
+	authorKeys = []string{api.AnnotationOnImmutable, api.AnnotationOnFailed}
+	engineKeys = []string{api.AnnotationOwner, api.AnnotationFile, api.AnnotationDesired, api.LabelOwnerUID}
+)
+
+// checkLines finds what no value can make right in the literal lines of a
+// file: annotations of ours that there are none of, and generateName.
+func checkLines(f folder.File) []error {
+	var errs []error
+	lines := strings.Split(string(f.Data), "\n")
+	for i, line := range lines {
+		fail := func(what, format string, args ...any) {
+			column := len([]rune(line[:strings.Index(line, what)])) + 1
+			place := template.Place{File: f.Shown, Line: i + 1, Column: column}
+			errs = append(errs, &template.Error{Place: place, Err: fmt.Errorf(format, args...)})
+		}
+		if madeName.MatchString(line) && (line[0] != ' ' || above(lines, i) == "metadata") {
+			fail("generateName", "generateName would make a new object every time: use metadata.name")
+		}
+		m := ownKey.FindStringSubmatch(line)
+		if m == nil {
+			m = flowKey.FindStringSubmatch(line)
+		}
+		if m == nil || inRaw(lines, i) {
+			continue
+		}
+		if wrong := wrongKey(m[1], strings.Contains(line, "labels:") || above(lines, i) == "labels"); wrong != "" {
+			fail(m[1], "%s", wrong)
+		}
+	}
+	return errs
+}
+
+// wrongKey says why an author may not write a key of ours.
+func wrongKey(key string, label bool) string {
+	for _, known := range authorKeys {
+		if key == known && !label {
+			return ""
+		}
+	}
+	noun := "annotation"
+	if label {
+		noun = "label"
+	}
+	for _, known := range engineKeys {
+		if key == known {
+			return "the " + noun + " " + key + " is written by the engine"
+		}
+	}
+	text := "there is no " + noun + " " + key
+	if near := schema.Suggest(key, authorKeys); near != "" && !label {
+		text += "; did you mean " + near + "?"
+	}
+	return text
+}
+
+// parent is the index of the line that a line stands under, -1 if there is
+// none.
+func parent(lines []string, i int) int {
+	for j := i - 1; j >= 0; j-- {
+		bare := strings.TrimSpace(lines[j])
+		if strings.HasPrefix(lines[j], "---") {
+			return -1
+		}
+		if bare != "" && !strings.HasPrefix(bare, "#") && !strings.HasPrefix(bare, "{{") && indent(lines[j]) < indent(lines[i]) {
+			return j
+		}
+	}
+	return -1
+}
+
+// above is the key that a line stands under, or "".
+func above(lines []string, i int) string {
+	if i = parent(lines, i); i >= 0 {
+		if m := keyAlone.FindStringSubmatch(lines[i]); m != nil {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+// inRaw says whether a line is text of a block scalar.
+func inRaw(lines []string, i int) bool {
+	for i = parent(lines, i); i >= 0; i = parent(lines, i) {
+		if opensRaw.MatchString(lines[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }

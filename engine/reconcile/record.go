@@ -1,0 +1,86 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/plan"
+)
+
+// A record is what is on record on the kind's CRD: every kind of child that
+// was ever created. It only grows.
+type record struct {
+	mu sync.Mutex
+	// written is the CRD as our last write answered it: it stands in for the
+	// cache until that has caught up.
+	written metav1.Object
+}
+
+// recordKinds makes sure that every kind which the plan has children of is on
+// record, so that they are found again after any crash. Workers take turns.
+func (t *turn) recordKinds(ctx context.Context, p *plan.Plan) error {
+	crd := t.cluster.CRD(t.name)
+	if crd == nil {
+		return fmt.Errorf("the CRD %s is gone", t.name)
+	}
+	t.record.mu.Lock()
+	defer t.record.mu.Unlock()
+	if newer(t.record.written, crd) {
+		crd = t.record.written
+	}
+	have := Recorded(crd.GetAnnotations()[api.AnnotationChildKinds])
+	want := slices.Clone(have)
+	for _, s := range p.Steps {
+		gk := s.Document.GroupVersionKind().GroupKind()
+		if s.Action != plan.Hold && s.Action != plan.Refuse && !slices.Contains(want, gk) {
+			want = append(want, gk)
+		}
+	}
+	if len(want) == len(have) {
+		return nil
+	}
+	answer, err := t.cluster.Writer.RecordKinds(ctx, crd, recordText(want))
+	if err != nil {
+		return fmt.Errorf("recording child kinds on CRD %s: %w", t.name, apply.Understand(err, nil))
+	}
+	t.record.written = answer
+	return nil
+}
+
+// newer says whether a is the same object as b, seen later.
+func newer(a, b metav1.Object) bool {
+	if a == nil || a.GetUID() != b.GetUID() {
+		return false
+	}
+	c, err := resourceversion.CompareResourceVersion(a.GetResourceVersion(), b.GetResourceVersion())
+	return err == nil && c > 0
+}
+
+// Recorded reads the record of child kinds: "kind.group", comma-separated.
+func Recorded(text string) []schema.GroupKind {
+	var kinds []schema.GroupKind
+	for _, item := range strings.Split(text, ",") {
+		if item != "" {
+			kinds = append(kinds, schema.ParseGroupKind(item))
+		}
+	}
+	return kinds
+}
+
+func recordText(kinds []schema.GroupKind) string {
+	texts := make([]string, len(kinds))
+	for i, gk := range kinds {
+		texts[i] = gk.String()
+	}
+	slices.Sort(texts)
+	return strings.Join(slices.Compact(texts), ",")
+}
