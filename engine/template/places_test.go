@@ -10,7 +10,7 @@ func TestMisfits(t *testing.T) {
 		{"in a list", "a:\n- b: 1\n c: 2\nd: 3", "x.yaml:3:2: c: 2: check the indentation"},
 		{"after an item", "a:\n- b: 1\n   c: 2\nd: 3", "x.yaml:3:4: c: 2: check the indentation"},
 		{"far below", "a:\n  b:\n    c: 1\n  d: 2\n  e:\n    f: 3\n   g: 4\nh: 5", "x.yaml:7:4: g: 4: check the indentation"},
-		{"below a block", "a: |\n    x: 1\n  y\nb:\n    c: 1\n  d: 2", "x.yaml:3:"},
+		{"below a block", "a: |\n  x:\n      y\n    z\nb:\n    c: 1\n  d: 2", "x.yaml:7:3: d: 2: check the indentation"},
 		{"a tab", "a:\n  b: 1\n\tc: 2", "x.yaml:3:1: c: 2: YAML is indented with blanks, never tabs"},
 		{"an open bracket", "a:\n  b: 1\n  c: [x, y\nd: {{ .spec.image }}", "x.yaml:3:6: c: [x, y: close the ["},
 		{"an open brace", "a: {b: 1, c: 2\nd: 3", "x.yaml:1:4: a: {b: 1, c: 2: close the {"},
@@ -27,7 +27,7 @@ func TestMisfits(t *testing.T) {
 // TestMisfitsAreNone: what only looks like one renders.
 func TestMisfitsAreNone(t *testing.T) {
 	checkRows(t, []row{
-		{"braces in a block", "a: |\n  x: { y: {{ include \"labels\" . }}\n", `{a: "x: { y: \n    app: web\n    tier: web\n"}`},
+		{"braces in a block", "a: |\n  x: { y: {{ include \"labels\" . }}\n", `{a: "x: { y: \n  app: web\n  tier: web\n"}`},
 		{"one line in braces", `a: {b: {{ include "name" . }}, c: 1}`, `{a: {b: web-x, c: 1}}`},
 		{"an include that brings its braces", "{{ define \"f\" }}{b: 1,\n c: 2}{{ end }}a: {d: {{ include \"f\" . }}}", `{a: {d: {b: 1, c: 2}}}`},
 		{"values in several lines", "a: b\n  c\nd: [e,\n  f]\ng: \"h\n  i\"", `{a: b c, d: [e, f], g: h i}`},
@@ -61,10 +61,10 @@ func TestOneFileHidesNoOther(t *testing.T) {
 	set, err := Compile([]Source{
 		{Name: "a", File: "a.yaml", Text: "a: {{ quot 1 }}\nb: {{ include \"p\" . }}\nc: {{ (child \"b\").status }}"},
 		{Name: "b", File: "b.yaml", Text: "a: {{ if .x }}"},
-		{Name: "_p.tpl", File: "_p.tpl", Text: "{{ define \"p\" }}{{ . }"},
+		{Name: "_p.tpl", File: "_p.tpl", Text: "{{ define \"p\" }}\n{{ . }"},
 	}, Limits{})
 	want := "b.yaml:1:7: {{ if .x }}: this if is not closed: add {{ end }}\n" +
-		"_p.tpl:1:17: {{ define \"p\" }}{{ . }: unexpected \"}\" in operand\n" +
+		"_p.tpl:2:6: {{ . }: unexpected \"}\" in operand\n" +
 		"a.yaml:1:7: {{ quot 1 }}: there is no function quot; did you mean quote?"
 	if err == nil || err.Error() != want {
 		t.Errorf("\n got %v\nwant %s", err, want)

@@ -125,7 +125,7 @@ var refusals = []struct{ name, text, want string }{
 	{"duplicate by value", "m:\n  a: 0\n  {{- toYaml .spec.labels | nindent 2 }}", "templates/k/x.yaml:3:7: {{- toYaml .spec.labels | nindent 2 }}: the key a stands there already: it was written at templates/k/x.yaml:2:3"},
 	{"alias", "a: &x 1\nb: *x", "YAML anchors are not allowed"},
 	{"tag", "a: !!binary x", "YAML tags are not allowed"},
-	{"tab", "a:\n\tb: 1", "templates/k/x.yaml:2:1: b: 1: found character that cannot start any token (YAML is indented with blanks, never tabs)"},
+	{"tab", "a:\n\tb: 1", "templates/k/x.yaml:2:1: b: 1: YAML is indented with blanks, never tabs (found character that cannot start any token)"},
 	{"overflow", "a: 99999999999999999999", "the number 99999999999999999999 is too large"},
 	{"infinity", "a: 1e400", "the number 1e400 is too large"},
 	{"private use", "a: \uE000", "templates/k/x.yaml:1:4: the template holds a private-use character"},

@@ -1,0 +1,188 @@
+package kind
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+const definition = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: apps.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {kind: App, plural: apps, singular: app, listKind: AppList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              image: {type: string}
+              replicas: {type: integer}
+              ports: {type: object, additionalProperties: {type: object, properties: {number: {type: integer}}}}
+              env:
+                type: array
+                items: {type: object, properties: {name: {type: string}, value: {type: string}}}
+`
+
+const head = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .metadata.name }}\n"
+
+// compile compiles a folder of these files.
+func compile(t *testing.T, files map[string]string) error {
+	t.Helper()
+	crd, err := schema.Parse("crd.yaml", []byte(definition))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &folder.Folder{Name: crd.Name}
+	for name, text := range files {
+		file := folder.File{Name: name, Shown: name, Data: []byte(text)}
+		switch {
+		case name == "kind.yaml":
+			f.Settings = &file
+		case strings.HasSuffix(name, ".tpl"):
+			f.Partials = append(f.Partials, file)
+		default:
+			f.Children = append(f.Children, file)
+		}
+	}
+	_, err = Compile(f, crd, template.Limits{})
+	return err
+}
+
+// refuses checks what is said of a folder, line by line in any order; none
+// means that it is sound.
+func refuses(t *testing.T, files map[string]string, want ...string) {
+	t.Helper()
+	err := compile(t, files)
+	var got []string
+	if err != nil {
+		got = strings.Split(err.Error(), "\n")
+	}
+	for _, w := range want {
+		if !strings.Contains("\n"+strings.Join(got, "\n")+"\n", "\n"+w+"\n") {
+			t.Errorf("\n got %s\nwant %s", strings.Join(got, "\n     "), w)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d errors, want %d: %v", len(got), len(want), err)
+	}
+}
+
+func TestPaths(t *testing.T) {
+	for text, want := range map[string]string{
+		"a: {{ .spec.imgae }}":                                                "x.yaml:1:7: App v1 has no field spec.imgae; did you mean spec.image?",
+		"a: {{ $.spec.imgae }}":                                               "x.yaml:1:7: App v1 has no field spec.imgae; did you mean spec.image?",
+		"{{ with .spec }}a: {{ .imgae }}{{ end }}":                            "x.yaml:1:23: App v1 has no field spec.imgae; did you mean spec.image?",
+		"{{ range .spec.env }}a: {{ .valeu }}{{ end }}":                       "x.yaml:1:28: App v1 has no field spec.env[].valeu; did you mean spec.env[].value?",
+		"{{ range $i, $e := .spec.env }}a: {{ $e.valeu }}{{ end }}":           "x.yaml:1:38: App v1 has no field spec.env[].valeu; did you mean spec.env[].value?",
+		"{{ range .spec.ports }}a: {{ .nummer }}{{ end }}":                    "x.yaml:1:30: App v1 has no field spec.ports.*.nummer; did you mean spec.ports.*.number?",
+		"{{ $s := .spec }}a: {{ $s.imgae }}":                                  "x.yaml:1:24: App v1 has no field spec.imgae; did you mean spec.image?",
+		"{{ with .spec }}a: {{ .metadata.name }}{{ end }}":                    "x.yaml:1:23: App v1 has no field spec.metadata; did you mean $.metadata?",
+		"a: {{ .spec.replicas.x }}":                                           "x.yaml:1:7: spec.replicas, an integer, has no field x",
+		"a: {{ .spec.env.x }}":                                                "x.yaml:1:7: spec.env, a list, has no field x",
+		"a: {{ .Spec }}":                                                      "x.yaml:1:7: App v1 has no field Spec; did you mean spec?",
+		"a: {{ include \"p\" .spec }}":                                        "_p.tpl:1:18: App v1 has no field spec.metadata (called from x.yaml:1:7)",
+		"a: {{ include \"e\" .spec }}":                                        "_p.tpl:2:33: App v1 has no field spec.env[].valeu; did you mean spec.env[].value? (called from x.yaml:1:7)",
+		"{{ range .spec.env }}{{ template \"p\" . }}{{ end }}":                "_p.tpl:1:18: App v1 has no field spec.env[].metadata (called from x.yaml:1:34)",
+		"{{ $s := .spec }}{{ $s = .metadata }}a: {{ $s.imgae }}":              "",
+		"{{ range $k, $v := .spec.ports }}a: {{ $v.number }}{{ end }}":        "",
+		"a: {{ (default .spec .metadata).anything }}{{ .metadata.labels.x }}": "",
+	} {
+		files := map[string]string{
+			"x.yaml": text,
+			"_p.tpl": "{{ define \"p\" }}{{ .metadata.name }}{{ end }}\n{{ define \"e\" }}{{ range .env }}{{ .valeu }}{{ end }}{{ end }}\n",
+		}
+		if want == "" {
+			refuses(t, files)
+			continue
+		}
+		refuses(t, files, want)
+	}
+}
+
+func TestKindsOfChildren(t *testing.T) {
+	for text, want := range map[string]string{
+		"apiVersion: v1\nkind: Deployment\n":                                                       "x.yaml:2:1: Deployment is in apps/v1, not in v1",
+		"kind: ConfigMapp\napiVersion: v1\n":                                                       "x.yaml:2:1: v1 has no kind ConfigMapp; did you mean ConfigMap?",
+		"a: 1\nkind: {{ .spec.image }}\napiVersion: v1\n":                                          "x.yaml:2:1: apiVersion without a literal kind in the same branch: kind may not be computed: write the kinds that there are in branches of `if`",
+		"apiVersion: apps/{{ .spec.image }}\nkind: Deployment\n":                                   "x.yaml:1:1: kind without a literal apiVersion in the same branch: apiVersion may not be computed: write the kinds that there are in branches of `if`",
+		"apiVersion: v1\n---\na: 1\n":                                                              "x.yaml:1:1: apiVersion without a literal kind in the same branch: write the line `kind: …` at column 0 beside it",
+		head + "  generateName: a-\n":                                                              "x.yaml:5:3: generateName would make a new object every time: use metadata.name",
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: a}\n":                           "x.yaml:3:12: generateName would make a new object every time: use metadata.name",
+		head + "  annotations:\n    jacquard.dev/on-imutable: recreate\n":                          "x.yaml:6:5: there is no annotation jacquard.dev/on-imutable; did you mean jacquard.dev/on-immutable?",
+		head + "  annotations: {a: b, jacquard.dev/owner: c}\n":                                    "x.yaml:5:23: the annotation jacquard.dev/owner is written by the engine",
+		head + "  labels:\n    {{- if .spec.image }}\n    \"jacquard.dev/x\": c\n    {{- end }}\n": "x.yaml:7:6: there is no label jacquard.dev/x",
+		head + "  annotations:\n    jacquard.dev/on-immutable: recreate\n":                         "",
+		head + "data:\n  a: |\n    metadata:\n      annotations:\n        jacquard.dev/nope: x\n":  "",
+		head + "data:\n  generateName: x\n  # jacquard.dev/nope: x\n":                              "",
+		"apiVersion: v9\nkind: Deployment\n":                                                       "",
+		"apiVersion: v1\nkind: BrandNewThing\n":                                                    "",
+	} {
+		if want == "" {
+			refuses(t, map[string]string{"x.yaml": text})
+			continue
+		}
+		refuses(t, map[string]string{"x.yaml": text}, want)
+	}
+}
+
+func TestPartials(t *testing.T) {
+	refuses(t, map[string]string{"_p.tpl": "{{/* fine */}}\n{{- define \"a\" }}x{{ end -}}\n\n"})
+	refuses(t, map[string]string{"_p.tpl": "{{ define \"a\" }}x{{ end }}\n\n  a: b\n"},
+		"_p.tpl:3:3: this stands outside of any define, and so nothing prints it: a partial holds {{ define \"name\" }} … {{ end }}")
+	refuses(t, map[string]string{"_p.tpl": "{{ define \"a\" }}x{{ end }}{{ .spec.image }}"},
+		"_p.tpl:1:29: this stands outside of any define, and so nothing prints it: a partial holds {{ define \"name\" }} … {{ end }}")
+}
+
+// TestAllIsSaid: an error hides none of another sort, nor of another file.
+func TestAllIsSaid(t *testing.T) {
+	refuses(t, map[string]string{
+		"a.yaml":    head + "data: {a: {{ if }}\n",
+		"b.yaml":    "apiVersion: v1\nkind: Deployment\ndata: {a: {{ .spec.imgae }}, b: {{ quot 1 }}}\n",
+		"kind.yaml": "alowEmpty: true\n",
+	},
+		"kind.yaml:1:1: unknown field alowEmpty; did you mean allowEmpty?",
+		"a.yaml:5:14: data: {a: {{ if }}: missing value for if",
+		"b.yaml:3:36: {{ quot 1 }}: there is no function quot; did you mean quote?",
+		"b.yaml:2:1: Deployment is in apps/v1, not in v1",
+		"b.yaml:3:14: App v1 has no field spec.imgae; did you mean spec.image?")
+}
+
+func TestSettings(t *testing.T) {
+	const start = "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\n"
+	for text, want := range map[string]string{
+		start + "version: v1\nallowEmpty: true\nlookAgain: 90s\n": "",
+		"":                                     "",
+		start + "allowempty: true\n":           "kind.yaml:3:1: unknown field allowempty; did you mean allowEmpty?",
+		start + "more: true\n":                 "kind.yaml:3:1: unknown field more; there are allowEmpty, apiVersion, kind, lookAgain, version",
+		start + "allowEmpty: 'yes'\n":          "kind.yaml:3:13: allowEmpty must be true or false",
+		start + "lookAgain: 10\n":              "kind.yaml:3:12: lookAgain must be a duration, such as 10m or 90s",
+		start + "lookAgain: 1s\n":              "kind.yaml:3:12: lookAgain must be at least 10s",
+		start + "lookAgain: [1]\n":             "kind.yaml:3:12: lookAgain must be a duration, such as 10m or 90s",
+		start + "version: 1\n":                 "kind.yaml:3:10: version must be a text, such as v1",
+		start + "version: v2\n":                "kind.yaml:3:10: compiling folder apps.example.com: apps.example.com has no version v2; did you mean v1?",
+		start + "kind: KindSettings\n":         "kind.yaml:3:1: kind occurs twice: it stands at kind.yaml:2:7 already",
+		"apiVersion: v1\nkind: KindSettings\n": "kind.yaml:1:13: apiVersion must be jacquard.dev/v1alpha1",
+		"- a\n":                                "kind.yaml:1:1: it must be a map of fields",
+		start + "a: [":                         "kind.yaml:3:1: did not find expected node content",
+	} {
+		files := map[string]string{"kind.yaml": text, "a.yaml": head}
+		if want == "" {
+			refuses(t, files)
+			continue
+		}
+		refuses(t, files, want)
+	}
+}
