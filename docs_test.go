@@ -227,3 +227,33 @@ func TestReadmeIsTrue(t *testing.T) {
 		t.Errorf("README.md says otherwise than jacquard render (-README +render):\n%s", diff)
 	}
 }
+
+// TestExampleIsTrue: the example of docs/templates.md does what it says.
+func TestExampleIsTrue(t *testing.T) {
+	blocks := block.FindAllStringSubmatch(section(t, reference, "### An example"), -1)
+	if len(blocks) != 6 {
+		t.Fatalf("%s: the example has %d blocks of YAML; 6 were expected", reference, len(blocks))
+	}
+	said := regexp.MustCompile("(?s)```\n(.*?)```").FindAllStringSubmatch(block.ReplaceAllString(section(t, reference, "### An example"), ""), -1)
+	crd := block.FindStringSubmatch(section(t, "README.md", "## A kind in twenty lines"))[1]
+	dir := t.TempDir()
+	write(t, dir, "crds/pages.example.com.yaml", crd)
+	for i, file := range []string{"_page.tpl", "page.yaml", "server.yaml", "status.yaml", "tests/plain/cr.yaml", "tests/plain/cluster.yaml"} {
+		write(t, dir, "templates/pages.example.com/"+file, blocks[i][1])
+	}
+	t.Chdir(dir)
+	test := func(wantCode int, args ...string) string {
+		var out, trouble bytes.Buffer
+		if code := cli.Main(append([]string{"test"}, args...), strings.NewReader(""), &out, &trouble); code != wantCode || trouble.Len() > 0 {
+			t.Errorf("jacquard test %v: exit %d: %s%s", args, code, out.String(), trouble.String())
+		}
+		return out.String()
+	}
+	if diff := cmp.Diff(said[0][1], test(0, "--update")); diff != "" {
+		t.Errorf("jacquard test --update says otherwise (-document +test):\n%s", diff)
+	}
+	write(t, dir, "templates/pages.example.com/server.yaml", strings.Replace(blocks[2][1], "nginx", "nginx:1.29", 1))
+	if diff := cmp.Diff(said[1][1], test(1)); diff != "" {
+		t.Errorf("jacquard test says otherwise (-document +test):\n%s", diff)
+	}
+}

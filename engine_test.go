@@ -27,7 +27,7 @@ var layers = map[string][]string{
 	"observe":   {"api"},
 	"plan":      {"api", "observe", "own", "render"},
 	"apply":     {"api", "observe"},
-	"reconcile": {"api", "apply", "kind", "observe", "own", "plan", "ready", "render", "status", "template"},
+	"reconcile": {"api", "apply", "kind", "observe", "own", "plan", "ready", "render", "schema", "status", "template"},
 	"operator":  {"api", "apply", "folder", "kind", "observe", "ready", "reconcile", "schema", "template"},
 	"offline":   {"api", "folder", "kind", "render", "schema", "status", "template"},
 }

@@ -61,6 +61,9 @@ func (o *renderOptions) run(cmd *cobra.Command, names []string) error {
 		if file == nil {
 			continue
 		}
+		if err == nil && len(file.Objects) == 0 {
+			errs = append(errs, fmt.Errorf("no resources in %s", file.Name))
+		}
 		found, rest, err := catalog.Resources(file.Objects)
 		errs = append(errs, err)
 		resources, others = append(resources, found...), append(others, rest...)
@@ -68,6 +71,7 @@ func (o *renderOptions) run(cmd *cobra.Command, names []string) error {
 	if len(resources) == 0 && errors.Join(errs...) == nil {
 		return fmt.Errorf("rendering %s: there is no resource of a known kind; known are: %s", strings.Join(names, ", "), catalog.Known())
 	}
+	errs = append(errs, twice(resources))
 	world, err := catalog.Cluster(cluster, others)
 	if err != nil {
 		return errors.Join(append(errs, err)...)
@@ -84,6 +88,22 @@ func (o *renderOptions) run(cmd *cobra.Command, names []string) error {
 	return err
 }
 
+// twice refuses the same resource given more than once.
+func twice(resources []*offline.Resource) error {
+	var errs []error
+	first := map[string]*offline.Resource{}
+	for _, r := range resources {
+		id := r.Kind.Name + " " + r.String()
+		if other := first[id]; other != nil {
+			errs = append(errs, fmt.Errorf("%s: %s is given twice: it stands at %s already",
+				r.Source.Place("metadata.name"), r, other.Source.Place("metadata.name")))
+			continue
+		}
+		first[id] = r
+	}
+	return errors.Join(errs...)
+}
+
 // A printed is what is to be printed once all went well: the children, and the
 // files that wait.
 type printed struct{ children, waits strings.Builder }
@@ -94,7 +114,7 @@ func (p *printed) render(ctx context.Context, r *offline.Resource, world *offlin
 	if err != nil {
 		var errs []error
 		for _, line := range lines(err) {
-			errs = append(errs, fmt.Errorf("rendering %s: %s", r, line))
+			errs = append(errs, fmt.Errorf("%s  (rendering %s)", line, r)) // the place first, for editors
 		}
 		return errors.Join(errs...)
 	}

@@ -28,7 +28,7 @@ func newRun() *cobra.Command {
 	var roots []string
 	c := &cobra.Command{
 		Use:   "run",
-		Short: "run the operator",
+		Short: "Run the operator",
 		Long: `Run the operator: serve the custom resources of every kind that has a folder
 and whose CRD the cluster has. Kinds come and go while it runs; changed folders
 are taken up, and one that does not load leaves its last good version running.

@@ -153,7 +153,7 @@ func (o *testOptions) wantError(one *offline.Case, err error, wanted string) (st
 	for i := range said {
 		said[i] = place.ReplaceAllString(said[i], "")
 	}
-	return "", write(one, offline.FileWantError, strings.Join(said, "\n")+"\n")
+	return "", o.write(one, offline.FileWantError, strings.Join(said, "\n")+"\n")
 }
 
 // compare returns how a wanted text differs; a status that nobody wants is not
@@ -168,16 +168,22 @@ func (o *testOptions) compare(one *offline.Case, file, got string) (string, erro
 	case err == nil && want == got && (there || got == ""):
 		return "", nil
 	case o.update:
-		return "", write(one, file, got)
+		return "", o.write(one, file, got)
 	case err != nil:
 		return "", err
 	}
 	return string(diff.Diff(file, []byte(want), "rendered", []byte(got))), nil
 }
 
-func write(one *offline.Case, file, text string) error {
-	if err := os.WriteFile(filepath.Join(one.Dir, file), []byte(text), 0o644); err != nil {
+// write writes what is wanted and says so.
+func (o *testOptions) write(one *offline.Case, file, text string) error {
+	name := filepath.Join(one.Dir, file)
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 		return fmt.Errorf("updating golden case %s: %w", one.Name, err)
+	}
+	fmt.Fprintf(o.out, "wrote %s\n", name)
+	if _, wanted := one.Wants[file]; file == offline.FileWantError && !wanted {
+		fmt.Fprintf(o.out, "     THIS CASE FAILS, and now wants to. If that is not meant, remove the file and mend the case:\n%s", indented(text))
 	}
 	return nil
 }

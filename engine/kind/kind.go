@@ -57,13 +57,13 @@ func Compile(f *folder.Folder, crd *schema.CRD, limits template.Limits) (*Kind, 
 		return nil, fmt.Errorf("compiling folder %s: its CRD is named %s", f.Name, crd.Name)
 	}
 	var errs []error
-	settings, err := readSettings(f.Settings)
+	settings, written, err := readSettings(f.Settings)
 	if err != nil {
 		errs = append(errs, err)
 	}
 	version, err := crd.Version(settings.Version)
 	if err != nil {
-		return nil, errors.Join(append(errs, settings.wrap("version", fmt.Errorf("compiling folder %s: %w", f.Name, err)))...)
+		return nil, errors.Join(append(errs, written.about("version", f.Name, err))...)
 	}
 	set, err := template.Compile(sources(f), limits)
 	errs = append(errs, err)
@@ -79,10 +79,12 @@ func Compile(f *folder.Folder, crd *schema.CRD, limits template.Limits) (*Kind, 
 	return k, nil
 }
 
-// checkPartials refuses what stands outside of any define: nothing prints it.
+// checkPartials checks the lines of partials, and refuses what stands outside
+// of any define: nothing prints it.
 func (k *Kind) checkPartials(f *folder.Folder) error {
 	var errs []error
 	for _, p := range f.Partials {
+		errs = append(errs, checkLines(p)...)
 		tree := k.Templates.Tree(p.Shown)
 		if tree == nil {
 			continue
@@ -148,7 +150,8 @@ func (k *Kind) add(c Child) error {
 	if c.GroupKind() == k.GVK.GroupKind() {
 		return &template.Error{Place: c.Place, Err: fmt.Errorf("a folder may not create its own kind %s", c.Kind)}
 	}
-	if c.Kind == "List" {
+	of, list := strings.CutSuffix(c.Kind, "List")
+	if list && (of == "" || schema.BuiltIn(c.GroupVersion().WithKind(of))) {
 		return &template.Error{Place: c.Place, Err: errors.New("a List is not allowed: write its items as documents parted by ---")}
 	}
 	if schema.ClusterScoped(c.GroupKind()) {

@@ -93,9 +93,9 @@ func TestPaths(t *testing.T) {
 		"a: {{ .spec.replicas.x }}":                                           "x.yaml:1:7: spec.replicas, an integer, has no field x",
 		"a: {{ .spec.env.x }}":                                                "x.yaml:1:7: spec.env, a list, has no field x",
 		"a: {{ .Spec }}":                                                      "x.yaml:1:7: App v1 has no field Spec; did you mean spec?",
-		"a: {{ include \"p\" .spec }}":                                        "_p.tpl:1:18: App v1 has no field spec.metadata (called from x.yaml:1:7)",
-		"a: {{ include \"e\" .spec }}":                                        "_p.tpl:2:33: App v1 has no field spec.env[].valeu; did you mean spec.env[].value? (called from x.yaml:1:7)",
-		"{{ range .spec.env }}{{ template \"p\" . }}{{ end }}":                "_p.tpl:1:18: App v1 has no field spec.env[].metadata (called from x.yaml:1:34)",
+		"a: {{ include \"p\" .spec }}":                                        "_p.tpl:1:20: App v1 has no field spec.metadata (called from x.yaml:1:7)",
+		"a: {{ include \"e\" .spec }}":                                        "_p.tpl:2:36: App v1 has no field spec.env[].valeu; did you mean spec.env[].value? (called from x.yaml:1:7)",
+		"{{ range .spec.env }}{{ template \"p\" . }}{{ end }}":                "_p.tpl:1:20: App v1 has no field spec.env[].metadata (called from x.yaml:1:34)",
 		"{{ $s := .spec }}{{ $s = .metadata }}a: {{ $s.imgae }}":              "",
 		"{{ range $k, $v := .spec.ports }}a: {{ $v.number }}{{ end }}":        "",
 		"a: {{ (default .spec .metadata).anything }}{{ .metadata.labels.x }}": "",
@@ -114,21 +114,23 @@ func TestPaths(t *testing.T) {
 
 func TestKindsOfChildren(t *testing.T) {
 	for text, want := range map[string]string{
-		"apiVersion: v1\nkind: Deployment\n":                                                       "x.yaml:2:1: Deployment is in apps/v1, not in v1",
-		"kind: ConfigMapp\napiVersion: v1\n":                                                       "x.yaml:2:1: v1 has no kind ConfigMapp; did you mean ConfigMap?",
-		"a: 1\nkind: {{ .spec.image }}\napiVersion: v1\n":                                          "x.yaml:2:1: apiVersion without a literal kind in the same branch: kind may not be computed: write the kinds that there are in branches of `if`",
-		"apiVersion: apps/{{ .spec.image }}\nkind: Deployment\n":                                   "x.yaml:1:1: kind without a literal apiVersion in the same branch: apiVersion may not be computed: write the kinds that there are in branches of `if`",
-		"apiVersion: v1\n---\na: 1\n":                                                              "x.yaml:1:1: apiVersion without a literal kind in the same branch: write the line `kind: …` at column 0 beside it",
-		head + "  generateName: a-\n":                                                              "x.yaml:5:3: generateName would make a new object every time: use metadata.name",
-		"apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: a}\n":                           "x.yaml:3:12: generateName would make a new object every time: use metadata.name",
-		head + "  annotations:\n    jacquard.dev/on-imutable: recreate\n":                          "x.yaml:6:5: there is no annotation jacquard.dev/on-imutable; did you mean jacquard.dev/on-immutable?",
-		head + "  annotations: {a: b, jacquard.dev/owner: c}\n":                                    "x.yaml:5:23: the annotation jacquard.dev/owner is written by the engine",
-		head + "  labels:\n    {{- if .spec.image }}\n    \"jacquard.dev/x\": c\n    {{- end }}\n": "x.yaml:7:6: there is no label jacquard.dev/x",
-		head + "  annotations:\n    jacquard.dev/on-immutable: recreate\n":                         "",
-		head + "data:\n  a: |\n    metadata:\n      annotations:\n        jacquard.dev/nope: x\n":  "",
-		head + "data:\n  generateName: x\n  # jacquard.dev/nope: x\n":                              "",
-		"apiVersion: v9\nkind: Deployment\n":                                                       "",
-		"apiVersion: v1\nkind: BrandNewThing\n":                                                    "",
+		"apiVersion: v1\nkind: Deployment\n":                                                          "x.yaml:2:1: Deployment is in apps/v1, not in v1",
+		"kind: ConfigMapp\napiVersion: v1\n":                                                          "x.yaml:2:1: v1 has no kind ConfigMapp; did you mean ConfigMap?",
+		"a: 1\nkind: {{ .spec.image }}\napiVersion: v1\n":                                             "x.yaml:2:1: apiVersion without a literal kind in the same branch: kind may not be computed: write the kinds that there are in branches of `if`",
+		"apiVersion: apps/{{ .spec.image }}\nkind: Deployment\n":                                      "x.yaml:1:1: kind without a literal apiVersion in the same branch: apiVersion may not be computed: write the kinds that there are in branches of `if`",
+		"apiVersion: v1\n---\na: 1\n":                                                                 "x.yaml:1:1: apiVersion without a literal kind in the same branch: write the line `kind: …` at column 0 beside it",
+		head + "  generateName: a-\n":                                                                 "x.yaml:5:17: generateName would make a new object every time: use metadata.name",
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: a}\n":                              "x.yaml:3:26: generateName would make a new object every time: use metadata.name",
+		head + "  annotations:\n    jacquard.dev/on-imutable: recreate\n":                             "x.yaml:6:5: there is no annotation jacquard.dev/on-imutable; did you mean jacquard.dev/on-immutable?",
+		"apiVersion: v1\nkind: ConfigMapList\n":                                                       "x.yaml:2:1: a List is not allowed: write its items as documents parted by ---",
+		head + "  annotations: {a: b, jacquard.dev/owner: c}\n":                                       "x.yaml:5:23: the annotation jacquard.dev/owner is written by the engine",
+		head + "  labels:\n    {{- if .spec.image }}\n    \"jacquard.dev/x\": c\n    {{- end }}\n":    "x.yaml:7:6: there is no label jacquard.dev/x",
+		head + "  annotations:\n    jacquard.dev/on-immutable: recreate\n":                            "",
+		head + "data:\n  a: |\n    metadata:\n      annotations:\n        jacquard.dev/nope: x\n":     "",
+		"apiVersion: batch/v1\nkind: Job\nspec:\n  template:\n    metadata:\n      generateName: x\n": "",
+		head + "data:\n  generateName: x\n  # jacquard.dev/nope: x\n":                                 "",
+		"apiVersion: v9\nkind: Deployment\n":                                                          "",
+		"apiVersion: v1\nkind: BrandNewThing\n":                                                       "",
 	} {
 		if want == "" {
 			refuses(t, map[string]string{"x.yaml": text})
@@ -142,8 +144,10 @@ func TestPartials(t *testing.T) {
 	refuses(t, map[string]string{"_p.tpl": "{{/* fine */}}\n{{- define \"a\" }}x{{ end -}}\n\n"})
 	refuses(t, map[string]string{"_p.tpl": "{{ define \"a\" }}x{{ end }}\n\n  a: b\n"},
 		"_p.tpl:3:3: this stands outside of any define, and so nothing prints it: a partial holds {{ define \"name\" }} … {{ end }}")
+	refuses(t, map[string]string{"_p.tpl": "{{ define \"a\" }}\njacquard.dev/on-failled: recreate\n# jacquard.dev/x: y\n{{ end }}"},
+		"_p.tpl:2:1: there is no annotation jacquard.dev/on-failled; did you mean jacquard.dev/on-failed?")
 	refuses(t, map[string]string{"_p.tpl": "{{ define \"a\" }}x{{ end }}{{ .spec.image }}"},
-		"_p.tpl:1:29: this stands outside of any define, and so nothing prints it: a partial holds {{ define \"name\" }} … {{ end }}")
+		"_p.tpl:1:30: this stands outside of any define, and so nothing prints it: a partial holds {{ define \"name\" }} … {{ end }}")
 }
 
 // TestAllIsSaid: an error hides none of another sort, nor of another file.
@@ -154,7 +158,7 @@ func TestAllIsSaid(t *testing.T) {
 		"kind.yaml": "alowEmpty: true\n",
 	},
 		"kind.yaml:1:1: unknown field alowEmpty; did you mean allowEmpty?",
-		"a.yaml:5:14: data: {a: {{ if }}: missing value for if",
+		"a.yaml:5:11: data: {a: {{ if }}: missing value for if",
 		"b.yaml:3:36: {{ quot 1 }}: there is no function quot; did you mean quote?",
 		"b.yaml:2:1: Deployment is in apps/v1, not in v1",
 		"b.yaml:3:14: App v1 has no field spec.imgae; did you mean spec.image?")
@@ -172,7 +176,7 @@ func TestSettings(t *testing.T) {
 		start + "lookAgain: 1s\n":              "kind.yaml:3:12: lookAgain must be at least 10s",
 		start + "lookAgain: [1]\n":             "kind.yaml:3:12: lookAgain must be a duration, such as 10m or 90s",
 		start + "version: 1\n":                 "kind.yaml:3:10: version must be a text, such as v1",
-		start + "version: v2\n":                "kind.yaml:3:10: compiling folder apps.example.com: apps.example.com has no version v2; did you mean v1?",
+		start + "version: v2\n":                "kind.yaml:3:10: finding version v2 of apps.example.com: there is no such version (served: v1)",
 		start + "kind: KindSettings\n":         "kind.yaml:3:1: kind occurs twice: it stands at kind.yaml:2:7 already",
 		"apiVersion: v1\nkind: KindSettings\n": "kind.yaml:1:13: apiVersion must be jacquard.dev/v1alpha1",
 		"- a\n":                                "kind.yaml:1:1: it must be a map of fields",

@@ -2,8 +2,10 @@ package kind
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/folder"
@@ -12,11 +14,11 @@ import (
 )
 
 var (
-	ownKey   = regexp.MustCompile(`^\s*["']?(` + regexp.QuoteMeta(api.Domain) + `/[^"':\s{}]*)["']?:(?:\s|$)`)
-	flowKey  = regexp.MustCompile(`[{,]\s*["']?(` + regexp.QuoteMeta(api.Domain) + `/[^"':\s{}]*)["']?:\s`)
-	madeName = regexp.MustCompile(`^(?:  +generateName:|metadata:\s*\{(?:.*,)?\s*generateName:)`)
-	opensRaw = regexp.MustCompile(`[:\-]\s+[|>][-+1-9]*\s*(?:#.*)?$`)
-	keyAlone = regexp.MustCompile(`^\s*(?:- +)?["']?([\w./-]+)["']?:`)
+	ownKey    = regexp.MustCompile(`(?:^|[{,])\s*["']?(` + regexp.QuoteMeta(api.Domain) + `/[^"':\s{},]*)["']?:(?:\s|$)`)
+	madeName  = regexp.MustCompile(`^(?:  +generateName:|metadata:\s*\{(?:.*,)?\s*generateName:)`)
+	madeValue = regexp.MustCompile(`generateName:\s*`)
+	opensRaw  = regexp.MustCompile(`[:\-]\s+[|>][-+1-9]*\s*(?:#.*)?$`)
+	keyAlone  = regexp.MustCompile(`^\s*(?:- +)?["']?([\w./-]+)["']?:`)
 )
 
 var (
@@ -30,23 +32,22 @@ func checkLines(f folder.File) []error {
 	var errs []error
 	lines := strings.Split(string(f.Data), "\n")
 	for i, line := range lines {
-		fail := func(what, format string, args ...any) {
-			column := len([]rune(line[:strings.Index(line, what)])) + 1
+		fail := func(off int, format string, args ...any) {
+			column := utf8.RuneCountInString(line[:off]) + 1
 			place := template.Place{File: f.Shown, Line: i + 1, Column: column}
 			errs = append(errs, &template.Error{Place: place, Err: fmt.Errorf(format, args...)})
 		}
-		if madeName.MatchString(line) && (line[0] != ' ' || above(lines, i) == "metadata") {
-			fail("generateName", "generateName would make a new object every time: use metadata.name")
+		if madeName.MatchString(line) && (line[0] != ' ' || underMetadata(lines, i)) {
+			fail(madeValue.FindStringIndex(line)[1], "generateName would make a new object every time: use metadata.name")
 		}
-		m := ownKey.FindStringSubmatch(line)
-		if m == nil {
-			m = flowKey.FindStringSubmatch(line)
-		}
-		if m == nil || inRaw(lines, i) {
+		if !strings.Contains(line, api.Domain+"/") || strings.HasPrefix(strings.TrimSpace(line), "#") || inRaw(lines, i) {
 			continue
 		}
-		if wrong := wrongKey(m[1], strings.Contains(line, "labels:") || above(lines, i) == "labels"); wrong != "" {
-			fail(m[1], "%s", wrong)
+		label := strings.Contains(strings.ToLower(line), "labels:") || strings.HasSuffix(strings.ToLower(above(lines, i)), "labels")
+		for _, m := range ownKey.FindAllStringSubmatchIndex(line, -1) {
+			if wrong := wrongKey(line[m[2]:m[3]], label); wrong != "" {
+				fail(m[2], "%s", wrong)
+			}
 		}
 	}
 	return errs
@@ -69,8 +70,10 @@ func wrongKey(key string, label bool) string {
 		}
 	}
 	text := "there is no " + noun + " " + key
-	if near := schema.Suggest(key, authorKeys); near != "" && !label {
-		text += "; did you mean " + near + "?"
+	for _, known := range authorKeys {
+		if !label && schema.Suggest(path.Base(key), []string{path.Base(known)}) != "" {
+			return text + "; did you mean " + known + "?"
+		}
 	}
 	return text
 }
@@ -98,6 +101,12 @@ func above(lines []string, i int) string {
 		}
 	}
 	return ""
+}
+
+// underMetadata says whether a line is a field of the object's own metadata.
+func underMetadata(lines []string, i int) bool {
+	at := parent(lines, i)
+	return at >= 0 && strings.HasPrefix(lines[at], "metadata:")
 }
 
 // inRaw says whether a line is text of a block scalar.

@@ -32,9 +32,10 @@ type Settings struct {
 	// LookAgain is how often the live children are listed even though no event
 	// came; default 10 minutes, at least 10 seconds.
 	LookAgain metav1.Duration `json:"lookAgain,omitempty"`
-
-	places map[string]template.Place // of the values, by field
 }
+
+// places are those of the values of kind.yaml, by field.
+type places map[string]template.Place
 
 // The bounds of lookAgain.
 const (
@@ -48,34 +49,34 @@ const (
 )
 
 // readSettings reads kind.yaml; without one everything has its default.
-func readSettings(f *folder.File) (Settings, error) {
+func readSettings(f *folder.File) (Settings, places, error) {
 	s := Settings{APIVersion: settingsVersion, Kind: settingsKind, LookAgain: metav1.Duration{Duration: DefaultLookAgain}}
 	if f == nil {
-		return s, nil
+		return s, nil, nil
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(f.Data, &doc); err != nil {
-		return s, notYAML(f, err)
+		return s, nil, notYAML(f, err)
 	}
 	if len(doc.Content) == 0 {
-		return s, nil
+		return s, nil, nil
 	}
 	at := func(n *yaml.Node) template.Place {
 		return template.Place{File: f.Shown, Line: n.Line, Column: n.Column}
 	}
 	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode {
-		return s, &template.Error{Place: at(root), Err: errors.New("it must be a map of fields")}
+		return s, nil, &template.Error{Place: at(root), Err: errors.New("it must be a map of fields")}
 	}
-	s.places = map[string]template.Place{}
+	written := places{}
 	var errs []error
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		key, value := root.Content[i], root.Content[i+1]
-		if first, twice := s.places[key.Value]; twice {
+		if first, twice := written[key.Value]; twice {
 			errs = append(errs, &template.Error{Place: at(key), Err: fmt.Errorf("%s occurs twice: it stands at %s already", key.Value, first)})
 			continue
 		}
-		s.places[key.Value] = at(value)
+		written[key.Value] = at(value)
 		take, known := fields[key.Value]
 		if !known {
 			errs = append(errs, &template.Error{Place: at(key), Err: unknownField(key.Value)})
@@ -85,7 +86,7 @@ func readSettings(f *folder.File) (Settings, error) {
 			errs = append(errs, &template.Error{Place: at(value), Err: fmt.Errorf("%s %s", key.Value, wrong)})
 		}
 	}
-	return s, errors.Join(errs...)
+	return s, written, errors.Join(errs...)
 }
 
 // fields take the value of a field of kind.yaml, or say what is wrong with it.
@@ -146,10 +147,11 @@ func notYAML(f *folder.File, err error) error {
 	return &template.Error{Place: place, Err: err}
 }
 
-// wrap gives an error the place of a field, if kind.yaml has the field.
-func (s Settings) wrap(field string, err error) error {
-	if place, written := s.places[field]; written {
+// about gives an error the place of a field of kind.yaml, or the folder's name
+// if the field is not written.
+func (p places) about(field, folder string, err error) error {
+	if place, written := p[field]; written {
 		return &template.Error{Place: place, Err: err}
 	}
-	return err
+	return fmt.Errorf("compiling folder %s: %w", folder, err)
 }

@@ -55,6 +55,12 @@ func (c *Catalog) Cases(name string) ([]*Case, error) {
 		if strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
+		if !e.IsDir() {
+			stem, _, _ := strings.Cut(e.Name(), ".")
+			errs = append(errs, fmt.Errorf("%s: tests/ holds a folder for each case: move this file into one, such as tests/%s/%s",
+				filepath.Join(dir, e.Name()), stem, fileResource))
+			continue
+		}
 		one, err := readCase(k, e.Name(), filepath.Join(dir, e.Name()))
 		errs = append(errs, err)
 		if err == nil {
@@ -135,8 +141,8 @@ func outcome(ctx context.Context, r *Resource, cluster *Cluster) (*Outcome, erro
 	if err := errors.Join(err, statusErr); err != nil {
 		return &Outcome{Err: err}, nil
 	}
-	if _, dropped := r.Kind.Version.PruneStatus(status); len(dropped) > 0 {
-		return &Outcome{Err: fmt.Errorf("%s: status.yaml renders what the CRD does not declare: %s", r, strings.Join(dropped, ", "))}, nil
+	if err := checkStatus(ctx, r, world, status); err != nil {
+		return &Outcome{Err: err}, nil
 	}
 	out := &Outcome{Got: map[string]string{}}
 	documents := make([]map[string]any, len(result.Children))

@@ -71,6 +71,11 @@ var builtIn = map[string]string{
 
 var stable = regexp.MustCompile(`^(?:.*/)?v\d+$`)
 
+// BuiltIn says whether Kubernetes itself has this kind.
+func BuiltIn(gvk apischema.GroupVersionKind) bool {
+	return slices.Contains(strings.Fields(builtIn[gvk.GroupVersion().String()]), gvk.Kind)
+}
+
 // Misplaced says what is wrong with a kind that Kubernetes itself does not have
 // in this group and version, where another is meant: "Deployment is in apps/v1".
 // It is "" for kinds that exist, and for those that may: a newer Kubernetes has
@@ -78,7 +83,7 @@ var stable = regexp.MustCompile(`^(?:.*/)?v\d+$`)
 func Misplaced(gvk apischema.GroupVersionKind) string {
 	gv := gvk.GroupVersion().String()
 	kinds := strings.Fields(builtIn[gv])
-	if len(kinds) == 0 || slices.Contains(kinds, gvk.Kind) {
+	if len(kinds) == 0 || BuiltIn(gvk) {
 		return ""
 	}
 	var homes []string

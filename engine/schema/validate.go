@@ -113,3 +113,20 @@ func sorted(errs field.ErrorList) field.ErrorList {
 		return a.Field == b.Field && a.Type == b.Type && a.Detail == b.Detail
 	})
 }
+
+// ValidateStatus returns what the API server would refuse in a status of this
+// version by its schema, sorted, with paths from the root of the resource.
+// Required fields do not count, for a status may be partly another's.
+func (v *Version) ValidateStatus(status map[string]any) field.ErrorList {
+	compiled := v.compiled()
+	if compiled.schema == nil || len(status) == 0 {
+		return nil
+	}
+	var errs field.ErrorList
+	for _, err := range validation.ValidateCustomResource(nil, map[string]any{"status": status}, compiled.schema) {
+		if strings.HasPrefix(err.Field, "status") && err.Type != field.ErrorTypeRequired {
+			errs = append(errs, err)
+		}
+	}
+	return sorted(errs)
+}

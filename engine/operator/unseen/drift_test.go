@@ -23,7 +23,7 @@ var contentDrifts = map[string][]string{
 	"Role":                    {`{"rules":[]}`, `{"rules":[{"apiGroups":["*"],"resources":["*"],"verbs":["*"]}]}`},
 	"RoleBinding":             {`{"subjects":[]}`, `{"subjects":null}`},
 	"NetworkPolicy":           {`{"spec":{"ingress":[]}}`, `{"spec":{"policyTypes":["Egress"]}}`},
-	"PodDisruptionBudget":     {`{"spec":{"maxUnavailable":9}}`, `{"spec":{"maxUnavailable":null,"minAvailable":1}}`},
+	"PodDisruptionBudget":     {`{"spec":{"maxUnavailable":9}}`},
 	"CronJob":                 {`{"spec":{"schedule":"1 1 1 1 1","suspend":null}}`},
 	"Ingress":                 {`{"spec":{"rules":[{"host":"theirs.example.com"}]}}`},
 	"HorizontalPodAutoscaler": {`{"spec":{"maxReplicas":9}}`},

@@ -1,6 +1,7 @@
 package unseen
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jacquard-operator/jacquard/engine/operator"
@@ -161,10 +163,24 @@ func (w *walk) edit(t *testing.T, what string, change func(*resource)) {
 	for _, r := range w.resources {
 		r.spec = maps.Clone(r.spec)
 		change(r)
-		cluster.Apply(t, r.ns, r.made.manifest(t, r.name, r.spec))
+		r.update(t)
 	}
 	after := w.rests(t, what)
 	w.wrote(t, what, mark, before, w.desired(t, after))
+}
+
+// update writes the resource's spec as a whole. Applying it would not do: the
+// server makes null of a map that loses all its keys.
+func (r *resource) update(t *testing.T) {
+	t.Helper()
+	testcluster.Eventually(t, r.name+" is updated", func() error {
+		o, err := cluster.Get(r.made.apiVersion(), r.made.kind, r.ns, r.name)
+		if err != nil {
+			return err
+		}
+		o.Object["spec"] = runtime.DeepCopyJSON(r.spec)
+		return cluster.Client.Update(context.Background(), o)
+	})
 }
 
 // desired is every child of every resource, by namespace and id.
