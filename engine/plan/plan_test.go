@@ -41,7 +41,7 @@ func live(t *testing.T, name string, change func(*unstructured.Unstructured)) ob
 	}
 	o := doc.DeepCopy()
 	o.SetUID(types.UID("uid-" + name))
-	o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: api.FieldManager, Operation: metav1.ManagedFieldsOperationApply, FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(owned)}}})
+	o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: api.FieldManager, Operation: metav1.ManagedFieldsOperationApply, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(owned)}})
 	if change != nil {
 		change(o)
 	}
@@ -101,8 +101,8 @@ func TestSteps(t *testing.T) {
 // withoutSpec is the entry after somebody else took spec.nodeName.
 func withoutSpec(o *unstructured.Unstructured) []metav1.ManagedFieldsEntry {
 	entries := o.GetManagedFields()
-	entries[0].FieldsV1.Raw = []byte(owned[:len(owned)-len(`,"f:spec":{"f:nodeName":{}}}`)] + "}")
-	return append(entries, metav1.ManagedFieldsEntry{Manager: "other", Operation: metav1.ManagedFieldsOperationUpdate, FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{"f:nodeName":{}}}`)}})
+	entries[0].FieldsV1 = metav1.NewFieldsV1(owned[:len(owned)-len(`,"f:spec":{"f:nodeName":{}}}`)] + "}")
+	return append(entries, metav1.ManagedFieldsEntry{Manager: "other", Operation: metav1.ManagedFieldsOperationUpdate, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:nodeName":{}}}`)})
 }
 
 func from(file string) func(*unstructured.Unstructured) {
