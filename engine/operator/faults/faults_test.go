@@ -47,25 +47,7 @@ spec:
           status:
             type: object
             properties:
-              observedGeneration: {type: integer}
-              childrenReady: {type: integer}
-              childrenTotal: {type: integer}
-              children: {type: array, items: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-              conditions:
-                type: array
-                x-kubernetes-list-type: map
-                x-kubernetes-list-map-keys: [type]
-                items:
-                  type: object
-                  required: [type, status]
-                  properties:
-                    type: {type: string}
-                    status: {type: string}
-                    reason: {type: string}
-                    message: {type: string}
-                    lastTransitionTime: {type: string, format: date-time}
-                    observedGeneration: {type: integer}
-`
+` + testcluster.StatusFields
 
 // A site is one test's own kind Web, its folder, and an operator that serves
 // it in a namespace of its own.

@@ -103,26 +103,8 @@ spec:
           status:
             type: object
             properties:
-              observedGeneration: {type: integer}
-              childrenReady: {type: integer}
-              childrenTotal: {type: integer}
-              children: {type: array, items: {type: object, x-kubernetes-preserve-unknown-fields: true}}
               %[4]s
-              conditions:
-                type: array
-                x-kubernetes-list-type: map
-                x-kubernetes-list-map-keys: [type]
-                items:
-                  type: object
-                  required: [type, status]
-                  properties:
-                    type: {type: string}
-                    status: {type: string}
-                    reason: {type: string}
-                    message: {type: string}
-                    lastTransitionTime: {type: string, format: date-time}
-                    observedGeneration: {type: integer}
-`
+` + testcluster.StatusFields
 
 // apply applies a resource with this spec in flow style.
 func (k *thing) apply(t *testing.T, name, spec string) {

@@ -42,25 +42,7 @@ spec:
             type: object
             properties:
               available: {type: integer}
-              observedGeneration: {type: integer}
-              childrenReady: {type: integer}
-              childrenTotal: {type: integer}
-              children: {type: array, items: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-              conditions:
-                type: array
-                x-kubernetes-list-type: map
-                x-kubernetes-list-map-keys: [type]
-                items:
-                  type: object
-                  required: [type, status]
-                  properties:
-                    type: {type: string}
-                    status: {type: string}
-                    reason: {type: string}
-                    message: {type: string}
-                    lastTransitionTime: {type: string, format: date-time}
-                    observedGeneration: {type: integer}
-`, group)
+`+testcluster.StatusFields, group)
 }
 
 // folderOf is a folder with four kinds of children: a Deployment, a Service, a

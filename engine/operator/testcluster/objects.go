@@ -146,3 +146,25 @@ func (c *Cluster) Served(t testing.TB, apiVersion, kind string) {
 		return c.Client.List(context.Background(), list)
 	})
 }
+
+// StatusFields are the fields that the engine writes in a status, as the end of
+// the CRD of a test's own kind.
+const StatusFields = `              observedGeneration: {type: integer}
+              childrenReady: {type: integer}
+              childrenTotal: {type: integer}
+              children: {type: array, items: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+              conditions:
+                type: array
+                x-kubernetes-list-type: map
+                x-kubernetes-list-map-keys: [type]
+                items:
+                  type: object
+                  required: [type, status]
+                  properties:
+                    type: {type: string}
+                    status: {type: string}
+                    reason: {type: string}
+                    message: {type: string}
+                    lastTransitionTime: {type: string, format: date-time}
+                    observedGeneration: {type: integer}
+`
