@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -42,7 +43,8 @@ func drift(t testing.TB, r *rand.Rand, o *unstructured.Unstructured) string {
 	t.Helper()
 	ctx := context.Background()
 	if r.IntN(5) == 0 {
-		if err := cluster.Client.Delete(ctx, o.DeepCopy()); err != nil {
+		// Without a policy, a Job's Pods would be orphaned.
+		if err := cluster.Client.Delete(ctx, o.DeepCopy(), client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
 			t.Fatal(err)
 		}
 		return "deleted"

@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// namesUID is an annotation by which a child names the uid of another.
+const namesUID = "after.example.com/uid"
+
 // writeFolder writes the templates: one file for each kind of child, besides
 // gated, ranged and tuned files of those kinds; status.yaml, partials and
 // maybe kind.yaml.
@@ -38,7 +41,7 @@ func (m *made) plain(a *author, k childKind, name string) string {
 		return "{{- if " + a.condition() + " }}\n" + document(a, k, name, "-yes") + "{{- else }}\n" + document(a, k, name, "-no") + "{{- end }}\n"
 	case 2: // waits for another file's child and names it
 		return "{{- if not (child \"tuned\") }}\n{{ wait \"tuned is not there\" }}\n{{- end }}\n" +
-			document(a, k, name, "", "    after.example.com/uid: {{ (child \"tuned\").metadata.uid }}\n")
+			document(a, k, name, "", "    "+namesUID+": {{ (child \"tuned\").metadata.uid }}\n")
 	}
 	return document(a, k, name, "")
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -197,52 +196,6 @@ func (w *walk) desired(t *testing.T, in *inventory) map[string]*unstructured.Uns
 		}
 	}
 	return all
-}
-
-// wrote compares what the operator wrote since mark with what became of the
-// desired children: one write for each that is new or differs, one deletion
-// for each that went. Jobs and Pods may take more, as they are made anew.
-func (w *walk) wrote(t *testing.T, what string, mark int64, before, after map[string]*unstructured.Unstructured) {
-	t.Helper()
-	in := takeInventory(t, nil)
-	want, got := map[string]int{}, map[string]int{}
-	anew := map[string]bool{}
-	note := func(verb string, o *unstructured.Unstructured) {
-		key := in.resources[o.GroupVersionKind().GroupKind()] + " " + o.GetNamespace() + "/" + o.GetName()
-		want[verb+" "+key]++
-		anew[key] = o.GetKind() == "Job" || o.GetKind() == "Pod"
-	}
-	for id, o := range after {
-		if was := before[id]; was == nil || !cmp.Equal(was.Object, o.Object) {
-			note("patch", o)
-		}
-	}
-	for id, o := range before {
-		if after[id] == nil {
-			note("delete", o)
-		}
-	}
-	for _, r := range testcluster.Writes(cluster.Requests(t, mark)) {
-		if !strings.HasSuffix(r.Resource, "/status") {
-			got[r.Verb+" "+r.Resource+" "+r.Namespace+"/"+r.Name]++
-		}
-	}
-	ignore := func(key string, _ int) bool {
-		_, object, _ := strings.Cut(key, " ")
-		return anew[object] || probe(object)
-	}
-	maps.DeleteFunc(want, ignore)
-	maps.DeleteFunc(got, ignore)
-	t.Logf("%s: %d children were written or deleted", what, len(want))
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Fatalf("%s: writes (- wanted, + sent): %s", what, diff)
-	}
-}
-
-// probe says whether an object is the one of a dry run that tries whether a
-// Job or Pod can be made anew.
-func probe(object string) bool {
-	return strings.HasPrefix(object, "jobs ") || strings.HasPrefix(object, "pods ")
 }
 
 // drift changes a third of all children as somebody else would.
