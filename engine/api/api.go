@@ -30,7 +30,6 @@ const (
 const (
 	AnnotationOnImmutable = "jacquard.dev/on-immutable"
 	AnnotationOnFailed    = "jacquard.dev/on-failed"
-	AnnotationOnDelete    = "jacquard.dev/on-delete"
 )
 
 // AnnotationChildKinds is the engine's record on a CRD of every kind of child
