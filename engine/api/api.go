@@ -2,7 +2,11 @@
 // annotations, field managers and the finalizer of the domain jacquard.dev.
 package api
 
-import "strings"
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+)
 
 // Domain is the label, annotation and API group domain.
 const Domain = "jacquard.dev"
@@ -26,15 +30,50 @@ const (
 	AnnotationDesired = "jacquard.dev/desired"
 )
 
-// Annotations that a template's author writes as literal text.
+// PatchManager is the field manager of the patches of one custom resource: it
+// finds the patched objects again.
+func PatchManager(uid types.UID) string { return FieldManager + "-" + string(uid) }
+
+// Finalizer is on a custom resource while something of it is left that the
+// garbage collector does not reach, or that must go in order.
+const Finalizer = "jacquard.dev/cleanup"
+
+// Annotations that a template's author writes as literal text. Those about
+// deletion stay on the child, the others are taken off before it is applied.
 const (
-	AnnotationOnImmutable = "jacquard.dev/on-immutable"
-	AnnotationOnFailed    = "jacquard.dev/on-failed"
+	AnnotationOwnership   = "jacquard.dev/ownership"    // patch
+	AnnotationSubresource = "jacquard.dev/subresource"  // with patch
+	AnnotationOnImmutable = "jacquard.dev/on-immutable" // recreate, recreate-keeping-dependents
+	AnnotationOnFailed    = "jacquard.dev/on-failed"    // recreate
+	AnnotationOnDelete    = "jacquard.dev/on-delete"    // keep, delete
+	AnnotationOnce        = "jacquard.dev/once"         // true
+	AnnotationInitial     = "jacquard.dev/initial"      // paths of fields, comma-separated
+	AnnotationAdopt       = "jacquard.dev/adopt"        // true
+)
+
+// AuthorAnnotations are the annotations that a template's author may write.
+var AuthorAnnotations = []string{
+	AnnotationAdopt, AnnotationInitial, AnnotationOnDelete, AnnotationOnFailed,
+	AnnotationOnImmutable, AnnotationOnce, AnnotationOwnership, AnnotationSubresource,
+}
+
+// Annotations that people write on a custom resource; Paused also on a CRD.
+const (
+	AnnotationPaused      = "jacquard.dev/paused"       // true
+	AnnotationReconcileAt = "jacquard.dev/reconcile-at" // anything new
+	AnnotationAllowPrune  = "jacquard.dev/allow-prune"  // Kind/name, comma-separated
 )
 
 // AnnotationChildKinds is the engine's record on a CRD of every kind of child
 // that was ever created for it: sorted "kind.group", comma-separated.
 const AnnotationChildKinds = "jacquard.dev/child-kinds"
+
+// AnnotationPatchedKinds is the same of every kind of object that was ever
+// patched.
+const AnnotationPatchedKinds = "jacquard.dev/patched-kinds"
+
+// LabelKind is on ConfigMaps that hold a folder: the kind's name.
+const LabelKind = "jacquard.dev/kind"
 
 // Reserved says whether a label or annotation key belongs to this domain.
 func Reserved(key string) bool {

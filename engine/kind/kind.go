@@ -10,6 +10,7 @@ import (
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
@@ -30,6 +31,11 @@ type Kind struct {
 	HasStatus bool
 	// Children are the kinds that the folder can create, sorted.
 	Children []Child
+	// Documents are the literal documents of all files: what the folder can
+	// create or patch.
+	Documents []Document
+	// Config are the settings of the installation, by key.
+	Config map[string]any
 	// Asks are the questions that the templates put to the cluster.
 	Asks []template.Ask
 	// Digest tells two versions of a folder apart.
@@ -46,6 +52,20 @@ type Child struct {
 	apischema.GroupVersionKind
 	Place template.Place
 }
+
+// A Document is a literal apiVersion and kind in a file, and what the document
+// says of itself in literal annotations of ours.
+type Document struct {
+	apischema.GroupVersionKind
+	Place template.Place
+	// File is the file's name without .yaml.
+	File string
+	// Marks are the literal annotations of ours.
+	Marks map[string]string
+}
+
+// Patch says whether the document is a patch of somebody else's object.
+func (d Document) Patch() bool { return d.Marks[api.AnnotationOwnership] == "patch" }
 
 // statusFile is the name that status.yaml is compiled under.
 const statusFile = "status"

@@ -26,12 +26,59 @@ type Settings struct {
 	// Version is the served version of the CRD that templates see; default the
 	// storage version.
 	Version string `json:"version,omitempty"`
+	// Children are the kinds of children that no literal document says by
+	// itself, and where those may be that are not in the resource's namespace.
+	Children []ChildRule `json:"children,omitempty"`
+	// Reads are what templates may read outside of the resource's namespace.
+	Reads []ReadRule `json:"reads,omitempty"`
+	// ServiceAccountName is the account of the resource's namespace that the
+	// children are written and read as; default the operator's own.
+	ServiceAccountName string `json:"serviceAccountName,omitempty"`
+	// DeleteOrder are files, without .yaml: when a resource goes, the children
+	// of each are gone before those of the next are deleted.
+	DeleteOrder []string `json:"deleteOrder,omitempty"`
+	// Rollout is how a changed folder reaches the resources.
+	Rollout Rollout `json:"rollout,omitempty"`
 	// AllowEmpty lets a resource render no children at all and have those it
 	// had pruned.
 	AllowEmpty bool `json:"allowEmpty,omitempty"`
 	// LookAgain is how often the live children are listed even though no event
 	// came; default 10 minutes, at least 10 seconds.
 	LookAgain metav1.Duration `json:"lookAgain,omitempty"`
+}
+
+// A ChildRule declares a kind of child. A cluster-scoped kind must be declared.
+type ChildRule struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Namespaces is "own" (the default), "rendered" (a Namespace that the same
+	// resource makes) or a list of names.
+	Namespaces Namespaces `json:"namespaces,omitempty"`
+}
+
+// Namespaces says where objects of a kind may be.
+type Namespaces struct {
+	Rendered bool
+	Listed   []string
+}
+
+// A ReadRule lets templates read a kind in those namespaces, only by those
+// names if there are any. A cluster-scoped kind has no namespaces.
+type ReadRule struct {
+	APIVersion string   `json:"apiVersion"`
+	Kind       string   `json:"kind"`
+	Namespaces []string `json:"namespaces,omitempty"`
+	Names      []string `json:"names,omitempty"`
+}
+
+// A Rollout is how a changed folder reaches the resources that it changes.
+type Rollout struct {
+	// Waves are numbers of resources, or per cent of them; the rest follow.
+	// Default 1, 5%, 25%.
+	Waves []string `json:"waves,omitempty"`
+	// ProgressDeadline is how long a wave may take until its resources that
+	// were ready are ready again; default 10 minutes.
+	ProgressDeadline metav1.Duration `json:"progressDeadline,omitempty"`
 }
 
 // places are those of the values of kind.yaml, by field.

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -18,6 +20,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
 // A Cluster stands in for a live cluster: the kinds that it serves and the
@@ -165,3 +168,20 @@ func removed(t reflect.Type) bool {
 	major, minor := dated.APILifecycleRemoved()
 	return major == 1 && minor <= newestMinor
 }
+
+// Await returns the newest child that a file made, and what it waits for.
+func (w *World) Await(string) (child any, waits string, err error) { return nil, "", errNotYet }
+
+// Lookup returns one object of the cluster.
+func (w *World) Lookup(template.Object) (any, error) { return nil, errNotYet }
+
+// Select returns the objects that match.
+func (w *World) Select(template.Object, labels.Selector) ([]any, error) { return nil, errNotYet }
+
+// Config returns a setting of the installation.
+func (w *World) Config(string) (any, error) { return nil, errNotYet }
+
+// Stable returns a stand-in for a drawn text.
+func (w *World) Stable(string, string, int) (string, error) { return "", errNotYet }
+
+var errNotYet = errors.New("it cannot be read yet")

@@ -1,12 +1,14 @@
 package reconcile
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -121,3 +123,20 @@ func newestFirst(a, b any) int {
 	}
 	return strings.Compare(x.GetName(), y.GetName())
 }
+
+// Await returns the newest child that a file made, and what it waits for.
+func (w *view) Await(string) (child any, waits string, err error) { return nil, "", errNotYet }
+
+// Lookup returns one live object.
+func (w *view) Lookup(template.Object) (any, error) { return nil, errNotYet }
+
+// Select returns the live objects that match.
+func (w *view) Select(template.Object, labels.Selector) ([]any, error) { return nil, errNotYet }
+
+// Config returns a setting of the installation.
+func (w *view) Config(string) (any, error) { return nil, errNotYet }
+
+// Stable returns a text that is drawn once.
+func (w *view) Stable(string, string, int) (string, error) { return "", errNotYet }
+
+var errNotYet = errors.New("it cannot be read yet")

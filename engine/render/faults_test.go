@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"k8s.io/apimachinery/pkg/labels"
 	"os"
 	"strings"
 	"sync"
@@ -218,3 +219,9 @@ func TestSameEveryTime(t *testing.T) {
 		})
 	}
 }
+
+func (nowhere) Await(string) (any, string, error)                      { return nil, "", nil }
+func (nowhere) Lookup(template.Object) (any, error)                    { return nil, nil }
+func (nowhere) Select(template.Object, labels.Selector) ([]any, error) { return nil, nil }
+func (nowhere) Config(string) (any, error)                             { return nil, nil }
+func (nowhere) Stable(string, string, int) (string, error)             { return "", nil }

@@ -3,6 +3,8 @@ package template
 import (
 	"context"
 	"fmt"
+
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 // A World answers what templates ask about the cluster, from a snapshot. Its
@@ -13,7 +15,24 @@ type World interface {
 	HasAPI(apiVersion, kind string) (bool, error)
 	// Children returns the live children that a file made, newest first.
 	Children(file string) ([]any, error)
+	// Await returns the newest child that a file made, and what it still waits
+	// for: "" once it is ready.
+	Await(file string) (child any, waits string, err error)
+	// Lookup returns one live object, or nil if there is none.
+	Lookup(what Object) (any, error)
+	// Select returns the live objects that a selector matches, by namespace
+	// and name; Object.Name is empty.
+	Select(what Object, selector labels.Selector) ([]any, error)
+	// Config returns a setting of the installation, or nil.
+	Config(key string) (any, error)
+	// Stable returns data.<key> of the Secret that a file makes, drawn with
+	// that many characters if there is none.
+	Stable(file, key string, length int) (string, error)
 }
+
+// An Object says what a template reads. Namespace is empty for the resource's
+// own and for cluster-scoped kinds.
+type Object struct{ APIVersion, Kind, Namespace, Name string }
 
 // exec is the state of one execution.
 type exec struct {

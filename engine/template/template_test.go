@@ -2,6 +2,7 @@ package template
 
 import (
 	"context"
+	"k8s.io/apimachinery/pkg/labels"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -183,3 +184,9 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 }
+
+func (still) Await(string) (any, string, error)             { return nil, "", nil }
+func (still) Lookup(Object) (any, error)                    { return nil, nil }
+func (still) Select(Object, labels.Selector) ([]any, error) { return nil, nil }
+func (still) Config(string) (any, error)                    { return nil, nil }
+func (still) Stable(string, string, int) (string, error)    { return "", nil }

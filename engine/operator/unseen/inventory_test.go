@@ -2,6 +2,8 @@ package unseen
 
 import (
 	"context"
+	"github.com/jacquard-operator/jacquard/engine/template"
+	"k8s.io/apimachinery/pkg/labels"
 	"slices"
 	"strings"
 	"testing"
@@ -135,3 +137,9 @@ func (w world) Children(file string) ([]any, error) {
 	}
 	return out, nil
 }
+
+func (world) Await(string) (any, string, error)                      { return nil, "", nil }
+func (world) Lookup(template.Object) (any, error)                    { return nil, nil }
+func (world) Select(template.Object, labels.Selector) ([]any, error) { return nil, nil }
+func (world) Config(string) (any, error)                             { return nil, nil }
+func (world) Stable(string, string, int) (string, error)             { return "", nil }

@@ -5,6 +5,8 @@ package unseen
 
 import (
 	"context"
+	"github.com/jacquard-operator/jacquard/engine/template"
+	"k8s.io/apimachinery/pkg/labels"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -70,3 +72,9 @@ func TestMadeUpKindsRender(t *testing.T) {
 		}
 	}
 }
+
+func (nowhere) Await(string) (any, string, error)                      { return nil, "", nil }
+func (nowhere) Lookup(template.Object) (any, error)                    { return nil, nil }
+func (nowhere) Select(template.Object, labels.Selector) ([]any, error) { return nil, nil }
+func (nowhere) Config(string) (any, error)                             { return nil, nil }
+func (nowhere) Stable(string, string, int) (string, error)             { return "", nil }

@@ -3,6 +3,7 @@ package helmcompat
 import (
 	"context"
 	"fmt"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"helm.sh/helm/v4/pkg/chart/common"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
@@ -61,3 +62,9 @@ type nowhere struct{}
 
 func (nowhere) HasAPI(string, string) (bool, error) { return false, nil }
 func (nowhere) Children(string) ([]any, error)      { return nil, nil }
+
+func (nowhere) Await(string) (any, string, error)                      { return nil, "", nil }
+func (nowhere) Lookup(template.Object) (any, error)                    { return nil, nil }
+func (nowhere) Select(template.Object, labels.Selector) ([]any, error) { return nil, nil }
+func (nowhere) Config(string) (any, error)                             { return nil, nil }
+func (nowhere) Stable(string, string, int) (string, error)             { return "", nil }
