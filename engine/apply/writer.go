@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"net/http"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,25 +18,47 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 )
 
-// A Writer writes to one cluster.
+// A Writer writes to one cluster, as one account.
 type Writer struct {
 	objects  dynamic.Interface
 	metadata metadata.Interface
+	accounts *accounts
 }
 
 // requestLimit is how long the server may take over one request before it
 // counts as lost.
 const requestLimit = time.Minute
 
-// NewWriter returns a Writer over two clients of the same cluster.
-func NewWriter(objects dynamic.Interface, meta metadata.Interface) *Writer {
-	return &Writer{objects: objects, metadata: meta}
+// NewWriter returns a Writer. httpClient may be shared with other clients of
+// the same cluster.
+func NewWriter(cfg *rest.Config, httpClient *http.Client) (*Writer, error) {
+	w, err := newWriter(cfg, httpClient)
+	if err != nil {
+		return nil, err
+	}
+	w.accounts = &accounts{cfg: rest.CopyConfig(cfg), writers: map[string]*Writer{}}
+	return w, nil
+}
+
+func newWriter(cfg *rest.Config, httpClient *http.Client) (*Writer, error) {
+	cfg = rest.CopyConfig(cfg)
+	cfg.QPS = -1 // the API server is fair to its clients; a limiter here would let one kind hold up the others
+	objects, err := dynamic.NewForConfigAndClient(cfg, httpClient)
+	if err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+	meta, err := metadata.NewForConfigAndClient(cfg, httpClient)
+	if err != nil {
+		return nil, fmt.Errorf("making a metadata client: %w", err)
+	}
+	return &Writer{objects: objects, metadata: meta}, nil
 }
 
 // Create applies a document that must not exist yet and returns what the
@@ -58,21 +82,23 @@ func (w *Writer) Probe(ctx context.Context, r observe.Resource, doc *unstructure
 }
 
 // apply server-side applies a document that has a precondition in its metadata.
-func (w *Writer) apply(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured, opts metav1.PatchOptions) (*unstructured.Unstructured, error) {
+func (w *Writer) apply(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured, opts metav1.PatchOptions, subresources ...string) (*unstructured.Unstructured, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
 	body, err := json.Marshal(doc.Object)
 	if err != nil {
 		return nil, fmt.Errorf("encoding %s %s: %w", doc.GetKind(), doc.GetName(), err)
 	}
-	opts.FieldManager, opts.Force = api.FieldManager, ptr.To(true)
+	if opts.FieldManager == "" {
+		opts.FieldManager, opts.Force = api.FieldManager, ptr.To(true)
+	}
 	opts.FieldValidation = metav1.FieldValidationStrict
 	if scheme.Scheme.Recognizes(doc.GroupVersionKind()) {
 		// The types of the server find unknown fields by themselves, and it
 		// is spared a parse.
 		opts.FieldValidation = metav1.FieldValidationIgnore
 	}
-	return w.of(r, doc.GetNamespace()).Patch(ctx, doc.GetName(), types.ApplyPatchType, body, opts)
+	return w.of(r, doc.GetNamespace()).Patch(ctx, doc.GetName(), types.ApplyPatchType, body, opts, subresources...)
 }
 
 // with is the document with one more field in its metadata.
@@ -97,16 +123,23 @@ func (w *Writer) of(r observe.Resource, namespace string) dynamic.ResourceInterf
 	return w.objects.Resource(r.GVR)
 }
 
-// Delete deletes the object with that uid, dependents in the background. It is
-// no error if that object is gone.
-func (w *Writer) Delete(ctx context.Context, r observe.Resource, o metav1.Object) error {
+// Delete deletes the object with that uid; propagation says what becomes of
+// its dependents.
+func (w *Writer) Delete(ctx context.Context, r observe.Resource, o metav1.Object, propagation metav1.DeletionPropagation) error {
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
 	uid := o.GetUID()
 	return w.of(r, o.GetNamespace()).Delete(ctx, o.GetName(), metav1.DeleteOptions{
 		Preconditions:     &metav1.Preconditions{UID: &uid},
-		PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
+		PropagationPolicy: &propagation,
 	})
+}
+
+// Read reads an object from the server itself.
+func (w *Writer) Read(ctx context.Context, r observe.Resource, namespace, name string) (*unstructured.Unstructured, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestLimit)
+	defer cancel()
+	return w.of(r, namespace).Get(ctx, name, metav1.GetOptions{})
 }
 
 // Whose reads the metadata of an existing object, to tell whose it is.
@@ -157,19 +190,24 @@ func (w *Writer) Status(ctx context.Context, r observe.Resource, resource *unstr
 
 var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// RecordKinds writes the record of child kinds on a CRD, before the first
-// child of a new kind is created, and returns the CRD.
-func (w *Writer) RecordKinds(ctx context.Context, crd metav1.Object, record string) (metav1.Object, error) {
+// AnnotateCRD writes annotations of ours on a CRD, if it is still the one with
+// that uid, and returns it.
+func (w *Writer) AnnotateCRD(ctx context.Context, crd metav1.Object, annotations map[string]string) (metav1.Object, error) {
+	return w.Metadata(ctx, observe.Resource{GVR: crds}, crd, map[string]any{"annotations": annotations})
+}
+
+// Metadata merges fields into the metadata of the object with that uid, at
+// that resourceVersion if fields name one, and returns the object.
+func (w *Writer) Metadata(ctx context.Context, r observe.Resource, o metav1.Object, fields map[string]any) (*unstructured.Unstructured, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
-	body, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid":         string(crd.GetUID()),
-		"annotations": map[string]any{api.AnnotationChildKinds: record},
-	}})
+	meta := maps.Clone(fields)
+	meta["uid"] = string(o.GetUID())
+	body, err := json.Marshal(map[string]any{"metadata": meta})
 	if err != nil {
 		return nil, err
 	}
-	return w.objects.Resource(crds).Patch(ctx, crd.GetName(), types.MergePatchType, body, metav1.PatchOptions{FieldManager: api.FieldManager})
+	return w.of(r, o.GetNamespace()).Patch(ctx, o.GetName(), types.MergePatchType, body, metav1.PatchOptions{FieldManager: api.FieldManager})
 }
 
 // InstallCRD server-side applies a CRD.

@@ -88,6 +88,25 @@ func Owners(managed []metav1.ManagedFieldsEntry, path ...string) []string {
 	return slices.Compact(names)
 }
 
+// Takers are the names of the other managers that hold a field of desired
+// which the entry does not cover, sorted.
+func (e Entry) Takers(desired map[string]any) []string {
+	missing := e.Missing(desired)
+	var names []string
+	for _, m := range e.rest {
+		fields, err := parse(m)
+		if err != nil {
+			continue
+		}
+		theirs := Entry{Fields: fields}.Missing(desired)
+		if slices.ContainsFunc(missing, func(path string) bool { return !slices.Contains(theirs, path) }) {
+			names = append(names, m.Manager)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // Owns says whether the entry owns the field at path, given by field names
 // such as "metadata", "labels", "app". Outside metadata, owning a field whose
 // parts nobody lists is owning all below it; metadata has no such field that

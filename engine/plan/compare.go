@@ -10,12 +10,26 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/own"
 )
 
+// reaches says whether the garbage collector finds an object in that
+// namespace ("" is none) from the owner, that is whether an owner reference is
+// allowed.
+func reaches(owner Owner, namespace string) bool {
+	return owner.Namespace == "" || owner.Namespace == namespace
+}
+
 // Ours says whether an object that carries our label is a child of the owner:
-// our Apply entry owns that label, and the owner controls it. The label alone
-// proves nothing, since controllers and people copy labels.
+// our Apply entry owns that label, and the owner controls it where it can. The
+// label alone proves nothing, since controllers and people copy labels.
 func Ours(owner Owner, o metav1.Object) bool {
 	c := controller(o)
-	if c == nil || c.UID != owner.UID {
+	switch {
+	case c != nil && c.UID != owner.UID:
+		return false
+	case c == nil && reaches(owner, o.GetNamespace()) && !kept(o):
+		return false
+	case c == nil && o.GetAnnotations()[api.AnnotationOwner] != owner.String():
+		return false
+	case o.GetLabels()[api.LabelOwnerUID] != string(owner.UID):
 		return false
 	}
 	entry, ok, err := own.Ours(o.GetManagedFields(), api.FieldManager)
@@ -25,8 +39,8 @@ func Ours(owner Owner, o metav1.Object) bool {
 // TakeOver says whether an existing object may become a child of the owner:
 // nobody else controls it, and its annotation names this very resource, or
 // made says that this process applied this very object before, and somebody
-// took our marks off. If not, it says whose it is.
-func TakeOver(owner Owner, o metav1.Object, made bool) (ok bool, whose string) {
+// took our marks off, or its file says to adopt it. If not, it says whose it is.
+func TakeOver(owner Owner, o metav1.Object, made, adopt bool) (ok bool, whose string) {
 	if c := controller(o); c != nil && c.UID != owner.UID {
 		return false, fmt.Sprintf("it belongs to %s %s", c.Kind, c.Name)
 	}
@@ -37,29 +51,40 @@ func TakeOver(owner Owner, o metav1.Object, made bool) (ok bool, whose string) {
 	if named.Name != "" {
 		return false, fmt.Sprintf("it belongs to %s %s/%s", named.Kind, named.Namespace, named.Name)
 	}
-	if made {
+	if made || adopt {
 		return true, ""
 	}
 	return false, "it was not made by this resource"
 }
 
-// compare decides about a child whose object is there: proof by field
-// ownership that it says what is wanted, or else why not.
-func (in *Input) compare(s *Step) (Action, string) {
+// compare decides about a child whose object is there.
+func (in *Input) compare(s *Step) {
 	o := s.Live.Meta
-	if o.GetDeletionTimestamp() != nil {
-		return Hold, "the object is being deleted"
-	}
-	known, remembered := in.Memory[o.GetUID()]
-	if !Ours(in.Owner, o) {
-		if ok, whose := TakeOver(in.Owner, o, remembered); !ok {
-			return Refuse, whose
+	_, made := in.Memory[o.GetUID()]
+	switch {
+	case o.GetDeletionTimestamp() != nil:
+		s.Action, s.Why = Hold, "the object is being deleted"
+	case !Ours(in.Owner, o):
+		ok, whose := TakeOver(in.Owner, o, made, s.Child.Policy.Adopt)
+		if s.Action, s.Why = Update, "it is taken over"; !ok {
+			s.Action, s.Why = Refuse, whose
 		}
-		return Update, "it is taken over"
+	case s.Child.Policy.RecreateOnFailed && failed(s.Live.Body):
+		s.Action, s.Why = Recreate, "it ended Failed"
+	case s.Child.Policy.Once && o.GetAnnotations()[api.AnnotationDesired] != s.Hash:
+		s.Action, s.Why = Recreate, "the template renders something else now"
+	case len(s.Child.Policy.Initial) > 0 && s.Live.Body == nil:
+		s.Action, s.Why = Hold, unknown(s.Document.GetKind(), nil)
+	default:
+		s.Action, s.Why = in.prove(s)
 	}
-	if s.Child.Policy.RecreateOnFailed && failed(s.Live.Body) {
-		return Recreate, "it ended Failed"
-	}
+}
+
+// prove proves by field ownership that a child says what is wanted, or says
+// why not.
+func (in *Input) prove(s *Step) (Action, string) {
+	o := s.Live.Meta
+	known, remembered := in.Memory[o.GetUID()]
 	entry, _, _ := own.Ours(o.GetManagedFields(), api.FieldManager)
 	if o.GetAnnotations()[api.AnnotationDesired] != s.Hash {
 		return Update, "the template renders something else now"
@@ -70,11 +95,12 @@ func (in *Input) compare(s *Step) (Action, string) {
 	if remembered && known.Hash == s.Hash && known.Digest == entry.Digest && known.Time == entry.Time {
 		return Keep, ""
 	}
+	if missing := entry.Missing(s.Document.Object); len(missing) > 0 {
+		s.Taken, s.Takers = missing, entry.Takers(s.Document.Object)
+		return Update, "others changed " + brief(missing)
+	}
 	if remembered && known.Hash == s.Hash && known.Time != entry.Time {
 		return Update, "somebody else applied it under our name"
-	}
-	if missing := entry.Missing(s.Document.Object); len(missing) > 0 {
-		return Update, "others changed " + brief(missing)
 	}
 	if extra := entry.Extra(s.Document.Object); len(extra) > 0 {
 		return Update, "to give back " + brief(extra)

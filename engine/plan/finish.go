@@ -7,13 +7,17 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/own"
 	"github.com/jacquard-operator/jacquard/engine/render"
 )
 
-// finish makes what is applied of a rendered child: with the engine's labels,
-// annotations and owner reference, and the hash of it all.
-func finish(owner Owner, c render.Child) (*unstructured.Unstructured, string, error) {
+// Document makes what is applied of a rendered child: with the engine's
+// labels, annotations and owner reference, and the hash of it all. The fields
+// that are only set initially stand as they are rendered if there is no live
+// object; otherwise with their live value while we hold them, so that nothing
+// changes them, and else not at all. They do not count in the hash.
+func Document(owner Owner, c render.Child, live *observe.Live) (*unstructured.Unstructured, string, error) {
 	doc := &unstructured.Unstructured{Object: shallow(c.Object.Object)}
 	meta := shallow(doc.Object["metadata"])
 	doc.Object["metadata"] = meta
@@ -22,19 +26,79 @@ func finish(owner Owner, c render.Child) (*unstructured.Unstructured, string, er
 	labels[api.LabelOwnerUID] = string(owner.UID)
 	annotations[api.AnnotationOwner] = owner.String()
 	annotations[api.AnnotationFile] = c.File
-	meta["ownerReferences"] = []any{map[string]any{
-		"apiVersion": owner.GVK.GroupVersion().String(), "kind": owner.GVK.Kind,
-		"name": owner.Name, "uid": string(owner.UID), "controller": true, "blockOwnerDeletion": true,
-	}}
+	if c.Policy.OnDelete != "keep" && reaches(owner, c.Object.GetNamespace()) {
+		meta["ownerReferences"] = []any{map[string]any{
+			"apiVersion": owner.GVK.GroupVersion().String(), "kind": owner.GVK.Kind,
+			"name": owner.Name, "uid": string(owner.UID), "controller": true, "blockOwnerDeletion": true,
+		}}
+	}
 	if err := encodeStringData(doc.Object); err != nil {
 		return nil, "", fmt.Errorf("planning %s %s: %w", doc.GetKind(), doc.GetName(), err)
 	}
+	first := cutInitial(doc.Object, c.Policy.Initial)
 	hash, err := own.Hash(doc.Object)
 	if err != nil {
 		return nil, "", fmt.Errorf("planning %s %s: %w", doc.GetKind(), doc.GetName(), err)
 	}
 	annotations[api.AnnotationDesired] = hash
+	if live != nil {
+		first = heldInitial(c.Policy.Initial, live)
+	}
+	for _, f := range first {
+		put(doc.Object, f.path, f.value)
+	}
 	return doc, hash, nil
+}
+
+// A field is a path and its value.
+type field struct {
+	path  []string
+	value any
+}
+
+// cutInitial takes the fields off a document of which only the first level is
+// its own, and returns those that were there.
+func cutInitial(doc map[string]any, paths [][]string) []field {
+	var cut []field
+	for _, path := range paths {
+		v, found, err := unstructured.NestedFieldNoCopy(doc, path...)
+		if !found || err != nil {
+			continue
+		}
+		cut = append(cut, field{path, v})
+		at := doc
+		for _, name := range path[:len(path)-1] {
+			below := shallow(at[name])
+			at[name], at = below, below
+		}
+		delete(at, path[len(path)-1])
+	}
+	return cut
+}
+
+// heldInitial are the live values of the fields that our entry holds still: to
+// leave them out would drop them.
+func heldInitial(paths [][]string, live *observe.Live) []field {
+	entry, found, err := own.Ours(live.Meta.GetManagedFields(), api.FieldManager)
+	if !found || err != nil {
+		return nil
+	}
+	var held []field
+	for _, path := range paths {
+		if v, there, err := unstructured.NestedFieldNoCopy(live.Body, path...); entry.Reaches(path...) && there && err == nil {
+			held = append(held, field{path, v})
+		}
+	}
+	return held
+}
+
+// put puts a value into a document of which every map on the way is its own.
+func put(doc map[string]any, path []string, v any) {
+	for _, name := range path[:len(path)-1] {
+		below := shallow(doc[name])
+		doc[name], doc = below, below
+	}
+	doc[path[len(path)-1]] = v
 }
 
 // shallow copies a map one level deep; nil becomes an empty map.

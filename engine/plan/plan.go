@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,26 +20,31 @@ type Owner struct {
 	UID types.UID
 }
 
-// An Action is what is to be done with one child.
+// An Action is what is to be done with one child or patched object.
 type Action int
 
 const (
-	// Keep: the child says what was rendered.
+	// Keep: the object says what was rendered.
 	Keep Action = iota
 	// Create: there is no such object as far as is known.
 	Create
 	// Update: the object is ours and says something else, or it may be taken
 	// over.
 	Update
-	// Recreate: the child ended Failed and its file says to make a new one.
+	// Recreate: the child ended Failed and its file says to make a new one, or
+	// it is a Job made once whose content changed.
 	Recreate
+	// Patch: somebody else's object lacks our fields.
+	Patch
+	// Done: a Job made once succeeded and is gone.
+	Done
 	// Hold: nothing can be done now; the step says why.
 	Hold
 	// Refuse: an object of this name is there and is not ours.
 	Refuse
 )
 
-var actionNames = [...]string{"keep", "create", "update", "recreate", "hold", "refuse"}
+var actionNames = [...]string{"keep", "create", "update", "recreate", "patch", "done", "hold", "refuse"}
 
 // String returns the action's name.
 func (a Action) String() string { return actionNames[a] }
@@ -51,22 +55,43 @@ type Step struct {
 	Child  render.Child
 	// Document is what is applied: the child with the engine's metadata.
 	Document *unstructured.Unstructured
-	// Hash is that of the document; the child carries it.
+	// Hash is that of the document; an owned child carries it.
 	Hash string
 	// Live is the object as the cluster has it, or nil.
 	Live *observe.Live
 	// Why says why, for people.
 	Why string
+	// Taken are the fields that other managers took from us.
+	Taken []string
+	// Takers are those managers.
+	Takers []string
+}
+
+// A Return is a patch that nobody wants any more: its fields are given back.
+type Return struct {
+	Live        observe.Live
+	Subresource string
 }
 
 // A Plan is everything that is to be done for one resource.
 type Plan struct {
 	Steps []Step
-	// Prune are live children of ours that were not rendered.
+	// Prune are live children of ours that were not rendered; of a resource
+	// that goes, those that are to be deleted now.
 	Prune []observe.Live
+	// Held are children that would be pruned, but hold what would be lost: the
+	// resource must allow it.
+	Held []observe.Live
+	// GiveBack are patches that were not rendered.
+	GiveBack []Return
+	// Left says, for a resource that goes, what must be gone before it may go.
+	Left []string
 	// Empty: nothing was rendered although there are children, and the kind
 	// does not allow that; nothing is pruned.
 	Empty bool
+	// Cleanup: the resource needs our finalizer, since something of it is out
+	// of the garbage collector's reach.
+	Cleanup bool
 }
 
 // A Memory is what is known of a child from earlier writes of this process.
@@ -87,45 +112,97 @@ type Input struct {
 	Live []observe.Live
 	// State tells whether the live objects of a kind are known.
 	State func(schema.GroupVersionKind) observe.State
-	// Memory is by uid of the child.
-	Memory     map[types.UID]Memory
-	AllowEmpty bool
+	// Patched are the objects that have fields of the owner's patch manager.
+	Patched []observe.Live
+	// Object finds an object that is to be patched; nil: it is not there. An
+	// error says that it is not known.
+	Object func(c *unstructured.Unstructured) (*observe.Live, error)
+	// Patchers are the files that patch this kind and subresource.
+	Patchers func(gvk schema.GroupVersionKind, subresource string) []string
+	// Memory is by uid of the child, and of the patched object with the
+	// subresource behind a slash.
+	Memory map[types.UID]Memory
+	// Succeeded are the hashes of Jobs made once that have succeeded, by
+	// Kind/name.
+	Succeeded map[string]string
+	// AllowPrune are the precious children that may be pruned, as Kind/name.
+	AllowPrune []string
+	// DeleteOrder are the files whose children go one after the other.
+	DeleteOrder []string
+	AllowEmpty  bool
+	// Leaving: the resource is being deleted, so that nothing is wanted.
+	Leaving bool
 }
 
 // Make plans. Its error says which document cannot be finished.
 func Make(in Input) (*Plan, error) {
-	p := &Plan{}
+	p := &Plan{Cleanup: len(in.DeleteOrder) > 0 || len(in.Patched) > 0}
 	live := map[string]*observe.Live{}
 	for i := range in.Live {
 		l := &in.Live[i]
 		live[identity(l.GVK, l.Meta.GetNamespace(), l.Meta.GetName())] = l
+		p.Cleanup = p.Cleanup || !kept(l.Meta) && !reaches(in.Owner, l.Meta.GetNamespace()) && Ours(in.Owner, l.Meta)
 	}
 	wanted := map[string]bool{}
 	for _, c := range in.Result.Children {
-		id := identity(c.Object.GroupVersionKind(), c.Object.GetNamespace(), c.Object.GetName())
-		wanted[id] = true
-		step, err := in.step(c, live[id])
+		step, err := in.step(c, live)
 		if err != nil {
 			return nil, err
 		}
+		wanted[step.identity()] = true
+		p.Cleanup = p.Cleanup || in.needsCleanup(c)
 		p.Steps = append(p.Steps, step)
 	}
-	p.Prune = in.prune(wanted)
-	if len(p.Steps) == 0 && len(in.Result.Waiting) == 0 && len(p.Prune) > 0 && !in.AllowEmpty {
-		p.Prune, p.Empty = nil, true
+	p.GiveBack = in.giveBack(wanted)
+	if in.Leaving {
+		in.leave(p)
+		return p, nil
+	}
+	in.prune(p, wanted)
+	if !p.rendersChildren() && len(in.Result.Waiting) == 0 && len(p.Prune)+len(p.Held) > 0 && !in.AllowEmpty {
+		p.Prune, p.Held, p.Empty = nil, nil, true
 	}
 	return p, nil
+}
+
+func (p *Plan) rendersChildren() bool {
+	for i := range p.Steps {
+		if !p.Steps[i].Child.Policy.Patch {
+			return true
+		}
+	}
+	return false
+}
+
+// needsCleanup says whether the garbage collector does not undo this child
+// when the resource goes.
+func (in *Input) needsCleanup(c render.Child) bool {
+	return c.Policy.Patch || c.Policy.OnDelete != "keep" && !reaches(in.Owner, c.Object.GetNamespace())
 }
 
 func identity(gvk schema.GroupVersionKind, namespace, name string) string {
 	return gvk.Group + "/" + gvk.Kind + "/" + namespace + "/" + name
 }
 
-// step decides about one rendered child.
-func (in *Input) step(c render.Child, live *observe.Live) (Step, error) {
-	s := Step{Child: c, Live: live}
+// identity is that of the object, and for patches of the subresource too.
+func (s *Step) identity() string {
+	o := s.Child.Object
+	id := identity(o.GroupVersionKind(), o.GetNamespace(), o.GetName())
+	if s.Child.Policy.Patch {
+		id += "/patch/" + s.Child.Policy.Subresource
+	}
+	return id
+}
+
+// step decides about one rendered document.
+func (in *Input) step(c render.Child, all map[string]*observe.Live) (Step, error) {
+	s := Step{Child: c}
+	if c.Policy.Patch {
+		return in.patch(s)
+	}
+	s.Live = all[s.identity()]
 	var err error
-	if s.Document, s.Hash, err = finish(in.Owner, c); err != nil {
+	if s.Document, s.Hash, err = Document(in.Owner, c, s.Live); err != nil {
 		return s, err
 	}
 	state := in.State(c.Object.GroupVersionKind())
@@ -134,10 +211,14 @@ func (in *Input) step(c render.Child, live *observe.Live) (Step, error) {
 		s.Action, s.Why = Hold, fmt.Sprintf("the cluster has no %s %s", c.Object.GetAPIVersion(), c.Object.GetKind())
 	case state.Phase != observe.Synced:
 		s.Action, s.Why = Hold, unknown(c.Object.GetKind(), state.Err)
-	case live == nil:
+	case in.homeless(c.Object, all) != "":
+		s.Action, s.Why = Hold, in.homeless(c.Object, all)
+	case s.Live == nil && c.Policy.Once && in.Succeeded[shown(c.Object)] == s.Hash:
+		s.Action = Done
+	case s.Live == nil:
 		s.Action = Create
 	default:
-		s.Action, s.Why = in.compare(&s)
+		in.compare(&s)
 	}
 	return s, nil
 }
@@ -149,23 +230,42 @@ func unknown(kind string, err error) string {
 	return err.Error()
 }
 
-// prune lists live children of ours that nobody wants, of kinds whose objects
-// are known. While a file waits, only what a rendered file made is pruned: the
-// rest may be what the waiting file is going to render, under an older name.
-func (in *Input) prune(wanted map[string]bool) []observe.Live {
-	waits := func(l observe.Live) bool {
-		return len(in.Result.Waiting) > 0 && !slices.Contains(in.Result.Rendered, l.Meta.GetAnnotations()[api.AnnotationFile])
+// homeless says why a child cannot be yet in the namespace that the same
+// resource makes: it must be there, and ours.
+func (in *Input) homeless(o *unstructured.Unstructured, all map[string]*observe.Live) string {
+	namespace := o.GetNamespace()
+	if namespace == "" || namespace == in.Owner.Namespace {
+		return ""
 	}
-	var out []observe.Live
-	for _, l := range in.Live {
-		if wanted[identity(l.GVK, l.Meta.GetNamespace(), l.Meta.GetName())] || waits(l) {
-			continue
-		}
-		if l.Meta.GetDeletionTimestamp() == nil && Ours(in.Owner, l.Meta) {
-			out = append(out, l)
-		}
+	home := schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
+	made := false
+	for i := range in.Result.Children {
+		c := in.Result.Children[i].Object
+		made = made || c.GroupVersionKind() == home && c.GetName() == namespace
 	}
-	return out
+	if !made {
+		return ""
+	}
+	l := all[identity(home, "", namespace)]
+	switch {
+	case l == nil || !Ours(in.Owner, l.Meta):
+		return fmt.Sprintf("Namespace %s is not there yet, or not of this resource", namespace)
+	case l.Meta.GetDeletionTimestamp() != nil:
+		return fmt.Sprintf("Namespace %s is being deleted", namespace)
+	}
+	return ""
+}
+
+// shown is how people call an object in an annotation: Kind/name.
+func shown(o metav1.Object) string {
+	kind := ""
+	switch o := o.(type) {
+	case *unstructured.Unstructured:
+		kind = o.GetKind()
+	case *metav1.PartialObjectMetadata:
+		kind = o.Kind
+	}
+	return kind + "/" + o.GetName()
 }
 
 // controller is the owner reference that controls an object, or nil.

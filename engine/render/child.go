@@ -16,15 +16,28 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// A Policy is what a document says about itself by annotation; the annotations
-// are taken off before it is applied.
+// A Policy is what a document says about itself by annotation. All but
+// on-delete are taken off before it is applied.
 type Policy struct {
+	// Patch: the object is somebody else's; just these fields are applied, to
+	// the main resource or to a subresource.
+	Patch       bool
+	Subresource string
 	// RecreateOnImmutable: where the API refuses to change an immutable field,
-	// delete the object and create it again.
-	RecreateOnImmutable bool
+	// delete the object and create it again; KeepDependents: its dependents
+	// stay meanwhile.
+	RecreateOnImmutable, KeepDependents bool
 	// RecreateOnFailed: a Pod or Job that ended Failed is deleted and created
 	// again.
 	RecreateOnFailed bool
+	// OnDelete is keep or delete, or empty where nothing is said.
+	OnDelete string
+	// Once: a Job that is made once for each content.
+	Once bool
+	// Initial are the fields that are set only when the object is created.
+	Initial [][]string
+	// Adopt: take over an existing object that nobody controls.
+	Adopt bool
 }
 
 // notWritten are the fields of metadata that a template may not write.

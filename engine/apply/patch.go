@@ -1,0 +1,41 @@
+package apply
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/observe"
+)
+
+// Patch applies fields to somebody else's object, the one with that uid, for
+// the resource with the uid owner. It never forces: where another manager holds
+// a field with another value, the server answers 409.
+func (w *Writer) Patch(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured, to Patching) (*unstructured.Unstructured, error) {
+	opts := metav1.PatchOptions{FieldManager: api.PatchManager(to.Owner), Force: ptr.To(false)}
+	var subresources []string
+	if to.Subresource != "" {
+		subresources = []string{to.Subresource}
+	}
+	return w.apply(ctx, r, with(doc, "uid", string(to.Object)), opts, subresources...)
+}
+
+// A Patching says which object is patched, and for whom.
+type Patching struct {
+	// Object is the object's uid, Owner that of the resource.
+	Object, Owner types.UID
+	Subresource   string
+}
+
+// GiveBack gives back all fields of a patch, by applying the bare name, and
+// returns the object.
+func (w *Writer) GiveBack(ctx context.Context, r observe.Resource, o metav1.Object, to Patching) (*unstructured.Unstructured, error) {
+	bare := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": o.GetName()}}}
+	bare.SetGroupVersionKind(r.GVK)
+	bare.SetNamespace(o.GetNamespace())
+	return w.Patch(ctx, r, bare, to)
+}

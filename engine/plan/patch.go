@@ -1,0 +1,112 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/own"
+)
+
+// PatchKey is under which a Memory keeps what came of a patch.
+func PatchKey(uid types.UID, subresource string) types.UID {
+	return uid + types.UID("/"+subresource)
+}
+
+// patch decides about a patch of somebody else's object. Nothing of ours is
+// added to it: it is exactly what was rendered.
+func (in *Input) patch(s Step) (Step, error) {
+	s.Document = s.Child.Object
+	hash, err := own.Hash(s.Document.Object)
+	if err != nil {
+		return s, fmt.Errorf("planning the patch of %s %s: %w", s.Document.GetKind(), s.Document.GetName(), err)
+	}
+	s.Hash = hash
+	s.Live, err = in.Object(s.Document)
+	switch {
+	case err != nil:
+		s.Action, s.Why = Hold, err.Error()
+	case s.Live == nil:
+		s.Action, s.Why = Hold, "it is not there"
+	case s.Live.Meta.GetDeletionTimestamp() != nil:
+		s.Action, s.Why = Hold, "it is being deleted"
+	default:
+		s.Action, s.Why = in.comparePatch(&s)
+	}
+	return s, nil
+}
+
+// comparePatch proves that the object has our fields, with our values.
+func (in *Input) comparePatch(s *Step) (Action, string) {
+	manager, sub := api.PatchManager(in.Owner.UID), s.Child.Policy.Subresource
+	entry, found, err := own.OursAt(s.Live.Meta.GetManagedFields(), manager, sub)
+	if err != nil || !found {
+		return Patch, "it is not patched yet"
+	}
+	known, remembered := in.Memory[PatchKey(s.Live.Meta.GetUID(), sub)]
+	same := remembered && known.Hash == s.Hash
+	switch {
+	case same && known.Digest == entry.Digest && known.Time == entry.Time:
+		return Keep, ""
+	case same && known.Time != entry.Time:
+		return Patch, "somebody else patched it under our name"
+	}
+	if missing := entry.Missing(s.Document.Object); len(missing) > 0 {
+		s.Taken, s.Takers = missing, entry.Takers(s.Document.Object)
+		return Patch, "others changed " + brief(missing)
+	}
+	if extra := entry.Extra(s.Document.Object); len(extra) > 0 {
+		return Patch, "to give back " + brief(extra)
+	}
+	if s.Live.Body == nil {
+		return Hold, "its present state is not known yet"
+	}
+	if !same && differs(s.Document, s.Live.Body) {
+		return Patch, "the template renders something else now"
+	}
+	return Keep, ""
+}
+
+func differs(doc *unstructured.Unstructured, body map[string]any) bool {
+	return slices.ContainsFunc(own.Differences(doc.Object, body), func(d own.Difference) bool { return !d.Normalised })
+}
+
+// lasting are subresources whose fields the API never lets go of: there is
+// nothing to give back.
+var lasting = []string{"ephemeralcontainers"}
+
+// giveBack lists the patches that nobody wants any more. While a file waits
+// that may patch such objects, its patches stay.
+func (in *Input) giveBack(wanted map[string]bool) []Return {
+	manager := api.PatchManager(in.Owner.UID)
+	var out []Return
+	for _, l := range in.Patched {
+		for _, m := range l.Meta.GetManagedFields() {
+			id := identity(l.GVK, l.Meta.GetNamespace(), l.Meta.GetName()) + "/patch/" + m.Subresource
+			if m.Manager != manager || m.Operation != metav1.ManagedFieldsOperationApply || wanted[id] ||
+				slices.Contains(lasting, m.Subresource) || in.patchWaits(l, m.Subresource) {
+				continue
+			}
+			out = append(out, Return{l, m.Subresource})
+		}
+	}
+	return out
+}
+
+func (in *Input) patchWaits(l observe.Live, subresource string) bool {
+	if in.Patchers == nil {
+		return false
+	}
+	files := in.Patchers(l.GVK, subresource)
+	for _, w := range in.Result.Waiting {
+		if slices.Contains(files, w.File) {
+			return true
+		}
+	}
+	return false
+}
