@@ -72,6 +72,10 @@ const AnnotationChildKinds = "jacquard.dev/child-kinds"
 // patched.
 const AnnotationPatchedKinds = "jacquard.dev/patched-kinds"
 
+// AnnotationSucceeded is the engine's record on a custom resource of the Jobs
+// made once that have succeeded: Kind/name=hash, comma-separated.
+const AnnotationSucceeded = "jacquard.dev/succeeded"
+
 // LabelKind is on ConfigMaps that hold a folder: the kind's name.
 const LabelKind = "jacquard.dev/kind"
 

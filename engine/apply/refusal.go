@@ -33,6 +33,8 @@ const (
 	NotServed
 	// Terminating: the namespace is being deleted.
 	Terminating
+	// Conflict: other managers hold fields of a patch, which is not forced.
+	Conflict
 )
 
 // A Refusal is a refused write: what was meant, and which fields.
@@ -96,6 +98,8 @@ func cause(s metav1.Status) Cause {
 	switch {
 	case apierrors.HasStatusCause(&apierrors.StatusError{ErrStatus: s}, "NamespaceTerminating"):
 		return Terminating
+	case apierrors.HasStatusCause(&apierrors.StatusError{ErrStatus: s}, metav1.CauseTypeFieldManagerConflict):
+		return Conflict
 	case s.Code == http.StatusConflict:
 		return Exists
 	case denied.MatchString(s.Message):
@@ -147,7 +151,7 @@ var (
 // text of a typed patch error, or in that of strict decoding.
 func fields(s metav1.Status, document map[string]any) []Field {
 	var out []Field
-	if s.Details != nil && s.Code == http.StatusUnprocessableEntity {
+	if s.Details != nil && (s.Code == http.StatusUnprocessableEntity || s.Code == http.StatusConflict) {
 		for _, c := range s.Details.Causes {
 			out = append(out, Field{parsePath(c.Field, document), detail(c.Message)})
 		}

@@ -123,7 +123,7 @@ type Input struct {
 	// subresource behind a slash.
 	Memory map[types.UID]Memory
 	// Succeeded are the hashes of Jobs made once that have succeeded, by
-	// Kind/name.
+	// OnceKey.
 	Succeeded map[string]string
 	// AllowPrune are the precious children that may be pruned, as Kind/name.
 	AllowPrune []string
@@ -213,7 +213,7 @@ func (in *Input) step(c render.Child, all map[string]*observe.Live) (Step, error
 		s.Action, s.Why = Hold, unknown(c.Object.GetKind(), state.Err)
 	case in.homeless(c.Object, all) != "":
 		s.Action, s.Why = Hold, in.homeless(c.Object, all)
-	case s.Live == nil && c.Policy.Once && in.Succeeded[shown(c.Object)] == s.Hash:
+	case s.Live == nil && c.Policy.Once && in.Succeeded[OnceKey(c)] == s.Hash:
 		s.Action = Done
 	case s.Live == nil:
 		s.Action = Create
@@ -256,16 +256,9 @@ func (in *Input) homeless(o *unstructured.Unstructured, all map[string]*observe.
 	return ""
 }
 
-// shown is how people call an object in an annotation: Kind/name.
-func shown(o metav1.Object) string {
-	kind := ""
-	switch o := o.(type) {
-	case *unstructured.Unstructured:
-		kind = o.GetKind()
-	case *metav1.PartialObjectMetadata:
-		kind = o.Kind
-	}
-	return kind + "/" + o.GetName()
+// OnceKey names a Job made once on record: file/Job/name.
+func OnceKey(c render.Child) string {
+	return c.File + "/" + c.Object.GetKind() + "/" + c.Object.GetName()
 }
 
 // controller is the owner reference that controls an object, or nil.

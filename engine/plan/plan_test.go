@@ -35,7 +35,7 @@ func pod(name string, policy render.Policy) render.Child {
 // live is that Pod as the cluster has it, after change.
 func live(t *testing.T, name string, change func(*unstructured.Unstructured)) observe.Live {
 	t.Helper()
-	doc, _, err := finish(owner, pod(name, render.Policy{}))
+	doc, _, err := Document(owner, pod(name, render.Policy{}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 func (w *write) take(ctx context.Context, answer *unstructured.Unstructured) error {
 	differ := own.Differences(w.Document.Object, answer.Object)
 	if i := own.CoOwner(answer.GetManagedFields(), api.FieldManager); i >= 0 {
-		dropped, err := w.cluster.Writer.DropEntry(ctx, w.resource, answer, i)
+		dropped, err := w.to.DropEntry(ctx, w.resource, answer, i)
 		if err != nil { // it changed meanwhile; the next look finds the entry still there
 			w.cluster.Children.Note(answer.GroupVersionKind(), answer)
 			return soon("an earlier writer holds its fields too")

@@ -12,6 +12,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/own"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
@@ -61,9 +62,10 @@ type write struct {
 	mu       *sync.Mutex
 	now      time.Time
 	resource observe.Resource
+	to       *apply.Writer
 }
 
-func (w *write) child() string { return childName(w.Document) }
+func (w *write) child() string { return childName(w.Step) }
 
 // key tells setbacks of a child apart: creating it, making it anew because it
 // failed, which must back off whichever object it is, and changing this object.
@@ -71,6 +73,8 @@ func (w *write) key() string {
 	switch {
 	case w.Action == plan.Recreate:
 		return w.failedKey()
+	case w.Action == plan.Patch: // until somebody else lets go
+		return w.child() + "/" + own.Rivals(w.Live.Meta.GetManagedFields(), api.PatchManager(w.owner().UID))
 	case w.Live != nil:
 		return w.child() + "/" + string(w.Live.Meta.GetUID())
 	}
@@ -83,8 +87,9 @@ func (w *write) failedKey() string { return w.child() + "/failed" }
 func (w *write) settled() bool {
 	key := w.key()
 	switch w.Action {
-	case plan.Keep:
+	case plan.Keep, plan.Done:
 		delete(w.memory.setbacks, key)
+		w.quiet()
 		return true
 	case plan.Hold:
 		w.problem(status.Waiting, "ChildWaiting", "waiting to apply %s: %s", w.Why)
@@ -101,13 +106,11 @@ func (w *write) settled() bool {
 		}
 		return true
 	}
-	return false
+	return w.contested()
 }
 
 // named is how people call the child.
-func (w *write) named() string {
-	return w.Document.GetKind() + " " + w.Document.GetNamespace() + "/" + w.Document.GetName()
-}
+func (w *write) named() string { return w.Document.GetKind() + " " + place(w.Document) }
 
 func (w *write) problem(s status.Severity, reason, format, why string) {
 	w.report(status.Problem{Severity: s, Reason: reason, Message: fmt.Sprintf(format, w.named(), why)})
@@ -120,23 +123,36 @@ func (w *write) report(p status.Problem) {
 
 // carryOut sends what the step needs and takes up the answer.
 func (w *write) carryOut(ctx context.Context) {
-	gvk := w.Document.GroupVersionKind()
-	served, found := w.cluster.Served().Resource(gvk)
-	w.resource = served
-	var err error
-	switch {
-	case !found:
-		err = soon("the cluster does not have this kind any more")
-	case !served.Namespaced:
-		err = seldom(status.Stalled, "NotAllowed", "it is cluster-scoped in this cluster and cannot be a child")
-	case w.Action == plan.Create:
-		err = w.create(ctx)
-	case w.Action == plan.Update:
-		err = w.update(ctx, w.Live.Meta)
-	case w.Action == plan.Recreate:
-		err = w.recreate(ctx, w.Live.Meta, "it is made anew: "+w.Why)
+	err := w.prepare()
+	if err == nil {
+		switch w.Action {
+		case plan.Create:
+			err = w.create(ctx)
+		case plan.Update:
+			err = w.update(ctx, w.Live.Meta)
+		case plan.Recreate:
+			err = w.recreate(ctx, w.Live.Meta, "it is made anew: "+w.Why)
+		case plan.Patch:
+			err = w.patch(ctx)
+		}
 	}
 	w.locked(func() { w.conclude(err) })
+}
+
+// prepare finds out where and as whom to write.
+func (w *write) prepare() error {
+	served, found := w.cluster.Served().Resource(w.Document.GroupVersionKind())
+	if !found {
+		return soon("the cluster does not have this kind any more")
+	}
+	if served.Namespaced != (w.Document.GetNamespace() != "") {
+		return seldom(status.Stalled, "NotAllowed", "in this cluster it is "+map[bool]string{true: "namespaced", false: "cluster-scoped"}[served.Namespaced]+
+			", which its file and kind.yaml do not say")
+	}
+	var err error
+	w.resource = served
+	w.to, err = w.writer()
+	return err
 }
 
 func (w *write) locked(f func()) {
@@ -146,7 +162,7 @@ func (w *write) locked(f func()) {
 }
 
 func (w *write) create(ctx context.Context) error {
-	answer, err := w.cluster.Writer.Create(ctx, w.resource, w.Document)
+	answer, err := w.to.Create(ctx, w.resource, w.Document)
 	if err == nil {
 		applies.WithLabelValues(w.name, "create").Inc()
 		return w.take(ctx, answer)
@@ -154,7 +170,7 @@ func (w *write) create(ctx context.Context) error {
 	if apply.Understand(err, w.Document.Object).Cause != apply.Exists {
 		return err
 	}
-	there, err := w.cluster.Writer.Whose(ctx, w.resource, w.Document.GetNamespace(), w.Document.GetName())
+	there, err := w.to.Whose(ctx, w.resource, w.Document.GetNamespace(), w.Document.GetName())
 	if err != nil {
 		return err
 	}
@@ -168,14 +184,33 @@ func (w *write) takeOver(ctx context.Context, there *metav1.PartialObjectMetadat
 	}
 	var made bool
 	w.locked(func() { _, made = w.memory.applied[there.GetUID()] })
-	ok, whose := plan.TakeOver(w.owner(), there, made)
+	ok, whose := plan.TakeOver(w.owner(), there, made, w.Child.Policy.Adopt)
 	if ok {
-		return w.update(ctx, there)
+		return w.takeAsItIs(ctx, there)
 	}
 	if old, _ := api.ParseOwner(there.GetAnnotations()[api.AnnotationOwner]); old == w.owner().Owner {
 		return soon("it belongs to an earlier resource of this name and will be collected")
 	}
 	return seldom(status.Stalled, "NotOurs", "an object of this name is there already and is left alone: "+whose)
+}
+
+// takeAsItIs takes an object over. What was drawn for a new Secret never
+// replaces what is in one; what is only set initially keeps its live value.
+func (w *write) takeAsItIs(ctx context.Context, there metav1.Object) error {
+	if w.drawn() {
+		return soon("the Secret is there already, and what was drawn for it is in it")
+	}
+	if len(w.Child.Policy.Initial) > 0 {
+		live, err := w.to.Read(ctx, w.resource, there.GetNamespace(), there.GetName())
+		if err != nil {
+			return err
+		}
+		seen := &observe.Live{GVK: w.Document.GroupVersionKind(), Meta: live, Body: live.Object}
+		if w.Document, w.Hash, err = plan.Document(w.owner(), w.Child, seen); err != nil {
+			return err
+		}
+	}
+	return w.update(ctx, there)
 }
 
 // A held is a write that was not made, why, and when to look again.
@@ -198,7 +233,7 @@ func seldom(s status.Severity, reason, message string) error {
 }
 
 func (w *write) update(ctx context.Context, o metav1.Object) error {
-	answer, err := w.cluster.Writer.Update(ctx, w.resource, w.Document, o.GetUID())
+	answer, err := w.to.Update(ctx, w.resource, w.Document, o.GetUID())
 	if err == nil {
 		applies.WithLabelValues(w.name, "update").Inc()
 		return w.take(ctx, answer)
@@ -207,7 +242,7 @@ func (w *write) update(ctx context.Context, o metav1.Object) error {
 	if refusal.Cause != apply.Invalid || !w.Child.Policy.RecreateOnImmutable {
 		return err
 	}
-	if probed := w.cluster.Writer.Probe(ctx, w.resource, w.Document); probed != nil {
+	if probed := w.to.Probe(ctx, w.resource, w.Document); probed != nil {
 		return err // the content itself is refused, not the change
 	}
 	return w.recreate(ctx, o, "it is made anew, since the API refuses to change it: "+refusal.Error())
@@ -215,7 +250,11 @@ func (w *write) update(ctx context.Context, o metav1.Object) error {
 
 // recreate deletes an object; its deletion wakes us, and it is created again.
 func (w *write) recreate(ctx context.Context, o metav1.Object, why string) error {
-	if err := w.cluster.Writer.Delete(ctx, w.resource, o); err != nil {
+	how := metav1.DeletePropagationBackground
+	if w.Child.Policy.KeepDependents {
+		how = metav1.DeletePropagationOrphan
+	}
+	if err := w.to.Delete(ctx, w.resource, o, how); err != nil {
 		return err
 	}
 	applies.WithLabelValues(w.name, "recreate").Inc()

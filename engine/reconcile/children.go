@@ -3,7 +3,9 @@ package reconcile
 import (
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
@@ -16,29 +18,39 @@ import (
 func (t *turn) children(p *plan.Plan, w *view) []status.Child {
 	live := map[string]observe.Live{}
 	for _, l := range w.live {
-		if plan.Ours(w.owner, l.Meta) {
-			live[childKey(l.GVK.Group, l.GVK.Kind, l.Meta.GetName())] = l
+		if plan.Ours(w.owner(), l.Meta) {
+			live[childKey(l.GVK, l.Meta)] = l
 		}
 	}
 	var out []status.Child
-	if p == nil {
+	if p == nil || t.leaving() {
 		for _, l := range live {
 			out = append(out, t.child(l))
 		}
 		return out
 	}
-	for _, s := range p.Steps {
+	for i := range p.Steps {
+		s := &p.Steps[i]
 		gvk := s.Document.GroupVersionKind()
-		if l, there := live[childKey(gvk.Group, gvk.Kind, s.Document.GetName())]; there {
+		l, there := live[childKey(gvk, s.Document)]
+		switch {
+		case s.Child.Policy.Patch:
+		case there:
 			out = append(out, t.child(l))
-			continue
+		case s.Action == plan.Done:
+			c := missing(s.Document, w.state[gvk])
+			c.Ready, c.Message = true, ""
+			out = append(out, c)
+		default:
+			out = append(out, missing(s.Document, w.state[gvk]))
 		}
-		out = append(out, missing(s.Document, w.state[gvk]))
 	}
 	return out
 }
 
-func childKey(group, kind, name string) string { return group + "/" + kind + "/" + name }
+func childKey(gvk schema.GroupVersionKind, o metav1.Object) string {
+	return gvk.Group + "/" + gvk.Kind + "/" + o.GetNamespace() + "/" + o.GetName()
+}
 
 // missing tells of a child that is not among the live ones.
 func missing(o *unstructured.Unstructured, s observe.State) status.Child {

@@ -4,11 +4,13 @@ import (
 	"maps"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
@@ -22,21 +24,29 @@ type memory struct {
 	applied map[types.UID]plan.Memory
 	// made is the uid of each child as last applied, by child.
 	made map[string]types.UID
-	// pruned are children that were to be deleted and are seen still, by uid.
-	pruned map[types.UID]*pruning
+	// endings are children that were to be deleted and patches that were to be
+	// given back, and that are seen still.
+	endings map[string]*ending
+	// contests are fields that others take from us again and again, by child.
+	contests map[string]*contest
+	// drawn are texts that were drawn and are not yet in the Secret that was
+	// made of them, as far as is known.
+	drawn map[secretKey]string
 	// changed are the paths that the server changed in what was applied, by
 	// "Kind/name" of the child.
 	changed map[string][]string
 	// setbacks are writes that failed, by child and by uid of the live object.
 	setbacks map[string]*setback
-	// answer is the resource as the last status write answered it, when that
-	// was, and sent the hash of that status.
-	answer   *unstructured.Unstructured
-	answered time.Time
-	sent     string
+	// answer is the resource as our last write of it was answered, when that
+	// was, and sent the hash of the last status.
+	answer     *unstructured.Unstructured
+	answeredAt time.Time
+	sent       string
 	// told is what the last event said of a resource without status.
-	told  string
-	tries int
+	told string
+	// askedAt is what the resource says about reconciling again.
+	askedAt string
+	tries   int
 }
 
 // A setback is a failed write: it is not tried again with the same content
@@ -49,14 +59,16 @@ type setback struct {
 	until time.Time
 }
 
-func (r *Reconciler) remember(name types.NamespacedName, uid types.UID) *memory {
+func (r *Reconciler) remember(name types.NamespacedName, resource metav1.Object) *memory {
+	uid, askedAt := resource.GetUID(), resource.GetAnnotations()[api.AnnotationReconcileAt]
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	m := r.memory[name]
 	if m == nil || m.uid != uid {
 		m = &memory{
-			uid: uid, applied: map[types.UID]plan.Memory{}, pruned: map[types.UID]*pruning{}, made: map[string]types.UID{},
-			setbacks: map[string]*setback{},
+			uid: uid, applied: map[types.UID]plan.Memory{}, endings: map[string]*ending{}, made: map[string]types.UID{},
+			setbacks: map[string]*setback{}, contests: map[string]*contest{}, drawn: map[secretKey]string{},
+			askedAt: askedAt,
 		}
 		r.memory[name] = m
 		remembered.WithLabelValues(r.name).Set(float64(len(r.memory)))
@@ -75,6 +87,9 @@ func (r *Reconciler) End() {
 func (r *Reconciler) forget(name types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if _, known := r.memory[name]; known {
+		r.cluster.Reads.Record(api.Owner{Kind: r.name, Namespace: name.Namespace, Name: name.Name}, nil)
+	}
 	delete(r.memory, name)
 	remembered.WithLabelValues(r.name).Set(float64(len(r.memory)))
 }
@@ -87,11 +102,16 @@ func (m *memory) newest(cached *unstructured.Unstructured) *unstructured.Unstruc
 	}
 	// A cache that is behind for so long has gone back, as after a restore.
 	c, err := resourceversion.CompareResourceVersion(cached.GetResourceVersion(), m.answer.GetResourceVersion())
-	if err != nil || c >= 0 || time.Since(m.answered) > longWait {
+	if err != nil || c >= 0 || time.Since(m.answeredAt) > longWait {
 		m.answer = nil
 		return cached
 	}
 	return m.answer
+}
+
+// answered takes the resource as a write of it was answered.
+func (m *memory) answered(answer *unstructured.Unstructured) {
+	m.answer, m.answeredAt = answer, time.Now()
 }
 
 // take notes what came of applying a child, and forgets the object which
@@ -108,12 +128,14 @@ func (m *memory) keep(p *plan.Plan) {
 	steps, uids := map[string]bool{}, map[types.UID]bool{}
 	for i := range p.Steps {
 		o := p.Steps[i].Document
-		steps[childName(o)], steps[shortName(o.GetKind(), o.GetName())] = true, true
+		steps[childName(&p.Steps[i])], steps[shortName(o.GetKind(), o.GetName())] = true, true
 		if live := p.Steps[i].Live; live != nil {
 			uids[live.Meta.GetUID()] = true
+			uids[plan.PatchKey(live.Meta.GetUID(), p.Steps[i].Child.Policy.Subresource)] = true
 		}
 	}
 	maps.DeleteFunc(m.made, func(child string, _ types.UID) bool { return !steps[child] })
+	maps.DeleteFunc(m.contests, func(child string, _ *contest) bool { return !steps[child] })
 	maps.DeleteFunc(m.changed, func(child string, _ []string) bool { return !steps[child] })
 	for _, uid := range m.made {
 		uids[uid] = true
@@ -121,9 +143,14 @@ func (m *memory) keep(p *plan.Plan) {
 	maps.DeleteFunc(m.applied, func(uid types.UID, _ plan.Memory) bool { return !uids[uid] })
 }
 
-// childName names a child, whichever object it is.
-func childName(o *unstructured.Unstructured) string {
-	return o.GetKind() + "/" + o.GroupVersionKind().Group + "/" + o.GetNamespace() + "/" + o.GetName()
+// childName names a child, or what is patched, whichever object it is.
+func childName(s *plan.Step) string {
+	o := s.Document
+	name := o.GetKind() + "/" + o.GroupVersionKind().Group + "/" + o.GetNamespace() + "/" + o.GetName()
+	if s.Child.Policy.Patch {
+		name += "/patch/" + s.Child.Policy.Subresource
+	}
+	return name
 }
 
 // due returns the setback of a write that is not to be tried now, or nil.

@@ -4,72 +4,132 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
-// A pruning is a child that was to be deleted and is seen still.
-type pruning struct {
+// An ending is a child that was to be deleted, or a patch that was to be given
+// back, and that is seen still.
+type ending struct {
 	tries int
-	// again is when to try again; zero: it was deleted.
+	// again is when to try again; zero: it was done.
 	again   time.Time
 	problem status.Problem
 }
 
-// prune deletes the children that were not rendered, but only after everything
-// that was rendered is applied.
+// prune deletes the children and gives back the patches that were not
+// rendered, but only after everything that was rendered is applied.
 func (t *turn) prune(ctx context.Context, p *plan.Plan) {
 	if p == nil || t.found.incomplete {
 		return
 	}
-	maps.DeleteFunc(t.memory.pruned, func(uid types.UID, _ *pruning) bool {
-		return !slices.ContainsFunc(p.Prune, func(l observe.Live) bool { return l.Meta.GetUID() == uid })
-	})
+	t.heldBack(p)
+	open := map[string]bool{}
 	for _, l := range p.Prune {
-		t.pruneOne(ctx, l, time.Now())
+		key := string(l.Meta.GetUID())
+		open[key] = true
+		t.end(key, func() error { return t.delete(ctx, l) })
+	}
+	for _, r := range p.GiveBack {
+		key := string(plan.PatchKey(r.Live.Meta.GetUID(), r.Subresource))
+		open[key] = true
+		t.end(key, func() error { return t.giveBack(ctx, r) })
+	}
+	maps.DeleteFunc(t.memory.endings, func(key string, _ *ending) bool { return !open[key] })
+}
+
+// heldBack says of which children the resource must allow that they go.
+func (t *turn) heldBack(p *plan.Plan) {
+	for _, l := range p.Held {
+		name := l.GVK.Kind + "/" + l.Meta.GetName()
+		t.found.add(status.Problem{Severity: status.Stalled, Reason: "PruneHeld", Message: fmt.Sprintf(
+			"%s is not rendered any more and is kept, since what is in it would be lost; to delete it, annotate this resource with %s=%s", name, api.AnnotationAllowPrune, name)})
 	}
 }
 
-// pruneOne deletes a child unless that was done or refused just now.
-func (t *turn) pruneOne(ctx context.Context, l observe.Live, now time.Time) {
-	done := t.memory.pruned[l.Meta.GetUID()]
-	if done == nil {
-		done = &pruning{}
-		t.memory.pruned[l.Meta.GetUID()] = done
-	} else if done.again.IsZero() {
+// end does one ending unless that was done or refused just now.
+func (t *turn) end(key string, do func() error) {
+	now := time.Now()
+	e := t.memory.endings[key]
+	if e == nil {
+		e = &ending{}
+		t.memory.endings[key] = e
+	} else if e.again.IsZero() {
 		return
 	}
-	if !now.Before(done.again) {
-		err := t.delete(ctx, l)
+	if !now.Before(e.again) {
+		err := do()
 		if err == nil {
-			done.again = time.Time{}
+			e.again = time.Time{}
 			return
 		}
-		done.problem = status.Problem{Severity: status.Retry, Reason: "PruneFailed", Message: err.Error()}
-		done.again = now.Add(backOff(done.tries, 0, longWait))
-		done.tries++
+		e.problem = status.Problem{Severity: status.Retry, Reason: "PruneFailed", Message: err.Error()}
+		e.again = now.Add(backOff(e.tries, 0, longWait))
+		e.tries++
 	}
-	t.found.add(done.problem)
-	t.found.again(done.again.Sub(now))
+	t.found.add(e.problem)
+	t.found.again(e.again.Sub(now))
 }
+
+// gone says whether a refusal means that the very object is not there any more.
+func gone(err error) bool { return apierrors.IsNotFound(err) || apierrors.IsConflict(err) }
 
 func (t *turn) delete(ctx context.Context, l observe.Live) error {
 	served, found := t.cluster.Served().Resource(l.GVK)
 	if !found {
 		return nil
 	}
-	err := t.cluster.Writer.Delete(ctx, served, l.Meta)
-	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+	how := metav1.DeletePropagationBackground
+	if t.leaving() { // what comes later in the order comes after the dependents too
+		how = metav1.DeletePropagationForeground
+	}
+	w, err := t.writer()
+	if err == nil {
+		err = w.Delete(ctx, served, l.Meta, how)
+	}
+	if err == nil || gone(err) {
 		applies.WithLabelValues(t.name, "prune").Inc()
 		return nil
 	}
-	return fmt.Errorf("pruning %s %s/%s: %w", l.GVK.Kind, l.Meta.GetNamespace(), l.Meta.GetName(), apply.Understand(err, nil))
+	return fmt.Errorf("pruning %s %s: %w", l.GVK.Kind, place(l.Meta), apply.Understand(err, nil))
+}
+
+// giveBack gives back the fields of a patch. What a subresource refuses to
+// give back counts as given back.
+func (t *turn) giveBack(ctx context.Context, r plan.Return) error {
+	served, found := t.cluster.Served().Resource(r.Live.GVK)
+	if !found {
+		return nil
+	}
+	w, err := t.writer()
+	if err != nil {
+		return err
+	}
+	answer, err := w.GiveBack(ctx, served, r.Live.Meta, apply.Patching{Object: r.Live.Meta.GetUID(), Owner: t.owner().UID, Subresource: r.Subresource})
+	if err == nil {
+		applies.WithLabelValues(t.name, "give-back").Inc()
+		t.cluster.Reads.Note(r.Live.GVK, answer)
+		return nil
+	}
+	refusal := apply.Understand(err, nil)
+	if gone(err) || r.Subresource != "" && refusal.Cause == apply.Invalid {
+		return nil
+	}
+	return fmt.Errorf("giving back %s %s: %w", r.Live.GVK.Kind, place(r.Live.Meta), refusal)
+}
+
+// place is namespace/name, or the name of what has no namespace.
+func place(o metav1.Object) string {
+	if o.GetNamespace() == "" {
+		return o.GetName()
+	}
+	return o.GetNamespace() + "/" + o.GetName()
 }

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,12 +23,14 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/render"
 	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 // Cluster is what a Reconciler needs of the cluster.
 type Cluster struct {
 	Children *observe.Children
+	Reads    *observe.Reads
 	Served   func() *observe.Served
 	Writer   *apply.Writer
 	Events   events.EventRecorder
@@ -50,6 +53,9 @@ type Version struct {
 	// Children are all kinds of children there may be, those of the folder and
 	// those on record, and how much of them is needed.
 	Children map[schema.GroupVersionKind]observe.Need
+	// Patched are all kinds of objects that there may be patches of, those of
+	// the folder and those on record.
+	Patched []schema.GroupVersionKind
 }
 
 // A Reconciler serves the custom resources of one kind.
@@ -60,9 +66,9 @@ type Reconciler struct {
 	cluster   Cluster
 	version   atomic.Pointer[Version]
 
-	mu     sync.Mutex
-	memory map[types.NamespacedName]*memory
-	record record
+	mu       sync.Mutex
+	memory   map[types.NamespacedName]*memory
+	recorded record
 }
 
 // New returns a Reconciler for the kind named name; resources reads its custom
@@ -88,17 +94,29 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if resource == nil || err != nil {
 		return reconcile.Result{}, err
 	}
-	view := r.look(version, resource)
+	t := &turn{Reconciler: r, version: version, resource: resource, memory: r.remember(req.NamespacedName, resource), fresh: map[string]bool{}}
+	view := t.look()
 	if view.pending { // Synced wakes us
 		return reconcile.Result{}, nil
 	}
-	turn := &turn{Reconciler: r, version: version, resource: resource, memory: r.remember(req.NamespacedName, resource.GetUID())}
-	turn.inherit()
-	rendered := turn.render(ctx, view)
-	decided := turn.plan(rendered, view)
-	turn.apply(ctx, decided)
-	turn.prune(ctx, decided)
-	return turn.report(ctx, decided)
+	t.inherit()
+	t.askedAgain()
+	var decided *plan.Plan
+	switch {
+	case t.leaving():
+		decided = t.plan(&render.Result{}, view)
+	case !t.paused():
+		decided = t.plan(t.render(ctx, view), view)
+	}
+	if t.guard(ctx, decided) {
+		t.apply(ctx, decided)
+		t.prune(ctx, decided)
+		t.record(ctx, decided)
+	}
+	if t.leaving() {
+		return t.leave(ctx, decided)
+	}
+	return t.report(ctx, decided)
 }
 
 // Find names the resource with this uid, if it was ever looked at.
@@ -114,7 +132,7 @@ func (r *Reconciler) Find(uid types.UID) (name types.NamespacedName, found bool)
 }
 
 // observe returns the resource as last seen, or nil when there is nothing to
-// do for it: it is gone, or going, and its children go with it.
+// do for it: it is gone, or going without us, and its children go with it.
 func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*unstructured.Unstructured, error) {
 	resource := &unstructured.Unstructured{}
 	resource.SetGroupVersionKind(r.gvk)
@@ -126,10 +144,11 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*u
 	if err != nil {
 		return nil, fmt.Errorf("reading %s %s: %w", r.gvk.Kind, name, err)
 	}
-	if resource.GetDeletionTimestamp() != nil {
+	resource = r.remember(name, resource).newest(resource)
+	if resource.GetDeletionTimestamp() != nil && !slices.Contains(resource.GetFinalizers(), api.Finalizer) {
 		return nil, nil
 	}
-	return r.remember(name, resource.GetUID()).newest(resource), nil
+	return resource, nil
 }
 
 // A turn is one pass over one resource: it collects what is to be reported.
@@ -139,6 +158,10 @@ type turn struct {
 	resource *unstructured.Unstructured
 	memory   *memory
 	found    findings
+	// asked is what the templates read.
+	asked []observe.Query
+	// fresh are the files whose Secret has texts that were drawn in this turn.
+	fresh map[string]bool
 }
 
 func (t *turn) owner() plan.Owner {
@@ -146,4 +169,43 @@ func (t *turn) owner() plan.Owner {
 		Owner: api.Owner{Kind: t.name, Namespace: t.resource.GetNamespace(), Name: t.resource.GetName()},
 		GVK:   t.gvk, UID: t.resource.GetUID(),
 	}
+}
+
+// leaving says whether the resource is being deleted.
+func (t *turn) leaving() bool { return t.resource.GetDeletionTimestamp() != nil }
+
+// paused says whether the resource, or its whole kind, is observed and not
+// changed.
+func (t *turn) paused() bool {
+	crd := t.cluster.CRD(t.name)
+	return t.resource.GetAnnotations()[api.AnnotationPaused] == "true" || crd != nil && crd.GetAnnotations()[api.AnnotationPaused] == "true"
+}
+
+// askedAgain forgets what was not to be tried again, once a person asks to
+// reconcile.
+func (t *turn) askedAgain() {
+	at := t.resource.GetAnnotations()[api.AnnotationReconcileAt]
+	if at != t.memory.askedAt {
+		clear(t.memory.setbacks)
+		clear(t.memory.endings)
+		clear(t.memory.contests)
+	}
+	t.memory.askedAt = at
+}
+
+// settings are those of the folder, or of none.
+func (t *turn) settings() kind.Settings {
+	if t.version.Kind == nil {
+		return kind.Settings{}
+	}
+	return t.version.Kind.Settings
+}
+
+// writer writes children as the account that the folder says.
+func (t *turn) writer() (*apply.Writer, error) {
+	account := t.settings().ServiceAccountName
+	if account == "" {
+		return t.cluster.Writer, nil
+	}
+	return t.cluster.Writer.As(t.resource.GetNamespace(), account)
 }

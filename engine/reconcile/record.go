@@ -25,35 +25,48 @@ type record struct {
 	written metav1.Object
 }
 
-// recordKinds makes sure that every kind which the plan has children of is on
-// record, so that they are found again after any crash. Workers take turns.
+// recordKinds makes sure that every kind which the plan has children or
+// patches of is on record, so that they are found again after any crash.
+// Workers take turns.
 func (t *turn) recordKinds(ctx context.Context, p *plan.Plan) error {
 	crd := t.cluster.CRD(t.name)
 	if crd == nil {
 		return fmt.Errorf("the CRD %s is gone", t.name)
 	}
-	t.record.mu.Lock()
-	defer t.record.mu.Unlock()
-	if newer(t.record.written, crd) {
-		crd = t.record.written
+	t.recorded.mu.Lock()
+	defer t.recorded.mu.Unlock()
+	if newer(t.recorded.written, crd) {
+		crd = t.recorded.written
 	}
-	have := Recorded(crd.GetAnnotations()[api.AnnotationChildKinds])
-	want := slices.Clone(have)
-	for _, s := range p.Steps {
-		gk := s.Document.GroupVersionKind().GroupKind()
-		if s.Action != plan.Hold && s.Action != plan.Refuse && !slices.Contains(want, gk) {
-			want = append(want, gk)
+	changed := map[string]string{}
+	for key, patches := range map[string]bool{api.AnnotationChildKinds: false, api.AnnotationPatchedKinds: true} {
+		have := Recorded(crd.GetAnnotations()[key])
+		if want := withKinds(have, p, patches); len(want) > len(have) {
+			changed[key] = recordText(want)
 		}
 	}
-	if len(want) == len(have) {
+	if len(changed) == 0 {
 		return nil
 	}
-	answer, err := t.cluster.Writer.RecordKinds(ctx, crd, recordText(want))
+	answer, err := t.cluster.Writer.AnnotateCRD(ctx, crd, changed)
 	if err != nil {
 		return fmt.Errorf("recording child kinds on CRD %s: %w", t.name, apply.Understand(err, nil))
 	}
-	t.record.written = answer
+	t.recorded.written = answer
 	return nil
+}
+
+// withKinds adds the kinds of the steps that may write.
+func withKinds(have []schema.GroupKind, p *plan.Plan, patches bool) []schema.GroupKind {
+	want := slices.Clone(have)
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		gk := s.Document.GroupVersionKind().GroupKind()
+		if s.Child.Policy.Patch == patches && s.Action != plan.Hold && s.Action != plan.Refuse && !slices.Contains(want, gk) {
+			want = append(want, gk)
+		}
+	}
+	return want
 }
 
 // newer says whether a is the same object as b, seen later.

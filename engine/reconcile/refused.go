@@ -21,6 +21,10 @@ func (w *write) refused(err error) (status.Problem, retry) {
 		// The same content is refused again, unless something else changed.
 		p.Severity, p.Reason = status.Stalled, "Invalid"
 		when.atLeast, when.most = w.version.LookAgain(), w.version.LookAgain()
+	case apply.Conflict: // due again once another manager changed
+		p.Severity, p.Reason = status.Stalled, "Conflict"
+		p.Message = fmt.Sprintf("patching %s: %s; it is not forced", w.named(), refusal)
+		when.atLeast, when.most = w.version.LookAgain(), w.version.LookAgain()
 	case apply.Forbidden:
 		p.Reason = "Forbidden"
 	case apply.NotServed:
@@ -37,7 +41,7 @@ func (w *write) refused(err error) (status.Problem, retry) {
 
 var reasons = map[apply.Cause]string{
 	apply.TryAgain: "try-again", apply.Exists: "exists", apply.Gone: "gone", apply.Invalid: "invalid",
-	apply.Forbidden: "forbidden", apply.NotServed: "not-served", apply.Terminating: "terminating",
+	apply.Forbidden: "forbidden", apply.NotServed: "not-served", apply.Terminating: "terminating", apply.Conflict: "conflict",
 }
 
 // placed adds to every refused field where the template wrote it.

@@ -3,8 +3,10 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/status"
@@ -35,11 +37,17 @@ func (t *turn) render(ctx context.Context, w *view) *render.Result {
 		t.found.add(status.Problem{Severity: status.Stalled, Reason: "FolderInvalid", Message: t.version.Broken.Error()})
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, renderLimit)
-	defer cancel()
-	started := time.Now()
-	result, err := render.Children(ctx, t.version.Kind, t.resource, w)
-	renderSeconds.WithLabelValues(t.name).Observe(time.Since(started).Seconds())
+	result, err := t.renderOnce(ctx, w)
+	for err == nil {
+		if len(w.undrawn) > 0 {
+			if err = t.draw(ctx, w, result); err != nil {
+				break
+			}
+		} else if !w.overtaken(result) {
+			break
+		}
+		result, err = t.renderOnce(ctx, w)
+	}
 	if err != nil {
 		t.found.add(renderProblem(err))
 		return nil
@@ -48,6 +56,15 @@ func (t *turn) render(ctx context.Context, w *view) *render.Result {
 		t.found.add(status.Problem{Severity: status.Waiting, Reason: "Waiting", Message: waiting.File + ": " + waiting.Message})
 	}
 	return result
+}
+
+func (t *turn) renderOnce(ctx context.Context, w *view) (*render.Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, renderLimit)
+	defer cancel()
+	started := time.Now()
+	result, err := render.Children(ctx, t.version.Kind, t.resource, w)
+	renderSeconds.WithLabelValues(t.name).Observe(time.Since(started).Seconds())
+	return result, err
 }
 
 func renderProblem(err error) status.Problem {
@@ -63,9 +80,12 @@ func (t *turn) plan(rendered *render.Result, w *view) *plan.Plan {
 	if rendered == nil {
 		return nil
 	}
+	settings := t.settings()
 	p, err := plan.Make(plan.Input{
 		Owner: t.owner(), Result: rendered, Live: w.live, State: w.known,
-		Memory: t.memory.applied, AllowEmpty: t.version.Kind.Settings.AllowEmpty,
+		Patched: w.patched, Object: w.object, Patchers: w.patchers,
+		Memory: t.memory.applied, Succeeded: t.succeeded(), AllowPrune: t.allowed(),
+		DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty, Leaving: t.leaving(),
 	})
 	if err != nil {
 		t.found.add(status.Problem{Severity: status.Stalled, Reason: "RenderFailed", Message: err.Error()})
@@ -76,5 +96,17 @@ func (t *turn) plan(rendered *render.Result, w *view) *plan.Plan {
 		t.found.add(status.Problem{Severity: status.Stalled, Reason: "RenderedNothing",
 			Message: "the templates render no children any more, so the present ones are kept; if that is meant, the folder says allowEmpty: true in kind.yaml"})
 	}
+	if t.leaving() {
+		w.unknown(&t.found)
+	}
 	return p
+}
+
+// allowed are the precious children that the resource allows to prune.
+func (t *turn) allowed() []string {
+	names := strings.Split(t.resource.GetAnnotations()[api.AnnotationAllowPrune], ",")
+	for i := range names {
+		names[i] = strings.TrimSpace(names[i])
+	}
+	return names
 }

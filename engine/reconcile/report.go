@@ -24,12 +24,14 @@ import (
 // report writes the status if it says something new, tells of it by event and
 // log, and decides when to look again.
 func (t *turn) report(ctx context.Context, p *plan.Plan) (reconcile.Result, error) {
-	w := t.look(t.version, t.resource) // as it is after applying
+	w := t.look() // as it is after applying
 	live, _ := t.resource.Object["status"].(map[string]any)
 	in := status.Input{
 		Generation: t.resource.GetGeneration(), Live: t.ours(live), Now: metav1.Now(),
 		Children: t.children(p, w), Own: t.own(ctx, w), Problems: t.found.problems,
+		Paused: t.paused() && !t.leaving(),
 	}
+	t.cluster.Reads.Record(t.owner().Owner, t.asked)
 	out, err := status.Make(in)
 	if err == nil {
 		err = t.write(ctx, out, live)
@@ -84,7 +86,7 @@ func (t *turn) ours(live map[string]any) map[string]any {
 
 // own renders status.yaml; nil if it cannot be rendered.
 func (t *turn) own(ctx context.Context, w *view) map[string]any {
-	if t.version.Kind == nil {
+	if t.version.Kind == nil || t.leaving() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, renderLimit)
@@ -134,8 +136,8 @@ func (t *turn) write(ctx context.Context, out status.Output, live map[string]any
 		return apply.Understand(err, map[string]any{"status": desired})
 	}
 	statusWrites.WithLabelValues(t.name).Inc()
-	t.memory.answered = time.Now()
-	t.memory.answer, t.memory.sent = answer, hash+"@"+answer.GetResourceVersion()
+	t.memory.answered(answer)
+	t.memory.sent = hash + "@" + answer.GetResourceVersion()
 	t.tell(ctx, out)
 	return nil
 }

@@ -8,45 +8,79 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/status"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// A view is what is known of a resource's children at one moment. It is the
-// template.World of its templates.
+// A view is what is known of a resource's children, and of what else its
+// templates read, at one moment. It is the template.World of its templates.
 type view struct {
+	*turn
 	served *observe.Served
-	owner  plan.Owner
 	live   []observe.Live
 	state  map[schema.GroupVersionKind]observe.State
-	kind   *kind.Kind
+	// patched are the objects that have fields of ours; patchedErr is why there
+	// may be others.
+	patched    []observe.Live
+	patchedErr error
 	// pending: some kind has not been listed yet, or not with what is needed.
 	pending bool
+	// drawn are texts on their way into a Secret, undrawn the lengths of those
+	// that are still to be drawn.
+	drawn   map[secretKey]string
+	undrawn map[secretKey]int
+	// awaited are files whose child was found ready, stale why that does not
+	// count.
+	awaited map[string]bool
+	stale   map[string]string
 }
 
 // look takes a view. Live objects of a kind that is not synced are left out,
 // since there may be others.
-func (r *Reconciler) look(v *Version, resource *unstructured.Unstructured) *view {
-	w := &view{served: r.cluster.Served(), kind: v.Kind, state: map[schema.GroupVersionKind]observe.State{}}
-	w.owner = (&turn{Reconciler: r, resource: resource}).owner()
-	w.pending = v.Pending(r.cluster.Children)
-	for gvk := range v.Children {
-		state := r.cluster.Children.State(gvk)
+func (t *turn) look() *view {
+	w := &view{
+		turn: t, served: t.cluster.Served(), state: map[schema.GroupVersionKind]observe.State{},
+		drawn: t.memory.drawn, undrawn: map[secretKey]int{},
+		awaited: map[string]bool{}, stale: map[string]string{},
+	}
+	w.pending = t.version.Pending(t.cluster.Children)
+	uid := t.resource.GetUID()
+	for gvk := range t.version.Children {
+		state := t.cluster.Children.State(gvk)
 		w.state[gvk] = state
 		if state.Phase != observe.Synced {
 			continue
 		}
-		live, _ := r.cluster.Children.Of(gvk, resource.GetUID())
+		live, _ := t.cluster.Children.Of(gvk, uid)
 		w.live = append(w.live, live...)
 	}
+	for _, gvk := range t.version.Patched {
+		patched, err := t.cluster.Reads.Patched(gvk, uid)
+		if err != nil && !errors.Is(err, observe.ErrNotServed) {
+			w.patchedErr = err
+		}
+		w.patched = append(w.patched, patched...)
+	}
 	return w
+}
+
+// unknown reports, for a resource that goes, what is not known of it: there may
+// be something left.
+func (w *view) unknown(found *findings) {
+	for gvk, state := range w.state {
+		if state.Phase == observe.Unsynced {
+			found.add(status.Problem{Severity: status.Waiting, Reason: "NotKnown", Message: fmt.Sprintf("what is left of kind %s is not known: %v", gvk.Kind, state.Err)})
+		}
+	}
+	if w.patchedErr != nil {
+		found.add(status.Problem{Severity: status.Waiting, Reason: "NotKnown", Message: "what is patched is not known: " + w.patchedErr.Error()})
+	}
 }
 
 // Pending says whether some kind of child has not been listed yet, or not with
@@ -84,14 +118,14 @@ func (w *view) HasAPI(apiVersion, kind string) (bool, error) {
 // Children returns the live children that a file made, newest first, then by
 // name.
 func (w *view) Children(file string) ([]any, error) {
-	for _, gvk := range w.kind.Makes(file) {
+	for _, gvk := range w.version.Kind.Makes(file) {
 		if w.state[gvk].Phase == observe.Unsynced {
 			return nil, &template.Wait{Message: fmt.Sprintf("the live objects of kind %s are not known", gvk.Kind)}
 		}
 	}
 	var out []any
 	for _, l := range w.live {
-		if l.Meta.GetAnnotations()[api.AnnotationFile] == file && plan.Ours(w.owner, l.Meta) {
+		if l.Meta.GetAnnotations()[api.AnnotationFile] == file && plan.Ours(w.owner(), l.Meta) {
 			out = append(out, body(l))
 		}
 	}
@@ -123,20 +157,3 @@ func newestFirst(a, b any) int {
 	}
 	return strings.Compare(x.GetName(), y.GetName())
 }
-
-// Await returns the newest child that a file made, and what it waits for.
-func (w *view) Await(string) (child any, waits string, err error) { return nil, "", errNotYet }
-
-// Lookup returns one live object.
-func (w *view) Lookup(template.Object) (any, error) { return nil, errNotYet }
-
-// Select returns the live objects that match.
-func (w *view) Select(template.Object, labels.Selector) ([]any, error) { return nil, errNotYet }
-
-// Config returns a setting of the installation.
-func (w *view) Config(string) (any, error) { return nil, errNotYet }
-
-// Stable returns a text that is drawn once.
-func (w *view) Stable(string, string, int) (string, error) { return "", errNotYet }
-
-var errNotYet = errors.New("it cannot be read yet")

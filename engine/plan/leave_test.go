@@ -1,0 +1,134 @@
+package plan
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/render"
+)
+
+func synced(schema.GroupVersionKind) observe.State { return observe.State{Phase: observe.Synced} }
+
+// far is a live child of ours of that kind that the garbage collector does not
+// reach: it has no namespace.
+func far(kind, name, file, onDelete string) observe.Live {
+	gvk := schema.GroupVersionKind{Version: "v1", Kind: kind}
+	o := &unstructured.Unstructured{}
+	o.SetGroupVersionKind(gvk)
+	o.SetName(name)
+	o.SetUID(types.UID(name))
+	o.SetLabels(map[string]string{api.LabelOwnerUID: string(owner.UID)})
+	annotations := map[string]string{api.AnnotationOwner: owner.String(), api.AnnotationFile: file}
+	if onDelete != "" {
+		annotations[api.AnnotationOnDelete] = onDelete
+	}
+	o.SetAnnotations(annotations)
+	o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: api.FieldManager, Operation: metav1.ManagedFieldsOperationApply, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(owned)}})
+	return observe.Live{GVK: gvk, Meta: o, Body: o.Object}
+}
+
+func names(all []observe.Live) []string {
+	var out []string
+	for _, l := range all {
+		out = append(out, l.Meta.GetName())
+	}
+	return out
+}
+
+// TestLeave: what is deleted of a resource that goes, and what it waits for.
+func TestLeave(t *testing.T) {
+	going := far("Node", "b", "far", "")
+	going.Meta.SetDeletionTimestamp(ptr.To(metav1.Now()))
+	copied := far("Node", "copied", "far", "")
+	copied.Meta.SetManagedFields(nil)
+	for name, c := range map[string]struct {
+		live  []observe.Live
+		order []string
+		prune []string
+		left  []string
+	}{
+		"the garbage collector does it": {live: []observe.Live{live(t, "x", nil)}},
+		"out of its reach":              {live: []observe.Live{far("Node", "a", "far", ""), going}, prune: []string{"a"}, left: []string{"Node a", "Node b"}},
+		"it only wears our label":       {live: []observe.Live{copied}},
+		"it is kept":                    {live: []observe.Live{far("Node", "a", "far", "keep")}},
+		"precious, and nothing is said": {live: []observe.Live{far("Namespace", "a", "far", "")}},
+		"precious, and to be deleted":   {live: []observe.Live{far("Namespace", "a", "far", "delete")}, prune: []string{"a"}, left: []string{"Namespace a"}},
+		"in order": {
+			live:  []observe.Live{live(t, "x", from("app")), live(t, "y", from("database")), far("Node", "a", "far", "")},
+			order: []string{"app", "database"}, prune: []string{"x"}, left: []string{"Pod ns/x"},
+		},
+		"then the next": {
+			live:  []observe.Live{live(t, "y", from("database")), far("Node", "a", "far", "")},
+			order: []string{"app", "database"}, prune: []string{"y"}, left: []string{"Pod ns/y"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := Make(Input{Owner: owner, Live: c.live, Result: &render.Result{}, State: synced, DeleteOrder: c.order, Leaving: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.prune, names(p.Prune)); diff != "" {
+				t.Errorf("pruned: -want +got\n%s", diff)
+			}
+			if diff := cmp.Diff(c.left, p.Left); diff != "" {
+				t.Errorf("left: -want +got\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestPrecious: what holds data is only pruned where the resource allows it.
+func TestPrecious(t *testing.T) {
+	in := Input{
+		Owner: owner, Live: []observe.Live{far("Namespace", "a", "far", "delete"), far("Namespace", "b", "far", "delete"), far("Node", "c", "far", "keep")},
+		Result: &render.Result{Children: []render.Child{pod("x", render.Policy{})}}, State: synced, AllowPrune: []string{"Namespace/b"},
+	}
+	p, err := Make(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"b"}, names(p.Prune)); diff != "" {
+		t.Errorf("pruned: -want +got\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"a"}, names(p.Held)); diff != "" {
+		t.Errorf("held: -want +got\n%s", diff)
+	}
+	if !p.Cleanup {
+		t.Error("a live Namespace needs the finalizer")
+	}
+}
+
+// TestInNewNamespace: a child waits for the Namespace that its resource makes.
+func TestInNewNamespace(t *testing.T) {
+	home := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "team"}}}
+	inside := pod("x", render.Policy{})
+	inside.Object.SetNamespace("team")
+	foreign := far("Namespace", "team", "home", "")
+	foreign.Meta.SetLabels(nil)
+	for name, c := range map[string]struct {
+		live []observe.Live
+		want Action
+	}{
+		"not there": {nil, Hold},
+		"ours":      {[]observe.Live{far("Namespace", "team", "home", "delete")}, Create},
+		"foreign":   {[]observe.Live{foreign}, Hold},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := Make(Input{Owner: owner, Live: c.live, State: synced, Result: &render.Result{Children: []render.Child{{File: "home", Object: home}, inside}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := p.Steps[1].Action; got != c.want {
+				t.Errorf("%s (%s), want %s", got, p.Steps[1].Why, c.want)
+			}
+		})
+	}
+}

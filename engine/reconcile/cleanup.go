@@ -1,0 +1,76 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/status"
+)
+
+// guard puts our finalizer on the resource before anything is made that the
+// garbage collector would not undo. It says whether the plan may be carried
+// out.
+func (t *turn) guard(ctx context.Context, p *plan.Plan) bool {
+	if p == nil {
+		return false
+	}
+	if !p.Cleanup || t.leaving() || slices.Contains(t.resource.GetFinalizers(), api.Finalizer) {
+		return true
+	}
+	err := t.finalizers(ctx, append(slices.Clone(t.resource.GetFinalizers()), api.Finalizer))
+	if err != nil {
+		t.found.incomplete = true
+		t.found.add(status.Problem{Severity: status.Retry, Reason: "NotRecorded", Message: err.Error()})
+		t.found.again(backOff(t.memory.tries, 0, longWait))
+		t.memory.tries++
+	}
+	return err == nil
+}
+
+// finalizers writes the resource's finalizers, unless it changed meanwhile.
+func (t *turn) finalizers(ctx context.Context, all []string) error {
+	return t.metadata(ctx, map[string]any{"finalizers": all, "resourceVersion": t.resource.GetResourceVersion()})
+}
+
+// metadata merges fields into the resource's metadata; the answer stands for
+// the resource from now on.
+func (t *turn) metadata(ctx context.Context, fields map[string]any) error {
+	served, found := t.cluster.Served().Resource(t.gvk)
+	if !found {
+		return fmt.Errorf("the cluster does not have %s any more", t.gvk.Kind)
+	}
+	answer, err := t.cluster.Writer.Metadata(ctx, served, t.resource, fields)
+	if err != nil {
+		return fmt.Errorf("writing metadata of %s %s: %w", t.gvk.Kind, place(t.resource), apply.Understand(err, nil))
+	}
+	t.memory.answered(answer)
+	t.resource = answer
+	return nil
+}
+
+// leave lets a resource go once nothing is left of it that would stay.
+func (t *turn) leave(ctx context.Context, p *plan.Plan) (reconcile.Result, error) {
+	if p == nil || len(t.found.problems) > 0 {
+		return t.report(ctx, p)
+	}
+	if len(p.Left) > 0 {
+		t.found.add(status.Problem{Severity: status.Waiting, Reason: "Deleting", Message: "waiting until these are gone: " + strings.Join(p.Left, ", ")})
+		return t.report(ctx, p)
+	}
+	left := slices.DeleteFunc(slices.Clone(t.resource.GetFinalizers()), func(f string) bool { return f == api.Finalizer })
+	if err := t.finalizers(ctx, left); err != nil && !apierrors.IsNotFound(err) {
+		t.found.add(status.Problem{Severity: status.Retry, Reason: "NotRecorded", Message: err.Error()})
+		t.found.again(backOff(t.memory.tries, 0, longWait))
+		t.memory.tries++
+		return t.report(ctx, p)
+	}
+	return reconcile.Result{}, nil
+}

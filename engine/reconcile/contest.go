@@ -1,0 +1,90 @@
+package reconcile
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/status"
+)
+
+// A contest is a child, or a patched object, from which other managers take
+// fields again and again. It is set right slower and slower, and never given
+// up; it is over once nobody took anything for as long as the last wait.
+type contest struct {
+	who     string // whom it is with, and about what
+	rounds  int
+	last    time.Time // when it was last set right
+	until   time.Time // when to set it right again
+	problem status.Problem
+}
+
+// How often fields are set right at once, and the bounds of the waits after.
+const (
+	freeRounds   = 3
+	roundGap     = time.Minute // later than that, it is not "again"
+	contestFirst = 5 * time.Second
+)
+
+// contested says whether a step waits because others took its fields again.
+func (w *write) contested() bool {
+	if len(w.Taken) == 0 {
+		return false
+	}
+	c := w.memory.contests[w.child()]
+	if c == nil {
+		c = &contest{}
+		w.memory.contests[w.child()] = c
+	}
+	if who := strings.Join(w.Takers, ", ") + " " + strings.Join(w.Taken, ", "); who != c.who {
+		*c = contest{who: who}
+	}
+	if w.now.Before(c.until) {
+		w.report(c.problem)
+		w.found.again(c.until.Sub(w.now))
+		return true
+	}
+	if w.now.Sub(c.last) > max(roundGap, 2*c.wait()) {
+		c.rounds = 0
+	}
+	c.rounds++
+	c.last = w.now
+	c.until = w.now.Add(c.wait())
+	if c.rounds > freeRounds {
+		c.problem = status.Problem{Severity: status.Retry, Reason: "Contended", Message: fmt.Sprintf(
+			"%s: %s keeps changing %s; it is set again, less and less often", w.named(), strings.Join(w.Takers, ", "), few(w.Taken))}
+	}
+	return false
+}
+
+// wait is how long the next round has to wait.
+func (c *contest) wait() time.Duration {
+	if c.rounds <= freeRounds {
+		return 0
+	}
+	return backOff(c.rounds-freeRounds, contestFirst, longestGap)
+}
+
+// quiet reports a contest that is not over yet although all is right just now.
+func (w *write) quiet() {
+	c := w.memory.contests[w.child()]
+	if c == nil || c.rounds <= freeRounds {
+		return
+	}
+	over := c.last.Add(2 * c.until.Sub(c.last))
+	if w.Action == plan.Done || !w.now.Before(over) {
+		delete(w.memory.contests, w.child())
+		return
+	}
+	w.found.add(c.problem)
+	w.found.again(over.Sub(w.now))
+}
+
+// few names at most three paths.
+func few(paths []string) string {
+	if len(paths) > 3 {
+		return fmt.Sprintf("%s and %d more", strings.Join(paths[:3], ", "), len(paths)-3)
+	}
+	return strings.Join(paths, ", ")
+}

@@ -1,0 +1,140 @@
+package reconcile
+
+import (
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/ready"
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+// Await returns the newest child that a file made, and what it waits for. A Job
+// made once that succeeded and is gone waits for nothing.
+func (w *view) Await(file string) (child any, waits string, err error) {
+	all, err := w.Children(file)
+	if err != nil {
+		return nil, "", err
+	}
+	if why := w.stale[file]; why != "" {
+		return nil, why, nil
+	}
+	if w.awaited[file] = true; len(all) == 0 {
+		if done := w.goneJob(file); done != nil {
+			return done, "", nil
+		}
+		return nil, "it is not there yet", nil
+	}
+	newest := &unstructured.Unstructured{Object: all[0].(map[string]any)}
+	gvk := newest.GroupVersionKind()
+	if !ready.NeedsBody(gvk.GroupKind()) {
+		return newest.Object, "", nil
+	}
+	verdict, err := ready.Of(newest.Object, w.cluster.DeclaresConditions(gvk.GroupKind()))
+	if err != nil {
+		return nil, "", fmt.Errorf("reading the status of %s %s: %w", gvk.Kind, newest.GetName(), err)
+	}
+	if verdict.Ready {
+		return newest.Object, "", nil
+	}
+	return nil, fmt.Sprintf("%s %s is not ready: %s", gvk.Kind, newest.GetName(), verdict.Message), nil
+}
+
+// Lookup returns one live object, or nil.
+func (w *view) Lookup(what template.Object) (any, error) {
+	q, err := w.query(what)
+	if err != nil {
+		return nil, err
+	}
+	q.Name = what.Name
+	w.asked = append(w.asked, q)
+	l, err := w.cluster.Reads.Lookup(q)
+	if err != nil {
+		return nil, w.waits(what, err)
+	}
+	if l == nil {
+		return nil, nil
+	}
+	return body(*l), nil
+}
+
+// Select returns the live objects that match.
+func (w *view) Select(what template.Object, selector labels.Selector) ([]any, error) {
+	q, err := w.query(what)
+	if err != nil {
+		return nil, err
+	}
+	q.Selector = selector
+	w.asked = append(w.asked, q)
+	found, err := w.cluster.Reads.Select(q)
+	if err != nil {
+		return nil, w.waits(what, err)
+	}
+	all := make([]any, len(found))
+	for i, l := range found {
+		all[i] = body(l)
+	}
+	return all, nil
+}
+
+// waits makes the file wait for what cannot be told now.
+func (w *view) waits(what template.Object, err error) error {
+	if errors.Is(err, observe.ErrNotServed) {
+		return &template.Wait{Message: fmt.Sprintf("the cluster has no %s %s to read; ask hasAPI first", what.APIVersion, what.Kind)}
+	}
+	return &template.Wait{Message: fmt.Sprintf("reading %s: %s", what.Kind, err)}
+}
+
+// query is where a read looks, if it may.
+func (w *view) query(what template.Object) (observe.Query, error) {
+	gv, err := schema.ParseGroupVersion(what.APIVersion)
+	if err != nil {
+		return observe.Query{}, fmt.Errorf("reading %s: %w", what.Kind, err)
+	}
+	gvk := gv.WithKind(what.Kind)
+	served, found := w.served.Resource(gvk)
+	if !found {
+		err := w.served.Unknown(gvk.Group)
+		if err == nil {
+			err = observe.ErrNotServed
+		}
+		return observe.Query{}, w.waits(what, err)
+	}
+	own := w.resource.GetNamespace()
+	namespace := what.Namespace
+	if served.Namespaced && namespace == "" {
+		namespace = own
+	}
+	if err := w.version.Kind.MayRead(gvk, own, template.Object{APIVersion: what.APIVersion, Kind: what.Kind, Namespace: namespace, Name: what.Name}, !served.Namespaced); err != nil {
+		return observe.Query{}, err
+	}
+	return observe.Query{Scope: w.version.Kind.Scope(gvk, own, namespace, what.Name), Namespace: namespace}, nil
+}
+
+// Config returns a setting of the installation.
+func (w *view) Config(key string) (any, error) { return w.version.Kind.Config[key], nil }
+
+// object finds what is to be patched; it is watched as if it had been read.
+func (w *view) object(o *unstructured.Unstructured) (*observe.Live, error) {
+	q := observe.Query{Scope: observe.Scope{GroupVersionKind: o.GroupVersionKind()}, Namespace: o.GetNamespace(), Name: o.GetName()}
+	w.asked = append(w.asked, q)
+	return w.cluster.Reads.Lookup(q)
+}
+
+// patchers are the files that patch objects of a kind.
+func (w *view) patchers(gvk schema.GroupVersionKind, subresource string) []string {
+	if w.version.Kind == nil {
+		return nil
+	}
+	var files []string
+	for _, d := range w.version.Kind.Documents {
+		if d.Patch() && d.GroupVersionKind == gvk && d.Subresource() == subresource {
+			files = append(files, d.File)
+		}
+	}
+	return files
+}

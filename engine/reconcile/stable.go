@@ -1,0 +1,127 @@
+package reconcile
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/render"
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+// A secretKey is a key of the Secret that a file makes.
+type secretKey struct{ file, key string }
+
+// Stable returns a text that is drawn once: what the live Secret says, else
+// what was drawn for it and is on its way. Else it stands in for a text that is
+// still to be drawn, for a render that only tells which Secret it is for.
+func (w *view) Stable(file, key string, length int) (string, error) {
+	all, err := w.Children(file)
+	if err != nil {
+		return "", err
+	}
+	at := secretKey{file, key}
+	for _, child := range all {
+		if text, found := textIn(child.(map[string]any), key); found {
+			delete(w.drawn, at)
+			return text, nil
+		}
+	}
+	if text, found := w.drawn[at]; found {
+		return text, nil
+	}
+	w.undrawn[at] = length
+	return strings.Repeat("x", length), nil
+}
+
+// textIn is a decoded key of a Secret.
+func textIn(secret map[string]any, key string) (string, bool) {
+	encoded, found, err := unstructured.NestedString(secret, "data", key)
+	if !found || err != nil || secret["kind"] != "Secret" {
+		return "", false
+	}
+	text, err := base64.StdEncoding.DecodeString(encoded)
+	return string(text), err == nil
+}
+
+// draw draws the texts that are still to be drawn, unless the Secret that they
+// are for is there already: that is asked of the server itself, since a cache
+// may be late.
+func (t *turn) draw(ctx context.Context, w *view, result *render.Result) error {
+	for _, at := range slices.SortedFunc(maps.Keys(w.undrawn), func(a, b secretKey) int {
+		return strings.Compare(a.file+"/"+a.key, b.file+"/"+b.key)
+	}) {
+		text, err := t.stored(ctx, at, result)
+		if err != nil {
+			return err
+		}
+		if text == "" {
+			if text, err = random(w.undrawn[at]); err != nil {
+				return err
+			}
+			t.fresh[at.file] = true
+		}
+		w.drawn[at] = text
+	}
+	clear(w.undrawn)
+	return nil
+}
+
+// stored is the text that the Secret of a file has now; "" without one.
+func (t *turn) stored(ctx context.Context, at secretKey, result *render.Result) (string, error) {
+	i := slices.IndexFunc(result.Children, func(c render.Child) bool { return c.File == at.file && c.Object.GetKind() == "Secret" })
+	if i < 0 {
+		return "", &template.Wait{Message: fmt.Sprintf("%s.yaml makes no Secret now, whose key %s is wanted", at.file, at.key)}
+	}
+	c := result.Children[i]
+	served, found := t.cluster.Served().Resource(c.Object.GroupVersionKind())
+	if !found {
+		return "", fmt.Errorf("the cluster does not tell of Secrets")
+	}
+	to, err := t.writer()
+	if err != nil {
+		return "", err
+	}
+	live, err := to.Read(ctx, served, c.Object.GetNamespace(), c.Object.GetName())
+	if apierrors.IsNotFound(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading Secret %s: %w", place(c.Object), apply.Understand(err, nil))
+	}
+	text, _ := textIn(live.Object, at.key)
+	if ok, _ := plan.TakeOver(t.owner(), live, false, c.Policy.Adopt); !ok {
+		return "", nil // it is refused when it is applied
+	}
+	return text, nil
+}
+
+// letters are what a drawn text is made of.
+const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+// random draws a text, each letter as likely as any other.
+func random(length int) (string, error) {
+	var b strings.Builder
+	for range length {
+		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(letters))))
+		if err != nil {
+			return "", fmt.Errorf("drawing a text: %w", err)
+		}
+		b.WriteByte(letters[n.Int64()])
+	}
+	return b.String(), nil
+}
+
+// drawn says whether the child is a Secret with texts that were drawn in this
+// turn, because there was none.
+func (w *write) drawn() bool { return w.Document.GetKind() == "Secret" && w.fresh[w.Child.File] }
