@@ -8,16 +8,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 )
 
-// A Scope is which objects of a kind one watch delivers, and as whom it asks.
-type Scope struct {
-	schema.GroupVersionKind
-	// Namespace and Name narrow it; empty means all.
-	Namespace, Name string
-	// As is the service account that is impersonated, namespace/name; empty:
-	// the operator itself.
-	As string
-}
-
 // A Query is one question about objects of a scope: the one of that name, or
 // those that the selector matches.
 type Query struct {
