@@ -88,14 +88,10 @@ func (c *Children) Of(gvk schema.GroupVersionKind, uid types.UID) ([]Live, error
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	found := k.find(group{uid: uid}, everything)
-	state := k.state()
-	switch {
-	case state.Phase == Synced:
-		return found, nil
-	case state.Err != nil:
-		return found, fmt.Errorf("finding children of kind %s: %w", gvk.Kind, state.Err)
+	if err := k.unsynced(); err != nil {
+		return found, fmt.Errorf("finding children of kind %s: %w", gvk.Kind, err)
 	}
-	return found, fmt.Errorf("finding children of kind %s: not listed yet", gvk.Kind)
+	return found, nil
 }
 
 // Note records the answer of a write, which stands in until the watch has

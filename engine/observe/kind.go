@@ -2,6 +2,7 @@ package observe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -66,6 +67,18 @@ func (k *kind) state() State {
 		return State{Holds: k.current.need, Err: err}
 	}
 	return State{Phase: Synced, Holds: k.current.need, Err: err}
+}
+
+// unsynced says why a kind is not known; nil if it is. It needs the mutex.
+func (k *kind) unsynced() error {
+	state := k.state()
+	switch {
+	case state.Phase == Synced:
+		return nil
+	case state.Err != nil:
+		return state.Err
+	}
+	return errors.New("not listed yet")
 }
 
 // view is every live child as far as is known; it needs the mutex.

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 )
@@ -30,6 +31,7 @@ type shard struct {
 var (
 	_ cache.ReflectorStore         = &shard{}
 	_ cache.ReflectorBookmarkStore = &shard{}
+	_ cache.TransformingStore      = &shard{}
 )
 
 func newShard(f *feed, namespace string) *shard {
@@ -126,6 +128,25 @@ func (s *shard) Replace(list []any, resourceVersion string) error {
 		s.feed.listed(o)
 	})
 	return nil
+}
+
+// Transformer drops what will not be kept of an object while a list streams
+// in, so that a long one is never in memory as a whole.
+func (s *shard) Transformer() cache.TransformFunc {
+	return func(obj any) (any, error) {
+		k := s.feed.kind
+		l, err := liveOf(k.scope.GroupVersionKind, obj)
+		if err != nil {
+			return nil, err
+		}
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		l = k.keeper.keep(l, s.feed.need)
+		if m, ok := l.Meta.(*metav1.ObjectMeta); ok {
+			return &metav1.PartialObjectMetadata{ObjectMeta: *m}, nil
+		}
+		return l.Meta, nil
+	}
 }
 
 // Bookmark notes how far the watch has come without an event.
