@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 )
@@ -41,21 +38,8 @@ type ChildrenOptions struct {
 // Children watches the children of all kinds, found by the label of their
 // owner's uid.
 type Children struct {
+	watches
 	options ChildrenOptions
-	clients clients
-	running sync.WaitGroup
-
-	mu      sync.Mutex // taken before the mutex of a kind, never after it
-	ctx     context.Context
-	log     logger
-	served  *Served
-	holders map[string]map[schema.GroupVersionKind]Need
-	kinds   map[schema.GroupVersionKind]*kind
-}
-
-// logger is what Children needs of a log.
-type logger interface {
-	Info(msg string, keysAndValues ...any)
 }
 
 // NewChildren returns Children that watch nothing before Start, Served and Want
@@ -64,68 +48,33 @@ func NewChildren(cfg *rest.Config, options ChildrenOptions) (*Children, error) {
 	if options.Changed == nil {
 		return nil, errors.New("watching children: no callback for changes")
 	}
-	c, err := newClients(cfg, options.HTTPClient)
+	clients, err := newClients(cfg, options.HTTPClient)
 	if err != nil {
 		return nil, fmt.Errorf("watching children: %w", err)
 	}
-	return &Children{
-		options: options,
-		clients: c,
-		holders: map[string]map[schema.GroupVersionKind]Need{},
-		kinds:   map[schema.GroupVersionKind]*kind{},
-	}, nil
-}
-
-// Start watches until ctx ends and returns when every watch has.
-func (c *Children) Start(ctx context.Context) error {
-	c.mu.Lock()
-	if c.ctx != nil {
-		c.mu.Unlock()
-		return errors.New("watching children: started twice")
+	c := &Children{watches: newWatches("children", options.Namespaces), options: options}
+	c.begin = func(scope Scope) *kind {
+		k := newKind(scope, &c.watches, clients, offspring{c})
+		k.labels = api.LabelOwnerUID
+		return k
 	}
-	c.ctx, c.log = ctx, log.FromContext(ctx).WithName("children")
-	c.mu.Unlock()
-	c.settle()
-	<-ctx.Done()
-	// No feed starts once ctx has ended and the mutex was free in between.
-	c.mu.Lock()
-	c.mu.Unlock() //nolint:staticcheck // only to wait for one that is starting
-	c.running.Wait()
-	return nil
+	return c, nil
 }
 
 // Want declares which kinds of children the holder needs, in place of what it
 // declared before, and releases what nobody wants any more. It never waits for
 // the cluster.
 func (c *Children) Want(holder string, kinds map[schema.GroupVersionKind]Need) {
-	c.mu.Lock()
-	if len(kinds) == 0 {
-		delete(c.holders, holder)
-	} else {
-		c.holders[holder] = maps.Clone(kinds)
+	scopes := make(map[Scope]Need, len(kinds))
+	for gvk, need := range kinds {
+		scopes[Scope{GroupVersionKind: gvk}] = need
 	}
-	c.mu.Unlock()
-	c.settle()
-}
-
-// Served tells what the cluster serves: kinds start, stop, and start anew with
-// another scope accordingly.
-func (c *Children) Served(served *Served) {
-	c.mu.Lock()
-	c.served = served
-	c.mu.Unlock()
-	c.settle()
+	c.want(holder, scopes)
 }
 
 // State returns what is known about a kind as a whole.
 func (c *Children) State(gvk schema.GroupVersionKind) State {
-	k := c.kind(gvk)
-	if k == nil {
-		return State{Err: errors.New("nobody wants this kind watched")}
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.state()
+	return c.stateOf(Scope{GroupVersionKind: gvk})
 }
 
 // Of returns the live children of this kind which carry the owner's uid in
@@ -138,15 +87,11 @@ func (c *Children) Of(gvk schema.GroupVersionKind, uid types.UID) ([]Live, error
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	found := k.of(uid)
-	state := k.state()
-	switch {
-	case state.Phase == Synced:
-		return found, nil
-	case state.Err != nil:
-		return found, fmt.Errorf("finding children of kind %s: %w", gvk.Kind, state.Err)
+	found := k.find(group{uid: uid}, everything)
+	if err := k.unsynced(); err != nil {
+		return found, fmt.Errorf("finding children of kind %s: %w", gvk.Kind, err)
 	}
-	return found, fmt.Errorf("finding children of kind %s: not listed yet", gvk.Kind)
+	return found, nil
 }
 
 // Note records the answer of a write, which stands in until the watch has
@@ -166,8 +111,16 @@ func (c *Children) Gone(gvk schema.GroupVersionKind, namespace, name string, uid
 	}
 }
 
+// Look compares what is known about a kind with a quorum list of metadata: the
+// slow periodic look that finds what a watch has swallowed, and resource
+// versions that went back because etcd was restored. If they still differ
+// after a short grace, the watch is replaced by a new one; Changed is then
+// called for the owners of whatever differed. Look returns once that is done.
+// A list that is refused shows in State, and is tried again by itself.
+func (c *Children) Look(ctx context.Context, gvk schema.GroupVersionKind) error {
+	return c.look(ctx, Scope{GroupVersionKind: gvk})
+}
+
 func (c *Children) kind(gvk schema.GroupVersionKind) *kind {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.kinds[gvk]
+	return c.at(Scope{GroupVersionKind: gvk})
 }

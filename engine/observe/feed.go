@@ -36,13 +36,13 @@ func (f *feed) deliver(fn func(*outbox)) {
 		k.mu.Unlock()
 		return
 	}
-	o := &outbox{mute: f != k.current}
-	before := text(k.trouble())
+	o := k.outbox()
+	o.mute = f != k.current
+	before := k.state()
 	fn(o)
-	after := k.trouble()
-	o.troubled = text(after) != before
+	o.turned(before, k.state())
 	k.mu.Unlock()
-	k.told(o, after)
+	k.told(o)
 }
 
 // listed makes the feed ready once every shard has listed, and puts it in the
@@ -91,7 +91,7 @@ func (f *feed) synced() bool {
 func (f *feed) trouble() error {
 	errs := make([]error, 0, len(f.shards))
 	for _, s := range f.shards {
-		errs = append(errs, s.err(f.resource.GVR.GroupResource(), s.namespace))
+		errs = append(errs, s.err(RuleError{Resource: f.resource.GVR.GroupResource(), Namespace: s.namespace, Name: f.kind.scope.Name}))
 	}
 	return together(errs)
 }
@@ -113,7 +113,7 @@ func (f *feed) run(ctx context.Context, s *shard, source *cache.ListWatch) {
 		u.SetGroupVersionKind(gvk)
 		expected = u
 	}
-	reflector := cache.NewReflectorWithOptions(source, expected, s, cache.ReflectorOptions{Name: "children", TypeDescription: gvk.String()})
+	reflector := cache.NewReflectorWithOptions(source, expected, s, cache.ReflectorOptions{Name: f.kind.watches.about, TypeDescription: gvk.String()})
 	pauses := backOff()
 	for ctx.Err() == nil {
 		began := time.Now()

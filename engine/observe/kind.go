@@ -2,19 +2,26 @@ package observe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A kind is one kind of child in one version, as long as somebody wants it.
+// A kind is what is watched of one kind in one version, as long as somebody
+// wants it.
 type kind struct {
-	gvk      schema.GroupVersionKind
-	children *Children
+	scope   Scope
+	watches *watches
+	keeper  keeper
+	clients clients
+	broken  error  // why there are no clients
+	labels  string // the selector of what is watched
 
 	looking sync.Mutex // one look at a time; taken before mu
 
@@ -25,6 +32,21 @@ type kind struct {
 	current *feed
 	next    *feed // takes the place of current once it has listed
 	stands  stands
+}
+
+func newKind(scope Scope, w *watches, c clients, of keeper) *kind {
+	return &kind{scope: scope, watches: w, clients: c, keeper: of, stands: newStands(), unknown: errUndiscovered}
+}
+
+func (k *kind) outbox() *outbox { return &outbox{keeper: k.keeper} }
+
+// narrow makes a list or a watch one of just what is watched.
+func (k *kind) narrow(opts metav1.ListOptions) metav1.ListOptions {
+	opts.LabelSelector = k.labels
+	if k.scope.Name != "" {
+		opts.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, k.scope.Name).String()
+	}
+	return opts
 }
 
 // state needs the kind's mutex.
@@ -47,8 +69,17 @@ func (k *kind) state() State {
 	return State{Phase: Synced, Holds: k.current.need, Err: err}
 }
 
-// trouble is what to tell about the kind's state; it needs the mutex.
-func (k *kind) trouble() error { return k.state().Err }
+// unsynced says why a kind is not known; nil if it is. It needs the mutex.
+func (k *kind) unsynced() error {
+	state := k.state()
+	switch {
+	case state.Phase == Synced:
+		return nil
+	case state.Err != nil:
+		return state.Err
+	}
+	return errors.New("not listed yet")
+}
 
 // view is every live child as far as is known; it needs the mutex.
 func (k *kind) view() map[types.NamespacedName]Live {
@@ -58,7 +89,7 @@ func (k *kind) view() map[types.NamespacedName]Live {
 	view := k.current.all()
 	maps.DeleteFunc(view, func(_ types.NamespacedName, l Live) bool { return k.buried(l) })
 	for key, n := range k.stands.notes {
-		view[key] = n.live.cut(k.current.need)
+		view[key] = k.keeper.keep(n.live, k.current.need)
 	}
 	return view
 }
@@ -68,22 +99,35 @@ func (k *kind) buried(l Live) bool {
 	return gone
 }
 
-// of returns the children of one owner, sorted; it needs the mutex.
-func (k *kind) of(uid types.UID) []Live {
+// everything is for find.
+func everything(Live) bool { return true }
+
+// find returns the objects of a group that match, sorted; those of the zero
+// group are all. It needs the mutex.
+func (k *kind) find(g group, match func(Live) bool) []Live {
 	found := []Live{}
 	if k.current == nil {
 		return found
 	}
+	add := func(s *shard, key types.NamespacedName) {
+		l := s.items[key]
+		if _, noted := k.stands.notes[key]; !noted && !k.buried(l) && match(l) {
+			found = append(found, l)
+		}
+	}
 	for _, s := range k.current.shards {
-		for key, l := range s.byOwner[uid] {
-			if _, noted := k.stands.notes[key]; !noted && !k.buried(l) {
-				found = append(found, l)
+		if g == (group{}) {
+			for key := range s.items {
+				add(s, key)
 			}
+		}
+		for key := range s.grouped[g] {
+			add(s, key)
 		}
 	}
 	for _, n := range k.stands.notes {
-		if n.live.owner().uid == uid {
-			found = append(found, n.live.cut(k.current.need))
+		if (g == (group{}) || slices.Contains(k.keeper.groups(n.live), g)) && match(n.live) {
+			found = append(found, k.keeper.keep(n.live, k.current.need))
 		}
 	}
 	slices.SortFunc(found, byKey)
@@ -94,7 +138,12 @@ func (k *kind) of(uid types.UID) []Live {
 func (k *kind) note(l Live) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.current == nil {
+	k.stand(l)
+}
+
+// stand is note for who has the mutex.
+func (k *kind) stand(l Live) {
+	if k.current == nil || k.scope.Name != "" && k.scope.Name != l.Meta.GetName() {
 		return
 	}
 	if old, had := k.stands.notes[l.key()]; had && old.live.Meta.GetUID() == l.Meta.GetUID() &&
@@ -143,42 +192,42 @@ func (k *kind) forget() {
 
 // start makes a feed and runs it; it needs the mutex.
 func (k *kind) start(need Need, r Resource) *feed {
-	c := k.children
-	ctx, cancel := context.WithCancel(c.ctx)
+	ctx, cancel := context.WithCancel(k.watches.ctx)
 	f := &feed{kind: k, need: need, resource: r, cancel: cancel, ready: make(chan struct{})}
-	namespaces := c.options.Namespaces
-	if !r.Namespaced || len(namespaces) == 0 {
+	namespaces := k.watches.namespaces
+	switch {
+	case !r.Namespaced:
 		namespaces = []string{""}
+	case k.scope.Namespace != "" || len(namespaces) == 0:
+		namespaces = []string{k.scope.Namespace}
 	}
 	for _, namespace := range namespaces {
 		f.shards = append(f.shards, newShard(f, namespace))
 	}
 	for _, s := range f.shards {
-		c.running.Go(func() { f.run(ctx, s, c.clients.source(s)) })
+		k.watches.running.Go(func() { f.run(ctx, s, k.clients.source(s)) })
 	}
 	return f
 }
 
 // told runs the callbacks, without the mutex.
-func (k *kind) told(o *outbox, trouble error) {
-	options := k.children.options
+func (k *kind) told(o *outbox) {
 	for whose := range o.changed {
-		options.Changed(whose.of, whose.uid)
+		k.keeper.tell(whose)
 	}
-	if o.synced && options.Synced != nil {
-		options.Synced(k.gvk)
+	if o.synced {
+		k.keeper.synced(k.scope)
 	}
 	if !o.troubled {
 		return
 	}
-	if trouble != nil {
-		k.children.log.Info("watching children is in trouble", "kind", k.gvk.String(), "trouble", trouble.Error())
+	about, kind := "watching "+k.watches.about, k.scope.String()
+	if o.trouble != nil {
+		k.watches.log.Info(about+" is in trouble", "kind", kind, "trouble", o.trouble.Error())
 	} else {
-		k.children.log.Info("watching children is well again", "kind", k.gvk.String())
+		k.watches.log.Info(about+" is well again", "kind", kind)
 	}
-	if options.Troubled != nil {
-		options.Troubled(k.gvk)
-	}
+	k.keeper.troubled(k.scope)
 }
 
 // watchable returns an error if the resource cannot be listed and watched.

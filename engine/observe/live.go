@@ -56,10 +56,10 @@ func (l Live) cut(need Need) Live {
 }
 
 // liveOf makes a Live of an object from a watch, a list or a write.
-func liveOf(gvk schema.GroupVersionKind, obj any, need Need) (Live, error) {
+func liveOf(gvk schema.GroupVersionKind, obj any) (Live, error) {
 	switch o := obj.(type) {
 	case *unstructured.Unstructured:
-		return Live{GVK: gvk, Meta: o, Body: o.Object}.cut(need), nil
+		return Live{GVK: gvk, Meta: o, Body: o.Object}, nil
 	case *metav1.PartialObjectMetadata:
 		return Live{GVK: gvk, Meta: o}, nil
 	}
@@ -71,11 +71,6 @@ func (l Live) key() types.NamespacedName {
 }
 
 // owner is whose child an object says it is.
-type owner struct {
-	of  api.Owner
-	uid types.UID
-}
-
 func (l Live) owner() owner {
 	of, _ := api.ParseOwner(l.Meta.GetAnnotations()[api.AnnotationOwner])
 	return owner{of: of, uid: types.UID(l.Meta.GetLabels()[api.LabelOwnerUID])}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -17,21 +16,16 @@ const (
 	lookLimit = 30 * time.Second // for a distrusted watch's successor to list
 )
 
-// Look compares what is known about a kind with a quorum list of metadata: the
-// slow periodic look that finds what a watch has swallowed, and resource
-// versions that went back because etcd was restored. If they still differ
-// after a short grace, the watch is replaced by a new one; Changed is then
-// called for the owners of whatever differed. Look returns once that is done.
-// A list that is refused shows in State, and is tried again by itself.
-func (c *Children) Look(ctx context.Context, gvk schema.GroupVersionKind) error {
-	k := c.kind(gvk)
+// look is the slow periodic look of Children and Reads.
+func (w *watches) look(ctx context.Context, scope Scope) error {
+	k := w.at(scope)
 	if k == nil {
 		return nil
 	}
 	k.looking.Lock()
 	defer k.looking.Unlock()
 	k.mu.Lock()
-	f, trouble := k.current, k.trouble()
+	f, trouble := k.current, k.state().Err
 	listed := f != nil && f.listings
 	k.mu.Unlock()
 	if !listed { // its first list is a look by itself
@@ -39,30 +33,30 @@ func (c *Children) Look(ctx context.Context, gvk schema.GroupVersionKind) error 
 	}
 	agrees := true
 	for _, s := range f.shards {
-		same, err := c.compare(ctx, s)
+		same, err := k.compare(ctx, s)
 		if err != nil {
 			if lasting(err) {
-				c.renew(k, f)
+				w.renew(k, f)
 			}
-			return fmt.Errorf("looking at children of kind %s: %w", gvk.Kind, err)
+			return fmt.Errorf("looking at %s of kind %s: %w", w.about, scope.Kind, err)
 		}
 		agrees = agrees && same
 	}
 	if agrees {
 		return nil
 	}
-	return await(ctx, c.renew(k, f))
+	return await(ctx, w.renew(k, f))
 }
 
 // compare says whether what a watch delivered agrees with a list.
-func (c *Children) compare(ctx context.Context, s *shard) (bool, error) {
+func (k *kind) compare(ctx context.Context, s *shard) (bool, error) {
 	var passed string
 	var tick uint64
 	s.feed.deliver(func(*outbox) {
-		passed, tick, s.dropped = s.passed, s.feed.kind.stands.tick, map[types.UID]bool{}
+		passed, tick, s.dropped = s.passed, k.stands.tick, map[types.UID]bool{}
 	})
 	defer s.feed.deliver(func(*outbox) { s.dropped = nil })
-	listed, version, err := c.listAll(ctx, s)
+	listed, version, err := k.listAll(ctx, s)
 	if err != nil {
 		if ctx.Err() == nil && lasting(err) {
 			s.feed.deliver(func(*outbox) { s.troubles.list = err })
@@ -79,7 +73,7 @@ func (c *Children) compare(ctx context.Context, s *shard) (bool, error) {
 			if same = s.agrees(listed, version); same {
 				// All that was noted before the list is in it, so in items too.
 				s.began = max(s.began, tick)
-				s.feed.kind.stands.settle(s)
+				k.stands.settle(s)
 			}
 		})
 		if same || time.Now().After(deadline) {
@@ -92,16 +86,16 @@ func (c *Children) compare(ctx context.Context, s *shard) (bool, error) {
 }
 
 // listAll lists the metadata of a shard, in pages.
-func (c *Children) listAll(ctx context.Context, s *shard) (map[types.NamespacedName]Live, string, error) {
+func (k *kind) listAll(ctx context.Context, s *shard) (map[types.NamespacedName]Live, string, error) {
 	listed := map[types.NamespacedName]Live{}
 	opts := metav1.ListOptions{Limit: pageSize}
 	for {
-		page, err := c.clients.partial(s.feed.resource.GVR, s.namespace).List(ctx, owned(opts))
+		page, err := k.clients.partial(s.feed.resource.GVR, s.namespace).List(ctx, k.narrow(opts))
 		if err != nil {
 			return nil, "", err
 		}
 		for i := range page.Items {
-			l := Live{GVK: s.feed.kind.gvk, Meta: &page.Items[i]}
+			l := Live{GVK: k.scope.GroupVersionKind, Meta: &page.Items[i]}
 			listed[l.key()] = l
 		}
 		if opts.Continue = page.Continue; opts.Continue == "" {
@@ -128,12 +122,12 @@ func (s *shard) agrees(listed map[types.NamespacedName]Live, version string) boo
 }
 
 // renew starts the successor of a feed, unless it has one already.
-func (c *Children) renew(k *kind, f *feed) *feed {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (w *watches) renew(k *kind, f *feed) *feed {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.current == f && k.next == nil && !f.stopped && c.ctx.Err() == nil {
+	if k.current == f && k.next == nil && !f.stopped && w.ctx.Err() == nil {
 		k.next = k.start(f.need, f.resource)
 	}
 	return k.next
@@ -154,6 +148,6 @@ func await(ctx context.Context, f *feed) error {
 	case <-timer.C:
 		f.kind.mu.Lock()
 		defer f.kind.mu.Unlock()
-		return together([]error{fmt.Errorf("looking at children of kind %s: the new watch has not listed yet", f.kind.gvk.Kind), f.trouble()})
+		return together([]error{fmt.Errorf("looking at %s of kind %s: the new watch has not listed yet", f.kind.watches.about, f.kind.scope.Kind), f.trouble()})
 	}
 }

@@ -1,57 +1,67 @@
 package observe
 
-import (
-	"errors"
-
-	"k8s.io/apimachinery/pkg/runtime/schema"
-)
+import "errors"
 
 var errUndiscovered = errors.New("discovery has not answered yet")
 
 // settle brings the kinds that are watched in line with what is wanted and
 // served.
-func (c *Children) settle() {
-	c.mu.Lock()
-	wanted := map[schema.GroupVersionKind]Need{}
-	for _, kinds := range c.holders {
-		for gvk, need := range kinds {
-			wanted[gvk] = max(wanted[gvk], need)
+func (w *watches) settle() {
+	w.mu.Lock()
+	wanted := map[Scope]Need{}
+	for _, scopes := range w.holders {
+		for scope, need := range scopes {
+			wanted[scope] = max(wanted[scope], need)
 		}
 	}
-	for gvk, k := range c.kinds {
-		if _, still := wanted[gvk]; !still {
-			k.mu.Lock()
-			k.forget()
-			k.mu.Unlock()
-			delete(c.kinds, gvk)
+	for scope, k := range w.kinds {
+		if _, still := wanted[scope]; still {
+			continue
+		}
+		if need, used := k.release(); used {
+			wanted[scope] = need
+		} else {
+			delete(w.kinds, scope)
 		}
 	}
 	tell := []func(){}
-	for gvk, need := range wanted {
-		k := c.kinds[gvk]
+	for scope, need := range wanted {
+		k := w.kinds[scope]
 		if k == nil {
-			k = &kind{gvk: gvk, children: c, stands: newStands(), unknown: errUndiscovered}
-			c.kinds[gvk] = k
+			k = w.begin(scope)
+			w.kinds[scope] = k
 		}
-		if c.ctx != nil && c.ctx.Err() == nil && c.served != nil {
-			tell = append(tell, k.settle(need, c.served))
+		if w.live() {
+			tell = append(tell, k.settle(need, w.served))
 		}
 	}
-	c.mu.Unlock()
+	w.mu.Unlock()
 	for _, t := range tell {
 		t()
 	}
 }
 
+// release ends what nobody uses; otherwise it says how much is needed.
+func (k *kind) release() (need Need, used bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if need, used = k.keeper.used(); !used {
+		k.forget()
+	}
+	return need, used
+}
+
 // settle brings the watches of one kind in line; the function that it returns
-// tells about it. It needs the mutex of Children.
+// tells about it. It needs the mutex of the watches.
 func (k *kind) settle(need Need, served *Served) func() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	before := text(k.trouble())
-	r, found := served.Resource(k.gvk)
-	k.phase, k.unknown = Unsynced, served.Unknown(k.gvk.Group)
+	before := k.state()
+	r, found := served.Resource(k.scope.GroupVersionKind)
+	k.phase, k.unknown = Unsynced, served.Unknown(k.scope.Group)
 	switch {
+	case k.broken != nil:
+		k.unknown = k.broken
 	case !found && k.unknown == nil:
 		k.phase = NotServed
 		k.forget()
@@ -62,10 +72,12 @@ func (k *kind) settle(need Need, served *Served) func() {
 	default:
 		k.run(need, r)
 	}
-	after := k.trouble()
-	started := before == errUndiscovered.Error() && after == nil
-	o := &outbox{troubled: text(after) != before && !started}
-	return func() { k.told(o, after) }
+	o, after := k.outbox(), k.state()
+	o.turned(before, after)
+	if text(before.Err) == errUndiscovered.Error() && after.Err == nil {
+		o.troubled = false
+	}
+	return func() { k.told(o) }
 }
 
 // run starts or replaces the feed where it does not give what is needed.

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 )
@@ -12,7 +13,7 @@ type shard struct {
 	namespace string // empty: all, or a cluster-scoped kind
 
 	items   map[types.NamespacedName]Live
-	byOwner map[types.UID]map[types.NamespacedName]Live
+	grouped map[group]map[types.NamespacedName]bool
 	synced  bool
 	// passed is the latest resourceVersion that the watch delivered: anything
 	// up to it that is not in items is gone.
@@ -30,6 +31,7 @@ type shard struct {
 var (
 	_ cache.ReflectorStore         = &shard{}
 	_ cache.ReflectorBookmarkStore = &shard{}
+	_ cache.TransformingStore      = &shard{}
 )
 
 func newShard(f *feed, namespace string) *shard {
@@ -40,7 +42,7 @@ func newShard(f *feed, namespace string) *shard {
 
 func (s *shard) clear() {
 	s.items = map[types.NamespacedName]Live{}
-	s.byOwner = map[types.UID]map[types.NamespacedName]Live{}
+	s.grouped = map[group]map[types.NamespacedName]bool{}
 }
 
 // Add takes an object that the watch delivered.
@@ -48,21 +50,25 @@ func (s *shard) Add(obj any) error { return s.Update(obj) }
 
 // Update takes an object that the watch delivered.
 func (s *shard) Update(obj any) error {
-	l, err := liveOf(s.feed.kind.gvk, obj, s.feed.need)
+	k := s.feed.kind
+	l, err := liveOf(k.scope.GroupVersionKind, obj)
 	if err != nil {
 		return err
 	}
 	s.feed.deliver(func(o *outbox) {
+		l := k.keeper.keep(l, s.feed.need)
 		old, had := s.items[l.key()]
 		if !had || !old.same(l) {
 			s.put(l)
-			o.change(l.owner())
+			o.change(l)
 			if had {
-				o.change(old.owner())
+				o.change(old)
 			}
+		} else if old.Body == nil && l.Body != nil {
+			s.put(l)
 		}
-		if s.feed == s.feed.kind.current {
-			s.feed.kind.stands.delivered(l)
+		if s.feed == k.current {
+			k.stands.delivered(l)
 		}
 		s.pass(l.Meta.GetResourceVersion())
 	})
@@ -72,16 +78,16 @@ func (s *shard) Update(obj any) error {
 // Delete takes a deletion that the watch delivered, which is also how an
 // object goes that lost our label.
 func (s *shard) Delete(obj any) error {
-	l, err := liveOf(s.feed.kind.gvk, obj, Metadata)
+	l, err := liveOf(s.feed.kind.scope.GroupVersionKind, obj)
 	if err != nil {
 		return err
 	}
 	s.feed.deliver(func(o *outbox) {
 		if old, had := s.items[l.key()]; had {
 			s.drop(old)
-			o.change(old.owner())
+			o.change(old)
 		}
-		o.change(l.owner())
+		o.change(l)
 		if s.dropped != nil {
 			s.dropped[l.Meta.GetUID()] = true
 		}
@@ -95,19 +101,23 @@ func (s *shard) Delete(obj any) error {
 
 // Replace takes a complete list.
 func (s *shard) Replace(list []any, resourceVersion string) error {
-	fresh := newShard(s.feed, s.namespace)
+	lives := make([]Live, 0, len(list))
 	for _, obj := range list {
-		l, err := liveOf(s.feed.kind.gvk, obj, s.feed.need)
+		l, err := liveOf(s.feed.kind.scope.GroupVersionKind, obj)
 		if err != nil {
 			return err
 		}
-		fresh.put(l)
+		lives = append(lives, l)
 	}
 	s.feed.deliver(func(o *outbox) {
+		fresh := newShard(s.feed, s.namespace)
+		for _, l := range lives {
+			fresh.put(s.feed.kind.keeper.keep(l, s.feed.need))
+		}
 		if s.synced {
 			o.differences(s.items, fresh.items)
 		}
-		s.items, s.byOwner = fresh.items, fresh.byOwner
+		s.items, s.grouped = fresh.items, fresh.grouped
 		s.synced, s.passed, s.began, s.troubles.list = true, resourceVersion, s.asked, nil
 		if s.streams {
 			s.troubles.watch = nil
@@ -118,6 +128,25 @@ func (s *shard) Replace(list []any, resourceVersion string) error {
 		s.feed.listed(o)
 	})
 	return nil
+}
+
+// Transformer drops what will not be kept of an object while a list streams
+// in, so that a long one is never in memory as a whole.
+func (s *shard) Transformer() cache.TransformFunc {
+	return func(obj any) (any, error) {
+		k := s.feed.kind
+		l, err := liveOf(k.scope.GroupVersionKind, obj)
+		if err != nil {
+			return nil, err
+		}
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		l = k.keeper.keep(l, s.feed.need)
+		if m, ok := l.Meta.(*metav1.ObjectMeta); ok {
+			return &metav1.PartialObjectMetadata{ObjectMeta: *m}, nil
+		}
+		return l.Meta, nil
+	}
 }
 
 // Bookmark notes how far the watch has come without an event.
@@ -143,18 +172,20 @@ func (s *shard) put(l Live) {
 		s.drop(old)
 	}
 	s.items[l.key()] = l
-	uid := l.owner().uid
-	if s.byOwner[uid] == nil {
-		s.byOwner[uid] = map[types.NamespacedName]Live{}
+	for _, g := range s.feed.kind.keeper.groups(l) {
+		if s.grouped[g] == nil {
+			s.grouped[g] = map[types.NamespacedName]bool{}
+		}
+		s.grouped[g][l.key()] = true
 	}
-	s.byOwner[uid][l.key()] = l
 }
 
 func (s *shard) drop(l Live) {
-	uid := l.owner().uid
 	delete(s.items, l.key())
-	delete(s.byOwner[uid], l.key())
-	if len(s.byOwner[uid]) == 0 {
-		delete(s.byOwner, uid)
+	for _, g := range s.feed.kind.keeper.groups(l) {
+		delete(s.grouped[g], l.key())
+		if len(s.grouped[g]) == 0 {
+			delete(s.grouped, g)
+		}
 	}
 }

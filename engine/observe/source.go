@@ -15,12 +15,12 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
-
-	"github.com/jacquard-operator/jacquard/engine/api"
 )
 
 // clients are the two ways to read objects: without and with bodies.
 type clients struct {
+	cfg      *rest.Config
+	http     *http.Client
 	metadata metadata.Interface
 	dynamic  dynamic.Interface
 }
@@ -45,29 +45,23 @@ func newClients(cfg *rest.Config, httpClient *http.Client) (clients, error) {
 	if err != nil {
 		return clients{}, fmt.Errorf("making a dynamic client: %w", err)
 	}
-	return clients{metadata: m, dynamic: d}, nil
-}
-
-// owned narrows a list or a watch to owned children.
-func owned(opts metav1.ListOptions) metav1.ListOptions {
-	opts.LabelSelector = api.LabelOwnerUID
-	return opts
+	return clients{cfg: cfg, http: httpClient, metadata: m, dynamic: d}, nil
 }
 
 func (c clients) list(ctx context.Context, s *shard, opts metav1.ListOptions) (runtime.Object, error) {
 	gvr := s.feed.resource.GVR
 	if s.feed.need == Metadata {
-		return c.partial(gvr, s.namespace).List(ctx, owned(opts))
+		return c.partial(gvr, s.namespace).List(ctx, s.feed.kind.narrow(opts))
 	}
-	return c.full(gvr, s.namespace).List(ctx, owned(opts))
+	return c.full(gvr, s.namespace).List(ctx, s.feed.kind.narrow(opts))
 }
 
 func (c clients) watch(ctx context.Context, s *shard, opts metav1.ListOptions) (watch.Interface, error) {
 	gvr := s.feed.resource.GVR
 	if s.feed.need == Metadata {
-		return c.partial(gvr, s.namespace).Watch(ctx, owned(opts))
+		return c.partial(gvr, s.namespace).Watch(ctx, s.feed.kind.narrow(opts))
 	}
-	return c.full(gvr, s.namespace).Watch(ctx, owned(opts))
+	return c.full(gvr, s.namespace).Watch(ctx, s.feed.kind.narrow(opts))
 }
 
 func (c clients) partial(gvr schema.GroupVersionResource, namespace string) metadata.ResourceInterface {
@@ -138,7 +132,7 @@ func (c clients) wentBack(ctx context.Context, s *shard, version string) bool {
 	if !failed {
 		return false
 	}
-	list, err := c.partial(s.feed.resource.GVR, s.namespace).List(ctx, owned(metav1.ListOptions{Limit: 1}))
+	list, err := c.partial(s.feed.resource.GVR, s.namespace).List(ctx, s.feed.kind.narrow(metav1.ListOptions{Limit: 1}))
 	return err == nil && newer(version, list.ResourceVersion)
 }
 

@@ -45,6 +45,7 @@ type State struct {
 type RuleError struct {
 	Resource  schema.GroupResource
 	Namespace string // empty: in every namespace
+	Name      string // empty: whatever its name
 	Verbs     []string
 	Err       error
 }
@@ -55,8 +56,12 @@ func (e *RuleError) Error() string {
 	if e.Namespace != "" {
 		scope = fmt.Sprintf("a Role in namespace %q", e.Namespace)
 	}
-	return fmt.Sprintf("watching %s: %v; the missing rule, in %s: {apiGroups: [%q], resources: [%q], verbs: [\"%s\"]}",
-		e.Resource, e.Err, scope, e.Resource.Group, e.Resource.Resource, strings.Join(e.Verbs, `", "`))
+	names := ""
+	if e.Name != "" {
+		names = fmt.Sprintf("resourceNames: [%q], ", e.Name)
+	}
+	return fmt.Sprintf("watching %s: %v; the missing rule, in %s: {apiGroups: [%q], resources: [%q], %sverbs: [\"%s\"]}",
+		e.Resource, e.Err, scope, e.Resource.Group, e.Resource.Resource, names, strings.Join(e.Verbs, `", "`))
 }
 
 // Unwrap returns the server's answer.
@@ -65,9 +70,10 @@ func (e *RuleError) Unwrap() error { return e.Err }
 // troubles are the last errors of one source, by verb. A success clears its own.
 type troubles struct{ list, watch error }
 
-// err makes one error out of both; nil if there is no trouble.
-func (t troubles) err(of schema.GroupResource, namespace string) error {
-	rule := &RuleError{Resource: of, Namespace: namespace}
+// err makes one error out of both; nil if there is no trouble. The rule says
+// what is asked for.
+func (t troubles) err(rule RuleError) error {
+	of := rule.Resource
 	for _, v := range []struct {
 		verb string
 		err  error
@@ -78,7 +84,7 @@ func (t troubles) err(of schema.GroupResource, namespace string) error {
 	}
 	switch {
 	case rule.Err != nil:
-		return rule
+		return &rule
 	case t.list != nil:
 		return fmt.Errorf("listing %s: %w", of, steady(t.list))
 	case t.watch != nil:

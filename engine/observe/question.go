@@ -1,0 +1,170 @@
+package observe
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+)
+
+// asked identifies a query.
+type asked struct {
+	scope                     Scope
+	namespace, name, selector string
+}
+
+func (q Query) asked() asked {
+	a := asked{scope: q.Scope, namespace: q.Namespace, name: q.Name}
+	if q.Name == "" {
+		a.selector = q.selector().String()
+	}
+	return a
+}
+
+func (q Query) selector() labels.Selector {
+	if q.Selector == nil {
+		return labels.Everything()
+	}
+	return q.Selector
+}
+
+func (q Query) key() types.NamespacedName {
+	return types.NamespacedName{Namespace: q.Namespace, Name: q.Name}
+}
+
+// group is where to find what could answer the query.
+func (q Query) group() group { return group{namespace: q.Namespace} }
+
+// matches says whether an object of the query's group answers it.
+func (q Query) matches(l Live) bool {
+	if q.Name != "" {
+		return l.key() == q.key()
+	}
+	return q.Selector == nil || q.Selector.Matches(labels.Set(l.Meta.GetLabels()))
+}
+
+// A question is a query that somebody asked lately, or has recorded. Its
+// answer is guarded by the kind's mutex.
+type question struct {
+	query   Query
+	readers map[api.Owner]bool
+	asked   time.Time // last
+	// moved is when the answer changed last, for readers who asked before and
+	// record after; zero if it has not since the question is known.
+	moved    time.Time
+	fetching bool  // somebody fetches bodies
+	err      error // why that has not worked yet
+}
+
+// interests keep what is read in one scope: everything about objects that a
+// question matches or that are patched, and of others only what it takes to
+// know whether a question matches. All is guarded by the kind's mutex.
+type interests struct {
+	reads *Reads
+	kind  *kind
+	named map[types.NamespacedName]*question
+	// selecting has the questions by namespace and selector; those about all
+	// namespaces have none.
+	selecting map[string]map[string]*question
+	// trimmed is whether bodies that nobody asked for go.
+	trimmed bool
+}
+
+var _ keeper = &interests{}
+
+// ask returns the question for a query, and whether it was known.
+func (i *interests) ask(q Query) (*question, bool) {
+	if known := i.question(q.asked()); known != nil {
+		return known, true
+	}
+	fresh := &question{query: q, readers: map[api.Owner]bool{}, asked: time.Now()}
+	if q.Name != "" {
+		i.named[q.key()] = fresh
+		return fresh, false
+	}
+	if i.selecting[q.Namespace] == nil {
+		i.selecting[q.Namespace] = map[string]*question{}
+	}
+	i.selecting[q.Namespace][q.asked().selector] = fresh
+	return fresh, false
+}
+
+// question returns what is known by ask; nil if it is not.
+func (i *interests) question(a asked) *question {
+	if a.name != "" {
+		return i.named[types.NamespacedName{Namespace: a.namespace, Name: a.name}]
+	}
+	return i.selecting[a.namespace][a.selector]
+}
+
+// each calls fn with all questions until it returns false.
+func (i *interests) each(fn func(*question) bool) {
+	for _, q := range i.named {
+		if !fn(q) {
+			return
+		}
+	}
+	for _, selectors := range i.selecting {
+		for _, q := range selectors {
+			if !fn(q) {
+				return
+			}
+		}
+	}
+}
+
+// matching calls fn with the questions that an object answers until it returns
+// false.
+func (i *interests) matching(l Live, fn func(*question) bool) {
+	key := l.key()
+	if q := i.named[key]; q != nil && !fn(q) {
+		return
+	}
+	namespaces := []string{"", key.Namespace}
+	if key.Namespace == "" {
+		namespaces = namespaces[:1]
+	}
+	var has labels.Set // costly, so just once
+	for _, namespace := range namespaces {
+		if len(i.selecting[namespace]) > 0 && has == nil {
+			has = l.Meta.GetLabels()
+		}
+		for _, q := range i.selecting[namespace] {
+			if q.query.selector().Matches(has) && !fn(q) {
+				return
+			}
+		}
+	}
+}
+
+// forget drops the questions that nobody has recorded, nor asked since.
+func (i *interests) forget(since time.Time) {
+	unread := func(q *question) bool { return len(q.readers) == 0 && !q.asked.After(since) }
+	for key, q := range i.named {
+		if unread(q) {
+			delete(i.named, key)
+		}
+	}
+	for namespace, selectors := range i.selecting {
+		for text, q := range selectors {
+			if unread(q) {
+				delete(selectors, text)
+			}
+		}
+		if len(selectors) == 0 {
+			delete(i.selecting, namespace)
+		}
+	}
+}
+
+// woken notes that a question's answer changed and returns whom that concerns.
+func (q *question) woken(now time.Time) []owner {
+	q.moved = now
+	all := make([]owner, 0, len(q.readers))
+	for reader := range q.readers {
+		all = append(all, owner{of: reader})
+	}
+	return all
+}

@@ -1,0 +1,155 @@
+package observe
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+)
+
+var errUnfetched = errors.New("not fetched yet")
+
+// Record declares what a reader read, in place of what it recorded before:
+// changes of exactly that wake it. It is woken at once if something that it
+// asked changed between the answer and now. No queries: it is gone or reads
+// nothing.
+func (r *Reads) Record(reader api.Owner, queries []Query) {
+	r.mu.Lock()
+	before, after := r.readers[reader], make(map[asked]bool, len(queries))
+	wake := false
+	for _, q := range queries {
+		id := q.asked()
+		if !after[id] && !before[id] && r.enrol(reader, q) {
+			wake = true
+		}
+		after[id] = true
+	}
+	for id := range before {
+		if !after[id] {
+			r.dismiss(reader, id)
+		}
+	}
+	if r.readers[reader] = after; len(after) == 0 {
+		delete(r.readers, reader)
+	}
+	r.mu.Unlock()
+	if wake {
+		r.options.Changed(reader)
+	}
+}
+
+// enrol makes somebody a reader of a query and says whether its answer may
+// have changed since he asked. What he recorded before needs no such care: he
+// was told. It needs the mutex.
+func (r *Reads) enrol(reader api.Owner, q Query) (changed bool) {
+	k, i := r.open(q.Scope)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	question, known := i.ask(q)
+	question.readers[reader] = true
+	return !known || !question.moved.IsZero() && time.Since(question.moved) <= r.patience
+}
+
+// dismiss ends that somebody reads a query; it needs the mutex.
+func (r *Reads) dismiss(reader api.Owner, id asked) {
+	k, i := r.open(id.scope)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if q := i.question(id); q != nil {
+		delete(q.readers, reader)
+	}
+}
+
+// open returns what is watched for a scope, and starts it if nobody has asked
+// for it yet; it needs the mutex.
+func (r *Reads) open(scope Scope) (*kind, *interests) {
+	k := r.kinds[scope]
+	if k == nil {
+		k = r.begin(scope)
+		r.kinds[scope] = k
+		if r.live() {
+			k.settle(Body, r.served) // what it would tell, who asks is told
+		}
+	}
+	return k, k.keeper.(*interests)
+}
+
+// answer returns what is known to answer a query. Where bodies are missing it
+// has them fetched, and says so.
+func (r *Reads) answer(q Query) ([]Live, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	k, i := r.open(q.Scope)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	question, _ := i.ask(q)
+	question.asked = time.Now()
+	if err := k.unsynced(); err != nil {
+		return nil, err
+	}
+	if err := k.reaches(q); err != nil {
+		return nil, err
+	}
+	found := k.answers(q)
+	if bodiless(found) {
+		if !question.fetching && r.live() {
+			question.fetching = true
+			r.running.Go(func() { i.fetch(r.ctx, question) })
+		}
+		if question.err != nil {
+			return nil, question.err
+		}
+		return nil, errUnfetched
+	}
+	for n, l := range found {
+		found[n] = plain(l)
+	}
+	return found, nil
+}
+
+// answers returns the objects that answer a query, some perhaps without their
+// bodies; it needs the mutex.
+func (k *kind) answers(q Query) []Live {
+	if q.Name == "" {
+		return k.find(q.group(), q.matches)
+	}
+	if k.current == nil {
+		return nil
+	}
+	key := q.key()
+	if n, noted := k.stands.notes[key]; noted {
+		return []Live{n.live}
+	}
+	for _, s := range k.current.shards {
+		if l, found := s.items[key]; found {
+			return []Live{l}
+		}
+	}
+	return nil
+}
+
+func bodiless(found []Live) bool {
+	return slices.ContainsFunc(found, func(l Live) bool { return l.Body == nil })
+}
+
+// reaches returns an error for a query about what is not watched; it needs the
+// mutex.
+func (k *kind) reaches(q Query) error {
+	if k.scope.Name != "" && k.scope.Name != q.Name {
+		return fmt.Errorf("only %s is watched", k.scope.Name)
+	}
+	if q.Namespace == "" && q.Name == "" {
+		return nil
+	}
+	if q.Namespace == "" && k.current.resource.Namespaced {
+		return errors.New("no namespace")
+	}
+	for _, s := range k.current.shards {
+		if s.covers(q.Namespace) {
+			return nil
+		}
+	}
+	return fmt.Errorf("namespace %q is not watched", q.Namespace)
+}

@@ -1,0 +1,110 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+)
+
+// A Scope is which objects of a kind one watch delivers, and as whom it asks.
+type Scope struct {
+	schema.GroupVersionKind
+	// Namespace and Name narrow it; empty means all.
+	Namespace, Name string
+	// As is the service account that is impersonated, namespace/name; empty:
+	// the operator itself.
+	As string
+}
+
+// watches are what Children and Reads have in common: a kind for each scope
+// that somebody wants.
+type watches struct {
+	about      string   // what is watched, for errors and the log
+	namespaces []string // where namespaced kinds are watched; none means all
+	// begin makes what is watched for a scope; it is called with the mutex.
+	begin   func(Scope) *kind
+	running sync.WaitGroup
+
+	mu      sync.Mutex // taken before the mutex of a kind, never after it
+	ctx     context.Context
+	log     logger
+	served  *Served
+	holders map[string]map[Scope]Need
+	kinds   map[Scope]*kind
+}
+
+// logger is what watches need of a log.
+type logger interface {
+	Info(msg string, keysAndValues ...any)
+}
+
+func newWatches(about string, namespaces []string) watches {
+	return watches{
+		about:      about,
+		namespaces: namespaces,
+		holders:    map[string]map[Scope]Need{},
+		kinds:      map[Scope]*kind{},
+	}
+}
+
+// Start watches until ctx ends and returns when every watch has.
+func (w *watches) Start(ctx context.Context) error {
+	w.mu.Lock()
+	if w.ctx != nil {
+		w.mu.Unlock()
+		return fmt.Errorf("watching %s: started twice", w.about)
+	}
+	w.ctx, w.log = ctx, log.FromContext(ctx).WithName(w.about)
+	w.mu.Unlock()
+	w.settle()
+	<-ctx.Done()
+	// Nothing starts once ctx has ended and the mutex was free in between.
+	w.mu.Lock()
+	w.mu.Unlock() //nolint:staticcheck // only to wait for one that is starting
+	w.running.Wait()
+	return nil
+}
+
+// Served tells what the cluster serves: kinds start, stop, and start anew with
+// another scope accordingly.
+func (w *watches) Served(served *Served) {
+	w.mu.Lock()
+	w.served = served
+	w.mu.Unlock()
+	w.settle()
+}
+
+func (w *watches) want(holder string, scopes map[Scope]Need) {
+	w.mu.Lock()
+	if len(scopes) == 0 {
+		delete(w.holders, holder)
+	} else {
+		w.holders[holder] = maps.Clone(scopes)
+	}
+	w.mu.Unlock()
+	w.settle()
+}
+
+func (w *watches) stateOf(scope Scope) State {
+	k := w.at(scope)
+	if k == nil {
+		return State{Err: errors.New("nobody wants this kind watched")}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.state()
+}
+
+func (w *watches) at(scope Scope) *kind {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.kinds[scope]
+}
+
+// live says whether watches may start; it needs the mutex.
+func (w *watches) live() bool { return w.ctx != nil && w.ctx.Err() == nil && w.served != nil }
