@@ -85,7 +85,7 @@ func Compile(f *folder.Folder, crd *schema.CRD, limits template.Limits) (*Kind, 
 	if err != nil {
 		return nil, errors.Join(append(errs, written.about("version", f.Name, err))...)
 	}
-	set, err := template.Compile(sources(f), limits)
+	set, err := template.Compile(template.Input{Sources: sources(f), Limits: limits})
 	errs = append(errs, err)
 	k := &Kind{
 		Name: crd.Name, CRD: crd, Version: version, Settings: settings, Templates: set,
@@ -197,8 +197,11 @@ func (k *Kind) Makes(file string) []apischema.GroupVersionKind { return k.made[f
 // Reads says whether a template reads live children of this kind.
 func (k *Kind) Reads(gvk apischema.GroupVersionKind) bool {
 	for _, a := range k.Asks {
-		if a.Function != "hasAPI" && slices.Contains(k.made[a.Args[0]], gvk) {
-			return true
+		switch a.Function {
+		case "child", "children", "await", "stable":
+			if slices.Contains(k.made[a.Args[0]], gvk) {
+				return true
+			}
 		}
 	}
 	return false
