@@ -69,6 +69,9 @@ type Document struct {
 // Patch says whether the document is a patch of somebody else's object.
 func (d Document) Patch() bool { return d.Marks[api.AnnotationOwnership] == "patch" }
 
+// Subresource is the subresource that is patched, or "".
+func (d Document) Subresource() string { return d.Marks[api.AnnotationSubresource] }
+
 // statusFile is the name that status.yaml is compiled under.
 const statusFile = "status"
 
@@ -87,9 +90,9 @@ func Compile(f *folder.Folder, crd *schema.CRD, limits template.Limits) (*Kind, 
 	if err != nil {
 		return nil, errors.Join(append(errs, written.about("version", f.Name, err))...)
 	}
-	set, err := template.Compile(sources(f), limits)
-	errs = append(errs, err)
 	config, err := readConfig(f.Config)
+	errs = append(errs, err)
+	set, err := template.Compile(template.Input{Sources: sources(f), Files: texts(f), Config: config, Limits: limits})
 	errs = append(errs, err)
 	k := &Kind{
 		Name: crd.Name, CRD: crd, Version: version, Settings: settings, Templates: set,
@@ -119,6 +122,15 @@ func sources(f *folder.Folder) []template.Source {
 	}
 	if f.Status != nil {
 		all = append(all, template.Source{Name: statusFile, File: f.Status.Shown, Text: string(f.Status.Data)})
+	}
+	return all
+}
+
+// texts are what `file` gives.
+func texts(f *folder.Folder) map[string]string {
+	all := make(map[string]string, len(f.Files))
+	for _, file := range f.Files {
+		all[file.Name] = string(file.Data)
 	}
 	return all
 }

@@ -65,7 +65,7 @@ func asked(a template.Ask) (gvk apischema.GroupVersionKind, reads bool) {
 	if a.Function != "lookup" && a.Function != "select" {
 		return gvk, false
 	}
-	return apischema.FromAPIVersionAndKind(a.Args[0], a.Args[1]), true
+	return apischema.FromAPIVersionAndKind(a.Object.APIVersion, a.Object.Kind), true
 }
 
 func (k *Kind) readRules(gvk apischema.GroupVersionKind) []ReadRule {

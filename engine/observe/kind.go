@@ -2,7 +2,6 @@ package observe
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -78,7 +77,7 @@ func (k *kind) unsynced() error {
 	case state.Err != nil:
 		return state.Err
 	}
-	return errors.New("not listed yet")
+	return fmt.Errorf("%w: it is not listed yet", ErrNotYet)
 }
 
 // view is every live child as far as is known; it needs the mutex.

@@ -9,7 +9,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 )
 
-var errUnfetched = errors.New("not fetched yet")
+var errUnfetched = fmt.Errorf("%w: it is being fetched", ErrNotYet)
 
 // Record declares what a reader read, in place of what it recorded before:
 // changes of exactly that wake it. It is woken at once if something that it

@@ -14,6 +14,10 @@ import (
 // ErrNotServed is the error for a kind that the cluster does not serve.
 var ErrNotServed = errors.New("the cluster does not serve this kind")
 
+// ErrNotYet is the error for what is on its way: nothing is in its way, and a
+// callback tells when it is there.
+var ErrNotYet = errors.New("it is not known yet")
+
 // A Phase is how far a kind is observed.
 type Phase int
 

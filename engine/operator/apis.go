@@ -72,8 +72,26 @@ func (o *Operator) crdCame(old, now any) {
 		o.discovery.Poke()
 		o.names.Add(crd.Name)
 	}
-	if before != nil && before.Annotations[api.AnnotationChildKinds] != crd.Annotations[api.AnnotationChildKinds] {
-		o.names.Add(crd.Name)
+	if before == nil {
+		return
+	}
+	for _, key := range []string{api.AnnotationChildKinds, api.AnnotationPatchedKinds} {
+		if before.Annotations[key] != crd.Annotations[key] {
+			o.names.Add(crd.Name)
+		}
+	}
+	if before.Annotations[api.AnnotationPaused] != crd.Annotations[api.AnnotationPaused] {
+		o.lookAtAll(crd.Name)
+	}
+}
+
+// lookAtAll looks at every resource of a kind that runs.
+func (o *Operator) lookAtAll(name string) {
+	o.mu.Lock()
+	r := o.runs[name]
+	o.mu.Unlock()
+	if r != nil {
+		r.lookAtAll()
 	}
 }
 
@@ -122,6 +140,7 @@ func (o *Operator) followDiscovery(ctx context.Context) error {
 	changed := o.discovery.Subscribe()
 	for {
 		o.children.Served(o.discovery.Served())
+		o.reads.Served(o.discovery.Served())
 		for _, name := range o.known() {
 			o.names.Add(name)
 		}

@@ -13,10 +13,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/dynamic"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -36,6 +33,7 @@ type Operator struct {
 	http      *http.Client
 	discovery *observe.Discovery
 	children  *observe.Children
+	reads     *observe.Reads
 	writer    *apply.Writer
 	// names are the kinds to settle.
 	names workqueue.TypedRateLimitingInterface[string]
@@ -85,22 +83,22 @@ func New(options Options) (*Operator, error) {
 
 // connect makes the clients and what they feed.
 func (o *Operator) connect() error {
-	cfg := rest.CopyConfig(o.options.Config)
-	cfg.QPS = -1 // the API server is fair to its clients; a limiter here would let one kind hold up the others
-	objects, err := dynamic.NewForConfigAndClient(cfg, o.http)
-	if err != nil {
+	cfg := o.options.Config
+	var err error
+	if o.writer, err = apply.NewWriter(cfg, o.http); err != nil {
 		return err
 	}
-	meta, err := metadata.NewForConfigAndClient(cfg, o.http)
-	if err != nil {
-		return err
-	}
-	o.writer = apply.NewWriter(objects, meta)
 	if o.discovery, err = observe.NewDiscovery(cfg, o.http); err != nil {
 		return err
 	}
 	o.children, err = observe.NewChildren(cfg, observe.ChildrenOptions{
 		HTTPClient: o.http, Changed: o.childChanged, Synced: o.kindSynced, Troubled: o.kindSynced,
+	})
+	if err != nil {
+		return err
+	}
+	o.reads, err = observe.NewReads(cfg, observe.ReadsOptions{
+		HTTPClient: o.http, Changed: o.readChanged, PatchChanged: o.patchChanged, Synced: o.scopeSynced, Troubled: o.scopeSynced,
 	})
 	return err
 }
@@ -155,7 +153,7 @@ func (o *Operator) Run(ctx context.Context) error {
 	if err := o.readRoots(ctx); err != nil {
 		return err
 	}
-	for _, start := range []everywhere{o.children.Start, o.discovery.Run, o.watchAPIs, o.watchFolders, o.followDiscovery, o.settleKinds} {
+	for _, start := range []everywhere{o.children.Start, o.reads.Start, o.trimReads, o.discovery.Run, o.watchAPIs, o.watchFolders, o.followDiscovery, o.settleKinds} {
 		if err := o.mgr.Add(start); err != nil {
 			return err
 		}

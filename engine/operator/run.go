@@ -49,10 +49,7 @@ func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, cr
 		return fmt.Errorf("starting kind %s: %w", name, err)
 	}
 	r := &run{name: name, gvk: gvk, crdUID: crd.UID, resources: resources, done: make(chan struct{})}
-	r.reconciler = reconcile.New(name, gvk, resources, reconcile.Cluster{
-		Children: o.children, Served: o.served, Writer: o.writer,
-		Events: o.mgr.GetEventRecorder("jacquard"), DeclaresConditions: o.declaresConditions, CRD: o.crd,
-	})
+	r.reconciler = reconcile.New(name, gvk, resources, o.cluster())
 	r.reconciler.Use(v)
 	c, err := o.controller(r)
 	if err != nil {
@@ -65,6 +62,14 @@ func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, cr
 	log.FromContext(ctx).Info("kind starts", "kind", name, "version", gvk.Version)
 	go o.work(ctx, r, c)
 	return nil
+}
+
+// cluster is what every kind needs of the cluster.
+func (o *Operator) cluster() reconcile.Cluster {
+	return reconcile.Cluster{
+		Children: o.children, Reads: o.reads, Served: o.served, Writer: o.writer,
+		Events: o.mgr.GetEventRecorder("jacquard"), DeclaresConditions: o.declaresConditions, CRD: o.crd,
+	}
 }
 
 // asLongAsItTakes keeps a kind whose resources cannot be listed from ending: the
@@ -119,7 +124,7 @@ func (o *Operator) awaitChildren(ctx context.Context, r *run) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if !r.version().Pending(o.children) {
+		if !r.version().Pending(o.cluster()) {
 			return nil
 		}
 		select {
@@ -147,6 +152,11 @@ func (o *Operator) lookAround(ctx context.Context, r *run) {
 				log.FromContext(ctx).Info("looking at children", "kind", r.name, "error", err.Error())
 			}
 		}
+		for _, scope := range r.version().Scopes() {
+			if err := o.reads.Look(ctx, scope); err != nil && ctx.Err() == nil {
+				log.FromContext(ctx).Info("looking at what is read", "kind", r.name, "error", err.Error())
+			}
+		}
 	}
 }
 
@@ -164,6 +174,7 @@ func (o *Operator) stop(name string) {
 	r.stop()
 	r.reconciler.End()
 	o.children.Want(name, nil)
+	o.reads.Want(name, nil)
 	o.mgr.GetLogger().Info("kind stops", "kind", name)
 }
 

@@ -78,8 +78,9 @@ func (o *Operator) settle(ctx context.Context, name string) error {
 	if running != nil && compiled == nil && running.version().Kind != nil {
 		return nil // the last good version runs on
 	}
-	version := reconcile.Version{Kind: compiled, Broken: trouble, Schema: shown(compiled, crd), Children: o.childKinds(compiled, crd)}
+	version := reconcile.Version{Kind: compiled, Broken: trouble, Schema: shown(compiled, crd), Children: o.childKinds(compiled, crd), Patched: o.patchedKinds(compiled, crd)}
 	o.children.Want(name, version.Children)
+	o.reads.Want(name, version.Scopes())
 	if running == nil {
 		return o.start(ctx, gvk, crd, version)
 	}
@@ -93,9 +94,10 @@ func (o *Operator) settle(ctx context.Context, name string) error {
 
 func same(a, b *reconcile.Version) bool {
 	if a.Kind == nil || b.Kind == nil {
-		return a.Kind == b.Kind && a.Broken.Error() == b.Broken.Error() && maps.Equal(a.Children, b.Children)
+		return a.Kind == b.Kind && a.Broken.Error() == b.Broken.Error() && maps.Equal(a.Children, b.Children) && slices.Equal(a.Patched, b.Patched)
 	}
-	return a.Kind.Digest == b.Kind.Digest && a.Kind.CRD.Object.Generation == b.Kind.CRD.Object.Generation && maps.Equal(a.Children, b.Children)
+	return a.Kind.Digest == b.Kind.Digest && a.Kind.CRD.Object.Generation == b.Kind.CRD.Object.Generation &&
+		maps.Equal(a.Children, b.Children) && slices.Equal(a.Patched, b.Patched)
 }
 
 // compile understands a folder for the live CRD; trouble says why it cannot.
@@ -205,14 +207,43 @@ func (o *Operator) childKinds(k *kind.Kind, crd *apiextensionsv1.CustomResourceD
 	return all
 }
 
+// patchedKinds are the kinds of objects that there may be patches of, those of
+// the folder and, in the version that the cluster prefers, those on record.
+func (o *Operator) patchedKinds(k *kind.Kind, crd *apiextensionsv1.CustomResourceDefinition) []apischema.GroupVersionKind {
+	var all []apischema.GroupVersionKind
+	if k != nil {
+		for _, d := range k.Documents {
+			if d.Patch() && !slices.Contains(all, d.GroupVersionKind) {
+				all = append(all, d.GroupVersionKind)
+			}
+		}
+	}
+	for _, gk := range reconcile.Recorded(crd.Annotations[api.AnnotationPatchedKinds]) {
+		served, found := o.discovery.Served().Preferred(gk)
+		if found && !slices.ContainsFunc(all, func(gvk apischema.GroupVersionKind) bool { return gvk.GroupKind() == gk }) {
+			all = append(all, served.GVK)
+		}
+	}
+	slices.SortFunc(all, func(a, b apischema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) })
+	return all
+}
+
 // need says how much of a kind of child is needed: the whole body where a
 // template reads it, what readiness is judged by, or metadata.
 func need(k *kind.Kind, gvk apischema.GroupVersionKind) observe.Need {
 	switch {
-	case k != nil && k.Reads(gvk):
+	case k != nil && (k.Reads(gvk) || setsInitially(k, gvk)):
 		return observe.Body
 	case ready.NeedsBody(gvk.GroupKind()):
 		return observe.Readiness
 	}
 	return observe.Metadata
+}
+
+// setsInitially says whether the folder sets fields of a kind of child only
+// when it is created: later their live values are needed.
+func setsInitially(k *kind.Kind, gvk apischema.GroupVersionKind) bool {
+	return slices.ContainsFunc(k.Documents, func(d kind.Document) bool {
+		return d.GroupVersionKind == gvk && d.Marks[api.AnnotationInitial] != ""
+	})
 }

@@ -3,11 +3,13 @@ package operator
 import (
 	"context"
 	"maps"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -15,6 +17,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 )
 
 // gather is how long changes of children and of statuses are gathered before
@@ -99,4 +102,41 @@ func (o *Operator) kindSynced(gvk apischema.GroupVersionKind) {
 			r.lookAtAll()
 		}
 	}
+}
+
+// readChanged wakes a resource whose templates read what changed.
+func (o *Operator) readChanged(reader api.Owner) {
+	o.mu.Lock()
+	r := o.runs[reader.Kind]
+	o.mu.Unlock()
+	if r != nil {
+		r.addAfter(reader.Namespace, reader.Name, gather)
+	}
+}
+
+// patchChanged wakes the resource that patched what changed.
+func (o *Operator) patchChanged(uid types.UID) {
+	for _, r := range o.running() {
+		if name, found := r.reconciler.Find(uid); found {
+			r.addAfter(name.Namespace, name.Name, gather)
+		}
+	}
+}
+
+// scopeSynced wakes everybody who may have patched objects of a scope.
+func (o *Operator) scopeSynced(scope observe.Scope) {
+	for _, r := range o.running() {
+		if slices.Contains(r.version().Patched, scope.GroupVersionKind) {
+			r.lookAtAll()
+		}
+	}
+}
+
+// trimEvery is how often what nobody reads any more is forgotten. The first
+// time leaves resources time to be looked at after a start.
+const trimEvery = time.Minute
+
+func (o *Operator) trimReads(ctx context.Context) error {
+	wait.UntilWithContext(ctx, func(context.Context) { o.reads.Trim() }, trimEvery)
+	return nil
 }

@@ -88,18 +88,6 @@ func Owners(managed []metav1.ManagedFieldsEntry, path ...string) []string {
 	return slices.Compact(names)
 }
 
-// Rivals is a digest of what all other managers hold of an object, but for its
-// status: while it stays the same, an apply that conflicted conflicts again.
-func Rivals(managed []metav1.ManagedFieldsEntry, manager string) string {
-	h := sha256.New()
-	for _, m := range managed {
-		if m.Manager != manager && m.Subresource != "status" {
-			fmt.Fprintf(h, "%s %s %s %s\n", m.Manager, m.Operation, m.Subresource, raw(m))
-		}
-	}
-	return hex.EncodeToString(h.Sum(nil))
-}
-
 // Takers are the names of the other managers that hold a field of desired
 // which the entry does not cover, sorted.
 func (e Entry) Takers(desired map[string]any) []string {

@@ -7,12 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 )
-
-// Precious are the kinds whose objects take what is in them along when they
-// go. They are never recreated, and pruned only where the resource allows it.
-var Precious = []string{"CustomResourceDefinition", "Namespace", "PersistentVolumeClaim"}
 
 // kept says whether a live child stays when nobody wants it any more: it says
 // so itself.
@@ -31,7 +28,7 @@ func (in *Input) prune(p *Plan, wanted map[string]bool) {
 		}
 		switch {
 		case l.Meta.GetDeletionTimestamp() != nil || !Ours(in.Owner, l.Meta):
-		case slices.Contains(Precious, l.GVK.Kind) && !slices.Contains(in.AllowPrune, l.GVK.Kind+"/"+l.Meta.GetName()):
+		case kind.Precious(l.GVK.GroupKind()) && !slices.Contains(in.AllowPrune, l.GVK.Kind+"/"+l.Meta.GetName()):
 			p.Held = append(p.Held, l)
 		default:
 			p.Prune = append(p.Prune, l)
@@ -55,7 +52,7 @@ func (in *Input) leave(p *Plan) {
 func (in *Input) leaveAll(p *Plan, goes func(observe.Live) bool) bool {
 	for _, l := range in.Live {
 		said := l.Meta.GetAnnotations()[api.AnnotationOnDelete]
-		if !goes(l) || !Ours(in.Owner, l.Meta) || kept(l.Meta) || slices.Contains(Precious, l.GVK.Kind) && said != "delete" {
+		if !goes(l) || !Ours(in.Owner, l.Meta) || kept(l.Meta) || kind.Precious(l.GVK.GroupKind()) && said != "delete" {
 			continue
 		}
 		p.Left = append(p.Left, named(l))

@@ -12,7 +12,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/observe"
-	"github.com/jacquard-operator/jacquard/engine/own"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
@@ -73,8 +72,6 @@ func (w *write) key() string {
 	switch {
 	case w.Action == plan.Recreate:
 		return w.failedKey()
-	case w.Action == plan.Patch: // until somebody else lets go
-		return w.child() + "/" + own.Rivals(w.Live.Meta.GetManagedFields(), api.PatchManager(w.owner().UID))
 	case w.Live != nil:
 		return w.child() + "/" + string(w.Live.Meta.GetUID())
 	}

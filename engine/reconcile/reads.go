@@ -3,6 +3,7 @@ package reconcile
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -83,6 +84,7 @@ func (w *view) Select(what template.Object, selector labels.Selector) ([]any, er
 
 // waits makes the file wait for what cannot be told now.
 func (w *view) waits(what template.Object, err error) error {
+	w.pending = w.pending || errors.Is(err, observe.ErrNotYet)
 	if errors.Is(err, observe.ErrNotServed) {
 		return &template.Wait{Message: fmt.Sprintf("the cluster has no %s %s to read; ask hasAPI first", what.APIVersion, what.Kind)}
 	}
@@ -109,10 +111,49 @@ func (w *view) query(what template.Object) (observe.Query, error) {
 	if served.Namespaced && namespace == "" {
 		namespace = own
 	}
-	if err := w.version.Kind.MayRead(gvk, own, template.Object{APIVersion: what.APIVersion, Kind: what.Kind, Namespace: namespace, Name: what.Name}, !served.Namespaced); err != nil {
+	if err := w.version.Kind.MayRead(gvk, own, namespace, what.Name, !served.Namespaced); err != nil {
 		return observe.Query{}, err
 	}
-	return observe.Query{Scope: w.version.Kind.Scope(gvk, own, namespace, what.Name), Namespace: namespace}, nil
+	return observe.Query{Scope: w.version.scope(gvk, own, namespace, what.Name), Namespace: namespace}, nil
+}
+
+// scope is which watch delivers what a template reads. What the operator reads
+// itself in the namespaces of resources, one watch delivers for all of them.
+func (v *Version) scope(gvk schema.GroupVersionKind, own, namespace, name string) observe.Scope {
+	scope := observe.Scope{GroupVersionKind: gvk}
+	if account := v.Kind.Settings.ServiceAccountName; account != "" {
+		scope.Namespace, scope.As = namespace, own+"/"+account
+	}
+	if namespace == own && own != "" {
+		return scope
+	}
+	for _, rule := range v.Kind.Settings.Reads {
+		if rule.GVK() == gvk && (rule.Namespaces == nil || slices.Contains(rule.Namespaces, namespace)) {
+			scope.Namespace = namespace
+			if slices.Contains(rule.Names, name) {
+				scope.Name = name
+			}
+		}
+	}
+	return scope
+}
+
+// Scopes are the watches that the kind needs whatever its resources say: those
+// of what is patched, and of what the operator itself reads.
+func (v *Version) Scopes() []observe.Scope {
+	var all []observe.Scope
+	for _, gvk := range v.Patched {
+		all = append(all, observe.Scope{GroupVersionKind: gvk})
+	}
+	if v.Kind == nil || v.Kind.Settings.ServiceAccountName != "" {
+		return all
+	}
+	for _, read := range v.Kind.ReadKinds() {
+		if read.Own {
+			all = append(all, observe.Scope{GroupVersionKind: read.GroupVersionKind})
+		}
+	}
+	return all
 }
 
 // Config returns a setting of the installation.
@@ -120,9 +161,17 @@ func (w *view) Config(key string) (any, error) { return w.version.Kind.Config[ke
 
 // object finds what is to be patched; it is watched as if it had been read.
 func (w *view) object(o *unstructured.Unstructured) (*observe.Live, error) {
+	key := childKey(o.GroupVersionKind(), o)
+	for i := range w.patched {
+		if childKey(w.patched[i].GVK, w.patched[i].Meta) == key {
+			return &w.patched[i], nil
+		}
+	}
 	q := observe.Query{Scope: observe.Scope{GroupVersionKind: o.GroupVersionKind()}, Namespace: o.GetNamespace(), Name: o.GetName()}
 	w.asked = append(w.asked, q)
-	return w.cluster.Reads.Lookup(q)
+	l, err := w.cluster.Reads.Lookup(q)
+	w.pending = w.pending || errors.Is(err, observe.ErrNotYet)
+	return l, err
 }
 
 // patchers are the files that patch objects of a kind.

@@ -108,6 +108,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	case !t.paused():
 		decided = t.plan(t.render(ctx, view), view)
 	}
+	if view.pending { // what a template read is on its way, and wakes us
+		r.cluster.Reads.Record(t.owner().Owner, t.asked)
+		return reconcile.Result{}, nil
+	}
 	if t.guard(ctx, decided) {
 		t.apply(ctx, decided)
 		t.prune(ctx, decided)

@@ -21,10 +21,9 @@ func (w *write) refused(err error) (status.Problem, retry) {
 		// The same content is refused again, unless something else changed.
 		p.Severity, p.Reason = status.Stalled, "Invalid"
 		when.atLeast, when.most = w.version.LookAgain(), w.version.LookAgain()
-	case apply.Conflict: // due again once another manager changed
+	case apply.Conflict:
 		p.Severity, p.Reason = status.Stalled, "Conflict"
 		p.Message = fmt.Sprintf("patching %s: %s; it is not forced", w.named(), refusal)
-		when.atLeast, when.most = w.version.LookAgain(), w.version.LookAgain()
 	case apply.Forbidden:
 		p.Reason = "Forbidden"
 	case apply.NotServed:

@@ -49,7 +49,7 @@ func (t *turn) look() *view {
 		drawn: t.memory.drawn, undrawn: map[secretKey]int{},
 		awaited: map[string]bool{}, stale: map[string]string{},
 	}
-	w.pending = t.version.Pending(t.cluster.Children)
+	w.pending = t.version.Pending(t.cluster)
 	uid := t.resource.GetUID()
 	for gvk := range t.version.Children {
 		state := t.cluster.Children.State(gvk)
@@ -83,13 +83,18 @@ func (w *view) unknown(found *findings) {
 	}
 }
 
-// Pending says whether some kind of child has not been listed yet, or not with
-// as much as is needed, and nothing is known to be in the way: observe then
-// tells when it has been.
-func (v *Version) Pending(children *observe.Children) bool {
+// Pending says whether some kind of child, or of what is patched or read, has
+// not been listed yet, or not with as much as is needed, and nothing is known to
+// be in the way: observe then tells when it has been.
+func (v *Version) Pending(cluster Cluster) bool {
 	for gvk, need := range v.Children {
-		s := children.State(gvk)
+		s := cluster.Children.State(gvk)
 		if s.Phase == observe.Unsynced && s.Err == nil || s.Phase == observe.Synced && s.Holds < need {
+			return true
+		}
+	}
+	for _, scope := range v.Scopes() {
+		if s := cluster.Reads.State(scope); s.Phase == observe.Unsynced && s.Err == nil {
 			return true
 		}
 	}
