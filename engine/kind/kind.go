@@ -3,6 +3,7 @@ package kind
 import (
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -87,9 +88,9 @@ func Compile(f *folder.Folder, crd *schema.CRD, limits template.Limits) (*Kind, 
 	if err != nil {
 		return nil, errors.Join(append(errs, written.about("version", f.Name, err))...)
 	}
-	set, err := template.Compile(sources(f), limits)
-	errs = append(errs, err)
 	config, err := readConfig(f.Config)
+	errs = append(errs, err)
+	set, err := template.Compile(template.Input{Sources: sources(f), Files: texts(f), Config: config, Limits: limits})
 	errs = append(errs, err)
 	k := &Kind{
 		Name: crd.Name, CRD: crd, Version: version, Settings: settings, Templates: set,
@@ -119,6 +120,15 @@ func sources(f *folder.Folder) []template.Source {
 	}
 	if f.Status != nil {
 		all = append(all, template.Source{Name: statusFile, File: f.Status.Shown, Text: string(f.Status.Data)})
+	}
+	return all
+}
+
+// texts are the files of files/, by name.
+func texts(f *folder.Folder) map[string]string {
+	all := map[string]string{}
+	for _, file := range f.Files {
+		all[path.Base(file.Name)] = string(file.Data)
 	}
 	return all
 }
