@@ -22,7 +22,6 @@ var (
 )
 
 var (
-	authorKeys = []string{api.AnnotationOnImmutable, api.AnnotationOnFailed}
 	engineKeys = []string{api.AnnotationOwner, api.AnnotationFile, api.AnnotationDesired, api.LabelOwnerUID}
 )
 
@@ -43,7 +42,7 @@ func checkLines(f folder.File) []error {
 		if !strings.Contains(line, api.Domain+"/") || strings.HasPrefix(strings.TrimSpace(line), "#") || inRaw(lines, i) {
 			continue
 		}
-		label := strings.Contains(strings.ToLower(line), "labels:") || strings.HasSuffix(strings.ToLower(above(lines, i)), "labels")
+		label := isLabel(lines, i)
 		for _, m := range ownKey.FindAllStringSubmatchIndex(line, -1) {
 			if wrong := wrongKey(line[m[2]:m[3]], label); wrong != "" {
 				fail(m[2], "%s", wrong)
@@ -53,9 +52,14 @@ func checkLines(f folder.File) []error {
 	return errs
 }
 
+// isLabel says whether a line is about labels.
+func isLabel(lines []string, i int) bool {
+	return strings.Contains(strings.ToLower(lines[i]), "labels:") || strings.HasSuffix(strings.ToLower(above(lines, i)), "labels")
+}
+
 // wrongKey says why an author may not write a key of ours.
 func wrongKey(key string, label bool) string {
-	for _, known := range authorKeys {
+	for _, known := range api.AuthorAnnotations {
 		if key == known && !label {
 			return ""
 		}
@@ -70,7 +74,7 @@ func wrongKey(key string, label bool) string {
 		}
 	}
 	text := "there is no " + noun + " " + key
-	for _, known := range authorKeys {
+	for _, known := range api.AuthorAnnotations {
 		if !label && schema.Suggest(path.Base(key), []string{path.Base(known)}) != "" {
 			return text + "; did you mean " + known + "?"
 		}

@@ -40,11 +40,11 @@ type Result struct {
 // nothing of the resource may be applied or pruned; it joins what is wrong with
 // each file. Errors hold no values of the resource.
 func Children(ctx context.Context, k *kind.Kind, resource *unstructured.Unstructured, world template.World) (*Result, error) {
-	dot := Dot(resource)
+	files := k.Templates.For(Dot(resource), world)
 	r := &Result{}
 	var errs []error
 	for _, file := range k.Files {
-		docs, err := k.Templates.Execute(ctx, file, dot, world)
+		docs, err := files.Execute(ctx, file)
 		var wait *template.Wait
 		if errors.As(err, &wait) {
 			r.Waiting = append(r.Waiting, Waiting{file, wait.Message})

@@ -99,7 +99,8 @@ func countHoles(text []byte) int {
 const mostErrors = 10
 
 // documents parses the skeletons of a file and puts the values in.
-func (s *Set) documents(ctx context.Context, src *source, out *output) ([]*Document, error) {
+func (s *Set) documents(ctx context.Context, file *routine, out *output) ([]*Document, error) {
+	src := file.src
 	var docs []*Document
 	var errs []error
 	left := s.room()

@@ -33,8 +33,15 @@ func init() {
 		"fail":       {1, 1, failWith, nil},
 		"wait":       {1, 1, waitWith, nil},
 		"hasAPI":     {2, 2, hasAPI, checkHasAPI},
+		"lookup":     {4, 4, lookup, checkLookup},
+		"select":     {3, 4, selectObjects, checkSelect},
 		"child":      {1, 1, child, checkChild},
 		"children":   {1, 1, children, checkChild},
+		"await":      {1, 1, await, checkChild},
+		"rendered":   {1, 1, rendered, checkRendered},
+		"config":     {1, 1, config, checkConfig},
+		"file":       {1, 1, file, checkFile},
+		"stable":     {3, 3, stable, checkStable},
 	}
 	for _, form := range []string{"toYaml", "toYamlPretty", "toJson", "mustToJson", "toRawJson", "toPrettyJson"} {
 		if funcs.Table()[form] != nil {
@@ -77,8 +84,14 @@ func checkInclude(c *compiler, fn *parse.IdentifierNode, args []parse.Node) {
 	if len(args) == 0 {
 		return
 	}
-	if name, ok := args[0].(*parse.StringNode); ok && c.set.defines[name.Text] == nil {
+	name, ok := args[0].(*parse.StringNode)
+	switch {
+	case !ok:
+		c.into.callsAny = true
+	case c.set.defines[name.Text] == nil:
 		c.noTemplate(fn, name.Text)
+	default:
+		c.into.calls = append(c.into.calls, c.set.defines[name.Text])
 	}
 }
 
@@ -143,7 +156,7 @@ func decode(x *exec, at pos, form string, arg any) (any, error) {
 	return funcs.Table()[form].Call([]any{v}, x.set.limits.Functions)
 }
 
-// checkDecode lets through one field as it stands and what is built by
+// checkDecode lets through one field or read as it stands and what is built by
 // include: a text put together from values could carry structure in.
 func checkDecode(c *compiler, fn *parse.IdentifierNode, args []parse.Node) {
 	piped := c.piped
@@ -151,7 +164,7 @@ func checkDecode(c *compiler, fn *parse.IdentifierNode, args []parse.Node) {
 		piped = &parse.CommandNode{Args: args}
 	}
 	if piped == nil || !c.asItStands(piped) {
-		c.fail(fn, "%s takes one field as it stands, or an include", fn.Ident)
+		c.fail(fn, "%s takes one field as it stands, one read such as file or lookup, or an include", fn.Ident)
 	}
 }
 
@@ -167,7 +180,7 @@ func (c *compiler) asItStands(cmd *parse.CommandNode) bool {
 	case *parse.PipeNode:
 		return len(cmd.Args) == 1 && len(n.Cmds) == 1 && c.asItStands(n.Cmds[0])
 	case *parse.IdentifierNode:
-		return n.Ident == "include" || n.Ident == "child" || n.Ident == "children" || n.Ident == "index" || n.Ident == "get"
+		return n.Ident == "include" || n.Ident == "index" || n.Ident == "get" || reads[n.Ident]
 	}
 	return false
 }
@@ -208,24 +221,4 @@ func message(x *exec, v any) string {
 		return "no message"
 	}
 	return s
-}
-
-func hasAPI(x *exec, _ pos, args []any) (any, error) {
-	return x.world.HasAPI(args[0].(string), args[1].(string))
-}
-
-func child(x *exec, _ pos, args []any) (any, error) {
-	all, err := x.world.Children(args[0].(string))
-	if err != nil || len(all) == 0 {
-		return nil, err
-	}
-	return all[0], nil
-}
-
-func children(x *exec, _ pos, args []any) (any, error) {
-	all, err := x.world.Children(args[0].(string))
-	if all == nil {
-		all = []any{}
-	}
-	return all, err
 }

@@ -156,6 +156,7 @@ func (c *compiler) template(n *parse.TemplateNode) stmt {
 		c.noTemplate(n, n.Name)
 		return nil
 	}
+	c.into.calls = append(c.into.calls, called)
 	s := &callStmt{at: c.at(n), call: called, arg: constant{}}
 	if n.Pipe != nil {
 		s.arg = c.pipe(n.Pipe)
