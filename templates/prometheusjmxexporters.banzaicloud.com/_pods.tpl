@@ -8,7 +8,7 @@
 {{- $made := fromYaml (include "made" .) }}
 - name: {{ .metadata.name }}
   {{- if and $made (or (ne $made.owner $.metadata.name) (not $made.port)) }}
-  skip: {{ if $made.owner }}is served by PrometheusJmxExporter {{ $made.owner }}{{ else }}has an ephemeral container jmx-exporter of unknown origin{{ end }}
+  skip: {{ if and $made.owner $made.port }}is served by PrometheusJmxExporter {{ $made.owner }}{{ else }}has an ephemeral container jmx-exporter of unknown origin{{ end }}
   {{- else if $made }}
   served: true
   image: {{ $made.image }}
