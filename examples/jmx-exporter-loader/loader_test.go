@@ -170,13 +170,24 @@ func (r run) wants(t *testing.T, code int, says string) {
 	}
 }
 
+// freePort is a port that nothing listens on. What a loader leaves for it is
+// removed in the end.
 func freePort(t *testing.T) string {
 	t.Helper()
 	listener := listen(t)
 	defer listener.Close()
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	t.Cleanup(func() {
+		left, _ := filepath.Glob(leftovers(port))
+		for _, dir := range left {
+			os.RemoveAll(dir)
+		}
+	})
 	return port
 }
+
+// leftovers matches what a loader leaves in the JVM's /tmp.
+func leftovers(port string) string { return "/tmp/jmx-exporter-" + port + "-*" }
 
 func listen(t *testing.T) net.Listener {
 	t.Helper()

@@ -20,7 +20,7 @@ import java.nio.file.Path;
  * java.base alone is enough for this.
  */
 final class Attach {
-    private static final int PATIENCE_MS = 20_000;
+    private static final int PATIENCE_MS = 10_000;
 
     private final Jvm jvm;
 
