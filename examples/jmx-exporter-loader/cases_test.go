@@ -116,7 +116,7 @@ func taken(t *testing.T, dir string) {
 		mux.HandleFunc("GET "+path, func(http.ResponseWriter, *http.Request) {})
 		server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
 		go func() { _ = server.Serve(listener) }()
-		t.Cleanup(func() { server.Close() })
+		t.Cleanup(func() { _ = server.Close() })
 		port := listener.Addr().String()[len("127.0.0.1:"):]
 		run{dir: dir, proc: proc(t, j), port: port, config: everything}.wants(t, portTaken, says)
 	}

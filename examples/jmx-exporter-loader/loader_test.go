@@ -69,7 +69,7 @@ func build(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func proc(t *testing.T, jvms ...*jvm) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func freePort(t *testing.T) string {
 	t.Cleanup(func() {
 		left, _ := filepath.Glob(leftovers(port))
 		for _, dir := range left {
-			os.RemoveAll(dir)
+			_ = os.RemoveAll(dir)
 		}
 	})
 	return port
