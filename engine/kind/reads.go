@@ -137,8 +137,16 @@ func (k *Kind) checkAsk(a template.Ask, gvk apischema.GroupVersionKind, scopes S
 		return k.MayRead(gvk, "", "", a.Object.Name, true)
 	case len(k.readRules(gvk)) == 0 && (clusterScoped || !k.CRD.Namespaced):
 		return mayNotRead(gvk, "NAMESPACE", clusterScoped)
-	case !clusterScoped && !k.CRD.Namespaced && a.Object.Namespace == "" && !a.AnyNamespace:
+	case clusterScoped || a.AnyNamespace:
+		return nil
+	case a.Object.Namespace == "" && !k.CRD.Namespaced:
 		return mayNotRead(gvk, "", false)
+	case a.Object.Namespace != "" && a.Function == "lookup" && a.AnyName:
+		if !slices.ContainsFunc(k.readRules(gvk), func(r ReadRule) bool { return slices.Contains(r.Namespaces, a.Object.Namespace) }) {
+			return mayNotRead(gvk, a.Object.Namespace, false)
+		}
+	case a.Object.Namespace != "":
+		return k.MayRead(gvk, "", a.Object.Namespace, a.Object.Name, false)
 	}
 	return nil
 }
