@@ -1,7 +1,8 @@
 {{- /* pods: the Pods that match and run, as a list sorted by name. Each has its
        name and either skip, why it is left alone, or what its ephemeral
        container says: if this resource made one earlier (served), that one's
-       own, which never changes, else what is wanted. */}}
+       own, which never changes, and how it failed if it did; else what is
+       wanted. */}}
 {{- define "pods" }}
 {{- range select "v1" "Pod" (dict "matchLabels" .spec.labelSelector) }}
 {{- if and (eq .status.phase "Running") (not .metadata.deletionTimestamp) }}
@@ -16,6 +17,11 @@
   port: {{ $made.port }}
   configMap: {{ $made.configMap }}
   security: {{ $made.security }}
+  {{- range .status.ephemeralContainerStatuses }}
+  {{- if and (eq .name "jmx-exporter") .state.terminated.exitCode }}
+  failed: ended with code {{ .state.terminated.exitCode }}{{ with .state.terminated.message }} ({{ trim . | trunc 300 }}){{ end }}
+  {{- end }}
+  {{- end }}
   {{- else if has $.spec.port (fromYamlArray (include "declared" .)) }}
   skip: declares port {{ $.spec.port }} itself
   {{- else }}

@@ -2,6 +2,7 @@ package loader;
 
 /** A Failure ends the loader: a message for people, and the exit code that stands for its reason. */
 final class Failure extends Exception {
+    static final int OTHER = 1;
     static final int SETTINGS = 2;
     static final int NO_JVM = 3;
     static final int SEVERAL_JVMS = 4;

@@ -96,8 +96,8 @@ final class Jvm {
     /** Whether SIGQUIT is caught. A JVM that does not, or not yet, would die of it. */
     private boolean takesRequests() {
         try {
-            String mask = status(directory).get("SigCgt");
-            return (Long.parseUnsignedLong(mask, 16) & SIGQUIT) != 0;
+            String caught = status(directory).getOrDefault("SigCgt", "0");
+            return (Long.parseUnsignedLong(caught, 16) & SIGQUIT) != 0;
         } catch (IOException e) {
             return false;
         }

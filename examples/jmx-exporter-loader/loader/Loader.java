@@ -31,8 +31,23 @@ public final class Loader {
             Jvm jvm = Jvm.only(Path.of(System.getProperty("loader.proc", "/proc")), settings.patience());
             System.exit(new Loader(settings, jvm).run());
         } catch (Failure e) {
-            System.err.println("jmx-exporter-loader: " + e.getMessage());
-            System.exit(e.code);
+            end(e.code, e.getMessage());
+        } catch (IOException e) {
+            end(Failure.OTHER, e.toString());
+        }
+    }
+
+    private static void end(int code, String message) throws IOException {
+        System.err.println("jmx-exporter-loader: " + message);
+        tellKubernetes(message);
+        System.exit(code);
+    }
+
+    /** What is written there becomes part of the Pod's status. */
+    private static void tellKubernetes(String message) throws IOException {
+        Path log = Path.of("/dev/termination-log");
+        if (Files.isWritable(log)) {
+            Files.writeString(log, message);
         }
     }
 
