@@ -118,6 +118,11 @@ func (k *Kind) Says(file string, gvk apischema.GroupVersionKind, marks map[strin
 	})
 }
 
+// Patched says whether the folder can patch objects of this kind.
+func (k *Kind) Patched(gvk apischema.GroupVersionKind) bool {
+	return slices.ContainsFunc(k.Documents, func(d Document) bool { return d.GroupVersionKind == gvk && d.Patch() })
+}
+
 // A Patch is a kind of object that a folder can patch, or a subresource of it.
 type Patch struct {
 	apischema.GroupVersionKind

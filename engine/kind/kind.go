@@ -3,6 +3,7 @@ package kind
 import (
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -126,11 +127,11 @@ func sources(f *folder.Folder) []template.Source {
 	return all
 }
 
-// texts are what `file` gives.
+// texts are the files of files/, by name.
 func texts(f *folder.Folder) map[string]string {
-	all := make(map[string]string, len(f.Files))
+	all := map[string]string{}
 	for _, file := range f.Files {
-		all[file.Name] = string(file.Data)
+		all[path.Base(file.Name)] = string(file.Data)
 	}
 	return all
 }

@@ -118,17 +118,37 @@ func (k *Kind) checkAsks(scopes Scopes) error {
 		if _, builtIn := k.scope(gvk, nil); !reads || builtIn && scopes != nil {
 			continue
 		}
-		clusterScoped, known := k.scope(gvk, scopes)
-		rules := len(k.readRules(gvk)) > 0
-		switch {
-		case !known || rules:
-		case clusterScoped:
-			errs = append(errs, &template.Error{Place: a.Place, Err: mayNotRead(gvk, "", true)})
-		case !k.CRD.Namespaced:
-			errs = append(errs, &template.Error{Place: a.Place, Err: mayNotRead(gvk, "NAMESPACE", false)})
+		if err := k.checkAsk(a, gvk, scopes); err != nil {
+			errs = append(errs, &template.Error{Place: a.Place, Err: err})
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// checkAsk refuses a read if no resource may read like that.
+func (k *Kind) checkAsk(a template.Ask, gvk apischema.GroupVersionKind, scopes Scopes) error {
+	clusterScoped, known := k.scope(gvk, scopes)
+	switch {
+	case !known:
+		return nil
+	case clusterScoped && a.Object.Namespace != "":
+		return fmt.Errorf("%s is cluster-scoped: leave the namespace empty", gvk.Kind)
+	case clusterScoped && !a.AnyName:
+		return k.MayRead(gvk, "", "", a.Object.Name, true)
+	case len(k.readRules(gvk)) == 0 && (clusterScoped || !k.CRD.Namespaced):
+		return mayNotRead(gvk, "NAMESPACE", clusterScoped)
+	case clusterScoped || a.AnyNamespace:
+		return nil
+	case a.Object.Namespace == "" && !k.CRD.Namespaced:
+		return mayNotRead(gvk, "", false)
+	case a.Object.Namespace != "" && a.Function == "lookup" && a.AnyName:
+		if !slices.ContainsFunc(k.readRules(gvk), func(r ReadRule) bool { return slices.Contains(r.Namespaces, a.Object.Namespace) }) {
+			return mayNotRead(gvk, a.Object.Namespace, false)
+		}
+	case a.Object.Namespace != "":
+		return k.MayRead(gvk, "", a.Object.Namespace, a.Object.Name, false)
+	}
+	return nil
 }
 
 // checkSettings checks kind.yaml against the rest of the folder.
