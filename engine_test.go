@@ -29,7 +29,7 @@ var layers = map[string][]string{
 	"apply":     {"api", "observe"},
 	"reconcile": {"api", "apply", "kind", "observe", "own", "plan", "ready", "render", "schema", "status", "template"},
 	"operator":  {"api", "apply", "folder", "kind", "observe", "ready", "reconcile", "schema", "template"},
-	"offline":   {"api", "folder", "kind", "render", "schema", "status", "template"},
+	"offline":   {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
 }
 
 // forTests are packages that only tests may import; what they may do is the

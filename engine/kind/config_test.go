@@ -56,7 +56,7 @@ func TestReadConfig(t *testing.T) {
 	for text, want := range map[string]string{
 		"apps.example.com: {image: b}\n":  "",
 		"":                                "",
-		"things.io: {image: b}\n": "c.yaml:1:1: there is no kind things.io; there are apps.example.com",
+		"things.io: {image: b}\n":         "c.yaml:1:1: there is no kind things.io; there are apps.example.com",
 		"aps.example.com: {image: b}\n":   "c.yaml:1:1: there is no kind aps.example.com; did you mean apps.example.com?",
 		"apps.example.com:\n  imgae: b\n": "c.yaml:2:3: apps.example.com has no setting imgae; did you mean image?",
 		"apps.example.com: [a]\n":         "c.yaml:1:19: it must be a map of settings by key",

@@ -50,10 +50,15 @@ func (k *Kind) scope(gvk apischema.GroupVersionKind, scopes Scopes) (clusterScop
 		return false, true
 	case gvk == k.GVK:
 		return !k.CRD.Namespaced, true
-	case scopes == nil:
-		return false, false
 	}
-	return scopes(gvk)
+	if scopes != nil {
+		if clusterScoped, known := scopes(gvk); known {
+			return clusterScoped, true
+		}
+	}
+	// Nobody knows the kind, but a rule without namespaces says it of a read.
+	unplaced := slices.ContainsFunc(k.readRules(gvk), func(r ReadRule) bool { return r.Namespaces == nil })
+	return unplaced, unplaced
 }
 
 // GVK is the kind that the rule is about.
