@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -17,12 +18,19 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
+// isManifest finds what stands in no map of settings.
+var isManifest = regexp.MustCompile(`(?m)^(apiVersion: |kind: |---|\{\{)`)
+
 var isKey = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 
 // readConfig reads config.yaml, a map of settings by key; nil without one.
 func readConfig(f *folder.File) (map[string]any, error) {
 	if f == nil {
 		return nil, nil
+	}
+	if m := isManifest.FindIndex(f.Data); m != nil {
+		place := template.Place{File: f.Shown, Line: 1 + bytes.Count(f.Data[:m[0]], []byte("\n")), Column: 1}
+		return nil, &template.Error{Place: place, Err: errors.New("config.yaml holds settings of the installation and makes no child: give the file another name")}
 	}
 	root, err := document(f)
 	if err != nil || root == nil {
@@ -134,6 +142,10 @@ type Config struct {
 func ReadConfig(shown string, data []byte) (*Config, error) {
 	c := &Config{values: map[string]map[string]any{}, places: places{}}
 	f := &folder.File{Name: shown, Shown: shown, Data: folder.Clean(data)}
+	if m := isManifest.FindIndex(f.Data); m != nil {
+		place := template.Place{File: f.Shown, Line: 1 + bytes.Count(f.Data[:m[0]], []byte("\n")), Column: 1}
+		return nil, &template.Error{Place: place, Err: errors.New("config.yaml holds settings of the installation and makes no child: give the file another name")}
+	}
 	root, err := document(f)
 	if err != nil || root == nil {
 		return c, err

@@ -143,8 +143,8 @@ func (w *write) prepare() error {
 		return soon("the cluster does not have this kind any more")
 	}
 	if served.Namespaced != (w.Document.GetNamespace() != "") {
-		return seldom(status.Stalled, "NotAllowed", "in this cluster it is "+map[bool]string{true: "namespaced", false: "cluster-scoped"}[served.Namespaced]+
-			", which its file and kind.yaml do not say")
+		return seldom(status.Stalled, "NotAllowed", "it is "+map[bool]string{true: "namespaced", false: "cluster-scoped"}[served.Namespaced]+
+			" in this cluster, which its file and kind.yaml do not say")
 	}
 	var err error
 	w.resource = served
