@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -51,7 +52,9 @@ func Children(ctx context.Context, k *kind.Kind, resource *unstructured.Unstruct
 			continue
 		}
 		if err != nil {
-			errs = append(errs, err)
+			if !slices.Contains(errs, err) { // of a file that another renders
+				errs = append(errs, err)
+			}
 			continue
 		}
 		r.Rendered = append(r.Rendered, file)
