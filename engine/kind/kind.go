@@ -70,6 +70,9 @@ type Document struct {
 // Patch says whether the document is a patch of somebody else's object.
 func (d Document) Patch() bool { return d.Marks[api.AnnotationOwnership] == "patch" }
 
+// Subresource is the subresource that is patched, or "".
+func (d Document) Subresource() string { return d.Marks[api.AnnotationSubresource] }
+
 // statusFile is the name that status.yaml is compiled under.
 const statusFile = "status"
 

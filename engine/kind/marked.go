@@ -25,7 +25,6 @@ type mark struct {
 	line           int // index
 	keyAt, valueAt int // byte offsets in the line
 	wrong          string
-	start          int // byte offset of the line in the file
 }
 
 // takeMarks finds the annotations of ours, gives them to their documents, and

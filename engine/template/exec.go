@@ -47,6 +47,8 @@ type exec struct {
 	depth  int
 	spent  int // bytes printed so far, in all outputs
 	made   int // bytes of what was made so far, see charge
+	// taint is the grade of the most secret value that text looked into.
+	taint grade
 }
 
 // call runs a routine with its own variables; `$` and `.` are its argument.
@@ -105,7 +107,7 @@ func (x *exec) truth(v any) (bool, error) {
 			return true, nil
 		}
 	}
-	plain, err := x.text(v)
+	plain, err := x.plain(v)
 	switch v := plain.(type) {
 	case nil:
 		return false, err

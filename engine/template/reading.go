@@ -18,7 +18,7 @@ func child(x *exec, _ pos, args []any) (any, error) {
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	return all[0], nil
+	return sealObject(all[0]), nil
 }
 
 func children(x *exec, _ pos, args []any) (any, error) {
@@ -26,7 +26,7 @@ func children(x *exec, _ pos, args []any) (any, error) {
 	if all == nil {
 		all = []any{}
 	}
-	return all, err
+	return sealObjects(all), err
 }
 
 func await(x *exec, _ pos, args []any) (any, error) {
@@ -38,7 +38,7 @@ func await(x *exec, _ pos, args []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return child, nil
+	return sealObject(child), nil
 }
 
 // lookup reads one object; nil if there is none.
@@ -58,7 +58,8 @@ func lookup(x *exec, _ pos, args []any) (any, error) {
 		return nil, errors.New("no object can have this name")
 	}
 	what.Name = name
-	return x.world.Lookup(what)
+	found, err := x.world.Lookup(what)
+	return sealObject(found), err
 }
 
 // selectObjects reads the objects that a selector matches.
@@ -71,7 +72,7 @@ func selectObjects(x *exec, _ pos, args []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	plain, err := x.text(args[2])
+	plain, err := x.question(args[2])
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func selectObjects(x *exec, _ pos, args []any) (any, error) {
 	if found == nil {
 		found = []any{}
 	}
-	return found, err
+	return sealObjects(found), err
 }
 
 // object is what a read is about; without a namespace that of the resource.
@@ -102,9 +103,18 @@ func (x *exec) object(apiVersion, kind, namespace any) (Object, error) {
 	return what, nil
 }
 
+// question is an argument of a read: it may not be sealed.
+func (x *exec) question(v any) (any, error) {
+	plain, err := x.text(v)
+	if x.taint != notSealed {
+		return nil, errSealedQuestion
+	}
+	return plain, err
+}
+
 // textArg is an argument that must be a text; nothing is the empty one.
 func (x *exec) textArg(what string, v any) (string, error) {
-	plain, err := x.text(v)
+	plain, err := x.question(v)
 	if err != nil || plain == nil {
 		return "", err
 	}
@@ -124,5 +134,5 @@ func stable(x *exec, _ pos, args []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return strings.ToValidUTF8(text, ""), nil
+	return seal(strings.ToValidUTF8(text, ""), sealedPart), nil
 }

@@ -3,6 +3,7 @@ package template
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -23,6 +24,7 @@ type outcome struct {
 	// text is what the file rendered as text, unless that is too long.
 	text    string
 	textErr error
+	sealed  bool
 }
 
 // For begins a render with dot as both `.` and `$`.
@@ -72,6 +74,7 @@ func (r *Rendering) outcome(ctx context.Context, name string) *outcome {
 	out.docs, out.err = r.execute(ctx, name)
 	if out.err == nil {
 		out.text, out.textErr = r.set.text(out.docs)
+		out.sealed = slices.ContainsFunc(out.docs, (*Document).sealed)
 	}
 	if r.known == nil {
 		r.known = map[string]*outcome{}
@@ -101,5 +104,6 @@ func rendered(x *exec, _ pos, args []any) (any, error) {
 	if out.err != nil {
 		return nil, out.err
 	}
+	x.note(out.sealed)
 	return x.counted(out.text, out.textErr)
 }

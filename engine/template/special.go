@@ -77,7 +77,7 @@ func include(x *exec, at pos, args []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &fragment{text: string(inner.buf), holes: inner.holes, marks: inner.marks}, nil
+	return &fragment{text: string(inner.buf), holes: inner.holes, marks: inner.marks, sealed: inner.sealed}, nil
 }
 
 func checkInclude(c *compiler, fn *parse.IdentifierNode, args []parse.Node) {
@@ -110,7 +110,7 @@ func quoteWith(mark string) func(*exec, pos, []any) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			texts = append(texts, quoted{s, mark})
+			texts = append(texts, quoted{text: s, mark: mark})
 		}
 		switch {
 		case len(texts) == 0:
@@ -147,6 +147,7 @@ func decodeAs(form string) func(*exec, pos, []any) (any, error) {
 
 func decode(x *exec, at pos, form string, arg any) (any, error) {
 	if f, ok := arg.(*fragment); ok {
+		x.note(f.sealed)
 		return x.set.value(at, &output{buf: []byte(f.text), holes: f.holes, marks: f.marks})
 	}
 	v, err := x.text(arg)
@@ -212,7 +213,11 @@ func waitWith(x *exec, _ pos, args []any) (any, error) {
 }
 
 func message(x *exec, v any) string {
+	x.taint = notSealed
 	plain, err := x.text(v)
+	if x.taint != notSealed {
+		return sealedMessage
+	}
 	if err != nil {
 		return "no message"
 	}

@@ -87,7 +87,7 @@ func town() still {
 	app := map[string]any{"app": "web"}
 	secret := object("Secret", "pw", app, map[string]any{"type": "Opaque", "data": map[string]any{
 		"password": canary64, "json": "eyJwIjoiYzRuNHJ5ISJ9"}})
-	secret["metadata"].(map[string]any)["annotations"] = map[string]any{"note": canary}
+	secret["metadata"].(map[string]any)["annotations"] = map[string]any{"note": canary, "json": `{"p":"` + canary + `"}`}
 	config := object("ConfigMap", "settings", app, map[string]any{"data": map[string]any{"color": "blue", "yaml": "a: [1, 2]"}})
 	return still{
 		objects: []map[string]any{secret, config, object("ConfigMap", "other", map[string]any{"app": "db"}, nil)},
