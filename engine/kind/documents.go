@@ -9,7 +9,6 @@ import (
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
@@ -134,7 +133,7 @@ type Patch struct {
 func (k *Kind) Patches() []Patch {
 	var all []Patch
 	for _, d := range k.Documents {
-		if p := (Patch{d.GroupVersionKind, d.Marks[api.AnnotationSubresource]}); d.Patch() && !slices.Contains(all, p) {
+		if p := (Patch{d.GroupVersionKind, d.Subresource()}); d.Patch() && !slices.Contains(all, p) {
 			all = append(all, p)
 		}
 	}

@@ -101,10 +101,10 @@ func Compile(f *folder.Folder, crd *schema.CRD, limits template.Limits) (*Kind, 
 		HasStatus: f.Status != nil, Asks: set.Asks(), Digest: f.Digest, Config: config, written: written,
 	}
 	errs = append(errs, k.findDocuments(f))
-	if settingsErr == nil {
-		errs = append(errs, k.checkSettings(), k.checkPlaces(nil), k.checkAsks(nil))
-	}
 	k.takeChildren()
+	if settingsErr == nil {
+		errs = append(errs, k.checkSettings(), k.checkRendered(), k.checkPlaces(nil), k.checkAsks(nil))
+	}
 	errs = append(errs, k.checkPartials(f), k.check())
 	if err := errors.Join(errs...); err != nil {
 		return nil, err

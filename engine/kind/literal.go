@@ -134,7 +134,7 @@ func (l *literals) lines(n *parse.TextNode, h header, in branch) header {
 			l.parts++
 			s = span{from: off, branch: in, part: l.parts}
 		} else if m := headerLine.FindStringSubmatch(line); m != nil && atColumn0 && whole {
-			h = l.said(h, m[1], m[2], start, s)
+			h = l.said(h, m, start, s)
 		}
 		s.to = off
 	}
@@ -148,9 +148,9 @@ func (l *literals) trimmedAfter(off int) bool {
 	return off < len(l.text) && l.text[off] == '\n'
 }
 
-// said takes up one line of a header.
-func (l *literals) said(h header, key, value string, at int, in span) header {
-	if key == "kind" {
+// said takes up one line of a header: its key and its value.
+func (l *literals) said(h header, line []string, at int, in span) header {
+	if key, value := line[1], line[2]; key == "kind" {
 		h.kind = value
 	} else {
 		h.apiVersion = value

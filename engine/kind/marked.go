@@ -25,7 +25,6 @@ type mark struct {
 	line           int // index
 	keyAt, valueAt int // byte offsets in the line
 	wrong          string
-	start          int // byte offset of the line in the file
 }
 
 // takeMarks finds the annotations of ours, gives them to their documents, and
@@ -121,7 +120,7 @@ func (l *literals) marks() []mark {
 				continue
 			}
 			m.span = s
-			m.read(line, at[1])
+			m.read(line, at[1], inFlow(l.source, i, at[0]))
 			if m.wrong == "" && !ofDocument(l.source, i) {
 				m.valueAt, m.wrong = m.keyAt, m.key+" does nothing here: it belongs to metadata.annotations of the document"
 			}
@@ -155,16 +154,23 @@ func ownKeys(lines []string, i int) [][2]int {
 	return found
 }
 
+// inFlow says whether a key stands within braces, of its line or of the one
+// that it stands under.
+func inFlow(lines []string, i, keyAt int) bool {
+	above := parent(lines, i)
+	return strings.Contains(lines[i][:keyAt], "{") || above >= 0 && strings.HasSuffix(strings.TrimSpace(lines[above]), "{")
+}
+
 // flowEnd ends a value within braces.
 var flowEnd = regexp.MustCompile(`^("(?:[^"\\]|\\.)*"|'[^']*'|[^,}"']*)`)
 
 // read reads the value, which follows the key that ends at off; it must be a
 // literal text on the same line.
-func (m *mark) read(line string, off int) {
+func (m *mark) read(line string, off int, flow bool) {
 	off += strings.IndexByte(line[off:], ':') + 1
 	off += len(line[off:]) - len(strings.TrimLeft(line[off:], " \t"))
 	text := line[off:]
-	if strings.Contains(line[:m.keyAt], "{") {
+	if flow {
 		text = flowEnd.FindString(text)
 	}
 	m.valueAt = min(off, len(line))

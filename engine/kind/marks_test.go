@@ -35,6 +35,7 @@ func TestMarks(t *testing.T) {
 		claim: "x.yaml:2:1: a PersistentVolumeClaim must say what becomes of it when the resource goes: add the annotation jacquard.dev/on-delete: keep or jacquard.dev/on-delete: delete",
 		claim + "  annotations: {a: b, jacquard.dev/on-delete: keep, c: d}\n":                                               "",
 		claim + "  annotations: {jacquard.dev/on-delete: keep, jacquard.dev/on-immutable: recreate}\n":                      "x.yaml:5:74: PersistentVolumeClaim is never recreated: what is in it would be lost",
+		claim + "  annotations: {\n    jacquard.dev/on-delete: keep,\n    a: b\n  }\n":                                      "",
 		claim + "  annotations: {jacquard.dev/ownership: patch}\n":                                                          "",
 		job + "    jacquard.dev/once: \"true\"\n    jacquard.dev/on-failed: recreate\n":                                     "",
 		job + "    a: b\nspec:\n  template:\n    metadata:\n      annotations:\n        jacquard.dev/on-failed: recreate\n": "x.yaml:11:9: jacquard.dev/on-failed does nothing here: it belongs to metadata.annotations of the document",

@@ -106,6 +106,21 @@ func (k *Kind) checkPlaces(scopes Scopes) error {
 	return errors.Join(errs...)
 }
 
+var namespace = apischema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
+
+// checkRendered refuses rules about rendered namespaces of a folder that makes
+// none.
+func (k *Kind) checkRendered() error {
+	var errs []error
+	for i, rule := range k.Settings.Children {
+		if rule.Namespaces.Rendered && !k.Creates(namespace) {
+			path := fmt.Sprintf("children[%d].namespaces", i)
+			errs = append(errs, &template.Error{Place: k.written[path], Err: errors.New("the folder makes no Namespace, so none is rendered")})
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // misplaced says what must be declared of a document's kind and is not.
 func (k *Kind) misplaced(gvk apischema.GroupVersionKind, scopes Scopes) string {
 	clusterScoped, known := k.scope(gvk, scopes)

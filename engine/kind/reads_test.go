@@ -118,7 +118,7 @@ func TestCheckScopes(t *testing.T) {
 	k = compile(t, map[string]string{"a.yaml": ask, "b.yaml": wide,
 		"kind.yaml": "children: [{apiVersion: x.io/v1, kind: Wide}]\nreads: [{apiVersion: x.io/v1, kind: Wide}]\n"})
 	saysLines(t, k.CheckScopes(scopes))
-	k = compile(t, map[string]string{"b.yaml": wide, "kind.yaml": "children: [{apiVersion: x.io/v1, kind: Wide, namespaces: rendered}]\n"})
+	k = compile(t, map[string]string{"b.yaml": wide, "kind.yaml": "children: [{apiVersion: x.io/v1, kind: Wide, namespaces: [a]}]\n"})
 	saysLines(t, k.CheckScopes(scopes), "kind.yaml:1:58: Wide is cluster-scoped: it has no namespaces")
 	if at := k.At(Site{Scopes: scopes}); !at.ClusterScoped(apischema.FromAPIVersionAndKind("x.io/v1", "Wide")) {
 		t.Error("Wide is not cluster-scoped")

@@ -71,7 +71,7 @@ func (w *World) made(file string) []*unstructured.Unstructured {
 func (w *World) Await(file string) (child any, waits string, err error) {
 	made := w.made(file)
 	if len(made) == 0 {
-		return nil, "there is nothing yet", nil
+		return nil, "it is not there yet", nil
 	}
 	u := made[0]
 	verdict, err := ready.Of(u.Object, w.cluster.conditioned[u.GroupVersionKind().GroupKind()])
@@ -122,7 +122,7 @@ func (w *World) find(what template.Object, selector labels.Selector) ([]any, err
 		}
 	}
 	if !known {
-		return nil, &template.Wait{Message: fmt.Sprintf("the cluster has no kind %s %s", what.APIVersion, what.Kind)}
+		return nil, &template.Wait{Message: fmt.Sprintf("the cluster has no %s %s to read; ask hasAPI first", what.APIVersion, what.Kind)}
 	}
 	slices.SortStableFunc(found, func(a, b *unstructured.Unstructured) int {
 		return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName()))

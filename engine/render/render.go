@@ -3,6 +3,7 @@ package render
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -50,7 +51,9 @@ func Children(ctx context.Context, k *kind.Kind, resource *unstructured.Unstruct
 			continue
 		}
 		if err != nil {
-			errs = append(errs, err)
+			if !slices.Contains(errs, err) { // of a file that another renders
+				errs = append(errs, err)
+			}
 			continue
 		}
 		r.Rendered = append(r.Rendered, file)

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -71,10 +72,20 @@ var builtIn = map[string]string{
 
 var stable = regexp.MustCompile(`^(?:.*/)?v\d+$`)
 
+// builtInKinds is builtIn for quick answers: children are looked up in it on
+// every render.
+var builtInKinds = sync.OnceValue(func() map[apischema.GroupVersionKind]bool {
+	all := map[apischema.GroupVersionKind]bool{}
+	for gv, kinds := range builtIn {
+		for _, kind := range strings.Fields(kinds) {
+			all[apischema.FromAPIVersionAndKind(gv, kind)] = true
+		}
+	}
+	return all
+})
+
 // BuiltIn says whether Kubernetes itself has this kind.
-func BuiltIn(gvk apischema.GroupVersionKind) bool {
-	return slices.Contains(strings.Fields(builtIn[gvk.GroupVersion().String()]), gvk.Kind)
-}
+func BuiltIn(gvk apischema.GroupVersionKind) bool { return builtInKinds()[gvk] }
 
 // Misplaced says what is wrong with a kind that Kubernetes itself does not have
 // in this group and version, where another is meant: "Deployment is in apps/v1".

@@ -53,7 +53,7 @@ func TestReadsAreChecked(t *testing.T) {
 		{"lookup of a path", `a: {{ lookup "v1" "Secret" "" "../x" }}`, "no object can have this name"},
 		{"lookup in no such namespace", `a: {{ lookup "v1" "Secret" "a/b" "x" }}`, "no namespace can have this name"},
 		{"select of a computed version", `a: {{ select .spec.image "Pod" (dict) }}`, "select needs its apiVersion and kind as literal texts"},
-		{"select with no selector", `a: {{ select "v1" "Pod" .spec.nope }}`, "the selector must be a map, as in (dict \"matchLabels\" (dict \"app\" \"web\")), not nothing"},
+		{"select with no selector", `a: {{ select "v1" "Pod" .spec.nope }}`, "the selector must be a map, as in (dict \"matchLabels\" (dict \"tier\" \"web\")), not nothing"},
 		{"select with an empty selector", `a: {{ select "v1" "Pod" (dict) }}`, "x.yaml:1:7: {{ select \"v1\" \"Pod\" (dict) }}: the selector is empty and would select everything"},
 		{"select with empty labels", `a: {{ select "v1" "Pod" (dict "matchLabels" (dict) "matchExpressions" (list)) }}`, "the selector is empty"},
 		{"select with absent labels", `a: {{ select "v1" "Pod" (dict "matchLabels" .spec.nope) }}`, "matchLabels that must be a map of strings, not nothing"},

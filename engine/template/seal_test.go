@@ -28,7 +28,7 @@ var secrets = []string{
 	`toYaml (child "secret").data | trimSuffix "\n"`, `default "x" (child "secret").data.password`, `default (child "secret").data.password .spec.nope`,
 	`required "x" (child "secret").data.password`, `and true (child "secret").data.password`, `or (child "secret").data.password "x"`,
 	`fromJson (child "secret").metadata.annotations.json`, `(fromYaml (child "secret").data.password)`, `fromYaml (include "secretMap" .)`, `(include "secretMap" . | fromYaml).p`,
-	`include "secretText" . | upper`, `include "secretText" . | quote`, `include "secretText" . | nindent 4`, `toYaml (include "secretText" .)`, `include "secretText" .`, `include "dot" (child "secret").data.password`,
+	`include "secretText" . | upper`, `include "outer" . | upper`, `include "secretText" . | quote`, `include "secretText" . | nindent 4`, `toYaml (include "secretText" .)`, `include "secretText" .`, `include "dot" (child "secret").data.password`,
 	// the families of pure functions
 	`b64dec (child "secret").data.password`, `printf "%s" (child "secret").data.password`, `print "x" (child "secret").data.password`, `toString (child "secret").data.password`,
 	`upper (child "secret").data.password`, `replace "x" "y" (child "secret").data.password`, `trunc 5 (child "secret").data.password`, `substr 0 3 (child "secret").data.password`,
@@ -46,6 +46,7 @@ var secrets = []string{
 const secretPartials = `{{ define "secretText" }}x{{ b64dec (child "secret").data.password }}{{ end }}
 {{- define "secretMap" }}p: {{ (child "secret").data.password }}{{ end }}
 {{- define "secretKey" }}{{ (child "secret").data }}{{ end }}
+{{- define "outer" }}{{ include "secretText" . | trim }}{{ end }}
 {{- define "dot" }}{{ . }}{{ end }}`
 
 // ways are how an expression may come to where it is printed.

@@ -14,7 +14,7 @@ import (
 func toSelector(v any) (labels.Selector, error) {
 	fields, ok := v.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf(`must be a map, as in (dict "matchLabels" (dict "app" "web")), not %s`, describe(v))
+		return nil, fmt.Errorf(`must be a map, as in (dict "matchLabels" (dict "tier" "web")), not %s`, describe(v))
 	}
 	if err := onlyKeys(fields, "matchExpressions", "matchLabels"); err != nil {
 		return nil, err
