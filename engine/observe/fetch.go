@@ -68,7 +68,7 @@ func (i *interests) ended(ctx context.Context, q *question) bool {
 	q.fetching, q.err = false, nil
 	o := k.outbox()
 	if ctx.Err() == nil {
-		o.add(q.woken(time.Now()))
+		o.add(q.woken(i.reads.tick.Add(1)))
 	}
 	k.mu.Unlock()
 	k.told(o)
@@ -87,7 +87,7 @@ func (i *interests) fetched(ctx context.Context, q *question, r Resource, object
 	}
 	if err != nil && ctx.Err() == nil && text(q.err) != text(err) {
 		q.err = err
-		o.add(q.woken(time.Now()))
+		o.add(q.woken(i.reads.tick.Add(1)))
 	}
 	k.mu.Unlock()
 	k.told(o)

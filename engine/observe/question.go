@@ -51,9 +51,9 @@ type question struct {
 	query   Query
 	readers map[api.Owner]bool
 	asked   time.Time // last
-	// moved is when the answer changed last, for readers who asked before and
-	// record after; zero if it has not since the question is known.
-	moved    time.Time
+	// moved is the tick of the answer's last change, for readers who asked
+	// before and record after; 0 if it has not changed since anybody asked.
+	moved    uint64
 	fetching bool  // somebody fetches bodies
 	err      error // why that has not worked yet
 }
@@ -160,8 +160,8 @@ func (i *interests) forget(since time.Time) {
 }
 
 // woken notes that a question's answer changed and returns whom that concerns.
-func (q *question) woken(now time.Time) []owner {
-	q.moved = now
+func (q *question) woken(tick uint64) []owner {
+	q.moved = tick
 	all := make([]owner, 0, len(q.readers))
 	for reader := range q.readers {
 		all = append(all, owner{of: reader})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,6 +25,9 @@ type Query struct {
 	// that the scope has.
 	Namespace, Name string
 	Selector        labels.Selector
+	// Since is what Reads.Tick said before the query was asked. Zero makes
+	// Record wake the reader for whatever has changed since anybody asked.
+	Since uint64
 }
 
 // ReadsOptions are what Reads needs besides a cluster. The callbacks must not
@@ -62,6 +66,7 @@ type Reads struct {
 	fetching chan struct{}                // holds one entry per request
 	// patience is how long a query may be asked before it is recorded.
 	patience time.Duration
+	tick     atomic.Uint64 // counts changes of answers
 }
 
 const (
@@ -102,6 +107,9 @@ func (r *Reads) Want(holder string, scopes []Scope) {
 	}
 	r.want(holder, all)
 }
+
+// Tick counts the changes of answers, for Query.Since.
+func (r *Reads) Tick() uint64 { return r.tick.Load() }
 
 // State returns what is known about a scope as a whole.
 func (r *Reads) State(scope Scope) State { return r.stateOf(scope) }

@@ -49,7 +49,7 @@ func (r *Reads) enrol(reader api.Owner, q Query) (changed bool) {
 	defer k.mu.Unlock()
 	question, known := i.ask(q)
 	question.readers[reader] = true
-	return !known || !question.moved.IsZero() && time.Since(question.moved) <= r.patience
+	return !known || question.moved > q.Since
 }
 
 // dismiss ends that somebody reads a query; it needs the mutex.
