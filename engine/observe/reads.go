@@ -180,7 +180,7 @@ func (r *Reads) newKind(scope Scope) *kind {
 	i := &interests{
 		reads:     r,
 		named:     map[types.NamespacedName]*question{},
-		selecting: map[string]map[string]*question{},
+		selecting: map[anchor]map[string]*question{},
 	}
 	k := newKind(scope, &r.watches, r.clients, i)
 	i.kind = k

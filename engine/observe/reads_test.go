@@ -91,7 +91,7 @@ func lookup(scope Scope, namespace, name string) Query {
 	return Query{Scope: scope, Namespace: namespace, Name: name}
 }
 
-func selecting(t *testing.T, scope Scope, namespace, selector string) Query {
+func selecting(t testing.TB, scope Scope, namespace, selector string) Query {
 	t.Helper()
 	s, err := labels.Parse(selector)
 	if err != nil {
