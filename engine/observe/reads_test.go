@@ -47,7 +47,7 @@ func (a *audience) patches(uid types.UID) int {
 	return a.patched[uid]
 }
 
-func newReads(t *testing.T, cfg *rest.Config, namespaces ...string) (*Reads, *audience) {
+func newReads(t testing.TB, cfg *rest.Config, namespaces ...string) (*Reads, *audience) {
 	t.Helper()
 	a := &audience{changed: map[string]int{}, patched: map[types.UID]int{}, synced: map[Scope]int{}, troubled: map[Scope]int{}}
 	reads, err := NewReads(cfg, ReadsOptions{

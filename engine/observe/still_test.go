@@ -5,28 +5,24 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
-
-	"github.com/jacquard-operator/jacquard/engine/api"
 )
 
 // still returns a scope of Reads whose watch is driven by the test, without a
 // cluster.
-func still(t testing.TB) (*kind, *shard) {
+func still(t testing.TB) (*kind, *shard, *audience) {
 	t.Helper()
-	reads, err := NewReads(&rest.Config{}, ReadsOptions{Changed: func(api.Owner) {}, PatchChanged: func(types.UID) {}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reads, a := newReads(t, &rest.Config{})
 	k := reads.begin(everyConfigMap)
 	reads.kinds[everyConfigMap] = k
 	k.unknown = nil
 	f := &feed{kind: k, need: Body, cancel: func() {}, ready: make(chan struct{})}
 	s := newShard(f, "")
 	f.shards, k.current = []*shard{s}, f
-	return k, s
+	return k, s, a
 }
 
 // pod is as large as a small Pod.
@@ -46,6 +42,14 @@ func pod(n int) *unstructured.Unstructured {
 	return u
 }
 
+func podList(n int) []any {
+	all := make([]any, 0, n)
+	for i := range n {
+		all = append(all, pod(i))
+	}
+	return all
+}
+
 func heap() uint64 {
 	runtime.GC()
 	runtime.GC()
@@ -54,20 +58,48 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
+// Of 10,000 objects that change, five are read; then the events come again.
+func TestManyChangesWakeFew(t *testing.T) {
+	const many = 10_000
+	k, s, a := still(t)
+	if err := s.Replace(podList(many), "20000"); err != nil {
+		t.Fatal(err)
+	}
+	reads := k.keeper.(*interests).reads
+	for name, q := range map[string]Query{
+		"one":    lookup(everyConfigMap, "n", "pod-36"),
+		"five":   selecting(t, everyConfigMap, "n", "app in (app-7)"),
+		"others": selecting(t, everyConfigMap, "n", "app,tier!=web"),
+		"away":   selecting(t, everyConfigMap, "m", "app=app-7"),
+	} {
+		ask(t, reads, q)
+		q.Since = reads.Tick()
+		reads.Record(reader(name), []Query{q})
+	}
+	reads.Trim()
+	for range 2 {
+		for n := range many {
+			p := pod(n)
+			p.SetResourceVersion(fmt.Sprint(20_001 + n))
+			if err := s.Update(p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(map[string]int{"one": 1, "five": 5}, a.all()); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 // What 10,000 objects cost of which five are read.
 func TestReadsKeepLittle(t *testing.T) {
 	const many = 10_000
-	k, s := still(t)
+	k, s, _ := still(t)
 	reads := k.keeper.(*interests).reads
 	empty := heap()
-	list := []any{}
-	for n := range many {
-		list = append(list, pod(n))
-	}
-	if err := s.Replace(list, "20000"); err != nil {
+	if err := s.Replace(podList(many), "20000"); err != nil {
 		t.Fatal(err)
 	}
-	list = nil
 	whole := heap() - empty
 	reads.Record(reader("one"), []Query{selecting(t, everyConfigMap, "n", "app=app-7")})
 	reads.Trim()
@@ -84,7 +116,7 @@ func TestReadsKeepLittle(t *testing.T) {
 
 // Each of 1,000 readers selects in the namespace of the object that changes.
 func BenchmarkChange(b *testing.B) {
-	k, s := still(b)
+	k, s, _ := still(b)
 	reads := k.keeper.(*interests).reads
 	for n := range 1000 {
 		reads.Record(reader(fmt.Sprint(n)), []Query{selecting(b, everyConfigMap, "n", fmt.Sprintf("app=app-%d", n))})

@@ -118,7 +118,7 @@ func TestFill(t *testing.T) {
 		"not a number, and not the same": {"x", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k, s := still(t)
+			k, s, _ := still(t)
 			i := k.keeper.(*interests)
 			q := lookup(k.scope, "n", "a")
 			i.ask(q)
