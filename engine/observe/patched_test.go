@@ -111,11 +111,16 @@ func TestNoteStandsInForReadsAndPatches(t *testing.T) {
 	byName, bySelector := lookup(everyConfigMap, here, "a"), selecting(t, everyConfigMap, here, "app=x")
 	ask(t, reads, byName)
 	reads.Record(reader("one"), []Query{byName})
+	other := Scope{GroupVersionKind: configMaps, Namespace: here, Name: "b"}
+	ask(t, reads, lookup(other, here, "b"))
 
 	for _, data := range []map[string]any{{"mine": "1"}, nil} {
 		told, patches := a.told("one"), a.patches(uid)
 		lag.hold(true)
 		reads.Note(configMaps, in.patch(here, "a", uid, data))
+		if n := len(reads.at(other).stands.notes); n != 0 {
+			t.Errorf("%d notes stand where nothing will end them", n)
+		}
 		want := ""
 		if data != nil {
 			want = "a"

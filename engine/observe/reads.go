@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -61,9 +62,12 @@ type Reads struct {
 	watches
 	options  ReadsOptions
 	clients  clients
-	accounts map[string]clients           // by Scope.As
-	readers  map[api.Owner]map[asked]bool // what each has recorded
-	fetching chan struct{}                // holds one entry per request
+	accounts map[string]clients // by Scope.As; guarded by the mutex of watches
+
+	recording sync.Mutex                   // taken before all others
+	readers   map[api.Owner]map[asked]bool // what each has recorded
+
+	fetching chan struct{} // holds one entry per request
 	// patience is how long a query may be asked before it is recorded.
 	patience time.Duration
 	tick     atomic.Uint64 // counts changes of answers
@@ -167,10 +171,8 @@ func (r *Reads) Patched(gvk schema.GroupVersionKind, uid types.UID) ([]Live, err
 // Note records the answer of a write, which stands in until the watches have
 // caught up with it. The object is kept: it must not be changed afterwards.
 func (r *Reads) Note(gvk schema.GroupVersionKind, obj *unstructured.Unstructured) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for scope, k := range r.kinds {
-		if scope.GroupVersionKind == gvk {
+	for _, k := range r.all() {
+		if k.scope.GroupVersionKind == gvk {
 			k.note(Live{GVK: gvk, Meta: obj, Body: obj.Object})
 		}
 	}

@@ -107,6 +107,12 @@ func TestReadsKeepLittle(t *testing.T) {
 	if n := len(k.find(group{}, func(l Live) bool { return l.Body != nil })); n != 5 {
 		t.Errorf("%d bodies are kept, want 5", n)
 	}
+	for n, whole := range map[int]bool{36: true, 3600: false} {
+		streamed, err := s.Transformer()(pod(n))
+		if _, is := streamed.(*unstructured.Unstructured); err != nil || is != whole {
+			t.Errorf("pod %d streams in as %T, %v", n, streamed, err)
+		}
+	}
 	t.Logf("%d objects: %d bytes each before Trim, %d after", many, whole/many, kept/many)
 	if kept > whole/4 {
 		t.Errorf("%d bytes are kept of %d", kept, whole)
