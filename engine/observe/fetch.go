@@ -22,7 +22,10 @@ func (i *interests) fetch(ctx context.Context, q *question) {
 			i.reads.fetching <- struct{}{}
 			objects, err := i.kind.clients.answer(ctx, r, namespace, q.query)
 			<-i.reads.fetching
-			if i.fetched(ctx, q, r, objects, err); err != nil {
+			if ctx.Err() != nil {
+				return
+			}
+			if i.fetched(q, r, objects, err); err != nil {
 				break
 			}
 		}
@@ -68,7 +71,7 @@ func (i *interests) ended(ctx context.Context, q *question) bool {
 	q.fetching, q.err = false, nil
 	o := k.outbox()
 	if ctx.Err() == nil {
-		o.add(q.woken(time.Now()))
+		o.add(q.woken(i.reads.tick.Add(1)))
 	}
 	k.mu.Unlock()
 	k.told(o)
@@ -76,7 +79,7 @@ func (i *interests) ended(ctx context.Context, q *question) bool {
 }
 
 // fetched takes the server's answer and tells the readers of a trouble.
-func (i *interests) fetched(ctx context.Context, q *question, r Resource, objects []unstructured.Unstructured, err error) {
+func (i *interests) fetched(q *question, r Resource, objects []unstructured.Unstructured, err error) {
 	k := i.kind
 	k.mu.Lock()
 	o := k.outbox()
@@ -85,9 +88,9 @@ func (i *interests) fetched(ctx context.Context, q *question, r Resource, object
 			k.fill(Live{GVK: k.scope.GroupVersionKind, Meta: &objects[n], Body: objects[n].Object})
 		}
 	}
-	if err != nil && ctx.Err() == nil && text(q.err) != text(err) {
+	if err != nil && text(q.err) != text(err) {
 		q.err = err
-		o.add(q.woken(time.Now()))
+		o.add(q.woken(i.reads.tick.Add(1)))
 	}
 	k.mu.Unlock()
 	k.told(o)

@@ -2,7 +2,6 @@ package observe
 
 import (
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -37,8 +36,8 @@ func (i *interests) groups(l Live) []group {
 
 func (i *interests) concerned(l Live) []owner {
 	var all []owner
-	now := time.Now()
-	i.matching(l, func(q *question) bool { all = append(all, q.woken(now)...); return true })
+	tick := i.reads.tick.Add(1)
+	i.matching(l, func(q *question) bool { all = append(all, q.woken(tick)...); return true })
 	for _, uid := range patchers(l) {
 		all = append(all, owner{uid: uid})
 	}
@@ -47,8 +46,8 @@ func (i *interests) concerned(l Live) []owner {
 
 func (i *interests) everybody() []owner {
 	var all []owner
-	now := time.Now()
-	i.each(func(q *question) bool { all = append(all, q.woken(now)...); return true })
+	tick := i.reads.tick.Add(1)
+	i.each(func(q *question) bool { all = append(all, q.woken(tick)...); return true })
 	return all
 }
 

@@ -28,6 +28,7 @@ type kind struct {
 	// phase is Unsynced if the kind is served, or it is not known whether.
 	phase   Phase
 	unknown error // why it is not known whether, or how, it is served
+	ended   bool  // nobody used it; who asks again gets another
 	current *feed
 	next    *feed // takes the place of current once it has listed
 	stands  stands

@@ -13,12 +13,14 @@ import (
 type asked struct {
 	scope                     Scope
 	namespace, name, selector string
+	anchor                    anchor
 }
 
 func (q Query) asked() asked {
 	a := asked{scope: q.Scope, namespace: q.Namespace, name: q.Name}
 	if q.Name == "" {
 		a.selector = q.selector().String()
+		a.anchor = anchorOf(q.Namespace, q.selector())
 	}
 	return a
 }
@@ -51,9 +53,9 @@ type question struct {
 	query   Query
 	readers map[api.Owner]bool
 	asked   time.Time // last
-	// moved is when the answer changed last, for readers who asked before and
-	// record after; zero if it has not since the question is known.
-	moved    time.Time
+	// moved is the tick of the answer's last change, for readers who asked
+	// before and record after; 0 if it has not changed since anybody asked.
+	moved    uint64
 	fetching bool  // somebody fetches bodies
 	err      error // why that has not worked yet
 }
@@ -65,9 +67,9 @@ type interests struct {
 	reads *Reads
 	kind  *kind
 	named map[types.NamespacedName]*question
-	// selecting has the questions by namespace and selector; those about all
-	// namespaces have none.
-	selecting map[string]map[string]*question
+	// selecting has the questions by what an object must have to answer them,
+	// and then by selector.
+	selecting map[anchor]map[string]*question
 	// trimmed is whether bodies that nobody asked for go.
 	trimmed bool
 }
@@ -84,10 +86,11 @@ func (i *interests) ask(q Query) (*question, bool) {
 		i.named[q.key()] = fresh
 		return fresh, false
 	}
-	if i.selecting[q.Namespace] == nil {
-		i.selecting[q.Namespace] = map[string]*question{}
+	a := q.asked()
+	if i.selecting[a.anchor] == nil {
+		i.selecting[a.anchor] = map[string]*question{}
 	}
-	i.selecting[q.Namespace][q.asked().selector] = fresh
+	i.selecting[a.anchor][a.selector] = fresh
 	return fresh, false
 }
 
@@ -96,7 +99,7 @@ func (i *interests) question(a asked) *question {
 	if a.name != "" {
 		return i.named[types.NamespacedName{Namespace: a.namespace, Name: a.name}]
 	}
-	return i.selecting[a.namespace][a.selector]
+	return i.selecting[a.anchor][a.selector]
 }
 
 // each calls fn with all questions until it returns false.
@@ -122,16 +125,12 @@ func (i *interests) matching(l Live, fn func(*question) bool) {
 	if q := i.named[key]; q != nil && !fn(q) {
 		return
 	}
-	namespaces := []string{"", key.Namespace}
-	if key.Namespace == "" {
-		namespaces = namespaces[:1]
+	if len(i.selecting) == 0 {
+		return
 	}
-	var has labels.Set // costly, so just once
-	for _, namespace := range namespaces {
-		if len(i.selecting[namespace]) > 0 && has == nil {
-			has = l.Meta.GetLabels()
-		}
-		for _, q := range i.selecting[namespace] {
+	has := labels.Set(l.Meta.GetLabels()) // costly, so just once
+	for at := range anchors(key.Namespace, has) {
+		for _, q := range i.selecting[at] {
 			if q.query.selector().Matches(has) && !fn(q) {
 				return
 			}
@@ -147,21 +146,21 @@ func (i *interests) forget(since time.Time) {
 			delete(i.named, key)
 		}
 	}
-	for namespace, selectors := range i.selecting {
+	for at, selectors := range i.selecting {
 		for text, q := range selectors {
 			if unread(q) {
 				delete(selectors, text)
 			}
 		}
 		if len(selectors) == 0 {
-			delete(i.selecting, namespace)
+			delete(i.selecting, at)
 		}
 	}
 }
 
 // woken notes that a question's answer changed and returns whom that concerns.
-func (q *question) woken(now time.Time) []owner {
-	q.moved = now
+func (q *question) woken(tick uint64) []owner {
+	q.moved = tick
 	all := make([]owner, 0, len(q.readers))
 	for reader := range q.readers {
 		all = append(all, owner{of: reader})

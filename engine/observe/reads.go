@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,6 +26,9 @@ type Query struct {
 	// that the scope has.
 	Namespace, Name string
 	Selector        labels.Selector
+	// Since is what Reads.Tick said before the query was asked. Zero makes
+	// Record wake the reader for whatever has changed since anybody asked.
+	Since uint64
 }
 
 // ReadsOptions are what Reads needs besides a cluster. The callbacks must not
@@ -57,11 +62,15 @@ type Reads struct {
 	watches
 	options  ReadsOptions
 	clients  clients
-	accounts map[string]clients           // by Scope.As
-	readers  map[api.Owner]map[asked]bool // what each has recorded
-	fetching chan struct{}                // holds one entry per request
+	accounts map[string]clients // by Scope.As; guarded by the mutex of watches
+
+	recording sync.Mutex                   // taken before all others
+	readers   map[api.Owner]map[asked]bool // what each has recorded
+
+	fetching chan struct{} // holds one entry per request
 	// patience is how long a query may be asked before it is recorded.
 	patience time.Duration
+	tick     atomic.Uint64 // counts changes of answers
 }
 
 const (
@@ -102,6 +111,9 @@ func (r *Reads) Want(holder string, scopes []Scope) {
 	}
 	r.want(holder, all)
 }
+
+// Tick counts the changes of answers, for Query.Since.
+func (r *Reads) Tick() uint64 { return r.tick.Load() }
 
 // State returns what is known about a scope as a whole.
 func (r *Reads) State(scope Scope) State { return r.stateOf(scope) }
@@ -159,10 +171,8 @@ func (r *Reads) Patched(gvk schema.GroupVersionKind, uid types.UID) ([]Live, err
 // Note records the answer of a write, which stands in until the watches have
 // caught up with it. The object is kept: it must not be changed afterwards.
 func (r *Reads) Note(gvk schema.GroupVersionKind, obj *unstructured.Unstructured) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for scope, k := range r.kinds {
-		if scope.GroupVersionKind == gvk {
+	for _, k := range r.all() {
+		if k.scope.GroupVersionKind == gvk {
 			k.note(Live{GVK: gvk, Meta: obj, Body: obj.Object})
 		}
 	}
@@ -172,7 +182,7 @@ func (r *Reads) newKind(scope Scope) *kind {
 	i := &interests{
 		reads:     r,
 		named:     map[types.NamespacedName]*question{},
-		selecting: map[string]map[string]*question{},
+		selecting: map[anchor]map[string]*question{},
 	}
 	k := newKind(scope, &r.watches, r.clients, i)
 	i.kind = k

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,7 +17,7 @@ var errUnfetched = fmt.Errorf("%w: it is being fetched", ErrNotYet)
 // asked changed between the answer and now. No queries: it is gone or reads
 // nothing.
 func (r *Reads) Record(reader api.Owner, queries []Query) {
-	r.mu.Lock()
+	r.recording.Lock()
 	before, after := r.readers[reader], make(map[asked]bool, len(queries))
 	wake := false
 	for _, q := range queries {
@@ -34,7 +35,7 @@ func (r *Reads) Record(reader api.Owner, queries []Query) {
 	if r.readers[reader] = after; len(after) == 0 {
 		delete(r.readers, reader)
 	}
-	r.mu.Unlock()
+	r.recording.Unlock()
 	if wake {
 		r.options.Changed(reader)
 	}
@@ -42,29 +43,43 @@ func (r *Reads) Record(reader api.Owner, queries []Query) {
 
 // enrol makes somebody a reader of a query and says whether its answer may
 // have changed since he asked. What he recorded before needs no such care: he
-// was told. It needs the mutex.
+// was told.
 func (r *Reads) enrol(reader api.Owner, q Query) (changed bool) {
-	k, i := r.open(q.Scope)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	question, known := i.ask(q)
-	question.readers[reader] = true
-	return !known || !question.moved.IsZero() && time.Since(question.moved) <= r.patience
+	r.with(q.Scope, func(_ *kind, i *interests) {
+		question, known := i.ask(q)
+		question.readers[reader] = true
+		changed = !known || question.moved > q.Since
+	})
+	return changed
 }
 
-// dismiss ends that somebody reads a query; it needs the mutex.
+// dismiss ends that somebody reads a query.
 func (r *Reads) dismiss(reader api.Owner, id asked) {
-	k, i := r.open(id.scope)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if q := i.question(id); q != nil {
-		delete(q.readers, reader)
+	r.with(id.scope, func(_ *kind, i *interests) {
+		if q := i.question(id); q != nil {
+			delete(q.readers, reader)
+		}
+	})
+}
+
+// with runs fn under the mutex of what is watched for a scope, which starts if
+// nobody has asked for it yet. Who waits for one scope holds up no other.
+func (r *Reads) with(scope Scope, fn func(*kind, *interests)) {
+	for {
+		k := r.open(scope)
+		k.mu.Lock()
+		if !k.ended {
+			fn(k, k.keeper.(*interests))
+			k.mu.Unlock()
+			return
+		}
+		k.mu.Unlock()
 	}
 }
 
-// open returns what is watched for a scope, and starts it if nobody has asked
-// for it yet; it needs the mutex.
-func (r *Reads) open(scope Scope) (*kind, *interests) {
+func (r *Reads) open(scope Scope) *kind {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	k := r.kinds[scope]
 	if k == nil {
 		k = r.begin(scope)
@@ -73,40 +88,47 @@ func (r *Reads) open(scope Scope) (*kind, *interests) {
 			k.settle(Body, r.served) // what it would tell, who asks is told
 		}
 	}
-	return k, k.keeper.(*interests)
+	return k
 }
 
 // answer returns what is known to answer a query. Where bodies are missing it
 // has them fetched, and says so.
-func (r *Reads) answer(q Query) ([]Live, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	k, i := r.open(q.Scope)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	question, _ := i.ask(q)
-	question.asked = time.Now()
-	if err := k.unsynced(); err != nil {
-		return nil, err
-	}
-	if err := k.reaches(q); err != nil {
-		return nil, err
-	}
-	found := k.answers(q)
-	if bodiless(found) {
-		if !question.fetching && r.live() {
+func (r *Reads) answer(q Query) (found []Live, err error) {
+	var fetch func()
+	r.with(q.Scope, func(k *kind, i *interests) {
+		question, _ := i.ask(q)
+		question.asked = time.Now()
+		if err = k.unsynced(); err != nil {
+			return
+		}
+		if err = k.reaches(q); err != nil {
+			return
+		}
+		if found = k.answers(q); !bodiless(found) {
+			return
+		}
+		found, err = nil, cmp.Or(question.err, errUnfetched)
+		if !question.fetching {
 			question.fetching = true
-			r.running.Go(func() { i.fetch(r.ctx, question) })
+			fetch = func() { i.fetch(r.ctx, question) }
 		}
-		if question.err != nil {
-			return nil, question.err
-		}
-		return nil, errUnfetched
+	})
+	if fetch != nil {
+		r.run(fetch)
 	}
 	for n, l := range found {
 		found[n] = plain(l)
 	}
-	return found, nil
+	return found, err
+}
+
+// run runs what Start waits for.
+func (r *Reads) run(fetch func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.live() {
+		r.running.Go(fetch)
+	}
 }
 
 // answers returns the objects that answer a query, some perhaps without their

@@ -86,6 +86,11 @@ func TestEtcdRestored(t *testing.T) {
 	in.create(child(configMaps, "old", "past-1"))
 	children.Want("k", wants{configMaps: Metadata, secrets: Body})
 	synced(t, children, configMaps, Metadata)
+	reads, a := read(t, p.cfg)
+	old := lookup(everyConfigMap, "default", "old")
+	ask(t, reads, old)
+	reads.Record(reader("old"), []Query{old})
+	reads.Trim()
 	p.stop()
 	backup := filepath.Join(t.TempDir(), "etcd")
 	if err := os.CopyFS(backup, os.DirFS(p.environment.ControlPlane.Etcd.DataDir)); err != nil {
@@ -98,6 +103,9 @@ func TestEtcdRestored(t *testing.T) {
 	in.remove(child(configMaps, "old", "past-1"))
 	eventually(t, "watched again after the restart", func() bool { return len(names(t, children, configMaps, "past-1")) == 4 })
 
+	eventually(t, "gone for its reader too", func() bool { found, err := reads.Lookup(old); return err == nil && found == nil })
+	told := a.told("old")
+
 	p.stop()
 	p.environment.ControlPlane.Etcd.DataDir = backup
 	p.start()
@@ -105,6 +113,8 @@ func TestEtcdRestored(t *testing.T) {
 		found, err := children.Of(configMaps, "past-1")
 		return err == nil && len(found) == 1 && found[0].Meta.GetName() == "old"
 	})
+	eventually(t, "its reader told", func() bool { return a.told("old") > told })
+	eventually(t, "its body", func() bool { found, err := reads.Lookup(old); return err == nil && found != nil && found.Body != nil })
 	made := in.create(child(configMaps, "new", "past-1"))
 	children.Note(configMaps, made)
 	if diff := cmp.Diff([]string{"new", "old"}, names(t, children, configMaps, "past-1")); diff != "" {

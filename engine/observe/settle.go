@@ -47,6 +47,7 @@ func (k *kind) release() (need Need, used bool) {
 	defer k.mu.Unlock()
 	if need, used = k.keeper.used(); !used {
 		k.forget()
+		k.ended = true
 	}
 	return need, used
 }

@@ -64,8 +64,6 @@ func (s *shard) Update(obj any) error {
 			if had {
 				o.change(old)
 			}
-		} else if old.Body == nil && l.Body != nil {
-			s.put(l)
 		}
 		if s.feed == k.current {
 			k.stands.delivered(l)

@@ -108,8 +108,8 @@ func thing(scope string) *unstructured.Unstructured {
 
 var things = schema.GroupVersionKind{Group: "observe.test", Version: "v1", Kind: "Thing"}
 
-// follow runs a Discovery that tells Children, until the test ends.
-func follow(t *testing.T, d *Discovery, children *Children) {
+// follow runs a Discovery that tells who follows it, until the test ends.
+func follow(t *testing.T, d *Discovery, who interface{ Served(*Served) }) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	told := d.Subscribe()
@@ -120,7 +120,7 @@ func follow(t *testing.T, d *Discovery, children *Children) {
 			case <-ctx.Done():
 				return
 			case <-told:
-				children.Served(d.Served())
+				who.Served(d.Served())
 			}
 		}
 	}()

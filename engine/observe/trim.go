@@ -2,6 +2,7 @@ package observe
 
 import (
 	"maps"
+	"slices"
 	"time"
 )
 
@@ -10,11 +11,9 @@ import (
 // after the first lists, and then regularly: it costs no request.
 func (r *Reads) Trim() {
 	since := time.Now().Add(-r.patience)
-	r.mu.Lock()
-	for _, k := range r.kinds {
+	for _, k := range r.all() {
 		k.trim(since)
 	}
-	r.mu.Unlock()
 	r.settle()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -23,6 +22,13 @@ func (r *Reads) Trim() {
 		used[scope.As] = true
 	}
 	maps.DeleteFunc(r.accounts, func(as string, _ clients) bool { return !used[as] })
+}
+
+// all returns what is watched now.
+func (w *watches) all() []*kind {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Collect(maps.Values(w.kinds))
 }
 
 func (k *kind) trim(since time.Time) {
