@@ -204,6 +204,9 @@ var (
 	nameAction = regexp.MustCompile(`\{\{-?\s*(?:(\$?)\.metadata\.name|childName\s+(\$?)\.metadata\.name\s+"[^"]*")\s*-?\}\}`)
 )
 
+// setsRoot finds that $ is made another than the resource.
+var setsRoot = regexp.MustCompile(`\$\s*=`)
+
 // nameIsSafe says whether the document's name is literal or made of the
 // resource's name: each line of the document that gives it one is.
 func (l *literals) nameIsSafe(d *literal) bool {
@@ -226,7 +229,7 @@ func (l *literals) nameIsSafe(d *literal) bool {
 		}
 		found = true
 		for _, m := range nameAction.FindAllStringSubmatch(value, -1) {
-			if m[1]+m[2] == "" && s.branch.changesDot() {
+			if root := m[1]+m[2] != ""; root && setsRoot.MatchString(l.text) || !root && s.branch.changesDot() {
 				return false
 			}
 		}
