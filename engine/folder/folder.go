@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // MaxFile is the largest file that is read, in bytes.
@@ -30,14 +31,20 @@ type Folder struct {
 	Children []File
 	// Partials are its own _*.tpl and those of templates/_lib.
 	Partials []File
-	// Status is status.yaml, Settings is kind.yaml; nil when absent.
-	Status, Settings *File
+	// Files are those of files/, by name, which begins with files/.
+	Files []File
+	// Status is status.yaml, Settings is kind.yaml, Config is config.yaml; nil
+	// when absent.
+	Status, Settings, Config *File
 	// Digest is SHA-256 of all names and contents.
 	Digest string
 }
 
 // LibName is the folder of partials that every kind may call.
 const LibName = "_lib"
+
+// filesName is the directory of a folder whose files templates read as texts.
+const filesName = "files"
 
 // read reads one folder and sorts its files by what they are for.
 func read(fsys fs.FS, shown, name string, lib []File) (*Folder, error) {
@@ -63,31 +70,71 @@ func (f *Folder) take(fsys fs.FS, shown, file string) error {
 	switch {
 	case strings.HasPrefix(name, "."), name == "tests":
 		return nil
-	case !strings.HasSuffix(name, ".yaml") && !isPartial(name):
-		return fmt.Errorf("%s: a folder holds *.yaml, _*.tpl and tests/, nothing else: rename or remove it", path.Join(shown, file))
+	case name == filesName:
+		return f.takeFiles(fsys, shown, file)
+	case !isKnown(name):
+		return fmt.Errorf("%s: a folder holds *.yaml, _*.tpl, files/ and tests/, nothing else: rename or remove it", path.Join(shown, file))
 	}
 	read, err := readFile(fsys, shown, file)
 	if err != nil {
 		return err
 	}
+	return f.sort(name, *read)
+}
+
+// takeFiles reads the files of files/.
+func (f *Folder) takeFiles(fsys fs.FS, shown, dir string) error {
+	entries, err := fs.ReadDir(fsys, dir)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", path.Join(shown, dir), err)
+	}
+	var errs []error
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		read, err := readFile(fsys, shown, path.Join(dir, e.Name()))
+		if err == nil {
+			err = f.sort(path.Join(filesName, e.Name()), *read)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// sort puts a file where it belongs by its path inside the folder.
+func (f *Folder) sort(name string, file File) error {
+	file.Name = name
+	if strings.HasPrefix(name, filesName+"/") {
+		if !utf8.Valid(file.Data) {
+			return fmt.Errorf("reading %s: it is no text in UTF-8: templates cannot show it", file.Shown)
+		}
+		f.Files = append(f.Files, file)
+		return nil
+	}
+	file.Data = Clean(file.Data)
 	switch {
 	case name == "status.yaml":
-		f.Status = read
+		f.Status = &file
 	case name == "kind.yaml":
-		f.Settings = read
+		f.Settings = &file
+	case name == "config.yaml":
+		f.Config = &file
 	case isPartial(name):
-		f.Partials = append(f.Partials, *read)
+		f.Partials = append(f.Partials, file)
 	default:
-		f.Children = append(f.Children, *read)
+		f.Children = append(f.Children, file)
 	}
 	return nil
 }
+
+func isKnown(name string) bool { return isPartial(name) || strings.HasSuffix(name, ".yaml") }
 
 func isPartial(name string) bool {
 	return strings.HasPrefix(name, "_") && strings.HasSuffix(name, ".tpl")
 }
 
-// readFile reads one regular file of at most MaxFile bytes.
+// readFile reads one regular file of at most MaxFile bytes, as it is.
 func readFile(fsys fs.FS, shown, file string) (*File, error) {
 	as := path.Join(shown, file)
 	// To open a pipe would wait for somebody to write into it.
@@ -110,7 +157,7 @@ func readFile(fsys fs.FS, shown, file string) (*File, error) {
 	if len(data) > MaxFile {
 		return nil, fmt.Errorf("reading %s: it is larger than %d bytes", as, MaxFile)
 	}
-	return &File{Name: path.Base(file), Shown: as, Data: Clean(data)}, nil
+	return &File{Name: path.Base(file), Shown: as, Data: data}, nil
 }
 
 // Clean drops a byte order mark and makes line ends those of Unix, so that
@@ -136,5 +183,9 @@ func (f *Folder) digest() string {
 	}
 	add(f.Status)
 	add(f.Settings)
+	add(f.Config)
+	for i := range f.Files {
+		add(&f.Files[i])
+	}
 	return hex.EncodeToString(h.Sum(nil))
 }

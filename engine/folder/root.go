@@ -33,8 +33,11 @@ func Open(dir string) (*Root, error) {
 	return &Root{fsys: root.FS(), shown: shown, dir: dir, close: root.Close}, nil
 }
 
-// FromFS makes a root of a file system, such as an embed.FS.
-func FromFS(fsys fs.FS) *Root { return &Root{fsys: fsys, close: func() error { return nil }} }
+// FromFS makes a root of a file system, such as an embed.FS. Errors call its
+// files by shown and their path.
+func FromFS(fsys fs.FS, shown string) *Root {
+	return &Root{fsys: fsys, shown: shown, close: func() error { return nil }}
+}
 
 // Close closes the root.
 func (r *Root) Close() error { return r.close() }
@@ -118,6 +121,7 @@ func (r *Root) lib(entries []fs.DirEntry) ([]File, error) {
 		if err != nil {
 			return nil, err
 		}
+		f.Data = Clean(f.Data)
 		lib = append(lib, *f)
 	}
 	return lib, nil
@@ -138,6 +142,7 @@ func (r *Root) files(dir string) ([]File, error) {
 		if err != nil {
 			return nil, err
 		}
+		f.Data = Clean(f.Data)
 		files = append(files, *f)
 	}
 	return files, nil
@@ -155,8 +160,10 @@ func (r *Root) Dirs() []string {
 		return dirs
 	}
 	for _, e := range entries {
-		if r.isDir(path.Join("templates", e.Name())) {
-			dirs = append(dirs, path.Join(r.dir, "templates", e.Name()))
+		for _, dir := range []string{path.Join("templates", e.Name()), path.Join("templates", e.Name(), filesName)} {
+			if r.isDir(dir) {
+				dirs = append(dirs, path.Join(r.dir, dir))
+			}
 		}
 	}
 	return dirs

@@ -22,7 +22,6 @@ var (
 )
 
 var (
-	authorKeys = []string{api.AnnotationOnImmutable, api.AnnotationOnFailed}
 	engineKeys = []string{api.AnnotationOwner, api.AnnotationFile, api.AnnotationDesired, api.LabelOwnerUID}
 )
 
@@ -55,7 +54,7 @@ func checkLines(f folder.File) []error {
 
 // wrongKey says why an author may not write a key of ours.
 func wrongKey(key string, label bool) string {
-	for _, known := range authorKeys {
+	for _, known := range api.AuthorAnnotations {
 		if key == known && !label {
 			return ""
 		}
@@ -70,7 +69,7 @@ func wrongKey(key string, label bool) string {
 		}
 	}
 	text := "there is no " + noun + " " + key
-	for _, known := range authorKeys {
+	for _, known := range api.AuthorAnnotations {
 		if !label && schema.Suggest(path.Base(key), []string{path.Base(known)}) != "" {
 			return text + "; did you mean " + known + "?"
 		}

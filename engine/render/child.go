@@ -1,7 +1,6 @@
 package render
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,22 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
-
-// A Policy is what a document says about itself by annotation; the annotations
-// are taken off before it is applied.
-type Policy struct {
-	// RecreateOnImmutable: where the API refuses to change an immutable field,
-	// delete the object and create it again.
-	RecreateOnImmutable bool
-	// RecreateOnFailed: a Pod or Job that ended Failed is deleted and created
-	// again.
-	RecreateOnFailed bool
-}
 
 // notWritten are the fields of metadata that a template may not write.
 var notWritten = []string{
@@ -139,59 +126,5 @@ func (c *Child) checkNamespace(k *kind.Kind, resource *unstructured.Unstructured
 		return c.errorf([]any{"metadata", "namespace"}, "%s is in another namespace than its resource: leave metadata.namespace out", c.Object.GetKind())
 	}
 	meta["namespace"] = resource.GetNamespace()
-	return nil
-}
-
-// takePolicy reads the annotations that are ours, which are literal text, and
-// takes them off.
-func (c *Child) takePolicy() error {
-	meta := c.Object.Object["metadata"].(map[string]any)
-	if labels, ok := meta["labels"].(map[string]any); ok {
-		if keys := slices.Sorted(reserved(labels)); len(keys) > 0 {
-			return c.errorf([]any{"metadata", "labels", keys[0]}, "the label %s is written by the engine", keys[0])
-		}
-	}
-	annotations, _ := meta["annotations"].(map[string]any)
-	for _, key := range slices.Sorted(reserved(annotations)) {
-		if err := c.policy(key, annotations[key].(string)); err != nil {
-			return &template.Error{Place: c.Doc.Place("metadata", "annotations", key), Err: err}
-		}
-		delete(annotations, key)
-	}
-	if annotations != nil && len(annotations) == 0 {
-		delete(meta, "annotations")
-	}
-	return nil
-}
-
-func reserved(m map[string]any) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for key := range m {
-			if api.Reserved(key) && !yield(key) {
-				return
-			}
-		}
-	}
-}
-
-var neverRecreated = []string{"PersistentVolumeClaim", "Namespace", "CustomResourceDefinition"}
-
-func (c *Child) policy(key, value string) error {
-	switch {
-	case key == api.AnnotationOnImmutable && value == "recreate":
-		if slices.Contains(neverRecreated, c.Object.GetKind()) {
-			return fmt.Errorf("%s is never recreated: what is in it would be lost", c.Object.GetKind())
-		}
-		c.Policy.RecreateOnImmutable = true
-	case key == api.AnnotationOnFailed && value == "recreate":
-		if k := c.Object.GetKind(); k != "Pod" && k != "Job" {
-			return errors.New("on-failed: recreate is for Pods and Jobs")
-		}
-		c.Policy.RecreateOnFailed = true
-	case key == api.AnnotationOnImmutable || key == api.AnnotationOnFailed:
-		return fmt.Errorf("%s can only be recreate", key)
-	default:
-		return fmt.Errorf("there is no annotation %s", key)
-	}
 	return nil
 }

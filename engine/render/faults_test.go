@@ -46,7 +46,7 @@ func compile(t testing.TB, files map[string]string) (*kind.Kind, error) {
 	for name, text := range files {
 		root["templates/"+things+"/"+name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	contents, err := folder.FromFS(root).Read()
+	contents, err := folder.FromFS(root, "").Read()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,100 @@
+package folder
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// TestSameFromMap reads one folder from files and from a map: it is the same
+// folder, its digest too.
+func TestSameFromMap(t *testing.T) {
+	data := map[string][]byte{
+		"b.yaml": []byte("b: 1\r\n"), "a.yaml": []byte("a: 1\n"), "_p.tpl": []byte("p"), "status.yaml": []byte("s"),
+		"kind.yaml": []byte("k"), "config.yaml": []byte("c"), "files--init.sql": []byte("\uFEFFselect 1;\r\n"), "files--a": nil,
+	}
+	files := fstest.MapFS{
+		"templates/things.example.com/tests/x/cr.yaml":  {Data: []byte("x")},
+		"templates/things.example.com/.hidden":          {Data: []byte("x")},
+		"templates/things.example.com/files/.gitignore": {Data: []byte("x")},
+	}
+	for name, text := range data {
+		files["templates/things.example.com/"+strings.Replace(name, "files--", "files/", 1)] = &fstest.MapFile{Data: text}
+	}
+	contents, err := FromFS(files, "").Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := contents.Broken["things.example.com"]; err != nil {
+		t.Fatal(err)
+	}
+	fromFiles := contents.Folders["things.example.com"]
+	fromMap, err := FromMap("things.example.com", "templates/things.example.com", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(fromFiles, fromMap, cmpopts.EquateEmpty()); diff != "" {
+		t.Error(diff)
+	}
+	if f := fromMap.Files[1]; f.Name != "files/init.sql" || string(f.Data) != "\uFEFFselect 1;\r\n" {
+		t.Errorf("the file is %q: %q", f.Name, f.Data)
+	}
+	if fromMap.Config == nil || len(fromMap.Children) != 2 || string(fromMap.Children[1].Data) != "b: 1\n" {
+		t.Errorf("got %+v", fromMap)
+	}
+	for name := range data {
+		changed := map[string][]byte{}
+		for k, v := range data {
+			changed[k] = v
+		}
+		changed[name] = []byte("changed")
+		if other, _ := FromMap("things.example.com", "", changed); other.Digest == fromMap.Digest {
+			t.Errorf("a change of %s does not change the digest", name)
+		}
+	}
+}
+
+func TestFromMapRefuses(t *testing.T) {
+	for name, want := range map[string]string{
+		"x.txt":      "ConfigMap a/b/x.txt: a folder holds *.yaml, _*.tpl and files--NAME, nothing else: rename or remove it",
+		"files--":    "ConfigMap a/b/files: a folder holds *.yaml, _*.tpl and files--NAME, nothing else: rename or remove it",
+		"files--x/y": "ConfigMap a/b/files/x/y: a folder holds *.yaml, _*.tpl and files--NAME, nothing else: rename or remove it",
+		"x.yaml":     "reading ConfigMap a/b/x.yaml: it is larger than 1048576 bytes",
+		"files--bin": "reading ConfigMap a/b/files/bin: it is no text in UTF-8: templates cannot show it",
+	} {
+		data := []byte{0xff}
+		if name == "x.yaml" {
+			data = make([]byte, MaxFile+1)
+		}
+		_, err := FromMap("things.example.com", "ConfigMap a/b", map[string][]byte{name: data, "a.yaml": nil})
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", name, err, want)
+		}
+	}
+}
+
+// TestFilesOnDisk: a change in files/ is watched.
+func TestFilesOnDisk(t *testing.T) {
+	root, err := Open("testdata/root")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	want := []string{
+		"testdata/root", "testdata/root/templates", "testdata/root/templates/_lib",
+		"testdata/root/templates/things.example.com", "testdata/root/templates/things.example.com/files",
+	}
+	if diff := cmp.Diff(want, root.Dirs()); diff != "" {
+		t.Error(diff)
+	}
+	contents, err := root.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := contents.Folders["things.example.com"]; f == nil || len(f.Files) != 1 || f.Files[0].Shown != "testdata/root/templates/things.example.com/files/init.sql" {
+		t.Errorf("got %+v, %v", f, contents.Broken)
+	}
+}

@@ -1,0 +1,93 @@
+package render
+
+import (
+	"slices"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+// A Policy is what a document says about itself by annotation. All but
+// on-delete are taken off before it is applied.
+type Policy struct {
+	// Patch: the object is somebody else's; only these fields of it are
+	// applied, of this Subresource unless that is "".
+	Patch       bool
+	Subresource string
+	// RecreateOnImmutable: where the API refuses to change an immutable field,
+	// delete the object and create it again; KeepDependents: orphan its
+	// dependents meanwhile.
+	RecreateOnImmutable, KeepDependents bool
+	// RecreateOnFailed: a Pod or Job that ended Failed is deleted and created
+	// again.
+	RecreateOnFailed bool
+	// OnDelete is what becomes of it when it is pruned or the resource goes:
+	// "keep", "delete", or "" if that is not said, which means delete.
+	OnDelete string
+	// Once: a Job that is made once for each content, and may go after it
+	// succeeded.
+	Once bool
+	// Initial are paths of fields that are applied only when the object is
+	// created.
+	Initial [][]string
+	// Adopt: an existing object without controller is taken over.
+	Adopt bool
+}
+
+// takePolicy reads the annotations that are ours, which are literal text, and
+// takes off those that do not stay.
+func (c *Child) takePolicy() error {
+	meta := c.Object.Object["metadata"].(map[string]any)
+	if labels, ok := meta["labels"].(map[string]any); ok {
+		if keys := slices.Sorted(reserved(labels)); len(keys) > 0 {
+			return c.errorf([]any{"metadata", "labels", keys[0]}, "the label %s is written by the engine", keys[0])
+		}
+	}
+	annotations, _ := meta["annotations"].(map[string]any)
+	marks := map[string]string{}
+	gvk := c.Object.GroupVersionKind()
+	for _, key := range slices.Sorted(reserved(annotations)) {
+		marks[key] = annotations[key].(string)
+		if err := kind.CheckMark(gvk, key, marks[key]); err != nil {
+			return &template.Error{Place: c.Doc.Place("metadata", "annotations", key), Err: err}
+		}
+		if key != api.AnnotationOnDelete {
+			delete(annotations, key)
+		}
+	}
+	if key, err := kind.CheckMarks(gvk, marks); err != nil {
+		return &template.Error{Place: c.Doc.Place("metadata", "annotations", key), Err: err}
+	}
+	if annotations != nil && len(annotations) == 0 {
+		delete(meta, "annotations")
+	}
+	c.Policy = newPolicy(marks)
+	return nil
+}
+
+// newPolicy is the policy of sound marks.
+func newPolicy(marks map[string]string) Policy {
+	initial, _ := kind.InitialPaths(marks[api.AnnotationInitial]) // sound, or absent
+	return Policy{
+		Patch:               marks[api.AnnotationOwnership] == "patch",
+		Subresource:         marks[api.AnnotationSubresource],
+		RecreateOnImmutable: marks[api.AnnotationOnImmutable] != "",
+		KeepDependents:      marks[api.AnnotationOnImmutable] == "recreate-keeping-dependents",
+		RecreateOnFailed:    marks[api.AnnotationOnFailed] == "recreate",
+		OnDelete:            marks[api.AnnotationOnDelete],
+		Once:                marks[api.AnnotationOnce] == "true",
+		Initial:             initial,
+		Adopt:               marks[api.AnnotationAdopt] == "true",
+	}
+}
+
+func reserved(m map[string]any) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for key := range m {
+			if api.Reserved(key) && !yield(key) {
+				return
+			}
+		}
+	}
+}
