@@ -72,10 +72,13 @@ func (o *Operator) crdCame(old, now any) {
 		o.discovery.Poke()
 		o.names.Add(crd.Name)
 	}
-	if before != nil && before.Annotations[api.AnnotationChildKinds] != crd.Annotations[api.AnnotationChildKinds] {
+	if before != nil && slices.ContainsFunc(settledBy, func(key string) bool { return before.Annotations[key] != crd.Annotations[key] }) {
 		o.names.Add(crd.Name)
 	}
 }
+
+// settledBy are the annotations of a CRD that decide how its kind is served.
+var settledBy = []string{api.AnnotationChildKinds, api.AnnotationPatchedKinds, api.AnnotationOperator, api.AnnotationApproved, api.AnnotationPaused}
 
 func (o *Operator) crdWent(gone any) {
 	if last, ok := gone.(cache.DeletedFinalStateUnknown); ok {
@@ -87,6 +90,7 @@ func (o *Operator) crdWent(gone any) {
 	}
 	o.mu.Lock()
 	delete(o.crds, crd.Name)
+	delete(o.answers, crd.Name)
 	o.mu.Unlock()
 	o.discovery.Poke()
 	o.names.Add(crd.Name)
@@ -136,11 +140,16 @@ func (o *Operator) followDiscovery(ctx context.Context) error {
 	}
 }
 
-// known lists the kinds that have a folder or run.
+// known lists the kinds that have a folder or run, or had children.
 func (o *Operator) known() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	names := slices.AppendSeq(o.named(), maps.Keys(o.runs))
+	for name, crd := range o.crds {
+		if hasRecord(crd) {
+			names = append(names, name)
+		}
+	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }

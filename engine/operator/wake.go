@@ -5,7 +5,6 @@ import (
 	"maps"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -59,17 +58,10 @@ func (r *run) addAfter(namespace, name string, after time.Duration) {
 // lookAtAll puts every resource of the kind in the queue.
 func (r *run) lookAtAll() {
 	if r.queue.Load() == nil {
-		return
+		return // the first list puts them all in
 	}
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(r.gvk.GroupVersion().WithKind(r.gvk.Kind + "List"))
-	ended, end := context.WithCancel(context.Background())
-	end() // so that resources which cannot be listed are not waited for
-	if err := r.resources.List(ended, list); err != nil {
-		return // not synced: its first list puts them all in
-	}
-	for i := range list.Items {
-		r.add(list.Items[i].GetNamespace(), list.Items[i].GetName())
+	for _, o := range r.all() {
+		r.add(o.GetNamespace(), o.GetName())
 	}
 }
 
@@ -95,7 +87,7 @@ func (o *Operator) childChanged(of api.Owner, uid types.UID) {
 // kindSynced wakes everybody who has children of a kind.
 func (o *Operator) kindSynced(gvk apischema.GroupVersionKind) {
 	for _, r := range o.running() {
-		if _, has := r.version().Children[gvk]; has {
+		if _, has := r.course.children()[gvk]; has {
 			r.lookAtAll()
 		}
 	}

@@ -25,7 +25,7 @@ func (t *turn) children(p *plan.Plan, w *view) []status.Child {
 		for _, l := range live {
 			out = append(out, t.child(l))
 		}
-		return out
+		return t.withLost(out)
 	}
 	for _, s := range p.Steps {
 		gvk := s.Document.GroupVersionKind()

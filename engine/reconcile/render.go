@@ -31,6 +31,9 @@ func (f *findings) again(d time.Duration) {
 
 // render renders the children; nil means that nothing may be changed.
 func (t *turn) render(ctx context.Context, w *view) *render.Result {
+	if t.held() {
+		return nil
+	}
 	if t.version.Kind == nil {
 		t.found.add(status.Problem{Severity: status.Stalled, Reason: "FolderInvalid", Message: t.version.Broken.Error()})
 		return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -103,4 +104,25 @@ func Read(text string) Record {
 		return Record{}
 	}
 	return r
+}
+
+// Text says the record in a sentence.
+func (r Record) Text() string {
+	text := fmt.Sprintf("%d of %d resources that change are served by the changed folder", r.Done, r.Of)
+	if r.State != Stopped {
+		return text
+	}
+	return fmt.Sprintf("%s (%d of %d changed; to go on all the same: jacquard approve)", r.Why(), r.Done, r.Of)
+}
+
+// Why says why the rollout stopped, and what it would delete.
+func (r Record) Why() string {
+	text := r.Message
+	if len(r.Deletes) > 0 {
+		text += ": " + strings.Join(r.Deletes, ", ")
+		if more := r.Deleted - len(r.Deletes); more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+	}
+	return text
 }

@@ -210,3 +210,6 @@ func (r *Rollout) Reached() []types.NamespacedName {
 		}
 	})
 }
+
+// Resume lets the present wave take its time anew, after the kind was paused.
+func (r *Rollout) Resume(now time.Time) { r.since = now }
