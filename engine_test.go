@@ -30,7 +30,7 @@ var layers = map[string][]string{
 	"rollout":   {},
 	"reconcile": {"api", "apply", "kind", "observe", "own", "plan", "ready", "render", "schema", "status", "template"},
 	"operator":  {"api", "apply", "folder", "kind", "observe", "ready", "reconcile", "rollout", "schema", "status", "template"},
-	"offline":   {"api", "folder", "kind", "render", "schema", "status", "template"},
+	"offline":   {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
 }
 
 // forTests are packages that only tests may import; what they may do is the

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/jacquard-operator/jacquard/engine/offline"
 )
 
 // The exit codes.
@@ -66,6 +68,20 @@ func newRoot(started *bool) *cobra.Command {
 // rootFlag is the flag --root of commands that read folders.
 func rootFlag(cmd *cobra.Command, roots *[]string) {
 	cmd.Flags().StringArrayVar(roots, "root", []string{"."}, "directory that holds crds/ and templates/; may be given several times")
+}
+
+// configFlag is the flag --config of commands that read settings.
+func configFlag(cmd *cobra.Command, file *string) {
+	cmd.Flags().StringVar(file, "config", "", "file of settings that override those of config.yaml: a map of kinds' names to maps of keys to values")
+}
+
+// load reads folders, and settings from a file unless its name is "".
+func load(roots []string, config string) (*offline.Catalog, error) {
+	catalog, err := offline.Load(roots)
+	if err != nil || config == "" {
+		return catalog, err
+	}
+	return catalog, catalog.Configure(config)
 }
 
 // tell writes an error, joined ones one below the other, each once.

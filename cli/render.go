@@ -18,6 +18,7 @@ import (
 type renderOptions struct {
 	roots   []string
 	cluster string
+	config  string
 }
 
 func newRender() *cobra.Command {
@@ -39,11 +40,12 @@ find when they read. With any error nothing is printed.`,
 	}
 	rootFlag(cmd, &o.roots)
 	cmd.Flags().StringVar(&o.cluster, "cluster", "", "file of objects that stands for the cluster")
+	configFlag(cmd, &o.config)
 	return cmd
 }
 
 func (o *renderOptions) run(cmd *cobra.Command, names []string) error {
-	catalog, err := offline.Load(o.roots)
+	catalog, err := load(o.roots, o.config)
 	if err != nil {
 		return err
 	}
@@ -127,7 +129,18 @@ func (p *printed) render(ctx context.Context, r *offline.Resource, world *offlin
 			return fmt.Errorf("printing a child of %s: %w", r, err)
 		}
 		begins := c.Doc.Place()
-		fmt.Fprintf(&p.children, "---\n# %s: %s:%d\n%s", r, begins.File, begins.Line, text)
+		fmt.Fprintf(&p.children, "---\n# %s: %s:%d%s\n%s", r, begins.File, begins.Line, patched(c.Policy), text)
 	}
 	return nil
+}
+
+// patched says of a document that it is a patch.
+func patched(p render.Policy) string {
+	switch {
+	case p.Subresource != "":
+		return " (patch of " + p.Subresource + ")"
+	case p.Patch:
+		return " (patch)"
+	}
+	return ""
 }

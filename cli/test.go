@@ -21,6 +21,7 @@ import (
 
 type testOptions struct {
 	roots   []string
+	config  string
 	update  bool
 	catalog *offline.Catalog
 	out     io.Writer
@@ -41,12 +42,13 @@ of a message), and want-status.yaml (what status.yaml makes; optional).`,
 		},
 	}
 	rootFlag(cmd, &o.roots)
+	configFlag(cmd, &o.config)
 	cmd.Flags().BoolVar(&o.update, "update", false, "write what came out as what is wanted")
 	return cmd
 }
 
 func (o *testOptions) run(cmd *cobra.Command, names []string) error {
-	catalog, err := offline.Load(o.roots)
+	catalog, err := load(o.roots, o.config)
 	if err != nil {
 		return err
 	}
@@ -130,6 +132,9 @@ func (o *testOptions) one(ctx context.Context, one *offline.Case) (findings stri
 			return "", err
 		}
 		findings += text
+	}
+	if findings != "" {
+		findings += outcome.Waits
 	}
 	return findings, nil
 }

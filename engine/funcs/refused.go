@@ -4,13 +4,12 @@ package funcs
 const (
 	clock     = "depends on the clock, so every render would differ; put the time into the resource's spec"
 	dates     = "works on times of the operator's clock and time zone; write dates as text"
-	random    = "is random, so every render would differ; put the value into a Secret of its own and refer to it"
+	random    = "is random, so every render would differ; for a password use stable, for an identity .metadata.uid"
 	keyMaking = "makes keys or certificates, which differ with every render; make a Certificate of cert-manager"
 	ciphers   = "puts keys into templates; leave secrets in a Secret and refer to it"
-	operator  = "reads the operator's environment; put it into the resource's spec"
+	operator  = "reads the operator's environment; put a setting of the installation into config.yaml and use config"
 	osPaths   = "depends on the operator's system; use the function without os"
 	webPages  = "escapes for web pages, which objects are not; values need no escaping"
-	unread    = "is not in this release; for what this folder made use child or children, else have the resource's spec say it"
 	toml      = "has no exact form for these values; write TOML as text, or use toJson"
 )
 
@@ -34,7 +33,7 @@ var refused = map[string]string{
 
 	"bcrypt":         "salts at random, so every render would differ; hash the password where the Secret is made",
 	"htpasswd":       "salts at random, so every render would differ; hash the password where the Secret is made",
-	"derivePassword": "makes passwords in templates, slowly; put the password into a Secret and refer to it",
+	"derivePassword": "makes passwords in templates, slowly; use stable, which draws a password once",
 	"encryptAES":     ciphers, "decryptAES": ciphers,
 
 	"env": operator, "expandenv": operator,
@@ -46,13 +45,6 @@ var refused = map[string]string{
 	"call":  "calls functions that are values, and no value is a function; use include",
 	"hello": "only greets; write the text itself",
 	"tpl":   "would run a value as a template; write the template into the folder and use include",
-
-	"lookup": unread, "select": unread,
-	"await":    "is not in this release; use wait",
-	"rendered": "is not in this release; use child for the live object, or put what two files share into a partial",
-	"config":   "is not in this release; put the value into the resource's spec, or write it into the template",
-	"file":     "is not in this release; write the text into a partial and use include",
-	"stable":   "is not in this release; put the value into a Secret of its own and refer to it",
 
 	"toToml": toml, "mustToToml": toml,
 	"fromToml": "has no exact form for these values; use fromYaml or fromJson",

@@ -38,34 +38,45 @@ spec:
 
 const head = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .metadata.name }}\n"
 
-// compile compiles a folder of these files.
-func compile(t *testing.T, files map[string]string) error {
+// compileFor compiles a folder of these files for a definition.
+func compileFor(t *testing.T, definition string, files map[string]string) (*Kind, error) {
 	t.Helper()
 	crd, err := schema.Parse("crd.yaml", []byte(definition))
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &folder.Folder{Name: crd.Name}
+	data := map[string][]byte{}
 	for name, text := range files {
-		file := folder.File{Name: name, Shown: name, Data: []byte(text)}
-		switch {
-		case name == "kind.yaml":
-			f.Settings = &file
-		case strings.HasSuffix(name, ".tpl"):
-			f.Partials = append(f.Partials, file)
-		default:
-			f.Children = append(f.Children, file)
-		}
+		data[name] = []byte(text)
 	}
-	_, err = Compile(f, crd, template.Limits{})
-	return err
+	f, err := folder.FromMap(crd.Name, "", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Compile(f, crd, template.Limits{})
+}
+
+// compile compiles a sound folder.
+func compile(t *testing.T, files map[string]string) *Kind {
+	t.Helper()
+	k, err := compileFor(t, definition, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
 }
 
 // refuses checks what is said of a folder, line by line in any order; none
 // means that it is sound.
 func refuses(t *testing.T, files map[string]string, want ...string) {
 	t.Helper()
-	err := compile(t, files)
+	_, err := compileFor(t, definition, files)
+	saysLines(t, err, want...)
+}
+
+// saysLines checks what an error says, line by line in any order.
+func saysLines(t *testing.T, err error, want ...string) {
+	t.Helper()
 	var got []string
 	if err != nil {
 		got = strings.Split(err.Error(), "\n")
@@ -162,31 +173,4 @@ func TestAllIsSaid(t *testing.T) {
 		"b.yaml:3:36: {{ quot 1 }}: there is no function quot; did you mean quote?",
 		"b.yaml:2:1: Deployment is in apps/v1, not in v1",
 		"b.yaml:3:14: App v1 has no field spec.imgae; did you mean spec.image?")
-}
-
-func TestSettings(t *testing.T) {
-	const start = "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\n"
-	for text, want := range map[string]string{
-		start + "version: v1\nallowEmpty: true\nlookAgain: 90s\n": "",
-		"":                                     "",
-		start + "allowempty: true\n":           "kind.yaml:3:1: unknown field allowempty; did you mean allowEmpty?",
-		start + "more: true\n":                 "kind.yaml:3:1: unknown field more; there are allowEmpty, apiVersion, kind, lookAgain, version",
-		start + "allowEmpty: 'yes'\n":          "kind.yaml:3:13: allowEmpty must be true or false",
-		start + "lookAgain: 10\n":              "kind.yaml:3:12: lookAgain must be a duration, such as 10m or 90s",
-		start + "lookAgain: 1s\n":              "kind.yaml:3:12: lookAgain must be at least 10s",
-		start + "lookAgain: [1]\n":             "kind.yaml:3:12: lookAgain must be a duration, such as 10m or 90s",
-		start + "version: 1\n":                 "kind.yaml:3:10: version must be a text, such as v1",
-		start + "version: v2\n":                "kind.yaml:3:10: finding version v2 of apps.example.com: there is no such version (served: v1)",
-		start + "kind: KindSettings\n":         "kind.yaml:3:1: kind occurs twice: it stands at kind.yaml:2:7 already",
-		"apiVersion: v1\nkind: KindSettings\n": "kind.yaml:1:13: apiVersion must be jacquard.dev/v1alpha1",
-		"- a\n":                                "kind.yaml:1:1: it must be a map of fields",
-		start + "a: [":                         "kind.yaml:3:1: did not find expected node content",
-	} {
-		files := map[string]string{"kind.yaml": text, "a.yaml": head}
-		if want == "" {
-			refuses(t, files)
-			continue
-		}
-		refuses(t, files, want)
-	}
 }

@@ -42,7 +42,7 @@ func checkLines(f folder.File) []error {
 		if !strings.Contains(line, api.Domain+"/") || strings.HasPrefix(strings.TrimSpace(line), "#") || inRaw(lines, i) {
 			continue
 		}
-		label := strings.Contains(strings.ToLower(line), "labels:") || strings.HasSuffix(strings.ToLower(above(lines, i)), "labels")
+		label := isLabel(lines, i)
 		for _, m := range ownKey.FindAllStringSubmatchIndex(line, -1) {
 			if wrong := wrongKey(line[m[2]:m[3]], label); wrong != "" {
 				fail(m[2], "%s", wrong)
@@ -50,6 +50,11 @@ func checkLines(f folder.File) []error {
 		}
 	}
 	return errs
+}
+
+// isLabel says whether a line is about labels.
+func isLabel(lines []string, i int) bool {
+	return strings.Contains(strings.ToLower(lines[i]), "labels:") || strings.HasSuffix(strings.ToLower(above(lines, i)), "labels")
 }
 
 // wrongKey says why an author may not write a key of ours.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"text/template/parse"
 
@@ -13,22 +14,64 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// literalChildren finds the lines `apiVersion: X` and `kind: Y` at column 0 of
-// a file's own text, which say what a folder can create before it ever runs.
-// Both must stand in the same branch; documents part at --- at column 0.
-func literalChildren(f folder.File, tree *parse.Tree) ([]Child, error) {
-	l := &literals{file: f, text: string(f.Data)}
-	l.list(tree.Root)
+// literalDocuments finds the lines `apiVersion: X` and `kind: Y` at column 0 of
+// a file's own text, which say what a folder can create before it ever runs,
+// and the annotations of ours on these documents. Both lines must stand in the
+// same branch; documents part at --- at column 0.
+func literalDocuments(f folder.File, tree *parse.Tree) ([]Document, error) {
+	l := &literals{file: f, text: string(f.Data), source: strings.Split(string(f.Data), "\n")}
+	l.list(tree.Root, nil)
+	l.takeMarks()
 	l.errs = append(l.errs, checkLines(f)...)
-	return l.found, errors.Join(l.errs...)
+	docs := make([]Document, len(l.found))
+	for i, d := range l.found {
+		docs[i] = d.Document
+	}
+	return docs, errors.Join(l.errs...)
 }
 
 type literals struct {
-	file  folder.File
-	text  string
-	found []Child
+	file   folder.File
+	text   string
+	source []string // lines
+	found  []*literal
+	// spans are the texts, in order; parts is how many lines of --- there were.
+	spans []span
+	parts int
 	errs  []error
 }
+
+// A literal is a document and the branch and part of the file that it is in.
+type literal struct {
+	Document
+	span
+	at int // byte offset of its place
+}
+
+// A span is a text between actions: what branches it is in, and how many lines
+// of --- are before it.
+type span struct {
+	from, to int // byte offsets
+	branch   branch
+	part     int
+}
+
+// A branch is where a text stands: the lists of if, with and range around it,
+// outermost first.
+type branch []arm
+
+// An arm is one list of a branching action; dot says whether `.` is another
+// one there.
+type arm struct {
+	list *parse.ListNode
+	dot  bool
+}
+
+// holds says whether all that is in o is in b too.
+func (b branch) holds(o branch) bool { return len(b) <= len(o) && slices.Equal(b, o[:len(b)]) }
+
+// changesDot says whether `.` may be another than the resource.
+func (b branch) changesDot() bool { return slices.ContainsFunc(b, func(a arm) bool { return a.dot }) }
 
 // A header is what one branch has said of the current document.
 type header struct {
@@ -44,24 +87,27 @@ var computedLine = regexp.MustCompile(`^(apiVersion|kind):[^#\n]*$`)
 var headerLine = regexp.MustCompile(`^(apiVersion|kind):[ \t]+["']?([A-Za-z0-9./-]+)["']?[ \t]*(?:#.*)?$`)
 
 // list reads one branch.
-func (l *literals) list(list *parse.ListNode) {
+func (l *literals) list(list *parse.ListNode, in branch) {
 	if list == nil {
 		return
 	}
 	h := header{}
+	below := func(list *parse.ListNode, dot bool) {
+		l.list(list, append(in[:len(in):len(in)], arm{list, dot}))
+	}
 	for _, n := range list.Nodes {
 		switch n := n.(type) {
 		case *parse.TextNode:
-			h = l.lines(n, h)
+			h = l.lines(n, h, in)
 		case *parse.IfNode:
-			l.list(n.List)
-			l.list(n.ElseList)
+			below(n.List, false)
+			below(n.ElseList, false)
 		case *parse.WithNode:
-			l.list(n.List)
-			l.list(n.ElseList)
+			below(n.List, true)
+			below(n.ElseList, false)
 		case *parse.RangeNode:
-			l.list(n.List)
-			l.list(n.ElseList)
+			below(n.List, true)
+			below(n.ElseList, false)
 		}
 	}
 	l.end(h)
@@ -69,8 +115,9 @@ func (l *literals) list(list *parse.ListNode) {
 
 // lines reads the whole lines of a text; what an action continues is not
 // literal.
-func (l *literals) lines(n *parse.TextNode, h header) header {
+func (l *literals) lines(n *parse.TextNode, h header, in branch) header {
 	off := int(n.Pos)
+	s := span{from: off, to: off, branch: in, part: l.parts}
 	for _, line := range strings.SplitAfter(string(n.Text), "\n") {
 		start := off
 		off += len(line)
@@ -79,19 +126,19 @@ func (l *literals) lines(n *parse.TextNode, h header) header {
 		if m := computedLine.FindStringSubmatch(line); m != nil && atColumn0 && !whole {
 			h.computed, h.computedAt = m[1], start
 		}
-		if !atColumn0 || !whole {
-			continue
-		}
 		line = strings.TrimRight(line, "\n")
-		if strings.HasPrefix(line, "---") {
+		if atColumn0 && whole && strings.HasPrefix(line, "---") {
 			l.end(h)
 			h = header{}
-			continue
+			l.spans = append(l.spans, s)
+			l.parts++
+			s = span{from: off, branch: in, part: l.parts}
+		} else if m := headerLine.FindStringSubmatch(line); m != nil && atColumn0 && whole {
+			h = l.said(h, m, start, s)
 		}
-		if m := headerLine.FindStringSubmatch(line); m != nil {
-			h = l.said(h, m[1], m[2], start)
-		}
+		s.to = off
 	}
+	l.spans = append(l.spans, s)
 	return h
 }
 
@@ -101,8 +148,9 @@ func (l *literals) trimmedAfter(off int) bool {
 	return off < len(l.text) && l.text[off] == '\n'
 }
 
-func (l *literals) said(h header, key, value string, at int) header {
-	if key == "kind" {
+// said takes up one line of a header: its key and its value.
+func (l *literals) said(h header, line []string, at int, in span) header {
+	if key, value := line[1], line[2]; key == "kind" {
 		h.kind = value
 	} else {
 		h.apiVersion = value
@@ -115,7 +163,8 @@ func (l *literals) said(h header, key, value string, at int) header {
 	if err != nil {
 		l.fail(at, "%s is no apiVersion: write group/version", h.apiVersion)
 	}
-	l.found = append(l.found, Child{gv.WithKind(h.kind), l.place(at)})
+	document := Document{GroupVersionKind: gv.WithKind(h.kind), Place: l.place(at), File: stem(l.file), Marks: map[string]string{}}
+	l.found = append(l.found, &literal{Document: document, span: in, at: at})
 	return header{}
 }
 

@@ -3,18 +3,14 @@ package kind
 import (
 	"errors"
 	"fmt"
-	"maps"
+	"reflect"
 	"regexp"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jacquard-operator/jacquard/engine/folder"
-	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
@@ -27,7 +23,8 @@ type Settings struct {
 	// storage version.
 	Version string `json:"version,omitempty"`
 	// Children are the kinds of children that no literal document says by
-	// itself, and where those may be that are not in the resource's namespace.
+	// itself, and where those may be that may be outside of the resource's
+	// namespace.
 	Children []ChildRule `json:"children,omitempty"`
 	// Reads are what templates may read outside of the resource's namespace.
 	Reads []ReadRule `json:"reads,omitempty"`
@@ -81,103 +78,42 @@ type Rollout struct {
 	ProgressDeadline metav1.Duration `json:"progressDeadline,omitempty"`
 }
 
-// places are those of the values of kind.yaml, by field.
-type places map[string]template.Place
+// Elsewhere says whether objects may be outside of the resource's namespace.
+func (n Namespaces) Elsewhere() bool { return n.Rendered || n.Listed != nil }
 
-// The bounds of lookAgain.
+// The bounds of durations, and what they are if not written.
 const (
-	DefaultLookAgain = 10 * time.Minute
-	ShortestLook     = 10 * time.Second
+	DefaultLookAgain        = 10 * time.Minute
+	DefaultProgressDeadline = 10 * time.Minute
+	ShortestLook            = 10 * time.Second
 )
+
+// DefaultWaves are the waves of a rollout if none are written; an empty list
+// means none.
+func DefaultWaves() []string { return []string{"1", "5%", "25%"} }
 
 const (
 	settingsVersion = "jacquard.dev/v1alpha1"
 	settingsKind    = "KindSettings"
 )
 
-// readSettings reads kind.yaml; without one everything has its default.
+// readSettings reads kind.yaml; without one everything has its default, and no
+// places are known.
 func readSettings(f *folder.File) (Settings, places, error) {
-	s := Settings{APIVersion: settingsVersion, Kind: settingsKind, LookAgain: metav1.Duration{Duration: DefaultLookAgain}}
+	s := Settings{
+		APIVersion: settingsVersion, Kind: settingsKind, LookAgain: metav1.Duration{Duration: DefaultLookAgain},
+		Rollout: Rollout{Waves: DefaultWaves(), ProgressDeadline: metav1.Duration{Duration: DefaultProgressDeadline}},
+	}
 	if f == nil {
 		return s, nil, nil
 	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(f.Data, &doc); err != nil {
-		return s, nil, notYAML(f, err)
+	root, err := document(f)
+	if err != nil || root == nil {
+		return s, nil, err
 	}
-	if len(doc.Content) == 0 {
-		return s, nil, nil
-	}
-	at := func(n *yaml.Node) template.Place {
-		return template.Place{File: f.Shown, Line: n.Line, Column: n.Column}
-	}
-	root := doc.Content[0]
-	if root.Kind != yaml.MappingNode {
-		return s, nil, &template.Error{Place: at(root), Err: errors.New("it must be a map of fields")}
-	}
-	written := places{}
-	var errs []error
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		key, value := root.Content[i], root.Content[i+1]
-		if first, twice := written[key.Value]; twice {
-			errs = append(errs, &template.Error{Place: at(key), Err: fmt.Errorf("%s occurs twice: it stands at %s already", key.Value, first)})
-			continue
-		}
-		written[key.Value] = at(value)
-		take, known := fields[key.Value]
-		if !known {
-			errs = append(errs, &template.Error{Place: at(key), Err: unknownField(key.Value)})
-			continue
-		}
-		if wrong := take(&s, value); wrong != "" {
-			errs = append(errs, &template.Error{Place: at(value), Err: fmt.Errorf("%s %s", key.Value, wrong)})
-		}
-	}
-	return s, written, errors.Join(errs...)
-}
-
-// fields take the value of a field of kind.yaml, or say what is wrong with it.
-var fields = map[string]func(*Settings, *yaml.Node) string{
-	"apiVersion": func(_ *Settings, n *yaml.Node) string { return mustBe(n, settingsVersion) },
-	"kind":       func(_ *Settings, n *yaml.Node) string { return mustBe(n, settingsKind) },
-	"version": func(s *Settings, n *yaml.Node) string {
-		if n.Tag != "!!str" || n.Kind != yaml.ScalarNode {
-			return "must be a text, such as v1"
-		}
-		s.Version = n.Value
-		return ""
-	},
-	"allowEmpty": func(s *Settings, n *yaml.Node) string {
-		if n.Tag != "!!bool" || n.Decode(&s.AllowEmpty) != nil {
-			return "must be true or false"
-		}
-		return ""
-	},
-	"lookAgain": func(s *Settings, n *yaml.Node) string {
-		d, err := time.ParseDuration(n.Value)
-		if err != nil || n.Kind != yaml.ScalarNode {
-			return "must be a duration, such as 10m or 90s"
-		}
-		if d < ShortestLook {
-			return "must be at least " + ShortestLook.String()
-		}
-		s.LookAgain.Duration = d
-		return ""
-	},
-}
-
-func mustBe(n *yaml.Node, want string) string {
-	if n.Kind != yaml.ScalarNode || n.Value != want {
-		return "must be " + want
-	}
-	return ""
-}
-
-func unknownField(name string) error {
-	if near := schema.Suggest(name, slices.Sorted(maps.Keys(fields))); near != "" {
-		return fmt.Errorf("unknown field %s; did you mean %s?", name, near)
-	}
-	return fmt.Errorf("unknown field %s; there are %s", name, strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
+	d := &decoder{file: f, places: places{}}
+	d.into(root, reflect.ValueOf(&s).Elem(), "")
+	return s, d.places, errors.Join(d.errs...)
 }
 
 var yamlLine = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -17,7 +18,8 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// A Catalog is every kind of some roots. It is read-only once loaded.
+// A Catalog is every kind of some roots. It is read-only once loaded and
+// configured.
 type Catalog struct {
 	// Kinds are the sound kinds, by name.
 	Kinds map[string]*kind.Kind
@@ -138,26 +140,41 @@ func (c *Catalog) compile(name string) {
 	}
 	k, err := kind.Compile(c.folders[name], crd, template.Limits{})
 	if err == nil {
-		err = c.checkScope(k)
+		err = k.CheckScopes(c.scopes)
 	}
 	if err != nil {
 		c.breaks(name, err)
 		return
 	}
-	c.Kinds[name] = k
+	c.Kinds[name] = k.At(kind.Site{Scopes: c.scopes})
 }
 
-// checkScope refuses children that a known definition says live in no
-// namespace; those of built-in kinds are refused by package kind.
-func (c *Catalog) checkScope(k *kind.Kind) error {
-	var errs []error
-	for _, child := range k.Children {
-		if crd := c.definition(child.GroupKind()); crd != nil && !crd.Namespaced {
-			errs = append(errs, &template.Error{Place: child.Place, Err: fmt.Errorf(
-				"%s is cluster-scoped, says %s: a child must live in the namespace of its resource", child.Kind, crd.File)})
-		}
+// Configure overrides the settings of the kinds by those of a file: a map of
+// kinds' names to maps of keys to values. Its error names what the file says
+// of kinds and keys that there are not, with places.
+func (c *Catalog) Configure(file string) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("reading settings: %w", err)
+	}
+	config, err := kind.ReadConfig(file, data)
+	if err != nil {
+		return err
+	}
+	known := slices.Concat(slices.Collect(maps.Keys(c.Kinds)), slices.Collect(maps.Keys(c.Broken)))
+	errs := []error{config.Check(slices.Sorted(slices.Values(known)))}
+	for name, k := range c.Kinds {
+		with, err := config.Apply(k)
+		c.Kinds[name] = with
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// scopes says whether a kind lives in no namespace, by its definition.
+func (c *Catalog) scopes(gvk apischema.GroupVersionKind) (clusterScoped, known bool) {
+	crd := c.definition(gvk.GroupKind())
+	return crd != nil && !crd.Namespaced, crd != nil
 }
 
 // definition finds the definition of a kind in crds/ and schemas/.

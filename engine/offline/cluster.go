@@ -2,25 +2,22 @@ package offline
 
 import (
 	"cmp"
-	"errors"
+	"encoding/base64"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 
-	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/schema"
-	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
 // A Cluster stands in for a live cluster: the kinds that it serves and the
@@ -28,6 +25,9 @@ import (
 type Cluster struct {
 	served  map[apischema.GroupVersionKind]bool
 	objects []*unstructured.Unstructured
+	// conditioned are the kinds whose CRDs declare status.conditions, wide
+	// those that a CRD among the objects says live in no namespace.
+	conditioned, wide map[apischema.GroupKind]bool
 }
 
 // Cluster makes a Cluster of the built-in kinds, crds/, and what a cluster file
@@ -35,7 +35,9 @@ type Cluster struct {
 // stand beside the resources. The error names definitions among the objects
 // that are none, with their places.
 func (c *Catalog) Cluster(file *File, others []*Object) (*Cluster, error) {
-	cluster := &Cluster{served: map[apischema.GroupVersionKind]bool{}}
+	cluster := &Cluster{
+		served: map[apischema.GroupVersionKind]bool{}, conditioned: map[apischema.GroupKind]bool{}, wide: map[apischema.GroupKind]bool{},
+	}
 	for gvk := range builtIn() {
 		cluster.served[gvk] = true
 	}
@@ -61,6 +63,9 @@ func (c *Catalog) Cluster(file *File, others []*Object) (*Cluster, error) {
 
 func (cl *Cluster) serve(crd *schema.CRD) {
 	for _, v := range crd.Versions {
+		if status, found := schema.Root(v).Field("status"); found && slices.Contains(status.Fields(), "conditions") {
+			cl.conditioned[v.GroupVersionKind().GroupKind()] = true
+		}
 		if v.Served {
 			cl.served[v.GroupVersionKind()] = true
 		}
@@ -69,22 +74,69 @@ func (cl *Cluster) serve(crd *schema.CRD) {
 
 var definitionKind = apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition")
 
-// take takes in an object; of a definition, the kind that it defines.
+// take takes in an object, as templates see it; of a definition, the kind that
+// it defines.
 func (cl *Cluster) take(o *Object) error {
 	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(o.Object)}
-	cl.objects = append(cl.objects, u)
-	if u.GroupVersionKind() != definitionKind {
-		return nil
+	u.SetManagedFields(nil)
+	if marks := u.GetAnnotations(); marks[corev1.LastAppliedConfigAnnotation] != "" {
+		delete(marks, corev1.LastAppliedConfigAnnotation)
+		u.SetAnnotations(marks)
+		if len(marks) == 0 {
+			u.SetAnnotations(nil)
+		}
 	}
+	cl.objects = append(cl.objects, u)
+	switch u.GroupVersionKind() {
+	case secretKind:
+		return encode(o, u)
+	case definitionKind:
+		return cl.define(o, u)
+	}
+	return nil
+}
+
+// define takes in the kind that a definition defines.
+func (cl *Cluster) define(o *Object, u *unstructured.Unstructured) error {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, crd); err != nil {
 		return fmt.Errorf("%s: reading the CustomResourceDefinition: %w", o.Place(""), err)
 	}
+	gk := apischema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}
+	cl.wide[gk] = crd.Spec.Scope == apiextensionsv1.ClusterScoped
 	for _, v := range crd.Spec.Versions {
 		if v.Served {
-			cl.served[apischema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind}] = true
+			cl.served[gk.WithVersion(v.Name)] = true
+		}
+		if v.Schema != nil && v.Schema.OpenAPIV3Schema != nil {
+			_, declares := v.Schema.OpenAPIV3Schema.Properties["status"].Properties["conditions"]
+			cl.conditioned[gk] = cl.conditioned[gk] || declares
 		}
 	}
+	return nil
+}
+
+var secretKind = corev1.SchemeGroupVersion.WithKind("Secret")
+
+// encode moves stringData into data, as the API server does.
+func encode(o *Object, u *unstructured.Unstructured) error {
+	plain, found := u.Object["stringData"].(map[string]any)
+	if !found {
+		return nil
+	}
+	data, _ := u.Object["data"].(map[string]any)
+	if data == nil {
+		data = map[string]any{}
+	}
+	for key, value := range plain {
+		text, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("%s: a value in stringData must be a text: quote it", o.Place("stringData."+key))
+		}
+		data[key] = base64.StdEncoding.EncodeToString([]byte(text))
+	}
+	delete(u.Object, "stringData")
+	u.Object["data"] = data
 	return nil
 }
 
@@ -103,41 +155,6 @@ func (c *Catalog) place(objects []*unstructured.Unstructured) {
 func newestFirst(a, b *unstructured.Unstructured) int {
 	x, y := a.GetCreationTimestamp(), b.GetCreationTimestamp()
 	return cmp.Or(y.Compare(x.Time), strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName()))
-}
-
-// For returns the cluster as the templates of one resource see it.
-func (cl *Cluster) For(k *kind.Kind, resource *unstructured.Unstructured) *World {
-	return &World{cluster: cl, owner: api.Owner{Kind: k.Name, Namespace: resource.GetNamespace(), Name: resource.GetName()}}
-}
-
-// A World is a Cluster seen from one resource. It is a template.World.
-type World struct {
-	cluster *Cluster
-	owner   api.Owner
-}
-
-// HasAPI says whether the cluster serves a kind.
-func (w *World) HasAPI(apiVersion, kind string) (bool, error) {
-	gv, err := apischema.ParseGroupVersion(apiVersion)
-	if err != nil {
-		return false, fmt.Errorf("reading apiVersion %s: %w", apiVersion, err)
-	}
-	return w.cluster.served[gv.WithKind(kind)], nil
-}
-
-// Children returns the objects that say by annotation that this file made them
-// and do not say that they are another resource's, newest first.
-func (w *World) Children(file string) ([]any, error) {
-	var found []any
-	for _, u := range w.cluster.objects {
-		marks := u.GetAnnotations()
-		owner, owned := marks[api.AnnotationOwner]
-		if marks[api.AnnotationFile] != file || u.GetNamespace() != w.owner.Namespace || owned && owner != w.owner.String() {
-			continue
-		}
-		found = append(found, u.Object)
-	}
-	return found, nil
 }
 
 // newestMinor is the minor version of Kubernetes 1 whose built-in kinds the
@@ -168,20 +185,3 @@ func removed(t reflect.Type) bool {
 	major, minor := dated.APILifecycleRemoved()
 	return major == 1 && minor <= newestMinor
 }
-
-// Await returns the newest child that a file made, and what it waits for.
-func (w *World) Await(string) (child any, waits string, err error) { return nil, "", errNotYet }
-
-// Lookup returns one object of the cluster.
-func (w *World) Lookup(template.Object) (any, error) { return nil, errNotYet }
-
-// Select returns the objects that match.
-func (w *World) Select(template.Object, labels.Selector) ([]any, error) { return nil, errNotYet }
-
-// Config returns a setting of the installation.
-func (w *World) Config(string) (any, error) { return nil, errNotYet }
-
-// Stable returns a stand-in for a drawn text.
-func (w *World) Stable(string, string, int) (string, error) { return "", errNotYet }
-
-var errNotYet = errors.New("it cannot be read yet")

@@ -101,6 +101,8 @@ func readCase(k *kind.Kind, name, dir string) (*Case, error) {
 // sorted keys, documents parted by ---) by the file that wants them.
 type Outcome struct {
 	Got map[string]string
+	// Waits says which files wait for what, a line for each.
+	Waits string
 	// Err is why nothing was rendered; then Got is empty.
 	Err error
 }
@@ -145,6 +147,9 @@ func outcome(ctx context.Context, r *Resource, cluster *Cluster) (*Outcome, erro
 		return &Outcome{Err: err}, nil
 	}
 	out := &Outcome{Got: map[string]string{}}
+	for _, w := range result.Waiting {
+		out.Waits += fmt.Sprintf("%s.yaml waits: %s\n", w.File, w.Message)
+	}
 	documents := make([]map[string]any, len(result.Children))
 	for i, child := range result.Children {
 		documents[i] = child.Object.Object

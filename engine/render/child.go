@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/jacquard-operator/jacquard/engine/kind"
-	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
@@ -21,15 +20,17 @@ var notWritten = []string{
 }
 
 // newChild is the one place where it is decided whether a document may be a
-// child of this resource.
+// child of this resource, or a patch of it.
 func newChild(k *kind.Kind, resource *unstructured.Unstructured, file string, d *template.Document) (Child, error) {
 	c := Child{File: file, Object: &unstructured.Unstructured{Object: d.Object}, Doc: d}
-	for _, check := range []func(*kind.Kind, *unstructured.Unstructured) error{c.checkKind, c.checkMetadata, c.checkName, c.checkNamespace} {
+	for _, check := range []func(*kind.Kind, *unstructured.Unstructured) error{
+		c.checkKind, c.checkMetadata, c.takePolicy, c.checkStatus, c.checkName, c.checkPlace,
+	} {
 		if err := check(k, resource); err != nil {
 			return c, err
 		}
 	}
-	return c, c.takePolicy()
+	return c, nil
 }
 
 func (c *Child) errorf(path []any, format string, args ...any) error {
@@ -49,9 +50,7 @@ func (c *Child) checkKind(k *kind.Kind, _ *unstructured.Unstructured) error {
 		return c.errorf([]any{"kind"}, "a List is not allowed: write its items as documents parted by ---")
 	case gvk.GroupKind() == k.GVK.GroupKind():
 		return c.errorf([]any{"kind"}, "a folder may not create its own kind %s", name)
-	case schema.ClusterScoped(gvk.GroupKind()):
-		return c.errorf([]any{"kind"}, "%s is cluster-scoped: a child must live in the namespace of its resource", name)
-	case !k.Creates(gvk):
+	case !k.Creates(gvk) && !k.Patched(gvk):
 		return c.errorf([]any{"kind"}, "the folder does not say literally that it creates this kind: write apiVersion and kind as literal lines at column 0, in the same branch")
 	}
 	return nil
@@ -63,9 +62,6 @@ func (c *Child) checkMetadata(*kind.Kind, *unstructured.Unstructured) error {
 		return c.errorf(nil, "%s has no metadata.name: give it one", c.Object.GetKind())
 	}
 	// Written and left out because its value is nothing just now counts too.
-	if _, there := c.Object.Object["status"]; there || c.Doc.Writes("status") {
-		return c.errorf([]any{"status"}, "status belongs to the cluster and cannot be rendered")
-	}
 	for _, field := range notWritten {
 		if _, there := meta[field]; !there && !c.Doc.Writes("metadata", field) {
 			continue
@@ -79,6 +75,14 @@ func (c *Child) checkMetadata(*kind.Kind, *unstructured.Unstructured) error {
 		if err := c.checkTexts(meta, field); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkStatus refuses a status, but in a patch of just that.
+func (c *Child) checkStatus(*kind.Kind, *unstructured.Unstructured) error {
+	if _, there := c.Object.Object["status"]; (there || c.Doc.Writes("status")) && c.Policy.Subresource != "status" {
+		return c.errorf([]any{"status"}, "status belongs to the cluster and cannot be rendered")
 	}
 	return nil
 }
@@ -114,17 +118,3 @@ func (c *Child) checkName(*kind.Kind, *unstructured.Unstructured) error {
 
 // pathName are groups whose objects have freer names.
 var pathName = map[string]bool{"rbac.authorization.k8s.io": true}
-
-// checkNamespace fills the resource's namespace in and refuses any other.
-func (c *Child) checkNamespace(k *kind.Kind, resource *unstructured.Unstructured) error {
-	if !k.CRD.Namespaced {
-		return c.errorf(nil, "%s is cluster-scoped, and so it has no namespace for %s", k.GVK.Kind, c.Object.GetKind())
-	}
-	meta := c.Object.Object["metadata"].(map[string]any)
-	v, given := meta["namespace"]
-	if ns, text := v.(string); given && (!text || ns != resource.GetNamespace()) {
-		return c.errorf([]any{"metadata", "namespace"}, "%s is in another namespace than its resource: leave metadata.namespace out", c.Object.GetKind())
-	}
-	meta["namespace"] = resource.GetNamespace()
-	return nil
-}

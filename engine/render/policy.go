@@ -3,6 +3,8 @@ package render
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/template"
@@ -37,7 +39,7 @@ type Policy struct {
 
 // takePolicy reads the annotations that are ours, which are literal text, and
 // takes off those that do not stay.
-func (c *Child) takePolicy() error {
+func (c *Child) takePolicy(k *kind.Kind, _ *unstructured.Unstructured) error {
 	meta := c.Object.Object["metadata"].(map[string]any)
 	if labels, ok := meta["labels"].(map[string]any); ok {
 		if keys := slices.Sorted(reserved(labels)); len(keys) > 0 {
@@ -63,7 +65,11 @@ func (c *Child) takePolicy() error {
 		delete(meta, "annotations")
 	}
 	c.Policy = newPolicy(marks)
-	return nil
+	if k.Says(c.File, gvk, marks) {
+		return nil
+	}
+	return c.errorf(nil, "the folder does not say literally what becomes of this %s: write %s and %s as literal lines in the document itself",
+		gvk.Kind, api.AnnotationOwnership, api.AnnotationAdopt)
 }
 
 // newPolicy is the policy of sound marks.

@@ -3,7 +3,7 @@ package render
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -40,18 +40,20 @@ type Result struct {
 // nothing of the resource may be applied or pruned; it joins what is wrong with
 // each file. Errors hold no values of the resource.
 func Children(ctx context.Context, k *kind.Kind, resource *unstructured.Unstructured, world template.World) (*Result, error) {
-	dot := Dot(resource)
+	files := k.Templates.For(Dot(resource), world)
 	r := &Result{}
 	var errs []error
 	for _, file := range k.Files {
-		docs, err := k.Templates.Execute(ctx, file, dot, world)
+		docs, err := files.Execute(ctx, file)
 		var wait *template.Wait
 		if errors.As(err, &wait) {
 			r.Waiting = append(r.Waiting, Waiting{file, wait.Message})
 			continue
 		}
 		if err != nil {
-			errs = append(errs, err)
+			if !slices.Contains(errs, err) { // of a file that another renders
+				errs = append(errs, err)
+			}
 			continue
 		}
 		r.Rendered = append(r.Rendered, file)
@@ -64,7 +66,7 @@ func Children(ctx context.Context, k *kind.Kind, resource *unstructured.Unstruct
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	return r, r.check(resource)
+	return r, errors.Join(r.checkNamespaces(k, resource), r.checkNumber(), r.checkTwice())
 }
 
 // Status renders status.yaml; nil without one.
@@ -83,24 +85,4 @@ func Status(ctx context.Context, k *kind.Kind, resource *unstructured.Unstructur
 		return docs[0].Object, nil
 	}
 	return nil, &template.Error{Place: docs[1].Place(), Err: errors.New("status.yaml must be one document")}
-}
-
-// check refuses what only shows when all files are rendered.
-func (r *Result) check(resource *unstructured.Unstructured) error {
-	if len(r.Children) > MaxChildren {
-		return fmt.Errorf("rendering: %d children are more than %d: %w", len(r.Children), MaxChildren, template.ErrBudget)
-	}
-	var errs []error
-	seen := map[string]*Child{}
-	for i := range r.Children {
-		c := &r.Children[i]
-		id := c.Object.GroupVersionKind().GroupKind().String() + "/" + c.Object.GetNamespace() + "/" + c.Object.GetName()
-		if first := seen[id]; first != nil {
-			errs = append(errs, &template.Error{Place: c.Doc.Place("metadata", "name"), Err: fmt.Errorf(
-				"%s of this name is rendered twice: here and at %s", c.Object.GetKind(), first.Doc.Place("metadata", "name"))})
-			continue
-		}
-		seen[id] = c
-	}
-	return errors.Join(errs...)
 }

@@ -91,7 +91,7 @@ func TestBombs(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	for _, tt := range bombs {
 		t.Run(tt.name, func(t *testing.T) {
-			set, err := Compile([]Source{{Name: "x", File: "x.yaml", Text: tt.text}}, Limits{})
+			set, err := Compile(Input{Sources: []Source{{Name: "x", File: "x.yaml", Text: tt.text}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,7 +146,7 @@ func watch() func() int64 {
 
 // TestDeadline ends what its steps would not end soon.
 func TestDeadline(t *testing.T) {
-	set, err := Compile([]Source{{Name: "x", File: "x.yaml", Text: "{{ range until 200000 }}{{ end }}a: 1"}}, Limits{})
+	set, err := Compile(Input{Sources: []Source{{Name: "x", File: "x.yaml", Text: "{{ range until 200000 }}{{ end }}a: 1"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,16 +19,31 @@ type Source struct {
 	Text string
 }
 
+// An Input is what a folder's templates are compiled of.
+type Input struct {
+	Sources []Source
+	// Files are the texts that `file` gives, by name.
+	Files map[string]string
+	// Config are the settings that `config` gives, by key; only the keys are
+	// looked at.
+	Config map[string]any
+	Limits Limits
+}
+
 // A Set is the compiled templates of one folder. It is immutable and may be
 // executed by many goroutines.
 type Set struct {
 	files   map[string]*routine
 	defines map[string]*routine
 	trees   map[string]*parse.Tree
+	texts   map[string]string
+	config  map[string]any
 	limits  Limits
 	shapes  *shapeCache
 	asks    []Ask
-	lost    map[string]bool
+	// rendered are the files whose text some file asks for.
+	rendered map[string]bool
+	lost     map[string]bool
 }
 
 // A routine is one compiled template: a file or a define.
@@ -37,16 +52,24 @@ type routine struct {
 	src   *source
 	body  block
 	slots int
+	asks  []Ask
+	needs []need
+	calls []*routine
+	// callsAny: it includes by a computed name.
+	callsAny bool
 }
 
 // Compile parses and compiles all files of a folder. Its error joins an *Error
 // for everything that is wrong: syntax, unknown and refused functions, names
-// defined twice, templates called that do not exist. With an error the Set
+// defined twice, templates, files and settings that do not exist, files that
+// render each other in a circle. With an error the Set
 // only shows the trees of those files that parse.
-func Compile(sources []Source, limits Limits) (*Set, error) {
+func Compile(in Input) (*Set, error) {
+	sources := in.Sources
 	s := &Set{
 		files: map[string]*routine{}, defines: map[string]*routine{}, trees: map[string]*parse.Tree{},
-		limits: limits.withDefaults(), shapes: newShapeCache(), lost: map[string]bool{},
+		texts: in.Files, config: in.Config, limits: in.Limits.withDefaults(), shapes: newShapeCache(),
+		rendered: map[string]bool{}, lost: map[string]bool{},
 	}
 	var errs []error
 	parsed := make([]map[string]*parse.Tree, len(sources))
@@ -64,6 +87,7 @@ func Compile(sources []Source, limits Limits) (*Set, error) {
 	for i, in := range sources {
 		errs = append(errs, s.compileSource(in, parsed[i]))
 	}
+	errs = append(errs, s.connect(sources)...)
 	return s, errors.Join(errs...)
 }
 
@@ -168,7 +192,7 @@ func (s *Set) compileSource(in Source, trees map[string]*parse.Tree) error {
 		if into.src.file != in.File { // the name is taken, which was said
 			continue
 		}
-		c := &compiler{set: s, src: into.src, scope: []string{"$"}, made: map[string]bool{}}
+		c := &compiler{set: s, into: into, src: into.src, scope: []string{"$"}, made: map[string]bool{}}
 		into.body = c.list(trees[name].Root)
 		into.slots = c.most
 		errs = append(errs, c.errs...)
@@ -179,6 +203,7 @@ func (s *Set) compileSource(in Source, trees map[string]*parse.Tree) error {
 // A compiler compiles one routine; it collects errors and goes on.
 type compiler struct {
 	set   *Set
+	into  *routine
 	src   *source
 	scope []string // names of the variables in scope; their index is the slot
 	most  int

@@ -12,5 +12,8 @@
 //
 // The way through the package: Compile (compile.go) makes a Set; Set.Execute
 // (exec.go, print.go) makes skeletons; shape.go parses them; fill.go puts the
-// values in and gives Documents.
+// values in and gives Documents. What templates read of the cluster, the
+// installation and each other is in reading.go and rendering.go, checked when
+// they are compiled by ask.go; seal.go keeps what was read from a Secret in
+// Secrets.
 package template

@@ -99,12 +99,13 @@ func countHoles(text []byte) int {
 const mostErrors = 10
 
 // documents parses the skeletons of a file and puts the values in.
-func (s *Set) documents(ctx context.Context, src *source, out *output) ([]*Document, error) {
+func (s *Set) documents(ctx context.Context, file *routine, out *output) ([]*Document, error) {
+	src := file.src
 	var docs []*Document
 	var errs []error
 	left := s.room()
 	for part := range out.documents() {
-		d, err := s.document(src, part, left)
+		d, err := s.document(file, part, left)
 		if err == nil {
 			err = onTime(ctx, pos{src, 0})
 		}
@@ -125,13 +126,15 @@ func (s *Set) documents(ctx context.Context, src *source, out *output) ([]*Docum
 }
 
 // document is one document, or nil if nothing is in it.
-func (s *Set) document(src *source, out *output, left *room) (*Document, error) {
+func (s *Set) document(file *routine, out *output, left *room) (*Document, error) {
+	src := file.src
 	root, err := s.shapes.parse(out.buf)
 	if err != nil {
 		return nil, out.explain(src, err)
 	}
 	f := newFiller(src, out, left)
-	f.network = root.isKind("NetworkPolicy")
+	f.network = root.says("kind", "NetworkPolicy")
+	f.secret = root.says("kind", "Secret") && root.says("apiVersion", "v1") && isChildFile(file.name)
 	v, err := f.fill(root, "")
 	if err != nil {
 		return nil, err
@@ -152,7 +155,9 @@ func (s *Set) value(at pos, out *output) (any, error) {
 	if err != nil {
 		return nil, out.explain(at.src, err)
 	}
-	v, err := newFiller(at.src, out, s.room()).fill(root, "")
+	f := newFiller(at.src, out, s.room())
+	f.open = true // the caller seals the result
+	v, err := f.fill(root, "")
 	if _, gone := v.(absent); gone {
 		return nil, err
 	}
@@ -214,11 +219,11 @@ func columnOffset(line string, column, first int) int {
 	return max(len(line)-1, 0)
 }
 
-// isKind says whether the document's literal kind is this.
-func (n *node) isKind(kind string) bool {
+// says says whether the document has this field, both literal.
+func (n *node) says(key, value string) bool {
 	for _, e := range n.entries {
-		if !e.merge && e.key.value == "kind" {
-			return e.value.value == kind
+		if !e.merge && e.key.value == key {
+			return e.value.value == value
 		}
 	}
 	return false

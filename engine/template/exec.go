@@ -2,7 +2,6 @@ package template
 
 import (
 	"context"
-	"fmt"
 
 	"k8s.io/apimachinery/pkg/labels"
 )
@@ -39,31 +38,17 @@ type exec struct {
 	ctx   context.Context
 	set   *Set
 	world World
-	dot   any
-	vars  []any
-	out   *output
-	steps int
-	depth int
-	spent int // bytes printed so far, in all outputs
-	made  int // bytes of what was made so far, see charge
-}
-
-// Execute runs a file with dot as both `.` and `$` and returns its documents,
-// values put in. It is a function of its arguments: the same ones give the
-// same documents. ctx carries the deadline.
-//
-// Errors are an *Error around what is wrong: a *Wait, a *Failure, ErrBudget,
-// or a mistake.
-func (s *Set) Execute(ctx context.Context, name string, dot map[string]any, world World) ([]*Document, error) {
-	r := s.files[name]
-	if r == nil {
-		return nil, fmt.Errorf("executing template: there is no file %q", name)
-	}
-	x := &exec{ctx: ctx, set: s, world: world, out: newOutput(len(r.src.text))}
-	if err := x.call(pos{r.src, 0}, r, dot); err != nil {
-		return nil, err
-	}
-	return s.documents(ctx, r.src, x.out)
+	// others knows what the other files render.
+	others *Rendering
+	dot    any
+	vars   []any
+	out    *output
+	steps  int
+	depth  int
+	spent  int // bytes printed so far, in all outputs
+	made   int // bytes of what was made so far, see charge
+	// taint is the grade of the most secret value that text looked into.
+	taint grade
 }
 
 // call runs a routine with its own variables; `$` and `.` are its argument.
@@ -122,7 +107,7 @@ func (x *exec) truth(v any) (bool, error) {
 			return true, nil
 		}
 	}
-	plain, err := x.text(v)
+	plain, err := x.plain(v)
 	switch v := plain.(type) {
 	case nil:
 		return false, err

@@ -172,7 +172,7 @@ func (e *chainExpr) eval(x *exec) (any, error) {
 		return nil, err
 	}
 	for _, name := range e.fields {
-		plain, err := x.text(v)
+		plain, err := x.plain(v)
 		if err != nil {
 			return nil, e.at.wrap(err)
 		}
@@ -180,7 +180,11 @@ func (e *chainExpr) eval(x *exec) (any, error) {
 		case nil:
 			return nil, nil
 		case map[string]any:
-			v = m[name]
+			if s, ok := v.(*sealed); ok {
+				v = s.field(name)
+			} else {
+				v = m[name]
+			}
 		default:
 			return nil, e.at.errorf("%s has no field %s", describe(m), name)
 		}
@@ -208,6 +212,8 @@ func (e *callExpr) eval(x *exec) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	before := x.taint
+	x.taint = notSealed
 	for i := range args {
 		if args[i], err = x.text(args[i]); err != nil {
 			return nil, e.at.wrap(err)
@@ -217,6 +223,10 @@ func (e *callExpr) eval(x *exec) (any, error) {
 	if err == nil {
 		err = x.chargeResult(e.fn.Name, args, v)
 	}
+	if x.taint != notSealed {
+		v = sealResult(e.fn.Name, len(args), x.taint, v)
+	}
+	x.taint = before
 	return v, e.at.wrap(err)
 }
 
@@ -225,6 +235,12 @@ func (e *specialExpr) eval(x *exec) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	before := x.taint
+	x.taint = notSealed
 	v, err := e.fn.call(x, e.at, args)
+	if x.taint != notSealed {
+		v = seal(v, sealedText)
+	}
+	x.taint = before
 	return v, e.at.wrap(err)
 }

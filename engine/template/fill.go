@@ -17,6 +17,9 @@ type filler struct {
 	// network: the document is a NetworkPolicy, where an absent list of peers
 	// or ports allows all of them.
 	network bool
+	// secret: the document is a Secret; open: what is filled may hold sealed
+	// values.
+	secret, open bool
 }
 
 // A room is what all documents of a file may still take.
@@ -204,7 +207,10 @@ func (f *filler) entry(e entry, key string, k keep) (any, error) {
 		return nil, f.errorf(e.value, "the value of %s must be literal text", key)
 	}
 	inside := f.under(k, e.key, key)
+	before := f.open
+	f.open = before || f.secret && e.opens(key)
 	v, err := f.fill(e.value, inside)
+	f.open = before
 	if err != nil {
 		return nil, err
 	}
@@ -220,6 +226,11 @@ func (f *filler) entry(e entry, key string, k keep) (any, error) {
 func (f *filler) key(n *node) (string, error) {
 	if n.kind == constNode {
 		return n.value.(string), f.left.take(0, len(n.value.(string)))
+	}
+	for _, p := range n.parts {
+		if p.hole >= 0 && f.holes[p.hole].sealed {
+			return "", f.holes[p.hole].at.errorf("a key was read from a Secret: keys are shown in messages")
+		}
 	}
 	key, err := f.text(n)
 	if n.bare {

@@ -19,7 +19,7 @@ func FuzzTemplate(f *testing.F) {
 	limits := Limits{Steps: 5000, Output: 1 << 16, Made: 1 << 20}
 	limits.Functions.Bytes, limits.Functions.Nodes = 1<<16, 1<<12
 	f.Fuzz(func(t *testing.T, text string) {
-		set, err := Compile([]Source{{Name: "x", File: "x.yaml", Text: text}, {Name: "_h.tpl", File: "_h.tpl", Text: partials}}, limits)
+		set, err := Compile(Input{Sources: []Source{{Name: "x", File: "x.yaml", Text: text}, {Name: "_h.tpl", File: "_h.tpl", Text: partials}}, Limits: limits})
 		if err != nil {
 			if err.Error() == "" {
 				t.Error("an error without text")

@@ -34,13 +34,16 @@ func trim(x *exec, _ pos, args []any) (any, error) {
 		return v.trimmed(" \t\r\n"), nil
 	case *encoded:
 		if text, ok := v.value.(string); ok && v.form == asText {
+			x.note(v.sealed)
 			return x.counted(strings.TrimSpace(text), nil)
 		}
-		return &encoded{value: v.value, form: v.form, blanks: -1}, nil
-	case quoted:
-		return x.counted(strings.TrimSpace(v.marked()), nil)
+		return &encoded{value: v.value, form: v.form, blanks: -1, sealed: v.sealed}, nil
 	}
-	return funcs.Table()["trim"].Call(args, x.set.limits.Functions)
+	text, err := x.text(args[0])
+	if err != nil {
+		return nil, err
+	}
+	return funcs.Table()["trim"].Call([]any{text}, x.set.limits.Functions)
 }
 
 // widest bounds an indentation.
@@ -58,13 +61,17 @@ func indentWith(name string) func(*exec, pos, []any) (any, error) {
 		case *fragment:
 			return v.lay(x, int(n), name == "nindent")
 		case *encoded:
-			return &encoded{v.value, v.form, int(n) + max(v.blanks, 0), name == "nindent" || v.newline}, nil
+			return &encoded{v.value, v.form, int(n) + max(v.blanks, 0), name == "nindent" || v.newline, v.sealed}, nil
 		}
-		text, err := textOf(args[1], x.set.limits.Functions)
+		plain, err := x.text(args[1])
 		if err != nil {
 			return nil, err
 		}
-		return &encoded{text, asText, int(n), name == "nindent"}, x.charge(len(text))
+		text, err := textOf(plain, x.set.limits.Functions)
+		if err != nil {
+			return nil, err
+		}
+		return &encoded{value: text, form: asText, blanks: int(n), newline: name == "nindent"}, x.charge(len(text))
 	}
 }
 

@@ -38,7 +38,7 @@ func locate(marks []mark, off int) pos {
 // line that is not empty.
 func (f *fragment) indented(first string, n int) *fragment {
 	blanks := strings.Repeat(" ", n)
-	out := &fragment{holes: f.holes, laid: f.laid}
+	out := &fragment{holes: f.holes, laid: f.laid, sealed: f.sealed}
 	var b strings.Builder
 	next, off := 0, 0
 	for line := range strings.Lines(f.text) {
@@ -71,7 +71,7 @@ func (f *fragment) indented(first string, n int) *fragment {
 // trimmed cuts the characters of cutset off both ends.
 func (f *fragment) trimmed(cutset string) *fragment {
 	left := len(f.text) - len(strings.TrimLeft(f.text, cutset))
-	out := &fragment{text: strings.Trim(f.text, cutset), holes: f.holes, laid: f.laid}
+	out := &fragment{text: strings.Trim(f.text, cutset), holes: f.holes, laid: f.laid, sealed: f.sealed}
 	for _, m := range f.marks {
 		shifted := mark{max(m.off-left, 0), m.at, m.whole}
 		if !m.whole && m.off < left {

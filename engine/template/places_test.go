@@ -48,21 +48,20 @@ func TestSyntaxIsPlaced(t *testing.T) {
 		{"a misspelt partial", `a: {{ include "lables" . }}`, `there is no template "lables"; did you mean labels?`},
 		{"a misspelt template", `{{ template "lables" . }}`, `there is no template "lables"; did you mean labels?`},
 		{"a file with .yaml", `a: {{ (child "x.yaml").status.a }}`, `child takes the name of the file without .yaml: child "x"`},
-		{"Files", `a: {{ .Files.Get "x" }}`, "x.yaml:1:7: {{ .Files.Get \"x\" }}: there is no .Files: put the text into the template"},
+		{"Files", `a: {{ .Files.Get "x" }}`, "x.yaml:1:7: {{ .Files.Get \"x\" }}: there is no .Files: put the file into the folder"},
 		{"Capabilities", `{{ if .Capabilities.APIVersions.Has "v1" }}a: 1{{ end }}`, `there is no .Capabilities: ask hasAPI "group/version" "Kind"`},
-		{"a checksum of a file", `a: {{ include (print $.Template.BasePath "/c.yaml") . | sha256sum }}`, "{{ .spec.config | toJson | sha256sum }}"},
-		{"a function to come", `a: {{ lookup "v1" "Secret" "a" "b" }}`, "the function lookup is not available: is not in this release; "},
+		{"a checksum of a file", `a: {{ include (print $.Template.BasePath "/c.yaml") . | sha256sum }}`, "{{ rendered \"file\" | sha256sum }}"},
 	}, resource())
 }
 
 // TestOneFileHidesNoOther: a file that does not parse hides nothing of another,
 // nor are its defines missed.
 func TestOneFileHidesNoOther(t *testing.T) {
-	set, err := Compile([]Source{
+	set, err := Compile(Input{Sources: []Source{
 		{Name: "a", File: "a.yaml", Text: "a: {{ quot 1 }}\nb: {{ include \"p\" . }}\nc: {{ (child \"b\").status }}"},
 		{Name: "b", File: "b.yaml", Text: "a: {{ if .x }}"},
 		{Name: "_p.tpl", File: "_p.tpl", Text: "{{ define \"p\" }}\n{{ . }"},
-	}, Limits{})
+	}})
 	want := "b.yaml:1:7: {{ if .x }}: this if is not closed: add {{ end }}\n" +
 		"_p.tpl:2:6: {{ . }: unexpected \"}\" in operand\n" +
 		"a.yaml:1:7: {{ quot 1 }}: there is no function quot; did you mean quote?"

@@ -32,8 +32,9 @@ func holeLead(h string) string {
 
 // A hole is a value and the action that printed it.
 type hole struct {
-	value any
-	at    pos
+	value  any
+	at     pos
+	sealed bool
 }
 
 // An output is a skeleton that is being written.
@@ -42,6 +43,8 @@ type output struct {
 	holes []hole
 	marks []mark
 	line  int // where the current line begins
+	// sealed: some hole is.
+	sealed bool
 }
 
 // newOutput makes an output with room for a usual file of this text.
@@ -83,7 +86,9 @@ func (x *exec) print(at pos, v any) error {
 
 func (x *exec) hole(at pos, kind string, v any) error {
 	x.out.marks = append(x.out.marks, mark{off: len(x.out.buf), at: at, whole: true})
-	x.out.holes = append(x.out.holes, hole{v, at})
+	v, secret := unseal(v)
+	x.out.holes = append(x.out.holes, hole{v, at, secret})
+	x.out.sealed = x.out.sealed || secret
 	if err := x.charge(holeBytes); err != nil {
 		return at.wrap(err)
 	}
@@ -108,7 +113,7 @@ func (x *exec) printEncoded(at pos, e *encoded) error {
 	if err := x.write(at, strings.Repeat(" ", max(e.blanks, 0))); err != nil {
 		return err
 	}
-	bare := &encoded{value: e.value, form: e.form, blanks: -1}
+	bare := &encoded{value: e.value, form: e.form, blanks: -1, sealed: e.sealed}
 	if !yaml {
 		return x.hole(at, holeValue, bare)
 	}
@@ -177,6 +182,7 @@ func (x *exec) append(at pos, f *fragment) error {
 		x.out.marks = append(x.out.marks, mark{m.off + base, m.at, m.whole})
 	}
 	x.out.holes = append(x.out.holes, f.holes...)
+	x.out.sealed = x.out.sealed || f.sealed
 	if err := x.charge(holeBytes * len(f.marks)); err != nil {
 		return at.wrap(err)
 	}

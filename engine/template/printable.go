@@ -18,6 +18,8 @@ type fragment struct {
 	marks []mark
 	// laid says that indent or nindent gave every line its place.
 	laid bool
+	// sealed: some hole is.
+	sealed bool
 }
 
 // encoded is what toYaml and toJson return: the value itself, and the form its
@@ -28,6 +30,7 @@ type encoded struct {
 	// blanks is the indentation given by indent or nindent, or -1.
 	blanks  int
 	newline bool // nindent
+	sealed  bool
 }
 
 // asText is the form of a text that indent or nindent laid: the text itself.
@@ -36,24 +39,39 @@ const asText = ""
 // quoted is what quote and squote return: a string as a whole value, and the
 // string with its marks in a text or as an argument.
 type quoted struct {
-	text string
-	mark string
+	text   string
+	mark   string
+	sealed bool
 }
 
 // errNothing is the error about nil where a text is needed.
 var errNothing = errors.New("the value is nothing (an absent field): give it a default, or leave the text out with `if`")
 
-// text returns v, or the text of v if it is printable and keeps what it is.
+// text returns v, or the text of v if it is printable and keeps what it is. It
+// takes note of seals.
 func (x *exec) text(v any) (any, error) {
 	switch p := v.(type) {
+	case *sealed:
+		x.taint = max(x.taint, p.as)
+		return p.value, nil
 	case *fragment:
+		x.note(p.sealed)
 		return x.counted(p.resolve(x.set.limits.Functions))
 	case *encoded:
+		x.note(p.sealed)
 		return x.counted(p.encode(x.set.limits.Functions))
 	case quoted:
+		x.note(p.sealed)
 		return x.counted(p.marked(), nil)
 	}
 	return v, nil
+}
+
+// note takes note of a text with a sealed part.
+func (x *exec) note(secret bool) {
+	if secret {
+		x.taint = sealedText
+	}
 }
 
 // counted charges a text that was made.

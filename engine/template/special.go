@@ -33,8 +33,15 @@ func init() {
 		"fail":       {1, 1, failWith, nil},
 		"wait":       {1, 1, waitWith, nil},
 		"hasAPI":     {2, 2, hasAPI, checkHasAPI},
+		"lookup":     {4, 4, lookup, checkLookup},
+		"select":     {3, 4, selectObjects, checkSelect},
 		"child":      {1, 1, child, checkChild},
 		"children":   {1, 1, children, checkChild},
+		"await":      {1, 1, await, checkChild},
+		"rendered":   {1, 1, rendered, checkRendered},
+		"config":     {1, 1, config, checkConfig},
+		"file":       {1, 1, file, checkFile},
+		"stable":     {3, 3, stable, checkStable},
 	}
 	for _, form := range []string{"toYaml", "toYamlPretty", "toJson", "mustToJson", "toRawJson", "toPrettyJson"} {
 		if funcs.Table()[form] != nil {
@@ -70,15 +77,21 @@ func include(x *exec, at pos, args []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &fragment{text: string(inner.buf), holes: inner.holes, marks: inner.marks}, nil
+	return &fragment{text: string(inner.buf), holes: inner.holes, marks: inner.marks, sealed: inner.sealed}, nil
 }
 
 func checkInclude(c *compiler, fn *parse.IdentifierNode, args []parse.Node) {
 	if len(args) == 0 {
 		return
 	}
-	if name, ok := args[0].(*parse.StringNode); ok && c.set.defines[name.Text] == nil {
+	name, ok := args[0].(*parse.StringNode)
+	switch {
+	case !ok:
+		c.into.callsAny = true
+	case c.set.defines[name.Text] == nil:
 		c.noTemplate(fn, name.Text)
+	default:
+		c.into.calls = append(c.into.calls, c.set.defines[name.Text])
 	}
 }
 
@@ -97,7 +110,7 @@ func quoteWith(mark string) func(*exec, pos, []any) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			texts = append(texts, quoted{s, mark})
+			texts = append(texts, quoted{text: s, mark: mark})
 		}
 		switch {
 		case len(texts) == 0:
@@ -134,6 +147,7 @@ func decodeAs(form string) func(*exec, pos, []any) (any, error) {
 
 func decode(x *exec, at pos, form string, arg any) (any, error) {
 	if f, ok := arg.(*fragment); ok {
+		x.note(f.sealed)
 		return x.set.value(at, &output{buf: []byte(f.text), holes: f.holes, marks: f.marks})
 	}
 	v, err := x.text(arg)
@@ -143,7 +157,7 @@ func decode(x *exec, at pos, form string, arg any) (any, error) {
 	return funcs.Table()[form].Call([]any{v}, x.set.limits.Functions)
 }
 
-// checkDecode lets through one field as it stands and what is built by
+// checkDecode lets through one field or read as it stands and what is built by
 // include: a text put together from values could carry structure in.
 func checkDecode(c *compiler, fn *parse.IdentifierNode, args []parse.Node) {
 	piped := c.piped
@@ -151,7 +165,7 @@ func checkDecode(c *compiler, fn *parse.IdentifierNode, args []parse.Node) {
 		piped = &parse.CommandNode{Args: args}
 	}
 	if piped == nil || !c.asItStands(piped) {
-		c.fail(fn, "%s takes one field as it stands, or an include", fn.Ident)
+		c.fail(fn, "%s takes one field as it stands, one read such as file or lookup, or an include", fn.Ident)
 	}
 }
 
@@ -167,7 +181,7 @@ func (c *compiler) asItStands(cmd *parse.CommandNode) bool {
 	case *parse.PipeNode:
 		return len(cmd.Args) == 1 && len(n.Cmds) == 1 && c.asItStands(n.Cmds[0])
 	case *parse.IdentifierNode:
-		return n.Ident == "include" || n.Ident == "child" || n.Ident == "children" || n.Ident == "index" || n.Ident == "get"
+		return n.Ident == "include" || n.Ident == "index" || n.Ident == "get" || reads[n.Ident]
 	}
 	return false
 }
@@ -199,7 +213,11 @@ func waitWith(x *exec, _ pos, args []any) (any, error) {
 }
 
 func message(x *exec, v any) string {
+	x.taint = notSealed
 	plain, err := x.text(v)
+	if x.taint != notSealed {
+		return sealedMessage
+	}
 	if err != nil {
 		return "no message"
 	}
@@ -208,24 +226,4 @@ func message(x *exec, v any) string {
 		return "no message"
 	}
 	return s
-}
-
-func hasAPI(x *exec, _ pos, args []any) (any, error) {
-	return x.world.HasAPI(args[0].(string), args[1].(string))
-}
-
-func child(x *exec, _ pos, args []any) (any, error) {
-	all, err := x.world.Children(args[0].(string))
-	if err != nil || len(all) == 0 {
-		return nil, err
-	}
-	return all[0], nil
-}
-
-func children(x *exec, _ pos, args []any) (any, error) {
-	all, err := x.world.Children(args[0].(string))
-	if all == nil {
-		all = []any{}
-	}
-	return all, err
 }

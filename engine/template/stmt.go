@@ -156,6 +156,7 @@ func (c *compiler) template(n *parse.TemplateNode) stmt {
 		c.noTemplate(n, n.Name)
 		return nil
 	}
+	c.into.calls = append(c.into.calls, called)
 	s := &callStmt{at: c.at(n), call: called, arg: constant{}}
 	if n.Pipe != nil {
 		s.arg = c.pipe(n.Pipe)
@@ -231,27 +232,37 @@ func (s *rangeStmt) run(x *exec) (signal, error) {
 	if err != nil {
 		return goOn, err
 	}
-	plain, err := x.text(over)
+	plain, err := x.plain(over)
 	if err != nil {
 		return goOn, s.at.wrap(err)
 	}
-	switch v := plain.(type) {
-	case nil:
+	n, item := items(plain)
+	switch {
+	case plain == nil:
 		return s.none.run(x)
-	case int64:
-		return s.times(x, v)
-	case []any:
-		return s.each(x, len(v), func(i int) (any, any) { return int64(i), v[i] })
-	case map[string]any:
-		keys := sortedKeys(v)
-		return s.each(x, len(keys), func(i int) (any, any) { return keys[i], v[keys[i]] })
-	default:
-		return goOn, s.at.errorf("range needs a list, a map or a whole number, not %s", describe(v))
+	case item == nil:
+		return goOn, s.at.errorf("range needs a list, a map or a whole number, not %s", describe(plain))
 	}
+	if secret, ok := over.(*sealed); ok {
+		open := item
+		item = func(i int) (any, any) { return secret.entry(open(i)) }
+	}
+	return s.each(x, n, item)
 }
 
-func (s *rangeStmt) times(x *exec, n int64) (signal, error) {
-	return s.each(x, int(max(n, 0)), func(i int) (any, any) { return int64(i), int64(i) })
+// items gives the number of a value's items and what gives each; nil if the
+// value has none.
+func items(v any) (n int, item func(int) (key, value any)) {
+	switch v := v.(type) {
+	case int64:
+		return int(max(v, 0)), func(i int) (any, any) { return int64(i), int64(i) }
+	case []any:
+		return len(v), func(i int) (any, any) { return int64(i), v[i] }
+	case map[string]any:
+		keys := sortedKeys(v)
+		return len(keys), func(i int) (any, any) { return keys[i], v[keys[i]] }
+	}
+	return 0, nil
 }
 
 // each runs the body n times; one iteration is one step of the budget.

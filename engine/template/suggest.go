@@ -35,9 +35,9 @@ var helmRoots = map[string]string{
 	"Values":       "read the custom resource: .spec",
 	"Release":      "read the custom resource: .metadata.name, .metadata.namespace",
 	"Chart":        "a folder has no chart; write the text itself",
-	"Files":        "put the text into the template or a ConfigMap",
+	"Files":        `put the file into the folder's files/ and use file "name"`,
 	"Capabilities": `ask hasAPI "group/version" "Kind"`,
-	"Template":     "write the text itself; for a checksum of a file, take that of what goes into it: {{ .spec.config | toJson | sha256sum }}, or of a partial",
+	"Template":     `write the text itself; for a checksum of a file: {{ rendered "file" | sha256sum }}`,
 }
 
 // readsHelm refuses what only a Helm chart can read.

@@ -2,22 +2,15 @@ package template
 
 import (
 	"context"
-	"k8s.io/apimachinery/pkg/labels"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 )
 
-// still is a World of nothing.
-type still struct{}
-
-func (still) HasAPI(string, string) (bool, error) { return false, nil }
-func (still) Children(string) ([]any, error)      { return nil, nil }
-
 func run(t *testing.T, text string, dot map[string]any) ([]map[string]any, error) {
 	t.Helper()
-	set, err := Compile([]Source{{Name: "x", File: "templates/k/x.yaml", Text: text}, {Name: "_h.tpl", File: "templates/k/_h.tpl", Text: partials}}, Limits{})
+	set, err := Compile(Input{Sources: []Source{{Name: "x", File: "templates/k/x.yaml", Text: text}, {Name: "_h.tpl", File: "templates/k/_h.tpl", Text: partials}}})
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +128,7 @@ var refusals = []struct{ name, text, want string }{
 	{"endless", "{{ range until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}", "a bound was reached"},
 	{"recursion", `{{ define "r" }}{{ template "r" . }}{{ end }}{{ template "r" . }}`, "a bound was reached"},
 	{"unknown template", `a: {{ include "nope" . }}`, `there is no template "nope"`},
-	{"fromYaml of a made text", `a: {{ printf "a: %s" .spec.image | fromYaml }}`, "fromYaml takes one field as it stands, or an include"},
+	{"fromYaml of a made text", `a: {{ printf "a: %s" .spec.image | fromYaml }}`, "fromYaml takes one field as it stands, one read such as file or lookup, or an include"},
 	{"lost copy", "{{ $m := dict }}{{ $_ := set $m \"a\" 1 }}a: 1", "templates/k/x.yaml:1:26: {{ $_ := set $m \"a\" 1 }}: set returns a changed copy, which is lost here"},
 	{"blanks from a value", "a: |\n  {{ .spec.image | indent (int .spec.port) }}", "the number of blanks must be written out: indent 4"},
 	{"no map", "- a", "the document is a list, not a map of fields"},
@@ -166,8 +159,8 @@ func contains(s, part string) bool {
 }
 
 func TestPlaces(t *testing.T) {
-	set, err := Compile([]Source{{Name: "x", File: "x.yaml", Text: "a: 1\nb:\n  c: {{ .spec.image }}\n  {{- include \"labels\" . | nindent 2 }}\nd:\n- x: 1\n{{ toYaml .spec.args }}\n- z: 2\n"},
-		{Name: "_h.tpl", File: "_h.tpl", Text: partials}}, Limits{})
+	set, err := Compile(Input{Sources: []Source{{Name: "x", File: "x.yaml", Text: "a: 1\nb:\n  c: {{ .spec.image }}\n  {{- include \"labels\" . | nindent 2 }}\nd:\n- x: 1\n{{ toYaml .spec.args }}\n- z: 2\n"},
+		{Name: "_h.tpl", File: "_h.tpl", Text: partials}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,9 +177,3 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 }
-
-func (still) Await(string) (any, string, error)             { return nil, "", nil }
-func (still) Lookup(Object) (any, error)                    { return nil, nil }
-func (still) Select(Object, labels.Selector) ([]any, error) { return nil, nil }
-func (still) Config(string) (any, error)                    { return nil, nil }
-func (still) Stable(string, string, int) (string, error)    { return "", nil }

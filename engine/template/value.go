@@ -10,6 +10,9 @@ import (
 // whole is a value that stands alone, for the document to own: it keeps its
 // own type. Nothing is absent.
 func (f *filler) whole(h hole, k keep) (any, error) {
+	if err := f.refuse(h); err != nil {
+		return nil, err
+	}
 	v := h.value
 	if e, ok := v.(*encoded); ok {
 		v = e.value
@@ -97,6 +100,9 @@ func (f *filler) text(n *node) (string, error) {
 			continue
 		}
 		h := f.holes[p.hole]
+		if err := f.refuse(h); err != nil {
+			return "", err
+		}
 		s, err := textOf(h.value, f.left.lim)
 		if err != nil {
 			return "", h.at.wrap(err)

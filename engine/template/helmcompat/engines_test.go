@@ -39,10 +39,10 @@ func renderHelm(f fragment) ([]any, error) {
 
 // renderOurs renders with our engine, as the file fragment.yaml of a folder.
 func renderOurs(f fragment) ([]any, error) {
-	set, err := template.Compile([]template.Source{
+	set, err := template.Compile(template.Input{Sources: []template.Source{
 		{Name: "_helpers.tpl", File: "_helpers.tpl", Text: f.partials},
 		{Name: "fragment", File: "fragment.yaml", Text: f.template},
-	}, template.Limits{})
+	}})
 	if err != nil {
 		return nil, fmt.Errorf("compiling with ours: %w", err)
 	}

@@ -1,0 +1,165 @@
+package kind
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+// places are those of the values of a file, by path, such as children[0].kind.
+type places map[string]template.Place
+
+// A decoder puts YAML into Go values strictly: every field must be known, be
+// there once and be of its type. What is wrong is collected with its place.
+type decoder struct {
+	file   *folder.File
+	places places
+	errs   []error
+}
+
+// document parses a file of one document; nil if nothing is in it.
+func document(f *folder.File) (*yaml.Node, error) {
+	var doc, next yaml.Node
+	d := yaml.NewDecoder(strings.NewReader(string(f.Data)))
+	if err := d.Decode(&doc); err != nil || len(doc.Content) == 0 {
+		if strings.TrimSpace(string(f.Data)) == "" || err != nil && err.Error() == "EOF" {
+			return nil, nil
+		}
+		return nil, notYAML(f, err)
+	}
+	if d.Decode(&next) == nil {
+		return nil, &template.Error{Place: placeOf(f, &next), Err: errors.New("it must be one document")}
+	}
+	return doc.Content[0], nil
+}
+
+func placeOf(f *folder.File, n *yaml.Node) template.Place {
+	return template.Place{File: f.Shown, Line: n.Line, Column: n.Column}
+}
+
+func (d *decoder) fail(n *yaml.Node, format string, args ...any) {
+	d.errs = append(d.errs, &template.Error{Place: placeOf(d.file, n), Err: fmt.Errorf(format, args...)})
+}
+
+var (
+	durationType   = reflect.TypeFor[metav1.Duration]()
+	namespacesType = reflect.TypeFor[Namespaces]()
+)
+
+// into puts the value of a node into v; path is the field's, "" of the whole.
+func (d *decoder) into(n *yaml.Node, v reflect.Value, path string) {
+	d.places[path] = placeOf(d.file, n)
+	switch {
+	case v.Type() == durationType:
+		d.duration(n, v, path)
+	case v.Type() == namespacesType:
+		d.namespaces(n, v, path)
+	case v.Kind() == reflect.Struct:
+		d.fields(n, v, path)
+	case v.Kind() == reflect.Slice:
+		d.items(n, v, path)
+	case v.Kind() == reflect.Bool:
+		if n.Tag != "!!bool" || n.Decode(v.Addr().Interface()) != nil {
+			d.fail(n, "%s must be true or false", path)
+		}
+	default: // string
+		if n.Tag != "!!str" || n.Kind != yaml.ScalarNode {
+			d.fail(n, "%s must be a text", path)
+			return
+		}
+		v.SetString(n.Value)
+	}
+}
+
+// fields reads a map into a struct.
+func (d *decoder) fields(n *yaml.Node, v reflect.Value, path string) {
+	if n.Kind != yaml.MappingNode {
+		d.fail(n, "%s must be a map of fields", subject(path))
+		return
+	}
+	known := map[string]reflect.Value{}
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		known[name] = v.Field(i)
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		field := below(path, key.Value)
+		if first, twice := d.places[field]; twice {
+			d.fail(key, "%s occurs twice: it stands at %s already", field, first)
+			continue
+		}
+		if into, found := known[key.Value]; found {
+			d.into(value, into, field)
+			continue
+		}
+		d.places[field] = placeOf(d.file, value)
+		d.fail(key, "unknown field %s; %s", field, meant(key.Value, slices.Sorted(maps.Keys(known))))
+	}
+}
+
+func subject(path string) string {
+	if path == "" {
+		return "it"
+	}
+	return path
+}
+
+// meant says which name a misspelt one means, or which there are.
+func meant(name string, known []string) string {
+	if near := schema.Suggest(name, known); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return "there are " + strings.Join(known, ", ")
+}
+
+// items reads a list; one that is written is never nil.
+func (d *decoder) items(n *yaml.Node, v reflect.Value, path string) {
+	if n.Kind != yaml.SequenceNode {
+		d.fail(n, "%s must be a list", path)
+		return
+	}
+	list := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
+	for i, item := range n.Content {
+		d.into(item, list.Index(i), path+"["+strconv.Itoa(i)+"]")
+	}
+	v.Set(list)
+}
+
+func (d *decoder) duration(n *yaml.Node, v reflect.Value, path string) {
+	t, err := time.ParseDuration(n.Value)
+	switch {
+	case err != nil || n.Kind != yaml.ScalarNode:
+		d.fail(n, "%s must be a duration, such as 10m or 90s", path)
+	case t < ShortestLook:
+		d.fail(n, "%s must be at least %s", path, ShortestLook)
+	default:
+		v.Set(reflect.ValueOf(metav1.Duration{Duration: t}))
+	}
+}
+
+// namespaces reads own, rendered, or a list of names.
+func (d *decoder) namespaces(n *yaml.Node, v reflect.Value, path string) {
+	ns := v.Addr().Interface().(*Namespaces)
+	switch {
+	case n.Kind == yaml.SequenceNode && len(n.Content) > 0:
+		d.items(n, reflect.ValueOf(&ns.Listed).Elem(), path)
+	case n.Kind == yaml.ScalarNode && n.Value == "rendered":
+		ns.Rendered = true
+	case n.Kind == yaml.ScalarNode && n.Value == "own":
+	default:
+		d.fail(n, "%s must be own, rendered or a list of names", path)
+	}
+}

@@ -1,0 +1,247 @@
+package kind
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+// structural are the annotations that decide what a document is; they cannot
+// depend on anything.
+var structural = []string{api.AnnotationOwnership, api.AnnotationSubresource, api.AnnotationAdopt}
+
+// A mark is one literal annotation of ours and where it stands.
+type mark struct {
+	span
+	key, value     string
+	line           int // index
+	keyAt, valueAt int // byte offsets in the line
+	wrong          string
+}
+
+// takeMarks finds the annotations of ours, gives them to their documents, and
+// checks them there.
+func (l *literals) takeMarks() {
+	taken := make([][]mark, len(l.found))
+	for _, m := range l.marks() {
+		if m.wrong != "" {
+			l.failMark(m, m.valueAt, "%s", m.wrong)
+			continue
+		}
+		of := l.documentsOf(m)
+		for _, i := range of {
+			if l.takeMark(m, l.found[i]) {
+				taken[i] = append(taken[i], m)
+			}
+		}
+		if len(of) == 0 && slices.Contains(structural, m.key) {
+			l.failMark(m, m.keyAt, "%s is about a document whose apiVersion and kind are literal lines at column 0, in the same branch; there are none", m.key)
+		}
+	}
+	for i, d := range l.found {
+		l.checkTogether(d, taken[i])
+	}
+}
+
+// documentsOf finds the documents that an annotation is about: those whose
+// branch is around it or within its own, else all of its part of the file.
+func (l *literals) documentsOf(m mark) []int {
+	var near, all []int
+	for i, d := range l.found {
+		if m.part != d.part {
+			continue
+		}
+		all = append(all, i)
+		if m.branch.holds(d.branch) || d.branch.holds(m.branch) {
+			near = append(near, i)
+		}
+	}
+	if near == nil {
+		return all
+	}
+	return near
+}
+
+// takeMark gives an annotation to a document.
+func (l *literals) takeMark(m mark, d *literal) bool {
+	if err := CheckMark(d.GroupVersionKind, m.key, m.value); err != nil {
+		l.failMark(m, m.valueAt, "%w", err)
+		return false
+	}
+	if !m.branch.holds(d.branch) && slices.Contains(structural, m.key) {
+		l.failMark(m, m.keyAt, "%s must not depend on anything: write it in the same branch as apiVersion and kind", m.key)
+	}
+	if _, twice := d.Marks[m.key]; !twice {
+		d.Marks[m.key] = m.value
+	}
+	return true
+}
+
+// checkTogether checks what the annotations of one document make together.
+func (l *literals) checkTogether(d *literal, marks []mark) {
+	key, err := CheckMarks(d.GroupVersionKind, d.Marks)
+	at := slices.IndexFunc(marks, func(m mark) bool { return m.key == key })
+	switch {
+	case err != nil && at < 0:
+		l.fail(d.at, "%w", err)
+	case err != nil:
+		l.failMark(marks[at], marks[at].keyAt, "%w", err)
+	}
+	if at := slices.IndexFunc(marks, func(m mark) bool { return m.key == api.AnnotationAdopt }); at >= 0 && !l.nameIsSafe(d) {
+		l.failMark(marks[at], marks[at].keyAt, "%s is only for names that are literal or made of .metadata.name: a name out of the resource's spec could take over anything", api.AnnotationAdopt)
+	}
+}
+
+func (l *literals) failMark(m mark, off int, format string, args ...any) {
+	l.errs = append(l.errs, &template.Error{
+		Place: template.Place{File: l.file.Shown, Line: m.line + 1, Column: column(l.source[m.line], off)}, Err: fmt.Errorf(format, args...)})
+}
+
+func column(line string, off int) int { return utf8.RuneCountInString(line[:off]) + 1 }
+
+// marks finds the lines of the file's own text that are annotations of ours on
+// a document.
+func (l *literals) marks() []mark {
+	var all []mark
+	start := 0
+	for i, line := range l.source {
+		for _, at := range ownKeys(l.source, i) {
+			m := mark{key: line[at[0]:at[1]], line: i, keyAt: at[0]}
+			s, ok := l.spanAt(start + at[0])
+			if !ok || !slices.Contains(api.AuthorAnnotations, m.key) || isLabel(l.source, i) {
+				continue
+			}
+			m.span = s
+			m.read(line, at[1])
+			if m.wrong == "" && !ofDocument(l.source, i) {
+				m.valueAt, m.wrong = m.keyAt, m.key+" does nothing here: it belongs to metadata.annotations of the document"
+			}
+			all = append(all, m)
+		}
+		start += len(line) + 1
+	}
+	return all
+}
+
+// spanAt finds the text that holds an offset.
+func (l *literals) spanAt(off int) (span, bool) {
+	i := slices.IndexFunc(l.spans, func(s span) bool { return s.from <= off && off < s.to })
+	if i < 0 {
+		return span{}, false
+	}
+	return l.spans[i], true
+}
+
+// ownKeys are where the keys of ours in a line begin and end; none in comments
+// and in texts of block scalars.
+func ownKeys(lines []string, i int) [][2]int {
+	line := lines[i]
+	if !strings.Contains(line, api.Domain+"/") || strings.HasPrefix(strings.TrimSpace(line), "#") || inRaw(lines, i) {
+		return nil
+	}
+	var found [][2]int
+	for _, m := range ownKey.FindAllStringSubmatchIndex(line, -1) {
+		found = append(found, [2]int{m[2], m[3]})
+	}
+	return found
+}
+
+// flowEnd ends a value within braces.
+var flowEnd = regexp.MustCompile(`^("(?:[^"\\]|\\.)*"|'[^']*'|[^,}"']*)`)
+
+// read reads the value, which follows the key that ends at off; it must be a
+// literal text on the same line.
+func (m *mark) read(line string, off int) {
+	off += strings.IndexByte(line[off:], ':') + 1
+	off += len(line[off:]) - len(strings.TrimLeft(line[off:], " \t"))
+	text := line[off:]
+	if strings.Contains(line[:m.keyAt], "{") {
+		text = flowEnd.FindString(text)
+	}
+	m.valueAt = min(off, len(line))
+	var doc yaml.Node
+	switch {
+	case strings.Contains(text, "{{"):
+		m.wrong = fmt.Sprintf("%s must be literal: write the values that there are in branches of `if`", m.key)
+	case yaml.Unmarshal([]byte(text), &doc) != nil || len(doc.Content) == 0 || doc.Content[0].Kind != yaml.ScalarNode ||
+		doc.Content[0].Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
+		m.wrong = fmt.Sprintf("%s must be a text on one line", m.key)
+	case doc.Content[0].Tag != "!!str":
+		m.wrong = fmt.Sprintf("%s must be a text: quote it", m.key)
+	default:
+		m.value = doc.Content[0].Value
+	}
+}
+
+// ofDocument says whether a line stands under the document's own metadata, as
+// far as that can be seen.
+func ofDocument(lines []string, i int) bool {
+	top := i
+	for at := parent(lines, i); at >= 0; at = parent(lines, at) {
+		top = at
+	}
+	key := keyAlone.FindStringSubmatch(lines[top])
+	return indent(lines[top]) > 0 || key == nil || key[1] == "metadata" || top == i
+}
+
+var (
+	nameLine   = regexp.MustCompile(`^(?:metadata:\s*\{(?:.*,)?\s*|\s+)name:\s*(.*)$`)
+	nameAction = regexp.MustCompile(`\{\{-?\s*(?:(\$?)\.metadata\.name|childName\s+(\$?)\.metadata\.name\s+"[^"]*")\s*-?\}\}`)
+)
+
+// nameIsSafe says whether the document's name is literal or made of the
+// resource's name: each line of the document that gives it one is.
+func (l *literals) nameIsSafe(d *literal) bool {
+	start, found := 0, false
+	for i, line := range l.source {
+		m := nameLine.FindStringSubmatch(line)
+		off := start
+		start += len(line) + 1
+		if m == nil || indent(line) > 0 && !underMetadata(l.source, i) {
+			continue
+		}
+		s, ok := l.spanAt(off + strings.Index(line, "name:"))
+		if !ok || s.part != d.part || !s.branch.holds(d.branch) && !d.branch.holds(s.branch) {
+			continue
+		}
+		value := m[1]
+		if indent(line) == 0 {
+			value, _, _ = strings.Cut(strings.ReplaceAll(value, "}}", "\x00"), "}")
+			value, _, _ = strings.Cut(strings.ReplaceAll(value, "\x00", "}}"), ",")
+		}
+		found = true
+		for _, m := range nameAction.FindAllStringSubmatch(value, -1) {
+			if m[1]+m[2] == "" && s.branch.changesDot() {
+				return false
+			}
+		}
+		if strings.Contains(nameAction.ReplaceAllString(value, ""), "{{") {
+			return false
+		}
+	}
+	return found
+}
+
+// checkStructural refuses in partials what decides what a document is: it must
+// be seen in the document itself.
+func checkStructural(f folder.File) []error {
+	var errs []error
+	lines := strings.Split(string(f.Data), "\n")
+	for i, line := range lines {
+		for _, at := range ownKeys(lines, i) {
+			if key := line[at[0]:at[1]]; slices.Contains(structural, key) {
+				place := template.Place{File: f.Shown, Line: i + 1, Column: column(line, at[0])}
+				errs = append(errs, &template.Error{Place: place, Err: fmt.Errorf("%s may not stand in a partial: write it in the document itself", key)})
+			}
+		}
+	}
+	return errs
+}

@@ -1,0 +1,159 @@
+package kind
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+// secret is the kind that drawn texts are kept in.
+var secret = apischema.GroupVersionKind{Version: "v1", Kind: "Secret"}
+
+// Reads says whether a template reads live children of this kind, so that more
+// than their metadata is needed.
+func (k *Kind) Reads(gvk apischema.GroupVersionKind) bool {
+	for _, a := range k.Asks {
+		switch a.Function {
+		case "child", "children", "await":
+			if slices.Contains(k.Makes(a.Args[0]), gvk) {
+				return true
+			}
+		case "stable":
+			if gvk == secret && slices.Contains(k.Makes(a.Args[0]), gvk) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// GVK is the kind that the rule is about.
+func (r ReadRule) GVK() apischema.GroupVersionKind {
+	return apischema.FromAPIVersionAndKind(r.APIVersion, r.Kind)
+}
+
+// A ReadKind is a kind that templates read by lookup or select, and where.
+type ReadKind struct {
+	apischema.GroupVersionKind
+	// Own says that they may read it in the resource's own namespace.
+	Own bool
+	// Rules are what kind.yaml declares besides.
+	Rules []ReadRule
+}
+
+// ReadKinds returns the kinds that templates read by lookup or select, sorted.
+func (k *Kind) ReadKinds() []ReadKind {
+	var all []ReadKind
+	for _, a := range k.Asks {
+		gvk, reads := asked(a)
+		if !reads || slices.ContainsFunc(all, func(r ReadKind) bool { return r.GroupVersionKind == gvk }) {
+			continue
+		}
+		all = append(all, ReadKind{gvk, k.CRD.Namespaced && !k.ClusterScoped(gvk), k.readRules(gvk)})
+	}
+	slices.SortFunc(all, func(a, b ReadKind) int { return strings.Compare(a.String(), b.String()) })
+	return all
+}
+
+// asked is the kind that a question by lookup or select is about.
+func asked(a template.Ask) (gvk apischema.GroupVersionKind, reads bool) {
+	if a.Function != "lookup" && a.Function != "select" {
+		return gvk, false
+	}
+	return apischema.FromAPIVersionAndKind(a.Object.APIVersion, a.Object.Kind), true
+}
+
+func (k *Kind) readRules(gvk apischema.GroupVersionKind) []ReadRule {
+	var rules []ReadRule
+	for _, r := range k.Settings.Reads {
+		if r.GVK() == gvk {
+			rules = append(rules, r)
+		}
+	}
+	return rules
+}
+
+// MayRead says why templates may not read an object; nil if they may. own is
+// the resource's namespace; name is "" where all objects of the namespace are
+// read, which a rule that lists names does not allow.
+func (k *Kind) MayRead(gvk apischema.GroupVersionKind, own, namespace, name string, clusterScoped bool) error { //nolint:revive // five facts decide; a type for them would say no more
+	if !clusterScoped && namespace == own && own != "" {
+		return nil
+	}
+	rules := k.readRules(gvk)
+	for _, r := range rules {
+		there := clusterScoped && r.Namespaces == nil || !clusterScoped && slices.Contains(r.Namespaces, namespace)
+		if there && (r.Names == nil || name != "" && slices.Contains(r.Names, name)) {
+			return nil
+		}
+	}
+	return mayNotRead(gvk, namespace, clusterScoped)
+}
+
+// mayNotRead says what to write so that a read is allowed. It says no name,
+// which may come from the resource.
+func mayNotRead(gvk apischema.GroupVersionKind, namespace string, clusterScoped bool) error {
+	rule := fmt.Sprintf("- {apiVersion: %s, kind: %s", gvk.GroupVersion(), gvk.Kind)
+	switch {
+	case clusterScoped:
+		return fmt.Errorf("%s is cluster-scoped, and reading it must be declared: write in kind.yaml, under reads: %s}", gvk.Kind, rule)
+	case namespace == "":
+		return fmt.Errorf("the resource has no namespace of its own to read %s in: name one", gvk.Kind)
+	}
+	return fmt.Errorf("reading %s outside of the resource's namespace must be declared: write in kind.yaml, under reads: %s, namespaces: [NAMESPACE]}",
+		gvk.Kind, rule)
+}
+
+// checkAsks refuses reads that are not allowed whatever a resource says; with
+// scopes only those of kinds that are not built in.
+func (k *Kind) checkAsks(scopes Scopes) error {
+	var errs []error
+	for _, a := range k.Asks {
+		gvk, reads := asked(a)
+		if _, builtIn := k.scope(gvk, nil); !reads || builtIn && scopes != nil {
+			continue
+		}
+		if err := k.checkAsk(a, gvk, scopes); err != nil {
+			errs = append(errs, &template.Error{Place: a.Place, Err: err})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkAsk refuses a read if no resource may read like that.
+func (k *Kind) checkAsk(a template.Ask, gvk apischema.GroupVersionKind, scopes Scopes) error {
+	clusterScoped, known := k.scope(gvk, scopes)
+	switch {
+	case !known:
+		return nil
+	case clusterScoped && a.Object.Namespace != "":
+		return fmt.Errorf("%s is cluster-scoped: leave the namespace empty", gvk.Kind)
+	case clusterScoped && !a.AnyName:
+		return k.MayRead(gvk, "", "", a.Object.Name, true)
+	case len(k.readRules(gvk)) == 0 && (clusterScoped || !k.CRD.Namespaced):
+		return mayNotRead(gvk, "NAMESPACE", clusterScoped)
+	case clusterScoped || a.AnyNamespace:
+		return nil
+	case a.Object.Namespace == "" && !k.CRD.Namespaced:
+		return mayNotRead(gvk, "", false)
+	case a.Object.Namespace != "" && a.Function == "lookup" && a.AnyName:
+		if !slices.ContainsFunc(k.readRules(gvk), func(r ReadRule) bool { return slices.Contains(r.Namespaces, a.Object.Namespace) }) {
+			return mayNotRead(gvk, a.Object.Namespace, false)
+		}
+	case a.Object.Namespace != "":
+		return k.MayRead(gvk, "", a.Object.Namespace, a.Object.Name, false)
+	}
+	return nil
+}
+
+// checkSettings checks kind.yaml against the rest of the folder.
+func (k *Kind) checkSettings() error {
+	return (&settingsCheck{
+		Settings: &k.Settings, written: k.written, own: k.GVK.GroupKind(), namespaced: k.CRD.Namespaced, files: k.Files,
+	}).all()
+}

@@ -1,0 +1,98 @@
+package template
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A need says that a file's text is asked for, and where.
+type need struct {
+	file string
+	at   pos
+}
+
+// connect finds what the folder asks for, in the order of the files and then
+// of the defines that they reach, and the files that render each other in a
+// circle.
+func (s *Set) connect(sources []Source) []error {
+	reached := map[*routine]bool{}
+	needs := map[string][]need{}
+	for _, in := range sources {
+		r := s.files[in.Name]
+		if r == nil {
+			continue
+		}
+		mine := map[*routine]bool{}
+		s.reach(r, mine)
+		maps.Copy(reached, mine)
+		for _, called := range s.inOrder(sources, mine) {
+			needs[in.Name] = append(needs[in.Name], called.needs...)
+		}
+		for _, n := range needs[in.Name] {
+			s.rendered[n.file] = true
+		}
+	}
+	for _, r := range s.inOrder(sources, reached) {
+		s.asks = append(s.asks, r.asks...)
+	}
+	return circles(needs)
+}
+
+// reach adds a routine and all that it calls.
+func (s *Set) reach(r *routine, to map[*routine]bool) {
+	if to[r] {
+		return
+	}
+	to[r] = true
+	for _, called := range r.calls {
+		s.reach(called, to)
+	}
+	if r.callsAny {
+		for _, called := range s.defines {
+			s.reach(called, to)
+		}
+	}
+}
+
+// inOrder gives routines in the order of the files; a file's own text comes
+// before its defines.
+func (s *Set) inOrder(sources []Source, some map[*routine]bool) []*routine {
+	var all []*routine
+	for _, in := range sources {
+		if r := s.files[in.Name]; some[r] {
+			all = append(all, r)
+		}
+		for _, name := range sortedKeys(s.defines) {
+			if r := s.defines[name]; some[r] && r.src.file == in.File {
+				all = append(all, r)
+			}
+		}
+	}
+	return all
+}
+
+// circles refuses files that render each other: none of them could be first.
+func circles(needs map[string][]need) []error {
+	var errs []error
+	done := map[string]bool{}
+	var follow func(name string, path []string)
+	follow = func(name string, path []string) {
+		path = append(path, name)
+		for _, n := range needs[name] {
+			if i := slices.Index(path, n.file); i >= 0 {
+				circle := strings.Join(append(path[i:len(path):len(path)], n.file), " → ")
+				errs = append(errs, n.at.errorf("files render each other in a circle: %s", circle))
+			} else if !done[n.file] {
+				follow(n.file, path)
+			}
+		}
+		done[name] = true
+	}
+	for _, name := range sortedKeys(needs) {
+		if !done[name] {
+			follow(name, nil)
+		}
+	}
+	return errs
+}

@@ -1,0 +1,109 @@
+package template
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Rendering is one render of a folder's files for one resource: what a file
+// renders is known to the others, and worked out once. It is for one goroutine
+// at a time.
+type Rendering struct {
+	set   *Set
+	dot   map[string]any
+	world World
+	known map[string]*outcome // of the files that others ask for
+}
+
+// An outcome is what became of a file.
+type outcome struct {
+	docs []*Document
+	err  error
+	// text is what the file rendered as text, unless that is too long.
+	text    string
+	textErr error
+	sealed  bool
+}
+
+// For begins a render with dot as both `.` and `$`.
+func (s *Set) For(dot map[string]any, world World) *Rendering {
+	return &Rendering{set: s, dot: dot, world: world}
+}
+
+// Execute is For(dot, world).Execute: for one file alone.
+func (s *Set) Execute(ctx context.Context, name string, dot map[string]any, world World) ([]*Document, error) {
+	return s.For(dot, world).Execute(ctx, name)
+}
+
+// Execute runs a file and returns its documents, values put in. It is a
+// function of the Rendering's arguments: the same ones give the same
+// documents. ctx carries the deadline. To execute a file again may return the
+// very same documents.
+//
+// Errors are an *Error around what is wrong: a *Wait, a *Failure, ErrBudget,
+// or a mistake.
+func (r *Rendering) Execute(ctx context.Context, name string) ([]*Document, error) {
+	if !r.set.rendered[name] {
+		return r.execute(ctx, name)
+	}
+	out := r.outcome(ctx, name)
+	return out.docs, out.err
+}
+
+func (r *Rendering) execute(ctx context.Context, name string) ([]*Document, error) {
+	file := r.set.files[name]
+	if file == nil {
+		return nil, fmt.Errorf("executing template: there is no file %q", name)
+	}
+	x := &exec{ctx: ctx, set: r.set, world: r.world, others: r, out: newOutput(len(file.src.text))}
+	if err := x.call(pos{file.src, 0}, file, r.dot); err != nil {
+		return nil, err
+	}
+	return r.set.documents(ctx, file, x.out)
+}
+
+// outcome runs a file that others ask for, once. Its text is made at once,
+// since the documents are given away.
+func (r *Rendering) outcome(ctx context.Context, name string) *outcome {
+	if out := r.known[name]; out != nil {
+		return out
+	}
+	out := &outcome{}
+	out.docs, out.err = r.execute(ctx, name)
+	if out.err == nil {
+		out.text, out.textErr = r.set.text(out.docs)
+		out.sealed = slices.ContainsFunc(out.docs, (*Document).sealed)
+	}
+	if r.known == nil {
+		r.known = map[string]*outcome{}
+	}
+	r.known[name] = out
+	return out
+}
+
+// text is documents as YAML, keys sorted.
+func (s *Set) text(docs []*Document) (string, error) {
+	texts, size := make([]string, len(docs)), 0
+	for i, d := range docs {
+		text, err := call(s.limits.Functions, "toYaml", d.Object)
+		if err != nil {
+			return "", err
+		}
+		texts[i] = text + "\n"
+		if size += len(texts[i]); size > s.limits.Functions.Bytes {
+			return "", fmt.Errorf("the text is longer than %d bytes: %w", s.limits.Functions.Bytes, ErrBudget)
+		}
+	}
+	return strings.Join(texts, separator+"\n"), nil
+}
+
+func rendered(x *exec, _ pos, args []any) (any, error) {
+	out := x.others.outcome(x.ctx, args[0].(string))
+	if out.err != nil {
+		return nil, out.err
+	}
+	x.note(out.sealed)
+	return x.counted(out.text, out.textErr)
+}
