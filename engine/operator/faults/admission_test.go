@@ -62,7 +62,7 @@ const mutate = `  failurePolicy: Fail
 // fought over; the condition Overridden names it, after a restart too, and goes
 // when the policy and the child's content have changed.
 func TestMutatingAdmission(t *testing.T) {
-	s := build(t, map[string]string{"config.yaml": configMap, "secret.yaml": secret})
+	s := build(t, map[string]string{"map.yaml": configMap, "secret.yaml": secret})
 	remove := s.policy("MutatingAdmissionPolicy", mutate)
 	s.works("{text: mine}", func(_ error, data map[string]any) bool { return data["text"] == "theirs" })
 	s.web("text: one")
@@ -84,7 +84,7 @@ func TestMutatingAdmission(t *testing.T) {
 // TestValidatingAdmission: a policy refuses one child; the others are applied,
 // nothing is pruned, status names the one, and it heals.
 func TestValidatingAdmission(t *testing.T) {
-	s := build(t, map[string]string{"config.yaml": configMap, "secret.yaml": secret, "service.yaml": "{{ if .spec.service }}\n" + service + "{{ end }}\n"})
+	s := build(t, map[string]string{"map.yaml": configMap, "secret.yaml": secret, "service.yaml": "{{ if .spec.service }}\n" + service + "{{ end }}\n"})
 	s.web("text: one, service: true")
 	s.rests(rest{children: wantConfigMap + parting + wantSecret + parting + wantService})
 	remove := s.policy("ValidatingAdmissionPolicy", "  validations:\n  - {expression: 'object.data.text != \"two\"', message: no twos here}\n")
@@ -101,7 +101,7 @@ func TestValidatingAdmission(t *testing.T) {
 
 // TestQuota: a quota refuses one child.
 func TestQuota(t *testing.T) {
-	s := build(t, map[string]string{"config.yaml": configMap, "secret.yaml": secret, "service.yaml": "{{ if .spec.service }}\n" + service + "{{ end }}\n"})
+	s := build(t, map[string]string{"map.yaml": configMap, "secret.yaml": secret, "service.yaml": "{{ if .spec.service }}\n" + service + "{{ end }}\n"})
 	s.web("text: one")
 	s.ready()
 	cluster.Apply(t, s.namespace, "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q}, spec: {hard: {services: 0}}}")
@@ -120,13 +120,13 @@ func TestQuota(t *testing.T) {
 // TestRenamed: a file renamed writes its child once and no more; a child
 // renamed is made under its new name before the old one is pruned.
 func TestRenamed(t *testing.T) {
-	s := build(t, map[string]string{"config.yaml": configMap, "secret.yaml": secret})
+	s := build(t, map[string]string{"map.yaml": configMap, "secret.yaml": secret})
 	s.web("text: one")
 	want := rest{children: wantConfigMap + parting + wantSecret}
 	s.rests(want)
 	uid := s.get("v1", "ConfigMap", "a").GetUID()
 	mark := cluster.Mark(t)
-	s.write(map[string]string{"config.yaml": "{{ if false }}{{ end }}\n", "settings.yaml": configMap})
+	s.write(map[string]string{"map.yaml": "{{ if false }}{{ end }}\n", "settings.yaml": configMap})
 	s.says("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, annotations: {jacquard.dev/file: settings}}}")
 	s.rests(want)
 	if s.get("v1", "ConfigMap", "a").GetUID() != uid {

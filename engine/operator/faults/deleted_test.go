@@ -41,7 +41,7 @@ spec:
 
 // TestDeletedByHand: a child is deleted 100 times, 10 a second.
 func TestDeletedByHand(t *testing.T) {
-	s := build(t, map[string]string{"config.yaml": configMap, "deployment.yaml": deployment})
+	s := build(t, map[string]string{"map.yaml": configMap, "deployment.yaml": deployment})
 	s.web("text: one, replicas: 1")
 	s.ready()
 	bystander := s.get("apps/v1", "Deployment", "a")
@@ -58,7 +58,7 @@ func TestDeletedByHand(t *testing.T) {
 // TestDeletedWithFinalizer: a child that is held by somebody's finalizer comes
 // back once it is let go.
 func TestDeletedWithFinalizer(t *testing.T) {
-	s := build(t, map[string]string{"config.yaml": configMap})
+	s := build(t, map[string]string{"map.yaml": configMap})
 	s.web("text: one")
 	s.ready()
 	s.patch("v1", "ConfigMap", "a", "other", `{"metadata":{"finalizers":["example.com/held"]}}`)

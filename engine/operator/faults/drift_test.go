@@ -39,7 +39,7 @@ const (
 // TestDrift: whatever others do to our fields is undone, and what is theirs
 // stays.
 func TestDrift(t *testing.T) {
-	s := build(t, map[string]string{"config.yaml": configMap, "secret.yaml": secret, "service.yaml": service, "deployment.yaml": deployment})
+	s := build(t, map[string]string{"map.yaml": configMap, "secret.yaml": secret, "service.yaml": service, "deployment.yaml": deployment})
 	s.web("text: one, replicas: 1")
 	want := rest{children: strings.Join([]string{wantConfigMap, wantSecret, wantService, wantDeployment}, parting)}
 	s.rests(want)

@@ -17,13 +17,13 @@ import (
 // also when it is not wanted any more and when the resource goes; the other
 // children are applied. It heals when the object goes.
 func TestForeignObject(t *testing.T) {
-	s := build(t, map[string]string{"config.yaml": configMap, "secret.yaml": secret})
+	s := build(t, map[string]string{"map.yaml": configMap, "secret.yaml": secret})
 	cluster.Apply(t, s.namespace, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {theirs: x}}")
 	foreign := s.get("v1", "ConfigMap", "a")
 	s.web("text: one")
 	r := rest{children: wantSecret, because: "ConfigMap " + s.namespace + "/a", foreign: []*unstructured.Unstructured{foreign}, retries: true}
 	s.rests(r)
-	s.write(map[string]string{"config.yaml": "{{- if .spec.config }}\n" + configMap + "{{ end }}"})
+	s.write(map[string]string{"map.yaml": "{{- if .spec.config }}\n" + configMap + "{{ end }}"})
 	r = rest{children: wantSecret, foreign: r.foreign}
 	s.ready()
 	s.rests(r)
@@ -36,7 +36,7 @@ func TestForeignObject(t *testing.T) {
 // TestTwoResourcesOneChild: the second resource that renders a child is told
 // whose it is.
 func TestTwoResourcesOneChild(t *testing.T) {
-	s := build(t, map[string]string{"config.yaml": strings.Replace(configMap, "{{ .metadata.name }}", "shared", 1)})
+	s := build(t, map[string]string{"map.yaml": strings.Replace(configMap, "{{ .metadata.name }}", "shared", 1)})
 	s.web("text: one")
 	s.ready()
 	cluster.Apply(t, s.namespace, "{apiVersion: "+s.apiVersion()+", kind: Web, metadata: {name: b}, spec: {text: two}}")
@@ -56,7 +56,7 @@ func TestTwoResourcesOneChild(t *testing.T) {
 // TestCopies: what wears our labels, annotations, owner reference or even
 // managedFields, but was not applied by us, is never touched.
 func TestCopies(t *testing.T) {
-	s := build(t, map[string]string{"config.yaml": configMap, "secret.yaml": secret})
+	s := build(t, map[string]string{"map.yaml": configMap, "secret.yaml": secret})
 	s.web("text: one")
 	s.ready()
 	copied := s.get("v1", "ConfigMap", "a")
@@ -107,7 +107,7 @@ func TestEndpointSlices(t *testing.T) {
 // child that another controller took is refused, named, and comes back when
 // that one lets go.
 func TestStripped(t *testing.T) {
-	s := build(t, map[string]string{"config.yaml": configMap, "secret.yaml": secret})
+	s := build(t, map[string]string{"map.yaml": configMap, "secret.yaml": secret})
 	s.web("text: one")
 	want := rest{children: wantConfigMap + parting + wantSecret}
 	s.rests(want)
@@ -139,7 +139,7 @@ func TestStripped(t *testing.T) {
 // TestReborn: a resource is deleted and made again at once under the same
 // name, while its old children terminate.
 func TestReborn(t *testing.T) {
-	s := build(t, map[string]string{"config.yaml": configMap, "deployment.yaml": deployment})
+	s := build(t, map[string]string{"map.yaml": configMap, "deployment.yaml": deployment})
 	want := rest{children: wantConfigMap + parting + wantDeployment}
 	s.web("text: one, replicas: 2")
 	s.rests(want)
@@ -156,7 +156,7 @@ func TestReborn(t *testing.T) {
 
 // TestRebornWithFinalizer: an old child is held by a finalizer for a while.
 func TestRebornWithFinalizer(t *testing.T) {
-	s := build(t, map[string]string{"config.yaml": configMap, "secret.yaml": secret})
+	s := build(t, map[string]string{"map.yaml": configMap, "secret.yaml": secret})
 	s.web("text: one")
 	want := rest{children: wantConfigMap + parting + wantSecret}
 	s.rests(want)

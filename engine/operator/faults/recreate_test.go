@@ -25,13 +25,13 @@ data:
 // TestImmutable: without leave to recreate, a refused change is told with its
 // place, once, and the object stays.
 func TestImmutable(t *testing.T) {
-	s := build(t, map[string]string{"config.yaml": fmt.Sprintf(immutable, "")})
+	s := build(t, map[string]string{"map.yaml": fmt.Sprintf(immutable, "")})
 	s.web("key: text, text: one")
 	s.ready()
 	uid := s.get("v1", "ConfigMap", "a").GetUID()
 	mark := cluster.Mark(t)
 	s.web("key: text, text: two")
-	s.is("Stalled", "True", "config.yaml:")
+	s.is("Stalled", "True", "map.yaml:")
 	t.Log(s.message())
 	s.rests(rest{children: wantConfigMap, because: "immutable"})
 	if n := refused(s.sent(mark)); n != 1 {
@@ -47,13 +47,13 @@ func TestImmutable(t *testing.T) {
 // TestRecreateOnImmutable: with leave, a change that the API refuses makes the
 // object anew, and content that would be refused anyway deletes nothing.
 func TestRecreateOnImmutable(t *testing.T) {
-	s := build(t, map[string]string{"config.yaml": fmt.Sprintf(immutable, "\n  annotations:\n    jacquard.dev/on-immutable: recreate")})
+	s := build(t, map[string]string{"map.yaml": fmt.Sprintf(immutable, "\n  annotations:\n    jacquard.dev/on-immutable: recreate")})
 	s.web("key: text, text: one")
 	s.rests(rest{children: wantConfigMap})
 	first := s.get("v1", "ConfigMap", "a").GetUID()
 	s.web("key: 'no key', text: two")
-	s.is("Stalled", "True", "config.yaml:")
-	s.rests(rest{children: wantConfigMap, because: "config.yaml:"})
+	s.is("Stalled", "True", "map.yaml:")
+	s.rests(rest{children: wantConfigMap, because: "map.yaml:"})
 	if s.get("v1", "ConfigMap", "a").GetUID() != first {
 		t.Error("invalid content deleted the object")
 	}
@@ -97,7 +97,7 @@ func (s *site) failPod(name string) {
 // template later has no more goes, also when they were wiped while no operator
 // ran.
 func TestManagedFieldsWiped(t *testing.T) {
-	s := build(t, map[string]string{"config.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .metadata.name }}\ndata: {{ .spec.data }}\n"})
+	s := build(t, map[string]string{"map.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .metadata.name }}\ndata: {{ .spec.data }}\n"})
 	s.web("data: {text: one, more: x, most: z}")
 	s.rests(rest{children: wantConfigMap})
 	wipe := func() {

@@ -23,7 +23,7 @@ func TestRefusedContent(t *testing.T) {
 		"invalid label":    {"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: b\n  labels:\n    a: no label\n", "child.yaml:6:5"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := build(t, map[string]string{"child.yaml": c.document, "config.yaml": configMap})
+			s := build(t, map[string]string{"child.yaml": c.document, "map.yaml": configMap})
 			mark := cluster.Mark(t)
 			s.web("text: one")
 			s.is("Stalled", "True", c.because)

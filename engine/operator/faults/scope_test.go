@@ -24,7 +24,7 @@ func TestScope(t *testing.T) {
 		"secret list":    {"apiVersion: v1\nkind: SecretList\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata:\n    name: jacquard-fault\n    namespace: default\n", "a List is not allowed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := build(t, map[string]string{"child.yaml": c.document, "config.yaml": configMap})
+			s := build(t, map[string]string{"child.yaml": c.document, "map.yaml": configMap})
 			s.web("text: one, where: default")
 			s.is("Stalled", "True", c.because)
 			s.rests(rest{because: c.because})
@@ -40,7 +40,7 @@ func TestScope(t *testing.T) {
 // TestScopeAtRunTime: only the cluster knows that a CRD of others is
 // cluster-scoped. When it is replaced by a namespaced one, the child is made.
 func TestScopeAtRunTime(t *testing.T) {
-	s := build(t, map[string]string{"config.yaml": configMap})
+	s := build(t, map[string]string{"map.yaml": configMap})
 	gadgets := "gadgets." + s.group
 	definition := func(scope string) string {
 		d := strings.NewReplacer("webs.GROUP", gadgets, "GROUP", gadgets, "kind: Web", "kind: Gadget", "plural: webs", "plural: gadgets",

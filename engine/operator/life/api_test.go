@@ -98,7 +98,7 @@ func TestSchemaChangesLive(t *testing.T) {
 	op := k.run(t)
 	k.apply(t, "a", "")
 	k.ready(t, "a")
-	k.write(t, map[string]string{"config.yaml": config("", "{{ .spec.added }}")})
+	k.write(t, map[string]string{"map.yaml": config("", "{{ .spec.added }}")})
 	told(t, "", k.name(), "FolderInvalid", "spec.added")
 	k.data(t, "a", "hello")
 	k.fields = "added: {type: string, default: new}"
@@ -185,7 +185,7 @@ func TestHasAPI(t *testing.T) {
 	t.Parallel()
 	group := "asked.example.com"
 	k := newThing(t, "asks", map[string]string{
-		"config.yaml": config("", "{{ if hasAPI \""+group+"/v1\" \"Gadget\" }}there{{ else }}absent{{ end }}"),
+		"map.yaml": config("", "{{ if hasAPI \""+group+"/v1\" \"Gadget\" }}there{{ else }}absent{{ end }}"),
 	})
 	k.run(t)
 	k.apply(t, "a", "")

@@ -59,14 +59,14 @@ func TestBrokenAtStart(t *testing.T) {
 	k.ready(t, "a", "b")
 	first.Stop(t)
 
-	k.write(t, map[string]string{"config.yaml": broken})
+	k.write(t, map[string]string{"map.yaml": broken})
 	op := k.run(t, other)
-	k.says(t, "a", "Ready", "False", "FolderInvalid", k.name()+"/config.yaml:4:")
+	k.says(t, "a", "Ready", "False", "FolderInvalid", k.name()+"/map.yaml:4:")
 	k.says(t, "a", "Stalled", "True", "FolderInvalid")
-	if err := op.Ready(); err == nil || !strings.Contains(err.Error(), "config.yaml:4:") {
+	if err := op.Ready(); err == nil || !strings.Contains(err.Error(), "map.yaml:4:") {
 		t.Errorf("the operator is ready, or does not say why not: %v", err)
 	}
-	told(t, "", k.name(), "Warning FolderInvalid", "config.yaml:4:")
+	told(t, "", k.name(), "Warning FolderInvalid", "map.yaml:4:")
 	other.apply(t, "o", "")
 	other.ready(t, "o")
 	k.data(t, "a", "one")
@@ -109,7 +109,7 @@ func offlineFault(t *testing.T, k *thing) string {
 		t.Fatal(err)
 	}
 	fault := errors.Join(catalog.Faults()...)
-	if fault == nil || !strings.Contains(fault.Error(), "config.yaml:6:") {
+	if fault == nil || !strings.Contains(fault.Error(), "map.yaml:6:") {
 		t.Fatalf("the offline tools say %v", fault)
 	}
 	return fault.Error()
@@ -123,7 +123,7 @@ func TestUnknownField(t *testing.T) {
 	op := k.run(t)
 	k.apply(t, "a", "text: one")
 	k.ready(t, "a")
-	k.write(t, map[string]string{"config.yaml": config("", "{{ .spec.txet }}")})
+	k.write(t, map[string]string{"map.yaml": config("", "{{ .spec.txet }}")})
 	told(t, "", k.name(), "Warning FolderInvalid "+offlineFault(t, k))
 	k.apply(t, "a", "text: two")
 	k.data(t, "a", "two")
@@ -145,7 +145,7 @@ func TestFolderComesAndGoes(t *testing.T) {
 	k.apply(t, "a", "text: one")
 	k.write(t, plain())
 	k.ready(t, "a")
-	k.write(t, map[string]string{"config.yaml": config("-renamed", "{{ .spec.text }}")})
+	k.write(t, map[string]string{"map.yaml": config("-renamed", "{{ .spec.text }}")})
 	k.data(t, "a-renamed", "one")
 	k.data(t, "a", "")
 	k.ready(t, "a")
@@ -171,13 +171,13 @@ func TestFolderComesAndGoes(t *testing.T) {
 // swapped as a whole, as volumes of ConfigMaps are.
 func TestConfigMapVolume(t *testing.T) {
 	t.Parallel()
-	k := newThing(t, "volume", map[string]string{"..1/config.yaml": config("", "one")})
+	k := newThing(t, "volume", map[string]string{"..1/map.yaml": config("", "one")})
 	link(t, k, "..1", "..data")
-	link(t, k, "..data/config.yaml", "config.yaml")
+	link(t, k, "..data/map.yaml", "map.yaml")
 	k.run(t)
 	k.apply(t, "a", "")
 	k.data(t, "a", "one")
-	k.write(t, map[string]string{"..2/config.yaml": config("", "two")})
+	k.write(t, map[string]string{"..2/map.yaml": config("", "two")})
 	link(t, k, "..2", "..data_tmp")
 	if err := os.Rename(filepath.Join(k.dir(), "..data_tmp"), filepath.Join(k.dir(), "..data")); err != nil {
 		t.Fatal(err)

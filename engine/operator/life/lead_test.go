@@ -110,7 +110,7 @@ func TestBrokenFollower(t *testing.T) {
 	k.ready(t, "a")
 	next := &thing{group: k.group, root: t.TempDir(), ns: k.ns}
 	next.writeCRD(t)
-	next.write(t, map[string]string{"config.yaml": broken})
+	next.write(t, map[string]string{"map.yaml": broken})
 	follower := cluster.Run(t, elect, next.root)
 	for end := time.Now().Add(stretch); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if follower.Ready() == nil {

@@ -182,7 +182,7 @@ func config(suffix, text string) string {
 
 // plain is a folder with one ConfigMap.
 func plain() map[string]string {
-	return map[string]string{"config.yaml": config("", "{{ .spec.text }}")}
+	return map[string]string{"map.yaml": config("", "{{ .spec.text }}")}
 }
 
 func with(files, more map[string]string) map[string]string {

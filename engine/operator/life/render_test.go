@@ -71,7 +71,7 @@ func statusTexts(v any) []string {
 // kind says so.
 func TestSuddenlyEmpty(t *testing.T) {
 	t.Parallel()
-	files := map[string]string{"config.yaml": "{{ if ne .spec.text \"none\" }}\n" + config("", "{{ .spec.text }}") + "{{ end }}"}
+	files := map[string]string{"map.yaml": "{{ if ne .spec.text \"none\" }}\n" + config("", "{{ .spec.text }}") + "{{ end }}"}
 	k := newThing(t, "empty", files)
 	k.run(t)
 	k.apply(t, "a", "")
@@ -106,7 +106,7 @@ func TestBombs(t *testing.T) {
 	healthy.run(t)
 	var ill []*thing
 	for name, text := range bombs {
-		k := newThing(t, "bomb"+name, map[string]string{"config.yaml": text})
+		k := newThing(t, "bomb"+name, map[string]string{"map.yaml": text})
 		k.run(t)
 		ill = append(ill, k)
 		for _, resource := range []string{"a", "b", "c", "d", "e", "f"} {
@@ -121,7 +121,7 @@ func TestBombs(t *testing.T) {
 	}
 	for _, k := range ill {
 		for _, resource := range []string{"a", "f"} {
-			k.says(t, resource, "Stalled", "True", "config.yaml:")
+			k.says(t, resource, "Stalled", "True", "map.yaml:")
 		}
 		if len(list(t, "v1", "ConfigMap", k.ns)) != 1 { // the cluster's own kube-root-ca.crt
 			t.Errorf("%s: something was applied", k.group)

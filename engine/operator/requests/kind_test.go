@@ -78,7 +78,7 @@ spec:
   ports:
   - port: 80
 `,
-	"config.yaml": `apiVersion: v1
+	"map.yaml": `apiVersion: v1
 kind: ConfigMap
 metadata:
   name: {{ .metadata.name }}
