@@ -27,8 +27,9 @@ var layers = map[string][]string{
 	"observe":   {"api"},
 	"plan":      {"api", "observe", "own", "render"},
 	"apply":     {"api", "observe"},
+	"rollout":   {},
 	"reconcile": {"api", "apply", "kind", "observe", "own", "plan", "ready", "render", "schema", "status", "template"},
-	"operator":  {"api", "apply", "folder", "kind", "observe", "ready", "reconcile", "schema", "template"},
+	"operator":  {"api", "apply", "folder", "kind", "observe", "ready", "reconcile", "rollout", "schema", "status", "template"},
 	"offline":   {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
 }
 
@@ -144,7 +145,7 @@ func isWrite(object types.Object) bool {
 }
 
 // pure are the packages that are functions from values to values.
-var pure = []string{"api", "funcs", "schema", "template", "kind", "render", "plan", "own", "ready", "status"}
+var pure = []string{"api", "funcs", "schema", "template", "kind", "render", "plan", "own", "ready", "rollout", "status"}
 
 // impure are imports that could tell two runs apart.
 var impure = []string{

@@ -1,14 +1,12 @@
 package cli
 
 import (
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
-	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -19,8 +17,8 @@ import (
 
 // A runFlags is the flags of `jacquard run`.
 type runFlags struct {
-	kubeconfig, context string
-	options             operator.Options
+	access
+	options operator.Options
 }
 
 func newRun() *cobra.Command {
@@ -43,8 +41,9 @@ account, or of ~/.kube/config, in this order.`,
 	}
 	rootFlag(c, &roots)
 	flags := c.Flags()
-	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "file with the access to the cluster")
-	flags.StringVar(&f.context, "context", "", "context of the kubeconfig")
+	f.flags(c)
+	flags.StringVar(&f.options.Namespace, "namespace", podNamespace(), "namespace of the operator: folders are read from its ConfigMaps too; default that of the Pod, if there is one")
+	flags.StringVar(&f.options.Identity, "identity", "", "name of this installation: of several ones one serves a kind; default NAMESPACE/jacquard")
 	flags.BoolVar(&f.options.InstallCRDs, "install-crds", false, "apply the CRDs of crds/ first")
 	flags.IntVar(&f.options.Workers, "workers", 4, "resources of one kind that are served at the same time")
 	flags.StringVar(&f.options.MetricsAddress, "metrics-bind-address", "0", "host:port of the metrics, 0 for none")
@@ -62,13 +61,10 @@ func logger(cmd *cobra.Command) logr.Logger {
 }
 
 func (f *runFlags) run(cmd *cobra.Command, dirs []string) error {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = f.kubeconfig
-	cfg, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: f.context}).ClientConfig()
+	cfg, err := f.config()
 	if err != nil {
-		return fmt.Errorf("finding the cluster: %w", err)
+		return err
 	}
-	cfg.UserAgent = "jacquard/" + Version()
 	cfg.QPS, cfg.Burst = 200, 400
 	f.options.Config = cfg
 	for _, dir := range dirs {

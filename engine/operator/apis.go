@@ -75,10 +75,8 @@ func (o *Operator) crdCame(old, now any) {
 	if before == nil {
 		return
 	}
-	for _, key := range []string{api.AnnotationChildKinds, api.AnnotationPatchedKinds} {
-		if before.Annotations[key] != crd.Annotations[key] {
-			o.names.Add(crd.Name)
-		}
+	if slices.ContainsFunc(settledBy, func(key string) bool { return before.Annotations[key] != crd.Annotations[key] }) {
+		o.names.Add(crd.Name)
 	}
 	if before.Annotations[api.AnnotationPaused] != crd.Annotations[api.AnnotationPaused] {
 		o.lookAtAll(crd.Name)
@@ -95,6 +93,9 @@ func (o *Operator) lookAtAll(name string) {
 	}
 }
 
+// settledBy are the annotations of a CRD that decide how its kind is served.
+var settledBy = []string{api.AnnotationChildKinds, api.AnnotationPatchedKinds, api.AnnotationOperator, api.AnnotationApproved, api.AnnotationPaused}
+
 func (o *Operator) crdWent(gone any) {
 	if last, ok := gone.(cache.DeletedFinalStateUnknown); ok {
 		gone = last.Obj
@@ -105,6 +106,7 @@ func (o *Operator) crdWent(gone any) {
 	}
 	o.mu.Lock()
 	delete(o.crds, crd.Name)
+	delete(o.answers, crd.Name)
 	o.mu.Unlock()
 	o.discovery.Poke()
 	o.names.Add(crd.Name)
@@ -155,11 +157,16 @@ func (o *Operator) followDiscovery(ctx context.Context) error {
 	}
 }
 
-// known lists the kinds that have a folder or run.
+// known lists the kinds that have a folder or run, or had children.
 func (o *Operator) known() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	names := slices.AppendSeq(o.named(), maps.Keys(o.runs))
+	for name, crd := range o.crds {
+		if hasRecord(crd) {
+			names = append(names, name)
+		}
+	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }

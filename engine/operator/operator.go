@@ -40,10 +40,18 @@ type Operator struct {
 
 	mu       sync.Mutex
 	read     bool // the roots have been read
+	mapsRead bool // the ConfigMaps have been read, if any are watched
 	listed   bool // the CRDs have been listed
+	files    []origin
+	maps     []origin
+	chosen   map[string]string   // where the folder of each kind comes from
+	idle     map[string][]string // further sources of it, which are not used
+	toldIdle map[string]string
 	folders  map[string]*folder.Folder
 	unread   map[string]error
 	crds     map[string]*apiextensionsv1.CustomResourceDefinition
+	answers  map[string]metav1.Object // CRDs as our last write answered them
+	holders  map[string]string        // the other installation that serves a kind
 	runs     map[string]*run
 	troubles map[string]error // why a folder does not load, by kind
 	loaded   map[string]bool  // which folders have loaded since the start
@@ -67,7 +75,7 @@ func New(options Options) (*Operator, error) {
 		LeaderElectionID:              "jacquard.jacquard.dev",
 		LeaderElectionNamespace:       options.LeaderElectionNamespace,
 		LeaderElectionReleaseOnCancel: true,
-		Cache:                         cache.Options{ReaderFailOnMissingInformer: true},
+		Cache:                         cache.Options{ReaderFailOnMissingInformer: true, ByObject: onlyFolders(options.Namespace)},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("starting the operator: %w", err)
@@ -76,7 +84,8 @@ func New(options Options) (*Operator, error) {
 		options: options, mgr: mgr, http: mgr.GetHTTPClient(),
 		names: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
 		crds:  map[string]*apiextensionsv1.CustomResourceDefinition{}, runs: map[string]*run{}, troubles: map[string]error{},
-		loaded: map[string]bool{}, lonely: map[string]bool{},
+		loaded: map[string]bool{}, lonely: map[string]bool{}, answers: map[string]metav1.Object{}, holders: map[string]string{},
+		toldIdle: map[string]string{}, mapsRead: options.Namespace == "",
 	}
 	return o, errors.Join(o.connect(), o.serveProbes())
 }
@@ -118,7 +127,7 @@ func (o *Operator) serveProbes() error {
 func (o *Operator) Ready() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.read || !o.listed {
+	if !o.read || !o.mapsRead || !o.listed {
 		return errors.New("the folders and CRDs have not been read yet")
 	}
 	var errs []error
@@ -153,7 +162,7 @@ func (o *Operator) Run(ctx context.Context) error {
 	if err := o.readRoots(ctx); err != nil {
 		return err
 	}
-	for _, start := range []everywhere{o.children.Start, o.reads.Start, o.trimReads, o.discovery.Run, o.watchAPIs, o.watchFolders, o.followDiscovery, o.settleKinds} {
+	for _, start := range []everywhere{o.children.Start, o.reads.Start, o.trimReads, o.discovery.Run, o.watchAPIs, o.watchFolders, o.watchMaps, o.followDiscovery, o.settleKinds} {
 		if err := o.mgr.Add(start); err != nil {
 			return err
 		}
@@ -182,12 +191,9 @@ func (o *Operator) lead(context.Context) error {
 	return nil
 }
 
-// crd is the metadata of a CRD as last seen, or nil.
-func (o *Operator) crd(name string) metav1.Object {
+// object is a CRD as last seen, or nil.
+func (o *Operator) object(name string) *apiextensionsv1.CustomResourceDefinition {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if c := o.crds[name]; c != nil {
-		return c
-	}
-	return nil
+	return o.crds[name]
 }

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"path"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -17,6 +18,12 @@ type Options struct {
 	Roots []*folder.Root
 	// InstallCRDs applies the CRDs of all roots before anything else.
 	InstallCRDs bool
+	// Namespace is the operator's own: folders are read from its ConfigMaps
+	// too. Empty means that none are.
+	Namespace string
+	// Identity is the installation's name: of several installations one serves
+	// a kind. Default "<namespace>/jacquard", or "jacquard" without namespace.
+	Identity string
 	// Workers is how many resources of one kind are served at the same time.
 	Workers int
 	// MetricsAddress and ProbeAddress are host:port; "0" means none.
@@ -33,6 +40,9 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
+	if o.Identity == "" {
+		o.Identity = path.Join(o.Namespace, "jacquard")
+	}
 	if o.Workers == 0 {
 		o.Workers = 4
 	}

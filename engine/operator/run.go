@@ -30,16 +30,19 @@ type run struct {
 	gvk        apischema.GroupVersionKind
 	crdUID     types.UID
 	reconciler *reconcile.Reconciler
+	course     *course
+	informer   cache.Informer
 	resources  cache.Cache
 	queue      atomic.Pointer[workqueue.TypedRateLimitingInterface[ctrl.Request]]
 	cancel     context.CancelFunc
 	done       chan struct{}
 }
 
-func (r *run) version() *reconcile.Version { return r.reconciler.Current() }
+// listed says whether the resources are known.
+func (r *run) listed() bool { return r.informer.HasSynced() }
 
 // start starts the kind of a CRD.
-func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, crd *apiextensionsv1.CustomResourceDefinition, v reconcile.Version) error {
+func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, crd *apiextensionsv1.CustomResourceDefinition, course *course) error {
 	name := crd.Name
 	resources, err := cache.New(o.options.Config, cache.Options{
 		HTTPClient: o.http, Scheme: o.mgr.GetScheme(), Mapper: o.discovery.Mapper(),
@@ -48,10 +51,10 @@ func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, cr
 	if err != nil {
 		return fmt.Errorf("starting kind %s: %w", name, err)
 	}
-	r := &run{name: name, gvk: gvk, crdUID: crd.UID, resources: resources, done: make(chan struct{})}
+	r := &run{name: name, gvk: gvk, crdUID: crd.UID, resources: resources, course: course, done: make(chan struct{})}
 	r.reconciler = reconcile.New(name, gvk, resources, o.cluster())
-	r.reconciler.Use(v)
-	c, err := o.controller(r)
+	r.reconciler.Follow(course.choose, course.served)
+	c, err := o.controller(ctx, r)
 	if err != nil {
 		return fmt.Errorf("starting kind %s: %w", name, err)
 	}
@@ -77,7 +80,7 @@ func (o *Operator) cluster() reconcile.Cluster {
 const asLongAsItTakes = 10 * 365 * 24 * time.Hour
 
 // controller makes the queue and workers of a kind.
-func (o *Operator) controller(r *run) (controller.Controller, error) {
+func (o *Operator) controller(ctx context.Context, r *run) (controller.Controller, error) {
 	c, err := controller.NewTypedUnmanaged(r.name, controller.TypedOptions[ctrl.Request]{
 		Reconciler: r.reconciler, MaxConcurrentReconciles: o.options.Workers,
 		CacheSyncTimeout:   asLongAsItTakes,
@@ -89,6 +92,9 @@ func (o *Operator) controller(r *run) (controller.Controller, error) {
 	}
 	resource := &unstructured.Unstructured{}
 	resource.SetGroupVersionKind(r.gvk)
+	if r.informer, err = r.resources.GetInformer(ctx, resource, cache.BlockUntilSynced(false)); err != nil {
+		return nil, err
+	}
 	return c, errors.Join(
 		c.Watch(source.Kind[client.Object](r.resources, resource, changes())),
 		c.Watch(source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
@@ -109,8 +115,9 @@ func (o *Operator) work(ctx context.Context, r *run, c controller.Controller) {
 			log.FromContext(ctx).Info("cache ended", "kind", r.name, "error", err.Error())
 		}
 	}()
-	if o.awaitChildren(ctx, r) == nil {
+	if o.awaitChildren(ctx, r) == nil && o.awaitTrial(ctx, r) == nil {
 		go o.lookAround(ctx, r)
+		go o.roll(ctx, r)
 		if err := c.Start(ctx); err != nil && ctx.Err() == nil {
 			log.FromContext(ctx).Info("kind ended", "kind", r.name, "error", err.Error())
 		}
@@ -124,7 +131,7 @@ func (o *Operator) awaitChildren(ctx context.Context, r *run) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if !r.version().Pending(o.cluster()) {
+		if !r.course.pending(o.cluster()) {
 			return nil
 		}
 		select {
@@ -135,11 +142,27 @@ func (o *Operator) awaitChildren(ctx context.Context, r *run) error {
 	}
 }
 
+// awaitTrial returns when a version that this operator began with has been
+// tried on all resources: before that nobody knows which are to be held.
+func (o *Operator) awaitTrial(ctx context.Context, r *run) error {
+	for {
+		next, tried := r.course.coming()
+		if next == nil || tried || !next.Pending(o.cluster()) && o.begin(ctx, r, next) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
 // lookAround lists the children of a kind every now and then, in case a watch
 // has swallowed something.
 func (o *Operator) lookAround(ctx context.Context, r *run) {
 	for {
-		every := r.lookEvery()
+		every := r.course.lookAgain()
 		timer := time.NewTimer(every - every/10 + rand.N(every/5))
 		select {
 		case <-ctx.Done():
@@ -147,12 +170,12 @@ func (o *Operator) lookAround(ctx context.Context, r *run) {
 			return
 		case <-timer.C:
 		}
-		for gvk := range r.version().Children {
+		for gvk := range r.course.children() {
 			if err := o.children.Look(ctx, gvk); err != nil && ctx.Err() == nil {
 				log.FromContext(ctx).Info("looking at children", "kind", r.name, "error", err.Error())
 			}
 		}
-		for _, scope := range r.version().Scopes() {
+		for _, scope := range r.course.scopes() {
 			if err := o.reads.Look(ctx, scope); err != nil && ctx.Err() == nil {
 				log.FromContext(ctx).Info("looking at what is read", "kind", r.name, "error", err.Error())
 			}
@@ -165,9 +188,7 @@ func (o *Operator) stop(name string) {
 	o.mu.Lock()
 	r := o.runs[name]
 	delete(o.runs, name)
-	delete(o.troubles, name)
 	o.mu.Unlock()
-	foldersBroken.DeleteLabelValues(name)
 	if r == nil {
 		return
 	}
@@ -175,6 +196,7 @@ func (o *Operator) stop(name string) {
 	r.reconciler.End()
 	o.children.Want(name, nil)
 	o.reads.Want(name, nil)
+	rolloutStopped.DeleteLabelValues(name)
 	o.mgr.GetLogger().Info("kind stops", "kind", name)
 }
 
@@ -182,5 +204,3 @@ func (r *run) stop() {
 	r.cancel()
 	<-r.done
 }
-
-func (r *run) lookEvery() time.Duration { return r.version().LookAgain() }

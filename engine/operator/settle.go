@@ -2,9 +2,11 @@ package operator
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -48,26 +50,35 @@ func (o *Operator) settleKinds(ctx context.Context) error {
 }
 
 // settle makes one kind run with what there is of it now: a folder that loads,
-// its last good version, or on hold; or not at all.
+// its last good version, on hold, or deleting only; or not at all.
 func (o *Operator) settle(ctx context.Context, name string) error {
 	o.mu.Lock()
 	f, unread, crd, running := o.folders[name], o.unread[name], o.crds[name], o.runs[name]
+	none := f == nil && unread == nil
+	unknown := none && (!o.read || !o.mapsRead)
 	o.mu.Unlock()
-	if crd == nil || !established(crd) || (f == nil && unread == nil) {
+	if unknown { // readMaps settles again
+		return nil
+	}
+	if crd == nil || !established(crd) || none && !hasRecord(crd) {
+		o.forgetTrouble(name)
 		o.stop(name)
 		o.noteLonely(ctx, name, crd == nil)
 		return nil
 	}
-	compiled, trouble := compile(f, unread, crd, o.options)
-	o.note(ctx, name, crd, trouble)
+	v := o.version(ctx, name, f, crd)
 	if !o.leads.Load() { // lead settles again
 		return nil
 	}
-	gvk, err := shownAs(compiled, crd)
+	gvk, err := shownAs(v.Kind, crd)
 	if err != nil {
 		return err
 	}
-	if running != nil && (running.crdUID != crd.UID || (compiled != nil && running.gvk != gvk)) {
+	if ours, err := o.claim(ctx, v); !ours {
+		o.stop(name)
+		return err
+	}
+	if running != nil && (running.crdUID != crd.UID || (v.Kind != nil && running.gvk != gvk)) {
 		o.stop(name)
 		running = nil
 	}
@@ -75,29 +86,71 @@ func (o *Operator) settle(ctx context.Context, name string) error {
 		o.discovery.Poke() // followDiscovery settles again
 		return nil
 	}
-	if running != nil && compiled == nil && running.version().Kind != nil {
-		return nil // the last good version runs on
-	}
-	version := reconcile.Version{Kind: compiled, Broken: trouble, Schema: shown(compiled, crd), Children: o.childKinds(compiled, crd), Patched: o.patchedKinds(compiled, crd)}
-	o.children.Want(name, version.Children)
-	o.reads.Want(name, version.Scopes())
-	if running == nil {
-		return o.start(ctx, gvk, crd, version)
-	}
-	if same(running.version(), &version) {
-		return nil
-	}
-	running.reconciler.Use(version)
-	running.lookAtAll()
-	return nil
+	return o.serve(ctx, running, v, gvk)
 }
 
-func same(a, b *reconcile.Version) bool {
-	if a.Kind == nil || b.Kind == nil {
-		return a.Kind == b.Kind && a.Broken.Error() == b.Broken.Error() && maps.Equal(a.Children, b.Children) && slices.Equal(a.Patched, b.Patched)
+// want declares what all versions of a kind need watched.
+func (o *Operator) want(name string, c *course) {
+	o.children.Want(name, c.children())
+	o.reads.Want(name, c.scopes())
+}
+
+// version is what a kind is to run with now, by its folder and CRD.
+func (o *Operator) version(ctx context.Context, name string, f *folder.Folder, crd *apiextensionsv1.CustomResourceDefinition) *reconcile.Version {
+	o.mu.Lock()
+	unread := o.unread[name]
+	o.mu.Unlock()
+	v := &reconcile.Version{Name: name, Removed: f == nil && unread == nil}
+	if v.Removed {
+		o.forgetTrouble(name)
+	} else {
+		v.Kind, v.Broken = compile(f, unread, crd, o.options)
+		o.note(ctx, name, crd, v.Broken)
 	}
-	return a.Kind.Digest == b.Kind.Digest && a.Kind.CRD.Object.Generation == b.Kind.CRD.Object.Generation &&
-		maps.Equal(a.Children, b.Children) && slices.Equal(a.Patched, b.Patched)
+	o.noteIdle(ctx, name)
+	v.Digest, v.Schema, v.Children, v.Patched = digest(v.Kind), shown(v.Kind, crd), o.childKinds(v.Kind, crd), o.patchedKinds(v.Kind, crd)
+	return v
+}
+
+// digest tells what folders render apart: their files and the settings of the
+// installation. The CRD is no part of it: what a change of its schema does to a
+// resource, defaults and pruning, the API server does before any version sees
+// the resource, and so no version could be kept from it.
+func digest(k *kind.Kind) string {
+	if k == nil {
+		return ""
+	}
+	h := sha256.New()
+	fmt.Fprintln(h, k.Digest)
+	if err := json.NewEncoder(h).Encode(k.Config); err != nil { // it came out of YAML
+		fmt.Fprintln(h, err)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:16]
+}
+
+// serve starts a kind with a version, or lets one that runs go on with it.
+func (o *Operator) serve(ctx context.Context, running *run, v *reconcile.Version, gvk apischema.GroupVersionKind) error {
+	crd, seen := o.crd(v.Name), o.object(v.Name)
+	if crd == nil || seen == nil {
+		return nil
+	}
+	settled := crd.GetAnnotations()[api.AnnotationRolledOut] == v.Digest || !hasRecord(crd)
+	if running == nil {
+		c := newCourse()
+		c.take(v, settled)
+		o.want(v.Name, c)
+		return o.start(ctx, gvk, seen, c)
+	}
+	if v.Kind == nil && !v.Removed && running.course.good() {
+		running.course.poke()
+		return nil // the last good version runs on
+	}
+	again := running.course.take(v, settled)
+	o.want(v.Name, running.course)
+	if again {
+		running.lookAtAll()
+	}
+	return nil
 }
 
 // compile understands a folder for the live CRD; trouble says why it cannot.
@@ -110,6 +163,14 @@ func compile(f *folder.Folder, unread error, crd *apiextensionsv1.CustomResource
 		return nil, fmt.Errorf("reading CRD %s: %w", crd.Name, err)
 	}
 	return kind.Compile(f, live, options.Limits)
+}
+
+// forgetTrouble forgets what was wrong with a folder that is gone.
+func (o *Operator) forgetTrouble(name string) {
+	o.mu.Lock()
+	delete(o.troubles, name)
+	o.mu.Unlock()
+	foldersBroken.DeleteLabelValues(name)
 }
 
 // note keeps what is wrong with a folder for /readyz, and tells of it once: in

@@ -4,16 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-
-	"github.com/jacquard-operator/jacquard/engine/folder"
 )
 
 // installCRDs applies the CRDs of all roots.
@@ -36,50 +32,30 @@ func (o *Operator) installCRDs(ctx context.Context) error {
 	return nil
 }
 
-// readRoots reads all folders and settles the kinds whose folder changed.
+// readRoots reads the folders of all roots.
 func (o *Operator) readRoots(context.Context) error {
-	folders, unread := map[string]*folder.Folder{}, map[string]error{}
-	for _, root := range o.options.Roots {
+	var found []origin
+	for i, root := range o.options.Roots {
 		contents, err := root.Read()
 		if err != nil {
 			return err
 		}
-		for name, f := range contents.Folders {
-			if folders[name] != nil {
-				unread[name] = fmt.Errorf("templates/%s: the folder is in two roots: remove one", name)
-			}
-			folders[name] = f
+		shown := fmt.Sprintf("root %d", i+1)
+		if dirs := root.Dirs(); len(dirs) > 0 {
+			shown = "root " + dirs[0]
 		}
-		maps.Copy(unread, contents.Broken)
+		for name, f := range contents.Folders {
+			found = append(found, origin{kind: name, shown: shown, folder: f})
+		}
+		for name, err := range contents.Broken {
+			found = append(found, origin{kind: name, shown: shown, err: err})
+		}
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	changed := o.changed(folders, unread)
-	o.folders, o.unread, o.read = folders, unread, true
-	for _, name := range changed {
-		o.names.Add(name)
-	}
+	o.files, o.read = found, true
+	o.pick()
 	return nil
-}
-
-// changed lists the folders that are not what they were.
-func (o *Operator) changed(folders map[string]*folder.Folder, unread map[string]error) []string {
-	names := map[string]bool{}
-	for _, m := range []map[string]*folder.Folder{folders, o.folders} {
-		for name := range m {
-			before, after := o.folders[name], folders[name]
-			if before == nil || after == nil || before.Digest != after.Digest {
-				names[name] = true
-			}
-		}
-	}
-	for name := range unread {
-		names[name] = true
-	}
-	for name := range o.unread {
-		names[name] = true
-	}
-	return slices.Sorted(maps.Keys(names))
 }
 
 // settleAfter is how long a folder must be quiet before it is read: editors

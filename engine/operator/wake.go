@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -62,17 +61,10 @@ func (r *run) addAfter(namespace, name string, after time.Duration) {
 // lookAtAll puts every resource of the kind in the queue.
 func (r *run) lookAtAll() {
 	if r.queue.Load() == nil {
-		return
+		return // the first list puts them all in
 	}
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(r.gvk.GroupVersion().WithKind(r.gvk.Kind + "List"))
-	ended, end := context.WithCancel(context.Background())
-	end() // so that resources which cannot be listed are not waited for
-	if err := r.resources.List(ended, list); err != nil {
-		return // not synced: its first list puts them all in
-	}
-	for i := range list.Items {
-		r.add(list.Items[i].GetNamespace(), list.Items[i].GetName())
+	for _, o := range r.all() {
+		r.add(o.GetNamespace(), o.GetName())
 	}
 }
 
@@ -98,7 +90,7 @@ func (o *Operator) childChanged(of api.Owner, uid types.UID) {
 // kindSynced wakes everybody who has children of a kind.
 func (o *Operator) kindSynced(gvk apischema.GroupVersionKind) {
 	for _, r := range o.running() {
-		if _, has := r.version().Children[gvk]; has {
+		if _, has := r.course.children()[gvk]; has {
 			r.lookAtAll()
 		}
 	}
@@ -126,7 +118,7 @@ func (o *Operator) patchChanged(uid types.UID) {
 // scopeSynced wakes everybody who may have patched objects of a scope.
 func (o *Operator) scopeSynced(scope observe.Scope) {
 	for _, r := range o.running() {
-		if slices.Contains(r.version().Patched, scope.GroupVersionKind) {
+		if slices.Contains(r.course.scopes(), scope) {
 			r.lookAtAll()
 		}
 	}

@@ -96,7 +96,7 @@ func (w *write) settled() bool {
 		w.found.again(backOff(0, longestGap, longestGap))
 		return true
 	}
-	if s := w.memory.due(key, w.Hash, w.now); s != nil {
+	if s := w.memory.due(key, w.Hash, w.now); s != nil && !w.approved(s) {
 		w.report(s.problem)
 		if !s.until.IsZero() {
 			w.found.again(s.until.Sub(w.now))
@@ -241,6 +241,9 @@ func (w *write) update(ctx context.Context, o metav1.Object) error {
 	}
 	if probed := w.to.Probe(ctx, w.resource, w.Document); probed != nil {
 		return err // the content itself is refused, not the change
+	}
+	if err := w.mayReplace(); err != nil {
+		return unapproved(err)
 	}
 	return w.recreate(ctx, o, "it is made anew, since the API refuses to change it: "+refusal.Error())
 }

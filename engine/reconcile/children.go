@@ -27,7 +27,7 @@ func (t *turn) children(p *plan.Plan, w *view) []status.Child {
 		for _, l := range live {
 			out = append(out, t.child(l))
 		}
-		return out
+		return t.withLost(out)
 	}
 	for i := range p.Steps {
 		s := &p.Steps[i]

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,7 +43,14 @@ type Cluster struct {
 // A Version is what a kind runs with: its compiled folder, or why there is
 // none, and which kinds of children to look at.
 type Version struct {
+	// Name is that of the kind.
+	Name string
 	Kind *kind.Kind
+	// Digest tells two versions of a folder apart, the installation's settings
+	// included.
+	Digest string
+	// Removed: there is no folder any more; Kind is then nil.
+	Removed bool
 	// Broken says why the folder does not load; Kind is then nil.
 	Broken error
 	// Schema is the CRD's version that resources are shown in, also when the
@@ -64,7 +70,8 @@ type Reconciler struct {
 	gvk       schema.GroupVersionKind
 	resources client.Reader
 	cluster   Cluster
-	version   atomic.Pointer[Version]
+	choose    func(*unstructured.Unstructured) Choice
+	served    func(*unstructured.Unstructured, Outcome)
 
 	mu       sync.Mutex
 	memory   map[types.NamespacedName]*memory
@@ -72,16 +79,11 @@ type Reconciler struct {
 }
 
 // New returns a Reconciler for the kind named name; resources reads its custom
-// resources, of kind gvk, from a cache.
+// resources, of kind gvk, from a cache. Follow must be called before it serves
+// any.
 func New(name string, gvk schema.GroupVersionKind, resources client.Reader, cluster Cluster) *Reconciler {
 	return &Reconciler{name: name, gvk: gvk, resources: resources, cluster: cluster, memory: map[types.NamespacedName]*memory{}}
 }
-
-// Use makes the Reconciler go on with another version.
-func (r *Reconciler) Use(v Version) { r.version.Store(&v) }
-
-// Current is the version in use.
-func (r *Reconciler) Current() *Version { return r.version.Load() }
 
 // renderLimit bounds how long the templates of one resource may run.
 const renderLimit = 10 * time.Second
@@ -89,12 +91,13 @@ const renderLimit = 10 * time.Second
 // Reconcile makes the cluster say what one custom resource wants, and says in
 // its status what became of it.
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	version := r.version.Load()
 	resource, err := r.observe(ctx, req.NamespacedName)
 	if resource == nil || err != nil {
 		return reconcile.Result{}, err
 	}
-	t := &turn{Reconciler: r, version: version, resource: resource, memory: r.remember(req.NamespacedName, resource), fresh: map[string]bool{}}
+	t := &turn{Reconciler: r, resource: resource, memory: r.remember(req.NamespacedName, resource), fresh: map[string]bool{}}
+	t.choice = r.choose(resource)
+	t.version = t.choice.Version
 	view := t.look()
 	if view.pending { // Synced wakes us
 		return reconcile.Result{}, nil
@@ -159,6 +162,7 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*u
 type turn struct {
 	*Reconciler
 	version  *Version
+	choice   Choice
 	resource *unstructured.Unstructured
 	memory   *memory
 	found    findings
@@ -166,6 +170,8 @@ type turn struct {
 	asked []observe.Query
 	// fresh are the files whose Secret has texts that were drawn in this turn.
 	fresh map[string]bool
+	// trial: nothing is going to be written, so nothing is drawn.
+	trial bool
 }
 
 func (t *turn) owner() plan.Owner {

@@ -33,13 +33,16 @@ func (f *findings) again(d time.Duration) {
 
 // render renders the children; nil means that nothing may be changed.
 func (t *turn) render(ctx context.Context, w *view) *render.Result {
+	if t.held() {
+		return nil
+	}
 	if t.version.Kind == nil {
 		t.found.add(status.Problem{Severity: status.Stalled, Reason: "FolderInvalid", Message: t.version.Broken.Error()})
 		return nil
 	}
 	result, err := t.renderOnce(ctx, w)
 	for err == nil {
-		if len(w.undrawn) > 0 {
+		if len(w.undrawn) > 0 && !t.trial {
 			if err = t.draw(ctx, w, result); err != nil {
 				break
 			}

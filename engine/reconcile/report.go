@@ -51,6 +51,7 @@ func (t *turn) report(ctx context.Context, p *plan.Plan) (reconcile.Result, erro
 	case len(t.found.problems) == 0:
 		t.memory.tries = 0
 	}
+	t.tellServed(out.Ready)
 	return reconcile.Result{RequeueAfter: t.found.requeue}, nil
 }
 
@@ -86,7 +87,7 @@ func (t *turn) ours(live map[string]any) map[string]any {
 
 // own renders status.yaml; nil if it cannot be rendered.
 func (t *turn) own(ctx context.Context, w *view) map[string]any {
-	if t.version.Kind == nil || t.leaving() {
+	if t.version.Kind == nil || t.choice.Hold || t.leaving() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, renderLimit)

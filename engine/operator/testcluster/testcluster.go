@@ -173,6 +173,9 @@ func (c *Cluster) Run(t testing.TB, change func(*operator.Options), roots ...str
 		t.Cleanup(func() { root.Close() })
 		options.Roots = append(options.Roots, root)
 	}
+	if len(roots) > 0 { // an operator that comes up again is the same one
+		options.Identity = "test" + roots[0]
+	}
 	if change != nil {
 		change(&options)
 	}

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// An access is how a command reaches the cluster.
+type access struct{ kubeconfig, context string }
+
+func (a *access) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.kubeconfig, "kubeconfig", "", "file with the access to the cluster")
+	cmd.Flags().StringVar(&a.context, "context", "", "context of the kubeconfig")
+}
+
+// config is the access to the cluster of --kubeconfig, of KUBECONFIG, of the
+// Pod's service account, or of ~/.kube/config.
+func (a *access) config() (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = a.kubeconfig
+	cfg, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: a.context}).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("finding the cluster: %w", err)
+	}
+	cfg.UserAgent = "jacquard/" + Version()
+	return cfg, nil
+}
+
+// podNamespace is the namespace of the Pod that this runs in, or "".
+func podNamespace() string {
+	text, err := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+	if err != nil { // it does not run in a Pod
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}

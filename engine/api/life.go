@@ -1,0 +1,25 @@
+package api
+
+// Annotations on a CRD about the life of its kind.
+const (
+	// AnnotationOperator is the identity of the installation that serves the
+	// kind; no other one touches it.
+	AnnotationOperator = "jacquard.dev/operator"
+	// AnnotationRolledOut is the digest of the folder that serves every
+	// resource of the kind.
+	AnnotationRolledOut = "jacquard.dev/rolled-out"
+	// AnnotationRollout is how far the newest rollout is, as JSON.
+	AnnotationRollout = "jacquard.dev/rollout"
+	// AnnotationApproved is the digest whose stopped rollout may go on; the
+	// operator takes it off when it does.
+	AnnotationApproved = "jacquard.dev/approved"
+)
+
+// Annotations on ConfigMaps that hold a folder.
+const (
+	// AnnotationKind is the kind's name where it is longer than the value of
+	// LabelKind may be.
+	AnnotationKind = "jacquard.dev/kind"
+	// AnnotationPart says which part of a folder it is, such as "1/3".
+	AnnotationPart = "jacquard.dev/part"
+)

@@ -1,0 +1,118 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/jacquard-operator/jacquard/engine/folder"
+)
+
+// An origin is a place that a kind's folder comes from.
+type origin struct {
+	kind string
+	// shown names the place; it stays the same while the place does.
+	shown  string
+	folder *folder.Folder
+	// err says why the folder cannot be read.
+	err error
+	// partial: not all of its parts are there, so any whole source is better.
+	partial bool
+}
+
+// pick chooses one source for every kind, and settles the kinds whose folder
+// changed. The source that was chosen stays while it is there; else the first
+// one is taken: roots in their order, then ConfigMaps by name. It needs the
+// mutex.
+func (o *Operator) pick() {
+	folders, unread, chosen, idle := map[string]*folder.Folder{}, map[string]error{}, map[string]string{}, map[string][]string{}
+	by := map[string][]origin{}
+	for _, s := range slices.Concat(o.files, o.maps) {
+		by[s.kind] = append(by[s.kind], s)
+	}
+	for name, sources := range by {
+		s := best(sources, o.chosen[name])
+		chosen[name] = s.shown
+		if s.err != nil {
+			unread[name] = s.err
+		} else {
+			folders[name] = s.folder
+		}
+		for _, other := range sources {
+			if other.shown != s.shown {
+				idle[name] = append(idle[name], other.shown)
+			}
+		}
+	}
+	changed := o.changed(folders, unread)
+	for name := range by {
+		if !slices.Equal(idle[name], o.idle[name]) {
+			changed = append(changed, name)
+		}
+	}
+	for name := range o.idle {
+		changed = append(changed, name)
+	}
+	o.folders, o.unread, o.chosen, o.idle = folders, unread, chosen, idle
+	for _, name := range changed {
+		o.names.Add(name)
+	}
+}
+
+// best is the source that a kind is served from.
+func best(sources []origin, chosen string) origin {
+	whole := slices.DeleteFunc(slices.Clone(sources), func(s origin) bool { return s.partial })
+	if len(whole) == 0 {
+		whole = sources
+	}
+	if i := slices.IndexFunc(whole, func(s origin) bool { return s.shown == chosen }); i >= 0 {
+		return whole[i]
+	}
+	return whole[0]
+}
+
+// changed lists the folders that are not what they were.
+func (o *Operator) changed(folders map[string]*folder.Folder, unread map[string]error) []string {
+	names := map[string]bool{}
+	for _, m := range []map[string]*folder.Folder{folders, o.folders} {
+		for name := range m {
+			before, after := o.folders[name], folders[name]
+			if before == nil || after == nil || before.Digest != after.Digest {
+				names[name] = true
+			}
+		}
+	}
+	for name := range unread {
+		names[name] = true
+	}
+	for name := range o.unread {
+		names[name] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// noteIdle tells once of sources of a kind that are not used.
+func (o *Operator) noteIdle(ctx context.Context, name string) {
+	o.mu.Lock()
+	chosen, idle, before := o.chosen[name], strings.Join(o.idle[name], ", "), o.toldIdle[name]
+	o.toldIdle[name] = idle
+	o.mu.Unlock()
+	if idle == before {
+		return
+	}
+	if idle == "" {
+		foldersIdle.DeleteLabelValues(name)
+		return
+	}
+	foldersIdle.WithLabelValues(name).Set(1)
+	text := fmt.Sprintf("the folder of this kind comes from %s; this one is not used: %s", chosen, idle)
+	log.FromContext(ctx).Info("two folders of one kind", "kind", name, "why", text)
+	if crd := o.object(name); crd != nil {
+		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, "FolderNotUsed", "Load", "%s", cut(text))
+	}
+}

@@ -1,0 +1,251 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/rollout"
+)
+
+// How often a rollout is looked at without an event: while a wave is under
+// way, while something is in the way of a step, and, where resources cannot be
+// rendered, to try them again.
+const (
+	waveTick  = 2 * time.Second
+	soonTick  = 200 * time.Millisecond
+	retryTick = time.Minute
+)
+
+// roll takes the rollouts of a kind on, until ctx ends.
+func (o *Operator) roll(ctx context.Context, r *run) {
+	for {
+		var timer <-chan time.Time
+		if wait := o.advance(ctx, r); wait > 0 {
+			timer = time.After(wait)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.course.poked:
+		case <-timer:
+		}
+	}
+}
+
+// advance takes the rollout of a kind as far as can be now, and says when to
+// look again without being poked; 0 means never.
+func (o *Operator) advance(ctx context.Context, r *run) time.Duration {
+	next, tried := r.course.coming()
+	if next != nil && !tried {
+		if next.Pending(o.cluster()) || !o.begin(ctx, r, next) {
+			return soonTick
+		}
+	}
+	if next != nil {
+		o.step(ctx, r)
+	}
+	if err := o.tellRollout(ctx, r); err != nil {
+		if !apierrors.IsConflict(err) {
+			log.FromContext(ctx).Info("rollout not recorded", "kind", r.name, "error", err.Error())
+		}
+		return waveTick
+	}
+	return r.course.tick()
+}
+
+// coming is the version that is being rolled out, and whether it was tried.
+func (c *course) coming() (next *reconcile.Version, tried bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.next, c.rollout != nil
+}
+
+// tick is when to look again without being poked.
+func (c *course) tick() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.rollout == nil || c.rollout.State() == rollout.Complete:
+		return 0
+	case c.rollout.State() == rollout.Running:
+		return waveTick
+	case len(c.rollout.Failed()) > 0:
+		return retryTick
+	}
+	return 0
+}
+
+// begin tries the version on all resources and begins to roll it out. It may
+// take long, and holds nobody up.
+func (o *Operator) begin(ctx context.Context, r *run, next *reconcile.Version) bool {
+	if !r.listed() {
+		return false
+	}
+	var before rollout.Record
+	if crd := o.crd(r.name); crd != nil {
+		before = rollout.Read(crd.GetAnnotations()[api.AnnotationRollout])
+	}
+	started := time.Now()
+	trials := r.try(ctx, next, before)
+	if ctx.Err() != nil {
+		return false
+	}
+	c := r.course
+	c.mu.Lock()
+	if c.next == nil || c.next.Digest != next.Digest { // yet another version came meanwhile
+		c.mu.Unlock()
+		return false
+	}
+	settings := next.Kind.Settings.Rollout
+	c.rollout = rollout.Begin(next.Digest, trials, rollout.Settings{Waves: settings.Waves, Deadline: settings.ProgressDeadline.Duration}, before, time.Now())
+	c.written, c.retried = before, time.Now()
+	c.mu.Unlock()
+	log.FromContext(ctx).Info("folder changed; tried on all resources", "kind", r.name, "digest", next.Digest, "resources", len(trials), "took", time.Since(started).String())
+	r.lookAtAll()
+	return true
+}
+
+// step releases the next resources, if the present ones are well.
+func (o *Operator) step(ctx context.Context, r *run) {
+	crd := o.crd(r.name)
+	if crd == nil {
+		return
+	}
+	o.retry(ctx, r)
+	now, c := time.Now(), r.course
+	c.mu.Lock()
+	if c.rollout == nil {
+		c.mu.Unlock()
+		return
+	}
+	approved := c.rollout.State() == rollout.Stopped && c.written.Same(c.rollout.Record()) && crd.GetAnnotations()[api.AnnotationApproved] == c.rollout.Digest()
+	if approved {
+		c.rollout.Approve(now)
+	}
+	paused := crd.GetAnnotations()[api.AnnotationPaused] == "true"
+	if c.paused && !paused {
+		c.rollout.Resume(now)
+	}
+	c.paused = paused
+	for _, name := range c.rollout.Awaited() {
+		resource := &unstructured.Unstructured{}
+		resource.SetGroupVersionKind(r.gvk)
+		if err := r.resources.Get(ctx, name, resource); apierrors.IsNotFound(err) || err == nil && resource.GetDeletionTimestamp() != nil {
+			c.rollout.Left(name)
+		}
+	}
+	if !paused {
+		for _, name := range c.rollout.Step(now) {
+			r.add(name.Namespace, name.Name)
+		}
+	}
+	c.mu.Unlock()
+	if approved {
+		r.lookAtAll() // those that were stopped in the middle of their wave
+	}
+}
+
+// retry tries the resources again that the new version could not render.
+func (o *Operator) retry(ctx context.Context, r *run) {
+	c := r.course
+	c.mu.Lock()
+	if c.rollout == nil || time.Since(c.retried) < retryTick {
+		c.mu.Unlock()
+		return
+	}
+	next, failed, before := c.next, c.rollout.Failed(), c.rollout.Record()
+	c.retried = time.Now()
+	c.mu.Unlock()
+	for _, name := range failed {
+		resource := &unstructured.Unstructured{}
+		resource.SetGroupVersionKind(r.gvk)
+		if err := r.resources.Get(ctx, name, resource); err != nil {
+			continue
+		}
+		t := r.tryOne(ctx, next, resource, before)
+		c.mu.Lock()
+		if c.next == next && c.rollout != nil {
+			c.rollout.Retried(t, time.Now())
+		}
+		c.mu.Unlock()
+		r.add(name.Namespace, name.Name)
+	}
+}
+
+// tellRollout puts on record how far the rollout is when that changed, and
+// tells of it by event, log and metric.
+func (o *Operator) tellRollout(ctx context.Context, r *run) error {
+	crd, c := o.crd(r.name), r.course
+	if crd == nil {
+		return nil
+	}
+	c.mu.Lock()
+	done, approved := c.done, crd.GetAnnotations()[api.AnnotationApproved]
+	var now rollout.Record
+	if c.rollout != nil {
+		now = c.rollout.Record()
+	}
+	changed := c.rollout != nil && !now.Same(c.written)
+	c.mu.Unlock()
+	if !changed && done == "" {
+		return nil
+	}
+	write := map[string]any{api.AnnotationRollout: nil}
+	if changed {
+		write[api.AnnotationRollout] = now.String()
+		if now.State == rollout.Complete {
+			done = now.Digest
+		}
+	}
+	if done != "" {
+		write[api.AnnotationRolledOut] = done
+	}
+	if approved != "" && now.State != rollout.Stopped {
+		write[api.AnnotationApproved] = nil
+	}
+	if err := o.annotate(ctx, crd, write); err != nil {
+		return fmt.Errorf("recording the rollout on CRD %s: %w", r.name, err)
+	}
+	c.recorded(now, done)
+	if changed {
+		o.announce(ctx, r, now)
+	}
+	c.poke() // an approval may wait for the record
+	return nil
+}
+
+// recorded takes up that the CRD says how far the rollout is. One that is
+// complete is over.
+func (c *course) recorded(now rollout.Record, done string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.written = now
+	if c.done == done {
+		c.done = ""
+	}
+	if now.State == rollout.Complete && c.next != nil && c.next.Digest == now.Digest {
+		c.use(c.next)
+	}
+}
+
+// announce tells of a rollout's new state.
+func (o *Operator) announce(ctx context.Context, r *run, now rollout.Record) {
+	stopped, severity := 0.0, corev1.EventTypeNormal
+	if now.State == rollout.Stopped {
+		stopped, severity = 1, corev1.EventTypeWarning
+	}
+	rolloutStopped.WithLabelValues(r.name).Set(stopped)
+	text := now.Text()
+	log.FromContext(ctx).Info("rollout", "kind", r.name, "digest", now.Digest, "state", string(now.State), "text", text)
+	if crd := o.object(r.name); crd != nil {
+		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, severity, "Rollout"+string(now.State), "Rollout", "%s", cut(text))
+	}
+}

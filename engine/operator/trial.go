@@ -1,0 +1,104 @@
+package operator
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/rollout"
+)
+
+// all lists the resources of the kind as the cache has them; nil while it has
+// not been filled.
+func (r *run) all() []unstructured.Unstructured {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(r.gvk.GroupVersion().WithKind(r.gvk.Kind + "List"))
+	ended, end := context.WithCancel(context.Background())
+	end() // so that resources which cannot be listed are not waited for
+	if err := r.resources.List(ended, list); err != nil {
+		return nil
+	}
+	return list.Items
+}
+
+// try finds out what a version would make of every resource that stays.
+func (r *run) try(ctx context.Context, next *reconcile.Version, before rollout.Record) []rollout.Trial {
+	var trials []rollout.Trial
+	for _, o := range r.all() {
+		if ctx.Err() != nil {
+			return nil
+		}
+		if o.GetDeletionTimestamp() == nil {
+			trials = append(trials, r.tryOne(ctx, next, &o, before))
+		}
+	}
+	return trials
+}
+
+// tryOne finds out what a version would make of one resource.
+func (r *run) tryOne(ctx context.Context, next *reconcile.Version, o *unstructured.Unstructured, before rollout.Record) rollout.Trial {
+	tried := r.reconciler.Try(ctx, next, o)
+	t := rollout.Trial{Name: reconcile.Key(o), UID: o.GetUID(), Generation: o.GetGeneration(), Children: tried.Live}
+	ready, seen := readiness(o)
+	t.Edited = !seen && tried.Live == 0 || seen && ready.observed != o.GetGeneration()
+	t.Ready = ready.status == "True" || before.Digest == next.Digest && !ready.since.Before(before.Began)
+	t.Refused = ready.reason == "Invalid" || ready.reason == "Forbidden"
+	if tried.Err != nil {
+		t.Same = r.failsAnyway(ctx, o, ready.reason)
+		if !t.Same {
+			t.Error = tried.Err.Error()
+		}
+		return t
+	}
+	t.Same = !tried.Waits && tried.Plan.Same()
+	for _, l := range tried.Plan.Prune {
+		if l.Meta.GetAnnotations()[api.AnnotationOnDelete] != "keep" {
+			t.Lost = append(t.Lost, rollout.Child{GroupKind: l.GVK.GroupKind(), Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName()})
+		}
+	}
+	return t
+}
+
+// failsAnyway says whether the version that serves a resource cannot render it
+// either; where that version is not here, the resource's status says so.
+func (r *run) failsAnyway(ctx context.Context, o *unstructured.Unstructured, reason string) bool {
+	r.course.mu.Lock()
+	before := r.course.before(types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()})
+	r.course.mu.Unlock()
+	if before == nil {
+		return reason == "RenderFailed" || reason == "Refused"
+	}
+	return before.Kind == nil || r.reconciler.Try(ctx, before, o).Err != nil
+}
+
+// A readyCondition is the condition Ready of a resource.
+type readyCondition struct {
+	status, reason string
+	observed       int64
+	since          time.Time
+}
+
+// readiness reads the condition Ready; seen is false if there is none.
+func readiness(o *unstructured.Unstructured) (ready readyCondition, seen bool) {
+	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	for _, item := range conditions {
+		c, _ := item.(map[string]any)
+		if c["type"] != "Ready" {
+			continue
+		}
+		ready.status, _ = c["status"].(string)
+		ready.reason, _ = c["reason"].(string)
+		since, _ := c["lastTransitionTime"].(string)
+		ready.since, _ = time.Parse(time.RFC3339, since)
+		var found bool
+		if ready.observed, found = c["observedGeneration"].(int64); !found {
+			ready.observed = o.GetGeneration() // the CRD does not declare it: nobody knows
+		}
+		return ready, true
+	}
+	return ready, false
+}

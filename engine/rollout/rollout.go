@@ -1,0 +1,215 @@
+package rollout
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// A Rollout is one version of a folder on its way to the resources of a kind.
+// It must not be used by several goroutines at once.
+type Rollout struct {
+	digest   string
+	settings Settings
+	members  map[types.NamespacedName]*member
+	// order are those that change, as they are reached; the first released of
+	// them may change, those from first on belong to the present wave.
+	order           []types.NamespacedName
+	first, released int
+	wave            int
+	began, since    time.Time
+	children        int
+	// wanted are the children that it would delete; replaced those that were
+	// deleted to be made anew.
+	wanted   []Child
+	replaced map[Child]bool
+	state    State
+	reason   Reason
+	message  string
+	approved map[Reason]bool
+}
+
+// A member is a resource that was there when the rollout began.
+type member struct {
+	Trial
+	// released: its wave has come; taken: the new version serves it, or is just
+	// about to. What was not taken when the rollout stopped stays as it is.
+	released, taken bool
+	// served: the new version has served it; ready says how it was then.
+	served, ready bool
+	// left: it is gone, or its author changed it; it is waited for no more.
+	left bool
+}
+
+// counts says whether the new version changes the resource.
+func (m *member) counts() bool { return !m.Same && !m.Edited && !m.left }
+
+// over says whether the resource need not be waited for.
+func (m *member) over() bool { return m.left || m.served && (m.ready || !m.Ready) }
+
+// Begin begins a rollout with the trials of all resources. before is the record
+// of an earlier process, or the zero Record: what was approved for this digest
+// stays approved, and what stopped it still does.
+func Begin(digest string, trials []Trial, settings Settings, before Record, now time.Time) *Rollout {
+	r := &Rollout{
+		digest: digest, settings: settings.withDefaults(), state: Running, began: now, since: now,
+		members: map[types.NamespacedName]*member{}, replaced: map[Child]bool{}, approved: map[Reason]bool{},
+	}
+	if before.Digest == digest {
+		for _, reason := range before.Approved {
+			r.approved[reason] = true
+		}
+		if !before.Began.IsZero() {
+			r.began = before.Began
+		}
+	}
+	for _, t := range trials {
+		r.members[t.Name] = &member{Trial: t}
+		r.children += t.Children
+		if t.Error == "" && !t.Edited {
+			r.wanted = append(r.wanted, t.Lost...)
+		}
+		if t.Error == "" && !t.Same && !t.Edited {
+			r.order = append(r.order, t.Name)
+		}
+	}
+	slices.SortFunc(r.order, byName)
+	slices.SortFunc(r.wanted, func(a, b Child) int { return strings.Compare(a.String(), b.String()) })
+	r.check()
+	if before.Digest == digest && before.State == Stopped && (before.Reason == NotReady || before.Reason == Refused) {
+		r.stop(before.Reason, before.Message)
+	}
+	return r
+}
+
+// check stops a rollout that should not begin.
+func (r *Rollout) check() {
+	if failed := r.Failed(); len(failed)*10 > len(r.members) {
+		r.stop(RenderFailed, r.failing(failed))
+	}
+	kinds := slices.ContainsFunc(r.wanted, isPrecious)
+	if kinds || tooMany(len(r.wanted), r.children) {
+		r.stop(Deletes, fmt.Sprintf("it would delete %d of %d children", len(r.wanted), r.children))
+	}
+}
+
+// failing says which resources cannot be rendered, and why the first of them.
+func (r *Rollout) failing(names []types.NamespacedName) string {
+	return fmt.Sprintf("%d of %d resources cannot be rendered and stay on the version they have, as %s: %s",
+		len(names), len(r.members), names[0], r.members[names[0]].Error)
+}
+
+// Failed are the resources that stay behind since the new version cannot render
+// them.
+func (r *Rollout) Failed() []types.NamespacedName {
+	var names []types.NamespacedName
+	for name, m := range r.members {
+		if m.Error != "" && !m.left && !m.Edited {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, byName)
+	return names
+}
+
+// stop stops the rollout, unless a person has approved this reason or it is
+// stopped already.
+func (r *Rollout) stop(reason Reason, message string) {
+	if r.state == Running && !r.approved[reason] {
+		r.state, r.reason, r.message = Stopped, reason, message
+	}
+}
+
+// Approve lets a stopped rollout go on; it does not stop for that reason again.
+func (r *Rollout) Approve(now time.Time) {
+	if r.state != Stopped {
+		return
+	}
+	r.approved[r.reason] = true
+	r.state, r.reason, r.message, r.since = Running, "", "", now
+	if r.released == 0 {
+		r.check()
+	}
+}
+
+// State returns how far the rollout is.
+func (r *Rollout) State() State { return r.state }
+
+// Digest is that of the version which is rolled out.
+func (r *Rollout) Digest() string { return r.digest }
+
+// Step goes on as far as can be by now, and returns the resources that may
+// change from now on.
+func (r *Rollout) Step(now time.Time) []types.NamespacedName {
+	start := r.released
+	for r.state == Running {
+		if late := r.late(); len(late) > 0 {
+			if now.Sub(r.since) < r.settings.Deadline {
+				break
+			}
+			r.stop(NotReady, fmt.Sprintf("%d resources were not ready again within %s, as %s", len(late), r.settings.Deadline, late[0]))
+			if r.state == Stopped {
+				break
+			}
+		}
+		if r.released == len(r.order) {
+			r.finish()
+			break
+		}
+		r.first = r.released
+		r.released = min(r.first+r.settings.size(r.wave, len(r.order)), len(r.order))
+		r.wave, r.since = r.wave+1, now
+		for _, name := range r.order[r.first:r.released] {
+			r.members[name].released = true
+		}
+	}
+	return slices.Clone(r.order[start:r.released])
+}
+
+// finish ends a rollout whose waves are over, unless resources stay behind.
+func (r *Rollout) finish() {
+	failed := r.Failed()
+	if len(failed) > 0 {
+		r.stop(RenderFailed, r.failing(failed))
+	}
+	if r.state == Running {
+		r.state = Complete
+	}
+}
+
+// late are the resources that the present wave waits for. Once a person has
+// approved of resources that are not ready, it waits only until they are served.
+func (r *Rollout) late() []types.NamespacedName {
+	return slices.DeleteFunc(slices.Clone(r.order[r.first:r.released]), func(name types.NamespacedName) bool {
+		m := r.members[name]
+		return m.over() || m.served && r.approved[NotReady]
+	})
+}
+
+// Awaited are the resources that the present wave waits for; none unless it
+// runs.
+func (r *Rollout) Awaited() []types.NamespacedName {
+	if r.state != Running {
+		return nil
+	}
+	return r.late()
+}
+
+// Reached are the resources that the new version serves, those without change
+// included.
+func (r *Rollout) Reached() []types.NamespacedName {
+	return slices.Collect(func(yield func(types.NamespacedName) bool) {
+		for _, name := range slices.SortedFunc(maps.Keys(r.members), byName) {
+			if r.members[name].isNew(r) && !yield(name) {
+				return
+			}
+		}
+	})
+}
+
+// Resume lets the present wave take its time anew, after the kind was paused.
+func (r *Rollout) Resume(now time.Time) { r.since = now }
