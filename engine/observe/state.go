@@ -18,7 +18,7 @@ var ErrNotServed = errors.New("the cluster does not serve this kind")
 type Phase int
 
 const (
-	// Unsynced means that it is not known, or no longer known, which children
+	// Unsynced means that it is not known, or no longer known, which objects
 	// of the kind there are.
 	Unsynced Phase = iota
 	// Synced means that they are known.
@@ -30,7 +30,7 @@ const (
 // String returns the name of the phase.
 func (p Phase) String() string { return [...]string{"unsynced", "synced", "not served"}[p] }
 
-// A State is what is known about a kind of child as a whole.
+// A State is what is known about a kind of child, or a scope, as a whole.
 type State struct {
 	Phase Phase
 	// Holds is how much the entries carry while Synced. It may be less than
