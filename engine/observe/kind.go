@@ -81,7 +81,7 @@ func (k *kind) unsynced() error {
 	return fmt.Errorf("%w: it is not listed yet", ErrNotYet)
 }
 
-// view is every live child as far as is known; it needs the mutex.
+// view is every live object as far as is known; it needs the mutex.
 func (k *kind) view() map[types.NamespacedName]Live {
 	if k.current == nil {
 		return map[types.NamespacedName]Live{}

@@ -22,7 +22,7 @@ var ErrNotYet = errors.New("it is not known yet")
 type Phase int
 
 const (
-	// Unsynced means that it is not known, or no longer known, which children
+	// Unsynced means that it is not known, or no longer known, which objects
 	// of the kind there are.
 	Unsynced Phase = iota
 	// Synced means that they are known.
@@ -34,7 +34,7 @@ const (
 // String returns the name of the phase.
 func (p Phase) String() string { return [...]string{"unsynced", "synced", "not served"}[p] }
 
-// A State is what is known about a kind of child as a whole.
+// A State is what is known about a kind of child, or a scope, as a whole.
 type State struct {
 	Phase Phase
 	// Holds is how much the entries carry while Synced. It may be less than
