@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -12,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/operator"
 )
 
@@ -24,6 +26,7 @@ type runFlags struct {
 func newRun() *cobra.Command {
 	var f runFlags
 	var roots []string
+	var settings string
 	c := &cobra.Command{
 		Use:   "run",
 		Short: "Run the operator",
@@ -36,10 +39,15 @@ account, or of ~/.kube/config, in this order.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctrl.SetLogger(logger(cmd))
+			var err error
+			if f.options.Settings, err = readSettings(settings); err != nil {
+				return err
+			}
 			return f.run(cmd, roots)
 		},
 	}
 	rootFlag(c, &roots)
+	configFlag(c, &settings)
 	flags := c.Flags()
 	f.flags(c)
 	flags.StringVar(&f.options.Namespace, "namespace", podNamespace(), "namespace of the operator: folders are read from its ConfigMaps too; default that of the Pod, if there is one")
@@ -85,4 +93,16 @@ func (f *runFlags) run(cmd *cobra.Command, dirs []string) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return o.Run(ctx)
+}
+
+// readSettings reads a file of settings; nil if its name is "".
+func readSettings(file string) (*kind.Config, error) {
+	if file == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading settings: %w", err)
+	}
+	return kind.ReadConfig(file, data)
 }

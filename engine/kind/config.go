@@ -142,10 +142,6 @@ type Config struct {
 func ReadConfig(shown string, data []byte) (*Config, error) {
 	c := &Config{values: map[string]map[string]any{}, places: places{}}
 	f := &folder.File{Name: shown, Shown: shown, Data: folder.Clean(data)}
-	if m := isManifest.FindIndex(f.Data); m != nil {
-		place := template.Place{File: f.Shown, Line: 1 + bytes.Count(f.Data[:m[0]], []byte("\n")), Column: 1}
-		return nil, &template.Error{Place: place, Err: errors.New("config.yaml holds settings of the installation and makes no child: give the file another name")}
-	}
 	root, err := document(f)
 	if err != nil || root == nil {
 		return c, err

@@ -7,6 +7,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
@@ -35,6 +36,8 @@ type Options struct {
 	// ReadEvery is how often the roots are read again even though no file
 	// event came.
 	ReadEvery time.Duration
+	// Settings override those of the folders' config.yaml; nil: none.
+	Settings *kind.Config
 	// Limits bound the templates.
 	Limits template.Limits
 }

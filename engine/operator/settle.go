@@ -2,9 +2,6 @@ package operator
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -104,7 +101,7 @@ func (o *Operator) version(ctx context.Context, name string, f *folder.Folder, c
 	if v.Removed {
 		o.forgetTrouble(name)
 	} else {
-		v.Kind, v.Broken = compile(f, unread, crd, o.options)
+		v.Kind, v.Broken = o.compile(f, unread, crd)
 		o.note(ctx, name, crd, v.Broken)
 	}
 	o.noteIdle(ctx, name)
@@ -120,12 +117,7 @@ func digest(k *kind.Kind) string {
 	if k == nil {
 		return ""
 	}
-	h := sha256.New()
-	fmt.Fprintln(h, k.Digest)
-	if err := json.NewEncoder(h).Encode(k.Config); err != nil { // it came out of YAML
-		fmt.Fprintln(h, err)
-	}
-	return hex.EncodeToString(h.Sum(nil))[:16]
+	return k.Digest[:16]
 }
 
 // serve starts a kind with a version, or lets one that runs go on with it.
@@ -154,7 +146,7 @@ func (o *Operator) serve(ctx context.Context, running *run, v *reconcile.Version
 }
 
 // compile understands a folder for the live CRD; trouble says why it cannot.
-func compile(f *folder.Folder, unread error, crd *apiextensionsv1.CustomResourceDefinition, options Options) (*kind.Kind, error) {
+func (o *Operator) compile(f *folder.Folder, unread error, crd *apiextensionsv1.CustomResourceDefinition) (*kind.Kind, error) {
 	if unread != nil {
 		return nil, unread
 	}
@@ -162,7 +154,23 @@ func compile(f *folder.Folder, unread error, crd *apiextensionsv1.CustomResource
 	if err != nil {
 		return nil, fmt.Errorf("reading CRD %s: %w", crd.Name, err)
 	}
-	return kind.Compile(f, live, options.Limits)
+	k, err := kind.Compile(f, live, o.options.Limits)
+	if err == nil {
+		k, err = o.options.Settings.Apply(k)
+	}
+	if err == nil {
+		err = k.CheckScopes(o.scopeOf)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return k.At(kind.Site{Namespace: o.options.Namespace, Scopes: o.scopeOf}), nil
+}
+
+// scopeOf says whether a kind that is not built in lives in no namespace.
+func (o *Operator) scopeOf(gvk apischema.GroupVersionKind) (clusterScoped, known bool) {
+	served, found := o.discovery.Served().Resource(gvk)
+	return found && !served.Namespaced, found
 }
 
 // forgetTrouble forgets what was wrong with a folder that is gone.

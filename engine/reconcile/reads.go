@@ -114,7 +114,7 @@ func (w *view) query(what template.Object) (observe.Query, error) {
 	if err := w.version.Kind.MayRead(gvk, own, namespace, what.Name, !served.Namespaced); err != nil {
 		return observe.Query{}, err
 	}
-	return observe.Query{Scope: w.version.scope(gvk, own, namespace, what.Name), Namespace: namespace}, nil
+	return observe.Query{Scope: w.version.scope(gvk, own, namespace, what.Name), Namespace: namespace, Since: w.since}, nil
 }
 
 // scope is which watch delivers what a template reads. What the operator reads
@@ -167,7 +167,7 @@ func (w *view) object(o *unstructured.Unstructured) (*observe.Live, error) {
 			return &w.patched[i], nil
 		}
 	}
-	q := observe.Query{Scope: observe.Scope{GroupVersionKind: o.GroupVersionKind()}, Namespace: o.GetNamespace(), Name: o.GetName()}
+	q := observe.Query{Scope: observe.Scope{GroupVersionKind: o.GroupVersionKind()}, Namespace: o.GetNamespace(), Name: o.GetName(), Since: w.since}
 	w.asked = append(w.asked, q)
 	l, err := w.cluster.Reads.Lookup(q)
 	w.pending = w.pending || errors.Is(err, observe.ErrNotYet)

@@ -29,6 +29,8 @@ type view struct {
 	// may be others.
 	patched    []observe.Live
 	patchedErr error
+	// since is when the view was taken, for those who tell what changes.
+	since uint64
 	// pending: some kind has not been listed yet, or not with what is needed.
 	pending bool
 	// drawn are texts on their way into a Secret, undrawn the lengths of those
@@ -47,7 +49,7 @@ func (t *turn) look() *view {
 	w := &view{
 		turn: t, served: t.cluster.Served(), state: map[schema.GroupVersionKind]observe.State{},
 		drawn: t.memory.drawn, undrawn: map[secretKey]int{},
-		awaited: map[string]bool{}, stale: map[string]string{},
+		awaited: map[string]bool{}, stale: map[string]string{}, since: t.cluster.Reads.Tick(),
 	}
 	w.pending = t.version.Pending(t.cluster)
 	uid := t.resource.GetUID()
