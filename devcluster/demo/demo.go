@@ -146,7 +146,7 @@ func (d *demo) invite(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading what to try: %w", err)
 	}
-	d.screen.heading("Three things to try, in another terminal")
+	d.screen.heading("Four things to try, in another terminal")
 	return text.Execute(d.screen, map[string]string{
 		"Kubeconfig": d.kubeconfig(), "Bin": filepath.Join(d.root, ".bin"),
 		"Log": d.relative("log", "operator.log"), "Audit": d.relative("audit.log"),

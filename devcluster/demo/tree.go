@@ -29,6 +29,9 @@ func (d *demo) showTree(ctx context.Context) error {
 	for _, i := range ours {
 		rows = append(rows, []string{describe(i.Unstructured), detail(i)})
 		rows = f.branch(rows, f.children(i), "")
+		for _, patched := range f.patched[i.GetUID()] {
+			rows = append(rows, []string{"~ " + patched.GetKind() + " " + patched.GetName(), "patched"})
+		}
 	}
 	d.screen.heading("What they became")
 	for _, line := range columns(rows) {
@@ -41,6 +44,8 @@ func (d *demo) showTree(ctx context.Context) error {
 type forest struct {
 	named map[string]item      // by apiVersion, kind, namespace and name
 	owned map[types.UID][]item // by the controlling owner
+	// patched are somebody else's objects that have fields of a resource.
+	patched map[types.UID][]item
 }
 
 // forest lists everything, as metadata.
@@ -49,7 +54,7 @@ func (c *client) forest(ctx context.Context) (*forest, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &forest{named: map[string]item{}, owned: map[types.UID][]item{}}
+	f := &forest{named: map[string]item{}, owned: map[types.UID][]item{}, patched: map[types.UID][]item{}}
 	seen := map[types.UID]bool{} // some are served by two groups
 	for _, r := range resources {
 		items, err := c.list(ctx, r, false)
@@ -63,10 +68,23 @@ func (c *client) forest(ctx context.Context) (*forest, error) {
 					f.owned[owner.UID] = append(f.owned[owner.UID], i)
 				}
 			}
+			if by := patcher(i); by != "" && !seen[i.GetUID()] {
+				f.patched[by] = append(f.patched[by], i)
+			}
 			seen[i.GetUID()] = true
 		}
 	}
 	return f, nil
+}
+
+// patcher is the uid of the resource that patched an object, "" without one.
+func patcher(i item) types.UID {
+	for _, entry := range i.GetManagedFields() {
+		if uid, ours := strings.CutPrefix(entry.Manager, "jacquard-"); ours && len(uid) == len(i.GetUID()) {
+			return types.UID(uid)
+		}
+	}
+	return ""
 }
 
 func key(parts ...string) string { return strings.Join(parts, "|") }

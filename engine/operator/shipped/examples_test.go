@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,7 +25,7 @@ func testExamples(t *testing.T) {
 	s, p := &site{T: t, ns: "default"}, &site{T: t, ns: "podroute"}
 	before := s.everything()
 	examples := applyExamples(t)
-	for _, o := range examples {
+	for _, o := range ours(examples) {
 		in := &site{T: t, ns: o.GetNamespace()}
 		in.ready(o.GetKind(), o.GetName())
 	}
@@ -37,14 +38,14 @@ func testExamples(t *testing.T) {
 		t.Error("the Podroute has no host")
 	}
 	listed := s.kubectl("get", "jacquard", "--all-namespaces", "--output", "name")
-	for _, o := range examples {
+	for _, o := range ours(examples) {
 		if !strings.Contains(listed, "/"+o.GetName()+"\n") {
 			t.Errorf("kubectl get jacquard does not list %s:\n%s", o.GetName(), listed)
 		}
 	}
 	s.rests()
 	p.rests()
-	for name, test := range map[string]func(*site){"Deployment": deployment, "Daemon": daemon, "Pod": pod} {
+	for name, test := range map[string]func(*site){"Deployment": deployment, "Daemon": daemon, "Pod": pod, "Exporter": exporter} {
 		t.Run(name, func(t *testing.T) { test(&site{T: t, ns: "default"}) })
 	}
 	s.rests()
@@ -63,6 +64,11 @@ func deleted(s *site, examples []*unstructured.Unstructured, before map[string]b
 		}
 		return nil
 	})
+}
+
+// ours are the custom resources among the examples.
+func ours(examples []*unstructured.Unstructured) []*unstructured.Unstructured {
+	return slices.DeleteFunc(slices.Clone(examples), func(o *unstructured.Unstructured) bool { return !slices.Contains(kinds, o.GetKind()) })
 }
 
 // applyExamples applies the files of examples/ and returns the resources.

@@ -27,10 +27,13 @@ func TestMain(m *testing.M) {
 	testcluster.Main(m, &cluster, "--nodes", "3", "--node-label", "node-0:daemon=logs")
 }
 
+// kinds are those that ship.
+var kinds = []string{"App", "Foo", "Genericdaemon", "Milvus", "Podroute", "PrometheusJmxExporter"}
+
 // versions are the kinds that the tests speak of.
 var versions = map[string]string{
 	"Foo": "samplecontroller.k8s.io/v1alpha1", "Genericdaemon": "mydomain.com/v1beta1", "Podroute": "quay.io/v1alpha1",
-	"Milvus": "zilliz.com/v1", "App": "app.huolala.cn/v1", "Deployment": "apps/v1", "DaemonSet": "apps/v1", "Service": "v1", "Pod": "v1",
+	"Milvus": "zilliz.com/v1", "App": "app.huolala.cn/v1", "PrometheusJmxExporter": "banzaicloud.com/v1alpha1", "ConfigMap": "v1", "Deployment": "apps/v1", "DaemonSet": "apps/v1", "Service": "v1", "Pod": "v1",
 	"Node": "v1", "Route": "route.openshift.io/v1", "CustomResourceDefinition": "apiextensions.k8s.io/v1", "Event": "events.k8s.io/v1",
 }
 
@@ -49,7 +52,7 @@ func root(t testing.TB) string {
 func TestShipped(t *testing.T) {
 	installRoutes(t)
 	cluster.Run(t, func(o *operator.Options) { o.InstallCRDs = true }, root(t))
-	for _, kind := range []string{"Foo", "Genericdaemon", "Podroute", "Milvus", "App"} {
+	for _, kind := range kinds {
 		cluster.Served(t, versions[kind], kind)
 	}
 	t.Run("Examples", testExamples)
@@ -58,7 +61,7 @@ func TestShipped(t *testing.T) {
 		for name, test := range map[string]func(*site){
 			"Foo": testFoo, "FooForeign": testFooForeign, "Genericdaemon": testGenericdaemon, "Podroute": testPodroute,
 			"PodrouteTwice": testPodrouteTwice, "Milvus": testMilvus, "MilvusPods": testMilvusPods, "App": testApp, "AppPorts": testAppPorts,
-			"Scale": testScale, "Refused": testRefused,
+			"Scale": testScale, "Refused": testRefused, "Exporter": testExporter,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
