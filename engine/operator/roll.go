@@ -105,7 +105,7 @@ func (o *Operator) begin(ctx context.Context, r *run, next *reconcile.Version) b
 		return false
 	}
 	settings := next.Kind.Settings.Rollout
-	c.rollout = rollout.Begin(next.Digest, trials, rollout.Settings{Waves: settings.Waves, Deadline: settings.ProgressDeadline.Duration}, before, time.Now())
+	c.rollout = rollout.Begin(trials, rollout.Settings{Digest: next.Digest, Waves: settings.Waves, Deadline: settings.ProgressDeadline.Duration}, before, time.Now())
 	c.written, c.retried = before, time.Now()
 	c.mu.Unlock()
 	log.FromContext(ctx).Info("folder changed; tried on all resources", "kind", r.name, "digest", next.Digest, "resources", len(trials), "took", time.Since(started).String())
@@ -195,6 +195,11 @@ func (o *Operator) tellRollout(ctx context.Context, r *run) error {
 	}
 	changed := c.rollout != nil && !now.Same(c.written)
 	c.mu.Unlock()
+	stopped := 0.0
+	if now.State == rollout.Stopped {
+		stopped = 1
+	}
+	rolloutStopped.WithLabelValues(r.name).Set(stopped)
 	if !changed && done == "" {
 		return nil
 	}
@@ -217,6 +222,8 @@ func (o *Operator) tellRollout(ctx context.Context, r *run) error {
 	c.recorded(now, done)
 	if changed {
 		o.announce(ctx, r, now)
+	} else {
+		log.FromContext(ctx).Info("rollout given up for the folder before it", "kind", r.name, "digest", done)
 	}
 	c.poke() // an approval may wait for the record
 	return nil
@@ -238,11 +245,10 @@ func (c *course) recorded(now rollout.Record, done string) {
 
 // announce tells of a rollout's new state.
 func (o *Operator) announce(ctx context.Context, r *run, now rollout.Record) {
-	stopped, severity := 0.0, corev1.EventTypeNormal
+	severity := corev1.EventTypeNormal
 	if now.State == rollout.Stopped {
-		stopped, severity = 1, corev1.EventTypeWarning
+		severity = corev1.EventTypeWarning
 	}
-	rolloutStopped.WithLabelValues(r.name).Set(stopped)
 	text := now.Text()
 	log.FromContext(ctx).Info("rollout", "kind", r.name, "digest", now.Digest, "state", string(now.State), "text", text)
 	if crd := o.object(r.name); crd != nil {

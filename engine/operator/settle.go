@@ -62,6 +62,7 @@ func (o *Operator) settle(ctx context.Context, name string) error {
 	}
 	if crd == nil || !established(crd) || none && !hasRecord(crd) {
 		o.forgetTrouble(name)
+		o.noteClaim(ctx, name, "")
 		o.stop(name)
 		o.noteLonely(ctx, name, crd == nil)
 		return nil
@@ -128,10 +129,10 @@ func (o *Operator) serve(ctx context.Context, running *run, v *reconcile.Version
 	if crd == nil || seen == nil {
 		return nil
 	}
-	settled := crd.GetAnnotations()[api.AnnotationRolledOut] == v.Digest || !hasRecord(crd)
+	before := pastOf(crd, v)
 	if running == nil {
 		c := newCourse()
-		c.take(v, settled)
+		c.take(v, before)
 		o.children.Want(v.Name, c.children())
 		return o.start(ctx, gvk, seen, c)
 	}
@@ -139,7 +140,7 @@ func (o *Operator) serve(ctx context.Context, running *run, v *reconcile.Version
 		running.course.poke()
 		return nil // the last good version runs on
 	}
-	again := running.course.take(v, settled)
+	again := running.course.take(v, before)
 	o.children.Want(v.Name, running.course.children())
 	if again {
 		running.lookAtAll()
