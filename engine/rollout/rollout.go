@@ -96,10 +96,11 @@ func (r *Rollout) check() {
 	}
 }
 
-// failing says which resources cannot be rendered, and why the first of them.
+// failing says which resources cannot be rendered. Why is for their own
+// statuses: whoever may read the CRD may not be meant to read a resource.
 func (r *Rollout) failing(names []types.NamespacedName) string {
-	return fmt.Sprintf("%d of %d resources cannot be rendered and stay on the version they have, as %s: %s",
-		len(names), len(r.members), names[0], r.members[names[0]].Error)
+	return fmt.Sprintf("%d of %d resources cannot be rendered and stay on the version they have, as %s, whose status says why",
+		len(names), len(r.members), names[0])
 }
 
 // Failed are the resources that stay behind since the new version cannot render

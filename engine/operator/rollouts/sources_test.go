@@ -22,7 +22,7 @@ func (k *thing) configMap(name, part string, files map[string]string) string {
 	for file, text := range files {
 		fmt.Fprintf(&b, "  %s: |\n", file)
 		for line := range strings.Lines(text) {
-			b.WriteString("    " + line)
+			b.WriteString("    " + strings.TrimSuffix(line, "\n") + "\n")
 		}
 	}
 	return b.String()
