@@ -53,9 +53,10 @@ func (o *Operator) advance(ctx context.Context, r *run) time.Duration {
 		o.step(ctx, r)
 	}
 	if err := o.tellRollout(ctx, r); err != nil {
-		if !apierrors.IsConflict(err) {
-			log.FromContext(ctx).Info("rollout not recorded", "kind", r.name, "error", err.Error())
+		if apierrors.IsConflict(err) { // the CRD changed; the cache tells how
+			return soonTick
 		}
+		log.FromContext(ctx).Info("rollout not recorded", "kind", r.name, "error", err.Error())
 		return waveTick
 	}
 	return r.course.tick()
