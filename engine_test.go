@@ -25,7 +25,7 @@ var layers = map[string][]string{
 	"kind":      {"api", "folder", "schema", "template"},
 	"render":    {"api", "kind", "schema", "template"},
 	"observe":   {"api"},
-	"plan":      {"api", "observe", "own", "render"},
+	"plan":      {"api", "kind", "observe", "own", "render"},
 	"apply":     {"api", "observe"},
 	"rollout":   {},
 	"reconcile": {"api", "apply", "kind", "observe", "own", "plan", "ready", "render", "schema", "status", "template"},

@@ -6,7 +6,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/observe"
@@ -16,12 +15,11 @@ import (
 // the resource with the uid owner. It never forces: where another manager holds
 // a field with another value, the server answers 409.
 func (w *Writer) Patch(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured, to Patching) (*unstructured.Unstructured, error) {
-	opts := metav1.PatchOptions{FieldManager: api.PatchManager(to.Owner), Force: ptr.To(false)}
-	var subresources []string
+	how := request{manager: api.PatchManager(to.Owner)}
 	if to.Subresource != "" {
-		subresources = []string{to.Subresource}
+		how.subresources = []string{to.Subresource}
 	}
-	return w.apply(ctx, r, with(doc, "uid", string(to.Object)), opts, subresources...)
+	return w.apply(ctx, r, with(doc, "uid", string(to.Object)), how)
 }
 
 // A Patching says which object is patched, and for whom.

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,12 +65,12 @@ func newWriter(cfg *rest.Config, httpClient *http.Client) (*Writer, error) {
 // Create applies a document that must not exist yet and returns what the
 // server made of it. It never changes an object that is there.
 func (w *Writer) Create(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	return w.apply(ctx, r, with(doc, "resourceVersion", "1"), metav1.PatchOptions{})
+	return w.apply(ctx, r, with(doc, "resourceVersion", "1"), request{})
 }
 
 // Update applies a document to the object with that uid.
 func (w *Writer) Update(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured, uid types.UID) (*unstructured.Unstructured, error) {
-	return w.apply(ctx, r, with(doc, "uid", string(uid)), metav1.PatchOptions{})
+	return w.apply(ctx, r, with(doc, "uid", string(uid)), request{})
 }
 
 // Probe asks whether the server would create the document, by a dry run under
@@ -77,28 +78,36 @@ func (w *Writer) Update(ctx context.Context, r observe.Resource, doc *unstructur
 func (w *Writer) Probe(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured) error {
 	probe := doc.DeepCopy()
 	probe.SetName("probe-" + string(uuid.NewUUID()))
-	_, err := w.apply(ctx, r, with(probe, "resourceVersion", "1"), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
+	_, err := w.apply(ctx, r, with(probe, "resourceVersion", "1"), request{dryRun: []string{metav1.DryRunAll}})
 	return err
 }
 
+// A request is how a document is applied: as ours and with force, unless it
+// names another manager.
+type request struct {
+	manager      string
+	subresources []string
+	dryRun       []string
+}
+
 // apply server-side applies a document that has a precondition in its metadata.
-func (w *Writer) apply(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured, opts metav1.PatchOptions, subresources ...string) (*unstructured.Unstructured, error) {
+func (w *Writer) apply(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured, how request) (*unstructured.Unstructured, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
 	body, err := json.Marshal(doc.Object)
 	if err != nil {
 		return nil, fmt.Errorf("encoding %s %s: %w", doc.GetKind(), doc.GetName(), err)
 	}
-	if opts.FieldManager == "" {
-		opts.FieldManager, opts.Force = api.FieldManager, ptr.To(true)
+	opts := metav1.PatchOptions{
+		FieldManager: cmp.Or(how.manager, api.FieldManager), Force: ptr.To(how.manager == ""),
+		DryRun: how.dryRun, FieldValidation: metav1.FieldValidationStrict,
 	}
-	opts.FieldValidation = metav1.FieldValidationStrict
 	if scheme.Scheme.Recognizes(doc.GroupVersionKind()) {
 		// The types of the server find unknown fields by themselves, and it
 		// is spared a parse.
 		opts.FieldValidation = metav1.FieldValidationIgnore
 	}
-	return w.of(r, doc.GetNamespace()).Patch(ctx, doc.GetName(), types.ApplyPatchType, body, opts, subresources...)
+	return w.of(r, doc.GetNamespace()).Patch(ctx, doc.GetName(), types.ApplyPatchType, body, opts, how.subresources...)
 }
 
 // with is the document with one more field in its metadata.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -53,10 +54,25 @@ func (c *course) poke() {
 	}
 }
 
-// take goes on with a version. Settled says that the children were made by it,
-// or that there are none. The answer says whether all resources are to be
-// looked at.
-func (c *course) take(v *reconcile.Version, settled bool) bool {
+// A past is what the CRD says of a version before this operator serves it.
+type past struct {
+	// settled: the children were made by it, or there are none.
+	settled bool
+	// unfinished: the CRD tells of another version that is being rolled out.
+	unfinished bool
+}
+
+func pastOf(crd metav1.Object, v *reconcile.Version) past {
+	told := rollout.Read(crd.GetAnnotations()[api.AnnotationRollout])
+	return past{
+		settled:    crd.GetAnnotations()[api.AnnotationRolledOut] == v.Digest || !hasRecord(crd),
+		unfinished: told.Digest != "" && told.Digest != v.Digest && told.State != rollout.Complete,
+	}
+}
+
+// take goes on with a version and says whether all resources are to be looked
+// at.
+func (c *course) take(v *reconcile.Version, before past) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer c.poke()
@@ -78,8 +94,11 @@ func (c *course) take(v *reconcile.Version, settled bool) bool {
 		c.use(v)
 		c.done = v.Digest
 		return true
-	case !lives && settled:
+	case !lives && before.settled:
 		c.use(v)
+		if before.unfinished {
+			c.done = v.Digest
+		}
 		return true
 	}
 	c.change(v, lives)

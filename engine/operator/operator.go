@@ -127,7 +127,10 @@ func (o *Operator) serveProbes() error {
 func (o *Operator) Ready() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.read || !o.mapsRead || !o.listed {
+	if !o.mapsRead {
+		return fmt.Errorf("the ConfigMaps of namespace %s that hold folders have not been listed yet", o.options.Namespace)
+	}
+	if !o.read || !o.listed {
 		return errors.New("the folders and CRDs have not been read yet")
 	}
 	var errs []error

@@ -2,10 +2,8 @@ package operator
 
 import (
 	"context"
-	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -53,9 +51,10 @@ func (o *Operator) advance(ctx context.Context, r *run) time.Duration {
 		o.step(ctx, r)
 	}
 	if err := o.tellRollout(ctx, r); err != nil {
-		if !apierrors.IsConflict(err) {
-			log.FromContext(ctx).Info("rollout not recorded", "kind", r.name, "error", err.Error())
+		if apierrors.IsConflict(err) { // the CRD changed; the cache tells how
+			return soonTick
 		}
+		log.FromContext(ctx).Info("rollout not recorded", "kind", r.name, "error", err.Error())
 		return waveTick
 	}
 	return r.course.tick()
@@ -105,7 +104,7 @@ func (o *Operator) begin(ctx context.Context, r *run, next *reconcile.Version) b
 		return false
 	}
 	settings := next.Kind.Settings.Rollout
-	c.rollout = rollout.Begin(next.Digest, trials, rollout.Settings{Waves: settings.Waves, Deadline: settings.ProgressDeadline.Duration}, before, time.Now())
+	c.rollout = rollout.Begin(trials, rollout.Settings{Digest: next.Digest, Waves: settings.Waves, Deadline: settings.ProgressDeadline.Duration}, before, time.Now())
 	c.written, c.retried = before, time.Now()
 	c.mu.Unlock()
 	log.FromContext(ctx).Info("folder changed; tried on all resources", "kind", r.name, "digest", next.Digest, "resources", len(trials), "took", time.Since(started).String())
@@ -177,75 +176,5 @@ func (o *Operator) retry(ctx context.Context, r *run) {
 		}
 		c.mu.Unlock()
 		r.add(name.Namespace, name.Name)
-	}
-}
-
-// tellRollout puts on record how far the rollout is when that changed, and
-// tells of it by event, log and metric.
-func (o *Operator) tellRollout(ctx context.Context, r *run) error {
-	crd, c := o.crd(r.name), r.course
-	if crd == nil {
-		return nil
-	}
-	c.mu.Lock()
-	done, approved := c.done, crd.GetAnnotations()[api.AnnotationApproved]
-	var now rollout.Record
-	if c.rollout != nil {
-		now = c.rollout.Record()
-	}
-	changed := c.rollout != nil && !now.Same(c.written)
-	c.mu.Unlock()
-	if !changed && done == "" {
-		return nil
-	}
-	write := map[string]any{api.AnnotationRollout: nil}
-	if changed {
-		write[api.AnnotationRollout] = now.String()
-		if now.State == rollout.Complete {
-			done = now.Digest
-		}
-	}
-	if done != "" {
-		write[api.AnnotationRolledOut] = done
-	}
-	if approved != "" && now.State != rollout.Stopped {
-		write[api.AnnotationApproved] = nil
-	}
-	if err := o.annotate(ctx, crd, write); err != nil {
-		return fmt.Errorf("recording the rollout on CRD %s: %w", r.name, err)
-	}
-	c.recorded(now, done)
-	if changed {
-		o.announce(ctx, r, now)
-	}
-	c.poke() // an approval may wait for the record
-	return nil
-}
-
-// recorded takes up that the CRD says how far the rollout is. One that is
-// complete is over.
-func (c *course) recorded(now rollout.Record, done string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.written = now
-	if c.done == done {
-		c.done = ""
-	}
-	if now.State == rollout.Complete && c.next != nil && c.next.Digest == now.Digest {
-		c.use(c.next)
-	}
-}
-
-// announce tells of a rollout's new state.
-func (o *Operator) announce(ctx context.Context, r *run, now rollout.Record) {
-	stopped, severity := 0.0, corev1.EventTypeNormal
-	if now.State == rollout.Stopped {
-		stopped, severity = 1, corev1.EventTypeWarning
-	}
-	rolloutStopped.WithLabelValues(r.name).Set(stopped)
-	text := now.Text()
-	log.FromContext(ctx).Info("rollout", "kind", r.name, "digest", now.Digest, "state", string(now.State), "text", text)
-	if crd := o.object(r.name); crd != nil {
-		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, severity, "Rollout"+string(now.State), "Rollout", "%s", cut(text))
 	}
 }

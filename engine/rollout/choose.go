@@ -65,7 +65,7 @@ type Outcome struct {
 
 // Served takes up what came of serving a resource.
 func (r *Rollout) Served(o Resource, came Outcome) {
-	if came.Digest != r.digest {
+	if came.Digest != r.settings.Digest {
 		return
 	}
 	m := r.find(o)

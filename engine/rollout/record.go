@@ -63,7 +63,7 @@ const mostNamed = 20
 // Record returns what the rollout says of itself now.
 func (r *Rollout) Record() Record {
 	out := Record{
-		Digest: r.digest, State: r.state, Reason: r.reason, Message: r.message, Began: r.began,
+		Digest: r.settings.Digest, State: r.state, Reason: r.reason, Message: r.message, Began: r.began,
 		Approved: slices.Sorted(maps.Keys(r.approved)),
 	}
 	if r.reason == Deletes {

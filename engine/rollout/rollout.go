@@ -13,7 +13,6 @@ import (
 // A Rollout is one version of a folder on its way to the resources of a kind.
 // It must not be used by several goroutines at once.
 type Rollout struct {
-	digest   string
 	settings Settings
 	members  map[types.NamespacedName]*member
 	// order are those that change, as they are reached; the first released of
@@ -54,12 +53,12 @@ func (m *member) over() bool { return m.left || m.served && (m.ready || !m.Ready
 // Begin begins a rollout with the trials of all resources. before is the record
 // of an earlier process, or the zero Record: what was approved for this digest
 // stays approved, and what stopped it still does.
-func Begin(digest string, trials []Trial, settings Settings, before Record, now time.Time) *Rollout {
+func Begin(trials []Trial, settings Settings, before Record, now time.Time) *Rollout {
 	r := &Rollout{
-		digest: digest, settings: settings.withDefaults(), state: Running, began: now, since: now,
+		settings: settings.withDefaults(), state: Running, began: now, since: now,
 		members: map[types.NamespacedName]*member{}, replaced: map[Child]bool{}, approved: map[Reason]bool{},
 	}
-	if before.Digest == digest {
+	if before.Digest == settings.Digest {
 		for _, reason := range before.Approved {
 			r.approved[reason] = true
 		}
@@ -80,7 +79,7 @@ func Begin(digest string, trials []Trial, settings Settings, before Record, now 
 	slices.SortFunc(r.order, byName)
 	slices.SortFunc(r.wanted, func(a, b Child) int { return strings.Compare(a.String(), b.String()) })
 	r.check()
-	if before.Digest == digest && before.State == Stopped && (before.Reason == NotReady || before.Reason == Refused) {
+	if before.Digest == settings.Digest && before.State == Stopped && (before.Reason == NotReady || before.Reason == Refused) {
 		r.stop(before.Reason, before.Message)
 	}
 	return r
@@ -97,10 +96,11 @@ func (r *Rollout) check() {
 	}
 }
 
-// failing says which resources cannot be rendered, and why the first of them.
+// failing says which resources cannot be rendered. Why is for their own
+// statuses: whoever may read the CRD may not be meant to read a resource.
 func (r *Rollout) failing(names []types.NamespacedName) string {
-	return fmt.Sprintf("%d of %d resources cannot be rendered and stay on the version they have, as %s: %s",
-		len(names), len(r.members), names[0], r.members[names[0]].Error)
+	return fmt.Sprintf("%d of %d resources cannot be rendered and stay on the version they have, as %s, whose status says why",
+		len(names), len(r.members), names[0])
 }
 
 // Failed are the resources that stay behind since the new version cannot render
@@ -140,7 +140,7 @@ func (r *Rollout) Approve(now time.Time) {
 func (r *Rollout) State() State { return r.state }
 
 // Digest is that of the version which is rolled out.
-func (r *Rollout) Digest() string { return r.digest }
+func (r *Rollout) Digest() string { return r.settings.Digest }
 
 // Step goes on as far as can be by now, and returns the resources that may
 // change from now on.

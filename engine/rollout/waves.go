@@ -6,8 +6,10 @@ import (
 	"time"
 )
 
-// Settings are what a kind says about its rollouts.
+// Settings are what is rolled out, and how.
 type Settings struct {
+	// Digest is that of the version which is rolled out.
+	Digest string
 	// Waves are sizes of waves, as numbers of resources or per cent of those
 	// that change ("5%"); the rest follow in a last wave. Default 1, 5%, 25%.
 	Waves []string
