@@ -102,15 +102,6 @@ func (c *Children) Note(gvk schema.GroupVersionKind, obj *unstructured.Unstructu
 	}
 }
 
-// Gone records that a delete was answered as done: the object with this uid is
-// hidden until the watch has delivered its deletion. An object that only has a
-// deletionTimestamp is not gone: Note it.
-func (c *Children) Gone(gvk schema.GroupVersionKind, namespace, name string, uid types.UID) {
-	if k := c.kind(gvk); k != nil {
-		k.bury(types.NamespacedName{Namespace: namespace, Name: name}, uid)
-	}
-}
-
 // Look compares what is known about a kind with a quorum list of metadata: the
 // slow periodic look that finds what a watch has swallowed, and resource
 // versions that went back because etcd was restored. If they still differ

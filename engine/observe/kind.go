@@ -3,7 +3,6 @@ package observe
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 
@@ -87,16 +86,10 @@ func (k *kind) view() map[types.NamespacedName]Live {
 		return map[types.NamespacedName]Live{}
 	}
 	view := k.current.all()
-	maps.DeleteFunc(view, func(_ types.NamespacedName, l Live) bool { return k.buried(l) })
 	for key, n := range k.stands.notes {
 		view[key] = k.keeper.keep(n.live, k.current.need)
 	}
 	return view
-}
-
-func (k *kind) buried(l Live) bool {
-	_, gone := k.stands.gone[l.Meta.GetUID()]
-	return gone
 }
 
 // everything is for find.
@@ -111,7 +104,7 @@ func (k *kind) find(g group, match func(Live) bool) []Live {
 	}
 	add := func(s *shard, key types.NamespacedName) {
 		l := s.items[key]
-		if _, noted := k.stands.notes[key]; !noted && !k.buried(l) && match(l) {
+		if _, noted := k.stands.notes[key]; !noted && match(l) {
 			found = append(found, l)
 		}
 	}
@@ -159,27 +152,6 @@ func (k *kind) stand(l Live) {
 			delete(k.stands.notes, l.key())
 		}
 		return
-	}
-}
-
-// bury takes the answer of a delete. What the watch does not know, and no note
-// stands for, has been delivered as deleted before.
-func (k *kind) bury(key types.NamespacedName, uid types.UID) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.current == nil {
-		return
-	}
-	n, noted := k.stands.notes[key]
-	noted = noted && n.live.Meta.GetUID() == uid
-	if noted {
-		delete(k.stands.notes, key)
-	}
-	for _, s := range k.current.shards {
-		if l, had := s.items[key]; s.covers(key.Namespace) && (noted || had && l.Meta.GetUID() == uid) {
-			k.stands.bury(key.Namespace, uid)
-			return
-		}
 	}
 }
 

@@ -3,13 +3,12 @@ package observe
 import "k8s.io/apimachinery/pkg/types"
 
 // stands are what stands in for the watch until it has caught up: objects that
-// a write answered, and uids that a delete answered as gone. An entry ends when
-// its watch has passed its resourceVersion, delivered the deletion of its uid,
-// or listed anew since the entry was made; so none outlives one relist.
+// a write answered. An entry ends when its watch has passed its
+// resourceVersion, delivered the deletion of its uid, or listed anew since the
+// entry was made; so none outlives one relist.
 type stands struct {
 	tick  uint64 // counts entries, to know which of them a list has seen
 	notes map[types.NamespacedName]note
-	gone  map[types.UID]tombstone
 }
 
 type note struct {
@@ -17,23 +16,13 @@ type note struct {
 	tick uint64
 }
 
-type tombstone struct {
-	namespace string
-	tick      uint64
-}
-
 func newStands() stands {
-	return stands{notes: map[types.NamespacedName]note{}, gone: map[types.UID]tombstone{}}
+	return stands{notes: map[types.NamespacedName]note{}}
 }
 
 func (t *stands) put(l Live) {
 	t.tick++
 	t.notes[l.key()] = note{live: l, tick: t.tick}
-}
-
-func (t *stands) bury(namespace string, uid types.UID) {
-	t.tick++
-	t.gone[uid] = tombstone{namespace: namespace, tick: t.tick}
 }
 
 // delivered ends the note of an object whose resourceVersions cannot be
@@ -46,7 +35,6 @@ func (t *stands) delivered(l Live) {
 
 // deleted ends what is known of an object whose deletion was delivered.
 func (t *stands) deleted(l Live) {
-	delete(t.gone, l.Meta.GetUID())
 	if n, found := t.notes[l.key()]; found && n.live.Meta.GetUID() == l.Meta.GetUID() {
 		delete(t.notes, l.key())
 	}
@@ -61,11 +49,6 @@ func (t *stands) settle(s *shard) {
 		version := n.live.Meta.GetResourceVersion()
 		if n.tick <= s.began || numbered(version) && !newer(version, s.passed) {
 			delete(t.notes, key)
-		}
-	}
-	for uid, stone := range t.gone {
-		if s.covers(stone.namespace) && stone.tick <= s.began {
-			delete(t.gone, uid)
 		}
 	}
 }

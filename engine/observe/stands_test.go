@@ -6,7 +6,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 )
@@ -16,7 +15,7 @@ func pending(c *Children) int {
 	k := c.kind(configMaps)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return len(k.stands.notes) + len(k.stands.gone)
+	return len(k.stands.notes)
 }
 
 func TestNoteStandsInForALaggingWatch(t *testing.T) {
@@ -63,42 +62,6 @@ func TestNoteStandsInForALaggingWatch(t *testing.T) {
 				t.Error("an old answer stands in")
 			}
 		})
-	}
-}
-
-func TestGoneHidesUntilTheWatchKnows(t *testing.T) {
-	in := realCluster(t)
-	lag, through := newValve(admin)
-	children, _, _ := observe(t, through)
-	old := in.create(child(configMaps, "gone-a", "gone-1"))
-	children.Want("k", wants{configMaps: Metadata})
-	synced(t, children, configMaps, Metadata)
-
-	lag.hold(true)
-	in.remove(old)
-	children.Gone(configMaps, "default", "gone-a", old.GetUID())
-	if left := names(t, children, configMaps, "gone-1"); len(left) != 0 {
-		t.Errorf("still shows %v", left)
-	}
-	again := in.create(child(configMaps, "gone-a", "gone-1"))
-	children.Note(configMaps, again)
-	brief := in.create(child(configMaps, "gone-b", "gone-1"))
-	children.Note(configMaps, brief)
-	in.remove(brief)
-	children.Gone(configMaps, "default", "gone-b", brief.GetUID())
-	if diff := cmp.Diff([]string{"gone-a"}, names(t, children, configMaps, "gone-1")); diff != "" {
-		t.Error(diff)
-	}
-
-	lag.hold(false)
-	eventually(t, "caught up", func() bool { return pending(children) == 0 })
-	found, err := children.Of(configMaps, "gone-1")
-	if err != nil || len(found) != 1 || found[0].Meta.GetUID() != again.GetUID() {
-		t.Errorf("found %v, %v", found, err)
-	}
-	children.Gone(configMaps, "default", "gone-a", old.GetUID())
-	if pending(children) != 0 {
-		t.Error("a deletion that was delivered before leaves a tombstone")
 	}
 }
 
@@ -164,9 +127,8 @@ func TestStandsSettle(t *testing.T) {
 				t.Errorf("%d notes are left, want %d", len(stands.notes), c.left)
 			}
 			stands.put(object("1000"))
-			stands.bury("n", types.UID("u"))
 			stands.deleted(object("1001"))
-			if len(stands.notes)+len(stands.gone) != 0 {
+			if len(stands.notes) != 0 {
 				t.Error("a delivered deletion leaves something")
 			}
 		})

@@ -3,9 +3,9 @@ package plan
 // Same says whether the plan changes nothing.
 func (p *Plan) Same() bool {
 	for i := range p.Steps {
-		if p.Steps[i].Action != Keep {
+		if a := p.Steps[i].Action; a != Keep && a != Done {
 			return false
 		}
 	}
-	return len(p.Prune) == 0
+	return len(p.Prune) == 0 && len(p.GiveBack) == 0
 }
