@@ -22,6 +22,8 @@ import (
 type course struct {
 	// poked tells the kind's goroutine to look at the rollout.
 	poked chan struct{}
+	// kindPaused says whether the whole kind is observed and not changed.
+	kindPaused func() bool
 
 	mu sync.Mutex
 	// running is nil while the folder that made the children is not here: then
@@ -43,7 +45,9 @@ type course struct {
 	retried time.Time
 }
 
-func newCourse() *course { return &course{poked: make(chan struct{}, 1)} }
+func newCourse(kindPaused func() bool) *course {
+	return &course{poked: make(chan struct{}, 1), kindPaused: kindPaused}
+}
 
 // poke makes the kind's goroutine look at the rollout soon.
 func (c *course) poke() {
@@ -235,6 +239,9 @@ func resource(o *unstructured.Unstructured) rollout.Resource {
 
 // served takes up what came of serving a resource.
 func (c *course) served(o *unstructured.Unstructured, came reconcile.Outcome) {
+	if c.kindPaused() { // it was only looked at
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.rollout == nil {

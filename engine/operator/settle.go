@@ -131,7 +131,7 @@ func (o *Operator) serve(ctx context.Context, running *run, v *reconcile.Version
 	}
 	before := pastOf(crd, v)
 	if running == nil {
-		c := newCourse()
+		c := newCourse(func() bool { return o.paused(v.Name) })
 		c.take(v, before)
 		o.children.Want(v.Name, c.children())
 		return o.start(ctx, gvk, seen, c)
