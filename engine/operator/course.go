@@ -74,11 +74,10 @@ func pastOf(crd metav1.Object, v *reconcile.Version) past {
 }
 
 // take goes on with a version and says whether all resources are to be looked
-// at.
+// at. Poke is to follow, once what the version needs is watched.
 func (c *course) take(v *reconcile.Version, before past) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	defer c.poke()
 	lives := c.running != nil && c.running.Kind != nil
 	switch {
 	case v.Kind == nil:

@@ -142,6 +142,7 @@ func (o *Operator) serve(ctx context.Context, running *run, v *reconcile.Version
 	}
 	again := running.course.take(v, before)
 	o.children.Want(v.Name, running.course.children())
+	running.course.poke()
 	if again {
 		running.lookAtAll()
 	}
