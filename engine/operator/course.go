@@ -23,6 +23,8 @@ import (
 type course struct {
 	// poked tells the kind's goroutine to look at the rollout.
 	poked chan struct{}
+	// kindPaused says whether the whole kind is observed and not changed.
+	kindPaused func() bool
 
 	mu sync.Mutex
 	// running is nil while the folder that made the children is not here: then
@@ -44,7 +46,9 @@ type course struct {
 	retried time.Time
 }
 
-func newCourse() *course { return &course{poked: make(chan struct{}, 1)} }
+func newCourse(kindPaused func() bool) *course {
+	return &course{poked: make(chan struct{}, 1), kindPaused: kindPaused}
+}
 
 // poke makes the kind's goroutine look at the rollout soon.
 func (c *course) poke() {
@@ -71,11 +75,10 @@ func pastOf(crd metav1.Object, v *reconcile.Version) past {
 }
 
 // take goes on with a version and says whether all resources are to be looked
-// at.
+// at. Poke is to follow, once what the version needs is watched.
 func (c *course) take(v *reconcile.Version, before past) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	defer c.poke()
 	lives := c.running != nil && c.running.Kind != nil
 	switch {
 	case v.Kind == nil:
@@ -254,6 +257,9 @@ func resource(o *unstructured.Unstructured) rollout.Resource {
 
 // served takes up what came of serving a resource.
 func (c *course) served(o *unstructured.Unstructured, came reconcile.Outcome) {
+	if c.kindPaused() { // it was only looked at
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.rollout == nil {

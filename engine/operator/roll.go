@@ -130,10 +130,10 @@ func (o *Operator) step(ctx context.Context, r *run) {
 		c.rollout.Approve(now)
 	}
 	paused := crd.GetAnnotations()[api.AnnotationPaused] == "true"
-	if c.paused && !paused {
+	resumed := c.paused && !paused
+	if c.paused = paused; resumed {
 		c.rollout.Resume(now)
 	}
-	c.paused = paused
 	for _, name := range c.rollout.Awaited() {
 		resource := &unstructured.Unstructured{}
 		resource.SetGroupVersionKind(r.gvk)
@@ -147,9 +147,15 @@ func (o *Operator) step(ctx context.Context, r *run) {
 		}
 	}
 	c.mu.Unlock()
-	if approved {
+	if approved || resumed {
 		r.lookAtAll() // those that were stopped in the middle of their wave
 	}
+}
+
+// paused says whether a whole kind is observed and not changed.
+func (o *Operator) paused(name string) bool {
+	crd := o.crd(name)
+	return crd != nil && crd.GetAnnotations()[api.AnnotationPaused] == "true"
 }
 
 // retry tries the resources again that the new version could not render.

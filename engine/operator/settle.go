@@ -137,6 +137,7 @@ func (o *Operator) serve(ctx context.Context, running *run, v *reconcile.Version
 	}
 	again := running.course.take(v, before)
 	o.want(v.Name, running.course)
+	running.course.poke()
 	if again {
 		running.lookAtAll()
 	}

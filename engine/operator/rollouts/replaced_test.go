@@ -1,7 +1,12 @@
 package rollouts
 
 import (
+	"encoding/json"
 	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/jacquard-operator/jacquard/engine/rollout"
 )
@@ -59,4 +64,32 @@ func TestFailing(t *testing.T) {
 	if got := k.texts(t); got["bad"] != 1 || got["new"] != 9 || r.Done != 0 {
 		t.Errorf("%v: %s", got, r)
 	}
+}
+
+// TestPausedKind: while the whole kind is paused its changed folder waits.
+func TestPausedKind(t *testing.T) {
+	t.Parallel()
+	k := newThing(t, "pausedkind", config("one"))
+	k.run(t)
+	k.many(t, 5)
+	pause := func(value any) {
+		t.Helper()
+		patch := map[string]any{"metadata": map[string]any{"annotations": map[string]any{"jacquard.dev/paused": value}}}
+		body, err := json.Marshal(patch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cluster.Client.Patch(t.Context(), k.crd(t), client.RawPatch(types.MergePatchType, body)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pause("true")
+	time.Sleep(time.Second)
+	k.write(t, config("two"))
+	k.rollout(t, rollout.Running, "")
+	time.Sleep(3 * time.Second)
+	k.allSay(t, "one", 5)
+	pause(nil)
+	k.rollout(t, rollout.Complete, "")
+	k.allSay(t, "two", 5)
 }
