@@ -29,7 +29,7 @@ var layers = map[string][]string{
 	"apply":     {"api", "observe"},
 	"rollout":   {},
 	"reconcile": {"api", "apply", "kind", "observe", "own", "plan", "ready", "render", "schema", "status", "template"},
-	"operator":  {"api", "apply", "folder", "kind", "observe", "ready", "reconcile", "rollout", "schema", "status", "template"},
+	"operator":  {"api", "apply", "folder", "kind", "observe", "plan", "ready", "reconcile", "rollout", "schema", "status", "template"},
 	"offline":   {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
 }
 

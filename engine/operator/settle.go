@@ -126,7 +126,7 @@ func (o *Operator) serve(ctx context.Context, running *run, v *reconcile.Version
 	}
 	before := pastOf(crd, v)
 	if running == nil {
-		c := newCourse()
+		c := newCourse(func() bool { return o.paused(v.Name) })
 		c.take(v, before)
 		o.want(v.Name, c)
 		return o.start(ctx, gvk, seen, c)

@@ -2,12 +2,15 @@ package operator
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/rollout"
 )
@@ -55,12 +58,37 @@ func (r *run) tryOne(ctx context.Context, next *reconcile.Version, o *unstructur
 		return t
 	}
 	t.Same = !tried.Waits && tried.Plan.Same()
-	for _, l := range tried.Plan.Prune {
+	for _, l := range append(slices.Clone(tried.Plan.Prune), r.newlyHeld(ctx, tried.Plan, o, ready.reason)...) {
 		if l.Meta.GetAnnotations()[api.AnnotationOnDelete] != "keep" {
 			t.Lost = append(t.Lost, rollout.Child{GroupKind: l.GVK.GroupKind(), Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName()})
 		}
 	}
 	return t
+}
+
+// newlyHeld are the children that the plan does not want and the version before
+// does: what is in them is kept, but the resource would be served without them.
+// Where that version is not here, the status says whether any were held before.
+func (r *run) newlyHeld(ctx context.Context, p *plan.Plan, o *unstructured.Unstructured, reason string) []observe.Live {
+	if len(p.Held) == 0 {
+		return nil
+	}
+	r.course.mu.Lock()
+	before := r.course.before(reconcile.Key(o))
+	r.course.mu.Unlock()
+	if before == nil && reason == "PruneHeld" {
+		return nil
+	}
+	if before == nil || before.Kind == nil {
+		return p.Held
+	}
+	tried := r.reconciler.Try(ctx, before, o)
+	if tried.Plan == nil {
+		return p.Held
+	}
+	return slices.DeleteFunc(slices.Clone(p.Held), func(l observe.Live) bool {
+		return slices.ContainsFunc(tried.Plan.Held, func(h observe.Live) bool { return h.Meta.GetUID() == l.Meta.GetUID() })
+	})
 }
 
 // failsAnyway says whether the version that serves a resource cannot render it

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -38,7 +39,8 @@ func TestScope(t *testing.T) {
 }
 
 // TestScopeAtRunTime: only the cluster knows that a CRD of others is
-// cluster-scoped. When it is replaced by a namespaced one, the child is made.
+// cluster-scoped, so a folder that does not declare that is refused there. When
+// it is replaced by a namespaced one, the folder is taken up.
 func TestScopeAtRunTime(t *testing.T) {
 	s := build(t, map[string]string{"map.yaml": configMap})
 	gadgets := "gadgets." + s.group
@@ -49,10 +51,25 @@ func TestScopeAtRunTime(t *testing.T) {
 	}
 	cluster.Apply(t, "", definition("Cluster"))
 	cluster.Served(t, gadgets+"/v1", "Gadget")
-	s.write(map[string]string{"gadget.yaml": "apiVersion: " + gadgets + "/v1\nkind: Gadget\nmetadata:\n  name: a\nspec:\n  x: 1\n"})
 	s.web("text: one")
-	s.is("Stalled", "True", "cluster-scoped in this cluster")
-	s.rests(rest{children: wantConfigMap, because: "cluster-scoped"})
+	s.rests(rest{children: wantConfigMap})
+	s.write(map[string]string{"gadget.yaml": "apiVersion: " + gadgets + "/v1\nkind: Gadget\nmetadata:\n  name: a\nspec:\n  x: 1\n"})
+	testcluster.Eventually(t, "the changed folder is refused", func() error {
+		all := &unstructured.UnstructuredList{}
+		all.SetAPIVersion("events.k8s.io/v1")
+		all.SetKind("EventList")
+		if err := cluster.Client.List(context.Background(), all); err != nil {
+			return err
+		}
+		for _, e := range all.Items {
+			note, _ := e.Object["note"].(string)
+			if e.Object["reason"] == "FolderInvalid" && strings.Contains(note, s.group) && strings.Contains(note, "Gadget is cluster-scoped and must be declared") {
+				return nil
+			}
+		}
+		return errors.New("no event tells of it")
+	})
+	s.rests(rest{children: wantConfigMap})
 	list := &unstructured.UnstructuredList{}
 	list.SetAPIVersion(gadgets + "/v1")
 	list.SetKind("GadgetList")
