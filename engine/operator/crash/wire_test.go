@@ -25,7 +25,7 @@ type wire struct {
 	// lag is by how long the watch of a resource is late; nil: none is.
 	lag  func(resource string) time.Duration
 	sent []request
-	last time.Time // when a write passed
+	last time.Time // when a write passed, or the wire was laid
 }
 
 // A blow is what becomes of a request.
@@ -46,7 +46,7 @@ const (
 var errCut = errors.New("the connection was cut")
 
 func newWire() *wire {
-	w := &wire{}
+	w := &wire{last: time.Now()}
 	w.alive, w.kill = context.WithCancel(context.Background())
 	return w
 }
@@ -146,6 +146,13 @@ func (w *wire) wrote() []request {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(w.sent), func(r request) bool { return !r.writes() })
+}
+
+// asked are the requests that passed and write or read one object.
+func (w *wire) asked() []request {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(w.sent), func(r request) bool { return !r.asks() })
 }
 
 // A request is what a wire knows of a request.
