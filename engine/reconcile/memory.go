@@ -70,7 +70,7 @@ func (r *Reconciler) remember(name types.NamespacedName, resource metav1.Object)
 		m = &memory{
 			uid: uid, applied: map[types.UID]plan.Memory{}, endings: map[string]*ending{}, made: map[string]types.UID{},
 			setbacks: map[string]*setback{}, contests: map[string]*contest{}, drawn: map[secretKey]string{},
-			lost: map[string]lostWrite{},
+			lost:    map[string]lostWrite{},
 			askedAt: askedAt,
 		}
 		r.memory[name] = m

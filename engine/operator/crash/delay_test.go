@@ -4,15 +4,11 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"net/http"
 	"time"
 )
 
 // listEnds is in the bookmark that ends the list with which a watch begins.
 const listEnds = "k8s.io/initial-events-end"
-
-// streamsList says whether a watch begins with a list.
-func streamsList(r *http.Request) bool { return r.URL.Query().Get("sendInitialEvents") == "true" }
 
 // A piece is what arrived together, and when it may be read.
 type piece struct {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -23,9 +24,11 @@ type wire struct {
 	// strike says what becomes of a request; nil lets all pass.
 	strike func(request) blow
 	// lag is by how long the watch of a resource is late; nil: none is.
-	lag  func(resource string) time.Duration
-	sent []request
-	last time.Time // when a write passed, or the wire was laid
+	lag func(resource string) time.Duration
+	// watches are those that were begun since they were ended last.
+	watches []*stream
+	sent    []request
+	last    time.Time // when a write passed, or the wire was laid
 }
 
 // A blow is what becomes of a request.
@@ -37,6 +40,9 @@ const (
 	killBefore
 	// killAfter kills it when the server has answered, before it sees that.
 	killAfter
+	// killLate kills it while the request is on its way, so that the server gets
+	// it when the next operator is at work.
+	killLate
 	// lose lets the server carry out the request and loses the answer.
 	lose
 	// expire answers 410 in place of the server.
@@ -54,8 +60,12 @@ func newWire() *wire {
 // through makes requests go through the wire.
 func (w *wire) through(next http.RoundTripper) http.RoundTripper {
 	return trip(func(r *http.Request) (*http.Response, error) {
-		b, late := w.note(parse(r))
+		asked := parse(r)
+		b, late := w.note(asked)
 		switch b {
+		case killLate:
+			go arriveLate(next, r.Clone(context.Background()))
+			w.kill()
 		case killBefore:
 			w.kill()
 		case expire:
@@ -78,12 +88,44 @@ func (w *wire) through(next http.RoundTripper) http.RoundTripper {
 			cancel()
 			return nil, errors.Join(errCut, err)
 		}
-		answer.Body = &stream{ReadCloser: answer.Body, alive: w.alive, cancel: cancel}
+		body := &stream{ReadCloser: answer.Body, alive: w.alive, cancel: cancel}
+		if asked.watch {
+			w.noteWatch(body)
+		}
+		answer.Body = body
 		if late > 0 {
-			answer.Body = delay(ctx, answer.Body, late, streamsList(r))
+			answer.Body = delay(ctx, answer.Body, late, asked.list)
 		}
 		return answer, nil
 	})
+}
+
+// arriveLate sends the request of an operator that is dead by now.
+func arriveLate(next http.RoundTripper, r *http.Request) {
+	if r.GetBody != nil {
+		r.Body, _ = r.GetBody() //nolint:errcheck // it is in memory
+	}
+	time.Sleep(time.Second)
+	if answer, err := next.RoundTrip(r); err == nil {
+		answer.Body.Close()
+	}
+}
+
+func (w *wire) noteWatch(s *stream) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.watches = append(w.watches, s)
+}
+
+// endWatches ends all watches as the server does when their time is up.
+func (w *wire) endWatches() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.watches {
+		s.ended.Store(true)
+		s.cancel()
+	}
+	w.watches = nil
 }
 
 type trip func(*http.Request) (*http.Response, error)
@@ -155,49 +197,6 @@ func (w *wire) asked() []request {
 	return slices.DeleteFunc(slices.Clone(w.sent), func(r request) bool { return !r.asks() })
 }
 
-// A request is what a wire knows of a request.
-type request struct {
-	method, resource, namespace, name string
-	watch                             bool
-	body                              string
-}
-
-// writes says whether a request changes what the tests look at.
-func (r request) writes() bool {
-	return r.method != http.MethodGet && r.resource != "events" && !strings.HasSuffix(r.resource, "reviews")
-}
-
-// asks says whether a request writes or reads one object.
-func (r request) asks() bool { return r.writes() || r.method == http.MethodGet && r.name != "" }
-
-// parse reads a path such as /apis/apps/v1/namespaces/default/deployments/web/status.
-func parse(r *http.Request) request {
-	out := request{method: r.Method, watch: r.URL.Query().Get("watch") == "true" || r.URL.Query().Get("watch") == "1"}
-	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	skip := map[string]int{"api": 2, "apis": 3}[parts[0]]
-	if skip == 0 || len(parts) <= skip {
-		return out
-	}
-	parts = parts[skip:]
-	if parts[0] == "namespaces" && len(parts) > 2 {
-		out.namespace, parts = parts[1], parts[2:]
-	}
-	out.resource = parts[0]
-	if len(parts) > 1 {
-		out.name = parts[1]
-	}
-	if len(parts) > 2 {
-		out.resource += "/" + parts[2]
-	}
-	if r.GetBody != nil {
-		if body, err := r.GetBody(); err == nil {
-			text, _ := io.ReadAll(body)
-			out.body = string(text)
-		}
-	}
-	return out
-}
-
 // gone is the answer of a server that has forgotten a resource version.
 func gone(r *http.Request) *http.Response {
 	body := `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version","reason":"Expired","code":410}`
@@ -212,13 +211,17 @@ type stream struct {
 	io.ReadCloser
 	alive  context.Context
 	cancel context.CancelFunc
+	ended  atomic.Bool
 }
 
 // Read reads as long as the operator is alive.
 func (s *stream) Read(p []byte) (int, error) {
 	n, err := s.ReadCloser.Read(p)
-	if s.alive.Err() != nil {
+	switch {
+	case s.alive.Err() != nil:
 		return 0, errCut
+	case err != nil && s.ended.Load():
+		return 0, io.EOF
 	}
 	return n, err
 }
