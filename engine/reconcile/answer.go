@@ -39,6 +39,7 @@ func (w *write) take(ctx context.Context, answer *unstructured.Unstructured) err
 // conclude turns the outcome of a write into findings and memory.
 func (w *write) conclude(err error) {
 	key := w.key()
+	w.noteLost(err)
 	if err == nil {
 		delete(w.memory.setbacks, key)
 		return

@@ -159,6 +159,11 @@ func (w *write) locked(f func()) {
 }
 
 func (w *write) create(ctx context.Context) error {
+	if w.again() {
+		if err := w.lives(ctx); err != nil {
+			return err
+		}
+	}
 	answer, err := w.to.Create(ctx, w.resource, w.Document)
 	if err == nil {
 		applies.WithLabelValues(w.name, "create").Inc()

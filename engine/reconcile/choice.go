@@ -143,7 +143,7 @@ type Tried struct {
 // Try plans for a resource with some version, from what is known, and changes
 // nothing.
 func (r *Reconciler) Try(ctx context.Context, v *Version, resource *unstructured.Unstructured) Tried {
-	t := &turn{Reconciler: r, version: v, choice: Choice{Version: v}, resource: resource, memory: &memory{}, trial: true}
+	t := &turn{Reconciler: r, version: v, choice: Choice{Version: v}, resource: resource, memory: &memory{made: map[string]types.UID{}}, trial: true}
 	view := t.look()
 	rendered := t.render(ctx, view)
 	p := t.plan(rendered, view)

@@ -22,8 +22,10 @@ type memory struct {
 	uid types.UID
 	// applied is what came of applies, by uid of the child.
 	applied map[types.UID]plan.Memory
-	// made is the uid of each child as last applied, by child.
+	// made is the uid of each child as last applied or seen, by child.
 	made map[string]types.UID
+	// lost are writes whose answer did not come, by child.
+	lost map[string]lostWrite
 	// endings are children that were to be deleted and patches that were to be
 	// given back, and that are seen still.
 	endings map[string]*ending
@@ -68,6 +70,7 @@ func (r *Reconciler) remember(name types.NamespacedName, resource metav1.Object)
 		m = &memory{
 			uid: uid, applied: map[types.UID]plan.Memory{}, endings: map[string]*ending{}, made: map[string]types.UID{},
 			setbacks: map[string]*setback{}, contests: map[string]*contest{}, drawn: map[secretKey]string{},
+			lost:    map[string]lostWrite{},
 			askedAt: askedAt,
 		}
 		r.memory[name] = m
@@ -130,6 +133,7 @@ func (m *memory) keep(p *plan.Plan) {
 		o := p.Steps[i].Document
 		steps[childName(&p.Steps[i])], steps[shortName(o.GetKind(), o.GetName())] = true, true
 		if live := p.Steps[i].Live; live != nil {
+			m.made[childName(&p.Steps[i])] = live.Meta.GetUID()
 			uids[live.Meta.GetUID()] = true
 			uids[plan.PatchKey(live.Meta.GetUID(), p.Steps[i].Child.Policy.Subresource)] = true
 		}

@@ -98,6 +98,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	t := &turn{Reconciler: r, resource: resource, memory: r.remember(req.NamespacedName, resource), fresh: map[string]bool{}}
 	t.choice = r.choose(resource)
 	t.version = t.choice.Version
+	if t.leaving() {
+		t.findLost(ctx)
+	}
 	view := t.look()
 	if view.pending { // Synced wakes us
 		return reconcile.Result{}, nil
@@ -170,6 +173,9 @@ type turn struct {
 	asked []observe.Query
 	// fresh are the files whose Secret has texts that were drawn in this turn.
 	fresh map[string]bool
+	// alive is what the server says of the resource's own life, once asked.
+	asking sync.Once
+	alive  error
 	// trial: nothing is going to be written, so nothing is drawn.
 	trial bool
 }

@@ -1,0 +1,233 @@
+package crash
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A wire is all that connects one operator with the API server. What goes wrong
+// goes wrong here: the server and the operator are the real ones.
+type wire struct {
+	// alive ends when the operator is killed: from then on nothing of it
+	// reaches the server and nothing reaches it, watches included.
+	alive context.Context
+	kill  context.CancelFunc
+
+	mu sync.Mutex
+	// strike says what becomes of a request; nil lets all pass.
+	strike func(request) blow
+	// lag is by how long the watch of a resource is late; nil: none is.
+	lag func(resource string) time.Duration
+	// watches are those that were begun since they were ended last.
+	watches []*stream
+	sent    []request
+	last    time.Time // when a write passed, or the wire was laid
+}
+
+// A blow is what becomes of a request.
+type blow int
+
+const (
+	pass blow = iota
+	// killBefore kills the operator before the request is sent.
+	killBefore
+	// killAfter kills it when the server has answered, before it sees that.
+	killAfter
+	// killLate kills it while the request is on its way, so that the server gets
+	// it when the next operator is at work.
+	killLate
+	// lose lets the server carry out the request and loses the answer.
+	lose
+	// expire answers 410 in place of the server.
+	expire
+)
+
+var errCut = errors.New("the connection was cut")
+
+func newWire() *wire {
+	w := &wire{last: time.Now()}
+	w.alive, w.kill = context.WithCancel(context.Background())
+	return w
+}
+
+// through makes requests go through the wire.
+func (w *wire) through(next http.RoundTripper) http.RoundTripper {
+	return trip(func(r *http.Request) (*http.Response, error) {
+		asked := parse(r)
+		b, late := w.note(asked)
+		switch b {
+		case killLate:
+			go arriveLate(next, r.Clone(context.Background()))
+			w.kill()
+		case killBefore:
+			w.kill()
+		case expire:
+			return gone(r), nil
+		}
+		if w.alive.Err() != nil {
+			return nil, errCut
+		}
+		ctx, cancel := context.WithCancel(r.Context())
+		context.AfterFunc(w.alive, cancel)
+		answer, err := next.RoundTrip(r.WithContext(ctx))
+		if err == nil && b != pass {
+			io.Copy(io.Discard, answer.Body) //nolint:errcheck // it is lost anyway
+			answer.Body.Close()
+		}
+		if b == killAfter {
+			w.kill()
+		}
+		if err != nil || b != pass || w.alive.Err() != nil {
+			cancel()
+			return nil, errors.Join(errCut, err)
+		}
+		body := &stream{ReadCloser: answer.Body, alive: w.alive, cancel: cancel}
+		if asked.watch {
+			w.noteWatch(body)
+		}
+		answer.Body = body
+		if late > 0 {
+			answer.Body = delay(ctx, answer.Body, late, asked.list)
+		}
+		return answer, nil
+	})
+}
+
+// arriveLate sends the request of an operator that is dead by now.
+func arriveLate(next http.RoundTripper, r *http.Request) {
+	if r.GetBody != nil {
+		r.Body, _ = r.GetBody() //nolint:errcheck // it is in memory
+	}
+	time.Sleep(time.Second)
+	if answer, err := next.RoundTrip(r); err == nil {
+		answer.Body.Close()
+	}
+}
+
+func (w *wire) noteWatch(s *stream) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.watches = append(w.watches, s)
+}
+
+// endWatches ends all watches as the server does when their time is up.
+func (w *wire) endWatches() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.watches {
+		s.ended.Store(true)
+		s.cancel()
+	}
+	w.watches = nil
+}
+
+type trip func(*http.Request) (*http.Response, error)
+
+// RoundTrip sends one request.
+func (t trip) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
+
+// note records a request and decides about it.
+func (w *wire) note(r request) (b blow, late time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.strike != nil {
+		b = w.strike(r)
+	}
+	if r.watch && w.lag != nil {
+		late = w.lag(r.resource)
+	}
+	if w.alive.Err() == nil && b != killBefore {
+		w.sent = append(w.sent, r)
+		if r.writes() {
+			w.last = time.Now()
+		}
+	}
+	return b, late
+}
+
+// set changes what becomes of the requests from now on.
+func (w *wire) set(strike func(request) blow) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.strike = strike
+}
+
+// kth strikes the k-th request that counts, from 1.
+func kth(k int, b blow, counts func(request) bool) func(request) blow {
+	n := 0
+	return func(r request) blow {
+		if !counts(r) {
+			return pass
+		}
+		if n++; n == k {
+			return b
+		}
+		return pass
+	}
+}
+
+// killed says whether the operator was killed.
+func (w *wire) killed() bool { return w.alive.Err() != nil }
+
+// idle says whether no write has passed for a while.
+func (w *wire) idle(d time.Duration) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return time.Since(w.last) > d
+}
+
+// wrote are the writes that passed.
+func (w *wire) wrote() []request {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(w.sent), func(r request) bool { return !r.writes() })
+}
+
+// asked are the requests that passed and write or read one object.
+func (w *wire) asked() []request {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(w.sent), func(r request) bool { return !r.asks() })
+}
+
+// gone is the answer of a server that has forgotten a resource version.
+func gone(r *http.Request) *http.Response {
+	body := `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version","reason":"Expired","code":410}`
+	return &http.Response{
+		StatusCode: http.StatusGone, Status: "410 Gone", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)),
+	}
+}
+
+// A stream is an answer that ends with the operator.
+type stream struct {
+	io.ReadCloser
+	alive  context.Context
+	cancel context.CancelFunc
+	ended  atomic.Bool
+}
+
+// Read reads as long as the operator is alive.
+func (s *stream) Read(p []byte) (int, error) {
+	n, err := s.ReadCloser.Read(p)
+	switch {
+	case s.alive.Err() != nil:
+		return 0, errCut
+	case err != nil && s.ended.Load():
+		return 0, io.EOF
+	}
+	return n, err
+}
+
+// Close ends the request.
+func (s *stream) Close() error {
+	defer s.cancel()
+	return s.ReadCloser.Close()
+}
