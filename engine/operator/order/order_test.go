@@ -47,7 +47,7 @@ var sites atomic.Int64
 func build(t *testing.T, folder, kind string, files map[string]string) *site {
 	t.Helper()
 	t.Parallel()
-	s := &site{T: t, group: fmt.Sprintf("order%d.example.com", sites.Add(1)), namespace: cluster.Namespace(t), root: t.TempDir(), kind: kind}
+	s := &site{T: t, scoped: kind == "Team", group: fmt.Sprintf("order%d.example.com", sites.Add(1)), namespace: cluster.Namespace(t), root: t.TempDir(), kind: kind}
 	from := os.DirFS(filepath.Join("testdata", folder))
 	err := fs.WalkDir(from, ".", func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -88,6 +88,7 @@ func (s *site) start() {
 	s.operator = cluster.Run(s.T, func(o *operator.Options) { o.InstallCRDs = true }, s.root)
 }
 
+// home is the resource's namespace.
 func (s *site) home() string {
 	if s.scoped {
 		return ""
@@ -122,6 +123,24 @@ func (s *site) annotate(key, value string) {
 		said = "null"
 	}
 	s.patch(s.owner(), fmt.Sprintf(`{"metadata":{"annotations":{%q:%s}}}`, key, said))
+}
+
+// thing builds a site for a kind Thing with these templates: namespaced, with a
+// free spec.
+func thing(t *testing.T, templates map[string]string) *site {
+	t.Helper()
+	return build(t, "things", "Thing", inFolder(templates))
+}
+
+// change changes files of the folder of kind Thing.
+func (s *site) change(templates map[string]string) { s.Helper(); s.write(inFolder(templates)) }
+
+func inFolder(templates map[string]string) map[string]string {
+	files := map[string]string{}
+	for name, text := range templates {
+		files["templates/things.example.com/"+name] = text
+	}
+	return files
 }
 
 // patch merges into an object as a person does.
@@ -200,6 +219,6 @@ func (s *site) away(apiVersion, kind, namespace, name string) {
 func (s *site) sent(mark int64) []testcluster.Request {
 	s.Helper()
 	return slices.DeleteFunc(cluster.Requests(s, mark), func(r testcluster.Request) bool {
-		return r.Namespace != s.namespace && !strings.Contains(r.Name, s.namespace)
+		return !strings.Contains(r.Namespace+" "+r.Name, s.namespace)
 	})
 }
