@@ -83,6 +83,16 @@ func (s *site) write(files map[string]string) {
 	testcluster.Write(s, s.root, own)
 }
 
+// text reads a file below the root.
+func (s *site) text(name string) string {
+	s.Helper()
+	text, err := os.ReadFile(filepath.Join(s.root, s.ours(name)))
+	if err != nil {
+		s.Fatal(err)
+	}
+	return string(text)
+}
+
 func (s *site) start() {
 	s.Helper()
 	s.operator = cluster.Run(s.T, func(o *operator.Options) { o.InstallCRDs = true }, s.root)
