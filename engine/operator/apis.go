@@ -126,11 +126,14 @@ func (o *Operator) served() *observe.Served {
 	return o.discovery.Served().Without(going)
 }
 
-// established says whether the API server serves a CRD's resources.
+// resource is how the cluster serves a kind, also while its CRD goes.
+func (o *Operator) resource(gvk schema.GroupVersionKind) (observe.Resource, bool) {
+	return o.discovery.Served().Resource(gvk)
+}
+
+// established says whether the API server serves a CRD's resources. It does so
+// while the CRD goes, until the last of them is gone.
 func established(crd *apiextensionsv1.CustomResourceDefinition) bool {
-	if crd.DeletionTimestamp != nil {
-		return false
-	}
 	return slices.ContainsFunc(crd.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
 		return c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue
 	})

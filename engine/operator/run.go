@@ -70,7 +70,7 @@ func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, cr
 // cluster is what every kind needs of the cluster.
 func (o *Operator) cluster() reconcile.Cluster {
 	return reconcile.Cluster{
-		Children: o.children, Reads: o.reads, Served: o.served, Writer: o.writer,
+		Children: o.children, Reads: o.reads, Served: o.served, Resource: o.resource, Writer: o.writer,
 		Events: o.mgr.GetEventRecorder("jacquard"), DeclaresConditions: o.declaresConditions, CRD: o.crd,
 	}
 }
@@ -96,7 +96,7 @@ func (o *Operator) controller(ctx context.Context, r *run) (controller.Controlle
 		return nil, err
 	}
 	return c, errors.Join(
-		c.Watch(source.Kind[client.Object](r.resources, resource, changes())),
+		c.Watch(source.Kind[client.Object](r.resources, resource, changes(r.reconciler.Orphan))),
 		c.Watch(source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
 			r.queue.Store(&q)
 			return nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -24,13 +25,15 @@ import (
 const gather = 100 * time.Millisecond
 
 // changes wakes a resource that changed: at once, unless just its status did.
-func changes() handler.EventHandler {
+// Every version of it is told seen.
+func changes(seen func(metav1.Object)) handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
 	request := func(o client.Object) ctrl.Request { return ctrl.Request{NamespacedName: client.ObjectKeyFromObject(o)} }
 	return handler.Funcs{
 		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { q.Add(request(e.Object)) },
 		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) { q.Add(request(e.Object)) },
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
+			seen(e.ObjectNew)
 			if onlyStatus(e.ObjectOld, e.ObjectNew) {
 				q.AddAfter(request(e.ObjectNew), gather)
 			} else {

@@ -32,6 +32,11 @@ func Ours(owner Owner, o metav1.Object) bool {
 	case o.GetLabels()[api.LabelOwnerUID] != string(owner.UID):
 		return false
 	}
+	return applied(o)
+}
+
+// applied says whether we have put our label on an object: nobody has copied it.
+func applied(o metav1.Object) bool {
 	entry, ok, err := own.Ours(o.GetManagedFields(), api.FieldManager)
 	return err == nil && ok && entry.Owns("metadata", "labels", api.LabelOwnerUID)
 }

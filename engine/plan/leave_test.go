@@ -49,11 +49,13 @@ func TestLeave(t *testing.T) {
 	going.Meta.SetDeletionTimestamp(ptr.To(metav1.Now()))
 	copied := far("Node", "copied", "far", "")
 	copied.Meta.SetManagedFields(nil)
+	stripped := live(t, "x", func(o *unstructured.Unstructured) { o.SetOwnerReferences(nil) })
 	for name, c := range map[string]struct {
 		live  []observe.Live
 		order []string
 		prune []string
 		left  []string
+		stay  bool
 	}{
 		"the garbage collector does it": {live: []observe.Live{live(t, "x", nil)}},
 		"out of its reach":              {live: []observe.Live{far("Node", "a", "far", ""), going}, prune: []string{"a"}, left: []string{"Node a", "Node b"}},
@@ -61,6 +63,8 @@ func TestLeave(t *testing.T) {
 		"it is kept":                    {live: []observe.Live{far("Node", "a", "far", "keep")}},
 		"precious, and nothing is said": {live: []observe.Live{far("Namespace", "a", "far", "")}},
 		"precious, and to be deleted":   {live: []observe.Live{far("Namespace", "a", "far", "delete")}, prune: []string{"a"}, left: []string{"Namespace a"}},
+		"they are to stay":              {live: []observe.Live{far("Node", "a", "far", "")}, stay: true},
+		"one was left behind":           {live: []observe.Live{far("Node", "a", "far", ""), stripped}},
 		"in order": {
 			live:  []observe.Live{live(t, "x", from("app")), live(t, "y", from("database")), far("Node", "a", "far", "")},
 			order: []string{"app", "database"}, prune: []string{"x"}, left: []string{"Pod ns/x"},
@@ -71,7 +75,7 @@ func TestLeave(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := Make(Input{Owner: owner, Live: c.live, Result: &render.Result{}, State: synced, DeleteOrder: c.order, Leaving: true})
+			p, err := Make(Input{Owner: owner, Live: c.live, Result: &render.Result{}, State: synced, DeleteOrder: c.order, Leaving: true, Orphan: c.stay})
 			if err != nil {
 				t.Fatal(err)
 			}

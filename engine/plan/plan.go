@@ -132,6 +132,8 @@ type Input struct {
 	AllowEmpty  bool
 	// Leaving: the resource is being deleted, so that nothing is wanted.
 	Leaving bool
+	// Orphan: whoever deletes the resource keeps its children.
+	Orphan bool
 }
 
 // Make plans. Its error says which document cannot be finished.

@@ -40,12 +40,25 @@ func (in *Input) prune(p *Plan, wanted map[string]bool) {
 // of the first file in order that has some; then those that the garbage
 // collector does not reach. The rest goes with the resource.
 func (in *Input) leave(p *Plan) {
+	if in.Orphan || in.orphaned() {
+		return
+	}
 	for _, file := range in.DeleteOrder {
 		if in.leaveAll(p, func(l observe.Live) bool { return l.Meta.GetAnnotations()[api.AnnotationFile] == file }) {
 			return
 		}
 	}
 	in.leaveAll(p, func(l observe.Live) bool { return !reaches(in.Owner, l.Meta.GetNamespace()) })
+}
+
+// orphaned says whether the garbage collector has taken the resource's reference
+// off a child: it does so when the resource is deleted and its children are to
+// stay, and nothing on the resource tells of that afterwards.
+func (in *Input) orphaned() bool {
+	return slices.ContainsFunc(in.Live, func(l observe.Live) bool {
+		return reaches(in.Owner, l.Meta.GetNamespace()) && !kept(l.Meta) && controller(l.Meta) == nil &&
+			l.Meta.GetAnnotations()[api.AnnotationOwner] == in.Owner.String() && applied(l.Meta)
+	})
 }
 
 // leaveAll deletes the children of ours that go, and says whether there are any.

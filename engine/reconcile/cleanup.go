@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
@@ -43,7 +44,7 @@ func (t *turn) finalizers(ctx context.Context, all []string) error {
 // metadata merges fields into the resource's metadata; the answer stands for
 // the resource from now on.
 func (t *turn) metadata(ctx context.Context, fields map[string]any) error {
-	served, found := t.cluster.Served().Resource(t.gvk)
+	served, found := t.cluster.Resource(t.gvk)
 	if !found {
 		return fmt.Errorf("the cluster does not have %s any more", t.gvk.Kind)
 	}
@@ -54,6 +55,26 @@ func (t *turn) metadata(ctx context.Context, fields map[string]any) error {
 	t.memory.answered(answer)
 	t.resource = answer
 	return nil
+}
+
+// Orphan notes that a resource was seen to be deleted so that its children stay.
+// The garbage collector takes the finalizer that says so off when it is done,
+// which may be before the resource is looked at.
+func (r *Reconciler) Orphan(resource metav1.Object) {
+	if resource.GetDeletionTimestamp() == nil || !slices.Contains(resource.GetFinalizers(), metav1.FinalizerOrphanDependents) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.orphaned[resource.GetUID()] = true
+}
+
+// orphans says whether whoever deletes the resource keeps its children.
+func (t *turn) orphans() bool {
+	t.Orphan(t.resource)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.orphaned[t.resource.GetUID()]
 }
 
 // leave lets a resource go once nothing is left of it that would stay.

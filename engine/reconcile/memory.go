@@ -67,6 +67,9 @@ func (r *Reconciler) remember(name types.NamespacedName, resource metav1.Object)
 	defer r.mu.Unlock()
 	m := r.memory[name]
 	if m == nil || m.uid != uid {
+		if m != nil {
+			delete(r.orphaned, m.uid)
+		}
 		m = &memory{
 			uid: uid, applied: map[types.UID]plan.Memory{}, endings: map[string]*ending{}, made: map[string]types.UID{},
 			setbacks: map[string]*setback{}, contests: map[string]*contest{}, drawn: map[secretKey]string{},
@@ -84,13 +87,15 @@ func (r *Reconciler) End() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	clear(r.memory)
+	clear(r.orphaned)
 	remembered.DeleteLabelValues(r.name)
 }
 
 func (r *Reconciler) forget(name types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, known := r.memory[name]; known {
+	if m, known := r.memory[name]; known {
+		delete(r.orphaned, m.uid)
 		r.cluster.Reads.Record(api.Owner{Kind: r.name, Namespace: name.Namespace, Name: name.Name}, nil)
 	}
 	delete(r.memory, name)

@@ -31,6 +31,9 @@ type Cluster struct {
 	Children *observe.Children
 	Reads    *observe.Reads
 	Served   func() *observe.Served
+	// Resource is how the cluster serves the kind itself, also while its CRD
+	// goes.
+	Resource func(schema.GroupVersionKind) (observe.Resource, bool)
 	Writer   *apply.Writer
 	Events   events.EventRecorder
 	// DeclaresConditions says whether a CRD declares status.conditions for a
@@ -75,6 +78,7 @@ type Reconciler struct {
 
 	mu       sync.Mutex
 	memory   map[types.NamespacedName]*memory
+	orphaned map[types.UID]bool // resources that leave their children behind
 	recorded record
 }
 
@@ -82,7 +86,7 @@ type Reconciler struct {
 // resources, of kind gvk, from a cache. Follow must be called before it serves
 // any.
 func New(name string, gvk schema.GroupVersionKind, resources client.Reader, cluster Cluster) *Reconciler {
-	return &Reconciler{name: name, gvk: gvk, resources: resources, cluster: cluster, memory: map[types.NamespacedName]*memory{}}
+	return &Reconciler{name: name, gvk: gvk, resources: resources, cluster: cluster, memory: map[types.NamespacedName]*memory{}, orphaned: map[types.UID]bool{}}
 }
 
 // renderLimit bounds how long the templates of one resource may run.

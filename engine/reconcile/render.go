@@ -88,7 +88,7 @@ func (t *turn) plan(rendered *render.Result, w *view) *plan.Plan {
 		Owner: t.owner(), Result: rendered, Live: w.live, State: w.known,
 		Patched: w.patched, Object: w.object, Patchers: w.patchers,
 		Memory: t.memory.applied, Succeeded: t.succeeded(), AllowPrune: t.allowed(),
-		DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty, Leaving: t.leaving(),
+		DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty, Leaving: t.leaving(), Orphan: t.orphans(),
 	})
 	if err != nil {
 		t.found.add(status.Problem{Severity: status.Stalled, Reason: "RenderFailed", Message: err.Error()})

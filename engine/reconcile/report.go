@@ -117,7 +117,7 @@ func (t *turn) write(ctx context.Context, out status.Output, live map[string]any
 	if t.says(desired, live) {
 		return nil
 	}
-	served, found := t.cluster.Served().Resource(t.gvk)
+	served, found := t.cluster.Resource(t.gvk)
 	if !found {
 		return nil
 	}

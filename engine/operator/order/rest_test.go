@@ -1,0 +1,114 @@
+package order
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
+)
+
+// stretch is for how long nothing is to happen.
+const stretch = 3 * time.Second
+
+// rests holds what must be true at rest: the resource is Ready, or says because
+// of what it is not; its children are these, written Kind/name or
+// Kind/namespace/name, and no others; nothing is sent, and nothing changes.
+func (s *site) rests(because string, children ...string) {
+	s.Helper()
+	if because == "" {
+		s.ready()
+	} else {
+		s.is("Ready", "False", because)
+	}
+	var before map[types.UID]*unstructured.Unstructured
+	testcluster.Eventually(s, "nothing is sent any more", func() error {
+		mark := cluster.Mark(s)
+		before = s.everything()
+		time.Sleep(stretch)
+		if got := s.sent(mark); len(got) > 0 {
+			return fmt.Errorf("it sent %v", got)
+		}
+		after := s.everything()
+		for uid, o := range after {
+			if was := before[uid]; was == nil || was.GetResourceVersion() != o.GetResourceVersion() {
+				return fmt.Errorf("%s %s changed", o.GetKind(), o.GetName())
+			}
+		}
+		return nil
+	})
+	var got []string
+	for _, o := range before {
+		if s.made(o) {
+			got = append(got, s.called(o))
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(children)
+	if !slices.Equal(got, children) {
+		s.Errorf("the children are %v, want %v", got, children)
+	}
+	if generation, _, _ := unstructured.NestedInt64(s.owner().Object, "status", "observedGeneration"); generation != s.owner().GetGeneration() {
+		s.Errorf("observedGeneration is %d, want %d", generation, s.owner().GetGeneration())
+	}
+}
+
+func (s *site) called(o *unstructured.Unstructured) string {
+	if ns := o.GetNamespace(); ns != "" && ns != s.namespace {
+		return o.GetKind() + "/" + ns + "/" + o.GetName()
+	}
+	return o.GetKind() + "/" + o.GetName()
+}
+
+// kinds are all kinds of children in these tests.
+var kinds = []string{
+	"v1 ConfigMap", "v1 Secret", "v1 Pod", "apps/v1 Deployment", "apps/v1 ReplicaSet", "apps/v1 StatefulSet", "batch/v1 Job",
+	"v1 PersistentVolumeClaim", "v1 Namespace", "v1 ResourceQuota", "networking.k8s.io/v1 NetworkPolicy",
+	"rbac.authorization.k8s.io/v1 RoleBinding", "rbac.authorization.k8s.io/v1 ClusterRole", "scheduling.k8s.io/v1 PriorityClass",
+}
+
+// everything is every object of these kinds that bears the resource's uid, or
+// is in the test's namespace and is not made by a controller.
+func (s *site) everything() map[types.UID]*unstructured.Unstructured {
+	s.Helper()
+	all := map[types.UID]*unstructured.Unstructured{}
+	for _, kind := range kinds {
+		apiVersion, name, _ := strings.Cut(kind, " ")
+		list := &unstructured.UnstructuredList{}
+		list.SetAPIVersion(apiVersion)
+		list.SetKind(name + "List")
+		if err := cluster.Client.List(context.Background(), list, client.MatchingLabels{"jacquard.dev/owner-uid": string(s.owner().GetUID())}); err != nil {
+			s.Fatal(err)
+		}
+		for i := range list.Items {
+			all[list.Items[i].GetUID()] = &list.Items[i]
+		}
+	}
+	return all
+}
+
+// made says whether an object is a child of the resource: its label is applied
+// by the operator, it names the resource, and nobody else controls it.
+func (s *site) made(o *unstructured.Unstructured) bool {
+	c := metav1.GetControllerOf(o)
+	named := fmt.Sprintf("%ss.%s/%s/%s", strings.ToLower(s.kind), s.group, s.home(), s.name())
+	return (c == nil || c.UID == s.owner().GetUID()) && o.GetAnnotations()["jacquard.dev/owner"] == named && applied(o, "jacquard.dev/owner-uid")
+}
+
+// applied says whether the operator's Apply entry names a field.
+func applied(o *unstructured.Unstructured, field string) bool {
+	for _, m := range o.GetManagedFields() {
+		if m.Manager == "jacquard" && m.Operation == metav1.ManagedFieldsOperationApply && bytes.Contains(m.FieldsV1.GetRawBytes(), []byte(`"f:`+field+`"`)) {
+			return true
+		}
+	}
+	return false
+}
