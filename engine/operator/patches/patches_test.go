@@ -61,8 +61,11 @@ spec:
 
 // kindOf is a CRD of this group.
 func kindOf(kind, group, scope string) string {
-	singular := strings.ToLower(kind)
-	return strings.NewReplacer("PLURAL", singular+"s", "GROUP", group, "KIND", kind, "SINGULAR", singular, "SCOPE", scope).Replace(crd)
+	singular, text := strings.ToLower(kind), crd
+	if kind != "Web" { // no conditions: it is ready as it is
+		text = strings.TrimSuffix(text, testcluster.StatusFields)
+	}
+	return strings.NewReplacer("PLURAL", singular+"s", "GROUP", group, "KIND", kind, "SINGULAR", singular, "SCOPE", scope).Replace(text)
 }
 
 // A site is one test's own kind Web, its folder, and an operator that serves
