@@ -54,6 +54,8 @@ func (w *write) contested() bool {
 	if c.rounds > freeRounds {
 		c.problem = status.Problem{Severity: status.Retry, Reason: "Contended", Message: fmt.Sprintf(
 			"%s: %s keeps changing %s; it is set again, less and less often", w.named(), strings.Join(w.Takers, ", "), few(w.Taken))}
+		w.found.add(c.problem) // setting it right now does not end it
+		w.found.again(c.over().Sub(w.now))
 	}
 	return false
 }
@@ -72,14 +74,16 @@ func (w *write) quiet() {
 	if c == nil || c.rounds <= freeRounds {
 		return
 	}
-	over := c.last.Add(2 * c.until.Sub(c.last))
-	if w.Action == plan.Done || !w.now.Before(over) {
+	if w.Action == plan.Done || !w.now.Before(c.over()) {
 		delete(w.memory.contests, w.child())
 		return
 	}
 	w.found.add(c.problem)
-	w.found.again(over.Sub(w.now))
+	w.found.again(c.over().Sub(w.now))
 }
+
+// over is when it is over if nobody takes anything until then.
+func (c *contest) over() time.Time { return c.last.Add(2 * c.until.Sub(c.last)) }
 
 // few names at most three paths.
 func few(paths []string) string {
