@@ -72,8 +72,12 @@ const AnnotationChildKinds = "jacquard.dev/child-kinds"
 // patched.
 const AnnotationPatchedKinds = "jacquard.dev/patched-kinds"
 
+// AnnotationLeaving is the engine's record on a CRD of what deleting resources
+// needs of the folder's settings, as JSON.
+const AnnotationLeaving = "jacquard.dev/leaving"
+
 // AnnotationSucceeded is the engine's record on a custom resource of the Jobs
-// made once that have succeeded: Kind/name=hash, comma-separated.
+// made once that have succeeded: name=hash, comma-separated.
 const AnnotationSucceeded = "jacquard.dev/succeeded"
 
 // LabelKind is on ConfigMaps that hold a folder: the kind's name.

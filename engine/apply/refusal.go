@@ -1,6 +1,8 @@
 package apply
 
 import (
+	"cmp"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
@@ -88,10 +90,35 @@ func Understand(err error, document map[string]any) *Refusal {
 	}
 	r.Cause = cause(s)
 	r.Fields = fields(s, document)
+	for _, secret := range secrets(document) {
+		r.Text = without(r.Text, secret)
+		for i := range r.Fields {
+			r.Fields[i].Text = without(r.Fields[i].Text, secret)
+		}
+	}
 	for i := range r.Fields {
 		r.Fields[i].Text = without(r.Fields[i].Text, valueAt(document, r.Fields[i].Path))
 	}
 	return r
+}
+
+// secrets are the values of a Secret, as they are sent and as they are meant.
+func secrets(document map[string]any) []string {
+	if document["kind"] != "Secret" {
+		return nil
+	}
+	var all []string
+	data, _ := document["data"].(map[string]any)
+	for _, v := range data {
+		text, _ := v.(string)
+		if meant, err := base64.StdEncoding.DecodeString(text); err == nil {
+			all = append(all, string(meant))
+		}
+		all = append(all, text)
+	}
+	// The longest first: one may be part of another.
+	slices.SortFunc(all, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	return all
 }
 
 func cause(s metav1.Status) Cause {

@@ -199,12 +199,6 @@ func (w *Writer) Status(ctx context.Context, r observe.Resource, resource *unstr
 
 var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// AnnotateCRD writes annotations of ours on a CRD, if it is still the one with
-// that uid, and returns it.
-func (w *Writer) AnnotateCRD(ctx context.Context, crd metav1.Object, annotations map[string]string) (metav1.Object, error) {
-	return w.Metadata(ctx, observe.Resource{GVR: crds}, crd, map[string]any{"annotations": annotations})
-}
-
 // Metadata merges fields into the metadata of the object with that uid, at
 // that resourceVersion if fields name one, and returns the object.
 func (w *Writer) Metadata(ctx context.Context, r observe.Resource, o metav1.Object, fields map[string]any) (*unstructured.Unstructured, error) {

@@ -34,6 +34,21 @@ func (o *Operator) childKinds(k *kind.Kind, crd *apiextensionsv1.CustomResourceD
 	return all
 }
 
+// undiscovered are the kinds on record of which it cannot be told just now
+// whether the cluster has them.
+func (o *Operator) undiscovered(crd *apiextensionsv1.CustomResourceDefinition) []apischema.GroupKind {
+	var all []apischema.GroupKind
+	served := o.discovery.Served()
+	for _, key := range []string{api.AnnotationChildKinds, api.AnnotationPatchedKinds} {
+		for _, gk := range reconcile.Recorded(crd.Annotations[key]) {
+			if _, found := served.Preferred(gk); !found && served.Unknown(gk.Group) != nil {
+				all = append(all, gk)
+			}
+		}
+	}
+	return all
+}
+
 // patchedKinds are the kinds of objects that there may be patches of, those of
 // the folder and, in the version that the cluster prefers, those on record.
 func (o *Operator) patchedKinds(k *kind.Kind, crd *apiextensionsv1.CustomResourceDefinition) []apischema.GroupVersionKind {

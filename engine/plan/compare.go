@@ -102,13 +102,13 @@ func (in *Input) prove(s *Step) (Action, string) {
 	}
 	if missing := entry.Missing(s.Document.Object); len(missing) > 0 {
 		s.Taken, s.Takers = missing, entry.Takers(s.Document.Object)
-		return Update, "others changed " + brief(missing)
+		return Update, "others changed " + Brief(missing)
 	}
 	if remembered && known.Hash == s.Hash && known.Time != entry.Time {
 		return Update, "somebody else applied it under our name"
 	}
 	if extra := entry.Extra(s.Document.Object); len(extra) > 0 {
-		return Update, "to give back " + brief(extra)
+		return Update, "to give back " + Brief(extra)
 	}
 	return Keep, ""
 }
@@ -128,8 +128,8 @@ func failed(body map[string]any) bool {
 	return false
 }
 
-// brief names at most three paths.
-func brief(paths []string) string {
+// Brief names at most three paths.
+func Brief(paths []string) string {
 	if len(paths) > 3 {
 		return fmt.Sprintf("%s and %d more", strings.Join(paths[:3], ", "), len(paths)-3)
 	}

@@ -16,7 +16,8 @@ import (
 // labels, annotations and owner reference, and the hash of it all. The fields
 // that are only set initially stand as they are rendered if there is no live
 // object; otherwise with their live value while we hold them, so that nothing
-// changes them, and else not at all. They do not count in the hash.
+// changes them, and else not at all. They do not count in the hash. The hash of
+// a Job made once is that of what was rendered alone.
 func Document(owner Owner, c render.Child, live *observe.Live) (*unstructured.Unstructured, string, error) {
 	doc := &unstructured.Unstructured{Object: shallow(c.Object.Object)}
 	meta := shallow(doc.Object["metadata"])
@@ -36,7 +37,11 @@ func Document(owner Owner, c render.Child, live *observe.Live) (*unstructured.Un
 		return nil, "", fmt.Errorf("planning %s %s: %w", doc.GetKind(), doc.GetName(), err)
 	}
 	first := cutInitial(doc.Object, c.Policy.Initial)
-	hash, err := own.Hash(doc.Object)
+	hashed := doc.Object
+	if c.Policy.Once { // for each content, whoever's it is
+		hashed = c.Object.Object
+	}
+	hash, err := own.Hash(hashed)
 	if err != nil {
 		return nil, "", fmt.Errorf("planning %s %s: %w", doc.GetKind(), doc.GetName(), err)
 	}

@@ -126,7 +126,8 @@ func TestInNewNamespace(t *testing.T) {
 		"foreign":   {[]observe.Live{foreign}, Hold},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := Make(Input{Owner: owner, Live: c.live, State: synced, Result: &render.Result{Children: []render.Child{{File: "home", Object: home}, inside}}})
+			p, err := Make(Input{Owner: owner, Live: c.live, State: synced, Result: &render.Result{Children: []render.Child{{File: "home", Object: home}, inside}},
+				Rendered: func(_ schema.GroupVersionKind, namespace string) bool { return namespace == "team" }})
 			if err != nil {
 				t.Fatal(err)
 			}

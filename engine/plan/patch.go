@@ -58,10 +58,10 @@ func (in *Input) comparePatch(s *Step) (Action, string) {
 	}
 	if missing := entry.Missing(s.Document.Object); len(missing) > 0 {
 		s.Taken, s.Takers = missing, entry.Takers(s.Document.Object)
-		return Patch, "others changed " + brief(missing)
+		return Patch, "others changed " + Brief(missing)
 	}
 	if extra := entry.Extra(s.Document.Object); len(extra) > 0 {
-		return Patch, "to give back " + brief(extra)
+		return Patch, "to give back " + Brief(extra)
 	}
 	if s.Live.Body == nil {
 		return Hold, "its present state is not known yet"

@@ -154,14 +154,21 @@ func TestInitial(t *testing.T) {
 // after it succeeded.
 func TestOnce(t *testing.T) {
 	c := pod("x", render.Policy{Once: true})
-	same := live(t, "x", nil)
-	other := live(t, "x", func(o *unstructured.Unstructured) {
-		o.SetAnnotations(map[string]string{api.AnnotationOwner: owner.String(), api.AnnotationDesired: "v1:0"})
-	})
 	_, hash, err := Document(owner, c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	later := owner
+	later.UID = "another"
+	if _, again, err := Document(later, c, nil); err != nil || again != hash {
+		t.Errorf("for another resource the content is %s, not %s: %v", again, hash, err)
+	}
+	with := func(hash string) observe.Live {
+		return live(t, "x", func(o *unstructured.Unstructured) {
+			o.SetAnnotations(map[string]string{api.AnnotationOwner: owner.String(), api.AnnotationDesired: hash})
+		})
+	}
+	same, other := with(hash), with("v1:0")
 	for name, s := range map[string]struct {
 		live      []observe.Live
 		succeeded string
@@ -173,7 +180,7 @@ func TestOnce(t *testing.T) {
 		"gone, with new content": {nil, "v1:0", Create},
 		"there, with new":        {[]observe.Live{other}, "v1:0", Recreate},
 	} {
-		p, err := Make(Input{Owner: owner, Live: s.live, State: synced, Result: &render.Result{Children: []render.Child{c}}, Succeeded: map[string]string{OnceKey(c): s.succeeded}})
+		p, err := Make(Input{Owner: owner, Live: s.live, State: synced, Result: &render.Result{Children: []render.Child{c}}, Succeeded: map[string]string{"x": s.succeeded}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -119,11 +119,14 @@ type Input struct {
 	Object func(c *unstructured.Unstructured) (*observe.Live, error)
 	// Patchers are the files that patch this kind and subresource.
 	Patchers func(gvk schema.GroupVersionKind, subresource string) []string
+	// Rendered says whether children of a kind may be in a namespace only
+	// because the same resource makes it; nil: none.
+	Rendered func(gvk schema.GroupVersionKind, namespace string) bool
 	// Memory is by uid of the child, and of the patched object with the
 	// subresource behind a slash.
 	Memory map[types.UID]Memory
 	// Succeeded are the hashes of Jobs made once that have succeeded, by
-	// OnceKey.
+	// name.
 	Succeeded map[string]string
 	// AllowPrune are the precious children that may be pruned, as Kind/name.
 	AllowPrune []string
@@ -215,7 +218,7 @@ func (in *Input) step(c render.Child, all map[string]*observe.Live) (Step, error
 		s.Action, s.Why = Hold, unknown(c.Object.GetKind(), state.Err)
 	case in.homeless(c.Object, all) != "":
 		s.Action, s.Why = Hold, in.homeless(c.Object, all)
-	case s.Live == nil && c.Policy.Once && in.Succeeded[OnceKey(c)] == s.Hash:
+	case s.Live == nil && c.Policy.Once && in.Succeeded[c.Object.GetName()] == s.Hash:
 		s.Action = Done
 	case s.Live == nil:
 		s.Action = Create
@@ -236,19 +239,10 @@ func unknown(kind string, err error) string {
 // resource makes: it must be there, and ours.
 func (in *Input) homeless(o *unstructured.Unstructured, all map[string]*observe.Live) string {
 	namespace := o.GetNamespace()
-	if namespace == "" || namespace == in.Owner.Namespace {
+	if in.Rendered == nil || !in.Rendered(o.GroupVersionKind(), namespace) {
 		return ""
 	}
-	home := schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
-	made := false
-	for i := range in.Result.Children {
-		c := in.Result.Children[i].Object
-		made = made || c.GroupVersionKind() == home && c.GetName() == namespace
-	}
-	if !made {
-		return ""
-	}
-	l := all[identity(home, "", namespace)]
+	l := all[identity(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}, "", namespace)]
 	switch {
 	case l == nil || !Ours(in.Owner, l.Meta):
 		return fmt.Sprintf("Namespace %s is not there yet, or not of this resource", namespace)
@@ -256,11 +250,6 @@ func (in *Input) homeless(o *unstructured.Unstructured, all map[string]*observe.
 		return fmt.Sprintf("Namespace %s is being deleted", namespace)
 	}
 	return ""
-}
-
-// OnceKey names a Job made once on record: file/Job/name.
-func OnceKey(c render.Child) string {
-	return c.File + "/" + c.Object.GetKind() + "/" + c.Object.GetName()
 }
 
 // controller is the owner reference that controls an object, or nil.

@@ -7,5 +7,5 @@ func (p *Plan) Same() bool {
 			return false
 		}
 	}
-	return len(p.Prune) == 0 && len(p.GiveBack) == 0
+	return len(p.Prune) == 0 && len(p.GiveBack) == 0 && !p.Empty
 }

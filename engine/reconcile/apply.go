@@ -211,6 +211,7 @@ func (w *write) takeAsItIs(ctx context.Context, there metav1.Object) error {
 		if w.Document, w.Hash, err = plan.Document(w.owner(), w.Child, seen); err != nil {
 			return err
 		}
+		there = live
 	}
 	return w.update(ctx, there)
 }
@@ -235,13 +236,18 @@ func seldom(s status.Severity, reason, message string) error {
 }
 
 func (w *write) update(ctx context.Context, o metav1.Object) error {
-	answer, err := w.to.Update(ctx, w.resource, w.Document, o.GetUID())
+	doc := w.Document
+	if len(w.Child.Policy.Initial) > 0 { // live values are sent: they must be the present ones
+		doc = doc.DeepCopy()
+		doc.SetResourceVersion(o.GetResourceVersion())
+	}
+	answer, err := w.to.Update(ctx, w.resource, doc, o.GetUID())
 	if err == nil {
 		applies.WithLabelValues(w.name, "update").Inc()
 		return w.take(ctx, answer)
 	}
 	refusal := apply.Understand(err, w.Document.Object)
-	if refusal.Cause != apply.Invalid || !w.Child.Policy.RecreateOnImmutable {
+	if refusal.Cause != apply.Invalid || !w.Child.Policy.RecreateOnImmutable || !plan.Ours(w.owner(), o) {
 		return err
 	}
 	if probed := w.to.Probe(ctx, w.resource, w.Document); probed != nil {

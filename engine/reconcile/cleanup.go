@@ -36,6 +36,27 @@ func (t *turn) guard(ctx context.Context, p *plan.Plan) bool {
 	return err == nil
 }
 
+// release takes our finalizer off a resource of which nothing is left that the
+// garbage collector would not undo.
+func (t *turn) release(ctx context.Context, p *plan.Plan, w *view) {
+	if t.leaving() || p.Cleanup || !slices.Contains(t.resource.GetFinalizers(), api.Finalizer) {
+		return
+	}
+	var left findings
+	if w.unknown(&left); left.incomplete || t.found.incomplete || len(t.memory.lost) > 0 {
+		return
+	}
+	if err := t.finalizers(ctx, t.otherFinalizers()); err != nil {
+		t.found.add(status.Problem{Severity: status.Retry, Reason: "NotRecorded", Message: err.Error()})
+		t.found.again(backOff(t.memory.tries, 0, longWait))
+		t.memory.tries++
+	}
+}
+
+func (t *turn) otherFinalizers() []string {
+	return slices.DeleteFunc(slices.Clone(t.resource.GetFinalizers()), func(f string) bool { return f == api.Finalizer })
+}
+
 // finalizers writes the resource's finalizers, unless it changed meanwhile.
 func (t *turn) finalizers(ctx context.Context, all []string) error {
 	return t.metadata(ctx, map[string]any{"finalizers": all, "resourceVersion": t.resource.GetResourceVersion()})
@@ -86,8 +107,7 @@ func (t *turn) leave(ctx context.Context, p *plan.Plan) (reconcile.Result, error
 		t.found.add(status.Problem{Severity: status.Waiting, Reason: "Deleting", Message: "waiting until these are gone: " + strings.Join(p.Left, ", ")})
 		return t.report(ctx, p)
 	}
-	left := slices.DeleteFunc(slices.Clone(t.resource.GetFinalizers()), func(f string) bool { return f == api.Finalizer })
-	if err := t.finalizers(ctx, left); err != nil && !apierrors.IsNotFound(err) {
+	if err := t.finalizers(ctx, t.otherFinalizers()); err != nil && !apierrors.IsNotFound(err) {
 		t.found.add(status.Problem{Severity: status.Retry, Reason: "NotRecorded", Message: err.Error()})
 		t.found.again(backOff(t.memory.tries, 0, longWait))
 		t.memory.tries++

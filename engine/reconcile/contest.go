@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 // fields again and again. It is set right slower and slower, and never given
 // up; it is over once nobody took anything for as long as the last wait.
 type contest struct {
-	who     string // whom it is with, and about what
+	fields  []string // which were taken last
 	rounds  int
 	last    time.Time // when it was last set right
 	until   time.Time // when to set it right again
@@ -37,9 +38,10 @@ func (w *write) contested() bool {
 		c = &contest{}
 		w.memory.contests[w.child()] = c
 	}
-	if who := strings.Join(w.Takers, ", ") + " " + strings.Join(w.Taken, ", "); who != c.who {
-		*c = contest{who: who}
+	if !slices.ContainsFunc(w.Taken, func(path string) bool { return slices.Contains(c.fields, path) }) {
+		*c = contest{} // it is about something else
 	}
+	c.fields = w.Taken
 	if w.now.Before(c.until) {
 		w.report(c.problem)
 		w.found.again(c.until.Sub(w.now))
@@ -53,7 +55,7 @@ func (w *write) contested() bool {
 	c.until = w.now.Add(c.wait())
 	if c.rounds > freeRounds {
 		c.problem = status.Problem{Severity: status.Retry, Reason: "Contended", Message: fmt.Sprintf(
-			"%s: %s keeps changing %s; it is set again, less and less often", w.named(), strings.Join(w.Takers, ", "), few(w.Taken))}
+			"%s: %s keeps changing %s; it is set again, less and less often", w.named(), strings.Join(w.Takers, ", "), plan.Brief(w.Taken))}
 		w.found.add(c.problem) // setting it right now does not end it
 		w.found.again(c.over().Sub(w.now))
 	}
@@ -84,11 +86,3 @@ func (w *write) quiet() {
 
 // over is when it is over if nobody takes anything until then.
 func (c *contest) over() time.Time { return c.last.Add(2 * c.until.Sub(c.last)) }
-
-// few names at most three paths.
-func few(paths []string) string {
-	if len(paths) > 3 {
-		return fmt.Sprintf("%s and %d more", strings.Join(paths[:3], ", "), len(paths)-3)
-	}
-	return strings.Join(paths, ", ")
-}

@@ -31,8 +31,7 @@ type memory struct {
 	endings map[string]*ending
 	// contests are fields that others take from us again and again, by child.
 	contests map[string]*contest
-	// drawn are texts that were drawn and are not yet in the Secret that was
-	// made of them, as far as is known.
+	// drawn are texts that were drawn and did not get into a Secret yet.
 	drawn map[secretKey]string
 	// changed are the paths that the server changed in what was applied, by
 	// "Kind/name" of the child.
@@ -69,12 +68,13 @@ func (r *Reconciler) remember(name types.NamespacedName, resource metav1.Object)
 	if m == nil || m.uid != uid {
 		if m != nil {
 			delete(r.orphaned, m.uid)
+			delete(r.names, m.uid)
 		}
+		r.names[uid] = name
 		m = &memory{
 			uid: uid, applied: map[types.UID]plan.Memory{}, endings: map[string]*ending{}, made: map[string]types.UID{},
 			setbacks: map[string]*setback{}, contests: map[string]*contest{}, drawn: map[secretKey]string{},
-			lost:    map[string]lostWrite{},
-			askedAt: askedAt,
+			lost: map[string]lostWrite{}, askedAt: askedAt,
 		}
 		r.memory[name] = m
 		remembered.WithLabelValues(r.name).Set(float64(len(r.memory)))
@@ -86,7 +86,11 @@ func (r *Reconciler) remember(name types.NamespacedName, resource metav1.Object)
 func (r *Reconciler) End() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	for name := range r.memory {
+		r.readsNothing(name)
+	}
 	clear(r.memory)
+	clear(r.names)
 	clear(r.orphaned)
 	remembered.DeleteLabelValues(r.name)
 }
@@ -96,10 +100,16 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	defer r.mu.Unlock()
 	if m, known := r.memory[name]; known {
 		delete(r.orphaned, m.uid)
-		r.cluster.Reads.Record(api.Owner{Kind: r.name, Namespace: name.Namespace, Name: name.Name}, nil)
+		delete(r.names, m.uid)
+		r.readsNothing(name)
 	}
 	delete(r.memory, name)
 	remembered.WithLabelValues(r.name).Set(float64(len(r.memory)))
+}
+
+// readsNothing ends the watches that only this resource needs.
+func (r *Reconciler) readsNothing(name types.NamespacedName) {
+	r.cluster.Reads.Record(api.Owner{Kind: r.name, Namespace: name.Namespace, Name: name.Name}, nil)
 }
 
 // newest is the resource from the cache, or the answer to our last status

@@ -6,14 +6,16 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
-	"github.com/jacquard-operator/jacquard/engine/ready"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
-// succeeded are the hashes of the Jobs made once that have succeeded, by
-// plan.OnceKey, as the resource has them on record.
+// succeeded are the hashes of the Jobs made once that have succeeded, by name,
+// as the resource has them on record.
 func (t *turn) succeeded() map[string]string {
 	all := map[string]string{}
 	for _, item := range strings.Split(t.resource.GetAnnotations()[api.AnnotationSucceeded], ",") {
@@ -24,28 +26,14 @@ func (t *turn) succeeded() map[string]string {
 	return all
 }
 
-// record notes on the resource which Jobs made once have succeeded, so that
-// they may go.
-func (t *turn) record(ctx context.Context, p *plan.Plan) {
+// noteSucceeded puts Jobs made once on record that have succeeded, before they
+// go: whatever the resource renders now, also while it is paused.
+func (t *turn) noteSucceeded(ctx context.Context, w *view) {
 	have := t.succeeded()
-	want := map[string]string{}
-	waiting := len(t.found.problems) > 0 // what is not rendered just now stays on record
-	for i := range p.Steps {
-		s := &p.Steps[i]
-		name := plan.OnceKey(s.Child)
-		switch {
-		case !s.Child.Policy.Once:
-		case s.Action == plan.Done, s.Action == plan.Keep && succeeded(s):
-			want[name] = s.Hash
-		case have[name] == s.Hash:
-			want[name] = s.Hash
-		}
-	}
-	if waiting {
-		for name, hash := range have {
-			if want[name] == "" {
-				want[name] = hash
-			}
+	want := maps.Clone(have)
+	for _, l := range w.live {
+		if t.once(l) && complete(l.Body) {
+			want[l.Meta.GetName()] = l.Meta.GetAnnotations()[api.AnnotationDesired]
 		}
 	}
 	if t.leaving() || maps.Equal(have, want) {
@@ -55,19 +43,40 @@ func (t *turn) record(ctx context.Context, p *plan.Plan) {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		texts = append(texts, name+"="+want[name])
 	}
-	var value any // nil takes the annotation off
-	if len(texts) > 0 {
-		value = strings.Join(texts, ",")
-	}
-	if err := t.metadata(ctx, map[string]any{"annotations": map[string]any{api.AnnotationSucceeded: value}}); err != nil {
+	err := t.metadata(ctx, map[string]any{"annotations": map[string]any{api.AnnotationSucceeded: strings.Join(texts, ",")}})
+	if err != nil {
 		t.found.add(status.Problem{Severity: status.Retry, Reason: "NotRecorded", Message: err.Error()})
 		t.found.again(backOff(t.memory.tries, 0, longWait))
 		t.memory.tries++
 	}
 }
 
-// succeeded says whether a live Job is complete.
-func succeeded(s *plan.Step) bool {
-	verdict, err := ready.Of(s.Live.Body, false)
-	return err == nil && verdict.Ready
+var job = schema.GroupVersionKind{Group: "batch", Version: "v1", Kind: "Job"}
+
+// once says whether a live object is a Job of ours that is made once.
+func (t *turn) once(l observe.Live) bool {
+	if t.version.Kind == nil || l.GVK != job || !plan.Ours(t.owner(), l.Meta) {
+		return false
+	}
+	return t.makesOnce(l.Meta.GetAnnotations()[api.AnnotationFile])
+}
+
+// makesOnce says whether a file makes Jobs once.
+func (t *turn) makesOnce(file string) bool {
+	for _, d := range t.version.Kind.Documents {
+		if d.File == file && d.Marks[api.AnnotationOnce] != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// complete says whether a Job has succeeded.
+func complete(body map[string]any) bool {
+	status, _ := body["status"].(map[string]any)
+	conditions, _ := status["conditions"].([]any)
+	return slices.ContainsFunc(conditions, func(c any) bool {
+		m, _ := c.(map[string]any)
+		return m["type"] == "Complete" && m["status"] == "True"
+	})
 }

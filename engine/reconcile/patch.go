@@ -25,6 +25,7 @@ func (w *write) patch(ctx context.Context) error {
 	w.cluster.Reads.Note(answer.GroupVersionKind(), answer)
 	w.locked(func() {
 		w.memory.applied[plan.PatchKey(uid, sub)] = plan.Memory{Hash: w.Hash, Digest: entry.Digest, Time: entry.Time}
+		delete(w.memory.endings, string(plan.PatchKey(uid, sub)))
 		w.override(own.Differences(w.Document.Object, answer.Object))
 	})
 	return nil

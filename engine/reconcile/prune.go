@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -79,13 +80,16 @@ func (t *turn) end(key string, do func() error) {
 	t.found.again(e.again.Sub(now))
 }
 
-// gone says whether a refusal means that the very object is not there any more.
-func gone(err error) bool { return apierrors.IsNotFound(err) || apierrors.IsConflict(err) }
+// gone says whether a refusal means that the very object is not there any more:
+// a conflict must be about its uid.
+func gone(err error) bool {
+	return apierrors.IsNotFound(err) || apierrors.IsConflict(err) && strings.Contains(strings.ToLower(err.Error()), "uid")
+}
 
 func (t *turn) delete(ctx context.Context, l observe.Live) error {
 	served, found := t.cluster.Served().Resource(l.GVK)
 	if !found {
-		return nil
+		return fmt.Errorf("the API server does not tell of %s just now", l.GVK.Kind)
 	}
 	how := metav1.DeletePropagationBackground
 	if t.leaving() { // what comes later in the order comes after the dependents too
@@ -107,7 +111,7 @@ func (t *turn) delete(ctx context.Context, l observe.Live) error {
 func (t *turn) giveBack(ctx context.Context, r plan.Return) error {
 	served, found := t.cluster.Served().Resource(r.Live.GVK)
 	if !found {
-		return nil
+		return fmt.Errorf("the API server does not tell of %s just now", r.Live.GVK.Kind)
 	}
 	w, err := t.writer()
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// Await returns the newest child that a file made, and what it waits for. A Job
-// made once that succeeded and is gone waits for nothing.
+// Await returns the newest child that a file made, and what it waits for; nil
+// for a Job made once that succeeded and is gone.
 func (w *view) Await(file string) (child any, waits string, err error) {
 	all, err := w.Children(file)
 	if err != nil {
@@ -24,12 +24,14 @@ func (w *view) Await(file string) (child any, waits string, err error) {
 	if why := w.stale[file]; why != "" {
 		return nil, why, nil
 	}
-	if w.awaited[file] = true; len(all) == 0 {
-		if done := w.goneJob(file); done != nil {
-			return done, "", nil
+	if len(all) == 0 {
+		if w.makesOnce(file) && len(w.succeeded()) > 0 { // overtaken finds out whether it is that
+			w.awaited[file] = true
+			return nil, "", nil
 		}
 		return nil, "it is not there yet", nil
 	}
+	w.awaited[file] = true
 	newest := &unstructured.Unstructured{Object: all[0].(map[string]any)}
 	gvk := newest.GroupVersionKind()
 	if !ready.NeedsBody(gvk.GroupKind()) {
@@ -167,11 +169,22 @@ func (w *view) object(o *unstructured.Unstructured) (*observe.Live, error) {
 			return &w.patched[i], nil
 		}
 	}
-	q := observe.Query{Scope: observe.Scope{GroupVersionKind: o.GroupVersionKind()}, Namespace: o.GetNamespace(), Name: o.GetName(), Since: w.since}
+	scope := w.version.scope(o.GroupVersionKind(), w.resource.GetNamespace(), o.GetNamespace(), o.GetName())
+	q := observe.Query{Scope: scope, Namespace: o.GetNamespace(), Name: o.GetName(), Since: w.since}
 	w.asked = append(w.asked, q)
 	l, err := w.cluster.Reads.Lookup(q)
 	w.pending = w.pending || errors.Is(err, observe.ErrNotYet)
 	return l, err
+}
+
+// inRendered says whether a kind may be in a namespace only because the same
+// resource makes it.
+func (w *view) inRendered(gvk schema.GroupVersionKind, namespace string) bool {
+	if w.version.Kind == nil || namespace == "" || namespace == w.resource.GetNamespace() {
+		return false
+	}
+	where, _ := w.version.Kind.Placement(gvk)
+	return where.Rendered && !slices.Contains(where.Listed, namespace)
 }
 
 // patchers are the files that patch objects of a kind.

@@ -65,6 +65,9 @@ type Version struct {
 	// Patched are all kinds of objects that there may be patches of, those of
 	// the folder and those on record.
 	Patched []schema.GroupVersionKind
+	// Undiscovered are kinds on record whose group the API server does not tell
+	// of just now.
+	Undiscovered []schema.GroupKind
 }
 
 // A Reconciler serves the custom resources of one kind.
@@ -78,7 +81,8 @@ type Reconciler struct {
 
 	mu       sync.Mutex
 	memory   map[types.NamespacedName]*memory
-	orphaned map[types.UID]bool // resources that leave their children behind
+	names    map[types.UID]types.NamespacedName // of what is in memory
+	orphaned map[types.UID]bool                 // resources that leave their children behind
 	recorded record
 }
 
@@ -86,7 +90,10 @@ type Reconciler struct {
 // resources, of kind gvk, from a cache. Follow must be called before it serves
 // any.
 func New(name string, gvk schema.GroupVersionKind, resources client.Reader, cluster Cluster) *Reconciler {
-	return &Reconciler{name: name, gvk: gvk, resources: resources, cluster: cluster, memory: map[types.NamespacedName]*memory{}, orphaned: map[types.UID]bool{}}
+	return &Reconciler{
+		name: name, gvk: gvk, resources: resources, cluster: cluster,
+		memory: map[types.NamespacedName]*memory{}, names: map[types.UID]types.NamespacedName{}, orphaned: map[types.UID]bool{},
+	}
 }
 
 // renderLimit bounds how long the templates of one resource may run.
@@ -99,7 +106,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if resource == nil || err != nil {
 		return reconcile.Result{}, err
 	}
-	t := &turn{Reconciler: r, resource: resource, memory: r.remember(req.NamespacedName, resource), fresh: map[string]bool{}}
+	t := &turn{
+		Reconciler: r, resource: resource, memory: r.remember(req.NamespacedName, resource),
+		drawn: map[secretKey]string{}, undrawable: map[secretKey]string{}, fresh: map[string]bool{},
+	}
 	t.choice = r.choose(resource)
 	t.version = t.choice.Version
 	if t.leaving() {
@@ -111,6 +121,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	}
 	t.inherit()
 	t.askedAgain()
+	t.noteSucceeded(ctx, view)
 	var decided *plan.Plan
 	switch {
 	case t.leaving():
@@ -125,7 +136,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if t.guard(ctx, decided) {
 		t.apply(ctx, decided)
 		t.prune(ctx, decided)
-		t.record(ctx, decided)
+		t.release(ctx, decided, view)
 	}
 	if t.leaving() {
 		return t.leave(ctx, decided)
@@ -137,12 +148,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 func (r *Reconciler) Find(uid types.UID) (name types.NamespacedName, found bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for name, m := range r.memory {
-		if m.uid == uid {
-			return name, true
-		}
-	}
-	return types.NamespacedName{}, false
+	name, found = r.names[uid]
+	return name, found
 }
 
 // observe returns the resource as last seen, or nil when there is nothing to
@@ -175,8 +182,12 @@ type turn struct {
 	found    findings
 	// asked is what the templates read.
 	asked []observe.Query
-	// fresh are the files whose Secret has texts that were drawn in this turn.
-	fresh map[string]bool
+	// drawn are the texts for Secrets that the cache does not show, as the
+	// server has them or as they were drawn; undrawable says why one is neither;
+	// fresh are the files whose Secret has texts that are in none yet.
+	drawn      map[secretKey]string
+	undrawable map[secretKey]string
+	fresh      map[string]bool
 	// alive is what the server says of the resource's own life, once asked.
 	asking sync.Once
 	alive  error
@@ -213,12 +224,18 @@ func (t *turn) askedAgain() {
 	t.memory.askedAt = at
 }
 
-// settings are those of the folder, or of none.
+// settings are those of the folder; without one, as far as they are on record,
+// since deleting needs them.
 func (t *turn) settings() kind.Settings {
-	if t.version.Kind == nil {
-		return kind.Settings{}
+	if t.version.Kind != nil {
+		return t.version.Kind.Settings
 	}
-	return t.version.Kind.Settings
+	var s kind.Settings
+	if crd := t.cluster.CRD(t.name); crd != nil {
+		l := leavingOf(crd)
+		s.DeleteOrder, s.ServiceAccountName = l.DeleteOrder, l.ServiceAccountName
+	}
+	return s
 }
 
 // writer writes children as the account that the folder says.

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,17 +39,20 @@ func (t *turn) recordKinds(ctx context.Context, p *plan.Plan) error {
 	if newer(t.recorded.written, crd) {
 		crd = t.recorded.written
 	}
-	changed := map[string]string{}
+	changed := map[string]any{}
 	for key, patches := range map[string]bool{api.AnnotationChildKinds: false, api.AnnotationPatchedKinds: true} {
 		have := Recorded(crd.GetAnnotations()[key])
 		if want := withKinds(have, p, patches); len(want) > len(have) {
 			changed[key] = recordText(want)
 		}
 	}
+	if now := t.leavingRecord(); now != "" && now != crd.GetAnnotations()[api.AnnotationLeaving] {
+		changed[api.AnnotationLeaving] = now
+	}
 	if len(changed) == 0 {
 		return nil
 	}
-	answer, err := t.cluster.Writer.AnnotateCRD(ctx, crd, changed)
+	answer, err := t.cluster.Writer.Annotate(ctx, crd, changed)
 	if err != nil {
 		return fmt.Errorf("recording child kinds on CRD %s: %w", t.name, apply.Understand(err, nil))
 	}
@@ -67,6 +71,32 @@ func withKinds(have []schema.GroupKind, p *plan.Plan, patches bool) []schema.Gro
 		}
 	}
 	return want
+}
+
+// A leaving is what deleting needs of a folder's settings.
+type leaving struct {
+	DeleteOrder        []string `json:"deleteOrder,omitempty"`
+	ServiceAccountName string   `json:"serviceAccountName,omitempty"`
+}
+
+// leavingRecord is what is put on record of the settings; "" if they say
+// nothing about deleting.
+func (t *turn) leavingRecord() string {
+	s := t.settings()
+	if len(s.DeleteOrder) == 0 && s.ServiceAccountName == "" {
+		return ""
+	}
+	text, _ := json.Marshal(leaving{s.DeleteOrder, s.ServiceAccountName}) // texts
+	return string(text)
+}
+
+// leavingOf reads what is on record; anything else is nothing.
+func leavingOf(crd metav1.Object) leaving {
+	var l leaving
+	if json.Unmarshal([]byte(crd.GetAnnotations()[api.AnnotationLeaving]), &l) != nil {
+		return leaving{}
+	}
+	return l
 }
 
 // newer says whether a is the same object as b, seen later.

@@ -21,7 +21,8 @@ func (w *write) refused(err error) (status.Problem, retry) {
 		// The same content is refused again, unless something else changed.
 		p.Severity, p.Reason = status.Stalled, "Invalid"
 		when.atLeast, when.most = w.version.LookAgain(), w.version.LookAgain()
-	case apply.Conflict:
+	case apply.Conflict: // a change of the object wakes us, and other content is tried at once
+		when.most = longestGap
 		p.Severity, p.Reason = status.Stalled, "Conflict"
 		p.Message = fmt.Sprintf("patching %s: %s; it is not forced", w.named(), refusal)
 	case apply.Forbidden:

@@ -24,6 +24,12 @@ type findings struct {
 
 func (f *findings) add(p status.Problem) { f.problems = append(f.problems, p) }
 
+// unknown notes that something cannot be found out: what depends on it waits.
+func (f *findings) unknown(message string) {
+	f.incomplete = true
+	f.add(status.Problem{Severity: status.Waiting, Reason: "NotKnown", Message: message})
+}
+
 // again asks to look again after d at the latest.
 func (f *findings) again(d time.Duration) {
 	if d > 0 && (f.requeue == 0 || d < f.requeue) {
@@ -43,9 +49,7 @@ func (t *turn) render(ctx context.Context, w *view) *render.Result {
 	result, err := t.renderOnce(ctx, w)
 	for err == nil {
 		if len(w.undrawn) > 0 && !t.trial {
-			if err = t.draw(ctx, w, result); err != nil {
-				break
-			}
+			t.draw(ctx, w, result)
 		} else if !w.overtaken(result) {
 			break
 		}
@@ -86,7 +90,7 @@ func (t *turn) plan(rendered *render.Result, w *view) *plan.Plan {
 	settings := t.settings()
 	p, err := plan.Make(plan.Input{
 		Owner: t.owner(), Result: rendered, Live: w.live, State: w.known,
-		Patched: w.patched, Object: w.object, Patchers: w.patchers,
+		Patched: w.patched, Object: w.object, Patchers: w.patchers, Rendered: w.inRendered,
 		Memory: t.memory.applied, Succeeded: t.succeeded(), AllowPrune: t.allowed(),
 		DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty, Leaving: t.leaving(), Orphan: t.orphans(),
 	})

@@ -19,6 +19,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/status"
+	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
 // report writes the status if it says something new, tells of it by event and
@@ -26,12 +27,16 @@ import (
 func (t *turn) report(ctx context.Context, p *plan.Plan) (reconcile.Result, error) {
 	w := t.look() // as it is after applying
 	live, _ := t.resource.Object["status"].(map[string]any)
+	own := t.own(ctx, w)
+	t.cluster.Reads.Record(t.owner().Owner, t.asked)
+	if w.pending { // what status.yaml reads is on its way, and wakes us
+		return reconcile.Result{RequeueAfter: t.found.requeue}, nil
+	}
 	in := status.Input{
 		Generation: t.resource.GetGeneration(), Live: t.ours(live), Now: metav1.Now(),
-		Children: t.children(p, w), Own: t.own(ctx, w), Problems: t.found.problems,
+		Children: t.children(p, w), Own: own, Problems: t.found.problems,
 		Paused: t.paused() && !t.leaving(),
 	}
-	t.cluster.Reads.Record(t.owner().Owner, t.asked)
 	out, err := status.Make(in)
 	if err == nil {
 		err = t.write(ctx, out, live)
@@ -93,6 +98,11 @@ func (t *turn) own(ctx context.Context, w *view) map[string]any {
 	ctx, cancel := context.WithTimeout(ctx, renderLimit)
 	defer cancel()
 	fields, err := render.Status(ctx, t.version.Kind, t.resource, w)
+	var wait *template.Wait
+	if errors.As(err, &wait) {
+		t.found.add(status.Problem{Severity: status.Waiting, Reason: "Waiting", Message: "status: " + wait.Message})
+		return nil
+	}
 	if err != nil {
 		p := renderProblem(err)
 		p.Reason = "StatusFailed"

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
-	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -23,7 +22,7 @@ import (
 type secretKey struct{ file, key string }
 
 // Stable returns a text that is drawn once: what the live Secret says, else
-// what was drawn for it and is on its way. Else it stands in for a text that is
+// what was found or drawn in this turn. Else it stands in for a text that is
 // still to be drawn, for a render that only tells which Secret it is for.
 func (w *view) Stable(file, key string, length int) (string, error) {
 	all, err := w.Children(file)
@@ -33,9 +32,12 @@ func (w *view) Stable(file, key string, length int) (string, error) {
 	at := secretKey{file, key}
 	for _, child := range all {
 		if text, found := textIn(child.(map[string]any), key); found {
-			delete(w.drawn, at)
+			delete(w.memory.drawn, at)
 			return text, nil
 		}
+	}
+	if why := w.undrawable[at]; why != "" {
+		return "", &template.Wait{Message: why}
 	}
 	if text, found := w.drawn[at]; found {
 		return text, nil
@@ -56,32 +58,35 @@ func textIn(secret map[string]any, key string) (string, bool) {
 
 // draw draws the texts that are still to be drawn, unless the Secret that they
 // are for is there already: that is asked of the server itself, since a cache
-// may be late.
-func (t *turn) draw(ctx context.Context, w *view, result *render.Result) error {
-	for _, at := range slices.SortedFunc(maps.Keys(w.undrawn), func(a, b secretKey) int {
-		return strings.Compare(a.file+"/"+a.key, b.file+"/"+b.key)
-	}) {
+// may be late. What was drawn in an earlier turn, and did not get into a Secret,
+// is used again, so that nothing else changes meanwhile. Files that ask for what
+// cannot be drawn wait.
+func (t *turn) draw(ctx context.Context, w *view, result *render.Result) {
+	for at, length := range w.undrawn {
 		text, err := t.stored(ctx, at, result)
-		if err != nil {
-			return err
-		}
-		if text == "" {
-			if text, err = random(w.undrawn[at]); err != nil {
-				return err
-			}
+		if err == nil && text == "" {
 			t.fresh[at.file] = true
+			if text = t.memory.drawn[at]; text == "" {
+				text, err = random(length)
+				t.memory.drawn[at] = text
+			}
 		}
-		w.drawn[at] = text
+		if err != nil {
+			t.undrawable[at] = err.Error()
+			t.found.again(backOff(t.memory.tries, 0, longWait))
+			t.memory.tries++
+			continue
+		}
+		t.drawn[at] = text
 	}
 	clear(w.undrawn)
-	return nil
 }
 
 // stored is the text that the Secret of a file has now; "" without one.
 func (t *turn) stored(ctx context.Context, at secretKey, result *render.Result) (string, error) {
 	i := slices.IndexFunc(result.Children, func(c render.Child) bool { return c.File == at.file && c.Object.GetKind() == "Secret" })
 	if i < 0 {
-		return "", &template.Wait{Message: fmt.Sprintf("%s.yaml makes no Secret now, whose key %s is wanted", at.file, at.key)}
+		return "", fmt.Errorf("%s.yaml makes no Secret now, whose key %s is wanted", at.file, at.key)
 	}
 	c := result.Children[i]
 	served, found := t.cluster.Served().Resource(c.Object.GroupVersionKind())
@@ -99,10 +104,11 @@ func (t *turn) stored(ctx context.Context, at secretKey, result *render.Result) 
 	if err != nil {
 		return "", fmt.Errorf("reading Secret %s: %w", place(c.Object), apply.Understand(err, nil))
 	}
-	text, _ := textIn(live.Object, at.key)
-	if ok, _ := plan.TakeOver(t.owner(), live, false, c.Policy.Adopt); !ok {
+	_, made := t.memory.applied[live.GetUID()]
+	if ok, _ := plan.TakeOver(t.owner(), live, made, c.Policy.Adopt); !ok && !plan.Ours(t.owner(), live) {
 		return "", nil // it is refused when it is applied
 	}
+	text, _ := textIn(live.Object, at.key)
 	return text, nil
 }
 

@@ -3,9 +3,11 @@ package reconcile
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -14,7 +16,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
-	"github.com/jacquard-operator/jacquard/engine/status"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
@@ -33,9 +34,7 @@ type view struct {
 	since uint64
 	// pending: some kind has not been listed yet, or not with what is needed.
 	pending bool
-	// drawn are texts on their way into a Secret, undrawn the lengths of those
-	// that are still to be drawn.
-	drawn   map[secretKey]string
+	// undrawn are the lengths of texts that are still to be drawn.
 	undrawn map[secretKey]int
 	// awaited are files whose child was found ready, stale why that does not
 	// count.
@@ -48,7 +47,7 @@ type view struct {
 func (t *turn) look() *view {
 	w := &view{
 		turn: t, served: t.cluster.Served(), state: map[schema.GroupVersionKind]observe.State{},
-		drawn: t.memory.drawn, undrawn: map[secretKey]int{},
+		undrawn: map[secretKey]int{},
 		awaited: map[string]bool{}, stale: map[string]string{}, since: t.cluster.Reads.Tick(),
 	}
 	w.pending = t.version.Pending(t.cluster)
@@ -76,12 +75,15 @@ func (t *turn) look() *view {
 // be something left.
 func (w *view) unknown(found *findings) {
 	for gvk, state := range w.state {
-		if state.Phase == observe.Unsynced {
-			found.add(status.Problem{Severity: status.Waiting, Reason: "NotKnown", Message: fmt.Sprintf("what is left of kind %s is not known: %v", gvk.Kind, state.Err)})
+		if state.Phase != observe.NotServed && (state.Phase != observe.Synced || state.Err != nil) {
+			found.unknown(fmt.Sprintf("what is left of kind %s is not known: %v", gvk.Kind, state.Err))
 		}
 	}
+	for _, gk := range w.version.Undiscovered {
+		found.unknown(fmt.Sprintf("what is left of %s is not known: the API server does not tell of this group", gk))
+	}
 	if w.patchedErr != nil {
-		found.add(status.Problem{Severity: status.Waiting, Reason: "NotKnown", Message: "what is patched is not known: " + w.patchedErr.Error()})
+		found.unknown("what is patched is not known: " + w.patchedErr.Error())
 	}
 }
 
@@ -143,7 +145,7 @@ func (w *view) Children(file string) ([]any, error) {
 // body is the object as templates read it.
 func body(l observe.Live) map[string]any {
 	if l.Body != nil {
-		return l.Body
+		return plain(l.Body)
 	}
 	partial, ok := l.Meta.(*metav1.PartialObjectMetadata)
 	if !ok {
@@ -154,7 +156,22 @@ func body(l observe.Live) map[string]any {
 		return map[string]any{}
 	}
 	object["apiVersion"], object["kind"] = l.GVK.GroupVersion().String(), l.GVK.Kind
-	return object
+	return plain(object)
+}
+
+// plain is an object without what tools keep in its metadata.
+func plain(object map[string]any) map[string]any {
+	out := maps.Clone(object)
+	meta, _ := object["metadata"].(map[string]any)
+	meta = maps.Clone(meta)
+	delete(meta, "managedFields")
+	if annotations, ok := meta["annotations"].(map[string]any); ok {
+		annotations = maps.Clone(annotations)
+		delete(annotations, corev1.LastAppliedConfigAnnotation)
+		meta["annotations"] = annotations
+	}
+	out["metadata"] = meta
+	return out
 }
 
 func newestFirst(a, b any) int {

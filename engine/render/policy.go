@@ -65,6 +65,10 @@ func (c *Child) takePolicy(k *kind.Kind, _ *unstructured.Unstructured) error {
 		delete(meta, "annotations")
 	}
 	c.Policy = newPolicy(marks)
+	ttl, given, _ := unstructured.NestedInt64(c.Object.Object, "spec", "ttlSecondsAfterFinished")
+	if c.Policy.Once && given && ttl < 1 {
+		return c.errorf([]any{"spec", "ttlSecondsAfterFinished"}, "a Job made once must stay until it is seen to have succeeded: longer than the operator may be away, such as 86400")
+	}
 	if k.Says(c.File, gvk, marks) {
 		return nil
 	}
