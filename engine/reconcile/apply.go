@@ -200,6 +200,7 @@ func (w *write) takeOver(ctx context.Context, there *metav1.PartialObjectMetadat
 // replaces what is in one; what is only set initially keeps its live value.
 func (w *write) takeAsItIs(ctx context.Context, there metav1.Object) error {
 	if w.drawn() {
+		w.locked(w.drawnInVain)
 		return soon("the Secret is there already, and what was drawn for it is in it")
 	}
 	if len(w.Child.Policy.Initial) > 0 {

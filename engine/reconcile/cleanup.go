@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -98,10 +99,17 @@ func (t *turn) orphans() bool {
 	return t.orphaned[t.resource.GetUID()]
 }
 
+// tellLeaving is how long a deletion may take before the status says what it
+// waits for.
+const tellLeaving = 5 * time.Second
+
 // leave lets a resource go once nothing is left of it that would stay.
 func (t *turn) leave(ctx context.Context, p *plan.Plan) (reconcile.Result, error) {
 	if p == nil || len(t.found.problems) > 0 {
 		return t.report(ctx, p)
+	}
+	if since := time.Since(t.resource.GetDeletionTimestamp().Time); len(p.Left) > 0 && since < tellLeaving {
+		return reconcile.Result{RequeueAfter: tellLeaving - since}, nil
 	}
 	if len(p.Left) > 0 {
 		t.found.add(status.Problem{Severity: status.Waiting, Reason: "Deleting", Message: "waiting until these are gone: " + strings.Join(p.Left, ", ")})

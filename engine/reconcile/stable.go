@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -58,18 +59,20 @@ func textIn(secret map[string]any, key string) (string, bool) {
 
 // draw draws the texts that are still to be drawn, unless the Secret that they
 // are for is there already: that is asked of the server itself, since a cache
-// may be late. What was drawn in an earlier turn, and did not get into a Secret,
-// is used again, so that nothing else changes meanwhile. Files that ask for what
+// may be late. What was drawn in an earlier turn is used again, so that nothing
+// else changes while it does not get into its Secret. Files that ask for what
 // cannot be drawn wait.
 func (t *turn) draw(ctx context.Context, w *view, result *render.Result) {
 	for at, length := range w.undrawn {
-		text, err := t.stored(ctx, at, result)
+		text, err := t.memory.drawn[at], error(nil)
+		t.fresh[at.file] = t.fresh[at.file] || text != ""
+		if text == "" {
+			text, err = t.stored(ctx, at, result)
+		}
 		if err == nil && text == "" {
 			t.fresh[at.file] = true
-			if text = t.memory.drawn[at]; text == "" {
-				text, err = random(length)
-				t.memory.drawn[at] = text
-			}
+			text, err = random(length)
+			t.memory.drawn[at] = text
 		}
 		if err != nil {
 			t.undrawable[at] = err.Error()
@@ -126,6 +129,12 @@ func random(length int) (string, error) {
 		b.WriteByte(letters[n.Int64()])
 	}
 	return b.String(), nil
+}
+
+// drawnInVain forgets what was drawn for a Secret that turned out to be there:
+// the next turn asks the server what is in it.
+func (w *write) drawnInVain() {
+	maps.DeleteFunc(w.memory.drawn, func(at secretKey, _ string) bool { return at.file == w.Child.File })
 }
 
 // drawn says whether the child is a Secret with texts that were drawn in this
