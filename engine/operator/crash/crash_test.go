@@ -21,7 +21,7 @@ import (
 var cluster *testcluster.Cluster
 
 func TestMain(m *testing.M) {
-	flag.Set("test.parallel", "12") //nolint:errcheck // these tests mostly wait
+	flag.Set("test.parallel", "16") //nolint:errcheck // these tests mostly wait
 	testcluster.Main(m, &cluster, "--nodes", "0", "--components", "etcd,apiserver,controller-manager")
 }
 
@@ -103,7 +103,7 @@ func (s *site) start(w *wire) {
 	s.Cleanup(func() {
 		w.kill()
 		select {
-		case <-done: // what a killed operator says counts for nothing
+		case <-done: //nolint:errcheck // what a killed operator says counts for nothing
 		case <-time.After(time.Minute):
 			s.Error("a killed operator does not end")
 		}

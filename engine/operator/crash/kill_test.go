@@ -15,6 +15,7 @@ const lanes = 3
 // without: once before the server gets it, once before the operator sees the
 // answer. The next operator finishes what it finds.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	for name, b := range map[string]blow{"before": killBefore, "after": killAfter} {
 		for lane := range lanes {
 			t.Run(fmt.Sprintf("%s/%d", name, lane), func(t *testing.T) {

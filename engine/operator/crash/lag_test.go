@@ -27,6 +27,7 @@ func lagging(resources ...string) *wire {
 // TestLag: what the caches do not show yet is neither made twice nor made again
 // after it was deleted, and the status is right in the end.
 func TestLag(t *testing.T) {
+	t.Parallel()
 	for name, late := range map[string][]string{
 		"all": nil, "children": {"configmaps", "secrets", "clusterroles", "services"}, "resources": {"webs"},
 	} {
@@ -95,6 +96,7 @@ func TestLateLoss(t *testing.T) {
 	t.Parallel()
 	s := build(t, everyWay)
 	cluster.Apply(t, s.namespace, foreign)
+	made := record(t, s.namespace)
 	w := lagging("configmaps", "secrets", "clusterroles", "services")
 	w.set(loseFirst())
 	s.start(w)
@@ -112,4 +114,5 @@ func TestLateLoss(t *testing.T) {
 	if err := s.holds(want{}); err != nil {
 		t.Error(err)
 	}
+	made.once(t, 1)
 }

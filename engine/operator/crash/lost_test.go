@@ -43,9 +43,10 @@ func loseFirst() func(request) blow {
 // or some object was read more often than it was written.
 func (s *site) frugal() {
 	s.Helper()
+	s.Logf("%d writes and reads of single objects", len(s.asked()))
 	writes, reads, written := map[request]int{}, map[request]int{}, map[request]int{}
 	for _, r := range s.asked() {
-		object := request{resource: r.resource, namespace: r.namespace, name: r.name}
+		object := r.object()
 		if r.method == http.MethodGet {
 			reads[object]++
 			continue

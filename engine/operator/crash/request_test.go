@@ -21,6 +21,11 @@ func (r request) writes() bool {
 // asks says whether a request writes or reads one object.
 func (r request) asks() bool { return r.writes() || r.method == http.MethodGet && r.name != "" }
 
+// object names what a request is about.
+func (r request) object() request {
+	return request{resource: r.resource, namespace: r.namespace, name: r.name}
+}
+
 // parse reads a path such as /apis/apps/v1/namespaces/default/deployments/web/status.
 func parse(r *http.Request) request {
 	query := r.URL.Query()

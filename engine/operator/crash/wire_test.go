@@ -25,6 +25,8 @@ type wire struct {
 	strike func(request) blow
 	// lag is by how long the watch of a resource is late; nil: none is.
 	lag func(resource string) time.Duration
+	// astray are requests of operators that were here before; nil: there are none.
+	astray *astray
 	// watches are those that were begun since they were ended last.
 	watches []*stream
 	sent    []request
@@ -40,8 +42,7 @@ const (
 	killBefore
 	// killAfter kills it when the server has answered, before it sees that.
 	killAfter
-	// killLate kills it while the request is on its way, so that the server gets
-	// it when the next operator is at work.
+	// killLate kills it while the request is on its way: it goes astray.
 	killLate
 	// lose lets the server carry out the request and loses the answer.
 	lose
@@ -64,8 +65,8 @@ func (w *wire) through(next http.RoundTripper) http.RoundTripper {
 		b, late := w.note(asked)
 		switch b {
 		case killLate:
-			go arriveLate(next, r.Clone(context.Background()))
 			w.kill()
+			w.astray.put(asked.object(), next, r.Clone(context.Background()))
 		case killBefore:
 			w.kill()
 		case expire:
@@ -73,6 +74,9 @@ func (w *wire) through(next http.RoundTripper) http.RoundTripper {
 		}
 		if w.alive.Err() != nil {
 			return nil, errCut
+		}
+		if w.astray != nil && asked.asks() {
+			w.astray.meet(asked.object())
 		}
 		ctx, cancel := context.WithCancel(r.Context())
 		context.AfterFunc(w.alive, cancel)
@@ -98,17 +102,6 @@ func (w *wire) through(next http.RoundTripper) http.RoundTripper {
 		}
 		return answer, nil
 	})
-}
-
-// arriveLate sends the request of an operator that is dead by now.
-func arriveLate(next http.RoundTripper, r *http.Request) {
-	if r.GetBody != nil {
-		r.Body, _ = r.GetBody() //nolint:errcheck // it is in memory
-	}
-	time.Sleep(time.Second)
-	if answer, err := next.RoundTrip(r); err == nil {
-		answer.Body.Close()
-	}
 }
 
 func (w *wire) noteWatch(s *stream) {
