@@ -268,9 +268,9 @@ func (o *Operator) childKinds(k *kind.Kind, crd *apiextensionsv1.CustomResourceD
 			have[c.GroupKind()] = true
 		}
 	}
-	for _, gk := range reconcile.Recorded(crd.Annotations[api.AnnotationChildKinds]) {
-		if served, found := o.discovery.Served().Preferred(gk); found && !have[gk] {
-			all[served.GVK] = need(k, served.GVK)
+	for _, gvk := range o.recorded(crd.Annotations[api.AnnotationChildKinds]) {
+		if !have[gvk.GroupKind()] {
+			all[gvk] = need(k, gvk)
 		}
 	}
 	return all
@@ -287,10 +287,9 @@ func (o *Operator) patchedKinds(k *kind.Kind, crd *apiextensionsv1.CustomResourc
 			}
 		}
 	}
-	for _, gk := range reconcile.Recorded(crd.Annotations[api.AnnotationPatchedKinds]) {
-		served, found := o.discovery.Served().Preferred(gk)
-		if found && !slices.ContainsFunc(all, func(gvk apischema.GroupVersionKind) bool { return gvk.GroupKind() == gk }) {
-			all = append(all, served.GVK)
+	for _, gvk := range o.recorded(crd.Annotations[api.AnnotationPatchedKinds]) {
+		if !slices.ContainsFunc(all, func(have apischema.GroupVersionKind) bool { return have.GroupKind() == gvk.GroupKind() }) {
+			all = append(all, gvk)
 		}
 	}
 	slices.SortFunc(all, func(a, b apischema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) })
