@@ -31,6 +31,7 @@ const limited = "jacquard-limited"
 
 func TestMain(m *testing.M) {
 	flag.Set("test.parallel", "8") //nolint:errcheck // these tests mostly wait
+	testcluster.Log = &logged
 	testcluster.Main(m, &cluster, "--nodes", "6", "--components", "etcd,apiserver,controller-manager,scheduler,kwok", "--token", "limited="+limited)
 }
 
