@@ -158,10 +158,16 @@ func (w *Writer) DropEntry(ctx context.Context, r observe.Resource, o metav1.Obj
 	return w.entry(ctx, r, o, map[string]any{"op": "remove", "path": fmt.Sprintf("/metadata/managedFields/%d", index)})
 }
 
-// CutEntry leaves an entry of an object's managedFields just these fields, if
-// the object is still at that resourceVersion.
-func (w *Writer) CutEntry(ctx context.Context, r observe.Resource, o metav1.Object, index int, fields *metav1.FieldsV1) (*unstructured.Unstructured, error) {
-	return w.entry(ctx, r, o, map[string]any{"op": "replace", "path": fmt.Sprintf("/metadata/managedFields/%d/fieldsV1", index), "value": fields})
+// A Cut leaves the entry at Index of an object's managedFields these fields.
+type Cut struct {
+	Index  int
+	Fields *metav1.FieldsV1
+}
+
+// CutEntry cuts an entry of an object's managedFields, if the object is still
+// at that resourceVersion.
+func (w *Writer) CutEntry(ctx context.Context, r observe.Resource, o metav1.Object, cut Cut) (*unstructured.Unstructured, error) {
+	return w.entry(ctx, r, o, map[string]any{"op": "replace", "path": fmt.Sprintf("/metadata/managedFields/%d/fieldsV1", cut.Index), "value": cut.Fields})
 }
 
 // entry changes one entry of managedFields by a JSON patch.

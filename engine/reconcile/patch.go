@@ -55,5 +55,5 @@ func (w *write) undouble(ctx context.Context, answer *unstructured.Unstructured)
 	if err != nil {
 		return nil, err
 	}
-	return w.to.CutEntry(ctx, w.resource, answer, i, left)
+	return w.to.CutEntry(ctx, w.resource, answer, apply.Cut{Index: i, Fields: left})
 }

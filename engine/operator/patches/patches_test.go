@@ -208,8 +208,11 @@ func (s *site) has(apiVersion, kind, name string, pairs ...any) {
 		}
 		for i := 0; i < len(pairs); i += 2 {
 			got, _, err := unstructured.NestedFieldNoCopy(o.Object, strings.Split(pairs[i].(string), ".")...)
-			if err != nil || fmt.Sprint(got) != fmt.Sprint(pairs[i+1]) {
-				return fmt.Errorf("%s is %v (%v)", pairs[i], got, err)
+			if err != nil {
+				return err
+			}
+			if fmt.Sprint(got) != fmt.Sprint(pairs[i+1]) {
+				return fmt.Errorf("%s is %v", pairs[i], got)
 			}
 		}
 		return nil
