@@ -2,6 +2,7 @@ package apply
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -92,13 +93,26 @@ func valueAt(document map[string]any, path []any) string {
 // shorter stands in too many words.
 const shortest = 3
 
-// without cuts a value of the document out of what the server says of it.
+// without cuts a value of the document out of what the server says of it, and
+// every word that stands in the value: some messages quote it in parts. What
+// the server lists as supported stays readable.
 func without(message, value string) string {
 	if len(value) < shortest {
 		return message
 	}
-	return strings.ReplaceAll(message, value, "…")
+	message = strings.ReplaceAll(message, value, "…")
+	if strings.HasPrefix(message, "Unsupported value") {
+		return message
+	}
+	return word.ReplaceAllStringFunc(message, func(w string) string {
+		if len(w) >= shortest && strings.Contains(value, w) {
+			return "…"
+		}
+		return w
+	})
 }
+
+var word = regexp.MustCompile(`[\pL\pN]+`)
 
 func shownPath(path []any) string {
 	var b strings.Builder

@@ -62,6 +62,11 @@ func TestUnderstand(t *testing.T) {
 			}
 		})
 	}
+	parts := metav1.Status{Code: 422, Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Field: "spec.schedule", Message: `Invalid value: "hunter2 hunter3: x": failed to parse int from hunter2: invalid syntax`}}}}
+	sent := map[string]any{"spec": map[string]any{"schedule": "hunter2 hunter3: x"}}
+	if got, want := Understand(&apierrors.StatusError{ErrStatus: parts}, sent).Error(), "spec.schedule: Invalid value: failed to parse int from …: invalid syntax"; got != want {
+		t.Errorf("a value in parts: %s\nwant %s", got, want)
+	}
 	if r := Understand(errors.New("connection refused by 192.0.2.1"), nil); r.Cause != TryAgain || r.Error() != "the API server cannot be reached" {
 		t.Errorf("no answer at all: %d %s", r.Cause, r)
 	}

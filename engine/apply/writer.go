@@ -164,11 +164,27 @@ func (w *Writer) Whose(ctx context.Context, r observe.Resource, namespace, name 
 // DropEntry drops one entry of an object's managedFields, if the object is
 // still at that resourceVersion.
 func (w *Writer) DropEntry(ctx context.Context, r observe.Resource, o metav1.Object, index int) (*unstructured.Unstructured, error) {
+	return w.entry(ctx, r, o, map[string]any{"op": "remove", "path": fmt.Sprintf("/metadata/managedFields/%d", index)})
+}
+
+// A Cut leaves the entry at Index of an object's managedFields these fields.
+type Cut struct {
+	Index  int
+	Fields *metav1.FieldsV1
+}
+
+// CutEntry cuts an entry of an object's managedFields, if the object is still
+// at that resourceVersion.
+func (w *Writer) CutEntry(ctx context.Context, r observe.Resource, o metav1.Object, cut Cut) (*unstructured.Unstructured, error) {
+	return w.entry(ctx, r, o, map[string]any{"op": "replace", "path": fmt.Sprintf("/metadata/managedFields/%d/fieldsV1", cut.Index), "value": cut.Fields})
+}
+
+// entry changes one entry of managedFields by a JSON patch.
+func (w *Writer) entry(ctx context.Context, r observe.Resource, o metav1.Object, change map[string]any) (*unstructured.Unstructured, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
 	patch, err := json.Marshal([]map[string]any{
-		{"op": "test", "path": "/metadata/resourceVersion", "value": o.GetResourceVersion()},
-		{"op": "remove", "path": fmt.Sprintf("/metadata/managedFields/%d", index)},
+		{"op": "test", "path": "/metadata/resourceVersion", "value": o.GetResourceVersion()}, change,
 	})
 	if err != nil {
 		return nil, err

@@ -137,7 +137,7 @@ func same(a, b *reconcile.Version) bool {
 
 // sameKinds says whether two versions look at the same kinds.
 func sameKinds(a, b *reconcile.Version) bool {
-	return maps.Equal(a.Children, b.Children) && slices.Equal(a.Patched, b.Patched) && slices.Equal(a.Undiscovered, b.Undiscovered)
+	return maps.Equal(a.Children, b.Children) && slices.Equal(a.Patched, b.Patched)
 }
 
 // sameTrouble says whether two versions without folder say the same.

@@ -26,24 +26,9 @@ func (o *Operator) childKinds(k *kind.Kind, crd *apiextensionsv1.CustomResourceD
 			have[c.GroupKind()] = true
 		}
 	}
-	for _, gk := range reconcile.Recorded(crd.Annotations[api.AnnotationChildKinds]) {
-		if served, found := o.discovery.Served().Preferred(gk); found && !have[gk] {
-			all[served.GVK] = need(k, served.GVK)
-		}
-	}
-	return all
-}
-
-// undiscovered are the kinds on record of which it cannot be told just now
-// whether the cluster has them.
-func (o *Operator) undiscovered(crd *apiextensionsv1.CustomResourceDefinition) []apischema.GroupKind {
-	var all []apischema.GroupKind
-	served := o.discovery.Served()
-	for _, key := range []string{api.AnnotationChildKinds, api.AnnotationPatchedKinds} {
-		for _, gk := range reconcile.Recorded(crd.Annotations[key]) {
-			if _, found := served.Preferred(gk); !found && served.Unknown(gk.Group) != nil {
-				all = append(all, gk)
-			}
+	for _, gvk := range o.recorded(crd.Annotations[api.AnnotationChildKinds]) {
+		if !have[gvk.GroupKind()] {
+			all[gvk] = need(k, gvk)
 		}
 	}
 	return all
@@ -60,10 +45,9 @@ func (o *Operator) patchedKinds(k *kind.Kind, crd *apiextensionsv1.CustomResourc
 			}
 		}
 	}
-	for _, gk := range reconcile.Recorded(crd.Annotations[api.AnnotationPatchedKinds]) {
-		served, found := o.discovery.Served().Preferred(gk)
-		if found && !slices.ContainsFunc(all, func(gvk apischema.GroupVersionKind) bool { return gvk.GroupKind() == gk }) {
-			all = append(all, served.GVK)
+	for _, gvk := range o.recorded(crd.Annotations[api.AnnotationPatchedKinds]) {
+		if !slices.ContainsFunc(all, func(have apischema.GroupVersionKind) bool { return have.GroupKind() == gvk.GroupKind() }) {
+			all = append(all, gvk)
 		}
 	}
 	slices.SortFunc(all, func(a, b apischema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) })
@@ -88,4 +72,20 @@ func setsInitially(k *kind.Kind, gvk apischema.GroupVersionKind) bool {
 	return slices.ContainsFunc(k.Documents, func(d kind.Document) bool {
 		return d.GroupVersionKind == gvk && d.Marks[api.AnnotationInitial] != ""
 	})
+}
+
+// recorded are the kinds on record, in the version that the cluster prefers.
+// Where the cluster cannot tell whether it has them, they have no version:
+// their objects are then unknown, and nobody takes them for gone.
+func (o *Operator) recorded(text string) []apischema.GroupVersionKind {
+	served := o.discovery.Served()
+	var all []apischema.GroupVersionKind
+	for _, gk := range reconcile.Recorded(text) {
+		if r, found := served.Preferred(gk); found {
+			all = append(all, r.GVK)
+		} else if served.Unknown(gk.Group) != nil {
+			all = append(all, gk.WithVersion(""))
+		}
+	}
+	return all
 }

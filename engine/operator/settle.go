@@ -104,7 +104,6 @@ func (o *Operator) version(ctx context.Context, name string, f *folder.Folder, c
 	}
 	o.noteIdle(ctx, name)
 	v.Digest, v.Schema, v.Children, v.Patched = digest(v.Kind), shown(v.Kind, crd), o.childKinds(v.Kind, crd), o.patchedKinds(v.Kind, crd)
-	v.Undiscovered = o.undiscovered(crd)
 	return v
 }
 

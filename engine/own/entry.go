@@ -74,6 +74,20 @@ func CoOwner(managed []metav1.ManagedFieldsEntry, manager string) int {
 	})
 }
 
+// Rest are the fields of another entry that this one does not own, as they
+// stand in managedFields.
+func (e Entry) Rest(other metav1.ManagedFieldsEntry) (*metav1.FieldsV1, error) {
+	theirs, err := parse(other)
+	if err != nil {
+		return nil, fmt.Errorf("reading managedFields of %s: %w", other.Manager, err)
+	}
+	left, err := theirs.Difference(e.fields()).ToJSON()
+	if err != nil {
+		return nil, fmt.Errorf("writing managedFields of %s: %w", other.Manager, err)
+	}
+	return metav1.NewFieldsV1(string(left)), nil
+}
+
 // Owners are the names of the managers that own the field at path, sorted. An
 // entry that cannot be read owns nothing.
 func Owners(managed []metav1.ManagedFieldsEntry, path ...string) []string {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/own"
@@ -18,6 +20,9 @@ func (w *write) patch(ctx context.Context) error {
 		return err
 	}
 	applies.WithLabelValues(w.name, "patch").Inc()
+	if answer, err = w.undouble(ctx, answer); err != nil {
+		return err
+	}
 	entry, _, err := own.OursAt(answer.GetManagedFields(), api.PatchManager(owner), sub)
 	if err != nil {
 		return fmt.Errorf("reading managedFields of %s: %w", w.named(), err)
@@ -29,4 +34,27 @@ func (w *write) patch(ctx context.Context) error {
 		w.override(own.Differences(w.Document.Object, answer.Object))
 	})
 	return nil
+}
+
+// undouble takes our fields out of the entry by which the server says that
+// somebody before us owns all fields of a patched object, if all entries were
+// wiped: else we could never change ours again. The entry keeps the others:
+// fields that nobody owns would go with the last of ours beside them. Where
+// this process has not patched the object before, ours may really be another's.
+func (w *write) undouble(ctx context.Context, answer *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	managed, manager, made := answer.GetManagedFields(), api.PatchManager(w.owner().UID), false
+	w.locked(func() { _, made = w.memory.applied[plan.PatchKey(answer.GetUID(), "")] })
+	i := own.CoOwner(managed, manager)
+	if i < 0 || w.Child.Policy.Subresource != "" || !made || len(w.Live.Meta.GetManagedFields()) > 0 {
+		return answer, nil
+	}
+	entry, _, err := own.Ours(managed, manager)
+	if err != nil {
+		return nil, err
+	}
+	left, err := entry.Rest(managed[i])
+	if err != nil {
+		return nil, err
+	}
+	return w.to.CutEntry(ctx, w.resource, answer, apply.Cut{Index: i, Fields: left})
 }

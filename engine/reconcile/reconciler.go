@@ -65,9 +65,6 @@ type Version struct {
 	// Patched are all kinds of objects that there may be patches of, those of
 	// the folder and those on record.
 	Patched []schema.GroupVersionKind
-	// Undiscovered are kinds on record whose group the API server does not tell
-	// of just now.
-	Undiscovered []schema.GroupKind
 }
 
 // A Reconciler serves the custom resources of one kind.

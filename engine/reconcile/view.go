@@ -79,9 +79,6 @@ func (w *view) unknown(found *findings) {
 			found.unknown(fmt.Sprintf("what is left of kind %s is not known: %v", gvk.Kind, state.Err))
 		}
 	}
-	for _, gk := range w.version.Undiscovered {
-		found.unknown(fmt.Sprintf("what is left of %s is not known: the API server does not tell of this group", gk))
-	}
 	if w.patchedErr != nil {
 		found.unknown("what is patched is not known: " + w.patchedErr.Error())
 	}

@@ -2,6 +2,7 @@ package patches
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -137,35 +138,42 @@ metadata:
 data:
   replicas: {{ .spec.replicas | quote }}
 `})
-	s.web("x", "replicas: 2")
-	s.ready("x")
-	scale := func() { s.merge("v1", "ConfigMap", "x", "autoscaler", `{"data":{"replicas":"5"}}`) }
+	scale := func(name string) { s.merge("v1", "ConfigMap", name, "autoscaler", `{"data":{"replicas":"5"}}`) }
+	for _, name := range []string{"x", "z"} {
+		s.web(name, "replicas: 2")
+		s.ready(name)
+		mark := cluster.Mark(t)
+		for range 3 {
+			scale(name)
+			s.has("v1", "ConfigMap", name, "data.replicas", "2")
+			s.ready(name)
+		}
+		if n := corrections(s.sent(mark), name); n != 3 {
+			t.Errorf("%d corrections of %s for 3 changes", n, name)
+		}
+		scale(name) // the fourth: once more, and it is said
+		for _, part := range []string{"Contended", "autoscaler", "data.replicas"} {
+			s.is(name, "Ready", "False", part)
+		}
+		s.has("v1", "ConfigMap", name, "data.replicas", "2")
+	}
 	mark := cluster.Mark(t)
-	for range 3 {
-		scale()
-		s.has("v1", "ConfigMap", "x", "data.replicas", "2")
-		s.ready("x")
-	}
-	if n := testcluster.Tally(s.sent(mark))["patch configmaps"]; n != 3 {
-		t.Errorf("%d corrections for 3 changes", n)
-	}
-	scale() // the fourth: once more, and it is said
-	s.is("x", "Ready", "False", "Contended")
-	s.is("x", "Ready", "False", "autoscaler")
-	s.is("x", "Ready", "False", "data.replicas")
-	mark = cluster.Mark(t)
 	for range 8 { // faster than the pace, which has dropped
-		scale()
+		scale("z")
 		time.Sleep(300 * time.Millisecond)
 	}
-	if n := testcluster.Tally(s.sent(mark))["patch configmaps"]; n > 2 {
+	if n := corrections(s.sent(mark), "z"); n > 1 {
 		t.Errorf("%d corrections while contended: %v", n, s.sent(mark))
 	}
-	s.has("v1", "ConfigMap", "x", "data.replicas", "2")
-	s.ready("x")
-	s.rests()
-	o := s.get(s.apiVersion(), "Web", "x")
-	if strings.Contains(fmt.Sprint(o.Object["status"]), "autoscaler") {
+	s.has("v1", "ConfigMap", "z", "data.replicas", "2")
+	s.is("z", "Ready", "False", "Contended")
+	s.ready("x") // nobody took it again
+	if o := s.get(s.apiVersion(), "Web", "x"); strings.Contains(fmt.Sprint(o.Object["status"]), "autoscaler") {
 		t.Errorf("the status still speaks of it: %v", o.Object["status"])
 	}
+}
+
+// corrections counts the applies of a ConfigMap.
+func corrections(sent []testcluster.Request, name string) int {
+	return testcluster.Tally(slices.DeleteFunc(sent, func(r testcluster.Request) bool { return r.Name != name }))["patch configmaps"]
 }

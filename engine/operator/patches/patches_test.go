@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -31,6 +30,7 @@ const limited = "jacquard-limited"
 
 func TestMain(m *testing.M) {
 	flag.Set("test.parallel", "8") //nolint:errcheck // these tests mostly wait
+	testcluster.Log = &logged
 	testcluster.Main(m, &cluster, "--nodes", "6", "--components", "etcd,apiserver,controller-manager,scheduler,kwok", "--token", "limited="+limited)
 }
 
@@ -207,8 +207,11 @@ func (s *site) has(apiVersion, kind, name string, pairs ...any) {
 		}
 		for i := 0; i < len(pairs); i += 2 {
 			got, _, err := unstructured.NestedFieldNoCopy(o.Object, strings.Split(pairs[i].(string), ".")...)
-			if err != nil || fmt.Sprint(got) != fmt.Sprint(pairs[i+1]) {
-				return fmt.Errorf("%s is %v (%v)", pairs[i], got, err)
+			if err != nil {
+				return err
+			}
+			if fmt.Sprint(got) != fmt.Sprint(pairs[i+1]) {
+				return fmt.Errorf("%s is %v", pairs[i], got)
 			}
 		}
 		return nil
@@ -246,54 +249,4 @@ func (s *site) delete(apiVersion, kind, name string) {
 func (s *site) gone(apiVersion, kind, name string) {
 	s.Helper()
 	testcluster.Eventually(s, kind+" "+name+" is gone", func() error { return cluster.Gone(apiVersion, kind, s.namespace, name) })
-}
-
-// stretch is for how long nothing is to happen.
-const stretch = 3 * time.Second
-
-// rests waits until the operator sends nothing about this namespace, and sees
-// that nothing in it changes any more.
-func (s *site) rests(kinds ...string) {
-	s.Helper()
-	kinds = append(kinds, "v1 ConfigMap", "v1 Secret", "v1 Pod", s.apiVersion()+" Web")
-	before := s.versions(kinds)
-	testcluster.Eventually(s, "the operator rests", func() error {
-		mark := cluster.Mark(s)
-		time.Sleep(stretch)
-		if got := s.sent(mark); len(got) > 0 {
-			before = s.versions(kinds)
-			return fmt.Errorf("it sent %v", got)
-		}
-		after := s.versions(kinds)
-		defer func() { before = after }()
-		if fmt.Sprint(after) != fmt.Sprint(before) {
-			return fmt.Errorf("something changes: %v, was %v", after, before)
-		}
-		return nil
-	})
-}
-
-// versions are the resourceVersions of everything of these kinds.
-func (s *site) versions(kinds []string) map[string]string {
-	s.Helper()
-	all := map[string]string{}
-	for _, kind := range kinds {
-		apiVersion, name, _ := strings.Cut(kind, " ")
-		list := &unstructured.UnstructuredList{}
-		list.SetAPIVersion(apiVersion)
-		list.SetKind(name + "List")
-		if err := cluster.Client.List(context.Background(), list, client.InNamespace(s.namespace)); err != nil {
-			s.Fatal(err)
-		}
-		for i := range list.Items {
-			all[kind+" "+list.Items[i].GetName()] = list.Items[i].GetResourceVersion()
-		}
-	}
-	return all
-}
-
-// sent is what the operator sent about this namespace since mark.
-func (s *site) sent(mark int64) []testcluster.Request {
-	s.Helper()
-	return slices.DeleteFunc(cluster.Requests(s, mark), func(r testcluster.Request) bool { return r.Namespace != s.namespace })
 }

@@ -10,9 +10,9 @@ import (
 )
 
 // TestReadOwn: lookup and select see the resource's own namespace, and tell
-// when it changes there and only there.
+// when it changes there and only there. It runs alone: a CRD of another test
+// has everything rendered again.
 func TestReadOwn(t *testing.T) {
-	t.Parallel()
 	s := build(t, map[string]string{"map.yaml": `{{- $one := lookup "v1" "ConfigMap" "" .spec.one }}
 {{- $names := list }}
 {{- range select "v1" "ConfigMap" (dict "matchLabels" (dict "app" "x")) }}
@@ -36,10 +36,11 @@ data:
 	s.has("v1", "ConfigMap", "r", "data.all", "one,two")
 	s.merge("v1", "ConfigMap", "two", "person", `{"metadata":{"labels":{"app":"other"}}}`)
 	s.has("v1", "ConfigMap", "r", "data.all", "one")
+	s.rests()
 	before := renders(t, "webs."+s.group)
 	cluster.Apply(t, elsewhere, "{apiVersion: v1, kind: ConfigMap, metadata: {name: one, labels: {app: x}}, data: {k: changed}}")
 	s.rests()
-	if n := renders(t, "webs."+s.group) - before; n > 1 { // one may be of the last change above
+	if n := renders(t, "webs."+s.group) - before; n > 0 {
 		t.Errorf("%d renders for a change in another namespace", n)
 	}
 	s.delete("v1", "ConfigMap", "one")

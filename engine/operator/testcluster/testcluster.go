@@ -61,6 +61,10 @@ func Root() (string, error) {
 	return "", err
 }
 
+// Log receives what the operator logs, and what its clients log. A package
+// that looks into it sets it before Main.
+var Log io.Writer
+
 // Main starts a cluster for the tests of a package, runs them, and ends the
 // cluster. Flags are those of `devcluster up`.
 func Main(m *testing.M, into **Cluster, flags ...string) {
@@ -68,8 +72,12 @@ func Main(m *testing.M, into **Cluster, flags ...string) {
 	if os.Getenv("OPERATOR_LOG") != "" {
 		to = os.Stderr
 	}
-	ctrl.SetLogger(zap.New(zap.WriteTo(to)))
 	klog.SetLogger(logr.Discard())
+	if Log != nil {
+		to = io.MultiWriter(Log, to)
+		klog.SetLogger(zap.New(zap.WriteTo(Log)))
+	}
+	ctrl.SetLogger(zap.New(zap.WriteTo(to)))
 	c, err := start(flags)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "starting the test cluster:", err)

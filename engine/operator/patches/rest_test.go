@@ -1,0 +1,64 @@
+package patches
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
+)
+
+// stretch is for how long nothing is to happen.
+const stretch = 3 * time.Second
+
+// rests waits until the operator sends nothing about this namespace, and sees
+// that nothing in it changes any more.
+func (s *site) rests(kinds ...string) {
+	s.Helper()
+	kinds = append(kinds, "v1 ConfigMap", "v1 Secret", "v1 Pod", s.apiVersion()+" Web")
+	before := s.versions(kinds)
+	testcluster.Eventually(s, "the operator rests", func() error {
+		mark := cluster.Mark(s)
+		time.Sleep(stretch)
+		if got := s.sent(mark); len(got) > 0 {
+			before = s.versions(kinds)
+			return fmt.Errorf("it sent %v", got)
+		}
+		after := s.versions(kinds)
+		defer func() { before = after }()
+		if fmt.Sprint(after) != fmt.Sprint(before) {
+			return fmt.Errorf("something changes: %v, was %v", after, before)
+		}
+		return nil
+	})
+}
+
+// versions are the resourceVersions of everything of these kinds.
+func (s *site) versions(kinds []string) map[string]string {
+	s.Helper()
+	all := map[string]string{}
+	for _, kind := range kinds {
+		apiVersion, name, _ := strings.Cut(kind, " ")
+		list := &unstructured.UnstructuredList{}
+		list.SetAPIVersion(apiVersion)
+		list.SetKind(name + "List")
+		if err := cluster.Client.List(context.Background(), list, client.InNamespace(s.namespace)); err != nil {
+			s.Fatal(err)
+		}
+		for i := range list.Items {
+			all[kind+" "+list.Items[i].GetName()] = list.Items[i].GetResourceVersion()
+		}
+	}
+	return all
+}
+
+// sent is what the operator sent about this namespace since mark.
+func (s *site) sent(mark int64) []testcluster.Request {
+	s.Helper()
+	return slices.DeleteFunc(cluster.Requests(s, mark), func(r testcluster.Request) bool { return r.Namespace != s.namespace })
+}
