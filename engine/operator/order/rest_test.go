@@ -17,7 +17,7 @@ import (
 )
 
 // stretch is for how long nothing is to happen.
-const stretch = 3 * time.Second
+const stretch = 2 * time.Second
 
 // rests holds what must be true at rest: the resource is Ready, or says because
 // of what it is not; its children are these, written Kind/name or

@@ -152,6 +152,23 @@ func TestScalerTakesOver(t *testing.T) {
 	s.has("{servers: 2}")
 }
 
+// TestScaledAndLeftBehind: a resource that takes over its Deployment again
+// leaves the replicas to the scaler.
+func TestScaledAndLeftBehind(t *testing.T) {
+	s, r := buildStore(t, "replicas: 6")
+	begun := r.first("Deployment", func(m moment) bool { return m.number("spec", "replicas") == 6 })
+	old := s.get("apps/v1", "Deployment", "a")
+	s.orphan()
+	s.gone()
+	s.apply("autoscaling: true")
+	s.rests("", inStore...)
+	for _, m := range r.soFar() {
+		if m.object.GetKind() == "Deployment" && m.revision >= begun && (m.number("spec", "replicas") != 6 || m.object.GetUID() != old.GetUID()) {
+			t.Errorf("%d replicas at %d", m.number("spec", "replicas"), m.revision)
+		}
+	}
+}
+
 // has waits until the resource's status has these fields.
 func (s *site) has(status string) {
 	s.Helper()
