@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
 )
@@ -87,9 +88,15 @@ func TestChildCRD(t *testing.T) {
 	s.rests("the cluster has no gadgets.example.com/v1 Gadget", append(s.far("far"), "ConfigMap/a")...)
 	cluster.Apply(t, "", s.gadgets("Namespaced"))
 	cluster.Served(t, api, "Gadget")
-	s.is("Ready", "False", "Gadget")
-	time.Sleep(stretch)
-	t.Log(s.owner().Object["status"])
+	testcluster.Eventually(t, "the gadget is made in the resource's namespace", func() error {
+		anew, err := client.New(cluster.Config, client.Options{}) // the old one remembers the scope
+		if err != nil {
+			return err
+		}
+		o := testcluster.Parse(s, s.ours("{apiVersion: gadgets.example.com/v1, kind: Gadget}"))[0]
+		return anew.Get(t.Context(), types.NamespacedName{Namespace: s.namespace, Name: gadgetName}, o)
+	})
+	s.rests("no conditions yet", append(s.far("far"), "ConfigMap/a")...)
 	s.goes()
 	s.away(rbac, "ClusterRole", "", s.namespace+"-a-far")
 	cluster.Delete(t, crds, "CustomResourceDefinition", "", crd)

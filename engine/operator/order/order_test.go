@@ -25,7 +25,7 @@ import (
 var cluster *testcluster.Cluster
 
 func TestMain(m *testing.M) {
-	flag.Set("test.parallel", "8") //nolint:errcheck // these tests mostly wait
+	flag.Set("test.parallel", "12") //nolint:errcheck // these tests mostly wait
 	testcluster.Main(m, &cluster, "--nodes", "2")
 }
 

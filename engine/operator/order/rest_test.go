@@ -17,7 +17,7 @@ import (
 )
 
 // stretch is for how long nothing is to happen.
-const stretch = 3 * time.Second
+const stretch = 2 * time.Second
 
 // rests holds what must be true at rest: the resource is Ready, or says because
 // of what it is not; its children are these, written Kind/name or
@@ -52,9 +52,9 @@ func (s *site) rests(because string, children ...string) {
 		}
 	}
 	slices.Sort(got)
-	slices.Sort(children)
-	if !slices.Equal(got, children) {
-		s.Errorf("the children are %v, want %v", got, children)
+	want := slices.Sorted(slices.Values(children))
+	if !slices.Equal(got, want) {
+		s.Errorf("the children are %v, want %v", got, want)
 	}
 	if generation, _, _ := unstructured.NestedInt64(s.owner().Object, "status", "observedGeneration"); generation != s.owner().GetGeneration() {
 		s.Errorf("observedGeneration is %d, want %d", generation, s.owner().GetGeneration())

@@ -11,6 +11,9 @@ import (
 
 var storeKinds = []string{"v1 Secret", "v1 PersistentVolumeClaim", "apps/v1 StatefulSet", "batch/v1 Job", "apps/v1 Deployment", "v1 Pod"}
 
+// inStore are the children that stay once the Job is done.
+var inStore = []string{"Secret/a-database", "PersistentVolumeClaim/a-database", "StatefulSet/a-database", "Deployment/a"}
+
 func buildStore(t *testing.T, spec string) (*site, *record) {
 	s := build(t, "store", "Store", nil)
 	r := s.follow(storeKinds...)
@@ -32,7 +35,13 @@ func TestUp(t *testing.T) {
 	}
 	s.has(`{secret: a-database, volume: Bound, databases: 1, servers: 1}`)
 	s.away("batch/v1", "Job", s.namespace, "a-migrate")
-	s.rests("", "Secret/a-database", "PersistentVolumeClaim/a-database", "StatefulSet/a-database", "Deployment/a")
+	s.rests("", inStore...)
+	s.operator.Stop(t)
+	s.start()
+	s.rests("", inStore...)
+	if r.last("Job", added) != r.first("Job", added) {
+		t.Errorf("the Job that had succeeded and was gone came again:\n%s", r)
+	}
 }
 
 // TestDown: the app and its Pods are gone before the database goes.
@@ -63,7 +72,7 @@ func TestBackAgain(t *testing.T) {
 	if s.get("v1", "PersistentVolumeClaim", "a-database").GetUID() != volume.GetUID() {
 		t.Error("the volume claim was made anew")
 	}
-	s.rests("", "Secret/a-database", "PersistentVolumeClaim/a-database", "StatefulSet/a-database", "Deployment/a")
+	s.rests("", inStore...)
 }
 
 // TestMigration: a changed Job runs before what awaits it changes.
@@ -88,7 +97,7 @@ func TestMigration(t *testing.T) {
 	if len(jobs) != 2 {
 		t.Errorf("%d Jobs, want 2", len(jobs))
 	}
-	s.rests("", "Secret/a-database", "PersistentVolumeClaim/a-database", "StatefulSet/a-database", "Deployment/a")
+	s.rests("", inStore...)
 }
 
 // TestBlink: while the database is not ready, nothing is deleted or changed.
@@ -112,7 +121,7 @@ func TestBlink(t *testing.T) {
 	if now := s.get("apps/v1", "Deployment", "a"); now.GetGeneration() != deployment.GetGeneration() || now.GetUID() != deployment.GetUID() {
 		t.Error("the Deployment was changed")
 	}
-	s.rests("", "Secret/a-database", "PersistentVolumeClaim/a-database", "StatefulSet/a-database", "Deployment/a")
+	s.rests("", inStore...)
 }
 
 func readyIs(status string) string {
@@ -130,7 +139,7 @@ func TestScalerTakesOver(t *testing.T) {
 	s.has("{servers: 9}")
 	s.apply("autoscaling: true, image: newer")
 	s.ready()
-	s.rests("", "Secret/a-database", "PersistentVolumeClaim/a-database", "StatefulSet/a-database", "Deployment/a")
+	s.rests("", inStore...)
 	for _, m := range r.soFar() {
 		if m.object.GetKind() == "Deployment" && m.revision >= begun && m.number("spec", "replicas") < 6 {
 			t.Errorf("%d replicas at %d", m.number("spec", "replicas"), m.revision)
@@ -141,6 +150,23 @@ func TestScalerTakesOver(t *testing.T) {
 	}
 	s.apply("replicas: 2, image: newer")
 	s.has("{servers: 2}")
+}
+
+// TestScaledAndLeftBehind: a resource that takes over its Deployment again
+// leaves the replicas to the scaler.
+func TestScaledAndLeftBehind(t *testing.T) {
+	s, r := buildStore(t, "replicas: 6")
+	begun := r.first("Deployment", func(m moment) bool { return m.number("spec", "replicas") == 6 })
+	old := s.get("apps/v1", "Deployment", "a")
+	s.orphan()
+	s.gone()
+	s.apply("autoscaling: true")
+	s.rests("", inStore...)
+	for _, m := range r.soFar() {
+		if m.object.GetKind() == "Deployment" && m.revision >= begun && (m.number("spec", "replicas") != 6 || m.object.GetUID() != old.GetUID()) {
+			t.Errorf("%d replicas at %d", m.number("spec", "replicas"), m.revision)
+		}
+	}
 }
 
 // has waits until the resource's status has these fields.

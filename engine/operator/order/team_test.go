@@ -36,6 +36,9 @@ func TestTeam(t *testing.T) {
 	}
 	cluster.Delete(t, rbac, "RoleBinding", s.namespace+"-red", s.name()+"-ann")
 	s.rests("", s.inTeam("-red")...)
+	cluster.Delete(t, "v1", "Namespace", "", s.namespace+"-red")
+	s.is("Ready", "False", "")
+	s.rests("", s.inTeam("-red")...)
 	if f := s.owner().GetFinalizers(); len(f) > 0 {
 		t.Errorf("finalizers %v, though the garbage collector reaches everything", f)
 	}
@@ -146,7 +149,7 @@ func TestFarChildren(t *testing.T) {
 	}
 	testcluster.Eventually(t, "the audit log has it all", func() error {
 		sent := testcluster.Tally(s.sent(mark))
-		if sent["delete clusterroles"] != 3 || sent["patch things"] != 1 || sent["patch things/status"] > 1 || len(sent) > 3 {
+		if sent["delete clusterroles"] != 3 || sent["patch things"] != 1 || sent["patch things/status"] > 3 || len(sent) > 3 {
 			return fmt.Errorf("the operator sent %v", sent)
 		}
 		return nil
