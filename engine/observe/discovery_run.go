@@ -16,7 +16,7 @@ const (
 
 // asking is where Run stands between two refreshes.
 type asking struct {
-	tries  int  // pokeTries ... 0: how often a poked change is still looked for
+	tries  int // pokeTries ... 0: how often a poked change is still looked for
 	paused time.Duration
 }
 
