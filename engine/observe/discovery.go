@@ -62,11 +62,6 @@ func (d *Discovery) Poke() { tell(d.poked) }
 // discovery failed keep their earlier resources and are marked unknown, which
 // is no error; with an error the earlier snapshot stays as it was.
 func (d *Discovery) Refresh(ctx context.Context) error {
-	_, err := d.ask(ctx)
-	return err
-}
-
-func (d *Discovery) ask(ctx context.Context) (changed bool, err error) {
 	d.refresh.Lock()
 	defer d.refresh.Unlock()
 	// The function and not the method of the client: that one asks twice again
@@ -74,7 +69,7 @@ func (d *Discovery) ask(ctx context.Context) (changed bool, err error) {
 	groups, lists, err := discovery.ServerGroupsAndResourcesWithContext(ctx, d.client)
 	var partial *discovery.ErrGroupDiscoveryFailed
 	if err != nil && !errors.As(err, &partial) {
-		return false, fmt.Errorf("discovering what the cluster serves: %w", err)
+		return fmt.Errorf("discovering what the cluster serves: %w", err)
 	}
 	var failed map[schema.GroupVersion]error
 	if partial != nil {
@@ -85,14 +80,14 @@ func (d *Discovery) ask(ctx context.Context) (changed bool, err error) {
 	// The client takes a 404 of /api for a server without core kinds. No
 	// cluster lacks them, and believing it would forget every Pod.
 	if _, found := next.Resource(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}); !found {
-		return false, errors.New("discovering what the cluster serves: the answer lacks the core kinds")
+		return errors.New("discovering what the cluster serves: the answer lacks the core kinds")
 	}
 	if next.same(prev) {
-		return false, nil
+		return nil
 	}
 	d.served.Store(next)
 	d.announce()
-	return true, nil
+	return nil
 }
 
 func (d *Discovery) announce() {

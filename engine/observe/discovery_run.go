@@ -16,14 +16,13 @@ const (
 
 // asking is where Run stands between two refreshes.
 type asking struct {
-	tries  int  // pokeTries ... 0: how often a poked change is still looked for
-	moved  bool // something changed since the last poke
+	tries  int // pokeTries ... 0: how often a poked change is still looked for
 	paused time.Duration
 }
 
 // Run refreshes once if that has not happened yet, when poked, and with
-// back-off while the last refresh failed, a group is unknown, or a poked change
-// has not shown up and settled. At rest it sends nothing. It returns nil when
+// back-off for half a minute after a poke, and while the last refresh failed or
+// a group is unknown. At rest it sends nothing. It returns nil when
 // ctx ends; failures show in Served and are tried again.
 func (d *Discovery) Run(ctx context.Context) error {
 	var at asking
@@ -48,8 +47,8 @@ func (d *Discovery) Run(ctx context.Context) error {
 			default:
 			}
 		}
-		changed, err := d.ask(ctx)
-		if pause := at.next(changed, err != nil || len(d.Served().unknown) > 0); pause > 0 {
+		err := d.Refresh(ctx)
+		if pause := at.next(err != nil || len(d.Served().unknown) > 0); pause > 0 {
 			timer.Reset(wait.Jitter(pause, 0.2))
 		} else {
 			timer.Stop()
@@ -57,14 +56,13 @@ func (d *Discovery) Run(ctx context.Context) error {
 	}
 }
 
-// next returns the pause before the next refresh, or 0 to rest. A change is
-// looked after once more: two CRDs that came together may show up one by one.
-func (a *asking) next(changed, failed bool) time.Duration {
-	settled := a.moved && !changed
-	a.moved = a.moved || changed
+// next returns the pause before the next refresh, or 0 to rest. That something
+// changed does not end the tries: it may be the change of another CRD, and the
+// one that was poked for may show up later.
+func (a *asking) next(failed bool) time.Duration {
 	switch {
 	case failed:
-	case settled || a.tries == 0:
+	case a.tries == 0:
 		*a = asking{}
 		return 0
 	default:

@@ -202,30 +202,26 @@ func TestFailedGroupKeepsItsResources(t *testing.T) {
 
 // When Run asks again, and when it rests.
 func TestAsking(t *testing.T) {
-	type answer struct{ changed, failed bool }
 	seconds := func(n ...int) (d []time.Duration) {
 		for _, s := range n {
 			d = append(d, time.Duration(s)*time.Second)
 		}
 		return d
 	}
-	none, change, fail := answer{}, answer{changed: true}, answer{failed: true}
+	const fine, fail = false, true
 	for name, c := range map[string]struct {
-		answers []answer
+		answers []bool
 		want    []time.Duration
 	}{
-		"a poke that nothing follows":   {[]answer{none, none, none, none, none, none}, seconds(1, 2, 4, 8, 16, 0)},
-		"a change that shows at once":   {[]answer{change, none}, seconds(1, 0)},
-		"a change that shows late":      {[]answer{none, none, change, none}, seconds(1, 2, 4, 0)},
-		"two changes":                   {[]answer{change, change, none}, seconds(1, 2, 0)},
-		"failures are tried for ever":   {[]answer{fail, fail, fail, fail, fail, fail, fail, none}, seconds(1, 2, 4, 8, 16, 30, 30, 30)},
-		"a failure that heals, settled": {[]answer{fail, change, none}, seconds(1, 2, 0)},
+		"a poke":                      {[]bool{fine, fine, fine, fine, fine, fine}, seconds(1, 2, 4, 8, 16, 0)},
+		"failures are tried for ever": {[]bool{fail, fail, fail, fail, fail, fail, fail, fine}, seconds(1, 2, 4, 8, 16, 30, 30, 30)},
+		"a failure that heals":        {[]bool{fail, fine, fine, fine, fine, fine, fine}, seconds(1, 2, 4, 8, 16, 30, 0)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			at := asking{tries: pokeTries}
 			var got []time.Duration
-			for _, a := range c.answers {
-				got = append(got, at.next(a.changed, a.failed))
+			for _, failed := range c.answers {
+				got = append(got, at.next(failed))
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
