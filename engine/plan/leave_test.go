@@ -91,15 +91,18 @@ func TestLeave(t *testing.T) {
 
 // TestPrecious: what holds data is only pruned where the resource allows it.
 func TestPrecious(t *testing.T) {
+	inside, outside := far("Node", "in-a", "far", ""), far("Node", "in-b", "far", "")
+	inside.Meta.SetNamespace("a")
+	outside.Meta.SetNamespace("b")
 	in := Input{
-		Owner: owner, Live: []observe.Live{far("Namespace", "a", "far", "delete"), far("Namespace", "b", "far", "delete"), far("Node", "c", "far", "keep")},
+		Owner: owner, Live: []observe.Live{far("Namespace", "a", "far", "delete"), far("Namespace", "b", "far", "delete"), far("Node", "c", "far", "keep"), inside, outside},
 		Result: &render.Result{Children: []render.Child{pod("x", render.Policy{})}}, State: synced, AllowPrune: []string{"Namespace/b"},
 	}
 	p, err := Make(in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"b"}, names(p.Prune)); diff != "" {
+	if diff := cmp.Diff([]string{"b", "in-b"}, names(p.Prune)); diff != "" {
 		t.Errorf("pruned: -want +got\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"a"}, names(p.Held)); diff != "" {

@@ -235,6 +235,8 @@ func unknown(kind string, err error) string {
 	return err.Error()
 }
 
+var namespaces = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
+
 // homeless says why a child cannot be yet in the namespace that the same
 // resource makes: it must be there, and ours.
 func (in *Input) homeless(o *unstructured.Unstructured, all map[string]*observe.Live) string {
@@ -242,7 +244,7 @@ func (in *Input) homeless(o *unstructured.Unstructured, all map[string]*observe.
 	if in.Rendered == nil || !in.Rendered(o.GroupVersionKind(), namespace) {
 		return ""
 	}
-	l := all[identity(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}, "", namespace)]
+	l := all[identity(namespaces, "", namespace)]
 	switch {
 	case l == nil || !Ours(in.Owner, l.Meta):
 		return fmt.Sprintf("Namespace %s is not there yet, or not of this resource", namespace)

@@ -22,8 +22,9 @@ func (in *Input) prune(p *Plan, wanted map[string]bool) {
 	waits := func(l observe.Live) bool {
 		return len(in.Result.Waiting) > 0 && !slices.Contains(in.Result.Rendered, l.Meta.GetAnnotations()[api.AnnotationFile])
 	}
+	held := in.heldNamespaces(wanted)
 	for _, l := range in.Live {
-		if wanted[identity(l.GVK, l.Meta.GetNamespace(), l.Meta.GetName())] || waits(l) || kept(l.Meta) {
+		if wanted[identity(l.GVK, l.Meta.GetNamespace(), l.Meta.GetName())] || waits(l) || kept(l.Meta) || held[l.Meta.GetNamespace()] {
 			continue
 		}
 		switch {
@@ -34,6 +35,20 @@ func (in *Input) prune(p *Plan, wanted map[string]bool) {
 			p.Prune = append(p.Prune, l)
 		}
 	}
+}
+
+// heldNamespaces are the Namespaces of ours that are not rendered any more and
+// stay until the resource allows it: what is in them stays too, such as the
+// rules for their Pods.
+func (in *Input) heldNamespaces(wanted map[string]bool) map[string]bool {
+	held := map[string]bool{}
+	for _, l := range in.Live {
+		name := l.Meta.GetName()
+		if l.GVK == namespaces && !wanted[identity(l.GVK, "", name)] && Ours(in.Owner, l.Meta) && !slices.Contains(in.AllowPrune, "Namespace/"+name) {
+			held[name] = true
+		}
+	}
+	return held
 }
 
 // leave lists what is to be deleted now of a resource that goes: the children

@@ -49,8 +49,8 @@ func TestAccount(t *testing.T) {
 	s := build(t, byAccount)
 	s.apply("person", "{apiVersion: v1, kind: Secret, metadata: {name: s}}\n---\n"+theirs("m", "p: q"))
 	finalizers := "- {apiGroups: [" + s.group + "], resources: [webs/finalizers], verbs: [update]}\n"
-	write := "- {apiGroups: [\"\"], resources: [configmaps], verbs: [get, create, patch, delete]}\n"
-	read := "- {apiGroups: [\"\"], resources: [secrets], verbs: [get, list, watch]}\n"
+	write := "- {apiGroups: [\"\"], resources: [configmaps], verbs: [create, patch, delete]}\n"
+	read := "- {apiGroups: [\"\"], resources: [secrets, configmaps], verbs: [get, list, watch]}\n"
 	s.let(finalizers)
 	mark := cluster.Mark(t)
 	s.web("r", "map: m, data: {a: ours}")
