@@ -95,8 +95,8 @@ func (s *site) count(kind, namespace string) int {
 	return n
 }
 
-// TestTeamRenamed: a Namespace that is not rendered any more is kept until the
-// resource allows that it goes.
+// TestTeamRenamed: a Namespace that is not rendered any more is kept, with all
+// that is in it, until the resource allows that it goes.
 func TestTeamRenamed(t *testing.T) {
 	s := build(t, "teams", "Team", nil)
 	s.apply("namespace: NAMESPACE-red, members: [ann, bob]")
@@ -104,7 +104,7 @@ func TestTeamRenamed(t *testing.T) {
 	red := s.get("v1", "Namespace", s.namespace+"-red")
 	s.apply("namespace: NAMESPACE-blue, members: [ann, bob]")
 	s.is("Stalled", "True", "allow-prune=Namespace/NAMESPACE-red")
-	s.rests("allow-prune", append(s.inTeam("-blue"), "Namespace/"+s.namespace+"-red")...)
+	s.rests("allow-prune", append(s.inTeam("-blue"), s.inTeam("-red")...)...)
 	if now := s.get("v1", "Namespace", s.namespace+"-red"); now.GetUID() != red.GetUID() || now.GetDeletionTimestamp() != nil {
 		t.Errorf("the Namespace is %v", now)
 	}
