@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -152,7 +153,7 @@ func outcome(ctx context.Context, r *Resource, cluster *Cluster) (*Outcome, erro
 	}
 	documents := make([]map[string]any, len(result.Children))
 	for i, child := range result.Children {
-		documents[i] = child.Object.Object
+		documents[i] = marked(child)
 	}
 	if out.Got[FileWant], err = canonical(documents); err != nil {
 		return nil, err
@@ -162,6 +163,19 @@ func outcome(ctx context.Context, r *Resource, cluster *Cluster) (*Outcome, erro
 	}
 	out.Got[FileWantStatus], err = canonical([]map[string]any{status})
 	return out, err
+}
+
+// marked is a child with the annotations that were taken off it: a case is
+// about them too.
+func marked(child render.Child) map[string]any {
+	if len(child.Marks) == 0 {
+		return child.Object.Object
+	}
+	u := child.Object.DeepCopy()
+	all := maps.Clone(child.Marks)
+	maps.Copy(all, u.GetAnnotations())
+	u.SetAnnotations(all)
+	return u.Object
 }
 
 // canonical prints documents with sorted keys.

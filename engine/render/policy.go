@@ -1,6 +1,7 @@
 package render
 
 import (
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -65,6 +66,8 @@ func (c *Child) takePolicy(k *kind.Kind, _ *unstructured.Unstructured) error {
 		delete(meta, "annotations")
 	}
 	c.Policy = newPolicy(marks)
+	c.Marks = maps.Clone(marks)
+	delete(c.Marks, api.AnnotationOnDelete)
 	if k.Says(c.File, gvk, marks) {
 		return nil
 	}
