@@ -18,8 +18,11 @@
   configMap: {{ $made.configMap }}
   security: {{ $made.security }}
   {{- range .status.ephemeralContainerStatuses }}
-  {{- if and (eq .name "jmx-exporter") .state.terminated.exitCode }}
+  {{- if ne .name "jmx-exporter" }}
+  {{- else if .state.terminated.exitCode }}
   failed: ended with code {{ .state.terminated.exitCode }}{{ with .state.terminated.message }} ({{ trim . | trunc 300 }}){{ end }}
+  {{- else if not (has .state.waiting.reason (list nil "" "ContainerCreating" "PodInitializing")) }}
+  failed: does not start ({{ .state.waiting.reason }})
   {{- end }}
   {{- end }}
   {{- else if has $.spec.port (fromYamlArray (include "declared" .)) }}
