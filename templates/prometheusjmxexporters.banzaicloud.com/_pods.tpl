@@ -88,12 +88,22 @@ configMap:
 {{- end }}
 {{- end }}
 
-{{- /* declared: the ports that the Pod's containers declare, sidecars included. */}}
+{{- /* declared: the ports that the Pod's containers declare, sidecars included, but
+       not other init containers: those have ended. */}}
 {{- define "declared" }}
-{{- range concat .spec.containers .spec.initContainers }}
+{{- range .spec.containers }}
+{{- template "ports" . }}
+{{- end }}
+{{- range .spec.initContainers }}
+{{- if eq .restartPolicy "Always" }}
+{{- template "ports" . }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "ports" }}
 {{- range .ports }}
 - {{ .containerPort }}
-{{- end }}
 {{- end }}
 {{- end }}
 
