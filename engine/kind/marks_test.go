@@ -88,6 +88,12 @@ func TestAdopt(t *testing.T) {
 			"\n  annotations: {jacquard.dev/adopt: \"true\"}\n{{ end }}\n"}
 	}
 	refuses(t, map[string]string{"x.yaml": "{{ $ = .spec }}\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ $.metadata.name }}\n  annotations: {jacquard.dev/adopt: \"true\"}\n"}, "x.yaml:6:17"+unsafe)
+	const rooted = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ $.metadata.name }}\n  annotations: {jacquard.dev/adopt: \"true\"}\n"
+	refuses(t, map[string]string{"x.yaml": "{{ $ := dict \"metadata\" (dict \"name\" .spec.image) }}\n" + rooted}, "x.yaml:6:17"+unsafe)
+	refuses(t, map[string]string{"x.yaml": "{{ range $i, $ := .spec.env }}\n---\n" + rooted + "{{ end }}\n"}, "x.yaml:7:17"+unsafe, "x.yaml:6:12: App v1 has no field spec.env[].metadata")
+	refuses(t, map[string]string{"x.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  {{- if .spec.image }}\n  \"name\": {{ .spec.image }}\n  {{- else }}\n  name: a\n  {{- end }}\n  annotations: {jacquard.dev/adopt: \"true\"}\n"}, "x.yaml:9:17"+unsafe)
+	refuses(t, map[string]string{"x.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  annotations:\n    {{- template \"m\" }}\n{{- /*\njacquard.dev/adopt: \"true\" */ -}}\n{{ define \"m\" }}\n    jacquard.dev/adopt: \"true\"\n{{ end }}\n"},
+		"x.yaml:10:5: jacquard.dev/adopt may not stand in a partial: write it in the document itself")
 	refuses(t, ranged("{{ $.metadata.name }}"))
 	refuses(t, ranged("{{ .name }}"), "x.yaml:7:17"+unsafe)
 	refuses(t, ranged("{{ .metadata.name }}"), "x.yaml:7:17"+unsafe, "x.yaml:6:12: App v1 has no field spec.env[].metadata; did you mean $.metadata?")

@@ -75,6 +75,15 @@ func (c *Child) takePolicy(k *kind.Kind, _ *unstructured.Unstructured) error {
 		gvk.Kind, api.AnnotationOwnership, api.AnnotationAdopt)
 }
 
+// checkAdopts refuses to take over an object whose name is made of anything but
+// literal text and the resource's own name, whichever way it came there.
+func (c *Child) checkAdopts(_ *kind.Kind, resource *unstructured.Unstructured) error {
+	if !c.Policy.Adopt || c.Doc.MadeOf(resource.GetName(), "metadata", "name") {
+		return nil
+	}
+	return c.errorf([]any{"metadata", "name"}, "%s is only for names that are literal or made of .metadata.name: a name out of the resource's spec could take over anything", api.AnnotationAdopt)
+}
+
 // newPolicy is the policy of sound marks.
 func newPolicy(marks map[string]string) Policy {
 	initial, _ := kind.InitialPaths(marks[api.AnnotationInitial]) // sound, or absent
