@@ -119,7 +119,7 @@ func (l *literals) marks() []mark {
 			if !ok && slices.Contains(structural, m.key) && !l.inAction(start+at[0]) {
 				l.failMark(m, m.keyAt, partialMark, m.key)
 			}
-			if !ok || !slices.Contains(api.AuthorAnnotations, m.key) || isLabel(l.source, i) {
+			if !ok || !slices.Contains(api.AuthorAnnotations, m.key) || isLabel(l.source, i, at[0]) {
 				continue
 			}
 			m.span = s
