@@ -47,7 +47,8 @@
   {{- else if .state.terminated.exitCode }}
   failed: ended with code {{ .state.terminated.exitCode }}{{ with .state.terminated.message }} ({{ trim . | trunc 300 }}){{ end }}
   {{- else if not (has .state.waiting.reason (list nil "" "ContainerCreating" "PodInitializing")) }}
-  failed: does not start ({{ .state.waiting.reason }})
+  {{- /* The kubelet takes turns with these two, and each turn would be news. */}}
+  failed: does not start ({{ .state.waiting.reason | replace "ErrImagePull" "ImagePullBackOff" }})
   {{- end }}
   {{- end }}
   {{- else if has $.spec.port (fromYamlArray (include "declared" .)) }}
