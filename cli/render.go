@@ -36,7 +36,7 @@ error: what it waits for goes to stderr, and the other files are printed.
 
 A patch is printed as what it applies, which is not the whole object; its comment
 ends in (patch). What kubectl is given must hold none.`,
-		Example: "  jacquard render app.yaml | kubectl diff -f -",
+		Example: "  jacquard render resource.yaml | kubectl diff -f -",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, args)
