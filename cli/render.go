@@ -31,8 +31,12 @@ in the order of the files, each preceded by a comment that says which resource
 it belongs to and where its template stands.
 
 Objects of other kinds in the files, and those of --cluster, are what templates
-find when they read. With any error nothing is printed.`,
-		Example: "  jacquard render examples/*.yaml | kubectl diff -f -",
+find when they read. With any error nothing is printed. A file that waits is no
+error: what it waits for goes to stderr, and the other files are printed.
+
+A patch is printed as what it applies, which is not the whole object; its comment
+ends in (patch). What kubectl is given must hold none.`,
+		Example: "  jacquard render resource.yaml | kubectl diff -f -",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, args)

@@ -35,7 +35,8 @@ func newTest() *cobra.Command {
 		Long: `Run the golden cases of these kinds, or of all: templates/<name>/tests/<case>/
 with cr.yaml (the resource), cluster.yaml (what is in the cluster; optional),
 want.yaml (its children) or want-error.txt (what must be said; each line a part
-of a message), and want-status.yaml (what status.yaml makes; optional).`,
+of a message), want-waits.txt (which files wait for what, if any does), and
+want-status.yaml (what status.yaml makes; optional).`,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			o.out = cmd.OutOrStdout()
 			return o.run(cmd, names)
@@ -126,15 +127,12 @@ func (o *testOptions) one(ctx context.Context, one *offline.Case) (findings stri
 	case !want && !o.update:
 		return "there is neither " + offline.FileWant + " nor " + offline.FileWantError + ": write one, or run with --update\n", nil
 	}
-	for _, file := range []string{offline.FileWant, offline.FileWantStatus} {
+	for _, file := range []string{offline.FileWant, offline.FileWantWaits, offline.FileWantStatus} {
 		text, err := o.compare(one, file, outcome.Got[file])
 		if err != nil {
 			return "", err
 		}
 		findings += text
-	}
-	if findings != "" {
-		findings += outcome.Waits
 	}
 	return findings, nil
 }
@@ -162,16 +160,18 @@ func (o *testOptions) wantError(one *offline.Case, err error, wanted string) (st
 }
 
 // compare returns how a wanted text differs; a status that nobody wants is not
-// compared.
+// compared, and nothing is wanted to wait if it is not said.
 func (o *testOptions) compare(one *offline.Case, file, got string) (string, error) {
 	text, there := one.Wants[file]
-	if !there && !o.update {
+	if !there && !o.update && file == offline.FileWantStatus {
 		return "", nil
 	}
 	want, err := offline.Canonical(filepath.Join(one.Dir, file), text)
 	switch {
 	case err == nil && want == got && (there || got == ""):
 		return "", nil
+	case o.update && file == offline.FileWantWaits && got == "":
+		return "", o.remove(one, file)
 	case o.update:
 		return "", o.write(one, file, got)
 	case err != nil:
@@ -187,8 +187,24 @@ func (o *testOptions) write(one *offline.Case, file, text string) error {
 		return fmt.Errorf("updating golden case %s: %w", one.Name, err)
 	}
 	fmt.Fprintf(o.out, "wrote %s\n", name)
-	if _, wanted := one.Wants[file]; file == offline.FileWantError && !wanted {
-		fmt.Fprintf(o.out, "     THIS CASE FAILS, and now wants to. If that is not meant, remove the file and mend the case:\n%s", indented(text))
+	if _, wanted := one.Wants[file]; !wanted && loud[file] != "" {
+		fmt.Fprintf(o.out, "     %s. If that is not meant, remove the file and mend the case:\n%s", loud[file], indented(text))
 	}
+	return nil
+}
+
+// loud is what is said of files that nobody may want.
+var loud = map[string]string{
+	offline.FileWantError: "THIS CASE FAILS, and now wants to",
+	offline.FileWantWaits: "THIS CASE WAITS, and now wants to",
+}
+
+// remove removes what is no longer wanted and says so.
+func (o *testOptions) remove(one *offline.Case, file string) error {
+	name := filepath.Join(one.Dir, file)
+	if err := os.Remove(name); err != nil {
+		return fmt.Errorf("updating golden case %s: %w", one.Name, err)
+	}
+	fmt.Fprintf(o.out, "removed %s\n", name)
 	return nil
 }

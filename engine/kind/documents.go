@@ -19,6 +19,7 @@ import (
 func (k *Kind) findDocuments(f *folder.Folder) error {
 	var errs []error
 	k.made = map[string][]apischema.GroupVersionKind{}
+	k.beside = map[string]string{}
 	for _, file := range f.Children {
 		tree := k.Templates.Tree(stem(file))
 		if tree == nil {
@@ -28,15 +29,27 @@ func (k *Kind) findDocuments(f *folder.Folder) error {
 		found, err := literalDocuments(file, tree)
 		errs = append(errs, err)
 		for _, d := range found {
-			k.Documents = append(k.Documents, d)
-			errs = append(errs, k.checkDocument(d))
+			k.Documents = append(k.Documents, d.Document)
+			errs = append(errs, k.checkDocument(d.Document))
 			if !d.Patch() {
 				k.made[d.File] = append(k.made[d.File], d.GroupVersionKind)
+				k.beside[d.File] = cmp.Or(k.beside[d.File], d.beside(found))
 			}
 		}
 	}
 	slices.Sort(k.Files)
 	return errors.Join(errs...)
+}
+
+// beside is a kind that the file makes besides, in a document of its own; "" if
+// there is none. Branches of one document are not beside each other.
+func (l *literal) beside(found []*literal) string {
+	for _, other := range found {
+		if !other.Patch() && other.part != l.part && other.GroupKind() != l.GroupKind() {
+			return other.Kind
+		}
+	}
+	return ""
 }
 
 // checkDocument refuses kinds that no document may be of.

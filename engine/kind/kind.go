@@ -44,6 +44,9 @@ type Kind struct {
 	Templates *template.Set
 
 	made map[string][]apischema.GroupVersionKind // owned kinds by file
+	// beside is a kind that a file makes in a document beside one of another
+	// kind, by file.
+	beside map[string]string
 	// written are the places of kind.yaml.
 	written places
 	site    Site
@@ -102,6 +105,7 @@ func Compile(f *folder.Folder, crd *schema.CRD, limits template.Limits) (*Kind, 
 	}
 	errs = append(errs, k.findDocuments(f))
 	k.takeChildren()
+	errs = append(errs, k.checkAwaits())
 	if settingsErr == nil {
 		errs = append(errs, k.checkSettings(), k.checkRendered(), k.checkPlaces(nil), k.checkAsks(nil))
 	}

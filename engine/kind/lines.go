@@ -42,9 +42,8 @@ func checkLines(f folder.File) []error {
 		if !strings.Contains(line, api.Domain+"/") || strings.HasPrefix(strings.TrimSpace(line), "#") || inRaw(lines, i) {
 			continue
 		}
-		label := isLabel(lines, i)
 		for _, m := range ownKey.FindAllStringSubmatchIndex(line, -1) {
-			if wrong := wrongKey(line[m[2]:m[3]], label); wrong != "" {
+			if wrong := wrongKey(line[m[2]:m[3]], isLabel(lines, i, m[2])); wrong != "" {
 				fail(m[2], "%s", wrong)
 			}
 		}
@@ -52,9 +51,40 @@ func checkLines(f folder.File) []error {
 	return errs
 }
 
-// isLabel says whether a line is about labels.
-func isLabel(lines []string, i int) bool {
-	return strings.Contains(strings.ToLower(lines[i]), "labels:") || strings.HasSuffix(strings.ToLower(above(lines, i)), "labels")
+// isLabel says whether a key stands among labels.
+func isLabel(lines []string, i, keyAt int) bool {
+	under := keyOfBrace(lines[i][:keyAt])
+	if under == "" {
+		under = above(lines, i)
+	}
+	return strings.HasSuffix(strings.ToLower(under), "labels")
+}
+
+var (
+	inMarks  = regexp.MustCompile(`\{\{.*?\}\}|"(?:[^"\\]|\\.)*"|'[^']*'`)
+	beforeIt = regexp.MustCompile(`([\w./-]+)["']?:\s*$`)
+)
+
+// keyOfBrace is the key of the innermost brace that is open at the end of a
+// text, or "".
+func keyOfBrace(text string) string {
+	bare := inMarks.ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat(" ", len(s)) })
+	var open []int
+	for i, c := range []byte(bare) {
+		switch {
+		case c == '{':
+			open = append(open, i)
+		case c == '}' && len(open) > 0:
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) == 0 {
+		return ""
+	}
+	if m := beforeIt.FindStringSubmatch(text[:open[len(open)-1]]); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // wrongKey says why an author may not write a key of ours.

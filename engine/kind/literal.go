@@ -18,16 +18,12 @@ import (
 // a file's own text, which say what a folder can create before it ever runs,
 // and the annotations of ours on these documents. Both lines must stand in the
 // same branch; documents part at --- at column 0.
-func literalDocuments(f folder.File, tree *parse.Tree) ([]Document, error) {
+func literalDocuments(f folder.File, tree *parse.Tree) ([]*literal, error) {
 	l := &literals{file: f, text: string(f.Data), source: strings.Split(string(f.Data), "\n")}
 	l.list(tree.Root, nil)
 	l.takeMarks()
 	l.errs = append(l.errs, checkLines(f)...)
-	docs := make([]Document, len(l.found))
-	for i, d := range l.found {
-		docs[i] = d.Document
-	}
-	return docs, errors.Join(l.errs...)
+	return l.found, errors.Join(l.errs...)
 }
 
 type literals struct {

@@ -116,7 +116,10 @@ func (l *literals) marks() []mark {
 		for _, at := range ownKeys(l.source, i) {
 			m := mark{key: line[at[0]:at[1]], line: i, keyAt: at[0]}
 			s, ok := l.spanAt(start + at[0])
-			if !ok || !slices.Contains(api.AuthorAnnotations, m.key) || isLabel(l.source, i) {
+			if !ok && slices.Contains(structural, m.key) && !l.inAction(start+at[0]) {
+				l.failMark(m, m.keyAt, partialMark, m.key)
+			}
+			if !ok || !slices.Contains(api.AuthorAnnotations, m.key) || isLabel(l.source, i, at[0]) {
 				continue
 			}
 			m.span = s
@@ -138,6 +141,12 @@ func (l *literals) spanAt(off int) (span, bool) {
 		return span{}, false
 	}
 	return l.spans[i], true
+}
+
+// inAction says whether an offset is within an action or a comment.
+func (l *literals) inAction(off int) bool {
+	open, end := strings.LastIndex(l.text[:off], "{{"), strings.LastIndex(l.text[:off], "}}")
+	return open > end
 }
 
 // ownKeys are where the keys of ours in a line begin and end; none in comments
@@ -200,15 +209,16 @@ func ofDocument(lines []string, i int) bool {
 }
 
 var (
-	nameLine   = regexp.MustCompile(`^(?:metadata:\s*\{(?:.*,)?\s*|\s+)name:\s*(.*)$`)
+	nameLine   = regexp.MustCompile(`^(?:metadata:\s*\{(?:.*,)?\s*|\s+)["']?name["']?:\s*(.*)$`)
 	nameAction = regexp.MustCompile(`\{\{-?\s*(?:(\$?)\.metadata\.name|childName\s+(\$?)\.metadata\.name\s+"[^"]*")\s*-?\}\}`)
 )
 
 // setsRoot finds that $ is made another than the resource.
-var setsRoot = regexp.MustCompile(`\$\s*=`)
+var setsRoot = regexp.MustCompile(`\$\s*(?::?=|,)`)
 
 // nameIsSafe says whether the document's name is literal or made of the
-// resource's name: each line of the document that gives it one is.
+// resource's name, as far as its lines show: each that gives it a name does. A
+// render decides.
 func (l *literals) nameIsSafe(d *literal) bool {
 	start, found := 0, false
 	for i, line := range l.source {
@@ -218,7 +228,7 @@ func (l *literals) nameIsSafe(d *literal) bool {
 		if m == nil || indent(line) > 0 && !underMetadata(l.source, i) {
 			continue
 		}
-		s, ok := l.spanAt(off + strings.Index(line, "name:"))
+		s, ok := l.spanAt(off + strings.Index(line, "name"))
 		if !ok || s.part != d.part || !s.branch.holds(d.branch) && !d.branch.holds(s.branch) {
 			continue
 		}
@@ -240,6 +250,8 @@ func (l *literals) nameIsSafe(d *literal) bool {
 	return found
 }
 
+const partialMark = "%s may not stand in a partial: write it in the document itself"
+
 // checkStructural refuses in partials what decides what a document is: it must
 // be seen in the document itself.
 func checkStructural(f folder.File) []error {
@@ -249,7 +261,7 @@ func checkStructural(f folder.File) []error {
 		for _, at := range ownKeys(lines, i) {
 			if key := line[at[0]:at[1]]; slices.Contains(structural, key) {
 				place := template.Place{File: f.Shown, Line: i + 1, Column: column(line, at[0])}
-				errs = append(errs, &template.Error{Place: place, Err: fmt.Errorf("%s may not stand in a partial: write it in the document itself", key)})
+				errs = append(errs, &template.Error{Place: place, Err: fmt.Errorf(partialMark, key)})
 			}
 		}
 	}

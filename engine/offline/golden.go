@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -17,23 +18,27 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/render"
 )
 
-// The files of a golden case. cluster.yaml and want-status.yaml are optional;
-// want.yaml and want-error.txt exclude each other.
+// The files of a golden case. cluster.yaml, want-status.yaml and, where no file
+// waits, want-waits.txt are optional; want-error.txt excludes the other wants.
 const (
 	fileResource   = "cr.yaml"
 	fileCluster    = "cluster.yaml"
 	FileWant       = "want.yaml"
+	FileWantWaits  = "want-waits.txt"
 	FileWantError  = "want-error.txt"
 	FileWantStatus = "want-status.yaml"
 )
+
+// wants are the files that say what is wanted.
+var wants = []string{FileWant, FileWantWaits, FileWantError, FileWantStatus}
 
 // A Case is one golden case: templates/<name>/tests/<case>/.
 type Case struct {
 	Kind *kind.Kind
 	// Name is the directory's own name, Dir the directory.
 	Name, Dir string
-	// Wants are the wanted texts by file: FileWant, FileWantError and
-	// FileWantStatus, as far as they are there.
+	// Wants are the wanted texts by file: FileWant, FileWantWaits, FileWantError
+	// and FileWantStatus, as far as they are there.
 	Wants map[string]string
 }
 
@@ -77,32 +82,34 @@ func readCase(k *kind.Kind, name, dir string) (*Case, error) {
 	}
 	one := &Case{Kind: k, Name: name, Dir: dir, Wants: map[string]string{}}
 	for _, e := range entries {
-		switch file := e.Name(); file {
-		case fileResource, fileCluster:
-		case FileWant, FileWantError, FileWantStatus:
+		file := e.Name()
+		switch {
+		case file == fileResource || file == fileCluster:
+		case slices.Contains(wants, file):
 			text, err := os.ReadFile(filepath.Join(dir, file))
 			if err != nil {
 				return nil, fmt.Errorf("reading golden case %s: %w", name, err)
 			}
 			one.Wants[file] = string(text)
 		default:
-			known := []string{fileResource, fileCluster, FileWant, FileWantError, FileWantStatus}
+			known := append([]string{fileResource, fileCluster}, wants...)
 			return nil, fmt.Errorf("%s: a golden case holds only %s", filepath.Join(dir, file), strings.Join(known, ", "))
 		}
 	}
-	_, want := one.Wants[FileWant]
-	if _, wantError := one.Wants[FileWantError]; want && wantError {
-		return nil, fmt.Errorf("%s: it has both %s and %s: a resource renders or it does not", dir, FileWant, FileWantError)
+	_, wantError := one.Wants[FileWantError]
+	for _, file := range []string{FileWant, FileWantWaits} {
+		if _, want := one.Wants[file]; want && wantError {
+			return nil, fmt.Errorf("%s: it has both %s and %s: a resource renders or it does not", dir, file, FileWantError)
+		}
 	}
 	return one, nil
 }
 
 // An Outcome is what a golden case came to: texts in canonical form (YAML with
-// sorted keys, documents parted by ---) by the file that wants them.
+// sorted keys, documents parted by ---; for FileWantWaits a line for each file
+// that waits) by the file that wants them.
 type Outcome struct {
 	Got map[string]string
-	// Waits says which files wait for what, a line for each.
-	Waits string
 	// Err is why nothing was rendered; then Got is empty.
 	Err error
 }
@@ -148,11 +155,11 @@ func outcome(ctx context.Context, r *Resource, cluster *Cluster) (*Outcome, erro
 	}
 	out := &Outcome{Got: map[string]string{}}
 	for _, w := range result.Waiting {
-		out.Waits += fmt.Sprintf("%s.yaml waits: %s\n", w.File, w.Message)
+		out.Got[FileWantWaits] += fmt.Sprintf("%s.yaml waits: %s\n", w.File, w.Message)
 	}
 	documents := make([]map[string]any, len(result.Children))
 	for i, child := range result.Children {
-		documents[i] = child.Object.Object
+		documents[i] = marked(child)
 	}
 	if out.Got[FileWant], err = canonical(documents); err != nil {
 		return nil, err
@@ -162,6 +169,19 @@ func outcome(ctx context.Context, r *Resource, cluster *Cluster) (*Outcome, erro
 	}
 	out.Got[FileWantStatus], err = canonical([]map[string]any{status})
 	return out, err
+}
+
+// marked is a child with the annotations that were taken off it: a case is
+// about them too.
+func marked(child render.Child) map[string]any {
+	if len(child.Marks) == 0 {
+		return child.Object.Object
+	}
+	u := child.Object.DeepCopy()
+	all := maps.Clone(child.Marks)
+	maps.Copy(all, u.GetAnnotations())
+	u.SetAnnotations(all)
+	return u.Object
 }
 
 // canonical prints documents with sorted keys.
@@ -179,6 +199,9 @@ func canonical(documents []map[string]any) (string, error) {
 
 // Canonical brings what a file wants into the form of an Outcome.
 func Canonical(name, text string) (string, error) {
+	if filepath.Base(name) == FileWantWaits {
+		return strings.ReplaceAll(text, "\r\n", "\n"), nil
+	}
 	var documents []map[string]any
 	var errs []error
 	for _, p := range split([]byte(text)) {

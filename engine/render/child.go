@@ -24,7 +24,7 @@ var notWritten = []string{
 func newChild(k *kind.Kind, resource *unstructured.Unstructured, file string, d *template.Document) (Child, error) {
 	c := Child{File: file, Object: &unstructured.Unstructured{Object: d.Object}, Doc: d}
 	for _, check := range []func(*kind.Kind, *unstructured.Unstructured) error{
-		c.checkKind, c.checkMetadata, c.takePolicy, c.checkStatus, c.checkName, c.checkPlace,
+		c.checkKind, c.checkMetadata, c.takePolicy, c.checkStatus, c.checkName, c.checkAdopts, c.checkPlace,
 	} {
 		if err := check(k, resource); err != nil {
 			return c, err

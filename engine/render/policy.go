@@ -1,6 +1,7 @@
 package render
 
 import (
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -69,11 +70,22 @@ func (c *Child) takePolicy(k *kind.Kind, _ *unstructured.Unstructured) error {
 	if c.Policy.Once && given && ttl < 1 {
 		return c.errorf([]any{"spec", "ttlSecondsAfterFinished"}, "a Job made once must stay until it is seen to have succeeded: longer than the operator may be away, such as 86400")
 	}
+	c.Marks = maps.Clone(marks)
+	delete(c.Marks, api.AnnotationOnDelete)
 	if k.Says(c.File, gvk, marks) {
 		return nil
 	}
 	return c.errorf(nil, "the folder does not say literally what becomes of this %s: write %s and %s as literal lines in the document itself",
 		gvk.Kind, api.AnnotationOwnership, api.AnnotationAdopt)
+}
+
+// checkAdopts refuses to take over an object whose name is made of anything but
+// literal text and the resource's own name, whichever way it came there.
+func (c *Child) checkAdopts(_ *kind.Kind, resource *unstructured.Unstructured) error {
+	if !c.Policy.Adopt || c.Doc.MadeOf(resource.GetName(), "metadata", "name") {
+		return nil
+	}
+	return c.errorf([]any{"metadata", "name"}, "%s is only for names that are literal or made of .metadata.name: a name out of the resource's spec could take over anything", api.AnnotationAdopt)
 }
 
 // newPolicy is the policy of sound marks.

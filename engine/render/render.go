@@ -21,7 +21,9 @@ type Child struct {
 	File   string
 	Object *unstructured.Unstructured
 	Policy Policy
-	Doc    *template.Document
+	// Marks are the annotations that were taken off and became the Policy.
+	Marks map[string]string
+	Doc   *template.Document
 }
 
 // A Waiting is a file that is not to be rendered yet; what it made stays.

@@ -79,6 +79,15 @@ const longestQuote = 80
 
 // quote returns the action {{ … }} around the position, shortened.
 func (p pos) quote() string {
+	quoted := p.action()
+	if short := shortened(quoted); short != quoted {
+		return short + "}}"
+	}
+	return quoted
+}
+
+// action returns the action {{ … }} around the position on one line.
+func (p pos) action() string {
 	if p.src == nil {
 		return ""
 	}
@@ -91,11 +100,7 @@ func (p pos) quote() string {
 	if end < 0 || start+end+2 <= p.off {
 		return ""
 	}
-	quoted := strings.Join(strings.Fields(text[start:start+end+2]), " ")
-	if short := shortened(quoted); short != quoted {
-		return short + "}}"
-	}
-	return quoted
+	return strings.Join(strings.Fields(text[start:start+end+2]), " ")
 }
 
 // shortened cuts the author's text to what an error quotes of it.

@@ -2,6 +2,7 @@ package template
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 )
 
@@ -137,16 +138,16 @@ func (x *exec) entries(at pos, e *encoded) error {
 	return x.write(at, holeTail(kind))
 }
 
-// splice prints a fragment as the author's own text. One of several lines
-// that nobody indented goes below its key, or keeps the line's blanks; in a
-// comment it stays one.
+// splice prints a fragment as the author's own text. One of several lines, or
+// of one entry or item, that nobody indented goes below its key, or keeps the
+// line's blanks; in a comment it stays one.
 func (x *exec) splice(at pos, f *fragment) error {
 	prefix := x.out.linePrefix()
 	if len(prefix) == 0 || f.laid {
 		return x.append(at, f)
 	}
 	f = f.trimmed("\n")
-	if !strings.Contains(f.text, "\n") {
+	if !strings.Contains(f.text, "\n") && !x.belongsBelow(prefix, f) {
 		return x.append(at, f)
 	}
 	if comment(prefix) && !inBlock(x.out.buf) {
@@ -167,6 +168,20 @@ func (x *exec) splice(at pos, f *fragment) error {
 		return x.appendIndented(at, f, strings.Repeat(" ", width+2), width+2)
 	}
 	return x.appendIndented(at, f, "", len(prefix)-len(bytes.TrimLeft(prefix, " ")))
+}
+
+// afterKey is a line that has come to the value of a key.
+var afterKey = regexp.MustCompile(`^[ -]*(?:"[^"]*"|'[^']*'|[^\s"'{\[#:][^:#"']*): +$`)
+
+// belongsBelow says whether a fragment of one line is an entry or an item, which
+// cannot stand on the line of its key. One that ends in a colon may be the
+// beginning of a text, such as of a URL.
+func (x *exec) belongsBelow(prefix []byte, f *fragment) bool {
+	if !afterKey.Match(prefix) || strings.HasPrefix(f.text, "{") || strings.HasPrefix(f.text, "[") || strings.HasSuffix(f.text, ":") {
+		return false
+	}
+	root, err := x.set.shapes.parse([]byte(f.text))
+	return err == nil && (root.kind == mapNode || root.kind == listNode) && !inBlock(x.out.buf)
 }
 
 func (x *exec) appendIndented(at pos, f *fragment, first string, n int) error {

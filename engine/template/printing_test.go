@@ -87,6 +87,37 @@ func TestPlacesOfHoles(t *testing.T) {
 	}, lines())
 }
 
+// TestOneLineIncludes: an include of one entry or item stands below its key, as
+// one of several does; a text stays where it is.
+func TestOneLineIncludes(t *testing.T) {
+	const defines = `{{ define "one" }}a: {{ .spec.image }}{{ end }}{{ define "item" }}- {{ .spec.image }}{{ end }}{{ define "values" }}{{ toYaml .spec.labels }}{{ end }}` +
+		`{{ define "text" }}{{ .spec.image }}:1{{ end }}{{ define "scheme" }}http:{{ end }}{{ define "quoted" }}"a: b"{{ end }}{{ define "flow" }}{a: b}{{ end }}{{ define "key" }}k{{ end }}`
+	var rows []row
+	for text, want := range map[string]string{
+		"l: {{ include \"one\" . }}":                                      `{l: {a: nginx}}`,
+		"l: {{ include \"one\" . }} # why\nm: 1":                          `{l: {a: nginx}, m: 1}`,
+		"l:   {{ include \"one\" . }}\n":                                  `{l: {a: nginx}}`,
+		"x:\n- p: {{ include \"one\" . }}\n  m: 1":                        `{x: [{p: {a: nginx}, m: 1}]}`,
+		"x:\n- {{ include \"one\" . }}\n  m: 1":                           `{x: [{a: nginx, m: 1}]}`,
+		"'l.x/y': {{ include \"one\" . }}":                                `{l.x/y: {a: nginx}}`,
+		"{{ include \"key\" . }}: {{ include \"one\" . }}":                `{k: {a: nginx}}`,
+		"{{ $x := include \"one\" . }}l: {{ $x | default \"y\" }}":        `{l: {a: nginx}}`,
+		"l: {{ include \"item\" . }}":                                     `{l: [nginx]}`,
+		"l: {{ include \"values\" . }}":                                   `{l: {a: "1", b: "2"}}`,
+		"l: {{ include \"text\" . }}":                                     `{l: "nginx:1"}`,
+		"l: {{ include \"scheme\" . }}//{{ include \"key\" . }}":          `{l: http://k}`,
+		"l: {{ include \"quoted\" . }}":                                   `{l: "a: b"}`,
+		"l: {{ include \"flow\" . }}":                                     `{l: {a: b}}`,
+		"l: \"x: {{ include \"one\" . }}\"":                               `{l: "x: a: nginx"}`,
+		"l: |\n  x: {{ include \"one\" . }}\n":                            `{l: "x: a: nginx\n"}`,
+		"l: >-\n  x\n  y: {{ include \"one\" . }}\n":                      `{l: "x y: a: nginx"}`,
+		"# l: {{ include \"one\" . }}\nm: 1 # l: {{ include \"one\" . }}": `{m: 1}`,
+	} {
+		rows = append(rows, row{text, defines + text, want})
+	}
+	checkRows(t, rows, lines())
+}
+
 func TestHostilePlaces(t *testing.T) {
 	checkRefusals(t, []row{
 		{"anchor", "a: &{{ .spec.image }} 1", "x.yaml:1:1"},

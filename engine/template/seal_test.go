@@ -210,3 +210,16 @@ func TestSealedMessages(t *testing.T) {
 		refusedIn(t, town(), text, "what is read may not depend on a value that was read from a Secret")
 	}
 }
+
+// TestSealedNumbers: how often a loop runs would show the number.
+func TestSealedNumbers(t *testing.T) {
+	const four = `(child "secret").data.password | b64dec | substr 1 2 | atoi`
+	if _, err := in(t, town(), `a: "{{ range len (child "secret").data }}x{{ end }}"`); err != nil {
+		t.Error(err)
+	}
+	for _, number := range []string{four, four + " | add 1", "first (list (" + four + "))", "ternary (" + four + ") 1 true"} {
+		for _, text := range []string{"a: \"{{ range %s }}x{{ end }}\"", "{{ range $i := %s }}a{{ $i }}: 1\n{{ end }}", "{{ with $n := %s }}{{ range . }}\n---\na: 1{{ end }}{{ end }}"} {
+			refusedIn(t, town(), fmt.Sprintf(text, number), "range over a number that was read from a Secret would show the number")
+		}
+	}
+}

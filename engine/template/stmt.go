@@ -244,6 +244,9 @@ func (s *rangeStmt) run(x *exec) (signal, error) {
 		return goOn, s.at.errorf("range needs a list, a map or a whole number, not %s", describe(plain))
 	}
 	if secret, ok := over.(*sealed); ok {
+		if _, number := plain.(int64); number {
+			return goOn, s.at.errorf("range over a number that was read from a Secret would show the number")
+		}
 		open := item
 		item = func(i int) (any, any) { return secret.entry(open(i)) }
 	}

@@ -1,9 +1,34 @@
-{{- /* pods: the Pods that match and run, as a list sorted by name. Each has its
+{{- /* pods: what "running" says, with at most 500 Pods that are not left alone:
+       each is patched twice, and a resource has at most 1,000 documents. Those
+       that this resource serves already come first, so that a new Pod never
+       takes the place of one. */}}
+{{- define "pods" }}
+{{- $running := fromYamlArray (include "running" .) }}
+{{- $old := 500 }}
+{{- $new := 500 }}
+{{- range $running }}{{ if .served }}{{ $new = sub $new 1 }}{{ end }}{{ end }}
+{{- range $running }}
+{{- if .skip }}
+- {{ . }}
+{{- else if and .served (gt $old 0) }}
+- {{ . }}
+{{- $old = sub $old 1 }}
+{{- else if and (not .served) (gt $new 0) }}
+- {{ . }}
+{{- $new = sub $new 1 }}
+{{- else }}
+- name: {{ .name }}
+  skip: is more than the 500 that are served
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- /* running: the Pods that match and run, as a list sorted by name. Each has its
        name and either skip, why it is left alone, or what its ephemeral
        container says: if this resource made one earlier (served), that one's
        own, which never changes, and how it failed if it did; else what is
        wanted. */}}
-{{- define "pods" }}
+{{- define "running" }}
 {{- range select "v1" "Pod" (dict "matchLabels" .spec.labelSelector) }}
 {{- if and (eq .status.phase "Running") (not .metadata.deletionTimestamp) }}
 {{- $made := fromYaml (include "made" .) }}
@@ -18,8 +43,12 @@
   configMap: {{ $made.configMap }}
   security: {{ $made.security }}
   {{- range .status.ephemeralContainerStatuses }}
-  {{- if and (eq .name "jmx-exporter") .state.terminated.exitCode }}
+  {{- if ne .name "jmx-exporter" }}
+  {{- else if .state.terminated.exitCode }}
   failed: ended with code {{ .state.terminated.exitCode }}{{ with .state.terminated.message }} ({{ trim . | trunc 300 }}){{ end }}
+  {{- else if not (has .state.waiting.reason (list nil "" "ContainerCreating" "PodInitializing")) }}
+  {{- /* The kubelet takes turns with these two, and each turn would be news. */}}
+  failed: does not start ({{ .state.waiting.reason | replace "ErrImagePull" "ImagePullBackOff" }})
   {{- end }}
   {{- end }}
   {{- else if has $.spec.port (fromYamlArray (include "declared" .)) }}
@@ -60,12 +89,22 @@ configMap:
 {{- end }}
 {{- end }}
 
-{{- /* declared: the ports that the Pod's containers declare, sidecars included. */}}
+{{- /* declared: the ports that the Pod's containers declare, sidecars included, but
+       not other init containers: those have ended. */}}
 {{- define "declared" }}
-{{- range concat .spec.containers .spec.initContainers }}
+{{- range .spec.containers }}
+{{- template "ports" . }}
+{{- end }}
+{{- range .spec.initContainers }}
+{{- if eq .restartPolicy "Always" }}
+{{- template "ports" . }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "ports" }}
 {{- range .ports }}
 - {{ .containerPort }}
-{{- end }}
 {{- end }}
 {{- end }}
 
