@@ -27,7 +27,7 @@ func thing(name string) *unstructured.Unstructured {
 // try begins the rollout of what is coming, over the resources a and b.
 func try(c *course) {
 	c.rollout = rollout.Begin([]rollout.Trial{{Name: reconcile.Key(thing("a"))}, {Name: reconcile.Key(thing("b"))}},
-		rollout.Settings{Digest: c.next.Digest}, rollout.Record{}, time.Time{})
+		rollout.Settings{Digest: c.next.Digest, Waves: []string{"1"}, Deadline: time.Minute}, rollout.Record{}, time.Time{})
 	c.rollout.Step(time.Time{})
 }
 

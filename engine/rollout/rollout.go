@@ -55,7 +55,7 @@ func (m *member) over() bool { return m.left || m.served && (m.ready || !m.Ready
 // stays approved, and what stopped it still does.
 func Begin(trials []Trial, settings Settings, before Record, now time.Time) *Rollout {
 	r := &Rollout{
-		settings: settings.withDefaults(), state: Running, began: now, since: now,
+		settings: settings, state: Running, began: now, since: now,
 		members: map[types.NamespacedName]*member{}, replaced: map[Child]bool{}, approved: map[Reason]bool{},
 	}
 	if before.Digest == settings.Digest {

@@ -12,6 +12,16 @@ import (
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
+var usual = []string{"1", "5%", "25%"}
+
+// settings are those that a folder has if its kind.yaml says nothing.
+func settings(waves ...string) Settings {
+	if waves == nil {
+		waves = usual
+	}
+	return Settings{Digest: "d", Waves: waves, Deadline: 10 * time.Minute}
+}
+
 func named(i int) types.NamespacedName {
 	return types.NamespacedName{Namespace: "ns", Name: fmt.Sprintf("r%04d", i)}
 }
@@ -65,17 +75,18 @@ func TestWaves(t *testing.T) {
 		n     int
 		want  []int
 	}{
-		{nil, 0, nil},
-		{nil, 1, []int{1}},
-		{nil, 3, []int{1, 1, 1}},
-		{nil, 10, []int{1, 1, 3, 5}},
-		{nil, 1000, []int{1, 50, 250, 699}},
+		{usual, 0, nil},
+		{usual, 1, []int{1}},
+		{usual, 3, []int{1, 1, 1}},
+		{usual, 10, []int{1, 1, 3, 5}},
+		{usual, 1000, []int{1, 50, 250, 699}},
+		{[]string{}, 10, []int{10}},
 		{[]string{"10"}, 1000, []int{10, 990}},
 		{[]string{"100%"}, 7, []int{7}},
 		{[]string{"2", "0%"}, 7, []int{2, 1, 4}},
 	} {
 		trials := ready(tt.n)
-		r := Begin(trials, Settings{Digest: "d", Waves: tt.waves}, Record{}, start)
+		r := Begin(trials, Settings{Digest: "d", Waves: tt.waves, Deadline: 10 * time.Minute}, Record{}, start)
 		var got []int
 		for range tt.n + 1 {
 			names := r.Step(start)
@@ -124,7 +135,7 @@ func TestBegin(t *testing.T) {
 		{"stopped earlier", ready(1), stopped, Stopped, Refused},
 		{"another was stopped", ready(1), Record{Digest: "c", State: Stopped, Reason: Refused}, Running, ""},
 	} {
-		r := Begin(tt.trials, Settings{Digest: "d"}, tt.before, start).Record()
+		r := Begin(tt.trials, settings(), tt.before, start).Record()
 		if r.State != tt.state || r.Reason != tt.reason {
 			t.Errorf("%s: %s, want %s %s", tt.name, r, tt.state, tt.reason)
 		}
@@ -133,7 +144,7 @@ func TestBegin(t *testing.T) {
 
 // TestNames: a record names at most 20 children that would be deleted.
 func TestNames(t *testing.T) {
-	r := Begin(lose(ready(30), 30, claim), Settings{Digest: "d"}, Record{}, start).Record()
+	r := Begin(lose(ready(30), 30, claim), settings(), Record{}, start).Record()
 	if len(r.Deletes) != 20 || r.Deleted != 30 || r.Deletes[0] != "PersistentVolumeClaim ns/c0000" {
 		t.Errorf("%s", r)
 	}
@@ -158,7 +169,7 @@ func TestStops(t *testing.T) {
 		{"ready at last", Outcome{Ready: true}, time.Hour, Running, ""},
 	} {
 		trials := ready(10)
-		r := Begin(trials, Settings{Digest: "d", Waves: []string{"2"}}, Record{}, start)
+		r := Begin(trials, settings("2"), Record{}, start)
 		first := r.Step(start)
 		serve(r, trials, first[:1], tt.came)
 		if tt.came.Ready {
@@ -199,7 +210,7 @@ func TestChoose(t *testing.T) {
 	trials := fail(ready(20), 1)
 	trials[1].Same = true
 	trials[2].Edited = true
-	r := Begin(trials, Settings{Digest: "d"}, Record{}, start)
+	r := Begin(trials, settings(), Record{}, start)
 	edited, anew := trials[3].resource(), trials[4].resource()
 	edited.Generation, anew.UID = 2, "other"
 	for _, tt := range []struct {
@@ -228,7 +239,7 @@ func TestChoose(t *testing.T) {
 // the end, and what can be rendered later is reached.
 func TestLeft(t *testing.T) {
 	trials := fail(ready(20), 2)
-	r := Begin(trials, Settings{Digest: "d", Waves: []string{"100%"}}, Record{}, start)
+	r := Begin(trials, settings("100%"), Record{}, start)
 	names := r.Step(start)
 	serve(r, trials, names[2:], Outcome{Ready: true})
 	edited := trials[2].resource()
@@ -259,7 +270,7 @@ func TestMayReplace(t *testing.T) {
 		return Child{GroupKind: gk, Namespace: "ns", Name: fmt.Sprint(i)}
 	}
 	trials := ready(5) // 20 children
-	r := Begin(trials, Settings{Digest: "d"}, Record{}, start)
+	r := Begin(trials, settings(), Record{}, start)
 	r.Step(start)
 	for i := range 3 {
 		if err := r.MayReplace(trials[0].resource(), child(configMap, i)); err != nil {
@@ -276,7 +287,7 @@ func TestMayReplace(t *testing.T) {
 	if err := r.MayReplace(trials[0].resource(), child(statefulSet, 4)); err != nil {
 		t.Errorf("approved: %v", err)
 	}
-	r = Begin(trials, Settings{Digest: "d"}, Record{}, start)
+	r = Begin(trials, settings(), Record{}, start)
 	if err := r.MayReplace(trials[0].resource(), child(statefulSet, 1)); err == nil {
 		t.Error("a StatefulSet may be replaced without approval")
 	}
