@@ -12,6 +12,8 @@ type Resource struct {
 	Name       types.NamespacedName
 	UID        types.UID
 	Generation int64
+	// Paused: nothing of it is changed for now.
+	Paused bool
 }
 
 // A Decision is which version serves a resource.
@@ -41,9 +43,10 @@ func (r *Rollout) find(o Resource) *member {
 func (r *Rollout) Choose(o Resource) Decision {
 	m := r.find(o)
 	if m == nil {
+		r.Left(o.Name)
 		return Decision{New: true}
 	}
-	if m.released && r.state == Running {
+	if m.paused = o.Paused; m.released && r.state == Running && !m.paused {
 		m.taken = true
 	}
 	if m.isNew(r) {
@@ -63,15 +66,14 @@ type Outcome struct {
 	Refused string
 }
 
-// Served takes up what came of serving a resource.
+// Served takes up what came of serving a resource that is not paused.
 func (r *Rollout) Served(o Resource, came Outcome) {
 	if came.Digest != r.settings.Digest {
 		return
 	}
 	m := r.find(o)
 	if m == nil {
-		r.Left(o.Name)
-		return
+		return // Choose has taken that up
 	}
 	m.served, m.ready = true, came.Ready
 	if came.Refused != "" && !m.Refused && !m.Same {

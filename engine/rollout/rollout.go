@@ -40,15 +40,19 @@ type member struct {
 	released, taken bool
 	// served: the new version has served it; ready says how it was then.
 	served, ready bool
-	// left: it is gone, or its author changed it; it is waited for no more.
+	// left: it is gone, or its author changed it: then the new version serves
+	// it without being waited for.
 	left bool
+	// paused: nobody knows when it will change, so it is not waited for; it
+	// stays on the version that it has.
+	paused bool
 }
 
 // counts says whether the new version changes the resource.
-func (m *member) counts() bool { return !m.Same && !m.Edited && !m.left }
+func (m *member) counts() bool { return !m.Same && !m.Edited && !m.left && !m.paused }
 
 // over says whether the resource need not be waited for.
-func (m *member) over() bool { return m.left || m.served && (m.ready || !m.Ready) }
+func (m *member) over() bool { return m.left || m.paused || m.served && (m.ready || !m.Ready) }
 
 // Begin begins a rollout with the trials of all resources. before is the record
 // of an earlier process, or the zero Record: what was approved for this digest

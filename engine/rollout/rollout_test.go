@@ -230,8 +230,8 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
 		}
 	}
-	if got := r.Record(); got.Of != 18 {
-		t.Errorf("%s, want 18 that change", got)
+	if got := r.Record(); got.Of != 16 { // without same, edited before, edited since, made anew
+		t.Errorf("%s, want 16 that change", got)
 	}
 }
 
@@ -244,7 +244,7 @@ func TestLeft(t *testing.T) {
 	serve(r, trials, names[2:], Outcome{Ready: true})
 	edited := trials[2].resource()
 	edited.Generation = 2
-	r.Served(edited, Outcome{Digest: "d"})
+	serve(r, []Trial{{Name: edited.Name, UID: edited.UID, Generation: 2}}, names, Outcome{})
 	r.Served(trials[3].resource(), Outcome{Digest: "c", Ready: true})
 	if got := r.Awaited(); len(got) != 1 || got[0] != named(3) {
 		t.Errorf("awaited are %v", got)
@@ -293,5 +293,42 @@ func TestMayReplace(t *testing.T) {
 	}
 	if err := r.MayReplace(Resource{Name: named(0), UID: "0", Generation: 2}, child(statefulSet, 1)); err != nil {
 		t.Errorf("its author changed it: %v", err)
+	}
+}
+
+// TestPaused: a paused resource is not waited for; what it is served by when it
+// goes on is what it would be served by without.
+func TestPaused(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		i       int
+		stopped bool
+		want    bool
+	}{
+		{"a stopped rollout has not reached it", 1, true, false},
+		{"its wave has come", 0, false, true},
+		{"its wave had come when the rollout stopped", 0, true, false},
+		{"its wave has not come", 2, false, false},
+	} {
+		trials := ready(3)
+		r := Begin(trials, settings("2"), Record{}, start)
+		r.Step(start)
+		o := trials[tt.i].resource()
+		if o.Paused = true; tt.i > 0 {
+			r.Choose(trials[0].resource())
+		} else if r.Choose(o).New || len(r.Awaited()) != 1 {
+			t.Errorf("%s: paused, it is served by the new version, or awaited: %v", tt.name, r.Awaited())
+		}
+		if tt.stopped {
+			r.Step(start.Add(time.Hour))
+		}
+		r.Choose(o)
+		o.Paused = false
+		if got := r.Choose(o).New; got != tt.want {
+			t.Errorf("%s: it goes on with the new version: %v", tt.name, got)
+		}
+		if err := r.MayReplace(o, Child{GroupKind: statefulSet, Name: "x"}); err == nil {
+			t.Errorf("%s: its StatefulSet may be replaced without approval", tt.name)
+		}
 	}
 }
