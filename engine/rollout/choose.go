@@ -43,7 +43,7 @@ func (r *Rollout) find(o Resource) *member {
 func (r *Rollout) Choose(o Resource) Decision {
 	m := r.find(o)
 	if m == nil {
-		r.Left(o.Name)
+		r.serves(o)
 		return Decision{New: true}
 	}
 	if m.paused = o.Paused; m.released && r.state == Running && !m.paused {
@@ -86,6 +86,14 @@ func (r *Rollout) Served(o Resource, came Outcome) {
 func (r *Rollout) Left(name types.NamespacedName) {
 	if m := r.members[name]; m != nil {
 		m.left = true
+	}
+}
+
+// serves takes up that the new version serves a resource which is not the one
+// that was tried, unless nothing of it is changed for now.
+func (r *Rollout) serves(o Resource) {
+	if r.Left(o.Name); r.members[o.Name] == nil && !o.Paused {
+		r.came[o.Name] = true
 	}
 }
 

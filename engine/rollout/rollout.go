@@ -15,6 +15,9 @@ import (
 type Rollout struct {
 	settings Settings
 	members  map[types.NamespacedName]*member
+	// came are resources that are no members and are served by the new version:
+	// they came since the rollout began.
+	came map[types.NamespacedName]bool
 	// order are those that change, as they are reached; the first released of
 	// them may change, those from first on belong to the present wave.
 	order           []types.NamespacedName
@@ -60,7 +63,7 @@ func (m *member) over() bool { return m.left || m.paused || m.served && (m.ready
 func Begin(trials []Trial, settings Settings, before Record, now time.Time) *Rollout {
 	r := &Rollout{
 		settings: settings, state: Running, began: now, since: now,
-		members: map[types.NamespacedName]*member{}, replaced: map[Child]bool{}, approved: map[Reason]bool{},
+		members: map[types.NamespacedName]*member{}, came: map[types.NamespacedName]bool{}, replaced: map[Child]bool{}, approved: map[Reason]bool{},
 	}
 	if before.Digest == settings.Digest {
 		for _, reason := range before.Approved {
@@ -204,15 +207,15 @@ func (r *Rollout) Awaited() []types.NamespacedName {
 }
 
 // Reached are the resources that the new version serves, those without change
-// included.
+// and those that came since included.
 func (r *Rollout) Reached() []types.NamespacedName {
-	return slices.Collect(func(yield func(types.NamespacedName) bool) {
-		for _, name := range slices.SortedFunc(maps.Keys(r.members), byName) {
-			if r.members[name].isNew(r) && !yield(name) {
-				return
-			}
+	reached := maps.Clone(r.came)
+	for name, m := range r.members {
+		if m.isNew(r) {
+			reached[name] = true
 		}
-	})
+	}
+	return slices.SortedFunc(maps.Keys(reached), byName)
 }
 
 // Resume lets the present wave take its time anew, after the kind was paused.
