@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"fmt"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -98,8 +97,8 @@ func (r *Rollout) serves(o Resource) {
 }
 
 // Retried takes up a later trial of a resource that could not be rendered. Once
-// it can, it belongs to the present wave.
-func (r *Rollout) Retried(t Trial, now time.Time) {
+// it can, it belongs to the next wave.
+func (r *Rollout) Retried(t Trial) {
 	m := r.members[t.Name]
 	if m == nil || m.Error == "" || m.left {
 		return
@@ -112,9 +111,6 @@ func (r *Rollout) Retried(t Trial, now time.Time) {
 	if !t.Same {
 		r.order = append(r.order, t.Name)
 		r.wanted = append(r.wanted, t.Lost...)
-	}
-	if r.state == Stopped && r.reason == RenderFailed && r.released > 0 && len(r.Failed()) == 0 {
-		r.state, r.reason, r.message, r.since = Running, "", "", now
 	}
 	r.check()
 }

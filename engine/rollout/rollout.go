@@ -103,6 +103,19 @@ func (r *Rollout) check() {
 	}
 }
 
+// goOn lets a rollout go on that stopped for resources which can be rendered
+// by now, were edited or are gone: once all are released, none may be left.
+func (r *Rollout) goOn(now time.Time) {
+	if r.state != Stopped || r.reason != RenderFailed {
+		return
+	}
+	failed := len(r.Failed())
+	if failed == 0 || r.released < len(r.order) && failed*10 <= len(r.members) {
+		r.state, r.reason, r.message, r.since = Running, "", "", now
+		r.check()
+	}
+}
+
 // failing says which resources cannot be rendered. Why is for their own
 // statuses: whoever may read the CRD may not be meant to read a resource.
 func (r *Rollout) failing(names []types.NamespacedName) string {
@@ -152,6 +165,7 @@ func (r *Rollout) Digest() string { return r.settings.Digest }
 // Step goes on as far as can be by now, and returns the resources that may
 // change from now on.
 func (r *Rollout) Step(now time.Time) []types.NamespacedName {
+	r.goOn(now)
 	start := r.released
 	for r.state == Running {
 		if late := r.late(); len(late) > 0 {

@@ -255,7 +255,7 @@ func TestLeft(t *testing.T) {
 	}
 	for i := range 2 {
 		trials[i].Error = ""
-		r.Retried(trials[i], start)
+		r.Retried(trials[i])
 	}
 	serve(r, trials, r.Step(start), Outcome{Ready: true})
 	if r.Step(start); r.State() != Complete {
@@ -329,6 +329,65 @@ func TestPaused(t *testing.T) {
 		}
 		if err := r.MayReplace(o, Child{GroupKind: statefulSet, Name: "x"}); err == nil {
 			t.Errorf("%s: its StatefulSet may be replaced without approval", tt.name)
+		}
+	}
+}
+
+// TestRepaired: a rollout that stopped for resources which cannot be rendered
+// goes on by itself once few enough are left, but not past another stop.
+func TestRepaired(t *testing.T) {
+	edit := func(r *Rollout, o Resource) { o.Generation++; r.Choose(o) }
+	leave := func(r *Rollout, o Resource) { r.Left(o.Name) }
+	retry := func(r *Rollout, o Resource) {
+		r.Retried(Trial{Name: o.Name, UID: o.UID, Generation: o.Generation, Ready: true, Same: true})
+	}
+	again := func(r *Rollout, o Resource) {
+		r.Retried(Trial{Name: o.Name, UID: o.UID, Generation: o.Generation, Ready: true, Error: "still"})
+	}
+	for _, tt := range []struct {
+		name            string
+		n, failing, cut int
+		lost            schema.GroupKind
+		repair          func(*Rollout, Resource)
+		state           State
+		reason          Reason
+	}{
+		{"edited, at the beginning", 10, 2, 1, configMap, edit, Complete, ""},
+		{"gone, at the beginning", 10, 2, 1, configMap, leave, Complete, ""},
+		{"rendered, at the beginning", 10, 2, 1, configMap, retry, Complete, ""},
+		{"the only one edited", 1, 1, 1, configMap, edit, Complete, ""},
+		{"one of too many", 10, 3, 1, configMap, edit, Stopped, RenderFailed},
+		{"not repaired", 10, 2, 2, configMap, again, Stopped, RenderFailed},
+		{"edited, in the end", 10, 1, 1, configMap, edit, Complete, ""},
+		{"gone, in the end", 10, 1, 1, configMap, leave, Complete, ""},
+		{"one of two, in the end", 20, 2, 1, configMap, leave, Stopped, RenderFailed},
+		{"it would delete a claim", 10, 2, 2, claim, leave, Stopped, Deletes},
+	} {
+		trials := fail(ready(tt.n), tt.failing)
+		trials[tt.n-1].Lost = []Child{{GroupKind: tt.lost, Name: "x"}}
+		r := Begin(trials, settings(), Record{}, start)
+		steps := func() {
+			for range 5 {
+				serve(r, trials, r.Step(start), Outcome{Ready: true})
+			}
+		}
+		if steps(); tt.n > 1 && tt.lost != claim && r.Record().Reason != RenderFailed {
+			t.Errorf("%s: before, it is %s", tt.name, r.Record())
+		}
+		for i := range tt.cut {
+			tt.repair(r, trials[i].resource())
+		}
+		if steps(); tt.state == Complete && tt.failing > tt.cut { // the rest is told of in the end
+			if r.Record().Reason != RenderFailed || r.released < len(r.order) {
+				t.Errorf("%s: it has not gone on: %s", tt.name, r.Record())
+			}
+			for _, name := range r.Failed() {
+				r.Left(name)
+			}
+			steps()
+		}
+		if got := r.Record(); got.State != tt.state || got.Reason != tt.reason {
+			t.Errorf("%s: %s, want %s %s", tt.name, got, tt.state, tt.reason)
 		}
 	}
 }
