@@ -10,8 +10,8 @@ const (
 	AnnotationRolledOut = "jacquard.dev/rolled-out"
 	// AnnotationRollout is how far the newest rollout is, as JSON.
 	AnnotationRollout = "jacquard.dev/rollout"
-	// AnnotationApproved is the digest whose stopped rollout may go on; the
-	// operator takes it off when it does.
+	// AnnotationApproved is which stop of a rollout is approved, as
+	// DIGEST/REASON; the operator takes it off once it is used.
 	AnnotationApproved = "jacquard.dev/approved"
 )
 

@@ -128,7 +128,7 @@ func (o *Operator) step(ctx context.Context, r *run) {
 		return
 	}
 	stopped := c.rollout.State() == rollout.Stopped
-	if stopped && c.written.Same(c.rollout.Record()) && crd.GetAnnotations()[api.AnnotationApproved] == c.rollout.Digest() {
+	if told := c.rollout.Record(); stopped && c.written.Same(told) && crd.GetAnnotations()[api.AnnotationApproved] == told.Approval() {
 		c.rollout.Approve(now)
 	}
 	paused := crd.GetAnnotations()[api.AnnotationPaused] == "true"

@@ -88,6 +88,10 @@ func (r Record) Same(o Record) bool {
 	return r.Digest == o.Digest && r.State == o.State && r.Reason == o.Reason && r.Message == o.Message
 }
 
+// Approval is what a person writes to approve: the stop that is meant, so that
+// another one of the same folder still has to be shown.
+func (r Record) Approval() string { return r.Digest + "/" + string(r.Reason) }
+
 // String returns the record as JSON.
 func (r Record) String() string {
 	text, err := json.Marshal(r)

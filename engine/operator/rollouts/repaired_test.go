@@ -1,6 +1,14 @@
 package rollouts
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
+)
 
 // TestRepaired: a rollout that stopped for resources which cannot be rendered
 // goes on by itself once their author has changed or deleted them.
@@ -21,4 +29,45 @@ func TestRepaired(t *testing.T) {
 	k.rollout(t, "Complete", "")
 	k.allSay(t, "two", 3)
 	k.ready(t, "r00", "r01", "r03")
+}
+
+// TestTwoStops: to approve that resources stay behind is not to approve of the
+// deletions that nobody has been shown yet.
+func TestTwoStops(t *testing.T) {
+	t.Parallel()
+	k := newThing(t, "twostops", claims(""))
+	k.run(t)
+	for _, name := range []string{"r00", "r01"} {
+		k.apply(t, name, "hello")
+		k.exists(t, "v1", "PersistentVolumeClaim", name)
+	}
+	k.apply(t, "r01", "bad")
+	k.says(t, "r01", "Ready", "False", "ChildrenNotReady")
+	testcluster.Eventually(t, "the change is served", func() error {
+		o, err := cluster.Get(k.apiVersion(), "Thing", k.ns, "r01")
+		if err != nil {
+			return err
+		}
+		if seen, _, _ := unstructured.NestedInt64(o.Object, "status", "observedGeneration"); seen != o.GetGeneration() {
+			return fmt.Errorf("generation %d is", seen)
+		}
+		return nil
+	})
+	files := claims("-renamed")
+	files["map.yaml"] = config("{{ if eq .spec.text \"bad\" }}{{ fail \"not so\" }}{{ end }}two")["map.yaml"]
+	k.write(t, files)
+	k.rollout(t, "Stopped", "RenderFailed")
+	k.approve(t)
+	k.rollout(t, "Stopped", "Deletes")
+	testcluster.Eventually(t, "the approval is used", func() error {
+		if a := k.crd(t).GetAnnotations()["jacquard.dev/approved"]; a != "" {
+			return fmt.Errorf("it is %s", a)
+		}
+		return nil
+	})
+	time.Sleep(time.Second) // whatever would go on would by now
+	k.rollout(t, "Stopped", "Deletes")
+	k.allSay(t, "one", 2)
+	k.approve(t)
+	k.exists(t, "v1", "PersistentVolumeClaim", "r00-renamed")
 }
