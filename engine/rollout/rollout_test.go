@@ -68,7 +68,14 @@ func fail(trials []Trial, n int) []Trial {
 	return trials
 }
 
-// TestWaves: the sizes of waves.
+func sum(all []int) (n int) {
+	for _, one := range all {
+		n += one
+	}
+	return n
+}
+
+// TestWaves: the sizes of waves, and that the record is another with each.
 func TestWaves(t *testing.T) {
 	for _, tt := range []struct {
 		waves []string
@@ -88,15 +95,22 @@ func TestWaves(t *testing.T) {
 		trials := ready(tt.n)
 		r := Begin(trials, Settings{Digest: "d", Waves: tt.waves, Deadline: 10 * time.Minute}, Record{}, start)
 		var got []int
+		last := r.Record()
 		for range tt.n + 1 {
 			names := r.Step(start)
-			if len(names) == 0 {
+			if now := r.Record(); now.Same(last) && tt.n > 0 || now.Done != sum(got) {
+				t.Errorf("%v of %d: after %v the record is %s", tt.waves, tt.n, got, now)
+			}
+			if last = r.Record(); len(names) == 0 {
 				break
 			}
 			if again := r.Step(start); len(again) != 0 {
 				t.Fatalf("%v of %d: %d released before the wave is over", tt.waves, tt.n, len(again))
 			}
 			got = append(got, serve(r, trials, names, Outcome{Ready: true}))
+			if !r.Record().Same(last) {
+				t.Errorf("%v of %d: within wave %d the record is %s", tt.waves, tt.n, len(got), r.Record())
+			}
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" || r.State() != Complete {
 			t.Errorf("%v of %d: %s %s", tt.waves, tt.n, r.State(), diff)
