@@ -184,7 +184,10 @@ func (o *Operator) retry(ctx context.Context, r *run) {
 		if err := r.resources.Get(ctx, name, resource); err != nil {
 			continue
 		}
-		t := r.tryOne(ctx, next, resource, before)
+		t, pending := r.tryOne(ctx, next, resource, before)
+		if pending { // the next time tells
+			continue
+		}
 		c.mu.Lock()
 		if c.next == next && c.rollout != nil {
 			c.rollout.Retried(t)

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -28,24 +29,47 @@ func (r *run) all() []unstructured.Unstructured {
 	return list.Items
 }
 
-// try finds out what a version would make of every resource that stays.
+// patience is how long a trial waits for what the templates read: it must be
+// long enough for a kind to be listed, and bounded since some never is.
+const patience = 30 * time.Second
+
+// try finds out what a version would make of every resource that stays. Those
+// that read what is on its way are tried again while patience lasts, or no
+// other version comes.
 func (r *run) try(ctx context.Context, next *reconcile.Version, before rollout.Record) []rollout.Trial {
-	var trials []rollout.Trial
-	for _, o := range r.all() {
-		if ctx.Err() != nil {
-			return nil
+	trials := map[types.NamespacedName]rollout.Trial{}
+	began, todo := time.Now(), r.all()
+	for len(todo) > 0 && ctx.Err() == nil {
+		var late []unstructured.Unstructured
+		for _, o := range todo {
+			if ctx.Err() != nil || o.GetDeletionTimestamp() != nil {
+				continue
+			}
+			t, pending := r.tryOne(ctx, next, &o, before)
+			if trials[t.Name] = t; pending {
+				late = append(late, o)
+			}
 		}
-		if o.GetDeletionTimestamp() == nil {
-			trials = append(trials, r.tryOne(ctx, next, &o, before))
+		coming, _ := r.course.coming()
+		if coming == nil || coming.Digest != next.Digest || time.Since(began) > patience {
+			break
+		}
+		if todo = late; len(late) == 0 {
+			break
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(soonTick):
 		}
 	}
-	return trials
+	return slices.Collect(maps.Values(trials))
 }
 
-// tryOne finds out what a version would make of one resource.
-func (r *run) tryOne(ctx context.Context, next *reconcile.Version, o *unstructured.Unstructured, before rollout.Record) rollout.Trial {
+// tryOne finds out what a version would make of one resource; pending says that
+// something which it reads is on its way.
+func (r *run) tryOne(ctx context.Context, next *reconcile.Version, o *unstructured.Unstructured, before rollout.Record) (t rollout.Trial, pending bool) {
 	tried := r.reconciler.Try(ctx, next, o)
-	t := rollout.Trial{Name: reconcile.Key(o), UID: o.GetUID(), Generation: o.GetGeneration(), Children: tried.Live}
+	t = rollout.Trial{Name: reconcile.Key(o), UID: o.GetUID(), Generation: o.GetGeneration(), Children: tried.Live}
 	ready, seen := readiness(o)
 	t.Edited = !seen && tried.Live == 0 || seen && ready.observed != o.GetGeneration()
 	t.Ready = ready.status == "True" || before.Digest == next.Digest && !ready.since.Before(before.Began)
@@ -55,7 +79,7 @@ func (r *run) tryOne(ctx context.Context, next *reconcile.Version, o *unstructur
 		if !t.Same {
 			t.Error = tried.Err.Error()
 		}
-		return t
+		return t, tried.Pending
 	}
 	t.Same = !tried.Waits && tried.Plan.Same()
 	for _, l := range append(slices.Clone(tried.Plan.Prune), r.newlyHeld(ctx, tried.Plan, o, ready.reason)...) {
@@ -63,7 +87,7 @@ func (r *run) tryOne(ctx context.Context, next *reconcile.Version, o *unstructur
 			t.Lost = append(t.Lost, rollout.Child{GroupKind: l.GVK.GroupKind(), Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName()})
 		}
 	}
-	return t
+	return t, tried.Pending
 }
 
 // newlyHeld are the children that the plan does not want and the version before

@@ -134,6 +134,9 @@ type Tried struct {
 	Plan *plan.Plan
 	// Waits: some file waits, so more may come.
 	Waits bool
+	// Pending: something that the templates read is on its way; the same trial
+	// says more once it is there.
+	Pending bool
 	// Live is how many live children the resource has.
 	Live int
 	// Err says why it cannot be rendered; Plan is then nil.
@@ -147,7 +150,7 @@ func (r *Reconciler) Try(ctx context.Context, v *Version, resource *unstructured
 	view := t.look()
 	rendered := t.render(ctx, view)
 	p := t.plan(rendered, view)
-	out := Tried{Plan: p, Waits: waits(rendered)}
+	out := Tried{Plan: p, Waits: waits(rendered), Pending: view.pending}
 	for _, l := range view.live {
 		if plan.Ours(t.owner(), l.Meta) {
 			out.Live++
