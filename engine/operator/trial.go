@@ -75,13 +75,18 @@ func (r *run) tryOne(ctx context.Context, next *reconcile.Version, o *unstructur
 	t.Ready = ready.status == "True" || before.Digest == next.Digest && !ready.since.Before(before.Began)
 	t.Refused = ready.reason == "Invalid" || ready.reason == "Forbidden"
 	if tried.Err != nil {
-		t.Same = r.failsAnyway(ctx, o, ready.reason)
+		t.Same, _ = r.failsAnyway(ctx, o, ready.reason)
 		if !t.Same {
 			t.Error = tried.Err.Error()
 		}
 		return t, tried.Pending
 	}
-	t.Same = !tried.Waits && tried.Plan.Same()
+	if t.Same = tried.Same; tried.StatusErr != nil {
+		if _, anyway := r.failsAnyway(ctx, o, ready.reason); !anyway {
+			t.Error = tried.StatusErr.Error()
+			return t, tried.Pending
+		}
+	}
 	for _, l := range append(slices.Clone(tried.Plan.Prune), r.newlyHeld(ctx, tried.Plan, o, ready.reason)...) {
 		if l.Meta.GetAnnotations()[api.AnnotationOnDelete] != "keep" {
 			t.Lost = append(t.Lost, rollout.Child{GroupKind: l.GVK.GroupKind(), Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName()})
@@ -115,16 +120,21 @@ func (r *run) newlyHeld(ctx context.Context, p *plan.Plan, o *unstructured.Unstr
 	})
 }
 
-// failsAnyway says whether the version that serves a resource cannot render it
-// either; where that version is not here, the resource's status says so.
-func (r *run) failsAnyway(ctx context.Context, o *unstructured.Unstructured, reason string) bool {
+// failsAnyway says whether the version that serves a resource cannot render its
+// children, or its status, either; where that version is not here, the status
+// says so.
+func (r *run) failsAnyway(ctx context.Context, o *unstructured.Unstructured, reason string) (children, status bool) {
 	r.course.mu.Lock()
-	before := r.course.before(types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()})
+	before := r.course.before(reconcile.Key(o))
 	r.course.mu.Unlock()
 	if before == nil {
-		return reason == "RenderFailed" || reason == "Refused"
+		return reason == "RenderFailed" || reason == "Refused", reason == "StatusFailed"
 	}
-	return before.Kind == nil || r.reconciler.Try(ctx, before, o).Err != nil
+	if before.Kind == nil {
+		return true, true
+	}
+	tried := r.reconciler.Try(ctx, before, o)
+	return tried.Err != nil, tried.StatusErr != nil
 }
 
 // A readyCondition is the condition Ready of a resource.
