@@ -20,6 +20,7 @@ const (
 	// AnnotationKind is the kind's name where it is longer than the value of
 	// LabelKind may be.
 	AnnotationKind = "jacquard.dev/kind"
-	// AnnotationPart says which part of a folder it is, such as "1/3".
+	// AnnotationPart says which part of a folder it is, such as "1/3", and
+	// after a blank anything that all parts of one state of it have in common.
 	AnnotationPart = "jacquard.dev/part"
 )
