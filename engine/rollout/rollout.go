@@ -151,9 +151,7 @@ func (r *Rollout) Approve(now time.Time) {
 	}
 	r.approved[r.reason] = true
 	r.state, r.reason, r.message, r.since = Running, "", "", now
-	if r.released == 0 {
-		r.check()
-	}
+	r.check()
 }
 
 // State returns how far the rollout is.

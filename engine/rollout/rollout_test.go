@@ -235,3 +235,22 @@ func TestApproval(t *testing.T) {
 		t.Error("an approval is good for another folder")
 	}
 }
+
+// TestApprovalLate: an approval is not of deletions that a later trial found
+// while the rollout was stopped for something else.
+func TestApprovalLate(t *testing.T) {
+	trials := fail(ready(20), 2)
+	r := Begin(trials, settings("100%"), Record{}, start)
+	serve(r, trials, r.Step(start), Outcome{Ready: true})
+	if r.Step(start); r.Record().Reason != RenderFailed {
+		t.Fatalf("%s", r.Record())
+	}
+	again := lose(ready(1), 1, claim)[0]
+	r.Retried(again)
+	if r.Approve(start); r.Record().Reason != Deletes {
+		t.Errorf("%s", r.Record())
+	}
+	if len(r.Step(start)) > 0 || r.Choose(again.resource()).New {
+		t.Error("the new version serves it without approval")
+	}
+}
