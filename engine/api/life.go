@@ -10,8 +10,8 @@ const (
 	AnnotationRolledOut = "jacquard.dev/rolled-out"
 	// AnnotationRollout is how far the newest rollout is, as JSON.
 	AnnotationRollout = "jacquard.dev/rollout"
-	// AnnotationApproved is the digest whose stopped rollout may go on; the
-	// operator takes it off when it does.
+	// AnnotationApproved is which stop of a rollout is approved, as
+	// DIGEST/REASON; the operator takes it off once it is used.
 	AnnotationApproved = "jacquard.dev/approved"
 )
 
@@ -20,6 +20,7 @@ const (
 	// AnnotationKind is the kind's name where it is longer than the value of
 	// LabelKind may be.
 	AnnotationKind = "jacquard.dev/kind"
-	// AnnotationPart says which part of a folder it is, such as "1/3".
+	// AnnotationPart says which part of a folder it is, such as "1/3", and
+	// after a blank anything that all parts of one state of it have in common.
 	AnnotationPart = "jacquard.dev/part"
 )

@@ -30,7 +30,7 @@ func Approve(ctx context.Context, cfg *rest.Config, name string) (rollout.Record
 	if record.State != rollout.Stopped {
 		return record, fmt.Errorf("approving %s: no rollout of it is stopped", name)
 	}
-	if _, err := writer.Annotate(ctx, crd, map[string]any{api.AnnotationApproved: record.Digest}); err != nil {
+	if _, err := writer.Annotate(ctx, crd, map[string]any{api.AnnotationApproved: record.Approval()}); err != nil {
 		return record, fmt.Errorf("approving %s: %w", name, err)
 	}
 	return record, nil

@@ -109,7 +109,9 @@ type part struct {
 	*corev1.ConfigMap
 	kind      string
 	index, of int
-	err       error
+	// state is what all parts of one state of the folder say alike, or "".
+	state string
+	err   error
 }
 
 // fromMaps makes sources of ConfigMaps, by name: each is a folder, and those
@@ -142,11 +144,12 @@ func partOf(m *corev1.ConfigMap) part {
 	if !found {
 		return p
 	}
+	text, p.state, _ = strings.Cut(text, " ")
 	first, second, _ := strings.Cut(text, "/")
 	index, err := strconv.Atoi(first)
 	of, err2 := strconv.Atoi(second)
 	if err != nil || err2 != nil || index < 1 || index > of {
-		p.err = fmt.Errorf("ConfigMap %s/%s: the annotation %s must say which part it is, such as 1/3", m.Namespace, m.Name, api.AnnotationPart)
+		p.err = fmt.Errorf("ConfigMap %s/%s: the annotation %s must say which part it is, such as 1/3, and may say after a blank what all parts have in common", m.Namespace, m.Name, api.AnnotationPart)
 		return p
 	}
 	p.index, p.of = index, of
@@ -168,6 +171,10 @@ func join(parts []part) origin {
 			errs = append(errs, fmt.Errorf("%s and ConfigMap %s say both that they are part %d of %d: remove one", s.shown, other, p.index, p.of))
 		}
 		seen[p.index] = p.Name
+		if p.state != first.state {
+			s.partial = true
+			errs = append(errs, fmt.Errorf("%s and ConfigMap %s are parts of different states of the folder: %q and %q", s.shown, p.Name, first.state, p.state))
+		}
 		for key, value := range p.contents() {
 			if _, twice := data[key]; twice {
 				errs = append(errs, fmt.Errorf("%s/%s: the file is in two parts of the folder: remove one", s.shown, key))

@@ -252,7 +252,8 @@ func (c *course) mayReplace(r *rollout.Rollout, o rollout.Resource, child rollou
 }
 
 func resource(o *unstructured.Unstructured) rollout.Resource {
-	return rollout.Resource{Name: reconcile.Key(o), UID: o.GetUID(), Generation: o.GetGeneration()}
+	return rollout.Resource{Name: reconcile.Key(o), UID: o.GetUID(), Generation: o.GetGeneration(),
+		Paused: o.GetAnnotations()[api.AnnotationPaused] == "true"}
 }
 
 // served takes up what came of serving a resource.
@@ -265,10 +266,8 @@ func (c *course) served(o *unstructured.Unstructured, came reconcile.Outcome) {
 	if c.rollout == nil {
 		return
 	}
-	if o.GetAnnotations()[api.AnnotationPaused] == "true" { // nobody knows when it will change
-		c.rollout.Left(reconcile.Key(o))
-	} else {
-		c.rollout.Served(resource(o), rollout.Outcome{Digest: came.Version.Digest, Ready: came.Ready, Refused: came.Refused})
+	if now := resource(o); !now.Paused {
+		c.rollout.Served(now, rollout.Outcome{Digest: came.Version.Digest, Ready: came.Ready, Refused: came.Refused})
 	}
 	c.poke()
 }

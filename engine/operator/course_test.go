@@ -24,10 +24,14 @@ func thing(name string) *unstructured.Unstructured {
 	return o
 }
 
-// try begins the rollout of what is coming, over the resources a and b.
-func try(c *course) {
-	c.rollout = rollout.Begin([]rollout.Trial{{Name: reconcile.Key(thing("a"))}, {Name: reconcile.Key(thing("b"))}},
-		rollout.Settings{Digest: c.next.Digest}, rollout.Record{}, time.Time{})
+// try begins the rollout of what is coming, over the resources a, b and others.
+func try(c *course, others ...string) {
+	var trials []rollout.Trial
+	for _, name := range append(others, "a", "b") {
+		trials = append(trials, rollout.Trial{Name: reconcile.Key(thing(name))})
+	}
+	c.rollout = rollout.Begin(trials,
+		rollout.Settings{Digest: c.next.Digest, Waves: []string{"1"}, Deadline: time.Minute}, rollout.Record{}, time.Time{})
 	c.rollout.Step(time.Time{})
 }
 
@@ -55,9 +59,11 @@ func TestCourse(t *testing.T) {
 	c.take(versionOf("2"), past{}) // begins anew; what was reached stays
 	c.is(t, "a", "1")
 	c.is(t, "b", "0")
-	try(c)
+	c.is(t, "new", "1")
+	try(c, "new")
 	c.is(t, "a", "2")
 	c.is(t, "b", "0")
+	c.is(t, "new", "1")
 
 	if !c.take(versionOf("0"), past{settled: true}) || c.next != nil || c.done != "0" {
 		t.Error("going back to what runs does not end the rollout")

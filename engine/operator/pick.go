@@ -21,14 +21,14 @@ type origin struct {
 	folder *folder.Folder
 	// err says why the folder cannot be read.
 	err error
-	// partial: not all of its parts are there, so any whole source is better.
+	// partial: its parts are not all there, or not of one state; err says so.
 	partial bool
 }
 
 // pick chooses one source for every kind, and settles the kinds whose folder
 // changed. The source that was chosen stays while it is there; else the first
-// one is taken: roots in their order, then ConfigMaps by name. It needs the
-// mutex.
+// one that can be read is taken: roots in their order, then ConfigMaps by name.
+// It needs the mutex.
 func (o *Operator) pick() {
 	folders, unread, chosen, idle := map[string]*folder.Folder{}, map[string]error{}, map[string]string{}, map[string][]string{}
 	by := map[string][]origin{}
@@ -36,7 +36,7 @@ func (o *Operator) pick() {
 		by[s.kind] = append(by[s.kind], s)
 	}
 	for name, sources := range by {
-		s := best(sources, o.chosen[name])
+		s := best(sources, o.chosen[name], o.loaded[name])
 		chosen[name] = s.shown
 		if s.err != nil {
 			unread[name] = s.err
@@ -64,16 +64,21 @@ func (o *Operator) pick() {
 	}
 }
 
-// best is the source that a kind is served from.
-func best(sources []origin, chosen string) origin {
-	whole := slices.DeleteFunc(slices.Clone(sources), func(s origin) bool { return s.partial })
-	if len(whole) == 0 {
-		whole = sources
+// best is the source that a kind is served from. One that cannot be read stays
+// chosen only if the kind has loaded: its last good version runs on.
+func best(sources []origin, chosen string, loaded bool) origin {
+	if i := slices.IndexFunc(sources, func(s origin) bool { return s.shown == chosen && (loaded || s.err == nil) }); i >= 0 {
+		return sources[i]
 	}
-	if i := slices.IndexFunc(whole, func(s origin) bool { return s.shown == chosen }); i >= 0 {
-		return whole[i]
+	for _, better := range []func(origin) bool{
+		func(s origin) bool { return s.err == nil },
+		func(s origin) bool { return !s.partial },
+	} {
+		if i := slices.IndexFunc(sources, better); i >= 0 {
+			return sources[i]
+		}
 	}
-	return whole[0]
+	return sources[0]
 }
 
 // changed lists the folders that are not what they were.

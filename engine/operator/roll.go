@@ -2,10 +2,12 @@ package operator
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
@@ -125,8 +127,8 @@ func (o *Operator) step(ctx context.Context, r *run) {
 		c.mu.Unlock()
 		return
 	}
-	approved := c.rollout.State() == rollout.Stopped && c.written.Same(c.rollout.Record()) && crd.GetAnnotations()[api.AnnotationApproved] == c.rollout.Digest()
-	if approved {
+	stopped := c.rollout.State() == rollout.Stopped
+	if told := c.rollout.Record(); stopped && c.written.Same(told) && crd.GetAnnotations()[api.AnnotationApproved] == told.Approval() {
 		c.rollout.Approve(now)
 	}
 	paused := crd.GetAnnotations()[api.AnnotationPaused] == "true"
@@ -134,10 +136,8 @@ func (o *Operator) step(ctx context.Context, r *run) {
 	if c.paused = paused; resumed {
 		c.rollout.Resume(now)
 	}
-	for _, name := range c.rollout.Awaited() {
-		resource := &unstructured.Unstructured{}
-		resource.SetGroupVersionKind(r.gvk)
-		if err := r.resources.Get(ctx, name, resource); apierrors.IsNotFound(err) || err == nil && resource.GetDeletionTimestamp() != nil {
+	for _, name := range slices.Concat(c.rollout.Awaited(), c.rollout.Failed()) {
+		if r.gone(ctx, name) {
 			c.rollout.Left(name)
 		}
 	}
@@ -146,10 +146,19 @@ func (o *Operator) step(ctx context.Context, r *run) {
 			r.add(name.Namespace, name.Name)
 		}
 	}
+	goesOn := stopped && c.rollout.State() != rollout.Stopped
 	c.mu.Unlock()
-	if approved || resumed {
+	if goesOn || resumed {
 		r.lookAtAll() // those that were stopped in the middle of their wave
 	}
+}
+
+// gone says whether there is no such resource any more, or not for long.
+func (r *run) gone(ctx context.Context, name types.NamespacedName) bool {
+	resource := &unstructured.Unstructured{}
+	resource.SetGroupVersionKind(r.gvk)
+	err := r.resources.Get(ctx, name, resource)
+	return apierrors.IsNotFound(err) || err == nil && resource.GetDeletionTimestamp() != nil
 }
 
 // paused says whether a whole kind is observed and not changed.
@@ -175,10 +184,13 @@ func (o *Operator) retry(ctx context.Context, r *run) {
 		if err := r.resources.Get(ctx, name, resource); err != nil {
 			continue
 		}
-		t := r.tryOne(ctx, next, resource, before)
+		t, pending := r.tryOne(ctx, next, resource, before)
+		if pending { // the next time tells
+			continue
+		}
 		c.mu.Lock()
 		if c.next == next && c.rollout != nil {
-			c.rollout.Retried(t, time.Now())
+			c.rollout.Retried(t)
 		}
 		c.mu.Unlock()
 		r.add(name.Namespace, name.Name)

@@ -96,7 +96,7 @@ func (o *Operator) controller(ctx context.Context, r *run) (controller.Controlle
 		return nil, err
 	}
 	return c, errors.Join(
-		c.Watch(source.Kind[client.Object](r.resources, resource, changes(r.reconciler.Orphan))),
+		c.Watch(source.Kind[client.Object](r.resources, resource, changes(r.reconciler.Orphan, r.course.poke))),
 		c.Watch(source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
 			r.queue.Store(&q)
 			return nil

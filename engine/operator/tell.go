@@ -44,7 +44,7 @@ func (o *Operator) tellRollout(ctx context.Context, r *run) error {
 	if done != "" {
 		write[api.AnnotationRolledOut] = done
 	}
-	if approved != "" && now.State != rollout.Stopped {
+	if approved != "" && (now.State != rollout.Stopped || approved != now.Approval()) { // used, or of another stop
 		write[api.AnnotationApproved] = nil
 	}
 	if err := o.annotate(ctx, crd, write); err != nil {

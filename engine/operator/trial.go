@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -28,42 +29,70 @@ func (r *run) all() []unstructured.Unstructured {
 	return list.Items
 }
 
-// try finds out what a version would make of every resource that stays.
+// patience is how long a trial waits for what the templates read: it must be
+// long enough for a kind to be listed, and bounded since some never is.
+const patience = 30 * time.Second
+
+// try finds out what a version would make of every resource that stays. Those
+// that read what is on its way are tried again while patience lasts, or no
+// other version comes.
 func (r *run) try(ctx context.Context, next *reconcile.Version, before rollout.Record) []rollout.Trial {
-	var trials []rollout.Trial
-	for _, o := range r.all() {
-		if ctx.Err() != nil {
-			return nil
+	trials := map[types.NamespacedName]rollout.Trial{}
+	began, todo := time.Now(), r.all()
+	for len(todo) > 0 && ctx.Err() == nil {
+		var late []unstructured.Unstructured
+		for _, o := range todo {
+			if ctx.Err() != nil || o.GetDeletionTimestamp() != nil {
+				continue
+			}
+			t, pending := r.tryOne(ctx, next, &o, before)
+			if trials[t.Name] = t; pending {
+				late = append(late, o)
+			}
 		}
-		if o.GetDeletionTimestamp() == nil {
-			trials = append(trials, r.tryOne(ctx, next, &o, before))
+		coming, _ := r.course.coming()
+		if coming == nil || coming.Digest != next.Digest || time.Since(began) > patience {
+			break
+		}
+		if todo = late; len(late) == 0 {
+			break
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(soonTick):
 		}
 	}
-	return trials
+	return slices.Collect(maps.Values(trials))
 }
 
-// tryOne finds out what a version would make of one resource.
-func (r *run) tryOne(ctx context.Context, next *reconcile.Version, o *unstructured.Unstructured, before rollout.Record) rollout.Trial {
+// tryOne finds out what a version would make of one resource; pending says that
+// something which it reads is on its way.
+func (r *run) tryOne(ctx context.Context, next *reconcile.Version, o *unstructured.Unstructured, before rollout.Record) (t rollout.Trial, pending bool) {
 	tried := r.reconciler.Try(ctx, next, o)
-	t := rollout.Trial{Name: reconcile.Key(o), UID: o.GetUID(), Generation: o.GetGeneration(), Children: tried.Live}
+	t = rollout.Trial{Name: reconcile.Key(o), UID: o.GetUID(), Generation: o.GetGeneration(), Children: tried.Live}
 	ready, seen := readiness(o)
 	t.Edited = !seen && tried.Live == 0 || seen && ready.observed != o.GetGeneration()
 	t.Ready = ready.status == "True" || before.Digest == next.Digest && !ready.since.Before(before.Began)
 	t.Refused = ready.reason == "Invalid" || ready.reason == "Forbidden"
 	if tried.Err != nil {
-		t.Same = r.failsAnyway(ctx, o, ready.reason)
+		t.Same, _ = r.failsAnyway(ctx, o, ready.reason)
 		if !t.Same {
 			t.Error = tried.Err.Error()
 		}
-		return t
+		return t, tried.Pending
 	}
-	t.Same = !tried.Waits && tried.Plan.Same()
+	if t.Same = tried.Same; tried.StatusErr != nil {
+		if _, anyway := r.failsAnyway(ctx, o, ready.reason); !anyway {
+			t.Error = tried.StatusErr.Error()
+			return t, tried.Pending
+		}
+	}
 	for _, l := range append(slices.Clone(tried.Plan.Prune), r.newlyHeld(ctx, tried.Plan, o, ready.reason)...) {
 		if l.Meta.GetAnnotations()[api.AnnotationOnDelete] != "keep" {
 			t.Lost = append(t.Lost, rollout.Child{GroupKind: l.GVK.GroupKind(), Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName()})
 		}
 	}
-	return t
+	return t, tried.Pending
 }
 
 // newlyHeld are the children that the plan does not want and the version before
@@ -91,16 +120,21 @@ func (r *run) newlyHeld(ctx context.Context, p *plan.Plan, o *unstructured.Unstr
 	})
 }
 
-// failsAnyway says whether the version that serves a resource cannot render it
-// either; where that version is not here, the resource's status says so.
-func (r *run) failsAnyway(ctx context.Context, o *unstructured.Unstructured, reason string) bool {
+// failsAnyway says whether the version that serves a resource cannot render its
+// children, or its status, either; where that version is not here, the status
+// says so.
+func (r *run) failsAnyway(ctx context.Context, o *unstructured.Unstructured, reason string) (children, status bool) {
 	r.course.mu.Lock()
-	before := r.course.before(types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()})
+	before := r.course.before(reconcile.Key(o))
 	r.course.mu.Unlock()
 	if before == nil {
-		return reason == "RenderFailed" || reason == "Refused"
+		return reason == "RenderFailed" || reason == "Refused", reason == "StatusFailed"
 	}
-	return before.Kind == nil || r.reconciler.Try(ctx, before, o).Err != nil
+	if before.Kind == nil {
+		return true, true
+	}
+	tried := r.reconciler.Try(ctx, before, o)
+	return tried.Err != nil, tried.StatusErr != nil
 }
 
 // A readyCondition is the condition Ready of a resource.

@@ -25,13 +25,13 @@ import (
 const gather = 100 * time.Millisecond
 
 // changes wakes a resource that changed: at once, unless just its status did.
-// Every version of it is told seen.
-func changes(seen func(metav1.Object)) handler.EventHandler {
+// Every version of it is told seen, and gone is called when one is gone.
+func changes(seen func(metav1.Object), gone func()) handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
 	request := func(o client.Object) ctrl.Request { return ctrl.Request{NamespacedName: client.ObjectKeyFromObject(o)} }
 	return handler.Funcs{
 		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { q.Add(request(e.Object)) },
-		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) { q.Add(request(e.Object)) },
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) { q.Add(request(e.Object)); gone() },
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
 			seen(e.ObjectNew)
 			if onlyStatus(e.ObjectOld, e.ObjectNew) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -134,20 +135,33 @@ type Tried struct {
 	Plan *plan.Plan
 	// Waits: some file waits, so more may come.
 	Waits bool
+	// Pending: something that the templates read is on its way; the same trial
+	// says more once it is there.
+	Pending bool
 	// Live is how many live children the resource has.
 	Live int
 	// Err says why it cannot be rendered; Plan is then nil.
 	Err error
+	// Same: no child would change, nor what the status says. StatusErr says,
+	// if no child would change, why status.yaml cannot be rendered: before the
+	// children are as planned that is too early to say.
+	Same      bool
+	StatusErr error
 }
 
 // Try plans for a resource with some version, from what is known, and changes
 // nothing.
 func (r *Reconciler) Try(ctx context.Context, v *Version, resource *unstructured.Unstructured) Tried {
 	t := &turn{Reconciler: r, version: v, choice: Choice{Version: v}, resource: resource, memory: &memory{made: map[string]types.UID{}}, trial: true}
+	t.inherit()
 	view := t.look()
 	rendered := t.render(ctx, view)
 	p := t.plan(rendered, view)
 	out := Tried{Plan: p, Waits: waits(rendered)}
+	if p != nil && !out.Waits && p.Same() {
+		out.Same, out.StatusErr = t.tryStatus(ctx, p, view)
+	}
+	out.Pending = view.pending
 	for _, l := range view.live {
 		if plan.Ours(t.owner(), l.Meta) {
 			out.Live++
@@ -159,6 +173,25 @@ func (r *Reconciler) Try(ctx context.Context, v *Version, resource *unstructured
 	return out
 }
 
+// tryStatus says whether the status would say what it says, where the children
+// are as planned.
+func (t *turn) tryStatus(ctx context.Context, p *plan.Plan, w *view) (same bool, err error) {
+	live, _ := t.resource.Object["status"].(map[string]any)
+	fields := t.own(ctx, w)
+	if fields == nil {
+		return false, errors.New(t.found.last())
+	}
+	out, err := status.Make(status.Input{
+		Generation: t.resource.GetGeneration(), Live: t.ours(live), Now: metav1.Now(),
+		Children: t.children(p, w), Own: fields, Problems: t.found.problems, Paused: t.paused(),
+	})
+	if err != nil {
+		return false, err
+	}
+	desired, _ := t.pruned(out.Status)
+	return !t.version.hasStatus() || t.says(desired, live), nil
+}
+
 func waits(rendered *render.Result) bool { return rendered != nil && len(rendered.Waiting) > 0 }
 
 func (f *findings) first() string {
@@ -166,6 +199,13 @@ func (f *findings) first() string {
 		return "it cannot be rendered"
 	}
 	return f.problems[0].Message
+}
+
+func (f *findings) last() string {
+	if len(f.problems) == 0 {
+		return "its status cannot be rendered"
+	}
+	return f.problems[len(f.problems)-1].Message
 }
 
 // Key is the name of a resource.

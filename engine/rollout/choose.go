@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"fmt"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -12,6 +11,8 @@ type Resource struct {
 	Name       types.NamespacedName
 	UID        types.UID
 	Generation int64
+	// Paused: nothing of it is changed for now.
+	Paused bool
 }
 
 // A Decision is which version serves a resource.
@@ -41,9 +42,10 @@ func (r *Rollout) find(o Resource) *member {
 func (r *Rollout) Choose(o Resource) Decision {
 	m := r.find(o)
 	if m == nil {
+		r.serves(o)
 		return Decision{New: true}
 	}
-	if m.released && r.state == Running {
+	if m.paused = o.Paused; m.released && r.state == Running && !m.paused {
 		m.taken = true
 	}
 	if m.isNew(r) {
@@ -63,15 +65,14 @@ type Outcome struct {
 	Refused string
 }
 
-// Served takes up what came of serving a resource.
+// Served takes up what came of serving a resource that is not paused.
 func (r *Rollout) Served(o Resource, came Outcome) {
 	if came.Digest != r.settings.Digest {
 		return
 	}
 	m := r.find(o)
 	if m == nil {
-		r.Left(o.Name)
-		return
+		return // Choose has taken that up
 	}
 	m.served, m.ready = true, came.Ready
 	if came.Refused != "" && !m.Refused && !m.Same {
@@ -87,9 +88,17 @@ func (r *Rollout) Left(name types.NamespacedName) {
 	}
 }
 
+// serves takes up that the new version serves a resource which is not the one
+// that was tried, unless nothing of it is changed for now.
+func (r *Rollout) serves(o Resource) {
+	if r.Left(o.Name); r.members[o.Name] == nil && !o.Paused {
+		r.came[o.Name] = true
+	}
+}
+
 // Retried takes up a later trial of a resource that could not be rendered. Once
-// it can, it belongs to the present wave.
-func (r *Rollout) Retried(t Trial, now time.Time) {
+// it can, it belongs to the next wave.
+func (r *Rollout) Retried(t Trial) {
 	m := r.members[t.Name]
 	if m == nil || m.Error == "" || m.left {
 		return
@@ -102,9 +111,6 @@ func (r *Rollout) Retried(t Trial, now time.Time) {
 	if !t.Same {
 		r.order = append(r.order, t.Name)
 		r.wanted = append(r.wanted, t.Lost...)
-	}
-	if r.state == Stopped && r.reason == RenderFailed && r.released > 0 && len(r.Failed()) == 0 {
-		r.state, r.reason, r.message, r.since = Running, "", "", now
 	}
 	r.check()
 }

@@ -46,8 +46,10 @@ type Record struct {
 	// how many there are.
 	Deletes []string `json:"deletes,omitempty"`
 	Deleted int      `json:"deleted,omitempty"`
-	// Done counts the resources that the new version serves, of those that it
-	// changes.
+	// Wave counts the waves that have begun. Done counts the resources that the
+	// new version serves, of those that it changes, as the record is written:
+	// with each wave.
+	Wave int `json:"wave,omitempty"`
 	Done int `json:"done"`
 	Of   int `json:"of"`
 	// Approved are the reasons that a person has approved for this digest.
@@ -63,7 +65,7 @@ const mostNamed = 20
 // Record returns what the rollout says of itself now.
 func (r *Rollout) Record() Record {
 	out := Record{
-		Digest: r.settings.Digest, State: r.state, Reason: r.reason, Message: r.message, Began: r.began,
+		Digest: r.settings.Digest, State: r.state, Reason: r.reason, Message: r.message, Began: r.began, Wave: r.wave,
 		Approved: slices.Sorted(maps.Keys(r.approved)),
 	}
 	if r.reason == Deletes {
@@ -83,10 +85,14 @@ func (r *Rollout) Record() Record {
 	return out
 }
 
-// Same says whether two records differ in nothing but how far the rollout is.
+// Same says whether two records differ in nothing but how far a wave is.
 func (r Record) Same(o Record) bool {
-	return r.Digest == o.Digest && r.State == o.State && r.Reason == o.Reason && r.Message == o.Message
+	return r.Digest == o.Digest && r.Wave == o.Wave && r.State == o.State && r.Reason == o.Reason && r.Message == o.Message
 }
+
+// Approval is what a person writes to approve: the stop that is meant, so that
+// another one of the same folder still has to be shown.
+func (r Record) Approval() string { return r.Digest + "/" + string(r.Reason) }
 
 // String returns the record as JSON.
 func (r Record) String() string {

@@ -15,6 +15,9 @@ import (
 type Rollout struct {
 	settings Settings
 	members  map[types.NamespacedName]*member
+	// came are resources that are no members and are served by the new version:
+	// they came since the rollout began.
+	came map[types.NamespacedName]bool
 	// order are those that change, as they are reached; the first released of
 	// them may change, those from first on belong to the present wave.
 	order           []types.NamespacedName
@@ -40,23 +43,27 @@ type member struct {
 	released, taken bool
 	// served: the new version has served it; ready says how it was then.
 	served, ready bool
-	// left: it is gone, or its author changed it; it is waited for no more.
+	// left: it is gone, or its author changed it: then the new version serves
+	// it without being waited for.
 	left bool
+	// paused: nobody knows when it will change, so it is not waited for; it
+	// stays on the version that it has.
+	paused bool
 }
 
 // counts says whether the new version changes the resource.
-func (m *member) counts() bool { return !m.Same && !m.Edited && !m.left }
+func (m *member) counts() bool { return !m.Same && !m.Edited && !m.left && !m.paused }
 
 // over says whether the resource need not be waited for.
-func (m *member) over() bool { return m.left || m.served && (m.ready || !m.Ready) }
+func (m *member) over() bool { return m.left || m.paused || m.served && (m.ready || !m.Ready) }
 
 // Begin begins a rollout with the trials of all resources. before is the record
 // of an earlier process, or the zero Record: what was approved for this digest
 // stays approved, and what stopped it still does.
 func Begin(trials []Trial, settings Settings, before Record, now time.Time) *Rollout {
 	r := &Rollout{
-		settings: settings.withDefaults(), state: Running, began: now, since: now,
-		members: map[types.NamespacedName]*member{}, replaced: map[Child]bool{}, approved: map[Reason]bool{},
+		settings: settings, state: Running, began: now, since: now,
+		members: map[types.NamespacedName]*member{}, came: map[types.NamespacedName]bool{}, replaced: map[Child]bool{}, approved: map[Reason]bool{},
 	}
 	if before.Digest == settings.Digest {
 		for _, reason := range before.Approved {
@@ -96,6 +103,19 @@ func (r *Rollout) check() {
 	}
 }
 
+// goOn lets a rollout go on that stopped for resources which can be rendered
+// by now, were edited or are gone: once all are released, none may be left.
+func (r *Rollout) goOn(now time.Time) {
+	if r.state != Stopped || r.reason != RenderFailed {
+		return
+	}
+	failed := len(r.Failed())
+	if failed == 0 || r.released < len(r.order) && failed*10 <= len(r.members) {
+		r.state, r.reason, r.message, r.since = Running, "", "", now
+		r.check()
+	}
+}
+
 // failing says which resources cannot be rendered. Why is for their own
 // statuses: whoever may read the CRD may not be meant to read a resource.
 func (r *Rollout) failing(names []types.NamespacedName) string {
@@ -131,9 +151,7 @@ func (r *Rollout) Approve(now time.Time) {
 	}
 	r.approved[r.reason] = true
 	r.state, r.reason, r.message, r.since = Running, "", "", now
-	if r.released == 0 {
-		r.check()
-	}
+	r.check()
 }
 
 // State returns how far the rollout is.
@@ -145,6 +163,7 @@ func (r *Rollout) Digest() string { return r.settings.Digest }
 // Step goes on as far as can be by now, and returns the resources that may
 // change from now on.
 func (r *Rollout) Step(now time.Time) []types.NamespacedName {
+	r.goOn(now)
 	start := r.released
 	for r.state == Running {
 		if late := r.late(); len(late) > 0 {
@@ -200,15 +219,15 @@ func (r *Rollout) Awaited() []types.NamespacedName {
 }
 
 // Reached are the resources that the new version serves, those without change
-// included.
+// and those that came since included.
 func (r *Rollout) Reached() []types.NamespacedName {
-	return slices.Collect(func(yield func(types.NamespacedName) bool) {
-		for _, name := range slices.SortedFunc(maps.Keys(r.members), byName) {
-			if r.members[name].isNew(r) && !yield(name) {
-				return
-			}
+	reached := maps.Clone(r.came)
+	for name, m := range r.members {
+		if m.isNew(r) {
+			reached[name] = true
 		}
-	})
+	}
+	return slices.SortedFunc(maps.Keys(reached), byName)
 }
 
 // Resume lets the present wave take its time anew, after the kind was paused.

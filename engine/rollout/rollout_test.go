@@ -12,6 +12,16 @@ import (
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
+var usual = []string{"1", "5%", "25%"}
+
+// settings are those that a folder has if its kind.yaml says nothing.
+func settings(waves ...string) Settings {
+	if waves == nil {
+		waves = usual
+	}
+	return Settings{Digest: "d", Waves: waves, Deadline: 10 * time.Minute}
+}
+
 func named(i int) types.NamespacedName {
 	return types.NamespacedName{Namespace: "ns", Name: fmt.Sprintf("r%04d", i)}
 }
@@ -58,34 +68,49 @@ func fail(trials []Trial, n int) []Trial {
 	return trials
 }
 
-// TestWaves: the sizes of waves.
+func sum(all []int) (n int) {
+	for _, one := range all {
+		n += one
+	}
+	return n
+}
+
+// TestWaves: the sizes of waves, and that the record is another with each.
 func TestWaves(t *testing.T) {
 	for _, tt := range []struct {
 		waves []string
 		n     int
 		want  []int
 	}{
-		{nil, 0, nil},
-		{nil, 1, []int{1}},
-		{nil, 3, []int{1, 1, 1}},
-		{nil, 10, []int{1, 1, 3, 5}},
-		{nil, 1000, []int{1, 50, 250, 699}},
+		{usual, 0, nil},
+		{usual, 1, []int{1}},
+		{usual, 3, []int{1, 1, 1}},
+		{usual, 10, []int{1, 1, 3, 5}},
+		{usual, 1000, []int{1, 50, 250, 699}},
+		{[]string{}, 10, []int{10}},
 		{[]string{"10"}, 1000, []int{10, 990}},
 		{[]string{"100%"}, 7, []int{7}},
 		{[]string{"2", "0%"}, 7, []int{2, 1, 4}},
 	} {
 		trials := ready(tt.n)
-		r := Begin(trials, Settings{Digest: "d", Waves: tt.waves}, Record{}, start)
+		r := Begin(trials, Settings{Digest: "d", Waves: tt.waves, Deadline: 10 * time.Minute}, Record{}, start)
 		var got []int
+		last := r.Record()
 		for range tt.n + 1 {
 			names := r.Step(start)
-			if len(names) == 0 {
+			if now := r.Record(); now.Same(last) && tt.n > 0 || now.Done != sum(got) {
+				t.Errorf("%v of %d: after %v the record is %s", tt.waves, tt.n, got, now)
+			}
+			if last = r.Record(); len(names) == 0 {
 				break
 			}
 			if again := r.Step(start); len(again) != 0 {
 				t.Fatalf("%v of %d: %d released before the wave is over", tt.waves, tt.n, len(again))
 			}
 			got = append(got, serve(r, trials, names, Outcome{Ready: true}))
+			if !r.Record().Same(last) {
+				t.Errorf("%v of %d: within wave %d the record is %s", tt.waves, tt.n, len(got), r.Record())
+			}
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" || r.State() != Complete {
 			t.Errorf("%v of %d: %s %s", tt.waves, tt.n, r.State(), diff)
@@ -124,7 +149,7 @@ func TestBegin(t *testing.T) {
 		{"stopped earlier", ready(1), stopped, Stopped, Refused},
 		{"another was stopped", ready(1), Record{Digest: "c", State: Stopped, Reason: Refused}, Running, ""},
 	} {
-		r := Begin(tt.trials, Settings{Digest: "d"}, tt.before, start).Record()
+		r := Begin(tt.trials, settings(), tt.before, start).Record()
 		if r.State != tt.state || r.Reason != tt.reason {
 			t.Errorf("%s: %s, want %s %s", tt.name, r, tt.state, tt.reason)
 		}
@@ -133,7 +158,7 @@ func TestBegin(t *testing.T) {
 
 // TestNames: a record names at most 20 children that would be deleted.
 func TestNames(t *testing.T) {
-	r := Begin(lose(ready(30), 30, claim), Settings{Digest: "d"}, Record{}, start).Record()
+	r := Begin(lose(ready(30), 30, claim), settings(), Record{}, start).Record()
 	if len(r.Deletes) != 20 || r.Deleted != 30 || r.Deletes[0] != "PersistentVolumeClaim ns/c0000" {
 		t.Errorf("%s", r)
 	}
@@ -158,7 +183,7 @@ func TestStops(t *testing.T) {
 		{"ready at last", Outcome{Ready: true}, time.Hour, Running, ""},
 	} {
 		trials := ready(10)
-		r := Begin(trials, Settings{Digest: "d", Waves: []string{"2"}}, Record{}, start)
+		r := Begin(trials, settings("2"), Record{}, start)
 		first := r.Step(start)
 		serve(r, trials, first[:1], tt.came)
 		if tt.came.Ready {
@@ -194,93 +219,38 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// TestChoose: who is served by the new version before any wave has come.
-func TestChoose(t *testing.T) {
-	trials := fail(ready(20), 1)
-	trials[1].Same = true
-	trials[2].Edited = true
-	r := Begin(trials, Settings{Digest: "d"}, Record{}, start)
-	edited, anew := trials[3].resource(), trials[4].resource()
-	edited.Generation, anew.UID = 2, "other"
-	for _, tt := range []struct {
-		name string
-		o    Resource
-		want Decision
-	}{
-		{"fails", trials[0].resource(), Decision{Failed: "no such field"}},
-		{"same", trials[1].resource(), Decision{New: true}},
-		{"edited before", trials[2].resource(), Decision{New: true}},
-		{"edited since", edited, Decision{New: true}},
-		{"deleted and made anew", anew, Decision{New: true}},
-		{"new", Resource{Name: named(99)}, Decision{New: true}},
-		{"not reached", trials[5].resource(), Decision{}},
-	} {
-		if got := r.Choose(tt.o); got != tt.want {
-			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
-		}
-	}
-	if got := r.Record(); got.Of != 18 {
-		t.Errorf("%s, want 18 that change", got)
-	}
-}
-
-// TestLeft: what is gone or edited is not waited for; what failed is told of in
-// the end, and what can be rendered later is reached.
-func TestLeft(t *testing.T) {
-	trials := fail(ready(20), 2)
-	r := Begin(trials, Settings{Digest: "d", Waves: []string{"100%"}}, Record{}, start)
-	names := r.Step(start)
-	serve(r, trials, names[2:], Outcome{Ready: true})
-	edited := trials[2].resource()
-	edited.Generation = 2
-	r.Served(edited, Outcome{Digest: "d"})
-	r.Served(trials[3].resource(), Outcome{Digest: "c", Ready: true})
-	if got := r.Awaited(); len(got) != 1 || got[0] != named(3) {
-		t.Errorf("awaited are %v", got)
-	}
-	r.Left(named(3))
-	if r.Step(start); r.Record().Reason != RenderFailed {
-		t.Errorf("%s", r.Record())
-	}
-	for i := range 2 {
-		trials[i].Error = ""
-		r.Retried(trials[i], start)
-	}
-	serve(r, trials, r.Step(start), Outcome{Ready: true})
-	if r.Step(start); r.State() != Complete {
-		t.Errorf("%s", r.Record())
-	}
-}
-
-// TestMayReplace: what is deleted to be made anew counts like what is not
-// rendered any more.
-func TestMayReplace(t *testing.T) {
-	child := func(gk schema.GroupKind, i int) Child {
-		return Child{GroupKind: gk, Namespace: "ns", Name: fmt.Sprint(i)}
-	}
-	trials := ready(5) // 20 children
-	r := Begin(trials, Settings{Digest: "d"}, Record{}, start)
-	r.Step(start)
-	for i := range 3 {
-		if err := r.MayReplace(trials[0].resource(), child(configMap, i)); err != nil {
-			t.Errorf("replacing %d: %v", i, err)
-		}
-	}
-	if err := r.MayReplace(trials[0].resource(), child(configMap, 0)); err != nil {
-		t.Errorf("the same again: %v", err)
-	}
-	if err := r.MayReplace(trials[0].resource(), child(configMap, 3)); err == nil || r.Record().Reason != Deletes {
-		t.Errorf("one too many: %v, %s", err, r.Record())
-	}
+// TestApproval: an approval is of one stop; the next one of the same folder
+// wants its own.
+func TestApproval(t *testing.T) {
+	trials := lose(fail(ready(4), 2), 4, claim)
+	r := Begin(trials, settings(), Record{}, start)
+	first := r.Record()
 	r.Approve(start)
-	if err := r.MayReplace(trials[0].resource(), child(statefulSet, 4)); err != nil {
-		t.Errorf("approved: %v", err)
+	second := r.Record()
+	if first.Reason != RenderFailed || second.Reason != Deletes || first.Approval() == second.Approval() {
+		t.Errorf("%s, and once that is approved by %s, %s by %s", first, first.Approval(), second, second.Approval())
 	}
-	r = Begin(trials, Settings{Digest: "d"}, Record{}, start)
-	if err := r.MayReplace(trials[0].resource(), child(statefulSet, 1)); err == nil {
-		t.Error("a StatefulSet may be replaced without approval")
+	other := first
+	if other.Digest = "e"; other.Approval() == first.Approval() {
+		t.Error("an approval is good for another folder")
 	}
-	if err := r.MayReplace(Resource{Name: named(0), UID: "0", Generation: 2}, child(statefulSet, 1)); err != nil {
-		t.Errorf("its author changed it: %v", err)
+}
+
+// TestApprovalLate: an approval is not of deletions that a later trial found
+// while the rollout was stopped for something else.
+func TestApprovalLate(t *testing.T) {
+	trials := fail(ready(20), 2)
+	r := Begin(trials, settings("100%"), Record{}, start)
+	serve(r, trials, r.Step(start), Outcome{Ready: true})
+	if r.Step(start); r.Record().Reason != RenderFailed {
+		t.Fatalf("%s", r.Record())
+	}
+	again := lose(ready(1), 1, claim)[0]
+	r.Retried(again)
+	if r.Approve(start); r.Record().Reason != Deletes {
+		t.Errorf("%s", r.Record())
+	}
+	if len(r.Step(start)) > 0 || r.Choose(again.resource()).New {
+		t.Error("the new version serves it without approval")
 	}
 }

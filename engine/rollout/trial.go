@@ -19,7 +19,8 @@ type Trial struct {
 	// Ready and Refused are what its status says before the change: whether it
 	// is ready, and whether the API refuses a child of it.
 	Ready, Refused bool
-	// Same: the new version changes none of its children.
+	// Same: the new version changes none of its children, nor what its status
+	// says.
 	Same bool
 	// Error says why the new version cannot render it although the version
 	// that it has can; "" if it can.

@@ -6,30 +6,16 @@ import (
 	"time"
 )
 
-// Settings are what is rolled out, and how.
+// Settings are what is rolled out, and how. The defaults are those of
+// kind.yaml; here there are none.
 type Settings struct {
 	// Digest is that of the version which is rolled out.
 	Digest string
 	// Waves are sizes of waves, as numbers of resources or per cent of those
-	// that change ("5%"); the rest follow in a last wave. Default 1, 5%, 25%.
+	// that change ("5%"); the rest follow in a last wave. None: all at once.
 	Waves []string
-	// Deadline is how long a wave may take; default 10 minutes.
+	// Deadline is how long a wave may take.
 	Deadline time.Duration
-}
-
-// The defaults of Settings.
-var defaultWaves = []string{"1", "5%", "25%"}
-
-const defaultDeadline = 10 * time.Minute
-
-func (s Settings) withDefaults() Settings {
-	if len(s.Waves) == 0 {
-		s.Waves = defaultWaves
-	}
-	if s.Deadline <= 0 {
-		s.Deadline = defaultDeadline
-	}
-	return s
 }
 
 // size is how many resources wave i has when total change: at least one, and

@@ -203,7 +203,7 @@ func TestClaim(t *testing.T) {
 
 // TestRequests: a kind that comes costs one write of its CRD for the claim and
 // one for the kinds of children; at rest and at a restart none is sent; a
-// rollout is two.
+// rollout is one for each wave and one.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	k := newThing(t, "requests", config("one"))

@@ -3,6 +3,7 @@ package rollouts
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/jacquard-operator/jacquard/cli"
@@ -120,8 +122,9 @@ func bad() map[string]string {
 	return files
 }
 
-// TestRefused: a change that the API refuses stops at once; going back to the
-// earlier folder ends it; a good one reaches all, in waves.
+// TestRefused: a change that the API refuses stops at once; a resource that is
+// paused meanwhile and goes on stays as it was; going back to the earlier folder
+// ends it; a good one reaches all, in waves.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	k := newThing(t, "refused", config("one"))
@@ -130,6 +133,10 @@ func TestRefused(t *testing.T) {
 	k.write(t, bad())
 	k.rollout(t, rollout.Stopped, rollout.Refused)
 	k.says(t, "r00", "Stalled", "True", "Invalid")
+	k.annotate(t, "r05", "jacquard.dev/paused", "true")
+	k.says(t, "r05", "Paused", "True", "")
+	k.annotate(t, "r05", "jacquard.dev/paused", nil)
+	k.says(t, "r05", "Paused", "", "")
 	k.ready(t, names[1:]...)
 	k.allSay(t, "one", 100)
 	k.write(t, config("one"))
@@ -138,6 +145,22 @@ func TestRefused(t *testing.T) {
 	k.rollout(t, rollout.Complete, "")
 	k.allSay(t, "two", 100)
 	k.ready(t, names...)
+}
+
+// annotate writes an annotation of a resource; nil takes it off.
+func (k *thing) annotate(t *testing.T, name, key string, value any) {
+	t.Helper()
+	o, err := cluster.Get(k.apiVersion(), "Thing", k.ns, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{key: value}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cluster.Client.Patch(t.Context(), o, client.RawPatch(types.MergePatchType, body)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestRefusedAtStart: an operator that comes up with such a folder holds what
