@@ -141,6 +141,8 @@ func cause(s metav1.Status) Cause {
 		return Invalid
 	case s.Code == http.StatusForbidden, s.Code == http.StatusUnauthorized:
 		return Forbidden
+	case s.Code == http.StatusMethodNotAllowed: // its CRD is being deleted
+		return NotServed
 	case s.Code == http.StatusNotFound && (s.Details == nil || s.Details.Name == ""):
 		return NotServed
 	case s.Code == http.StatusNotFound:

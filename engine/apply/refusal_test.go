@@ -53,6 +53,7 @@ func TestUnderstand(t *testing.T) {
 			Invalid, `failed to convert new object (ns/a; /v1, Kind=Secret) to proper version (v1): illegal base64 data at input byte 0`,
 		},
 		"quota": {metav1.Status{Code: 403, Message: "exceeded quota: q"}, Forbidden, "exceeded quota: q"},
+		"going": {metav1.Status{Code: 405, Message: "create not allowed while custom resource definition is terminating"}, NotServed, "create not allowed while custom resource definition is terminating"},
 		"busy":  {metav1.Status{Code: 503, Message: "busy"}, TryAgain, "busy"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -40,7 +41,7 @@ func (t *turn) findLost(ctx context.Context) {
 		} else {
 			err = t.cluster.Children.Look(ctx, l.scope.GroupVersionKind)
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, observe.ErrNotServed) { // what is not served took its objects along
 			t.found.add(status.Problem{Severity: status.Retry, Reason: "NotKnown", Message: "what is left is not known: " + err.Error()})
 			t.found.again(backOff(t.memory.tries, 0, longWait))
 			t.memory.tries++
