@@ -25,29 +25,6 @@ func TestMain(m *testing.M) {
 	testcluster.Main(m, &cluster, "--nodes", "0", "--components", "etcd,apiserver,controller-manager")
 }
 
-// crd is a kind Web, with a free spec, in a group of its own.
-const crd = `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: webs.GROUP}
-spec:
-  group: GROUP
-  names: {kind: Web, plural: webs, singular: web}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec: {type: object, x-kubernetes-preserve-unknown-fields: true}
-          status:
-            type: object
-            properties:
-` + testcluster.StatusFields
-
 // A site is a kind Web of a test's own, its folder and a namespace; at most one
 // operator serves it.
 type site struct {
@@ -74,7 +51,7 @@ func build(t *testing.T, files map[string]string) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.root.Close() })
-	cluster.Apply(t, "", strings.ReplaceAll(crd, "GROUP", s.group))
+	cluster.Apply(t, "", strings.ReplaceAll(testcluster.WebCRD, "GROUP", s.group))
 	t.Cleanup(func() {
 		cluster.Delete(t, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "webs."+s.group)
 	})

@@ -26,29 +26,6 @@ func TestMain(m *testing.M) {
 	testcluster.Main(m, &cluster, "--nodes", "2", "--components", "etcd,apiserver,controller-manager,scheduler,kwok")
 }
 
-// crd is a kind Web, with a free spec, in a group of its own.
-const crd = `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: webs.GROUP}
-spec:
-  group: GROUP
-  names: {kind: Web, plural: webs, singular: web}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec: {type: object, x-kubernetes-preserve-unknown-fields: true}
-          status:
-            type: object
-            properties:
-` + testcluster.StatusFields
-
 // A site is one test's own kind Web, its folder, and an operator that serves
 // it in a namespace of its own.
 type site struct {
@@ -64,7 +41,7 @@ func build(t *testing.T, files map[string]string) *site {
 	t.Helper()
 	t.Parallel()
 	s := &site{T: t, group: fmt.Sprintf("site%d.example.com", sites.Add(1)), namespace: cluster.Namespace(t), root: t.TempDir()}
-	testcluster.Write(t, s.root, map[string]string{"crds/webs." + s.group + ".yaml": strings.ReplaceAll(crd, "GROUP", s.group)})
+	testcluster.Write(t, s.root, map[string]string{"crds/webs." + s.group + ".yaml": strings.ReplaceAll(testcluster.WebCRD, "GROUP", s.group)})
 	s.write(files)
 	s.start()
 	cluster.Served(t, s.apiVersion(), "Web")

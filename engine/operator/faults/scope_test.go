@@ -46,7 +46,7 @@ func TestScopeAtRunTime(t *testing.T) {
 	gadgets := "gadgets." + s.group
 	definition := func(scope string) string {
 		d := strings.NewReplacer("webs.GROUP", gadgets, "GROUP", gadgets, "kind: Web", "kind: Gadget", "plural: webs", "plural: gadgets",
-			"singular: web", "singular: gadget", "scope: Namespaced", "scope: "+scope).Replace(crd)
+			"singular: web", "singular: gadget", "scope: Namespaced", "scope: "+scope).Replace(testcluster.WebCRD)
 		return strings.Replace(d, "name: "+gadgets, "name: gadgets."+gadgets, 1)
 	}
 	cluster.Apply(t, "", definition("Cluster"))

@@ -147,6 +147,30 @@ func (c *Cluster) Served(t testing.TB, apiVersion, kind string) {
 	})
 }
 
+// WebCRD is the CRD of a kind Web, whose spec may hold anything; GROUP stands
+// for its API group.
+const WebCRD = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: webs.GROUP}
+spec:
+  group: GROUP
+  names: {kind: Web, plural: webs, singular: web}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, x-kubernetes-preserve-unknown-fields: true}
+          status:
+            type: object
+            properties:
+` + StatusFields
+
 // StatusFields are the fields that the engine writes in a status, as the end of
 // the CRD of a test's own kind.
 const StatusFields = `              observedGeneration: {type: integer}
