@@ -88,6 +88,7 @@ func Understand(err error, document map[string]any) *Refusal {
 	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
 		r.RetryAfter = time.Duration(seconds) * time.Second
 	}
+	r.Text += missingRule(s.Message)
 	r.Cause = cause(s)
 	r.Fields = fields(s, document)
 	for _, secret := range secrets(document) {

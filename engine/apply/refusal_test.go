@@ -52,6 +52,14 @@ func TestUnderstand(t *testing.T) {
 			metav1.Status{Code: 500, Message: `failed to convert new object (ns/a; /v1, Kind=Secret) to proper version (v1): illegal base64 data at input byte 0`},
 			Invalid, `failed to convert new object (ns/a; /v1, Kind=Secret) to proper version (v1): illegal base64 data at input byte 0`,
 		},
+		"no right": {
+			metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: `configmaps "a" is forbidden: User "u" cannot patch resource "configmaps" in API group "" in the namespace "ns"`},
+			Forbidden, `configmaps "a" is forbidden: User "u" cannot patch resource "configmaps" in API group "" in the namespace "ns"; the missing rule, in a Role in namespace "ns": {apiGroups: [""], resources: ["configmaps"], verbs: ["patch"]}`,
+		},
+		"no right in the cluster": {
+			metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: `nodes "a" is forbidden: User "u" cannot delete resource "nodes" in API group "x.example.com" at the cluster scope`},
+			Forbidden, `nodes "a" is forbidden: User "u" cannot delete resource "nodes" in API group "x.example.com" at the cluster scope; the missing rule, in a ClusterRole: {apiGroups: ["x.example.com"], resources: ["nodes"], verbs: ["delete"]}`,
+		},
 		"quota": {metav1.Status{Code: 403, Message: "exceeded quota: q"}, Forbidden, "exceeded quota: q"},
 		"going": {metav1.Status{Code: 405, Message: "create not allowed while custom resource definition is terminating"}, NotServed, "create not allowed while custom resource definition is terminating"},
 		"busy":  {metav1.Status{Code: 503, Message: "busy"}, TryAgain, "busy"},
