@@ -6,7 +6,10 @@
 //     the object if it is absent and answers 409 if it exists;
 //   - update-only: server-side apply with metadata.uid answers 409 if the
 //     object is gone and 422 if it is another one of the same name;
-//   - delete: with the uid as precondition.
+//   - patch: the same without force, under a manager of the resource's own;
+//   - delete: with the uid as precondition;
+//   - metadata of CRDs and custom resources: merged, with the uid and, where it
+//     replaces a list, the resourceVersion.
 //
 // What the server answers is understood here too: see Refusal.
 package apply

@@ -11,8 +11,8 @@
 // CRD is gone or has changed its scope. A write's answer must stand in until
 // exactly the watch that would deliver it has passed its resourceVersion, which
 // only the store behind that watch knows. And each kind needs its own last
-// error. So every kind has a feed: client-go's reflector
-// over a store of this package. What a feed promises:
+// error. So every kind has a feed: client-go's reflector over a store of this
+// package. What a feed promises:
 //
 //   - Every list is a quorum read, so a feed never starts in the past.
 //   - A feed is replaced only once its successor has synced, so that what was

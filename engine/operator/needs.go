@@ -74,6 +74,18 @@ func setsInitially(k *kind.Kind, gvk apischema.GroupVersionKind) bool {
 	})
 }
 
+// defined says whether a CRD defines a kind, be it served just now or not.
+func (o *Operator) defined(gk apischema.GroupKind) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, crd := range o.crds {
+		if crd.Spec.Group == gk.Group && crd.Spec.Names.Kind == gk.Kind {
+			return true
+		}
+	}
+	return false
+}
+
 // recorded are the kinds on record, in the version that the cluster prefers.
 // Where the cluster cannot tell whether it has them, they have no version:
 // their objects are then unknown, and nobody takes them for gone.
@@ -83,7 +95,7 @@ func (o *Operator) recorded(text string) []apischema.GroupVersionKind {
 	for _, gk := range reconcile.Recorded(text) {
 		if r, found := served.Preferred(gk); found {
 			all = append(all, r.GVK)
-		} else if served.Unknown(gk.Group) != nil {
+		} else if served.Unknown(gk.Group) != nil || o.defined(gk) {
 			all = append(all, gk.WithVersion(""))
 		}
 	}

@@ -71,7 +71,7 @@ func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, cr
 func (o *Operator) cluster() reconcile.Cluster {
 	return reconcile.Cluster{
 		Children: o.children, Reads: o.reads, Served: o.served, Resource: o.resource, Writer: o.writer,
-		Events: o.mgr.GetEventRecorder("jacquard"), DeclaresConditions: o.declaresConditions, CRD: o.crd,
+		Events: o.mgr.GetEventRecorder("jacquard"), DeclaresConditions: o.declaresConditions, Defined: o.defined, CRD: o.crd,
 	}
 }
 

@@ -44,7 +44,7 @@ func (t *turn) release(ctx context.Context, p *plan.Plan, w *view) {
 		return
 	}
 	var left findings
-	if w.unknown(&left); left.incomplete || t.found.incomplete || len(t.memory.lost) > 0 {
+	if w.unknown(&left); left.unclear || t.found.incomplete || len(t.memory.lost) > 0 {
 		return
 	}
 	if err := t.finalizers(ctx, t.otherFinalizers()); err != nil {

@@ -39,6 +39,8 @@ type Cluster struct {
 	// DeclaresConditions says whether a CRD declares status.conditions for a
 	// kind of child.
 	DeclaresConditions func(schema.GroupKind) bool
+	// Defined says whether a CRD defines a kind, be it served just now or not.
+	Defined func(schema.GroupKind) bool
 	// CRD returns the metadata of the kind's CRD, or nil.
 	CRD func(name string) metav1.Object
 }

@@ -20,13 +20,16 @@ type findings struct {
 	requeue time.Duration
 	// incomplete: not everything was applied, so nothing may be pruned.
 	incomplete bool
+	// unclear: there may be children or patches that are not known.
+	unclear bool
 }
 
 func (f *findings) add(p status.Problem) { f.problems = append(f.problems, p) }
 
-// unknown notes that something cannot be found out: what depends on it waits.
+// unknown notes that something cannot be found out.
 func (f *findings) unknown(message string) {
-	f.incomplete = true
+	f.unclear = true
+	f.again(10 * time.Second)
 	f.add(status.Problem{Severity: status.Waiting, Reason: "NotKnown", Message: message})
 }
 
@@ -105,6 +108,8 @@ func (t *turn) plan(rendered *render.Result, w *view) *plan.Plan {
 	}
 	if t.leaving() {
 		w.unknown(&t.found)
+		// What is not known may be first in order.
+		t.found.incomplete = t.found.incomplete || t.found.unclear && len(settings.DeleteOrder) > 0
 	}
 	return p
 }

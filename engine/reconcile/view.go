@@ -63,7 +63,7 @@ func (t *turn) look() *view {
 	}
 	for _, gvk := range t.version.Patched {
 		patched, err := t.cluster.Reads.Patched(gvk, uid)
-		if err != nil && !errors.Is(err, observe.ErrNotServed) {
+		if err != nil && (!errors.Is(err, observe.ErrNotServed) || t.cluster.Defined(gvk.GroupKind())) {
 			w.patchedErr = err
 		}
 		w.patched = append(w.patched, patched...)
@@ -75,7 +75,10 @@ func (t *turn) look() *view {
 // be something left.
 func (w *view) unknown(found *findings) {
 	for gvk, state := range w.state {
-		if state.Phase != observe.NotServed && (state.Phase != observe.Synced || state.Err != nil) {
+		if state.Phase == observe.NotServed && !w.cluster.Defined(gvk.GroupKind()) {
+			continue // it took its objects along
+		}
+		if state.Phase != observe.Synced || state.Err != nil {
 			found.unknown(fmt.Sprintf("what is left of kind %s is not known: %v", gvk.Kind, state.Err))
 		}
 	}
