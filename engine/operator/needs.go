@@ -39,9 +39,9 @@ func (o *Operator) childKinds(k *kind.Kind, crd *apiextensionsv1.CustomResourceD
 func (o *Operator) patchedKinds(k *kind.Kind, crd *apiextensionsv1.CustomResourceDefinition) []apischema.GroupVersionKind {
 	var all []apischema.GroupVersionKind
 	if k != nil {
-		for _, d := range k.Documents {
-			if d.Patch() && !slices.Contains(all, d.GroupVersionKind) {
-				all = append(all, d.GroupVersionKind)
+		for _, p := range k.Patches() {
+			if !slices.Contains(all, p.GroupVersionKind) {
+				all = append(all, p.GroupVersionKind)
 			}
 		}
 	}

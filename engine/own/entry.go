@@ -88,20 +88,6 @@ func (e Entry) Rest(other metav1.ManagedFieldsEntry) (*metav1.FieldsV1, error) {
 	return metav1.NewFieldsV1(string(left)), nil
 }
 
-// Owners are the names of the managers that own the field at path, sorted. An
-// entry that cannot be read owns nothing.
-func Owners(managed []metav1.ManagedFieldsEntry, path ...string) []string {
-	var names []string
-	for _, m := range managed {
-		fields, err := parse(m)
-		if err == nil && (Entry{Fields: fields}).Owns(path...) {
-			names = append(names, m.Manager)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
 // Takers are the names of the other managers that hold a field of desired
 // which the entry does not cover, sorted.
 func (e Entry) Takers(desired map[string]any) []string {

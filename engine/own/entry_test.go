@@ -158,19 +158,28 @@ func TestWipedManagedFields(t *testing.T) {
 	}
 }
 
-func TestOwners(t *testing.T) {
+func TestTakers(t *testing.T) {
 	doc := read(t, deploymentText)
+	doc["spec"].(map[string]any)["replicas"] = int64(2)
 	s := serve(t, doc)
 	s.apply(doc, us)
-	s.apply(read(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {replicas: 2}}`), them)
-	s.update("scaler", set(int64(3), "spec", "replicas"))
-	if diff := cmp.Diff([]string{"scaler"}, own.Owners(s.ManagedFields(), "spec", "replicas")); diff != "" {
-		t.Errorf("Owners of replicas (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{us}, own.Owners(s.ManagedFields(), "spec", "selector", "matchLabels")); diff != "" {
-		t.Errorf("Owners of matchLabels (-want +got):\n%s", diff)
-	}
-	if got := own.Owners(s.ManagedFields(), "spec", "paused"); got != nil {
-		t.Errorf("Owners of nothing: got %q", got)
+	for name, c := range map[string]struct {
+		take func()
+		want []string
+	}{
+		"nothing was taken":        {func() {}, nil},
+		"the replicas were scaled": {func() { s.update("scaler", set(int64(3), "spec", "replicas")) }, []string{"scaler"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.take()
+			entry, found, err := own.Ours(s.ManagedFields(), us)
+			if err != nil || !found {
+				t.Fatal(found, err)
+			}
+			if diff := cmp.Diff(c.want, entry.Takers(doc)); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+			s.apply(doc, us)
+		})
 	}
 }
