@@ -124,7 +124,7 @@ func (o *lintOptions) lint(ctx context.Context, into linted, changed func(name s
 	}
 	maps.DeleteFunc(into, func(name string, _ []flow.Finding) bool { return !slices.Contains(names, name) })
 	if len(catalog.Trouble) > 0 {
-		into[""] = lint.Faults(errors.Join(catalog.Trouble...))
+		into[""] = lint.Findings(errors.Join(catalog.Trouble...))
 	}
 	found := make([][]flow.Finding, len(names))
 	var group sync.WaitGroup

@@ -104,7 +104,7 @@ func caseFindings(t *testing.T, archive *txtar.Archive) string {
 		t.Fatal(err)
 	}
 	var text strings.Builder
-	for _, f := range append(Faults(errors.Join(catalog.Trouble...)), Check(t.Context(), catalog, widgets)...) {
+	for _, f := range append(Findings(errors.Join(catalog.Trouble...)), Check(t.Context(), catalog, widgets)...) {
 		fmt.Fprintf(&text, "%s [%s]\n", strings.ReplaceAll(f.Error(), dir+"/", ""), f.Class)
 	}
 	return text.String()

@@ -10,9 +10,9 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// Faults are the findings that an error of loading stands for: each of the
+// Findings are the findings that an error of loading stands for: each of the
 // errors that it joins, once, with the place that it begins with.
-func Faults(err error) []flow.Finding {
+func Findings(err error) []flow.Finding {
 	var found []flow.Finding
 	seen := map[string]bool{}
 	for _, one := range single(err) {

@@ -7,4 +7,4 @@ import ("context"
 )
 
 // Check stub.
-func Check(_ context.Context, c *offline.Catalog, name string) []flow.Finding { return Faults(c.Broken[name]) }
+func Check(_ context.Context, c *offline.Catalog, name string) []flow.Finding { return Findings(c.Broken[name]) }
