@@ -77,7 +77,7 @@ func (o *lintOptions) run(cmd *cobra.Command) error {
 	if err := o.lint(cmd.Context(), l, nil); err != nil {
 		return err
 	}
-	if err := p.print(o.output, l.all(), len(l)); err != nil {
+	if err := p.print(o.output, l.all(), l.kinds()); err != nil {
 		return err
 	}
 	if len(l.all()) > 0 {
@@ -103,6 +103,15 @@ func (l linted) all() []lintFinding {
 		}
 	}
 	return all
+}
+
+// kinds is how many kinds were checked.
+func (l linted) kinds() int {
+	n := len(l)
+	if _, there := l[""]; there {
+		n--
+	}
+	return n
 }
 
 // A lintFinding is a finding and the kind that it is about.

@@ -66,7 +66,12 @@ func summary(found []lintFinding, kinds int) string {
 	}
 	with := map[string]bool{}
 	for _, f := range found {
-		with[f.kind] = true
+		if f.kind != "" {
+			with[f.kind] = true
+		}
+	}
+	if len(with) == 0 {
+		return fmt.Sprintf("%s, %s", counted(kinds, "kind"), counted(len(found), "finding"))
 	}
 	return fmt.Sprintf("%s, %s in %d of them", counted(kinds, "kind"), counted(len(found), "finding"), len(with))
 }
