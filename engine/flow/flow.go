@@ -66,6 +66,10 @@ type Input struct {
 	Makes func(file string) []apischema.GroupVersionKind
 	// Config are the settings, whose values say what types they have.
 	Config map[string]any
+	// ClusterScoped says that the resource lives in no namespace.
+	ClusterScoped bool
+	// Quick asks for findings about fields only, without documents.
+	Quick bool
 }
 
 // A Flow is what following a folder's templates gave.
@@ -157,9 +161,4 @@ type Source struct {
 	Read string
 	// Path is such as "spec.env[].name"; "" is the whole.
 	Path string
-}
-
-// Follow follows the files of a folder along the ways through them.
-func Follow(in Input) *Flow {
-	return &Flow{Ways: map[string][]*Way{}, Reads: map[string]Read{}, Called: map[string]bool{}}
 }

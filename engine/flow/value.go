@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"slices"
+
 	"github.com/jacquard-operator/jacquard/engine/funcs"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
@@ -40,6 +42,12 @@ type val struct {
 	way bool
 	// piece is what include, toYaml and the like gave.
 	piece *template.Piece
+	// literals are the items of a list that is written out.
+	literals []any
+	// filled: a list or map surely has entries.
+	filled bool
+	// optional: the schema lets its map leave it out.
+	optional bool
 }
 
 func anything() *val { return &val{can: funcs.Any, longest: -1} }
@@ -188,12 +196,7 @@ func (v *val) full() bool {
 			return true
 		}
 	}
-	for _, name := range v.typ.Required() {
-		if v.typ.Kind() == schema.KindObject && name != "" {
-			return true
-		}
-	}
-	return false
+	return v.filled || v.fields == nil && slices.ContainsFunc(v.typ.Fields(), v.typ.Always)
 }
 
 func truthy(v any) bool {
