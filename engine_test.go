@@ -22,7 +22,8 @@ var layers = map[string][]string{
 	"ready":     {},
 	"status":    {},
 	"template":  {"api", "funcs", "schema"},
-	"kind":      {"api", "folder", "schema", "template"},
+	"flow":      {"funcs", "schema", "template"},
+	"kind":      {"api", "flow", "folder", "schema", "template"},
 	"render":    {"api", "kind", "schema", "template"},
 	"observe":   {"api"},
 	"plan":      {"api", "kind", "observe", "own", "render"},
@@ -146,7 +147,7 @@ func isWrite(object types.Object) bool {
 }
 
 // pure are the packages that are functions from values to values.
-var pure = []string{"api", "funcs", "schema", "template", "kind", "render", "plan", "own", "ready", "rollout", "status"}
+var pure = []string{"api", "funcs", "schema", "template", "flow", "kind", "render", "plan", "own", "ready", "rollout", "status"}
 
 // impure are imports that could tell two runs apart.
 var impure = []string{

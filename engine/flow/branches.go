@@ -95,16 +95,8 @@ func (w *walker) within(tree *parse.Tree, l *parse.ListNode, at template.Place, 
 			if spans(start, string(n.Text), at) {
 				return chain
 			}
-		case *parse.IfNode:
-			if c := w.sides(tree, n, &n.BranchNode, at, chain); c != nil {
-				return c
-			}
-		case *parse.WithNode:
-			if c := w.sides(tree, n, &n.BranchNode, at, chain); c != nil {
-				return c
-			}
-		case *parse.RangeNode:
-			if c := w.sides(tree, n, &n.BranchNode, at, chain); c != nil {
+		case *parse.IfNode, *parse.WithNode, *parse.RangeNode:
+			if c := w.sides(tree, n, at, chain); c != nil {
 				return c
 			}
 		}
@@ -112,7 +104,8 @@ func (w *walker) within(tree *parse.Tree, l *parse.ListNode, at template.Place, 
 	return nil
 }
 
-func (w *walker) sides(tree *parse.Tree, n parse.Node, b *parse.BranchNode, at template.Place, chain []turning) []turning {
+func (w *walker) sides(tree *parse.Tree, n parse.Node, at template.Place, chain []turning) []turning {
+	b := branchOf(n)
 	for s, l := range []*parse.ListNode{b.List, b.ElseList} {
 		inner := append(slices.Clone(chain), turning{fork{node: n}, side(s)})
 		if c := w.within(tree, l, at, inner); c != nil {
@@ -120,6 +113,19 @@ func (w *walker) sides(tree *parse.Tree, n parse.Node, b *parse.BranchNode, at t
 		}
 	}
 	return nil
+}
+
+// branchOf is what if, with and range have in common.
+func branchOf(n parse.Node) *parse.BranchNode {
+	switch n := n.(type) {
+	case *parse.IfNode:
+		return &n.BranchNode
+	case *parse.WithNode:
+		return &n.BranchNode
+	case *parse.RangeNode:
+		return &n.BranchNode
+	}
+	return &parse.BranchNode{}
 }
 
 // spans says whether a text that starts at one place holds another.

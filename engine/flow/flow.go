@@ -43,11 +43,15 @@ type Finding struct {
 
 // Error returns file:line:col: what is wrong (called from …).
 func (f Finding) Error() string {
-	text := f.Place.String() + ": " + f.Text
-	if f.Called.File != "" {
-		text += " (called from " + f.Called.String() + ")"
+	return f.Place.String() + ": " + f.Said()
+}
+
+// Said returns what is wrong (called from …).
+func (f Finding) Said() string {
+	if f.Called.File == "" {
+		return f.Text
 	}
-	return text
+	return f.Text + " (called from " + f.Called.String() + ")"
 }
 
 // An Input is what is to be followed.
@@ -58,7 +62,7 @@ type Input struct {
 	Files []string
 	// Root is the type of the resource.
 	Root *schema.Type
-	// Name is how messages call the resource, such as "App v1".
+	// Name is how messages call the resource, such as "Page v1".
 	Name string
 	// Live gives the type of objects that are read; nil where it is unknown.
 	Live func(apischema.GroupVersionKind) *schema.Type

@@ -19,7 +19,7 @@ func (w *way) list(l *parse.ListNode) signal {
 			return stops
 		}
 		if s := w.node(n); s != goOn {
-			if s == stops && !w.over && w.maybe == false {
+			if s == stops && !w.over {
 				w.after(l.Nodes[i+1:])
 			}
 			return s

@@ -42,12 +42,9 @@ type way struct {
 	frame       *frame
 	// args are what the calls were last given.
 	args  map[*parse.IdentifierNode][]arg
-	depth int
 	steps int
 	// asking: what is evaluated is only asked whether it is there.
 	asking bool
-	// maybe: what is evaluated may not be.
-	maybe bool
 	// ends says that the way ended, by "wait" or "fail".
 	ends string
 	// over: the bound on steps was reached.

@@ -97,7 +97,7 @@ func (c *conformer) value(value any, t *schema.Type, path []any) {
 			return
 		}
 	}
-	if text := refused(value, t); text != "" {
+	if text := refusal(value, t); text != "" {
 		c.add(path, "%s of %s %s", spelt(path), c.subject, text)
 	}
 }

@@ -30,7 +30,7 @@ func findings(class flow.Class, err error) []flow.Finding {
 		if err.Field != "" {
 			text = err.Field + ": " + text
 		}
-		return []flow.Finding{{Class: class, Place: template.Place{File: err.File, Line: err.Line, Column: err.Column}, Text: text}}
+		return []flow.Finding{{Class: class, Place: template.Place{File: err.File, Line: max(err.Line, 1), Column: max(err.Column, 1)}, Text: text}}
 	case interface{ Unwrap() []error }:
 		var all []flow.Finding
 		for _, one := range err.Unwrap() {
@@ -50,8 +50,15 @@ func plain(class flow.Class, text string) flow.Finding {
 	if m == nil || strings.Contains(m[1], " ") {
 		return flow.Finding{Class: class, Text: text}
 	}
-	place := template.Place{File: m[1]}
-	place.Line, _ = strconv.Atoi(m[2]) // digits, by the expression, or none
-	place.Column, _ = strconv.Atoi(m[3])
+	place := template.Place{File: m[1], Line: number(m[2]), Column: number(m[3])}
 	return flow.Finding{Class: class, Place: place, Text: text[len(m[0]):]}
+}
+
+// number reads digits; a place that is not told is the first.
+func number(digits string) int {
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		return 1
+	}
+	return n
 }

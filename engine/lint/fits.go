@@ -145,7 +145,7 @@ func advice(value schema.Kind, place *schema.Type) string {
 		case schema.KindInteger, schema.KindNumber, schema.KindBoolean, schema.KindIntOrString:
 			return ": use quote or toString"
 		case schema.KindList, schema.KindObject, schema.KindFreeMap:
-			return ": use toJson, or print a field of it"
+			return ": write \"{{ toJson … }}\" with the quotes, or print a field of it"
 		}
 	case schema.KindBoolean:
 		if texts {
@@ -155,16 +155,29 @@ func advice(value schema.Kind, place *schema.Type) string {
 	return ""
 }
 
-// refused says why a literal does not fit a place; "" if it does. Nothing is
-// no value: the key is left out.
+// refused says why a literal does not fit a place, and shows it; "" if it does.
+// Nothing is no value: the key is left out.
 func refused(value any, place *schema.Type) string {
+	text := refusal(value, place)
+	if text == "" || fits(schema.Of(value), place, "") != nil {
+		return text
+	}
+	text += fmt.Sprintf(", not %v", value)
+	if near := nearest(value, place.Enum()); near != "" {
+		text += "; did you mean " + near + "?"
+	}
+	return text
+}
+
+// refusal is refused for values that are not to be shown.
+func refusal(value any, place *schema.Type) string {
 	if value == nil || place.Kind() == schema.KindAny {
 		return ""
 	}
 	is := schema.Of(value)
 	if text, ok := value.(string); ok {
 		if place.Format() == schema.FormatQuantity && !isQuantity(text) {
-			return fmt.Sprintf("must be a quantity such as 500m or 1Gi, not %s", text)
+			return "must be a quantity such as 500m or 1Gi"
 		}
 	}
 	if n, ok := value.(float64); ok && place.Kind() == schema.KindInteger && n == math.Trunc(n) {
@@ -174,11 +187,7 @@ func refused(value any, place *schema.Type) string {
 		return fmt.Sprintf("must be %s, not %s%s", wanted(place), article(is.Kind()), literalAdvice(is.Kind(), place.Kind()))
 	}
 	if enum := place.Enum(); len(enum) > 0 && !slices.Contains(enum, value) {
-		text := fmt.Sprintf("must be %s, not %v", wanted(place), value)
-		if near := nearest(value, enum); near != "" {
-			text += "; did you mean " + near + "?"
-		}
-		return text
+		return "must be " + wanted(place)
 	}
 	return ""
 }

@@ -54,7 +54,7 @@ func TestFits(t *testing.T) {
 		{either, at(spec, "replicas"), "at of X must be an integer, and .v is an integer or string: use int"},
 		{whole, at(container, "image"), "at of X must be a string, and .v is an integer: use quote or toString"},
 		{truth, at(container, "image"), "at of X must be a string, and .v is a boolean: use quote or toString"},
-		{schema.ListOf(text), at(container, "image"), "at of X must be a string, and .v is a list: use toJson, or print a field of it"},
+		{schema.ListOf(text), at(container, "image"), "at of X must be a string, and .v is a list: write \"{{ toJson … }}\" with the quotes, or print a field of it"},
 		{text, at(container, "tty"), `at of X must be a boolean, and .v is a string: compare it, as in eq … "true"`},
 		{schema.Either("Always", "Never"), at(container, "imagePullPolicy"), ""},
 		{schema.Either("Always", "Sometimes"), at(container, "imagePullPolicy"), "at of X must be one of Always, Never, IfNotPresent, and .v is Sometimes in some resources"},

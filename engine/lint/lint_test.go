@@ -9,7 +9,7 @@ import (
 
 // TestShipped: nothing is found in what is shipped.
 func TestShipped(t *testing.T) {
-	for _, root := range []string{"../..", "../../examples/embedded", "../../cli/testdata/root"} {
+	for _, root := range []string{"../..", "../../examples/embedded"} {
 		c, err := offline.Load([]string{root})
 		if err != nil {
 			t.Fatal(err)

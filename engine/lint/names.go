@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/jacquard-operator/jacquard/engine/flow"
+	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 // nameLimits are how long the names of kinds can be that Kubernetes lets be
@@ -20,8 +21,6 @@ var nameLimits = map[apischema.GroupKind]int{
 	{Group: "batch", Kind: "CronJob"}: 52,                             // its Jobs have 11 more
 	// Its Pods have a label of the name and the 11 characters of a revision.
 	{Group: "apps", Kind: "StatefulSet"}: 52,
-	// Its ReplicaSets have 11 more.
-	{Group: "apps", Kind: "Deployment"}: validation.DNS1123SubdomainMaxLength - 11,
 }
 
 // names finds names and labels that can be longer than Kubernetes allows.
@@ -86,7 +85,7 @@ func (l *linter) tooLong(n *flow.Node, limit int, what string) {
 	if most <= limit {
 		return
 	}
-	l.add(TooLong, n.Place, fmt.Sprintf("%s has at most %d characters, and this can have %d: %s", what, limit, most, shorter(values, limit)))
+	l.add(TooLong, n.Place, fmt.Sprintf("%s has at most %d characters, and this can have %d: %s", what, limit, most, l.shorter(values, limit)))
 }
 
 // longest is how many characters a node has at most, -1 if that is not known,
@@ -112,22 +111,28 @@ func longest(n *flow.Node) (most int, values []*flow.Value) {
 }
 
 // shorter says how to make a text of these values short enough.
-func shorter(values []*flow.Value, limit int) string {
-	fromName := slices.ContainsFunc(values, func(v *flow.Value) bool {
-		return slices.Contains(v.Sources, flow.Source{Path: "metadata.name"})
-	})
-	suffix := strings.Builder{}
+func (l *linter) shorter(values []*flow.Value, limit int) string {
+	suffix, most := "", 0
+	fromName := false
 	for _, v := range values {
 		if text, ok := v.Const.(string); v.Known && ok {
-			suffix.WriteString(text)
+			suffix += text
+		}
+		if slices.Contains(v.Sources, flow.Source{Path: "metadata.name"}) {
+			fromName, most = true, v.MaxLen
 		}
 	}
-	rule := fmt.Sprintf("limit it in the CRD by the rule self.metadata.name.size() <= %d", limit-suffix.Len())
-	switch {
-	case fromName && suffix.Len() > 0 && limit >= validation.LabelValueMaxLength:
-		return fmt.Sprintf("use childName .metadata.name %q, or %s", strings.Trim(suffix.String(), "-."), rule)
-	case fromName:
-		return fmt.Sprintf("use trunc %d, or %s", limit, rule)
+	if !fromName {
+		return fmt.Sprintf("use trunc %d, or limit the field in the CRD with maxLength", limit)
 	}
-	return fmt.Sprintf("use trunc %d, or limit the field in the CRD with maxLength", limit)
+	rule := fmt.Sprintf("limit it in the CRD by the rule self.metadata.name.size() <= %d", limit-len(suffix))
+	metadata, _ := schema.Root(l.kind.Version).Field("metadata")
+	name, _ := metadata.Field("name")
+	switch {
+	case suffix != "" && limit >= validation.LabelValueMaxLength:
+		return fmt.Sprintf("use childName .metadata.name %q, or %s", strings.Trim(suffix, "-."), rule)
+	case most > name.MaxLength() && limit >= validation.LabelValueMaxLength:
+		return "use childName .metadata.name with what comes after it"
+	}
+	return fmt.Sprintf("use trunc %d, or %s", limit, rule)
 }

@@ -30,6 +30,9 @@ func texts(c *offline.Catalog, name string) map[string][]string {
 // complete gives a finding what only the source says: how much to underline,
 // and that braces are why it does not parse.
 func (l *linter) complete(f *flow.Finding) {
+	if f.Class == flow.Syntax && strings.HasPrefix(f.Text, "there is no annotation ") {
+		f.Class = Annotation
+	}
 	lines := l.texts[f.Place.File]
 	if f.Place.Line < 1 || f.Place.Line > len(lines) {
 		return

@@ -101,7 +101,9 @@ func (u *unusedFields) inside(t *schema.Type, path, written string) {
 // it is.
 func (u *unusedFields) read(path string) (read, whole bool) {
 	for at, how := range u.flow.Reads {
-		if how.Whole && (at == path || at == "" || within(path, at)) {
+		// What ranges over a map with declared fields reads each of them.
+		all, ranged := strings.CutSuffix(at, ".*")
+		if how.Whole && (at == path || at == "" || within(path, at)) || ranged && within(path, all) && !strings.HasPrefix(path, at) {
 			return true, true
 		}
 		read = read || at == path || within(at, path)
