@@ -54,7 +54,7 @@ func (w *way) apply(fn *parse.IdentifierNode, args []arg) *val {
 		return anything()
 	}
 	fits := w.check(fn, sig, args)
-	if own := owners[fn.Ident]; own != nil {
+	if own := owners[fn.Ident]; own != nil && fits {
 		if v := own(w, fn, args); v != nil {
 			return w.known(w.identify(fn, sig, args, v))
 		}

@@ -20,7 +20,6 @@ func (w *way) check(fn *parse.IdentifierNode, sig funcs.Signature, args []arg) b
 			fits = false
 			w.find(WrongType, w.at(fn, a), fmt.Sprintf("%s needs %s here, and %s is %s", fn.Ident, p.Fits&^funcs.Nil, w.called(w.at(fn, a), a.val), there))
 		case a.absent() && (p.Fits|p.Suspect)&funcs.Nil == 0:
-			fits = false
 			w.absent(w.at(fn, a), a.val, fmt.Sprintf("%s needs a value", fn.Ident))
 		}
 		if a.piece != nil {

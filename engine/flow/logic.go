@@ -33,7 +33,7 @@ func (w *way) logic(fn *parse.IdentifierNode, nodes []parse.Node, piped *arg) *v
 			if len(args) == 1 {
 				w.assumeArg(args[0], !and)
 			}
-			return args[len(args)-1].val
+			return w.known(args[len(args)-1].val)
 		}
 		if w.ends != "" {
 			return anything()
