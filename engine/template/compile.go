@@ -44,17 +44,19 @@ type Set struct {
 	// rendered are the files whose text some file asks for.
 	rendered map[string]bool
 	lost     map[string]bool
+	branches []*Branch
 }
 
 // A routine is one compiled template: a file or a define.
 type routine struct {
-	name  string
-	src   *source
-	body  block
-	slots int
-	asks  []Ask
-	needs []need
-	calls []*routine
+	name     string
+	src      *source
+	body     block
+	slots    int
+	asks     []Ask
+	needs    []need
+	calls    []*routine
+	branches []*Branch
 	// callsAny: it includes by a computed name.
 	callsAny bool
 }

@@ -1,0 +1,44 @@
+package template
+
+import "text/template/parse"
+
+// A Branch is one if, with or range that the author wrote; an `else if` or
+// `else with` is one of its own.
+type Branch struct {
+	// Place is where its condition stands.
+	Place Place
+	// Text is the author's own text: {{ else if .spec.tls }}.
+	Text string
+	// Range: it is a range, which is taken if there is something to go through.
+	Range bool
+	// Define is the name of the define that it stands in, or "".
+	Define string
+}
+
+// Outcome says in words what it means that the branch is taken or not.
+func (b *Branch) Outcome(taken bool) string {
+	switch {
+	case b.Range && taken:
+		return "with items"
+	case b.Range:
+		return "without items"
+	case taken:
+		return "taken"
+	}
+	return "not taken"
+}
+
+// Branches lists the branches of the folder's files and of the defines that
+// they call, in the order of the text.
+func (s *Set) Branches() []*Branch { return s.branches }
+
+// note enters a branch of the routine that is being compiled.
+func (c *compiler) note(n *parse.BranchNode) *Branch {
+	at := c.at(n.Pipe)
+	b := &Branch{Place: at.place(), Text: at.quote(), Range: n.NodeType == parse.NodeRange}
+	if c.set.files[c.into.name] != c.into {
+		b.Define = c.into.name
+	}
+	c.into.branches = append(c.into.branches, b)
+	return b
+}
