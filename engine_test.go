@@ -31,6 +31,7 @@ var layers = map[string][]string{
 	"reconcile": {"api", "apply", "kind", "observe", "own", "plan", "ready", "render", "schema", "status", "template"},
 	"operator":  {"api", "apply", "folder", "kind", "observe", "plan", "ready", "reconcile", "rollout", "schema", "status", "template"},
 	"offline":   {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
+	"golden":    {"api", "kind", "offline", "template"},
 }
 
 // forTests are packages that only tests may import; what they may do is the

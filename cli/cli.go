@@ -91,8 +91,11 @@ func tell(w io.Writer, err error) {
 	}
 }
 
-// lines are the messages that errors join, each once, in order.
+// lines are the messages that errors join, each once, in order; none of nil.
 func lines(err error) []string {
+	if err == nil {
+		return nil
+	}
 	var all []string
 	seen := map[string]bool{}
 	var walk func(error)

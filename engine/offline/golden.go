@@ -110,8 +110,16 @@ func readCase(k *kind.Kind, name, dir string) (*Case, error) {
 // that waits) by the file that wants them.
 type Outcome struct {
 	Got map[string]string
+	// Documents are those of FileWant, in the order of Traced.Result.Children:
+	// children with the annotations that say what becomes of them.
+	Documents []map[string]any
 	// Err is why nothing was rendered; then Got is empty.
 	Err error
+	// Resource is what was rendered, World what it saw and Traced the way; nil
+	// if the resource is refused.
+	Resource *Resource
+	World    *World
+	Traced   *render.Traced
 }
 
 // Run renders the children and the status of a case. Its error is about the
@@ -145,30 +153,33 @@ func openIn(dir, name string) (*File, error) { return Open(filepath.Join(dir, na
 
 func outcome(ctx context.Context, r *Resource, cluster *Cluster) (*Outcome, error) {
 	world := cluster.For(r.Kind, r.Object)
-	result, err := render.Children(ctx, r.Kind, r.Object, world)
-	status, statusErr := render.Status(ctx, r.Kind, r.Object, world)
-	if err := errors.Join(err, statusErr); err != nil {
-		return &Outcome{Err: err}, nil
-	}
-	if err := checkStatus(ctx, r, world, status); err != nil {
-		return &Outcome{Err: err}, nil
-	}
-	out := &Outcome{Got: map[string]string{}}
-	for _, w := range result.Waiting {
-		out.Got[FileWantWaits] += fmt.Sprintf("%s.yaml waits: %s\n", w.File, w.Message)
-	}
-	documents := make([]map[string]any, len(result.Children))
-	for i, child := range result.Children {
-		documents[i] = marked(child)
-	}
-	if out.Got[FileWant], err = canonical(documents); err != nil {
-		return nil, err
-	}
-	if len(status) == 0 {
+	traced := render.Trace(ctx, r.Kind, r.Object, world)
+	out := &Outcome{Resource: r, World: world, Traced: traced}
+	if out.Err = errors.Join(traced.Err, traced.StatusErr); out.Err != nil {
 		return out, nil
 	}
-	out.Got[FileWantStatus], err = canonical([]map[string]any{status})
-	return out, err
+	if out.Err = checkStatus(ctx, r, world, traced.Status); out.Err != nil {
+		return out, nil
+	}
+	return out, out.print()
+}
+
+// print makes the texts of what was rendered.
+func (o *Outcome) print() (err error) {
+	o.Got = map[string]string{}
+	for _, w := range o.Traced.Result.Waiting {
+		o.Got[FileWantWaits] += fmt.Sprintf("%s.yaml waits: %s\n", w.File, w.Message)
+	}
+	for _, child := range o.Traced.Result.Children {
+		o.Documents = append(o.Documents, marked(child))
+	}
+	if o.Got[FileWant], err = canonical(o.Documents); err != nil {
+		return err
+	}
+	if len(o.Traced.Status) > 0 {
+		o.Got[FileWantStatus], err = canonical([]map[string]any{o.Traced.Status})
+	}
+	return err
 }
 
 // marked is a child with the annotations that were taken off it: a case is
@@ -202,6 +213,15 @@ func Canonical(name, text string) (string, error) {
 	if filepath.Base(name) == FileWantWaits {
 		return strings.ReplaceAll(text, "\r\n", "\n"), nil
 	}
+	documents, err := Documents(name, text)
+	if err != nil {
+		return "", err
+	}
+	return canonical(documents)
+}
+
+// Documents are what a file wants, one by one.
+func Documents(name, text string) ([]map[string]any, error) {
 	var documents []map[string]any
 	var errs []error
 	for _, p := range split([]byte(text)) {
@@ -212,8 +232,5 @@ func Canonical(name, text string) (string, error) {
 			documents = append(documents, fields)
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
-		return "", err
-	}
-	return canonical(slices.Clip(documents))
+	return documents, errors.Join(errs...)
 }

@@ -1,6 +1,9 @@
 package template
 
-import "text/template/parse"
+import (
+	"slices"
+	"text/template/parse"
+)
 
 // A Branch is one if, with or range that the author wrote; an `else if` or
 // `else with` is one of its own.
@@ -13,6 +16,9 @@ type Branch struct {
 	Range bool
 	// Define is the name of the define that it stands in, or "".
 	Define string
+	// Constant: its condition is made of nothing but literals, so that it always
+	// goes the same way.
+	Constant bool
 }
 
 // Outcome says in words what it means that the branch is taken or not.
@@ -35,10 +41,25 @@ func (s *Set) Branches() []*Branch { return s.branches }
 // note enters a branch of the routine that is being compiled.
 func (c *compiler) note(n *parse.BranchNode) *Branch {
 	at := c.at(n.Pipe)
-	b := &Branch{Place: at.place(), Text: at.quote(), Range: n.NodeType == parse.NodeRange}
+	b := &Branch{Place: at.place(), Text: at.quote(), Range: n.NodeType == parse.NodeRange, Constant: constantNode(n.Pipe)}
 	if c.set.files[c.into.name] != c.into {
 		b.Define = c.into.name
 	}
 	c.into.branches = append(c.into.branches, b)
 	return b
+}
+
+// constantNode says whether what a node comes to is known from the text alone.
+func constantNode(node parse.Node) bool {
+	switch n := node.(type) {
+	case *parse.PipeNode:
+		return !slices.ContainsFunc(n.Cmds, func(c *parse.CommandNode) bool { return !constantNode(c) })
+	case *parse.CommandNode:
+		return !slices.ContainsFunc(n.Args, func(a parse.Node) bool { return !constantNode(a) })
+	case *parse.IdentifierNode:
+		return specials[n.Ident].call == nil
+	case *parse.StringNode, *parse.NumberNode, *parse.BoolNode, *parse.NilNode:
+		return true
+	}
+	return false
 }
