@@ -91,7 +91,7 @@ func (r *testReport) junit(o *testOptions) error {
 		}
 		suites.Suites = append(suites.Suites, suite)
 	}
-	io.WriteString(o.out, xml.Header)
+	fmt.Fprint(o.out, xml.Header)
 	encoder := xml.NewEncoder(o.out)
 	encoder.Indent("", "  ")
 	if err := encoder.Encode(suites); err != nil {

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -46,8 +45,8 @@ func (r *testReport) verdict(o *testOptions, catalog *offline.Catalog) error {
 			}
 		}
 	}
-	print := map[string]func(*testOptions) error{"text": r.text, "json": r.json, "junit": r.junit}[o.output]
-	return errors.Join(append(errs, print(o))...)
+	show := map[string]func(*testOptions) error{"text": r.text, "json": r.json, "junit": r.junit}[o.output]
+	return errors.Join(append(errs, show(o))...)
 }
 
 func (r *testReport) counts() (all, failed int) {
@@ -70,14 +69,14 @@ func (r *testReport) text(o *testOptions) error {
 			fmt.Fprintf(o.out, "none %s: no cases\n", k.Name)
 		}
 		for _, c := range k.cases {
-			io.WriteString(o.out, strings.Join(c.news, ""))
+			fmt.Fprint(o.out, strings.Join(c.news, ""))
 			verdict := "ok  "
 			if c.failed() {
 				verdict = "FAIL"
 			}
 			fmt.Fprintf(o.out, "%s %s/%s\n", verdict, k.Name, c.one.Name)
 			for _, f := range c.findings {
-				io.WriteString(o.out, indented(f))
+				fmt.Fprint(o.out, indented(f))
 			}
 		}
 	}

@@ -123,16 +123,16 @@ func (p pair) compare(name string) (string, error) {
 	case p.got == nil:
 		return fmt.Sprintf("%s: wanted, and not rendered", label), nil
 	case p.want == nil:
-		text, err := print(masked(p.got.object, nil))
+		text, err := yamlOf(masked(p.got.object, nil))
 		return diffed(fmt.Sprintf("%s: rendered, and not wanted (%s)", label, p.got.place()), side{name, ""}, side{where, text}), err
 	case reflect.DeepEqual(plain(p.want), plain(p.got.object)):
 		return "", nil
 	}
-	want, err := print(masked(p.want, p.got.object))
+	want, err := yamlOf(masked(p.want, p.got.object))
 	if err != nil {
 		return "", err
 	}
-	got, err := print(maskedAfter(p.got.object, p.want))
+	got, err := yamlOf(maskedAfter(p.got.object, p.want))
 	if err != nil {
 		return "", err
 	}
@@ -154,7 +154,7 @@ func (r *rendered) place() string {
 	return fmt.Sprintf("%s:%d", at.File, at.Line)
 }
 
-func print(o map[string]any) (string, error) {
+func yamlOf(o map[string]any) (string, error) {
 	if len(o) == 0 {
 		return "", nil
 	}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -17,93 +16,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/render"
 )
-
-// The files of a golden case. cluster.yaml, want-status.yaml and, where no file
-// waits, want-waits.txt are optional; want-error.txt excludes the other wants.
-const (
-	fileResource   = "cr.yaml"
-	fileCluster    = "cluster.yaml"
-	FileWant       = "want.yaml"
-	FileWantWaits  = "want-waits.txt"
-	FileWantError  = "want-error.txt"
-	FileWantStatus = "want-status.yaml"
-)
-
-// wants are the files that say what is wanted.
-var wants = []string{FileWant, FileWantWaits, FileWantError, FileWantStatus}
-
-// A Case is one golden case: templates/<name>/tests/<case>/.
-type Case struct {
-	Kind *kind.Kind
-	// Name is the directory's own name, Dir the directory.
-	Name, Dir string
-	// Wants are the wanted texts by file: FileWant, FileWantWaits, FileWantError
-	// and FileWantStatus, as far as they are there.
-	Wants map[string]string
-}
-
-// Cases lists the golden cases of a sound kind by name. The error joins what
-// is wrong with cases, such as a file that is none of theirs.
-func (c *Catalog) Cases(name string) ([]*Case, error) {
-	k := c.Kinds[name]
-	dir := filepath.Join(c.Roots[name], "templates", name, "tests")
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading golden cases: %w", err)
-	}
-	var cases []*Case
-	var errs []error
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") {
-			continue
-		}
-		if !e.IsDir() {
-			stem, _, _ := strings.Cut(e.Name(), ".")
-			errs = append(errs, fmt.Errorf("%s: tests/ holds a folder for each case: move this file into one, such as tests/%s/%s",
-				filepath.Join(dir, e.Name()), stem, fileResource))
-			continue
-		}
-		one, err := readCase(k, e.Name(), filepath.Join(dir, e.Name()))
-		errs = append(errs, err)
-		if err == nil {
-			cases = append(cases, one)
-		}
-	}
-	return cases, errors.Join(errs...)
-}
-
-func readCase(k *kind.Kind, name, dir string) (*Case, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, fmt.Errorf("reading golden case %s: %w", name, err)
-	}
-	one := &Case{Kind: k, Name: name, Dir: dir, Wants: map[string]string{}}
-	for _, e := range entries {
-		file := e.Name()
-		switch {
-		case file == fileResource || file == fileCluster:
-		case slices.Contains(wants, file):
-			text, err := os.ReadFile(filepath.Join(dir, file))
-			if err != nil {
-				return nil, fmt.Errorf("reading golden case %s: %w", name, err)
-			}
-			one.Wants[file] = string(text)
-		default:
-			known := append([]string{fileResource, fileCluster}, wants...)
-			return nil, fmt.Errorf("%s: a golden case holds only %s", filepath.Join(dir, file), strings.Join(known, ", "))
-		}
-	}
-	_, wantError := one.Wants[FileWantError]
-	for _, file := range []string{FileWant, FileWantWaits} {
-		if _, want := one.Wants[file]; want && wantError {
-			return nil, fmt.Errorf("%s: it has both %s and %s: a resource renders or it does not", dir, file, FileWantError)
-		}
-	}
-	return one, nil
-}
 
 // An Outcome is what a golden case came to: texts in canonical form (YAML with
 // sorted keys, documents parted by ---; for FileWantWaits a line for each file
@@ -142,11 +54,27 @@ func (c *Catalog) Run(ctx context.Context, one *Case) (*Outcome, error) {
 	if len(resources) != 1 || resources[0].Kind != one.Kind {
 		return nil, fmt.Errorf("%s: it must hold one %s", path.Join(one.Dir, fileResource), one.Kind.GVK.Kind)
 	}
+	if resources[0].Kind, err = one.configured(); err != nil {
+		return nil, err
+	}
 	cluster, err := c.Cluster(given, others)
 	if err != nil {
 		return nil, err
 	}
 	return outcome(ctx, resources[0], cluster)
+}
+
+// configured is the kind with the settings of the case.
+func (c *Case) configured() (*kind.Kind, error) {
+	name := filepath.Join(c.Dir, fileConfig)
+	data, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c.Kind, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading golden case %s: %w", c.Name, err)
+	}
+	return c.Kind.WithConfigFile(name, data)
 }
 
 func openIn(dir, name string) (*File, error) { return Open(filepath.Join(dir, name), nil) }
