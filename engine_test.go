@@ -30,6 +30,7 @@ var layers = map[string][]string{
 	"rollout":   {},
 	"reconcile": {"api", "apply", "kind", "observe", "own", "plan", "ready", "render", "schema", "status", "template"},
 	"operator":  {"api", "apply", "folder", "kind", "observe", "plan", "ready", "reconcile", "rollout", "schema", "status", "template"},
+	"survey":    {"api", "apply", "kind", "observe", "reconcile", "schema"},
 	"offline":   {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
 }
 
