@@ -43,7 +43,7 @@ func (w *write) conclude(err error) {
 	w.noteLost(err)
 	if err == nil {
 		delete(w.memory.setbacks, key)
-		w.rehearsed(nil)
+		w.rehearsed(nil, nil)
 		return
 	}
 	var h *held
@@ -57,7 +57,7 @@ func (w *write) conclude(err error) {
 		p, when = w.refused(err)
 	}
 	w.memory.fail(key, w.Hash, p, when)
-	w.rehearsed(&p)
+	w.rehearsed(&p, err)
 	w.report(p)
 	if s := w.memory.setbacks[key]; !s.until.IsZero() {
 		w.found.again(s.until.Sub(w.now))

@@ -68,8 +68,10 @@ type write struct {
 	now      time.Time
 	resource observe.Resource
 	to       *apply.Writer
-	// answer is the object as the last write was answered, or nil.
+	// answer is the object as the last write was answered, over the object that
+	// was updated; or nil.
 	answer *unstructured.Unstructured
+	over   metav1.Object
 }
 
 func (w *write) child() string { return childName(w.Step) }
@@ -246,6 +248,7 @@ func seldom(s status.Severity, reason, message string) error {
 
 func (w *write) update(ctx context.Context, o metav1.Object) error {
 	doc := w.Document
+	w.over = o
 	if len(w.Child.Policy.Initial) > 0 { // live values are sent: they must be the present ones
 		doc = doc.DeepCopy()
 		doc.SetResourceVersion(o.GetResourceVersion())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
@@ -44,13 +45,19 @@ type Act struct {
 	Step *plan.Step
 	// Answer is what the server would make of the object; nil if it refuses.
 	Answer *unstructured.Unstructured
-	// Problem is what the status would tell of it, or nil.
+	// Over is the object that is changed, perhaps only its metadata; nil if it
+	// would be created or patched.
+	Over metav1.Object
+	// Problem is what the status would tell of it, and Err why; or nil.
 	Problem *status.Problem
+	Err     error
 }
 
 // An End is a child that would be deleted or a patch that would be given back.
 type End struct {
-	Live        observe.Live
+	Live observe.Live
+	// Patch: it is a patch, of this subresource.
+	Patch       bool
 	Subresource string
 	// Answer is the object without the patch; nil for a child.
 	Answer *unstructured.Unstructured
@@ -88,7 +95,7 @@ func (r *Reconciler) Rehearse(ctx context.Context, v *Version, resource *unstruc
 		}
 		for _, g := range p.GiveBack {
 			answer, err := t.giveBack(ctx, g)
-			out.Ends = append(out.Ends, End{g.Live, g.Subresource, answer, err})
+			out.Ends = append(out.Ends, End{g.Live, true, g.Subresource, answer, err})
 		}
 	}
 	out.Problems, out.Unknown = t.found.problems, view.notKnown()
@@ -114,9 +121,9 @@ func (r *Reconciler) rehearsing(v *Version, resource *unstructured.Unstructured)
 }
 
 // rehearsed takes down what came of a write that was only tried.
-func (w *write) rehearsed(p *status.Problem) {
+func (w *write) rehearsed(p *status.Problem, err error) {
 	if w.rehearsal != nil {
-		w.rehearsal.Acts = append(w.rehearsal.Acts, Act{w.Step, w.answer, p})
+		w.rehearsal.Acts = append(w.rehearsal.Acts, Act{w.Step, w.answer, w.over, p, err})
 	}
 }
 

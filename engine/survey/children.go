@@ -59,13 +59,14 @@ func (c *children) of(gvk schema.GroupVersionKind) found {
 func (c *children) list(gvk schema.GroupVersionKind) found {
 	r, state := c.survey.state(gvk)
 	if state.Phase != observe.Synced {
+		c.trouble(state.Err)
 		return found{state: state}
 	}
 	objects, err := c.everywhere(r, func(namespace string) ([]metav1.Object, error) {
 		return bodies(c.survey.objects, r, namespace).all(c.ctx, metav1.ListOptions{LabelSelector: c.selector()})
 	})
 	if err != nil {
-		return found{state: observe.State{Err: err}}
+		return found{state: observe.State{Err: c.trouble(err)}}
 	}
 	f := found{state: observe.State{Phase: observe.Synced, Holds: observe.Body}, by: map[types.UID][]observe.Live{}}
 	for _, o := range objects {

@@ -66,7 +66,7 @@ func (r *reads) ask(q observe.Query) ([]observe.Live, error) {
 	if q.Selector != nil {
 		key.selector = q.Selector.String()
 	}
-	return r.queries.get(key, func() ([]observe.Live, error) {
+	all, err := r.queries.get(key, func() ([]observe.Live, error) {
 		resource, state := r.survey.state(q.Scope.GroupVersionKind)
 		if state.Phase != observe.Synced {
 			return nil, state.Err
@@ -88,6 +88,7 @@ func (r *reads) ask(q observe.Query) ([]observe.Live, error) {
 		}
 		return all, nil
 	})
+	return all, r.trouble(err)
 }
 
 func lookup(ctx context.Context, client dynamic.Interface, r observe.Resource, key asked) ([]observe.Live, error) {
@@ -114,7 +115,7 @@ func (r *reads) Patched(gvk schema.GroupVersionKind, uid types.UID) ([]observe.L
 	}
 	by, err := r.patched.get(gvk, func() (map[types.UID][]observe.Live, error) { return r.patchers(resource) })
 	if err != nil {
-		return nil, err
+		return nil, r.trouble(err)
 	}
 	var all []observe.Live
 	for _, l := range by[uid] {

@@ -106,8 +106,9 @@ type View struct {
 	version   *reconcile.Version
 	resources []*unstructured.Unstructured
 
-	mu    sync.Mutex
-	notes []string
+	mu       sync.Mutex
+	notes    []string
+	troubles []string
 }
 
 // View looks at resources of a kind through its folder, nil if there is none.
@@ -156,6 +157,36 @@ func (v *View) note(text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.notes = append(v.notes, text)
+}
+
+// Troubles say what could not be read, sorted: what depends on it is not known.
+func (v *View) Troubles() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	slices.Sort(v.troubles)
+	return slices.Compact(slices.Clone(v.troubles))
+}
+
+func (v *View) trouble(err error) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if err != nil && !errors.Is(err, observe.ErrNotServed) {
+		v.troubles = append(v.troubles, err.Error())
+	}
+	return err
+}
+
+// Whole reads an object, nil if there is none, as it is.
+func (v *View) Whole(gvk schema.GroupVersionKind, namespace, name string) (*observe.Live, error) {
+	r, state := v.survey.state(gvk)
+	if state.Phase != observe.Synced {
+		return nil, state.Err
+	}
+	found, err := lookup(v.ctx, v.survey.objects, r, asked{namespace: namespace, name: name})
+	if err != nil || len(found) == 0 {
+		return nil, v.trouble(err)
+	}
+	return &found[0], nil
 }
 
 // abreast is how many kinds are listed at the same time.
