@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 	"k8s.io/utils/ptr"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 )
 
@@ -34,8 +36,22 @@ func (w *Writer) dryRun() []string {
 	return nil
 }
 
-// person is the field manager under which a person's file is tried.
-const person = "kubectl"
+// applier is the field manager under which a file is tried: whoever server-side
+// applied the resource last, so that what the file says no more goes; else that
+// of kubectl.
+func applier(live *unstructured.Unstructured) string {
+	manager, last := "kubectl", time.Time{}
+	if live == nil {
+		return manager
+	}
+	for _, m := range live.GetManagedFields() {
+		ours := m.Manager == api.FieldManager || m.Subresource != "" || m.Operation != metav1.ManagedFieldsOperationApply
+		if !ours && m.Time != nil && m.Time.After(last) {
+			manager, last = m.Manager, m.Time.Time
+		}
+	}
+	return manager
+}
 
 // TryFile asks what the server would make of a custom resource if a person
 // applied this document, as kubectl does: where the live object (nil: there is
@@ -45,7 +61,7 @@ func (w *Writer) TryFile(ctx context.Context, r observe.Resource, doc, live *uns
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
 	how, patch, opts := types.ApplyPatchType, []byte(nil), metav1.PatchOptions{
-		FieldManager: person, DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict,
+		FieldManager: applier(live), DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict,
 	}
 	modified, err := json.Marshal(doc.Object)
 	if err != nil {
