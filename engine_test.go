@@ -30,6 +30,8 @@ var layers = map[string][]string{
 	"rollout":   {},
 	"reconcile": {"api", "apply", "kind", "observe", "own", "plan", "ready", "render", "schema", "status", "template"},
 	"operator":  {"api", "apply", "folder", "kind", "observe", "plan", "ready", "reconcile", "rollout", "schema", "status", "template"},
+	"survey":    {"api", "apply", "kind", "observe", "reconcile", "schema"},
+	"diff":      {"api", "apply", "kind", "operator", "plan", "reconcile", "render", "rollout", "status", "survey"},
 	"offline":   {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
 	"golden":    {"api", "kind", "offline", "template"},
 }

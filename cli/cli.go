@@ -17,7 +17,21 @@ const (
 	exitOK     = 0
 	exitFailed = 1 // findings or errors
 	exitUsage  = 2
+	// exitWrong is that of diff for errors: there 1 means that there are changes.
+	exitWrong = 2
 )
+
+// An exit is an error that says the exit code.
+type exit struct {
+	code int
+	err  error
+}
+
+// Error returns what is wrong.
+func (e *exit) Error() string { return e.err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *exit) Unwrap() error { return e.err }
 
 // errFindings is the error of a command that has said already what is wrong.
 var errFindings = errors.New("there are findings")
@@ -38,6 +52,11 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case !started:
 		fmt.Fprintf(stderr, "%s: %v\nSee: %s --help\n", ran.CommandPath(), err, ran.CommandPath())
 		return exitUsage
+	}
+	var coded *exit
+	if errors.As(err, &coded) {
+		tell(stderr, coded.err)
+		return coded.code
 	}
 	tell(stderr, err)
 	return exitFailed
@@ -61,7 +80,7 @@ func newRoot(started *bool) *cobra.Command {
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newApprove(), newRun(), newRender(), newTest(), newVersion())
+	root.AddCommand(newApprove(), newDiff(), newRun(), newRender(), newTest(), newVersion())
 	return root
 }
 
