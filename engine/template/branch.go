@@ -2,6 +2,7 @@ package template
 
 import (
 	"slices"
+	"strings"
 	"text/template/parse"
 )
 
@@ -37,6 +38,51 @@ func (b *Branch) Outcome(taken bool) string {
 // Branches lists the branches of the folder's files and of the defines that
 // they call, in the order of the text.
 func (s *Set) Branches() []*Branch { return s.branches }
+
+// A Turn is one of the two arms of a branch: the text that it prints if it is
+// taken, or if it is not.
+type Turn struct {
+	Branch *Branch
+	Taken  bool
+}
+
+// A stretch is a text between actions that begins at an offset, and the arms
+// that it stands in, outermost first.
+type stretch struct {
+	from  int
+	turns []Turn
+}
+
+// Turns are the arms that a line of a file's own text stands in, outermost
+// first. The line begins with text.
+func (s *Set) Turns(name string, line int) []Turn {
+	file := s.files[name]
+	if file == nil {
+		return nil
+	}
+	begins := 0
+	for text := range strings.Lines(file.src.text) {
+		if line--; line < 1 {
+			break
+		}
+		begins += len(text)
+	}
+	var turns []Turn
+	for _, t := range file.texts { // in the order of the text
+		if t.from <= begins {
+			turns = t.turns
+		}
+	}
+	return turns
+}
+
+// arm compiles one arm of a branch.
+func (c *compiler) arm(t Turn, n *parse.ListNode) (b block) {
+	c.turns = append(c.turns, t)
+	c.scoped(func() { b = c.list(n) })
+	c.turns = c.turns[:len(c.turns)-1]
+	return b
+}
 
 // note enters a branch of the routine that is being compiled.
 func (c *compiler) note(n *parse.BranchNode) *Branch {

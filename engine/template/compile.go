@@ -57,6 +57,7 @@ type routine struct {
 	needs    []need
 	calls    []*routine
 	branches []*Branch
+	texts    []stretch
 	// callsAny: it includes by a computed name.
 	callsAny bool
 }
@@ -210,6 +211,8 @@ type compiler struct {
 	scope []string // names of the variables in scope; their index is the slot
 	most  int
 	errs  []error
+	// turns are the arms that the node being compiled stands in.
+	turns []Turn
 	// piped is the command whose value the one being compiled gets.
 	piped *parse.CommandNode
 	// made are the variables that hold something other than a field as it

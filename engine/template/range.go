@@ -21,8 +21,8 @@ func (c *compiler) rangeOver(n *parse.BranchNode) stmt {
 			s.key = c.target(n.Pipe, 0)
 			s.value = c.target(n.Pipe, 1)
 		}
-		c.scoped(func() { s.body = c.list(n.List) })
-		c.scoped(func() { s.none = c.list(n.ElseList) })
+		s.body = c.arm(Turn{s.branch, true}, n.List)
+		s.none = c.arm(Turn{s.branch, false}, n.ElseList)
 	})
 	return s
 }

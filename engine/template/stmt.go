@@ -1,6 +1,7 @@
 package template
 
 import (
+	"slices"
 	"text/template/parse"
 )
 
@@ -71,6 +72,7 @@ func (c *compiler) list(n *parse.ListNode) block {
 func (c *compiler) stmt(node parse.Node) stmt {
 	switch n := node.(type) {
 	case *parse.TextNode:
+		c.into.texts = append(c.into.texts, stretch{int(n.Pos), slices.Clone(c.turns)})
 		return &textStmt{at: c.at(n), text: string(n.Text)}
 	case *parse.ActionNode:
 		return c.action(n)
@@ -121,8 +123,8 @@ func (c *compiler) branch(n *parse.BranchNode, with bool) stmt {
 		if len(n.Pipe.Decl) > 0 {
 			s.slot = c.target(n.Pipe, 0)
 		}
-		c.scoped(func() { s.then = c.list(n.List) })
-		c.scoped(func() { s.orElse = c.list(n.ElseList) })
+		s.then = c.arm(Turn{s.branch, true}, n.List)
+		s.orElse = c.arm(Turn{s.branch, false}, n.ElseList)
 	})
 	return s
 }
