@@ -34,6 +34,7 @@ var layers = map[string][]string{
 	"diff":      {"api", "apply", "kind", "operator", "plan", "reconcile", "render", "rollout", "status", "survey"},
 	"offline":   {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
 	"golden":    {"api", "kind", "offline", "template"},
+	"explain":   {"api", "kind", "own", "ready", "render", "template"},
 }
 
 // forTests are packages that only tests may import; what they may do is the
