@@ -32,6 +32,7 @@ var layers = map[string][]string{
 	"operator":  {"api", "apply", "folder", "kind", "observe", "plan", "ready", "reconcile", "rollout", "schema", "status", "template"},
 	"survey":    {"api", "apply", "kind", "observe", "reconcile", "schema"},
 	"diff":      {"api", "apply", "kind", "operator", "plan", "reconcile", "render", "rollout", "status", "survey"},
+	"tree":      {"api", "observe", "plan", "ready", "reconcile", "schema", "survey"},
 	"offline":   {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
 	"golden":    {"api", "kind", "offline", "template"},
 	"explain":   {"api", "kind", "own", "ready", "render", "template"},

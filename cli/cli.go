@@ -80,7 +80,7 @@ func newRoot(started *bool) *cobra.Command {
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newApprove(), newDiff(), newExplain(), newRun(), newRender(), newTest(), newVersion())
+	root.AddCommand(newApprove(), newDiff(), newExplain(), newRun(), newRender(), newTest(), newTree(), newVersion())
 	return root
 }
 

@@ -38,3 +38,16 @@ func (s *Served) Named(name string) []Resource {
 func calls(r metav1.APIResource, name string) bool {
 	return strings.EqualFold(r.Kind, name) || r.Name == name || r.SingularName == name || slices.Contains(r.ShortNames, name)
 }
+
+// InGroup returns the namespaced kinds of a group that can be listed, in the
+// versions that the cluster prefers.
+func (s *Served) InGroup(group string) []Resource {
+	var all []Resource
+	for gk, gvk := range s.preferred {
+		if r := s.resources[gvk]; gk.Group == group && r.Namespaced && r.Verbs.Has("list") {
+			all = append(all, r)
+		}
+	}
+	slices.SortFunc(all, func(a, b Resource) int { return strings.Compare(a.GVK.Kind, b.GVK.Kind) })
+	return all
+}

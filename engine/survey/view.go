@@ -125,9 +125,26 @@ func (s *Survey) View(ctx context.Context, k *Kind, folder *kind.Kind, resources
 		Served: s.served, Defined: func(gk schema.GroupKind) bool { return s.definesKind(ctx, gk) },
 	})
 	if k.Unread != nil {
-		v.note(fmt.Sprintf("%v; so it is not known which kinds of children were made before, and what the folder does not make any more may be missing here", k.Unread))
+		v.told()
+		v.note(fmt.Sprintf("%v; so of the kinds of children that were made before, only those that the resource's status tells of are known", k.Unread))
 	}
 	return v
+}
+
+// told adds the kinds of children that the resources' statuses tell of.
+func (v *View) told() {
+	for _, o := range v.resources {
+		items, _, _ := unstructured.NestedSlice(o.Object, "status", "children")
+		for _, item := range items {
+			m, _ := item.(map[string]any)
+			apiVersion, _ := m["apiVersion"].(string)
+			name, _ := m["kind"].(string)
+			gvk := schema.FromAPIVersionAndKind(apiVersion, name)
+			if _, served := v.survey.served.Resource(gvk); served {
+				v.version.Children[gvk] = observe.Body
+			}
+		}
+	}
 }
 
 func shown(crd *apiextensionsv1.CustomResourceDefinition, version string) *crdschema.Version {

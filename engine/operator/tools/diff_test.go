@@ -2,13 +2,10 @@ package tools
 
 import (
 	"encoding/base64"
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jacquard-operator/jacquard/engine/diff"
 	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
@@ -69,6 +66,13 @@ metadata:
 spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
 {{- end }}
 `,
+	"service.yaml": `{{- if .spec.balanced }}
+apiVersion: v1
+kind: Service
+metadata: {name: {{ .metadata.name }}}
+spec: {type: LoadBalancer, selector: {web: {{ .metadata.name }}}, ports: [{port: 80}]}
+{{- end }}
+`,
 	"foreign.yaml": `{{- if .spec.foreign }}
 apiVersion: v1
 kind: ConfigMap
@@ -126,9 +130,7 @@ func TestEach(t *testing.T) {
 	s := build(t, everything)
 	s.apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: theirs}\ndata: {text: theirs}\n")
 	s.apply(s.web(spec + ", extra: true, claim: true, patch: theirs"))
-	s.start()
-	s.patient("a")
-	s.operator.Stop(t)
+	s.run()
 	next := "text: two, size: 2, replicas: 3, token: tok-secret-two, patch: theirs"
 	file := s.file(s.web(next))
 	want := map[string]diff.Verb{
@@ -181,31 +183,5 @@ func (s *site) unseen(a answer, name string, secrets ...string) {
 		}
 	}
 }
-
-// patient waits until a resource whose claim never gets bound has been served.
-func (s *site) patient(name string) {
-	s.Helper()
-	testcluster.Eventually(s, name+" is served", func() error {
-		for _, want := range [][2]string{{"ConfigMap", name + "-settings"}, {"Secret", name + "-login"}, {"ConfigMap", name + "-fixed"}} {
-			if _, err := cluster.Get("v1", want[0], s.namespace, want[1]); err != nil {
-				return err
-			}
-		}
-		o, err := cluster.Get("v1", "ConfigMap", s.namespace, "theirs")
-		if err != nil {
-			return err
-		}
-		if !slices.ContainsFunc(o.GetManagedFields(), func(m managed) bool { return strings.HasPrefix(m.Manager, "jacquard-") }) {
-			return fmt.Errorf("it is not patched")
-		}
-		resource, err := cluster.Get(s.apiVersion(), "Web", s.namespace, name)
-		if err != nil {
-			return err
-		}
-		return testcluster.IsCondition(resource, "Ready", "False", "ChildrenNotReady")
-	})
-}
-
-type managed = metav1.ManagedFieldsEntry
 
 func base64Of(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
