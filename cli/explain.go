@@ -45,7 +45,7 @@ stdin), and --case is a golden case: neither needs a cluster; --cluster is a fil
 that stands for one.
 
 Of values only numbers, booleans and lengths are shown, and nothing of Secrets.`,
-		Example: `  jacquard explain app/team-a/shop
+		Example: `  jacquard explain webs.example.com/team-a/shop
   jacquard explain resource.yaml --cluster cluster.yaml
   jacquard explain --case apps.example.com/plain`,
 		Args: func(_ *cobra.Command, args []string) error { return o.check(args) },
@@ -81,7 +81,9 @@ func (o *explainOptions) run(cmd *cobra.Command, args []string) (err error) {
 	if o.golden != "" {
 		errs = append(errs, o.goldenCase(cmd.Context()))
 	}
-	for _, arg := range o.live(args, &errs, cmd.Context()) {
+	rest, err := o.live(cmd.Context(), args)
+	errs = append(errs, err)
+	for _, arg := range rest {
 		errs = append(errs, o.file(cmd, arg))
 	}
 	return errors.Join(append(errs, o.print(cmd))...)

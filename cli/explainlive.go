@@ -16,8 +16,9 @@ import (
 )
 
 // live explains the arguments that name live resources and returns the others.
-func (o *explainOptions) live(args []string, errs *[]error, ctx context.Context) (rest []string) {
+func (o *explainOptions) live(ctx context.Context, args []string) (rest []string, err error) {
 	var s *sight
+	var errs []error
 	for _, arg := range args {
 		t, ok := targetOf(arg, "")
 		if !ok {
@@ -25,20 +26,18 @@ func (o *explainOptions) live(args []string, errs *[]error, ctx context.Context)
 			continue
 		}
 		if s == nil {
-			var err error
 			if s, err = o.open(ctx, o.catalog); err != nil {
-				*errs = append(*errs, err)
-				return nil
+				return nil, err
 			}
 		}
 		if t.namespace == "" {
 			t.namespace = o.place()
 		}
 		if err := o.target(ctx, s, t); err != nil {
-			*errs = append(*errs, fmt.Errorf("explaining %s: %w", arg, err))
+			errs = append(errs, fmt.Errorf("explaining %s: %w", arg, err))
 		}
 	}
-	return rest
+	return rest, errors.Join(errs...)
 }
 
 // target explains one live resource.
