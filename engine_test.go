@@ -32,7 +32,12 @@ var layers = map[string][]string{
 	"reconcile": {"api", "apply", "kind", "observe", "own", "plan", "ready", "render", "schema", "status", "template"},
 	"operator":  {"api", "apply", "folder", "kind", "observe", "plan", "ready", "reconcile", "rollout", "schema", "status", "template"},
 	"lint":      {"api", "flow", "folder", "kind", "offline", "render", "schema", "template"},
+	"survey":    {"api", "apply", "kind", "observe", "reconcile", "schema"},
+	"diff":      {"api", "apply", "kind", "operator", "plan", "reconcile", "render", "rollout", "status", "survey"},
+	"tree":      {"api", "observe", "plan", "ready", "reconcile", "schema", "survey"},
 	"offline":   {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
+	"golden":    {"api", "kind", "offline", "template"},
+	"explain":   {"api", "kind", "own", "ready", "render", "template"},
 }
 
 // forTests are packages that only tests may import; what they may do is the

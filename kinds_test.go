@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"bytes"
 	"go/ast"
 	"os"
 	"path"
@@ -12,6 +13,8 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/jacquard-operator/jacquard/cli"
 )
 
 // shipped reads the CRDs of the kinds that ship.
@@ -88,6 +91,20 @@ func cases(t *testing.T, name string) int {
 		}
 	}
 	return n
+}
+
+// TestEveryBranchIsCovered: the golden cases take every branch of the shipped
+// templates both ways.
+func TestEveryBranchIsCovered(t *testing.T) {
+	var out, trouble bytes.Buffer
+	if code := cli.Main([]string{"test", "--coverage=100"}, strings.NewReader(""), &out, &trouble); code != 0 {
+		t.Errorf("jacquard test --coverage=100: exit %d: %s%s", code, trouble.String(), out.String())
+	}
+	for _, name := range stems(t, "crds/*.yaml") {
+		if !strings.Contains(out.String(), "ok   "+name+": ") {
+			t.Errorf("nothing is said of what is covered of %s", name)
+		}
+	}
 }
 
 // A taboo is how one kind could be named, and where that counts.

@@ -21,14 +21,18 @@ func (a *access) flags(cmd *cobra.Command) {
 // config is the access to the cluster of --kubeconfig, of KUBECONFIG, of the
 // Pod's service account, or of ~/.kube/config.
 func (a *access) config() (*rest.Config, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = a.kubeconfig
-	cfg, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: a.context}).ClientConfig()
+	cfg, err := a.loader().ClientConfig()
 	if err != nil {
 		return nil, fmt.Errorf("finding the cluster: %w", err)
 	}
 	cfg.UserAgent = "jacquard/" + Version()
 	return cfg, nil
+}
+
+func (a *access) loader() clientcmd.ClientConfig {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = a.kubeconfig
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: a.context})
 }
 
 // podNamespace is the namespace of the Pod that this runs in, or "".

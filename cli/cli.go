@@ -17,7 +17,21 @@ const (
 	exitOK     = 0
 	exitFailed = 1 // findings or errors
 	exitUsage  = 2
+	// exitWrong is that of diff for errors: there 1 means that there are changes.
+	exitWrong = 2
 )
+
+// An exit is an error that says the exit code.
+type exit struct {
+	code int
+	err  error
+}
+
+// Error returns what is wrong.
+func (e *exit) Error() string { return e.err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *exit) Unwrap() error { return e.err }
 
 // errFindings is the error of a command that has said already what is wrong.
 var errFindings = errors.New("there are findings")
@@ -38,6 +52,11 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case !started:
 		fmt.Fprintf(stderr, "%s: %v\nSee: %s --help\n", ran.CommandPath(), err, ran.CommandPath())
 		return exitUsage
+	}
+	var coded *exit
+	if errors.As(err, &coded) {
+		tell(stderr, coded.err)
+		return coded.code
 	}
 	tell(stderr, err)
 	return exitFailed
@@ -61,7 +80,7 @@ func newRoot(started *bool) *cobra.Command {
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newApprove(), newRun(), newLint(), newRender(), newTest(), newVersion())
+	root.AddCommand(newApprove(), newDiff(), newExplain(), newLint(), newRender(), newRun(), newTest(), newTree(), newVersion())
 	return root
 }
 
@@ -91,8 +110,11 @@ func tell(w io.Writer, err error) {
 	}
 }
 
-// lines are the messages that errors join, each once, in order.
+// lines are the messages that errors join, each once, in order; none of nil.
 func lines(err error) []string {
+	if err == nil {
+		return nil
+	}
 	var all []string
 	seen := map[string]bool{}
 	var walk func(error)

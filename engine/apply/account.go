@@ -12,6 +12,8 @@ type accounts struct {
 	cfg     *rest.Config
 	mu      sync.Mutex
 	writers map[string]*Writer
+	// dry: their writes are dry runs.
+	dry bool
 }
 
 // As returns a Writer that acts as a service account, by impersonation: it can
@@ -34,6 +36,7 @@ func (w *Writer) As(namespace, name string) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("acting as service account %s: %w", key, err)
 	}
+	one.dry = a.dry
 	a.writers[key] = one
 	return one, nil
 }

@@ -47,6 +47,8 @@ type Refusal struct {
 	RetryAfter time.Duration
 	// Text says why, without values of the document.
 	Text string
+	// Rule is the rule that would allow it, if RBAC refused; else "".
+	Rule string
 	Err  error
 }
 
@@ -88,7 +90,8 @@ func Understand(err error, document map[string]any) *Refusal {
 	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
 		r.RetryAfter = time.Duration(seconds) * time.Second
 	}
-	r.Text += missingRule(s.Message)
+	r.Rule = missingRule(s.Message)
+	r.Text += r.Rule
 	r.Cause = cause(s)
 	r.Fields = fields(s, document)
 	for _, secret := range secrets(document) {

@@ -31,6 +31,8 @@ type Writer struct {
 	objects  dynamic.Interface
 	metadata metadata.Interface
 	accounts *accounts
+	// dry: the server is asked what it would do, and changes nothing.
+	dry bool
 }
 
 // requestLimit is how long the server may take over one request before it
@@ -74,12 +76,16 @@ func (w *Writer) Update(ctx context.Context, r observe.Resource, doc *unstructur
 }
 
 // Probe asks whether the server would create the document, by a dry run under
-// a name that nobody has.
-func (w *Writer) Probe(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured) error {
+// a name that nobody has, and returns what it would make of it.
+func (w *Writer) Probe(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	probe := doc.DeepCopy()
 	probe.SetName("probe-" + string(uuid.NewUUID()))
-	_, err := w.apply(ctx, r, with(probe, "resourceVersion", "1"), request{dryRun: []string{metav1.DryRunAll}})
-	return err
+	answer, err := w.Dry().apply(ctx, r, with(probe, "resourceVersion", "1"), request{})
+	if err != nil {
+		return nil, err
+	}
+	answer.SetName(doc.GetName())
+	return answer, nil
 }
 
 // A request is how a document is applied: as ours and with force, unless it
@@ -87,7 +93,6 @@ func (w *Writer) Probe(ctx context.Context, r observe.Resource, doc *unstructure
 type request struct {
 	manager      string
 	subresources []string
-	dryRun       []string
 }
 
 // apply server-side applies a document that has a precondition in its metadata.
@@ -100,7 +105,7 @@ func (w *Writer) apply(ctx context.Context, r observe.Resource, doc *unstructure
 	}
 	opts := metav1.PatchOptions{
 		FieldManager: cmp.Or(how.manager, api.FieldManager), Force: ptr.To(how.manager == ""),
-		DryRun: how.dryRun, FieldValidation: metav1.FieldValidationStrict,
+		DryRun: w.dryRun(), FieldValidation: metav1.FieldValidationStrict,
 	}
 	if scheme.Scheme.Recognizes(doc.GroupVersionKind()) {
 		// The types of the server find unknown fields by themselves, and it
@@ -141,6 +146,7 @@ func (w *Writer) Delete(ctx context.Context, r observe.Resource, o metav1.Object
 	return w.of(r, o.GetNamespace()).Delete(ctx, o.GetName(), metav1.DeleteOptions{
 		Preconditions:     &metav1.Preconditions{UID: &uid},
 		PropagationPolicy: &propagation,
+		DryRun:            w.dryRun(),
 	})
 }
 
@@ -163,7 +169,7 @@ func (w *Writer) Whose(ctx context.Context, r observe.Resource, namespace, name 
 
 // DropEntry drops one entry of an object's managedFields, if the object is
 // still at that resourceVersion.
-func (w *Writer) DropEntry(ctx context.Context, r observe.Resource, o metav1.Object, index int) (*unstructured.Unstructured, error) {
+func (w *Writer) DropEntry(ctx context.Context, r observe.Resource, o *unstructured.Unstructured, index int) (*unstructured.Unstructured, error) {
 	return w.entry(ctx, r, o, map[string]any{"op": "remove", "path": fmt.Sprintf("/metadata/managedFields/%d", index)})
 }
 
@@ -175,12 +181,15 @@ type Cut struct {
 
 // CutEntry cuts an entry of an object's managedFields, if the object is still
 // at that resourceVersion.
-func (w *Writer) CutEntry(ctx context.Context, r observe.Resource, o metav1.Object, cut Cut) (*unstructured.Unstructured, error) {
+func (w *Writer) CutEntry(ctx context.Context, r observe.Resource, o *unstructured.Unstructured, cut Cut) (*unstructured.Unstructured, error) {
 	return w.entry(ctx, r, o, map[string]any{"op": "replace", "path": fmt.Sprintf("/metadata/managedFields/%d/fieldsV1", cut.Index), "value": cut.Fields})
 }
 
 // entry changes one entry of managedFields by a JSON patch.
-func (w *Writer) entry(ctx context.Context, r observe.Resource, o metav1.Object, change map[string]any) (*unstructured.Unstructured, error) {
+func (w *Writer) entry(ctx context.Context, r observe.Resource, o *unstructured.Unstructured, change map[string]any) (*unstructured.Unstructured, error) {
+	if w.dry { // o is the answer to a dry run: the server's entries are not the same
+		return o, nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
 	patch, err := json.Marshal([]map[string]any{
@@ -189,7 +198,7 @@ func (w *Writer) entry(ctx context.Context, r observe.Resource, o metav1.Object,
 	if err != nil {
 		return nil, err
 	}
-	answer, err := w.of(r, o.GetNamespace()).Patch(ctx, o.GetName(), types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: api.FieldManager})
+	answer, err := w.of(r, o.GetNamespace()).Patch(ctx, o.GetName(), types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: api.FieldManager, DryRun: w.dryRun()})
 	if apierrors.IsInvalid(err) {
 		// A test that fails is answered as if the patch were at fault.
 		return nil, apierrors.NewConflict(r.GVR.GroupResource(), o.GetName(), errors.New("it changed meanwhile"))
@@ -210,7 +219,7 @@ func (w *Writer) Status(ctx context.Context, r observe.Resource, resource *unstr
 		return nil, fmt.Errorf("encoding status: %w", err)
 	}
 	return w.of(r, resource.GetNamespace()).Patch(ctx, resource.GetName(), types.ApplyPatchType, body,
-		metav1.PatchOptions{FieldManager: api.FieldManager, Force: ptr.To(true)}, "status")
+		metav1.PatchOptions{FieldManager: api.FieldManager, Force: ptr.To(true), DryRun: w.dryRun()}, "status")
 }
 
 var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
@@ -226,7 +235,7 @@ func (w *Writer) Metadata(ctx context.Context, r observe.Resource, o metav1.Obje
 	if err != nil {
 		return nil, err
 	}
-	return w.of(r, o.GetNamespace()).Patch(ctx, o.GetName(), types.MergePatchType, body, metav1.PatchOptions{FieldManager: api.FieldManager})
+	return w.of(r, o.GetNamespace()).Patch(ctx, o.GetName(), types.MergePatchType, body, metav1.PatchOptions{FieldManager: api.FieldManager, DryRun: w.dryRun()})
 }
 
 // InstallCRD server-side applies a CRD.
@@ -235,6 +244,6 @@ func (w *Writer) InstallCRD(ctx context.Context, crd *unstructured.Unstructured)
 	if err != nil {
 		return err
 	}
-	_, err = w.objects.Resource(crds).Patch(ctx, crd.GetName(), types.ApplyPatchType, body, metav1.PatchOptions{FieldManager: api.FieldManager + "-install", Force: ptr.To(true)})
+	_, err = w.objects.Resource(crds).Patch(ctx, crd.GetName(), types.ApplyPatchType, body, metav1.PatchOptions{FieldManager: api.FieldManager + "-install", Force: ptr.To(true), DryRun: w.dryRun()})
 	return err
 }

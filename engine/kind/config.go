@@ -116,6 +116,20 @@ func (k *Kind) WithConfig(config map[string]any) (*Kind, error) {
 	return &with, errors.Join(errs...)
 }
 
+// WithConfigFile is WithConfig with the settings of a file that is written as
+// config.yaml is; shown is how errors call it.
+func (k *Kind) WithConfigFile(shown string, data []byte) (*Kind, error) {
+	config, err := readConfig(&folder.File{Name: "config.yaml", Shown: shown, Data: data})
+	if err != nil {
+		return nil, err
+	}
+	with, err := k.WithConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", shown, err)
+	}
+	return with, nil
+}
+
 // digestWith is the digest of a folder with other settings than its own.
 func digestWith(digest string, config map[string]any) string {
 	text, _ := json.Marshal(config) // values of JSON

@@ -34,6 +34,7 @@ type Catalog struct {
 	Trouble []error
 
 	folders map[string]*folder.Folder
+	config  *kind.Config
 	// defined says where each definition was read, by name, sound or not.
 	defined map[string]string
 }
@@ -162,6 +163,7 @@ func (c *Catalog) Configure(file string) error {
 		return err
 	}
 	known := slices.Concat(slices.Collect(maps.Keys(c.Kinds)), slices.Collect(maps.Keys(c.Broken)))
+	c.config = config
 	errs := []error{config.Check(slices.Sorted(slices.Values(known)))}
 	for name, k := range c.Kinds {
 		with, err := config.Apply(k)

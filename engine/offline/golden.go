@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -18,100 +17,21 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/render"
 )
 
-// The files of a golden case. cluster.yaml, want-status.yaml and, where no file
-// waits, want-waits.txt are optional; want-error.txt excludes the other wants.
-const (
-	fileResource   = "cr.yaml"
-	fileCluster    = "cluster.yaml"
-	FileWant       = "want.yaml"
-	FileWantWaits  = "want-waits.txt"
-	FileWantError  = "want-error.txt"
-	FileWantStatus = "want-status.yaml"
-)
-
-// wants are the files that say what is wanted.
-var wants = []string{FileWant, FileWantWaits, FileWantError, FileWantStatus}
-
-// A Case is one golden case: templates/<name>/tests/<case>/.
-type Case struct {
-	Kind *kind.Kind
-	// Name is the directory's own name, Dir the directory.
-	Name, Dir string
-	// Wants are the wanted texts by file: FileWant, FileWantWaits, FileWantError
-	// and FileWantStatus, as far as they are there.
-	Wants map[string]string
-}
-
-// Cases lists the golden cases of a sound kind by name. The error joins what
-// is wrong with cases, such as a file that is none of theirs.
-func (c *Catalog) Cases(name string) ([]*Case, error) {
-	k := c.Kinds[name]
-	dir := filepath.Join(c.Roots[name], "templates", name, "tests")
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading golden cases: %w", err)
-	}
-	var cases []*Case
-	var errs []error
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") {
-			continue
-		}
-		if !e.IsDir() {
-			stem, _, _ := strings.Cut(e.Name(), ".")
-			errs = append(errs, fmt.Errorf("%s: tests/ holds a folder for each case: move this file into one, such as tests/%s/%s",
-				filepath.Join(dir, e.Name()), stem, fileResource))
-			continue
-		}
-		one, err := readCase(k, e.Name(), filepath.Join(dir, e.Name()))
-		errs = append(errs, err)
-		if err == nil {
-			cases = append(cases, one)
-		}
-	}
-	return cases, errors.Join(errs...)
-}
-
-func readCase(k *kind.Kind, name, dir string) (*Case, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, fmt.Errorf("reading golden case %s: %w", name, err)
-	}
-	one := &Case{Kind: k, Name: name, Dir: dir, Wants: map[string]string{}}
-	for _, e := range entries {
-		file := e.Name()
-		switch {
-		case file == fileResource || file == fileCluster:
-		case slices.Contains(wants, file):
-			text, err := os.ReadFile(filepath.Join(dir, file))
-			if err != nil {
-				return nil, fmt.Errorf("reading golden case %s: %w", name, err)
-			}
-			one.Wants[file] = string(text)
-		default:
-			known := append([]string{fileResource, fileCluster}, wants...)
-			return nil, fmt.Errorf("%s: a golden case holds only %s", filepath.Join(dir, file), strings.Join(known, ", "))
-		}
-	}
-	_, wantError := one.Wants[FileWantError]
-	for _, file := range []string{FileWant, FileWantWaits} {
-		if _, want := one.Wants[file]; want && wantError {
-			return nil, fmt.Errorf("%s: it has both %s and %s: a resource renders or it does not", dir, file, FileWantError)
-		}
-	}
-	return one, nil
-}
-
 // An Outcome is what a golden case came to: texts in canonical form (YAML with
 // sorted keys, documents parted by ---; for FileWantWaits a line for each file
 // that waits) by the file that wants them.
 type Outcome struct {
 	Got map[string]string
+	// Documents are those of FileWant, in the order of Traced.Result.Children:
+	// children with the annotations that say what becomes of them.
+	Documents []map[string]any
 	// Err is why nothing was rendered; then Got is empty.
 	Err error
+	// Resource is what was rendered, World what it saw and Traced the way; nil
+	// if the resource is refused.
+	Resource *Resource
+	World    *World
+	Traced   *render.Traced
 }
 
 // Run renders the children and the status of a case. Its error is about the
@@ -134,6 +54,9 @@ func (c *Catalog) Run(ctx context.Context, one *Case) (*Outcome, error) {
 	if len(resources) != 1 || resources[0].Kind != one.Kind {
 		return nil, fmt.Errorf("%s: it must hold one %s", path.Join(one.Dir, fileResource), one.Kind.GVK.Kind)
 	}
+	if resources[0].Kind, err = one.configured(); err != nil {
+		return nil, err
+	}
 	cluster, err := c.Cluster(given, others)
 	if err != nil {
 		return nil, err
@@ -141,34 +64,50 @@ func (c *Catalog) Run(ctx context.Context, one *Case) (*Outcome, error) {
 	return outcome(ctx, resources[0], cluster)
 }
 
+// configured is the kind with the settings of the case.
+func (c *Case) configured() (*kind.Kind, error) {
+	name := filepath.Join(c.Dir, fileConfig)
+	data, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c.Kind, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading golden case %s: %w", c.Name, err)
+	}
+	return c.Kind.WithConfigFile(name, data)
+}
+
 func openIn(dir, name string) (*File, error) { return Open(filepath.Join(dir, name), nil) }
 
 func outcome(ctx context.Context, r *Resource, cluster *Cluster) (*Outcome, error) {
 	world := cluster.For(r.Kind, r.Object)
-	result, err := render.Children(ctx, r.Kind, r.Object, world)
-	status, statusErr := render.Status(ctx, r.Kind, r.Object, world)
-	if err := errors.Join(err, statusErr); err != nil {
-		return &Outcome{Err: err}, nil
-	}
-	if err := checkStatus(ctx, r, world, status); err != nil {
-		return &Outcome{Err: err}, nil
-	}
-	out := &Outcome{Got: map[string]string{}}
-	for _, w := range result.Waiting {
-		out.Got[FileWantWaits] += fmt.Sprintf("%s.yaml waits: %s\n", w.File, w.Message)
-	}
-	documents := make([]map[string]any, len(result.Children))
-	for i, child := range result.Children {
-		documents[i] = marked(child)
-	}
-	if out.Got[FileWant], err = canonical(documents); err != nil {
-		return nil, err
-	}
-	if len(status) == 0 {
+	traced := render.Trace(ctx, r.Kind, r.Object, world)
+	out := &Outcome{Resource: r, World: world, Traced: traced}
+	if out.Err = errors.Join(traced.Err, traced.StatusErr); out.Err != nil {
 		return out, nil
 	}
-	out.Got[FileWantStatus], err = canonical([]map[string]any{status})
-	return out, err
+	if out.Err = checkStatus(ctx, r, world, traced.Status); out.Err != nil {
+		return out, nil
+	}
+	return out, out.print()
+}
+
+// print makes the texts of what was rendered.
+func (o *Outcome) print() (err error) {
+	o.Got = map[string]string{}
+	for _, w := range o.Traced.Result.Waiting {
+		o.Got[FileWantWaits] += fmt.Sprintf("%s.yaml waits: %s\n", w.File, w.Message)
+	}
+	for _, child := range o.Traced.Result.Children {
+		o.Documents = append(o.Documents, marked(child))
+	}
+	if o.Got[FileWant], err = canonical(o.Documents); err != nil {
+		return err
+	}
+	if len(o.Traced.Status) > 0 {
+		o.Got[FileWantStatus], err = canonical([]map[string]any{o.Traced.Status})
+	}
+	return err
 }
 
 // marked is a child with the annotations that were taken off it: a case is
@@ -202,6 +141,15 @@ func Canonical(name, text string) (string, error) {
 	if filepath.Base(name) == FileWantWaits {
 		return strings.ReplaceAll(text, "\r\n", "\n"), nil
 	}
+	documents, err := Documents(name, text)
+	if err != nil {
+		return "", err
+	}
+	return canonical(documents)
+}
+
+// Documents are what a file wants, one by one.
+func Documents(name, text string) ([]map[string]any, error) {
 	var documents []map[string]any
 	var errs []error
 	for _, p := range split([]byte(text)) {
@@ -212,8 +160,5 @@ func Canonical(name, text string) (string, error) {
 			documents = append(documents, fields)
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
-		return "", err
-	}
-	return canonical(slices.Clip(documents))
+	return documents, errors.Join(errs...)
 }

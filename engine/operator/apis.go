@@ -13,6 +13,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
 // watchAPIs follows CRDs and APIServices: which kinds there are.
@@ -189,13 +190,7 @@ func (o *Operator) declaresConditions(gk schema.GroupKind) bool {
 		if crd.Spec.Group != gk.Group || crd.Spec.Names.Kind != gk.Kind {
 			continue
 		}
-		return slices.ContainsFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
-			if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
-				return false
-			}
-			_, ok := v.Schema.OpenAPIV3Schema.Properties["status"].Properties["conditions"]
-			return ok
-		})
+		return reconcile.DeclaresConditions(crd)
 	}
 	return false
 }

@@ -103,7 +103,8 @@ func (o *Operator) version(ctx context.Context, name string, f *folder.Folder, c
 		o.note(ctx, name, crd, v.Broken)
 	}
 	o.noteIdle(ctx, name)
-	v.Digest, v.Schema, v.Children, v.Patched = digest(v.Kind), shown(v.Kind, crd), o.childKinds(v.Kind, crd), o.patchedKinds(v.Kind, crd)
+	v.Digest, v.Schema = digest(v.Kind), shown(v.Kind, crd)
+	v.Children, v.Patched = reconcile.Needs(v.Kind, crd, o.apis())
 	return v
 }
 

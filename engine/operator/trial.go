@@ -69,30 +69,67 @@ func (r *run) try(ctx context.Context, next *reconcile.Version, before rollout.R
 // something which it reads is on its way.
 func (r *run) tryOne(ctx context.Context, next *reconcile.Version, o *unstructured.Unstructured, before rollout.Record) (t rollout.Trial, pending bool) {
 	tried := r.reconciler.Try(ctx, next, o)
-	t = rollout.Trial{Name: reconcile.Key(o), UID: o.GetUID(), Generation: o.GetGeneration(), Children: tried.Live}
+	return TrialOf(next.Digest, tried, o, Past{
+		Record: before,
+		Fails:  func(reason string) (bool, bool) { return r.failsAnyway(ctx, o, reason) },
+		Held:   func(p *plan.Plan, reason string) []observe.Live { return r.newlyHeld(ctx, p, o, reason) },
+	}), tried.Pending
+}
+
+// A Past is what is known of how a resource was served before.
+type Past struct {
+	// Record is that of the rollout before.
+	Record rollout.Record
+	// Fails says, by the reason of the condition Ready, whether the version that
+	// serves the resource cannot render its children, or its status, either.
+	Fails func(reason string) (children, status bool)
+	// Held are the children that the plan does not want and holds, and that the
+	// version before does want.
+	Held func(p *plan.Plan, reason string) []observe.Live
+}
+
+// PastByStatus is a Past of which only the resource's own status is known.
+func PastByStatus(record rollout.Record) Past {
+	return Past{Record: record, Fails: failsByStatus, Held: heldByStatus}
+}
+
+func failsByStatus(reason string) (children, status bool) {
+	return reason == "RenderFailed" || reason == "Refused", reason == "StatusFailed"
+}
+
+func heldByStatus(p *plan.Plan, reason string) []observe.Live {
+	if reason == "PruneHeld" {
+		return nil
+	}
+	return p.Held
+}
+
+// TrialOf is what a rollout must know of a resource that was tried with the
+// version of that digest.
+func TrialOf(digest string, tried reconcile.Tried, o *unstructured.Unstructured, past Past) rollout.Trial {
+	t := rollout.Trial{Name: reconcile.Key(o), UID: o.GetUID(), Generation: o.GetGeneration(), Children: tried.Live}
 	ready, seen := readiness(o)
 	t.Edited = !seen && tried.Live == 0 || seen && ready.observed != o.GetGeneration()
-	t.Ready = ready.status == "True" || before.Digest == next.Digest && !ready.since.Before(before.Began)
+	t.Ready = ready.status == "True" || past.Record.Digest == digest && !ready.since.Before(past.Record.Began)
 	t.Refused = ready.reason == "Invalid" || ready.reason == "Forbidden"
 	if tried.Err != nil {
-		t.Same, _ = r.failsAnyway(ctx, o, ready.reason)
-		if !t.Same {
+		if t.Same, _ = past.Fails(ready.reason); !t.Same {
 			t.Error = tried.Err.Error()
 		}
-		return t, tried.Pending
+		return t
 	}
 	if t.Same = tried.Same; tried.StatusErr != nil {
-		if _, anyway := r.failsAnyway(ctx, o, ready.reason); !anyway {
+		if _, anyway := past.Fails(ready.reason); !anyway {
 			t.Error = tried.StatusErr.Error()
-			return t, tried.Pending
+			return t
 		}
 	}
-	for _, l := range append(slices.Clone(tried.Plan.Prune), r.newlyHeld(ctx, tried.Plan, o, ready.reason)...) {
+	for _, l := range append(slices.Clone(tried.Plan.Prune), past.Held(tried.Plan, ready.reason)...) {
 		if l.Meta.GetAnnotations()[api.AnnotationOnDelete] != "keep" {
 			t.Lost = append(t.Lost, rollout.Child{GroupKind: l.GVK.GroupKind(), Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName()})
 		}
 	}
-	return t, tried.Pending
+	return t
 }
 
 // newlyHeld are the children that the plan does not want and the version before
@@ -105,10 +142,10 @@ func (r *run) newlyHeld(ctx context.Context, p *plan.Plan, o *unstructured.Unstr
 	r.course.mu.Lock()
 	before := r.course.before(reconcile.Key(o))
 	r.course.mu.Unlock()
-	if before == nil && reason == "PruneHeld" {
-		return nil
+	if before == nil {
+		return heldByStatus(p, reason)
 	}
-	if before == nil || before.Kind == nil {
+	if before.Kind == nil {
 		return p.Held
 	}
 	tried := r.reconciler.Try(ctx, before, o)
@@ -128,7 +165,7 @@ func (r *run) failsAnyway(ctx context.Context, o *unstructured.Unstructured, rea
 	before := r.course.before(reconcile.Key(o))
 	r.course.mu.Unlock()
 	if before == nil {
-		return reason == "RenderFailed" || reason == "Refused", reason == "StatusFailed"
+		return failsByStatus(reason)
 	}
 	if before.Kind == nil {
 		return true, true

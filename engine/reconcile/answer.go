@@ -15,6 +15,7 @@ import (
 
 // take takes up what the server made of the document.
 func (w *write) take(ctx context.Context, answer *unstructured.Unstructured) error {
+	w.answer = answer
 	differ := own.Differences(w.Document.Object, answer.Object)
 	if i := own.CoOwner(answer.GetManagedFields(), api.FieldManager); i >= 0 {
 		dropped, err := w.to.DropEntry(ctx, w.resource, answer, i)
@@ -42,6 +43,7 @@ func (w *write) conclude(err error) {
 	w.noteLost(err)
 	if err == nil {
 		delete(w.memory.setbacks, key)
+		w.rehearsed(nil, nil)
 		return
 	}
 	var h *held
@@ -55,6 +57,7 @@ func (w *write) conclude(err error) {
 		p, when = w.refused(err)
 	}
 	w.memory.fail(key, w.Hash, p, when)
+	w.rehearsed(&p, err)
 	w.report(p)
 	if s := w.memory.setbacks[key]; !s.until.IsZero() {
 		w.found.again(s.until.Sub(w.now))

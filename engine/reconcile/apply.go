@@ -8,6 +8,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
@@ -31,6 +32,11 @@ func (t *turn) apply(ctx context.Context, p *plan.Plan) {
 		t.memory.tries++
 		return
 	}
+	t.carryOut(ctx, p)
+}
+
+// carryOut carries out the steps of a plan whose kinds are on record.
+func (t *turn) carryOut(ctx context.Context, p *plan.Plan) {
 	var mu sync.Mutex // guards memory and findings
 	var all sync.WaitGroup
 	slots := make(chan struct{}, abreast)
@@ -47,7 +53,7 @@ func (t *turn) apply(ctx context.Context, p *plan.Plan) {
 	for _, s := range open {
 		slots <- struct{}{}
 		all.Go(func() {
-			s.carryOut(ctx)
+			s.send(ctx)
 			<-slots
 		})
 	}
@@ -62,6 +68,10 @@ type write struct {
 	now      time.Time
 	resource observe.Resource
 	to       *apply.Writer
+	// answer is the object as the last write was answered, over the object that
+	// was updated; or nil.
+	answer *unstructured.Unstructured
+	over   metav1.Object
 }
 
 func (w *write) child() string { return childName(w.Step) }
@@ -92,7 +102,7 @@ func (w *write) settled() bool {
 		w.problem(status.Waiting, "ChildWaiting", "waiting to apply %s: %s", w.Why)
 		return true
 	case plan.Refuse:
-		w.problem(status.Stalled, "NotOurs", "%s is there already and is left alone: %s", w.Why)
+		w.problem(status.Stalled, NotOurs, "%s is there already and is left alone: %s", w.Why)
 		w.found.again(backOff(0, longestGap, longestGap))
 		return true
 	}
@@ -118,8 +128,8 @@ func (w *write) report(p status.Problem) {
 	w.found.add(p)
 }
 
-// carryOut sends what the step needs and takes up the answer.
-func (w *write) carryOut(ctx context.Context) {
+// send sends what the step needs and takes up the answer.
+func (w *write) send(ctx context.Context) {
 	err := w.prepare()
 	if err == nil {
 		switch w.Action {
@@ -193,7 +203,7 @@ func (w *write) takeOver(ctx context.Context, there *metav1.PartialObjectMetadat
 	if old, _ := api.ParseOwner(there.GetAnnotations()[api.AnnotationOwner]); old == w.owner().Owner {
 		return soon("it belongs to an earlier resource of this name and will be collected")
 	}
-	return seldom(status.Stalled, "NotOurs", "an object of this name is there already and is left alone: "+whose)
+	return seldom(status.Stalled, NotOurs, "an object of this name is there already and is left alone: "+whose)
 }
 
 // takeAsItIs takes an object over. What was drawn for a new Secret never
@@ -238,6 +248,7 @@ func seldom(s status.Severity, reason, message string) error {
 
 func (w *write) update(ctx context.Context, o metav1.Object) error {
 	doc := w.Document
+	w.over = o
 	if len(w.Child.Policy.Initial) > 0 { // live values are sent: they must be the present ones
 		doc = doc.DeepCopy()
 		doc.SetResourceVersion(o.GetResourceVersion())
@@ -251,7 +262,7 @@ func (w *write) update(ctx context.Context, o metav1.Object) error {
 	if refusal.Cause != apply.Invalid || !w.Child.Policy.RecreateOnImmutable || !plan.Ours(w.owner(), o) {
 		return err
 	}
-	if probed := w.to.Probe(ctx, w.resource, w.Document); probed != nil {
+	if _, probed := w.to.Probe(ctx, w.resource, w.Document); probed != nil {
 		return err // the content itself is refused, not the change
 	}
 	if err := w.mayReplace(); err != nil {
@@ -269,6 +280,12 @@ func (w *write) recreate(ctx context.Context, o metav1.Object, why string) error
 	if err := w.to.Delete(ctx, w.resource, o, how); err != nil {
 		return err
 	}
+	if w.rehearsal != nil { // else it is created once the deletion wakes us
+		var err error
+		if w.answer, err = w.to.Probe(ctx, w.resource, w.Document); err != nil {
+			return err
+		}
+	}
 	applies.WithLabelValues(w.name, "recreate").Inc()
-	return seldom(status.Waiting, "Recreating", why)
+	return seldom(status.Waiting, Recreating, why)
 }

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
@@ -50,6 +49,14 @@ type memory struct {
 	tries   int
 }
 
+func newMemory(resource *unstructured.Unstructured) *memory {
+	return &memory{
+		uid: resource.GetUID(), applied: map[types.UID]plan.Memory{}, endings: map[string]*ending{}, made: map[string]types.UID{},
+		setbacks: map[string]*setback{}, contests: map[string]*contest{}, drawn: map[secretKey]string{},
+		lost: map[string]lostWrite{}, askedAt: resource.GetAnnotations()[api.AnnotationReconcileAt],
+	}
+}
+
 // A setback is a failed write: it is not tried again with the same content
 // before its time.
 type setback struct {
@@ -60,8 +67,8 @@ type setback struct {
 	until time.Time
 }
 
-func (r *Reconciler) remember(name types.NamespacedName, resource metav1.Object) *memory {
-	uid, askedAt := resource.GetUID(), resource.GetAnnotations()[api.AnnotationReconcileAt]
+func (r *Reconciler) remember(name types.NamespacedName, resource *unstructured.Unstructured) *memory {
+	uid := resource.GetUID()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	m := r.memory[name]
@@ -71,11 +78,7 @@ func (r *Reconciler) remember(name types.NamespacedName, resource metav1.Object)
 			delete(r.names, m.uid)
 		}
 		r.names[uid] = name
-		m = &memory{
-			uid: uid, applied: map[types.UID]plan.Memory{}, endings: map[string]*ending{}, made: map[string]types.UID{},
-			setbacks: map[string]*setback{}, contests: map[string]*contest{}, drawn: map[secretKey]string{},
-			lost: map[string]lostWrite{}, askedAt: askedAt,
-		}
+		m = newMemory(resource)
 		r.memory[name] = m
 		remembered.WithLabelValues(r.name).Set(float64(len(r.memory)))
 	}

@@ -19,6 +19,7 @@ func (w *write) patch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	w.answer = answer
 	applies.WithLabelValues(w.name, "patch").Inc()
 	if answer, err = w.undouble(ctx, answer); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
@@ -42,7 +43,7 @@ func (t *turn) prune(ctx context.Context, p *plan.Plan) {
 	for _, r := range p.GiveBack {
 		key := string(plan.PatchKey(r.Live.Meta.GetUID(), r.Subresource))
 		open[key] = true
-		t.end(key, func() error { return t.giveBack(ctx, r) })
+		t.end(key, func() error { _, err := t.giveBack(ctx, r); return err })
 	}
 	maps.DeleteFunc(t.memory.endings, func(key string, _ *ending) bool { return !open[key] })
 }
@@ -106,28 +107,28 @@ func (t *turn) delete(ctx context.Context, l observe.Live) error {
 	return fmt.Errorf("pruning %s %s: %w", l.GVK.Kind, place(l.Meta), apply.Understand(err, nil))
 }
 
-// giveBack gives back the fields of a patch. What a subresource refuses to
-// give back counts as given back.
-func (t *turn) giveBack(ctx context.Context, r plan.Return) error {
+// giveBack gives back the fields of a patch and returns the object, nil if it
+// is gone. What a subresource refuses to give back counts as given back.
+func (t *turn) giveBack(ctx context.Context, r plan.Return) (*unstructured.Unstructured, error) {
 	served, found := t.cluster.Served().Resource(r.Live.GVK)
 	if !found {
-		return fmt.Errorf("the API server does not tell of %s just now", r.Live.GVK.Kind)
+		return nil, fmt.Errorf("the API server does not tell of %s just now", r.Live.GVK.Kind)
 	}
 	w, err := t.writer()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	answer, err := w.GiveBack(ctx, served, r.Live.Meta, apply.Patching{Object: r.Live.Meta.GetUID(), Owner: t.owner().UID, Subresource: r.Subresource})
 	if err == nil {
 		applies.WithLabelValues(t.name, "give-back").Inc()
 		t.cluster.Reads.Note(r.Live.GVK, answer)
-		return nil
+		return answer, nil
 	}
 	refusal := apply.Understand(err, nil)
 	if gone(err) || r.Subresource != "" && refusal.Cause == apply.Invalid {
-		return nil
+		return nil, nil
 	}
-	return fmt.Errorf("giving back %s %s: %w", r.Live.GVK.Kind, place(r.Live.Meta), refusal)
+	return nil, fmt.Errorf("giving back %s %s: %w", r.Live.GVK.Kind, place(r.Live.Meta), refusal)
 }
 
 // place is namespace/name, or the name of what has no namespace.

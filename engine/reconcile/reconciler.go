@@ -28,8 +28,8 @@ import (
 
 // Cluster is what a Reconciler needs of the cluster.
 type Cluster struct {
-	Children *observe.Children
-	Reads    *observe.Reads
+	Children Children
+	Reads    Reads
 	Served   func() *observe.Served
 	// Resource is how the cluster serves the kind itself, also while its CRD
 	// goes.
@@ -192,6 +192,8 @@ type turn struct {
 	alive  error
 	// trial: nothing is going to be written, so nothing is drawn.
 	trial bool
+	// rehearsal takes down what is sent as a dry run; nil: nothing is sent so.
+	rehearsal *Rehearsal
 }
 
 func (t *turn) owner() plan.Owner {

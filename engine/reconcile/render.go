@@ -51,7 +51,7 @@ func (t *turn) render(ctx context.Context, w *view) *render.Result {
 	}
 	result, err := t.renderOnce(ctx, w)
 	for err == nil {
-		if len(w.undrawn) > 0 && !t.trial {
+		if len(w.undrawn) > 0 && (!t.trial || t.rehearsal != nil) {
 			t.draw(ctx, w, result)
 		} else if !w.overtaken(result) {
 			break

@@ -71,7 +71,7 @@ func (t *turn) draw(ctx context.Context, w *view, result *render.Result) {
 		}
 		if err == nil && text == "" {
 			t.fresh[at.file] = true
-			text, err = random(length)
+			text, err = t.newText(at, length)
 			t.memory.drawn[at] = text
 		}
 		if err != nil {
@@ -83,6 +83,16 @@ func (t *turn) draw(ctx context.Context, w *view, result *render.Result) {
 		t.drawn[at] = text
 	}
 	clear(w.undrawn)
+}
+
+// newText draws a text; where nothing is going to be written it only stands in
+// for one, and that is taken down.
+func (t *turn) newText(at secretKey, length int) (string, error) {
+	if t.rehearsal == nil {
+		return random(length)
+	}
+	t.rehearsal.Drawn = append(t.rehearsal.Drawn, at.file+"/"+at.key)
+	return strings.Repeat("x", length), nil
 }
 
 // stored is the text that the Secret of a file has now; "" without one.

@@ -42,7 +42,10 @@ type Result struct {
 // nothing of the resource may be applied or pruned; it joins what is wrong with
 // each file. Errors hold no values of the resource.
 func Children(ctx context.Context, k *kind.Kind, resource *unstructured.Unstructured, world template.World) (*Result, error) {
-	files := k.Templates.For(Dot(resource), world)
+	return children(ctx, k, resource, k.Templates.For(Dot(resource), world))
+}
+
+func children(ctx context.Context, k *kind.Kind, resource *unstructured.Unstructured, files *template.Rendering) (*Result, error) {
 	r := &Result{}
 	var errs []error
 	for _, file := range k.Files {
@@ -73,10 +76,14 @@ func Children(ctx context.Context, k *kind.Kind, resource *unstructured.Unstruct
 
 // Status renders status.yaml; nil without one.
 func Status(ctx context.Context, k *kind.Kind, resource *unstructured.Unstructured, world template.World) (map[string]any, error) {
+	return statusOf(ctx, k, k.Templates.For(Dot(resource), world))
+}
+
+func statusOf(ctx context.Context, k *kind.Kind, files *template.Rendering) (map[string]any, error) {
 	if !k.HasStatus {
 		return nil, nil
 	}
-	docs, err := k.Templates.Execute(ctx, "status", Dot(resource), world)
+	docs, err := files.Execute(ctx, "status")
 	if err != nil {
 		return nil, err
 	}

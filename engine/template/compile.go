@@ -44,17 +44,20 @@ type Set struct {
 	// rendered are the files whose text some file asks for.
 	rendered map[string]bool
 	lost     map[string]bool
+	branches []*Branch
 }
 
 // A routine is one compiled template: a file or a define.
 type routine struct {
-	name  string
-	src   *source
-	body  block
-	slots int
-	asks  []Ask
-	needs []need
-	calls []*routine
+	name     string
+	src      *source
+	body     block
+	slots    int
+	asks     []Ask
+	needs    []need
+	calls    []*routine
+	branches []*Branch
+	texts    []stretch
 	// callsAny: it includes by a computed name.
 	callsAny bool
 }
@@ -208,6 +211,8 @@ type compiler struct {
 	scope []string // names of the variables in scope; their index is the slot
 	most  int
 	errs  []error
+	// turns are the arms that the node being compiled stands in.
+	turns []Turn
 	// piped is the command whose value the one being compiled gets.
 	piped *parse.CommandNode
 	// made are the variables that hold something other than a field as it

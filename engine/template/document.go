@@ -49,7 +49,7 @@ func (o *output) documents() iter.Seq[*output] {
 				end, next = start+i, start+i+len(separator)
 			}
 			n := countHoles(o.buf[start:end])
-			part := &output{buf: o.buf[start:end], holes: o.holes[holes : holes+n]}
+			part := &output{buf: o.buf[start:end], holes: o.holes[holes : holes+n], passages: o.passages, start: start}
 			part.marks, marks = o.marksOf(start, end, marks)
 			holes += n
 			if !yield(part) {
@@ -182,6 +182,15 @@ func (o *output) explain(src *source, err error) error {
 // origin is the template position of a line and column of the skeleton as it
 // was parsed, that is with its holes numbered.
 func (o *output) origin(src *source, line, column int) pos {
+	at := locate(o.marks, o.offset(line, column))
+	if at.src == nil {
+		at.src = src
+	}
+	return at
+}
+
+// offset is the byte offset of such a line and column.
+func (o *output) offset(line, column int) int {
 	text, off := string(o.buf), 0
 	for ; line > 1; line-- {
 		next := strings.IndexByte(text[off:], '\n')
@@ -194,12 +203,7 @@ func (o *output) origin(src *source, line, column int) pos {
 	if end < 0 {
 		end = len(text) - off
 	}
-	off += columnOffset(text[off:off+end], column, countHoles(o.buf[:off]))
-	at := locate(o.marks, off)
-	if at.src == nil {
-		at.src = src
-	}
-	return at
+	return off + columnOffset(text[off:off+end], column, countHoles(o.buf[:off]))
 }
 
 // columnOffset is the byte offset of a column (from 1) of a line whose holes

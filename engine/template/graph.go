@@ -35,6 +35,7 @@ func (s *Set) connect(sources []Source) []error {
 	}
 	for _, r := range s.inOrder(sources, reached) {
 		s.asks = append(s.asks, r.asks...)
+		s.branches = append(s.branches, r.branches...)
 	}
 	return circles(needs)
 }

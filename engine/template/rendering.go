@@ -11,10 +11,12 @@ import (
 // renders is known to the others, and worked out once. It is for one goroutine
 // at a time.
 type Rendering struct {
-	set   *Set
-	dot   map[string]any
-	world World
-	known map[string]*outcome // of the files that others ask for
+	set    *Set
+	dot    map[string]any
+	world  World
+	known  map[string]*outcome // of the files that others ask for
+	traced bool
+	runs   []*Run
 }
 
 // An outcome is what became of a file.
@@ -58,10 +60,21 @@ func (r *Rendering) execute(ctx context.Context, name string) ([]*Document, erro
 		return nil, fmt.Errorf("executing template: there is no file %q", name)
 	}
 	x := &exec{ctx: ctx, set: r.set, world: r.world, others: r, out: newOutput(len(file.src.text))}
-	if err := x.call(pos{file.src, 0}, file, r.dot); err != nil {
+	if !r.traced {
+		return x.file(file, r.dot)
+	}
+	x.track = &track{}
+	docs, err := x.file(file, r.dot)
+	r.keep(x, name, docs, err)
+	return docs, err
+}
+
+// file runs a whole file.
+func (x *exec) file(file *routine, dot any) ([]*Document, error) {
+	if err := x.call(pos{file.src, 0}, file, dot); err != nil {
 		return nil, err
 	}
-	return r.set.documents(ctx, file, x.out)
+	return x.set.documents(x.ctx, file, x.out)
 }
 
 // outcome runs a file that others ask for, once. Its text is made at once,

@@ -1,6 +1,7 @@
 package template
 
 import (
+	"slices"
 	"text/template/parse"
 )
 
@@ -43,14 +44,8 @@ type ifStmt struct {
 	cond         expr
 	slot         int // of {{ if $x := … }}, or -1
 	with         bool
+	branch       *Branch
 	then, orElse block
-}
-
-type rangeStmt struct {
-	at         pos
-	over       expr
-	key, value int // slots, or -1
-	body, none block
 }
 
 type callStmt struct {
@@ -77,6 +72,7 @@ func (c *compiler) list(n *parse.ListNode) block {
 func (c *compiler) stmt(node parse.Node) stmt {
 	switch n := node.(type) {
 	case *parse.TextNode:
+		c.into.texts = append(c.into.texts, stretch{int(n.Pos), slices.Clone(c.turns)})
 		return &textStmt{at: c.at(n), text: string(n.Text)}
 	case *parse.ActionNode:
 		return c.action(n)
@@ -121,31 +117,14 @@ func (c *compiler) target(p *parse.PipeNode, i int) int {
 }
 
 func (c *compiler) branch(n *parse.BranchNode, with bool) stmt {
-	s := &ifStmt{at: c.at(n.Pipe), with: with, slot: -1}
+	s := &ifStmt{at: c.at(n.Pipe), with: with, slot: -1, branch: c.note(n)}
 	c.scoped(func() {
 		s.cond = c.pipe(n.Pipe)
 		if len(n.Pipe.Decl) > 0 {
 			s.slot = c.target(n.Pipe, 0)
 		}
-		c.scoped(func() { s.then = c.list(n.List) })
-		c.scoped(func() { s.orElse = c.list(n.ElseList) })
-	})
-	return s
-}
-
-func (c *compiler) rangeOver(n *parse.BranchNode) stmt {
-	s := &rangeStmt{at: c.at(n.Pipe), key: -1, value: -1}
-	c.scoped(func() {
-		s.over = c.pipe(n.Pipe)
-		switch len(n.Pipe.Decl) {
-		case 1:
-			s.value = c.target(n.Pipe, 0)
-		case 2:
-			s.key = c.target(n.Pipe, 0)
-			s.value = c.target(n.Pipe, 1)
-		}
-		c.scoped(func() { s.body = c.list(n.List) })
-		c.scoped(func() { s.none = c.list(n.ElseList) })
+		s.then = c.arm(Turn{s.branch, true}, n.List)
+		s.orElse = c.arm(Turn{s.branch, false}, n.ElseList)
 	})
 	return s
 }
@@ -207,6 +186,19 @@ func (s *ifStmt) run(x *exec) (signal, error) {
 	if err != nil {
 		return goOn, s.at.wrap(err)
 	}
+	if x.track == nil {
+		return s.choose(x, v, holds)
+	}
+	leave := x.track.enter(s.branch, holds, v, 0)
+	sig, err := s.choose(x, v, holds)
+	if err == nil {
+		leave()
+	}
+	return sig, err
+}
+
+// choose runs one of the two lists.
+func (s *ifStmt) choose(x *exec, v any, holds bool) (signal, error) {
 	if !holds {
 		return s.orElse.run(x)
 	}
@@ -226,74 +218,3 @@ func (s *callStmt) run(x *exec) (signal, error) {
 }
 
 func (s signalStmt) run(*exec) (signal, error) { return signal(s), nil }
-
-func (s *rangeStmt) run(x *exec) (signal, error) {
-	over, err := x.value(s.at, s.over)
-	if err != nil {
-		return goOn, err
-	}
-	plain, err := x.plain(over)
-	if err != nil {
-		return goOn, s.at.wrap(err)
-	}
-	n, item := items(plain)
-	switch {
-	case plain == nil:
-		return s.none.run(x)
-	case item == nil:
-		return goOn, s.at.errorf("range needs a list, a map or a whole number, not %s", describe(plain))
-	}
-	if secret, ok := over.(*sealed); ok {
-		if _, number := plain.(int64); number {
-			return goOn, s.at.errorf("range over a number that was read from a Secret would show the number")
-		}
-		open := item
-		item = func(i int) (any, any) { return secret.entry(open(i)) }
-	}
-	return s.each(x, n, item)
-}
-
-// items gives the number of a value's items and what gives each; nil if the
-// value has none.
-func items(v any) (n int, item func(int) (key, value any)) {
-	switch v := v.(type) {
-	case int64:
-		return int(max(v, 0)), func(i int) (any, any) { return int64(i), int64(i) }
-	case []any:
-		return len(v), func(i int) (any, any) { return int64(i), v[i] }
-	case map[string]any:
-		keys := sortedKeys(v)
-		return len(keys), func(i int) (any, any) { return keys[i], v[keys[i]] }
-	}
-	return 0, nil
-}
-
-// each runs the body n times; one iteration is one step of the budget.
-func (s *rangeStmt) each(x *exec, n int, item func(int) (key, value any)) (signal, error) {
-	if n == 0 {
-		return s.none.run(x)
-	}
-	dot := x.dot
-	defer func() { x.dot = dot }()
-	for i := range n {
-		if err := x.step(s.at); err != nil {
-			return goOn, err
-		}
-		k, v := item(i)
-		if s.key >= 0 {
-			x.vars[s.key] = k
-		}
-		if s.value >= 0 {
-			x.vars[s.value] = v
-		}
-		x.dot = v
-		sig, err := s.body.run(x)
-		if err != nil {
-			return goOn, err
-		}
-		if sig == breakLoop {
-			break
-		}
-	}
-	return goOn, nil
-}

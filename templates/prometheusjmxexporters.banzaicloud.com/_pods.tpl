@@ -1,11 +1,10 @@
-{{- /* pods: what "running" says, with at most 500 Pods that are not left alone:
-       each is patched twice, and a resource has at most 1,000 documents. Those
-       that this resource serves already come first, so that a new Pod never
-       takes the place of one. */}}
+{{- /* pods: what "running" says, with at most so many Pods that are not left alone
+       as the setting says. Those that this resource serves already come first,
+       so that a new Pod never takes the place of one. */}}
 {{- define "pods" }}
 {{- $running := fromYamlArray (include "running" .) }}
-{{- $old := 500 }}
-{{- $new := 500 }}
+{{- $old := config "pods" }}
+{{- $new := config "pods" }}
 {{- range $running }}{{ if .served }}{{ $new = sub $new 1 }}{{ end }}{{ end }}
 {{- range $running }}
 {{- if .skip }}
@@ -18,7 +17,7 @@
 {{- $new = sub $new 1 }}
 {{- else }}
 - name: {{ .name }}
-  skip: is more than the 500 that are served
+  skip: is more than the {{ config "pods" }} that are served
 {{- end }}
 {{- end }}
 {{- end }}

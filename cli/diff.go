@@ -1,0 +1,264 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/engine/diff"
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/offline"
+	"github.com/jacquard-operator/jacquard/engine/survey"
+)
+
+type diffOptions struct {
+	reach
+	roots   []string
+	config  string
+	output  string
+	all     bool
+	full    bool
+	abreast int
+
+	*sight
+	results []*diff.Resource
+	impacts []*diff.Impact
+	outcome diff.Outcome
+	errs    []error
+}
+
+func newDiff() *cobra.Command {
+	var o diffOptions
+	cmd := &cobra.Command{
+		Use:   "diff FILE… | NAME/[NAMESPACE/]RESOURCE… | --all [NAME…]",
+		Short: "Show what the operator would change in a cluster",
+		Long: `Show what the operator would do with these folders, and change nothing: for every
+child whether it would be created, changed, recreated, patched, pruned, given
+back, held or refused, and which fields would change. It is the operator's own
+plan, and every write of it is tried by a server-side dry run.
+
+FILE holds custom resources, new or changed ones (- is stdin): first the server is
+asked what it would make of them. NAME/RESOURCE is a resource as it lives; NAME is
+that of its CRD, or kind, plural or short name. --all looks at every resource of
+the kinds NAME, or of all folders: what these folders would change, what they
+would delete, and what would stop their rollout.
+
+Values of Secrets are never shown. What you may not read or try is said for that
+child, with the rule that is missing.
+
+The exit code is 0 if nothing would change, 1 if something would, 2 for errors:
+also if a child is refused, or something may not be found out.`,
+		Example: `  jacquard diff resource.yaml
+  jacquard diff app/team-a/shop
+  jacquard diff --root NEW --all`,
+		Args: func(_ *cobra.Command, args []string) error { return o.check(args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.run(cmd, args); err != nil {
+				return &exit{exitWrong, err}
+			}
+			if o.outcome == diff.Changes {
+				return &exit{exitFailed, errFindings}
+			}
+			return nil
+		},
+	}
+	rootFlag(cmd, &o.roots)
+	configFlag(cmd, &o.config)
+	o.flags(cmd)
+	cmd.Flags().BoolVar(&o.all, "all", false, "look at every resource of the kinds")
+	cmd.Flags().BoolVarP(&o.full, "full", "v", false, "show what is kept too; with --all the differences of every resource")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
+	cmd.Flags().IntVar(&o.abreast, "parallel", 8, "resources that are looked at at the same time, with --all")
+	return cmd
+}
+
+// check checks the command line.
+func (o *diffOptions) check(args []string) error {
+	switch {
+	case o.output != "text" && o.output != "json":
+		return fmt.Errorf("--output is text or json, not %s", o.output)
+	case o.abreast < 1:
+		return errors.New("--parallel is at least 1")
+	case !o.all && len(args) == 0:
+		return errors.New("a FILE or NAME/RESOURCE is missing; --all looks at every resource")
+	}
+	return nil
+}
+
+func (o *diffOptions) run(cmd *cobra.Command, args []string) error {
+	catalog, err := load(o.roots, o.config)
+	if err != nil {
+		return err
+	}
+	if o.sight, err = o.open(cmd.Context(), catalog); err != nil {
+		return err
+	}
+	if o.all {
+		o.everything(cmd.Context(), args)
+	} else {
+		for _, arg := range args {
+			o.arg(cmd, arg)
+		}
+	}
+	if err := o.print(cmd); err != nil {
+		return err
+	}
+	if o.outcome == diff.Wrong {
+		o.errs = append(o.errs, errFindings)
+	}
+	return errors.Join(o.errs...)
+}
+
+// wrong takes down an error; the other resources go on.
+func (o *diffOptions) wrong(err error) { o.errs = append(o.errs, err) }
+
+// everything looks at all resources of the kinds that are named, or of all
+// folders. A folder whose kind the cluster does not have is no error then.
+func (o *diffOptions) everything(ctx context.Context, names []string) {
+	for _, name := range names {
+		o.impact(ctx, name)
+	}
+	if len(names) > 0 {
+		return
+	}
+	for _, err := range o.catalog.Faults() {
+		o.wrong(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.catalog.Kinds)) {
+		if len(o.Served().Named(name)) > 0 {
+			o.impact(ctx, name)
+		}
+	}
+}
+
+func (o *diffOptions) impact(ctx context.Context, name string) {
+	k, folder, err := o.folder(ctx, name)
+	if err != nil {
+		o.wrong(err)
+		return
+	}
+	i, err := diff.All(ctx, o.Survey, k, folder, diff.Scope{Namespace: o.namespace, Abreast: o.abreast})
+	if err != nil {
+		o.wrong(err)
+		return
+	}
+	o.impacts = append(o.impacts, i)
+	o.outcome = max(o.outcome, i.Outcome())
+}
+
+// arg looks at one resource, or those of a file.
+func (o *diffOptions) arg(cmd *cobra.Command, arg string) {
+	if t, ok := targetOf(arg, o.place()); ok {
+		o.wrong(o.live(cmd.Context(), t))
+		return
+	}
+	file, err := offline.Open(arg, cmd.InOrStdin())
+	o.wrong(err)
+	if file == nil {
+		return
+	}
+	if err == nil && len(file.Objects) == 0 {
+		o.wrong(fmt.Errorf("no resources in %s", file.Name))
+	}
+	for _, object := range file.Objects {
+		o.wrong(o.filed(cmd.Context(), object))
+	}
+}
+
+// live looks at a resource as it lives.
+func (o *diffOptions) live(ctx context.Context, t target) error {
+	k, folder, err := o.folder(ctx, t.kind)
+	if err != nil {
+		return err
+	}
+	resource, err := o.Get(ctx, k, t.namespace, t.name)
+	if err == nil && resource == nil {
+		err = fmt.Errorf("reading %s %s/%s: %w", k.Name, t.namespace, t.name, survey.ErrNoResource)
+	}
+	if err == nil {
+		o.add(diff.Of(ctx, o.View(ctx, k, folder, resource), resource))
+	}
+	return err
+}
+
+// filed looks at a resource as a file says it.
+func (o *diffOptions) filed(ctx context.Context, object *offline.Object) error {
+	doc := (&unstructured.Unstructured{Object: object.Object}).DeepCopy()
+	gk := doc.GroupVersionKind().GroupKind()
+	served, found := o.Served().Preferred(gk)
+	if !found {
+		return fmt.Errorf("%s: the cluster has no kind %s; install its CRD first", object.Place("kind"), gk)
+	}
+	k, folder, err := o.folder(ctx, served.GVR.GroupResource().String())
+	if err != nil {
+		return fmt.Errorf("%s: %w", object.Place(""), err)
+	}
+	if served.Namespaced && doc.GetNamespace() == "" {
+		doc.SetNamespace(o.place())
+	}
+	live, err := o.Get(ctx, k, doc.GetNamespace(), doc.GetName())
+	if err != nil {
+		return fmt.Errorf("%s: %w", object.Place(""), err)
+	}
+	resource, self := diff.Try(ctx, o.Survey, folder, doc, live)
+	if resource == nil && self.Verb == diff.Unknown {
+		resource = o.admitted(object, doc, live, folder)
+	}
+	self.Place = object.Place("")
+	if resource == nil {
+		o.add(&diff.Resource{Kind: k.Name, Namespace: doc.GetNamespace(), Name: doc.GetName(), Self: self})
+		return nil
+	}
+	made := diff.Of(ctx, o.View(ctx, k, folder, resource), resource)
+	made.Self = self
+	o.add(made)
+	return nil
+}
+
+// admitted is what the server would presumably make of a document that the caller
+// may not try, by the schema alone; nil if the schema refuses it.
+func (o *diffOptions) admitted(object *offline.Object, doc, live *unstructured.Unstructured, folder *kind.Kind) *unstructured.Unstructured {
+	found, _, err := o.catalog.Resources([]*offline.Object{object})
+	if err != nil || len(found) != 1 || found[0].Kind.Name != folder.Name {
+		return nil
+	}
+	resource := found[0].Object
+	resource.SetNamespace(doc.GetNamespace())
+	resource.SetUID("00000000-0000-0000-0000-000000000000")
+	if live != nil {
+		resource.SetUID(live.GetUID())
+		resource.SetFinalizers(live.GetFinalizers())
+		resource.Object["status"] = live.Object["status"]
+	}
+	return resource
+}
+
+func (o *diffOptions) add(r *diff.Resource) {
+	o.results = append(o.results, r)
+	o.outcome = max(o.outcome, r.Outcome())
+}
+
+func (o *diffOptions) print(cmd *cobra.Command) error {
+	w := cmd.OutOrStdout()
+	if o.output == "json" {
+		encoder := json.NewEncoder(w)
+		encoder.SetIndent("", "  ")
+		if o.all {
+			return encoder.Encode(o.impacts)
+		}
+		return encoder.Encode(o.results)
+	}
+	for _, r := range o.results {
+		r.Print(w, o.full)
+	}
+	for _, i := range o.impacts {
+		i.Print(w, o.full)
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jacquard-operator/jacquard/engine/explain"
+	"github.com/jacquard-operator/jacquard/engine/offline"
+	"github.com/jacquard-operator/jacquard/engine/render"
+)
+
+type explainOptions struct {
+	reach
+	roots   []string
+	config  string
+	cluster string
+	golden  string
+	output  string
+	full    bool
+
+	catalog *offline.Catalog
+	reports []*explain.Report
+}
+
+func newExplain() *cobra.Command {
+	var o explainOptions
+	cmd := &cobra.Command{
+		Use:   "explain NAME/[NAMESPACE/]RESOURCE… | FILE… | --case NAME/CASE",
+		Short: "Say why a resource has the children that it has",
+		Long: `Say why a resource has the children that it has: for every file of its kind which
+branches were taken and which not, with their places and what their conditions
+came to; what a file waits for; which documents that made, and which were left out
+by which branch.
+
+NAME/RESOURCE is a resource as it lives; NAME is that of its CRD, or kind, plural or
+short name. Then it is also said of every child whether it is ready, when it was
+last applied, and who else owns which of its fields. FILE holds resources (- is
+stdin), and --case is a golden case: neither needs a cluster; --cluster is a file
+that stands for one.
+
+Of values only numbers, booleans and lengths are shown, and nothing of Secrets.`,
+		Example: `  jacquard explain webs.example.com/team-a/shop
+  jacquard explain resource.yaml --cluster cluster.yaml
+  jacquard explain --case apps.example.com/plain`,
+		Args: func(_ *cobra.Command, args []string) error { return o.check(args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+	}
+	rootFlag(cmd, &o.roots)
+	configFlag(cmd, &o.config)
+	o.flags(cmd)
+	cmd.Flags().StringVar(&o.cluster, "cluster", "", "file of objects that stand for the cluster, for FILE")
+	cmd.Flags().StringVar(&o.golden, "case", "", "a golden case, `NAME/CASE`")
+	cmd.Flags().BoolVarP(&o.full, "full", "v", false, "list all fields of other field managers")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
+	return cmd
+}
+
+func (o *explainOptions) check(args []string) error {
+	switch {
+	case o.output != "text" && o.output != "json":
+		return fmt.Errorf("--output is text or json, not %s", o.output)
+	case o.golden == "" && len(args) == 0:
+		return errors.New("a NAME/RESOURCE, FILE or --case is missing")
+	case o.golden != "" && (len(args) > 0 || o.cluster != ""):
+		return errors.New("--case stands alone: the case has its resource and its cluster.yaml")
+	}
+	return nil
+}
+
+func (o *explainOptions) run(cmd *cobra.Command, args []string) (err error) {
+	if o.catalog, err = load(o.roots, o.config); err != nil {
+		return err
+	}
+	var errs []error
+	if o.golden != "" {
+		errs = append(errs, o.goldenCase(cmd.Context()))
+	}
+	rest, err := o.live(cmd.Context(), args)
+	errs = append(errs, err)
+	for _, arg := range rest {
+		errs = append(errs, o.file(cmd, arg))
+	}
+	return errors.Join(append(errs, o.print(cmd))...)
+}
+
+func (o *explainOptions) print(cmd *cobra.Command) error {
+	if o.output == "json" {
+		encoder := json.NewEncoder(cmd.OutOrStdout())
+		encoder.SetIndent("", "  ")
+		encoder.SetEscapeHTML(false)
+		return encoder.Encode(o.reports)
+	}
+	for i, r := range o.reports {
+		if i > 0 {
+			fmt.Fprintln(cmd.OutOrStdout())
+		}
+		if err := r.Print(cmd.OutOrStdout(), o.full); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// goldenCase explains a golden case.
+func (o *explainOptions) goldenCase(ctx context.Context) error {
+	name, of, _ := strings.Cut(o.golden, "/")
+	if err := o.catalog.Broken[name]; err != nil {
+		return err
+	}
+	if o.catalog.Kinds[name] == nil {
+		return fmt.Errorf("explaining %s: there is no kind %s; known are: %s", o.golden, name, o.catalog.Known())
+	}
+	cases, err := o.catalog.Cases(name)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(cases, func(c *offline.Case) bool { return c.Name == of })
+	if i < 0 {
+		var known []string
+		for _, c := range cases {
+			known = append(known, c.Name)
+		}
+		return fmt.Errorf("explaining %s: there is no such case; %s", o.golden, meant(of, known))
+	}
+	out, err := o.catalog.Run(ctx, cases[i])
+	if err != nil {
+		return err
+	}
+	if out.Traced == nil {
+		return fmt.Errorf("explaining %s: the API server would refuse the resource: %w", o.golden, out.Err)
+	}
+	o.reports = append(o.reports, explain.Of(explain.Input{Kind: out.Resource.Kind, Resource: out.Resource.Object, Traced: out.Traced}))
+	return nil
+}
+
+// file explains the resources of a file.
+func (o *explainOptions) file(cmd *cobra.Command, name string) error {
+	file, err := offline.Open(name, cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	var given *offline.File
+	if o.cluster != "" {
+		if given, err = offline.Open(o.cluster, cmd.InOrStdin()); err != nil {
+			return err
+		}
+	}
+	resources, others, err := o.catalog.Resources(file.Objects)
+	if err == nil && len(resources) == 0 {
+		err = fmt.Errorf("explaining %s: there is no resource of a known kind; known are: %s", name, o.catalog.Known())
+	}
+	if err != nil {
+		return err
+	}
+	cluster, err := o.catalog.Cluster(given, others)
+	if err != nil {
+		return err
+	}
+	for _, r := range resources {
+		traced := render.Trace(cmd.Context(), r.Kind, r.Object, cluster.For(r.Kind, r.Object))
+		o.reports = append(o.reports, explain.Of(explain.Input{Kind: r.Kind, Resource: r.Object, Traced: traced}))
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/offline"
+	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/survey"
+)
+
+// A reach is how a command that only looks reaches a cluster, and where in it.
+type reach struct {
+	access
+	namespace string
+}
+
+func (r *reach) flags(cmd *cobra.Command) {
+	r.access.flags(cmd)
+	cmd.Flags().StringVarP(&r.namespace, "namespace", "n", "", "namespace of resources that do not say theirs; default that of the kubeconfig's context")
+}
+
+// place is the namespace of --namespace, else that of the context.
+func (r *reach) place() string {
+	if r.namespace != "" {
+		return r.namespace
+	}
+	namespace, _, err := r.loader().Namespace()
+	if err != nil || namespace == "" {
+		return "default"
+	}
+	return namespace
+}
+
+// A sight is a cluster and, if there are any, the folders to look at it with.
+type sight struct {
+	*survey.Survey
+	catalog *offline.Catalog
+}
+
+// open looks at the cluster. catalog may be nil.
+func (r *reach) open(ctx context.Context, catalog *offline.Catalog) (*sight, error) {
+	cfg, err := r.config()
+	if err != nil {
+		return nil, err
+	}
+	s := &sight{catalog: catalog}
+	s.Survey, err = survey.Open(ctx, cfg, s.onFile)
+	return s, err
+}
+
+// onFile is a CRD of crds/ or schemas/, or nil.
+func (s *sight) onFile(name string) *apiextensionsv1.CustomResourceDefinition {
+	if s.catalog == nil {
+		return nil
+	}
+	for _, among := range []map[string]*schema.CRD{s.catalog.CRDs, s.catalog.Schemas} {
+		if crd := among[name]; crd != nil {
+			return crd.Object
+		}
+	}
+	return nil
+}
+
+// folder finds a kind of the cluster and compiles its folder for it.
+func (s *sight) folder(ctx context.Context, name string) (*survey.Kind, *kind.Kind, error) {
+	k, err := s.Kind(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	var live *schema.CRD
+	if k.CRD != nil && k.Unread == nil {
+		if live, err = schema.FromObject(k.CRD); err != nil {
+			return nil, nil, fmt.Errorf("reading CRD %s: %w", k.Name, err)
+		}
+	}
+	folder, err := s.catalog.Against(k.Name, live, s.Scopes)
+	if err != nil {
+		return nil, nil, err
+	}
+	k, err = s.As(k, folder.GVK)
+	return k, folder, err
+}
+
+// A target names a live resource: NAME/[NAMESPACE/]RESOURCE.
+type target struct{ kind, namespace, name string }
+
+// targetOf reads a target; false if it is none, or a file of that name is there.
+func targetOf(arg, namespace string) (target, bool) {
+	if _, err := os.Stat(arg); err == nil || arg == "-" {
+		return target{}, false
+	}
+	for _, end := range []string{".yaml", ".yml", ".json"} {
+		if strings.HasSuffix(arg, end) {
+			return target{}, false
+		}
+	}
+	switch parts := strings.Split(arg, "/"); len(parts) {
+	case 2:
+		return target{parts[0], namespace, parts[1]}, parts[0] != "" && parts[1] != ""
+	case 3:
+		return target{parts[0], parts[1], parts[2]}, parts[0] != "" && parts[1] != "" && parts[2] != ""
+	}
+	return target{}, false
+}

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/jacquard-operator/jacquard/engine/golden"
+	"github.com/jacquard-operator/jacquard/engine/offline"
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+// A testedCase is a golden case and what came of it.
+type testedCase struct {
+	one *offline.Case
+	// findings are what is not as it is wanted, news what was written, in words,
+	// and wrote the names of these files.
+	findings, news, wrote []string
+	// err is about the files of the case.
+	err  error
+	runs []*template.Run
+	took time.Duration
+}
+
+func (c *testedCase) failed() bool { return c.err != nil || len(c.findings) > 0 }
+
+// run runs the case and judges it, or writes what it wants where it may.
+func (c *testedCase) run(ctx context.Context, o *testOptions) {
+	begun := time.Now()
+	defer func() { c.took = time.Since(begun) }()
+	outcome, err := o.catalog.Run(ctx, c.one)
+	if err != nil {
+		c.err = err
+		return
+	}
+	if outcome.Traced != nil {
+		c.runs = outcome.Traced.Runs
+	}
+	verdict, err := golden.Judge(c.one, outcome, lines(outcome.Err))
+	if err != nil {
+		c.err = err
+		return
+	}
+	for _, f := range verdict.Findings {
+		if !f.Mends || !o.update {
+			c.findings = append(c.findings, f.Text)
+		}
+	}
+	if o.update {
+		c.err = c.write(verdict.Writes)
+	}
+}
+
+// write writes what is wanted and says so.
+func (c *testedCase) write(all []golden.Write) error {
+	for _, w := range all {
+		name := filepath.Join(c.one.Dir, w.File)
+		act, did := func() error { return os.WriteFile(name, []byte(w.Text), 0o644) }, "wrote"
+		if w.Remove {
+			act, did = func() error { return os.Remove(name) }, "removed"
+		}
+		if err := act(); err != nil {
+			return fmt.Errorf("updating golden case %s: %w", c.one.Name, err)
+		}
+		news := did + " " + name + "\n"
+		if w.Loud != "" {
+			news += fmt.Sprintf("     %s. If that is not meant, remove the file and mend the case:\n%s", w.Loud, indented(w.Text))
+		}
+		c.news, c.wrote = append(c.news, news), append(c.wrote, name)
+	}
+	return nil
+}
+
+// indented is a text below a verdict.
+func indented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(strings.TrimSuffix(text, "\n") + "\n") {
+		b.WriteString("     " + line)
+	}
+	return b.String()
+}

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jacquard-operator/jacquard/engine/golden"
+)
+
+// A jsonCase is one case for programs.
+type jsonCase struct {
+	Kind     string   `json:"kind"`
+	Case     string   `json:"case"`
+	Failed   bool     `json:"failed"`
+	Seconds  float64  `json:"seconds"`
+	Findings []string `json:"findings,omitempty"`
+	Wrote    []string `json:"wrote,omitempty"`
+}
+
+func (r *testReport) json(o *testOptions) error {
+	all, failed := r.counts()
+	report := struct {
+		Cases    []jsonCase         `json:"cases"`
+		Coverage []*golden.Coverage `json:"coverage,omitempty"`
+		All      int                `json:"all"`
+		Failed   int                `json:"failed"`
+		Seconds  float64            `json:"seconds"`
+	}{Cases: []jsonCase{}, All: all, Failed: failed, Seconds: r.took.Seconds()}
+	for _, k := range r.kinds {
+		if k.coverage != nil {
+			report.Coverage = append(report.Coverage, k.coverage)
+		}
+		for _, c := range k.cases {
+			report.Cases = append(report.Cases, jsonCase{k.Name, c.one.Name, c.failed(), c.took.Seconds(), c.said(), c.wrote})
+		}
+	}
+	encoder := json.NewEncoder(o.out)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(report)
+}
+
+// said are the findings, and what is wrong with the files of the case.
+func (c *testedCase) said() []string {
+	if c.err != nil {
+		return append(c.findings, lines(c.err)...)
+	}
+	return c.findings
+}
+
+// The form that most CI systems read: https://github.com/testmoapp/junitxml.
+type junitSuites struct {
+	XMLName xml.Name     `xml:"testsuites"`
+	Suites  []junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Name     string      `xml:"name,attr"`
+	Tests    int         `xml:"tests,attr"`
+	Failures int         `xml:"failures,attr"`
+	Cases    []junitCase `xml:"testcase"`
+}
+
+type junitCase struct {
+	Class   string        `xml:"classname,attr"`
+	Name    string        `xml:"name,attr"`
+	Time    string        `xml:"time,attr"`
+	Failure *junitFailure `xml:"failure"`
+}
+
+type junitFailure struct {
+	Message string `xml:"message,attr"`
+	Text    string `xml:",chardata"`
+}
+
+func (r *testReport) junit(o *testOptions) error {
+	var suites junitSuites
+	for _, k := range r.kinds {
+		suite := junitSuite{Name: k.Name, Tests: len(k.cases)}
+		for _, c := range k.cases {
+			one := junitCase{Class: k.Name, Name: c.one.Name, Time: fmt.Sprintf("%.3f", c.took.Seconds())}
+			if c.failed() {
+				suite.Failures++
+				first, _, _ := strings.Cut(strings.Join(c.said(), "\n"), "\n")
+				one.Failure = &junitFailure{first, strings.Join(c.said(), "\n")}
+			}
+			suite.Cases = append(suite.Cases, one)
+		}
+		suites.Suites = append(suites.Suites, suite)
+	}
+	fmt.Fprint(o.out, xml.Header)
+	encoder := xml.NewEncoder(o.out)
+	encoder.Indent("", "  ")
+	if err := encoder.Encode(suites); err != nil {
+		return err
+	}
+	_, err := io.WriteString(o.out, "\n")
+	return err
+}

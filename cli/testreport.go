@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jacquard-operator/jacquard/engine/golden"
+	"github.com/jacquard-operator/jacquard/engine/offline"
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+// A testReport is what came of golden cases.
+type testReport struct {
+	kinds []*testedKind
+	took  time.Duration
+}
+
+// A testedKind is a kind, its cases and what they cover.
+type testedKind struct {
+	Name   string
+	broken error
+	// sound: what lies in its tests/ is in order.
+	sound    bool
+	cases    []*testedCase
+	coverage *golden.Coverage
+}
+
+// verdict prints the report; its error says what is wrong.
+func (r *testReport) verdict(o *testOptions, catalog *offline.Catalog) error {
+	var errs []error
+	for _, k := range r.kinds {
+		var runs []*template.Run
+		for _, c := range k.cases {
+			runs = append(runs, c.runs...)
+			if c.failed() {
+				errs = append(errs, c.err, errFindings)
+			}
+		}
+		if o.coverage >= 0 && k.broken == nil {
+			k.coverage = golden.Cover(catalog.Kinds[k.Name], runs)
+			if golden.Percent(k.coverage.Count()) < o.coverage {
+				errs = append(errs, errFindings)
+			}
+		}
+	}
+	show := map[string]func(*testOptions) error{"text": r.text, "json": r.json, "junit": r.junit}[o.output]
+	return errors.Join(append(errs, show(o))...)
+}
+
+func (r *testReport) counts() (all, failed int) {
+	for _, k := range r.kinds {
+		all += len(k.cases)
+		for _, c := range k.cases {
+			if c.failed() {
+				failed++
+			}
+		}
+	}
+	return all, failed
+}
+
+func (r *testReport) text(o *testOptions) error {
+	for _, k := range r.kinds {
+		if k.broken != nil {
+			fmt.Fprintf(o.out, "FAIL %s\n", k.Name)
+		} else if k.sound && len(k.cases) == 0 && o.pattern == "" {
+			fmt.Fprintf(o.out, "none %s: no cases\n", k.Name)
+		}
+		for _, c := range k.cases {
+			fmt.Fprint(o.out, strings.Join(c.news, ""))
+			verdict := "ok  "
+			if c.failed() {
+				verdict = "FAIL"
+			}
+			fmt.Fprintf(o.out, "%s %s/%s\n", verdict, k.Name, c.one.Name)
+			for _, f := range c.findings {
+				fmt.Fprint(o.out, indented(f))
+			}
+		}
+	}
+	r.coverage(o)
+	all, failed := r.counts()
+	_, err := fmt.Fprintf(o.out, "%s, %d failed, %.2f s\n", plural(all, "case"), failed, r.took.Seconds())
+	return err
+}
+
+// coverage prints what is covered, file by file.
+func (r *testReport) coverage(o *testOptions) {
+	for _, k := range r.kinds {
+		if k.coverage == nil {
+			continue
+		}
+		covered, total := k.coverage.Count()
+		verdict := "ok  "
+		if golden.Percent(covered, total) < o.coverage {
+			verdict = "FAIL"
+		}
+		fmt.Fprintf(o.out, "%s %s: %d of %d outcomes of branches are covered, %d %%\n", verdict, k.Name, covered, total, golden.Percent(covered, total))
+		for _, f := range k.coverage.Files {
+			if f.Total == 0 {
+				fmt.Fprintf(o.out, "     %s: no branches\n", f.File)
+				continue
+			}
+			fmt.Fprintf(o.out, "     %s: %d/%d\n", f.File, f.Covered, f.Total)
+			for _, m := range f.Missing {
+				fmt.Fprintf(o.out, "     %s:%d:%d: %s: no case has it %s\n", m.File, m.Line, m.Column, m.Text, m.Outcome)
+			}
+		}
+	}
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jacquard-operator/jacquard/engine/survey"
+	"github.com/jacquard-operator/jacquard/engine/tree"
+)
+
+type treeOptions struct {
+	reach
+	output string
+	watch  bool
+}
+
+func newTree() *cobra.Command {
+	var o treeOptions
+	cmd := &cobra.Command{
+		Use:   "tree NAME/[NAMESPACE/]RESOURCE",
+		Short: "Show what became of a resource, down to Pods",
+		Long: `Show the conditions of a custom resource, its children with the file that made
+each and whether it is ready, what it patches, and below them what they own in
+turn, down to Pods. What is not ready comes first and is marked ✗.
+
+NAME is that of the CRD, or kind, plural or short name. No folders are needed. What
+you may not list is said, and the rest is shown.`,
+		Example: "  jacquard tree app/team-a/shop",
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case o.output != "text" && o.output != "json":
+				return fmt.Errorf("--output is text or json, not %s", o.output)
+			case len(args) != 1:
+				return fmt.Errorf("give one NAME/[NAMESPACE/]RESOURCE")
+			}
+			if parts := strings.Split(args[0], "/"); len(parts) < 2 || len(parts) > 3 {
+				return fmt.Errorf("%q is not NAME/[NAMESPACE/]RESOURCE", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
+	}
+	o.flags(cmd)
+	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "show it again whenever it changed, until interrupted")
+	return cmd
+}
+
+func (o *treeOptions) run(cmd *cobra.Command, arg string) error {
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	parts := strings.Split(arg, "/")
+	t := target{parts[0], o.place(), parts[len(parts)-1]}
+	if len(parts) == 3 {
+		t.namespace = parts[1]
+	}
+	var last []byte
+	for {
+		found, err := o.look(ctx, t)
+		if err != nil {
+			return err
+		}
+		now, err := json.Marshal(found)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(now, last) {
+			if err := o.print(cmd.OutOrStdout(), found); err != nil {
+				return err
+			}
+		}
+		last = now
+		if !o.watch || !o.pause(ctx) {
+			return nil
+		}
+	}
+}
+
+// every is how often --watch looks.
+const every = 2 * time.Second
+
+func (o *treeOptions) pause(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(every):
+		return true
+	}
+}
+
+func (o *treeOptions) look(ctx context.Context, t target) (*tree.Tree, error) {
+	s, err := o.open(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	k, err := s.Kind(ctx, t.kind)
+	if err != nil {
+		return nil, err
+	}
+	resource, err := s.Get(ctx, k, t.namespace, t.name)
+	if err == nil && resource == nil {
+		err = fmt.Errorf("reading %s %s/%s: %w", k.Name, t.namespace, t.name, survey.ErrNoResource)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return tree.Of(s.View(ctx, k, nil, resource), resource), nil
+}
+
+func (o *treeOptions) print(w io.Writer, t *tree.Tree) error {
+	if o.output == "json" {
+		encoder := json.NewEncoder(w)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(t)
+	}
+	t.Print(w, time.Now())
+	return nil
+}

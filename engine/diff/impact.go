@@ -1,0 +1,137 @@
+package diff
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/operator"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/rollout"
+	"github.com/jacquard-operator/jacquard/engine/survey"
+)
+
+// An Impact is what a folder would do to all resources of its kind.
+type Impact struct {
+	Kind      string      `json:"kind"`
+	Resources []*Resource `json:"resources"`
+	Counts    Counts      `json:"counts"`
+	// Deletes are the children that would be deleted, of all resources.
+	Deletes []string `json:"deletes,omitempty"`
+	// Stops says why a rollout of the folder would stop before it begins; "" if
+	// it would not.
+	Stops    string   `json:"stops,omitempty"`
+	Troubles []string `json:"troubles,omitempty"`
+	Notes    []string `json:"notes,omitempty"`
+}
+
+// Outcome is what the impact comes to.
+func (i *Impact) Outcome() Outcome {
+	if len(i.Troubles) > 0 {
+		return Wrong
+	}
+	out := Nothing
+	for _, r := range i.Resources {
+		out = max(out, r.Outcome())
+	}
+	return out
+}
+
+// A Scope says which resources of a kind are looked at: those of a namespace, ""
+// for all of them; and how many at the same time.
+type Scope struct {
+	Namespace string
+	Abreast   int
+}
+
+// All tells what a folder would do to the resources of its kind. The error says
+// that they cannot be listed.
+func All(ctx context.Context, s *survey.Survey, k *survey.Kind, folder *kind.Kind, of Scope) (*Impact, error) {
+	resources, err := s.Resources(ctx, k, of.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	view := s.View(ctx, k, folder, resources...)
+	r := view.Reconciler()
+	out := &Impact{Kind: k.Name, Counts: Counts{}, Resources: make([]*Resource, len(resources))}
+	trials := make([]rollout.Trial, len(resources))
+	before := record(k)
+	var all sync.WaitGroup
+	slots := make(chan struct{}, max(of.Abreast, 1))
+	for i, o := range resources {
+		slots <- struct{}{}
+		all.Go(func() {
+			out.Resources[i] = one(ctx, view, r, o)
+			trials[i] = operator.TrialOf(view.Version().Digest, r.Try(ctx, view.Version(), o), o, operator.PastByStatus(before))
+			<-slots
+		})
+	}
+	all.Wait()
+	for _, one := range out.Resources {
+		out.Counts.add(one.Counts)
+		out.Deletes = append(out.Deletes, deletes(one)...)
+	}
+	out.Stops = stops(k, view.Version(), living(trials, resources), before)
+	out.Troubles, out.Notes = view.Troubles(), view.Notes()
+	return out, nil
+}
+
+func deletes(r *Resource) []string {
+	var all []string
+	for i := range r.Changes {
+		switch c := &r.Changes[i]; c.Verb {
+		case Pruned:
+			all = append(all, c.Named())
+		case Recreated:
+			all = append(all, c.Named()+" (made anew)")
+		}
+	}
+	return all
+}
+
+// living are the trials of resources that are not being deleted.
+func living(trials []rollout.Trial, resources []*unstructured.Unstructured) []rollout.Trial {
+	var all []rollout.Trial
+	for i, t := range trials {
+		if resources[i].GetDeletionTimestamp() == nil {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+func record(k *survey.Kind) rollout.Record {
+	if k.CRD == nil {
+		return rollout.Record{}
+	}
+	return rollout.Read(k.CRD.Annotations[api.AnnotationRollout])
+}
+
+// stops says why a rollout would stop before it begins. There is none where the
+// folder serves every resource already.
+func stops(k *survey.Kind, v *reconcile.Version, trials []rollout.Trial, before rollout.Record) string {
+	if k.CRD != nil && k.CRD.Annotations[api.AnnotationRolledOut] == v.Digest {
+		return ""
+	}
+	how := v.Kind.Settings.Rollout
+	r := rollout.Begin(trials, rollout.Settings{Digest: v.Digest, Waves: how.Waves, Deadline: how.ProgressDeadline.Duration}, before, time.Now())
+	if r.State() != rollout.Stopped {
+		return ""
+	}
+	return r.Record().Why()
+}
+
+// sorted are the resources by namespace and name.
+func (i *Impact) sorted() []*Resource {
+	all := slices.Clone(i.Resources)
+	slices.SortFunc(all, func(a, b *Resource) int {
+		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
+	})
+	return all
+}

@@ -1,0 +1,9 @@
+// Package explain says why a resource has the children that it has: for every
+// file of its kind which branches were taken and which not and what their
+// conditions came to, what waits for what, which documents that made and which
+// were left out by which branch; and, where live objects are known, when each
+// was last applied, whether it is ready, and who else owns which of its fields.
+//
+// It is pure: it tells what a traced render (render.Trace) and live objects say.
+// Reports hold no texts of the resource and nothing of a Secret.
+package explain

@@ -1,0 +1,207 @@
+package explain
+
+import (
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/render"
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+// An Input is what a Report is made of.
+type Input struct {
+	Kind     *kind.Kind
+	Resource *unstructured.Unstructured
+	Traced   *render.Traced
+	// Live are the children of the resource and the objects that it patches, as
+	// the cluster has them; nil without a cluster.
+	Live []Observed
+}
+
+// Of explains a traced render.
+func Of(in Input) *Report {
+	r := &Report{Kind: in.Kind.Name, Resource: in.Kind.GVK.Kind + " " + named(in.Resource)}
+	r.Conditions = conditions(in.Resource)
+	live := newObjects(in)
+	files := in.Kind.Files
+	if in.Kind.HasStatus {
+		files = append(files[:len(files):len(files)], "status")
+	}
+	said := map[error]bool{}
+	for _, name := range files {
+		run := in.Traced.Run(name)
+		if run == nil {
+			continue
+		}
+		e := explainer{Input: in, name: name, run: run, live: live}
+		r.Files = append(r.Files, e.file())
+		for _, err := range parts(run.Err) {
+			said[err] = true
+		}
+	}
+	for _, err := range []error{in.Traced.Err, in.Traced.StatusErr} {
+		for _, part := range parts(err) {
+			if !said[part] { // not of a file: two files make the same object
+				r.Errors = append(r.Errors, part.Error())
+			}
+		}
+	}
+	r.Rest = live.rest(in)
+	return r
+}
+
+// parts are the errors that one joins.
+func parts(err error) []error {
+	if err == nil {
+		return nil
+	}
+	if many, ok := any(err).(interface{ Unwrap() []error }); ok {
+		var all []error
+		for _, e := range many.Unwrap() {
+			all = append(all, parts(e)...)
+		}
+		return all
+	}
+	return []error{err}
+}
+
+// An explainer explains one file.
+type explainer struct {
+	Input
+	name string
+	run  *template.Run
+	live *objects
+}
+
+func (e *explainer) file() File {
+	f := File{File: e.Kind.Templates.Tree(e.name).ParseName, Verdict: Rendered, Branches: branches(e.run.Steps)}
+	var wait *template.Wait
+	switch err := e.run.Err; {
+	case errors.As(err, &wait):
+		f.Verdict = Waits
+	case err != nil:
+		f.Verdict = Failed
+	case len(e.run.Documents) == 0:
+		f.Verdict = Empty
+	}
+	if e.run.Err != nil {
+		f.Message, f.Place = told(e.run.Err)
+		f.Within = turns(e.run.Stopped)
+	}
+	if e.name == "status" {
+		return f
+	}
+	made := map[int]bool{} // by line
+	for i, d := range e.run.Documents {
+		f.Documents = append(f.Documents, e.document(i, d))
+		for _, key := range []string{"apiVersion", "kind"} {
+			made[d.Place(key).Line] = true
+		}
+	}
+	for _, d := range e.Kind.Documents {
+		if d.File == e.name && !made[d.Place.Line] {
+			f.LeftOut = append(f.LeftOut, LeftOut{Kind: d.Kind, Place: placed(d.Place), By: e.leaver(d.Place.Line)})
+		}
+	}
+	return f
+}
+
+// document is the i-th document. The children know more of it than it itself
+// does: unless something is wrong with the resource as a whole.
+func (e *explainer) document(i int, d *template.Document) Document {
+	u := &unstructured.Unstructured{Object: d.Object}
+	out := Document{Object: u.GetKind() + " " + named(u), Place: placed(d.Place()), Because: turns(d.Arms())}
+	if e.Traced.Result == nil {
+		return out
+	}
+	for _, c := range e.Traced.Result.Children {
+		if c.Doc != d {
+			continue
+		}
+		out.Object = c.Object.GetKind() + " " + named(c.Object)
+		if c.Policy.Patch {
+			out.Patch = "the object"
+			if c.Policy.Subresource != "" {
+				out.Patch = c.Policy.Subresource
+			}
+		}
+		out.Live = e.live.take(c)
+	}
+	return out
+}
+
+// leaver is the branch by which a line of the file was left out.
+func (e *explainer) leaver(line int) *Turn {
+	for _, turn := range e.Kind.Templates.Turns(e.name, line) {
+		for _, s := range e.run.Steps {
+			if s.Branch != turn.Branch || turn.Taken && s.Took > 0 || !turn.Taken && s.Left > 0 {
+				continue
+			}
+			t := turnOf(s.Branch, !turn.Taken)
+			if len(s.Came) == 1 {
+				t.Came = s.Came[0]
+			}
+			return &t
+		}
+	}
+	return nil
+}
+
+func turnOf(b *template.Branch, taken bool) Turn {
+	return Turn{Place: placed(b.Place), Text: b.Text, Outcome: b.Outcome(taken)}
+}
+
+func turns(arms []template.Arm) []Turn {
+	var all []Turn
+	for _, a := range arms {
+		t := turnOf(a.Step.Branch, a.Taken)
+		t.Came = a.Came
+		if a.Item > 0 {
+			t.Outcome = fmt.Sprintf("item %d of %d", a.Item, a.Items)
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// branches puts the steps of a run into each other.
+func branches(steps []*template.Step) []*Branch {
+	var top []*Branch
+	at := map[*template.Step]*Branch{}
+	for _, s := range steps {
+		b := &Branch{Place: placed(s.Branch.Place), Text: s.Branch.Text, Outcome: outcome(s), Took: s.Took, Left: s.Left, Came: s.Came}
+		for _, c := range s.Calls {
+			b.Calls = append(b.Calls, placed(c))
+		}
+		at[s] = b
+		switch above := at[s.In]; {
+		case above == nil:
+			top = append(top, b)
+		case s.InTaken:
+			above.Taken = append(above.Taken, b)
+		default:
+			above.NotTaken = append(above.NotTaken, b)
+		}
+	}
+	return top
+}
+
+func outcome(s *template.Step) string {
+	switch {
+	case s.Took > 0 && s.Left > 0:
+		return fmt.Sprintf("%s %d of %d times", s.Branch.Outcome(true), s.Took, s.Took+s.Left)
+	default:
+		return s.Branch.Outcome(s.Took > 0)
+	}
+}
+
+// named is how people call an object: default/web.
+func named(u *unstructured.Unstructured) string {
+	if u.GetNamespace() == "" {
+		return u.GetName()
+	}
+	return u.GetNamespace() + "/" + u.GetName()
+}

@@ -1,0 +1,177 @@
+package explain
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/jacquard-operator/jacquard/engine/own"
+)
+
+// Print writes the report for people. With full, fields of other managers are
+// all listed, else a few of them.
+func (r *Report) Print(w io.Writer, full bool) error {
+	p := &printer{full: full}
+	p.line(0, "%s (%s)", r.Resource, r.Kind)
+	for _, err := range r.Errors {
+		p.line(1, "nothing of it is applied: %s", err)
+	}
+	for _, c := range r.Conditions {
+		p.line(1, "%s %s%s", c.Type, c.Status, reason(c.Reason, c.Message))
+	}
+	for _, f := range r.Files {
+		p.file(f)
+	}
+	if len(r.Rest) > 0 {
+		p.line(0, "\nlive, and not rendered now")
+	}
+	for _, l := range r.Rest {
+		from := ""
+		if l.File != "" {
+			from = ", once made by " + l.File + ".yaml"
+		}
+		p.line(1, "%s%s: %s", l.Object, from, l.Fate)
+		p.live(2, &l)
+	}
+	for _, note := range r.Notes {
+		p.line(0, "note: %s", note)
+	}
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+func reason(reason, message string) string {
+	if reason == "" && message == "" {
+		return ""
+	}
+	if message == "" {
+		return ": " + reason
+	}
+	return ": " + reason + ": " + message
+}
+
+type printer struct {
+	strings.Builder
+	full bool
+}
+
+func (p *printer) line(depth int, format string, args ...any) {
+	fmt.Fprintf(p, strings.Repeat("  ", depth)+format+"\n", args...)
+}
+
+func (p *printer) file(f File) {
+	p.line(0, "\n%s: %s", f.File, f.Verdict)
+	if f.Place != nil {
+		p.line(1, "%s: %s%s", f.Place, f.Message, within(f.Within))
+	} else if f.Message != "" {
+		p.line(1, "%s", f.Message)
+	}
+	for _, d := range f.Documents {
+		patch := ""
+		if d.Patch != "" {
+			patch = " (patch of " + d.Patch + ")"
+		}
+		p.line(1, "makes %s%s at %s%s", d.Object, patch, d.Place, within(d.Because))
+		p.live(2, d.Live)
+	}
+	for _, l := range f.LeftOut {
+		if l.By == nil {
+			p.line(1, "leaves out %s at %s, which it did not come to", l.Kind, l.Place)
+			continue
+		}
+		p.line(1, "leaves out %s at %s: %s %s is %s%s", l.Kind, l.Place, l.By.Place, l.By.Text, l.By.Outcome, came(l.By.Came))
+	}
+	for _, b := range f.Branches {
+		p.branch(1, b)
+	}
+}
+
+// within says by which branches something was come to.
+func within(turns []Turn) string {
+	var all []string
+	for _, t := range turns {
+		all = append(all, fmt.Sprintf("%d:%d %s", t.Line, t.Column, t.Outcome))
+	}
+	if all == nil {
+		return ""
+	}
+	return ", by " + strings.Join(all, ", ")
+}
+
+func came(texts ...string) string {
+	if text := strings.Join(texts, ", "); text != "" {
+		return " (" + text + ")"
+	}
+	return ""
+}
+
+// elseIf is the text of a branch that goes on with another one.
+var elseIf = regexp.MustCompile(`^\{\{-?\s*else\b`)
+
+func (p *printer) branch(depth int, b *Branch) {
+	by := ""
+	for _, c := range b.Calls {
+		by += ", called at " + c.String()
+	}
+	p.line(depth, "%s: %s: %s%s%s", b.Place, b.Text, b.Outcome, came(b.Came...), by)
+	for _, below := range b.Taken {
+		p.branch(depth+1, below)
+	}
+	for _, below := range b.NotTaken {
+		if elseIf.MatchString(below.Text) {
+			p.branch(depth, below)
+		} else {
+			p.branch(depth+1, below)
+		}
+	}
+}
+
+// live says what there is to say of a live object.
+func (p *printer) live(depth int, l *Live) {
+	if l == nil {
+		return
+	}
+	var said []string
+	if l.Ready != "" {
+		said = append(said, strings.TrimSuffix(l.Ready+": "+l.Message, ": "))
+	} else if l.Message != "" {
+		said = append(said, l.Message)
+	}
+	if l.Deleting {
+		said = append(said, "it is being deleted")
+	}
+	if l.Applied != "" {
+		said = append(said, "last applied "+l.Applied)
+	}
+	if len(said) > 0 {
+		p.line(depth, "%s", strings.Join(said, "; "))
+	}
+	if len(l.Taken) > 0 {
+		p.line(depth, "taken from it: %s", p.some(l.Taken))
+	}
+	for _, o := range l.Others {
+		p.line(depth, "%s%s owns %s", o.Manager, operation(o), p.some(o.Paths))
+	}
+}
+
+func operation(o own.Owner) string {
+	text := strings.ToLower(o.Operation)
+	if o.Subresource != "" {
+		text += " of " + o.Subresource
+	}
+	if o.Time != "" {
+		text += ", " + o.Time
+	}
+	return " (" + text + ")"
+}
+
+// few is how many fields are listed if not all are asked for.
+const few = 6
+
+func (p *printer) some(paths []string) string {
+	if p.full || len(paths) <= few+1 {
+		return strings.Join(paths, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(paths[:few], ", "), len(paths)-few)
+}

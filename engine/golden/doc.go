@@ -1,0 +1,5 @@
+// Package golden judges golden cases: it says how what came out differs from
+// what is wanted, child by child, what an update would write, and which branches
+// of the templates no case takes. It reads and writes no files, and shows no
+// value of a Secret.
+package golden

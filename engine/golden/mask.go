@@ -1,0 +1,48 @@
+package golden
+
+import (
+	"maps"
+	"reflect"
+)
+
+// secretFields are the parts of a Secret that nobody is shown.
+var secretFields = []string{"data", "stringData"}
+
+func isSecret(o map[string]any) bool { return o["kind"] == "Secret" && o["apiVersion"] == "v1" }
+
+func secretPath(o map[string]any, path []any) bool {
+	return isSecret(o) && len(path) > 0 && (path[0] == secretFields[0] || path[0] == secretFields[1])
+}
+
+// masked is an object without what a Secret says: *** where the other object
+// says the same, else *** (wanted).
+func masked(o, other map[string]any) map[string]any { return mask(o, other, "*** (wanted)") }
+
+// maskedAfter is masked for what was rendered.
+func maskedAfter(o, other map[string]any) map[string]any { return mask(o, other, "*** (rendered)") }
+
+func mask(o, other map[string]any, differs string) map[string]any {
+	if !isSecret(o) {
+		return o
+	}
+	out := maps.Clone(o)
+	for _, field := range secretFields {
+		values, ok := o[field].(map[string]any)
+		if !ok {
+			if _, there := o[field]; there {
+				out[field] = "***"
+			}
+			continue
+		}
+		others, _ := other[field].(map[string]any)
+		hidden := map[string]any{}
+		for key, v := range values {
+			hidden[key] = "***"
+			if other != nil && !reflect.DeepEqual(plain(v), plain(others[key])) {
+				hidden[key] = differs
+			}
+		}
+		out[field] = hidden
+	}
+	return out
+}

@@ -1,0 +1,145 @@
+package survey
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
+)
+
+// A found is what was listed of one kind.
+type found struct {
+	state observe.State
+	by    map[types.UID][]observe.Live
+}
+
+// children are the children of the resources of a View, by kind.
+type children struct {
+	*View
+	kinds answers[schema.GroupVersionKind, found]
+}
+
+var _ reconcile.Children = &children{}
+
+// State returns what is known about a kind as a whole.
+func (c *children) State(gvk schema.GroupVersionKind) observe.State { return c.of(gvk).state }
+
+// Of returns the live children of this kind that carry the owner's uid in their
+// label, by namespace and name.
+func (c *children) Of(gvk schema.GroupVersionKind, uid types.UID) ([]observe.Live, error) {
+	f := c.of(gvk)
+	if f.state.Phase != observe.Synced {
+		return nil, fmt.Errorf("finding children of kind %s: %w", gvk.Kind, f.state.Err)
+	}
+	return f.by[uid], nil
+}
+
+// Note does nothing: a survey is made once.
+func (c *children) Note(schema.GroupVersionKind, *unstructured.Unstructured) {}
+
+// Look does nothing: a survey is made once.
+func (c *children) Look(context.Context, schema.GroupVersionKind) error { return nil }
+
+func (c *children) of(gvk schema.GroupVersionKind) found {
+	f, _ := c.kinds.get(gvk, func() (found, error) { return c.list(gvk), nil })
+	return f
+}
+
+func (c *children) list(gvk schema.GroupVersionKind) found {
+	r, state := c.survey.state(gvk)
+	if state.Phase != observe.Synced {
+		c.trouble(state.Err)
+		return found{state: state}
+	}
+	objects, err := c.everywhere(r, func(namespace string) ([]metav1.Object, error) {
+		return bodies(c.survey.objects, r, namespace).all(c.ctx, metav1.ListOptions{LabelSelector: c.selector()})
+	})
+	if err != nil {
+		return found{state: observe.State{Err: c.trouble(err)}}
+	}
+	f := found{state: observe.State{Phase: observe.Synced, Holds: observe.Body}, by: map[types.UID][]observe.Live{}}
+	for _, o := range objects {
+		uid := types.UID(o.GetLabels()[api.LabelOwnerUID])
+		f.by[uid] = append(f.by[uid], live(r, o))
+	}
+	return f
+}
+
+// selector finds the children of one resource, or those of all.
+func (c *children) selector() string {
+	if len(c.resources) == 1 {
+		return labels.Set{api.LabelOwnerUID: string(c.resources[0].GetUID())}.String()
+	}
+	return api.LabelOwnerUID
+}
+
+// everywhere lists a kind in the whole cluster or, if the caller may not do so
+// and nothing of the resources can be elsewhere, in the namespaces where it can
+// be.
+func (v *View) everywhere(r observe.Resource, list func(namespace string) ([]metav1.Object, error)) ([]metav1.Object, error) {
+	all, err := list("")
+	if err == nil {
+		return all, nil
+	}
+	where, bounded := v.namespaces(r)
+	doing := "listing " + r.GVR.GroupResource().String()
+	if !apierrors.IsForbidden(err) || !bounded {
+		return nil, refused(doing, err)
+	}
+	all = nil
+	for _, namespace := range where {
+		some, err := list(namespace)
+		if err != nil {
+			return nil, refused(fmt.Sprintf("%s in namespace %s", doing, namespace), err)
+		}
+		all = append(all, some...)
+	}
+	v.note(fmt.Sprintf("%s are looked for in %s only: the caller may not list them elsewhere", r.GVR.GroupResource(), strings.Join(where, ", ")))
+	return all, nil
+}
+
+// namespaces are those where objects of a kind can be, as the folder says; false
+// if that may be anywhere.
+func (v *View) namespaces(r observe.Resource) (all []string, bounded bool) {
+	if !r.Namespaced {
+		return nil, false
+	}
+	for _, o := range v.resources {
+		if o.GetNamespace() == "" {
+			return nil, false
+		}
+		all = append(all, o.GetNamespace())
+	}
+	if v.version.Kind != nil {
+		where, _ := v.version.Kind.Placement(r.GVK)
+		if where.Rendered {
+			return nil, false
+		}
+		all = append(all, where.Listed...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all), true
+}
+
+// state says whether a kind can be listed at all.
+func (s *Survey) state(gvk schema.GroupVersionKind) (observe.Resource, observe.State) {
+	r, served := s.served.Resource(gvk)
+	if served {
+		return r, observe.State{Phase: observe.Synced, Holds: observe.Body}
+	}
+	if err := s.served.Unknown(gvk.Group); err != nil {
+		return r, observe.State{Err: err}
+	}
+	return r, observe.State{Phase: observe.NotServed, Err: observe.ErrNotServed}
+}
