@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/template/parse"
 
+	"go.yaml.in/yaml/v3"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/schema"
@@ -122,6 +123,9 @@ func (r *rewriter) tpl(p *parse.PipeNode, i int) bool {
 		r.addPartial(name, called)
 		return true
 	}
+	if r.movedDefault(cmd) {
+		return true
+	}
 	if at := r.templated(x); at != "" {
 		r.refuse(p, i, "tpl of "+r.textOf(r.operandSpan(x)), fmt.Sprintf("%s of values.yaml is a template: write it into the folder, and let the spec say only what varies", at))
 		return true
@@ -136,6 +140,32 @@ func (r *rewriter) tpl(p *parse.PipeNode, i int) bool {
 	r.delete(span{at.from, inner.from})
 	r.delete(span{inner.to, at.to})
 	r.source.note(inner.from, "tpl", "the text is taken as it is: a template in a resource is not run, unlike one in values")
+	return true
+}
+
+// movedDefault makes `tpl .Values.x .`, where x of values.yaml is a text with
+// actions, the value of the spec or else what a partial of that text prints.
+func (r *rewriter) movedDefault(cmd *parse.CommandNode) bool {
+	names := helms(cmd.Args[1])
+	if len(names) < 2 || names[0] != "Values" {
+		return false
+	}
+	node := nodeAt(r.values, names[1:])
+	if node == nil || node.Kind != yaml.ScalarNode || !anyTemplate.MatchString(node.Value) {
+		return false
+	}
+	path := strings.Join(names[1:], ".")
+	called, at := r.chart.name+".values."+path, r.commandSpan(cmd)
+	if !r.addText("values.yaml", "_values-"+strings.ReplaceAll(path, ".", "-")+".tpl", called, node.Value) {
+		return false
+	}
+	x, to := r.operandSpan(cmd.Args[1]), r.operandSpan(cmd.Args[2])
+	r.replace(span{at.from, x.from}, "default (include "+strconv.Quote(called)+" "+r.textOf(to)+") ")
+	r.operand(cmd.Args[1], true)
+	r.delete(span{x.to, to.to})
+	r.moved[path] = true
+	r.source.note(x.from, "tpl of "+path+", which is a template in values.yaml",
+		"the partial "+called+" prints the default; a text in the spec is taken as it is, and is absent where it was the default")
 	return true
 }
 

@@ -61,7 +61,7 @@ func Convert(fsys fs.FS, target Target) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &conversion{chart: c, target: target, fixed: map[string]bool{}, taken: map[string]string{}}
+	v := &conversion{chart: c, target: target, fixed: map[string]bool{}, moved: map[string]bool{}, taken: map[string]string{}}
 	if err := v.parse(); err != nil {
 		return nil, err
 	}
@@ -83,6 +83,8 @@ type conversion struct {
 	defines map[string]*define
 	// fixed are the fields, as paths, that a subchart would need true.
 	fixed map[string]bool
+	// moved are the values whose default a partial prints now, as paths.
+	moved map[string]bool
 	// taken are the files of the chart that templates take as they are: their
 	// names in files/ by their path.
 	taken map[string]string

@@ -52,6 +52,9 @@ func (v *conversion) specShape(u *use) shape {
 		o.lay(v.chart.schema, spec, "")
 	}
 	v.fix(spec)
+	for at := range v.moved {
+		delete(shapeAt(spec, at), "default")
+	}
 	if len(f.dropped) > 0 {
 		v.note(Note{File: "values.yaml", What: strings.Join(f.dropped, ", "), Do: "left out: no template that was carried over reads it"})
 	}
@@ -74,13 +77,18 @@ func comments(n *yaml.Node) string {
 	return b.String()
 }
 
+// shapeAt is the shape of a field, nil if there is none.
+func shapeAt(s shape, path string) shape {
+	for name := range strings.SplitSeq(path, ".") {
+		s = asMap(asMap(s["properties"])[name])
+	}
+	return s
+}
+
 // fix makes the conditions of subcharts false for good.
 func (v *conversion) fix(spec shape) {
 	for _, at := range sortedKeys(v.fixed) {
-		s := spec
-		for name := range strings.SplitSeq(at, ".") {
-			s = asMap(asMap(s["properties"])[name])
-		}
+		s := shapeAt(spec, at)
 		if s == nil {
 			continue
 		}

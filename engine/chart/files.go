@@ -173,14 +173,22 @@ func (r *rewriter) take(name string) (as string, ok bool) {
 // addPartial makes a partial of a file that is a template, called by a name.
 func (r *rewriter) addPartial(name, called string) {
 	as := "_" + strings.ReplaceAll(strings.TrimLeft(name, "_."), "/", "-") + ".tpl"
+	r.addText(name, as, called, string(r.files[name])+"\n")
+}
+
+// addText makes a partial of a text of the chart, and says whether it could.
+func (r *rewriter) addText(from, as, called, text string) bool {
 	if slices.ContainsFunc(r.sources, func(s *source) bool { return s.as == as }) {
-		return
+		return true
 	}
-	s := &source{name: name, as: as, text: "{{- define " + strconv.Quote(called) + " -}}\n" + string(r.files[name]) + "{{- end }}\n"}
+	text = strings.TrimSuffix(text, "\n")
+	s := &source{name: from, as: as, text: "{{- define " + strconv.Quote(called) + " -}}\n" + text + "{{- end }}\n"}
 	if err := s.parse(); err != nil {
-		r.conversion.note(Note{File: name, What: "the file is a template that cannot be read", Do: err.Error()})
-		return
+		r.conversion.note(Note{File: from, What: "a template that cannot be read", Do: err.Error()})
+		return false
 	}
 	r.sources = append(r.sources, s)
+	r.conversion.defines[called] = &define{s, s.defines[called], s.blockOf(called)}
 	(&rewriter{r.conversion, s}).list(s.defines[called].Root)
+	return true
 }

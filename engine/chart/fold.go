@@ -98,7 +98,7 @@ func (r *rewriter) keepArms(b block, kept []arm, end action) {
 		next[a.from] = b[i+1]
 	}
 	if kept[0].cond == nil {
-		r.delete(span{r.whole(b[0], b[0]).from, r.whole(kept[0].action, kept[0].action).to})
+		r.unwrap(span{r.whole(b[0], b[0]).from, r.whole(kept[0].action, kept[0].action).to})
 		last := next[kept[0].from]
 		r.delete(span{r.whole(last, last).from, r.whole(end, end).to})
 		return
@@ -120,6 +120,17 @@ func (r *rewriter) keepArms(b block, kept []arm, end action) {
 	if at < end.from {
 		r.delete(span{at, end.from})
 	}
+}
+
+// unwrap takes out what opens a branch that is always taken. What stood at
+// column 0 stays there, as the lines that say what a document is must.
+func (r *rewriter) unwrap(at span) {
+	joined := at.from > 0 && r.text[at.from-1] != '\n'
+	if joined && r.text[at.to-1] == '\n' {
+		r.replace(at, "\n")
+		return
+	}
+	r.delete(at)
 }
 
 // holds says whether a condition is true, as far as that is known.

@@ -36,13 +36,10 @@ func (f *inferrer) object(n *yaml.Node, u *use, path string, whole bool) shape {
 		if key.Value == "<<" {
 			continue
 		}
-		below := u.fields[key.Value]
-		if below == nil && !whole && u.items == nil {
+		below := u.at(key.Value, whole)
+		if below == nil {
 			f.dropped = append(f.dropped, at)
 			continue
-		}
-		if below == nil {
-			below = &use{whole: whole}
 		}
 		s := f.value(key.Value, value, below, at)
 		if text := description(key, value); f.params[at] == "" && text != "" {

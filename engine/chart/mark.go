@@ -87,8 +87,8 @@ func (r *rewriter) precious(d *document) {
 	body := r.textOf(d.span)
 	r.source.note(r.kindAt(d), d.kind+", which Helm would delete", "it is deleted with the resource, and not before: write jacquard.dev/on-delete: keep if it is to stay")
 	if m := guardedLine.FindStringSubmatchIndex(body); m != nil {
-		guard := body[m[2]:m[3]]
-		r.replace(span{d.from + m[0], d.from + m[1]}, body[m[4]:m[5]]+text+guard)
+		r.replace(span{d.from + m[0], d.from + m[0]}, body[m[4]:m[5]]+text)
+		r.delete(span{d.from + m[4], d.from + m[5]})
 		return
 	}
 	if m := notesLine.FindStringIndex(body); m != nil {

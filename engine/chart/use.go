@@ -33,6 +33,36 @@ func (u *use) item() *use {
 	return u.items
 }
 
+// at is the use of a field by its name, and by whatever goes over all fields;
+// nil if there is none. whole: the map is taken as it is.
+func (u *use) at(name string, whole bool) *use {
+	named := u.fields[name]
+	switch {
+	case named == nil && u.items == nil && !whole:
+		return nil
+	case u.items == nil && !whole:
+		return named
+	}
+	both := &use{whole: whole}
+	for _, one := range []*use{named, u.items} {
+		if one != nil {
+			both.add(one)
+		}
+	}
+	return both
+}
+
+// add adds what another use reads.
+func (u *use) add(o *use) {
+	u.whole, u.required = u.whole || o.whole, u.required || o.required
+	for name, below := range o.fields {
+		u.field(name).add(below)
+	}
+	if o.items != nil {
+		u.item().add(o.items)
+	}
+}
+
 // A held value is what an expression may be: any of some values of the
 // resource, or a dict that a template made.
 type held struct {
