@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,9 @@ func create(cmd *cobra.Command, root string, draft *scaffold.Draft) error {
 		return fmt.Errorf("making %s: nothing was written, as what was made does not work:\n%w", draft.Name, err)
 	}
 	for _, f := range draft.Files {
+		if same(root, f) {
+			continue
+		}
 		if err := writeNew(root, f); err != nil {
 			return err
 		}
@@ -34,27 +38,31 @@ func create(cmd *cobra.Command, root string, draft *scaffold.Draft) error {
 	return nil
 }
 
-// free says which files are in the way. A CRD that says the same is not.
+// free says which files are in the way. One that says the same is not, such as
+// the CRD that the rest is made for.
 func free(root string, draft *scaffold.Draft) error {
+	folder := filepath.Join(root, "templates", draft.Name)
+	if _, err := os.Lstat(folder); err == nil {
+		return inTheWay(folder)
+	}
 	var errs []error
-	for _, name := range append([]string{filepath.Join("templates", draft.Name)}, paths(draft)...) {
-		if _, err := os.Lstat(filepath.Join(root, name)); err == nil {
-			errs = append(errs, fmt.Errorf("%s is there already, and nothing is overwritten: move it away, or write into another --root", filepath.Join(root, name)))
-		}
-		if len(errs) == 1 && strings.HasPrefix(name, "templates") {
-			return errs[0]
+	for _, f := range draft.Files {
+		name := filepath.Join(root, f.Path)
+		if _, err := os.Lstat(name); err == nil && !same(root, f) {
+			errs = append(errs, inTheWay(name))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// paths are where the files of a draft go.
-func paths(draft *scaffold.Draft) []string {
-	var all []string
-	for _, f := range draft.Files {
-		all = append(all, f.Path)
-	}
-	return all
+func inTheWay(name string) error {
+	return fmt.Errorf("%s is there already, and nothing is overwritten: move it away, or write into another --root", name)
+}
+
+// same says whether a file is there already and says the same.
+func same(root string, f scaffold.File) bool {
+	data, err := os.ReadFile(filepath.Join(root, f.Path))
+	return err == nil && bytes.Equal(data, f.Data)
 }
 
 func writeNew(root string, f scaffold.File) error {

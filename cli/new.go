@@ -15,6 +15,7 @@ type newOptions struct {
 	names      scaffold.Names
 	deployment bool
 	crd        string
+	example    string
 	manifests  []string
 }
 
@@ -51,6 +52,7 @@ Nothing is ever overwritten.`,
 	flags.StringVar(&o.names.Plural, "plural", "", "the plural, where it is not the usual one")
 	flags.BoolVar(&o.deployment, "deployment", false, "make a Deployment and a Service")
 	flags.StringVar(&o.crd, "from-crd", "", "file of a CRD that there is")
+	flags.StringVar(&o.example, "example", "", "with --from-crd: file of a resource to take as the example")
 	flags.StringArrayVar(&o.manifests, "from-manifests", nil, "file or directory of manifests that become templates")
 	cmd.MarkFlagsMutuallyExclusive("deployment", "from-crd", "from-manifests")
 	return cmd

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -14,8 +13,28 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/scaffold"
 )
 
+// fromCRD makes the rest of a kind for a CRD.
 func (o *newOptions) fromCRD(cmd *cobra.Command, names []string) (*scaffold.Draft, error) {
-	return nil, errors.New("--from-crd is not there yet")
+	data, err := fileAt(o.crd, cmd.InOrStdin())
+	if err != nil {
+		return nil, fmt.Errorf("reading the CRD: %w", err)
+	}
+	var example []byte
+	if o.example != "" {
+		if example, err = fileAt(o.example, cmd.InOrStdin()); err != nil {
+			return nil, fmt.Errorf("reading the example: %w", err)
+		}
+	}
+	which := append(names, "")[0]
+	return scaffold.FromCRD(scaffold.Source{Name: o.crd, Data: data}, which, example)
+}
+
+// fileAt reads a file; "-" is stdin.
+func fileAt(name string, stdin io.Reader) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(stdin)
+	}
+	return os.ReadFile(name)
 }
 
 // fromManifests makes a kind of files and directories.
@@ -34,7 +53,7 @@ func (o *newOptions) fromManifests(cmd *cobra.Command, names []string) (*scaffol
 // sourcesAt reads a file, the files of a directory, or stdin.
 func sourcesAt(name string, stdin io.Reader) ([]scaffold.Source, error) {
 	if name == "-" {
-		data, err := io.ReadAll(stdin)
+		data, err := fileAt(name, stdin)
 		return []scaffold.Source{{Name: "stdin", Data: data}}, err
 	}
 	var sources []scaffold.Source

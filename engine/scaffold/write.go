@@ -127,7 +127,7 @@ func (w *making) writeExample() error {
 
 // want is what the example must render: what the manifests say.
 func (w *making) want() (string, error) {
-	all := slices.SortedFunc(slices.Values(w.all), func(a, b *manifest) int { return strings.Compare(a.file+".yaml", b.file+".yaml") })
+	all := slices.SortedFunc(slices.Values(w.all), func(a, b *manifest) int { return strings.Compare(a.file, b.file) })
 	var texts []string
 	for _, m := range all {
 		text, err := yaml.Marshal(m.said)
