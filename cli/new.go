@@ -17,6 +17,7 @@ type newOptions struct {
 	crd        string
 	example    string
 	manifests  []string
+	chart      string
 }
 
 func newNew() *cobra.Command {
@@ -32,12 +33,14 @@ Without more it makes a ConfigMap, to show the parts; with --deployment a
 Deployment and a Service. --from-crd takes a CRD that there is, and makes the
 rest. --from-manifests takes manifests that there are: they become templates,
 and what varies goes into the spec. It may be given several times, and takes
-directories and - (stdin); names after KIND are more such files.
+directories and - (stdin); names after KIND are more such files. --from-chart
+takes the directory of a Helm chart: its values become the spec.
 
 Nothing is ever overwritten.`,
 		Example: `  jacquard new Website --group example.com --deployment
   jacquard new --from-crd crd.yaml
   jacquard new Shop --group example.com --from-manifests shop/*.yaml
+  jacquard new Shop --group example.com --from-chart charts/shop
   kubectl get deployment,service -o yaml | jacquard new Shop --group example.com --from-manifests -`,
 		Args: func(cmd *cobra.Command, args []string) error { return o.check(args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -54,7 +57,8 @@ Nothing is ever overwritten.`,
 	flags.StringVar(&o.crd, "from-crd", "", "file of a CRD that there is")
 	flags.StringVar(&o.example, "example", "", "with --from-crd: file of a resource to take as the example")
 	flags.StringArrayVar(&o.manifests, "from-manifests", nil, "file or directory of manifests that become templates")
-	cmd.MarkFlagsMutuallyExclusive("deployment", "from-crd", "from-manifests")
+	flags.StringVar(&o.chart, "from-chart", "", "directory of a Helm chart that becomes a kind")
+	cmd.MarkFlagsMutuallyExclusive("deployment", "from-crd", "from-manifests", "from-chart")
 	return cmd
 }
 
@@ -90,6 +94,8 @@ func (o *newOptions) draft(cmd *cobra.Command, args []string) (*scaffold.Draft, 
 		return o.fromCRD(cmd, slices.Clone(args))
 	case len(o.manifests) > 0:
 		return o.fromManifests(cmd, append(slices.Clone(o.manifests), args[1:]...))
+	case o.chart != "":
+		return o.fromChart()
 	case o.deployment:
 		return scaffold.Form(scaffold.FormDeployment, o.names)
 	}

@@ -11,7 +11,7 @@ import (
 
 // A Target is the kind that a chart becomes. Nothing of it is optional.
 type Target struct {
-	Group, Version, Kind, Plural string
+	Group, Version, Kind, Plural, Singular string
 }
 
 // Name is the name of the CRD and of the folder.
@@ -45,9 +45,9 @@ func (n Note) String() string {
 type Result struct {
 	Files []File
 	Notes []Note
-	// Case is the path of the golden case, which has a cr.yaml only: what it
-	// wants is for whoever renders it to write.
-	Case string
+	// Example is the path of a resource. There is a golden case of it too, which
+	// does not say yet what it wants: that is for whoever renders it to write.
+	Example string
 }
 
 // NotesFile is the file of a folder that keeps the notes.

@@ -31,9 +31,9 @@ func (v *conversion) addSchema(dir string, u *use) error {
 	if err != nil {
 		return err
 	}
-	v.add(path.Join("examples", v.target.Name()+".yaml"), resource)
-	v.result.Case = path.Join(dir, "tests", "defaults")
-	v.add(path.Join(v.result.Case, "cr.yaml"), resource)
+	v.result.Example = path.Join("examples", v.target.Name()+".yaml")
+	v.add(v.result.Example, resource)
+	v.add(path.Join(dir, "tests", "defaults", "cr.yaml"), resource)
 	return nil
 }
 
@@ -185,7 +185,6 @@ func sample(s shape) any {
 // crd is the whole definition.
 func (v *conversion) crd(spec shape) shape {
 	t := v.target
-	singular := strings.ToLower(t.Kind)
 	root := shape{
 		"type": "object", "description": t.Kind + ", made of the Helm chart " + v.name + " " + v.version + ".",
 		"properties": shape{
@@ -200,7 +199,7 @@ func (v *conversion) crd(spec shape) shape {
 		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": shape{"name": t.Name()},
 		"spec": shape{
 			"group": t.Group, "scope": "Namespaced",
-			"names": shape{"kind": t.Kind, "listKind": t.Kind + "List", "plural": t.Plural, "singular": singular, "categories": []any{"jacquard"}},
+			"names": shape{"kind": t.Kind, "listKind": t.Kind + "List", "plural": t.Plural, "singular": t.Singular, "categories": []any{"jacquard"}},
 			"versions": []any{shape{
 				"name": t.Version, "served": true, "storage": true, "subresources": shape{"status": shape{}},
 				"additionalPrinterColumns": []any{

@@ -22,6 +22,9 @@ type Draft struct {
 	// Notes are what its author should look at, a sentence each; what is about
 	// a line of a file begins with file:line:.
 	Notes []string
+	// Rough: it may need its author's hand before it works, and is written all
+	// the same.
+	Rough bool
 }
 
 // NewDraft is the draft of a kind by the CRD's name, still without files.
