@@ -126,7 +126,7 @@ func (r *rewriter) tpl(p *parse.PipeNode, i int) bool {
 	if r.movedDefault(cmd) {
 		return true
 	}
-	if at := r.templated(x); at != "" {
+	if at := r.templated(cmd); at != "" {
 		r.refuse(p, i, "tpl of "+r.textOf(r.operandSpan(x)), fmt.Sprintf("%s of values.yaml is a template: write it into the folder, and let the spec say only what varies", at))
 		return true
 	}
@@ -169,14 +169,15 @@ func (r *rewriter) movedDefault(cmd *parse.CommandNode) bool {
 	return true
 }
 
-// templated is the path of a value that X may hold and that is a template.
-func (r *rewriter) templated(x parse.Node) string {
-	paths, certain := valuesIn(x)
-	if !certain {
-		paths = [][]string{nil}
+// templated is the path of a value that a call of tpl may be given and that is
+// a template. What nothing is known of may be any.
+func (r *rewriter) templated(cmd *parse.CommandNode) string {
+	given := r.texts[cmd]
+	if len(given.uses) == 0 {
+		given.uses = []*use{{}}
 	}
-	for _, p := range paths {
-		if found := templateBelow(nodeAt(r.values, p), strings.Join(p, ".")); found != "" {
+	for _, u := range given.uses {
+		if found := templateBelow(nodeAt(r.values, u.path), strings.Join(u.path, ".")); found != "" {
 			return found
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"text/template/parse"
 )
 
 // A Target is the kind that a chart becomes. Nothing of it is optional.
@@ -88,6 +89,8 @@ type conversion struct {
 	// taken are the files of the chart that templates take as they are: their
 	// names in files/ by their path.
 	taken map[string]string
+	// texts are the values that calls of tpl may be given.
+	texts map[*parse.CommandNode]held
 	// declared are the children that kind.yaml must declare.
 	declared []declared
 	reads    []declared

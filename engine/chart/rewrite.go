@@ -12,6 +12,7 @@ import (
 // rewrite turns what only Helm has into what the engine has, in all that is
 // still there.
 func (v *conversion) rewrite() {
+	v.readTexts()
 	for _, s := range v.sources {
 		if s.left {
 			continue

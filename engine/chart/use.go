@@ -2,12 +2,17 @@ package chart
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"text/template/parse"
 )
 
 // A use is what templates read of one value and of what is below it.
 type use struct {
+	// path is where the value is, without what only values tell: a list, or a
+	// map whose keys are computed, ends it.
+	path   []string
+	beyond bool
 	fields map[string]*use
 	items  *use
 	// whole: the value is taken as it is, with all that is in it.
@@ -21,14 +26,17 @@ func (u *use) field(name string) *use {
 		u.fields = map[string]*use{}
 	}
 	if u.fields[name] == nil {
-		u.fields[name] = &use{}
+		u.fields[name] = &use{path: u.path, beyond: u.beyond}
+		if !u.beyond {
+			u.fields[name].path = append(slices.Clone(u.path), name)
+		}
 	}
 	return u.fields[name]
 }
 
 func (u *use) item() *use {
 	if u.items == nil {
-		u.items = &use{}
+		u.items = &use{path: u.path, beyond: true}
 	}
 	return u.items
 }
@@ -130,8 +138,29 @@ func (v *conversion) uses() (*use, error) {
 	return root.field("spec"), nil
 }
 
+// readTexts finds out which values tpl is given, in the chart as it is.
+func (v *conversion) readTexts() {
+	trees := map[string]*parse.Tree{}
+	for name, d := range v.defines {
+		trees[name] = d.tree
+	}
+	v.texts = map[*parse.CommandNode]held{}
+	w := &reader{trees: trees, seen: map[string]bool{}, see: func(cmd *parse.CommandNode, args []held) {
+		if only := cmd.Args[0].(*parse.IdentifierNode); only.Ident == "tpl" && len(args) > 0 {
+			v.texts[cmd] = v.texts[cmd].or(args[0])
+		}
+	}}
+	for _, s := range v.sources {
+		if !s.left && !s.partial() {
+			w.text(s.tree, held{fields: map[string]held{"Values": {uses: []*use{{}}}}})
+		}
+	}
+}
+
 // A reader follows values through templates.
 type reader struct {
+	// see is told of calls, if it is there.
+	see func(cmd *parse.CommandNode, args []held)
 	trees map[string]*parse.Tree
 	seen  map[string]bool
 }

@@ -24,6 +24,9 @@ func (w *reader) command(cmd *parse.CommandNode, args []held) held {
 		return args[0]
 	}
 	args = args[1:]
+	if w.see != nil {
+		w.see(cmd, args)
+	}
 	switch {
 	case fn.Ident == "include" && len(args) == 2:
 		if name, literal := literal(cmd, 1); literal {
