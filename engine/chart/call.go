@@ -1,14 +1,12 @@
 package chart
 
 import (
-	"fmt"
 	"path"
 	"regexp"
 	"strconv"
 	"strings"
 	"text/template/parse"
 
-	"go.yaml.in/yaml/v3"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/schema"
@@ -104,84 +102,6 @@ func (r *rewriter) lookup(p *parse.PipeNode, i int) bool {
 		r.reads = append(r.reads, v)
 	}
 	return false
-}
-
-var anyTemplate = regexp.MustCompile(`\{\{`)
-
-// tpl makes `tpl X .` just X, where X is no template: values are texts, and
-// files become partials.
-func (r *rewriter) tpl(p *parse.PipeNode, i int) bool {
-	cmd := p.Cmds[i]
-	if len(cmd.Args) != 3 || i > 0 {
-		r.refuse(p, i, "tpl", "write the template into the folder, as a partial, and use include")
-		return true
-	}
-	x := cmd.Args[1]
-	if name, ok := r.literalFile(x); ok && anyTemplate.Match(r.files[name]) {
-		called := r.chart.name + "." + name
-		r.replace(r.commandSpan(cmd), "include "+strconv.Quote(called)+" "+r.textOf(r.operandSpan(cmd.Args[2])))
-		r.addPartial(name, called)
-		return true
-	}
-	if r.movedDefault(cmd) {
-		return true
-	}
-	if at := r.templated(cmd); at != "" {
-		r.refuse(p, i, "tpl of "+r.textOf(r.operandSpan(x)), fmt.Sprintf("%s of values.yaml is a template: write it into the folder, and let the spec say only what varies", at))
-		return true
-	}
-	inner, at := r.operandSpan(x), r.commandSpan(cmd)
-	if pipe, ok := x.(*parse.PipeNode); ok {
-		inner = r.pipeSpan(pipe)
-		r.pipe(pipe)
-	} else {
-		r.operand(x, true)
-	}
-	r.delete(span{at.from, inner.from})
-	r.delete(span{inner.to, at.to})
-	r.source.note(inner.from, "tpl", "the text is taken as it is: a template in a resource is not run, unlike one in values")
-	return true
-}
-
-// movedDefault makes `tpl .Values.x .`, where x of values.yaml is a text with
-// actions, the value of the spec or else what a partial of that text prints.
-func (r *rewriter) movedDefault(cmd *parse.CommandNode) bool {
-	names := helms(cmd.Args[1])
-	if len(names) < 2 || names[0] != "Values" {
-		return false
-	}
-	node := nodeAt(r.values, names[1:])
-	if node == nil || node.Kind != yaml.ScalarNode || !anyTemplate.MatchString(node.Value) {
-		return false
-	}
-	path := strings.Join(names[1:], ".")
-	called, at := r.chart.name+".values."+path, r.commandSpan(cmd)
-	if !r.addText("values.yaml", "_values-"+strings.ReplaceAll(path, ".", "-")+".tpl", called, node.Value) {
-		return false
-	}
-	x, to := r.operandSpan(cmd.Args[1]), r.operandSpan(cmd.Args[2])
-	r.replace(span{at.from, x.from}, "default (include "+strconv.Quote(called)+" "+r.textOf(to)+") ")
-	r.operand(cmd.Args[1], true)
-	r.delete(span{x.to, to.to})
-	r.moved[path] = true
-	r.source.note(x.from, "tpl of "+path+", which is a template in values.yaml",
-		"the partial "+called+" prints the default; a text in the spec is taken as it is, and is absent where it was the default")
-	return true
-}
-
-// templated is the path of a value that a call of tpl may be given and that is
-// a template. What nothing is known of may be any.
-func (r *rewriter) templated(cmd *parse.CommandNode) string {
-	given := r.texts[cmd]
-	if len(given.uses) == 0 {
-		given.uses = []*use{{}}
-	}
-	for _, u := range given.uses {
-		if found := templateBelow(nodeAt(r.values, u.path), strings.Join(u.path, ".")); found != "" {
-			return found
-		}
-	}
-	return ""
 }
 
 // valuesIn are the paths of values that an expression reads; certain says that

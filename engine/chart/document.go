@@ -2,6 +2,7 @@ package chart
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -159,6 +160,7 @@ func (v *conversion) leaveOut() {
 				r.mark(d)
 			}
 			r.outside()
+			r.noteUnsaid()
 		}
 	}
 	v.leaveParts()
@@ -169,6 +171,17 @@ func (r *rewriter) foldAll() {
 	r.fold(r.tree.Root)
 	for _, name := range sortedKeys(r.source.defines) {
 		r.fold(r.source.defines[name].Root)
+	}
+}
+
+// noteUnsaid notes a file that prints something of which no line says what.
+func (r *rewriter) noteUnsaid() {
+	if r.partial() || r.left || len(r.documents()) > 0 || strings.TrimSpace(r.source.result()) == "" {
+		return
+	}
+	prints := slices.IndexFunc(r.actions, func(a action) bool { return !r.gone(a.from) && !a.comment })
+	if prints >= 0 {
+		r.source.note(r.actions[prints].from, "objects of computed kinds", "list the kinds that there may be under children in kind.yaml; what is not listed is refused")
 	}
 }
 

@@ -25,12 +25,28 @@ func (v *conversion) parse() error {
 			if err := s.parse(); err != nil {
 				return err
 			}
+			if err := s.plainTexts(); err != nil {
+				return err
+			}
 			for _, name := range sortedKeys(s.defines) {
 				v.declare(s, name)
 			}
 		}
 	}
 	return nil
+}
+
+// plainTexts makes the partial of a widespread library that runs any value as a
+// template, be it a text or a structure, one that says so in as many words.
+func (s *source) plainTexts() error {
+	b := s.blockOf("common.tplvalues.render")
+	if b == nil {
+		return nil
+	}
+	s.text = s.text[:b[0].to] + `
+{{- if typeIs "string" .value }}{{- tpl .value .context }}{{- else }}{{- tpl (toYaml .value) .context }}{{- end }}
+` + s.text[b[len(b)-1].from:]
+	return s.parse()
 }
 
 func (v *conversion) declare(s *source, name string) {

@@ -160,7 +160,7 @@ func (v *conversion) readTexts() {
 // A reader follows values through templates.
 type reader struct {
 	// see is told of calls, if it is there.
-	see func(cmd *parse.CommandNode, args []held)
+	see   func(cmd *parse.CommandNode, args []held)
 	trees map[string]*parse.Tree
 	seen  map[string]bool
 }
