@@ -38,6 +38,7 @@ var layers = map[string][]string{
 	"offline":   {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
 	"golden":    {"api", "kind", "offline", "template"},
 	"explain":   {"api", "kind", "own", "ready", "render", "template"},
+	"scaffold":  {"api", "schema"},
 }
 
 // forTests are packages that only tests may import; what they may do is the
@@ -153,6 +154,7 @@ func isWrite(object types.Object) bool {
 
 // pure are the packages that are functions from values to values.
 var pure = []string{"api", "funcs", "schema", "template", "flow", "kind", "render", "plan", "own", "ready", "rollout", "status"}
+var pure = []string{"api", "funcs", "schema", "template", "kind", "render", "plan", "own", "ready", "rollout", "scaffold", "status"}
 
 // impure are imports that could tell two runs apart.
 var impure = []string{

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/spf13/cobra"
+
+	"github.com/jacquard-operator/jacquard/engine/offline"
+	"github.com/jacquard-operator/jacquard/engine/scaffold"
+)
+
+// create tries a new kind, writes its files into a root, and says so. Where
+// something is wrong or in the way, nothing is written.
+func create(cmd *cobra.Command, root string, draft *scaffold.Draft) error {
+	if err := free(root, draft); err != nil {
+		return err
+	}
+	tried := try(cmd.Context(), draft)
+	if tried != nil && !draft.Rough {
+		return fmt.Errorf("making %s: nothing was written, as what was made does not work:\n%w", draft.Name, tried)
+	}
+	for _, f := range draft.Files {
+		if same(root, f) {
+			continue
+		}
+		if err := writeNew(root, f); err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "wrote %s\n", filepath.Join(root, f.Path))
+	}
+	advise(cmd, root, draft)
+	if tried != nil {
+		return fmt.Errorf("making %s: what was written does not work yet; mend it, and run test --update:\n%w", draft.Name, tried)
+	}
+	return nil
+}
+
+// free says which files are in the way. One that says the same is not, such as
+// the CRD that the rest is made for.
+func free(root string, draft *scaffold.Draft) error {
+	folder := filepath.Join(root, "templates", draft.Name)
+	if _, err := os.Lstat(folder); err == nil {
+		return inTheWay(folder)
+	}
+	var errs []error
+	for _, f := range draft.Files {
+		name := filepath.Join(root, f.Path)
+		if _, err := os.Lstat(name); err == nil && !same(root, f) {
+			errs = append(errs, inTheWay(name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func inTheWay(name string) error {
+	return fmt.Errorf("%s is there already, and nothing is overwritten: move it away, or write into another --root", name)
+}
+
+// same says whether a file is there already and says the same.
+func same(root string, f scaffold.File) bool {
+	data, err := os.ReadFile(filepath.Join(root, f.Path))
+	return err == nil && bytes.Equal(data, f.Data)
+}
+
+func writeNew(root string, f scaffold.File) error {
+	name := filepath.Join(root, filepath.FromSlash(f.Path))
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	_, err = file.Write(f.Data)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	return nil
+}
+
+// try loads a draft in a directory that is thrown away, runs its cases, and
+// completes what they want.
+func try(ctx context.Context, draft *scaffold.Draft) error {
+	dir, err := os.MkdirTemp("", "jacquard-new-")
+	if err != nil {
+		return fmt.Errorf("trying %s: %w", draft.Name, err)
+	}
+	defer os.RemoveAll(dir)
+	for _, f := range draft.Files {
+		if err := writeNew(dir, f); err != nil {
+			return err
+		}
+	}
+	catalog, err := offline.Load([]string{dir})
+	if err == nil {
+		err = errors.Join(catalog.Faults()...)
+	}
+	if err != nil {
+		return within(dir, err)
+	}
+	cases, err := catalog.Cases(draft.Name)
+	errs := []error{err}
+	for _, one := range cases {
+		errs = append(errs, complete(ctx, catalog, one, draft))
+	}
+	example, err := offline.Open(filepath.Join(dir, draft.Example), nil)
+	if err == nil {
+		_, _, err = catalog.Resources(example.Objects)
+	}
+	return within(dir, errors.Join(append(errs, err)...))
+}
+
+// complete runs a case and adds to the draft what it does not yet want.
+func complete(ctx context.Context, catalog *offline.Catalog, one *offline.Case, draft *scaffold.Draft) error {
+	outcome, err := catalog.Run(ctx, one)
+	if err != nil {
+		return err
+	}
+	if wanted, refused := one.Wants[offline.FileWantError]; refused {
+		if outcome.Err == nil || !strings.Contains(outcome.Err.Error(), strings.TrimSpace(wanted)) {
+			return fmt.Errorf("case %s: %q was to be said, and this was: %w", one.Name, strings.TrimSpace(wanted), errors.Join(outcome.Err))
+		}
+		return nil
+	}
+	if outcome.Err != nil && draft.Rough {
+		refuse(one, outcome.Err, draft)
+		return nil
+	}
+	if outcome.Err != nil {
+		return fmt.Errorf("case %s: %w", one.Name, outcome.Err)
+	}
+	for file, got := range outcome.Got {
+		want, there := one.Wants[file]
+		if !there {
+			draft.AddTemplate("tests/"+one.Name+"/"+file, got)
+			continue
+		}
+		if want, err := offline.Canonical(file, want); err != nil || want != got {
+			return errors.Join(err, fmt.Errorf("case %s:\n%s", one.Name, diff.Diff("wanted", []byte(want), "rendered", []byte(got))))
+		}
+	}
+	return nil
+}
+
+// within takes a directory that nobody knows out of what an error says.
+func within(dir string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(strings.ReplaceAll(strings.Join(lines(err), "\n"), dir+string(filepath.Separator), ""))
+}
+
+// advise says what to look at and what to do next.
+func advise(cmd *cobra.Command, root string, draft *scaffold.Draft) {
+	out := cmd.OutOrStdout()
+	if len(draft.Notes) > 0 {
+		fmt.Fprintf(out, "\nLook at:\n")
+		for _, note := range draft.Notes {
+			fmt.Fprintf(out, "  %s\n", note)
+		}
+	}
+	program, at := cmd.Root().CommandPath(), ""
+	if root != "." {
+		at = " --root " + root
+	}
+	fmt.Fprintf(out, `
+Next:
+  %[1]s test %[2]s%[3]s
+  %[1]s render %[4]s%[3]s
+  kubectl apply -f %[5]s
+  %[1]s run%[3]s
+  kubectl apply -f %[4]s
+`, program, draft.Name, at, filepath.Join(root, draft.Example), filepath.Join(root, "crds", draft.Name+".yaml"))
+}

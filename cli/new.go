@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jacquard-operator/jacquard/engine/scaffold"
+)
+
+type newOptions struct {
+	root       string
+	names      scaffold.Names
+	deployment bool
+	crd        string
+	example    string
+	manifests  []string
+	chart      string
+}
+
+func newNew() *cobra.Command {
+	var o newOptions
+	cmd := &cobra.Command{
+		Use:   "new KIND",
+		Short: "Make a kind: CRD, folder, example and golden cases",
+		Long: `Make a kind that lints, tests and runs at once: crds/<name>.yaml, templates/<name>/
+with golden cases, and examples/<name>.yaml. KIND is a kind (Website), a plural
+(websites), or either with its group (websites.example.com).
+
+Without more it makes a ConfigMap, to show the parts; with --deployment a
+Deployment and a Service. --from-crd takes a CRD that there is, and makes the
+rest. --from-manifests takes manifests that there are: they become templates,
+and what varies goes into the spec. It may be given several times, and takes
+directories and - (stdin); names after KIND are more such files. --from-chart
+takes the directory of a Helm chart: its values become the spec.
+
+Nothing is ever overwritten.`,
+		Example: `  jacquard new Website --group example.com --deployment
+  jacquard new --from-crd crd.yaml
+  jacquard new Shop --group example.com --from-manifests shop/*.yaml
+  jacquard new Shop --group example.com --from-chart charts/shop
+  kubectl get deployment,service -o yaml | jacquard new Shop --group example.com --from-manifests -`,
+		Args: func(cmd *cobra.Command, args []string) error { return o.check(args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd, args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.root, "root", ".", "directory that crds/, templates/ and examples/ are written into")
+	flags.StringVar(&o.names.Group, "group", "", "API group of the kind, such as example.com")
+	flags.StringVar(&o.names.Version, "version", "", "version of the API (default v1alpha1)")
+	flags.StringVar(&o.names.Kind, "kind", "", "the kind, where KIND says the plural")
+	flags.StringVar(&o.names.Plural, "plural", "", "the plural, where it is not the usual one")
+	flags.BoolVar(&o.deployment, "deployment", false, "make a Deployment and a Service")
+	flags.StringVar(&o.crd, "from-crd", "", "file of a CRD that there is")
+	flags.StringVar(&o.example, "example", "", "with --from-crd: file of a resource to take as the example")
+	flags.StringArrayVar(&o.manifests, "from-manifests", nil, "file or directory of manifests that become templates")
+	flags.StringVar(&o.chart, "from-chart", "", "directory of a Helm chart that becomes a kind")
+	cmd.MarkFlagsMutuallyExclusive("deployment", "from-crd", "from-manifests", "from-chart")
+	return cmd
+}
+
+// check refuses command lines that say too much or too little.
+func (o *newOptions) check(args []string) error {
+	switch {
+	case o.crd != "" && len(args) > 1:
+		return fmt.Errorf("--from-crd takes one CRD; what is %s?", args[1])
+	case o.crd != "":
+		return nil
+	case len(args) == 0:
+		return errors.New("a KIND is missing, such as: new Website --group example.com")
+	case len(args) > 1 && len(o.manifests) == 0:
+		return fmt.Errorf("one kind at a time; what is %s?", args[1])
+	}
+	names, err := scaffold.ParseNames(args[0], o.names)
+	o.names = names
+	return err
+}
+
+func (o *newOptions) run(cmd *cobra.Command, args []string) error {
+	draft, err := o.draft(cmd, args)
+	if err != nil {
+		return err
+	}
+	return create(cmd, o.root, draft)
+}
+
+// draft makes the kind that is asked for.
+func (o *newOptions) draft(cmd *cobra.Command, args []string) (*scaffold.Draft, error) {
+	switch {
+	case o.crd != "":
+		return o.fromCRD(cmd, slices.Clone(args))
+	case len(o.manifests) > 0:
+		return o.fromManifests(cmd, append(slices.Clone(o.manifests), args[1:]...))
+	case o.chart != "":
+		return o.fromChart()
+	case o.deployment:
+		return scaffold.Form(scaffold.FormDeployment, o.names)
+	}
+	return scaffold.Form(scaffold.FormConfigMap, o.names)
+}

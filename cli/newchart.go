@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"os"
+	"strings"
+
+	"github.com/jacquard-operator/jacquard/engine/chart"
+	"github.com/jacquard-operator/jacquard/engine/offline"
+	"github.com/jacquard-operator/jacquard/engine/scaffold"
+)
+
+// fromChart makes a kind of the Helm chart in a directory.
+func (o *newOptions) fromChart() (*scaffold.Draft, error) {
+	n := o.names
+	made, err := chart.Convert(os.DirFS(o.chart), chart.Target{Group: n.Group, Version: n.Version, Kind: n.Kind, Plural: n.Plural, Singular: n.Singular})
+	if err != nil {
+		return nil, err
+	}
+	draft := scaffold.NewDraft(n.Name())
+	draft.Rough, draft.Example = true, made.Example
+	for _, f := range made.Files {
+		draft.Files = append(draft.Files, scaffold.File(f))
+	}
+	for _, note := range made.Notes {
+		draft.Note(note.String())
+	}
+	return draft, nil
+}
+
+// refuse makes a case of a rough draft one that is refused, and says so.
+func refuse(one *offline.Case, err error, draft *scaffold.Draft) {
+	said := lines(err)
+	for i := range said {
+		said[i] = place.ReplaceAllString(said[i], "")
+	}
+	draft.AddTemplate("tests/"+one.Name+"/"+offline.FileWantError, strings.Join(said, "\n")+"\n")
+	draft.Note("the case " + one.Name + " is refused, and wants to be until you mend it: " + strings.Join(said, "; "))
+}

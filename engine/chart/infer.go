@@ -1,0 +1,245 @@
+package chart
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A shape is a part of a structural schema under construction.
+type shape = map[string]any
+
+const (
+	openKey   = "x-kubernetes-preserve-unknown-fields"
+	eitherKey = "x-kubernetes-int-or-string"
+)
+
+// anything is the shape of a value of which nothing is known.
+func anything() shape { return shape{openKey: true, "nullable": true} }
+
+// An inferrer makes shapes of values.yaml.
+type inferrer struct {
+	params map[string]string
+	// read decides what of values.yaml is there at all.
+	dropped []string
+}
+
+// object is the shape of a map of values with what templates read of it; whole
+// says that they take it, or a map above it, as it is.
+func (f *inferrer) object(n *yaml.Node, u *use, path string, whole bool) shape {
+	n = resolved(n)
+	whole = whole || u.whole
+	props := shape{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], resolved(n.Content[i+1])
+		at := strings.TrimPrefix(path+"."+key.Value, ".")
+		if key.Value == "<<" {
+			continue
+		}
+		below := u.at(key.Value, whole)
+		if below == nil {
+			f.dropped = append(f.dropped, at)
+			continue
+		}
+		s := f.value(key.Value, value, below, at)
+		if text := description(key, value); f.params[at] == "" && text != "" {
+			s["description"] = text
+		}
+		props[key.Value] = s
+	}
+	for _, name := range sortedKeys(u.fields) {
+		if props[name] == nil {
+			props[name] = absent(name, u.fields[name])
+		}
+	}
+	s := shape{"type": "object", "default": shape{}}
+	if len(props) > 0 {
+		s["properties"] = props
+	}
+	if whole || u.items != nil || len(props) == 0 {
+		s[openKey] = true
+	}
+	return s
+}
+
+// value is the shape of one value.
+func (f *inferrer) value(name string, n *yaml.Node, u *use, path string) shape {
+	s := f.plain(name, n, u, path)
+	if text := f.params[path]; text != "" {
+		s["description"] = text
+	}
+	return s
+}
+
+func (f *inferrer) plain(name string, n *yaml.Node, u *use, path string) shape {
+	empty := len(n.Content) == 0
+	if s := knownShape(name, n.Kind); s != nil && (empty || n.Kind == yaml.SequenceNode) {
+		if n.Kind != yaml.ScalarNode || n.Tag != "!!null" {
+			s["default"] = plainValue(n)
+		}
+		return s
+	}
+	switch n.Kind {
+	case yaml.MappingNode:
+		return f.object(n, u, path, false)
+	case yaml.SequenceNode:
+		return shape{"type": "array", "items": items(n, u.item()), "default": plainValue(n)}
+	}
+	return scalar(name, n, u)
+}
+
+// absent is the shape of what templates read and values.yaml does not have.
+func absent(name string, u *use) shape {
+	for _, kind := range []yaml.Kind{yaml.MappingNode, yaml.SequenceNode} {
+		if s := knownShape(name, kind); s != nil {
+			return s
+		}
+	}
+	if len(u.fields) == 0 || u.whole || u.items != nil {
+		return anything()
+	}
+	s := (&inferrer{}).object(&yaml.Node{Kind: yaml.MappingNode}, u, "", false)
+	delete(s, "default")
+	return s
+}
+
+// scalar is the shape of a text, a number, a boolean or null.
+func scalar(name string, n *yaml.Node, u *use) shape {
+	either := knownEither[name]
+	switch n.Tag {
+	case "!!null":
+		if len(u.fields) > 0 || knownShape(name, yaml.MappingNode) != nil {
+			s := absent(name, u)
+			s["nullable"] = true
+			return s
+		}
+		if either {
+			return shape{eitherKey: true, "nullable": true}
+		}
+		return anything()
+	case "!!bool":
+		return shape{"type": "boolean", "default": plainValue(n)}
+	case "!!int":
+		if either {
+			return shape{eitherKey: true, "default": plainValue(n)}
+		}
+		return shape{"type": "integer", "default": plainValue(n)}
+	case "!!float":
+		return shape{"type": "number", "default": plainValue(n)}
+	}
+	if either {
+		return shape{eitherKey: true, "default": plainValue(n)}
+	}
+	return shape{"type": "string", "default": plainValue(n)}
+}
+
+// items is the shape of the items of a list: of maps the fields of all of
+// them, without defaults.
+func items(n *yaml.Node, u *use) shape {
+	var all shape
+	for _, item := range n.Content {
+		s := itemShape("", resolved(item), u)
+		if all == nil {
+			all = s
+			continue
+		}
+		all = united(all, s)
+	}
+	if all == nil {
+		return shape{openKey: true}
+	}
+	return all
+}
+
+// itemShape is the shape of one item, or of a part of it.
+func itemShape(name string, n *yaml.Node, u *use) shape {
+	if s := knownShape(name, n.Kind); s != nil {
+		return s
+	}
+	switch n.Kind {
+	case yaml.MappingNode:
+		props := shape{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key := n.Content[i].Value
+			props[key] = itemShape(key, resolved(n.Content[i+1]), u.field(key))
+		}
+		for _, key := range sortedKeys(u.fields) {
+			if props[key] == nil {
+				props[key] = absent(key, u.fields[key])
+			}
+		}
+		s := shape{"type": "object"}
+		if len(props) > 0 {
+			s["properties"] = props
+		}
+		if u.whole || u.items != nil || len(props) == 0 {
+			s[openKey] = true
+		}
+		return s
+	case yaml.SequenceNode:
+		return shape{"type": "array", "items": items(n, u.item())}
+	}
+	s := scalar(name, n, u)
+	delete(s, "default")
+	return s
+}
+
+// united is a shape that fits what either fits.
+func united(a, b shape) shape {
+	ap, aMap := a["properties"].(shape)
+	bp, bMap := b["properties"].(shape)
+	switch {
+	case aMap && bMap:
+		for key, s := range bp {
+			if old, ok := ap[key].(shape); ok {
+				ap[key] = united(old, s.(shape))
+			} else {
+				ap[key] = s
+			}
+		}
+		return a
+	case a["type"] == b["type"] && a["type"] != nil:
+		return a
+	}
+	return shape{openKey: true}
+}
+
+// plainValue is the value of a node, as JSON has it: whole numbers as int64.
+func plainValue(n *yaml.Node) any {
+	n = resolved(n)
+	switch n.Kind {
+	case yaml.MappingNode:
+		m := map[string]any{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if v := plainValue(n.Content[i+1]); v != nil {
+				m[n.Content[i].Value] = v
+			}
+		}
+		return m
+	case yaml.SequenceNode:
+		list := []any{}
+		for _, item := range n.Content {
+			list = append(list, plainValue(item))
+		}
+		return list
+	}
+	return plainScalar(n)
+}
+
+func plainScalar(n *yaml.Node) any {
+	switch n.Tag {
+	case "!!null":
+		return nil
+	case "!!bool", "!!int", "!!float":
+		var v any
+		if n.Decode(&v) == nil {
+			switch v := v.(type) {
+			case int:
+				return int64(v)
+			case bool, float64:
+				return v
+			}
+		}
+	}
+	return n.Value
+}

@@ -1,0 +1,114 @@
+package chart
+
+import (
+	"text/template/parse"
+)
+
+// choosing are the functions whose result is one of their arguments.
+var choosing = map[string]bool{
+	"default": true, "ifNil": true, "coalesce": true, "ternary": true, "and": true, "or": true,
+	"first": true, "last": true, "list": true, "deepCopy": true, "mustDeepCopy": true,
+}
+
+// asking are the functions that only ask something of their arguments.
+var asking = map[string]bool{
+	"not": true, "empty": true, "eq": true, "ne": true, "lt": true, "le": true, "gt": true, "ge": true, "len": true,
+	"kindIs": true, "kindOf": true, "typeIs": true, "typeOf": true, "all": true, "any": true, "fail": true, "has": true,
+}
+
+// command is what a call gives; args are the values of all operands, the
+// piped one last.
+func (w *reader) command(cmd *parse.CommandNode, args []held) held {
+	fn, ok := cmd.Args[0].(*parse.IdentifierNode)
+	if !ok {
+		return args[0]
+	}
+	args = args[1:]
+	if w.see != nil {
+		w.see(cmd, args)
+	}
+	switch {
+	case fn.Ident == "include" && len(args) == 2:
+		if name, literal := literal(cmd, 1); literal {
+			return w.call(name, args[1])
+		}
+		args[1].take()
+	case fn.Ident == "dict":
+		return dict(cmd, args)
+	case fn.Ident == "required" && len(args) == 2:
+		for _, u := range args[1].uses {
+			u.required = true
+		}
+		return args[1]
+	case choosing[fn.Ident]:
+		var h held
+		for _, a := range args {
+			h = h.or(a)
+		}
+		return h
+	case asking[fn.Ident]:
+		return held{}
+	case fn.Ident == "get" || fn.Ident == "index" || fn.Ident == "hasKey" || fn.Ident == "dig":
+		return at(fn.Ident, cmd, args)
+	default:
+		var h held
+		for _, a := range args {
+			a.take()
+			h = h.or(a)
+		}
+		return h
+	}
+	return held{}
+}
+
+// literal is the i-th operand of a command, the function being the 0th, if it
+// is a literal text.
+func literal(cmd *parse.CommandNode, i int) (string, bool) {
+	if i >= len(cmd.Args) {
+		return "", false
+	}
+	s, ok := cmd.Args[i].(*parse.StringNode)
+	if !ok {
+		return "", false
+	}
+	return s.Text, true
+}
+
+// dict is a map that the template makes.
+func dict(cmd *parse.CommandNode, args []held) held {
+	h := held{fields: map[string]held{}}
+	for i := 0; i+1 < len(args); i += 2 {
+		name, ok := literal(cmd, i+1)
+		if !ok {
+			args[i+1].take()
+			continue
+		}
+		h.fields[name] = args[i+1]
+	}
+	return h
+}
+
+// at is what get, index, hasKey and dig read: their map and the literal keys.
+func at(name string, cmd *parse.CommandNode, args []held) held {
+	if len(args) == 0 {
+		return held{}
+	}
+	m, keys, first := args[0], args[1:], 2
+	if name == "dig" {
+		m, keys, first = args[len(args)-1], args[:max(len(args)-2, 0)], 1
+	}
+	for i := range keys {
+		if key, ok := literal(cmd, first+i); ok {
+			m = m.field(key)
+		} else {
+			m = m.item()
+		}
+	}
+	if name == "dig" && len(args) > 1 {
+		m = m.or(args[len(args)-2])
+	}
+	if name == "hasKey" {
+		return held{}
+	}
+	return m
+}

@@ -1,0 +1,94 @@
+package scaffold
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// abbreviations are other words for kinds that names end in.
+var abbreviations = map[string][]string{
+	"deployment": {"deploy"}, "service": {"svc"}, "configmap": {"config", "cm"}, "statefulset": {"sts"}, "daemonset": {"ds"},
+	"ingress": {"ing"}, "horizontalpodautoscaler": {"hpa"}, "poddisruptionbudget": {"pdb"}, "persistentvolumeclaim": {"pvc", "data"},
+	"serviceaccount": {"sa"},
+}
+
+// part is what a manifest is called beside others: what its name has beyond
+// the stem, or the whole name.
+func (w *making) part(m *manifest) string {
+	if rest, ok := suffix(m.name, w.stem); ok {
+		return rest
+	}
+	return m.name
+}
+
+// relate finds out what belongs together, while the labels are still texts.
+func (w *making) relate() {
+	for _, m := range w.all {
+		m.about = w.workloadOf(m)
+	}
+	for _, m := range w.all {
+		m.group = w.groupOf(m)
+	}
+}
+
+// groupOf is the group of the spec that holds what is lifted out of a manifest:
+// nil for the spec itself. Parts of the resource that run have a group each,
+// if there are several; what belongs to one of them is in its group.
+func (w *making) groupOf(m *manifest) []string {
+	runs := 0
+	for _, other := range w.all {
+		if isWorkload(other) {
+			runs++
+		}
+	}
+	about := m.about
+	if about == nil {
+		about = m
+	}
+	kind := strings.ToLower(about.gvk.Kind)
+	part := w.part(about)
+	_, derived := suffix(about.name, w.stem)
+	switch {
+	case part == "", part == kind, slices.Contains(abbreviations[kind], part), isWorkload(about) && runs == 1:
+		return nil
+	case !derived && w.count(about) == 1:
+		return nil
+	}
+	return []string{camel(part)}
+}
+
+// count is how many manifests are of the same kind.
+func (w *making) count(m *manifest) int {
+	n := 0
+	for _, other := range w.all {
+		if other.gvk.Kind == m.gvk.Kind && other.subresource == m.subresource {
+			n++
+		}
+	}
+	return n
+}
+
+var unfit = regexp.MustCompile(`[^a-z0-9-]+`)
+
+// nameFiles gives each manifest a file of its own, named after its kind and,
+// among several of the kind, after its part.
+func (w *making) nameFiles() {
+	taken := map[string]bool{"status": true, "kind": true, "config": true}
+	for _, m := range w.all {
+		words := []string{strings.ToLower(m.gvk.Kind)}
+		if part := w.part(m); w.count(m) > 1 && part != "" {
+			words = []string{part, strings.ToLower(m.gvk.Kind)}
+		}
+		if m.subresource != "" {
+			words = append(words, m.subresource)
+		}
+		name := strings.Trim(unfit.ReplaceAllString(strings.ToLower(strings.Join(words, "-")), "-"), "-")
+		m.file = name
+		for n := 2; taken[m.file]; n++ {
+			m.file = name + "-" + strconv.Itoa(n)
+		}
+		taken[m.file] = true
+	}
+}
