@@ -30,6 +30,7 @@ var layers = map[string][]string{
 	"rollout":   {},
 	"reconcile": {"api", "apply", "kind", "observe", "own", "plan", "ready", "render", "schema", "status", "template"},
 	"operator":  {"api", "apply", "folder", "kind", "observe", "plan", "ready", "reconcile", "rollout", "schema", "status", "template"},
+	"rights":    {"api", "kind", "schema", "template"},
 	"offline":   {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
 }
 
@@ -145,7 +146,7 @@ func isWrite(object types.Object) bool {
 }
 
 // pure are the packages that are functions from values to values.
-var pure = []string{"api", "funcs", "schema", "template", "kind", "render", "plan", "own", "ready", "rollout", "status"}
+var pure = []string{"api", "funcs", "schema", "template", "kind", "render", "plan", "own", "ready", "rights", "rollout", "status"}
 
 // impure are imports that could tell two runs apart.
 var impure = []string{
