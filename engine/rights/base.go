@@ -8,7 +8,8 @@ import (
 
 // An Installation is how an operator is installed.
 type Installation struct {
-	// Namespace is the operator's own.
+	// Namespace is the operator's own; "" if it has none, and so neither a Lease
+	// nor folders in ConfigMaps.
 	Namespace string
 	// Namespaces are those that the operator is limited to; none means all.
 	Namespaces []string
@@ -29,10 +30,15 @@ func Base(in Installation) []Role {
 	needs := []need{
 		{rule("apiextensions.k8s.io", "customresourcedefinitions", "which kinds there are, and their records", "list", "watch"), Operator, ""},
 		{rule("apiregistration.k8s.io", "apiservices", "aggregated APIs come and go", "list", "watch"), Operator, ""},
-		{rule("coordination.k8s.io", "leases", "the Lease of the leader", "create"), Operator, in.Namespace},
-		{Rule{Group: "coordination.k8s.io", Resource: "leases", Names: []string{Lease}, Verbs: []string{"get", "update"}, Why: []string{"the Lease of the leader"}}, Operator, in.Namespace},
-		{rule("", "events", "who became the leader is told by an event", "create", "patch"), Operator, in.Namespace},
-		{rule("", "configmaps", "folders in ConfigMaps with the label "+api.LabelKind, "list", "watch"), Operator, in.Namespace},
+	}
+	if in.Namespace != "" {
+		lease := rule("coordination.k8s.io", "leases", "the Lease of the leader", "get", "update")
+		lease.Names = []string{Lease}
+		needs = append(needs,
+			need{rule("coordination.k8s.io", "leases", "the Lease of the leader, before there is one", "create"), Operator, in.Namespace},
+			need{lease, Operator, in.Namespace},
+			need{rule("", "events", "who became the leader is told by an event", "create", "patch"), Operator, in.Namespace},
+			need{rule("", "configmaps", "folders in ConfigMaps with the label "+api.LabelKind, "list", "watch"), Operator, in.Namespace})
 	}
 	for _, namespace := range eventful(in) {
 		needs = append(needs, need{rule("events.k8s.io", "events", "what happens is told by events", "create", "patch"), Operator, namespace})

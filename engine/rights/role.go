@@ -26,8 +26,8 @@ type Role struct {
 	// Namespace is where it is valid; "" means a ClusterRole.
 	Namespace string
 	// Own: it is a ClusterRole that is bound in the namespaces of resources.
-	Own bool
-	Holder    Holder
+	Own    bool
+	Holder Holder
 	// Account is the service account's name where Holder is Account.
 	Account string
 	// About says in a sentence what the role is.
