@@ -16,7 +16,6 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
@@ -57,10 +56,7 @@ type Access struct {
 func (c *Cluster) Access(t testing.TB) *Access {
 	t.Helper()
 	ctx := context.Background()
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: home}}
-	if err := c.Client.Create(ctx, ns); err != nil && !apierrors.IsAlreadyExists(err) {
-		t.Fatal(err)
-	}
+	c.settled.Do(func() { c.Apply(t, "", somebody) })
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: home, GenerateName: "operator-"}}
 	if err := c.Client.Create(ctx, account); err != nil {
 		t.Fatal(err)

@@ -143,6 +143,9 @@ func (a *Access) roles(ctx context.Context) ([]rights.Role, error) {
 		}
 		roles = append(roles, of...)
 	}
+	if !Exact {
+		roles = append(roles, anyFinalizers)
+	}
 	return slices.DeleteFunc(roles, func(r rights.Role) bool { return r.Holder != rights.Operator }), nil
 }
 
@@ -181,6 +184,9 @@ func (a *Access) ofKind(ctx context.Context, name string, f *folder.Folder, file
 		}
 		in.CRD = crd
 		in.Before = a.cluster.before(ctx, live.DeepCopy())
+		if Exact {
+			a.cluster.awaitAdmission(ctx, live)
+		}
 	}
 	if in.CRD == nil {
 		return nil, nil

@@ -46,6 +46,8 @@ type Cluster struct {
 	stdin  io.Closer
 	cmd    *exec.Cmd
 	defined
+	settled  sync.Once // the namespace of the accounts
+	admitted sync.Map  // the uids of CRDs that all admission knows
 }
 
 // Root is the repository's root, found upwards from the working directory.
@@ -66,6 +68,13 @@ func Root() (string, error) {
 // Log receives what the operator logs, and what its clients log. A package
 // that looks into it sets it before Main.
 var Log io.Writer
+
+// Exact makes operators do with exactly the rights that their folders need. Else
+// they may block the deletion of any resource too: the API server checks the
+// right to that by what its discovery said at most ten seconds ago, so that
+// tests of kinds made a moment ago would have to wait. A package that wants it
+// sets it before Main.
+var Exact bool
 
 // Main starts a cluster for the tests of a package, runs them, and ends the
 // cluster. Flags are those of `devcluster up`.
