@@ -35,6 +35,7 @@ var layers = map[string][]string{
 	"survey":    {"api", "apply", "kind", "observe", "reconcile", "schema"},
 	"diff":      {"api", "apply", "kind", "operator", "plan", "reconcile", "render", "rollout", "status", "survey"},
 	"tree":      {"api", "observe", "plan", "ready", "reconcile", "schema", "survey"},
+	"rights":    {"api", "kind", "schema", "template"},
 	"offline":   {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
 	"golden":    {"api", "kind", "offline", "template"},
 	"explain":   {"api", "kind", "own", "ready", "render", "template"},
@@ -155,6 +156,7 @@ func isWrite(object types.Object) bool {
 // pure are the packages that are functions from values to values.
 var pure = []string{"api", "funcs", "schema", "template", "flow", "kind", "render", "plan", "own", "ready", "rollout", "status"}
 var pure = []string{"api", "funcs", "schema", "template", "kind", "render", "plan", "own", "ready", "rollout", "scaffold", "status"}
+var pure = []string{"api", "funcs", "schema", "template", "kind", "render", "plan", "own", "ready", "rights", "rollout", "status"}
 
 // impure are imports that could tell two runs apart.
 var impure = []string{

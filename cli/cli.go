@@ -80,7 +80,7 @@ func newRoot(started *bool) *cobra.Command {
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newApprove(), newDiff(), newExplain(), newLint(), newNew(), newRender(), newRun(), newTest(), newTree(), newVersion())
+	root.AddCommand(newApprove(), newDiff(), newExplain(), newLint(), newNew(), newRBAC(), newRender(), newRun(), newTest(), newTree(), newVersion())
 	return root
 }
 

@@ -90,7 +90,7 @@ func Understand(err error, document map[string]any) *Refusal {
 	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
 		r.RetryAfter = time.Duration(seconds) * time.Second
 	}
-	r.Rule = missingRule(s.Message)
+	r.Rule = missingRule(s.Message, document)
 	r.Text += r.Rule
 	r.Cause = cause(s)
 	r.Fields = fields(s, document)
@@ -143,6 +143,8 @@ func cause(s metav1.Status) Cause {
 	case s.Code == http.StatusUnprocessableEntity, s.Code == http.StatusBadRequest,
 		s.Code == http.StatusRequestEntityTooLarge, s.Code == http.StatusUnsupportedMediaType:
 		return Invalid
+	case unmapped.MatchString(s.Message): // the API server finds out by itself
+		return TryAgain
 	case s.Code == http.StatusForbidden, s.Code == http.StatusUnauthorized:
 		return Forbidden
 	case s.Code == http.StatusMethodNotAllowed: // its CRD is being deleted

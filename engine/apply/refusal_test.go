@@ -60,12 +60,25 @@ func TestUnderstand(t *testing.T) {
 			metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: `nodes "a" is forbidden: User "u" cannot delete resource "nodes" in API group "x.example.com" at the cluster scope`},
 			Forbidden, `nodes "a" is forbidden: User "u" cannot delete resource "nodes" in API group "x.example.com" at the cluster scope; the missing rule, in a ClusterRole: {apiGroups: ["x.example.com"], resources: ["nodes"], verbs: ["delete"]}`,
 		},
+		"no right to block": {
+			metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: `configmaps "a" is forbidden: cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: , <nil>`},
+			Forbidden, `configmaps "a" is forbidden: cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: , <nil>; the missing rule, in a Role in namespace "ns": {apiGroups: ["example.com"], resources: ["webs/finalizers"], verbs: ["update"]}`,
+		},
+		"no right to own": {
+			metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: `deployments.apps "a" is forbidden: cannot set an ownerRef on a resource you can't delete: , <nil>`},
+			Forbidden, `deployments.apps "a" is forbidden: cannot set an ownerRef on a resource you can't delete: , <nil>; the missing rule, in a Role in namespace "ns": {apiGroups: ["apps"], resources: ["deployments"], verbs: ["delete"]}`,
+		},
+		"not known to admission yet": {
+			metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: `configmaps "a" is forbidden: cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion example.com/v1 Kind Web: no matches`},
+			TryAgain, `configmaps "a" is forbidden: cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion example.com/v1 Kind Web: no matches`,
+		},
 		"quota": {metav1.Status{Code: 403, Message: "exceeded quota: q"}, Forbidden, "exceeded quota: q"},
 		"going": {metav1.Status{Code: 405, Message: "create not allowed while custom resource definition is terminating"}, NotServed, "create not allowed while custom resource definition is terminating"},
 		"busy":  {metav1.Status{Code: 503, Message: "busy"}, TryAgain, "busy"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := Understand(&apierrors.StatusError{ErrStatus: c.status}, map[string]any{})
+			r := Understand(&apierrors.StatusError{ErrStatus: c.status}, map[string]any{"metadata": map[string]any{
+				"namespace": "ns", "annotations": map[string]any{"jacquard.dev/owner": "webs.example.com/ns/r"}}})
 			if r.Cause != c.cause || r.Error() != c.text {
 				t.Errorf("cause %d: %s\nwant %d: %s", r.Cause, r, c.cause, c.text)
 			}

@@ -3,21 +3,45 @@ package apply
 import (
 	"fmt"
 	"regexp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
 )
 
-// lacking is how RBAC refuses a request.
-var lacking = regexp.MustCompile(`cannot (\w+) resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]*)")?`)
+// How the API server refuses what somebody has no right to: by RBAC, and where
+// the admission plugin OwnerReferencesPermissionEnforcement is on, to whoever
+// may not block the deletion of the owner, or not delete what they give one.
+var (
+	lacking  = regexp.MustCompile(`cannot (\w+) resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]*)")?`)
+	blocking = regexp.MustCompile(`cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on`)
+	owning   = regexp.MustCompile(`^(\S+) "[^"]*" is forbidden: cannot set an ownerRef on a resource you can't delete`)
+	unmapped = regexp.MustCompile(`cannot set blockOwnerDeletion in this case because cannot find RESTMapping`)
+)
 
-// missingRule is the rule that would allow what RBAC refused; "" if it was not
-// RBAC that refused.
-func missingRule(message string) string {
-	m := lacking.FindStringSubmatch(message)
-	if m == nil {
-		return ""
+// missingRule is the rule that would allow what was refused to whoever wrote
+// the document; "" if it was not a right that was missing.
+func missingRule(message string, document map[string]any) string {
+	if m := lacking.FindStringSubmatch(message); m != nil {
+		return rule(m[1], m[2], m[3], m[4])
 	}
+	o := &unstructured.Unstructured{Object: document}
+	if owner, ok := api.ParseOwner(o.GetAnnotations()[api.AnnotationOwner]); ok && blocking.MatchString(message) {
+		plural, group, _ := strings.Cut(owner.Kind, ".")
+		return rule("update", plural+"/finalizers", group, owner.Namespace)
+	}
+	if m := owning.FindStringSubmatch(message); m != nil {
+		plural, group, _ := strings.Cut(m[1], ".")
+		return rule("delete", plural, group, o.GetNamespace())
+	}
+	return ""
+}
+
+func rule(verb, resource, group, namespace string) string {
 	where := "a ClusterRole"
-	if m[4] != "" {
-		where = fmt.Sprintf("a Role in namespace %q", m[4])
+	if namespace != "" {
+		where = fmt.Sprintf("a Role in namespace %q", namespace)
 	}
-	return fmt.Sprintf("; the missing rule, in %s: {apiGroups: [%q], resources: [%q], verbs: [%q]}", where, m[3], m[2], m[1])
+	return fmt.Sprintf("; the missing rule, in %s: {apiGroups: [%q], resources: [%q], verbs: [%q]}", where, group, resource, verb)
 }

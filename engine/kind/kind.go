@@ -68,6 +68,8 @@ type Document struct {
 	File string
 	// Marks are the literal annotations of ours.
 	Marks map[string]string
+	// Certain are those of them that the document has in every branch.
+	Certain map[string]bool
 }
 
 // Patch says whether the document is a patch of somebody else's object.

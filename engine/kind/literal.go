@@ -159,7 +159,7 @@ func (l *literals) said(h header, line []string, at int, in span) header {
 	if err != nil {
 		l.fail(at, "%s is no apiVersion: write group/version", h.apiVersion)
 	}
-	document := Document{GroupVersionKind: gv.WithKind(h.kind), Place: l.place(at), File: stem(l.file), Marks: map[string]string{}}
+	document := Document{GroupVersionKind: gv.WithKind(h.kind), Place: l.place(at), File: stem(l.file), Marks: map[string]string{}, Certain: map[string]bool{}}
 	l.found = append(l.found, &literal{Document: document, span: in, at: at})
 	return header{}
 }

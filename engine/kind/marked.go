@@ -82,6 +82,9 @@ func (l *literals) takeMark(m mark, d *literal) bool {
 	if _, twice := d.Marks[m.key]; !twice {
 		d.Marks[m.key] = m.value
 	}
+	if m.branch.holds(d.branch) {
+		d.Certain[m.key] = true
+	}
 	return true
 }
 

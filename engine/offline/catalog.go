@@ -191,6 +191,15 @@ func (c *Catalog) definition(gk apischema.GroupKind) *schema.CRD {
 	return nil
 }
 
+// Plural is the name by which the API serves a kind, by its definition in crds/
+// or schemas/; "" without one.
+func (c *Catalog) Plural(gvk apischema.GroupVersionKind) string {
+	if crd := c.definition(gvk.GroupKind()); crd != nil {
+		return crd.Plural
+	}
+	return ""
+}
+
 // pair finds folders without a definition and definitions without a folder.
 func (c *Catalog) pair() {
 	for name, dir := range c.Roots {

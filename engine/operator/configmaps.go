@@ -104,6 +104,18 @@ func (o *Operator) readMaps(ctx context.Context) error {
 	return nil
 }
 
+// Folders are those that ConfigMaps hold, by name of their kind, as far as they
+// can be read.
+func Folders(items []corev1.ConfigMap) map[string]*folder.Folder {
+	all := map[string]*folder.Folder{}
+	for _, o := range fromMaps(items) {
+		if o.err == nil && all[o.kind] == nil {
+			all[o.kind] = o.folder
+		}
+	}
+	return all
+}
+
 // A part is a ConfigMap that holds a folder, or one of several that do.
 type part struct {
 	*corev1.ConfigMap

@@ -31,6 +31,7 @@ type site struct {
 	*testing.T
 	group, namespace string
 	root             *folder.Root
+	access           *testcluster.Access
 	*wire
 }
 
@@ -56,6 +57,8 @@ func build(t *testing.T, files map[string]string) *site {
 		cluster.Delete(t, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "webs."+s.group)
 	})
 	cluster.Served(t, s.apiVersion(), "Web")
+	s.access = cluster.Access(t)
+	s.access.Serve(operator.Options{Identity: "test/" + s.group}, dir)
 	return s
 }
 
@@ -66,7 +69,7 @@ func (s *site) apiVersion() string { return s.group + "/v1" }
 func (s *site) start(w *wire) {
 	s.Helper()
 	s.wire = w
-	cfg := rest.CopyConfig(cluster.OperatorConfig)
+	cfg := rest.CopyConfig(s.access.Config)
 	cfg.Wrap(w.through)
 	op, err := operator.New(operator.Options{Config: cfg, Roots: []*folder.Root{s.root}, Identity: "test/" + s.group})
 	if err != nil {

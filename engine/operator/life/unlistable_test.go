@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/jacquard-operator/jacquard/engine/operator"
@@ -22,7 +21,7 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
 metadata: {name: %[1]s}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: %[1]s}
-subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: %[1]s}]
+subjects: [{kind: ServiceAccount, namespace: %[3]s, name: %[4]s}]
 `
 
 // TestUnlistable: a kind whose resources may not be listed holds nobody up, not
@@ -31,8 +30,9 @@ func TestUnlistable(t *testing.T) {
 	t.Parallel()
 	k := newThing(t, "unlistable", plain())
 	other := newThing(t, "listable", plain())
+	account := cluster.Access(t)
 	grant := func(groups string) {
-		for _, o := range testcluster.Parse(t, fmt.Sprintf(role, "unlistable", groups)) {
+		for _, o := range testcluster.Parse(t, fmt.Sprintf(role, "unlistable", groups, account.Subject.Namespace, account.Subject.Name)) {
 			applied := client.ApplyConfigurationFromUnstructured(o)
 			if err := cluster.Client.Apply(t.Context(), applied, client.FieldOwner("person"), client.ForceOwnership); err != nil {
 				t.Fatal(err)
@@ -41,8 +41,7 @@ func TestUnlistable(t *testing.T) {
 	}
 	limited := func(o *operator.Options) {
 		install(o)
-		o.Config = rest.CopyConfig(o.Config)
-		o.Config.Impersonate = rest.ImpersonationConfig{UserName: "unlistable", Groups: []string{"system:authenticated"}}
+		o.Config = account.Config
 	}
 	grant(other.group)
 	op := cluster.Run(t, limited, k.root, other.root)

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/jacquard-operator/jacquard/engine/operator"
 	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
 )
 
@@ -24,6 +25,7 @@ func TestEmbedded(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	var said bytes.Buffer
+	cluster.Let(t, testcluster.User, operator.Options{InstallCRDs: true}, filepath.Join(root, "examples", "embedded"))
 	run := exec.Command(binary)
 	run.Dir = t.TempDir() // nothing is read from the disk
 	run.Env = append(os.Environ(), "KUBECONFIG="+filepath.Join(cluster.Dir, "operator.kubeconfig"))

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
 )
 
 // byAccount is a folder that acts as the account apps of the resource's
@@ -104,7 +106,7 @@ func (s *site) events(mark int64) []entry {
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var e entry
-		if json.Unmarshal(lines.Bytes(), &e) == nil && e.User.Username == "jacquard-operator" && e.ObjectRef.Namespace == s.namespace {
+		if json.Unmarshal(lines.Bytes(), &e) == nil && testcluster.IsOperator(e.User.Username) && e.ObjectRef.Namespace == s.namespace {
 			all = append(all, e)
 		}
 	}

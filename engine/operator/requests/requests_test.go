@@ -73,7 +73,7 @@ func TestNewResourceThatNeedsNoWaiting(t *testing.T) {
 func TestAtRest(t *testing.T) {
 	group := "rest.example.com"
 	ns := cluster.Namespace(t)
-	cluster.Run(t, install, root(t, group))
+	op := cluster.Run(t, install, root(t, group))
 	cluster.Served(t, group+"/v1", "Web")
 	cluster.Apply(t, ns, web(group, ns, "a", ""))
 	ready(t, group, ns, "a")
@@ -89,7 +89,7 @@ func TestAtRest(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	// The proof can fail: one request put in is seen.
-	extra, err := client.New(cluster.OperatorConfig, client.Options{})
+	extra, err := client.New(op.Config, client.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,10 +11,12 @@ import (
 	"testing"
 )
 
-// A Request is one request of the operator.
+// A Request is one request of an operator.
 type Request struct {
-	Verb, Resource, Namespace, Name string
-	Code                            int
+	Verb, Group, Resource, Namespace, Name string
+	Code                                   int
+	// User is who sent it, As the user that it was sent for, "" for themselves.
+	User, As string
 }
 
 // String returns "patch deployments default/web 200".
@@ -68,16 +70,19 @@ func (c *Cluster) AllRequests(t testing.TB, mark int64) []Request {
 // parseAudit reads one line of the log (audit.k8s.io/v1 Event).
 func parseAudit(line []byte) (Request, bool) {
 	var e struct {
-		Verb      string
-		User      struct{ Username string }
-		ObjectRef struct{ Resource, Subresource, Namespace, Name string }
+		Verb                   string
+		User, ImpersonatedUser struct{ Username string }
+		ObjectRef              struct{ APIGroup, Resource, Subresource, Namespace, Name string }
 
 		ResponseStatus struct{ Code int }
 	}
-	if json.Unmarshal(line, &e) != nil || e.User.Username != User {
+	if json.Unmarshal(line, &e) != nil || !IsOperator(e.User.Username) {
 		return Request{}, false
 	}
-	r := Request{Verb: e.Verb, Resource: e.ObjectRef.Resource, Namespace: e.ObjectRef.Namespace, Name: e.ObjectRef.Name, Code: e.ResponseStatus.Code}
+	r := Request{
+		Verb: e.Verb, Group: e.ObjectRef.APIGroup, Resource: e.ObjectRef.Resource, Namespace: e.ObjectRef.Namespace, Name: e.ObjectRef.Name,
+		Code: e.ResponseStatus.Code, User: e.User.Username, As: e.ImpersonatedUser.Username,
+	}
 	if e.ObjectRef.Subresource != "" {
 		r.Resource += "/" + e.ObjectRef.Subresource
 	}

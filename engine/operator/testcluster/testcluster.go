@@ -30,7 +30,8 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/operator"
 )
 
-// User is the operator's user, as the audit log names it.
+// User is a user with a static token, for operators that run as a process of
+// their own. It has no rights but those that Let gives it.
 const User = "jacquard-operator"
 
 // A Cluster is a running dev cluster: the control plane, its controllers and
@@ -38,12 +39,15 @@ const User = "jacquard-operator"
 type Cluster struct {
 	// Dir holds kubeconfig, audit.log and log/.
 	Dir string
-	// Config is the admin's access, OperatorConfig the operator's.
-	Config, OperatorConfig *rest.Config
+	// Config is the admin's access.
+	Config *rest.Config
 	// Client is the admin's.
 	Client client.Client
 	stdin  io.Closer
 	cmd    *exec.Cmd
+	defined
+	settled  sync.Once // the namespace of the accounts
+	admitted sync.Map  // the uids of CRDs that all admission knows
 }
 
 // Root is the repository's root, found upwards from the working directory.
@@ -64,6 +68,13 @@ func Root() (string, error) {
 // Log receives what the operator logs, and what its clients log. A package
 // that looks into it sets it before Main.
 var Log io.Writer
+
+// Exact makes operators do with exactly the rights that their folders need. Else
+// they may block the deletion of any resource too: the API server checks the
+// right to that by what its discovery said at most ten seconds ago, so that
+// tests of kinds made a moment ago would have to wait. A package that wants it
+// sets it before Main.
+var Exact bool
 
 // Main starts a cluster for the tests of a package, runs them, and ends the
 // cluster. Flags are those of `devcluster up`.
@@ -103,7 +114,7 @@ func start(flags []string) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := append([]string{"up", "--until-stdin-closes", "--dir", dir, "--token", "operator=" + User + ":system:masters"}, flags...)
+	args := append([]string{"up", "--until-stdin-closes", "--dir", dir, "--token", "operator=" + User}, flags...)
 	c := &Cluster{Dir: dir, cmd: exec.Command(binary, args...)}
 	c.cmd.Stderr = os.Stderr
 	if c.stdin, err = c.cmd.StdinPipe(); err != nil {
@@ -138,11 +149,10 @@ func (c *Cluster) connect() (err error) {
 	if c.Config, err = load(filepath.Join(c.Dir, "kubeconfig")); err != nil {
 		return err
 	}
-	if c.OperatorConfig, err = load(filepath.Join(c.Dir, "operator.kubeconfig")); err != nil {
+	if c.Client, err = client.New(c.Config, client.Options{}); err != nil {
 		return err
 	}
-	c.Client, err = client.New(c.Config, client.Options{})
-	return err
+	return c.follow()
 }
 
 func load(file string) (*rest.Config, error) {
@@ -156,6 +166,7 @@ func load(file string) (*rest.Config, error) {
 
 // Stop ends the cluster.
 func (c *Cluster) Stop() {
+	c.unfollow()
 	c.stdin.Close()
 	c.cmd.Wait() //nolint:errcheck // it is ended on purpose
 	os.RemoveAll(c.Dir)
@@ -164,15 +175,20 @@ func (c *Cluster) Stop() {
 // An Operator is an operator that runs in the test's process.
 type Operator struct {
 	*operator.Operator
-	stop context.CancelFunc
-	done chan error
-	once sync.Once
+	// Config is its access.
+	Config *rest.Config
+	stop   context.CancelFunc
+	done   chan error
+	once   sync.Once
 }
 
 // Run starts an operator over the roots; it ends with the test at the latest.
+// It has an account of its own, with the rights that its folders need, or the
+// access that change gives it.
 func (c *Cluster) Run(t testing.TB, change func(*operator.Options), roots ...string) *Operator {
 	t.Helper()
-	options := operator.Options{Config: c.OperatorConfig}
+	a := c.Access(t)
+	options := operator.Options{Config: a.Config}
 	for _, dir := range roots {
 		root, err := folder.Open(dir)
 		if err != nil {
@@ -187,12 +203,15 @@ func (c *Cluster) Run(t testing.TB, change func(*operator.Options), roots ...str
 	if change != nil {
 		change(&options)
 	}
+	if options.Config.BearerToken == a.Config.BearerToken {
+		a.Serve(options, roots...)
+	}
 	op, err := operator.New(options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	o := &Operator{Operator: op, stop: stop, done: make(chan error, 1)}
+	o := &Operator{Operator: op, Config: options.Config, stop: stop, done: make(chan error, 1)}
 	go func() { o.done <- op.Run(ctx) }()
 	t.Cleanup(func() { o.Stop(t) })
 	return o

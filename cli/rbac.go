@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/jacquard-operator/jacquard/engine/offline"
+	"github.com/jacquard-operator/jacquard/engine/rights"
+)
+
+// An rbacFlags is the flags of `jacquard rbac`.
+type rbacFlags struct {
+	roots              []string
+	account, namespace string
+	name               string
+	namespaces         []string
+	only               []string
+	install            bool
+}
+
+// parts are what --only may say.
+var parts = []string{"base", "kinds", "users"}
+
+func newRBAC() *cobra.Command {
+	var f rbacFlags
+	c := &cobra.Command{
+		Use:   "rbac [NAME…]",
+		Short: "Print the smallest roles that an operator of these kinds needs",
+		Long: `Print the roles that an operator needs to serve these kinds, or all, with
+bindings to its service account, and the roles view and edit of the people who
+write their resources. Each rule has a comment that says which line of which
+template needs it. The output is for kubectl apply -f -.`,
+		PreRunE: func(*cobra.Command, []string) error { return f.understand() },
+		RunE: func(cmd *cobra.Command, names []string) error {
+			roles, err := f.roles(names)
+			if err != nil {
+				return err
+			}
+			return rights.Write(cmd.OutOrStdout(), roles, rights.Binding{
+				Operator:   rbacv1.Subject{Kind: "ServiceAccount", Namespace: f.namespace, Name: f.name},
+				Namespaces: f.namespaces,
+			})
+		},
+	}
+	rootFlag(c, &f.roots)
+	flags := c.Flags()
+	flags.StringVar(&f.account, "service-account", "jacquard/jacquard", "`NAMESPACE/NAME` of the operator's service account; its namespace is the operator's own")
+	flags.StringSliceVar(&f.namespaces, "namespaces", nil, "print Roles in these namespaces, comma-separated, for an operator that runs with the same --namespaces")
+	flags.StringSliceVar(&f.only, "only", parts, "what to print, comma-separated: base (what every operator needs), kinds, users")
+	flags.BoolVar(&f.install, "install-crds", false, "for an operator that runs with --install-crds")
+	return c
+}
+
+// understand checks the flags.
+func (f *rbacFlags) understand() error {
+	var ok bool
+	if f.namespace, f.name, ok = strings.Cut(f.account, "/"); !ok || f.namespace == "" || f.name == "" || strings.Contains(f.name, "/") {
+		return fmt.Errorf("--service-account %s: write NAMESPACE/NAME", f.account)
+	}
+	for _, part := range f.only {
+		if !slices.Contains(parts, part) {
+			return fmt.Errorf("--only %s: %s", part, meant(part, parts))
+		}
+	}
+	return nil
+}
+
+// roles makes the roles of the named kinds, or of all.
+func (f *rbacFlags) roles(names []string) ([]rights.Role, error) {
+	catalog, err := offline.Load(f.roots)
+	if err != nil {
+		return nil, err
+	}
+	names, errs := chosen(catalog, names)
+	var roles []rights.Role
+	if slices.Contains(f.only, "base") {
+		in := rights.Installation{Namespace: f.namespace, Namespaces: f.namespaces}
+		if f.install {
+			in.Install = names
+		}
+		roles = rights.Base(in)
+	}
+	for _, name := range names {
+		k := catalog.Kinds[name]
+		if k == nil {
+			errs = append(errs, catalog.Broken[name])
+			continue
+		}
+		of, err := rights.Of(rights.Input{CRD: k.CRD, Kind: k, Plural: catalog.Plural, Namespaces: f.namespaces})
+		errs = append(errs, err)
+		if slices.Contains(f.only, "kinds") {
+			roles = append(roles, of...)
+		}
+		if slices.Contains(f.only, "users") {
+			roles = append(roles, rights.UserRoles(k.CRD)...)
+		}
+	}
+	return roles, errors.Join(errs...)
+}
+
+// chosen are the named kinds, or all, and what is wrong with the names.
+func chosen(catalog *offline.Catalog, names []string) (found []string, errs []error) {
+	known := slices.Sorted(maps.Keys(catalog.Kinds))
+	known = slices.Sorted(slices.Values(append(known, slices.Collect(maps.Keys(catalog.Broken))...)))
+	errs = slices.Clone(catalog.Trouble)
+	if len(names) == 0 {
+		return known, errs
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			errs = append(errs, fmt.Errorf("there is no kind %s; %s", name, meant(name, known)))
+			continue
+		}
+		found = append(found, name)
+	}
+	return found, errs
+}

@@ -1,0 +1,294 @@
+package testcluster
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/operator"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/rights"
+	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+// A keeper knows which roles an account has, and what for.
+type keeper struct {
+	// versions are the folders of each kind that serve resources: the newest
+	// last, and before it those that its rollout has not replaced yet.
+	versions map[string][]*kind.Kind
+	applied  map[string]*unstructured.Unstructured
+	texts    map[string]string
+}
+
+// maps are the ConfigMaps that hold folders.
+func (a *Access) maps(ctx context.Context) []corev1.ConfigMap {
+	if a.options.Namespace == "" {
+		return nil
+	}
+	var list corev1.ConfigMapList
+	if err := a.cluster.Client.List(ctx, &list, client.InNamespace(a.options.Namespace), client.HasLabels{api.LabelKind}); err != nil {
+		return nil
+	}
+	return list.Items
+}
+
+// renew applies the roles that are needed now, and waits until they are valid.
+func (a *Access) renew(ctx context.Context) error {
+	roles, err := a.roles(ctx)
+	if err != nil {
+		return err
+	}
+	if a.applied == nil {
+		a.applied, a.texts = map[string]*unstructured.Unstructured{}, map[string]string{}
+	}
+	wanted := map[string]bool{}
+	var fresh []rights.Role
+	for i, role := range roles {
+		role.Name = fmt.Sprintf("%s:%d:%s", a.Subject.Name, i, role.Name)
+		changed, err := a.apply(ctx, role, wanted)
+		if err != nil {
+			return err
+		}
+		if changed {
+			fresh = append(fresh, role)
+		}
+	}
+	if err := a.cluster.valid(ctx, a.Subject, fresh); err != nil {
+		return err
+	}
+	for key, o := range a.applied {
+		if !wanted[key] {
+			delete(a.applied, key)
+			delete(a.texts, key)
+			if err := client.IgnoreNotFound(a.cluster.Client.Delete(ctx, o)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// apply applies a role and its bindings as `jacquard rbac` prints them, unless
+// they are as they were.
+func (a *Access) apply(ctx context.Context, role rights.Role, wanted map[string]bool) (changed bool, err error) {
+	var text bytes.Buffer
+	if err := rights.Write(&text, []rights.Role{role}, rights.Binding{Operator: a.Subject}); err != nil {
+		return false, err
+	}
+	for _, o := range Parse(a.t, text.String()) {
+		key := o.GetKind() + " " + o.GetNamespace() + "/" + o.GetName()
+		wanted[key] = true
+		body, err := json.Marshal(o.Object)
+		if err != nil {
+			return changed, err
+		}
+		if a.texts[key] == string(body) {
+			continue
+		}
+		if err := a.cluster.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("person"), client.ForceOwnership); err != nil {
+			return changed, err
+		}
+		a.texts[key], a.applied[key], changed = string(body), o, true
+	}
+	return changed, nil
+}
+
+// withdraw takes all rights from the account.
+func (a *Access) withdraw() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.serving = false
+	for _, o := range a.applied {
+		if err := client.IgnoreNotFound(a.cluster.Client.Delete(context.Background(), o)); err != nil {
+			a.t.Error(err)
+		}
+	}
+}
+
+// roles are those that the operator needs now.
+func (a *Access) roles(ctx context.Context) ([]rights.Role, error) {
+	folders, files, err := a.folders(ctx)
+	if err != nil {
+		return nil, err
+	}
+	base := rights.Installation{Namespace: cmp.Or(a.options.Namespace, a.options.LeaderElectionNamespace)}
+	if a.options.InstallCRDs {
+		base.Install = slices.Sorted(maps.Keys(files))
+	}
+	roles := rights.Base(base)
+	names := a.cluster.claimed(a.options.Identity)
+	for name := range folders {
+		names[name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		of, err := a.ofKind(ctx, name, folders[name], files[name])
+		if err != nil {
+			return nil, err
+		}
+		roles = append(roles, of...)
+	}
+	if !Exact {
+		roles = append(roles, anyFinalizers)
+	}
+	return slices.DeleteFunc(roles, func(r rights.Role) bool { return r.Holder != rights.Operator }), nil
+}
+
+// folders are those of the roots and ConfigMaps, and the CRDs of crds/.
+func (a *Access) folders(ctx context.Context) (map[string]*folder.Folder, map[string]*schema.CRD, error) {
+	folders, crds := operator.Folders(a.maps(ctx)), map[string]*schema.CRD{}
+	for _, dir := range a.roots {
+		root, err := folder.Open(dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		contents, err := root.Read()
+		root.Close()
+		if err != nil {
+			continue // it is being written
+		}
+		maps.Copy(folders, contents.Folders)
+		for _, file := range contents.CRDs {
+			if crd, err := schema.Parse(file.Shown, file.Data); err == nil {
+				crds[crd.Name] = crd
+			}
+		}
+	}
+	return folders, crds, nil
+}
+
+// ofKind are the roles for one kind, of each of its versions that may serve a
+// resource. A folder that does not compile leaves the version before running.
+func (a *Access) ofKind(ctx context.Context, name string, f *folder.Folder, file *schema.CRD) ([]rights.Role, error) {
+	in := rights.Input{CRD: file, Plural: a.cluster.plural}
+	live := a.cluster.crd(ctx, name)
+	if live != nil {
+		crd, err := schema.FromObject(live)
+		if err != nil {
+			return nil, err
+		}
+		in.CRD = crd
+		in.Before = a.cluster.before(ctx, live.DeepCopy())
+		if Exact {
+			a.cluster.awaitAdmission(ctx, live)
+		}
+	}
+	if in.CRD == nil {
+		return nil, nil
+	}
+	if f != nil {
+		a.compile(f, in.CRD)
+	} else {
+		delete(a.versions, name)
+	}
+	versions := a.versions[name]
+	if live != nil && len(versions) > 1 && live.Annotations[api.AnnotationRolledOut] == versions[len(versions)-1].Digest {
+		versions = versions[len(versions)-1:]
+		a.versions[name] = versions
+	}
+	if len(versions) == 0 {
+		return rights.Of(in)
+	}
+	var all []rights.Role
+	for _, in.Kind = range versions {
+		roles, err := rights.Of(in)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, roles...)
+	}
+	return all, nil
+}
+
+// compile makes a version of a folder.
+func (a *Access) compile(f *folder.Folder, crd *schema.CRD) {
+	k, err := kind.Compile(f, crd, template.Limits{})
+	if err == nil && a.options.Settings != nil {
+		k, err = a.options.Settings.Apply(k)
+	}
+	if err != nil {
+		return
+	}
+	k = k.At(kind.Site{Namespace: a.options.Namespace, Scopes: a.cluster.scopes})
+	if a.versions == nil {
+		a.versions = map[string][]*kind.Kind{}
+	}
+	before := slices.DeleteFunc(a.versions[f.Name], func(o *kind.Kind) bool { return o.Digest == k.Digest })
+	a.versions[f.Name] = append(before, k)
+}
+
+// scopes and plural are what the CRDs of the cluster say of a kind. What is not
+// there yet, the CRDs of schemas/ would say.
+func (d *defined) scopes(gvk apischema.GroupVersionKind) (clusterScoped, known bool) {
+	crd := d.byKind(gvk.GroupKind())
+	return crd != nil && crd.Spec.Scope == "Cluster", crd != nil
+}
+
+func (d *defined) plural(gvk apischema.GroupVersionKind) string {
+	if crd := d.byKind(gvk.GroupKind()); crd != nil {
+		return crd.Spec.Names.Plural
+	}
+	guess, _ := meta.UnsafeGuessKindToResource(gvk)
+	return guess.Resource
+}
+
+// before is what the cluster says of earlier folders of a kind.
+func (c *Cluster) before(ctx context.Context, crd metav1.Object) rights.Before {
+	marks := crd.GetAnnotations()
+	kinds := func(key string) []apischema.GroupVersionKind {
+		var all []apischema.GroupVersionKind
+		for _, gk := range reconcile.Recorded(marks[key]) {
+			all = append(all, c.version(gk))
+		}
+		return all
+	}
+	var leaving struct{ ServiceAccountName string }
+	_ = json.Unmarshal([]byte(marks[api.AnnotationLeaving]), &leaving) // what cannot be read says nothing
+	return rights.Before{
+		Children: kinds(api.AnnotationChildKinds), Patched: kinds(api.AnnotationPatchedKinds),
+		Account: leaving.ServiceAccountName, Finalizer: c.holds(ctx, crd.GetName()),
+	}
+}
+
+// version is a kind in any version that it has.
+func (c *Cluster) version(gk apischema.GroupKind) apischema.GroupVersionKind {
+	if mapping, err := c.Client.RESTMapper().RESTMapping(gk); err == nil {
+		return mapping.GroupVersionKind
+	}
+	return gk.WithVersion("v1")
+}
+
+// holds says whether a resource of a kind has our finalizer.
+func (c *Cluster) holds(ctx context.Context, name string) bool {
+	crd := c.crd(ctx, name)
+	if crd == nil {
+		return false
+	}
+	gvk, err := served(crd)
+	if err != nil {
+		return false
+	}
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	if err := c.Client.List(ctx, list); err != nil {
+		return false
+	}
+	return slices.ContainsFunc(list.Items, func(o metav1.PartialObjectMetadata) bool {
+		return strings.Contains(strings.Join(o.Finalizers, ","), api.Finalizer)
+	})
+}

@@ -1,0 +1,197 @@
+package rights
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+// An Input is a kind, and what is known of the cluster that it is to run in.
+type Input struct {
+	CRD *schema.CRD
+	// Kind is the compiled folder; nil if there is none any more, so that the
+	// kind only deletes.
+	Kind *kind.Kind
+	// Plural is the name by which the API serves a kind that is not built in;
+	// "" if it is not known.
+	Plural func(apischema.GroupVersionKind) string
+	// Before is what earlier folders of the kind left behind.
+	Before Before
+	// Namespaces are those that the operator is limited to; none means all.
+	Namespaces []string
+}
+
+// A Before is what a cluster says about earlier folders of a kind: the records
+// on its CRD.
+type Before struct {
+	// Children and Patched are the kinds that were ever made, or patched.
+	Children, Patched []apischema.GroupVersionKind
+	// Finalizer says whether a resource bears our finalizer.
+	Finalizer bool
+	// Account is the service account that deleting needs.
+	Account string
+}
+
+// Of makes the roles that serving a kind needs beside those of Base: of the
+// operator, and of the service account that kind.yaml names. The error joins
+// what cannot be told, with places.
+func Of(in Input) ([]Role, error) {
+	w := &work{Input: in, account: in.Before.Account}
+	if in.Kind != nil {
+		w.account = in.Kind.Settings.ServiceAccountName
+	}
+	w.writer = Operator
+	if w.account != "" {
+		w.writer = Account
+	}
+	w.resources()
+	if in.Kind != nil {
+		w.children()
+		w.patches()
+		w.reads()
+	}
+	w.before()
+	if err := errors.Join(w.errs...); err != nil {
+		return nil, err
+	}
+	s := shape{
+		name: "jacquard:" + in.CRD.Name, account: w.account, namespaces: in.Namespaces,
+		about: fmt.Sprintf("What the operator needs to serve the kind %s (%s).", in.CRD.Kind, in.CRD.Name),
+	}
+	return s.roles(w.needs), nil
+}
+
+// A work collects the needs of one kind.
+type work struct {
+	Input
+	// account is the service account that writes; writer is Account if there is
+	// one.
+	account string
+	writer  Holder
+	needs   []need
+	errs    []error
+}
+
+func (w *work) add(holder Holder, namespace string, r Rule) {
+	r.Verbs = ordered(slices.Clone(r.Verbs))
+	w.needs = append(w.needs, need{r, holder, namespace})
+}
+
+// resources are the needs about the custom resources and their CRD.
+func (w *work) resources() {
+	c := w.CRD
+	where := ""
+	if c.Namespaced {
+		where = own
+	}
+	rule := func(sub, why string, verbs ...string) Rule {
+		return Rule{Group: c.Group, Resource: c.Plural + sub, Verbs: verbs, Why: []string{why}}
+	}
+	w.add(Operator, where, rule("", "the custom resources are watched", "list", "watch"))
+	if w.hasStatus() {
+		w.add(Operator, where, rule("/status", "their status is written", "patch"))
+	}
+	if w.Kind != nil && len(w.Kind.Children) > 0 {
+		w.add(Operator, where, rule("", "one is read again before a child of it that went is made anew", "get"))
+	}
+	if why := w.marks(); why != "" {
+		w.add(Operator, where, rule("", why, "patch"))
+	}
+	if w.Kind != nil {
+		w.add(Operator, "", Rule{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions", Names: []string{c.Name}, Verbs: []string{"patch"},
+			Why: []string{"which operator serves the kind, how far its rollout is and what was made for it is on record there"}})
+	}
+	if w.account != "" {
+		w.add(Operator, own, Rule{Resource: "serviceaccounts", Names: []string{w.account}, Verbs: []string{"impersonate"},
+			Why: []string{"kind.yaml: children are written, and reads made, as this account of the resource's namespace"}})
+	}
+}
+
+func (w *work) hasStatus() bool {
+	if w.Kind != nil {
+		return w.Kind.Version.Status
+	}
+	return slices.ContainsFunc(w.CRD.Versions, func(v *schema.Version) bool { return v.Served && v.Status })
+}
+
+// marks says why the metadata of resources is written; "" if it never is.
+func (w *work) marks() string {
+	k := w.Kind
+	switch {
+	case w.Before.Finalizer || k == nil:
+		return "the finalizer " + api.Finalizer + " is taken off resources that have it"
+	case len(k.Settings.DeleteOrder) > 0:
+		return "kind.yaml says deleteOrder: the finalizer " + api.Finalizer + " holds a resource until it is carried out"
+	}
+	for _, d := range k.Documents {
+		switch {
+		case d.Patch():
+			return placed(d.Place) + " patches: the finalizer " + api.Finalizer + " holds a resource until that is given back"
+		case d.Marks[api.AnnotationOnce] != "":
+			return placed(d.Place) + " is made once: that it succeeded is on record on the resource"
+		}
+	}
+	for _, c := range k.Children {
+		if w.outside(c.GroupVersionKind) && !w.keeps(c.GroupVersionKind) {
+			return placed(c.Place) + " is out of the garbage collector's reach: the finalizer " + api.Finalizer + " holds a resource until it is deleted"
+		}
+	}
+	return ""
+}
+
+// outside says whether children of a kind may be where the garbage collector
+// does not reach them from their resource.
+func (w *work) outside(gvk apischema.GroupVersionKind) bool {
+	where, _ := w.Kind.Placement(gvk)
+	return w.CRD.Namespaced && (w.Kind.ClusterScoped(gvk) || where.Elsewhere())
+}
+
+// keeps says whether all children of a kind stay when they are not wanted any
+// more, and are never made anew.
+func (w *work) keeps(gvk apischema.GroupVersionKind) bool {
+	found := false
+	for _, d := range w.Kind.Documents {
+		if d.GroupVersionKind != gvk || d.Patch() {
+			continue
+		}
+		found = true
+		if !d.Certain[api.AnnotationOnDelete] || d.Marks[api.AnnotationOnDelete] != "keep" {
+			return false
+		}
+		for _, again := range []string{api.AnnotationOnImmutable, api.AnnotationOnFailed, api.AnnotationOnce} {
+			if d.Marks[again] != "" {
+				return false
+			}
+		}
+	}
+	return found
+}
+
+// plural is the name by which a kind is served; "" after an error that says
+// what to do if nobody knows.
+func (w *work) plural(gvk apischema.GroupVersionKind, place template.Place) string {
+	plural := schema.Plural(gvk)
+	if plural == "" && w.Plural != nil {
+		plural = w.Plural(gvk)
+	}
+	if plural == "" {
+		w.errs = append(w.errs, &template.Error{Place: place, Err: fmt.Errorf(
+			"it is not known by which name the API serves %s %s: put its CRD into schemas/", gvk.GroupVersion(), gvk.Kind)})
+	}
+	return plural
+}
+
+// placed is the file and line of a place.
+func placed(p template.Place) string {
+	if p.Line == 0 {
+		return p.File
+	}
+	return fmt.Sprintf("%s:%d", p.File, p.Line)
+}
