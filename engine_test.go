@@ -154,9 +154,9 @@ func isWrite(object types.Object) bool {
 }
 
 // pure are the packages that are functions from values to values.
-var pure = []string{"api", "funcs", "schema", "template", "flow", "kind", "render", "plan", "own", "ready", "rollout", "status"}
-var pure = []string{"api", "funcs", "schema", "template", "kind", "render", "plan", "own", "ready", "rollout", "scaffold", "status"}
-var pure = []string{"api", "funcs", "schema", "template", "kind", "render", "plan", "own", "ready", "rights", "rollout", "status"}
+var pure = []string{
+	"api", "chart", "flow", "funcs", "kind", "own", "plan", "ready", "render", "rights", "rollout", "scaffold", "schema", "status", "template",
+}
 
 // impure are imports that could tell two runs apart.
 var impure = []string{

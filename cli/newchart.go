@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/jacquard-operator/jacquard/engine/chart"
+	"github.com/jacquard-operator/jacquard/engine/golden"
 	"github.com/jacquard-operator/jacquard/engine/offline"
 	"github.com/jacquard-operator/jacquard/engine/scaffold"
 )
@@ -30,9 +31,6 @@ func (o *newOptions) fromChart() (*scaffold.Draft, error) {
 // refuse makes a case of a rough draft one that is refused, and says so.
 func refuse(one *offline.Case, err error, draft *scaffold.Draft) {
 	said := lines(err)
-	for i := range said {
-		said[i] = place.ReplaceAllString(said[i], "")
-	}
-	draft.AddTemplate("tests/"+one.Name+"/"+offline.FileWantError, strings.Join(said, "\n")+"\n")
+	draft.AddTemplate("tests/"+one.Name+"/"+offline.FileWantError, golden.WantError(said))
 	draft.Note("the case " + one.Name + " is refused, and wants to be until you mend it: " + strings.Join(said, "; "))
 }

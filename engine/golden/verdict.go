@@ -86,11 +86,16 @@ func (v *Verdict) failure(wanted string, said []string) {
 var place = regexp.MustCompile(`^\S+?:\d+(:\d+)?: `)
 
 func (v *Verdict) writeError(said []string, loud string) {
+	v.Writes = append(v.Writes, Write{File: offline.FileWantError, Text: WantError(said), Loud: loud})
+}
+
+// WantError is the text of a want-error.txt that wants these messages.
+func WantError(said []string) string {
 	var b strings.Builder
 	for _, line := range said {
 		b.WriteString(place.ReplaceAllString(line, "") + "\n")
 	}
-	v.Writes = append(v.Writes, Write{File: offline.FileWantError, Text: b.String(), Loud: loud})
+	return b.String()
 }
 
 // files compares what was rendered with each file that wants something. A
