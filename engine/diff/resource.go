@@ -48,9 +48,9 @@ func (r *Resource) Outcome() Outcome {
 	return outcome(r.Changes)
 }
 
-// Of tells what the operator would do for a resource with the folder of a view,
-// which is of this resource alone.
-func Of(ctx context.Context, view *survey.View, resource *unstructured.Unstructured) *Resource {
+// Of tells what the operator would do for a resource.
+func (s Sight) Of(ctx context.Context, resource *unstructured.Unstructured) *Resource {
+	view := s.View(ctx, s.Kind, s.Folder, resource)
 	out := one(ctx, view, view.Reconciler(), resource)
 	out.Troubles = view.Troubles()
 	out.Notes = append(out.Notes, view.Notes()...)
