@@ -248,9 +248,9 @@ func (o *diffOptions) print(cmd *cobra.Command) error {
 		encoder := json.NewEncoder(w)
 		encoder.SetIndent("", "  ")
 		if o.all {
-			return encoder.Encode(o.impacts)
+			return encoder.Encode(append([]*diff.Impact{}, o.impacts...))
 		}
-		return encoder.Encode(o.results)
+		return encoder.Encode(append([]*diff.Resource{}, o.results...))
 	}
 	for _, r := range o.results {
 		r.Print(w, o.full)

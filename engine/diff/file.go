@@ -26,9 +26,7 @@ func (s Sight) Try(ctx context.Context, doc, live *unstructured.Unstructured) (*
 		c.Verb, c.Why = Refused, fmt.Sprintf("the cluster does not serve %s %s", gvk.GroupVersion(), gvk.Kind)
 		return nil, &c
 	}
-	if !r.Namespaced {
-		doc.SetNamespace("")
-	}
+	doc = written(doc, r.Namespaced)
 	answer, err := s.Writer().TryFile(ctx, r, doc, live)
 	if err != nil {
 		c.Verb, c.Why = verbOf(err), apply.Understand(err, doc.Object).Error()
@@ -49,6 +47,16 @@ func (s Sight) Try(ctx context.Context, doc, live *unstructured.Unstructured) (*
 		c.Verb = Kept
 	}
 	return answer, &c
+}
+
+// written is a document without what the server notes on objects, as it is in
+// one that was read from a cluster.
+func written(doc *unstructured.Unstructured, namespaced bool) *unstructured.Unstructured {
+	doc = &unstructured.Unstructured{Object: plain(doc.Object, false)}
+	if !namespaced {
+		doc.SetNamespace("")
+	}
+	return doc
 }
 
 // show shows an answer in the version that the templates see, as the server

@@ -79,6 +79,9 @@ func (s Sight) All(ctx context.Context, of Scope) (*Impact, error) {
 	}
 	out.Stops = stops(k, view.Version(), living(trials, resources), before)
 	out.Troubles, out.Notes = view.Troubles(), view.Notes()
+	if of.Namespace != "" {
+		out.Notes = append(out.Notes, "only namespace "+of.Namespace+" is looked at, but a rollout counts the resources of all")
+	}
 	return out, nil
 }
 
