@@ -21,7 +21,7 @@ var (
 )
 
 // missingRule is the rule that would allow what was refused to whoever wrote
-// the document; "" if it was not a right that was missing.
+// the document, and where it would have to stand; "" if it was not a right that was missing.
 func missingRule(message string, document map[string]any) string {
 	if m := lacking.FindStringSubmatch(message); m != nil {
 		return rule(m[1], m[2], m[3], m[4])
@@ -43,5 +43,5 @@ func rule(verb, resource, group, namespace string) string {
 	if namespace != "" {
 		where = fmt.Sprintf("a Role in namespace %q", namespace)
 	}
-	return fmt.Sprintf("; the missing rule, in %s: {apiGroups: [%q], resources: [%q], verbs: [%q]}", where, group, resource, verb)
+	return fmt.Sprintf("%s: {apiGroups: [%q], resources: [%q], verbs: [%q]}", where, group, resource, verb)
 }
