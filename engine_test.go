@@ -34,7 +34,7 @@ var layers = map[string][]string{
 	"diff":      {"api", "apply", "kind", "operator", "plan", "reconcile", "render", "rollout", "status", "survey"},
 	"tree":      {"api", "observe", "plan", "ready", "reconcile", "schema", "survey"},
 	"offline":   {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
-	"golden":    {"api", "kind", "offline", "template"},
+	"golden":    {"api", "explain", "kind", "offline", "template"},
 	"explain":   {"api", "kind", "own", "ready", "render", "template"},
 }
 
