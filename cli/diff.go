@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/diff"
-	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/offline"
 	"github.com/jacquard-operator/jacquard/engine/survey"
 )
@@ -55,7 +54,7 @@ child, with the rule that is missing.
 The exit code is 0 if nothing would change, 1 if something would, 2 for errors:
 also if a child is refused, or something may not be found out.`,
 		Example: `  jacquard diff resource.yaml
-  jacquard diff app/team-a/shop
+  jacquard diff webs.example.com/team-a/shop
   jacquard diff --root NEW --all`,
 		Args: func(_ *cobra.Command, args []string) error { return o.check(args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -138,12 +137,12 @@ func (o *diffOptions) everything(ctx context.Context, names []string) {
 }
 
 func (o *diffOptions) impact(ctx context.Context, name string) {
-	k, folder, err := o.folder(ctx, name)
+	s, err := o.folder(ctx, name)
 	if err != nil {
 		o.wrong(err)
 		return
 	}
-	i, err := diff.All(ctx, o.Survey, k, folder, diff.Scope{Namespace: o.namespace, Abreast: o.abreast})
+	i, err := s.All(ctx, diff.Scope{Namespace: o.namespace, Abreast: o.abreast})
 	if err != nil {
 		o.wrong(err)
 		return
@@ -173,16 +172,16 @@ func (o *diffOptions) arg(cmd *cobra.Command, arg string) {
 
 // live looks at a resource as it lives.
 func (o *diffOptions) live(ctx context.Context, t target) error {
-	k, folder, err := o.folder(ctx, t.kind)
+	s, err := o.folder(ctx, t.kind)
 	if err != nil {
 		return err
 	}
-	resource, err := o.Get(ctx, k, t.namespace, t.name)
+	resource, err := s.Get(ctx, s.Kind, t.namespace, t.name)
 	if err == nil && resource == nil {
-		err = fmt.Errorf("reading %s %s/%s: %w", k.Name, t.namespace, t.name, survey.ErrNoResource)
+		err = fmt.Errorf("reading %s %s/%s: %w", s.Kind.Name, t.namespace, t.name, survey.ErrNoResource)
 	}
 	if err == nil {
-		o.add(diff.Of(ctx, o.View(ctx, k, folder, resource), resource))
+		o.add(s.Of(ctx, resource))
 	}
 	return err
 }
@@ -195,37 +194,36 @@ func (o *diffOptions) filed(ctx context.Context, object *offline.Object) error {
 	if !found {
 		return fmt.Errorf("%s: the cluster has no kind %s; install its CRD first", object.Place("kind"), gk)
 	}
-	k, folder, err := o.folder(ctx, served.GVR.GroupResource().String())
+	s, err := o.folder(ctx, served.GVR.GroupResource().String())
 	if err != nil {
 		return fmt.Errorf("%s: %w", object.Place(""), err)
 	}
 	if served.Namespaced && doc.GetNamespace() == "" {
 		doc.SetNamespace(o.place())
 	}
-	live, err := o.Get(ctx, k, doc.GetNamespace(), doc.GetName())
+	live, err := s.Get(ctx, s.Kind, doc.GetNamespace(), doc.GetName())
 	if err != nil {
 		return fmt.Errorf("%s: %w", object.Place(""), err)
 	}
-	resource, self := diff.Try(ctx, o.Survey, folder, doc, live)
+	resource, self := s.Try(ctx, doc, live)
 	if resource == nil && self.Verb == diff.Unknown {
-		resource = o.admitted(object, doc, live, folder)
+		resource = o.admitted(object, doc, live)
 	}
 	self.Place = object.Place("")
-	if resource == nil {
-		o.add(&diff.Resource{Kind: k.Name, Namespace: doc.GetNamespace(), Name: doc.GetName(), Self: self})
-		return nil
+	r := &diff.Resource{Kind: s.Kind.Name, Namespace: doc.GetNamespace(), Name: doc.GetName()}
+	if resource != nil {
+		r = s.Of(ctx, resource)
 	}
-	made := diff.Of(ctx, o.View(ctx, k, folder, resource), resource)
-	made.Self = self
-	o.add(made)
+	r.Self = self
+	o.add(r)
 	return nil
 }
 
 // admitted is what the server would presumably make of a document that the caller
 // may not try, by the schema alone; nil if the schema refuses it.
-func (o *diffOptions) admitted(object *offline.Object, doc, live *unstructured.Unstructured, folder *kind.Kind) *unstructured.Unstructured {
+func (o *diffOptions) admitted(object *offline.Object, doc, live *unstructured.Unstructured) *unstructured.Unstructured {
 	found, _, err := o.catalog.Resources([]*offline.Object{object})
-	if err != nil || len(found) != 1 || found[0].Kind.Name != folder.Name {
+	if err != nil || len(found) != 1 {
 		return nil
 	}
 	resource := found[0].Object
@@ -250,9 +248,9 @@ func (o *diffOptions) print(cmd *cobra.Command) error {
 		encoder := json.NewEncoder(w)
 		encoder.SetIndent("", "  ")
 		if o.all {
-			return encoder.Encode(o.impacts)
+			return encoder.Encode(append([]*diff.Impact{}, o.impacts...))
 		}
-		return encoder.Encode(o.results)
+		return encoder.Encode(append([]*diff.Resource{}, o.results...))
 	}
 	for _, r := range o.results {
 		r.Print(w, o.full)

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/diff"
 	"github.com/jacquard-operator/jacquard/engine/offline"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/survey"
@@ -69,23 +69,23 @@ func (s *sight) onFile(name string) *apiextensionsv1.CustomResourceDefinition {
 }
 
 // folder finds a kind of the cluster and compiles its folder for it.
-func (s *sight) folder(ctx context.Context, name string) (*survey.Kind, *kind.Kind, error) {
+func (s *sight) folder(ctx context.Context, name string) (diff.Sight, error) {
 	k, err := s.Kind(ctx, name)
 	if err != nil {
-		return nil, nil, err
+		return diff.Sight{}, err
 	}
 	var live *schema.CRD
 	if k.CRD != nil && k.Unread == nil {
 		if live, err = schema.FromObject(k.CRD); err != nil {
-			return nil, nil, fmt.Errorf("reading CRD %s: %w", k.Name, err)
+			return diff.Sight{}, fmt.Errorf("reading CRD %s: %w", k.Name, err)
 		}
 	}
 	folder, err := s.catalog.Against(k.Name, live, s.Scopes)
 	if err != nil {
-		return nil, nil, err
+		return diff.Sight{}, err
 	}
 	k, err = s.As(k, folder.GVK)
-	return k, folder, err
+	return diff.Sight{Survey: s.Survey, Kind: k, Folder: folder}, err
 }
 
 // A target names a live resource: NAME/[NAMESPACE/]RESOURCE.

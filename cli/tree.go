@@ -35,7 +35,7 @@ turn, down to Pods. What is not ready comes first and is marked ✗.
 
 NAME is that of the CRD, or kind, plural or short name. No folders are needed. What
 you may not list is said, and the rest is shown.`,
-		Example: "  jacquard tree app/team-a/shop",
+		Example: "  jacquard tree webs.example.com/team-a/shop",
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case o.output != "text" && o.output != "json":

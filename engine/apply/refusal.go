@@ -90,8 +90,9 @@ func Understand(err error, document map[string]any) *Refusal {
 	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
 		r.RetryAfter = time.Duration(seconds) * time.Second
 	}
-	r.Rule = missingRule(s.Message)
-	r.Text += r.Rule
+	if r.Rule = missingRule(s.Message); r.Rule != "" {
+		r.Text += "; the missing rule, in " + r.Rule
+	}
 	r.Cause = cause(s)
 	r.Fields = fields(s, document)
 	for _, secret := range secrets(document) {

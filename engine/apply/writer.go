@@ -80,12 +80,7 @@ func (w *Writer) Update(ctx context.Context, r observe.Resource, doc *unstructur
 func (w *Writer) Probe(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	probe := doc.DeepCopy()
 	probe.SetName("probe-" + string(uuid.NewUUID()))
-	answer, err := w.Dry().apply(ctx, r, with(probe, "resourceVersion", "1"), request{})
-	if err != nil {
-		return nil, err
-	}
-	answer.SetName(doc.GetName())
-	return answer, nil
+	return w.Dry().apply(ctx, r, with(probe, "resourceVersion", "1"), request{})
 }
 
 // A request is how a document is applied: as ours and with force, unless it

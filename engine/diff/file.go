@@ -9,14 +9,13 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/kind"
-	"github.com/jacquard-operator/jacquard/engine/survey"
 )
 
 // Try tells what a custom resource would be if a person applied this document:
 // by a dry run, with the API server's defaults, as the templates see it. It is
 // nil where the server refuses the document, or the caller may not ask; the
 // change then says why. live is the resource as it is, or nil.
-func Try(ctx context.Context, s *survey.Survey, folder *kind.Kind, doc, live *unstructured.Unstructured) (*unstructured.Unstructured, *Change) {
+func (s Sight) Try(ctx context.Context, doc, live *unstructured.Unstructured) (*unstructured.Unstructured, *Change) {
 	gvk := doc.GroupVersionKind()
 	c := about(gvk, doc, Created)
 	if live != nil {
@@ -27,15 +26,13 @@ func Try(ctx context.Context, s *survey.Survey, folder *kind.Kind, doc, live *un
 		c.Verb, c.Why = Refused, fmt.Sprintf("the cluster does not serve %s %s", gvk.GroupVersion(), gvk.Kind)
 		return nil, &c
 	}
-	if !r.Namespaced {
-		doc.SetNamespace("")
-	}
+	doc = written(doc, r.Namespaced)
 	answer, err := s.Writer().TryFile(ctx, r, doc, live)
 	if err != nil {
 		c.Verb, c.Why = verbOf(err), apply.Understand(err, doc.Object).Error()
 		return nil, &c
 	}
-	if err := show(folder, answer); err != nil {
+	if err := show(s.Folder, answer); err != nil {
 		c.Verb, c.Why = Refused, err.Error()
 		return nil, &c
 	}
@@ -50,6 +47,16 @@ func Try(ctx context.Context, s *survey.Survey, folder *kind.Kind, doc, live *un
 		c.Verb = Kept
 	}
 	return answer, &c
+}
+
+// written is a document without what the server notes on objects, as it is in
+// one that was read from a cluster.
+func written(doc *unstructured.Unstructured, namespaced bool) *unstructured.Unstructured {
+	doc = &unstructured.Unstructured{Object: plain(doc.Object, false)}
+	if !namespaced {
+		doc.SetNamespace("")
+	}
+	return doc
 }
 
 // show shows an answer in the version that the templates see, as the server

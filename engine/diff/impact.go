@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/operator"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/rollout"
@@ -52,12 +51,13 @@ type Scope struct {
 
 // All tells what a folder would do to the resources of its kind. The error says
 // that they cannot be listed.
-func All(ctx context.Context, s *survey.Survey, k *survey.Kind, folder *kind.Kind, of Scope) (*Impact, error) {
+func (s Sight) All(ctx context.Context, of Scope) (*Impact, error) {
+	k := s.Kind
 	resources, err := s.Resources(ctx, k, of.Namespace)
 	if err != nil {
 		return nil, err
 	}
-	view := s.View(ctx, k, folder, resources...)
+	view := s.View(ctx, k, s.Folder, resources...)
 	r := view.Reconciler()
 	out := &Impact{Kind: k.Name, Counts: Counts{}, Resources: make([]*Resource, len(resources))}
 	trials := make([]rollout.Trial, len(resources))
@@ -79,6 +79,9 @@ func All(ctx context.Context, s *survey.Survey, k *survey.Kind, folder *kind.Kin
 	}
 	out.Stops = stops(k, view.Version(), living(trials, resources), before)
 	out.Troubles, out.Notes = view.Troubles(), view.Notes()
+	if of.Namespace != "" {
+		out.Notes = append(out.Notes, "only namespace "+of.Namespace+" is looked at, but a rollout counts the resources of all")
+	}
 	return out, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -48,9 +49,9 @@ func (r *Resource) Outcome() Outcome {
 	return outcome(r.Changes)
 }
 
-// Of tells what the operator would do for a resource with the folder of a view,
-// which is of this resource alone.
-func Of(ctx context.Context, view *survey.View, resource *unstructured.Unstructured) *Resource {
+// Of tells what the operator would do for a resource.
+func (s Sight) Of(ctx context.Context, resource *unstructured.Unstructured) *Resource {
+	view := s.View(ctx, s.Kind, s.Folder, resource)
 	out := one(ctx, view, view.Reconciler(), resource)
 	out.Troubles = view.Troubles()
 	out.Notes = append(out.Notes, view.Notes()...)
@@ -58,7 +59,7 @@ func Of(ctx context.Context, view *survey.View, resource *unstructured.Unstructu
 }
 
 func one(ctx context.Context, view *survey.View, r *reconcile.Reconciler, resource *unstructured.Unstructured) *Resource {
-	d := differ{view, r.Rehearse(ctx, view.Version(), resource)}
+	d := differ{view, r.Rehearse(ctx, view.Version(), resource), resource.GetDeletionTimestamp() != nil}
 	out := &Resource{Kind: view.Version().Name, Namespace: resource.GetNamespace(), Name: resource.GetName(), Changes: d.changes(), Notes: d.notes()}
 	out.Counts = count(out.Changes)
 	switch {
@@ -85,10 +86,14 @@ func first(problems []status.Problem) string {
 type differ struct {
 	view *survey.View
 	*reconcile.Rehearsal
+	leaving bool
 }
 
 func (d differ) notes() []string {
 	var all []string
+	if d.leaving {
+		all = append(all, "it is being deleted: what the garbage collector deletes with it is not listed")
+	}
 	if d.Paused {
 		all = append(all, "it is paused: all this is done only once it goes on")
 	}
@@ -170,7 +175,8 @@ func (d differ) act(a *reconcile.Act, c *Change) {
 		return
 	case p != nil:
 		c.Verb, c.Why = Recreated, p.Message
-		before, after = d.live(a), body(a.Answer)
+		before = d.live(a)
+		after = likeOf(body(a.Answer), before)
 	case a.Step.Action == plan.Patch:
 		c.Verb, before, after = Patched, d.live(a), body(a.Answer)
 	case a.Over != nil:
@@ -218,7 +224,9 @@ func (d differ) live(a *reconcile.Act) map[string]any {
 // end tells what becomes of what is not rendered any more.
 func (d differ) end(e reconcile.End) Change {
 	c := about(e.Live.GVK, e.Live.Meta, Pruned)
-	c.Why = "it is not rendered any more"
+	if c.Why = "it is not rendered any more"; d.leaving {
+		c.Why = "its resource is being deleted"
+	}
 	if e.Patch {
 		c.Verb, c.Subresource = GivenBack, e.Subresource
 	}
@@ -231,9 +239,15 @@ func (d differ) end(e reconcile.End) Change {
 	return c
 }
 
+// untried is how the server says that a webhook keeps it from trying a write.
+const untried = "does not support dry run"
+
 // verbOf tells what the caller may not find out from what is refused.
 func verbOf(err error) Verb {
 	refusal := apply.Understand(err, nil)
+	if strings.Contains(refusal.Text, untried) {
+		return Unknown
+	}
 	if refusal.Rule != "" || refusal.Cause == apply.TryAgain {
 		return Unknown
 	}

@@ -159,6 +159,39 @@ func without(o map[string]any, secrets []string) {
 	}
 }
 
+// likeOf is an object that was tried under another name, with the name and the
+// uid of the one that it is to replace, wherever they stand in it: in labels of a
+// Job's Pods, for one.
+func likeOf(tried, live map[string]any) map[string]any {
+	a, b := &unstructured.Unstructured{Object: tried}, &unstructured.Unstructured{Object: live}
+	if tried == nil || live == nil || a.GetUID() == "" {
+		return tried
+	}
+	same := strings.NewReplacer(a.GetName(), b.GetName(), string(a.GetUID()), string(b.GetUID()))
+	renamed, _ := replaced(tried, same).(map[string]any)
+	return renamed
+}
+
+func replaced(v any, by *strings.Replacer) any {
+	switch v := v.(type) {
+	case string:
+		return by.Replace(v)
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = replaced(v[i], by)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key := range v {
+			out[key] = replaced(v[key], by)
+		}
+		return out
+	}
+	return v
+}
+
 // body is the whole object, or nil.
 func body(o *unstructured.Unstructured) map[string]any {
 	if o == nil {

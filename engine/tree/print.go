@@ -31,30 +31,37 @@ func (t *Tree) Print(w io.Writer, now time.Time) {
 	if len(t.Conditions) == 0 {
 		fmt.Fprintln(w, "  no conditions yet")
 	}
-	branches(w, t.Children, "", t.Namespace, now)
+	(&printer{w, t.Namespace, now}).branches(t.Children, "")
 	for _, note := range t.Notes {
 		fmt.Fprintf(w, "note: %s\n", note)
 	}
 }
 
-func branches(w io.Writer, nodes []*Node, lead, namespace string, now time.Time) {
+// A printer writes nodes; now is what ages are as of.
+type printer struct {
+	io.Writer
+	namespace string
+	now       time.Time
+}
+
+func (p *printer) branches(nodes []*Node, lead string) {
 	for i, n := range nodes {
 		fork, next := "├─ ", "│  "
 		if i == len(nodes)-1 {
 			fork, next = "└─ ", "   "
 		}
-		fmt.Fprintln(w, lead+fork+n.line(namespace, now))
-		branches(w, n.Owns, lead+next, namespace, now)
+		fmt.Fprintln(p, lead+fork+p.line(n))
+		p.branches(n.Owns, lead+next)
 	}
 }
 
 // line is one object; its namespace is said where it is not the resource's.
-func (n *Node) line(namespace string, now time.Time) string {
+func (p *printer) line(n *Node) string {
 	mark, name := "✓", n.Name
 	if !n.Ready {
 		mark = "✗"
 	}
-	if n.Namespace != namespace && n.Namespace != "" {
+	if n.Namespace != p.namespace && n.Namespace != "" {
 		name = n.Namespace + "/" + name
 	}
 	parts := []string{mark + " " + n.Kind + " " + name}
@@ -64,7 +71,7 @@ func (n *Node) line(namespace string, now time.Time) string {
 	if n.Patched {
 		parts = append(parts, "(patched)")
 	}
-	parts = append(parts, age(n.Created, now))
+	parts = append(parts, age(n.Created, p.now))
 	if n.Message != "" {
 		parts = append(parts, n.Message)
 	}

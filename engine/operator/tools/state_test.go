@@ -1,0 +1,136 @@
+package tools
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/engine/diff"
+	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
+)
+
+// expect fails unless an answer has this code and says all parts.
+func (s *site) expect(a answer, code int, parts ...string) {
+	s.Helper()
+	for _, part := range parts {
+		if a.code != code || !strings.Contains(a.all(), part) {
+			s.Errorf("exit %d, want %d and %q:\n%s", a.code, code, part, a.all())
+		}
+	}
+}
+
+// TestWaiting: a file that waits keeps what it made, and says what for.
+func TestWaiting(t *testing.T) {
+	s := build(t, map[string]string{
+		"settings.yaml": everything["configmap.yaml"],
+		"late.yaml": `{{- if not .spec.go }}{{ wait "spec.go is not set" }}{{ end }}
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: {{ .metadata.name }}-late}
+data: {text: {{ .spec.text }}}
+`,
+	})
+	s.apply(s.web("text: one, go: true"))
+	s.run()
+	a := s.diff(1, s.file(s.web("text: two")))
+	s.expect(a, 1, "1 changed", "waits       late.yaml: spec.go is not set")
+	if strings.Contains(a.stdout, "a-late") {
+		t.Errorf("what waits is neither changed nor pruned:\n%s", a.all())
+	}
+}
+
+// TestPausedAndLeaving: what a resource that is paused, or goes, comes to.
+func TestPausedAndLeaving(t *testing.T) {
+	s := build(t, map[string]string{
+		"configmap.yaml": everything["configmap.yaml"],
+		"patch.yaml":     everything["patch.yaml"],
+	})
+	s.apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: theirs}\ndata: {text: theirs}\n")
+	s.apply(s.web("text: one, patch: theirs"))
+	s.run()
+	s.apply(strings.Replace(s.web("text: two, patch: theirs"), "metadata: {", `metadata: {annotations: {jacquard.dev/paused: "true"}, `, 1))
+	s.expect(s.diff(1, "webs."+s.group+"/a"), 1, "1 changed, 1 patched", "it is paused")
+	cluster.Delete(t, s.apiVersion(), "Web", s.namespace, "a")
+	s.expect(s.diff(1, "webs."+s.group+"/a"), 1, "1 given back", "it is being deleted", "-  ours: one")
+}
+
+// TestOnce: a Job made once and changed is made anew.
+func TestOnce(t *testing.T) {
+	s := build(t, map[string]string{"job.yaml": `apiVersion: batch/v1
+kind: Job
+metadata:
+  name: {{ .metadata.name }}
+  annotations: {jacquard.dev/once: "true"}
+spec:
+  template:
+    spec: {restartPolicy: Never, containers: [{name: once, image: example.com/job:1, args: [{{ .spec.text }}]}]}
+`})
+	s.apply(s.web("text: one"))
+	s.start()
+	testcluster.Eventually(t, "the Job is there", func() error {
+		_, err := cluster.Get("batch/v1", "Job", s.namespace, "a")
+		return err
+	})
+	s.operator.Stop(t)
+	s.expect(s.diff(1, s.file(s.web("text: two"))), 1, "recreated   Job "+s.namespace+"/a", "-        - one\n      +        - two\n")
+	if a := s.diff(1, s.file(s.web("text: two"))); strings.Contains(a.stdout, "probe-") || strings.Contains(a.stdout, "+        controller-uid") {
+		t.Errorf("what the trial alone brings is shown:\n%s", a.all())
+	}
+}
+
+// TestRefusedResource: what the server refuses of the resource itself is said,
+// and nothing is made up about its children.
+func TestRefusedResource(t *testing.T) {
+	s := build(t, everything)
+	bad := s.file(strings.Replace(s.web(spec), "spec:", "status: {childrenReady: many}\nmetadatas: {}\nspec:", 1))
+	a := s.diff(2, bad)
+	s.expect(a, 2, "the resource itself is refused", "metadatas")
+	if strings.Contains(a.stdout, "ConfigMap") {
+		t.Errorf("children of a resource that is refused:\n%s", a.all())
+	}
+	s.expect(s.diff(2, "webs."+s.group+"/nobody"), 2, "there is none of that name")
+	s.expect(s.diff(2, "nosuch.example.com/a"), 2, "the cluster has none of that name")
+	s.expect(s.diff(2, "/nosuchfile.yaml"), 2, "/nosuchfile.yaml")
+	s.expect(s.diff(2, "--output", "xml", bad), 2, "--output is text or json")
+	broken := s.changed(map[string]string{"configmap.yaml": "{{ .spec | nosuch }}"})
+	s.expect(s.as(looker, "diff", "--root", broken, "--all"), 2, "configmap.yaml:1:")
+}
+
+// TestAccount: children that are written as an account of the namespace are
+// tried as that account.
+func TestAccount(t *testing.T) {
+	s := build(t, map[string]string{
+		"configmap.yaml": everything["configmap.yaml"],
+		"kind.yaml":      "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nserviceAccountName: default\n",
+	})
+	account := "system:serviceaccount:" + s.namespace + ":default"
+	s.expect(s.diff(2, s.file(s.web("text: one"))), 2, `User "`+account+`" cannot patch`, `verbs: ["patch"]`, "unknown     ConfigMap")
+}
+
+// TestStringData: a Secret whose file says stringData, seen by kubectl too,
+// shows nothing of it; nor does what kubectl keeps as an annotation.
+func TestStringData(t *testing.T) {
+	s := build(t, map[string]string{"secret.yaml": everything["secret.yaml"]})
+	s.apply(s.web("token: tok-secret-one"))
+	s.run()
+	secret, err := cluster.Get("v1", "Secret", s.namespace, "a-login")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, _, _ := unstructured.NestedStringMap(secret.Object, "data")
+	cluster.Apply(t, s.namespace, fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: a-login, annotations: {kubectl.kubernetes.io/last-applied-configuration: '%s', note: 'tok-secret-one'}}\n", data["password"]))
+	s.write(s.root, map[string]string{"secret.yaml": strings.Replace(everything["secret.yaml"], "stringData: {", "stringData: {more: {{ .spec.token }}, ", 1)})
+	a := s.diff(1, "webs."+s.group+"/a")
+	s.expect(a, 1, "+  more: (hidden)", "   token: (hidden)")
+	for _, no := range []string{"tok-secret-one", base64Of("tok-secret-one"), data["password"]} {
+		if strings.Contains(a.all(), no) {
+			t.Errorf("%q is shown:\n%s", no, a.all())
+		}
+	}
+	all := s.resources(1, "webs."+s.group+"/a")
+	if all[0].Changes[0].Verb != diff.Changed || strings.Contains(fmt.Sprint(all[0]), data["password"]) {
+		t.Errorf("%v", all[0].Changes)
+	}
+}
