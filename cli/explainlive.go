@@ -47,9 +47,6 @@ func (o *explainOptions) target(ctx context.Context, s *sight, t target) error {
 		return err
 	}
 	folder := with.Folder
-	if folder == nil {
-		return errors.New("none of the roots has a folder for it")
-	}
 	resource, err := s.Get(ctx, with.Kind, t.namespace, t.name)
 	if err == nil && resource == nil {
 		err = survey.ErrNoResource
