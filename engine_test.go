@@ -37,7 +37,7 @@ var layers = map[string][]string{
 	"tree":      {"api", "observe", "plan", "ready", "reconcile", "schema", "survey"},
 	"rights":    {"api", "kind", "schema", "template"},
 	"offline":   {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
-	"golden":    {"api", "kind", "offline", "template"},
+	"golden":    {"api", "explain", "kind", "offline", "template"},
 	"explain":   {"api", "kind", "own", "ready", "render", "template"},
 	"scaffold":  {"api", "schema"},
 }

@@ -42,21 +42,19 @@ func (o *explainOptions) live(ctx context.Context, args []string) (rest []string
 
 // target explains one live resource.
 func (o *explainOptions) target(ctx context.Context, s *sight, t target) error {
-	k, folder, err := s.folder(ctx, t.kind)
+	with, err := s.folder(ctx, t.kind)
 	if err != nil {
 		return err
 	}
-	if folder == nil {
-		return errors.New("none of the roots has a folder for it")
-	}
-	resource, err := s.Get(ctx, k, t.namespace, t.name)
+	folder := with.Folder
+	resource, err := s.Get(ctx, with.Kind, t.namespace, t.name)
 	if err == nil && resource == nil {
 		err = survey.ErrNoResource
 	}
 	if err != nil {
 		return err
 	}
-	view := s.View(ctx, k, folder, resource)
+	view := s.View(ctx, with.Kind, folder, resource)
 	world := view.Reconciler().World(view.Version(), resource)
 	traced := render.Trace(ctx, folder, resource, world)
 	report := explain.Of(explain.Input{Kind: folder, Resource: resource, Traced: traced, Live: observed(view, folder, resource)})

@@ -44,6 +44,9 @@ func (v *Verdict) children(name, text string, out *offline.Outcome) error {
 		if err != nil {
 			return err
 		}
+		if p.got == nil {
+			finding += why(p.want, out)
+		}
 		if finding != "" {
 			v.find(true, "%s", finding)
 		}
