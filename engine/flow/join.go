@@ -25,7 +25,7 @@ func joined(a, b *val, left int) *val {
 	case left == 0:
 		return anything()
 	}
-	out := &val{can: a.can | b.can, longest: -1, way: a.way || b.way, sources: bothSources(a.sources, b.sources)}
+	out := &val{can: a.can | b.can, longest: -1, way: a.way || b.way, free: a.free || b.free, sources: bothSources(a.sources, b.sources)}
 	if a.known && b.known && show(a.konst) == show(b.konst) {
 		out.known, out.konst = true, a.konst
 	}
