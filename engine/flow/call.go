@@ -54,7 +54,7 @@ func (w *way) apply(fn *parse.IdentifierNode, args []arg) *val {
 		return anything()
 	}
 	fits := w.check(fn, sig, args)
-	if own := owners[fn.Ident]; own != nil {
+	if own := owners[fn.Ident]; own != nil && fits {
 		if v := own(w, fn, args); v != nil {
 			return w.known(w.identify(fn, sig, args, v))
 		}
@@ -93,6 +93,7 @@ func (w *way) result(fn *parse.IdentifierNode, sig funcs.Signature, args []arg) 
 	}
 	r := sig.Result
 	out := ofKinds(r.Kinds)
+	out.free = r.Kinds&funcs.Present == funcs.Present
 	switch {
 	case len(r.Is) > 0:
 		out = w.oneOf(sig, args)

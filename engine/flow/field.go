@@ -42,7 +42,7 @@ func (v *val) entry(name string) (*val, bool) {
 		out.way = true // another caller may give another map
 		return &out, true
 	}
-	if v.typ != nil && v.typ.Kind() != schema.KindAny && v.can&^funcs.Nil == funcs.Map {
+	if v.typ != nil && (v.typ.Kind() == schema.KindAny || v.can&^funcs.Nil == funcs.Map) {
 		return v.declared(name)
 	}
 	if v.elem != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"text/template/parse"
 	"unicode/utf8"
 
@@ -63,7 +64,9 @@ func (w *way) finding(class Class, n parse.Node, text string) Finding {
 
 // length is how many characters a node takes.
 func length(n parse.Node) int {
-	switch n.(type) {
+	switch n := n.(type) {
+	case *parse.ChainNode:
+		return utf8.RuneCountInString("." + strings.Join(n.Field, "."))
 	case *parse.FieldNode, *parse.VariableNode, *parse.IdentifierNode, *parse.StringNode, *parse.NumberNode, *parse.DotNode:
 		return utf8.RuneCountInString(n.String())
 	}
