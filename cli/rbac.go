@@ -80,11 +80,7 @@ func (f *rbacFlags) roles(names []string) ([]rights.Role, error) {
 	names, errs := chosen(catalog, names)
 	var roles []rights.Role
 	if slices.Contains(f.only, "base") {
-		in := rights.Installation{Namespace: f.namespace, Namespaces: f.namespaces}
-		if f.install {
-			in.Install = names
-		}
-		roles = rights.Base(in)
+		roles = rights.Base(rights.Installation{Namespace: f.namespace, Namespaces: f.namespaces})
 	}
 	for _, name := range names {
 		k := catalog.Kinds[name]
@@ -92,7 +88,7 @@ func (f *rbacFlags) roles(names []string) ([]rights.Role, error) {
 			errs = append(errs, catalog.Broken[name])
 			continue
 		}
-		of, err := rights.Of(rights.Input{CRD: k.CRD, Kind: k, Plural: catalog.Plural, Namespaces: f.namespaces})
+		of, err := rights.Of(rights.Input{CRD: k.CRD, Kind: k, Plural: catalog.Plural, Install: f.install, Namespaces: f.namespaces})
 		errs = append(errs, err)
 		if slices.Contains(f.only, "kinds") {
 			roles = append(roles, of...)
