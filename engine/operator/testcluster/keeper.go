@@ -132,6 +132,11 @@ func (a *Access) roles(ctx context.Context) ([]rights.Role, error) {
 	for name := range folders {
 		names[name] = true
 	}
+	if a.options.InstallCRDs {
+		for name := range files {
+			names[name] = true
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		of, err := a.ofKind(ctx, name, folders[name], files[name])
 		if err != nil {
