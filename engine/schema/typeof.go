@@ -26,7 +26,8 @@ func rootType(s *schema.Structural) *Type {
 		root.open = s.XPreserveUnknownFields
 	}
 	withMeta(root)
-	root.fields["metadata"] = shownMeta()
+	root.given = []string{"apiVersion", "kind", "metadata"}
+	root.fields["metadata"] = shownMeta(longestName(s))
 	return root
 }
 
@@ -58,6 +59,7 @@ func typeOf(s *schema.Structural) *Type {
 		for _, value := range v.Enum {
 			t.enum = append(t.enum, value.Object)
 		}
+		t.bounds = boundsOf(v)
 	}
 	switch t.kind {
 	case KindList:
