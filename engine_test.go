@@ -36,6 +36,7 @@ var layers = map[string][]string{
 	"diff":      {"api", "apply", "kind", "operator", "plan", "reconcile", "render", "rollout", "status", "survey"},
 	"tree":      {"api", "observe", "plan", "ready", "reconcile", "schema", "survey"},
 	"rights":    {"api", "kind", "schema", "template"},
+	"exposure":  {"flow", "kind", "schema", "template"},
 	"offline":   {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
 	"golden":    {"api", "explain", "kind", "offline", "template"},
 	"explain":   {"api", "kind", "own", "ready", "render", "template"},
@@ -157,6 +158,7 @@ func isWrite(object types.Object) bool {
 var pure = []string{
 	"api", "chart", "flow", "funcs", "kind", "own", "plan", "ready", "render", "rights", "rollout", "scaffold", "schema", "status", "template",
 }
+var pure = []string{"api", "funcs", "schema", "template", "flow", "kind", "render", "plan", "own", "ready", "exposure", "rights", "rollout", "status"}
 
 // impure are imports that could tell two runs apart.
 var impure = []string{

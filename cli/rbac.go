@@ -16,12 +16,17 @@ import (
 
 // An rbacFlags is the flags of `jacquard rbac`.
 type rbacFlags struct {
-	roots              []string
-	account, namespace string
-	name               string
-	namespaces         []string
-	only               []string
-	install            bool
+	access
+	roots           []string
+	account         string
+	namespace, name string // of the account
+	namespaces      []string
+	only            []string
+	install         bool
+	check, exposure bool
+	as              string
+	asGroups        []string
+	output          string
 }
 
 // parts are what --only may say.
@@ -35,30 +40,35 @@ func newRBAC() *cobra.Command {
 		Long: `Print the roles that an operator needs to serve these kinds, or all, with
 bindings to its service account, and the roles view and edit of the people who
 write their resources. Each rule has a comment that says which line of which
-template needs it. The output is for kubectl apply -f -.`,
-		PreRunE: func(*cobra.Command, []string) error { return f.understand() },
-		RunE: func(cmd *cobra.Command, names []string) error {
-			roles, err := f.roles(names)
-			if err != nil {
-				return err
-			}
-			return rights.Write(cmd.OutOrStdout(), roles, rights.Binding{
-				Operator:   rbacv1.Subject{Kind: "ServiceAccount", Namespace: f.namespace, Name: f.name},
-				Namespaces: f.namespaces,
-			})
-		},
+template needs it. The output is for kubectl apply -f -.
+
+With --check nothing is printed but what an account lacks of these roles, as a
+cluster says; the exit code is 1 if it lacks anything.
+
+With --exposure, which fields of a resource reach which fields of its children,
+the most dangerous first: what whoever may write the resource can make the
+operator write.`,
+		PreRunE: func(cmd *cobra.Command, _ []string) error { return f.understand(cmd) },
+		RunE:    f.run,
 	}
 	rootFlag(c, &f.roots)
+	f.flags(c)
 	flags := c.Flags()
 	flags.StringVar(&f.account, "service-account", "jacquard/jacquard", "`NAMESPACE/NAME` of the operator's service account; its namespace is the operator's own")
 	flags.StringSliceVar(&f.namespaces, "namespaces", nil, "print Roles in these namespaces, comma-separated, for an operator that runs with the same --namespaces")
 	flags.StringSliceVar(&f.only, "only", parts, "what to print, comma-separated: base (what every operator needs), kinds, users")
 	flags.BoolVar(&f.install, "install-crds", false, "for an operator that runs with --install-crds")
+	flags.BoolVar(&f.check, "check", false, "ask the cluster what is missing: to whoever asks, or to the account of --service-account or --as")
+	flags.StringVar(&f.as, "as", "", "with --check: the `USER` whose rights are asked for")
+	flags.StringArrayVar(&f.asGroups, "as-group", nil, "with --as: a group of that user; may be given several times")
+	flags.BoolVar(&f.exposure, "exposure", false, "print which fields of a resource reach which fields of its children")
+	flags.StringVarP(&f.output, "output", "o", "", "with --check and --exposure: json")
+	c.MarkFlagsMutuallyExclusive("check", "exposure")
 	return c
 }
 
 // understand checks the flags.
-func (f *rbacFlags) understand() error {
+func (f *rbacFlags) understand(cmd *cobra.Command) error {
 	var ok bool
 	if f.namespace, f.name, ok = strings.Cut(f.account, "/"); !ok || f.namespace == "" || f.name == "" || strings.Contains(f.name, "/") {
 		return fmt.Errorf("--service-account %s: write NAMESPACE/NAME", f.account)
@@ -68,23 +78,46 @@ func (f *rbacFlags) understand() error {
 			return fmt.Errorf("--only %s: %s", part, meant(part, parts))
 		}
 	}
+	switch {
+	case f.output != "" && f.output != "json":
+		return fmt.Errorf("--output %s: only json is known", f.output)
+	case f.output != "" && !f.check && !f.exposure:
+		return errors.New("--output is for --check and --exposure: roles are printed as YAML")
+	case !f.check && (f.as != "" || f.asGroups != nil):
+		return errors.New("--as and --as-group are for --check")
+	case f.as == "" && cmd.Flags().Changed("service-account"):
+		f.as = "system:serviceaccount:" + f.namespace + ":" + f.name
+	}
 	return nil
 }
 
-// roles makes the roles of the named kinds, or of all.
-func (f *rbacFlags) roles(names []string) ([]rights.Role, error) {
+func (f *rbacFlags) run(cmd *cobra.Command, names []string) error {
 	catalog, err := offline.Load(f.roots)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	if f.exposure {
+		return f.expose(cmd.OutOrStdout(), catalog, names)
+	}
+	roles, err := f.roles(catalog, names)
+	switch {
+	case err != nil:
+		return err
+	case f.check:
+		return f.checkRoles(cmd, roles)
+	}
+	return rights.Write(cmd.OutOrStdout(), roles, rights.Binding{
+		Operator:   rbacv1.Subject{Kind: "ServiceAccount", Namespace: f.namespace, Name: f.name},
+		Namespaces: f.namespaces,
+	})
+}
+
+// roles makes the roles of the named kinds, or of all.
+func (f *rbacFlags) roles(catalog *offline.Catalog, names []string) ([]rights.Role, error) {
 	names, errs := chosen(catalog, names)
 	var roles []rights.Role
 	if slices.Contains(f.only, "base") {
-		in := rights.Installation{Namespace: f.namespace, Namespaces: f.namespaces}
-		if f.install {
-			in.Install = names
-		}
-		roles = rights.Base(in)
+		roles = rights.Base(rights.Installation{Namespace: f.namespace, Namespaces: f.namespaces})
 	}
 	for _, name := range names {
 		k := catalog.Kinds[name]
@@ -92,12 +125,12 @@ func (f *rbacFlags) roles(names []string) ([]rights.Role, error) {
 			errs = append(errs, catalog.Broken[name])
 			continue
 		}
-		of, err := rights.Of(rights.Input{CRD: k.CRD, Kind: k, Plural: catalog.Plural, Namespaces: f.namespaces})
+		of, err := rights.Of(rights.Input{CRD: k.CRD, Kind: k, Plural: catalog.Plural, Install: f.install, Namespaces: f.namespaces})
 		errs = append(errs, err)
 		if slices.Contains(f.only, "kinds") {
 			roles = append(roles, of...)
 		}
-		if slices.Contains(f.only, "users") {
+		if slices.Contains(f.only, "users") && !f.check {
 			roles = append(roles, rights.UserRoles(k.CRD)...)
 		}
 	}

@@ -86,7 +86,7 @@ func Understand(err error, document map[string]any) *Refusal {
 		return r
 	}
 	s := answer.Status()
-	r.Text = strings.TrimSpace(masked(s.Message))
+	r.Text = strings.TrimSpace(masked(ungranted(s.Message)))
 	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
 		r.RetryAfter = time.Duration(seconds) * time.Second
 	}

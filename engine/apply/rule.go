@@ -17,6 +17,7 @@ var (
 	lacking  = regexp.MustCompile(`cannot (\w+) resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]*)")?`)
 	blocking = regexp.MustCompile(`cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on`)
 	owning   = regexp.MustCompile(`^(\S+) "[^"]*" is forbidden: cannot set an ownerRef on a resource you can't delete`)
+	granting = regexp.MustCompile(`(?s)^(\S+) "[^"]*" is forbidden: (user .* is attempting to grant RBAC permissions not currently held).*`)
 	unmapped = regexp.MustCompile(`cannot set blockOwnerDeletion in this case because cannot find RESTMapping`)
 )
 
@@ -31,11 +32,28 @@ func missingRule(message string, document map[string]any) string {
 		plural, group, _ := strings.Cut(owner.Kind, ".")
 		return rule("update", plural+"/finalizers", group, owner.Namespace)
 	}
+	if m := granting.FindStringSubmatch(message); m != nil {
+		return grantingRule(m[1], o)
+	}
 	if m := owning.FindStringSubmatch(message); m != nil {
 		plural, group, _ := strings.Cut(m[1], ".")
 		return rule("delete", plural, group, o.GetNamespace())
 	}
 	return ""
+}
+
+// grantingRule is the rule by which somebody may write a role with rights, or a
+// binding to a role, that they do not have themselves.
+func grantingRule(resource string, o *unstructured.Unstructured) string {
+	plural, group, _ := strings.Cut(resource, ".")
+	if !strings.HasSuffix(plural, "bindings") {
+		return rule("escalate", plural, group, o.GetNamespace())
+	}
+	of, _, _ := unstructured.NestedString(o.Object, "roleRef", "kind")
+	if of == "Role" {
+		return rule("bind", "roles", group, o.GetNamespace())
+	}
+	return rule("bind", "clusterroles", group, o.GetNamespace())
 }
 
 func rule(verb, resource, group, namespace string) string {
@@ -44,4 +62,14 @@ func rule(verb, resource, group, namespace string) string {
 		where = fmt.Sprintf("a Role in namespace %q", namespace)
 	}
 	return fmt.Sprintf("%s: {apiGroups: [%q], resources: [%q], verbs: [%q]}", where, group, resource, verb)
+}
+
+// roleKind is how the API server refuses a binding to what is no role.
+var roleKind = regexp.MustCompile(`unsupported role reference kind: .*`)
+
+// ungranted is what the server says, without the rights and references of a
+// role or binding, which are values of the document.
+func ungranted(message string) string {
+	message = roleKind.ReplaceAllString(message, "unsupported role reference kind")
+	return granting.ReplaceAllString(message, `$1 is forbidden: $2`)
 }

@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
 )
 
 // fetchLimit is how long one request for bodies may take.
@@ -96,32 +97,21 @@ func (i *interests) fetched(q *question, r Resource, objects []unstructured.Unst
 	k.told(o)
 }
 
-// answer sends a query to the server.
+// answer sends a query to the server: a list also where it is about one object,
+// so that no other right is needed than to watch.
 func (c clients) answer(ctx context.Context, r Resource, namespace string, q Query) ([]unstructured.Unstructured, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchLimit)
 	defer cancel()
-	client, verb := c.full(r.GVR, namespace), "list"
-	var all []unstructured.Unstructured
-	var err error
+	opts := metav1.ListOptions{LabelSelector: q.selector().String()}
 	if q.Name != "" {
-		verb = "get"
-		var one *unstructured.Unstructured
-		if one, err = client.Get(ctx, q.Name, metav1.GetOptions{}); err == nil {
-			all = append(all, *one)
-		} else if apierrors.IsNotFound(err) {
-			err = nil // the watch will say so
-		}
-	} else {
-		var list *unstructured.UnstructuredList
-		if list, err = client.List(ctx, metav1.ListOptions{LabelSelector: q.selector().String()}); err == nil {
-			all = list.Items
-		}
+		opts = metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, q.Name).String()}
 	}
+	list, err := c.full(r.GVR, namespace).List(ctx, opts)
 	switch {
 	case err == nil:
-		return all, nil
+		return list.Items, nil
 	case apierrors.IsForbidden(err):
-		return nil, &RuleError{Resource: r.GVR.GroupResource(), Namespace: namespace, Name: q.Name, Verbs: []string{verb}, Err: err}
+		return nil, &RuleError{Resource: r.GVR.GroupResource(), Namespace: namespace, Name: q.Name, Verbs: []string{"list"}, Err: err}
 	}
 	return nil, fmt.Errorf("fetching %s: %w", r.GVR.GroupResource(), steady(err))
 }

@@ -132,18 +132,11 @@ func (w *work) patches() {
 		}
 		for _, namespace := range written {
 			w.add(w.writer, namespace, rule(sub, "patch"))
-			w.add(w.writer, namespace, rule("", w.reading("get", "list", "watch")...))
+			if w.writer == Account { // it reads by itself what the operator watches too
+				w.add(w.writer, namespace, rule("", "list", "watch"))
+			}
 		}
 	}
-}
-
-// reading are the verbs for what the writer reads: all if it is an account,
-// since it reads by itself what the operator watches for itself.
-func (w *work) reading(single string, rest ...string) []string {
-	if w.writer == Account {
-		return append([]string{single}, rest...)
-	}
-	return []string{single}
 }
 
 // before are the needs about what earlier folders made.

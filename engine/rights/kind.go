@@ -24,6 +24,8 @@ type Input struct {
 	Plural func(apischema.GroupVersionKind) string
 	// Before is what earlier folders of the kind left behind.
 	Before Before
+	// Install says that the operator applies the CRD itself (--install-crds).
+	Install bool
 	// Namespaces are those that the operator is limited to; none means all.
 	Namespaces []string
 }
@@ -105,13 +107,20 @@ func (w *work) resources() {
 		w.add(Operator, where, rule("", why, "patch"))
 	}
 	if w.Kind != nil {
-		w.add(Operator, "", Rule{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions", Names: []string{c.Name}, Verbs: []string{"patch"},
-			Why: []string{"which operator serves the kind, how far its rollout is and what was made for it is on record there"}})
+		w.definition("which operator serves the kind, how far its rollout is and what was made for it is on record there", "patch")
+	}
+	if w.Install {
+		w.definition("--install-crds: the operator applies the CRD of crds/", "create", "patch")
 	}
 	if w.account != "" {
 		w.add(Operator, own, Rule{Resource: "serviceaccounts", Names: []string{w.account}, Verbs: []string{"impersonate"},
 			Why: []string{"kind.yaml: children are written, and reads made, as this account of the resource's namespace"}})
 	}
+}
+
+// definition is a need about the kind's CRD.
+func (w *work) definition(why string, verbs ...string) {
+	w.add(Operator, "", Rule{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions", Names: []string{w.CRD.Name}, Verbs: verbs, Why: []string{why}})
 }
 
 func (w *work) hasStatus() bool {

@@ -12,20 +12,17 @@ import (
 // reads are the needs about what templates look up and select.
 func (w *work) reads() {
 	for _, r := range w.Kind.ReadKinds() {
-		verbs, place := w.asked(r.GroupVersionKind)
+		place := w.asked(r.GroupVersionKind)
 		plural := w.plural(r.GroupVersionKind, place)
 		if plural == "" {
 			continue
 		}
-		why := []string{placed(place) + " reads it"}
+		rule := Rule{Group: r.Group, Resource: plural, Verbs: []string{"list", "watch"}, Why: []string{placed(place) + " reads it"}}
 		if r.Own {
-			w.add(w.writer, own, Rule{Group: r.Group, Resource: plural, Verbs: verbs, Why: why})
+			w.add(w.writer, own, rule)
 		}
 		for _, declared := range r.Rules {
-			rule := Rule{Group: r.Group, Resource: plural, Names: declared.Names, Verbs: verbs, Why: why}
-			if len(declared.Names) > 0 { // it is watched by its name
-				rule.Verbs = []string{"list", "watch"}
-			}
+			rule.Names = declared.Names
 			for _, namespace := range w.declared(declared) {
 				w.add(w.writer, namespace, rule)
 			}
@@ -41,23 +38,14 @@ func (*work) declared(r kind.ReadRule) []string {
 	return r.Namespaces
 }
 
-// asked are the verbs that the questions about a kind need, and where the first
-// stands. What is asked for by name may be fetched by itself.
-func (w *work) asked(gvk apischema.GroupVersionKind) (verbs []string, first template.Place) {
-	verbs = []string{"list", "watch"}
+// asked is where the first question about a kind stands.
+func (w *work) asked(gvk apischema.GroupVersionKind) template.Place {
 	for _, a := range w.Kind.Asks {
-		if a.Function != "lookup" && a.Function != "select" ||
-			gvk != apischema.FromAPIVersionAndKind(a.Object.APIVersion, a.Object.Kind) {
-			continue
-		}
-		if first.File == "" {
-			first = a.Place
-		}
-		if a.Function == "lookup" {
-			verbs = append(verbs, "get")
+		if (a.Function == "lookup" || a.Function == "select") && gvk == apischema.FromAPIVersionAndKind(a.Object.APIVersion, a.Object.Kind) {
+			return a.Place
 		}
 	}
-	return ordered(verbs), first
+	return template.Place{}
 }
 
 // Unlimited says why a kind cannot be served by an operator that is limited to

@@ -45,7 +45,9 @@ func (r Role) write(to *strings.Builder) {
 	if r.Namespace != "" {
 		fmt.Fprintf(to, "  namespace: %s\n", scalar(r.Namespace))
 	}
-	fmt.Fprintf(to, "  labels:\n    app.kubernetes.io/part-of: jacquard\n")
+	if len(r.Labels) > 0 {
+		to.WriteString("  labels:\n")
+	}
 	for _, key := range slices.Sorted(maps.Keys(r.Labels)) {
 		fmt.Fprintf(to, "    %s: %s\n", key, scalar(r.Labels[key]))
 	}
@@ -101,7 +103,6 @@ func (b bound) write(to *strings.Builder) {
 	if b.namespace != "" {
 		fmt.Fprintf(to, "  namespace: %s\n", scalar(b.namespace))
 	}
-	fmt.Fprintf(to, "  labels:\n    app.kubernetes.io/part-of: jacquard\n")
 	fmt.Fprintf(to, "roleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: %s\n  name: %s\nsubjects:\n- kind: %s\n  name: %s\n",
 		b.role.kind(), scalar(b.role.Name), b.subject.Kind, scalar(b.subject.Name))
 	if b.subject.Namespace != "" {

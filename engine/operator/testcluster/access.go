@@ -21,6 +21,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/jacquard-operator/jacquard/engine/operator"
+	"github.com/jacquard-operator/jacquard/engine/rights"
 )
 
 // home is the namespace of the operators' accounts.
@@ -84,6 +85,21 @@ func (a *Access) Serve(options operator.Options, roots ...string) {
 	a.options, a.roots, a.serving, a.seen = options, roots, true, ""
 	a.keep()
 }
+
+// Roles are the roles that the account has now.
+func (a *Access) Roles(t testing.TB) []rights.Role {
+	t.Helper()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	roles, err := a.roles(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return roles
+}
+
+// User is the account as the audit log names it.
+func (a *Access) User() string { return username(a.Subject) }
 
 // Let gives a user, once, the rights of an operator with these options and
 // roots.

@@ -127,14 +127,15 @@ func (a *Access) roles(ctx context.Context) ([]rights.Role, error) {
 	if err != nil {
 		return nil, err
 	}
-	base := rights.Installation{Namespace: cmp.Or(a.options.Namespace, a.options.LeaderElectionNamespace)}
-	if a.options.InstallCRDs {
-		base.Install = slices.Sorted(maps.Keys(files))
-	}
-	roles := rights.Base(base)
+	roles := rights.Base(rights.Installation{Namespace: cmp.Or(a.options.Namespace, a.options.LeaderElectionNamespace)})
 	names := a.cluster.claimed(a.options.Identity)
 	for name := range folders {
 		names[name] = true
+	}
+	if a.options.InstallCRDs {
+		for name := range files {
+			names[name] = true
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		of, err := a.ofKind(ctx, name, folders[name], files[name])
@@ -175,7 +176,7 @@ func (a *Access) folders(ctx context.Context) (map[string]*folder.Folder, map[st
 // ofKind are the roles for one kind, of each of its versions that may serve a
 // resource. A folder that does not compile leaves the version before running.
 func (a *Access) ofKind(ctx context.Context, name string, f *folder.Folder, file *schema.CRD) ([]rights.Role, error) {
-	in := rights.Input{CRD: file, Plural: a.cluster.plural}
+	in := rights.Input{CRD: file, Plural: a.cluster.plural, Install: file != nil && a.options.InstallCRDs}
 	live := a.cluster.crd(ctx, name)
 	if live != nil {
 		crd, err := schema.FromObject(live)

@@ -175,8 +175,9 @@ func (c *Cluster) Stop() {
 // An Operator is an operator that runs in the test's process.
 type Operator struct {
 	*operator.Operator
-	// Config is its access.
+	// Config is its access; Access the account that it has if it was given none.
 	Config *rest.Config
+	Access *Access
 	stop   context.CancelFunc
 	done   chan error
 	once   sync.Once
@@ -211,7 +212,7 @@ func (c *Cluster) Run(t testing.TB, change func(*operator.Options), roots ...str
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	o := &Operator{Operator: op, Config: options.Config, stop: stop, done: make(chan error, 1)}
+	o := &Operator{Operator: op, Config: options.Config, Access: a, stop: stop, done: make(chan error, 1)}
 	go func() { o.done <- op.Run(ctx) }()
 	t.Cleanup(func() { o.Stop(t) })
 	return o

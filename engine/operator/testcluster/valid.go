@@ -47,9 +47,13 @@ func review(who rbacv1.Subject, namespace string, rule rights.Rule) *authorizati
 	if len(rule.Names) > 0 {
 		attributes.Name = rule.Names[0]
 	}
-	user := who.Name
+	return &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: username(who), ResourceAttributes: attributes}}
+}
+
+// username is a subject as requests name it.
+func username(who rbacv1.Subject) string {
 	if who.Kind == "ServiceAccount" {
-		user = "system:serviceaccount:" + who.Namespace + ":" + who.Name
+		return "system:serviceaccount:" + who.Namespace + ":" + who.Name
 	}
-	return &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user, ResourceAttributes: attributes}}
+	return who.Name
 }

@@ -13,9 +13,6 @@ type Installation struct {
 	Namespace string
 	// Namespaces are those that the operator is limited to; none means all.
 	Namespaces []string
-	// Install are the names of the CRDs that the operator applies itself
-	// (--install-crds).
-	Install []string
 }
 
 // Lease is the name of the Lease by which one operator works at a time.
@@ -37,15 +34,11 @@ func Base(in Installation) []Role {
 		needs = append(needs,
 			need{rule("coordination.k8s.io", "leases", "the Lease of the leader, before there is one", "create"), Operator, in.Namespace},
 			need{lease, Operator, in.Namespace},
-			need{rule("", "events", "who became the leader is told by an event", "create", "patch"), Operator, in.Namespace},
+			need{rule("", "events", "who became the leader is told by an event", "create"), Operator, in.Namespace},
 			need{rule("", "configmaps", "folders in ConfigMaps with the label "+api.LabelKind, "list", "watch"), Operator, in.Namespace})
 	}
 	for _, namespace := range eventful(in) {
 		needs = append(needs, need{rule("events.k8s.io", "events", "what happens is told by events", "create", "patch"), Operator, namespace})
-	}
-	if len(in.Install) > 0 {
-		needs = append(needs, need{Rule{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions", Names: in.Install,
-			Verbs: []string{"create", "patch"}, Why: []string{"--install-crds: the operator applies the CRDs of crds/"}}, Operator, ""})
 	}
 	return s.roles(needs)
 }

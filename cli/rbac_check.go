@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	authorizationv1 "k8s.io/api/authorization/v1"
+
+	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/rights"
+)
+
+// A lack is a rule that an account does not have.
+type lack struct {
+	// User is who lacks it; "" is whoever asks.
+	User string `json:"user,omitempty"`
+	// Namespace is that of the Role; "" means a ClusterRole.
+	Namespace     string   `json:"namespace,omitempty"`
+	APIGroup      string   `json:"apiGroup"`
+	Resource      string   `json:"resource"`
+	ResourceNames []string `json:"resourceNames,omitempty"`
+	Verbs         []string `json:"verbs"`
+	Why           []string `json:"why"`
+	text          string
+}
+
+// checkRoles tells what of the roles their holders do not have.
+func (f *rbacFlags) checkRoles(cmd *cobra.Command, roles []rights.Role) error {
+	cfg, err := f.config()
+	if err != nil {
+		return err
+	}
+	reviewer, err := apply.NewReviewer(cfg)
+	if err != nil {
+		return err
+	}
+	reviewer.Groups = f.asGroups
+	lacks, asked := []lack{}, 0
+	for _, role := range roles {
+		for _, held := range f.holders(role) {
+			reviewer.User = held.user
+			missing, err := rights.Missing([]rights.Role{held.role}, func(q rights.Request) (bool, error) {
+				asked++
+				return reviewer.Allowed(cmd.Context(), attributes(q))
+			})
+			if err != nil {
+				return err
+			}
+			lacks = append(lacks, lacking(held.user, missing)...)
+		}
+	}
+	if err := f.tellLacks(cmd.OutOrStdout(), lacks, asked); err != nil || len(lacks) == 0 {
+		return err
+	}
+	return errFindings
+}
+
+// A held is a role and the user who must have it.
+type held struct {
+	role rights.Role
+	user string
+}
+
+// holders are the users who must have a role. The account of a kind is one in
+// every namespace with resources, so it is checked where --namespaces says.
+func (f *rbacFlags) holders(role rights.Role) []held {
+	if role.Holder == rights.Operator {
+		return []held{{role, f.as}}
+	}
+	var all []held
+	for _, namespace := range f.namespaces {
+		there := role
+		if role.Own {
+			there.Namespace = namespace
+		}
+		all = append(all, held{there, "system:serviceaccount:" + namespace + ":" + role.Account})
+	}
+	return all
+}
+
+func attributes(q rights.Request) authorizationv1.ResourceAttributes {
+	resource, sub, _ := strings.Cut(q.Resource, "/")
+	return authorizationv1.ResourceAttributes{
+		Namespace: q.Namespace, Name: q.Name, Verb: q.Verb, Group: q.Group, Resource: resource, Subresource: sub,
+	}
+}
+
+func lacking(user string, missing []rights.Role) []lack {
+	var all []lack
+	for _, role := range missing {
+		for _, r := range role.Rules {
+			whose := ""
+			if user != "" {
+				whose = user + " "
+			}
+			all = append(all, lack{
+				User: user, Namespace: role.Namespace, APIGroup: r.Group, Resource: r.Resource, ResourceNames: r.Names, Verbs: r.Verbs, Why: r.Why,
+				text: fmt.Sprintf("%slacks, in %s: %s  # %s", whose, role.Where(), r, r.Because()),
+			})
+		}
+	}
+	return all
+}
+
+func (f *rbacFlags) tellLacks(to io.Writer, lacks []lack, asked int) error {
+	if f.output == "json" {
+		return encode(to, lacks)
+	}
+	for _, l := range lacks {
+		fmt.Fprintln(to, l.text)
+	}
+	if len(lacks) == 0 {
+		fmt.Fprintf(to, "nothing is missing: %d rights were asked for\n", asked)
+	}
+	return nil
+}
+
+// encode writes a value as JSON, for programs and people.
+func encode(to io.Writer, v any) error {
+	e := json.NewEncoder(to)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/engine/exposure"
+	"github.com/jacquard-operator/jacquard/engine/offline"
+	"github.com/jacquard-operator/jacquard/engine/schema"
+)
+
+// An exposed is a kind, and what its fields reach.
+type exposed struct {
+	Name   string           `json:"name"`
+	Fields []exposure.Field `json:"fields"`
+}
+
+// expose tells what the fields of kinds reach.
+func (f *rbacFlags) expose(to io.Writer, catalog *offline.Catalog, names []string) error {
+	names, errs := chosen(catalog, names)
+	live := func(gvk apischema.GroupVersionKind) *schema.Type {
+		if t := schema.BuiltInType(gvk); t != nil {
+			return t
+		}
+		return catalog.Type(gvk)
+	}
+	all := []exposed{}
+	for _, name := range names {
+		k := catalog.Kinds[name]
+		if k == nil {
+			errs = append(errs, catalog.Broken[name])
+			continue
+		}
+		all = append(all, exposed{name, exposure.Of(k, live)})
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	if f.output == "json" {
+		return encode(to, all)
+	}
+	for _, one := range all {
+		if err := one.write(to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e exposed) write(to io.Writer) error {
+	fmt.Fprintln(to, e.Name)
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	for _, field := range e.Fields {
+		if len(field.Reaches) == 0 {
+			fmt.Fprintf(w, "  %s\tdecides only\twhat is rendered or read\t\n", field.Path)
+		}
+		path := field.Path
+		for _, r := range field.Reaches {
+			part := ""
+			if r.Part {
+				part = " (a part)"
+			}
+			fmt.Fprintf(w, "  %s\t%s\t%s %s%s\t%s\n", path, r.Risk, r.Kind, r.Path, part, r.Place)
+			path = ""
+		}
+	}
+	return w.Flush()
+}

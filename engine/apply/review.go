@@ -1,0 +1,62 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
+	"k8s.io/client-go/rest"
+)
+
+// A Reviewer asks the API server who may do what. That changes nothing.
+type Reviewer struct {
+	client *authorizationclient.AuthorizationV1Client
+	// User is whose rights are asked for, as requests name them; "" are those of
+	// whoever asks. Groups are the user's, beside those of a service account.
+	User   string
+	Groups []string
+}
+
+// NewReviewer returns a Reviewer of the rights of whoever asks.
+func NewReviewer(cfg *rest.Config) (*Reviewer, error) {
+	cfg = rest.CopyConfig(cfg)
+	cfg.QPS = -1 // the API server is fair to its clients
+	client, err := authorizationclient.NewForConfig(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+	return &Reviewer{client: client}, nil
+}
+
+// Allowed says whether the user may do something.
+func (r *Reviewer) Allowed(ctx context.Context, what authorizationv1.ResourceAttributes) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestLimit)
+	defer cancel()
+	if r.User == "" {
+		answer, err := r.client.SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
+			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &what}}, metav1.CreateOptions{})
+		if err != nil {
+			return false, fmt.Errorf("asking for the own rights: %w", err)
+		}
+		return answer.Status.Allowed, nil
+	}
+	answer, err := r.client.SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
+		Spec: authorizationv1.SubjectAccessReviewSpec{User: r.User, Groups: r.groups(), ResourceAttributes: &what}}, metav1.CreateOptions{})
+	if err != nil {
+		return false, fmt.Errorf("asking for the rights of %s: %w", r.User, err)
+	}
+	return answer.Status.Allowed, nil
+}
+
+// groups are those that the API server would put the user into.
+func (r *Reviewer) groups() []string {
+	all := append([]string{"system:authenticated"}, r.Groups...)
+	if account, is := strings.CutPrefix(r.User, "system:serviceaccount:"); is {
+		namespace, _, _ := strings.Cut(account, ":")
+		all = append(all, "system:serviceaccounts", "system:serviceaccounts:"+namespace)
+	}
+	return all
+}
