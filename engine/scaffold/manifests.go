@@ -31,6 +31,8 @@ type making struct {
 	// ports are the actions that give the port of a workload, by the manifest
 	// and number.
 	ports map[*manifest]map[int64]string
+	// backends are where manifests say the ports of Services.
+	backends []backend
 }
 
 // FromManifests makes a kind whose resources make what the manifests say. What

@@ -54,11 +54,14 @@ func (w *making) liftService(m *manifest) {
 	for _, p := range all {
 		n := at(p, "port")
 		number := port(n)
-		if action := w.portAction(about, number); action != "" {
+		action := w.portAction(about, number)
+		if action != "" {
 			w.tokens.set(n, action) // of another Service of the same Pods
-			continue
+		} else {
+			action = w.liftPort(n, group, "port", all)
+			w.keepPort(about, number, action)
 		}
-		w.keepPort(about, number, w.liftPort(n, group, "port", all))
+		w.keepPort(m, number, action)
 		if node := at(p, "nodePort"); node != nil {
 			w.one(node, group, field{name: camel(text(p, "name"), "nodePort"), note: "The port of every node; no two resources may have the same.",
 				schema: wholeType(1, 65535), required: true})
@@ -108,6 +111,28 @@ func (w *making) containerPort(m *manifest) string {
 		}
 	}
 	return "port"
+}
+
+// liftBackends lets what leads to a Service follow its ports, and policies
+// those of the Pods.
+func (w *making) liftBackends() {
+	for _, b := range w.backends {
+		if action := w.portAction(b.service, port(b.port)); action != "" {
+			w.tokens.set(b.port, action)
+		}
+	}
+	for _, m := range w.all {
+		if m.gvk.Kind != "NetworkPolicy" || m.about == nil {
+			continue
+		}
+		for _, rule := range items(m.node, "spec", "ingress") {
+			for _, p := range items(rule, "ports") {
+				if action := w.portAction(m.about, port(at(p, "port"))); action != "" {
+					w.tokens.set(at(p, "port"), action)
+				}
+			}
+		}
+	}
 }
 
 // liftTargets lets the targets of a Service follow the ports of the Pods.
