@@ -39,7 +39,7 @@ Nothing is ever overwritten.`,
   jacquard new --from-crd crd.yaml
   jacquard new Shop --group example.com --from-manifests shop/*.yaml
   kubectl get deployment,service -o yaml | jacquard new Shop --group example.com --from-manifests -`,
-		Args: func(cmd *cobra.Command, args []string) error { return o.check(args) },
+		Args: func(cmd *cobra.Command, args []string) error { return errors.Join(oneWay(cmd), o.check(args)) },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, args)
 		},
@@ -54,8 +54,25 @@ Nothing is ever overwritten.`,
 	flags.StringVar(&o.crd, "from-crd", "", "file of a CRD that there is")
 	flags.StringVar(&o.example, "example", "", "with --from-crd: file of a resource to take as the example")
 	flags.StringArrayVar(&o.manifests, "from-manifests", nil, "file or directory of manifests that become templates")
-	cmd.MarkFlagsMutuallyExclusive("deployment", "from-crd", "from-manifests")
 	return cmd
+}
+
+// ways are the flags that say what the kind is made of.
+var ways = []string{"deployment", "from-crd", "from-manifests"}
+
+// oneWay refuses two ways to make a kind at once.
+func oneWay(cmd *cobra.Command) error {
+	first := ""
+	for _, way := range ways {
+		switch {
+		case !cmd.Flags().Changed(way):
+		case first != "":
+			return fmt.Errorf("--%s and --%s exclude each other", first, way)
+		default:
+			first = way
+		}
+	}
+	return nil
 }
 
 // check refuses command lines that say too much or too little.
