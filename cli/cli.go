@@ -62,7 +62,7 @@ func newRoot(started *bool) *cobra.Command {
 		},
 	}
 	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: program(os.Args[0])}
-	root.AddCommand(newApprove(), newNew(), newRun(), newRender(), newSchemas(), newTest(), newVersion())
+	root.AddCommand(newApprove(), newNew(), newRun(), newLint(), newRender(), newSchemas(), newTest(), newVersion())
 	completable(root)
 	return root
 }

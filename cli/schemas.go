@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jacquard-operator/jacquard/engine/jsonschema"
+	"github.com/jacquard-operator/jacquard/engine/editor"
 	"github.com/jacquard-operator/jacquard/engine/offline"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
@@ -49,13 +49,13 @@ func (o *schemasOptions) run(cmd *cobra.Command, names []string) error {
 	if len(names) == 0 {
 		names = known
 	}
-	var all []jsonschema.Schema
+	var all []editor.Schema
 	for _, name := range names {
 		crd := crds[name]
 		if crd == nil {
 			return fmt.Errorf("writing schemas: there is no CRD %s; %s", name, meant(name, known))
 		}
-		found, err := jsonschema.Of(crd)
+		found, err := editor.Of(crd)
 		if err != nil {
 			return err
 		}
@@ -64,11 +64,11 @@ func (o *schemasOptions) run(cmd *cobra.Command, names []string) error {
 	if o.out == "" {
 		return o.print(cmd, all, names, crds)
 	}
-	union, err := jsonschema.All(all)
+	union, err := editor.All(all)
 	if err != nil {
 		return fmt.Errorf("writing schemas: %w", err)
 	}
-	for _, s := range append(all, jsonschema.Schema{Path: "all.json", Data: union}) {
+	for _, s := range append(all, editor.Schema{Path: "all.json", Data: union}) {
 		if err := o.write(cmd, s); err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func (o *schemasOptions) run(cmd *cobra.Command, names []string) error {
 }
 
 // print prints the schema of the storage version of one CRD.
-func (o *schemasOptions) print(cmd *cobra.Command, all []jsonschema.Schema, names []string, crds map[string]*schema.CRD) error {
+func (o *schemasOptions) print(cmd *cobra.Command, all []editor.Schema, names []string, crds map[string]*schema.CRD) error {
 	if len(names) != 1 {
 		return fmt.Errorf("writing schemas: there are %d CRDs: say where to write by --out DIR, or name one to print", len(names))
 	}
@@ -94,7 +94,7 @@ func (o *schemasOptions) print(cmd *cobra.Command, all []jsonschema.Schema, name
 	return fmt.Errorf("writing schemas: the version %s of %s has no schema", version.Name, names[0])
 }
 
-func (o *schemasOptions) write(cmd *cobra.Command, s jsonschema.Schema) error {
+func (o *schemasOptions) write(cmd *cobra.Command, s editor.Schema) error {
 	name := filepath.Join(o.out, filepath.FromSlash(s.Path))
 	err := os.MkdirAll(filepath.Dir(name), 0o755)
 	if err == nil {

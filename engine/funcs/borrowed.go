@@ -10,7 +10,7 @@ import (
 // with a result that is at most a few times as long as the argument.
 var borrowedNames = []string{
 	"upper", "lower", "title", "untitle", "swapcase",
-	"snakecase", "camelcase", "kebabcase", "nospace",
+	"snakecase", "camelcase", "kebabcase",
 	"trimall", "trimAll", "trimSuffix", "trimPrefix",
 	"abbrev", "abbrevboth", "plural",
 	"contains", "hasPrefix", "hasSuffix",

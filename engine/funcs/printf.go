@@ -16,11 +16,23 @@ const maxPad = 1024
 // report within the text, such as %!d(string=…), is an error.
 func printf(lim Limits, format string, args ...any) (string, error) {
 	f := &formatter{format: format, args: args, used: make([]bool, len(args)), lim: lim}
-	for f.pos < len(format) {
+	return f.all()
+}
+
+// scan goes through a format without values, and tells what is wanted of each
+// argument: flags and width as they are written, and the verb, or a star for
+// a width. It gives the text of the format itself.
+func scan(format string, args []any, want func(spec string, verb rune, i int)) (string, error) {
+	f := &formatter{format: format, args: args, used: make([]bool, len(args)), want: want, lim: DefaultLimits}
+	return f.all()
+}
+
+func (f *formatter) all() (string, error) {
+	for f.pos < len(f.format) {
 		if err := f.step(); err != nil {
 			return "", err
 		}
-		if err := fitsAppended(f.out, lim); err != nil {
+		if err := fitsAppended(f.out, f.lim); err != nil {
 			return "", err
 		}
 	}
@@ -43,6 +55,7 @@ type formatter struct {
 	aimed  bool   // the last thing read was an explicit index
 	out    []byte
 	lim    Limits
+	want   func(spec string, verb rune, i int) // instead of values
 }
 
 // step copies text up to a directive, or does one directive.
@@ -135,6 +148,10 @@ func (f *formatter) star() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if f.want != nil {
+		f.want("", '*', i)
+		return "", nil
+	}
 	n, err := integer(v)
 	if err != nil {
 		return "", argument(i+1, err)
@@ -193,6 +210,13 @@ var longest = map[rune]int{'q': 4, 'x': 5, 'X': 5}
 
 // put formats one value.
 func (f *formatter) put(spec string, verb rune, i int, v any) error {
+	if f.want != nil {
+		if _, ok := verbParam(verb); !ok {
+			return argument(i+1, errVerb(verb))
+		}
+		f.want(spec, verb, i)
+		return nil
+	}
 	v, err := fitVerb(verb, v)
 	if err != nil {
 		return argument(i+1, err)

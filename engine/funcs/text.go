@@ -11,6 +11,7 @@ import (
 var textFuncs = map[string]any{
 	"trim":     strings.TrimSpace,
 	"initials": initials,
+	"nospace":  noSpace,
 	"repeat":   repeat,
 	"replace":  replace,
 	"indent":   indent,
@@ -27,6 +28,16 @@ func initials(s string) string {
 		out.WriteRune(r)
 	}
 	return out.String()
+}
+
+// noSpace leaves out blanks of all sorts. Sprig's breaks what is not ASCII.
+func noSpace(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, s)
 }
 
 func repeat(lim Limits, count int64, s string) (string, error) {

@@ -11,6 +11,7 @@ var textCases = []funcCase{
 	{"camelcase", l{"http_server"}, "HttpServer"},
 	{"kebabcase", l{"FirstName"}, "first-name"},
 	{"nospace", l{" a b\tc "}, "abc"},
+	{"nospace", l{"é é"}, "éé"},
 	{"trim", l{" a\n"}, "a"},
 	{"trimall", l{"$", "$5$"}, "5"},
 	{"trimAll", l{"$", "$5$"}, "5"},

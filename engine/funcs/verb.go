@@ -20,7 +20,11 @@ func fitVerb(verb rune, v any) (any, error) {
 	case verb == 's' || verb == 't' || strings.ContainsRune("qxX", verb):
 		return readOther(verb, v)
 	}
-	return nil, fmt.Errorf("is formatted with %%%c, which templates may not use", verb)
+	return nil, errVerb(verb)
+}
+
+func errVerb(verb rune) error {
+	return fmt.Errorf("is formatted with %%%c, which templates may not use", verb)
 }
 
 func readFor(verb rune, v any, what string) (any, error) {

@@ -163,3 +163,11 @@ func (d *decoder) namespaces(n *yaml.Node, v reflect.Value, path string) {
 		d.fail(n, "%s must be own, rendered or a list of names", path)
 	}
 }
+
+// below is the path of a field.
+func below(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}

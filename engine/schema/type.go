@@ -35,9 +35,11 @@ type Type struct {
 	open     bool // an object that keeps fields which it does not declare
 	nullable bool
 	required []string
+	given    []string // fields that every stored object has, required or not
 	enum     []any
 	value    any // the default, nil if there is none
 	note     string
+	bounds   bounds
 }
 
 // Any is the type of a place of which nothing is known.
@@ -122,14 +124,14 @@ func (t *Type) Required() []string {
 	return slices.Clone(t.required)
 }
 
-// Always says whether the field of that name is there in every valid object of
-// this type: required, or filled in by a default.
+// Always says whether the field of that name is there in every stored object of
+// this type: required, filled in by a default, or by the cluster.
 func (t *Type) Always(name string) bool {
 	if t == nil {
 		return false
 	}
 	field := t.fields[name]
-	return slices.Contains(t.required, name) || field != nil && field.value != nil
+	return slices.Contains(t.required, name) || slices.Contains(t.given, name) || field != nil && field.value != nil
 }
 
 // Default returns a copy of the value that the API server fills in where the

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"maps"
 	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -15,9 +16,21 @@ func Root(v *Version) *Type {
 	return v.Type
 }
 
+// Live returns the type of a resource of this version as an object that is read
+// or written like any other: with all of its metadata.
+func (v *Version) Live() *Type {
+	t := *Root(v)
+	if t.kind != KindObject {
+		return Any
+	}
+	t.fields = maps.Clone(t.fields)
+	t.fields["metadata"] = liveMeta()
+	return &t
+}
+
 // rootType makes the type of a whole resource; without a schema everything but
 // metadata is free-form.
-func rootType(s *schema.Structural) *Type {
+func rootType(s *schema.Structural, namespaced bool) *Type {
 	root := &Type{kind: KindObject, open: true}
 	if s != nil {
 		root = typeOf(s)
@@ -26,7 +39,8 @@ func rootType(s *schema.Structural) *Type {
 		root.open = s.XPreserveUnknownFields
 	}
 	withMeta(root)
-	root.fields["metadata"] = shownMeta()
+	root.given = []string{"apiVersion", "kind", "metadata"}
+	root.fields["metadata"] = shownMeta(longestName(s), namespaced)
 	return root
 }
 
@@ -58,6 +72,7 @@ func typeOf(s *schema.Structural) *Type {
 		for _, value := range v.Enum {
 			t.enum = append(t.enum, value.Object)
 		}
+		t.bounds = boundsOf(v)
 	}
 	switch t.kind {
 	case KindList:

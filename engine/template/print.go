@@ -123,11 +123,13 @@ func (x *exec) printEncoded(at pos, e *encoded) error {
 
 func (x *exec) entries(at pos, e *encoded) error {
 	kind := holeValue
-	switch e.value.(type) {
+	switch v := e.value.(type) {
 	case map[string]any:
 		kind = holeMap
 	case []any:
 		kind = holeList
+	case Standin:
+		kind = v.hole()
 	}
 	if err := x.write(at, holeLead(kind)); err != nil {
 		return err

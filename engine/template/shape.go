@@ -86,28 +86,48 @@ var (
 
 // parseShape parses a skeleton. Its errors are *shapeError.
 func parseShape(text string) (*node, error) {
+	root, doubles, err := parseTolerant(text)
+	if err == nil && len(doubles) > 0 {
+		first := doubles[0]
+		err = &shapeError{first.second[0], first.second[1], fmt.Errorf("the key %q stands here and on line %d of the same map", first.key, first.first[0])}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return root, nil
+}
+
+// A twice is a literal key that stands twice in one map: the lines and columns.
+type twice struct {
+	key           string
+	first, second [2]int
+}
+
+// parseTolerant is parseShape that only tells of keys that stand twice.
+func parseTolerant(text string) (*node, []twice, error) {
 	text = numbered(text)
 	if line := directive(text); line > 0 {
-		return nil, &shapeError{line, 1, errors.New("YAML directives are not allowed")}
+		return nil, nil, &shapeError{line, 1, errors.New("YAML directives are not allowed")}
 	}
 	if raw := []byte(text); mostNodes(raw)+countHoles(raw) > widestShape {
-		return nil, &shapeError{1, 1, fmt.Errorf("the document has too many parts: %w", ErrBudget)}
+		return nil, nil, &shapeError{1, 1, fmt.Errorf("the document has too many parts: %w", ErrBudget)}
 	}
 	decoder := yaml.NewDecoder(strings.NewReader(text))
 	var doc, more yaml.Node
 	if err := decoder.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
-		return nil, yamlError(text, err)
+		return nil, nil, yamlError(text, err)
 	}
 	if err := decoder.Decode(&more); err == nil {
-		return nil, &shapeError{more.Line, max(more.Column, 1), errors.New("a second document: part documents with a line --- at column 0 of a file")}
+		return nil, nil, &shapeError{more.Line, max(more.Column, 1), errors.New("a second document: part documents with a line --- at column 0 of a file")}
 	} else if !errors.Is(err, io.EOF) {
-		return nil, yamlError(text, err)
+		return nil, nil, yamlError(text, err)
 	}
 	if len(doc.Content) == 0 {
-		return &node{kind: emptyNode, line: 1, column: 1}, nil
+		return &node{kind: emptyNode, line: 1, column: 1}, nil, nil
 	}
 	p := &shaper{lines: strings.Split(text, "\n"), escapes: escapedHole.MatchString(text)}
-	return p.node(doc.Content[0], 1)
+	root, err := p.node(doc.Content[0], 1)
+	return root, p.twice, err
 }
 
 // widestShape bounds how many parts a document may have before values are put
@@ -132,6 +152,7 @@ type shaper struct {
 	lines []string
 	// escapes: somewhere an escape may stand for a hole.
 	escapes bool
+	twice   []twice
 }
 
 // deepest bounds how deep a document may be nested.
@@ -232,7 +253,7 @@ func (p *shaper) mapping(out *node, n *yaml.Node) error {
 		}
 		if name, ok := e.key.value.(string); ok && !e.merge && e.key.kind == constNode {
 			if first := seen[name]; first != nil {
-				return p.fail(key, "the key %q stands here and on line %d of the same map", name, first.Line)
+				p.twice = append(p.twice, twice{name, [2]int{first.Line, first.Column}, [2]int{key.Line, key.Column}})
 			}
 			seen[name] = key
 		}

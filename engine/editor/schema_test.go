@@ -1,4 +1,4 @@
-package jsonschema
+package editor
 
 import (
 	"encoding/json"

@@ -1,9 +1,9 @@
-// Package jsonschema turns the schema of a CRD into a JSON Schema of draft 7,
+// Package editor turns the schema of a CRD into a JSON Schema of draft 7,
 // as editors and their YAML language servers read it. It is pure.
 //
 // The formats are https://json-schema.org/draft-07 and the structural schemas
 // of https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/.
-package jsonschema
+package editor
 
 import (
 	"encoding/json"

@@ -1,0 +1,220 @@
+package flow
+
+import (
+	"regexp"
+	"text/template/parse"
+
+	"github.com/jacquard-operator/jacquard/engine/funcs"
+)
+
+// assume learns from a condition that counts as true, or as false.
+func (w *way) assume(p *parse.PipeNode, v *val, truth bool) {
+	w.assumeCommand(p.Cmds[len(p.Cmds)-1], v, truth)
+}
+
+func (w *way) assumeArg(a arg, truth bool) {
+	switch n := a.node.(type) {
+	case *parse.PipeNode:
+		w.assume(n, a.val, truth)
+	case *parse.CommandNode:
+		w.assumeCommand(n, a.val, truth)
+	case *parse.IdentifierNode:
+		w.assumeCall(n, a.val, truth)
+	default:
+		w.count(a.val, truth)
+	}
+}
+
+func (w *way) assumeCommand(cmd *parse.CommandNode, v *val, truth bool) {
+	switch n := cmd.Args[0].(type) {
+	case *parse.IdentifierNode:
+		w.assumeCall(n, v, truth)
+	case *parse.PipeNode:
+		w.assume(n, v, truth)
+	default:
+		w.count(v, truth)
+	}
+}
+
+// count notes that a value counts as true or as false.
+func (w *way) count(v *val, truth bool) {
+	w.learn(v, func(f *fact) {
+		if f.truth = -1; truth {
+			f.truth = 1
+			f.can &^= funcs.Nil
+		}
+	})
+}
+
+func (w *way) assumeCall(fn *parse.IdentifierNode, v *val, truth bool) {
+	args := w.args[fn]
+	if learn := lessons[fn.Ident]; learn != nil && len(args) > 0 {
+		learn(w, args, truth)
+	}
+	w.count(v, truth)
+}
+
+type lesson func(w *way, args []arg, truth bool)
+
+// lessons are what the truth of a call tells of its arguments.
+var lessons map[string]lesson
+
+func init() {
+	lessons = map[string]lesson{
+		"not":        func(w *way, args []arg, truth bool) { w.assumeArg(args[0], !truth) },
+		"empty":      func(w *way, args []arg, truth bool) { w.assumeArg(args[0], !truth) },
+		"and":        func(w *way, args []arg, truth bool) { w.assumeAll(args, truth, true) },
+		"or":         func(w *way, args []arg, truth bool) { w.assumeAll(args, truth, false) },
+		"all":        func(w *way, args []arg, truth bool) { w.assumeAll(args, truth, true) },
+		"any":        func(w *way, args []arg, truth bool) { w.assumeAll(args, truth, false) },
+		"eq":         func(w *way, args []arg, truth bool) { w.assumeEqual(args, truth) },
+		"ne":         func(w *way, args []arg, truth bool) { w.assumeEqual(args, !truth) },
+		"has":        assumeHas,
+		"hasKey":     assumeKey,
+		"kindIs":     assumeKind,
+		"len":        func(w *way, args []arg, truth bool) { w.count(args[0].val, truth) },
+		"default":    assumeChoice,
+		"ifNil":      assumeChoice,
+		"regexMatch": assumePart, "mustRegexMatch": assumePart, "contains": assumePart, "hasPrefix": assumePart, "hasSuffix": assumePart,
+		"gt": assumeOrder, "ge": assumeOrder, "lt": assumeOrder, "le": assumeOrder,
+	}
+}
+
+// assumeAll learns from and (every) or or: of all arguments, or of the one that
+// the others leave.
+func (w *way) assumeAll(args []arg, truth, every bool) {
+	if truth == every {
+		for _, a := range args {
+			w.assumeArg(a, truth)
+		}
+		return
+	}
+	var open []arg
+	for _, a := range args {
+		yes, no := w.known(a.val).truth()
+		if truth && yes || !truth && no {
+			open = append(open, a)
+		}
+	}
+	if len(open) == 1 {
+		w.assumeArg(open[0], truth)
+	}
+}
+
+// assumeEqual learns that the first argument is one of the others, or none.
+func (w *way) assumeEqual(args []arg, truth bool) {
+	if len(args) == 2 && args[0].known {
+		args = []arg{args[1], args[0]}
+	}
+	var values []any
+	for _, a := range args[1:] {
+		if !a.known {
+			return
+		}
+		values = append(values, a.konst)
+	}
+	w.oneOfThese(args[0], values, truth)
+}
+
+func (w *way) oneOfThese(a arg, values []any, truth bool) {
+	w.learn(a.val, func(f *fact) {
+		if truth {
+			var can funcs.Kinds
+			for _, v := range values {
+				can |= funcs.KindsOf(v)
+			}
+			if can&funcs.Number != 0 {
+				can |= funcs.Number
+			}
+			f.can &= can
+			f.among = values
+			if allTruthy(values) {
+				f.truth = 1
+			}
+			return
+		}
+		f.not = append(f.not[:len(f.not):len(f.not)], values...)
+		if has(values, nil) {
+			f.can &^= funcs.Nil
+		}
+	})
+}
+
+func assumeHas(w *way, args []arg, truth bool) {
+	if len(args) < 2 {
+		return
+	}
+	if values := args[1].literals; values != nil {
+		w.oneOfThese(args[0], values, truth)
+	}
+}
+
+func assumeKey(w *way, args []arg, truth bool) {
+	name, ok := args[len(args)-1].konst.(string)
+	if len(args) < 2 || !ok {
+		return
+	}
+	f, found := args[0].field(name)
+	if !found || f == nil {
+		return
+	}
+	f = w.known(f)
+	w.learn(f, func(x *fact) {
+		if truth {
+			x.can &^= funcs.Nil
+		} else {
+			x.can &= funcs.Nil
+		}
+	})
+}
+
+// kindNames are Go's names of the kinds.
+var kindNames = map[string]funcs.Kinds{
+	"string": funcs.String, "bool": funcs.Bool, "int64": funcs.Int, "float64": funcs.Float,
+	"slice": funcs.List, "map": funcs.Map, "invalid": funcs.Nil,
+}
+
+func assumeKind(w *way, args []arg, truth bool) {
+	name, _ := args[0].konst.(string)
+	kinds, known := kindNames[name]
+	if !known || len(args) < 2 {
+		return
+	}
+	w.learn(args[1].val, func(f *fact) {
+		if truth {
+			f.can &= kinds
+		} else {
+			f.can &^= kinds
+		}
+	})
+}
+
+// assumeChoice: default and ifNil give something true only if their value is,
+// where the fallback is not.
+func assumeChoice(w *way, args []arg, truth bool) {
+	if len(args) < 2 {
+		return
+	}
+	yes, no := args[0].truth()
+	if truth && !yes || !truth && !no {
+		w.assumeArg(args[1], truth)
+	}
+}
+
+// assumePart: a text that has a part which is not empty is not empty itself.
+func assumePart(w *way, args []arg, truth bool) {
+	part, ok := args[0].konst.(string)
+	if !ok || !truth || len(args) < 2 || part == "" {
+		return
+	}
+	if pattern, err := regexp.Compile(part); err == nil && !pattern.MatchString("") {
+		w.assumeArg(args[1], true)
+	}
+}
+
+// assumeOrder: what is compared is there.
+func assumeOrder(w *way, args []arg, _ bool) {
+	for _, a := range args {
+		w.learn(a.val, func(f *fact) { f.can &^= funcs.Nil })
+	}
+}

@@ -1,0 +1,142 @@
+package flow
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/jacquard-operator/jacquard/engine/funcs"
+)
+
+// A fact is what a way has found out about a named value by its branches.
+type fact struct {
+	can funcs.Kinds // the kinds that are left
+	// truth is 1 where the value counts as true, -1 where as false.
+	truth int
+	// among are the only values that are left, if it is one of some; not are
+	// values that it is not.
+	among, not []any
+	// way: another way may come to the same place without it.
+	way bool
+}
+
+// facts are those of a way, by the name of the value.
+type facts map[string]fact
+
+// of is the value with what is known of it by now.
+func (f facts) of(v *val) *val {
+	got, there := f[v.id]
+	if !there || v.id == "" {
+		return v
+	}
+	out := *v
+	out.can &= got.can
+	out.way = v.way || got.way
+	switch {
+	case got.truth > 0:
+		out.can &^= funcs.Nil
+		out.shortest = max(out.shortest, 1)
+		out.hold()
+	case got.truth < 0 && out.can == funcs.Bool:
+		out.known, out.konst = true, false
+	case got.truth < 0 && out.can == funcs.Nil:
+		out.known, out.konst = true, nil
+	}
+	if enum := got.left(out.enum()); len(enum) == 1 && out.can&funcs.Nil == 0 {
+		out.known, out.konst = true, enum[0]
+	} else if len(enum) > 1 && got.truth == 0 && allTruthy(enum) && out.can&funcs.Nil == 0 {
+		out.shortest = max(out.shortest, 1)
+	}
+	return &out
+}
+
+// hold narrows a value that counts as true.
+func (v *val) hold() {
+	if v.can == funcs.Bool {
+		v.known, v.konst = true, true
+	}
+	if v.least != nil && *v.least == 0 && v.can&funcs.Int != 0 {
+		one := 1.0
+		v.least = &one
+	}
+	if v.least == nil && v.most == nil && v.can&funcs.Number != 0 {
+		least := tiny
+		v.least = &least
+	}
+}
+
+// tiny is the least of a number that is not 0, on either side of it.
+const tiny = 1e-300
+
+func allTruthy(values []any) bool {
+	return !slices.ContainsFunc(values, func(v any) bool { return !truthy(v) })
+}
+
+// left are the values that remain of an enumeration, which may be unknown.
+func (f fact) left(enum []any) []any {
+	if f.among != nil {
+		if enum == nil {
+			enum = f.among
+		} else {
+			enum = slices.DeleteFunc(slices.Clone(enum), func(v any) bool { return !has(f.among, v) })
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(enum), func(v any) bool {
+		return has(f.not, v) || f.truth > 0 && !truthy(v) || f.truth < 0 && truthy(v)
+	})
+}
+
+func has(values []any, v any) bool {
+	return slices.ContainsFunc(values, func(other any) bool { return show(other) == show(v) })
+}
+
+// learn adds what was found out. What is a field of something absent is absent.
+func (w *way) learn(v *val, change func(*fact)) {
+	if v.id == "" || v.known {
+		return
+	}
+	got, there := w.facts[v.id]
+	if !there {
+		got = fact{can: funcs.Any}
+	}
+	change(&got)
+	got.way = got.way && there
+	w.facts[v.id] = got
+	if got.truth > 0 || got.can&funcs.Nil == 0 {
+		w.there(v.parent)
+	}
+}
+
+// there notes that a map is there, since a field of it is.
+func (w *way) there(id string) {
+	for id != "" {
+		got, known := w.facts[id]
+		if !known {
+			got = fact{can: funcs.Any}
+		}
+		got.can &^= funcs.Nil
+		got.truth = 1
+		got.way = got.way && known
+		w.facts[id] = got
+		id = w.parents[id]
+	}
+}
+
+// leave keeps what was found out within a branch for the rest of the way.
+// necessary: the way goes on only through this branch.
+func (w *way) leave(before facts, necessary bool) {
+	if necessary {
+		return
+	}
+	for id, f := range w.facts {
+		old, there := before[id]
+		if !there || old.way {
+			f.way = true
+			w.facts[id] = f
+		} else if f.truth != old.truth || f.can != old.can {
+			f.way = true
+			w.facts[id] = f
+		}
+	}
+}
+
+func (w *way) saved() facts { return maps.Clone(w.facts) }

@@ -1,0 +1,76 @@
+package flow
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"text/template/parse"
+	"unicode/utf8"
+
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+// findings collects what is said, each once.
+type findings struct {
+	all  []Finding
+	seen map[seen]bool
+}
+
+type seen struct {
+	class Class
+	place template.Place
+	text  string
+}
+
+func newFindings() *findings { return &findings{seen: map[seen]bool{}} }
+
+func (f *findings) add(one Finding) {
+	key := seen{one.Class, one.Place, one.Text}
+	if f.seen[key] {
+		return
+	}
+	f.seen[key] = true
+	f.all = append(f.all, one)
+}
+
+// mark and back forget what was said since.
+func (f *findings) mark() int { return len(f.all) }
+
+func (f *findings) back(mark int) {
+	for _, one := range f.all[mark:] {
+		delete(f.seen, seen{one.Class, one.Place, one.Text})
+	}
+	f.all = f.all[:mark]
+}
+
+func (f *findings) sorted() []Finding {
+	slices.SortStableFunc(f.all, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Place.File, b.Place.File), cmp.Compare(a.Place.Line, b.Place.Line), cmp.Compare(a.Place.Column, b.Place.Column), cmp.Compare(a.Class, b.Class))
+	})
+	return f.all
+}
+
+// find says what is wrong at a node.
+func (w *way) find(class Class, n parse.Node, text string) {
+	w.said.add(w.finding(class, n, text))
+}
+
+func (w *way) finding(class Class, n parse.Node, text string) Finding {
+	return Finding{
+		Class: class, Place: w.sketch.Place(w.frame.tree, n), Length: length(n), Text: text, Called: w.frame.called,
+	}
+}
+
+// length is how many characters a node takes.
+func length(n parse.Node) int {
+	switch n := n.(type) {
+	case *parse.ChainNode:
+		return utf8.RuneCountInString("." + strings.Join(n.Field, "."))
+	case *parse.FieldNode, *parse.VariableNode, *parse.IdentifierNode, *parse.StringNode, *parse.NumberNode, *parse.DotNode:
+		return utf8.RuneCountInString(n.String())
+	}
+	return 0
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

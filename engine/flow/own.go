@@ -1,0 +1,246 @@
+package flow
+
+import (
+	"text/template/parse"
+
+	"github.com/jacquard-operator/jacquard/engine/funcs"
+)
+
+// An owner knows more of what a function gives than its signature says; nil
+// where it does not.
+type owner func(w *way, fn *parse.IdentifierNode, args []arg) *val
+
+var owners map[string]owner
+
+func init() {
+	owners = map[string]owner{
+		"eq": equal, "ne": equal, "lt": ordered, "le": ordered, "gt": ordered, "ge": ordered,
+		"not": negated, "empty": negated, "kindIs": kindIs, "hasKey": hasKey, "len": length0,
+		"default": orDefault, "ifNil": ifNil, "coalesce": coalesce, "ternary": ternary,
+		"required": required, "fail": ending("fail"), "wait": ending("wait"),
+		"dict": dict, "set": set, "unset": omit, "omit": omit, "pick": pick, "merge": merge, "mergeOverwrite": merge,
+		"get": get, "index": index, "dig": dig, "list": list,
+		"include": include, "quote": quote, "squote": quote, "trim": trim, "trimSuffix": trim, "indent": indent, "nindent": indent,
+		"lookup": lookup, "select": lookup, "child": child, "children": child, "await": child,
+		"config": config, "file": text, "rendered": text, "stable": text,
+	}
+	for _, form := range []string{"toYaml", "toYamlPretty", "toJson", "mustToJson", "toRawJson", "toPrettyJson"} {
+		owners[form] = encode
+	}
+	for _, form := range []string{"fromYaml", "fromYamlArray", "fromJson", "fromJsonArray", "mustFromJson"} {
+		owners[form] = decode
+	}
+}
+
+// from is a value of these kinds that is made of arguments.
+func from(k funcs.Kinds, args []arg) *val {
+	v := ofKinds(k)
+	v.sources, v.way = sourcesOf(args), anyWay(args)
+	return v
+}
+
+func negated(w *way, fn *parse.IdentifierNode, args []arg) *val {
+	out := from(funcs.Bool, args)
+	out.sources = open(fn, funcs.Bool, out.sources)
+	if yes, no := args[0].truth(); yes != no && args[0].piece == nil {
+		out.known, out.konst = true, no
+	}
+	return out
+}
+
+func kindIs(w *way, fn *parse.IdentifierNode, args []arg) *val {
+	out := from(funcs.Bool, args)
+	out.sources = open(fn, funcs.Bool, out.sources)
+	name, _ := args[0].konst.(string)
+	kinds, known := kindNames[name]
+	if !known || args[1].can == 0 {
+		return out
+	}
+	if args[1].can&kinds == 0 {
+		out.known, out.konst = true, false
+	} else if args[1].can&^kinds == 0 {
+		out.known, out.konst = true, true
+	}
+	return out
+}
+
+// hasKey reads the field, which must be one that there can be.
+func hasKey(w *way, fn *parse.IdentifierNode, args []arg) *val {
+	out := from(funcs.Bool, args)
+	out.sources = open(fn, funcs.Bool, out.sources)
+	name, ok := args[1].konst.(string)
+	if !ok || args[0].can&funcs.Map == 0 {
+		return out
+	}
+	f, found := args[0].field(name)
+	switch {
+	case !found:
+		w.undeclared(w.at(fn, args[1]), args[0].val, name)
+	case f != nil:
+		w.use(w.at(fn, args[1]), f, true)
+		if f = w.known(f); f.nothing() {
+			out.known, out.konst, out.way = true, false, out.way || f.way
+		}
+	}
+	return out
+}
+
+func length0(w *way, fn *parse.IdentifierNode, args []arg) *val {
+	out := from(funcs.Int, args)
+	out.sources = open(fn, funcs.Int, out.sources)
+	least := 0.0
+	if _, no := args[0].truth(); !no {
+		least = 1
+	}
+	out.least = &least
+	return out
+}
+
+func orDefault(w *way, fn *parse.IdentifierNode, args []arg) *val {
+	fallback, v := args[0], args[1]
+	w.falsyDefault(fn, fallback, v)
+	if v.piece != nil {
+		return v.val
+	}
+	yes, no := v.truth()
+	switch {
+	case !no:
+		return v.val
+	case !yes:
+		return fallback.val
+	}
+	return w.mixed(join(fallback.val, v.truthy()), args)
+}
+
+// mixed is one of the arguments, with a name of its own.
+func (w *way) mixed(v *val, args []arg) *val {
+	out := *v
+	out.id, out.parent, out.exact, out.read, out.path, out.known, out.konst = "", "", false, "", "", false, nil
+	out.sources, out.way = bothSources(v.sources, sourcesOf(args)), anyWay(args)
+	return &out
+}
+
+func ifNil(w *way, fn *parse.IdentifierNode, args []arg) *val {
+	fallback, v := args[0], args[1]
+	switch {
+	case v.nothing():
+		return fallback.val
+	case v.can&funcs.Nil == 0:
+		return v.val
+	}
+	return w.mixed(join(fallback.val, v.as(^funcs.Nil)), args)
+}
+
+func coalesce(w *way, fn *parse.IdentifierNode, args []arg) *val {
+	out := ofKinds(0)
+	for _, a := range args {
+		yes, no := a.truth()
+		if yes {
+			out = join(out, a.truthy())
+		}
+		if !no {
+			return w.mixed(out, args)
+		}
+	}
+	return w.mixed(join(out, ofKinds(funcs.Nil)), args)
+}
+
+func ternary(w *way, fn *parse.IdentifierNode, args []arg) *val {
+	yes, no := args[2].truth()
+	switch {
+	case !no:
+		return args[0].val
+	case !yes:
+		return args[1].val
+	}
+	return w.mixed(join(args[0].val, args[1].val), args)
+}
+
+func required(w *way, fn *parse.IdentifierNode, args []arg) *val {
+	v := args[1].val
+	w.learn(v, func(f *fact) {
+		f.can &^= funcs.Nil
+		f.not = append(f.not[:len(f.not):len(f.not)], "")
+		if v.can&^funcs.Nil == funcs.String {
+			f.truth = 1
+		}
+	})
+	if v.nothing() {
+		w.ends = "fail"
+	}
+	out := *v
+	if out.can &^= funcs.Nil; out.can&funcs.String != 0 {
+		out.shortest = max(out.shortest, 1)
+	}
+	return w.known(&out)
+}
+
+func ending(how string) owner {
+	return func(w *way, fn *parse.IdentifierNode, args []arg) *val {
+		w.ends = how
+		return ofKinds(0)
+	}
+}
+
+func list(w *way, fn *parse.IdentifierNode, args []arg) *val {
+	out := ofKinds(funcs.List)
+	out.elem = ofKinds(0)
+	literals := []any{}
+	for _, a := range args {
+		out.elem = join(out.elem, a.val)
+		if literals = append(literals, a.konst); !a.known {
+			out.way = out.way || a.way
+		}
+	}
+	bare := *out.elem
+	bare.id, bare.parent = "", ""
+	out.elem = &bare
+	if w.fits(args) {
+		out.literals = literals
+	}
+	if len(args) > 0 {
+		out.filled = true
+	}
+	return out
+}
+
+func quote(w *way, fn *parse.IdentifierNode, args []arg) *val {
+	out := from(funcs.String, args)
+	nilable := len(args) > 0
+	for _, a := range args {
+		nilable = nilable && a.can&funcs.Nil != 0
+	}
+	if nilable && len(args) > 0 {
+		out.can |= funcs.Nil
+	}
+	if len(args) == 1 {
+		out.longest, out.shortest = args[0].length(), args[0].shortest
+		if args[0].can == funcs.Any && !args[0].exact {
+			out.can = funcs.String
+		}
+		if text, ok := args[0].konst.(string); ok && args[0].known {
+			out.known, out.konst = true, text
+		}
+	}
+	return out
+}
+
+func trim(w *way, fn *parse.IdentifierNode, args []arg) *val {
+	last := args[len(args)-1]
+	if last.piece == nil {
+		return nil
+	}
+	cut := " \t\r\n"
+	if fn.Ident == "trimSuffix" {
+		cut = "\n"
+	}
+	return last.pieced(last.piece.Trim(cut))
+}
+
+func indent(w *way, fn *parse.IdentifierNode, args []arg) *val {
+	n, ok := args[0].konst.(int64)
+	if args[1].piece == nil || !ok || n < 0 || n > 200 {
+		return nil
+	}
+	return args[1].pieced(w.sketch.Indent(*args[1].piece, int(n), fn.Ident == "nindent"))
+}

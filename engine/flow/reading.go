@@ -1,0 +1,129 @@
+package flow
+
+import (
+	"strings"
+	"text/template/parse"
+
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/engine/funcs"
+	"github.com/jacquard-operator/jacquard/engine/schema"
+)
+
+// secretKind is how Source.Read calls a Secret.
+const secretKind = "Secret v1"
+
+// lookup is lookup or select.
+func lookup(w *way, fn *parse.IdentifierNode, args []arg) *val {
+	apiVersion, _ := args[0].konst.(string)
+	kind, _ := args[1].konst.(string)
+	one := w.object([]apischema.GroupVersionKind{apischema.FromAPIVersionAndKind(apiVersion, kind)}, kind)
+	if fn.Ident == "select" {
+		return w.read(fn, listOf(one), args)
+	}
+	return w.read(fn, one.maybe(), args)
+}
+
+// child is child, children or await.
+func child(w *way, fn *parse.IdentifierNode, args []arg) *val {
+	name, _ := args[0].konst.(string)
+	var kinds []apischema.GroupVersionKind
+	if w.in.Makes != nil {
+		kinds = w.in.Makes(name)
+	}
+	one := w.object(kinds, name+".yaml")
+	switch fn.Ident {
+	case "children":
+		return w.read(fn, listOf(one), args)
+	case "child":
+		return w.read(fn, one.maybe(), args)
+	}
+	for _, k := range kinds {
+		if k.Kind == "Job" {
+			return w.read(fn, one.maybe(), args) // one that succeeded may be gone
+		}
+	}
+	return w.read(fn, one, args)
+}
+
+// read names what is read: the same question has the same answer.
+func (w *way) read(fn *parse.IdentifierNode, v *val, args []arg) *val {
+	out := *v
+	ids := make([]string, len(args))
+	for i, a := range args {
+		if ids[i] = a.id; a.known {
+			ids[i] = show(a.konst)
+		}
+		if ids[i] == "" {
+			w.counter++
+			out.id = "read" + show(int64(w.counter))
+			return &out
+		}
+	}
+	out.id = fn.Ident + "(" + strings.Join(ids, ",") + ")"
+	return &out
+}
+
+func listOf(v *val) *val {
+	out := ofKinds(funcs.List)
+	out.elem, out.sources = v, v.sources
+	return out
+}
+
+// object is a live object of one of some kinds.
+func (w *way) object(kinds []apischema.GroupVersionKind, otherwise string) *val {
+	if len(kinds) == 0 {
+		return typed(anyObject()).named(otherwise, "")
+	}
+	var t *schema.Type
+	for i, k := range kinds {
+		var one *schema.Type
+		if w.in.Live != nil {
+			one = w.in.Live(k)
+		}
+		if one == nil {
+			one = anyObject()
+		}
+		if t = one; i > 0 {
+			t = schema.Union(t, one)
+		}
+	}
+	read := otherwise
+	if len(kinds) == 1 {
+		read = kinds[0].Kind + " " + kinds[0].GroupVersion().String()
+	}
+	out := typed(t).named(read, "")
+	out.can = funcs.Map
+	return out
+}
+
+// anyObject is the type of an object of which no schema is known.
+func anyObject() *schema.Type {
+	text := schema.Scalar(schema.KindString)
+	return schema.Open(schema.ObjectOf(map[string]*schema.Type{
+		"apiVersion": text, "kind": text,
+		"metadata": schema.Open(schema.ObjectOf(map[string]*schema.Type{"name": text, "namespace": text, "uid": text}, "name", "namespace", "uid")),
+	}, "apiVersion", "kind", "metadata"))
+}
+
+func config(w *way, fn *parse.IdentifierNode, args []arg) *val {
+	key, _ := args[0].konst.(string)
+	v := of(w.in.Config[key])
+	v.id = "config(" + show(key) + ")"
+	return v.named("config", key)
+}
+
+// text is a text that is read: file, rendered or stable.
+func text(w *way, fn *parse.IdentifierNode, args []arg) *val {
+	name, _ := args[0].konst.(string)
+	v := ofKinds(funcs.String)
+	v.id, v.sources = fn.Ident+"("+show(name)+")", []Source{{fn.Ident, name}}
+	if fn.Ident != "stable" {
+		return v
+	}
+	key, _ := args[1].konst.(string)
+	length, _ := args[2].konst.(int64)
+	v.id += show(key)
+	v.sources, v.longest, v.shortest = []Source{{secretKind, "data." + key}}, int(length), 1
+	return v
+}

@@ -1,0 +1,220 @@
+package flow
+
+import (
+	"slices"
+
+	"github.com/jacquard-operator/jacquard/engine/funcs"
+	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+// A val is what is known of a value while a way is followed.
+type val struct {
+	// can are the kinds that it may be of; 0 is a value that there is not yet.
+	can funcs.Kinds
+	// typ is what a schema says of it; nil if none does.
+	typ *schema.Type
+	// fields are those of a map that a template makes; closed says that it has
+	// no others.
+	fields map[string]*val
+	closed bool
+	// elem is an item of a list, or a value of a map under any other key.
+	elem *val
+	// known: it is konst.
+	known bool
+	konst any
+	// least and most bound a number, where given.
+	least, most *float64
+	// shortest and longest bound the characters of a text; longest is -1 if
+	// unbounded.
+	shortest, longest int
+	// id names the value: equal names are equal values. "" is none. parent is
+	// what it is a field of.
+	id, parent string
+	// path is where it stands in what was read; exact says that it is that
+	// very value.
+	read, path string
+	exact      bool
+	sources    []Source
+	// label is how messages call a map that a template makes.
+	label string
+	// way says that what is known of it holds on this way only.
+	way bool
+	// piece is what include, toYaml and the like gave.
+	piece *template.Piece
+	// literals are the items of a list that is written out.
+	literals []any
+	// filled: a list or map surely has entries.
+	filled bool
+	// optional: the schema lets its map leave it out.
+	optional bool
+}
+
+func anything() *val { return &val{can: funcs.Any, longest: -1} }
+
+func constant(v any) *val {
+	c := &val{can: funcs.KindsOf(v), known: true, konst: v, longest: -1, id: "=" + show(v)}
+	if s, ok := v.(string); ok {
+		c.longest, c.shortest = len([]rune(s)), len([]rune(s))
+	}
+	return c
+}
+
+func ofKinds(k funcs.Kinds) *val { return &val{can: k, longest: -1} }
+
+// typed is a value of a type that a schema gives.
+func typed(t *schema.Type) *val {
+	v := &val{can: kindsOf(t), typ: t, longest: -1}
+	if t == nil {
+		return v
+	}
+	if least, bounded := t.Minimum(); bounded {
+		v.least = &least
+	}
+	if most, bounded := t.Maximum(); bounded {
+		v.most = &most
+	}
+	v.shortest, v.longest = t.MinLength(), t.MaxLength()
+	return v
+}
+
+// kindsOf are the kinds of the values of a type.
+func kindsOf(t *schema.Type) funcs.Kinds {
+	if t.Nullable() {
+		return funcs.Nil | present(t.Kind())
+	}
+	return present(t.Kind())
+}
+
+func present(k schema.Kind) funcs.Kinds {
+	switch k {
+	case schema.KindObject, schema.KindFreeMap:
+		return funcs.Map
+	case schema.KindList:
+		return funcs.List
+	case schema.KindString:
+		return funcs.String
+	case schema.KindInteger:
+		return funcs.Int
+	case schema.KindNumber:
+		return funcs.Number
+	case schema.KindBoolean:
+		return funcs.Bool
+	case schema.KindIntOrString:
+		return funcs.Int | funcs.String
+	}
+	return funcs.Any
+}
+
+// maybe is the value that may be absent too.
+func (v *val) maybe() *val {
+	if v.can&funcs.Nil != 0 {
+		return v
+	}
+	out := *v
+	out.can |= funcs.Nil
+	if out.known {
+		out.known, out.konst, out.id = false, nil, ""
+	}
+	return &out
+}
+
+// as is the value with only these kinds left.
+func (v *val) as(k funcs.Kinds) *val {
+	if v.can&k == v.can {
+		return v
+	}
+	out := *v
+	out.can &= k
+	return &out
+}
+
+// nothing says whether the value is surely absent.
+func (v *val) nothing() bool { return v.can == funcs.Nil }
+
+// surely says whether the value is of these kinds, if it is there at all.
+func (v *val) surely(k funcs.Kinds) bool {
+	there := v.can &^ funcs.Nil
+	return there != 0 && there&^k == 0
+}
+
+// never says whether the value is of none of these kinds, nor absent.
+func (v *val) never(k funcs.Kinds) bool {
+	return v.can != 0 && v.can&(k|funcs.Nil) == 0
+}
+
+// named is the value as part of a read.
+func (v *val) named(read, path string) *val {
+	v.read, v.path, v.exact = read, path, true
+	v.sources = []Source{{read, path}}
+	return v
+}
+
+// enum are the only values that there can be; nil if they are not listed.
+func (v *val) enum() []any {
+	if v.known {
+		return []any{v.konst}
+	}
+	if v.can&^funcs.Nil&^funcs.Scalar != 0 || v.can&funcs.Nil != 0 {
+		return nil
+	}
+	return v.typ.Enum()
+}
+
+// zero says whether a value may be 0.
+func (v *val) zero() bool {
+	return (v.least == nil || *v.least <= 0) && (v.most == nil || *v.most >= 0)
+}
+
+// truth says whether the value may count as true, and as false.
+func (v *val) truth() (yes, no bool) {
+	if v.known {
+		t := truthy(v.konst)
+		return t, !t
+	}
+	if enum := v.enum(); len(enum) > 0 {
+		for _, e := range enum {
+			yes, no = yes || truthy(e), no || !truthy(e)
+		}
+		return yes, no
+	}
+	yes = v.can&^funcs.Nil != 0
+	no = v.can&(funcs.Nil|funcs.Bool) != 0 || v.can&funcs.Number != 0 && v.zero() || v.can&funcs.String != 0 && v.shortest == 0
+	if v.can&(funcs.List|funcs.Map) != 0 {
+		no = no || !v.full()
+	}
+	if v.can == 0 {
+		return true, true
+	}
+	return yes, no
+}
+
+// full says whether a map or list surely has entries.
+func (v *val) full() bool {
+	for _, f := range v.fields {
+		if f.can != 0 && f.can&funcs.Nil == 0 {
+			return true
+		}
+	}
+	return v.filled || v.fields == nil && slices.ContainsFunc(v.typ.Fields(), v.typ.Always)
+}
+
+func truthy(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return false
+	case bool:
+		return v
+	case int64:
+		return v != 0
+	case float64:
+		return v != 0
+	case string:
+		return v != ""
+	case []any:
+		return len(v) > 0
+	case map[string]any:
+		return len(v) > 0
+	}
+	return true
+}

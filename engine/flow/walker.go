@@ -1,0 +1,137 @@
+package flow
+
+import (
+	"text/template/parse"
+
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+// A walker follows one file along all its ways.
+type walker struct {
+	in     *Input
+	flow   *Flow
+	said   *findings
+	sketch *template.Sketch
+	// defines are the trees of the defines.
+	defines map[string]*parse.Tree
+	// covered are the sides taken, planned those that a way is planned for.
+	covered, planned map[turning]bool
+	plans            [][]turning
+	// sums are what is known of the values that loops and partials build up
+	// on all ways together.
+	sums  map[sumKey]*val
+	grown bool
+	// reached are the sides of branches that some way can take; dead why one
+	// side cannot be taken at all.
+	reached map[turning]bool
+	dead    map[turning]deadEnd
+	// keys are all words that name keys in dict and set.
+	keys map[string]bool
+	// looped are the variables that loops set, by tree.
+	looped map[*parse.Tree]map[string]bool
+	// quick: no documents are wanted.
+	quick bool
+}
+
+// sumKey is the declaration of a variable, or a call.
+type sumKey struct {
+	node parse.Node
+	site parse.Node
+}
+
+// Follow follows the files of a folder along the ways through them.
+func Follow(in Input) *Flow {
+	f := &Flow{Ways: map[string][]*Way{}, Reads: map[string]Read{}, Called: map[string]bool{}}
+	w := &walker{
+		in: &in, flow: f, said: newFindings(), sketch: in.Set.Sketch(), defines: in.Set.Defines(),
+		reached: map[turning]bool{}, dead: map[turning]deadEnd{}, looped: map[*parse.Tree]map[string]bool{}, quick: in.Quick,
+	}
+	w.keys = w.words()
+	for _, name := range in.Files {
+		if tree := in.Set.Tree(name); tree != nil {
+			w.file(name, tree)
+		}
+	}
+	if !in.Quick {
+		w.unreachable()
+		w.unused()
+	}
+	f.Findings = w.said.sorted()
+	return f
+}
+
+// file walks a file until what loops and partials give stays the same.
+func (w *walker) file(name string, tree *parse.Tree) {
+	w.sums = map[sumKey]*val{}
+	for round := range mostRounds {
+		w.grown = false
+		w.covered, w.planned, w.plans = map[turning]bool{}, map[turning]bool{}, [][]turning{nil}
+		before := w.said.mark()
+		ways := w.walk(name, tree)
+		if !w.grown || round == mostRounds-1 {
+			w.flow.Ways[name] = ways
+			return
+		}
+		if round == mostRounds-2 {
+			w.widen()
+		}
+		w.said.back(before)
+	}
+}
+
+// widen gives up on what still changes.
+func (w *walker) widen() {
+	for key := range w.sums {
+		w.sums[key] = anything()
+	}
+}
+
+func (w *walker) walk(name string, tree *parse.Tree) []*Way {
+	var all []*Way
+	for len(w.plans) > 0 && len(all) < mostWays {
+		plan := w.plans[0]
+		w.plans = w.plans[1:]
+		if plan != nil && w.covered[plan[len(plan)-1]] {
+			continue
+		}
+		all = append(all, w.once(name, tree, plan))
+	}
+	return all
+}
+
+// once walks one way.
+func (w *walker) once(name string, tree *parse.Tree, plan []turning) *Way {
+	w.sketch.Begin()
+	root := w.root()
+	x := &way{walker: w, facts: facts{}, parents: map[string]string{}, args: map[*parse.IdentifierNode][]arg{}, plan: plan}
+	x.frame = &frame{tree: tree, dot: root, root: root, loop: w.loops(tree), vars: []variable{{name: "$", v: root}}}
+	x.list(tree.Root)
+	out := &Way{File: name, Ends: x.ends}
+	if x.ends == "" && !x.over && !w.quick {
+		out.Documents = x.documents(name)
+	}
+	return out
+}
+
+// root is the resource.
+func (w *walker) root() *val {
+	v := typed(w.in.Root)
+	v.can = v.can &^ nilKind
+	v.id = "$"
+	return v.named("", "")
+}
+
+// sum joins what is known of a value that is built up over several turns.
+func (w *walker) sum(key sumKey, v *val) *val {
+	bare := *v
+	bare.known, bare.konst, bare.id, bare.parent, bare.piece, bare.exact, bare.path, bare.read = v.known && v.konst == nil, nil, "", "", nil, false, "", ""
+	old := w.sums[key]
+	now := joined(old, &bare, deepest)
+	if old == nil || !same(old, now, deepest) {
+		w.grown = true
+	}
+	w.sums[key] = now
+	out := *now
+	out.way = true
+	return &out
+}

@@ -1,0 +1,152 @@
+package flow
+
+import (
+	"text/template/parse"
+
+	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+// mostWays bounds the ways through one file, mostSteps the nodes of one way,
+// mostRounds how often the ways are walked until what loops and partials give
+// is known.
+const (
+	mostWays   = 400
+	mostSteps  = 20_000
+	mostRounds = 6
+)
+
+// A side of a branch: whether its condition holds.
+type side int
+
+const (
+	holds side = iota
+	fails
+)
+
+// A fork is a branch as it is come to: in a define by one call of it, with one
+// type of dot.
+type fork struct {
+	node parse.Node
+	site parse.Node
+	dot  *schema.Type
+}
+
+// A way is one walk through a file: at each fork it takes one side.
+type way struct {
+	*walker
+	facts   facts
+	parents map[string]string
+	// taken are the sides so far; plan are those that are given beforehand.
+	taken, plan []turning
+	frame       *frame
+	// args are what the calls were last given.
+	args  map[*parse.IdentifierNode][]arg
+	steps int
+	// asking: what is evaluated is only asked whether it is there.
+	asking bool
+	// ends says that the way ended, by "wait" or "fail".
+	ends string
+	// over: the bound on steps was reached.
+	over    bool
+	counter int
+}
+
+type turning struct {
+	fork fork
+	side side
+}
+
+// A frame is a template that is walked: a file or a define.
+type frame struct {
+	tree *parse.Tree
+	dot  *val
+	root *val
+	vars []variable
+	// site is the call, called where it stands; zero in a file.
+	site   parse.Node
+	called template.Place
+	up     *frame
+	// loop are the variables that some loop sets, by declaration.
+	loop map[string]bool
+	// stopped is the fail or wait that ended the way here.
+	stopped *parse.IdentifierNode
+}
+
+type variable struct {
+	name string
+	v    *val
+	// decl is where it is declared.
+	decl parse.Node
+}
+
+// A signal is how a list of nodes ended.
+type signal int
+
+const (
+	goOn signal = iota
+	breaks
+	continues
+	stops // the way ended
+)
+
+// decide takes a side of a fork: the planned one, or else that which holds, or
+// does not end the way.
+func (w *way) decide(f fork, yes, no bool, prefer side) side {
+	s := prefer
+	switch {
+	case !no:
+		s = holds
+	case !yes:
+		s = fails
+	case len(w.taken) < len(w.plan) && w.plan[len(w.taken)].fork == f:
+		s = w.plan[len(w.taken)].side
+	}
+	if yes && no {
+		w.come(f, s)
+	}
+	w.cover(f, s)
+	w.taken = append(w.taken, turning{f, s})
+	return s
+}
+
+// come plans a way that takes the other side, if none does yet.
+func (w *way) come(f fork, s side) {
+	other := turning{f, 1 - s}
+	if w.covered[other] || w.planned[other] {
+		return
+	}
+	w.planned[other] = true
+	plan := make([]turning, 0, len(w.taken)+1)
+	w.plans = append(w.plans, append(append(plan, w.taken...), other))
+}
+
+func (w *way) cover(f fork, s side) { w.covered[turning{f, s}] = true }
+
+// fork is the fork at a node.
+func (w *way) fork(n parse.Node) fork {
+	f := fork{node: n, site: w.frame.site}
+	if w.frame.site != nil && w.frame.root != nil {
+		f.dot = w.frame.root.typ
+	}
+	return f
+}
+
+// lookup finds a variable.
+func (f *frame) lookup(name string) *variable {
+	for i := len(f.vars) - 1; i >= 0; i-- {
+		if f.vars[i].name == name {
+			return &f.vars[i]
+		}
+	}
+	return nil
+}
+
+// scoped walks with the variables declared inside forgotten afterwards.
+func (w *way) scoped(walk func() signal) signal {
+	depth := len(w.frame.vars)
+	frame := w.frame
+	s := walk()
+	frame.vars = frame.vars[:depth]
+	return s
+}

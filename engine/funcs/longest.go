@@ -1,0 +1,150 @@
+package funcs
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// The functions here bound the characters of the text that a function gives;
+// -1 is unbounded.
+
+func most(n int) func([]Arg) int { return func([]Arg) int { return n } }
+
+// asLong is at most as long as the i-th argument.
+func asLong(i int) func([]Arg) int {
+	return func(args []Arg) int { return longestOf(args, i) }
+}
+
+func longestOf(args []Arg, i int) int {
+	switch {
+	case i >= len(args):
+		return -1
+	case args[i].Known:
+		return textLength(args[i].Value)
+	}
+	return args[i].Max
+}
+
+func textLength(v any) int {
+	out, err := appendText(nil, v, DefaultLimits)
+	if err != nil {
+		return -1
+	}
+	return utf8.RuneCount(out)
+}
+
+// knownCount is the number that an argument is; -1 if it is not known, or
+// negative.
+func knownCount(args []Arg, i int) int {
+	if i >= len(args) || !args[i].Known {
+		return -1
+	}
+	n, err := integer(args[i].Value)
+	if err != nil || n < 0 || n > 1<<30 {
+		return -1
+	}
+	return int(n)
+}
+
+// upTo is cut to a length; a negative one keeps as many from the end.
+func upTo(length, of int) func([]Arg) int {
+	return func(args []Arg) int {
+		longest := longestOf(args, of)
+		if length >= len(args) || !args[length].Known {
+			return longest
+		}
+		n, err := integer(args[length].Value)
+		if n = max(n, -n); err != nil || n < 0 || n > 1<<30 {
+			return longest
+		}
+		if longest < 0 {
+			return int(n)
+		}
+		return min(longest, int(n))
+	}
+}
+
+// longer is as long as the longer of two arguments.
+func longer(i, k int) func([]Arg) int {
+	return func(args []Arg) int {
+		a, b := longestOf(args, i), longestOf(args, k)
+		if a < 0 || b < 0 {
+			return -1
+		}
+		return max(a, b)
+	}
+}
+
+// joined is all arguments, with so many characters between them.
+func joined(between int) func([]Arg) int {
+	return func(args []Arg) int {
+		sum := between * max(0, len(args)-1)
+		for i := range args {
+			n := longestOf(args, i)
+			if n < 0 {
+				return -1
+			}
+			sum += n
+		}
+		return sum
+	}
+}
+
+func repeated(args []Arg) int {
+	n, each := knownCount(args, 0), longestOf(args, 1)
+	if n < 0 || each < 0 {
+		return -1
+	}
+	return times(n, each)
+}
+
+// replaced does not grow where what is put in is no longer.
+func replaced(args []Arg) int {
+	if len(args) < 3 || !args[0].Known {
+		return -1
+	}
+	from, to := longestOf(args, 0), longestOf(args, 1)
+	if from < 1 || to < 0 || to > from {
+		return -1
+	}
+	return longestOf(args, 2)
+}
+
+// encodedIn is an encoding that makes so many characters of so many bytes; a
+// character may take four bytes.
+func encodedIn(out, in int) func([]Arg) int {
+	return func(args []Arg) int {
+		n := longestOf(args, 0)
+		if n < 0 {
+			return -1
+		}
+		return (n*utf8.UTFMax + in - 1) / in * out
+	}
+}
+
+// longestInt is -9223372036854775808.
+const longestInt = 20
+
+// formatted is printf, where the format is known and has no flags or widths.
+func formatted(args []Arg) int {
+	if len(args) == 0 || !args[0].Known {
+		return -1
+	}
+	format, ok := args[0].Value.(string)
+	if !ok {
+		return -1
+	}
+	sum, known := 0, true
+	text, err := scan(format, make([]any, len(args)-1), func(spec string, verb rune, i int) {
+		n := longestOf(args, i+1)
+		if verb == 'd' {
+			n = longestInt
+		}
+		known = known && spec == "%" && strings.ContainsRune("svd", verb) && n >= 0
+		sum += n
+	})
+	if err != nil || !known {
+		return -1
+	}
+	return sum + utf8.RuneCountInString(text)
+}
