@@ -41,6 +41,7 @@ var layers = map[string][]string{
 	"golden":    {"api", "explain", "kind", "offline", "template"},
 	"explain":   {"api", "kind", "own", "ready", "render", "template"},
 	"scaffold":  {"api", "schema"},
+	"editor":    {"schema"},
 }
 
 // forTests are packages that only tests may import; what they may do is the
@@ -159,6 +160,7 @@ var pure = []string{
 	"api", "chart", "flow", "funcs", "kind", "own", "plan", "ready", "render", "rights", "rollout", "scaffold", "schema", "status", "template",
 }
 var pure = []string{"api", "funcs", "schema", "template", "flow", "kind", "render", "plan", "own", "ready", "exposure", "rights", "rollout", "status"}
+var pure = []string{"api", "editor", "funcs", "schema", "template", "flow", "kind", "render", "plan", "own", "ready", "rollout", "scaffold", "status"}
 
 // impure are imports that could tell two runs apart.
 var impure = []string{

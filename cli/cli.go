@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -79,8 +80,7 @@ func newRoot(started *bool) *cobra.Command {
 			return errors.New("a command is missing")
 		},
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newApprove(), newDiff(), newExplain(), newLint(), newNew(), newRBAC(), newRender(), newRun(), newTest(), newTree(), newVersion())
+	root.AddCommand(newApprove(), newDiff(), newExplain(), newLint(), newNew(), newRBAC(), newRender(), newRun(), newSchemas(), newTest(), newTree(), newVersion())
 	return root
 }
 

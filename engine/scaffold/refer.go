@@ -2,6 +2,7 @@ package scaffold
 
 import (
 	"cmp"
+	_ "embed" // for the labels
 	"fmt"
 	"regexp"
 	"slices"
@@ -107,12 +108,21 @@ func (w *making) reference(path []string, parent *node, value string, distinct b
 	return ""
 }
 
-// general are labels that say of what sort an object is, and not of which
-// resource.
-var general = []string{"app.kubernetes.io/name", "app.kubernetes.io/component", "app.kubernetes.io/part-of", "app.kubernetes.io/managed-by", "app.kubernetes.io/version"}
+// general are the recommended labels that say of what sort an object is, and
+// not of which resource; instanceLabel is the one that does. See
+// https://kubernetes.io/docs/concepts/overview/working-with-objects/common-labels/.
+var instanceLabel, general = recommended()
 
-// instances says whether every selector names the resource by the label that
-// is meant for it.
+//go:embed forms/labels.txt
+var recommendedLabels string
+
+func recommended() (instance string, others []string) {
+	all := strings.Fields(recommendedLabels)
+	return all[0], all[1:]
+}
+
+// instances says whether every selector by general labels names the resource
+// besides, by the label that is meant for it.
 func (w *making) instances() bool {
 	if w.stem == "" {
 		return false
@@ -122,7 +132,8 @@ func (w *making) instances() bool {
 		if inner := at(selector, "matchLabels"); inner != nil {
 			selector = inner
 		}
-		if selector != nil && text(selector, "app.kubernetes.io/instance") != w.stem {
+		sorted := slices.ContainsFunc(general, func(key string) bool { return index(selector, key) >= 0 })
+		if sorted && text(selector, instanceLabel) != w.stem {
 			return false
 		}
 	}
@@ -185,6 +196,6 @@ func (w *making) warnSelector(m *manifest) {
 	pairs(selector, func(_ string, v *node) { told = told || w.tokens.in(v.Value) })
 	if !told {
 		w.draft.Note(fmt.Sprintf("%s: its selector does not name the resource, so two of them in one namespace would select each other's Pods: "+
-			"add a label such as `app.kubernetes.io/instance: {{ .metadata.name }}` there, and to the Pods", m))
+			"add a label such as `%s: {{ .metadata.name }}` there, and to the Pods", m, instanceLabel))
 	}
 }

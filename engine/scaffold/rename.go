@@ -26,7 +26,7 @@ func stem(all []*manifest) string {
 			continue
 		}
 		names++
-		instance[text(m.node, "metadata", "labels", "app.kubernetes.io/instance")] = true
+		instance[text(m.node, "metadata", "labels", instanceLabel)] = true
 		for i, c := range m.name + "-" {
 			if c == '-' && i > 0 {
 				counts[m.name[:i]]++
