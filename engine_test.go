@@ -30,6 +30,7 @@ var layers = map[string][]string{
 	"rollout":   {},
 	"reconcile": {"api", "apply", "kind", "observe", "own", "plan", "ready", "render", "schema", "status", "template"},
 	"operator":  {"api", "apply", "folder", "kind", "observe", "plan", "ready", "reconcile", "rollout", "schema", "status", "template"},
+	"chart":     {"folder", "funcs", "kind", "schema", "template"},
 	"offline":   {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
 	"scaffold":  {"api", "schema"},
 }
@@ -146,7 +147,7 @@ func isWrite(object types.Object) bool {
 }
 
 // pure are the packages that are functions from values to values.
-var pure = []string{"api", "funcs", "schema", "template", "kind", "render", "plan", "own", "ready", "rollout", "scaffold", "status"}
+var pure = []string{"api", "chart", "funcs", "schema", "template", "kind", "render", "plan", "own", "ready", "rollout", "scaffold", "status"}
 
 // impure are imports that could tell two runs apart.
 var impure = []string{

@@ -9,24 +9,18 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	sigsyaml "sigs.k8s.io/yaml"
-
-	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 // addSchema writes the CRD, an example and the resource of a golden case.
 func (v *conversion) addSchema(dir string, u *use) error {
 	spec := v.specShape(u)
+	crd, err := v.accepted(spec)
+	if err != nil {
+		return err
+	}
+	v.add(path.Join("crds", v.target.Name()+".yaml"), crd)
 	example := shape{}
 	demand(spec, u, example)
-	crd, err := sigsyaml.Marshal(v.crd(spec))
-	if err != nil {
-		return fmt.Errorf("writing the CRD: %w", err)
-	}
-	file := path.Join("crds", v.target.Name()+".yaml")
-	if _, err := schema.Parse(file, crd); err != nil {
-		return fmt.Errorf("making a schema of the chart's values: %w", err)
-	}
-	v.add(file, crd)
 	resource, err := v.resource(example)
 	if err != nil {
 		return err
@@ -59,7 +53,7 @@ func (v *conversion) specShape(u *use) shape {
 		v.note(Note{File: "values.yaml", What: strings.Join(f.dropped, ", "), Do: "left out: no template that was carried over reads it"})
 	}
 	spec["description"] = "What is wanted."
-	settle(spec)
+	v.noteSecrets(spec, "")
 	return spec
 }
 
@@ -177,7 +171,16 @@ func sample(s shape) any {
 	case "boolean":
 		return true
 	case "array":
-		return []any{}
+		least, _ := s["minItems"].(float64)
+		list := []any{}
+		for range int(least) {
+			list = append(list, sample(asMap(s["items"])))
+		}
+		return list
+	case "object":
+		into := shape{}
+		demand(s, nil, into)
+		return into
 	}
 	return "example"
 }

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -20,8 +21,14 @@ func anything() shape { return shape{openKey: true, "nullable": true} }
 // An inferrer makes shapes of values.yaml.
 type inferrer struct {
 	params map[string]string
-	// read decides what of values.yaml is there at all.
+	// dropped are the values that nothing reads, as paths.
 	dropped []string
+}
+
+func (f *inferrer) drop(path string) {
+	if !slices.Contains(f.dropped, path) {
+		f.dropped = append(f.dropped, path)
+	}
 }
 
 // object is the shape of a map of values with what templates read of it; whole
@@ -38,7 +45,7 @@ func (f *inferrer) object(n *yaml.Node, u *use, path string, whole bool) shape {
 		}
 		below := u.at(key.Value, whole)
 		if below == nil {
-			f.dropped = append(f.dropped, at)
+			f.drop(at)
 			continue
 		}
 		s := f.value(key.Value, value, below, at)
@@ -56,7 +63,7 @@ func (f *inferrer) object(n *yaml.Node, u *use, path string, whole bool) shape {
 	if len(props) > 0 {
 		s["properties"] = props
 	}
-	if whole || u.items != nil || len(props) == 0 {
+	if whole || u.items != nil || len(props) == 0 && path != "" {
 		s[openKey] = true
 	}
 	return s
@@ -83,7 +90,10 @@ func (f *inferrer) plain(name string, n *yaml.Node, u *use, path string) shape {
 	case yaml.MappingNode:
 		return f.object(n, u, path, false)
 	case yaml.SequenceNode:
-		return shape{"type": "array", "items": items(n, u.item()), "default": plainValue(n)}
+		item := f.items(n, u.item(), path+"[]")
+		s := shape{"type": "array", "items": item}
+		s["default"] = pruned(plainValue(n), s)
+		return s
 	}
 	return scalar(name, n, u)
 }
@@ -135,10 +145,10 @@ func scalar(name string, n *yaml.Node, u *use) shape {
 
 // items is the shape of the items of a list: of maps the fields of all of
 // them, without defaults.
-func items(n *yaml.Node, u *use) shape {
+func (f *inferrer) items(n *yaml.Node, u *use, path string) shape {
 	var all shape
 	for _, item := range n.Content {
-		s := itemShape("", resolved(item), u)
+		s := f.itemShape("", resolved(item), u, path)
 		if all == nil {
 			all = s
 			continue
@@ -152,7 +162,7 @@ func items(n *yaml.Node, u *use) shape {
 }
 
 // itemShape is the shape of one item, or of a part of it.
-func itemShape(name string, n *yaml.Node, u *use) shape {
+func (f *inferrer) itemShape(name string, n *yaml.Node, u *use, path string) shape {
 	if s := knownShape(name, n.Kind); s != nil {
 		return s
 	}
@@ -161,7 +171,12 @@ func itemShape(name string, n *yaml.Node, u *use) shape {
 		props := shape{}
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := n.Content[i].Value
-			props[key] = itemShape(key, resolved(n.Content[i+1]), u.field(key))
+			below := u.at(key, u.whole)
+			if below == nil {
+				f.drop(path + "." + key)
+				continue
+			}
+			props[key] = f.itemShape(key, resolved(n.Content[i+1]), below, path+"."+key)
 		}
 		for _, key := range sortedKeys(u.fields) {
 			if props[key] == nil {
@@ -177,7 +192,7 @@ func itemShape(name string, n *yaml.Node, u *use) shape {
 		}
 		return s
 	case yaml.SequenceNode:
-		return shape{"type": "array", "items": items(n, u.item())}
+		return shape{"type": "array", "items": f.items(n, u.item(), path+"[]")}
 	}
 	s := scalar(name, n, u)
 	delete(s, "default")

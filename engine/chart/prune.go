@@ -11,6 +11,8 @@ type define struct {
 	source *source
 	tree   *parse.Tree
 	block  block
+	// dropped: nothing calls it.
+	dropped bool
 }
 
 // parse reads all templates and finds their defines. Of several of one name
@@ -50,7 +52,7 @@ func (s *source) plainTexts() error {
 }
 
 func (v *conversion) declare(s *source, name string) {
-	d := &define{s, s.defines[name], s.blockOf(name)}
+	d := &define{source: s, tree: s.defines[name], block: s.blockOf(name)}
 	if before := v.defines[name]; before != nil && d.block != nil {
 		before.source.deleteBlock(before.block)
 		v.note(Note{File: before.source.name, Line: before.source.line(before.block[0].from), What: "the define " + name,
@@ -117,6 +119,7 @@ func (v *conversion) prune() {
 	for name, d := range v.defines {
 		if !called[name] && d.block != nil && d.block[0].word == "define" {
 			d.source.deleteBlock(d.block)
+			d.dropped = true
 		}
 	}
 }
