@@ -14,25 +14,26 @@ import (
 // layers says what each package under engine/ may import of the others. A new
 // package needs a line here, and a place in docs/architecture.md.
 var layers = map[string][]string{
-	"api":       {},
-	"funcs":     {},
-	"schema":    {},
-	"folder":    {},
-	"own":       {},
-	"ready":     {},
-	"status":    {},
-	"template":  {"api", "funcs", "schema"},
-	"kind":      {"api", "folder", "schema", "template"},
-	"render":    {"api", "kind", "schema", "template"},
-	"observe":   {"api"},
-	"plan":      {"api", "kind", "observe", "own", "render"},
-	"apply":     {"api", "observe"},
-	"rollout":   {},
-	"reconcile": {"api", "apply", "kind", "observe", "own", "plan", "ready", "render", "schema", "status", "template"},
-	"operator":  {"api", "apply", "folder", "kind", "observe", "plan", "ready", "reconcile", "rollout", "schema", "status", "template"},
-	"chart":     {"folder", "funcs", "kind", "schema", "template"},
-	"offline":   {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
-	"scaffold":  {"api", "schema"},
+	"api":        {},
+	"funcs":      {},
+	"schema":     {},
+	"folder":     {},
+	"own":        {},
+	"ready":      {},
+	"status":     {},
+	"template":   {"api", "funcs", "schema"},
+	"kind":       {"api", "folder", "schema", "template"},
+	"render":     {"api", "kind", "schema", "template"},
+	"observe":    {"api"},
+	"plan":       {"api", "kind", "observe", "own", "render"},
+	"apply":      {"api", "observe"},
+	"rollout":    {},
+	"reconcile":  {"api", "apply", "kind", "observe", "own", "plan", "ready", "render", "schema", "status", "template"},
+	"operator":   {"api", "apply", "folder", "kind", "observe", "plan", "ready", "reconcile", "rollout", "schema", "status", "template"},
+	"offline":    {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
+	"chart":      {"folder", "funcs", "kind", "schema", "template"},
+	"scaffold":   {"api", "schema"},
+	"jsonschema": {"schema"},
 }
 
 // forTests are packages that only tests may import; what they may do is the
@@ -147,7 +148,7 @@ func isWrite(object types.Object) bool {
 }
 
 // pure are the packages that are functions from values to values.
-var pure = []string{"api", "chart", "funcs", "schema", "template", "kind", "render", "plan", "own", "ready", "rollout", "scaffold", "status"}
+var pure = []string{"api", "chart", "funcs", "jsonschema", "schema", "template", "kind", "render", "plan", "own", "ready", "rollout", "scaffold", "status"}
 
 // impure are imports that could tell two runs apart.
 var impure = []string{

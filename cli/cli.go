@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -60,8 +61,9 @@ func newRoot(started *bool) *cobra.Command {
 			return errors.New("a command is missing")
 		},
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newApprove(), newNew(), newRun(), newRender(), newTest(), newVersion())
+	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: program(os.Args[0])}
+	root.AddCommand(newApprove(), newNew(), newRun(), newRender(), newSchemas(), newTest(), newVersion())
+	completable(root)
 	return root
 }
 

@@ -12,11 +12,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain lets scripts run the real command line as "jacquard".
+// TestMain lets scripts run the real command line as "jacquard", and as a plugin
+// of kubectl.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"jacquard": func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
-	})
+	run := func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+	testscript.Main(m, map[string]func(){"jacquard": run, plugin: run})
 }
 
 // TestScripts runs testdata/script. Each script works in a root of its own that

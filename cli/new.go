@@ -42,7 +42,7 @@ Nothing is ever overwritten.`,
   jacquard new Shop --group example.com --from-manifests shop/*.yaml
   jacquard new Shop --group example.com --from-chart charts/shop
   kubectl get deployment,service -o yaml | jacquard new Shop --group example.com --from-manifests -`,
-		Args: func(cmd *cobra.Command, args []string) error { return o.check(args) },
+		Args: func(cmd *cobra.Command, args []string) error { return errors.Join(oneWay(cmd), o.check(args)) },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, args)
 		},
@@ -58,8 +58,25 @@ Nothing is ever overwritten.`,
 	flags.StringVar(&o.example, "example", "", "with --from-crd: file of a resource to take as the example")
 	flags.StringArrayVar(&o.manifests, "from-manifests", nil, "file or directory of manifests that become templates")
 	flags.StringVar(&o.chart, "from-chart", "", "directory of a Helm chart that becomes a kind")
-	cmd.MarkFlagsMutuallyExclusive("deployment", "from-crd", "from-manifests", "from-chart")
 	return cmd
+}
+
+// ways are the flags that say what the kind is made of.
+var ways = []string{"deployment", "from-crd", "from-manifests", "from-chart"}
+
+// oneWay refuses two ways to make a kind at once.
+func oneWay(cmd *cobra.Command) error {
+	first := ""
+	for _, way := range ways {
+		switch {
+		case !cmd.Flags().Changed(way):
+		case first != "":
+			return fmt.Errorf("--%s and --%s exclude each other", first, way)
+		default:
+			first = way
+		}
+	}
+	return nil
 }
 
 // check refuses command lines that say too much or too little.

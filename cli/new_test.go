@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,6 +49,63 @@ func TestManifestsOfShippedKinds(t *testing.T) {
 			}
 			again(t, []byte(rendered))
 		})
+	}
+}
+
+// TestManifestsOfAnApplication: a whole application becomes a kind. Its Secret
+// and its own Namespace are left out, and a value that looks like a secret is
+// asked for; everything else comes out again.
+func TestManifestsOfAnApplication(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("testdata", "manifests", "shop.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	said := runs(t, string(data), "new", "Shop", "--group", "example.com", "--from-manifests", "-")
+	for _, note := range []string{"Namespace shop: it is left out", "Secret shop-db: its data", "API_TOKEN looks like a secret", "PersistentVolumeClaim shop-uploads: it is kept", "ClusterRoleBinding shop-metrics: it lives in no namespace"} {
+		if !strings.Contains(said, note) {
+			t.Errorf("jacquard new does not say %q:\n%s", note, said)
+		}
+	}
+	var want []string
+	for _, object := range objectsOf(t, strings.ReplaceAll(string(data), "abc123", "change-me")) {
+		if !strings.Contains(object, "\nkind: Namespace\n") && !strings.Contains(object, "\nkind: Secret\n") {
+			want = append(want, strings.Replace(object, "  name: shop-metrics\n  namespace: default\n", "  name: shop-metrics\n", 1))
+		}
+	}
+	got := objectsOf(t, runs(t, "", "render", "examples/shops.example.com.yaml"))
+	for i, object := range got {
+		got[i] = strings.Replace(object, "  name: shop-metrics\n  namespace: default\n", "  name: shop-metrics\n", 1)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("other objects come out (-manifests +rendered):\n%s", diff)
+	}
+	everything(t, func(file, text string) {
+		if strings.Contains(text, "hunter2") || strings.Contains(text, "abc123") {
+			t.Errorf("%s holds a secret", file)
+		}
+	})
+	another := runs(t, "", "render", "templates/shops.example.com/tests/another/cr.yaml")
+	for _, bad := range []string{"\n  name: shop\n", "shop-db.", "app: shop-db"} {
+		if strings.Contains(another, bad) {
+			t.Errorf("another Shop still says %q:\n%s", bad, another)
+		}
+	}
+}
+
+// everything calls f for each file below the present directory.
+func everything(t *testing.T, f func(file, text string)) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(file)
+		f(file, string(data))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 var (
 	chartLine   = regexp.MustCompile(`(?m)^[ \t]*["']?helm\.sh/(?:chart|hook[a-z-]*)["']?:[^\n]*(?:\n|$)`)
-	helmLine    = regexp.MustCompile(`(?m)^[ \t]*["']?(?:app\.kubernetes\.io/managed-by|heritage)["']?:[ \t]*["']?(Helm|Tiller)["']?[ \t]*$`)
+	helmLine    = regexp.MustCompile(`(?m)^[ \t]*["']?(?:[a-z]+\.kubernetes\.io/managed-by|heritage)["']?:[ \t]*["']?(Helm|Tiller)["']?[ \t]*$`)
 	policyLine  = regexp.MustCompile(`(?m)^[ \t]*(["']?helm\.sh/resource-policy["']?:[ \t]*["']?keep["']?)[ \t]*$`)
 	computedAPI = regexp.MustCompile(`(?m)^apiVersion:[ \t]*(["']?\{\{[^\n]*\}\}["']?)[ \t]*$`)
 )

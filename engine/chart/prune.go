@@ -92,12 +92,12 @@ func (s *source) deleteBlock(b block) {
 // prune takes out the defines that nothing calls any more.
 func (v *conversion) prune() {
 	called := map[string]bool{}
-	any := false
+	computes := false
 	var follow func(list parse.Node)
 	trees := v.resulting()
 	follow = func(n parse.Node) {
 		names, computed := calls(n)
-		any = any || computed
+		computes = computes || computed
 		for _, name := range names {
 			if called[name] {
 				continue
@@ -113,7 +113,7 @@ func (v *conversion) prune() {
 			follow(tree.Root)
 		}
 	}
-	if any { // a computed name may be that of any define
+	if computes { // a computed name may be that of any define
 		return
 	}
 	for name, d := range v.defines {

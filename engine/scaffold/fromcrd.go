@@ -2,7 +2,6 @@ package scaffold
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -80,34 +79,6 @@ func choose(source Source, which string) (*schema.CRD, string, error) {
 		return nil, "", fmt.Errorf("%s: it holds several CRDs: say which one: %s", source.Name, strings.Join(names, ", "))
 	}
 	return found, text, nil
-}
-
-// exampleOf makes a resource that the schema allows.
-func exampleOf(crd *schema.CRD, version *schema.Version, root *props) ([]byte, error) {
-	object := map[string]any{}
-	if said, is := sample(root).(map[string]any); is {
-		object = said
-	}
-	delete(object, "status")
-	gvk := version.GroupVersionKind()
-	object["apiVersion"], object["kind"] = gvk.GroupVersion().String(), gvk.Kind
-	object["metadata"] = map[string]any{"name": crd.Singular + "-example"}
-	text, err := ordered(object)
-	if err != nil {
-		return nil, fmt.Errorf("printing the example: %w", err)
-	}
-	if crd.Namespaced {
-		object["metadata"].(map[string]any)["namespace"] = "default"
-	}
-	version.Default(object)
-	if faults := version.Validate(object); len(faults) > 0 {
-		errs := []error{fmt.Errorf("making an example of %s: what the schema asks for was not found out: write one, and give it with --example FILE", gvk.Kind)}
-		for _, fault := range faults {
-			errs = append(errs, errors.New("  "+schema.Describe(fault)))
-		}
-		return nil, errors.Join(errs...)
-	}
-	return text, nil
 }
 
 // ordered prints an object as people write it.

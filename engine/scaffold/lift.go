@@ -43,6 +43,7 @@ func (w *making) lift() {
 			w.liftWorkload(m)
 		}
 	}
+	w.liftBackends()
 	for _, m := range w.all {
 		if m.patch {
 			continue
@@ -55,6 +56,19 @@ func (w *making) lift() {
 		default:
 			w.liftOther(m)
 		}
+	}
+	w.followHosts()
+}
+
+// followHosts lets other texts that are the name of a host follow the field
+// that it was lifted into, such as the names of a certificate.
+func (w *making) followHosts() {
+	for _, m := range w.all {
+		withParents(m.node, func(path []string, _, n *node) {
+			if action := w.refs["host/"+n.Value]; action != "" && !m.patch && path[0] != "metadata" {
+				w.tokens.set(n, action)
+			}
+		})
 	}
 }
 
@@ -232,6 +246,9 @@ func (w *making) liftOther(m *manifest) {
 
 func (w *making) liftHost(n *node, group []string) {
 	if n != nil && n.Kind == yamlv3.ScalarNode {
-		w.one(n, group, field{name: "host", note: "The name of the host.", schema: textType(1), shown: true})
+		name := n.Value
+		if action := w.one(n, group, field{name: "host", note: "The name of the host.", schema: textType(1), shown: true}); action != "" {
+			w.refs["host/"+name] = action
+		}
 	}
 }

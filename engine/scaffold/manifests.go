@@ -31,6 +31,10 @@ type making struct {
 	// ports are the actions that give the port of a workload, by the manifest
 	// and number.
 	ports map[*manifest]map[int64]string
+	// fronts are the actions that give the ports of Services.
+	fronts map[fronted]string
+	// backends are where manifests say the ports of Services.
+	backends []backend
 }
 
 // FromManifests makes a kind whose resources make what the manifests say. What
@@ -46,6 +50,7 @@ func FromManifests(n Names, sources []Source) (*Draft, error) {
 	}
 	w := &making{names: n, draft: NewDraft(n.Name()), all: all, spec: &field{name: "spec", note: "What is wanted."}}
 	w.refs, w.ports = map[string]string{}, map[*manifest]map[int64]string{}
+	w.fronts = map[fronted]string{}
 	w.tokens.init(sources)
 	if err := w.sift(); err != nil {
 		return nil, err

@@ -16,11 +16,12 @@ var firstKeys = []string{
 // lastKeys come after all others.
 var lastKeys = []string{"template", "volumeClaimTemplates", "volumes", "data", "binaryData", "status"}
 
-// inOrder puts the keys of all maps below a node into the order in which
-// people write them; the others stand between, as they are.
+// inOrder puts the keys of a document, of all metadata and of containers into
+// the order in which people write them; the others stand between, as they are.
 func inOrder(n *node) *node {
-	walk(n, nil, func(_ []string, n *node) {
-		if n.Kind != yamlv3.MappingNode {
+	walk(n, nil, func(path []string, n *node) {
+		known := len(path) == 0 || path[len(path)-1] == "metadata" || index(n, "image") >= 0
+		if n.Kind != yamlv3.MappingNode || !known {
 			return
 		}
 		var entries [][2]*node

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	yamlv3 "go.yaml.in/yaml/v3"
 )
 
 // abbreviations are other words for kinds that names end in.
@@ -30,7 +32,36 @@ func (w *making) relate() {
 	}
 	for _, m := range w.all {
 		m.group = w.groupOf(m)
+		w.findBackends(m)
 	}
+}
+
+// A backend is where a manifest says by number a port of a Service.
+type backend struct {
+	service *manifest
+	port    *node
+}
+
+// findBackends finds the ports of Services that a manifest leads to.
+func (w *making) findBackends(m *manifest) {
+	walk(m.node, nil, func(path []string, n *node) {
+		if len(path) == 0 || n.Kind != yamlv3.MappingNode {
+			return
+		}
+		to := at(n, "port")
+		switch path[len(path)-1] {
+		case "service":
+			to = at(n, "port", "number")
+		case "backendRefs":
+		default:
+			return
+		}
+		for _, other := range w.all {
+			if to != nil && other.gvk.Kind == "Service" && other.gvk.Group == "" && other.name == text(n, "name") {
+				w.backends = append(w.backends, backend{other, to})
+			}
+		}
+	})
 }
 
 // groupOf is the group of the spec that holds what is lifted out of a manifest:

@@ -63,7 +63,7 @@ func (w *making) selected(selector *node) []*manifest {
 }
 
 // workloadOf is the one workload that a manifest is about: that a Service or a
-// budget selects, or an autoscaler scales; itself, if it is one; else nil.
+// policy selects, or an autoscaler scales; itself, if it is one; else nil.
 func (w *making) workloadOf(m *manifest) *manifest {
 	var found []*manifest
 	target := at(m.node, "spec", "scaleTargetRef")
@@ -77,6 +77,8 @@ func (w *making) workloadOf(m *manifest) *manifest {
 		})
 	case m.gvk.Kind == "Service" && m.gvk.Group == "":
 		found = w.selected(at(m.node, "spec", "selector"))
+	case m.gvk.Kind == "NetworkPolicy":
+		found = w.selected(at(m.node, "spec", "podSelector", "matchLabels"))
 	case m.gvk.Kind == "PodDisruptionBudget":
 		found = w.selected(at(m.node, "spec", "selector", "matchLabels"))
 	}

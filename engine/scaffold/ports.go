@@ -28,6 +28,12 @@ func (w *making) keepPort(m *manifest, number int64, action string) {
 	w.ports[m][number] = action
 }
 
+// A fronted is a port under which Services offer a workload.
+type fronted struct {
+	workload *manifest
+	port     int64
+}
+
 // liftPort lifts one of some ports: under the name one if it is the only one,
 // else in a group many under its own name.
 func (w *making) liftPort(n *node, group []string, one string, among []*node) string {
@@ -54,11 +60,16 @@ func (w *making) liftService(m *manifest) {
 	for _, p := range all {
 		n := at(p, "port")
 		number := port(n)
-		if action := w.portAction(about, number); action != "" {
-			w.tokens.set(n, action) // of another Service of the same Pods
-			continue
+		front := fronted{about, number}
+		if about == nil || w.fronts[front] == "" {
+			w.fronts[front] = w.liftPort(n, group, "port", all)
+		} else { // another Service of the same Pods
+			w.tokens.set(n, w.fronts[front])
 		}
-		w.keepPort(about, number, w.liftPort(n, group, "port", all))
+		w.keepPort(m, number, w.fronts[front])
+		if at(p, "targetPort") == nil {
+			w.keepPort(about, number, w.fronts[front])
+		}
 		if node := at(p, "nodePort"); node != nil {
 			w.one(node, group, field{name: camel(text(p, "name"), "nodePort"), note: "The port of every node; no two resources may have the same.",
 				schema: wholeType(1, 65535), required: true})
@@ -71,7 +82,8 @@ func (w *making) liftService(m *manifest) {
 }
 
 // liftContainerPorts lifts the ports of a container, and lets its probes
-// follow them. A port that a Service has too is the same field.
+// follow them. A port to which a Service leads without saying so is the same
+// field as the Service's; others are not, for the image decides about them.
 func (w *making) liftContainerPorts(m *manifest, c *node, group []string) {
 	own := map[int64]string{}
 	all := items(c, "ports")
@@ -108,6 +120,28 @@ func (w *making) containerPort(m *manifest) string {
 		}
 	}
 	return "port"
+}
+
+// liftBackends lets what leads to a Service follow its ports, and policies
+// those of the Pods.
+func (w *making) liftBackends() {
+	for _, b := range w.backends {
+		if action := w.portAction(b.service, port(b.port)); action != "" {
+			w.tokens.set(b.port, action)
+		}
+	}
+	for _, m := range w.all {
+		if m.gvk.Kind != "NetworkPolicy" || m.about == nil {
+			continue
+		}
+		for _, rule := range items(m.node, "spec", "ingress") {
+			for _, p := range items(rule, "ports") {
+				if action := w.portAction(m.about, port(at(p, "port"))); action != "" {
+					w.tokens.set(at(p, "port"), action)
+				}
+			}
+		}
+	}
 }
 
 // liftTargets lets the targets of a Service follow the ports of the Pods.

@@ -69,8 +69,21 @@ func (t *tokens) literal(root *node) {
 // private are characters that templates write as escapes.
 func private(r rune) bool { return r >= 0xE000 && r <= 0xF8FF }
 
+// unflow sets maps and lists in braces that hold actions on lines of their own,
+// where they can be read.
+func (t *tokens) unflow(root *node) {
+	walk(root, nil, func(_ []string, n *node) {
+		holds := false
+		walk(n, nil, func(_ []string, inner *node) { holds = holds || inner.Kind == yamlv3.ScalarNode && t.in(inner.Value) })
+		if holds {
+			n.Style &^= yamlv3.FlowStyle
+		}
+	})
+}
+
 // template prints a manifest as a template.
 func (t *tokens) template(root *node) (string, error) {
+	t.unflow(root)
 	text, err := encode(root)
 	if err != nil {
 		return "", err

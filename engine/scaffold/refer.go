@@ -111,8 +111,8 @@ func (w *making) reference(path []string, parent *node, value string, distinct b
 // resource.
 var general = []string{"app.kubernetes.io/name", "app.kubernetes.io/component", "app.kubernetes.io/part-of", "app.kubernetes.io/managed-by", "app.kubernetes.io/version"}
 
-// instances says whether every selector names the resource by the label that
-// is meant for it.
+// instances says whether every selector by general labels names the resource
+// besides, by the label that is meant for it.
 func (w *making) instances() bool {
 	if w.stem == "" {
 		return false
@@ -122,7 +122,8 @@ func (w *making) instances() bool {
 		if inner := at(selector, "matchLabels"); inner != nil {
 			selector = inner
 		}
-		if selector != nil && text(selector, "app.kubernetes.io/instance") != w.stem {
+		sorted := slices.ContainsFunc(general, func(key string) bool { return index(selector, key) >= 0 })
+		if sorted && text(selector, "app.kubernetes.io/instance") != w.stem {
 			return false
 		}
 	}

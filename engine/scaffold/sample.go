@@ -162,6 +162,9 @@ func another(v any, p *props, i int64) any {
 // sampleMap has the fields that there must be and that no default fills in.
 func sampleMap(p *props) any {
 	v := map[string]any{}
+	if p.XEmbeddedResource {
+		v["apiVersion"], v["kind"], v["metadata"] = "v1", "ConfigMap", map[string]any{"name": "example"}
+	}
 	for _, name := range wanted(p) {
 		if field, known := p.Properties[name]; known && field.Default == nil {
 			v[name] = sample(&field)
