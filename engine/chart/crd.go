@@ -52,6 +52,9 @@ func (v *conversion) specShape(u *use) shape {
 	if len(f.dropped) > 0 {
 		v.note(Note{File: "values.yaml", What: strings.Join(f.dropped, ", "), Do: "left out: no template that was carried over reads it"})
 	}
+	if len(f.demanded) > 0 {
+		v.note(Note{File: "values.yaml", What: strings.Join(f.demanded, ", "), Do: "required in each item, since a template prints it without asking whether it is there"})
+	}
 	spec["description"] = "What is wanted."
 	v.noteSecrets(spec, "")
 	return spec
@@ -194,6 +197,9 @@ func (v *conversion) crd(spec shape) shape {
 			"apiVersion": shape{"type": "string"}, "kind": shape{"type": "string"}, "metadata": shape{"type": "object"},
 			"spec": spec, "status": statusShape(),
 		},
+		"x-kubernetes-validations": []any{shape{
+			"rule": "self.metadata.name.size() <= 53", "message": "metadata.name: at most 53 characters, as the chart's templates count on",
+		}},
 	}
 	if spec["default"] == nil {
 		root["required"] = []any{"spec"}

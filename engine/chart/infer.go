@@ -23,6 +23,8 @@ type inferrer struct {
 	params map[string]string
 	// dropped are the values that nothing reads, as paths.
 	dropped []string
+	// demanded are the fields of items that are required now, as paths.
+	demanded []string
 }
 
 func (f *inferrer) drop(path string) {
@@ -84,6 +86,7 @@ func (f *inferrer) plain(name string, n *yaml.Node, u *use, path string) shape {
 		if n.Kind != yaml.ScalarNode || n.Tag != "!!null" {
 			s["default"] = plainValue(n)
 		}
+		unread(s, u)
 		return s
 	}
 	switch n.Kind {
@@ -96,6 +99,21 @@ func (f *inferrer) plain(name string, n *yaml.Node, u *use, path string) shape {
 		return s
 	}
 	return scalar(name, n, u)
+}
+
+// unread takes out of a well-known list of objects what templates do not read.
+func unread(s shape, u *use) {
+	item := asMap(s["items"])
+	if u.items == nil || len(u.items.fields) == 0 || u.whole || u.items.whole {
+		return
+	}
+	delete(item, openKey)
+	for name := range asMap(item["properties"]) {
+		if u.items.fields[name] == nil {
+			delete(asMap(item["properties"]), name)
+		}
+	}
+	s["default"] = pruned(s["default"], s)
 }
 
 // absent is the shape of what templates read and values.yaml does not have.
@@ -156,9 +174,55 @@ func (f *inferrer) items(n *yaml.Node, u *use, path string) shape {
 		all = united(all, s)
 	}
 	if all == nil {
+		return f.unseen(u, path)
+	}
+	f.demand(all, n.Content, u, path)
+	return all
+}
+
+// unseen is the shape of the items of an empty list: what templates make of
+// them.
+func (f *inferrer) unseen(u *use, path string) shape {
+	switch {
+	case u.whole && !u.structured && len(u.fields) == 0 && u.items == nil:
+		return shape{eitherKey: true}
+	case len(u.fields) == 0 || u.structured || u.items != nil:
 		return shape{openKey: true}
 	}
-	return all
+	props := shape{}
+	for _, name := range sortedKeys(u.fields) {
+		below := u.fields[name]
+		props[name] = absent(name, below)
+		if below.items != nil && len(below.fields) == 0 && !below.structured {
+			props[name] = shape{"type": "array", "items": f.unseen(below.items, path+"."+name+"[]")}
+		}
+	}
+	s := shape{"type": "object", "properties": props}
+	f.demand(s, nil, u, path)
+	return s
+}
+
+// demand requires of the items of a list what templates print without asking
+// whether it is there, if all items of values.yaml have it: and at least one
+// item of what they go over so.
+func (f *inferrer) demand(s shape, all []*yaml.Node, u *use, path string) {
+	for _, name := range sortedKeys(asMap(s["properties"])) {
+		below, p := u.fields[name], asMap(asMap(s["properties"])[name])
+		lacks := slices.ContainsFunc(all, func(item *yaml.Node) bool { return nodeAt(item, []string{name}) == nil })
+		if below == nil || below.tested || below.structured || lacks || !below.whole && (below.items == nil || len(all) == 0) {
+			continue
+		}
+		if below.items != nil && p["type"] == "array" {
+			p["minItems"] = int64(1)
+		}
+		delete(p, "nullable")
+		if p[openKey] == true && p["type"] == nil {
+			delete(p, openKey)
+			p[eitherKey] = true
+		}
+		require(s, name)
+		f.demanded = append(f.demanded, path+"."+name)
+	}
 }
 
 // itemShape is the shape of one item, or of a part of it.

@@ -47,6 +47,7 @@ func (r *rewriter) list(list *parse.ListNode) {
 			r.branch(&n.BranchNode)
 		case *parse.RangeNode:
 			r.branch(&n.BranchNode)
+			r.guardRange(n)
 		case *parse.TemplateNode:
 			r.pipe(n.Pipe)
 		}
