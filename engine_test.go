@@ -42,6 +42,26 @@ var layers = map[string][]string{
 	"explain":   {"api", "kind", "own", "ready", "render", "template"},
 	"scaffold":  {"api", "schema"},
 	"editor":    {"schema"},
+	"api":        {},
+	"funcs":      {},
+	"schema":     {},
+	"folder":     {},
+	"own":        {},
+	"ready":      {},
+	"status":     {},
+	"template":   {"api", "funcs", "schema"},
+	"kind":       {"api", "folder", "schema", "template"},
+	"render":     {"api", "kind", "schema", "template"},
+	"observe":    {"api"},
+	"plan":       {"api", "kind", "observe", "own", "render"},
+	"apply":      {"api", "observe"},
+	"rollout":    {},
+	"reconcile":  {"api", "apply", "kind", "observe", "own", "plan", "ready", "render", "schema", "status", "template"},
+	"operator":   {"api", "apply", "folder", "kind", "observe", "plan", "ready", "reconcile", "rollout", "schema", "status", "template"},
+	"offline":    {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
+	"chart":      {"folder", "funcs", "kind", "schema", "template"},
+	"scaffold":   {"api", "schema"},
+	"jsonschema": {"schema"},
 }
 
 // forTests are packages that only tests may import; what they may do is the
@@ -161,6 +181,7 @@ var pure = []string{
 }
 var pure = []string{"api", "funcs", "schema", "template", "flow", "kind", "render", "plan", "own", "ready", "exposure", "rights", "rollout", "status"}
 var pure = []string{"api", "editor", "funcs", "schema", "template", "flow", "kind", "render", "plan", "own", "ready", "rollout", "scaffold", "status"}
+var pure = []string{"api", "chart", "funcs", "jsonschema", "schema", "template", "kind", "render", "plan", "own", "ready", "rollout", "scaffold", "status"}
 
 // impure are imports that could tell two runs apart.
 var impure = []string{

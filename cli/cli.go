@@ -80,7 +80,10 @@ func newRoot(started *bool) *cobra.Command {
 			return errors.New("a command is missing")
 		},
 	}
-	root.AddCommand(newApprove(), newDiff(), newExplain(), newLint(), newNew(), newRBAC(), newRender(), newRun(), newSchemas(), newTest(), newTree(), newVersion())
+	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: program(os.Args[0])}
+	root.AddCommand(newApprove(), newDiff(), newExplain(), newLint(), newNew(), newRBAC(),
+		newRender(), newRun(), newSchemas(), newTest(), newTree(), newVersion())
+	completable(root)
 	return root
 }
 

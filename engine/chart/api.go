@@ -78,8 +78,10 @@ func (r *rewriter) has(cmd *parse.CommandNode) (string, bool) {
 func (r *rewriter) kindOf(apiVersion string) string {
 	for _, s := range append([]*source{r.source}, r.sources...) {
 		for _, d := range s.documents() {
-			if d.apiVersion == apiVersion {
-				return d.kind
+			for _, gvk := range d.all {
+				if gvk.GroupVersion().String() == apiVersion {
+					return gvk.Kind
+				}
 			}
 		}
 	}

@@ -25,7 +25,7 @@ func init() {
 	}
 }
 
-var basePath = regexp.MustCompile(`^\(\s*(?:print|printf "%s%s"|printf "%s/%s")\s+\$?[\w.]*\.Template\.BasePath\s+"([^"]+)"\s*\)$`)
+var basePath = regexp.MustCompile(`^\(\s*(?:(?:print|printf "%s%s"|printf "%s/%s")\s+\$?[\w.]*\.Template\.BasePath\s+"([^"]+)"|printf "%s/([^"%]+)"\s+\$?[\w.]*\.Template\.BasePath)\s*\)$`)
 
 // include makes `include (print $.Template.BasePath "/x.yaml") .` the text
 // that x renders.
@@ -46,7 +46,7 @@ func (r *rewriter) include(p *parse.PipeNode, i int) bool {
 		r.refuse(p, i, "include of "+r.textOf(at), `take what another file renders with rendered: {{ rendered "configmap" | sha256sum }}`)
 		return true
 	}
-	name := asName(strings.TrimPrefix(path.Clean("/"+m[1]), "/"))
+	name := asName(strings.TrimPrefix(path.Clean("/"+m[1]+m[2]), "/"))
 	r.replace(r.commandSpan(cmd), "rendered "+strconv.Quote(strings.TrimSuffix(name, ".yaml")))
 	return true
 }
@@ -66,7 +66,7 @@ func (r *rewriter) dict(p *parse.PipeNode, i int) bool {
 			r.replace(r.operandSpan(key), `"metadata"`)
 		case "Chart", "Capabilities", "Files", "Template", "Subcharts":
 			// Nobody reads them there any more: what they are is written out.
-			r.delete(span{r.start(key), r.end(args[j+1])})
+			r.delete(span{r.end(p.Cmds[i].Args[j]), r.end(args[j+1])})
 		}
 	}
 	return false

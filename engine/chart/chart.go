@@ -90,7 +90,8 @@ type conversion struct {
 	// names in files/ by their path.
 	taken map[string]string
 	// texts are the values that calls of tpl may be given.
-	texts map[*parse.CommandNode]held
+	texts   map[*parse.CommandNode]held
+	decided []decision
 	// declared are the children that kind.yaml must declare.
 	declared []declared
 	reads    []declared
@@ -135,6 +136,7 @@ func (v *conversion) addNotes(dir string) {
 	for _, s := range v.sources {
 		v.notes = append(v.notes, s.kept()...)
 	}
+	v.notes = append(v.notes, v.notesDecided()...)
 	slices.SortStableFunc(v.notes, func(a, b Note) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.What, b.What))
 	})

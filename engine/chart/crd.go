@@ -9,24 +9,18 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	sigsyaml "sigs.k8s.io/yaml"
-
-	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 // addSchema writes the CRD, an example and the resource of a golden case.
 func (v *conversion) addSchema(dir string, u *use) error {
 	spec := v.specShape(u)
+	crd, err := v.accepted(spec)
+	if err != nil {
+		return err
+	}
+	v.add(path.Join("crds", v.target.Name()+".yaml"), crd)
 	example := shape{}
 	demand(spec, u, example)
-	crd, err := sigsyaml.Marshal(v.crd(spec))
-	if err != nil {
-		return fmt.Errorf("writing the CRD: %w", err)
-	}
-	file := path.Join("crds", v.target.Name()+".yaml")
-	if _, err := schema.Parse(file, crd); err != nil {
-		return fmt.Errorf("making a schema of the chart's values: %w", err)
-	}
-	v.add(file, crd)
 	resource, err := v.resource(example)
 	if err != nil {
 		return err
@@ -58,8 +52,11 @@ func (v *conversion) specShape(u *use) shape {
 	if len(f.dropped) > 0 {
 		v.note(Note{File: "values.yaml", What: strings.Join(f.dropped, ", "), Do: "left out: no template that was carried over reads it"})
 	}
+	if len(f.demanded) > 0 {
+		v.note(Note{File: "values.yaml", What: strings.Join(f.demanded, ", "), Do: "required in each item, since a template prints it without asking whether it is there"})
+	}
 	spec["description"] = "What is wanted."
-	settle(spec)
+	v.noteSecrets(spec, "")
 	return spec
 }
 
@@ -177,7 +174,16 @@ func sample(s shape) any {
 	case "boolean":
 		return true
 	case "array":
-		return []any{}
+		least, _ := s["minItems"].(float64)
+		list := []any{}
+		for range int(least) {
+			list = append(list, sample(asMap(s["items"])))
+		}
+		return list
+	case "object":
+		into := shape{}
+		demand(s, nil, into)
+		return into
 	}
 	return "example"
 }
@@ -191,6 +197,9 @@ func (v *conversion) crd(spec shape) shape {
 			"apiVersion": shape{"type": "string"}, "kind": shape{"type": "string"}, "metadata": shape{"type": "object"},
 			"spec": spec, "status": statusShape(),
 		},
+		"x-kubernetes-validations": []any{shape{
+			"rule": "self.metadata.name.size() <= 53", "message": "metadata.name: at most 53 characters, as the chart's templates count on",
+		}},
 	}
 	if spec["default"] == nil {
 		root["required"] = []any{"spec"}

@@ -13,6 +13,8 @@ import (
 type document struct {
 	span
 	apiVersion, kind string
+	// all are the kinds that its branches say.
+	all []apischema.GroupVersionKind
 	// hook is the value of helm.sh/hook, and where it stands.
 	hook   string
 	hookAt int
@@ -61,6 +63,7 @@ func (s *source) document(at span) *document {
 		}
 		if v := bareText.FindStringSubmatch(text[m[2]:m[3]]); v != nil {
 			d.apiVersion = v[1]
+			d.all = append(d.all, apischema.FromAPIVersionAndKind(v[1], s.kindNear(at, at.from+m[0])))
 		}
 	}
 	for _, m := range hookLine.FindAllStringSubmatchIndex(text, 1) {
@@ -70,6 +73,18 @@ func (s *source) document(at span) *document {
 		return nil
 	}
 	return d
+}
+
+// kindNear is the kind that is said nearest to a line: after it, or else before.
+func (s *source) kindNear(in span, off int) string {
+	for _, at := range []span{{off, in.to}, {in.from, off}} {
+		for _, m := range kindLine.FindAllStringSubmatchIndex(s.textOf(at), -1) {
+			if !s.gone(at.from + m[0]) {
+				return s.textOf(span{at.from + m[2], at.from + m[3]})
+			}
+		}
+	}
+	return ""
 }
 
 func (s *source) documentAt(off int) *document {
@@ -215,6 +230,9 @@ func (r *rewriter) leaveHook(d *document) {
 		return
 	}
 	at := r.shrunk(d.span)
+	if line := r.lineSpan(max(d.from-1, 0)); at == d.span && partLine.MatchString(r.textOf(line)) {
+		at.from = line.from
+	}
 	r.delete(at)
 }
 

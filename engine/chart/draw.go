@@ -150,15 +150,8 @@ func (s *source) annotation(off int) (span, bool) {
 	if !wholeEntry.MatchString(text) || strings.Count(text, "{{") != 1 {
 		return span{}, false
 	}
-	for at := line.from; at > 0; {
-		above := s.lineSpan(at - 1)
-		bare := s.textOf(above)
-		if indentOf(bare) < indentOf(text) && strings.TrimSpace(bare) != "" && !strings.HasPrefix(strings.TrimSpace(bare), "{{") {
-			return line, annotated.MatchString(strings.TrimRight(bare, "\n"))
-		}
-		at = above.from
-	}
-	return span{}, false
+	above, ok := s.above(line)
+	return line, ok && annotated.MatchString(strings.TrimRight(s.textOf(above), "\n"))
 }
 
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }

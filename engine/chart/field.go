@@ -106,7 +106,7 @@ func (v *conversion) known(path []string) (string, bool) {
 	if path[0] != "Chart" || len(path) < 2 {
 		return "", false
 	}
-	var at any = map[string]any(v.about)
+	var at any = v.about
 	for i, name := range path[1:] {
 		m, ok := at.(map[string]any)
 		if !ok {

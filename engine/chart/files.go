@@ -188,7 +188,7 @@ func (r *rewriter) addText(from, as, called, text string) bool {
 		return false
 	}
 	r.sources = append(r.sources, s)
-	r.conversion.defines[called] = &define{s, s.defines[called], s.blockOf(called)}
+	r.conversion.defines[called] = &define{source: s, tree: s.defines[called], block: s.blockOf(called)}
 	(&rewriter{r.conversion, s}).list(s.defines[called].Root)
 	return true
 }

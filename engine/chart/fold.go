@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"fmt"
 	"strings"
 	"text/template/parse"
 
@@ -70,7 +71,43 @@ func (r *rewriter) foldIf(n *parse.IfNode) {
 	if len(kept) == len(b)-1 && (kept[len(kept)-1].cond != nil) == (conds[kept[len(kept)-1].from] != nil) {
 		return
 	}
+	r.noteDecided(arms)
 	r.keepArms(b, kept, end)
+}
+
+// noteDecided says which conditions about the cluster were decided.
+func (r *rewriter) noteDecided(arms []arm) {
+	for _, a := range arms {
+		if a.cond == nil || r.gone(a.from) {
+			continue
+		}
+		text := r.textOf(r.pipeSpan(a.cond))
+		holds, known := r.holds(a.cond)
+		if !known || !strings.Contains(text, ".Capabilities.") && !strings.Contains(text, "include ") {
+			continue
+		}
+		r.decided = append(r.decided, decision{r.source, a.action, Note{File: r.source.name, Line: r.line(a.from), What: text,
+			Do: fmt.Sprintf("always %t in a cluster of Kubernetes %s, so the branch is decided: see that this is meant", holds, kubeVersion)}})
+	}
+}
+
+// A decision is a note about an action that was taken out with what it decided.
+type decision struct {
+	source *source
+	action action
+	note   Note
+}
+
+// notesDecided are the notes of decisions in what was carried over.
+func (v *conversion) notesDecided() []Note {
+	var all []Note
+	for _, d := range v.decided {
+		in := d.source.defineAt(d.action.from)
+		if kept := v.defines[in]; !d.source.left && (in == "" || kept != nil && !kept.dropped) {
+			all = append(all, d.note)
+		}
+	}
+	return all
 }
 
 // conditions collects the conditions of a chain by their actions.

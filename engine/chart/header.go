@@ -12,7 +12,7 @@ import (
 
 var (
 	chartLine   = regexp.MustCompile(`(?m)^[ \t]*["']?helm\.sh/(?:chart|hook[a-z-]*)["']?:[^\n]*(?:\n|$)`)
-	helmLine    = regexp.MustCompile(`(?m)^[ \t]*["']?(?:app\.kubernetes\.io/managed-by|heritage)["']?:[ \t]*["']?(Helm|Tiller)["']?[ \t]*$`)
+	helmLine    = regexp.MustCompile(`(?m)^[ \t]*["']?(?:[a-z]+\.kubernetes\.io/managed-by|heritage)["']?:[ \t]*["']?(Helm|Tiller)["']?[ \t]*$`)
 	policyLine  = regexp.MustCompile(`(?m)^[ \t]*(["']?helm\.sh/resource-policy["']?:[ \t]*["']?keep["']?)[ \t]*$`)
 	computedAPI = regexp.MustCompile(`(?m)^apiVersion:[ \t]*(["']?\{\{[^\n]*\}\}["']?)[ \t]*$`)
 )
@@ -40,16 +40,17 @@ func (r *rewriter) header(d *document) {
 			continue
 		}
 		found := r.apiVersions(at)
-		text := newest(found, d.kind)
+		kind := r.kindNear(d.span, at.from)
+		text := newest(found, kind)
 		if text == "" {
-			text = builtIn(d.kind)
+			text = builtIn(kind)
 		}
 		if text == "" {
 			r.left = true
 			r.conversion.note(Note{File: r.source.name, Line: r.line(at.from), What: "a computed apiVersion", Do: "the file is left out: write each apiVersion and kind that there may be literally, in branches of `if`"})
 			return
 		}
-		r.source.note(at.from, "a computed apiVersion of "+d.kind, "it is "+text+" now, since it must be literal")
+		r.source.note(at.from, "a computed apiVersion of "+kind, "it is "+text+" now, since it must be literal")
 		r.replace(at, text)
 	}
 	r.chooseAPI(d)

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -20,8 +21,16 @@ func anything() shape { return shape{openKey: true, "nullable": true} }
 // An inferrer makes shapes of values.yaml.
 type inferrer struct {
 	params map[string]string
-	// read decides what of values.yaml is there at all.
+	// dropped are the values that nothing reads, as paths.
 	dropped []string
+	// demanded are the fields of items that are required now, as paths.
+	demanded []string
+}
+
+func (f *inferrer) drop(path string) {
+	if !slices.Contains(f.dropped, path) {
+		f.dropped = append(f.dropped, path)
+	}
 }
 
 // object is the shape of a map of values with what templates read of it; whole
@@ -38,7 +47,7 @@ func (f *inferrer) object(n *yaml.Node, u *use, path string, whole bool) shape {
 		}
 		below := u.at(key.Value, whole)
 		if below == nil {
-			f.dropped = append(f.dropped, at)
+			f.drop(at)
 			continue
 		}
 		s := f.value(key.Value, value, below, at)
@@ -56,7 +65,7 @@ func (f *inferrer) object(n *yaml.Node, u *use, path string, whole bool) shape {
 	if len(props) > 0 {
 		s["properties"] = props
 	}
-	if whole || u.items != nil || len(props) == 0 {
+	if whole || u.items != nil || len(props) == 0 && path != "" {
 		s[openKey] = true
 	}
 	return s
@@ -77,15 +86,34 @@ func (f *inferrer) plain(name string, n *yaml.Node, u *use, path string) shape {
 		if n.Kind != yaml.ScalarNode || n.Tag != "!!null" {
 			s["default"] = plainValue(n)
 		}
+		unread(s, u)
 		return s
 	}
 	switch n.Kind {
 	case yaml.MappingNode:
 		return f.object(n, u, path, false)
 	case yaml.SequenceNode:
-		return shape{"type": "array", "items": items(n, u.item()), "default": plainValue(n)}
+		item := f.items(n, u.item(), path+"[]")
+		s := shape{"type": "array", "items": item}
+		s["default"] = pruned(plainValue(n), s)
+		return s
 	}
 	return scalar(name, n, u)
+}
+
+// unread takes out of a well-known list of objects what templates do not read.
+func unread(s shape, u *use) {
+	item := asMap(s["items"])
+	if u.items == nil || len(u.items.fields) == 0 || u.whole || u.items.whole {
+		return
+	}
+	delete(item, openKey)
+	for name := range asMap(item["properties"]) {
+		if u.items.fields[name] == nil {
+			delete(asMap(item["properties"]), name)
+		}
+	}
+	s["default"] = pruned(s["default"], s)
 }
 
 // absent is the shape of what templates read and values.yaml does not have.
@@ -135,10 +163,10 @@ func scalar(name string, n *yaml.Node, u *use) shape {
 
 // items is the shape of the items of a list: of maps the fields of all of
 // them, without defaults.
-func items(n *yaml.Node, u *use) shape {
+func (f *inferrer) items(n *yaml.Node, u *use, path string) shape {
 	var all shape
 	for _, item := range n.Content {
-		s := itemShape("", resolved(item), u)
+		s := f.itemShape("", resolved(item), u, path)
 		if all == nil {
 			all = s
 			continue
@@ -146,13 +174,59 @@ func items(n *yaml.Node, u *use) shape {
 		all = united(all, s)
 	}
 	if all == nil {
-		return shape{openKey: true}
+		return f.unseen(u, path)
 	}
+	f.demand(all, n.Content, u, path)
 	return all
 }
 
+// unseen is the shape of the items of an empty list: what templates make of
+// them.
+func (f *inferrer) unseen(u *use, path string) shape {
+	switch {
+	case u.whole && !u.structured && len(u.fields) == 0 && u.items == nil:
+		return shape{eitherKey: true}
+	case len(u.fields) == 0 || u.structured || u.items != nil:
+		return shape{openKey: true}
+	}
+	props := shape{}
+	for _, name := range sortedKeys(u.fields) {
+		below := u.fields[name]
+		props[name] = absent(name, below)
+		if below.items != nil && len(below.fields) == 0 && !below.structured {
+			props[name] = shape{"type": "array", "items": f.unseen(below.items, path+"."+name+"[]")}
+		}
+	}
+	s := shape{"type": "object", "properties": props}
+	f.demand(s, nil, u, path)
+	return s
+}
+
+// demand requires of the items of a list what templates print without asking
+// whether it is there, if all items of values.yaml have it: and at least one
+// item of what they go over so.
+func (f *inferrer) demand(s shape, all []*yaml.Node, u *use, path string) {
+	for _, name := range sortedKeys(asMap(s["properties"])) {
+		below, p := u.fields[name], asMap(asMap(s["properties"])[name])
+		lacks := slices.ContainsFunc(all, func(item *yaml.Node) bool { return nodeAt(item, []string{name}) == nil })
+		if below == nil || below.tested || below.structured || lacks || !below.whole && (below.items == nil || len(all) == 0) {
+			continue
+		}
+		if below.items != nil && p["type"] == "array" {
+			p["minItems"] = int64(1)
+		}
+		delete(p, "nullable")
+		if p[openKey] == true && p["type"] == nil {
+			delete(p, openKey)
+			p[eitherKey] = true
+		}
+		require(s, name)
+		f.demanded = append(f.demanded, path+"."+name)
+	}
+}
+
 // itemShape is the shape of one item, or of a part of it.
-func itemShape(name string, n *yaml.Node, u *use) shape {
+func (f *inferrer) itemShape(name string, n *yaml.Node, u *use, path string) shape {
 	if s := knownShape(name, n.Kind); s != nil {
 		return s
 	}
@@ -161,7 +235,12 @@ func itemShape(name string, n *yaml.Node, u *use) shape {
 		props := shape{}
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := n.Content[i].Value
-			props[key] = itemShape(key, resolved(n.Content[i+1]), u.field(key))
+			below := u.at(key, u.whole)
+			if below == nil {
+				f.drop(path + "." + key)
+				continue
+			}
+			props[key] = f.itemShape(key, resolved(n.Content[i+1]), below, path+"."+key)
 		}
 		for _, key := range sortedKeys(u.fields) {
 			if props[key] == nil {
@@ -177,7 +256,7 @@ func itemShape(name string, n *yaml.Node, u *use) shape {
 		}
 		return s
 	case yaml.SequenceNode:
-		return shape{"type": "array", "items": items(n, u.item())}
+		return shape{"type": "array", "items": f.items(n, u.item(), path+"[]")}
 	}
 	s := scalar(name, n, u)
 	delete(s, "default")

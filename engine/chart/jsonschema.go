@@ -167,14 +167,17 @@ func (o *overlay) below(s map[string]any, over shape, path string) {
 	}
 	if req, ok := over["required"].([]any); ok {
 		over["required"] = slices.DeleteFunc(slices.Clone(req), func(name any) bool { return props[name.(string)] == nil })
+		for _, name := range over["required"].([]any) {
+			delete(props[name.(string)].(shape), "nullable")
+		}
 		if len(over["required"].([]any)) == 0 {
 			delete(over, "required")
 		}
 	}
 	if more := asMap(s["additionalProperties"]); len(more) > 0 && len(props) == 0 && over["type"] == "object" {
 		item := anything()
-		delete(item, "nullable")
 		o.lay(more, item, path+".*")
+		delete(item, "nullable")
 		delete(over, openKey)
 		over["additionalProperties"] = item
 	}

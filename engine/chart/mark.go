@@ -25,10 +25,14 @@ func (r *rewriter) mark(d *document) {
 		return
 	}
 	gk := d.gvk().GroupKind()
-	if r.clusterScoped(gk) {
-		r.declared = append(r.declared, declared{APIVersion: d.apiVersion, Kind: d.kind})
-		r.source.note(r.kindAt(d), "a cluster-scoped "+d.kind, "declared in kind.yaml. Two resources of the same name in two namespaces would want the same one: let its name hold .metadata.namespace")
-	} else {
+	for _, gvk := range append(d.all, d.gvk()) {
+		if gvk.Version == "" || gvk.Kind == "" || !r.clusterScoped(gvk.GroupKind()) {
+			continue
+		}
+		r.declared = append(r.declared, declared{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind})
+		r.source.note(r.kindAt(d), "a cluster-scoped "+gvk.Kind, "declared in kind.yaml. Two resources of the same name in two namespaces would want the same one: let its name hold .metadata.namespace")
+	}
+	if !r.clusterScoped(gk) {
 		r.namespace(d)
 	}
 	if kind.Precious(gk) && !policyLine.MatchString(r.textOf(d.span)) {

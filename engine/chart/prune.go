@@ -11,6 +11,8 @@ type define struct {
 	source *source
 	tree   *parse.Tree
 	block  block
+	// dropped: nothing calls it.
+	dropped bool
 }
 
 // parse reads all templates and finds their defines. Of several of one name
@@ -50,7 +52,7 @@ func (s *source) plainTexts() error {
 }
 
 func (v *conversion) declare(s *source, name string) {
-	d := &define{s, s.defines[name], s.blockOf(name)}
+	d := &define{source: s, tree: s.defines[name], block: s.blockOf(name)}
 	if before := v.defines[name]; before != nil && d.block != nil {
 		before.source.deleteBlock(before.block)
 		v.note(Note{File: before.source.name, Line: before.source.line(before.block[0].from), What: "the define " + name,
@@ -90,12 +92,12 @@ func (s *source) deleteBlock(b block) {
 // prune takes out the defines that nothing calls any more.
 func (v *conversion) prune() {
 	called := map[string]bool{}
-	any := false
+	computes := false
 	var follow func(list parse.Node)
 	trees := v.resulting()
 	follow = func(n parse.Node) {
 		names, computed := calls(n)
-		any = any || computed
+		computes = computes || computed
 		for _, name := range names {
 			if called[name] {
 				continue
@@ -111,12 +113,13 @@ func (v *conversion) prune() {
 			follow(tree.Root)
 		}
 	}
-	if any { // a computed name may be that of any define
+	if computes { // a computed name may be that of any define
 		return
 	}
 	for name, d := range v.defines {
 		if !called[name] && d.block != nil && d.block[0].word == "define" {
 			d.source.deleteBlock(d.block)
+			d.dropped = true
 		}
 	}
 }

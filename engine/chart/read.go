@@ -32,20 +32,10 @@ type chart struct {
 	dependencies []dependency
 }
 
-// A dependency is a subchart: the key of its values and the condition that
-// switches it on.
+// A dependency is a subchart and the condition that switches it on.
 type dependency struct {
 	Name      string `json:"name"`
-	Alias     string `json:"alias"`
 	Condition string `json:"condition"`
-}
-
-// key is the key of the subchart's values.
-func (d dependency) key() string {
-	if d.Alias != "" {
-		return d.Alias
-	}
-	return d.Name
 }
 
 // read reads the chart at the root of a file system.

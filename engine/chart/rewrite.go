@@ -47,6 +47,7 @@ func (r *rewriter) list(list *parse.ListNode) {
 			r.branch(&n.BranchNode)
 		case *parse.RangeNode:
 			r.branch(&n.BranchNode)
+			r.guardRange(n)
 		case *parse.TemplateNode:
 			r.pipe(n.Pipe)
 		}
@@ -64,6 +65,9 @@ func (r *rewriter) pipe(p *parse.PipeNode) {
 		return
 	}
 	r.keepChange(p)
+	if r.lost(p) {
+		return
+	}
 	for i := 0; i < len(p.Cmds); i++ {
 		if r.roundTrip(p, i) {
 			i++
@@ -89,6 +93,26 @@ func (r *rewriter) keepChange(p *parse.PipeNode) {
 		return
 	}
 	r.replace(span{r.start(p.Decl[0]), r.pipeSpan(p).from}, into.Ident[0]+" = ")
+}
+
+// lost refuses a pipeline as a whole where what comes later in it is unknown.
+func (r *rewriter) lost(p *parse.PipeNode) bool {
+	first, last := -1, -1
+	for i, cmd := range p.Cmds {
+		fn, ok := cmd.Args[0].(*parse.IdentifierNode)
+		if ok && specials[fn.Ident] == nil && unknown(fn.Ident) != "" {
+			if first < 0 {
+				first = i
+			}
+			last = i
+		}
+	}
+	if last < 1 {
+		return false
+	}
+	name := p.Cmds[first].Args[0].(*parse.IdentifierNode).Ident
+	r.refuse(p, last, "the function "+name, unknown(name))
+	return true
 }
 
 // roundTrip takes out `toJson | fromJson`, which only copies.

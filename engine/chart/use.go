@@ -15,8 +15,11 @@ type use struct {
 	beyond bool
 	fields map[string]*use
 	items  *use
-	// whole: the value is taken as it is, with all that is in it.
-	whole bool
+	// whole: the value is taken as it is, with all that is in it; structured:
+	// as a structure, with toYaml or the like.
+	whole, structured bool
+	// tested: something depends on whether it is there.
+	tested bool
 	// required: without it the resource is refused.
 	required bool
 }
@@ -51,7 +54,7 @@ func (u *use) at(name string, whole bool) *use {
 	case u.items == nil && !whole:
 		return named
 	}
-	both := &use{whole: whole}
+	both := &use{whole: whole, structured: whole}
 	for _, one := range []*use{named, u.items} {
 		if one != nil {
 			both.add(one)
@@ -63,6 +66,7 @@ func (u *use) at(name string, whole bool) *use {
 // add adds what another use reads.
 func (u *use) add(o *use) {
 	u.whole, u.required = u.whole || o.whole, u.required || o.required
+	u.structured, u.tested = u.structured || o.structured, u.tested || o.tested
 	for name, below := range o.fields {
 		u.field(name).add(below)
 	}
@@ -112,6 +116,23 @@ func (h held) take() {
 	}
 	for _, f := range h.fields {
 		f.take()
+	}
+}
+
+// test notes that something depends on the value.
+func (h held) test() {
+	for _, u := range h.uses {
+		u.tested = true
+	}
+}
+
+// build notes that the value is taken as a structure.
+func (h held) build() {
+	for _, u := range h.uses {
+		u.structured = true
+	}
+	for _, f := range h.fields {
+		f.build()
 	}
 }
 
@@ -198,11 +219,13 @@ func (w *reader) list(list *parse.ListNode, e extent) {
 			}
 		case *parse.IfNode:
 			inner := e.with(e.dot)
-			w.pipe(n.Pipe, inner)
+			w.pipe(n.Pipe, inner).test()
 			w.both(&n.BranchNode, inner, e.dot)
 		case *parse.WithNode:
 			inner := e.with(e.dot)
-			w.both(&n.BranchNode, inner, w.pipe(n.Pipe, inner))
+			h := w.pipe(n.Pipe, inner)
+			h.test()
+			w.both(&n.BranchNode, inner, h)
 		case *parse.RangeNode:
 			inner := e.with(e.dot)
 			item := w.pipe(n.Pipe, inner).item()

@@ -10,6 +10,13 @@ var choosing = map[string]bool{
 	"first": true, "last": true, "list": true, "deepCopy": true, "mustDeepCopy": true,
 }
 
+// texts are the functions that take numbers and texts only.
+var texts = map[string]bool{
+	"quote": true, "squote": true, "printf": true, "print": true, "toString": true, "b64enc": true, "b64dec": true, "trim": true,
+	"trunc": true, "upper": true, "lower": true, "replace": true, "int": true, "int64": true, "float64": true, "trimSuffix": true,
+	"trimPrefix": true, "contains": true, "hasPrefix": true, "hasSuffix": true, "sha256sum": true, "indent": true, "nindent": true,
+}
+
 // asking are the functions that only ask something of their arguments.
 var asking = map[string]bool{
 	"not": true, "empty": true, "eq": true, "ne": true, "lt": true, "le": true, "gt": true, "ge": true, "len": true,
@@ -43,10 +50,14 @@ func (w *reader) command(cmd *parse.CommandNode, args []held) held {
 	case choosing[fn.Ident]:
 		var h held
 		for _, a := range args {
+			a.test()
 			h = h.or(a)
 		}
 		return h
 	case asking[fn.Ident]:
+		for _, a := range args {
+			a.test()
+		}
 		return held{}
 	case fn.Ident == "get" || fn.Ident == "index" || fn.Ident == "hasKey" || fn.Ident == "dig":
 		return at(fn.Ident, cmd, args)
@@ -54,6 +65,9 @@ func (w *reader) command(cmd *parse.CommandNode, args []held) held {
 		var h held
 		for _, a := range args {
 			a.take()
+			if !texts[fn.Ident] {
+				a.build()
+			}
 			h = h.or(a)
 		}
 		return h
@@ -106,6 +120,9 @@ func at(name string, cmd *parse.CommandNode, args []held) held {
 	}
 	if name == "dig" && len(args) > 1 {
 		m = m.or(args[len(args)-2])
+	}
+	if name == "hasKey" || name == "dig" {
+		m.test()
 	}
 	if name == "hasKey" {
 		return held{}

@@ -200,20 +200,6 @@ func (c *Catalog) Plural(gvk apischema.GroupVersionKind) string {
 	return ""
 }
 
-// Type is the type of the objects of a kind, by its definition in crds/ or
-// schemas/; nil without one.
-func (c *Catalog) Type(gvk apischema.GroupVersionKind) *schema.Type {
-	crd := c.definition(gvk.GroupKind())
-	if crd == nil {
-		return nil
-	}
-	version, err := crd.Version(gvk.Version)
-	if err != nil { // it has no such version
-		return nil
-	}
-	return schema.Root(version)
-}
-
 // pair finds folders without a definition and definitions without a folder.
 func (c *Catalog) pair() {
 	for name, dir := range c.Roots {

@@ -1,7 +1,7 @@
 {{- define "store.name" -}}{{ .Chart.Name }}{{- end }}
 
 {{- define "store.fullname" -}}
-{{- printf "%s-%s" .Release.Name (include "store.name" .) | trunc 50 | trimSuffix "-" -}}
+{{- printf "%s-%s" .Release.Name (include "store.name" .) | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
 
 {{- define "store.headless" -}}
