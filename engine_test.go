@@ -30,38 +30,19 @@ var layers = map[string][]string{
 	"apply":     {"api", "observe"},
 	"rollout":   {},
 	"reconcile": {"api", "apply", "kind", "observe", "own", "plan", "ready", "render", "schema", "status", "template"},
-	"operator":  {"api", "apply", "folder", "kind", "observe", "plan", "ready", "reconcile", "rollout", "schema", "status", "template"},
-	"lint":      {"api", "flow", "folder", "kind", "offline", "render", "schema", "template"},
+	"operator":  {"api", "apply", "folder", "kind", "observe", "plan", "reconcile", "rollout", "schema", "status", "template"},
 	"survey":    {"api", "apply", "kind", "observe", "reconcile", "schema"},
 	"diff":      {"api", "apply", "kind", "operator", "plan", "reconcile", "render", "rollout", "status", "survey"},
 	"tree":      {"api", "observe", "plan", "ready", "reconcile", "schema", "survey"},
-	"rights":    {"api", "kind", "schema", "template"},
-	"exposure":  {"flow", "kind", "schema", "template"},
 	"offline":   {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
 	"golden":    {"api", "explain", "kind", "offline", "template"},
 	"explain":   {"api", "kind", "own", "ready", "render", "template"},
+	"lint":      {"api", "flow", "folder", "kind", "offline", "render", "schema", "template"},
+	"rights":    {"api", "kind", "schema", "template"},
+	"exposure":  {"flow", "kind", "schema", "template"},
 	"scaffold":  {"api", "schema"},
+	"chart":     {"folder", "funcs", "kind", "schema", "template"},
 	"editor":    {"schema"},
-	"api":        {},
-	"funcs":      {},
-	"schema":     {},
-	"folder":     {},
-	"own":        {},
-	"ready":      {},
-	"status":     {},
-	"template":   {"api", "funcs", "schema"},
-	"kind":       {"api", "folder", "schema", "template"},
-	"render":     {"api", "kind", "schema", "template"},
-	"observe":    {"api"},
-	"plan":       {"api", "kind", "observe", "own", "render"},
-	"apply":      {"api", "observe"},
-	"rollout":    {},
-	"reconcile":  {"api", "apply", "kind", "observe", "own", "plan", "ready", "render", "schema", "status", "template"},
-	"operator":   {"api", "apply", "folder", "kind", "observe", "plan", "ready", "reconcile", "rollout", "schema", "status", "template"},
-	"offline":    {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
-	"chart":      {"folder", "funcs", "kind", "schema", "template"},
-	"scaffold":   {"api", "schema"},
-	"jsonschema": {"schema"},
 }
 
 // forTests are packages that only tests may import; what they may do is the
@@ -177,11 +158,8 @@ func isWrite(object types.Object) bool {
 
 // pure are the packages that are functions from values to values.
 var pure = []string{
-	"api", "chart", "flow", "funcs", "kind", "own", "plan", "ready", "render", "rights", "rollout", "scaffold", "schema", "status", "template",
+	"api", "chart", "editor", "exposure", "flow", "funcs", "kind", "own", "plan", "ready", "render", "rights", "rollout", "scaffold", "schema", "status", "template",
 }
-var pure = []string{"api", "funcs", "schema", "template", "flow", "kind", "render", "plan", "own", "ready", "exposure", "rights", "rollout", "status"}
-var pure = []string{"api", "editor", "funcs", "schema", "template", "flow", "kind", "render", "plan", "own", "ready", "rollout", "scaffold", "status"}
-var pure = []string{"api", "chart", "funcs", "jsonschema", "schema", "template", "kind", "render", "plan", "own", "ready", "rollout", "scaffold", "status"}
 
 // impure are imports that could tell two runs apart.
 var impure = []string{
