@@ -42,8 +42,8 @@ func TestCharts(t *testing.T) {
 		for _, file := range files {
 			t.Run(name+"/"+strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
 				values := object(t, read(t, file))
-				want := comparable(t, helmObjects(t, name, values))
-				got := comparable(t, ourObjects(t, catalog, target, values))
+				want := compared(t, helmObjects(t, name, values))
+				got := compared(t, ourObjects(t, catalog, target, values))
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("(-Helm +ours):\n%s", diff)
 				}
@@ -153,7 +153,7 @@ func helmObjects(t *testing.T, name string, values map[string]any) []any {
 	return all
 }
 
-// comparable gives objects by kind and name, without what is meant to differ:
+// compared gives objects by kind and name, without what is meant to differ:
 //
 //   - hooks, of which there are none;
 //   - the chart's name and version in labels, and whose objects they are;
@@ -161,7 +161,7 @@ func helmObjects(t *testing.T, name string, values map[string]any) []any {
 //     to restart Pods, what is kept when Helm uninstalls;
 //   - the resource's own namespace, which ours writes out;
 //   - texts that are drawn at random, but for how long they are.
-func comparable(t *testing.T, objects []any) map[string]any {
+func compared(t *testing.T, objects []any) map[string]any {
 	t.Helper()
 	all := map[string]any{}
 	for _, o := range objects {
