@@ -64,8 +64,9 @@ func (r *rewriter) dict(p *parse.PipeNode, i int) bool {
 			r.replace(r.operandSpan(key), `"spec"`)
 		case "Release":
 			r.replace(r.operandSpan(key), `"metadata"`)
-		case "Chart", "Capabilities", "Files", "Template", "Subcharts":
-			// Nobody reads them there any more: what they are is written out.
+		case "Chart", "Capabilities", "Files", "Template", "Subcharts", "helm.sh/chart":
+			// Nobody reads them there any more: what they are is written out. And
+			// no chart made the object.
 			r.delete(span{r.end(p.Cmds[i].Args[j]), r.end(args[j+1])})
 		}
 	}
