@@ -18,9 +18,11 @@ func (d *Draft) firstChild(crd *schema.CRD, root *props) {
 		d.AddTemplate("namespace.yaml", namespaceChild)
 		d.AddTemplate("kind.yaml", namespaceSettings)
 	}
-	b.WriteString("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ childName .metadata.name \"config\" }}\n")
-	if !crd.Namespaced {
-		b.WriteString("  namespace: {{ .metadata.name }}\n")
+	b.WriteString("apiVersion: v1\nkind: ConfigMap\nmetadata:\n")
+	if crd.Namespaced {
+		b.WriteString("  name: {{ childName .metadata.name \"config\" }}\n")
+	} else {
+		b.WriteString("  name: config\n  namespace: {{ childName .metadata.name \"config\" }}\n")
 	}
 	b.WriteString("data:\n")
 	for _, top := range sortedNames(root) {
@@ -40,7 +42,7 @@ const namespaceChild = `# The resource lives in no namespace: what it makes live
 apiVersion: v1
 kind: Namespace
 metadata:
-  name: {{ .metadata.name }}
+  name: {{ childName .metadata.name "config" }}
   annotations:
     jacquard.dev/on-delete: delete
 `
