@@ -93,6 +93,7 @@ func (w *way) result(fn *parse.IdentifierNode, sig funcs.Signature, args []arg) 
 	}
 	r := sig.Result
 	out := ofKinds(r.Kinds)
+	out.free = r.Kinds&funcs.Present == funcs.Present
 	switch {
 	case len(r.Is) > 0:
 		out = w.oneOf(sig, args)

@@ -50,7 +50,7 @@ func TestNil(t *testing.T) {
 		"a:\n- x: {{ .spec.title }}\n  z: 1":                                                 nil,
 		"a:\n- {{ if .spec.live }}x{{ end }}":                                                {"nil 2:2 an item of a list is nothing on one way"},
 		`a: {{ printf "%s" .spec.title }}`:                                                   {"nil 1:19 spec.title may be absent, and printf needs a value"},
-		`a: {{ join "-" (list .spec.title "x") }}`:                                           nil,
+		`a: {{ join "-" (list .spec.title "x") }}`:                                           {"nil 1:17 an item of"},
 		"selector: {a: {{ .spec.title }}}":                                                   {"nil 1:18 spec.title may be absent, and without it selector would select or allow more"},
 		"nodeSelector: {a: {{ .spec.title }}}":                                               nil,
 		"kind: NetworkPolicy\nspec:\n  ports: {{ .spec.tags }}":                              {"nil 3:13 spec.tags may be absent"},

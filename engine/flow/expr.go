@@ -94,6 +94,14 @@ func (w *way) variable(n *parse.VariableNode) *val {
 
 // known is the value with the facts about it.
 func (w *way) known(v *val) *val {
+	if v.remake != nil {
+		again := *v.remake(w)
+		again.remake = v.remake
+		if again.id == "" {
+			again.id, again.parent = v.id, v.parent
+		}
+		v = &again
+	}
 	if v.id != "" && v.parent != "" {
 		w.parents[v.id] = v.parent
 	}

@@ -16,9 +16,12 @@ func (w *way) check(fn *parse.IdentifierNode, sig funcs.Signature, args []arg) b
 		there := a.can &^ funcs.Nil
 		switch {
 		case a.can == 0:
-		case there != 0 && there&p.Fits == 0 && !(a.can == funcs.Any):
+		case there != 0 && there&p.Fits == 0:
 			fits = false
 			w.find(WrongType, w.at(fn, a), fmt.Sprintf("%s needs %s here, and %s is %s", fn.Ident, p.Fits&^funcs.Nil, w.called(w.at(fn, a), a.val), there))
+		case !a.free && there&^(p.Fits|p.Suspect) != 0:
+			fits = false
+			w.find(WrongType, w.at(fn, a), fmt.Sprintf("%s needs %s here, and %s may be %s: ask with kindIs", fn.Ident, p.Fits&^funcs.Nil, w.called(w.at(fn, a), a.val), there&^(p.Fits|p.Suspect)))
 		case a.absent() && (p.Fits|p.Suspect)&funcs.Nil == 0:
 			w.absent(w.at(fn, a), a.val, fmt.Sprintf("%s needs a value", fn.Ident))
 		}
@@ -64,7 +67,7 @@ func (w *way) at(fn *parse.IdentifierNode, a arg) parse.Node {
 
 // absent says whether a value is known to be absent for some resource.
 func (v *val) absent() bool {
-	return v.can&funcs.Nil != 0 && (v.can != funcs.Any || v.exact && v.read == "")
+	return v.can&funcs.Nil != 0 && (!v.free || v.exact && v.read == "")
 }
 
 // absent says that a value may be absent where that is an error.

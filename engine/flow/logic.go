@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"math/bits"
 	"text/template/parse"
 
 	"github.com/jacquard-operator/jacquard/engine/funcs"
@@ -201,6 +202,11 @@ func (v *val) bounded() (least, most *float64) {
 	return &n, &n
 }
 
+// one says whether there is but one kind, numbers being one.
+func one(k funcs.Kinds) bool {
+	return k == funcs.Number || bits.OnesCount8(uint8(k)) == 1
+}
+
 // alike says that two values cannot be compared.
 func (w *way) alike(fn *parse.IdentifierNode, args []arg) bool {
 	group := func(k funcs.Kinds) funcs.Kinds {
@@ -211,8 +217,12 @@ func (w *way) alike(fn *parse.IdentifierNode, args []arg) bool {
 	}
 	for _, b := range args[1:] {
 		x, y := group(args[0].can), group(b.can)
+		a := args[0]
+		if sure := !a.free && !b.free && x != 0 && y != 0; sure && (x != y || !one(x)) && x&y != 0 {
+			w.find(WrongType, fn, fmt.Sprintf("%s compares values of one kind, and %s is %s, %s is %s: ask with kindIs", fn.Ident, w.called(w.at(fn, a), a.val), x, w.called(w.at(fn, b), b.val), y))
+			return false
+		}
 		if x != 0 && y != 0 && x&y == 0 {
-			a := args[0]
 			w.find(WrongType, fn, fmt.Sprintf("%s cannot compare %s, %s, with %s, %s", fn.Ident, w.called(w.at(fn, a), a.val), a.can&^funcs.Nil, w.called(w.at(fn, b), b.val), b.can&^funcs.Nil))
 			return false
 		}

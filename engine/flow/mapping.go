@@ -140,7 +140,7 @@ func (w *way) step(fn *parse.IdentifierNode, in *val, at arg) *val {
 	if in.can&funcs.Nil != 0 {
 		out = join(out, ofKinds(funcs.Nil))
 	}
-	if in.can == funcs.Any {
+	if in.free {
 		out = anything()
 	}
 	out.way = out.way || at.way
@@ -156,13 +156,7 @@ func (w *way) step(fn *parse.IdentifierNode, in *val, at arg) *val {
 func index(w *way, fn *parse.IdentifierNode, args []arg) *val {
 	v := args[0].val
 	for i, at := range args[1:] {
-		there := v.can &^ funcs.Nil
-		switch {
-		case there != 0 && there&(funcs.List|funcs.Map) == 0:
-			w.find(WrongType, w.at(fn, at), fmt.Sprintf("index looks into %s; only lists and maps have parts", there))
-			return anything()
-		case there == funcs.List && at.never(funcs.Int|funcs.Float), there == funcs.Map && at.never(funcs.String):
-			w.find(WrongType, w.at(fn, at), fmt.Sprintf("index looks into %s, and %s is %s", there, w.called(w.at(fn, at), at.val), at.can&^funcs.Nil))
+		if !w.looks(fn, v, at, funcs.List|funcs.Map) {
 			return anything()
 		}
 		asking := w.asking
@@ -175,11 +169,28 @@ func index(w *way, fn *parse.IdentifierNode, args []arg) *val {
 	return v
 }
 
+// looks says whether a value has parts of that sort, and what is wrong if not.
+func (w *way) looks(fn *parse.IdentifierNode, v *val, at arg, parts funcs.Kinds) bool {
+	n, there := w.at(fn, at), v.can&^funcs.Nil
+	switch key := at.can &^ funcs.Nil; {
+	case there != 0 && there&parts == 0, !v.free && there&^parts != 0:
+		w.find(WrongType, n, fmt.Sprintf("%s looks into what is %s; only %s has parts", fn.Ident, there, parts))
+	case there == 0 || key == 0 && !at.absent():
+	case at.absent() && !v.free:
+		w.absent(n, at.val, fn.Ident+" needs a key")
+	case at.free || v.free:
+	case there&funcs.List != 0 && key&^funcs.Number != 0, there&funcs.Map != 0 && key&^funcs.String != 0:
+		w.find(WrongType, n, fmt.Sprintf("%s looks into %s, and %s is %s", fn.Ident, there, w.called(n, at.val), key))
+	default:
+		return true
+	}
+	return there == 0 || v.free
+}
+
 func dig(w *way, fn *parse.IdentifierNode, args []arg) *val {
 	v, fallback := args[len(args)-1].val, args[len(args)-2]
 	for _, at := range args[:len(args)-2] {
-		if v.never(funcs.Map) {
-			w.find(WrongType, w.at(fn, at), fmt.Sprintf("dig looks into %s; only maps have keys", v.can))
+		if !w.looks(fn, v, at, funcs.Map) {
 			return anything()
 		}
 		if v = w.step(fn, v, at); v == nil {

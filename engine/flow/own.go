@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"slices"
 	"text/template/parse"
 
 	"github.com/jacquard-operator/jacquard/engine/funcs"
@@ -21,6 +22,7 @@ func init() {
 		"dict": dict, "set": set, "unset": omit, "omit": omit, "pick": pick, "merge": merge, "mergeOverwrite": merge,
 		"get": get, "index": index, "dig": dig, "list": list,
 		"include": include, "quote": quote, "squote": quote, "trim": trim, "trimSuffix": trim, "indent": indent, "nindent": indent,
+		"join": textItems, "sortAlpha": textItems,
 		"lookup": lookup, "select": lookup, "child": child, "children": child, "await": child,
 		"config": config, "file": text, "rendered": text, "stable": text,
 	}
@@ -102,6 +104,33 @@ func orDefault(w *way, fn *parse.IdentifierNode, args []arg) *val {
 	if v.piece != nil {
 		return v.val
 	}
+	return again(w, args, defaulted)
+}
+
+// mostRemakes bounds how deep values are made again of one another.
+const mostRemakes = 4
+
+// again is what make makes of arguments, each time with what is known of them.
+func again(w *way, args []arg, make func(*way, []arg) *val) *val {
+	out := *make(w, args)
+	out.remakes = 0
+	for _, a := range args {
+		out.remakes = max(out.remakes, a.remakes+1)
+	}
+	if out.remake = nil; out.piece == nil && out.remakes <= mostRemakes {
+		out.remake = func(w *way) *val {
+			now := slices.Clone(args)
+			for i, a := range args {
+				now[i].val = w.known(a.val)
+			}
+			return make(w, now)
+		}
+	}
+	return &out
+}
+
+func defaulted(w *way, args []arg) *val {
+	fallback, v := args[0], args[1]
 	yes, no := v.truth()
 	switch {
 	case !no:
@@ -121,6 +150,10 @@ func (w *way) mixed(v *val, args []arg) *val {
 }
 
 func ifNil(w *way, fn *parse.IdentifierNode, args []arg) *val {
+	return again(w, args, notNil)
+}
+
+func notNil(w *way, args []arg) *val {
 	fallback, v := args[0], args[1]
 	switch {
 	case v.nothing():
@@ -132,6 +165,10 @@ func ifNil(w *way, fn *parse.IdentifierNode, args []arg) *val {
 }
 
 func coalesce(w *way, fn *parse.IdentifierNode, args []arg) *val {
+	return again(w, args, coalesced)
+}
+
+func coalesced(w *way, args []arg) *val {
 	out := ofKinds(0)
 	for _, a := range args {
 		yes, no := a.truth()
@@ -146,6 +183,10 @@ func coalesce(w *way, fn *parse.IdentifierNode, args []arg) *val {
 }
 
 func ternary(w *way, fn *parse.IdentifierNode, args []arg) *val {
+	return again(w, args, chosen)
+}
+
+func chosen(w *way, args []arg) *val {
 	yes, no := args[2].truth()
 	switch {
 	case !no:
@@ -177,6 +218,12 @@ func required(w *way, fn *parse.IdentifierNode, args []arg) *val {
 
 func ending(how string) owner {
 	return func(w *way, fn *parse.IdentifierNode, args []arg) *val {
+		for _, source := range sourcesOf(args) {
+			if source.Confidential() {
+				w.find(Secret, fn, "a value of a Secret would stand in a message, which everybody reads who sees the resource: say what is wrong without it")
+				break
+			}
+		}
 		w.ends = how
 		return ofKinds(0)
 	}
@@ -215,7 +262,7 @@ func quote(w *way, fn *parse.IdentifierNode, args []arg) *val {
 	}
 	if len(args) == 1 {
 		out.longest, out.shortest = args[0].length(), args[0].shortest
-		if args[0].can == funcs.Any && !args[0].exact {
+		if args[0].free && !args[0].exact {
 			out.can = funcs.String
 		}
 		if text, ok := args[0].konst.(string); ok && args[0].known {

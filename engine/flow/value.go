@@ -44,13 +44,18 @@ type val struct {
 	piece *template.Piece
 	// literals are the items of a list that is written out.
 	literals []any
+	// free: it may be of any kind, for all that is known.
+	free bool
+	// remake is the value again, after more was found out of what it is made of.
+	remake  func(*way) *val
+	remakes int
 	// filled: a list or map surely has entries.
 	filled bool
 	// optional: the schema lets its map leave it out.
 	optional bool
 }
 
-func anything() *val { return &val{can: funcs.Any, longest: -1} }
+func anything() *val { return &val{can: funcs.Any, longest: -1, free: true} }
 
 func constant(v any) *val {
 	c := &val{can: funcs.KindsOf(v), known: true, konst: v, longest: -1, id: "=" + show(v)}
@@ -65,6 +70,7 @@ func ofKinds(k funcs.Kinds) *val { return &val{can: k, longest: -1} }
 // typed is a value of a type that a schema gives.
 func typed(t *schema.Type) *val {
 	v := &val{can: kindsOf(t), typ: t, longest: -1}
+	v.free = v.can == funcs.Any
 	if t == nil {
 		return v
 	}
@@ -136,11 +142,6 @@ func (v *val) nothing() bool { return v.can == funcs.Nil }
 func (v *val) surely(k funcs.Kinds) bool {
 	there := v.can &^ funcs.Nil
 	return there != 0 && there&^k == 0
-}
-
-// never says whether the value is of none of these kinds, nor absent.
-func (v *val) never(k funcs.Kinds) bool {
-	return v.can != 0 && v.can&(k|funcs.Nil) == 0
 }
 
 // named is the value as part of a read.

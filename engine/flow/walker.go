@@ -25,6 +25,9 @@ type walker struct {
 	// side cannot be taken at all.
 	reached map[turning]bool
 	dead    map[turning]deadEnd
+	// hasty: a way takes all sides that it can and no way took yet, so that
+	// there are few ways.
+	hasty bool
 	// keys are all words that name keys in dict and set.
 	keys map[string]bool
 	// looped are the variables that loops set, by tree.
@@ -60,21 +63,24 @@ func Follow(in Input) *Flow {
 	return f
 }
 
-// file walks a file until what loops and partials give stays the same.
+// file walks a file in haste until what loops and partials give stays the same,
+// and then along all its ways.
 func (w *walker) file(name string, tree *parse.Tree) {
 	w.sums = map[sumKey]*val{}
-	for round := range mostRounds {
-		w.grown = false
+	settled := false
+	for round := 0; ; round++ {
+		if round >= mostRounds {
+			w.widen()
+		}
+		w.grown, w.hasty = false, w.quick || !settled
 		w.covered, w.planned, w.plans = map[turning]bool{}, map[turning]bool{}, [][]turning{nil}
 		before := w.said.mark()
 		ways := w.walk(name, tree)
-		if !w.grown || round == mostRounds-1 {
+		if again := w.grown || w.hasty && !w.quick; !again || round > mostRounds+1 {
 			w.flow.Ways[name] = ways
 			return
 		}
-		if round == mostRounds-2 {
-			w.widen()
-		}
+		settled = settled || !w.grown
 		w.said.back(before)
 	}
 }

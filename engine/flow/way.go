@@ -101,6 +101,8 @@ func (w *way) decide(f fork, yes, no bool, prefer side) side {
 		s = fails
 	case len(w.taken) < len(w.plan) && w.plan[len(w.taken)].fork == f:
 		s = w.plan[len(w.taken)].side
+	case w.hasty && w.covered[turning{f, s}] && !w.covered[turning{f, 1 - s}]:
+		s = 1 - s
 	}
 	if yes && no {
 		w.come(f, s)

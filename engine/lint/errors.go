@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/jacquard-operator/jacquard/engine/flow"
+	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
@@ -21,6 +22,8 @@ func findings(class flow.Class, err error) []flow.Finding {
 	switch err := err.(type) { //nolint:errorlint // what wraps one of these says more than it
 	case nil:
 		return nil
+	case *kind.Undeclared:
+		return findings(flow.UnknownField, err.Err)
 	case flow.Finding:
 		return []flow.Finding{err}
 	case *template.Error:

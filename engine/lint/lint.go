@@ -8,7 +8,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/flow"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/offline"
-	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
@@ -17,7 +16,6 @@ const (
 	DoesNotFit    flow.Class = "does-not-fit"   // a value of another type than the child's field
 	InvalidChild  flow.Class = "invalid-child"  // a child that its type refuses
 	TooLong       flow.Class = "too-long"       // a name or label that can outgrow its limit
-	Secret        flow.Class = "secret"         // a Secret's value on its way out of Secrets
 	JobTTL        flow.Class = "job-ttl"        // a Job that goes by itself and would be made again
 	Annotation    flow.Class = "annotation"     // an annotation that means nothing
 	Braces        flow.Class = "braces"         // {{{
@@ -31,16 +29,22 @@ const (
 // Check returns what is wrong with the kind of that name, by file and line.
 func Check(ctx context.Context, c *offline.Catalog, name string) []flow.Finding {
 	l := &linter{catalog: c, name: name, texts: texts(c, name)}
-	if err := c.Broken[name]; err != nil {
-		l.findings = Findings(err)
+	l.findings = Findings(c.Broken[name])
+	k, sound := c.Kinds[name], true
+	if k == nil {
+		k, sound = c.Understood(name), false
+		// Following it says this again, and more of it.
+		l.findings = slices.DeleteFunc(l.findings, func(f flow.Finding) bool { return k != nil && f.Class == flow.UnknownField })
 	}
-	if k := c.Kinds[name]; k != nil {
-		l.kind = k
-		l.flow = Follow(c, k)
-		l.findings = append(l.findings, l.flow.Findings...)
-		l.documents()
-		l.status()
-		l.unused()
+	if k == nil {
+		return l.finished()
+	}
+	l.kind, l.flow = k, Follow(c, k)
+	l.findings = append(l.findings, l.flow.Findings...)
+	l.documents()
+	l.status()
+	l.unused()
+	if sound {
 		l.samples(ctx)
 	}
 	return l.finished()
@@ -48,14 +52,9 @@ func Check(ctx context.Context, c *offline.Catalog, name string) []flow.Finding 
 
 // Follow follows the templates of a kind with all types that a catalog knows.
 func Follow(c *offline.Catalog, k *kind.Kind) *flow.Flow {
-	files := slices.Clone(k.Files)
-	if k.HasStatus {
-		files = append(files, statusFile)
-	}
-	return flow.Follow(flow.Input{
-		Set: k.Templates, Files: files, Root: schema.Root(k.Version), Name: k.GVK.Kind + " " + k.GVK.Version,
-		Live: c.Type, Makes: k.Makes, Config: k.Config,
-	})
+	in := k.FlowInput()
+	in.Live = c.Type
+	return flow.Follow(in)
 }
 
 // statusFile is the name of status.yaml's tree.

@@ -1,9 +1,12 @@
 package offline
 
 import (
+	"errors"
+
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
@@ -32,6 +35,16 @@ func (c *Catalog) Version(gvk apischema.GroupVersionKind) *schema.Version {
 		}
 	}
 	return nil
+}
+
+// Understood returns a broken kind whose templates may be followed, because
+// they only read fields that its CRD does not declare; else nil.
+func (c *Catalog) Understood(name string) *kind.Kind {
+	var only *kind.Undeclared
+	if !errors.As(c.Broken[name], &only) || only.Kind.CheckScopes(c.scopes) != nil {
+		return nil
+	}
+	return only.Kind.At(kind.Site{Scopes: c.scopes})
 }
 
 // Folder returns the folder of a kind as it was read; nil if it could not be.
