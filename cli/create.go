@@ -92,7 +92,7 @@ func try(ctx context.Context, draft *scaffold.Draft) error {
 	if err != nil {
 		return fmt.Errorf("trying %s: %w", draft.Name, err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // what is left there hurts nobody
 	for _, f := range draft.Files {
 		if err := writeNew(dir, f); err != nil {
 			return err

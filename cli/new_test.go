@@ -67,6 +67,7 @@ func TestManifestsOfAnApplication(t *testing.T) {
 			t.Errorf("jacquard new does not say %q:\n%s", note, said)
 		}
 	}
+	runs(t, "", "lint")
 	var want []string
 	for _, object := range objectsOf(t, strings.ReplaceAll(string(data), "abc123", "change-me")) {
 		if !strings.Contains(object, "\nkind: Namespace\n") && !strings.Contains(object, "\nkind: Secret\n") {
@@ -117,6 +118,7 @@ func again(t *testing.T, manifests []byte) {
 	if said := runs(t, "", "test"); !strings.Contains(said, "ok   copies.example.com/another") {
 		t.Errorf("jacquard test says:\n%s", said)
 	}
+	runs(t, "", "lint")
 	rendered := runs(t, "", "render", "examples/copies.example.com.yaml")
 	if diff := cmp.Diff(objectsOf(t, string(manifests)), objectsOf(t, rendered)); diff != "" {
 		t.Errorf("other objects come out (-manifests +rendered):\n%s", diff)
@@ -163,7 +165,7 @@ func runs(t *testing.T, stdin string, args ...string) string {
 	t.Helper()
 	var out, trouble bytes.Buffer
 	if code := Main(args, strings.NewReader(stdin), &out, &trouble); code != 0 {
-		t.Fatalf("jacquard %s: exit %d:\n%s", strings.Join(args, " "), code, trouble.String())
+		t.Fatalf("jacquard %s: exit %d:\n%s%s", strings.Join(args, " "), code, out.String(), trouble.String())
 	}
 	return out.String()
 }

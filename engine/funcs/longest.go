@@ -90,6 +90,15 @@ func joined(between int) func([]Arg) int {
 	}
 }
 
+// named is a name of an object: all arguments, joined by a dash, cut to what
+// such a name may have.
+func named(args []Arg) int {
+	if sum := joined(1)(args); sum >= 0 {
+		return min(sum, maxName)
+	}
+	return maxName
+}
+
 func repeated(args []Arg) int {
 	n, each := knownCount(args, 0), longestOf(args, 1)
 	if n < 0 || each < 0 {

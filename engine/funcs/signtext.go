@@ -72,7 +72,7 @@ var textSignatures = map[string]Signature{
 	"semver": each(gives(Map, text), String|Int), "semverCompare": gives(Bool, text, text),
 	"duration":      gives(String, count),
 	"durationRound": gives(String, Param{Fits: Int | String}),
-	"childName":     within(most(maxName), text, text),
+	"childName":     within(named, text, text),
 
 	"mustToYaml": gives(String, anything), "mustToPrettyJson": gives(String, anything),
 	"mustToRawJson": gives(String, anything),

@@ -99,23 +99,18 @@ func retyped(file, crd string, printed func(path string) bool) ([]mutant, error)
 func retype(field map[string]any) string {
 	was, _ := field["type"].(string)
 	description := field["description"]
-	dflt, defaulted := field["default"]
+	_, defaulted := field["default"]
 	clear(field)
 	if description != nil {
 		field["description"] = description
 	}
-	is := "string"
-	switch was {
-	case "string":
-		is, dflt = "integer", 1
-	case "integer", "number", "boolean":
-		dflt = "text"
-	default:
-		dflt = "text"
+	is, value := "string", any("text")
+	if was == "string" {
+		is, value = "integer", 1
 	}
 	field["type"] = is
 	if defaulted {
-		field["default"] = dflt
+		field["default"] = value
 	}
 	return is
 }

@@ -194,6 +194,9 @@ func (k *mutable) findings(t *testing.T, m mutant) []flow.Finding {
 		return nil
 	}
 	with := k.catalog.With(f, crd)
+	if err := with.Broken[k.name]; err != nil {
+		return Findings(err)
+	}
 	with.Roots = map[string]string{k.name: t.TempDir()}
 	return Check(t.Context(), with, k.name)
 }

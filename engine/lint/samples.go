@@ -55,8 +55,11 @@ func (l *linter) sample(ctx context.Context, s sample) {
 		return
 	}
 	resources, others, err := l.catalog.Resources(file.Objects)
-	if err != nil && !s.fails {
-		l.findings = append(l.findings, findings(s.class, err)...)
+	if err != nil {
+		if !s.fails {
+			l.findings = append(l.findings, findings(s.class, err)...)
+		}
+		return
 	}
 	cluster, err := l.cluster(s, others)
 	if err != nil {
@@ -70,7 +73,7 @@ func (l *linter) sample(ctx context.Context, s sample) {
 			l.render(ctx, s, r, cluster)
 		}
 	}
-	if found == 0 && len(l.findings) == 0 && !s.fails {
+	if found == 0 {
 		l.add(s.class, template.Place{File: s.file, Line: 1, Column: 1}, fmt.Sprintf("there is no %s in this file: write one", l.kind.GVK.Kind))
 	}
 }

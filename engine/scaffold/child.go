@@ -18,9 +18,11 @@ func (d *Draft) firstChild(crd *schema.CRD, root *props) {
 		d.AddTemplate("namespace.yaml", namespaceChild)
 		d.AddTemplate("kind.yaml", namespaceSettings)
 	}
-	b.WriteString("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ childName .metadata.name \"config\" }}\n")
-	if !crd.Namespaced {
-		b.WriteString("  namespace: {{ .metadata.name }}\n")
+	b.WriteString("apiVersion: v1\nkind: ConfigMap\nmetadata:\n")
+	if crd.Namespaced {
+		b.WriteString("  name: {{ childName .metadata.name \"config\" }}\n")
+	} else {
+		b.WriteString("  name: config\n  namespace: {{ childName .metadata.name \"config\" }}\n")
 	}
 	b.WriteString("data:\n")
 	for _, top := range sortedNames(root) {
@@ -29,7 +31,9 @@ func (d *Draft) firstChild(crd *schema.CRD, root *props) {
 		}
 		field := root.Properties[top]
 		if top == "spec" {
-			leaves(&b, &field, ".spec", "", slices.Contains(root.Required, "spec"))
+			if slices.Contains(root.Required, "spec") || field.Default != nil {
+				leaves(&b, &field, ".spec")
+			}
 		}
 		fmt.Fprintf(&b, "  %s.yaml: |\n    {{- toYaml .%s | nindent 4 }}\n", top, top)
 	}
@@ -40,7 +44,7 @@ const namespaceChild = `# The resource lives in no namespace: what it makes live
 apiVersion: v1
 kind: Namespace
 metadata:
-  name: {{ .metadata.name }}
+  name: {{ childName .metadata.name "config" }}
   annotations:
     jacquard.dev/on-delete: delete
 `
@@ -53,21 +57,23 @@ children:
 - {apiVersion: v1, kind: ConfigMap, namespaces: rendered}
 `
 
-// leaves prints a line for each text, number and boolean that is always there.
-func leaves(b *strings.Builder, p *props, path, key string, always bool) {
+// leaves prints a line for each text, number and boolean below a path that is
+// always there.
+func leaves(b *strings.Builder, p *props, path string) {
 	for _, name := range sortedNames(p) {
 		field := p.Properties[name]
-		if !always || !slices.Contains(p.Required, name) && field.Default == nil || field.Nullable || !identifier.MatchString(name) {
+		if !slices.Contains(p.Required, name) && field.Default == nil || field.Nullable || !identifier.MatchString(name) {
 			continue
 		}
-		inner := strings.TrimPrefix(key+"."+name, ".")
+		inner := path + "." + name
+		key := strings.TrimPrefix(inner, ".spec.")
 		switch field.Type {
 		case "object":
-			leaves(b, &field, path+"."+name, inner, true)
+			leaves(b, &field, inner)
 		case "string":
-			fmt.Fprintf(b, "  %s: {{ %s.%s }}\n", inner, path, name)
+			fmt.Fprintf(b, "  %s: {{ %s }}\n", key, inner)
 		case "integer", "number", "boolean":
-			fmt.Fprintf(b, "  %s: \"{{ %s.%s }}\"\n", inner, path, name)
+			fmt.Fprintf(b, "  %s: \"{{ %s }}\"\n", key, inner)
 		}
 	}
 }

@@ -19,6 +19,8 @@ type definition struct {
 	// Scale: there is a scale subresource. Needed: a resource must have a spec.
 	// Label: the resource's name must be a label of DNS.
 	Scale, Needed, Label bool
+	// Longest is how many characters its name may have.
+	Longest int
 	// Spec and Status are the schemas, as YAML.
 	Spec, Status string
 }
@@ -52,7 +54,7 @@ func (w *making) write() error {
 var dnsLabel = regexp.MustCompile(`^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
 func (w *making) crd(status *field) (string, error) {
-	d := definition{Names: w.names, Needed: w.spec.needed(), Label: dnsLabel.MatchString(w.stem)}
+	d := definition{Names: w.names, Longest: w.longest(), Needed: w.spec.needed(), Label: dnsLabel.MatchString(w.stem)}
 	spec, err := yaml.Marshal(w.spec.openAPI())
 	if err != nil {
 		return "", fmt.Errorf("printing the schema: %w", err)
@@ -82,6 +84,22 @@ func (w *making) crd(status *field) (string, error) {
 	}
 	d.Scale = slices.ContainsFunc(status.kids, func(f *field) bool { return f.name == "selector" })
 	return filled("forms/crd.yaml", d)
+}
+
+// longest is how many characters a resource's name may have, so that what is
+// made of it is not too long: 63 for labels, and less where the controller of a
+// kind appends something.
+func (w *making) longest() int {
+	longest := 63
+	for _, m := range w.all {
+		if _, derived := suffix(m.name, w.stem); derived && (m.gvk.Kind == "StatefulSet" || m.gvk.Kind == "CronJob") {
+			longest = min(longest, 52-len(m.name)+len(w.stem))
+		}
+	}
+	if longest < len(w.stem) {
+		return 63
+	}
+	return longest
 }
 
 func indented(by int, text []byte) string {
