@@ -15,6 +15,7 @@ import (
 func (k *Kind) check() error {
 	in := k.FlowInput()
 	in.Quick = true
+	in.Live = schema.BuiltInType // the more is known, the fewer ways there are
 	var errs []error
 	for _, f := range flow.Follow(in).Findings {
 		if f.Class == flow.UnknownField && f.Read == "" && f.Path != "" {
