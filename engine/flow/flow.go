@@ -20,6 +20,7 @@ const (
 	Falsy        Class = "falsy"           // 0 or false taken for absent
 	UnusedVar    Class = "unused-variable" // a variable that nothing reads
 	Unreachable  Class = "unreachable"     // a branch or text that no resource reaches
+	Secret       Class = "secret"          // a Secret's value on its way out of Secrets
 	Syntax       Class = "syntax"          // text that is no YAML on one of the ways
 )
 

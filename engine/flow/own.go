@@ -218,6 +218,12 @@ func required(w *way, fn *parse.IdentifierNode, args []arg) *val {
 
 func ending(how string) owner {
 	return func(w *way, fn *parse.IdentifierNode, args []arg) *val {
+		for _, source := range sourcesOf(args) {
+			if source.Confidential() {
+				w.find(Secret, fn, "a value of a Secret would stand in a message, which everybody reads who sees the resource: say what is wrong without it")
+				break
+			}
+		}
 		w.ends = how
 		return ofKinds(0)
 	}

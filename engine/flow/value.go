@@ -146,11 +146,6 @@ func (v *val) surely(k funcs.Kinds) bool {
 	return there != 0 && there&^k == 0
 }
 
-// never says whether the value is of none of these kinds, nor absent.
-func (v *val) never(k funcs.Kinds) bool {
-	return v.can != 0 && v.can&(k|funcs.Nil) == 0
-}
-
 // named is the value as part of a read.
 func (v *val) named(read, path string) *val {
 	v.read, v.path, v.exact = read, path, true

@@ -6,7 +6,6 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/flow"
 	"github.com/jacquard-operator/jacquard/engine/schema"
-	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
 // check finds the fields of the resource that templates read and its schema
@@ -19,7 +18,7 @@ func (k *Kind) check() error {
 	var errs []error
 	for _, f := range flow.Follow(in).Findings {
 		if f.Class == flow.UnknownField && f.Read == "" && f.Path != "" {
-			errs = append(errs, &template.Error{Place: f.Place, Err: errors.New(f.Said())})
+			errs = append(errs, f)
 		}
 	}
 	return errors.Join(errs...)

@@ -16,7 +16,6 @@ const (
 	DoesNotFit    flow.Class = "does-not-fit"   // a value of another type than the child's field
 	InvalidChild  flow.Class = "invalid-child"  // a child that its type refuses
 	TooLong       flow.Class = "too-long"       // a name or label that can outgrow its limit
-	Secret        flow.Class = "secret"         // a Secret's value on its way out of Secrets
 	JobTTL        flow.Class = "job-ttl"        // a Job that goes by itself and would be made again
 	Annotation    flow.Class = "annotation"     // an annotation that means nothing
 	Braces        flow.Class = "braces"         // {{{

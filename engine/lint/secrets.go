@@ -1,8 +1,6 @@
 package lint
 
 import (
-	"strings"
-
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/flow"
@@ -36,28 +34,15 @@ func (l *linter) secret(gvk apischema.GroupVersionKind, n *flow.Node, v *flow.Va
 		return
 	}
 	for _, source := range v.Sources {
-		if !confidential(source) {
+		if !source.Confidential() {
 			continue
 		}
 		where := "the status"
 		if gvk.Kind != "" {
 			where = "a " + gvk.Kind
 		}
-		l.add(Secret, n.Place, "a value of a Secret would stand in "+where+
+		l.add(flow.Secret, n.Place, "a value of a Secret would stand in "+where+
 			", where more people may read it: refer to the Secret, as with secretKeyRef or a volume, or print a checksum with sha256sum")
 		return
 	}
-}
-
-// confidential says whether a source is the content of a Secret.
-func confidential(s flow.Source) bool {
-	if s.Read != "Secret v1" {
-		return s.Read == "stable"
-	}
-	for _, part := range []string{"data", "stringData"} {
-		if s.Path == "" || s.Path == part || strings.HasPrefix(s.Path, part+".") || strings.HasPrefix(s.Path, part+"[") {
-			return true
-		}
-	}
-	return false
 }

@@ -270,3 +270,15 @@ func (c *Catalog) Faults() []error {
 	}
 	return errs
 }
+
+// With is the catalog with another version of one kind, and the same besides.
+func (c *Catalog) With(f *folder.Folder, crd *schema.CRD) *Catalog {
+	with := *c
+	with.Kinds, with.Broken = maps.Clone(c.Kinds), maps.Clone(c.Broken)
+	with.CRDs, with.folders = maps.Clone(c.CRDs), maps.Clone(c.folders)
+	delete(with.Kinds, f.Name)
+	delete(with.Broken, f.Name)
+	with.CRDs[f.Name], with.folders[f.Name] = crd, f
+	with.compile(f.Name)
+	return &with
+}
