@@ -33,7 +33,7 @@ func (w *way) rangeOver(n *parse.RangeNode) signal {
 		w.mind(&n.BranchNode, n, over)
 		before := w.saved()
 		w.assume(n.Pipe, over, s == holds)
-		defer w.leave(before, false)
+		defer w.leaveLoop(before)
 		if s == fails {
 			return w.scoped(func() signal { return w.list(n.ElseList) })
 		}

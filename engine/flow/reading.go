@@ -107,6 +107,7 @@ func (w *way) object(kinds []apischema.GroupVersionKind, otherwise string) *val 
 	}
 	out := typed(t).named(read, "")
 	out.can = funcs.Map
+	out.cluster = len(kinds) == 1 && schema.ClusterScoped(kinds[0].GroupKind())
 	return out
 }
 

@@ -51,6 +51,8 @@ type val struct {
 	remakes int
 	// filled: a list or map surely has entries.
 	filled bool
+	// cluster: it is (part of) an object that lives in no namespace.
+	cluster bool
 	// optional: the schema lets its map leave it out.
 	optional bool
 }

@@ -7,12 +7,16 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// mostWays bounds the ways through one file, mostSteps the nodes of one way,
-// mostRounds how often the ways are walked until what loops and partials give
-// is known.
+// mostWays bounds the ways through one file, of which those behind the first
+// calmWays each take all sides that no way took yet. mostSteps bounds the
+// statements and calls of one way, mostSpent those of all ways through a file,
+// and mostRounds how often the ways are walked until what loops and partials
+// give is known.
 const (
 	mostWays   = 400
+	calmWays   = 100
 	mostSteps  = 20_000
+	mostSpent  = 400_000
 	mostRounds = 6
 )
 

@@ -30,27 +30,32 @@ func TestMutants(t *testing.T) {
 	excused := exceptions(t)
 	total := 0
 	for _, name := range slices.Sorted(maps.Keys(catalog.Kinds)) {
-		k := readKind(t, catalog, name)
-		for _, f := range k.findings(t, mutant{}) {
-			t.Errorf("found without a mistake: %v", f)
-			k.before = append(k.before, f.Text)
-		}
-		escaped, n := k.escapes(t)
-		total += n
-		for _, what := range escaped {
-			if _, known := excused[what]; !known {
-				t.Errorf("not found: %s", what)
-			}
-			delete(excused, what)
+		t.Run(name, func(t *testing.T) { total += checkMutants(t, readKind(t, catalog, name), excused) })
+	}
+	t.Logf("%d mutants", total)
+}
+
+// checkMutants compares what escapes of one kind with what may.
+func checkMutants(t *testing.T, k *mutable, excused map[string]string) (n int) {
+	for _, f := range k.findings(t, mutant{}) {
+		t.Errorf("found without a mistake: %v", f)
+		k.before = append(k.before, f.Text)
+	}
+	escaped, n := k.escapes(t)
+	if n < 20 {
+		t.Errorf("there are only %d mutants: this test looks in the wrong place", n)
+	}
+	for _, what := range escaped {
+		if excused[what] == "" {
+			t.Errorf("not found: %s", what)
 		}
 	}
 	for what := range excused {
-		t.Errorf("testdata/exceptions.txt: no longer needed: %s", what)
+		if strings.HasPrefix(what, k.name+"/") && !slices.Contains(escaped, what) {
+			t.Errorf("testdata/exceptions.txt: no longer needed: %s", what)
+		}
 	}
-	if total < 300 {
-		t.Errorf("there are only %d mutants: this test looks in the wrong place", total)
-	}
-	t.Logf("%d mutants", total)
+	return n
 }
 
 // exceptions are the mutants that nobody can find, and why: a line that begins
