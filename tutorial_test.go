@@ -77,6 +77,7 @@ func TestTutorial(t *testing.T) {
 	s := startShell(t)
 	for i, c := range commands {
 		printed, code := s.run(t, c.command)
+		t.Logf("$ %s\n%s", c.command, printed)
 		asked := i+1 < len(commands) && commands[i+1].command == "echo $?"
 		if code != 0 && !asked {
 			t.Fatalf("%s:%d: %s: exit %d:\n%s\n%s", tutorial, c.line, c.command, code, printed, s.background())
