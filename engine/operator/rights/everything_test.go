@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
+	"github.com/jacquard-operator/jacquard/engine/rights"
 )
 
 // document is a child of a kind, of the resource's own name, while the spec
@@ -125,7 +126,10 @@ func TestEverything(t *testing.T) {
 		s.gone("GROUP/v1", "Web", name)
 	}
 	s.operator.Stop(t)
-	s.proven(roles, s.sent())
+	if err := proof(s.name(), roles, all, s.sent()); err != nil {
+		t.Error(err)
+	}
+	t.Logf("each of %d verbs is needed", verbs(roles))
 }
 
 // inSpace makes what a resource wants to make in its Namespace.
@@ -189,6 +193,8 @@ func (s *site) tells(what string, times int) {
 		return nil
 	})
 }
+
+func all(rights.Role) bool { return true }
 
 // has waits until a resource has so many children.
 func (s *site) has(name string, children int) {

@@ -7,6 +7,7 @@ package rights
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -38,6 +39,7 @@ type site struct {
 	*testing.T
 	group, namespace, root string
 	operator               *testcluster.Operator
+	access                 *testcluster.Access // if it is not the operator's own
 	mark                   int64
 }
 
@@ -111,30 +113,37 @@ func (s *site) gone(apiVersion, kind, name string) {
 	})
 }
 
-// proven says of every verb of every rule which request needs it, and fails for
-// those that none does, and for requests that were refused.
-func (s *site) proven(roles []rights.Role, sent []testcluster.Request) {
-	s.Helper()
+// proof says which requests were refused, and which verb of which rule of a role
+// that is judged no request needs; kind is the name of the kind.
+func proof(kind string, roles []rights.Role, judged func(rights.Role) bool, sent []testcluster.Request) error {
 	var asked []rights.Request
+	var errs []error
 	for _, q := range sent {
 		if q.Code == 403 {
-			s.Errorf("refused: %s", q)
+			errs = append(errs, fmt.Errorf("refused: %s", q))
 		}
-		asked = append(asked, asks(q, s.name())...)
+		asked = append(asked, asks(q, kind)...)
 	}
-	needed := 0
 	for i, role := range roles {
 		for j, rule := range role.Rules {
 			for _, verb := range rule.Verbs {
-				if slices.ContainsFunc(asked, func(q rights.Request) bool { return q.Verb == verb && needs(roles, [2]int{i, j}, q) }) {
-					needed++
-					continue
+				if judged(role) && !slices.ContainsFunc(asked, func(q rights.Request) bool { return q.Verb == verb && needs(roles, [2]int{i, j}, q) }) {
+					errs = append(errs, fmt.Errorf("nothing needs %s of %s %s in %s (%q): %v", verb, rule.Group, rule.Resource, role.Name, role.Namespace, rule.Why))
 				}
-				s.Errorf("nothing needs %s of %s %s in %s (%q): %v", verb, rule.Group, rule.Resource, role.Name, role.Namespace, rule.Why)
 			}
 		}
 	}
-	s.Logf("%d requests need each of %d verbs", len(asked), needed)
+	return errors.Join(errs...)
+}
+
+// verbs counts the verbs of roles.
+func verbs(roles []rights.Role) (n int) {
+	for _, role := range roles {
+		for _, rule := range role.Rules {
+			n += len(rule.Verbs)
+		}
+	}
+	return n
 }
 
 // needs says whether a rule allows a request, and no other.

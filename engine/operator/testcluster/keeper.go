@@ -60,6 +60,7 @@ func (a *Access) renew(ctx context.Context) error {
 	wanted := map[string]bool{}
 	var fresh []rights.Role
 	for i, role := range roles {
+		role.Rules = a.left(role.Rules)
 		role.Name = fmt.Sprintf("%s:%d:%s", a.Subject.Name, i, role.Name)
 		changed, err := a.apply(ctx, role, wanted)
 		if err != nil {
@@ -82,6 +83,21 @@ func (a *Access) renew(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// left are the rules without what the account is to lack.
+func (a *Access) left(rules []rights.Rule) []rights.Rule {
+	if a.lacks == nil {
+		return rules
+	}
+	var all []rights.Rule
+	for _, r := range rules {
+		r.Verbs = slices.DeleteFunc(slices.Clone(r.Verbs), func(verb string) bool { return a.lacks(r, verb) })
+		if len(r.Verbs) > 0 {
+			all = append(all, r)
+		}
+	}
+	return all
 }
 
 // apply applies a role and its bindings as `jacquard rbac` prints them, unless
@@ -127,7 +143,7 @@ func (a *Access) roles(ctx context.Context) ([]rights.Role, error) {
 	if err != nil {
 		return nil, err
 	}
-	roles := rights.Base(rights.Installation{Namespace: cmp.Or(a.options.Namespace, a.options.LeaderElectionNamespace)})
+	roles := rights.Base(rights.Installation{Namespace: cmp.Or(a.options.Namespace, a.options.LeaderElectionNamespace), Namespaces: a.options.Namespaces})
 	names := a.cluster.claimed(a.options.Identity)
 	for name := range folders {
 		names[name] = true
@@ -176,7 +192,7 @@ func (a *Access) folders(ctx context.Context) (map[string]*folder.Folder, map[st
 // ofKind are the roles for one kind, of each of its versions that may serve a
 // resource. A folder that does not compile leaves the version before running.
 func (a *Access) ofKind(ctx context.Context, name string, f *folder.Folder, file *schema.CRD) ([]rights.Role, error) {
-	in := rights.Input{CRD: file, Plural: a.cluster.plural, Install: file != nil && a.options.InstallCRDs}
+	in := rights.Input{CRD: file, Plural: a.cluster.plural, Install: file != nil && a.options.InstallCRDs, Namespaces: a.options.Namespaces}
 	live := a.cluster.crd(ctx, name)
 	if live != nil {
 		crd, err := schema.FromObject(live)
