@@ -31,7 +31,7 @@ var layers = map[string][]string{
 	"rollout":   {},
 	"reconcile": {"api", "apply", "kind", "observe", "own", "plan", "ready", "render", "schema", "status", "template"},
 	"operator":  {"api", "apply", "folder", "kind", "observe", "plan", "ready", "reconcile", "rollout", "schema", "status", "template"},
-	"rights":    {"api", "kind", "schema", "template"},
+	"rights":    {"api", "flow", "kind", "schema", "template"},
 	"exposure":  {"flow", "kind", "schema", "template"},
 	"offline":   {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
 }

@@ -57,9 +57,10 @@ allowEmpty: true
 		"spec:\n  accessModes: [ReadWriteOnce]\n  resources: {requests: {storage: 1Mi}}\n"),
 	"scale.yaml": document("apps/v1", "Deployment", "jacquard.dev/initial: spec.replicas",
 		"spec:\n  replicas: 0\n  selector: {matchLabels: {web: x}}\n  template:\n    metadata: {labels: {web: x}}\n    spec: {containers: [{name: c, image: i}]}\n"),
-	"space.yaml": strings.Replace(document("v1", "Namespace", "jacquard.dev/on-delete: delete", ""), "if .spec.all", "if or .spec.all .spec.space", 1),
-	"quota.yaml": document("v1", "ResourceQuota", "", "  namespace: {{ .metadata.name }}\nspec: {hard: {pods: 1}}\n"),
-	"role.yaml":  document("rbac.authorization.k8s.io/v1", "ClusterRole", "", "rules: [{apiGroups: [x.example.com], resources: [xs], verbs: [get]}]\n"),
+	"space.yaml":   strings.Replace(document("v1", "Namespace", "jacquard.dev/on-delete: delete", ""), "if .spec.all", "if or .spec.all .spec.space", 1),
+	"quota.yaml":   document("v1", "ResourceQuota", "", "  namespace: {{ .metadata.name }}\nspec: {hard: {pods: 1}}\n"),
+	"role.yaml":    document("rbac.authorization.k8s.io/v1", "ClusterRole", "", "rules: [{apiGroups: [x.example.com], resources: [xs], verbs: [get]}]\n"),
+	"binding.yaml": document("rbac.authorization.k8s.io/v1", "RoleBinding", "", "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: edit}\n"),
 	"patch.yaml": `{{ with .spec.patch }}
 apiVersion: v1
 kind: Endpoints
@@ -107,12 +108,12 @@ func TestEverything(t *testing.T) {
 	a, b := s.namespace+"-a", s.namespace+"-b"
 	s.apply(theirs)
 	s.web(a, "all: true, patch: theirs, status: theirs")
-	s.has(a, 9)
+	s.has(a, 10)
 	made := s.children(a)
 	s.web(a, "all: true, patch: theirs, status: theirs, text: more")
 	s.anew("apps/v1", "ReplicaSet", a, made)
 	s.deleteAll(slices.DeleteFunc(slices.Clone(made), func(o *unstructured.Unstructured) bool { return o.GetKind() != "Service" }))
-	s.has(a, 9)
+	s.has(a, 10)
 	s.others(made, b)
 	s.web(b, "all: true")
 	s.is(b, "Stalled", "True", "left alone")
@@ -235,7 +236,7 @@ func (s *site) others(like []*unstructured.Unstructured, name string) {
 	s.Helper()
 	for _, o := range like {
 		other := &unstructured.Unstructured{Object: map[string]any{"apiVersion": o.GetAPIVersion(), "kind": o.GetKind()}}
-		for _, field := range []string{"spec", "data", "rules"} {
+		for _, field := range []string{"spec", "data", "rules", "roleRef"} {
 			if v, found := o.Object[field]; found {
 				other.Object[field] = v
 			}

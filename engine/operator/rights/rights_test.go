@@ -41,6 +41,7 @@ type site struct {
 	operator               *testcluster.Operator
 	access                 *testcluster.Access // if it is not the operator's own
 	mark                   int64
+	limits                 []string // namespaces that the operator is limited to
 }
 
 var sites atomic.Int64
@@ -62,7 +63,7 @@ func (s *site) start() {
 	s.mark = cluster.Mark(s)
 	home := cluster.Namespace(s)
 	s.operator = cluster.Run(s.T, func(o *operator.Options) {
-		o.InstallCRDs, o.Namespace = true, home
+		o.InstallCRDs, o.Namespace, o.Namespaces = true, home, s.limits
 		o.LeaderElection, o.LeaderElectionNamespace = true, home
 	}, s.root)
 	cluster.Served(s, s.group+"/v1", "Web")
@@ -186,12 +187,8 @@ func asks(q testcluster.Request, kind string) []rights.Request {
 	case "roles", "clusterroles":
 		made.Verb = "escalate"
 		all = append(all, made)
-	case "rolebindings":
-		for _, of := range []string{"roles", "clusterroles"} {
-			all = append(all, rights.Request{Verb: "bind", Group: q.Group, Resource: of, Namespace: q.Namespace})
-		}
-	case "clusterrolebindings":
-		all = append(all, rights.Request{Verb: "bind", Group: q.Group, Resource: "clusterroles"})
+	case "rolebindings": // those of this package bind one
+		all = append(all, rights.Request{Verb: "bind", Group: q.Group, Resource: "clusterroles", Namespace: q.Namespace, Name: "edit"})
 	}
 	return all
 }
