@@ -20,13 +20,12 @@ func (w *work) children() {
 		if plural == "" {
 			continue
 		}
-		why := placed(c.Place) + " makes it"
+		why, write := placed(c.Place)+" makes it", []string{"get", "create", "patch", "delete"}
+		if w.keeps(c.GroupVersionKind) {
+			why, write = why+", and it is never deleted", []string{"get", "create", "patch"}
+		}
 		watched, written := w.where(c.GroupVersionKind)
 		w.add(Operator, watched, Rule{Group: c.Group, Resource: plural, Verbs: []string{"list", "watch"}, Why: []string{why}})
-		write := []string{"get", "create", "patch", "delete"}
-		if w.keeps(c.GroupVersionKind) {
-			write, why = []string{"get", "create", "patch"}, why+", and it is never deleted"
-		}
 		for _, namespace := range written {
 			w.add(w.writer, namespace, Rule{Group: c.Group, Resource: plural, Verbs: write, Why: []string{why}})
 		}

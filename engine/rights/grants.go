@@ -1,12 +1,13 @@
 package rights
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/jacquard-operator/jacquard/engine/flow"
 	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
 // rbac is the API group of roles and bindings.
@@ -38,17 +39,23 @@ func (w *work) binds(c kind.Child) []Rule {
 		r := Rule{Group: rbac, Resource: role.resource, Verbs: []string{"bind"}}
 		if role.name != "" {
 			r.Names = []string{role.name}
-			r.Why = []string{fmt.Sprintf("%s binds this role, whose rights the writer may not have", placed(c.Place))}
+			r.Why = []string{placed(role.place) + " binds this role, whose rights the writer may not have"}
 		} else {
-			r.Why = []string{fmt.Sprintf("%s binds a role that the resource names, whose rights the writer may not have: whoever has this verb can grant any", placed(c.Place))}
+			r.Why = []string{placed(role.place) + " binds a role that the resource names, whose rights the writer may not have: whoever has this verb can grant any"}
 		}
 		rules = append(rules, r)
 	}
 	return rules
 }
 
-// A bindable is a role that a binding can refer to; name "" means any.
-type bindable struct{ resource, name string }
+// A bindable is a role that a binding can refer to, and where the binding
+// stands; name "" means any.
+type bindable struct {
+	resource, name string
+	place          template.Place
+}
+
+func (b bindable) key() string { return b.resource + "/" + b.name }
 
 // bound are the roles that the folder's bindings of a kind refer to.
 func (w *work) bound(c kind.Child) []bindable {
@@ -61,30 +68,32 @@ func (w *work) bound(c kind.Child) []bindable {
 					continue
 				}
 				found = true
-				all = append(all, referred(entry(d.Root, "roleRef"))...)
+				all = append(all, referred(entry(d.Root, "roleRef"), d.Place)...)
 			}
 		}
 	}
 	if !found {
-		all = referred(nil)
+		all = referred(nil, c.Place)
 	}
 	if c.Kind == "ClusterRoleBinding" {
 		all = slices.DeleteFunc(all, func(b bindable) bool { return b.resource == "roles" })
 	}
-	slices.SortFunc(all, func(a, b bindable) int { return strings.Compare(a.resource+"/"+a.name, b.resource+"/"+b.name) })
-	return slices.Compact(all)
+	slices.SortFunc(all, func(a, b bindable) int {
+		return cmp.Or(strings.Compare(a.key(), b.key()), strings.Compare(placed(a.place), placed(b.place)))
+	})
+	return slices.CompactFunc(all, func(a, b bindable) bool { return a.key() == b.key() })
 }
 
 // referred are the roles that a roleRef can be.
-func referred(ref *flow.Node) []bindable {
+func referred(ref *flow.Node, at template.Place) []bindable {
 	name := literal(ref, "name")
 	switch literal(ref, "kind") {
 	case "Role":
-		return []bindable{{"roles", name}}
+		return []bindable{{"roles", name, at}}
 	case "ClusterRole":
-		return []bindable{{"clusterroles", name}}
+		return []bindable{{"clusterroles", name, at}}
 	}
-	return []bindable{{"clusterroles", name}, {"roles", name}}
+	return []bindable{{"clusterroles", name, at}, {"roles", name, at}}
 }
 
 // entry is the value of a literal key, or nil.
