@@ -35,7 +35,9 @@ func (f *rbacFlags) expose(to io.Writer, catalog *offline.Catalog, names []strin
 			errs = append(errs, catalog.Broken[name])
 			continue
 		}
-		all = append(all, exposed{name, exposure.Of(k, live)})
+		fields, err := exposure.Of(k, live)
+		errs = append(errs, err)
+		all = append(all, exposed{name, fields})
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	testcluster.Exact = true
 	// An API server that streams lists through watches is asked for no list, and
 	// one that does not is asked for it.
-	os.Setenv("KUBE_FEATURE_WatchListClient", "false")
+	os.Setenv("KUBE_FEATURE_WatchListClient", "false") //nolint:errcheck // the name is sound
 	testcluster.Main(m, &cluster, "--nodes", "1", "--components", "etcd,apiserver,controller-manager,scheduler,kwok")
 }
 
