@@ -33,6 +33,7 @@ var layers = map[string][]string{
 	"operator":  {"api", "apply", "folder", "kind", "observe", "plan", "ready", "reconcile", "rollout", "schema", "status", "template"},
 	"rights":    {"api", "flow", "kind", "schema", "template"},
 	"exposure":  {"flow", "kind", "schema", "template"},
+	"lint":      {"api", "flow", "folder", "kind", "offline", "render", "schema", "template"},
 	"offline":   {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
 }
 

@@ -61,7 +61,7 @@ func newRoot(started *bool) *cobra.Command {
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newApprove(), newRBAC(), newRun(), newRender(), newTest(), newVersion())
+	root.AddCommand(newApprove(), newRBAC(), newRun(), newLint(), newRender(), newTest(), newVersion())
 	return root
 }
 

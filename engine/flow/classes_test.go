@@ -74,6 +74,8 @@ func TestNil(t *testing.T) {
 		`{{ range .spec.env }}{{ .name }}: x{{ .value }}{{ end }}`:                                                {"nil 1:39 spec.env[].value may be absent"},
 		`{{ range .spec.env }}{{ if .value }}{{ .name }}: x{{ .value }}{{ end }}{{ end }}`:                        nil,
 		`{{ range $k, $v := .spec.labels }}{{ $k }}: x{{ $v }}{{ end }}`:                                          nil,
+		`a: {{ .metadata.namespace }}-{{ .metadata.uid }}-{{ .metadata.generation }}`:                             nil,
+		`a: {{ (await "deployment").metadata.namespace }}-x`:                                                      nil,
 		`a: x-{{ .spec.labels.app }}`:                                                                             {"nil 1:9 spec.labels.*"},
 		`a: x-{{ (child "deployment").metadata.name }}`:                                                           {"nil 1:"},
 		`a: x-{{ (await "deployment").metadata.name }}`:                                                           nil,

@@ -3,6 +3,7 @@ package flow
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/jacquard-operator/jacquard/engine/funcs"
 )
@@ -137,6 +138,17 @@ func (w *way) leave(before facts, necessary bool) {
 			w.facts[id] = f
 		}
 	}
+}
+
+// leaveLoop forgets what was found out about items of a loop: nothing else has
+// their names.
+func (w *way) leaveLoop(before facts) {
+	for id := range w.facts {
+		if _, there := before[id]; !there && strings.Contains(id, "@") {
+			delete(w.facts, id)
+		}
+	}
+	w.leave(before, false)
 }
 
 func (w *way) saved() facts { return maps.Clone(w.facts) }

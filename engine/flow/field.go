@@ -60,7 +60,8 @@ func (v *val) declared(name string) (*val, bool) {
 		return nil, false
 	}
 	out := typed(t)
-	if !v.typ.Always(name) {
+	out.cluster = v.cluster
+	if inNamespace := name == "namespace" && v.exact && v.path == "metadata" && !v.cluster; !inNamespace && !v.typ.Always(name) {
 		out = out.maybe()
 		out.optional = true
 	}

@@ -58,19 +58,17 @@ func (w *way) find(class Class, n parse.Node, text string) {
 
 func (w *way) finding(class Class, n parse.Node, text string) Finding {
 	return Finding{
-		Class: class, Place: w.sketch.Place(w.frame.tree, n), Length: length(n), Text: text, Called: w.frame.called,
+		Class: class, Place: w.sketch.Place(w.frame.tree, n), Length: w.length(w.frame.tree, n), Text: text, Called: w.frame.called,
 	}
 }
 
-// length is how many characters a node takes.
-func length(n parse.Node) int {
-	switch n := n.(type) {
-	case *parse.ChainNode:
-		return utf8.RuneCountInString("." + strings.Join(n.Field, "."))
-	case *parse.FieldNode, *parse.VariableNode, *parse.IdentifierNode, *parse.StringNode, *parse.NumberNode, *parse.DotNode:
-		return utf8.RuneCountInString(n.String())
+// length is how many characters a node takes: of fields behind parentheses
+// those fields.
+func (w *walker) length(tree *parse.Tree, n parse.Node) int {
+	if chain, ok := n.(*parse.ChainNode); ok {
+		return utf8.RuneCountInString("." + strings.Join(chain.Field, "."))
 	}
-	return 0
+	return w.sketch.Length(tree, n)
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -20,6 +20,7 @@ const (
 	Falsy        Class = "falsy"           // 0 or false taken for absent
 	UnusedVar    Class = "unused-variable" // a variable that nothing reads
 	Unreachable  Class = "unreachable"     // a branch or text that no resource reaches
+	Secret       Class = "secret"          // a Secret's value on its way out of Secrets
 	Syntax       Class = "syntax"          // text that is no YAML on one of the ways
 )
 
@@ -87,6 +88,9 @@ type Flow struct {
 	Reads map[string]Read
 	// Called are the names of the defines that some file reaches.
 	Called map[string]bool
+	// Cut are the files of which some ways were not followed to their end, for
+	// there are too many or they are too long.
+	Cut map[string]bool
 }
 
 // A Read is how a path of the resource is read.
@@ -123,7 +127,7 @@ type Node struct {
 	// is there.
 	Items []*Node
 	// Value is a whole scalar, literal or printed, or a whole printed value of
-	// any type.
+	// any type; known to be nil where nothing is written.
 	Value *Value
 	// Text is a text that holds values: its literal pieces and values in order.
 	Text []*Value

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -119,6 +120,7 @@ func lines(t *rapid.T, depth int, n *int) string {
 	var b strings.Builder
 	for range rapid.IntRange(1, 3).Draw(t, "lines") {
 		*n++
+		number := *n
 		inner := func() string { return lines(t, depth-1, n) }
 		kind := rapid.IntRange(0, 11).Draw(t, "line")
 		if depth == 0 && kind > 5 {
@@ -137,7 +139,7 @@ func lines(t *rapid.T, depth int, n *int) string {
 		case 5:
 			fmt.Fprintf(&b, "k%d:\n  selector: {q: {{ %s }}, r: s}\n", *n, expr)
 		case 6, 7:
-			fmt.Fprintf(&b, "{{- if %s }}\n%s{{- else }}\n%s{{- end }}\n", conditionText(t), inner(), inner())
+			fmt.Fprintf(&b, "{{- if %s }}\nt%d: 1\n%s{{- else }}\ne%d: 1\n%s{{- end }}\n", conditionText(t), number, inner(), number, inner())
 		case 8:
 			fmt.Fprintf(&b, "{{- if %s }}{{ fail \"f\" }}{{ end }}\n", conditionText(t))
 		case 9:
@@ -154,33 +156,96 @@ func lines(t *rapid.T, depth int, n *int) string {
 // broken are the words of errors about absent values and wrong types.
 var broken = regexp.MustCompile(`is nothing|must be|must not be nothing|cannot be part of a text|needs a (list|string|number|map)|has no field|range needs|cannot compare|cannot order|looks into|got nothing`)
 
+// A trial is a random template and what was found of it.
+type trial struct {
+	text string
+	set  *template.Set
+	of   drawn
+	flow *Flow
+}
+
+func tried(t *rapid.T) *trial {
+	n := 0
+	try := &trial{of: spec(t)}
+	try.text = "{{- $v := .spec.a }}\n" + lines(t, 2, &n) + "end: {{ $v }}\n"
+	set, err := template.Compile(template.Input{Sources: []template.Source{{Name: "x", File: "x.yaml", Text: try.text}}})
+	if err != nil {
+		t.Skip()
+	}
+	root := schema.ObjectOf(map[string]*schema.Type{"spec": try.of.typ}, "spec")
+	try.set, try.flow = set, Follow(Input{Set: set, Files: []string{"x"}, Root: root, Name: "Page v1"})
+	return try
+}
+
+// fails says whether something is found that makes a render fail.
+func (try *trial) fails() bool {
+	return slices.ContainsFunc(try.flow.Findings, func(f Finding) bool {
+		return slices.Contains([]Class{Nil, WrongType, NotAList, UnknownField, Syntax}, f.Class)
+	})
+}
+
+// dead are the marks of the branches that are said never to be taken.
+func (try *trial) dead() []string {
+	text := strings.Split(try.text, "\n")
+	var marks []string
+	for _, f := range try.flow.Findings {
+		if f.Class != Unreachable || f.Place.Line >= len(text) || !strings.HasPrefix(text[f.Place.Line], "t") {
+			continue
+		}
+		mark, _, _ := strings.Cut(text[f.Place.Line], ":")
+		if strings.HasPrefix(f.Text, "the else") {
+			mark = "e" + mark[1:]
+		}
+		marks = append(marks, mark)
+	}
+	return marks
+}
+
 // TestLaw: a template without findings about absent values and wrong types does
-// not fail for them, whatever valid resource is rendered.
+// not fail for them, and no branch is taken that is said to be out of reach,
+// whatever valid resource is rendered.
 func TestLaw(t *testing.T) {
-	checked := 0
+	checked, dead := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		of := spec(t)
-		n := 0
-		text := "{{- $v := .spec.a }}\n" + lines(t, 2, &n) + "end: {{ $v }}\n"
-		set, err := template.Compile(template.Input{Sources: []template.Source{{Name: "x", File: "x.yaml", Text: text}}})
-		if err != nil {
-			t.Skip()
+		try := tried(t)
+		fails, marks := try.fails(), try.dead()
+		if !fails {
+			checked++
 		}
-		root := schema.ObjectOf(map[string]*schema.Type{"spec": of.typ}, "spec")
-		f := Follow(Input{Set: set, Files: []string{"x"}, Root: root, Name: "Page v1"})
-		for _, one := range f.Findings {
-			switch one.Class {
-			case Nil, WrongType, NotAList, UnknownField, Syntax:
-				return
-			}
-		}
-		checked++
+		dead += len(marks)
 		for range 4 {
-			resource := map[string]any{"spec": of.value.Draw(t, "spec")}
-			if _, err := set.Execute(context.Background(), "x", resource, nil); err != nil && broken.MatchString(err.Error()) {
-				t.Fatalf("%v\n%s\nfor %v", err, text, resource)
+			resource := map[string]any{"spec": try.of.value.Draw(t, "spec")}
+			docs, err := try.set.Execute(context.Background(), "x", resource, nil)
+			if !fails && err != nil && broken.MatchString(err.Error()) {
+				t.Fatalf("%v\n%s\nfor %v", err, try.text, resource)
+			}
+			for _, mark := range marks {
+				if len(docs) > 0 && docs[0].Object[mark] != nil {
+					t.Fatalf("%s is reached\n%s\nfor %v", mark, try.text, resource)
+				}
 			}
 		}
 	})
-	t.Logf("%d templates without findings", checked)
+	t.Logf("%d templates without findings, %d branches out of reach", checked, dead)
+}
+
+// FuzzFollow: to follow a template that compiles never panics, even where
+// nothing is known of its kind.
+func FuzzFollow(f *testing.F) {
+	for _, seed := range []string{
+		"a: {{ .spec.text | upper }}", "{{ range $i, $e := .spec.env }}{{ $i }}: {{ $e.name }}\n{{ end }}",
+		"{{ with $x := dict \"a\" (list 1 2) }}{{ index $x.a 0 }}{{ end }}", "{{ define \"a\" }}{{ include \"a\" . }}{{ end }}{{ include \"a\" . }}",
+		"{{ fromYaml (include \"p\" .) }}{{ define \"p\" }}a: {{ . }}{{ end }}", "{{ $ = nil }}{{ $.x }}", "{{ and }}{{ not }}{{ eq 1 }}",
+		"a: {{ toYaml .spec | nindent 2 }}", "{{ range 3 }}{{ break }}{{ else }}{{ continue }}{{ end }}", "{{ (child \"x\").spec }}{{ config \"k\" }}",
+		"{{ merge .spec (dict) | toJson }}{{ dig \"a\" \"b\" 1 . }}{{ pick .spec \"a\" }}{{ omit . \"a\" }}", "{{ printf \"%d%%%s\" 1 }}",
+	} {
+		f.Add(seed)
+	}
+	root := pages(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		set, _ := template.Compile(template.Input{Config: map[string]any{"k": nil}, Sources: []template.Source{{Name: "x", File: "x.yaml", Text: text}}})
+		for _, typ := range []*schema.Type{root, nil} {
+			Follow(Input{Set: set, Files: []string{"x", "status"}, Root: typ, Name: "Page v1"})
+		}
+	})
 }

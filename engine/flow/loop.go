@@ -17,9 +17,12 @@ func (w *way) rangeOver(n *parse.RangeNode) signal {
 		if w.ends != "" || w.over {
 			return stops
 		}
-		if over.never(funcs.List | funcs.Map | funcs.Int) {
+		if some := over.can &^ funcs.Nil; some != 0 && some&(funcs.List|funcs.Map|funcs.Int) == 0 {
 			w.find(NotAList, n.Pipe, fmt.Sprintf("range needs a list, a map or a whole number, and %s is %s", w.called(n.Pipe, over), over.can&^nilKind))
 			return goOn
+		}
+		if over.surely(funcs.Map) {
+			w.use(n.Pipe, over, false) // every entry, by whatever name
 		}
 		yes, no := over.truth()
 		prefer := holds
@@ -30,7 +33,7 @@ func (w *way) rangeOver(n *parse.RangeNode) signal {
 		w.mind(&n.BranchNode, n, over)
 		before := w.saved()
 		w.assume(n.Pipe, over, s == holds)
-		defer w.leave(before, false)
+		defer w.leaveLoop(before)
 		if s == fails {
 			return w.scoped(func() signal { return w.list(n.ElseList) })
 		}

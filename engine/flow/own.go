@@ -110,9 +110,9 @@ func orDefault(w *way, fn *parse.IdentifierNode, args []arg) *val {
 // mostRemakes bounds how deep values are made again of one another.
 const mostRemakes = 4
 
-// again is what make makes of arguments, each time with what is known of them.
-func again(w *way, args []arg, make func(*way, []arg) *val) *val {
-	out := *make(w, args)
+// again is what remake makes of arguments, each time with what is known of them.
+func again(w *way, args []arg, remake func(*way, []arg) *val) *val {
+	out := *remake(w, args)
 	out.remakes = 0
 	for _, a := range args {
 		out.remakes = max(out.remakes, a.remakes+1)
@@ -123,7 +123,7 @@ func again(w *way, args []arg, make func(*way, []arg) *val) *val {
 			for i, a := range args {
 				now[i].val = w.known(a.val)
 			}
-			return make(w, now)
+			return remake(w, now)
 		}
 	}
 	return &out
@@ -218,6 +218,12 @@ func required(w *way, fn *parse.IdentifierNode, args []arg) *val {
 
 func ending(how string) owner {
 	return func(w *way, fn *parse.IdentifierNode, args []arg) *val {
+		for _, source := range sourcesOf(args) {
+			if source.Confidential() {
+				w.find(Secret, fn, "a value of a Secret would stand in a message, which everybody reads who sees the resource: say what is wrong without it")
+				break
+			}
+		}
 		w.ends = how
 		return ofKinds(0)
 	}

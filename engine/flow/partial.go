@@ -73,6 +73,9 @@ func (w *walker) loops(tree *parse.Tree) map[string]bool {
 func include(w *way, fn *parse.IdentifierNode, args []arg) *val {
 	name, ok := args[0].konst.(string)
 	if !ok {
+		for other := range w.defines {
+			w.flow.Called[other] = true // any may be meant
+		}
 		return from(funcs.String, args)
 	}
 	piece := w.sketch.Inside(func() { w.call(fn, name, args[1].val) })

@@ -34,7 +34,7 @@ func printedNode(p *parse.PipeNode) parse.Node {
 
 // says says what is wrong with a printed value.
 func (w *walker) says(class Class, h *printed, place template.Place, text string) {
-	w.said.add(Finding{Class: class, Place: place, Length: length(h.node), Text: text, Called: h.called})
+	w.said.add(Finding{Class: class, Place: place, Length: w.length(h.tree, h.node), Text: text, Called: h.called})
 }
 
 // inText checks a value that is part of a text.

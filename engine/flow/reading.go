@@ -13,6 +13,19 @@ import (
 // secretKind is how Source.Read calls a Secret.
 const secretKind = "Secret v1"
 
+// Confidential says whether a source is the content of a Secret.
+func (s Source) Confidential() bool {
+	if s.Read != secretKind {
+		return s.Read == "stable"
+	}
+	for _, part := range []string{"data", "stringData"} {
+		if s.Path == "" || s.Path == part || strings.HasPrefix(s.Path, part+".") || strings.HasPrefix(s.Path, part+"[") {
+			return true
+		}
+	}
+	return false
+}
+
 // lookup is lookup or select.
 func lookup(w *way, fn *parse.IdentifierNode, args []arg) *val {
 	apiVersion, _ := args[0].konst.(string)
@@ -94,6 +107,7 @@ func (w *way) object(kinds []apischema.GroupVersionKind, otherwise string) *val 
 	}
 	out := typed(t).named(read, "")
 	out.can = funcs.Map
+	out.cluster = len(kinds) == 1 && schema.ClusterScoped(kinds[0].GroupKind())
 	return out
 }
 

@@ -18,7 +18,7 @@ const root = "../../"
 
 // shipped compiles a folder of the repository, without the settings of its
 // kind.
-func shipped(t *testing.T, name string) Input {
+func shipped(t testing.TB, name string) Input {
 	t.Helper()
 	data, err := os.ReadFile(root + "crds/" + name + ".yaml")
 	if err != nil {
@@ -70,7 +70,7 @@ func shipped(t *testing.T, name string) Input {
 }
 
 // madeBy reads the literal kinds of a file.
-func madeBy(t *testing.T, name, file string) []apischema.GroupVersionKind {
+func madeBy(t testing.TB, name, file string) []apischema.GroupVersionKind {
 	t.Helper()
 	data, err := os.ReadFile(root + "templates/" + name + "/" + file + ".yaml")
 	if err != nil {
@@ -112,6 +112,27 @@ func TestShipped(t *testing.T) {
 				t.Logf("%s: %d ways, %d documents", name, len(ways), docs)
 			}
 			t.Logf("%v, %d reads", took, len(f.Reads))
+		})
+	}
+}
+
+// BenchmarkFollow follows all kinds of this repository, with documents and
+// without.
+func BenchmarkFollow(b *testing.B) {
+	dirs, _ := filepath.Glob(root + "templates/*.*")
+	for _, quick := range []bool{false, true} {
+		b.Run(map[bool]string{false: "whole", true: "quick"}[quick], func(b *testing.B) {
+			var all []Input
+			for _, dir := range dirs {
+				in := shipped(b, filepath.Base(dir))
+				in.Quick = quick
+				all = append(all, in)
+			}
+			for b.Loop() {
+				for _, in := range all {
+					Follow(in)
+				}
+			}
 		})
 	}
 }

@@ -51,6 +51,8 @@ type val struct {
 	remakes int
 	// filled: a list or map surely has entries.
 	filled bool
+	// cluster: it is (part of) an object that lives in no namespace.
+	cluster bool
 	// optional: the schema lets its map leave it out.
 	optional bool
 }
@@ -142,11 +144,6 @@ func (v *val) nothing() bool { return v.can == funcs.Nil }
 func (v *val) surely(k funcs.Kinds) bool {
 	there := v.can &^ funcs.Nil
 	return there != 0 && there&^k == 0
-}
-
-// never says whether the value is of none of these kinds, nor absent.
-func (v *val) never(k funcs.Kinds) bool {
-	return v.can != 0 && v.can&(k|funcs.Nil) == 0
 }
 
 // named is the value as part of a read.

@@ -17,6 +17,8 @@ type walker struct {
 	// covered are the sides taken, planned those that a way is planned for.
 	covered, planned map[turning]bool
 	plans            [][]turning
+	// spent are the steps of all ways through the file.
+	spent int
 	// sums are what is known of the values that loops and partials build up
 	// on all ways together.
 	sums  map[sumKey]*val
@@ -25,6 +27,9 @@ type walker struct {
 	// side cannot be taken at all.
 	reached map[turning]bool
 	dead    map[turning]deadEnd
+	// hasty: a way takes all sides that it can and no way took yet, so that
+	// there are few ways.
+	hasty bool
 	// keys are all words that name keys in dict and set.
 	keys map[string]bool
 	// looped are the variables that loops set, by tree.
@@ -41,7 +46,7 @@ type sumKey struct {
 
 // Follow follows the files of a folder along the ways through them.
 func Follow(in Input) *Flow {
-	f := &Flow{Ways: map[string][]*Way{}, Reads: map[string]Read{}, Called: map[string]bool{}}
+	f := &Flow{Ways: map[string][]*Way{}, Reads: map[string]Read{}, Called: map[string]bool{}, Cut: map[string]bool{}}
 	w := &walker{
 		in: &in, flow: f, said: newFindings(), sketch: in.Set.Sketch(), defines: in.Set.Defines(),
 		reached: map[turning]bool{}, dead: map[turning]deadEnd{}, looped: map[*parse.Tree]map[string]bool{}, quick: in.Quick,
@@ -60,21 +65,25 @@ func Follow(in Input) *Flow {
 	return f
 }
 
-// file walks a file until what loops and partials give stays the same.
+// file walks a file in haste until what loops and partials give stays the same,
+// and then along all its ways.
 func (w *walker) file(name string, tree *parse.Tree) {
-	w.sums = map[sumKey]*val{}
-	for round := range mostRounds {
-		w.grown = false
+	w.sums, w.spent = map[sumKey]*val{}, 0
+	settled := false
+	for round := 0; ; round++ {
+		if round >= mostRounds {
+			w.widen()
+		}
+		rough := !w.quick && !settled
+		w.grown, w.hasty = false, w.quick || rough
 		w.covered, w.planned, w.plans = map[turning]bool{}, map[turning]bool{}, [][]turning{nil}
 		before := w.said.mark()
 		ways := w.walk(name, tree)
-		if !w.grown || round == mostRounds-1 {
+		if again := w.grown || rough; !again || round > mostRounds+1 {
 			w.flow.Ways[name] = ways
 			return
 		}
-		if round == mostRounds-2 {
-			w.widen()
-		}
+		settled = settled || !w.grown
 		w.said.back(before)
 	}
 }
@@ -88,7 +97,12 @@ func (w *walker) widen() {
 
 func (w *walker) walk(name string, tree *parse.Tree) []*Way {
 	var all []*Way
-	for len(w.plans) > 0 && len(all) < mostWays {
+	for len(w.plans) > 0 {
+		if len(all) == mostWays || w.spent > mostSpent {
+			w.flow.Cut[name] = true
+			break
+		}
+		w.hasty = w.hasty || len(all) >= calmWays
 		plan := w.plans[0]
 		w.plans = w.plans[1:]
 		if plan != nil && w.covered[plan[len(plan)-1]] {
@@ -106,6 +120,10 @@ func (w *walker) once(name string, tree *parse.Tree, plan []turning) *Way {
 	x := &way{walker: w, facts: facts{}, parents: map[string]string{}, args: map[*parse.IdentifierNode][]arg{}, plan: plan}
 	x.frame = &frame{tree: tree, dot: root, root: root, loop: w.loops(tree), vars: []variable{{name: "$", v: root}}}
 	x.list(tree.Root)
+	w.spent += x.steps
+	if x.over {
+		w.flow.Cut[name] = true
+	}
 	out := &Way{File: name, Ends: x.ends}
 	if x.ends == "" && !x.over && !w.quick {
 		out.Documents = x.documents(name)
@@ -117,7 +135,7 @@ func (w *walker) once(name string, tree *parse.Tree, plan []turning) *Way {
 func (w *walker) root() *val {
 	v := typed(w.in.Root)
 	v.can = v.can &^ nilKind
-	v.id = "$"
+	v.id, v.cluster = "$", w.in.ClusterScoped
 	return v.named("", "")
 }
 

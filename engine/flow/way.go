@@ -7,12 +7,16 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// mostWays bounds the ways through one file, mostSteps the nodes of one way,
-// mostRounds how often the ways are walked until what loops and partials give
-// is known.
+// mostWays bounds the ways through one file, of which those behind the first
+// calmWays each take all sides that no way took yet. mostSteps bounds the
+// statements and calls of one way, mostSpent those of all ways through a file,
+// and mostRounds how often the ways are walked until what loops and partials
+// give is known.
 const (
 	mostWays   = 400
+	calmWays   = 100
 	mostSteps  = 20_000
+	mostSpent  = 400_000
 	mostRounds = 6
 )
 
@@ -101,6 +105,8 @@ func (w *way) decide(f fork, yes, no bool, prefer side) side {
 		s = fails
 	case len(w.taken) < len(w.plan) && w.plan[len(w.taken)].fork == f:
 		s = w.plan[len(w.taken)].side
+	case w.hasty && w.covered[turning{f, s}] && !w.covered[turning{f, 1 - s}]:
+		s = 1 - s
 	}
 	if yes && no {
 		w.come(f, s)

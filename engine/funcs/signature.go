@@ -1,6 +1,7 @@
 package funcs
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -185,7 +186,10 @@ func FormatParams(format string, n int) ([]Param, error) {
 	_, err := scan(format, make([]any, n), func(_ string, verb rune, i int) {
 		params[i], _ = verbParam(verb)
 	})
-	return params, err
+	if err != nil {
+		return nil, fmt.Errorf("printf: %w", err)
+	}
+	return params, nil
 }
 
 // verbParam says what fitVerb takes; a star wants a width.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/flow"
 	"github.com/jacquard-operator/jacquard/engine/schema"
-	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
 // check finds the fields of the resource that templates read and its schema
@@ -15,10 +14,11 @@ import (
 func (k *Kind) check() error {
 	in := k.FlowInput()
 	in.Quick = true
+	in.Live = schema.BuiltInType // the more is known, the fewer ways there are
 	var errs []error
 	for _, f := range flow.Follow(in).Findings {
 		if f.Class == flow.UnknownField && f.Read == "" && f.Path != "" {
-			errs = append(errs, &template.Error{Place: f.Place, Err: errors.New(f.Said())})
+			errs = append(errs, f)
 		}
 	}
 	return errors.Join(errs...)

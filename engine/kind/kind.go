@@ -82,8 +82,39 @@ func (d Document) Subresource() string { return d.Marks[api.AnnotationSubresourc
 const statusFile = "status"
 
 // Compile understands a folder for its CRD. Its error joins everything that is
-// wrong with it.
+// wrong with it; it is an *Undeclared if that is only what templates read.
 func Compile(f *folder.Folder, crd *schema.CRD, limits template.Limits) (*Kind, error) {
+	k, err := understand(f, crd, limits)
+	if k == nil {
+		return nil, err
+	}
+	unread := k.check()
+	switch {
+	case err != nil:
+		return nil, errors.Join(err, unread)
+	case unread != nil:
+		return nil, &Undeclared{Kind: k, Err: unread}
+	}
+	return k, nil
+}
+
+// An Undeclared is the error of a folder that reads fields which its CRD does
+// not declare, and has nothing else wrong with it.
+type Undeclared struct {
+	// Kind is for tools that say more about it.
+	Kind *Kind
+	Err  error
+}
+
+// Error returns a line for each field.
+func (u *Undeclared) Error() string { return u.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (u *Undeclared) Unwrap() error { return u.Err }
+
+// understand returns nil where nothing can be said of the templates; what is
+// wrong with the folder else stands beside a kind that may be followed.
+func understand(f *folder.Folder, crd *schema.CRD, limits template.Limits) (*Kind, error) {
 	if f.Name != crd.Name {
 		return nil, fmt.Errorf("compiling folder %s: its CRD is named %s", f.Name, crd.Name)
 	}
@@ -111,11 +142,8 @@ func Compile(f *folder.Folder, crd *schema.CRD, limits template.Limits) (*Kind, 
 	if settingsErr == nil {
 		errs = append(errs, k.checkSettings(), k.checkRendered(), k.checkPlaces(nil), k.checkAsks(nil))
 	}
-	errs = append(errs, k.checkPartials(f), k.check())
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
-	return k, nil
+	errs = append(errs, k.checkPartials(f))
+	return k, errors.Join(errs...)
 }
 
 // sources are the templates of a folder.

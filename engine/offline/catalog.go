@@ -198,20 +198,6 @@ func (c *Catalog) Plural(gvk apischema.GroupVersionKind) string {
 	return ""
 }
 
-// Type is the type of the objects of a kind, by its definition in crds/ or
-// schemas/; nil without one.
-func (c *Catalog) Type(gvk apischema.GroupVersionKind) *schema.Type {
-	crd := c.definition(gvk.GroupKind())
-	if crd == nil {
-		return nil
-	}
-	version, err := crd.Version(gvk.Version)
-	if err != nil { // it has no such version
-		return nil
-	}
-	return schema.Root(version)
-}
-
 // pair finds folders without a definition and definitions without a folder.
 func (c *Catalog) pair() {
 	for name, dir := range c.Roots {
@@ -292,4 +278,16 @@ func (c *Catalog) Faults() []error {
 		errs = append(errs, c.Broken[name])
 	}
 	return errs
+}
+
+// With is the catalog with another version of one kind, and the same besides.
+func (c *Catalog) With(f *folder.Folder, crd *schema.CRD) *Catalog {
+	with := *c
+	with.Kinds, with.Broken = maps.Clone(c.Kinds), maps.Clone(c.Broken)
+	with.CRDs, with.folders = maps.Clone(c.CRDs), maps.Clone(c.folders)
+	delete(with.Kinds, f.Name)
+	delete(with.Broken, f.Name)
+	with.CRDs[f.Name], with.folders[f.Name] = crd, f
+	with.compile(f.Name)
+	return &with
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"regexp"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -166,18 +167,20 @@ func longestName(s *schema.Structural) int64 {
 		return longest
 	}
 	for _, rule := range s.XValidations {
-		m := nameRule.FindStringSubmatch(rule.Rule)
-		if m == nil {
-			continue
+		for part := range strings.SplitSeq(rule.Rule, "&&") {
+			m := nameRule.FindStringSubmatch(strings.TrimSpace(part))
+			if m == nil || strings.Contains(rule.Rule, "||") {
+				continue
+			}
+			n, err := strconv.ParseInt(m[2], 10, 32)
+			if err != nil {
+				continue
+			}
+			if m[1] == "<" {
+				n--
+			}
+			longest = min(longest, n)
 		}
-		n, err := strconv.ParseInt(m[2], 10, 32)
-		if err != nil {
-			continue
-		}
-		if m[1] == "<" {
-			n--
-		}
-		longest = min(longest, n)
 	}
 	return longest
 }

@@ -27,6 +27,20 @@ type CRD struct {
 	File string
 	// Object is the definition as it was read, without defaults.
 	Object *apiextensionsv1.CustomResourceDefinition
+
+	// written is the tree of File; nil for a live one.
+	written *document
+}
+
+// Locate returns where in File the field at path stands, such as
+// spec.versions[0].name, or the deepest part of it that is there; 0, 0 for a
+// live definition. Both count from 1.
+func (c *CRD) Locate(path string) (line, column int) {
+	if c.written == nil {
+		return 0, 0
+	}
+	at := c.written.locate(path)
+	return at.Line, at.Column
 }
 
 // FromObject converts a live CustomResourceDefinition. It trusts that an API
@@ -106,7 +120,7 @@ func newVersion(crd *apiextensionsv1.CustomResourceDefinition, in *apiextensions
 			return nil, err
 		}
 	}
-	v.Type = rootType(v.structural)
+	v.Type = rootType(v.structural, v.namespaced)
 	return v, nil
 }
 

@@ -35,8 +35,11 @@ var Shown = []string{"name", "namespace", "uid", "generation", "labels", "annota
 
 // shownMeta is ObjectMeta as far as a template sees it, of resources whose
 // names have at most so many characters.
-func shownMeta(longest int64) *Type {
+func shownMeta(longest int64, namespaced bool) *Type {
 	t := &Type{kind: KindObject, fields: map[string]*Type{}, given: []string{"name", "uid", "generation"}}
+	if namespaced {
+		t.given = append(t.given, "namespace")
+	}
 	for _, name := range Shown {
 		t.fields[name] = ObjectMeta().fields[name]
 	}

@@ -31,7 +31,7 @@ func Parse(file string, data []byte) (*CRD, error) {
 	if err != nil {
 		return nil, Errors{doc.finding("", err.Error())}
 	}
-	crd.File = file
+	crd.File, crd.written = file, doc
 	return crd, nil
 }
 

@@ -45,7 +45,7 @@ func builtInType(gvk apischema.GroupVersionKind) *Type {
 	}
 	t := *reflected(in, nil)
 	t.given = append([]string{"apiVersion", "kind", "metadata"}, t.given...)
-	t.required = nil // of metadata, apiVersion and kind the engine sees to
+	t.required = nil                // of metadata, apiVersion and kind the engine sees to
 	t.fields = maps.Clone(t.fields) // other kinds may embed this one
 	t.fields["metadata"] = liveMeta()
 	return &t

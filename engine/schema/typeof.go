@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"maps"
 	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -15,9 +16,21 @@ func Root(v *Version) *Type {
 	return v.Type
 }
 
+// Live returns the type of a resource of this version as an object that is read
+// or written like any other: with all of its metadata.
+func (v *Version) Live() *Type {
+	t := *Root(v)
+	if t.kind != KindObject {
+		return Any
+	}
+	t.fields = maps.Clone(t.fields)
+	t.fields["metadata"] = liveMeta()
+	return &t
+}
+
 // rootType makes the type of a whole resource; without a schema everything but
 // metadata is free-form.
-func rootType(s *schema.Structural) *Type {
+func rootType(s *schema.Structural, namespaced bool) *Type {
 	root := &Type{kind: KindObject, open: true}
 	if s != nil {
 		root = typeOf(s)
@@ -27,7 +40,7 @@ func rootType(s *schema.Structural) *Type {
 	}
 	withMeta(root)
 	root.given = []string{"apiVersion", "kind", "metadata"}
-	root.fields["metadata"] = shownMeta(longestName(s))
+	root.fields["metadata"] = shownMeta(longestName(s), namespaced)
 	return root
 }
 

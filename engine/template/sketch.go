@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"text/template/parse"
+	"unicode/utf8"
 )
 
 // A Sketch is a skeleton written by somebody who follows a template without
@@ -61,8 +62,15 @@ func (k *Sketch) Begin() { k.x.out, k.x.spent, k.x.made = newOutput(1024), 0, 0 
 // Place is where a node of a tree stands.
 func (k *Sketch) Place(tree *parse.Tree, n parse.Node) Place { return k.at(tree, n).place() }
 
-// Action is the source of the action around a node, on one line.
-func (k *Sketch) Action(tree *parse.Tree, n parse.Node) string { return k.at(tree, n).action() }
+// Length is how many characters a node takes in the source; 0 if that is not
+// known.
+func (k *Sketch) Length(tree *parse.Tree, n parse.Node) int {
+	at, text := k.at(tree, n), n.String()
+	if at.src == nil || !strings.HasPrefix(at.src.text[min(at.off, len(at.src.text)):], text) {
+		return 0
+	}
+	return utf8.RuneCountInString(text)
+}
 
 func (k *Sketch) at(tree *parse.Tree, n parse.Node) pos {
 	return pos{k.sources[tree.ParseName], offset(n)}

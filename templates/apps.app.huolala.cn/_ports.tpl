@@ -9,8 +9,8 @@
 {{- end }}
 {{- $seen := list }}
 {{- range .spec.ports }}
-  {{- $number := .targetPort | default .port }}
-  {{- if kindIs "string" .targetPort }}{{ $number = .port }}{{ end }}
+  {{- $number := .port }}
+  {{- if and .targetPort (not (kindIs "string" .targetPort)) }}{{ $number = .targetPort }}{{ end }}
   {{- $pair := printf "%d/%s" $number .protocol }}
   {{- if not (has $pair $seen) }}
 - name: {{ get $names $pair }}

@@ -1,0 +1,194 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jacquard-operator/jacquard/engine/flow"
+	"github.com/jacquard-operator/jacquard/engine/lint"
+	"github.com/jacquard-operator/jacquard/engine/offline"
+)
+
+type lintOptions struct {
+	roots  []string
+	config string
+	output string
+	watch  bool
+	names  []string
+}
+
+func newLint() *cobra.Command {
+	var o lintOptions
+	cmd := &cobra.Command{
+		Use:   "lint [NAME…]",
+		Short: "Check kinds: types, names, secrets, examples, without a cluster",
+		Long: `Check these kinds, or all: everything that can be known without a cluster. The
+templates are followed through every branch, with the CRD's schema as the type
+of the resource and the types of Kubernetes, of crds/ and of schemas/ as those
+of what they read and make. Examples and golden cases are rendered, and their
+children checked.
+
+Findings go to stdout, each with file:line:column; a summary goes to stderr. The
+exit code is 1 if there are findings.`,
+		Example: `  jacquard lint
+  jacquard lint apps.example.com --watch
+  jacquard lint -o json | jq -r '.findings[].file' | sort -u`,
+		Args: func(_ *cobra.Command, names []string) error {
+			o.names = names
+			return o.check()
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.run(cmd)
+		},
+	}
+	rootFlag(cmd, &o.roots)
+	configFlag(cmd, &o.config)
+	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "form of the findings: text, json, or github (annotations of a workflow)")
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "check again whenever a file changes, until interrupted")
+	cmd.ValidArgsFunction = kindNames(&o.roots)
+	return cmd
+}
+
+// check refuses what the flags cannot mean.
+func (o *lintOptions) check() error {
+	if !slices.Contains([]string{"text", "json", "github"}, o.output) {
+		return fmt.Errorf("-o %s: there is no such form; known are: text, json, github", o.output)
+	}
+	if o.watch && o.output != "text" {
+		return fmt.Errorf("--watch is for people: leave out -o %s", o.output)
+	}
+	return nil
+}
+
+func (o *lintOptions) run(cmd *cobra.Command) error {
+	p := newFindingPrinter(cmd.OutOrStdout(), cmd.ErrOrStderr())
+	if o.watch {
+		return o.watching(cmd.Context(), p)
+	}
+	l := linted{}
+	if err := o.lint(cmd.Context(), l, nil); err != nil {
+		return err
+	}
+	if err := p.print(o.output, l.all(), l.kinds()); err != nil {
+		return err
+	}
+	if len(l.all()) > 0 {
+		return errFindings
+	}
+	return nil
+}
+
+// A linted is what was found, by name of the kind; "" is what belongs to none.
+type linted map[string][]flow.Finding
+
+// all are the findings of all kinds, each once: partials of templates/_lib are
+// checked with every kind that calls them.
+func (l linted) all() []lintFinding {
+	var all []lintFinding
+	seen := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(l)) {
+		for _, f := range l[name] {
+			if id := string(f.Class) + f.Place.String() + f.Text; !seen[id] {
+				seen[id] = true
+				all = append(all, lintFinding{name, f})
+			}
+		}
+	}
+	return all
+}
+
+// kinds is how many kinds were checked.
+func (l linted) kinds() int {
+	n := len(l)
+	if _, there := l[""]; there {
+		n--
+	}
+	return n
+}
+
+// A lintFinding is a finding and the kind that it is about.
+type lintFinding struct {
+	kind string
+	flow.Finding
+}
+
+// lint checks those of the wanted kinds that changed says, all if it is nil.
+func (o *lintOptions) lint(ctx context.Context, into linted, changed func(name string) bool) error {
+	catalog, err := load(o.roots, o.config)
+	if err != nil {
+		return err
+	}
+	known := kindsOf(catalog)
+	names, err := meantNames(o.names, known)
+	if err != nil {
+		return err
+	}
+	maps.DeleteFunc(into, func(name string, _ []flow.Finding) bool { return !slices.Contains(names, name) })
+	if len(catalog.Trouble) > 0 {
+		into[""] = lint.Findings(errors.Join(catalog.Trouble...))
+	}
+	found := make([][]flow.Finding, len(names))
+	var group sync.WaitGroup
+	for i, name := range names {
+		if _, done := into[name]; done && changed != nil && !changed(name) {
+			found[i] = into[name]
+			continue
+		}
+		group.Go(func() { found[i] = lint.Check(ctx, catalog, name) })
+	}
+	group.Wait()
+	for i, name := range names {
+		into[name] = found[i]
+	}
+	return nil
+}
+
+// kindsOf are the names of all kinds, the broken ones too.
+func kindsOf(catalog *offline.Catalog) []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(catalog.Kinds)), maps.Keys(catalog.Broken))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// meantNames are the kinds that arguments name, all if there are none. A
+// folder's path is as good as its name, since shells complete it.
+func meantNames(args, known []string) ([]string, error) {
+	if len(args) == 0 {
+		return known, nil
+	}
+	var names []string
+	var errs []error
+	for _, arg := range args {
+		name := filepath.Base(arg)
+		if !slices.Contains(known, name) {
+			errs = append(errs, fmt.Errorf("linting %s: there is no such kind; %s", arg, meant(name, known)))
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), errors.Join(errs...)
+}
+
+// kindNames completes the names of kinds.
+func kindNames(roots *[]string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var names []cobra.Completion
+		for _, root := range *roots {
+			dirs, _ := filepath.Glob(filepath.Join(root, "templates", "*"))
+			for _, dir := range dirs {
+				if name := filepath.Base(dir); strings.HasPrefix(name, begun) && name[0] != '_' && name[0] != '.' {
+					names = append(names, name)
+				}
+			}
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}

@@ -1,0 +1,223 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+// A findingPrinter writes findings to stdout and the summary to stderr.
+type findingPrinter struct {
+	out, trouble io.Writer
+	colour       bool
+	files        map[string][]string // lines of files that were quoted
+}
+
+func newFindingPrinter(out, trouble io.Writer) *findingPrinter {
+	return &findingPrinter{out: out, trouble: trouble, colour: isTerminal(out), files: map[string][]string{}}
+}
+
+// isTerminal says whether a person looks, who did not ask for plain text.
+func isTerminal(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// print writes findings in one of the forms; kinds is how many were checked.
+func (p *findingPrinter) print(form string, found []lintFinding, kinds int) error {
+	var text string
+	switch form {
+	case "json":
+		data, err := findingsJSON(found)
+		if err != nil {
+			return err
+		}
+		text = data
+	case "github":
+		for _, f := range found {
+			text += githubLine(f)
+		}
+	default:
+		for _, f := range found {
+			text += p.quoted(f)
+		}
+	}
+	if _, err := io.WriteString(p.out, text); err != nil {
+		return fmt.Errorf("printing findings: %w", err)
+	}
+	_, err := fmt.Fprintln(p.trouble, summary(found, kinds))
+	return err
+}
+
+func summary(found []lintFinding, kinds int) string {
+	if len(found) == 0 {
+		return counted(kinds, "kind") + ", no findings"
+	}
+	with := map[string]bool{}
+	for _, f := range found {
+		if f.kind != "" {
+			with[f.kind] = true
+		}
+	}
+	if len(with) == 0 {
+		return fmt.Sprintf("%s, %s", counted(kinds, "kind"), counted(len(found), "finding"))
+	}
+	return fmt.Sprintf("%s, %s in %d of them", counted(kinds, "kind"), counted(len(found), "finding"), len(with))
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// quoted is a finding with the line that it is about, and a mark below.
+func (p *findingPrinter) quoted(f lintFinding) string {
+	head := f.Error()
+	if p.colour {
+		head = strings.Replace(head, f.Text, "\x1b[1m"+f.Text+"\x1b[0m", 1)
+	}
+	line, ok := p.line(f.Place)
+	if !ok {
+		return head + "\n"
+	}
+	runes := []rune(line)
+	column := min(max(f.Place.Column, 1), len(runes)+1) - 1
+	length := f.Length
+	if length == 0 {
+		length = wordAt(runes[column:])
+	}
+	runes, column = cutAround(runes, column)
+	length = max(1, min(length, len(runes)-column))
+	mark := strings.Repeat("^", length)
+	if p.colour {
+		mark = "\x1b[31m" + mark + "\x1b[0m"
+	}
+	number := fmt.Sprintf("%5d", f.Place.Line)
+	return fmt.Sprintf("%s\n%s | %s\n%s | %s%s %s\n", head, number, string(runes),
+		strings.Repeat(" ", len(number)), blank(runes[:column]), mark, f.Class)
+}
+
+// wordAt is the length of the field, name or number that a text begins with.
+func wordAt(text []rune) int {
+	for i, r := range text {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-$/@", r) {
+			return i
+		}
+	}
+	return len(text)
+}
+
+// widest is how many characters of a line are quoted.
+const widest = 160
+
+// cutAround keeps what surrounds a column of a long line.
+func cutAround(line []rune, column int) ([]rune, int) {
+	if len(line) <= widest {
+		return line, column
+	}
+	from := min(max(0, column-widest/2), len(line)-widest)
+	return line[from : from+widest], column - from
+}
+
+// blank is as wide as the text, tabs included.
+func blank(text []rune) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return r
+		}
+		return ' '
+	}, string(text))
+}
+
+// line is the text of the line at a place; false where that is in no file.
+func (p *findingPrinter) line(at template.Place) (string, bool) {
+	lines, read := p.files[at.File]
+	if !read {
+		data, err := os.ReadFile(at.File)
+		if err == nil && utf8.Valid(data) {
+			lines = strings.Split(string(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))), "\n")
+		}
+		p.files[at.File] = lines
+	}
+	if at.Line < 1 || at.Line > len(lines) || strings.TrimSpace(lines[at.Line-1]) == "" {
+		return "", false
+	}
+	return lines[at.Line-1], true
+}
+
+// The JSON form, which other programs rely on.
+type (
+	jsonFindings struct {
+		Version  int           `json:"version"`
+		Findings []jsonFinding `json:"findings"`
+	}
+	jsonFinding struct {
+		Kind    string     `json:"kind,omitempty"`
+		Class   string     `json:"class"`
+		Message string     `json:"message"`
+		File    string     `json:"file,omitempty"`
+		Line    int        `json:"line,omitempty"`
+		Column  int        `json:"column,omitempty"`
+		Length  int        `json:"length,omitempty"`
+		Called  *jsonPlace `json:"calledFrom,omitempty"`
+	}
+	jsonPlace struct {
+		File   string `json:"file"`
+		Line   int    `json:"line"`
+		Column int    `json:"column"`
+	}
+)
+
+func findingsJSON(found []lintFinding) (string, error) {
+	all := jsonFindings{Version: 1, Findings: []jsonFinding{}}
+	for _, f := range found {
+		one := jsonFinding{
+			Kind: f.kind, Class: string(f.Class), Message: f.Text,
+			File: f.Place.File, Line: f.Place.Line, Column: f.Place.Column, Length: f.Length,
+		}
+		if f.Called.File != "" {
+			one.Called = &jsonPlace{f.Called.File, f.Called.Line, f.Called.Column}
+		}
+		all.Findings = append(all.Findings, one)
+	}
+	var text strings.Builder
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(all); err != nil {
+		return "", fmt.Errorf("printing findings: %w", err)
+	}
+	return text.String(), nil
+}
+
+var (
+	githubText  = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	githubValue = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+// githubLine is a workflow command that annotates a line of a file.
+func githubLine(f lintFinding) string {
+	text := f.Text
+	if f.Called.File != "" {
+		text += " (called from " + f.Called.String() + ")"
+	}
+	where := ""
+	if f.Place.File != "" {
+		where = fmt.Sprintf("file=%s,line=%d,col=%d,endColumn=%d,", githubValue.Replace(f.Place.File),
+			f.Place.Line, f.Place.Column, f.Place.Column+max(1, f.Length))
+	}
+	return fmt.Sprintf("::error %stitle=jacquard %s::%s\n", where, f.Class, githubText.Replace(text))
+}
