@@ -38,7 +38,7 @@ var layers = map[string][]string{
 	"golden":    {"api", "explain", "kind", "offline", "template"},
 	"explain":   {"api", "kind", "own", "ready", "render", "template"},
 	"lint":      {"api", "flow", "folder", "kind", "offline", "render", "schema", "template"},
-	"rights":    {"api", "kind", "schema", "template"},
+	"rights":    {"api", "flow", "kind", "schema", "template"},
 	"exposure":  {"flow", "kind", "schema", "template"},
 	"scaffold":  {"api", "schema"},
 	"chart":     {"folder", "funcs", "kind", "schema", "template"},

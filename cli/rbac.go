@@ -48,8 +48,8 @@ cluster says; the exit code is 1 if it lacks anything.
 With --exposure, which fields of a resource reach which fields of its children,
 the most dangerous first: what whoever may write the resource can make the
 operator write.`,
-		PreRunE: func(cmd *cobra.Command, _ []string) error { return f.understand(cmd) },
-		RunE:    f.run,
+		Args: func(cmd *cobra.Command, _ []string) error { return f.understand(cmd) },
+		RunE: f.run,
 	}
 	rootFlag(c, &f.roots)
 	f.flags(c)

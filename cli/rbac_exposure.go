@@ -6,11 +6,8 @@ import (
 	"io"
 	"text/tabwriter"
 
-	apischema "k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/jacquard-operator/jacquard/engine/exposure"
 	"github.com/jacquard-operator/jacquard/engine/offline"
-	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 // An exposed is a kind, and what its fields reach.
@@ -22,12 +19,6 @@ type exposed struct {
 // expose tells what the fields of kinds reach.
 func (f *rbacFlags) expose(to io.Writer, catalog *offline.Catalog, names []string) error {
 	names, errs := chosen(catalog, names)
-	live := func(gvk apischema.GroupVersionKind) *schema.Type {
-		if t := schema.BuiltInType(gvk); t != nil {
-			return t
-		}
-		return catalog.Type(gvk)
-	}
 	all := []exposed{}
 	for _, name := range names {
 		k := catalog.Kinds[name]
@@ -35,7 +26,9 @@ func (f *rbacFlags) expose(to io.Writer, catalog *offline.Catalog, names []strin
 			errs = append(errs, catalog.Broken[name])
 			continue
 		}
-		all = append(all, exposed{name, exposure.Of(k, live)})
+		fields, err := exposure.Of(k, catalog.Type)
+		errs = append(errs, err)
+		all = append(all, exposed{name, fields})
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err

@@ -51,6 +51,7 @@ account, or of ~/.kube/config, in this order.`,
 	flags := c.Flags()
 	f.flags(c)
 	flags.StringVar(&f.options.Namespace, "namespace", podNamespace(), "namespace of the operator: folders are read from its ConfigMaps too; default that of the Pod, if there is one")
+	flags.StringSliceVar(&f.options.Namespaces, "namespaces", nil, "serve resources in these namespaces only, comma-separated, and make nothing elsewhere; default all")
 	flags.StringVar(&f.options.Identity, "identity", "", "name of this installation: of several ones one serves a kind; default NAMESPACE/jacquard")
 	flags.BoolVar(&f.options.InstallCRDs, "install-crds", false, "apply the CRDs of crds/ first")
 	flags.IntVar(&f.options.Workers, "workers", 4, "resources of one kind that are served at the same time")

@@ -2,6 +2,7 @@ package exposure
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -38,11 +39,21 @@ type Reach struct {
 }
 
 // Of follows the templates of a kind. live gives the type of a kind of objects;
-// nil where it is unknown.
-func Of(k *kind.Kind, live func(apischema.GroupVersionKind) *schema.Type) []Field {
+// nil where it is unknown. Its error is about templates that make no YAML on one
+// of the ways through them, so that nobody can tell.
+func Of(k *kind.Kind, live func(apischema.GroupVersionKind) *schema.Type) ([]Field, error) {
 	in := k.FlowInput()
 	in.Live = live
 	followed := flow.Follow(in)
+	var errs []error
+	for _, found := range followed.Findings {
+		if found.Class == flow.Syntax {
+			errs = append(errs, found)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
 	f := &finder{live: live, found: map[string]map[Reach]bool{}}
 	for _, file := range k.Files {
 		for _, way := range followed.Ways[file] {
@@ -56,7 +67,7 @@ func Of(k *kind.Kind, live func(apischema.GroupVersionKind) *schema.Type) []Fiel
 			f.found[path] = nil
 		}
 	}
-	return f.fields()
+	return f.fields(), nil
 }
 
 // A finder collects what each field reaches.

@@ -35,16 +35,25 @@ func (f *finder) below(from string, a at, depth int) {
 		return
 	}
 	if a.into.Kind() == schema.KindList {
-		f.step(from+"[]", at{a.place, listed(a.path), a.from.Elem(), a.into.Elem()}, depth)
+		f.step(below(from, "[]", a.from), at{a.place, listed(a.path), a.from.Elem(), a.into.Elem()}, depth)
 		return
 	}
 	for _, name := range a.into.Fields() {
 		child, _ := a.into.Field(name)
 		part, may := a.from.Field(name)
 		if may {
-			f.step(from+"."+name, at{a.place, append(slices.Clone(a.path), name), part, child}, depth)
+			f.step(below(from, "."+name, a.from), at{a.place, append(slices.Clone(a.path), name), part, child}, depth)
 		}
 	}
+}
+
+// below is the path of what is below a field of the resource. Where the CRD does
+// not say what that is, it counts as the field itself.
+func below(path, step string, t *schema.Type) string {
+	if t.Kind() == schema.KindAny || t.FreeForm() && len(t.Fields()) == 0 {
+		return path
+	}
+	return path + step
 }
 
 // step notes a field below a whole value if it is dangerous, or looks below it.

@@ -20,6 +20,8 @@ type Site struct {
 	// Namespace is the operator's own, in which nothing may be made; "" if it is
 	// not known.
 	Namespace string
+	// Namespaces are those that the operator is limited to; none means all.
+	Namespaces []string
 	// Scopes knows kinds that are not built in; it may be nil.
 	Scopes Scopes
 }
@@ -34,6 +36,12 @@ func (k *Kind) At(s Site) *Kind {
 // OperatorNamespace is the namespace that the operator runs in; "" if it is not
 // known.
 func (k *Kind) OperatorNamespace() string { return k.site.Namespace }
+
+// Within says whether the operator watches a namespace: it may be limited to
+// some.
+func (k *Kind) Within(namespace string) bool {
+	return len(k.site.Namespaces) == 0 || slices.Contains(k.site.Namespaces, namespace)
+}
 
 // ClusterScoped says whether a kind lives in no namespace, as far as that is
 // known.

@@ -54,10 +54,20 @@ func (k *Kind) ReadKinds() []ReadKind {
 		if !reads || slices.ContainsFunc(all, func(r ReadKind) bool { return r.GroupVersionKind == gvk }) {
 			continue
 		}
-		all = append(all, ReadKind{gvk, k.CRD.Namespaced && !k.ClusterScoped(gvk), k.readRules(gvk)})
+		all = append(all, ReadKind{gvk, k.ReadsOwn(gvk), k.readRules(gvk)})
 	}
 	slices.SortFunc(all, func(a, b ReadKind) int { return strings.Compare(a.String(), b.String()) })
 	return all
+}
+
+// ReadsOwn says whether a template may read a kind in the resource's own
+// namespace by lookup or select. Where all of them name another, just that one
+// need be watched.
+func (k *Kind) ReadsOwn(gvk apischema.GroupVersionKind) bool {
+	return k.CRD.Namespaced && !k.ClusterScoped(gvk) && slices.ContainsFunc(k.Asks, func(a template.Ask) bool {
+		of, reads := asked(a)
+		return reads && of == gvk && (a.AnyNamespace || a.Object.Namespace == "")
+	})
 }
 
 // asked is the kind that a question by lookup or select is about.

@@ -91,7 +91,7 @@ func TestReads(t *testing.T) {
 	want := []ReadKind{
 		{gvk("v1", "ConfigMap"), true, nil},
 		{gvk("v1", "Node"), false, []ReadRule{{APIVersion: "v1", Kind: "Node"}}},
-		{gvk("x.io/v1", "X"), true, []ReadRule{{APIVersion: "x.io/v1", Kind: "X", Namespaces: []string{"a"}}}},
+		{gvk("x.io/v1", "X"), false, []ReadRule{{APIVersion: "x.io/v1", Kind: "X", Namespaces: []string{"a"}}}},
 	}
 	if diff := cmp.Diff(want, k.ReadKinds()); diff != "" {
 		t.Error(diff)

@@ -101,13 +101,13 @@ func (o *Operator) connect() error {
 		return err
 	}
 	o.children, err = observe.NewChildren(cfg, observe.ChildrenOptions{
-		HTTPClient: o.http, Changed: o.childChanged, Synced: o.kindSynced, Troubled: o.kindSynced,
+		HTTPClient: o.http, Namespaces: o.options.Namespaces, Changed: o.childChanged, Synced: o.kindSynced, Troubled: o.kindSynced,
 	})
 	if err != nil {
 		return err
 	}
 	o.reads, err = observe.NewReads(cfg, observe.ReadsOptions{
-		HTTPClient: o.http, Changed: o.readChanged, PatchChanged: o.patchChanged, Synced: o.scopeSynced, Troubled: o.scopeSynced,
+		HTTPClient: o.http, Namespaces: o.options.Namespaces, Changed: o.readChanged, PatchChanged: o.patchChanged, Synced: o.scopeSynced, Troubled: o.scopeSynced,
 	})
 	return err
 }

@@ -22,6 +22,9 @@ type Options struct {
 	// Namespace is the operator's own: folders are read from its ConfigMaps
 	// too. Empty means that none are.
 	Namespace string
+	// Namespaces are those whose resources are served; none means all. Nothing
+	// is made elsewhere.
+	Namespaces []string
 	// Identity is the installation's name: of several installations one serves
 	// a kind. Default "<namespace>/jacquard", or "jacquard" without namespace.
 	Identity string

@@ -47,6 +47,7 @@ func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, cr
 	resources, err := cache.New(o.options.Config, cache.Options{
 		HTTPClient: o.http, Scheme: o.mgr.GetScheme(), Mapper: o.discovery.Mapper(),
 		ReaderFailOnMissingInformer: true, DefaultUnsafeDisableDeepCopy: ptr.To(true),
+		DefaultNamespaces: o.within(crd),
 	})
 	if err != nil {
 		return fmt.Errorf("starting kind %s: %w", name, err)
@@ -65,6 +66,18 @@ func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, cr
 	log.FromContext(ctx).Info("kind starts", "kind", name, "version", gvk.Version)
 	go o.work(ctx, r, c)
 	return nil
+}
+
+// within are the namespaces that resources are served in; nil means all.
+func (o *Operator) within(crd *apiextensionsv1.CustomResourceDefinition) map[string]cache.Config {
+	if len(o.options.Namespaces) == 0 || crd.Spec.Scope != apiextensionsv1.NamespaceScoped {
+		return nil
+	}
+	all := map[string]cache.Config{}
+	for _, namespace := range o.options.Namespaces {
+		all[namespace] = cache.Config{}
+	}
+	return all
 }
 
 // cluster is what every kind needs of the cluster.

@@ -164,7 +164,7 @@ func (o *Operator) compile(f *folder.Folder, unread error, crd *apiextensionsv1.
 	if err != nil {
 		return nil, err
 	}
-	return k.At(kind.Site{Namespace: o.options.Namespace, Scopes: o.scopeOf}), nil
+	return k.At(kind.Site{Namespace: o.options.Namespace, Namespaces: o.options.Namespaces, Scopes: o.scopeOf}), nil
 }
 
 // scopeOf says whether a kind that is not built in lives in no namespace.

@@ -126,7 +126,7 @@ func (v *Version) scope(gvk schema.GroupVersionKind, own, namespace, name string
 	if account := v.Kind.Settings.ServiceAccountName; account != "" {
 		scope.Namespace, scope.As = namespace, own+"/"+account
 	}
-	if namespace == own && own != "" {
+	if namespace == own && v.Kind.ReadsOwn(gvk) {
 		return scope
 	}
 	for _, rule := range v.Kind.Settings.Reads {

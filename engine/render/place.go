@@ -60,6 +60,8 @@ func (c *Child) checkReserved(k *kind.Kind, field, ns string) error {
 	switch {
 	case ns == k.OperatorNamespace() && ns != "":
 		return c.errorf(path, "nothing may be in the operator's own namespace")
+	case field == "namespace" && ns != "" && !k.Within(ns):
+		return c.errorf(path, "the operator is limited to other namespaces (--namespaces)")
 	case strings.HasPrefix(ns, "kube-") && !listed:
 		return c.errorf(path, "nothing may be in the namespaces kube-*: where it must be, list that namespace in kind.yaml, under children")
 	}

@@ -1,7 +1,6 @@
 package rights
 
 import (
-	"fmt"
 	"slices"
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -21,13 +20,12 @@ func (w *work) children() {
 		if plural == "" {
 			continue
 		}
-		why := placed(c.Place) + " makes it"
+		why, write := placed(c.Place)+" makes it", []string{"get", "create", "patch", "delete"}
+		if w.keeps(c.GroupVersionKind) {
+			why, write = why+", and it is never deleted", []string{"get", "create", "patch"}
+		}
 		watched, written := w.where(c.GroupVersionKind)
 		w.add(Operator, watched, Rule{Group: c.Group, Resource: plural, Verbs: []string{"list", "watch"}, Why: []string{why}})
-		write := []string{"get", "create", "patch", "delete"}
-		if w.keeps(c.GroupVersionKind) {
-			write, why = []string{"get", "create", "patch"}, why+", and it is never deleted"
-		}
 		for _, namespace := range written {
 			w.add(w.writer, namespace, Rule{Group: c.Group, Resource: plural, Verbs: write, Why: []string{why}})
 		}
@@ -73,41 +71,6 @@ func (w *work) where(gvk apischema.GroupVersionKind) (watched string, written []
 // owns says whether children of a kind have an owner reference.
 func (w *work) owns(gvk apischema.GroupVersionKind) bool {
 	return !w.keeps(gvk) && (!w.CRD.Namespaced || !w.Kind.ClusterScoped(gvk))
-}
-
-// granting are the verbs that the API asks for beside those of writing, from
-// whoever writes rights that they do not have themselves.
-var granting = map[apischema.GroupKind]string{
-	{Group: "rbac.authorization.k8s.io", Kind: "Role"}:               "escalate",
-	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}:        "escalate",
-	{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"}:        "",
-	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding"}: "",
-}
-
-// grants are the needs of a folder that makes roles and bindings: the API lets
-// nobody grant more than they have, but by these verbs.
-func (w *work) grants(c kind.Child, plural string, written []string) {
-	verb, grants := granting[c.GroupKind()]
-	if !grants {
-		return
-	}
-	for _, namespace := range written {
-		if verb != "" {
-			w.add(w.writer, namespace, Rule{Group: c.Group, Resource: plural, Verbs: []string{verb}, Why: []string{
-				placed(c.Place) + " makes it, with rights that the writer may not have: whoever has this verb can grant any"}})
-			continue
-		}
-		for _, of := range bindable[c.Kind] {
-			w.add(w.writer, namespace, Rule{Group: c.Group, Resource: of, Verbs: []string{"bind"}, Why: []string{
-				fmt.Sprintf("%s makes a %s, to a role whose rights the writer may not have: list its name under resourceNames if it is always the same", placed(c.Place), c.Kind)}})
-		}
-	}
-}
-
-// bindable are the resources that a binding can refer to.
-var bindable = map[string][]string{
-	"RoleBinding":        {"roles", "clusterroles"},
-	"ClusterRoleBinding": {"clusterroles"},
 }
 
 // patches are the needs about objects that the folder patches.

@@ -55,6 +55,7 @@ func Of(in Input) ([]Role, error) {
 	}
 	w.resources()
 	if in.Kind != nil {
+		w.limited()
 		w.children()
 		w.patches()
 		w.reads()
@@ -68,6 +69,24 @@ func Of(in Input) ([]Role, error) {
 		about: fmt.Sprintf("What the operator needs to serve the kind %s (%s).", in.CRD.Kind, in.CRD.Name),
 	}
 	return s.roles(w.needs), nil
+}
+
+// limited refuses a kind that an operator which is limited to some namespaces
+// cannot serve: what it makes elsewhere is not watched.
+func (w *work) limited() {
+	if len(w.Namespaces) == 0 {
+		return
+	}
+	for i, c := range w.Kind.Settings.Children {
+		if c.Namespaces.Rendered {
+			w.errs = append(w.errs, fmt.Errorf("templates/%s/kind.yaml: children[%d]: they are in namespaces that the resource makes, so no operator can serve the kind that is limited to some: leave out --namespaces", w.CRD.Name, i))
+		}
+		for _, namespace := range c.Namespaces.Listed {
+			if !slices.Contains(w.Namespaces, namespace) {
+				w.errs = append(w.errs, fmt.Errorf("templates/%s/kind.yaml: children[%d]: the operator must serve namespace %s too: add it to --namespaces", w.CRD.Name, i, namespace))
+			}
+		}
+	}
 }
 
 // A work collects the needs of one kind.

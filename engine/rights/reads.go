@@ -1,8 +1,6 @@
 package rights
 
 import (
-	"fmt"
-
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/kind"
@@ -46,15 +44,4 @@ func (w *work) asked(gvk apischema.GroupVersionKind) template.Place {
 		}
 	}
 	return template.Place{}
-}
-
-// Unlimited says why a kind cannot be served by an operator that is limited to
-// some namespaces; nil if it can.
-func Unlimited(k *kind.Kind, namespaces []string) error {
-	for i, c := range k.Settings.Children {
-		if c.Namespaces.Rendered {
-			return fmt.Errorf("templates/%s/kind.yaml: children[%d] are in namespaces that the resource makes itself, so the operator cannot be limited to %v: leave out --namespaces", k.Name, i, namespaces)
-		}
-	}
-	return nil
 }

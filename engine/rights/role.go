@@ -101,15 +101,15 @@ func (s shape) role(holder Holder, namespace string) Role {
 		return r
 	}
 	r.Name, r.Account = s.name+":"+s.account, s.account
-	r.About = "What the service account " + s.account + " of a resource's namespace needs there: bind it in each."
+	r.About = "What the service account " + s.account + " needs in every namespace with resources: bind it there."
 	switch namespace {
 	case own:
 		r.Namespace, r.Own = "", true
 	case "":
 		r.Name += ":cluster"
-		r.About = "What the service account " + s.account + " of a resource's namespace needs in the whole cluster."
+		r.About = "What the service account " + s.account + " of every namespace with resources needs in the whole cluster."
 	default:
-		r.About = "What the service account " + s.account + " of a resource's namespace needs in namespace " + namespace + "."
+		r.About = "What the service account " + s.account + " of every namespace with resources needs in namespace " + namespace + "."
 	}
 	return r
 }

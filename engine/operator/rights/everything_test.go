@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
+	"github.com/jacquard-operator/jacquard/engine/rights"
 )
 
 // document is a child of a kind, of the resource's own name, while the spec
@@ -56,9 +57,10 @@ allowEmpty: true
 		"spec:\n  accessModes: [ReadWriteOnce]\n  resources: {requests: {storage: 1Mi}}\n"),
 	"scale.yaml": document("apps/v1", "Deployment", "jacquard.dev/initial: spec.replicas",
 		"spec:\n  replicas: 0\n  selector: {matchLabels: {web: x}}\n  template:\n    metadata: {labels: {web: x}}\n    spec: {containers: [{name: c, image: i}]}\n"),
-	"space.yaml": strings.Replace(document("v1", "Namespace", "jacquard.dev/on-delete: delete", ""), "if .spec.all", "if or .spec.all .spec.space", 1),
-	"quota.yaml": document("v1", "ResourceQuota", "", "  namespace: {{ .metadata.name }}\nspec: {hard: {pods: 1}}\n"),
-	"role.yaml":  document("rbac.authorization.k8s.io/v1", "ClusterRole", "", "rules: [{apiGroups: [x.example.com], resources: [xs], verbs: [get]}]\n"),
+	"space.yaml":   strings.Replace(document("v1", "Namespace", "jacquard.dev/on-delete: delete", ""), "if .spec.all", "if or .spec.all .spec.space", 1),
+	"quota.yaml":   document("v1", "ResourceQuota", "", "  namespace: {{ .metadata.name }}\nspec: {hard: {pods: 1}}\n"),
+	"role.yaml":    document("rbac.authorization.k8s.io/v1", "ClusterRole", "", "rules: [{apiGroups: [x.example.com], resources: [xs], verbs: [get]}]\n"),
+	"binding.yaml": document("rbac.authorization.k8s.io/v1", "RoleBinding", "", "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: edit}\n"),
 	"patch.yaml": `{{ with .spec.patch }}
 apiVersion: v1
 kind: Endpoints
@@ -106,12 +108,12 @@ func TestEverything(t *testing.T) {
 	a, b := s.namespace+"-a", s.namespace+"-b"
 	s.apply(theirs)
 	s.web(a, "all: true, patch: theirs, status: theirs")
-	s.has(a, 9)
+	s.has(a, 10)
 	made := s.children(a)
 	s.web(a, "all: true, patch: theirs, status: theirs, text: more")
 	s.anew("apps/v1", "ReplicaSet", a, made)
 	s.deleteAll(slices.DeleteFunc(slices.Clone(made), func(o *unstructured.Unstructured) bool { return o.GetKind() != "Service" }))
-	s.has(a, 9)
+	s.has(a, 10)
 	s.others(made, b)
 	s.web(b, "all: true")
 	s.is(b, "Stalled", "True", "left alone")
@@ -125,7 +127,10 @@ func TestEverything(t *testing.T) {
 		s.gone("GROUP/v1", "Web", name)
 	}
 	s.operator.Stop(t)
-	s.proven(roles, s.sent())
+	if err := proof(s.name(), roles, all, s.sent()); err != nil {
+		t.Error(err)
+	}
+	t.Logf("each of %d verbs is needed", verbs(roles))
 }
 
 // inSpace makes what a resource wants to make in its Namespace.
@@ -190,6 +195,8 @@ func (s *site) tells(what string, times int) {
 	})
 }
 
+func all(rights.Role) bool { return true }
+
 // has waits until a resource has so many children.
 func (s *site) has(name string, children int) {
 	s.Helper()
@@ -229,7 +236,7 @@ func (s *site) others(like []*unstructured.Unstructured, name string) {
 	s.Helper()
 	for _, o := range like {
 		other := &unstructured.Unstructured{Object: map[string]any{"apiVersion": o.GetAPIVersion(), "kind": o.GetKind()}}
-		for _, field := range []string{"spec", "data", "rules"} {
+		for _, field := range []string{"spec", "data", "rules", "roleRef"} {
 			if v, found := o.Object[field]; found {
 				other.Object[field] = v
 			}

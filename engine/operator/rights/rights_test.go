@@ -7,6 +7,7 @@ package rights
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 	testcluster.Exact = true
 	// An API server that streams lists through watches is asked for no list, and
 	// one that does not is asked for it.
-	os.Setenv("KUBE_FEATURE_WatchListClient", "false")
+	os.Setenv("KUBE_FEATURE_WatchListClient", "false") //nolint:errcheck // the name is sound
 	testcluster.Main(m, &cluster, "--nodes", "1", "--components", "etcd,apiserver,controller-manager,scheduler,kwok")
 }
 
@@ -38,7 +39,9 @@ type site struct {
 	*testing.T
 	group, namespace, root string
 	operator               *testcluster.Operator
+	access                 *testcluster.Access // if it is not the operator's own
 	mark                   int64
+	limits                 []string // namespaces that the operator is limited to
 }
 
 var sites atomic.Int64
@@ -60,7 +63,7 @@ func (s *site) start() {
 	s.mark = cluster.Mark(s)
 	home := cluster.Namespace(s)
 	s.operator = cluster.Run(s.T, func(o *operator.Options) {
-		o.InstallCRDs, o.Namespace = true, home
+		o.InstallCRDs, o.Namespace, o.Namespaces = true, home, s.limits
 		o.LeaderElection, o.LeaderElectionNamespace = true, home
 	}, s.root)
 	cluster.Served(s, s.group+"/v1", "Web")
@@ -111,30 +114,37 @@ func (s *site) gone(apiVersion, kind, name string) {
 	})
 }
 
-// proven says of every verb of every rule which request needs it, and fails for
-// those that none does, and for requests that were refused.
-func (s *site) proven(roles []rights.Role, sent []testcluster.Request) {
-	s.Helper()
+// proof says which requests were refused, and which verb of which rule of a role
+// that is judged no request needs; kind is the name of the kind.
+func proof(kind string, roles []rights.Role, judged func(rights.Role) bool, sent []testcluster.Request) error {
 	var asked []rights.Request
+	var errs []error
 	for _, q := range sent {
 		if q.Code == 403 {
-			s.Errorf("refused: %s", q)
+			errs = append(errs, fmt.Errorf("refused: %s", q))
 		}
-		asked = append(asked, asks(q, s.name())...)
+		asked = append(asked, asks(q, kind)...)
 	}
-	needed := 0
 	for i, role := range roles {
 		for j, rule := range role.Rules {
 			for _, verb := range rule.Verbs {
-				if slices.ContainsFunc(asked, func(q rights.Request) bool { return q.Verb == verb && needs(roles, [2]int{i, j}, q) }) {
-					needed++
-					continue
+				if judged(role) && !slices.ContainsFunc(asked, func(q rights.Request) bool { return q.Verb == verb && needs(roles, [2]int{i, j}, q) }) {
+					errs = append(errs, fmt.Errorf("nothing needs %s of %s %s in %s (%q): %v", verb, rule.Group, rule.Resource, role.Name, role.Namespace, rule.Why))
 				}
-				s.Errorf("nothing needs %s of %s %s in %s (%q): %v", verb, rule.Group, rule.Resource, role.Name, role.Namespace, rule.Why)
 			}
 		}
 	}
-	s.Logf("%d requests need each of %d verbs", len(asked), needed)
+	return errors.Join(errs...)
+}
+
+// verbs counts the verbs of roles.
+func verbs(roles []rights.Role) (n int) {
+	for _, role := range roles {
+		for _, rule := range role.Rules {
+			n += len(rule.Verbs)
+		}
+	}
+	return n
 }
 
 // needs says whether a rule allows a request, and no other.
@@ -177,12 +187,8 @@ func asks(q testcluster.Request, kind string) []rights.Request {
 	case "roles", "clusterroles":
 		made.Verb = "escalate"
 		all = append(all, made)
-	case "rolebindings":
-		for _, of := range []string{"roles", "clusterroles"} {
-			all = append(all, rights.Request{Verb: "bind", Group: q.Group, Resource: of, Namespace: q.Namespace})
-		}
-	case "clusterrolebindings":
-		all = append(all, rights.Request{Verb: "bind", Group: q.Group, Resource: "clusterroles"})
+	case "rolebindings": // those of this package bind one
+		all = append(all, rights.Request{Verb: "bind", Group: q.Group, Resource: "clusterroles", Namespace: q.Namespace, Name: "edit"})
 	}
 	return all
 }

@@ -48,6 +48,7 @@ type Access struct {
 
 	mu      sync.Mutex
 	serving bool
+	lacks   func(rights.Rule, string) bool
 	looked  time.Time
 	seen    string
 	keeper
@@ -84,6 +85,18 @@ func (a *Access) Serve(options operator.Options, roots ...string) {
 	options.Identity = cmp.Or(options.Identity, path.Join(options.Namespace, "jacquard"))
 	a.options, a.roots, a.serving, a.seen = options, roots, true, ""
 	a.keep()
+}
+
+// Lacks takes from the account the verbs that lacks says, or, if it is nil, gives
+// back what was taken: at the latest with the next request.
+func (a *Access) Lacks(lacks func(rule rights.Rule, verb string) bool) {
+	a.t.Helper()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.lacks, a.seen = lacks, ""
+	if a.serving {
+		a.keep()
+	}
 }
 
 // Roles are the roles that the account has now.

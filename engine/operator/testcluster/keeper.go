@@ -8,20 +8,15 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/operator"
-	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/rights"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
@@ -60,6 +55,7 @@ func (a *Access) renew(ctx context.Context) error {
 	wanted := map[string]bool{}
 	var fresh []rights.Role
 	for i, role := range roles {
+		role.Rules = a.left(role.Rules)
 		role.Name = fmt.Sprintf("%s:%d:%s", a.Subject.Name, i, role.Name)
 		changed, err := a.apply(ctx, role, wanted)
 		if err != nil {
@@ -82,6 +78,21 @@ func (a *Access) renew(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// left are the rules without what the account is to lack.
+func (a *Access) left(rules []rights.Rule) []rights.Rule {
+	if a.lacks == nil {
+		return rules
+	}
+	var all []rights.Rule
+	for _, r := range rules {
+		r.Verbs = slices.DeleteFunc(slices.Clone(r.Verbs), func(verb string) bool { return a.lacks(r, verb) })
+		if len(r.Verbs) > 0 {
+			all = append(all, r)
+		}
+	}
+	return all
 }
 
 // apply applies a role and its bindings as `jacquard rbac` prints them, unless
@@ -127,7 +138,7 @@ func (a *Access) roles(ctx context.Context) ([]rights.Role, error) {
 	if err != nil {
 		return nil, err
 	}
-	roles := rights.Base(rights.Installation{Namespace: cmp.Or(a.options.Namespace, a.options.LeaderElectionNamespace)})
+	roles := rights.Base(rights.Installation{Namespace: cmp.Or(a.options.Namespace, a.options.LeaderElectionNamespace), Namespaces: a.options.Namespaces})
 	names := a.cluster.claimed(a.options.Identity)
 	for name := range folders {
 		names[name] = true
@@ -176,7 +187,7 @@ func (a *Access) folders(ctx context.Context) (map[string]*folder.Folder, map[st
 // ofKind are the roles for one kind, of each of its versions that may serve a
 // resource. A folder that does not compile leaves the version before running.
 func (a *Access) ofKind(ctx context.Context, name string, f *folder.Folder, file *schema.CRD) ([]rights.Role, error) {
-	in := rights.Input{CRD: file, Plural: a.cluster.plural, Install: file != nil && a.options.InstallCRDs}
+	in := rights.Input{CRD: file, Plural: a.cluster.plural, Install: file != nil && a.options.InstallCRDs, Namespaces: a.options.Namespaces}
 	live := a.cluster.crd(ctx, name)
 	if live != nil {
 		crd, err := schema.FromObject(live)
@@ -231,65 +242,4 @@ func (a *Access) compile(f *folder.Folder, crd *schema.CRD) {
 	}
 	before := slices.DeleteFunc(a.versions[f.Name], func(o *kind.Kind) bool { return o.Digest == k.Digest })
 	a.versions[f.Name] = append(before, k)
-}
-
-// scopes and plural are what the CRDs of the cluster say of a kind. What is not
-// there yet, the CRDs of schemas/ would say.
-func (d *defined) scopes(gvk apischema.GroupVersionKind) (clusterScoped, known bool) {
-	crd := d.byKind(gvk.GroupKind())
-	return crd != nil && crd.Spec.Scope == "Cluster", crd != nil
-}
-
-func (d *defined) plural(gvk apischema.GroupVersionKind) string {
-	if crd := d.byKind(gvk.GroupKind()); crd != nil {
-		return crd.Spec.Names.Plural
-	}
-	guess, _ := meta.UnsafeGuessKindToResource(gvk)
-	return guess.Resource
-}
-
-// before is what the cluster says of earlier folders of a kind.
-func (c *Cluster) before(ctx context.Context, crd metav1.Object) rights.Before {
-	marks := crd.GetAnnotations()
-	kinds := func(key string) []apischema.GroupVersionKind {
-		var all []apischema.GroupVersionKind
-		for _, gk := range reconcile.Recorded(marks[key]) {
-			all = append(all, c.version(gk))
-		}
-		return all
-	}
-	var leaving struct{ ServiceAccountName string }
-	_ = json.Unmarshal([]byte(marks[api.AnnotationLeaving]), &leaving) // what cannot be read says nothing
-	return rights.Before{
-		Children: kinds(api.AnnotationChildKinds), Patched: kinds(api.AnnotationPatchedKinds),
-		Account: leaving.ServiceAccountName, Finalizer: c.holds(ctx, crd.GetName()),
-	}
-}
-
-// version is a kind in any version that it has.
-func (c *Cluster) version(gk apischema.GroupKind) apischema.GroupVersionKind {
-	if mapping, err := c.Client.RESTMapper().RESTMapping(gk); err == nil {
-		return mapping.GroupVersionKind
-	}
-	return gk.WithVersion("v1")
-}
-
-// holds says whether a resource of a kind has our finalizer.
-func (c *Cluster) holds(ctx context.Context, name string) bool {
-	crd := c.crd(ctx, name)
-	if crd == nil {
-		return false
-	}
-	gvk, err := served(crd)
-	if err != nil {
-		return false
-	}
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
-	if err := c.Client.List(ctx, list); err != nil {
-		return false
-	}
-	return slices.ContainsFunc(list.Items, func(o metav1.PartialObjectMetadata) bool {
-		return strings.Contains(strings.Join(o.Finalizers, ","), api.Finalizer)
-	})
 }

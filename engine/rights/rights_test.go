@@ -1,0 +1,188 @@
+package rights
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+var update = flag.Bool("update", false, "write what came out as what is wanted")
+
+// crd is the kind of all folders in testdata.
+const crd = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: webs.example.com}
+spec:
+  group: example.com
+  names: {kind: Web, plural: webs, singular: web}
+  scope: SCOPE
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, x-kubernetes-preserve-unknown-fields: true}
+          status: {type: object, x-kubernetes-preserve-unknown-fields: true}
+`
+
+// TestRoles: each file of testdata is a folder and its roles, want.yaml, or what
+// is wrong, want-error.txt. Its first line may say: cluster-scoped, removed,
+// installs, limited to NAMESPACE,…, before: KIND.GROUP,….
+func TestRoles(t *testing.T) {
+	cases, _ := filepath.Glob("testdata/*.txtar")
+	if len(cases) == 0 {
+		t.Fatal("there are no cases")
+	}
+	for _, file := range cases {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in, files, want := input(t, archive)
+			got := "want.yaml"
+			var text bytes.Buffer
+			roles, err := Of(in)
+			if err == nil {
+				err = Write(&text, roles, Binding{Operator: rbacv1.Subject{Kind: "ServiceAccount", Namespace: "jacquard", Name: "jacquard"}, Namespaces: in.Namespaces})
+			}
+			if err != nil {
+				got = "want-error.txt"
+				text.WriteString(err.Error() + "\n")
+			}
+			if *update {
+				archive.Files = append(files, txtar.File{Name: got, Data: text.Bytes()})
+				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(string(want[got]), text.String()); diff != "" {
+				t.Errorf("%s: %s", got, diff)
+			}
+			if strings.Contains(text.String(), "*") {
+				t.Error("there is a wildcard")
+			}
+		})
+	}
+}
+
+// input makes the input that a case says.
+func input(t *testing.T, archive *txtar.Archive) (in Input, files []txtar.File, want map[string][]byte) {
+	t.Helper()
+	scope, removed := "Namespaced", false
+	for _, say := range strings.Split(strings.TrimSpace(string(archive.Comment)), "; ") {
+		switch name, rest, _ := strings.Cut(say, ": "); name {
+		case "cluster-scoped":
+			scope = "Cluster"
+		case "removed":
+			removed = true
+		case "installs":
+			in.Install = true
+		case "limited to":
+			in.Namespaces = strings.Split(rest, ",")
+		case "made before":
+			in.Before.Children = kinds(rest)
+		case "patched before":
+			in.Before.Patched = kinds(rest)
+		}
+	}
+	var err error
+	if in.CRD, err = schema.Parse("crds/webs.example.com.yaml", []byte(strings.ReplaceAll(crd, "SCOPE", scope))); err != nil {
+		t.Fatal(err)
+	}
+	want = map[string][]byte{}
+	data := map[string][]byte{}
+	for _, f := range archive.Files {
+		if strings.HasPrefix(f.Name, "want") {
+			want[f.Name] = f.Data
+			continue
+		}
+		files = append(files, f)
+		data[f.Name] = f.Data
+	}
+	in.Plural = func(gvk apischema.GroupVersionKind) string {
+		return map[string]string{"Gateway": "gateways"}[gvk.Kind]
+	}
+	if removed {
+		return in, files, want
+	}
+	f, err := folder.FromMap("webs.example.com", "templates/webs.example.com", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in.Kind, err = kind.Compile(f, in.CRD, template.Limits{}); err != nil {
+		t.Fatal(err)
+	}
+	return in, files, want
+}
+
+func kinds(text string) []apischema.GroupVersionKind {
+	var all []apischema.GroupVersionKind
+	for _, item := range strings.Split(text, ",") {
+		all = append(all, apischema.ParseGroupKind(item).WithVersion("v1"))
+	}
+	return all
+}
+
+// TestBase: what every operator needs, limited or not.
+func TestBase(t *testing.T) {
+	allows := func(roles []Role, q Request) bool {
+		for _, r := range roles {
+			if r.Allows(q) {
+				return true
+			}
+		}
+		return false
+	}
+	event := Request{Verb: "create", Group: "events.k8s.io", Resource: "events", Namespace: "elsewhere"}
+	lease := Request{Verb: "update", Group: "coordination.k8s.io", Resource: "leases", Namespace: "home", Name: Lease}
+	other := lease
+	other.Name = "other"
+	all := Base(Installation{Namespace: "home"})
+	limited := Base(Installation{Namespace: "home", Namespaces: []string{"a"}})
+	for name, c := range map[string]struct{ got, want bool }{
+		"events everywhere":       {allows(all, event), true},
+		"events where limited":    {allows(limited, event), false},
+		"the lease":               {allows(limited, lease), true},
+		"another lease":           {allows(all, other), false},
+		"no lease without a home": {allows(Base(Installation{}), lease), false},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %v", name, c.got)
+		}
+	}
+}
+
+// TestMissing: what is not allowed is missing, by name where there are names.
+func TestMissing(t *testing.T) {
+	roles := []Role{{Name: "r", Namespace: "ns", Rules: []Rule{
+		{Resource: "secrets", Names: []string{"a", "b"}, Verbs: []string{"list", "watch"}},
+		{Resource: "pods", Verbs: []string{"get"}},
+	}}}
+	missing, err := Missing(roles, func(q Request) (bool, error) { return q.Name != "b" || q.Verb != "watch", nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Role{{Name: "r", Namespace: "ns", Rules: []Rule{{Resource: "secrets", Names: []string{"b"}, Verbs: []string{"watch"}}}}}
+	if diff := cmp.Diff(want, missing); diff != "" {
+		t.Error(diff)
+	}
+}
