@@ -80,15 +80,10 @@ func newRoot(started *bool) *cobra.Command {
 			return errors.New("a command is missing")
 		},
 	}
-<<<<<<< HEAD
 	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: program(os.Args[0])}
 	root.AddCommand(newApprove(), newDiff(), newExplain(), newLint(), newNew(), newRBAC(),
 		newRender(), newRun(), newSchemas(), newTest(), newTree(), newVersion())
 	completable(root)
-=======
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newApprove(), newRBAC(), newRun(), newLint(), newRender(), newTest(), newVersion())
->>>>>>> w-rbac
 	return root
 }
 
