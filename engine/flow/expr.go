@@ -125,6 +125,9 @@ func (w *way) chain(n parse.Node, v *val, fields []string) *val {
 		}
 	}
 	w.use(n, v, w.asking)
+	if len(fields) > 0 && v.can != funcs.Nil {
+		w.said.fine[call{w.sketch.Place(w.frame.tree, n), w.frame.called}] = true
+	}
 	return v
 }
 

@@ -15,7 +15,12 @@ import (
 type findings struct {
 	all  []Finding
 	seen map[seen]bool
+	// fine are the paths that some way could follow to the end.
+	fine map[call]bool
 }
+
+// A call is a place as it is reached from another; the zero Place for none.
+type call struct{ place, from template.Place }
 
 type seen struct {
 	class Class
@@ -23,7 +28,7 @@ type seen struct {
 	text  string
 }
 
-func newFindings() *findings { return &findings{seen: map[seen]bool{}} }
+func newFindings() *findings { return &findings{seen: map[seen]bool{}, fine: map[call]bool{}} }
 
 func (f *findings) add(one Finding) {
 	key := seen{one.Class, one.Place, one.Text}
@@ -44,7 +49,13 @@ func (f *findings) back(mark int) {
 	f.all = f.all[:mark]
 }
 
+// sorted are the findings by place. A field that only some ways do not find is
+// none: a variable may hold one thing or another, and reading what is not there
+// is no error.
 func (f *findings) sorted() []Finding {
+	f.all = slices.DeleteFunc(f.all, func(one Finding) bool {
+		return one.Class == UnknownField && f.fine[call{one.Place, one.Called}]
+	})
 	slices.SortStableFunc(f.all, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Place.File, b.Place.File), cmp.Compare(a.Place.Line, b.Place.Line), cmp.Compare(a.Place.Column, b.Place.Column), cmp.Compare(a.Class, b.Class))
 	})
