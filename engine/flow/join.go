@@ -29,6 +29,9 @@ func joined(a, b *val, left int) *val {
 	if a.known && b.known && show(a.konst) == show(b.konst) {
 		out.known, out.konst = true, a.konst
 	}
+	if a.counts == b.counts {
+		out.counts = a.counts
+	}
 	if a.id == b.id {
 		out.id, out.parent = a.id, a.parent
 	}
