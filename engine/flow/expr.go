@@ -117,7 +117,7 @@ func (w *way) chain(n parse.Node, v *val, fields []string) *val {
 		}
 		if !found {
 			w.undeclared(n, v, name)
-			return anything()
+			return v.missing()
 		}
 		v = w.known(next)
 		if i < len(fields)-1 {
@@ -129,6 +129,15 @@ func (w *way) chain(n parse.Node, v *val, fields []string) *val {
 		w.said.fine[call{w.sketch.Place(w.frame.tree, n), w.frame.called}] = true
 	}
 	return v
+}
+
+// missing is a field that there is not. A map that is built up on several ways
+// may get it later, and it must not be taken for anything then.
+func (v *val) missing() *val {
+	if v.label != "" {
+		return ofKinds(0)
+	}
+	return anything()
 }
 
 // use notes that the resource is read at a path.

@@ -18,6 +18,8 @@ type fact struct {
 	among, not []any
 	// way: another way may come to the same place without it.
 	way bool
+	// by is the fork that told it first.
+	by *fork
 }
 
 // facts are those of a way, by the name of the value.
@@ -31,7 +33,13 @@ func (f facts) of(v *val) *val {
 	}
 	out := *v
 	out.can &= got.can
+	if v.can&funcs.Nil != 0 && got.way && (got.can&funcs.Nil == 0 || got.truth > 0) {
+		out.by = got.by
+	}
 	out.way = v.way || got.way
+	if got.truth != 0 {
+		out.counts = got.truth
+	}
 	switch {
 	case got.truth > 0:
 		out.can &^= funcs.Nil
@@ -97,7 +105,7 @@ func (w *way) learn(v *val, change func(*fact)) {
 	}
 	got, there := w.facts[v.id]
 	if !there {
-		got = fact{can: funcs.Any}
+		got = fact{can: funcs.Any, by: w.last()}
 	}
 	change(&got)
 	got.way = got.way && there
@@ -112,7 +120,7 @@ func (w *way) there(id string) {
 	for id != "" {
 		got, known := w.facts[id]
 		if !known {
-			got = fact{can: funcs.Any}
+			got = fact{can: funcs.Any, by: w.last()}
 		}
 		got.can &^= funcs.Nil
 		got.truth = 1

@@ -29,6 +29,9 @@ func joined(a, b *val, left int) *val {
 	if a.known && b.known && show(a.konst) == show(b.konst) {
 		out.known, out.konst = true, a.konst
 	}
+	if a.counts == b.counts {
+		out.counts = a.counts
+	}
 	if a.id == b.id {
 		out.id, out.parent = a.id, a.parent
 	}
@@ -72,11 +75,6 @@ func (v *val) structure(a, b *val, left int) {
 	case !inner(b):
 		v.typ, v.fields, v.closed, v.elem, v.label = a.typ, a.fields, a.closed, a.elem, a.label
 		v.plainType(a, b)
-	case a.typ != nil && b.typ != nil && a.fields == nil && b.fields == nil && a.elem == nil && b.elem == nil:
-		if v.typ = schema.Union(a.typ, b.typ); v.typ.Kind() == schema.KindAny && !v.free {
-			v.typ = nil
-			v.open(a.opened(), b.opened(), left)
-		}
 	default:
 		v.open(a.opened(), b.opened(), left)
 	}

@@ -37,7 +37,7 @@ func set(w *way, fn *parse.IdentifierNode, args []arg) *val {
 // made is a copy of a map whose entries may be changed.
 func made(m *val) *val {
 	out := *m.opened()
-	out.typ, out.can = nil, funcs.Map
+	out.typ, out.can, out.counts = nil, funcs.Map, 0
 	out.id, out.parent, out.exact, out.path, out.read, out.known, out.konst = "", "", false, "", "", false, nil
 	if m.nothing() || m.can&funcs.Map == 0 {
 		out.closed, out.elem = true, nil
@@ -92,7 +92,7 @@ func (w *way) wordField(fn *parse.IdentifierNode, m *val, word arg) *val {
 	f, found := m.field(name)
 	if !found {
 		w.undeclared(w.at(fn, word), m, name)
-		return anything()
+		return m.missing()
 	}
 	if f == nil {
 		return nil

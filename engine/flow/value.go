@@ -51,6 +51,11 @@ type val struct {
 	remakes int
 	// filled: a list or map surely has entries.
 	filled bool
+	// counts is 1 where a branch says that it counts as true, -1 as false.
+	counts int
+	// by is the fork whose side tells that it is there, where that is behind
+	// the branch.
+	by *fork
 	// cluster: it is (part of) an object that lives in no namespace.
 	cluster bool
 	// optional: the schema lets its map leave it out.
@@ -121,6 +126,7 @@ func (v *val) maybe() *val {
 	}
 	out := *v
 	out.can |= funcs.Nil
+	out.counts = 0
 	if out.known {
 		out.known, out.konst, out.id = false, nil, ""
 	}
@@ -174,6 +180,9 @@ func (v *val) truth() (yes, no bool) {
 	if v.known {
 		t := truthy(v.konst)
 		return t, !t
+	}
+	if v.counts != 0 {
+		return v.counts > 0, v.counts < 0
 	}
 	if enum := v.enum(); len(enum) > 0 {
 		for _, e := range enum {

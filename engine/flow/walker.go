@@ -1,6 +1,10 @@
 package flow
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
 	"text/template/parse"
 
 	"github.com/jacquard-operator/jacquard/engine/template"
@@ -16,7 +20,12 @@ type walker struct {
 	defines map[string]*parse.Tree
 	// covered are the sides taken, planned those that a way is planned for.
 	covered, planned map[turning]bool
-	plans            [][]turning
+	plans, retries   [][]turning
+	// masked are the wishes of ways that show what a branch before hides; done
+	// are those that were followed.
+	masked map[masked]map[fork]side
+	// tries count how often a way that goes on was looked for behind a side.
+	tries map[turning]int
 	// spent are the steps of all ways through the file.
 	spent int
 	// sums are what is known of the values that loops and partials build up
@@ -77,6 +86,7 @@ func (w *walker) file(name string, tree *parse.Tree) {
 		rough := !w.quick && !settled
 		w.grown, w.hasty = false, w.quick || rough
 		w.covered, w.planned, w.plans = map[turning]bool{}, map[turning]bool{}, [][]turning{nil}
+		w.retries, w.tries, w.masked = nil, map[turning]int{}, map[masked]map[fork]side{}
 		before := w.said.mark()
 		ways := w.walk(name, tree)
 		if again := w.grown || rough; !again || round > mostRounds+1 {
@@ -97,29 +107,60 @@ func (w *walker) widen() {
 
 func (w *walker) walk(name string, tree *parse.Tree) []*Way {
 	var all []*Way
-	for len(w.plans) > 0 {
+	for len(w.plans)+len(w.retries) > 0 {
 		if len(all) == mostWays || w.spent > mostSpent {
 			w.flow.Cut[name] = true
 			break
 		}
 		w.hasty = w.hasty || len(all) >= calmWays
-		plan := w.plans[0]
-		w.plans = w.plans[1:]
-		if plan != nil && w.covered[plan[len(plan)-1]] {
+		var plan []turning
+		if len(w.retries) > 0 {
+			plan, w.retries = w.retries[0], w.retries[1:]
+		} else {
+			plan, w.plans = w.plans[0], w.plans[1:]
+			if plan != nil && w.covered[plan[len(plan)-1]] {
+				continue
+			}
+		}
+		all = append(all, w.once(name, tree, plan, nil))
+	}
+	return append(all, w.unmask(name, tree)...)
+}
+
+// unmask walks the ways that show what branches before hide.
+func (w *walker) unmask(name string, tree *parse.Tree) []*Way {
+	var all []*Way
+	followed := map[string]bool{}
+	pending := w.masked
+	if w.hasty {
+		pending = nil
+	}
+	for _, key := range inOrder(pending) {
+		id := fmt.Sprint(pending[key])
+		if followed[id] || len(followed) == mostUnmasked || w.spent > mostSpent {
 			continue
 		}
-		all = append(all, w.once(name, tree, plan))
+		followed[id] = true
+		all = append(all, w.once(name, tree, nil, pending[key]))
 	}
 	return all
 }
 
+// inOrder are the masked places by where they stand.
+func inOrder(all map[masked]map[fork]side) []masked {
+	return slices.SortedFunc(maps.Keys(all), func(a, b masked) int {
+		return cmp.Or(cmp.Compare(a.node.Position(), b.node.Position()), cmp.Compare(a.by.node.Position(), b.by.node.Position()))
+	})
+}
+
 // once walks one way.
-func (w *walker) once(name string, tree *parse.Tree, plan []turning) *Way {
+func (w *walker) once(name string, tree *parse.Tree, plan []turning, wishes map[fork]side) *Way {
 	w.sketch.Begin()
 	root := w.root()
-	x := &way{walker: w, facts: facts{}, parents: map[string]string{}, args: map[*parse.IdentifierNode][]arg{}, plan: plan}
+	x := &way{walker: w, facts: facts{}, parents: map[string]string{}, args: map[*parse.IdentifierNode][]arg{}, plan: plan, wishes: wishes}
 	x.frame = &frame{tree: tree, dot: root, root: root, loop: w.loops(tree), vars: []variable{{name: "$", v: root}}}
 	x.list(tree.Root)
+	x.retry()
 	w.spent += x.steps
 	if x.over {
 		w.flow.Cut[name] = true
@@ -142,6 +183,7 @@ func (w *walker) root() *val {
 // sum joins what is known of a value that is built up over several turns.
 func (w *walker) sum(key sumKey, v *val) *val {
 	bare := *v
+	bare.counts, bare.by = 0, nil
 	bare.known, bare.konst, bare.id, bare.parent, bare.piece, bare.exact, bare.path, bare.read = v.known && v.konst == nil, nil, "", "", nil, false, "", ""
 	old := w.sums[key]
 	now := joined(old, &bare, deepest)
