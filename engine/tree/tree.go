@@ -19,8 +19,10 @@ import (
 
 // A Tree is what became of one custom resource.
 type Tree struct {
-	// Kind is the name of its CRD.
+	// Kind is the name of its CRD, and Resource how people call it: Page
+	// default/hello.
 	Kind       string      `json:"kind"`
+	Resource   string      `json:"resource"`
 	Namespace  string      `json:"namespace,omitempty"`
 	Name       string      `json:"name"`
 	Created    time.Time   `json:"created"`
@@ -63,7 +65,7 @@ type Node struct {
 func Of(view *survey.View, resource *unstructured.Unstructured) *Tree {
 	cluster := view.Cluster()
 	t := &Tree{
-		Kind: view.Version().Name, Namespace: resource.GetNamespace(), Name: resource.GetName(), Created: resource.GetCreationTimestamp().Time,
+		Kind: view.Version().Name, Resource: api.Called(resource), Namespace: resource.GetNamespace(), Name: resource.GetName(), Created: resource.GetCreationTimestamp().Time,
 		Deleting: resource.GetDeletionTimestamp() != nil, Conditions: conditions(resource), Children: []*Node{},
 	}
 	owner := plan.Owner{
