@@ -210,7 +210,7 @@ func (o *diffOptions) filed(ctx context.Context, object *offline.Object) error {
 		resource = o.admitted(object, doc, live)
 	}
 	self.Place = object.Place("")
-	r := &diff.Resource{Kind: s.Kind.Name, Namespace: doc.GetNamespace(), Name: doc.GetName()}
+	r := diff.New(s.Kind.Name, doc)
 	if resource != nil {
 		r = s.Of(ctx, resource)
 	}

@@ -109,12 +109,14 @@ func (o *explainOptions) print(cmd *cobra.Command) error {
 
 // goldenCase explains a golden case.
 func (o *explainOptions) goldenCase(ctx context.Context) error {
-	name, of, _ := strings.Cut(o.golden, "/")
+	word, of, _ := strings.Cut(o.golden, "/")
+	names, err := kindsNamed(o.catalog, []string{word})
+	if err != nil {
+		return fmt.Errorf("explaining %s: %w", o.golden, err)
+	}
+	name := names[0]
 	if err := o.catalog.Broken[name]; err != nil {
 		return err
-	}
-	if o.catalog.Kinds[name] == nil {
-		return fmt.Errorf("explaining %s: there is no kind %s; known are: %s", o.golden, name, o.catalog.Known())
 	}
 	cases, err := o.catalog.Cases(name)
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/flow"
 	"github.com/jacquard-operator/jacquard/engine/lint"
-	"github.com/jacquard-operator/jacquard/engine/offline"
 )
 
 type lintOptions struct {
@@ -126,8 +125,7 @@ func (o *lintOptions) lint(ctx context.Context, into linted, changed func(name s
 	if err != nil {
 		return err
 	}
-	known := kindsOf(catalog)
-	names, err := meantNames(o.names, known)
+	names, err := kindsNamed(catalog, o.names)
 	if err != nil {
 		return err
 	}
@@ -149,32 +147,6 @@ func (o *lintOptions) lint(ctx context.Context, into linted, changed func(name s
 		into[name] = found[i]
 	}
 	return nil
-}
-
-// kindsOf are the names of all kinds, the broken ones too.
-func kindsOf(catalog *offline.Catalog) []string {
-	names := slices.AppendSeq(slices.Collect(maps.Keys(catalog.Kinds)), maps.Keys(catalog.Broken))
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// meantNames are the kinds that arguments name, all if there are none. A
-// folder's path is as good as its name, since shells complete it.
-func meantNames(args, known []string) ([]string, error) {
-	if len(args) == 0 {
-		return known, nil
-	}
-	var names []string
-	var errs []error
-	for _, arg := range args {
-		name := filepath.Base(arg)
-		if !slices.Contains(known, name) {
-			errs = append(errs, fmt.Errorf("linting %s: there is no such kind; %s", arg, meant(name, known)))
-		}
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return slices.Compact(names), errors.Join(errs...)
 }
 
 // kindNames completes the names of kinds.

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -137,20 +136,9 @@ func (f *rbacFlags) roles(catalog *offline.Catalog, names []string) ([]rights.Ro
 	return roles, errors.Join(errs...)
 }
 
-// chosen are the named kinds, or all, and what is wrong with the names.
-func chosen(catalog *offline.Catalog, names []string) (found []string, errs []error) {
-	known := slices.Sorted(maps.Keys(catalog.Kinds))
-	known = slices.Sorted(slices.Values(append(known, slices.Collect(maps.Keys(catalog.Broken))...)))
-	errs = slices.Clone(catalog.Trouble)
-	if len(names) == 0 {
-		return known, errs
-	}
-	for _, name := range names {
-		if !slices.Contains(known, name) {
-			errs = append(errs, fmt.Errorf("there is no kind %s; %s", name, meant(name, known)))
-			continue
-		}
-		found = append(found, name)
-	}
-	return found, errs
+// chosen are the named kinds, or all, and what is wrong with the names or belongs
+// to no kind.
+func chosen(catalog *offline.Catalog, words []string) ([]string, []error) {
+	names, err := kindsNamed(catalog, words)
+	return names, append(slices.Clone(catalog.Trouble), err)
 }

@@ -45,17 +45,12 @@ func (o *schemasOptions) run(cmd *cobra.Command, names []string) error {
 	}
 	crds := maps.Clone(catalog.Schemas)
 	maps.Copy(crds, catalog.CRDs)
-	known := slices.Sorted(maps.Keys(crds))
-	if len(names) == 0 {
-		names = known
+	if names, err = named(names, slices.Sorted(maps.Keys(crds)), crds); err != nil {
+		return err
 	}
 	var all []editor.Schema
 	for _, name := range names {
-		crd := crds[name]
-		if crd == nil {
-			return fmt.Errorf("writing schemas: there is no CRD %s; %s", name, meant(name, known))
-		}
-		found, err := editor.Of(crd)
+		found, err := editor.Of(crds[name])
 		if err != nil {
 			return err
 		}

@@ -5,18 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"regexp"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/jacquard-operator/jacquard/engine/offline"
-	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 type testOptions struct {
@@ -83,8 +80,10 @@ func (o *testOptions) run(ctx context.Context, names []string) error {
 		return err
 	}
 	o.catalog = catalog
-	names, err = o.names(names)
-	errs := append(slices.Clone(catalog.Trouble), err)
+	if names, err = kindsNamed(catalog, names); err != nil {
+		return err
+	}
+	errs := slices.Clone(catalog.Trouble)
 	r := &testReport{}
 	for _, name := range names {
 		k := &testedKind{Name: name}
@@ -106,32 +105,6 @@ func (o *testOptions) run(ctx context.Context, names []string) error {
 	o.runAll(ctx, r)
 	r.took = time.Since(begun)
 	return errors.Join(append(errs, r.verdict(o, catalog))...)
-}
-
-// names are the kinds that are meant; the error is about those that are none.
-func (o *testOptions) names(names []string) ([]string, error) {
-	known := slices.Collect(maps.Keys(o.catalog.Kinds))
-	known = slices.Sorted(slices.Values(slices.AppendSeq(known, maps.Keys(o.catalog.Broken))))
-	if len(names) == 0 {
-		return known, nil
-	}
-	var errs []error
-	var found []string
-	for _, name := range names {
-		if slices.Contains(known, name) {
-			found = append(found, name)
-			continue
-		}
-		errs = append(errs, fmt.Errorf("testing %s: there is no such kind; %s", name, meant(name, known)))
-	}
-	return found, errors.Join(errs...)
-}
-
-func meant(name string, known []string) string {
-	if near := schema.Suggest(name, known); near != "" {
-		return "did you mean " + near + "?"
-	}
-	return "known are: " + strings.Join(known, ", ")
 }
 
 // runAll runs all cases, as many at once as there are processors.

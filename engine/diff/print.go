@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -30,10 +29,8 @@ func (r *Resource) Print(w io.Writer, full bool) {
 	}
 }
 
-// named is "webs.example.com default/a".
-func (r *Resource) named() string {
-	return r.Kind + " " + strings.TrimPrefix(r.Namespace+"/"+r.Name, "/")
-}
+// named is "Web default/a (webs.example.com)".
+func (r *Resource) named() string { return r.Called + " (" + r.Kind + ")" }
 
 func (r *Resource) summary() string {
 	switch {
@@ -42,10 +39,14 @@ func (r *Resource) summary() string {
 	case r.Error != "":
 		return r.Error
 	}
-	if r.Outcome() == Nothing && len(r.Waiting) == 0 {
-		return cmp.Or(map[bool]string{true: "nothing would change"}[r.Counts[Held] == 0], r.Counts.String())
+	if r.Outcome() == Nothing && len(r.Waiting) == 0 && r.Counts[Held] == 0 {
+		return "nothing would change"
 	}
-	return r.Counts.String()
+	children := "children: " + r.Counts.String()
+	if r.Self != nil && r.Self.Verb != Kept {
+		return "itself " + string(r.Self.Verb) + "; " + children
+	}
+	return children
 }
 
 // print writes one line about an object, and its diff below it.

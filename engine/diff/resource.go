@@ -19,8 +19,10 @@ import (
 
 // A Resource is what would become of one custom resource.
 type Resource struct {
-	// Kind is the name of its CRD.
+	// Kind is the name of its CRD, and Called how people call it: Page
+	// default/hello.
 	Kind      string `json:"kind"`
+	Called    string `json:"resource"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
 	// Self is what a file makes of the resource itself; nil if it is looked at as
@@ -36,6 +38,12 @@ type Resource struct {
 	// Troubles say what could not be found out; Notes what to know besides.
 	Troubles []string `json:"troubles,omitempty"`
 	Notes    []string `json:"notes,omitempty"`
+}
+
+// New is a resource of which nothing is known yet; kind is the name of its CRD.
+func New(kind string, o *unstructured.Unstructured) *Resource {
+	c := about(o.GroupVersionKind(), o, Kept)
+	return &Resource{Kind: kind, Called: c.Named(), Namespace: c.Namespace, Name: c.Name}
 }
 
 // Outcome is what the diff of the resource comes to.
@@ -60,7 +68,8 @@ func (s Sight) Of(ctx context.Context, resource *unstructured.Unstructured) *Res
 
 func one(ctx context.Context, view *survey.View, r *reconcile.Reconciler, resource *unstructured.Unstructured) *Resource {
 	d := differ{view, r.Rehearse(ctx, view.Version(), resource), resource.GetDeletionTimestamp() != nil}
-	out := &Resource{Kind: view.Version().Name, Namespace: resource.GetNamespace(), Name: resource.GetName(), Changes: d.changes(), Notes: d.notes()}
+	out := New(view.Version().Name, resource)
+	out.Changes, out.Notes = d.changes(), d.notes()
 	out.Counts = count(out.Changes)
 	switch {
 	case d.Plan == nil:
@@ -186,8 +195,12 @@ func (d differ) act(a *reconcile.Act, c *Change) {
 		c.Verb, after = Created, a.Step.Document.Object
 	}
 	d.compare(c, before, after)
-	if c.Verb == Changed && c.Diff == "" && a.Step.Live != nil && same(a) {
+	switch {
+	case c.Verb != Changed || c.Diff != "":
+	case a.Step.Live != nil && same(a):
 		c.Verb, c.Why = Kept, ""
+	default:
+		c.Why += "; " + quiet(a)
 	}
 }
 
@@ -203,9 +216,7 @@ func (d differ) compare(c *Change, before, after map[string]any) {
 	if err != nil {
 		c.Why = cmp.Or(c.Why, err.Error())
 	}
-	if c.Diff = text; text == "" && c.Verb == Changed {
-		c.Why += "; no field would say anything else"
-	}
+	c.Diff = text
 }
 
 // live is the object that a step is about, as it is.

@@ -103,7 +103,7 @@ func (e *explainer) file() File {
 	}
 	for _, d := range e.Kind.Documents {
 		if d.File == e.name && !made[d.Place.Line] {
-			f.LeftOut = append(f.LeftOut, LeftOut{Kind: d.Kind, Place: placed(d.Place), By: e.leaver(d.Place.Line)})
+			f.LeftOut = append(f.LeftOut, LeftOut{Kind: d.Kind, Place: placed(d.Start), By: e.leaver(d.Place.Line)})
 		}
 	}
 	return f

@@ -20,7 +20,7 @@ func why(want map[string]any, out *offline.Outcome) string {
 	for _, f := range report.Files {
 		for _, l := range f.LeftOut {
 			could := slices.ContainsFunc(k.Documents, func(d kind.Document) bool {
-				return d.GroupVersionKind == u.GroupVersionKind() && d.Place.File == l.Place.File && d.Place.Line == l.Place.Line
+				return d.GroupVersionKind == u.GroupVersionKind() && d.Start.File == l.Place.File && d.Start.Line == l.Place.Line
 			})
 			switch {
 			case !could:

@@ -82,7 +82,7 @@ func (k *Kind) takeChildren() {
 	for _, d := range k.Documents {
 		literal[d.GroupVersionKind] = true
 		if !d.Patch() {
-			k.addChild(Child{d.GroupVersionKind, d.Place})
+			k.addChild(Child{d.GroupVersionKind, d.Start})
 		}
 	}
 	for i, rule := range k.Settings.Children {

@@ -52,8 +52,8 @@ type Kind struct {
 	site    Site
 }
 
-// A Child is a kind of object that a folder can create, and the first place
-// that says so.
+// A Child is a kind of object that a folder can create, and the start of the
+// first document that says so.
 type Child struct {
 	apischema.GroupVersionKind
 	Place template.Place
@@ -63,7 +63,9 @@ type Child struct {
 // says of itself in literal annotations of ours.
 type Document struct {
 	apischema.GroupVersionKind
-	Place template.Place
+	// Place is the later of the lines that say apiVersion and kind, and Start the
+	// earlier: how people call the document.
+	Place, Start template.Place
 	// File is the file's name without .yaml.
 	File string
 	// Marks are the literal annotations of ours.

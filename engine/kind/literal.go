@@ -72,7 +72,7 @@ func (b branch) changesDot() bool { return slices.ContainsFunc(b, func(a arm) bo
 // A header is what one branch has said of the current document.
 type header struct {
 	apiVersion, kind string
-	at               int // byte offset of the later of both
+	from, at         int // byte offsets of the first and the last of both
 	// computed is the key that an action makes the value of, and where.
 	computed   string
 	computedAt int
@@ -151,7 +151,9 @@ func (l *literals) said(h header, line []string, at int, in span) header {
 	} else {
 		h.apiVersion = value
 	}
-	h.at = at
+	if h.at = at; h.kind == "" || h.apiVersion == "" {
+		h.from = at
+	}
 	if h.kind == "" || h.apiVersion == "" {
 		return h
 	}
@@ -159,7 +161,10 @@ func (l *literals) said(h header, line []string, at int, in span) header {
 	if err != nil {
 		l.fail(at, "%s is no apiVersion: write group/version", h.apiVersion)
 	}
-	document := Document{GroupVersionKind: gv.WithKind(h.kind), Place: l.place(at), File: stem(l.file), Marks: map[string]string{}, Certain: map[string]bool{}}
+	document := Document{
+		GroupVersionKind: gv.WithKind(h.kind), Place: l.place(at), Start: l.place(h.from), File: stem(l.file),
+		Marks: map[string]string{}, Certain: map[string]bool{},
+	}
 	l.found = append(l.found, &literal{Document: document, span: in, at: at})
 	return header{}
 }

@@ -139,7 +139,7 @@ lookAgain: 1m
 	for _, c := range k.Children {
 		children = append(children, c.Kind+" "+c.Place.String())
 	}
-	wantChildren := []string{"ConfigMap a.yaml:2:1", "Namespace kind.yaml:5:3", "ResourceQuota kind.yaml:6:3", "Secret kind.yaml:7:3"}
+	wantChildren := []string{"ConfigMap a.yaml:1:1", "Namespace kind.yaml:5:3", "ResourceQuota kind.yaml:6:3", "Secret kind.yaml:7:3"}
 	if diff := cmp.Diff(wantChildren, children); diff != "" {
 		t.Error(diff)
 	}

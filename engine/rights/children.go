@@ -83,7 +83,7 @@ func (w *work) patches() {
 		if plural == "" {
 			continue
 		}
-		why := []string{placed(d.Place) + " patches it"}
+		why := []string{placed(d.Start) + " patches it"}
 		watched, written := w.where(d.GroupVersionKind)
 		rule := func(sub string, verbs ...string) Rule {
 			return Rule{Group: d.Group, Resource: plural + sub, Verbs: verbs, Why: why}

@@ -161,9 +161,9 @@ func (w *work) marks() string {
 	for _, d := range k.Documents {
 		switch {
 		case d.Patch():
-			return placed(d.Place) + " patches: the finalizer " + api.Finalizer + " holds a resource until that is given back"
+			return placed(d.Start) + " patches: the finalizer " + api.Finalizer + " holds a resource until that is given back"
 		case d.Marks[api.AnnotationOnce] != "":
-			return placed(d.Place) + " is made once: that it succeeded is on record on the resource"
+			return placed(d.Start) + " is made once: that it succeeded is on record on the resource"
 		}
 	}
 	for _, c := range k.Children {

@@ -11,7 +11,7 @@ import (
 
 // Print writes the tree as text; ages are as of now.
 func (t *Tree) Print(w io.Writer, now time.Time) {
-	fmt.Fprintf(w, "%s %s  %s\n", t.Kind, strings.TrimPrefix(t.Namespace+"/"+t.Name, "/"), age(t.Created, now))
+	fmt.Fprintf(w, "%s (%s)  %s\n", t.Resource, t.Kind, age(t.Created, now))
 	if t.Deleting {
 		fmt.Fprintln(w, "  is being deleted")
 	}

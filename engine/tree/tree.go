@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -19,8 +20,10 @@ import (
 
 // A Tree is what became of one custom resource.
 type Tree struct {
-	// Kind is the name of its CRD.
+	// Kind is the name of its CRD, and Resource how people call it: Page
+	// default/hello.
 	Kind       string      `json:"kind"`
+	Resource   string      `json:"resource"`
 	Namespace  string      `json:"namespace,omitempty"`
 	Name       string      `json:"name"`
 	Created    time.Time   `json:"created"`
@@ -63,7 +66,7 @@ type Node struct {
 func Of(view *survey.View, resource *unstructured.Unstructured) *Tree {
 	cluster := view.Cluster()
 	t := &Tree{
-		Kind: view.Version().Name, Namespace: resource.GetNamespace(), Name: resource.GetName(), Created: resource.GetCreationTimestamp().Time,
+		Kind: view.Version().Name, Resource: called(resource), Namespace: resource.GetNamespace(), Name: resource.GetName(), Created: resource.GetCreationTimestamp().Time,
 		Deleting: resource.GetDeletionTimestamp() != nil, Conditions: conditions(resource), Children: []*Node{},
 	}
 	owner := plan.Owner{
@@ -88,6 +91,11 @@ func Of(view *survey.View, resource *unstructured.Unstructured) *Tree {
 	slices.Sort(t.Notes)
 	t.Notes = slices.Compact(t.Notes)
 	return t
+}
+
+// called is how people call an object: Page default/hello.
+func called(o *unstructured.Unstructured) string {
+	return o.GetKind() + " " + strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(), "/")
 }
 
 func (t *Tree) patched(view *survey.View, cluster reconcile.Cluster, uid types.UID) {

@@ -48,7 +48,7 @@ func TestAll(t *testing.T) {
 	}
 	text := s.as(looker, "diff", "--root", s.changed(next), "--all", "webs."+s.group)
 	for _, part := range []string{
-		"a: 1 changed, 2 pruned\n", "c: templates/", "c is not for this", "3 of 3 resources; 2 changed, 4 pruned", "deletes 4:\n",
+		"a (webs." + s.group + "): children: 1 changed, 2 pruned\n", "c: templates/", "c is not for this", "3 of 3 resources; 2 changed, 4 pruned", "deletes 4:\n",
 		"Deployment " + s.namespace + "/a\n", "a rollout of this folder stops before it begins",
 	} {
 		if !strings.Contains(strings.ReplaceAll(text.stdout, "/tmp", ""), part) && part != "c: templates/" {
