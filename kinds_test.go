@@ -93,16 +93,41 @@ func cases(t *testing.T, name string) int {
 	return n
 }
 
-// TestEveryBranchIsCovered: the golden cases take every branch of the shipped
+// roots are the folders that hold kinds: this repository, and the examples.
+func roots(t *testing.T) []string {
+	t.Helper()
+	examples, err := filepath.Glob("examples/kinds/*")
+	if err != nil || len(examples) == 0 {
+		t.Fatalf("examples/kinds holds %v (%v): this test looks in the wrong place", examples, err)
+	}
+	return append([]string{"."}, examples...)
+}
+
+// TestEveryBranchIsCovered: the golden cases pass and take every branch of the
 // templates both ways.
 func TestEveryBranchIsCovered(t *testing.T) {
-	var out, trouble bytes.Buffer
-	if code := cli.Main([]string{"test", "--coverage=100"}, strings.NewReader(""), &out, &trouble); code != 0 {
-		t.Errorf("jacquard test --coverage=100: exit %d: %s%s", code, trouble.String(), out.String())
+	for _, root := range roots(t) {
+		var out, trouble bytes.Buffer
+		if code := cli.Main([]string{"test", "--coverage=100", "--root", root}, strings.NewReader(""), &out, &trouble); code != 0 {
+			t.Errorf("jacquard test --coverage=100 --root %s: exit %d: %s%s", root, code, trouble.String(), out.String())
+		}
+		for _, name := range stems(t, root+"/crds/*.yaml") {
+			if !strings.Contains(out.String(), "ok   "+name+": ") {
+				t.Errorf("nothing is said of what is covered of %s", name)
+			}
+		}
 	}
-	for _, name := range stems(t, "crds/*.yaml") {
-		if !strings.Contains(out.String(), "ok   "+name+": ") {
-			t.Errorf("nothing is said of what is covered of %s", name)
+}
+
+// TestNothingToFind: lint finds nothing in what people copy.
+func TestNothingToFind(t *testing.T) {
+	for _, root := range append(roots(t), "examples/embedded") {
+		var out, trouble bytes.Buffer
+		if code := cli.Main([]string{"lint", "--root", root}, strings.NewReader(""), &out, &trouble); code != 0 || out.Len() > 0 {
+			t.Errorf("jacquard lint --root %s: exit %d: %s%s", root, code, trouble.String(), out.String())
+		}
+		if !strings.Contains(trouble.String(), "no findings") {
+			t.Errorf("jacquard lint --root %s looked at nothing: %s", root, trouble.String())
 		}
 	}
 }
