@@ -18,8 +18,8 @@ type Observed struct {
 	Object *unstructured.Unstructured
 	// Conditioned: its CRD declares conditions.
 	Conditioned bool
-	// Partial: only its metadata is known.
-	Partial bool
+	// Fate says what becomes of it; "" if it is simply applied.
+	Fate string
 }
 
 // A Live is what is to be said of a live object.
@@ -40,7 +40,8 @@ type Live struct {
 	// Ours are our field managers' entries, Others everybody else's.
 	Ours   []own.Owner `json:"ours,omitempty"`
 	Others []own.Owner `json:"others,omitempty"`
-	// Fate says what becomes of an object for which no document stands.
+	// Fate says what becomes of an object for which no document stands, or why
+	// one is left as it is.
 	Fate string `json:"fate,omitempty"`
 	// Taken are fields that we apply and do not own: others have them.
 	Taken []string `json:"taken,omitempty"`
@@ -98,46 +99,23 @@ func identity(u *unstructured.Unstructured) id {
 }
 
 // rest are the objects that no document stands for.
-func (o *objects) rest(in Input) []Live {
+func (o *objects) rest() []Live {
 	var all []Live
 	for i, l := range o.all {
 		if !o.spoken[i] {
-			said := o.say(l, nil)
-			said.Fate = fate(said, in)
-			all = append(all, *said)
+			all = append(all, *o.say(l, nil))
 		}
 	}
 	slices.SortFunc(all, func(a, b Live) int { return strings.Compare(a.Object, b.Object) })
 	return all
 }
 
-// fate says what becomes of an object that is not rendered.
-func fate(l *Live, in Input) string {
-	switch {
-	case l.Deleting:
-		return "it is being deleted"
-	case in.Traced.Err != nil:
-		return "it stays: nothing is changed until all files render"
-	case slices.ContainsFunc(in.Traced.Result.Waiting, func(w render.Waiting) bool { return w.File == l.File }):
-		return "it stays while " + l.File + ".yaml waits"
-	case l.File == "" && len(in.Traced.Result.Waiting) > 0:
-		return "it stays while a file waits"
-	case l.File == "":
-		return "its fields are to be given back"
-	case len(in.Traced.Result.Children) == 0 && !in.Kind.Settings.AllowEmpty:
-		return "it stays: the last children are only pruned with allowEmpty in kind.yaml"
-	}
-	return "it is to be pruned"
-}
-
 // say says what is to be said of an object; c is nil if no document stands for
 // it.
 func (o *objects) say(l Observed, c *render.Child) *Live {
 	u := l.Object
-	out := &Live{Object: u.GetKind() + " " + named(u), File: u.GetAnnotations()[api.AnnotationFile], Deleting: u.GetDeletionTimestamp() != nil}
-	if !l.Partial {
-		out.Ready, out.Message = readiness(l)
-	}
+	out := &Live{Object: u.GetKind() + " " + named(u), File: u.GetAnnotations()[api.AnnotationFile], Deleting: u.GetDeletionTimestamp() != nil, Fate: l.Fate}
+	out.Ready, out.Message = readiness(l)
 	owners, err := own.Owners(u.GetManagedFields())
 	if err != nil {
 		out.Message = err.Error()

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
@@ -105,6 +104,8 @@ type View struct {
 	kind      *Kind
 	version   *reconcile.Version
 	resources []*unstructured.Unstructured
+	children  *children
+	reads     *reads
 
 	mu       sync.Mutex
 	notes    []string
@@ -115,6 +116,7 @@ type View struct {
 // The context bounds all that it reads.
 func (s *Survey) View(ctx context.Context, k *Kind, folder *kind.Kind, resources ...*unstructured.Unstructured) *View {
 	v := &View{ctx: ctx, survey: s, kind: k, resources: resources}
+	v.children, v.reads = &children{View: v}, &reads{View: v}
 	v.version = &reconcile.Version{Name: k.Name, Kind: folder, Removed: folder == nil}
 	if folder != nil {
 		v.version.Digest, v.version.Schema = folder.Digest[:16], folder.Version
@@ -230,7 +232,7 @@ func (v *View) Reconciler() *reconcile.Reconciler {
 // Cluster answers what the operator asks of its caches.
 func (v *View) Cluster() reconcile.Cluster {
 	return reconcile.Cluster{
-		Children: &children{View: v}, Reads: &reads{View: v}, Writer: v.survey.writer,
+		Children: v.children, Reads: v.reads, Writer: v.survey.writer,
 		Served:             v.survey.Served,
 		Resource:           v.survey.served.Resource,
 		DeclaresConditions: func(gk schema.GroupKind) bool { return v.survey.declaresConditions(v.ctx, gk) },
@@ -249,8 +251,3 @@ func (v *View) crd(string) metav1.Object {
 
 // ErrNoResource is the error for a resource that is not there.
 var ErrNoResource = errors.New("there is none of that name")
-
-// Owner is how the children of a resource name it.
-func (k *Kind) Owner(o metav1.Object) api.Owner {
-	return api.Owner{Kind: k.Name, Namespace: o.GetNamespace(), Name: o.GetName()}
-}

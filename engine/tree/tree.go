@@ -66,10 +66,7 @@ func Of(view *survey.View, resource *unstructured.Unstructured) *Tree {
 		Kind: view.Version().Name, Namespace: resource.GetNamespace(), Name: resource.GetName(), Created: resource.GetCreationTimestamp().Time,
 		Deleting: resource.GetDeletionTimestamp() != nil, Conditions: conditions(resource), Children: []*Node{},
 	}
-	owner := plan.Owner{
-		Owner: api.Owner{Kind: t.Kind, Namespace: t.Namespace, Name: t.Name},
-		GVK:   resource.GroupVersionKind(), UID: resource.GetUID(),
-	}
+	owner := plan.OwnerOf(t.Kind, resource)
 	for gvk := range view.Version().Children {
 		live, err := cluster.Children.Of(gvk, owner.UID)
 		if err != nil && cluster.Children.State(gvk).Phase != observe.NotServed {
