@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -118,7 +119,8 @@ func (o *diffOptions) run(cmd *cobra.Command, args []string) error {
 func (o *diffOptions) wrong(err error) { o.errs = append(o.errs, err) }
 
 // everything looks at all resources of the kinds that are named, or of all
-// folders. A folder whose kind the cluster does not have is no error then.
+// folders. A folder whose kind the cluster does not have is no error then, but
+// it is said.
 func (o *diffOptions) everything(ctx context.Context, names []string) {
 	for _, name := range names {
 		o.impact(ctx, name)
@@ -130,9 +132,12 @@ func (o *diffOptions) everything(ctx context.Context, names []string) {
 		o.wrong(err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.catalog.Kinds)) {
-		if len(o.Served().Named(name)) > 0 {
+		_, group, _ := strings.Cut(name, ".")
+		if len(o.Served().Named(name)) > 0 || o.Served().Unknown(group) != nil {
 			o.impact(ctx, name)
+			continue
 		}
+		o.impacts = append(o.impacts, &diff.Impact{Kind: name, Resources: []*diff.Resource{}, Notes: []string{"the cluster does not have this kind"}})
 	}
 }
 

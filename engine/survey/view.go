@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -34,8 +35,12 @@ type Kind struct {
 // name if these are clear.
 func (s *Survey) Kind(ctx context.Context, name string) (*Kind, error) {
 	named := s.served.Named(name)
+	_, group, _ := strings.Cut(name, ".")
 	switch len(named) {
 	case 0:
+		if err := s.served.Unknown(group); err != nil {
+			return nil, fmt.Errorf("finding kind %s: %w", name, err)
+		}
 		return nil, fmt.Errorf("finding kind %s: the cluster has none of that name; give the name of its CRD, as in webs.example.com, or install it", name)
 	case 1:
 	default:

@@ -134,3 +134,58 @@ func TestStringData(t *testing.T) {
 		t.Errorf("%v", all[0].Changes)
 	}
 }
+
+// gadgetCRD is a kind that the cluster serves, or only defines.
+const gadgetCRD = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gadgets.GROUP}
+spec:
+  group: GROUP
+  names: {kind: Gadget, plural: gadgets, singular: gadget}
+  scope: Namespaced
+  versions:
+  - {name: v1, served: SERVED, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
+`
+
+// TestUnserved: children of a kind that is defined and not served just now are
+// not taken for gone.
+func TestUnserved(t *testing.T) {
+	s := build(t, nil)
+	gadgets := func(served string) string {
+		return strings.NewReplacer("GROUP", s.group, "SERVED", served).Replace(gadgetCRD)
+	}
+	s.write(s.root, map[string]string{
+		"configmap.yaml": everything["configmap.yaml"],
+		"gadget.yaml":    "apiVersion: " + s.apiVersion() + "\nkind: Gadget\nmetadata: {name: {{ .metadata.name }}}\nsize: 1\n",
+	})
+	cluster.Apply(t, "", gadgets("true"))
+	cluster.Served(t, s.apiVersion(), "Gadget")
+	s.apply(s.web("text: one"))
+	s.run()
+	cluster.Apply(t, "", gadgets("false"))
+	testcluster.Eventually(t, "gadgets are not served", func() error {
+		if a := s.as(looker, "tree", "gadgets."+s.group+"/a"); !strings.Contains(a.stderr, "the cluster has none of that name") {
+			return fmt.Errorf("exit %d: %s", a.code, a.all())
+		}
+		return nil
+	})
+	old := s.changed(map[string]string{"configmap.yaml": everything["configmap.yaml"]})
+	for _, root := range []string{s.root, old} {
+		s.expect(s.as(looker, "diff", "--root", root, "webs."+s.group+"/a"), 2, "not known   ", "Gadget")
+		s.expect(s.as(looker, "diff", "--root", root, "--all"), 2, "not known: ", "Gadget")
+	}
+	s.expect(s.as(looker, "tree", "webs."+s.group+"/a"), 0, "note: ", "Gadget")
+	s.expect(s.as(looker, "explain", "--root", old, "webs."+s.group+"/a"), 0, "note: ", "Gadget")
+}
+
+// TestNotInstalled: of a folder whose kind the cluster does not have it is said
+// that it was not looked at.
+func TestNotInstalled(t *testing.T) {
+	s := build(t, map[string]string{"configmap.yaml": everything["configmap.yaml"]})
+	other := "webs.other." + s.group
+	testcluster.Write(t, s.root, map[string]string{
+		"crds/" + other + ".yaml":                strings.ReplaceAll(testcluster.WebCRD, "GROUP", "other."+s.group),
+		"templates/" + other + "/configmap.yaml": everything["configmap.yaml"],
+	})
+	s.expect(s.diff(0, "--all"), 0, other+": 0 of 0 resources", "the cluster does not have this kind", "webs."+s.group+": 0 of 0 resources")
+}
