@@ -14,7 +14,6 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/diff"
 	"github.com/jacquard-operator/jacquard/engine/offline"
-	"github.com/jacquard-operator/jacquard/engine/survey"
 )
 
 type diffOptions struct {
@@ -181,10 +180,7 @@ func (o *diffOptions) live(ctx context.Context, t target) error {
 	if err != nil {
 		return err
 	}
-	resource, err := s.Get(ctx, s.Kind, t.namespace, t.name)
-	if err == nil && resource == nil {
-		err = fmt.Errorf("reading %s %s/%s: %w", s.Kind.Name, t.namespace, t.name, survey.ErrNoResource)
-	}
+	resource, err := o.read(ctx, s.Kind, t)
 	if err == nil {
 		o.add(s.Of(ctx, resource))
 	}
@@ -202,6 +198,9 @@ func (o *diffOptions) filed(ctx context.Context, object *offline.Object) error {
 	s, err := o.folder(ctx, served.GVR.GroupResource().String())
 	if err != nil {
 		return fmt.Errorf("%s: %w", object.Place(""), err)
+	}
+	if doc.GetName() == "" {
+		return fmt.Errorf("%s: it has no metadata.name; give it the name that it is to have", object.Place("metadata"))
 	}
 	if served.Namespaced && doc.GetNamespace() == "" {
 		doc.SetNamespace(o.place())

@@ -46,10 +46,7 @@ func (o *explainOptions) target(ctx context.Context, s *sight, t target) error {
 		return err
 	}
 	folder := with.Folder
-	resource, err := s.Get(ctx, with.Kind, t.namespace, t.name)
-	if err == nil && resource == nil {
-		err = survey.ErrNoResource
-	}
+	resource, err := s.read(ctx, with.Kind, t)
 	if err != nil {
 		return err
 	}
@@ -87,18 +84,19 @@ func observed(view *survey.View, planned *plan.Plan, resource *unstructured.Unst
 		if !whole {
 			continue
 		}
-		out = append(out, explain.Observed{Object: u, Conditioned: cluster.DeclaresConditions(l.GVK.GroupKind()), Fate: fate(planned, resource, owner, l)})
+		one := explain.Observed{Object: u, Conditioned: cluster.DeclaresConditions(l.GVK.GroupKind())}
+		switch {
+		case resource.GetDeletionTimestamp() != nil:
+			one.Fate = "its resource is being deleted"
+		case planned == nil:
+			one.Fate = "it stays: nothing is changed until all files render"
+		default:
+			one.Fate = planned.Fate(owner, l)
+			if step := planned.About(l); step != nil {
+				one.Taken = step.Taken
+			}
+		}
+		out = append(out, one)
 	}
 	return out
-}
-
-// fate says what becomes of a live object.
-func fate(planned *plan.Plan, resource *unstructured.Unstructured, owner plan.Owner, l observe.Live) string {
-	switch {
-	case resource.GetDeletionTimestamp() != nil:
-		return "its resource is being deleted"
-	case planned == nil:
-		return "it stays: nothing is changed until all files render"
-	}
-	return planned.Fate(owner, l)
 }

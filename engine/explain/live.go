@@ -18,8 +18,10 @@ type Observed struct {
 	Object *unstructured.Unstructured
 	// Conditioned: its CRD declares conditions.
 	Conditioned bool
-	// Fate says what becomes of it; "" if it is simply applied.
+	// Fate says what becomes of it; "" if it stays as it was applied.
 	Fate string
+	// Taken are the fields of it that others took.
+	Taken []string
 }
 
 // A Live is what is to be said of a live object.
@@ -40,8 +42,7 @@ type Live struct {
 	// Ours are our field managers' entries, Others everybody else's.
 	Ours   []own.Owner `json:"ours,omitempty"`
 	Others []own.Owner `json:"others,omitempty"`
-	// Fate says what becomes of an object for which no document stands, or why
-	// one is left as it is.
+	// Fate says what becomes of the object; "" if it stays as it was applied.
 	Fate string `json:"fate,omitempty"`
 	// Taken are fields that we apply and do not own: others have them.
 	Taken []string `json:"taken,omitempty"`
@@ -86,7 +87,7 @@ func (o *objects) take(c render.Child) *Live {
 		return nil
 	}
 	o.spoken[i] = true
-	return o.say(o.all[i], &c)
+	return o.say(o.all[i])
 }
 
 type id struct {
@@ -103,18 +104,17 @@ func (o *objects) rest() []Live {
 	var all []Live
 	for i, l := range o.all {
 		if !o.spoken[i] {
-			all = append(all, *o.say(l, nil))
+			all = append(all, *o.say(l))
 		}
 	}
 	slices.SortFunc(all, func(a, b Live) int { return strings.Compare(a.Object, b.Object) })
 	return all
 }
 
-// say says what is to be said of an object; c is nil if no document stands for
-// it.
-func (o *objects) say(l Observed, c *render.Child) *Live {
+// say says what is to be said of an object.
+func (o *objects) say(l Observed) *Live {
 	u := l.Object
-	out := &Live{Object: u.GetKind() + " " + named(u), File: u.GetAnnotations()[api.AnnotationFile], Deleting: u.GetDeletionTimestamp() != nil, Fate: l.Fate}
+	out := &Live{Object: u.GetKind() + " " + named(u), File: u.GetAnnotations()[api.AnnotationFile], Deleting: u.GetDeletionTimestamp() != nil, Fate: l.Fate, Taken: l.Taken}
 	out.Ready, out.Message = readiness(l)
 	owners, err := own.Owners(u.GetManagedFields())
 	if err != nil {
@@ -128,9 +128,6 @@ func (o *objects) say(l Observed, c *render.Child) *Live {
 		}
 		out.Ours = append(out.Ours, m)
 		out.Applied = max(out.Applied, m.Time)
-	}
-	if c != nil {
-		out.Taken = o.taken(u, c)
 	}
 	return out
 }
@@ -146,23 +143,4 @@ func readiness(l Observed) (word, message string) {
 		return "failed", v.Message
 	}
 	return "not ready", v.Message
-}
-
-// taken are the fields of the document that our entry does not own.
-func (o *objects) taken(u *unstructured.Unstructured, c *render.Child) []string {
-	manager := api.FieldManager
-	if c.Policy.Patch {
-		manager = o.manager
-	}
-	entry, there, err := own.OursAt(u.GetManagedFields(), manager, c.Policy.Subresource)
-	if err != nil || !there {
-		return nil
-	}
-	initial := func(path string) bool {
-		return slices.ContainsFunc(c.Policy.Initial, func(p []string) bool {
-			field := strings.Join(p, ".")
-			return path == field || strings.HasPrefix(path, field+".") || strings.HasPrefix(path, field+"[")
-		})
-	}
-	return slices.DeleteFunc(entry.Missing(c.Object.Object), initial)
 }

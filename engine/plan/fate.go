@@ -7,16 +7,25 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/observe"
 )
 
+// About is the first step that is about a live object, or nil.
+func (p *Plan) About(l observe.Live) *Step {
+	i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Live != nil && s.Live.Meta.GetUID() == l.Meta.GetUID() })
+	if i < 0 {
+		return nil
+	}
+	return &p.Steps[i]
+}
+
 // Fate says, for people, what becomes of a live child or patched object of the
-// owner that the plan does not simply apply; "" if it does.
+// owner; "" if it stays as it was applied.
 func (p *Plan) Fate(owner Owner, l observe.Live) string {
 	same := func(o observe.Live) bool { return o.Meta.GetUID() == l.Meta.GetUID() }
-	i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Live != nil && same(*s.Live) })
+	step := p.About(l)
 	switch {
 	case l.Meta.GetDeletionTimestamp() != nil:
 		return "it is being deleted"
-	case i >= 0:
-		return p.Steps[i].left()
+	case step != nil:
+		return step.fate()
 	case slices.ContainsFunc(p.GiveBack, func(r Return) bool { return same(r.Live) }):
 		return "its fields are to be given back"
 	case slices.ContainsFunc(p.Prune, same):
@@ -34,9 +43,12 @@ func (p *Plan) Fate(owner Owner, l observe.Live) string {
 	return "it stays while a file waits"
 }
 
-// left says why a step leaves its object as it is; "" if it does not.
-func (s *Step) left() string {
+func (s *Step) fate() string {
 	switch s.Action {
+	case Update, Patch:
+		return "it is to be changed: " + s.Why
+	case Recreate:
+		return "it is to be made anew: " + s.Why
 	case Refuse:
 		return "it is left alone: " + s.Why
 	case Hold:

@@ -253,6 +253,3 @@ func (v *View) crd(string) metav1.Object {
 	}
 	return v.kind.CRD
 }
-
-// ErrNoResource is the error for a resource that is not there.
-var ErrNoResource = errors.New("there is none of that name")

@@ -66,13 +66,16 @@ func TestExplain(t *testing.T) {
 		t.Errorf("left are %+v", r.Rest)
 	}
 	s.deployment(files["deployment.yaml"])
+	if secret := files["secret.yaml"].Documents[0].Live; len(secret.Taken) > 0 || secret.Fate != "" {
+		t.Errorf("the Secret is as it was applied: %+v", secret)
+	}
 	patch := files["patch.yaml"].Documents
 	if len(patch) != 1 || patch[0].Patch != "the object" || patch[0].Live == nil || patch[0].Live.Applied == "" || len(patch[0].Because) != 1 {
 		t.Errorf("patch.yaml: %+v", patch)
 	}
 	text := s.as(looker, "explain", "--root", s.root, "webs."+s.group+"/a").stdout
 	for _, part := range []string{
-		"taken from it: spec.replicas\n", "person (apply, ", "owns spec.replicas\n", "(patch of the object) at ", "a-extra, once made by extra.yaml: it is to be pruned",
+		"it is to be changed: others changed spec.replicas\n", "taken from it: spec.replicas\n", "person (apply, ", "owns spec.replicas\n", "(patch of the object) at ", "a-extra, once made by extra.yaml: it is to be pruned",
 	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("it does not say %q:\n%s", part, text)
