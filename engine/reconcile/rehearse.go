@@ -73,6 +73,10 @@ const NotOurs = "NotOurs"
 func (r *Reconciler) Rehearse(ctx context.Context, v *Version, resource *unstructured.Unstructured) *Rehearsal {
 	t, view := r.rehearsing(v, resource)
 	out := t.rehearsal
+	if letGo(resource) {
+		out.Plan, out.Rendered = &plan.Plan{}, &render.Result{}
+		return out
+	}
 	switch {
 	case t.leaving():
 		out.Rendered = &render.Result{}

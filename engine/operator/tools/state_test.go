@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -50,10 +51,19 @@ func TestPausedAndLeaving(t *testing.T) {
 	s.apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: theirs}\ndata: {text: theirs}\n")
 	s.apply(s.web("text: one, patch: theirs"))
 	s.run()
-	s.apply(strings.Replace(s.web("text: two, patch: theirs"), "metadata: {", `metadata: {annotations: {jacquard.dev/paused: "true"}, `, 1))
+	s.apply(strings.Replace(s.web("text: two, patch: theirs"), "metadata: {", `metadata: {finalizers: [example.com/others], annotations: {jacquard.dev/paused: "true"}, `, 1))
 	s.expect(s.diff(1, "webs."+s.group+"/a"), 1, "1 changed, 1 patched", "it is paused")
 	cluster.Delete(t, s.apiVersion(), "Web", s.namespace, "a")
 	s.expect(s.diff(1, "webs."+s.group+"/a"), 1, "1 given back", "it is being deleted", "-  ours: one")
+	web, err := cluster.Get(s.apiVersion(), "Web", s.namespace, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	web.SetFinalizers([]string{"example.com/others"}) // somebody takes ours off: the operator lets go
+	if err := cluster.Client.Update(context.Background(), web); err != nil {
+		t.Fatal(err)
+	}
+	s.expect(s.diff(0, "webs."+s.group+"/a"), 0, "nothing would change", "it is being deleted")
 }
 
 // TestOnce: a Job made once and changed is made anew.
