@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/diff"
 	"github.com/jacquard-operator/jacquard/engine/offline"
-	"github.com/jacquard-operator/jacquard/engine/survey"
 )
 
 type diffOptions struct {
@@ -118,7 +118,8 @@ func (o *diffOptions) run(cmd *cobra.Command, args []string) error {
 func (o *diffOptions) wrong(err error) { o.errs = append(o.errs, err) }
 
 // everything looks at all resources of the kinds that are named, or of all
-// folders. A folder whose kind the cluster does not have is no error then.
+// folders. A folder whose kind the cluster does not have is no error then, but
+// it is said.
 func (o *diffOptions) everything(ctx context.Context, names []string) {
 	for _, name := range names {
 		o.impact(ctx, name)
@@ -130,9 +131,12 @@ func (o *diffOptions) everything(ctx context.Context, names []string) {
 		o.wrong(err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.catalog.Kinds)) {
-		if len(o.Served().Named(name)) > 0 {
+		_, group, _ := strings.Cut(name, ".")
+		if len(o.Served().Named(name)) > 0 || o.Served().Unknown(group) != nil {
 			o.impact(ctx, name)
+			continue
 		}
+		o.impacts = append(o.impacts, &diff.Impact{Kind: name, Resources: []*diff.Resource{}, Notes: []string{"the cluster does not have this kind"}})
 	}
 }
 
@@ -176,10 +180,7 @@ func (o *diffOptions) live(ctx context.Context, t target) error {
 	if err != nil {
 		return err
 	}
-	resource, err := s.Get(ctx, s.Kind, t.namespace, t.name)
-	if err == nil && resource == nil {
-		err = fmt.Errorf("reading %s %s/%s: %w", s.Kind.Name, t.namespace, t.name, survey.ErrNoResource)
-	}
+	resource, err := o.read(ctx, s.Kind, t)
 	if err == nil {
 		o.add(s.Of(ctx, resource))
 	}
@@ -197,6 +198,9 @@ func (o *diffOptions) filed(ctx context.Context, object *offline.Object) error {
 	s, err := o.folder(ctx, served.GVR.GroupResource().String())
 	if err != nil {
 		return fmt.Errorf("%s: %w", object.Place(""), err)
+	}
+	if doc.GetName() == "" {
+		return fmt.Errorf("%s: it has no metadata.name; give it the name that it is to have", object.Place("metadata"))
 	}
 	if served.Namespaced && doc.GetNamespace() == "" {
 		doc.SetNamespace(o.place())

@@ -94,7 +94,7 @@ func (o *explainOptions) print(cmd *cobra.Command) error {
 		encoder := json.NewEncoder(cmd.OutOrStdout())
 		encoder.SetIndent("", "  ")
 		encoder.SetEscapeHTML(false)
-		return encoder.Encode(o.reports)
+		return encoder.Encode(append([]*explain.Report{}, o.reports...))
 	}
 	for i, r := range o.reports {
 		if i > 0 {

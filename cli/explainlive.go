@@ -8,9 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/explain"
-	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/observe"
-	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/survey"
 )
@@ -47,46 +46,57 @@ func (o *explainOptions) target(ctx context.Context, s *sight, t target) error {
 		return err
 	}
 	folder := with.Folder
-	resource, err := s.Get(ctx, with.Kind, t.namespace, t.name)
-	if err == nil && resource == nil {
-		err = survey.ErrNoResource
-	}
+	resource, err := s.read(ctx, with.Kind, t)
 	if err != nil {
 		return err
 	}
 	view := s.View(ctx, with.Kind, folder, resource)
-	world := view.Reconciler().World(view.Version(), resource)
-	traced := render.Trace(ctx, folder, resource, world)
-	report := explain.Of(explain.Input{Kind: folder, Resource: resource, Traced: traced, Live: observed(view, folder, resource)})
+	r := view.Reconciler()
+	traced := render.Trace(ctx, folder, resource, r.World(view.Version(), resource))
+	planned := r.Try(ctx, view.Version(), resource).Plan
+	report := explain.Of(explain.Input{Kind: folder, Resource: resource, Traced: traced, Live: observed(view, planned, resource)})
 	report.Notes = append(view.Notes(), view.Troubles()...)
+	if resource.GetDeletionTimestamp() != nil {
+		report.Notes = append(report.Notes, "it is being deleted: nothing of it is made or changed any more, whatever the files say")
+	}
 	o.reports = append(o.reports, report)
 	return nil
 }
 
-// observed are the live children of a resource, and what it patches. What could
-// not be read is among the view's troubles.
-func observed(view *survey.View, folder *kind.Kind, resource *unstructured.Unstructured) []explain.Observed {
-	var all []explain.Observed
-	cluster := view.Cluster()
+// observed are the live children of a resource, and what it patches, with what
+// becomes of each by the plan, nil if there is none. What could not be read is
+// among the view's troubles.
+func observed(view *survey.View, planned *plan.Plan, resource *unstructured.Unstructured) []explain.Observed {
+	cluster, uid := view.Cluster(), resource.GetUID()
+	var all []observe.Live
 	for gvk := range view.Version().Children {
-		live, _ := cluster.Children.Of(gvk, resource.GetUID())
-		all = append(all, bodiesOf(cluster, live)...)
+		live, _ := cluster.Children.Of(gvk, uid)
+		all = append(all, live...)
 	}
-	for _, p := range folder.Patches() {
-		live, _ := cluster.Reads.Patched(p.GroupVersionKind, resource.GetUID())
-		all = append(all, bodiesOf(cluster, live)...)
+	for _, gvk := range view.Version().Patched {
+		live, _ := cluster.Reads.Patched(gvk, uid)
+		all = append(all, live...)
 	}
-	return all
-}
-
-func bodiesOf(cluster reconcile.Cluster, live []observe.Live) []explain.Observed {
-	var all []explain.Observed
-	for _, l := range live {
+	owner := plan.OwnerOf(view.Version().Name, resource)
+	var out []explain.Observed
+	for _, l := range all {
 		u, whole := l.Meta.(*unstructured.Unstructured)
 		if !whole {
 			continue
 		}
-		all = append(all, explain.Observed{Object: u, Conditioned: cluster.DeclaresConditions(l.GVK.GroupKind())})
+		one := explain.Observed{Object: u, Conditioned: cluster.DeclaresConditions(l.GVK.GroupKind())}
+		switch {
+		case resource.GetDeletionTimestamp() != nil:
+			one.Fate = "its resource is being deleted"
+		case planned == nil:
+			one.Fate = "it stays: nothing is changed until all files render"
+		default:
+			one.Fate = planned.Fate(owner, l)
+			if step := planned.About(l); step != nil {
+				one.Taken = step.Taken
+			}
+		}
+		out = append(out, one)
 	}
-	return all
+	return out
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/diff"
 	"github.com/jacquard-operator/jacquard/engine/offline"
@@ -108,4 +109,16 @@ func targetOf(arg, namespace string) (target, bool) {
 		return target{parts[0], parts[1], parts[2]}, parts[0] != "" && parts[1] != "" && parts[2] != ""
 	}
 	return target{}, false
+}
+
+// read reads the resource that a target of this kind names.
+func (s *sight) read(ctx context.Context, k *survey.Kind, t target) (*unstructured.Unstructured, error) {
+	if !k.Resource.Namespaced {
+		t.namespace = ""
+	}
+	resource, err := s.Get(ctx, k, t.namespace, t.name)
+	if err == nil && resource == nil {
+		err = fmt.Errorf("reading %s %s: there is none of that name", k.Name, strings.TrimPrefix(t.namespace+"/"+t.name, "/"))
+	}
+	return resource, err
 }

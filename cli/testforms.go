@@ -10,10 +10,11 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/golden"
 )
 
-// A jsonCase is one case for programs.
+// A jsonCase is one case for programs; one without a name is a kind that does
+// not load.
 type jsonCase struct {
 	Kind     string   `json:"kind"`
-	Case     string   `json:"case"`
+	Case     string   `json:"case,omitempty"`
 	Failed   bool     `json:"failed"`
 	Seconds  float64  `json:"seconds"`
 	Findings []string `json:"findings,omitempty"`
@@ -32,6 +33,10 @@ func (r *testReport) json(o *testOptions) error {
 	for _, k := range r.kinds {
 		if k.coverage != nil {
 			report.Coverage = append(report.Coverage, k.coverage)
+		}
+		if k.broken != nil {
+			report.Cases = append(report.Cases, jsonCase{Kind: k.Name, Failed: true, Findings: lines(k.broken)})
+			report.All, report.Failed = report.All+1, report.Failed+1
 		}
 		for _, c := range k.cases {
 			report.Cases = append(report.Cases, jsonCase{k.Name, c.one.Name, c.failed(), c.took.Seconds(), c.said(), c.wrote})
@@ -80,6 +85,12 @@ func (r *testReport) junit(o *testOptions) error {
 	var suites junitSuites
 	for _, k := range r.kinds {
 		suite := junitSuite{Name: k.Name, Tests: len(k.cases)}
+		if k.broken != nil {
+			said := strings.Join(lines(k.broken), "\n")
+			first, _, _ := strings.Cut(said, "\n")
+			suite.Tests, suite.Failures = 1, 1
+			suite.Cases = append(suite.Cases, junitCase{Class: k.Name, Name: "loads", Failure: &junitFailure{first, said}})
+		}
 		for _, c := range k.cases {
 			one := junitCase{Class: k.Name, Name: c.one.Name, Time: fmt.Sprintf("%.3f", c.took.Seconds())}
 			if c.failed() {

@@ -8,13 +8,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/jacquard-operator/jacquard/engine/survey"
 	"github.com/jacquard-operator/jacquard/engine/tree"
 )
 
@@ -43,7 +43,7 @@ you may not list is said, and the rest is shown.`,
 			case len(args) != 1:
 				return fmt.Errorf("give one NAME/[NAMESPACE/]RESOURCE")
 			}
-			if parts := strings.Split(args[0], "/"); len(parts) < 2 || len(parts) > 3 {
+			if parts := strings.Split(args[0], "/"); len(parts) < 2 || len(parts) > 3 || slices.Contains(parts, "") {
 				return fmt.Errorf("%q is not NAME/[NAMESPACE/]RESOURCE", args[0])
 			}
 			return nil
@@ -67,6 +67,9 @@ func (o *treeOptions) run(cmd *cobra.Command, arg string) error {
 	var last []byte
 	for {
 		found, err := o.look(ctx, t)
+		if ctx.Err() != nil { // that is how --watch ends
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -107,10 +110,7 @@ func (o *treeOptions) look(ctx context.Context, t target) (*tree.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	resource, err := s.Get(ctx, k, t.namespace, t.name)
-	if err == nil && resource == nil {
-		err = fmt.Errorf("reading %s %s/%s: %w", k.Name, t.namespace, t.name, survey.ErrNoResource)
-	}
+	resource, err := s.read(ctx, k, t)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -126,7 +127,8 @@ func mask(before, after map[string]any) {
 
 func isSecret(o map[string]any) bool { return o["kind"] == "Secret" && o["apiVersion"] == "v1" }
 
-// values are the values of a Secret, as they are stored and as they are meant.
+// values are the values of a Secret, as they are stored, as they are meant, and
+// as they stand in JSON.
 func values(o map[string]any) []string {
 	if !isSecret(o) {
 		return nil
@@ -136,23 +138,43 @@ func values(o map[string]any) []string {
 		m, _ := o[field].(map[string]any)
 		for _, v := range m {
 			stored, _ := v.(string)
-			all = append(all, stored)
+			all = append(all, quoted(stored)...)
 			if meant, err := base64.StdEncoding.DecodeString(stored); err == nil {
-				all = append(all, string(meant))
+				all = append(all, quoted(string(meant))...)
 			}
 		}
 	}
 	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 }
 
-// without hides the labels and annotations of an object that hold a secret.
+// quoted is a text as it is, and within JSON of those who escape <, > and & and
+// of those who do not.
+func quoted(text string) []string {
+	all := []string{text}
+	for _, escape := range []bool{true, false} {
+		var b strings.Builder
+		encoder := json.NewEncoder(&b)
+		encoder.SetEscapeHTML(escape)
+		if encoder.Encode(text) == nil {
+			all = append(all, strings.TrimSuffix(strings.TrimPrefix(b.String(), `"`), "\"\n"))
+		}
+	}
+	return all
+}
+
+// packed is how gzip begins in base64: some tools keep whole objects so.
+const packed = "H4sI"
+
+// without hides the labels and annotations of an object that hold a secret, or
+// may hold one unseen.
 func without(o map[string]any, secrets []string) {
 	meta, _ := o["metadata"].(map[string]any)
 	for _, field := range []string{"labels", "annotations"} {
 		m, _ := meta[field].(map[string]any)
 		for key, v := range m {
 			text, _ := v.(string)
-			if !api.Reserved(key) && slices.ContainsFunc(secrets, func(s string) bool { return strings.Contains(text, s) }) {
+			holds := strings.HasPrefix(text, packed) || slices.ContainsFunc(secrets, func(s string) bool { return strings.Contains(text, s) })
+			if holds && !api.Reserved(key) {
 				m[key] = hidden
 			}
 		}

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -40,6 +41,30 @@ func TestHidden(t *testing.T) {
 	for _, want := range []string{"-  gone: (hidden)", "+  new: (hidden)", "-  password: " + hiddenBefore, "+  password: " + hiddenAfter, "   same: (hidden)"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("it does not say %q:\n%s", want, got)
+		}
+	}
+}
+
+// TestHiddenCopies: what tools keep of a whole Secret in an annotation, as JSON
+// or packed, is not shown either.
+func TestHiddenCopies(t *testing.T) {
+	const key = "-----BEGIN KEY-----\nMIIE<\"x\">\n-----END KEY-----\n"
+	copied, err := json.Marshal(map[string]any{"stringData": map[string]any{"key": key}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, note := range map[string]string{
+		"json":   string(copied),
+		"plain":  strings.NewReplacer(`\u003c`, "<", `\u003e`, ">").Replace(string(copied)),
+		"packed": "H4sIAAAAAAAA/6tWyk6tVLJSMjRSqgUAWs6RqQ0AAAA=",
+	} {
+		secret := map[string]any{
+			"apiVersion": "v1", "kind": "Secret", "data": map[string]any{"key": base64.StdEncoding.EncodeToString([]byte(key))},
+			"metadata": map[string]any{"name": "s", "annotations": map[string]any{"note": note}},
+		}
+		got, err := between(nil, secret, false)
+		if err != nil || strings.Contains(got, "MIIE") || strings.Contains(got, "H4sI") {
+			t.Errorf("%s: a copy of the Secret is shown: %v\n%s", name, err, got)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func Of(in Input) *Report {
 			}
 		}
 	}
-	r.Rest = live.rest(in)
+	r.Rest = live.rest()
 	return r
 }
 

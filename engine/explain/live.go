@@ -18,8 +18,10 @@ type Observed struct {
 	Object *unstructured.Unstructured
 	// Conditioned: its CRD declares conditions.
 	Conditioned bool
-	// Partial: only its metadata is known.
-	Partial bool
+	// Fate says what becomes of it; "" if it stays as it was applied.
+	Fate string
+	// Taken are the fields of it that others took.
+	Taken []string
 }
 
 // A Live is what is to be said of a live object.
@@ -40,7 +42,7 @@ type Live struct {
 	// Ours are our field managers' entries, Others everybody else's.
 	Ours   []own.Owner `json:"ours,omitempty"`
 	Others []own.Owner `json:"others,omitempty"`
-	// Fate says what becomes of an object for which no document stands.
+	// Fate says what becomes of the object; "" if it stays as it was applied.
 	Fate string `json:"fate,omitempty"`
 	// Taken are fields that we apply and do not own: others have them.
 	Taken []string `json:"taken,omitempty"`
@@ -85,7 +87,7 @@ func (o *objects) take(c render.Child) *Live {
 		return nil
 	}
 	o.spoken[i] = true
-	return o.say(o.all[i], &c)
+	return o.say(o.all[i])
 }
 
 type id struct {
@@ -98,46 +100,22 @@ func identity(u *unstructured.Unstructured) id {
 }
 
 // rest are the objects that no document stands for.
-func (o *objects) rest(in Input) []Live {
+func (o *objects) rest() []Live {
 	var all []Live
 	for i, l := range o.all {
 		if !o.spoken[i] {
-			said := o.say(l, nil)
-			said.Fate = fate(said, in)
-			all = append(all, *said)
+			all = append(all, *o.say(l))
 		}
 	}
 	slices.SortFunc(all, func(a, b Live) int { return strings.Compare(a.Object, b.Object) })
 	return all
 }
 
-// fate says what becomes of an object that is not rendered.
-func fate(l *Live, in Input) string {
-	switch {
-	case l.Deleting:
-		return "it is being deleted"
-	case in.Traced.Err != nil:
-		return "it stays: nothing is changed until all files render"
-	case slices.ContainsFunc(in.Traced.Result.Waiting, func(w render.Waiting) bool { return w.File == l.File }):
-		return "it stays while " + l.File + ".yaml waits"
-	case l.File == "" && len(in.Traced.Result.Waiting) > 0:
-		return "it stays while a file waits"
-	case l.File == "":
-		return "its fields are to be given back"
-	case len(in.Traced.Result.Children) == 0 && !in.Kind.Settings.AllowEmpty:
-		return "it stays: the last children are only pruned with allowEmpty in kind.yaml"
-	}
-	return "it is to be pruned"
-}
-
-// say says what is to be said of an object; c is nil if no document stands for
-// it.
-func (o *objects) say(l Observed, c *render.Child) *Live {
+// say says what is to be said of an object.
+func (o *objects) say(l Observed) *Live {
 	u := l.Object
-	out := &Live{Object: u.GetKind() + " " + named(u), File: u.GetAnnotations()[api.AnnotationFile], Deleting: u.GetDeletionTimestamp() != nil}
-	if !l.Partial {
-		out.Ready, out.Message = readiness(l)
-	}
+	out := &Live{Object: u.GetKind() + " " + named(u), File: u.GetAnnotations()[api.AnnotationFile], Deleting: u.GetDeletionTimestamp() != nil, Fate: l.Fate, Taken: l.Taken}
+	out.Ready, out.Message = readiness(l)
 	owners, err := own.Owners(u.GetManagedFields())
 	if err != nil {
 		out.Message = err.Error()
@@ -150,9 +128,6 @@ func (o *objects) say(l Observed, c *render.Child) *Live {
 		}
 		out.Ours = append(out.Ours, m)
 		out.Applied = max(out.Applied, m.Time)
-	}
-	if c != nil {
-		out.Taken = o.taken(u, c)
 	}
 	return out
 }
@@ -168,23 +143,4 @@ func readiness(l Observed) (word, message string) {
 		return "failed", v.Message
 	}
 	return "not ready", v.Message
-}
-
-// taken are the fields of the document that our entry does not own.
-func (o *objects) taken(u *unstructured.Unstructured, c *render.Child) []string {
-	manager := api.FieldManager
-	if c.Policy.Patch {
-		manager = o.manager
-	}
-	entry, there, err := own.OursAt(u.GetManagedFields(), manager, c.Policy.Subresource)
-	if err != nil || !there {
-		return nil
-	}
-	initial := func(path string) bool {
-		return slices.ContainsFunc(c.Policy.Initial, func(p []string) bool {
-			field := strings.Join(p, ".")
-			return path == field || strings.HasPrefix(path, field+".") || strings.HasPrefix(path, field+"[")
-		})
-	}
-	return slices.DeleteFunc(entry.Missing(c.Object.Object), initial)
 }

@@ -73,6 +73,9 @@ func (p *printer) file(f File) {
 			patch = " (patch of " + d.Patch + ")"
 		}
 		p.line(1, "makes %s%s at %s%s", d.Object, patch, d.Place, within(d.Because))
+		if d.Live != nil && d.Live.Fate != "" && !d.Live.Deleting {
+			p.line(2, "%s", d.Live.Fate)
+		}
 		p.live(2, d.Live)
 	}
 	for _, l := range f.LeftOut {

@@ -20,6 +20,14 @@ type Owner struct {
 	UID types.UID
 }
 
+// OwnerOf is a custom resource, of the kind of that name, as an Owner.
+func OwnerOf(kind string, o *unstructured.Unstructured) Owner {
+	return Owner{
+		Owner: api.Owner{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()},
+		GVK:   o.GroupVersionKind(), UID: o.GetUID(),
+	}
+}
+
 // An Action is what is to be done with one child or patched object.
 type Action int
 

@@ -165,10 +165,15 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*u
 		return nil, fmt.Errorf("reading %s %s: %w", r.gvk.Kind, name, err)
 	}
 	resource = r.remember(name, resource).newest(resource)
-	if resource.GetDeletionTimestamp() != nil && !slices.Contains(resource.GetFinalizers(), api.Finalizer) {
+	if letGo(resource) {
 		return nil, nil
 	}
 	return resource, nil
+}
+
+// letGo says whether a resource is going without us.
+func letGo(resource *unstructured.Unstructured) bool {
+	return resource.GetDeletionTimestamp() != nil && !slices.Contains(resource.GetFinalizers(), api.Finalizer)
 }
 
 // A turn is one pass over one resource: it collects what is to be reported.

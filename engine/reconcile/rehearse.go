@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,13 +24,8 @@ type Rehearsal struct {
 	Rendered *render.Result
 	// Problems are what the status would tell of.
 	Problems []status.Problem
-	// Live are the objects that carry the resource's uid as label, Patched those
-	// that have fields of its patches, as far as they are known.
-	Live, Patched []observe.Live
-	// Unknown says which kinds' objects are not known, and why.
-	Unknown []string
-	Acts    []Act
-	Ends    []End
+	Acts     []Act
+	Ends     []End
 	// Drawn are the texts that are going to be drawn, as file/key: here they
 	// only stand in.
 	Drawn []string
@@ -79,6 +73,10 @@ const NotOurs = "NotOurs"
 func (r *Reconciler) Rehearse(ctx context.Context, v *Version, resource *unstructured.Unstructured) *Rehearsal {
 	t, view := r.rehearsing(v, resource)
 	out := t.rehearsal
+	if letGo(resource) {
+		out.Plan, out.Rendered = &plan.Plan{}, &render.Result{}
+		return out
+	}
 	switch {
 	case t.leaving():
 		out.Rendered = &render.Result{}
@@ -98,8 +96,7 @@ func (r *Reconciler) Rehearse(ctx context.Context, v *Version, resource *unstruc
 			out.Ends = append(out.Ends, End{g.Live, true, g.Subresource, answer, err})
 		}
 	}
-	out.Problems, out.Unknown = t.found.problems, view.notKnown()
-	out.Live, out.Patched, out.Paused = view.live, view.patched, t.paused() && !t.leaving()
+	out.Problems, out.Paused = t.found.problems, t.paused() && !t.leaving()
 	return out
 }
 
@@ -125,19 +122,4 @@ func (w *write) rehearsed(p *status.Problem, err error) {
 	if w.rehearsal != nil {
 		w.rehearsal.Acts = append(w.rehearsal.Acts, Act{w.Step, w.answer, w.over, p, err})
 	}
-}
-
-// notKnown says which kinds' objects are not known, and why.
-func (w *view) notKnown() []string {
-	var all []string
-	for gvk, state := range w.state {
-		if state.Phase != observe.Synced && (state.Phase != observe.NotServed || w.cluster.Defined(gvk.GroupKind())) {
-			all = append(all, fmt.Sprintf("which %s there are is not known: %v", gvk.Kind, state.Err))
-		}
-	}
-	if w.patchedErr != nil {
-		all = append(all, "what is patched is not known: "+w.patchedErr.Error())
-	}
-	slices.Sort(all)
-	return all
 }

@@ -59,7 +59,7 @@ func (c *children) of(gvk schema.GroupVersionKind) found {
 func (c *children) list(gvk schema.GroupVersionKind) found {
 	r, state := c.survey.state(gvk)
 	if state.Phase != observe.Synced {
-		_ = c.trouble(state.Err) // the state says it
+		_ = c.trouble(c.survey.gap(c.ctx, gvk, state.Err)) // the state says it
 		return found{state: state}
 	}
 	objects, err := c.everywhere(r, func(namespace string) ([]metav1.Object, error) {

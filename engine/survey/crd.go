@@ -2,6 +2,7 @@ package survey
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -68,7 +69,12 @@ func (s *Survey) known(ctx context.Context, name string) (crd *apiextensionsv1.C
 // definesKind says whether a CRD defines a kind that is not served; if that may
 // not be known it is taken to be so, so that nothing is taken for gone.
 func (s *Survey) definesKind(ctx context.Context, gk schema.GroupKind) bool {
-	all, err := s.defined.get("", func() (map[schema.GroupKind]bool, error) {
+	all, err := s.allDefined(ctx)
+	return err != nil || all[gk]
+}
+
+func (s *Survey) allDefined(ctx context.Context) (map[schema.GroupKind]bool, error) {
+	return s.defined.get("", func() (map[schema.GroupKind]bool, error) {
 		found, err := bodies(s.objects, crds, "").all(ctx, metav1.ListOptions{})
 		all := map[schema.GroupKind]bool{}
 		for _, o := range found {
@@ -80,5 +86,17 @@ func (s *Survey) definesKind(ctx context.Context, gk schema.GroupKind) bool {
 		}
 		return all, err
 	})
-	return err != nil || all[gk]
+}
+
+// gap is why the objects of a kind are not known: a kind that is not served has
+// some still if a CRD defines it, or if it is on record, which it then is without
+// a version. One that is neither took its objects along.
+func (s *Survey) gap(ctx context.Context, gvk schema.GroupVersionKind, err error) error {
+	if !errors.Is(err, observe.ErrNotServed) {
+		return err
+	}
+	if all, _ := s.allDefined(ctx); gvk.Version != "" && !all[gvk.GroupKind()] {
+		return nil
+	}
+	return fmt.Errorf("which %s there are is not known: %s may be defined, but the cluster does not serve it now", gvk.Kind, gvk.GroupKind())
 }

@@ -111,6 +111,7 @@ func lookup(ctx context.Context, client dynamic.Interface, r observe.Resource, k
 func (r *reads) Patched(gvk schema.GroupVersionKind, uid types.UID) ([]observe.Live, error) {
 	resource, state := r.survey.state(gvk)
 	if state.Phase != observe.Synced {
+		_ = r.trouble(r.survey.gap(r.ctx, gvk, state.Err))
 		return nil, state.Err
 	}
 	by, err := r.patched.get(gvk, func() (map[types.UID][]observe.Live, error) { return r.patchers(resource) })
@@ -121,7 +122,7 @@ func (r *reads) Patched(gvk schema.GroupVersionKind, uid types.UID) ([]observe.L
 	for _, l := range by[uid] {
 		found, err := lookup(r.ctx, r.survey.objects, resource, asked{namespace: l.Meta.GetNamespace(), name: l.Meta.GetName()})
 		if err != nil {
-			return nil, err
+			return nil, r.trouble(err)
 		}
 		all = append(all, found...)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -12,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
@@ -35,8 +35,12 @@ type Kind struct {
 // name if these are clear.
 func (s *Survey) Kind(ctx context.Context, name string) (*Kind, error) {
 	named := s.served.Named(name)
+	_, group, _ := strings.Cut(name, ".")
 	switch len(named) {
 	case 0:
+		if err := s.served.Unknown(group); err != nil {
+			return nil, fmt.Errorf("finding kind %s: %w", name, err)
+		}
 		return nil, fmt.Errorf("finding kind %s: the cluster has none of that name; give the name of its CRD, as in webs.example.com, or install it", name)
 	case 1:
 	default:
@@ -105,6 +109,8 @@ type View struct {
 	kind      *Kind
 	version   *reconcile.Version
 	resources []*unstructured.Unstructured
+	children  *children
+	reads     *reads
 
 	mu       sync.Mutex
 	notes    []string
@@ -115,6 +121,7 @@ type View struct {
 // The context bounds all that it reads.
 func (s *Survey) View(ctx context.Context, k *Kind, folder *kind.Kind, resources ...*unstructured.Unstructured) *View {
 	v := &View{ctx: ctx, survey: s, kind: k, resources: resources}
+	v.children, v.reads = &children{View: v}, &reads{View: v}
 	v.version = &reconcile.Version{Name: k.Name, Kind: folder, Removed: folder == nil}
 	if folder != nil {
 		v.version.Digest, v.version.Schema = folder.Digest[:16], folder.Version
@@ -230,7 +237,7 @@ func (v *View) Reconciler() *reconcile.Reconciler {
 // Cluster answers what the operator asks of its caches.
 func (v *View) Cluster() reconcile.Cluster {
 	return reconcile.Cluster{
-		Children: &children{View: v}, Reads: &reads{View: v}, Writer: v.survey.writer,
+		Children: v.children, Reads: v.reads, Writer: v.survey.writer,
 		Served:             v.survey.Served,
 		Resource:           v.survey.served.Resource,
 		DeclaresConditions: func(gk schema.GroupKind) bool { return v.survey.declaresConditions(v.ctx, gk) },
@@ -245,12 +252,4 @@ func (v *View) crd(string) metav1.Object {
 		return nil
 	}
 	return v.kind.CRD
-}
-
-// ErrNoResource is the error for a resource that is not there.
-var ErrNoResource = errors.New("there is none of that name")
-
-// Owner is how the children of a resource name it.
-func (k *Kind) Owner(o metav1.Object) api.Owner {
-	return api.Owner{Kind: k.Name, Namespace: o.GetNamespace(), Name: o.GetName()}
 }

@@ -69,15 +69,9 @@ func Of(view *survey.View, resource *unstructured.Unstructured) *Tree {
 		Kind: view.Version().Name, Resource: called(resource), Namespace: resource.GetNamespace(), Name: resource.GetName(), Created: resource.GetCreationTimestamp().Time,
 		Deleting: resource.GetDeletionTimestamp() != nil, Conditions: conditions(resource), Children: []*Node{},
 	}
-	owner := plan.Owner{
-		Owner: api.Owner{Kind: t.Kind, Namespace: t.Namespace, Name: t.Name},
-		GVK:   resource.GroupVersionKind(), UID: resource.GetUID(),
-	}
+	owner := plan.OwnerOf(t.Kind, resource)
 	for gvk := range view.Version().Children {
-		live, err := cluster.Children.Of(gvk, owner.UID)
-		if err != nil && cluster.Children.State(gvk).Phase != observe.NotServed {
-			t.Notes = append(t.Notes, err.Error())
-		}
+		live, _ := cluster.Children.Of(gvk, owner.UID) // what is wrong is among the troubles
 		for _, l := range live {
 			if plan.Ours(owner, l.Meta) {
 				t.Children = append(t.Children, node(l, cluster))
@@ -87,7 +81,7 @@ func Of(view *survey.View, resource *unstructured.Unstructured) *Tree {
 	t.patched(view, cluster, owner.UID)
 	t.descend(view, cluster)
 	sort(t.Children)
-	t.Notes = append(t.Notes, view.Notes()...)
+	t.Notes = append(append(t.Notes, view.Notes()...), view.Troubles()...)
 	slices.Sort(t.Notes)
 	t.Notes = slices.Compact(t.Notes)
 	return t
@@ -100,10 +94,7 @@ func called(o *unstructured.Unstructured) string {
 
 func (t *Tree) patched(view *survey.View, cluster reconcile.Cluster, uid types.UID) {
 	for _, gvk := range view.Version().Patched {
-		live, err := cluster.Reads.Patched(gvk, uid)
-		if err != nil && cluster.Children.State(gvk).Phase != observe.NotServed {
-			t.Notes = append(t.Notes, "what is patched is not known: "+err.Error())
-		}
+		live, _ := cluster.Reads.Patched(gvk, uid)
 		for _, l := range live {
 			n := node(l, cluster)
 			n.Patched, n.File = true, ""

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"encoding/base64"
+	"errors"
 	"strings"
 	"testing"
 
@@ -90,6 +91,13 @@ func TestNothing(t *testing.T) {
 	s := build(t, everything)
 	s.apply(s.web(spec))
 	s.run()
+	s.apply(admin)
+	testcluster.Eventually(t, testOperator+" may look", func() error {
+		if a := s.as(testOperator, "tree", "webs."+s.group+"/a"); a.code != 0 {
+			return errors.New(a.all())
+		}
+		return nil
+	})
 	mark := cluster.Mark(t)
 	got := s.as(testOperator, "diff", "--root", s.root, "webs."+s.group+"/a")
 	if got.code != 0 || !strings.Contains(got.stdout, "nothing would change") {
@@ -105,8 +113,17 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// testOperator is the user whose requests the audit log keeps.
-const testOperator = "operator"
+// testOperator is the user whose requests the audit log keeps; by admin it may
+// do everything.
+const (
+	testOperator = "operator"
+	admin        = `apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: tools-of-operator}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: ` + testcluster.User + `}]
+`
+)
 
 // TestNew: a resource that is not there yet.
 func TestNew(t *testing.T) {

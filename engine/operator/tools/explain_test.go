@@ -66,13 +66,16 @@ func TestExplain(t *testing.T) {
 		t.Errorf("left are %+v", r.Rest)
 	}
 	s.deployment(files["deployment.yaml"])
+	if secret := files["secret.yaml"].Documents[0].Live; len(secret.Taken) > 0 || secret.Fate != "" {
+		t.Errorf("the Secret is as it was applied: %+v", secret)
+	}
 	patch := files["patch.yaml"].Documents
 	if len(patch) != 1 || patch[0].Patch != "the object" || patch[0].Live == nil || patch[0].Live.Applied == "" || len(patch[0].Because) != 1 {
 		t.Errorf("patch.yaml: %+v", patch)
 	}
 	text := s.as(looker, "explain", "--root", s.root, "webs."+s.group+"/a").stdout
 	for _, part := range []string{
-		"taken from it: spec.replicas\n", "person (apply, ", "owns spec.replicas\n", "(patch of the object) at ", "a-extra, once made by extra.yaml: it is to be pruned",
+		"it is to be changed: others changed spec.replicas\n", "taken from it: spec.replicas\n", "person (apply, ", "owns spec.replicas\n", "(patch of the object) at ", "a-extra, once made by extra.yaml: it is to be pruned",
 	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("it does not say %q:\n%s", part, text)
@@ -113,4 +116,39 @@ func TestExplainRights(t *testing.T) {
 	if a := s.as(looker, "explain", "--root", s.root, "webs."+s.group+"/nobody"); a.code != 1 || !strings.Contains(a.stderr, "there is none of that name") {
 		t.Errorf("exit %d: %s", a.code, a.all())
 	}
+}
+
+// TestExplainLeft: of what is not rendered now it is said what the operator does
+// with it: the rules by which it prunes count.
+func TestExplainLeft(t *testing.T) {
+	s := build(t, map[string]string{
+		"claim.yaml": everything["claim.yaml"],
+		"extra.yaml": everything["extra.yaml"],
+		"kept.yaml":  strings.Replace(everything["extra.yaml"], "{name: {{ .metadata.name }}-extra}", "{name: {{ .metadata.name }}-kept, annotations: {jacquard.dev/on-delete: keep}}", 1),
+		"plain.yaml": everything["configmap.yaml"],
+	})
+	s.apply(s.web("text: one, extra: true, claim: true"))
+	s.run()
+	s.apply(s.web("text: one"))
+	child, err := cluster.Get("v1", "ConfigMap", s.namespace, "a-settings")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.apply(fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: copy, labels: {jacquard.dev/owner-uid: %q}}\n", child.GetLabels()["jacquard.dev/owner-uid"]))
+	text := s.as(looker, "explain", "--root", s.root, "webs."+s.group+"/a").stdout
+	for _, part := range []string{
+		"/a-data, once made by claim.yaml: it is held",
+		"jacquard.dev/allow-prune: PersistentVolumeClaim/a-data",
+		"/a-extra, once made by extra.yaml: it is to be pruned",
+		"/a-kept, once made by kept.yaml: it stays, as its annotation jacquard.dev/on-delete: keep says",
+		"/copy: it is left alone",
+	} {
+		if !strings.Contains(text, part) {
+			t.Errorf("it does not say %q:\n%s", part, text)
+		}
+	}
+	cluster.Delete(t, "v1", "ConfigMap", s.namespace, "a-extra")
+	s.apply(fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a-extra, labels: {jacquard.dev/owner-uid: %q}}\n", child.GetLabels()["jacquard.dev/owner-uid"]))
+	s.apply(s.web("text: one, extra: true"))
+	s.expect(s.as(looker, "explain", "--root", s.root, "webs."+s.group+"/a"), 0, "it is left alone: it was not made by this resource")
 }

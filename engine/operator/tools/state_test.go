@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -50,10 +51,19 @@ func TestPausedAndLeaving(t *testing.T) {
 	s.apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: theirs}\ndata: {text: theirs}\n")
 	s.apply(s.web("text: one, patch: theirs"))
 	s.run()
-	s.apply(strings.Replace(s.web("text: two, patch: theirs"), "metadata: {", `metadata: {annotations: {jacquard.dev/paused: "true"}, `, 1))
+	s.apply(strings.Replace(s.web("text: two, patch: theirs"), "metadata: {", `metadata: {finalizers: [example.com/others], annotations: {jacquard.dev/paused: "true"}, `, 1))
 	s.expect(s.diff(1, "webs."+s.group+"/a"), 1, "1 changed, 1 patched", "it is paused")
 	cluster.Delete(t, s.apiVersion(), "Web", s.namespace, "a")
 	s.expect(s.diff(1, "webs."+s.group+"/a"), 1, "1 given back", "it is being deleted", "-  ours: one")
+	web, err := cluster.Get(s.apiVersion(), "Web", s.namespace, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	web.SetFinalizers([]string{"example.com/others"}) // somebody takes ours off: the operator lets go
+	if err := cluster.Client.Update(context.Background(), web); err != nil {
+		t.Fatal(err)
+	}
+	s.expect(s.diff(0, "webs."+s.group+"/a"), 0, "nothing would change", "it is being deleted")
 }
 
 // TestOnce: a Job made once and changed is made anew.
@@ -94,6 +104,9 @@ func TestRefusedResource(t *testing.T) {
 	s.expect(s.diff(2, "nosuch.example.com/a"), 2, "the cluster has none of that name")
 	s.expect(s.diff(2, "/nosuchfile.yaml"), 2, "/nosuchfile.yaml")
 	s.expect(s.diff(2, "--output", "xml", bad), 2, "--output is text or json")
+	s.expect(s.diff(2, s.file(strings.Replace(s.web(spec), "name: a", "generateName: a-", 1))), 2, "it has no metadata.name")
+	s.expect(s.as(looker, "tree", "webs."+s.group+"/"), 2, "is not NAME/[NAMESPACE/]RESOURCE")
+	s.expect(s.as(looker, "explain", "--root", s.root, "-o", "json", "webs."+s.group+"/nobody"), 1, "[]\n", s.namespace+"/nobody: there is none of that name")
 	broken := s.changed(map[string]string{"configmap.yaml": "{{ .spec | nosuch }}"})
 	s.expect(s.as(looker, "diff", "--root", broken, "--all"), 2, "configmap.yaml:1:")
 }
@@ -133,4 +146,59 @@ func TestStringData(t *testing.T) {
 	if all[0].Changes[0].Verb != diff.Changed || strings.Contains(fmt.Sprint(all[0]), data["password"]) {
 		t.Errorf("%v", all[0].Changes)
 	}
+}
+
+// gadgetCRD is a kind that the cluster serves, or only defines.
+const gadgetCRD = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gadgets.GROUP}
+spec:
+  group: GROUP
+  names: {kind: Gadget, plural: gadgets, singular: gadget}
+  scope: Namespaced
+  versions:
+  - {name: v1, served: SERVED, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
+`
+
+// TestUnserved: children of a kind that is defined and not served just now are
+// not taken for gone.
+func TestUnserved(t *testing.T) {
+	s := build(t, nil)
+	gadgets := func(served string) string {
+		return strings.NewReplacer("GROUP", s.group, "SERVED", served).Replace(gadgetCRD)
+	}
+	s.write(s.root, map[string]string{
+		"configmap.yaml": everything["configmap.yaml"],
+		"gadget.yaml":    "apiVersion: " + s.apiVersion() + "\nkind: Gadget\nmetadata: {name: {{ .metadata.name }}}\nsize: 1\n",
+	})
+	cluster.Apply(t, "", gadgets("true"))
+	cluster.Served(t, s.apiVersion(), "Gadget")
+	s.apply(s.web("text: one"))
+	s.run()
+	cluster.Apply(t, "", gadgets("false"))
+	testcluster.Eventually(t, "gadgets are not served", func() error {
+		if a := s.as(looker, "tree", "gadgets."+s.group+"/a"); !strings.Contains(a.stderr, "the cluster has none of that name") {
+			return fmt.Errorf("exit %d: %s", a.code, a.all())
+		}
+		return nil
+	})
+	old := s.changed(map[string]string{"configmap.yaml": everything["configmap.yaml"]})
+	for _, root := range []string{s.root, old} {
+		s.expect(s.as(looker, "diff", "--root", root, "webs."+s.group+"/a"), 2, "not known   ", "Gadget")
+		s.expect(s.as(looker, "diff", "--root", root, "--all"), 2, "not known: ", "Gadget")
+	}
+	s.expect(s.as(looker, "tree", "webs."+s.group+"/a"), 0, "note: ", "Gadget")
+	s.expect(s.as(looker, "explain", "--root", old, "webs."+s.group+"/a"), 0, "note: ", "Gadget")
+}
+
+// TestNotInstalled: of a folder whose kind the cluster does not have it is said
+// that it was not looked at.
+func TestNotInstalled(t *testing.T) {
+	s := build(t, map[string]string{"configmap.yaml": everything["configmap.yaml"]})
+	other := "webs.other." + s.group
+	testcluster.Write(t, s.root, map[string]string{
+		"crds/" + other + ".yaml":                strings.ReplaceAll(testcluster.WebCRD, "GROUP", "other."+s.group),
+		"templates/" + other + "/configmap.yaml": everything["configmap.yaml"],
+	})
+	s.expect(s.diff(0, "--all"), 0, other+": 0 of 0 resources", "the cluster does not have this kind", "webs."+s.group+": 0 of 0 resources")
 }
