@@ -69,6 +69,9 @@ func (u *unusedFields) field(t *schema.Type, path, written string) {
 	if whole || u.ruled(path) && !read || u.scaled(path) {
 		return
 	}
+	if !read && u.misspelt(path) {
+		return
+	}
 	if !read {
 		line, column := u.kind.CRD.Locate(written)
 		name := path[strings.LastIndex(path, ".")+1:]
@@ -80,6 +83,14 @@ func (u *unusedFields) field(t *schema.Type, path, written string) {
 		return
 	}
 	u.inside(t, path, written)
+}
+
+// misspelt says whether a template reads the path under another name, which is
+// a finding of its own.
+func (u *unusedFields) misspelt(path string) bool {
+	return slices.ContainsFunc(u.flow.Findings, func(f flow.Finding) bool {
+		return f.Class == flow.UnknownField && strings.HasSuffix(f.Text, "; did you mean "+path+"?")
+	})
 }
 
 // inside looks at the fields below one that is read.
