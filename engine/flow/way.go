@@ -169,7 +169,7 @@ type masked struct {
 }
 
 // mostRetries bounds how often a way is looked for that goes on behind a side.
-const mostRetries = 4
+const mostRetries = 8
 
 // retry plans a way that does not end early, for sides that only were on ways
 // which do: what such a way writes is not looked at.
