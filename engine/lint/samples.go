@@ -89,7 +89,7 @@ func (l *linter) golden(ctx context.Context, one *offline.Case, seen *sightings)
 		return
 	}
 	refused := findings(Golden, out.Err)
-	refused[0].Text += "; if that is what the case is to show, jacquard test --update writes it down"
+	refused[0].Text += " (if the case is there to show this, run jacquard test --update)"
 	l.findings = append(l.findings, refused...)
 }
 

@@ -10,10 +10,11 @@ import (
 // sightings are what samples show, each once, however many show it. What a line
 // of the templates already says wrongly of itself is not said again.
 type sightings struct {
-	said  map[template.Place]bool // lines: their columns are 0
-	order []sighting
-	by    map[sighting][]string // the samples, by what they show
-	class map[sighting]flow.Class
+	said    map[template.Place]bool // lines: their columns are 0
+	dropped map[string]bool         // files of a status of which something is said
+	order   []sighting
+	by      map[sighting][]string // the samples, by what they show
+	class   map[sighting]flow.Class
 }
 
 // A sighting is one thing that is wrong at a place.
@@ -25,9 +26,10 @@ type sighting struct {
 }
 
 func newSightings(said []flow.Finding) *sightings {
-	s := &sightings{said: map[template.Place]bool{}, by: map[sighting][]string{}, class: map[sighting]flow.Class{}}
+	s := &sightings{said: map[template.Place]bool{}, dropped: map[string]bool{}, by: map[sighting][]string{}, class: map[sighting]flow.Class{}}
 	for _, f := range said {
 		s.said[lineOf(f.Place)] = true
+		s.dropped[f.Place.File] = s.dropped[f.Place.File] || f.Class == StatusDropped
 	}
 	return s
 }
@@ -45,7 +47,7 @@ func (s *sightings) fails(f flow.Finding, from string) {
 }
 
 func (s *sightings) note(what sighting, class flow.Class, from string) {
-	if s.said[lineOf(what.place)] {
+	if s.said[lineOf(what.place)] || what.fails && s.dropped[what.place.File] {
 		return
 	}
 	by := s.by[what]
