@@ -2,9 +2,12 @@ package flow
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"text/template/parse"
 
 	"github.com/jacquard-operator/jacquard/engine/funcs"
+	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 // check says what is wrong with the arguments; it returns whether they fit.
@@ -22,6 +25,8 @@ func (w *way) check(fn *parse.IdentifierNode, sig funcs.Signature, args []arg) b
 		case !a.free && there&^(p.Fits|p.Suspect) != 0:
 			fits = false
 			w.find(WrongType, w.at(fn, a), fmt.Sprintf("%s needs %s here, and %s may be %s: ask with kindIs", fn.Ident, p.Fits&^funcs.Nil, w.called(w.at(fn, a), a.val), there&^(p.Fits|p.Suspect)))
+		case fn.Ident == "select" && i == 2 && a.noSelector():
+			w.find(WrongType, w.at(fn, a), wantsSelector(w.at(fn, a).String()))
 		case (p.Fits|p.Suspect)&funcs.Nil == 0 && !a.absent():
 			w.mask(w.at(fn, a), a.val)
 		case a.absent() && (p.Fits|p.Suspect)&funcs.Nil == 0:
@@ -35,6 +40,33 @@ func (w *way) check(fn *parse.IdentifierNode, sig funcs.Signature, args []arg) b
 		fits = w.alike(fn, args)
 	}
 	return fits
+}
+
+// selectorFields are what a selector of Pods is made of.
+var selectorFields = []string{"matchLabels", "matchExpressions"}
+
+// noSelector says that a map can be no selector: it has texts for values, or
+// neither of its fields.
+func (v *val) noSelector() bool {
+	lacks := func(has func(string) bool) bool { return !slices.ContainsFunc(selectorFields, has) }
+	switch {
+	case v.closed:
+		return len(v.fields) > 0 && lacks(func(name string) bool { return v.fields[name] != nil })
+	case v.typ.Kind() == schema.KindFreeMap:
+		return v.typ.Elem().Kind() == schema.KindString
+	}
+	return v.typ.Kind() == schema.KindObject && !v.typ.FreeForm() && lacks(func(name string) bool {
+		_, found := v.typ.Field(name)
+		return found
+	})
+}
+
+// wantsSelector says what to write instead of a map of labels.
+func wantsSelector(written string) string {
+	if whole, found := strings.CutSuffix(written, ".matchLabels"); found {
+		return fmt.Sprintf("select wants the selector itself, not the labels in it: write %s", whole)
+	}
+	return "select wants a selector, with matchLabels or matchExpressions: to select by labels, write (dict \"matchLabels\" …)"
 }
 
 // params are the parameters of a call; those of printf follow its format.

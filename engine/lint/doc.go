@@ -9,8 +9,10 @@
 // value against the child's field that it stands in (does-not-fit,
 // invalid-child, nil), names and labels that can outgrow their limits
 // (too-long), a Secret's value on its way out (secret), annotations (annotation,
-// job-ttl), the status against the CRD (status-dropped). It also renders the
-// examples and golden cases (example, golden, invalid-child), and finds fields
-// of the spec and partials that nothing uses (unused-field, unused-partial). A
-// kind that does not compile gives what the compiler says (syntax, braces).
+// job-ttl), the status against the CRD (status-dropped), APIs that are gone
+// (removed-api), replicas that an autoscaler writes too (contended). It also
+// renders the examples and golden cases (example, golden), checks their children
+// and what these say of each other (invalid-child), and finds fields of the spec
+// and partials that nothing uses (unused-field, unused-partial). A kind that does
+// not compile gives what the compiler says (syntax, braces).
 package lint

@@ -30,23 +30,33 @@ func (d *document) subject() string { return d.gvk.Kind + " " + d.gvk.GroupVersi
 // documents checks what every way of every file makes.
 func (l *linter) documents() {
 	absent := absences{}
+	all := l.made()
+	for _, d := range all {
+		l.document(d, absent)
+	}
+	l.contended(all)
+	l.findings = append(l.findings, absent.findings()...)
+}
+
+// made are the documents of children that the ways make.
+func (l *linter) made() []*document {
+	var all []*document
 	for _, file := range slices.Sorted(maps.Keys(l.flow.Ways)) {
-		if file == statusFile {
-			continue
-		}
 		for _, way := range l.flow.Ways[file] {
 			for _, made := range way.Documents {
-				if d := newDocument(made.Root); d != nil && way.Ends == "" {
-					l.document(d, absent)
+				if d := newDocument(made.Root); d != nil && file != statusFile && way.Ends == "" {
+					all = append(all, d)
 				}
 			}
 		}
 	}
-	l.findings = append(l.findings, absent.findings()...)
+	return all
 }
 
 func (l *linter) document(d *document, absent absences) {
 	l.marks(d)
+	l.initials(d)
+	l.removed(d)
 	l.names(d)
 	l.secrets(d.gvk, d.root)
 	if d.marks[api.AnnotationSubresource].Node != nil && literal(d.marks[api.AnnotationSubresource].Node) == "scale" {

@@ -19,6 +19,8 @@ const (
 	JobTTL        flow.Class = "job-ttl"        // a Job that goes by itself and would be made again
 	Annotation    flow.Class = "annotation"     // an annotation that means nothing
 	Braces        flow.Class = "braces"         // {{{
+	Contended     flow.Class = "contended"      // a field that an autoscaler and the template both write
+	RemovedAPI    flow.Class = "removed-api"    // a child of an API that Kubernetes no longer has
 	StatusDropped flow.Class = "status-dropped" // status that the CRD's schema drops or refuses
 	UnusedField   flow.Class = "unused-field"   // a field of the spec that nothing reads
 	UnusedPartial flow.Class = "unused-partial" // a define that nothing calls
@@ -42,6 +44,7 @@ func Check(ctx context.Context, c *offline.Catalog, name string) []flow.Finding 
 	l.kind, l.flow = k, Follow(c, k)
 	l.findings = append(l.findings, l.flow.Findings...)
 	l.documents()
+	l.crd()
 	l.status()
 	l.unused()
 	if sound {
@@ -75,14 +78,19 @@ func (l *linter) add(class flow.Class, place template.Place, text string) {
 	l.findings = append(l.findings, flow.Finding{Class: class, Place: place, Text: text})
 }
 
-// finished gives the findings in order, each once and with its length.
+// consequences are the classes of what mostly follows from others: these come
+// first.
+var consequences = map[flow.Class]int{Example: 1, Golden: 1, UnusedField: 2, UnusedPartial: 2}
+
+// finished gives the findings in order, causes first, each once and with its
+// length.
 func (l *linter) finished() []flow.Finding {
 	all := l.findings
 	for i := range all {
 		l.complete(&all[i])
 	}
 	slices.SortStableFunc(all, func(a, b flow.Finding) int {
-		return cmp.Or(cmp.Compare(a.Place.File, b.Place.File), cmp.Compare(a.Place.Line, b.Place.Line),
+		return cmp.Or(cmp.Compare(consequences[a.Class], consequences[b.Class]), cmp.Compare(a.Place.File, b.Place.File), cmp.Compare(a.Place.Line, b.Place.Line),
 			cmp.Compare(a.Place.Column, b.Place.Column), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Text, b.Text))
 	})
 	return slices.CompactFunc(all, func(a, b flow.Finding) bool {

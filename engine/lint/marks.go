@@ -9,6 +9,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/flow"
+	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
@@ -69,6 +70,27 @@ func (l *linter) jobTTL(d *document) {
 		if e.Name == "ttlSecondsAfterFinished" {
 			l.add(JobTTL, e.Key.Place, fmt.Sprintf(
 				"a Job that goes after it has ended is made and run again: add the annotation %s: \"true\", or take ttlSecondsAfterFinished off", api.AnnotationOnce))
+		}
+	}
+}
+
+// initials finds paths of fields that are set at first only and that there
+// cannot be.
+func (l *linter) initials(d *document) {
+	mark := d.marks[api.AnnotationInitial].Node
+	paths, err := kind.InitialPaths(literal(mark))
+	if mark == nil || err != nil { // which is told when it is compiled
+		return
+	}
+	for _, path := range paths {
+		t, at := l.catalog.Type(d.gvk), ""
+		for _, step := range path {
+			field, found := t.Field(step)
+			if !found {
+				l.add(Annotation, mark.Place, fmt.Sprintf("%s: %s", api.AnnotationInitial, undeclared(d.subject(), at, step, t)))
+				break
+			}
+			t, at = field, below(at, step)
 		}
 	}
 }

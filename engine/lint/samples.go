@@ -2,135 +2,129 @@ package lint
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/jacquard-operator/jacquard/engine/flow"
 	"github.com/jacquard-operator/jacquard/engine/offline"
-	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
+
+// standIn is a uid for the resources of examples, as the cluster would give them.
+const standIn = "00000000-0000-4000-8000-000000000000"
 
 // samples renders the example and the golden cases, and checks what comes of
 // them.
 func (l *linter) samples(ctx context.Context) {
+	seen := newSightings(l.findings)
 	example := filepath.Join(l.catalog.Roots[l.name], "examples", l.name+".yaml")
 	if _, err := os.Stat(example); err == nil {
-		l.sample(ctx, sample{class: Example, file: example})
+		l.example(ctx, example, seen)
 	}
 	cases, err := l.catalog.Cases(l.name)
 	l.findings = append(l.findings, findings(Golden, err)...)
 	for _, one := range cases {
-		file := filepath.Join(one.Dir, "cr.yaml")
-		if len(one.Wants) == 0 {
-			l.add(Golden, template.Place{File: file, Line: 1, Column: 1}, "this case wants nothing: run jacquard test --update, and read what it writes")
-		}
-		if _, statusWanted := one.Wants[offline.FileWantStatus]; statusWanted && !l.kind.HasStatus {
-			l.add(Golden, template.Place{File: filepath.Join(one.Dir, offline.FileWantStatus), Line: 1, Column: 1}, "the folder has no status.yaml: remove this file")
-		}
-		_, fails := one.Wants[offline.FileWantError]
-		l.sample(ctx, sample{class: Golden, file: file, cluster: filepath.Join(one.Dir, "cluster.yaml"), fails: fails})
+		l.golden(ctx, one, seen)
 	}
+	l.findings = append(l.findings, seen.findings()...)
 }
 
-// A sample is a file with a resource of the kind.
-type sample struct {
-	class flow.Class
-	file  string
-	// cluster is the file of what is in the cluster; it need not be there.
-	cluster string
-	// fails: it is there to be refused.
-	fails bool
-}
-
-// sample renders a file.
-func (l *linter) sample(ctx context.Context, s sample) {
-	file, err := offline.Open(s.file, nil)
+// example renders the resources of a file.
+func (l *linter) example(ctx context.Context, name string, seen *sightings) {
+	file, err := offline.Open(name, nil)
 	if err != nil {
-		l.findings = append(l.findings, findings(s.class, err)...)
+		l.findings = append(l.findings, findings(Example, err)...)
 		return
 	}
 	resources, others, err := l.catalog.Resources(file.Objects)
 	if err != nil {
-		if !s.fails {
-			l.findings = append(l.findings, findings(s.class, err)...)
-		}
+		l.findings = append(l.findings, findings(Example, err)...)
 		return
 	}
-	cluster, err := l.cluster(s, others)
+	cluster, err := l.catalog.Cluster(nil, others)
 	if err != nil {
-		l.findings = append(l.findings, findings(s.class, err)...)
+		l.findings = append(l.findings, findings(Example, err)...)
 		return
 	}
 	found := 0
 	for _, r := range resources {
-		if r.Kind.Name == l.name {
-			found++
-			l.render(ctx, s, r, cluster)
+		if r.Kind.Name != l.name {
+			continue
 		}
+		found++
+		if r.Object.GetUID() == "" {
+			r.Object.SetUID(standIn)
+		}
+		out, err := offline.Render(ctx, r, cluster)
+		l.findings = append(l.findings, findings(Example, err)...)
+		l.outcome(out, Example, false, seen)
 	}
 	if found == 0 {
-		l.add(s.class, template.Place{File: s.file, Line: 1, Column: 1}, fmt.Sprintf("there is no %s in this file: write one", l.kind.GVK.Kind))
+		l.add(Example, template.Place{File: name, Line: 1, Column: 1}, fmt.Sprintf("there is no %s in this file: write one", l.kind.GVK.Kind))
 	}
 }
 
-// standIn is a uid for resources of files.
-const standIn = "00000000-0000-4000-8000-000000000000"
-
-// cluster is what the sample's templates read.
-func (l *linter) cluster(s sample, others []*offline.Object) (*offline.Cluster, error) {
-	if s.cluster == "" {
-		return l.catalog.Cluster(nil, others)
+// golden runs a golden case as jacquard test does. What it wants is not
+// compared.
+func (l *linter) golden(ctx context.Context, one *offline.Case, seen *sightings) {
+	if _, wanted := one.Wants[offline.FileWantStatus]; wanted && !l.kind.HasStatus {
+		l.add(Golden, template.Place{File: filepath.Join(one.Dir, offline.FileWantStatus), Line: 1, Column: 1}, "the folder has no status.yaml: remove this file")
 	}
-	given, err := offline.Open(s.cluster, nil)
-	if errors.Is(err, fs.ErrNotExist) {
-		given, err = nil, nil
-	}
+	out, err := l.catalog.Run(ctx, one)
 	if err != nil {
-		return nil, err
+		l.findings = append(l.findings, findings(Golden, err)...)
+		return
 	}
-	return l.catalog.Cluster(given, others)
+	_, fails := one.Wants[offline.FileWantError]
+	if len(one.Wants) > 0 {
+		l.outcome(out, Golden, fails, seen)
+		return
+	}
+	if out.Err == nil || out.Resource != nil {
+		cr := template.Place{File: filepath.Join(one.Dir, "cr.yaml"), Line: 1, Column: 1}
+		l.add(Golden, cr, "this case wants nothing: run jacquard test --update, and read what it writes")
+		l.outcome(out, Golden, false, seen)
+		return
+	}
+	refused := findings(Golden, out.Err)
+	refused[0].Text += " (if the case is there to show this, run jacquard test --update)"
+	l.findings = append(l.findings, refused...)
 }
 
-// render renders one resource and checks its children.
-func (l *linter) render(ctx context.Context, s sample, r *offline.Resource, cluster *offline.Cluster) {
-	if r.Object.GetUID() == "" {
-		r.Object.SetUID(standIn) // as the cluster would give it one
+// outcome checks what a sample came to; fails says that it is there to be
+// refused.
+func (l *linter) outcome(out *offline.Outcome, class flow.Class, fails bool, seen *sightings) {
+	if out == nil {
+		return
 	}
-	world := cluster.For(l.kind, r.Object)
-	result, err := render.Children(ctx, l.kind, r.Object, world)
-	if err != nil {
-		if !s.fails {
-			for _, f := range findings(s.class, err) {
-				f.Text = fmt.Sprintf("%s does not render: %s", r.Source.Place(""), f.Text)
-				l.findings = append(l.findings, f)
-			}
+	if out.Resource == nil {
+		if !fails {
+			l.findings = append(l.findings, findings(class, out.Err)...)
 		}
+		return
+	}
+	from := out.Resource.Source.Place("")
+	if out.Err != nil && !fails {
+		for _, f := range findings(class, out.Err) {
+			seen.fails(f, from)
+		}
+	}
+	result := out.Traced.Result
+	if result == nil {
 		return
 	}
 	for _, child := range result.Children {
-		l.child(child, r.Source.Place(""))
-	}
-}
-
-// child checks a rendered child against its type. What a line says wrongly of
-// itself is not said again.
-func (l *linter) child(c render.Child, from string) {
-	if c.Policy.Subresource == "scale" {
-		return
-	}
-	said := map[template.Place]bool{}
-	for _, f := range l.findings {
-		said[template.Place{File: f.Place.File, Line: f.Place.Line}] = true
-	}
-	for _, w := range l.wrongs(c) {
-		place := c.Doc.Place(w.path...)
-		if !said[template.Place{File: place.File, Line: place.Line}] {
-			l.add(InvalidChild, place, strings.TrimSpace(w.text)+" (rendered for "+from+")")
+		if child.Policy.Subresource == "scale" {
+			continue // the subresource is of another type than the object
 		}
+		for _, w := range l.wrongs(child) {
+			seen.shows(InvalidChild, child.Doc.Place(w.path...), strings.TrimSpace(w.text), from)
+		}
+	}
+	together := &family{children: result.Children, resource: out.Resource.Object, whole: len(result.Waiting) == 0}
+	for _, w := range together.wrongs() {
+		seen.shows(w.class, w.child.Doc.Place(w.path...), w.text, from)
 	}
 }

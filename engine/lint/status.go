@@ -5,6 +5,7 @@ import (
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/jacquard-operator/jacquard/engine/flow"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
@@ -32,6 +33,7 @@ func (l *linter) status() {
 				continue
 			}
 			l.secrets(apischema.GroupVersionKind{}, made.Root)
+			l.saysReady(made.Root)
 			f := fitter{subject: l.kind.GVK.Kind + " " + l.kind.GVK.Version, unknown: StatusDropped}
 			root := *made.Root
 			root.Keys = slices.Clone(root.Keys)
@@ -48,6 +50,19 @@ func (l *linter) status() {
 				f.findings[i].Class = StatusDropped
 			}
 			l.findings = append(l.findings, f.findings...)
+		}
+	}
+}
+
+// saysReady finds a condition that only the engine may write.
+func (l *linter) saysReady(root *flow.Node) {
+	conditions := entry(root, "conditions")
+	if conditions == nil {
+		return
+	}
+	for _, item := range conditions.Items {
+		if literal(entry(item, "type")) == "Ready" && literal(entry(item, "status")) == "True" {
+			l.add(StatusDropped, item.Place, "only the engine says that a resource is Ready, once all children are: leave this condition out, or take a type of your own; Ready may be \"False\" here")
 		}
 	}
 }

@@ -20,7 +20,7 @@ import (
 // and fields that no template reads.
 func (l *linter) unused() {
 	l.partials()
-	u := &unusedFields{linter: l, rules: l.rules()}
+	u := &unusedFields{linter: l, rules: l.rules(), meant: l.meant()}
 	root := schema.Root(l.kind.Version)
 	for _, name := range root.Fields() {
 		if !slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, name) {
@@ -61,12 +61,28 @@ type unusedFields struct {
 	*linter
 	// rules is the text of all validation rules of the schema.
 	rules string
+	// meant are paths that misspelt ones most likely mean.
+	meant []string
+}
+
+var didYouMean = regexp.MustCompile(`did you mean ([^ ?]+)\?$`)
+
+// meant are the paths of the resource that findings suggest for misspelt ones:
+// once these are mended, they are read.
+func (l *linter) meant() []string {
+	var all []string
+	for _, f := range l.findings {
+		if m := didYouMean.FindStringSubmatch(f.Text); m != nil && f.Class == flow.UnknownField && f.Read == "" {
+			all = append(all, m[1])
+		}
+	}
+	return all
 }
 
 // field looks at the field of a path; written is its path in the CRD's file.
 func (u *unusedFields) field(t *schema.Type, path, written string) {
 	read, whole := u.read(path)
-	if whole || u.ruled(path) && !read || u.scaled(path) {
+	if whole || u.ruled(path) && !read || u.scaled(path) || slices.Contains(u.meant, path) {
 		return
 	}
 	if !read && u.misspelt(path) {

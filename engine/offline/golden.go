@@ -17,7 +17,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/render"
 )
 
-// An Outcome is what a golden case came to: texts in canonical form (YAML with
+// An Outcome is what a golden case, or another resource, came to: texts in canonical form (YAML with
 // sorted keys, documents parted by ---; for FileWantWaits a line for each file
 // that waits) by the file that wants them.
 type Outcome struct {
@@ -61,7 +61,7 @@ func (c *Catalog) Run(ctx context.Context, one *Case) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return outcome(ctx, resources[0], cluster)
+	return Render(ctx, resources[0], cluster)
 }
 
 // configured is the kind with the settings of the case.
@@ -79,7 +79,9 @@ func (c *Case) configured() (*kind.Kind, error) {
 
 func openIn(dir, name string) (*File, error) { return Open(filepath.Join(dir, name), nil) }
 
-func outcome(ctx context.Context, r *Resource, cluster *Cluster) (*Outcome, error) {
+// Render renders the children and the status of a resource. Its error is none of
+// what came of them: that is in the Outcome.
+func Render(ctx context.Context, r *Resource, cluster *Cluster) (*Outcome, error) {
 	world := cluster.For(r.Kind, r.Object)
 	traced := render.Trace(ctx, r.Kind, r.Object, world)
 	out := &Outcome{Resource: r, World: world, Traced: traced}

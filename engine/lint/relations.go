@@ -1,0 +1,68 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/engine/render"
+)
+
+// ingress finds backends that there are not.
+func (f *family) ingress(c render.Child) []wrong {
+	var all []wrong
+	backend := func(value any, path ...any) {
+		fields, _ := value.(map[string]any)
+		name, _, _ := unstructured.NestedString(fields, "service", "name")
+		if text := f.missing("Service", name); text != "" {
+			all = append(all, wrong{append(path, "service", "name"), text})
+		}
+	}
+	spec, _ := c.Object.Object["spec"].(map[string]any)
+	backend(spec["defaultBackend"], "spec", "defaultBackend")
+	rules, _, _ := unstructured.NestedSlice(spec, "rules")
+	for i, rule := range rules {
+		fields, _ := rule.(map[string]any)
+		paths, _, _ := unstructured.NestedSlice(fields, "http", "paths")
+		for j, path := range paths {
+			fields, _ := path.(map[string]any)
+			backend(fields["backend"], "spec", "rules", i, "http", "paths", j, "backend")
+		}
+	}
+	return all
+}
+
+// scaled finds an autoscaler of what there is not, or of what is also scaled
+// by the template.
+func (f *family) scaled(c render.Child) []wrong {
+	kind, _, _ := unstructured.NestedString(c.Object.Object, "spec", "scaleTargetRef", "kind")
+	name, _, _ := unstructured.NestedString(c.Object.Object, "spec", "scaleTargetRef", "name")
+	if !slices.Contains([]string{"Deployment", "StatefulSet", "ReplicaSet"}, kind) {
+		return nil
+	}
+	if text := f.missing(kind, name); text != "" {
+		return []wrong{{[]any{"spec", "scaleTargetRef", "name"}, text}}
+	}
+	return nil
+}
+
+// bounds finds an autoscaler whose bounds exclude each other.
+func bounds(c render.Child) []wrong {
+	least, found, _ := unstructured.NestedInt64(c.Object.Object, "spec", "minReplicas")
+	most, bounded, _ := unstructured.NestedInt64(c.Object.Object, "spec", "maxReplicas")
+	if !found || !bounded || least <= most {
+		return nil
+	}
+	return []wrong{{[]any{"spec", "minReplicas"}, fmt.Sprintf(
+		"minReplicas is %d and maxReplicas %d: the API server refuses it; let the CRD do so by a rule, or the template by fail", least, most)}}
+}
+
+// budget finds a PodDisruptionBudget that says both.
+func budget(c render.Child) []wrong {
+	spec, _ := c.Object.Object["spec"].(map[string]any)
+	if spec["minAvailable"] == nil || spec["maxUnavailable"] == nil {
+		return nil
+	}
+	return []wrong{{[]any{"spec", "maxUnavailable"}, "a PodDisruptionBudget has minAvailable or maxUnavailable, not both: leave one out"}}
+}
