@@ -32,7 +32,7 @@ var layers = map[string][]string{
 	"reconcile": {"api", "apply", "kind", "observe", "own", "plan", "ready", "render", "schema", "status", "template"},
 	"operator":  {"api", "apply", "folder", "kind", "observe", "plan", "reconcile", "rollout", "schema", "status", "template"},
 	"survey":    {"api", "apply", "kind", "observe", "reconcile", "schema"},
-	"diff":      {"api", "apply", "kind", "operator", "plan", "reconcile", "render", "rollout", "status", "survey"},
+	"diff":      {"api", "apply", "kind", "operator", "own", "plan", "reconcile", "render", "rollout", "status", "survey"},
 	"tree":      {"api", "observe", "plan", "ready", "reconcile", "schema", "survey"},
 	"offline":   {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
 	"golden":    {"api", "explain", "kind", "offline", "template"},

@@ -172,10 +172,13 @@ func advise(cmd *cobra.Command, root string, draft *scaffold.Draft) {
 	}
 	fmt.Fprintf(out, `
 Next:
+  %[1]s lint %[2]s%[3]s
   %[1]s test %[2]s%[3]s
   %[1]s render %[4]s%[3]s
-  kubectl apply -f %[5]s
-  %[1]s run%[3]s
+With a cluster, in a terminal of its own, since it runs until you stop it:
+  %[1]s run --install-crds%[3]s
+And in another one:
+  %[1]s diff %[4]s%[3]s
   kubectl apply -f %[4]s
-`, program, draft.Name, at, filepath.Join(root, draft.Example), filepath.Join(root, "crds", draft.Name+".yaml"))
+`, program, draft.Name, at, filepath.Join(root, draft.Example))
 }

@@ -19,8 +19,9 @@ import (
 type Field struct {
 	// Path is such as "spec.ports[].name".
 	Path string `json:"path"`
-	// Reaches are the fields of children, the most dangerous first. A field that
-	// reaches none decides what is rendered or read.
+	// Reaches are the fields of children and of the resource's own status, the
+	// most dangerous first. A field that reaches none decides what is rendered or
+	// read.
 	Reaches []Reach `json:"reaches"`
 }
 
@@ -54,11 +55,12 @@ func Of(k *kind.Kind, live func(apischema.GroupVersionKind) *schema.Type) ([]Fie
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	f := &finder{live: live, found: map[string]map[Reach]bool{}}
-	for _, file := range k.Files {
+	f := &finder{live: live, root: in.Root, found: map[string]map[Reach]bool{}}
+	for _, file := range in.Files {
+		f.gvk = k.GVK
 		for _, way := range followed.Ways[file] {
 			for _, d := range way.Documents {
-				f.document(d)
+				f.document(d, slices.Contains(k.Files, file))
 			}
 		}
 	}
@@ -72,7 +74,9 @@ func Of(k *kind.Kind, live func(apischema.GroupVersionKind) *schema.Type) ([]Fie
 
 // A finder collects what each field reaches.
 type finder struct {
-	live  func(apischema.GroupVersionKind) *schema.Type
+	live func(apischema.GroupVersionKind) *schema.Type
+	// root is the type of the resource.
+	root  *schema.Type
 	found map[string]map[Reach]bool
 	// gvk is the kind of the document at hand.
 	gvk apischema.GroupVersionKind
@@ -93,8 +97,14 @@ func under(path, of string) bool {
 	return found && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// document follows one document from its root.
-func (f *finder) document(d *flow.Document) {
+// document follows one document from its root: that of a child, or the status of
+// the resource.
+func (f *finder) document(d *flow.Document, child bool) {
+	if !child {
+		status, _ := field(f.root, "status")
+		f.node(d.Root, []string{"status"}, status)
+		return
+	}
 	f.gvk = apischema.FromAPIVersionAndKind(literal(d.Root, "apiVersion"), literal(d.Root, "kind"))
 	var t *schema.Type
 	if f.live != nil {
@@ -183,9 +193,35 @@ func (f *finder) note(from string, place template.Place, path []string, part boo
 		f.found[from] = map[Reach]bool{}
 	}
 	f.found[from][Reach{
-		Risk: riskOf(f.gvk.Kind, path), APIVersion: f.gvk.GroupVersion().String(), Kind: f.gvk.Kind,
+		Risk: f.risk(from, path), APIVersion: f.gvk.GroupVersion().String(), Kind: f.gvk.Kind,
 		Path: shown(path), Part: part, Place: line(place),
 	}] = true
+}
+
+// risk is what a field of the child decides, for a field of the resource: what is
+// no text cannot say another image or command.
+func (f *finder) risk(from string, path []string) Risk {
+	risk := riskOf(f.gvk.Kind, path)
+	if risk.ofText() && plain(f.root, from) {
+		return Other
+	}
+	return risk
+}
+
+// plain says whether a field of a type, such as "spec.ports[].port", is a number
+// or a boolean.
+func plain(t *schema.Type, path string) bool {
+	for step := range strings.SplitSeq(path, ".") {
+		t, _ = field(t, name(step))
+		for range strings.Count(step, "[]") {
+			t = t.Elem()
+		}
+	}
+	switch t.Kind() {
+	case schema.KindInteger, schema.KindNumber, schema.KindBoolean:
+		return true
+	}
+	return false
 }
 
 // shown is a path as people write it; a key that holds dots is in brackets.

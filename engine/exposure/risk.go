@@ -25,6 +25,12 @@ const (
 // risks are all risks, in the order in which they are told.
 var risks = []Risk{Image, Command, Env, Volumes, ServiceAccount, SecurityContext, Host, Rights, Hosts, Other}
 
+// ofText says whether it takes a text to do harm: a number in an argument is a
+// number, but a boolean may make a container privileged.
+func (r Risk) ofText() bool {
+	return r == Image || r == Command || r == Env || r == Rights || r == Hosts
+}
+
 // names say which risk a field of this name is, wherever it is in a child.
 var names = map[string]Risk{
 	"image":   Image,

@@ -69,7 +69,10 @@ func (f *field) needed() bool {
 
 // openAPI is its schema as a CRD has it.
 func (f *field) openAPI() map[string]any {
-	s := map[string]any{"description": f.note}
+	s := map[string]any{}
+	if f.note != "" {
+		s["description"] = f.note
+	}
 	if f.schema != nil {
 		for key, v := range f.schema {
 			s[key] = v

@@ -72,6 +72,12 @@ func (w *making) followHosts() {
 	}
 }
 
+// groupNotes say what the fields of a group are; those of other groups are what
+// belongs to the workload of that name.
+var groupNotes = map[string]string{
+	"env": "Environment variables, by name.", "config": "Texts of the ConfigMap, by key.", "ports": "Port numbers, by name.",
+}
+
 // one lifts one value into a group of the spec and returns its action; what is
 // absent, or follows a name, stays.
 func (w *making) one(n *node, group []string, leaf field) string {
@@ -85,7 +91,7 @@ func (w *making) one(n *node, group []string, leaf field) string {
 	within := w.spec
 	path := ".spec"
 	for _, name := range group {
-		within = within.group(name, "Settings of "+name+".")
+		within = within.group(name, groupNotes[name])
 		path += "." + within.name
 	}
 	action := "{{ " + path + "." + within.add(leaf, strings.HasSuffix(strings.ToLower(leaf.name), "host")) + " }}"
@@ -158,9 +164,9 @@ func (w *making) liftContainer(m *manifest, c *node, group []string) {
 		if v == nil || v.Tag != "!!str" {
 			continue
 		}
-		leaf := field{name: variable, note: "The environment variable " + variable + ".", schema: map[string]any{"type": "string"}}
+		leaf := field{name: variable, schema: map[string]any{"type": "string"}}
 		if !identifier.MatchString(variable) {
-			leaf.name = camel(variable)
+			leaf.name, leaf.note = camel(variable), "The environment variable "+variable+"."
 		}
 		leaf.required = v.Value == changeMe && looksSecret(variable)
 		w.one(v, append(append([]string{}, group...), "env"), leaf)
@@ -190,9 +196,9 @@ func (w *making) liftData(m *manifest) {
 			w.draft.AddTemplate("files/"+name, v.Value)
 			w.tokens.set(v, fmt.Sprintf("{{ file %q }}", name))
 		default:
-			leaf := field{name: key, note: "The text " + key + " of the ConfigMap.", schema: map[string]any{"type": "string"}}
+			leaf := field{name: key, schema: map[string]any{"type": "string"}}
 			if !identifier.MatchString(key) {
-				leaf.name = camel(key)
+				leaf.name, leaf.note = camel(key), "The text "+key+"."
 			}
 			w.one(v, group, leaf)
 		}
@@ -223,8 +229,10 @@ func (w *making) liftOther(m *manifest) {
 		w.one(at(spec, "minReplicas"), group, field{name: "minReplicas", note: "How many Pods run at least.", schema: wholeType(0, 1000), shown: true})
 		w.one(at(spec, "maxReplicas"), group, field{name: "maxReplicas", note: "How many Pods run at most.", schema: wholeType(1, 1000), shown: true})
 	case "PodDisruptionBudget":
-		for _, key := range []string{"minAvailable", "maxUnavailable"} {
-			note := "The " + key + " of the PodDisruptionBudget."
+		for key, note := range map[string]string{
+			"minAvailable":   "How many Pods must stay up while nodes are drained: a number, or a percentage of all.",
+			"maxUnavailable": "How many Pods may be down while nodes are drained: a number, or a percentage of all.",
+		} {
 			w.one(at(spec, key), group, field{name: key, note: note, schema: intOrText(note)})
 		}
 	case "Ingress", "Route":
@@ -247,7 +255,7 @@ func (w *making) liftOther(m *manifest) {
 func (w *making) liftHost(n *node, group []string) {
 	if n != nil && n.Kind == yamlv3.ScalarNode {
 		name := n.Value
-		if action := w.one(n, group, field{name: "host", note: "The name of the host.", schema: textType(1), shown: true}); action != "" {
+		if action := w.one(n, group, field{name: "host", note: "The host name under which it is reached.", schema: textType(1), shown: true}); action != "" {
 			w.refs["host/"+name] = action
 		}
 	}

@@ -24,17 +24,22 @@ func inOrder(n *node) *node {
 		if n.Kind != yamlv3.MappingNode || !known {
 			return
 		}
-		var entries [][2]*node
-		for i := 0; i < len(n.Content); i += 2 {
-			entries = append(entries, [2]*node{n.Content[i], n.Content[i+1]})
-		}
-		slices.SortStableFunc(entries, func(a, b [2]*node) int { return rank(a[0].Value) - rank(b[0].Value) })
-		n.Content = n.Content[:0]
-		for _, e := range entries {
-			n.Content = append(n.Content, e[0], e[1])
-		}
+		inRank(n, rank)
 	})
 	return n
+}
+
+// inRank puts the entries of a map in order; those of equal rank stay as they are.
+func inRank(n *node, rank func(key string) int) {
+	var entries [][2]*node
+	for i := 0; i < len(n.Content); i += 2 {
+		entries = append(entries, [2]*node{n.Content[i], n.Content[i+1]})
+	}
+	slices.SortStableFunc(entries, func(a, b [2]*node) int { return rank(a[0].Value) - rank(b[0].Value) })
+	n.Content = n.Content[:0]
+	for _, e := range entries {
+		n.Content = append(n.Content, e[0], e[1])
+	}
 }
 
 // bySort says whether the keys of all maps below a node are sorted, as programs

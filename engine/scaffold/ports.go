@@ -38,7 +38,7 @@ type fronted struct {
 // else in a group many under its own name.
 func (w *making) liftPort(n *node, group []string, one string, among []*node) string {
 	number := port(n)
-	leaf := field{name: one, note: "The port.", schema: wholeType(1, 65535)}
+	leaf := field{name: one, note: "The port under which it is reached.", schema: wholeType(1, 65535)}
 	if len(among) > 1 {
 		name := ""
 		for _, p := range among {
@@ -48,7 +48,7 @@ func (w *making) liftPort(n *node, group []string, one string, among []*node) st
 		}
 		group = append(slices.Clone(group), one+"s")
 		leaf.name = camel(cmp.Or(name, "port-"+strconv.FormatInt(number, 10)))
-		leaf.note = "The port " + cmp.Or(name, strconv.FormatInt(number, 10)) + "."
+		leaf.note = ""
 	}
 	return w.one(n, group, leaf)
 }

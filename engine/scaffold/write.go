@@ -14,7 +14,9 @@ type column struct{ Name, Type, Path string }
 
 // A definition is what the form of a CRD asks for.
 type definition struct {
-	Names   Names
+	Names Names
+	// About says what a resource is.
+	About   string
 	Columns []column
 	// Scale: there is a scale subresource. Needed: a resource must have a spec.
 	// Label: the resource's name must be a label of DNS.
@@ -54,8 +56,8 @@ func (w *making) write() error {
 var dnsLabel = regexp.MustCompile(`^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
 func (w *making) crd(status *field) (string, error) {
-	d := definition{Names: w.names, Longest: w.longest(), Needed: w.spec.needed(), Label: dnsLabel.MatchString(w.stem)}
-	spec, err := yaml.Marshal(w.spec.openAPI())
+	d := definition{Names: w.names, About: w.about(), Longest: w.longest(), Needed: w.spec.needed(), Label: dnsLabel.MatchString(w.stem)}
+	spec, err := schemaText(w.spec.openAPI())
 	if err != nil {
 		return "", fmt.Errorf("printing the schema: %w", err)
 	}
@@ -63,9 +65,9 @@ func (w *making) crd(status *field) (string, error) {
 	for _, kid := range status.kids {
 		properties[kid.name] = kid.statusAPI()
 	}
-	told := []byte(nil)
+	told := ""
 	if len(properties) > 0 {
-		if told, err = yaml.Marshal(properties); err != nil {
+		if told, err = propertiesText(properties); err != nil {
 			return "", fmt.Errorf("printing the schema: %w", err)
 		}
 	}
@@ -86,6 +88,16 @@ func (w *making) crd(status *field) (string, error) {
 	return filled("forms/crd.yaml", d)
 }
 
+// about says of which kinds the objects of a resource are.
+func (w *making) about() string {
+	var kinds []string
+	for _, m := range w.all {
+		kinds = append(kinds, m.gvk.Kind)
+	}
+	slices.Sort(kinds)
+	return "A " + w.names.Kind + " stands for objects of these kinds: " + strings.Join(slices.Compact(kinds), ", ") + "."
+}
+
 // longest is how many characters a resource's name may have, so that what is
 // made of it is not too long: 63 for labels, and less where the controller of a
 // kind appends something.
@@ -102,9 +114,9 @@ func (w *making) longest() int {
 	return longest
 }
 
-func indented(by int, text []byte) string {
+func indented(by int, text string) string {
 	var b strings.Builder
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		if strings.TrimSpace(line) != "" {
 			b.WriteString(strings.Repeat(" ", by))
 		}
