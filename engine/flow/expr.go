@@ -117,7 +117,7 @@ func (w *way) chain(n parse.Node, v *val, fields []string) *val {
 		}
 		if !found {
 			w.undeclared(n, v, name)
-			return anything()
+			return v.missing()
 		}
 		v = w.known(next)
 		if i < len(fields)-1 {
@@ -126,6 +126,15 @@ func (w *way) chain(n parse.Node, v *val, fields []string) *val {
 	}
 	w.use(n, v, w.asking)
 	return v
+}
+
+// missing is a field that there is not. A map that is built up on several ways
+// may get it later, and it must not be taken for anything then.
+func (v *val) missing() *val {
+	if v.label != "" {
+		return ofKinds(0)
+	}
+	return anything()
 }
 
 // use notes that the resource is read at a path.

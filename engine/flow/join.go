@@ -72,11 +72,6 @@ func (v *val) structure(a, b *val, left int) {
 	case !inner(b):
 		v.typ, v.fields, v.closed, v.elem, v.label = a.typ, a.fields, a.closed, a.elem, a.label
 		v.plainType(a, b)
-	case a.typ != nil && b.typ != nil && a.fields == nil && b.fields == nil && a.elem == nil && b.elem == nil:
-		if v.typ = schema.Union(a.typ, b.typ); v.typ.Kind() == schema.KindAny && !v.free {
-			v.typ = nil
-			v.open(a.opened(), b.opened(), left)
-		}
 	default:
 		v.open(a.opened(), b.opened(), left)
 	}

@@ -44,11 +44,11 @@ func (w *way) logic(fn *parse.IdentifierNode, nodes []parse.Node, piped *arg) *v
 		last := i == len(nodes)-1 && piped == nil || i == len(nodes)
 		switch {
 		case last:
-			out = join(out, a.val)
+			out = join(out, a.plain())
 		case and && no:
-			out = join(out, a.falsy())
+			out = join(out, a.plain().falsy())
 		case !and && yes:
-			out = join(out, a.truthy())
+			out = join(out, a.plain().truthy())
 		}
 		if and && !yes || !and && !no {
 			break

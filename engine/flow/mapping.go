@@ -92,7 +92,7 @@ func (w *way) wordField(fn *parse.IdentifierNode, m *val, word arg) *val {
 	f, found := m.field(name)
 	if !found {
 		w.undeclared(w.at(fn, word), m, name)
-		return anything()
+		return m.missing()
 	}
 	if f == nil {
 		return nil

@@ -101,8 +101,11 @@ func length0(w *way, fn *parse.IdentifierNode, args []arg) *val {
 func orDefault(w *way, fn *parse.IdentifierNode, args []arg) *val {
 	fallback, v := args[0], args[1]
 	w.falsyDefault(fn, fallback, v)
-	if v.piece != nil {
+	switch {
+	case v.piece != nil && v.piece.Included():
 		return v.val
+	case v.piece != nil:
+		return encodedOr(v, fallback)
 	}
 	return again(w, args, defaulted)
 }
@@ -138,7 +141,33 @@ func defaulted(w *way, args []arg) *val {
 	case !yes:
 		return fallback.val
 	}
-	return w.mixed(join(fallback.val, v.truthy()), args)
+	return w.mixed(join(fallback.plain(), v.truthy()), args)
+}
+
+// encodedOr is what toYaml or the like gives, or what stands in for nothing.
+func encodedOr(v, fallback arg) *val {
+	h, ok := v.piece.Parts()[0].(*printed)
+	if !ok || h.v.can&funcs.Nil == 0 {
+		return v.val
+	}
+	other := *h
+	other.v = join(h.v.as(^funcs.Nil), fallback.plain())
+	piece := v.piece.With(&other)
+	out := *v.val
+	out.piece = &piece
+	return &out
+}
+
+// plain is an argument that may be taken for another: toYaml prints nothing for
+// what is absent.
+func (a arg) plain() *val {
+	if a.piece == nil || a.piece.Included() {
+		return a.val
+	}
+	if h, ok := a.piece.Parts()[0].(*printed); ok && h.v.can&funcs.Nil != 0 {
+		return a.val.maybe()
+	}
+	return a.val
 }
 
 // mixed is one of the arguments, with a name of its own.
@@ -161,7 +190,7 @@ func notNil(w *way, args []arg) *val {
 	case v.can&funcs.Nil == 0:
 		return v.val
 	}
-	return w.mixed(join(fallback.val, v.as(^funcs.Nil)), args)
+	return w.mixed(join(fallback.plain(), v.as(^funcs.Nil)), args)
 }
 
 func coalesce(w *way, fn *parse.IdentifierNode, args []arg) *val {
@@ -194,7 +223,7 @@ func chosen(w *way, args []arg) *val {
 	case !yes:
 		return args[1].val
 	}
-	return w.mixed(join(args[0].val, args[1].val), args)
+	return w.mixed(join(args[0].plain(), args[1].plain()), args)
 }
 
 func required(w *way, fn *parse.IdentifierNode, args []arg) *val {

@@ -16,7 +16,9 @@ type walker struct {
 	defines map[string]*parse.Tree
 	// covered are the sides taken, planned those that a way is planned for.
 	covered, planned map[turning]bool
-	plans            [][]turning
+	plans, retries   [][]turning
+	// tries count how often a way that goes on was looked for behind a side.
+	tries map[turning]int
 	// spent are the steps of all ways through the file.
 	spent int
 	// sums are what is known of the values that loops and partials build up
@@ -77,6 +79,7 @@ func (w *walker) file(name string, tree *parse.Tree) {
 		rough := !w.quick && !settled
 		w.grown, w.hasty = false, w.quick || rough
 		w.covered, w.planned, w.plans = map[turning]bool{}, map[turning]bool{}, [][]turning{nil}
+		w.retries, w.tries = nil, map[turning]int{}
 		before := w.said.mark()
 		ways := w.walk(name, tree)
 		if again := w.grown || rough; !again || round > mostRounds+1 {
@@ -97,16 +100,20 @@ func (w *walker) widen() {
 
 func (w *walker) walk(name string, tree *parse.Tree) []*Way {
 	var all []*Way
-	for len(w.plans) > 0 {
+	for len(w.plans)+len(w.retries) > 0 {
 		if len(all) == mostWays || w.spent > mostSpent {
 			w.flow.Cut[name] = true
 			break
 		}
 		w.hasty = w.hasty || len(all) >= calmWays
-		plan := w.plans[0]
-		w.plans = w.plans[1:]
-		if plan != nil && w.covered[plan[len(plan)-1]] {
-			continue
+		var plan []turning
+		if len(w.retries) > 0 {
+			plan, w.retries = w.retries[0], w.retries[1:]
+		} else {
+			plan, w.plans = w.plans[0], w.plans[1:]
+			if plan != nil && w.covered[plan[len(plan)-1]] {
+				continue
+			}
 		}
 		all = append(all, w.once(name, tree, plan))
 	}
@@ -120,6 +127,7 @@ func (w *walker) once(name string, tree *parse.Tree, plan []turning) *Way {
 	x := &way{walker: w, facts: facts{}, parents: map[string]string{}, args: map[*parse.IdentifierNode][]arg{}, plan: plan}
 	x.frame = &frame{tree: tree, dot: root, root: root, loop: w.loops(tree), vars: []variable{{name: "$", v: root}}}
 	x.list(tree.Root)
+	x.retry()
 	w.spent += x.steps
 	if x.over {
 		w.flow.Cut[name] = true

@@ -43,7 +43,9 @@ type way struct {
 	parents map[string]string
 	// taken are the sides so far; plan are those that are given beforehand.
 	taken, plan []turning
-	frame       *frame
+	// free says which of the sides taken were not the only ones.
+	free  []bool
+	frame *frame
 	// args are what the calls were last given.
 	args  map[*parse.IdentifierNode][]arg
 	steps int
@@ -112,7 +114,7 @@ func (w *way) decide(f fork, yes, no bool, prefer side) side {
 		w.come(f, s)
 	}
 	w.cover(f, s)
-	w.taken = append(w.taken, turning{f, s})
+	w.taken, w.free = append(w.taken, turning{f, s}), append(w.free, yes && no)
 	return s
 }
 
@@ -125,6 +127,35 @@ func (w *way) come(f fork, s side) {
 	w.planned[other] = true
 	plan := make([]turning, 0, len(w.taken)+1)
 	w.plans = append(w.plans, append(append(plan, w.taken...), other))
+}
+
+// mostRetries bounds how often a way is looked for that goes on behind a side.
+const mostRetries = 4
+
+// retry plans a way that does not end early, for sides that only were on ways
+// which do: what such a way writes is not looked at.
+func (w *way) retry() {
+	if w.ends == "" && !w.over {
+		for _, t := range w.taken {
+			w.tries[t] = mostRetries
+		}
+		return
+	}
+	last := len(w.taken) - 1
+	for last >= 0 && !w.free[last] {
+		last--
+	}
+	again := false
+	for _, t := range w.taken[:max(last, 0)] {
+		if w.tries[t] < mostRetries {
+			w.tries[t]++
+			again = true
+		}
+	}
+	if again {
+		plan := append([]turning{}, w.taken[:last]...)
+		w.retries = append(w.retries, append(plan, turning{w.taken[last].fork, 1 - w.taken[last].side}))
+	}
 }
 
 func (w *way) cover(f fork, s side) { w.covered[turning{f, s}] = true }

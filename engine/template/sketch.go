@@ -130,6 +130,19 @@ func (p Piece) Trim(cutset string) Piece {
 	return p
 }
 
+// With is a piece of toYaml and the like with another value in it.
+func (p Piece) With(v any) Piece {
+	e, ok := p.v.(*encoded)
+	if !ok {
+		return p
+	}
+	other := *e
+	stand, _ := e.value.(Standin)
+	stand.Value = v
+	other.value = stand
+	return Piece{&other}
+}
+
 // Included says whether the piece is of include.
 func (p Piece) Included() bool {
 	_, ok := p.v.(*fragment)
