@@ -29,6 +29,11 @@ func (f facts) of(v *val) *val {
 	if !there || v.id == "" {
 		return v
 	}
+	return got.narrow(v)
+}
+
+// narrow is a value with what is known of it.
+func (got fact) narrow(v *val) *val {
 	out := *v
 	out.can &= got.can
 	out.way = v.way || got.way
@@ -42,6 +47,7 @@ func (f facts) of(v *val) *val {
 	case got.truth < 0 && out.can == funcs.Nil:
 		out.known, out.konst = true, nil
 	}
+	out.empty = out.empty && got.truth == 0 || got.truth < 0
 	if enum := got.left(out.enum()); len(enum) == 1 && out.can&funcs.Nil == 0 {
 		out.known, out.konst = true, enum[0]
 	} else if len(enum) > 1 && got.truth == 0 && allTruthy(enum) && out.can&funcs.Nil == 0 {
@@ -55,6 +61,7 @@ func (v *val) hold() {
 	if v.can == funcs.Bool {
 		v.known, v.konst = true, true
 	}
+	v.filled = v.filled || v.can&(funcs.List|funcs.Map) != 0
 	if v.least != nil && *v.least == 0 && v.can&funcs.Int != 0 {
 		one := 1.0
 		v.least = &one

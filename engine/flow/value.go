@@ -51,6 +51,10 @@ type val struct {
 	remakes int
 	// filled: a list or map surely has entries.
 	filled bool
+	// empty: it counts as false.
+	empty bool
+	// counted: a list of 0, 1, 2 and so on.
+	counted bool
 	// cluster: it is (part of) an object that lives in no namespace.
 	cluster bool
 	// optional: the schema lets its map leave it out.
@@ -82,7 +86,7 @@ func typed(t *schema.Type) *val {
 	if most, bounded := t.Maximum(); bounded {
 		v.most = &most
 	}
-	v.shortest, v.longest = t.MinLength(), t.MaxLength()
+	v.shortest, v.longest, v.filled = t.MinLength(), t.MaxLength(), t.Fewest() > 0
 	return v
 }
 
@@ -181,6 +185,9 @@ func (v *val) truth() (yes, no bool) {
 		}
 		return yes, no
 	}
+	if v.empty {
+		return false, true
+	}
 	yes = v.can&^funcs.Nil != 0
 	no = v.can&(funcs.Nil|funcs.Bool) != 0 || v.can&funcs.Number != 0 && v.zero() || v.can&funcs.String != 0 && v.shortest == 0
 	if v.can&(funcs.List|funcs.Map) != 0 {
@@ -200,6 +207,11 @@ func (v *val) full() bool {
 		}
 	}
 	return v.filled || v.fields == nil && slices.ContainsFunc(v.typ.Fields(), v.typ.Always)
+}
+
+// has says whether a list surely has that many items.
+func (v *val) has(n int) bool {
+	return n <= 1 && v.full() || v.exact && v.typ.Fewest() >= n
 }
 
 func truthy(v any) bool {
