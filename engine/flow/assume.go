@@ -76,7 +76,7 @@ func init() {
 		"default":    assumeChoice,
 		"ifNil":      assumeChoice,
 		"regexMatch": assumePart, "mustRegexMatch": assumePart, "contains": assumePart, "hasPrefix": assumePart, "hasSuffix": assumePart,
-		"gt": assumeOrder, "ge": assumeOrder, "lt": assumeOrder, "le": assumeOrder,
+		"gt": assumeOrder(false, true), "ge": assumeOrder(false, false), "lt": assumeOrder(true, true), "le": assumeOrder(true, false),
 	}
 }
 
@@ -114,6 +114,14 @@ func (w *way) assumeEqual(args []arg, truth bool) {
 		values = append(values, a.konst)
 	}
 	w.oneOfThese(args[0], values, truth)
+	if counts := args[0].surely(funcs.Int) && has(values, int64(0)) || args[0].surely(funcs.String) && has(values, ""); args[0].can&funcs.Nil == 0 {
+		switch {
+		case counts && (!truth || len(values) == 1):
+			w.assumeArg(args[0], !truth)
+		case truth && allTruthy(values):
+			w.assumeArg(args[0], true)
+		}
+	}
 }
 
 func (w *way) oneOfThese(a arg, values []any, truth bool) {
@@ -212,9 +220,29 @@ func assumePart(w *way, args []arg, truth bool) {
 	}
 }
 
-// assumeOrder: what is compared is there.
-func assumeOrder(w *way, args []arg, _ bool) {
-	for _, a := range args {
-		w.learn(a.val, func(f *fact) { f.can &^= funcs.Nil })
+// assumeOrder: what is compared is there, and a number that cannot be below 0
+// counts as true where it is above.
+func assumeOrder(swapped, strict bool) lesson {
+	return func(w *way, args []arg, truth bool) {
+		for _, a := range args {
+			w.learn(a.val, func(f *fact) { f.can &^= funcs.Nil })
+		}
+		greater, lesser := args[0], args[1]
+		if swapped != !truth {
+			greater, lesser = lesser, greater
+		}
+		w.assumeAbove(greater, lesser, strict == truth)
+	}
+}
+
+// assumeAbove learns of two whole numbers which one is greater, or as great.
+func (w *way) assumeAbove(greater, lesser arg, strict bool) {
+	if least, _ := lesser.bounded(); lesser.known && greater.surely(funcs.Int) && least != nil && (*least > 0 || strict && *least == 0) {
+		w.assumeArg(greater, true)
+	}
+	_, most := greater.bounded()
+	least, _ := lesser.bounded()
+	if greater.known && lesser.surely(funcs.Int) && most != nil && least != nil && *least == 0 && (*most == 0 || strict && *most <= 1) {
+		w.assumeArg(lesser, false)
 	}
 }

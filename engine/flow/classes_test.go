@@ -33,7 +33,7 @@ func TestNotAList(t *testing.T) {
 		`{{ range splitList "," .spec.text }}{{ . }}: 1{{ end }}`:                     nil,
 		`{{ range split "," .spec.text }}{{ . }}: 1{{ end }}`:                         nil,
 		`{{ range .spec.db }}{{ . }}: 1{{ end }}`:                                     nil,
-		`{{ range .spec.size }}{{ . }}: 1{{ end }}`:                                   nil,
+		"{{ range .spec.size }}{{ . }}: 1\n{{ end }}":                                 nil,
 		`{{ range (include "p" .) }}a: 1{{ end }}{{ define "p" }}x{{ end }}`:          {"not-a-list 1:10 range"},
 		`{{ range (child "deployment").status.conditions }}{{ .type }}: 1{{ end }}`:   nil,
 		`{{ range (child "deployment").status.replicas | printf "%v" }}a: 1{{ end }}`: {"not-a-list 1:10 range", "nil 1:30"},

@@ -31,6 +31,11 @@ func (f facts) of(v *val) *val {
 	if !there || v.id == "" {
 		return v
 	}
+	return got.narrow(v)
+}
+
+// narrow is a value with what is known of it.
+func (got fact) narrow(v *val) *val {
 	out := *v
 	out.can &= got.can
 	if v.can&funcs.Nil != 0 && got.way && (got.can&funcs.Nil == 0 || got.truth > 0) {
@@ -63,6 +68,7 @@ func (v *val) hold() {
 	if v.can == funcs.Bool {
 		v.known, v.konst = true, true
 	}
+	v.filled = v.filled || v.can&(funcs.List|funcs.Map) != 0
 	if v.least != nil && *v.least == 0 && v.can&funcs.Int != 0 {
 		one := 1.0
 		v.least = &one

@@ -23,3 +23,84 @@ func textItems(w *way, fn *parse.IdentifierNode, args []arg) *val {
 	}
 	return nil
 }
+
+func list(w *way, fn *parse.IdentifierNode, args []arg) *val {
+	out := ofKinds(funcs.List)
+	out.elem = ofKinds(0)
+	literals := []any{}
+	for _, a := range args {
+		out.elem = join(out.elem, a.val)
+		if literals = append(literals, a.konst); !a.known {
+			out.way = out.way || a.way
+		}
+	}
+	bare := *out.elem
+	bare.id, bare.parent = "", ""
+	out.elem = &bare
+	if w.fits(args) {
+		out.literals = literals
+	}
+	if len(args) > 0 {
+		out.filled = true
+	}
+	return out
+}
+
+// end is the first or last item of a list, absent where the list is empty.
+func end(index string) owner {
+	return func(w *way, fn *parse.IdentifierNode, args []arg) *val {
+		return again(w, args, func(w *way, args []arg) *val {
+			list := args[0]
+			if list.can&funcs.List == 0 || list.free {
+				return w.result(fn, signature(fn), args)
+			}
+			yes, no := list.truth()
+			out := list.item()
+			switch {
+			case !yes:
+				out = ofKinds(funcs.Nil)
+			case no:
+				out = out.maybe()
+			}
+			if out.id = ""; list.id != "" && !out.known {
+				out.id, out.parent = list.id+"[="+index+"]", list.id
+			}
+			return out
+		})
+	}
+}
+
+// longer are the functions whose list is never empty.
+func longer(w *way, fn *parse.IdentifierNode, args []arg) *val {
+	out := *w.result(fn, signature(fn), args)
+	out.filled = true
+	return &out
+}
+
+// asLong are the functions whose list has items if one of theirs does.
+func asLong(w *way, fn *parse.IdentifierNode, args []arg) *val {
+	out := *w.result(fn, signature(fn), args)
+	for _, a := range args {
+		_, no := a.truth()
+		out.filled = out.filled || !no
+	}
+	return &out
+}
+
+// until is a list that counts from 0, up or down.
+func until(w *way, fn *parse.IdentifierNode, args []arg) *val {
+	out := *w.result(fn, signature(fn), args)
+	least, _ := args[0].bounded()
+	out.counted, out.filled = true, least != nil && *least > 0
+	return &out
+}
+
+// whole is a whole number made of one, which is the same.
+func whole(w *way, fn *parse.IdentifierNode, args []arg) *val {
+	if args[0].known || args[0].can != funcs.Int {
+		return nil
+	}
+	out := *w.result(fn, signature(fn), args)
+	out.least, out.most = args[0].bounded()
+	return &out
+}

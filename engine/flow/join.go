@@ -40,6 +40,7 @@ func joined(a, b *val, left int) *val {
 	}
 	out.bounds(a, b)
 	out.structure(a, b, left)
+	out.filled = (!inner(a) || a.full()) && (!inner(b) || b.full())
 	return out
 }
 
@@ -63,9 +64,10 @@ func (v *val) bounds(a, b *val) {
 	}
 }
 
+func inner(v *val) bool { return v.can&(funcs.List|funcs.Map) != 0 }
+
 // structure joins what is in maps and lists.
 func (v *val) structure(a, b *val, left int) {
-	inner := func(x *val) bool { return x.can&(funcs.List|funcs.Map) != 0 }
 	switch {
 	case a.typ == b.typ && a.typ != nil:
 		v.typ = a.typ
@@ -163,7 +165,7 @@ func same(a, b *val, left int) bool {
 	if a == b || left == 0 {
 		return true
 	}
-	if a == nil || b == nil || a.can != b.can || a.closed != b.closed || a.known != b.known || a.typ != b.typ && !sameType(a.typ, b.typ) || len(a.fields) != len(b.fields) {
+	if a == nil || b == nil || a.can != b.can || a.closed != b.closed || a.filled != b.filled || a.counts != b.counts || a.known != b.known || a.typ != b.typ && !sameType(a.typ, b.typ) || len(a.fields) != len(b.fields) {
 		return false
 	}
 	for name, f := range a.fields {

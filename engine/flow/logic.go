@@ -68,27 +68,10 @@ func (w *way) logic(fn *parse.IdentifierNode, nodes []parse.Node, piped *arg) *v
 }
 
 // truthy is the value where it counts as true.
-func (v *val) truthy() *val {
-	return facts{v.id: {can: funcs.Any, truth: 1, way: v.way}}.of(v.orNamed())
-}
+func (v *val) truthy() *val { return fact{can: funcs.Any, truth: 1, way: v.way}.narrow(v) }
 
 // falsy is the value where it counts as false.
-func (v *val) falsy() *val {
-	return facts{v.id: {can: funcs.Any, truth: -1, way: v.way}}.of(v.orNamed())
-}
-
-// orNamed is the value itself; one without a name cannot be narrowed.
-func (v *val) orNamed() *val {
-	if v.id != "" {
-		return v
-	}
-	out := *v
-	yes, no := v.truth()
-	if yes && no {
-		return &out
-	}
-	return v
-}
+func (v *val) falsy() *val { return fact{can: funcs.Any, truth: -1, way: v.way}.narrow(v) }
 
 // equal is eq and ne.
 func equal(w *way, fn *parse.IdentifierNode, args []arg) *val {

@@ -44,7 +44,8 @@ func (w *way) rangeOver(n *parse.RangeNode) signal {
 func (w *way) turns(n *parse.RangeNode, over *val) signal {
 	sets := setIn(n.List)
 	turns := 1
-	if len(n.Pipe.Decl) == 2 && over.can&(funcs.List|funcs.Int) != 0 || len(sets) > 0 {
+	counts := over.counted || over.surely(funcs.Int)
+	if len(n.Pipe.Decl) == 2 && over.can&(funcs.List|funcs.Int) != 0 || len(sets) > 0 || counts {
 		turns = 2
 	}
 	depth, dot := len(w.frame.vars), w.frame.dot
@@ -84,10 +85,14 @@ func (w *way) turn(over *val, i, turns int) (key, item *val) {
 	w.counter++
 	id := fmt.Sprintf("@%d", w.counter)
 	switch {
-	case over.surely(funcs.Int):
+	case over.surely(funcs.Int) || over.counted:
 		key = ofKinds(funcs.Int)
 		item = ofKinds(funcs.Int)
+		item.sources = over.sources
 		least := float64(i)
+		if i > 0 && over.counted {
+			least = tiny // it may count down
+		}
 		item.least, item.way = &least, true
 		if turns > 1 && i == 0 {
 			item = constant(int64(0))

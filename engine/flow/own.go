@@ -4,6 +4,7 @@ import (
 	"text/template/parse"
 
 	"github.com/jacquard-operator/jacquard/engine/funcs"
+	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
 // An owner knows more of what a function gives than its signature says; nil
@@ -21,6 +22,10 @@ func init() {
 		"dict": dict, "set": set, "unset": omit, "omit": omit, "pick": pick, "merge": merge, "mergeOverwrite": merge,
 		"get": get, "index": index, "dig": dig, "list": list,
 		"include": include, "quote": quote, "squote": quote, "trim": trim, "trimSuffix": trim, "indent": indent, "nindent": indent,
+		"first": end("0"), "mustFirst": end("0"), "last": end("-1"), "mustLast": end("-1"),
+		"append": longer, "mustAppend": longer, "push": longer, "mustPush": longer, "prepend": longer, "mustPrepend": longer,
+		"splitList": longer, "reverse": asLong, "mustReverse": asLong, "uniq": asLong, "mustUniq": asLong, "concat": asLong,
+		"keys": asLong, "values": asLong, "toStrings": asLong, "until": until, "int": whole, "int64": whole,
 		"join": textItems, "sortAlpha": textItems,
 		"lookup": lookup, "select": lookup, "child": child, "children": child, "await": child,
 		"config": config, "file": text, "rendered": text, "stable": text,
@@ -129,28 +134,6 @@ func ending(how string) owner {
 	}
 }
 
-func list(w *way, fn *parse.IdentifierNode, args []arg) *val {
-	out := ofKinds(funcs.List)
-	out.elem = ofKinds(0)
-	literals := []any{}
-	for _, a := range args {
-		out.elem = join(out.elem, a.val)
-		if literals = append(literals, a.konst); !a.known {
-			out.way = out.way || a.way
-		}
-	}
-	bare := *out.elem
-	bare.id, bare.parent = "", ""
-	out.elem = &bare
-	if w.fits(args) {
-		out.literals = literals
-	}
-	if len(args) > 0 {
-		out.filled = true
-	}
-	return out
-}
-
 func quote(w *way, fn *parse.IdentifierNode, args []arg) *val {
 	out := from(funcs.String, args)
 	nilable := len(args) > 0
@@ -184,10 +167,21 @@ func trim(w *way, fn *parse.IdentifierNode, args []arg) *val {
 	return last.pieced(last.piece.Trim(cut))
 }
 
+// indent lays what include and toYaml give, and any text as it is.
 func indent(w *way, fn *parse.IdentifierNode, args []arg) *val {
 	n, ok := args[0].konst.(int64)
-	if args[1].piece == nil || !ok || n < 0 || n > 200 {
+	if !ok || n < 0 || n > 200 {
 		return nil
 	}
-	return args[1].pieced(w.sketch.Indent(*args[1].piece, int(n), fn.Ident == "nindent"))
+	given := args[1]
+	if given.piece == nil {
+		h := &printed{v: w.result(fn, signature(fn), args), node: w.at(fn, given), tree: w.frame.tree, called: w.frame.called}
+		if h.v.known || h.v.can == 0 {
+			return nil
+		}
+		piece := w.sketch.Laid(template.Standin{Value: h})
+		given.val = h.v
+		given.val = given.pieced(piece)
+	}
+	return given.pieced(w.sketch.Indent(*given.piece, int(n), fn.Ident == "nindent"))
 }

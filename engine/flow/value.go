@@ -56,6 +56,8 @@ type val struct {
 	// by is the fork whose side tells that it is there, where that is behind
 	// the branch.
 	by *fork
+	// counted: a list of 0, 1, 2 and so on.
+	counted bool
 	// cluster: it is (part of) an object that lives in no namespace.
 	cluster bool
 	// optional: the schema lets its map leave it out.
@@ -87,7 +89,7 @@ func typed(t *schema.Type) *val {
 	if most, bounded := t.Maximum(); bounded {
 		v.most = &most
 	}
-	v.shortest, v.longest = t.MinLength(), t.MaxLength()
+	v.shortest, v.longest, v.filled = t.MinLength(), t.MaxLength(), t.Fewest() > 0
 	return v
 }
 
@@ -209,6 +211,11 @@ func (v *val) full() bool {
 		}
 	}
 	return v.filled || v.fields == nil && slices.ContainsFunc(v.typ.Fields(), v.typ.Always)
+}
+
+// has says whether a list surely has that many items.
+func (v *val) has(n int) bool {
+	return n <= 1 && v.full() || v.exact && v.typ.Fewest() >= n
 }
 
 func truthy(v any) bool {

@@ -18,6 +18,7 @@ type bounds struct {
 	longest           *int64
 	pattern, format   string
 	leastOut, mostOut bool
+	fewest            int64
 }
 
 // boundsOf reads the bounds of one place of a structural schema.
@@ -28,6 +29,11 @@ func boundsOf(v *schema.ValueValidation) bounds {
 	}
 	if v.MinLength != nil {
 		b.shortest = *v.MinLength
+	}
+	for _, fewest := range []*int64{v.MinItems, v.MinProperties} {
+		if fewest != nil {
+			b.fewest = max(b.fewest, *fewest)
+		}
 	}
 	return b
 }
@@ -69,6 +75,14 @@ func (t *Type) MinLength() int {
 		return 0
 	}
 	return int(t.bounds.shortest)
+}
+
+// Fewest returns how many items a list, or entries a map, has here at least.
+func (t *Type) Fewest() int {
+	if t == nil {
+		return 0
+	}
+	return int(t.bounds.fewest)
 }
 
 // MaxLength returns how many characters a value has here at most when it is

@@ -104,6 +104,11 @@ func (k *Sketch) Encoded(form string, v Standin) Piece {
 	return Piece{&encoded{value: v, form: form, blanks: -1}}
 }
 
+// Laid returns a text as indent and nindent take it.
+func (k *Sketch) Laid(v Standin) Piece {
+	return Piece{&encoded{value: v, form: asText, blanks: -1}}
+}
+
 // A Piece is what include, toYaml and the like give: text that may be printed
 // as structure.
 type Piece struct{ v any }
