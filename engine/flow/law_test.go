@@ -2,7 +2,9 @@ package flow
 
 import (
 	"context"
+	"flag"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -208,6 +210,11 @@ func (try *trial) dead() []string {
 // not fail for them, and no branch is taken that is said to be out of reach,
 // whatever valid resource is rendered.
 func TestLaw(t *testing.T) {
+	if os.Getenv("CI") != "" { // a change is judged by itself; by hand, each run makes up new templates
+		if err := flag.Set("rapid.seed", "1"); err != nil {
+			t.Fatal(err)
+		}
+	}
 	checked, dead := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		try := tried(t)
