@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"regexp"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
 // A wrong is what a type refuses in an object: the steps of its path, names
@@ -20,6 +22,16 @@ import (
 type wrong struct {
 	path []any
 	text string
+	// key: it is the key that is wrong.
+	key bool
+}
+
+// place is where the template writes it.
+func (w *wrong) place(d *template.Document) template.Place {
+	if w.key {
+		return d.KeyPlace(w.path...)
+	}
+	return d.Place(w.path...)
 }
 
 // wrongs are what is wrong with a rendered child.
@@ -43,16 +55,33 @@ func defined(version *schema.Version, c render.Child, gvk apischema.GroupVersion
 	object := runtime.DeepCopyJSON(c.Object.Object)
 	var all []wrong
 	for _, path := range version.Unknown(object) {
-		all = append(all, wrong{steps(path), fmt.Sprintf("%s has no field %s", subject, path)})
+		all = append(all, wrong{steps(path), undeclaredAt(subject, version.Live(), steps(path)), true})
 	}
 	if c.Policy.Patch {
 		return all
 	}
 	version.Default(object)
 	for _, err := range version.Validate(object) {
-		all = append(all, wrong{steps(err.Field), subject + ": " + schema.Describe(err)})
+		all = append(all, wrong{path: steps(err.Field), text: subject + ": " + schema.Describe(err)})
 	}
 	return all
+}
+
+// undeclaredAt says which field of a path there is not.
+func undeclaredAt(subject string, t *schema.Type, path []any) string {
+	for i, step := range path {
+		name, ok := step.(string)
+		if !ok {
+			t = t.Elem()
+			continue
+		}
+		field, found := t.Field(name)
+		if !found {
+			return undeclared(subject, spelt(path[:i]), name, t)
+		}
+		t = field
+	}
+	return fmt.Sprintf("%s has no field %s", subject, spelt(path))
 }
 
 var onePart = regexp.MustCompile(`[^.\[\]]+`)
@@ -79,7 +108,7 @@ type conformer struct {
 }
 
 func (c *conformer) add(path []any, format string, args ...any) {
-	c.wrongs = append(c.wrongs, wrong{slices.Clone(path), fmt.Sprintf(format, args...)})
+	c.wrongs = append(c.wrongs, wrong{path: slices.Clone(path), text: fmt.Sprintf(format, args...)})
 }
 
 func (c *conformer) value(value any, t *schema.Type, path []any) {
@@ -107,16 +136,27 @@ func (c *conformer) fields(value map[string]any, t *schema.Type, path []any) {
 		at := append(path[:len(path):len(path)], name)
 		field, found := t.Field(name)
 		if !found {
-			c.add(at, "%s", undeclared(c.subject, spelt(path), name, t))
+			c.wrongs = append(c.wrongs, wrong{slices.Clone(at), undeclared(c.subject, spelt(path), name, t), true})
 			continue
 		}
 		c.value(value[name], field, at)
 	}
 	for _, name := range t.Required() {
-		if _, there := value[name]; !there && !c.partial {
+		if _, there := value[name]; !there && !c.partial && !mistaken(name, t, maps.Keys(value)) {
 			c.add(path, "%s requires %s", c.subject, below(spelt(path), name))
 		}
 	}
+}
+
+// mistaken says whether one of these keys, which the type does not declare,
+// most likely means this field: it is not missing besides.
+func mistaken(name string, t *schema.Type, keys iter.Seq[string]) bool {
+	for key := range keys {
+		if _, found := t.Field(key); !found && schema.Suggest(key, t.Fields()) == name {
+			return true
+		}
+	}
+	return false
 }
 
 // spelt is a path for people; items of lists are not told apart.

@@ -125,7 +125,7 @@ func (f *family) contended() []dispute {
 			_, written, _ := unstructured.NestedFieldNoCopy(other.Object.Object, "spec", "replicas")
 			initial := slices.ContainsFunc(other.Policy.Initial, func(path []string) bool { return strings.Join(path, ".") == replicas })
 			if other.Object.GetKind() == scale && other.Object.GetName() == name && other.Object.GetNamespace() == c.Object.GetNamespace() && written && !initial {
-				all = append(all, dispute{Contended, other, wrong{[]any{"spec", "replicas"}, contest(scale)}})
+				all = append(all, dispute{Contended, other, wrong{path: []any{"spec", "replicas"}, text: contest(scale)}})
 			}
 		}
 	}

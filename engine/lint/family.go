@@ -84,12 +84,12 @@ func selectsItself(c render.Child) []wrong {
 		if there {
 			what = "has another value of it"
 		}
-		all = append(all, wrong{[]any{"spec", "selector", "matchLabels", key}, fmt.Sprintf(
+		all = append(all, wrong{path: []any{"spec", "selector", "matchLabels", key}, text: fmt.Sprintf(
 			"%s selects Pods by the label %s, and its own template %s: the API server refuses it; give spec.template.metadata.labels the same", subject, key, what)})
 	}
 	selector.MatchLabels = nil
 	if matches, err := metav1.LabelSelectorAsSelector(&selector); err == nil && !matches.Matches(labels.Set(has)) && len(selector.MatchExpressions) > 0 {
-		all = append(all, wrong{[]any{"spec", "selector", "matchExpressions"}, fmt.Sprintf(
+		all = append(all, wrong{path: []any{"spec", "selector", "matchExpressions"}, text: fmt.Sprintf(
 			"%s selects other Pods by matchExpressions than those of its own template: the API server refuses it", subject)})
 	}
 	return all
@@ -124,7 +124,7 @@ func (f *family) service(c render.Child) []wrong {
 	for i, port := range ports {
 		fields, _ := port.(map[string]any)
 		if target, ok := fields["targetPort"].(string); ok && !slices.Contains(names, target) {
-			all = append(all, wrong{[]any{"spec", "ports", i, "targetPort"}, fmt.Sprintf(
+			all = append(all, wrong{path: []any{"spec", "ports", i, "targetPort"}, text: fmt.Sprintf(
 				"no container of the Pods that this Service selects has a port of the name %s%s", target, meaning(target, names))})
 		}
 	}

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/jacquard-operator/jacquard/engine/flow"
@@ -79,7 +80,19 @@ func (f *fitter) required(n *flow.Node, t *schema.Type, path string) {
 			continue
 		}
 		there := len(n.Beside) > 0 || slices.ContainsFunc(n.Keys, func(e flow.Entry) bool { return e.Name == name || e.Name == "" })
+		there = there || mistaken(name, t, names(n))
 		f.absent.note(n.Place, fmt.Sprintf("%s requires %s", f.subject, below(path, name)), !there)
+	}
+}
+
+// names are the literal keys of a map.
+func names(n *flow.Node) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, e := range n.Keys {
+			if e.Name != "" && !yield(e.Name) {
+				return
+			}
+		}
 	}
 }
 

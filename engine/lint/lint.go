@@ -3,7 +3,9 @@ package lint
 import (
 	"cmp"
 	"context"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/jacquard-operator/jacquard/engine/flow"
 	"github.com/jacquard-operator/jacquard/engine/kind"
@@ -93,7 +95,30 @@ func (l *linter) finished() []flow.Finding {
 		return cmp.Or(cmp.Compare(consequences[a.Class], consequences[b.Class]), cmp.Compare(a.Place.File, b.Place.File), cmp.Compare(a.Place.Line, b.Place.Line),
 			cmp.Compare(a.Place.Column, b.Place.Column), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Text, b.Text))
 	})
-	return slices.CompactFunc(all, func(a, b flow.Finding) bool {
-		return a.Place == b.Place && a.Class == b.Class && a.Text == b.Text
+	type key struct {
+		class flow.Class
+		place template.Place
+		text  string
+	}
+	seen := map[key]bool{}
+	return slices.DeleteFunc(all, func(f flow.Finding) bool {
+		k := key{f.Class, f.Place, f.Text}
+		if strings.HasSuffix(f.Place.File, ".tpl") {
+			k.text = ofPartial(f.Text)
+		}
+		was := seen[k]
+		seen[k] = true
+		return was
 	})
+}
+
+var (
+	objectKind = regexp.MustCompile(`\b[A-Z]\w+ (?:[\w.-]+/)?v\d\w*`)
+	inPath     = regexp.MustCompile(`(?:[\w\[\]*-]+\.)+([\w-]+)`)
+)
+
+// ofPartial is what is said of a partial's line wherever it is called: without
+// the objects and the paths that it is put into.
+func ofPartial(text string) string {
+	return inPath.ReplaceAllString(objectKind.ReplaceAllString(text, "it"), "$1")
 }

@@ -16,7 +16,7 @@ func (f *family) ingress(c render.Child) []wrong {
 		fields, _ := value.(map[string]any)
 		name, _, _ := unstructured.NestedString(fields, "service", "name")
 		if text := f.missing("Service", name); text != "" {
-			all = append(all, wrong{append(path, "service", "name"), text})
+			all = append(all, wrong{path: append(path, "service", "name"), text: text})
 		}
 	}
 	spec, _ := c.Object.Object["spec"].(map[string]any)
@@ -42,7 +42,7 @@ func (f *family) scaled(c render.Child) []wrong {
 		return nil
 	}
 	if text := f.missing(kind, name); text != "" {
-		return []wrong{{[]any{"spec", "scaleTargetRef", "name"}, text}}
+		return []wrong{{path: []any{"spec", "scaleTargetRef", "name"}, text: text}}
 	}
 	return nil
 }
@@ -54,7 +54,7 @@ func bounds(c render.Child) []wrong {
 	if !found || !bounded || least <= most {
 		return nil
 	}
-	return []wrong{{[]any{"spec", "minReplicas"}, fmt.Sprintf(
+	return []wrong{{path: []any{"spec", "minReplicas"}, text: fmt.Sprintf(
 		"minReplicas is %d and maxReplicas %d: the API server refuses it; let the CRD do so by a rule, or the template by fail", least, most)}}
 }
 
@@ -64,5 +64,5 @@ func budget(c render.Child) []wrong {
 	if spec["minAvailable"] == nil || spec["maxUnavailable"] == nil {
 		return nil
 	}
-	return []wrong{{[]any{"spec", "maxUnavailable"}, "a PodDisruptionBudget has minAvailable or maxUnavailable, not both: leave one out"}}
+	return []wrong{{path: []any{"spec", "maxUnavailable"}, text: "a PodDisruptionBudget has minAvailable or maxUnavailable, not both: leave one out"}}
 }

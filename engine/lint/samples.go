@@ -2,6 +2,7 @@ package lint
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -106,8 +107,8 @@ func (l *linter) outcome(out *offline.Outcome, class flow.Class, fails bool, see
 		return
 	}
 	from := out.Resource.Source.Place("")
-	if out.Err != nil && !fails {
-		for _, f := range findings(class, out.Err) {
+	if !fails {
+		for _, f := range findings(class, reasons(out)) {
 			seen.fails(f, from)
 		}
 	}
@@ -120,11 +121,21 @@ func (l *linter) outcome(out *offline.Outcome, class flow.Class, fails bool, see
 			continue // the subresource is of another type than the object
 		}
 		for _, w := range l.wrongs(child) {
-			seen.shows(InvalidChild, child.Doc.Place(w.path...), strings.TrimSpace(w.text), from)
+			seen.shows(InvalidChild, w.place(child.Doc), strings.TrimSpace(w.text), from)
 		}
 	}
 	together := &family{children: result.Children, resource: out.Resource.Object, whole: len(result.Waiting) == 0}
 	for _, w := range together.wrongs() {
-		seen.shows(w.class, w.child.Doc.Place(w.path...), w.text, from)
+		seen.shows(w.class, w.place(w.child.Doc), w.text, from)
 	}
+}
+
+// reasons are why a sample does not render. A status that waits is none: what
+// was said last stays.
+func reasons(out *offline.Outcome) error {
+	var wait *template.Wait
+	if errors.As(out.Traced.StatusErr, &wait) {
+		return out.Traced.Err
+	}
+	return out.Err
 }

@@ -14,17 +14,48 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // template wrote it; what a value brought stands where the value is printed.
 func (d *Document) Place(path ...any) Place {
 	f := d.filler()
-	n := d.root
-	for _, step := range path {
+	n, _, at := f.walk(d.root, path)
+	if at.src != nil {
+		return at.place()
+	}
+	return f.where(n)
+}
+
+// KeyPlace is where the template writes the key of the field at path; where it
+// writes none, the same as Place.
+func (d *Document) KeyPlace(path ...any) Place {
+	f := d.filler()
+	last := max(len(path)-1, 0)
+	parent, left, _ := f.walk(d.root, path[:last])
+	if last == len(path) || left > 0 {
+		return d.Place(path...)
+	}
+	for _, e := range parent.entries {
+		if e.merge {
+			continue
+		}
+		if key, err := f.key(e.key); err == nil && key == path[last] {
+			return f.where(e.key)
+		}
+	}
+	return d.Place(path...)
+}
+
+// walk follows a path from a node as far as there are nodes: to the last of
+// them, how many steps are left, and the value that brought the next one.
+func (f *filler) walk(n *node, path []any) (last *node, left int, brought pos) {
+	for i, step := range path {
 		next, at := f.step(n, step)
 		if next == nil {
-			if at.src != nil {
-				return at.place()
-			}
-			break
+			return n, len(path) - i, at
 		}
 		n = next
 	}
+	return n, 0, pos{}
+}
+
+// where is the place of a node.
+func (f *filler) where(n *node) Place {
 	if n.kind == holeNode {
 		return f.holes[n.hole].at.place()
 	}
