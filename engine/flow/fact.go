@@ -33,24 +33,24 @@ func (f facts) of(v *val) *val {
 }
 
 // narrow is a value with what is known of it.
-func (got fact) narrow(v *val) *val {
+func (f fact) narrow(v *val) *val {
 	out := *v
-	out.can &= got.can
-	out.way = v.way || got.way
+	out.can &= f.can
+	out.way = v.way || f.way
 	switch {
-	case got.truth > 0:
+	case f.truth > 0:
 		out.can &^= funcs.Nil
 		out.shortest = max(out.shortest, 1)
 		out.hold()
-	case got.truth < 0 && out.can == funcs.Bool:
+	case f.truth < 0 && out.can == funcs.Bool:
 		out.known, out.konst = true, false
-	case got.truth < 0 && out.can == funcs.Nil:
+	case f.truth < 0 && out.can == funcs.Nil:
 		out.known, out.konst = true, nil
 	}
-	out.empty = out.empty && got.truth == 0 || got.truth < 0
-	if enum := got.left(out.enum()); len(enum) == 1 && out.can&funcs.Nil == 0 {
+	out.empty = out.empty && f.truth == 0 || f.truth < 0
+	if enum := f.left(out.enum()); len(enum) == 1 && out.can&funcs.Nil == 0 {
 		out.known, out.konst = true, enum[0]
-	} else if len(enum) > 1 && got.truth == 0 && allTruthy(enum) && out.can&funcs.Nil == 0 {
+	} else if len(enum) > 1 && f.truth == 0 && allTruthy(enum) && out.can&funcs.Nil == 0 {
 		out.shortest = max(out.shortest, 1)
 	}
 	return &out
