@@ -35,7 +35,7 @@ var layers = map[string][]string{
 	"diff":      {"api", "apply", "kind", "operator", "own", "plan", "reconcile", "render", "rollout", "status", "survey"},
 	"tree":      {"api", "observe", "plan", "ready", "reconcile", "schema", "survey"},
 	"offline":   {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
-	"golden":    {"api", "explain", "kind", "offline", "template"},
+	"golden":    {"api", "explain", "flow", "kind", "offline", "schema", "template"},
 	"explain":   {"api", "kind", "own", "ready", "render", "template"},
 	"lint":      {"api", "flow", "folder", "kind", "offline", "render", "schema", "template"},
 	"rights":    {"api", "flow", "kind", "schema", "template"},

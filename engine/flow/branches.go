@@ -26,10 +26,8 @@ func (w *way) mind(n *parse.BranchNode, at parse.Node, v *val) {
 			w.reached[key] = true
 			continue
 		}
-		list := n.List
-		if s == fails {
-			list = n.ElseList
-		}
+		list := sideOf(n, s)
+		w.barred[key] = barred{w.sketch.Place(w.frame.tree, n.Pipe), w.frame.tree, list}
 		if list == nil || w.shared(w.frame.tree) {
 			continue
 		}
@@ -42,6 +40,38 @@ func (w *way) mind(n *parse.BranchNode, at parse.Node, v *val) {
 		}
 		w.dead[key] = deadEnd{at, s, w.finding(Unreachable, n.Pipe, text)}
 	}
+}
+
+func sideOf(n *parse.BranchNode, s side) *parse.ListNode {
+	if s == fails {
+		return n.ElseList
+	}
+	return n.List
+}
+
+// A barred side is one that no resource takes, with what stands in it.
+type barred struct {
+	place template.Place
+	tree  *parse.Tree
+	list  *parse.ListNode
+}
+
+// never gathers the sides that no way can take, with all branches in them.
+func (w *walker) never() map[Side]bool {
+	all := map[Side]bool{}
+	for key, b := range w.barred {
+		if w.reached[key] {
+			continue
+		}
+		all[Side{b.place, key.side == holds}] = true
+		visit(b.list, func(n parse.Node) {
+			if inner := branchOf(n); inner.Pipe != nil {
+				place := w.sketch.Place(b.tree, inner.Pipe)
+				all[Side{place, true}], all[Side{place, false}] = true, true
+			}
+		})
+	}
+	return all
 }
 
 // shared says whether a tree belongs to all kinds, so that another may need

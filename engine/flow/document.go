@@ -16,6 +16,9 @@ func (w *way) documents(name string) []*Document {
 		}
 		w.doubles(d.Twice)
 		b := &builder{way: w, network: says(d.Root, "kind", "NetworkPolicy")}
+		for _, kind := range []string{"Ingress", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute"} {
+			b.routes = b.routes || says(d.Root, "kind", kind)
+		}
 		root := b.node(d.Root, spot{})
 		if !d.Root.Map && d.Root.Hole == nil {
 			w.said.add(Finding{Class: Syntax, Place: root.Place, Text: "a document is a map of fields, and this is none"})
@@ -39,6 +42,8 @@ func says(s *template.Shape, key, value string) bool {
 type builder struct {
 	*way
 	network bool
+	// routes: the document is an Ingress or a route of the Gateway API.
+	routes bool
 }
 
 // A spot is where a node stands: in a list, or below a key that may not lose
@@ -77,8 +82,19 @@ func (b *builder) empty(n *Node, at spot) {
 	case at.item:
 		b.said.add(Finding{Class: Nil, Place: n.Place, Text: "an item of a list is nothing on one way through this template: leave the whole item out with `if`"})
 	case at.keeps != "":
-		b.said.add(Finding{Class: Nil, Place: n.Place, Text: fmt.Sprintf("%s is nothing on one way through this template, and without it %s would select or allow more: give it a value, or leave it out with `if` around the whole key", at.key, at.keeps)})
+		b.said.add(Finding{Class: Nil, Place: n.Place, Text: fmt.Sprintf("%s is nothing on one way through this template, and %s: give it a value, or leave it out with `if` around the whole key", at.key, b.reason(at))})
 	}
+}
+
+// reason says why nothing may be absent below a key.
+func (b *builder) reason(at spot) string {
+	switch {
+	case at.keeps == "rules" && b.routes:
+		return "rules with less in them match more requests, so a render refuses this"
+	case at.key == at.keeps:
+		return fmt.Sprintf("an absent %s would select or allow more", at.keeps)
+	}
+	return fmt.Sprintf("without it %s would select or allow more", at.keeps)
 }
 
 func (b *builder) whole(s *template.Shape, at spot) *Value {
@@ -97,7 +113,7 @@ func (b *builder) whole(s *template.Shape, at spot) *Value {
 	case at.item && !s.Gives():
 		b.says(Nil, h, place, b.mayBeAbsent(h, "an item of a list cannot be nothing: leave the item out with `if`"))
 	case at.keeps != "":
-		b.says(Nil, h, place, b.mayBeAbsent(h, fmt.Sprintf("without it %s would select or allow more: give it a default, or leave it out with `if` around the whole key", at.keeps)))
+		b.says(Nil, h, place, b.mayBeAbsent(h, b.reason(at)+": give it a default, or leave it out with `if` around the whole key"))
 	}
 	return h.v.shown()
 }

@@ -35,29 +35,29 @@ func (f facts) of(v *val) *val {
 }
 
 // narrow is a value with what is known of it.
-func (got fact) narrow(v *val) *val {
+func (f fact) narrow(v *val) *val {
 	out := *v
-	out.can &= got.can
-	if v.can&funcs.Nil != 0 && got.way && (got.can&funcs.Nil == 0 || got.truth > 0) {
-		out.by = got.by
+	out.can &= f.can
+	if v.can&funcs.Nil != 0 && f.way && (f.can&funcs.Nil == 0 || f.truth > 0) {
+		out.by = f.by
 	}
-	out.way = v.way || got.way
-	if got.truth != 0 {
-		out.counts = got.truth
+	out.way = v.way || f.way
+	if f.truth != 0 {
+		out.counts = f.truth
 	}
 	switch {
-	case got.truth > 0:
+	case f.truth > 0:
 		out.can &^= funcs.Nil
 		out.shortest = max(out.shortest, 1)
 		out.hold()
-	case got.truth < 0 && out.can == funcs.Bool:
+	case f.truth < 0 && out.can == funcs.Bool:
 		out.known, out.konst = true, false
-	case got.truth < 0 && out.can == funcs.Nil:
+	case f.truth < 0 && out.can == funcs.Nil:
 		out.known, out.konst = true, nil
 	}
-	if enum := got.left(out.enum()); len(enum) == 1 && out.can&funcs.Nil == 0 {
+	if enum := f.left(out.enum()); len(enum) == 1 && out.can&funcs.Nil == 0 {
 		out.known, out.konst = true, enum[0]
-	} else if len(enum) > 1 && got.truth == 0 && allTruthy(enum) && out.can&funcs.Nil == 0 {
+	} else if len(enum) > 1 && f.truth == 0 && allTruthy(enum) && out.can&funcs.Nil == 0 {
 		out.shortest = max(out.shortest, 1)
 	}
 	return &out

@@ -10,7 +10,9 @@ import (
 func (v *val) field(name string) (*val, bool) {
 	switch {
 	case v.nothing():
-		return ofKinds(funcs.Nil), true
+		out := ofKinds(funcs.Nil)
+		out.way = v.way
+		return out, true
 	case v.can&funcs.Map == 0:
 		return nil, v.can == 0
 	}

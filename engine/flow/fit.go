@@ -107,7 +107,7 @@ func (v *val) absent() bool {
 // absent says that a value may be absent where that is an error.
 func (w *way) absent(n parse.Node, v *val, what string) {
 	said := "%s may be absent, and %s: give it a default, or leave this out with `if`"
-	if v.nothing() {
+	if v.nothing() && !v.way {
 		said = "%s is absent, and %s: give it a default, or leave this out with `if`"
 	}
 	w.find(Nil, n, fmt.Sprintf(said, w.called(n, v), what))

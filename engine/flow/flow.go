@@ -91,6 +91,16 @@ type Flow struct {
 	// Cut are the files of which some ways were not followed to their end, for
 	// there are too many or they are too long.
 	Cut map[string]bool
+	// Never are the sides of branches that no resource takes; there may be more.
+	Never map[Side]bool
+}
+
+// A Side is one of the two of an if, with or range.
+type Side struct {
+	// Place is where the condition stands.
+	Place template.Place
+	// Taken: the condition holds, or there are items.
+	Taken bool
 }
 
 // A Read is how a path of the resource is read.

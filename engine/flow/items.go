@@ -59,6 +59,7 @@ func end(index string) owner {
 			switch {
 			case !yes:
 				out = ofKinds(funcs.Nil)
+				out.way = true
 			case no:
 				out = out.maybe()
 			}

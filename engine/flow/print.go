@@ -59,7 +59,7 @@ func (w *way) inText(h *printed, place template.Place) {
 }
 
 func (w *way) mayBeAbsent(h *printed, what string) string {
-	if h.v.nothing() {
+	if h.v.nothing() && !h.v.way {
 		return fmt.Sprintf("%s is absent, and %s", w.called(h.node, h.v), what)
 	}
 	return fmt.Sprintf("%s may be absent, and %s", w.called(h.node, h.v), what)

@@ -36,6 +36,7 @@ type walker struct {
 	// side cannot be taken at all.
 	reached map[turning]bool
 	dead    map[turning]deadEnd
+	barred  map[turning]barred
 	// hasty: a way takes all sides that it can and no way took yet, so that
 	// there are few ways.
 	hasty bool
@@ -58,7 +59,7 @@ func Follow(in Input) *Flow {
 	f := &Flow{Ways: map[string][]*Way{}, Reads: map[string]Read{}, Called: map[string]bool{}, Cut: map[string]bool{}}
 	w := &walker{
 		in: &in, flow: f, said: newFindings(), sketch: in.Set.Sketch(), defines: in.Set.Defines(),
-		reached: map[turning]bool{}, dead: map[turning]deadEnd{}, looped: map[*parse.Tree]map[string]bool{}, quick: in.Quick,
+		reached: map[turning]bool{}, dead: map[turning]deadEnd{}, barred: map[turning]barred{}, looped: map[*parse.Tree]map[string]bool{}, quick: in.Quick,
 	}
 	w.keys = w.words()
 	for _, name := range in.Files {
@@ -70,7 +71,7 @@ func Follow(in Input) *Flow {
 		w.unreachable()
 		w.unused()
 	}
-	f.Findings = w.said.sorted()
+	f.Findings, f.Never = w.said.sorted(), w.never()
 	return f
 }
 

@@ -5,14 +5,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jacquard-operator/jacquard/engine/flow"
 	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
 // A Coverage is which outcomes of the branches of a kind's templates some case
 // came to. Each if and with has two, taken and not taken, and each range, with
 // items and without; one whose condition is literal has the one that it always
-// comes to.
+// comes to. An outcome that the schema or a branch around makes impossible, such
+// as none of a list that has an item at least, does not count.
 type Coverage struct {
 	// Kind is the kind's name.
 	Kind  string        `json:"kind"`
@@ -57,17 +60,25 @@ func Cover(k *kind.Kind, runs []*template.Run) *Coverage {
 	if k.HasStatus {
 		c.file(k.Templates.Tree("status").ParseName)
 	}
+	in := k.FlowInput()
+	in.Quick, in.Live = true, schema.BuiltInType
+	never := flow.Follow(in).Never
 	for _, b := range k.Templates.Branches() {
 		f := c.file(b.Place.File)
 		if b.Constant {
 			f.count(b, true, took[b] || left[b])
 			continue
 		}
-		f.count(b, true, took[b])
-		f.count(b, false, left[b])
+		for taken, covered := range map[bool]bool{true: took[b], false: left[b]} {
+			if covered || !never[flow.Side{Place: b.Place, Taken: taken}] {
+				f.count(b, taken, covered)
+			}
+		}
 	}
 	for _, f := range c.Files {
-		slices.SortStableFunc(f.Missing, func(a, b Missing) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
+		slices.SortStableFunc(f.Missing, func(a, b Missing) int {
+			return cmp.Or(a.Line-b.Line, a.Column-b.Column, -strings.Compare(a.Outcome, b.Outcome))
+		})
 	}
 	slices.SortFunc(c.Files, func(a, b FileCovered) int { return strings.Compare(a.File, b.File) })
 	return c
