@@ -31,22 +31,23 @@ func (l *linter) contended(documents []*document) {
 			scaled[target{literal(entry(ref, "kind")), name}] = true
 		}
 	}
-	places, free := map[target][]template.Place{}, map[target]bool{}
+	// The same document may have another name on each way, and the branches of
+	// its name are not those of its replicas: one way without them is enough.
+	places, free := map[target][]*document{}, map[template.Place]bool{}
 	for _, d := range documents {
 		is := target{d.gvk.Kind, l.expression(entry(entry(d.root, "metadata"), "name"))}
-		if d.patch || !scaled[is] {
-			continue
-		}
-		if place := writes(d); place != nil {
-			places[is] = append(places[is], *place)
-		} else {
-			free[is] = true
+		switch {
+		case d.patch:
+		case writes(d) == nil:
+			free[d.root.Place] = true
+		case scaled[is]:
+			places[is] = append(places[is], d)
 		}
 	}
-	for is, at := range places {
-		for _, place := range at {
-			if !free[is] {
-				l.add(Contended, place, contest(is.kind))
+	for is, all := range places {
+		for _, d := range all {
+			if !free[d.root.Place] {
+				l.add(Contended, *writes(d), contest(is.kind))
 			}
 		}
 	}
