@@ -103,6 +103,9 @@ func (b *builder) whole(s *template.Shape, at spot) *Value {
 		return constant(s.Hole).shown()
 	}
 	if !h.v.absent() {
+		if at.item || at.keeps != "" {
+			b.mask(h.node, h.v)
+		}
 		return h.v.shown()
 	}
 	place := b.sketch.Place(h.tree, h.node)

@@ -18,6 +18,8 @@ type fact struct {
 	among, not []any
 	// way: another way may come to the same place without it.
 	way bool
+	// by is the fork that told it first.
+	by *fork
 }
 
 // facts are those of a way, by the name of the value.
@@ -36,7 +38,13 @@ func (f facts) of(v *val) *val {
 func (f fact) narrow(v *val) *val {
 	out := *v
 	out.can &= f.can
+	if v.can&funcs.Nil != 0 && f.way && (f.can&funcs.Nil == 0 || f.truth > 0) {
+		out.by = f.by
+	}
 	out.way = v.way || f.way
+	if f.truth != 0 {
+		out.counts = f.truth
+	}
 	switch {
 	case f.truth > 0:
 		out.can &^= funcs.Nil
@@ -47,7 +55,6 @@ func (f fact) narrow(v *val) *val {
 	case f.truth < 0 && out.can == funcs.Nil:
 		out.known, out.konst = true, nil
 	}
-	out.empty = out.empty && f.truth == 0 || f.truth < 0
 	if enum := f.left(out.enum()); len(enum) == 1 && out.can&funcs.Nil == 0 {
 		out.known, out.konst = true, enum[0]
 	} else if len(enum) > 1 && f.truth == 0 && allTruthy(enum) && out.can&funcs.Nil == 0 {
@@ -104,7 +111,7 @@ func (w *way) learn(v *val, change func(*fact)) {
 	}
 	got, there := w.facts[v.id]
 	if !there {
-		got = fact{can: funcs.Any}
+		got = fact{can: funcs.Any, by: w.last()}
 	}
 	change(&got)
 	got.way = got.way && there
@@ -119,7 +126,7 @@ func (w *way) there(id string) {
 	for id != "" {
 		got, known := w.facts[id]
 		if !known {
-			got = fact{can: funcs.Any}
+			got = fact{can: funcs.Any, by: w.last()}
 		}
 		got.can &^= funcs.Nil
 		got.truth = 1

@@ -22,6 +22,8 @@ func (w *way) check(fn *parse.IdentifierNode, sig funcs.Signature, args []arg) b
 		case !a.free && there&^(p.Fits|p.Suspect) != 0:
 			fits = false
 			w.find(WrongType, w.at(fn, a), fmt.Sprintf("%s needs %s here, and %s may be %s: ask with kindIs", fn.Ident, p.Fits&^funcs.Nil, w.called(w.at(fn, a), a.val), there&^(p.Fits|p.Suspect)))
+		case (p.Fits|p.Suspect)&funcs.Nil == 0 && !a.absent():
+			w.mask(w.at(fn, a), a.val)
 		case a.absent() && (p.Fits|p.Suspect)&funcs.Nil == 0:
 			w.absent(w.at(fn, a), a.val, fmt.Sprintf("%s needs a value", fn.Ident))
 		}

@@ -29,6 +29,9 @@ func joined(a, b *val, left int) *val {
 	if a.known && b.known && show(a.konst) == show(b.konst) {
 		out.known, out.konst = true, a.konst
 	}
+	if a.counts == b.counts {
+		out.counts = a.counts
+	}
 	if a.id == b.id {
 		out.id, out.parent = a.id, a.parent
 	}
@@ -37,7 +40,6 @@ func joined(a, b *val, left int) *val {
 	}
 	out.bounds(a, b)
 	out.structure(a, b, left)
-	out.empty = a.empty && b.empty
 	out.filled = (!inner(a) || a.full()) && (!inner(b) || b.full())
 	return out
 }
@@ -163,7 +165,7 @@ func same(a, b *val, left int) bool {
 	if a == b || left == 0 {
 		return true
 	}
-	if a == nil || b == nil || a.can != b.can || a.closed != b.closed || a.filled != b.filled || a.empty != b.empty || a.known != b.known || a.typ != b.typ && !sameType(a.typ, b.typ) || len(a.fields) != len(b.fields) {
+	if a == nil || b == nil || a.can != b.can || a.closed != b.closed || a.filled != b.filled || a.known != b.known || a.typ != b.typ && !sameType(a.typ, b.typ) || len(a.fields) != len(b.fields) {
 		return false
 	}
 	for name, f := range a.fields {

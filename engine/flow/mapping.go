@@ -37,12 +37,12 @@ func set(w *way, fn *parse.IdentifierNode, args []arg) *val {
 // made is a copy of a map whose entries may be changed.
 func made(m *val) *val {
 	out := *m.opened()
-	out.typ, out.can = nil, funcs.Map
+	out.typ, out.can, out.counts = nil, funcs.Map, 0
 	out.id, out.parent, out.exact, out.path, out.read, out.known, out.konst = "", "", false, "", "", false, nil
 	if m.nothing() || m.can&funcs.Map == 0 {
 		out.closed, out.elem = true, nil
 	}
-	out.filled, out.empty = m.can&funcs.Nil == 0 && m.full(), false
+	out.filled = m.can&funcs.Nil == 0 && m.full()
 	if out.fields = maps.Clone(out.fields); out.fields == nil {
 		out.fields = map[string]*val{}
 	}

@@ -51,10 +51,13 @@ type val struct {
 	remakes int
 	// filled: a list or map surely has entries.
 	filled bool
-	// empty: it counts as false.
-	empty bool
 	// counted: a list of 0, 1, 2 and so on.
 	counted bool
+	// counts is 1 where a branch says that it counts as true, -1 as false.
+	counts int
+	// by is the fork whose side tells that it is there, where that is behind
+	// the branch.
+	by *fork
 	// cluster: it is (part of) an object that lives in no namespace.
 	cluster bool
 	// optional: the schema lets its map leave it out.
@@ -125,6 +128,7 @@ func (v *val) maybe() *val {
 	}
 	out := *v
 	out.can |= funcs.Nil
+	out.counts = 0
 	if out.known {
 		out.known, out.konst, out.id = false, nil, ""
 	}
@@ -179,14 +183,14 @@ func (v *val) truth() (yes, no bool) {
 		t := truthy(v.konst)
 		return t, !t
 	}
+	if v.counts != 0 {
+		return v.counts > 0, v.counts < 0
+	}
 	if enum := v.enum(); len(enum) > 0 {
 		for _, e := range enum {
 			yes, no = yes || truthy(e), no || !truthy(e)
 		}
 		return yes, no
-	}
-	if v.empty {
-		return false, true
 	}
 	yes = v.can&^funcs.Nil != 0
 	no = v.can&(funcs.Nil|funcs.Bool) != 0 || v.can&funcs.Number != 0 && v.zero() || v.can&funcs.String != 0 && v.shortest == 0

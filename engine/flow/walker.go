@@ -1,6 +1,10 @@
 package flow
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
 	"text/template/parse"
 
 	"github.com/jacquard-operator/jacquard/engine/template"
@@ -17,6 +21,9 @@ type walker struct {
 	// covered are the sides taken, planned those that a way is planned for.
 	covered, planned map[turning]bool
 	plans, retries   [][]turning
+	// masked are the wishes of ways that show what a branch before hides; done
+	// are those that were followed.
+	masked map[masked]map[fork]side
 	// tries count how often a way that goes on was looked for behind a side.
 	tries map[turning]int
 	// spent are the steps of all ways through the file.
@@ -80,7 +87,7 @@ func (w *walker) file(name string, tree *parse.Tree) {
 		rough := !w.quick && !settled
 		w.grown, w.hasty = false, w.quick || rough
 		w.covered, w.planned, w.plans = map[turning]bool{}, map[turning]bool{}, [][]turning{nil}
-		w.retries, w.tries = nil, map[turning]int{}
+		w.retries, w.tries, w.masked = nil, map[turning]int{}, map[masked]map[fork]side{}
 		before := w.said.mark()
 		ways := w.walk(name, tree)
 		if again := w.grown || rough; !again || round > mostRounds+1 {
@@ -116,16 +123,42 @@ func (w *walker) walk(name string, tree *parse.Tree) []*Way {
 				continue
 			}
 		}
-		all = append(all, w.once(name, tree, plan))
+		all = append(all, w.once(name, tree, plan, nil))
+	}
+	return append(all, w.unmask(name, tree)...)
+}
+
+// unmask walks the ways that show what branches before hide.
+func (w *walker) unmask(name string, tree *parse.Tree) []*Way {
+	var all []*Way
+	followed := map[string]bool{}
+	pending := w.masked
+	if w.hasty {
+		pending = nil
+	}
+	for _, key := range inOrder(pending) {
+		id := fmt.Sprint(pending[key])
+		if followed[id] || len(followed) == mostUnmasked || w.spent > mostSpent {
+			continue
+		}
+		followed[id] = true
+		all = append(all, w.once(name, tree, nil, pending[key]))
 	}
 	return all
 }
 
+// inOrder are the masked places by where they stand.
+func inOrder(all map[masked]map[fork]side) []masked {
+	return slices.SortedFunc(maps.Keys(all), func(a, b masked) int {
+		return cmp.Or(cmp.Compare(a.node.Position(), b.node.Position()), cmp.Compare(a.by.node.Position(), b.by.node.Position()))
+	})
+}
+
 // once walks one way.
-func (w *walker) once(name string, tree *parse.Tree, plan []turning) *Way {
+func (w *walker) once(name string, tree *parse.Tree, plan []turning, wishes map[fork]side) *Way {
 	w.sketch.Begin()
 	root := w.root()
-	x := &way{walker: w, facts: facts{}, parents: map[string]string{}, args: map[*parse.IdentifierNode][]arg{}, plan: plan}
+	x := &way{walker: w, facts: facts{}, parents: map[string]string{}, args: map[*parse.IdentifierNode][]arg{}, plan: plan, wishes: wishes}
 	x.frame = &frame{tree: tree, dot: root, root: root, loop: w.loops(tree), vars: []variable{{name: "$", v: root}}}
 	x.list(tree.Root)
 	x.retry()
@@ -151,6 +184,7 @@ func (w *walker) root() *val {
 // sum joins what is known of a value that is built up over several turns.
 func (w *walker) sum(key sumKey, v *val) *val {
 	bare := *v
+	bare.counts, bare.by = 0, nil
 	bare.known, bare.konst, bare.id, bare.parent, bare.piece, bare.exact, bare.path, bare.read = v.known && v.konst == nil, nil, "", "", nil, false, "", ""
 	old := w.sums[key]
 	now := joined(old, &bare, deepest)

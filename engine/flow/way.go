@@ -18,6 +18,8 @@ const (
 	mostSteps  = 20_000
 	mostSpent  = 400_000
 	mostRounds = 6
+	// mostUnmasked bounds the ways that show what branches hide.
+	mostUnmasked = 100
 )
 
 // A side of a branch: whether its condition holds.
@@ -43,6 +45,8 @@ type way struct {
 	parents map[string]string
 	// taken are the sides so far; plan are those that are given beforehand.
 	taken, plan []turning
+	// wishes are sides to take where they can be, counted from 1.
+	wishes map[fork]side
 	// free says which of the sides taken were not the only ones.
 	free  []bool
 	frame *frame
@@ -107,6 +111,8 @@ func (w *way) decide(f fork, yes, no bool, prefer side) side {
 		s = fails
 	case len(w.taken) < len(w.plan) && w.plan[len(w.taken)].fork == f:
 		s = w.plan[len(w.taken)].side
+	case w.wishes[f] != 0:
+		s = w.wishes[f] - 1
 	case w.hasty && w.covered[turning{f, s}] && !w.covered[turning{f, 1 - s}]:
 		s = 1 - s
 	}
@@ -129,8 +135,41 @@ func (w *way) come(f fork, s side) {
 	w.plans = append(w.plans, append(append(plan, w.taken...), other))
 }
 
+// last is the fork that was decided last.
+func (w *way) last() *fork {
+	if len(w.taken) == 0 {
+		return nil
+	}
+	return &w.taken[len(w.taken)-1].fork
+}
+
+// mask notes that a value which may not be absent is there only because of a
+// branch before: another way should come here without it.
+func (w *way) mask(n parse.Node, v *val) {
+	if v.by == nil || w.quick {
+		return
+	}
+	key := masked{n, *v.by}
+	if _, known := w.masked[key]; known {
+		return
+	}
+	wishes := map[fork]side{}
+	for _, t := range w.taken {
+		if wishes[t.fork] = t.side + 1; t.fork == *v.by {
+			wishes[t.fork] = 1 - t.side + 1
+		}
+	}
+	w.masked[key] = wishes
+}
+
+// masked is a place whose value a fork tells to be there.
+type masked struct {
+	node parse.Node
+	by   fork
+}
+
 // mostRetries bounds how often a way is looked for that goes on behind a side.
-const mostRetries = 4
+const mostRetries = 8
 
 // retry plans a way that does not end early, for sides that only were on ways
 // which do: what such a way writes is not looked at.
