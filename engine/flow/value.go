@@ -51,13 +51,13 @@ type val struct {
 	remakes int
 	// filled: a list or map surely has entries.
 	filled bool
+	// counted: a list of 0, 1, 2 and so on.
+	counted bool
 	// counts is 1 where a branch says that it counts as true, -1 as false.
 	counts int
 	// by is the fork whose side tells that it is there, where that is behind
 	// the branch.
 	by *fork
-	// counted: a list of 0, 1, 2 and so on.
-	counted bool
 	// cluster: it is (part of) an object that lives in no namespace.
 	cluster bool
 	// optional: the schema lets its map leave it out.
