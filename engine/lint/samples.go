@@ -78,9 +78,6 @@ func (l *linter) sample(ctx context.Context, s sample) {
 	}
 }
 
-// standIn is a uid for resources of files.
-const standIn = "00000000-0000-4000-8000-000000000000"
-
 // cluster is what the sample's templates read.
 func (l *linter) cluster(s sample, others []*offline.Object) (*offline.Cluster, error) {
 	if s.cluster == "" {
@@ -98,9 +95,6 @@ func (l *linter) cluster(s sample, others []*offline.Object) (*offline.Cluster, 
 
 // render renders one resource and checks its children.
 func (l *linter) render(ctx context.Context, s sample, r *offline.Resource, cluster *offline.Cluster) {
-	if r.Object.GetUID() == "" {
-		r.Object.SetUID(standIn) // as the cluster would give it one
-	}
 	world := cluster.For(l.kind, r.Object)
 	result, err := render.Children(ctx, l.kind, r.Object, world)
 	if err != nil {
