@@ -82,4 +82,9 @@ func (w *walker) length(tree *parse.Tree, n parse.Node) int {
 	return w.sketch.Length(tree, n)
 }
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys[V any](m map[string]V) []string {
+	if len(m) == 0 {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(m))
+}

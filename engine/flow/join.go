@@ -116,7 +116,7 @@ func (v *val) opened() *val {
 
 func (v *val) open(a, b *val, left int) {
 	v.closed, v.label = a.closed && b.closed, a.label
-	for _, name := range slices.Sorted(maps.Keys(merged(a.fields, b.fields))) {
+	for _, name := range sortedKeys(merged(a.fields, b.fields)) {
 		if v.fields == nil {
 			v.fields = map[string]*val{}
 		}
@@ -142,6 +142,9 @@ func (v *val) part(name string) *val {
 }
 
 func merged(a, b map[string]*val) map[string]*val {
+	if len(b) == 0 {
+		return a
+	}
 	all := maps.Clone(a)
 	if all == nil {
 		all = map[string]*val{}
@@ -151,10 +154,10 @@ func merged(a, b map[string]*val) map[string]*val {
 }
 
 func bothSources(a, b []Source) []Source {
-	out := slices.Clone(a)
+	out := a
 	for _, s := range b {
 		if !slices.Contains(out, s) {
-			out = append(out, s)
+			out = append(slices.Clip(out), s) // a may be of several values
 		}
 	}
 	return out

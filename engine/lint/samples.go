@@ -13,9 +13,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// standIn is a uid for the resources of examples, as the cluster would give them.
-const standIn = "00000000-0000-4000-8000-000000000000"
-
 // samples renders the example and the golden cases, and checks what comes of
 // them.
 func (l *linter) samples(ctx context.Context) {
@@ -55,9 +52,6 @@ func (l *linter) example(ctx context.Context, name string, seen *sightings) {
 			continue
 		}
 		found++
-		if r.Object.GetUID() == "" {
-			r.Object.SetUID(standIn)
-		}
 		out, err := offline.Render(ctx, r, cluster)
 		l.findings = append(l.findings, findings(Example, err)...)
 		l.outcome(out, Example, false, seen)

@@ -151,7 +151,7 @@ func TestAdmitConverts(t *testing.T) {
 	}
 	want := map[string]any{
 		"apiVersion": "example.com/v1", "kind": "App",
-		"metadata": map[string]any{"name": "a", "namespace": "default", "generation": int64(7)},
+		"metadata": map[string]any{"name": "a", "namespace": "default", "generation": int64(7), "uid": standInUID},
 		"spec":     map[string]any{"image": "b", "replicas": int64(1)},
 	}
 	if diff := cmp.Diff(want, found[0].Object.Object); diff != "" {

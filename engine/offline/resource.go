@@ -62,6 +62,9 @@ func (c *Catalog) Resources(objects []*Object) (found []*Resource, rest []*Objec
 	return found, rest, errors.Join(errs...)
 }
 
+// standInUID stands for the uid that a cluster would draw.
+const standInUID = "00000000-0000-4000-8000-000000000000"
+
 // admit is what the API server does when a resource is created.
 func admit(k *kind.Kind, o *Object, written string) (*Resource, error) {
 	version, err := k.CRD.Version(written)
@@ -75,6 +78,9 @@ func admit(k *kind.Kind, o *Object, written string) (*Resource, error) {
 		}
 		if meta["generation"] == nil {
 			meta["generation"] = int64(1)
+		}
+		if meta["uid"] == nil {
+			meta["uid"] = standInUID
 		}
 	}
 	var errs []error

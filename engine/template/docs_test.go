@@ -34,10 +34,10 @@ func documented(t *testing.T, heading string) []string {
 // Secrets do what they say.
 func TestDocumentedReads(t *testing.T) {
 	waiting, secrets := documented(t, "### Waiting"), documented(t, "## Secrets")
-	if len(waiting) != 1 || len(secrets) != 3 {
-		t.Fatalf("docs/templates.md: %d and %d examples; 1 and 3 were expected", len(waiting), len(secrets))
+	if len(waiting) != 1 || len(secrets) != 4 {
+		t.Fatalf("docs/templates.md: %d and %d examples; 1 and 4 were expected", len(waiting), len(secrets))
 	}
-	texts := map[string]string{"page": waiting[0], "secret": secrets[0], "server": secrets[1], "pull": secrets[2], "database": ""}
+	texts := map[string]string{"page": waiting[0], "secret": secrets[0], "server": secrets[1], "theirs": secrets[2], "pull": secrets[3], "database": ""}
 	in := Input{Config: map[string]any{"registry": nil}}
 	for _, name := range sortedKeys(texts) {
 		in.Sources = append(in.Sources, Source{Name: name, File: name + ".yaml", Text: texts[name]})
@@ -48,6 +48,7 @@ func TestDocumentedReads(t *testing.T) {
 	}
 	dot := resource()
 	dot["spec"].(map[string]any)["pullSecret"] = "pw"
+	dot["spec"].(map[string]any)["login"] = "pw"
 	w := town()
 	w.stable = "drawn"
 	w.children["database"] = []any{object("Service", "db", nil, nil)}
@@ -65,6 +66,8 @@ func TestDocumentedReads(t *testing.T) {
 		"pull":   `{apiVersion: v1, kind: Secret, metadata: {name: web-pull}, type: Opaque, data: {password: YzRuNHJ5IQ==, json: eyJwIjoiYzRuNHJ5ISJ9}}`,
 		"server": `{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {selector: {matchLabels: {page: web}}, template: {metadata: {labels: {page: web}, annotations: {checksum: ` + checksum + `}},
 			spec: {containers: [{name: server, image: registry.example.com/server:1, envFrom: [{secretRef: {name: web-db}}]}]}}}}`,
+		"theirs": `{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {selector: {matchLabels: {page: web}}, template: {metadata: {labels: {page: web}, annotations: {checksum: 4894bc91c541f4e45824b28c2338e6afbe49a97c80f469f6cc9fa5cc5848db2c}},
+			spec: {containers: [{name: server, image: registry.example.com/server:1, envFrom: [{secretRef: {name: pw}}]}]}}}}`,
 	} {
 		got, err := show(name)
 		if err != nil {
@@ -75,7 +78,7 @@ func TestDocumentedReads(t *testing.T) {
 	}
 	w.waits["database"] = "Service db is not ready"
 	w.objects = nil
-	for _, name := range []string{"page", "pull"} {
+	for _, name := range []string{"page", "pull", "theirs"} {
 		var wait *Wait
 		if got, err := show(name); !errors.As(err, &wait) {
 			t.Errorf("%s: want it to wait, got %v, %v", name, got, err)
