@@ -51,6 +51,9 @@ func free(root string, draft *scaffold.Draft) error {
 	}
 	var errs []error
 	for _, f := range draft.Files {
+		if !filepath.IsLocal(filepath.FromSlash(f.Path)) {
+			return fmt.Errorf("making %s: %s would be outside of the root: give it another name", draft.Name, f.Path)
+		}
 		name := filepath.Join(root, f.Path)
 		if _, err := os.Lstat(name); err == nil && !same(root, f) {
 			errs = append(errs, inTheWay(name))
