@@ -32,12 +32,18 @@ func (l *linter) contended(documents []*document) {
 		}
 	}
 	places, free := map[target][]template.Place{}, map[target]bool{}
+	leave := map[template.Place]bool{} // documents that leave them out in some way, whatever their name is there
+	for _, d := range documents {
+		if writes(d) == nil {
+			leave[d.root.Place] = true
+		}
+	}
 	for _, d := range documents {
 		is := target{d.gvk.Kind, l.expression(entry(entry(d.root, "metadata"), "name"))}
 		if d.patch || !scaled[is] {
 			continue
 		}
-		if place := writes(d); place != nil {
+		if place := writes(d); place != nil && !leave[d.root.Place] {
 			places[is] = append(places[is], *place)
 		} else {
 			free[is] = true
