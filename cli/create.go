@@ -113,6 +113,9 @@ func try(ctx context.Context, draft *scaffold.Draft) error {
 	for _, one := range cases {
 		errs = append(errs, complete(ctx, catalog, one, draft))
 	}
+	for i, note := range draft.Notes {
+		draft.Notes[i] = strings.ReplaceAll(note, dir+string(filepath.Separator), "")
+	}
 	example, err := offline.Open(filepath.Join(dir, draft.Example), nil)
 	if err == nil {
 		_, _, err = catalog.Resources(example.Objects)
