@@ -51,6 +51,9 @@ func free(root string, draft *scaffold.Draft) error {
 	}
 	var errs []error
 	for _, f := range draft.Files {
+		if !filepath.IsLocal(filepath.FromSlash(f.Path)) {
+			return fmt.Errorf("making %s: %s would be outside of the root: give it another name", draft.Name, f.Path)
+		}
 		name := filepath.Join(root, f.Path)
 		if _, err := os.Lstat(name); err == nil && !same(root, f) {
 			errs = append(errs, inTheWay(name))
@@ -109,6 +112,9 @@ func try(ctx context.Context, draft *scaffold.Draft) error {
 	errs := []error{err}
 	for _, one := range cases {
 		errs = append(errs, complete(ctx, catalog, one, draft))
+	}
+	for i, note := range draft.Notes {
+		draft.Notes[i] = strings.ReplaceAll(note, dir+string(filepath.Separator), "")
 	}
 	example, err := offline.Open(filepath.Join(dir, draft.Example), nil)
 	if err == nil {

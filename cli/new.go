@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -42,7 +43,9 @@ Nothing is ever overwritten.`,
   jacquard new Shop --group example.com --from-manifests shop/*.yaml
   jacquard new Shop --group example.com --from-chart charts/shop
   kubectl get deployment,service -o yaml | jacquard new Shop --group example.com --from-manifests -`,
-		Args: func(cmd *cobra.Command, args []string) error { return errors.Join(oneWay(cmd), o.check(args)) },
+		Args: func(cmd *cobra.Command, args []string) error {
+			return cmp.Or(oneWay(cmd), o.idle(cmd), o.check(args))
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, args)
 		},
@@ -70,10 +73,29 @@ func oneWay(cmd *cobra.Command) error {
 	for _, way := range ways {
 		switch {
 		case !cmd.Flags().Changed(way):
+		case cmd.Flags().Lookup(way).Value.String() == "":
+			return fmt.Errorf("--%s says nothing: name a file or directory", way)
 		case first != "":
 			return fmt.Errorf("--%s and --%s exclude each other", first, way)
 		default:
 			first = way
+		}
+	}
+	return nil
+}
+
+// idle refuses flags that say nothing, or that the chosen way has no use for: a
+// CRD says by itself what it is called.
+func (o *newOptions) idle(cmd *cobra.Command) error {
+	if slices.Contains(o.manifests, "") {
+		return errors.New("--from-manifests says nothing: name a file or directory")
+	}
+	if o.crd == "" && o.example != "" {
+		return errors.New("--example is for --from-crd")
+	}
+	for _, flag := range []string{"group", "version", "kind", "plural"} {
+		if o.crd != "" && cmd.Flags().Changed(flag) {
+			return fmt.Errorf("--%s and --from-crd exclude each other: the CRD says it", flag)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"strings"
 
@@ -13,7 +14,12 @@ import (
 // fromChart makes a kind of the Helm chart in a directory.
 func (o *newOptions) fromChart() (*scaffold.Draft, error) {
 	n := o.names
-	made, err := chart.Convert(os.DirFS(o.chart), chart.Target{Group: n.Group, Version: n.Version, Kind: n.Kind, Plural: n.Plural, Singular: n.Singular})
+	dir, err := os.OpenRoot(o.chart) // a link in a chart leads to no other file of its reader
+	if err != nil {
+		return nil, fmt.Errorf("reading the chart: %w: give the directory of an unpacked chart", err)
+	}
+	defer func() { _ = dir.Close() }() // it was only read
+	made, err := chart.Convert(dir.FS(), chart.Target{Group: n.Group, Version: n.Version, Kind: n.Kind, Plural: n.Plural, Singular: n.Singular})
 	if err != nil {
 		return nil, err
 	}

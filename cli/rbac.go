@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/jacquard-operator/jacquard/engine/offline"
 	"github.com/jacquard-operator/jacquard/engine/rights"
@@ -77,6 +78,9 @@ func (f *rbacFlags) understand(cmd *cobra.Command) error {
 			return fmt.Errorf("--only %s: %s", part, meant(part, parts))
 		}
 	}
+	if err := f.soundNamespaces(cmd); err != nil {
+		return err
+	}
 	switch {
 	case f.output != "" && f.output != "json":
 		return fmt.Errorf("--output %s: only json is known", f.output)
@@ -86,6 +90,25 @@ func (f *rbacFlags) understand(cmd *cobra.Command) error {
 		return errors.New("--as and --as-group are for --check")
 	case f.as == "" && cmd.Flags().Changed("service-account"):
 		f.as = "system:serviceaccount:" + f.namespace + ":" + f.name
+	case f.as == "" && f.asGroups != nil:
+		return errors.New("--as-group is a group of the user of --as: say that too")
+	}
+	return nil
+}
+
+// soundNamespaces refuses a --namespaces that names none, which would mean all
+// of them, and what is no name.
+func (f *rbacFlags) soundNamespaces(cmd *cobra.Command) error {
+	if cmd.Flags().Changed("namespaces") && len(f.namespaces) == 0 {
+		return errors.New("--namespaces names none: leave it out for an operator of all namespaces")
+	}
+	for _, namespace := range append([]string{f.namespace}, f.namespaces...) {
+		if wrong := validation.IsDNS1123Label(namespace); len(wrong) > 0 {
+			return fmt.Errorf("%q cannot be a namespace: it has small letters, digits and - only", namespace)
+		}
+	}
+	if wrong := validation.IsDNS1123Subdomain(f.name); len(wrong) > 0 {
+		return fmt.Errorf("--service-account %s: %q cannot be the name of an account", f.account, f.name)
 	}
 	return nil
 }

@@ -37,11 +37,13 @@ func (f *rbacFlags) checkRoles(cmd *cobra.Command, roles []rights.Role) error {
 	if err != nil {
 		return err
 	}
-	reviewer.Groups = f.asGroups
 	lacks, asked := []lack{}, 0
 	for _, role := range roles {
+		if role.Holder == rights.Account && len(f.namespaces) == 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "not asked for: what the service account %s of each namespace with resources needs (%s); say where by --namespaces\n", role.Account, role.Name)
+		}
 		for _, held := range f.holders(role) {
-			reviewer.User = held.user
+			reviewer.User, reviewer.Groups = held.user, held.groups
 			missing, err := rights.Missing([]rights.Role{held.role}, func(q rights.Request) (bool, error) {
 				asked++
 				return reviewer.Allowed(cmd.Context(), attributes(q))
@@ -58,17 +60,18 @@ func (f *rbacFlags) checkRoles(cmd *cobra.Command, roles []rights.Role) error {
 	return errFindings
 }
 
-// A held is a role and the user who must have it.
+// A held is a role and the user who must have it, with the groups of that user.
 type held struct {
-	role rights.Role
-	user string
+	role   rights.Role
+	user   string
+	groups []string
 }
 
 // holders are the users who must have a role. The account of a kind is one in
 // every namespace with resources, so it is checked where --namespaces says.
 func (f *rbacFlags) holders(role rights.Role) []held {
 	if role.Holder == rights.Operator {
-		return []held{{role, f.as}}
+		return []held{{role, f.as, f.asGroups}}
 	}
 	var all []held
 	for _, namespace := range f.namespaces {
@@ -76,7 +79,7 @@ func (f *rbacFlags) holders(role rights.Role) []held {
 		if role.Own {
 			there.Namespace = namespace
 		}
-		all = append(all, held{there, "system:serviceaccount:" + namespace + ":" + role.Account})
+		all = append(all, held{role: there, user: "system:serviceaccount:" + namespace + ":" + role.Account})
 	}
 	return all
 }

@@ -101,6 +101,9 @@ func (s shape) role(holder Holder, namespace string) Role {
 		return r
 	}
 	r.Name, r.Account = s.name+":"+s.account, s.account
+	if s.account == userView || s.account == userEdit { // these names are those of the people's roles
+		r.Name = s.name + ":account:" + s.account
+	}
 	r.About = "What the service account " + s.account + " needs in every namespace with resources: bind it there."
 	switch namespace {
 	case own:

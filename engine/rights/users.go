@@ -10,6 +10,9 @@ import (
 // view, edit and admin.
 const aggregate = "rbac.authorization.k8s.io/aggregate-to-"
 
+// userView and userEdit end the names of the roles of people.
+const userView, userEdit = "view", "edit"
+
 // UserRoles makes the roles of the people who read and write the resources of a
 // kind. The cluster's own roles view, edit and admin take them up.
 func UserRoles(crd *schema.CRD) []Role {
@@ -25,7 +28,7 @@ func UserRoles(crd *schema.CRD) []Role {
 		}
 	}
 	return []Role{
-		role("view", "see", []string{"get", "list", "watch"}, "view", "edit", "admin"),
-		role("edit", "write", []string{"create", "update", "patch", "delete", "deletecollection"}, "edit", "admin"),
+		role(userView, "see", []string{"get", "list", "watch"}, "view", "edit", "admin"),
+		role(userEdit, "write", []string{"create", "update", "patch", "delete", "deletecollection"}, "edit", "admin"),
 	}
 }

@@ -168,7 +168,7 @@ func (w *making) liftContainer(m *manifest, c *node, group []string) {
 		if !identifier.MatchString(variable) {
 			leaf.name, leaf.note = camel(variable), "The environment variable "+variable+"."
 		}
-		leaf.required = v.Value == changeMe && looksSecret(variable)
+		leaf.required = v.Value == changeMe
 		w.one(v, append(append([]string{}, group...), "env"), leaf)
 	}
 	w.one(at(c, "resources"), group, field{name: "resources", note: "What the container " + name + " asks for, and what it may use at most.", schema: resourcesType()})
@@ -200,6 +200,7 @@ func (w *making) liftData(m *manifest) {
 			if !identifier.MatchString(key) {
 				leaf.name, leaf.note = camel(key), "The text "+key+"."
 			}
+			leaf.required = v.Value == changeMe
 			w.one(v, group, leaf)
 		}
 	})

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	yamlv3 "go.yaml.in/yaml/v3"
-
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
@@ -190,17 +188,4 @@ func (w *making) scaled(m *manifest) bool {
 		target := at(other.node, "spec", "scaleTargetRef")
 		return target != nil && text(target, "kind") == m.gvk.Kind && text(target, "name") == m.name
 	})
-}
-
-// hide replaces values of environment variables that look like secrets: the
-// spec must say them, and no template or default does.
-func (w *making) hide(m *manifest) {
-	for _, c := range containers(m) {
-		for _, env := range items(c, "env") {
-			if v := at(env, "value"); v != nil && v.Value != "" && looksSecret(text(env, "name")) {
-				*v = node{Kind: yamlv3.ScalarNode, Tag: "!!str", Value: changeMe}
-				w.draft.Note(fmt.Sprintf("%s: %s looks like a secret: its value was left out, and each resource must say it. Better read it from a Secret", m, text(env, "name")))
-			}
-		}
-	}
 }

@@ -1,7 +1,6 @@
 package scaffold
 
 import (
-	"regexp"
 	"slices"
 )
 
@@ -37,17 +36,6 @@ func podLabels(m *manifest) *node {
 func containers(m *manifest) []*node {
 	spec := podSpec(m)
 	return slices.Concat(items(spec, "containers"), items(spec, "initContainers"))
-}
-
-// changeMe stands in the example for what must not be copied.
-const changeMe = "change-me"
-
-var secretName = regexp.MustCompile(`(?i)(passw(or)?d|passphrase|secret|token|credential|api_?key|private_?key|access_?key)`)
-
-// looksSecret says whether a variable of this name holds what nobody else
-// should know; one that says where to find it does not.
-func looksSecret(name string) bool {
-	return secretName.MatchString(name) && !regexp.MustCompile(`(?i)(_FILE|_PATH|_NAME|_DIR|_URL|_TTL|_EXPIRY)$`).MatchString(name)
 }
 
 // selected are the workloads whose Pods a selector of labels matches.

@@ -26,9 +26,9 @@ type Source struct {
 type manifest struct {
 	gvk  schema.GroupVersionKind
 	name string
-	// place is file:line.
-	place string
-	node  *node
+	// place is file:line; source is the file.
+	place, source string
+	node          *node
 	// patch: it is fields of somebody else's object; subresource is the one
 	// that they belong to, or "".
 	patch       bool
@@ -92,8 +92,11 @@ func objects(s Source, document *node) ([]*manifest, error) {
 	if root.Kind == yamlv3.ScalarNode && root.Tag == "!!null" {
 		return nil, nil
 	}
-	expand(root)
 	place := fmt.Sprintf("%s:%d", s.Name, root.Line)
+	if err := root.Decode(new(any)); err != nil { // an anchor that holds itself has no end
+		return nil, fmt.Errorf("%s: %w", place, err)
+	}
+	expand(root)
 	if _, err := value(root); err != nil {
 		return nil, fmt.Errorf("%s: %w", place, err)
 	}
@@ -109,10 +112,13 @@ func objects(s Source, document *node) ([]*manifest, error) {
 		}
 		return all, errors.Join(errs...)
 	}
-	m := &manifest{node: root, name: text(root, "metadata", "name"), place: place}
+	m := &manifest{node: root, name: text(root, "metadata", "name"), place: place, source: s.Name}
 	m.gvk = schema.FromAPIVersionAndKind(text(root, "apiVersion"), text(root, "kind"))
 	if m.name == "" {
 		return nil, fmt.Errorf("%s: this %s has no metadata.name: give it one, as a template must know what it makes", place, m.gvk.Kind)
+	}
+	if err := m.sound(); err != nil {
+		return nil, err
 	}
 	m.readPatch(document.HeadComment + "\n" + root.HeadComment + "\n" + root.Content[0].HeadComment)
 	if m.node.Style&yamlv3.FlowStyle != 0 {

@@ -23,7 +23,7 @@ type definition struct {
 	Scale, Needed, Label bool
 	// Longest is how many characters its name may have.
 	Longest int
-	// Spec and Status are the schemas, as YAML.
+	// Spec and Status are the schemas, as YAML; Spec may be "".
 	Spec, Status string
 }
 
@@ -71,7 +71,10 @@ func (w *making) crd(status *field) (string, error) {
 			return "", fmt.Errorf("printing the schema: %w", err)
 		}
 	}
-	d.Spec, d.Status = indented(12, spec), indented(14, told)
+	if len(w.spec.kids) > 0 { // else nothing reads it
+		d.Spec = indented(12, spec)
+	}
+	d.Status = indented(14, told)
 	for _, kid := range w.spec.kids {
 		switch {
 		case kid.schema == nil:

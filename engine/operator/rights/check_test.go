@@ -58,4 +58,13 @@ func TestCheck(t *testing.T) {
 	if code := cli.Main(append(self, check...), strings.NewReader(""), &stdout, &stderr); code != 0 {
 		t.Errorf("exit %d: %s%s", code, &stdout, &stderr)
 	}
+	// What cannot be asked for is told: the accounts of namespaces that nobody named.
+	s.write(map[string]string{"kind.yaml": "serviceAccountName: weaver\n"})
+	if _, trouble, _ := run(check...); !strings.Contains(trouble, "not asked for: what the service account weaver of each namespace with resources needs") {
+		t.Errorf("it is not told that weaver was left out: %s", trouble)
+	}
+	out, trouble, code = run(append(check, "--namespaces", s.namespace)...)
+	if code != 1 || trouble != "" || !strings.Contains(out, "system:serviceaccount:"+s.namespace+":weaver lacks, in ") {
+		t.Errorf("exit %d: %s%s", code, out, trouble)
+	}
 }
