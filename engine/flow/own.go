@@ -24,8 +24,8 @@ func init() {
 		"first": end("0"), "mustFirst": end("0"), "last": end("-1"), "mustLast": end("-1"),
 		"append": longer, "mustAppend": longer, "push": longer, "mustPush": longer, "prepend": longer, "mustPrepend": longer,
 		"splitList": longer, "reverse": asLong, "mustReverse": asLong, "uniq": asLong, "mustUniq": asLong, "concat": asLong,
-		"keys": asLong, "values": asLong, "toStrings": asLong, "until": until, "int": whole, "int64": whole,
-		"join": textItems, "sortAlpha": textItems,
+		"keys": keys, "values": asLong, "toStrings": asLong, "until": until, "int": whole, "int64": whole,
+		"join": textItems, "sortAlpha": sorted, "compact": compact, "mustCompact": compact,
 		"lookup": lookup, "select": lookup, "child": child, "children": child, "await": child,
 		"config": config, "file": text, "rendered": text, "stable": text,
 	}

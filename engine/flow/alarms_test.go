@@ -1,0 +1,32 @@
+package flow
+
+import "testing"
+
+// TestNoFalseAlarm: what may look absent is there.
+func TestNoFalseAlarm(t *testing.T) {
+	finds(t, map[string][]string{
+		// A variable that a loop sets, once it was asked for.
+		`{{ $x := "" }}{{ range .spec.env }}{{ if eq .name "x" }}{{ $x = .value }}{{ end }}{{ end }}a: {{ if $x }}x-{{ $x }}{{ end }}`: nil,
+		`{{ $x := "" }}{{ range .spec.env }}{{ $x = .value }}{{ end }}a: x-{{ $x }}`:                                                   {"nil 1:"},
+		`{{ $x := nil }}{{ range .spec.env }}{{ $x = .value }}{{ end }}a: {{ with $x }}x-{{ . }}{{ else }}none{{ end }}`:               nil,
+		`{{ $x := nil }}{{ range .spec.env }}{{ $x = .value }}{{ end }}{{ if not $x }}{{ fail "no" }}{{ end }}a: x-{{ $x }}`:           nil,
+		`{{ $x := nil }}{{ range .spec.env }}{{ if not $x }}{{ $x = .value }}{{ end }}{{ end }}a: {{ $x }}`:                            nil,
+		// What compact leaves.
+		"a:\n{{- range compact (list .spec.title .spec.text) }}\n- {{ . | quote }}\n{{- end }}": nil,
+		`a: {{ compact (list .spec.title) | join "," }}`:                                        nil,
+		// The keys of a map, sorted.
+		"{{ range $k := keys .spec.labels | sortAlpha }}{{ $k }}: x-{{ get $.spec.labels $k }}\n{{ end }}":                                   nil,
+		"{{ range keys .spec.labels | sortAlpha }}{{ . }}: x-{{ index $.spec.labels . }}\n{{ end }}":                                         nil,
+		"{{ range $k := keys (.spec.labels | default dict) | sortAlpha | uniq }}{{ $k }}: x-{{ index $.spec.labels $k | upper }}\n{{ end }}": nil,
+		"{{ $m := .spec.labels | default dict }}{{ range $k := $m | keys | sortAlpha }}{{ $k }}: x-{{ index $m $k }}\n{{ end }}":             nil,
+		"{{ range $k, $v := .spec.labels }}{{ $k }}: x-{{ index $.spec.labels $k }}{{ $v }}\n{{ end }}":                                      nil,
+		"{{ range $i, $v := .spec.env }}{{ $v.name }}: x-{{ (index $.spec.env $i).name }}\n{{ end }}":                                        nil,
+		"{{ range $k := keys .spec.labels }}{{ $k }}: x-{{ index $.spec.more $k | quote }}\n{{ end }}":                                       nil,
+		"{{ range $k := keys .spec.more }}{{ $k }}: x-{{ index $.spec.labels $k }}\n{{ end }}":                                               {"nil 1:"},
+		// One of the words that a field can be.
+		`{{ $m := dict "fast" "a" "slow" "b" }}a: x-{{ index $m (.spec.mode | default "fast") }}`: nil,
+		`{{ $m := dict "fast" "a" "slow" "b" }}a: x-{{ get $m (.spec.mode | default "fast") }}`:   nil,
+		`{{ $m := dict "fast" "a" }}a: x-{{ get $m (.spec.mode | default "fast") }}`:              {"nil 1:"},
+		`{{ $m := dict "fast" 1 "slow" 2 }}a: {{ add 1 (get $m (.spec.mode | default "fast")) }}`: nil,
+	})
+}
