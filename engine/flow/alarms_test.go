@@ -28,5 +28,9 @@ func TestNoFalseAlarm(t *testing.T) {
 		`{{ $m := dict "fast" "a" "slow" "b" }}a: x-{{ get $m (.spec.mode | default "fast") }}`:   nil,
 		`{{ $m := dict "fast" "a" }}a: x-{{ get $m (.spec.mode | default "fast") }}`:              {"nil 1:"},
 		`{{ $m := dict "fast" 1 "slow" 2 }}a: {{ add 1 (get $m (.spec.mode | default "fast")) }}`: nil,
+		// What typeIs asks of a list is decided by its type.
+		"a:\n  x: b\n  c:\n  - d\n{{ include \"p\" (dict \"v\" .spec.tags) | indent 2 }}{{ define \"p\" }}{{ if typeIs \"string\" .v }}{{ .v }}{{ else }}{{ toYaml .v }}{{ end }}{{ end }}": nil,
+		`a: {{ if typeIs "string" .spec.target }}{{ upper .spec.target }}{{ end }}`:                                                                                                         nil,
+		`a: {{ if typeIs "string" .spec.size }}1{{ end }}`:                                                                                                                                  {"unreachable 1:10 this branch"},
 	})
 }

@@ -15,7 +15,7 @@ var owners map[string]owner
 func init() {
 	owners = map[string]owner{
 		"eq": equal, "ne": equal, "lt": ordered, "le": ordered, "gt": ordered, "ge": ordered,
-		"not": negated, "empty": negated, "kindIs": kindIs, "hasKey": hasKey, "len": length0,
+		"not": negated, "empty": negated, "kindIs": kindIs, "typeIs": kindIs, "typeIsLike": kindIs, "hasKey": hasKey, "len": length0,
 		"default": orDefault, "ifNil": ifNil, "coalesce": coalesce, "ternary": ternary,
 		"required": required, "fail": ending("fail"), "wait": ending("wait"),
 		"dict": dict, "set": set, "unset": omit, "omit": omit, "pick": pick, "merge": merge, "mergeOverwrite": merge,
