@@ -32,5 +32,16 @@ func TestNoFalseAlarm(t *testing.T) {
 		"a:\n  x: b\n  c:\n  - d\n{{ include \"p\" (dict \"v\" .spec.tags) | indent 2 }}{{ define \"p\" }}{{ if typeIs \"string\" .v }}{{ .v }}{{ else }}{{ toYaml .v }}{{ end }}{{ end }}": nil,
 		`a: {{ if typeIs "string" .spec.target }}{{ upper .spec.target }}{{ end }}`:                                                                                                         nil,
 		`a: {{ if typeIs "string" .spec.size }}1{{ end }}`:                                                                                                                                  {"unreachable 1:10 this branch"},
+		// As many turns as there are items.
+		"{{ range $i := until (len .spec.env) }}a{{ $i }}: x-{{ (index $.spec.env $i).name }}\n{{ end }}":                       nil,
+		"{{ range $i := until (int (len .spec.env)) }}a{{ $i }}: x-{{ (index $.spec.env $i).name }}\n{{ end }}":                 nil,
+		"{{ range $i := len .spec.env }}a{{ $i }}: x-{{ (index $.spec.env $i).name }}\n{{ end }}":                               nil,
+		"{{ range $i := until (len .spec.env) }}a{{ $i }}: x-{{ index $.spec.tags $i }}\n{{ end }}":                             {"nil 1:"},
+		"{{ range $i := until (len .spec.env | add 1 | int) }}a{{ $i }}: x-{{ (index $.spec.env $i).name }}\n{{ end }}":         {"nil 1:"},
+		"{{ $m := unset .spec.labels \"x\" }}{{ range $k, $v := .spec.labels }}{{ $k }}: {{ $v }}-{{ index $m $k }}\n{{ end }}": {"nil 1:"},
+		// What fail stands in for has no value to use.
+		`{{ if .spec.debug }}{{ $ca := fail "no" }}a: {{ .spec.text }}{{ end }}`: {"unreachable 1:43"},
+		// What a refused argument leads to is not told again.
+		`a: {{ ternary "on" "off" (and .spec.db .spec.live) | quote }}`: {"wrong-type 1:27 ternary needs a boolean"},
 	})
 }

@@ -116,6 +116,9 @@ func (w *way) turn(over *val, i, turns int) (key, item *val) {
 		}
 	}
 	key.sources, key.keyOf = over.sources, over.held()
+	if over.counted || over.surely(funcs.Int) {
+		item.keyOf = over.heldBy
+	}
 	if !item.known {
 		item.id, item.parent = id, ""
 	}

@@ -42,6 +42,7 @@ func made(m *val) *val {
 	if m.nothing() || m.can&funcs.Map == 0 {
 		out.closed, out.elem = true, nil
 	}
+	out.keyOf, out.heldBy = "", ""
 	out.filled = m.can&funcs.Nil == 0 && m.full()
 	if out.fields = maps.Clone(out.fields); out.fields == nil {
 		out.fields = map[string]*val{}

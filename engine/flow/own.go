@@ -97,7 +97,7 @@ func length0(w *way, fn *parse.IdentifierNode, args []arg) *val {
 	if _, no := args[0].truth(); !no {
 		least = 1
 	}
-	out.least = &least
+	out.least, out.heldBy = &least, args[0].held()
 	return out
 }
 
