@@ -72,6 +72,8 @@ func init() {
 		"has":        assumeHas,
 		"hasKey":     assumeKey,
 		"kindIs":     assumeKind,
+		"typeIs":     assumeKind,
+		"typeIsLike": assumeKind,
 		"len":        func(w *way, args []arg, truth bool) { w.count(args[0].val, truth) },
 		"default":    assumeChoice,
 		"ifNil":      assumeChoice,
@@ -174,12 +176,6 @@ func assumeKey(w *way, args []arg, truth bool) {
 			x.can &= funcs.Nil
 		}
 	})
-}
-
-// kindNames are Go's names of the kinds.
-var kindNames = map[string]funcs.Kinds{
-	"string": funcs.String, "bool": funcs.Bool, "int64": funcs.Int, "float64": funcs.Float,
-	"slice": funcs.List, "map": funcs.Map, "invalid": funcs.Nil,
 }
 
 func assumeKind(w *way, args []arg, truth bool) {

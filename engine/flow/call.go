@@ -61,6 +61,7 @@ func (w *way) apply(fn *parse.IdentifierNode, args []arg) *val {
 	}
 	if !fits {
 		v := ofKinds(sig.Result.Kinds)
+		v.free = sig.Result.Kinds&funcs.Present == funcs.Present
 		v.sources = sourcesOf(args)
 		return v
 	}

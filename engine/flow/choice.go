@@ -50,7 +50,7 @@ func defaulted(w *way, args []arg) *val {
 	case !yes:
 		return fallback.val
 	}
-	return w.mixed(join(fallback.plain(), v.truthy()), args)
+	return w.mixed(join(fallback.plain(), v.truthy()), args).entries(v, fallback)
 }
 
 // encodedOr is what toYaml or the like gives, or what stands in for nothing.
@@ -99,7 +99,7 @@ func notNil(w *way, args []arg) *val {
 	case v.can&funcs.Nil == 0:
 		return v.val
 	}
-	return w.mixed(join(fallback.plain(), v.as(^funcs.Nil)), args)
+	return w.mixed(join(fallback.plain(), v.as(^funcs.Nil)), args).entries(v, fallback)
 }
 
 func coalesce(w *way, fn *parse.IdentifierNode, args []arg) *val {

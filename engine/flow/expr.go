@@ -235,6 +235,9 @@ func (w *way) called(n parse.Node, v *val) string {
 	if v.known {
 		return show(v.konst)
 	}
+	if fn, ok := n.(*parse.IdentifierNode); ok {
+		return "what " + fn.Ident + " gives"
+	}
 	if text := n.String(); len(text) < 60 {
 		return text
 	}

@@ -92,7 +92,7 @@ func asLong(w *way, fn *parse.IdentifierNode, args []arg) *val {
 func until(w *way, fn *parse.IdentifierNode, args []arg) *val {
 	out := *w.result(fn, signature(fn), args)
 	least, _ := args[0].bounded()
-	out.counted, out.filled = true, least != nil && *least > 0
+	out.heldBy, out.counted, out.filled = args[0].heldBy, true, least != nil && *least > 0
 	return &out
 }
 
@@ -103,5 +103,6 @@ func whole(w *way, fn *parse.IdentifierNode, args []arg) *val {
 	}
 	out := *w.result(fn, signature(fn), args)
 	out.least, out.most = args[0].bounded()
+	out.heldBy = args[0].heldBy
 	return &out
 }

@@ -35,6 +35,9 @@ func joined(a, b *val, left int) *val {
 	if a.id == b.id {
 		out.id, out.parent = a.id, a.parent
 	}
+	if a.keyOf == b.keyOf {
+		out.keyOf = a.keyOf
+	}
 	if a.exact && b.exact && a.read == b.read && a.path == b.path {
 		out.read, out.path, out.exact = a.read, a.path, true
 	}
@@ -84,6 +87,12 @@ func (v *val) structure(a, b *val, left int) {
 
 // plainType is the type of a value that is a scalar by one of two.
 func (v *val) plainType(a, b *val) {
+	if a.known && has(b.typ.Enum(), a.konst) || b.known && has(a.typ.Enum(), b.konst) {
+		if v.typ = a.typ; a.known {
+			v.typ = b.typ
+		}
+		return
+	}
 	if a.can&funcs.Present != 0 && b.can&funcs.Present != 0 && v.can&(funcs.List|funcs.Map) == 0 {
 		v.typ = schema.Union(a.schema(), b.schema())
 	}

@@ -101,7 +101,7 @@ func (w *way) set(p *parse.PipeNode, v *val) {
 	if w.frame.loop[name] {
 		w.sum(sumKey{x.decl, w.frame.site}, v)
 	}
-	set := *v
+	set := *w.asked(v)
 	set.way = true
 	x.v = &set
 }
@@ -110,7 +110,19 @@ func (w *way) declare(n *parse.VariableNode, v *val) {
 	if w.frame.loop[n.Ident[0]] {
 		w.sum(sumKey{n, w.frame.site}, v)
 	}
-	w.frame.vars = append(w.frame.vars, variable{n.Ident[0], v, n})
+	w.frame.vars = append(w.frame.vars, variable{n.Ident[0], w.asked(v), n})
+}
+
+// asked is the value of a variable, with a name by which what branches say of
+// it is known.
+func (w *way) asked(v *val) *val {
+	if v.id != "" || v.known || v.piece != nil {
+		return v
+	}
+	out := *v
+	w.counter++
+	out.id = fmt.Sprintf("variable%d", w.counter)
+	return &out
 }
 
 // branch walks one side of if or with.

@@ -75,7 +75,7 @@ func (w *way) again(sets map[string]bool) {
 	for i := range w.frame.vars {
 		x := &w.frame.vars[i]
 		if sets[x.name] && w.frame.loop[x.name] {
-			x.v = w.sum(sumKey{x.decl, w.frame.site}, x.v)
+			x.v = w.asked(w.sum(sumKey{x.decl, w.frame.site}, x.v))
 		}
 	}
 }
@@ -115,7 +115,10 @@ func (w *way) turn(over *val, i, turns int) (key, item *val) {
 			key.way = true
 		}
 	}
-	key.sources = over.sources
+	key.sources, key.keyOf = over.sources, over.held()
+	if over.counted || over.surely(funcs.Int) {
+		item.keyOf = over.heldBy
+	}
 	if !item.known {
 		item.id, item.parent = id, ""
 	}

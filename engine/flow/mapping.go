@@ -42,6 +42,7 @@ func made(m *val) *val {
 	if m.nothing() || m.can&funcs.Map == 0 {
 		out.closed, out.elem = true, nil
 	}
+	out.keyOf, out.heldBy = "", ""
 	out.filled = m.can&funcs.Nil == 0 && m.full()
 	if out.fields = maps.Clone(out.fields); out.fields == nil {
 		out.fields = map[string]*val{}
@@ -134,11 +135,16 @@ func (w *way) step(fn *parse.IdentifierNode, in *val, at arg) *val {
 	if _, word := at.konst.(string); word && in.can&funcs.Map != 0 && in.can&funcs.List == 0 {
 		return w.wordField(fn, in, at)
 	}
+	if out := w.worded(in, at); out != nil {
+		return out
+	}
 	out := ofKinds(0)
 	if in.can&(funcs.Map|funcs.List) != 0 {
 		out = in.item()
 	}
-	if n, ok := at.konst.(int64); !ok || n < 0 || !in.has(int(n)+1) || !in.surely(funcs.List) {
+	if at.keyOf != "" && at.keyOf == in.held() {
+		in = in.as(^funcs.Nil)
+	} else if n, ok := at.konst.(int64); !ok || n < 0 || !in.has(int(n)+1) || !in.surely(funcs.List) {
 		out = out.maybe()
 	}
 	if in.can&funcs.Nil != 0 {

@@ -15,7 +15,7 @@ var owners map[string]owner
 func init() {
 	owners = map[string]owner{
 		"eq": equal, "ne": equal, "lt": ordered, "le": ordered, "gt": ordered, "ge": ordered,
-		"not": negated, "empty": negated, "kindIs": kindIs, "hasKey": hasKey, "len": length0,
+		"not": negated, "empty": negated, "kindIs": kindIs, "typeIs": kindIs, "typeIsLike": kindIs, "hasKey": hasKey, "len": length0,
 		"default": orDefault, "ifNil": ifNil, "coalesce": coalesce, "ternary": ternary,
 		"required": required, "fail": ending("fail"), "wait": ending("wait"),
 		"dict": dict, "set": set, "unset": omit, "omit": omit, "pick": pick, "merge": merge, "mergeOverwrite": merge,
@@ -24,8 +24,8 @@ func init() {
 		"first": end("0"), "mustFirst": end("0"), "last": end("-1"), "mustLast": end("-1"),
 		"append": longer, "mustAppend": longer, "push": longer, "mustPush": longer, "prepend": longer, "mustPrepend": longer,
 		"splitList": longer, "reverse": asLong, "mustReverse": asLong, "uniq": asLong, "mustUniq": asLong, "concat": asLong,
-		"keys": asLong, "values": asLong, "toStrings": asLong, "until": until, "int": whole, "int64": whole,
-		"join": textItems, "sortAlpha": textItems,
+		"keys": keys, "values": asLong, "toStrings": asLong, "until": until, "int": whole, "int64": whole,
+		"join": textItems, "sortAlpha": sorted, "compact": compact, "mustCompact": compact,
 		"lookup": lookup, "select": lookup, "child": child, "children": child, "await": child,
 		"config": config, "file": text, "rendered": text, "stable": text,
 	}
@@ -97,7 +97,7 @@ func length0(w *way, fn *parse.IdentifierNode, args []arg) *val {
 	if _, no := args[0].truth(); !no {
 		least = 1
 	}
-	out.least = &least
+	out.least, out.heldBy = &least, args[0].held()
 	return out
 }
 

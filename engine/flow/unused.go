@@ -121,8 +121,10 @@ func (s *scopes) pipe(p *parse.PipeNode, loop bool) {
 	if p.IsAssign {
 		return
 	}
+	fn, _ := p.Cmds[0].Args[0].(*parse.IdentifierNode)
+	ends := fn != nil && fn.Ident == "fail"
 	for i, d := range p.Decl {
-		s.vars = append(s.vars, &declared{node: d, quiet: loop && i == 0 && len(p.Decl) == 2})
+		s.vars = append(s.vars, &declared{node: d, quiet: ends || loop && i == 0 && len(p.Decl) == 2})
 	}
 }
 

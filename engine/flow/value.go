@@ -60,6 +60,9 @@ type val struct {
 	by *fork
 	// cluster: it is (part of) an object that lives in no namespace.
 	cluster bool
+	// keyOf names the map or list that it is a key of, heldBy the one whose
+	// entries it has.
+	keyOf, heldBy string
 	// optional: the schema lets its map leave it out.
 	optional bool
 }

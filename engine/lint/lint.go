@@ -106,6 +106,9 @@ func (l *linter) finished() []flow.Finding {
 		if strings.HasSuffix(f.Place.File, ".tpl") {
 			k.text = ofPartial(f.Text)
 		}
+		if f.Class == flow.Nil {
+			k.text = "" // whatever it hurts: it is one value that may be absent
+		}
 		was := seen[k]
 		seen[k] = true
 		return was
