@@ -32,16 +32,25 @@ const (
 
 // Check returns what is wrong with the kind of that name, by file and line.
 func Check(ctx context.Context, c *offline.Catalog, name string) []flow.Finding {
+	l := follow(c, name)
+	if c.Kinds[name] != nil {
+		l.samples(ctx)
+	}
+	return l.finished()
+}
+
+// follow checks all but what samples show.
+func follow(c *offline.Catalog, name string) *linter {
 	l := &linter{catalog: c, name: name, texts: texts(c, name)}
 	l.findings = Findings(c.Broken[name])
-	k, sound := c.Kinds[name], true
+	k := c.Kinds[name]
 	if k == nil {
-		k, sound = c.Understood(name), false
+		k = c.Understood(name)
 		// Following it says this again, and more of it.
 		l.findings = slices.DeleteFunc(l.findings, func(f flow.Finding) bool { return k != nil && f.Class == flow.UnknownField })
 	}
 	if k == nil {
-		return l.finished()
+		return l
 	}
 	l.kind, l.flow = k, Follow(c, k)
 	l.findings = append(l.findings, l.flow.Findings...)
@@ -49,10 +58,7 @@ func Check(ctx context.Context, c *offline.Catalog, name string) []flow.Finding 
 	l.crd()
 	l.status()
 	l.unused()
-	if sound {
-		l.samples(ctx)
-	}
-	return l.finished()
+	return l
 }
 
 // Follow follows the templates of a kind with all types that a catalog knows.
