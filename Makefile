@@ -44,7 +44,7 @@ test: devcluster ## Run all tests, against a real API server
 	cd engine/template/helmcompat && go test -timeout 10m ./...
 
 .PHONY: bench
-bench: ## Measure rendering
+bench: ## Measure rendering and linting
 	go test -run '^$$' -bench . -benchmem ./engine/...
 
 .PHONY: lint

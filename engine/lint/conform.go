@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -55,14 +53,14 @@ func defined(version *schema.Version, c render.Child, gvk apischema.GroupVersion
 	object := runtime.DeepCopyJSON(c.Object.Object)
 	var all []wrong
 	for _, path := range version.Unknown(object) {
-		all = append(all, wrong{steps(path), undeclaredAt(subject, version.Live(), steps(path)), true})
+		all = append(all, wrong{schema.Steps(path), undeclaredAt(subject, version.Live(), schema.Steps(path)), true})
 	}
 	if c.Policy.Patch {
 		return all
 	}
 	version.Default(object)
 	for _, err := range version.Validate(object) {
-		all = append(all, wrong{path: steps(err.Field), text: subject + ": " + schema.Describe(err)})
+		all = append(all, wrong{path: schema.Steps(err.Field), text: subject + ": " + schema.Describe(err)})
 	}
 	return all
 }
@@ -82,21 +80,6 @@ func undeclaredAt(subject string, t *schema.Type, path []any) string {
 		t = field
 	}
 	return fmt.Sprintf("%s has no field %s", subject, spelt(path))
-}
-
-var onePart = regexp.MustCompile(`[^.\[\]]+`)
-
-// steps takes a path such as items[0].name apart.
-func steps(path string) []any {
-	var all []any
-	for _, part := range onePart.FindAllString(path, -1) {
-		if n, err := strconv.Atoi(part); err == nil {
-			all = append(all, n)
-		} else {
-			all = append(all, part)
-		}
-	}
-	return all
 }
 
 // A conformer compares an object with the type of a built-in kind.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,7 +26,7 @@ func checkStatus(ctx context.Context, r *Resource, world *World, own map[string]
 	if err != nil || len(docs) == 0 {
 		return err
 	}
-	at := func(path string) template.Place { return docs[0].Place(steps(path)...) }
+	at := func(path string) template.Place { return docs[0].Place(schema.Steps(path)...) }
 	full, err := status.Make(status.Input{Own: own, Generation: r.Object.GetGeneration(), Now: metav1.Unix(0, 0)})
 	if err != nil {
 		return &template.Error{Place: at(firstPath.FindString(strings.TrimPrefix(err.Error(), "reading status.yaml: "))), Err: err}
@@ -44,25 +43,9 @@ func checkStatus(ctx context.Context, r *Resource, world *World, own map[string]
 	return errors.Join(errs...)
 }
 
-var (
-	firstPath = regexp.MustCompile(`^[A-Za-z]\w*(?:\[\d+\])?`)
-	onePart   = regexp.MustCompile(`[^.\[\]]+`)
-)
+var firstPath = regexp.MustCompile(`^[A-Za-z]\w*(?:\[\d+\])?`)
 
 // inStatus is a path below status.
 func inStatus(path string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(path, "status"), ".")
-}
-
-// steps takes a path such as items[0].name apart.
-func steps(path string) []any {
-	var all []any
-	for _, part := range onePart.FindAllString(path, -1) {
-		if n, err := strconv.Atoi(part); err == nil {
-			all = append(all, n)
-		} else {
-			all = append(all, part)
-		}
-	}
-	return all
 }
