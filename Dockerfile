@@ -1,18 +1,31 @@
-# The operator as a static binary on a base without shell, as a user that is
-# not root. Build it with `docker build --build-arg VERSION=v0.1.0 .`
+# The operator as a static binary and nothing else, run by a user that is not
+# root. `make image` builds the same image without Docker: it takes the last
+# stage from here.
+#   docker build --build-arg VERSION=v0.1.0 --build-arg REVISION=$(git rev-parse HEAD) .
+#   docker buildx build --platform linux/amd64,linux/arm64 …
 
-FROM golang:1.26 AS build
+FROM --platform=$BUILDPLATFORM golang:1.26 AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
+ARG TARGETOS
+ARG TARGETARCH
 ARG VERSION=dev
-RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X github.com/jacquard-operator/jacquard/cli.version=${VERSION}" -o /jacquard .
+ARG REVISION
+RUN GOOS=$TARGETOS GOARCH=$TARGETARCH make build OUT=/out/jacquard
 
-FROM gcr.io/distroless/static:nonroot
-COPY --from=build /jacquard /jacquard
-COPY crds /etc/jacquard/crds
-COPY templates /etc/jacquard/templates
+FROM scratch
+ARG VERSION=dev
+ARG REVISION
+LABEL org.opencontainers.image.title="Jacquard" \
+      org.opencontainers.image.description="A Kubernetes operator whose kinds are folders of templates" \
+      org.opencontainers.image.source="https://github.com/jacquard-operator/jacquard" \
+      org.opencontainers.image.documentation="https://github.com/jacquard-operator/jacquard/tree/main/docs" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
+COPY --from=build /out/jacquard /jacquard
 USER 65532:65532
 ENTRYPOINT ["/jacquard"]
-CMD ["run", "--root", "/etc/jacquard"]
+CMD ["run"]

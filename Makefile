@@ -7,27 +7,55 @@ SHELL := bash
 # The same everywhere, so that builds, tests and linters share one build cache.
 export CGO_ENABLED := 0
 export GOWORK := off
-export GOFLAGS := $(strip $(shell go env GOFLAGS) -trimpath)
+export GOFLAGS := $(strip $(shell go env GOFLAGS) -trimpath -buildvcs=false)
 
 BIN := $(CURDIR)/.bin
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+REVISION ?= $(shell git rev-parse HEAD 2>/dev/null)
+
+# What make build writes; GOOS and GOARCH say for what machine.
+OUT ?= $(BIN)/jacquard
+
+# What make image writes, under which name, for which machines (comma-separated).
+IMAGE ?= ghcr.io/jacquard-operator/jacquard:$(VERSION)
+IMAGE_FILE ?= $(BIN)/image/jacquard.tar
+PLATFORMS ?= linux/$(shell go env GOARCH)
 
 # The real API server that tests run against; yours, if you give one.
 export KUBEBUILDER_ASSETS ?= $(BIN)
 
+# What runs tests; .ci/run gives what also notes those that are skipped.
+GOTEST ?= go test
+
 # What is linted: folders, and the packages in them. devcluster's main package
 # only joins Kubernetes' own commands, and looking at it means looking at all
 # of Kubernetes.
-LINTED := .=./... devcluster=./cluster/...,./demo/...,./router/... engine/template/helmcompat=./...
+LINTED := .=./... devcluster=./cluster/...,./demo/...,./machine/...,./pause/...,./router/... engine/template/helmcompat=./... charts=./... e2e=./... e2e/gitops=./...
+
+STAMPS := github.com/jacquard-operator/jacquard/cli
+comma := ,
 
 .PHONY: help
 help: ## Show what there is to make
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: build
 build: ## Build the operator, .bin/jacquard
-	@mkdir -p $(BIN)
-	go build -ldflags '-s -w -X github.com/jacquard-operator/jacquard/cli.version=$(VERSION)' -o $(BIN)/jacquard .
+	@mkdir -p $(dir $(OUT))
+	go build -ldflags '-s -w -X $(STAMPS).version=$(VERSION) -X $(STAMPS).revision=$(REVISION)' -o $(OUT) .
+
+.PHONY: image
+image: ## Build the Dockerfile's image without Docker, .bin/image/jacquard.tar; PLATFORMS=linux/amd64,linux/arm64
+	@mkdir -p $(dir $(IMAGE_FILE))
+	@binaries=(); for platform in $(subst $(comma), ,$(PLATFORMS)); do \
+		binary="$(dir $(IMAGE_FILE))$${platform//\//-}"; \
+		GOOS="$${platform%%/*}" GOARCH="$${platform#*/}" $(MAKE) --no-print-directory build OUT="$$binary"; \
+		binaries+=("$$platform=$$binary"); \
+	done; \
+	cd e2e && go run ./cmd/image --dockerfile ../Dockerfile --arg VERSION=$(VERSION) --arg REVISION=$(REVISION) \
+		--name $(IMAGE) --output $(abspath $(IMAGE_FILE)) "$${binaries[@]}"
+	@image='$(IMAGE)'; name="$${image##*/}"; [[ $$name == *:* ]] || image+=:latest; \
+	echo "for the chart: --set image.repository=$${image%:*},image.tag=$${image##*:}"
 
 .PHONY: devcluster
 devcluster: ## Build a Kubernetes out of Go modules into .bin (minutes at first, then cached)
@@ -39,13 +67,27 @@ demo: devcluster build ## Show it all on a Kubernetes of its own; ONCE=1 ends by
 
 .PHONY: test
 test: devcluster ## Run all tests, against a real API server
-	go test -p 4 -timeout 20m ./...
-	cd devcluster && go test -p 4 -timeout 20m ./...
-	cd engine/template/helmcompat && go test -timeout 10m ./...
+	$(GOTEST) -p 8 -timeout 20m ./...
+	cd devcluster && $(GOTEST) -p 8 -timeout 20m ./...
+	cd engine/template/helmcompat && $(GOTEST) -timeout 10m ./...
+	cd charts && $(GOTEST) -timeout 10m ./...
+	cd e2e && $(GOTEST) -timeout 20m ./cmd/... ./oci ./registry ./standin
+	cd e2e/gitops && $(GOTEST) -count 1 ./...
+
+.PHONY: e2e
+e2e: devcluster build image helm containerd ## Run the end-to-end tests on a real node; needs root, and says what else
+	@for values in charts/jacquard/ci/*.yaml; do \
+		for helm in helm helm3; do $(BIN)/$$helm lint --quiet --strict charts/jacquard --values "$$values"; done; \
+	done
+	cd e2e && KUBEBUILDER_ASSETS=$(BIN) $(GOTEST) -count 1 -timeout 40m -v .
 
 .PHONY: bench
 bench: ## Measure rendering and linting
 	go test -run '^$$' -bench . -benchmem ./engine/...
+
+.PHONY: scale
+scale: devcluster ## Measure how far one operator goes (an hour; SIZES=1000,5000,10000)
+	JACQUARD_SCALE=$(or $(SIZES),1000,5000,10000) go test -count=1 -timeout 3h -v ./engine/operator/scale
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Check formatting and style
@@ -60,6 +102,24 @@ lint: $(BIN)/golangci-lint ## Check formatting and style
 fmt: ## Format all Go code
 	gofmt -w .
 
+.PHONY: helm
+helm: $(BIN)/helm $(BIN)/helm3 ## Build Helm 4 and Helm 3 into .bin, for what tests the chart
+
+.PHONY: containerd
+containerd: $(BIN)/containerd/containerd ## Build a containerd that mounts image volumes, for real nodes
+
+.PHONY: chart
+chart: ## Write again what the chart has of the kinds and rights, and dist/install.yaml
+	@rm -rf charts/jacquard/files/kinds
+	@mkdir -p charts/jacquard/files/kinds
+	@mkdir -p $(BIN) && go build -o $(BIN)/jacquard .
+	@$(BIN)/jacquard pack --only base >charts/jacquard/files/base.yaml
+	@for crd in crds/*.yaml; do \
+		name=$$(basename $$crd .yaml); \
+		$(BIN)/jacquard pack $$name >charts/jacquard/files/kinds/$$name.yaml; \
+	done
+	@cd charts && go run .
+
 .PHONY: clean
 clean: ## Remove everything that was built
 	rm -rf $(BIN) .demo
@@ -68,4 +128,16 @@ $(BIN)/golangci-lint: tools/go.mod tools/go.sum
 	@echo "building golangci-lint; the first time this takes some minutes"
 	@mkdir -p $(BIN)
 	cd tools && go build -ldflags '-s -w' -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	@touch $@
+
+$(BIN)/containerd/containerd: devcluster/containerd/build devcluster/containerd/go.mod devcluster/containerd/go.sum
+	@devcluster/containerd/build >/dev/null
+	@touch $@
+
+$(BIN)/helm: MAJOR := v4
+$(BIN)/helm3: MAJOR := v3
+$(BIN)/helm $(BIN)/helm3: tools/helm/go.mod tools/helm/go.sum
+	@mkdir -p $(BIN)
+	cd tools/helm && go build -ldflags "-s -w -X helm.sh/helm/$(MAJOR)/internal/version.version=$$(go list -m -f '{{.Version}}' helm.sh/helm/$(MAJOR))" \
+		-o $@ helm.sh/helm/$(MAJOR)/cmd/helm
 	@touch $@

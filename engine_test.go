@@ -19,6 +19,7 @@ var layers = map[string][]string{
 	"schema":    {},
 	"folder":    {},
 	"own":       {},
+	"share":     {"api"},
 	"ready":     {},
 	"status":    {},
 	"template":  {"api", "funcs", "schema"},
@@ -29,16 +30,21 @@ var layers = map[string][]string{
 	"plan":      {"api", "kind", "observe", "own", "render"},
 	"apply":     {"api", "observe"},
 	"rollout":   {},
-	"reconcile": {"api", "apply", "kind", "observe", "own", "plan", "ready", "render", "schema", "status", "template"},
-	"operator":  {"api", "apply", "folder", "kind", "observe", "plan", "reconcile", "rollout", "schema", "status", "template"},
-	"survey":    {"api", "apply", "kind", "observe", "reconcile", "schema"},
+	"metrics":   {},
+	"reconcile": {"api", "apply", "kind", "metrics", "observe", "own", "plan", "ready", "render", "schema", "share", "status", "template"},
+	"report":    {"api"},
+	"operator":  {"api", "apply", "folder", "kind", "metrics", "observe", "plan", "reconcile", "report", "rollout", "schema", "share", "status", "template"},
+	"survey":    {"api", "apply", "kind", "observe", "reconcile", "schema", "share"},
 	"diff":      {"api", "apply", "kind", "operator", "own", "plan", "reconcile", "render", "rollout", "status", "survey"},
+	"health":    {"api", "folder", "kind", "operator", "report", "rights", "schema", "share", "survey", "template"},
+	"eject":     {"api", "apply", "observe", "reconcile", "report", "share", "survey"},
 	"tree":      {"api", "observe", "plan", "ready", "reconcile", "schema", "survey"},
 	"offline":   {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
 	"golden":    {"api", "explain", "flow", "kind", "offline", "schema", "template"},
 	"explain":   {"api", "kind", "own", "ready", "render", "template"},
 	"lint":      {"api", "flow", "folder", "kind", "offline", "render", "schema", "template"},
 	"rights":    {"api", "flow", "kind", "schema", "template"},
+	"pack":      {"api", "folder", "kind", "rights"},
 	"exposure":  {"flow", "kind", "schema", "template"},
 	"scaffold":  {"api", "schema"},
 	"chart":     {"folder", "funcs", "kind", "schema", "template"},
@@ -158,7 +164,7 @@ func isWrite(object types.Object) bool {
 
 // pure are the packages that are functions from values to values.
 var pure = []string{
-	"api", "chart", "editor", "exposure", "flow", "funcs", "kind", "own", "plan", "ready", "render", "rights", "rollout", "scaffold", "schema", "status", "template",
+	"api", "chart", "editor", "exposure", "flow", "funcs", "kind", "own", "pack", "plan", "ready", "render", "report", "rights", "rollout", "scaffold", "schema", "share", "status", "template",
 }
 
 // impure are imports that could tell two runs apart.

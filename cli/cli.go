@@ -81,8 +81,8 @@ func newRoot(started *bool) *cobra.Command {
 		},
 	}
 	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: program(os.Args[0])}
-	root.AddCommand(newApprove(), newDiff(), newExplain(), newLint(), newNew(), newRBAC(),
-		newRender(), newRun(), newSchemas(), newTest(), newTree(), newVersion())
+	root.AddCommand(newApprove(), newDiff(), newEject(), newExplain(), newLint(), newNew(), newPack(), newRBAC(),
+		newRender(), newRun(), newSchemas(), newStatus(), newTest(), newTree(), newVersion())
 	completable(root)
 	return root
 }
@@ -109,7 +109,7 @@ func load(roots []string, config string) (*offline.Catalog, error) {
 // tell writes an error, joined ones one below the other, each once.
 func tell(w io.Writer, err error) {
 	for _, line := range lines(err) {
-		fmt.Fprintln(w, line)
+		fmt.Fprintln(visible(w), line)
 	}
 }
 

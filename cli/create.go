@@ -186,5 +186,7 @@ With a cluster, in a terminal of its own, since it runs until you stop it:
 And in another one:
   %[1]s diff %[4]s%[3]s
   kubectl apply -f %[4]s
+Or, where an operator is installed already, instead of run:
+  %[1]s pack %[2]s%[3]s | kubectl apply -f -
 `, program, draft.Name, at, filepath.Join(root, draft.Example))
 }

@@ -24,6 +24,8 @@ type diffOptions struct {
 	all     bool
 	full    bool
 	abreast int
+	// identity is the installation whose resources are looked at.
+	identity string
 
 	*sight
 	results []*diff.Resource
@@ -73,6 +75,7 @@ also if a child is refused, or something may not be found out.`,
 	cmd.Flags().BoolVar(&o.all, "all", false, "look at every resource of the kinds")
 	cmd.Flags().BoolVarP(&o.full, "full", "v", false, "show what is kept too; with --all the differences of every resource")
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
+	cmd.Flags().StringVar(&o.identity, "identity", "", "with --all: the installation whose resources are looked at; needed where several serve a share of a kind each")
 	cmd.Flags().IntVar(&o.abreast, "parallel", 8, "resources that are looked at at the same time, with --all")
 	return cmd
 }
@@ -142,6 +145,9 @@ func (o *diffOptions) everything(ctx context.Context, names []string) {
 
 func (o *diffOptions) impact(ctx context.Context, name string) {
 	s, err := o.folder(ctx, name)
+	if err == nil {
+		err = s.Kind.Look(o.identity)
+	}
 	if err != nil {
 		o.wrong(err)
 		return
@@ -257,10 +263,10 @@ func (o *diffOptions) print(cmd *cobra.Command) error {
 		return encoder.Encode(append([]*diff.Resource{}, o.results...))
 	}
 	for _, r := range o.results {
-		r.Print(w, o.full)
+		r.Print(visible(w), o.full)
 	}
 	for _, i := range o.impacts {
-		i.Print(w, o.full)
+		i.Print(visible(w), o.full)
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ func (o *explainOptions) print(cmd *cobra.Command) error {
 		if i > 0 {
 			fmt.Fprintln(cmd.OutOrStdout())
 		}
-		if err := r.Print(cmd.OutOrStdout(), o.full); err != nil {
+		if err := r.Print(visible(cmd.OutOrStdout()), o.full); err != nil {
 			return err
 		}
 	}

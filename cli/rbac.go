@@ -12,6 +12,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/offline"
 	"github.com/jacquard-operator/jacquard/engine/rights"
+	"github.com/jacquard-operator/jacquard/engine/share"
 )
 
 // An rbacFlags is the flags of `jacquard rbac`.
@@ -21,6 +22,7 @@ type rbacFlags struct {
 	account         string
 	namespace, name string // of the account
 	namespaces      []string
+	identity        string
 	only            []string
 	install         bool
 	check, exposure bool
@@ -56,6 +58,7 @@ operator write.`,
 	flags := c.Flags()
 	flags.StringVar(&f.account, "service-account", "jacquard/jacquard", "`NAMESPACE/NAME` of the operator's service account; its namespace is the operator's own")
 	flags.StringSliceVar(&f.namespaces, "namespaces", nil, "print Roles in these namespaces, comma-separated, for an operator that runs with the same --namespaces")
+	flags.StringVar(&f.identity, "identity", "", "for an operator that runs with the same --identity; default NAMESPACE/jacquard")
 	flags.StringSliceVar(&f.only, "only", parts, "what to print, comma-separated: base (what every operator needs), kinds, users")
 	flags.BoolVar(&f.install, "install-crds", false, "for an operator that runs with --install-crds")
 	flags.BoolVar(&f.check, "check", false, "ask the cluster what is missing: to whoever asks, or to the account of --service-account or --as")
@@ -80,6 +83,9 @@ func (f *rbacFlags) understand(cmd *cobra.Command) error {
 	}
 	if err := f.soundNamespaces(cmd); err != nil {
 		return err
+	}
+	if err := share.CheckIdentity(f.identity); f.identity != "" && err != nil {
+		return fmt.Errorf("--%w", err)
 	}
 	switch {
 	case f.output != "" && f.output != "json":
@@ -139,7 +145,7 @@ func (f *rbacFlags) roles(catalog *offline.Catalog, names []string) ([]rights.Ro
 	names, errs := chosen(catalog, names)
 	var roles []rights.Role
 	if slices.Contains(f.only, "base") {
-		roles = rights.Base(rights.Installation{Namespace: f.namespace, Namespaces: f.namespaces})
+		roles = rights.Base(rights.Installation{Namespace: f.namespace, Namespaces: f.namespaces, Identity: f.identity})
 	}
 	for _, name := range names {
 		k := catalog.Kinds[name]
@@ -153,7 +159,7 @@ func (f *rbacFlags) roles(catalog *offline.Catalog, names []string) ([]rights.Ro
 			roles = append(roles, of...)
 		}
 		if slices.Contains(f.only, "users") && !f.check {
-			roles = append(roles, rights.UserRoles(k.CRD)...)
+			roles = append(roles, rights.UserRoles(k.CRD, k)...)
 		}
 	}
 	return roles, errors.Join(errs...)

@@ -6,11 +6,9 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
-	"k8s.io/klog/v2"
+	"k8s.io/apimachinery/pkg/labels"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
@@ -20,13 +18,16 @@ import (
 // A runFlags is the flags of `jacquard run`.
 type runFlags struct {
 	access
-	options operator.Options
+	options  operator.Options
+	selector string
+	qps      float32
+	burst    int
 }
 
 func newRun() *cobra.Command {
 	var f runFlags
 	var roots []string
-	var settings string
+	var settings, level string
 	c := &cobra.Command{
 		Use:   "run",
 		Short: "Run the operator",
@@ -38,8 +39,11 @@ The cluster is that of --kubeconfig, of KUBECONFIG, of the Pod's service
 account, or of ~/.kube/config, in this order.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctrl.SetLogger(logger(cmd))
-			var err error
+			l, err := logger(cmd.ErrOrStderr(), level)
+			if err != nil {
+				return &exit{exitUsage, err}
+			}
+			ctrl.SetLogger(l)
 			if f.options.Settings, err = readSettings(settings); err != nil {
 				return err
 			}
@@ -52,21 +56,25 @@ account, or of ~/.kube/config, in this order.`,
 	f.flags(c)
 	flags.StringVar(&f.options.Namespace, "namespace", podNamespace(), "namespace of the operator: folders are read from its ConfigMaps too; default that of the Pod, if there is one")
 	flags.StringSliceVar(&f.options.Namespaces, "namespaces", nil, "serve resources in these namespaces only, comma-separated, and make nothing elsewhere; default all")
-	flags.StringVar(&f.options.Identity, "identity", "", "name of this installation: of several ones one serves a kind; default NAMESPACE/jacquard")
+	flags.StringVar(&f.selector, "selector", "", "serve resources with these labels only, as in team=a,env in (x,y); default all")
+	flags.StringVar(&f.options.Identity, "identity", "", "name of this installation: of several ones one serves a resource; its last part names the Lease; default NAMESPACE/jacquard")
 	flags.BoolVar(&f.options.InstallCRDs, "install-crds", false, "apply the CRDs of crds/ first")
+	flags.BoolVar(&f.options.ReadOnly, "read-only", false, "watch and plan everything, and write nothing but Leases and Events")
 	flags.IntVar(&f.options.Workers, "workers", 4, "resources of one kind that are served at the same time")
+	flags.Float32Var(&f.qps, "kube-api-qps", 200, "requests per second that are sent to the API server, without watches; -1 for no limit")
+	flags.IntVar(&f.burst, "kube-api-burst", 400, "requests that may be sent at once after a calm")
 	flags.StringVar(&f.options.MetricsAddress, "metrics-bind-address", "0", "host:port of the metrics, 0 for none")
+	flags.BoolVar(&f.options.MetricsSecure, "metrics-secure", true, "serve the metrics over TLS, to whose token the API server allows to get /metrics")
+	flags.StringVar(&f.options.MetricsCertPath, "metrics-cert-path", "", "directory with tls.crt and tls.key of the metrics; default a certificate that nobody has signed")
+	flags.StringVar(&level, "log-level", "info", "what is logged: error, info, debug, or a number up to 7, the higher the more")
 	flags.StringVar(&f.options.ProbeAddress, "health-probe-bind-address", ":8081", "host:port of /healthz and /readyz, 0 for none")
 	flags.BoolVar(&f.options.LeaderElection, "leader-elect", true, "let one operator work at a time")
 	flags.StringVar(&f.options.LeaderElectionNamespace, "leader-election-namespace", "", "namespace of the Lease; default that of the Pod")
+	c.MarkFlagsMutuallyExclusive("read-only", "install-crds")
+	flags.DurationVar(&f.options.Lease.Duration, "leader-elect-lease-duration", operator.LeaseDuration, "how long others wait for a leader that is not heard of")
+	flags.DurationVar(&f.options.Lease.RenewDeadline, "leader-elect-renew-deadline", operator.RenewDeadline, "how long a leader that cannot renew its Lease goes on")
+	flags.DurationVar(&f.options.Lease.RetryPeriod, "leader-elect-retry-period", operator.RetryPeriod, "how often the Lease is renewed, and looked at by those that wait")
 	return c
-}
-
-// logger logs JSON to stderr; client-go's own log goes there too.
-func logger(cmd *cobra.Command) logr.Logger {
-	l := zap.New(zap.UseDevMode(false), zap.WriteTo(cmd.ErrOrStderr()))
-	klog.SetLogger(l)
-	return l
 }
 
 func (f *runFlags) run(cmd *cobra.Command, dirs []string) error {
@@ -74,8 +82,11 @@ func (f *runFlags) run(cmd *cobra.Command, dirs []string) error {
 	if err != nil {
 		return err
 	}
-	cfg.QPS, cfg.Burst = 200, 400
-	f.options.Config = cfg
+	cfg.QPS, cfg.Burst = f.qps, f.burst
+	f.options.Config, f.options.Version = cfg, Version()
+	if f.options.Selector, err = labels.Parse(f.selector); err != nil {
+		return fmt.Errorf("--selector %s: %w", f.selector, err)
+	}
 	for _, dir := range dirs {
 		root, err := folder.Open(dir)
 		if err != nil {

@@ -78,12 +78,12 @@ func (o *treeOptions) run(cmd *cobra.Command, arg string) error {
 			return err
 		}
 		if !bytes.Equal(now, last) {
-			if err := o.print(cmd.OutOrStdout(), found); err != nil {
+			if err := o.print(visible(cmd.OutOrStdout()), found); err != nil {
 				return err
 			}
 		}
 		last = now
-		if !o.watch || !o.pause(ctx) {
+		if !o.watch || !pause(ctx) {
 			return nil
 		}
 	}
@@ -92,7 +92,8 @@ func (o *treeOptions) run(cmd *cobra.Command, arg string) error {
 // every is how often --watch looks.
 const every = 2 * time.Second
 
-func (o *treeOptions) pause(ctx context.Context) bool {
+// pause waits until --watch looks again; false if that is not to be.
+func pause(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
 		return false

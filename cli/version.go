@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is set when a release is linked:
+// version and revision, the commit, are set by make build:
 // -ldflags "-X github.com/jacquard-operator/jacquard/cli.version=v1.2.3".
-var version string
+var version, revision string
 
 func newVersion() *cobra.Command {
 	return &cobra.Command{
@@ -19,6 +19,9 @@ func newVersion() *cobra.Command {
 		Args:  cobra.NoArgs,
 		Run: func(cmd *cobra.Command, _ []string) {
 			fmt.Fprintf(cmd.OutOrStdout(), "jacquard %s %s %s/%s\n", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			if revision != "" {
+				fmt.Fprintf(cmd.OutOrStdout(), "commit %s\n", revision)
+			}
 		},
 	}
 }

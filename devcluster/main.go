@@ -1,7 +1,7 @@
 // Command devcluster is a real Kubernetes built from Go modules: one binary
-// that holds etcd, the control plane, kubectl and kwok, each run as its own
-// process from its own upstream entry point, and `devcluster up`, which
-// starts them together on the loopback interface.
+// that holds etcd, the control plane, kubelet, kube-proxy, kubectl and kwok,
+// each run as its own process from its own upstream entry point, and
+// `devcluster up`, which starts them together.
 //
 // Called through a symlink that bears a component's name (etcd,
 // kube-apiserver, kubectl …) it is that component, so the folder of such
@@ -22,6 +22,8 @@ import (
 const usage = `usage: devcluster COMMAND [ARGUMENT...]
 
   up       starts a cluster and takes it down on Ctrl-C; see devcluster up -h
+  down     takes a cluster down, and cleans up after one that was killed
+  load     brings images to real nodes
   router   admits OpenShift Routes, as its router would (a part of up)
 
 and, each exactly as its project ships it:
@@ -52,6 +54,10 @@ func runOwn(name string, args []string) int {
 	switch name {
 	case "up":
 		err = cluster.Run(args)
+	case "down":
+		err = cluster.Down(args)
+	case "load":
+		err = cluster.Load(args)
 	case "router":
 		err = router.Run(args)
 	case "help", "-h", "--help":

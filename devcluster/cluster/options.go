@@ -4,21 +4,37 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/jacquard-operator/jacquard/devcluster/machine"
 )
 
-// partNames are the parts of a whole cluster, in the order of starting.
-var partNames = []string{"etcd", "apiserver", "controller-manager", "scheduler", "kwok", "router"}
+// What nodes can be.
+const (
+	simulatedNodes = "simulated"
+	realNodes      = "real"
+)
+
+// partNames are the parts of a whole cluster, in the order of starting, by
+// what its nodes are.
+var partNames = map[string][]string{
+	simulatedNodes: {"etcd", "apiserver", "controller-manager", "scheduler", "kwok", "router"},
+	realNodes:      {"etcd", "apiserver", "containerd", "controller-manager", "scheduler", "kubelet", "kube-proxy", "router"},
+}
 
 // options are what the command line of `devcluster up` says.
 type options struct {
 	dir        string
+	node       string // what nodes are: simulated or real
 	nodes      int
 	labels     map[string]map[string]string // labels of a node, by the node's name
 	parts      []string                     // a subset of partNames, in their order
 	users      []user
+	mirror     string // URL of the registry that real nodes pull everything from, or ""
+	containerd string // path of the program, or "" for the one that is installed
 	untilStdin bool
 }
 
@@ -34,8 +50,12 @@ func parseOptions(args []string, output io.Writer) (options, error) {
 	flags := flag.NewFlagSet("devcluster up", flag.ContinueOnError)
 	flags.SetOutput(output)
 	flags.StringVar(&o.dir, "dir", "", "keep everything in this `DIR`; by default a temporary one, removed at the end")
-	flags.IntVar(&o.nodes, "nodes", 3, "`number` of simulated nodes: node-0, node-1 …")
-	components := flags.String("components", strings.Join(partNames, ","), "`parts` to start")
+	flags.StringVar(&o.node, "node", simulatedNodes, "what nodes are: `simulated|real`; real ones run Pods, and need root on Linux")
+	flags.IntVar(&o.nodes, "nodes", -1, "`number` of nodes: node-0, node-1 …; by default 3 simulated ones or 1 real one")
+	components := flags.String("components", "", "`parts` to start; by default all of "+strings.Join(partNames[simulatedNodes], ",")+
+		"; with real nodes of "+strings.Join(partNames[realNodes], ","))
+	flags.StringVar(&o.mirror, "registry-mirror", "", "real nodes pull all images from the registry at this `URL`, such as http://127.0.0.1:5000, whatever registry their names say")
+	flags.StringVar(&o.containerd, "containerd", "", "real nodes run this `PROGRAM`; by default the containerd that is installed")
 	flags.BoolVar(&o.untilStdin, "until-stdin-closes", false, "also take the cluster down when standard input ends")
 	flags.Func("node-label", "label a node: `NODE:KEY=VALUE`; repeatable", o.addLabel)
 	flags.Func("token", "one more user, with DIR/NAME.kubeconfig: `NAME=USER[:GROUP,…]`; repeatable", o.addUser)
@@ -45,13 +65,49 @@ func parseOptions(args []string, output io.Writer) (options, error) {
 	if flags.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
+	for _, check := range []func() error{o.checkNode, func() error { return o.setNodes(flags) }, func() error { return o.setParts(*components) }, o.checkLabels} {
+		if err := check(); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+// checkNode wants a known sort of node, and what only real ones have with
+// those alone.
+func (o *options) checkNode() error {
+	if partNames[o.node] == nil {
+		return fmt.Errorf("--node %q: want %s or %s", o.node, simulatedNodes, realNodes)
+	}
+	for name, value := range map[string]string{"registry-mirror": o.mirror, "containerd": o.containerd} {
+		if value != "" && o.node != realNodes {
+			return fmt.Errorf("--%s: simulated nodes run nothing; add --node real", name)
+		}
+	}
+	if o.mirror == "" {
+		return nil
+	}
+	if u, err := url.Parse(o.mirror); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" {
+		return fmt.Errorf("--registry-mirror %q: want a URL such as http://127.0.0.1:5000", o.mirror)
+	}
+	o.mirror = strings.TrimSuffix(o.mirror, "/")
+	return nil
+}
+
+// setNodes fills in the number of nodes that is usual.
+func (o *options) setNodes(flags *flag.FlagSet) error {
+	asked := false
+	flags.Visit(func(f *flag.Flag) { asked = asked || f.Name == "nodes" })
+	if !asked {
+		o.nodes = map[string]int{simulatedNodes: 3, realNodes: 1}[o.node]
+	}
 	if o.nodes < 0 {
-		return o, fmt.Errorf("--nodes %d: must not be negative", o.nodes)
+		return fmt.Errorf("--nodes %d: must not be negative", o.nodes)
 	}
-	if err := o.setParts(*components); err != nil {
-		return o, err
+	if o.node == realNodes && o.nodes > machine.MaxNodes {
+		return fmt.Errorf("--nodes %d: at most %d real ones", o.nodes, machine.MaxNodes)
 	}
-	return o, o.checkLabels()
+	return nil
 }
 
 // addLabel reads NODE:KEY=VALUE.
@@ -89,16 +145,25 @@ func (o *options) addUser(text string) error {
 	return nil
 }
 
-// setParts reads the list of parts; each needs the API server, which needs etcd.
+// setParts reads the list of parts; each needs the API server, which needs
+// etcd, and kubelet needs containerd.
 func (o *options) setParts(list string) error {
-	wanted := strings.Split(list, ",")
+	known := partNames[o.node]
+	if list == "" {
+		o.parts = known
+		return nil
+	}
+	wanted := append(strings.Split(list, ","), "etcd", "apiserver")
+	if slices.Contains(wanted, "kubelet") {
+		wanted = append(wanted, "containerd")
+	}
 	for _, name := range wanted {
-		if !slices.Contains(partNames, name) {
-			return fmt.Errorf("--components: unknown part %q; known: %s", name, strings.Join(partNames, ","))
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("--components: unknown part %q; known with %s nodes: %s", name, o.node, strings.Join(known, ","))
 		}
 	}
-	for _, name := range partNames {
-		if slices.Contains(wanted, name) || name == "etcd" || name == "apiserver" {
+	for _, name := range known {
+		if slices.Contains(wanted, name) {
 			o.parts = append(o.parts, name)
 		}
 	}

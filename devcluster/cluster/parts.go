@@ -8,6 +8,8 @@ import (
 
 	nodestages "sigs.k8s.io/kwok/kustomize/stage/node/fast"
 	podstages "sigs.k8s.io/kwok/kustomize/stage/pod/fast"
+
+	"github.com/jacquard-operator/jacquard/devcluster/machine"
 )
 
 var (
@@ -30,6 +32,24 @@ func (s *state) writeData() error {
 		}
 	}
 	return nil
+}
+
+// partsOf returns the parts of that name: of a real node's, one for each node.
+func (c *cluster) partsOf(name string) (all []part) {
+	of := c.containerdPart
+	switch name {
+	case "containerd":
+	case "kubelet":
+		of = c.kubeletPart
+	case "kube-proxy":
+		return []part{{name: name, command: name, args: c.proxyArgs()}}
+	default:
+		return []part{c.part(name)}
+	}
+	for i := range c.nodes {
+		all = append(all, of(i))
+	}
+	return all
 }
 
 // part returns how to run the part of that name.
@@ -74,24 +94,41 @@ func (s *state) etcdArgs() []string {
 func (s *state) etcdURL() string { return fmt.Sprintf("http://127.0.0.1:%d", s.Ports["etcd"]) }
 
 func (s *state) apiserverArgs() []string {
-	return []string{
+	return append([]string{
 		"--etcd-servers=" + s.etcdURL(),
-		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", s.Ports["apiserver"]),
-		// A loopback address cannot be an endpoint of the kubernetes Service.
-		"--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none",
+		"--bind-address=" + s.address(), "--advertise-address=" + s.address(),
+		fmt.Sprintf("--secure-port=%d", s.Ports["apiserver"]),
 		"--tls-cert-file=" + s.path("certs", "apiserver.crt"),
 		"--tls-private-key-file=" + s.path("certs", "apiserver.key"),
 		"--token-auth-file=" + s.path("config", "tokens.csv"),
-		"--authorization-mode=RBAC",
-		"--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
 		"--allow-privileged",
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file=" + s.path("certs", "sa.key"),
 		"--service-account-signing-key-file=" + s.path("certs", "sa.key"),
-		"--service-cluster-ip-range=10.96.0.0/16",
+		"--service-cluster-ip-range=" + machine.Services,
 		"--audit-policy-file=" + s.path("config", "audit-policy.yaml"),
 		"--audit-log-path=" + s.path("audit.log"),
 		"--audit-log-maxsize=1000", // MB, then it is renamed
+	}, s.nodeArgs()...)
+}
+
+// nodeArgs are those of the API server's arguments that depend on what nodes
+// are.
+func (s *state) nodeArgs() []string {
+	if s.Node != realNodes {
+		return []string{
+			// A loopback address cannot be an endpoint of the kubernetes Service.
+			"--endpoint-reconciler-type=none",
+			"--authorization-mode=RBAC",
+			"--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
+		}
+	}
+	return []string{
+		"--authorization-mode=Node,RBAC",
+		"--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement",
+		"--kubelet-preferred-address-types=InternalIP",
+		"--kubelet-client-certificate=" + s.path("certs", "caller.crt"),
+		"--kubelet-client-key=" + s.path("certs", "caller.key"),
 	}
 }
 

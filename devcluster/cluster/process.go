@@ -19,6 +19,8 @@ const stopGrace = 5 * time.Second
 type part struct {
 	name    string // as in --components
 	command string // devcluster's subcommand
+	program string // path of another program, in place of devcluster
+	ofNode  bool   // sees a real node's mounts, and is one of its processes
 	args    []string
 	env     []string // added to the environment
 }
@@ -49,18 +51,16 @@ func (e *partExit) Error() string {
 // as long as the program: on Linux the kernel kills the part when that thread
 // ends, however that came about.
 func (p part) start(dir string, ended context.CancelCauseFunc) (*process, error) {
-	program, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("finding this program: %w", err)
-	}
 	path := filepath.Join(dir, "log", p.name+".log")
 	log, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening the log of %s: %w", p.name, err)
 	}
 	defer log.Close() // the child keeps its own
-	cmd := exec.Command(program, append([]string{p.command}, p.args...)...)
-	cmd.Args[0] = "devcluster" // not a link's name, which would be taken for a component
+	cmd, err := p.prepare()
+	if err != nil {
+		return nil, err
+	}
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), p.env...)
 	cmd.Stdout, cmd.Stderr = log, log
@@ -75,6 +75,20 @@ func (p part) start(dir string, ended context.CancelCauseFunc) (*process, error)
 		close(running.done)
 	}()
 	return running, nil
+}
+
+// prepare returns the command that runs the part.
+func (p part) prepare() (*exec.Cmd, error) {
+	if p.program != "" {
+		return exec.Command(p.program, p.args...), nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding this program: %w", err)
+	}
+	cmd := exec.Command(self, append([]string{p.command}, p.args...)...)
+	cmd.Args[0] = "devcluster" // not a link's name, which would be taken for a component
+	return cmd, nil
 }
 
 // stop ends processes, all at once, and waits for them.

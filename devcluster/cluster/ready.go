@@ -28,9 +28,12 @@ func (c *cluster) connect() (*kubernetes.Clientset, error) {
 	return client, nil
 }
 
-// furnish creates what a cluster finds in place: its Nodes and, for their
-// volumes, a StorageClass.
+// furnish creates what a cluster finds in place: simulated Nodes and, for
+// their volumes, a StorageClass.
 func (c *cluster) furnish(ctx context.Context, client *kubernetes.Clientset) error {
+	if c.has("kubelet") {
+		return c.labelNodes(ctx, client)
+	}
 	if !c.has("kwok") {
 		return nil
 	}
@@ -97,7 +100,7 @@ func (c *cluster) await(ctx context.Context, client *kubernetes.Clientset) error
 			return err
 		}
 	}
-	if !c.has("kwok") {
+	if !c.has("kwok") && !c.has("kubelet") {
 		return nil
 	}
 	for i := range c.nodes {

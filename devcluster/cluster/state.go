@@ -21,30 +21,27 @@ import (
 // A state is what a cluster keeps in its folder, beside etcd's data, so that
 // kubeconfigs stay good when it is started again.
 type state struct {
+	Node   string            `json:"node"`   // what its nodes are
 	Ports  map[string]int    `json:"ports"`  // by what listens there
 	Tokens map[string]string `json:"tokens"` // by user
 
-	dir  string
-	lock *os.File
+	dir    string
+	folder *os.File // its lock
 }
 
-// openState reads the state of a folder, or makes one; and takes the folder's
-// lock, which the kernel drops with this process.
-func openState(dir string) (*state, error) {
+// openState reads the state of a folder, or makes one for that sort of nodes;
+// and takes the folder's lock.
+func openState(dir, node string) (*state, error) {
 	for _, sub := range []string{"log", "config", "certs"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
 			return nil, fmt.Errorf("making the cluster's folder: %w", err)
 		}
 	}
-	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	lock, err := lockFolder(dir)
 	if err != nil {
-		return nil, fmt.Errorf("opening the folder's lock: %w", err)
+		return nil, err
 	}
-	// Never closed: the state keeps it, so that it is held until the process ends.
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return nil, fmt.Errorf("locking %s, which another cluster may be using: %w", dir, err)
-	}
-	s := &state{Ports: map[string]int{}, Tokens: map[string]string{}, dir: dir, lock: lock}
+	s := &state{Node: node, Ports: map[string]int{}, Tokens: map[string]string{}, dir: dir, folder: lock}
 	data, err := os.ReadFile(s.path("state.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
@@ -52,10 +49,29 @@ func openState(dir string) (*state, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the cluster's state: %w", err)
 	}
+	s.Node = simulatedNodes // unless it says so
 	if err := json.Unmarshal(data, s); err != nil {
 		return nil, fmt.Errorf("reading the cluster's state %s: %w", s.path("state.json"), err)
 	}
+	if s.Node != node {
+		return nil, fmt.Errorf("%s is of a cluster with %s nodes; want --node %s, or another --dir", dir, s.Node, s.Node)
+	}
 	return s, nil
+}
+
+// lockFolder takes a folder's lock, which lasts until the file is closed. The
+// kernel does that at the latest with this process; so does Go, once nothing
+// refers to the file.
+func lockFolder(dir string) (*os.File, error) {
+	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("opening the folder's lock: %w", err)
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		lock.Close()
+		return nil, fmt.Errorf("locking %s, which another cluster may be using: %w", dir, err)
+	}
+	return lock, nil
 }
 
 // path returns the path of a file in the folder.
@@ -82,10 +98,16 @@ func (s *state) token(user string) string {
 	return s.Tokens[user]
 }
 
-// choosePorts gives each name a free loopback port: the one it had if that is
-// free, otherwise one of the kernel's choice. All are held until the last is
-// chosen, so no two are the same.
-func (s *state) choosePorts(names ...string) error {
+// choosePorts gives each server a free loopback port: the one it had if that
+// is free, otherwise one of the kernel's choice. All are held until the last
+// is chosen, so no two are the same. On an address of the cluster's own, the
+// API server has the usual one.
+func (s *state) choosePorts() error {
+	names := []string{"etcd", "etcd-peer", "apiserver"}
+	if s.Node == realNodes {
+		names = names[:2]
+		s.Ports["apiserver"] = 6443
+	}
 	for _, name := range names {
 		listener, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(s.Ports[name]))
 		if err != nil {
@@ -106,15 +128,18 @@ func (s *state) makeKeys() error {
 	if _, err := os.Stat(s.path("certs", "sa.key")); err == nil {
 		return nil // written last
 	}
-	loopback := []net.IP{net.IPv4(127, 0, 0, 1), net.IPv4(10, 96, 0, 1)}
+	addresses := []net.IP{net.IPv4(127, 0, 0, 1), net.IPv4(10, 96, 0, 1)}
 	names := []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"}
-	cert, key, err := certutil.GenerateSelfSignedCertKey("127.0.0.1", loopback, names)
+	cert, key, err := certutil.GenerateSelfSignedCertKey(s.address(), addresses, names)
 	if err != nil {
 		return fmt.Errorf("making the API server's certificate: %w", err)
 	}
 	signer, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		return fmt.Errorf("making the ServiceAccounts' key: %w", err)
+	}
+	if err := s.makeCaller(); err != nil {
+		return err
 	}
 	block := &pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(signer)}
 	for _, file := range []struct {

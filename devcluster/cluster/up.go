@@ -1,5 +1,6 @@
-// Package cluster runs a Kubernetes on the loopback interface: etcd, the
-// control plane, simulated nodes, each a process of this very program.
+// Package cluster runs a Kubernetes on this machine: etcd, the control plane,
+// simulated or real nodes, each a process of this very program, but for the
+// containerd of real nodes.
 package cluster
 
 import (
@@ -14,6 +15,8 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"github.com/jacquard-operator/jacquard/devcluster/machine"
 )
 
 // readyLimit is how long a cluster may take to become ready; about ten
@@ -45,7 +48,16 @@ func Run(args []string) error {
 	}
 	defer remove()
 	c := &cluster{options: o, cancel: cancel}
-	defer c.down()
+	if err := c.checkMachine(dir); err != nil {
+		return err
+	}
+	err = c.live(ctx, dir)
+	return errors.Join(err, c.down())
+}
+
+// live brings the cluster up and returns when it is to go down: with an error
+// unless somebody asked for that.
+func (c *cluster) live(ctx context.Context, dir string) error {
 	if err := c.up(ctx, dir); err == nil {
 		<-ctx.Done()
 	} else if ctx.Err() == nil {
@@ -97,6 +109,11 @@ type cluster struct {
 	*state
 	processes []*process
 	cancel    context.CancelCauseFunc // called with a *partExit when a part ends
+
+	// With real nodes:
+	tools   machine.Tools
+	lock    *machine.Lock    // nil until it is taken
+	machine *machine.Machine // nil until it is ready
 }
 
 // up starts all parts and returns when the cluster is ready.
@@ -105,11 +122,14 @@ func (c *cluster) up(ctx context.Context, dir string) error {
 	if err := c.prepare(dir); err != nil {
 		return err
 	}
-	if err := c.start("etcd", "apiserver"); err != nil {
+	if err := c.start("etcd", "apiserver", "containerd"); err != nil {
 		return err
 	}
 	ctx, stop := context.WithTimeout(ctx, readyLimit)
 	defer stop()
+	if err := c.loadPause(ctx); err != nil {
+		return err
+	}
 	client, err := c.connect()
 	if err != nil {
 		return err
@@ -117,7 +137,7 @@ func (c *cluster) up(ctx context.Context, dir string) error {
 	if err := awaitServer(ctx, client); err != nil {
 		return err
 	}
-	if err := c.start(partNames[2:]...); err != nil {
+	if err := c.start("controller-manager", "scheduler", "kwok", "kubelet", "kube-proxy", "router"); err != nil {
 		return err
 	}
 	if err := c.furnish(ctx, client); err != nil {
@@ -136,23 +156,16 @@ func (c *cluster) up(ctx context.Context, dir string) error {
 
 // prepare writes all files that the parts read.
 func (c *cluster) prepare(dir string) (err error) {
-	if c.state, err = openState(dir); err != nil {
+	if c.state, err = openState(dir, c.node); err != nil {
 		return err
 	}
 	_ = os.Remove(c.path("ready")) // left by one that was killed
-	if err := c.choosePorts("etcd", "etcd-peer", "apiserver"); err != nil {
-		return err
+	for _, step := range []func() error{c.writePid, c.prepareMachine, c.choosePorts, c.makeKeys, c.writeUsers, c.writeData, c.save} {
+		if err := step(); err != nil {
+			return err
+		}
 	}
-	if err := c.makeKeys(); err != nil {
-		return err
-	}
-	if err := c.writeUsers(c.users); err != nil {
-		return err
-	}
-	if err := c.writeData(); err != nil {
-		return err
-	}
-	return c.save()
+	return nil
 }
 
 // start starts those of the named parts that are wanted.
@@ -161,24 +174,44 @@ func (c *cluster) start(names ...string) error {
 		if !c.has(name) {
 			continue
 		}
-		running, err := c.part(name).start(c.state.dir, c.cancel)
-		if err != nil {
-			return err
+		for _, p := range c.partsOf(name) {
+			running, err := c.startPart(p)
+			if err != nil {
+				return err
+			}
+			c.processes = append(c.processes, running)
+			fmt.Printf("%-18s  pid %-7d  %s\n", p.name, running.cmd.Process.Pid, running.log)
 		}
-		c.processes = append(c.processes, running)
-		fmt.Printf("%-18s  pid %-7d  %s\n", name, running.cmd.Process.Pid, running.log)
 	}
 	return nil
 }
 
-// down ends all parts: etcd last, so that everybody's last writes arrive.
-func (c *cluster) down() {
-	if c.state == nil {
-		return
+// startPart starts a part where it belongs.
+func (c *cluster) startPart(p part) (running *process, err error) {
+	start := func() error {
+		running, err = p.start(c.state.dir, c.cancel)
+		return err
 	}
+	if !p.ofNode {
+		return running, start()
+	}
+	if err := c.machine.Do(start); err != nil {
+		return nil, err
+	}
+	return running, c.machine.Adopt(running.cmd.Process.Pid)
+}
+
+// down ends all parts: etcd last, so that everybody's last writes arrive. What
+// Pods run ends with their nodes.
+func (c *cluster) down() error {
+	if c.state == nil {
+		return nil
+	}
+	defer c.folder.Close() // not before: others take the folder once it is unlocked
 	_ = os.Remove(c.path("ready"))
 	if len(c.processes) > 0 {
 		stop(c.processes[1:])
 		stop(c.processes[:1])
 	}
+	return c.restoreMachine()
 }

@@ -9,37 +9,47 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/jacquard-operator/jacquard/devcluster/machine"
 )
 
 // ownUsers are the cluster's own users; each has a kubeconfig at that path in
 // the folder.
-var ownUsers = []user{
-	{name: "kubeconfig", user: "admin", groups: []string{"system:masters"}},
-	{name: "config/controller-manager", user: "system:kube-controller-manager"},
-	{name: "config/scheduler", user: "system:kube-scheduler"},
-	{name: "config/kwok", user: "devcluster:kwok", groups: []string{"system:masters"}},
-	{name: "config/router", user: "devcluster:router", groups: []string{"system:masters"}},
+func (c *cluster) ownUsers() []user {
+	users := []user{
+		{name: "kubeconfig", user: "admin", groups: []string{"system:masters"}},
+		{name: "config/controller-manager", user: "system:kube-controller-manager"},
+		{name: "config/scheduler", user: "system:kube-scheduler"},
+		{name: "config/router", user: "devcluster:router", groups: []string{"system:masters"}},
+	}
+	if c.node != realNodes {
+		return append(users, user{name: "config/kwok", user: "devcluster:kwok", groups: []string{"system:masters"}})
+	}
+	for i := range c.nodes {
+		users = append(users, user{name: "config/" + nodeName(i), user: "system:node:" + nodeName(i), groups: []string{"system:nodes"}})
+	}
+	return append(users, user{name: "config/kube-proxy", user: "system:kube-proxy"})
 }
 
 // writeUsers writes the API server's file of tokens and everybody's
 // kubeconfig.
-func (s *state) writeUsers(extra []user) error {
+func (c *cluster) writeUsers() error {
 	var tokens strings.Builder
 	lines := csv.NewWriter(&tokens)
-	for _, u := range ownUsers {
-		if err := s.writeKubeconfig(u.name, u.user); err != nil {
+	for _, u := range c.ownUsers() {
+		if err := c.writeKubeconfig(u.name, u.user); err != nil {
 			return err
 		}
-		_ = lines.Write(u.record(s)) // a strings.Builder takes everything
+		_ = lines.Write(u.record(c.state)) // a strings.Builder takes everything
 	}
-	for _, u := range extra {
-		if err := s.writeKubeconfig(u.name+".kubeconfig", u.user); err != nil {
+	for _, u := range c.users {
+		if err := c.writeKubeconfig(u.name+".kubeconfig", u.user); err != nil {
 			return err
 		}
-		_ = lines.Write(u.record(s))
+		_ = lines.Write(u.record(c.state))
 	}
 	lines.Flush()
-	if err := os.WriteFile(s.path("config", "tokens.csv"), []byte(tokens.String()), 0o600); err != nil {
+	if err := os.WriteFile(c.path("config", "tokens.csv"), []byte(tokens.String()), 0o600); err != nil {
 		return fmt.Errorf("writing tokens: %w", err)
 	}
 	return nil
@@ -68,5 +78,14 @@ func (s *state) writeKubeconfig(name, user string) error {
 
 // server is the URL of the API server.
 func (s *state) server() string {
-	return fmt.Sprintf("https://127.0.0.1:%d", s.Ports["apiserver"])
+	return fmt.Sprintf("https://%s:%d", s.address(), s.Ports["apiserver"])
+}
+
+// address is where the API server listens. Real kubelets want it where Pods
+// can reach it.
+func (s *state) address() string {
+	if s.Node == realNodes {
+		return machine.NodeAddress(0)
+	}
+	return "127.0.0.1"
 }

@@ -83,6 +83,10 @@ const AnnotationSucceeded = "jacquard.dev/succeeded"
 // LabelKind is on ConfigMaps that hold a folder: the kind's name.
 const LabelKind = "jacquard.dev/kind"
 
+// LabelAggregateTo is on ClusterRoles that an installation's own ClusterRole
+// takes up: its name.
+const LabelAggregateTo = "jacquard.dev/aggregate-to"
+
 // Reserved says whether a label or annotation key belongs to this domain.
 func Reserved(key string) bool {
 	prefix, _, found := strings.Cut(key, "/")

@@ -1,5 +1,11 @@
 package api
 
+import "path"
+
+// Lease is the name of the Lease by which one operator of an installation works
+// at a time: that of the installation, whose identity is given.
+func Lease(identity string) string { return path.Base(identity) + "." + Domain }
+
 // Annotations on a CRD about the life of its kind.
 const (
 	// AnnotationOperator is the identity of the installation that serves the

@@ -12,8 +12,8 @@ type accounts struct {
 	cfg     *rest.Config
 	mu      sync.Mutex
 	writers map[string]*Writer
-	// dry: their writes are dry runs.
-	dry bool
+	// dry: their writes are dry runs; locked: they are refused.
+	dry, locked bool
 }
 
 // As returns a Writer that acts as a service account, by impersonation: it can
@@ -36,7 +36,7 @@ func (w *Writer) As(namespace, name string) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("acting as service account %s: %w", key, err)
 	}
-	one.dry = a.dry
+	one.dry, one.locked = a.dry, a.locked
 	a.writers[key] = one
 	return one, nil
 }

@@ -24,7 +24,7 @@ func (w *Writer) Dry() *Writer {
 	dry := *w
 	dry.dry = true
 	if w.accounts != nil {
-		dry.accounts = &accounts{cfg: w.accounts.cfg, writers: map[string]*Writer{}, dry: true}
+		dry.accounts = &accounts{cfg: w.accounts.cfg, writers: map[string]*Writer{}, dry: true, locked: w.locked}
 	}
 	return &dry
 }
@@ -88,3 +88,6 @@ func merged(modified []byte, live *unstructured.Unstructured) ([]byte, error) {
 	last := []byte(live.GetAnnotations()[corev1.LastAppliedConfigAnnotation])
 	return jsonmergepatch.CreateThreeWayJSONMergePatch(last, modified, current)
 }
+
+// Tries says whether all writes are dry runs.
+func (w *Writer) Tries() bool { return w.dry }

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/client-go/rest"
 )
@@ -14,6 +16,7 @@ import (
 // A Reviewer asks the API server who may do what. That changes nothing.
 type Reviewer struct {
 	client *authorizationclient.AuthorizationV1Client
+	whoami *authenticationclient.AuthenticationV1Client
 	// User is whose rights are asked for, as requests name them; "" are those of
 	// whoever asks. Groups are the user's, beside those of a service account.
 	User   string
@@ -28,7 +31,22 @@ func NewReviewer(cfg *rest.Config) (*Reviewer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
-	return &Reviewer{client: client}, nil
+	whoami, err := authenticationclient.NewForConfig(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+	return &Reviewer{client: client, whoami: whoami}, nil
+}
+
+// Self is the user name of whoever asks.
+func (r *Reviewer) Self(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestLimit)
+	defer cancel()
+	answer, err := r.whoami.SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	if err != nil {
+		return "", fmt.Errorf("asking for the own name: %w", err)
+	}
+	return answer.Status.UserInfo.Username, nil
 }
 
 // Allowed says whether the user may do something.

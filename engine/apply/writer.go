@@ -13,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/dynamic"
@@ -33,6 +32,8 @@ type Writer struct {
 	accounts *accounts
 	// dry: the server is asked what it would do, and changes nothing.
 	dry bool
+	// locked: every write is refused before it is sent.
+	locked bool
 }
 
 // requestLimit is how long the server may take over one request before it
@@ -92,6 +93,9 @@ type request struct {
 
 // apply server-side applies a document that has a precondition in its metadata.
 func (w *Writer) apply(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured, how request) (*unstructured.Unstructured, error) {
+	if w.locked {
+		return nil, ErrReadOnly
+	}
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
 	body, err := json.Marshal(doc.Object)
@@ -135,6 +139,9 @@ func (w *Writer) of(r observe.Resource, namespace string) dynamic.ResourceInterf
 // Delete deletes the object with that uid; propagation says what becomes of
 // its dependents.
 func (w *Writer) Delete(ctx context.Context, r observe.Resource, o metav1.Object, propagation metav1.DeletionPropagation) error {
+	if w.locked {
+		return ErrReadOnly
+	}
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
 	uid := o.GetUID()
@@ -182,6 +189,9 @@ func (w *Writer) CutEntry(ctx context.Context, r observe.Resource, o *unstructur
 
 // entry changes one entry of managedFields by a JSON patch.
 func (w *Writer) entry(ctx context.Context, r observe.Resource, o *unstructured.Unstructured, change map[string]any) (*unstructured.Unstructured, error) {
+	if w.locked {
+		return nil, ErrReadOnly
+	}
 	if w.dry { // o is the answer to a dry run: the server's entries are not the same
 		return o, nil
 	}
@@ -203,6 +213,9 @@ func (w *Writer) entry(ctx context.Context, r observe.Resource, o *unstructured.
 
 // Status applies the status of a custom resource and returns the resource.
 func (w *Writer) Status(ctx context.Context, r observe.Resource, resource *unstructured.Unstructured, status map[string]any) (*unstructured.Unstructured, error) {
+	if w.locked {
+		return nil, ErrReadOnly
+	}
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
 	body, err := json.Marshal(map[string]any{
@@ -217,11 +230,12 @@ func (w *Writer) Status(ctx context.Context, r observe.Resource, resource *unstr
 		metav1.PatchOptions{FieldManager: api.FieldManager, Force: ptr.To(true), DryRun: w.dryRun()}, "status")
 }
 
-var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
-
 // Metadata merges fields into the metadata of the object with that uid, at
 // that resourceVersion if fields name one, and returns the object.
 func (w *Writer) Metadata(ctx context.Context, r observe.Resource, o metav1.Object, fields map[string]any) (*unstructured.Unstructured, error) {
+	if w.locked {
+		return nil, ErrReadOnly
+	}
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
 	meta := maps.Clone(fields)
@@ -231,14 +245,4 @@ func (w *Writer) Metadata(ctx context.Context, r observe.Resource, o metav1.Obje
 		return nil, err
 	}
 	return w.of(r, o.GetNamespace()).Patch(ctx, o.GetName(), types.MergePatchType, body, metav1.PatchOptions{FieldManager: api.FieldManager, DryRun: w.dryRun()})
-}
-
-// InstallCRD server-side applies a CRD.
-func (w *Writer) InstallCRD(ctx context.Context, crd *unstructured.Unstructured) error {
-	body, err := json.Marshal(crd.Object)
-	if err != nil {
-		return err
-	}
-	_, err = w.objects.Resource(crds).Patch(ctx, crd.GetName(), types.ApplyPatchType, body, metav1.PatchOptions{FieldManager: api.FieldManager + "-install", Force: ptr.To(true), DryRun: w.dryRun()})
-	return err
 }

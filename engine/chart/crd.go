@@ -224,7 +224,7 @@ func (v *conversion) crd(spec shape) shape {
 // statusShape is what the engine writes.
 func statusShape() shape {
 	integer := shape{"type": "integer", "format": "int64"}
-	return shape{"type": "object", "description": "What became of it.", "properties": shape{
+	return shape{"type": "object", "description": "What became of it.", "default": shape{"observedGeneration": -1}, "properties": shape{
 		"observedGeneration": integer, "childrenReady": integer, "childrenTotal": integer,
 		"conditions": shape{
 			"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": []any{"type"},

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -57,6 +58,8 @@ func (s Sight) All(ctx context.Context, of Scope) (*Impact, error) {
 	if err != nil {
 		return nil, err
 	}
+	found := len(resources)
+	resources = slices.DeleteFunc(resources, func(o *unstructured.Unstructured) bool { return !k.Share.Covers(o) })
 	view := s.View(ctx, k, s.Folder, resources...)
 	r := view.Reconciler()
 	out := &Impact{Kind: k.Name, Counts: Counts{}, Resources: make([]*Resource, len(resources))}
@@ -79,6 +82,9 @@ func (s Sight) All(ctx context.Context, of Scope) (*Impact, error) {
 	}
 	out.Stops = stops(k, view.Version(), living(trials, resources), before)
 	out.Troubles, out.Notes = view.Troubles(), view.Notes()
+	if others := found - len(resources); others > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("%d resources are not looked at: %s serves %s only", others, k.Share.Identity, k.Share))
+	}
 	if of.Namespace != "" {
 		out.Notes = append(out.Notes, "only namespace "+of.Namespace+" is looked at, but a rollout counts the resources of all")
 	}
@@ -113,13 +119,13 @@ func record(k *survey.Kind) rollout.Record {
 	if k.CRD == nil {
 		return rollout.Record{}
 	}
-	return rollout.Read(k.CRD.Annotations[api.AnnotationRollout])
+	return rollout.Read(k.CRD.Annotations[k.Share.Key(api.AnnotationRollout)])
 }
 
 // stops says why a rollout would stop before it begins. There is none where the
 // folder serves every resource already.
 func stops(k *survey.Kind, v *reconcile.Version, trials []rollout.Trial, before rollout.Record) string {
-	if k.CRD != nil && k.CRD.Annotations[api.AnnotationRolledOut] == v.Digest {
+	if k.CRD != nil && k.CRD.Annotations[k.Share.Key(api.AnnotationRolledOut)] == v.Digest {
 		return ""
 	}
 	how := v.Kind.Settings.Rollout

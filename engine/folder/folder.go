@@ -1,8 +1,6 @@
 package folder
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -42,6 +40,9 @@ type Folder struct {
 
 // LibName is the folder of partials that every kind may call.
 const LibName = "_lib"
+
+// IsLib says whether a partial is one of templates/_lib.
+func IsLib(f File) bool { return path.Base(path.Dir(f.Shown)) == LibName }
 
 // filesName is the directory of a folder whose files templates read as texts.
 const filesName = "files"
@@ -165,27 +166,4 @@ func readFile(fsys fs.FS, shown, file string) (*File, error) {
 func Clean(data []byte) []byte {
 	text := strings.TrimPrefix(string(data), "\uFEFF")
 	return []byte(strings.ReplaceAll(text, "\r\n", "\n"))
-}
-
-func (f *Folder) digest() string {
-	h := sha256.New()
-	add := func(file *File) {
-		if file != nil {
-			fmt.Fprintf(h, "%s %d\n", file.Name, len(file.Data))
-			h.Write(file.Data)
-		}
-	}
-	for i := range f.Children {
-		add(&f.Children[i])
-	}
-	for i := range f.Partials {
-		add(&f.Partials[i])
-	}
-	add(f.Status)
-	add(f.Settings)
-	add(f.Config)
-	for i := range f.Files {
-		add(&f.Files[i])
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }

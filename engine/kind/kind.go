@@ -38,7 +38,9 @@ type Kind struct {
 	Config map[string]any
 	// Asks are the questions that the templates put to the cluster.
 	Asks []template.Ask
-	// Digest tells two versions of a folder apart.
+	// Digest tells two versions of a folder apart, by what they render: it is the
+	// same wherever the folder comes from, and whatever partials lie beside it
+	// that it does not call.
 	Digest string
 
 	Templates *template.Set
@@ -136,7 +138,7 @@ func understand(f *folder.Folder, crd *schema.CRD, limits template.Limits) (*Kin
 	k := &Kind{
 		Name: crd.Name, CRD: crd, Version: version, Settings: settings, Templates: set,
 		GVK:       apischema.GroupVersionKind{Group: crd.Group, Version: version.Name, Kind: crd.Kind},
-		HasStatus: f.Status != nil, Asks: set.Asks(), Digest: f.Digest, Config: config, written: written,
+		HasStatus: f.Status != nil, Asks: set.Asks(), Digest: f.Sum(func(p folder.File) bool { return set.Calls(p.Shown) }), Config: config, written: written,
 	}
 	errs = append(errs, k.findDocuments(f))
 	k.takeChildren()

@@ -193,11 +193,11 @@ func (k *kind) told(o *outbox) {
 	if !o.troubled {
 		return
 	}
-	about, kind := "watching "+k.watches.about, k.scope.String()
+	about, watched := "watching "+k.watches.about, k.scope.String()
 	if o.trouble != nil {
-		k.watches.log.Info(about+" is in trouble", "kind", kind, "trouble", o.trouble.Error())
+		k.watches.log.Error(o.trouble, about+" is in trouble", "watched", watched)
 	} else {
-		k.watches.log.Info(about+" is well again", "kind", kind)
+		k.watches.log.Info(about+" is well again", "watched", watched)
 	}
 	k.keeper.troubled(k.scope)
 }

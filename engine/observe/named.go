@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -51,3 +52,19 @@ func (s *Served) InGroup(group string) []Resource {
 	slices.SortFunc(all, func(a, b Resource) int { return strings.Compare(a.GVK.Kind, b.GVK.Kind) })
 	return all
 }
+
+// Listable are all kinds whose objects can be listed, each in the version that
+// the cluster prefers, by group and name.
+func (s *Served) Listable() []Resource {
+	var all []Resource
+	for _, gvk := range s.preferred {
+		if r := s.resources[gvk]; r.Verbs.Has("list") {
+			all = append(all, r)
+		}
+	}
+	slices.SortFunc(all, func(a, b Resource) int { return strings.Compare(a.GVR.String(), b.GVR.String()) })
+	return all
+}
+
+// Troubled are the groups of which discovery failed, sorted.
+func (s *Served) Troubled() []string { return slices.Sorted(maps.Keys(s.unknown)) }

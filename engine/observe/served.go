@@ -24,6 +24,13 @@ func (r Resource) equal(o Resource) bool {
 	return r.GVR == o.GVR && r.GVK == o.GVK && r.Namespaced == o.Namespaced && r.Verbs.Equal(o.Verbs)
 }
 
+// Leases are how every cluster serves them.
+var Leases = Resource{
+	GVR:        schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"},
+	GVK:        schema.GroupVersionKind{Group: "coordination.k8s.io", Version: "v1", Kind: "Lease"},
+	Namespaced: true,
+}
+
 // A Served is an immutable snapshot of what the cluster serves.
 type Served struct {
 	resources map[schema.GroupVersionKind]Resource

@@ -41,6 +41,7 @@ type watches struct {
 // logger is what watches need of a log.
 type logger interface {
 	Info(msg string, keysAndValues ...any)
+	Error(err error, msg string, keysAndValues ...any)
 }
 
 func newWatches(about string, namespaces []string) watches {

@@ -34,6 +34,7 @@ type Catalog struct {
 	Trouble []error
 
 	folders map[string]*folder.Folder
+	files   map[string]folder.File // of crds/, by the name of their definition
 	config  *kind.Config
 	// defined says where each definition was read, by name, sound or not.
 	defined map[string]string
@@ -45,7 +46,7 @@ func Load(roots []string) (*Catalog, error) {
 	c := &Catalog{
 		Kinds: map[string]*kind.Kind{}, Broken: map[string]error{},
 		CRDs: map[string]*schema.CRD{}, Schemas: map[string]*schema.CRD{}, Roots: map[string]string{},
-		folders: map[string]*folder.Folder{}, defined: map[string]string{},
+		folders: map[string]*folder.Folder{}, files: map[string]folder.File{}, defined: map[string]string{},
 	}
 	for _, dir := range roots {
 		if err := c.read(dir); err != nil {
@@ -119,8 +120,11 @@ func (c *Catalog) define(file folder.File) {
 		c.breaks(name, err)
 		return
 	}
-	c.CRDs[name] = crd
+	c.CRDs[name], c.files[name] = crd, file
 }
+
+// Definition is the file of crds/ that defines a sound kind.
+func (c *Catalog) Definition(name string) folder.File { return c.files[name] }
 
 // house remembers where a folder lies; false says that its name is taken.
 func (c *Catalog) house(name, dir string) bool {

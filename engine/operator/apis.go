@@ -2,8 +2,10 @@ package operator
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +16,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/share"
 )
 
 // watchAPIs follows CRDs and APIServices: which kinds there are.
@@ -76,7 +79,7 @@ func (o *Operator) crdCame(old, now any) {
 	if before == nil {
 		return
 	}
-	if slices.ContainsFunc(settledBy, func(key string) bool { return before.Annotations[key] != crd.Annotations[key] }) {
+	if o.decided(before) != o.decided(crd) {
 		o.names.Add(crd.Name)
 	}
 	if before.Annotations[api.AnnotationPaused] != crd.Annotations[api.AnnotationPaused] {
@@ -95,7 +98,21 @@ func (o *Operator) lookAtAll(name string) {
 }
 
 // settledBy are the annotations of a CRD that decide how its kind is served.
-var settledBy = []string{api.AnnotationChildKinds, api.AnnotationPatchedKinds, api.AnnotationOperator, api.AnnotationApproved, api.AnnotationPaused}
+var settledBy = []string{api.AnnotationChildKinds, api.AnnotationPatchedKinds, api.AnnotationOperator, api.AnnotationPaused}
+
+// decided tells apart what the annotations of a CRD say of how its kind is to be
+// served here.
+func (o *Operator) decided(crd *apiextensionsv1.CustomResourceDefinition) string {
+	keys := append(slices.Clone(settledBy), o.share(crd).Key(api.AnnotationApproved))
+	for _, claim := range share.Claims(crd) {
+		keys = append(keys, claim.Key)
+	}
+	var b strings.Builder
+	for _, key := range keys {
+		fmt.Fprintf(&b, "%s=%q\n", key, crd.Annotations[key])
+	}
+	return b.String()
+}
 
 func (o *Operator) crdWent(gone any) {
 	if last, ok := gone.(cache.DeletedFinalStateUnknown); ok {

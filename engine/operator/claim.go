@@ -3,14 +3,18 @@ package operator
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/metrics"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/share"
 )
 
 // crd is the metadata of a CRD as last seen or as our last write answered it,
@@ -41,6 +45,9 @@ func (o *Operator) annotate(ctx context.Context, crd metav1.Object, annotations 
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.answers[crd.GetName()] = answer
+	if o.runs[crd.GetName()] != nil { // else it is just being claimed
+		metrics.Kind(crd.GetName()).Wrote(metrics.Record)
+	}
 	return nil
 }
 
@@ -49,31 +56,42 @@ func hasRecord(crd metav1.Object) bool {
 	return crd.GetAnnotations()[api.AnnotationChildKinds] != "" || crd.GetAnnotations()[api.AnnotationPatchedKinds] != ""
 }
 
-// claim makes the kind ours before it is first served, and, where no child of
-// it was ever made, puts its folder on record as rolled out. It never takes a
-// kind that another installation serves, nor one that it has no folder for.
-func (o *Operator) claim(ctx context.Context, v *reconcile.Version) (ours bool, err error) {
+// share is the part of a kind's resources that this installation serves.
+func (o *Operator) share(crd *apiextensionsv1.CustomResourceDefinition) share.Share {
+	all := share.Share{Identity: o.options.Identity, Namespaces: o.options.Namespaces, Selector: o.options.Selector}
+	return all.OfKind(crd.Spec.Scope == apiextensionsv1.NamespaceScoped)
+}
+
+// claim makes the kind, or our share of it, ours before it is first served, and,
+// where no child of it was ever made, puts its folder on record as rolled out.
+// It never takes what another installation serves, nor a kind that this one has
+// no folder for.
+func (o *Operator) claim(ctx context.Context, v *reconcile.Version, mine share.Share) (ours bool, err error) {
 	name := v.Name
 	crd := o.crd(name)
 	if crd == nil {
 		return false, nil
 	}
-	holder, write := crd.GetAnnotations()[api.AnnotationOperator], map[string]any{}
-	switch {
-	case holder == o.options.Identity:
-	case v.Removed: // others have the folder
+	claims, write := share.Claims(crd), map[string]any{}
+	key, text := mine.Claim()
+	if v.Removed && !mine.Holds(claims) { // others have the folder
+		o.noteClaim(ctx, name, mine, nil)
 		return false, nil
-	case holder != "":
-		o.noteClaim(ctx, name, holder)
+	}
+	if other := mine.Conflict(claims); other != nil {
+		o.noteClaim(ctx, name, mine, other)
 		return false, nil
-	case !o.serves(name): // one that is served already was claimed; whoever takes the claim off hands it over
-		write[api.AnnotationOperator] = o.options.Identity
 	}
-	o.noteClaim(ctx, name, "")
-	if v.Kind != nil && !hasRecord(crd) && crd.GetAnnotations()[api.AnnotationRolledOut] != v.Digest && !o.settled(name) {
-		write[api.AnnotationRolledOut] = v.Digest
+	o.noteClaim(ctx, name, mine, nil)
+	began := crd.GetAnnotations()[key] != text && !o.serves(name) // one that is served already was claimed; whoever takes the claim off hands it over
+	if began {
+		maps.Copy(write, mine.Stake(crd))
 	}
-	if len(write) == 0 {
+	rolledOut := mine.Key(api.AnnotationRolledOut)
+	if v.Kind != nil && !hasRecord(crd) && crd.GetAnnotations()[rolledOut] != v.Digest && !o.settled(name) {
+		write[rolledOut] = v.Digest
+	}
+	if len(write) == 0 || o.options.ReadOnly {
 		return true, nil
 	}
 	if err := o.annotate(ctx, crd, write); err != nil {
@@ -97,24 +115,37 @@ func (o *Operator) settled(name string) bool {
 	return r != nil && r.course.good()
 }
 
-// noteClaim tells once who else serves a kind; holder "" is nobody.
-func (o *Operator) noteClaim(ctx context.Context, name, holder string) {
+// noteClaim tells once who else serves a kind, or the part of it that we would;
+// nil is nobody.
+func (o *Operator) noteClaim(ctx context.Context, name string, mine share.Share, other *share.Claim) {
+	text := ""
+	if other != nil {
+		text = elsewhere(name, mine, *other)
+	}
 	o.mu.Lock()
-	before := o.holders[name]
-	o.holders[name] = holder
+	before := o.elsewhere[name]
+	o.elsewhere[name] = text
 	o.mu.Unlock()
-	if before == holder {
+	if before == text {
 		return
 	}
-	if holder == "" {
-		kindsElsewhere.DeleteLabelValues(name)
+	if other == nil {
+		metrics.Kind(name).Elsewhere(false)
 		return
 	}
-	kindsElsewhere.WithLabelValues(name).Set(1)
-	text := fmt.Sprintf("operator %s serves this kind, so %s does not; to take it over, stop that operator or remove its folder, then: kubectl annotate crd %s %s-",
-		holder, o.options.Identity, name, api.AnnotationOperator)
-	log.FromContext(ctx).Info("kind not served", "kind", name, "why", text)
+	metrics.Kind(name).Elsewhere(true)
+	log.FromContext(ctx).Info("kind not served", "kind", name, "message", text)
 	if crd := o.object(name); crd != nil {
 		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, "ServedElsewhere", "Claim", "%s", cut(text))
 	}
+}
+
+// elsewhere says why a kind is not served here, and how to take it over.
+func elsewhere(name string, mine share.Share, other share.Claim) string {
+	why := fmt.Sprintf("operator %s serves this kind, so %s does not", other.Identity, mine.Identity)
+	if !mine.Whole() || !other.Whole() {
+		why = fmt.Sprintf("operator %s serves %s of this kind; %s, which is to serve %s, does not, since a resource could be of both",
+			other.Identity, other.Share, mine.Identity, mine)
+	}
+	return fmt.Sprintf("%s; to take it over, stop that operator or remove its folder, then: kubectl annotate crd %s %s-", why, name, other.Key)
 }

@@ -64,7 +64,7 @@ func (o *Operator) watchMaps(ctx context.Context) error {
 	}
 	for {
 		if err := o.readMaps(ctx); err != nil {
-			log.FromContext(ctx).Info("ConfigMaps not read", "error", err.Error())
+			log.FromContext(ctx).Error(err, "ConfigMaps not read")
 		}
 		select {
 		case <-ctx.Done():

@@ -15,6 +15,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/rollout"
+	"github.com/jacquard-operator/jacquard/engine/share"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
@@ -66,10 +67,10 @@ type past struct {
 	unfinished bool
 }
 
-func pastOf(crd metav1.Object, v *reconcile.Version) past {
-	told := rollout.Read(crd.GetAnnotations()[api.AnnotationRollout])
+func pastOf(crd metav1.Object, v *reconcile.Version, mine share.Share) past {
+	told := rollout.Read(crd.GetAnnotations()[mine.Key(api.AnnotationRollout)])
 	return past{
-		settled:    crd.GetAnnotations()[api.AnnotationRolledOut] == v.Digest || !hasRecord(crd),
+		settled:    crd.GetAnnotations()[mine.Key(api.AnnotationRolledOut)] == v.Digest || !hasRecord(crd),
 		unfinished: told.Digest != "" && told.Digest != v.Digest && told.State != rollout.Complete,
 	}
 }
@@ -267,7 +268,7 @@ func (c *course) served(o *unstructured.Unstructured, came reconcile.Outcome) {
 		return
 	}
 	if now := resource(o); !now.Paused {
-		c.rollout.Served(now, rollout.Outcome{Digest: came.Version.Digest, Ready: came.Ready, Refused: came.Refused})
+		c.rollout.Served(now, rollout.Outcome{Digest: came.Version.Digest, Ready: came.Ready, Refused: came.Refused, Forbidden: came.Forbidden})
 	}
 	c.poke()
 }

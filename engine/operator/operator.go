@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,11 +20,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/metrics"
 	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/share"
 )
 
 // An Operator serves every kind that has a folder and a CRD.
@@ -35,6 +38,8 @@ type Operator struct {
 	children  *observe.Children
 	reads     *observe.Reads
 	writer    *apply.Writer
+	// reportWriter writes the report, also where the operator is read-only.
+	reportWriter *apply.Writer
 	// names are the kinds to settle.
 	names workqueue.TypedRateLimitingInterface[string]
 
@@ -47,34 +52,56 @@ type Operator struct {
 	chosen   map[string]string   // where the folder of each kind comes from
 	idle     map[string][]string // further sources of it, which are not used
 	toldIdle map[string]string
-	folders  map[string]*folder.Folder
-	unread   map[string]error
-	crds     map[string]*apiextensionsv1.CustomResourceDefinition
-	answers  map[string]metav1.Object // CRDs as our last write answered them
-	holders  map[string]string        // the other installation that serves a kind
-	runs     map[string]*run
-	troubles map[string]error // why a folder does not load, by kind
-	loaded   map[string]bool  // which folders have loaded since the start
-	lonely   map[string]bool  // which folders were said to have no CRD
+	// toldTrouble is what the last event said is wrong with a folder, by kind.
+	toldTrouble map[string]string
+	folders     map[string]*folder.Folder
+	unread      map[string]error
+	crds        map[string]*apiextensionsv1.CustomResourceDefinition
+	answers     map[string]metav1.Object // CRDs as our last write answered them
+	// elsewhere says of a kind which other installation serves it, or of our
+	// share of it, or is "".
+	elsewhere map[string]string
+	listings  map[string]*listing
+	runs      map[string]*run
+	troubles  map[string]error  // why a folder does not load, by kind
+	taken     map[string]string // the digest of each folder as last taken up, or why it does not load
+	loaded    map[string]bool   // which folders have loaded since the start
+	lonely    map[string]bool   // which folders were said to have no CRD
+	// unsettled says why kinds cannot be served.
+	unsettled map[string]string
 
-	leads atomic.Bool
+	// leadsSince is when this operator became the leader, in Unix nanoseconds,
+	// or 0. stoodBy: it had filled caches before.
+	leadsSince atomic.Int64
+	stoodBy    atomic.Bool
+	counting   sync.Mutex // of what may not be watched
 }
 
 // New returns an Operator for a cluster; Run starts it.
 func New(options Options) (*Operator, error) {
 	options = options.withDefaults()
+	if err := share.CheckIdentity(options.Identity); err != nil {
+		return nil, err
+	}
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientscheme.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)); err != nil {
 		return nil, err
 	}
+	served, err := options.metrics()
+	if err != nil {
+		return nil, err
+	}
 	mgr, err := ctrl.NewManager(options.Config, ctrl.Options{
 		Scheme:                        scheme,
-		Metrics:                       metricsserver.Options{BindAddress: options.MetricsAddress},
+		Metrics:                       served,
 		HealthProbeBindAddress:        options.ProbeAddress,
 		LeaderElection:                options.LeaderElection,
-		LeaderElectionID:              "jacquard.jacquard.dev",
+		LeaderElectionID:              api.Lease(options.Identity),
 		LeaderElectionNamespace:       options.LeaderElectionNamespace,
 		LeaderElectionReleaseOnCancel: true,
+		LeaseDuration:                 &options.Lease.Duration,
+		RenewDeadline:                 &options.Lease.RenewDeadline,
+		RetryPeriod:                   &options.Lease.RetryPeriod,
 		Cache:                         cache.Options{ReaderFailOnMissingInformer: true, ByObject: onlyFolders(options.Namespace)},
 	})
 	if err != nil {
@@ -83,9 +110,9 @@ func New(options Options) (*Operator, error) {
 	o := &Operator{
 		options: options, mgr: mgr, http: mgr.GetHTTPClient(),
 		names: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
-		crds:  map[string]*apiextensionsv1.CustomResourceDefinition{}, runs: map[string]*run{}, troubles: map[string]error{},
-		loaded: map[string]bool{}, lonely: map[string]bool{}, answers: map[string]metav1.Object{}, holders: map[string]string{},
-		toldIdle: map[string]string{}, mapsRead: options.Namespace == "",
+		crds:  map[string]*apiextensionsv1.CustomResourceDefinition{}, runs: map[string]*run{}, listings: map[string]*listing{}, troubles: map[string]error{},
+		loaded: map[string]bool{}, lonely: map[string]bool{}, answers: map[string]metav1.Object{}, elsewhere: map[string]string{},
+		toldIdle: map[string]string{}, toldTrouble: map[string]string{}, taken: map[string]string{}, mapsRead: options.Namespace == "", unsettled: map[string]string{},
 	}
 	return o, errors.Join(o.connect(), o.serveProbes())
 }
@@ -96,6 +123,11 @@ func (o *Operator) connect() error {
 	var err error
 	if o.writer, err = apply.NewWriter(cfg, o.http); err != nil {
 		return err
+	}
+	o.reportWriter = o.writer
+	if o.options.ReadOnly {
+		o.writer = o.writer.ReadOnly()
+		o.mgr.GetLogger().Info("read-only: everything is watched and planned, and nothing is written but Leases and Events")
 	}
 	if o.discovery, err = observe.NewDiscovery(cfg, o.http); err != nil {
 		return err
@@ -170,9 +202,15 @@ func (o *Operator) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := o.mgr.Add(manager.RunnableFunc(o.lead)); err != nil {
-		return err
+	for _, start := range []manager.RunnableFunc{o.lead, o.keepReport} {
+		if err := o.mgr.Add(start); err != nil {
+			return err
+		}
 	}
+	metrics.Build(o.options.Version)
+	metrics.Leads(false)
+	metrics.ReadOnly(o.options.ReadOnly)
+	defer metrics.Leads(false)
 	return o.mgr.Start(ctx)
 }
 
@@ -187,12 +225,16 @@ func (everywhere) NeedLeaderElection() bool { return false }
 
 // lead starts the kinds once this operator is the leader.
 func (o *Operator) lead(context.Context) error {
-	o.leads.Store(true)
+	metrics.Leads(true)
+	o.leadsSince.Store(time.Now().UnixNano())
 	for _, name := range o.known() {
 		o.names.Add(name)
 	}
 	return nil
 }
+
+// leads says whether this operator is the leader.
+func (o *Operator) leads() bool { return o.leadsSince.Load() != 0 }
 
 // object is a CRD as last seen, or nil.
 func (o *Operator) object(name string) *apiextensionsv1.CustomResourceDefinition {

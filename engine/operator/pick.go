@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/metrics"
 )
 
 // An origin is a place that a kind's folder comes from.
@@ -101,23 +102,35 @@ func (o *Operator) changed(folders map[string]*folder.Folder, unread map[string]
 	return slices.Sorted(maps.Keys(names))
 }
 
+// forgetIdle forgets the sources of a kind that is not served for another reason.
+func (o *Operator) forgetIdle(name string) {
+	o.mu.Lock()
+	delete(o.toldIdle, name)
+	o.mu.Unlock()
+	metrics.Kind(name).SecondFolder(false)
+}
+
 // noteIdle tells once of sources of a kind that are not used.
 func (o *Operator) noteIdle(ctx context.Context, name string) {
 	o.mu.Lock()
 	chosen, idle, before := o.chosen[name], strings.Join(o.idle[name], ", "), o.toldIdle[name]
-	o.toldIdle[name] = idle
+	now := idle
+	if o.leads() { // who begins to lead tells again, by an event
+		now = "leads: " + idle
+	}
+	o.toldIdle[name] = now
 	o.mu.Unlock()
-	if idle == before {
+	if now == before {
 		return
 	}
 	if idle == "" {
-		foldersIdle.DeleteLabelValues(name)
+		metrics.Kind(name).SecondFolder(false)
 		return
 	}
-	foldersIdle.WithLabelValues(name).Set(1)
+	metrics.Kind(name).SecondFolder(true)
 	text := fmt.Sprintf("the folder of this kind comes from %s; this one is not used: %s", chosen, idle)
-	log.FromContext(ctx).Info("two folders of one kind", "kind", name, "why", text)
-	if crd := o.object(name); crd != nil {
+	log.FromContext(ctx).Info("two folders of one kind", "kind", name, "message", text)
+	if crd := o.object(name); crd != nil && o.leads() {
 		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, "FolderNotUsed", "Load", "%s", cut(text))
 	}
 }

@@ -56,7 +56,7 @@ func (o *Operator) advance(ctx context.Context, r *run) time.Duration {
 		if apierrors.IsConflict(err) { // the CRD changed; the cache tells how
 			return soonTick
 		}
-		log.FromContext(ctx).Info("rollout not recorded", "kind", r.name, "error", err.Error())
+		log.FromContext(ctx).Error(err, "rollout not recorded", "kind", r.name)
 		return waveTick
 	}
 	return r.course.tick()
@@ -92,7 +92,7 @@ func (o *Operator) begin(ctx context.Context, r *run, next *reconcile.Version) b
 	}
 	var before rollout.Record
 	if crd := o.crd(r.name); crd != nil {
-		before = rollout.Read(crd.GetAnnotations()[api.AnnotationRollout])
+		before = rollout.Read(crd.GetAnnotations()[r.share.Key(api.AnnotationRollout)])
 	}
 	started := time.Now()
 	trials := r.try(ctx, next, before)
@@ -128,10 +128,10 @@ func (o *Operator) step(ctx context.Context, r *run) {
 		return
 	}
 	stopped := c.rollout.State() == rollout.Stopped
-	if told := c.rollout.Record(); stopped && c.written.Same(told) && crd.GetAnnotations()[api.AnnotationApproved] == told.Approval() {
+	if told := c.rollout.Record(); stopped && c.written.Same(told) && crd.GetAnnotations()[r.share.Key(api.AnnotationApproved)] == told.Approval() {
 		c.rollout.Approve(now)
 	}
-	paused := crd.GetAnnotations()[api.AnnotationPaused] == "true"
+	paused := o.paused(r.name)
 	resumed := c.paused && !paused
 	if c.paused = paused; resumed {
 		c.rollout.Resume(now)
@@ -164,7 +164,7 @@ func (r *run) gone(ctx context.Context, name types.NamespacedName) bool {
 // paused says whether a whole kind is observed and not changed.
 func (o *Operator) paused(name string) bool {
 	crd := o.crd(name)
-	return crd != nil && crd.GetAnnotations()[api.AnnotationPaused] == "true"
+	return o.options.ReadOnly || crd != nil && crd.GetAnnotations()[api.AnnotationPaused] == "true"
 }
 
 // retry tries the resources again that the new version could not render.

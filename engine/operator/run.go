@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/go-logr/logr"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -17,17 +19,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"github.com/jacquard-operator/jacquard/engine/metrics"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/share"
 )
 
-// A run is one kind at work: its own cache of resources, queue and workers.
+// A run is one kind at work: the cache of its resources, its queue and workers.
 type run struct {
 	name       string
 	gvk        apischema.GroupVersionKind
+	share      share.Share
 	crdUID     types.UID
 	reconciler *reconcile.Reconciler
 	course     *course
@@ -43,18 +49,19 @@ func (r *run) listed() bool { return r.informer.HasSynced() }
 
 // start starts the kind of a CRD.
 func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, crd *apiextensionsv1.CustomResourceDefinition, course *course) error {
-	name := crd.Name
-	resources, err := cache.New(o.options.Config, cache.Options{
-		HTTPClient: o.http, Scheme: o.mgr.GetScheme(), Mapper: o.discovery.Mapper(),
-		ReaderFailOnMissingInformer: true, DefaultUnsafeDisableDeepCopy: ptr.To(true),
-		DefaultNamespaces: o.within(crd),
-	})
+	name, mine := crd.Name, o.share(crd)
+	l, err := o.list(ctx, gvk, crd)
 	if err != nil {
-		return fmt.Errorf("starting kind %s: %w", name, err)
+		return err
 	}
-	r := &run{name: name, gvk: gvk, crdUID: crd.UID, resources: resources, course: course, done: make(chan struct{})}
-	r.reconciler = reconcile.New(name, gvk, resources, o.cluster())
+	r := &run{name: name, gvk: gvk, share: mine, crdUID: crd.UID, resources: l.resources, informer: l.informer, course: course, done: make(chan struct{})}
+	cluster := o.cluster()
+	cluster.Share = mine
+	r.reconciler = reconcile.New(name, gvk, l.resources, cluster)
 	r.reconciler.Follow(course.choose, course.served)
+	if o.stoodBy.Load() {
+		r.reconciler.Inherit(time.Unix(0, o.leadsSince.Load()))
+	}
 	c, err := o.controller(ctx, r)
 	if err != nil {
 		return fmt.Errorf("starting kind %s: %w", name, err)
@@ -63,21 +70,10 @@ func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, cr
 	o.mu.Lock()
 	o.runs[name] = r
 	o.mu.Unlock()
+	r.reconciler.Begin()
 	log.FromContext(ctx).Info("kind starts", "kind", name, "version", gvk.Version)
 	go o.work(ctx, r, c)
 	return nil
-}
-
-// within are the namespaces that resources are served in; nil means all.
-func (o *Operator) within(crd *apiextensionsv1.CustomResourceDefinition) map[string]cache.Config {
-	if len(o.options.Namespaces) == 0 || crd.Spec.Scope != apiextensionsv1.NamespaceScoped {
-		return nil
-	}
-	all := map[string]cache.Config{}
-	for _, namespace := range o.options.Namespaces {
-		all[namespace] = cache.Config{}
-	}
-	return all
 }
 
 // cluster is what every kind needs of the cluster.
@@ -85,6 +81,7 @@ func (o *Operator) cluster() reconcile.Cluster {
 	return reconcile.Cluster{
 		Children: o.children, Reads: o.reads, Served: o.served, Resource: o.resource, Writer: o.writer,
 		Events: o.mgr.GetEventRecorder("jacquard"), DeclaresConditions: o.declaresConditions, Defined: o.defined, CRD: o.crd,
+		ReadOnly: o.options.ReadOnly,
 	}
 }
 
@@ -97,19 +94,17 @@ func (o *Operator) controller(ctx context.Context, r *run) (controller.Controlle
 	c, err := controller.NewTypedUnmanaged(r.name, controller.TypedOptions[ctrl.Request]{
 		Reconciler: r.reconciler, MaxConcurrentReconciles: o.options.Workers,
 		CacheSyncTimeout:   asLongAsItTakes,
-		SkipNameValidation: ptr.To(true), Logger: o.mgr.GetLogger().WithValues("kind", r.name),
+		SkipNameValidation: ptr.To(true), Logger: o.mgr.GetLogger(), LogConstructor: o.logger(r.name),
 		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](50*time.Millisecond, time.Minute),
+		NewQueue:    o.queue,
 	})
 	if err != nil {
 		return nil, err
 	}
 	resource := &unstructured.Unstructured{}
 	resource.SetGroupVersionKind(r.gvk)
-	if r.informer, err = r.resources.GetInformer(ctx, resource, cache.BlockUntilSynced(false)); err != nil {
-		return nil, err
-	}
 	return c, errors.Join(
-		c.Watch(source.Kind[client.Object](r.resources, resource, changes(r.reconciler.Orphan, r.course.poke))),
+		c.Watch(source.Kind[client.Object](r.resources, resource, changes(r.reconciler, r.course.poke))),
 		c.Watch(source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
 			r.queue.Store(&q)
 			return nil
@@ -117,25 +112,39 @@ func (o *Operator) controller(ctx context.Context, r *run) (controller.Controlle
 	)
 }
 
+// logger makes the log of a kind name it, and the resource that is served.
+func (o *Operator) logger(kind string) func(*ctrl.Request) logr.Logger {
+	l := o.mgr.GetLogger().WithValues("kind", kind)
+	return func(req *ctrl.Request) logr.Logger {
+		if req == nil {
+			return l
+		}
+		return l.WithValues("namespace", req.Namespace, "name", req.Name)
+	}
+}
+
+// queue is controller-runtime's own, but for its metrics, which stay when the
+// kind goes.
+func (o *Operator) queue(kind string, limiter workqueue.TypedRateLimiter[ctrl.Request]) workqueue.TypedRateLimitingInterface[ctrl.Request] {
+	return priorityqueue.New(kind, func(p *priorityqueue.Opts[ctrl.Request]) {
+		p.RateLimiter, p.Log, p.MetricProvider = limiter, o.logger(kind)(nil), metrics.Queues{}
+	})
+}
+
 // work runs a kind until it is stopped. Resources are served once it is known
 // which children there are, or why that cannot be known.
 func (o *Operator) work(ctx context.Context, r *run, c controller.Controller) {
 	defer close(r.done)
-	cached := make(chan struct{})
-	go func() {
-		defer close(cached)
-		if err := r.resources.Start(ctx); err != nil {
-			log.FromContext(ctx).Info("cache ended", "kind", r.name, "error", err.Error())
-		}
-	}()
+	var beside sync.WaitGroup
+	o.countForbidden(r)
 	if o.awaitChildren(ctx, r) == nil && o.awaitTrial(ctx, r) == nil {
-		go o.lookAround(ctx, r)
-		go o.roll(ctx, r)
+		beside.Go(func() { o.lookAround(ctx, r) })
+		beside.Go(func() { o.roll(ctx, r) })
 		if err := c.Start(ctx); err != nil && ctx.Err() == nil {
-			log.FromContext(ctx).Info("kind ended", "kind", r.name, "error", err.Error())
+			log.FromContext(ctx).Error(err, "kind ended", "kind", r.name)
 		}
 	}
-	<-cached
+	beside.Wait()
 }
 
 // awaitChildren returns when every kind of child has been listed or is in
@@ -185,12 +194,12 @@ func (o *Operator) lookAround(ctx context.Context, r *run) {
 		}
 		for gvk := range r.course.children() {
 			if err := o.children.Look(ctx, gvk); err != nil && ctx.Err() == nil {
-				log.FromContext(ctx).Info("looking at children", "kind", r.name, "error", err.Error())
+				log.FromContext(ctx).Error(err, "children not looked at", "kind", r.name)
 			}
 		}
 		for _, scope := range r.course.scopes() {
 			if err := o.reads.Look(ctx, scope); err != nil && ctx.Err() == nil {
-				log.FromContext(ctx).Info("looking at what is read", "kind", r.name, "error", err.Error())
+				log.FromContext(ctx).Error(err, "what is read not looked at", "kind", r.name)
 			}
 		}
 	}
@@ -202,18 +211,21 @@ func (o *Operator) stop(name string) {
 	r := o.runs[name]
 	delete(o.runs, name)
 	o.mu.Unlock()
+	if r != nil {
+		r.stop()
+	}
+	o.unlist(name)
+	o.children.Want(name, nil)
+	o.reads.Want(name, nil)
 	if r == nil {
 		return
 	}
-	r.stop()
 	r.reconciler.End()
-	o.children.Want(name, nil)
-	o.reads.Want(name, nil)
-	rolloutStopped.DeleteLabelValues(name)
 	o.mgr.GetLogger().Info("kind stops", "kind", name)
 }
 
 func (r *run) stop() {
 	r.cancel()
 	<-r.done
+	metrics.Kind(r.name).End()
 }

@@ -7,15 +7,18 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/metrics"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/share"
 )
 
 // settleKinds starts, changes and stops kinds, one at a time.
@@ -29,8 +32,10 @@ func (o *Operator) settleKinds(ctx context.Context) error {
 		if stop {
 			break
 		}
-		if err := o.settle(ctx, name); err != nil {
-			log.FromContext(ctx).Info("kind not settled", "kind", name, "error", err.Error())
+		err := o.settle(ctx, name)
+		o.noteUnsettled(name, err)
+		if err != nil {
+			log.FromContext(ctx).Error(err, "kind not settled", "kind", name)
 			o.names.AddRateLimited(name)
 		} else {
 			o.names.Forget(name)
@@ -40,7 +45,22 @@ func (o *Operator) settleKinds(ctx context.Context) error {
 	for _, r := range o.running() {
 		r.stop()
 	}
+	o.unlistAll()
 	return nil
+}
+
+// noteUnsettled keeps for the report why a kind cannot be served.
+func (o *Operator) noteUnsettled(name string, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.unsettled, name)
+	if err == nil || apierrors.IsConflict(err) { // the CRD changed; the cache tells how
+		return
+	}
+	o.unsettled[name] = err.Error()
+	if refusal := apply.Understand(err, nil); refusal.Rule != "" {
+		o.unsettled[name] = refusal.Error()
+	}
 }
 
 // settle makes one kind run with what there is of it now: a folder that loads,
@@ -56,20 +76,21 @@ func (o *Operator) settle(ctx context.Context, name string) error {
 	}
 	if crd == nil || !established(crd) || none && !hasRecord(crd) {
 		o.forgetTrouble(name)
-		o.noteClaim(ctx, name, "")
+		o.forgetIdle(name)
+		o.noteClaim(ctx, name, share.Share{}, nil)
 		o.stop(name)
 		o.noteLonely(ctx, name, crd == nil)
 		return nil
 	}
 	v := o.version(ctx, name, f, crd)
-	if !o.leads.Load() { // lead settles again
-		return nil
-	}
 	gvk, err := shownAs(v.Kind, crd)
 	if err != nil {
 		return err
 	}
-	if ours, err := o.claim(ctx, v); !ours {
+	if !o.leads() { // lead settles again
+		return o.standBy(ctx, v, gvk, crd)
+	}
+	if ours, err := o.claim(ctx, v, o.share(crd)); !ours {
 		o.stop(name)
 		return err
 	}
@@ -101,6 +122,7 @@ func (o *Operator) version(ctx context.Context, name string, f *folder.Folder, c
 	} else {
 		v.Kind, v.Broken = o.compile(f, unread, crd)
 		o.note(ctx, name, crd, v.Broken)
+		o.countLoad(name, digest(v.Kind), v.Broken)
 	}
 	o.noteIdle(ctx, name)
 	v.Digest, v.Schema = digest(v.Kind), shown(v.Kind, crd)
@@ -125,19 +147,23 @@ func (o *Operator) serve(ctx context.Context, running *run, v *reconcile.Version
 	if crd == nil || seen == nil {
 		return nil
 	}
-	before := pastOf(crd, v)
+	before := pastOf(crd, v, o.share(seen))
 	if running == nil {
 		c := newCourse(func() bool { return o.paused(v.Name) })
 		c.take(v, before)
 		o.want(v.Name, c)
-		return o.start(ctx, gvk, seen, c)
+		err := o.start(ctx, gvk, seen, c)
+		metrics.Kind(v.Name).Paused(o.paused(v.Name))
+		return err
 	}
+	metrics.Kind(v.Name).Paused(o.paused(v.Name))
 	if v.Kind == nil && !v.Removed && running.course.good() {
 		running.course.poke()
 		return nil // the last good version runs on
 	}
 	again := running.course.take(v, before)
 	o.want(v.Name, running.course)
+	o.countForbidden(running)
 	running.course.poke()
 	if again {
 		running.lookAtAll()
@@ -173,37 +199,19 @@ func (o *Operator) scopeOf(gvk apischema.GroupVersionKind) (clusterScoped, known
 	return found && !served.Namespaced, found
 }
 
-// forgetTrouble forgets what was wrong with a folder that is gone.
-func (o *Operator) forgetTrouble(name string) {
-	o.mu.Lock()
-	delete(o.troubles, name)
-	o.mu.Unlock()
-	foldersBroken.DeleteLabelValues(name)
-}
-
-// note keeps what is wrong with a folder for /readyz, and tells of it once: in
-// the log and as an event on the CRD.
-func (o *Operator) note(ctx context.Context, name string, crd *apiextensionsv1.CustomResourceDefinition, trouble error) {
-	o.mu.Lock()
-	before := o.troubles[name]
-	delete(o.troubles, name)
-	delete(o.lonely, name)
+// countLoad counts a version of a folder once, with what became of it.
+func (o *Operator) countLoad(name, digest string, trouble error) {
+	metrics.Kind(name).Loads(trouble == nil)
 	if trouble != nil {
-		o.troubles[name] = trouble
-	} else {
-		o.loaded[name] = true
+		digest = trouble.Error()
 	}
+	o.mu.Lock()
+	before, known := o.taken[name]
+	o.taken[name] = digest
 	o.mu.Unlock()
-	if trouble == nil {
-		foldersBroken.WithLabelValues(name).Set(0)
-		return
+	if !known || before != digest {
+		metrics.Kind(name).Loaded(trouble == nil)
 	}
-	foldersBroken.WithLabelValues(name).Set(1)
-	if before != nil && before.Error() == trouble.Error() {
-		return
-	}
-	log.FromContext(ctx).Info("folder does not load; the last good version, if any, runs on", "kind", name, "error", trouble.Error())
-	o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, "FolderInvalid", "Load", "%s", cut(trouble.Error()))
 }
 
 // noteLonely tells once of a folder that waits for its CRD.

@@ -81,13 +81,13 @@ func (o *Operator) watchFolders(ctx context.Context) error {
 			quiet.Reset(settleAfter)
 			continue
 		case err := <-watcher.Errors:
-			log.FromContext(ctx).Info("watching folders", "error", err.Error())
+			log.FromContext(ctx).Error(err, "folders not watched; they are read every now and then")
 		case <-every.C:
 		case <-quiet.C:
 		}
 		o.watchDirs(watcher)
 		if err := o.readRoots(ctx); err != nil {
-			log.FromContext(ctx).Info("folders not read", "error", err.Error())
+			log.FromContext(ctx).Error(err, "folders not read")
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/metrics"
 	"github.com/jacquard-operator/jacquard/engine/rollout"
 )
 
@@ -19,33 +20,29 @@ func (o *Operator) tellRollout(ctx context.Context, r *run) error {
 		return nil
 	}
 	c.mu.Lock()
-	done, approved := c.done, crd.GetAnnotations()[api.AnnotationApproved]
+	done, approved := c.done, crd.GetAnnotations()[r.share.Key(api.AnnotationApproved)]
 	var now rollout.Record
 	if c.rollout != nil {
 		now = c.rollout.Record()
 	}
 	changed := c.rollout != nil && !now.Same(c.written)
 	c.mu.Unlock()
-	stopped := 0.0
-	if now.State == rollout.Stopped {
-		stopped = 1
-	}
-	rolloutStopped.WithLabelValues(r.name).Set(stopped)
-	if !changed && done == "" {
+	metrics.Kind(r.name).Rollout(now.State == rollout.Running, now.State == rollout.Stopped)
+	if o.options.ReadOnly || !changed && done == "" {
 		return nil
 	}
-	write := map[string]any{api.AnnotationRollout: nil}
+	write := map[string]any{r.share.Key(api.AnnotationRollout): nil}
 	if changed {
-		write[api.AnnotationRollout] = now.String()
+		write[r.share.Key(api.AnnotationRollout)] = now.String()
 		if now.State == rollout.Complete {
 			done = now.Digest
 		}
 	}
 	if done != "" {
-		write[api.AnnotationRolledOut] = done
+		write[r.share.Key(api.AnnotationRolledOut)] = done
 	}
 	if approved != "" && (now.State != rollout.Stopped || approved != now.Approval()) { // used, or of another stop
-		write[api.AnnotationApproved] = nil
+		write[r.share.Key(api.AnnotationApproved)] = nil
 	}
 	if err := o.annotate(ctx, crd, write); err != nil {
 		return fmt.Errorf("recording the rollout on CRD %s: %w", r.name, err)
@@ -80,8 +77,8 @@ func (o *Operator) announce(ctx context.Context, r *run, now rollout.Record) {
 	if now.State == rollout.Stopped {
 		severity = corev1.EventTypeWarning
 	}
-	text := now.Text()
-	log.FromContext(ctx).Info("rollout", "kind", r.name, "digest", now.Digest, "state", string(now.State), "text", text)
+	text := now.Text(r.name)
+	log.FromContext(ctx).Info("rollout", "kind", r.name, "digest", now.Digest, "state", string(now.State), "message", text)
 	if crd := o.object(r.name); crd != nil {
 		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, severity, "Rollout"+string(now.State), "Rollout", "%s", cut(text))
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
 // gather is how long changes of children and of statuses are gathered before
@@ -25,15 +25,25 @@ import (
 const gather = 100 * time.Millisecond
 
 // changes wakes a resource that changed: at once, unless just its status did.
-// Every version of it is told seen, and gone is called when one is gone.
-func changes(seen func(metav1.Object), gone func()) handler.EventHandler {
+// Every version of it is shown to the reconciler, and gone is called when one is
+// gone.
+func changes(to *reconcile.Reconciler, gone func()) handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
-	request := func(o client.Object) ctrl.Request { return ctrl.Request{NamespacedName: client.ObjectKeyFromObject(o)} }
+	request := func(o client.Object) ctrl.Request {
+		name := client.ObjectKeyFromObject(o)
+		to.Wake(name)
+		return ctrl.Request{NamespacedName: name}
+	}
 	return handler.Funcs{
-		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { q.Add(request(e.Object)) },
+		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) {
+			if !e.IsInInitialList {
+				to.Arrived(e.Object)
+			}
+			q.Add(request(e.Object))
+		},
 		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) { q.Add(request(e.Object)); gone() },
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
-			seen(e.ObjectNew)
+			to.Orphan(e.ObjectNew)
 			if onlyStatus(e.ObjectOld, e.ObjectNew) {
 				q.AddAfter(request(e.ObjectNew), gather)
 			} else {
@@ -57,7 +67,9 @@ func (r *run) add(namespace, name string) { r.addAfter(namespace, name, 0) }
 // becomes one with it.
 func (r *run) addAfter(namespace, name string, after time.Duration) {
 	if q := r.queue.Load(); q != nil {
-		(*q).AddAfter(ctrl.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}, after)
+		req := ctrl.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
+		r.reconciler.Wake(req.NamespacedName)
+		(*q).AddAfter(req, after)
 	}
 }
 
@@ -94,6 +106,7 @@ func (o *Operator) childChanged(of api.Owner, uid types.UID) {
 func (o *Operator) kindSynced(gvk apischema.GroupVersionKind) {
 	for _, r := range o.running() {
 		if _, has := r.course.children()[gvk]; has {
+			o.countForbidden(r)
 			r.lookAtAll()
 		}
 	}
@@ -122,6 +135,7 @@ func (o *Operator) patchChanged(uid types.UID) {
 func (o *Operator) scopeSynced(scope observe.Scope) {
 	for _, r := range o.running() {
 		if slices.Contains(r.course.scopes(), scope) {
+			o.countForbidden(r)
 			r.lookAtAll()
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/metrics"
 	"github.com/jacquard-operator/jacquard/engine/own"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
@@ -23,6 +24,7 @@ func (w *write) take(ctx context.Context, answer *unstructured.Unstructured) err
 			w.cluster.Children.Note(answer.GroupVersionKind(), answer)
 			return soon("an earlier writer holds its fields too")
 		}
+		w.did(metrics.Entry)
 		answer = dropped
 	}
 	entry, _, err := own.Ours(answer.GetManagedFields(), api.FieldManager)

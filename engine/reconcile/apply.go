@@ -12,6 +12,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/metrics"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
@@ -26,6 +27,7 @@ func (t *turn) apply(ctx context.Context, p *plan.Plan) {
 		return
 	}
 	if err := t.recordKinds(ctx, p); err != nil {
+		t.refusal(err)
 		t.found.incomplete = true
 		t.found.add(status.Problem{Severity: status.Retry, Reason: "NotRecorded", Message: err.Error()})
 		t.found.again(backOff(t.memory.tries, 0, longWait))
@@ -49,6 +51,7 @@ func (t *turn) carryOut(ctx context.Context, p *plan.Plan) {
 			open = append(open, s)
 		}
 	}
+	t.skipped(p)
 	maps.DeleteFunc(t.memory.setbacks, func(key string, _ *setback) bool { return !current[key] })
 	for _, s := range open {
 		slots <- struct{}{}
@@ -124,6 +127,9 @@ func (w *write) problem(s status.Severity, reason, format, why string) {
 }
 
 func (w *write) report(p status.Problem) {
+	if p.File == "" {
+		p.File = w.Child.Doc.Place().String()
+	}
 	w.found.incomplete = true
 	w.found.add(p)
 }
@@ -176,7 +182,7 @@ func (w *write) create(ctx context.Context) error {
 	}
 	answer, err := w.to.Create(ctx, w.resource, w.Document)
 	if err == nil {
-		applies.WithLabelValues(w.name, "create").Inc()
+		w.did(metrics.Create)
 		return w.take(ctx, answer)
 	}
 	if apply.Understand(err, w.Document.Object).Cause != apply.Exists {
@@ -255,7 +261,8 @@ func (w *write) update(ctx context.Context, o metav1.Object) error {
 	}
 	answer, err := w.to.Update(ctx, w.resource, doc, o.GetUID())
 	if err == nil {
-		applies.WithLabelValues(w.name, "update").Inc()
+		w.did(metrics.Update)
+		w.corrected()
 		return w.take(ctx, answer)
 	}
 	refusal := apply.Understand(err, w.Document.Object)
@@ -286,6 +293,6 @@ func (w *write) recreate(ctx context.Context, o metav1.Object, why string) error
 			return err
 		}
 	}
-	applies.WithLabelValues(w.name, "recreate").Inc()
+	w.did(metrics.Recreate)
 	return seldom(status.Waiting, Recreating, why)
 }

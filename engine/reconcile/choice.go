@@ -33,8 +33,9 @@ type Choice struct {
 type Outcome struct {
 	Version *Version
 	Ready   bool
-	// Refused says which child the API refuses for its content, or forbids.
-	Refused string
+	// Refused says which child the API refuses for its content, Forbidden which
+	// one it forbids.
+	Refused, Forbidden string
 }
 
 // Follow lets choose decide at the start of a turn, and tells served at its
@@ -121,8 +122,11 @@ func (w *write) approved(s *setback) bool {
 func (t *turn) tellServed(ready bool) {
 	out := Outcome{Version: t.version, Ready: ready}
 	for _, p := range t.found.problems {
-		if p.Reason == "Invalid" || p.Reason == "Forbidden" {
+		switch p.Reason {
+		case "Invalid":
 			out.Refused = p.Message
+		case "Forbidden":
+			out.Forbidden = p.Message
 		}
 	}
 	if !t.choice.Hold {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/metrics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
@@ -72,8 +73,11 @@ func (t *turn) metadata(ctx context.Context, fields map[string]any) error {
 	}
 	answer, err := t.cluster.Writer.Metadata(ctx, served, t.resource, fields)
 	if err != nil {
-		return fmt.Errorf("writing metadata of %s %s: %w", t.gvk.Kind, place(t.resource), apply.Understand(err, nil))
+		err = fmt.Errorf("writing metadata of %s %s: %w", t.gvk.Kind, place(t.resource), apply.Understand(err, nil))
+		t.refusal(err)
+		return err
 	}
+	t.did(metrics.Metadata)
 	t.memory.answered(answer)
 	t.resource = answer
 	return nil

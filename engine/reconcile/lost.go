@@ -34,6 +34,7 @@ func (w *write) noteLost(err error) {
 // findLost asks the server itself, before a resource goes, what became of the
 // writes whose answer did not come: nobody would find it later.
 func (t *turn) findLost(ctx context.Context) {
+	t.suspect()
 	for _, child := range slices.Sorted(maps.Keys(t.memory.lost)) {
 		var err error
 		if l := t.memory.lost[child]; l.patch {
@@ -47,6 +48,7 @@ func (t *turn) findLost(ctx context.Context) {
 			t.memory.tries++
 			return
 		}
+		t.sure(t.memory.lost[child])
 		delete(t.memory.lost, child)
 	}
 }
@@ -69,14 +71,12 @@ func (t *turn) askLives(ctx context.Context) error {
 	case apierrors.IsNotFound(err):
 	case err != nil:
 		return fmt.Errorf("reading %s %s: %w", t.gvk.Kind, place(t.resource), err)
-	case o.GetUID() == t.resource.GetUID() && o.GetDeletionTimestamp() == nil:
+	case o.GetUID() != t.resource.GetUID() || o.GetDeletionTimestamp() != nil:
+	case t.inherits() && !sameAs(o, t.resource):
+		return soon("its resource changed meanwhile")
+	default:
+		t.memory.lives.Store(true)
 		return nil
 	}
 	return soon("its resource is being deleted")
-}
-
-// again says whether this child was there before.
-func (w *write) again() (made bool) {
-	w.locked(func() { _, made = w.memory.made[w.child()] })
-	return made
 }

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"maps"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/metrics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
@@ -25,6 +27,10 @@ type memory struct {
 	made map[string]types.UID
 	// lost are writes whose answer did not come, by child.
 	lost map[string]lostWrite
+	// suspected: what another operator may have written was added to lost.
+	suspected bool
+	// lives: the server said of the resource that it is there to stay.
+	lives atomic.Bool
 	// endings are children that were to be deleted and patches that were to be
 	// given back, and that are seen still.
 	endings map[string]*ending
@@ -47,6 +53,8 @@ type memory struct {
 	// askedAt is what the resource says about reconciling again.
 	askedAt string
 	tries   int
+	// standing is what metrics count the resource as.
+	standing metrics.Standing
 }
 
 func newMemory(resource *unstructured.Unstructured) *memory {
@@ -73,14 +81,18 @@ func (r *Reconciler) remember(name types.NamespacedName, resource *unstructured.
 	defer r.mu.Unlock()
 	m := r.memory[name]
 	if m == nil || m.uid != uid {
+		before := metrics.Standing{}
 		if m != nil {
 			delete(r.orphaned, m.uid)
+			delete(r.arrived, m.uid)
 			delete(r.names, m.uid)
+			before = m.standing
 		}
 		r.names[uid] = name
 		m = newMemory(resource)
 		r.memory[name] = m
-		remembered.WithLabelValues(r.name).Set(float64(len(r.memory)))
+		m.standing = standing(resource, nil)
+		metrics.Kind(r.name).Stands(before, m.standing)
 	}
 	return m
 }
@@ -95,7 +107,9 @@ func (r *Reconciler) End() {
 	clear(r.memory)
 	clear(r.names)
 	clear(r.orphaned)
-	remembered.DeleteLabelValues(r.name)
+	clear(r.woken)
+	clear(r.pending)
+	clear(r.arrived)
 }
 
 func (r *Reconciler) forget(name types.NamespacedName) {
@@ -103,11 +117,13 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	defer r.mu.Unlock()
 	if m, known := r.memory[name]; known {
 		delete(r.orphaned, m.uid)
+		delete(r.arrived, m.uid)
 		delete(r.names, m.uid)
 		r.readsNothing(name)
+		metrics.Kind(r.name).Stands(m.standing, metrics.Standing{})
 	}
 	delete(r.memory, name)
-	remembered.WithLabelValues(r.name).Set(float64(len(r.memory)))
+	r.unpend(name)
 }
 
 // readsNothing ends the watches that only this resource needs.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/metrics"
 	"github.com/jacquard-operator/jacquard/engine/own"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 )
@@ -20,7 +21,8 @@ func (w *write) patch(ctx context.Context) error {
 		return err
 	}
 	w.answer = answer
-	applies.WithLabelValues(w.name, "patch").Inc()
+	w.did(metrics.Patch)
+	w.corrected()
 	if answer, err = w.undouble(ctx, answer); err != nil {
 		return err
 	}
@@ -57,5 +59,9 @@ func (w *write) undouble(ctx context.Context, answer *unstructured.Unstructured)
 	if err != nil {
 		return nil, err
 	}
-	return w.to.CutEntry(ctx, w.resource, answer, apply.Cut{Index: i, Fields: left})
+	cut, err := w.to.CutEntry(ctx, w.resource, answer, apply.Cut{Index: i, Fields: left})
+	if err == nil {
+		w.did(metrics.Entry)
+	}
+	return cut, err
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/metrics"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
@@ -73,6 +74,7 @@ func (t *turn) end(key string, do func() error) {
 			e.again = time.Time{}
 			return
 		}
+		t.refusal(err)
 		e.problem = status.Problem{Severity: status.Retry, Reason: "PruneFailed", Message: err.Error()}
 		e.again = now.Add(backOff(e.tries, 0, longWait))
 		e.tries++
@@ -100,8 +102,10 @@ func (t *turn) delete(ctx context.Context, l observe.Live) error {
 	if err == nil {
 		err = w.Delete(ctx, served, l.Meta, how)
 	}
+	if err == nil {
+		t.did(metrics.Delete)
+	}
 	if err == nil || gone(err) {
-		applies.WithLabelValues(t.name, "prune").Inc()
 		return nil
 	}
 	return fmt.Errorf("pruning %s %s: %w", l.GVK.Kind, place(l.Meta), apply.Understand(err, nil))
@@ -120,7 +124,7 @@ func (t *turn) giveBack(ctx context.Context, r plan.Return) (*unstructured.Unstr
 	}
 	answer, err := w.GiveBack(ctx, served, r.Live.Meta, apply.Patching{Object: r.Live.Meta.GetUID(), Owner: t.owner().UID, Subresource: r.Subresource})
 	if err == nil {
-		applies.WithLabelValues(t.name, "give-back").Inc()
+		t.did(metrics.GiveBack)
 		t.cluster.Reads.Note(r.Live.GVK, answer)
 		return answer, nil
 	}

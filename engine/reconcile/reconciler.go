@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,6 +25,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/share"
 )
 
 // Cluster is what a Reconciler needs of the cluster.
@@ -41,8 +43,13 @@ type Cluster struct {
 	DeclaresConditions func(schema.GroupKind) bool
 	// Defined says whether a CRD defines a kind, be it served just now or not.
 	Defined func(schema.GroupKind) bool
+	// Share is which resources of the kind are served, and by whom.
+	Share share.Share
 	// CRD returns the metadata of the kind's CRD, or nil.
 	CRD func(name string) metav1.Object
+	// ReadOnly: everything is looked at and planned, and nothing is written. The
+	// Writer refuses it too.
+	ReadOnly bool
 }
 
 // A Version is what a kind runs with: its compiled folder, or why there is
@@ -82,7 +89,16 @@ type Reconciler struct {
 	memory   map[types.NamespacedName]*memory
 	names    map[types.UID]types.NamespacedName // of what is in memory
 	orphaned map[types.UID]bool                 // resources that leave their children behind
+	pending  map[types.NamespacedName]bool      // what a read-only operator would change
 	recorded record
+	// woken is when the first event came for a resource that waits to be served.
+	woken map[types.NamespacedName]time.Time
+	// inherited is when this operator took over from another one, or zero;
+	// looked is what the server was asked for itself since. arrived is when
+	// resources came that another operator had served.
+	inherited time.Time
+	looked    map[lostWrite]bool
+	arrived   map[types.UID]time.Time
 }
 
 // New returns a Reconciler for the kind named name; resources reads its custom
@@ -92,6 +108,9 @@ func New(name string, gvk schema.GroupVersionKind, resources client.Reader, clus
 	return &Reconciler{
 		name: name, gvk: gvk, resources: resources, cluster: cluster,
 		memory: map[types.NamespacedName]*memory{}, names: map[types.UID]types.NamespacedName{}, orphaned: map[types.UID]bool{},
+		woken:   map[types.NamespacedName]time.Time{},
+		pending: map[types.NamespacedName]bool{},
+		looked:  map[lostWrite]bool{}, arrived: map[types.UID]time.Time{},
 	}
 }
 
@@ -101,8 +120,10 @@ const renderLimit = 10 * time.Second
 // Reconcile makes the cluster say what one custom resource wants, and says in
 // its status what became of it.
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	woken := r.takeWoken(req.NamespacedName)
 	resource, err := r.observe(ctx, req.NamespacedName)
 	if resource == nil || err != nil {
+		r.counts(err)
 		return reconcile.Result{}, err
 	}
 	t := &turn{
@@ -111,16 +132,26 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	}
 	t.choice = r.choose(resource)
 	t.version = t.choice.Version
+	result, err := t.take(ctx)
+	t.counted(req.NamespacedName, woken, err)
+	return result, err
+}
+
+// take takes the turn.
+func (t *turn) take(ctx context.Context) (reconcile.Result, error) {
 	if t.leaving() {
 		t.findLost(ctx)
 	}
 	view := t.look()
 	if view.pending { // Synced wakes us
+		t.pending = true
 		return reconcile.Result{}, nil
 	}
 	t.inherit()
 	t.askedAgain()
-	t.noteSucceeded(ctx, view)
+	if !t.cluster.ReadOnly {
+		t.noteSucceeded(ctx, view)
+	}
 	var decided *plan.Plan
 	switch {
 	case t.leaving():
@@ -129,8 +160,16 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		decided = t.plan(t.render(ctx, view), view)
 	}
 	if view.pending { // what a template read is on its way, and wakes us
-		r.cluster.Reads.Record(t.owner().Owner, t.asked)
+		t.pending = true
+		t.cluster.Reads.Record(t.owner().Owner, t.asked)
 		return reconcile.Result{}, nil
+	}
+	if t.cluster.ReadOnly {
+		return t.tellPlanned(ctx, decided), nil
+	}
+	if behind, err := t.behind(ctx, decided); behind || err != nil {
+		t.pending = true
+		return reconcile.Result{RequeueAfter: firstWait}, err
 	}
 	if t.guard(ctx, decided) {
 		t.apply(ctx, decided)
@@ -199,6 +238,10 @@ type turn struct {
 	trial bool
 	// rehearsal takes down what is sent as a dry run; nil: nothing is sent so.
 	rehearsal *Rehearsal
+	// pending: nothing was decided, since something is on its way; wrote: a
+	// child or a patch was written; failed: the status could not be.
+	pending, failed bool
+	wrote           atomic.Bool
 }
 
 func (t *turn) owner() plan.Owner {
@@ -238,7 +281,7 @@ func (t *turn) settings() kind.Settings {
 	}
 	var s kind.Settings
 	if crd := t.cluster.CRD(t.name); crd != nil {
-		l := leavingOf(crd)
+		l := leavingOf(crd, t.cluster.Share)
 		s.DeleteOrder, s.ServiceAccountName = l.DeleteOrder, l.ServiceAccountName
 	}
 	return s

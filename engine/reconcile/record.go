@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,7 +15,9 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/metrics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/share"
 )
 
 // A record is what is on record on the kind's CRD: every kind of child that
@@ -46,8 +49,9 @@ func (t *turn) recordKinds(ctx context.Context, p *plan.Plan) error {
 			changed[key] = recordText(want)
 		}
 	}
-	if now := t.leavingRecord(); now != "" && now != crd.GetAnnotations()[api.AnnotationLeaving] {
-		changed[api.AnnotationLeaving] = now
+	key := t.cluster.Share.Key(api.AnnotationLeaving)
+	if now := t.leavingRecord(); now != "" && now != crd.GetAnnotations()[key] {
+		changed[key] = now
 	}
 	if len(changed) == 0 {
 		return nil
@@ -56,6 +60,7 @@ func (t *turn) recordKinds(ctx context.Context, p *plan.Plan) error {
 	if err != nil {
 		return fmt.Errorf("recording child kinds on CRD %s: %w", t.name, apply.Understand(err, nil))
 	}
+	t.did(metrics.Record)
 	t.recorded.written = answer
 	return nil
 }
@@ -90,10 +95,12 @@ func (t *turn) leavingRecord() string {
 	return string(text)
 }
 
-// leavingOf reads what is on record; anything else is nothing.
-func leavingOf(crd metav1.Object) leaving {
+// leavingOf reads what is on record of this share's folder or, if there is
+// nothing, of one that served all resources; anything else is nothing.
+func leavingOf(crd metav1.Object, of share.Share) leaving {
+	text := cmp.Or(crd.GetAnnotations()[of.Key(api.AnnotationLeaving)], crd.GetAnnotations()[api.AnnotationLeaving])
 	var l leaving
-	if json.Unmarshal([]byte(crd.GetAnnotations()[api.AnnotationLeaving]), &l) != nil {
+	if json.Unmarshal([]byte(text), &l) != nil {
 		return leaving{}
 	}
 	return l

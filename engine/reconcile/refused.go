@@ -15,7 +15,7 @@ func (w *write) refused(err error) (status.Problem, retry) {
 	refusal := apply.Understand(err, w.Document.Object)
 	when := retry{now: w.now, atLeast: refusal.RetryAfter, most: longWait}
 	p := status.Problem{Severity: status.Retry, Reason: "ApplyFailed", Message: fmt.Sprintf("applying %s: %s", w.named(), w.placed(refusal))}
-	refusals.WithLabelValues(w.name, reasons[refusal.Cause]).Inc()
+	w.refusal(refusal)
 	switch refusal.Cause {
 	case apply.Invalid:
 		// The same content is refused again, unless something else changed.

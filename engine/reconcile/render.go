@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/metrics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/status"
@@ -25,6 +26,16 @@ type findings struct {
 }
 
 func (f *findings) add(p status.Problem) { f.problems = append(f.problems, p) }
+
+// file is the template that the first problem with a reason is about.
+func (f *findings) file(reason string) string {
+	for _, p := range f.problems {
+		if p.Reason == reason && p.File != "" {
+			return p.File
+		}
+	}
+	return ""
+}
 
 // unknown notes that something cannot be found out.
 func (f *findings) unknown(message string) {
@@ -63,7 +74,7 @@ func (t *turn) render(ctx context.Context, w *view) *render.Result {
 		return nil
 	}
 	for _, waiting := range result.Waiting {
-		t.found.add(status.Problem{Severity: status.Waiting, Reason: "Waiting", Message: waiting.File + ": " + waiting.Message})
+		t.found.add(status.Problem{Severity: status.Waiting, Reason: "Waiting", Message: waiting.File + ": " + waiting.Message, File: waiting.File})
 	}
 	return result
 }
@@ -73,16 +84,21 @@ func (t *turn) renderOnce(ctx context.Context, w *view) (*render.Result, error) 
 	defer cancel()
 	started := time.Now()
 	result, err := render.Children(ctx, t.version.Kind, t.resource, w)
-	renderSeconds.WithLabelValues(t.name).Observe(time.Since(started).Seconds())
+	metrics.Kind(t.name).Rendered(time.Since(started))
 	return result, err
 }
 
 func renderProblem(err error) status.Problem {
+	p := status.Problem{Severity: status.Stalled, Reason: "RenderFailed", Message: err.Error()}
 	var failure *template.Failure
 	if errors.As(err, &failure) {
-		return status.Problem{Severity: status.Stalled, Reason: "Refused", Message: err.Error()}
+		p.Reason = "Refused"
 	}
-	return status.Problem{Severity: status.Stalled, Reason: "RenderFailed", Message: err.Error()}
+	var placed *template.Error
+	if errors.As(err, &placed) {
+		p.File = placed.Place.String()
+	}
+	return p
 }
 
 // plan decides everything before anything is done.

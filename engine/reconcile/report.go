@@ -15,6 +15,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/metrics"
 	"github.com/jacquard-operator/jacquard/engine/own"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
@@ -30,6 +31,7 @@ func (t *turn) report(ctx context.Context, p *plan.Plan) (reconcile.Result, erro
 	own := t.own(ctx, w)
 	t.cluster.Reads.Record(t.owner().Owner, t.asked)
 	if w.pending { // what status.yaml reads is on its way, and wakes us
+		t.pending = true
 		return reconcile.Result{RequeueAfter: t.found.requeue}, nil
 	}
 	in := status.Input{
@@ -48,11 +50,14 @@ func (t *turn) report(ctx context.Context, p *plan.Plan) (reconcile.Result, erro
 			err = t.write(ctx, out, live)
 		}
 	}
+	t.stands(out)
 	switch {
 	case err != nil:
+		t.failed = true
+		t.refusal(err)
 		t.memory.tries++
 		t.found.again(backOff(t.memory.tries, 0, longWait))
-		log.FromContext(ctx).Info("status not written", "error", err.Error())
+		log.FromContext(ctx).Error(err, "status not written")
 	case len(t.found.problems) == 0:
 		t.memory.tries = 0
 	}
@@ -146,7 +151,7 @@ func (t *turn) write(ctx context.Context, out status.Output, live map[string]any
 	if err != nil {
 		return apply.Understand(err, map[string]any{"status": desired})
 	}
-	statusWrites.WithLabelValues(t.name).Inc()
+	t.did(metrics.Status)
 	t.memory.answered(answer)
 	t.memory.sent = hash + "@" + answer.GetResourceVersion()
 	t.tell(ctx, out)
@@ -193,7 +198,11 @@ func (t *turn) tell(ctx context.Context, out status.Output) {
 		note = strings.ToValidUTF8(note[:1000], "") + "…"
 	}
 	t.cluster.Events.Eventf(t.resource, nil, severity, out.Reason, "Reconcile", "%s", note)
-	log.FromContext(ctx).Info("status changed", "ready", out.Ready, "reason", out.Reason, "message", out.Message)
+	about := []any{"ready", out.Ready, "reason", out.Reason, "message", out.Message}
+	if file := t.found.file(out.Reason); file != "" {
+		about = append(about, "file", file)
+	}
+	log.FromContext(ctx).Info("status changed", about...)
 }
 
 // LookAgain is how often the children of a kind are listed without an event.

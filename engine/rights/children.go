@@ -62,7 +62,7 @@ func (w *work) where(gvk apischema.GroupVersionKind) (watched string, written []
 	if place.Rendered {
 		return "", []string{""}
 	}
-	if len(w.Namespaces) == 0 {
+	if len(w.Namespaces) == 0 && w.Into == "" {
 		return "", written
 	}
 	return own, written

@@ -1,6 +1,7 @@
 package rights
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -28,6 +29,10 @@ type Input struct {
 	Install bool
 	// Namespaces are those that the operator is limited to; none means all.
 	Namespaces []string
+	// Into is the ClusterRole that is to take up the operator's roles, so that
+	// what is needed in the namespaces of resources is apart from what is needed in
+	// the whole cluster; "" means that they are bound to it one by one.
+	Into string
 }
 
 // A Before is what a cluster says about earlier folders of a kind: the records
@@ -65,7 +70,7 @@ func Of(in Input) ([]Role, error) {
 		return nil, err
 	}
 	s := shape{
-		name: "jacquard:" + in.CRD.Name, account: w.account, namespaces: in.Namespaces,
+		name: cmp.Or(in.Into, "jacquard") + ":" + in.CRD.Name, account: w.account, namespaces: in.Namespaces, into: in.Into,
 		about: fmt.Sprintf("What the operator needs to serve the kind %s (%s).", in.CRD.Kind, in.CRD.Name),
 	}
 	return s.roles(w.needs), nil
@@ -146,7 +151,7 @@ func (w *work) hasStatus() bool {
 	if w.Kind != nil {
 		return w.Kind.Version.Status
 	}
-	return slices.ContainsFunc(w.CRD.Versions, func(v *schema.Version) bool { return v.Served && v.Status })
+	return has(w.CRD, func(v *schema.Version) bool { return v.Status })
 }
 
 // marks says why the metadata of resources is written; "" if it never is.

@@ -44,7 +44,7 @@ spec:
 
 // TestRoles: each file of testdata is a folder and its roles, want.yaml, or what
 // is wrong, want-error.txt. Its first line may say: cluster-scoped, removed,
-// installs, limited to NAMESPACE,…, before: KIND.GROUP,….
+// installs, limited to NAMESPACE,…, taken up by: NAME, before: KIND.GROUP,….
 func TestRoles(t *testing.T) {
 	cases, _ := filepath.Glob("testdata/*.txtar")
 	if len(cases) == 0 {
@@ -98,6 +98,8 @@ func input(t *testing.T, archive *txtar.Archive) (in Input, files []txtar.File, 
 			in.Install = true
 		case "limited to":
 			in.Namespaces = strings.Split(rest, ",")
+		case "taken up by":
+			in.Into = rest
 		case "made before":
 			in.Before.Children = kinds(rest)
 		case "patched before":
@@ -153,9 +155,14 @@ func TestBase(t *testing.T) {
 		return false
 	}
 	event := Request{Verb: "create", Group: "events.k8s.io", Resource: "events", Namespace: "elsewhere"}
-	lease := Request{Verb: "update", Group: "coordination.k8s.io", Resource: "leases", Namespace: "home", Name: Lease}
+	lease := Request{Verb: "update", Group: "coordination.k8s.io", Resource: "leases", Namespace: "home", Name: "jacquard.jacquard.dev"}
+	named := lease
+	named.Name = "team-a.jacquard.dev"
 	other := lease
 	other.Name = "other"
+	review := Request{Verb: "create", Group: "authorization.k8s.io", Resource: "subjectaccessreviews"}
+	token := Request{Verb: "create", Group: "authentication.k8s.io", Resource: "tokenreviews"}
+	metrics := Base(Installation{Namespaces: []string{"a"}, SecureMetrics: true})
 	all := Base(Installation{Namespace: "home"})
 	limited := Base(Installation{Namespace: "home", Namespaces: []string{"a"}})
 	for name, c := range map[string]struct{ got, want bool }{
@@ -163,10 +170,74 @@ func TestBase(t *testing.T) {
 		"events where limited":    {allows(limited, event), false},
 		"the lease":               {allows(limited, lease), true},
 		"another lease":           {allows(all, other), false},
+		"the lease by name":       {allows(Base(Installation{Namespace: "home", Identity: "ops/team-a"}), named), true},
+		"no reviews":              {allows(all, review) || allows(all, token), false},
+		"reviews for metrics":     {allows(metrics, review) && allows(metrics, token), true},
 		"no lease without a home": {allows(Base(Installation{}), lease), false},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %v", name, c.got)
+		}
+	}
+}
+
+// TestBaseApart: an installation whose ClusterRole takes up others has the same
+// rights as another, each in a role that can be bound by itself.
+func TestBaseApart(t *testing.T) {
+	names := map[string]Role{}
+	for _, r := range Base(Installation{Namespace: "home", Into: "release", SecureMetrics: true}) {
+		names[r.Namespace+"/"+r.Name] = r
+	}
+	for name, q := range map[string]Request{
+		"/release-base":          {Verb: "watch", Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"},
+		"/release-metrics":       {Verb: "create", Group: "authorization.k8s.io", Resource: "subjectaccessreviews"},
+		"/release:events":        {Verb: "patch", Group: "events.k8s.io", Resource: "events"},
+		"home/release-base":      {Verb: "list", Resource: "configmaps", Namespace: "home"},
+		"default/release-events": {Verb: "patch", Group: "events.k8s.io", Resource: "events", Namespace: "default"},
+	} {
+		if !names[name].Allows(q) {
+			t.Errorf("%s does not allow %v", name, q)
+		}
+		delete(names, name)
+	}
+	if len(names) > 0 {
+		t.Errorf("there are also %v", names)
+	}
+}
+
+// TestUserRoles: each role holds the one before it; the cluster's roles take
+// them up, but for folders by which people reach further than to their own.
+func TestUserRoles(t *testing.T) {
+	for file, reaches := range map[string]string{
+		"once":     "",
+		"patch":    "templates/webs.example.com/patch.yaml:1 patches objects of others (Pod)",
+		"bindings": "grants rights",
+		"taken":    "templates/webs.example.com/namespace.yaml:1 makes objects without a namespace (Namespace)",
+		"reads":    "it reads objects of other namespaces (",
+	} {
+		archive, err := txtar.ParseFile("testdata/" + file + ".txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, _, _ := input(t, archive)
+		roles := UserRoles(in.CRD, in.Kind)
+		if len(roles) != 3 {
+			t.Fatalf("there are %d roles", len(roles))
+		}
+		for i, r := range roles {
+			if got := len(r.Labels) > 0; got != (reaches == "") {
+				t.Errorf("%s: %s has labels %v", file, r.Name, r.Labels)
+			}
+			if !strings.Contains(r.About, reaches) {
+				t.Errorf("%s: %s", file, r.About)
+			}
+			if i > 0 {
+				for _, rule := range roles[i-1].Rules {
+					if len(beyond([]Rule{rule}, r.Rules)) > 0 {
+						t.Errorf("%s lacks %v", r.Name, rule)
+					}
+				}
+			}
 		}
 	}
 }

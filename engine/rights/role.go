@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
 )
 
 // A Holder is who has a role.
@@ -25,7 +27,8 @@ type Role struct {
 	Name string
 	// Namespace is where it is valid; "" means a ClusterRole.
 	Namespace string
-	// Own: it is a ClusterRole that is bound in the namespaces of resources.
+	// Own: it is a ClusterRole that is bound in the namespaces of resources, or in
+	// the whole cluster if these are all.
 	Own    bool
 	Holder Holder
 	// Account is the service account's name where Holder is Account.
@@ -59,6 +62,8 @@ type shape struct {
 	name, about, account string
 	// namespaces are those that the operator is limited to; none means all.
 	namespaces []string
+	// into is the ClusterRole that takes up those of the operator, or "".
+	into string
 }
 
 // roles makes roles of needs, for the operator and for the account.
@@ -97,11 +102,15 @@ func (s shape) roles(needs []need) []Role {
 // role is a role without rules.
 func (s shape) role(holder Holder, namespace string) Role {
 	r := Role{Name: s.name, Namespace: namespace, Holder: holder, About: s.about}
-	if holder != Account {
+	switch {
+	case holder == Account:
+	case s.into == "" || namespace != own && namespace != "":
 		return r
+	default:
+		return s.taken(r)
 	}
 	r.Name, r.Account = s.name+":"+s.account, s.account
-	if s.account == userView || s.account == userEdit { // these names are those of the people's roles
+	if slices.Contains([]string{userView, userEdit, userAdmin, "cluster"}, s.account) { // these names are those of the people's roles
 		r.Name = s.name + ":account:" + s.account
 	}
 	r.About = "What the service account " + s.account + " needs in every namespace with resources: bind it there."
@@ -117,10 +126,29 @@ func (s shape) role(holder Holder, namespace string) Role {
 	return r
 }
 
+// taken is a role of the operator that another takes up by its label.
+func (s shape) taken(r Role) Role {
+	into := s.into
+	switch r.Namespace {
+	case own:
+		r.Namespace, r.Own = "", true
+		r.About += " In the namespaces of resources."
+	default:
+		r.Name, into = r.Name+":cluster", WholeCluster(into)
+		r.About += " In the whole cluster."
+	}
+	r.Labels = map[string]string{api.LabelAggregateTo: into}
+	return r
+}
+
+// WholeCluster is the ClusterRole that takes up what is needed in the whole
+// cluster, beside the one that takes up what is needed where resources are.
+func WholeCluster(into string) string { return into + "-cluster" }
+
 // places are the namespaces of the roles that a need goes to.
 func (s shape) places(n need) []string {
 	switch {
-	case n.namespace != own || n.holder == Account:
+	case n.namespace != own || n.holder == Account || s.into != "":
 		return []string{n.namespace}
 	case len(s.namespaces) == 0:
 		return []string{""}

@@ -2,7 +2,9 @@ package rights
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
@@ -10,25 +12,90 @@ import (
 // view, edit and admin.
 const aggregate = "rbac.authorization.k8s.io/aggregate-to-"
 
-// userView and userEdit end the names of the roles of people.
-const userView, userEdit = "view", "edit"
+// userView, userEdit and userAdmin end the names of the roles of people.
+const userView, userEdit, userAdmin = "view", "edit", "admin"
 
 // UserRoles makes the roles of the people who read and write the resources of a
-// kind. The cluster's own roles view, edit and admin take them up.
-func UserRoles(crd *schema.CRD) []Role {
-	role := func(name, about string, verbs []string, into ...string) Role {
-		labels := map[string]string{}
-		for _, of := range into {
-			labels[aggregate+of] = "true"
-		}
-		return Role{
-			Name: "jacquard:" + crd.Name + ":" + name, Holder: Users, Labels: labels,
+// kind: each holds what the one before it holds. The cluster's own roles view,
+// edit and admin take them up, unless whoever may write a resource reaches
+// further by it than to objects of their own.
+func UserRoles(crd *schema.CRD, k *kind.Kind) []Role {
+	read := []Rule{{Group: crd.Group, Resource: crd.Plural, Verbs: []string{"get", "list", "watch"}}}
+	write := []Rule{{Group: crd.Group, Resource: crd.Plural, Verbs: []string{"get", "list", "watch", "create", "update", "patch", "delete"}}}
+	if has(crd, func(v *schema.Version) bool { return v.Status }) {
+		status := Rule{Group: crd.Group, Resource: crd.Plural + "/status", Verbs: []string{"get"}}
+		read, write = append(read, status), append(write, status)
+	}
+	if has(crd, func(v *schema.Version) bool { return v.Scale != nil }) {
+		scale := Rule{Group: crd.Group, Resource: crd.Plural + "/scale", Verbs: []string{"get"}}
+		read = append(read, scale)
+		scale.Verbs = []string{"get", "update", "patch"}
+		write = append(write, scale)
+	}
+	all := slices.Clone(write)
+	all[0].Verbs = append(slices.Clone(all[0].Verbs), "deletecollection")
+	reaches := Reaches(k)
+	role := func(name, about string, rules []Rule, into ...string) Role {
+		r := Role{
+			Name: "jacquard:" + crd.Name + ":" + name, Holder: Users, Rules: rules,
 			About: fmt.Sprintf("Lets people %s %s (%s).", about, crd.Kind, crd.Name),
-			Rules: []Rule{{Group: crd.Group, Resource: crd.Plural, Verbs: verbs}},
 		}
+		if reaches != "" {
+			r.About += " No role of the cluster takes it up, since " + reaches + ": bind it to whom you trust with that."
+			return r
+		}
+		r.Labels = map[string]string{}
+		for _, of := range into {
+			r.Labels[aggregate+of] = "true"
+		}
+		return r
 	}
 	return []Role{
-		role(userView, "see", []string{"get", "list", "watch"}, "view", "edit", "admin"),
-		role(userEdit, "write", []string{"create", "update", "patch", "delete", "deletecollection"}, "edit", "admin"),
+		role(userView, "see", read, "view", "edit", "admin"),
+		role(userEdit, "see and write", write, "edit", "admin"),
+		role(userAdmin, "see and write, and delete all at once,", all, "admin"),
 	}
+}
+
+// Reaches says why whoever may write resources of a kind reaches further by
+// them than to objects of their own: the folder patches objects of others, grants
+// rights, or makes or reads something outside of their namespace; "" if it does
+// none of that.
+func Reaches(k *kind.Kind) string {
+	if k == nil {
+		return ""
+	}
+	for _, d := range k.Documents {
+		if d.Patch() {
+			return placed(d.Start) + " patches objects of others (" + d.Kind + ")"
+		}
+	}
+	for _, c := range k.Children {
+		where, _ := k.Placement(c.GroupVersionKind)
+		switch {
+		case c.Group == rbac:
+			return placed(c.Place) + " grants rights (" + c.Kind + ")"
+		case k.CRD.Namespaced && k.ClusterScoped(c.GroupVersionKind):
+			return placed(c.Place) + " makes objects without a namespace (" + c.Kind + ")"
+		case where.Elsewhere():
+			return placed(c.Place) + " makes objects in other namespaces (" + c.Kind + ")"
+		}
+	}
+	return readsElsewhere(k)
+}
+
+// readsElsewhere says which objects of other namespaces a folder reads, whose
+// contents may come out in children; "" if it reads none.
+func readsElsewhere(k *kind.Kind) string {
+	for _, r := range k.ReadKinds() {
+		if len(r.Rules) > 0 && !k.ClusterScoped(r.GroupVersionKind) {
+			return "it reads objects of other namespaces (" + r.Kind + ")"
+		}
+	}
+	return ""
+}
+
+// has says whether a served version is such.
+func has(crd *schema.CRD, such func(*schema.Version) bool) bool {
+	return slices.ContainsFunc(crd.Versions, func(v *schema.Version) bool { return v.Served && such(v) })
 }

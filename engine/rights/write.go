@@ -7,13 +7,17 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
 )
 
 // A Binding says to whom roles are bound.
 type Binding struct {
-	// Operator is the operator's account.
+	// Operator is the operator's account; the zero Subject means that its roles are
+	// bound by others.
 	Operator rbacv1.Subject
 	// Namespaces are where the role of an account is bound: those of resources.
 	Namespaces []string
@@ -41,7 +45,7 @@ func (r Role) kind() string {
 }
 
 func (r Role) write(to *strings.Builder) {
-	fmt.Fprintf(to, "---\n# %s\napiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata:\n  name: %s\n", r.About, r.kind(), scalar(r.Name))
+	fmt.Fprintf(to, "---\n%sapiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata:\n  name: %s\n", comment(r.About), r.kind(), scalar(r.Name))
 	if r.Namespace != "" {
 		fmt.Fprintf(to, "  namespace: %s\n", scalar(r.Namespace))
 	}
@@ -54,7 +58,7 @@ func (r Role) write(to *strings.Builder) {
 	to.WriteString("rules:\n")
 	for _, rule := range r.Rules {
 		for _, why := range rule.Why {
-			fmt.Fprintf(to, "# %s\n", strings.ReplaceAll(why, "\n", " "))
+			to.WriteString(comment(why))
 		}
 		fmt.Fprintf(to, "- apiGroups: %s\n  resources: %s\n", list(rule.Group), list(rule.Resource))
 		if len(rule.Names) > 0 {
@@ -62,6 +66,17 @@ func (r Role) write(to *strings.Builder) {
 		}
 		fmt.Fprintf(to, "  verbs: %s\n", list(rule.Verbs...))
 	}
+}
+
+// comment is a text as a comment of YAML, on one line: names of files, which it
+// tells, may hold line breaks, and YAML knows several.
+func comment(text string) string {
+	return "# " + strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, text) + "\n"
 }
 
 // A bound is a RoleBinding or ClusterRoleBinding.
@@ -75,7 +90,9 @@ type bound struct {
 // it is in the namespace of each resource, are written where resources are.
 func (b Binding) of(r Role) []bound {
 	switch {
-	case r.Holder == Users:
+	case r.Holder == Users, r.Labels[api.LabelAggregateTo] != "": // others, or another role, decide
+		return nil
+	case r.Holder == Operator && b.Operator.Kind == "":
 		return nil
 	case r.Holder == Operator:
 		return []bound{{role: r, namespace: r.Namespace, subject: b.Operator}}

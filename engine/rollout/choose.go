@@ -60,9 +60,9 @@ type Outcome struct {
 	Digest string
 	// Ready says whether it is ready now.
 	Ready bool
-	// Refused says which child the API refuses for its content, or forbids;
-	// "" for none.
-	Refused string
+	// Refused says which child the API refuses for its content, Forbidden which
+	// one it forbids; "" for none.
+	Refused, Forbidden string
 }
 
 // Served takes up what came of serving a resource that is not paused.
@@ -75,6 +75,9 @@ func (r *Rollout) Served(o Resource, came Outcome) {
 		return // Choose has taken that up
 	}
 	m.served, m.ready = true, came.Ready
+	if m.forbidden = ""; !m.Refused {
+		m.forbidden = came.Forbidden
+	}
 	if came.Refused != "" && !m.Refused && !m.Same {
 		r.stop(Refused, came.Refused)
 	}

@@ -112,13 +112,13 @@ func Read(text string) Record {
 	return r
 }
 
-// Text says the record in a sentence.
-func (r Record) Text() string {
+// Text says the record of a kind, by the name of its CRD, in a sentence.
+func (r Record) Text(kind string) string {
 	text := fmt.Sprintf("%d of %d resources that change are served by the changed folder", r.Done, r.Of)
 	if r.State != Stopped {
 		return text
 	}
-	return fmt.Sprintf("%s (%d of %d changed; to go on all the same: jacquard approve)", r.Why(), r.Done, r.Of)
+	return fmt.Sprintf("%s (%d of %d changed; to go on all the same: jacquard approve %s)", r.Why(), r.Done, r.Of, kind)
 }
 
 // Why says why the rollout stopped, and what it would delete.

@@ -43,6 +43,10 @@ type member struct {
 	released, taken bool
 	// served: the new version has served it; ready says how it was then.
 	served, ready bool
+	// forbidden says which child the API forbids that it did not forbid before.
+	// The right to it may be on its way, as when folder and roles are applied one
+	// after the other, so that is waited for as readiness is.
+	forbidden string
 	// left: it is gone, or its author changed it: then the new version serves
 	// it without being waited for.
 	left bool
@@ -55,7 +59,9 @@ type member struct {
 func (m *member) counts() bool { return !m.Same && !m.Edited && !m.left && !m.paused }
 
 // over says whether the resource need not be waited for.
-func (m *member) over() bool { return m.left || m.paused || m.served && (m.ready || !m.Ready) }
+func (m *member) over() bool {
+	return m.left || m.paused || m.served && m.forbidden == "" && (m.ready || !m.Ready)
+}
 
 // Begin begins a rollout with the trials of all resources. before is the record
 // of an earlier process, or the zero Record: what was approved for this digest
@@ -170,7 +176,7 @@ func (r *Rollout) Step(now time.Time) []types.NamespacedName {
 			if now.Sub(r.since) < r.settings.Deadline {
 				break
 			}
-			r.stop(NotReady, fmt.Sprintf("%d resources were not ready again within %s, as %s", len(late), r.settings.Deadline, late[0]))
+			r.stop(r.tooLate(late))
 			if r.state == Stopped {
 				break
 			}
@@ -205,8 +211,21 @@ func (r *Rollout) finish() {
 func (r *Rollout) late() []types.NamespacedName {
 	return slices.DeleteFunc(slices.Clone(r.order[r.first:r.released]), func(name types.NamespacedName) bool {
 		m := r.members[name]
-		return m.over() || m.served && r.approved[NotReady]
+		if m.forbidden != "" && !r.approved[Refused] {
+			return m.left || m.paused
+		}
+		return m.over() || m.served && (m.forbidden != "" || r.approved[NotReady])
 	})
+}
+
+// tooLate says why a wave ends the rollout whose time is over.
+func (r *Rollout) tooLate(late []types.NamespacedName) (Reason, string) {
+	for _, name := range late {
+		if m := r.members[name]; m.forbidden != "" && !r.approved[Refused] {
+			return Refused, fmt.Sprintf("%s (and still so after %s)", m.forbidden, r.settings.Deadline)
+		}
+	}
+	return NotReady, fmt.Sprintf("%d resources were not ready again within %s, as %s", len(late), r.settings.Deadline, late[0])
 }
 
 // Awaited are the resources that the present wave waits for; none unless it

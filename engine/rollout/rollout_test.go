@@ -180,13 +180,15 @@ func TestStops(t *testing.T) {
 		{"not ready, in time", Outcome{}, 9 * time.Minute, Running, ""},
 		{"not ready", Outcome{}, 10 * time.Minute, Stopped, NotReady},
 		{"refused", Outcome{Refused: "no"}, 0, Stopped, Refused},
+		{"forbidden, in time", Outcome{Forbidden: "no", Ready: true}, 9 * time.Minute, Running, ""},
+		{"forbidden", Outcome{Forbidden: "no", Ready: true}, 10 * time.Minute, Stopped, Refused},
 		{"ready at last", Outcome{Ready: true}, time.Hour, Running, ""},
 	} {
 		trials := ready(10)
 		r := Begin(trials, settings("2"), Record{}, start)
 		first := r.Step(start)
 		serve(r, trials, first[:1], tt.came)
-		if tt.came.Ready {
+		if tt.came == (Outcome{Ready: true}) {
 			serve(r, trials, first[1:], tt.came)
 		}
 		r.Step(start.Add(tt.after))

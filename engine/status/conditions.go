@@ -20,18 +20,22 @@ func (s state) condition(kind string) map[string]any {
 }
 
 // readiness is the state of Ready: the worst problem, else the children that
-// are not ready, else what status.yaml says.
-func readiness(problems []Problem, children []Child, own *state) state {
+// are not ready, else what status.yaml says. Of what was not applied since the
+// resource is paused nobody knows whether it would be ready.
+func readiness(problems []Problem, in Input, own *state) state {
 	if len(problems) > 0 {
 		return state{"False", problems[0].Reason, summary(problems)}
 	}
-	if s := unready(children); s != nil {
+	if s := unready(in.Children); s != nil {
 		return *s
 	}
 	if own != nil {
 		return state{"False", own.reason, clip(own.message, maxMessage)}
 	}
-	return state{"True", reasonReady, countMessage(len(children))}
+	if s := paused(in); s != nil && s.reason == reasonNotApplied {
+		return state{"Unknown", reasonPaused, s.message}
+	}
+	return state{"True", reasonReady, countMessage(len(in.Children))}
 }
 
 func countMessage(n int) string {
@@ -64,8 +68,8 @@ func passing(problems []Problem, in Input, ready state) []map[string]any {
 	case len(problems) > 0 || unready(in.Children) != nil:
 		add("Reconciling", state{"True", ready.reason, ready.message})
 	}
-	if in.Paused {
-		add("Paused", state{"True", reasonPaused, "nothing is applied or deleted while paused"})
+	if s := paused(in); s != nil {
+		add("Paused", *s)
 	}
 	return cs
 }

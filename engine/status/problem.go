@@ -39,6 +39,9 @@ func (s Severity) String() string {
 type Problem struct {
 	Severity        Severity
 	Reason, Message string
+	// File is the template, with line and column, that it is about, for the log;
+	// empty if it is about none.
+	File string
 }
 
 const (

@@ -30,7 +30,8 @@ type Input struct {
 	Own map[string]any
 	// Problems are why the resource is not as it should be, in any order.
 	Problems []Problem
-	// Paused adds the condition Paused.
+	// Paused adds the condition Paused. Ready is not True then unless Live says
+	// that this generation was applied before the pause.
 	Paused bool
 	// Now is the transition time of conditions that change.
 	Now metav1.Time
@@ -62,7 +63,7 @@ func Make(in Input) (Output, error) {
 		return Output{}, err
 	}
 	problems := sorted(withFailedChildren(in.Problems, in.Children))
-	ready := readiness(problems, in.Children, reason)
+	ready := readiness(problems, in, reason)
 	cs := append([]map[string]any{ready.condition("Ready")}, passing(problems, in, ready)...)
 	cs = append(cs, own...)
 	finish(cs, in)

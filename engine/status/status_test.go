@@ -61,7 +61,7 @@ func TestMakeConditions(t *testing.T) {
 			"Ready=False/ApplyFailed: r\nReconciling=True/ApplyFailed: r", kstatus.InProgressStatus,
 		},
 		"paused": {
-			status.Input{Paused: true},
+			status.Input{Paused: true, Live: wasReady(t)},
 			"Ready=True/Ready: nothing to wait for\nPaused=True/Paused: nothing is applied or deleted while paused", kstatus.CurrentStatus,
 		},
 		"own Ready Unknown": {

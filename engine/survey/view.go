@@ -17,6 +17,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/share"
 )
 
 // A Kind is one kind as the cluster has it.
@@ -29,6 +30,8 @@ type Kind struct {
 	// children that there were.
 	CRD    *apiextensionsv1.CustomResourceDefinition
 	Unread error
+	// Share is whose resources are looked at, as Look chose.
+	Share share.Share
 }
 
 // Kind finds a kind by the name of its CRD, or by kind, plural, singular or short
@@ -134,6 +137,11 @@ func (s *Survey) View(ctx context.Context, k *Kind, folder *kind.Kind, resources
 	if k.Unread != nil {
 		v.told()
 		v.note(fmt.Sprintf("%v; so of the kinds of children that were made before, only those that the resource's status tells of are known", k.Unread))
+	}
+	if len(resources) == 1 {
+		if why := k.Unserved(resources[0]); why != "" {
+			v.note(why)
+		}
 	}
 	return v
 }
@@ -243,6 +251,7 @@ func (v *View) Cluster() reconcile.Cluster {
 		DeclaresConditions: func(gk schema.GroupKind) bool { return v.survey.declaresConditions(v.ctx, gk) },
 		Defined:            func(gk schema.GroupKind) bool { return v.survey.definesKind(v.ctx, gk) },
 		CRD:                v.crd,
+		Share:              v.whose(),
 	}
 }
 

@@ -88,9 +88,12 @@ func (n *node) count() int {
 	return all
 }
 
-// CacheUse tells how many skeletons were found parsed and how many were not.
+// CacheUse tells how many skeletons were found parsed and how many were not
+// since it was asked last.
 func (s *Set) CacheUse() (hits, misses uint64) {
 	s.shapes.mu.Lock()
 	defer s.shapes.mu.Unlock()
-	return s.shapes.hits, s.shapes.misses
+	hits, misses = s.shapes.hits, s.shapes.misses
+	s.shapes.hits, s.shapes.misses = 0, 0
+	return hits, misses
 }

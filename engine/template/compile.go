@@ -45,6 +45,8 @@ type Set struct {
 	rendered map[string]bool
 	lost     map[string]bool
 	branches []*Branch
+	// called are the sources, by File, of what the files reach.
+	called map[string]bool
 }
 
 // A routine is one compiled template: a file or a define.
@@ -72,7 +74,7 @@ func Compile(in Input) (*Set, error) {
 	s := &Set{
 		files: map[string]*routine{}, defines: map[string]*routine{}, trees: map[string]*parse.Tree{},
 		texts: in.Files, config: in.Config, limits: in.Limits.withDefaults(), shapes: newShapeCache(),
-		rendered: map[string]bool{}, lost: map[string]bool{},
+		rendered: map[string]bool{}, lost: map[string]bool{}, called: map[string]bool{},
 	}
 	var errs []error
 	parsed := make([]map[string]*parse.Tree, len(sources))
@@ -105,6 +107,10 @@ func (s *Set) lose(in Source) {
 	}
 }
 
+// Calls says whether some file calls a define of this one, which is named as
+// the File of its Source.
+func (s *Set) Calls(file string) bool { return s.called[file] }
+
 // Tree returns the parse tree of a file, or nil.
 func (s *Set) Tree(name string) *parse.Tree { return s.trees[name] }
 
@@ -128,6 +134,9 @@ func parseSource(in Source) (map[string]*parse.Tree, error) {
 	tree.Mode = parse.SkipFuncCheck
 	if _, err := tree.Parse(in.Text, "", "", trees); err != nil {
 		return nil, syntaxError(src, err)
+	}
+	if err := src.checkPipes(); err != nil {
+		return nil, err
 	}
 	if trees[in.File] == nil { // nothing but blanks and defines
 		tree.Root = &parse.ListNode{NodeType: parse.NodeList}

@@ -33,6 +33,11 @@ func (s *Set) connect(sources []Source) []error {
 			s.rendered[n.file] = true
 		}
 	}
+	for r := range reached {
+		if s.defines[r.name] == r {
+			s.called[r.src.file] = true
+		}
+	}
 	for _, r := range s.inOrder(sources, reached) {
 		s.asks = append(s.asks, r.asks...)
 		s.branches = append(s.branches, r.branches...)

@@ -30,6 +30,7 @@ func TestMisfitsAreNone(t *testing.T) {
 		{"braces in a block", "a: |\n  x: { y: {{ include \"labels\" . }}\n", `{a: "x: { y: \n  app: web\n  tier: web\n"}`},
 		{"one line in braces", `a: {b: {{ include "name" . }}, c: 1}`, `{a: {b: web-x, c: 1}}`},
 		{"an include that brings its braces", "{{ define \"f\" }}{b: 1,\n c: 2}{{ end }}a: {d: {{ include \"f\" . }}}", `{a: {d: {b: 1, c: 2}}}`},
+		{"a pipe in a text", "{{/* | */}}a: {{ print \"|\" '|' `|)` | print \"\\\"|\" }}|)\nb: {{ .spec.image |\n  quote -}}\n", `{a: '"||124|)|)', b: nginx}`},
 		{"values in several lines", "a: b\n  c\nd: [e,\n  f]\ng: \"h\n  i\"", `{a: b c, d: [e, f], g: h i}`},
 	}, resource())
 }
@@ -40,6 +41,10 @@ func TestSyntaxIsPlaced(t *testing.T) {
 		{"an open if in a range", "a:\n{{- range .spec.args }}\n  {{- if . }}\n- {{ . }}\n{{- end }}\nb: 1\n", "x.yaml:3:7: {{- if . }}: this if is not closed"},
 		{"an open range after a sound if", "{{ range .spec.args }}\n{{ if . }}{{ end }}\n", "x.yaml:1:4: {{ range .spec.args }}: this range is not closed"},
 		{"an open define", "{{ define \"q\" }}\na: 1\n", "x.yaml:1:4: {{ define \"q\" }}: this define is not closed"},
+		{"a pipe to nothing", "a: {{ .spec.text | }}\n", "x.yaml:1:18: {{ .spec.text | }}: this | has nothing behind it"},
+		{"a pipe to nothing in parentheses", "a: {{- print \"|)\" (.spec.text | ) -}}\n", "x.yaml:1:31: {{- print"},
+		{"a pipe to nothing, trimmed, in an if", "{{- if .spec.text | -}}\na: 1\n{{ end }}\n", "x.yaml:1:19: {{- if .spec.text | -}}: this | has"},
+		{"a pipe to nothing in a define", "{{ define \"q\" }}{{ . | }}{{ end }}\na: 1\n", "x.yaml:1:22: {{ . | }}: this | has"},
 		{"an end in a comment", "{{ if .spec.on }}\n{{/* {{ end }} */}}\na: {{ \"{{ end }}\" }}\n", "x.yaml:1:4: {{ if .spec.on }}: this if is not closed"},
 		{"one end too many", "a: 1\n{{ end }}\n", "x.yaml:2:4: {{ end }}: there is one {{ end }} too many"},
 		{"elseif", "{{ if .spec.on }}a: 1{{ elseif .spec.image }}a: 2{{ end }}", "there is no function elseif: write {{ else if … }}"},

@@ -30,6 +30,7 @@ func TestMain(m *testing.M) {
 type site struct {
 	*testing.T
 	group, namespace string
+	dir              string
 	root             *folder.Root
 	access           *testcluster.Access
 	*wire
@@ -42,6 +43,7 @@ func build(t *testing.T, files map[string]string) *site {
 	t.Helper()
 	s := &site{T: t, group: fmt.Sprintf("site%d.example.com", sites.Add(1)), namespace: cluster.Namespace(t)}
 	dir := t.TempDir()
+	s.dir = dir
 	placed := map[string]string{}
 	for name, text := range files {
 		placed["templates/webs."+s.group+"/"+name] = text
@@ -68,10 +70,17 @@ func (s *site) apiVersion() string { return s.group + "/v1" }
 // is killed, at the end of the test at the latest.
 func (s *site) start(w *wire) {
 	s.Helper()
+	s.startAs(w, operator.Options{})
+}
+
+// startAs starts one with further options.
+func (s *site) startAs(w *wire, o operator.Options) {
+	s.Helper()
 	s.wire = w
 	cfg := rest.CopyConfig(s.access.Config)
 	cfg.Wrap(w.through)
-	op, err := operator.New(operator.Options{Config: cfg, Roots: []*folder.Root{s.root}, Identity: "test/" + s.group})
+	o.Config, o.Roots, o.Identity = cfg, []*folder.Root{s.root}, "test/"+s.group
+	op, err := operator.New(o)
 	if err != nil {
 		if w.killed() { // it may be killed that early
 			return
@@ -79,7 +88,13 @@ func (s *site) start(w *wire) {
 		s.Fatal(err)
 	}
 	done := make(chan error, 1)
-	go func() { done <- op.Run(w.alive) }()
+	go func() {
+		err := op.Run(w.alive)
+		if err != nil && !w.killed() {
+			s.Errorf("the operator ended: %v", err)
+		}
+		done <- err
+	}()
 	s.Cleanup(func() {
 		w.kill()
 		select {

@@ -13,7 +13,9 @@ import (
 const lag = 10 * time.Second
 
 // lagging makes the watches of these resources late; none means of all.
-func lagging(resources ...string) *wire {
+func lagging(resources ...string) *wire { return lateBy(lag, resources...) }
+
+func lateBy(lag time.Duration, resources ...string) *wire {
 	w := newWire()
 	w.lag = func(resource string) time.Duration {
 		if len(resources) == 0 || slices.Contains(resources, resource) {

@@ -40,6 +40,7 @@ func TestBrokenWhileRunning(t *testing.T) {
 	other.data(t, "o", "other")
 
 	k.write(t, map[string]string{"more.yaml": config("-more", "{{ .spec.text }}")})
+	told(t, "", k.name(), "Normal FolderLoads")
 	k.data(t, "a-more", "two")
 	k.data(t, "b-more", "hello")
 	k.ready(t, "a", "b")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -66,7 +67,8 @@ func TestMany(t *testing.T) {
 		return nil
 	})
 	if after := least(); after > before+5 {
-		t.Errorf("%d goroutines, %d before", after, before)
+		stacks := make([]byte, 1<<20)
+		t.Errorf("%d goroutines, %d before\n%s", after, before, stacks[:runtime.Stack(stacks, true)])
 	}
 }
 
@@ -95,21 +97,22 @@ func (k *thing) each(t *testing.T, do func(*unstructured.Unstructured) error) {
 }
 
 // remembered is how many resources of a kind the operator remembers.
-func remembered(t *testing.T, kind string) float64 {
+func remembered(t *testing.T, kind string) (n float64) {
 	t.Helper()
 	families, err := metrics.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range families {
-		if f.GetName() != "jacquard_remembered_resources" {
+		if f.GetName() != "jacquard_resources" {
 			continue
 		}
 		for _, m := range f.GetMetric() {
-			if m.GetLabel()[0].GetValue() == kind {
-				return m.GetGauge().GetValue()
+			labels := m.GetLabel() // condition, kind
+			if condition := labels[0].GetValue(); labels[1].GetValue() == kind && (condition == "Ready" || condition == "NotReady") {
+				n += m.GetGauge().GetValue()
 			}
 		}
 	}
-	return 0
+	return n
 }

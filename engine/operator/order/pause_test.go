@@ -29,7 +29,8 @@ func TestPaused(t *testing.T) {
 			s.patch(s.get("v1", "ConfigMap", "a"), `{"data":{"text":"drifted"}}`)
 			s.patch(s.get("v1", "ConfigMap", "foreign"), `{"data":{"text":"drifted"}}`)
 			s.apply("text: two")
-			s.is("Paused", "True", "")
+			s.is("Ready", "Unknown", "Paused")
+			s.is("Paused", "True", "NotApplied")
 			time.Sleep(stretch)
 			s.holds("a", "map[text:drifted]")
 			s.holds("foreign", "map[own:text text:drifted]")
@@ -47,6 +48,7 @@ func TestPaused(t *testing.T) {
 			})
 			s.patch(s.get("v1", "ConfigMap", "foreign"), `{"data":{"text":null}}`) // a patch is not forced
 			s.rests("", all...)
+			s.is("Ready", "True", "")
 			s.patch(on(s), `{"metadata":{"annotations":{"jacquard.dev/paused":"true"}}}`)
 			s.is("Paused", "True", "")
 			s.goes()

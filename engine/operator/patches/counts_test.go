@@ -45,7 +45,7 @@ func renders(t *testing.T, kind string) uint64 {
 		t.Fatal(err)
 	}
 	for _, f := range families {
-		if f.GetName() != "jacquard_render_seconds" {
+		if f.GetName() != "jacquard_render_duration_seconds" {
 			continue
 		}
 		for _, m := range f.GetMetric() {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
 	"github.com/jacquard-operator/jacquard/engine/operator"
 	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
 )
@@ -181,6 +183,13 @@ func TestClaim(t *testing.T) {
 	second := cluster.Run(t, func(o *operator.Options) { o.Identity = "second" }, other.root)
 	k.told(t, "ServedElsewhere", "operator first serves this kind", "kubectl annotate crd "+k.name()+" jacquard.dev/operator-")
 	testcluster.Eventually(t, "the second operator is ready", second.Ready)
+	k.elsewhere(t, 1)
+	if err := os.RemoveAll(filepath.Join(other.root, "templates")); err != nil {
+		t.Fatal(err)
+	}
+	k.elsewhere(t, 0) // whoever has no folder does not want to serve it
+	other.write(t, config("two"))
+	k.elsewhere(t, 1)
 	k.apply(t, "b", "hello")
 	k.allSay(t, "one", 2)
 	first.Stop(t)
@@ -199,6 +208,29 @@ func TestClaim(t *testing.T) {
 	if by := k.crd(t).GetAnnotations()["jacquard.dev/operator"]; by != "second" {
 		t.Errorf("the kind is claimed by %q", by)
 	}
+}
+
+// elsewhere waits until so many operators count the kind as served by another.
+func (k *thing) elsewhere(t *testing.T, want float64) {
+	t.Helper()
+	testcluster.Eventually(t, fmt.Sprintf("jacquard_kind_served_elsewhere is %v", want), func() error {
+		families, err := metrics.Registry.Gather()
+		if err != nil {
+			return err
+		}
+		n := 0.0
+		for _, f := range families {
+			for _, m := range f.GetMetric() {
+				if f.GetName() == "jacquard_kind_served_elsewhere" && m.GetLabel()[0].GetValue() == k.name() {
+					n += m.GetGauge().GetValue()
+				}
+			}
+		}
+		if n != want {
+			return fmt.Errorf("it is %v", n)
+		}
+		return nil
+	})
 }
 
 // TestRequests: a kind that comes costs one write of its CRD for the claim and

@@ -238,7 +238,7 @@ func TestPreciousRenamed(t *testing.T) {
 			if r.Done != 0 || r.Of != 2 || !slices.Equal(r.Deletes, want) || r.Deleted != 2 {
 				t.Errorf("the record is %s", r)
 			}
-			k.told(t, "RolloutStopped", want[0], "jacquard approve")
+			k.told(t, "RolloutStopped", want[0], "jacquard approve "+k.name())
 			if _, err := cluster.Get(tt.apiVersion, tt.kind, k.ns, "r00-renamed"); err == nil {
 				t.Error("the first was made although the rollout stopped before it began")
 			}

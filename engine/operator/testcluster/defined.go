@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/share"
 )
 
 // defined are the CRDs of the cluster, as the admin sees them.
@@ -68,7 +69,7 @@ func (d *defined) came(o any) {
 	defer d.mu.Unlock()
 	before := d.crds[crd.Name]
 	d.crds[crd.Name] = crd
-	changed := before == nil || before.UID != crd.UID || before.Generation != crd.Generation
+	changed := before == nil || len(share.Claims(before)) != len(share.Claims(crd)) || before.UID != crd.UID || before.Generation != crd.Generation
 	for _, key := range onRecord {
 		changed = changed || before.Annotations[key] != crd.Annotations[key]
 	}
@@ -123,7 +124,7 @@ func (d *defined) claimed(identity string) map[string]bool {
 	defer d.mu.Unlock()
 	all := map[string]bool{}
 	for name, crd := range d.crds {
-		if crd.Annotations[api.AnnotationOperator] == identity {
+		if (share.Share{Identity: identity}).Holds(share.Claims(crd)) {
 			all[name] = true
 		}
 	}

@@ -138,7 +138,8 @@ func (a *Access) roles(ctx context.Context) ([]rights.Role, error) {
 	if err != nil {
 		return nil, err
 	}
-	roles := rights.Base(rights.Installation{Namespace: cmp.Or(a.options.Namespace, a.options.LeaderElectionNamespace), Namespaces: a.options.Namespaces})
+	roles := rights.Base(rights.Installation{Namespace: cmp.Or(a.options.Namespace, a.options.LeaderElectionNamespace), Namespaces: a.options.Namespaces,
+		SecureMetrics: a.options.MetricsSecure, Identity: a.options.Identity})
 	names := a.cluster.claimed(a.options.Identity)
 	for name := range folders {
 		names[name] = true

@@ -1,0 +1,87 @@
+{{/* The chart's name, or what stands for it. */}}
+{{- define "jacquard.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 52 | trimSuffix "-" -}}
+{{- end }}
+
+{{/* The name of all objects: with room for what is appended in names of 63. */}}
+{{- define "jacquard.fullname" -}}
+{{- $name := include "jacquard.name" . -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 52 | trimSuffix "-" -}}
+{{- else if contains $name .Release.Name -}}
+{{- .Release.Name | trunc 52 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 52 | trimSuffix "-" -}}
+{{- end -}}
+{{- end }}
+
+{{/* The service account that the operator runs as. */}}
+{{- define "jacquard.account" -}}
+{{- if .Values.serviceAccount.create -}}
+{{- default (include "jacquard.fullname" .) .Values.serviceAccount.name -}}
+{{- else -}}
+{{- default "default" .Values.serviceAccount.name -}}
+{{- end -}}
+{{- end }}
+
+{{/* What selects the Pods; it never changes. */}}
+{{- define "jacquard.selector" -}}
+app.kubernetes.io/name: {{ include "jacquard.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
+{{- end }}
+
+{{/*
+Labels that stay the same from version to version: those of CRDs, folders and
+roles, which are watched, and would be written anew for nothing.
+*/}}
+{{- define "jacquard.lasting" -}}
+{{ include "jacquard.selector" . }}
+app.kubernetes.io/part-of: jacquard
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end }}
+
+{{/* Labels of everything else. */}}
+{{- define "jacquard.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+{{ include "jacquard.lasting" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+{{- end }}
+
+{{/* The image, by tag, by digest, or by both. */}}
+{{- define "jacquard.image" -}}
+{{- with .Values.image -}}
+{{- $tag := .tag -}}
+{{- if not (or .tag .digest) -}}{{- $tag = $.Chart.AppVersion -}}{{- end -}}
+{{- .repository -}}
+{{- with $tag }}:{{ . }}{{ end -}}
+{{- with .digest }}@{{ . }}{{ end -}}
+{{- end -}}
+{{- end }}
+
+{{/* Settings of the folders: kinds.NAME.config of every NAME that has some. */}}
+{{- define "jacquard.settings" -}}
+{{- $settings := dict -}}
+{{- range $name, $value := omit .Values.kinds "enabled" "custom" "images" -}}
+{{- with $value.config }}{{- $_ := set $settings $name . -}}{{- end -}}
+{{- end -}}
+{{- if $settings }}{{ toYaml $settings }}{{ end -}}
+{{- end }}
+
+{{/*
+90 % of the limit of memory, in bytes, where it is a plain number or has a
+suffix that is known: what Go's collector is to stay below.
+*/}}
+{{- define "jacquard.gomemlimit" -}}
+{{- $limit := dig "limits" "memory" "" .Values.resources -}}
+{{- $limit = kindIs "float64" $limit | ternary (printf "%.0f" (float64 $limit)) (toString $limit) -}}
+{{- $units := dict "" 1 "k" 1000 "M" 1000000 "G" 1000000000 "T" 1000000000000 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
+{{- if regexMatch "^[0-9]+([kMGT]|[KMGT]i)?$" $limit -}}
+{{- $unit := regexFind "[A-Za-z]*$" $limit -}}
+{{- div (mul (trimSuffix $unit $limit | atoi) (get $units $unit) 9) 10 -}}
+{{- end -}}
+{{- end }}
+
+{{/* Whether metrics are asked for by reviews of token and rights. */}}
+{{- define "jacquard.reviews" -}}
+{{- if and .Values.metrics.enabled .Values.metrics.secure }}yes{{ end -}}
+{{- end }}

@@ -1,0 +1,72 @@
+{{/*
+Fails for a document that `jacquard pack` would not print of a kind: what is
+given as a kind must bring neither rights for others nor another kind's folder.
+`document` is parsed, `name` is that of the CRD, `from` is what to call it in
+errors.
+*/}}
+{{- define "jacquard.sound" -}}
+{{- $o := .document -}}
+{{- $meta := $o.metadata | default dict -}}
+{{- $what := printf "%s: %s %s is none of what `jacquard pack %s` prints" .from ($o.kind | default "document without kind") ($meta.name | default "without name") .name -}}
+{{- $known := dict
+      "CustomResourceDefinition" "apiextensions.k8s.io/v1"
+      "ConfigMap" "v1"
+      "ClusterRole" "rbac.authorization.k8s.io/v1"
+      "Role" "rbac.authorization.k8s.io/v1"
+      "RoleBinding" "rbac.authorization.k8s.io/v1" -}}
+{{- if ne (get $known ($o.kind | default "") | default "none") ($o.apiVersion | default "") -}}
+{{- fail $what -}}
+{{- end -}}
+{{- $ours := printf "^jacquard:%s(:[-a-z0-9.:]+)?$" (regexQuoteMeta .name) -}}
+{{- if eq $o.kind "CustomResourceDefinition" -}}
+{{- if ne $meta.name .name }}{{ fail (printf "%s: it defines another kind" $what) }}{{ end -}}
+{{- else if eq $o.kind "ConfigMap" -}}
+{{- $of := get ($meta.annotations | default dict) "jacquard.dev/kind" | default (get ($meta.labels | default dict) "jacquard.dev/kind") -}}
+{{- if or (ne $of .name) (not (hasPrefix (printf "jacquard-%s" .name | trunc 240) $meta.name)) -}}
+{{- fail (printf "%s: it holds no folder of this kind" $what) -}}
+{{- end -}}
+{{- else if not (regexMatch $ours ($meta.name | default "")) -}}
+{{- fail (printf "%s: it is not called jacquard:%s; pack it without --install" $what .name) -}}
+{{- else if eq $o.kind "RoleBinding" -}}
+{{- $subjects := $o.subjects | default list -}}
+{{- if not (and (eq $o.roleRef.kind "Role") (regexMatch $ours $o.roleRef.name) (eq (len $subjects) 1) (eq (first $subjects).kind "ServiceAccount")) -}}
+{{- fail (printf "%s: it binds more than a Role of the kind to the operator" $what) -}}
+{{- end -}}
+{{- else -}}
+{{- include "jacquard.soundRole" (dict "document" $o "name" .name "what" $what) -}}
+{{- end -}}
+{{- end }}
+
+{{/* Whether a role is that of people: the regular expression of their names. */}}
+{{- define "jacquard.ofPeople" -}}^jacquard:[^:]+:(view|edit|admin)$
+{{- end }}
+
+{{/*
+The same of a role, whose name is that of one of the kind: no wildcards, nothing
+without names that gives further rights, and to people only the kind itself.
+*/}}
+{{- define "jacquard.soundRole" -}}
+{{- $what := .what -}}
+{{- $meta := .document.metadata -}}
+{{- $people := regexMatch (include "jacquard.ofPeople" .) $meta.name -}}
+{{- if .document.aggregationRule }}{{ fail (printf "%s: it takes up other roles" $what) }}{{ end -}}
+{{- range $key, $_ := $meta.labels | default dict -}}
+{{- if not (regexMatch (ternary "^rbac[.]authorization[.]k8s[.]io/aggregate-to-(view|edit|admin)$" "^jacquard[.]dev/aggregate-to$" $people) $key) -}}
+{{- fail (printf "%s: label %s" $what $key) -}}
+{{- end -}}
+{{- end -}}
+{{- $plural := splitList "." .name | first -}}
+{{- $group := trimPrefix (printf "%s." $plural) .name -}}
+{{- range .document.rules -}}
+{{- $all := concat (.apiGroups | default list) (.resources | default list) (.verbs | default list) -}}
+{{- if or .nonResourceURLs (contains "*" (join " " $all)) -}}
+{{- fail (printf "%s: a rule has wildcards, or is about URLs" $what) -}}
+{{- end -}}
+{{- if and (not .resourceNames) (or (has "bind" .verbs) (has "escalate" .verbs) (has "impersonate" .verbs)) -}}
+{{- fail (printf "%s: a rule gives further rights without naming them" $what) -}}
+{{- end -}}
+{{- if and $people (or (ne (join " " .apiGroups) $group) (not (regexMatch (printf "^%s(/[a-z]+)?$" $plural) (join " " .resources)))) -}}
+{{- fail (printf "%s: people get rights on more than the kind" $what) -}}
+{{- end -}}
+{{- end -}}
+{{- end }}

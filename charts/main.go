@@ -1,0 +1,105 @@
+// Charts makes what is made of the chart jacquard: dist/install.yaml, which is
+// the chart with its default values as one plain manifest, and the table of
+// values in the chart's README.md. Its tests are those of the chart.
+//
+// It is a module of its own so that nothing of Helm reaches the operator.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+)
+
+// dir is the chart, as seen from this directory.
+const dir = "jacquard"
+
+func main() {
+	if err := write(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// write makes all files anew.
+func write() error {
+	files, err := made()
+	if err != nil {
+		return err
+	}
+	for file, data := range files {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return fmt.Errorf("making %s: %w", file, err)
+		}
+		if err := os.WriteFile(file, data, 0o644); err != nil {
+			return fmt.Errorf("writing %s: %w", file, err)
+		}
+	}
+	return nil
+}
+
+// made are the files that are made of the chart, by name.
+func made() (map[string][]byte, error) {
+	manifest, err := install()
+	if err != nil {
+		return nil, err
+	}
+	values, err := os.ReadFile(filepath.Join(dir, "values.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "README.md")
+	readme, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	if readme, err = withTable(readme, values); err != nil {
+		return nil, err
+	}
+	return map[string][]byte{filepath.Join("..", "dist", "install.yaml"): manifest, file: readme}, nil
+}
+
+// install is the chart as a plain manifest, with its namespace.
+func install() ([]byte, error) {
+	objects, err := render(release{name: "jacquard", namespace: "jacquard"})
+	if err != nil {
+		return nil, err
+	}
+	// A folder comes last, once its rights are there.
+	slices.SortStableFunc(objects, func(a, b *unstructured.Unstructured) int { return holdsFolder(a) - holdsFolder(b) })
+	manifest := []byte(about)
+	for _, o := range objects {
+		text, err := plain(o)
+		if err != nil {
+			return nil, err
+		}
+		manifest = append(append(manifest, "---\n"...), text...)
+	}
+	return manifest, nil
+}
+
+// holdsFolder is 1 for a ConfigMap that holds a folder, else 0.
+func holdsFolder(o *unstructured.Unstructured) int {
+	if o.GetKind() == "ConfigMap" && o.GetLabels()[api.LabelKind] != "" {
+		return 1
+	}
+	return 0
+}
+
+const about = `# Jacquard with the kinds that it runs by default, as charts/jacquard has them;
+# made by ` + "`make chart`" + `. For kubectl apply --server-side -f.
+---
+apiVersion: v1
+kind: Namespace
+metadata:
+  labels:
+    pod-security.kubernetes.io/audit: restricted
+    pod-security.kubernetes.io/enforce: restricted
+    pod-security.kubernetes.io/warn: restricted
+  name: jacquard
+`

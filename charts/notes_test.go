@@ -1,0 +1,32 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestNotes: what Helm prints after an install names this release, and says what
+// an uninstall would do.
+func TestNotes(t *testing.T) {
+	for text, want := range map[string][]string{
+		"{}": {"installed in namespace elsewhere as other-jacquard", "apps.app.huolala.cn", "pack NAME --install elsewhere/other-jacquard", "jacquard eject --all", "--only roles,users,folder | kubectl delete",
+			"--clusterrole=other-jacquard:metrics-reader", "leaves the CRDs", "docs/operations.md"},
+		"kinds: {enabled: []}":                              {"serves no kind yet"},
+		"kinds: {enabled: [], custom: {a.b: \"{}\"}}":       {"\n  a.b\n"},
+		"crd: {keep: false}":                                {"DELETES THE CRDS"},
+		"readOnly: true":                                    {"It is read-only"},
+		"{crd: {enabled: false}, rbac: {userRoles: false}}": {"--install elsewhere/other-jacquard --only folder,roles | kubectl delete", "--only roles,folder | kubectl delete"},
+		"rbac: {create: false}":                             {"rbac --check --service-account elsewhere/other-jacquard"},
+		"{rbac: {namespaced: true}, namespaces: [a]}":       {"Its rights hold in: a."},
+	} {
+		out, err := texts(release{name: "other", namespace: "elsewhere", values: values(t, text)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range want {
+			if said := out["jacquard/templates/"+notes]; !strings.Contains(said, part) {
+				t.Errorf("%s: the notes say nothing of %q:\n%s", text, part, said)
+			}
+		}
+	}
+}

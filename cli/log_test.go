@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+)
+
+// TestLogLevels: each level logs what it says, as one line of JSON.
+func TestLogLevels(t *testing.T) {
+	for level, want := range map[string]string{
+		"error": "failed", "info": "failed told", "debug": "failed told more", "1": "failed told more", "2": "failed told more most",
+	} {
+		var out bytes.Buffer
+		l, err := logger(&out, level)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Error(errors.New("why"), "failed")
+		l.Info("told")
+		l.V(1).Info("more")
+		l.V(2).Info("most")
+		var got []string
+		for line := range strings.Lines(out.String()) {
+			var fields map[string]any
+			if err := json.Unmarshal([]byte(line), &fields); err != nil || fields["stacktrace"] != nil {
+				t.Errorf("%s logs %s: %v", level, line, err)
+			}
+			got = append(got, fields["msg"].(string))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s logs %q, want %q", level, got, want)
+		}
+	}
+}
+
+// TestNoLogLevel: what is no level is refused as usage, before anything starts.
+func TestNoLogLevel(t *testing.T) {
+	var trouble bytes.Buffer
+	code := Main([]string{"run", "--log-level", "loud", "--kubeconfig", "/nowhere"}, strings.NewReader(""), &bytes.Buffer{}, &trouble)
+	if code != exitUsage || !strings.Contains(trouble.String(), `--log-level "loud": it must be error, info, debug`) {
+		t.Errorf("it exits with %d: %s", code, trouble.String())
+	}
+}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/jacquard-operator/jacquard/engine/lint"
+	"github.com/jacquard-operator/jacquard/engine/offline"
+	"github.com/jacquard-operator/jacquard/engine/pack"
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+// A packFlags is the flags of `jacquard pack`.
+type packFlags struct {
+	roots            []string
+	install, account string
+	only             []string
+	unchecked        bool
+}
+
+func newPack() *cobra.Command {
+	var f packFlags
+	c := &cobra.Command{
+		Use:   "pack NAME…",
+		Short: "Print what teaches a kind to an operator that runs",
+		Long: `Print everything that teaches kinds to an operator that runs: its roles for
+them, the roles of the people who write their resources, the CRDs, and the
+folders as ConfigMaps. The output is for kubectl apply -f -; the operator takes
+the kinds up without a restart. What lint finds wrong is not packed.`,
+		Args: f.understand,
+		RunE: f.run,
+	}
+	rootFlag(c, &f.roots)
+	flags := c.Flags()
+	flags.StringVar(&f.install, "install", "jacquard/jacquard", "`NAMESPACE/NAME` of the installation: the operator's namespace, and the ClusterRole that takes up the roles of its kinds (the release's full name)")
+	flags.StringVar(&f.account, "service-account", "", "`NAMESPACE/NAME` of the operator's service account; default that of --install")
+	flags.StringSliceVar(&f.only, "only", pack.Parts, "what to print, comma-separated: roles, users, crd, folder; or base: the roles that the operator has whatever its kinds")
+	flags.BoolVar(&f.unchecked, "no-lint", false, "pack also what lint finds wrong, as long as it loads")
+	return c
+}
+
+// understand checks the flags.
+func (f *packFlags) understand(_ *cobra.Command, names []string) error {
+	known := append([]string{pack.Base}, pack.Parts...)
+	for _, part := range f.only {
+		if !slices.Contains(known, part) {
+			return fmt.Errorf("--only %s: %s", part, meant(part, known))
+		}
+	}
+	if f.account == "" {
+		f.account = f.install
+	}
+	for flag, value := range map[string]string{"install": f.install, "service-account": f.account} {
+		namespace, name, _ := strings.Cut(value, "/")
+		if len(validation.IsDNS1123Label(namespace)) > 0 || len(validation.IsDNS1123Subdomain(name)) > 0 {
+			return fmt.Errorf("--%s %s: write NAMESPACE/NAME", flag, value)
+		}
+	}
+	if len(names) == 0 && !slices.Equal(f.only, []string{pack.Base}) {
+		return errors.New("the name of a kind is missing")
+	}
+	return nil
+}
+
+func (f *packFlags) run(cmd *cobra.Command, words []string) error {
+	var text bytes.Buffer
+	if slices.Contains(f.only, pack.Base) {
+		if err := pack.WriteBase(&text, f.installation()); err != nil {
+			return err
+		}
+	}
+	if len(words) > 0 {
+		if err := f.pack(cmd.Context(), &text, words); err != nil {
+			return err
+		}
+	}
+	_, err := text.WriteTo(cmd.OutOrStdout())
+	return err
+}
+
+func (f *packFlags) installation() pack.Install {
+	namespace, name, _ := strings.Cut(f.install, "/")
+	of, account, _ := strings.Cut(f.account, "/")
+	return pack.Install{Namespace: namespace, Name: name, Account: rbacv1.Subject{Kind: "ServiceAccount", Namespace: of, Name: account}}
+}
+
+// pack writes the named kinds; with any error it writes nothing.
+func (f *packFlags) pack(ctx context.Context, to *bytes.Buffer, words []string) error {
+	catalog, err := offline.Load(f.roots)
+	if err != nil {
+		return err
+	}
+	names, errs := chosen(catalog, words)
+	for _, name := range names {
+		k := catalog.Kinds[name]
+		if k == nil {
+			errs = append(errs, catalog.Broken[name])
+			continue
+		}
+		if !f.unchecked {
+			errs = append(errs, unsound(ctx, catalog, name))
+		}
+		in := pack.Input{Kind: k, Folder: catalog.Folder(name), CRD: catalog.Definition(name), Plural: catalog.Plural}
+		errs = append(errs, pack.Write(to, in, f.installation(), f.only))
+	}
+	return errors.Join(errs...)
+}
+
+// unsound is what lint finds wrong with a kind.
+func unsound(ctx context.Context, catalog *offline.Catalog, name string) error {
+	var errs []error
+	for _, finding := range lint.Check(ctx, catalog, name) {
+		errs = append(errs, &template.Error{Place: finding.Place, Err: fmt.Errorf("%s (%s)", finding.Text, finding.Class)})
+	}
+	if errs == nil {
+		return nil
+	}
+	return errors.Join(append(errs, fmt.Errorf("%s is not packed; --no-lint packs what loads", name))...)
+}

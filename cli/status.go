@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/health"
+	"github.com/jacquard-operator/jacquard/engine/rights"
+)
+
+type statusOptions struct {
+	access
+	namespace, install, output string
+	roots                      []string
+	watch, all                 bool
+}
+
+func newStatus() *cobra.Command {
+	var o statusOptions
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show how the operator, its kinds and their resources are",
+		Long: `Show which operators there are and who leads, how each kind is served and which
+folders do not load and why, how the resources are, which rights the operator
+lacks, and which CRDs were served by an operator that is gone.
+
+What you may not read is said, and the rest is shown. The exit code is 0 if all
+is well, 1 if something is wrong.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			namespace, name, both := strings.Cut(o.install, "/")
+			switch {
+			case len(args) > 0:
+				return fmt.Errorf("status takes no arguments, but --namespace and --install")
+			case o.output != "text" && o.output != "json":
+				return fmt.Errorf("--output is text or json, not %s", o.output)
+			case o.install != "" && (!both || namespace == "" || name == "" || strings.Contains(name, "/")):
+				return fmt.Errorf("--install %s: write NAMESPACE/NAME", o.install)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
+	}
+	o.flags(cmd)
+	flags := cmd.Flags()
+	flags.StringVarP(&o.namespace, "namespace", "n", "", "look at the resources of this namespace only; default all")
+	flags.StringVar(&o.install, "install", "", "look at this installation only, `NAMESPACE/NAME`; default all")
+	flags.StringArrayVar(&o.roots, "root", nil, "directory of folders, to tell which rights the operator lacks where it does not have them in ConfigMaps; may be given several times")
+	flags.StringVarP(&o.output, "output", "o", "text", "text or json")
+	flags.BoolVarP(&o.watch, "watch", "w", false, "show it again whenever it changed, until interrupted")
+	flags.BoolVar(&o.all, "all", false, "name all resources that are not ready")
+	return cmd
+}
+
+func (o *statusOptions) run(cmd *cobra.Command) error {
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	folders, err := o.folders()
+	if err != nil {
+		return err
+	}
+	last := ""
+	for {
+		h, err := o.look(ctx, folders)
+		if ctx.Err() != nil { // that is how --watch ends
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if now := h.Says(); now != last {
+			last = now
+			if err := o.print(cmd, h); err != nil {
+				return err
+			}
+		}
+		if !o.watch && len(h.Problems) > 0 {
+			return errFindings
+		}
+		if !o.watch || !pause(ctx) {
+			return nil
+		}
+	}
+}
+
+func (o *statusOptions) print(cmd *cobra.Command, h *health.Health) error {
+	if o.output == "json" {
+		return encode(cmd.OutOrStdout(), h)
+	}
+	h.Print(visible(cmd.OutOrStdout()), time.Now(), o.all)
+	return nil
+}
+
+// folders are those of --root.
+func (o *statusOptions) folders() (map[string]*folder.Folder, error) {
+	all := map[string]*folder.Folder{}
+	for _, dir := range o.roots {
+		root, err := folder.Open(dir)
+		if err != nil {
+			return nil, err
+		}
+		contents, err := root.Read()
+		root.Close()
+		if err != nil {
+			return nil, err
+		}
+		for name, f := range contents.Folders {
+			all[name] = f
+		}
+	}
+	return all, nil
+}
+
+func (o *statusOptions) look(ctx context.Context, folders map[string]*folder.Folder) (*health.Health, error) {
+	r := reach{o.access, o.namespace}
+	s, err := r.open(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := o.config()
+	if err != nil {
+		return nil, err
+	}
+	reviewer, err := apply.NewReviewer(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return health.Of(ctx, s.Survey, health.Asked{
+		Identity: o.install, Namespace: o.namespace, Fallback: r.place(), Folders: folders, Now: time.Now(),
+		Allowed: func(ctx context.Context, user string, q rights.Request) (bool, error) {
+			reviewer.User = user
+			return reviewer.Allowed(ctx, attributes(q))
+		},
+	}), nil
+}

@@ -1,0 +1,109 @@
+package e2e_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// handover: of two replicas the one that leads is killed, and then told to go;
+// the other goes on, and nothing is written twice.
+func handover(t *testing.T, n *realNode) {
+	n.install(t, "--set", "replicaCount=2")
+	n.converge(t)
+	before := len(n.childWrites(t))
+	for _, way := range []struct {
+		name string
+		end  func(*testing.T, pod)
+	}{
+		{"killed", n.kill},
+		{"terminated", func(t *testing.T, p pod) {
+			n.kubectl(t, "delete", "pod", "-n", namespace, p.Metadata.Name, "--wait=false")
+		}},
+	} {
+		leader := n.leader(t)
+		eventually(t, "there are two", func() error { return n.run(namespace, "app.kubernetes.io/name=jacquard", 2) })
+		way.end(t, leader)
+		t.Logf("the leader was %s: a resource made right after had its child %.1f s later", way.name, n.serves(t, "after-"+way.name).Seconds())
+		eventually(t, "there are two again", func() error { return n.run(namespace, "app.kubernetes.io/name=jacquard", 2) })
+	}
+	n.unwritten(t, before)
+}
+
+// serves makes a Foo, waits until it is ready, and sees that its child was
+// written once. It returns how long it took until the child was there.
+func (n *realNode) serves(t *testing.T, name string) time.Duration {
+	t.Helper()
+	begin := time.Now()
+	n.apply(t, admin, fmt.Sprintf(`
+apiVersion: samplecontroller.k8s.io/v1alpha1
+kind: Foo
+metadata: {name: %s, namespace: default}
+spec: {deploymentName: %s, replicas: 1}
+`, name, name))
+	eventually(t, "the Deployment of "+name+" is there", func() error {
+		_, err := n.try(admin, "", "kubectl", "get", "deployment", name)
+		return err
+	})
+	took := time.Since(begin)
+	n.kubectl(t, "wait", "--for=condition=Ready", "--timeout="+patience.String(), "foos.samplecontroller.k8s.io/"+name)
+	writes := 0
+	for _, r := range n.childWrites(t) {
+		if r.ObjectRef.Name == name {
+			writes++
+		}
+	}
+	if writes != 1 {
+		t.Errorf("the Deployment of %s was written %d times", name, writes)
+	}
+	n.kubectl(t, "delete", "foos.samplecontroller.k8s.io", name)
+	n.kubectl(t, "wait", "--for=delete", "--timeout="+patience.String(), "deployment/"+name)
+	return took
+}
+
+// leader is the Pod that holds the operators' Lease.
+func (n *realNode) leader(t *testing.T) pod {
+	t.Helper()
+	var found pod
+	eventually(t, "one of the operators leads", func() error {
+		holders := n.kubectl(t, "get", "leases", "-n", namespace, "-o", "jsonpath={.items[*].spec.holderIdentity}")
+		for name, p := range n.operators(t) {
+			if strings.Contains(holders, name+"_") && p.ready() == nil {
+				found = p
+				return nil
+			}
+		}
+		return fmt.Errorf("the Leases are held by %q", holders)
+	})
+	return found
+}
+
+// kill ends the process of an operator's Pod at once.
+func (n *realNode) kill(t *testing.T, p pod) {
+	t.Helper()
+	processes, err := filepath.Glob("/proc/[0-9]*/cgroup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range processes {
+		groups, _ := os.ReadFile(file)
+		command, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
+		if !strings.Contains(string(groups), p.Metadata.UID) || !strings.HasPrefix(string(command), "/jacquard\x00") {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Fatalf("Pod %s has no process /jacquard", p.Metadata.Name)
+}

@@ -1,0 +1,18 @@
+package api
+
+import "path"
+
+// AnnotationReport is on a Lease in the operator's own namespace: what the
+// operator that leads says of itself, as JSON.
+const AnnotationReport = "jacquard.dev/report"
+
+// ReportLease is the name of that Lease, for the installation whose identity is
+// given.
+func ReportLease(identity string) string { return path.Base(identity) + "-report" }
+
+// PartOf is the label app.kubernetes.io/part-of of what belongs to an
+// installation, and its value.
+const (
+	LabelPartOf = "app.kubernetes.io/part-of"
+	PartOf      = "jacquard"
+)

@@ -1,0 +1,46 @@
+package folder
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+)
+
+func (f *Folder) digest() string { return digestOf(f.files(f.Partials)) }
+
+// Sum is SHA-256 of what the folder renders: the names and contents of its
+// files, and the contents of those partials that are called. The names of
+// partials are no part of it: a partial of templates/_lib has another one where
+// a folder comes out of a ConfigMap.
+func (f *Folder) Sum(called func(File) bool) string {
+	var partials []File
+	for _, p := range f.Partials {
+		if called(p) {
+			partials = append(partials, File{Name: "partial", Data: p.Data})
+		}
+	}
+	slices.SortFunc(partials, func(a, b File) int { return bytes.Compare(a.Data, b.Data) })
+	return digestOf(f.files(partials))
+}
+
+// files are all files of the folder, with these partials.
+func (f *Folder) files(partials []File) []File {
+	all := slices.Concat(f.Children, partials)
+	for _, file := range []*File{f.Status, f.Settings, f.Config} {
+		if file != nil {
+			all = append(all, *file)
+		}
+	}
+	return append(all, f.Files...)
+}
+
+func digestOf(files []File) string {
+	h := sha256.New()
+	for _, file := range files {
+		fmt.Fprintf(h, "%s %d\n", file.Name, len(file.Data))
+		h.Write(file.Data)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

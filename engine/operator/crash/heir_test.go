@@ -1,0 +1,64 @@
+package crash
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/jacquard-operator/jacquard/engine/operator"
+	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
+)
+
+// lateness is by how long the follower's watch is late: longer than a leader that
+// is gone is waited for.
+const lateness = 20 * time.Second
+
+// TestLateHeir: a follower whose watch of resources is late takes over. What the
+// leader before it made of a change that the follower does not see yet is not
+// undone: nothing is deleted, made or changed by what the resource said before.
+func TestLateHeir(t *testing.T) {
+	t.Parallel()
+	s := build(t, plain)
+	among := operator.Options{
+		LeaderElection: true, LeaderElectionNamespace: s.namespace,
+		Lease: operator.Lease{Duration: 8 * time.Second, RenewDeadline: 6 * time.Second, RetryPeriod: time.Second},
+	}
+	s.access.Serve(operator.Options{Identity: "test/" + s.group, LeaderElectionNamespace: s.namespace}, s.dir)
+	made := record(t, s.namespace)
+	leader := newWire()
+	s.startAs(leader, among)
+	s.web("a", want{"one", "old", false}.spec())
+	s.until("the first leads", func() error { return s.owned(want{"one", "old", false}) })
+	s.startAs(lateBy(lateness, "webs"), among)
+	time.Sleep(lateness + stretch) // the other has listed everything
+	to := want{"two", "new", false}
+	s.web("a", to.spec())
+	testcluster.Eventually(t, "the leader follows", func() error { return s.owned(to) })
+	leader.kill()
+	for end := time.Now().Add(lateness + stretch); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if err := s.owned(to); err != nil {
+			t.Fatalf("undone: %v", err)
+		}
+	}
+	made.are(t, map[string]int{"a": 1, "one": 1, "two": 1})
+	s.until("the other says it too", func() error { return cluster.Ready(s.apiVersion(), "Web", s.namespace, "a") })
+}
+
+// owned says what of the owned children is not as the resource wants it.
+func (s *site) owned(w want) error {
+	var all corev1.ConfigMapList
+	if err := cluster.Client.List(ctx, &all, client.InNamespace(s.namespace)); err != nil {
+		return err
+	}
+	got := map[string]string{}
+	for _, m := range all.Items {
+		got[m.Name] = m.Data["text"]
+	}
+	delete(got, "kube-root-ca.crt")
+	if err := equal("ConfigMaps", got, map[string]string{w.name: w.text}); err != nil {
+		return err
+	}
+	return s.secrets(w)
+}

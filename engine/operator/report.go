@@ -1,0 +1,200 @@
+package operator
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/report"
+	"github.com/jacquard-operator/jacquard/engine/rollout"
+)
+
+// How often the report is made anew, which sends nothing while it says the same,
+// and how long at least lies between two writes of it.
+const (
+	reportTick = time.Second
+	reportGap  = 5 * time.Second
+	reportWait = 30 * time.Second // after one that failed
+)
+
+// A reporter keeps the report of the operator that leads.
+type reporter struct {
+	*Operator
+	first report.Report // what stays as it is
+	lease metav1.Object // as last read or written; nil: not known
+	text  string        // what it says
+	told  string        // the last trouble
+}
+
+// keepReport writes what the operator says of itself whenever that changed.
+func (o *Operator) keepReport(ctx context.Context) error {
+	if o.options.Namespace == "" {
+		return nil
+	}
+	r := &reporter{Operator: o, first: o.aboutItself(ctx)}
+	wait := reportTick
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(wait):
+		}
+		wait = reportTick
+		if now := o.report(r.first).String(); now != r.text {
+			wait = reportGap
+			if err := r.write(ctx, now); err != nil {
+				wait = reportWait
+				r.tell(ctx, err)
+			}
+		}
+	}
+}
+
+// tell logs a trouble once.
+func (r *reporter) tell(ctx context.Context, err error) {
+	if err.Error() != r.told && ctx.Err() == nil {
+		log.FromContext(ctx).Info("report not written", "error", err.Error())
+	}
+	r.told = err.Error()
+}
+
+// aboutItself is the part of the report that stays as it is.
+func (o *Operator) aboutItself(ctx context.Context) report.Report {
+	r := report.Report{
+		Program: o.options.Version, Identity: o.options.Identity, ReadOnly: o.options.ReadOnly, Namespaces: o.options.Namespaces,
+		Since: time.Now().UTC().Truncate(time.Second),
+	}
+	if s := o.options.Selector; s != nil {
+		r.Selector = s.String()
+	}
+	r.Pod, _ = os.Hostname() // "" says that it is not known
+	if o.options.LeaderElection {
+		r.Lease, r.LeaseNamespace = api.Lease(o.options.Identity), cmp.Or(o.options.LeaderElectionNamespace, o.options.Namespace)
+	}
+	if reviewer, err := apply.NewReviewer(o.options.Config); err == nil {
+		r.Account, _ = reviewer.Self(ctx) // "" says that it is not known
+	}
+	return r
+}
+
+// write writes the report into its Lease, which is made if it is not there. One
+// that others made is left as it is.
+func (r *reporter) write(ctx context.Context, text string) (err error) {
+	name := api.ReportLease(r.options.Identity)
+	if r.lease == nil {
+		seen, err := r.reportWriter.Read(ctx, observe.Leases, r.options.Namespace, name)
+		switch {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			return err
+		case seen.GetLabels()[api.LabelPartOf] != api.PartOf:
+			return errors.New("the Lease " + r.options.Namespace + "/" + name + " is not ours: it lacks the label " + api.LabelPartOf)
+		default:
+			r.lease = seen
+		}
+	}
+	doc := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"holderIdentity": r.first.Pod}}}
+	doc.SetGroupVersionKind(observe.Leases.GVK)
+	doc.SetNamespace(r.options.Namespace)
+	doc.SetName(name)
+	doc.SetLabels(map[string]string{api.LabelPartOf: api.PartOf})
+	doc.SetAnnotations(map[string]string{api.AnnotationReport: text})
+	var answer *unstructured.Unstructured
+	if r.lease == nil {
+		answer, err = r.reportWriter.Create(ctx, observe.Leases, doc)
+	} else {
+		answer, err = r.reportWriter.Update(ctx, observe.Leases, doc, r.lease.GetUID())
+	}
+	if err != nil {
+		r.lease = nil
+		return apply.Understand(err, doc.Object)
+	}
+	r.lease, r.text, r.told = answer, text, ""
+	return nil
+}
+
+// report adds to what stays as it is how the kinds are.
+func (o *Operator) report(first report.Report) report.Report {
+	for _, name := range o.known() {
+		if k, ours := o.reportOf(name); ours {
+			first.Kinds = append(first.Kinds, k)
+		}
+	}
+	return first
+}
+
+// reportOf says how a kind is served; false if it is none of this operator's.
+func (o *Operator) reportOf(name string) (k report.Kind, ours bool) {
+	o.mu.Lock()
+	r := o.runs[name]
+	k, ours = o.outside(name)
+	o.mu.Unlock()
+	if r != nil {
+		k.Served, k.Pending, ours = r.gvk.GroupVersion().String(), r.reconciler.Pending(), true
+		r.course.describe(&k, o.paused(name) && !o.options.ReadOnly)
+	} else if k.State == "" {
+		k.State = report.Starting
+	}
+	return k, ours
+}
+
+// outside says what keeps a kind from being served by its newest folder; false
+// if it has none. It needs the mutex.
+func (o *Operator) outside(name string) (k report.Kind, folder bool) {
+	k = report.Kind{Name: name, Folder: o.chosen[name], Unused: slices.Clone(o.idle[name])}
+	if f := o.folders[name]; f != nil {
+		k.Digest = f.Digest[:min(16, len(f.Digest))]
+	}
+	trouble := cmp.Or(o.troubles[name], o.unread[name])
+	switch {
+	case o.crds[name] == nil:
+		k.State, k.Message = report.NoCRD, "the CRD is not installed"
+	case trouble != nil:
+		k.State, k.Message = report.Broken, trouble.Error()
+	case o.elsewhere[name] != "":
+		k.State, k.Message = report.Elsewhere, o.elsewhere[name]
+	case o.unsettled[name] != "":
+		k.State, k.Message = report.Unsettled, o.unsettled[name]
+	}
+	return k, slices.Contains(o.named(), name)
+}
+
+// describe says how the resources are served, unless something else is said
+// already.
+func (c *course) describe(k *report.Kind, paused bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if k.State != "" {
+		return
+	}
+	k.State = report.Serving
+	if c.rollout != nil {
+		told := c.rollout.Record()
+		if told.Same(c.written) { // how far a wave is would change all the time
+			told = c.written
+		}
+		k.State, k.Message = rolling[told.State], told.Text(k.Name)
+	}
+	switch {
+	case c.next != nil && c.rollout == nil:
+		k.State, k.Message = report.RollingOut, "the changed folder is being tried"
+	case k.State == report.Serving && c.running != nil && c.running.Removed:
+		k.State, k.Message = report.Removed, "the folder was removed: resources are only deleted"
+	}
+	if paused && !k.State.Wrong() {
+		k.State, k.Message = report.Paused, "the CRD has the annotation "+api.AnnotationPaused
+	}
+}
+
+var rolling = map[rollout.State]report.State{rollout.Running: report.RollingOut, rollout.Stopped: report.Stopped, rollout.Complete: report.Serving}

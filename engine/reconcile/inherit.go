@@ -1,0 +1,104 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/plan"
+)
+
+// Another operator may have written what our watches do not show yet: the leader
+// before this one, whose caches were filled before it took over, and whoever
+// served a resource that comes from another share. Every write has a
+// precondition, so this matters only where something is made again, nothing seems
+// to be left, or the resource itself is seen late. Whoever lists at the start
+// knows what was written before.
+
+// recent is how long after another operator's last write something of it may be
+// there that no watch shows.
+const recent = 5 * time.Minute
+
+// Inherit says that the caches were filled before this operator took over from
+// another one, and when it did.
+func (r *Reconciler) Inherit(since time.Time) { r.inherited = since }
+
+func (r *Reconciler) inherits() bool { return time.Since(r.inherited) < recent }
+
+// Arrived notes a resource that came after the first list. If it has our
+// finalizer, another operator has served it.
+func (r *Reconciler) Arrived(resource metav1.Object) {
+	if !slices.Contains(resource.GetFinalizers(), api.Finalizer) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.arrived[resource.GetUID()] = time.Now()
+}
+
+// suspect remembers, of a resource that goes, that children and patches may be
+// there which another operator made and no watch shows yet.
+func (t *turn) suspect() {
+	if t.memory.suspected {
+		return
+	}
+	t.memory.suspected = true
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	arrived := time.Since(t.arrived[t.resource.GetUID()]) < recent
+	if !arrived && !t.inherits() {
+		return
+	}
+	add := func(l lostWrite) {
+		if l.scope.Version != "" && (arrived || !t.looked[l]) {
+			t.memory.lost["any "+l.scope.String()] = l
+		}
+	}
+	for gvk := range t.version.Children {
+		add(lostWrite{scope: observe.Scope{GroupVersionKind: gvk}})
+	}
+	for _, gvk := range t.version.Patched {
+		add(lostWrite{scope: observe.Scope{GroupVersionKind: gvk}, patch: true})
+	}
+}
+
+// behind says whether the resource may not be what it was when the leader before
+// this one last acted on it: then a plan would undo what that leader did, and an
+// event is on its way. The server is asked once, when there is something to do.
+func (t *turn) behind(ctx context.Context, p *plan.Plan) (bool, error) {
+	if p == nil || p.Same() || t.leaving() || !t.inherits() || t.memory.lives.Load() {
+		return false, nil
+	}
+	err := t.lives(ctx)
+	var held *held
+	if errors.As(err, &held) {
+		return true, nil
+	}
+	return false, err
+}
+
+// sameAs says whether nothing that templates see changed but the status.
+func sameAs(a, b metav1.Object) bool {
+	return a.GetGeneration() == b.GetGeneration() && maps.Equal(a.GetLabels(), b.GetLabels()) && maps.Equal(a.GetAnnotations(), b.GetAnnotations())
+}
+
+// sure notes that the server was asked itself which children or patches there
+// are: nothing that another operator wrote before is hidden any more.
+func (t *turn) sure(of lostWrite) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.looked[of] = true
+}
+
+// again says whether this child may have been there before: it was, or another
+// operator may have made it.
+func (w *write) again() (made bool) {
+	w.locked(func() { _, made = w.memory.made[w.child()] })
+	return made || w.inherits() && !w.memory.lives.Load()
+}

@@ -1,0 +1,81 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/metrics"
+	"github.com/jacquard-operator/jacquard/engine/plan"
+)
+
+// tellPlanned ends the turn of an operator that is read-only: what it would do
+// is counted and told once, by event and log, and nothing is written.
+func (t *turn) tellPlanned(ctx context.Context, p *plan.Plan) reconcile.Result {
+	t.cluster.Reads.Record(t.owner().Owner, t.asked)
+	text := t.planned(p)
+	t.count(Key(t.resource), text != "")
+	if text != t.memory.told && text != "" {
+		t.cluster.Events.Eventf(t.resource, nil, corev1.EventTypeNormal, "ReadOnly", "Reconcile", "the operator is read-only and would %s", text)
+		log.FromContext(ctx).Info("read-only: not done", "would", text)
+	}
+	t.memory.told = text
+	return reconcile.Result{RequeueAfter: t.found.requeue}
+}
+
+// planned says what a turn that may write would do; "" is nothing. What it would
+// say in the status is not told.
+func (t *turn) planned(p *plan.Plan) string {
+	if p == nil {
+		return ""
+	}
+	counts := map[string]int{}
+	for i := range p.Steps {
+		if a := p.Steps[i].Action; a != plan.Keep && a != plan.Done && a != plan.Hold && a != plan.Refuse {
+			counts[a.String()]++
+		}
+	}
+	counts["delete"], counts["give back"] = len(p.Prune), len(p.GiveBack)
+	var texts []string
+	for _, what := range []string{"create", "update", "recreate", "patch", "delete", "give back"} {
+		if n := counts[what]; n > 0 {
+			texts = append(texts, fmt.Sprintf("%s %d", what, n))
+		}
+	}
+	if t.leaving() && slices.Contains(t.resource.GetFinalizers(), api.Finalizer) {
+		texts = append(texts, "let the resource go")
+	}
+	return strings.Join(texts, ", ")
+}
+
+// count counts the resources of the kind that would be changed.
+func (r *Reconciler) count(name types.NamespacedName, pending bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.pending[name] = true; !pending {
+		r.unpend(name)
+	}
+	metrics.Kind(r.name).Pending(len(r.pending))
+}
+
+// unpend takes a resource out of the count; it needs the mutex.
+func (r *Reconciler) unpend(name types.NamespacedName) {
+	delete(r.pending, name)
+	if r.cluster.ReadOnly {
+		metrics.Kind(r.name).Pending(len(r.pending))
+	}
+}
+
+// Pending is how many resources a read-only operator would change.
+func (r *Reconciler) Pending() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.pending)
+}

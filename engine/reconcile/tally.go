@@ -1,0 +1,164 @@
+package reconcile
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/metrics"
+	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/status"
+)
+
+// Begin makes the kind known in metrics; whoever ends the kind ends them.
+func (r *Reconciler) Begin() { metrics.Kind(r.name).Begin(slices.Sorted(maps.Values(reasons))) }
+
+// Wake notes that an event woke a resource, unless it waits to be served
+// already.
+func (r *Reconciler) Wake(name types.NamespacedName) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.woken[name].IsZero() {
+		r.woken[name] = time.Now()
+	}
+}
+
+// takeWoken is when a resource was woken that is being served now; zero if no
+// event did.
+func (r *Reconciler) takeWoken(name types.NamespacedName) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := r.woken[name]
+	delete(r.woken, name)
+	return at
+}
+
+// counts counts a turn that ended before it began.
+func (r *Reconciler) counts(err error) {
+	if err != nil {
+		metrics.Kind(r.name).Turned(metrics.Failed)
+		return
+	}
+	metrics.Kind(r.name).Turned(metrics.Done)
+}
+
+// counted counts the turn. One that decided nothing is still to come.
+func (t *turn) counted(name types.NamespacedName, woken time.Time, err error) {
+	kind := metrics.Kind(t.name)
+	kind.Turned(t.result(err))
+	if t.version.Kind != nil {
+		kind.LookedUp(t.version.Kind.Templates.CacheUse())
+	}
+	switch {
+	case woken.IsZero():
+	case t.wrote.Load():
+		kind.Applied(time.Since(woken))
+	case t.pending:
+		t.mu.Lock()
+		t.woken[name] = woken
+		t.mu.Unlock()
+	}
+}
+
+// result is what came of the turn.
+func (t *turn) result(err error) metrics.Result {
+	worst := metrics.Done
+	if t.pending {
+		worst = metrics.Waiting
+	}
+	if err != nil || t.failed {
+		return metrics.Failed
+	}
+	for _, p := range t.found.problems {
+		switch {
+		case p.Severity == status.Retry:
+			return metrics.Failed
+		case p.Severity == status.Stalled:
+			worst = metrics.Stalled
+		case worst == metrics.Done:
+			worst = metrics.Waiting
+		}
+	}
+	return worst
+}
+
+// did counts a write; a rehearsal writes nothing.
+func (t *turn) did(o metrics.Operation) {
+	if t.rehearsal != nil {
+		return
+	}
+	metrics.Kind(t.name).Wrote(o)
+	if o != metrics.Status && o != metrics.Metadata && o != metrics.Record {
+		t.wrote.Store(true)
+	}
+}
+
+// refusal counts a write that the API server refused; other errors are none.
+func (t *turn) refusal(err error) {
+	var refusal *apply.Refusal
+	if t.rehearsal == nil && errors.As(err, &refusal) {
+		metrics.Kind(t.name).Refused(reasons[refusal.Cause])
+	}
+}
+
+// skipped counts what need not be sent.
+func (t *turn) skipped(p *plan.Plan) {
+	if t.rehearsal != nil {
+		return
+	}
+	n := 0
+	for i := range p.Steps {
+		if p.Steps[i].Action == plan.Keep {
+			n++
+		}
+	}
+	metrics.Kind(t.name).Skipped(n)
+}
+
+// corrected counts an object that was set right.
+func (w *write) corrected() {
+	if w.rehearsal == nil && len(w.Taken) > 0 {
+		metrics.Kind(w.name).Corrected(w.Takers)
+	}
+}
+
+// stands says what the resource counts as from now on.
+func (t *turn) stands(out status.Output) {
+	if out.Status == nil { // it could not be made
+		return
+	}
+	now := standing(&unstructured.Unstructured{Object: map[string]any{"status": out.Status}}, t.found.problems)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	metrics.Kind(t.name).Stands(t.memory.standing, now)
+	t.memory.standing = now
+}
+
+// standing is what a resource counts as by its status. One that has none yet is
+// not ready.
+func standing(resource *unstructured.Unstructured, problems []status.Problem) metrics.Standing {
+	s := metrics.Standing{Conditions: []string{"NotReady"}}
+	conditions, _, _ := unstructured.NestedFieldNoCopy(resource.Object, "status", "conditions")
+	all, _ := conditions.([]any)
+	for _, item := range all {
+		c, _ := item.(map[string]any)
+		switch kind, _ := c["type"].(string); {
+		case c["status"] != "True":
+		case kind == "Ready":
+			s.Conditions[0] = kind
+		case kind == "Reconciling" || kind == "Stalled" || kind == "Paused":
+			s.Conditions = append(s.Conditions, kind)
+		}
+	}
+	for _, p := range problems {
+		s.Problems = append(s.Problems, p.Reason)
+	}
+	slices.Sort(s.Problems)
+	s.Problems = slices.Compact(s.Problems)
+	return s
+}

@@ -1,0 +1,43 @@
+package status
+
+import "slices"
+
+// reasonNotApplied is the reason of Paused where the children are not those of the
+// present generation. It stays until the pause is over: nothing is applied before.
+const reasonNotApplied = "NotApplied"
+
+// paused is the state of the condition Paused, nil if the resource is not.
+func paused(in Input) *state {
+	switch {
+	case !in.Paused:
+		return nil
+	case unapplied(in.Live, in.Generation):
+		return &state{"True", reasonNotApplied, "nothing is applied or deleted while paused, and the present generation was not applied before"}
+	}
+	return &state{"True", reasonPaused, "nothing is applied or deleted while paused"}
+}
+
+// unapplied says of a paused resource whether its present generation was not, or
+// not wholly, applied before the pause: the last status tells.
+func unapplied(live map[string]any, generation int64) bool {
+	ready := conditionOf(live, "Ready")
+	if ready == nil {
+		return true
+	}
+	for _, observed := range []any{live["observedGeneration"], ready["observedGeneration"]} { // a CRD may declare either
+		if observed, known := observed.(int64); known && observed != generation {
+			return true
+		}
+	}
+	if p := conditionOf(live, "Paused"); p != nil { // it was paused before
+		return text(p, "reason") == reasonNotApplied
+	}
+	return slices.ContainsFunc([]string{"Stalled", "Reconciling"}, func(kind string) bool {
+		c := conditionOf(live, kind)
+		return c != nil && !slices.Contains(besideApplying, text(c, "reason"))
+	})
+}
+
+// besideApplying are the reasons for not being ready of a resource all of which
+// was applied.
+var besideApplying = []string{reasonChildren, reasonChildFailed, "StatusInvalid", "StatusFailed"}
