@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,17 +56,24 @@ func (f *packFlags) understand(_ *cobra.Command, names []string) error {
 			return fmt.Errorf("--only %s: %s", part, meant(part, known))
 		}
 	}
-	if f.account == "" {
-		f.account = f.install
+	if err := namespaced("install", f.install); err != nil {
+		return err
 	}
-	for flag, value := range map[string]string{"install": f.install, "service-account": f.account} {
-		namespace, name, _ := strings.Cut(value, "/")
-		if len(validation.IsDNS1123Label(namespace)) > 0 || len(validation.IsDNS1123Subdomain(name)) > 0 {
-			return fmt.Errorf("--%s %s: write NAMESPACE/NAME", flag, value)
-		}
+	f.account = cmp.Or(f.account, f.install)
+	if err := namespaced("service-account", f.account); err != nil {
+		return err
 	}
 	if len(names) == 0 && !slices.Equal(f.only, []string{pack.Base}) {
 		return errors.New("the name of a kind is missing")
+	}
+	return nil
+}
+
+// namespaced fails unless a flag's value names something in a namespace.
+func namespaced(flag, value string) error {
+	namespace, name, _ := strings.Cut(value, "/")
+	if len(validation.IsDNS1123Label(namespace)) > 0 || len(validation.IsDNS1123Subdomain(name)) > 0 {
+		return fmt.Errorf("--%s %s: write NAMESPACE/NAME", flag, value)
 	}
 	return nil
 }

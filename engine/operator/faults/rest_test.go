@@ -40,7 +40,7 @@ func (s *site) rests(r rest) {
 		s.is("Ready", "False", r.because)
 	}
 	s.says(r.children) // I1
-	s.settles(r.retries)
+	s.settles(r)
 	before := s.everything()
 	mark := cluster.Mark(s)
 	time.Sleep(stretch)
@@ -48,10 +48,8 @@ func (s *site) rests(r rest) {
 		s.Errorf("at rest the operator sent %v", got) // I5
 	}
 	after := s.everything()
-	for uid, o := range after {
-		if was := before[uid]; was == nil || was.GetResourceVersion() != o.GetResourceVersion() {
-			s.Errorf("at rest %s %s changed", o.GetKind(), o.GetName()) // I5
-		}
+	for _, o := range changed(before, after) {
+		s.Errorf("at rest %s %s changed", o.GetKind(), o.GetName()) // I5
 	}
 	s.children(r, after)
 	for _, o := range r.foreign { // I3
@@ -64,17 +62,55 @@ func (s *site) rests(r rest) {
 	}
 }
 
-// settles waits until a stretch passes in which the operator sends nothing.
-func (s *site) settles(retries bool) {
+// settles waits until a stretch passes in which the operator sends nothing, and
+// nobody else has anything left to do.
+func (s *site) settles(r rest) {
 	s.Helper()
-	testcluster.Eventually(s, "the operator sends nothing any more", func() error {
-		mark := cluster.Mark(s)
+	testcluster.Eventually(s, "nothing happens any more", func() error {
+		mark, before := cluster.Mark(s), s.everything()
 		time.Sleep(stretch / 2)
-		if got := accepted(s.sent(mark), retries); len(got) > 0 {
-			return fmt.Errorf("it sent %v", got)
+		if got := accepted(s.sent(mark), r.retries); len(got) > 0 {
+			return fmt.Errorf("the operator sent %v", got)
+		}
+		after := s.everything()
+		if got := changed(before, after); len(got) > 0 {
+			return fmt.Errorf("%s %s changed", got[0].GetKind(), got[0].GetName())
+		}
+		if r.because == "" {
+			return rolledOut(after)
 		}
 		return nil
 	})
+}
+
+// changed are the objects of after that before has not, or has otherwise.
+func changed(before, after map[types.UID]*unstructured.Unstructured) (all []*unstructured.Unstructured) {
+	for uid, o := range after {
+		if was := before[uid]; was == nil || was.GetResourceVersion() != o.GetResourceVersion() {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// rolledOut fails while a Deployment's Pods are being replaced.
+func rolledOut(all map[types.UID]*unstructured.Unstructured) error {
+	for _, o := range all {
+		if o.GetKind() != "Deployment" {
+			continue
+		}
+		number := func(fields ...string) int64 {
+			n, _, _ := unstructured.NestedInt64(o.Object, fields...)
+			return n
+		}
+		want := number("spec", "replicas")
+		for _, have := range []string{"replicas", "updatedReplicas", "availableReplicas"} {
+			if number("status", "observedGeneration") != o.GetGeneration() || number("status", have) != want {
+				return fmt.Errorf("Deployment %s is being rolled out", o.GetName())
+			}
+		}
+	}
+	return nil
 }
 
 // accepted are the requests that count: all, or with retries those writes that
