@@ -65,7 +65,7 @@ func TestReal(t *testing.T) {
 	t.Run("runs", func(t *testing.T) { testRuns(t, r) })
 	t.Run("reaches", func(t *testing.T) { testReaches(t, r) })
 	t.Run("pulls", func(t *testing.T) {
-		r.kubectl(t, "wait", "--for=condition=Ready", "pod", "-l", "pulled=yes", "--timeout=60s")
+		r.kubectl(t, "wait", "--for=condition=Ready", "pod", "-l", "pulled=yes", "--timeout=180s")
 	})
 	t.Run("debugs", func(t *testing.T) { testDebugs(t, r) })
 	t.Run("restarts", func(t *testing.T) { testRestarts(t, r) })
@@ -89,7 +89,7 @@ func TestReal(t *testing.T) {
 
 // testRuns: Pods run on both nodes; exec and logs reach them.
 func testRuns(t *testing.T, r *running) {
-	r.kubectl(t, "rollout", "status", "deployment/web", "--timeout=60s")
+	r.kubectl(t, "rollout", "status", "deployment/web", "--timeout=180s")
 	nodes := r.kubectl(t, "get", "pods", "-l", "app=web", "-o", "jsonpath={.items[*].spec.nodeName}")
 	if !strings.Contains(nodes, "node-0") || !strings.Contains(nodes, "node-1") {
 		t.Errorf("got Pods on %s, want node-0 and node-1", nodes)
@@ -172,8 +172,8 @@ func testRestarts(t *testing.T, r *running) {
 	if killed != 1 {
 		t.Fatalf("found %d processes of the Pod, want 1", killed)
 	}
-	r.kubectl(t, "wait", "--for=jsonpath={.status.containerStatuses[0].restartCount}=1", "pod/short", "--timeout=60s")
-	r.kubectl(t, "wait", "--for=condition=Ready", "pod/short", "--timeout=60s")
+	r.kubectl(t, "wait", "--for=jsonpath={.status.containerStatuses[0].restartCount}=1", "pod/short", "--timeout=180s")
+	r.kubectl(t, "wait", "--for=condition=Ready", "pod/short", "--timeout=180s")
 }
 
 // testGuards: Pod Security is enforced; a kubelet answers nobody whom it does

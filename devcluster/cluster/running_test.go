@@ -121,9 +121,12 @@ func gone(pid int) bool {
 	return bytes.Contains(stat, []byte(") Z "))
 }
 
+// patience is long enough for what Kubernetes tries again after half a minute.
+const patience = 3 * time.Minute
+
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !is(); time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited in vain until %s", what)
 		}
