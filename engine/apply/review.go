@@ -49,6 +49,18 @@ func (r *Reviewer) Self(ctx context.Context) (string, error) {
 	return answer.Status.UserInfo.Username, nil
 }
 
+// Knows says whether the API server knows a token; an error: it could not be asked.
+func (r *Reviewer) Knows(ctx context.Context, token string) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestLimit)
+	defer cancel()
+	answer, err := r.whoami.TokenReviews().Create(ctx, &authenticationv1.TokenReview{
+		Spec: authenticationv1.TokenReviewSpec{Token: token}}, metav1.CreateOptions{})
+	if err != nil {
+		return false, fmt.Errorf("asking whose a token is: %w", err)
+	}
+	return answer.Status.Authenticated, nil
+}
+
 // Allowed says whether the user may do something.
 func (r *Reviewer) Allowed(ctx context.Context, what authorizationv1.ResourceAttributes) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)

@@ -21,23 +21,27 @@ import (
 )
 
 // How often the report is made anew, which sends nothing while it says the same,
-// and how long at least lies between two writes of it.
+// how long at least lies between two writes of it, and how often it is seen
+// whether it is there still.
 const (
 	reportTick = time.Second
 	reportGap  = 5 * time.Second
+	reportLook = 15 * time.Second
 	reportWait = 30 * time.Second // after one that failed
 )
 
 // A reporter keeps the report of the operator that leads.
 type reporter struct {
 	*Operator
-	first report.Report // what stays as it is
-	lease metav1.Object // as last read or written; nil: not known
-	text  string        // what it says
-	told  string        // the last trouble
+	first  report.Report // what stays as it is
+	lease  metav1.Object // as last read or written; nil: not known
+	text   string        // what it says
+	told   string        // the last trouble
+	looked time.Time     // when the Lease was read or written last
 }
 
-// keepReport writes what the operator says of itself whenever that changed.
+// keepReport writes what the operator says of itself whenever that changed, or
+// is not there any more.
 func (o *Operator) keepReport(ctx context.Context) error {
 	if o.options.Namespace == "" {
 		return nil
@@ -51,7 +55,7 @@ func (o *Operator) keepReport(ctx context.Context) error {
 		case <-time.After(wait):
 		}
 		wait = reportTick
-		if now := o.report(r.first).String(); now != r.text {
+		if now := o.report(r.first).String(); now != r.text || r.lost(ctx) {
 			wait = reportGap
 			if err := r.write(ctx, now); err != nil {
 				wait = reportWait
@@ -88,26 +92,43 @@ func (o *Operator) aboutItself(ctx context.Context) report.Report {
 	return r
 }
 
+// lost looks now and then whether the Lease is there and says what was written.
+func (r *reporter) lost(ctx context.Context) bool {
+	if time.Since(r.looked) < reportLook {
+		return false
+	}
+	return r.read(ctx) == nil && (r.lease == nil || r.lease.GetAnnotations()[api.AnnotationReport] != r.text)
+}
+
+// read reads the Lease, if there is one. One that others made is an error.
+func (r *reporter) read(ctx context.Context) error {
+	name := api.ReportLease(r.options.Identity)
+	r.lease, r.looked = nil, time.Now()
+	seen, err := r.reportWriter.Read(ctx, observe.Leases, r.options.Namespace, name)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return err
+	case seen.GetLabels()[api.LabelPartOf] != api.PartOf:
+		return errors.New("the Lease " + r.options.Namespace + "/" + name + " is not ours: it lacks the label " + api.LabelPartOf)
+	}
+	r.lease = seen
+	return nil
+}
+
 // write writes the report into its Lease, which is made if it is not there. One
 // that others made is left as it is.
 func (r *reporter) write(ctx context.Context, text string) (err error) {
-	name := api.ReportLease(r.options.Identity)
 	if r.lease == nil {
-		seen, err := r.reportWriter.Read(ctx, observe.Leases, r.options.Namespace, name)
-		switch {
-		case apierrors.IsNotFound(err):
-		case err != nil:
+		if err := r.read(ctx); err != nil {
 			return err
-		case seen.GetLabels()[api.LabelPartOf] != api.PartOf:
-			return errors.New("the Lease " + r.options.Namespace + "/" + name + " is not ours: it lacks the label " + api.LabelPartOf)
-		default:
-			r.lease = seen
 		}
 	}
 	doc := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"holderIdentity": r.first.Pod}}}
 	doc.SetGroupVersionKind(observe.Leases.GVK)
 	doc.SetNamespace(r.options.Namespace)
-	doc.SetName(name)
+	doc.SetName(api.ReportLease(r.options.Identity))
 	doc.SetLabels(map[string]string{api.LabelPartOf: api.PartOf})
 	doc.SetAnnotations(map[string]string{api.AnnotationReport: text})
 	var answer *unstructured.Unstructured
@@ -120,7 +141,7 @@ func (r *reporter) write(ctx context.Context, text string) (err error) {
 		r.lease = nil
 		return apply.Understand(err, doc.Object)
 	}
-	r.lease, r.text, r.told = answer, text, ""
+	r.lease, r.text, r.told, r.looked = answer, text, "", time.Now()
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
@@ -17,7 +16,7 @@ func (o Options) metrics() (metricsserver.Options, error) {
 		return out, nil
 	}
 	out.SecureServing = true
-	out.FilterProvider = filters.WithAuthenticationAndAuthorization
+	out.FilterProvider = judged
 	out.TLSOpts = []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }}
 	if o.MetricsCertPath == "" {
 		return out, nil

@@ -25,8 +25,8 @@ import (
 const gather = 100 * time.Millisecond
 
 // changes wakes a resource that changed: at once, unless just its status did.
-// Every version of it is shown to the reconciler, and gone is called when one is
-// gone.
+// Every version of it, and that it is gone, is shown to the reconciler, and gone
+// is called then.
 func changes(to *reconcile.Reconciler, gone func()) handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
 	request := func(o client.Object) ctrl.Request {
@@ -41,8 +41,16 @@ func changes(to *reconcile.Reconciler, gone func()) handler.EventHandler {
 			}
 			q.Add(request(e.Object))
 		},
-		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) { q.Add(request(e.Object)); gone() },
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) {
+			to.Gone(e.Object)
+			q.Add(request(e.Object))
+			gone()
+		},
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
+			if e.ObjectOld.GetUID() != e.ObjectNew.GetUID() { // a list shows another one of this name
+				to.Gone(e.ObjectOld)
+				to.Arrived(e.ObjectNew)
+			}
 			to.Orphan(e.ObjectNew)
 			if onlyStatus(e.ObjectOld, e.ObjectNew) {
 				q.AddAfter(request(e.ObjectNew), gather)

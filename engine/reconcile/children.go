@@ -27,7 +27,7 @@ func (t *turn) children(p *plan.Plan, w *view) []status.Child {
 		for _, l := range live {
 			out = append(out, t.child(l))
 		}
-		return t.withLost(out)
+		return t.withGone(out, w)
 	}
 	for i := range p.Steps {
 		s := &p.Steps[i]
@@ -54,12 +54,19 @@ func childKey(gvk schema.GroupVersionKind, o metav1.Object) string {
 
 // missing tells of a child that is not among the live ones.
 func missing(o *unstructured.Unstructured, s observe.State) status.Child {
-	c := status.Child{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName(), Message: "not there yet"}
+	c := status.Child{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName(), Message: notThere}
 	if s.Phase == observe.Unsynced {
-		c.Message = "not known"
+		c.Message = notKnown
 	}
 	return c
 }
+
+// What the status says of a child that was never made, and of one that nobody
+// knows whether it is there.
+const (
+	notThere = "not there yet"
+	notKnown = "not known"
+)
 
 // child judges one live child.
 func (t *turn) child(l observe.Live) status.Child {

@@ -77,27 +77,6 @@ func (t *turn) readyReason() string {
 	return ""
 }
 
-// withLost adds to the live children of a held resource those that were there
-// when it was last told of them, and are not any more.
-func (t *turn) withLost(live []status.Child) []status.Child {
-	if !t.choice.Hold {
-		return live
-	}
-	known, _, _ := unstructured.NestedSlice(t.resource.Object, "status", "children")
-	for _, item := range known {
-		m, _ := item.(map[string]any)
-		text := func(key string) string { s, _ := m[key].(string); return s }
-		c := status.Child{APIVersion: text("apiVersion"), Kind: text("kind"), Namespace: text("namespace"), Name: text("name")}
-		if !slices.ContainsFunc(live, func(l status.Child) bool {
-			return l.Kind == c.Kind && l.Namespace == c.Namespace && l.Name == c.Name
-		}) {
-			c.Message = "it is gone, and made again when the rollout of the changed folder reaches this resource"
-			live = append(live, c)
-		}
-	}
-	return live
-}
-
 // mayReplace says why a child may not be deleted now to be made anew.
 func (w *write) mayReplace() error {
 	if w.choice.MayReplace == nil {

@@ -42,6 +42,19 @@ func (r *Reconciler) Arrived(resource metav1.Object) {
 	r.arrived[resource.GetUID()] = time.Now()
 }
 
+// Gone notes that a resource is gone from the cache. One that was never looked at
+// is forgotten at once; any other in its own turn, which may still need what is
+// known of it.
+func (r *Reconciler) Gone(resource metav1.Object) {
+	uid := resource.GetUID()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, remembered := r.names[uid]; !remembered {
+		delete(r.arrived, uid)
+		delete(r.orphaned, uid)
+	}
+}
+
 // suspect remembers, of a resource that goes, that children and patches may be
 // there which another operator made and no watch shows yet.
 func (t *turn) suspect() {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -19,6 +20,9 @@ import (
 var cluster *testcluster.Cluster
 
 func TestMain(m *testing.M) {
+	if os.Getenv(commandLine) != "" {
+		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
 	flag.Set("test.parallel", "4") //nolint:errcheck // these tests mostly wait
 	testcluster.Main(m, &cluster, "--nodes", "1", "--components", "etcd,apiserver,controller-manager,scheduler,kwok",
 		"--token", "admin=admin:system:masters", "--token", "viewer=viewer:viewers")

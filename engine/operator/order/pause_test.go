@@ -2,6 +2,7 @@ package order
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,11 +26,12 @@ func TestPaused(t *testing.T) {
 			s.patch(on(s), `{"metadata":{"annotations":{"jacquard.dev/paused":"true"}}}`)
 			s.is("Paused", "True", "")
 			mark := cluster.Mark(t)
+			s.apply("text: two")
+			s.is("Ready", "Unknown", "Paused")
 			cluster.Delete(t, rbac, "ClusterRole", "", s.namespace+"-a-far")
 			s.patch(s.get("v1", "ConfigMap", "a"), `{"data":{"text":"drifted"}}`)
 			s.patch(s.get("v1", "ConfigMap", "foreign"), `{"data":{"text":"drifted"}}`)
-			s.apply("text: two")
-			s.is("Ready", "Unknown", "Paused")
+			s.is("Ready", "False", "ChildrenNotReady")
 			s.is("Paused", "True", "NotApplied")
 			time.Sleep(stretch)
 			s.holds("a", "map[text:drifted]")
@@ -56,6 +58,27 @@ func TestPaused(t *testing.T) {
 			s.holds("foreign", "map[own:text]")
 		})
 	}
+}
+
+// TestGoneWhilePaused: a paused resource is as ready as the children that it had
+// when it was paused. One that is deleted stays gone and is told of, also by an
+// operator that starts later; a Job that succeeded may go.
+func TestGoneWhilePaused(t *testing.T) {
+	s, _ := buildStore(t, "")
+	s.away("batch/v1", "Job", s.namespace, "a-migrate")
+	s.annotate("jacquard.dev/paused", "true")
+	s.is("Paused", "True", "")
+	s.rests("", inStore...)
+	cluster.Delete(t, "apps/v1", "Deployment", s.namespace, "a")
+	s.is("Ready", "False", "Deployment a: it is gone")
+	left := slices.DeleteFunc(slices.Clone(inStore), func(name string) bool { return name == "Deployment/a" })
+	s.rests("ChildrenNotReady", left...)
+	s.operator.Stop(t)
+	s.start()
+	s.rests("Deployment a: it is gone", left...)
+	s.annotate("jacquard.dev/paused", "")
+	s.is("Paused", "", "")
+	s.rests("", inStore...)
 }
 
 // TestReconcileAt: what was refused is not tried again before long, unless a

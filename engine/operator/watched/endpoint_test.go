@@ -22,6 +22,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/operator"
 	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
+	"github.com/jacquard-operator/jacquard/engine/rights"
 )
 
 // token makes an account in a namespace, with the right to get the metrics or
@@ -75,10 +76,11 @@ func get(address, token string) (code int, body string, certificate *x509.Certif
 	return answer.StatusCode, string(all), answer.TLS.PeerCertificates[0], err
 }
 
-// TestEndpoint: who has no token, or not the right, does not get the metrics.
+// TestEndpoint: who has no token, or not the right, does not get the metrics; nor
+// does anybody of whom the API server cannot be asked.
 func TestEndpoint(t *testing.T) {
 	at, ns := address(t), cluster.Namespace(t)
-	cluster.Run(t, func(o *operator.Options) {
+	o := cluster.Run(t, func(o *operator.Options) {
 		o.MetricsSecure, o.MetricsAddress, o.Version = true, at, "v1.2.3"
 	})
 	allowed, denied := token(t, ns, "allowed", true), token(t, ns, "denied", false)
@@ -89,7 +91,7 @@ func TestEndpoint(t *testing.T) {
 	for _, c := range []struct {
 		token string
 		want  int
-	}{{"", http.StatusUnauthorized}, {"made.up", http.StatusInternalServerError}, {denied, http.StatusForbidden}} {
+	}{{"", http.StatusUnauthorized}, {"made.up", http.StatusUnauthorized}, {denied, http.StatusForbidden}} {
 		code, body, _, err := get(at, c.token)
 		if err != nil || code != c.want || strings.Contains(body, "jacquard_") {
 			t.Errorf("it answers %d, want %d: %v\n%s", code, c.want, err, body)
@@ -105,6 +107,15 @@ func TestEndpoint(t *testing.T) {
 			t.Error("it is served without TLS too")
 		}
 	}
+	o.Access.Lacks(func(r rights.Rule, _ string) bool { return r.Resource == "tokenreviews" })
+	n := 0
+	testcluster.Eventually(t, "it cannot ask who that is", func() error {
+		n++ // a token that was asked about is known for a while
+		if code, body, _, err := get(at, fmt.Sprint("unheard.", n)); err != nil || code != http.StatusInternalServerError {
+			return fmt.Errorf("it answers %d: %w\n%s", code, err, body)
+		}
+		return nil
+	})
 }
 
 // certify puts a certificate for a name into a directory.

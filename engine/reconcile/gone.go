@@ -1,0 +1,68 @@
+package reconcile
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/status"
+)
+
+// withGone adds to the live children of a resource that is paused or held those
+// that its status tells of and that are not there: nothing is rendered for it, so
+// the status alone knows them, and nothing makes them again now.
+func (t *turn) withGone(live []status.Child, w *view) []status.Child {
+	if t.leaving() || !t.paused() && !t.choice.Hold {
+		return live
+	}
+	known, _, _ := unstructured.NestedSlice(t.resource.Object, "status", "children")
+	for _, item := range known {
+		told, _ := item.(map[string]any)
+		text := func(key string) string { s, _ := told[key].(string); return s }
+		c := status.Child{APIVersion: text("apiVersion"), Kind: text("kind"), Namespace: text("namespace"), Name: text("name")}
+		if !slices.ContainsFunc(live, func(l status.Child) bool { return sameChild(l, c) }) {
+			live = append(live, t.judgeGone(c, text("message"), w))
+		}
+	}
+	return live
+}
+
+// judgeGone says what is to be said of a child that is not there, and of which
+// was told before. A Job that is made once and has succeeded may go.
+func (t *turn) judgeGone(c status.Child, told string, w *view) status.Child {
+	_, succeeded := t.succeeded()[c.Name]
+	switch gk := groupKind(c); {
+	case gk == job.GroupKind() && succeeded:
+		c.Ready = true
+	case w.phase(gk) == observe.Unsynced:
+		c.Message = notKnown
+	case told == notThere:
+		c.Message = notThere
+	case t.paused():
+		c.Message = "it is gone, and not made again while paused"
+	default:
+		c.Message = "it is gone, and made again when the rollout of the changed folder reaches this resource"
+	}
+	return c
+}
+
+// phase says how much is known of the children of a kind, in whichever version.
+func (w *view) phase(gk schema.GroupKind) observe.Phase {
+	phase := observe.Unsynced
+	for gvk, state := range w.state {
+		if gvk.GroupKind() == gk && (phase == observe.Unsynced || state.Phase == observe.Synced) {
+			phase = state.Phase
+		}
+	}
+	return phase
+}
+
+func groupKind(c status.Child) schema.GroupKind {
+	return schema.FromAPIVersionAndKind(c.APIVersion, c.Kind).GroupKind()
+}
+
+func sameChild(a, b status.Child) bool {
+	return groupKind(a) == groupKind(b) && a.Namespace == b.Namespace && a.Name == b.Name
+}
