@@ -26,7 +26,7 @@ import (
 const (
 	reportTick = time.Second
 	reportGap  = 5 * time.Second
-	reportLook = 15 * time.Second
+	reportLook = time.Minute
 	reportWait = 30 * time.Second // after one that failed
 )
 
