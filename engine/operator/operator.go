@@ -194,7 +194,7 @@ func (o *Operator) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := o.readRoots(ctx); err != nil {
+	if err := o.readRoots(); err != nil {
 		return err
 	}
 	for _, start := range []everywhere{o.children.Start, o.reads.Start, o.trimReads, o.discovery.Run, o.watchAPIs, o.watchFolders, o.watchMaps, o.followDiscovery, o.settleKinds} {

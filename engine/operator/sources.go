@@ -2,7 +2,6 @@ package operator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -33,7 +32,7 @@ func (o *Operator) installCRDs(ctx context.Context) error {
 }
 
 // readRoots reads the folders of all roots.
-func (o *Operator) readRoots(context.Context) error {
+func (o *Operator) readRoots() error {
 	var found []origin
 	for i, root := range o.options.Roots {
 		contents, err := root.Read()
@@ -86,7 +85,7 @@ func (o *Operator) watchFolders(ctx context.Context) error {
 		case <-quiet.C:
 		}
 		o.watchDirs(watcher)
-		if err := o.readRoots(ctx); err != nil {
+		if err := o.readRoots(); err != nil {
 			log.FromContext(ctx).Error(err, "folders not read")
 		}
 	}
@@ -97,9 +96,7 @@ func (o *Operator) watchFolders(ctx context.Context) error {
 func (o *Operator) watchDirs(watcher *fsnotify.Watcher) {
 	for _, root := range o.options.Roots {
 		for _, dir := range root.Dirs() {
-			if err := watcher.Add(dir); err != nil && !errors.Is(err, fsnotify.ErrClosed) {
-				continue
-			}
+			_ = watcher.Add(dir)
 		}
 	}
 }
