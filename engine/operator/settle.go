@@ -18,6 +18,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/metrics"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/template"
 	"github.com/jacquard-operator/jacquard/engine/share"
 )
 
@@ -180,7 +181,7 @@ func (o *Operator) compile(f *folder.Folder, unread error, crd *apiextensionsv1.
 	if err != nil {
 		return nil, fmt.Errorf("reading CRD %s: %w", crd.Name, err)
 	}
-	k, err := kind.Compile(f, live, o.options.Limits)
+	k, err := kind.Compile(f, live, template.Limits{})
 	if err == nil {
 		k, err = o.options.Settings.Apply(k)
 	}

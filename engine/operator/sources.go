@@ -61,6 +61,10 @@ func (o *Operator) readRoots() error {
 // and volume updates write several times.
 const settleAfter = 200 * time.Millisecond
 
+// readEvery is how often the roots are read again even though no file event
+// came.
+const readEvery = 15 * time.Second
+
 // watchFolders reads the roots again when a file event comes, and every now
 // and then in case one was lost.
 func (o *Operator) watchFolders(ctx context.Context) error {
@@ -69,7 +73,7 @@ func (o *Operator) watchFolders(ctx context.Context) error {
 		return fmt.Errorf("watching folders: %w", err)
 	}
 	defer watcher.Close()
-	every := time.NewTicker(o.options.ReadEvery)
+	every := time.NewTicker(readEvery)
 	defer every.Stop()
 	quiet := time.NewTimer(0)
 	for {
