@@ -126,7 +126,7 @@ func (o *Operator) noteClaim(ctx context.Context, name string, mine share.Share,
 	}
 	metrics.Kind(name).Elsewhere(true)
 	log.FromContext(ctx).Info("kind not served", "kind", name, "message", text)
-	if crd := o.object(name); crd != nil {
+	if crd := o.seenCRD(name); crd != nil {
 		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, "ServedElsewhere", "Claim", "%s", cut(text))
 	}
 }

@@ -236,8 +236,8 @@ func (o *Operator) lead(context.Context) error {
 // leads says whether this operator is the leader.
 func (o *Operator) leads() bool { return o.leadsSince.Load() != 0 }
 
-// object is a CRD as last seen, or nil.
-func (o *Operator) object(name string) *apiextensionsv1.CustomResourceDefinition {
+// seenCRD is a CRD as last seen, or nil.
+func (o *Operator) seenCRD(name string) *apiextensionsv1.CustomResourceDefinition {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.crds[name]
