@@ -5,7 +5,6 @@ package standby
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -201,13 +200,7 @@ func (p *pair) versions() string {
 	p.Helper()
 	var b strings.Builder
 	for _, of := range [][2]string{{"v1", "ConfigMap"}, {p.apiVersion(), "Thing"}} {
-		l := &unstructured.UnstructuredList{}
-		l.SetAPIVersion(of[0])
-		l.SetKind(of[1] + "List")
-		if err := cluster.Client.List(context.Background(), l, client.InNamespace(p.ns)); err != nil {
-			p.Fatal(err)
-		}
-		for _, o := range l.Items {
+		for _, o := range cluster.List(p, of[0], of[1], client.InNamespace(p.ns)) {
 			fmt.Fprintln(&b, of[1], o.GetName(), o.GetResourceVersion())
 		}
 	}

@@ -66,6 +66,18 @@ func (c *Cluster) Apply(t testing.TB, namespace, text string) {
 	}
 }
 
+// List lists the objects of a kind.
+func (c *Cluster) List(t testing.TB, apiVersion, kind string, options ...client.ListOption) []unstructured.Unstructured {
+	t.Helper()
+	list := &unstructured.UnstructuredList{}
+	list.SetAPIVersion(apiVersion)
+	list.SetKind(kind + "List")
+	if err := c.Client.List(context.Background(), list, options...); err != nil {
+		t.Fatal(err)
+	}
+	return list.Items
+}
+
 // Delete deletes an object; its dependents go in the background.
 func (c *Cluster) Delete(t testing.TB, apiVersion, kind, namespace, name string) {
 	t.Helper()
