@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -104,6 +105,14 @@ func load(roots []string, config string) (*offline.Catalog, error) {
 		return catalog, err
 	}
 	return catalog, catalog.Configure(config)
+}
+
+// encode writes a value as JSON, for programs and people.
+func encode(to io.Writer, v any) error {
+	e := json.NewEncoder(to)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
 }
 
 // tell writes an error, joined ones one below the other, each once.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -91,10 +90,7 @@ func (o *explainOptions) run(cmd *cobra.Command, args []string) (err error) {
 
 func (o *explainOptions) print(cmd *cobra.Command) error {
 	if o.output == "json" {
-		encoder := json.NewEncoder(cmd.OutOrStdout())
-		encoder.SetIndent("", "  ")
-		encoder.SetEscapeHTML(false)
-		return encoder.Encode(append([]*explain.Report{}, o.reports...))
+		return encode(cmd.OutOrStdout(), append([]*explain.Report{}, o.reports...))
 	}
 	for i, r := range o.reports {
 		if i > 0 {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -194,10 +193,7 @@ func findingsJSON(found []lintFinding) (string, error) {
 		all.Findings = append(all.Findings, one)
 	}
 	var text strings.Builder
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(all); err != nil {
+	if err := encode(&text, all); err != nil {
 		return "", fmt.Errorf("printing findings: %w", err)
 	}
 	return text.String(), nil

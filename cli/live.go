@@ -102,6 +102,12 @@ func targetOf(arg, namespace string) (target, bool) {
 			return target{}, false
 		}
 	}
+	return parseTarget(arg, namespace)
+}
+
+// parseTarget reads a target; false if it is none. Without a namespace of its
+// own it is in the one that is given.
+func parseTarget(arg, namespace string) (target, bool) {
 	switch parts := strings.Split(arg, "/"); len(parts) {
 	case 2:
 		return target{parts[0], namespace, parts[1]}, parts[0] != "" && parts[1] != ""

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -119,12 +118,4 @@ func (f *rbacFlags) tellLacks(to io.Writer, lacks []lack, asked int) error {
 		fmt.Fprintf(to, "nothing is missing: %d rights were asked for\n", asked)
 	}
 	return nil
-}
-
-// encode writes a value as JSON, for programs and people.
-func encode(to io.Writer, v any) error {
-	e := json.NewEncoder(to)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
 }

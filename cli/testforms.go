@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -42,10 +41,7 @@ func (r *testReport) json(o *testOptions) error {
 			report.Cases = append(report.Cases, jsonCase{k.Name, c.one.Name, c.failed(), c.took.Seconds(), c.said(), c.wrote})
 		}
 	}
-	encoder := json.NewEncoder(o.out)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(report)
+	return encode(o.out, report)
 }
 
 // said are the findings, and what is wrong with the files of the case.

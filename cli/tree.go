@@ -8,8 +8,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -43,7 +41,7 @@ you may not list is said, and the rest is shown.`,
 			case len(args) != 1:
 				return fmt.Errorf("give one NAME/[NAMESPACE/]RESOURCE")
 			}
-			if parts := strings.Split(args[0], "/"); len(parts) < 2 || len(parts) > 3 || slices.Contains(parts, "") {
+			if _, ok := parseTarget(args[0], ""); !ok {
 				return fmt.Errorf("%q is not NAME/[NAMESPACE/]RESOURCE", args[0])
 			}
 			return nil
@@ -59,11 +57,7 @@ you may not list is said, and the rest is shown.`,
 func (o *treeOptions) run(cmd *cobra.Command, arg string) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	parts := strings.Split(arg, "/")
-	t := target{parts[0], o.place(), parts[len(parts)-1]}
-	if len(parts) == 3 {
-		t.namespace = parts[1]
-	}
+	t, _ := parseTarget(arg, o.place())
 	var last []byte
 	for {
 		found, err := o.look(ctx, t)

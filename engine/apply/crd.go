@@ -32,7 +32,7 @@ func (w *Writer) CRD(ctx context.Context, name string) (*unstructured.Unstructur
 // InstallCRD server-side applies a CRD.
 func (w *Writer) InstallCRD(ctx context.Context, crd *unstructured.Unstructured) error {
 	if w.locked {
-		return ErrReadOnly
+		return errReadOnly
 	}
 	body, err := json.Marshal(crd.Object)
 	if err != nil {

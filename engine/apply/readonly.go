@@ -2,11 +2,11 @@ package apply
 
 import "errors"
 
-// ErrReadOnly is the answer of a Writer that writes nothing.
-var ErrReadOnly = errors.New("the operator is read-only: nothing is written")
+// errReadOnly is the answer of a Writer that writes nothing.
+var errReadOnly = errors.New("the operator is read-only: nothing is written")
 
 // ReadOnly returns a Writer that sends no write, not even as a dry run: each is
-// answered by ErrReadOnly. It reads.
+// answered by errReadOnly. It reads.
 func (w *Writer) ReadOnly() *Writer {
 	locked := *w
 	locked.locked = true

@@ -94,7 +94,7 @@ type request struct {
 // apply server-side applies a document that has a precondition in its metadata.
 func (w *Writer) apply(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured, how request) (*unstructured.Unstructured, error) {
 	if w.locked {
-		return nil, ErrReadOnly
+		return nil, errReadOnly
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
@@ -140,7 +140,7 @@ func (w *Writer) of(r observe.Resource, namespace string) dynamic.ResourceInterf
 // its dependents.
 func (w *Writer) Delete(ctx context.Context, r observe.Resource, o metav1.Object, propagation metav1.DeletionPropagation) error {
 	if w.locked {
-		return ErrReadOnly
+		return errReadOnly
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
@@ -190,7 +190,7 @@ func (w *Writer) CutEntry(ctx context.Context, r observe.Resource, o *unstructur
 // entry changes one entry of managedFields by a JSON patch.
 func (w *Writer) entry(ctx context.Context, r observe.Resource, o *unstructured.Unstructured, change map[string]any) (*unstructured.Unstructured, error) {
 	if w.locked {
-		return nil, ErrReadOnly
+		return nil, errReadOnly
 	}
 	if w.dry { // o is the answer to a dry run: the server's entries are not the same
 		return o, nil
@@ -214,7 +214,7 @@ func (w *Writer) entry(ctx context.Context, r observe.Resource, o *unstructured.
 // Status applies the status of a custom resource and returns the resource.
 func (w *Writer) Status(ctx context.Context, r observe.Resource, resource *unstructured.Unstructured, status map[string]any) (*unstructured.Unstructured, error) {
 	if w.locked {
-		return nil, ErrReadOnly
+		return nil, errReadOnly
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
@@ -234,7 +234,7 @@ func (w *Writer) Status(ctx context.Context, r observe.Resource, resource *unstr
 // that resourceVersion if fields name one, and returns the object.
 func (w *Writer) Metadata(ctx context.Context, r observe.Resource, o metav1.Object, fields map[string]any) (*unstructured.Unstructured, error) {
 	if w.locked {
-		return nil, ErrReadOnly
+		return nil, errReadOnly
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()

@@ -51,8 +51,8 @@ type Result struct {
 	Example string
 }
 
-// NotesFile is the file of a folder that keeps the notes.
-const NotesFile = ".from-chart.md"
+// notesFile is the file of a folder that keeps the notes.
+const notesFile = ".from-chart.md"
 
 // Convert makes a kind of the chart at the root of a file system. Its error is
 // about what is no chart, or no template that Helm itself could read; all else
@@ -149,5 +149,5 @@ func (v *conversion) addNotes(dir string) {
 	if len(v.result.Notes) == 0 {
 		b.WriteString("- nothing\n")
 	}
-	v.add(path.Join(dir, NotesFile), []byte(b.String()))
+	v.add(path.Join(dir, notesFile), []byte(b.String()))
 }

@@ -70,7 +70,7 @@ func wanted(made *Result) map[string]string {
 	for _, f := range made.Files {
 		text, name := string(f.Data), strings.TrimPrefix(f.Path, "templates/shops.example.com/")
 		switch {
-		case name == NotesFile, strings.HasPrefix(name, "tests/"):
+		case name == notesFile, strings.HasPrefix(name, "tests/"):
 			continue
 		case strings.HasPrefix(name, "crds/"):
 			_, text, _ = strings.Cut(text, "          spec:\n")

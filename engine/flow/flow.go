@@ -44,11 +44,11 @@ type Finding struct {
 
 // Error returns file:line:col: what is wrong (called from …).
 func (f Finding) Error() string {
-	return f.Place.String() + ": " + f.Said()
+	return f.Place.String() + ": " + f.said()
 }
 
-// Said returns what is wrong (called from …).
-func (f Finding) Said() string {
+// said returns what is wrong (called from …).
+func (f Finding) said() string {
 	if f.Called.File == "" {
 		return f.Text
 	}

@@ -34,6 +34,15 @@ func printAll(lim Limits, args ...some) (string, error) {
 
 // printLine joins values with blanks and ends the line.
 func printLine(lim Limits, args ...some) (string, error) {
+	text, err := withBlanks(lim, args)
+	if err != nil {
+		return "", err
+	}
+	return text + "\n", nil
+}
+
+// withBlanks are values as text with a blank between each two.
+func withBlanks(lim Limits, args []some) (string, error) {
 	var out []byte
 	for i, arg := range args {
 		if i > 0 {
@@ -44,7 +53,7 @@ func printLine(lim Limits, args ...some) (string, error) {
 			return "", err
 		}
 	}
-	return string(append(out, '\n')), nil
+	return string(out), nil
 }
 
 // appendText appends a value as fmt prints it with %v, and stops at the limit

@@ -71,17 +71,8 @@ func join(lim Limits, sep string, v any) (string, error) {
 
 // cat puts blanks between its arguments.
 func cat(lim Limits, args ...some) (string, error) {
-	var out []byte
-	for i, arg := range args {
-		if i > 0 {
-			out = append(out, ' ')
-		}
-		var err error
-		if out, err = appendText(out, arg, lim); err != nil {
-			return "", err
-		}
-	}
-	return strings.TrimSpace(string(out)), nil
+	text, err := withBlanks(lim, args)
+	return strings.TrimSpace(text), err
 }
 
 func sortAlpha(lim Limits, v any) ([]string, error) {

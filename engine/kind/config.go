@@ -95,9 +95,9 @@ func (d *decoder) unique(n *yaml.Node) {
 	}
 }
 
-// WithConfig returns the kind with settings that override those of its
+// withConfig returns the kind with settings that override those of its
 // config.yaml, and a digest that says so; keys that this does not have are errors.
-func (k *Kind) WithConfig(config map[string]any) (*Kind, error) {
+func (k *Kind) withConfig(config map[string]any) (*Kind, error) {
 	if len(config) == 0 {
 		return k, nil
 	}
@@ -116,14 +116,14 @@ func (k *Kind) WithConfig(config map[string]any) (*Kind, error) {
 	return &with, errors.Join(errs...)
 }
 
-// WithConfigFile is WithConfig with the settings of a file that is written as
+// WithConfigFile is withConfig with the settings of a file that is written as
 // config.yaml is; shown is how errors call it.
 func (k *Kind) WithConfigFile(shown string, data []byte) (*Kind, error) {
 	config, err := readConfig(&folder.File{Name: "config.yaml", Shown: shown, Data: data})
 	if err != nil {
 		return nil, err
 	}
-	with, err := k.WithConfig(config)
+	with, err := k.withConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", shown, err)
 	}
@@ -210,5 +210,5 @@ func (c *Config) Apply(k *Kind) (*Kind, error) {
 	if err := errors.Join(errs...); err != nil {
 		return k, err
 	}
-	return k.WithConfig(c.values[k.Name])
+	return k.withConfig(c.values[k.Name])
 }

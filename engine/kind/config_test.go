@@ -34,7 +34,7 @@ func TestConfig(t *testing.T) {
 
 func TestWithConfig(t *testing.T) {
 	k := compile(t, map[string]string{"a.yaml": head, "config.yaml": "image: a\nreplicas: 2\n"})
-	with, err := k.WithConfig(map[string]any{"image": "b"})
+	with, err := k.withConfig(map[string]any{"image": "b"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,10 +44,10 @@ func TestWithConfig(t *testing.T) {
 	if with.Digest == k.Digest || k.Config["image"] != "a" {
 		t.Errorf("digests %s and %s, before it was %v", with.Digest, k.Digest, k.Config)
 	}
-	_, err = k.WithConfig(map[string]any{"imgae": "b"})
+	_, err = k.withConfig(map[string]any{"imgae": "b"})
 	saysLines(t, err, "config of apps.example.com: there is no setting imgae; did you mean image?")
 	bare := compile(t, map[string]string{"a.yaml": head})
-	_, err = bare.WithConfig(map[string]any{"image": "b"})
+	_, err = bare.withConfig(map[string]any{"image": "b"})
 	saysLines(t, err, "config of apps.example.com: there is no setting image; its folder has no config.yaml")
 }
 

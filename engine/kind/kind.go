@@ -34,7 +34,7 @@ type Kind struct {
 	// create or patch.
 	Documents []Document
 	// Config are the settings of the installation, by key: those of config.yaml,
-	// overridden (see WithConfig).
+	// overridden (see withConfig).
 	Config map[string]any
 	// Asks are the questions that the templates put to the cluster.
 	Asks []template.Ask

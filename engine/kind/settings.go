@@ -84,13 +84,13 @@ func (n Namespaces) Elsewhere() bool { return n.Rendered || n.Listed != nil }
 // The bounds of durations, and what they are if not written.
 const (
 	DefaultLookAgain        = 10 * time.Minute
-	DefaultProgressDeadline = 10 * time.Minute
-	ShortestLook            = 10 * time.Second
+	defaultProgressDeadline = 10 * time.Minute
+	shortestLook            = 10 * time.Second
 )
 
-// DefaultWaves are the waves of a rollout if none are written; an empty list
+// defaultWaves are the waves of a rollout if none are written; an empty list
 // means none.
-func DefaultWaves() []string { return []string{"1", "5%", "25%"} }
+func defaultWaves() []string { return []string{"1", "5%", "25%"} }
 
 const (
 	settingsVersion = "jacquard.dev/v1alpha1"
@@ -102,7 +102,7 @@ const (
 func readSettings(f *folder.File) (Settings, places, error) {
 	s := Settings{
 		APIVersion: settingsVersion, Kind: settingsKind, LookAgain: metav1.Duration{Duration: DefaultLookAgain},
-		Rollout: Rollout{Waves: DefaultWaves(), ProgressDeadline: metav1.Duration{Duration: DefaultProgressDeadline}},
+		Rollout: Rollout{Waves: defaultWaves(), ProgressDeadline: metav1.Duration{Duration: defaultProgressDeadline}},
 	}
 	if f == nil {
 		return s, nil, nil

@@ -52,7 +52,7 @@ func follow(c *offline.Catalog, name string) *linter {
 	if k == nil {
 		return l
 	}
-	l.kind, l.flow = k, Follow(c, k)
+	l.kind, l.flow = k, flowOf(c, k)
 	l.findings = append(l.findings, l.flow.Findings...)
 	l.documents()
 	l.crd()
@@ -61,8 +61,8 @@ func follow(c *offline.Catalog, name string) *linter {
 	return l
 }
 
-// Follow follows the templates of a kind with all types that a catalog knows.
-func Follow(c *offline.Catalog, k *kind.Kind) *flow.Flow {
+// flowOf follows the templates of a kind with all types that a catalog knows.
+func flowOf(c *offline.Catalog, k *kind.Kind) *flow.Flow {
 	in := k.FlowInput()
 	in.Live = c.Type
 	return flow.Follow(in)

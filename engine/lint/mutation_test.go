@@ -161,7 +161,7 @@ func (k *mutable) mutants(t *testing.T) []mutant {
 		all = append(all, unguarded(file, text)...)
 		all = append(all, retargeted(file, text)...)
 	}
-	reads := Follow(k.catalog, k.catalog.Kinds[k.name]).Reads
+	reads := flowOf(k.catalog, k.catalog.Kinds[k.name]).Reads
 	printed, err := retyped("crd", k.crd, func(path string) bool { return reads[path].Whole })
 	if err != nil {
 		t.Fatal(err)

@@ -1,14 +1,12 @@
 package metrics
 
 import (
-	"slices"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// A Metric is what there is to know of a metric before it has any value.
-type Metric struct {
+// A metric is what there is to know of a metric before it has any value.
+type metric struct {
 	Name string
 	// Type is counter, gauge or histogram.
 	Type   string
@@ -16,31 +14,29 @@ type Metric struct {
 	Help   string
 }
 
-// All are the metrics of the operator. Beside them the endpoint serves those of
-// controller-runtime, client-go, and the Go runtime.
-func All() []Metric { return slices.Clone(defined) }
-
-var defined []Metric
+// defined are the metrics of the operator. Beside them the endpoint serves those
+// of controller-runtime, client-go, and the Go runtime.
+var defined []metric
 
 // define registers a metric.
-func define[C prometheus.Collector](m Metric, c C) C {
+func define[C prometheus.Collector](m metric, c C) C {
 	defined = append(defined, m)
 	metrics.Registry.MustRegister(c)
 	return c
 }
 
 func counter(name, help string, labels ...string) *prometheus.CounterVec {
-	return define(Metric{name, "counter", labels, help},
+	return define(metric{name, "counter", labels, help},
 		prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels))
 }
 
 func gauge(name, help string, labels ...string) *prometheus.GaugeVec {
-	return define(Metric{name, "gauge", labels, help},
+	return define(metric{name, "gauge", labels, help},
 		prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels))
 }
 
 // histogram is of seconds.
 func histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
-	return define(Metric{name, "histogram", labels, help},
+	return define(metric{name, "histogram", labels, help},
 		prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels))
 }

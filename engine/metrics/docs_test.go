@@ -29,7 +29,7 @@ func TestDocs(t *testing.T) {
 		}
 	}
 	there := map[string]string{}
-	for _, m := range All() {
+	for _, m := range defined {
 		there[m.Name] = m.Type + " " + strings.Join(m.Labels, ", ")
 	}
 	if diff := cmp.Diff(there, told); diff != "" {
@@ -61,7 +61,7 @@ func texts(all []Operation) (out []string) {
 // TestNames: names are as Prometheus wants them, and no label names an object.
 func TestNames(t *testing.T) {
 	labels := map[string]bool{}
-	for _, m := range All() {
+	for _, m := range defined {
 		if counts := strings.HasSuffix(m.Name, "_total"); counts != (m.Type == "counter") {
 			t.Errorf("%s is a %s", m.Name, m.Type)
 		}
@@ -117,7 +117,7 @@ func TestEnd(t *testing.T) {
 		Queues{}.NewDepthMetric(string(k)).Inc()
 		Queues{}.NewLatencyMetric(string(k)).Observe(1)
 	}
-	for _, m := range All() {
+	for _, m := range defined {
 		if slices.Contains(m.Labels, "kind") && len(series(t, m.Name, string(k))) == 0 {
 			t.Errorf("%s has no series: this test no longer tries it", m.Name)
 		}
@@ -126,7 +126,7 @@ func TestEnd(t *testing.T) {
 	k.NoFolder()
 	k.Elsewhere(false)
 	k.SecondFolder(false)
-	for _, m := range All() {
+	for _, m := range defined {
 		if left := series(t, m.Name, string(k)); len(left) > 0 {
 			t.Errorf("%s stays: %v", m.Name, left)
 		}

@@ -93,8 +93,8 @@ var targets = []string{"namespace", "job", "instance", "le"}
 // the dashboard shows every metric. Prometheus itself reads the expressions in
 // engine/operator/watched.
 func TestExpressions(t *testing.T) {
-	known := map[string]Metric{}
-	for _, m := range All() {
+	known := map[string]metric{}
+	for _, m := range defined {
 		known[m.Name] = m
 	}
 	for _, expr := range slices.Concat(alertExprs(t), exprs()) {
@@ -119,7 +119,7 @@ func TestExpressions(t *testing.T) {
 }
 
 // asked checks one use of a metric and returns the labels that the metric has.
-func asked(t *testing.T, known map[string]Metric, expr string, use []string) []string {
+func asked(t *testing.T, known map[string]metric, expr string, use []string) []string {
 	t.Helper()
 	name := use[1]
 	if slices.Contains(language, name) || foreign(t, name) {

@@ -32,8 +32,8 @@ type Object struct {
 	node   *yamlv3.Node
 }
 
-// MaxFile is the largest file that is read, in bytes.
-const MaxFile = 64 << 20
+// maxFile is the largest file that is read, in bytes.
+const maxFile = 64 << 20
 
 // Open reads the objects of a file; "-" is stdin.
 func Open(name string, stdin io.Reader) (*File, error) {
@@ -41,20 +41,20 @@ func Open(name string, stdin io.Reader) (*File, error) {
 	var err error
 	if name == "-" {
 		name = "stdin"
-		data, err = io.ReadAll(io.LimitReader(stdin, MaxFile+1))
+		data, err = io.ReadAll(io.LimitReader(stdin, maxFile+1))
 	} else {
 		var open *os.File
 		if open, err = os.Open(name); err != nil {
 			return nil, fmt.Errorf("reading resources: %w", err)
 		}
 		defer open.Close()
-		data, err = io.ReadAll(io.LimitReader(open, MaxFile+1))
+		data, err = io.ReadAll(io.LimitReader(open, maxFile+1))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading resources: %w", err)
 	}
-	if len(data) > MaxFile {
-		return nil, fmt.Errorf("reading resources: %s is larger than %d bytes", name, MaxFile)
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("reading resources: %s is larger than %d bytes", name, maxFile)
 	}
 	return Read(name, data)
 }

@@ -82,17 +82,7 @@ func (o *Operator) crdCame(old, now any) {
 	if o.decided(before) != o.decided(crd) {
 		o.names.Add(crd.Name)
 	}
-	if before.Annotations[api.AnnotationPaused] != crd.Annotations[api.AnnotationPaused] {
-		o.lookAtAll(crd.Name)
-	}
-}
-
-// lookAtAll looks at every resource of a kind that runs.
-func (o *Operator) lookAtAll(name string) {
-	o.mu.Lock()
-	r := o.runs[name]
-	o.mu.Unlock()
-	if r != nil {
+	if r := o.run(crd.Name); r != nil && before.Annotations[api.AnnotationPaused] != crd.Annotations[api.AnnotationPaused] {
 		r.lookAtAll()
 	}
 }
@@ -144,6 +134,11 @@ func (o *Operator) served() *observe.Served {
 	return o.discovery.Served().Without(going)
 }
 
+// apis are the kinds that there are in the cluster, as far as is known.
+func (o *Operator) apis() reconcile.APIs {
+	return reconcile.APIs{Served: o.discovery.Served(), Defined: o.defined}
+}
+
 // resource is how the cluster serves a kind, also while its CRD goes.
 func (o *Operator) resource(gvk schema.GroupVersionKind) (observe.Resource, bool) {
 	return o.discovery.Served().Resource(gvk)
@@ -192,6 +187,14 @@ func (o *Operator) known() []string {
 	return slices.Compact(names)
 }
 
+// run is the kind of that name at work, or nil.
+func (o *Operator) run(name string) *run {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.runs[name]
+}
+
+// running are all kinds at work.
 func (o *Operator) running() []*run {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -201,13 +204,21 @@ func (o *Operator) running() []*run {
 // declaresConditions says whether the CRD of a kind of child declares
 // status.conditions.
 func (o *Operator) declaresConditions(gk schema.GroupKind) bool {
+	crd := o.definition(gk)
+	return crd != nil && reconcile.DeclaresConditions(crd)
+}
+
+// defined says whether a CRD defines a kind, be it served just now or not.
+func (o *Operator) defined(gk schema.GroupKind) bool { return o.definition(gk) != nil }
+
+// definition is the CRD that defines a kind, or nil.
+func (o *Operator) definition(gk schema.GroupKind) *apiextensionsv1.CustomResourceDefinition {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, crd := range o.crds {
-		if crd.Spec.Group != gk.Group || crd.Spec.Names.Kind != gk.Kind {
-			continue
+		if crd.Spec.Group == gk.Group && crd.Spec.Names.Kind == gk.Kind {
+			return crd
 		}
-		return reconcile.DeclaresConditions(crd)
 	}
-	return false
+	return nil
 }

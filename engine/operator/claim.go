@@ -83,7 +83,7 @@ func (o *Operator) claim(ctx context.Context, v *reconcile.Version, mine share.S
 		return false, nil
 	}
 	o.noteClaim(ctx, name, mine, nil)
-	began := crd.GetAnnotations()[key] != text && !o.serves(name) // one that is served already was claimed; whoever takes the claim off hands it over
+	began := crd.GetAnnotations()[key] != text && o.run(name) == nil // one that is served already was claimed; whoever takes the claim off hands it over
 	if began {
 		maps.Copy(write, mine.Stake(crd))
 	}
@@ -100,18 +100,9 @@ func (o *Operator) claim(ctx context.Context, v *reconcile.Version, mine share.S
 	return true, nil
 }
 
-// serves says whether the kind runs.
-func (o *Operator) serves(name string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.runs[name] != nil
-}
-
 // settled says whether a folder of the kind serves resources already.
 func (o *Operator) settled(name string) bool {
-	o.mu.Lock()
-	r := o.runs[name]
-	o.mu.Unlock()
+	r := o.run(name)
 	return r != nil && r.course.good()
 }
 
@@ -135,7 +126,7 @@ func (o *Operator) noteClaim(ctx context.Context, name string, mine share.Share,
 	}
 	metrics.Kind(name).Elsewhere(true)
 	log.FromContext(ctx).Info("kind not served", "kind", name, "message", text)
-	if crd := o.object(name); crd != nil {
+	if crd := o.seenCRD(name); crd != nil {
 		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, "ServedElsewhere", "Claim", "%s", cut(text))
 	}
 }

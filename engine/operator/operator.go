@@ -194,7 +194,7 @@ func (o *Operator) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := o.readRoots(ctx); err != nil {
+	if err := o.readRoots(); err != nil {
 		return err
 	}
 	for _, start := range []everywhere{o.children.Start, o.reads.Start, o.trimReads, o.discovery.Run, o.watchAPIs, o.watchFolders, o.watchMaps, o.followDiscovery, o.settleKinds} {
@@ -236,8 +236,8 @@ func (o *Operator) lead(context.Context) error {
 // leads says whether this operator is the leader.
 func (o *Operator) leads() bool { return o.leadsSince.Load() != 0 }
 
-// object is a CRD as last seen, or nil.
-func (o *Operator) object(name string) *apiextensionsv1.CustomResourceDefinition {
+// seenCRD is a CRD as last seen, or nil.
+func (o *Operator) seenCRD(name string) *apiextensionsv1.CustomResourceDefinition {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.crds[name]

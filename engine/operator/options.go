@@ -10,7 +10,6 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
-	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
 // Options are what an operator is started with.
@@ -54,13 +53,8 @@ type Options struct {
 	LeaderElection          bool
 	LeaderElectionNamespace string
 	Lease                   Lease
-	// ReadEvery is how often the roots are read again even though no file
-	// event came.
-	ReadEvery time.Duration
 	// Settings override those of the folders' config.yaml; nil: none.
 	Settings *kind.Config
-	// Limits bound the templates.
-	Limits template.Limits
 }
 
 // A Lease is how the leader is found. Zero values are the defaults.
@@ -89,9 +83,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Workers == 0 {
 		o.Workers = 4
-	}
-	if o.ReadEvery == 0 {
-		o.ReadEvery = 15 * time.Second
 	}
 	if o.MetricsAddress == "" {
 		o.MetricsAddress = "0"

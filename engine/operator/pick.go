@@ -130,7 +130,7 @@ func (o *Operator) noteIdle(ctx context.Context, name string) {
 	metrics.Kind(name).SecondFolder(true)
 	text := fmt.Sprintf("the folder of this kind comes from %s; this one is not used: %s", chosen, idle)
 	log.FromContext(ctx).Info("two folders of one kind", "kind", name, "message", text)
-	if crd := o.object(name); crd != nil && o.leads() {
+	if crd := o.seenCRD(name); crd != nil && o.leads() {
 		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, "FolderNotUsed", "Load", "%s", cut(text))
 	}
 }

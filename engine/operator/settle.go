@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,6 +18,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/share"
+	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
 // settleKinds starts, changes and stops kinds, one at a time.
@@ -121,7 +121,7 @@ func (o *Operator) version(ctx context.Context, name string, f *folder.Folder, c
 		o.forgetTrouble(name)
 	} else {
 		v.Kind, v.Broken = o.compile(f, unread, crd)
-		o.note(ctx, name, crd, v.Broken)
+		o.noteTrouble(ctx, name, crd, v.Broken)
 		o.countLoad(name, digest(v.Kind), v.Broken)
 	}
 	o.noteIdle(ctx, name)
@@ -143,7 +143,7 @@ func digest(k *kind.Kind) string {
 
 // serve starts a kind with a version, or lets one that runs go on with it.
 func (o *Operator) serve(ctx context.Context, running *run, v *reconcile.Version, gvk apischema.GroupVersionKind) error {
-	crd, seen := o.crd(v.Name), o.object(v.Name)
+	crd, seen := o.crd(v.Name), o.seenCRD(v.Name)
 	if crd == nil || seen == nil {
 		return nil
 	}
@@ -180,7 +180,7 @@ func (o *Operator) compile(f *folder.Folder, unread error, crd *apiextensionsv1.
 	if err != nil {
 		return nil, fmt.Errorf("reading CRD %s: %w", crd.Name, err)
 	}
-	k, err := kind.Compile(f, live, o.options.Limits)
+	k, err := kind.Compile(f, live, template.Limits{})
 	if err == nil {
 		k, err = o.options.Settings.Apply(k)
 	}
@@ -224,14 +224,6 @@ func (o *Operator) noteLonely(ctx context.Context, name string, lonely bool) {
 	if lonely && !before {
 		log.FromContext(ctx).Info("folder has no CRD in this cluster: the kind starts when it is installed", "kind", name)
 	}
-}
-
-// cut keeps an event's note below the API's limit of 1,024 bytes.
-func cut(s string) string {
-	if len(s) > 1000 {
-		return strings.ToValidUTF8(s[:1000], "") + "…"
-	}
-	return s
 }
 
 // shownAs is the kind in the version that templates see.

@@ -2,7 +2,6 @@ package operator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -33,7 +32,7 @@ func (o *Operator) installCRDs(ctx context.Context) error {
 }
 
 // readRoots reads the folders of all roots.
-func (o *Operator) readRoots(context.Context) error {
+func (o *Operator) readRoots() error {
 	var found []origin
 	for i, root := range o.options.Roots {
 		contents, err := root.Read()
@@ -62,6 +61,10 @@ func (o *Operator) readRoots(context.Context) error {
 // and volume updates write several times.
 const settleAfter = 200 * time.Millisecond
 
+// readEvery is how often the roots are read again even though no file event
+// came.
+const readEvery = 15 * time.Second
+
 // watchFolders reads the roots again when a file event comes, and every now
 // and then in case one was lost.
 func (o *Operator) watchFolders(ctx context.Context) error {
@@ -70,7 +73,7 @@ func (o *Operator) watchFolders(ctx context.Context) error {
 		return fmt.Errorf("watching folders: %w", err)
 	}
 	defer watcher.Close()
-	every := time.NewTicker(o.options.ReadEvery)
+	every := time.NewTicker(readEvery)
 	defer every.Stop()
 	quiet := time.NewTimer(0)
 	for {
@@ -86,7 +89,7 @@ func (o *Operator) watchFolders(ctx context.Context) error {
 		case <-quiet.C:
 		}
 		o.watchDirs(watcher)
-		if err := o.readRoots(ctx); err != nil {
+		if err := o.readRoots(); err != nil {
 			log.FromContext(ctx).Error(err, "folders not read")
 		}
 	}
@@ -97,9 +100,7 @@ func (o *Operator) watchFolders(ctx context.Context) error {
 func (o *Operator) watchDirs(watcher *fsnotify.Watcher) {
 	for _, root := range o.options.Roots {
 		for _, dir := range root.Dirs() {
-			if err := watcher.Add(dir); err != nil && !errors.Is(err, fsnotify.ErrClosed) {
-				continue
-			}
+			_ = watcher.Add(dir)
 		}
 	}
 }

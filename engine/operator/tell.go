@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -79,7 +80,15 @@ func (o *Operator) announce(ctx context.Context, r *run, now rollout.Record) {
 	}
 	text := now.Text(r.name)
 	log.FromContext(ctx).Info("rollout", "kind", r.name, "digest", now.Digest, "state", string(now.State), "message", text)
-	if crd := o.object(r.name); crd != nil {
+	if crd := o.seenCRD(r.name); crd != nil {
 		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, severity, "Rollout"+string(now.State), "Rollout", "%s", cut(text))
 	}
+}
+
+// cut keeps an event's note below the API's limit of 1,024 bytes.
+func cut(s string) string {
+	if len(s) > 1000 {
+		return strings.ToValidUTF8(s[:1000], "") + "…"
+	}
+	return s
 }

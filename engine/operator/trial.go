@@ -14,6 +14,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/rollout"
+	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
 // all lists the resources of the kind as the cache has them; nil while it has
@@ -183,21 +184,17 @@ type readyCondition struct {
 
 // readiness reads the condition Ready; seen is false if there is none.
 func readiness(o *unstructured.Unstructured) (ready readyCondition, seen bool) {
-	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
-	for _, item := range conditions {
-		c, _ := item.(map[string]any)
-		if c["type"] != "Ready" {
-			continue
-		}
-		ready.status, _ = c["status"].(string)
-		ready.reason, _ = c["reason"].(string)
-		since, _ := c["lastTransitionTime"].(string)
-		ready.since, _ = time.Parse(time.RFC3339, since)
-		var found bool
-		if ready.observed, found = c["observedGeneration"].(int64); !found {
-			ready.observed = o.GetGeneration() // the CRD does not declare it: nobody knows
-		}
-		return ready, true
+	c := status.Condition(o.Object, "Ready")
+	if c == nil {
+		return ready, false
 	}
-	return ready, false
+	ready.status, _ = c["status"].(string)
+	ready.reason, _ = c["reason"].(string)
+	since, _ := c["lastTransitionTime"].(string)
+	ready.since, _ = time.Parse(time.RFC3339, since)
+	var found bool
+	if ready.observed, found = c["observedGeneration"].(int64); !found {
+		ready.observed = o.GetGeneration() // the CRD does not declare it: nobody knows
+	}
+	return ready, true
 }

@@ -20,9 +20,9 @@ func (o *Operator) forgetTrouble(name string) {
 	metrics.Kind(name).NoFolder()
 }
 
-// note keeps what is wrong with a folder for /readyz, and tells of it once: in
+// noteTrouble keeps what is wrong with a folder for /readyz, and tells of it once: in
 // the log and, by the leader, as an event on the CRD.
-func (o *Operator) note(ctx context.Context, name string, crd *apiextensionsv1.CustomResourceDefinition, trouble error) {
+func (o *Operator) noteTrouble(ctx context.Context, name string, crd *apiextensionsv1.CustomResourceDefinition, trouble error) {
 	o.mu.Lock()
 	before := o.troubles[name]
 	delete(o.troubles, name)

@@ -67,14 +67,8 @@ func (t *turn) held() bool {
 var fromChildren = []string{"Ready", "NotReady", "ChildrenNotReady", "ChildFailed"}
 
 func (t *turn) readyReason() string {
-	conditions, _, _ := unstructured.NestedSlice(t.resource.Object, "status", "conditions")
-	for _, item := range conditions {
-		if c, _ := item.(map[string]any); c["type"] == "Ready" {
-			reason, _ := c["reason"].(string)
-			return reason
-		}
-	}
-	return ""
+	reason, _ := status.Condition(t.resource.Object, "Ready")["reason"].(string)
+	return reason
 }
 
 // mayReplace says why a child may not be deleted now to be made anew.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/jacquard-operator/jacquard/engine/own"
+	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
 // overridden is the condition that names fields which the API server's
@@ -34,18 +35,10 @@ func (t *turn) inherit() {
 		return
 	}
 	t.memory.changed = map[string][]string{}
-	live, _ := t.resource.Object["status"].(map[string]any)
-	conditions, _ := live["conditions"].([]any)
-	for _, c := range conditions {
-		m, _ := c.(map[string]any)
-		message, _ := m["message"].(string)
-		if m["type"] != overridden {
-			continue
-		}
-		for _, item := range strings.Split(strings.TrimPrefix(message, overriddenText), ", ") {
-			if child, path, found := strings.Cut(item, " "); found {
-				t.memory.changed[child] = append(t.memory.changed[child], path)
-			}
+	message, _ := status.Condition(t.resource.Object, overridden)["message"].(string)
+	for _, item := range strings.Split(strings.TrimPrefix(message, overriddenText), ", ") {
+		if child, path, found := strings.Cut(item, " "); found {
+			t.memory.changed[child] = append(t.memory.changed[child], path)
 		}
 	}
 }

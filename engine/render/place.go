@@ -111,8 +111,8 @@ func (r *Result) hold(file, message string) {
 }
 
 func (r *Result) checkNumber() error {
-	if len(r.Children) > MaxChildren {
-		return fmt.Errorf("rendering: %d children are more than %d: %w", len(r.Children), MaxChildren, template.ErrBudget)
+	if len(r.Children) > maxChildren {
+		return fmt.Errorf("rendering: %d children are more than %d: %w", len(r.Children), maxChildren, template.ErrBudget)
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// MaxChildren is how many children one resource may have.
-const MaxChildren = 1000
+// maxChildren is how many children one resource may have.
+const maxChildren = 1000
 
 // A Child is one object that a resource should have, as its file says, without
 // metadata of the engine. Its namespace is filled in.

@@ -134,16 +134,16 @@ func (s shape) taken(r Role) Role {
 		r.Namespace, r.Own = "", true
 		r.About += " In the namespaces of resources."
 	default:
-		r.Name, into = r.Name+":cluster", WholeCluster(into)
+		r.Name, into = r.Name+":cluster", wholeCluster(into)
 		r.About += " In the whole cluster."
 	}
 	r.Labels = map[string]string{api.LabelAggregateTo: into}
 	return r
 }
 
-// WholeCluster is the ClusterRole that takes up what is needed in the whole
+// wholeCluster is the ClusterRole that takes up what is needed in the whole
 // cluster, beside the one that takes up what is needed where resources are.
-func WholeCluster(into string) string { return into + "-cluster" }
+func wholeCluster(into string) string { return into + "-cluster" }
 
 // places are the namespaces of the roles that a need goes to.
 func (s shape) places(n need) []string {

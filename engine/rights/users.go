@@ -34,7 +34,7 @@ func UserRoles(crd *schema.CRD, k *kind.Kind) []Role {
 	}
 	all := slices.Clone(write)
 	all[0].Verbs = append(slices.Clone(all[0].Verbs), "deletecollection")
-	reaches := Reaches(k)
+	reaches := furtherReach(k)
 	role := func(name, about string, rules []Rule, into ...string) Role {
 		r := Role{
 			Name: "jacquard:" + crd.Name + ":" + name, Holder: Users, Rules: rules,
@@ -57,11 +57,11 @@ func UserRoles(crd *schema.CRD, k *kind.Kind) []Role {
 	}
 }
 
-// Reaches says why whoever may write resources of a kind reaches further by
+// furtherReach says why whoever may write resources of a kind reaches further by
 // them than to objects of their own: the folder patches objects of others, grants
 // rights, or makes or reads something outside of their namespace; "" if it does
 // none of that.
-func Reaches(k *kind.Kind) string {
+func furtherReach(k *kind.Kind) string {
 	if k == nil {
 		return ""
 	}

@@ -21,7 +21,7 @@ func TestReaches(t *testing.T) {
 			"{{- $s := lookup \"v1\" \"Secret\" \"platform\" \"pull\" }}\n" + strings.Replace(service, ", namespace: NS", "", 1) + "spec: {type: {{ $s.metadata.name }}}\n",
 	} {
 		in, _, _ := input(t, txtar.Parse([]byte(files)))
-		if got := Reaches(in.Kind); got != want {
+		if got := furtherReach(in.Kind); got != want {
 			t.Errorf("%s\n got %q\nwant %q", files, got, want)
 		}
 	}

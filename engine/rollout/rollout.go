@@ -163,9 +163,6 @@ func (r *Rollout) Approve(now time.Time) {
 // State returns how far the rollout is.
 func (r *Rollout) State() State { return r.state }
 
-// Digest is that of the version which is rolled out.
-func (r *Rollout) Digest() string { return r.settings.Digest }
-
 // Step goes on as far as can be by now, and returns the resources that may
 // change from now on.
 func (r *Rollout) Step(now time.Time) []types.NamespacedName {

@@ -45,7 +45,7 @@ func serve(r *Rollout, trials []Trial, names []types.NamespacedName, came Outcom
 	for _, t := range trials {
 		for _, name := range names {
 			if t.Name == name && r.Choose(t.resource()).New {
-				came.Digest = r.Digest()
+				came.Digest = r.settings.Digest
 				r.Served(t.resource(), came)
 				n++
 			}

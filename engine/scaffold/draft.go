@@ -32,11 +32,11 @@ func NewDraft(name string) *Draft {
 	return &Draft{Name: name, Example: "examples/" + name + ".yaml"}
 }
 
-// AddCRD adds the CRD.
-func (d *Draft) AddCRD(text string) { d.add("crds/"+d.Name+".yaml", text) }
+// addCRD adds the CRD.
+func (d *Draft) addCRD(text string) { d.add("crds/"+d.Name+".yaml", text) }
 
-// AddExample adds the example, and a golden case of it.
-func (d *Draft) AddExample(text string) {
+// addExample adds the example, and a golden case of it.
+func (d *Draft) addExample(text string) {
 	d.add(d.Example, text)
 	d.AddTemplate("tests/example/cr.yaml", text)
 }

@@ -37,9 +37,9 @@ func Form(form string, n Names) (*Draft, error) {
 		name := strings.TrimPrefix(file, dir+"/")
 		switch inner, template := strings.CutPrefix(name, "templates/"); {
 		case name == "crd.yaml":
-			d.AddCRD(text)
+			d.addCRD(text)
 		case name == "example.yaml":
-			d.AddExample(text)
+			d.addExample(text)
 		case template:
 			d.AddTemplate(inner, text)
 		default:

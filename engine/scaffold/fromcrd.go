@@ -28,7 +28,7 @@ func FromCRD(source Source, which string, example []byte) (*Draft, error) {
 		return nil, fmt.Errorf("%s: %w", source.Name, err)
 	}
 	d := NewDraft(crd.Name)
-	d.AddCRD(text)
+	d.addCRD(text)
 	declared := crd.Object.Spec.Versions[slices.IndexFunc(crd.Object.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
 		return v.Name == version.Name
 	})].Schema
@@ -41,7 +41,7 @@ func FromCRD(source Source, which string, example []byte) (*Draft, error) {
 			return nil, err
 		}
 	}
-	d.AddExample(string(example))
+	d.addExample(string(example))
 	d.firstChild(crd, root)
 	d.judge(version)
 	return d, nil

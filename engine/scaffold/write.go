@@ -49,7 +49,7 @@ func (w *making) write() error {
 		return err
 	}
 	crd, err := w.crd(status)
-	w.draft.AddCRD(crd)
+	w.draft.addCRD(crd)
 	return err
 }
 
@@ -147,7 +147,7 @@ func (w *making) writeExample() error {
 	if err != nil {
 		return fmt.Errorf("printing the example: %w", err)
 	}
-	w.draft.AddExample(text)
+	w.draft.addExample(text)
 	meta["name"] = "another"
 	if text, err = resource(); err != nil {
 		return fmt.Errorf("printing the example: %w", err)

@@ -39,7 +39,7 @@ func (c *CRD) Locate(path string) (line, column int) {
 	if c.written == nil {
 		return 0, 0
 	}
-	at := c.written.locate(path)
+	at := Locate(c.written.root, path)
 	return at.Line, at.Column
 }
 

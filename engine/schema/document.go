@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -51,7 +50,7 @@ func readDocument(file string, data []byte) (*document, Errors) {
 // finding makes a finding about the field at path.
 func (d *document) finding(path, text string) *Finding {
 	f := &Finding{File: d.file, Field: path, Text: text}
-	if node := d.locate(path); node != nil {
+	if node := Locate(d.root, path); node != nil {
 		f.Line, f.Column = node.Line, node.Column
 	}
 	return f
@@ -84,58 +83,4 @@ func onOneLine(detail string) string {
 		}
 	}
 	return strings.Join(lines, "; ")
-}
-
-// locate returns the node of the deepest part of path that is in the file: the
-// key of a field, or an item of a list.
-func (d *document) locate(path string) *yaml.Node {
-	node, at := d.root, d.root
-	for path != "" && node != nil {
-		var next, key *yaml.Node
-		switch node.Kind {
-		case yaml.SequenceNode:
-			next, path = item(node, path)
-			key = next
-		case yaml.MappingNode:
-			key, next, path = entry(node, path)
-		}
-		if next == nil {
-			break
-		}
-		node, at = next, key
-	}
-	return at
-}
-
-var indexed = regexp.MustCompile(`^\[(\d+)\]\.?`)
-
-// item returns the list item that path starts with, and the rest of path.
-func item(list *yaml.Node, path string) (*yaml.Node, string) {
-	m := indexed.FindStringSubmatch(path)
-	if m == nil {
-		return nil, path
-	}
-	i, err := strconv.Atoi(m[1])
-	if err != nil || i >= len(list.Content) {
-		return nil, path
-	}
-	return list.Content[i], path[len(m[0]):]
-}
-
-// entry returns the key and value of the map entry that path starts with, and the
-// rest of path. Keys may hold dots, so the longest that fits is taken; paths say
-// them after a dot or in brackets.
-func entry(m *yaml.Node, path string) (key, value *yaml.Node, rest string) {
-	longest := -1
-	for i := 0; i+1 < len(m.Content); i += 2 {
-		name := m.Content[i].Value
-		for _, form := range []string{name, "[" + name + "]"} {
-			after, found := strings.CutPrefix(path, form)
-			if !found || len(form) <= longest || after != "" && after[0] != '.' && after[0] != '[' {
-				continue
-			}
-			longest, key, value, rest = len(form), m.Content[i], m.Content[i+1], strings.TrimPrefix(after, ".")
-		}
-	}
-	return key, value, rest
 }

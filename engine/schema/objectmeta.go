@@ -8,9 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// ObjectMeta returns the type of metadata: name, namespace, uid, labels and all
+// objectMeta returns the type of metadata: name, namespace, uid, labels and all
 // other fields that Kubernetes keeps about every object.
-func ObjectMeta() *Type { return reflected(metaType, nil) }
+func objectMeta() *Type { return reflected(metaType, nil) }
 
 var metaType = reflect.TypeFor[metav1.ObjectMeta]()
 
@@ -41,7 +41,7 @@ func shownMeta(longest int64, namespaced bool) *Type {
 		t.given = append(t.given, "namespace")
 	}
 	for _, name := range Shown {
-		t.fields[name] = ObjectMeta().fields[name]
+		t.fields[name] = objectMeta().fields[name]
 	}
 	t.fields["name"] = text(int(longest))
 	return t
@@ -49,7 +49,7 @@ func shownMeta(longest int64, namespaced bool) *Type {
 
 // liveMeta is the metadata of an object that the cluster holds.
 var liveMeta = sync.OnceValue(func() *Type {
-	t := *ObjectMeta()
+	t := *objectMeta()
 	t.given = []string{"name", "uid", "resourceVersion", "creationTimestamp"}
 	return &t
 })

@@ -145,7 +145,7 @@ func TestTypeFacts(t *testing.T) {
 }
 
 func TestObjectMeta(t *testing.T) {
-	fields := ObjectMeta().Fields()
+	fields := objectMeta().Fields()
 	for _, name := range []string{"annotations", "creationTimestamp", "deletionTimestamp", "finalizers", "generateName", "generation", "labels", "name", "namespace", "ownerReferences", "resourceVersion", "uid"} {
 		if !slices.Contains(fields, name) {
 			t.Errorf("metadata lacks %s", name)

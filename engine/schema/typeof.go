@@ -51,7 +51,7 @@ func withMeta(t *Type) *Type {
 	}
 	t.fields["apiVersion"] = &Type{kind: KindString}
 	t.fields["kind"] = &Type{kind: KindString}
-	t.fields["metadata"] = ObjectMeta()
+	t.fields["metadata"] = objectMeta()
 	return t
 }
 

@@ -42,8 +42,8 @@ func (s Share) Claim() (key, text string) {
 	return key, string(data)
 }
 
-// Prefix begins the key of every claim of a share.
-var Prefix = strings.Replace(api.AnnotationOperator, api.Domain+"/", "", 1) + "." + api.Domain + "/"
+// prefix begins the key of every claim of a share.
+var prefix = strings.Replace(api.AnnotationOperator, api.Domain+"/", "", 1) + "." + api.Domain + "/"
 
 // Claims are all claims on a CRD: that of all resources first, then by key. One
 // that cannot be read claims everything, so that nobody serves beside it.
@@ -54,7 +54,7 @@ func Claims(crd metav1.Object) []Claim {
 		all = append(all, Claim{api.AnnotationOperator, Share{Identity: identity}})
 	}
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
-		if strings.HasPrefix(key, Prefix) {
+		if strings.HasPrefix(key, prefix) {
 			all = append(all, Claim{key, read(key, annotations[key])})
 		}
 	}
@@ -75,7 +75,7 @@ func Identities(crd metav1.Object) []string {
 func read(key, text string) Share {
 	var t claimText
 	if json.Unmarshal([]byte(text), &t) != nil || t.Identity == "" {
-		return Share{Identity: fmt.Sprintf("%q", strings.TrimPrefix(key, Prefix))}
+		return Share{Identity: fmt.Sprintf("%q", strings.TrimPrefix(key, prefix))}
 	}
 	selector, err := labels.Parse(t.Selector)
 	if err != nil {
@@ -88,7 +88,7 @@ func read(key, text string) Share {
 // cover too, or nil.
 func (s Share) Conflict(claims []Claim) *Claim {
 	for i := range claims {
-		if claims[i].Identity != s.Identity && !Disjoint(s, claims[i].Share) {
+		if claims[i].Identity != s.Identity && !disjoint(s, claims[i].Share) {
 			return &claims[i]
 		}
 	}
@@ -123,7 +123,7 @@ func (s Share) Stake(crd metav1.Object) map[string]any {
 		ended = append(ended, s, Share{Identity: s.Identity})
 	}
 	for _, e := range ended {
-		for _, key := range Records {
+		for _, key := range records {
 			drop(e.Key(key))
 		}
 	}
@@ -138,6 +138,6 @@ func Of(claims []Claim, resource metav1.Object) []Claim {
 	return slices.DeleteFunc(slices.Clone(claims), func(c Claim) bool { return !c.Covers(resource) })
 }
 
-// Records are the annotations by which an installation knows how far it is with
+// records are the annotations by which an installation knows how far it is with
 // a kind. They belong to a claim, and end with it.
-var Records = []string{api.AnnotationRolledOut, api.AnnotationRollout, api.AnnotationApproved}
+var records = []string{api.AnnotationRolledOut, api.AnnotationRollout, api.AnnotationApproved}

@@ -8,10 +8,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// Disjoint says whether no resource can belong to both shares, whatever its
+// disjoint says whether no resource can belong to both shares, whatever its
 // labels: they have no namespace in common, or ask of one label what cannot be
 // true of it at once.
-func Disjoint(a, b Share) bool {
+func disjoint(a, b Share) bool {
 	if len(a.Namespaces) > 0 && len(b.Namespaces) > 0 &&
 		!slices.ContainsFunc(a.Namespaces, func(n string) bool { return slices.Contains(b.Namespaces, n) }) {
 		return true

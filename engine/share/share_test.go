@@ -46,14 +46,14 @@ func TestDisjoint(t *testing.T) {
 		{"size>5", "!size", true},
 		{"team=a,team=b", "", true}, // matches nothing
 	} {
-		if a, b := of(t, c.a), of(t, c.b); Disjoint(a, b) != c.want || Disjoint(b, a) != c.want {
+		if a, b := of(t, c.a), of(t, c.b); disjoint(a, b) != c.want || disjoint(b, a) != c.want {
 			t.Errorf("%q and %q disjoint: not %t", c.a, c.b, c.want)
 		}
 	}
-	if !Disjoint(of(t, "", "a", "b"), of(t, "", "c")) || Disjoint(of(t, "", "a", "b"), of(t, "", "b", "c")) || Disjoint(of(t, "", "a"), of(t, "team=a")) {
+	if !disjoint(of(t, "", "a", "b"), of(t, "", "c")) || disjoint(of(t, "", "a", "b"), of(t, "", "b", "c")) || disjoint(of(t, "", "a"), of(t, "team=a")) {
 		t.Error("namespaces")
 	}
-	if !Disjoint(of(t, "team=a", "a", "b"), of(t, "team=b", "b")) {
+	if !disjoint(of(t, "team=a", "a", "b"), of(t, "team=b", "b")) {
 		t.Error("both")
 	}
 }
@@ -71,7 +71,7 @@ func TestDisjointIsTrue(t *testing.T) {
 	proved := 0
 	for range 5000 {
 		a, b := some(), some()
-		if !Disjoint(a, b) {
+		if !disjoint(a, b) {
 			continue
 		}
 		proved++
@@ -124,8 +124,8 @@ func TestClaims(t *testing.T) {
 	if on := Of(claims[1:], at); len(on) != 1 || on[0].Identity != "ops/b" {
 		t.Error(on)
 	}
-	crd.Annotations[Prefix+"odd"] = "?"
-	if c := b.Conflict(Claims(crd)[1:]); c == nil || c.Key != Prefix+"odd" {
+	crd.Annotations[prefix+"odd"] = "?"
+	if c := b.Conflict(Claims(crd)[1:]); c == nil || c.Key != prefix+"odd" {
 		t.Error("what cannot be read claims everything")
 	}
 }

@@ -132,6 +132,12 @@ func has(cs []map[string]any, kind string) bool {
 	return slices.ContainsFunc(cs, func(c map[string]any) bool { return text(c, "type") == kind })
 }
 
+// Condition is the condition of this type of an object, nil if it has none.
+func Condition(object map[string]any, kind string) map[string]any {
+	status, _ := object["status"].(map[string]any)
+	return conditionOf(status, kind)
+}
+
 // conditionOf is the condition of this type in a status, nil if there is none.
 func conditionOf(status map[string]any, kind string) map[string]any {
 	l, _ := status["conditions"].([]any)

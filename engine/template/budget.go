@@ -25,16 +25,16 @@ type Limits struct {
 	Functions funcs.Limits
 }
 
-// DefaultLimits are generous for people and small for bombs.
-var DefaultLimits = Limits{
+// defaultLimits are generous for people and small for bombs.
+var defaultLimits = Limits{
 	Steps: 1_000_000, Depth: 64, Output: 4 << 20, Made: 32 << 20, Documents: 1000, Functions: funcs.DefaultLimits,
 }
 
 func (l Limits) withDefaults() Limits {
 	for field, standard := range map[*int]int{
-		&l.Steps: DefaultLimits.Steps, &l.Depth: DefaultLimits.Depth, &l.Output: DefaultLimits.Output,
-		&l.Made: DefaultLimits.Made, &l.Documents: DefaultLimits.Documents,
-		&l.Functions.Bytes: DefaultLimits.Functions.Bytes, &l.Functions.Nodes: DefaultLimits.Functions.Nodes,
+		&l.Steps: defaultLimits.Steps, &l.Depth: defaultLimits.Depth, &l.Output: defaultLimits.Output,
+		&l.Made: defaultLimits.Made, &l.Documents: defaultLimits.Documents,
+		&l.Functions.Bytes: defaultLimits.Functions.Bytes, &l.Functions.Nodes: defaultLimits.Functions.Nodes,
 	} {
 		if *field == 0 {
 			*field = standard

@@ -2,7 +2,6 @@ package faults
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -136,14 +135,8 @@ func (s *site) everything() map[types.UID]*unstructured.Unstructured {
 	all := map[types.UID]*unstructured.Unstructured{}
 	for _, kind := range append(slices.Clone(kinds), s.apiVersion()+" Web") {
 		apiVersion, name, _ := strings.Cut(kind, " ")
-		list := &unstructured.UnstructuredList{}
-		list.SetAPIVersion(apiVersion)
-		list.SetKind(name + "List")
-		if err := cluster.Client.List(context.Background(), list, client.InNamespace(s.namespace)); err != nil {
-			s.Fatal(err)
-		}
-		for i := range list.Items {
-			all[list.Items[i].GetUID()] = &list.Items[i]
+		for _, o := range cluster.List(s, apiVersion, name, client.InNamespace(s.namespace)) {
+			all[o.GetUID()] = &o
 		}
 	}
 	return all

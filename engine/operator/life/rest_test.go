@@ -1,7 +1,6 @@
 package life
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,13 +22,7 @@ var childKinds = [][2]string{{"v1", "ConfigMap"}, {"apps/v1", "Deployment"}, {"v
 // list lists the objects of one kind in a namespace, "" for all.
 func list(t testing.TB, apiVersion, kind, namespace string) []unstructured.Unstructured {
 	t.Helper()
-	l := &unstructured.UnstructuredList{}
-	l.SetAPIVersion(apiVersion)
-	l.SetKind(kind + "List")
-	if err := cluster.Client.List(context.Background(), l, client.InNamespace(namespace)); err != nil {
-		t.Fatal(err)
-	}
-	return l.Items
+	return cluster.List(t, apiVersion, kind, client.InNamespace(namespace))
 }
 
 // events lists "type reason note" of the events about an object.

@@ -2,7 +2,6 @@ package order
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,14 +81,8 @@ func (s *site) everything() map[types.UID]*unstructured.Unstructured {
 	all := map[types.UID]*unstructured.Unstructured{}
 	for _, kind := range kinds {
 		apiVersion, name, _ := strings.Cut(kind, " ")
-		list := &unstructured.UnstructuredList{}
-		list.SetAPIVersion(apiVersion)
-		list.SetKind(name + "List")
-		if err := cluster.Client.List(context.Background(), list, client.MatchingLabels{"jacquard.dev/owner-uid": string(s.owner().GetUID())}); err != nil {
-			s.Fatal(err)
-		}
-		for i := range list.Items {
-			all[list.Items[i].GetUID()] = &list.Items[i]
+		for _, o := range cluster.List(s, apiVersion, name, client.MatchingLabels{"jacquard.dev/owner-uid": string(s.owner().GetUID())}) {
+			all[o.GetUID()] = &o
 		}
 	}
 	return all

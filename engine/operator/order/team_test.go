@@ -1,7 +1,6 @@
 package order
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -167,11 +166,5 @@ func (s *site) far(names ...string) []string {
 // list lists the objects of a kind in the test's namespace.
 func (s *site) list(apiVersion, kind string) []unstructured.Unstructured {
 	s.Helper()
-	list := &unstructured.UnstructuredList{}
-	list.SetAPIVersion(apiVersion)
-	list.SetKind(kind + "List")
-	if err := cluster.Client.List(context.Background(), list, client.InNamespace(s.namespace)); err != nil {
-		s.Fatal(err)
-	}
-	return list.Items
+	return cluster.List(s, apiVersion, kind, client.InNamespace(s.namespace))
 }

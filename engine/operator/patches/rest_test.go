@@ -1,13 +1,11 @@
 package patches
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
@@ -44,14 +42,8 @@ func (s *site) versions(kinds []string) map[string]string {
 	all := map[string]string{}
 	for _, kind := range kinds {
 		apiVersion, name, _ := strings.Cut(kind, " ")
-		list := &unstructured.UnstructuredList{}
-		list.SetAPIVersion(apiVersion)
-		list.SetKind(name + "List")
-		if err := cluster.Client.List(context.Background(), list, client.InNamespace(s.namespace)); err != nil {
-			s.Fatal(err)
-		}
-		for i := range list.Items {
-			all[kind+" "+list.Items[i].GetName()] = list.Items[i].GetResourceVersion()
+		for _, o := range cluster.List(s, apiVersion, name, client.InNamespace(s.namespace)) {
+			all[kind+" "+o.GetName()] = o.GetResourceVersion()
 		}
 	}
 	return all

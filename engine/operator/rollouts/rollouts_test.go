@@ -32,7 +32,7 @@ type thing struct{ group, root, ns string }
 func newThing(t *testing.T, name string, files map[string]string) *thing {
 	t.Helper()
 	k := &thing{group: name + ".example.com", root: t.TempDir(), ns: cluster.Namespace(t)}
-	testcluster.Write(t, k.root, map[string]string{"crds/" + k.name() + ".yaml": fmt.Sprintf(crdText, k.group)})
+	testcluster.Write(t, k.root, map[string]string{"crds/" + k.name() + ".yaml": testcluster.ThingCRD(k.group)})
 	k.write(t, files)
 	t.Cleanup(func() { cluster.Delete(t, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", k.name()) })
 	return k
@@ -63,31 +63,6 @@ func (k *thing) remove(t *testing.T, file string) {
 
 // quick gives up on a wave soon.
 const quick = "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nrollout: {waves: [\"1\", \"20%\"], progressDeadline: 10s}\n"
-
-const crdText = `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: things.%[1]s}
-spec:
-  group: %[1]s
-  names: {kind: Thing, plural: things, singular: thing}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties:
-              text: {type: string, default: hello}
-          status:
-            type: object
-            properties:
-` + testcluster.StatusFields
 
 // run runs an operator over the kind's root and installs its CRD.
 func (k *thing) run(t *testing.T) *testcluster.Operator {

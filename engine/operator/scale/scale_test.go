@@ -72,7 +72,7 @@ spec:
 func newLoad(t *testing.T, name string, files map[string]string) *load {
 	t.Helper()
 	l := &load{T: t, group: name + ".example.com", ns: name, root: t.TempDir(), table: &table{}}
-	crd := fmt.Sprintf(crdText, l.group)
+	crd := testcluster.ThingCRD(l.group)
 	testcluster.Write(t, l.root, map[string]string{"crds/" + l.name() + ".yaml": crd})
 	for file, text := range files {
 		testcluster.Write(t, l.root, map[string]string{"templates/" + l.name() + "/" + file: text})
@@ -91,28 +91,6 @@ func newLoad(t *testing.T, name string, files map[string]string) *load {
 }
 
 func (l *load) name() string { return "things." + l.group }
-
-const crdText = `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: things.%[1]s}
-spec:
-  group: %[1]s
-  names: {kind: Thing, plural: things, singular: thing}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec: {type: object, properties: {text: {type: string, default: hello}}}
-          status:
-            type: object
-            properties:
-` + testcluster.StatusFields
 
 // abreast is how many writers make resources at the same time.
 const abreast = 16

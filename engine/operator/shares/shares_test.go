@@ -36,37 +36,15 @@ func newThing(t *testing.T, name string) *thing {
 	t.Helper()
 	t.Parallel()
 	k := &thing{group: name + ".example.com", ns: cluster.Namespace(t), far: cluster.Namespace(t), crds: t.TempDir()}
-	testcluster.Write(t, k.crds, map[string]string{"crds/" + k.name() + ".yaml": fmt.Sprintf(crdText, k.group)})
+	testcluster.Write(t, k.crds, map[string]string{"crds/" + k.name() + ".yaml": testcluster.ThingCRD(k.group)})
 	t.Cleanup(func() { cluster.Delete(t, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", k.name()) })
-	cluster.Apply(t, "", fmt.Sprintf(crdText, k.group))
+	cluster.Apply(t, "", testcluster.ThingCRD(k.group))
 	cluster.Served(t, k.apiVersion(), "Thing")
 	return k
 }
 
 func (k *thing) name() string       { return "things." + k.group }
 func (k *thing) apiVersion() string { return k.group + "/v1" }
-
-const crdText = `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: things.%[1]s}
-spec:
-  group: %[1]s
-  names: {kind: Thing, plural: things, singular: thing}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec: {type: object, properties: {text: {type: string, default: hello}}}
-          status:
-            type: object
-            properties:
-` + testcluster.StatusFields
 
 // folder makes a root of its own with the kind's folder, which writes this text.
 func (k *thing) folder(t *testing.T, text string) string {

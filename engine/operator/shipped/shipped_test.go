@@ -4,7 +4,6 @@
 package shipped
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -191,13 +190,7 @@ func (s *site) anew(old *unstructured.Unstructured) *unstructured.Unstructured {
 // list lists the objects of a kind.
 func (s *site) list(kind string) []unstructured.Unstructured {
 	s.Helper()
-	l := &unstructured.UnstructuredList{}
-	l.SetAPIVersion(versions[kind])
-	l.SetKind(kind + "List")
-	if err := cluster.Client.List(context.Background(), l, client.InNamespace(s.ns)); err != nil {
-		s.Fatal(err)
-	}
-	return l.Items
+	return cluster.List(s, versions[kind], kind, client.InNamespace(s.ns))
 }
 
 // kubectl runs the real one in the site's namespace.

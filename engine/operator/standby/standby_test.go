@@ -5,7 +5,6 @@ package standby
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -59,7 +58,7 @@ type replica struct {
 func newPair(t *testing.T, name string, more map[string]string) *pair {
 	t.Helper()
 	p := &pair{T: t, group: name + ".example.com", ns: cluster.Namespace(t), home: cluster.Namespace(t), root: t.TempDir()}
-	crd := fmt.Sprintf(crdText, p.group)
+	crd := testcluster.ThingCRD(p.group)
 	child := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\ndata: {text: {{ .spec.text }}}\n"
 	testcluster.Write(t, p.root, map[string]string{
 		"crds/" + p.name() + ".yaml":           crd,
@@ -85,28 +84,6 @@ func newPair(t *testing.T, name string, more map[string]string) *pair {
 
 func (p *pair) name() string       { return "things." + p.group }
 func (p *pair) apiVersion() string { return p.group + "/v1" }
-
-const crdText = `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: things.%[1]s}
-spec:
-  group: %[1]s
-  names: {kind: Thing, plural: things, singular: thing}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec: {type: object, properties: {text: {type: string, default: hello}}}
-          status:
-            type: object
-            properties:
-` + testcluster.StatusFields
 
 func (p *pair) await(what string, check func() error) {
 	p.Helper()
@@ -223,13 +200,7 @@ func (p *pair) versions() string {
 	p.Helper()
 	var b strings.Builder
 	for _, of := range [][2]string{{"v1", "ConfigMap"}, {p.apiVersion(), "Thing"}} {
-		l := &unstructured.UnstructuredList{}
-		l.SetAPIVersion(of[0])
-		l.SetKind(of[1] + "List")
-		if err := cluster.Client.List(context.Background(), l, client.InNamespace(p.ns)); err != nil {
-			p.Fatal(err)
-		}
-		for _, o := range l.Items {
+		for _, o := range cluster.List(p, of[0], of[1], client.InNamespace(p.ns)) {
 			fmt.Fprintln(&b, of[1], o.GetName(), o.GetResourceVersion())
 		}
 	}

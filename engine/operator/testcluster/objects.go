@@ -66,6 +66,18 @@ func (c *Cluster) Apply(t testing.TB, namespace, text string) {
 	}
 }
 
+// List lists the objects of a kind.
+func (c *Cluster) List(t testing.TB, apiVersion, kind string, options ...client.ListOption) []unstructured.Unstructured {
+	t.Helper()
+	list := &unstructured.UnstructuredList{}
+	list.SetAPIVersion(apiVersion)
+	list.SetKind(kind + "List")
+	if err := c.Client.List(context.Background(), list, options...); err != nil {
+		t.Fatal(err)
+	}
+	return list.Items
+}
+
 // Delete deletes an object; its dependents go in the background.
 func (c *Cluster) Delete(t testing.TB, apiVersion, kind, namespace, name string) {
 	t.Helper()
@@ -146,49 +158,3 @@ func (c *Cluster) Served(t testing.TB, apiVersion, kind string) {
 		return c.Client.List(context.Background(), list)
 	})
 }
-
-// WebCRD is the CRD of a kind Web, whose spec may hold anything; GROUP stands
-// for its API group.
-const WebCRD = `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: webs.GROUP}
-spec:
-  group: GROUP
-  names: {kind: Web, plural: webs, singular: web}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec: {type: object, x-kubernetes-preserve-unknown-fields: true}
-          status:
-            type: object
-            properties:
-` + StatusFields
-
-// StatusFields are the fields that the engine writes in a status, as the end of
-// the CRD of a test's own kind.
-const StatusFields = `              observedGeneration: {type: integer}
-              childrenReady: {type: integer}
-              childrenTotal: {type: integer}
-              children: {type: array, items: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-              conditions:
-                type: array
-                x-kubernetes-list-type: map
-                x-kubernetes-list-map-keys: [type]
-                items:
-                  type: object
-                  required: [type, status]
-                  properties:
-                    type: {type: string}
-                    status: {type: string}
-                    reason: {type: string}
-                    message: {type: string}
-                    lastTransitionTime: {type: string, format: date-time}
-                    observedGeneration: {type: integer}
-`

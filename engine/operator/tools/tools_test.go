@@ -4,7 +4,6 @@ package tools
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -183,14 +182,8 @@ func (s *site) state() []string {
 	s.Helper()
 	var all []string
 	for _, kind := range []string{"v1/ConfigMap", "v1/Secret", "v1/Service", "apps/v1/Deployment", "batch/v1/Job", "v1/PersistentVolumeClaim", s.apiVersion() + "/Web"} {
-		list := &unstructured.UnstructuredList{}
 		cut := strings.LastIndex(kind, "/")
-		list.SetAPIVersion(kind[:cut])
-		list.SetKind(kind[cut+1:] + "List")
-		if err := cluster.Client.List(context.Background(), list, client.InNamespace(s.namespace)); err != nil {
-			s.Fatal(err)
-		}
-		for _, o := range list.Items {
+		for _, o := range cluster.List(s, kind[:cut], kind[cut+1:], client.InNamespace(s.namespace)) {
 			spec, _, _ := unstructured.NestedFieldNoCopy(o.Object, "spec")
 			all = append(all, fmt.Sprint(o.GetKind(), o.GetName(), o.GetUID(), o.GetLabels(), o.GetAnnotations(), o.GetFinalizers(), spec, o.Object["data"]))
 		}

@@ -33,7 +33,7 @@ type thing struct {
 func newThing(t *testing.T, group, root, template string) *thing {
 	t.Helper()
 	k := &thing{t, group, root, cluster.Namespace(t)}
-	testcluster.Write(t, root, map[string]string{"crds/" + k.name() + ".yaml": fmt.Sprintf(crdText, group)})
+	testcluster.Write(t, root, map[string]string{"crds/" + k.name() + ".yaml": testcluster.ThingCRD(group)})
 	k.write(template)
 	t.Cleanup(func() { k.deleteCRD() })
 	return k
@@ -134,28 +134,3 @@ metadata:
 data:
   text: {{ .spec.text }}
 `
-
-const crdText = `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: things.%[1]s}
-spec:
-  group: %[1]s
-  names: {kind: Thing, plural: things, singular: thing}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties:
-              text: {type: string, default: hello}
-          status:
-            type: object
-            properties:
-` + testcluster.StatusFields
