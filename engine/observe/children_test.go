@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/client-go/rest"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 )
@@ -55,6 +56,36 @@ func TestChildrenFindsByOwner(t *testing.T) {
 			in.update(moved)
 			eventually(t, "let go", func() bool { return len(names(t, children, configMaps, "find-2")) == 1 })
 		})
+	}
+}
+
+// TestChildrenServedMeanwhile: whoever knows from discovery that a kind is served
+// and wants it never finds it not served, though Served has not told of that yet.
+func TestChildrenServedMeanwhile(t *testing.T) {
+	realCluster(t)
+	children, _, _ := observe(t, admin)
+	d := undiscovered(t)
+	children.Served(d.Served)
+	if err := d.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	children.Want("k", wants{configMaps: Metadata})
+	if s := children.State(configMaps); s.Phase == NotServed {
+		t.Errorf("it is %s: %v", s.Phase, s.Err)
+	}
+	synced(t, children, configMaps, Metadata)
+}
+
+// TestChildrenComing: what is wanted before anybody has told what is served is on
+// its way, and not in trouble.
+func TestChildrenComing(t *testing.T) {
+	children, err := NewChildren(&rest.Config{}, ChildrenOptions{Changed: func(api.Owner, types.UID) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	children.Want("k", wants{configMaps: Metadata})
+	if s := children.State(configMaps); !s.Coming() {
+		t.Errorf("it is %s: %v", s.Phase, s.Err)
 	}
 }
 

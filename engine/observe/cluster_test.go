@@ -185,11 +185,21 @@ func observe(t *testing.T, cfg *rest.Config, namespaces ...string) (*Children, *
 		}
 	})
 	d := discover(t)
-	children.Served(d.Served())
+	children.Served(d.Served)
 	return children, w, d
 }
 
 func discover(t *testing.T) *Discovery {
+	t.Helper()
+	d := undiscovered(t)
+	if err := d.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// undiscovered is a Discovery that has not asked yet.
+func undiscovered(t *testing.T) *Discovery {
 	t.Helper()
 	client, err := rest.HTTPClientFor(admin)
 	if err != nil {
@@ -197,9 +207,6 @@ func discover(t *testing.T) *Discovery {
 	}
 	d, err := NewDiscovery(admin, client)
 	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return d

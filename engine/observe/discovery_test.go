@@ -112,7 +112,7 @@ func TestDeadAPIService(t *testing.T) {
 	}
 	children, _, _ := observe(t, admin)
 	ghost := schema.GroupVersionKind{Group: "dead.observe.test", Version: "v1", Kind: "Ghost"}
-	children.Served(d.Served())
+	children.Served(d.Served)
 	children.Want("k", wants{ghost: Metadata, configMaps: Metadata})
 	synced(t, children, configMaps, Metadata)
 	if s := children.State(ghost); s.Phase != Unsynced || s.Err == nil {

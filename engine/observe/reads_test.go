@@ -76,7 +76,7 @@ func read(t *testing.T, cfg *rest.Config, namespaces ...string) (*Reads, *audien
 			t.Error(err)
 		}
 	})
-	reads.Served(discover(t).Served())
+	reads.Served(discover(t).Served)
 	return reads, a
 }
 

@@ -85,7 +85,7 @@ func (r *Reads) open(scope Scope) *kind {
 		k = r.begin(scope)
 		r.kinds[scope] = k
 		if r.live() {
-			k.settle(Body, r.served) // what it would tell, who asks is told
+			k.settle(Body, r.served()) // what it would tell, who asks is told
 		}
 	}
 	return k

@@ -1,8 +1,8 @@
 package observe
 
-import "errors"
+import "fmt"
 
-var errUndiscovered = errors.New("discovery has not answered yet")
+var errUndiscovered = fmt.Errorf("%w: discovery has not answered yet", ErrNotYet)
 
 // settle brings the kinds that are watched in line with what is wanted and
 // served.
@@ -32,7 +32,7 @@ func (w *watches) settle() {
 			w.kinds[scope] = k
 		}
 		if w.live() {
-			tell = append(tell, k.settle(need, w.served))
+			tell = append(tell, k.settle(need, w.served()))
 		}
 	}
 	w.mu.Unlock()

@@ -109,7 +109,7 @@ func thing(scope string) *unstructured.Unstructured {
 var things = schema.GroupVersionKind{Group: "observe.test", Version: "v1", Kind: "Thing"}
 
 // follow runs a Discovery that tells who follows it, until the test ends.
-func follow(t *testing.T, d *Discovery, who interface{ Served(*Served) }) {
+func follow(t *testing.T, d *Discovery, who interface{ Served(func() *Served) }) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	told := d.Subscribe()
@@ -120,7 +120,7 @@ func follow(t *testing.T, d *Discovery, who interface{ Served(*Served) }) {
 			case <-ctx.Done():
 				return
 			case <-told:
-				who.Served(d.Served())
+				who.Served(d.Served)
 			}
 		}
 	}()

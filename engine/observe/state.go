@@ -40,9 +40,16 @@ type State struct {
 	// Holds is how much the entries carry while Synced. It may be less than
 	// what was asked for last, until a list with bodies has come in.
 	Holds Need
-	// Err is why the kind is not synced. With Synced it is a passing trouble,
+	// Err is why the kind is not synced; with ErrNotYet, or without an Err, it is
+	// on its way. With Synced it is a passing trouble,
 	// such as a connection that broke: what is known may be a little old.
 	Err error
+}
+
+// Coming says whether the kind is not synced and nothing is in the way: a callback
+// tells when it is.
+func (s State) Coming() bool {
+	return s.Phase == Unsynced && (s.Err == nil || errors.Is(s.Err, ErrNotYet))
 }
 
 // A RuleError is a request that RBAC refused, and the rule that would allow it.

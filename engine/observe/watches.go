@@ -33,7 +33,7 @@ type watches struct {
 	mu      sync.Mutex // taken before the mutex of a kind, never after it
 	ctx     context.Context
 	log     logger
-	served  *Served
+	served  func() *Served // what the cluster serves, as last discovered
 	holders map[string]map[Scope]Need
 	kinds   map[Scope]*kind
 }
@@ -71,9 +71,11 @@ func (w *watches) Start(ctx context.Context) error {
 	return nil
 }
 
-// Served tells what the cluster serves: kinds start, stop, and start anew with
-// another scope accordingly.
-func (w *watches) Served(served *Served) {
+// Served tells where it stands what the cluster serves, and that this changed:
+// kinds start, stop, and start anew with another scope accordingly. It is asked
+// whenever something is wanted, so that nobody who knows already that a kind is
+// served is told that it is not.
+func (w *watches) Served(served func() *Served) {
 	w.mu.Lock()
 	w.served = served
 	w.mu.Unlock()

@@ -157,8 +157,8 @@ func established(crd *apiextensionsv1.CustomResourceDefinition) bool {
 func (o *Operator) followDiscovery(ctx context.Context) error {
 	changed := o.discovery.Subscribe()
 	for {
-		o.children.Served(o.discovery.Served())
-		o.reads.Served(o.discovery.Served())
+		o.children.Served(o.discovery.Served)
+		o.reads.Served(o.discovery.Served)
 		for _, name := range o.known() {
 			o.names.Add(name)
 		}

@@ -39,7 +39,7 @@ type run struct {
 	course     *course
 	informer   cache.Informer
 	resources  cache.Cache
-	queue      atomic.Pointer[workqueue.TypedRateLimitingInterface[ctrl.Request]]
+	queue      atomic.Pointer[queue]
 	cancel     context.CancelFunc
 	done       chan struct{}
 }
@@ -106,7 +106,8 @@ func (o *Operator) controller(ctx context.Context, r *run) (controller.Controlle
 	return c, errors.Join(
 		c.Watch(source.Kind[client.Object](r.resources, resource, changes(r.reconciler, r.course.poke))),
 		c.Watch(source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
-			r.queue.Store(&q)
+			mine := q.(queue)
+			r.queue.Store(&mine)
 			return nil
 		})),
 	)

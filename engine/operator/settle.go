@@ -69,9 +69,9 @@ func (o *Operator) settle(ctx context.Context, name string) error {
 	o.mu.Lock()
 	f, unread, crd, running := o.folders[name], o.unread[name], o.crds[name], o.runs[name]
 	none := f == nil && unread == nil
-	unknown := none && (!o.read || !o.mapsRead)
+	unknown := !o.listed || none && (!o.read || !o.mapsRead)
 	o.mu.Unlock()
-	if unknown { // readMaps settles again
+	if unknown { // crdsListed or readMaps settles again
 		return nil
 	}
 	if crd == nil || !established(crd) || none && !hasRecord(crd) {
@@ -82,6 +82,7 @@ func (o *Operator) settle(ctx context.Context, name string) error {
 		o.noteLonely(ctx, name, crd == nil)
 		return nil
 	}
+	known := o.discovery.Served() // the version is made by this or by what is newer
 	v := o.version(ctx, name, f, crd)
 	gvk, err := shownAs(v.Kind, crd)
 	if err != nil {
@@ -98,7 +99,7 @@ func (o *Operator) settle(ctx context.Context, name string) error {
 		o.stop(name)
 		running = nil
 	}
-	if _, served := o.discovery.Served().Resource(gvk); !served {
+	if _, served := known.Resource(gvk); !served {
 		o.discovery.Poke() // followDiscovery settles again
 		return nil
 	}

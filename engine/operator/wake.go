@@ -6,11 +6,14 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -24,29 +27,36 @@ import (
 // the resource is looked at: a child that changes all the time costs few looks.
 const gather = 100 * time.Millisecond
 
+// A queue is the resources of a kind that wait to be served.
+type queue = priorityqueue.PriorityQueue[ctrl.Request]
+
 // changes wakes a resource that changed: at once, unless just its status did.
 // Every version of it, and that it is gone, is shown to the reconciler, and gone
 // is called then.
 func changes(to *reconcile.Reconciler, gone func()) handler.EventHandler {
-	type queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
+	type adder = workqueue.TypedRateLimitingInterface[ctrl.Request]
 	request := func(o client.Object) ctrl.Request {
 		name := client.ObjectKeyFromObject(o)
 		to.Wake(name)
 		return ctrl.Request{NamespacedName: name}
 	}
 	return handler.Funcs{
-		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) {
+		CreateFunc: func(_ context.Context, e event.CreateEvent, q adder) {
 			if !e.IsInInitialList {
 				to.Arrived(e.Object)
 			}
-			q.Add(request(e.Object))
+			priority := 0
+			if e.IsInInitialList && told(e.Object) {
+				priority = handler.LowPriority
+			}
+			q.(queue).AddWithOpts(priorityqueue.AddOpts{Priority: &priority}, request(e.Object))
 		},
-		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) {
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q adder) {
 			to.Gone(e.Object)
 			q.Add(request(e.Object))
 			gone()
 		},
-		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q adder) {
 			if e.ObjectOld.GetUID() != e.ObjectNew.GetUID() { // a list shows another one of this name
 				to.Gone(e.ObjectOld)
 				to.Arrived(e.ObjectNew)
@@ -59,6 +69,18 @@ func changes(to *reconcile.Reconciler, gone func()) handler.EventHandler {
 			}
 		},
 	}
+}
+
+// told says whether a resource's status tells of it as it is now. Most likely
+// there is nothing to do for it, so after a start it comes after those for which
+// there is.
+func told(o client.Object) bool {
+	resource, ok := o.(*unstructured.Unstructured)
+	if !ok || resource.GetDeletionTimestamp() != nil {
+		return false
+	}
+	ready, seen := readiness(resource)
+	return seen && ready.observed == resource.GetGeneration()
 }
 
 // onlyStatus says whether nothing changed that a person writes.
@@ -81,13 +103,17 @@ func (r *run) addAfter(namespace, name string, after time.Duration) {
 	}
 }
 
-// lookAtAll puts every resource of the kind in the queue.
+// lookAtAll puts every resource of the kind in the queue, after those that an
+// event woke.
 func (r *run) lookAtAll() {
-	if r.queue.Load() == nil {
+	q := r.queue.Load()
+	if q == nil {
 		return // the first list puts them all in
 	}
 	for _, o := range r.all() {
-		r.add(o.GetNamespace(), o.GetName())
+		req := ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&o)}
+		r.reconciler.Wake(req.NamespacedName)
+		(*q).AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(handler.LowPriority)}, req)
 	}
 }
 

@@ -46,7 +46,7 @@ func Document(owner Owner, c render.Child, live *observe.Live) (*unstructured.Un
 		return nil, "", fmt.Errorf("planning %s %s: %w", doc.GetKind(), doc.GetName(), err)
 	}
 	annotations[api.AnnotationDesired] = hash
-	if live != nil {
+	if live != nil && len(c.Policy.Initial) > 0 {
 		first = heldInitial(c.Policy.Initial, live)
 	}
 	for _, f := range first {

@@ -29,9 +29,7 @@ func (t *turn) apply(ctx context.Context, p *plan.Plan) {
 	if err := t.recordKinds(ctx, p); err != nil {
 		t.refusal(err)
 		t.found.incomplete = true
-		t.found.add(status.Problem{Severity: status.Retry, Reason: "NotRecorded", Message: err.Error()})
-		t.found.again(backOff(t.memory.tries, 0, longWait))
-		t.memory.tries++
+		t.notRecorded(err)
 		return
 	}
 	t.carryOut(ctx, p)

@@ -31,9 +31,7 @@ func (t *turn) guard(ctx context.Context, p *plan.Plan) bool {
 	err := t.finalizers(ctx, append(slices.Clone(t.resource.GetFinalizers()), api.Finalizer))
 	if err != nil {
 		t.found.incomplete = true
-		t.found.add(status.Problem{Severity: status.Retry, Reason: "NotRecorded", Message: err.Error()})
-		t.found.again(backOff(t.memory.tries, 0, longWait))
-		t.memory.tries++
+		t.notRecorded(err)
 	}
 	return err == nil
 }
@@ -49,9 +47,7 @@ func (t *turn) release(ctx context.Context, p *plan.Plan, w *view) {
 		return
 	}
 	if err := t.finalizers(ctx, t.otherFinalizers()); err != nil {
-		t.found.add(status.Problem{Severity: status.Retry, Reason: "NotRecorded", Message: err.Error()})
-		t.found.again(backOff(t.memory.tries, 0, longWait))
-		t.memory.tries++
+		t.notRecorded(err)
 	}
 }
 
@@ -109,7 +105,7 @@ const tellLeaving = 5 * time.Second
 
 // leave lets a resource go once nothing is left of it that would stay.
 func (t *turn) leave(ctx context.Context, p *plan.Plan) (reconcile.Result, error) {
-	if p == nil || len(t.found.problems) > 0 {
+	if p == nil || t.outdated || len(t.found.problems) > 0 {
 		return t.report(ctx, p)
 	}
 	if since := time.Since(t.resource.GetDeletionTimestamp().Time); len(p.Left) > 0 && since < tellLeaving {
@@ -120,9 +116,7 @@ func (t *turn) leave(ctx context.Context, p *plan.Plan) (reconcile.Result, error
 		return t.report(ctx, p)
 	}
 	if err := t.finalizers(ctx, t.otherFinalizers()); err != nil && !apierrors.IsNotFound(err) {
-		t.found.add(status.Problem{Severity: status.Retry, Reason: "NotRecorded", Message: err.Error()})
-		t.found.again(backOff(t.memory.tries, 0, longWait))
-		t.memory.tries++
+		t.notRecorded(err)
 		return t.report(ctx, p)
 	}
 	return reconcile.Result{}, nil

@@ -11,7 +11,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
-	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
 // succeeded are the hashes of the Jobs made once that have succeeded, by name,
@@ -45,9 +44,7 @@ func (t *turn) noteSucceeded(ctx context.Context, w *view) {
 	}
 	err := t.metadata(ctx, map[string]any{"annotations": map[string]any{api.AnnotationSucceeded: strings.Join(texts, ",")}})
 	if err != nil {
-		t.found.add(status.Problem{Severity: status.Retry, Reason: "NotRecorded", Message: err.Error()})
-		t.found.again(backOff(t.memory.tries, 0, longWait))
-		t.memory.tries++
+		t.notRecorded(err)
 	}
 }
 

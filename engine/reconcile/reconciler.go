@@ -239,9 +239,10 @@ type turn struct {
 	// rehearsal takes down what is sent as a dry run; nil: nothing is sent so.
 	rehearsal *Rehearsal
 	// pending: nothing was decided, since something is on its way; wrote: a
-	// child or a patch was written; failed: the status could not be.
-	pending, failed bool
-	wrote           atomic.Bool
+	// child or a patch was written; failed: the status could not be; outdated:
+	// the resource or its CRD is not what it was seen as any more.
+	pending, failed, outdated bool
+	wrote                     atomic.Bool
 }
 
 func (t *turn) owner() plan.Owner {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
@@ -18,6 +19,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/metrics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/share"
+	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
 // A record is what is on record on the kind's CRD: every kind of child that
@@ -63,6 +65,19 @@ func (t *turn) recordKinds(ctx context.Context, p *plan.Plan) error {
 	t.did(metrics.Record)
 	t.recorded.written = answer
 	return nil
+}
+
+// notRecorded takes up that a record on the CRD or on the resource could not be
+// written. A conflict is no trouble to tell of: the record was seen too late, and
+// the next turn sees what it is now.
+func (t *turn) notRecorded(err error) {
+	if apierrors.IsConflict(err) {
+		t.outdated = true
+		return
+	}
+	t.found.add(status.Problem{Severity: status.Retry, Reason: "NotRecorded", Message: err.Error()})
+	t.found.again(backOff(t.memory.tries, 0, longWait))
+	t.memory.tries++
 }
 
 // withKinds adds the kinds of the steps that may write.

@@ -26,6 +26,10 @@ import (
 // report writes the status if it says something new, tells of it by event and
 // log, and decides when to look again.
 func (t *turn) report(ctx context.Context, p *plan.Plan) (reconcile.Result, error) {
+	if t.outdated { // nothing that this turn found is worth telling
+		t.pending = true
+		return reconcile.Result{RequeueAfter: firstWait}, nil
+	}
 	w := t.look() // as it is after applying
 	live, _ := t.resource.Object["status"].(map[string]any)
 	own := t.own(ctx, w)

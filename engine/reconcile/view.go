@@ -93,12 +93,12 @@ func (w *view) unknown(found *findings) {
 func (v *Version) Pending(cluster Cluster) bool {
 	for gvk, need := range v.Children {
 		s := cluster.Children.State(gvk)
-		if s.Phase == observe.Unsynced && s.Err == nil || s.Phase == observe.Synced && s.Holds < need {
+		if s.Coming() || s.Phase == observe.Synced && s.Holds < need {
 			return true
 		}
 	}
 	for _, scope := range v.Scopes() {
-		if s := cluster.Reads.State(scope); s.Phase == observe.Unsynced && s.Err == nil {
+		if cluster.Reads.State(scope).Coming() {
 			return true
 		}
 	}

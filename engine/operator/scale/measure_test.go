@@ -54,7 +54,8 @@ func (l *load) things() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: l.group, Version: "v1", Resource: "things"}
 }
 
-// served counts the resources whose status says what became of them.
+// served counts the resources whose status says what became of them as they are
+// now.
 func (l *load) served() int {
 	l.Helper()
 	n := 0
@@ -64,7 +65,7 @@ func (l *load) served() int {
 			l.Fatal(err)
 		}
 		for i := range list.Items {
-			if slices.ContainsFunc([]string{"True", "False"}, func(s string) bool { return testcluster.IsCondition(&list.Items[i], "Ready", s, "") == nil }) {
+			if isServed(&list.Items[i]) {
 				n++
 			}
 		}
@@ -72,6 +73,12 @@ func (l *load) served() int {
 			return n
 		}
 	}
+}
+
+func isServed(o *unstructured.Unstructured) bool {
+	observed, _, _ := unstructured.NestedInt64(o.Object, "status", "observedGeneration")
+	return observed == o.GetGeneration() &&
+		slices.ContainsFunc([]string{"True", "False"}, func(s string) bool { return testcluster.IsCondition(o, "Ready", s, "") == nil })
 }
 
 // fastest is how many resources a second are surely not served: looking costs
@@ -102,7 +109,7 @@ func (l *load) change(name, text string) time.Duration {
 	if _, err := l.objects.Resource(l.things()).Namespace(l.ns).Patch(context.Background(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
 		l.Fatal(err)
 	}
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(max(2*time.Millisecond, time.Since(began)/100)) {
 		o, err := l.objects.Resource(maps).Namespace(l.ns).Get(context.Background(), name+"-one", metav1.GetOptions{})
 		if err != nil {
 			l.Fatal(err)
@@ -161,7 +168,7 @@ func (l *load) grow(t *testing.T, title string) {
 		rest := op.atRest()
 		now, peak, heap := op.memory()
 		change := l.median(fmt.Sprint("v", n))
-		time.Sleep(2 * time.Second) // until the last status is written
+		l.await(n) // else the last status would be written after the restart
 		op.stop()
 
 		mark = cluster.Mark(t)
