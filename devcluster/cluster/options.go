@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +37,7 @@ type options struct {
 	users      []user
 	mirror     string // URL of the registry that real nodes pull everything from, or ""
 	containerd string // path of the program, or "" for the one that is installed
+	programs   string // folder of programs that run in place of devcluster's own, or ""
 	untilStdin bool
 }
 
@@ -56,6 +59,7 @@ func parseOptions(args []string, output io.Writer) (options, error) {
 		"; with real nodes of "+strings.Join(partNames[realNodes], ","))
 	flags.StringVar(&o.mirror, "registry-mirror", "", "real nodes pull all images from the registry at this `URL`, such as http://127.0.0.1:5000, whatever registry their names say")
 	flags.StringVar(&o.containerd, "containerd", "", "real nodes run this `PROGRAM`; by default the containerd that is installed")
+	flags.StringVar(&o.programs, "programs", "", "run what this `DIR` has of etcd, kube-apiserver, kube-controller-manager …, in place of devcluster's own; it may be of another version")
 	flags.BoolVar(&o.untilStdin, "until-stdin-closes", false, "also take the cluster down when standard input ends")
 	flags.Func("node-label", "label a node: `NODE:KEY=VALUE`; repeatable", o.addLabel)
 	flags.Func("token", "one more user, with DIR/NAME.kubeconfig: `NAME=USER[:GROUP,…]`; repeatable", o.addUser)
@@ -65,7 +69,7 @@ func parseOptions(args []string, output io.Writer) (options, error) {
 	if flags.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
-	for _, check := range []func() error{o.checkNode, func() error { return o.setNodes(flags) }, func() error { return o.setParts(*components) }, o.checkLabels} {
+	for _, check := range []func() error{o.checkNode, func() error { return o.setNodes(flags) }, func() error { return o.setParts(*components) }, o.checkLabels, o.checkPrograms} {
 		if err := check(); err != nil {
 			return o, err
 		}
@@ -178,6 +182,29 @@ func (o *options) checkLabels() error {
 		}
 	}
 	return nil
+}
+
+// checkPrograms wants a folder, and makes its path absolute, since parts have a
+// working directory of their own.
+func (o *options) checkPrograms() (err error) {
+	if o.programs == "" {
+		return nil
+	}
+	if _, err := os.ReadDir(o.programs); err != nil {
+		return fmt.Errorf("--programs: %w", err)
+	}
+	o.programs, err = filepath.Abs(o.programs)
+	return err
+}
+
+// programOf returns the path of the program that runs a command in place of
+// devcluster itself, or "".
+func (o *options) programOf(command string) string {
+	path := filepath.Join(o.programs, command)
+	if info, err := os.Stat(path); o.programs == "" || err != nil || info.IsDir() {
+		return ""
+	}
+	return path
 }
 
 func (o *options) has(part string) bool { return slices.Contains(o.parts, part) }

@@ -63,6 +63,7 @@ func TestParseOptionsRefuses(t *testing.T) {
 		"--nodes 1 --node-label node-1:a=b":          `there is no node "node-1"`,
 		"--node-label a=b":                           "want NODE:KEY=VALUE",
 		"--token jacquard":                           "want NAME=USER",
+		"--programs testdata/nowhere":                "--programs: open testdata/nowhere: no such file",
 		"--token ../x=jacquard":                      "to be a file's name",
 		"now":                                        `unexpected argument "now"`,
 		"--token a=one --token a=two":                `two users named "a"`,

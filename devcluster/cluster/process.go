@@ -33,15 +33,17 @@ type process struct {
 	done chan struct{} // closed when it has ended
 }
 
-// A partExit says that a part ended though nobody asked it to.
+// A partExit says that a part ended though nobody asked it to. It holds the end
+// of the log, which may be gone when it is printed.
 type partExit struct {
 	name  string
 	state string
 	log   string
+	end   string
 }
 
 func (e *partExit) Error() string {
-	return fmt.Sprintf("%s ended: %s; the end of %s:\n%s", e.name, e.state, e.log, tail(e.log, 20))
+	return fmt.Sprintf("%s ended: %s; the end of %s:\n%s", e.name, e.state, e.log, e.end)
 }
 
 // start starts a part with its output in <dir>/log/<name>.log. When it ends,
@@ -71,7 +73,7 @@ func (p part) start(dir string, ended context.CancelCauseFunc) (*process, error)
 	running := &process{part: p, cmd: cmd, log: path, done: make(chan struct{})}
 	go func() {
 		_ = cmd.Wait() // cmd.ProcessState says it all
-		ended(&partExit{name: p.name, state: cmd.ProcessState.String(), log: path})
+		ended(&partExit{name: p.name, state: cmd.ProcessState.String(), log: path, end: tail(path, 20)})
 		close(running.done)
 	}()
 	return running, nil

@@ -1,9 +1,10 @@
 // Package cluster runs a Kubernetes on this machine: etcd, the control plane,
 // simulated or real nodes, each a process of this very program, but for the
-// containerd of real nodes.
+// containerd of real nodes and what --programs brings.
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -188,6 +189,7 @@ func (c *cluster) start(names ...string) error {
 
 // startPart starts a part where it belongs.
 func (c *cluster) startPart(p part) (running *process, err error) {
+	p.program = cmp.Or(p.program, c.programOf(p.command))
 	start := func() error {
 		running, err = p.start(c.state.dir, c.cancel)
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -25,6 +26,18 @@ func TestUp(t *testing.T) {
 	t.Run("terminated", func(t *testing.T) { testTerminated(t, one) })
 	t.Run("a part ends", func(t *testing.T) { testPartEnds(t, two) })
 	t.Run("again, and killed", func(t *testing.T) { testAgain(t, dir) })
+}
+
+// TestPrograms: a part is the given folder's program, where it has one.
+func TestPrograms(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "etcd"), []byte("#!/bin/sh\necho an etcd from elsewhere\nexit 3\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(filepath.Join(bin, "devcluster"), "up", "--programs", dir).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "etcd ended: exit status 3") || !strings.Contains(string(out), "an etcd from elsewhere") {
+		t.Errorf("got %v, want the end of the folder's own etcd: %s", err, out)
+	}
 }
 
 func testNodes(t *testing.T, r *running) {

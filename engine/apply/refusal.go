@@ -86,7 +86,7 @@ func Understand(err error, document map[string]any) *Refusal {
 		return r
 	}
 	s := answer.Status()
-	r.Text = strings.TrimSpace(masked(ungranted(s.Message)))
+	r.Text = strings.Trim(masked(ungranted(s.Message)), " :\n") // old servers give no reason after the colon
 	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
 		r.RetryAfter = time.Duration(seconds) * time.Second
 	}

@@ -60,6 +60,10 @@ func TestUnderstand(t *testing.T) {
 			metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: `nodes "a" is forbidden: User "u" cannot delete resource "nodes" in API group "x.example.com" at the cluster scope`},
 			Forbidden, `nodes "a" is forbidden: User "u" cannot delete resource "nodes" in API group "x.example.com" at the cluster scope; the missing rule, in a ClusterRole: {apiGroups: ["x.example.com"], resources: ["nodes"], verbs: ["delete"]}`,
 		},
+		"no right to create, before 1.32": {
+			metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: `deployments.apps "a" is forbidden: `},
+			Forbidden, `deployments.apps "a" is forbidden; the missing rule, in a Role in namespace "ns": {apiGroups: ["apps"], resources: ["deployments"], verbs: ["create"]}`,
+		},
 		"no right to block": {
 			metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: `configmaps "a" is forbidden: cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: , <nil>`},
 			Forbidden, `configmaps "a" is forbidden: cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: , <nil>; the missing rule, in a Role in namespace "ns": {apiGroups: ["example.com"], resources: ["webs/finalizers"], verbs: ["update"]}`,

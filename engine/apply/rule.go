@@ -18,6 +18,7 @@ var (
 	blocking = regexp.MustCompile(`cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on`)
 	owning   = regexp.MustCompile(`^(\S+) "[^"]*" is forbidden: cannot set an ownerRef on a resource you can't delete`)
 	granting = regexp.MustCompile(`(?s)^(\S+) "[^"]*" is forbidden: (user .* is attempting to grant RBAC permissions not currently held).*`)
+	creating = regexp.MustCompile(`^(\S+) "[^"]*" is forbidden: (RBAC: .*)?$`) // a create by apply, before Kubernetes 1.32
 	unmapped = regexp.MustCompile(`cannot set blockOwnerDeletion in this case because cannot find RESTMapping`)
 )
 
@@ -38,6 +39,10 @@ func missingRule(message string, document map[string]any) string {
 	if m := owning.FindStringSubmatch(message); m != nil {
 		plural, group, _ := strings.Cut(m[1], ".")
 		return rule("delete", plural, group, o.GetNamespace())
+	}
+	if m := creating.FindStringSubmatch(message); m != nil {
+		plural, group, _ := strings.Cut(m[1], ".")
+		return rule("create", plural, group, o.GetNamespace())
 	}
 	return ""
 }

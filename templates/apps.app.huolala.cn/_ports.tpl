@@ -2,8 +2,13 @@
        A named targetPort names the container's port of the Service's own number. */}}
 {{- define "containerPorts" }}
 {{- $names := dict }}
+{{- $taken := list }}
 {{- range .spec.ports }}
   {{- if kindIs "string" .targetPort }}
+    {{- if has .targetPort $taken }}
+      {{- fail "spec.ports: no two ports may have one named targetPort, as it names a single port of the container" }}
+    {{- end }}
+    {{- $taken = append $taken .targetPort }}
     {{- $names = set $names (printf "%d/%s" .port .protocol) .targetPort }}
   {{- end }}
 {{- end }}

@@ -100,7 +100,7 @@ func Main(m *testing.M, into **Cluster, flags ...string) {
 	os.Exit(code)
 }
 
-// start starts .bin/devcluster, or the one of KUBEBUILDER_ASSETS.
+// start starts .bin/devcluster, with the programs that KUBEBUILDER_ASSETS has.
 func start(flags []string) (*Cluster, error) {
 	root, err := Root()
 	if err != nil {
@@ -115,6 +115,9 @@ func start(flags []string) (*Cluster, error) {
 		return nil, err
 	}
 	args := append([]string{"up", "--until-stdin-closes", "--dir", dir, "--token", "operator=" + User}, flags...)
+	if programs := os.Getenv("KUBEBUILDER_ASSETS"); programs != "" {
+		args = append(args, "--programs", programs)
+	}
 	c := &Cluster{Dir: dir, cmd: exec.Command(binary, args...)}
 	c.cmd.Stderr = os.Stderr
 	if c.stdin, err = c.cmd.StdinPipe(); err != nil {
