@@ -22,6 +22,9 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 )
 
+// startLimit is how long a control plane may take to start on a busy machine.
+const startLimit = 2 * time.Minute
+
 var (
 	environment *envtest.Environment
 	admin       *rest.Config // nil without a control plane
@@ -44,7 +47,7 @@ func run(m *testing.M) int {
 		}
 		assets = local
 	}
-	environment = &envtest.Environment{BinaryAssetsDirectory: assets}
+	environment = &envtest.Environment{BinaryAssetsDirectory: assets, ControlPlaneStartTimeout: startLimit}
 	cfg, err := environment.Start()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "starting a control plane:", err)

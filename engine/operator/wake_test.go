@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -41,7 +41,7 @@ func TestUnseenIsForgotten(t *testing.T) {
 		}
 	}
 	ctx, handler := context.Background(), changes(kept, func() {})
-	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[ctrl.Request]())
+	q := priorityqueue.New[ctrl.Request]("things")
 	defer q.ShutDown()
 	handler.Create(ctx, event.CreateEvent{Object: leaver("1")}, q)
 	handler.Update(ctx, event.UpdateEvent{ObjectOld: leaver("1"), ObjectNew: leaver("1")}, q)
