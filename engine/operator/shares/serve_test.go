@@ -39,8 +39,8 @@ func TestHalves(t *testing.T) {
 	k.says(t, "two", "x by b")
 	k.says(t, "three", "x by b")
 	// A resource costs its finalizer, its children and its status.
-	if n := len(k.writes(t, mark, a)); n != 4 {
-		t.Errorf("a wrote %d times, not 4", n)
+	if all := k.writes(t, mark, a); len(all) != 4 {
+		t.Errorf("a wrote %d times, not 4: %v", len(all), all)
 	}
 	if all := k.writes(t, mark, b); len(all) != 8 {
 		t.Errorf("b wrote %d times, not 8: %v", len(all), all)
