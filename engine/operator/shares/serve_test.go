@@ -86,11 +86,13 @@ func TestMoved(t *testing.T) {
 	k.unchanged(t, "one", before)
 	k.apply(t, "one", "team: b", "u")
 	k.says(t, "one", "u now")
+	k.ready(t, "one")
 
 	// And back again, while it changes.
 	before, mark = k.versions(t, "one"), cluster.Mark(t)
 	k.apply(t, "one", "team: a", "z")
 	k.says(t, "one", "z now")
+	k.ready(t, "one")
 	k.still(t, mark, b)
 	if n := len(k.writes(t, mark, a)); n != 3 {
 		t.Errorf("a wrote %d times, not each child and the status: %v", n, k.writes(t, mark, a))
