@@ -142,10 +142,21 @@ func Write(t testing.TB, root string, files map[string]string) {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		if err := replace(file, text); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// replace writes a file at once: on a busy machine, an operator might take it
+// for empty between its being cut and its being written.
+func replace(file, text string) error {
+	whole, err := os.CreateTemp("", "jacquard-test-")
+	if err != nil {
+		return err
+	}
+	_, err = whole.WriteString(text)
+	return errors.Join(err, whole.Chmod(0o644), whole.Close(), os.Rename(whole.Name(), file))
 }
 
 // Served waits until the API server serves a kind.
