@@ -107,7 +107,7 @@ func testReaches(t *testing.T, r *running) {
 	url := "http://" + r.kubectl(t, "get", "service", "web", "-o", "jsonpath={.spec.clusterIP}")
 	t.Cleanup(func() {
 		if t.Failed() {
-			tellNetwork(t, r, url)
+			tellNetwork(t, r)
 		}
 	})
 	client := http.Client{Timeout: 2 * time.Second} // a packet sent before there are rules is lost
@@ -129,12 +129,10 @@ func testReaches(t *testing.T, r *running) {
 }
 
 // tellNetwork logs what a Service's way to its Pods is made of.
-func tellNetwork(t *testing.T, r *running, url string) {
+func tellNetwork(t *testing.T, r *running) {
 	t.Helper()
 	objects, _ := r.tryKubectl("get", "pods,endpointslices,events", "--output=wide")
 	t.Log(objects)
-	_, err := (&http.Client{Timeout: 2 * time.Second}).Get(url)
-	t.Logf("once more: %v", err)
 	for _, command := range [][]string{
 		{"nft", "list", "ruleset"}, {"cat", "/proc/net/route", "/proc/net/arp"},
 		{"tail", "-n", "40", filepath.Join(filepath.Dir(r.kubeconfig), "log", "kube-proxy.log")},

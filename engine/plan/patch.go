@@ -45,12 +45,13 @@ func (in *Input) patch(s Step) (Step, error) {
 func (in *Input) comparePatch(s *Step) (Action, string) {
 	manager, sub := api.PatchManager(in.Owner.UID), s.Child.Policy.Subresource
 	entry, found, err := own.OursAt(s.Live.Meta.GetManagedFields(), manager, sub)
-	if err != nil || !found {
-		return Patch, "it is not patched yet"
-	}
 	known, remembered := in.Memory[PatchKey(s.Live.Meta.GetUID(), sub)]
 	same := remembered && known.Hash == s.Hash
 	switch {
+	case err == nil && !found && same && known.Digest == "" && slices.Contains(lasting, sub):
+		return Keep, "" // before Kubernetes 1.33 no entry tells of it
+	case err != nil || !found:
+		return Patch, "it is not patched yet"
 	case same && known.Digest == entry.Digest && known.Time == entry.Time:
 		return Keep, ""
 	case same && known.Time != entry.Time:

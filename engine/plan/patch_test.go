@@ -8,10 +8,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/own"
 	"github.com/jacquard-operator/jacquard/engine/render"
 )
 
@@ -70,6 +72,38 @@ func TestPatch(t *testing.T) {
 				t.Error("a patch needs the finalizer")
 			}
 		})
+	}
+}
+
+// TestPatchWithoutEntry: where the server keeps no entry of a subresource, what
+// was sent once is not sent again, if the API never lets go of it.
+func TestPatchWithoutEntry(t *testing.T) {
+	for _, c := range []struct {
+		sub, digest, value string
+		want               Action
+	}{
+		{"ephemeralcontainers", "", "1", Keep},
+		{"ephemeralcontainers", "", "2", Patch},
+		{"ephemeralcontainers", "seen", "1", Patch},
+		{"scale", "", "1", Patch},
+	} {
+		sent, now := annotated("x", "1"), annotated("x", c.value)
+		now.Policy.Subresource = c.sub
+		hash, err := own.Hash(sent.Object.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := Make(Input{
+			Owner: owner, Result: &render.Result{Children: []render.Child{now}}, State: synced,
+			Object: func(*unstructured.Unstructured) (*observe.Live, error) { return theirs("x", nil), nil },
+			Memory: map[types.UID]Memory{PatchKey("uid", c.sub): {Hash: hash, Digest: c.digest}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Steps[0].Action; got != c.want {
+			t.Errorf("%+v: got %s", c, got)
+		}
 	}
 }
 

@@ -105,7 +105,8 @@ type Plan struct {
 // A Memory is what is known of a child from earlier writes of this process.
 type Memory struct {
 	// Hash and Digest are of the document and of our managedFields entry after
-	// it was applied: together they stand for "this is what comes of it".
+	// it was applied: together they stand for "this is what comes of it". Digest
+	// is "" if the server kept no entry.
 	Hash, Digest string
 	// Time is our entry's time then.
 	Time string
