@@ -127,9 +127,7 @@ func TestEverything(t *testing.T) {
 		s.gone("GROUP/v1", "Web", name)
 	}
 	s.operator.Stop(t)
-	if err := proof(s.name(), roles, all, s.sent()); err != nil {
-		t.Error(err)
-	}
+	proven(t, s.name(), roles, all, s.sent)
 	t.Logf("each of %d verbs is needed", verbs(roles))
 }
 

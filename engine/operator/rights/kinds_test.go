@@ -64,9 +64,7 @@ func TestAccount(t *testing.T) {
 	s.gone("GROUP/v1", "Web", "r")
 	s.operator.Stop(t)
 	own := func(r rights.Role) bool { return r.Name != "jacquard" }
-	if err := proof(s.name(), roles, own, s.sent()); err != nil {
-		t.Error(err)
-	}
+	proven(t, s.name(), roles, own, s.sent)
 	var asAccount []testcluster.Request
 	for _, q := range s.sent() {
 		if q.As != "" {
@@ -102,9 +100,7 @@ func TestClusterScoped(t *testing.T) {
 	own := func(r rights.Role) bool { return r.Name != "jacquard" }
 	testcluster.Eventually(t, "every verb is needed", func() error { return proof(s.name(), unwatched(roles), own, s.sent()) })
 	s.operator.Stop(t)
-	if err := proof(s.name(), roles, own, s.sent()); err != nil {
-		t.Error(err)
-	}
+	proven(t, s.name(), roles, own, s.sent)
 }
 
 // cluster applies a cluster-scoped resource with this spec.
@@ -144,7 +140,5 @@ func TestLimited(t *testing.T) {
 		t.Error(err)
 	}
 	s.operator.Stop(t)
-	if err := proof(s.name(), nil, all, s.sent()); err != nil {
-		t.Error(err)
-	}
+	proven(t, s.name(), nil, all, s.sent)
 }

@@ -137,6 +137,13 @@ func proof(kind string, roles []rights.Role, judged func(rights.Role) bool, sent
 	return errors.Join(errs...)
 }
 
+// proven waits for the proof of all that was sent: the end of a watch gets into
+// the audit log some time after the operator's.
+func proven(t *testing.T, kind string, roles []rights.Role, judged func(rights.Role) bool, sent func() []testcluster.Request) {
+	t.Helper()
+	testcluster.Eventually(t, "every verb is needed, and none refused", func() error { return proof(kind, roles, judged, sent()) })
+}
+
 // verbs counts the verbs of roles.
 func verbs(roles []rights.Role) (n int) {
 	for _, role := range roles {

@@ -81,9 +81,7 @@ func ship(t *testing.T, root, name string) {
 	}
 	testcluster.Eventually(t, "every verb is needed", func() error { return proof(name, unwatched(roles), of, sent()) })
 	op.Stop(t)
-	if err := proof(name, roles, of, sent()); err != nil {
-		t.Error(err)
-	}
+	proven(t, name, roles, of, sent)
 	t.Logf("each of %d verbs is needed", verbs(slices.DeleteFunc(roles, func(r rights.Role) bool { return !of(r) })))
 }
 
