@@ -71,6 +71,7 @@ func (c *Cluster) Access(t testing.TB) *Access {
 	a.Config = rest.AnonymousClientConfig(c.Config)
 	a.Config.BearerToken = token.Status.Token
 	a.Config.QPS, a.Config.Burst = c.Config.QPS, c.Config.Burst
+	uneven(a.Config, "UNEVEN_OPERATOR")
 	a.Config.Wrap(func(next http.RoundTripper) http.RoundTripper { return through{a, next} })
 	t.Cleanup(a.withdraw)
 	return a

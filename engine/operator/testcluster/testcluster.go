@@ -152,6 +152,7 @@ func (c *Cluster) connect() (err error) {
 	if c.Config, err = load(filepath.Join(c.Dir, "kubeconfig")); err != nil {
 		return err
 	}
+	uneven(c.Config, "UNEVEN_TESTS")
 	if c.Client, err = client.New(c.Config, client.Options{}); err != nil {
 		return err
 	}
