@@ -193,7 +193,8 @@ type Operator struct {
 func (c *Cluster) Run(t testing.TB, change func(*operator.Options), roots ...string) *Operator {
 	t.Helper()
 	a := c.Access(t)
-	options := operator.Options{Config: a.Config}
+	// A busy machine takes no leader for dead.
+	options := operator.Options{Config: a.Config, Lease: operator.Lease{Duration: time.Minute, RenewDeadline: 50 * time.Second}}
 	for _, dir := range roots {
 		root, err := folder.Open(dir)
 		if err != nil {
