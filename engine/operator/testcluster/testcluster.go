@@ -48,6 +48,7 @@ type Cluster struct {
 	defined
 	settled  sync.Once // the namespace of the accounts
 	admitted sync.Map  // the uids of CRDs that all admission knows
+	marks    marks
 }
 
 // Root is the repository's root, found upwards from the working directory.
