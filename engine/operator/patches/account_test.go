@@ -1,8 +1,12 @@
 package patches
 
 import (
+	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
 
 	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
 )
@@ -24,11 +28,12 @@ data:
 // let gives the account apps of a site a role with these rules.
 func (s *site) let(rules string) {
 	s.Helper()
+	told, tells := s.telltale()
 	s.apply("person", `apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata: {name: apps}
 rules:
-`+rules+`---
+`+rules+told+`---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
 metadata: {name: apps}
@@ -39,6 +44,19 @@ apiVersion: v1
 kind: ServiceAccount
 metadata: {name: apps}
 `)
+	tells.Namespace = s.namespace
+	cluster.Allowed(s, "system:serviceaccount:"+s.namespace+":apps", tells)
+}
+
+var telltales atomic.Int64
+
+// telltale is one more rule for a role, and what is allowed by it alone: once
+// it is, the API server has taken up the role as it is now, and does not allow
+// any more what it allowed before.
+func (s *site) telltale() (rule string, tells authorizationv1.ResourceAttributes) {
+	name := fmt.Sprint("role-", telltales.Add(1))
+	return fmt.Sprintf("- {apiGroups: [GROUP], resources: [telltales], resourceNames: [%s], verbs: [get]}\n", name),
+		authorizationv1.ResourceAttributes{Verb: "get", Group: s.group, Resource: "telltales", Name: name}
 }
 
 // TestAccount: children are written, objects patched and reads made as the
