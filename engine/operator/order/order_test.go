@@ -98,6 +98,14 @@ func (s *site) start() {
 	s.operator = cluster.Run(s.T, func(o *operator.Options) { o.InstallCRDs = true }, s.root)
 }
 
+// again starts the operator again, and waits until the folder has loaded: before,
+// it rests too.
+func (s *site) again() {
+	s.Helper()
+	s.start()
+	testcluster.Eventually(s, "the folder has loaded", s.operator.Ready)
+}
+
 // home is the resource's namespace.
 func (s *site) home() string {
 	if s.scoped {

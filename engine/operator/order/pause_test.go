@@ -74,7 +74,7 @@ func TestGoneWhilePaused(t *testing.T) {
 	left := slices.DeleteFunc(slices.Clone(inStore), func(name string) bool { return name == "Deployment/a" })
 	s.rests("ChildrenNotReady", left...)
 	s.operator.Stop(t)
-	s.start()
+	s.again()
 	s.rests("Deployment a: it is gone", left...)
 	s.annotate("jacquard.dev/paused", "")
 	s.is("Paused", "", "")

@@ -28,36 +28,64 @@ func (s *site) rests(because string, children ...string) {
 	} else {
 		s.is("Ready", "False", because)
 	}
-	var before map[types.UID]*unstructured.Unstructured
+	want := slices.Sorted(slices.Values(children))
 	testcluster.Eventually(s, "nothing is sent any more", func() error {
 		mark := cluster.Mark(s)
-		before = s.everything()
+		before := s.everything()
 		time.Sleep(stretch)
 		if got := s.sent(mark); len(got) > 0 {
 			return fmt.Errorf("it sent %v", got)
 		}
-		after := s.everything()
-		for uid, o := range after {
-			if was := before[uid]; was == nil || was.GetResourceVersion() != o.GetResourceVersion() {
-				return fmt.Errorf("%s %s changed", o.GetKind(), o.GetName())
-			}
+		if err := same(before, s.everything()); err != nil {
+			return err
+		}
+		if got := s.children(before); !slices.Equal(got, want) { // what went may not have been seen yet
+			return fmt.Errorf("the children are %v, want %v", got, want)
 		}
 		return nil
 	})
-	var got []string
-	for _, o := range before {
-		if s.made(o) {
-			got = append(got, s.called(o))
-		}
-	}
-	slices.Sort(got)
-	want := slices.Sorted(slices.Values(children))
-	if !slices.Equal(got, want) {
-		s.Errorf("the children are %v, want %v", got, want)
-	}
 	if generation, _, _ := unstructured.NestedInt64(s.owner().Object, "status", "observedGeneration"); generation != s.owner().GetGeneration() {
 		s.Errorf("observedGeneration is %d, want %d", generation, s.owner().GetGeneration())
 	}
+}
+
+// same says what changed, came or went between two looks at everything.
+func same(before, after map[types.UID]*unstructured.Unstructured) error {
+	for uid, o := range after {
+		if was := before[uid]; was == nil || was.GetResourceVersion() != o.GetResourceVersion() {
+			return fmt.Errorf("%s %s changed", o.GetKind(), o.GetName())
+		}
+	}
+	for uid, o := range before {
+		if after[uid] == nil {
+			return fmt.Errorf("%s %s went", o.GetKind(), o.GetName())
+		}
+	}
+	return nil
+}
+
+// children are those of the resource among all objects, sorted.
+func (s *site) children(all map[types.UID]*unstructured.Unstructured) (names []string) {
+	for _, o := range all {
+		if s.made(o) {
+			names = append(names, s.called(o))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// quiet waits until nothing is sent any more.
+func (s *site) quiet() {
+	s.Helper()
+	testcluster.Eventually(s, "nothing is sent any more", func() error {
+		mark := cluster.Mark(s)
+		time.Sleep(stretch)
+		if got := s.sent(mark); len(got) > 0 {
+			return fmt.Errorf("it sent %v", got)
+		}
+		return nil
+	})
 }
 
 func (s *site) called(o *unstructured.Unstructured) string {

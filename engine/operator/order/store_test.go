@@ -38,7 +38,7 @@ func TestUp(t *testing.T) {
 	s.away("batch/v1", "Job", s.namespace, "a-migrate")
 	s.rests("", inStore...)
 	s.operator.Stop(t)
-	s.start()
+	s.again()
 	s.rests("", inStore...)
 	if r.last("Job", added) != r.first("Job", added) {
 		t.Errorf("the Job that had succeeded and was gone came again:\n%s", r)

@@ -35,8 +35,11 @@ func TestTeam(t *testing.T) {
 	}
 	cluster.Delete(t, rbac, "RoleBinding", s.namespace+"-red", s.name()+"-ann")
 	s.rests("", s.inTeam("-red")...)
-	cluster.Delete(t, "v1", "Namespace", "", s.namespace+"-red")
+	red := s.get("v1", "Namespace", s.namespace+"-red")
+	s.patch(red, `{"metadata":{"finalizers":["example.com/held"]}}`) // until it is seen
+	cluster.Delete(t, "v1", "Namespace", "", red.GetName())
 	s.is("Ready", "False", "")
+	s.patch(red, `{"metadata":{"finalizers":null}}`)
 	s.rests("", s.inTeam("-red")...)
 	if f := s.owner().GetFinalizers(); len(f) > 0 {
 		t.Errorf("finalizers %v, though the garbage collector reaches everything", f)

@@ -3,6 +3,7 @@ package order
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,8 +11,11 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
 )
 
 // A moment is one event of a watch.
@@ -24,6 +28,8 @@ type moment struct {
 // A record is every event of some kinds of objects.
 type record struct {
 	*testing.T
+	site   *site
+	kinds  []string
 	stop   []watch.Interface
 	all    sync.WaitGroup
 	mu     sync.Mutex
@@ -38,7 +44,7 @@ func (s *site) follow(kinds ...string) *record {
 	if err != nil {
 		s.Fatal(err)
 	}
-	r := &record{T: s.T}
+	r := &record{T: s.T, site: s, kinds: kinds}
 	for _, kind := range kinds {
 		list := &unstructured.UnstructuredList{}
 		apiVersion, name, _ := strings.Cut(kind, " ")
@@ -81,8 +87,42 @@ func (r *record) end() []moment {
 	return r.events
 }
 
-// so far are the events until now, in order.
+// so far are the events until now, in order: the watches may be late.
 func (r *record) soFar() []moment {
+	r.Helper()
+	testcluster.Eventually(r, "the watches are up to date", r.late)
+	return r.known()
+}
+
+// late says of what there is, or was, the watches do not tell yet.
+func (r *record) late() error {
+	there := map[types.UID]moment{}
+	for _, m := range r.known() {
+		if there[m.object.GetUID()] = m; deleted(m) {
+			delete(there, m.object.GetUID())
+		}
+	}
+	for _, kind := range r.kinds {
+		apiVersion, name, _ := strings.Cut(kind, " ")
+		for _, o := range r.site.list(apiVersion, name) {
+			revision, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
+			if err != nil {
+				return err
+			}
+			if there[o.GetUID()].revision < revision {
+				return fmt.Errorf("%s %s is at %d", name, o.GetName(), revision)
+			}
+			delete(there, o.GetUID())
+		}
+	}
+	if len(there) > 0 {
+		return fmt.Errorf("%d objects are gone", len(there))
+	}
+	return nil
+}
+
+// known are the events that the watches told, in order.
+func (r *record) known() []moment {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all := slices.Clone(r.events)
@@ -121,7 +161,7 @@ func (r *record) last(kind string, is func(moment) bool) uint64 {
 // String shows the events.
 func (r *record) String() string {
 	var b strings.Builder
-	for _, m := range r.soFar() {
+	for _, m := range r.known() {
 		b.WriteString(strconv.FormatUint(m.revision, 10) + " " + string(m.what) + " " + m.object.GetKind() + " " + m.object.GetName() + "\n")
 	}
 	return b.String()

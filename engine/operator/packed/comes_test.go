@@ -25,8 +25,8 @@ func TestComesAndGoes(t *testing.T) {
 		in.kubectl(t, packed, "apply", "-f", "-")
 		in.make(t, ns, name)
 		in.ready(t, ns, name)
-		in.kubectl(t, "", "delete", "-n", ns, "webs."+in.group, name, "--timeout=60s")
-		in.kubectl(t, packed, "delete", "-f", "-", "--timeout=60s")
+		in.kubectl(t, "", "delete", "-n", ns, "webs."+in.group, name, "--timeout=3m")
+		in.kubectl(t, packed, "delete", "-f", "-", "--timeout=3m")
 		in.gone(t)
 	}
 }
@@ -41,6 +41,6 @@ func TestLimited(t *testing.T) {
 	in.kubectl(t, packed, "apply", "-f", "-")
 	in.make(t, ns, "one")
 	in.ready(t, ns, "one")
-	in.kubectl(t, packed, "delete", "-f", "-", "--timeout=60s")
+	in.kubectl(t, packed, "delete", "-f", "-", "--timeout=3m")
 	in.gone(t)
 }

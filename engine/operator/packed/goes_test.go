@@ -18,7 +18,7 @@ func TestTakenAwayAtOnce(t *testing.T) {
 	in.kubectl(t, packed, "apply", "-f", "-")
 	in.make(t, ns, "one")
 	in.ready(t, ns, "one")
-	in.kubectl(t, packed, "delete", "-f", "-", "--timeout=60s")
+	in.kubectl(t, packed, "delete", "-f", "-", "--timeout=3m")
 	in.gone(t)
 }
 
@@ -30,11 +30,11 @@ func TestTakenAwayInOrder(t *testing.T) {
 	in.kubectl(t, in.pack(t, in.crd()), "apply", "-f", "-")
 	in.make(t, ns, "one")
 	in.ready(t, ns, "one")
-	in.kubectl(t, in.pack(t, in.crd(), "--only", "crd,folder"), "delete", "-f", "-", "--timeout=60s")
+	in.kubectl(t, in.pack(t, in.crd(), "--only", "crd,folder"), "delete", "-f", "-", "--timeout=3m")
 	if err := cluster.Gone("scheduling.k8s.io/v1", "PriorityClass", "", ns+"-one"); err != nil {
 		t.Error(err)
 	}
-	in.kubectl(t, in.pack(t, in.crd(), "--only", "roles,users"), "delete", "-f", "-", "--timeout=60s")
+	in.kubectl(t, in.pack(t, in.crd(), "--only", "roles,users"), "delete", "-f", "-", "--timeout=3m")
 }
 
 // TestTakenAwayTooEarly: without its rights the operator cannot delete what only
@@ -51,7 +51,8 @@ func TestTakenAwayTooEarly(t *testing.T) {
 	testcluster.Eventually(t, "the operator has no rights", func() error {
 		return in.lacks("list", "webs."+in.group)
 	})
-	if out, err := in.tryKubectl(packed, "delete", "-f", "-", "--ignore-not-found", "--timeout=5s"); err == nil || !strings.Contains(out, "timed out") {
+	out, err := in.tryKubectl(packed, "delete", "-f", "-", "--ignore-not-found", "--timeout=5s")
+	if err == nil || !strings.Contains(out, "timed out") && !strings.Contains(out, "deadline") { // as it waits, or asks
 		t.Errorf("got %v, %s", err, out)
 	}
 	start := time.Now()

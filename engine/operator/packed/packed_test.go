@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
+
 	"github.com/jacquard-operator/jacquard/cli"
 	"github.com/jacquard-operator/jacquard/engine/operator"
 	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
@@ -123,6 +125,9 @@ func prepare(t *testing.T, k kind, namespace string) *installed {
 		strings.NewReplacer("NAME", in.name, "ACCOUNT", in.account, "HOME", in.home, "THERE", namespace).Replace(aggregated+"---\n"+bindings+anyFinalizers)
 	in.kubectl(t, roles, "apply", "-f", "-")
 	t.Cleanup(func() { in.kubectl(t, roles, "delete", "--ignore-not-found", "-f", "-") })
+	user := access.User() // the API server takes roles up a moment after they were written
+	cluster.Allowed(t, user, authorizationv1.ResourceAttributes{Verb: "list", Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"})
+	cluster.Allowed(t, user, authorizationv1.ResourceAttributes{Verb: "list", Resource: "configmaps", Namespace: in.home})
 	in.mark = cluster.Mark(t)
 	return in
 }

@@ -1,11 +1,12 @@
 package patches
 
 import (
-	"bufio"
-	"encoding/json"
-	"os"
-	"path/filepath"
+	"fmt"
+	"slices"
+	"sync/atomic"
 	"testing"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
 
 	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
 )
@@ -27,11 +28,12 @@ data:
 // let gives the account apps of a site a role with these rules.
 func (s *site) let(rules string) {
 	s.Helper()
+	told, tells := s.telltale()
 	s.apply("person", `apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata: {name: apps}
 rules:
-`+rules+`---
+`+rules+told+`---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
 metadata: {name: apps}
@@ -42,6 +44,19 @@ apiVersion: v1
 kind: ServiceAccount
 metadata: {name: apps}
 `)
+	tells.Namespace = s.namespace
+	cluster.Allowed(s, "system:serviceaccount:"+s.namespace+":apps", tells)
+}
+
+var telltales atomic.Int64
+
+// telltale is one more rule for a role, and what is allowed by it alone: once
+// it is, the API server has taken up the role as it is now, and does not allow
+// any more what it allowed before.
+func (s *site) telltale() (rule string, tells authorizationv1.ResourceAttributes) {
+	name := fmt.Sprint("role-", telltales.Add(1))
+	return fmt.Sprintf("- {apiGroups: [GROUP], resources: [telltales], resourceNames: [%s], verbs: [get]}\n", name),
+		authorizationv1.ResourceAttributes{Verb: "get", Group: s.group, Resource: "telltales", Name: name}
 }
 
 // TestAccount: children are written, objects patched and reads made as the
@@ -73,45 +88,20 @@ func TestAccount(t *testing.T) {
 	s.delete(s.apiVersion(), "Web", "r")
 	s.gone(s.apiVersion(), "Web", "r")
 	s.unpatched("v1", "ConfigMap", "m")
-	for _, e := range s.events(mark) {
-		as := "system:serviceaccount:" + s.namespace + ":apps"
-		if (e.ObjectRef.Resource == "configmaps" && e.Verb != "watch" && e.Verb != "list" || e.ObjectRef.Resource == "secrets") &&
-			e.ImpersonatedUser.Username != as {
-			t.Errorf("%s %s %s was sent as %q", e.Verb, e.ObjectRef.Resource, e.ObjectRef.Name, e.ImpersonatedUser.Username)
-		}
-	}
+	s.sentAs(mark, "system:serviceaccount:"+s.namespace+":apps")
 }
 
-// An entry is a line of the API server's audit log.
-type entry struct {
-	Verb                   string
-	User, ImpersonatedUser struct{ Username string }
-	ObjectRef              struct{ Resource, Namespace, Name string }
-}
-
-// events are what the operator sent about the namespace since mark, under
-// whichever name.
-func (s *site) events(mark int64) []entry {
+// sentAs checks that all the operator did with ConfigMaps and Secrets of the
+// namespace since mark, but for its watch of the children, it did as an account.
+func (s *site) sentAs(mark int64, account string) {
 	s.Helper()
-	file, err := os.Open(filepath.Join(cluster.Dir, "audit.log"))
-	if err != nil {
-		s.Fatal(err)
-	}
-	defer file.Close()
-	if _, err := file.Seek(mark, 0); err != nil {
-		s.Fatal(err)
-	}
-	var all []entry
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var e entry
-		if json.Unmarshal(lines.Bytes(), &e) == nil && testcluster.IsOperator(e.User.Username) && e.ObjectRef.Namespace == s.namespace {
-			all = append(all, e)
-		}
-	}
+	all := slices.DeleteFunc(cluster.AllRequests(s, mark), func(r testcluster.Request) bool { return r.Namespace != s.namespace })
 	if len(all) == 0 {
 		s.Fatal("the audit log has nothing")
 	}
-	return all
+	for _, r := range all {
+		if (r.Resource == "configmaps" && r.Verb != "watch" && r.Verb != "list" || r.Resource == "secrets") && r.As != account {
+			s.Errorf("%s was sent as %q", r, r.As)
+		}
+	}
 }

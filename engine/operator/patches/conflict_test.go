@@ -148,9 +148,12 @@ data:
 			s.has("v1", "ConfigMap", name, "data.replicas", "2")
 			s.ready(name)
 		}
-		if n := corrections(s.sent(mark), name); n != 3 {
-			t.Errorf("%d corrections of %s for 3 changes", n, name)
-		}
+		testcluster.Eventually(t, "the audit log has 3 corrections for 3 changes of "+name, func() error {
+			if n := corrections(s.sent(mark), name); n != 3 {
+				return fmt.Errorf("it has %d", n)
+			}
+			return nil
+		})
 		scale(name) // the fourth: once more, and it is said
 		for _, part := range []string{"Contended", "autoscaler", "data.replicas"} {
 			s.is(name, "Ready", "False", part)

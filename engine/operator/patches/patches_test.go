@@ -119,6 +119,14 @@ func (s *site) start() {
 	}, s.root)
 }
 
+// again starts the operator again, over a folder that loads, and waits until it
+// has: before, it rests too.
+func (s *site) again() {
+	s.Helper()
+	s.start()
+	testcluster.Eventually(s, "the folder has loaded", s.operator.Ready)
+}
+
 // web applies a custom resource with this spec, in flow style.
 func (s *site) web(name, spec string) {
 	s.Helper()

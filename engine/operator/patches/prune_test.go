@@ -180,12 +180,12 @@ metadata:
 	s.delete(s.apiVersion(), "Web", "r")
 	s.is("r", "Ready", "False", "Thing")
 	s.operator.Stop(t)
-	s.start() // this one never saw the group
+	s.again() // this one never saw the group
 	s.rests()
 	s.is("r", "Ready", "False", "Thing")
 	s.operator.Stop(t)
 	s.write(map[string]string{"things.yaml": "", "kind.yaml": allowEmpty}) // nor does the folder speak of it
-	s.start()
+	s.again()
 	s.rests()
 	s.is("r", "Ready", "False", "Thing")
 	end()

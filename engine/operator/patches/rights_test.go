@@ -22,7 +22,8 @@ const basic = `
 // grant writes the role that a site's limited operator has: rules as a list.
 func (s *site) grant(rules string) {
 	s.Helper()
-	s.apply("person", strings.NewReplacer("NAME", "limited-"+s.group, "RULES", basic+rules, "USER", limited).Replace(`apiVersion: rbac.authorization.k8s.io/v1
+	told, tells := s.telltale()
+	s.apply("person", strings.NewReplacer("NAME", "limited-"+s.group, "RULES", basic+rules+told, "USER", limited).Replace(`apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: {name: NAME}
 rules:RULES
@@ -33,6 +34,7 @@ metadata: {name: NAME}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: NAME}
 subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: USER}]
 `))
+	cluster.Allowed(s, limited, tells)
 }
 
 // buildLimited is build with an operator that has only these rights. Roles add

@@ -2,11 +2,13 @@ package patches
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
 	"github.com/jacquard-operator/jacquard/engine/own"
 )
 
@@ -20,6 +22,18 @@ func (s *site) wipe(name string) {
 	if n := len(o.GetManagedFields()); n > 1 { // as the server answered: the operator may be at work by now
 		s.Fatalf("%d entries are left", n)
 	}
+}
+
+// ownedAgain waits until a manager has fields of a ConfigMap.
+func (s *site) ownedAgain(name, manager string) {
+	s.Helper()
+	testcluster.Eventually(s, name+" has fields of "+manager, func() error {
+		_, found, err := own.Ours(s.get("v1", "ConfigMap", name).GetManagedFields(), manager)
+		if err == nil && !found {
+			err = errors.New("it has none")
+		}
+		return err
+	})
 }
 
 // TestWipedChild: a child is owned again, and a field that the template drops
@@ -38,10 +52,8 @@ func TestWipedChild(t *testing.T) {
 		if down {
 			s.start()
 		}
+		s.ownedAgain("r", "jacquard")
 		s.rests()
-		if _, found, _ := own.Ours(s.get("v1", "ConfigMap", "r").GetManagedFields(), "jacquard"); !found {
-			t.Error("it is not owned again")
-		}
 		s.web("r", "data: {a: one}")
 		s.has("v1", "ConfigMap", "r", "data", map[string]any{"a": "one"})
 		s.ready("r")
@@ -58,10 +70,8 @@ func TestWipedPatch(t *testing.T) {
 	s.ready("r")
 	s.wipe("m")
 	s.has("v1", "ConfigMap", "m", "data.a", "one")
+	s.ownedAgain("m", s.manager("r"))
 	s.rests()
-	if _, found, _ := own.Ours(s.get("v1", "ConfigMap", "m").GetManagedFields(), s.manager("r")); !found {
-		t.Error("it is not patched again")
-	}
 	s.web("r", "map: m, data: {a: three}")
 	s.has("v1", "ConfigMap", "m", "data", map[string]any{"a": "three", "p": "q"})
 	s.ready("r")

@@ -4,9 +4,11 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 
+	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
@@ -18,10 +20,11 @@ func TestPlurals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, lists, err := client.ServerGroupsAndResources()
-	if err != nil {
-		t.Fatal(err)
-	}
+	var lists []*metav1.APIResourceList
+	testcluster.Eventually(t, "all is discovered, CRDs of other tests included", func() error {
+		_, lists, err = client.ServerGroupsAndResources()
+		return err
+	})
 	n := 0
 	for _, list := range lists {
 		gv, err := apischema.ParseGroupVersion(list.GroupVersion)

@@ -17,6 +17,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/operator"
 	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
 	"github.com/jacquard-operator/jacquard/engine/rights"
+	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 // TestShipped: the same of each kind of this repository. Its example is applied,
@@ -29,7 +30,13 @@ func TestShipped(t *testing.T) {
 	}
 	schemas, _ := filepath.Glob(filepath.Join(root, "schemas", "*.yaml"))
 	for _, file := range schemas {
-		cluster.Apply(t, "", read(t, file))
+		text := read(t, file)
+		cluster.Apply(t, "", text)
+		crd, err := crdschema.Parse(file, []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cluster.Served(t, crd.Group+"/"+crd.Versions[0].Name, crd.Kind) // by its plural it is asked for once
 	}
 	dirs, _ := filepath.Glob(filepath.Join(root, "templates", "*.*"))
 	if len(dirs) == 0 {

@@ -1,6 +1,7 @@
 package shares
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -22,6 +23,17 @@ func (k *thing) still(t *testing.T, mark int64, of *testcluster.Operator) {
 	}
 }
 
+// wrote waits until the audit log has so many writes of an operator, and no more.
+func (k *thing) wrote(t *testing.T, mark int64, of *testcluster.Operator, times int) {
+	t.Helper()
+	testcluster.Eventually(t, fmt.Sprintf("the audit log has %d writes of %s", times, of.Access.User()), func() error {
+		if all := k.writes(t, mark, of); len(all) != times {
+			return fmt.Errorf("it has %d: %v", len(all), all)
+		}
+		return nil
+	})
+}
+
 // TestHalves: two installations with disjoint selectors serve each its half;
 // what belongs to neither is served by nobody; after a restart nothing is
 // written.
@@ -39,12 +51,8 @@ func TestHalves(t *testing.T) {
 	k.says(t, "two", "x by b")
 	k.says(t, "three", "x by b")
 	// A resource costs its finalizer, its children and its status.
-	if all := k.writes(t, mark, a); len(all) != 4 {
-		t.Errorf("a wrote %d times, not 4: %v", len(all), all)
-	}
-	if all := k.writes(t, mark, b); len(all) != 8 {
-		t.Errorf("b wrote %d times, not 8: %v", len(all), all)
-	}
+	k.wrote(t, mark, a, 4)
+	k.wrote(t, mark, b, 8)
 	none, err := cluster.Get(k.apiVersion(), "Thing", k.ns, "none")
 	if err != nil || none.Object["status"] != nil {
 		t.Errorf("%v %v, want no status", none.Object["status"], err)
@@ -94,9 +102,7 @@ func TestMoved(t *testing.T) {
 	k.says(t, "one", "z now")
 	k.ready(t, "one")
 	k.still(t, mark, b)
-	if n := len(k.writes(t, mark, a)); n != 3 {
-		t.Errorf("a wrote %d times, not each child and the status: %v", n, k.writes(t, mark, a))
-	}
+	k.wrote(t, mark, a, 3) // each child and the status
 	if now := k.versions(t, "one"); now[0] == before[0] {
 		t.Error("nothing was written")
 	}

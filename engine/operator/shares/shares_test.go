@@ -59,7 +59,7 @@ func (k *thing) write(t *testing.T, root, text string) {
 	dir := "templates/" + k.name() + "/"
 	config := "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: %s\n%sdata:\n  text: {{ .spec.text }} %s\n"
 	testcluster.Write(t, root, map[string]string{
-		dir + "kind.yaml": "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nchildren:\n- {apiVersion: v1, kind: ConfigMap, namespaces: [" + k.far + "]}\nrollout: {progressDeadline: 10s}\n",
+		dir + "kind.yaml": "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nchildren:\n- {apiVersion: v1, kind: ConfigMap, namespaces: [" + k.far + "]}\n",
 		dir + "map.yaml":  fmt.Sprintf(config, "{{ .metadata.name }}", "", text),
 		dir + "far.yaml":  fmt.Sprintf(config, "{{ .metadata.namespace }}-{{ .metadata.name }}", "  namespace: "+k.far+"\n", text),
 	})

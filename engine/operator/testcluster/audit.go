@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 )
 
 // A Request is one request of an operator.
@@ -17,6 +19,7 @@ type Request struct {
 	Code                                   int
 	// User is who sent it, As the user that it was sent for, "" for themselves.
 	User, As string
+	got      time.Time // by the API server
 }
 
 // String returns "patch deployments default/web 200".
@@ -24,14 +27,39 @@ func (r Request) String() string {
 	return fmt.Sprintf("%s %s %s/%s %d", r.Verb, r.Resource, r.Namespace, r.Name, r.Code)
 }
 
-// Mark is the end of the audit log now, for Requests.
+// marks are the moments that were marked, and how far the audit log was then.
+type marks struct {
+	mu      sync.Mutex
+	moments []moment
+}
+
+type moment struct {
+	at  time.Time
+	end int64
+}
+
+// Mark marks this moment, for Requests; 0 is the mark of the beginning.
 func (c *Cluster) Mark(t testing.TB) int64 {
 	t.Helper()
+	now := time.Now()
 	info, err := os.Stat(filepath.Join(c.Dir, "audit.log"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return info.Size()
+	c.marks.mu.Lock()
+	defer c.marks.mu.Unlock()
+	c.marks.moments = append(c.marks.moments, moment{now, info.Size()})
+	return int64(len(c.marks.moments))
+}
+
+// moment is that of a mark.
+func (c *Cluster) moment(mark int64) moment {
+	if mark == 0 {
+		return moment{}
+	}
+	c.marks.mu.Lock()
+	defer c.marks.mu.Unlock()
+	return c.marks.moments[mark-1]
 }
 
 // Requests lists what the operator sent since mark, in order, without what
@@ -45,7 +73,9 @@ func (c *Cluster) Requests(t testing.TB, mark int64) []Request {
 	})
 }
 
-// AllRequests lists everything that the operator sent since mark.
+// AllRequests lists everything that the operator sent since mark, as far as it
+// has been answered: what a request does can be seen before the log has it. So
+// one that the API server got before mark, and logged after it, is left out.
 func (c *Cluster) AllRequests(t testing.TB, mark int64) []Request {
 	t.Helper()
 	file, err := os.Open(filepath.Join(c.Dir, "audit.log"))
@@ -53,14 +83,15 @@ func (c *Cluster) AllRequests(t testing.TB, mark int64) []Request {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	if _, err := file.Seek(mark, 0); err != nil {
+	since := c.moment(mark)
+	if _, err := file.Seek(since.end, 0); err != nil {
 		t.Fatal(err)
 	}
 	var all []Request
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		if r, ours := parseAudit(lines.Bytes()); ours {
+		if r, ours := parseAudit(lines.Bytes()); ours && !r.got.Before(since.at) {
 			all = append(all, r)
 		}
 	}
@@ -74,7 +105,8 @@ func parseAudit(line []byte) (Request, bool) {
 		User, ImpersonatedUser struct{ Username string }
 		ObjectRef              struct{ APIGroup, Resource, Subresource, Namespace, Name string }
 
-		ResponseStatus struct{ Code int }
+		ResponseStatus           struct{ Code int }
+		RequestReceivedTimestamp time.Time
 	}
 	if json.Unmarshal(line, &e) != nil || !IsOperator(e.User.Username) {
 		return Request{}, false
@@ -82,6 +114,7 @@ func parseAudit(line []byte) (Request, bool) {
 	r := Request{
 		Verb: e.Verb, Group: e.ObjectRef.APIGroup, Resource: e.ObjectRef.Resource, Namespace: e.ObjectRef.Namespace, Name: e.ObjectRef.Name,
 		Code: e.ResponseStatus.Code, User: e.User.Username, As: e.ImpersonatedUser.Username,
+		got: e.RequestReceivedTimestamp,
 	}
 	if e.ObjectRef.Subresource != "" {
 		r.Resource += "/" + e.ObjectRef.Subresource

@@ -134,29 +134,37 @@ func (c *Cluster) Gone(apiVersion, kind, namespace, name string) error {
 	return fmt.Errorf("%s %s is still there", o.GetKind(), o.GetName())
 }
 
-// Write writes files of a root: path below the root → text.
+// Write writes files of a root: path below the root → text. All are written
+// before the first is put in its place: on a busy machine, an operator might take
+// a file for empty, or what is there of a changed folder for all of it.
 func Write(t testing.TB, root string, files map[string]string) {
 	t.Helper()
+	written := map[string]string{}
 	for name, text := range files {
 		file := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := replace(file, text); err != nil {
+		var err error
+		if written[file], err = aside(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for file, from := range written {
+		if err := os.Rename(from, file); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// replace writes a file at once: on a busy machine, an operator might take it
-// for empty between its being cut and its being written.
-func replace(file, text string) error {
-	whole, err := os.CreateTemp("", "jacquard-test-")
+// aside writes a file beside all roots.
+func aside(text string) (name string, err error) {
+	file, err := os.CreateTemp("", "jacquard-test-")
 	if err != nil {
-		return err
+		return "", err
 	}
-	_, err = whole.WriteString(text)
-	return errors.Join(err, whole.Chmod(0o644), whole.Close(), os.Rename(whole.Name(), file))
+	_, err = file.WriteString(text)
+	return file.Name(), errors.Join(err, file.Chmod(0o644), file.Close())
 }
 
 // Served waits until the API server serves a kind.

@@ -48,6 +48,7 @@ type Cluster struct {
 	defined
 	settled  sync.Once // the namespace of the accounts
 	admitted sync.Map  // the uids of CRDs that all admission knows
+	marks    marks
 }
 
 // Root is the repository's root, found upwards from the working directory.
@@ -246,8 +247,10 @@ func (c *Cluster) Get(apiVersion, kind, namespace, name string) (*unstructured.U
 	return o, c.Client.Get(context.Background(), client.ObjectKey{Namespace: namespace, Name: name}, o)
 }
 
-// patience is how long Eventually waits: generous, since machines are slow.
-const patience = 90 * time.Second
+// patience is how long Eventually waits: generous, since machines are slow, and
+// what the operator or a controller was refused it tries again after a minute or
+// more.
+const patience = 3 * time.Minute
 
 // Eventually waits until check returns nil, and fails with what it said last.
 func Eventually(t testing.TB, what string, check func() error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"testing"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -23,6 +24,15 @@ func (c *Cluster) valid(ctx context.Context, who rbacv1.Subject, roles []rights.
 		}
 	}
 	return nil
+}
+
+// Allowed waits until the API server lets a user do something, see valid.
+func (c *Cluster) Allowed(t testing.TB, user string, what authorizationv1.ResourceAttributes) {
+	t.Helper()
+	r := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user, ResourceAttributes: &what}}
+	if err := c.allowed(context.Background(), r); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (c *Cluster) allowed(ctx context.Context, r *authorizationv1.SubjectAccessReview) error {
