@@ -190,7 +190,9 @@ func (o *Operator) named() []string {
 // Run serves until ctx ends or leadership is lost.
 func (o *Operator) Run(ctx context.Context) error {
 	if o.options.InstallCRDs {
-		if err := o.installCRDs(ctx); err != nil {
+		if err := o.installCRDs(ctx); ctx.Err() != nil {
+			return nil // it was told to end
+		} else if err != nil {
 			return err
 		}
 	}

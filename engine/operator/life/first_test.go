@@ -1,10 +1,12 @@
 package life
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
 
+	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/operator"
 	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
 )
@@ -47,5 +49,26 @@ func TestChangedFirst(t *testing.T) {
 	slices.Sort(order[:2])
 	if !slices.Equal(order[:2], []string{"a17", "new"}) {
 		t.Errorf("the order was %v", order)
+	}
+}
+
+// TestEndedAtOnce: an operator that is told to end while it installs CRDs ends
+// without an error.
+func TestEndedAtOnce(t *testing.T) {
+	t.Parallel()
+	k := newThing(t, "ended", plain())
+	root, err := folder.Open(k.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	op, err := operator.New(operator.Options{Config: cluster.Config, Roots: []*folder.Root{root}, InstallCRDs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := op.Run(ended); err != nil {
+		t.Error(err)
 	}
 }
