@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A Request is one request of an operator.
@@ -17,6 +18,8 @@ type Request struct {
 	Code                                   int
 	// User is who sent it, As the user that it was sent for, "" for themselves.
 	User, As string
+	// Received is when the API server got it.
+	Received time.Time
 }
 
 // String returns "patch deployments default/web 200".
@@ -74,7 +77,8 @@ func parseAudit(line []byte) (Request, bool) {
 		User, ImpersonatedUser struct{ Username string }
 		ObjectRef              struct{ APIGroup, Resource, Subresource, Namespace, Name string }
 
-		ResponseStatus struct{ Code int }
+		ResponseStatus           struct{ Code int }
+		RequestReceivedTimestamp time.Time
 	}
 	if json.Unmarshal(line, &e) != nil || !IsOperator(e.User.Username) {
 		return Request{}, false
@@ -82,6 +86,7 @@ func parseAudit(line []byte) (Request, bool) {
 	r := Request{
 		Verb: e.Verb, Group: e.ObjectRef.APIGroup, Resource: e.ObjectRef.Resource, Namespace: e.ObjectRef.Namespace, Name: e.ObjectRef.Name,
 		Code: e.ResponseStatus.Code, User: e.User.Username, As: e.ImpersonatedUser.Username,
+		Received: e.RequestReceivedTimestamp,
 	}
 	if e.ObjectRef.Subresource != "" {
 		r.Resource += "/" + e.ObjectRef.Subresource
