@@ -137,26 +137,34 @@ func (c *Cluster) Gone(apiVersion, kind, namespace, name string) error {
 // Write writes files of a root: path below the root → text.
 func Write(t testing.TB, root string, files map[string]string) {
 	t.Helper()
+	written := map[string]string{}
 	for name, text := range files {
 		file := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := replace(file, text); err != nil {
+		var err error
+		if written[file], err = aside(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for file, from := range written {
+		if err := os.Rename(from, file); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// replace writes a file at once: on a busy machine, an operator might take it
-// for empty between its being cut and its being written.
-func replace(file, text string) error {
+// aside writes a file that is put in its place at once, and next to the others:
+// on a busy machine, an operator might take it for empty between its being cut
+// and its being written, or take up some of the files without the rest.
+func aside(text string) (name string, err error) {
 	whole, err := os.CreateTemp("", "jacquard-test-")
 	if err != nil {
-		return err
+		return "", err
 	}
 	_, err = whole.WriteString(text)
-	return errors.Join(err, whole.Chmod(0o644), whole.Close(), os.Rename(whole.Name(), file))
+	return whole.Name(), errors.Join(err, whole.Chmod(0o644), whole.Close())
 }
 
 // Served waits until the API server serves a kind.
