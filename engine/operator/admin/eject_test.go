@@ -135,9 +135,13 @@ func TestEjectAll(t *testing.T) {
 	other.web("a", "text: one")
 	other.start(nil)
 	other.is("a", "Ready", "True", "")
+	other.becomes("that it serves", state(report.Serving))
 	cluster.Delete(t, other.group+"/v1", "Web", other.namespace, "a")
 	other.gone("Web", "a")
 	cluster.Delete(t, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", other.name())
+	testcluster.Eventually(t, "the CRD is gone", func() error {
+		return cluster.Gone("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", other.name())
+	})
 	other.operator.Stop(t)
 	if left := other.traces(); !slices.ContainsFunc(left, func(text string) bool { return strings.HasPrefix(text, "Secret ") }) {
 		t.Fatalf("the kept child is not among %v", left)

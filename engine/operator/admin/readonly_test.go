@@ -56,7 +56,7 @@ func TestReadOnly(t *testing.T) {
 	s.told("new", "create 2")
 	s.told("goes", "delete 1, let the resource go")
 	testcluster.Eventually(t, "the report tells of three", func() error {
-		if r := s.report(); r == nil || !r.ReadOnly || r.Kinds[0].Pending != 3 {
+		if r := s.report(); r == nil || !r.ReadOnly || len(r.Kinds) != 1 || r.Kinds[0].Pending != 3 {
 			return fmt.Errorf("%+v", r)
 		}
 		return nil
@@ -64,7 +64,7 @@ func TestReadOnly(t *testing.T) {
 	s.pending()
 	s.write(map[string]string{"map.yaml": modest["map.yaml"] + "  more: x\n", "space.yaml": modest["space.yaml"]})
 	testcluster.Eventually(t, "the changed folder is tried", func() error {
-		if r := s.report(); r.Kinds[0].State != report.RollingOut {
+		if r := s.report(); r == nil || len(r.Kinds) != 1 || r.Kinds[0].State != report.RollingOut {
 			return fmt.Errorf("%+v", r)
 		}
 		return nil

@@ -13,7 +13,7 @@ import (
 
 // lateness is by how long the follower's watch is late: longer than a leader that
 // is gone is waited for.
-const lateness = 20 * time.Second
+const lateness = 30 * time.Second
 
 // TestLateHeir: a follower whose watch of resources is late takes over. What the
 // leader before it made of a change that the follower does not see yet is not
@@ -23,7 +23,7 @@ func TestLateHeir(t *testing.T) {
 	s := build(t, plain)
 	among := operator.Options{
 		LeaderElection: true, LeaderElectionNamespace: s.namespace,
-		Lease: operator.Lease{Duration: 8 * time.Second, RenewDeadline: 6 * time.Second, RetryPeriod: time.Second},
+		Lease: operator.Lease{Duration: 15 * time.Second, RenewDeadline: 13 * time.Second, RetryPeriod: time.Second},
 	}
 	s.access.Serve(operator.Options{Identity: "test/" + s.group, LeaderElectionNamespace: s.namespace}, s.dir)
 	made := record(t, s.namespace)

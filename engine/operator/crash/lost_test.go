@@ -2,7 +2,10 @@ package crash
 
 import (
 	"net/http"
+	"strings"
 	"testing"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
 )
 
 // TestLost: the server carries out every write, and the first answer to each
@@ -51,7 +54,9 @@ func (s *site) frugal() {
 			reads[object]++
 			continue
 		}
-		if writes[r]++; writes[r] > 2 {
+		// A claim is made again, ever more seldom, until the watch shows the first.
+		claim := r.resource == "customresourcedefinitions" && strings.Contains(r.body, api.AnnotationOperator+`":`)
+		if writes[r]++; writes[r] > 2 && !claim {
 			s.Errorf("sent %d times: %v", writes[r], r)
 		}
 		written[object]++

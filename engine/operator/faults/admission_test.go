@@ -1,8 +1,12 @@
 package faults
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
 )
@@ -108,6 +112,14 @@ func TestQuota(t *testing.T) {
 	testcluster.Eventually(t, "the quota is counted", func() error {
 		o := s.get("v1", "ResourceQuota", "q")
 		return within(map[string]any{"status": map[string]any{"used": map[string]any{"services": "0"}}}, o.Object, "")
+	})
+	testcluster.Eventually(t, "admission knows the quota", func() error {
+		o := testcluster.Parse(t, "{apiVersion: v1, kind: Service, metadata: {name: probe}, spec: {ports: [{port: 80}]}}")[0]
+		o.SetNamespace(s.namespace)
+		if err := cluster.Client.Create(t.Context(), o, client.DryRunAll); !apierrors.IsForbidden(err) {
+			return fmt.Errorf("%w: %v", errNotYet, err)
+		}
+		return nil
 	})
 	s.web("text: two, service: true")
 	children := strings.NewReplacer("text: one", "text: two", "b25l", "dHdv").Replace(wantConfigMap + parting + wantSecret)

@@ -1,8 +1,13 @@
 package faults
 
 import (
+	"errors"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
 )
 
 const secret = `apiVersion: v1
@@ -83,17 +88,28 @@ func TestDrift(t *testing.T) {
 		}, ""},
 	} {
 		d.do()
+		undone := func() error { return s.withoutExtra(d.name != "an update by our name") }
+		testcluster.Eventually(t, d.name+" is undone", undone)
+		s.says(d.stays)
 		s.rests(want)
-		if d.stays != "" {
-			s.says(d.stays)
-		}
-		if extra := s.get("v1", "ConfigMap", "a").Object["data"].(map[string]any)["extra"]; extra != nil && d.name != "an update by our name" {
-			t.Errorf("%s: a field that was applied in our name stays", d.name)
+		s.says(d.stays)
+		if err := undone(); err != nil {
+			t.Errorf("%s: %v", d.name, err)
 		}
 		if t.Failed() {
 			t.Fatalf("that was after: %s", d.name)
 		}
 	}
+}
+
+// withoutExtra is an error if there is a field that was applied in our name, if
+// it is to go.
+func (s *site) withoutExtra(goes bool) error {
+	s.Helper()
+	if _, found, _ := unstructured.NestedString(s.get("v1", "ConfigMap", "a").Object, "data", "extra"); found && goes {
+		return errors.New("a field that was applied in our name stays")
+	}
+	return nil
 }
 
 // document is what the operator applies, as of the live object: with other

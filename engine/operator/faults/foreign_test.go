@@ -111,7 +111,11 @@ func TestStripped(t *testing.T) {
 	s.web("text: one")
 	want := rest{children: wantConfigMap + parting + wantSecret}
 	s.rests(want)
-	uid := s.get("v1", "ConfigMap", "a").GetUID()
+	was := s.get("v1", "ConfigMap", "a")
+	uid, worn := was.GetUID(), map[string]any{}
+	for _, field := range []string{"labels", "annotations", "ownerReferences"} {
+		worn[field] = was.Object["metadata"].(map[string]any)[field]
+	}
 	for _, patch := range []string{
 		`{"metadata":{"labels":null}}`,
 		`{"metadata":{"labels":{"jacquard.dev/owner-uid":"another"}}}`,
@@ -121,6 +125,9 @@ func TestStripped(t *testing.T) {
 		`{"metadata":{"ownerReferences":null,"labels":null,"annotations":null}}`,
 	} {
 		s.patch("v1", "ConfigMap", "a", "kubectl-edit", patch)
+		testcluster.Eventually(t, "it is put back", func() error {
+			return within(map[string]any{"metadata": worn}, s.get("v1", "ConfigMap", "a").Object, "")
+		})
 		s.rests(want)
 		if t.Failed() || s.get("v1", "ConfigMap", "a").GetUID() != uid {
 			t.Fatalf("that was after %s", patch)

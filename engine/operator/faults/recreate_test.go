@@ -70,15 +70,23 @@ func TestRecreateOnFailed(t *testing.T) {
 	s := build(t, map[string]string{"pod.yaml": "apiVersion: v1\nkind: Pod\nmetadata:\n  name: {{ .metadata.name }}\n  annotations:\n    jacquard.dev/on-failed: recreate\nspec:\n  containers:\n  - name: web\n    image: nginx\n"})
 	s.web("")
 	s.ready()
-	mark := cluster.Mark(t)
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	mark, began := cluster.Mark(t), time.Now()
+	testcluster.Eventually(t, "it is made anew twice, in 20 s at least", func() error {
 		o, err := cluster.Get("v1", "Pod", s.namespace, "a")
 		if err == nil && o.GetDeletionTimestamp() == nil {
 			s.failPod(o.GetName())
 		}
+		if n := testcluster.Tally(s.sent(mark))["delete pods"]; n < 2 || time.Since(began) < 20*time.Second {
+			return fmt.Errorf("%d times: %v", n, s.sent(mark))
+		}
+		return nil
+	})
+	most := 4 // in 20 s, and one more each time that the time is doubled
+	for took := 20 * time.Second; took < time.Since(began)-time.Second; took *= 2 {
+		most++
 	}
-	if n := testcluster.Tally(s.sent(mark))["delete pods"]; n < 2 || n > 4 {
-		t.Errorf("a Pod that always fails was recreated %d times in 20 s, want 2 to 4: %v", n, s.sent(mark))
+	if n := testcluster.Tally(s.sent(mark))["delete pods"]; n > most {
+		t.Errorf("a Pod that always fails was recreated %d times in %s, want 2 to %d: %v", n, time.Since(began), most, s.sent(mark))
 	}
 	s.rests(rest{children: "{apiVersion: v1, kind: Pod, metadata: {name: a}, status: {phase: Running}}"})
 }

@@ -2,7 +2,9 @@ package life
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,7 +45,7 @@ func statusOf(o *unstructured.Unstructured, field string) int64 {
 func TestFlapping(t *testing.T) {
 	t.Parallel()
 	k := newThing(t, "flapping", map[string]string{
-		"pod.yaml":    "apiVersion: v1\nkind: Pod\nmetadata:\n  name: {{ .metadata.name }}\nspec:\n  nodeName: nowhere\n  containers:\n  - name: web\n    image: nginx\n",
+		"pod.yaml":    "apiVersion: v1\nkind: Pod\nmetadata:\n  name: {{ .metadata.name }}\nspec:\n  schedulerName: nobody\n  containers:\n  - name: web\n    image: nginx\n",
 		"status.yaml": "seen: {{ (child \"pod\").status.message }}\n",
 	})
 	k.status = "seen: {type: string}"
@@ -105,27 +107,32 @@ func TestNoFalseReady(t *testing.T) {
 	k.apply(t, "a", "text: t0, count: 1")
 	k.ready(t, "a")
 	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan int)
-	go func() { done <- k.sample(t, ctx) }()
+	done := make(chan struct{})
+	var samples atomic.Int64
+	go func() { defer close(done); k.sample(t, ctx, &samples) }()
+	defer func() { stop(); <-done }()
 	for i := range 25 {
 		k.apply(t, "a", fmt.Sprintf("text: t%d, count: %d", i+1, 1+i%3))
 		if i%5 == 4 {
 			k.ready(t, "a")
+			before := samples.Load()
+			testcluster.Eventually(t, "it is sampled while it is Ready", func() error {
+				if samples.Load() == before {
+					return errors.New("no sample")
+				}
+				return nil
+			})
 		}
 		time.Sleep(time.Duration(i%4) * 70 * time.Millisecond)
 	}
 	k.ready(t, "a")
 	stop()
-	if n := <-done; n < 5 {
-		t.Errorf("only %d samples were Ready", n)
-	}
 	k.atRest(t, "a", "Deployment/a")
 }
 
-// sample looks at the resource until ctx ends, and returns how often it was
-// Ready and the Deployment could be compared.
-func (k *thing) sample(t *testing.T, ctx context.Context) int {
-	n := 0
+// sample looks at the resource until ctx ends, and counts how often it was Ready
+// and the Deployment could be compared.
+func (k *thing) sample(t *testing.T, ctx context.Context, n *atomic.Int64) {
 	for ctx.Err() == nil {
 		before, err := cluster.Get(k.apiVersion(), "Thing", k.ns, "a")
 		if err != nil || testcluster.IsCondition(before, "Ready", "True", "") != nil {
@@ -140,12 +147,11 @@ func (k *thing) sample(t *testing.T, ctx context.Context) int {
 		if err != nil || after.GetGeneration() != before.GetGeneration() {
 			continue // the Deployment may be that of the next generation
 		}
-		n++
+		n.Add(1)
 		if err := k.rolledOut(before, d); err != nil {
 			t.Errorf("Ready for generation %d, and %v", before.GetGeneration(), err)
 		}
 	}
-	return n
 }
 
 func (k *thing) rolledOut(thing, d *unstructured.Unstructured) error {

@@ -155,9 +155,10 @@ func TestFolderComesAndGoes(t *testing.T) {
 	if err := os.RemoveAll(k.dir()); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(stretch)
+	k.says(t, "a", "Stalled", "True", "FolderRemoved")
 	k.data(t, "a-renamed", "one")
 	k.apply(t, "b", "")
+	k.says(t, "b", "Stalled", "True", "FolderRemoved")
 	time.Sleep(stretch)
 	k.data(t, "b-renamed", "")
 	cluster.Delete(t, k.apiVersion(), "Thing", k.ns, "a")

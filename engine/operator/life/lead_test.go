@@ -137,13 +137,17 @@ func TestStop(t *testing.T) {
 	for i := range 50 {
 		k.apply(t, fmt.Sprint("a", i), "")
 	}
-	started := time.Now()
+	started, mark := time.Now(), cluster.Mark(t)
 	op.Stop(t)
-	t.Logf("stopped in %s", time.Since(started).Round(time.Millisecond))
+	stopped := time.Now()
+	t.Logf("stopped in %s", stopped.Sub(started).Round(time.Millisecond))
 	if holder := k.holder(t); holder != "" {
 		t.Errorf("the Lease is held by %s", holder)
 	}
-	mark := cluster.Mark(t)
 	time.Sleep(stretch)
-	k.noWrites(t, mark)
+	for _, r := range k.writes(t, mark) {
+		if r.Received.After(stopped) { // what was under way by then may be logged later
+			t.Errorf("sent after the end: %v", r)
+		}
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"sync"
 	"testing"
 
@@ -47,9 +46,7 @@ func TestMany(t *testing.T) {
 	}
 	k.data(t, "a7", "a7")
 	k.atRest(t, "a9", "ConfigMap/a9")
-	if n := remembered(t, k.name()); n != many+1 {
-		t.Errorf("%v resources are remembered", n)
-	}
+	k.remembers(t, many+1)
 	k.each(t, func(o *unstructured.Unstructured) error {
 		return cluster.Client.Delete(context.Background(), o)
 	})
@@ -60,16 +57,8 @@ func TestMany(t *testing.T) {
 		}
 		return nil
 	})
-	testcluster.Eventually(t, "nothing is remembered", func() error {
-		if n := remembered(t, k.name()); n != 0 {
-			return fmt.Errorf("%v resources", n)
-		}
-		return nil
-	})
-	if after := least(); after > before+many/10 { // the clients' own come and go
-		stacks := make([]byte, 1<<20)
-		t.Errorf("%d goroutines, %d before\n%s", after, before, stacks[:runtime.Stack(stacks, true)])
-	}
+	k.remembers(t, 0)
+	fewer(t, before+many/10) // the clients' own come and go
 }
 
 // each does something to many resources, several at a time.
@@ -94,6 +83,18 @@ func (k *thing) each(t *testing.T, do func(*unstructured.Unstructured) error) {
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// remembers waits until the operator remembers so many resources: it counts one
+// just after its status was written.
+func (k *thing) remembers(t *testing.T, want float64) {
+	t.Helper()
+	testcluster.Eventually(t, fmt.Sprintf("%v resources are remembered", want), func() error {
+		if n := remembered(t, k.name()); n != want {
+			return fmt.Errorf("%v resources", n)
+		}
+		return nil
+	})
 }
 
 // remembered is how many resources of a kind the operator remembers.

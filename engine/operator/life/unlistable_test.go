@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/jacquard-operator/jacquard/engine/operator"
@@ -44,6 +45,7 @@ func TestUnlistable(t *testing.T) {
 		o.Config = account.Config
 	}
 	grant(other.group)
+	mayRead(t, account)
 	op := cluster.Run(t, limited, k.root, other.root)
 	cluster.Served(t, k.apiVersion(), "Thing")
 	cluster.Served(t, other.apiVersion(), "Thing")
@@ -68,4 +70,20 @@ func TestUnlistable(t *testing.T) {
 	grant(other.group + ", " + k.group)
 	k.ready(t, "a")
 	k.atRest(t, "a", "ConfigMap/a", "ConfigMap/a-more")
+}
+
+// mayRead waits until the API server has taken up that an account may read CRDs:
+// an operator that may not install them ends.
+func mayRead(t *testing.T, account *testcluster.Access) {
+	t.Helper()
+	testcluster.Eventually(t, "the account has its rights", func() error {
+		as, err := client.New(account.Config, client.Options{})
+		if err != nil {
+			return err
+		}
+		crds := &unstructured.UnstructuredList{}
+		crds.SetAPIVersion("apiextensions.k8s.io/v1")
+		crds.SetKind(crdKind + "List")
+		return as.List(t.Context(), crds)
+	})
 }

@@ -19,7 +19,8 @@ type Request struct {
 	Code                                   int
 	// User is who sent it, As the user that it was sent for, "" for themselves.
 	User, As string
-	got      time.Time // by the API server
+	// Received is when the API server got it.
+	Received time.Time
 }
 
 // String returns "patch deployments default/web 200".
@@ -91,9 +92,12 @@ func (c *Cluster) AllRequests(t testing.TB, mark int64) []Request {
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		if r, ours := parseAudit(lines.Bytes()); ours && !r.got.Before(since.at) {
+		if r, ours := parseAudit(lines.Bytes()); ours && !r.Received.Before(since.at) {
 			all = append(all, r)
 		}
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
 	}
 	return all
 }
@@ -114,7 +118,7 @@ func parseAudit(line []byte) (Request, bool) {
 	r := Request{
 		Verb: e.Verb, Group: e.ObjectRef.APIGroup, Resource: e.ObjectRef.Resource, Namespace: e.ObjectRef.Namespace, Name: e.ObjectRef.Name,
 		Code: e.ResponseStatus.Code, User: e.User.Username, As: e.ImpersonatedUser.Username,
-		got: e.RequestReceivedTimestamp,
+		Received: e.RequestReceivedTimestamp,
 	}
 	if e.ObjectRef.Subresource != "" {
 		r.Resource += "/" + e.ObjectRef.Subresource

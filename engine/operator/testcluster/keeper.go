@@ -53,19 +53,25 @@ func (a *Access) renew(ctx context.Context) error {
 		a.applied, a.texts = map[string]*unstructured.Unstructured{}, map[string]string{}
 	}
 	wanted := map[string]bool{}
-	var fresh []rights.Role
+	var fresh, taken []rights.Role
 	for i, role := range roles {
+		whole := role
 		role.Rules = a.left(role.Rules)
 		role.Name = fmt.Sprintf("%s:%d:%s", a.Subject.Name, i, role.Name)
+		roles[i] = role
 		changed, err := a.apply(ctx, role, wanted)
 		if err != nil {
 			return err
 		}
 		if changed {
 			fresh = append(fresh, role)
+			taken = append(taken, a.taken(whole)...)
 		}
 	}
 	if err := a.cluster.valid(ctx, a.Subject, fresh); err != nil {
+		return err
+	}
+	if err := a.cluster.invalid(ctx, a.Subject, taken, roles); err != nil {
 		return err
 	}
 	for key, o := range a.applied {
@@ -90,6 +96,20 @@ func (a *Access) left(rules []rights.Rule) []rights.Rule {
 		r.Verbs = slices.DeleteFunc(slices.Clone(r.Verbs), func(verb string) bool { return a.lacks(r, verb) })
 		if len(r.Verbs) > 0 {
 			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// taken are, each as a role of one verb, what of a role the account is to lack.
+func (a *Access) taken(role rights.Role) (all []rights.Role) {
+	for _, r := range role.Rules {
+		for _, verb := range r.Verbs {
+			if a.lacks != nil && a.lacks(r, verb) {
+				one := r
+				one.Verbs = []string{verb}
+				all = append(all, rights.Role{Namespace: role.Namespace, Rules: []rights.Rule{one}})
+			}
 		}
 	}
 	return all

@@ -3,6 +3,7 @@ package testcluster
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ import (
 func (c *Cluster) valid(ctx context.Context, who rbacv1.Subject, roles []rights.Role) error {
 	for _, role := range roles {
 		for _, rule := range role.Rules {
-			if err := c.allowed(ctx, review(who, role.Namespace, rule)); err != nil {
+			if err := c.decides(ctx, review(who, role.Namespace, rule), true); err != nil {
 				return err
 			}
 		}
@@ -30,22 +31,47 @@ func (c *Cluster) valid(ctx context.Context, who rbacv1.Subject, roles []rights.
 func (c *Cluster) Allowed(t testing.TB, user string, what authorizationv1.ResourceAttributes) {
 	t.Helper()
 	r := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user, ResourceAttributes: &what}}
-	if err := c.allowed(context.Background(), r); err != nil {
+	if err := c.decides(context.Background(), r, true); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (c *Cluster) allowed(ctx context.Context, r *authorizationv1.SubjectAccessReview) error {
+// invalid waits until the API server knows that rights were taken, but for those
+// that other roles give.
+func (c *Cluster) invalid(ctx context.Context, who rbacv1.Subject, taken, roles []rights.Role) error {
+	for _, t := range taken {
+		if given(roles, t.Namespace, t.Rules[0]) {
+			continue
+		}
+		if err := c.decides(ctx, review(who, t.Namespace, t.Rules[0]), false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// given says whether some role may give the right to a rule's only verb.
+func given(roles []rights.Role, namespace string, q rights.Rule) bool {
+	gives := func(r rights.Rule) bool {
+		return (r.Group == q.Group || r.Group == "*") && (r.Resource == q.Resource || strings.HasPrefix(r.Resource, "*")) &&
+			slices.Contains(r.Verbs, q.Verbs[0]) && (len(r.Names) == 0 || len(q.Names) > 0 && slices.Contains(r.Names, q.Names[0]))
+	}
+	return slices.ContainsFunc(roles, func(r rights.Role) bool {
+		return (r.Namespace == "" || r.Namespace == namespace) && slices.ContainsFunc(r.Rules, gives)
+	})
+}
+
+func (c *Cluster) decides(ctx context.Context, r *authorizationv1.SubjectAccessReview, allowed bool) error {
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		asked := r.DeepCopy()
 		if err := c.Client.Create(ctx, asked); err != nil {
 			return err
 		}
-		if asked.Status.Allowed {
+		if asked.Status.Allowed == allowed {
 			return nil
 		}
 	}
-	return fmt.Errorf("the API server does not take up the right to %v", r.Spec.ResourceAttributes)
+	return fmt.Errorf("the API server does not take up that the right to %v is %t", r.Spec.ResourceAttributes, allowed)
 }
 
 // review asks for the first verb of a rule.
