@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -134,15 +136,16 @@ func (c *Cluster) Gone(apiVersion, kind, namespace, name string) error {
 	return fmt.Errorf("%s %s is still there", o.GetKind(), o.GetName())
 }
 
-// Write writes files of a root: path below the root → text.
+// Write writes files of a root: path below the root → text, in the order of the
+// paths, since an operator may look between two of them.
 func Write(t testing.TB, root string, files map[string]string) {
 	t.Helper()
-	for name, text := range files {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		file := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := replace(file, text); err != nil {
+		if err := replace(file, files[name]); err != nil {
 			t.Fatal(err)
 		}
 	}
