@@ -41,7 +41,7 @@ func TestPrograms(t *testing.T) {
 }
 
 func testNodes(t *testing.T, r *running) {
-	r.kubectl(t, "wait", "--for=condition=Ready", "nodes", "--all", "--timeout=60s")
+	r.kubectl(t, "wait", "--for=condition=Ready", "nodes", "--all", "--timeout=180s")
 	if got := strings.Fields(r.kubectl(t, "get", "nodes", "-o", "name")); len(got) != 3 {
 		t.Errorf("got nodes %v, want 3", got)
 	}
@@ -52,9 +52,9 @@ func testNodes(t *testing.T, r *running) {
 
 func testPods(t *testing.T, r *running) {
 	r.kubectl(t, "apply", "-f", "testdata/workloads.yaml")
-	r.kubectl(t, "rollout", "status", "deployment/web", "--timeout=60s")
-	r.kubectl(t, "rollout", "status", "statefulset/db", "--timeout=60s") // has a volume
-	r.kubectl(t, "wait", "--for=condition=Complete", "job/once", "--timeout=60s")
+	r.kubectl(t, "rollout", "status", "deployment/web", "--timeout=180s")
+	r.kubectl(t, "rollout", "status", "statefulset/db", "--timeout=180s") // has a volume
+	r.kubectl(t, "wait", "--for=condition=Complete", "job/once", "--timeout=180s")
 	got := r.kubectl(t, "get", "pods", "-l", "app=web", "-o", "jsonpath={.items[*].status.phase}")
 	if got != "Running Running Running" {
 		t.Errorf("got phases %q, want three times Running", got)
@@ -63,9 +63,9 @@ func testPods(t *testing.T, r *running) {
 
 func testGarbage(t *testing.T, r *running) {
 	r.kubectl(t, "delete", "deployment", "web", "--cascade=background")
-	r.kubectl(t, "wait", "--for=delete", "replicasets,pods", "-l", "app=web", "--timeout=60s")
+	r.kubectl(t, "wait", "--for=delete", "replicasets,pods", "-l", "app=web", "--timeout=180s")
 	r.kubectl(t, "delete", "statefulset/db", "pvc/data-db-0")
-	r.kubectl(t, "wait", "--for=delete", "pv", "--all", "--timeout=60s")
+	r.kubectl(t, "wait", "--for=delete", "pv", "--all", "--timeout=180s")
 }
 
 // testUsers: the token's user is who was said, has no rights, and is in the
@@ -116,16 +116,16 @@ func testRoutes(t *testing.T, r *running) {
 	const crd = "../../schemas/routes.route.openshift.io.yaml"
 	for range 2 {
 		r.kubectl(t, "apply", "-f", crd)
-		r.kubectl(t, "wait", "--for=condition=Established", "-f", crd, "--timeout=60s")
+		r.kubectl(t, "wait", "--for=condition=Established", "-f", crd, "--timeout=180s")
 		eventually(t, "Routes can be made", func() bool {
 			_, err := r.tryKubectl("apply", "-f", "testdata/routes.yaml")
 			return err == nil
 		})
 		for name, host := range map[string]string{"plain": "plain-default.apps.example.test", "named": "shop.example.test"} {
-			r.kubectl(t, "wait", "--for=jsonpath={.status.ingress[0].host}="+host, "route/"+name, "--timeout=60s")
-			r.kubectl(t, "wait", `--for=jsonpath={.status.ingress[0].conditions[?(@.type=="Admitted")].status}=True`, "route/"+name, "--timeout=60s")
+			r.kubectl(t, "wait", "--for=jsonpath={.status.ingress[0].host}="+host, "route/"+name, "--timeout=180s")
+			r.kubectl(t, "wait", `--for=jsonpath={.status.ingress[0].conditions[?(@.type=="Admitted")].status}=True`, "route/"+name, "--timeout=180s")
 		}
-		r.kubectl(t, "delete", "-f", crd, "--timeout=60s")
+		r.kubectl(t, "delete", "-f", crd, "--timeout=180s")
 	}
 }
 

@@ -42,7 +42,7 @@ func TestTwoStops(t *testing.T) {
 		k.exists(t, "v1", "PersistentVolumeClaim", name)
 	}
 	k.apply(t, "r01", "bad")
-	k.served(t, "r01")
+	k.served(t, "r00", "r01")
 	files := claims("-renamed")
 	files["map.yaml"] = config("{{ if eq .spec.text \"bad\" }}{{ fail \"not so\" }}{{ end }}two")["map.yaml"]
 	k.write(t, files)
@@ -62,7 +62,9 @@ func TestTwoStops(t *testing.T) {
 	k.exists(t, "v1", "PersistentVolumeClaim", "r00-renamed")
 }
 
-// served waits until the status of resources is that of what their author wrote.
+// served waits until the status of resources is that of what their author wrote,
+// and until the operator has seen this status itself: one that it has not seen
+// yet is edited, and no matter of a rollout. By then it sees a later change.
 func (k *thing) served(t *testing.T, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -76,5 +78,9 @@ func (k *thing) served(t *testing.T, names ...string) {
 			}
 			return nil
 		})
+		k.annotate(t, name, "jacquard.dev/paused", "true")
+		k.says(t, name, "Paused", "True", "")
+		k.annotate(t, name, "jacquard.dev/paused", nil)
+		k.says(t, name, "Paused", "", "")
 	}
 }

@@ -43,6 +43,7 @@ func TestFailing(t *testing.T) {
 	k.run(t)
 	names := k.many(t, 10)
 	k.apply(t, "r03", "bad")
+	k.served(t, "r03")
 	k.says(t, "r03", "Ready", "True", "")
 	k.write(t, config("{{ if eq .spec.text \"bad\" }}{{ fail \"not so\" }}{{ end }}new"))
 	r := k.rollout(t, rollout.Stopped, rollout.RenderFailed)
@@ -84,7 +85,7 @@ func TestPausedKind(t *testing.T) {
 		}
 	}
 	pause("true")
-	time.Sleep(time.Second)
+	k.says(t, "r00", "Paused", "True", "") // so the operator knows
 	k.write(t, config("two"))
 	k.rollout(t, rollout.Running, "")
 	time.Sleep(3 * time.Second)

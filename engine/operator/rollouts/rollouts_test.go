@@ -41,12 +41,12 @@ func newThing(t *testing.T, name string, files map[string]string) *thing {
 func (k *thing) name() string       { return "things." + k.group }
 func (k *thing) apiVersion() string { return k.group + "/v1" }
 
-// write writes files into the folder, and quick, unless they bring a kind.yaml.
+// write writes files into the folder, and patient, unless they bring a kind.yaml.
 func (k *thing) write(t *testing.T, files map[string]string) {
 	t.Helper()
 	all := map[string]string{}
 	if files != nil {
-		all["templates/"+k.name()+"/kind.yaml"] = quick
+		all["templates/"+k.name()+"/kind.yaml"] = patient
 	}
 	for name, text := range files {
 		all["templates/"+k.name()+"/"+name] = text
@@ -54,15 +54,21 @@ func (k *thing) write(t *testing.T, files map[string]string) {
 	testcluster.Write(t, k.root, all)
 }
 
+// remove takes away a file of the folder, or all of it at once: a folder of which
+// a part is left is another one.
 func (k *thing) remove(t *testing.T, file string) {
 	t.Helper()
-	if err := os.RemoveAll(filepath.Join(k.root, "templates", k.name(), file)); err != nil {
+	if err := os.Rename(filepath.Join(k.root, "templates", k.name(), file), filepath.Join(t.TempDir(), "removed")); err != nil {
 		t.Fatal(err)
 	}
 }
 
+// patient has few waves and gives each the usual time, as a busy machine needs;
 // quick gives up on a wave soon.
-const quick = "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nrollout: {waves: [\"1\", \"20%\"], progressDeadline: 10s}\n"
+const (
+	patient = "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nrollout: {waves: [\"1\", \"20%\"]}\n"
+	quick   = "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nrollout: {waves: [\"1\", \"20%\"], progressDeadline: 10s}\n"
+)
 
 // run runs an operator over the kind's root and installs its CRD.
 func (k *thing) run(t *testing.T) *testcluster.Operator {

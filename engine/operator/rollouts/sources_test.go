@@ -242,15 +242,21 @@ func TestRequests(t *testing.T) {
 	mark := cluster.Mark(t)
 	writes := func(want int, when string) {
 		t.Helper()
-		n := 0
-		for _, r := range testcluster.Writes(cluster.AllRequests(t, mark)) {
-			if r.Name == k.name() && r.Code < 300 && r.Resource == "customresourcedefinitions" {
-				n++
+		testcluster.Eventually(t, when, func() error { // what was done gets into the audit log a little later
+			n := 0
+			for _, r := range testcluster.Writes(cluster.AllRequests(t, mark)) {
+				if r.Name == k.name() && r.Code < 300 && r.Resource == "customresourcedefinitions" {
+					n++
+				}
 			}
-		}
-		if n != want {
-			t.Errorf("%s: %d writes of the CRD, want %d", when, n, want)
-		}
+			if n > want {
+				t.Fatalf("%s: %d writes of the CRD, want %d", when, n, want)
+			}
+			if n < want {
+				return fmt.Errorf("%d writes of the CRD, want %d", n, want)
+			}
+			return nil
+		})
 		mark = cluster.Mark(t)
 	}
 	op := k.run(t)

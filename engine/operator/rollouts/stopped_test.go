@@ -36,7 +36,7 @@ func deployment(nowhere bool) map[string]string {
 	if nowhere {
 		selector = "      nodeSelector: {nobody: has-this}\n"
 	}
-	return map[string]string{"deployment.yaml": `apiVersion: apps/v1
+	return map[string]string{"kind.yaml": quick, "deployment.yaml": `apiVersion: apps/v1
 kind: Deployment
 metadata:
   name: {{ .metadata.name }}
@@ -225,6 +225,7 @@ func TestPreciousRenamed(t *testing.T) {
 				k.apply(t, name, "hello")
 				k.exists(t, tt.apiVersion, tt.kind, name)
 			}
+			k.served(t, "r00", "r01")
 			if tt.restart {
 				k.ready(t, "r00", "r01")
 				op.Stop(t)

@@ -11,10 +11,11 @@ func TestReadsTried(t *testing.T) {
 	cluster.Apply(t, other, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: flag}\n")
 	k.run(t)
 	k.apply(t, "r00", "hello")
+	k.served(t, "r00")
 	k.exists(t, "v1", "PersistentVolumeClaim", "r00")
 	files := claims("")
 	files["claim.yaml"] = "{{ if not (lookup \"v1\" \"ConfigMap\" \"" + other + "\" \"flag\") }}\n" + files["claim.yaml"] + "{{ end }}\n"
-	files["kind.yaml"] = quick + "reads:\n- {apiVersion: v1, kind: ConfigMap, namespaces: [" + other + "]}\n"
+	files["kind.yaml"] = patient + "reads:\n- {apiVersion: v1, kind: ConfigMap, namespaces: [" + other + "]}\n"
 	k.write(t, files)
 	r := k.rollout(t, "Stopped", "Deletes")
 	if want := "PersistentVolumeClaim " + k.ns + "/r00"; len(r.Deletes) != 1 || r.Deletes[0] != want {
@@ -27,10 +28,12 @@ func TestReadsTried(t *testing.T) {
 // like any other.
 func TestStatusTried(t *testing.T) {
 	t.Parallel()
-	k := newThing(t, "statustried", config("one"))
+	files := config("one")
+	files["kind.yaml"] = quick
+	k := newThing(t, "statustried", files)
 	k.run(t)
 	names := k.many(t, 5)
-	k.write(t, map[string]string{"status.yaml": "conditions:\n- {type: Ready, status: \"False\", reason: Broken, message: by the folder}\n"})
+	k.write(t, map[string]string{"kind.yaml": quick, "status.yaml": "conditions:\n- {type: Ready, status: \"False\", reason: Broken, message: by the folder}\n"})
 	if r := k.rollout(t, "Stopped", "NotReady"); r.Of != 5 || r.Done != 0 {
 		t.Errorf("the record is %s", r)
 	}

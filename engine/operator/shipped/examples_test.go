@@ -124,6 +124,7 @@ func deployment(s *site) {
 // status of the Genericdaemon being written.
 func daemon(s *site) {
 	s.Helper()
+	s.rests() // the tests before may have left others something to tell
 	before := s.get("Genericdaemon", "syslog")
 	mark := cluster.Mark(s)
 	s.kubectl("label", "node", "node-1", "daemon=logs")

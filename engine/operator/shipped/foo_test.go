@@ -37,6 +37,7 @@ func testFooForeign(s *site) {
 	cluster.Apply(s, s.ns, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: theirs}, spec: {selector: {matchLabels: {app: theirs}},
   template: {metadata: {labels: {app: theirs}}, spec: {containers: [{name: theirs, image: theirs}]}}}}`)
 	s.has("Deployment", "theirs", "status.availableReplicas", 1)
+	s.rests()
 	var before = s.get("Deployment", "theirs")
 	s.apply("Foo", "f", "deploymentName: theirs, replicas: 5")
 	s.says("Foo", "f", "Ready", "False", "NotOurs", "Deployment "+s.ns+"/theirs", "left alone")

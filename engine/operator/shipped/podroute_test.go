@@ -2,6 +2,8 @@ package shipped
 
 import (
 	"testing"
+
+	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
 )
 
 // testRouteAPI: the Route API goes and comes back under the running operator.
@@ -18,6 +20,9 @@ func testRouteAPI(t *testing.T) {
 	s.apply("Podroute", "late", "image: one, name: late") // works without the API too
 	s.ready("Podroute", "late")
 	s.rests(deployment, service)
+	testcluster.Eventually(t, "the CRD is gone", func() error { // else it would be one that goes which is installed
+		return cluster.Gone(versions["CustomResourceDefinition"], "CustomResourceDefinition", "", "routes.route.openshift.io")
+	})
 	installRoutes(t)
 	s.anew(route)
 	for _, name := range []string{"p", "late"} {

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,7 +31,7 @@ var kinds = []string{"App", "Foo", "Genericdaemon", "Milvus", "Podroute", "Prome
 // versions are the kinds that the tests speak of.
 var versions = map[string]string{
 	"Foo": "samplecontroller.k8s.io/v1alpha1", "Genericdaemon": "mydomain.com/v1beta1", "Podroute": "quay.io/v1alpha1",
-	"Milvus": "zilliz.com/v1", "App": "app.huolala.cn/v1", "PrometheusJmxExporter": "banzaicloud.com/v1alpha1", "ConfigMap": "v1", "Deployment": "apps/v1", "DaemonSet": "apps/v1", "Service": "v1", "Pod": "v1",
+	"Milvus": "zilliz.com/v1", "App": "app.huolala.cn/v1", "PrometheusJmxExporter": "banzaicloud.com/v1alpha1", "ConfigMap": "v1", "Deployment": "apps/v1", "DaemonSet": "apps/v1", "Service": "v1", "Pod": "v1", "ReplicaSet": "apps/v1",
 	"Node": "v1", "Route": "route.openshift.io/v1", "CustomResourceDefinition": "apiextensions.k8s.io/v1", "Event": "events.k8s.io/v1",
 }
 
@@ -196,53 +195,10 @@ func (s *site) list(kind string) []unstructured.Unstructured {
 // kubectl runs the real one in the site's namespace.
 func (s *site) kubectl(args ...string) string {
 	s.Helper()
-	args = append([]string{"--kubeconfig", filepath.Join(cluster.Dir, "kubeconfig"), "--namespace", s.ns}, args...)
+	args = append([]string{"--kubeconfig", filepath.Join(cluster.Dir, "kubeconfig"), "--cache-dir", filepath.Join(cluster.Dir, "kubectl"), "--namespace", s.ns}, args...)
 	out, err := exec.Command(filepath.Join(root(s), ".bin", "kubectl"), args...).CombinedOutput()
 	if err != nil {
 		s.Fatalf("kubectl %q: %v: %s", args, err, out)
 	}
 	return string(out)
-}
-
-// stretch is for how long nothing is to happen.
-const stretch = 3 * time.Second
-
-// sent lists the operator's requests about the site's namespace.
-func (s *site) sent(mark int64) []testcluster.Request {
-	s.Helper()
-	var ours []testcluster.Request
-	for _, r := range cluster.Requests(s, mark) {
-		if r.Namespace == s.ns {
-			ours = append(ours, r)
-		}
-	}
-	return ours
-}
-
-// rests waits until the operator sends nothing about the namespace any more,
-// and holds that it stays so and that these objects stay as they are.
-func (s *site) rests(objects ...*unstructured.Unstructured) {
-	s.Helper()
-	testcluster.Eventually(s, "the operator sends nothing any more", func() error {
-		mark := cluster.Mark(s)
-		time.Sleep(stretch / 2)
-		if sent := s.sent(mark); len(sent) > 0 {
-			return fmt.Errorf("it sent %v", sent)
-		}
-		return nil
-	})
-	var before []*unstructured.Unstructured
-	for _, o := range objects {
-		before = append(before, s.get(o.GetKind(), o.GetName()))
-	}
-	mark := cluster.Mark(s)
-	time.Sleep(stretch)
-	if sent := s.sent(mark); len(sent) > 0 {
-		s.Errorf("at rest the operator sent %v", sent)
-	}
-	for _, o := range before {
-		if now := s.get(o.GetKind(), o.GetName()); now.GetResourceVersion() != o.GetResourceVersion() {
-			s.Errorf("at rest %s %s changed", o.GetKind(), o.GetName())
-		}
-	}
 }

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/jacquard-operator/jacquard/cli"
@@ -43,6 +45,8 @@ type pair struct {
 	*testing.T
 	group, ns, root string
 	home            string // the operator's own namespace
+	access          *testcluster.Access
+	kubeconfig      string
 	first, second   *replica
 }
 
@@ -71,7 +75,9 @@ func newPair(t *testing.T, name string, more map[string]string) *pair {
 	cluster.Apply(t, "", crd)
 	t.Cleanup(func() { cluster.Delete(t, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", p.name()) })
 	cluster.Served(t, p.apiVersion(), "Thing")
-	cluster.Let(t, testcluster.User, operator.Options{Namespace: p.home, Identity: p.home + "/jacquard", LeaderElectionNamespace: p.home}, p.root)
+	p.access, p.kubeconfig = cluster.Access(t), filepath.Join(t.TempDir(), "kubeconfig")
+	p.access.Serve(operator.Options{Namespace: p.home, Identity: p.home + "/jacquard", LeaderElectionNamespace: p.home}, p.root)
+	p.connect()
 	p.first = p.start()
 	p.await("the first leads", func() error {
 		if p.leader() == "" {
@@ -84,6 +90,19 @@ func newPair(t *testing.T, name string, more map[string]string) *pair {
 
 func (p *pair) name() string       { return "things." + p.group }
 func (p *pair) apiVersion() string { return p.group + "/v1" }
+
+// connect writes the kubeconfig of the pair's own account: what it sends is told
+// from what the pairs of other tests send, whose rights end with their tests.
+func (p *pair) connect() {
+	p.Helper()
+	c, as := clientcmdapi.NewConfig(), p.access.Config
+	c.Clusters["test"] = &clientcmdapi.Cluster{Server: as.Host, CertificateAuthority: as.CAFile, CertificateAuthorityData: as.CAData}
+	c.AuthInfos["test"] = &clientcmdapi.AuthInfo{Token: as.BearerToken}
+	c.Contexts["test"], c.CurrentContext = &clientcmdapi.Context{Cluster: "test", AuthInfo: "test"}, "test"
+	if err := clientcmd.WriteToFile(*c, p.kubeconfig); err != nil {
+		p.Fatal(err)
+	}
+}
 
 func (p *pair) await(what string, check func() error) {
 	p.Helper()
@@ -103,10 +122,10 @@ func (p *pair) start() *replica {
 	if err != nil {
 		p.Fatal(err)
 	}
-	args := []string{"run", "--kubeconfig", filepath.Join(cluster.Dir, "operator.kubeconfig"), "--root", p.root, "--namespace", p.home,
+	args := []string{"run", "--kubeconfig", p.kubeconfig, "--root", p.root, "--namespace", p.home,
 		"--leader-election-namespace", p.home, "--health-probe-bind-address", r.probe}
-	if os.Getenv("LEASE") != "default" { // a killed leader's Lease is waited for
-		args = append(args, "--leader-elect-lease-duration", "3s", "--leader-elect-renew-deadline", "2s", "--leader-elect-retry-period", "500ms")
+	if os.Getenv("LEASE") != "default" { // a killed leader's Lease is waited for, and on a busy machine the leader must not lose it before
+		args = append(args, "--leader-elect-lease-duration", "12s", "--leader-elect-renew-deadline", "10s", "--leader-elect-retry-period", "500ms")
 	}
 	r.cmd = exec.Command(self, args...)
 	r.cmd.Env = append(os.Environ(), asOperator+"=1", "KUBE_FEATURE_WatchListClient=false") // lists are in the audit log when they are done, watches when they end
@@ -151,7 +170,7 @@ func (p *pair) follow() {
 	watches := func(mark int64) map[string]bool {
 		all := map[string]bool{}
 		for _, r := range cluster.AllRequests(p, mark) {
-			if r.Verb == "watch" || r.Verb == "list" {
+			if r.User == p.access.User() && r.Namespace == "" && (r.Verb == "watch" || r.Verb == "list") {
 				all[r.Resource] = true
 			}
 		}
@@ -160,7 +179,7 @@ func (p *pair) follow() {
 	mark := cluster.Mark(p)
 	p.second = p.start()
 	p.await("the second replica watches", func() error {
-		if got := watches(mark); !got["things"] || !got["configmaps"] {
+		if got := watches(mark); !got["things"] || !got["configmaps"] || !got["apiservices"] {
 			return fmt.Errorf("it watches %v", got)
 		}
 		return nil

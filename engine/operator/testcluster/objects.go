@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -150,8 +152,8 @@ func Write(t testing.TB, root string, files map[string]string) {
 			t.Fatal(err)
 		}
 	}
-	for file, from := range written {
-		if err := os.Rename(from, file); err != nil {
+	for _, file := range slices.Sorted(maps.Keys(written)) {
+		if err := os.Rename(written[file], file); err != nil {
 			t.Fatal(err)
 		}
 	}

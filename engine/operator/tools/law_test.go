@@ -2,11 +2,13 @@ package tools
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/jacquard-operator/jacquard/engine/diff"
 	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
@@ -49,11 +51,37 @@ func TestPlanIsCarriedOut(t *testing.T) {
 			}
 		}
 		mark := cluster.Mark(t)
-		s.run()
+		s.start()
+		s.ready("a")
+		s.served() // where nothing changes it is Ready all the time
+		s.operator.Stop(t)
 		if d := cmp.Diff(want, s.sent(mark)); d != "" {
 			t.Errorf("%s: the operator did not what diff said (-said +did):\n%s", next, d)
 		}
 	}
+}
+
+// served waits until the operator has served a resource of the kind.
+func (s *site) served() {
+	s.Helper()
+	testcluster.Eventually(s, "the operator has served the resource", func() error {
+		families, err := metrics.Registry.Gather()
+		if err != nil {
+			return err
+		}
+		for _, f := range families {
+			for _, m := range f.GetMetric() {
+				about := map[string]string{}
+				for _, l := range m.GetLabel() {
+					about[l.GetName()] = l.GetValue()
+				}
+				if f.GetName() == "jacquard_turns_total" && about["kind"] == "webs."+s.group && about["result"] == "done" && m.GetCounter().GetValue() > 0 {
+					return nil
+				}
+			}
+		}
+		return errors.New("it has not")
+	})
 }
 
 // diffed runs diff -o json whatever it exits with.

@@ -28,7 +28,7 @@ func (m *made) writeFolder(r *rand.Rand) {
 		"{{- define \"note\" }}note of {{ .kind }} {{ .metadata.name }}{{ end }}\n"
 	m.files["status.yaml"] = m.statusFile(a)
 	if r.IntN(2) == 0 || m.other != "" {
-		m.files["kind.yaml"] = "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nversion: " + pick(r, slices.DeleteFunc([]string{m.version, m.other}, func(v string) bool { return v == "" })) + "\nlookAgain: 5m\n"
+		m.files["kind.yaml"] = "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nversion: " + pick(r, slices.DeleteFunc([]string{m.version, m.other}, func(v string) bool { return v == "" })) + "\nlookAgain: 1h\n"
 	}
 }
 

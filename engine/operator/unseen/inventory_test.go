@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
 )
 
 // An inventory is everything in the namespaces of this test, of every kind
@@ -39,10 +40,11 @@ func takeInventory(t testing.TB, namespaces map[string]bool) *inventory {
 		t.Fatal(err)
 	}
 	in := &inventory{objects: map[types.UID]*unstructured.Unstructured{}, resources: map[schema.GroupKind]string{}, served: map[schema.GroupVersionKind]bool{}}
-	_, all, err := client.ServerGroupsAndResources()
-	if err != nil {
-		t.Fatal(err)
-	}
+	var all []*metav1.APIResourceList
+	testcluster.Eventually(t, "all that is served is known", func() (err error) { // a kind that comes just now may not be
+		_, all, err = client.ServerGroupsAndResources()
+		return err
+	})
 	// Always in the same version, so that two inventories can be compared; the
 	// last, as autoscaling/v1 shows conditions among the annotations.
 	slices.SortFunc(all, func(a, b *metav1.APIResourceList) int { return strings.Compare(b.GroupVersion, a.GroupVersion) })

@@ -2,6 +2,7 @@ package watched
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -62,12 +64,13 @@ func (h held) RoundTrip(r *http.Request) (*http.Response, error) {
 // TestAlerts makes what each alert of the chart warns of, and a real Prometheus
 // says so; most end when it is mended.
 func TestAlerts(t *testing.T) {
-	s, root, at := &site{home: cluster.Namespace(t)}, t.TempDir(), address(t)
+	s, root := &site{home: cluster.Namespace(t)}, t.TempDir()
 	kinds := map[string]*thing{}
 	for name, c := range situations {
 		kinds[name] = newThing(t, c.group+".example.com", root, c.template)
 	}
 	lease(t, s.home, "somebody")
+	at := address(t)
 	s.op = cluster.Run(t, func(o *operator.Options) {
 		o.InstallCRDs, o.MetricsSecure, o.MetricsAddress = true, true, at
 		o.LeaderElection, o.LeaderElectionNamespace, o.Namespace, o.Identity = true, s.home, s.home, s.home+"/jacquard"
@@ -91,6 +94,7 @@ func TestAlerts(t *testing.T) {
 	s.op.Access.Lacks(func(rule rights.Rule, verb string) bool {
 		return rule.Resource == "serviceaccounts" && (verb == "create" || verb == "patch") || rule.Resource == "resourcequotas"
 	})
+	s.lacks(t, kinds["Forbidden"].ns, "serviceaccounts")
 	t.Run("Situations", func(t *testing.T) {
 		for name, c := range situations {
 			t.Run(name, func(t *testing.T) {
@@ -132,6 +136,23 @@ func about(name string, k *thing) string {
 		return ""
 	}
 	return k.name()
+}
+
+// lacks waits until the API server has taken up that the operator may not make
+// what it has lost the right to.
+func (s *site) lacks(t *testing.T, ns, resource string) {
+	t.Helper()
+	testcluster.Eventually(t, "the operator may not create "+resource, func() error {
+		asked := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: s.op.Access.User(),
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: ns, Verb: "create", Resource: resource}}}
+		if err := cluster.Client.Create(t.Context(), asked); err != nil {
+			return err
+		}
+		if asked.Status.Allowed {
+			return errors.New("it may")
+		}
+		return nil
+	})
 }
 
 // lease makes somebody hold the operators' Lease, or nobody.

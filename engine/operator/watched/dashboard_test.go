@@ -2,11 +2,14 @@ package watched
 
 import (
 	"encoding/json"
+	"errors"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
 )
 
 // draws asks Prometheus what every panel of the chart's dashboard asks. Each
@@ -31,22 +34,25 @@ func (p *prometheus) draws(t *testing.T) {
 	}
 	chosen := strings.NewReplacer("$__rate_interval", "1m", "$namespace", ".*", "$job", ".*", "$kind", ".*")
 	for _, panel := range board.Panels {
-		shows := false
-		for _, target := range panel.Targets {
-			var said struct {
-				Status, Error string
-				Data          struct{ Result []any }
+		testcluster.Eventually(t, "the panel "+panel.Title+" shows something", func() error { // nothing does right after a scrape that took too long
+			shows := false
+			for _, target := range panel.Targets {
+				var said struct {
+					Status, Error string
+					Data          struct{ Result []any }
+				}
+				if err := p.ask("/api/v1/query?query="+url.QueryEscape(chosen.Replace(target.Expr)), &said); err != nil {
+					return err
+				}
+				if said.Status != "success" {
+					t.Fatalf("%s: %s: %s", panel.Title, target.Expr, said.Error)
+				}
+				shows = shows || len(said.Data.Result) > 0
 			}
-			if err := p.ask("/api/v1/query?query="+url.QueryEscape(chosen.Replace(target.Expr)), &said); err != nil {
-				t.Fatal(err)
+			if !shows {
+				return errors.New("it shows nothing")
 			}
-			if said.Status != "success" {
-				t.Errorf("%s: %s: %s", panel.Title, target.Expr, said.Error)
-			}
-			shows = shows || len(said.Data.Result) > 0
-		}
-		if !shows {
-			t.Errorf("the panel %s shows nothing", panel.Title)
-		}
+			return nil
+		})
 	}
 }
