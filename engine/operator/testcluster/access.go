@@ -157,8 +157,8 @@ func (a *Access) keep() {
 	if time.Since(a.looked) < often && a.seen != "" {
 		return
 	}
-	a.looked = time.Now()
 	seen := a.state()
+	a.looked = time.Now()
 	if seen == a.seen {
 		return
 	}
@@ -173,8 +173,8 @@ func (a *Access) keep() {
 func (a *Access) state() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, a.cluster.changes.Load())
-	for _, root := range a.roots {
-		filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error { //nolint:errcheck // what goes meanwhile is seen next time
+	for _, part := range a.parts() {
+		filepath.WalkDir(part, func(name string, d fs.DirEntry, err error) error { //nolint:errcheck // what goes meanwhile is seen next time
 			if err != nil || d.IsDir() {
 				return nil
 			}
@@ -188,4 +188,14 @@ func (a *Access) state() string {
 		fmt.Fprintln(&b, m.Name, m.ResourceVersion)
 	}
 	return b.String()
+}
+
+// parts are the folders of the roots that an operator reads: a root may be a
+// whole repository.
+func (a *Access) parts() []string {
+	var all []string
+	for _, root := range a.roots {
+		all = append(all, filepath.Join(root, "templates"), filepath.Join(root, "crds"))
+	}
+	return all
 }
