@@ -102,7 +102,7 @@ func TestBrokenFollower(t *testing.T) {
 	k := newThing(t, "follower", plain())
 	elect := func(o *operator.Options) {
 		install(o)
-		o.LeaderElection, o.LeaderElectionNamespace = true, k.ns
+		o.LeaderElection, o.LeaderElectionNamespace, o.Identity = true, k.ns, "test/"+k.group
 	}
 	leader := cluster.Run(t, elect, k.root)
 	cluster.Served(t, k.apiVersion(), "Thing")
