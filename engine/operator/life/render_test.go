@@ -19,10 +19,10 @@ func TestOneFails(t *testing.T) {
 	k.apply(t, "b", "text: one")
 	k.ready(t, "a", "b")
 
-	k.apply(t, "a", "text: my-secret-7531")
+	k.apply(t, "a", "text: my-secret-qzjx")
 	k.says(t, "a", "Stalled", "True", "RenderFailed", k.name()+"/fail.yaml:7:")
 	k.says(t, "a", "Ready", "False", "RenderFailed")
-	k.noValue(t, "a", "7531")
+	k.noValue(t, "a", "qzjx")
 	k.data(t, "a", "one")
 	k.apply(t, "b", "text: two")
 	k.data(t, "b", "two")
