@@ -24,6 +24,9 @@ PLATFORMS ?= linux/$(shell go env GOARCH)
 # The real API server that tests run against; yours, if you give one.
 export KUBEBUILDER_ASSETS ?= $(BIN)
 
+# How many packages are tested at once: most of them wait for a cluster.
+AT_ONCE := $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
+
 # What runs tests; .ci/run gives what also notes those that are skipped.
 GOTEST ?= go test
 
@@ -67,8 +70,8 @@ demo: devcluster build ## Show it all on a Kubernetes of its own; ONCE=1 ends by
 
 .PHONY: test
 test: devcluster ## Run all tests, against a real API server
-	$(GOTEST) -p 8 -timeout 20m ./...
-	cd devcluster && $(GOTEST) -p 8 -timeout 20m ./...
+	$(GOTEST) -p $(AT_ONCE) -timeout 20m ./...
+	cd devcluster && $(GOTEST) -p $(AT_ONCE) -timeout 20m ./...
 	cd engine/template/helmcompat && $(GOTEST) -timeout 10m ./...
 	cd charts && $(GOTEST) -timeout 10m ./...
 	cd e2e && $(GOTEST) -timeout 20m ./cmd/... ./oci ./registry ./standin
