@@ -14,7 +14,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/schema"
-	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
 var update = flag.Bool("update", false, "write what came out as what is wanted")
@@ -85,7 +84,7 @@ func compile(t *testing.T, archive *txtar.Archive) (k *kind.Kind, files []txtar.
 	if err != nil {
 		t.Fatal(err)
 	}
-	if k, err = kind.Compile(f, crd, template.Limits{}); err != nil {
+	if k, err = kind.Compile(f, crd); err != nil {
 		t.Fatal(err)
 	}
 	return k, files, want

@@ -21,7 +21,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/rights"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/survey"
-	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
 // Allowed says whether a user may do something.
@@ -127,7 +126,7 @@ func (l *look) rightsOf(ctx context.Context, name string, f *folder.Folder, i *I
 	if err != nil {
 		return nil, err
 	}
-	k, err := kind.Compile(f, crd, template.Limits{})
+	k, err := kind.Compile(f, crd)
 	if err != nil {
 		return nil, err
 	}

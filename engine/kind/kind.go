@@ -87,8 +87,8 @@ const statusFile = "status"
 
 // Compile understands a folder for its CRD. Its error joins everything that is
 // wrong with it; it is an *Undeclared if that is only what templates read.
-func Compile(f *folder.Folder, crd *schema.CRD, limits template.Limits) (*Kind, error) {
-	k, err := understand(f, crd, limits)
+func Compile(f *folder.Folder, crd *schema.CRD) (*Kind, error) {
+	k, err := understand(f, crd)
 	if k == nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (u *Undeclared) Unwrap() error { return u.Err }
 
 // understand returns nil where nothing can be said of the templates; what is
 // wrong with the folder else stands beside a kind that may be followed.
-func understand(f *folder.Folder, crd *schema.CRD, limits template.Limits) (*Kind, error) {
+func understand(f *folder.Folder, crd *schema.CRD) (*Kind, error) {
 	if f.Name != crd.Name {
 		return nil, fmt.Errorf("compiling folder %s: its CRD is named %s", f.Name, crd.Name)
 	}
@@ -133,7 +133,7 @@ func understand(f *folder.Folder, crd *schema.CRD, limits template.Limits) (*Kin
 	}
 	config, err := readConfig(f.Config)
 	errs = append(errs, err)
-	set, err := template.Compile(template.Input{Sources: sources(f), Files: texts(f), Config: config, Limits: limits})
+	set, err := template.Compile(template.Input{Sources: sources(f), Files: texts(f), Config: config})
 	errs = append(errs, err)
 	k := &Kind{
 		Name: crd.Name, CRD: crd, Version: version, Settings: settings, Templates: set,

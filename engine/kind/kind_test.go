@@ -6,7 +6,6 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/schema"
-	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
 const definition = `
@@ -53,7 +52,7 @@ func compileFor(t *testing.T, definition string, files map[string]string) (*Kind
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Compile(f, crd, template.Limits{})
+	return Compile(f, crd)
 }
 
 // compile compiles a sound folder.

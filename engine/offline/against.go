@@ -5,7 +5,6 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/schema"
-	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
 // Against compiles the folder of a kind with the definition and the scopes that
@@ -24,7 +23,7 @@ func (c *Catalog) Against(name string, live *schema.CRD, scopes kind.Scopes) (*k
 	case live == nil:
 		return nil, fmt.Errorf("the CRD %s is neither in the cluster nor in crds/", name)
 	}
-	k, err := kind.Compile(f, live, template.Limits{})
+	k, err := kind.Compile(f, live)
 	if err == nil {
 		k, err = c.config.Apply(k)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/schema"
-	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
 // A Catalog is every kind of some roots. It is read-only once loaded and
@@ -143,7 +142,7 @@ func (c *Catalog) compile(name string) {
 	if crd == nil || c.Broken[name] != nil {
 		return
 	}
-	k, err := kind.Compile(c.folders[name], crd, template.Limits{})
+	k, err := kind.Compile(c.folders[name], crd)
 	if err == nil {
 		err = k.CheckScopes(c.scopes)
 	}

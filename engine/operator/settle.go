@@ -18,7 +18,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/share"
-	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
 // settleKinds starts, changes and stops kinds, one at a time.
@@ -181,7 +180,7 @@ func (o *Operator) compile(f *folder.Folder, unread error, crd *apiextensionsv1.
 	if err != nil {
 		return nil, fmt.Errorf("reading CRD %s: %w", crd.Name, err)
 	}
-	k, err := kind.Compile(f, live, template.Limits{})
+	k, err := kind.Compile(f, live)
 	if err == nil {
 		k, err = o.options.Settings.Apply(k)
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/operator"
 	"github.com/jacquard-operator/jacquard/engine/pack"
 	"github.com/jacquard-operator/jacquard/engine/schema"
-	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
 const crdText = `---
@@ -64,7 +63,7 @@ func compile(t *testing.T, f *folder.Folder, file folder.File) *kind.Kind {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := kind.Compile(f, crd, template.Limits{})
+	k, err := kind.Compile(f, crd)
 	if err != nil {
 		t.Fatal(err)
 	}

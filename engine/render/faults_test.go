@@ -53,7 +53,7 @@ func compile(t testing.TB, files map[string]string) (*kind.Kind, error) {
 	if err := contents.Broken[things]; err != nil {
 		return nil, err
 	}
-	return kind.Compile(contents.Folders[things], crd, template.Limits{})
+	return kind.Compile(contents.Folders[things], crd)
 }
 
 func thing(spec map[string]any) *unstructured.Unstructured {

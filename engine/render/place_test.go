@@ -15,7 +15,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/schema"
-	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
 // compileAt compiles a folder of the kind Thing, which is cluster-scoped or
@@ -45,7 +44,7 @@ func compileAt(t *testing.T, clusterScoped bool, files map[string]string) *kind.
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := kind.Compile(f, crd, template.Limits{})
+	k, err := kind.Compile(f, crd)
 	if err != nil {
 		t.Fatal(err)
 	}

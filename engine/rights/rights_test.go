@@ -16,7 +16,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/schema"
-	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
 var update = flag.Bool("update", false, "write what came out as what is wanted")
@@ -130,7 +129,7 @@ func input(t *testing.T, archive *txtar.Archive) (in Input, files []txtar.File, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if in.Kind, err = kind.Compile(f, in.CRD, template.Limits{}); err != nil {
+	if in.Kind, err = kind.Compile(f, in.CRD); err != nil {
 		t.Fatal(err)
 	}
 	return in, files, want

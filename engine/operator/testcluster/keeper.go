@@ -19,7 +19,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/operator"
 	"github.com/jacquard-operator/jacquard/engine/rights"
 	"github.com/jacquard-operator/jacquard/engine/schema"
-	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
 // A keeper knows which roles an account has, and what for.
@@ -250,7 +249,7 @@ func (a *Access) ofKind(ctx context.Context, name string, f *folder.Folder, file
 
 // compile makes a version of a folder.
 func (a *Access) compile(f *folder.Folder, crd *schema.CRD) {
-	k, err := kind.Compile(f, crd, template.Limits{})
+	k, err := kind.Compile(f, crd)
 	if err == nil && a.options.Settings != nil {
 		k, err = a.options.Settings.Apply(k)
 	}
