@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -255,12 +254,10 @@ func (o *diffOptions) add(r *diff.Resource) {
 func (o *diffOptions) print(cmd *cobra.Command) error {
 	w := cmd.OutOrStdout()
 	if o.output == "json" {
-		encoder := json.NewEncoder(w)
-		encoder.SetIndent("", "  ")
 		if o.all {
-			return encoder.Encode(append([]*diff.Impact{}, o.impacts...))
+			return encode(w, append([]*diff.Impact{}, o.impacts...))
 		}
-		return encoder.Encode(append([]*diff.Resource{}, o.results...))
+		return encode(w, append([]*diff.Resource{}, o.results...))
 	}
 	for _, r := range o.results {
 		r.Print(visible(w), o.full)

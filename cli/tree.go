@@ -114,9 +114,7 @@ func (o *treeOptions) look(ctx context.Context, t target) (*tree.Tree, error) {
 
 func (o *treeOptions) print(w io.Writer, t *tree.Tree) error {
 	if o.output == "json" {
-		encoder := json.NewEncoder(w)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(t)
+		return encode(w, t)
 	}
 	t.Print(w, time.Now())
 	return nil

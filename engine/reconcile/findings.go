@@ -1,0 +1,44 @@
+package reconcile
+
+import (
+	"time"
+
+	"github.com/jacquard-operator/jacquard/engine/status"
+)
+
+// findings is what a turn has found out: it becomes the status.
+type findings struct {
+	problems []status.Problem
+	// requeue is when to look again without an event; 0: not at all.
+	requeue time.Duration
+	// incomplete: not everything was applied, so nothing may be pruned.
+	incomplete bool
+	// unclear: there may be children or patches that are not known.
+	unclear bool
+}
+
+func (f *findings) add(p status.Problem) { f.problems = append(f.problems, p) }
+
+// file is the template that the first problem with a reason is about.
+func (f *findings) file(reason string) string {
+	for _, p := range f.problems {
+		if p.Reason == reason && p.File != "" {
+			return p.File
+		}
+	}
+	return ""
+}
+
+// unknown notes that something cannot be found out.
+func (f *findings) unknown(message string) {
+	f.unclear = true
+	f.again(10 * time.Second)
+	f.add(status.Problem{Severity: status.Waiting, Reason: "NotKnown", Message: message})
+}
+
+// again asks to look again after d at the latest.
+func (f *findings) again(d time.Duration) {
+	if d > 0 && (f.requeue == 0 || d < f.requeue) {
+		f.requeue = d
+	}
+}
