@@ -173,16 +173,18 @@ var definitions = observe.Resource{
 }
 
 // How often all is looked through again for what controllers copied meanwhile,
-// and how long they are given for it.
+// how long they are given for it, and how often in a row nothing is to be found:
+// on a busy cluster they take their time.
 const (
 	rounds = 10
 	settle = time.Second
+	calm   = 2
 )
 
 // Strip takes what is ours off these objects, off what was copied from them
 // meanwhile, and in the end off the CRDs. done is called for each.
 func (e *Eject) Strip(ctx context.Context, found []Object, done func(Object)) error {
-	for range rounds {
+	for round, empty := 0, 0; round < rounds && empty < calm; round++ {
 		for _, o := range found {
 			if err := e.one(ctx, o); err != nil {
 				return err
@@ -203,8 +205,8 @@ func (e *Eject) Strip(ctx context.Context, found []Object, done func(Object)) er
 		}
 		// An operator that runs on without the folder writes the status again.
 		found = slices.DeleteFunc(found, func(o Object) bool { return o.What == Resource && !e.kinds.holds(o.Resource, o.Meta) })
-		if len(found) == 0 {
-			break
+		if empty++; len(found) > 0 {
+			empty = 0
 		}
 	}
 	if len(found) > 0 && !e.writer.Tries() {
