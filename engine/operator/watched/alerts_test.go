@@ -2,7 +2,6 @@ package watched
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -94,7 +92,6 @@ func TestAlerts(t *testing.T) {
 	s.op.Access.Lacks(func(rule rights.Rule, verb string) bool {
 		return rule.Resource == "serviceaccounts" && (verb == "create" || verb == "patch") || rule.Resource == "resourcequotas"
 	})
-	s.lacks(t, kinds["Forbidden"].ns, "serviceaccounts")
 	t.Run("Situations", func(t *testing.T) {
 		for name, c := range situations {
 			t.Run(name, func(t *testing.T) {
@@ -136,23 +133,6 @@ func about(name string, k *thing) string {
 		return ""
 	}
 	return k.name()
-}
-
-// lacks waits until the API server has taken up that the operator may not make
-// what it has lost the right to.
-func (s *site) lacks(t *testing.T, ns, resource string) {
-	t.Helper()
-	testcluster.Eventually(t, "the operator may not create "+resource, func() error {
-		asked := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: s.op.Access.User(),
-			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: ns, Verb: "create", Resource: resource}}}
-		if err := cluster.Client.Create(t.Context(), asked); err != nil {
-			return err
-		}
-		if asked.Status.Allowed {
-			return errors.New("it may")
-		}
-		return nil
-	})
 }
 
 // lease makes somebody hold the operators' Lease, or nobody.
