@@ -10,7 +10,10 @@ export GOWORK := off
 export GOFLAGS := $(strip $(shell go env GOFLAGS) -trimpath -buildvcs=false)
 
 BIN := $(CURDIR)/.bin
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
+# An image that is given a tag is of that version: `jacquard version` says so.
+TAG := $(word 2,$(subst :, ,$(lastword $(subst /, ,$(IMAGE)))))
+VERSION ?= $(or $(TAG),$(shell git describe --tags --always --dirty 2>/dev/null || echo dev))
 REVISION ?= $(shell git rev-parse HEAD 2>/dev/null)
 
 # What make build writes; GOOS and GOARCH say for what machine.
@@ -25,15 +28,17 @@ PLATFORMS ?= linux/$(shell go env GOARCH)
 export KUBEBUILDER_ASSETS ?= $(BIN)
 
 # How many packages are tested at once: most of them wait for a cluster.
-AT_ONCE := $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
+AT_ONCE := $(shell echo $$((3 * $$(getconf _NPROCESSORS_ONLN))))
 
 # What runs tests; .ci/run gives what also notes those that are skipped.
 GOTEST ?= go test
+# make lint vets; debuggers' symbols cost time to link.
+TEST = $(GOTEST) -vet=off -ldflags=-w
 
 # What is linted: folders, and the packages in them. devcluster's main package
 # only joins Kubernetes' own commands, and looking at it means looking at all
 # of Kubernetes.
-LINTED := .=./... devcluster=./cluster/...,./demo/...,./machine/...,./pause/...,./router/... engine/template/helmcompat=./... charts=./... e2e=./... e2e/gitops=./...
+LINTED := .=./... devcluster=./cluster/...,./demo/...,./machine/...,./pause/...,./router/... test/helmcompat=./... bench=./... charts=./... test/e2e=./... test/e2e/gitops=./...
 
 STAMPS := github.com/jacquard-operator/jacquard/cli
 comma := ,
@@ -55,7 +60,7 @@ image: ## Build the Dockerfile's image without Docker, .bin/image/jacquard.tar; 
 		GOOS="$${platform%%/*}" GOARCH="$${platform#*/}" $(MAKE) --no-print-directory build OUT="$$binary"; \
 		binaries+=("$$platform=$$binary"); \
 	done; \
-	cd e2e && go run ./cmd/image --dockerfile ../Dockerfile --arg VERSION=$(VERSION) --arg REVISION=$(REVISION) \
+	cd test/e2e && go run ./cmd/image --dockerfile ../../Dockerfile --arg VERSION=$(VERSION) --arg REVISION=$(REVISION) \
 		--name $(IMAGE) --output $(abspath $(IMAGE_FILE)) "$${binaries[@]}"
 	@image='$(IMAGE)'; name="$${image##*/}"; [[ $$name == *:* ]] || image+=:latest; \
 	echo "for the chart: --set image.repository=$${image%:*},image.tag=$${image##*:}"
@@ -69,28 +74,43 @@ demo: devcluster build ## Show it all on a Kubernetes of its own; ONCE=1 ends by
 	@$(BIN)/demo $(if $(ONCE),--once)
 
 .PHONY: test
+# The clusters' parts spend a sixth of their time on collecting garbage else.
+test: export GOGC := 400
 test: devcluster ## Run all tests, against a real API server
-	$(GOTEST) -p $(AT_ONCE) -timeout 20m ./...
-	cd devcluster && $(GOTEST) -p $(AT_ONCE) -timeout 20m ./...
-	cd engine/template/helmcompat && $(GOTEST) -timeout 10m ./...
-	cd charts && $(GOTEST) -timeout 10m ./...
-	cd e2e && $(GOTEST) -timeout 20m ./cmd/... ./oci ./registry ./standin
-	cd e2e/gitops && $(GOTEST) -count 1 ./...
+	$(TEST) -p $(AT_ONCE) -timeout 20m ./...
+	cd devcluster && $(TEST) -p $(AT_ONCE) -timeout 20m ./...
+	cd test/helmcompat && $(TEST) -timeout 10m ./...
+	cd bench && $(TEST) -timeout 10m ./...
+	cd charts && $(TEST) -timeout 10m ./...
+	cd test/e2e && $(TEST) -timeout 20m ./cmd/... ./oci ./registry ./standin
+	cd test/e2e/gitops && $(TEST) -count 1 ./...
+
+.PHONY: fuzz
+fuzz: ## Run all fuzz targets, one after the other; FUZZTIME=1m each
+	@FUZZTIME=$(or $(FUZZTIME),1m) test/fuzzed/run
 
 .PHONY: e2e
 e2e: devcluster build image helm containerd ## Run the end-to-end tests on a real node; needs root, and says what else
 	@for values in charts/jacquard/ci/*.yaml; do \
 		for helm in helm helm3; do $(BIN)/$$helm lint --quiet --strict charts/jacquard --values "$$values"; done; \
 	done
-	cd e2e && KUBEBUILDER_ASSETS=$(BIN) $(GOTEST) -count 1 -timeout 40m -v .
+	cd test/e2e && KUBEBUILDER_ASSETS=$(BIN) $(TEST) -count 1 -timeout 40m -v .
 
 .PHONY: bench
 bench: ## Measure rendering and linting
 	go test -run '^$$' -bench . -benchmem ./engine/...
 
+.PHONY: chaos
+chaos: devcluster ## Let everything go wrong at random; CHAOS_TIME=10m, CHAOS_SEED=7 to see the same again
+	CHAOS_TIME=$(or $(CHAOS_TIME),10m) CHAOS_SEED=$(CHAOS_SEED) go test -count=1 -timeout 3h -v ./test/integration/chaos
+
+.PHONY: chaos-defects
+chaos-defects: devcluster ## Show that chaos finds each of twelve defects (an hour; CHAOS_DEFECT=no-prune)
+	CHAOS_DEFECTS=true CHAOS_DEFECT=$(CHAOS_DEFECT) go test -count=1 -timeout 3h -v -run TestDefects ./test/integration/chaos
+
 .PHONY: scale
 scale: devcluster ## Measure how far one operator goes (an hour; SIZES=1000,5000,10000)
-	JACQUARD_SCALE=$(or $(SIZES),1000,5000,10000) go test -count=1 -timeout 3h -v ./engine/operator/scale
+	JACQUARD_SCALE=$(or $(SIZES),1000,5000,10000) go test -count=1 -timeout 3h -v ./test/integration/scale
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Check formatting and style

@@ -1,224 +1,132 @@
-// Package main_test holds the laws of the repository: what must stay true of
-// its code, data and documents, whoever changes them.
+// Package main_test shows that the operator does what it exists for, against a
+// real API server with the controllers of Kubernetes: TestExamples applies every
+// example of this repository and waits until it is ready, TestNewKind adds a kind
+// by adding a folder, without a restart. The other tests lie beside the code in
+// engine, author, admin and cli, and in test: the suites that need a cluster in
+// test/integration, the laws of code, data and documents in test/laws.
 package main_test
 
 import (
-	"go/types"
-	"path"
-	"slices"
-	"strconv"
-	"strings"
+	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/engine/controller"
+	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
-// layers says what each package under engine/ may import of the others. A new
-// package needs a line here, and a place in docs/architecture.md.
-var layers = map[string][]string{
-	"api":       {},
-	"funcs":     {},
-	"schema":    {},
-	"folder":    {},
-	"own":       {},
-	"share":     {"api"},
-	"ready":     {},
-	"status":    {},
-	"template":  {"api", "funcs", "schema"},
-	"flow":      {"funcs", "schema", "template"},
-	"kind":      {"api", "flow", "folder", "schema", "template"},
-	"render":    {"api", "kind", "schema", "template"},
-	"observe":   {"api"},
-	"plan":      {"api", "kind", "observe", "own", "render"},
-	"apply":     {"api", "observe"},
-	"rollout":   {},
-	"metrics":   {},
-	"reconcile": {"api", "apply", "kind", "metrics", "observe", "own", "plan", "ready", "render", "schema", "share", "status", "template"},
-	"report":    {"api"},
-	"operator":  {"api", "apply", "folder", "kind", "metrics", "observe", "plan", "reconcile", "report", "rollout", "schema", "share", "status", "template"},
-	"survey":    {"api", "apply", "kind", "observe", "reconcile", "schema", "share"},
-	"diff":      {"api", "apply", "kind", "operator", "own", "plan", "reconcile", "render", "rollout", "status", "survey"},
-	"health":    {"api", "folder", "kind", "operator", "report", "rights", "schema", "share", "survey", "template"},
-	"eject":     {"api", "apply", "observe", "reconcile", "report", "share", "survey"},
-	"tree":      {"api", "observe", "plan", "ready", "reconcile", "schema", "survey"},
-	"offline":   {"api", "folder", "kind", "ready", "render", "schema", "status", "template"},
-	"golden":    {"api", "explain", "flow", "kind", "offline", "schema", "template"},
-	"explain":   {"api", "kind", "own", "ready", "render", "template"},
-	"lint":      {"api", "flow", "folder", "kind", "offline", "render", "schema", "template"},
-	"rights":    {"api", "flow", "kind", "schema", "template"},
-	"pack":      {"api", "folder", "kind", "rights"},
-	"exposure":  {"flow", "kind", "schema", "template"},
-	"scaffold":  {"api", "schema"},
-	"chart":     {"folder", "funcs", "kind", "schema", "template"},
-	"editor":    {"schema"},
+var cluster *kit.Cluster
+
+func TestMain(m *testing.M) {
+	kit.Main(m, &cluster, "--nodes", "3", "--node-label", "node-0:daemon=logs")
 }
 
-// forTests are packages that only tests may import; what they may do is the
-// tests' affair.
-var forTests = []string{"operator/testcluster"}
-
-// TestLayers: dependencies point one way.
-func TestLayers(t *testing.T) {
-	seen := map[string]bool{}
-	for _, f := range goFiles(t) {
-		dir := path.Dir(f.path)
-		name, ours := strings.CutPrefix(dir, "engine/")
-		if !ours || f.test() || slices.Contains(forTests, name) || isModule(t, dir) {
-			continue
+// TestExamples: each resource of examples/ becomes ready.
+func TestExamples(t *testing.T) {
+	routes, err := os.ReadFile("schemas/routes.route.openshift.io.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster.Apply(t, "", string(routes))
+	cluster.Run(t, func(o *controller.Options) { o.InstallCRDs, o.Identity = true, "test/examples" }, ".")
+	files, err := filepath.Glob("examples/*.yaml")
+	if err != nil || len(files) < 6 {
+		t.Fatalf("there are %d examples: %v", len(files), err)
+	}
+	var resources []*unstructured.Unstructured
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
 		}
-		seen[name] = true
-		allowed, known := layers[name]
-		if !known {
-			t.Errorf("%s: the package %s is new: say in layers what it may import", f.path, dir)
-		}
-		for _, imported := range imports(f) {
-			other, ours := strings.CutPrefix(imported, module+"/")
-			if !ours {
-				continue
-			}
-			if other, inside := strings.CutPrefix(other, "engine/"); !inside || !slices.Contains(allowed, other) {
-				t.Errorf("%s: engine/%s may not import %s", f.path, name, imported)
+		for _, o := range kit.Parse(t, string(text)) {
+			if _, err := os.Stat("templates/" + crdName(o)); err == nil {
+				cluster.Served(t, o.GetAPIVersion(), o.GetKind())
+				resources = append(resources, o)
 			}
 		}
+		cluster.Apply(t, "default", string(text))
 	}
-	for name := range layers {
-		if !seen[name] {
-			t.Errorf("there is no package engine/%s: take it out of layers", name)
+	if len(resources) < len(files) {
+		t.Fatalf("%d files have %d resources of our kinds", len(files), len(resources))
+	}
+	for _, o := range resources {
+		namespace := o.GetNamespace()
+		if namespace == "" {
+			namespace = "default"
 		}
+		kit.Eventually(t, o.GetKind()+" "+o.GetName()+" is ready", func() error {
+			return cluster.Ready(o.GetAPIVersion(), o.GetKind(), namespace, o.GetName())
+		})
 	}
 }
 
-// isModule says whether a folder is a module of its own, or lies in one.
-func isModule(t *testing.T, dir string) bool {
-	t.Helper()
-	return slices.ContainsFunc(files(t, "/go.mod"), func(mod string) bool {
-		return dir == path.Dir(mod) || strings.HasPrefix(dir, path.Dir(mod)+"/")
-	})
-}
-
-func imports(f goFile) []string {
-	var all []string
-	for _, spec := range f.ast.Imports {
-		p, _ := strconv.Unquote(spec.Path.Value)
-		all = append(all, p)
+// crdName guesses the name of an object's CRD.
+func crdName(o *unstructured.Unstructured) string {
+	files, _ := filepath.Glob("crds/*." + o.GroupVersionKind().Group + ".yaml")
+	if len(files) != 1 {
+		return "none"
 	}
-	return all
+	name := filepath.Base(files[0])
+	return name[:len(name)-len(".yaml")]
 }
 
-// TestBinaryIsSmall: what is for tests, demos and measuring never reaches the
-// operator.
-func TestBinaryIsSmall(t *testing.T) {
-	all := list(t, "-json=ImportPath", ".")
-	for _, p := range all {
-		for _, no := range []string{module + "/bench", module + "/devcluster", module + "/engine/operator/testcluster", "helm.sh", "k8s.io/kubernetes", "testing"} {
-			if p.ImportPath == no || strings.HasPrefix(p.ImportPath, no+"/") {
-				t.Errorf("the operator depends on %s", p.ImportPath)
+// TestNewKind: while the operator runs, the CRD and the folder of a kind are
+// added, and a resource of it is served; the folder is edited, and the child
+// follows.
+func TestNewKind(t *testing.T) {
+	root := t.TempDir()
+	cluster.Run(t, nil, root)
+	namespace := cluster.Namespace(t)
+	cluster.Apply(t, "", crd)
+	kit.Write(t, root, map[string]string{"templates/notes.first.example.com/note.yaml": template})
+	cluster.Served(t, "first.example.com/v1", "Note")
+	cluster.Apply(t, namespace, "{apiVersion: first.example.com/v1, kind: Note, metadata: {name: hello}, spec: {text: \"yes: no # 1\"}}")
+	reads := func(key, want string) {
+		t.Helper()
+		kit.Eventually(t, fmt.Sprintf("the ConfigMap's %s is %q", key, want), func() error {
+			child, err := cluster.Get("v1", "ConfigMap", namespace, "hello")
+			if err != nil {
+				return err
 			}
-		}
-	}
-	if !slices.ContainsFunc(all, func(p listed) bool { return p.ImportPath == module+"/engine/operator" }) {
-		t.Error("the binary does not hold the operator: this test looks in the wrong place")
-	}
-}
-
-// writer is the one package that changes the cluster.
-const writer = "engine/apply"
-
-// TestOneWriter: no other package calls what changes objects in a cluster.
-func TestOneWriter(t *testing.T) {
-	writes := 0
-	for _, p := range typedPackages(t) {
-		for ident, object := range p.uses {
-			if !isWrite(object) || slices.Contains(forTests, strings.TrimPrefix(p.name(), "engine/")) {
-				continue
+			if got, _, _ := unstructured.NestedString(child.Object, "data", key); got != want {
+				return fmt.Errorf("it is %q", got)
 			}
-			if p.name() == writer {
-				writes++
-				continue
-			}
-			t.Errorf("%s: only %s may call %s of %s", p.set.Position(ident.Pos()), writer, object.Name(), object.Pkg().Path())
-		}
+			return cluster.Ready("first.example.com/v1", "Note", namespace, "hello")
+		})
 	}
-	if writes == 0 {
-		t.Errorf("%s writes nothing: this test no longer knows what a write is", writer)
-	}
+	reads("text", "yes: no # 1")
+	kit.Write(t, root, map[string]string{"templates/notes.first.example.com/note.yaml": template + "  more: {{ upper .spec.text }}\n"})
+	reads("more", "YES: NO # 1")
 }
 
-// clients are the packages whose methods reach the API server.
-var clients = []string{
-	"k8s.io/client-go/dynamic", "k8s.io/client-go/gentype", "k8s.io/client-go/kubernetes", "k8s.io/client-go/metadata",
-	"k8s.io/client-go/rest", "k8s.io/apiextensions-apiserver/pkg/client", "sigs.k8s.io/controller-runtime/pkg/client",
-}
+const template = `apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: {{ .metadata.name }}
+data:
+  text: {{ .spec.text }}
+`
 
-var writeMethods = []string{
-	"Apply", "ApplyStatus", "Create", "Delete", "DeleteAllOf", "DeleteCollection", "Patch", "Post", "Put", "Update", "UpdateStatus", "Verb",
-}
-
-func isWrite(object types.Object) bool {
-	f, ok := object.(*types.Func)
-	if !ok || f.Pkg() == nil || f.Signature().Recv() == nil || !slices.Contains(writeMethods, f.Name()) {
-		return false
-	}
-	return slices.ContainsFunc(clients, func(c string) bool {
-		return f.Pkg().Path() == c || strings.HasPrefix(f.Pkg().Path(), c+"/")
-	})
-}
-
-// pure are the packages that are functions from values to values.
-var pure = []string{
-	"api", "chart", "editor", "exposure", "flow", "funcs", "kind", "own", "pack", "plan", "ready", "render", "report", "rights", "rollout", "scaffold", "schema", "share", "status", "template",
-}
-
-// impure are imports that could tell two runs apart.
-var impure = []string{
-	"crypto/rand", "k8s.io/client-go", "math/rand", "math/rand/v2", "net", "net/http", "os", "os/exec",
-	"os/user", "path/filepath", "runtime", "sigs.k8s.io/controller-runtime", "syscall",
-}
-
-// clocks are functions that read or wait for a clock, by package.
-var clocks = map[string][]string{
-	"time":                                 {"After", "AfterFunc", "NewTicker", "NewTimer", "Now", "Since", "Sleep", "Tick", "Until"},
-	"k8s.io/apimachinery/pkg/apis/meta/v1": {"Now", "NowMicro"},
-}
-
-// deadlines are files that look at the clock only to give up: that is an
-// error, never another result.
-var deadlines = []string{"engine/funcs/pattern.go"}
-
-// TestPure: no client, no clock, no environment, no randomness.
-func TestPure(t *testing.T) {
-	for _, f := range goFiles(t) {
-		name := strings.TrimPrefix(path.Dir(f.path), "engine/")
-		if f.test() || !slices.Contains(pure, name) {
-			continue
-		}
-		for _, imported := range imports(f) {
-			if reachesOut(imported) {
-				t.Errorf("%s: engine/%s is pure and may not import %s", f.path, name, imported)
-			}
-		}
-	}
-	for _, p := range typedPackages(t) {
-		if !slices.Contains(pure, strings.TrimPrefix(p.name(), "engine/")) {
-			continue
-		}
-		for ident, object := range p.uses {
-			at := p.set.Position(ident.Pos())
-			if readsClock(object) && !slices.ContainsFunc(deadlines, func(file string) bool { return strings.HasSuffix(at.Filename, "/"+file) }) {
-				t.Errorf("%s: %s is pure and may not call %s.%s", at, p.name(), object.Pkg().Path(), object.Name())
-			}
-		}
-	}
-}
-
-// registry holds the Go types of the built-in kinds by name, and no client.
-const registry = "k8s.io/client-go/kubernetes/scheme"
-
-func reachesOut(imported string) bool {
-	return imported != registry && slices.ContainsFunc(impure, func(no string) bool {
-		below := strings.Contains(no, ".") && strings.HasPrefix(imported, no+"/")
-		return imported == no || below
-	})
-}
-
-func readsClock(object types.Object) bool {
-	return object.Pkg() != nil && object.Parent() == object.Pkg().Scope() && slices.Contains(clocks[object.Pkg().Path()], object.Name())
-}
+const crd = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: notes.first.example.com}
+spec:
+  group: first.example.com
+  scope: Namespaced
+  names: {kind: Note, plural: notes, singular: note, listKind: NoteList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, required: [text], properties: {text: {type: string}}}
+          status: {type: object, x-kubernetes-preserve-unknown-fields: true}
+`

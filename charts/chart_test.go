@@ -12,12 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
+	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
-var cluster *testcluster.Cluster
+var cluster *kit.Cluster
 
-func TestMain(m *testing.M) { testcluster.Main(m, &cluster) }
+func TestMain(m *testing.M) { kit.Main(m, &cluster) }
 
 func read(t *testing.T, file string) []byte {
 	t.Helper()
@@ -49,7 +49,14 @@ func combinations(t *testing.T) map[string]map[string]any {
 	for _, file := range found {
 		all[strings.TrimSuffix(filepath.Base(file), "-values.yaml")] = values(t, string(read(t, file)))
 	}
+	all["samples"] = samples(t)
 	return all
+}
+
+// samples are the values that enable the samples.
+func samples(t *testing.T) map[string]any {
+	t.Helper()
+	return values(t, string(read(t, filepath.Join(dir, "samples.yaml"))))
 }
 
 // rendered is the chart with some values, released under its own name.

@@ -22,21 +22,22 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/jacquard-operator/jacquard/engine/operator/testcluster"
+	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
 // TestInstallServes: dist/install.yaml is applied as people do, the operator
-// runs as its Deployment says, under its account, and the examples become Ready
-// without one refused request. The kind that is off by default is then served
-// without a restart.
+// runs as its Deployment says, under its account. The samples, and then the kind
+// that is none, are served without a restart, and the examples become Ready
+// without one refused request.
 func TestInstallServes(t *testing.T) {
 	text := string(read(t, "../dist/install.yaml"))
-	first, more := testcluster.Parse(t, text), rendered(t, combinations(t)["exporter"])
+	first, more := kit.Parse(t, text), rendered(t, combinations(t)["exporter"])
+	tried := rendered(t, samples(t))
 	cluster.Apply(t, "", text)
 	aggregated(t, first)
 	operate(t, deployed(t, first))
 	served := map[string]bool{}
-	for _, objects := range [][]*unstructured.Unstructured{first, more} {
+	for _, objects := range [][]*unstructured.Unstructured{first, tried, more} {
 		// Rights that come after a folder are waited for, and asked for in vain
 		// meanwhile: here they come first.
 		for _, o := range ofKind(objects, "ClusterRole") {
@@ -71,7 +72,7 @@ func aggregated(t *testing.T, objects []*unstructured.Unstructured) {
 		for _, r := range rules(t, objects, rbacv1.RoleRef{Kind: "ClusterRole", Name: name}, "") {
 			put(want, "", r)
 		}
-		testcluster.Eventually(t, "ClusterRole "+name+" takes up the others", func() error {
+		kit.Eventually(t, "ClusterRole "+name+" takes up the others", func() error {
 			o, err := cluster.Get(rbacv1.SchemeGroupVersion.String(), "ClusterRole", "", name)
 			if err != nil {
 				return err
@@ -113,13 +114,13 @@ func example(t *testing.T, crd *unstructured.Unstructured) {
 	t.Helper()
 	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
 	text := string(read(t, "../examples/"+crd.GetName()+".yaml"))
-	for _, o := range testcluster.Parse(t, text) {
+	for _, o := range kit.Parse(t, text) {
 		if o.GetKind() == kind {
 			cluster.Served(t, o.GetAPIVersion(), kind)
 		}
 	}
 	cluster.Apply(t, "default", text)
-	for _, o := range testcluster.Parse(t, text) {
+	for _, o := range kit.Parse(t, text) {
 		if o.GetKind() != kind {
 			continue
 		}
@@ -127,7 +128,7 @@ func example(t *testing.T, crd *unstructured.Unstructured) {
 		if namespace == "" {
 			namespace = "default"
 		}
-		testcluster.Eventually(t, o.GetKind()+" is ready", func() error {
+		kit.Eventually(t, o.GetKind()+" is ready", func() error {
 			return cluster.Ready(o.GetAPIVersion(), kind, namespace, o.GetName())
 		})
 	}
@@ -165,7 +166,7 @@ func operate(t *testing.T, pod corev1.PodSpec) {
 			t.Logf("the operator ended: %v\n%s", err, log.String())
 		}
 	})
-	testcluster.Eventually(t, "the operator is ready", func() error {
+	kit.Eventually(t, "the operator is ready", func() error {
 		answer, err := http.Get("http://" + probes + "/readyz")
 		if err != nil {
 			return err

@@ -17,7 +17,7 @@ import (
 // TestEveryKindIsIn: the chart has the kinds of the repository.
 func TestEveryKindIsIn(t *testing.T) {
 	var want []string
-	for name := range catalog(t).Kinds {
+	for name := range loaded(t).Kinds {
 		want = append(want, name)
 	}
 	slices.Sort(want)
@@ -40,10 +40,14 @@ func TestKindsFollowTheList(t *testing.T) {
 	}
 }
 
-// TestDefaultKinds: the kind that reaches into the Pods of others is off.
+// TestDefaultKinds: by default no kind is on, and among the samples is none that
+// reaches into the Pods of others.
 func TestDefaultKinds(t *testing.T) {
+	if got := kindsOf(rendered(t, nil)); len(got) > 0 {
+		t.Errorf("these kinds are on by default, and whoever may edit anywhere may use the rights of the operator for them: %v", got)
+	}
 	want := slices.DeleteFunc(shipped(t), func(name string) bool { return strings.HasPrefix(name, "prometheusjmxexporters.") })
-	if diff := cmp.Diff(want, kindsOf(rendered(t, nil))); diff != "" {
+	if diff := cmp.Diff(want, kindsOf(rendered(t, samples(t)))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -110,11 +114,11 @@ var ofPeople = regexp.MustCompile(`^jacquard:[^:]+:(view|edit|admin)$`)
 // TestAnotherRelease: names and labels of one installation are nobody else's,
 // but for CRDs and the roles of people.
 func TestAnotherRelease(t *testing.T) {
-	objects, err := render(release{name: "other", namespace: "elsewhere", values: values(t, "metrics: {serviceMonitor: {enabled: true}}")})
+	objects, err := render(release{name: "other", namespace: "elsewhere", values: values(t, "{metrics: {serviceMonitor: {enabled: true}}, kinds: {enabled: [apps.app.huolala.cn]}}")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	mine := titles(rendered(t, nil))
+	mine := titles(rendered(t, samples(t)))
 	for _, o := range objects {
 		if o.GetNamespace() != "" && o.GetNamespace() != "elsewhere" {
 			t.Errorf("%s: is in another namespace than the release", title(o))
@@ -131,14 +135,14 @@ func TestAnotherRelease(t *testing.T) {
 // TestSwitches: CRDs and rights can be left to somebody else.
 func TestSwitches(t *testing.T) {
 	for text, gone := range map[string][]string{
-		"crd: {enabled: false}":                         {"CustomResourceDefinition"},
-		"rbac: {create: false, userRoles: false}":       {"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"},
-		"rbac: {create: false}":                         {"ClusterRoleBinding", "Role", "RoleBinding"},
-		"serviceAccount: {create: false}":               {"ServiceAccount"},
-		"metrics: {enabled: false}":                     {"Service"},
-		"podDisruptionBudget: {enabled: false}":         {"PodDisruptionBudget"},
-		"{replicaCount: 1}":                             {"PodDisruptionBudget", "NetworkPolicy", "ServiceMonitor", "PrometheusRule"},
-		"{crd: {enabled: false}, kinds: {enabled: []}}": {"CustomResourceDefinition", "ConfigMap"},
+		"{crd: {enabled: false}, kinds: {enabled: [apps.app.huolala.cn]}}": {"CustomResourceDefinition"},
+		"rbac: {create: false, userRoles: false}":                          {"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"},
+		"rbac: {create: false}":                                            {"ClusterRoleBinding", "Role", "RoleBinding"},
+		"serviceAccount: {create: false}":                                  {"ServiceAccount"},
+		"metrics: {enabled: false}":                                        {"Service"},
+		"podDisruptionBudget: {enabled: false}":                            {"PodDisruptionBudget"},
+		"{replicaCount: 1}":                                                {"PodDisruptionBudget", "NetworkPolicy", "ServiceMonitor", "PrometheusRule"},
+		"{crd: {enabled: false}, kinds: {enabled: []}}":                    {"CustomResourceDefinition", "ConfigMap"},
 	} {
 		objects := rendered(t, values(t, text))
 		for _, kind := range gone {
@@ -147,12 +151,12 @@ func TestSwitches(t *testing.T) {
 			}
 		}
 	}
-	for _, o := range ofKind(rendered(t, values(t, "crd: {keep: false}")), "CustomResourceDefinition") {
+	for _, o := range ofKind(rendered(t, values(t, "{crd: {keep: false}, kinds: {enabled: [apps.app.huolala.cn]}}")), "CustomResourceDefinition") {
 		if o.GetAnnotations()["helm.sh/resource-policy"] != "" {
 			t.Errorf("%s is kept", title(o))
 		}
 	}
-	for _, o := range ofKind(rendered(t, nil), "CustomResourceDefinition") {
+	for _, o := range ofKind(rendered(t, samples(t)), "CustomResourceDefinition") {
 		if o.GetAnnotations()["helm.sh/resource-policy"] != "keep" {
 			t.Errorf("%s is not kept", title(o))
 		}

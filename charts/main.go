@@ -26,7 +26,7 @@ func main() {
 	}
 }
 
-// write makes all files anew.
+// write makes all files again.
 func write() error {
 	files, err := made()
 	if err != nil {
@@ -91,8 +91,7 @@ func holdsFolder(o *unstructured.Unstructured) int {
 	return 0
 }
 
-const about = `# Jacquard with the kinds that it runs by default, as charts/jacquard has them;
-# made by ` + "`make chart`" + `. For kubectl apply --server-side -f.
+const about = `# Jacquard without any kind, as charts/jacquard installs it by default; made by ` + "`make chart`" + `. For kubectl apply --server-side -f.
 ---
 apiVersion: v1
 kind: Namespace

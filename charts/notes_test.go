@@ -9,9 +9,9 @@ import (
 // an uninstall would do.
 func TestNotes(t *testing.T) {
 	for text, want := range map[string][]string{
-		"{}": {"installed in namespace elsewhere as other-jacquard", "apps.app.huolala.cn", "pack NAME --install elsewhere/other-jacquard", "jacquard eject --all", "--only roles,users,folder | kubectl delete",
-			"--clusterrole=other-jacquard:metrics-reader", "leaves the CRDs", "docs/operations.md"},
-		"kinds: {enabled: []}":                              {"serves no kind yet"},
+		"kinds: {enabled: [apps.app.huolala.cn]}": {"installed in namespace elsewhere as other-jacquard", "apps.app.huolala.cn", "pack NAME --install elsewhere/other-jacquard", "jacquard eject --all", "--only roles,users,folder | kubectl delete",
+			"--clusterrole=other-jacquard:metrics-reader", "leaves the CRDs", "docs/operations/README.md"},
+		"{}": {"serves no kind yet"},
 		"kinds: {enabled: [], custom: {a.b: \"{}\"}}":       {"\n  a.b\n"},
 		"crd: {keep: false}":                                {"DELETES THE CRDS"},
 		"readOnly: true":                                    {"It is read-only"},

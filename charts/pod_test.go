@@ -54,6 +54,7 @@ func TestArguments(t *testing.T) {
 		"readOnly: true":                    "--read-only",
 		"selector: team in (a,b)":           "--selector=team in (a,b)",
 		"namespaces: [a, b]":                "--namespaces=a,b",
+		"readiness: {folders: none}":        "--ready-folders=none",
 		"log: {level: debug}":               "--log-level=debug",
 		"metrics: {enabled: false}":         "--metrics-bind-address=0",
 		"metrics: {secure: false}":          "--metrics-secure=false",
@@ -122,7 +123,7 @@ func TestRestarts(t *testing.T) {
 	before := template(release{})
 	for what, same := range map[string]release{
 		"a version": {version: "9.9.9"},
-		"kinds":     {values: values(t, "kinds: {enabled: []}")},
+		"kinds":     {values: values(t, "kinds: {enabled: [apps.app.huolala.cn]}")},
 	} {
 		if diff := cmp.Diff(before, template(same)); diff != "" {
 			t.Errorf("another %s of the chart restarts the operator:\n%s", what, diff)
@@ -137,8 +138,8 @@ func TestRestarts(t *testing.T) {
 // TestLasting: a new version of the chart alone changes no CRD, no folder and no
 // role.
 func TestLasting(t *testing.T) {
-	before := rendered(t, nil)
-	after, err := render(release{name: "jacquard", namespace: "jacquard", version: "9.9.9"})
+	before := rendered(t, samples(t))
+	after, err := render(release{name: "jacquard", namespace: "jacquard", version: "9.9.9", values: samples(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

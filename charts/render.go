@@ -13,6 +13,7 @@ import (
 	"helm.sh/helm/v4/pkg/engine"
 	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 )
 
@@ -23,6 +24,9 @@ type release struct {
 	values map[string]any
 	// version is the chart's, if it is to be another than its own.
 	version string
+	// live is the cluster in which the release is there and is upgraded; nil for
+	// an install that asks no cluster.
+	live *rest.Config
 }
 
 // notes is the name of the text that Helm prints after an install.
@@ -39,12 +43,16 @@ func texts(r release) (map[string]string, error) {
 	}
 	caps := common.DefaultCapabilities.Copy()
 	caps.KubeVersion = common.KubeVersion{Version: "v1.36.0", Major: "1", Minor: "36"}
-	options := common.ReleaseOptions{Name: r.name, Namespace: r.namespace, Revision: 1, IsInstall: true}
+	options := common.ReleaseOptions{Name: r.name, Namespace: r.namespace, Revision: 1, IsInstall: r.live == nil, IsUpgrade: r.live != nil}
 	values, err := util.ToRenderValues(c, r.values, options, caps)
 	if err != nil {
 		return nil, fmt.Errorf("reading values: %w", err)
 	}
-	out, err := engine.Engine{}.RenderWithContext(context.Background(), c, values)
+	renders := engine.Engine{}
+	if r.live != nil {
+		renders = engine.New(r.live)
+	}
+	out, err := renders.RenderWithContext(context.Background(), c, values)
 	if err != nil {
 		return nil, fmt.Errorf("rendering chart: %w", err)
 	}

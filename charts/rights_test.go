@@ -12,13 +12,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/jacquard-operator/jacquard/engine/offline"
-	"github.com/jacquard-operator/jacquard/engine/rights"
+	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/author/rbac"
 )
 
-func catalog(t *testing.T) *offline.Catalog {
+func loaded(t *testing.T) *catalog.Catalog {
 	t.Helper()
-	c, err := offline.Load([]string{".."})
+	c, err := catalog.Load([]string{".."})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,16 +54,16 @@ func needed(t *testing.T, objects []*unstructured.Unstructured, values map[strin
 	if !found {
 		name = "jacquard"
 	}
-	roles := rights.Base(rights.Installation{
+	roles := rbac.Base(rbac.Installation{
 		Namespace: "jacquard", Namespaces: limits, SecureMetrics: reviews(values), Identity: "jacquard/" + name,
 	})
-	c := catalog(t)
+	c := loaded(t)
 	for _, o := range ofKind(objects, "ConfigMap") {
 		k := c.Kinds[o.GetLabels()["jacquard.dev/kind"]]
 		if k == nil {
 			continue
 		}
-		of, err := rights.Of(rights.Input{CRD: k.CRD, Kind: k, Plural: c.Plural, Namespaces: limits})
+		of, err := rbac.Of(rbac.Input{CRD: k.CRD, Kind: k, Plural: c.Plural, Namespaces: limits})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func needed(t *testing.T, objects []*unstructured.Unstructured, values map[strin
 	}
 	all := map[string]bool{}
 	for _, r := range roles {
-		if r.Holder == rights.Operator {
+		if r.Holder == rbac.Operator {
 			for _, rule := range r.Rules {
 				put(all, r.Namespace, rbacv1.PolicyRule{APIGroups: []string{rule.Group}, Resources: []string{rule.Resource}, ResourceNames: rule.Names, Verbs: rule.Verbs})
 			}
@@ -80,7 +80,7 @@ func needed(t *testing.T, objects []*unstructured.Unstructured, values map[strin
 	return all
 }
 
-// reviews says whether metrics are asked for by reviews.
+// reviews reports whether metrics are asked for by reviews.
 func reviews(values map[string]any) bool {
 	for _, field := range []string{"enabled", "secure"} {
 		if on, found, _ := unstructured.NestedBool(values, "metrics", field); found && !on {

@@ -22,6 +22,9 @@ func (a *access) flags(cmd *cobra.Command) {
 // Pod's service account, or of ~/.kube/config.
 func (a *access) config() (*rest.Config, error) {
 	cfg, err := a.loader().ClientConfig()
+	if clientcmd.IsEmptyConfig(err) {
+		return nil, fmt.Errorf("finding the cluster: there is no kubeconfig: name one by --kubeconfig or KUBECONFIG; neither %s nor a Pod's service account is there", clientcmd.RecommendedHomeFile)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("finding the cluster: %w", err)
 	}

@@ -1,41 +1,102 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/jacquard-operator/jacquard/engine/operator"
+	"github.com/jacquard-operator/jacquard/admin/liveview"
+	"github.com/jacquard-operator/jacquard/engine/controller"
+	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 )
 
+type approveOptions struct {
+	access
+	identity string
+	allWaves bool
+	only     []string
+}
+
 func newApprove() *cobra.Command {
-	var access access
-	var identity string
+	var o approveOptions
 	cmd := &cobra.Command{
 		Use:   "approve NAME",
 		Short: "Let the stopped rollout of a kind go on",
-		Long: `Let the stopped rollout of a kind go on. NAME is that of its CRD. Why it stopped,
-and what it would delete, is printed; it does not stop for this reason again
-until the folder changes. To give it up instead, put the earlier folder back.
+		Long: `Let the stopped rollout of a kind go on. Why it stopped, and what it would delete,
+is printed. It goes past the deletions and the resources
+that it named; for others, and in the next wave, it stops again. To give it up
+instead, put the earlier folder back.
+
+With --all-waves no later wave waits until its resources are ready, or stops since
+one is refused; how many resources it has not reached yet is printed first.
+
+With --only the changed folder serves these resources alone, with what it deletes
+of them, and the rollout stays stopped.
 
 Where several installations serve a share of the kind each, --identity says whose
 rollout is meant, if more than one is stopped.`,
-		Example: "  jacquard approve webs.example.com",
+		Example: "  jacquard approve webs.example.com\n  jacquard approve web --only shop/front",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := access.config()
-			if err != nil {
-				return err
-			}
-			record, err := operator.Approve(cmd.Context(), cfg, args[0], identity)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "approved %s, which stopped at %d of %d resources: %s\n", record.Digest, record.Done, record.Of, record.Why())
-			return nil
-		},
+		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
-	access.flags(cmd)
-	cmd.Flags().StringVar(&identity, "identity", "", "the installation whose rollout is meant")
+	o.flags(cmd)
+	cmd.Flags().StringVar(&o.identity, "identity", "", "the installation whose rollout is meant")
+	cmd.Flags().BoolVar(&o.allWaves, "all-waves", false, "later waves do not stop for this reason either")
+	cmd.Flags().StringArrayVar(&o.only, "only", nil, "NAMESPACE/NAME of a resource that alone is moved; may be given several times")
+	cmd.MarkFlagsMutuallyExclusive("only", "all-waves")
 	return cmd
+}
+
+func (o *approveOptions) run(cmd *cobra.Command, name string) error {
+	cfg, err := o.config()
+	if err != nil {
+		return err
+	}
+	s, err := liveview.Open(cmd.Context(), cfg, nil)
+	if err != nil {
+		return err
+	}
+	k, err := s.Kind(cmd.Context(), name)
+	if err != nil {
+		return err
+	}
+	only, err := o.named(cmd.Context(), &sight{Survey: s}, k)
+	if err != nil {
+		return err
+	}
+	stop, err := controller.FindStop(cmd.Context(), cfg, k.Name, o.identity)
+	if err != nil {
+		return err
+	}
+	record, out := stop.Record, cmd.OutOrStdout()
+	if o.allWaves && record.Reason.MayAllWaves() {
+		fmt.Fprintf(out, "risks %d resources that it has not reached yet: no wave stops for %s any more\n", record.Of-record.Done, record.Reason)
+	}
+	if err := stop.Approve(cmd.Context(), rollout.Approval{AllWaves: o.allWaves, Only: only}); err != nil {
+		return err
+	}
+	if len(only) > 0 {
+		fmt.Fprintf(out, "only %s: ", strings.Join(only, ", "))
+	}
+	fmt.Fprintf(out, "approved %s, which stopped: %s (%s)\n", record.Digest, record.Why(), record.Counts())
+	return nil
+}
+
+// named are the resources of --only, each of which must be there, as
+// NAMESPACE/NAME.
+func (o *approveOptions) named(ctx context.Context, s *sight, k *liveview.Kind) ([]string, error) {
+	var names []string
+	for _, word := range o.only {
+		namespace, name, both := strings.Cut(word, "/")
+		if !both {
+			namespace, name = "", word
+		}
+		if _, err := s.read(ctx, k, target{k.Name, namespace, name}); err != nil {
+			return nil, err
+		}
+		names = append(names, namespace+"/"+name)
+	}
+	return names, nil
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jacquard-operator/jacquard/engine/offline"
+	"github.com/jacquard-operator/jacquard/author/catalog"
 )
 
 // The exit codes.
@@ -83,7 +83,7 @@ func newRoot(started *bool) *cobra.Command {
 	}
 	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: program(os.Args[0])}
 	root.AddCommand(newApprove(), newDiff(), newEject(), newExplain(), newLint(), newNew(), newPack(), newRBAC(),
-		newRender(), newRun(), newSchemas(), newStatus(), newTest(), newTree(), newVersion())
+		newRender(), newRun(), newSchemas(), newStatus(), newSweep(), newTest(), newTree(), newVersion())
 	completable(root)
 	return root
 }
@@ -99,8 +99,8 @@ func configFlag(cmd *cobra.Command, file *string) {
 }
 
 // load reads folders, and settings from a file unless its name is "".
-func load(roots []string, config string) (*offline.Catalog, error) {
-	catalog, err := offline.Load(roots)
+func load(roots []string, config string) (*catalog.Catalog, error) {
+	catalog, err := catalog.Load(roots)
 	if err != nil || config == "" {
 		return catalog, err
 	}

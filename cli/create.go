@@ -12,8 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
-	"github.com/jacquard-operator/jacquard/engine/offline"
-	"github.com/jacquard-operator/jacquard/engine/scaffold"
+	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/author/scaffold"
 )
 
 // create tries a new kind, writes its files into a root, and says so. Where
@@ -34,6 +34,9 @@ func create(cmd *cobra.Command, root string, draft *scaffold.Draft) error {
 			return err
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "wrote %s\n", filepath.Join(root, f.Path))
+	}
+	if err := judge(cmd.Context(), root, draft); err != nil {
+		return err
 	}
 	advise(cmd, root, draft)
 	if tried != nil {
@@ -66,7 +69,7 @@ func inTheWay(name string) error {
 	return fmt.Errorf("%s is there already, and nothing is overwritten: move it away, or write into another --root", name)
 }
 
-// same says whether a file is there already and says the same.
+// same reports whether a file is there already and says the same.
 func same(root string, f scaffold.File) bool {
 	data, err := os.ReadFile(filepath.Join(root, f.Path))
 	return err == nil && bytes.Equal(data, f.Data)
@@ -101,35 +104,35 @@ func try(ctx context.Context, draft *scaffold.Draft) error {
 			return err
 		}
 	}
-	catalog, err := offline.Load([]string{dir})
+	loaded, err := catalog.Load([]string{dir})
 	if err == nil {
-		err = errors.Join(catalog.Faults()...)
+		err = errors.Join(loaded.Faults()...)
 	}
 	if err != nil {
 		return within(dir, err)
 	}
-	cases, err := catalog.Cases(draft.Name)
+	cases, err := loaded.Cases(draft.Name)
 	errs := []error{err}
 	for _, one := range cases {
-		errs = append(errs, complete(ctx, catalog, one, draft))
+		errs = append(errs, complete(ctx, loaded, one, draft))
 	}
 	for i, note := range draft.Notes {
 		draft.Notes[i] = strings.ReplaceAll(note, dir+string(filepath.Separator), "")
 	}
-	example, err := offline.Open(filepath.Join(dir, draft.Example), nil)
+	example, err := catalog.Open(filepath.Join(dir, draft.Example), nil)
 	if err == nil {
-		_, _, err = catalog.Resources(example.Objects)
+		_, _, err = loaded.Resources(example.Objects)
 	}
 	return within(dir, errors.Join(append(errs, err)...))
 }
 
 // complete runs a case and adds to the draft what it does not yet want.
-func complete(ctx context.Context, catalog *offline.Catalog, one *offline.Case, draft *scaffold.Draft) error {
-	outcome, err := catalog.Run(ctx, one)
+func complete(ctx context.Context, loaded *catalog.Catalog, one *catalog.Case, draft *scaffold.Draft) error {
+	outcome, err := loaded.Run(ctx, one)
 	if err != nil {
 		return err
 	}
-	if wanted, refused := one.Wants[offline.FileWantError]; refused {
+	if wanted, refused := one.Wants[catalog.FileWantError]; refused {
 		if outcome.Err == nil || !strings.Contains(outcome.Err.Error(), strings.TrimSpace(wanted)) {
 			return fmt.Errorf("case %s: %q was to be said, and this was: %w", one.Name, strings.TrimSpace(wanted), errors.Join(outcome.Err))
 		}
@@ -148,7 +151,7 @@ func complete(ctx context.Context, catalog *offline.Catalog, one *offline.Case, 
 			draft.AddTemplate("tests/"+one.Name+"/"+file, got)
 			continue
 		}
-		if want, err := offline.Canonical(file, want); err != nil || want != got {
+		if want, err := catalog.Canonical(file, want); err != nil || want != got {
 			return errors.Join(err, fmt.Errorf("case %s:\n%s", one.Name, diff.Diff("wanted", []byte(want), "rendered", []byte(got))))
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/jacquard-operator/jacquard/engine/diff"
-	"github.com/jacquard-operator/jacquard/engine/offline"
+	"github.com/jacquard-operator/jacquard/admin/diff"
+	"github.com/jacquard-operator/jacquard/author/catalog"
 )
 
 type diffOptions struct {
@@ -166,7 +166,7 @@ func (o *diffOptions) arg(cmd *cobra.Command, arg string) {
 		o.wrong(o.live(cmd.Context(), t))
 		return
 	}
-	file, err := offline.Open(arg, cmd.InOrStdin())
+	file, err := catalog.Open(arg, cmd.InOrStdin())
 	o.wrong(err)
 	if file == nil {
 		return
@@ -193,7 +193,7 @@ func (o *diffOptions) live(ctx context.Context, t target) error {
 }
 
 // filed looks at a resource as a file says it.
-func (o *diffOptions) filed(ctx context.Context, object *offline.Object) error {
+func (o *diffOptions) filed(ctx context.Context, object *catalog.Object) error {
 	doc := (&unstructured.Unstructured{Object: object.Object}).DeepCopy()
 	gk := doc.GroupVersionKind().GroupKind()
 	served, found := o.Served().Preferred(gk)
@@ -230,8 +230,8 @@ func (o *diffOptions) filed(ctx context.Context, object *offline.Object) error {
 
 // admitted is what the server would presumably make of a document that the caller
 // may not try, by the schema alone; nil if the schema refuses it.
-func (o *diffOptions) admitted(object *offline.Object, doc, live *unstructured.Unstructured) *unstructured.Unstructured {
-	found, _, err := o.catalog.Resources([]*offline.Object{object})
+func (o *diffOptions) admitted(object *catalog.Object, doc, live *unstructured.Unstructured) *unstructured.Unstructured {
+	found, _, err := o.catalog.Resources([]*catalog.Object{object})
 	if err != nil || len(found) != 1 {
 		return nil
 	}
@@ -260,10 +260,10 @@ func (o *diffOptions) print(cmd *cobra.Command) error {
 		return encode(w, append([]*diff.Resource{}, o.results...))
 	}
 	for _, r := range o.results {
-		r.Print(visible(w), o.full)
+		printDiff(visible(w), r, o.full)
 	}
 	for _, i := range o.impacts {
-		i.Print(visible(w), o.full)
+		printImpact(visible(w), i, o.full)
 	}
 	return nil
 }

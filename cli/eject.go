@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 
+	"github.com/jacquard-operator/jacquard/admin/eject"
+	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/engine/apply"
-	"github.com/jacquard-operator/jacquard/engine/eject"
-	"github.com/jacquard-operator/jacquard/engine/survey"
 )
 
 type ejectOptions struct {
@@ -62,6 +62,8 @@ func (o *ejectOptions) run(cmd *cobra.Command, names []string) error {
 	if err != nil {
 		return err
 	}
+	cfg = rest.CopyConfig(cfg)
+	cfg.WarningHandler = rest.NoWarnings{} // all kinds are looked through and changed, deprecated ones too
 	writer, err := writerOf(cfg)
 	if err != nil {
 		return err
@@ -69,9 +71,7 @@ func (o *ejectOptions) run(cmd *cobra.Command, names []string) error {
 	if !o.yes {
 		writer = writer.Dry()
 	}
-	quiet := rest.CopyConfig(cfg)
-	quiet.WarningHandler = rest.NoWarnings{} // all kinds are listed, deprecated ones too
-	s, err := survey.Open(ctx, quiet, nil)
+	s, err := liveview.Open(ctx, cfg, nil)
 	if err != nil {
 		return err
 	}

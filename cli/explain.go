@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jacquard-operator/jacquard/engine/explain"
-	"github.com/jacquard-operator/jacquard/engine/offline"
+	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/author/explain"
 	"github.com/jacquard-operator/jacquard/engine/render"
 )
 
@@ -23,7 +23,7 @@ type explainOptions struct {
 	output  string
 	full    bool
 
-	catalog *offline.Catalog
+	catalog *catalog.Catalog
 	reports []*explain.Report
 }
 
@@ -96,7 +96,7 @@ func (o *explainOptions) print(cmd *cobra.Command) error {
 		if i > 0 {
 			fmt.Fprintln(cmd.OutOrStdout())
 		}
-		if err := r.Print(visible(cmd.OutOrStdout()), o.full); err != nil {
+		if err := printExplanation(visible(cmd.OutOrStdout()), r, o.full); err != nil {
 			return err
 		}
 	}
@@ -118,7 +118,7 @@ func (o *explainOptions) goldenCase(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(cases, func(c *offline.Case) bool { return c.Name == of })
+	i := slices.IndexFunc(cases, func(c *catalog.Case) bool { return c.Name == of })
 	if i < 0 {
 		var known []string
 		for _, c := range cases {
@@ -139,13 +139,13 @@ func (o *explainOptions) goldenCase(ctx context.Context) error {
 
 // file explains the resources of a file.
 func (o *explainOptions) file(cmd *cobra.Command, name string) error {
-	file, err := offline.Open(name, cmd.InOrStdin())
+	file, err := catalog.Open(name, cmd.InOrStdin())
 	if err != nil {
 		return err
 	}
-	var given *offline.File
+	var given *catalog.File
 	if o.cluster != "" {
-		if given, err = offline.Open(o.cluster, cmd.InOrStdin()); err != nil {
+		if given, err = catalog.Open(o.cluster, cmd.InOrStdin()); err != nil {
 			return err
 		}
 	}

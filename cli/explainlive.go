@@ -7,11 +7,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/jacquard-operator/jacquard/engine/explain"
-	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/admin/liveview"
+	"github.com/jacquard-operator/jacquard/author/explain"
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
-	"github.com/jacquard-operator/jacquard/engine/survey"
 )
 
 // live explains the arguments that name live resources and returns the others.
@@ -53,7 +53,7 @@ func (o *explainOptions) target(ctx context.Context, s *sight, t target) error {
 	view := s.View(ctx, with.Kind, folder, resource)
 	r := view.Reconciler()
 	traced := render.Trace(ctx, folder, resource, r.World(view.Version(), resource))
-	planned := r.Try(ctx, view.Version(), resource).Plan
+	planned := r.Preview(ctx, view.Version(), resource).Plan
 	report := explain.Of(explain.Input{Kind: folder, Resource: resource, Traced: traced, Live: observed(view, planned, resource)})
 	report.Notes = append(view.Notes(), view.Troubles()...)
 	if resource.GetDeletionTimestamp() != nil {
@@ -66,16 +66,16 @@ func (o *explainOptions) target(ctx context.Context, s *sight, t target) error {
 // observed are the live children of a resource, and what it patches, with what
 // becomes of each by the plan, nil if there is none. What could not be read is
 // among the view's troubles.
-func observed(view *survey.View, planned *plan.Plan, resource *unstructured.Unstructured) []explain.Observed {
-	cluster, uid := view.Cluster(), resource.GetUID()
-	var all []observe.Live
+func observed(view *liveview.View, planned *plan.Plan, resource *unstructured.Unstructured) []explain.Observed {
+	c, uid := view.Cluster(), resource.GetUID()
+	var all []live.Object
 	for gvk := range view.Version().Children {
-		live, _ := cluster.Children.Of(gvk, uid)
-		all = append(all, live...)
+		found, _ := c.Children.Of(gvk, uid)
+		all = append(all, found...)
 	}
 	for _, gvk := range view.Version().Patched {
-		live, _ := cluster.Reads.Patched(gvk, uid)
-		all = append(all, live...)
+		found, _ := c.Reads.Patched(gvk, uid)
+		all = append(all, found...)
 	}
 	owner := plan.OwnerOf(view.Version().Name, resource)
 	var out []explain.Observed
@@ -84,14 +84,14 @@ func observed(view *survey.View, planned *plan.Plan, resource *unstructured.Unst
 		if !whole {
 			continue
 		}
-		one := explain.Observed{Object: u, Conditioned: cluster.DeclaresConditions(l.GVK.GroupKind())}
+		one := explain.Observed{Object: u, Conditioned: c.DeclaresConditions(l.GVK.GroupKind())}
 		switch {
 		case resource.GetDeletionTimestamp() != nil:
 			one.Fate = "its resource is being deleted"
 		case planned == nil:
 			one.Fate = "it stays: nothing is changed until all files render"
 		default:
-			one.Fate = planned.Fate(owner, l)
+			one.Fate = planned.Describe(owner, l)
 			if step := planned.About(l); step != nil {
 				one.Taken = step.Taken
 			}

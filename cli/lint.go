@@ -12,8 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jacquard-operator/jacquard/engine/flow"
-	"github.com/jacquard-operator/jacquard/engine/lint"
+	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/author/lint"
+	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
 type lintOptions struct {
@@ -21,7 +22,9 @@ type lintOptions struct {
 	config string
 	output string
 	watch  bool
-	names  []string
+	// against are the roots of an earlier state; none: it is not looked at.
+	against []string
+	names   []string
 }
 
 func newLint() *cobra.Command {
@@ -35,10 +38,15 @@ of the resource and the types of Kubernetes, of crds/ and of schemas/ as those
 of what they read and make. Examples and golden cases are rendered, and their
 children checked.
 
-Findings go to stdout, each with file:line:column; a summary goes to stderr. The
-exit code is 1 if there are findings.`,
+With --against DIR, an earlier state of the root, a kind of child that went is a
+finding unless kind.yaml retires it: the rights to delete what is left of it
+would go with it.
+
+Findings go to stdout, each with file:line:column; what could not be checked and
+a summary go to stderr. The exit code is 1 if there are findings.`,
 		Example: `  jacquard lint
   jacquard lint apps.example.com --watch
+  git worktree add ../before origin/main && jacquard lint --against ../before
   jacquard lint -o json | jq -r '.findings[].file' | sort -u`,
 		Args: func(_ *cobra.Command, names []string) error {
 			o.names = names
@@ -52,6 +60,7 @@ exit code is 1 if there are findings.`,
 	configFlag(cmd, &o.config)
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "form of the findings: text, json, or github (annotations of a workflow)")
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "check again whenever a file changes, until interrupted")
+	cmd.Flags().StringArrayVar(&o.against, "against", nil, "an earlier state of the root, to tell which kinds of children went; several times as --root")
 	cmd.ValidArgsFunction = kindNames(&o.roots)
 	return cmd
 }
@@ -76,30 +85,68 @@ func (o *lintOptions) run(cmd *cobra.Command) error {
 	if err := o.lint(cmd.Context(), l, nil); err != nil {
 		return err
 	}
-	if err := p.print(o.output, l.all(), l.kinds()); err != nil {
+	if err := p.print(o.output, l); err != nil {
 		return err
 	}
-	if len(l.all()) > 0 {
+	if len(l.findings()) > 0 {
 		return errFindings
 	}
 	return nil
 }
 
-// A linted is what was found, by name of the kind; "" is what belongs to none.
-type linted map[string][]flow.Finding
+// A linted is what there is to say, by name of the kind; "" is what belongs to
+// none.
+type linted map[string]lint.Result
 
-// all are the findings of all kinds, each once: partials of templates/_lib are
+// A lintFinding is a finding and the kind that it is about.
+type lintFinding struct {
+	kind string
+	typecheck.Finding
+	// reason is why it is silenced.
+	reason string
+}
+
+// findings are those of all kinds.
+func (l linted) findings() []lintFinding {
+	return l.each(func(r lint.Result, add func(lintFinding)) {
+		for _, f := range r.Findings {
+			add(lintFinding{Finding: f})
+		}
+	})
+}
+
+// silenced are the findings of all kinds that comments silence.
+func (l linted) silenced() []lintFinding {
+	return l.each(func(r lint.Result, add func(lintFinding)) {
+		for _, f := range r.Silenced {
+			add(lintFinding{Finding: f.Finding, reason: f.Reason})
+		}
+	})
+}
+
+// unchecked are the notes on what is not checked of all kinds, as findings
+// without a class.
+func (l linted) unchecked() []lintFinding {
+	return l.each(func(r lint.Result, add func(lintFinding)) {
+		for _, n := range r.Unchecked {
+			add(lintFinding{Finding: typecheck.Finding{Place: n.Place, Text: n.Text}})
+		}
+	})
+}
+
+// each are findings of all kinds, each once: partials of templates/_lib are
 // checked with every kind that calls them.
-func (l linted) all() []lintFinding {
+func (l linted) each(of func(r lint.Result, add func(lintFinding))) []lintFinding {
 	var all []lintFinding
 	seen := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(l)) {
-		for _, f := range l[name] {
+		of(l[name], func(f lintFinding) {
 			if id := string(f.Class) + f.Place.String() + f.Text; !seen[id] {
 				seen[id] = true
-				all = append(all, lintFinding{name, f})
+				f.kind = name
+				all = append(all, f)
 			}
-		}
+		})
 	}
 	return all
 }
@@ -113,40 +160,49 @@ func (l linted) kinds() int {
 	return n
 }
 
-// A lintFinding is a finding and the kind that it is about.
-type lintFinding struct {
-	kind string
-	flow.Finding
-}
-
 // lint checks those of the wanted kinds that changed says, all if it is nil.
 func (o *lintOptions) lint(ctx context.Context, into linted, changed func(name string) bool) error {
-	catalog, err := load(o.roots, o.config)
+	loaded, err := load(o.roots, o.config)
 	if err != nil {
 		return err
 	}
-	names, err := kindsNamed(catalog, o.names)
+	names, err := kindsNamed(loaded, o.names)
 	if err != nil {
 		return err
 	}
-	maps.DeleteFunc(into, func(name string, _ []flow.Finding) bool { return !slices.Contains(names, name) })
-	if len(catalog.Trouble) > 0 {
-		into[""] = lint.Findings(errors.Join(catalog.Trouble...))
+	maps.DeleteFunc(into, func(name string, _ lint.Result) bool { return !slices.Contains(names, name) })
+	if len(loaded.Trouble) > 0 {
+		into[""] = lint.Result{Findings: lint.Findings(errors.Join(loaded.Trouble...))}
 	}
-	found := make([][]flow.Finding, len(names))
+	var earlier *catalog.Catalog
+	if o.against != nil {
+		if earlier, err = load(o.against, ""); err != nil {
+			return fmt.Errorf("--against: %w", err)
+		}
+	}
+	found := make([]lint.Result, len(names))
+	failed := make([]error, len(names))
 	var group sync.WaitGroup
 	for i, name := range names {
 		if _, done := into[name]; done && changed != nil && !changed(name) {
 			found[i] = into[name]
 			continue
 		}
-		group.Go(func() { found[i] = lint.Check(ctx, catalog, name) })
+		group.Go(func() {
+			found[i] = lint.Look(ctx, loaded, name)
+			if earlier == nil {
+				return
+			}
+			var dropped []typecheck.Finding
+			dropped, failed[i] = lint.Dropped(earlier, loaded, name)
+			found[i].Findings = append(found[i].Findings, dropped...)
+		})
 	}
 	group.Wait()
 	for i, name := range names {
 		into[name] = found[i]
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // kindNames completes the names of kinds.

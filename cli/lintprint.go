@@ -23,7 +23,7 @@ func newFindingPrinter(out, trouble io.Writer) *findingPrinter {
 	return &findingPrinter{out: out, trouble: trouble, colour: isTerminal(out), files: map[string][]string{}}
 }
 
-// isTerminal says whether a person looks, who did not ask for plain text.
+// isTerminal reports whether a person looks, who did not ask for plain text.
 func isTerminal(out io.Writer) bool {
 	file, ok := out.(*os.File)
 	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
@@ -33,46 +33,62 @@ func isTerminal(out io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// print writes findings in one of the forms; kinds is how many were checked.
-func (p *findingPrinter) print(form string, found []lintFinding, kinds int) error {
+// print writes what was found in one of the forms.
+func (p *findingPrinter) print(form string, l linted) error {
 	var text string
 	switch form {
 	case "json":
-		data, err := findingsJSON(found)
+		data, err := findingsJSON(l)
 		if err != nil {
 			return err
 		}
 		text = data
 	case "github":
-		for _, f := range found {
-			text += githubLine(f)
+		for _, f := range l.findings() {
+			text += githubLine("error", string(f.Class), f)
+		}
+		for _, f := range l.unchecked() {
+			text += githubLine("notice", notChecked, f)
 		}
 	default:
-		for _, f := range found {
+		for _, f := range l.findings() {
 			text += p.quoted(f)
 		}
 	}
 	if _, err := io.WriteString(p.out, text); err != nil {
 		return fmt.Errorf("printing findings: %w", err)
 	}
-	_, err := fmt.Fprintln(p.trouble, summary(found, kinds))
+	for _, f := range l.unchecked() {
+		fmt.Fprintf(p.trouble, "%s: %s: %s\n", f.Place, notChecked, f.Text)
+	}
+	_, err := fmt.Fprintln(p.trouble, summary(l))
 	return err
 }
 
-func summary(found []lintFinding, kinds int) string {
-	if len(found) == 0 {
-		return counted(kinds, "kind") + ", no findings"
-	}
-	with := map[string]bool{}
+// notChecked is how the forms for people call what no schema knows.
+const notChecked = "not checked"
+
+func summary(l linted) string {
+	found, with := l.findings(), map[string]bool{}
 	for _, f := range found {
 		if f.kind != "" {
 			with[f.kind] = true
 		}
 	}
-	if len(with) == 0 {
-		return fmt.Sprintf("%s, %s", counted(kinds, "kind"), counted(len(found), "finding"))
+	text := counted(l.kinds(), "kind") + ", no findings"
+	if len(found) > 0 {
+		text = fmt.Sprintf("%s, %s", counted(l.kinds(), "kind"), counted(len(found), "finding"))
 	}
-	return fmt.Sprintf("%s, %s in %d of them", counted(kinds, "kind"), counted(len(found), "finding"), len(with))
+	if len(with) > 0 {
+		text += fmt.Sprintf(" in %d of them", len(with))
+	}
+	if n := len(l.silenced()); n > 0 {
+		text += fmt.Sprintf(", %d silenced", n)
+	}
+	if n := len(l.unchecked()); n > 0 {
+		text += fmt.Sprintf(", %d %s", n, notChecked)
+	}
+	return text
 }
 
 func counted(n int, what string) string {
@@ -162,16 +178,20 @@ type (
 	jsonFindings struct {
 		Version  int           `json:"version"`
 		Findings []jsonFinding `json:"findings"`
+		Silenced []jsonFinding `json:"silenced,omitempty"`
+		// NotChecked have no class.
+		NotChecked []jsonFinding `json:"notChecked,omitempty"`
 	}
 	jsonFinding struct {
 		Kind    string     `json:"kind,omitempty"`
-		Class   string     `json:"class"`
+		Class   string     `json:"class,omitempty"`
 		Message string     `json:"message"`
 		File    string     `json:"file,omitempty"`
 		Line    int        `json:"line,omitempty"`
 		Column  int        `json:"column,omitempty"`
 		Length  int        `json:"length,omitempty"`
 		Called  *jsonPlace `json:"calledFrom,omitempty"`
+		Reason  string     `json:"reason,omitempty"`
 	}
 	jsonPlace struct {
 		File   string `json:"file"`
@@ -180,17 +200,9 @@ type (
 	}
 )
 
-func findingsJSON(found []lintFinding) (string, error) {
-	all := jsonFindings{Version: 1, Findings: []jsonFinding{}}
-	for _, f := range found {
-		one := jsonFinding{
-			Kind: f.kind, Class: string(f.Class), Message: f.Text,
-			File: f.Place.File, Line: f.Place.Line, Column: f.Place.Column, Length: f.Length,
-		}
-		if f.Called.File != "" {
-			one.Called = &jsonPlace{f.Called.File, f.Called.Line, f.Called.Column}
-		}
-		all.Findings = append(all.Findings, one)
+func findingsJSON(l linted) (string, error) {
+	all := jsonFindings{
+		Version: 1, Findings: append([]jsonFinding{}, inJSON(l.findings())...), Silenced: inJSON(l.silenced()), NotChecked: inJSON(l.unchecked()),
 	}
 	var text strings.Builder
 	if err := encode(&text, all); err != nil {
@@ -199,13 +211,29 @@ func findingsJSON(found []lintFinding) (string, error) {
 	return text.String(), nil
 }
 
+func inJSON(found []lintFinding) []jsonFinding {
+	var all []jsonFinding
+	for _, f := range found {
+		one := jsonFinding{
+			Kind: f.kind, Class: string(f.Class), Message: f.Text,
+			File: f.Place.File, Line: f.Place.Line, Column: f.Place.Column, Length: f.Length,
+			Reason: f.reason,
+		}
+		if f.Called.File != "" {
+			one.Called = &jsonPlace{f.Called.File, f.Called.Line, f.Called.Column}
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
 var (
 	githubText  = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	githubValue = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
 // githubLine is a workflow command that annotates a line of a file.
-func githubLine(f lintFinding) string {
+func githubLine(level, title string, f lintFinding) string {
 	text := f.Text
 	if f.Called.File != "" {
 		text += " (called from " + f.Called.String() + ")"
@@ -215,5 +243,5 @@ func githubLine(f lintFinding) string {
 		where = fmt.Sprintf("file=%s,line=%d,col=%d,endColumn=%d,", githubValue.Replace(f.Place.File),
 			f.Place.Line, f.Place.Column, f.Place.Column+max(1, f.Length))
 	}
-	return fmt.Sprintf("::error %stitle=jacquard %s::%s\n", where, f.Class, githubText.Replace(text))
+	return fmt.Sprintf("::%s %stitle=jacquard %s::%s\n", level, where, title, githubText.Replace(text))
 }

@@ -90,7 +90,7 @@ func (o *lintOptions) again(ctx context.Context, p *findingPrinter, l linted, ch
 		clear(l) // what was found before may be wrong by now
 		return err
 	}
-	return p.print("text", l.all(), l.kinds())
+	return p.print("text", l)
 }
 
 // passing are files that editors make for themselves.

@@ -46,7 +46,7 @@ func (s *screen) shows(t *testing.T, text string) {
 // a folder that cannot be read ends nothing.
 func TestWatch(t *testing.T) {
 	root := t.TempDir()
-	if err := os.CopyFS(root, os.DirFS("../engine/lint/testdata/widgets")); err != nil {
+	if err := os.CopyFS(root, os.DirFS("../author/lint/testdata/widgets")); err != nil {
 		t.Fatal(err)
 	}
 	write := func(name, text string) {

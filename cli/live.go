@@ -10,10 +10,10 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/jacquard-operator/jacquard/engine/diff"
-	"github.com/jacquard-operator/jacquard/engine/offline"
+	"github.com/jacquard-operator/jacquard/admin/diff"
+	"github.com/jacquard-operator/jacquard/admin/liveview"
+	"github.com/jacquard-operator/jacquard/author/catalog"
 	"github.com/jacquard-operator/jacquard/engine/schema"
-	"github.com/jacquard-operator/jacquard/engine/survey"
 )
 
 // A reach is how a command that only looks reaches a cluster, and where in it.
@@ -41,18 +41,18 @@ func (r *reach) place() string {
 
 // A sight is a cluster and, if there are any, the folders to look at it with.
 type sight struct {
-	*survey.Survey
-	catalog *offline.Catalog
+	*liveview.Survey
+	catalog *catalog.Catalog
 }
 
 // open looks at the cluster. catalog may be nil.
-func (r *reach) open(ctx context.Context, catalog *offline.Catalog) (*sight, error) {
+func (r *reach) open(ctx context.Context, catalog *catalog.Catalog) (*sight, error) {
 	cfg, err := r.config()
 	if err != nil {
 		return nil, err
 	}
 	s := &sight{catalog: catalog}
-	s.Survey, err = survey.Open(ctx, cfg, s.onFile)
+	s.Survey, err = liveview.Open(ctx, cfg, s.onFile)
 	return s, err
 }
 
@@ -118,7 +118,7 @@ func parseTarget(arg, namespace string) (target, bool) {
 }
 
 // read reads the resource that a target of this kind names.
-func (s *sight) read(ctx context.Context, k *survey.Kind, t target) (*unstructured.Unstructured, error) {
+func (s *sight) read(ctx context.Context, k *liveview.Kind, t target) (*unstructured.Unstructured, error) {
 	if !k.Resource.Namespaced {
 		t.namespace = ""
 	}

@@ -8,19 +8,19 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jacquard-operator/jacquard/engine/offline"
+	"github.com/jacquard-operator/jacquard/author/catalog"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 // kindsOf are the names of all kinds, the broken ones too.
-func kindsOf(catalog *offline.Catalog) []string {
+func kindsOf(catalog *catalog.Catalog) []string {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(catalog.Kinds)), maps.Keys(catalog.Broken))
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
 // kindsNamed are the kinds that words name, all if there are none: see named.
-func kindsNamed(catalog *offline.Catalog, words []string) ([]string, error) {
+func kindsNamed(catalog *catalog.Catalog, words []string) ([]string, error) {
 	return named(words, kindsOf(catalog), catalog.CRDs)
 }
 

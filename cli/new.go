@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jacquard-operator/jacquard/engine/scaffold"
+	"github.com/jacquard-operator/jacquard/author/scaffold"
 )
 
 type newOptions struct {

@@ -5,10 +5,10 @@ import (
 	"os"
 	"strings"
 
-	"github.com/jacquard-operator/jacquard/engine/chart"
-	"github.com/jacquard-operator/jacquard/engine/golden"
-	"github.com/jacquard-operator/jacquard/engine/offline"
-	"github.com/jacquard-operator/jacquard/engine/scaffold"
+	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/author/chart"
+	"github.com/jacquard-operator/jacquard/author/golden"
+	"github.com/jacquard-operator/jacquard/author/scaffold"
 )
 
 // fromChart makes a kind of the Helm chart in a directory.
@@ -35,8 +35,8 @@ func (o *newOptions) fromChart() (*scaffold.Draft, error) {
 }
 
 // refuse makes a case of a rough draft one that is refused, and says so.
-func refuse(one *offline.Case, err error, draft *scaffold.Draft) {
+func refuse(one *catalog.Case, err error, draft *scaffold.Draft) {
 	said := lines(err)
-	draft.AddTemplate("tests/"+one.Name+"/"+offline.FileWantError, golden.WantError(said))
+	draft.AddTemplate("tests/"+one.Name+"/"+catalog.FileWantError, golden.WantError(said))
 	draft.Note("the case " + one.Name + " is refused, and wants to be until you mend it: " + strings.Join(said, "; "))
 }

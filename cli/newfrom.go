@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jacquard-operator/jacquard/engine/scaffold"
+	"github.com/jacquard-operator/jacquard/author/scaffold"
 )
 
 // fromCRD makes the rest of a kind for a CRD.
@@ -26,7 +26,11 @@ func (o *newOptions) fromCRD(cmd *cobra.Command, names []string) (*scaffold.Draf
 		}
 	}
 	which := append(names, "")[0]
-	return scaffold.FromCRD(scaffold.Source{Name: o.crd, Data: data}, which, example)
+	draft, err := scaffold.FromCRD(scaffold.Source{Name: o.crd, Data: data}, which, example)
+	if err != nil || slices.ContainsFunc(draft.Files, func(f scaffold.File) bool { return same(o.root, f) }) {
+		return draft, err // a CRD that is in its place already stays as it is
+	}
+	return draft, draft.Supply()
 }
 
 // fileAt reads a file; "-" is stdin.

@@ -13,9 +13,9 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/jacquard-operator/jacquard/engine/lint"
-	"github.com/jacquard-operator/jacquard/engine/offline"
-	"github.com/jacquard-operator/jacquard/engine/pack"
+	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/author/lint"
+	"github.com/jacquard-operator/jacquard/author/pack"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
@@ -102,7 +102,7 @@ func (f *packFlags) installation() pack.Install {
 
 // pack writes the named kinds; with any error it writes nothing.
 func (f *packFlags) pack(ctx context.Context, to *bytes.Buffer, words []string) error {
-	catalog, err := offline.Load(f.roots)
+	catalog, err := catalog.Load(f.roots)
 	if err != nil {
 		return err
 	}
@@ -116,16 +116,24 @@ func (f *packFlags) pack(ctx context.Context, to *bytes.Buffer, words []string) 
 		if !f.unchecked {
 			errs = append(errs, unsound(ctx, catalog, name))
 		}
-		in := pack.Input{Kind: k, Folder: catalog.Folder(name), CRD: catalog.Definition(name), Plural: catalog.Plural}
-		errs = append(errs, pack.Write(to, in, f.installation(), f.only))
+		errs = append(errs, pack.Write(to, packable(catalog, name), f.installation(), f.only))
 	}
 	return errors.Join(errs...)
 }
 
-// unsound is what lint finds wrong with a kind.
-func unsound(ctx context.Context, catalog *offline.Catalog, name string) error {
+// packable is a kind of a catalog as pack takes it.
+func packable(catalog *catalog.Catalog, name string) pack.Input {
+	return pack.Input{Kind: catalog.Kinds[name], Folder: catalog.Folder(name), CRD: catalog.Definition(name), Plural: catalog.Plural}
+}
+
+// unsound is what lint finds wrong with a kind. Why the parts that are wanted
+// cannot be packed is said by whoever writes them.
+func unsound(ctx context.Context, catalog *catalog.Catalog, name string) error {
 	var errs []error
 	for _, finding := range lint.Check(ctx, catalog, name) {
+		if finding.Class == lint.Unpackable {
+			continue
+		}
 		errs = append(errs, &template.Error{Place: finding.Place, Err: fmt.Errorf("%s (%s)", finding.Text, finding.Class)})
 	}
 	if errs == nil {

@@ -10,9 +10,9 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/jacquard-operator/jacquard/engine/offline"
-	"github.com/jacquard-operator/jacquard/engine/rights"
-	"github.com/jacquard-operator/jacquard/engine/share"
+	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/author/rbac"
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 )
 
 // An rbacFlags is the flags of `jacquard rbac`.
@@ -84,7 +84,7 @@ func (f *rbacFlags) understand(cmd *cobra.Command) error {
 	if err := f.soundNamespaces(cmd); err != nil {
 		return err
 	}
-	if err := share.CheckIdentity(f.identity); f.identity != "" && err != nil {
+	if err := shard.CheckIdentity(f.identity); f.identity != "" && err != nil {
 		return fmt.Errorf("--%w", err)
 	}
 	switch {
@@ -120,7 +120,7 @@ func (f *rbacFlags) soundNamespaces(cmd *cobra.Command) error {
 }
 
 func (f *rbacFlags) run(cmd *cobra.Command, names []string) error {
-	catalog, err := offline.Load(f.roots)
+	catalog, err := catalog.Load(f.roots)
 	if err != nil {
 		return err
 	}
@@ -134,18 +134,18 @@ func (f *rbacFlags) run(cmd *cobra.Command, names []string) error {
 	case f.check:
 		return f.checkRoles(cmd, roles)
 	}
-	return rights.Write(cmd.OutOrStdout(), roles, rights.Binding{
+	return rbac.Write(cmd.OutOrStdout(), roles, rbac.Binding{
 		Operator:   rbacv1.Subject{Kind: "ServiceAccount", Namespace: f.namespace, Name: f.name},
 		Namespaces: f.namespaces,
 	})
 }
 
 // roles makes the roles of the named kinds, or of all.
-func (f *rbacFlags) roles(catalog *offline.Catalog, names []string) ([]rights.Role, error) {
+func (f *rbacFlags) roles(catalog *catalog.Catalog, names []string) ([]rbac.Role, error) {
 	names, errs := chosen(catalog, names)
-	var roles []rights.Role
+	var roles []rbac.Role
 	if slices.Contains(f.only, "base") {
-		roles = rights.Base(rights.Installation{Namespace: f.namespace, Namespaces: f.namespaces, Identity: f.identity})
+		roles = rbac.Base(rbac.Installation{Namespace: f.namespace, Namespaces: f.namespaces, Identity: f.identity})
 	}
 	for _, name := range names {
 		k := catalog.Kinds[name]
@@ -153,13 +153,13 @@ func (f *rbacFlags) roles(catalog *offline.Catalog, names []string) ([]rights.Ro
 			errs = append(errs, catalog.Broken[name])
 			continue
 		}
-		of, err := rights.Of(rights.Input{CRD: k.CRD, Kind: k, Plural: catalog.Plural, Install: f.install, Namespaces: f.namespaces})
+		of, err := rbac.Of(rbac.Input{CRD: k.CRD, Kind: k, Plural: catalog.Plural, Install: f.install, Namespaces: f.namespaces})
 		errs = append(errs, err)
 		if slices.Contains(f.only, "kinds") {
 			roles = append(roles, of...)
 		}
 		if slices.Contains(f.only, "users") && !f.check {
-			roles = append(roles, rights.UserRoles(k.CRD, k)...)
+			roles = append(roles, rbac.UserRoles(k.CRD, k)...)
 		}
 	}
 	return roles, errors.Join(errs...)
@@ -167,7 +167,7 @@ func (f *rbacFlags) roles(catalog *offline.Catalog, names []string) ([]rights.Ro
 
 // chosen are the named kinds, or all, and what is wrong with the names or belongs
 // to no kind.
-func chosen(catalog *offline.Catalog, words []string) ([]string, []error) {
+func chosen(catalog *catalog.Catalog, words []string) ([]string, []error) {
 	names, err := kindsNamed(catalog, words)
 	return names, append(slices.Clone(catalog.Trouble), err)
 }

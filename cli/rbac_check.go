@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 	authorizationv1 "k8s.io/api/authorization/v1"
 
+	"github.com/jacquard-operator/jacquard/author/rbac"
 	"github.com/jacquard-operator/jacquard/engine/apply"
-	"github.com/jacquard-operator/jacquard/engine/rights"
 )
 
 // A lack is a rule that an account does not have.
@@ -27,7 +27,7 @@ type lack struct {
 }
 
 // checkRoles tells what of the roles their holders do not have.
-func (f *rbacFlags) checkRoles(cmd *cobra.Command, roles []rights.Role) error {
+func (f *rbacFlags) checkRoles(cmd *cobra.Command, roles []rbac.Role) error {
 	cfg, err := f.config()
 	if err != nil {
 		return err
@@ -38,12 +38,12 @@ func (f *rbacFlags) checkRoles(cmd *cobra.Command, roles []rights.Role) error {
 	}
 	lacks, asked := []lack{}, 0
 	for _, role := range roles {
-		if role.Holder == rights.Account && len(f.namespaces) == 0 {
+		if role.Holder == rbac.Account && len(f.namespaces) == 0 {
 			fmt.Fprintf(cmd.ErrOrStderr(), "not asked for: what the service account %s of each namespace with resources needs (%s); say where by --namespaces\n", role.Account, role.Name)
 		}
 		for _, held := range f.holders(role) {
 			reviewer.User, reviewer.Groups = held.user, held.groups
-			missing, err := rights.Missing([]rights.Role{held.role}, func(q rights.Request) (bool, error) {
+			missing, err := rbac.Missing([]rbac.Role{held.role}, func(q rbac.Request) (bool, error) {
 				asked++
 				return reviewer.Allowed(cmd.Context(), attributes(q))
 			})
@@ -61,15 +61,15 @@ func (f *rbacFlags) checkRoles(cmd *cobra.Command, roles []rights.Role) error {
 
 // A held is a role and the user who must have it, with the groups of that user.
 type held struct {
-	role   rights.Role
+	role   rbac.Role
 	user   string
 	groups []string
 }
 
 // holders are the users who must have a role. The account of a kind is one in
 // every namespace with resources, so it is checked where --namespaces says.
-func (f *rbacFlags) holders(role rights.Role) []held {
-	if role.Holder == rights.Operator {
+func (f *rbacFlags) holders(role rbac.Role) []held {
+	if role.Holder == rbac.Operator {
 		return []held{{role, f.as, f.asGroups}}
 	}
 	var all []held
@@ -83,14 +83,14 @@ func (f *rbacFlags) holders(role rights.Role) []held {
 	return all
 }
 
-func attributes(q rights.Request) authorizationv1.ResourceAttributes {
+func attributes(q rbac.Request) authorizationv1.ResourceAttributes {
 	resource, sub, _ := strings.Cut(q.Resource, "/")
 	return authorizationv1.ResourceAttributes{
 		Namespace: q.Namespace, Name: q.Name, Verb: q.Verb, Group: q.Group, Resource: resource, Subresource: sub,
 	}
 }
 
-func lacking(user string, missing []rights.Role) []lack {
+func lacking(user string, missing []rbac.Role) []lack {
 	var all []lack
 	for _, role := range missing {
 		for _, r := range role.Rules {

@@ -6,8 +6,8 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"github.com/jacquard-operator/jacquard/engine/exposure"
-	"github.com/jacquard-operator/jacquard/engine/offline"
+	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/author/rbac/exposure"
 )
 
 // An exposed is a kind, and what its fields reach.
@@ -17,7 +17,7 @@ type exposed struct {
 }
 
 // expose tells what the fields of kinds reach.
-func (f *rbacFlags) expose(to io.Writer, catalog *offline.Catalog, names []string) error {
+func (f *rbacFlags) expose(to io.Writer, catalog *catalog.Catalog, names []string) error {
 	names, errs := chosen(catalog, names)
 	all := []exposed{}
 	for _, name := range names {

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
-	"github.com/jacquard-operator/jacquard/engine/offline"
+	"github.com/jacquard-operator/jacquard/author/catalog"
 	"github.com/jacquard-operator/jacquard/engine/render"
 )
 
@@ -49,20 +49,20 @@ ends in (patch). What kubectl is given must hold none.`,
 }
 
 func (o *renderOptions) run(cmd *cobra.Command, names []string) error {
-	catalog, err := load(o.roots, o.config)
+	loaded, err := load(o.roots, o.config)
 	if err != nil {
 		return err
 	}
-	errs := slices.Clone(catalog.Trouble)
-	var cluster *offline.File
+	errs := slices.Clone(loaded.Trouble)
+	var cluster *catalog.File
 	if o.cluster != "" {
-		cluster, err = offline.Open(o.cluster, cmd.InOrStdin())
+		cluster, err = catalog.Open(o.cluster, cmd.InOrStdin())
 		errs = append(errs, err)
 	}
-	var resources []*offline.Resource
-	var others []*offline.Object
+	var resources []*catalog.Resource
+	var others []*catalog.Object
 	for _, name := range names {
-		file, err := offline.Open(name, cmd.InOrStdin())
+		file, err := catalog.Open(name, cmd.InOrStdin())
 		errs = append(errs, err)
 		if file == nil {
 			continue
@@ -70,15 +70,15 @@ func (o *renderOptions) run(cmd *cobra.Command, names []string) error {
 		if err == nil && len(file.Objects) == 0 {
 			errs = append(errs, fmt.Errorf("no resources in %s", file.Name))
 		}
-		found, rest, err := catalog.Resources(file.Objects)
+		found, rest, err := loaded.Resources(file.Objects)
 		errs = append(errs, err)
 		resources, others = append(resources, found...), append(others, rest...)
 	}
 	if len(resources) == 0 && errors.Join(errs...) == nil {
-		return fmt.Errorf("rendering %s: there is no resource of a known kind; known are: %s", strings.Join(names, ", "), catalog.Known())
+		return fmt.Errorf("rendering %s: there is no resource of a known kind; known are: %s", strings.Join(names, ", "), loaded.Known())
 	}
 	errs = append(errs, twice(resources))
-	world, err := catalog.Cluster(cluster, others)
+	world, err := loaded.Cluster(cluster, others)
 	if err != nil {
 		return errors.Join(append(errs, err)...)
 	}
@@ -95,9 +95,9 @@ func (o *renderOptions) run(cmd *cobra.Command, names []string) error {
 }
 
 // twice refuses the same resource given more than once.
-func twice(resources []*offline.Resource) error {
+func twice(resources []*catalog.Resource) error {
 	var errs []error
-	first := map[string]*offline.Resource{}
+	first := map[string]*catalog.Resource{}
 	for _, r := range resources {
 		id := r.Kind.Name + " " + r.String()
 		if other := first[id]; other != nil {
@@ -115,7 +115,7 @@ func twice(resources []*offline.Resource) error {
 type printed struct{ children, waits strings.Builder }
 
 // render renders one resource.
-func (p *printed) render(ctx context.Context, r *offline.Resource, world *offline.Cluster) error {
+func (p *printed) render(ctx context.Context, r *catalog.Resource, world *catalog.Cluster) error {
 	result, err := render.Children(ctx, r.Kind, r.Object, world.For(r.Kind, r.Object))
 	if err != nil {
 		var errs []error

@@ -1,24 +1,26 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/jacquard-operator/jacquard/engine/controller"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
-	"github.com/jacquard-operator/jacquard/engine/operator"
 )
 
 // A runFlags is the flags of `jacquard run`.
 type runFlags struct {
 	access
-	options  operator.Options
+	options  controller.Options
 	selector string
 	qps      float32
 	burst    int
@@ -68,12 +70,14 @@ account, or of ~/.kube/config, in this order.`,
 	flags.StringVar(&f.options.MetricsCertPath, "metrics-cert-path", "", "directory with tls.crt and tls.key of the metrics; default a certificate that nobody has signed")
 	flags.StringVar(&level, "log-level", "info", "what is logged: error, info, debug, or a number up to 7, the higher the more")
 	flags.StringVar(&f.options.ProbeAddress, "health-probe-bind-address", ":8081", "host:port of /healthz and /readyz, 0 for none")
-	flags.BoolVar(&f.options.LeaderElection, "leader-elect", true, "let one operator work at a time")
-	flags.StringVar(&f.options.LeaderElectionNamespace, "leader-election-namespace", "", "namespace of the Lease; default that of the Pod")
+	flags.StringVar((*string)(&f.options.Ready), "ready-folders", string(controller.ReadyRelease), "which folders must have loaded once for /readyz: all, release (those of --root and of the Helm release) or none")
+	flags.StringVar(&f.options.Release, "release", "", "name of the Helm release that the operator belongs to: its folders have it as the label app.kubernetes.io/instance")
+	flags.BoolVar(&f.options.LeaderElection, "leader-elect", true, "let one operator work at a time; so it is with false, too: two would work against each other")
+	flags.StringVar(&f.options.LeaderElectionNamespace, "leader-election-namespace", "", "namespace of the Lease; default that of --namespace or of --identity, or default")
 	c.MarkFlagsMutuallyExclusive("read-only", "install-crds")
-	flags.DurationVar(&f.options.Lease.Duration, "leader-elect-lease-duration", operator.LeaseDuration, "how long others wait for a leader that is not heard of")
-	flags.DurationVar(&f.options.Lease.RenewDeadline, "leader-elect-renew-deadline", operator.RenewDeadline, "how long a leader that cannot renew its Lease goes on")
-	flags.DurationVar(&f.options.Lease.RetryPeriod, "leader-elect-retry-period", operator.RetryPeriod, "how often the Lease is renewed, and looked at by those that wait")
+	flags.DurationVar(&f.options.Lease.Duration, "leader-elect-lease-duration", controller.LeaseDuration, "how long others wait for a leader that is not heard of")
+	flags.DurationVar(&f.options.Lease.RenewDeadline, "leader-elect-renew-deadline", controller.RenewDeadline, "how long a leader that cannot renew its Lease goes on")
+	flags.DurationVar(&f.options.Lease.RetryPeriod, "leader-elect-retry-period", controller.RetryPeriod, "how often the Lease is renewed, and looked at by those that wait")
 	return c
 }
 
@@ -95,16 +99,29 @@ func (f *runFlags) run(cmd *cobra.Command, dirs []string) error {
 		defer root.Close()
 		f.options.Roots = append(f.options.Roots, root)
 	}
-	if os.Getenv("KUBERNETES_SERVICE_HOST") == "" && f.options.LeaderElection && f.options.LeaderElectionNamespace == "" {
-		f.options.LeaderElectionNamespace = "default"
-	}
-	o, err := operator.New(f.options)
+	f.place(os.Getenv("KUBERNETES_SERVICE_HOST") != "")
+	o, err := controller.New(f.options)
 	if err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return o.Run(ctx)
+}
+
+// place says where the operator runs: the Lease of one outside of the cluster is
+// in its own namespace, in that of its identity, or in default.
+func (f *runFlags) place(inside bool) {
+	o := &f.options
+	if inside || o.Namespace != "" {
+		return
+	}
+	o.Local = true
+	namespace, _, both := strings.Cut(o.Identity, "/")
+	if !both {
+		namespace = ""
+	}
+	o.LeaderElectionNamespace = cmp.Or(o.LeaderElectionNamespace, namespace, "default")
 }
 
 // readSettings reads a file of settings; nil if its name is "".

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jacquard-operator/jacquard/engine/editor"
-	"github.com/jacquard-operator/jacquard/engine/offline"
+	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/author/jsonschema"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
@@ -39,7 +39,7 @@ a resource of any of these kinds. Files of earlier runs are written anew. Withou
 }
 
 func (o *schemasOptions) run(cmd *cobra.Command, names []string) error {
-	catalog, err := offline.Load(o.roots)
+	catalog, err := catalog.Load(o.roots)
 	if err != nil {
 		return err
 	}
@@ -48,9 +48,9 @@ func (o *schemasOptions) run(cmd *cobra.Command, names []string) error {
 	if names, err = named(names, slices.Sorted(maps.Keys(crds)), crds); err != nil {
 		return err
 	}
-	var all []editor.Schema
+	var all []jsonschema.Schema
 	for _, name := range names {
-		found, err := editor.Of(crds[name])
+		found, err := jsonschema.Of(crds[name])
 		if err != nil {
 			return err
 		}
@@ -59,11 +59,11 @@ func (o *schemasOptions) run(cmd *cobra.Command, names []string) error {
 	if o.out == "" {
 		return o.print(cmd, all, names, crds)
 	}
-	union, err := editor.All(all)
+	union, err := jsonschema.All(all)
 	if err != nil {
 		return fmt.Errorf("writing schemas: %w", err)
 	}
-	for _, s := range append(all, editor.Schema{Path: "all.json", Data: union}) {
+	for _, s := range append(all, jsonschema.Schema{Path: "all.json", Data: union}) {
 		if err := o.write(cmd, s); err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (o *schemasOptions) run(cmd *cobra.Command, names []string) error {
 }
 
 // print prints the schema of the storage version of one CRD.
-func (o *schemasOptions) print(cmd *cobra.Command, all []editor.Schema, names []string, crds map[string]*schema.CRD) error {
+func (o *schemasOptions) print(cmd *cobra.Command, all []jsonschema.Schema, names []string, crds map[string]*schema.CRD) error {
 	if len(names) != 1 {
 		return fmt.Errorf("writing schemas: there are %d CRDs: say where to write by --out DIR, or name one to print", len(names))
 	}
@@ -89,7 +89,7 @@ func (o *schemasOptions) print(cmd *cobra.Command, all []editor.Schema, names []
 	return fmt.Errorf("writing schemas: the version %s of %s has no schema", version.Name, names[0])
 }
 
-func (o *schemasOptions) write(cmd *cobra.Command, s editor.Schema) error {
+func (o *schemasOptions) write(cmd *cobra.Command, s jsonschema.Schema) error {
 	name := filepath.Join(o.out, filepath.FromSlash(s.Path))
 	err := os.MkdirAll(filepath.Dir(name), 0o755)
 	if err == nil {

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jacquard-operator/jacquard/admin/health"
+	"github.com/jacquard-operator/jacquard/author/rbac"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/folder"
-	"github.com/jacquard-operator/jacquard/engine/health"
-	"github.com/jacquard-operator/jacquard/engine/rights"
 )
 
 type statusOptions struct {
@@ -95,7 +95,7 @@ func (o *statusOptions) print(cmd *cobra.Command, h *health.Health) error {
 	if o.output == "json" {
 		return encode(cmd.OutOrStdout(), h)
 	}
-	h.Print(visible(cmd.OutOrStdout()), time.Now(), o.all)
+	printHealth(visible(cmd.OutOrStdout()), h, time.Now(), o.all)
 	return nil
 }
 
@@ -135,8 +135,8 @@ func (o *statusOptions) look(ctx context.Context, folders map[string]*folder.Fol
 	}
 	return health.Of(ctx, s.Survey, health.Asked{
 		Identity: o.install, Namespace: o.namespace, Fallback: r.place(), Folders: folders, Now: time.Now(),
-		Allowed: func(ctx context.Context, user string, q rights.Request) (bool, error) {
-			reviewer.User = user
+		Allowed: func(ctx context.Context, who health.Account, q rbac.Request) (bool, error) {
+			reviewer.User, reviewer.Groups = who.User, who.Groups
 			return reviewer.Allowed(ctx, attributes(q))
 		},
 	}), nil

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jacquard-operator/jacquard/engine/offline"
+	"github.com/jacquard-operator/jacquard/author/catalog"
 )
 
 type testOptions struct {
@@ -27,7 +27,7 @@ type testOptions struct {
 	output   string
 
 	chosen  *regexp.Regexp
-	catalog *offline.Catalog
+	catalog *catalog.Catalog
 	out     io.Writer
 }
 

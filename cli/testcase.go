@@ -3,19 +3,18 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/jacquard-operator/jacquard/engine/golden"
-	"github.com/jacquard-operator/jacquard/engine/offline"
+	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/author/golden"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
 // A testedCase is a golden case and what came of it.
 type testedCase struct {
-	one *offline.Case
+	one *catalog.Case
 	// findings are what is not as it is wanted, news what was written, in words,
 	// and wrote the names of these files.
 	findings, news, wrote []string
@@ -58,12 +57,12 @@ func (c *testedCase) run(ctx context.Context, o *testOptions) {
 func (c *testedCase) write(all []golden.Write) error {
 	for _, w := range all {
 		name := filepath.Join(c.one.Dir, w.File)
-		act, did := func() error { return os.WriteFile(name, []byte(w.Text), 0o644) }, "wrote"
+		act, did := func() error { return c.one.Write(w.File, w.Text) }, "wrote"
 		if w.Remove {
-			act, did = func() error { return os.Remove(name) }, "removed"
+			act, did = func() error { return c.one.Remove(w.File) }, "removed"
 		}
 		if err := act(); err != nil {
-			return fmt.Errorf("updating golden case %s: %w", c.one.Name, err)
+			return err
 		}
 		news := did + " " + name + "\n"
 		if w.Loud != "" {

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/jacquard-operator/jacquard/engine/golden"
+	"github.com/jacquard-operator/jacquard/author/golden"
 )
 
 // A jsonCase is one case for programs; one without a name is a kind that does

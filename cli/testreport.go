@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jacquard-operator/jacquard/engine/golden"
-	"github.com/jacquard-operator/jacquard/engine/offline"
+	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/author/golden"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
@@ -28,7 +28,7 @@ type testedKind struct {
 }
 
 // verdict prints the report; its error says what is wrong.
-func (r *testReport) verdict(o *testOptions, catalog *offline.Catalog) error {
+func (r *testReport) verdict(o *testOptions, catalog *catalog.Catalog) error {
 	var errs []error
 	for _, k := range r.kinds {
 		var runs []*template.Run

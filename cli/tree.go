@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jacquard-operator/jacquard/engine/tree"
+	"github.com/jacquard-operator/jacquard/admin/tree"
 )
 
 type treeOptions struct {
@@ -116,6 +116,6 @@ func (o *treeOptions) print(w io.Writer, t *tree.Tree) error {
 	if o.output == "json" {
 		return encode(w, t)
 	}
-	t.Print(w, time.Now())
+	printTree(w, t, time.Now())
 	return nil
 }

@@ -38,6 +38,8 @@ type options struct {
 	mirror     string // URL of the registry that real nodes pull everything from, or ""
 	containerd string // path of the program, or "" for the one that is installed
 	programs   string // folder of programs that run in place of devcluster's own, or ""
+	plain      bool   // the API server's default admission alone
+	restart    bool   // start a part again that ends once the cluster is ready
 	untilStdin bool
 }
 
@@ -60,6 +62,8 @@ func parseOptions(args []string, output io.Writer) (options, error) {
 	flags.StringVar(&o.mirror, "registry-mirror", "", "real nodes pull all images from the registry at this `URL`, such as http://127.0.0.1:5000, whatever registry their names say")
 	flags.StringVar(&o.containerd, "containerd", "", "real nodes run this `PROGRAM`; by default the containerd that is installed")
 	flags.StringVar(&o.programs, "programs", "", "run what this `DIR` has of etcd, kube-apiserver, kube-controller-manager …, in place of devcluster's own; it may be of another version")
+	flags.BoolVar(&o.plain, "default-admission", false, "the API server's default admission alone, without OwnerReferencesPermissionEnforcement; simulated nodes only")
+	flags.BoolVar(&o.restart, "restart", false, "once the cluster is ready, start a part again that ends, in place of taking the others down")
 	flags.BoolVar(&o.untilStdin, "until-stdin-closes", false, "also take the cluster down when standard input ends")
 	flags.Func("node-label", "label a node: `NODE:KEY=VALUE`; repeatable", o.addLabel)
 	flags.Func("token", "one more user, with DIR/NAME.kubeconfig: `NAME=USER[:GROUP,…]`; repeatable", o.addUser)
@@ -82,6 +86,11 @@ func parseOptions(args []string, output io.Writer) (options, error) {
 func (o *options) checkNode() error {
 	if partNames[o.node] == nil {
 		return fmt.Errorf("--node %q: want %s or %s", o.node, simulatedNodes, realNodes)
+	}
+	for name, asked := range map[string]bool{"restart": o.restart, "default-admission": o.plain} {
+		if asked && o.node == realNodes {
+			return fmt.Errorf("--%s: only with simulated nodes", name)
+		}
 	}
 	for name, value := range map[string]string{"registry-mirror": o.mirror, "containerd": o.containerd} {
 		if value != "" && o.node != realNodes {

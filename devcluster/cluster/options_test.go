@@ -12,7 +12,7 @@ func TestParseOptions(t *testing.T) {
 	got, err := parseOptions([]string{
 		"--nodes", "2", "--components", "kwok,controller-manager",
 		"--node-label", "node-1:daemon=logs", "--node-label", "node-1:zone=a=b",
-		"--token", "op=jacquard", "--token", "dev=ann:system:masters,devs",
+		"--default-admission", "--token", "op=jacquard", "--token", "dev=ann:system:masters,devs",
 	}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
@@ -22,6 +22,7 @@ func TestParseOptions(t *testing.T) {
 		nodes:  2,
 		labels: map[string]map[string]string{"node-1": {"daemon": "logs", "zone": "a=b"}},
 		parts:  []string{"etcd", "apiserver", "controller-manager", "kwok"},
+		plain:  true,
 		users: []user{
 			{name: "op", user: "jacquard"},
 			{name: "dev", user: "ann", groups: []string{"system:masters", "devs"}},
@@ -54,6 +55,7 @@ func TestParseRealNodes(t *testing.T) {
 func TestParseOptionsRefuses(t *testing.T) {
 	for args, want := range map[string]string{
 		"--components etcd,docker":                   `unknown part "docker"`,
+		"--node real --default-admission":            "--default-admission: only with simulated nodes",
 		"--nodes -1":                                 "must not be negative",
 		"--node real --nodes 101":                    "at most 100 real ones",
 		"--node docker":                              "want simulated or real",

@@ -116,12 +116,15 @@ func (s *state) apiserverArgs() []string {
 // are.
 func (s *state) nodeArgs() []string {
 	if s.Node != realNodes {
-		return []string{
+		args := []string{
 			// A loopback address cannot be an endpoint of the kubernetes Service.
 			"--endpoint-reconciler-type=none",
 			"--authorization-mode=RBAC",
-			"--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
 		}
+		if s.plain {
+			return args
+		}
+		return append(args, "--enable-admission-plugins=OwnerReferencesPermissionEnforcement")
 	}
 	return []string{
 		"--authorization-mode=Node,RBAC",

@@ -39,9 +39,11 @@ func needMachine(t *testing.T) {
 }
 
 // TestReal takes a cluster of two real nodes through its life, and looks that
-// it leaves the machine as it was.
+// it leaves the machine as it was. A strict umask keeps no container from its
+// files.
 func TestReal(t *testing.T) {
 	needMachine(t)
+	defer syscall.Umask(syscall.Umask(0o077))
 	image := filepath.Join(t.TempDir(), "web.tar")
 	archive := buildWeb(t)
 	if err := os.WriteFile(image, archive, 0o600); err != nil {
@@ -111,9 +113,16 @@ func testReaches(t *testing.T, r *running) {
 		}
 	})
 	client := http.Client{Timeout: 2 * time.Second} // a packet sent before there are rules is lost
+	var failed error
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log("the Service was asked in vain at the last: ", failed)
+		}
+	})
 	eventually(t, "the Service answers", func() bool {
 		response, err := client.Get(url)
 		if err != nil {
+			failed = err
 			return false
 		}
 		defer response.Body.Close()
@@ -134,7 +143,7 @@ func tellNetwork(t *testing.T, r *running) {
 	objects, _ := r.tryKubectl("get", "pods,endpointslices,events", "--output=wide")
 	t.Log(objects)
 	for _, command := range [][]string{
-		{"nft", "list", "ruleset"}, {"cat", "/proc/net/route", "/proc/net/arp"},
+		{"nft", "list", "ruleset"}, {"cat", "/proc/net/route", "/proc/net/arp", "/proc/net/nf_conntrack", "/proc/sys/net/ipv4/ip_forward"},
 		{"tail", "-n", "40", filepath.Join(filepath.Dir(r.kubeconfig), "log", "kube-proxy.log")},
 	} {
 		out, _ := exec.Command(command[0], command[1:]...).CombinedOutput()

@@ -25,6 +25,7 @@ type state struct {
 	Ports  map[string]int    `json:"ports"`  // by what listens there
 	Tokens map[string]string `json:"tokens"` // by user
 
+	plain  bool // the API server's default admission alone
 	dir    string
 	folder *os.File // its lock
 }

@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -48,7 +49,7 @@ func Run(args []string) error {
 		return err
 	}
 	defer remove()
-	c := &cluster{options: o, cancel: cancel}
+	c := &cluster{options: o, cancel: cancel, ended: make(chan string, 2*len(o.parts))}
 	if err := c.checkMachine(dir); err != nil {
 		return err
 	}
@@ -59,9 +60,11 @@ func Run(args []string) error {
 // live brings the cluster up and returns when it is to go down: with an error
 // unless somebody asked for that.
 func (c *cluster) live(ctx context.Context, dir string) error {
-	if err := c.up(ctx, dir); err == nil {
-		<-ctx.Done()
-	} else if ctx.Err() == nil {
+	err := c.up(ctx, dir)
+	if err == nil {
+		err = c.keep(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
 		return err
 	}
 	if cause := context.Cause(ctx); !errors.Is(cause, errAsked) {
@@ -109,7 +112,9 @@ type cluster struct {
 	options
 	*state
 	processes []*process
-	cancel    context.CancelCauseFunc // called with a *partExit when a part ends
+	cancel    context.CancelCauseFunc // called with a *partExit when a part ends for good
+	ready     atomic.Bool             // from now on parts are started again, if wanted
+	ended     chan string             // names of parts that are to be started again
 
 	// With real nodes:
 	tools   machine.Tools
@@ -160,6 +165,7 @@ func (c *cluster) prepare(dir string) (err error) {
 	if c.state, err = openState(dir, c.node); err != nil {
 		return err
 	}
+	c.state.plain = c.options.plain
 	_ = os.Remove(c.path("ready")) // left by one that was killed
 	for _, step := range []func() error{c.writePid, c.prepareMachine, c.choosePorts, c.makeKeys, c.writeUsers, c.writeData, c.save} {
 		if err := step(); err != nil {
@@ -191,7 +197,7 @@ func (c *cluster) start(names ...string) error {
 func (c *cluster) startPart(p part) (running *process, err error) {
 	p.program = cmp.Or(p.program, c.programOf(p.command))
 	start := func() error {
-		running, err = p.start(c.state.dir, c.cancel)
+		running, err = p.start(c.state.dir, c.partEnded)
 		return err
 	}
 	if !p.ofNode {

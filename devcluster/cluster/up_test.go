@@ -40,6 +40,31 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+// TestRestart: with --restart parts that were killed come back, and what was
+// written is still there.
+func TestRestart(t *testing.T) {
+	r := up(t, "--restart", "--components", "etcd,apiserver")
+	r.kubectl(t, "create", "configmap", "kept")
+	for _, part := range []string{"apiserver", "etcd"} {
+		if err := syscall.Kill(r.pids[part], syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the server answers again without its first "+part, func() bool {
+			if !gone(r.pids[part]) {
+				return false
+			}
+			_, err := r.tryKubectl("get", "configmap", "kept")
+			return err == nil
+		})
+	}
+	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := r.end(t); code != 0 {
+		t.Errorf("got exit code %d, want 0: %s", code, r.stderr)
+	}
+}
+
 func testNodes(t *testing.T, r *running) {
 	r.kubectl(t, "wait", "--for=condition=Ready", "nodes", "--all", "--timeout=180s")
 	if got := strings.Fields(r.kubectl(t, "get", "nodes", "-o", "name")); len(got) != 3 {

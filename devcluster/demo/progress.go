@@ -29,7 +29,7 @@ func conditions(object *unstructured.Unstructured) []metav1.Condition {
 	return all
 }
 
-// readiness says whether an object is ready in its present generation, and
+// readiness reports whether an object is ready in its present generation, and
 // what its Ready condition has to say.
 func readiness(object *unstructured.Unstructured) (ready bool, message string) {
 	for _, condition := range conditions(object) {

@@ -9,7 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
+
+// umask is what a service manager gives containerd and kubelet. Under a
+// stricter one they make root filesystems that only root can enter.
+const umask = 0o022
 
 // settings are the kernel's that forwarding needs or that kubelet sets.
 var settings = []string{
@@ -35,7 +40,10 @@ type Machine struct {
 
 // Prepare makes this machine ready for the nodes of the cluster in dir. The
 // caller has the Lock and has called Restore for what others left.
+//
+// It sets the process's umask, which the nodes' parts inherit.
 func Prepare(dir string, nodes int) (*Machine, error) {
+	syscall.Umask(umask)
 	if err := checkFree(); err != nil {
 		return nil, err
 	}

@@ -26,6 +26,9 @@ const (
 	AnnotationOwner = "jacquard.dev/owner"
 	// AnnotationFile is the template file, without .yaml, that made the child.
 	AnnotationFile = "jacquard.dev/file"
+	// AnnotationDrawn is on a Secret with texts that stable draws, also when
+	// no file speaks of it any more: "true".
+	AnnotationDrawn = "jacquard.dev/drawn"
 	// AnnotationDesired is the hash of what is applied, "v1:" and SHA-256.
 	AnnotationDesired = "jacquard.dev/desired"
 )
@@ -64,12 +67,18 @@ const (
 	AnnotationAllowPrune  = "jacquard.dev/allow-prune"  // Kind/name, comma-separated
 )
 
+// ResourceAnnotations are all that mean something on a custom resource: what
+// people write, what we record, and what stands on it if it is a child itself.
+var ResourceAnnotations = []string{
+	AnnotationPaused, AnnotationReconcileAt, AnnotationAllowPrune, AnnotationSucceeded, AnnotationOrphaned,
+	AnnotationOwner, AnnotationFile, AnnotationDesired, AnnotationOnDelete,
+}
+
 // AnnotationChildKinds is the engine's record on a CRD of every kind of child
-// that was ever created for it: sorted "kind.group", comma-separated.
+// that there may be of its resources: sorted "kind.group", comma-separated.
 const AnnotationChildKinds = "jacquard.dev/child-kinds"
 
-// AnnotationPatchedKinds is the same of every kind of object that was ever
-// patched.
+// AnnotationPatchedKinds is the same of every kind of object that may be patched.
 const AnnotationPatchedKinds = "jacquard.dev/patched-kinds"
 
 // AnnotationLeaving is the engine's record on a CRD of what deleting resources
@@ -77,8 +86,12 @@ const AnnotationPatchedKinds = "jacquard.dev/patched-kinds"
 const AnnotationLeaving = "jacquard.dev/leaving"
 
 // AnnotationSucceeded is the engine's record on a custom resource of the Jobs
-// made once that have succeeded: name=hash, comma-separated.
+// made once that have succeeded, the oldest first: name=hash, comma-separated.
 const AnnotationSucceeded = "jacquard.dev/succeeded"
+
+// AnnotationOrphaned is the engine's record on a custom resource that is being
+// deleted: whoever deletes it keeps its children.
+const AnnotationOrphaned = "jacquard.dev/orphaned"
 
 // LabelKind is on ConfigMaps that hold a folder: the kind's name.
 const LabelKind = "jacquard.dev/kind"
@@ -87,7 +100,7 @@ const LabelKind = "jacquard.dev/kind"
 // takes up: its name.
 const LabelAggregateTo = "jacquard.dev/aggregate-to"
 
-// Reserved says whether a label or annotation key belongs to this domain.
+// Reserved reports whether a label or annotation key belongs to this domain.
 func Reserved(key string) bool {
 	prefix, _, found := strings.Cut(key, "/")
 	return found && (prefix == Domain || strings.HasSuffix(prefix, "."+Domain))
@@ -97,7 +110,7 @@ func Reserved(key string) bool {
 // are not shown to templates and so never reach a child.
 var trackers = []string{"argocd.argoproj.io/", "meta.helm.sh/", "kubectl.kubernetes.io/last-applied-configuration"}
 
-// Hidden says whether a template does not see this label or annotation of the
+// Hidden reports whether a template does not see this label or annotation of the
 // custom resource: ours, and those of tools that track objects.
 func Hidden(key string) bool {
 	if Reserved(key) {

@@ -16,3 +16,6 @@ const (
 	LabelPartOf = "app.kubernetes.io/part-of"
 	PartOf      = "jacquard"
 )
+
+// LabelInstance is the label that says which Helm release an object belongs to.
+const LabelInstance = "app.kubernetes.io/instance"

@@ -12,8 +12,9 @@ type accounts struct {
 	cfg     *rest.Config
 	mu      sync.Mutex
 	writers map[string]*Writer
-	// dry: their writes are dry runs; locked: they are refused.
-	dry, locked bool
+	// dry: their writes are dry runs; barred: as of a Writer.
+	dry    bool
+	barred func() error
 }
 
 // As returns a Writer that acts as a service account, by impersonation: it can
@@ -36,7 +37,7 @@ func (w *Writer) As(namespace, name string) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("acting as service account %s: %w", key, err)
 	}
-	one.dry, one.locked = a.dry, a.locked
+	one.dry, one.barred = a.dry, a.barred
 	a.writers[key] = one
 	return one, nil
 }

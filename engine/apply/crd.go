@@ -2,42 +2,41 @@ package apply
 
 import (
 	"context"
-	"encoding/json"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
-var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+// definitions are the CRDs.
+var definitions = live.Resource{GVR: schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}}
 
 // Annotate changes annotations of a CRD, nil takes one off, if the CRD is still
 // as it was seen, and returns it. A conflict means that it is not.
 func (w *Writer) Annotate(ctx context.Context, crd metav1.Object, annotations map[string]any) (*unstructured.Unstructured, error) {
-	return w.Metadata(ctx, observe.Resource{GVR: crds}, crd, map[string]any{"annotations": annotations, "resourceVersion": crd.GetResourceVersion()})
+	return w.Metadata(ctx, definitions, crd, map[string]any{"annotations": annotations, "resourceVersion": crd.GetResourceVersion()})
 }
 
 // CRD reads a CRD.
 func (w *Writer) CRD(ctx context.Context, name string) (*unstructured.Unstructured, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestLimit)
-	defer cancel()
-	return w.objects.Resource(crds).Get(ctx, name, metav1.GetOptions{})
+	return w.Read(ctx, definitions, "", name)
 }
 
-// InstallCRD server-side applies a CRD.
+// InstallCRD server-side applies a CRD: it creates it, or changes the one that is
+// there, and not one that came in its place meanwhile. It looks by a list, to
+// which every operator has the right; to get has none.
 func (w *Writer) InstallCRD(ctx context.Context, crd *unstructured.Unstructured) error {
-	if w.locked {
-		return errReadOnly
-	}
-	body, err := json.Marshal(crd.Object)
+	there, err := w.Find(ctx, definitions, "", crd.GetName())
 	if err != nil {
 		return err
 	}
-	_, err = w.objects.Resource(crds).Patch(ctx, crd.GetName(), types.ApplyPatchType, body, metav1.PatchOptions{FieldManager: api.FieldManager + "-install", Force: ptr.To(true), DryRun: w.dryRun()})
+	doc := with(crd, "resourceVersion", "1")
+	if there != nil {
+		doc = with(crd, "uid", string(there.GetUID()))
+	}
+	_, err = w.apply(ctx, definitions, doc, request{manager: api.FieldManager + "-install"})
 	return err
 }

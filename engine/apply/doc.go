@@ -11,5 +11,6 @@
 //   - metadata of CRDs and custom resources: merged, with the uid and, where it
 //     replaces a list, the resourceVersion.
 //
-// What the server answers is understood here too: see Refusal.
+// Every request is bounded in time, and what the server refuses comes back as a
+// Refusal: understood, and without values of what was sent.
 package apply

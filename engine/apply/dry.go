@@ -14,7 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
 // Dry returns a Writer all of whose writes are dry runs: the server answers as
@@ -24,7 +24,7 @@ func (w *Writer) Dry() *Writer {
 	dry := *w
 	dry.dry = true
 	if w.accounts != nil {
-		dry.accounts = &accounts{cfg: w.accounts.cfg, writers: map[string]*Writer{}, dry: true, locked: w.locked}
+		dry.accounts = &accounts{cfg: w.accounts.cfg, writers: map[string]*Writer{}, dry: true, barred: w.barred}
 	}
 	return &dry
 }
@@ -57,9 +57,7 @@ func applier(live *unstructured.Unstructured) string {
 // applied this document, as kubectl does: where the live object (nil: there is
 // none) keeps what kubectl applied last, by a merge of the three, else by
 // server-side apply. Nothing is changed.
-func (w *Writer) TryFile(ctx context.Context, r observe.Resource, doc, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestLimit)
-	defer cancel()
+func (w *Writer) TryFile(ctx context.Context, r live.Resource, doc, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	how, patch, opts := types.ApplyPatchType, []byte(nil), metav1.PatchOptions{
 		FieldManager: applier(live), DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict,
 	}
@@ -75,7 +73,9 @@ func (w *Writer) TryFile(ctx context.Context, r observe.Resource, doc, live *uns
 			return nil, fmt.Errorf("comparing %s %s with what was applied last: %w", doc.GetKind(), doc.GetName(), err)
 		}
 	}
-	return w.of(r, doc.GetNamespace()).Patch(ctx, doc.GetName(), how, patch, opts)
+	return send(ctx, doc.Object, func(ctx context.Context) (*unstructured.Unstructured, error) {
+		return w.of(r, doc.GetNamespace()).Patch(ctx, doc.GetName(), how, patch, opts)
+	})
 }
 
 // merged is the patch by which kubectl makes the live object say what modified
@@ -89,5 +89,5 @@ func merged(modified []byte, live *unstructured.Unstructured) ([]byte, error) {
 	return jsonmergepatch.CreateThreeWayJSONMergePatch(last, modified, current)
 }
 
-// Tries says whether all writes are dry runs.
+// Tries reports whether all writes are dry runs.
 func (w *Writer) Tries() bool { return w.dry }

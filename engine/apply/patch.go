@@ -8,14 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
 // Patch applies fields to somebody else's object, the one with that uid, for
 // the resource with the uid owner. It never forces: where another manager holds
 // a field with another value, the server answers 409.
-func (w *Writer) Patch(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured, to Patching) (*unstructured.Unstructured, error) {
-	how := request{manager: api.PatchManager(to.Owner)}
+func (w *Writer) Patch(ctx context.Context, r live.Resource, doc *unstructured.Unstructured, to Patching) (*unstructured.Unstructured, error) {
+	how := request{manager: api.PatchManager(to.Owner), gentle: true}
 	if to.Subresource != "" {
 		how.subresources = []string{to.Subresource}
 	}
@@ -29,9 +29,9 @@ type Patching struct {
 	Subresource   string
 }
 
-// GiveBack gives back all fields of a patch, by applying the bare name, and
+// ReleaseFields releases all fields of a patch, by applying the bare name, and
 // returns the object.
-func (w *Writer) GiveBack(ctx context.Context, r observe.Resource, o metav1.Object, to Patching) (*unstructured.Unstructured, error) {
+func (w *Writer) ReleaseFields(ctx context.Context, r live.Resource, o metav1.Object, to Patching) (*unstructured.Unstructured, error) {
 	bare := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": o.GetName()}}}
 	bare.SetGroupVersionKind(r.GVK)
 	bare.SetNamespace(o.GetNamespace())

@@ -55,7 +55,7 @@ func inBrackets(text string, at any) any {
 	return text
 }
 
-// matches says whether an item has the keys name="x",port=80.
+// matches reports whether an item has the keys name="x",port=80.
 func matches(item map[string]any, keys string) bool {
 	for _, pair := range strings.Split(keys, ",") {
 		key, value, _ := strings.Cut(pair, "=")

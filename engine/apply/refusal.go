@@ -47,6 +47,8 @@ type Refusal struct {
 	RetryAfter time.Duration
 	// Text says why, without values of the document.
 	Text string
+	// Denied: a webhook or an admission policy refuses.
+	Denied bool
 	// Rule is the rule that would allow it, if RBAC refused; else "".
 	Rule string
 	Err  error
@@ -77,9 +79,19 @@ func (r *Refusal) Error() string {
 // Unwrap returns the server's answer.
 func (r *Refusal) Unwrap() error { return r.Err }
 
-// Understand tells what the server meant by an error. document is what was
-// sent; its lists are looked into to find indices.
-func Understand(err error, document map[string]any) *Refusal {
+// Classify returns the Refusal that a Writer returned, or tells what the server
+// meant by an error of another client.
+func Classify(err error) *Refusal {
+	var r *Refusal
+	if errors.As(err, &r) {
+		return r
+	}
+	return classify(err, nil)
+}
+
+// classify tells what the server meant by an error. document is what was sent;
+// its lists are looked into to find indices, and its values are not told.
+func classify(err error, document map[string]any) *Refusal {
 	r := &Refusal{Err: err, Text: "the API server cannot be reached"}
 	var answer apierrors.APIStatus
 	if !errors.As(err, &answer) {
@@ -93,7 +105,7 @@ func Understand(err error, document map[string]any) *Refusal {
 	if r.Rule = missingRule(s.Message, document); r.Rule != "" {
 		r.Text += "; the missing rule, in " + r.Rule
 	}
-	r.Cause = cause(s)
+	r.Cause, r.Denied = cause(s), denied.MatchString(s.Message)
 	r.Fields = fields(s, document)
 	for _, secret := range secrets(document) {
 		r.Text = without(r.Text, secret)
@@ -139,7 +151,7 @@ func cause(s metav1.Status) Cause {
 	case s.Code == http.StatusUnprocessableEntity && about(s, "metadata.uid"),
 		s.Code == http.StatusUnprocessableEntity && strings.Contains(s.Message, "UID in precondition"):
 		return Gone
-	case s.Code == http.StatusInternalServerError && (strings.Contains(s.Message, typedPatch) || strings.Contains(s.Message, notConverted)):
+	case s.Code == http.StatusInternalServerError && aboutContent.MatchString(s.Message):
 		return Invalid
 	case s.Code == http.StatusUnprocessableEntity, s.Code == http.StatusBadRequest,
 		s.Code == http.StatusRequestEntityTooLarge, s.Code == http.StatusUnsupportedMediaType:
@@ -162,11 +174,12 @@ func cause(s metav1.Status) Cause {
 // unknown or mistyped field or a duplicate list key; trying again is of no use.
 const typedPatch = "failed to create typed patch object"
 
-// notConverted begins the 500 about a value that does not fit its type, such as
-// bad base64.
-const notConverted = "failed to convert new object"
+// aboutContent is in each 500 that is about the content: that, a value that does
+// not fit its type, such as bad base64, and an object that is more than etcd
+// takes.
+var aboutContent = regexp.MustCompile(typedPatch + `|failed to convert new object|etcdserver: request is too large|trying to send message larger than max`)
 
-// about says whether an Invalid answer is about this field.
+// about reports whether an Invalid answer is about this field.
 func about(s metav1.Status, field string) bool {
 	return s.Details != nil && slices.ContainsFunc(s.Details.Causes, func(c metav1.StatusCause) bool { return c.Field == field })
 }

@@ -52,6 +52,11 @@ func TestUnderstand(t *testing.T) {
 			metav1.Status{Code: 500, Message: `failed to convert new object (ns/a; /v1, Kind=Secret) to proper version (v1): illegal base64 data at input byte 0`},
 			Invalid, `failed to convert new object (ns/a; /v1, Kind=Secret) to proper version (v1): illegal base64 data at input byte 0`,
 		},
+		"more than etcd takes": {metav1.Status{Code: 500, Message: "etcdserver: request is too large"}, Invalid, "etcdserver: request is too large"},
+		"more than is sent to etcd": {
+			metav1.Status{Code: 500, Message: "rpc error: code = ResourceExhausted desc = trying to send message larger than max (2100000 vs. 2097152)"},
+			Invalid, "rpc error: code = ResourceExhausted desc = trying to send message larger than max (2100000 vs. 2097152)",
+		},
 		"no right": {
 			metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: `configmaps "a" is forbidden: User "u" cannot patch resource "configmaps" in API group "" in the namespace "ns"`},
 			Forbidden, `configmaps "a" is forbidden: User "u" cannot patch resource "configmaps" in API group "" in the namespace "ns"; the missing rule, in a Role in namespace "ns": {apiGroups: [""], resources: ["configmaps"], verbs: ["patch"]}`,
@@ -81,7 +86,7 @@ func TestUnderstand(t *testing.T) {
 		"busy":  {metav1.Status{Code: 503, Message: "busy"}, TryAgain, "busy"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := Understand(&apierrors.StatusError{ErrStatus: c.status}, map[string]any{"metadata": map[string]any{
+			r := classify(&apierrors.StatusError{ErrStatus: c.status}, map[string]any{"metadata": map[string]any{
 				"namespace": "ns", "annotations": map[string]any{"jacquard.dev/owner": "webs.example.com/ns/r"}}})
 			if r.Cause != c.cause || r.Error() != c.text {
 				t.Errorf("cause %d: %s\nwant %d: %s", r.Cause, r, c.cause, c.text)
@@ -90,10 +95,10 @@ func TestUnderstand(t *testing.T) {
 	}
 	parts := metav1.Status{Code: 422, Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Field: "spec.schedule", Message: `Invalid value: "hunter2 hunter3: x": failed to parse int from hunter2: invalid syntax`}}}}
 	sent := map[string]any{"spec": map[string]any{"schedule": "hunter2 hunter3: x"}}
-	if got, want := Understand(&apierrors.StatusError{ErrStatus: parts}, sent).Error(), "spec.schedule: Invalid value: failed to parse int from …: invalid syntax"; got != want {
+	if got, want := classify(&apierrors.StatusError{ErrStatus: parts}, sent).Error(), "spec.schedule: Invalid value: failed to parse int from …: invalid syntax"; got != want {
 		t.Errorf("a value in parts: %s\nwant %s", got, want)
 	}
-	if r := Understand(errors.New("connection refused by 192.0.2.1"), nil); r.Cause != TryAgain || r.Error() != "the API server cannot be reached" {
+	if r := Classify(errors.New("connection refused by 192.0.2.1")); r.Cause != TryAgain || r.Error() != "the API server cannot be reached" {
 		t.Errorf("no answer at all: %d %s", r.Cause, r)
 	}
 }

@@ -38,18 +38,23 @@ func NewReviewer(cfg *rest.Config) (*Reviewer, error) {
 	return &Reviewer{client: client, whoami: whoami}, nil
 }
 
-// Self is the user name of whoever asks.
-func (r *Reviewer) Self(ctx context.Context) (string, error) {
+// Self is the user name of whoever asks, and the groups, unless it is a service
+// account, whose go without saying.
+func (r *Reviewer) Self(ctx context.Context) (user string, groups []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
 	answer, err := r.whoami.SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
 	if err != nil {
-		return "", fmt.Errorf("asking for the own name: %w", err)
+		return "", nil, fmt.Errorf("asking for the own name: %w", err)
 	}
-	return answer.Status.UserInfo.Username, nil
+	user = answer.Status.UserInfo.Username
+	if !strings.HasPrefix(user, "system:serviceaccount:") {
+		groups = answer.Status.UserInfo.Groups
+	}
+	return user, groups, nil
 }
 
-// Knows says whether the API server knows a token; an error: it could not be asked.
+// Knows reports whether the API server knows a token; an error: it could not be asked.
 func (r *Reviewer) Knows(ctx context.Context, token string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
@@ -61,7 +66,7 @@ func (r *Reviewer) Knows(ctx context.Context, token string) (bool, error) {
 	return answer.Status.Authenticated, nil
 }
 
-// Allowed says whether the user may do something.
+// Allowed reports whether the user may do something.
 func (r *Reviewer) Allowed(ctx context.Context, what authorizationv1.ResourceAttributes) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"time"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,7 +22,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
 // A Writer writes to one cluster, as one account.
@@ -32,13 +32,9 @@ type Writer struct {
 	accounts *accounts
 	// dry: the server is asked what it would do, and changes nothing.
 	dry bool
-	// locked: every write is refused before it is sent.
-	locked bool
+	// barred says why no write may be sent now; nil: all may be.
+	barred func() error
 }
-
-// requestLimit is how long the server may take over one request before it
-// counts as lost.
-const requestLimit = time.Minute
 
 // NewWriter returns a Writer. httpClient may be shared with other clients of
 // the same cluster.
@@ -53,6 +49,7 @@ func NewWriter(cfg *rest.Config, httpClient *http.Client) (*Writer, error) {
 
 func newWriter(cfg *rest.Config, httpClient *http.Client) (*Writer, error) {
 	cfg = rest.CopyConfig(cfg)
+	httpClient = sentOnce(httpClient)
 	cfg.QPS = -1 // the API server is fair to its clients; a limiter here would let one kind hold up the others
 	objects, err := dynamic.NewForConfigAndClient(cfg, httpClient)
 	if err != nil {
@@ -67,43 +64,44 @@ func newWriter(cfg *rest.Config, httpClient *http.Client) (*Writer, error) {
 
 // Create applies a document that must not exist yet and returns what the
 // server made of it. It never changes an object that is there.
-func (w *Writer) Create(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func (w *Writer) Create(ctx context.Context, r live.Resource, doc *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	return w.apply(ctx, r, with(doc, "resourceVersion", "1"), request{})
 }
 
 // Update applies a document to the object with that uid.
-func (w *Writer) Update(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured, uid types.UID) (*unstructured.Unstructured, error) {
+func (w *Writer) Update(ctx context.Context, r live.Resource, doc *unstructured.Unstructured, uid types.UID) (*unstructured.Unstructured, error) {
 	return w.apply(ctx, r, with(doc, "uid", string(uid)), request{})
 }
 
 // Probe asks whether the server would create the document, by a dry run under
 // a name that nobody has, and returns what it would make of it.
-func (w *Writer) Probe(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func (w *Writer) Probe(ctx context.Context, r live.Resource, doc *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	probe := doc.DeepCopy()
 	probe.SetName("probe-" + string(uuid.NewUUID()))
 	return w.Dry().apply(ctx, r, with(probe, "resourceVersion", "1"), request{})
 }
 
-// A request is how a document is applied: as ours and with force, unless it
-// names another manager.
+// A request is how a document is applied: as ours, unless it names another
+// manager, and with force, unless it is gentle.
 type request struct {
 	manager      string
+	gentle       bool
 	subresources []string
+	// live is the object as it was seen, for whoever may not get it; or nil.
+	live metav1.Object
 }
 
 // apply server-side applies a document that has a precondition in its metadata.
-func (w *Writer) apply(ctx context.Context, r observe.Resource, doc *unstructured.Unstructured, how request) (*unstructured.Unstructured, error) {
-	if w.locked {
-		return nil, errReadOnly
+func (w *Writer) apply(ctx context.Context, r live.Resource, doc *unstructured.Unstructured, how request) (*unstructured.Unstructured, error) {
+	if err := w.bar(); err != nil {
+		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, requestLimit)
-	defer cancel()
 	body, err := json.Marshal(doc.Object)
 	if err != nil {
 		return nil, fmt.Errorf("encoding %s %s: %w", doc.GetKind(), doc.GetName(), err)
 	}
 	opts := metav1.PatchOptions{
-		FieldManager: cmp.Or(how.manager, api.FieldManager), Force: ptr.To(how.manager == ""),
+		FieldManager: cmp.Or(how.manager, api.FieldManager), Force: ptr.To(!how.gentle),
 		DryRun: w.dryRun(), FieldValidation: metav1.FieldValidationStrict,
 	}
 	if scheme.Scheme.Recognizes(doc.GroupVersionKind()) {
@@ -111,7 +109,18 @@ func (w *Writer) apply(ctx context.Context, r observe.Resource, doc *unstructure
 		// is spared a parse.
 		opts.FieldValidation = metav1.FieldValidationIgnore
 	}
-	return w.of(r, doc.GetNamespace()).Patch(ctx, doc.GetName(), types.ApplyPatchType, body, opts, how.subresources...)
+	apply := func(ctx context.Context) (*unstructured.Unstructured, error) {
+		return w.of(r, doc.GetNamespace()).Patch(ctx, doc.GetName(), types.ApplyPatchType, body, opts, how.subresources...)
+	}
+	answer, err := send(ctx, doc.Object, apply)
+	switch {
+	case !otherVersion(err):
+	case w.dry:
+		err = unshown(err)
+	case w.migrate(ctx, r, doc, how) == nil:
+		return send(ctx, doc.Object, apply)
+	}
+	return answer, err
 }
 
 // with is the document with one more field in its metadata.
@@ -129,7 +138,7 @@ func with(doc *unstructured.Unstructured, field, value string) *unstructured.Uns
 	return &unstructured.Unstructured{Object: out}
 }
 
-func (w *Writer) of(r observe.Resource, namespace string) dynamic.ResourceInterface {
+func (w *Writer) of(r live.Resource, namespace string) dynamic.ResourceInterface {
 	if r.Namespaced {
 		return w.objects.Resource(r.GVR).Namespace(namespace)
 	}
@@ -138,40 +147,80 @@ func (w *Writer) of(r observe.Resource, namespace string) dynamic.ResourceInterf
 
 // Delete deletes the object with that uid; propagation says what becomes of
 // its dependents.
-func (w *Writer) Delete(ctx context.Context, r observe.Resource, o metav1.Object, propagation metav1.DeletionPropagation) error {
-	if w.locked {
-		return errReadOnly
+func (w *Writer) Delete(ctx context.Context, r live.Resource, o metav1.Object, propagation metav1.DeletionPropagation) error {
+	if err := w.bar(); err != nil {
+		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, requestLimit)
-	defer cancel()
 	uid := o.GetUID()
-	return w.of(r, o.GetNamespace()).Delete(ctx, o.GetName(), metav1.DeleteOptions{
-		Preconditions:     &metav1.Preconditions{UID: &uid},
-		PropagationPolicy: &propagation,
-		DryRun:            w.dryRun(),
+	how := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &propagation, DryRun: w.dryRun()}
+	_, err := send(ctx, nil, func(ctx context.Context) (any, error) {
+		return nil, w.of(r, o.GetNamespace()).Delete(ctx, o.GetName(), how)
 	})
+	return err
 }
 
 // Read reads an object from the server itself.
-func (w *Writer) Read(ctx context.Context, r observe.Resource, namespace, name string) (*unstructured.Unstructured, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestLimit)
-	defer cancel()
-	return w.of(r, namespace).Get(ctx, name, metav1.GetOptions{})
+func (w *Writer) Read(ctx context.Context, r live.Resource, namespace, name string) (*unstructured.Unstructured, error) {
+	return send(ctx, nil, func(ctx context.Context) (*unstructured.Unstructured, error) {
+		return w.of(r, namespace).Get(ctx, name, metav1.GetOptions{})
+	})
 }
 
-// Whose reads the metadata of an existing object, to tell whose it is.
-func (w *Writer) Whose(ctx context.Context, r observe.Resource, namespace, name string) (*metav1.PartialObjectMetadata, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestLimit)
-	defer cancel()
-	if r.Namespaced {
-		return w.metadata.Resource(r.GVR).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+// GetMetadata reads the metadata of an existing object, to tell whose it is.
+func (w *Writer) GetMetadata(ctx context.Context, r live.Resource, namespace, name string) (*metav1.PartialObjectMetadata, error) {
+	return send(ctx, nil, func(ctx context.Context) (*metav1.PartialObjectMetadata, error) {
+		if r.Namespaced {
+			return w.metadata.Resource(r.GVR).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+		}
+		return w.metadata.Resource(r.GVR).Get(ctx, name, metav1.GetOptions{})
+	})
+}
+
+// Find is Whose by a list, for what there is no right to get; nil if there is no
+// such object.
+func (w *Writer) Find(ctx context.Context, r live.Resource, namespace, name string) (*metav1.PartialObjectMetadata, error) {
+	named := metav1.ListOptions{FieldSelector: metav1.ObjectNameField + "=" + name}
+	found, err := send(ctx, nil, func(ctx context.Context) (*metav1.PartialObjectMetadataList, error) {
+		if r.Namespaced {
+			return w.metadata.Resource(r.GVR).Namespace(namespace).List(ctx, named)
+		}
+		return w.metadata.Resource(r.GVR).List(ctx, named)
+	})
+	if err != nil || len(found.Items) == 0 {
+		return nil, err
 	}
-	return w.metadata.Resource(r.GVR).Get(ctx, name, metav1.GetOptions{})
+	return &found.Items[0], nil
+}
+
+// pageSize is how many objects one list may answer at once.
+const pageSize = 500
+
+// Some reports whether the server itself has an object of a kind, in any namespace
+// and with that label ("": any), that is meant.
+func (w *Writer) Some(ctx context.Context, r live.Resource, label string, meant func(metav1.Object) bool) (bool, error) {
+	opts := metav1.ListOptions{LabelSelector: label, Limit: pageSize}
+	for {
+		page, err := send(ctx, nil, func(ctx context.Context) (*metav1.PartialObjectMetadataList, error) {
+			return w.metadata.Resource(r.GVR).List(ctx, opts)
+		})
+		if err != nil {
+			return false, err
+		}
+		if slices.ContainsFunc(page.Items, func(o metav1.PartialObjectMetadata) bool { return meant(&o) }) {
+			return true, nil
+		}
+		if opts.Continue = page.Continue; opts.Continue == "" {
+			return false, nil
+		}
+	}
 }
 
 // DropEntry drops one entry of an object's managedFields, if the object is
 // still at that resourceVersion.
-func (w *Writer) DropEntry(ctx context.Context, r observe.Resource, o *unstructured.Unstructured, index int) (*unstructured.Unstructured, error) {
+func (w *Writer) DropEntry(ctx context.Context, r live.Resource, o *unstructured.Unstructured, index int) (*unstructured.Unstructured, error) {
+	if len(o.GetManagedFields()) == 1 { // an empty list would be as none given
+		return w.entry(ctx, r, o, map[string]any{"op": "replace", "path": "/metadata/managedFields", "value": []any{map[string]any{}}})
+	}
 	return w.entry(ctx, r, o, map[string]any{"op": "remove", "path": fmt.Sprintf("/metadata/managedFields/%d", index)})
 }
 
@@ -183,66 +232,67 @@ type Cut struct {
 
 // CutEntry cuts an entry of an object's managedFields, if the object is still
 // at that resourceVersion.
-func (w *Writer) CutEntry(ctx context.Context, r observe.Resource, o *unstructured.Unstructured, cut Cut) (*unstructured.Unstructured, error) {
+func (w *Writer) CutEntry(ctx context.Context, r live.Resource, o *unstructured.Unstructured, cut Cut) (*unstructured.Unstructured, error) {
 	return w.entry(ctx, r, o, map[string]any{"op": "replace", "path": fmt.Sprintf("/metadata/managedFields/%d/fieldsV1", cut.Index), "value": cut.Fields})
 }
 
 // entry changes one entry of managedFields by a JSON patch.
-func (w *Writer) entry(ctx context.Context, r observe.Resource, o *unstructured.Unstructured, change map[string]any) (*unstructured.Unstructured, error) {
-	if w.locked {
-		return nil, errReadOnly
+func (w *Writer) entry(ctx context.Context, r live.Resource, o *unstructured.Unstructured, change map[string]any) (*unstructured.Unstructured, error) {
+	if err := w.bar(); err != nil {
+		return nil, err
 	}
 	if w.dry { // o is the answer to a dry run: the server's entries are not the same
 		return o, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, requestLimit)
-	defer cancel()
-	patch, err := json.Marshal([]map[string]any{
-		{"op": "test", "path": "/metadata/resourceVersion", "value": o.GetResourceVersion()}, change,
-	})
+	return w.entries(ctx, r, o, edit{changes: []map[string]any{change}})
+}
+
+// An edit is a JSON patch, of the object or of a subresource.
+type edit struct {
+	changes      []map[string]any
+	subresources []string
+}
+
+// entries changes entries of managedFields by a JSON patch, if the object is still
+// at that resourceVersion.
+func (w *Writer) entries(ctx context.Context, r live.Resource, o metav1.Object, what edit) (*unstructured.Unstructured, error) {
+	test := map[string]any{"op": "test", "path": "/metadata/resourceVersion", "value": o.GetResourceVersion()}
+	patch, err := json.Marshal(append([]map[string]any{test}, what.changes...))
 	if err != nil {
 		return nil, err
 	}
-	answer, err := w.of(r, o.GetNamespace()).Patch(ctx, o.GetName(), types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: api.FieldManager, DryRun: w.dryRun()})
-	if apierrors.IsInvalid(err) {
-		// A test that fails is answered as if the patch were at fault.
-		return nil, apierrors.NewConflict(r.GVR.GroupResource(), o.GetName(), errors.New("it changed meanwhile"))
-	}
-	return answer, err
+	return send(ctx, nil, func(ctx context.Context) (*unstructured.Unstructured, error) {
+		answer, err := w.of(r, o.GetNamespace()).Patch(ctx, o.GetName(), types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: api.FieldManager, DryRun: w.dryRun()}, what.subresources...)
+		if apierrors.IsInvalid(err) {
+			// A test that fails is answered as if the patch were at fault.
+			return nil, apierrors.NewConflict(r.GVR.GroupResource(), o.GetName(), errors.New("it changed meanwhile"))
+		}
+		return answer, err
+	})
 }
 
 // Status applies the status of a custom resource and returns the resource.
-func (w *Writer) Status(ctx context.Context, r observe.Resource, resource *unstructured.Unstructured, status map[string]any) (*unstructured.Unstructured, error) {
-	if w.locked {
-		return nil, errReadOnly
-	}
-	ctx, cancel := context.WithTimeout(ctx, requestLimit)
-	defer cancel()
-	body, err := json.Marshal(map[string]any{
-		"apiVersion": resource.GetAPIVersion(), "kind": resource.GetKind(),
-		"metadata": map[string]any{"name": resource.GetName(), "uid": string(resource.GetUID())},
-		"status":   status,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("encoding status: %w", err)
-	}
-	return w.of(r, resource.GetNamespace()).Patch(ctx, resource.GetName(), types.ApplyPatchType, body,
-		metav1.PatchOptions{FieldManager: api.FieldManager, Force: ptr.To(true), DryRun: w.dryRun()}, "status")
+func (w *Writer) Status(ctx context.Context, r live.Resource, resource *unstructured.Unstructured, status map[string]any) (*unstructured.Unstructured, error) {
+	doc := &unstructured.Unstructured{Object: map[string]any{"status": status}}
+	doc.SetGroupVersionKind(resource.GroupVersionKind())
+	doc.SetNamespace(resource.GetNamespace())
+	doc.SetName(resource.GetName())
+	return w.apply(ctx, r, with(doc, "uid", string(resource.GetUID())), request{subresources: []string{"status"}, live: resource})
 }
 
 // Metadata merges fields into the metadata of the object with that uid, at
 // that resourceVersion if fields name one, and returns the object.
-func (w *Writer) Metadata(ctx context.Context, r observe.Resource, o metav1.Object, fields map[string]any) (*unstructured.Unstructured, error) {
-	if w.locked {
-		return nil, errReadOnly
+func (w *Writer) Metadata(ctx context.Context, r live.Resource, o metav1.Object, fields map[string]any) (*unstructured.Unstructured, error) {
+	if err := w.bar(); err != nil {
+		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, requestLimit)
-	defer cancel()
 	meta := maps.Clone(fields)
 	meta["uid"] = string(o.GetUID())
 	body, err := json.Marshal(map[string]any{"metadata": meta})
 	if err != nil {
 		return nil, err
 	}
-	return w.of(r, o.GetNamespace()).Patch(ctx, o.GetName(), types.MergePatchType, body, metav1.PatchOptions{FieldManager: api.FieldManager, DryRun: w.dryRun()})
+	return send(ctx, map[string]any{"metadata": meta}, func(ctx context.Context) (*unstructured.Unstructured, error) {
+		return w.of(r, o.GetNamespace()).Patch(ctx, o.GetName(), types.MergePatchType, body, metav1.PatchOptions{FieldManager: api.FieldManager, DryRun: w.dryRun()})
+	})
 }

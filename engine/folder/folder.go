@@ -41,7 +41,7 @@ type Folder struct {
 // LibName is the folder of partials that every kind may call.
 const LibName = "_lib"
 
-// IsLib says whether a partial is one of templates/_lib.
+// IsLib reports whether a partial is one of templates/_lib.
 func IsLib(f File) bool { return path.Base(path.Dir(f.Shown)) == LibName }
 
 // filesName is the directory of a folder whose files templates read as texts.

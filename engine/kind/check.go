@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jacquard-operator/jacquard/engine/flow"
 	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/template"
+	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
 // check finds the fields of the resource that templates read and its schema
@@ -16,8 +17,12 @@ func (k *Kind) check() error {
 	in.Quick = true
 	in.Live = schema.BuiltInType // the more is known, the fewer ways there are
 	var errs []error
-	for _, f := range flow.Follow(in).Findings {
-		if f.Class == flow.UnknownField && f.Read == "" && f.Path != "" {
+	followed := typecheck.Follow(in)
+	if followed.Heavy != (template.Place{}) {
+		return &template.Error{Place: followed.Heavy, Err: fmt.Errorf("this folder takes too much work to be understood, from this file on: make values of fewer others, or part it into several kinds: %w", template.ErrBudget)}
+	}
+	for _, f := range followed.Findings {
+		if f.Class == typecheck.UnknownField && f.Read == "" && f.Path != "" {
 			errs = append(errs, f)
 		}
 	}
@@ -26,13 +31,13 @@ func (k *Kind) check() error {
 
 // FlowInput is what package flow follows of the kind's templates; what they
 // read of the cluster may be anything.
-func (k *Kind) FlowInput() flow.Input {
+func (k *Kind) FlowInput() typecheck.Input {
 	files := k.Files
 	if k.HasStatus {
 		files = append(files[:len(files):len(files)], statusFile)
 	}
-	return flow.Input{
+	return typecheck.Input{
 		Set: k.Templates, Files: files, Root: schema.Root(k.Version), Name: fmt.Sprintf("%s %s", k.GVK.Kind, k.GVK.Version),
-		Makes: k.Makes, Config: k.Config, ClusterScoped: !k.CRD.Namespaced,
+		Own: k.GVK.GroupKind(), Makes: k.Makes, Config: k.Config, ClusterScoped: !k.CRD.Namespaced,
 	}
 }

@@ -83,30 +83,39 @@ func (d *decoder) into(n *yaml.Node, v reflect.Value, path string) {
 	}
 }
 
-// fields reads a map into a struct.
+// fields reads a map into a struct. A field is read under the name that it had
+// before, too, which its tag "was" tells.
 func (d *decoder) fields(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.MappingNode {
 		d.fail(n, "%s must be a map of fields", subject(path))
 		return
 	}
-	known := map[string]reflect.Value{}
+	known, renamed := map[string]reflect.Value{}, map[string]string{}
 	for i := range v.NumField() {
-		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		tag := v.Type().Field(i).Tag
+		name, _, _ := strings.Cut(tag.Get("json"), ",")
 		known[name] = v.Field(i)
+		if old := tag.Get("was"); old != "" {
+			renamed[old] = name
+		}
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		field := below(path, key.Value)
+		name := key.Value
+		if now, old := renamed[name]; old {
+			name = now
+		}
+		field := below(path, name)
 		if first, twice := d.places[field]; twice {
 			d.fail(key, "%s occurs twice: it stands at %s already", field, first)
 			continue
 		}
-		if into, found := known[key.Value]; found {
+		if into, found := known[name]; found {
 			d.into(value, into, field)
 			continue
 		}
 		d.places[field] = placeOf(d.file, value)
-		d.fail(key, "unknown field %s; %s", field, meant(key.Value, slices.Sorted(maps.Keys(known))))
+		d.fail(key, "unknown field %s; %s", field, meant(name, slices.Sorted(maps.Keys(known))))
 	}
 }
 
@@ -143,8 +152,8 @@ func (d *decoder) duration(n *yaml.Node, v reflect.Value, path string) {
 	switch {
 	case err != nil || n.Kind != yaml.ScalarNode:
 		d.fail(n, "%s must be a duration, such as 10m or 90s", path)
-	case t < shortestLook:
-		d.fail(n, "%s must be at least %s", path, shortestLook)
+	case t < shortestResync:
+		d.fail(n, "%s must be at least %s", path, shortestResync)
 	default:
 		v.Set(reflect.ValueOf(metav1.Duration{Duration: t}))
 	}

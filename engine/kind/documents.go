@@ -19,15 +19,16 @@ import (
 func (k *Kind) findDocuments(f *folder.Folder) error {
 	var errs []error
 	k.made = map[string][]apischema.GroupVersionKind{}
-	k.beside = map[string]string{}
+	k.beside, k.open = map[string]string{}, map[string]bool{}
 	for _, file := range f.Children {
 		tree := k.Templates.Tree(stem(file))
 		if tree == nil {
 			continue
 		}
 		k.Files = append(k.Files, stem(file))
-		found, err := literalDocuments(file, tree)
+		found, open, err := literalDocuments(file, tree)
 		errs = append(errs, err)
+		k.open[stem(file)] = open || k.callsDocuments(stem(file))
 		for _, d := range found {
 			k.Documents = append(k.Documents, d.Document)
 			errs = append(errs, k.checkDocument(d.Document))
@@ -99,7 +100,7 @@ func (k *Kind) addChild(c Child) {
 	}
 }
 
-// Creates says whether the folder can create this kind.
+// Creates reports whether the folder can create this kind.
 func (k *Kind) Creates(gvk apischema.GroupVersionKind) bool {
 	return slices.ContainsFunc(k.Children, func(c Child) bool { return c.GroupVersionKind == gvk })
 }
@@ -116,7 +117,7 @@ func (k *Kind) Makes(file string) []apischema.GroupVersionKind {
 	return made
 }
 
-// Says whether a literal document of the file says of itself what decides what
+// Says reports whether a literal document of the file says of itself what decides what
 // a rendered one is: that it is a patch, of which subresource, and that it
 // takes over an existing object.
 func (k *Kind) Says(file string, gvk apischema.GroupVersionKind, marks map[string]string) bool {
@@ -130,7 +131,7 @@ func (k *Kind) Says(file string, gvk apischema.GroupVersionKind, marks map[strin
 	})
 }
 
-// Patched says whether the folder can patch objects of this kind.
+// Patched reports whether the folder can patch objects of this kind.
 func (k *Kind) Patched(gvk apischema.GroupVersionKind) bool {
 	return slices.ContainsFunc(k.Documents, func(d Document) bool { return d.GroupVersionKind == gvk && d.Patch() })
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/panics"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
@@ -25,7 +26,7 @@ type Kind struct {
 	Settings Settings
 	// Files are the names of the files that make children, sorted.
 	Files []string
-	// HasStatus says whether the folder has a status.yaml.
+	// HasStatus reports whether the folder has a status.yaml.
 	HasStatus bool
 	// Children are the kinds that the folder can create, sorted; kinds that it
 	// only patches are not among them.
@@ -49,6 +50,8 @@ type Kind struct {
 	// beside is a kind that a file makes in a document beside one of another
 	// kind, by file.
 	beside map[string]string
+	// open are the files that may make documents which are not literal.
+	open map[string]bool
 	// written are the places of kind.yaml.
 	written places
 	site    Site
@@ -70,14 +73,16 @@ type Document struct {
 	Place, Start template.Place
 	// File is the file's name without .yaml.
 	File string
+	// Names are the names that it can have; nil: any.
+	Names []Name
 	// Marks are the literal annotations of ours.
 	Marks map[string]string
 	// Certain are those of them that the document has in every branch.
 	Certain map[string]bool
 }
 
-// Patch says whether the document is a patch of somebody else's object.
-func (d Document) Patch() bool { return d.Marks[api.AnnotationOwnership] == "patch" }
+// Patch reports whether the document is a patch of somebody else's object.
+func (d Document) Patch() bool { return d.Marks[api.AnnotationOwnership] == ownershipPatch }
 
 // Subresource is the subresource that is patched, or "".
 func (d Document) Subresource() string { return d.Marks[api.AnnotationSubresource] }
@@ -87,7 +92,8 @@ const statusFile = "status"
 
 // Compile understands a folder for its CRD. Its error joins everything that is
 // wrong with it; it is an *Undeclared if that is only what templates read.
-func Compile(f *folder.Folder, crd *schema.CRD) (*Kind, error) {
+func Compile(f *folder.Folder, crd *schema.CRD) (compiled *Kind, err error) {
+	defer panics.Catch(&err, "compiling folder "+f.Name)
 	k, err := understand(f, crd)
 	if k == nil {
 		return nil, err

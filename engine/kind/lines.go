@@ -22,7 +22,7 @@ var (
 )
 
 var (
-	engineKeys = []string{api.AnnotationOwner, api.AnnotationFile, api.AnnotationDesired, api.LabelOwnerUID}
+	engineKeys = []string{api.AnnotationOwner, api.AnnotationFile, api.AnnotationDrawn, api.AnnotationDesired, api.LabelOwnerUID}
 )
 
 // checkLines finds what no value can make right in the literal lines of a
@@ -51,7 +51,7 @@ func checkLines(f folder.File) []error {
 	return errs
 }
 
-// isLabel says whether a key stands among labels.
+// isLabel reports whether a key stands among labels.
 func isLabel(lines []string, i, keyAt int) bool {
 	under := keyOfBrace(lines[i][:keyAt])
 	if under == "" {
@@ -137,13 +137,13 @@ func above(lines []string, i int) string {
 	return ""
 }
 
-// underMetadata says whether a line is a field of the object's own metadata.
+// underMetadata reports whether a line is a field of the object's own metadata.
 func underMetadata(lines []string, i int) bool {
 	at := parent(lines, i)
 	return at >= 0 && strings.HasPrefix(lines[at], "metadata:")
 }
 
-// inRaw says whether a line is text of a block scalar.
+// inRaw reports whether a line is text of a block scalar.
 func inRaw(lines []string, i int) bool {
 	for i = parent(lines, i); i >= 0; i = parent(lines, i) {
 		if opensRaw.MatchString(lines[i]) {

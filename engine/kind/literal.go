@@ -18,12 +18,15 @@ import (
 // a file's own text, which say what a folder can create before it ever runs,
 // and the annotations of ours on these documents. Both lines must stand in the
 // same branch; documents part at --- at column 0.
-func literalDocuments(f folder.File, tree *parse.Tree) ([]*literal, error) {
+// open reports whether something is printed where no literal document is: there may
+// be others.
+func literalDocuments(f folder.File, tree *parse.Tree) (found []*literal, open bool, err error) {
 	l := &literals{file: f, text: string(f.Data), source: strings.Split(string(f.Data), "\n")}
 	l.list(tree.Root, nil)
 	l.takeMarks()
+	l.takeNames()
 	l.errs = append(l.errs, checkLines(f)...)
-	return l.found, errors.Join(l.errs...)
+	return l.found, slices.ContainsFunc(l.prints, l.alone), errors.Join(l.errs...)
 }
 
 type literals struct {
@@ -34,7 +37,9 @@ type literals struct {
 	// spans are the texts, in order; parts is how many lines of --- there were.
 	spans []span
 	parts int
-	errs  []error
+	// prints are where actions print.
+	prints []span
+	errs   []error
 }
 
 // A literal is a document and the branch and part of the file that it is in.
@@ -56,17 +61,17 @@ type span struct {
 // outermost first.
 type branch []arm
 
-// An arm is one list of a branching action; dot says whether `.` is another
+// An arm is one list of a branching action; dot reports whether `.` is another
 // one there.
 type arm struct {
 	list *parse.ListNode
 	dot  bool
 }
 
-// holds says whether all that is in o is in b too.
+// holds reports whether all that is in o is in b too.
 func (b branch) holds(o branch) bool { return len(b) <= len(o) && slices.Equal(b, o[:len(b)]) }
 
-// changesDot says whether `.` may be another than the resource.
+// changesDot reports whether `.` may be another than the resource.
 func (b branch) changesDot() bool { return slices.ContainsFunc(b, func(a arm) bool { return a.dot }) }
 
 // A header is what one branch has said of the current document.
@@ -95,6 +100,10 @@ func (l *literals) list(list *parse.ListNode, in branch) {
 		switch n := n.(type) {
 		case *parse.TextNode:
 			h = l.lines(n, h, in)
+		case *parse.ActionNode:
+			if prints(n) {
+				l.prints = append(l.prints, span{branch: in, part: l.parts})
+			}
 		case *parse.IfNode:
 			below(n.List, false)
 			below(n.ElseList, false)
@@ -107,6 +116,19 @@ func (l *literals) list(list *parse.ListNode, in branch) {
 		}
 	}
 	l.end(h)
+}
+
+// prints reports whether an action prints anything.
+func prints(n *parse.ActionNode) bool {
+	called, _ := n.Pipe.Cmds[0].Args[0].(*parse.IdentifierNode)
+	return len(n.Pipe.Decl) == 0 && (called == nil || called.Ident != "wait" && called.Ident != "fail")
+}
+
+// alone reports whether a place is in no document that is literal.
+func (l *literals) alone(at span) bool {
+	return !slices.ContainsFunc(l.found, func(d *literal) bool {
+		return d.part == at.part && (d.branch.holds(at.branch) || at.branch.holds(d.branch))
+	})
 }
 
 // lines reads the whole lines of a text; what an action continues is not
@@ -138,7 +160,7 @@ func (l *literals) lines(n *parse.TextNode, h header, in branch) header {
 	return h
 }
 
-// trimmedAfter says whether the text that ends at off was cut there by a trim
+// trimmedAfter reports whether the text that ends at off was cut there by a trim
 // marker, so that its line ends in the source too.
 func (l *literals) trimmedAfter(off int) bool {
 	return off < len(l.text) && l.text[off] == '\n'

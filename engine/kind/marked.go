@@ -146,7 +146,7 @@ func (l *literals) spanAt(off int) (span, bool) {
 	return l.spans[i], true
 }
 
-// inAction says whether an offset is within an action or a comment.
+// inAction reports whether an offset is within an action or a comment.
 func (l *literals) inAction(off int) bool {
 	open, end := strings.LastIndex(l.text[:off], "{{"), strings.LastIndex(l.text[:off], "}}")
 	return open > end
@@ -166,7 +166,7 @@ func ownKeys(lines []string, i int) [][2]int {
 	return found
 }
 
-// inFlow says whether a key stands within braces, of its line or of the one
+// inFlow reports whether a key stands within braces, of its line or of the one
 // that it stands under.
 func inFlow(lines []string, i, keyAt int) bool {
 	above := parent(lines, i)
@@ -200,7 +200,7 @@ func (m *mark) read(line string, off int, flow bool) {
 	}
 }
 
-// ofDocument says whether a line stands under the document's own metadata, as
+// ofDocument reports whether a line stands under the document's own metadata, as
 // far as that can be seen.
 func ofDocument(lines []string, i int) bool {
 	top := i
@@ -211,46 +211,27 @@ func ofDocument(lines []string, i int) bool {
 	return indent(lines[top]) > 0 || key == nil || key[1] == "metadata" || top == i
 }
 
-var (
-	nameLine   = regexp.MustCompile(`^(?:metadata:\s*\{(?:.*,)?\s*|\s+)["']?name["']?:\s*(.*)$`)
-	nameAction = regexp.MustCompile(`\{\{-?\s*(?:(\$?)\.metadata\.name|childName\s+(\$?)\.metadata\.name\s+"[^"]*")\s*-?\}\}`)
-)
+var nameAction = regexp.MustCompile(`\{\{-?\s*(?:(\$?)\.metadata\.name|childName\s+(\$?)\.metadata\.name\s+"[^"]*")\s*-?\}\}`)
 
 // setsRoot finds that $ is made another than the resource.
 var setsRoot = regexp.MustCompile(`\$\s*(?::?=|,)`)
 
-// nameIsSafe says whether the document's name is literal or made of the
+// nameIsSafe reports whether the document's name is literal or made of the
 // resource's name, as far as its lines show: each that gives it a name does. A
 // render decides.
 func (l *literals) nameIsSafe(d *literal) bool {
-	start, found := 0, false
-	for i, line := range l.source {
-		m := nameLine.FindStringSubmatch(line)
-		off := start
-		start += len(line) + 1
-		if m == nil || indent(line) > 0 && !underMetadata(l.source, i) {
-			continue
-		}
-		s, ok := l.spanAt(off + strings.Index(line, "name"))
-		if !ok || s.part != d.part || !s.branch.holds(d.branch) && !d.branch.holds(s.branch) {
-			continue
-		}
-		value := m[1]
-		if indent(line) == 0 {
-			value, _, _ = strings.Cut(strings.ReplaceAll(value, "}}", "\x00"), "}")
-			value, _, _ = strings.Cut(strings.ReplaceAll(value, "\x00", "}}"), ",")
-		}
-		found = true
-		for _, m := range nameAction.FindAllStringSubmatch(value, -1) {
-			if root := m[1]+m[2] != ""; root && setsRoot.MatchString(l.text) || !root && s.branch.changesDot() {
+	lines := l.nameLines(d)
+	for _, line := range lines {
+		for _, m := range nameAction.FindAllStringSubmatch(line.value, -1) {
+			if root := m[1]+m[2] != ""; root && setsRoot.MatchString(l.text) || !root && line.branch.changesDot() {
 				return false
 			}
 		}
-		if strings.Contains(nameAction.ReplaceAllString(value, ""), "{{") {
+		if strings.Contains(nameAction.ReplaceAllString(line.value, ""), "{{") {
 			return false
 		}
 	}
-	return found
+	return len(lines) > 0
 }
 
 const partialMark = "%s may not stand in a partial: write it in the document itself"

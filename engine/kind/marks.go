@@ -38,7 +38,7 @@ func CheckMark(gvk apischema.GroupVersionKind, key, value string) error {
 		return fmt.Errorf("%s can only be %s", key, quoted(values[0]))
 	case values != nil && !slices.Contains(values, value):
 		return fmt.Errorf("%s can only be %s", key, strings.Join(values, " or "))
-	case key == api.AnnotationOnImmutable && Precious(gk):
+	case key == api.AnnotationOnImmutable && HoldsData(gk):
 		return fmt.Errorf("%s is never recreated: what is in it would be lost", gk.Kind)
 	case key == api.AnnotationOnFailed && gk != job && gk != pod:
 		return errors.New("on-failed: recreate is for Pods and Jobs")
@@ -85,7 +85,7 @@ func CheckMarks(gvk apischema.GroupVersionKind, marks map[string]string) (key st
 			return key, fmt.Errorf("%s is for patches: add %s: patch", key, api.AnnotationOwnership)
 		}
 	}
-	if _, said := marks[api.AnnotationOnDelete]; !said && !patch && Precious(gvk.GroupKind()) {
+	if _, said := marks[api.AnnotationOnDelete]; !said && !patch && HoldsData(gvk.GroupKind()) {
 		return api.AnnotationOnDelete, fmt.Errorf(
 			"a %s must say what becomes of it when the resource goes: add the annotation %s: keep or %s: delete",
 			gvk.Kind, api.AnnotationOnDelete, api.AnnotationOnDelete)
@@ -93,8 +93,8 @@ func CheckMarks(gvk apischema.GroupVersionKind, marks map[string]string) (key st
 	return "", nil
 }
 
-// Precious says whether what is in an object of this kind is lost with it.
-func Precious(gk apischema.GroupKind) bool {
+// HoldsData reports whether what is in an object of this kind is lost with it.
+func HoldsData(gk apischema.GroupKind) bool {
 	switch gk {
 	case apischema.GroupKind{Kind: "PersistentVolumeClaim"}, apischema.GroupKind{Kind: "Namespace"},
 		apischema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}:

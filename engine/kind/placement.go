@@ -11,7 +11,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// Scopes says whether a kind lives in no namespace; known is false if that
+// Scopes reports whether a kind lives in no namespace; known is false if that
 // cannot be told. What it says of built-in kinds is not asked for.
 type Scopes func(apischema.GroupVersionKind) (clusterScoped, known bool)
 
@@ -37,13 +37,13 @@ func (k *Kind) At(s Site) *Kind {
 // known.
 func (k *Kind) OperatorNamespace() string { return k.site.Namespace }
 
-// Within says whether the operator watches a namespace: it may be limited to
+// Within reports whether the operator watches a namespace: it may be limited to
 // some.
 func (k *Kind) Within(namespace string) bool {
 	return len(k.site.Namespaces) == 0 || slices.Contains(k.site.Namespaces, namespace)
 }
 
-// ClusterScoped says whether a kind lives in no namespace, as far as that is
+// ClusterScoped reports whether a kind lives in no namespace, as far as that is
 // known.
 func (k *Kind) ClusterScoped(gvk apischema.GroupVersionKind) bool {
 	clusterScoped, _ := k.scope(gvk, k.site.Scopes)

@@ -14,7 +14,7 @@ import (
 // secret is the kind that drawn texts are kept in.
 var secret = apischema.GroupVersionKind{Version: "v1", Kind: "Secret"}
 
-// Reads says whether a template reads live children of this kind, so that more
+// Reads reports whether a template reads live children of this kind, so that more
 // than their metadata is needed.
 func (k *Kind) Reads(gvk apischema.GroupVersionKind) bool {
 	for _, a := range k.Asks {
@@ -30,6 +30,28 @@ func (k *Kind) Reads(gvk apischema.GroupVersionKind) bool {
 		}
 	}
 	return false
+}
+
+// Draws reports whether `stable` reads the Secret that a file makes.
+func (k *Kind) Draws(file string) bool {
+	for _, a := range k.Asks {
+		if a.Function == "stable" && a.Args[0] == file {
+			return true
+		}
+	}
+	return false
+}
+
+// DrawsFrom are the files of whose Secrets a file has texts of `stable`, by
+// itself or by what it renders.
+func (k *Kind) DrawsFrom(file string) []string {
+	var all []string
+	for _, a := range k.Templates.AsksOf(file) {
+		if a.Function == "stable" && !slices.Contains(all, a.Args[0]) {
+			all = append(all, a.Args[0])
+		}
+	}
+	return all
 }
 
 // GVK is the kind that the rule is about.
@@ -60,7 +82,7 @@ func (k *Kind) ReadKinds() []ReadKind {
 	return all
 }
 
-// ReadsOwn says whether a template may read a kind in the resource's own
+// ReadsOwn reports whether a template may read a kind in the resource's own
 // namespace by lookup or select. Where all of them name another, just that one
 // need be watched.
 func (k *Kind) ReadsOwn(gvk apischema.GroupVersionKind) bool {
@@ -161,6 +183,10 @@ func (k *Kind) checkAsk(a template.Ask, gvk apischema.GroupVersionKind, scopes S
 	return nil
 }
 
+// Beside is a kind that a file makes in a document beside one of another kind;
+// "" if it makes one kind only.
+func (k *Kind) Beside(file string) string { return k.beside[file] }
+
 // checkAwaits refuses to await a file that makes several kinds: its newest
 // child could be any of them.
 func (k *Kind) checkAwaits() error {
@@ -178,6 +204,6 @@ func (k *Kind) checkAwaits() error {
 // checkSettings checks kind.yaml against the rest of the folder.
 func (k *Kind) checkSettings() error {
 	return (&settingsCheck{
-		Settings: &k.Settings, written: k.written, own: k.GVK.GroupKind(), namespaced: k.CRD.Namespaced, files: k.Files,
+		Settings: &k.Settings, written: k.written, own: k.GVK.GroupKind(), namespaced: k.CRD.Namespaced, files: k.Files, kind: k,
 	}).all()
 }

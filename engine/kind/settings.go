@@ -28,10 +28,15 @@ type Settings struct {
 	Children []ChildRule `json:"children,omitempty"`
 	// Reads are what templates may read outside of the resource's namespace.
 	Reads []ReadRule `json:"reads,omitempty"`
+	// Retired are the kinds that earlier folders made or patched and this one
+	// does not: the rights to find what is left of them, and to delete it or to
+	// give it back, are kept.
+	Retired []RetiredRule `json:"retired,omitempty"`
 	// ServiceAccountName is the account of the resource's namespace that the
 	// children are written and read as; default the operator's own.
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
-	// DeleteOrder are files, without .yaml: when a resource goes, the children
+	// DeleteOrder are files, without .yaml, none where an earlier folder had some
+	// whose finalizers are to come off: when a resource goes, the children
 	// of each are gone before those of the next are deleted.
 	DeleteOrder []string `json:"deleteOrder,omitempty"`
 	// Rollout is how a changed folder reaches the resources.
@@ -39,9 +44,9 @@ type Settings struct {
 	// AllowEmpty lets a resource render no children at all and have those it
 	// had pruned.
 	AllowEmpty bool `json:"allowEmpty,omitempty"`
-	// LookAgain is how often the live children are listed even though no event
+	// ResyncInterval is how often the live children are listed even though no event
 	// came; default 10 minutes, at least 10 seconds.
-	LookAgain metav1.Duration `json:"lookAgain,omitempty"`
+	ResyncInterval metav1.Duration `json:"resyncInterval,omitempty" was:"lookAgain"`
 }
 
 // A ChildRule declares a kind of child. A cluster-scoped kind must be declared.
@@ -51,6 +56,18 @@ type ChildRule struct {
 	// Namespaces is "own" (the default), "rendered" (a Namespace that the same
 	// resource makes) or a list of names.
 	Namespaces Namespaces `json:"namespaces,omitempty"`
+}
+
+// A RetiredRule names a kind that an earlier folder made or patched.
+type RetiredRule struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Namespaces is where its objects may be, as children said it.
+	Namespaces Namespaces `json:"namespaces,omitempty"`
+	// Ownership is "patch" if its objects were patched, not made.
+	Ownership string `json:"ownership,omitempty"`
+	// Subresource is the one that was patched; default the object itself.
+	Subresource string `json:"subresource,omitempty"`
 }
 
 // Namespaces says where objects of a kind may be.
@@ -78,14 +95,14 @@ type Rollout struct {
 	ProgressDeadline metav1.Duration `json:"progressDeadline,omitempty"`
 }
 
-// Elsewhere says whether objects may be outside of the resource's namespace.
+// Elsewhere reports whether objects may be outside of the resource's namespace.
 func (n Namespaces) Elsewhere() bool { return n.Rendered || n.Listed != nil }
 
 // The bounds of durations, and what they are if not written.
 const (
-	DefaultLookAgain        = 10 * time.Minute
+	DefaultResyncInterval   = 10 * time.Minute
 	defaultProgressDeadline = 10 * time.Minute
-	shortestLook            = 10 * time.Second
+	shortestResync          = 10 * time.Second
 )
 
 // defaultWaves are the waves of a rollout if none are written; an empty list
@@ -101,7 +118,7 @@ const (
 // places are known.
 func readSettings(f *folder.File) (Settings, places, error) {
 	s := Settings{
-		APIVersion: settingsVersion, Kind: settingsKind, LookAgain: metav1.Duration{Duration: DefaultLookAgain},
+		APIVersion: settingsVersion, Kind: settingsKind, ResyncInterval: metav1.Duration{Duration: DefaultResyncInterval},
 		Rollout: Rollout{Waves: defaultWaves(), ProgressDeadline: metav1.Duration{Duration: defaultProgressDeadline}},
 	}
 	if f == nil {

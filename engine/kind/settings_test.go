@@ -15,17 +15,20 @@ const start = "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\n"
 var clusterDefinition = strings.Replace(definition, "scope: Namespaced", "scope: Cluster", 1)
 
 func TestSettings(t *testing.T) {
+	const retired = start + "retired:\n- {apiVersion: v1, kind: "
 	const child = start + "children:\n- {apiVersion: v1, kind: ConfigMap, "
 	for text, want := range map[string]string{
-		start + "version: v1\nallowEmpty: true\nlookAgain: 90s\n": "",
+		start + "version: v1\nallowEmpty: true\nresyncInterval: 90s\n": "",
+		start + "lookAgain: 90s\n":                                     "", // its name before
+		start + "lookAgain: 90s\nresyncInterval: 2m\n":                 "kind.yaml:4:1: resyncInterval occurs twice: it stands at kind.yaml:3:12 already",
 		"":                                     "",
 		"# nothing\n":                          "",
 		start + "allowempty: true\n":           "kind.yaml:3:1: unknown field allowempty; did you mean allowEmpty?",
-		start + "more: true\n":                 "kind.yaml:3:1: unknown field more; there are allowEmpty, apiVersion, children, deleteOrder, kind, lookAgain, reads, rollout, serviceAccountName, version",
+		start + "more: true\n":                 "kind.yaml:3:1: unknown field more; there are allowEmpty, apiVersion, children, deleteOrder, kind, reads, resyncInterval, retired, rollout, serviceAccountName, version",
 		start + "allowEmpty: 'yes'\n":          "kind.yaml:3:13: allowEmpty must be true or false",
-		start + "lookAgain: 10\n":              "kind.yaml:3:12: lookAgain must be a duration, such as 10m or 90s",
-		start + "lookAgain: 1s\n":              "kind.yaml:3:12: lookAgain must be at least 10s",
-		start + "lookAgain: [1]\n":             "kind.yaml:3:12: lookAgain must be a duration, such as 10m or 90s",
+		start + "resyncInterval: 10\n":         "kind.yaml:3:17: resyncInterval must be a duration, such as 10m or 90s",
+		start + "resyncInterval: 1s\n":         "kind.yaml:3:17: resyncInterval must be at least 10s",
+		start + "resyncInterval: [1]\n":        "kind.yaml:3:17: resyncInterval must be a duration, such as 10m or 90s",
 		start + "version: 1\n":                 "kind.yaml:3:10: version must be a text",
 		start + "version: v2\n":                "kind.yaml:3:10: finding version v2 of apps.example.com: there is no such version (served: v1)",
 		start + "kind: KindSettings\n":         "kind.yaml:3:1: kind occurs twice: it stands at kind.yaml:2:7 already",
@@ -58,6 +61,24 @@ func TestSettings(t *testing.T) {
 		start + "reads: [{apiVersion: v1, kind: Secret}]\n":                                 "kind.yaml:3:9: reads[0] must say in which namespaces: add namespaces: [NAME]",
 		start + "reads: [{apiVersion: v1, kind: Node, namespaces: [a]}]\n":                  "kind.yaml:3:50: Node is cluster-scoped: it has no namespaces",
 		start + "reads: [{apiVersion: v1, kind: Secret, namespaces: [a], names: [\"\"]}]\n": "kind.yaml:3:65: this is no name",
+		retired + "Secret}\n":                                                               "",
+		retired + "ResourceQuota, namespaces: rendered}\n":                                  "",
+		retired + "Namespace}\n":                                                            "",
+		retired + "ConfigMap, ownership: patch}\n":                                          "",
+		retired + "Pod, ownership: patch, subresource: status}\n":                           "",
+		retired + "ConfigMap}\n":                                                            "kind.yaml:4:3: the folder still makes ConfigMap, at a.yaml:1:1: take retired[0] away",
+		retired + "Secret}\n- {apiVersion: v1, kind: Secret}\n":                             "kind.yaml:5:3: retired[1] names Secret as retired[0] does: make them one",
+		retired + "Pod}\n- {apiVersion: v1, kind: Pod, ownership: patch}\n":                 "",
+		retired + "App}\n":                                                                  "",
+		retired + "List}\n":                                                                 "kind.yaml:4:3: a List is not allowed: name the kind of its items",
+		retired + "Node, namespaces: own}\n":                                                "kind.yaml:4:44: Node is cluster-scoped: it has no namespaces",
+		retired + "Secret, namespaces: [A]}\n":                                              "kind.yaml:4:47: this is no name of a namespace: lower case letters, digits and -",
+		retired + "Secret, ownership: patched}\n":                                           "kind.yaml:4:45: retired[0].ownership can only be patch",
+		retired + "Secret, subresource: status}\n":                                          "kind.yaml:4:47: retired[0].subresource says what was patched: add ownership: patch",
+		retired + "Secret, namespace: a}\n":                                                 "kind.yaml:4:34: unknown field retired[0].namespace; did you mean namespaces?",
+		start + "retired: [{kind: A}]\n":                                                    "kind.yaml:3:11: retired[0] needs apiVersion",
+		start + "retired: [{apiVersion: v1, kind: Deployment}]\n":                           "kind.yaml:3:34: Deployment is in apps/v1, not in v1",
+		start + "retired: [{apiVersion: example.com/v1, kind: App}]\n":                      "kind.yaml:3:11: a folder may not create its own kind App",
 		start + "serviceAccountName: apps\n":                                                "",
 		start + "serviceAccountName: Apps\n":                                                "kind.yaml:3:21: serviceAccountName must be the name of a service account",
 		start + "deleteOrder: [a, b]\n":                                                     "",
@@ -104,7 +125,7 @@ func TestClusterScopedOwner(t *testing.T) {
 
 func TestSettingsAsRead(t *testing.T) {
 	minutes := metav1.Duration{Duration: 10 * time.Minute}
-	base := Settings{APIVersion: settingsVersion, Kind: settingsKind, LookAgain: minutes,
+	base := Settings{APIVersion: settingsVersion, Kind: settingsKind, ResyncInterval: minutes,
 		Rollout: Rollout{Waves: []string{"1", "5%", "25%"}, ProgressDeadline: minutes}}
 	if diff := cmp.Diff(base, compile(t, map[string]string{"a.yaml": head}).Settings); diff != "" {
 		t.Error(diff)
@@ -120,11 +141,11 @@ serviceAccountName: apps
 deleteOrder: [a]
 rollout: {waves: []}
 allowEmpty: true
-lookAgain: 1m
+resyncInterval: 1m
 `
 	want := base
 	want.Version, want.ServiceAccountName, want.DeleteOrder, want.AllowEmpty = "v1", "apps", []string{"a"}, true
-	want.LookAgain.Duration, want.Rollout.Waves = time.Minute, []string{}
+	want.ResyncInterval.Duration, want.Rollout.Waves = time.Minute, []string{}
 	want.Children = []ChildRule{
 		{APIVersion: "v1", Kind: "Namespace"},
 		{APIVersion: "v1", Kind: "ResourceQuota", Namespaces: Namespaces{Rendered: true}},

@@ -21,6 +21,7 @@ type settingsCheck struct {
 	own        apischema.GroupKind
 	namespaced bool
 	files      []string
+	kind       *Kind
 	errs       []error
 }
 
@@ -37,6 +38,7 @@ func (c *settingsCheck) all() error {
 	c.header()
 	c.children()
 	c.reads()
+	c.retired()
 	c.deleteOrder()
 	c.waves()
 	if _, said := c.written["serviceAccountName"]; said {
@@ -90,8 +92,6 @@ func (c *settingsCheck) children() {
 		if !ok {
 			continue
 		}
-		_, placed := c.written[path+".namespaces"]
-		clusterScoped := schema.ClusterScoped(gvk.GroupKind())
 		switch before, twice := first[gvk]; {
 		case twice:
 			c.fail(path, "%s declares %s as %s does: make them one", path, gvk.Kind, before)
@@ -99,14 +99,23 @@ func (c *settingsCheck) children() {
 			c.fail(path, "a folder may not create its own kind %s", gvk.Kind)
 		case isList(gvk):
 			c.fail(path, "a List is not allowed: name the kind of its items")
-		case clusterScoped && placed:
-			c.fail(path+".namespaces", "%s is cluster-scoped: it has no namespaces", gvk.Kind)
-		case !clusterScoped && !c.namespaced && schema.BuiltIn(gvk) && !rule.Namespaces.Elsewhere():
-			c.fail(path, "%s is cluster-scoped and has no namespace for %s: add namespaces: rendered, or a list of names", c.own.Kind, gvk.Kind)
 		}
 		first[gvk] = path
-		c.namespaces(path, rule.Namespaces.Listed)
+		c.places(path, gvk, rule.Namespaces)
 	}
+}
+
+// places checks where the objects of a kind may be.
+func (c *settingsCheck) places(path string, gvk apischema.GroupVersionKind, where Namespaces) {
+	_, placed := c.written[path+".namespaces"]
+	clusterScoped := schema.ClusterScoped(gvk.GroupKind())
+	switch {
+	case clusterScoped && placed:
+		c.fail(path+".namespaces", "%s is cluster-scoped: it has no namespaces", gvk.Kind)
+	case !clusterScoped && !c.namespaced && schema.BuiltIn(gvk) && !where.Elsewhere():
+		c.fail(path, "%s is cluster-scoped and has no namespace for %s: add namespaces: rendered, or a list of names", c.own.Kind, gvk.Kind)
+	}
+	c.namespaces(path, where.Listed)
 }
 
 // namespaces checks the names of namespaces.

@@ -7,17 +7,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/own"
+	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
 )
 
-// reaches says whether the garbage collector finds an object in that
+// garbageCollectable reports whether the garbage collector finds an object in that
 // namespace ("" is none) from the owner, that is whether an owner reference is
 // allowed.
-func reaches(owner Owner, namespace string) bool {
+func garbageCollectable(owner Owner, namespace string) bool {
 	return owner.Namespace == "" || owner.Namespace == namespace
 }
 
-// Ours says whether an object that carries our label is a child of the owner:
+// Ours reports whether an object that carries our label is a child of the owner:
 // our Apply entry owns that label, and the owner controls it where it can. The
 // label alone proves nothing, since controllers and people copy labels.
 func Ours(owner Owner, o metav1.Object) bool {
@@ -25,7 +25,7 @@ func Ours(owner Owner, o metav1.Object) bool {
 	switch {
 	case c != nil && c.UID != owner.UID:
 		return false
-	case c == nil && reaches(owner, o.GetNamespace()) && !kept(o):
+	case c == nil && garbageCollectable(owner, o.GetNamespace()) && !kept(o):
 		return false
 	case c == nil && o.GetAnnotations()[api.AnnotationOwner] != owner.String():
 		return false
@@ -35,13 +35,20 @@ func Ours(owner Owner, o metav1.Object) bool {
 	return applied(o)
 }
 
-// applied says whether we have put our label on an object: nobody has copied it.
+// Controls reports whether an object's controller is the owner: it stays so when
+// somebody takes our label off.
+func Controls(owner Owner, o metav1.Object) bool {
+	c := controller(o)
+	return c != nil && c.UID == owner.UID
+}
+
+// applied reports whether we have put our label on an object: nobody has copied it.
 func applied(o metav1.Object) bool {
-	entry, ok, err := own.Ours(o.GetManagedFields(), api.FieldManager)
+	entry, ok, err := ownership.Ours(o.GetManagedFields(), api.FieldManager)
 	return err == nil && ok && entry.Owns("metadata", "labels", api.LabelOwnerUID)
 }
 
-// TakeOver says whether an existing object may become a child of the owner:
+// TakeOver reports whether an existing object may become a child of the owner:
 // nobody else controls it, and its annotation names this very resource, or
 // made says that this process applied this very object before, and somebody
 // took our marks off, or its file says to adopt it. If not, it says whose it is.
@@ -68,7 +75,7 @@ func (in *Input) compare(s *Step) {
 	_, made := in.Memory[o.GetUID()]
 	switch {
 	case o.GetDeletionTimestamp() != nil:
-		s.Action, s.Why = Hold, "the object is being deleted"
+		s.Action, s.Why = Block, "the object is being deleted"
 	case !Ours(in.Owner, o):
 		ok, whose := TakeOver(in.Owner, o, made, s.Child.Policy.Adopt)
 		if s.Action, s.Why = Update, "it is taken over"; !ok {
@@ -79,7 +86,7 @@ func (in *Input) compare(s *Step) {
 	case s.Child.Policy.Once && o.GetAnnotations()[api.AnnotationDesired] != s.Hash:
 		s.Action, s.Why = Recreate, "the template renders something else now"
 	case len(s.Child.Policy.Initial) > 0 && s.Live.Body == nil:
-		s.Action, s.Why = Hold, unknown(s.Document.GetKind(), nil)
+		s.Action, s.Why = Block, unknown(s.Document.GetKind(), nil)
 	default:
 		s.Action, s.Why = in.prove(s)
 	}
@@ -90,11 +97,11 @@ func (in *Input) compare(s *Step) {
 func (in *Input) prove(s *Step) (Action, string) {
 	o := s.Live.Meta
 	known, remembered := in.Memory[o.GetUID()]
-	entry, _, _ := own.Ours(o.GetManagedFields(), api.FieldManager)
+	entry, _, _ := ownership.Ours(o.GetManagedFields(), api.FieldManager)
 	if o.GetAnnotations()[api.AnnotationDesired] != s.Hash {
 		return Update, "the template renders something else now"
 	}
-	if own.CoOwner(o.GetManagedFields(), api.FieldManager) >= 0 {
+	if ownership.CoOwner(o.GetManagedFields(), api.FieldManager) >= 0 {
 		return Update, "an earlier writer holds its fields too"
 	}
 	if remembered && known.Hash == s.Hash && known.Digest == entry.Digest && known.Time == entry.Time {
@@ -113,7 +120,7 @@ func (in *Input) prove(s *Step) (Action, string) {
 	return Keep, ""
 }
 
-// failed says whether a Pod or Job ended Failed.
+// failed reports whether a Pod or Job ended Failed.
 func failed(body map[string]any) bool {
 	status, _ := body["status"].(map[string]any)
 	if status["phase"] == "Failed" {

@@ -1,6 +1,6 @@
 // Package plan decides what is to be done for one custom resource, completely
 // and before anything is done: which children to create, to apply again, to
 // recreate, to leave alone, to prune; which objects of others to patch and which
-// patches to give back. A resource that goes is planned in the same way, with
+// patches to release. A resource that goes is planned in the same way, with
 // nothing wanted. It is pure; a Plan can be printed.
 package plan

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/observe"
-	"github.com/jacquard-operator/jacquard/engine/own"
+	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/render"
 )
 
@@ -18,7 +18,7 @@ import (
 // object; otherwise with their live value while we hold them, so that nothing
 // changes them, and else not at all. They do not count in the hash. The hash of
 // a Job made once is that of what was rendered alone.
-func Document(owner Owner, c render.Child, live *observe.Live) (*unstructured.Unstructured, string, error) {
+func Document(owner Owner, c render.Child, live *live.Object) (*unstructured.Unstructured, string, error) {
 	doc := &unstructured.Unstructured{Object: shallow(c.Object.Object)}
 	meta := shallow(doc.Object["metadata"])
 	doc.Object["metadata"] = meta
@@ -27,7 +27,10 @@ func Document(owner Owner, c render.Child, live *observe.Live) (*unstructured.Un
 	labels[api.LabelOwnerUID] = string(owner.UID)
 	annotations[api.AnnotationOwner] = owner.String()
 	annotations[api.AnnotationFile] = c.File
-	if c.Policy.OnDelete != "keep" && reaches(owner, c.Object.GetNamespace()) {
+	if c.Drawn {
+		annotations[api.AnnotationDrawn] = "true"
+	}
+	if c.Policy.OnDelete != "keep" && garbageCollectable(owner, c.Object.GetNamespace()) {
 		meta["ownerReferences"] = []any{map[string]any{
 			"apiVersion": owner.GVK.GroupVersion().String(), "kind": owner.GVK.Kind,
 			"name": owner.Name, "uid": string(owner.UID), "controller": true, "blockOwnerDeletion": true,
@@ -41,7 +44,7 @@ func Document(owner Owner, c render.Child, live *observe.Live) (*unstructured.Un
 	if c.Policy.Once { // for each content, whoever's it is
 		hashed = c.Object.Object
 	}
-	hash, err := own.Hash(hashed)
+	hash, err := ownership.Hash(hashed)
 	if err != nil {
 		return nil, "", fmt.Errorf("planning %s %s: %w", doc.GetKind(), doc.GetName(), err)
 	}
@@ -83,8 +86,8 @@ func cutInitial(doc map[string]any, paths [][]string) []field {
 
 // heldInitial are the live values of the fields that our entry holds still: to
 // leave them out would drop them.
-func heldInitial(paths [][]string, live *observe.Live) []field {
-	entry, found, err := own.Ours(live.Meta.GetManagedFields(), api.FieldManager)
+func heldInitial(paths [][]string, live *live.Object) []field {
+	entry, found, err := ownership.Ours(live.Meta.GetManagedFields(), api.FieldManager)
 	if !found || err != nil {
 		return nil
 	}

@@ -11,15 +11,15 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/render"
 )
 
-func synced(schema.GroupVersionKind) observe.State { return observe.State{Phase: observe.Synced} }
+func synced(schema.GroupVersionKind) live.State { return live.State{Phase: live.Synced} }
 
 // far is a live child of ours of that kind that the garbage collector does not
 // reach: it has no namespace.
-func far(kind, name, file, onDelete string) observe.Live {
+func far(kind, name, file, onDelete string) live.Object {
 	gvk := schema.GroupVersionKind{Version: "v1", Kind: kind}
 	o := &unstructured.Unstructured{}
 	o.SetGroupVersionKind(gvk)
@@ -32,10 +32,10 @@ func far(kind, name, file, onDelete string) observe.Live {
 	}
 	o.SetAnnotations(annotations)
 	o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: api.FieldManager, Operation: metav1.ManagedFieldsOperationApply, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(owned)}})
-	return observe.Live{GVK: gvk, Meta: o, Body: o.Object}
+	return live.Object{GVK: gvk, Meta: o, Body: o.Object}
 }
 
-func names(all []observe.Live) []string {
+func names(all []live.Object) []string {
 	var out []string
 	for _, l := range all {
 		out = append(out, l.Meta.GetName())
@@ -49,28 +49,28 @@ func TestLeave(t *testing.T) {
 	going.Meta.SetDeletionTimestamp(ptr.To(metav1.Now()))
 	copied := far("Node", "copied", "far", "")
 	copied.Meta.SetManagedFields(nil)
-	stripped := live(t, "x", func(o *unstructured.Unstructured) { o.SetOwnerReferences(nil) })
+	stripped := liveAs(t, "x", func(o *unstructured.Unstructured) { o.SetOwnerReferences(nil) })
 	for name, c := range map[string]struct {
-		live  []observe.Live
+		live  []live.Object
 		order []string
 		prune []string
 		left  []string
 		stay  bool
 	}{
-		"the garbage collector does it": {live: []observe.Live{live(t, "x", nil)}},
-		"out of its reach":              {live: []observe.Live{far("Node", "a", "far", ""), going}, prune: []string{"a"}, left: []string{"Node a", "Node b"}},
-		"it only wears our label":       {live: []observe.Live{copied}},
-		"it is kept":                    {live: []observe.Live{far("Node", "a", "far", "keep")}},
-		"precious, and nothing is said": {live: []observe.Live{far("Namespace", "a", "far", "")}},
-		"precious, and to be deleted":   {live: []observe.Live{far("Namespace", "a", "far", "delete")}, prune: []string{"a"}, left: []string{"Namespace a"}},
-		"they are to stay":              {live: []observe.Live{far("Node", "a", "far", "")}, stay: true},
-		"one was left behind":           {live: []observe.Live{far("Node", "a", "far", ""), stripped}},
+		"the garbage collector does it": {live: []live.Object{liveAs(t, "x", nil)}},
+		"out of its reach":              {live: []live.Object{far("Node", "a", "far", ""), going}, prune: []string{"a"}, left: []string{"Node a", "Node b"}},
+		"it only wears our label":       {live: []live.Object{copied}},
+		"it is kept":                    {live: []live.Object{far("Node", "a", "far", "keep")}},
+		"precious, and nothing is said": {live: []live.Object{far("Namespace", "a", "far", "")}},
+		"precious, and to be deleted":   {live: []live.Object{far("Namespace", "a", "far", "delete")}, prune: []string{"a"}, left: []string{"Namespace a"}},
+		"they are to stay":              {live: []live.Object{far("Node", "a", "far", "")}, stay: true},
+		"one was left behind":           {live: []live.Object{far("Node", "a", "far", ""), stripped}},
 		"in order": {
-			live:  []observe.Live{live(t, "x", from("app")), live(t, "y", from("database")), far("Node", "a", "far", "")},
+			live:  []live.Object{liveAs(t, "x", from("app")), liveAs(t, "y", from("database")), far("Node", "a", "far", "")},
 			order: []string{"app", "database"}, prune: []string{"x"}, left: []string{"Pod ns/x"},
 		},
 		"then the next": {
-			live:  []observe.Live{live(t, "y", from("database")), far("Node", "a", "far", "")},
+			live:  []live.Object{liveAs(t, "y", from("database")), far("Node", "a", "far", "")},
 			order: []string{"app", "database"}, prune: []string{"y"}, left: []string{"Pod ns/y"},
 		},
 	} {
@@ -95,7 +95,7 @@ func TestPrecious(t *testing.T) {
 	inside.Meta.SetNamespace("a")
 	outside.Meta.SetNamespace("b")
 	in := Input{
-		Owner: owner, Live: []observe.Live{far("Namespace", "a", "far", "delete"), far("Namespace", "b", "far", "delete"), far("Node", "c", "far", "keep"), inside, outside},
+		Owner: owner, Live: []live.Object{far("Namespace", "a", "far", "delete"), far("Namespace", "b", "far", "delete"), far("Node", "c", "far", "keep"), inside, outside},
 		Result: &render.Result{Children: []render.Child{pod("x", render.Policy{})}}, State: synced, AllowPrune: []string{"Namespace/b"},
 	}
 	p, err := Make(in)
@@ -105,7 +105,7 @@ func TestPrecious(t *testing.T) {
 	if diff := cmp.Diff([]string{"b", "in-b"}, names(p.Prune)); diff != "" {
 		t.Errorf("pruned: -want +got\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"a"}, names(p.Held)); diff != "" {
+	if diff := cmp.Diff([]string{"a"}, names(p.Protected)); diff != "" {
 		t.Errorf("held: -want +got\n%s", diff)
 	}
 	if !p.Cleanup {
@@ -121,12 +121,12 @@ func TestInNewNamespace(t *testing.T) {
 	foreign := far("Namespace", "team", "home", "")
 	foreign.Meta.SetLabels(nil)
 	for name, c := range map[string]struct {
-		live []observe.Live
+		live []live.Object
 		want Action
 	}{
-		"not there": {nil, Hold},
-		"ours":      {[]observe.Live{far("Namespace", "team", "home", "delete")}, Create},
-		"foreign":   {[]observe.Live{foreign}, Hold},
+		"not there": {nil, Block},
+		"ours":      {[]live.Object{far("Namespace", "team", "home", "delete")}, Create},
+		"foreign":   {[]live.Object{foreign}, Block},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := Make(Input{Owner: owner, Live: c.live, State: synced, Result: &render.Result{Children: []render.Child{{File: "home", Object: home}, inside}},

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/observe"
-	"github.com/jacquard-operator/jacquard/engine/own"
+	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
+	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
 // PatchKey is under which a Memory keeps what came of a patch.
@@ -22,7 +22,7 @@ func PatchKey(uid types.UID, subresource string) types.UID {
 // added to it: it is exactly what was rendered.
 func (in *Input) patch(s Step) (Step, error) {
 	s.Document = s.Child.Object
-	hash, err := own.Hash(s.Document.Object)
+	hash, err := ownership.Hash(s.Document.Object)
 	if err != nil {
 		return s, fmt.Errorf("planning the patch of %s %s: %w", s.Document.GetKind(), s.Document.GetName(), err)
 	}
@@ -30,11 +30,11 @@ func (in *Input) patch(s Step) (Step, error) {
 	s.Live, err = in.Object(s.Document)
 	switch {
 	case err != nil:
-		s.Action, s.Why = Hold, err.Error()
+		s.Action, s.Why = Block, err.Error()
 	case s.Live == nil:
-		s.Action, s.Why = Hold, "it is not there"
+		s.Action, s.Why = Block, "it is not there"
 	case s.Live.Meta.GetDeletionTimestamp() != nil:
-		s.Action, s.Why = Hold, "it is being deleted"
+		s.Action, s.Why = Block, "it is being deleted"
 	default:
 		s.Action, s.Why = in.comparePatch(&s)
 	}
@@ -44,7 +44,7 @@ func (in *Input) patch(s Step) (Step, error) {
 // comparePatch proves that the object has our fields, with our values.
 func (in *Input) comparePatch(s *Step) (Action, string) {
 	manager, sub := api.PatchManager(in.Owner.UID), s.Child.Policy.Subresource
-	entry, found, err := own.OursAt(s.Live.Meta.GetManagedFields(), manager, sub)
+	entry, found, err := ownership.OursAt(s.Live.Meta.GetManagedFields(), manager, sub)
 	known, remembered := in.Memory[PatchKey(s.Live.Meta.GetUID(), sub)]
 	same := remembered && known.Hash == s.Hash
 	switch {
@@ -65,7 +65,7 @@ func (in *Input) comparePatch(s *Step) (Action, string) {
 		return Patch, "to give back " + Brief(extra)
 	}
 	if s.Live.Body == nil {
-		return Hold, "its present state is not known yet"
+		return Block, "its present state is not known yet"
 	}
 	if !same && differs(s.Document, s.Live.Body) {
 		return Patch, "the template renders something else now"
@@ -74,18 +74,18 @@ func (in *Input) comparePatch(s *Step) (Action, string) {
 }
 
 func differs(doc *unstructured.Unstructured, body map[string]any) bool {
-	return slices.ContainsFunc(own.Differences(doc.Object, body), func(d own.Difference) bool { return !d.Normalised })
+	return slices.ContainsFunc(ownership.Differences(doc.Object, body), func(d ownership.Difference) bool { return !d.Normalised })
 }
 
 // lasting are subresources whose fields the API never lets go of: there is
-// nothing to give back.
+// nothing to release.
 var lasting = []string{"ephemeralcontainers"}
 
-// giveBack lists the patches that nobody wants any more. While a file waits
+// release lists the patches that nobody wants any more. While a file waits
 // that may patch such objects, its patches stay.
-func (in *Input) giveBack(wanted map[string]bool) []Return {
+func (in *Input) release(wanted map[string]bool) []Release {
 	manager := api.PatchManager(in.Owner.UID)
-	var out []Return
+	var out []Release
 	for _, l := range in.Patched {
 		for _, m := range l.Meta.GetManagedFields() {
 			id := identity(l.GVK, l.Meta.GetNamespace(), l.Meta.GetName()) + "/patch/" + m.Subresource
@@ -93,13 +93,13 @@ func (in *Input) giveBack(wanted map[string]bool) []Return {
 				slices.Contains(lasting, m.Subresource) || in.patchWaits(l, m.Subresource) {
 				continue
 			}
-			out = append(out, Return{l, m.Subresource})
+			out = append(out, Release{l, m.Subresource})
 		}
 	}
 	return out
 }
 
-func (in *Input) patchWaits(l observe.Live, subresource string) bool {
+func (in *Input) patchWaits(l live.Object, subresource string) bool {
 	if in.Patchers == nil {
 		return false
 	}

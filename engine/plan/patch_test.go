@@ -12,8 +12,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/observe"
-	"github.com/jacquard-operator/jacquard/engine/own"
+	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/render"
 )
 
@@ -26,7 +26,7 @@ func annotated(name, value string) render.Child {
 
 // theirs is that Pod, with what we hold of it in the main resource and in a
 // subresource.
-func theirs(name string, held map[string]string) *observe.Live {
+func theirs(name string, held map[string]string) *live.Object {
 	o := annotated(name, "1").Object.DeepCopy()
 	o.SetUID("uid")
 	var entries []metav1.ManagedFieldsEntry
@@ -34,7 +34,7 @@ func theirs(name string, held map[string]string) *observe.Live {
 		entries = append(entries, metav1.ManagedFieldsEntry{Manager: api.PatchManager(owner.UID), Operation: metav1.ManagedFieldsOperationApply, Subresource: sub, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)})
 	}
 	o.SetManagedFields(entries)
-	return &observe.Live{GVK: pods, Meta: o, Body: o.Object}
+	return &live.Object{GVK: pods, Meta: o, Body: o.Object}
 }
 
 const holdsA = `{"f:metadata":{"f:annotations":{"f:a":{}}}}`
@@ -43,14 +43,14 @@ func TestPatch(t *testing.T) {
 	going := theirs("x", nil)
 	going.Meta.SetDeletionTimestamp(ptr.To(metav1.Now()))
 	for name, c := range map[string]struct {
-		live  *observe.Live
+		live  *live.Object
 		err   error
 		value string
 		want  Action
 	}{
-		"it is not there":  {want: Hold},
-		"it is not known":  {err: errors.New("not listed"), want: Hold},
-		"it goes":          {live: going, want: Hold},
+		"it is not there":  {want: Block},
+		"it is not known":  {err: errors.New("not listed"), want: Block},
+		"it goes":          {live: going, want: Block},
 		"not patched yet":  {live: theirs("x", nil), value: "1", want: Patch},
 		"patched":          {live: theirs("x", map[string]string{"": holdsA}), value: "1", want: Keep},
 		"with other value": {live: theirs("x", map[string]string{"": holdsA}), value: "2", want: Patch},
@@ -60,7 +60,7 @@ func TestPatch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, err := Make(Input{
 				Owner: owner, Result: &render.Result{Children: []render.Child{annotated("x", c.value)}}, State: synced,
-				Object: func(*unstructured.Unstructured) (*observe.Live, error) { return c.live, c.err },
+				Object: func(*unstructured.Unstructured) (*live.Object, error) { return c.live, c.err },
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -89,13 +89,13 @@ func TestPatchWithoutEntry(t *testing.T) {
 	} {
 		sent, now := annotated("x", "1"), annotated("x", c.value)
 		now.Policy.Subresource = c.sub
-		hash, err := own.Hash(sent.Object.Object)
+		hash, err := ownership.Hash(sent.Object.Object)
 		if err != nil {
 			t.Fatal(err)
 		}
 		p, err := Make(Input{
 			Owner: owner, Result: &render.Result{Children: []render.Child{now}}, State: synced,
-			Object: func(*unstructured.Unstructured) (*observe.Live, error) { return theirs("x", nil), nil },
+			Object: func(*unstructured.Unstructured) (*live.Object, error) { return theirs("x", nil), nil },
 			Memory: map[types.UID]Memory{PatchKey("uid", c.sub): {Hash: hash, Digest: c.digest}},
 		})
 		if err != nil {
@@ -107,11 +107,11 @@ func TestPatchWithoutEntry(t *testing.T) {
 	}
 }
 
-// TestGiveBack: what is patched and not rendered is given back, but for what
+// TestGiveBack: what is patched and not rendered is released, but for what
 // a waiting file may still want and what the API never lets go of.
 func TestGiveBack(t *testing.T) {
 	held := map[string]string{"": holdsA, "ephemeralcontainers": `{"f:spec":{}}`, "scale": `{"f:spec":{}}`}
-	patched := []observe.Live{*theirs("x", map[string]string{"": holdsA}), *theirs("y", held)}
+	patched := []live.Object{*theirs("x", map[string]string{"": holdsA}), *theirs("y", held)}
 	waiting := []render.Waiting{{File: "pods"}}
 	for name, c := range map[string]struct {
 		result render.Result
@@ -124,7 +124,7 @@ func TestGiveBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, err := Make(Input{
 				Owner: owner, Result: &c.result, State: synced, Patched: patched,
-				Object: func(o *unstructured.Unstructured) (*observe.Live, error) { return &patched[0], nil },
+				Object: func(o *unstructured.Unstructured) (*live.Object, error) { return &patched[0], nil },
 				Patchers: func(_ schema.GroupVersionKind, sub string) []string {
 					if sub == "" {
 						return []string{"pods"}
@@ -136,7 +136,7 @@ func TestGiveBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := map[string]bool{}
-			for _, r := range p.GiveBack {
+			for _, r := range p.Release {
 				got[r.Live.Meta.GetName()+"/"+r.Subresource] = true
 			}
 			want := map[string]bool{}
@@ -156,11 +156,11 @@ func TestGiveBack(t *testing.T) {
 func TestInitial(t *testing.T) {
 	c := pod("x", render.Policy{Initial: [][]string{{"spec", "nodeName"}}})
 	c.Object.Object["spec"] = map[string]any{"nodeName": "n", "hostname": "h"}
-	held := live(t, "x", func(o *unstructured.Unstructured) { o.Object["spec"] = map[string]any{"nodeName": "m"} })
-	lost := live(t, "x", func(o *unstructured.Unstructured) { o.SetManagedFields(withoutSpec(o)) })
+	held := liveAs(t, "x", func(o *unstructured.Unstructured) { o.Object["spec"] = map[string]any{"nodeName": "m"} })
+	lost := liveAs(t, "x", func(o *unstructured.Unstructured) { o.SetManagedFields(withoutSpec(o)) })
 	hashes := map[string]bool{}
 	for name, s := range map[string]struct {
-		live *observe.Live
+		live *live.Object
 		want map[string]any
 	}{
 		"new":  {nil, map[string]any{"nodeName": "n", "hostname": "h"}},
@@ -184,7 +184,7 @@ func TestInitial(t *testing.T) {
 	}
 }
 
-// TestOnce: a Job made once is made anew for new content only, and may go
+// TestOnce: a Job made once is recreated for new content only, and may go
 // after it succeeded.
 func TestOnce(t *testing.T) {
 	c := pod("x", render.Policy{Once: true})
@@ -197,22 +197,22 @@ func TestOnce(t *testing.T) {
 	if _, again, err := Document(later, c, nil); err != nil || again != hash {
 		t.Errorf("for another resource the content is %s, not %s: %v", again, hash, err)
 	}
-	with := func(hash string) observe.Live {
-		return live(t, "x", func(o *unstructured.Unstructured) {
+	with := func(hash string) live.Object {
+		return liveAs(t, "x", func(o *unstructured.Unstructured) {
 			o.SetAnnotations(map[string]string{api.AnnotationOwner: owner.String(), api.AnnotationDesired: hash})
 		})
 	}
 	same, other := with(hash), with("v1:0")
 	for name, s := range map[string]struct {
-		live      []observe.Live
+		live      []live.Object
 		succeeded string
 		want      Action
 	}{
 		"never made":             {nil, "", Create},
-		"there":                  {[]observe.Live{same}, "", Keep},
+		"there":                  {[]live.Object{same}, "", Keep},
 		"succeeded and gone":     {nil, hash, Done},
 		"gone, with new content": {nil, "v1:0", Create},
-		"there, with new":        {[]observe.Live{other}, "v1:0", Recreate},
+		"there, with new":        {[]live.Object{other}, "v1:0", Recreate},
 	} {
 		p, err := Make(Input{Owner: owner, Live: s.live, State: synced, Result: &render.Result{Children: []render.Child{c}}, Succeeded: map[string]string{"x": s.succeeded}})
 		if err != nil {

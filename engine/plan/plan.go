@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/render"
 )
 
@@ -46,8 +46,8 @@ const (
 	Patch
 	// Done: a Job made once succeeded and is gone.
 	Done
-	// Hold: nothing can be done now; the step says why.
-	Hold
+	// Block: nothing can be done now; the step says why.
+	Block
 	// Refuse: an object of this name is there and is not ours.
 	Refuse
 )
@@ -66,7 +66,7 @@ type Step struct {
 	// Hash is that of the document; an owned child carries it.
 	Hash string
 	// Live is the object as the cluster has it, or nil.
-	Live *observe.Live
+	Live *live.Object
 	// Why says why, for people.
 	Why string
 	// Taken are the fields that other managers took from us.
@@ -75,9 +75,9 @@ type Step struct {
 	Takers []string
 }
 
-// A Return is a patch that nobody wants any more: its fields are given back.
-type Return struct {
-	Live        observe.Live
+// A Release is a patch that nobody wants any more: its fields are released.
+type Release struct {
+	Live        live.Object
 	Subresource string
 }
 
@@ -86,12 +86,15 @@ type Plan struct {
 	Steps []Step
 	// Prune are live children of ours that were not rendered; of a resource
 	// that goes, those that are to be deleted now.
-	Prune []observe.Live
-	// Held are children that would be pruned, but hold what would be lost: the
+	Prune []live.Object
+	// Protected are children that would be pruned, but hold what would be lost: the
 	// resource must allow it.
-	Held []observe.Live
-	// GiveBack are patches that were not rendered.
-	GiveBack []Return
+	Protected []live.Object
+	// Kept are children that nobody wants and that a file may render which waits
+	// now, or cannot be rendered.
+	Kept []Kept
+	// Release are patches that were not rendered.
+	Release []Release
 	// Left says, for a resource that goes, what must be gone before it may go.
 	Left []string
 	// Empty: nothing was rendered although there are children, and the kind
@@ -118,19 +121,25 @@ type Input struct {
 	Result *render.Result
 	// Live are the objects that carry the owner's uid as label, of all kinds
 	// that are known.
-	Live []observe.Live
+	Live []live.Object
 	// State tells whether the live objects of a kind are known.
-	State func(schema.GroupVersionKind) observe.State
+	State func(schema.GroupVersionKind) live.State
 	// Patched are the objects that have fields of the owner's patch manager.
-	Patched []observe.Live
+	Patched []live.Object
 	// Object finds an object that is to be patched; nil: it is not there. An
 	// error says that it is not known.
-	Object func(c *unstructured.Unstructured) (*observe.Live, error)
+	Object func(c *unstructured.Unstructured) (*live.Object, error)
 	// Patchers are the files that patch this kind and subresource.
 	Patchers func(gvk schema.GroupVersionKind, subresource string) []string
-	// Rendered says whether children of a kind may be in a namespace only
+	// Rendered reports whether children of a kind may be in a namespace only
 	// because the same resource makes it; nil: none.
 	Rendered func(gvk schema.GroupVersionKind, namespace string) bool
+	// CanMake reports whether a file can make such an object, and whether by a
+	// literal name; nil: it cannot.
+	CanMake func(file string, l live.Object) (can, literal bool)
+	// Draws reports whether the texts of a file's Secret are drawn once; nil: no
+	// file's are.
+	Draws func(file string) bool
 	// Memory is by uid of the child, and of the patched object with the
 	// subresource behind a slash.
 	Memory map[types.UID]Memory
@@ -151,11 +160,11 @@ type Input struct {
 // Make plans. Its error says which document cannot be finished.
 func Make(in Input) (*Plan, error) {
 	p := &Plan{Cleanup: len(in.DeleteOrder) > 0 || len(in.Patched) > 0}
-	live := map[string]*observe.Live{}
+	live := map[string]*live.Object{}
 	for i := range in.Live {
 		l := &in.Live[i]
 		live[identity(l.GVK, l.Meta.GetNamespace(), l.Meta.GetName())] = l
-		p.Cleanup = p.Cleanup || !kept(l.Meta) && !reaches(in.Owner, l.Meta.GetNamespace()) && Ours(in.Owner, l.Meta)
+		p.Cleanup = p.Cleanup || !kept(l.Meta) && !garbageCollectable(in.Owner, l.Meta.GetNamespace()) && Ours(in.Owner, l.Meta)
 	}
 	wanted := map[string]bool{}
 	for _, c := range in.Result.Children {
@@ -167,14 +176,14 @@ func Make(in Input) (*Plan, error) {
 		p.Cleanup = p.Cleanup || in.needsCleanup(c)
 		p.Steps = append(p.Steps, step)
 	}
-	p.GiveBack = in.giveBack(wanted)
+	p.Release = in.release(wanted)
 	if in.Leaving {
 		in.leave(p)
 		return p, nil
 	}
 	in.prune(p, wanted)
-	if !p.rendersChildren() && len(in.Result.Waiting) == 0 && len(p.Prune)+len(p.Held) > 0 && !in.AllowEmpty {
-		p.Prune, p.Held, p.Empty = nil, nil, true
+	if !p.rendersChildren() && len(in.Result.Waiting) == 0 && len(p.Prune)+len(p.Protected) > 0 && !in.AllowEmpty {
+		p.Prune, p.Protected, p.Empty = nil, nil, true
 	}
 	return p, nil
 }
@@ -188,10 +197,10 @@ func (p *Plan) rendersChildren() bool {
 	return false
 }
 
-// needsCleanup says whether the garbage collector does not undo this child
+// needsCleanup reports whether the garbage collector does not undo this child
 // when the resource goes.
 func (in *Input) needsCleanup(c render.Child) bool {
-	return c.Policy.Patch || c.Policy.OnDelete != "keep" && !reaches(in.Owner, c.Object.GetNamespace())
+	return c.Policy.Patch || c.Policy.OnDelete != "keep" && !garbageCollectable(in.Owner, c.Object.GetNamespace())
 }
 
 func identity(gvk schema.GroupVersionKind, namespace, name string) string {
@@ -209,7 +218,7 @@ func (s *Step) identity() string {
 }
 
 // step decides about one rendered document.
-func (in *Input) step(c render.Child, all map[string]*observe.Live) (Step, error) {
+func (in *Input) step(c render.Child, all map[string]*live.Object) (Step, error) {
 	s := Step{Child: c}
 	if c.Policy.Patch {
 		return in.patch(s)
@@ -221,12 +230,12 @@ func (in *Input) step(c render.Child, all map[string]*observe.Live) (Step, error
 	}
 	state := in.State(c.Object.GroupVersionKind())
 	switch {
-	case state.Phase == observe.NotServed:
-		s.Action, s.Why = Hold, fmt.Sprintf("the cluster has no %s %s", c.Object.GetAPIVersion(), c.Object.GetKind())
-	case state.Phase != observe.Synced:
-		s.Action, s.Why = Hold, unknown(c.Object.GetKind(), state.Err)
-	case in.homeless(c.Object, all) != "":
-		s.Action, s.Why = Hold, in.homeless(c.Object, all)
+	case state.Phase == live.NotServed:
+		s.Action, s.Why = Block, fmt.Sprintf("the cluster has no %s %s", c.Object.GetAPIVersion(), c.Object.GetKind())
+	case state.Phase != live.Synced:
+		s.Action, s.Why = Block, unknown(c.Object.GetKind(), state.Err)
+	case in.namespaceNotReady(c.Object, all) != "":
+		s.Action, s.Why = Block, in.namespaceNotReady(c.Object, all)
 	case s.Live == nil && c.Policy.Once && in.Succeeded[c.Object.GetName()] == s.Hash:
 		s.Action = Done
 	case s.Live == nil:
@@ -246,9 +255,9 @@ func unknown(kind string, err error) string {
 
 var namespaces = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
 
-// homeless says why a child cannot be yet in the namespace that the same
+// namespaceNotReady says why a child cannot be yet in the namespace that the same
 // resource makes: it must be there, and ours.
-func (in *Input) homeless(o *unstructured.Unstructured, all map[string]*observe.Live) string {
+func (in *Input) namespaceNotReady(o *unstructured.Unstructured, all map[string]*live.Object) string {
 	namespace := o.GetNamespace()
 	if in.Rendered == nil || !in.Rendered(o.GroupVersionKind(), namespace) {
 		return ""

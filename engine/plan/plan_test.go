@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/render"
 )
 
@@ -32,8 +33,8 @@ func pod(name string, policy render.Policy) render.Child {
 	}}}
 }
 
-// live is that Pod as the cluster has it, after change.
-func live(t *testing.T, name string, change func(*unstructured.Unstructured)) observe.Live {
+// liveAs is that Pod as the cluster has it, after change.
+func liveAs(t *testing.T, name string, change func(*unstructured.Unstructured)) live.Object {
 	t.Helper()
 	doc, _, err := Document(owner, pod(name, render.Policy{}), nil)
 	if err != nil {
@@ -45,7 +46,7 @@ func live(t *testing.T, name string, change func(*unstructured.Unstructured)) ob
 	if change != nil {
 		change(o)
 	}
-	return observe.Live{GVK: pods, Meta: o, Body: o.Object}
+	return live.Object{GVK: pods, Meta: o, Body: o.Object}
 }
 
 func controlledBy(uid string) func(*unstructured.Unstructured) {
@@ -59,34 +60,34 @@ func ended(o *unstructured.Unstructured) { o.Object["status"] = map[string]any{"
 func TestSteps(t *testing.T) {
 	recreate := render.Policy{RecreateOnFailed: true}
 	for name, c := range map[string]struct {
-		live   []observe.Live
+		live   []live.Object
 		policy render.Policy
-		state  observe.State
+		state  live.State
 		want   Action
 	}{
 		"absent":   {want: Create},
-		"the same": {live: []observe.Live{live(t, "x", nil)}, want: Keep},
-		"another hash": {live: []observe.Live{live(t, "x", func(o *unstructured.Unstructured) {
+		"the same": {live: []live.Object{liveAs(t, "x", nil)}, want: Keep},
+		"another hash": {live: []live.Object{liveAs(t, "x", func(o *unstructured.Unstructured) {
 			o.SetAnnotations(map[string]string{api.AnnotationOwner: owner.String(), api.AnnotationDesired: "v1:0"})
 		})}, want: Update},
-		"a field taken":              {live: []observe.Live{live(t, "x", func(o *unstructured.Unstructured) { o.SetManagedFields(withoutSpec(o)) })}, want: Update},
-		"going":                      {live: []observe.Live{live(t, "x", func(o *unstructured.Unstructured) { o.SetDeletionTimestamp(ptr.To(metav1.Now())) })}, want: Hold},
-		"somebody else's":            {live: []observe.Live{live(t, "x", controlledBy("other"))}, want: Refuse},
-		"failed":                     {live: []observe.Live{live(t, "x", ended)}, policy: recreate, want: Recreate},
-		"failed, but not asked":      {live: []observe.Live{live(t, "x", ended)}, want: Keep},
-		"failed and somebody else's": {live: []observe.Live{live(t, "x", func(o *unstructured.Unstructured) { ended(o); controlledBy("other")(o) })}, policy: recreate, want: Refuse},
-		"managedFields wiped":        {live: []observe.Live{live(t, "x", func(o *unstructured.Unstructured) { o.SetManagedFields(nil) })}, want: Update},
-		"not served":                 {state: observe.State{Phase: observe.NotServed}, want: Hold},
-		"not known":                  {state: observe.State{Phase: observe.Unsynced}, want: Hold},
+		"a field taken":              {live: []live.Object{liveAs(t, "x", func(o *unstructured.Unstructured) { o.SetManagedFields(withoutSpec(o)) })}, want: Update},
+		"going":                      {live: []live.Object{liveAs(t, "x", func(o *unstructured.Unstructured) { o.SetDeletionTimestamp(ptr.To(metav1.Now())) })}, want: Block},
+		"somebody else's":            {live: []live.Object{liveAs(t, "x", controlledBy("other"))}, want: Refuse},
+		"failed":                     {live: []live.Object{liveAs(t, "x", ended)}, policy: recreate, want: Recreate},
+		"failed, but not asked":      {live: []live.Object{liveAs(t, "x", ended)}, want: Keep},
+		"failed and somebody else's": {live: []live.Object{liveAs(t, "x", func(o *unstructured.Unstructured) { ended(o); controlledBy("other")(o) })}, policy: recreate, want: Refuse},
+		"managedFields wiped":        {live: []live.Object{liveAs(t, "x", func(o *unstructured.Unstructured) { o.SetManagedFields(nil) })}, want: Update},
+		"not served":                 {state: live.State{Phase: live.NotServed}, want: Block},
+		"not known":                  {state: live.State{Phase: live.Unsynced}, want: Block},
 	} {
 		t.Run(name, func(t *testing.T) {
 			state := c.state
-			if state == (observe.State{}) && name != "not known" {
-				state = observe.State{Phase: observe.Synced}
+			if state == (live.State{}) && name != "not known" {
+				state = live.State{Phase: live.Synced}
 			}
 			p, err := Make(Input{
 				Owner: owner, Live: c.live, Result: &render.Result{Children: []render.Child{pod("x", c.policy)}, Rendered: []string{"pods"}},
-				State: func(schema.GroupVersionKind) observe.State { return state },
+				State: func(schema.GroupVersionKind) live.State { return state },
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -113,37 +114,67 @@ func from(file string) func(*unstructured.Unstructured) {
 	}
 }
 
+// as is a live child of another kind.
+func as(l live.Object, gvk schema.GroupVersionKind) live.Object { l.GVK = gvk; return l }
+
+var roles = schema.GroupVersionKind{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "Role"}
+
 func TestPrune(t *testing.T) {
 	waits := []render.Waiting{{File: "late", Message: "not yet"}}
 	x := []render.Child{pod("x", render.Policy{})}
+	waiting := render.Result{Children: x, Waiting: waits, Rendered: []string{"pods"}}
+	rendered := render.Result{Children: x, Rendered: []string{"pods", "drawn"}}
+	nothing := render.Result{Rendered: []string{"pods"}}
 	for name, c := range map[string]struct {
-		live   []observe.Live
-		result render.Result
-		empty  bool
-		want   []string
+		live              live.Object
+		result            render.Result
+		empty             bool
+		prune, kept, held []string
 	}{
-		"what is not rendered goes":                 {[]observe.Live{live(t, "x", nil), live(t, "y", nil)}, render.Result{Children: x, Rendered: []string{"pods"}}, false, []string{"y"}},
-		"what a waiting file made stays":            {[]observe.Live{live(t, "y", from("late"))}, render.Result{Children: x, Waiting: waits, Rendered: []string{"pods"}}, false, nil},
-		"so does what it made under an older name":  {[]observe.Live{live(t, "y", from("older"))}, render.Result{Children: x, Waiting: waits, Rendered: []string{"pods"}}, false, nil},
-		"but not what a rendered file made":         {[]observe.Live{live(t, "y", from("pods"))}, render.Result{Children: x, Waiting: waits, Rendered: []string{"pods"}}, false, []string{"y"}},
-		"somebody else's with our label stays":      {[]observe.Live{live(t, "y", controlledBy("other"))}, render.Result{Children: x, Rendered: []string{"pods"}}, false, nil},
-		"nothing rendered at all prunes nothing":    {[]observe.Live{live(t, "y", nil)}, render.Result{Rendered: []string{"pods"}}, false, nil},
-		"unless the kind says that it may be empty": {[]observe.Live{live(t, "y", nil)}, render.Result{Rendered: []string{"pods"}}, true, []string{"y"}},
+		"what is not rendered goes":                 {live: liveAs(t, "y", nil), result: rendered, prune: []string{"y"}},
+		"what a waiting file made stays":            {live: liveAs(t, "other", from("late")), result: waiting, kept: []string{"other"}},
+		"so does what it can make":                  {live: liveAs(t, "late-y", from("pods")), result: waiting, kept: []string{"late-y"}},
+		"and what a file made that is gone":         {live: liveAs(t, "late-y", from("older")), result: waiting, kept: []string{"late-y"}},
+		"but not what it cannot make":               {live: liveAs(t, "y", from("pods")), result: waiting, prune: []string{"y"}},
+		"nor what the resource allows to go":        {live: liveAs(t, "late-allowed", from("late")), result: waiting, prune: []string{"late-allowed"}},
+		"a right is not kept for a likeness":        {live: as(liveAs(t, "late-y", from("pods")), roles), result: waiting, prune: []string{"late-y"}},
+		"but for its literal name":                  {live: as(liveAs(t, "late-literal", from("pods")), roles), result: waiting, kept: []string{"late-literal"}},
+		"and if the file made it":                   {live: as(liveAs(t, "y", from("late")), roles), result: waiting, kept: []string{"y"}},
+		"a Secret with drawn texts is held":         {live: as(liveAs(t, "y", from("drawn")), secrets), result: rendered, held: []string{"y"}},
+		"unless the resource allows that it goes":   {live: as(liveAs(t, "drawn-allowed", from("drawn")), secrets), result: rendered, prune: []string{"drawn-allowed"}},
+		"another Secret is not":                     {live: as(liveAs(t, "y", from("pods")), secrets), result: rendered, prune: []string{"y"}},
+		"somebody else's with our label stays":      {live: liveAs(t, "y", controlledBy("other")), result: rendered},
+		"nothing rendered at all prunes nothing":    {live: liveAs(t, "y", nil), result: nothing},
+		"unless the kind says that it may be empty": {live: liveAs(t, "y", nil), result: nothing, empty: true, prune: []string{"y"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := Make(Input{
-				Owner: owner, Live: c.live, Result: &c.result, AllowEmpty: c.empty,
-				State: func(schema.GroupVersionKind) observe.State { return observe.State{Phase: observe.Synced} },
+				Owner: owner, Live: []live.Object{liveAs(t, "x", nil), c.live}, Result: &c.result, AllowEmpty: c.empty,
+				State:      func(schema.GroupVersionKind) live.State { return live.State{Phase: live.Synced} },
+				AllowPrune: []string{"Pod/late-allowed", "Secret/drawn-allowed"},
+				Draws:      func(file string) bool { return file == "drawn" },
+				CanMake: func(file string, l live.Object) (can, literal bool) {
+					name := l.Meta.GetName()
+					return file == "late" && strings.HasPrefix(name, "late-"), name == "late-literal"
+				},
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			var got []string
+			var prune, kept, held []string
 			for _, l := range p.Prune {
-				got = append(got, l.Meta.GetName())
+				if l.Meta.GetName() != "x" {
+					prune = append(prune, l.Meta.GetName())
+				}
 			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("-want +got\n%s", diff)
+			for _, k := range p.Kept {
+				kept = append(kept, k.Live.Meta.GetName())
+			}
+			for _, l := range p.Protected {
+				held = append(held, l.Meta.GetName())
+			}
+			if diff := cmp.Diff([][]string{c.prune, c.kept, c.held}, [][]string{prune, kept, held}); diff != "" {
+				t.Errorf("pruned, kept and held: -want +got\n%s", diff)
 			}
 		})
 	}

@@ -8,47 +8,47 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/metrics"
-	"github.com/jacquard-operator/jacquard/engine/own"
+	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
+	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
-// take takes up what the server made of the document.
-func (w *write) take(ctx context.Context, answer *unstructured.Unstructured) error {
+// recordAnswer takes up what the server made of the document.
+func (w *stepExecutor) recordAnswer(ctx context.Context, answer *unstructured.Unstructured) error {
 	w.answer = answer
-	differ := own.Differences(w.Document.Object, answer.Object)
-	if i := own.CoOwner(answer.GetManagedFields(), api.FieldManager); i >= 0 {
+	differ := ownership.Differences(w.Document.Object, answer.Object)
+	if i := ownership.CoOwner(answer.GetManagedFields(), api.FieldManager); i >= 0 {
 		dropped, err := w.to.DropEntry(ctx, w.resource, answer, i)
 		if err != nil { // it changed meanwhile; the next look finds the entry still there
-			w.cluster.Children.Note(answer.GroupVersionKind(), answer)
+			w.cluster.Children.RecordWrite(answer.GroupVersionKind(), answer)
 			return soon("an earlier writer holds its fields too")
 		}
-		w.did(metrics.Entry)
+		w.countWrite(metrics.Entry)
 		answer = dropped
 	}
-	entry, _, err := own.Ours(answer.GetManagedFields(), api.FieldManager)
+	entry, _, err := ownership.Ours(answer.GetManagedFields(), api.FieldManager)
 	if err != nil {
 		return fmt.Errorf("reading managedFields of %s: %w", w.named(), err)
 	}
-	w.cluster.Children.Note(answer.GroupVersionKind(), answer)
+	w.cluster.Children.RecordWrite(answer.GroupVersionKind(), answer)
 	w.locked(func() {
-		w.memory.take(w.child(), answer.GetUID(), plan.Memory{Hash: w.Hash, Digest: entry.Digest, Time: entry.Time})
+		w.known.recordAnswer(w.child(), answer.GetUID(), plan.Memory{Hash: w.Hash, Digest: entry.Digest, Time: entry.Time})
 		w.override(differ)
 	})
 	return nil
 }
 
 // conclude turns the outcome of a write into findings and memory.
-func (w *write) conclude(err error) {
+func (w *stepExecutor) conclude(err error) {
 	key := w.key()
-	w.noteLost(err)
+	w.recordUnconfirmed(err)
 	if err == nil {
-		delete(w.memory.setbacks, key)
-		w.rehearsed(nil, nil)
+		delete(w.known.failedWrites, key)
+		w.dryRunStep(nil, nil)
 		return
 	}
-	var h *held
+	var h *deferred
 	var p status.Problem
 	var when retry
 	if errors.As(err, &h) {
@@ -58,10 +58,10 @@ func (w *write) conclude(err error) {
 	} else {
 		p, when = w.refused(err)
 	}
-	w.memory.fail(key, w.Hash, p, when)
-	w.rehearsed(&p, err)
+	w.known.recordFailed(key, w.Hash, p, when)
+	w.dryRunStep(&p, err)
 	w.report(p)
-	if s := w.memory.setbacks[key]; !s.until.IsZero() {
+	if s := w.known.failedWrites[key]; !s.until.IsZero() {
 		w.found.again(s.until.Sub(w.now))
 	}
 }

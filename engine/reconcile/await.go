@@ -5,15 +5,15 @@ import (
 	"slices"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
 )
 
 // overtaken finds files that were awaited and found ready, but render something
 // else now than what is ready: whoever awaits them has to wait, and is to be
-// rendered again. It says whether there are any.
-func (w *view) overtaken(result *render.Result) bool {
+// rendered again. It reports whether there are any.
+func (w *snapshot) overtaken(result *render.Result) bool {
 	found := false
 	for file := range w.awaited {
 		if why := w.changing(file, result); why != "" {
@@ -26,7 +26,7 @@ func (w *view) overtaken(result *render.Result) bool {
 }
 
 // changing says why a file's live children are not what it renders.
-func (w *view) changing(file string, result *render.Result) string {
+func (w *snapshot) changing(file string, result *render.Result) string {
 	if slices.ContainsFunc(result.Waiting, func(x render.Waiting) bool { return x.File == file }) {
 		return "it waits itself"
 	}
@@ -53,7 +53,7 @@ func (w *view) changing(file string, result *render.Result) string {
 }
 
 // liveOf is the live object of a rendered child, or nil.
-func (w *view) liveOf(c render.Child) *observe.Live {
+func (w *snapshot) liveOf(c render.Child) *live.Object {
 	key := childKey(c.Object.GroupVersionKind(), c.Object)
 	for i := range w.live {
 		if childKey(w.live[i].GVK, w.live[i].Meta) == key {

@@ -7,23 +7,23 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
-	"github.com/jacquard-operator/jacquard/engine/ready"
 	"github.com/jacquard-operator/jacquard/engine/status"
+	"github.com/jacquard-operator/jacquard/engine/status/readiness"
 )
 
 // children tells of every child that the resource should have, or, when that
 // could not be found out, of every one that it has.
-func (t *turn) children(p *plan.Plan, w *view) []status.Child {
-	live := map[string]observe.Live{}
+func (t *reconciliation) children(p *plan.Plan, w *snapshot) []status.Child {
+	live := map[string]live.Object{}
 	for _, l := range w.live {
 		if plan.Ours(w.owner(), l.Meta) {
 			live[childKey(l.GVK, l.Meta)] = l
 		}
 	}
 	var out []status.Child
-	if p == nil || t.leaving() {
+	if p == nil || t.deleting() {
 		for _, l := range live {
 			out = append(out, t.child(l))
 		}
@@ -53,9 +53,9 @@ func childKey(gvk schema.GroupVersionKind, o metav1.Object) string {
 }
 
 // missing tells of a child that is not among the live ones.
-func missing(o *unstructured.Unstructured, s observe.State) status.Child {
+func missing(o *unstructured.Unstructured, s live.State) status.Child {
 	c := status.Child{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName(), Message: notThere}
-	if s.Phase == observe.Unsynced {
+	if s.Phase == live.Unsynced {
 		c.Message = notKnown
 	}
 	return c
@@ -69,16 +69,16 @@ const (
 )
 
 // child judges one live child.
-func (t *turn) child(l observe.Live) status.Child {
+func (t *reconciliation) child(l live.Object) status.Child {
 	c := status.Child{APIVersion: l.GVK.GroupVersion().String(), Kind: l.GVK.Kind, Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName()}
-	if !ready.NeedsBody(l.GVK.GroupKind()) {
+	if !readiness.NeedsBody(l.GVK.GroupKind()) {
 		c.Ready = l.Meta.GetDeletionTimestamp() == nil
 		if !c.Ready {
 			c.Message = "being deleted"
 		}
 		return c
 	}
-	verdict, err := ready.Of(body(l), t.cluster.DeclaresConditions(l.GVK.GroupKind()))
+	verdict, err := readiness.Of(body(l), t.cluster.DeclaresConditions(l.GVK.GroupKind()))
 	if err != nil {
 		c.Message = fmt.Sprintf("its status cannot be read: %s", err)
 		return c

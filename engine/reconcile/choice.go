@@ -11,25 +11,30 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/jacquard-operator/jacquard/engine/panics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
-// A Choice is how one resource is served in one turn.
+// A Choice is how one resource is served in one reconciliation.
 type Choice struct {
 	Version *Version
-	// Hold: nothing is applied or pruned, since the folder that made the
+	// Frozen: nothing is applied or pruned, since the folder that made the
 	// children is not here and the new one has not reached the resource.
-	Hold bool
-	// Problem is told beside what the turn finds out, or nil.
-	Problem *status.Problem
-	// MayReplace says why a child may not be deleted to be made anew; nil
-	// allows it.
-	MayReplace func(gk schema.GroupKind, namespace, name string) error
+	Frozen bool
+	// RollsOut: a newer version is going to change the resource, and does not
+	// serve it yet.
+	RollsOut bool
+	// Refused says why a newer version cannot serve the resource, or is "". Ready
+	// speaks of the one that does.
+	Refused string
+	// MayDelete says why a child may not be deleted, for good or to be recreated;
+	// nil allows it.
+	MayDelete func(gk schema.GroupKind, child metav1.Object) error
 }
 
-// An Outcome is what came of a turn.
+// An Outcome is what came of a reconciliation.
 type Outcome struct {
 	Version *Version
 	Ready   bool
@@ -38,61 +43,79 @@ type Outcome struct {
 	Refused, Forbidden string
 }
 
-// Follow lets choose decide at the start of a turn, and tells served at its
+// Follow lets choose decide at the start of a reconciliation, and tells served at its
 // end. Both are called by several workers at once and must not block.
 func (r *Reconciler) Follow(choose func(*unstructured.Unstructured) Choice, served func(*unstructured.Unstructured, Outcome)) {
 	r.choose, r.served = choose, served
 }
 
-// held says whether nothing of the resource may be changed, and tells why.
-func (t *turn) held() bool {
-	if t.choice.Problem != nil {
-		t.found.add(*t.choice.Problem)
-	}
+// deferred reports whether nothing of the resource may be changed, and tells why.
+func (t *reconciliation) frozen() bool {
 	switch {
 	case t.version.Removed:
 		t.found.add(status.Problem{Severity: status.Stalled, Reason: "FolderRemoved",
 			Message: "the folder of this kind was removed: the children stay as they are, and deleting this resource deletes them"})
 		return true
-	case t.choice.Hold && !slices.Contains(fromChildren, t.readyReason()):
+	case t.choice.Frozen && (t.edited() || !slices.Contains(fromChildren, t.readyReason())):
 		t.found.add(status.Problem{Severity: status.Waiting, Reason: "RolloutPending",
 			Message: "the folder of this kind changed, and its rollout has not reached this resource"})
 	}
-	return t.choice.Hold
+	return t.choice.Frozen
 }
 
 // fromChildren are the reasons of Ready that the children alone make. A held
-// resource that was well is as well as its children; one that was not stays so
-// until it is reached.
+// resource that was well is as well as its children; one that was not, or that was
+// edited since, waits until it is reached.
 var fromChildren = []string{"Ready", "NotReady", "ChildrenNotReady", "ChildFailed"}
 
-func (t *turn) readyReason() string {
+// edited reports whether the status is about an earlier generation of the resource:
+// nobody has served what it says now.
+func (t *reconciliation) edited() bool {
+	of, told := status.Condition(t.resource.Object, "Ready")["observedGeneration"].(int64)
+	return told && of != t.resource.GetGeneration()
+}
+
+func (t *reconciliation) readyReason() string {
 	reason, _ := status.Condition(t.resource.Object, "Ready")["reason"].(string)
 	return reason
 }
 
-// mayReplace says why a child may not be deleted now to be made anew.
-func (w *write) mayReplace() error {
-	if w.choice.MayReplace == nil {
+// mayDelete says why a child may not be deleted now, for good or to be recreated.
+// Of a resource that goes all may.
+func (t *reconciliation) mayDelete(gk schema.GroupKind, child metav1.Object) error {
+	if t.choice.MayDelete == nil || t.deleting() {
 		return nil
 	}
-	return w.choice.MayReplace(w.Document.GroupVersionKind().GroupKind(), w.Document.GetNamespace(), w.Document.GetName())
+	return t.choice.MayDelete(gk, child)
 }
 
 // waitsForApproval is the reason of a write that a rollout holds.
 const waitsForApproval = "WaitsForApproval"
 
 func unapproved(err error) error {
-	return &held{status.Waiting, waitsForApproval, err.Error(), retry{atLeast: time.Minute, most: longestGap}}
+	return &deferred{status.Waiting, waitsForApproval, err.Error(), retry{atLeast: time.Minute, most: longestGap}}
 }
 
-// approved says whether a write that a rollout held need not wait any more.
-func (w *write) approved(s *setback) bool {
-	return s.problem.Reason == waitsForApproval && w.mayReplace() == nil
+// approved reports whether a write that a rollout or the resource held need not
+// wait any more.
+func (w *stepExecutor) approved(s *failedWrite) bool {
+	switch s.problem.Reason {
+	case waitsForApproval:
+		return w.Live != nil && w.mayDelete(w.Live.GVK.GroupKind(), w.Live.Meta) == nil
+	case pruneProtected:
+		return w.mayLose() == nil
+	}
+	return false
 }
 
-// tellServed tells what came of the turn.
-func (t *turn) tellServed(ready bool) {
+// recordServed tells what came of the reconciliation. A rollout takes a resource for ready once
+// a reconciliation found nothing to write: what is to be written again because it was written
+// never is.
+func (t *reconciliation) recordServed(ready bool) {
+	if ready && t.choice.MayDelete != nil && !t.rests() {
+		ready = false
+		t.found.again(firstWait)
+	}
 	out := Outcome{Version: t.version, Ready: ready}
 	for _, p := range t.found.problems {
 		switch p.Reason {
@@ -102,13 +125,13 @@ func (t *turn) tellServed(ready bool) {
 			out.Forbidden = p.Message
 		}
 	}
-	if !t.choice.Hold {
+	if !t.choice.Frozen {
 		t.served(t.resource, out)
 	}
 }
 
-// A Tried is what a version would make of a resource.
-type Tried struct {
+// A Preview is what a version would make of a resource.
+type Preview struct {
 	Plan *plan.Plan
 	// Waits: some file waits, so more may come.
 	Waits bool
@@ -126,17 +149,27 @@ type Tried struct {
 	StatusErr error
 }
 
-// Try plans for a resource with some version, from what is known, and changes
-// nothing.
-func (r *Reconciler) Try(ctx context.Context, v *Version, resource *unstructured.Unstructured) Tried {
-	t := &turn{Reconciler: r, version: v, choice: Choice{Version: v}, resource: resource, memory: &memory{made: map[string]types.UID{}}, trial: true}
-	t.inherit()
-	view := t.look()
+// Preview plans for a resource with some version, from what is known, and changes
+// nothing. A panic says of this resource that it cannot be rendered.
+func (r *Reconciler) Preview(ctx context.Context, v *Version, resource *unstructured.Unstructured) Preview {
+	out, err := r.preview(ctx, v, resource)
+	if err != nil {
+		NotePanic(r.name, err)
+		return Preview{Err: err}
+	}
+	return out
+}
+
+func (r *Reconciler) preview(ctx context.Context, v *Version, resource *unstructured.Unstructured) (out Preview, err error) {
+	defer panics.Catch(&err, "trying the folder on a "+r.gvk.Kind)
+	t := &reconciliation{Reconciler: r, version: v, choice: Choice{Version: v}, resource: resource, known: &resourceState{made: map[string]types.UID{}}, preview: true}
+	t.inheritOverridden()
+	view := t.takeSnapshot()
 	rendered := t.render(ctx, view)
 	p := t.plan(rendered, view)
-	out := Tried{Plan: p, Waits: waits(rendered)}
+	out = Preview{Plan: p, Waits: waits(rendered)}
 	if p != nil && !out.Waits && p.Same() {
-		out.Same, out.StatusErr = t.tryStatus(ctx, p, view)
+		out.Same, out.StatusErr = t.previewStatus(ctx, p, view)
 	}
 	out.Pending = view.pending
 	for _, l := range view.live {
@@ -147,20 +180,20 @@ func (r *Reconciler) Try(ctx context.Context, v *Version, resource *unstructured
 	if p == nil {
 		out.Err = errors.New(t.found.first())
 	}
-	return out
+	return out, nil
 }
 
-// tryStatus says whether the status would say what it says, where the children
+// previewStatus reports whether the status would say what it says, where the children
 // are as planned.
-func (t *turn) tryStatus(ctx context.Context, p *plan.Plan, w *view) (same bool, err error) {
+func (t *reconciliation) previewStatus(ctx context.Context, p *plan.Plan, w *snapshot) (same bool, err error) {
 	live, _ := t.resource.Object["status"].(map[string]any)
-	fields := t.own(ctx, w)
+	fields := t.ownStatus(ctx, w)
 	if fields == nil {
 		return false, errors.New(t.found.last())
 	}
 	out, err := status.Make(status.Input{
-		Generation: t.resource.GetGeneration(), Live: t.ours(live), Now: metav1.Now(),
-		Children: t.children(p, w), Own: fields, Problems: t.found.problems, Paused: t.paused(),
+		Generation: t.resource.GetGeneration(), Live: t.ourChildren(live), Now: metav1.Now(),
+		Children: t.children(p, w), Own: fields, Problems: t.found.problems, Ignored: ignored(t.resource), Paused: t.paused(),
 	})
 	if err != nil {
 		return false, err

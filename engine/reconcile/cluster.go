@@ -8,27 +8,28 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/cluster"
+	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
-// Children tells which children there are: [observe.Children] from caches, a
-// survey by asking once. The methods are those of observe.Children.
+// Children tells which children there are: [cluster.Children] from caches, a
+// survey by asking once. The methods are those of cluster.Children.
 type Children interface {
-	State(gvk schema.GroupVersionKind) observe.State
-	Of(gvk schema.GroupVersionKind, uid types.UID) ([]observe.Live, error)
-	Note(gvk schema.GroupVersionKind, o *unstructured.Unstructured)
-	Look(ctx context.Context, gvk schema.GroupVersionKind) error
+	State(gvk schema.GroupVersionKind, in ...string) live.State
+	Of(gvk schema.GroupVersionKind, uid types.UID, in ...string) ([]live.Object, error)
+	RecordWrite(gvk schema.GroupVersionKind, o *unstructured.Unstructured)
+	Resync(ctx context.Context, gvk schema.GroupVersionKind) error
 }
 
-// Reads answers what templates read, and what is patched: [observe.Reads] from
-// caches, a survey by asking once. The methods are those of observe.Reads.
+// Reads answers what templates read, and what is patched: [cluster.Reads] from
+// caches, a survey by asking once. The methods are those of cluster.Reads.
 type Reads interface {
-	State(scope observe.Scope) observe.State
-	Lookup(q observe.Query) (*observe.Live, error)
-	Select(q observe.Query) ([]observe.Live, error)
-	Patched(gvk schema.GroupVersionKind, uid types.UID) ([]observe.Live, error)
+	State(scope cluster.Scope) live.State
+	Lookup(q cluster.Query) (*live.Object, error)
+	Select(q cluster.Query) ([]live.Object, error)
+	Patched(gvk schema.GroupVersionKind, uid types.UID, in ...string) ([]live.Object, error)
 	Tick() uint64
-	Record(reader api.Owner, queries []observe.Query)
-	Note(gvk schema.GroupVersionKind, o *unstructured.Unstructured)
-	Look(ctx context.Context, scope observe.Scope) error
+	Record(reader api.Owner, queries []cluster.Query)
+	RecordWrite(gvk schema.GroupVersionKind, o *unstructured.Unstructured)
+	Resync(ctx context.Context, scope cluster.Scope) error
 }

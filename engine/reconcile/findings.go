@@ -6,9 +6,13 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
-// findings is what a turn has found out: it becomes the status.
+// findings is what a reconciliation has found out: it becomes the status.
 type findings struct {
 	problems []status.Problem
+	// kept says of children that nobody wants for which files they stay;
+	// keptFailed: some of these could not be rendered.
+	kept       []string
+	keptFailed bool
 	// requeue is when to look again without an event; 0: not at all.
 	requeue time.Duration
 	// incomplete: not everything was applied, so nothing may be pruned.
@@ -41,4 +45,32 @@ func (f *findings) again(d time.Duration) {
 	if d > 0 && (f.requeue == 0 || d < f.requeue) {
 		f.requeue = d
 	}
+}
+
+// date notes since when each problem is there, so that what is new is told first.
+func (m *resourceState) date(problems []status.Problem) {
+	m.reconciliations++
+	since := map[string]int64{}
+	for i, p := range problems {
+		key := p.Reason + ": " + p.Message
+		if since[key] = m.reconciliations; m.since[key] > 0 {
+			since[key] = m.since[key]
+		}
+		problems[i].Since = since[key]
+	}
+	m.since = since
+}
+
+// announcedProblem notes which problems there are, and returns those that were not there
+// when this was asked last. What is waited for is progress, and not among them.
+func (m *resourceState) announcedProblem(problems []status.Problem) (news []status.Problem) {
+	now := map[string]bool{}
+	for _, p := range problems {
+		key := p.Reason + ": " + p.Message
+		if now[key] = true; !m.problems[key] && p.Severity != status.Waiting {
+			news = append(news, p)
+		}
+	}
+	m.problems = now
+	return news
 }

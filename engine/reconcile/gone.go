@@ -6,15 +6,15 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
 // withGone adds to the live children of a resource that is paused or held those
 // that its status tells of and that are not there: nothing is rendered for it, so
 // the status alone knows them, and nothing makes them again now.
-func (t *turn) withGone(live []status.Child, w *view) []status.Child {
-	if t.leaving() || !t.paused() && !t.choice.Hold {
+func (t *reconciliation) withGone(live []status.Child, w *snapshot) []status.Child {
+	if t.deleting() || !t.paused() && !t.choice.Frozen {
 		return live
 	}
 	known, _, _ := unstructured.NestedSlice(t.resource.Object, "status", "children")
@@ -31,12 +31,12 @@ func (t *turn) withGone(live []status.Child, w *view) []status.Child {
 
 // judgeGone says what is to be said of a child that is not there, and of which
 // was told before. A Job that is made once and has succeeded may go.
-func (t *turn) judgeGone(c status.Child, told string, w *view) status.Child {
+func (t *reconciliation) judgeGone(c status.Child, told string, w *snapshot) status.Child {
 	_, succeeded := t.succeeded()[c.Name]
 	switch gk := groupKind(c); {
 	case gk == job.GroupKind() && succeeded:
 		c.Ready = true
-	case w.phase(gk) == observe.Unsynced:
+	case w.phase(gk) == live.Unsynced:
 		c.Message = notKnown
 	case told == notThere:
 		c.Message = notThere
@@ -49,10 +49,10 @@ func (t *turn) judgeGone(c status.Child, told string, w *view) status.Child {
 }
 
 // phase says how much is known of the children of a kind, in whichever version.
-func (w *view) phase(gk schema.GroupKind) observe.Phase {
-	phase := observe.Unsynced
+func (w *snapshot) phase(gk schema.GroupKind) live.Phase {
+	phase := live.Unsynced
 	for gvk, state := range w.state {
-		if gvk.GroupKind() == gk && (phase == observe.Unsynced || state.Phase == observe.Synced) {
+		if gvk.GroupKind() == gk && (phase == live.Unsynced || state.Phase == live.Synced) {
 			phase = state.Phase
 		}
 	}

@@ -9,15 +9,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/kind"
-	"github.com/jacquard-operator/jacquard/engine/observe"
-	"github.com/jacquard-operator/jacquard/engine/ready"
+	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/status/readiness"
 )
 
 // An APIs knows which kinds there are in the cluster.
 type APIs struct {
-	Served *observe.Served
-	// Defined says whether a CRD defines a kind, be it served just now or not.
+	Served *cluster.Served
+	// Defined reports whether a CRD defines a kind, be it served just now or not.
 	Defined func(schema.GroupKind) bool
 }
 
@@ -25,7 +26,7 @@ type APIs struct {
 // needed, and the kinds of objects that there may be patches of: those of the
 // folder (nil: none) and, in the version that the cluster prefers, those on
 // record on the CRD (nil: nothing is on record).
-func Needs(k *kind.Kind, crd metav1.Object, apis APIs) (children map[schema.GroupVersionKind]observe.Need, patched []schema.GroupVersionKind) {
+func Needs(k *kind.Kind, crd metav1.Object, apis APIs) (children map[schema.GroupVersionKind]live.Need, patched []schema.GroupVersionKind) {
 	var annotations map[string]string
 	if crd != nil {
 		annotations = crd.GetAnnotations()
@@ -33,8 +34,8 @@ func Needs(k *kind.Kind, crd metav1.Object, apis APIs) (children map[schema.Grou
 	return childKinds(k, apis.recorded(annotations[api.AnnotationChildKinds])), patchedKinds(k, apis.recorded(annotations[api.AnnotationPatchedKinds]))
 }
 
-func childKinds(k *kind.Kind, recorded []schema.GroupVersionKind) map[schema.GroupVersionKind]observe.Need {
-	all := map[schema.GroupVersionKind]observe.Need{}
+func childKinds(k *kind.Kind, recorded []schema.GroupVersionKind) map[schema.GroupVersionKind]live.Need {
+	all := map[schema.GroupVersionKind]live.Need{}
 	have := map[schema.GroupKind]bool{}
 	if k != nil {
 		for _, c := range k.Children {
@@ -70,17 +71,17 @@ func patchedKinds(k *kind.Kind, recorded []schema.GroupVersionKind) []schema.Gro
 
 // need says how much of a kind of child is needed: the whole body where a
 // template reads it, what readiness is judged by, or metadata.
-func need(k *kind.Kind, gvk schema.GroupVersionKind) observe.Need {
+func need(k *kind.Kind, gvk schema.GroupVersionKind) live.Need {
 	switch {
 	case k != nil && (k.Reads(gvk) || setsInitially(k, gvk)):
-		return observe.Body
-	case ready.NeedsBody(gvk.GroupKind()):
-		return observe.Readiness
+		return live.Body
+	case readiness.NeedsBody(gvk.GroupKind()):
+		return live.Readiness
 	}
-	return observe.Metadata
+	return live.Metadata
 }
 
-// setsInitially says whether the folder sets fields of a kind of child only
+// setsInitially reports whether the folder sets fields of a kind of child only
 // when it is created: later their live values are needed.
 func setsInitially(k *kind.Kind, gvk schema.GroupVersionKind) bool {
 	return slices.ContainsFunc(k.Documents, func(d kind.Document) bool {
@@ -103,7 +104,7 @@ func (a APIs) recorded(text string) []schema.GroupVersionKind {
 	return all
 }
 
-// DeclaresConditions says whether a CRD declares status.conditions.
+// DeclaresConditions reports whether a CRD declares status.conditions.
 func DeclaresConditions(crd *apiextensionsv1.CustomResourceDefinition) bool {
 	return slices.ContainsFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
 		if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {

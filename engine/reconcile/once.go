@@ -2,64 +2,108 @@ package reconcile
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 )
 
-// succeeded are the hashes of the Jobs made once that have succeeded, by name,
-// as the resource has them on record.
-func (t *turn) succeeded() map[string]string {
-	all := map[string]string{}
-	for _, item := range strings.Split(t.resource.GetAnnotations()[api.AnnotationSucceeded], ",") {
-		if name, hash, found := strings.Cut(item, "="); found {
-			all[name] = hash
+// A done is a Job made once that has succeeded, and the hash of its content.
+type done struct{ job, hash string }
+
+// mostDone is how many Jobs that are not rendered any more stay on record: all
+// annotations of a resource have 256 KiB.
+const mostDone = 100
+
+// doneIn reads the record of Jobs that have succeeded, the oldest first.
+func doneIn(record string) []done {
+	var all []done
+	for _, item := range strings.Split(record, ",") {
+		if job, hash, found := strings.Cut(item, "="); found {
+			all = append(all, done{job, hash})
 		}
 	}
 	return all
 }
 
-// noteSucceeded puts Jobs made once on record that have succeeded, before they
-// go: whatever the resource renders now, also while it is paused.
-func (t *turn) noteSucceeded(ctx context.Context, w *view) {
-	have := t.succeeded()
-	want := maps.Clone(have)
+// recordDone writes the record with those that have succeeded now: the oldest
+// that are not needed make room. What is no hash is somebody else's text.
+func recordDone(record string, now []done, needed func(job string) bool) string {
+	all := doneIn(record)
+	for _, d := range now {
+		if !ownership.IsHash(d.hash) || slices.Contains(all, d) {
+			continue
+		}
+		all = append(slices.DeleteFunc(all, func(old done) bool { return old.job == d.job }), d)
+	}
+	spare := len(all) - mostDone
+	all = slices.DeleteFunc(all, func(d done) bool {
+		if spare <= 0 || needed(d.job) {
+			return false
+		}
+		spare--
+		return true
+	})
+	texts := make([]string, len(all))
+	for i, d := range all {
+		texts[i] = d.job + "=" + d.hash
+	}
+	return strings.Join(texts, ",")
+}
+
+// succeeded are the hashes of the Jobs made once that have succeeded, by name,
+// as the resource has them on record.
+func (t *reconciliation) succeeded() map[string]string {
+	all := map[string]string{}
+	for _, d := range doneIn(t.resource.GetAnnotations()[api.AnnotationSucceeded]) {
+		all[d.job] = d.hash
+	}
+	return all
+}
+
+// recordSucceeded puts Jobs made once on record that have succeeded, before they
+// go: whatever the resource renders now, also while it is paused. Nothing is
+// pruned before that, and no turn that sees one goes by: the next may find it gone.
+// Without a plan nobody knows which are not needed any more.
+func (t *reconciliation) recordSucceeded(ctx context.Context, w *snapshot, p *plan.Plan) {
+	var now []done
 	for _, l := range w.live {
 		if t.once(l) && complete(l.Body) {
-			want[l.Meta.GetName()] = l.Meta.GetAnnotations()[api.AnnotationDesired]
+			now = append(now, done{l.Meta.GetName(), l.Meta.GetAnnotations()[api.AnnotationDesired]})
 		}
 	}
-	if t.leaving() || maps.Equal(have, want) {
+	needed := func(job string) bool {
+		return p == nil || w.pending || slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Child.Policy.Once && s.Document.GetName() == job })
+	}
+	have := t.resource.GetAnnotations()[api.AnnotationSucceeded]
+	slices.SortFunc(now, func(a, b done) int { return strings.Compare(a.job+"="+a.hash, b.job+"="+b.hash) })
+	want := recordDone(have, now, needed)
+	if t.deleting() || t.cluster.ReadOnly || want == have {
 		return
 	}
-	var texts []string
-	for _, name := range slices.Sorted(maps.Keys(want)) {
-		texts = append(texts, name+"="+want[name])
-	}
-	err := t.metadata(ctx, map[string]any{"annotations": map[string]any{api.AnnotationSucceeded: strings.Join(texts, ",")}})
-	if err != nil {
+	if err := t.metadata(ctx, map[string]any{"annotations": map[string]any{api.AnnotationSucceeded: want}}); err != nil {
+		t.found.incomplete = true
 		t.notRecorded(err)
 	}
 }
 
 var job = schema.GroupVersionKind{Group: "batch", Version: "v1", Kind: "Job"}
 
-// once says whether a live object is a Job of ours that is made once.
-func (t *turn) once(l observe.Live) bool {
+// once reports whether a live object is a Job of ours that is made once.
+func (t *reconciliation) once(l live.Object) bool {
 	if t.version.Kind == nil || l.GVK != job || !plan.Ours(t.owner(), l.Meta) {
 		return false
 	}
 	return t.makesOnce(l.Meta.GetAnnotations()[api.AnnotationFile])
 }
 
-// makesOnce says whether a file makes Jobs once.
-func (t *turn) makesOnce(file string) bool {
+// makesOnce reports whether a file makes Jobs once.
+func (t *reconciliation) makesOnce(file string) bool {
 	for _, d := range t.version.Kind.Documents {
 		if d.File == file && d.Marks[api.AnnotationOnce] != "" {
 			return true
@@ -68,7 +112,7 @@ func (t *turn) makesOnce(file string) bool {
 	return false
 }
 
-// complete says whether a Job has succeeded.
+// complete reports whether a Job has succeeded.
 func complete(body map[string]any) bool {
 	status, _ := body["status"].(map[string]any)
 	conditions, _ := status["conditions"].([]any)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jacquard-operator/jacquard/engine/own"
+	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
@@ -16,37 +16,37 @@ const (
 )
 
 // override notes where the server changed what was applied.
-func (w *write) override(differ []own.Difference) {
+func (w *stepExecutor) override(differ []ownership.Difference) {
 	name := shortName(w.Document.GetKind(), w.Document.GetName())
-	delete(w.memory.changed, name)
+	delete(w.known.changed, name)
 	for _, d := range differ {
 		if !d.Normalised {
-			w.memory.changed[name] = append(w.memory.changed[name], d.Path)
+			w.known.changed[name] = append(w.known.changed[name], d.Path)
 		}
 	}
 }
 
 func shortName(kind, name string) string { return kind + "/" + name }
 
-// inherit takes from the live status what an earlier process found overridden:
+// inheritOverridden takes from the live status what an earlier process found overridden:
 // a child that is not applied again is as overridden as it was.
-func (t *turn) inherit() {
-	if t.memory.changed != nil {
+func (t *reconciliation) inheritOverridden() {
+	if t.known.changed != nil {
 		return
 	}
-	t.memory.changed = map[string][]string{}
+	t.known.changed = map[string][]string{}
 	message, _ := status.Condition(t.resource.Object, overridden)["message"].(string)
 	for _, item := range strings.Split(strings.TrimPrefix(message, overriddenText), ", ") {
 		if child, path, found := strings.Cut(item, " "); found {
-			t.memory.changed[child] = append(t.memory.changed[child], path)
+			t.known.changed[child] = append(t.known.changed[child], path)
 		}
 	}
 }
 
 // withOverridden adds the condition to the kind's own ones.
-func (t *turn) withOverridden(fields map[string]any) map[string]any {
+func (t *reconciliation) withOverridden(fields map[string]any) map[string]any {
 	var all []string
-	for child, paths := range t.memory.changed {
+	for child, paths := range t.known.changed {
 		for _, path := range paths {
 			all = append(all, child+" "+path)
 		}

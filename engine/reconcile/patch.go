@@ -8,33 +8,33 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
-	"github.com/jacquard-operator/jacquard/engine/metrics"
-	"github.com/jacquard-operator/jacquard/engine/own"
+	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
+	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 )
 
 // patch applies our fields to somebody else's object.
-func (w *write) patch(ctx context.Context) error {
+func (w *stepExecutor) patch(ctx context.Context) error {
 	uid, owner, sub := w.Live.Meta.GetUID(), w.owner().UID, w.Child.Policy.Subresource
 	answer, err := w.to.Patch(ctx, w.resource, w.Document, apply.Patching{Object: uid, Owner: owner, Subresource: sub})
 	if err != nil {
 		return err
 	}
 	w.answer = answer
-	w.did(metrics.Patch)
+	w.countWrite(metrics.Patch)
 	w.corrected()
 	if answer, err = w.undouble(ctx, answer); err != nil {
 		return err
 	}
-	entry, _, err := own.OursAt(answer.GetManagedFields(), api.PatchManager(owner), sub)
+	entry, _, err := ownership.OursAt(answer.GetManagedFields(), api.PatchManager(owner), sub)
 	if err != nil {
 		return fmt.Errorf("reading managedFields of %s: %w", w.named(), err)
 	}
-	w.cluster.Reads.Note(answer.GroupVersionKind(), answer)
+	w.cluster.Reads.RecordWrite(answer.GroupVersionKind(), answer)
 	w.locked(func() {
-		w.memory.applied[plan.PatchKey(uid, sub)] = plan.Memory{Hash: w.Hash, Digest: entry.Digest, Time: entry.Time}
-		delete(w.memory.endings, string(plan.PatchKey(uid, sub)))
-		w.override(own.Differences(w.Document.Object, answer.Object))
+		w.known.applied[plan.PatchKey(uid, sub)] = plan.Memory{Hash: w.Hash, Digest: entry.Digest, Time: entry.Time}
+		delete(w.known.pendingDeletes, string(plan.PatchKey(uid, sub)))
+		w.override(ownership.Differences(w.Document.Object, answer.Object))
 	})
 	return nil
 }
@@ -44,14 +44,14 @@ func (w *write) patch(ctx context.Context) error {
 // wiped: else we could never change ours again. The entry keeps the others:
 // fields that nobody owns would go with the last of ours beside them. Where
 // this process has not patched the object before, ours may really be another's.
-func (w *write) undouble(ctx context.Context, answer *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func (w *stepExecutor) undouble(ctx context.Context, answer *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	managed, manager, made := answer.GetManagedFields(), api.PatchManager(w.owner().UID), false
-	w.locked(func() { _, made = w.memory.applied[plan.PatchKey(answer.GetUID(), "")] })
-	i := own.CoOwner(managed, manager)
+	w.locked(func() { _, made = w.known.applied[plan.PatchKey(answer.GetUID(), "")] })
+	i := ownership.CoOwner(managed, manager)
 	if i < 0 || w.Child.Policy.Subresource != "" || !made || len(w.Live.Meta.GetManagedFields()) > 0 {
 		return answer, nil
 	}
-	entry, _, err := own.Ours(managed, manager)
+	entry, _, err := ownership.Ours(managed, manager)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (w *write) undouble(ctx context.Context, answer *unstructured.Unstructured)
 	}
 	cut, err := w.to.CutEntry(ctx, w.resource, answer, apply.Cut{Index: i, Fields: left})
 	if err == nil {
-		w.did(metrics.Entry)
+		w.countWrite(metrics.Entry)
 	}
 	return cut, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,89 +14,145 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
-	"github.com/jacquard-operator/jacquard/engine/metrics"
-	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
 // An ending is a child that was to be deleted, or a patch that was to be given
 // back, and that is seen still.
-type ending struct {
+type pendingDelete struct {
 	tries int
 	// again is when to try again; zero: it was done.
 	again   time.Time
 	problem status.Problem
+	// release is the patch that is to be released, or nil; forbidden: no right
+	// allows that.
+	release   *plan.Release
+	forbidden bool
+	// refused is when the API first refused the object that would be left, or
+	// zero; dropped: our entry is off it since; told: that it was let go.
+	refused            time.Time
+	dropped, announced bool
 }
 
-// prune deletes the children and gives back the patches that were not
+// releaseLimit is how long the resource tells of a patch that cannot be released,
+// and waits with it.
+const releaseLimit = 10 * time.Minute
+
+// released reports whether a patch that cannot be released is waited for no more.
+func (e *pendingDelete) released(now time.Time) bool {
+	return !e.refused.IsZero() && now.Sub(e.refused) >= releaseLimit
+}
+
+// prune deletes the children and releases the patches that were not
 // rendered, but only after everything that was rendered is applied.
-func (t *turn) prune(ctx context.Context, p *plan.Plan) {
+func (t *reconciliation) prune(ctx context.Context, p *plan.Plan) {
 	if p == nil || t.found.incomplete {
 		return
 	}
-	t.heldBack(p)
+	t.protected(p)
 	open := map[string]bool{}
 	for _, l := range p.Prune {
 		key := string(l.Meta.GetUID())
 		open[key] = true
-		t.end(key, func() error { return t.delete(ctx, l) })
+		if err := t.mayDelete(l.GVK.GroupKind(), l.Meta); err != nil { // approved, all are looked at
+			t.found.add(status.Problem{Severity: status.Waiting, Reason: waitsForApproval, Message: err.Error()})
+			continue
+		}
+		t.endDeletes(key, func(*pendingDelete) error { return t.delete(ctx, l) })
 	}
-	for _, r := range p.GiveBack {
+	for _, r := range p.Release {
 		key := string(plan.PatchKey(r.Live.Meta.GetUID(), r.Subresource))
 		open[key] = true
-		t.end(key, func() error { _, err := t.giveBack(ctx, r); return err })
+		t.endDeletes(key, func(e *pendingDelete) error { return t.releasePatch(ctx, r, e) })
 	}
-	maps.DeleteFunc(t.memory.endings, func(key string, _ *ending) bool { return !open[key] })
+	if p == t.stuck { // it does not know all that ends
+		return
+	}
+	maps.DeleteFunc(t.known.pendingDeletes, func(key string, e *pendingDelete) bool { return !open[key] && t.deleteEnded(e) })
 }
 
-// heldBack says of which children the resource must allow that they go.
-func (t *turn) heldBack(p *plan.Plan) {
-	for _, l := range p.Held {
+// deleteEnded reports whether there is nothing more to tell of an ending that the plan
+// does not have any more.
+func (t *reconciliation) deleteEnded(e *pendingDelete) bool {
+	now := t.now()
+	switch {
+	case e.dropped && !e.released(now):
+		t.waitsFor(e, now)
+		return false
+	case e.dropped, e.forbidden && !slices.Contains(t.version.Patched, e.release.Live.GVK):
+		t.announceReleased(e)
+	}
+	return true
+}
+
+func (t *reconciliation) waitsFor(e *pendingDelete, now time.Time) {
+	t.found.add(e.problem)
+	if e.dropped {
+		t.found.again(e.refused.Add(releaseLimit).Sub(now))
+		return
+	}
+	t.found.again(e.again.Sub(now))
+}
+
+// protected says of which children the resource must allow that they go.
+func (t *reconciliation) protected(p *plan.Plan) {
+	for _, l := range p.Protected {
 		name := l.GVK.Kind + "/" + l.Meta.GetName()
-		t.found.add(status.Problem{Severity: status.Stalled, Reason: "PruneHeld", Message: fmt.Sprintf(
+		t.found.add(status.Problem{Severity: status.Stalled, Reason: pruneProtected, Message: fmt.Sprintf(
 			"%s is not rendered any more and is kept, since what is in it would be lost; to delete it, annotate this resource with %s=%s", name, api.AnnotationAllowPrune, name)})
 	}
 }
 
-// end does one ending unless that was done or refused just now.
-func (t *turn) end(key string, do func() error) {
-	now := time.Now()
-	e := t.memory.endings[key]
+// pruneProtected is the reason of a child that would be lost, and that the resource
+// must allow to go.
+const pruneProtected = "PruneHeld"
+
+// endDeletes does one ending unless that was done or refused just now.
+func (t *reconciliation) endDeletes(key string, do func(*pendingDelete) error) {
+	now := t.now()
+	e := t.known.pendingDeletes[key]
 	if e == nil {
-		e = &ending{}
-		t.memory.endings[key] = e
+		e = &pendingDelete{}
+		t.known.pendingDeletes[key] = e
 	} else if e.again.IsZero() {
 		return
 	}
-	if !now.Before(e.again) {
-		err := do()
+	if e.released(now) {
+		t.announceReleased(e)
+		return
+	}
+	if !e.dropped && !now.Before(e.again) {
+		e.problem = status.Problem{Severity: status.Retry, Reason: "PruneFailed"}
+		err := do(e)
 		if err == nil {
 			e.again = time.Time{}
 			return
 		}
 		t.refusal(err)
-		e.problem = status.Problem{Severity: status.Retry, Reason: "PruneFailed", Message: err.Error()}
+		e.problem.Message = err.Error()
 		e.again = now.Add(backOff(e.tries, 0, longWait))
 		e.tries++
 	}
-	t.found.add(e.problem)
-	t.found.again(e.again.Sub(now))
+	t.waitsFor(e, now)
 }
 
-// gone says whether a refusal means that the very object is not there any more:
+// gone reports whether a refusal means that the very object is not there any more:
 // a conflict must be about its uid.
 func gone(err error) bool {
-	return apierrors.IsNotFound(err) || apierrors.IsConflict(err) && strings.Contains(strings.ToLower(err.Error()), "uid")
+	answer := apply.Classify(err).Err
+	return apierrors.IsNotFound(err) || apierrors.IsConflict(err) && strings.Contains(strings.ToLower(answer.Error()), "uid")
 }
 
-func (t *turn) delete(ctx context.Context, l observe.Live) error {
+func (t *reconciliation) delete(ctx context.Context, l live.Object) error {
 	served, found := t.cluster.Served().Resource(l.GVK)
 	if !found {
 		return fmt.Errorf("the API server does not tell of %s just now", l.GVK.Kind)
 	}
 	how := metav1.DeletePropagationBackground
-	if t.leaving() { // what comes later in the order comes after the dependents too
+	if t.deleting() { // what comes later in the order comes after the dependents too
 		how = metav1.DeletePropagationForeground
 	}
 	w, err := t.writer()
@@ -103,17 +160,67 @@ func (t *turn) delete(ctx context.Context, l observe.Live) error {
 		err = w.Delete(ctx, served, l.Meta, how)
 	}
 	if err == nil {
-		t.did(metrics.Delete)
+		t.countWrite(metrics.Delete)
+		t.known.progressed()
 	}
 	if err == nil || gone(err) {
 		return nil
 	}
-	return fmt.Errorf("pruning %s %s: %w", l.GVK.Kind, place(l.Meta), apply.Understand(err, nil))
+	return fmt.Errorf("pruning %s %s: %w", l.GVK.Kind, place(l.Meta), err)
 }
 
-// giveBack gives back the fields of a patch and returns the object, nil if it
-// is gone. What a subresource refuses to give back counts as given back.
-func (t *turn) giveBack(ctx context.Context, r plan.Return) (*unstructured.Unstructured, error) {
+// releasePatch gives a patch back. Where the API refuses the object that would be
+// left, trying again is of no use: our entry is dropped, and the fields stay.
+func (t *reconciliation) releasePatch(ctx context.Context, r plan.Release, e *pendingDelete) error {
+	_, err := t.releasePatches(ctx, r)
+	if err == nil {
+		return nil
+	}
+	e.release = &r
+	refusal := apply.Classify(err)
+	if e.forbidden = refusal.Cause == apply.Forbidden && !refusal.Denied; refusal.Cause != apply.Invalid && !refusal.Denied {
+		return err
+	}
+	if e.refused.IsZero() {
+		e.refused = t.now()
+	}
+	e.problem.Severity, e.problem.Reason = status.Waiting, notReleased
+	e.dropped = t.dropEntry(ctx, r) == nil
+	return fmt.Errorf("%w; its fields stay as they are, and after ten minutes it is not waited for any more", err)
+}
+
+// notReleased is the reason of a patch whose fields stay.
+const notReleased = "NotGivenBack"
+
+// dropEntry drops our entry for a patch, if the object is as it was seen.
+func (t *reconciliation) dropEntry(ctx context.Context, r plan.Release) error {
+	served, found := t.cluster.Served().Resource(r.Live.GVK)
+	w, err := t.writer()
+	if !found || err != nil {
+		return err
+	}
+	managed := r.Live.Meta.GetManagedFields()
+	i := slices.IndexFunc(managed, func(m metav1.ManagedFieldsEntry) bool {
+		return m.Manager == api.PatchManager(t.owner().UID) && m.Operation == metav1.ManagedFieldsOperationApply && m.Subresource == r.Subresource
+	})
+	o := &unstructured.Unstructured{}
+	o.SetGroupVersionKind(r.Live.GVK)
+	o.SetNamespace(r.Live.Meta.GetNamespace())
+	o.SetName(r.Live.Meta.GetName())
+	o.SetResourceVersion(r.Live.Meta.GetResourceVersion())
+	o.SetManagedFields(managed)
+	answer, err := w.DropEntry(ctx, served, o, i)
+	if err != nil {
+		return err
+	}
+	t.countWrite(metrics.Entry)
+	t.cluster.Reads.RecordWrite(r.Live.GVK, answer)
+	return nil
+}
+
+// releasePatches releases the fields of a patch and returns the object, nil if it
+// is gone. What a subresource refuses to release counts as released.
+func (t *reconciliation) releasePatches(ctx context.Context, r plan.Release) (*unstructured.Unstructured, error) {
 	served, found := t.cluster.Served().Resource(r.Live.GVK)
 	if !found {
 		return nil, fmt.Errorf("the API server does not tell of %s just now", r.Live.GVK.Kind)
@@ -122,17 +229,16 @@ func (t *turn) giveBack(ctx context.Context, r plan.Return) (*unstructured.Unstr
 	if err != nil {
 		return nil, err
 	}
-	answer, err := w.GiveBack(ctx, served, r.Live.Meta, apply.Patching{Object: r.Live.Meta.GetUID(), Owner: t.owner().UID, Subresource: r.Subresource})
+	answer, err := w.ReleaseFields(ctx, served, r.Live.Meta, apply.Patching{Object: r.Live.Meta.GetUID(), Owner: t.owner().UID, Subresource: r.Subresource})
 	if err == nil {
-		t.did(metrics.GiveBack)
-		t.cluster.Reads.Note(r.Live.GVK, answer)
+		t.countWrite(metrics.ReleaseFields)
+		t.cluster.Reads.RecordWrite(r.Live.GVK, answer)
 		return answer, nil
 	}
-	refusal := apply.Understand(err, nil)
-	if gone(err) || r.Subresource != "" && refusal.Cause == apply.Invalid {
+	if gone(err) || r.Subresource != "" && apply.Classify(err).Cause == apply.Invalid {
 		return nil, nil
 	}
-	return nil, fmt.Errorf("giving back %s %s: %w", r.Live.GVK.Kind, place(r.Live.Meta), refusal)
+	return nil, fmt.Errorf("giving back %s %s: %w", r.Live.GVK.Kind, place(r.Live.Meta), err)
 }
 
 // place is namespace/name, or the name of what has no namespace.

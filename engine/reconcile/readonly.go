@@ -12,47 +12,57 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/metrics"
+	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 )
 
-// tellPlanned ends the turn of an operator that is read-only: what it would do
+// announcePlanned ends the reconciliation of an operator that is read-only: what it would do
 // is counted and told once, by event and log, and nothing is written.
-func (t *turn) tellPlanned(ctx context.Context, p *plan.Plan) reconcile.Result {
+func (t *reconciliation) announcePlanned(ctx context.Context, p *plan.Plan) reconcile.Result {
 	t.cluster.Reads.Record(t.owner().Owner, t.asked)
 	text := t.planned(p)
 	t.count(Key(t.resource), text != "")
-	if text != t.memory.told && text != "" {
+	if text != t.known.announced && text != "" {
 		t.cluster.Events.Eventf(t.resource, nil, corev1.EventTypeNormal, "ReadOnly", "Reconcile", "the operator is read-only and would %s", text)
 		log.FromContext(ctx).Info("read-only: not done", "would", text)
 	}
-	t.memory.told = text
+	t.known.announced = text
 	return reconcile.Result{RequeueAfter: t.found.requeue}
 }
 
-// planned says what a turn that may write would do; "" is nothing. What it would
-// say in the status is not told.
-func (t *turn) planned(p *plan.Plan) string {
+// planned says what would be done, were the operator not read-only: by this reconciliation,
+// and by the rollout of a changed folder; "" is nothing. What would be said in the
+// status is not told.
+func (t *reconciliation) planned(p *plan.Plan) string {
+	texts := t.steps(p)
+	if t.choice.RollsOut && !t.deleting() {
+		texts = append(texts, "roll out the changed folder")
+	}
+	return strings.Join(texts, ", ")
+}
+
+// steps says what a reconciliation that may write would do.
+func (t *reconciliation) steps(p *plan.Plan) []string {
 	if p == nil {
-		return ""
+		return nil
 	}
 	counts := map[string]int{}
 	for i := range p.Steps {
-		if a := p.Steps[i].Action; a != plan.Keep && a != plan.Done && a != plan.Hold && a != plan.Refuse {
+		if a := p.Steps[i].Action; a != plan.Keep && a != plan.Done && a != plan.Block && a != plan.Refuse {
 			counts[a.String()]++
 		}
 	}
-	counts["delete"], counts["give back"] = len(p.Prune), len(p.GiveBack)
+	counts["delete"], counts["give back"] = len(p.Prune), len(p.Release)
 	var texts []string
 	for _, what := range []string{"create", "update", "recreate", "patch", "delete", "give back"} {
 		if n := counts[what]; n > 0 {
 			texts = append(texts, fmt.Sprintf("%s %d", what, n))
 		}
 	}
-	if t.leaving() && slices.Contains(t.resource.GetFinalizers(), api.Finalizer) {
+	if t.deleting() && slices.Contains(t.resource.GetFinalizers(), api.Finalizer) {
 		texts = append(texts, "let the resource go")
 	}
-	return strings.Join(texts, ", ")
+	return texts
 }
 
 // count counts the resources of the kind that would be changed.

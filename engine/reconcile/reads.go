@@ -8,15 +8,17 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/jacquard-operator/jacquard/engine/observe"
-	"github.com/jacquard-operator/jacquard/engine/ready"
+	"github.com/jacquard-operator/jacquard/engine/cluster"
+	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/status/readiness"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
 // Await returns the newest child that a file made, and what it waits for; nil
 // for a Job made once that succeeded and is gone.
-func (w *view) Await(file string) (child any, waits string, err error) {
+func (w *snapshot) Await(file string) (child any, waits string, err error) {
 	all, err := w.Children(file)
 	if err != nil {
 		return nil, "", err
@@ -34,10 +36,10 @@ func (w *view) Await(file string) (child any, waits string, err error) {
 	w.awaited[file] = true
 	newest := &unstructured.Unstructured{Object: all[0].(map[string]any)}
 	gvk := newest.GroupVersionKind()
-	if !ready.NeedsBody(gvk.GroupKind()) {
+	if !readiness.NeedsBody(gvk.GroupKind()) {
 		return newest.Object, "", nil
 	}
-	verdict, err := ready.Of(newest.Object, w.cluster.DeclaresConditions(gvk.GroupKind()))
+	verdict, err := readiness.Of(newest.Object, w.cluster.DeclaresConditions(gvk.GroupKind()))
 	if err != nil {
 		return nil, "", fmt.Errorf("reading the status of %s %s: %w", gvk.Kind, newest.GetName(), err)
 	}
@@ -48,7 +50,7 @@ func (w *view) Await(file string) (child any, waits string, err error) {
 }
 
 // Lookup returns one live object, or nil.
-func (w *view) Lookup(what template.Object) (any, error) {
+func (w *snapshot) Lookup(what template.Object) (any, error) {
 	q, err := w.query(what)
 	if err != nil {
 		return nil, err
@@ -66,7 +68,7 @@ func (w *view) Lookup(what template.Object) (any, error) {
 }
 
 // Select returns the live objects that match.
-func (w *view) Select(what template.Object, selector labels.Selector) ([]any, error) {
+func (w *snapshot) Select(what template.Object, selector labels.Selector) ([]any, error) {
 	q, err := w.query(what)
 	if err != nil {
 		return nil, err
@@ -85,28 +87,28 @@ func (w *view) Select(what template.Object, selector labels.Selector) ([]any, er
 }
 
 // waits makes the file wait for what cannot be told now.
-func (w *view) waits(what template.Object, err error) error {
-	w.pending = w.pending || errors.Is(err, observe.ErrNotYet)
-	if errors.Is(err, observe.ErrNotServed) {
+func (w *snapshot) waits(what template.Object, err error) error {
+	w.pending = w.pending || errors.Is(err, live.ErrNotYet)
+	if errors.Is(err, live.ErrNotServed) {
 		return &template.Wait{Message: fmt.Sprintf("the cluster has no %s %s to read; ask hasAPI first", what.APIVersion, what.Kind)}
 	}
 	return &template.Wait{Message: fmt.Sprintf("reading %s: %s", what.Kind, err)}
 }
 
 // query is where a read looks, if it may.
-func (w *view) query(what template.Object) (observe.Query, error) {
+func (w *snapshot) query(what template.Object) (cluster.Query, error) {
 	gv, err := schema.ParseGroupVersion(what.APIVersion)
 	if err != nil {
-		return observe.Query{}, fmt.Errorf("reading %s: %w", what.Kind, err)
+		return cluster.Query{}, fmt.Errorf("reading %s: %w", what.Kind, err)
 	}
 	gvk := gv.WithKind(what.Kind)
 	served, found := w.served.Resource(gvk)
 	if !found {
-		err := w.served.Unknown(gvk.Group)
+		err := w.served.Doubt(gvk)
 		if err == nil {
-			err = observe.ErrNotServed
+			err = live.ErrNotServed
 		}
-		return observe.Query{}, w.waits(what, err)
+		return cluster.Query{}, w.waits(what, err)
 	}
 	own := w.resource.GetNamespace()
 	namespace := what.Namespace
@@ -114,15 +116,15 @@ func (w *view) query(what template.Object) (observe.Query, error) {
 		namespace = own
 	}
 	if err := w.version.Kind.MayRead(gvk, own, namespace, what.Name, !served.Namespaced); err != nil {
-		return observe.Query{}, err
+		return cluster.Query{}, err
 	}
-	return observe.Query{Scope: w.version.scope(gvk, own, namespace, what.Name), Namespace: namespace, Since: w.since}, nil
+	return cluster.Query{Scope: w.version.scope(gvk, own, namespace, what.Name), Namespace: namespace, Since: w.since}, nil
 }
 
 // scope is which watch delivers what a template reads. What the operator reads
 // itself in the namespaces of resources, one watch delivers for all of them.
-func (v *Version) scope(gvk schema.GroupVersionKind, own, namespace, name string) observe.Scope {
-	scope := observe.Scope{GroupVersionKind: gvk}
+func (v *Version) scope(gvk schema.GroupVersionKind, own, namespace, name string) cluster.Scope {
+	scope := cluster.Scope{GroupVersionKind: gvk}
 	if account := v.Kind.Settings.ServiceAccountName; account != "" {
 		scope.Namespace, scope.As = namespace, own+"/"+account
 	}
@@ -142,27 +144,27 @@ func (v *Version) scope(gvk schema.GroupVersionKind, own, namespace, name string
 
 // Scopes are the watches that the kind needs whatever its resources say: those
 // of what is patched, and of what the operator itself reads.
-func (v *Version) Scopes() []observe.Scope {
-	var all []observe.Scope
+func (v *Version) Scopes() []cluster.Scope {
+	var all []cluster.Scope
 	for _, gvk := range v.Patched {
-		all = append(all, observe.Scope{GroupVersionKind: gvk})
+		all = append(all, cluster.Scope{GroupVersionKind: gvk})
 	}
 	if v.Kind == nil || v.Kind.Settings.ServiceAccountName != "" {
 		return all
 	}
 	for _, read := range v.Kind.ReadKinds() {
 		if read.Own {
-			all = append(all, observe.Scope{GroupVersionKind: read.GroupVersionKind})
+			all = append(all, cluster.Scope{GroupVersionKind: read.GroupVersionKind})
 		}
 	}
 	return all
 }
 
 // Config returns a setting of the installation.
-func (w *view) Config(key string) (any, error) { return w.version.Kind.Config[key], nil }
+func (w *snapshot) Config(key string) (any, error) { return w.version.Kind.Config[key], nil }
 
 // object finds what is to be patched; it is watched as if it had been read.
-func (w *view) object(o *unstructured.Unstructured) (*observe.Live, error) {
+func (w *snapshot) object(o *unstructured.Unstructured) (*live.Object, error) {
 	key := childKey(o.GroupVersionKind(), o)
 	for i := range w.patched {
 		if childKey(w.patched[i].GVK, w.patched[i].Meta) == key {
@@ -170,16 +172,16 @@ func (w *view) object(o *unstructured.Unstructured) (*observe.Live, error) {
 		}
 	}
 	scope := w.version.scope(o.GroupVersionKind(), w.resource.GetNamespace(), o.GetNamespace(), o.GetName())
-	q := observe.Query{Scope: scope, Namespace: o.GetNamespace(), Name: o.GetName(), Since: w.since}
+	q := cluster.Query{Scope: scope, Namespace: o.GetNamespace(), Name: o.GetName(), Since: w.since}
 	w.asked = append(w.asked, q)
 	l, err := w.cluster.Reads.Lookup(q)
-	w.pending = w.pending || errors.Is(err, observe.ErrNotYet)
+	w.pending = w.pending || errors.Is(err, live.ErrNotYet)
 	return l, err
 }
 
-// inRendered says whether a kind may be in a namespace only because the same
+// inRendered reports whether a kind may be in a namespace only because the same
 // resource makes it.
-func (w *view) inRendered(gvk schema.GroupVersionKind, namespace string) bool {
+func (w *snapshot) inRendered(gvk schema.GroupVersionKind, namespace string) bool {
 	if w.version.Kind == nil || namespace == "" || namespace == w.resource.GetNamespace() {
 		return false
 	}
@@ -188,7 +190,7 @@ func (w *view) inRendered(gvk schema.GroupVersionKind, namespace string) bool {
 }
 
 // patchers are the files that patch objects of a kind.
-func (w *view) patchers(gvk schema.GroupVersionKind, subresource string) []string {
+func (w *snapshot) patchers(gvk schema.GroupVersionKind, subresource string) []string {
 	if w.version.Kind == nil {
 		return nil
 	}
@@ -199,4 +201,18 @@ func (w *view) patchers(gvk schema.GroupVersionKind, subresource string) []strin
 		}
 	}
 	return files
+}
+
+// canMake reports whether a file can make such an object for the resource.
+func (w *snapshot) canMake(file string, l live.Object) (can, literal bool) {
+	if w.version.Kind == nil {
+		return false, false
+	}
+	at := types.NamespacedName{Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName()}
+	return w.version.Kind.CanMake(file, w.resource.GetNamespace(), l.GVK.GroupKind(), at)
+}
+
+// draws reports whether the texts of a file's Secret are drawn once.
+func (t *reconciliation) draws(file string) bool {
+	return t.version.Kind != nil && t.version.Kind.Draws(file)
 }

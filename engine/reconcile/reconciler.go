@@ -1,9 +1,9 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,31 +20,34 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/cluster"
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/kind"
-	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
-	"github.com/jacquard-operator/jacquard/engine/share"
 )
 
 // Cluster is what a Reconciler needs of the cluster.
 type Cluster struct {
 	Children Children
 	Reads    Reads
-	Served   func() *observe.Served
+	Served   func() *cluster.Served
 	// Resource is how the cluster serves the kind itself, also while its CRD
 	// goes.
-	Resource func(schema.GroupVersionKind) (observe.Resource, bool)
+	Resource func(schema.GroupVersionKind) (live.Resource, bool)
 	Writer   *apply.Writer
 	Events   events.EventRecorder
-	// DeclaresConditions says whether a CRD declares status.conditions for a
+	// DeclaresConditions reports whether a CRD declares status.conditions for a
 	// kind of child.
 	DeclaresConditions func(schema.GroupKind) bool
-	// Defined says whether a CRD defines a kind, be it served just now or not.
+	// Defined reports whether a CRD defines a kind, be it served just now or not.
 	Defined func(schema.GroupKind) bool
-	// Share is which resources of the kind are served, and by whom.
-	Share share.Share
+	// Namespaces are those that the operator is limited to; none means all.
+	Namespaces []string
+	// Shard is which resources of the kind are served, and by whom.
+	Shard shard.Shard
 	// CRD returns the metadata of the kind's CRD, or nil.
 	CRD func(name string) metav1.Object
 	// ReadOnly: everything is looked at and planned, and nothing is written. The
@@ -70,7 +73,7 @@ type Version struct {
 	Schema *crdschema.Version
 	// Children are all kinds of children there may be, those of the folder and
 	// those on record, and how much of them is needed.
-	Children map[schema.GroupVersionKind]observe.Need
+	Children map[schema.GroupVersionKind]live.Need
 	// Patched are all kinds of objects that there may be patches of, those of
 	// the folder and those on record.
 	Patched []schema.GroupVersionKind
@@ -82,23 +85,24 @@ type Reconciler struct {
 	gvk       schema.GroupVersionKind
 	resources client.Reader
 	cluster   Cluster
+	now       func() time.Time
 	choose    func(*unstructured.Unstructured) Choice
 	served    func(*unstructured.Unstructured, Outcome)
 
 	mu       sync.Mutex
-	memory   map[types.NamespacedName]*memory
+	known    map[types.NamespacedName]*resourceState
 	names    map[types.UID]types.NamespacedName // of what is in memory
 	orphaned map[types.UID]bool                 // resources that leave their children behind
 	pending  map[types.NamespacedName]bool      // what a read-only operator would change
 	recorded record
 	// woken is when the first event came for a resource that waits to be served.
 	woken map[types.NamespacedName]time.Time
-	// inherited is when this operator took over from another one, or zero;
+	// tookOverAt is when this operator took over from another one, or zero;
 	// looked is what the server was asked for itself since. arrived is when
 	// resources came that another operator had served.
-	inherited time.Time
-	looked    map[lostWrite]bool
-	arrived   map[types.UID]time.Time
+	tookOverAt time.Time
+	confirmed  map[unconfirmedWrite]bool
+	reassigned map[types.UID]time.Time
 }
 
 // New returns a Reconciler for the kind named name; resources reads its custom
@@ -106,11 +110,11 @@ type Reconciler struct {
 // any.
 func New(name string, gvk schema.GroupVersionKind, resources client.Reader, cluster Cluster) *Reconciler {
 	return &Reconciler{
-		name: name, gvk: gvk, resources: resources, cluster: cluster,
-		memory: map[types.NamespacedName]*memory{}, names: map[types.UID]types.NamespacedName{}, orphaned: map[types.UID]bool{},
-		woken:   map[types.NamespacedName]time.Time{},
-		pending: map[types.NamespacedName]bool{},
-		looked:  map[lostWrite]bool{}, arrived: map[types.UID]time.Time{},
+		name: name, gvk: gvk, resources: resources, cluster: cluster, now: time.Now,
+		known: map[types.NamespacedName]*resourceState{}, names: map[types.UID]types.NamespacedName{}, orphaned: map[types.UID]bool{},
+		woken:     map[types.NamespacedName]time.Time{},
+		pending:   map[types.NamespacedName]bool{},
+		confirmed: map[unconfirmedWrite]bool{}, reassigned: map[types.UID]time.Time{},
 	}
 }
 
@@ -126,48 +130,48 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		r.counts(err)
 		return reconcile.Result{}, err
 	}
-	t := &turn{
-		Reconciler: r, resource: resource, memory: r.remember(req.NamespacedName, resource),
+	t := &reconciliation{
+		Reconciler: r, resource: resource, known: r.stateOf(req.NamespacedName, resource),
 		drawn: map[secretKey]string{}, undrawable: map[secretKey]string{}, fresh: map[string]bool{},
 	}
+	t.written = t.known.writes.Load()
 	t.choice = r.choose(resource)
 	t.version = t.choice.Version
-	result, err := t.take(ctx)
+	result, err := t.safely(ctx)
+	NotePanic(r.name, err)
 	t.counted(req.NamespacedName, woken, err)
 	return result, err
 }
 
-// take takes the turn.
-func (t *turn) take(ctx context.Context) (reconcile.Result, error) {
-	if t.leaving() {
-		t.findLost(ctx)
+// run takes the reconciliation.
+func (t *reconciliation) run(ctx context.Context) (reconcile.Result, error) {
+	if t.deleting() {
+		t.confirmWrites(ctx)
 	}
-	view := t.look()
+	view := t.takeSnapshot()
 	if view.pending { // Synced wakes us
 		t.pending = true
 		return reconcile.Result{}, nil
 	}
-	t.inherit()
+	t.inheritOverridden()
 	t.askedAgain()
-	if !t.cluster.ReadOnly {
-		t.noteSucceeded(ctx, view)
-	}
 	var decided *plan.Plan
 	switch {
-	case t.leaving():
+	case t.deleting():
 		decided = t.plan(&render.Result{}, view)
 	case !t.paused():
 		decided = t.plan(t.render(ctx, view), view)
 	}
+	t.recordSucceeded(ctx, view, decided)
 	if view.pending { // what a template read is on its way, and wakes us
 		t.pending = true
 		t.cluster.Reads.Record(t.owner().Owner, t.asked)
 		return reconcile.Result{}, nil
 	}
 	if t.cluster.ReadOnly {
-		return t.tellPlanned(ctx, decided), nil
+		return t.announcePlanned(ctx, cmp.Or(decided, t.stuck)), nil
 	}
-	if behind, err := t.behind(ctx, decided); behind || err != nil {
+	if behind, err := t.cacheMayBeStale(ctx, cmp.Or(decided, t.stuck)); behind || err != nil {
 		t.pending = true
 		return reconcile.Result{RequeueAfter: firstWait}, err
 	}
@@ -175,10 +179,13 @@ func (t *turn) take(ctx context.Context) (reconcile.Result, error) {
 		t.apply(ctx, decided)
 		t.prune(ctx, decided)
 		t.release(ctx, decided, view)
+	} else if decided == nil {
+		t.prune(ctx, t.stuck)
 	}
-	if t.leaving() {
-		return t.leave(ctx, decided)
+	if t.deleting() {
+		return t.finalize(ctx, decided)
 	}
+	view.unlisted(decided)
 	return t.report(ctx, decided)
 }
 
@@ -203,41 +210,40 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*u
 	if err != nil {
 		return nil, fmt.Errorf("reading %s %s: %w", r.gvk.Kind, name, err)
 	}
-	resource = r.remember(name, resource).newest(resource)
-	if letGo(resource) {
+	resource = r.stateOf(name, resource).newest(resource)
+	if releaseOf(resource) {
 		return nil, nil
 	}
 	return resource, nil
 }
 
-// letGo says whether a resource is going without us.
-func letGo(resource *unstructured.Unstructured) bool {
-	return resource.GetDeletionTimestamp() != nil && !slices.Contains(resource.GetFinalizers(), api.Finalizer)
-}
-
-// A turn is one pass over one resource: it collects what is to be reported.
-type turn struct {
+// A reconciliation is one pass over one resource: it collects what is to be reported.
+type reconciliation struct {
 	*Reconciler
 	version  *Version
 	choice   Choice
 	resource *unstructured.Unstructured
-	memory   *memory
+	known    *resourceState
 	found    findings
-	// asked is what the templates read.
-	asked []observe.Query
+	// asked is what the templates read; written how much was written of the
+	// resource before.
+	asked   []cluster.Query
+	written int64
 	// drawn are the texts for Secrets that the cache does not show, as the
 	// server has them or as they were drawn; undrawable says why one is neither;
 	// fresh are the files whose Secret has texts that are in none yet.
 	drawn      map[secretKey]string
 	undrawable map[secretKey]string
 	fresh      map[string]bool
+	// stuck is the plan while files cannot be rendered, or nil.
+	stuck *plan.Plan
 	// alive is what the server says of the resource's own life, once asked.
 	asking sync.Once
 	alive  error
-	// trial: nothing is going to be written, so nothing is drawn.
-	trial bool
-	// rehearsal takes down what is sent as a dry run; nil: nothing is sent so.
-	rehearsal *Rehearsal
+	// preview: nothing is going to be written, so nothing is drawn.
+	preview bool
+	// dryRun takes down what is sent as a dry run; nil: nothing is sent so.
+	dryRun *DryRun
 	// pending: nothing was decided, since something is on its way; wrote: a
 	// child or a patch was written; failed: the status could not be; outdated:
 	// the resource or its CRD is not what it was seen as any more.
@@ -245,54 +251,47 @@ type turn struct {
 	wrote                     atomic.Bool
 }
 
-func (t *turn) owner() plan.Owner {
+func (t *reconciliation) owner() plan.Owner {
 	return plan.Owner{
 		Owner: api.Owner{Kind: t.name, Namespace: t.resource.GetNamespace(), Name: t.resource.GetName()},
 		GVK:   t.gvk, UID: t.resource.GetUID(),
 	}
 }
 
-// leaving says whether the resource is being deleted.
-func (t *turn) leaving() bool { return t.resource.GetDeletionTimestamp() != nil }
+// deleting reports whether the resource is being deleted.
+func (t *reconciliation) deleting() bool { return t.resource.GetDeletionTimestamp() != nil }
 
-// paused says whether the resource, or its whole kind, is observed and not
+// paused reports whether the resource, or its whole kind, is observed and not
 // changed.
-func (t *turn) paused() bool {
+func (t *reconciliation) paused() bool {
 	crd := t.cluster.CRD(t.name)
 	return t.resource.GetAnnotations()[api.AnnotationPaused] == "true" || crd != nil && crd.GetAnnotations()[api.AnnotationPaused] == "true"
 }
 
 // askedAgain forgets what was not to be tried again, once a person asks to
 // reconcile.
-func (t *turn) askedAgain() {
+func (t *reconciliation) askedAgain() {
 	at := t.resource.GetAnnotations()[api.AnnotationReconcileAt]
-	if at != t.memory.askedAt {
-		clear(t.memory.setbacks)
-		clear(t.memory.endings)
-		clear(t.memory.contests)
+	if at != t.known.askedAt {
+		clear(t.known.failedWrites)
+		clear(t.known.pendingDeletes)
+		clear(t.known.fieldConflicts)
+		clear(t.known.oscillations)
+		t.known.statusPause, t.known.metadataPause = pause{}, pause{}
 	}
-	t.memory.askedAt = at
+	t.known.askedAt = at
 }
 
 // settings are those of the folder; without one, as far as they are on record,
 // since deleting needs them.
-func (t *turn) settings() kind.Settings {
+func (t *reconciliation) settings() kind.Settings {
 	if t.version.Kind != nil {
 		return t.version.Kind.Settings
 	}
 	var s kind.Settings
 	if crd := t.cluster.CRD(t.name); crd != nil {
-		l := leavingOf(crd, t.cluster.Share)
+		l := finalizationOf(crd, t.cluster.Shard)
 		s.DeleteOrder, s.ServiceAccountName = l.DeleteOrder, l.ServiceAccountName
 	}
 	return s
-}
-
-// writer writes children as the account that the folder says.
-func (t *turn) writer() (*apply.Writer, error) {
-	account := t.settings().ServiceAccountName
-	if account == "" {
-		return t.cluster.Writer, nil
-	}
-	return t.cluster.Writer.As(t.resource.GetNamespace(), account)
 }

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,69 +17,175 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/apply"
-	"github.com/jacquard-operator/jacquard/engine/metrics"
+	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/plan"
-	"github.com/jacquard-operator/jacquard/engine/share"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
 // A record is what is on record on the kind's CRD: every kind of child that
-// was ever created. It only grows.
+// there may be, and every kind of object that may be patched.
 type record struct {
 	mu sync.Mutex
+	// busy ends with the write that is under way; nil: there is none. The mutex is
+	// not held meanwhile.
+	busy chan struct{}
 	// written is the CRD as our last write answered it: it stands in for the
 	// cache until that has caught up.
 	written metav1.Object
+	// pause is for how long nothing is written.
+	pause pause
+	// using counts the reconciliation that write objects of a kind just now.
+	using map[schema.GroupKind]int
+	// doubtful is when an answer to a write of a kind got lost: it may come true
+	// later.
+	doubtful map[schema.GroupKind]time.Time
+	// forgetting are the kinds that are being taken off, by annotation: whoever
+	// makes one waits, and puts it on record again.
+	forgetting map[string][]schema.GroupKind
 }
 
 // recordKinds makes sure that every kind which the plan has children or
-// patches of is on record, so that they are found again after any crash.
-// Workers take turns.
-func (t *turn) recordKinds(ctx context.Context, p *plan.Plan) error {
-	crd := t.cluster.CRD(t.name)
-	if crd == nil {
-		return fmt.Errorf("the CRD %s is gone", t.name)
+// patches of is on record, so that they are found again after any crash. It stays
+// there until release is called. Workers that have something to write take reconciliations,
+// and come again where one takes long.
+func (t *reconciliation) recordKinds(ctx context.Context, p *plan.Plan) (release func(), err error) {
+	for {
+		crd, changed, busy, err := t.toRecord(p)
+		if err != nil {
+			return nil, err
+		}
+		release = func() { t.recorded.use(p, -1) }
+		if len(changed) == 0 {
+			return release, nil
+		}
+		if busy == nil {
+			if err = t.writeRecord(ctx, crd, changed); err != nil {
+				release()
+			}
+			return release, err
+		}
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(firstWait):
+			return nil, errRecording
+		}
 	}
+}
+
+// use counts a reconciliation that writes what the plan has; it takes the mutex.
+func (r *record) use(p *plan.Plan, turns int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.count(p, turns)
+}
+
+// count is use for whoever has the mutex.
+func (r *record) count(p *plan.Plan, turns int) {
+	if r.using == nil {
+		r.using = map[schema.GroupKind]int{}
+	}
+	for _, gk := range append(withKinds(nil, p, false), withKinds(nil, p, true)...) {
+		if r.using[gk] += turns; r.using[gk] == 0 {
+			delete(r.using, gk)
+		}
+	}
+}
+
+// errRecording says that another worker writes the record, which takes long.
+var errRecording = errors.New("recording child kinds: another resource's are being recorded")
+
+// toRecord is what is not on record yet. Where there is something, and nobody
+// writes, it is the caller's turn, and writeRecord must follow; else busy ends
+// with the write that is under way. Unless that is to be waited for, the reconciliation
+// counts as one that writes.
+func (t *reconciliation) toRecord(p *plan.Plan) (crd metav1.Object, changed map[string]any, busy chan struct{}, err error) {
 	t.recorded.mu.Lock()
 	defer t.recorded.mu.Unlock()
-	if newer(t.recorded.written, crd) {
-		crd = t.recorded.written
+	if crd = t.newestCRD(); crd == nil {
+		return nil, nil, nil, fmt.Errorf("the CRD %s is gone", t.name)
 	}
-	changed := map[string]any{}
-	for key, patches := range map[string]bool{api.AnnotationChildKinds: false, api.AnnotationPatchedKinds: true} {
-		have := Recorded(crd.GetAnnotations()[key])
+	changed = map[string]any{}
+	for key, patches := range records {
+		have := slices.DeleteFunc(Recorded(crd.GetAnnotations()[key]), func(gk schema.GroupKind) bool { return slices.Contains(t.recorded.forgetting[key], gk) })
 		if want := withKinds(have, p, patches); len(want) > len(have) {
 			changed[key] = recordText(want)
 		}
 	}
-	key := t.cluster.Share.Key(api.AnnotationLeaving)
-	if now := t.leavingRecord(); now != "" && now != crd.GetAnnotations()[key] {
+	key := t.cluster.Shard.Key(api.AnnotationLeaving)
+	if now := t.finalizationRecord(); now != "" && now != crd.GetAnnotations()[key] {
 		changed[key] = now
 	}
-	if len(changed) == 0 {
-		return nil
+	if busy = t.recorded.busy; busy == nil && len(changed) > 0 {
+		if err = t.recorded.pause.why(t.now()); err != nil {
+			return nil, nil, nil, err
+		}
+		t.recorded.busy = make(chan struct{})
 	}
-	answer, err := t.cluster.Writer.Annotate(ctx, crd, changed)
+	if busy == nil || len(changed) == 0 {
+		t.recorded.count(p, 1)
+	}
+	return crd, changed, busy, nil
+}
+
+// newestCRD is the CRD as last seen or as our last write answered it, or nil. It
+// needs the record's mutex.
+func (r *Reconciler) newestCRD() metav1.Object {
+	crd := r.cluster.CRD(r.name)
+	if crd != nil && newer(r.recorded.written, crd) {
+		return r.recorded.written
+	}
+	return crd
+}
+
+// writeRecord writes the record, and gives the reconciliation on.
+func (t *reconciliation) writeRecord(ctx context.Context, crd metav1.Object, changed map[string]any) error {
+	var answer metav1.Object
+	defer func() { t.recorded.done(answer) }()
+	written, err := t.cluster.Writer.Annotate(ctx, crd, changed)
 	if err != nil {
-		return fmt.Errorf("recording child kinds on CRD %s: %w", t.name, apply.Understand(err, nil))
+		err = fmt.Errorf("recording child kinds on CRD %s: %w", t.name, err)
 	}
-	t.did(metrics.Record)
-	t.recorded.written = answer
+	if t.recorded.sent(err, t.now()); err != nil {
+		return err
+	}
+	t.countWrite(metrics.Record)
+	answer = written
 	return nil
+}
+
+// sent takes up what became of a write.
+func (r *record) sent(err error, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pause.sent(err, now)
+}
+
+// done ends the write that is under way; answer is the CRD as it was answered, or
+// nil.
+func (r *record) done(answer metav1.Object) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if answer != nil {
+		r.written = answer
+	}
+	close(r.busy)
+	r.busy, r.forgetting = nil, nil
 }
 
 // notRecorded takes up that a record on the CRD or on the resource could not be
 // written. A conflict is no trouble to tell of: the record was seen too late, and
-// the next turn sees what it is now.
-func (t *turn) notRecorded(err error) {
-	if apierrors.IsConflict(err) {
+// the next reconciliation sees what it is now. Nor is one that another resource is writing.
+func (t *reconciliation) notRecorded(err error) {
+	if apierrors.IsConflict(err) || errors.Is(err, errRecording) {
 		t.outdated = true
 		return
 	}
 	t.found.add(status.Problem{Severity: status.Retry, Reason: "NotRecorded", Message: err.Error()})
-	t.found.again(backOff(t.memory.tries, 0, longWait))
-	t.memory.tries++
+	t.found.again(backOff(t.known.tries, 0, longWait))
+	t.known.tries++
 }
 
 // withKinds adds the kinds of the steps that may write.
@@ -86,7 +194,7 @@ func withKinds(have []schema.GroupKind, p *plan.Plan, patches bool) []schema.Gro
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		gk := s.Document.GroupVersionKind().GroupKind()
-		if s.Child.Policy.Patch == patches && s.Action != plan.Hold && s.Action != plan.Refuse && !slices.Contains(want, gk) {
+		if s.Child.Policy.Patch == patches && s.Action != plan.Block && s.Action != plan.Refuse && !slices.Contains(want, gk) {
 			want = append(want, gk)
 		}
 	}
@@ -94,34 +202,59 @@ func withKinds(have []schema.GroupKind, p *plan.Plan, patches bool) []schema.Gro
 }
 
 // A leaving is what deleting needs of a folder's settings.
-type leaving struct {
+type finalization struct {
 	DeleteOrder        []string `json:"deleteOrder,omitempty"`
 	ServiceAccountName string   `json:"serviceAccountName,omitempty"`
+	// Elsewhere are the namespaces that children may be in besides those of
+	// their resources; "*": any.
+	Elsewhere []string `json:"elsewhere,omitempty"`
 }
 
-// leavingRecord is what is put on record of the settings; "" if they say
+// finalizationRecord is what is put on record of the settings; "" if they say
 // nothing about deleting.
-func (t *turn) leavingRecord() string {
-	s := t.settings()
-	if len(s.DeleteOrder) == 0 && s.ServiceAccountName == "" {
+func (t *reconciliation) finalizationRecord() string {
+	s, elsewhere := t.settings(), t.elsewhere()
+	if len(s.DeleteOrder) == 0 && s.ServiceAccountName == "" && len(elsewhere) == 0 {
 		return ""
 	}
-	text, _ := json.Marshal(leaving{s.DeleteOrder, s.ServiceAccountName}) // texts
+	text, _ := json.Marshal(finalization{s.DeleteOrder, s.ServiceAccountName, elsewhere}) // texts
 	return string(text)
 }
 
-// leavingOf reads what is on record of this share's folder or, if there is
+// anywhere stands for namespaces that nobody can name beforehand.
+const anywhere = "*"
+
+// elsewhere are the namespaces that children may be in besides their resource's,
+// by the folder or, without one, by the record.
+func (t *reconciliation) elsewhere() (all []string) {
+	if t.version.Kind == nil {
+		if crd := t.cluster.CRD(t.name); crd != nil {
+			all = finalizationOf(crd, t.cluster.Shard).Elsewhere
+		}
+		return all
+	}
+	for _, rule := range t.version.Kind.Settings.Children {
+		all = append(all, rule.Namespaces.Listed...)
+		if rule.Namespaces.Rendered {
+			all = append(all, anywhere)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// finalizationOf reads what is on record of this share's folder or, if there is
 // nothing, of one that served all resources; anything else is nothing.
-func leavingOf(crd metav1.Object, of share.Share) leaving {
+func finalizationOf(crd metav1.Object, of shard.Shard) finalization {
 	text := cmp.Or(crd.GetAnnotations()[of.Key(api.AnnotationLeaving)], crd.GetAnnotations()[api.AnnotationLeaving])
-	var l leaving
+	var l finalization
 	if json.Unmarshal([]byte(text), &l) != nil {
-		return leaving{}
+		return finalization{}
 	}
 	return l
 }
 
-// newer says whether a is the same object as b, seen later.
+// newer reports whether a is the same object as b, seen later.
 func newer(a, b metav1.Object) bool {
 	if a == nil || a.GetUID() != b.GetUID() {
 		return false
@@ -129,6 +262,9 @@ func newer(a, b metav1.Object) bool {
 	c, err := resourceversion.CompareResourceVersion(a.GetResourceVersion(), b.GetResourceVersion())
 	return err == nil && c > 0
 }
+
+// records are the annotations with kinds, and whether these are patched.
+var records = map[string]bool{api.AnnotationChildKinds: false, api.AnnotationPatchedKinds: true}
 
 // Recorded reads the record of child kinds: "kind.group", comma-separated.
 func Recorded(text string) []schema.GroupKind {

@@ -11,8 +11,8 @@ import (
 
 // refused explains a refused write to the resource's author, and says when to
 // try again. It is the only place that knows the retry policy of writes.
-func (w *write) refused(err error) (status.Problem, retry) {
-	refusal := apply.Understand(err, w.Document.Object)
+func (w *stepExecutor) refused(err error) (status.Problem, retry) {
+	refusal := apply.Classify(err)
 	when := retry{now: w.now, atLeast: refusal.RetryAfter, most: longWait}
 	p := status.Problem{Severity: status.Retry, Reason: "ApplyFailed", Message: fmt.Sprintf("applying %s: %s", w.named(), w.placed(refusal))}
 	w.refusal(refusal)
@@ -20,7 +20,10 @@ func (w *write) refused(err error) (status.Problem, retry) {
 	case apply.Invalid:
 		// The same content is refused again, unless something else changed.
 		p.Severity, p.Reason = status.Stalled, "Invalid"
-		when.atLeast, when.most = w.version.LookAgain(), w.version.LookAgain()
+		if w.over != nil && immutable.MatchString(refusal.Error()) {
+			p.Message += w.immutableHint()
+		}
+		when.atLeast, when.most = w.version.ResyncInterval(), w.version.ResyncInterval()
 	case apply.Conflict: // a change of the object wakes us, and other content is tried at once
 		when.most = longestGap
 		p.Severity, p.Reason = status.Stalled, "Conflict"
@@ -45,11 +48,13 @@ var reasons = map[apply.Cause]string{
 }
 
 // placed adds to every refused field where the template wrote it.
-func (w *write) placed(r *apply.Refusal) string {
+func (w *stepExecutor) placed(r *apply.Refusal) string {
 	text := r.Error()
 	var places []string
 	for _, f := range r.Fields {
-		places = append(places, w.Child.Doc.Place(f.Path...).String())
+		for _, path := range w.changed(f) {
+			places = append(places, w.Child.Doc.Place(path...).String())
+		}
 	}
 	if len(places) == 0 {
 		places = []string{w.Child.Doc.Place().String()}

@@ -3,11 +3,14 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/metrics"
+	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
+	"github.com/jacquard-operator/jacquard/engine/panics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/status"
@@ -15,8 +18,8 @@ import (
 )
 
 // render renders the children; nil means that nothing may be changed.
-func (t *turn) render(ctx context.Context, w *view) *render.Result {
-	if t.held() {
+func (t *reconciliation) render(ctx context.Context, w *snapshot) *render.Result {
+	if t.frozen() {
 		return nil
 	}
 	if t.version.Kind == nil {
@@ -25,7 +28,7 @@ func (t *turn) render(ctx context.Context, w *view) *render.Result {
 	}
 	result, err := t.renderOnce(ctx, w)
 	for err == nil {
-		if len(w.undrawn) > 0 && (!t.trial || t.rehearsal != nil) {
+		if len(w.undrawn) > 0 && (!t.preview || t.dryRun != nil) {
 			t.draw(ctx, w, result)
 		} else if !w.overtaken(result) {
 			break
@@ -33,7 +36,9 @@ func (t *turn) render(ctx context.Context, w *view) *render.Result {
 		result, err = t.renderOnce(ctx, w)
 	}
 	if err != nil {
+		NotePanic(t.name, err)
 		t.found.add(renderProblem(err))
+		t.stuckWith(result, w)
 		return nil
 	}
 	for _, waiting := range result.Waiting {
@@ -42,11 +47,12 @@ func (t *turn) render(ctx context.Context, w *view) *render.Result {
 	return result
 }
 
-func (t *turn) renderOnce(ctx context.Context, w *view) (*render.Result, error) {
+func (t *reconciliation) renderOnce(ctx context.Context, w *snapshot) (result *render.Result, err error) {
+	defer panics.Catch(&err, "rendering a "+t.gvk.Kind)
 	ctx, cancel := context.WithTimeout(ctx, renderLimit)
 	defer cancel()
 	started := time.Now()
-	result, err := render.Children(ctx, t.version.Kind, t.resource, w)
+	result, err = render.Children(ctx, t.version.Kind, t.resource, w)
 	metrics.Kind(t.name).Rendered(time.Since(started))
 	return result, err
 }
@@ -65,36 +71,65 @@ func renderProblem(err error) status.Problem {
 }
 
 // plan decides everything before anything is done.
-func (t *turn) plan(rendered *render.Result, w *view) *plan.Plan {
+func (t *reconciliation) plan(rendered *render.Result, w *snapshot) *plan.Plan {
 	if rendered == nil {
 		return nil
 	}
-	settings := t.settings()
-	p, err := plan.Make(plan.Input{
-		Owner: t.owner(), Result: rendered, Live: w.live, State: w.known,
-		Patched: w.patched, Object: w.object, Patchers: w.patchers, Rendered: w.inRendered,
-		Memory: t.memory.applied, Succeeded: t.succeeded(), AllowPrune: t.allowed(),
-		DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty, Leaving: t.leaving(), Orphan: t.orphans(),
-	})
+	in := t.input(rendered, w)
+	p, err := t.planOf(in)
 	if err != nil {
+		NotePanic(t.name, err)
 		t.found.add(status.Problem{Severity: status.Stalled, Reason: "RenderFailed", Message: err.Error()})
 		return nil
 	}
-	t.memory.keep(p)
+	t.known.keep(p)
+	t.keeps(p, rendered)
 	if p.Empty {
 		t.found.add(status.Problem{Severity: status.Stalled, Reason: "RenderedNothing",
 			Message: "the templates render no children any more, so the present ones are kept; if that is meant, the folder says allowEmpty: true in kind.yaml"})
 	}
-	if t.leaving() {
+	if t.deleting() {
 		w.unknown(&t.found)
 		// What is not known may be first in order.
-		t.found.incomplete = t.found.incomplete || t.found.unclear && len(settings.DeleteOrder) > 0
+		t.found.incomplete = t.found.incomplete || t.found.unclear && len(in.DeleteOrder) > 0
 	}
 	return p
 }
 
+// input is what a plan is made from.
+func (t *reconciliation) input(rendered *render.Result, w *snapshot) plan.Input {
+	settings := t.settings()
+	return plan.Input{
+		Owner: t.owner(), Result: rendered, Live: w.live, State: w.stateOfKind,
+		Patched: w.patched, Object: w.object, Patchers: w.patchers, Rendered: w.inRendered, CanMake: w.canMake, Draws: w.draws,
+		Memory: t.known.applied, Succeeded: t.succeeded(), AllowPrune: t.allowed(),
+		DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty, Leaving: t.deleting(), Orphan: t.orphans(),
+	}
+}
+
+// stuckWith plans for a resource of which single files could not be rendered: that
+// of what is kept goes what the resource allows.
+func (t *reconciliation) stuckWith(rendered *render.Result, w *snapshot) {
+	if rendered == nil || len(rendered.Failed) == 0 {
+		return
+	}
+	t.stuck = plan.Stuck(t.input(rendered, w))
+	t.keeps(t.stuck, rendered)
+}
+
+// keeps tells of the children that stay for a file.
+func (t *reconciliation) keeps(p *plan.Plan, rendered *render.Result) {
+	for _, k := range p.Kept {
+		why := "waits"
+		if slices.Contains(rendered.Failed, k.File) {
+			why, t.found.keptFailed = "cannot be rendered", true
+		}
+		t.found.kept = append(t.found.kept, fmt.Sprintf("%s %s is kept, since %s.yaml %s", k.Live.GVK.Kind, k.Live.Meta.GetName(), k.File, why))
+	}
+}
+
 // allowed are the precious children that the resource allows to prune.
-func (t *turn) allowed() []string {
+func (t *reconciliation) allowed() []string {
 	names := strings.Split(t.resource.GetAnnotations()[api.AnnotationAllowPrune], ",")
 	for i := range names {
 		names[i] = strings.TrimSpace(names[i])

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -14,9 +15,9 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
+	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/kind"
-	"github.com/jacquard-operator/jacquard/engine/metrics"
-	"github.com/jacquard-operator/jacquard/engine/own"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/status"
@@ -25,27 +26,28 @@ import (
 
 // report writes the status if it says something new, tells of it by event and
 // log, and decides when to look again.
-func (t *turn) report(ctx context.Context, p *plan.Plan) (reconcile.Result, error) {
-	if t.outdated { // nothing that this turn found is worth telling
+func (t *reconciliation) report(ctx context.Context, p *plan.Plan) (reconcile.Result, error) {
+	if t.outdated { // nothing that this reconciliation found is worth telling
 		t.pending = true
 		return reconcile.Result{RequeueAfter: firstWait}, nil
 	}
-	w := t.look() // as it is after applying
+	w := t.takeSnapshot() // as it is after applying
 	live, _ := t.resource.Object["status"].(map[string]any)
-	own := t.own(ctx, w)
+	own := t.ownStatus(ctx, w)
 	t.cluster.Reads.Record(t.owner().Owner, t.asked)
 	if w.pending { // what status.yaml reads is on its way, and wakes us
 		t.pending = true
 		return reconcile.Result{RequeueAfter: t.found.requeue}, nil
 	}
+	t.known.date(t.found.problems)
 	in := status.Input{
-		Generation: t.resource.GetGeneration(), Live: t.ours(live), Now: metav1.Now(),
-		Children: t.children(p, w), Own: own, Problems: t.found.problems,
-		Paused: t.paused() && !t.leaving(),
+		Generation: t.resource.GetGeneration(), Live: t.ourChildren(live), Now: metav1.Now(),
+		Children: t.children(p, w), Own: own, Problems: t.found.problems, Kept: t.found.kept, KeptFailed: t.found.keptFailed, Ignored: ignored(t.resource),
+		Refused: t.choice.Refused, Paused: t.paused() && !t.deleting(),
 	}
 	out, err := status.Make(in)
 	if err == nil {
-		err = t.write(ctx, out, live)
+		err = t.fitting(in, func() error { return t.write(ctx, out, live) })
 	}
 	if why := invalid(err); why != "" && in.Own != nil { // say so in a status without the kind's own fields
 		in.Own = nil
@@ -54,18 +56,18 @@ func (t *turn) report(ctx context.Context, p *plan.Plan) (reconcile.Result, erro
 			err = t.write(ctx, out, live)
 		}
 	}
-	t.stands(out)
+	t.countStanding(out)
 	switch {
 	case err != nil:
 		t.failed = true
 		t.refusal(err)
-		t.memory.tries++
-		t.found.again(backOff(t.memory.tries, 0, longWait))
+		t.known.tries++
+		t.found.again(backOff(t.known.tries, 0, longWait))
 		log.FromContext(ctx).Error(err, "status not written")
 	case len(t.found.problems) == 0:
-		t.memory.tries = 0
+		t.known.tries = 0
 	}
-	t.tellServed(out.Ready)
+	t.recordServed(out.Ready)
 	return reconcile.Result{RequeueAfter: t.found.requeue}, nil
 }
 
@@ -84,9 +86,9 @@ func invalid(err error) string {
 	return ""
 }
 
-// ours is the live status as far as our own entry in managedFields covers it.
-func (t *turn) ours(live map[string]any) map[string]any {
-	entry, ok, err := own.OursAt(t.resource.GetManagedFields(), api.FieldManager, "status")
+// ourChildren is the live status as far as our own entry in managedFields covers it.
+func (t *reconciliation) ourChildren(live map[string]any) map[string]any {
+	entry, ok, err := ownership.OursAt(t.resource.GetManagedFields(), api.FieldManager, "status")
 	if err != nil || !ok {
 		return nil
 	}
@@ -99,9 +101,9 @@ func (t *turn) ours(live map[string]any) map[string]any {
 	return kept
 }
 
-// own renders status.yaml; nil if it cannot be rendered.
-func (t *turn) own(ctx context.Context, w *view) map[string]any {
-	if t.version.Kind == nil || t.choice.Hold || t.leaving() {
+// ownStatus renders status.yaml; nil if it cannot be rendered.
+func (t *reconciliation) ownStatus(ctx context.Context, w *snapshot) map[string]any {
+	if t.version.Kind == nil || t.choice.Frozen || t.deleting() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, renderLimit)
@@ -122,97 +124,163 @@ func (t *turn) own(ctx context.Context, w *view) map[string]any {
 	if fields == nil {
 		fields = map[string]any{}
 	}
-	return t.withOverridden(fields)
+	return t.withOverridden(t.steady(fields))
 }
 
 // write applies the status unless the live one says the same. The same status
 // is not sent twice for the same resourceVersion, whatever became of it.
-func (t *turn) write(ctx context.Context, out status.Output, live map[string]any) error {
+func (t *reconciliation) write(ctx context.Context, out status.Output, live map[string]any) error {
 	if !t.version.hasStatus() {
-		t.tell(ctx, out)
+		t.announce(ctx, out)
 		return nil
 	}
 	desired, _ := t.pruned(out.Status)
 	if t.says(desired, live) {
+		t.known.announcedProblem(out.Problems)
 		return nil
 	}
 	served, found := t.cluster.Resource(t.gvk)
 	if !found {
 		return nil
 	}
-	hash, err := own.Hash(desired)
+	hash, err := ownership.Hash(desired)
 	if err != nil {
 		return err
 	}
 	sent := hash + "@" + t.resource.GetResourceVersion()
-	if t.memory.sent == sent {
+	if t.known.sent == sent {
+		return nil
+	}
+	if wait := t.mayWait(out, desired, live); wait > 0 {
+		t.found.again(wait)
+		return nil
+	}
+	if t.known.statusPause.why(t.now()) != nil {
+		t.failed = true
+		t.found.again(t.known.statusPause.until.Sub(t.now()))
 		return nil
 	}
 	answer, err := t.cluster.Writer.Status(ctx, served, t.resource, desired)
+	t.known.statusPause.sent(err, t.now())
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil // it is gone, or another one by now: an event tells
 	}
 	if err != nil {
-		return apply.Understand(err, map[string]any{"status": desired})
+		return err
 	}
-	t.did(metrics.Status)
-	t.memory.answered(answer)
-	t.memory.sent = hash + "@" + answer.GetResourceVersion()
-	t.tell(ctx, out)
+	t.countWrite(metrics.Status)
+	t.known.answered(answer)
+	t.known.sent, t.known.saidAt = hash+"@"+answer.GetResourceVersion(), time.Now()
+	t.announce(ctx, out)
 	return nil
+}
+
+// statusGap is how long after a status the next one waits that tells of progress
+// alone.
+const statusGap = 10 * time.Second
+
+// mayWait is how long a status may wait, so that several become one: counts and
+// what else changes on the way. Whether a condition holds, why, and which
+// generation was observed is said at once.
+func (t *reconciliation) mayWait(out status.Output, desired, live map[string]any) time.Duration {
+	if len(out.Changed) > 0 || !status.SameGeneration(desired, live) {
+		return 0
+	}
+	return time.Until(t.known.saidAt.Add(statusGap))
 }
 
 func (v *Version) hasStatus() bool { return v.Schema == nil || v.Schema.Status }
 
-func (t *turn) pruned(desired map[string]any) (map[string]any, []string) {
+func (t *reconciliation) pruned(desired map[string]any) (map[string]any, []string) {
 	if t.version.Schema == nil {
 		return desired, nil
 	}
 	return t.version.Schema.PruneStatus(desired)
 }
 
-// says says whether the live status is what is desired, with nothing of ours
+// says reports whether the live status is what is desired, with nothing of ours
 // left over.
-func (t *turn) says(desired, live map[string]any) bool {
+func (t *reconciliation) says(desired, live map[string]any) bool {
 	if !status.Same(desired, live) {
 		return false
 	}
-	entry, ok, err := own.OursAt(t.resource.GetManagedFields(), api.FieldManager, "status")
+	entry, ok, err := ownership.OursAt(t.resource.GetManagedFields(), api.FieldManager, "status")
 	if err != nil || !ok {
 		return err == nil
 	}
 	return len(entry.Extra(map[string]any{"status": desired})) == 0
 }
 
-// tell records an event and a line of log when a condition changed.
-func (t *turn) tell(ctx context.Context, out status.Output) {
-	told := out.Reason + ": " + out.Message
-	if len(out.Changed) == 0 || (!t.version.hasStatus() && t.memory.told == told) {
-		return
+// announce records an event and a line of log when a condition changed, and events of
+// the problems that are new and that this did not tell of.
+func (t *reconciliation) announce(ctx context.Context, out status.Output) {
+	told, changed := out.Reason+": "+out.Message, ""
+	if len(out.Changed) > 0 && (t.version.hasStatus() || t.known.announced != told) {
+		t.known.announced = told
+		changed = t.announceChanged(ctx, out)
 	}
-	t.memory.told = told
+	var reasons []string
+	news := map[string]string{}
+	for _, p := range t.known.announcedProblem(out.Problems) {
+		if strings.Contains(changed, p.Message) {
+			continue
+		}
+		if news[p.Reason] == "" {
+			reasons = append(reasons, p.Reason)
+			news[p.Reason] = p.Message
+			continue
+		}
+		news[p.Reason] += "; " + p.Message
+	}
+	for _, reason := range reasons {
+		t.event(corev1.EventTypeWarning, reason, news[reason])
+	}
+}
+
+// announceChanged tells of the conditions that changed, and returns what it said.
+func (t *reconciliation) announceChanged(ctx context.Context, out status.Output) (note string) {
 	severity := corev1.EventTypeNormal
+	if t.choice.Refused != "" {
+		severity = corev1.EventTypeWarning
+	}
 	for _, p := range t.found.problems {
 		if p.Severity != status.Waiting {
 			severity = corev1.EventTypeWarning
 		}
 	}
-	note := strings.Join(out.Changed, "; ")
-	if len(note) > 1000 {
-		note = strings.ToValidUTF8(note[:1000], "") + "…"
-	}
-	t.cluster.Events.Eventf(t.resource, nil, severity, out.Reason, "Reconcile", "%s", note)
+	note = t.event(severity, out.Reason, strings.Join(out.Changed, "; "))
 	about := []any{"ready", out.Ready, "reason", out.Reason, "message", out.Message}
 	if file := t.found.file(out.Reason); file != "" {
 		about = append(about, "file", file)
 	}
 	log.FromContext(ctx).Info("status changed", about...)
+	return note
 }
 
-// LookAgain is how often the children of a kind are listed without an event.
-func (v *Version) LookAgain() time.Duration {
-	if v.Kind == nil {
-		return kind.DefaultLookAgain
+// event records an event about the resource, and returns as much of the note as
+// it has room for. The API keeps one event of a reason for each state of the
+// resource: what is of one reason must be told at once.
+func (t *reconciliation) event(severity, reason, note string) string {
+	if len(note) > 1000 {
+		note = strings.ToValidUTF8(note[:1000], "") + "…"
 	}
-	return v.Kind.Settings.LookAgain.Duration
+	t.cluster.Events.Eventf(t.resource, nil, severity, reason, "Reconcile", "%s", note)
+	return note
+}
+
+// announceReleased records, once, that a patch stays which could not be released.
+func (t *reconciliation) announceReleased(e *pendingDelete) {
+	if e.announced {
+		return
+	}
+	e.announced = true
+	t.event(corev1.EventTypeWarning, notReleased, fmt.Sprintf("the fields of %s %s stay as they are: %s", e.release.Live.GVK.Kind, place(e.release.Live.Meta), e.problem.Message))
+}
+
+// ResyncInterval is how often the children of a kind are listed without an event.
+func (v *Version) ResyncInterval() time.Duration {
+	if v.Kind == nil {
+		return kind.DefaultResyncInterval
+	}
+	return v.Kind.Settings.ResyncInterval.Duration
 }

@@ -9,13 +9,15 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
+	"github.com/jacquard-operator/jacquard/engine/status"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
@@ -23,9 +25,9 @@ import (
 type secretKey struct{ file, key string }
 
 // Stable returns a text that is drawn once: what the live Secret says, else
-// what was found or drawn in this turn. Else it stands in for a text that is
+// what was found or drawn in this reconciliation. Else it stands in for a text that is
 // still to be drawn, for a render that only tells which Secret it is for.
-func (w *view) Stable(file, key string, length int) (string, error) {
+func (w *snapshot) Stable(file, key string, length int) (string, error) {
 	all, err := w.Children(file)
 	if err != nil {
 		return "", err
@@ -33,7 +35,7 @@ func (w *view) Stable(file, key string, length int) (string, error) {
 	at := secretKey{file, key}
 	for _, child := range all {
 		if text, found := textIn(child.(map[string]any), key); found {
-			delete(w.memory.drawn, at)
+			delete(w.known.drawn, at)
 			return text, nil
 		}
 	}
@@ -62,9 +64,9 @@ func textIn(secret map[string]any, key string) (string, bool) {
 // may be late. What was drawn in an earlier turn is used again, so that nothing
 // else changes while it does not get into its Secret. Files that ask for what
 // cannot be drawn wait.
-func (t *turn) draw(ctx context.Context, w *view, result *render.Result) {
+func (t *reconciliation) draw(ctx context.Context, w *snapshot, result *render.Result) {
 	for at, length := range w.undrawn {
-		text, err := t.memory.drawn[at], error(nil)
+		text, err := t.known.drawn[at], error(nil)
 		t.fresh[at.file] = t.fresh[at.file] || text != ""
 		if text == "" {
 			text, err = t.stored(ctx, at, result)
@@ -72,12 +74,12 @@ func (t *turn) draw(ctx context.Context, w *view, result *render.Result) {
 		if err == nil && text == "" {
 			t.fresh[at.file] = true
 			text, err = t.newText(at, length)
-			t.memory.drawn[at] = text
+			t.known.drawn[at] = text
 		}
 		if err != nil {
 			t.undrawable[at] = err.Error()
-			t.found.again(backOff(t.memory.tries, 0, longWait))
-			t.memory.tries++
+			t.found.again(backOff(t.known.tries, 0, longWait))
+			t.known.tries++
 			continue
 		}
 		t.drawn[at] = text
@@ -87,16 +89,16 @@ func (t *turn) draw(ctx context.Context, w *view, result *render.Result) {
 
 // newText draws a text; where nothing is going to be written it only stands in
 // for one, and that is taken down.
-func (t *turn) newText(at secretKey, length int) (string, error) {
-	if t.rehearsal == nil {
+func (t *reconciliation) newText(at secretKey, length int) (string, error) {
+	if t.dryRun == nil {
 		return random(length)
 	}
-	t.rehearsal.Drawn = append(t.rehearsal.Drawn, at.file+"/"+at.key)
+	t.dryRun.Drawn = append(t.dryRun.Drawn, at.file+"/"+at.key)
 	return strings.Repeat("x", length), nil
 }
 
 // stored is the text that the Secret of a file has now; "" without one.
-func (t *turn) stored(ctx context.Context, at secretKey, result *render.Result) (string, error) {
+func (t *reconciliation) stored(ctx context.Context, at secretKey, result *render.Result) (string, error) {
 	i := slices.IndexFunc(result.Children, func(c render.Child) bool { return c.File == at.file && c.Object.GetKind() == "Secret" })
 	if i < 0 {
 		return "", fmt.Errorf("%s.yaml makes no Secret now, whose key %s is wanted", at.file, at.key)
@@ -115,9 +117,9 @@ func (t *turn) stored(ctx context.Context, at secretKey, result *render.Result) 
 		return "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("reading Secret %s: %w", place(c.Object), apply.Understand(err, nil))
+		return "", fmt.Errorf("reading Secret %s: %w", place(c.Object), err)
 	}
-	_, made := t.memory.applied[live.GetUID()]
+	_, made := t.known.applied[live.GetUID()]
 	if ok, _ := plan.TakeOver(t.owner(), live, made, c.Policy.Adopt); !ok && !plan.Ours(t.owner(), live) {
 		return "", nil // it is refused when it is applied
 	}
@@ -142,11 +144,22 @@ func random(length int) (string, error) {
 }
 
 // drawnInVain forgets what was drawn for a Secret that turned out to be there:
-// the next turn asks the server what is in it.
-func (w *write) drawnInVain() {
-	maps.DeleteFunc(w.memory.drawn, func(at secretKey, _ string) bool { return at.file == w.Child.File })
+// the next reconciliation asks the server what is in it.
+func (w *stepExecutor) drawnInVain() {
+	maps.DeleteFunc(w.known.drawn, func(at secretKey, _ string) bool { return at.file == w.Child.File })
 }
 
-// drawn says whether the child is a Secret with texts that were drawn in this
+// drawn reports whether the child is a Secret with texts that were drawn in this
 // turn, because there was none.
-func (w *write) drawn() bool { return w.Document.GetKind() == "Secret" && w.fresh[w.Child.File] }
+func (w *stepExecutor) drawn() bool { return w.Document.GetKind() == "Secret" && w.fresh[w.Child.File] }
+
+// mayLose says why a Secret may not be deleted to be recreated: the texts in it
+// that were drawn would be others, unless the resource allows that.
+func (w *stepExecutor) mayLose() error {
+	name := "Secret/" + w.Document.GetName()
+	if w.Document.GetKind() != "Secret" || !w.draws(w.Child.File) || slices.Contains(w.allowed(), name) {
+		return nil
+	}
+	return &deferred{status.Stalled, pruneProtected, fmt.Sprintf("the API refuses to change it, and it is not made anew, since what was drawn for it would be lost; to allow it, annotate this resource with %s=%s",
+		api.AnnotationAllowPrune, name), retry{atLeast: 5 * time.Second, most: longestGap}}
+}

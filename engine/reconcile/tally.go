@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jacquard-operator/jacquard/engine/apply"
-	"github.com/jacquard-operator/jacquard/engine/metrics"
+	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
@@ -38,19 +38,19 @@ func (r *Reconciler) takeWoken(name types.NamespacedName) time.Time {
 	return at
 }
 
-// counts counts a turn that ended before it began.
+// counts counts a reconciliation that ended before it began.
 func (r *Reconciler) counts(err error) {
 	if err != nil {
-		metrics.Kind(r.name).Turned(metrics.Failed)
+		metrics.Kind(r.name).Reconciled(metrics.Failed)
 		return
 	}
-	metrics.Kind(r.name).Turned(metrics.Done)
+	metrics.Kind(r.name).Reconciled(metrics.Done)
 }
 
-// counted counts the turn. One that decided nothing is still to come.
-func (t *turn) counted(name types.NamespacedName, woken time.Time, err error) {
+// counted counts the reconciliation. One that decided nothing is still to come.
+func (t *reconciliation) counted(name types.NamespacedName, woken time.Time, err error) {
 	kind := metrics.Kind(t.name)
-	kind.Turned(t.result(err))
+	kind.Reconciled(t.result(err))
 	if t.version.Kind != nil {
 		kind.LookedUp(t.version.Kind.Templates.CacheUse())
 	}
@@ -65,8 +65,8 @@ func (t *turn) counted(name types.NamespacedName, woken time.Time, err error) {
 	}
 }
 
-// result is what came of the turn.
-func (t *turn) result(err error) metrics.Result {
+// result is what came of the reconciliation.
+func (t *reconciliation) result(err error) metrics.Result {
 	worst := metrics.Done
 	if t.pending {
 		worst = metrics.Waiting
@@ -87,28 +87,29 @@ func (t *turn) result(err error) metrics.Result {
 	return worst
 }
 
-// did counts a write; a rehearsal writes nothing.
-func (t *turn) did(o metrics.Operation) {
-	if t.rehearsal != nil {
+// countWrite counts a write; a dry run writes nothing.
+func (t *reconciliation) countWrite(o metrics.Operation) {
+	if t.dryRun != nil {
 		return
 	}
 	metrics.Kind(t.name).Wrote(o)
+	t.known.writes.Add(1)
 	if o != metrics.Status && o != metrics.Metadata && o != metrics.Record {
 		t.wrote.Store(true)
 	}
 }
 
 // refusal counts a write that the API server refused; other errors are none.
-func (t *turn) refusal(err error) {
+func (t *reconciliation) refusal(err error) {
 	var refusal *apply.Refusal
-	if t.rehearsal == nil && errors.As(err, &refusal) {
+	if t.dryRun == nil && errors.As(err, &refusal) {
 		metrics.Kind(t.name).Refused(reasons[refusal.Cause])
 	}
 }
 
 // skipped counts what need not be sent.
-func (t *turn) skipped(p *plan.Plan) {
-	if t.rehearsal != nil {
+func (t *reconciliation) skipped(p *plan.Plan) {
+	if t.dryRun != nil {
 		return
 	}
 	n := 0
@@ -121,22 +122,22 @@ func (t *turn) skipped(p *plan.Plan) {
 }
 
 // corrected counts an object that was set right.
-func (w *write) corrected() {
-	if w.rehearsal == nil && len(w.Taken) > 0 {
+func (w *stepExecutor) corrected() {
+	if w.dryRun == nil && len(w.Taken) > 0 {
 		metrics.Kind(w.name).Corrected(w.Takers)
 	}
 }
 
-// stands says what the resource counts as from now on.
-func (t *turn) stands(out status.Output) {
+// countStanding says what the resource counts as from now on.
+func (t *reconciliation) countStanding(out status.Output) {
 	if out.Status == nil { // it could not be made
 		return
 	}
 	now := standing(&unstructured.Unstructured{Object: map[string]any{"status": out.Status}}, t.found.problems)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	metrics.Kind(t.name).Stands(t.memory.standing, now)
-	t.memory.standing = now
+	metrics.Kind(t.name).Stands(t.known.standing, now)
+	t.known.standing = now
 }
 
 // standing is what a resource counts as by its status. One that has none yet is

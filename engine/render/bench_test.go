@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/jacquard-operator/jacquard/author/catalog"
 	"github.com/jacquard-operator/jacquard/engine/kind"
-	"github.com/jacquard-operator/jacquard/engine/offline"
 	"github.com/jacquard-operator/jacquard/engine/render"
 )
 
@@ -25,24 +25,24 @@ const fast = 5
 // both are two ways to the children of the same resources.
 type both struct {
 	kind      *kind.Kind
-	world     *offline.World
+	world     *catalog.World
 	usual     *usual
 	resources []*unstructured.Unstructured
 }
 
 func newBoth(t testing.TB) *both {
 	t.Helper()
-	catalog, err := offline.Load([]string{"../.."})
+	loaded, err := catalog.Load([]string{"../.."})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cluster, err := catalog.Cluster(nil, nil)
+	cluster, err := loaded.Cluster(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &both{kind: catalog.Kinds["apps.app.huolala.cn"], usual: newUsual(t)}
+	b := &both{kind: loaded.Kinds["apps.app.huolala.cn"], usual: newUsual(t)}
 	if b.kind == nil {
-		t.Fatal(catalog.Broken["apps.app.huolala.cn"])
+		t.Fatal(loaded.Broken["apps.app.huolala.cn"])
 	}
 	for i := range manyResources {
 		b.resources = append(b.resources, app(i))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/jacquard-operator/jacquard/engine/kind"
@@ -23,6 +24,7 @@ var notWritten = []string{
 // child of this resource, or a patch of it.
 func newChild(k *kind.Kind, resource *unstructured.Unstructured, file string, d *template.Document) (Child, error) {
 	c := Child{File: file, Object: &unstructured.Unstructured{Object: d.Object}, Doc: d}
+	c.Drawn = c.Object.GroupVersionKind() == secrets && k.Draws(file)
 	for _, check := range []func(*kind.Kind, *unstructured.Unstructured) error{
 		c.checkKind, c.checkMetadata, c.takePolicy, c.checkStatus, c.checkName, c.checkAdopts, c.checkPlace,
 	} {
@@ -32,6 +34,8 @@ func newChild(k *kind.Kind, resource *unstructured.Unstructured, file string, d 
 	}
 	return c, nil
 }
+
+var secrets = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
 
 func (c *Child) errorf(path []any, format string, args ...any) error {
 	return &template.Error{Place: c.Doc.Place(path...), Err: fmt.Errorf(format, args...)}

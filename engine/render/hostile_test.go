@@ -11,11 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/jacquard-operator/jacquard/author/catalog"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/kind"
-	"github.com/jacquard-operator/jacquard/engine/offline"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/test/fuzzed"
 )
 
 // harmless is a valid name, label and anything else.
@@ -109,24 +110,24 @@ func sample(t *schema.Type, at place, text string) any {
 
 // A house is the shipped kinds and a cluster that serves what they know.
 type house struct {
-	catalog *offline.Catalog
-	cluster *offline.Cluster
+	catalog *catalog.Catalog
+	cluster *catalog.Cluster
 }
 
 func shipped(t testing.TB) *house {
 	t.Helper()
-	catalog, err := offline.Load([]string{"../.."})
+	loaded, err := catalog.Load([]string{"../.."})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, err := range catalog.Broken {
+	for name, err := range loaded.Broken {
 		t.Errorf("%s: %v", name, err)
 	}
-	cluster, err := catalog.Cluster(nil, nil)
+	cluster, err := loaded.Cluster(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &house{catalog, cluster}
+	return &house{loaded, cluster}
 }
 
 // resource is a custom resource with a string at a place of its spec, labels
@@ -265,12 +266,15 @@ func FuzzHostileStrings(f *testing.F) {
 			all = append(all, target{k, at})
 		}
 	}
+	rendered := fuzzed.Passed(f)
 	f.Fuzz(func(t *testing.T, i uint, text string) {
 		one := all[i%uint(len(all))]
 		text = strings.ToValidUTF8(text, "")
 		if text == "" || slices.Contains([]string{"pod-route", harmless}, text) {
 			return // what the author's own conditions ask for
 		}
-		h.compare(t, one.kind, one.at, text)
+		if refused := h.compare(t, one.kind, one.at, text); !refused {
+			rendered()
+		}
 	})
 }

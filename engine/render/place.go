@@ -68,7 +68,7 @@ func (c *Child) checkReserved(k *kind.Kind, field, ns string) error {
 	return nil
 }
 
-// inRendered says whether a child is where it may only be if the same resource
+// inRendered reports whether a child is where it may only be if the same resource
 // makes that namespace.
 func (c *Child) inRendered(k *kind.Kind, resource *unstructured.Unstructured) bool {
 	where, _ := k.Placement(c.Object.GroupVersionKind())

@@ -24,6 +24,8 @@ type Child struct {
 	// Marks are the annotations that were taken off and became the Policy.
 	Marks map[string]string
 	Doc   *template.Document
+	// Drawn says that the child is a Secret with texts that are drawn once.
+	Drawn bool
 }
 
 // A Waiting is a file that is not to be rendered yet; what it made stays.
@@ -34,13 +36,15 @@ type Result struct {
 	// Children stand in the order of files and documents.
 	Children []Child
 	Waiting  []Waiting
-	// Rendered are the files that were rendered completely.
-	Rendered []string
+	// Rendered are the files that were rendered completely, Failed those that
+	// could not be.
+	Rendered, Failed []string
 }
 
 // Children renders the files of a kind for a resource. Any error means that
 // nothing of the resource may be applied or pruned; it joins what is wrong with
-// each file. Errors hold no values of the resource.
+// each file, and the Result tells which files these are, if it is due to single
+// ones. Errors hold no values of the resource.
 func Children(ctx context.Context, k *kind.Kind, resource *unstructured.Unstructured, world template.World) (*Result, error) {
 	return children(ctx, k, resource, k.Templates.For(Dot(resource), world))
 }
@@ -56,22 +60,35 @@ func children(ctx context.Context, k *kind.Kind, resource *unstructured.Unstruct
 			continue
 		}
 		if err != nil {
+			r.Failed = append(r.Failed, file)
 			if !slices.Contains(errs, err) { // of a file that another renders
 				errs = append(errs, err)
 			}
 			continue
 		}
-		r.Rendered = append(r.Rendered, file)
-		for _, d := range docs {
-			c, err := newChild(k, resource, file, d)
-			errs = append(errs, err)
-			r.Children = append(r.Children, c)
+		made, err := newChildren(k, resource, file, docs)
+		if err != nil {
+			r.Failed, errs = append(r.Failed, file), append(errs, err)
+			continue
 		}
+		r.Rendered, r.Children = append(r.Rendered, file), append(r.Children, made...)
 	}
 	if err := errors.Join(errs...); err != nil {
-		return nil, err
+		return r, err
 	}
 	return r, errors.Join(r.checkNamespaces(k, resource), r.checkNumber(), r.checkTwice())
+}
+
+// newChildren are the children that a file made.
+func newChildren(k *kind.Kind, resource *unstructured.Unstructured, file string, docs []*template.Document) ([]Child, error) {
+	var made []Child
+	var errs []error
+	for _, d := range docs {
+		c, err := newChild(k, resource, file, d)
+		errs = append(errs, err)
+		made = append(made, c)
+	}
+	return made, errors.Join(errs...)
 }
 
 // Status renders status.yaml; nil without one.

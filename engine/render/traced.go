@@ -11,7 +11,8 @@ import (
 
 // A Traced is a render that was followed: what it came to, and by which way.
 type Traced struct {
-	// Result and Err are those of Children, Status and StatusErr of Status.
+	// Result and Err are those of Children, Status and StatusErr of Status; with an
+	// Err there is no Result.
 	Result    *Result
 	Err       error
 	Status    map[string]any
@@ -25,7 +26,9 @@ type Traced struct {
 func Trace(ctx context.Context, k *kind.Kind, resource *unstructured.Unstructured, world template.World) *Traced {
 	t := &Traced{}
 	files := k.Templates.For(Dot(resource), world).Traced()
-	t.Result, t.Err = children(ctx, k, resource, files)
+	if t.Result, t.Err = children(ctx, k, resource, files); t.Err != nil {
+		t.Result = nil
+	}
 	t.Status, t.StatusErr = statusOf(ctx, k, files)
 	t.Runs = files.Runs()
 	return t

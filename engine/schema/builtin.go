@@ -84,7 +84,7 @@ var builtInKinds = sync.OnceValue(func() map[apischema.GroupVersionKind]bool {
 	return all
 })
 
-// BuiltIn says whether Kubernetes itself has this kind.
+// BuiltIn reports whether Kubernetes itself has this kind.
 func BuiltIn(gvk apischema.GroupVersionKind) bool { return builtInKinds()[gvk] }
 
 // Misplaced says what is wrong with a kind that Kubernetes itself does not have

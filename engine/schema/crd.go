@@ -19,7 +19,7 @@ type CRD struct {
 	// Group, Kind, Plural and Singular are the names of spec. Singular is never
 	// empty: it defaults to the kind in lower case.
 	Group, Kind, Plural, Singular string
-	// Namespaced says whether resources live in a namespace.
+	// Namespaced reports whether resources live in a namespace.
 	Namespaced bool
 	// Versions are in the order of the definition.
 	Versions []*Version

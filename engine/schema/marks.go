@@ -34,7 +34,7 @@ func markName(in reflect.Type) string {
 // enumerated is the type of a Go type of texts, which may be a few words only.
 func enumerated(in reflect.Type) *Type { return Either(marks()[markName(in)]...) }
 
-// mayOmit says whether a field may be left out though its tag does not say so.
+// mayOmit reports whether a field may be left out though its tag does not say so.
 func mayOmit(in reflect.Type, field string) bool {
 	_, optional := marks()[markName(in)+"."+field]
 	return optional

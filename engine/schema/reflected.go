@@ -123,7 +123,7 @@ func reflectedStruct(in reflect.Type, within []reflect.Type) *Type {
 	return t
 }
 
-// describe says whether a field must be given, and whether it is always there.
+// describe reports whether a field must be given, and whether it is always there.
 func (t *Type) describe(in reflect.Type, field reflect.StructField) {
 	name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 	mayGo := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")

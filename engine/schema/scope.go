@@ -25,7 +25,7 @@ var clusterScoped = map[string][]string{
 	"storagemigration.k8s.io":      {"StorageVersionMigration"},
 }
 
-// ClusterScoped says whether a built-in kind lives in no namespace. It is
+// ClusterScoped reports whether a built-in kind lives in no namespace. It is
 // false for kinds that it does not know.
 func ClusterScoped(gk apischema.GroupKind) bool {
 	for _, kind := range clusterScoped[gk.Group] {

@@ -101,7 +101,7 @@ func (t *Type) Fields() []string {
 	return slices.Sorted(maps.Keys(t.fields))
 }
 
-// FreeForm says whether fields that the type does not declare may occur: it
+// FreeForm reports whether fields that the type does not declare may occur: it
 // declares none, or preserves unknown ones. Scalars and lists have no fields.
 func (t *Type) FreeForm() bool {
 	switch t.Kind() {
@@ -113,7 +113,7 @@ func (t *Type) FreeForm() bool {
 	return false
 }
 
-// Nullable says whether null is a value of its own here.
+// Nullable reports whether null is a value of its own here.
 func (t *Type) Nullable() bool { return t != nil && t.nullable }
 
 // Required returns the names of the fields that must be given, sorted.
@@ -124,7 +124,7 @@ func (t *Type) Required() []string {
 	return slices.Clone(t.required)
 }
 
-// Always says whether the field of that name is there in every stored object of
+// Always reports whether the field of that name is there in every stored object of
 // this type: required, filled in by a default, or by the cluster.
 func (t *Type) Always(name string) bool {
 	if t == nil {

@@ -16,7 +16,7 @@ type Version struct {
 	Name string
 	// Served and Storage are the version's flags.
 	Served, Storage bool
-	// Status says whether the version has the status subresource.
+	// Status reports whether the version has the status subresource.
 	Status bool
 	// Scale is the scale subresource, nil if there is none.
 	Scale *apiextensionsv1.CustomResourceSubresourceScale

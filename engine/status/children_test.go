@@ -52,18 +52,18 @@ func TestMakeManyChildren(t *testing.T) {
 
 func TestMakeLongMessages(t *testing.T) {
 	var problems []status.Problem
-	for i := range 40 {
+	for i := range 116 {
 		problems = append(problems, problem(status.Stalled, "R", fmt.Sprintf("%03d", i)+strings.Repeat("ü", 45)))
 	}
 	out := mustMake(t, status.Input{Problems: problems})
-	if n := len(out.Message); n > 1024 || n < 900 {
+	if n := len(out.Message); n > 8192 || n < 8000 {
 		t.Errorf("a message of %d bytes", n)
 	}
 	if !strings.HasPrefix(out.Message, "000ü") || !strings.HasSuffix(out.Message, "; and 30 more") {
 		t.Errorf("message: %s", out.Message)
 	}
-	out = mustMake(t, status.Input{Problems: []status.Problem{problem(status.Retry, "R", strings.Repeat("ü", 5000))}})
-	if n := len(out.Message); n > 1024 || !strings.HasSuffix(out.Message, "ü…") {
+	out = mustMake(t, status.Input{Problems: []status.Problem{problem(status.Retry, "R", strings.Repeat("ü", 9000))}})
+	if n := len(out.Message); n > 8192 || !strings.HasSuffix(out.Message, "ü…") {
 		t.Errorf("a message of %d bytes", n)
 	}
 	for _, line := range out.Changed {

@@ -10,7 +10,7 @@ import (
 )
 
 // transient are the engine's conditions that are there only while True.
-var transient = []string{"Reconciling", "Stalled", "Paused"}
+var transient = []string{"Reconciling", "Stalled", "Paused", "ChildrenKept", "AnnotationsIgnored", "RolloutPending"}
 
 // A state is what one condition says.
 type state struct{ status, reason, message string }
@@ -71,6 +71,19 @@ func passing(problems []Problem, in Input, ready state) []map[string]any {
 	if s := paused(in); s != nil {
 		add("Paused", *s)
 	}
+	if in.Refused != "" {
+		add("RolloutPending", state{"True", reasonRolloutFailed, clip(in.Refused, maxMessage)})
+	}
+	if len(in.Kept) > 0 {
+		reason := reasonWaiting
+		if in.KeptFailed {
+			reason = reasonRenderFailed
+		}
+		add("ChildrenKept", state{"True", reason, listing(slices.Sorted(slices.Values(in.Kept)), 0)})
+	}
+	if len(in.Ignored) > 0 {
+		add("AnnotationsIgnored", state{"True", reasonUnknown, listing(slices.Sorted(slices.Values(in.Ignored)), 0)})
+	}
 	return cs
 }
 
@@ -117,7 +130,7 @@ func changes(cs []map[string]any, live map[string]any) []string {
 			if message := text(c, "message"); message != "" {
 				line += ": " + message
 			}
-			changed = append(changed, clip(line, maxMessage))
+			changed = append(changed, clip(line, maxLine))
 		}
 	}
 	for _, kind := range transient {

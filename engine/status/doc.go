@@ -1,7 +1,7 @@
 // Package status makes the status of a custom resource: conditions, children
 // and the fields of the kind's own status.yaml, as one value that is
 // server-side applied. The conditions follow kstatus: Ready is always there;
-// Reconciling, Stalled and Paused only while True.
+// Reconciling, Stalled, Paused, ChildrenKept and RolloutPending only while True.
 //
 // All functions are pure; the time comes in as a value.
 package status

@@ -42,19 +42,29 @@ type Problem struct {
 	// File is the template, with line and column, that it is about, for the log;
 	// empty if it is about none.
 	File string
+	// Since is when it came up, as a number that grows; 0: it is not known. The
+	// newest of the worst is told first.
+	Since int64
 }
 
 const (
-	reasonReady       = "Ready"
-	reasonNotReady    = "NotReady"
-	reasonChildren    = "ChildrenNotReady"
-	reasonChildFailed = "ChildFailed"
-	reasonPaused      = "Paused"
+	reasonReady         = "Ready"
+	reasonNotReady      = "NotReady"
+	reasonChildren      = "ChildrenNotReady"
+	reasonChildFailed   = "ChildFailed"
+	reasonPaused        = "Paused"
+	reasonUnknown       = "UnknownAnnotation"
+	reasonWaiting       = "Waiting"
+	reasonRolloutFailed = "RolloutFailed"
+	reasonRenderFailed  = "RenderFailed"
 )
 
-// maxMessage is the longest message of a condition, in bytes: events allow no
-// more.
-const maxMessage = 1024
+// maxMessage is the longest message of a condition, in bytes, maxLine that of a
+// change of one: events allow no more.
+const (
+	maxMessage = 8 << 10
+	maxLine    = 1024
+)
 
 // withFailedChildren adds a problem for each child that will not become ready
 // by waiting.
@@ -68,12 +78,12 @@ func withFailedChildren(problems []Problem, children []Child) []Problem {
 	return all
 }
 
-// sorted orders problems, worst first, each once. Failed children come after
-// the other stalled problems: those are more often the cause.
+// sorted orders problems, worst first, then the newest, each once. Failed
+// children come after the other stalled problems: those are more often the cause.
 func sorted(problems []Problem) []Problem {
 	slices.SortFunc(problems, func(a, b Problem) int {
 		return cmp.Or(
-			cmp.Compare(a.Severity, b.Severity), cmp.Compare(late(a), late(b)),
+			cmp.Compare(a.Severity, b.Severity), cmp.Compare(late(a), late(b)), cmp.Compare(b.Since, a.Since),
 			strings.Compare(a.Reason, b.Reason), strings.Compare(a.Message, b.Message),
 		)
 	})
@@ -87,22 +97,15 @@ func late(p Problem) int {
 	return 0
 }
 
-// summary is the messages of the problems as severe as the first, and the
-// number of all others.
+// summary is the messages of the problems in their order, as many as fit.
 func summary(problems []Problem) string {
 	var texts []string
 	for _, p := range problems {
-		if p.Severity == problems[0].Severity && !slices.Contains(texts, p.Message) {
+		if !slices.Contains(texts, p.Message) {
 			texts = append(texts, p.Message)
 		}
 	}
-	rest := 0
-	for _, p := range problems {
-		if p.Severity != problems[0].Severity {
-			rest++
-		}
-	}
-	return listing(texts, rest)
+	return listing(texts, 0)
 }
 
 // listing joins texts, as many as fit, and says how many more there are.

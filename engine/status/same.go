@@ -1,6 +1,6 @@
 package status
 
-// Same says whether every field of desired is in live with the same value, and
+// Same reports whether every field of desired is in live with the same value, and
 // none of the conditions and children that only the engine writes is left over
 // there. What status.yaml no longer says is not seen: that shows in the fields
 // of our entry in managedFields. Numbers are compared as
@@ -22,7 +22,14 @@ func Same(desired, live map[string]any) bool {
 	return !leftOver(desired, live)
 }
 
-// leftOver says whether live still has something of the engine's that desired
+// SameGeneration reports whether two statuses are about the same generation: of the
+// fields that can tell, a CRD may declare either.
+func SameGeneration(a, b map[string]any) bool {
+	return sameScalar(a["observedGeneration"], b["observedGeneration"]) &&
+		sameScalar(conditionOf(a, "Ready")["observedGeneration"], conditionOf(b, "Ready")["observedGeneration"])
+}
+
+// leftOver reports whether live still has something of the engine's that desired
 // has no more.
 func leftOver(desired, live map[string]any) bool {
 	for _, kind := range transient {
@@ -53,7 +60,7 @@ func sameConditions(desired []any, live map[string]any) bool {
 	return true
 }
 
-// within says whether want is in got: maps by their fields, lists exactly.
+// within reports whether want is in got: maps by their fields, lists exactly.
 func within(want, got any) bool {
 	switch w := want.(type) {
 	case map[string]any:
@@ -86,7 +93,7 @@ func equalLists(want []any, got any) bool {
 	return true
 }
 
-// equal says whether two items of a list are the same: one within the other,
+// equal reports whether two items of a list are the same: one within the other,
 // both ways.
 func equal(a, b any) bool { return within(a, b) && within(b, a) }
 

@@ -30,6 +30,17 @@ type Input struct {
 	Own map[string]any
 	// Problems are why the resource is not as it should be, in any order.
 	Problems []Problem
+	// Kept says of children that nobody wants why they stay, in any order; with
+	// any there is the condition ChildrenKept. KeptFailed: a file for which they do
+	// could not be rendered.
+	Kept       []string
+	KeptFailed bool
+	// Refused says why a newer version of the folder cannot serve the resource,
+	// which it then has the condition RolloutPending for; "" if none is refused.
+	Refused string
+	// Ignored says of the resource's annotations which do nothing, in any order;
+	// with any there is the condition AnnotationsIgnored.
+	Ignored []string
 	// Paused adds the condition Paused. Ready is not True then unless Live says
 	// that this generation was applied before the pause.
 	Paused bool
@@ -44,6 +55,9 @@ type Output struct {
 	// Changed says which conditions change their status or reason, for events;
 	// it is sorted by type with Ready first, and empty if none does.
 	Changed []string
+	// Problems are all that there are, failed children among them: worst first,
+	// and of these the newest.
+	Problems []Problem
 	// Ready, Reason and Message are those of the condition Ready.
 	Ready           bool
 	Reason, Message string
@@ -69,7 +83,7 @@ func Make(in Input) (Output, error) {
 	finish(cs, in)
 
 	out := Output{
-		Status: maps.Clone(fields), Changed: changes(cs, in.Live),
+		Status: maps.Clone(fields), Changed: changes(cs, in.Live), Problems: problems,
 		Ready: ready.status == "True", Reason: ready.reason, Message: ready.message,
 	}
 	out.Status["observedGeneration"] = in.Generation

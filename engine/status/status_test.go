@@ -47,14 +47,20 @@ func TestMakeConditions(t *testing.T) {
 				problem(status.Retry, "Forbidden", "r"), problem(status.Waiting, "NotYet", "w"),
 				problem(status.Stalled, "Template", "z"), problem(status.Stalled, "Template", "a"), problem(status.Stalled, "Template", "a"),
 			}},
-			"Ready=False/Template: a; z; Job load: failed (BackoffLimitExceeded); and 2 more\nStalled=True/Template: a; z; Job load: failed (BackoffLimitExceeded); and 2 more",
+			"Ready=False/Template: a; z; Job load: failed (BackoffLimitExceeded); w; r\nStalled=True/Template: a; z; Job load: failed (BackoffLimitExceeded); w; r",
 			kstatus.FailedStatus,
+		},
+		"the newest of the worst first": {
+			status.Input{Problems: []status.Problem{
+				{Severity: status.Stalled, Reason: "Invalid", Message: "a: old", Since: 3}, {Severity: status.Stalled, Reason: "Refused", Message: "b: new", Since: 7}, {Severity: status.Retry, Reason: "Forbidden", Message: "c", Since: 9},
+			}},
+			"Ready=False/Refused: b: new; a: old; c\nStalled=True/Refused: b: new; a: old; c", kstatus.FailedStatus,
 		},
 		"waiting before retry, and before children": {
 			status.Input{Children: []status.Child{child("a", false, "")}, Problems: []status.Problem{
 				problem(status.Retry, "A", "r"), problem(status.Waiting, "B", "w"),
 			}},
-			"Ready=False/B: w; and 1 more\nReconciling=True/B: w; and 1 more", kstatus.InProgressStatus,
+			"Ready=False/B: w; r\nReconciling=True/B: w; r", kstatus.InProgressStatus,
 		},
 		"retry": {
 			status.Input{Problems: []status.Problem{problem(status.Retry, "ApplyFailed", "r")}},
@@ -266,5 +272,18 @@ func TestSame(t *testing.T) {
 	}
 	if status.Same(map[string]any{"a": int64(1<<53 + 1)}, map[string]any{"a": int64(1 << 53)}) {
 		t.Error("big numbers are compared as floats")
+	}
+}
+
+// TestMakeRefused: what a newer version says is in a condition of its own; Ready
+// speaks of the version that serves the resource.
+func TestMakeRefused(t *testing.T) {
+	out := mustMake(t, status.Input{Own: map[string]any{}, Refused: "no such field"})
+	if pending := status.Condition(map[string]any{"status": out.Status}, "RolloutPending"); !out.Ready || pending["status"] != "True" || pending["reason"] != "RolloutFailed" || pending["message"] != "no such field" {
+		t.Errorf("%v", out.Status)
+	}
+	live := out.Status
+	if out = mustMake(t, status.Input{Live: live}); status.Condition(map[string]any{"status": out.Status}, "RolloutPending") != nil {
+		t.Errorf("it stays when it is over: %v", out.Status)
 	}
 }

@@ -140,7 +140,7 @@ func checkRendered(c *compiler, fn *parse.IdentifierNode, args []parse.Node) {
 	}
 }
 
-// childFile says whether the folder has a file of children of that name.
+// childFile reports whether the folder has a file of children of that name.
 func (c *compiler) childFile(fn *parse.IdentifierNode, name string) bool {
 	if stem, ok := strings.CutSuffix(name, ".yaml"); ok && c.set.files[stem] != nil {
 		c.fail(fn, "%s takes the name of the file without .yaml: %s %q", fn.Ident, fn.Ident, stem)

@@ -14,45 +14,85 @@ type blockScan struct {
 	parent int // blanks before the line that began the scalar
 }
 
-// line takes one line and says whether it is text of a block scalar.
+// line takes one line and reports whether it is text of a block scalar.
 func (s *blockScan) line(line []byte) bool {
-	bare := bytes.TrimLeft(line, " ")
-	blanks := len(line) - len(bare)
-	if s.inside && (len(bare) == 0 || blanks > s.parent) {
+	if s.holds(line) {
 		return true
 	}
+	bare := bytes.TrimLeft(line, " ")
 	s.inside = blockHeader.Match(line) && !bytes.ContainsAny(line, "\"'[{") && bare[0] != '#'
-	s.parent = blanks
+	s.parent = len(line) - len(bare)
 	return false
 }
 
-// inBlock says whether the last line of a skeleton is text of a block scalar.
-func inBlock(text []byte) bool {
-	var s blockScan
-	in := false
-	for line := range bytes.Lines(text) {
-		in = s.line(bytes.TrimRight(line, "\n"))
-	}
-	return in
+// holds reports whether a line that began like this would be text of a block
+// scalar.
+func (s *blockScan) holds(line []byte) bool {
+	bare := bytes.TrimLeft(line, " ")
+	return s.inside && (len(bare) == 0 || len(line)-len(bare) > s.parent)
 }
 
-// comment says whether a line has come to a comment; in a block scalar it is
-// none.
-func comment(line []byte) bool {
-	quote := byte(0)
-	for i, c := range line {
-		switch {
-		case quote != 0:
-			if c == quote {
-				quote = 0
+// A lineScan knows what the current line of an output is. Each byte is read
+// once, however often it is asked.
+type lineScan struct {
+	blocks blockScan // of the lines before
+	lines  int       // bytes that blocks have read
+	quotes quoteScan // of the current line
+	line   int       // where that one begins
+	looked int       // bytes that were read
+}
+
+// inBlock reports whether the current line is text of a block scalar.
+func (o *output) inBlock() bool {
+	s := &o.scan
+	s.looked += o.line - s.lines
+	for s.lines < o.line {
+		end := s.lines + bytes.IndexByte(o.buf[s.lines:], '\n')
+		s.blocks.line(o.buf[s.lines:end])
+		s.lines = end + 1
+	}
+	return s.blocks.holds(o.linePrefix())
+}
+
+// inComment reports whether the current line has come to a comment; in a block
+// scalar it is none.
+func (o *output) inComment() bool {
+	s := &o.scan
+	if s.line != o.line {
+		s.line, s.quotes = o.line, quoteScan{}
+	}
+	before := s.quotes.read
+	comment := s.quotes.comment(o.linePrefix())
+	s.looked += s.quotes.read - before
+	return comment && !o.inBlock()
+}
+
+// inQuotes reports whether a quote is open on the current line, once inComment was
+// asked.
+func (o *output) inQuotes() bool { return o.scan.quotes.quote != 0 }
+
+// A quoteScan goes through a line, as far as it is written, to its comment.
+type quoteScan struct {
+	read  int // bytes
+	quote byte
+	found bool
+}
+
+// comment reports whether the line has come to a comment; it only grew since.
+func (s *quoteScan) comment(line []byte) bool {
+	for ; s.read < len(line) && !s.found; s.read++ {
+		switch i, c := s.read, line[s.read]; {
+		case s.quote != 0:
+			if c == s.quote {
+				s.quote = 0
 			}
 		case c == '"' || c == '\'':
-			quote = c
-		case c == '#' && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t'):
-			return true
+			s.quote = c
+		case c == '#':
+			s.found = i == 0 || line[i-1] == ' ' || line[i-1] == '\t'
 		}
 	}
-	return false
+	return s.found
 }
 
 // mostNodes is about how many nodes YAML can make of a text at most.

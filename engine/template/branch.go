@@ -95,7 +95,7 @@ func (c *compiler) note(n *parse.BranchNode) *Branch {
 	return b
 }
 
-// constantNode says whether what a node comes to is known from the text alone.
+// constantNode reports whether what a node comes to is known from the text alone.
 func constantNode(node parse.Node) bool {
 	switch n := node.(type) {
 	case *parse.PipeNode:

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jacquard-operator/jacquard/engine/funcs"
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 // Limits bound one execution. Zero fields take the defaults.
@@ -78,6 +78,13 @@ const (
 	nodeBytes  = 100 // of what a text was parsed to
 )
 
+// grows are the functions that mostly put an item behind a list as it is.
+var grows = map[string]bool{"append": true, "push": true, "mustAppend": true, "mustPush": true}
+
+// bytesPerStep is how much of a result makes one more step: a loop that copies
+// all of a collection for each of its entries ends with the others.
+const bytesPerStep = 4096
+
 // borrows are the functions that return one of their arguments, or a part of
 // one, and make nothing.
 var borrows = map[string]bool{
@@ -96,6 +103,9 @@ var remade = map[string]bool{
 func (x *exec) chargeResult(name string, args []any, v any) error {
 	if borrows[name] {
 		return nil
+	}
+	if !grows[name] {
+		x.steps += shallow(v) / bytesPerStep
 	}
 	if remade[name] {
 		return x.charge(entryBytes * countNodes(v))

@@ -107,7 +107,7 @@ func (s *Set) lose(in Source) {
 	}
 }
 
-// Calls says whether some file calls a define of this one, which is named as
+// Calls reports whether some file calls a define of this one, which is named as
 // the File of its Source.
 func (s *Set) Calls(file string) bool { return s.called[file] }
 
@@ -125,8 +125,8 @@ func (s *Set) Defines() map[string]*parse.Tree {
 
 // parseSource parses one file; the tree of the file itself stands under "".
 func parseSource(in Source) (map[string]*parse.Tree, error) {
-	src := &source{file: in.File, text: in.Text}
-	if err := src.check(); err != nil {
+	src := newSource(in)
+	if err := errors.Join(src.check(), src.checkNesting()); err != nil {
 		return nil, err
 	}
 	trees := map[string]*parse.Tree{}
@@ -148,7 +148,7 @@ func parseSource(in Source) (map[string]*parse.Tree, error) {
 
 func privateUse(r rune) bool { return r >= 0xE000 && r <= 0xF8FF }
 
-// otherBreak says whether YAML takes a character for the end of a line and
+// otherBreak reports whether YAML takes a character for the end of a line and
 // people do not.
 func otherBreak(r rune) bool { return r == '\r' || r == 0x85 || r == 0x2028 || r == 0x2029 }
 
@@ -173,7 +173,7 @@ func (src *source) check() error {
 // declare enters the names of a file and its defines, so that calls can be
 // checked and compiled in any order.
 func (s *Set) declare(in Source, trees map[string]*parse.Tree) error {
-	src := &source{file: in.File, text: in.Text}
+	src := newSource(in)
 	if trees == nil {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -134,6 +135,7 @@ func (s *Set) document(file *routine, out *output, left *room) (*Document, error
 	}
 	f := newFiller(src, out, left)
 	f.network = root.says("kind", "NetworkPolicy")
+	f.role = root.isRole()
 	f.secret = root.says("kind", "Secret") && root.says("apiVersion", "v1") && isChildFile(file.name)
 	v, err := f.fill(root, "")
 	if err != nil {
@@ -223,7 +225,14 @@ func columnOffset(line string, column, first int) int {
 	return max(len(line)-1, 0)
 }
 
-// says says whether the document has this field, both literal.
+// isRole reports whether the document is a Role or ClusterRole that is not put
+// together of others.
+func (n *node) isRole() bool {
+	aggregated := slices.ContainsFunc(n.entries, func(e entry) bool { return !e.merge && e.key.value == "aggregationRule" })
+	return (n.says("kind", "Role") || n.says("kind", "ClusterRole")) && n.says("apiVersion", "rbac.authorization.k8s.io/v1") && !aggregated
+}
+
+// says reports whether the document has this field, both literal.
 func (n *node) says(key, value string) bool {
 	for _, e := range n.entries {
 		if !e.merge && e.key.value == key {

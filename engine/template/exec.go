@@ -10,7 +10,7 @@ import (
 // answers are nil, bool, int64, float64, string, []any and map[string]any and
 // are not changed by templates.
 type World interface {
-	// HasAPI says whether the cluster serves a kind.
+	// HasAPI reports whether the cluster serves a kind.
 	HasAPI(apiVersion, kind string) (bool, error)
 	// Children returns the live children that a file made, newest first.
 	Children(file string) ([]any, error)
@@ -121,6 +121,9 @@ func (x *exec) truth(v any) (bool, error) {
 		case map[string]any, []any:
 			return true, nil
 		}
+	}
+	if _, is := v.(*carrier); is {
+		return true, nil // there is at least the fragment
 	}
 	plain, err := x.plain(v)
 	switch v := plain.(type) {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"text/template/parse"
 
-	"github.com/jacquard-operator/jacquard/engine/funcs"
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 // An expr is a compiled expression. Its value is nil, bool, int64, float64,
@@ -33,6 +33,7 @@ type callExpr struct {
 	at   pos
 	fn   *funcs.Func
 	args []expr
+	keep keeper // nil if it takes every argument for a value
 }
 
 // specialExpr calls a function that needs the execution itself.
@@ -148,7 +149,7 @@ func (c *compiler) invoke(n *parse.IdentifierNode, args []parse.Node, piped expr
 		return &specialExpr{at: c.at(n), name: n.Ident, fn: sp, args: compiled}
 	case pure != nil:
 		c.arity(n, len(compiled), pure.Min, pure.Max)
-		return &callExpr{at: c.at(n), fn: pure, args: compiled}
+		return &callExpr{at: c.at(n), fn: pure, args: compiled, keep: keepers[n.Ident]}
 	}
 	return constant{}
 }
@@ -172,6 +173,12 @@ func (e *chainExpr) eval(x *exec) (any, error) {
 		return nil, err
 	}
 	for _, name := range e.fields {
+		if c, is := v.(*carrier); is {
+			if m, is := c.value.(map[string]any); is {
+				v = m[name]
+				continue
+			}
+		}
 		plain, err := x.plain(v)
 		if err != nil {
 			return nil, e.at.wrap(err)
@@ -212,11 +219,24 @@ func (e *callExpr) eval(x *exec) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if e.keep != nil && keeps(args) {
+		if v, kept, err := e.keep(x, e, args); kept || err != nil {
+			return v, e.at.wrap(err)
+		}
+	}
+	v, err := e.plainly(x, args)
+	return v, e.at.wrap(err)
+}
+
+// plainly calls the function with values.
+func (e *callExpr) plainly(x *exec, given []any) (any, error) {
 	before := x.taint
 	x.taint = notSealed
-	for i := range args {
-		if args[i], err = x.text(args[i]); err != nil {
-			return nil, e.at.wrap(err)
+	args := make([]any, len(given))
+	var err error
+	for i := range given {
+		if args[i], err = x.text(given[i]); err != nil {
+			return nil, err
 		}
 	}
 	v, err := e.fn.Call(args, x.set.limits.Functions)
@@ -227,7 +247,7 @@ func (e *callExpr) eval(x *exec) (any, error) {
 		v = sealResult(e.fn.Name, len(args), x.taint, v)
 	}
 	x.taint = before
-	return v, e.at.wrap(err)
+	return v, err
 }
 
 func (e *specialExpr) eval(x *exec) (any, error) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/funcs"
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 // A filler puts the values of one document into its shape.
@@ -17,6 +17,8 @@ type filler struct {
 	// network: the document is a NetworkPolicy, where an absent list of peers
 	// or ports allows all of them.
 	network bool
+	// role: it is a Role whose rules are its own, where no rules allow nothing.
+	role bool
 	// secret: the document is a Secret; open: what is filled may hold sealed
 	// values.
 	secret, open bool
@@ -190,7 +192,7 @@ func (f *filler) mapping(n *node, k keep) (any, error) {
 	return out, nil
 }
 
-// madeKeys says whether some keys of a map come out of values. Literal keys
+// madeKeys reports whether some keys of a map come out of values. Literal keys
 // that are there twice were refused when the skeleton was parsed.
 func (n *node) madeKeys() bool {
 	for _, e := range n.entries {
@@ -213,6 +215,9 @@ func (f *filler) entry(e entry, key string, k keep) (any, error) {
 	f.open = before
 	if err != nil {
 		return nil, err
+	}
+	if _, gone := v.(absent); gone && f.role && key == "rules" && e.value.depth == 2 {
+		return []any{}, nil
 	}
 	if gone, ok := v.(absent); ok && inside != "" && k == "" {
 		return nil, f.pos(gone.why).errorf("%s is nothing, and an absent %[1]s would select or allow more: give it a value, or leave it out with `if` around the whole key of an object that needs none", string(inside))

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"testing"
 	"time"
+
+	"github.com/jacquard-operator/jacquard/test/fuzzed"
 )
 
 // FuzzTemplate compiles and executes any text: it never panics and always
@@ -18,6 +20,7 @@ func FuzzTemplate(f *testing.F) {
 	}
 	limits := Limits{Steps: 5000, Output: 1 << 16, Made: 1 << 20}
 	limits.Functions.Bytes, limits.Functions.Nodes = 1<<16, 1<<12
+	compiled := fuzzed.Passed(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		set, err := Compile(Input{Sources: []Source{{Name: "x", File: "x.yaml", Text: text}, {Name: "_h.tpl", File: "_h.tpl", Text: partials}}, Limits: limits})
 		if err != nil {
@@ -26,6 +29,7 @@ func FuzzTemplate(f *testing.F) {
 			}
 			return
 		}
+		compiled()
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		docs, err := set.Execute(ctx, "x", resource(), still{})

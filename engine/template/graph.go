@@ -45,6 +45,45 @@ func (s *Set) connect(sources []Source) []error {
 	return circles(needs)
 }
 
+// AsksOf lists what a file asks, itself, by the defines that it calls and by the
+// files that it renders.
+func (s *Set) AsksOf(file string) []Ask {
+	var all []Ask
+	seen, todo := map[string]bool{}, []string{file}
+	for len(todo) > 0 {
+		next := s.files[todo[0]]
+		todo = todo[1:]
+		if next == nil || seen[next.name] {
+			continue
+		}
+		seen[next.name] = true
+		mine := map[*routine]bool{}
+		s.reach(next, mine)
+		for r := range mine {
+			all = append(all, r.asks...)
+			for _, n := range r.needs {
+				todo = append(todo, n.file)
+			}
+		}
+	}
+	return all
+}
+
+// CallsOf lists the defines that a file calls, itself or by others.
+func (s *Set) CallsOf(file string) []string {
+	mine := map[*routine]bool{}
+	if r := s.files[file]; r != nil {
+		s.reach(r, mine)
+	}
+	var all []string
+	for r := range mine {
+		if s.defines[r.name] == r {
+			all = append(all, r.name)
+		}
+	}
+	return all
+}
+
 // reach adds a routine and all that it calls.
 func (s *Set) reach(r *routine, to map[*routine]bool) {
 	if to[r] {

@@ -4,10 +4,10 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/jacquard-operator/jacquard/engine/funcs"
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
-// MadeOf says whether the text at path, whose keys the template writes
+// MadeOf reports whether the text at path, whose keys the template writes
 // literally, is made of nothing but literal text, this name, and what childName
 // makes of the name and a literal suffix.
 func (d *Document) MadeOf(name string, path ...string) bool {
@@ -32,7 +32,7 @@ func (d *Document) MadeOf(name string, path ...string) bool {
 // suffix.
 var callsChildName = regexp.MustCompile(`^\{\{-? ?childName \S+ "([^"\\]*)" ?-?\}\}$`)
 
-// says says whether what was printed is the name, or what childName makes of it.
+// says reports whether what was printed is the name, or what childName makes of it.
 func (h hole) says(name string) bool {
 	if h.value == name {
 		return true

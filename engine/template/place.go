@@ -3,7 +3,9 @@ package template
 import (
 	"errors"
 	"fmt"
+	"sort"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -55,6 +57,36 @@ var ErrBudget = errors.New("a bound was reached")
 type source struct {
 	file string
 	text string
+	// milestones are found when they are first asked for.
+	milestones func() []milestone
+}
+
+// A milestone is an offset whose place is known: where a line begins, and every now
+// and then in a long one.
+type milestone struct{ off, line, column int }
+
+// milestoneEvery is how far milestones are apart at most, in bytes.
+const milestoneEvery = 1 << 10
+
+func newSource(in Source) *source {
+	return &source{file: in.File, text: in.Text, milestones: sync.OnceValue(func() []milestone { return milestonesIn(in.Text) })}
+}
+
+func milestonesIn(text string) []milestone {
+	last := milestone{0, 1, 1}
+	all, at := []milestone{last}, last
+	for i, r := range text {
+		if at.off = i; i-last.off >= milestoneEvery {
+			last = at
+			all = append(all, last)
+		}
+		if at.column++; r == '\n' {
+			at = milestone{i + 1, at.line + 1, 1}
+			last = at
+			all = append(all, last)
+		}
+	}
+	return all
 }
 
 // A pos is a byte offset in a source.
@@ -68,10 +100,10 @@ func (p pos) place() Place {
 	if p.src == nil {
 		return Place{}
 	}
-	before := p.src.text[:min(p.off, len(p.src.text))]
-	line := strings.Count(before, "\n") + 1
-	start := strings.LastIndexByte(before, '\n') + 1
-	return Place{File: p.src.file, Line: line, Column: utf8.RuneCountInString(before[start:]) + 1}
+	off := min(p.off, len(p.src.text))
+	marks := p.src.milestones()
+	m := marks[sort.Search(len(marks), func(i int) bool { return marks[i].off > off })-1]
+	return Place{File: p.src.file, Line: m.line, Column: m.column + utf8.RuneCountInString(p.src.text[m.off:off])}
 }
 
 // longestQuote bounds how much of the author's text an error quotes.

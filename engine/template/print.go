@@ -44,6 +44,7 @@ type output struct {
 	holes []hole
 	marks []mark
 	line  int // where the current line begins
+	scan  lineScan
 	// sealed: some hole is.
 	sealed bool
 	// passages are there if the execution is on a track; start is where a part
@@ -87,6 +88,17 @@ func (x *exec) print(at pos, v any) error {
 		return x.splice(at, p)
 	case *encoded:
 		return x.printEncoded(at, p)
+	case *carrier:
+		before := x.taint
+		x.taint = notSealed
+		whole, err := x.text(p)
+		if x.taint != notSealed {
+			whole = seal(whole, sealedText)
+		}
+		if x.taint = before; err != nil {
+			return at.wrap(err)
+		}
+		v = whole
 	}
 	return x.hole(at, holeValue, v)
 }
@@ -148,26 +160,32 @@ func (x *exec) entries(at pos, e *encoded) error {
 
 // splice prints a fragment as the author's own text. One of several lines, or
 // of one entry or item, that nobody indented goes below its key, or keeps the
-// line's blanks; in a comment it stays one.
+// line's blanks; in a comment it stays one. Entries that begin with a line break
+// right behind other text, as {{- include … }} stands, begin a line.
 func (x *exec) splice(at pos, f *fragment) error {
 	prefix := x.out.linePrefix()
 	if len(prefix) == 0 || f.laid {
 		return x.append(at, f)
 	}
+	begins := strings.HasPrefix(f.text, "\n") && !bytes.HasSuffix(prefix, []byte(" "))
+	whole := f
 	f = f.trimmed("\n")
+	if x.out.inComment() && strings.Contains(f.text, "\n") {
+		return nil
+	}
+	if begins && !x.out.inQuotes() && x.isStructure(f) {
+		return x.append(at, whole)
+	}
 	if !strings.Contains(f.text, "\n") && !x.belongsBelow(prefix, f) {
 		return x.append(at, f)
-	}
-	if comment(prefix) && !inBlock(x.out.buf) {
-		return nil
 	}
 	bare := bytes.TrimLeft(prefix, " -")
 	width := len(prefix) - len(bare)
 	switch {
 	case len(bare) == 0:
 		return x.appendIndented(at, f, "", width)
-	case bytes.HasSuffix(bytes.TrimRight(prefix, " "), []byte(":")) && bytes.HasSuffix(prefix, []byte(" ")):
-		if inFlow(prefix) && strings.IndexByte("{[\"'", f.text[0]) < 0 && !inBlock(x.out.buf) {
+	case behindColon(prefix):
+		if inFlow(prefix) && strings.IndexByte("{[\"'", f.text[0]) < 0 && !x.out.inBlock() {
 			return at.errorf("an include of several lines cannot stand within { } or [ ]: write the map around it in block style, one key a line")
 		}
 		if err := x.write(at, "\n"); err != nil {
@@ -181,15 +199,26 @@ func (x *exec) splice(at pos, f *fragment) error {
 // afterKey is a line that has come to the value of a key.
 var afterKey = regexp.MustCompile(`^[ -]*(?:"[^"]*"|'[^']*'|[^\s"'{\[#:][^:#"']*): +$`)
 
-// belongsBelow says whether a fragment of one line is an entry or an item, which
+// belongsBelow reports whether a fragment of one line is an entry or an item, which
 // cannot stand on the line of its key. One that ends in a colon may be the
 // beginning of a text, such as of a URL.
 func (x *exec) belongsBelow(prefix []byte, f *fragment) bool {
-	if !afterKey.Match(prefix) || strings.HasPrefix(f.text, "{") || strings.HasPrefix(f.text, "[") || strings.HasSuffix(f.text, ":") {
+	if !behindColon(prefix) || !afterKey.Match(prefix) || strings.HasPrefix(f.text, "{") || strings.HasPrefix(f.text, "[") || strings.HasSuffix(f.text, ":") {
 		return false
 	}
+	return x.isStructure(f) && !x.out.inBlock()
+}
+
+// isStructure reports whether a fragment is entries or items.
+func (x *exec) isStructure(f *fragment) bool {
 	root, err := x.set.shapes.parse([]byte(f.text))
-	return err == nil && (root.kind == mapNode || root.kind == listNode) && !inBlock(x.out.buf)
+	return err == nil && (root.kind == mapNode || root.kind == listNode)
+}
+
+// behindColon reports whether a line ends in a colon and blanks.
+func behindColon(prefix []byte) bool {
+	bare := bytes.TrimRight(prefix, " ")
+	return len(bare) < len(prefix) && bytes.HasSuffix(bare, []byte(":"))
 }
 
 func (x *exec) appendIndented(at pos, f *fragment, first string, n int) error {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jacquard-operator/jacquard/engine/funcs"
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 // A fragment is what `include` returns: the author's text with holes, which
@@ -57,6 +57,8 @@ func (x *exec) text(v any) (any, error) {
 	case *fragment:
 		x.note(p.sealed)
 		return x.counted(p.resolve(x.set.limits.Functions))
+	case *carrier:
+		return x.textsOf(p)
 	case *encoded:
 		x.note(p.sealed)
 		return x.counted(p.encode(x.set.limits.Functions))

@@ -75,6 +75,13 @@ func TestPlacesOfHoles(t *testing.T) {
 		{"kept through variables and parentheses", "{{ $l := include \"labels\" . }}{{ $y := (toYaml .spec.labels) }}a: {{ ($l) }}\nb: {{ $y }}\nc:\n  {{- ($l) | trim | nindent 2 }}\n  {{- $y | nindent 2 }}\nd: {{ $l | default \"x\" }}\ne: {{ toJson .spec.args | default \"x\" }}",
 			`{a: {app: web, tier: web}, b: {a: "1", b: "2"}, c: {app: web, tier: web, a: "1", b: "2"}, d: {app: web, tier: web}, e: [--x, --y]}`},
 		{"fromYaml of an include", "{{ define \"m\" }}a: {{ .spec.evil }}\nb: [{{ .spec.port }}]{{ end }}a: {{ fromYaml (include \"m\" .) }}\nb: {{ (include \"m\" . | fromYaml).b }}", `{a: {a: "x\n  hostNetwork: true", b: [80]}, b: [80]}`},
+		{"an include through dict, list and the like", "{{ define \"use\" }}labels:\n  {{- .labels | nindent 2 }}\nof: {{ .labels }}\n{{- range .more }}\n{{ . }}\n{{- end }}\nin: {{ .in.deep }}{{ end }}" +
+			"{{ include \"use\" (dict \"labels\" (include \"labels\" .) \"more\" (list (include \"one\" .) (include \"two\" .)) \"in\" (dict \"deep\" (include \"labels\" .))) }}{{ define \"one\" }}first: {{ .spec.evil }}{{ end }}{{ define \"two\" }}second: 2{{ end }}\n" +
+			"chosen: {{ ternary (include \"labels\" .) \"none\" true }}\nfound: {{ coalesce \"\" (include \"labels\" .) }}\nnth: {{ index (list 1 (include \"labels\" .)) 1 }}\ngot: {{ get (dict \"a\" (include \"labels\" .)) \"a\" }}",
+			`{labels: {app: web, tier: web}, of: {app: web, tier: web}, first: "x\n  hostNetwork: true", second: 2, in: {app: web, tier: web},
+				chosen: {app: web, tier: web}, found: {app: web, tier: web}, nth: {app: web, tier: web}, got: {app: web, tier: web}}`},
+		{"an include in a collection that is a value", "{{ $d := dict \"a\" (include \"labels\" .) \"b\" (list (include \"name\" .)) }}a: {{ $d }}\nb: {{ toYaml $d }}\nc: {{ $d.a | len }}\nd: {{ len $d }}\ne: {{ (set $d \"c\" 1).a }}\nf: {{ if $d }}{{ $d.b | first | upper }}{{ end }}",
+			`{a: {a: "app: web\ntier: web", b: [web-x]}, b: {a: "app: web\ntier: web", b: [web-x]}, c: 18, d: 2, e: "app: web\ntier: web", f: WEB-X}`},
 		{"other functions get the text", "a: {{ include \"labels\" . | len }}\nb: {{ toYaml .spec.labels | len }}\nc: {{ include \"name\" . | replace \"e\" \"a\" }}\nd: {{ list (include \"name\" .) }}", `{a: 18, b: 13, c: wab-x, d: [web-x]}`},
 		{"toYaml in quotes", `a: "{{ toYaml .spec.args }}"` + "\nb: x{{ toJson .spec.labels }}", `{a: "- --x\n- --y", b: 'x{"a":"1","b":"2"}'}`},
 		{"toYaml of items", "a:\n- 1\n{{ toYaml .spec.args | indent 0 }}\n- 2", `a: [1, --x, --y, 2]`},

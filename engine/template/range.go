@@ -32,8 +32,10 @@ func (s *rangeStmt) run(x *exec) (signal, error) {
 	if err != nil {
 		return goOn, err
 	}
-	plain, err := x.plain(over)
-	if err != nil {
+	var plain any
+	if c, is := over.(*carrier); is {
+		plain = c.value
+	} else if plain, err = x.plain(over); err != nil {
 		return goOn, s.at.wrap(err)
 	}
 	n, item := items(plain)

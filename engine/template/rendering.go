@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/jacquard-operator/jacquard/engine/panics"
 )
 
 // A Rendering is one render of a folder's files for one resource: what a file
@@ -70,7 +72,8 @@ func (r *Rendering) execute(ctx context.Context, name string) ([]*Document, erro
 }
 
 // file runs a whole file.
-func (x *exec) file(file *routine, dot any) ([]*Document, error) {
+func (x *exec) file(file *routine, dot any) (docs []*Document, err error) {
+	defer panics.Catch(&err, "rendering "+file.src.file)
 	if err := x.call(pos{file.src, 0}, file, dot); err != nil {
 		return nil, err
 	}

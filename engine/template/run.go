@@ -191,6 +191,8 @@ func answer(v any) string {
 		v = f.text
 	}
 	switch p := v.(type) {
+	case *carrier:
+		v = p.value
 	case *encoded:
 		v = p.value
 	case quoted:

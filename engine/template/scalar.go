@@ -122,12 +122,12 @@ func literal(text string) (any, error) {
 	return text, nil
 }
 
-// mayBeNumber says whether a plain scalar may be a number.
+// mayBeNumber reports whether a plain scalar may be a number.
 func mayBeNumber(text string) bool {
 	return text != "" && len(text) < 400 && strings.IndexByte("0123456789+-.", text[0]) >= 0
 }
 
-// mayBeSpecial says whether a plain scalar may be a boolean or null.
+// mayBeSpecial reports whether a plain scalar may be a boolean or null.
 func mayBeSpecial(text string) bool {
 	switch strings.ToLower(text) {
 	case "true", "false", "null", "~", "":

@@ -31,10 +31,11 @@ const (
 	sealedText           // made by a function
 )
 
-// seal seals a value. The holes of a fragment are sealed one by one.
+// seal seals a value. The holes of a fragment are sealed one by
+// one, also of one in a carrier.
 func seal(v any, as grade) any {
 	switch v := v.(type) {
-	case nil, *sealed, *fragment:
+	case nil, *sealed, *fragment, *carrier:
 		return v
 	case *encoded:
 		e := *v
@@ -155,7 +156,7 @@ func sealResult(name string, n int, as grade, v any) any {
 	return seal(v, sealedPart)
 }
 
-// opens says whether the value of an entry at the top of a Secret may be
+// opens reports whether the value of an entry at the top of a Secret may be
 // sealed.
 func (e entry) opens(key string) bool {
 	return e.value.depth == 2 && e.key.kind == constNode && (key == "data" || key == "stringData")
@@ -172,7 +173,7 @@ func (f *filler) refuse(h hole) error {
 	return h.at.errorf("the value was read from a Secret and may only be written into a Secret")
 }
 
-// sealed says whether a value of the document was read from a Secret.
+// sealed reports whether a value of the document was read from a Secret.
 func (d *Document) sealed() bool {
 	return slices.ContainsFunc(d.out.holes, func(h hole) bool { return h.sealed })
 }

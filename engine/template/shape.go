@@ -153,6 +153,8 @@ type shaper struct {
 	// escapes: somewhere an escape may stand for a hole.
 	escapes bool
 	twice   []twice
+	parted  []rune // the line apart, as runes
+	apart   int
 }
 
 // deepest bounds how deep a document may be nested.
@@ -205,41 +207,49 @@ func (p *shaper) refuse(n *yaml.Node) error {
 	return nil
 }
 
-// begins says whether a node's source begins with a character. The parser
+// begins reports whether a node's source begins with a character. The parser
 // forgets a tag of nothing but !.
 func (p *shaper) begins(n *yaml.Node, with rune) bool {
-	if n.Kind != yaml.ScalarNode || n.Line > len(p.lines) || !strings.ContainsRune(p.lines[n.Line-1], with) {
+	if n.Kind != yaml.ScalarNode {
 		return false
 	}
-	line := []rune(p.lines[n.Line-1])
+	line := p.runes(n.Line)
 	return n.Column <= len(line) && line[n.Column-1] == with
+}
+
+// runes are those of a line, from 1; none if there is no such line. A line of
+// many nodes is taken apart once.
+func (p *shaper) runes(line int) []rune {
+	if line > len(p.lines) {
+		return nil
+	}
+	if p.apart != line {
+		p.apart, p.parted = line, []rune(p.lines[line-1])
+	}
+	return p.parted
 }
 
 var escapedHole = regexp.MustCompile(`\\(?:u[eE]00|U0000[eE]00)[0-3]`)
 
 // quoted is the source of a scalar in double quotes.
 func (p *shaper) quoted(n *yaml.Node) string {
-	if n.Line > len(p.lines) {
-		return ""
-	}
-	first := []rune(p.lines[n.Line-1])
-	text := string(first[min(n.Column, len(first)):])
 	var b strings.Builder
-	for next := n.Line; ; next++ {
-		for i := 0; i < len(text); i++ {
+	for line, from := n.Line, n.Column; line <= len(p.lines); line, from = line+1, 0 {
+		text := p.runes(line)
+		for i := min(from, len(text)); i < len(text); i++ {
 			switch text[i] {
 			case '\\':
-				i++
+				if b.WriteRune('\\'); i+1 < len(text) {
+					i++
+				}
 			case '"':
-				return b.String() + text[:i]
+				return b.String()
 			}
+			b.WriteRune(text[i])
 		}
-		b.WriteString(text + "\n")
-		if next >= len(p.lines) {
-			return b.String()
-		}
-		text = p.lines[next]
+		b.WriteByte('\n')
 	}
+	return b.String()
 }
 
 func (p *shaper) mapping(out *node, n *yaml.Node) error {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jacquard-operator/jacquard/engine/funcs"
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 // TestSpecialsHaveSignatures: whoever checks calls before they are made knows

@@ -24,10 +24,11 @@ type sketched struct {
 }
 
 // A Standin stands for a value that is not known. Map and List say that it is
-// one for certain, which decides how toYaml lays it out.
+// one for certain, which decides how toYaml lays it out; Unsure that it may be
+// either, so that the lines beside it decide.
 type Standin struct {
-	Value     any
-	Map, List bool
+	Value             any
+	Map, List, Unsure bool
 }
 
 func (s Standin) hole() string {
@@ -58,6 +59,9 @@ func (s *Set) Sketch() *Sketch {
 
 // Begin forgets what was written.
 func (k *Sketch) Begin() { k.x.out, k.x.spent, k.x.made = newOutput(1024), 0, 0 }
+
+// Made is how many bytes were written and made since Begin, about.
+func (k *Sketch) Made() int { return k.x.made + len(k.x.out.buf) }
 
 // Place is where a node of a tree stands.
 func (k *Sketch) Place(tree *parse.Tree, n parse.Node) Place { return k.at(tree, n).place() }
@@ -148,7 +152,15 @@ func (p Piece) With(v any) Piece {
 	return Piece{&other}
 }
 
-// Included says whether the piece is of include.
+// Size is how many bytes of text it is.
+func (p Piece) Size() int {
+	if f, ok := p.v.(*fragment); ok {
+		return len(f.text)
+	}
+	return 0
+}
+
+// Included reports whether the piece is of include.
 func (p Piece) Included() bool {
 	_, ok := p.v.(*fragment)
 	return ok

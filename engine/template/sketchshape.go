@@ -29,6 +29,9 @@ type Shape struct {
 // gives further entries.
 type ShapeEntry struct{ Key, Value *Shape }
 
+// Role says that it is a Role or ClusterRole of which no rules are an empty list.
+func (s *Shape) Role() bool { return s.node.isRole() }
+
 // Place is where the node stands in the template.
 func (s *Shape) Place() Place {
 	if s.node.kind == holeNode {
@@ -85,6 +88,7 @@ func (k *Sketch) Draw(p Piece) Drawing {
 }
 
 func (k *Sketch) draw(src *source, out *output) Drawing {
+	out = out.settled()
 	s := k.shapes[string(out.buf)]
 	if s == nil {
 		s = &sketched{}
@@ -142,7 +146,7 @@ func entryOf(src *source, out *output, e entry) ShapeEntry {
 	return ShapeEntry{shapeOf(src, out, e.key), shapeOf(src, out, e.value)}
 }
 
-// Widens says whether an absent key inside the field of that name would select
+// Widens reports whether an absent key inside the field of that name would select
 // or allow more, so that nothing may be absent there. network: the document is
 // a NetworkPolicy.
 func Widens(key string, network bool) bool {

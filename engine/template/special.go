@@ -5,7 +5,7 @@ import (
 	"strings"
 	"text/template/parse"
 
-	"github.com/jacquard-operator/jacquard/engine/funcs"
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 // A special is a function that needs the execution: it may read the world,
@@ -169,7 +169,7 @@ func checkDecode(c *compiler, fn *parse.IdentifierNode, args []parse.Node) {
 	}
 }
 
-// asItStands says whether a command is one field, one read or an include.
+// asItStands reports whether a command is one field, one read or an include.
 func (c *compiler) asItStands(cmd *parse.CommandNode) bool {
 	switch n := cmd.Args[0].(type) {
 	case *parse.FieldNode, *parse.DotNode:

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"text/template/parse"
 
-	"github.com/jacquard-operator/jacquard/engine/funcs"
 	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 // nearest is the known name that a misspelt one most likely means, or "".
@@ -19,7 +19,7 @@ func didYouMean(name string) string {
 	return fmt.Sprintf("; did you mean %s?", name)
 }
 
-// isChildFile says whether a file of this name makes children.
+// isChildFile reports whether a file of this name makes children.
 func isChildFile(name string) bool { return name != "status" && !strings.HasPrefix(name, "_") }
 
 // otherWords are words of other languages, and what to write for them.

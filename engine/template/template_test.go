@@ -27,6 +27,15 @@ app: {{ .metadata.name }}
 tier: web
 {{- end }}
 {{ define "name" }}{{ .metadata.name }}-x{{ end }}
+{{ define "below" }}
+  app: {{ .metadata.name }}
+{{- end }}
+{{ define "alone" }}
+{{ .metadata.name }}
+{{ end }}
+{{ define "beside" }}
+d: 1
+{{ end }}
 {{ define "port" }}{{ .spec.port }}{{ end }}
 `
 
@@ -72,6 +81,9 @@ var prints = []struct{ name, text, want string }{
 	{"strings stay", "a: {{ \"no\" }}\nb: {{ printf \"%d\" 8 }}\nc: {{ toString 7 }}\nd: {{ .spec.nope | default \"80\" }}\ne: {{ \"{{\" }}", `{a: "no", b: "8", c: "7", d: "80", e: "{{"}`},
 	{"block chomping", "a: |-\n  {{ printf \"x\\n\\n\" }}\nb: |\n  {{ printf \"x\\n\\n\" }}\nc: |+\n  {{ printf \"x\\n\" }}\n", `{a: x, b: "x\n", c: "x\n\n"}`},
 	{"define dict", `{{ define "kv" }}{{ .k }}: {{ .v }}{{ end }}` + "a:\n  {{ include \"kv\" (dict \"k\" \"x\" \"v\" .spec.port) }}", `{a: {x: 80}}`},
+	{"include of a first line break", "a:\n  {{- include \"below\" . }}\nb: {{ include \"below\" . }}\ne: \"{{ include \"alone\" . }}\"\nc: x{{ include \"beside\" . }}", `{a: {app: web}, b: {app: web}, e: web, c: x, d: 1}`},
+	{"rules of a Role", "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nrules:\n{{- range .spec.nope }}\n- verbs: {{ . }}\n{{- end }}", `{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, rules: []}`},
+	{"toYaml of no rules", "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nrules: {{ .spec.nope | toYaml | nindent 2 }}", `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, rules: []}`},
 	{"if include", `{{ if include "port" (dict) }}a: 1{{ else }}a: 2{{ end }}`, `{a: 2}`},
 }
 

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/jacquard-operator/jacquard/engine/funcs"
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -62,7 +62,7 @@ func (f *filler) where(n *node) Place {
 	return f.at(n.line, n.column).place()
 }
 
-// Writes says whether the template writes the field at path literally, even if
+// Writes reports whether the template writes the field at path literally, even if
 // its value is nothing and so it is left out.
 func (d *Document) Writes(path ...string) bool {
 	n := d.root

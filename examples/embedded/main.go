@@ -9,8 +9,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
+	"github.com/jacquard-operator/jacquard/engine"
 	"github.com/jacquard-operator/jacquard/engine/folder"
-	"github.com/jacquard-operator/jacquard/engine/operator"
 )
 
 //go:embed all:crds all:templates
@@ -18,7 +18,7 @@ var files embed.FS // all: so that partials are in it, whose names begin with _
 
 func main() {
 	ctrl.SetLogger(zap.New())
-	pages, err := operator.New(operator.Options{
+	pages, err := engine.New(engine.Options{
 		Config:      ctrl.GetConfigOrDie(),
 		Identity:    "pages",
 		Roots:       []*folder.Root{folder.FromFS(files, "")},

@@ -78,7 +78,8 @@ func build(t *testing.T) string {
 	if err := os.WriteFile(source, []byte(target), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	succeed(t, exec.Command("javac", "-d", dir, source))
+	succeed(t, exec.Command("javac", "-encoding", "UTF-8", "-d", dir, source))
+	succeed(t, exec.Command("chmod", "-R", "a+rX", dir)) // whatever the umask was
 	return dir
 }
 

@@ -7,6 +7,10 @@
 - --leader-election-namespace=$(POD_NAMESPACE)
 {{- end }}
 - --health-probe-bind-address=:8081
+- {{ printf "--release=%s" .Release.Name | quote }}
+{{- if ne .Values.readiness.folders "release" }}
+- --ready-folders={{ .Values.readiness.folders }}
+{{- end }}
 {{- with .Values.metrics }}
 {{- if .enabled }}
 - --metrics-bind-address=:{{ .port }}

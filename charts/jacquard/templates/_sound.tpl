@@ -37,6 +37,30 @@ errors.
 {{- end -}}
 {{- end }}
 
+{{/*
+Fails where an upgrade would take away kinds that an earlier chart enabled by
+default. A Deployment says that its chart enables none; `kinds.enabled` that is
+null says that they are to go.
+*/}}
+{{- define "jacquard.formerDefault" -}}
+{{- if and .Release.IsUpgrade (hasKey .Values.kinds "enabled") (not .Values.kinds.enabled) -}}
+{{- $live := lookup "apps/v1" "Deployment" .Release.Namespace (include "jacquard.fullname" .) -}}
+{{- if and $live (not (hasKey ($live.metadata.annotations | default dict) "jacquard.dev/kinds")) -}}
+{{- $served := list -}}
+{{- range (lookup "v1" "ConfigMap" .Release.Namespace "").items -}}
+{{- $name := get (.metadata.labels | default dict) "jacquard.dev/kind" -}}
+{{- $mine := eq (get (.metadata.annotations | default dict) "meta.helm.sh/release-name") $.Release.Name -}}
+{{- if and $mine ($.Files.Get (printf "files/kinds/%s.yaml" $name)) (not (hasKey $.Values.kinds.custom $name)) -}}
+{{- $served = append $served $name -}}
+{{- end -}}
+{{- end -}}
+{{- if $served -}}
+{{- fail (printf "kinds.enabled: no kind is enabled by default any more, and this release serves some by the former default: add --set 'kinds.enabled={%s}'. If they are to go, and their rights with them: --set kinds.enabled=null" (join "," ($served | uniq | sortAlpha))) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
 {{/* Whether a role is that of people: the regular expression of their names. */}}
 {{- define "jacquard.ofPeople" -}}^jacquard:[^:]+:(view|edit|admin)$
 {{- end }}

@@ -1,0 +1,271 @@
+package diff
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/admin/liveview"
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/render"
+	"github.com/jacquard-operator/jacquard/engine/status"
+)
+
+// A Resource is what would become of one custom resource.
+type Resource struct {
+	// Kind is the name of its CRD, and Called how people call it: Page
+	// default/hello.
+	Kind      string `json:"kind"`
+	Called    string `json:"resource"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	// Self is what a file makes of the resource itself; nil if it is looked at as
+	// it lives.
+	Self *Change `json:"self,omitempty"`
+	// Changes are in the order of the plan.
+	Changes []Change `json:"changes,omitempty"`
+	Counts  Counts   `json:"counts,omitempty"`
+	// Error says why there is no plan.
+	Error string `json:"error,omitempty"`
+	// Waiting are the files that wait, and what for: their children stay.
+	Waiting []string `json:"waiting,omitempty"`
+	// Troubles say what could not be found out; Notes what to know besides.
+	Troubles []string `json:"troubles,omitempty"`
+	Notes    []string `json:"notes,omitempty"`
+}
+
+// New is a resource of which nothing is known yet; kind is the name of its CRD.
+func New(kind string, o *unstructured.Unstructured) *Resource {
+	c := about(o.GroupVersionKind(), o, Kept)
+	return &Resource{Kind: kind, Called: c.Named(), Namespace: c.Namespace, Name: c.Name}
+}
+
+// Outcome is what the diff of the resource comes to.
+func (r *Resource) Outcome() Outcome {
+	if r.Error != "" || len(r.Troubles) > 0 {
+		return Wrong
+	}
+	if r.Self != nil {
+		return max(outcome([]Change{*r.Self}), outcome(r.Changes))
+	}
+	return outcome(r.Changes)
+}
+
+// Of tells what the operator would do for a resource.
+func (s Sight) Of(ctx context.Context, resource *unstructured.Unstructured) *Resource {
+	view := s.View(ctx, s.Kind, s.Folder, resource)
+	out := one(ctx, view, view.Reconciler(), resource)
+	out.Troubles = view.Troubles()
+	out.Notes = append(out.Notes, view.Notes()...)
+	return out
+}
+
+func one(ctx context.Context, view *liveview.View, r *reconcile.Reconciler, resource *unstructured.Unstructured) *Resource {
+	d := differ{view, r.DryRun(ctx, view.Version(), resource), resource.GetDeletionTimestamp() != nil}
+	out := New(view.Version().Name, resource)
+	out.Changes, out.Notes = d.changes(), d.notes()
+	out.Counts = count(out.Changes)
+	switch {
+	case d.Plan == nil:
+		out.Error = first(d.Problems)
+	case d.Plan.Empty:
+		out.Error = first(slices.DeleteFunc(d.Problems, func(p status.Problem) bool { return p.Reason != "RenderedNothing" }))
+	default:
+		for _, w := range d.Rendered.Waiting {
+			out.Waiting = append(out.Waiting, w.File+".yaml: "+w.Message)
+		}
+	}
+	return out
+}
+
+func first(problems []status.Problem) string {
+	if len(problems) == 0 {
+		return "it cannot be rendered"
+	}
+	return problems[0].Message
+}
+
+// A differ turns a rehearsal into changes.
+type differ struct {
+	view *liveview.View
+	*reconcile.DryRun
+	leaving bool
+}
+
+func (d differ) notes() []string {
+	var all []string
+	if d.leaving {
+		all = append(all, "it is being deleted: what the garbage collector deletes with it is not listed")
+	}
+	if d.Paused {
+		all = append(all, "it is paused: all this is done only once it goes on")
+	}
+	if d.Finalizer {
+		all = append(all, "it gets the finalizer "+api.Finalizer+", since something of it is out of the garbage collector's reach")
+	}
+	for _, text := range slices.Sorted(slices.Values(d.Drawn)) {
+		all = append(all, text+" is going to be drawn: what depends on it, such as a checksum, is shown for a stand-in")
+	}
+	return all
+}
+
+// changes are those of the steps, then what is pruned, released and held.
+func (d differ) changes() []Change {
+	p := d.Plan
+	if p == nil { // what cannot be rendered may have something to prune all the same
+		p = &plan.Plan{}
+	}
+	var all []Change
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		c := about(s.Document.GroupVersionKind(), s.Document, Kept)
+		c.Subresource, c.Place, c.Why = s.Child.Policy.Subresource, place(s.Child), s.Why
+		d.step(s, &c)
+		all = append(all, c)
+	}
+	var ends []Change
+	for _, e := range d.Ends {
+		ends = append(ends, d.end(e))
+	}
+	for _, l := range p.Protected {
+		c := about(l.GVK, l.Meta, Held)
+		c.Why = "it is not rendered any more, and what is in it would be lost; it is deleted once the resource has the annotation " + api.AnnotationAllowPrune + ": " + l.GVK.Kind + "/" + l.Meta.GetName()
+		ends = append(ends, c)
+	}
+	slices.SortFunc(ends, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(a.Verb, b.Verb), cmp.Compare(a.Named(), b.Named()))
+	})
+	return append(all, ends...)
+}
+
+func place(c render.Child) string {
+	if c.Doc == nil {
+		return ""
+	}
+	return c.Doc.Place().String()
+}
+
+// step tells what becomes of a rendered child.
+func (d differ) step(s *plan.Step, c *Change) {
+	switch s.Action {
+	case plan.Keep, plan.Done:
+		return
+	case plan.Block:
+		c.Verb = Held
+		return
+	case plan.Refuse:
+		c.Verb, c.Why = Refused, "it is there already and is left alone: "+s.Why
+		return
+	}
+	i := slices.IndexFunc(d.Acts, func(a reconcile.Act) bool { return a.Step == s })
+	if i < 0 { // it is not tried now; the status says why
+		c.Verb = Held
+		return
+	}
+	d.act(&d.Acts[i], c)
+}
+
+// act tells what the server makes of a step.
+func (d differ) act(a *reconcile.Act, c *Change) {
+	p := a.Problem
+	var before, after map[string]any
+	switch {
+	case p != nil && p.Reason != reconcile.Recreating:
+		if c.Verb, c.Why = Refused, p.Message; p.Severity == status.Waiting {
+			c.Verb = Held
+		} else if p.Reason != reconcile.NotOurs {
+			c.Verb = verbOf(a.Err)
+		}
+		if a.Answer == nil {
+			return
+		}
+		before = d.live(a) // an immutable field: what would be, were it recreated
+		after = likeOf(body(a.Answer), before)
+	case p != nil:
+		c.Verb, c.Why = Recreated, p.Message
+		before = d.live(a)
+		after = likeOf(body(a.Answer), before)
+	case a.Step.Action == plan.Patch:
+		c.Verb, before, after = Patched, d.live(a), body(a.Answer)
+	case a.Over != nil:
+		c.Verb, before, after = Changed, d.live(a), body(a.Answer)
+		c.Why = cmp.Or(c.Why, "it is there already and is taken over")
+	default:
+		c.Verb, after = Created, a.Step.Document.Object
+	}
+	d.compare(c, before, after)
+	switch {
+	case c.Verb != Changed || c.Diff != "":
+	case a.Step.Live != nil && same(a):
+		c.Verb, c.Why = Kept, ""
+	default:
+		c.Why += "; " + quiet(a)
+	}
+}
+
+// same reports whether applying a child again would leave it as it is: the hash
+// too.
+func same(a *reconcile.Act) bool {
+	return a.Step.Live.Meta.GetAnnotations()[api.AnnotationDesired] == a.Step.Hash
+}
+
+// compare puts the diff into a change.
+func (d differ) compare(c *Change, before, after map[string]any) {
+	text, err := between(before, after, c.Subresource != "")
+	if err != nil {
+		c.Why = cmp.Or(c.Why, err.Error())
+	}
+	c.Diff = text
+}
+
+// live is the object that a step is about, as it is.
+func (d differ) live(a *reconcile.Act) map[string]any {
+	if l := a.Step.Live; l != nil && l.Body != nil {
+		return l.Body
+	}
+	o := a.Step.Document
+	l, err := d.view.Whole(o.GroupVersionKind(), o.GetNamespace(), o.GetName())
+	if err != nil || l == nil {
+		return nil
+	}
+	return l.Body
+}
+
+// end tells what becomes of what is not rendered any more.
+func (d differ) end(e reconcile.End) Change {
+	c := about(e.Live.GVK, e.Live.Meta, Pruned)
+	if c.Why = "it is not rendered any more"; d.leaving {
+		c.Why = "its resource is being deleted"
+	}
+	if e.Patch {
+		c.Verb, c.Subresource = GivenBack, e.Subresource
+	}
+	switch {
+	case e.Err != nil:
+		c.Verb, c.Why = verbOf(e.Err), e.Err.Error()
+	case e.Answer != nil:
+		d.compare(&c, e.Live.Body, e.Answer.Object)
+	}
+	return c
+}
+
+// untried is how the server says that a webhook keeps it from trying a write.
+const untried = "does not support dry run"
+
+// verbOf tells what the caller may not find out from what is refused.
+func verbOf(err error) Verb {
+	refusal := apply.Classify(err)
+	if strings.Contains(refusal.Text, untried) {
+		return Unknown
+	}
+	if refusal.Rule != "" || refusal.Cause == apply.TryAgain {
+		return Unknown
+	}
+	return Refused
+}

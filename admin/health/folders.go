@@ -1,0 +1,115 @@
+package health
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/admin/liveview"
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/schema"
+)
+
+// A Retired is an entry of retired in the kind.yaml of a folder.
+type Retired struct {
+	// Entry is as kind.yaml may have it.
+	Entry string `json:"entry"`
+	// MayGo: the record on the CRD does not name the kind any more, so nothing is
+	// left of it.
+	MayGo bool `json:"mayGo,omitempty"`
+}
+
+// understand compiles the folders of an installation, as far as they are known.
+func (l *look) understand(ctx context.Context, i *Installation) {
+	folders, err := l.folders(ctx, i)
+	i.unread = err
+	for _, k := range i.Kinds {
+		if k.State.NoResources() {
+			continue
+		}
+		live, err := l.CRD(ctx, k.Name)
+		if err != nil || live == nil {
+			k.unread = err
+			continue
+		}
+		if folders[k.Name] == nil {
+			k.unread = errors.New("its folder is not known: it is in no ConfigMap that may be read; give it by --root")
+			continue
+		}
+		crd, err := schema.FromObject(live)
+		if err == nil {
+			k.compiled, err = kind.Compile(folders[k.Name], crd)
+		}
+		if k.unread = err; err != nil {
+			continue
+		}
+		k.compiled = k.compiled.At(kind.Site{Namespace: i.Namespace, Namespaces: i.Namespaces, Scopes: l.Scopes})
+		k.onRecord(live, l.Served().Preferred)
+	}
+}
+
+// folders are those of the operator's ConfigMaps, if they may be read, and those
+// on file.
+func (l *look) folders(ctx context.Context, i *Installation) (map[string]*folder.Folder, error) {
+	all := maps.Clone(l.Folders)
+	if all == nil {
+		all = map[string]*folder.Folder{}
+	}
+	found, err := l.Objects(ctx, configMaps, liveview.Range{Namespace: i.Namespace, Selector: api.LabelKind})
+	if err != nil {
+		return all, err
+	}
+	items := make([]corev1.ConfigMap, len(found))
+	for n, o := range found {
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &items[n]); err != nil {
+			return all, err
+		}
+	}
+	maps.Copy(all, folder.OfConfigMaps(items))
+	return all, nil
+}
+
+// onRecord says which entries of retired may go, and what the record on the CRD
+// names that the folder neither makes nor retires. While a rollout is under way
+// an earlier folder is still in use.
+func (k *Kind) onRecord(crd metav1.Object, preferred func(apischema.GroupKind) (live.Resource, bool)) {
+	left := reconcile.Unused(crd, []*reconcile.Version{{Kind: k.compiled}})
+	for _, r := range k.compiled.Settings.Retired {
+		gk := r.GVK().GroupKind()
+		key := records[r.Patch()]
+		k.Retired = append(k.Retired, Retired{Entry: r.String(), MayGo: k.State == heartbeat.Serving && !slices.Contains(left[key], gk)})
+	}
+	if k.State != heartbeat.Serving {
+		return
+	}
+	for _, patched := range []bool{false, true} {
+		for _, gk := range left[records[patched]] {
+			if k.compiled.Retires(gk, patched) {
+				continue
+			}
+			entry := kind.RetiredRule{APIVersion: gk.Group, Kind: gk.Kind}
+			if r, found := preferred(gk); found {
+				entry.APIVersion = r.GVK.GroupVersion().String()
+			}
+			if patched {
+				entry.Ownership = "patch"
+			}
+			k.Dropped = append(k.Dropped, entry.String())
+		}
+	}
+}
+
+// records are the annotations of a CRD with the kinds that were made, and with
+// those that were patched.
+var records = map[bool]string{false: api.AnnotationChildKinds, true: api.AnnotationPatchedKinds}

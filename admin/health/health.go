@@ -1,0 +1,223 @@
+package health
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/admin/liveview"
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
+	"github.com/jacquard-operator/jacquard/engine/folder"
+)
+
+// Format is the version of a Health as JSON. Fields may be added; what is there
+// stays.
+const Format = 1
+
+// A Health is how Jacquard is in a cluster.
+type Health struct {
+	Version       int             `json:"version"`
+	Installations []*Installation `json:"installations"`
+	// Starting are the identities of operators, or else the Deployments, that are
+	// there and have not reported yet.
+	Starting []string `json:"starting,omitempty"`
+	// Forsaken are CRDs that bear the claim of an operator that is not there.
+	Forsaken []Claim `json:"forsaken,omitempty"`
+	// Unknown says what could not be read, and so is not told.
+	Unknown []string `json:"unknown,omitempty"`
+	// Problems say what is wrong; if there are none, all is well.
+	Problems []string `json:"problems,omitempty"`
+}
+
+// A Claim says which operator serves, or served, the kind of a CRD.
+type Claim struct {
+	CRD      string `json:"crd"`
+	Identity string `json:"identity"`
+	Message  string `json:"message"`
+}
+
+// Asked is what is to be found out.
+type Asked struct {
+	// Identity is that of the only installation to look at, NAMESPACE/NAME; ""
+	// means all.
+	Identity string
+	// Namespace is that of the resources to look at; "" means all.
+	Namespace string
+	// Fallback is where to look where not everything may be listed.
+	Fallback string
+	// Folders are those on file, beside those of the operator's ConfigMaps.
+	Folders map[string]*folder.Folder
+	// Allowed reports whether a user may do something; nil: nobody is asked.
+	Allowed Allowed
+	// Now is the present time.
+	Now time.Time
+}
+
+var (
+	leases      = schema.GroupVersionKind{Group: "coordination.k8s.io", Version: "v1", Kind: "Lease"}
+	deployments = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
+	accounts    = schema.GroupVersionKind{Version: "v1", Kind: "ServiceAccount"}
+	configMaps  = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+)
+
+// A look is one look at a cluster.
+type look struct {
+	*liveview.Survey
+	Asked
+	*Health
+}
+
+// Of looks at a cluster.
+func Of(ctx context.Context, s *liveview.Survey, asked Asked) *Health {
+	l := &look{s, asked, &Health{Version: Format, Installations: []*Installation{}}}
+	l.find(ctx)
+	for _, i := range l.Installations {
+		l.leader(ctx, i)
+	}
+	l.Installations = slices.DeleteFunc(l.Installations, func(i *Installation) bool { return i.Local && i.Leader.State == Nobody }) // it ended, and gave all back
+	for _, i := range l.Installations {
+		l.takeOver(ctx, i)
+		l.replicas(ctx, i)
+		l.kinds(ctx, i)
+		l.understand(ctx, i)
+		l.lacks(ctx, i)
+	}
+	l.forsaken(ctx)
+	l.starting(ctx)
+	l.judge()
+	slices.Sort(l.Unknown)
+	l.Unknown = slices.Compact(l.Unknown)
+	return l.Health
+}
+
+// unknown notes that something could not be read.
+func (l *look) unknown(what string, err error) {
+	l.Unknown = append(l.Unknown, fmt.Sprintf("%s: %v", what, err))
+}
+
+// find finds the installations, by the Leases that bear their reports.
+func (l *look) find(ctx context.Context) {
+	if l.Identity != "" {
+		namespace, _, _ := strings.Cut(l.Identity, "/")
+		lease, err := l.Object(ctx, leases, namespace, api.ReportLease(l.Identity))
+		if err != nil {
+			l.unknown("the operator's report", err)
+		} else if lease != nil {
+			l.add(lease)
+		}
+		return
+	}
+	in := liveview.Range{Selector: api.LabelPartOf + "=" + api.PartOf}
+	all, err := l.Objects(ctx, leases, in)
+	if err != nil {
+		l.unknown("installations outside of namespaces jacquard and "+l.Fallback, err)
+		for _, in.Namespace = range []string{"jacquard", l.Fallback} {
+			if some, err := l.Objects(ctx, leases, in); err == nil {
+				all = append(all, some...)
+			}
+		}
+	}
+	for _, lease := range all {
+		l.add(lease)
+	}
+}
+
+// forsaken finds the CRDs that bear the claim of an operator that is not there.
+func (l *look) forsaken(ctx context.Context) {
+	if l.Identity != "" {
+		return
+	}
+	all, err := l.Definitions(ctx)
+	if err != nil {
+		l.unknown("kinds of operators that are gone", err)
+		return
+	}
+	for _, crd := range all {
+		for _, claim := range shard.Claims(crd) {
+			identity := claim.Identity
+			if slices.ContainsFunc(l.Installations, func(i *Installation) bool { return i.Identity == identity }) {
+				continue
+			}
+			if l.unseen(ctx, crd.GetName(), identity) || l.starts(ctx, identity) {
+				continue
+			}
+			c := Claim{CRD: crd.GetName(), Identity: identity, Message: fmt.Sprintf("no operator of that name has reported; install it again, or have another one serve the kind: %s, or take what is left of it off: jacquard eject %s", annotate(claim.Key, crd.GetName()), crd.GetName())}
+			if !strings.Contains(identity, "/") {
+				c.Message = "no operator of that name has reported, and it may be one of an earlier version outside of the cluster, which does not; if it does not run, another one serves the kind after " + annotate(claim.Key, crd.GetName())
+			}
+			l.Forsaken = append(l.Forsaken, c)
+		}
+	}
+}
+
+// annotate is the command that takes a claim off CRDs.
+func annotate(key string, crds ...string) string {
+	return "kubectl annotate crd " + strings.Join(crds, " ") + " " + key + "-"
+}
+
+// takeOver says how another operator comes to serve the kinds of one that does
+// not run.
+func (l *look) takeOver(ctx context.Context, i *Installation) {
+	if !i.Leader.dead() {
+		return
+	}
+	all, err := l.Definitions(ctx)
+	if err != nil {
+		l.unknown("the kinds that "+i.Identity+" has a claim to", err)
+		return
+	}
+	names := map[string][]string{}
+	for _, crd := range all {
+		for _, claim := range shard.Claims(crd) {
+			if claim.Identity == i.Identity {
+				names[claim.Key] = append(names[claim.Key], crd.GetName())
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(names)) {
+		slices.Sort(names[key])
+		i.TakeOver = append(i.TakeOver, annotate(key, names[key]...))
+	}
+}
+
+// unseen reports whether an operator that was not found has reported all the same,
+// or may have: where Leases may not be listed.
+func (l *look) unseen(ctx context.Context, crd, identity string) bool {
+	namespace, _, both := strings.Cut(identity, "/")
+	if !both {
+		return false
+	}
+	lease, err := l.Object(ctx, leases, namespace, api.ReportLease(identity))
+	if err != nil {
+		l.unknown(fmt.Sprintf("%s, which serves %s", identity, crd), err)
+	}
+	return lease != nil || err != nil
+}
+
+// judge says what is wrong.
+func (l *look) judge() {
+	bad := func(format string, args ...any) { l.Problems = append(l.Problems, fmt.Sprintf(format, args...)) }
+	if len(l.Installations)+len(l.Starting) == 0 {
+		bad("no operator was found")
+	}
+	for _, name := range l.Starting {
+		namespace, _, _ := strings.Cut(name, "/")
+		bad("%s has not reported yet: it is starting; if that lasts, see kubectl --namespace %s get pods", name, namespace)
+	}
+	for _, c := range l.Forsaken {
+		if strings.Contains(c.Identity, "/") {
+			bad("%s was served by %s: %s", c.CRD, c.Identity, c.Message)
+		}
+	}
+	for _, i := range l.Installations {
+		for _, text := range i.problems() {
+			bad("%s: %s", i.Identity, text)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package health
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/admin/liveview"
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+)
+
+// An Installation is one operator, or several replicas of it.
+type Installation struct {
+	Identity  string `json:"identity"`
+	Namespace string `json:"namespace"`
+	// Program, Pod, Since, ReadOnly, Namespaces and Selector are what the
+	// operator that leads, or did last, reported.
+	Program    string    `json:"program,omitempty"`
+	Pod        string    `json:"pod,omitempty"`
+	Account    string    `json:"account,omitempty"`
+	Since      time.Time `json:"since"`
+	ReadOnly   bool      `json:"readOnly,omitempty"`
+	Namespaces []string  `json:"namespaces,omitempty"`
+	Selector   string    `json:"selector,omitempty"`
+	// Local: it runs, or ran, outside of the cluster. Groups are those of its account.
+	Local    bool      `json:"local,omitempty"`
+	Groups   []string  `json:"groups,omitempty"`
+	Leader   Leader    `json:"leader"`
+	Replicas *Replicas `json:"replicas,omitempty"`
+	Kinds    []*Kind   `json:"kinds"`
+	// Cut is how many kinds the report had no place for.
+	Cut int `json:"cut,omitempty"`
+	// TakeOver has another operator serve the kinds of one that does not run.
+	TakeOver []string `json:"takeOver,omitempty"`
+	// Lacks are the rights that the operator needs and does not have.
+	Lacks []string `json:"lacks,omitempty"`
+	// Trouble says why the report cannot be read.
+	Trouble string `json:"trouble,omitempty"`
+
+	report *heartbeat.Report
+	// unread is why there may be folders that are not known.
+	unread error
+}
+
+// A Leader is who holds the leader's Lease.
+type Leader struct {
+	State LeaderState `json:"state"`
+	// Holder, Since and Renewed are those of the Lease.
+	Holder  string    `json:"holder,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
+	Renewed time.Time `json:"renewed,omitzero"`
+}
+
+// A LeaderState is whether somebody leads.
+type LeaderState string
+
+const (
+	// Leads: the Lease is held and renewed.
+	Leads LeaderState = "Leads"
+	// Late: the Lease is held, and was not renewed in time.
+	Late LeaderState = "Late"
+	// Gone: the Lease is held, and the service account of the operator is gone, so
+	// nobody can renew it: that is how an uninstalled operator leaves it.
+	Gone LeaderState = "Gone"
+	// Nobody holds the Lease.
+	Nobody LeaderState = "Nobody"
+	// NotKnown: the Lease may not be read, or the operator runs without one.
+	NotKnown LeaderState = "NotKnown"
+)
+
+// dead reports whether nobody serves the kinds of the installation.
+func (l Leader) dead() bool { return l.State == Nobody || l.State == Late || l.State == Gone }
+
+// Replicas are those of the operator's Deployment.
+type Replicas struct {
+	Deployment string `json:"deployment"`
+	Wanted     int64  `json:"wanted"`
+	Ready      int64  `json:"ready"`
+}
+
+// add takes up a Lease that bears a report.
+func (l *look) add(lease *unstructured.Unstructured) {
+	text, found := lease.GetAnnotations()[api.AnnotationReport]
+	if !found {
+		return
+	}
+	i := &Installation{Namespace: lease.GetNamespace(), Identity: lease.GetNamespace() + "/" + lease.GetName(), Leader: Leader{State: NotKnown}, Kinds: []*Kind{}}
+	l.Installations = append(l.Installations, i)
+	r, err := heartbeat.Read(text)
+	if err != nil {
+		i.Trouble = err.Error()
+		return
+	}
+	if namespace, _, both := strings.Cut(r.Identity, "/"); both && namespace != i.Namespace || lease.GetName() != api.ReportLease(r.Identity) {
+		i.Trouble = fmt.Sprintf("the report in this Lease is not its own: it says that it is of %q", r.Identity)
+		return
+	}
+	i.report, i.Identity, i.Program, i.Pod, i.Account = r, r.Identity, r.Program, r.Pod, r.Account
+	i.Since, i.ReadOnly, i.Namespaces, i.Selector, i.Cut = r.Since, r.ReadOnly, r.Namespaces, r.Selector, r.Cut
+	i.Local, i.Groups = r.Local, r.Groups
+}
+
+// grace is how far clocks may differ.
+const grace = 30 * time.Second
+
+// leader reads the leader's Lease.
+func (l *look) leader(ctx context.Context, i *Installation) {
+	if i.report == nil || i.report.Lease == "" {
+		return
+	}
+	leader, err := l.holder(ctx, i.report.LeaseNamespace, i.report.Lease)
+	if err != nil {
+		l.unknown("who leads "+i.Identity, err)
+		return
+	}
+	i.Leader = leader
+	if leader.State == Leads && l.uninstalled(ctx, i) {
+		i.Leader.State = Gone
+	}
+}
+
+// uninstalled reports whether the service account is gone that the operator runs as.
+func (l *look) uninstalled(ctx context.Context, i *Installation) bool {
+	name, is := strings.CutPrefix(i.Account, "system:serviceaccount:"+i.Namespace+":")
+	if !is {
+		return false
+	}
+	account, err := l.Object(ctx, accounts, i.Namespace, name)
+	return err == nil && account == nil
+}
+
+// holder reads who holds a leader's Lease.
+func (l *look) holder(ctx context.Context, namespace, name string) (Leader, error) {
+	lease, err := l.Object(ctx, leases, namespace, name)
+	if err != nil {
+		return Leader{State: NotKnown}, err
+	}
+	h := Leader{State: Nobody}
+	if lease == nil {
+		return h, nil
+	}
+	text := func(field string) string {
+		s, _, _ := unstructured.NestedString(lease.Object, "spec", field)
+		return s
+	}
+	duration, _, _ := unstructured.NestedInt64(lease.Object, "spec", "leaseDurationSeconds")
+	h.Holder = text("holderIdentity")
+	h.Since, _ = time.Parse(time.RFC3339, text("acquireTime"))
+	h.Renewed, _ = time.Parse(time.RFC3339, text("renewTime"))
+	switch {
+	case h.Holder == "":
+	case l.Now.Sub(h.Renewed) > time.Duration(duration)*time.Second+grace:
+		h.State = Late
+	default:
+		h.State = Leads
+	}
+	return h, nil
+}
+
+// replicas finds the Deployment whose Pods run as the operator's account.
+func (l *look) replicas(ctx context.Context, i *Installation) {
+	all, err := l.Objects(ctx, deployments, liveview.Range{Namespace: i.Namespace})
+	if err != nil {
+		l.unknown("the replicas of "+i.Identity, err)
+		return
+	}
+	for _, d := range all {
+		account, _, _ := unstructured.NestedString(d.Object, "spec", "template", "spec", "serviceAccountName")
+		if account == "" || i.Account != fmt.Sprintf("system:serviceaccount:%s:%s", i.Namespace, account) {
+			continue
+		}
+		wanted, _, _ := unstructured.NestedInt64(d.Object, "spec", "replicas")
+		ready, _, _ := unstructured.NestedInt64(d.Object, "status", "readyReplicas")
+		i.Replicas = &Replicas{Deployment: d.GetName(), Wanted: wanted, Ready: ready}
+	}
+}
+
+// problems say what is wrong with an installation.
+func (i *Installation) problems() []string {
+	var all []string
+	bad := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	switch i.Leader.State {
+	case Nobody:
+		bad("no operator runs")
+	case Gone:
+		bad("no operator runs: its account %s is gone, and its Lease is not given back", i.Account)
+	case Late:
+		bad("the Lease of the leader is not renewed, since %s: no operator runs", i.Leader.Renewed.Format(time.RFC3339))
+	}
+	if i.Trouble != "" {
+		bad("%s", i.Trouble)
+	}
+	if i.Replicas != nil && i.Replicas.Ready < i.Replicas.Wanted {
+		bad("%d of %d replicas of Deployment %s are ready", i.Replicas.Ready, i.Replicas.Wanted, i.Replicas.Deployment)
+	}
+	for _, k := range i.Kinds {
+		if k.State.Wrong() {
+			bad("%s is %s: %s", k.Name, k.State, k.Message)
+		}
+		if k.Resources != nil && len(k.NotReady) > 0 {
+			bad("%s: not ready: %d of %s", k.Name, len(k.NotReady), plural(k.Resources.Total, "resource"))
+		}
+	}
+	if len(i.Lacks) > 0 {
+		bad("the operator lacks %s", plural(len(i.Lacks), "right"))
+	}
+	return all
+}
+
+// plural counts things: 1 resource, 2 resources.
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}

@@ -1,0 +1,178 @@
+package health
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/admin/liveview"
+	"github.com/jacquard-operator/jacquard/admin/sweep"
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/kind"
+)
+
+// A Kind is one kind of an installation.
+type Kind struct {
+	heartbeat.Kind
+	// Resources is nil if they are not known.
+	Resources *Counts `json:"resources,omitempty"`
+	// NotReady are the resources that are neither Ready nor paused; where the
+	// operator is read-only, without those that were not served yet.
+	NotReady []Resource `json:"notReady,omitempty"`
+	// Orphans is how many children there are whose resource is gone.
+	Orphans int `json:"orphans,omitempty"`
+	// Retired are the kinds that its folder retires.
+	Retired []Retired `json:"retired,omitempty"`
+	// Dropped are the kinds that are on record and that its folder neither makes
+	// nor retires, as the entries of retired that would keep their rights.
+	Dropped []string `json:"dropped,omitempty"`
+
+	// compiled is the folder, nil if it is not known or does not load; unread
+	// says why.
+	compiled *kind.Kind
+	unread   error
+}
+
+// Counts count resources by condition; one may be counted under several.
+type Counts struct {
+	Total       int `json:"total"`
+	Ready       int `json:"ready"`
+	Reconciling int `json:"reconciling"`
+	Stalled     int `json:"stalled"`
+	Paused      int `json:"paused"`
+	Deleting    int `json:"deleting"`
+	// Unserved are new, or were changed since they were served last.
+	Unserved int `json:"unserved,omitempty"`
+}
+
+// A Resource is one that is not ready, and why.
+type Resource struct {
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	Stalled   bool   `json:"stalled,omitempty"`
+	Reason    string `json:"reason"`
+	Message   string `json:"message,omitempty"`
+}
+
+// kinds adds to what the operator reports how the resources are.
+func (l *look) kinds(ctx context.Context, i *Installation) {
+	if i.report == nil {
+		return
+	}
+	for _, told := range i.report.Kinds {
+		k := &Kind{Kind: told}
+		i.Kinds = append(i.Kinds, k)
+		if i.Leader.dead() && !told.State.NoResources() {
+			k.State = heartbeat.NotServed
+		}
+		if told.State.NoResources() {
+			continue
+		}
+		of, err := l.Kind(ctx, told.Name)
+		if err != nil {
+			l.unknown("resources of "+told.Name, err)
+			continue
+		}
+		l.resources(ctx, k, of, i)
+		l.orphans(ctx, k)
+	}
+}
+
+// orphans counts the children of a kind whose resource is gone, wherever they
+// are.
+func (l *look) orphans(ctx context.Context, k *Kind) {
+	if l.Namespace != "" {
+		return
+	}
+	found, unread, err := sweep.Orphans(ctx, l.Survey, k.Name)
+	if err != nil {
+		unread = append(unread, err.Error())
+	}
+	for _, text := range unread {
+		l.unknown("children of "+k.Name+" whose resource is gone", errors.New(text))
+	}
+	k.Orphans = len(found)
+}
+
+// resources counts the resources of a kind, where they may be listed.
+func (l *look) resources(ctx context.Context, k *Kind, of *liveview.Kind, i *Installation) {
+	in := liveview.Range{Namespace: l.Namespace, Selector: i.Selector}
+	all, err := l.Objects(ctx, of.GVK, in)
+	if err != nil && l.Namespace == "" && of.Resource.Namespaced {
+		l.unknown("resources of "+k.Name+" outside of namespace "+l.Fallback, err)
+		in.Namespace = l.Fallback
+		all, err = l.Objects(ctx, of.GVK, in)
+	}
+	if err != nil {
+		l.unknown("resources of "+k.Name, err)
+		return
+	}
+	k.Resources = &Counts{}
+	for _, o := range all {
+		if len(i.Namespaces) == 0 || o.GetNamespace() == "" || slices.Contains(i.Namespaces, o.GetNamespace()) {
+			k.count(o, i.ReadOnly)
+		}
+	}
+	slices.SortStableFunc(k.NotReady, func(a, b Resource) int {
+		if a.Stalled != b.Stalled {
+			return map[bool]int{true: -1, false: 1}[a.Stalled]
+		}
+		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
+	})
+}
+
+// count counts one resource. A read-only operator serves none that is new or
+// was changed, which is no fault.
+func (k *Kind) count(o *unstructured.Unstructured, readOnly bool) {
+	c := k.Resources
+	c.Total++
+	said := map[string]map[string]any{}
+	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	for _, item := range conditions {
+		if one, _ := item.(map[string]any); one != nil {
+			name, _ := one["type"].(string)
+			said[name] = one
+		}
+	}
+	is := func(name string) bool { return said[name]["status"] == "True" }
+	old := false
+	if observed, known := said["Ready"]["observedGeneration"].(int64); known {
+		old = observed != o.GetGeneration()
+	}
+	for name, count := range map[string]*int{"Reconciling": &c.Reconciling, "Stalled": &c.Stalled, "Paused": &c.Paused} {
+		if is(name) {
+			*count++
+		}
+	}
+	if o.GetDeletionTimestamp() != nil {
+		c.Deleting++
+	}
+	ready := is("Ready") && !old
+	if ready {
+		c.Ready++
+	}
+	if ready || is("Paused") || o.GetAnnotations()[api.AnnotationPaused] == "true" {
+		return
+	}
+	if said["Ready"] == nil || old {
+		if o.GetDeletionTimestamp() == nil {
+			c.Unserved++
+		}
+		if readOnly {
+			return
+		}
+	}
+	why := Resource{Namespace: o.GetNamespace(), Name: o.GetName(), Stalled: is("Stalled"), Reason: "New", Message: "it has no condition Ready yet"}
+	if said["Ready"] != nil {
+		why.Reason, _ = said["Ready"]["reason"].(string)
+		why.Message, _ = said["Ready"]["message"].(string)
+	}
+	if old {
+		why.Reason, why.Message = "Old", "its conditions are about an earlier generation"
+	}
+	k.NotReady = append(k.NotReady, why)
+}

@@ -1,0 +1,63 @@
+package health
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/admin/liveview"
+	"github.com/jacquard-operator/jacquard/engine/api"
+)
+
+// starting finds operators that have not reported and that no CRD names yet:
+// that which was asked for, or else, where none was found, the Deployments of
+// our chart.
+func (l *look) starting(ctx context.Context) {
+	if len(l.Installations)+len(l.Starting) > 0 {
+		return
+	}
+	if l.Identity != "" {
+		l.starts(ctx, l.Identity)
+		return
+	}
+	all, err := l.Objects(ctx, deployments, liveview.Range{Selector: api.LabelPartOf + "=" + api.PartOf})
+	if err != nil { // that Leases cannot be listed is said
+		return
+	}
+	for _, d := range all {
+		if wanted(d) {
+			l.Starting = append(l.Starting, d.GetNamespace()+"/"+d.GetName())
+		}
+	}
+}
+
+// starts reports whether an operator that has not reported is there all the same,
+// and notes it: somebody renews its Lease, or its Deployment has replicas.
+func (l *look) starts(ctx context.Context, identity string) bool {
+	namespace, _, both := strings.Cut(identity, "/")
+	if !both {
+		return false
+	}
+	if slices.Contains(l.Starting, identity) {
+		return true
+	}
+	h, err := l.holder(ctx, namespace, api.Lease(identity))
+	there := err == nil && h.State == Leads
+	if !there {
+		d, err := l.Object(ctx, deployments, namespace, path.Base(identity))
+		there = err == nil && d != nil && d.GetLabels()[api.LabelPartOf] == api.PartOf && wanted(d)
+	}
+	if there {
+		l.Starting = append(l.Starting, identity)
+	}
+	return there
+}
+
+// wanted reports whether a Deployment is to have Pods.
+func wanted(d *unstructured.Unstructured) bool {
+	replicas, known, _ := unstructured.NestedInt64(d.Object, "spec", "replicas")
+	return !known || replicas > 0
+}

@@ -1,0 +1,102 @@
+package liveview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
+)
+
+var crds = live.Resource{
+	GVR: schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"},
+	GVK: schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"},
+}
+
+// CRD reads a CRD; nil if there is none. The error says that it cannot be told.
+func (s *Survey) CRD(ctx context.Context, name string) (*apiextensionsv1.CustomResourceDefinition, error) {
+	return s.crds.get(name, func() (*apiextensionsv1.CustomResourceDefinition, error) {
+		o, err := s.objects.Resource(crds.GVR).Get(ctx, name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, refused("reading CRD "+name, err)
+		}
+		return definition(o)
+	})
+}
+
+func definition(o *unstructured.Unstructured) (*apiextensionsv1.CustomResourceDefinition, error) {
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, crd); err != nil {
+		return nil, fmt.Errorf("reading CRD %s: %w", o.GetName(), err)
+	}
+	return crd, nil
+}
+
+// declaresConditions reports whether the CRD of a kind declares status.conditions,
+// by the cluster's or else by the one on file.
+func (s *Survey) declaresConditions(ctx context.Context, gk schema.GroupKind) bool {
+	r, served := s.served.Preferred(gk)
+	if !served || crdschema.BuiltIn(r.GVK) || !strings.Contains(gk.Group, ".") {
+		return false
+	}
+	crd, _ := s.known(ctx, r.GVR.Resource+"."+gk.Group)
+	return crd != nil && reconcile.DeclaresConditions(crd)
+}
+
+// known is a CRD as the cluster has it, or, if that may not be read, as it is on
+// file; live says which.
+func (s *Survey) known(ctx context.Context, name string) (crd *apiextensionsv1.CustomResourceDefinition, live error) {
+	crd, err := s.CRD(ctx, name)
+	if err != nil && s.definitions != nil {
+		crd = s.definitions(name)
+	}
+	return crd, err
+}
+
+// definesKind reports whether a CRD defines a kind that is not served; if that may
+// not be known it is taken to be so, so that nothing is taken for gone.
+func (s *Survey) definesKind(ctx context.Context, gk schema.GroupKind) bool {
+	all, err := s.allDefined(ctx)
+	return err != nil || all[gk]
+}
+
+func (s *Survey) allDefined(ctx context.Context) (map[schema.GroupKind]bool, error) {
+	return s.defined.get("", func() (map[schema.GroupKind]bool, error) {
+		found, err := bodies(s.objects, crds, "").all(ctx, metav1.ListOptions{})
+		all := map[schema.GroupKind]bool{}
+		for _, o := range found {
+			crd, err := definition(o.(*unstructured.Unstructured))
+			if err != nil {
+				return nil, err
+			}
+			all[schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}] = true
+		}
+		return all, err
+	})
+}
+
+// gap is why the objects of a kind are not known: a kind that is not served has
+// some still if a CRD defines it, or if it is on record, which it then is without
+// a version. One that is neither took its objects along.
+func (s *Survey) gap(ctx context.Context, gvk schema.GroupVersionKind, err error) error {
+	if !errors.Is(err, live.ErrNotServed) {
+		return err
+	}
+	if all, _ := s.allDefined(ctx); gvk.Version != "" && !all[gvk.GroupKind()] {
+		return nil
+	}
+	return fmt.Errorf("which %s there are is not known: %s may be defined, but the cluster does not serve it now", gvk.Kind, gvk.GroupKind())
+}

@@ -1,0 +1,67 @@
+package liveview
+
+import (
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
+)
+
+// Claims are what installations say on the CRD of the resources that they serve;
+// none if it may not be read.
+func (k *Kind) Claims() []shard.Claim {
+	if k.CRD == nil || k.Unread != nil {
+		return nil
+	}
+	return shard.Claims(k.CRD)
+}
+
+// Look chooses whose resources are looked at: those of the installation of this
+// identity, or, if it is "", of the only one that serves the kind. Where nobody
+// does, they are all resources.
+func (k *Kind) Look(identity string) error {
+	claims := k.Claims()
+	var names []string
+	for _, c := range claims {
+		if c.Identity == identity || identity == "" && len(claims) == 1 {
+			k.Share = c.Shard
+			return nil
+		}
+		names = append(names, c.Identity)
+	}
+	switch {
+	case len(claims) == 0:
+		return nil
+	case identity == "":
+		return fmt.Errorf("looking at %s: several installations serve a share of it each: say --identity %s", k.Name, strings.Join(names, " or "))
+	}
+	return fmt.Errorf("looking at %s: %s does not serve it; these do: %s", k.Name, identity, strings.Join(names, ", "))
+}
+
+// whose is the share that serves the resources of a view: that which was chosen,
+// or that of the first resource.
+func (v *View) whose() shard.Shard {
+	if v.kind.Share.Identity != "" || len(v.resources) == 0 {
+		return v.kind.Share
+	}
+	for _, c := range shard.Of(v.kind.Claims(), v.resources[0]) {
+		return c.Shard
+	}
+	return shard.Shard{}
+}
+
+// Unserved says why no installation serves a resource although the kind is
+// served; "" if one does, or if the kind is not served.
+func (k *Kind) Unserved(resource metav1.Object) string {
+	claims := k.Claims()
+	if len(claims) == 0 || len(shard.Of(claims, resource)) > 0 {
+		return ""
+	}
+	var all []string
+	for _, c := range claims {
+		all = append(all, fmt.Sprintf("%s serves %s", c.Identity, c.Shard))
+	}
+	return "no installation serves this resource: " + strings.Join(all, "; ")
+}

@@ -1,0 +1,264 @@
+package liveview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
+)
+
+// A Kind is one kind as the cluster has it.
+type Kind struct {
+	Name     string
+	GVK      schema.GroupVersionKind
+	Resource live.Resource
+	// CRD is nil if it may not be read and is not on file. Unread says why it
+	// may not be read; CRD is then that on file, which has no record of the
+	// children that there were.
+	CRD    *apiextensionsv1.CustomResourceDefinition
+	Unread error
+	// Shard is whose resources are looked at, as Look chose.
+	Share shard.Shard
+}
+
+// Kind finds a kind by the name of its CRD, or by kind, plural, singular or short
+// name if these are clear.
+func (s *Survey) Kind(ctx context.Context, name string) (*Kind, error) {
+	named := s.served.Named(name)
+	_, group, _ := strings.Cut(name, ".")
+	switch len(named) {
+	case 0:
+		if err := s.served.Unknown(group); err != nil {
+			return nil, fmt.Errorf("finding kind %s: %w", name, err)
+		}
+		return nil, fmt.Errorf("finding kind %s: the cluster has none of that name; give the name of its CRD, as in webs.example.com, or install it", name)
+	case 1:
+	default:
+		var all []string
+		for _, r := range named {
+			all = append(all, r.GVR.GroupResource().String())
+		}
+		return nil, fmt.Errorf("finding kind %s: it may be %v; give one of these names", name, all)
+	}
+	r := named[0]
+	k := &Kind{Name: r.GVR.GroupResource().String(), Resource: r, GVK: r.GVK}
+	k.CRD, k.Unread = s.known(ctx, k.Name)
+	if k.CRD == nil && k.Unread == nil {
+		return nil, fmt.Errorf("finding kind %s: no CRD defines it, so it cannot have a folder", k.Name)
+	}
+	return k, nil
+}
+
+// As is the kind in another version that the cluster serves.
+func (s *Survey) As(k *Kind, gvk schema.GroupVersionKind) (*Kind, error) {
+	r, served := s.served.Resource(gvk)
+	if !served {
+		return nil, fmt.Errorf("reading %s: the cluster does not serve %s", k.Name, gvk.GroupVersion())
+	}
+	as := *k
+	as.GVK, as.Resource = gvk, r
+	return &as, nil
+}
+
+// Scopes reports whether a kind lives in no namespace, as the cluster serves it.
+func (s *Survey) Scopes(gvk schema.GroupVersionKind) (clusterScoped, known bool) {
+	r, found := s.served.Resource(gvk)
+	return found && !r.Namespaced, found
+}
+
+// Resources lists the resources of a kind; namespace "" is all of them.
+func (s *Survey) Resources(ctx context.Context, k *Kind, namespace string) ([]*unstructured.Unstructured, error) {
+	objects, err := bodies(s.objects, k.Resource, namespace).all(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, refused("listing "+k.Name, err)
+	}
+	all := make([]*unstructured.Unstructured, len(objects))
+	for i, o := range objects {
+		all[i] = o.(*unstructured.Unstructured)
+	}
+	return all, nil
+}
+
+// Get reads one resource of a kind; nil if there is none.
+func (s *Survey) Get(ctx context.Context, k *Kind, namespace, name string) (*unstructured.Unstructured, error) {
+	if !k.Resource.Namespaced {
+		namespace = ""
+	}
+	found, err := lookup(ctx, s.objects, k.Resource, asked{namespace: namespace, name: name})
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return found[0].Meta.(*unstructured.Unstructured), nil
+}
+
+// A View is what is known of some resources of one kind. It reads what it is
+// asked for, once.
+type View struct {
+	ctx       context.Context
+	survey    *Survey
+	kind      *Kind
+	version   *reconcile.Version
+	resources []*unstructured.Unstructured
+	children  *children
+	reads     *reads
+
+	mu       sync.Mutex
+	notes    []string
+	troubles []string
+}
+
+// View looks at resources of a kind through its folder, nil if there is none.
+// The context bounds all that it reads.
+func (s *Survey) View(ctx context.Context, k *Kind, folder *kind.Kind, resources ...*unstructured.Unstructured) *View {
+	v := &View{ctx: ctx, survey: s, kind: k, resources: resources}
+	v.children, v.reads = &children{View: v}, &reads{View: v}
+	v.version = &reconcile.Version{Name: k.Name, Kind: folder, Removed: folder == nil}
+	if folder != nil {
+		v.version.Digest, v.version.Schema = folder.Digest[:16], folder.Version
+	} else if k.CRD != nil {
+		v.version.Schema = shown(k.CRD, k.GVK.Version)
+	}
+	v.version.Children, v.version.Patched = reconcile.Needs(folder, v.crd(k.Name), reconcile.APIs{
+		Served: s.served, Defined: func(gk schema.GroupKind) bool { return s.definesKind(ctx, gk) },
+	})
+	if k.Unread != nil {
+		v.told()
+		v.note(fmt.Sprintf("%v; so of the kinds of children that were made before, only those that the resource's status tells of are known", k.Unread))
+	}
+	if len(resources) == 1 {
+		if why := k.Unserved(resources[0]); why != "" {
+			v.note(why)
+		}
+	}
+	return v
+}
+
+// told adds the kinds of children that the resources' statuses tell of.
+func (v *View) told() {
+	for _, o := range v.resources {
+		items, _, _ := unstructured.NestedSlice(o.Object, "status", "children")
+		for _, item := range items {
+			m, _ := item.(map[string]any)
+			apiVersion, _ := m["apiVersion"].(string)
+			name, _ := m["kind"].(string)
+			gvk := schema.FromAPIVersionAndKind(apiVersion, name)
+			if _, served := v.survey.served.Resource(gvk); served {
+				v.version.Children[gvk] = live.Body
+			}
+		}
+	}
+}
+
+func shown(crd *apiextensionsv1.CustomResourceDefinition, version string) *crdschema.Version {
+	read, err := crdschema.FromObject(crd)
+	if err != nil {
+		return nil
+	}
+	as, err := read.Version(version)
+	if err != nil {
+		return nil
+	}
+	return as
+}
+
+// Version is what the resources are looked at with.
+func (v *View) Version() *reconcile.Version { return v.version }
+
+// Notes say what the view does not know, sorted.
+func (v *View) Notes() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	slices.Sort(v.notes)
+	return slices.Compact(slices.Clone(v.notes))
+}
+
+func (v *View) note(text string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.notes = append(v.notes, text)
+}
+
+// Troubles say what could not be read, sorted: what depends on it is not known.
+func (v *View) Troubles() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	slices.Sort(v.troubles)
+	return slices.Compact(slices.Clone(v.troubles))
+}
+
+func (v *View) trouble(err error) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if err != nil && !errors.Is(err, live.ErrNotServed) {
+		v.troubles = append(v.troubles, err.Error())
+	}
+	return err
+}
+
+// Whole reads an object, nil if there is none, as it is.
+func (v *View) Whole(gvk schema.GroupVersionKind, namespace, name string) (*live.Object, error) {
+	r, state := v.survey.state(gvk)
+	if state.Phase != live.Synced {
+		return nil, state.Err
+	}
+	found, err := lookup(v.ctx, v.survey.objects, r, asked{namespace: namespace, name: name})
+	if err != nil || len(found) == 0 {
+		return nil, v.trouble(err)
+	}
+	return &found[0], nil
+}
+
+// abreast is how many kinds are listed at the same time.
+const abreast = 8
+
+// Reconciler is the operator's own road for these resources, over this view:
+// what is written is only tried. It has listed the kinds of children first, at
+// the same time.
+func (v *View) Reconciler() *reconcile.Reconciler {
+	cluster := v.Cluster()
+	var all sync.WaitGroup
+	slots := make(chan struct{}, abreast)
+	for gvk := range v.version.Children {
+		slots <- struct{}{}
+		all.Go(func() {
+			cluster.Children.State(gvk)
+			<-slots
+		})
+	}
+	all.Wait()
+	return reconcile.New(v.kind.Name, v.kind.GVK, nil, cluster)
+}
+
+// Cluster answers what the operator asks of its caches.
+func (v *View) Cluster() reconcile.Cluster {
+	return reconcile.Cluster{
+		Children: v.children, Reads: v.reads, Writer: v.survey.writer,
+		Served:             v.survey.Served,
+		Resource:           v.survey.served.Resource,
+		DeclaresConditions: func(gk schema.GroupKind) bool { return v.survey.declaresConditions(v.ctx, gk) },
+		Defined:            func(gk schema.GroupKind) bool { return v.survey.definesKind(v.ctx, gk) },
+		CRD:                v.crd,
+		Shard:              v.whose(),
+	}
+}
+
+// crd is the metadata of the kind's CRD; that on file says nothing of the past.
+func (v *View) crd(string) metav1.Object {
+	if v.kind.CRD == nil || v.kind.Unread != nil {
+		return nil
+	}
+	return v.kind.CRD
+}

@@ -1,0 +1,155 @@
+package tree
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jacquard-operator/jacquard/admin/liveview"
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/status/readiness"
+)
+
+// A Tree is what became of one custom resource.
+type Tree struct {
+	// Kind is the name of its CRD, and Resource how people call it: Page
+	// default/hello.
+	Kind       string      `json:"kind"`
+	Resource   string      `json:"resource"`
+	Namespace  string      `json:"namespace,omitempty"`
+	Name       string      `json:"name"`
+	Created    time.Time   `json:"created"`
+	Deleting   bool        `json:"deleting,omitempty"`
+	Conditions []Condition `json:"conditions"`
+	// Children are those that are not ready first.
+	Children []*Node  `json:"children"`
+	Notes    []string `json:"notes,omitempty"`
+}
+
+// A Condition is one of the resource's conditions.
+type Condition struct {
+	Type    string `json:"type"`
+	Status  string `json:"status"`
+	Reason  string `json:"reason,omitempty"`
+	Message string `json:"message,omitempty"`
+	// Old: it is about an earlier generation of the resource.
+	Old bool `json:"old,omitempty"`
+}
+
+// A Node is a child, a patched object, or what one of these owns.
+type Node struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace,omitempty"`
+	Name       string `json:"name"`
+	// File is the template that made it, without .yaml; "" for what others made.
+	File    string    `json:"file,omitempty"`
+	Created time.Time `json:"created"`
+	Ready   bool      `json:"ready"`
+	Message string    `json:"message,omitempty"`
+	// Patched: it is somebody else's, and fields of it are set.
+	Patched bool    `json:"patched,omitempty"`
+	Owns    []*Node `json:"owns,omitempty"`
+
+	uid types.UID
+}
+
+// Of looks at one resource.
+func Of(view *liveview.View, resource *unstructured.Unstructured) *Tree {
+	cluster := view.Cluster()
+	t := &Tree{
+		Kind: view.Version().Name, Resource: called(resource), Namespace: resource.GetNamespace(), Name: resource.GetName(), Created: resource.GetCreationTimestamp().Time,
+		Deleting: resource.GetDeletionTimestamp() != nil, Conditions: conditions(resource), Children: []*Node{},
+	}
+	owner := plan.OwnerOf(t.Kind, resource)
+	for gvk := range view.Version().Children {
+		live, _ := cluster.Children.Of(gvk, owner.UID) // what is wrong is among the troubles
+		for _, l := range live {
+			if plan.Ours(owner, l.Meta) {
+				t.Children = append(t.Children, node(l, cluster))
+			}
+		}
+	}
+	t.patched(view, cluster, owner.UID)
+	t.descend(view, cluster)
+	sort(t.Children)
+	t.Notes = append(append(t.Notes, view.Notes()...), view.Troubles()...)
+	slices.Sort(t.Notes)
+	t.Notes = slices.Compact(t.Notes)
+	return t
+}
+
+// called is how people call an object: Page default/hello.
+func called(o *unstructured.Unstructured) string {
+	return o.GetKind() + " " + strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(), "/")
+}
+
+func (t *Tree) patched(view *liveview.View, cluster reconcile.Cluster, uid types.UID) {
+	for _, gvk := range view.Version().Patched {
+		live, _ := cluster.Reads.Patched(gvk, uid)
+		for _, l := range live {
+			n := node(l, cluster)
+			n.Patched, n.File = true, ""
+			t.Children = append(t.Children, n)
+		}
+	}
+}
+
+// node judges one object.
+func node(l live.Object, cluster reconcile.Cluster) *Node {
+	n := &Node{
+		APIVersion: l.GVK.GroupVersion().String(), Kind: l.GVK.Kind, Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName(),
+		File: l.Meta.GetAnnotations()[api.AnnotationFile], Created: l.Meta.GetCreationTimestamp().Time, uid: l.Meta.GetUID(),
+	}
+	if l.Meta.GetDeletionTimestamp() != nil {
+		n.Message = "being deleted"
+		return n
+	}
+	if !readiness.NeedsBody(l.GVK.GroupKind()) {
+		n.Ready = true
+		return n
+	}
+	verdict, err := readiness.Of(l.Body, cluster.DeclaresConditions(l.GVK.GroupKind()))
+	if err != nil {
+		n.Message = fmt.Sprintf("its status cannot be read: %s", err)
+		return n
+	}
+	n.Ready, n.Message = verdict.Ready, verdict.Message
+	return n
+}
+
+// sort puts those that are not ready first, at every depth.
+func sort(nodes []*Node) {
+	slices.SortFunc(nodes, func(a, b *Node) int {
+		if a.Ready != b.Ready {
+			return map[bool]int{true: 1, false: -1}[a.Ready]
+		}
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	for _, n := range nodes {
+		sort(n.Owns)
+	}
+}
+
+func conditions(resource *unstructured.Unstructured) []Condition {
+	items, _, _ := unstructured.NestedSlice(resource.Object, "status", "conditions")
+	all := []Condition{}
+	for _, item := range items {
+		m, _ := item.(map[string]any)
+		text := func(key string) string { s, _ := m[key].(string); return s }
+		observed, told := m["observedGeneration"].(int64)
+		all = append(all, Condition{text("type"), text("status"), text("reason"), text("message"), told && observed != resource.GetGeneration()})
+	}
+	slices.SortStableFunc(all, func(a, b Condition) int {
+		return map[bool]int{true: 0, false: 1}[a.Type == "Ready"] - map[bool]int{true: 0, false: 1}[b.Type == "Ready"]
+	})
+	return all
+}

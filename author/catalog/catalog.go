@@ -1,0 +1,298 @@
+package catalog
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/schema"
+)
+
+// A Catalog is every kind of some roots. It is read-only once loaded and
+// configured.
+type Catalog struct {
+	// Kinds are the sound kinds, by name.
+	Kinds map[string]*kind.Kind
+	// Broken says what is wrong with each other kind, by name.
+	Broken map[string]error
+	// CRDs are the sound definitions of crds/ by name, also those of broken
+	// kinds; Schemas are those of schemas/.
+	CRDs, Schemas map[string]*schema.CRD
+	// Roots says in which root the folder of a kind lies, by name.
+	Roots map[string]string
+	// Trouble is what is wrong and belongs to no kind: a file of schemas/.
+	Trouble []error
+
+	folders map[string]*folder.Folder
+	files   map[string]folder.File // of crds/, by the name of their definition
+	config  *kind.Config
+	// defined says where each definition was read, by name, sound or not.
+	defined map[string]string
+}
+
+// Load reads roots and compiles every kind in them. Its error is about a root
+// as a whole; what is wrong with a kind is in Broken and hurts no other.
+func Load(roots []string) (*Catalog, error) {
+	c := &Catalog{
+		Kinds: map[string]*kind.Kind{}, Broken: map[string]error{},
+		CRDs: map[string]*schema.CRD{}, Schemas: map[string]*schema.CRD{}, Roots: map[string]string{},
+		folders: map[string]*folder.Folder{}, files: map[string]folder.File{}, defined: map[string]string{},
+	}
+	for _, dir := range roots {
+		if err := c.read(dir); err != nil {
+			return nil, err
+		}
+	}
+	if len(c.defined) == 0 && len(c.Roots) == 0 {
+		return nil, fmt.Errorf("loading %s: there is nothing in crds/ and templates/", strings.Join(roots, ", "))
+	}
+	c.refuseTwins()
+	for _, name := range slices.Sorted(maps.Keys(c.folders)) {
+		c.compile(name)
+	}
+	c.pair()
+	return c, nil
+}
+
+// read takes in one root.
+func (c *Catalog) read(dir string) error {
+	root, err := folder.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	contents, err := root.Read()
+	if err != nil {
+		return err
+	}
+	for _, file := range contents.CRDs {
+		c.define(file)
+	}
+	for _, file := range contents.Schemas {
+		crd, err := schema.Parse(file.Shown, file.Data)
+		if err != nil {
+			c.Trouble = append(c.Trouble, err)
+			continue
+		}
+		c.Schemas[crd.Name] = crd
+	}
+	for name, f := range contents.Folders {
+		if c.house(name, dir) {
+			c.folders[name] = f
+		}
+	}
+	for name, err := range contents.Broken {
+		if c.house(name, dir) {
+			c.breaks(name, err)
+		}
+	}
+	return nil
+}
+
+// breaks adds what is wrong with a kind.
+func (c *Catalog) breaks(name string, err error) {
+	c.Broken[name] = errors.Join(c.Broken[name], err)
+}
+
+// define takes in one file of crds/.
+func (c *Catalog) define(file folder.File) {
+	name := strings.TrimSuffix(file.Name, ".yaml")
+	if first, taken := c.defined[name]; taken {
+		c.breaks(name, fmt.Errorf("%s: this definition is in another root already: %s", file.Shown, first))
+		return
+	}
+	crd, err := schema.Parse(file.Shown, file.Data)
+	if err == nil && crd.Name != name {
+		name, err = crd.Name, fmt.Errorf("%s: the file must be named as its definition: %s.yaml", file.Shown, crd.Name)
+	}
+	c.defined[name] = file.Shown
+	if err != nil {
+		c.breaks(name, err)
+		return
+	}
+	c.CRDs[name], c.files[name] = crd, file
+}
+
+// Definition is the file of crds/ that defines a sound kind.
+func (c *Catalog) Definition(name string) folder.File { return c.files[name] }
+
+// house remembers where a folder lies; false says that its name is taken.
+func (c *Catalog) house(name, dir string) bool {
+	if first, taken := c.Roots[name]; taken {
+		c.breaks(name, fmt.Errorf("%s: this folder is in another root already: %s",
+			path.Join(dir, "templates", name), path.Join(first, "templates", name)))
+		return false
+	}
+	c.Roots[name] = dir
+	return true
+}
+
+// compile makes a kind of a folder that has its definition.
+func (c *Catalog) compile(name string) {
+	crd := c.CRDs[name]
+	if crd == nil || c.Broken[name] != nil {
+		return
+	}
+	k, err := kind.Compile(c.folders[name], crd)
+	if err == nil {
+		err = k.CheckScopes(c.scopes)
+	}
+	if err != nil {
+		c.breaks(name, err)
+		return
+	}
+	c.Kinds[name] = k.At(kind.Site{Scopes: c.scopes})
+}
+
+// Configure overrides the settings of the kinds by those of a file: a map of
+// kinds' names to maps of keys to values. Its error names what the file says
+// of kinds and keys that there are not, with places.
+func (c *Catalog) Configure(file string) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("reading settings: %w", err)
+	}
+	config, err := kind.ReadConfig(file, data)
+	if err != nil {
+		return err
+	}
+	known := slices.Concat(slices.Collect(maps.Keys(c.Kinds)), slices.Collect(maps.Keys(c.Broken)))
+	c.config = config
+	errs := []error{config.Check(slices.Sorted(slices.Values(known)))}
+	for name, k := range c.Kinds {
+		with, err := config.Apply(k)
+		c.Kinds[name] = with
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// scopes reports whether a kind lives in no namespace, by its definition.
+func (c *Catalog) scopes(gvk apischema.GroupVersionKind) (clusterScoped, known bool) {
+	crd := c.definition(gvk.GroupKind())
+	return crd != nil && !crd.Namespaced, crd != nil
+}
+
+// definition finds the definition of a kind in crds/ and schemas/.
+func (c *Catalog) definition(gk apischema.GroupKind) *schema.CRD {
+	for _, among := range []map[string]*schema.CRD{c.CRDs, c.Schemas} {
+		for _, crd := range among {
+			if crd.Group == gk.Group && crd.Kind == gk.Kind {
+				return crd
+			}
+		}
+	}
+	return nil
+}
+
+// Plural is the name by which the API serves a kind, by its definition in crds/
+// or schemas/; "" without one.
+func (c *Catalog) Plural(gvk apischema.GroupVersionKind) string {
+	if crd := c.definition(gvk.GroupKind()); crd != nil {
+		return crd.Plural
+	}
+	return ""
+}
+
+// pair finds folders without a definition and definitions without a folder.
+func (c *Catalog) pair() {
+	for name, dir := range c.Roots {
+		if _, defined := c.defined[name]; !defined {
+			c.breaks(name, fmt.Errorf("%s: there is no CRD %s", path.Join(dir, "templates", name), path.Join(dir, "crds", name+".yaml")))
+		}
+	}
+	for name, file := range c.defined {
+		if _, housed := c.Roots[name]; !housed {
+			c.breaks(name, fmt.Errorf("%s: there is no folder %s", file, path.Join(path.Dir(path.Dir(file)), "templates", name)))
+		}
+	}
+}
+
+// refuseTwins refuses a second definition of the same kind, as an API server
+// would.
+func (c *Catalog) refuseTwins() {
+	first := map[apischema.GroupKind]*schema.CRD{}
+	for _, name := range slices.Sorted(maps.Keys(c.CRDs)) {
+		crd := c.CRDs[name]
+		gk := apischema.GroupKind{Group: crd.Group, Kind: crd.Kind}
+		if other := first[gk]; other != nil {
+			c.breaks(name, fmt.Errorf("%s: %s defines the kind %s of this group already", crd.File, other.File, crd.Kind))
+			continue
+		}
+		first[gk] = crd
+	}
+}
+
+// Find returns the kind that a resource is of, by group and kind; nil with a
+// nil error if it is none of this catalog's. The error says why the kind is
+// broken.
+func (c *Catalog) Find(gk apischema.GroupKind) (*kind.Kind, error) {
+	for _, name := range slices.Sorted(maps.Keys(c.CRDs)) {
+		if crd := c.CRDs[name]; crd.Group == gk.Group && crd.Kind == gk.Kind {
+			if k := c.Kinds[name]; k != nil {
+				return k, nil
+			}
+			return nil, c.Broken[name]
+		}
+	}
+	return nil, c.groupTrouble(gk)
+}
+
+// groupTrouble is about a kind that no sound definition has, where something
+// in its group is broken.
+func (c *Catalog) groupTrouble(gk apischema.GroupKind) error {
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(c.Broken)) {
+		if _, group, _ := strings.Cut(name, "."); group == gk.Group && c.CRDs[name] == nil {
+			errs = append(errs, c.Broken[name])
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// misspelt refuses an object of a kind that its group does not have, where the
+// group is one of this catalog's.
+func (c *Catalog) misspelt(o *Object, gk apischema.GroupKind) error {
+	var known []string
+	for _, crd := range c.CRDs {
+		if crd.Group == gk.Group {
+			known = append(known, crd.Kind)
+		}
+	}
+	if known == nil {
+		return nil
+	}
+	slices.Sort(known)
+	near := cmp.Or(schema.Suggest(gk.Kind, known), known[0])
+	return fmt.Errorf("%s: the group %s has no kind %s; did you mean %s?", o.Place("kind"), gk.Group, gk.Kind, near)
+}
+
+// Faults are everything that is wrong, by name of the kind.
+func (c *Catalog) Faults() []error {
+	errs := slices.Clone(c.Trouble)
+	for _, name := range slices.Sorted(maps.Keys(c.Broken)) {
+		errs = append(errs, c.Broken[name])
+	}
+	return errs
+}
+
+// With is the catalog with another version of one kind, and the same besides.
+func (c *Catalog) With(f *folder.Folder, crd *schema.CRD) *Catalog {
+	with := *c
+	with.Kinds, with.Broken = maps.Clone(c.Kinds), maps.Clone(c.Broken)
+	with.CRDs, with.folders = maps.Clone(c.CRDs), maps.Clone(c.folders)
+	delete(with.Kinds, f.Name)
+	delete(with.Broken, f.Name)
+	with.CRDs[f.Name], with.folders[f.Name] = crd, f
+	with.compile(f.Name)
+	return &with
+}

@@ -1,0 +1,168 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/render"
+)
+
+// An Outcome is what a golden case, or another resource, came to: texts in canonical form (YAML with
+// sorted keys, documents parted by ---; for FileWantWaits a line for each file
+// that waits) by the file that wants them.
+type Outcome struct {
+	Got map[string]string
+	// Documents are those of FileWant, in the order of Traced.Result.Children:
+	// children with the annotations that say what becomes of them.
+	Documents []map[string]any
+	// Err is why nothing was rendered; then Got is empty.
+	Err error
+	// Resource is what was rendered, World what it saw and Traced the way; nil
+	// if the resource is refused.
+	Resource *Resource
+	World    *World
+	Traced   *render.Traced
+}
+
+// Run renders the children and the status of a case. Its error is about the
+// files of the case, not about what came of them.
+func (c *Catalog) Run(ctx context.Context, one *Case) (*Outcome, error) {
+	file, err := one.given(fileResource)
+	if err != nil {
+		return nil, err
+	}
+	if file == nil {
+		return nil, fmt.Errorf("reading golden case %s: there is no %s", one.Name, fileResource)
+	}
+	given, err := one.given(fileCluster)
+	if err != nil {
+		return nil, err
+	}
+	resources, others, err := c.Resources(file.Objects)
+	if err != nil {
+		return &Outcome{Err: err}, nil
+	}
+	if len(resources) != 1 || resources[0].Kind != one.Kind {
+		return nil, fmt.Errorf("%s: it must hold one %s", path.Join(one.Dir, fileResource), one.Kind.GVK.Kind)
+	}
+	if resources[0].Kind, err = one.configured(); err != nil {
+		return nil, err
+	}
+	cluster, err := c.Cluster(given, others)
+	if err != nil {
+		return nil, err
+	}
+	return Render(ctx, resources[0], cluster)
+}
+
+// configured is the kind with the settings of the case.
+func (c *Case) configured() (*kind.Kind, error) {
+	data, there := c.givens[fileConfig]
+	if !there {
+		return c.Kind, nil
+	}
+	return c.Kind.WithConfigFile(filepath.Join(c.Dir, fileConfig), data)
+}
+
+// given reads one of the files that say what there is; nil if it is not there.
+func (c *Case) given(file string) (*File, error) {
+	data, there := c.givens[file]
+	if !there {
+		return nil, nil
+	}
+	return Read(filepath.Join(c.Dir, file), data)
+}
+
+// Render renders the children and the status of a resource. Its error is none of
+// what came of them: that is in the Outcome.
+func Render(ctx context.Context, r *Resource, cluster *Cluster) (*Outcome, error) {
+	world := cluster.For(r.Kind, r.Object)
+	traced := render.Trace(ctx, r.Kind, r.Object, world)
+	out := &Outcome{Resource: r, World: world, Traced: traced}
+	if out.Err = errors.Join(traced.Err, traced.StatusErr); out.Err != nil {
+		return out, nil
+	}
+	if out.Err = checkStatus(ctx, r, world, traced.Status); out.Err != nil {
+		return out, nil
+	}
+	return out, out.print()
+}
+
+// print makes the texts of what was rendered.
+func (o *Outcome) print() (err error) {
+	o.Got = map[string]string{}
+	for _, w := range o.Traced.Result.Waiting {
+		o.Got[FileWantWaits] += fmt.Sprintf("%s.yaml waits: %s\n", w.File, w.Message)
+	}
+	for _, child := range o.Traced.Result.Children {
+		o.Documents = append(o.Documents, marked(child))
+	}
+	if o.Got[FileWant], err = canonical(o.Documents); err != nil {
+		return err
+	}
+	if len(o.Traced.Status) > 0 {
+		o.Got[FileWantStatus], err = canonical([]map[string]any{o.Traced.Status})
+	}
+	return err
+}
+
+// marked is a child with the annotations that were taken off it: a case is
+// about them too.
+func marked(child render.Child) map[string]any {
+	if len(child.Marks) == 0 {
+		return child.Object.Object
+	}
+	u := child.Object.DeepCopy()
+	all := maps.Clone(child.Marks)
+	maps.Copy(all, u.GetAnnotations())
+	u.SetAnnotations(all)
+	return u.Object
+}
+
+// canonical prints documents with sorted keys.
+func canonical(documents []map[string]any) (string, error) {
+	texts := make([]string, len(documents))
+	for i, d := range documents {
+		text, err := yaml.Marshal(d)
+		if err != nil {
+			return "", fmt.Errorf("printing: %w", err)
+		}
+		texts[i] = string(text)
+	}
+	return strings.Join(texts, "---\n"), nil
+}
+
+// Canonical brings what a file wants into the form of an Outcome.
+func Canonical(name, text string) (string, error) {
+	if filepath.Base(name) == FileWantWaits {
+		return strings.ReplaceAll(text, "\r\n", "\n"), nil
+	}
+	documents, err := Documents(name, text)
+	if err != nil {
+		return "", err
+	}
+	return canonical(documents)
+}
+
+// Documents are what a file wants, one by one.
+func Documents(name, text string) ([]map[string]any, error) {
+	var documents []map[string]any
+	var errs []error
+	for _, p := range split([]byte(text)) {
+		o, err := p.parse(name)
+		errs = append(errs, err)
+		if o != nil {
+			fields, _ := o.value.(map[string]any)
+			documents = append(documents, fields)
+		}
+	}
+	return documents, errors.Join(errs...)
+}

@@ -1,0 +1,23 @@
+package catalog
+
+import (
+	"fmt"
+
+	yamlv3 "go.yaml.in/yaml/v3"
+
+	"github.com/jacquard-operator/jacquard/engine/schema"
+)
+
+// Place returns file:line:column of the field at path, such as
+// spec.ports[0].name, or of the deepest part of it that is in the file.
+func (o *Object) Place(path string) string { return o.at(o.locate(path)) }
+
+// Line is the line at which the object begins.
+func (o *Object) Line() int { return o.node.Line + o.before }
+
+func (o *Object) at(n *yamlv3.Node) string {
+	return fmt.Sprintf("%s:%d:%d", o.file, n.Line+o.before, n.Column)
+}
+
+// locate finds the node of the deepest part of path.
+func (o *Object) locate(path string) *yamlv3.Node { return schema.Locate(o.node, path) }

@@ -1,0 +1,194 @@
+package chart
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template/parse"
+	"unicode/utf8"
+)
+
+// method rewrites what Helm's own things can do: read files, and say what the
+// cluster serves.
+func (r *rewriter) method(p *parse.PipeNode, i int) bool {
+	cmd := p.Cmds[i]
+	path := helms(cmd.Args[0])
+	if len(cmd.Args) != 2 || len(path) < 2 {
+		return false
+	}
+	call, ok := "", false
+	switch strings.Join(path, ".") {
+	case "Files.Get", "Files.GetBytes":
+		call, ok = r.fileCall(cmd.Args[1])
+	case "Files.Lines":
+		call, ok = r.fileCall(cmd.Args[1])
+		call = `splitList "\n" (` + call + ")"
+	case "Files.Glob":
+		call, ok = r.glob(cmd.Args[1], func(name string) string { return name }, "")
+	case "Capabilities.APIVersions.Has":
+		call, ok = r.has(cmd)
+	default:
+		return false
+	}
+	at := r.commandSpan(cmd)
+	if !ok {
+		what, do := explain(path)
+		r.refuse(p, i, r.textOf(at), do+what)
+		return true
+	}
+	r.replace(at, call)
+	return true
+}
+
+// helms is what an operand names of Helm's own things.
+func helms(n parse.Node) []string {
+	var names []string
+	switch n := n.(type) {
+	case *parse.FieldNode:
+		names = n.Ident
+	case *parse.VariableNode:
+		names = n.Ident
+	}
+	if i := magicAt(names); i >= 0 {
+		return names[i:]
+	}
+	return nil
+}
+
+// chain rewrites (.Files.Glob "x/*").AsConfig and .AsSecrets.
+func (r *rewriter) chain(n *parse.ChainNode, alone bool) bool {
+	p, ok := n.Node.(*parse.PipeNode)
+	if !ok || len(p.Cmds) != 1 || len(p.Cmds[0].Args) != 2 || strings.Join(helms(p.Cmds[0].Args[0]), ".") != "Files.Glob" {
+		return false
+	}
+	encode, known := map[string]string{"AsConfig": "", "AsSecrets": " | b64enc"}[n.Field[0]]
+	at := r.operandSpan(n)
+	call, ok := r.glob(p.Cmds[0].Args[1], path.Base, encode)
+	if !known || !ok {
+		what, do := explain([]string{"Files"})
+		r.fail(at, !alone, r.textOf(at), do+what)
+		return true
+	}
+	call = "toYaml (" + call + ")"
+	if !alone {
+		call = "(" + call + ")"
+	}
+	r.replace(at, call)
+	return true
+}
+
+// literalFile is the file that an expression gets, if it says so literally.
+func (r *rewriter) literalFile(node parse.Node) (string, bool) {
+	p, ok := node.(*parse.PipeNode)
+	if !ok || len(p.Cmds) != 1 || len(p.Cmds[0].Args) != 2 || !slices.Contains([]string{"Files.Get", "Files.GetBytes"}, strings.Join(helms(p.Cmds[0].Args[0]), ".")) {
+		return "", false
+	}
+	name, ok := p.Cmds[0].Args[1].(*parse.StringNode)
+	if !ok {
+		return "", false
+	}
+	return path.Clean(name.Text), r.files[path.Clean(name.Text)] != nil
+}
+
+// fileCall is what gets a file: one of a literal name, or one of all that a
+// glob of this file names.
+func (r *rewriter) fileCall(name parse.Node) (string, bool) {
+	literal, ok := name.(*parse.StringNode)
+	if ok {
+		as, there := r.take(path.Clean(literal.Text))
+		return "file " + strconv.Quote(as), there
+	}
+	var all []string
+	for _, m := range globbed.FindAllStringSubmatch(r.text, -1) {
+		all = append(all, r.matching(m[1])...)
+	}
+	if _, computed := name.(*parse.VariableNode); !computed || len(all) == 0 {
+		return "", false
+	}
+	call, ok := r.dictOf(all, func(name string) string { return name }, "")
+	return "index (" + call + ") " + r.textOf(r.operandSpan(name)), ok
+}
+
+var globbed = regexp.MustCompile(`\.Files\.Glob\s+"([^"]+)"`)
+
+// glob is a dict of the files that a literal pattern matches, with the keys
+// that a function makes of their paths.
+func (r *rewriter) glob(pattern parse.Node, key func(string) string, encode string) (string, bool) {
+	literal, ok := pattern.(*parse.StringNode)
+	if !ok {
+		return "", false
+	}
+	return r.dictOf(r.matching(literal.Text), key, encode)
+}
+
+func (r *rewriter) dictOf(names []string, key func(string) string, encode string) (string, bool) {
+	var b strings.Builder
+	b.WriteString("dict")
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		as, ok := r.take(name)
+		if !ok {
+			return "", false
+		}
+		fmt.Fprintf(&b, " %q (file %q%s)", key(name), as, encode)
+	}
+	return b.String(), true
+}
+
+// matching are the files that a glob of Helm's matches.
+func (v *conversion) matching(glob string) []string {
+	pattern := regexp.QuoteMeta(glob)
+	for _, part := range [][2]string{{`\*\*`, `.*`}, {`\*`, `[^/]*`}, {`\?`, `[^/]`}, {`\{`, `(?:`}, {`\}`, `)`}, {`,`, `|`}} {
+		pattern = strings.ReplaceAll(pattern, part[0], part[1])
+	}
+	matches, err := regexp.Compile("^" + pattern + "$")
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(sortedKeys(v.files), func(name string) bool { return !matches.MatchString(name) })
+}
+
+// take copies a file into files/, which has no folders.
+func (r *rewriter) take(name string) (as string, ok bool) {
+	data, there := r.files[name]
+	if !there || !utf8.Valid(data) {
+		return "", false
+	}
+	if as := r.taken[name]; as != "" {
+		return as, true
+	}
+	as = path.Base(name)
+	for _, other := range r.taken {
+		if other == as {
+			as = strings.ReplaceAll(name, "/", "-")
+		}
+	}
+	r.taken[name] = as
+	return as, true
+}
+
+// addPartial makes a partial of a file that is a template, called by a name.
+func (r *rewriter) addPartial(name, called string) {
+	as := "_" + strings.ReplaceAll(strings.TrimLeft(name, "_."), "/", "-") + ".tpl"
+	r.addText(name, as, called, string(r.files[name])+"\n")
+}
+
+// addText makes a partial of a text of the chart, and reports whether it could.
+func (r *rewriter) addText(from, as, called, text string) bool {
+	if slices.ContainsFunc(r.sources, func(s *source) bool { return s.as == as }) {
+		return true
+	}
+	text = strings.TrimSuffix(text, "\n")
+	s := &source{name: from, as: as, text: "{{- define " + strconv.Quote(called) + " -}}\n" + text + "{{- end }}\n"}
+	if err := s.parse(); err != nil {
+		r.conversion.note(Note{File: from, What: "a template that cannot be read", Do: err.Error()})
+		return false
+	}
+	r.sources = append(r.sources, s)
+	r.conversion.defines[called] = &define{source: s, tree: s.defines[called], block: s.blockOf(called)}
+	(&rewriter{r.conversion, s}).list(s.defines[called].Root)
+	return true
+}

@@ -1,0 +1,146 @@
+package explain
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
+	"github.com/jacquard-operator/jacquard/engine/render"
+	"github.com/jacquard-operator/jacquard/engine/status/readiness"
+)
+
+// An Observed is one live object.
+type Observed struct {
+	Object *unstructured.Unstructured
+	// Conditioned: its CRD declares conditions.
+	Conditioned bool
+	// Fate says what becomes of it; "" if it stays as it was applied.
+	Fate string
+	// Taken are the fields of it that others took.
+	Taken []string
+}
+
+// A Live is what is to be said of a live object.
+type Live struct {
+	// Object is how people call it: Service default/web.
+	Object string `json:"object"`
+	// File is the file, without .yaml, that made it as it says itself.
+	File string `json:"file,omitempty"`
+	// Ready is how ready it is: "ready", "not ready", "failed", or "" if that
+	// is not known; Message says why not.
+	Ready   string `json:"ready,omitempty"`
+	Message string `json:"message,omitempty"`
+	// Deleting: it is being deleted.
+	Deleting bool `json:"deleting,omitempty"`
+	// Applied is when our fields last changed, RFC 3339; "" if none of its
+	// fields is ours.
+	Applied string `json:"applied,omitempty"`
+	// Ours are our field managers' entries, Others everybody else's.
+	Ours   []ownership.Owner `json:"ours,omitempty"`
+	Others []ownership.Owner `json:"others,omitempty"`
+	// Fate says what becomes of the object; "" if it stays as it was applied.
+	Fate string `json:"fate,omitempty"`
+	// Taken are fields that we apply and do not own: others have them.
+	Taken []string `json:"taken,omitempty"`
+}
+
+// A Condition is one condition of the resource.
+type Condition struct {
+	Type    string `json:"type"`
+	Status  string `json:"status"`
+	Reason  string `json:"reason,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+func conditions(u *unstructured.Unstructured) []Condition {
+	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
+	var all []Condition
+	for _, item := range list {
+		m, _ := item.(map[string]any)
+		text := func(key string) string { s, _ := m[key].(string); return s }
+		all = append(all, Condition{text("type"), text("status"), text("reason"), text("message")})
+	}
+	return all
+}
+
+// objects are the live objects that are not spoken of yet.
+type objects struct {
+	all     []Observed
+	spoken  []bool
+	manager string
+}
+
+func newObjects(in Input) *objects {
+	return &objects{in.Live, make([]bool, len(in.Live)), api.PatchManager(in.Resource.GetUID())}
+}
+
+// take is the live object that a child stands for, or nil.
+func (o *objects) take(c render.Child) *Live {
+	i := slices.IndexFunc(o.all, func(l Observed) bool {
+		return identity(l.Object) == identity(c.Object)
+	})
+	if i < 0 {
+		return nil
+	}
+	o.spoken[i] = true
+	return o.say(o.all[i])
+}
+
+type id struct {
+	apischema.GroupKind
+	namespace, name string
+}
+
+func identity(u *unstructured.Unstructured) id {
+	return id{u.GroupVersionKind().GroupKind(), u.GetNamespace(), u.GetName()}
+}
+
+// rest are the objects that no document stands for.
+func (o *objects) rest() []Live {
+	var all []Live
+	for i, l := range o.all {
+		if !o.spoken[i] {
+			all = append(all, *o.say(l))
+		}
+	}
+	slices.SortFunc(all, func(a, b Live) int { return strings.Compare(a.Object, b.Object) })
+	return all
+}
+
+// say says what is to be said of an object.
+func (o *objects) say(l Observed) *Live {
+	u := l.Object
+	out := &Live{Object: u.GetKind() + " " + named(u), File: u.GetAnnotations()[api.AnnotationFile], Deleting: u.GetDeletionTimestamp() != nil, Fate: l.Fate, Taken: l.Taken}
+	out.Ready, out.Message = readyWord(l)
+	owners, err := ownership.Owners(u.GetManagedFields())
+	if err != nil {
+		out.Message = err.Error()
+		return out
+	}
+	for _, m := range owners {
+		if m.Manager != api.FieldManager && m.Manager != o.manager {
+			out.Others = append(out.Others, m)
+			continue
+		}
+		out.Ours = append(out.Ours, m)
+		out.Applied = max(out.Applied, m.Time)
+	}
+	return out
+}
+
+func readyWord(l Observed) (word, message string) {
+	v, err := readiness.Of(l.Object.Object, l.Conditioned)
+	switch {
+	case err != nil:
+		return "", err.Error()
+	case v.Ready:
+		return "ready", ""
+	case v.Failed:
+		return "failed", v.Message
+	}
+	return "not ready", v.Message
+}

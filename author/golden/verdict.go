@@ -1,0 +1,146 @@
+package golden
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/jacquard-operator/jacquard/author/catalog"
+)
+
+// A Verdict is what is to be said of a golden case.
+type Verdict struct {
+	Findings []Finding
+	// Writes are what an update would write.
+	Writes []Write
+}
+
+// A Finding is one thing that is not as it is wanted.
+type Finding struct {
+	// Text is a sentence, and perhaps a diff below it.
+	Text string
+	// Mends: an update would make it as wanted.
+	Mends bool
+}
+
+// A Write is one file of a case that an update would write, or remove.
+type Write struct {
+	File, Text string
+	Remove     bool
+	// Loud is what must be said of it, if it wants what nobody may want; "" else.
+	Loud string
+}
+
+// loud is what is said of new files that nobody may want.
+var loud = map[string]string{
+	catalog.FileWantError: "THIS CASE FAILS, and now wants to",
+	catalog.FileWantWaits: "THIS CASE WAITS, and now wants to",
+}
+
+// Judge compares what a case came to with what it wants. said are the messages
+// of the outcome's error. The error is about the wanted files.
+func Judge(one *catalog.Case, out *catalog.Outcome, said []string) (*Verdict, error) {
+	v := &Verdict{}
+	_, want := one.Wants[catalog.FileWant]
+	wanted, wantError := one.Wants[catalog.FileWantError]
+	switch {
+	case out.Err != nil && wantError:
+		v.failure(wanted, said)
+	case out.Err != nil:
+		v.find(!want, "it does not render:\n%s", strings.Join(said, "\n"))
+		if !want {
+			v.writeError(said, loud[catalog.FileWantError])
+		}
+	case wantError:
+		v.find(false, "it renders, but %s wants an error", catalog.FileWantError)
+	default:
+		if !want {
+			v.find(true, "there is neither %s nor %s: write one, or run with --update", catalog.FileWant, catalog.FileWantError)
+		}
+		return v, v.files(one, out)
+	}
+	return v, nil
+}
+
+func (v *Verdict) find(mends bool, format string, args ...any) {
+	v.Findings = append(v.Findings, Finding{Text: fmt.Sprintf(format, args...), Mends: mends})
+}
+
+// failure checks that every wanted line is part of a message.
+func (v *Verdict) failure(wanted string, said []string) {
+	all := strings.Join(said, "\n")
+	missing := strings.TrimSpace(wanted) == ""
+	for line := range strings.Lines(wanted) {
+		missing = missing || !strings.Contains(all, strings.TrimSpace(line))
+	}
+	if missing {
+		v.find(true, "%s wants:\n%s\nbut it said:\n%s", catalog.FileWantError, strings.TrimSpace(wanted), all)
+		v.writeError(said, "")
+	}
+}
+
+// place is the position at the beginning of a message, which may move.
+var place = regexp.MustCompile(`^\S+?:\d+(:\d+)?: `)
+
+func (v *Verdict) writeError(said []string, loud string) {
+	v.Writes = append(v.Writes, Write{File: catalog.FileWantError, Text: WantError(said), Loud: loud})
+}
+
+// WantError is the text of a want-error.txt that wants these messages.
+func WantError(said []string) string {
+	var b strings.Builder
+	for _, line := range said {
+		b.WriteString(place.ReplaceAllString(line, "") + "\n")
+	}
+	return b.String()
+}
+
+// files compares what was rendered with each file that wants something. A
+// status that nobody wants is not compared, and nothing is wanted to wait if it
+// is not said; an update writes both.
+func (v *Verdict) files(one *catalog.Case, out *catalog.Outcome) error {
+	for _, file := range []string{catalog.FileWant, catalog.FileWantWaits, catalog.FileWantStatus} {
+		text, there := one.Wants[file]
+		got := out.Got[file]
+		name := filepath.Join(one.Dir, file)
+		want, err := catalog.Canonical(name, text)
+		if err == nil && want == got && (there || got == "" && file != catalog.FileWant) {
+			continue
+		}
+		v.write(file, got, there)
+		switch {
+		case err != nil:
+			v.find(true, "%v", err)
+		case file == catalog.FileWant && there:
+			err = v.children(name, text, out)
+		case file == catalog.FileWantStatus && there:
+			err = v.status(name, text, out)
+		case file == catalog.FileWantWaits:
+			v.find(true, "%s", diffed("other files wait than are wanted to, or for something else", side{name, want}, side{"rendered", got}))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *Verdict) write(file, got string, there bool) {
+	w := Write{File: file, Text: got, Remove: file == catalog.FileWantWaits && got == ""}
+	if !there {
+		w.Loud = loud[file]
+	}
+	v.Writes = append(v.Writes, w)
+}
+
+// A side is one of two texts that differ, and how the diff calls it.
+type side struct{ name, text string }
+
+// diffed puts a unified diff below a sentence.
+func diffed(sentence string, a, b side) string {
+	_, hunks, _ := strings.Cut(string(diff.Diff(a.name, []byte(a.text), b.name, []byte(b.text))), "\n")
+	return sentence + "\n" + hunks
+}

@@ -1,0 +1,156 @@
+package lint
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/jacquard-operator/jacquard/engine/render"
+	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+// A wrong is what a type refuses in an object: the steps of its path, names
+// and indexes, and what is wrong.
+type wrong struct {
+	path []any
+	text string
+	// key: it is the key that is wrong.
+	key bool
+}
+
+// place is where the template writes it.
+func (w *wrong) place(d *template.Document) template.Place {
+	if w.key {
+		return d.KeyPlace(w.path...)
+	}
+	return d.Place(w.path...)
+}
+
+// wrongs are what is wrong with a rendered child.
+func (l *linter) wrongs(c render.Child) []wrong {
+	gvk := c.Object.GroupVersionKind()
+	if t := schema.BuiltInType(gvk); t != nil {
+		v := conformer{subject: gvk.Kind + " " + gvk.GroupVersion().String(), partial: c.Policy.Patch}
+		v.value(c.Object.Object, t, nil)
+		return v.wrongs
+	}
+	version := l.catalog.Version(gvk)
+	if version == nil {
+		return nil
+	}
+	return defined(version, c, gvk)
+}
+
+// defined is what the CRD of a child refuses.
+func defined(version *schema.Version, c render.Child, gvk apischema.GroupVersionKind) []wrong {
+	subject := gvk.Kind + " " + gvk.GroupVersion().String()
+	object := runtime.DeepCopyJSON(c.Object.Object)
+	var all []wrong
+	for _, path := range version.Unknown(object) {
+		all = append(all, wrong{schema.Steps(path), undeclaredAt(subject, version.Live(), schema.Steps(path)), true})
+	}
+	if c.Policy.Patch {
+		return all
+	}
+	version.Default(object)
+	for _, err := range version.Validate(object) {
+		all = append(all, wrong{path: schema.Steps(err.Field), text: subject + ": " + schema.Describe(err)})
+	}
+	return all
+}
+
+// undeclaredAt says which field of a path there is not.
+func undeclaredAt(subject string, t *schema.Type, path []any) string {
+	for i, step := range path {
+		name, ok := step.(string)
+		if !ok {
+			t = t.Elem()
+			continue
+		}
+		field, found := t.Field(name)
+		if !found {
+			return undeclared(subject, spelt(path[:i]), name, t)
+		}
+		t = field
+	}
+	return fmt.Sprintf("%s has no field %s", subject, spelt(path))
+}
+
+// A conformer compares an object with the type of a built-in kind.
+type conformer struct {
+	subject string
+	// partial: nothing is required.
+	partial bool
+	wrongs  []wrong
+}
+
+func (c *conformer) add(path []any, format string, args ...any) {
+	c.wrongs = append(c.wrongs, wrong{path: slices.Clone(path), text: fmt.Sprintf(format, args...)})
+}
+
+func (c *conformer) value(value any, t *schema.Type, path []any) {
+	switch value := value.(type) {
+	case map[string]any:
+		if t.Kind() == schema.KindObject || t.Kind() == schema.KindFreeMap || t.Kind() == schema.KindAny {
+			c.fields(value, t, path)
+			return
+		}
+	case []any:
+		if t.Kind() == schema.KindList || t.Kind() == schema.KindAny {
+			for i, item := range value {
+				c.value(item, t.Elem(), append(path, i))
+			}
+			return
+		}
+	}
+	if text := refusal(value, t); text != "" {
+		c.add(path, "%s of %s %s", spelt(path), c.subject, text)
+	}
+}
+
+func (c *conformer) fields(value map[string]any, t *schema.Type, path []any) {
+	for _, name := range slices.Sorted(maps.Keys(value)) {
+		at := append(path[:len(path):len(path)], name)
+		field, found := t.Field(name)
+		if !found {
+			c.wrongs = append(c.wrongs, wrong{slices.Clone(at), undeclared(c.subject, spelt(path), name, t), true})
+			continue
+		}
+		c.value(value[name], field, at)
+	}
+	for _, name := range t.Required() {
+		if _, there := value[name]; !there && !c.partial && !mistaken(name, t, maps.Keys(value)) {
+			c.add(path, "%s requires %s", c.subject, below(spelt(path), name))
+		}
+	}
+}
+
+// mistaken reports whether one of these keys, which the type does not declare,
+// most likely means this field: it is not missing besides.
+func mistaken(name string, t *schema.Type, keys iter.Seq[string]) bool {
+	for key := range keys {
+		if _, found := t.Field(key); !found && schema.Suggest(key, t.Fields()) == name {
+			return true
+		}
+	}
+	return false
+}
+
+// spelt is a path for people; items of lists are not told apart.
+func spelt(path []any) string {
+	text := ""
+	for _, step := range path {
+		if name, ok := step.(string); ok {
+			text = below(text, name)
+		} else {
+			text += "[]"
+		}
+	}
+	return text
+}

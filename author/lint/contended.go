@@ -1,0 +1,134 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/template"
+	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
+)
+
+const replicas = "spec.replicas"
+
+// contest says that an autoscaler and the template both write the replicas.
+func contest(scaled string) string {
+	return fmt.Sprintf("a HorizontalPodAutoscaler scales this %s, and the template sets its replicas back: add the annotation %s: %s, or leave replicas out",
+		scaled, api.AnnotationInitial, replicas)
+}
+
+// contended finds what an autoscaler of the folder scales while every way of
+// the templates writes its replicas.
+func (l *linter) contended(documents []*document) {
+	type target struct{ kind, name string }
+	scaled := map[target]bool{}
+	for _, d := range documents {
+		ref := entry(entry(d.root, "spec"), "scaleTargetRef")
+		if name := l.expression(entry(ref, "name")); d.gvk.Kind == "HorizontalPodAutoscaler" && name != "" {
+			scaled[target{literal(entry(ref, "kind")), name}] = true
+		}
+	}
+	// The same document may have another name on each way, and the branches of
+	// its name are not those of its replicas: one way without them is enough.
+	places, free := map[target][]*document{}, map[template.Place]bool{}
+	for _, d := range documents {
+		is := target{d.gvk.Kind, l.expression(entry(entry(d.root, "metadata"), "name"))}
+		switch {
+		case d.patch:
+		case writes(d) == nil:
+			free[d.root.Place] = true
+		case scaled[is]:
+			places[is] = append(places[is], d)
+		}
+	}
+	for is, all := range places {
+		for _, d := range all {
+			if !free[d.root.Place] {
+				l.add(Contended, *writes(d), contest(is.kind))
+			}
+		}
+	}
+}
+
+// writes is where a document writes its replicas each time that it is applied;
+// nil if it may not.
+func writes(d *document) *template.Place {
+	if mark := d.marks[api.AnnotationInitial].Node; mark != nil && strings.Contains(literal(mark), replicas) {
+		return nil
+	}
+	spec := entry(d.root, "spec")
+	if spec == nil {
+		return nil
+	}
+	for _, e := range spec.Keys {
+		if e.Name == "replicas" && e.Node != nil && e.Node.Value != nil && !e.Node.Value.Nil {
+			return &e.Key.Place
+		}
+	}
+	return nil
+}
+
+// expression is the same for two nodes only if they always print the same
+// text; "" if that is not known.
+func (l *linter) expression(n *typecheck.Node) string {
+	if n == nil {
+		return ""
+	}
+	values := n.Text
+	if n.Value != nil {
+		values = []*typecheck.Value{n.Value}
+	}
+	var b strings.Builder
+	for _, v := range values {
+		text, isText := v.Const.(string)
+		switch {
+		case v.Known && isText:
+			b.WriteString(text)
+		case v.Exact && len(v.Sources) == 1:
+			fmt.Fprintf(&b, "{{%s %s}}", v.Sources[0].Read, v.Sources[0].Path)
+		case n.Value != nil && len(v.Sources) > 0:
+			fmt.Fprintf(&b, "{{%v %s}}", v.Sources, strings.ReplaceAll(l.action(n.Place), "$", ""))
+		default:
+			return ""
+		}
+	}
+	return b.String()
+}
+
+// action is what is written in the braces at a place.
+func (l *linter) action(place template.Place) string {
+	lines := l.texts[place.File]
+	if place.Line < 1 || place.Line > len(lines) || place.Column < 1 {
+		return ""
+	}
+	line := []rune(lines[place.Line-1])
+	if place.Column > len(line) {
+		return ""
+	}
+	inside, _, _ := strings.Cut(strings.TrimLeft(string(line[place.Column-1:]), "{- "), "}}")
+	return strings.Trim(inside, " -")
+}
+
+// contended finds the children that an autoscaler of the same family scales,
+// and whose replicas are applied each time.
+func (f *family) contended() []dispute {
+	var all []dispute
+	for _, c := range f.children {
+		scale, _, _ := unstructured.NestedString(c.Object.Object, "spec", "scaleTargetRef", "kind")
+		name, _, _ := unstructured.NestedString(c.Object.Object, "spec", "scaleTargetRef", "name")
+		if group(c) != "autoscaling" || c.Policy.Patch {
+			continue
+		}
+		for _, other := range f.children {
+			_, written, _ := unstructured.NestedFieldNoCopy(other.Object.Object, "spec", "replicas")
+			initial := slices.ContainsFunc(other.Policy.Initial, func(path []string) bool { return strings.Join(path, ".") == replicas })
+			if other.Object.GetKind() == scale && other.Object.GetName() == name && other.Object.GetNamespace() == c.Object.GetNamespace() && written && !initial {
+				all = append(all, dispute{Contended, other, wrong{path: []any{"spec", "replicas"}, text: contest(scale)}})
+			}
+		}
+	}
+	return all
+}

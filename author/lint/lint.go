@@ -1,0 +1,130 @@
+package lint
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/template"
+	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
+)
+
+// The classes of findings that this package adds to those of engine/template/typecheck.
+const (
+	DoesNotFit    typecheck.Class = "does-not-fit"   // a value of another type than the child's field
+	InvalidChild  typecheck.Class = "invalid-child"  // a child that its type refuses
+	TooLong       typecheck.Class = "too-long"       // a name or label that can outgrow its limit
+	JobTTL        typecheck.Class = "job-ttl"        // a Job that goes by itself and would be made again
+	Annotation    typecheck.Class = "annotation"     // an annotation that means nothing
+	Braces        typecheck.Class = "braces"         // {{{
+	Collision     typecheck.Class = "collision"      // a child's name that two resources can want
+	Contended     typecheck.Class = "contended"      // a field that an autoscaler and the template both write
+	Oscillating   typecheck.Class = "oscillating"    // a file that puts what it writes into itself
+	RemovedAPI    typecheck.Class = "removed-api"    // a child of an API that Kubernetes no longer has
+	StatusDropped typecheck.Class = "status-dropped" // status that the CRD's schema drops or refuses
+	Unpackable    typecheck.Class = "unpackable"     // a folder that pack refuses
+	UnusedField   typecheck.Class = "unused-field"   // a field of the spec that nothing reads
+	UnusedPartial typecheck.Class = "unused-partial" // a define that nothing calls
+	UnusedRule    typecheck.Class = "unused-rule"    // a rule of kind.yaml that nothing needs
+	Example       typecheck.Class = "example"        // an example that is invalid or does not render
+	Golden        typecheck.Class = "golden"         // a golden case that cannot be run
+	Ignore        typecheck.Class = "ignore"         // a comment that silences nothing
+)
+
+// follow checks all but what samples show.
+func (l *linter) follow() {
+	c, name := l.catalog, l.name
+	l.texts = texts(c, name)
+	l.findings = Findings(c.Broken[name])
+	k := understood(c, name)
+	if k == nil {
+		return
+	}
+	// Following a broken one says this again, and more of it.
+	l.findings = slices.DeleteFunc(l.findings, func(f typecheck.Finding) bool { return f.Class == typecheck.UnknownField })
+	l.kind, l.flow = k, flowOf(c, k, schema.Root(k.Version))
+	l.findings = append(l.findings, l.flow.Findings...)
+	l.documents()
+	l.newest()
+	l.oscillating()
+	l.optionalSpec()
+	l.crd()
+	l.status()
+	l.unused()
+}
+
+// flowOf follows the templates of a kind, whose resources are of type root, with
+// all types that a catalog knows.
+func flowOf(c *catalog.Catalog, k *kind.Kind, root *schema.Type) *typecheck.Flow {
+	in := k.FlowInput()
+	in.Live, in.Root = c.Type, root
+	return typecheck.Follow(in)
+}
+
+// statusFile is the name of status.yaml's tree.
+const statusFile = "status"
+
+// A linter collects the findings of one kind.
+type linter struct {
+	catalog  *catalog.Catalog
+	name     string
+	kind     *kind.Kind
+	flow     *typecheck.Flow
+	texts    map[string][]string // the lines of the folder's files
+	findings []typecheck.Finding
+}
+
+// add adds a finding.
+func (l *linter) add(class typecheck.Class, place template.Place, text string) {
+	l.findings = append(l.findings, typecheck.Finding{Class: class, Place: place, Text: text})
+}
+
+// consequences are the classes of what mostly follows from others: these come
+// first.
+var consequences = map[typecheck.Class]int{Unpackable: 1, Example: 1, Golden: 1, UnusedField: 2, UnusedPartial: 2, UnusedRule: 2, Ignore: 3}
+
+// finished gives the findings in order, causes first, each once and with its
+// length.
+func (l *linter) finished() []typecheck.Finding {
+	all := l.findings
+	for i := range all {
+		l.complete(&all[i])
+	}
+	slices.SortStableFunc(all, func(a, b typecheck.Finding) int {
+		return cmp.Or(cmp.Compare(consequences[a.Class], consequences[b.Class]), cmp.Compare(a.Place.File, b.Place.File), cmp.Compare(a.Place.Line, b.Place.Line),
+			cmp.Compare(a.Place.Column, b.Place.Column), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Text, b.Text))
+	})
+	type key struct {
+		class typecheck.Class
+		place template.Place
+		text  string
+	}
+	seen := map[key]bool{}
+	return slices.DeleteFunc(all, func(f typecheck.Finding) bool {
+		k := key{f.Class, f.Place, f.Text}
+		if strings.HasSuffix(f.Place.File, ".tpl") {
+			k.text = ofPartial(f.Text)
+		}
+		if f.Class == typecheck.Nil {
+			k.text = "" // whatever it hurts: it is one value that may be absent
+		}
+		was := seen[k]
+		seen[k] = true
+		return was
+	})
+}
+
+var (
+	objectKind = regexp.MustCompile(`\b[A-Z]\w+ (?:[\w.-]+/)?v\d\w*`)
+	inPath     = regexp.MustCompile(`(?:[\w\[\]*-]+\.)+([\w-]+)`)
+)
+
+// ofPartial is what is said of a partial's line wherever it is called: without
+// the objects and the paths that it is put into.
+func ofPartial(text string) string {
+	return inPath.ReplaceAllString(objectKind.ReplaceAllString(text, "it"), "$1")
+}

@@ -1,0 +1,96 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
+)
+
+// marks checks a document's annotations, and those of what it holds.
+func (l *linter) marks(d *document) {
+	for name, e := range d.marks {
+		if domain, mark, _ := strings.Cut(name, "/"); domain != api.Domain && schema.Suggest(domain, []string{api.Domain}) != "" {
+			l.add(Annotation, e.Key.Place, fmt.Sprintf("%s means nothing here; did you mean %s?", name, meantMark(mark)))
+		}
+	}
+	for _, e := range d.root.Keys {
+		if e.Name != "metadata" {
+			l.innerMarks(e.Node, d)
+		}
+	}
+	l.jobTTL(d)
+}
+
+// meantMark is the annotation of ours that a misspelt one most likely means.
+func meantMark(mark string) string {
+	name := api.Domain + "/" + mark
+	if near := schema.Suggest(name, api.AuthorAnnotations); near != "" && !slices.Contains(api.AuthorAnnotations, name) {
+		return near
+	}
+	return name
+}
+
+// innerMarks finds annotations of ours where they are about no document.
+func (l *linter) innerMarks(n *typecheck.Node, d *document) {
+	if n == nil {
+		return
+	}
+	for _, e := range n.Keys {
+		if e.Name == "annotations" && e.Node != nil {
+			for _, mark := range e.Node.Keys {
+				if slices.Contains(api.AuthorAnnotations, mark.Name) {
+					l.add(Annotation, mark.Key.Place, fmt.Sprintf("%s says nothing in a template of %s: it belongs in the metadata of the document itself", mark.Name, d.gvk.Kind))
+				}
+			}
+		}
+		l.innerMarks(e.Node, d)
+	}
+	for _, item := range n.Items {
+		l.innerMarks(item, d)
+	}
+}
+
+var job = apischema.GroupKind{Group: "batch", Kind: "Job"}
+
+// jobTTL finds Jobs that go when they have ended, and would then be made and
+// run again.
+func (l *linter) jobTTL(d *document) {
+	spec := entry(d.root, "spec")
+	if d.gvk.GroupKind() != job || d.patch || spec == nil || d.marks[api.AnnotationOnce].Node != nil {
+		return
+	}
+	for _, e := range spec.Keys {
+		if e.Name == "ttlSecondsAfterFinished" {
+			l.add(JobTTL, e.Key.Place, fmt.Sprintf(
+				"a Job that goes after it has ended is made and run again: add the annotation %s: \"true\", or take ttlSecondsAfterFinished off", api.AnnotationOnce))
+		}
+	}
+}
+
+// initials finds paths of fields that are set at first only and that there
+// cannot be.
+func (l *linter) initials(d *document) {
+	mark := d.marks[api.AnnotationInitial].Node
+	paths, err := kind.InitialPaths(literal(mark))
+	if mark == nil || err != nil { // which is told when it is compiled
+		return
+	}
+	for _, path := range paths {
+		t, at := l.catalog.Type(d.gvk), ""
+		for _, step := range path {
+			field, found := t.Field(step)
+			if !found {
+				l.add(Annotation, mark.Place, fmt.Sprintf("%s: %s", api.AnnotationInitial, undeclared(d.subject(), at, step, t)))
+				break
+			}
+			t, at = field, below(at, step)
+		}
+	}
+}

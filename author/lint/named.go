@@ -1,0 +1,44 @@
+package lint
+
+import (
+	"fmt"
+
+	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
+)
+
+// named finds a document whose name may be missing.
+func (l *linter) named(d *document, absent absences) {
+	metadata := entry(d.root, "metadata")
+	if metadata == nil || metadata.Keys == nil {
+		return // a map that is printed as a whole may have one
+	}
+	missing := fmt.Sprintf("%s requires metadata.name", d.subject())
+	name := entry(metadata, "name")
+	if name == nil {
+		open := len(metadata.Beside) > 0 || entry(metadata, "") != nil
+		absent.note(metadata.Place, missing, !open)
+		return
+	}
+	absent.note(metadata.Place, missing, false)
+	switch v := name.Value; {
+	case v == nil:
+	case v.Known && (v.Const == nil || v.Const == ""):
+		l.add(InvalidChild, name.Place, missing+", and this is nothing")
+	case v.Nil:
+		l.add(typecheck.Nil, name.Place, fmt.Sprintf("%s, and %s may be absent: give it a value with default, or ask with required", missing, named(v)))
+	}
+}
+
+// newest finds reads of a file's newest child where that may be of any of
+// several kinds.
+func (l *linter) newest() {
+	for _, ask := range l.kind.Asks {
+		if ask.Function != "child" {
+			continue
+		}
+		if beside := l.kind.Beside(ask.Args[0]); beside != "" {
+			l.add(typecheck.WrongType, ask.Place, fmt.Sprintf("%s.yaml makes %s and others, and child gives the newest of them all, whatever its kind: put what is read into a file of its own",
+				ask.Args[0], beside))
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package lint
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/author/pack"
+	"github.com/jacquard-operator/jacquard/engine/panics"
+	"github.com/jacquard-operator/jacquard/engine/template"
+	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
+)
+
+// A Result is what there is to say of a kind.
+type Result struct {
+	// Findings are what is wrong, causes first, without those that are silenced.
+	Findings []typecheck.Finding
+	Silenced []Silenced
+	// Unchecked are what could not be checked.
+	Unchecked []Note
+}
+
+// A Note is something to know of a place; nothing is wrong there.
+type Note struct {
+	Place template.Place
+	Text  string
+}
+
+// Look returns what there is to say of the kind of that name.
+func Look(ctx context.Context, c *catalog.Catalog, name string) Result {
+	l := &linter{catalog: c, name: name}
+	var r Result
+	if err := l.look(ctx, &r); err != nil {
+		l.findings = append(l.findings, findings(typecheck.Syntax, err)...)
+	}
+	r.Findings, r.Silenced = l.silence(l.finished())
+	return r
+}
+
+// look checks all. A panic is an error of this kind: the others are checked.
+func (l *linter) look(ctx context.Context, r *Result) (err error) {
+	defer panics.Catch(&err, "checking "+l.name)
+	l.follow()
+	if l.catalog.Kinds[l.name] != nil {
+		l.samples(ctx)
+		l.packs()
+	}
+	r.Unchecked = l.unchecked()
+	return nil
+}
+
+// packs finds why pack refuses the kind.
+func (l *linter) packs() {
+	in := pack.Input{Kind: l.kind, Folder: l.catalog.Folder(l.name), CRD: l.catalog.Definition(l.name), Plural: l.catalog.Plural}
+	for _, f := range findings(Unpackable, pack.Check(in)) {
+		if f.Place.File == "" {
+			f.Place = template.Place{File: path.Join(l.catalog.Roots[l.name], "templates", l.name), Line: 1, Column: 1}
+		}
+		l.findings = append(l.findings, f)
+	}
+}
+
+// Check returns what is wrong with the kind of that name, by file and line.
+func Check(ctx context.Context, c *catalog.Catalog, name string) []typecheck.Finding {
+	return Look(ctx, c, name).Findings
+}
+
+// unchecked are the kinds that documents are of in a version that no schema
+// knows, each at the first document of it. One of no version cannot be packed.
+func (l *linter) unchecked() []Note {
+	if l.flow == nil {
+		return nil
+	}
+	var notes []Note
+	seen := map[apischema.GroupVersionKind]bool{}
+	for _, d := range l.made() {
+		if seen[d.gvk] || l.catalog.Type(d.gvk) != nil || l.catalog.Plural(d.gvk) == "" {
+			continue
+		}
+		seen[d.gvk] = true
+		notes = append(notes, Note{d.root.Place, fmt.Sprintf("no schema knows %s, so nothing is said of its fields: put a CRD with this version into schemas/", d.subject())})
+	}
+	return slices.Clip(notes)
+}

@@ -1,0 +1,135 @@
+package lint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/engine/template"
+	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
+)
+
+// samples renders the example and the golden cases, and checks what comes of
+// them.
+func (l *linter) samples(ctx context.Context) {
+	seen := newSightings(l.findings)
+	example := filepath.Join(l.catalog.Roots[l.name], "examples", l.name+".yaml")
+	if _, err := os.Stat(example); err == nil {
+		l.example(ctx, example, seen)
+	}
+	cases, err := l.catalog.Cases(l.name)
+	l.findings = append(l.findings, findings(Golden, err)...)
+	for _, one := range cases {
+		l.golden(ctx, one, seen)
+	}
+	l.findings = append(l.findings, seen.findings()...)
+}
+
+// example renders the resources of a file.
+func (l *linter) example(ctx context.Context, name string, seen *sightings) {
+	file, err := catalog.Open(name, nil)
+	if err != nil {
+		l.findings = append(l.findings, findings(Example, err)...)
+		return
+	}
+	resources, others, err := l.catalog.Resources(file.Objects)
+	if err != nil {
+		l.findings = append(l.findings, findings(Example, err)...)
+		return
+	}
+	cluster, err := l.catalog.Cluster(nil, others)
+	if err != nil {
+		l.findings = append(l.findings, findings(Example, err)...)
+		return
+	}
+	found := 0
+	for _, r := range resources {
+		if r.Kind.Name != l.name {
+			continue
+		}
+		found++
+		out, err := catalog.Render(ctx, r, cluster)
+		l.findings = append(l.findings, findings(Example, err)...)
+		l.outcome(out, Example, false, seen)
+	}
+	if found == 0 {
+		l.add(Example, template.Place{File: name, Line: 1, Column: 1}, fmt.Sprintf("there is no %s in this file: write one", l.kind.GVK.Kind))
+	}
+}
+
+// golden runs a golden case as jacquard test does. What it wants is not
+// compared.
+func (l *linter) golden(ctx context.Context, one *catalog.Case, seen *sightings) {
+	if _, wanted := one.Wants[catalog.FileWantStatus]; wanted && !l.kind.HasStatus {
+		l.add(Golden, template.Place{File: filepath.Join(one.Dir, catalog.FileWantStatus), Line: 1, Column: 1}, "the folder has no status.yaml: remove this file")
+	}
+	out, err := l.catalog.Run(ctx, one)
+	if err != nil {
+		l.findings = append(l.findings, findings(Golden, err)...)
+		return
+	}
+	_, fails := one.Wants[catalog.FileWantError]
+	if len(one.Wants) > 0 {
+		l.outcome(out, Golden, fails, seen)
+		return
+	}
+	if out.Err == nil || out.Resource != nil {
+		cr := template.Place{File: filepath.Join(one.Dir, "cr.yaml"), Line: 1, Column: 1}
+		l.add(Golden, cr, "this case wants nothing: run jacquard test --update, and read what it writes")
+		l.outcome(out, Golden, false, seen)
+		return
+	}
+	refused := findings(Golden, out.Err)
+	refused[0].Text += " (if the case is there to show this, run jacquard test --update)"
+	l.findings = append(l.findings, refused...)
+}
+
+// outcome checks what a sample came to; fails says that it is there to be
+// refused.
+func (l *linter) outcome(out *catalog.Outcome, class typecheck.Class, fails bool, seen *sightings) {
+	if out == nil {
+		return
+	}
+	if out.Resource == nil {
+		if !fails {
+			l.findings = append(l.findings, findings(class, out.Err)...)
+		}
+		return
+	}
+	from := out.Resource.Source.Place("")
+	if !fails {
+		for _, f := range findings(class, reasons(out)) {
+			seen.fails(f, from)
+		}
+	}
+	result := out.Traced.Result
+	if result == nil {
+		return
+	}
+	for _, child := range result.Children {
+		if child.Policy.Subresource == "scale" {
+			continue // the subresource is of another type than the object
+		}
+		for _, w := range l.wrongs(child) {
+			seen.shows(InvalidChild, w.place(child.Doc), strings.TrimSpace(w.text), from)
+		}
+	}
+	together := &family{children: result.Children, resource: out.Resource.Object, whole: len(result.Waiting) == 0}
+	for _, w := range together.wrongs() {
+		seen.shows(w.class, w.place(w.child.Doc), w.text, from)
+	}
+}
+
+// reasons are why a sample does not render. A status that waits is none: what
+// was said last stays.
+func reasons(out *catalog.Outcome) error {
+	var wait *template.Wait
+	if errors.As(out.Traced.StatusErr, &wait) {
+		return out.Traced.Err
+	}
+	return out.Err
+}

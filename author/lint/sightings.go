@@ -1,0 +1,82 @@
+package lint
+
+import (
+	"fmt"
+
+	"github.com/jacquard-operator/jacquard/engine/template"
+	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
+)
+
+// sightings are what samples show, each once, however many show it. What a line
+// of the templates already says wrongly of itself is not said again.
+type sightings struct {
+	said    map[template.Place]bool // lines: their columns are 0
+	dropped map[string]bool         // files of a status of which something is said
+	order   []sighting
+	by      map[sighting][]string // the samples, by what they show
+	class   map[sighting]typecheck.Class
+}
+
+// A sighting is one thing that is wrong at a place.
+type sighting struct {
+	place template.Place
+	text  string
+	// fails: it keeps the sample from rendering.
+	fails bool
+}
+
+func newSightings(said []typecheck.Finding) *sightings {
+	s := &sightings{said: map[template.Place]bool{}, dropped: map[string]bool{}, by: map[sighting][]string{}, class: map[sighting]typecheck.Class{}}
+	for _, f := range said {
+		s.said[lineOf(f.Place)] = true
+		s.dropped[f.Place.File] = s.dropped[f.Place.File] || f.Class == StatusDropped
+	}
+	return s
+}
+
+func lineOf(p template.Place) template.Place { return template.Place{File: p.File, Line: p.Line} }
+
+// shows notes what is wrong with a child of the sample that stands at from.
+func (s *sightings) shows(class typecheck.Class, place template.Place, text, from string) {
+	s.note(sighting{place: place, text: text}, class, from)
+}
+
+// fails notes why a sample does not render.
+func (s *sightings) fails(f typecheck.Finding, from string) {
+	s.note(sighting{place: f.Place, text: f.Text, fails: true}, f.Class, from)
+}
+
+func (s *sightings) note(what sighting, class typecheck.Class, from string) {
+	if s.said[lineOf(what.place)] || what.fails && s.dropped[what.place.File] {
+		return
+	}
+	by := s.by[what]
+	if len(by) == 0 {
+		s.order = append(s.order, what)
+		s.class[what] = class
+	}
+	if len(by) == 0 || by[len(by)-1] != from {
+		s.by[what] = append(by, from)
+	}
+}
+
+func (s *sightings) findings() []typecheck.Finding {
+	var all []typecheck.Finding
+	for _, what := range s.order {
+		f := typecheck.Finding{Class: s.class[what], Place: what.place}
+		by, more := s.by[what], ""
+		if len(by) > 1 {
+			more = fmt.Sprintf(" and %d more", len(by)-1)
+		}
+		if what.fails {
+			f.Text = fmt.Sprintf("%s does not render: %s", by[0]+more, what.text)
+			if len(by) > 1 {
+				f.Text = fmt.Sprintf("%s do not render: %s", by[0]+more, what.text)
+			}
+		} else {
+			f.Text = fmt.Sprintf("%s (rendered for %s)", what.text, by[0]+more)
+		}
+		all = append(all, f)
+	}
+	return all
+}

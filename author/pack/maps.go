@@ -1,0 +1,132 @@
+package pack
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+)
+
+const (
+	// maxPart is how large one ConfigMap gets, in bytes of JSON: kubectl apply
+	// keeps the whole object in an annotation, and 256 KiB is all that fits into
+	// the annotations of an object. One file that is larger is a part of its own.
+	maxPart = 200 << 10
+	// maxKey, maxLabel and maxName are the API's limits.
+	maxKey, maxLabel, maxName = 253, 63, 253
+)
+
+// isKey is what the API takes as a key of a ConfigMap.
+var isKey = regexp.MustCompile(`^[-._a-zA-Z0-9]+$`)
+
+// split parts files, in their order, among ConfigMaps.
+func split(files []data) [][]data {
+	var parts [][]data
+	left := 0
+	for _, d := range files {
+		size := len(d.key) + len(d.text)
+		if written, err := json.Marshal(string(d.text)); err == nil {
+			size = len(d.key) + len(written)
+		}
+		if len(parts) == 0 || size > left {
+			parts, left = append(parts, nil), maxPart
+		}
+		parts[len(parts)-1] = append(parts[len(parts)-1], d)
+		left -= size
+	}
+	return parts
+}
+
+// writeMaps writes a ConfigMap for each part. The first has the same name
+// however many there are: to the operator it is where the kind comes from.
+func (in Input) writeMaps(to *strings.Builder, install Install, parts [][]data) error {
+	digest := in.Folder.Sum(in.called)[:16]
+	for i, part := range parts {
+		note := ""
+		if len(parts) > 1 {
+			note = fmt.Sprintf("%d/%d %s", i+1, len(parts), digest)
+		}
+		object := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": in.meta(install, i, note)}
+		fill(object, part)
+		// The keys are sorted, so that no file comes last: who parts the documents
+		// at "\n---\n" would cut off its last line break.
+		text, err := yaml.Marshal(object)
+		if err != nil {
+			return fmt.Errorf("packing %s: %w", in.Kind.Name, err)
+		}
+		fmt.Fprintf(to, "---\n# The folder of the kind %s.\n%s", in.Kind.Name, text)
+	}
+	return nil
+}
+
+// meta is the metadata of the ConfigMap with a part; note says which it is of
+// several.
+func (in Input) meta(install Install, index int, note string) map[string]any {
+	meta := map[string]any{
+		"name": mapName(in.Kind.Name, index), "namespace": install.Namespace,
+		"labels": map[string]string{api.LabelKind: short(in.Kind.Name, maxLabel), api.LabelPartOf: api.PartOf},
+	}
+	annotations := map[string]string{}
+	if len(in.Kind.Name) > maxLabel {
+		annotations[api.AnnotationKind] = in.Kind.Name
+	}
+	if note != "" {
+		annotations[api.AnnotationPart] = note
+	}
+	if len(annotations) > 0 {
+		meta["annotations"] = annotations
+	}
+	return meta
+}
+
+// fill puts files into a ConfigMap.
+func fill(object map[string]any, part []data) {
+	texts, bytes := map[string]string{}, map[string][]byte{}
+	for _, d := range part {
+		if isText(d.text) {
+			texts[d.key] = string(d.text)
+		} else {
+			bytes[d.key] = d.text
+		}
+	}
+	if len(texts) > 0 {
+		object["data"] = texts
+	}
+	if len(bytes) > 0 {
+		object["binaryData"] = bytes
+	}
+}
+
+// isText reports whether every YAML parser reads a text back as it is.
+func isText(text []byte) bool {
+	return utf8.Valid(text) && !bytes.ContainsFunc(text, func(r rune) bool {
+		return r < ' ' && r != '\n' && r != '\t' || slices.Contains([]rune{0x7f, 0x85, 0x2028, 0x2029, 0xfeff, 0xfffe, 0xffff}, r)
+	})
+}
+
+// mapName is the name of the ConfigMap with a part of a kind's folder.
+func mapName(kind string, index int) string {
+	name := "jacquard-" + kind
+	if index > 0 {
+		name = fmt.Sprintf("%s-%d", short(name, maxName-4), index+1)
+	}
+	return short(name, maxName)
+}
+
+// short is a name of at most so many bytes: what is cut off is told by a hash.
+func short(name string, most int) string {
+	if len(name) <= most {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return strings.TrimRight(name[:most-9], "-.") + "-" + hex.EncodeToString(sum[:4])
+}

@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/jacquard-operator/jacquard/engine/controller"
+)
+
+// TestPlace: an operator outside of the cluster has a Lease too, where its
+// installation has it.
+func TestPlace(t *testing.T) {
+	for _, c := range []struct {
+		inside bool
+		of     controller.Options
+		lease  string
+		local  bool
+	}{
+		{false, controller.Options{}, "default", true},
+		{false, controller.Options{Identity: "jacquard/jacquard"}, "jacquard", true},
+		{false, controller.Options{LeaderElectionNamespace: "ops"}, "ops", true},
+		{false, controller.Options{Namespace: "jacquard"}, "", false},
+		{true, controller.Options{Namespace: "jacquard"}, "", false},
+	} {
+		f := runFlags{options: c.of}
+		f.place(c.inside)
+		if f.options.LeaderElectionNamespace != c.lease || f.options.Local != c.local {
+			t.Errorf("%+v: the Lease is in %q, local %v", c, f.options.LeaderElectionNamespace, f.options.Local)
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/jacquard-operator/jacquard/admin/health"
+	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+)
+
+// fewResources is how many resources that are not ready are named unless all are asked
+// for.
+const fewResources = 5
+
+// A healthPrinter writes a Health; now is what ages are as of.
+type healthPrinter struct {
+	io.Writer
+	now time.Time
+	all bool
+}
+
+// printHealth writes a Health as text; ages are as of now. All resources that are not
+// ready are named, or the first few of each kind.
+func printHealth(w io.Writer, h *health.Health, now time.Time, all bool) {
+	p := &healthPrinter{w, now, all}
+	for n, i := range h.Installations {
+		if n > 0 {
+			fmt.Fprintln(p)
+		}
+		p.installation(i)
+	}
+	p.list("claimed by operators that are not there", claimTexts(h.Forsaken))
+	p.list("not known", h.Unknown)
+	p.list("wrong", h.Problems)
+	if len(h.Problems) == 0 {
+		fmt.Fprintln(p, "\nall is well")
+	}
+}
+
+func claimTexts(all []health.Claim) []string {
+	var texts []string
+	for _, c := range all {
+		texts = append(texts, fmt.Sprintf("%s by %s: %s", c.CRD, c.Identity, c.Message))
+	}
+	return texts
+}
+
+// list writes texts below a title, if there are any.
+func (p *healthPrinter) list(title string, texts []string) {
+	if len(texts) == 0 {
+		return
+	}
+	fmt.Fprintf(p, "\n%s:\n", title)
+	for _, text := range texts {
+		fmt.Fprintf(p, "  %s\n", strings.ReplaceAll(text, "\n", "\n    "))
+	}
+}
+
+func (p *healthPrinter) installation(i *health.Installation) {
+	fmt.Fprintf(p, "%s  %s\n", i.Identity, strings.TrimSpace(i.Program))
+	fmt.Fprintf(p, "  %s\n", p.leader(i))
+	if i.Replicas != nil {
+		fmt.Fprintf(p, "  replicas: %d of %d ready (Deployment %s)\n", i.Replicas.Ready, i.Replicas.Wanted, i.Replicas.Deployment)
+	}
+	if i.ReadOnly {
+		fmt.Fprintln(p, "  READ-ONLY: nothing is written")
+	}
+	if len(i.Namespaces) > 0 {
+		fmt.Fprintf(p, "  serves namespaces %s only\n", strings.Join(i.Namespaces, ", "))
+	}
+	if i.Selector != "" {
+		fmt.Fprintf(p, "  serves resources with %s only\n", i.Selector)
+	}
+	if i.Local {
+		fmt.Fprintln(p, "  runs outside of the cluster")
+	}
+	fmt.Fprintln(p)
+	p.kinds(i.Kinds)
+	if i.Cut > 0 {
+		fmt.Fprintf(p, "  … and %s that the report has no place for\n", plural(i.Cut, "kind"))
+	}
+	p.list("it does not run; to have another operator serve its kinds", i.TakeOver)
+	p.list("rights that "+i.Account+" lacks", i.Lacks)
+}
+
+func (p *healthPrinter) leader(i *health.Installation) string {
+	age := func(t time.Time) string { return duration.HumanDuration(p.now.Sub(t)) }
+	switch i.Leader.State {
+	case health.Leads:
+		return fmt.Sprintf("leader: %s, for %s", i.Leader.Holder, age(i.Leader.Since))
+	case health.Gone:
+		return "leader: none, no operator runs: it was uninstalled"
+	case health.Late:
+		return fmt.Sprintf("leader: none, %s has not renewed the Lease for %s", i.Leader.Holder, age(i.Leader.Renewed))
+	case health.Nobody:
+		return "leader: none, no operator runs"
+	case health.NotKnown:
+		if !i.Elects() {
+			return fmt.Sprintf("runs without leader election: %s, for %s", i.Pod, age(i.Since))
+		}
+	}
+	return "leader: not known"
+}
+
+// kinds writes a table of kinds, and below each what is to be said of it.
+func (p *healthPrinter) kinds(all []*health.Kind) {
+	rows := [][]string{{"KIND", "STATE", "VERSION", "RESOURCES", "FOLDER"}}
+	for _, k := range all {
+		_, version, _ := strings.Cut(k.Served, "/")
+		rows = append(rows, []string{k.Name, string(k.State), dash(version), countsText(k.Resources), dash(k.Folder)})
+	}
+	width := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			width[i] = max(width[i], len([]rune(cell)))
+		}
+	}
+	for n, row := range rows {
+		line := "  "
+		if n > 0 {
+			line = healthMark(all[n-1])
+		}
+		for i, cell := range row {
+			line += cell + strings.Repeat(" ", width[i]-len([]rune(cell))+2)
+		}
+		fmt.Fprintln(p, strings.TrimRight(line, " "))
+		if n > 0 {
+			p.below(all[n-1])
+		}
+	}
+}
+
+func healthMark(k *health.Kind) string {
+	if k.State.Wrong() || k.State == heartbeat.NotServed || len(k.NotReady) > 0 {
+		return "✗ "
+	}
+	return "✓ "
+}
+
+// below writes what is to be said of a kind.
+func (p *healthPrinter) below(k *health.Kind) {
+	if k.Message != "" {
+		fmt.Fprintf(p, "    %s\n", strings.ReplaceAll(k.Message, "\n", "\n    "))
+	}
+	for _, other := range k.Unused {
+		fmt.Fprintf(p, "    not used: %s\n", other)
+	}
+	if k.Pending > 0 {
+		fmt.Fprintf(p, "    %s would be changed\n", plural(k.Pending, "resource"))
+	}
+	if k.Orphans > 0 {
+		fmt.Fprintf(p, "    children whose resource is gone: %d; jacquard sweep %s lists them\n", k.Orphans, k.Name)
+	}
+	for _, r := range k.Retired {
+		says := "something may be left of it"
+		if r.MayGo {
+			says = "nothing is left of it, so the entry may go"
+		}
+		fmt.Fprintf(p, "    retired %s: %s\n", r.Entry, says)
+	}
+	for _, entry := range k.Dropped {
+		fmt.Fprintf(p, "    on record, and neither made nor retired: to keep the rights until it is gone, write in kind.yaml, under retired: - %s\n", entry)
+	}
+	for n, r := range k.NotReady {
+		if n == fewResources && !p.all {
+			fmt.Fprintf(p, "    … and %d more: --all\n", len(k.NotReady)-fewResources)
+			return
+		}
+		fmt.Fprintf(p, "    ✗ %s  %s: %s\n", strings.TrimPrefix(r.Namespace+"/"+r.Name, "/"), r.Reason, r.Message)
+	}
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// countsText says how many resources there are, and how they are.
+func countsText(c *health.Counts) string {
+	if c == nil {
+		return "-"
+	}
+	var parts []string
+	for _, one := range []struct {
+		n    int
+		what string
+	}{{c.Ready, "ready"}, {c.Reconciling, "reconciling"}, {c.Stalled, "stalled"}, {c.Paused, "paused"}, {c.Deleting, "deleting"}, {c.Unserved, "not served yet"}} {
+		if one.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", one.n, one.what))
+		}
+	}
+	if len(parts) == 0 {
+		return fmt.Sprint(c.Total)
+	}
+	return fmt.Sprintf("%d: %s", c.Total, strings.Join(parts, ", "))
+}

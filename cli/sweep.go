@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jacquard-operator/jacquard/admin/sweep"
+	"github.com/jacquard-operator/jacquard/author/catalog"
+)
+
+type sweepOptions struct {
+	reach
+	roots []string
+	yes   bool
+}
+
+func newSweep() *cobra.Command {
+	var o sweepOptions
+	cmd := &cobra.Command{
+		Use:   "sweep NAME [RESOURCE/[NAMESPACE/]NAME…]",
+		Short: "List children whose resource is gone, and delete those that you name",
+		Long: `List the children of a kind of which no resource has the uid that they wear:
+left behind where a finalizer or an owner reference was taken off, or where their
+resource was deleted with --cascade=orphan. NAME is that of the kind's CRD, which
+may be gone. Nobody else deletes them, since they may be meant to stay.
+
+Those that are named, as they are listed, are deleted with --yes, and only tried
+by a dry run without it. Never deleted are children with jacquard.dev/on-delete:
+keep, PersistentVolumeClaims, Namespaces and CRDs, and Secrets with texts of
+stable: which these are, the folder tells (--root); without it no Secret is.`,
+		Example: "  jacquard sweep webs.example.com\n  jacquard sweep webs.example.com configmaps/team-a/shop --yes",
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0:
+				return errors.New("give the name of a CRD")
+			case o.yes && len(args) == 1:
+				return errors.New("name what is to be deleted, as it is listed without --yes")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0], args[1:]) },
+	}
+	o.flags(cmd)
+	cmd.Flags().StringArrayVar(&o.roots, "root", nil, "directory of folders, to tell which Secrets hold texts of stable; may be given several times")
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "delete what is named")
+	return cmd
+}
+
+func (o *sweepOptions) run(cmd *cobra.Command, name string, named []string) error {
+	ctx := cmd.Context()
+	var catalog *catalog.Catalog
+	var err error
+	if len(o.roots) > 0 {
+		if catalog, err = load(o.roots, ""); err != nil {
+			return err
+		}
+	}
+	s, err := o.open(ctx, catalog)
+	if err != nil {
+		return err
+	}
+	var drawn func(file string) bool
+	if catalog != nil {
+		folder, err := s.folder(ctx, name)
+		if err != nil {
+			return err
+		}
+		drawn = folder.Folder.Draws
+	}
+	found, unread, err := sweep.Orphans(ctx, s.Survey, name)
+	if err != nil {
+		return err
+	}
+	for _, text := range unread {
+		fmt.Fprintf(visible(cmd.ErrOrStderr()), "not looked through: %s\n", text)
+	}
+	to := visible(cmd.OutOrStdout())
+	if len(named) == 0 {
+		listOrphans(to, found, drawn)
+		return nil
+	}
+	chosen, err := choose(found, named, drawn)
+	if err != nil {
+		return err
+	}
+	return o.delete(ctx, to, chosen)
+}
+
+func listOrphans(to io.Writer, found []sweep.Orphan, drawn func(string) bool) {
+	for _, o := range found {
+		stays := ""
+		if why := o.Stays(drawn); why != "" {
+			stays = ", is never swept: " + why
+		}
+		fmt.Fprintf(to, "%s  of %s/%s%s\n", o, o.Of.Namespace, o.Of.Name, stays)
+	}
+	if len(found) == 0 {
+		fmt.Fprintln(to, "every child has its resource")
+	}
+}
+
+// choose picks those that are named, unless one of them may not be deleted.
+func choose(found []sweep.Orphan, named []string, drawn func(string) bool) (chosen []sweep.Orphan, err error) {
+	for _, name := range named {
+		i := slices.IndexFunc(found, func(f sweep.Orphan) bool { return f.String() == name })
+		if i < 0 {
+			return nil, fmt.Errorf("sweeping %s: no child of that name has lost its resource", name)
+		}
+		if why := found[i].Stays(drawn); why != "" {
+			return nil, fmt.Errorf("sweeping %s: it is never swept: %s", name, why)
+		}
+		chosen = append(chosen, found[i])
+	}
+	return chosen, nil
+}
+
+// delete deletes children, or with no --yes tries to.
+func (o *sweepOptions) delete(ctx context.Context, to io.Writer, chosen []sweep.Orphan) error {
+	cfg, err := o.access.config()
+	if err != nil {
+		return err
+	}
+	writer, err := writerOf(cfg)
+	if err != nil {
+		return err
+	}
+	said := "deleted"
+	if !o.yes {
+		writer, said = writer.Dry(), "would be deleted"
+	}
+	for _, f := range chosen {
+		if err := sweep.Delete(ctx, writer, f); err != nil {
+			return err
+		}
+		fmt.Fprintf(to, "%s: %s\n", f, said)
+	}
+	return nil
+}

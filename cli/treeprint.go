@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/jacquard-operator/jacquard/admin/tree"
+)
+
+// printTree writes the tree as text; ages are as of now.
+func printTree(w io.Writer, t *tree.Tree, now time.Time) {
+	fmt.Fprintf(w, "%s (%s)  %s\n", t.Resource, t.Kind, age(t.Created, now))
+	if t.Deleting {
+		fmt.Fprintln(w, "  is being deleted")
+	}
+	for _, c := range t.Conditions {
+		line := fmt.Sprintf("  %s: %s", c.Type, c.Status)
+		if c.Reason != "" {
+			line += "  " + c.Reason
+		}
+		if c.Message != "" {
+			line += ": " + c.Message
+		}
+		if c.Old {
+			line += "  (of an earlier generation)"
+		}
+		fmt.Fprintln(w, line)
+	}
+	if len(t.Conditions) == 0 {
+		fmt.Fprintln(w, "  no conditions yet")
+	}
+	(&treePrinter{w, t.Namespace, now}).branches(t.Children, "")
+	for _, note := range t.Notes {
+		fmt.Fprintf(w, "note: %s\n", note)
+	}
+}
+
+// A treePrinter writes nodes; now is what ages are as of.
+type treePrinter struct {
+	io.Writer
+	namespace string
+	now       time.Time
+}
+
+func (p *treePrinter) branches(nodes []*tree.Node, lead string) {
+	for i, n := range nodes {
+		fork, next := "├─ ", "│  "
+		if i == len(nodes)-1 {
+			fork, next = "└─ ", "   "
+		}
+		fmt.Fprintln(p, lead+fork+p.line(n))
+		p.branches(n.Owns, lead+next)
+	}
+}
+
+// line is one object; its namespace is said where it is not the resource's.
+func (p *treePrinter) line(n *tree.Node) string {
+	mark, name := "✓", n.Name
+	if !n.Ready {
+		mark = "✗"
+	}
+	if n.Namespace != p.namespace && n.Namespace != "" {
+		name = n.Namespace + "/" + name
+	}
+	parts := []string{mark + " " + n.Kind + " " + name}
+	if n.File != "" {
+		parts = append(parts, n.File+".yaml")
+	}
+	if n.Patched {
+		parts = append(parts, "(patched)")
+	}
+	parts = append(parts, age(n.Created, p.now))
+	if n.Message != "" {
+		parts = append(parts, n.Message)
+	}
+	return strings.Join(parts, "  ")
+}
+
+func age(since, now time.Time) string { return duration.HumanDuration(now.Sub(since)) }

@@ -1,0 +1,199 @@
+package ownership
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+)
+
+// A Difference is a path at which the answer to an apply says something else
+// than was sent. It never holds a value.
+type Difference struct {
+	Path string
+	// Normalised says that the server only wrote the same in another way: an
+	// equal quantity, an empty map or list left out, base64 without line ends.
+	Normalised bool
+}
+
+// Differences lists, sorted by path, where answer, the object that the server
+// gave back, differs from sent, the document applied. Only sent's paths are
+// compared, so that defaults and other people's fields are no difference.
+// Items of lists are matched by common key fields where they identify each
+// item, else by their index.
+func Differences(sent, answer map[string]any) []Difference {
+	c := comparison{secret: sent["kind"] == "Secret" && sent["apiVersion"] == "v1"}
+	c.fields(sent, answer)
+	slices.SortFunc(c.found, func(a, b Difference) int { return strings.Compare(a.Path, b.Path) })
+	return c.found
+}
+
+type comparison struct {
+	path   fieldpath.Path
+	found  []Difference
+	secret bool
+}
+
+func (c *comparison) fields(sent, answer map[string]any) {
+	for _, name := range slices.Sorted(maps.Keys(sent)) {
+		if skipped(c.path, name) {
+			continue
+		}
+		c.path = append(c.path, field(name))
+		got, ok := answer[name]
+		c.value(sent[name], got, ok)
+		c.path = c.path[:len(c.path)-1]
+	}
+}
+
+func (c *comparison) add(normalised bool) {
+	c.found = append(c.found, Difference{Path: show(c.path), Normalised: normalised})
+}
+
+func (c *comparison) value(sent, got any, there bool) {
+	if sent == nil && (!there || got == nil) {
+		return
+	}
+	if empty(sent) && (!there || empty(got)) {
+		if !there || got == nil {
+			c.add(true)
+		}
+		return
+	}
+	if !there {
+		c.add(false)
+		return
+	}
+	switch s := sent.(type) {
+	case map[string]any:
+		if g, ok := got.(map[string]any); ok {
+			c.fields(s, g)
+			return
+		}
+	case []any:
+		if g, ok := got.([]any); ok {
+			c.list(s, g)
+			return
+		}
+	default:
+		if sameScalar(sent, got) {
+			return
+		}
+		c.add(c.normalised(sent, got))
+		return
+	}
+	c.add(false)
+}
+
+// list compares lists: finalizers as a set that others may add to, items with
+// key fields one by one, all others as they stand.
+func (c *comparison) list(sent, got []any) {
+	if c.at("metadata", "finalizers") {
+		for _, s := range sent {
+			if !slices.ContainsFunc(got, func(g any) bool { return sameScalar(s, g) }) {
+				c.add(false)
+				return
+			}
+		}
+		return
+	}
+	if keys := identifying(sent, got); keys != nil {
+		c.keyed(sent, got, keys)
+		return
+	}
+	if len(sent) != len(got) {
+		c.add(false)
+		return
+	}
+	for i := range sent {
+		c.path = append(c.path, fieldpath.PathElement{Index: &i})
+		c.value(sent[i], got[i], true)
+		c.path = c.path[:len(c.path)-1]
+	}
+}
+
+func (c *comparison) keyed(sent, got []any, keys []string) {
+	for _, item := range sent {
+		m := item.(map[string]any)
+		given := givenKeys(m, keys)
+		g, ok := counterpart(got, m, given)
+		c.path = append(c.path, fieldpath.PathElement{Key: &given})
+		c.value(m, g, ok)
+		c.path = c.path[:len(c.path)-1]
+	}
+}
+
+// counterpart finds the item of got that is m, whose keys are given. A port
+// without protocol is one of TCP, if there is one.
+func counterpart(got []any, m map[string]any, given value.FieldList) (any, bool) {
+	if m["port"] != nil || m["containerPort"] != nil {
+		full := append(given.Copy(), value.Field{Name: "protocol", Value: value.NewValueInterface("TCP")})
+		if g, ok := keyed(got, fieldpath.PathElement{Key: &full}); ok && m["protocol"] == nil {
+			return g, true
+		}
+	}
+	return keyed(got, fieldpath.PathElement{Key: &given})
+}
+
+// at reports whether the path walked so far is exactly that of these fields.
+func (c *comparison) at(names ...string) bool {
+	if len(c.path) != len(names) {
+		return false
+	}
+	for i, name := range names {
+		if !isField(c.path[i], name) {
+			return false
+		}
+	}
+	return true
+}
+
+// keySets are the key fields of the associative lists of Kubernetes, those
+// that identify best first.
+var keySets = [][]string{
+	{"name"}, {"containerPort", "protocol"}, {"port", "protocol"}, {"key"}, {"uid"}, {"ip"},
+	{"type"}, {"mountPath"}, {"devicePath"}, {"topologyKey"},
+}
+
+// identifying are the key fields that tell the items of both lists apart, nil
+// if there are none. The first of a set must be in every item.
+func identifying(sent, got []any) []string {
+	for _, keys := range keySets {
+		if distinct(sent, keys) && distinct(got, keys) {
+			return keys
+		}
+	}
+	return nil
+}
+
+func distinct(list []any, keys []string) bool {
+	seen := make(map[[2]any]bool, len(list))
+	for _, item := range list {
+		m, ok := item.(map[string]any)
+		if !ok || m[keys[0]] == nil {
+			return false
+		}
+		id := [2]any{scalarKey(m[keys[0]])}
+		if len(keys) > 1 {
+			id[1] = scalarKey(m[keys[1]])
+		}
+		if id[0] == nil || seen[id] {
+			return false
+		}
+		seen[id] = true
+	}
+	return true
+}
+
+// scalarKey is v as a map's key, nil if it is a collection.
+func scalarKey(v any) any {
+	if n, ok := number(v); ok {
+		return n
+	}
+	if isCollection(v) {
+		return nil
+	}
+	return v
+}

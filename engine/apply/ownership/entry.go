@@ -1,0 +1,177 @@
+package ownership
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// beforeFirstApply is the manager that the API server invents for the fields
+// of an object that had no managedFields when it was first applied.
+const beforeFirstApply = "before-first-apply"
+
+// An Entry is one manager's entry in an object's metadata.managedFields.
+type Entry struct {
+	Manager, Operation, Subresource string
+	// Time is when the entry last changed, RFC 3339, or "".
+	Time string
+	// Fields are the paths that the manager owns; nil in the zero Entry, which
+	// owns nothing.
+	Fields *fieldpath.Set
+	// Digest is the hexadecimal SHA-256 of the entry's raw fieldsV1.
+	Digest string
+
+	// rest are the other managers' entries: they tell an atomic field from
+	// one whose parts were taken away.
+	rest []metav1.ManagedFieldsEntry
+}
+
+// Ours finds manager's Apply entry for the main resource; ok is false if there
+// is none. The error says that the entry cannot be read.
+func Ours(managed []metav1.ManagedFieldsEntry, manager string) (e Entry, ok bool, err error) {
+	return OursAt(managed, manager, "")
+}
+
+// OursAt finds manager's Apply entry for a subresource, such as "status".
+func OursAt(managed []metav1.ManagedFieldsEntry, manager, subresource string) (e Entry, ok bool, err error) {
+	i := slices.IndexFunc(managed, func(m metav1.ManagedFieldsEntry) bool {
+		return m.Manager == manager && m.Operation == metav1.ManagedFieldsOperationApply && m.Subresource == subresource
+	})
+	if i < 0 {
+		return Entry{}, false, nil
+	}
+	m := managed[i]
+	fields, err := parse(m)
+	if err != nil {
+		return Entry{}, false, fmt.Errorf("reading managedFields of %s: %w", manager, err)
+	}
+	sum := sha256.Sum256(raw(m))
+	e = Entry{
+		Manager: m.Manager, Operation: string(m.Operation), Subresource: m.Subresource,
+		Fields: fields, Digest: hex.EncodeToString(sum[:]),
+		rest: slices.Concat(managed[:i], managed[i+1:]),
+	}
+	if m.Time != nil {
+		e.Time = m.Time.UTC().Format(time.RFC3339)
+	}
+	return e, true, nil
+}
+
+// CoOwner is the index in managed of an entry that owns fields beside our
+// Apply entry and would keep them when we give them up: the server's
+// "before-first-apply", or an earlier Update by manager. It is −1 if there is
+// none. Dropping the entry by a JSON patch needs a test of resourceVersion,
+// since indices move.
+func CoOwner(managed []metav1.ManagedFieldsEntry, manager string) int {
+	return slices.IndexFunc(managed, func(m metav1.ManagedFieldsEntry) bool {
+		return m.Operation == metav1.ManagedFieldsOperationUpdate && m.Subresource == "" &&
+			(m.Manager == manager || m.Manager == beforeFirstApply)
+	})
+}
+
+// Rest are the fields of another entry that this one does not own, as they
+// stand in managedFields.
+func (e Entry) Rest(other metav1.ManagedFieldsEntry) (*metav1.FieldsV1, error) {
+	theirs, err := parse(other)
+	if err != nil {
+		return nil, fmt.Errorf("reading managedFields of %s: %w", other.Manager, err)
+	}
+	left, err := theirs.Difference(e.fields()).ToJSON()
+	if err != nil {
+		return nil, fmt.Errorf("writing managedFields of %s: %w", other.Manager, err)
+	}
+	return metav1.NewFieldsV1(string(left)), nil
+}
+
+// Takers are the names of the other managers that hold a field of desired
+// which the entry does not cover, sorted.
+func (e Entry) Takers(desired map[string]any) []string {
+	missing := e.Missing(desired)
+	var names []string
+	for _, m := range e.rest {
+		fields, err := parse(m)
+		if err != nil {
+			continue
+		}
+		theirs := Entry{Fields: fields}.Missing(desired)
+		if slices.ContainsFunc(missing, func(path string) bool { return !slices.Contains(theirs, path) }) {
+			names = append(names, m.Manager)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Owns reports whether the entry owns the field at path, given by field names
+// such as "metadata", "labels", "app". Outside metadata, owning a field whose
+// parts nobody lists is owning all below it; metadata has no such field that
+// could prove a label.
+func (e Entry) Owns(path ...string) bool {
+	set := e.Fields
+	for i := range path {
+		if set == nil {
+			return false
+		}
+		pe := fieldpath.PathElement{FieldName: &path[i]}
+		below, deep := set.Children.Get(pe)
+		member := set.Members.Has(pe)
+		if i == len(path)-1 {
+			return member
+		}
+		if member && !deep {
+			return path[0] != "metadata"
+		}
+		set = below
+	}
+	return false
+}
+
+// Reaches reports whether the entry owns the field at path or anything below it.
+func (e Entry) Reaches(path ...string) bool {
+	set := e.fields()
+	for i := range path {
+		pe := fieldpath.PathElement{FieldName: &path[i]}
+		if set.Members.Has(pe) {
+			return true
+		}
+		below, deep := set.Children.Get(pe)
+		if !deep {
+			return false
+		}
+		set = below
+	}
+	return true
+}
+
+// fields are the entry's paths, never nil.
+func (e Entry) fields() *fieldpath.Set {
+	if e.Fields == nil {
+		return &fieldpath.Set{}
+	}
+	return e.Fields
+}
+
+// parse reads an entry's paths.
+func parse(m metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
+	set := &fieldpath.Set{}
+	if m.FieldsV1 == nil {
+		return set, nil
+	}
+	if err := set.FromJSON(m.FieldsV1.GetRawReader()); err != nil {
+		return nil, err
+	}
+	return set, nil
+}
+
+// raw is the text of an entry's fieldsV1, nil if it has none.
+func raw(m metav1.ManagedFieldsEntry) []byte {
+	if m.FieldsV1 == nil {
+		return nil
+	}
+	return m.FieldsV1.GetRawBytes()
+}

@@ -1,0 +1,97 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/live"
+)
+
+var errIncomplete = fmt.Errorf("%w: they were seen before their owner, and are being read again", live.ErrNotYet)
+
+// incomplete returns an error while some of an owner's children are stubs, which
+// are then to be completed by the function. It needs the mutex.
+func (o *childPolicy) incomplete(k *kind, uid types.UID, found []live.Object) (complete func(), err error) {
+	if !slices.ContainsFunc(found, isStub) {
+		return nil, nil
+	}
+	why, runs := o.completing[uid]
+	if why == nil {
+		why = errIncomplete
+	}
+	if runs {
+		return nil, why
+	}
+	o.completing[uid] = nil
+	return func() { o.complete(o.children.ctx, k, uid) }, why
+}
+
+// complete reads an owner's children again until none of them is a stub, or ctx
+// ends, and tells the owner.
+func (o *childPolicy) complete(ctx context.Context, k *kind, uid types.UID) {
+	for pauses := backOff(); ctx.Err() == nil; sleep(ctx, pauses.Step()) {
+		k.mu.Lock()
+		var shards []*store
+		if k.current != nil && slices.ContainsFunc(k.find(group{uid: uid}, everything), isStub) {
+			shards = k.current.stores
+		}
+		if len(shards) == 0 {
+			delete(o.completing, uid)
+			k.mu.Unlock()
+			o.tell(owner{uid: uid})
+			return
+		}
+		k.mu.Unlock()
+		err := o.readAgain(ctx, shards, uid)
+		k.mu.Lock()
+		changed := text(o.completing[uid]) != text(err)
+		o.completing[uid] = err
+		k.mu.Unlock()
+		if changed {
+			o.tell(owner{uid: uid})
+		}
+		if err == nil {
+			pauses = backOff()
+		}
+	}
+}
+
+// readAgain takes an owner's children as the server has them now. One that
+// changed since the watch delivered it comes by the watch.
+func (o *childPolicy) readAgain(ctx context.Context, shards []*store, uid types.UID) error {
+	ctx, cancel := context.WithTimeout(ctx, fetchLimit)
+	defer cancel()
+	opts := metav1.ListOptions{LabelSelector: labels.Set{api.LabelOwnerUID: string(uid)}.String()}
+	for _, s := range shards {
+		k := s.watch.kind
+		list, err := k.clients.list(ctx, s, opts)
+		if err != nil {
+			return fmt.Errorf("reading children of kind %s again: %w", k.scope.Kind, steady(err))
+		}
+		s.watch.deliver(func(told *notifications) {
+			err = meta.EachListItem(list, func(object runtime.Object) error {
+				l, err := live.Of(k.scope.GroupVersionKind, object)
+				if err != nil {
+					return err
+				}
+				if old, had := s.items[l.Key()]; had && isStub(old) && old.Same(l) {
+					s.put(ours(l.Cut(s.watch.need), s.watch.need))
+					told.change(l)
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,227 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jacquard-operator/jacquard/engine/live"
+)
+
+// A kind is what is watched of one kind in one version, as long as somebody
+// wants it.
+type kind struct {
+	scope   Scope
+	watches *watches
+	policy  storePolicy
+	clients clients
+	broken  error  // why there are no clients
+	labels  string // the selector of what is watched
+
+	resyncing sync.Mutex // one look at a time; taken before mu
+
+	mu sync.Mutex
+	// phase is Unsynced if the kind is served, or it is not known whether.
+	phase   live.Phase
+	unknown error // why it is not known whether, or how, it is served
+	ended   bool  // nobody used it; who asks again gets another
+	current *kindWatch
+	next    *kindWatch // takes the place of current once it has listed
+	overlay writeOverlay
+}
+
+func newKind(scope Scope, w *watches, c clients, of storePolicy) *kind {
+	return &kind{scope: scope, watches: w, clients: c, policy: of, overlay: newWriteOverlay(), unknown: errUndiscovered}
+}
+
+func (k *kind) notifications() *notifications { return &notifications{policy: k.policy} }
+
+// narrow makes a list or a watch one of just what is watched.
+func (k *kind) narrow(opts metav1.ListOptions) metav1.ListOptions {
+	if opts.LabelSelector == "" {
+		opts.LabelSelector = k.labels
+	}
+	if k.scope.Name != "" {
+		opts.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, k.scope.Name).String()
+	}
+	return opts
+}
+
+// state is what is known in some namespaces; none: in all that are watched. It
+// needs the kind's mutex.
+func (k *kind) state(in ...string) live.State {
+	switch {
+	case k.phase == live.NotServed:
+		return live.State{Phase: live.NotServed, Err: live.ErrNotServed}
+	case k.unknown != nil:
+		return live.State{Err: k.unknown}
+	case k.current == nil:
+		return live.State{}
+	}
+	err := k.current.trouble(in...)
+	if lasting(err) && k.next != nil && k.next.trouble(in...) != nil {
+		err = k.next.trouble(in...) // it tries again, and so knows better
+	}
+	if !k.current.synced(in...) || lasting(err) {
+		return live.State{Holds: k.current.need, Err: err}
+	}
+	return live.State{Phase: live.Synced, Holds: k.current.need, Err: err}
+}
+
+// unsynced says why a kind is not known in some namespaces, or in all; nil if it
+// is. It needs the mutex.
+func (k *kind) unsynced(in ...string) error {
+	state := k.state(in...)
+	switch {
+	case state.Phase == live.Synced:
+		return nil
+	case state.Err != nil:
+		return state.Err
+	}
+	return fmt.Errorf("%w: it is not listed yet", live.ErrNotYet)
+}
+
+// view is every live object as far as is known; it needs the mutex.
+func (k *kind) view() map[types.NamespacedName]live.Object {
+	if k.current == nil {
+		return map[types.NamespacedName]live.Object{}
+	}
+	view := k.current.all()
+	for key, n := range k.overlay.entries {
+		view[key] = k.policy.keep(n.live, k.current.need)
+	}
+	return view
+}
+
+// everything is for find.
+func everything(live.Object) bool { return true }
+
+// find returns the objects of a group that match, sorted; those of the zero
+// group are all. It needs the mutex.
+func (k *kind) find(g group, match func(live.Object) bool) []live.Object {
+	found := []live.Object{}
+	if k.current == nil {
+		return found
+	}
+	add := func(s *store, key types.NamespacedName) {
+		l := s.items[key]
+		if _, noted := k.overlay.entries[key]; !noted && match(l) {
+			found = append(found, l)
+		}
+	}
+	for _, s := range k.current.stores {
+		if g == (group{}) {
+			for key := range s.items {
+				add(s, key)
+			}
+		}
+		for key := range s.grouped[g] {
+			add(s, key)
+		}
+	}
+	for _, n := range k.overlay.entries {
+		if (g == (group{}) || slices.Contains(k.policy.groups(n.live), g)) && match(n.live) {
+			found = append(found, k.policy.keep(n.live, k.current.need))
+		}
+	}
+	slices.SortFunc(found, byKey)
+	return found
+}
+
+// recordWrite takes the answer of a write, unless the watch has passed it already.
+func (k *kind) recordWrite(l live.Object) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.overlaid(l)
+}
+
+// overlaid is note for who has the mutex.
+func (k *kind) overlaid(l live.Object) {
+	if k.current == nil || k.scope.Name != "" && k.scope.Name != l.Meta.GetName() {
+		return
+	}
+	if old, had := k.overlay.entries[l.Key()]; had && old.live.Meta.GetUID() == l.Meta.GetUID() &&
+		newer(old.live.Meta.GetResourceVersion(), l.Meta.GetResourceVersion()) {
+		return
+	}
+	for _, s := range k.current.stores {
+		if !s.covers(l.Meta.GetNamespace()) {
+			continue
+		}
+		k.overlay.put(l)
+		if numbered(l.Meta.GetResourceVersion()) && !newer(l.Meta.GetResourceVersion(), s.passed) {
+			delete(k.overlay.entries, l.Key())
+		}
+		return
+	}
+}
+
+// forget stops the watches and drops what they delivered; it needs the mutex.
+func (k *kind) forget() {
+	k.current.stop()
+	k.next.stop()
+	k.current, k.next, k.overlay = nil, nil, newWriteOverlay()
+}
+
+// start makes a watch and runs it; it needs the mutex.
+func (k *kind) start(need live.Need, r live.Resource) *kindWatch {
+	ctx, cancel := context.WithCancel(k.watches.ctx)
+	f := &kindWatch{kind: k, need: need, resource: r, cancel: cancel, ready: make(chan struct{})}
+	namespaces := k.watches.namespaces
+	switch {
+	case !r.Namespaced:
+		namespaces = []string{""}
+	case k.scope.Namespace != "" || len(namespaces) == 0:
+		namespaces = []string{k.scope.Namespace}
+	}
+	for _, namespace := range namespaces {
+		f.stores = append(f.stores, newStore(f, namespace))
+	}
+	for _, s := range f.stores {
+		k.watches.running.Go(func() { f.run(ctx, s, k.clients.source(s)) })
+	}
+	return f
+}
+
+// notified runs the callbacks, without the mutex.
+func (k *kind) notified(o *notifications) {
+	for whose := range o.changed {
+		_ = k.guarded("telling of a change", func() { k.policy.tell(whose) })
+	}
+	if o.synced {
+		_ = k.guarded("telling of a list", func() { k.policy.synced(k.scope) })
+	}
+	if !o.troubled {
+		return
+	}
+	about, watched := "watching "+k.watches.about, k.scope.String()
+	switch {
+	case errors.Is(o.trouble, live.ErrNotServed): // which is no fault: it may be optional
+		k.watches.log.Info(about+" waits: the cluster does not serve it", "watched", watched)
+	case o.trouble != nil:
+		k.watches.log.Error(o.trouble, about+" is in trouble", "watched", watched)
+	default:
+		k.watches.log.Info(about+" is well again", "watched", watched)
+	}
+	_ = k.guarded("telling of a trouble", func() { k.policy.troubled(k.scope) })
+}
+
+// guarded does something without the mutex; a panic is an error of this kind
+// alone.
+func (k *kind) guarded(doing string, do func()) error {
+	return k.watches.guarded(k.scope, doing+" of kind "+k.scope.Kind, do)
+}
+
+// watchable returns an error if the resource cannot be listed and watched.
+func watchable(r live.Resource) error {
+	if !r.Verbs.HasAll("list", "watch") {
+		return fmt.Errorf("watching %s: the API offers no list and watch", r.GVR.GroupResource())
+	}
+	return nil
+}

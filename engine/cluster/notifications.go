@@ -1,0 +1,62 @@
+package cluster
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jacquard-operator/jacquard/engine/live"
+)
+
+// An notifications collects, under a kind's mutex, what is to be told after it is
+// unlocked.
+type notifications struct {
+	policy   storePolicy
+	changed  map[owner]bool
+	synced   bool
+	troubled bool
+	trouble  error // what is wrong now
+	mute     bool  // a watch that is not the current one changes nothing yet
+}
+
+// change tells whom it concerns that an object is, or was, like this.
+func (o *notifications) change(l live.Object) {
+	if !o.mute {
+		o.add(o.policy.concerned(l))
+	}
+}
+
+func (o *notifications) add(all []owner) {
+	for _, whose := range all {
+		if whose == (owner{}) {
+			continue
+		}
+		if o.changed == nil {
+			o.changed = map[owner]bool{}
+		}
+		o.changed[whose] = true
+	}
+}
+
+// differences tells whom whatever differs between two views concerns.
+func (o *notifications) differences(before, after map[types.NamespacedName]live.Object) {
+	for key, b := range before {
+		a, still := after[key]
+		if !still || !a.Same(b) {
+			o.change(b)
+		}
+	}
+	for key, a := range after {
+		b, had := before[key]
+		if !had || !a.Same(b) {
+			o.change(a)
+		}
+	}
+}
+
+// turned tells how the state of a kind became another.
+func (o *notifications) turned(before, after live.State) {
+	o.trouble = after.Err
+	o.troubled = text(after.Err) != text(before.Err)
+	if before.Phase != after.Phase || o.troubled && after.Phase != live.Synced {
+		o.add(o.policy.everybody())
+	}
+}

@@ -1,0 +1,49 @@
+package cluster
+
+import (
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/engine/live"
+)
+
+// plain returns an object as templates see it: without what other tools note
+// on it. The object itself stays as it is.
+func plain(l live.Object) live.Object {
+	metadata, _ := l.Body["metadata"].(map[string]any)
+	annotations, _ := metadata["annotations"].(map[string]any)
+	_, managed := metadata["managedFields"]
+	_, applied := annotations[corev1.LastAppliedConfigAnnotation]
+	if !managed && !applied {
+		return l
+	}
+	metadata = maps.Clone(metadata)
+	delete(metadata, "managedFields")
+	if applied {
+		annotations = maps.Clone(annotations)
+		delete(annotations, corev1.LastAppliedConfigAnnotation)
+		metadata["annotations"] = annotations
+		if len(annotations) == 0 {
+			delete(metadata, "annotations")
+		}
+	}
+	body := maps.Clone(l.Body)
+	body["metadata"] = metadata
+	l.Body, l.Meta = body, &unstructured.Unstructured{Object: body}
+	return l
+}
+
+// thin returns what is known of an object that nobody reads.
+func thin(l live.Object) live.Object {
+	l.Body, l.Meta = nil, &metav1.ObjectMeta{
+		Namespace:       l.Meta.GetNamespace(),
+		Name:            l.Meta.GetName(),
+		UID:             l.Meta.GetUID(),
+		Labels:          l.Meta.GetLabels(),
+		ResourceVersion: l.Meta.GetResourceVersion(),
+	}
+	return l
+}

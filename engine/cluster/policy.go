@@ -1,0 +1,43 @@
+package cluster
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/live"
+)
+
+// A policy knows what is special about the objects of one kind: whether they
+// are children or what templates read. All of it runs under the kind's mutex,
+// but for tell and synced, which run under none.
+type storePolicy interface {
+	// keep returns as much of an object as is kept.
+	keep(l live.Object, need live.Need) live.Object
+	// groups are what an object is found by, besides its name.
+	groups(l live.Object) []group
+	// concerned are those whom it concerns that the object is, or was, so.
+	concerned(l live.Object) []owner
+	// everybody are those whom it concerns that the kind came to be known, or
+	// is known no longer.
+	everybody() []owner
+	// used reports whether the kind is needed though no holder wants it.
+	used() (live.Need, bool)
+
+	tell(whose owner)
+	synced(scope Scope)
+	troubled(scope Scope)
+}
+
+// A group is what objects are found by: their namespace, or a uid that they
+// carry.
+type group struct {
+	namespace string
+	uid       types.UID
+}
+
+// An owner is whom an object concerns: a custom resource by its name, its uid,
+// or both.
+type owner struct {
+	of  api.Owner
+	uid types.UID
+}

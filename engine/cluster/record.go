@@ -1,0 +1,170 @@
+package cluster
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/live"
+)
+
+var errUnfetched = fmt.Errorf("%w: it is being fetched", live.ErrNotYet)
+
+// Record declares what a reader read, in place of what it recorded before:
+// changes of exactly that wake it. It is woken at once if something that it
+// asked changed between the answer and now. No queries: it is gone or reads
+// nothing.
+func (r *Reads) Record(reader api.Owner, queries []Query) {
+	r.recording.Lock()
+	before, after := r.readers[reader], make(map[asked]bool, len(queries))
+	wake := false
+	for _, q := range queries {
+		id := q.asked()
+		if !after[id] && !before[id] && r.enrol(reader, q) {
+			wake = true
+		}
+		after[id] = true
+	}
+	for id := range before {
+		if !after[id] {
+			r.dismiss(reader, id)
+		}
+	}
+	if r.readers[reader] = after; len(after) == 0 {
+		delete(r.readers, reader)
+	}
+	r.recording.Unlock()
+	if wake {
+		r.options.Changed(reader)
+	}
+}
+
+// enrol makes somebody a reader of a query and reports whether its answer may
+// have changed since he asked. What he recorded before needs no such care: he
+// was told.
+func (r *Reads) enrol(reader api.Owner, q Query) (changed bool) {
+	r.with(q.Scope, func(_ *kind, i *readPolicy) {
+		question, known := i.ask(q)
+		question.readers[reader] = true
+		changed = !known || question.moved > q.Since
+	})
+	return changed
+}
+
+// dismiss ends that somebody reads a query.
+func (r *Reads) dismiss(reader api.Owner, id asked) {
+	r.with(id.scope, func(_ *kind, i *readPolicy) {
+		if q := i.question(id); q != nil {
+			delete(q.readers, reader)
+		}
+	})
+}
+
+// with runs fn under the mutex of what is watched for a scope, which starts if
+// nobody has asked for it yet. Who waits for one scope holds up no other.
+func (r *Reads) with(scope Scope, fn func(*kind, *readPolicy)) {
+	for {
+		k := r.open(scope)
+		k.mu.Lock()
+		if !k.ended {
+			fn(k, k.policy.(*readPolicy))
+			k.mu.Unlock()
+			return
+		}
+		k.mu.Unlock()
+	}
+}
+
+func (r *Reads) open(scope Scope) *kind {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	k := r.kinds[scope]
+	if k == nil {
+		k = r.begin(scope)
+		r.kinds[scope] = k
+		if r.live() {
+			k.sync(live.Body, r.served()) // what it would tell, who asks is told
+		}
+	}
+	return k
+}
+
+// answer returns what is known to answer a query. Where bodies are missing it
+// has them fetched, and says so.
+func (r *Reads) answer(q Query) (found []live.Object, err error) {
+	var fetch func()
+	r.with(q.Scope, func(k *kind, i *readPolicy) {
+		question, _ := i.ask(q)
+		question.asked = time.Now()
+		if err = k.unsynced(q.within()...); err != nil {
+			return
+		}
+		if err = k.reaches(q); err != nil {
+			return
+		}
+		if found = k.answers(q); !bodiless(found) {
+			return
+		}
+		found, err = nil, cmp.Or(question.err, errUnfetched)
+		if !question.fetching {
+			question.fetching = true
+			i.fetching++
+			fetch = func() { i.fetch(r.ctx, question) }
+		}
+	})
+	if fetch != nil {
+		r.run(fetch)
+	}
+	for n, l := range found {
+		found[n] = plain(l)
+	}
+	return found, err
+}
+
+// answers returns the objects that answer a query, some perhaps without their
+// bodies; it needs the mutex.
+func (k *kind) answers(q Query) []live.Object {
+	if q.Name == "" {
+		return k.find(q.group(), q.matches)
+	}
+	if k.current == nil {
+		return nil
+	}
+	key := q.key()
+	if n, noted := k.overlay.entries[key]; noted {
+		return []live.Object{n.live}
+	}
+	for _, s := range k.current.stores {
+		if l, found := s.items[key]; found {
+			return []live.Object{l}
+		}
+	}
+	return nil
+}
+
+func bodiless(found []live.Object) bool {
+	return slices.ContainsFunc(found, func(l live.Object) bool { return l.Body == nil })
+}
+
+// reaches returns an error for a query about what is not watched; it needs the
+// mutex.
+func (k *kind) reaches(q Query) error {
+	if k.scope.Name != "" && k.scope.Name != q.Name {
+		return fmt.Errorf("only %s is watched", k.scope.Name)
+	}
+	if q.Namespace == "" && q.Name == "" {
+		return nil
+	}
+	if q.Namespace == "" && k.current.resource.Namespaced {
+		return errors.New("no namespace")
+	}
+	for _, s := range k.current.stores {
+		if s.covers(q.Namespace) {
+			return nil
+		}
+	}
+	return fmt.Errorf("namespace %q is not watched", q.Namespace)
+}

@@ -1,0 +1,223 @@
+package cluster
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/jacquard-operator/jacquard/engine/live"
+)
+
+// A store is what one watch delivers: a kind in one namespace or in all. It is
+// the store of a reflector. Everything in it is guarded by its kind's mutex.
+type store struct {
+	watch     *kindWatch
+	namespace string // empty: all, or a cluster-scoped kind
+
+	items   map[types.NamespacedName]live.Object
+	grouped map[group]map[types.NamespacedName]bool
+	stubs   int // of the items
+	synced  bool
+	// passed is the latest resourceVersion that the watch delivered: anything
+	// up to it that is not in items is gone.
+	passed string
+	// asked is the kind's tick when the latest list was asked for, and began
+	// the same of the list that came in last.
+	asked, began uint64
+	// dropped are the uids whose deletion came while a look lists; else nil.
+	dropped map[types.UID]bool
+	troubles
+	streams bool  // the latest list was asked for by a watch
+	refused error // why such a watch did not begin
+}
+
+var (
+	_ cache.ReflectorStore         = &store{}
+	_ cache.ReflectorBookmarkStore = &store{}
+	_ cache.TransformingStore      = &store{}
+)
+
+func newStore(f *kindWatch, namespace string) *store {
+	s := &store{watch: f, namespace: namespace}
+	s.clear()
+	return s
+}
+
+func (s *store) clear() {
+	s.items = map[types.NamespacedName]live.Object{}
+	s.grouped = map[group]map[types.NamespacedName]bool{}
+}
+
+// Add takes an object that the watch delivered.
+func (s *store) Add(obj any) error { return s.Update(obj) }
+
+// Update takes an object that the watch delivered.
+func (s *store) Update(obj any) error {
+	k := s.watch.kind
+	l, err := live.Of(k.scope.GroupVersionKind, obj)
+	if err != nil {
+		return err
+	}
+	s.watch.deliver(func(o *notifications) {
+		l := k.policy.keep(l, s.watch.need)
+		old, had := s.items[l.Key()]
+		if !had || !old.Same(l) {
+			s.put(l)
+			o.change(l)
+			if had {
+				o.change(old)
+			}
+		}
+		if s.watch == k.current {
+			k.overlay.delivered(l)
+		}
+		s.pass(l.Meta.GetResourceVersion())
+	})
+	return nil
+}
+
+// Delete takes a deletion that the watch delivered, which is also how an
+// object goes that lost our label.
+func (s *store) Delete(obj any) error {
+	l, err := live.Of(s.watch.kind.scope.GroupVersionKind, obj)
+	if err != nil {
+		return err
+	}
+	s.watch.deliver(func(o *notifications) {
+		if old, had := s.items[l.Key()]; had {
+			s.drop(old)
+			o.change(old)
+		}
+		o.change(l)
+		if s.dropped != nil {
+			s.dropped[l.Meta.GetUID()] = true
+		}
+		if s.watch == s.watch.kind.current {
+			s.watch.kind.overlay.deleted(l)
+		}
+		s.pass(l.Meta.GetResourceVersion())
+	})
+	return nil
+}
+
+// Replace takes a complete list.
+func (s *store) Replace(list []any, resourceVersion string) error {
+	lives := make([]live.Object, 0, len(list))
+	for _, obj := range list {
+		l, err := live.Of(s.watch.kind.scope.GroupVersionKind, obj)
+		if err != nil {
+			return err
+		}
+		lives = append(lives, l)
+	}
+	s.watch.deliver(func(o *notifications) {
+		fresh := newStore(s.watch, s.namespace)
+		for _, l := range lives {
+			fresh.put(s.watch.kind.policy.keep(l, s.watch.need))
+		}
+		switch {
+		case s.synced:
+			o.differences(s.items, fresh.items)
+		case s.watch == s.watch.kind.current && len(s.watch.stores) > 1:
+			o.add(s.watch.kind.policy.everybody()) // though the kind as a whole may be known no better
+			o.synced = s.watch.listings
+		}
+		s.items, s.grouped, s.stubs = fresh.items, fresh.grouped, fresh.stubs
+		s.synced, s.passed, s.began, s.troubles.list = true, resourceVersion, s.asked, nil
+		if s.streams {
+			s.troubles.watch = nil
+		}
+		if s.watch == s.watch.kind.current {
+			s.watch.kind.overlay.settle(s)
+		}
+	})
+	return nil
+}
+
+// Transformer drops what will not be kept of an object while a list streams
+// in, so that a long one is never in memory as a whole.
+func (s *store) Transformer() cache.TransformFunc {
+	return func(obj any) (any, error) {
+		k := s.watch.kind
+		l, err := live.Of(k.scope.GroupVersionKind, obj)
+		if err != nil {
+			return nil, err
+		}
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		l = k.policy.keep(l, s.watch.need)
+		if m, ok := l.Meta.(*metav1.ObjectMeta); ok {
+			return &metav1.PartialObjectMetadata{ObjectMeta: *m}, nil
+		}
+		return l.Meta, nil
+	}
+}
+
+// page is a page of a list with what will be kept of its objects: where a server
+// does not stream lists, a long one is not in memory as a whole either.
+func (s *store) page(list runtime.Object) (runtime.Object, error) {
+	said, err := meta.ListAccessor(list)
+	if err != nil {
+		return nil, err
+	}
+	out := &internalversion.List{ListMeta: metav1.ListMeta{ResourceVersion: said.GetResourceVersion(), Continue: said.GetContinue()}}
+	keep := s.Transformer()
+	err = meta.EachListItemWithAlloc(list, func(o runtime.Object) error {
+		kept, err := keep(o)
+		if err == nil {
+			out.Items = append(out.Items, kept.(runtime.Object)) // with its metadata or whole
+		}
+		return err
+	})
+	return out, err
+}
+
+// Bookmark notes how far the watch has come without an event.
+func (s *store) Bookmark(resourceVersion string) error {
+	s.watch.deliver(func(*notifications) { s.pass(resourceVersion) })
+	return nil
+}
+
+// Resync does nothing: nobody wants events without a change.
+func (s *store) Resync() error { return nil }
+
+func (s *store) pass(resourceVersion string) {
+	if newer(resourceVersion, s.passed) {
+		s.passed = resourceVersion
+	}
+	if s.watch == s.watch.kind.current {
+		s.watch.kind.overlay.settle(s)
+	}
+}
+
+func (s *store) put(l live.Object) {
+	if old, had := s.items[l.Key()]; had {
+		s.drop(old)
+	}
+	s.items[l.Key()] = l
+	if isStub(l) {
+		s.stubs++
+	}
+	for _, g := range s.watch.kind.policy.groups(l) {
+		if s.grouped[g] == nil {
+			s.grouped[g] = map[types.NamespacedName]bool{}
+		}
+		s.grouped[g][l.Key()] = true
+	}
+}
+
+func (s *store) drop(l live.Object) {
+	delete(s.items, l.Key())
+	if isStub(l) {
+		s.stubs--
+	}
+	for _, g := range s.watch.kind.policy.groups(l) {
+		delete(s.grouped[g], l.Key())
+		if len(s.grouped[g]) == 0 {
+			delete(s.grouped, g)
+		}
+	}
+}

@@ -1,0 +1,230 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/cluster"
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
+	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
+)
+
+// watchAPIs follows CRDs and APIServices: which kinds there are.
+func (o *Operator) watchAPIs(ctx context.Context) error {
+	services := &metav1.PartialObjectMetadata{}
+	services.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiregistration.k8s.io", Version: "v1", Kind: "APIService"})
+	informer, err := o.mgr.GetCache().GetInformer(ctx, services, ctrlcache.BlockUntilSynced(false))
+	if err != nil {
+		return err
+	}
+	poke := func(any) { o.discovery.Trigger() }
+	if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: poke, DeleteFunc: poke, UpdateFunc: func(_, n any) { poke(n) },
+	}); err != nil {
+		return err
+	}
+	crds, err := o.mgr.GetCache().GetInformer(ctx, &apiextensionsv1.CustomResourceDefinition{}, ctrlcache.BlockUntilSynced(false))
+	if err != nil {
+		return err
+	}
+	told, err := crds.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(n any) { o.crdSafely(n, func() { o.crdCame(nil, n) }) },
+		UpdateFunc: func(old, n any) { o.crdSafely(n, func() { o.crdCame(old, n) }) },
+		DeleteFunc: func(last any) { o.crdSafely(last, func() { o.crdWent(last) }) },
+	})
+	if err != nil {
+		return err
+	}
+	if cache.WaitForCacheSync(ctx.Done(), told.HasSynced) {
+		o.crdsListed()
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// crdsListed makes it known that a CRD which has not been seen is not there.
+func (o *Operator) crdsListed() {
+	o.mu.Lock()
+	o.listed = true
+	o.mu.Unlock()
+	for _, name := range o.known() {
+		o.names.Add(name)
+	}
+}
+
+// crdSafely takes a change of a CRD. After a panic its kind is settled all the
+// same.
+func (o *Operator) crdSafely(changed any, take func()) {
+	var name string
+	if crd, ok := changed.(*apiextensionsv1.CustomResourceDefinition); ok {
+		name = crd.Name
+	}
+	if err := reconcile.Guard(name, "taking a change of CRD "+name, func() error { take(); return nil }); err != nil && name != "" {
+		o.names.Add(name)
+	}
+}
+
+func (o *Operator) crdCame(old, now any) {
+	crd, ok := now.(*apiextensionsv1.CustomResourceDefinition)
+	if !ok {
+		return
+	}
+	before, _ := old.(*apiextensionsv1.CustomResourceDefinition)
+	o.mu.Lock()
+	o.crds[crd.Name] = crd
+	o.mu.Unlock()
+	if o.definitions.put(before, crd) {
+		select {
+		case o.withdrawn <- struct{}{}:
+		default:
+		}
+	}
+	if before == nil || before.Generation != crd.Generation || before.UID != crd.UID || established(before) != established(crd) ||
+		(before.DeletionTimestamp == nil) != (crd.DeletionTimestamp == nil) {
+		o.discovery.Trigger()
+		o.names.Add(crd.Name)
+	}
+	if before == nil {
+		return
+	}
+	if o.decided(before) != o.decided(crd) {
+		o.names.Add(crd.Name)
+	}
+	if r := o.kindController(crd.Name); r != nil && (before.Annotations[api.AnnotationPaused] != crd.Annotations[api.AnnotationPaused] || reconcile.Forgot(before, crd)) {
+		r.resyncAll()
+	}
+}
+
+// syncedBy are the annotations of a CRD that decide how its kind is served.
+var syncedBy = []string{api.AnnotationChildKinds, api.AnnotationPatchedKinds, api.AnnotationOperator, api.AnnotationPaused}
+
+// decided tells apart what the annotations of a CRD say of how its kind is to be
+// served here.
+func (o *Operator) decided(crd *apiextensionsv1.CustomResourceDefinition) string {
+	keys := append(slices.Clone(syncedBy), o.shardOf(crd).Key(api.AnnotationApproved))
+	for _, claim := range shard.Claims(crd) {
+		keys = append(keys, claim.Key)
+	}
+	var b strings.Builder
+	for _, key := range keys {
+		fmt.Fprintf(&b, "%s=%q\n", key, crd.Annotations[key])
+	}
+	return b.String()
+}
+
+func (o *Operator) crdWent(gone any) {
+	if last, ok := gone.(cache.DeletedFinalStateUnknown); ok {
+		gone = last.Obj
+	}
+	crd, ok := gone.(*apiextensionsv1.CustomResourceDefinition)
+	if !ok {
+		return
+	}
+	o.mu.Lock()
+	delete(o.crds, crd.Name)
+	delete(o.answers, crd.Name)
+	o.mu.Unlock()
+	o.definitions.drop(crd)
+	o.discovery.Trigger()
+	o.names.Add(crd.Name)
+}
+
+// shown is what the cluster serves, and what its CRDs promise besides.
+func (o *Operator) shown() *cluster.Served { return o.definitions.promising(o.discovery.Served()) }
+
+// served is what the cluster serves, without the kinds whose CRD is going.
+func (o *Operator) served() *cluster.Served { return o.definitions.staying(o.discovery.Served()) }
+
+// apis are the kinds that there are in the cluster, as far as is known.
+func (o *Operator) apis() reconcile.APIs {
+	return reconcile.APIs{Served: o.discovery.Served(), Defined: o.defined}
+}
+
+// resource is how the cluster serves a kind, also while its CRD goes.
+func (o *Operator) resource(gvk schema.GroupVersionKind) (live.Resource, bool) {
+	return o.discovery.Served().Resource(gvk)
+}
+
+// established reports whether the API server serves a CRD's resources. It does so
+// while the CRD goes, until the last of them is gone.
+func established(crd *apiextensionsv1.CustomResourceDefinition) bool {
+	return slices.ContainsFunc(crd.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
+		return c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue
+	})
+}
+
+// followDiscovery tells everybody when the cluster serves other kinds than
+// before, or promises less, and begins to watch children once it is known whose
+// they may be: what a template sees by hasAPI may have changed for every resource.
+func (o *Operator) followDiscovery(ctx context.Context) error {
+	changed, owners := o.discovery.Subscribe(), o.awaitOwners(ctx)
+	for {
+		if owners == nil {
+			o.children.Served(o.shown)
+		}
+		o.reads.Served(o.shown)
+		for _, name := range o.known() {
+			o.names.Add(name)
+		}
+		for _, r := range o.running() {
+			r.resyncAll()
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changed:
+		case <-o.withdrawn:
+		case <-owners:
+			owners = nil
+		}
+	}
+}
+
+// known lists the kinds that have a folder or run, or had children.
+func (o *Operator) known() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	names := slices.AppendSeq(o.named(), maps.Keys(o.controllers))
+	for name, crd := range o.crds {
+		if hasRecord(crd) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// kindController is the kind of that name at work, or nil.
+func (o *Operator) kindController(name string) *kindController {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.controllers[name]
+}
+
+// running are all kinds at work.
+func (o *Operator) running() []*kindController {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Collect(maps.Values(o.controllers))
+}
+
+// declaresConditions reports whether the CRD of a kind of child declares
+// status.conditions.
+func (o *Operator) declaresConditions(gk schema.GroupKind) bool {
+	crd := o.definitions.of(gk)
+	return crd != nil && reconcile.DeclaresConditions(crd)
+}
+
+// defined reports whether a CRD defines a kind, be it served just now or not.
+func (o *Operator) defined(gk schema.GroupKind) bool { return o.definitions.of(gk) != nil }

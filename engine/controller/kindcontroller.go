@@ -1,0 +1,250 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-logr/logr"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
+)
+
+// A run is one kind at work: the cache of its resources, its queue and workers.
+type kindController struct {
+	name       string
+	gvk        apischema.GroupVersionKind
+	shard      shard.Shard
+	crdUID     types.UID
+	reconciler *reconcile.Reconciler
+	versions   *versionTracker
+	resources  portions
+	queue      atomic.Pointer[queue]
+	forgets    forgetting
+	// parallel is how many resources are tried at the same time.
+	parallel int
+	cancel   context.CancelFunc
+	done     chan struct{}
+}
+
+// listed reports whether the resources are known that may be.
+func (r *kindController) listed() bool { return r.resources.listed() }
+
+// start starts the kind of a CRD.
+func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, crd *apiextensionsv1.CustomResourceDefinition, course *versionTracker) error {
+	name, mine := crd.Name, o.shardOf(crd)
+	l, err := o.list(ctx, gvk, crd)
+	if err != nil {
+		return err
+	}
+	r := &kindController{name: name, gvk: gvk, shard: mine, crdUID: crd.UID, resources: l.resources, versions: course, parallel: o.options.Workers, done: make(chan struct{})}
+	cluster := o.cluster()
+	cluster.Shard = mine
+	r.reconciler = reconcile.New(name, gvk, l.resources, cluster)
+	r.reconciler.Follow(course.choose, course.served)
+	if o.stoodBy.Load() {
+		r.reconciler.TookOver(time.Unix(0, o.leadsSince.Load()))
+	}
+	c, err := o.controller(ctx, r)
+	if err != nil {
+		return fmt.Errorf("starting kind %s: %w", name, err)
+	}
+	ctx, r.cancel = context.WithCancel(ctx)
+	o.mu.Lock()
+	o.controllers[name], o.wasServed[name] = r, true
+	o.mu.Unlock()
+	r.reconciler.Begin()
+	log.FromContext(ctx).Info("kind starts", "kind", name, "version", gvk.Version)
+	go o.work(ctx, r, c)
+	return nil
+}
+
+// cluster is what every kind needs of the cluster.
+func (o *Operator) cluster() reconcile.Cluster {
+	return reconcile.Cluster{
+		Children: o.children, Reads: o.reads, Served: o.served, Resource: o.resource, Writer: o.writer,
+		Events: o.mgr.GetEventRecorder("jacquard"), DeclaresConditions: o.declaresConditions, Defined: o.defined, CRD: o.crd,
+		ReadOnly: o.options.ReadOnly, Namespaces: o.options.Namespaces,
+	}
+}
+
+// asLongAsItTakes keeps a kind whose resources cannot be listed from ending: the
+// cache tries again by itself.
+const asLongAsItTakes = 10 * 365 * 24 * time.Hour
+
+// controller makes the queue and workers of a kind.
+func (o *Operator) controller(ctx context.Context, r *kindController) (controller.Controller, error) {
+	c, err := controller.NewTypedUnmanaged(r.name, controller.TypedOptions[ctrl.Request]{
+		Reconciler: r.reconciler, MaxConcurrentReconciles: o.options.Workers,
+		CacheSyncTimeout:   asLongAsItTakes,
+		SkipNameValidation: ptr.To(true), Logger: o.mgr.GetLogger(), LogConstructor: o.logger(r.name),
+		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](50*time.Millisecond, time.Minute),
+		NewQueue:    o.queue,
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = c.Watch(feeding{"the queue itself", source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
+		mine := q.(queue)
+		r.queue.Store(&mine)
+		return nil
+	})})
+	came := changes(r.reconciler, func(uid types.UID) {
+		o.children.Disown(uid)
+		r.versions.trigger()
+	})
+	for _, p := range r.resources {
+		of := strings.TrimSpace("resources " + p.namespace)
+		err = errors.Join(err, c.Watch(&arrivals{of: p, kind: r.name, name: of, to: came}))
+	}
+	return c, err
+}
+
+// A feeding is what fills a queue, by a name for the log.
+type feeding struct {
+	name string
+	source.Source
+}
+
+// String returns the name.
+func (f feeding) String() string { return f.name }
+
+// logger makes the log of a kind name it, and the resource that is served.
+func (o *Operator) logger(kind string) func(*ctrl.Request) logr.Logger {
+	l := o.mgr.GetLogger().WithValues("kind", kind)
+	return func(req *ctrl.Request) logr.Logger {
+		if req == nil {
+			return l
+		}
+		return l.WithValues("namespace", req.Namespace, "name", req.Name)
+	}
+}
+
+// queue is controller-runtime's own, but for its metrics, which stay when the
+// kind goes.
+func (o *Operator) queue(kind string, limiter workqueue.TypedRateLimiter[ctrl.Request]) workqueue.TypedRateLimitingInterface[ctrl.Request] {
+	return priorityqueue.New(kind, func(p *priorityqueue.Opts[ctrl.Request]) {
+		p.RateLimiter, p.Log, p.MetricProvider = limiter, o.logger(kind)(nil), metrics.Queues{}
+	})
+}
+
+// work runs a kind until it is stopped. Resources are served once it is known
+// which children there are, or why that cannot be known.
+func (o *Operator) work(ctx context.Context, r *kindController, c controller.Controller) {
+	defer close(r.done)
+	var beside sync.WaitGroup
+	o.countForbidden(r)
+	if until(ctx, r.listed) == nil && o.awaitChildren(ctx, r) == nil && o.awaitPreview(ctx, r) == nil {
+		beside.Go(func() { o.resyncLoop(ctx, r) })
+		beside.Go(func() { o.roll(ctx, r) })
+		if err := c.Start(ctx); err != nil && ctx.Err() == nil {
+			log.FromContext(ctx).Error(err, "kind ended", "kind", r.name)
+		}
+	}
+	beside.Wait()
+}
+
+// awaitChildren returns when every kind of child has been listed or is in
+// trouble, so that no status is written that only says "not known yet".
+func (o *Operator) awaitChildren(ctx context.Context, r *kindController) error {
+	return until(ctx, func() bool { return !r.versions.pending(o.cluster()) })
+}
+
+// until waits until something is so.
+func until(ctx context.Context, is func() bool) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !is() {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+	return nil
+}
+
+// awaitPreview returns when a version that this operator began with has been
+// tried on all resources: before that nobody knows which are to be held.
+func (o *Operator) awaitPreview(ctx context.Context, r *kindController) error {
+	return reconcile.Guard(r.name, "trying "+r.name, func() error {
+		return until(ctx, func() bool {
+			next, tried := r.versions.coming()
+			return next == nil || tried || !next.Pending(o.cluster()) && o.begin(ctx, r, next)
+		})
+	})
+}
+
+// resyncLoop lists the children of a kind every now and then, in case a watch
+// has swallowed something.
+func (o *Operator) resyncLoop(ctx context.Context, r *kindController) {
+	for {
+		every := r.versions.resyncInterval()
+		timer := time.NewTimer(every - every/10 + rand.N(every/5))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		o.resync(ctx, r)
+	}
+}
+
+// resync looks at all that a kind makes and reads. A panic ends the look at one
+// kind of object.
+func (o *Operator) resync(ctx context.Context, r *kindController) {
+	look := func(doing string, at func() error) {
+		if err := reconcile.Guard(r.name, doing, at); err != nil && ctx.Err() == nil {
+			log.FromContext(ctx).Error(err, "not looked at", "kind", r.name)
+		}
+	}
+	for gvk := range r.versions.children() {
+		look("looking at children of kind "+gvk.Kind, func() error { return o.children.Resync(ctx, gvk) })
+	}
+	for _, scope := range r.versions.scopes() {
+		look("looking at what is read of kind "+scope.Kind, func() error { return o.reads.Resync(ctx, scope) })
+	}
+}
+
+// stop ends a kind; its resources and their children stay as they are.
+func (o *Operator) stop(name string) {
+	o.mu.Lock()
+	r := o.controllers[name]
+	delete(o.controllers, name)
+	o.mu.Unlock()
+	if r != nil {
+		r.stop()
+	}
+	o.unlist(name)
+	o.children.Want(name, nil)
+	o.reads.Want(name, nil)
+	if r == nil {
+		return
+	}
+	r.reconciler.End()
+	o.mgr.GetLogger().Info("kind stops", "kind", name)
+}
+
+func (r *kindController) stop() {
+	r.cancel()
+	<-r.done
+	metrics.Kind(r.name).End()
+}

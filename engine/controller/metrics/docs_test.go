@@ -1,0 +1,141 @@
+package metrics
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// row is a line of the table in docs/metrics.md: name, type, labels, meaning.
+var row = regexp.MustCompile("(?m)^\\| `(jacquard_[a-z_]+)` \\| ([a-z]+) \\| ([^|]*) \\| (.+) \\|$")
+
+// TestDocs: the table in docs/metrics.md is what is registered, both ways.
+func TestDocs(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]string{}
+	for _, m := range row.FindAllStringSubmatch(string(text), -1) {
+		told[m[1]] = m[2] + " " + strings.ReplaceAll(m[3], "`", "")
+		if strings.TrimSpace(m[4]) == "" {
+			t.Errorf("%s has no meaning", m[1])
+		}
+	}
+	there := map[string]string{}
+	for _, m := range defined {
+		there[m.Name] = m.Type + " " + strings.Join(m.Labels, ", ")
+	}
+	if diff := cmp.Diff(there, told); diff != "" {
+		t.Errorf("docs/metrics.md says something else (- registered, + documented):\n%s", diff)
+	}
+	for _, label := range []string{"condition", "result", "operation"} {
+		for _, value := range values[label] {
+			if !strings.Contains(string(text), "`"+value+"`") {
+				t.Errorf("docs/metrics.md does not tell of the %s %s", label, value)
+			}
+		}
+	}
+}
+
+// values are those of labels that are known from the start.
+var values = map[string][]string{
+	"condition": conditions,
+	"result":    {string(Done), string(Waiting), string(Stalled), string(Failed), "hit", "miss", "loaded", "broken"},
+	"operation": texts(operations),
+}
+
+func texts(all []Operation) (out []string) {
+	for _, o := range all {
+		out = append(out, string(o))
+	}
+	return out
+}
+
+// TestNames: names are as Prometheus wants them, and no label names an object.
+func TestNames(t *testing.T) {
+	labels := map[string]bool{}
+	for _, m := range defined {
+		if counts := strings.HasSuffix(m.Name, "_total"); counts != (m.Type == "counter") {
+			t.Errorf("%s is a %s", m.Name, m.Type)
+		}
+		if m.Type == "histogram" && !strings.HasSuffix(m.Name, "_seconds") {
+			t.Errorf("%s has no unit", m.Name)
+		}
+		for _, l := range m.Labels {
+			labels[l] = true
+		}
+	}
+	want := []string{"condition", "field_manager", "go_version", "kind", "operation", "reason", "result", "version"}
+	if got := slices.Sorted(maps.Keys(labels)); !slices.Equal(got, want) {
+		t.Errorf("labels %v, want %v", got, want)
+	}
+}
+
+// TestTakers: the first field managers are named, the others are one.
+func TestTakers(t *testing.T) {
+	const k = Kind("takers.example.com")
+	defer k.End()
+	for i := range manyTakers + 5 {
+		k.Corrected([]string{fmt.Sprint("m", i)})
+	}
+	k.Corrected([]string{"m0", "jacquard-0f1e"})
+	k.Corrected(nil)
+	got := map[string]float64{}
+	for _, s := range series(t, "jacquard_drift_corrected_total", string(k)) {
+		got[s.labels["field_manager"]] = s.value
+	}
+	want := map[string]float64{"m0": 2, "other": 5, "unknown": 1, "jacquard": 1}
+	for i := 1; i < manyTakers; i++ {
+		want[fmt.Sprint("m", i)] = 1
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestEnd: nothing of a kind stays when it goes, and what is known of another
+// does.
+func TestEnd(t *testing.T) {
+	const k, other = Kind("gone.example.com"), Kind("stays.example.com")
+	defer other.End()
+	for _, k := range []Kind{k, other} {
+		k.Begin([]string{"forbidden"})
+		k.Stands(Standing{}, Standing{Conditions: []string{"Ready"}, Problems: []string{"Contended"}})
+		k.Pending(1)
+		k.Corrected([]string{"kubectl"})
+		k.Loads(false)
+		k.Loaded(false)
+		k.Elsewhere(true)
+		k.SecondFolder(true)
+		k.CRDDeleted(true)
+		Queues{}.NewDepthMetric(string(k)).Inc()
+		Queues{}.NewLatencyMetric(string(k)).Observe(1)
+	}
+	Strangers(map[string]int{string(k): 1, string(other): 1})
+	for _, m := range defined {
+		if slices.Contains(m.Labels, "kind") && len(series(t, m.Name, string(k))) == 0 {
+			t.Errorf("%s has no series: this test no longer tries it", m.Name)
+		}
+	}
+	k.End()
+	k.NoFolder()
+	k.Elsewhere(false)
+	k.SecondFolder(false)
+	k.CRDDeleted(false)
+	Strangers(map[string]int{string(other): 1})
+	for _, m := range defined {
+		if left := series(t, m.Name, string(k)); len(left) > 0 {
+			t.Errorf("%s stays: %v", m.Name, left)
+		}
+		if slices.Contains(m.Labels, "kind") && len(series(t, m.Name, string(other))) == 0 {
+			t.Errorf("%s of another kind is gone", m.Name)
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package metrics
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// A Kind is the metrics of one kind; it is the name of its CRD.
+type Kind string
+
+// An Operation is what a write did.
+type Operation string
+
+// The operations.
+const (
+	Create        Operation = "create"
+	Update        Operation = "update"
+	Recreate      Operation = "recreate" // deleted, to be made anew
+	Delete        Operation = "delete"
+	Patch         Operation = "patch"
+	ReleaseFields Operation = "give-back" // a patch
+	Entry         Operation = "entry"     // took an entry of managedFields off
+	Status        Operation = "status"
+	Metadata      Operation = "metadata" // finalizers and annotations of the resource
+	Record        Operation = "record"   // annotations of the CRD
+)
+
+var operations = []Operation{Create, Update, Recreate, Delete, Patch, ReleaseFields, Entry, Status, Metadata, Record}
+
+// A Result is what came of a reconciliation.
+type Result string
+
+// The results.
+const (
+	Done    Result = "done"
+	Waiting Result = "waiting"
+	Stalled Result = "stalled"
+	Failed  Result = "failed"
+)
+
+// conditions are those that resources are counted by.
+var conditions = []string{"Ready", "NotReady", "Reconciling", "Stalled", "Paused"}
+
+// Begin says that this process serves the kind from now on. Every series whose
+// labels are known is there from the start, since what appears with a value
+// above zero does not look like an increase. The reasons are those of Refused.
+func (k Kind) Begin(reasons []string) {
+	name := string(k)
+	k.zero(resources, conditions)
+	for _, result := range []Result{Done, Waiting, Stalled, Failed} {
+		reconciliations.WithLabelValues(name, string(result))
+		turns.WithLabelValues(name, string(result))
+	}
+	for _, o := range operations {
+		writes.WithLabelValues(name, string(o))
+	}
+	for _, reason := range reasons {
+		refusals.WithLabelValues(name, reason)
+	}
+	lookups.WithLabelValues(name, "hit")
+	lookups.WithLabelValues(name, "miss")
+	skipped.WithLabelValues(name)
+	renderSeconds.WithLabelValues(name)
+	lagSeconds.WithLabelValues(name)
+	served.WithLabelValues(name).Set(1)
+	k.Unwatched(0)
+	k.Paused(false)
+	k.Rollout(false, false)
+}
+
+func (k Kind) zero(of *prometheus.GaugeVec, labels []string) {
+	for _, label := range labels {
+		of.WithLabelValues(string(k), label).Set(0)
+	}
+}
+
+// End says that this process does not serve the kind any more.
+func (k Kind) End() {
+	k.delete(ofRun)
+	takers.forget(k)
+}
+
+// NoFolder says that the kind has no folder any more, or no CRD.
+func (k Kind) NoFolder() { k.delete(ofFolder) }
+
+func (k Kind) delete(families []family) {
+	for _, f := range families {
+		f.DeletePartialMatch(prometheus.Labels{"kind": string(k)})
+	}
+}
+
+// Wrote counts a write.
+func (k Kind) Wrote(o Operation) { writes.WithLabelValues(string(k), string(o)).Inc() }
+
+// Refused counts a refused write.
+func (k Kind) Refused(reason string) { refusals.WithLabelValues(string(k), reason).Inc() }
+
+// Skipped counts applies that were not needed.
+func (k Kind) Skipped(n int) { skipped.WithLabelValues(string(k)).Add(float64(n)) }
+
+// Reconciled counts a reconciliation.
+func (k Kind) Reconciled(r Result) {
+	reconciliations.WithLabelValues(string(k), string(r)).Inc()
+	turns.WithLabelValues(string(k), string(r)).Inc()
+}
+
+// Rendered notes how long a render took.
+func (k Kind) Rendered(took time.Duration) {
+	renderSeconds.WithLabelValues(string(k)).Observe(took.Seconds())
+}
+
+// LookedUp counts skeletons that were found in the cache and those that were not.
+func (k Kind) LookedUp(hits, misses uint64) {
+	lookups.WithLabelValues(string(k), "hit").Add(float64(hits))
+	lookups.WithLabelValues(string(k), "miss").Add(float64(misses))
+}
+
+// Applied notes how long after its first event a resource was served.
+func (k Kind) Applied(lag time.Duration) {
+	lagSeconds.WithLabelValues(string(k)).Observe(lag.Seconds())
+}
+
+// Corrected counts an object that was set right after these field managers had
+// taken fields of it.
+func (k Kind) Corrected(managers []string) {
+	if len(managers) == 0 {
+		corrected.WithLabelValues(string(k), "unknown").Inc()
+	}
+	for _, m := range managers {
+		corrected.WithLabelValues(string(k), takers.label(k, m)).Inc()
+	}
+}
+
+// manyTakers bounds how many field managers are named for each kind.
+const manyTakers = 10
+
+// A named is the field managers that metrics name.
+type named struct {
+	mu   sync.Mutex
+	seen map[Kind]map[string]bool
+}
+
+var takers = named{seen: map[Kind]map[string]bool{}}
+
+// label is how a field manager is named: the first ones as they are.
+func (n *named) label(k Kind, manager string) string {
+	if strings.HasPrefix(manager, "jacquard-") { // a patch of some resource, named by its uid
+		return "jacquard"
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.seen[k] == nil {
+		n.seen[k] = map[string]bool{}
+	}
+	if !n.seen[k][manager] && len(n.seen[k]) >= manyTakers {
+		return "other"
+	}
+	n.seen[k][manager] = true
+	return manager
+}
+
+func (n *named) forget(k Kind) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.seen, k)
+}

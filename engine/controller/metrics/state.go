@@ -1,0 +1,152 @@
+package metrics
+
+import (
+	"runtime"
+
+	"k8s.io/client-go/util/workqueue"
+)
+
+// A Standing is what a resource counts as: its conditions, and the reasons of
+// its problems, each once.
+type Standing struct{ Conditions, Problems []string }
+
+// Stands says that a resource counts as now, and no longer as before.
+func (k Kind) Stands(before, now Standing) {
+	for _, c := range before.Conditions {
+		resources.WithLabelValues(string(k), c).Dec()
+	}
+	for _, p := range before.Problems {
+		problems.WithLabelValues(string(k), p).Dec()
+	}
+	for _, c := range now.Conditions {
+		resources.WithLabelValues(string(k), c).Inc()
+	}
+	for _, p := range now.Problems {
+		problems.WithLabelValues(string(k), p).Inc()
+	}
+}
+
+// Pending says how many resources a read-only operator would change.
+func (k Kind) Pending(n int) { pending.WithLabelValues(string(k)).Set(float64(n)) }
+
+// Paused reports whether the whole kind is paused.
+func (k Kind) Paused(yes bool) { paused.WithLabelValues(string(k)).Set(number(yes)) }
+
+// Unwatched says how many kinds of objects it may not list or watch.
+func (k Kind) Unwatched(n int) { unwatched.WithLabelValues(string(k)).Set(float64(n)) }
+
+// Rollout says how the rollout of a changed folder is; neither: there is none.
+func (k Kind) Rollout(running, stopped bool) {
+	rolloutRunning.WithLabelValues(string(k)).Set(number(running))
+	rolloutStopped.WithLabelValues(string(k)).Set(number(stopped))
+}
+
+// Panicked counts a panic.
+func (k Kind) Panicked() { panicked.WithLabelValues(string(k)).Inc() }
+
+// Loads says what became of the newest version of the folder.
+func (k Kind) Loads(well bool) {
+	broken.WithLabelValues(string(k)).Set(number(!well))
+	panicked.WithLabelValues(string(k))
+}
+
+// Loaded counts a version of the folder that was taken up.
+func (k Kind) Loaded(well bool) {
+	result := "loaded"
+	if !well {
+		result = "broken"
+	}
+	loads.WithLabelValues(string(k), result).Inc()
+}
+
+// CRDDeleted reports whether the CRD of a kind that was served is gone.
+func (k Kind) CRDDeleted(yes bool) {
+	if !yes {
+		crdDeleted.DeleteLabelValues(string(k))
+		return
+	}
+	crdDeleted.WithLabelValues(string(k)).Set(1)
+}
+
+// SecondFolder reports whether there is a folder that is not used.
+func (k Kind) SecondFolder(yes bool) {
+	if !yes {
+		notUsed.DeleteLabelValues(string(k))
+		return
+	}
+	notUsed.WithLabelValues(string(k)).Set(1)
+}
+
+// Elsewhere reports whether another installation serves the kind.
+func (k Kind) Elsewhere(yes bool) {
+	if !yes {
+		elsewhere.DeleteLabelValues(string(k))
+		return
+	}
+	elsewhere.WithLabelValues(string(k)).Set(1)
+}
+
+// Leads reports whether this process is the one that works.
+func Leads(yes bool) { leads.WithLabelValues().Set(number(yes)) }
+
+// ReadOnly reports whether this process changes nothing.
+func ReadOnly(yes bool) { readOnly.WithLabelValues().Set(number(yes)) }
+
+// Strangers says how many labelled objects name no resource that is served here,
+// by the kind that they name; "" are those that name none of ours.
+func Strangers(counts map[string]int) {
+	strangers.Reset()
+	for kind, n := range counts {
+		strangers.WithLabelValues(kind).Set(float64(n))
+	}
+}
+
+// Build says which version runs.
+func Build(version string) {
+	buildInfo.Reset()
+	buildInfo.WithLabelValues(version, runtime.Version()).Set(1)
+}
+
+func number(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// Queues measures the queues of kinds, which are named after them.
+type Queues struct{}
+
+// NewDepthMetric counts what is due.
+func (Queues) NewDepthMetric(kind string) workqueue.GaugeMetric {
+	return queueDepth.WithLabelValues(kind)
+}
+
+// NewLatencyMetric measures how long it waits.
+func (Queues) NewLatencyMetric(kind string) workqueue.HistogramMetric {
+	return queueSeconds.WithLabelValues(kind)
+}
+
+// NewAddsMetric measures nothing: reconciliations are counted.
+func (Queues) NewAddsMetric(string) workqueue.CounterMetric { return nothing{} }
+
+// NewWorkDurationMetric measures nothing: controller-runtime does.
+func (Queues) NewWorkDurationMetric(string) workqueue.HistogramMetric { return nothing{} }
+
+// NewUnfinishedWorkSecondsMetric measures nothing.
+func (Queues) NewUnfinishedWorkSecondsMetric(string) workqueue.SettableGaugeMetric { return nothing{} }
+
+// NewLongestRunningProcessorSecondsMetric measures nothing.
+func (Queues) NewLongestRunningProcessorSecondsMetric(string) workqueue.SettableGaugeMetric {
+	return nothing{}
+}
+
+// NewRetriesMetric measures nothing: reconciliations are counted by what came of them.
+func (Queues) NewRetriesMetric(string) workqueue.CounterMetric { return nothing{} }
+
+// A nothing is a metric that is not kept.
+type nothing struct{}
+
+func (nothing) Inc()            {}
+func (nothing) Set(float64)     {}
+func (nothing) Observe(float64) {}

@@ -1,0 +1,55 @@
+package controller
+
+import (
+	"context"
+	"errors"
+
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
+)
+
+var errCRDDeleted = errors.New("the CRD was deleted, and with it every resource of the kind: restore both, or remove the folder if that is meant")
+
+// recordCRD tells of a kind that has a folder and was served, and has no CRD any
+// more. It ends when the CRD is there again, or the folder goes too.
+func (o *Operator) recordCRD(ctx context.Context, name string, absent, folder bool) {
+	o.mu.Lock()
+	before, gone := o.crdDeleted[name], absent && folder && o.wasServed[name]
+	delete(o.crdDeleted, name)
+	if gone {
+		o.crdDeleted[name] = true
+	}
+	if absent && !folder {
+		delete(o.wasServed, name)
+	}
+	o.mu.Unlock()
+	metrics.Kind(name).CRDDeleted(gone)
+	if gone && !before {
+		log.FromContext(ctx).Error(errCRDDeleted, "kind not served any more", "kind", name)
+	}
+}
+
+// remember takes up from an earlier report which kinds were served: the process
+// that served them may have ended before their CRD went.
+func (r *reporter) remember(ctx context.Context) {
+	if r.read(ctx) != nil || r.lease == nil {
+		return
+	}
+	told, err := heartbeat.Read(r.lease.GetAnnotations()[api.AnnotationReport])
+	if err != nil { // of another version: it tells nothing
+		return
+	}
+	r.mu.Lock()
+	for _, k := range told.Kinds {
+		if k.Served != "" || k.State == heartbeat.CRDDeleted {
+			r.wasServed[k.Name] = true
+		}
+	}
+	r.mu.Unlock()
+	for _, k := range told.Kinds {
+		r.names.Add(k.Name)
+	}
+}

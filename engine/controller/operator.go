@@ -1,0 +1,229 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-logr/logr"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/cluster"
+	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
+	"github.com/jacquard-operator/jacquard/engine/folder"
+)
+
+// An Operator serves every kind that has a folder and a CRD.
+type Operator struct {
+	options   Options
+	mgr       manager.Manager
+	http      *http.Client
+	discovery *cluster.Discovery
+	children  *cluster.Children
+	reads     *cluster.Reads
+	writer    *apply.Writer
+	// reportWriter writes the report, also where the operator is read-only.
+	reportWriter *apply.Writer
+	// names are the kinds to settle.
+	names workqueue.TypedRateLimitingInterface[string]
+	// definitions are crds by kind; withdrawn is told when they promise less.
+	definitions definitions
+	withdrawn   chan struct{}
+
+	mu            sync.Mutex
+	read          bool // the roots have been read
+	mapsRead      bool // the ConfigMaps have been read, if any are watched
+	listed        bool // the CRDs have been listed
+	files         []folder.Source
+	maps          []folder.Source
+	chosen        map[string]string   // where the folder of each kind comes from
+	brought       map[string]bool     // which of them came with the operator
+	idle          map[string][]string // further sources of it, which are not used
+	announcedIdle map[string]string
+	// announcedTrouble is what the last event said is wrong with a folder, by kind.
+	announcedTrouble map[string]string
+	folders          map[string]*folder.Folder
+	unread           map[string]error
+	crds             map[string]*apiextensionsv1.CustomResourceDefinition
+	answers          map[string]metav1.Object // CRDs as our last write answered them
+	// elsewhere says of a kind which other installation serves it, or of our
+	// share of it, or is "".
+	elsewhere map[string]string
+	// wasServed are the kinds that this installation has served, crdDeleted those
+	// of them that have a folder and no CRD any more.
+	wasServed, crdDeleted map[string]bool
+	caches                map[string]*resourceCache
+	controllers           map[string]*kindController
+	troubles              map[string]error  // why a folder does not load, by kind
+	taken                 map[string]string // the digest of each folder as last taken up, or why it does not load
+	loaded                map[string]bool   // which folders have loaded since the start
+	lonely                map[string]bool   // which folders were said to have no CRD
+	// unsettled says why kinds cannot be served.
+	unsettled map[string]string
+
+	// ends: it was told to end.
+	ends *atomic.Bool
+	// leadsSince is when this operator became the leader, in Unix nanoseconds,
+	// or 0. stoodBy: it had filled caches before.
+	leadsSince atomic.Int64
+	stoodBy    atomic.Bool
+	counting   sync.Mutex // of what may not be watched
+}
+
+// New returns an Operator for a cluster; Run starts it.
+func New(options Options) (*Operator, error) {
+	options = options.withDefaults()
+	if err := errors.Join(shard.CheckIdentity(options.Identity), options.Ready.check()); err != nil {
+		return nil, err
+	}
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientscheme.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)); err != nil {
+		return nil, err
+	}
+	served, err := options.metrics()
+	if err != nil {
+		return nil, err
+	}
+	ends, lead := &atomic.Bool{}, &tenure{lasts: options.Lease.RenewDeadline}
+	mgr, err := ctrl.NewManager(options.Config, ctrl.Options{
+		Scheme:                        scheme,
+		Logger:                        logr.New(ending{ctrl.Log.GetSink(), ends}),
+		Metrics:                       served,
+		LeaderElection:                options.elects(),
+		LeaderElectionID:              api.Lease(options.Identity),
+		LeaderElectionNamespace:       options.leaseNamespace(),
+		LeaderElectionConfig:          lead.of(options.Config),
+		LeaderElectionReleaseOnCancel: true,
+		LeaseDuration:                 &options.Lease.Duration,
+		RenewDeadline:                 &options.Lease.RenewDeadline,
+		RetryPeriod:                   &options.Lease.RetryPeriod,
+		Cache:                         cache.Options{ReaderFailOnMissingInformer: true, ByObject: onlyFolders(options.Namespace), NewInformer: heedsRestores},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("starting the operator: %w", err)
+	}
+	o := &Operator{
+		options: options, mgr: mgr, ends: ends, http: mgr.GetHTTPClient(), withdrawn: make(chan struct{}, 1),
+		names: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
+		crds:  map[string]*apiextensionsv1.CustomResourceDefinition{}, controllers: map[string]*kindController{}, caches: map[string]*resourceCache{}, troubles: map[string]error{},
+		wasServed: map[string]bool{}, crdDeleted: map[string]bool{},
+		loaded: map[string]bool{}, lonely: map[string]bool{}, answers: map[string]metav1.Object{}, elsewhere: map[string]string{},
+		announcedIdle: map[string]string{}, announcedTrouble: map[string]string{}, taken: map[string]string{}, mapsRead: options.Namespace == "", unsettled: map[string]string{},
+	}
+	return o, errors.Join(o.connect(lead), o.serveProbes())
+}
+
+// connect makes the clients and what they feed.
+func (o *Operator) connect(lead *tenure) error {
+	cfg := o.options.Config
+	var err error
+	if o.writer, err = apply.NewWriter(cfg, o.http); err != nil {
+		return err
+	}
+	o.reportWriter = o.writer
+	if o.options.elects() {
+		o.writer = o.writer.While(lead.on)
+	}
+	if o.options.ReadOnly {
+		o.writer = o.writer.ReadOnly()
+		o.mgr.GetLogger().Info("read-only: everything is watched and planned, and nothing is written but Leases and Events")
+	}
+	if o.discovery, err = cluster.NewDiscovery(cfg, o.http); err != nil {
+		return err
+	}
+	o.children, err = cluster.NewChildren(cfg, cluster.ChildrenOptions{
+		HTTPClient: o.http, Namespaces: o.options.Namespaces, Changed: o.childChanged, Known: o.knows, Synced: o.kindSynced, Troubled: o.kindSynced,
+		Panicked: watchPanicked,
+	})
+	if err != nil {
+		return err
+	}
+	o.reads, err = cluster.NewReads(cfg, cluster.ReadsOptions{
+		HTTPClient: o.http, Namespaces: o.options.Namespaces, Changed: o.readChanged, PatchChanged: o.patchChanged, Synced: o.scopeSynced, Troubled: o.scopeSynced,
+		Panicked: watchPanicked,
+	})
+	return err
+}
+
+// named lists the kinds that have a folder, whether it could be read or not;
+// it needs the mutex.
+func (o *Operator) named() []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(o.folders)), maps.Keys(o.unread))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Run serves until ctx ends or leadership is lost.
+func (o *Operator) Run(ctx context.Context) error {
+	if o.options.InstallCRDs {
+		if err := o.installCRDs(ctx); ctx.Err() != nil {
+			return nil // it was told to end
+		} else if err != nil {
+			return err
+		}
+	}
+	if err := o.readRoots(); err != nil {
+		return err
+	}
+	for _, start := range []everywhere{o.children.Start, o.reads.Start, o.trimReads, o.discovery.Run, o.watchAPIs, o.watchFolders, o.watchMaps, o.followDiscovery, o.syncKinds} {
+		if err := o.mgr.Add(start); err != nil {
+			return err
+		}
+	}
+	for _, start := range []manager.RunnableFunc{o.lead, o.keepReport} {
+		if err := o.mgr.Add(start); err != nil {
+			return err
+		}
+	}
+	metrics.Build(o.options.Version)
+	metrics.Leads(false)
+	metrics.ReadOnly(o.options.ReadOnly)
+	defer metrics.Leads(false)
+	defer context.AfterFunc(ctx, func() { o.ends.Store(true) })()
+	return o.mgr.Start(ctx)
+}
+
+// An everywhere runs in followers too, which read and watch but start no kind.
+type everywhere func(context.Context) error
+
+// Start runs it.
+func (f everywhere) Start(ctx context.Context) error { return f(ctx) }
+
+// NeedLeaderElection says no.
+func (everywhere) NeedLeaderElection() bool { return false }
+
+// lead starts the kinds once this operator is the leader.
+func (o *Operator) lead(context.Context) error {
+	metrics.Leads(true)
+	o.leadsSince.Store(time.Now().UnixNano())
+	for _, name := range o.known() {
+		o.names.Add(name)
+	}
+	return nil
+}
+
+// leads reports whether this operator is the leader.
+func (o *Operator) leads() bool { return o.leadsSince.Load() != 0 }
+
+// seenCRD is a CRD as last seen, or nil.
+func (o *Operator) seenCRD(name string) *apiextensionsv1.CustomResourceDefinition {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.crds[name]
+}

@@ -1,0 +1,119 @@
+package controller
+
+import (
+	"cmp"
+	"path"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/rest"
+
+	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/kind"
+)
+
+// Options are what an operator is started with.
+type Options struct {
+	// Config is the cluster. Its QPS is left as it is.
+	Config *rest.Config
+	// Roots hold templates/ (and crds/, for InstallCRDs).
+	Roots []*folder.Root
+	// InstallCRDs applies the CRDs of all roots before anything else.
+	InstallCRDs bool
+	// Namespace is the operator's own: folders are read from its ConfigMaps
+	// too. Empty means that none are.
+	Namespace string
+	// Namespaces are those whose resources are served; none means all. Nothing
+	// is made elsewhere.
+	Namespaces []string
+	// Selector is what the labels of the resources that are served must match;
+	// nil means anything.
+	Selector labels.Selector
+	// Identity is the installation's name: of several installations one serves
+	// a resource. Its last part names the Lease of the leader. Default
+	// "<namespace>/jacquard", or "jacquard" without namespace.
+	Identity string
+	// ReadOnly: everything is watched, rendered and planned, and nothing is
+	// written but Leases and Events.
+	ReadOnly bool
+	// Version is that of the program, for its metrics and report.
+	Version string
+	// Workers is how many resources of one kind are served at the same time.
+	Workers int
+	// MetricsAddress and ProbeAddress are host:port; "0" means none.
+	MetricsAddress, ProbeAddress string
+	// MetricsSecure serves the metrics over TLS, to whom the API server knows by
+	// their token and allows to get /metrics. MetricsCertPath is a directory with
+	// tls.crt and tls.key, which are read again when they change; empty: a
+	// certificate that nobody has signed.
+	MetricsSecure   bool
+	MetricsCertPath string
+	// Ready says which folders must have loaded for /readyz; default ReadyRelease.
+	// Release is the name of the Helm release that the operator belongs to.
+	Ready   Readiness
+	Release string
+	// One operator of an installation works at a time: the process that holds the
+	// installation's Lease, under an id of its own. The Lease is in
+	// LeaderElectionNamespace, by default in Namespace. LeaderElection asks for it
+	// also where neither is given, which fails outside of a Pod; without both there
+	// is no Lease.
+	LeaderElection          bool
+	LeaderElectionNamespace string
+	// Local: it runs outside of the cluster, on somebody's machine. It reports where
+	// its Lease is, and gives its claims up when it is told to end.
+	Local bool
+	Lease Lease
+	// Settings override those of the folders' config.yaml; nil: none.
+	Settings *kind.Config
+}
+
+// A Lease is how the leader is found. Zero values are the defaults.
+type Lease struct {
+	// Duration is how long followers wait for a leader that they do not hear
+	// of, RenewDeadline how long a leader that cannot renew its Lease goes on:
+	// it is to be shorter. RetryPeriod is how often either of them tries.
+	Duration, RenewDeadline, RetryPeriod time.Duration
+}
+
+// The defaults of a Lease.
+const (
+	LeaseDuration = 15 * time.Second
+	RenewDeadline = 10 * time.Second
+	RetryPeriod   = 2 * time.Second
+)
+
+func (l Lease) withDefaults() Lease {
+	return Lease{cmp.Or(l.Duration, LeaseDuration), cmp.Or(l.RenewDeadline, RenewDeadline), cmp.Or(l.RetryPeriod, RetryPeriod)}
+}
+
+// leaseNamespace is where the installation's Lease is, or "".
+func (o Options) leaseNamespace() string { return cmp.Or(o.LeaderElectionNamespace, o.Namespace) }
+
+// elects reports whether a process works only while it holds the Lease.
+func (o Options) elects() bool { return o.LeaderElection || o.leaseNamespace() != "" }
+
+// home is where the report is, or "".
+func (o Options) home() string {
+	if o.Local {
+		return o.leaseNamespace()
+	}
+	return o.Namespace
+}
+
+func (o Options) withDefaults() Options {
+	o.Lease = o.Lease.withDefaults()
+	if o.Identity == "" {
+		o.Identity = path.Join(o.Namespace, "jacquard")
+	}
+	o.Ready = cmp.Or(o.Ready, ReadyRelease)
+	if o.Workers == 0 {
+		o.Workers = 4
+	}
+	if o.MetricsAddress == "" {
+		o.MetricsAddress = "0"
+	}
+	if o.ProbeAddress == "" {
+		o.ProbeAddress = "0"
+	}
+	return o
+}

@@ -1,0 +1,65 @@
+package controller
+
+import (
+	"strings"
+	"testing"
+
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
+	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/panics"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
+)
+
+// TestPanicOfTrial: a preview that panics says so of its resource, and the others
+// are tried.
+func TestPanicOfTrial(t *testing.T) {
+	r := &kindController{name: "things.example.com", versions: newVersionTracker(nil)}
+	r.reconciler = reconcile.New(r.name, apischema.GroupVersionKind{}, nil, reconcile.Cluster{}) // whoever asks it panics
+	tried, pending := r.previewOne(t.Context(), versionOf("new"), thing("a"), rollout.Record{})
+	if pending || !strings.Contains(tried.Error, "panic") || tried.Name.Name != "a" {
+		t.Errorf("got %+v, %v", tried, pending)
+	}
+}
+
+// TestPanicOfLoad: a folder whose load panics is broken.
+func TestPanicOfLoad(t *testing.T) {
+	o := &Operator{}
+	if k, err := o.compile(&folder.Folder{Name: "things.example.com"}, nil, nil); k != nil || panics.In(err) == nil {
+		t.Errorf("got %v, %v", k, err)
+	}
+}
+
+// TestPanicOfSettle: a kind that cannot be settled does not end the process.
+func TestPanicOfSettle(t *testing.T) {
+	o := &Operator{listed: true, read: true, mapsRead: true, crds: nil}
+	if err := o.syncSafely(t.Context(), "things.example.com"); panics.In(err) == nil {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestPanicOfEvent: a resource whose change cannot be taken is looked at all the
+// same.
+func TestPanicOfEvent(t *testing.T) {
+	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[ctrl.Request]())
+	defer q.ShutDown()
+	a := &arrivals{kind: "things.example.com"}
+	a.enqueue(thing("a"), q, func() { panic("a mistake") })
+	if q.Len() != 1 {
+		t.Errorf("%d resources are in the queue", q.Len())
+	}
+}
+
+// TestPanicOfLook: the slow look at one kind of object that panics does not keep
+// it from the next.
+func TestPanicOfLook(t *testing.T) {
+	r := &kindController{name: "things.example.com", versions: newVersionTracker(nil)}
+	v := versionOf("now")
+	v.Children = map[apischema.GroupVersionKind]live.Need{{Kind: "A"}: live.Body, {Kind: "B"}: live.Body}
+	r.versions.setVersion(v, past{})
+	(&Operator{}).resync(t.Context(), r) // there is nothing to look with
+}

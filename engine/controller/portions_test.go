@@ -1,0 +1,39 @@
+package controller
+
+import (
+	"errors"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+)
+
+// TestNamesWhatIsNotServed: of a kind it is said in which namespaces its resources
+// may not be listed, and why; what only has not been listed yet is no trouble.
+func TestNamesWhatIsNotServed(t *testing.T) {
+	in := func(namespace string, trouble error) *portion {
+		p := &portion{namespace: namespace, informer: cache.NewSharedIndexInformer(nil, &unstructured.Unstructured{}, 0, nil)}
+		if trouble != nil {
+			p.failed(trouble)
+		}
+		return p
+	}
+	forbidden := apierrors.NewForbidden(apischema.GroupResource{Group: "example.com", Resource: "webs"}, "", errors.New("no rights"))
+	why := " cannot be listed: webs.example.com is forbidden: no rights"
+	for name, c := range map[string]struct {
+		all  portions
+		want string
+		n    int
+	}{
+		"none":           {portions{in("a", nil), in("b", errors.New("no connection"))}, "", 0},
+		"one":            {portions{in("a", nil), in("b", forbidden)}, "resources in namespace b" + why, 1},
+		"two":            {portions{in("a", forbidden), in("b", forbidden)}, "resources in namespace a" + why + "; resources in namespace b" + why, 2},
+		"in all at once": {portions{in("", forbidden)}, "resources" + why, 1},
+	} {
+		if got, n := c.all.troubles(); got != c.want || n != c.n {
+			t.Errorf("%s: %d, %q, want %d, %q", name, n, got, c.n, c.want)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package controller
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+)
+
+// A Readiness says which folders must have loaded for the process to be ready.
+type Readiness string
+
+const (
+	// ReadyAll: all of them.
+	ReadyAll Readiness = "all"
+	// ReadyRelease: those that came with the operator, in its roots and its
+	// release. What others add later has no veto on its upgrades.
+	ReadyRelease Readiness = "release"
+	// ReadyNone: the process is ready once it has read what there is.
+	ReadyNone Readiness = "none"
+)
+
+func (r Readiness) check() error {
+	switch r {
+	case ReadyAll, ReadyRelease, ReadyNone:
+		return nil
+	}
+	return fmt.Errorf("which folders must have loaded is %s, %s or %s, not %q", ReadyAll, ReadyRelease, ReadyNone, string(r))
+}
+
+// Ready says why this process is not ready: what it has not read yet, and which
+// of the folders that it waits for has not loaded since the start. One that
+// loaded once stays ready: its last good version runs. Followers load folders
+// too, so that a rolling update keeps the old Pod until the new one can take
+// over. A folder whose CRD is not there holds nobody up.
+func (o *Operator) Ready() error {
+	keeps, _ := o.unloaded()
+	return keeps
+}
+
+// unloaded says which folders have not loaded since the start: those that keep
+// the process from being ready, and the others.
+func (o *Operator) unloaded() (keeps, others error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.mapsRead {
+		return fmt.Errorf("the ConfigMaps of namespace %s that hold folders have not been listed yet", o.options.Namespace), nil
+	}
+	if !o.read || !o.listed {
+		return errors.New("the folders and CRDs have not been read yet"), nil
+	}
+	for _, name := range o.named() {
+		if crd := o.crds[name]; crd == nil || !established(crd) || o.loaded[name] {
+			continue
+		}
+		err := o.troubles[name]
+		if err == nil {
+			err = fmt.Errorf("templates/%s has not been loaded yet", name)
+		}
+		if o.options.Ready == ReadyAll || o.options.Ready == ReadyRelease && o.brought[name] {
+			keeps = errors.Join(keeps, err)
+		} else {
+			others = errors.Join(others, err)
+		}
+	}
+	return keeps, others
+}
+
+// serveProbes answers /healthz and /readyz. It says what is wrong, which the
+// probes of controller-runtime withhold: nothing of a resource is in it.
+func (o *Operator) serveProbes() error {
+	if o.options.ProbeAddress == "0" {
+		return nil
+	}
+	at, err := net.Listen("tcp", o.options.ProbeAddress)
+	if err != nil {
+		return fmt.Errorf("serving the probes: %w", err)
+	}
+	return o.mgr.Add(&manager.Server{Name: "probes", Listener: at, Server: &http.Server{
+		Handler: o.probes(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 90 * time.Second,
+	}})
+}
+
+func (o *Operator) probes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("/readyz", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		keeps, others := o.unloaded()
+		if keeps != nil {
+			w.WriteHeader(http.StatusInternalServerError)
+			fmt.Fprintf(w, "not ready:\n%v\n", keeps)
+		} else {
+			fmt.Fprintln(w, "ok")
+		}
+		if r.URL.Query().Has("verbose") && others != nil {
+			fmt.Fprintf(w, "not loaded, which keeps nothing else from being served:\n%v\n", others)
+		}
+	})
+	return mux
+}

@@ -1,0 +1,66 @@
+package controller
+
+import (
+	"errors"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/folder"
+)
+
+// TestReadiness: the process waits for the folders that it is to wait for: a
+// broken one that a team has added vetoes no upgrade, unless it is asked for;
+// the probe says which it is in any case.
+func TestReadiness(t *testing.T) {
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	crd.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue}}
+	const rooted, released, teams = "rooted.example.com", "released.example.com", "teams.example.com"
+	for ready, waits := range map[Readiness][]string{ReadyAll: {rooted, released, teams}, ReadyRelease: {rooted, released}, "": {rooted, released}, ReadyNone: nil} {
+		for _, broken := range []string{rooted, released, teams, ""} {
+			o := &Operator{
+				options: Options{Ready: ready, Release: "jacquard"}.withDefaults(), read: true, mapsRead: true, listed: true,
+				loaded: map[string]bool{}, troubles: map[string]error{}, crds: map[string]*apiextensionsv1.CustomResourceDefinition{},
+				names: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
+			}
+			for _, name := range []string{rooted, released, teams} {
+				o.crds[name], o.loaded[name] = crd, name != broken
+			}
+			o.troubles[broken] = errors.New("templates/" + broken + "/a.yaml:1:1: it is wrong")
+			o.files = []folder.Source{{Kind: rooted, Folder: &folder.Folder{Name: rooted}, Rooted: true}}
+			o.maps = folder.FromConfigMaps([]corev1.ConfigMap{mapOf(released, "jacquard"), mapOf(teams, "team-a")})
+			o.pick()
+
+			want, answer := 200, httptest.NewRecorder()
+			for _, name := range waits {
+				if name == broken {
+					want = 500
+				}
+			}
+			o.probes().ServeHTTP(answer, httptest.NewRequest("GET", "/readyz?verbose", nil))
+			text := answer.Body.String()
+			if answer.Code != want || (broken != "") != strings.Contains(text, "templates/"+broken+"/a.yaml:1:1: it is wrong") {
+				t.Errorf("%q, %s is broken: %d, want %d: %s", ready, broken, answer.Code, want, text)
+			}
+			if err := o.Ready(); (err == nil) != (want == 200) {
+				t.Errorf("%q, %s is broken: %v", ready, broken, err)
+			}
+		}
+	}
+	if err := Readiness("some").check(); err == nil {
+		t.Error("it may be anything")
+	}
+}
+
+func mapOf(kind, release string) corev1.ConfigMap {
+	return corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "jacquard", Name: kind, Labels: map[string]string{api.LabelKind: kind, "app.kubernetes.io/instance": release}},
+		Data:       map[string]string{"a.yaml": "a: 1\n"},
+	}
+}

@@ -1,0 +1,230 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
+	"github.com/jacquard-operator/jacquard/engine/live"
+)
+
+// How often the report is recreated, which sends nothing while it says the same,
+// how long at least lies between two writes of it, and how often it is seen
+// whether it is there still.
+const (
+	reportTick   = time.Second
+	reportGap    = 5 * time.Second
+	reportResync = time.Minute
+	reportWait   = 30 * time.Second // after one that failed
+)
+
+// A reporter keeps the report of the operator that leads.
+type reporter struct {
+	*Operator
+	first     heartbeat.Report // what stays as it is
+	lease     metav1.Object    // as last read or written; nil: not known
+	text      string           // what it says
+	published string           // the last trouble
+	looked    time.Time        // when the Lease was read or written last
+}
+
+// keepReport writes what the operator says of itself whenever that changed, or
+// is not there any more.
+func (o *Operator) keepReport(ctx context.Context) error {
+	if o.options.home() == "" {
+		return nil
+	}
+	r := &reporter{Operator: o, first: o.aboutItself(ctx)}
+	r.remember(ctx)
+	wait := reportTick
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(wait):
+		}
+		wait = reportTick
+		if now := o.report(r.first).String(); now != r.text || r.lost(ctx) {
+			wait = reportGap
+			if err := r.write(ctx, now); err != nil {
+				wait = reportWait
+				r.publish(ctx, err)
+			}
+		}
+	}
+}
+
+// publish logs a trouble once.
+func (r *reporter) publish(ctx context.Context, err error) {
+	if err.Error() != r.published && ctx.Err() == nil {
+		log.FromContext(ctx).Info("report not written", "error", err.Error())
+	}
+	r.published = err.Error()
+}
+
+// aboutItself is the part of the report that stays as it is.
+func (o *Operator) aboutItself(ctx context.Context) heartbeat.Report {
+	r := heartbeat.Report{
+		Program: o.options.Version, Identity: o.options.Identity, ReadOnly: o.options.ReadOnly, Namespaces: o.options.Namespaces,
+		Since: time.Now().UTC().Truncate(time.Second), Local: o.options.Local,
+	}
+	if s := o.options.Selector; s != nil {
+		r.Selector = s.String()
+	}
+	r.Pod, _ = os.Hostname() // "" says that it is not known
+	if o.options.elects() {
+		r.Lease, r.LeaseNamespace = api.Lease(o.options.Identity), o.options.leaseNamespace()
+	}
+	if reviewer, err := apply.NewReviewer(o.options.Config); err == nil {
+		r.Account, r.Groups, _ = reviewer.Self(ctx) // "" says that it is not known
+	}
+	return r
+}
+
+// lost looks now and then whether the Lease is there and says what was written.
+func (r *reporter) lost(ctx context.Context) bool {
+	if time.Since(r.looked) < reportResync {
+		return false
+	}
+	return r.read(ctx) == nil && (r.lease == nil || r.lease.GetAnnotations()[api.AnnotationReport] != r.text)
+}
+
+// read reads the Lease, if there is one. One that others made is an error.
+func (r *reporter) read(ctx context.Context) error {
+	name := api.ReportLease(r.options.Identity)
+	r.lease, r.looked = nil, time.Now()
+	seen, err := r.reportWriter.Read(ctx, live.Leases, r.options.home(), name)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return err
+	case seen.GetLabels()[api.LabelPartOf] != api.PartOf:
+		return errors.New("the Lease " + r.options.home() + "/" + name + " is not ours: it lacks the label " + api.LabelPartOf)
+	}
+	r.lease = seen
+	return nil
+}
+
+// write writes the report into its Lease, which is made if it is not there. One
+// that others made is left as it is.
+func (r *reporter) write(ctx context.Context, text string) (err error) {
+	if r.lease == nil {
+		if err := r.read(ctx); err != nil {
+			return err
+		}
+	}
+	doc := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"holderIdentity": r.first.Pod}}}
+	doc.SetGroupVersionKind(live.Leases.GVK)
+	doc.SetNamespace(r.options.home())
+	doc.SetName(api.ReportLease(r.options.Identity))
+	doc.SetLabels(map[string]string{api.LabelPartOf: api.PartOf})
+	doc.SetAnnotations(map[string]string{api.AnnotationReport: text})
+	var answer *unstructured.Unstructured
+	if r.lease == nil {
+		answer, err = r.reportWriter.Create(ctx, live.Leases, doc)
+	} else {
+		answer, err = r.reportWriter.Update(ctx, live.Leases, doc, r.lease.GetUID())
+	}
+	if err != nil {
+		r.lease = nil
+		return err
+	}
+	r.lease, r.text, r.published, r.looked = answer, text, "", time.Now()
+	return nil
+}
+
+// report adds to what stays as it is how the kinds are.
+func (o *Operator) report(first heartbeat.Report) heartbeat.Report {
+	for _, name := range o.known() {
+		if k, ours := o.reportOf(name); ours {
+			first.Kinds = append(first.Kinds, k)
+		}
+	}
+	return first
+}
+
+// reportOf says how a kind is served; false if it is none of this operator's.
+func (o *Operator) reportOf(name string) (k heartbeat.Kind, ours bool) {
+	o.mu.Lock()
+	r := o.controllers[name]
+	k, ours = o.outside(name)
+	o.mu.Unlock()
+	if r != nil {
+		if trouble, _ := r.resources.troubles(); trouble != "" && k.State == "" {
+			k.State, k.Message = heartbeat.Unsettled, trouble
+		}
+		k.Served, k.Pending, ours = r.gvk.GroupVersion().String(), r.reconciler.Pending(), true
+		r.versions.describe(&k, o.paused(name) && !o.options.ReadOnly)
+	} else if k.State == "" {
+		k.State = heartbeat.Starting
+	}
+	return k, ours
+}
+
+// outside says what keeps a kind from being served by its newest folder; false
+// if it has none. It needs the mutex.
+func (o *Operator) outside(name string) (k heartbeat.Kind, folder bool) {
+	k = heartbeat.Kind{Name: name, Folder: o.chosen[name], Unused: slices.Clone(o.idle[name])}
+	if f := o.folders[name]; f != nil {
+		k.Digest = f.Digest[:min(16, len(f.Digest))]
+	}
+	trouble := cmp.Or(o.troubles[name], o.unread[name])
+	switch {
+	case o.crdDeleted[name]:
+		k.State, k.Message = heartbeat.CRDDeleted, errCRDDeleted.Error()
+	case o.crds[name] == nil:
+		k.State, k.Message = heartbeat.NoCRD, "the CRD is not installed"
+	case trouble != nil:
+		k.State, k.Message = heartbeat.Broken, trouble.Error()
+	case o.elsewhere[name] != "":
+		k.State, k.Message = heartbeat.Elsewhere, o.elsewhere[name]
+	case o.unsettled[name] != "":
+		k.State, k.Message = heartbeat.Unsettled, o.unsettled[name]
+	}
+	return k, slices.Contains(o.named(), name)
+}
+
+// describe says how the resources are served, unless something else is said
+// already.
+func (c *versionTracker) describe(k *heartbeat.Kind, paused bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if k.State != "" {
+		return
+	}
+	k.State = heartbeat.Serving
+	told, changed := c.announced()
+	if !changed { // how far a wave is would change all the time
+		told = c.written
+	}
+	switch {
+	case c.rollout != nil:
+		k.State, k.Message = rolling[told.State], told.Text(k.Name)
+	case told.NotReady > 0:
+		k.Message = told.Text(k.Name)
+	}
+	switch {
+	case c.next != nil && c.rollout == nil:
+		k.State, k.Message = heartbeat.RollingOut, "the changed folder is being tried"
+	case k.State == heartbeat.Serving && c.running != nil && c.running.Removed:
+		k.State, k.Message = heartbeat.Removed, "the folder was removed: resources are only deleted"
+	}
+	if paused && !k.State.Wrong() {
+		k.State, k.Message = heartbeat.Paused, "the CRD has the annotation "+api.AnnotationPaused
+	}
+}
+
+var rolling = map[rollout.State]heartbeat.State{rollout.Running: heartbeat.RollingOut, rollout.Stopped: heartbeat.Stopped, rollout.Complete: heartbeat.Serving}

@@ -1,0 +1,147 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/jacquard-operator/jacquard/engine/cluster"
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
+)
+
+// A resource cache is what is known of a kind's resources. Followers have it too, so
+// that whoever becomes the leader need not list them first.
+type resourceCache struct {
+	gvk       apischema.GroupVersionKind
+	crdUID    types.UID
+	resources portions
+	cancel    context.CancelFunc
+	done      chan struct{}
+}
+
+// list returns the resource cache of a kind, and begins it if there is none.
+func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind, crd *apiextensionsv1.CustomResourceDefinition) (*resourceCache, error) {
+	o.mu.Lock()
+	l := o.caches[crd.Name]
+	o.mu.Unlock()
+	if l != nil && l.gvk == gvk && l.crdUID == crd.UID {
+		return l, nil
+	}
+	o.unlist(crd.Name)
+	l = &resourceCache{gvk: gvk, crdUID: crd.UID, done: make(chan struct{})}
+	mine := o.shardOf(crd)
+	namespaces := mine.Namespaces
+	if len(namespaces) == 0 {
+		namespaces = []string{cache.AllNamespaces}
+	}
+	for _, namespace := range namespaces {
+		options := cache.Options{DefaultLabelSelector: mine.Selector}
+		if namespace != cache.AllNamespaces {
+			options.DefaultNamespaces = map[string]cache.Config{namespace: {}}
+		}
+		p, err := o.portion(ctx, l, crd.Name, options)
+		if err != nil {
+			return nil, fmt.Errorf("listing kind %s: %w", crd.Name, err)
+		}
+		p.namespace = namespace
+		l.resources = append(l.resources, p)
+	}
+	ctx, l.cancel = context.WithCancel(ctx)
+	o.mu.Lock()
+	o.caches[crd.Name] = l
+	o.mu.Unlock()
+	go func() {
+		defer close(l.done)
+		if err := l.resources.begin(ctx, func() { o.recount(crd.Name) }); err != nil {
+			log.FromContext(ctx).Error(err, "cache ended", "kind", crd.Name)
+		}
+	}()
+	return l, nil
+}
+
+// portion makes a portion of a resource cache.
+func (o *Operator) portion(ctx context.Context, l *resourceCache, name string, options cache.Options) (*portion, error) {
+	p := &portion{}
+	options.HTTPClient, options.Scheme, options.Mapper = o.http, o.mgr.GetScheme(), o.discovery.Mapper()
+	options.ReaderFailOnMissingInformer, options.DefaultUnsafeDisableDeepCopy, options.NewInformer = true, ptr.To(true), heedsRestores
+	options.DefaultWatchErrorHandler = func(ctx context.Context, r *toolscache.Reflector, err error) {
+		if p.failed(err); apierrors.IsForbidden(err) {
+			o.recount(name)
+		}
+		toolscache.DefaultWatchErrorHandler(ctx, r, err)
+	}
+	var err error
+	if p.Cache, err = cache.New(o.options.Config, options); err != nil {
+		return nil, err
+	}
+	resource := &unstructured.Unstructured{}
+	resource.SetGroupVersionKind(l.gvk)
+	p.informer, err = p.GetInformer(ctx, resource, cache.BlockUntilSynced(false))
+	return p, err
+}
+
+// heedsRestores is an informer that lists again after etcd was restored.
+func heedsRestores(of toolscache.ListerWatcher, example runtime.Object, resync time.Duration, by toolscache.Indexers) toolscache.SharedIndexInformer {
+	return toolscache.NewSharedIndexInformer(cluster.HeedRestores(of), example, resync, by)
+}
+
+// recount says in metrics what of a kind may not be watched.
+func (o *Operator) recount(name string) {
+	if r := o.kindController(name); r != nil {
+		o.countForbidden(r)
+	}
+}
+
+// unlist ends the resource cache of a kind, if there is one.
+func (o *Operator) unlist(name string) {
+	o.mu.Lock()
+	l := o.caches[name]
+	delete(o.caches, name)
+	o.mu.Unlock()
+	if l != nil {
+		l.cancel()
+		<-l.done
+	}
+}
+
+func (o *Operator) unlistAll() {
+	o.mu.Lock()
+	names := slices.Collect(maps.Keys(o.caches))
+	o.mu.Unlock()
+	for _, name := range names {
+		o.unlist(name)
+	}
+}
+
+// standBy keeps what the leader needs of a kind at hand, in case this operator
+// becomes the leader: its resources, and what its folder makes and reads.
+func (o *Operator) standBy(ctx context.Context, v *reconcile.Version, gvk apischema.GroupVersionKind, crd *apiextensionsv1.CustomResourceDefinition) error {
+	mine, claims := o.shardOf(crd), shard.Claims(crd)
+	if mine.Conflict(claims) != nil || v.Removed && !mine.Holds(claims) {
+		o.stop(v.Name)
+		return nil
+	}
+	if _, served := o.discovery.Served().Resource(gvk); !served {
+		o.discovery.Trigger() // followDiscovery syncs again
+		return nil
+	}
+	o.stoodBy.Store(true)
+	o.children.Want(v.Name, v.Children)
+	o.reads.Want(v.Name, v.Scopes())
+	_, err := o.list(ctx, gvk, crd)
+	return err
+}

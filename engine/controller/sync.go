@@ -1,0 +1,281 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
+	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/panics"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/schema"
+)
+
+// syncWorkers is how many kinds are settled at the same time: a CRD that takes long
+// to write, or a folder that takes long to load, keeps no other kind waiting.
+const syncWorkers = 8
+
+// syncKinds starts, changes and stops kinds, each one step at a time.
+func (o *Operator) syncKinds(ctx context.Context) error {
+	go func() {
+		<-ctx.Done()
+		o.names.ShutDown()
+	}()
+	var all sync.WaitGroup
+	for range syncWorkers {
+		all.Go(func() { o.syncNext(ctx) })
+	}
+	all.Wait()
+	for _, r := range o.running() {
+		r.stop()
+	}
+	o.unlistAll()
+	o.giveUp()
+	return nil
+}
+
+// syncNext syncs one kind after the other until there are no more to come.
+func (o *Operator) syncNext(ctx context.Context) {
+	for {
+		name, stop := o.names.Get()
+		if stop {
+			return
+		}
+		err := o.syncSafely(ctx, name)
+		o.recordUnsynced(name, err)
+		if err != nil {
+			log.FromContext(ctx).Error(err, "kind not settled", "kind", name)
+			o.names.AddRateLimited(name)
+		} else {
+			o.names.Forget(name)
+		}
+		o.names.Done(name)
+	}
+}
+
+// syncSafely syncs a kind; a panic is why this one kind cannot be served.
+func (o *Operator) syncSafely(ctx context.Context, name string) error {
+	return reconcile.Guard(name, "settling "+name, func() error { return o.syncKind(ctx, name) })
+}
+
+// recordUnsynced keeps for the report why a kind cannot be served.
+func (o *Operator) recordUnsynced(name string, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.unsettled, name)
+	if err == nil || apierrors.IsConflict(err) { // the CRD changed; the cache tells how
+		return
+	}
+	o.unsettled[name] = err.Error()
+	if refusal := apply.Classify(err); refusal.Rule != "" {
+		o.unsettled[name] = refusal.Error()
+	}
+}
+
+// syncKind makes one kind run with what there is of it now: a folder that loads,
+// its last good version, on hold, or deleting only; or not at all.
+func (o *Operator) syncKind(ctx context.Context, name string) error {
+	o.mu.Lock()
+	f, unread, crd, running := o.folders[name], o.unread[name], o.crds[name], o.controllers[name]
+	none := f == nil && unread == nil
+	unknown := !o.listed || none && (!o.read || !o.mapsRead)
+	o.mu.Unlock()
+	if unknown { // crdsListed or readMaps syncs again
+		return nil
+	}
+	o.recordCRD(ctx, name, crd == nil, !none)
+	if crd == nil || !established(crd) || none && !hasRecord(crd) {
+		o.forgetTrouble(name)
+		o.forgetIdle(name)
+		o.recordClaim(ctx, name, shard.Shard{}, nil)
+		o.stop(name)
+		o.recordLonely(ctx, name, crd == nil)
+		return nil
+	}
+	known := o.discovery.Served() // the version is made by this or by what is newer
+	v := o.version(ctx, name, f, crd)
+	gvk, err := shownAs(v.Kind, crd)
+	if err != nil {
+		return err
+	}
+	if !o.leads() { // lead syncs again
+		return o.standBy(ctx, v, gvk, crd)
+	}
+	if ours, err := o.claim(ctx, v, o.shardOf(crd)); !ours {
+		o.stop(name)
+		return err
+	}
+	if running != nil && (running.crdUID != crd.UID || (v.Kind != nil && running.gvk != gvk)) {
+		o.stop(name)
+		running = nil
+	}
+	if _, served := known.Resource(gvk); !served {
+		o.discovery.Trigger() // followDiscovery syncs again
+		return nil
+	}
+	return o.serve(ctx, running, v, gvk)
+}
+
+// want declares what all versions of a kind need watched.
+func (o *Operator) want(name string, c *versionTracker) {
+	o.children.Want(name, c.children())
+	o.reads.Want(name, c.scopes())
+}
+
+// version is what a kind is to run with now, by its folder and CRD.
+func (o *Operator) version(ctx context.Context, name string, f *folder.Folder, crd *apiextensionsv1.CustomResourceDefinition) *reconcile.Version {
+	o.mu.Lock()
+	unread := o.unread[name]
+	o.mu.Unlock()
+	v := &reconcile.Version{Name: name, Removed: f == nil && unread == nil}
+	if v.Removed {
+		o.forgetTrouble(name)
+	} else {
+		v.Kind, v.Broken = o.compile(f, unread, crd)
+		reconcile.NotePanic(name, v.Broken)
+		o.recordTrouble(ctx, name, crd, v.Broken)
+		o.countLoad(name, digest(v.Kind), v.Broken)
+	}
+	o.announceIdle(ctx, name)
+	v.Digest, v.Schema = digest(v.Kind), shown(v.Kind, crd)
+	v.Children, v.Patched = reconcile.Needs(v.Kind, crd, o.apis())
+	return v
+}
+
+// digest tells what folders render apart: their files and the settings of the
+// installation. The CRD is no part of it: what a change of its schema does to a
+// resource, defaults and pruning, the API server does before any version sees
+// the resource, and so no version could be kept from it.
+func digest(k *kind.Kind) string {
+	if k == nil {
+		return ""
+	}
+	return k.Digest[:16]
+}
+
+// serve starts a kind with a version, or lets one that runs go on with it.
+func (o *Operator) serve(ctx context.Context, running *kindController, v *reconcile.Version, gvk apischema.GroupVersionKind) error {
+	crd, seen := o.crd(v.Name), o.seenCRD(v.Name)
+	if crd == nil || seen == nil {
+		return nil
+	}
+	before := pastOf(crd, v, o.shardOf(seen))
+	if running == nil {
+		c := newVersionTracker(func() bool { return o.paused(v.Name) })
+		c.setVersion(v, before)
+		o.want(v.Name, c)
+		err := o.start(ctx, gvk, seen, c)
+		metrics.Kind(v.Name).Paused(o.paused(v.Name))
+		return err
+	}
+	metrics.Kind(v.Name).Paused(o.paused(v.Name))
+	if v.Kind == nil && !v.Removed && running.versions.good() {
+		running.versions.trigger()
+		return nil // the last good version runs on
+	}
+	again := running.versions.setVersion(v, before)
+	o.want(v.Name, running.versions)
+	o.countForbidden(running)
+	running.versions.trigger()
+	if again {
+		running.resyncAll()
+	}
+	return nil
+}
+
+// compile understands a folder for the live CRD; trouble says why it cannot.
+func (o *Operator) compile(f *folder.Folder, unread error, crd *apiextensionsv1.CustomResourceDefinition) (k *kind.Kind, err error) {
+	defer panics.Catch(&err, "loading the folder")
+	if unread != nil {
+		return nil, unread
+	}
+	live, err := schema.FromObject(crd)
+	if err != nil {
+		return nil, fmt.Errorf("reading CRD %s: %w", crd.Name, err)
+	}
+	k, err = kind.Compile(f, live)
+	if err == nil {
+		k, err = o.options.Settings.Apply(k)
+	}
+	if err == nil {
+		err = k.CheckScopes(o.scopeOf)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return k.At(kind.Site{Namespace: o.options.Namespace, Namespaces: o.options.Namespaces, Scopes: o.scopeOf}), nil
+}
+
+// scopeOf reports whether a kind that is not built in lives in no namespace.
+func (o *Operator) scopeOf(gvk apischema.GroupVersionKind) (clusterScoped, known bool) {
+	served, found := o.discovery.Served().Resource(gvk)
+	return found && !served.Namespaced, found
+}
+
+// countLoad counts a version of a folder once, with what became of it.
+func (o *Operator) countLoad(name, digest string, trouble error) {
+	metrics.Kind(name).Loads(trouble == nil)
+	if trouble != nil {
+		digest = trouble.Error()
+	}
+	o.mu.Lock()
+	before, known := o.taken[name]
+	o.taken[name] = digest
+	o.mu.Unlock()
+	if !known || before != digest {
+		metrics.Kind(name).Loaded(trouble == nil)
+	}
+}
+
+// recordLonely tells once of a folder that waits for its CRD.
+func (o *Operator) recordLonely(ctx context.Context, name string, lonely bool) {
+	o.mu.Lock()
+	lonely = lonely && o.listed && slices.Contains(o.named(), name)
+	before := o.lonely[name]
+	o.lonely[name] = lonely
+	o.mu.Unlock()
+	if lonely && !before {
+		log.FromContext(ctx).Info("folder has no CRD in this cluster: the kind starts when it is installed", "kind", name)
+	}
+}
+
+// shownAs is the kind in the version that templates see.
+func shownAs(k *kind.Kind, crd *apiextensionsv1.CustomResourceDefinition) (apischema.GroupVersionKind, error) {
+	if k != nil {
+		return k.GVK, nil
+	}
+	for _, v := range crd.Spec.Versions {
+		if v.Storage {
+			return apischema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind}, nil
+		}
+	}
+	return apischema.GroupVersionKind{}, errors.New("the CRD has no storage version")
+}
+
+// shown is the schema of the version that templates see; nil if the CRD cannot
+// be read.
+func shown(k *kind.Kind, crd *apiextensionsv1.CustomResourceDefinition) *schema.Version {
+	if k != nil {
+		return k.Version
+	}
+	live, err := schema.FromObject(crd)
+	if err != nil {
+		return nil
+	}
+	v, err := live.Version("")
+	if err != nil {
+		return nil
+	}
+	return v
+}

@@ -1,0 +1,28 @@
+package controller
+
+import (
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/jacquard-operator/jacquard/engine/folder"
+)
+
+// TestUnlisted: no kind starts before all CRDs were seen, since those of its
+// children report whether they are ready.
+func TestUnlisted(t *testing.T) {
+	const name = "things.example.com"
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	crd.Name = name
+	crd.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue}}
+	o := &Operator{
+		read: true, mapsRead: true, folders: map[string]*folder.Folder{name: {Name: name}},
+		crds: map[string]*apiextensionsv1.CustomResourceDefinition{name: crd}, taken: map[string]string{},
+	}
+	if err := o.syncKind(t.Context(), name); err != nil {
+		t.Error(err)
+	}
+	if len(o.taken) > 0 {
+		t.Error("its folder was taken up")
+	}
+}

@@ -1,0 +1,64 @@
+package controller
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
+)
+
+// forgetTrouble forgets what was wrong with a folder that is gone.
+func (o *Operator) forgetTrouble(name string) {
+	o.mu.Lock()
+	delete(o.troubles, name)
+	delete(o.announcedTrouble, name)
+	delete(o.taken, name)
+	o.mu.Unlock()
+	metrics.Kind(name).NoFolder()
+}
+
+// recordTrouble keeps what is wrong with a folder for /readyz, and tells of it once: in
+// the log and, by the leader, as an event on the CRD.
+func (o *Operator) recordTrouble(ctx context.Context, name string, crd *apiextensionsv1.CustomResourceDefinition, trouble error) {
+	o.mu.Lock()
+	before := o.troubles[name]
+	delete(o.troubles, name)
+	delete(o.lonely, name)
+	if trouble != nil {
+		o.troubles[name] = trouble
+	} else {
+		o.loaded[name] = true
+	}
+	o.mu.Unlock()
+	switch {
+	case trouble != nil && (before == nil || before.Error() != trouble.Error()):
+		log.FromContext(ctx).Error(trouble, "folder does not load; the last good version, if any, runs on", "kind", name)
+	case trouble == nil && before != nil:
+		log.FromContext(ctx).Info("folder loads again", "kind", name)
+	}
+	if o.leads() {
+		o.announceTrouble(name, crd, trouble)
+	}
+}
+
+// announceTrouble writes an event when what is wrong with a folder changed.
+func (o *Operator) announceTrouble(name string, crd *apiextensionsv1.CustomResourceDefinition, trouble error) {
+	text := ""
+	if trouble != nil {
+		text = trouble.Error()
+	}
+	o.mu.Lock()
+	before := o.announcedTrouble[name]
+	o.announcedTrouble[name] = text
+	o.mu.Unlock()
+	switch {
+	case text == before:
+	case text == "":
+		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeNormal, "FolderLoads", "Load", "the folder loads again")
+	default:
+		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, "FolderInvalid", "Load", "%s", cut(text))
+	}
+}

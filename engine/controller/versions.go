@@ -1,0 +1,290 @@
+package controller
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/cluster"
+	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
+	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
+)
+
+// A version tracker is which versions of its folder a kind is served with: the one that
+// runs, and the one that is being rolled out.
+type versionTracker struct {
+	// triggered tells the kind's goroutine to look at the rollout.
+	triggered chan struct{}
+	// kindPaused reports whether the whole kind is observed and not changed.
+	kindPaused func() bool
+
+	mu sync.Mutex
+	// running is nil while the folder that made the children is not here: then
+	// what the rollout has not reached is held.
+	running *reconcile.Version
+	// next is the version that is being rolled out, or nil; rollout is nil
+	// until next has been tried.
+	next    *reconcile.Version
+	rollout *rollout.Rollout
+	// back: next is the version before an unfinished rollout, put back.
+	back bool
+	// kept are resources that an abandoned rollout reached, and its version.
+	kept map[types.UID]*reconcile.Version
+	// written is the rollout's record as the CRD has it; forced are the resources
+	// that a rollout which is complete was forced past and that are not ready.
+	written rollout.Record
+	forced  map[types.NamespacedName]bool
+	// used is the approval that was taken up last, while the CRD has it.
+	used string
+	// paused: the whole kind was paused when it was looked at last; retried is
+	// when resources that could not be rendered were tried last.
+	paused  bool
+	retried time.Time
+}
+
+func newVersionTracker(kindPaused func() bool) *versionTracker {
+	return &versionTracker{triggered: make(chan struct{}, 1), kindPaused: kindPaused}
+}
+
+// trigger makes the kind's goroutine look at the rollout soon.
+func (c *versionTracker) trigger() {
+	select {
+	case c.triggered <- struct{}{}:
+	default:
+	}
+}
+
+// A past is what the CRD says of a version before this operator serves it.
+type past struct {
+	// settled: the children were made by it, or there are none.
+	settled bool
+	// unfinished: the CRD tells of another version that is being rolled out.
+	unfinished bool
+	// complete is the record of the version's own rollout, or zero.
+	complete rollout.Record
+}
+
+func pastOf(crd metav1.Object, v *reconcile.Version, mine shard.Shard) past {
+	told := rollout.Read(crd.GetAnnotations()[mine.Key(api.AnnotationRollout)])
+	p := past{
+		settled:    crd.GetAnnotations()[mine.Key(api.AnnotationRolledOut)] == v.Digest || !hasRecord(crd),
+		unfinished: told.Digest != "" && told.Digest != v.Digest && told.State != rollout.Complete,
+	}
+	if told.Digest == v.Digest && told.State == rollout.Complete {
+		p.complete = told
+	}
+	return p
+}
+
+// setVersion goes on with a version and reports whether all resources are to be looked
+// at. Poke is to follow, once what the version needs is watched.
+func (c *versionTracker) setVersion(v *reconcile.Version, before past) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	lives := c.running != nil && c.running.Kind != nil
+	switch {
+	case v.Kind == nil:
+		again := c.running == nil || lives || !sameTrouble(c.running, v)
+		c.use(v)
+		return again
+	case c.next != nil && c.next.Digest == v.Digest:
+		again := !sameKinds(c.next, v)
+		c.next = v
+		return again
+	case c.next == nil && lives && c.running.Digest == v.Digest:
+		again := !same(c.running, v)
+		c.running = v
+		return again
+	case !lives && before.settled && !before.unfinished:
+		c.use(v)
+		c.force(before.complete, before.complete.ForcedNames())
+		return true
+	}
+	c.back = lives && c.running.Digest == v.Digest || !lives && before.settled
+	c.change(v, lives)
+	return false
+}
+
+// use serves everything with a version.
+func (c *versionTracker) use(v *reconcile.Version) {
+	c.running, c.next, c.rollout, c.kept, c.forced = v, nil, nil, nil, nil
+}
+
+// change begins to roll out a version. What the last rollout reached stays on
+// its version until this one reaches it.
+func (c *versionTracker) change(v *reconcile.Version, lives bool) {
+	if !lives {
+		c.running = nil
+	}
+	if c.rollout != nil {
+		if c.kept == nil {
+			c.kept = map[types.UID]*reconcile.Version{}
+		}
+		for _, uid := range c.rollout.Reached() {
+			c.kept[uid] = c.next
+		}
+	}
+	c.next, c.rollout, c.forced = v, nil, nil
+}
+
+// same reports whether two versions of the same digest are to be served alike.
+func same(a, b *reconcile.Version) bool {
+	return a.Kind.CRD.Object.Generation == b.Kind.CRD.Object.Generation && sameKinds(a, b)
+}
+
+// sameKinds reports whether two versions look at the same kinds.
+func sameKinds(a, b *reconcile.Version) bool {
+	return maps.Equal(a.Children, b.Children) && slices.Equal(a.Patched, b.Patched)
+}
+
+// sameTrouble reports whether two versions without folder say the same.
+func sameTrouble(a, b *reconcile.Version) bool {
+	if (a.Broken == nil) != (b.Broken == nil) || a.Broken != nil && a.Broken.Error() != b.Broken.Error() {
+		return false
+	}
+	return a.Removed == b.Removed && sameKinds(a, b)
+}
+
+// versions are all that are served.
+func (c *versionTracker) versions() []*reconcile.Version {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []*reconcile.Version
+	for _, v := range []*reconcile.Version{c.running, c.next} {
+		if v != nil {
+			all = append(all, v)
+		}
+	}
+	for _, v := range c.kept {
+		all = append(all, v)
+	}
+	return all
+}
+
+// children are the kinds of children of all versions, with the greater need.
+func (c *versionTracker) children() map[apischema.GroupVersionKind]live.Need {
+	all := map[apischema.GroupVersionKind]live.Need{}
+	for _, v := range c.versions() {
+		for gvk, need := range v.Children {
+			all[gvk] = max(all[gvk], need)
+		}
+	}
+	return all
+}
+
+// scopes are what all versions read and patch.
+func (c *versionTracker) scopes() []cluster.Scope {
+	var all []cluster.Scope
+	for _, v := range c.versions() {
+		for _, scope := range v.Scopes() {
+			if !slices.Contains(all, scope) {
+				all = append(all, scope)
+			}
+		}
+	}
+	return all
+}
+
+// pending reports whether something that a version needs has not been listed yet.
+func (c *versionTracker) pending(cluster reconcile.Cluster) bool {
+	return slices.ContainsFunc(c.versions(), func(v *reconcile.Version) bool { return v.Pending(cluster) })
+}
+
+// good reports whether some folder that loads is served.
+func (c *versionTracker) good() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.next != nil || c.running != nil && c.running.Kind != nil
+}
+
+// resyncInterval is how often the children are listed without an event.
+func (c *versionTracker) resyncInterval() time.Duration { return c.versions()[0].ResyncInterval() }
+
+// before is the version that serves a resource which the rollout has not
+// reached; nil means that it is held. It needs the mutex.
+func (c *versionTracker) before(uid types.UID) *reconcile.Version {
+	if v := c.kept[uid]; v != nil {
+		return v
+	}
+	return c.running
+}
+
+// choose says how a resource that is about to be served is served.
+func (c *versionTracker) choose(o *unstructured.Unstructured) reconcile.Choice {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.next == nil {
+		return reconcile.Choice{Version: c.running}
+	}
+	before := c.before(o.GetUID())
+	held := reconcile.Choice{Version: before}
+	if before == nil {
+		held = reconcile.Choice{Version: c.next, Frozen: true}
+	}
+	if c.rollout == nil { // the preview runs
+		return held
+	}
+	decided := c.rollout.Choose(resource(o))
+	if decided.NotPreviewed && before == nil { // else once it is served
+		c.rollout.Due(resource(o))
+		c.trigger()
+	}
+	held.RollsOut = decided.Changes
+	switch {
+	case decided.New:
+		mine := c.rollout
+		return reconcile.Choice{Version: c.next, MayDelete: func(gk apischema.GroupKind, child metav1.Object) error {
+			return c.mayDelete(mine, resource(o), rollout.ChildOf(gk, child))
+		}}
+	case decided.Failed != "":
+		held.Refused = "the changed folder cannot be rendered, so the resource stays as it was: " + decided.Failed
+	}
+	return held
+}
+
+func (c *versionTracker) mayDelete(r *rollout.Rollout, o rollout.Resource, child rollout.Child) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := r.MayDelete(o, child); err != nil {
+		c.trigger()
+		return err
+	}
+	return nil
+}
+
+func resource(o *unstructured.Unstructured) rollout.Resource {
+	return rollout.Resource{Name: reconcile.Key(o), UID: o.GetUID(), Generation: o.GetGeneration(),
+		Paused: o.GetAnnotations()[api.AnnotationPaused] == "true"}
+}
+
+// served takes up what came of serving a resource.
+func (c *versionTracker) served(o *unstructured.Unstructured, came reconcile.Outcome) {
+	if c.kindPaused() { // it was only looked at
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := resource(o)
+	if came.Ready && c.forced[now.Name] {
+		delete(c.forced, now.Name)
+		c.trigger()
+	}
+	if c.rollout == nil {
+		return
+	}
+	if came.Version.Digest != c.next.Digest {
+		c.rollout.Due(now)
+	} else if !now.Paused {
+		c.rollout.Served(now, rollout.Outcome{Digest: came.Version.Digest, Ready: came.Ready, Refused: came.Refused, Forbidden: came.Forbidden})
+	}
+	c.trigger()
+}

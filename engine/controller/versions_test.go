@@ -1,0 +1,142 @@
+package controller
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/schema"
+)
+
+func versionOf(digest string) *reconcile.Version {
+	crd := &schema.CRD{}
+	return &reconcile.Version{Digest: digest, Kind: &kind.Kind{CRD: crd}}
+}
+
+func thing(name string) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{}}
+	o.SetNamespace("ns")
+	o.SetName(name)
+	o.SetUID(types.UID(name))
+	return o
+}
+
+// try begins the rollout of what is coming, over the resources a, b and others.
+func try(c *versionTracker, others ...string) {
+	var trials []rollout.Preview
+	for _, name := range append(others, "a", "b") {
+		trials = append(trials, rollout.Preview{Name: reconcile.Key(thing(name)), UID: thing(name).GetUID(), Ready: true})
+	}
+	c.rollout = rollout.Begin(trials,
+		rollout.Settings{Digest: c.next.Digest, Waves: []string{"1"}, Deadline: time.Minute, Back: c.back}, rollout.Record{}, time.Time{})
+	c.rollout.Step(time.Time{})
+}
+
+// is checks which version serves a resource; "" is none: it is held.
+func (c *versionTracker) is(t *testing.T, name, digest string) {
+	t.Helper()
+	got := c.choose(thing(name))
+	if got.Frozen != (digest == "") || digest != "" && got.Version.Digest != digest {
+		t.Errorf("%s is served by %s (held: %v), want %q", name, got.Version.Digest, got.Frozen, digest)
+	}
+}
+
+// TestCourse: versions that come one after the other, while the process runs.
+func TestCourse(t *testing.T) {
+	c := newVersionTracker(func() bool { return false })
+	c.setVersion(versionOf("0"), past{settled: true})
+	c.is(t, "a", "0")
+	c.setVersion(versionOf("1"), past{})
+	c.is(t, "a", "0")
+	try(c)
+	c.is(t, "a", "1") // the first wave
+	c.is(t, "b", "0")
+	c.is(t, "new", "1")
+
+	c.setVersion(versionOf("2"), past{}) // begins anew; what was reached stays
+	c.is(t, "a", "1")
+	c.is(t, "b", "0")
+	c.is(t, "new", "1")
+	try(c, "new")
+	c.is(t, "a", "2")
+	c.is(t, "b", "0")
+	c.is(t, "new", "1")
+
+	c.setVersion(versionOf("0"), past{settled: true}) // what was reached waits until it is tried
+	c.is(t, "a", "2")
+	c.is(t, "b", "0")
+	c.is(t, "new", "1")
+	try(c, "new")
+	c.is(t, "a", "0")
+	c.is(t, "b", "0")
+	c.is(t, "new", "0")
+	c.use(c.next)
+
+	c.setVersion(&reconcile.Version{Removed: true}, past{})
+	if !c.choose(thing("a")).Version.Removed {
+		t.Error("the folder is gone, and still serves")
+	}
+	c.setVersion(versionOf("0"), past{settled: true})
+	c.is(t, "a", "0")
+}
+
+// TestCourseAtStart: a process that begins with another folder than the one
+// that made the children.
+func TestCourseAtStart(t *testing.T) {
+	c := newVersionTracker(func() bool { return false })
+	c.setVersion(versionOf("1"), past{})
+	c.is(t, "a", "")
+	try(c)
+	c.is(t, "a", "1")
+	c.is(t, "b", "")
+	c.setVersion(versionOf("2"), past{})
+	c.is(t, "a", "1")
+	c.is(t, "b", "")
+	c.setVersion(versionOf("0"), past{settled: true, unfinished: true})
+	c.is(t, "b", "")
+	try(c)
+	c.is(t, "a", "0")
+	c.is(t, "b", "0")
+}
+
+// TestForced: what a rollout was forced past is told of after it is complete, and
+// after a restart, until it is ready or gone.
+func TestForced(t *testing.T) {
+	c := newVersionTracker(func() bool { return false })
+	c.setVersion(versionOf("0"), past{settled: true})
+	c.setVersion(versionOf("1"), past{})
+	try(c)
+	late := time.Time{}
+	for _, name := range []string{"a", "b"} {
+		c.choose(thing(name))
+		c.served(thing(name), reconcile.Outcome{Version: c.next})
+		late = late.Add(time.Hour)
+		c.rollout.Step(late)
+		c.rollout.Approve(rollout.Approval{Stop: c.rollout.Record().Stop()}, late)
+		c.rollout.Step(late)
+	}
+	now, _ := c.announced()
+	if now.State != rollout.Complete || now.NotReady != 2 {
+		t.Fatalf("%s", now)
+	}
+	c.recorded(now)
+	again := newVersionTracker(c.kindPaused)
+	again.setVersion(versionOf("1"), past{settled: true, complete: rollout.Read(now.String())})
+	for _, c := range []*versionTracker{c, again} {
+		k := &heartbeat.Kind{}
+		if c.describe(k, false); k.State != heartbeat.Serving || !strings.Contains(k.Message, "forced, 2 not ready, as ns/a") {
+			t.Errorf("it is %s: %s", k.State, k.Message)
+		}
+		c.served(thing("a"), reconcile.Outcome{Version: c.running, Ready: true})
+		if now, changed := c.announced(); !changed || now.NotReady != 1 || now.Forced[0] != "ns/b" {
+			t.Errorf("a is ready: %s", now)
+		}
+	}
+}

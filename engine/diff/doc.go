@@ -1,7 +1,0 @@
-// Package diff tells what the operator would do, before it does it: for each
-// child whether it would be created, changed, made anew, patched, pruned, given
-// back, held or refused, and which of its fields would change. It plans nothing
-// by itself: a [reconcile.Rehearsal] is the operator's own turn with dry runs.
-//
-// No value of a Secret is ever in what it says.
-package diff

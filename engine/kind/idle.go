@@ -1,0 +1,73 @@
+package kind
+
+import (
+	"fmt"
+	"slices"
+
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+// An Idle is a rule of kind.yaml, or a part of one, that nothing in the folder
+// needs: the rights that it brings are for nobody.
+type Idle struct {
+	Place template.Place
+	Text  string
+}
+
+// Idle returns the rules of kind.yaml that nothing needs, in their order.
+func (k *Kind) Idle() []Idle {
+	var all []Idle
+	open := slices.ContainsFunc(k.Files, func(file string) bool { return k.open[file] })
+	for i, rule := range k.Settings.Children {
+		path := fmt.Sprintf("children[%d]", i)
+		switch gvk := rule.GVK(); {
+		case k.literal(gvk):
+			clusterScoped, known := k.scope(gvk, k.site.Scopes)
+			if known && !clusterScoped && !rule.Namespaces.Elsewhere() {
+				all = append(all, k.idle(path, "a document says already that the folder makes %s, in the resource's namespace: take this rule out", gvk.Kind))
+			}
+		case !open:
+			all = append(all, k.idle(path, "no document can be a %s: take this rule out; if an earlier folder made it, name it under retired", gvk.Kind))
+		}
+	}
+	for i, rule := range k.Settings.Reads {
+		all = append(all, k.idleRead(fmt.Sprintf("reads[%d]", i), rule)...)
+	}
+	return all
+}
+
+func (k *Kind) idle(path, format string, args ...any) Idle {
+	return Idle{k.written[path], fmt.Sprintf(format, args...)}
+}
+
+// literal reports whether a literal document is of that kind.
+func (k *Kind) literal(gvk apischema.GroupVersionKind) bool {
+	return slices.ContainsFunc(k.Documents, func(d Document) bool { return d.GroupVersionKind == gvk })
+}
+
+// idleRead is what no template reads of a rule.
+func (k *Kind) idleRead(path string, rule ReadRule) []Idle {
+	var asks []template.Ask
+	for _, a := range k.Asks {
+		if gvk, reads := asked(a); reads && gvk == rule.GVK() {
+			asks = append(asks, a)
+		}
+	}
+	if len(asks) == 0 {
+		return []Idle{k.idle(path, "no template reads %s by lookup or select: take this rule out", rule.Kind)}
+	}
+	var all []Idle
+	for i, namespace := range rule.Namespaces {
+		if !slices.ContainsFunc(asks, func(a template.Ask) bool { return a.AnyNamespace || a.Object.Namespace == namespace }) {
+			all = append(all, k.idle(fmt.Sprintf("%s.namespaces[%d]", path, i), "no template reads %s there: take this namespace out", rule.Kind))
+		}
+	}
+	for i, name := range rule.Names {
+		if !slices.ContainsFunc(asks, func(a template.Ask) bool { return a.AnyName || a.Object.Name == name }) {
+			all = append(all, k.idle(fmt.Sprintf("%s.names[%d]", path, i), "no template reads the %s of this name: take it out", rule.Kind))
+		}
+	}
+	return all
+}

@@ -1,0 +1,63 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/live"
+)
+
+// About is the first step that is about a live object, or nil.
+func (p *Plan) About(l live.Object) *Step {
+	i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Live != nil && s.Live.Meta.GetUID() == l.Meta.GetUID() })
+	if i < 0 {
+		return nil
+	}
+	return &p.Steps[i]
+}
+
+// Describe says, for people, what becomes of a live child or patched object of the
+// owner; "" if it stays as it was applied.
+func (p *Plan) Describe(owner Owner, l live.Object) string {
+	same := func(o live.Object) bool { return o.Meta.GetUID() == l.Meta.GetUID() }
+	step := p.About(l)
+	switch {
+	case l.Meta.GetDeletionTimestamp() != nil:
+		return "it is being deleted"
+	case step != nil:
+		return step.describe()
+	case slices.ContainsFunc(p.Release, func(r Release) bool { return same(r.Live) }):
+		return "its fields are to be given back"
+	case slices.ContainsFunc(p.Prune, same):
+		return "it is to be pruned"
+	case slices.ContainsFunc(p.Protected, same):
+		return "it is held, since what is in it would be lost; it is pruned once the resource has the annotation " +
+			api.AnnotationAllowPrune + ": " + l.GVK.Kind + "/" + l.Meta.GetName()
+	case l.Meta.GetLabels()[api.LabelOwnerUID] == string(owner.UID) && !Ours(owner, l.Meta):
+		return "it is left alone: somebody has put the label of this resource's children on it"
+	case p.Empty:
+		return "it stays: the last children are only pruned with allowEmpty in kind.yaml"
+	case kept(l.Meta):
+		return "it stays, as its annotation " + api.AnnotationOnDelete + ": keep says"
+	}
+	for _, k := range p.Kept {
+		if same(k.Live) {
+			return "it stays while " + k.File + ".yaml waits"
+		}
+	}
+	return "it stays while its Namespace is held"
+}
+
+func (s *Step) describe() string {
+	switch s.Action {
+	case Update, Patch:
+		return "it is to be changed: " + s.Why
+	case Recreate:
+		return "it is to be made anew: " + s.Why
+	case Refuse:
+		return "it is left alone: " + s.Why
+	case Block:
+		return "it stays as it is: " + s.Why
+	}
+	return ""
+}

@@ -1,8 +1,0 @@
-// Package ready judges whether a child is ready, from its object alone. It
-// builds on kstatus and adds what kstatus is too kind about: Jobs that still
-// run, Services without their address, Routes that nobody admitted, workloads
-// and custom resources that their controller has not looked at yet.
-//
-// All functions are pure. Messages are short and the same for the same state:
-// no times, no values of the child's spec.
-package ready

@@ -1,0 +1,130 @@
+package reconcile
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/render"
+	"github.com/jacquard-operator/jacquard/engine/status"
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+// A DryRun is one reconciliation in which nothing is changed: what is rendered and
+// planned, and how the server answers each write as a dry run.
+type DryRun struct {
+	// Plan is nil if the resource cannot be rendered, or nothing of it may be
+	// changed; Problems then say why.
+	Plan     *plan.Plan
+	Rendered *render.Result
+	// Problems are what the status would tell of.
+	Problems []status.Problem
+	Acts     []Act
+	Ends     []End
+	// Drawn are the texts that are going to be drawn, as file/key: here they
+	// only stand in.
+	Drawn []string
+	// Finalizer: the resource gets our finalizer before anything is made.
+	Finalizer bool
+	Paused    bool
+}
+
+// An Act is one step of the plan that was tried.
+type Act struct {
+	Step *plan.Step
+	// Answer is what the server would make of the object. Where it refuses to
+	// change an immutable field, it is what a new object would be; nil if it
+	// refuses that too.
+	Answer *unstructured.Unstructured
+	// Over is the object that is changed, perhaps only its metadata; nil if it
+	// would be created or patched.
+	Over metav1.Object
+	// Problem is what the status would tell of it, and Err why; or nil.
+	Problem *status.Problem
+	Err     error
+}
+
+// An End is a child that would be deleted or a patch that would be released.
+type End struct {
+	Live live.Object
+	// Patch: it is a patch, of this subresource.
+	Patch       bool
+	Subresource string
+	// Answer is the object without the patch; nil for a child.
+	Answer *unstructured.Unstructured
+	// Err says why it is refused.
+	Err error
+}
+
+// Recreating is the reason of a Problem that says that a child is deleted and
+// recreated.
+const Recreating = "Recreating"
+
+// NotOurs is the reason of a Problem about an object that is left alone.
+const NotOurs = "NotOurs"
+
+// DryRun does everything that a reconciliation with this version does for a resource
+// but change anything. The cluster's Writer must be a dry one: each write of the
+// plan is sent to it. What would be pruned is tried even where a reconciliation would
+// first have to apply something else.
+func (r *Reconciler) DryRun(ctx context.Context, v *Version, resource *unstructured.Unstructured) *DryRun {
+	t, view := r.dryRunning(v, resource)
+	out := t.dryRun
+	if releaseOf(resource) {
+		out.Plan, out.Rendered = &plan.Plan{}, &render.Result{}
+		return out
+	}
+	switch {
+	case t.deleting():
+		out.Rendered = &render.Result{}
+	default:
+		out.Rendered = t.render(ctx, view)
+	}
+	out.Plan = t.plan(out.Rendered, view)
+	if p := out.Plan; p != nil {
+		out.Finalizer = p.Cleanup && !t.deleting() && !slices.Contains(resource.GetFinalizers(), api.Finalizer)
+		t.execute(ctx, p)
+		t.protected(p)
+		for _, g := range p.Release {
+			answer, err := t.releasePatches(ctx, g)
+			out.Ends = append(out.Ends, End{g.Live, true, g.Subresource, answer, err})
+		}
+	}
+	if p := cmp.Or(out.Plan, t.stuck); p != nil {
+		for _, l := range p.Prune {
+			out.Ends = append(out.Ends, End{Live: l, Err: t.delete(ctx, l)})
+		}
+	}
+	out.Problems, out.Paused = t.found.problems, t.paused() && !t.deleting()
+	return out
+}
+
+// World is what the templates of a resource see of the cluster, for a render
+// that is made outside of a reconciliation.
+func (r *Reconciler) World(v *Version, resource *unstructured.Unstructured) template.World {
+	_, view := r.dryRunning(v, resource)
+	return view
+}
+
+// dryRunning begins a reconciliation in which nothing is changed.
+func (r *Reconciler) dryRunning(v *Version, resource *unstructured.Unstructured) (*reconciliation, *snapshot) {
+	t := &reconciliation{
+		Reconciler: r, version: v, choice: Choice{Version: v}, resource: resource, known: newResourceState(resource), preview: true,
+		drawn: map[secretKey]string{}, undrawable: map[secretKey]string{}, fresh: map[string]bool{}, dryRun: &DryRun{},
+	}
+	t.inheritOverridden()
+	return t, t.takeSnapshot()
+}
+
+// dryRunStep takes down what came of a write that was only tried.
+func (w *stepExecutor) dryRunStep(p *status.Problem, err error) {
+	if w.dryRun != nil {
+		w.dryRun.Acts = append(w.dryRun.Acts, Act{w.Step, w.answer, w.over, p, err})
+	}
+}

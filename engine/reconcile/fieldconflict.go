@@ -1,0 +1,88 @@
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/status"
+)
+
+// A field conflict is a child, or a patched object, from which other managers take
+// fields again and again. It is set right slower and slower, and never given
+// up; it is over once nobody took anything for as long as the last wait.
+type fieldConflict struct {
+	fields  []string // which were taken last
+	rounds  int
+	last    time.Time // when it was last set right
+	until   time.Time // when to set it right again
+	problem status.Problem
+}
+
+// How often fields are set right at once, and the bounds of the waits after.
+const (
+	freeRounds         = 3
+	roundGap           = time.Minute // later than that, it is not "again"
+	fieldConflictFirst = 5 * time.Second
+)
+
+// inFieldConflict reports whether a step waits because others took its fields again.
+func (w *stepExecutor) inFieldConflict() bool {
+	if len(w.Taken) == 0 {
+		return false
+	}
+	c := w.known.fieldConflicts[w.child()]
+	if c == nil {
+		c = &fieldConflict{}
+		w.known.fieldConflicts[w.child()] = c
+	}
+	if !slices.ContainsFunc(w.Taken, func(path string) bool { return slices.Contains(c.fields, path) }) {
+		*c = fieldConflict{} // it is about something else
+	}
+	c.fields = w.Taken
+	if w.now.Before(c.until) {
+		w.report(c.problem)
+		w.found.again(c.until.Sub(w.now))
+		return true
+	}
+	if w.now.Sub(c.last) > max(roundGap, 2*c.wait()) {
+		c.rounds = 0
+	}
+	c.rounds++
+	c.last = w.now
+	c.until = w.now.Add(c.wait())
+	if c.rounds > freeRounds {
+		c.problem = status.Problem{Severity: status.Retry, Reason: "Contended", Message: fmt.Sprintf(
+			"%s: %s keeps changing %s; it is set again, less and less often", w.named(), strings.Join(w.Takers, ", "), plan.Brief(w.Taken))}
+		w.found.add(c.problem) // setting it right now does not end it
+		w.found.again(c.isOver().Sub(w.now))
+	}
+	return false
+}
+
+// wait is how long the next round has to wait.
+func (c *fieldConflict) wait() time.Duration {
+	if c.rounds <= freeRounds {
+		return 0
+	}
+	return backOff(c.rounds-freeRounds, fieldConflictFirst, longestGap)
+}
+
+// reportFieldConflict reports a field conflict that is not over yet although all is right just now.
+func (w *stepExecutor) reportFieldConflict() {
+	c := w.known.fieldConflicts[w.child()]
+	if c == nil || c.rounds <= freeRounds {
+		return
+	}
+	if w.Action == plan.Done || !w.now.Before(c.isOver()) {
+		delete(w.known.fieldConflicts, w.child())
+		return
+	}
+	w.found.add(c.problem)
+	w.found.again(c.isOver().Sub(w.now))
+}
+
+// isOver is when it is over if nobody takes anything until then.
+func (c *fieldConflict) isOver() time.Time { return c.last.Add(2 * c.until.Sub(c.last)) }

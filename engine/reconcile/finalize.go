@@ -1,0 +1,146 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
+	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/status"
+)
+
+// guard puts our finalizer on the resource before anything is made that the
+// garbage collector would not undo. It reports whether the plan may be carried
+// out.
+func (t *reconciliation) guard(ctx context.Context, p *plan.Plan) bool {
+	if p == nil {
+		return false
+	}
+	if !p.Cleanup || t.deleting() || slices.Contains(t.resource.GetFinalizers(), api.Finalizer) {
+		return true
+	}
+	err := t.finalizers(ctx, append(slices.Clone(t.resource.GetFinalizers()), api.Finalizer))
+	if err != nil {
+		t.found.incomplete = true
+		t.notRecorded(err)
+	}
+	return err == nil
+}
+
+// release takes our finalizer off a resource of which nothing is left that the
+// garbage collector would not undo.
+func (t *reconciliation) release(ctx context.Context, p *plan.Plan, w *snapshot) {
+	if t.deleting() || p.Cleanup || !slices.Contains(t.resource.GetFinalizers(), api.Finalizer) {
+		return
+	}
+	var left findings
+	if w.unknown(&left); left.unclear || t.found.incomplete || len(t.known.unconfirmed) > 0 {
+		return
+	}
+	if err := t.finalizers(ctx, t.otherFinalizers()); err != nil {
+		t.notRecorded(err)
+	}
+}
+
+func (t *reconciliation) otherFinalizers() []string {
+	return slices.DeleteFunc(slices.Clone(t.resource.GetFinalizers()), func(f string) bool { return f == api.Finalizer })
+}
+
+// finalizers writes the resource's finalizers, unless it changed meanwhile.
+func (t *reconciliation) finalizers(ctx context.Context, all []string) error {
+	return t.metadata(ctx, map[string]any{"finalizers": all, "resourceVersion": t.resource.GetResourceVersion()})
+}
+
+// metadata merges fields into the resource's metadata; the answer stands for
+// the resource from now on.
+func (t *reconciliation) metadata(ctx context.Context, fields map[string]any) error {
+	served, found := t.cluster.Resource(t.gvk)
+	if !found {
+		return fmt.Errorf("the cluster does not have %s any more", t.gvk.Kind)
+	}
+	if err := t.known.metadataPause.why(t.now()); err != nil {
+		return err
+	}
+	answer, err := t.cluster.Writer.Metadata(ctx, served, t.resource, fields)
+	if err != nil {
+		err = fmt.Errorf("writing metadata of %s %s: %w", t.gvk.Kind, place(t.resource), err)
+	}
+	if t.known.metadataPause.sent(err, t.now()); err != nil {
+		t.refusal(err)
+		return err
+	}
+	t.countWrite(metrics.Metadata)
+	t.known.answered(answer)
+	t.resource = answer
+	return nil
+}
+
+// Orphan notes that a resource was seen to be deleted so that its children stay.
+// The garbage collector takes the finalizer that says so off when it is done,
+// which may be before the resource is looked at.
+func (r *Reconciler) Orphan(resource metav1.Object) {
+	if resource.GetDeletionTimestamp() == nil || !slices.Contains(resource.GetFinalizers(), metav1.FinalizerOrphanDependents) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.orphaned[resource.GetUID()] = true
+}
+
+// releaseOf reports whether a resource is going without us.
+func releaseOf(resource *unstructured.Unstructured) bool {
+	return resource.GetDeletionTimestamp() != nil && !slices.Contains(resource.GetFinalizers(), api.Finalizer)
+}
+
+// orphans reports whether whoever deletes the resource keeps its children.
+func (t *reconciliation) orphans() bool {
+	t.Orphan(t.resource)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.orphaned[t.resource.GetUID()] || t.resource.GetAnnotations()[api.AnnotationOrphaned] != ""
+}
+
+// recordOrphaned puts on record that the children of a resource which cannot go
+// yet are to stay: the garbage collector takes its finalizer off, and then this
+// process alone would know.
+func (t *reconciliation) recordOrphaned(ctx context.Context) {
+	if !t.deleting() || !t.orphans() || t.resource.GetAnnotations()[api.AnnotationOrphaned] != "" {
+		return
+	}
+	if err := t.metadata(ctx, map[string]any{"annotations": map[string]any{api.AnnotationOrphaned: "true"}}); err != nil {
+		t.notRecorded(err)
+	}
+}
+
+// announceFinalize is how long a deletion may take before the status says what it
+// waits for.
+const announceFinalize = 5 * time.Second
+
+// finalize lets a resource go once nothing is left of it that would stay.
+func (t *reconciliation) finalize(ctx context.Context, p *plan.Plan) (reconcile.Result, error) {
+	if p == nil || t.outdated || len(t.found.problems) > 0 {
+		t.recordOrphaned(ctx)
+		return t.report(ctx, p)
+	}
+	if since := time.Since(t.resource.GetDeletionTimestamp().Time); len(p.Left) > 0 && since < announceFinalize {
+		return reconcile.Result{RequeueAfter: announceFinalize - since}, nil
+	}
+	if len(p.Left) > 0 {
+		t.found.add(status.Problem{Severity: status.Waiting, Reason: "Deleting", Message: "waiting until these are gone: " + strings.Join(p.Left, ", ")})
+		return t.report(ctx, p)
+	}
+	if err := t.finalizers(ctx, t.otherFinalizers()); err != nil && !apierrors.IsNotFound(err) {
+		t.notRecorded(err)
+		return t.report(ctx, p)
+	}
+	return reconcile.Result{}, nil
+}

@@ -1,0 +1,74 @@
+package reconcile
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/events"
+
+	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/status"
+)
+
+// TestLetGo: what cannot be released is waited for ten minutes from its first
+// refusal, however often it is tried.
+func TestLetGo(t *testing.T) {
+	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		e    pendingDelete
+		at   time.Duration
+		want bool
+	}{
+		"not refused":    {pendingDelete{tries: 9}, time.Hour, false},
+		"just refused":   {pendingDelete{refused: first}, 0, false},
+		"refused again":  {pendingDelete{refused: first, tries: 9}, 10*time.Minute - 1, false},
+		"for so long":    {pendingDelete{refused: first, tries: 9}, 10 * time.Minute, true},
+		"after dropping": {pendingDelete{refused: first, dropped: true}, time.Hour, true},
+	} {
+		if got := c.e.released(first.Add(c.at)); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TestNamedForTenMinutes: a patch that cannot be released is named, at every
+// look, for ten minutes, and the resource is looked at again when they are over;
+// then it is let go, with one event.
+func TestNamedForTenMinutes(t *testing.T) {
+	now, told := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), events.NewFakeRecorder(9)
+	resource := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Web", "metadata": map[string]any{"name": "r"}}}
+	r := &Reconciler{now: func() time.Time { return now }, cluster: Cluster{Events: told}}
+	theirs := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "theirs"}}
+	back := &plan.Release{Live: live.Object{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Service"}, Meta: theirs}}
+	memory := newResourceState(resource)
+	memory.pendingDeletes["patch"] = &pendingDelete{release: back, refused: now, dropped: true, problem: status.Problem{Severity: status.Waiting, Reason: notReleased, Message: "no ports"}}
+	for _, passed := range []time.Duration{0, time.Minute, 9 * time.Minute, 10*time.Minute - time.Second} {
+		turn := &reconciliation{Reconciler: r, version: &Version{}, resource: resource, known: memory}
+		now = memory.pendingDeletes["patch"].refused.Add(passed)
+		turn.prune(t.Context(), &plan.Plan{})
+		if len(turn.found.problems) != 1 || turn.found.problems[0].Message != "no ports" {
+			t.Fatalf("after %s it is not named: %v", passed, turn.found.problems)
+		}
+		if want := releaseLimit - passed; turn.found.requeue != want {
+			t.Errorf("after %s it is looked at again in %s, want %s", passed, turn.found.requeue, want)
+		}
+	}
+	now = now.Add(time.Second)
+	for range 2 {
+		turn := &reconciliation{Reconciler: r, version: &Version{}, resource: resource, known: memory}
+		turn.prune(t.Context(), &plan.Plan{})
+		if len(turn.found.problems) > 0 || turn.found.requeue > 0 {
+			t.Errorf("after ten minutes it is named still: %v", turn.found.problems)
+		}
+	}
+	if got := len(told.Events); got != 1 {
+		t.Fatalf("%d events, want 1", got)
+	}
+	if got, want := <-told.Events, "Warning NotGivenBack the fields of Service ns/theirs stay as they are: no ports"; got != want {
+		t.Errorf("the event says %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,69 @@
+package reconcile
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
+	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/status"
+)
+
+// replace makes an object again whose change was refused, where its file allows
+// that and the API would take the new one. Else it returns the refusal.
+func (w *stepExecutor) replace(ctx context.Context, o metav1.Object, err error) error {
+	refusal := apply.Classify(err)
+	if refusal.Cause != apply.Invalid || !plan.Ours(w.owner(), o) && !plan.Controls(w.owner(), o) {
+		return err
+	}
+	if !w.Child.Policy.RecreateOnImmutable {
+		w.predictAnswer(ctx, refusal)
+		return err
+	}
+	if _, probed := w.to.Probe(ctx, w.resource, w.Document); probed != nil {
+		if apply.Classify(probed).Cause != apply.Invalid {
+			return probed // nobody knows yet
+		}
+		return err // the content itself is refused, not the change
+	}
+	if err := w.mayLose(); err != nil {
+		return err
+	}
+	if err := w.mayDelete(w.Document.GroupVersionKind().GroupKind(), o); err != nil {
+		return unapproved(err)
+	}
+	return w.recreate(ctx, o, "it is made anew, since the API refuses to change it: "+refusal.Error())
+}
+
+// predictAnswer finds out, for people, what an object would be whose change is
+// refused: the refusal itself does not tell what would change.
+func (w *stepExecutor) predictAnswer(ctx context.Context, refusal *apply.Refusal) {
+	if w.dryRun == nil || !immutable.MatchString(refusal.Error()) {
+		return
+	}
+	if answer, err := w.to.Probe(ctx, w.resource, w.Document); err == nil {
+		w.answer = answer
+	}
+}
+
+// recreate deletes an object; its deletion wakes us, and it is created again.
+func (w *stepExecutor) recreate(ctx context.Context, o metav1.Object, why string) error {
+	how := metav1.DeletePropagationBackground
+	if w.Child.Policy.KeepDependents {
+		how = metav1.DeletePropagationOrphan
+	}
+	if err := w.to.Delete(ctx, w.resource, o, how); err != nil {
+		return err
+	}
+	if w.dryRun != nil { // else it is created once the deletion wakes us
+		var err error
+		if w.answer, err = w.to.Probe(ctx, w.resource, w.Document); err != nil {
+			return err
+		}
+	}
+	w.countWrite(metrics.Recreate)
+	w.locked(w.known.progressed)
+	return seldom(status.Waiting, Recreating, why)
+}

@@ -1,0 +1,239 @@
+package reconcile
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/cluster"
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+// A snapshot is what is known of a resource's children, and of what else its
+// templates read, at one moment. It is the template.World of its templates.
+type snapshot struct {
+	*reconciliation
+	served *cluster.Served
+	live   []live.Object
+	state  map[schema.GroupVersionKind]live.State
+	// patched are the objects that have fields of ours, where the kind may patch
+	// them; unpatched is why there may be others, by kind.
+	patched   []live.Object
+	unpatched map[schema.GroupVersionKind]error
+	// since is when the snapshot was taken, for those who tell what changes.
+	since uint64
+	// pending: some kind has not been listed yet, or not with what is needed.
+	pending bool
+	// undrawn are the lengths of texts that are still to be drawn.
+	undrawn map[secretKey]int
+	// awaited are files whose child was found ready, stale why that does not
+	// count.
+	awaited map[string]bool
+	stale   map[string]string
+}
+
+// takeSnapshot takes a snapshot. Live objects of a kind that is not synced are left out,
+// since there may be others.
+func (t *reconciliation) takeSnapshot() *snapshot {
+	w := &snapshot{
+		reconciliation: t, served: t.cluster.Served(), state: map[schema.GroupVersionKind]live.State{},
+		unpatched: map[schema.GroupVersionKind]error{},
+		undrawn:   map[secretKey]int{},
+		awaited:   map[string]bool{}, stale: map[string]string{}, since: t.cluster.Reads.Tick(),
+	}
+	w.pending = t.version.Pending(t.cluster)
+	uid := t.resource.GetUID()
+	for gvk, need := range t.version.Children {
+		in := t.within(gvk)
+		state := t.cluster.Children.State(gvk, in...)
+		w.state[gvk] = state
+		if state.Phase != live.Synced {
+			continue
+		}
+		w.pending = w.pending || state.Holds < need
+		found, err := t.cluster.Children.Of(gvk, uid, in...)
+		if err != nil { // some were seen before their owner, and are being read again
+			w.state[gvk] = live.State{Err: err}
+			w.pending = w.pending || errors.Is(err, live.ErrNotYet)
+			continue
+		}
+		w.live = append(w.live, found...)
+	}
+	for _, gvk := range t.version.Patched {
+		patched, err := t.cluster.Reads.Patched(gvk, uid, t.within(gvk)...)
+		if err != nil && (!errors.Is(err, live.ErrNotServed) || t.cluster.Defined(gvk.GroupKind())) {
+			w.unpatched[gvk] = err
+		}
+		for _, l := range patched {
+			if t.mayPatch(l) {
+				w.patched = append(w.patched, l)
+			}
+		}
+	}
+	return w
+}
+
+// mayPatch reports whether the kind may patch such an object in its place: anybody
+// can write under our name, wherever they may write. Of a kind that the folder
+// does not patch any more nobody knows where it did.
+func (t *reconciliation) mayPatch(l live.Object) bool {
+	k := t.version.Kind
+	return k == nil || !slices.ContainsFunc(k.Patches(), func(p kind.Patch) bool { return p.GroupKind() == l.GVK.GroupKind() }) ||
+		k.MayBeIn(l.GVK, t.resource.GetNamespace(), l.Meta.GetNamespace())
+}
+
+// within are the namespaces that the resource's objects of a kind may be in, as
+// its folder says; none: any.
+func (t *reconciliation) within(gvk schema.GroupVersionKind) []string {
+	own, k := t.resource.GetNamespace(), t.version.Kind
+	if own == "" || k == nil || !slices.ContainsFunc(k.Children, func(c kind.Child) bool { return c.GroupVersionKind == gvk }) &&
+		!slices.ContainsFunc(k.Patches(), func(p kind.Patch) bool { return p.GroupVersionKind == gvk }) {
+		return nil // it is on record alone
+	}
+	where, _ := k.Placement(gvk)
+	if where.Rendered {
+		return nil
+	}
+	return append([]string{own}, where.Listed...)
+}
+
+// unknown reports, for a resource that goes, what is not known of it: there may
+// be something left.
+func (w *snapshot) unknown(found *findings) {
+	for gvk, state := range w.state {
+		if state.Phase == live.NotServed && !w.cluster.Defined(gvk.GroupKind()) {
+			continue // it took its objects along
+		}
+		if state.Phase != live.Synced || state.Err != nil {
+			found.unknown(fmt.Sprintf("what is left of kind %s is not known: %v", gvk.Kind, state.Err))
+		}
+	}
+	w.unwatched(found)
+	for _, err := range w.unpatched {
+		found.unknown("what is patched is not known: " + err.Error())
+	}
+}
+
+// unwatched reports namespaces that children may be in and that the operator does
+// not watch, as when its list of namespaces became shorter.
+func (w *snapshot) unwatched(found *findings) {
+	within := w.cluster.Namespaces
+	for _, namespace := range w.elsewhere() {
+		where := "namespace " + namespace
+		if namespace == anywhere {
+			where = "namespaces that it made"
+		}
+		if len(within) > 0 && !slices.Contains(within, namespace) {
+			found.unknown("what is left in " + where + " is not known, since the operator is limited to others: " +
+				"run it there too, or delete what is left and then take off the finalizer " + api.Finalizer)
+		}
+	}
+}
+
+// Pending reports whether some kind of child, or of what is patched or read, has
+// not been listed yet, or not with as much as is needed, and nothing is known to
+// be in the way: observe then tells when it has been.
+func (v *Version) Pending(c Cluster) bool {
+	for gvk, need := range v.Children {
+		s := c.Children.State(gvk)
+		if s.Coming() || s.Phase == live.Synced && s.Holds < need {
+			return true
+		}
+	}
+	for _, scope := range v.Scopes() {
+		if c.Reads.State(scope).Coming() {
+			return true
+		}
+	}
+	return false
+}
+
+// stateOfKind returns the state of a kind; one that nobody watches is unknown.
+func (w *snapshot) stateOfKind(gvk schema.GroupVersionKind) live.State { return w.state[gvk] }
+
+// HasAPI reports whether the cluster serves a kind; while that cannot be told,
+// the file waits.
+func (w *snapshot) HasAPI(apiVersion, kind string) (bool, error) {
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	if err != nil {
+		return false, fmt.Errorf("hasAPI: %w", err)
+	}
+	gvk := gv.WithKind(kind)
+	if _, found := w.served.Resource(gvk); found {
+		return true, nil
+	}
+	if w.served.Doubt(gvk) != nil {
+		return false, &template.Wait{Message: fmt.Sprintf("the API server cannot tell whether it has %s %s", apiVersion, kind)}
+	}
+	return false, nil
+}
+
+// Children returns the live children that a file made, newest first, then by
+// name.
+func (w *snapshot) Children(file string) ([]any, error) {
+	for _, gvk := range w.version.Kind.Makes(file) {
+		if w.state[gvk].Phase == live.Unsynced {
+			return nil, &template.Wait{Message: fmt.Sprintf("the live objects of kind %s are not known", gvk.Kind)}
+		}
+	}
+	var out []any
+	for _, l := range w.live {
+		if l.Meta.GetAnnotations()[api.AnnotationFile] == file && plan.Ours(w.owner(), l.Meta) {
+			out = append(out, body(l))
+		}
+	}
+	slices.SortFunc(out, newestFirst)
+	return out, nil
+}
+
+// body is the object as templates read it.
+func body(l live.Object) map[string]any {
+	if l.Body != nil {
+		return plain(l.Body)
+	}
+	partial, ok := l.Meta.(*metav1.PartialObjectMetadata)
+	if !ok {
+		return map[string]any{}
+	}
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(partial)
+	if err != nil {
+		return map[string]any{}
+	}
+	object["apiVersion"], object["kind"] = l.GVK.GroupVersion().String(), l.GVK.Kind
+	return plain(object)
+}
+
+// plain is an object without what tools keep in its metadata.
+func plain(object map[string]any) map[string]any {
+	out := maps.Clone(object)
+	meta, _ := object["metadata"].(map[string]any)
+	meta = maps.Clone(meta)
+	delete(meta, "managedFields")
+	if annotations, ok := meta["annotations"].(map[string]any); ok {
+		annotations = maps.Clone(annotations)
+		delete(annotations, corev1.LastAppliedConfigAnnotation)
+		meta["annotations"] = annotations
+	}
+	out["metadata"] = meta
+	return out
+}
+
+func newestFirst(a, b any) int {
+	x, y := unstructured.Unstructured{Object: a.(map[string]any)}, unstructured.Unstructured{Object: b.(map[string]any)}
+	if c := y.GetCreationTimestamp().Compare(x.GetCreationTimestamp().Time); c != 0 {
+		return c
+	}
+	return strings.Compare(x.GetName(), y.GetName())
+}

@@ -1,0 +1,267 @@
+package reconcile
+
+import (
+	"maps"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
+	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/status"
+)
+
+// A memory is what this process knows of one resource beyond what the cluster
+// says. Losing it costs at most a write for each child; nothing depends on it.
+// Only the worker that serves the resource uses it.
+type resourceState struct {
+	uid types.UID
+	// applied is what came of applies, by uid of the child.
+	applied map[types.UID]plan.Memory
+	// made is the uid of each child as last applied or seen, by child.
+	made map[string]types.UID
+	// unconfirmed are writes whose answer did not come, by child.
+	unconfirmed map[string]unconfirmedWrite
+	// suspected: what another operator may have written was added to lost.
+	suspected bool
+	// lives: the server said of the resource that it is there to stay.
+	lives atomic.Bool
+	// pendingDeletes are children that were to be deleted and patches that were to be
+	// released, and that are seen still.
+	pendingDeletes map[string]*pendingDelete
+	// fieldConflicts are fields that others take from us again and again, by child.
+	fieldConflicts map[string]*fieldConflict
+	// oscillations are what our own writes seem to change again and again, by child.
+	oscillations map[string]*oscillation
+	// writes counts what was written of the resource.
+	writes atomic.Int64
+	// drawn are texts that were drawn and did not get into a Secret yet.
+	drawn map[secretKey]string
+	// changed are the paths that the server changed in what was applied, by
+	// "Kind/name" of the child.
+	changed map[string][]string
+	// failedWrites are writes that failed, by child and by uid of the live object.
+	failedWrites map[string]*failedWrite
+	// answer is the resource as our last write of it was answered, when that
+	// was, and sent the hash of the last status.
+	answer     *unstructured.Unstructured
+	answeredAt time.Time
+	sent       string
+	// unfit is the last status that was refused for its content.
+	unfit unfit
+	// statusPause and metadataPause are for how long nothing of the resource
+	// itself is sent.
+	statusPause, metadataPause pause
+	// saidAt is when a status was written last.
+	saidAt time.Time
+	// reconciliations counts what was reported; since is when each problem of the last time
+	// came up.
+	reconciliations int64
+	since           map[string]int64
+	// problems are those that were told of, or that the status has told before.
+	problems map[string]bool
+	// announced is what the last event said of a resource without status.
+	announced string
+	// askedAt is what the resource says about reconciling again.
+	askedAt string
+	tries   int
+	// standing is what metrics count the resource as.
+	standing metrics.Standing
+}
+
+func newResourceState(resource *unstructured.Unstructured) *resourceState {
+	return &resourceState{
+		uid: resource.GetUID(), applied: map[types.UID]plan.Memory{}, pendingDeletes: map[string]*pendingDelete{}, made: map[string]types.UID{},
+		failedWrites: map[string]*failedWrite{}, fieldConflicts: map[string]*fieldConflict{}, oscillations: map[string]*oscillation{}, drawn: map[secretKey]string{},
+		unconfirmed: map[string]unconfirmedWrite{}, askedAt: resource.GetAnnotations()[api.AnnotationReconcileAt],
+	}
+}
+
+// A failed write is a failed write: it is not tried again with the same content
+// before its time.
+type failedWrite struct {
+	hash    string
+	problem status.Problem
+	tries   int
+	// until is when to try again; zero: not before the content changes.
+	until time.Time
+}
+
+func (r *Reconciler) stateOf(name types.NamespacedName, resource *unstructured.Unstructured) *resourceState {
+	uid := resource.GetUID()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m := r.known[name]
+	if m == nil || m.uid != uid {
+		before := metrics.Standing{}
+		if m != nil {
+			delete(r.orphaned, m.uid)
+			delete(r.reassigned, m.uid)
+			delete(r.names, m.uid)
+			before = m.standing
+		}
+		r.names[uid] = name
+		m = newResourceState(resource)
+		r.known[name] = m
+		m.standing = standing(resource, nil)
+		metrics.Kind(r.name).Stands(before, m.standing)
+	}
+	return m
+}
+
+// End forgets everything.
+func (r *Reconciler) End() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for name := range r.known {
+		r.readsNothing(name)
+	}
+	clear(r.known)
+	clear(r.names)
+	clear(r.orphaned)
+	clear(r.woken)
+	clear(r.pending)
+	clear(r.reassigned)
+}
+
+func (r *Reconciler) forget(name types.NamespacedName) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if m, known := r.known[name]; known {
+		delete(r.orphaned, m.uid)
+		delete(r.reassigned, m.uid)
+		delete(r.names, m.uid)
+		r.readsNothing(name)
+		metrics.Kind(r.name).Stands(m.standing, metrics.Standing{})
+	}
+	delete(r.known, name)
+	r.unpend(name)
+}
+
+// readsNothing ends the watches that only this resource needs.
+func (r *Reconciler) readsNothing(name types.NamespacedName) {
+	r.cluster.Reads.Record(api.Owner{Kind: r.name, Namespace: name.Namespace, Name: name.Name}, nil)
+}
+
+// newest is the resource from the cache, or the answer to our last status
+// write while the cache has not caught up with it.
+func (m *resourceState) newest(cached *unstructured.Unstructured) *unstructured.Unstructured {
+	if m.answer == nil {
+		return cached
+	}
+	// A cache that is behind for so long has gone back, as after a restore.
+	c, err := resourceversion.CompareResourceVersion(cached.GetResourceVersion(), m.answer.GetResourceVersion())
+	if err != nil || c >= 0 || time.Since(m.answeredAt) > longWait {
+		m.answer = nil
+		return cached
+	}
+	return m.answer
+}
+
+// answered takes the resource as a write of it was answered.
+func (m *resourceState) answered(answer *unstructured.Unstructured) {
+	m.answer, m.answeredAt = answer, time.Now()
+}
+
+// recordAnswer notes what came of applying a child, and forgets the object which
+// had its name before.
+func (m *resourceState) recordAnswer(child string, uid types.UID, applied plan.Memory) {
+	if old := m.made[child]; old != uid {
+		delete(m.applied, old)
+	}
+	m.made[child], m.applied[uid] = uid, applied
+}
+
+// keep forgets children that the plan does not have any more.
+func (m *resourceState) keep(p *plan.Plan) {
+	steps, uids := map[string]bool{}, map[types.UID]bool{}
+	for i := range p.Steps {
+		o := p.Steps[i].Document
+		steps[childName(&p.Steps[i])], steps[shortName(o.GetKind(), o.GetName())] = true, true
+		if live := p.Steps[i].Live; live != nil {
+			m.made[childName(&p.Steps[i])] = live.Meta.GetUID()
+			uids[live.Meta.GetUID()] = true
+			uids[plan.PatchKey(live.Meta.GetUID(), p.Steps[i].Child.Policy.Subresource)] = true
+		}
+	}
+	maps.DeleteFunc(m.made, func(child string, _ types.UID) bool { return !steps[child] })
+	maps.DeleteFunc(m.fieldConflicts, func(child string, _ *fieldConflict) bool { return !steps[child] })
+	maps.DeleteFunc(m.oscillations, func(child string, _ *oscillation) bool { return !steps[child] && child != statusFile })
+	maps.DeleteFunc(m.changed, func(child string, _ []string) bool { return !steps[child] })
+	for _, uid := range m.made {
+		uids[uid] = true
+	}
+	maps.DeleteFunc(m.applied, func(uid types.UID, _ plan.Memory) bool { return !uids[uid] })
+}
+
+// childName names a child, or what is patched, whichever object it is.
+func childName(s *plan.Step) string {
+	o := s.Document
+	name := o.GetKind() + "/" + o.GroupVersionKind().Group + "/" + o.GetNamespace() + "/" + o.GetName()
+	if s.Child.Policy.Patch {
+		name += "/patch/" + s.Child.Policy.Subresource
+	}
+	return name
+}
+
+// due returns the failed write of a write that is not to be tried now, or nil.
+func (m *resourceState) due(key, hash string, now time.Time) *failedWrite {
+	s := m.failedWrites[key]
+	if s == nil || s.hash != hash || (!s.until.IsZero() && !now.Before(s.until)) {
+		return nil
+	}
+	return s
+}
+
+// clearFailed forgets the failed write of what is not to be written any more. One whose
+// time has not come stays: what waits for a reconciliation comes back.
+func (m *resourceState) clearFailed(current map[string]bool, now time.Time) {
+	maps.DeleteFunc(m.failedWrites, func(key string, s *failedWrite) bool { return !current[key] && !now.Before(s.until) })
+}
+
+// How long to wait after a failed write: doubled each time, with jitter.
+const (
+	firstWait  = time.Second
+	longWait   = time.Minute
+	longestGap = 5 * time.Minute
+)
+
+// backOff is how long to wait after so many failures in a row, at least
+// atLeast, at most most, or atLeast where that is longer.
+func backOff(tries int, atLeast, most time.Duration) time.Duration {
+	d := max(firstWait, atLeast)
+	most = max(most, d)
+	for range min(tries, 20) {
+		if d *= 2; d >= most {
+			d = most
+			break
+		}
+	}
+	return wait.Jitter(d, 0.2)
+}
+
+// recordFailed records a failed write. most 0 means: not before the content changes.
+func (m *resourceState) recordFailed(key, hash string, p status.Problem, when retry) {
+	s := m.failedWrites[key]
+	if s == nil || s.hash != hash || (!s.until.IsZero() && when.now.Sub(s.until) > longestGap) {
+		s = &failedWrite{hash: hash}
+		m.failedWrites[key] = s
+	}
+	s.problem = p
+	s.until = time.Time{}
+	if when.most > 0 {
+		s.until = when.now.Add(backOff(s.tries, when.atLeast, when.most))
+	}
+	s.tries++
+}
+
+// A retry says when to try a failed write again.
+type retry struct {
+	now           time.Time
+	atLeast, most time.Duration
+}

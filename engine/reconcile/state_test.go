@@ -1,0 +1,46 @@
+package reconcile
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/engine/status"
+)
+
+// TestBackOff: pauses grow up to a bound, and are never shorter than what a
+// server asked for, however long that is.
+func TestBackOff(t *testing.T) {
+	for _, c := range []struct {
+		tries                int
+		atLeast, most, least time.Duration
+	}{
+		{0, 0, longWait, firstWait},
+		{3, 0, longWait, 8 * firstWait},
+		{30, 0, longWait, longWait},
+		{2, 10 * time.Second, longWait, 40 * time.Second},
+		{0, 10 * time.Minute, longWait, 10 * time.Minute},
+		{1, 10 * time.Minute, longWait, 10 * time.Minute},
+		{30, 10 * time.Minute, longWait, 10 * time.Minute},
+	} {
+		if got := backOff(c.tries, c.atLeast, c.most); got < c.least || got > c.least*6/5 {
+			t.Errorf("after %d tries, at least %s, at most %s: %s, want %s and a fifth", c.tries, c.atLeast, c.most, got, c.least)
+		}
+	}
+}
+
+// TestForgive: a write that failed is not tried at once again because its file
+// waited for a reconciliation.
+func TestForgive(t *testing.T) {
+	m, now := newResourceState(&unstructured.Unstructured{}), time.Now()
+	m.recordFailed("a", "hash", status.Problem{}, retry{now: now, most: longWait})
+	m.clearFailed(map[string]bool{}, now)
+	if m.due("a", "hash", now) == nil {
+		t.Error("it is due at once")
+	}
+	m.clearFailed(map[string]bool{}, now.Add(longWait))
+	if len(m.failedWrites) > 0 {
+		t.Error("it is kept")
+	}
+}

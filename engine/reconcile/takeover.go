@@ -1,0 +1,117 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/cluster"
+	"github.com/jacquard-operator/jacquard/engine/plan"
+)
+
+// Another operator may have written what our watches do not show yet: the leader
+// before this one, whose caches were filled before it took over, and whoever
+// served a resource that comes from another share. Every write has a
+// precondition, so this matters only where something is made again, nothing seems
+// to be left, or the resource itself is seen late. Whoever lists at the start
+// knows what was written before.
+
+// recent is how long after another operator's last write something of it may be
+// there that no watch shows.
+const recent = 5 * time.Minute
+
+// TookOver says that the caches were filled before this operator took over from
+// another one, and when it did.
+func (r *Reconciler) TookOver(since time.Time) { r.tookOverAt = since }
+
+func (r *Reconciler) tookOver() bool { return time.Since(r.tookOverAt) < recent }
+
+// Reassigned notes a resource that came after the first list. If it has our
+// finalizer, another operator has served it.
+func (r *Reconciler) Reassigned(resource metav1.Object) {
+	if !slices.Contains(resource.GetFinalizers(), api.Finalizer) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reassigned[resource.GetUID()] = time.Now()
+}
+
+// Gone notes that a resource is gone from the cache. One that was never looked at
+// is forgotten at once; any other in its own turn, which may still need what is
+// known of it.
+func (r *Reconciler) Gone(resource metav1.Object) {
+	uid := resource.GetUID()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, remembered := r.names[uid]; !remembered {
+		delete(r.reassigned, uid)
+		delete(r.orphaned, uid)
+	}
+}
+
+// suspectWrites remembers, of a resource that goes, that children and patches may be
+// there which another operator made and no watch shows yet.
+func (t *reconciliation) suspectWrites() {
+	if t.known.suspected {
+		return
+	}
+	t.known.suspected = true
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	arrived := time.Since(t.reassigned[t.resource.GetUID()]) < recent
+	if !arrived && !t.tookOver() {
+		return
+	}
+	add := func(l unconfirmedWrite) {
+		if l.scope.Version != "" && (arrived || !t.confirmed[l]) {
+			t.known.unconfirmed["any "+l.scope.String()] = l
+		}
+	}
+	for gvk := range t.version.Children {
+		add(unconfirmedWrite{scope: cluster.Scope{GroupVersionKind: gvk}})
+	}
+	for _, gvk := range t.version.Patched {
+		add(unconfirmedWrite{scope: cluster.Scope{GroupVersionKind: gvk}, patch: true})
+	}
+}
+
+// cacheMayBeStale reports whether the resource may not be what it was when the leader before
+// this one last acted on it: then a plan would undo what that leader did, and an
+// event is on its way. The server is asked once, when there is something to do.
+func (t *reconciliation) cacheMayBeStale(ctx context.Context, p *plan.Plan) (bool, error) {
+	if p == nil || p.Same() || t.deleting() || !t.tookOver() || t.known.lives.Load() {
+		return false, nil
+	}
+	err := t.confirmedAlive(ctx)
+	var held *deferred
+	if errors.As(err, &held) {
+		return true, nil
+	}
+	return false, err
+}
+
+// sameAs reports whether nothing that templates see changed but the status.
+func sameAs(a, b metav1.Object) bool {
+	return a.GetGeneration() == b.GetGeneration() && maps.Equal(a.GetLabels(), b.GetLabels()) && maps.Equal(a.GetAnnotations(), b.GetAnnotations())
+}
+
+// certain notes that the server was asked itself which children or patches there
+// are: nothing that another operator wrote before is hidden any more.
+func (t *reconciliation) certain(of unconfirmedWrite) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.confirmed[of] = true
+}
+
+// again reports whether this child may have been there before: it was, or another
+// operator may have made it.
+func (w *stepExecutor) again() (made bool) {
+	w.locked(func() { _, made = w.known.made[w.child()] })
+	return made || w.tookOver() && !w.known.lives.Load()
+}

@@ -1,0 +1,88 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/cluster"
+	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/status"
+)
+
+// A unconfirmedWrite is one that the server may have carried out without our knowing:
+// the object may be there although the watch does not show it yet.
+type unconfirmedWrite struct {
+	scope cluster.Scope
+	patch bool
+}
+
+// recordUnconfirmed remembers a write whose answer did not come, until one did.
+func (w *stepExecutor) recordUnconfirmed(err error) {
+	if err == nil {
+		delete(w.known.unconfirmed, w.child())
+	} else if apply.Classify(err).Cause == apply.TryAgain {
+		w.known.unconfirmed[w.child()] = unconfirmedWrite{cluster.Scope{GroupVersionKind: w.Document.GroupVersionKind()}, w.Action == plan.Patch}
+		w.recorded.doubt(w.Document.GroupVersionKind().GroupKind())
+	}
+}
+
+// confirmWrites asks the server itself, before a resource goes, what became of the
+// writes whose answer did not come: nobody would find it later.
+func (t *reconciliation) confirmWrites(ctx context.Context) {
+	t.suspectWrites()
+	for _, child := range slices.Sorted(maps.Keys(t.known.unconfirmed)) {
+		var err error
+		if l := t.known.unconfirmed[child]; l.patch {
+			err = t.cluster.Reads.Resync(ctx, l.scope)
+		} else {
+			err = t.cluster.Children.Resync(ctx, l.scope.GroupVersionKind)
+		}
+		if err != nil && !errors.Is(err, live.ErrNotServed) { // what is not served took its objects along
+			t.found.add(status.Problem{Severity: status.Retry, Reason: "NotKnown", Message: "what is left is not known: " + err.Error()})
+			t.found.again(backOff(t.known.tries, 0, longWait))
+			t.known.tries++
+			return
+		}
+		t.certain(t.known.unconfirmed[child])
+		delete(t.known.unconfirmed, child)
+	}
+}
+
+// confirmedAlive asks the server itself, once a reconciliation, whether the resource is there to
+// stay. A child that went may have gone with its resource, whose deletion the
+// cache does not show yet.
+func (t *reconciliation) confirmedAlive(ctx context.Context) error {
+	t.asking.Do(func() { t.alive = t.askAlive(ctx) })
+	return t.alive
+}
+
+func (t *reconciliation) askAlive(ctx context.Context) error {
+	served, found := t.cluster.Served().Resource(t.gvk)
+	if !found {
+		return soon("the cluster does not have " + t.gvk.Kind + " any more")
+	}
+	read := t.cluster.Writer.GetMetadata
+	if k := t.version.Kind; k == nil || len(k.Children) == 0 { // what makes no children may list its resources, and not get one
+		read = t.cluster.Writer.Find
+	}
+	o, err := read(ctx, served, t.resource.GetNamespace(), t.resource.GetName())
+	switch {
+	case apierrors.IsNotFound(err), err == nil && o == nil:
+	case err != nil:
+		return fmt.Errorf("reading %s %s: %w", t.gvk.Kind, place(t.resource), err)
+	case o.GetUID() != t.resource.GetUID() || o.GetDeletionTimestamp() != nil:
+	case t.tookOver() && !sameAs(o, t.resource):
+		return soon("its resource changed meanwhile")
+	default:
+		t.known.lives.Store(true)
+		return nil
+	}
+	return soon("its resource is being deleted")
+}

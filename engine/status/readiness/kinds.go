@@ -1,0 +1,72 @@
+package readiness
+
+import "k8s.io/apimachinery/pkg/runtime/schema"
+
+// A rule judges an object of one kind that its controller has observed.
+type rule func(obj map[string]any) Verdict
+
+var rules = map[schema.GroupKind]rule{
+	{Kind: "Pod"}:                   pod,
+	{Kind: "Service"}:               service,
+	{Kind: "PersistentVolumeClaim"}: claim,
+	{Kind: "PersistentVolume"}:      volume,
+	{Kind: "ReplicationController"}: replicas,
+
+	{Group: "apps", Kind: "Deployment"}:  deployment,
+	{Group: "apps", Kind: "StatefulSet"}: statefulSet,
+	{Group: "apps", Kind: "ReplicaSet"}:  replicas,
+	{Group: "apps", Kind: "DaemonSet"}:   daemonSet,
+	{Group: "batch", Kind: "Job"}:        job,
+
+	{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}: autoscaler,
+	{Group: "route.openshift.io", Kind: "Route"}:            route,
+	{Group: "apiregistration.k8s.io", Kind: "APIService"}:   apiService,
+}
+
+// observed are the kinds whose controller always sets
+// status.observedGeneration: without it, it has not looked at the object yet.
+var observed = map[schema.GroupKind]bool{
+	{Kind: "ReplicationController"}:                true,
+	{Group: "apps", Kind: "Deployment"}:            true,
+	{Group: "apps", Kind: "StatefulSet"}:           true,
+	{Group: "apps", Kind: "ReplicaSet"}:            true,
+	{Group: "apps", Kind: "DaemonSet"}:             true,
+	{Group: "policy", Kind: "PodDisruptionBudget"}: true,
+}
+
+// bodiless are the kinds that are ready once they exist: their metadata says
+// all there is to know.
+var bodiless = kindSet(map[string][]string{
+	"": {
+		"ConfigMap", "Secret", "ServiceAccount", "LimitRange", "ResourceQuota", "Namespace",
+		"Endpoints", "PodTemplate",
+	},
+	"rbac.authorization.k8s.io": {"Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"},
+	"networking.k8s.io":         {"Ingress", "IngressClass", "NetworkPolicy"},
+	"scheduling.k8s.io":         {"PriorityClass"},
+	"storage.k8s.io":            {"StorageClass", "CSIDriver", "VolumeAttributesClass"},
+	"discovery.k8s.io":          {"EndpointSlice"},
+	"node.k8s.io":               {"RuntimeClass"},
+	"coordination.k8s.io":       {"Lease"},
+	"batch":                     {"CronJob"},
+	"apps":                      {"ControllerRevision"},
+	"admissionregistration.k8s.io": {
+		"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration",
+		"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+		"MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding",
+	},
+})
+
+func kindSet(kinds map[string][]string) map[schema.GroupKind]bool {
+	set := map[schema.GroupKind]bool{}
+	for group, names := range kinds {
+		for _, name := range names {
+			set[schema.GroupKind{Group: group, Kind: name}] = true
+		}
+	}
+	return set
+}
+
+// NeedsBody reports whether readiness of this kind needs more than metadata.
+// Kinds that are not known here do.
+func NeedsBody(gk schema.GroupKind) bool { return !bodiless[gk] }

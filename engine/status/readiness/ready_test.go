@@ -1,0 +1,223 @@
+package readiness_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/jacquard-operator/jacquard/engine/status/readiness"
+)
+
+func read(t *testing.T, text string) map[string]any {
+	t.Helper()
+	js, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var u unstructured.Unstructured
+	if err := u.UnmarshalJSON(js); err != nil {
+		t.Fatal(err)
+	}
+	return u.Object
+}
+
+const unobserved = "its controller has not observed the latest change yet"
+
+func isReady() readiness.Verdict           { return readiness.Verdict{Ready: true} }
+func not(message string) readiness.Verdict { return readiness.Verdict{Message: message} }
+func failed(message string) readiness.Verdict {
+	return readiness.Verdict{Failed: true, Message: message}
+}
+
+func TestOf(t *testing.T) {
+	for kind, tests := range map[string]map[string]struct {
+		rest string
+		want readiness.Verdict
+	}{
+		"apps/v1 Deployment": {
+			"just created":     {"", not(unobserved)},
+			"of no replicas":   {"spec: {replicas: 0}", not(unobserved)},
+			"changed":          {"status: {observedGeneration: 1, replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1}", not(unobserved)},
+			"observed":         {"status: {observedGeneration: 2}", not("0 of 1 replicas are updated")},
+			"partly updated":   {"spec: {replicas: 3}\nstatus: {observedGeneration: 2, replicas: 3, updatedReplicas: 1, readyReplicas: 3, availableReplicas: 3}", not("1 of 3 replicas are updated")},
+			"partly ready":     {"spec: {replicas: 3}\nstatus: {observedGeneration: 2, replicas: 3, updatedReplicas: 3, readyReplicas: 2, availableReplicas: 2}", not("2 of 3 replicas are ready")},
+			"minReadySeconds":  {"spec: {replicas: 3}\nstatus: {observedGeneration: 2, replicas: 3, updatedReplicas: 3, readyReplicas: 3, availableReplicas: 1}", not("1 of 3 replicas are available")},
+			"old ones left":    {"spec: {replicas: 1}\nstatus: {observedGeneration: 2, replicas: 2, updatedReplicas: 1, readyReplicas: 2, availableReplicas: 2}", not("old replicas are still there: 1")},
+			"not available":    {"spec: {replicas: 0}\nstatus: {observedGeneration: 2}", not("it is not available yet")},
+			"available":        {"spec: {replicas: 1}\nstatus: {observedGeneration: 2, replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1, conditions: [{type: Available, status: 'True'}]}", isReady()},
+			"available, of no": {"spec: {replicas: 0}\nstatus: {observedGeneration: 2, conditions: [{type: Available, status: 'True'}]}", isReady()},
+			"out of time":      {"status: {observedGeneration: 2, conditions: [{type: Progressing, status: 'False', reason: ProgressDeadlineExceeded}]}", failed("the rollout exceeded its progress deadline: 0 of 1 replicas are updated")},
+			"out of quota":     {"status: {observedGeneration: 2, conditions: [{type: ReplicaFailure, status: 'True', reason: FailedCreate, message: 'pods web-abcde is forbidden'}]}", not("0 of 1 replicas are updated: replicas cannot be created (FailedCreate): pods web-abcde is forbidden")},
+			"not admitted, and out of time": {`status: {observedGeneration: 2, conditions: [{type: Progressing, status: 'False', reason: ProgressDeadlineExceeded}, {type: ReplicaFailure, status: 'True', reason: FailedCreate, message: 'pods "web-6d4cf56db6-x7k2p" is forbidden: violates PodSecurity "restricted:latest": runAsNonRoot != true'}]}`,
+				failed(`the rollout exceeded its progress deadline: 0 of 1 replicas are updated: replicas cannot be created (FailedCreate): violates PodSecurity "restricted:latest": runAsNonRoot != true`)},
+		},
+		"apps/v1 StatefulSet": {
+			"just created":     {"spec: {replicas: 0}", not(unobserved)},
+			"partly ready":     {"spec: {replicas: 2}\nstatus: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, readyReplicas: 1}", not("1 of 2 replicas are ready")},
+			"ready":            {"spec: {replicas: 2}\nstatus: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, readyReplicas: 2, currentRevision: a, updateRevision: a}", isReady()},
+			"another revision": {"spec: {replicas: 2}\nstatus: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, readyReplicas: 2, currentRevision: a, updateRevision: b}", not("the rollout is not complete")},
+			"OnDelete":         {"spec: {replicas: 2, updateStrategy: {type: OnDelete}}\nstatus: {observedGeneration: 2, replicas: 2, readyReplicas: 1}", not("1 of 2 replicas are ready")},
+			"OnDelete, ready":  {"spec: {replicas: 2, updateStrategy: {type: OnDelete}}\nstatus: {observedGeneration: 2, replicas: 2, readyReplicas: 2}", isReady()},
+			"partition":        {"spec: {replicas: 3, updateStrategy: {rollingUpdate: {partition: 1}}}\nstatus: {observedGeneration: 2, replicas: 3, readyReplicas: 3, updatedReplicas: 1, currentRevision: a, updateRevision: b}", not("1 of 2 replicas are updated")},
+			"partition done":   {"spec: {replicas: 3, updateStrategy: {rollingUpdate: {partition: 1}}}\nstatus: {observedGeneration: 2, replicas: 3, readyReplicas: 3, updatedReplicas: 2, currentRevision: a, updateRevision: b}", isReady()},
+		},
+		"apps/v1 ReplicaSet": {
+			"just created": {"spec: {replicas: 0}\nstatus: {replicas: 0}", not(unobserved)},
+			"partly ready": {"spec: {replicas: 2}\nstatus: {observedGeneration: 2, replicas: 2, readyReplicas: 1}", not("1 of 2 replicas are ready")},
+			"ready":        {"spec: {replicas: 2}\nstatus: {observedGeneration: 2, replicas: 2, readyReplicas: 2, availableReplicas: 2}", isReady()},
+		},
+		"apps/v1 DaemonSet": {
+			"just created":   {"status: {currentNumberScheduled: 0, desiredNumberScheduled: 0, numberReady: 0}", not(unobserved)},
+			"without status": {"status: {observedGeneration: 2}", not("its controller has not reported a status yet")},
+			"partly updated": {"status: {observedGeneration: 2, currentNumberScheduled: 3, desiredNumberScheduled: 3, updatedNumberScheduled: 1, numberReady: 3}", not("1 of 3 nodes are updated")},
+			"partly ready":   {"status: {observedGeneration: 2, currentNumberScheduled: 3, desiredNumberScheduled: 3, updatedNumberScheduled: 3, numberReady: 2}", not("2 of 3 nodes are ready")},
+			"on no node":     {"status: {observedGeneration: 2, desiredNumberScheduled: 0}", isReady()},
+			"OnDelete":       {"spec: {updateStrategy: {type: OnDelete}}\nstatus: {observedGeneration: 2, currentNumberScheduled: 1, desiredNumberScheduled: 1, numberReady: 1, numberAvailable: 1}", isReady()},
+		},
+		"batch/v1 Job": {
+			"just created": {"", not("not complete yet")},
+			"running":      {"spec: {completions: 3}\nstatus: {active: 1, succeeded: 2, startTime: '2026-01-01T00:00:00Z'}", not("2 of 3 completions")},
+			"suspended":    {"status: {conditions: [{type: Suspended, status: 'True'}]}", not("suspended")},
+			"resumed":      {"spec: {completions: 1}\nstatus: {conditions: [{type: Suspended, status: 'False'}]}", not("0 of 1 completions")},
+			"complete":     {"status: {conditions: [{type: Complete, status: 'True'}]}", isReady()},
+			"failed":       {"status: {conditions: [{type: Failed, status: 'True', reason: BackoffLimitExceeded}]}", failed("failed (BackoffLimitExceeded)")},
+		},
+		"v1 Pod": {
+			"just created":   {"", not("its controller has not reported a status yet")},
+			"pending":        {"status: {phase: Pending}", not("phase Pending, not ready")},
+			"unschedulable":  {"status: {phase: Pending, conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable}]}", not("not scheduled: Unschedulable")},
+			"crash looping":  {"status: {phase: Running, containerStatuses: [{name: web, state: {waiting: {reason: CrashLoopBackOff}}}, {name: a, state: {running: {}}}]}", not("container web: CrashLoopBackOff")},
+			"without image":  {"status: {phase: Pending, initContainerStatuses: [{name: i, state: {waiting: {reason: ImagePullBackOff}}}], containerStatuses: [{name: web, state: {waiting: {reason: PodInitializing}}}]}", not("container i: ImagePullBackOff")},
+			"explained":      {"status: {phase: Pending, conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable, message: '0/1 nodes are available: 1 Insufficient cpu.'}]}", not("not scheduled: Unschedulable: 0/1 nodes are available: 1 Insufficient cpu.")},
+			"no such Secret": {"status: {phase: Pending, containerStatuses: [{name: web, state: {waiting: {reason: CreateContainerConfigError, message: 'secret \"a\" not found'}}}]}", not(`container web: CreateContainerConfigError: secret "a" not found`)},
+			"no image":       {"status: {phase: Pending, containerStatuses: [{name: web, state: {waiting: {reason: InvalidImageName, message: 'couldn''t parse image name \"A\"'}}}]}", not(`container web: InvalidImageName: couldn't parse image name "A"`)},
+			"running, ready": {"status: {phase: Running, conditions: [{type: Ready, status: 'True'}]}", isReady()},
+			"succeeded":      {"status: {phase: Succeeded, conditions: [{type: Ready, status: 'False'}]}", isReady()},
+			"failed":         {"status: {phase: Failed, reason: Evicted, conditions: [{type: Ready, status: 'True'}]}", failed("failed: Evicted")},
+		},
+		"v1 Service": {
+			"of ClusterIP":     {"spec: {type: ClusterIP}\nstatus: {loadBalancer: {}}", isReady()},
+			"without address":  {"spec: {type: LoadBalancer, clusterIP: 10.0.0.1}\nstatus: {loadBalancer: {}}", not("the load balancer has no address yet")},
+			"with empty entry": {"spec: {type: LoadBalancer}\nstatus: {loadBalancer: {ingress: [{ports: []}]}}", not("the load balancer has no address yet")},
+			"with address":     {"spec: {type: LoadBalancer}\nstatus: {loadBalancer: {ingress: [{ip: 192.0.2.1}]}}", isReady()},
+			"with host name":   {"spec: {type: LoadBalancer}\nstatus: {loadBalancer: {ingress: [{hostname: a.example.com}]}}", isReady()},
+		},
+		"v1 PersistentVolumeClaim": {
+			"just created": {"", not("its controller has not reported a status yet")},
+			"pending":      {"status: {phase: Pending}", not("phase Pending")},
+			"bound":        {"status: {phase: Bound}", isReady()},
+			"lost":         {"status: {phase: Lost}", failed("its volume is lost")},
+		},
+		"policy/v1 PodDisruptionBudget": {
+			"just created": {"status: {currentHealthy: 0}", not(unobserved)},
+			"observed":     {"status: {observedGeneration: 2, currentHealthy: 0}", isReady()},
+		},
+		"autoscaling/v2 HorizontalPodAutoscaler": {
+			"just created":    {"status: {desiredReplicas: 0}", not("its controller has not reported a status yet")},
+			"without target":  {"status: {conditions: [{type: AbleToScale, status: 'False', reason: FailedGetScale, message: no such Deployment}]}", not("FailedGetScale: no such Deployment")},
+			"without metrics": {"status: {conditions: [{type: AbleToScale, status: 'True'}, {type: ScalingActive, status: 'False'}]}", isReady()},
+		},
+		"apiextensions.k8s.io/v1 CustomResourceDefinition": {
+			"just created": {"", not("Install in progress")},
+			"established":  {"status: {conditions: [{type: Established, status: 'True'}]}", isReady()},
+			"bad names":    {"status: {conditions: [{type: NamesAccepted, status: 'False', message: taken}]}", failed("taken")},
+		},
+		"route.openshift.io/v1 Route": {
+			"just created": {"", not("no router has admitted it yet")},
+			"refused":      {"status: {ingress: [{conditions: [{type: Admitted, status: 'False', reason: HostAlreadyClaimed, message: taken since 2026-01-02T03:04:05Z}]}]}", not("not admitted: HostAlreadyClaimed: taken since (time)")},
+			"admitted":     {"status: {ingress: [{conditions: [{type: Admitted, status: 'False'}]}, {conditions: [{type: Admitted, status: 'True'}]}]}", isReady()},
+		},
+		"v1 ConfigMap":                 {"just created": {"", isReady()}},
+		"networking.k8s.io/v1 Ingress": {"just created": {"", isReady()}},
+		"batch/v1 CronJob":             {"just created": {"", isReady()}},
+		"example.com/v1 Thing": {
+			"just created":    {"", isReady()},
+			"changed":         {"status: {observedGeneration: 1, conditions: [{type: Ready, status: 'True'}]}", not(unobserved)},
+			"Ready":           {"status: {conditions: [{type: Ready, status: 'True'}]}", isReady()},
+			"Ready, but old":  {"status: {conditions: [{type: Ready, status: 'True', observedGeneration: 1}]}", not(unobserved)},
+			"all old":         {"status: {conditions: [{type: Accepted, status: 'True', observedGeneration: 1}]}", not(unobserved)},
+			"not Ready":       {"status: {conditions: [{type: Ready, status: 'False', message: \"a\\n b\"}]}", not("a b")},
+			"Reconciling":     {"status: {conditions: [{type: Ready, status: 'True'}, {type: Reconciling, status: 'True', message: soon}]}", not("soon")},
+			"Stalled":         {"status: {conditions: [{type: Stalled, status: 'True', message: broken}]}", failed("broken")},
+			"without message": {"status: {conditions: [{type: Ready, status: Unknown}]}", not("not ready")},
+			"talkative":       {"status: {conditions: [{type: Ready, status: 'False', message: " + strings.Repeat("é", 200) + "}]}", not(strings.Repeat("é", 126) + "…")},
+		},
+	} {
+		apiVersion, name, _ := strings.Cut(kind, " ")
+		for state, test := range tests {
+			t.Run(name+" "+state, func(t *testing.T) {
+				obj := read(t, "apiVersion: "+apiVersion+"\nkind: "+name+"\nmetadata: {name: x, generation: 2}\n"+test.rest)
+				got, err := readiness.Of(obj, false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(test.want, got); diff != "" {
+					t.Errorf("Of (-want +got):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+func TestOfBeingDeleted(t *testing.T) {
+	for _, kind := range []string{"v1, kind: ConfigMap", "v1, kind: Pod", "example.com/v1, kind: Thing"} {
+		obj := read(t, "{apiVersion: "+kind+", metadata: {name: x, deletionTimestamp: '2026-01-01T00:00:00Z'}, status: {phase: Succeeded}}")
+		got, err := readiness.Of(obj, false)
+		if err != nil || got != not("being deleted") {
+			t.Errorf("%s: got %+v, %v", kind, got, err)
+		}
+	}
+}
+
+func TestOfDeclaredConditions(t *testing.T) {
+	tests := map[string]readiness.Verdict{
+		"":                         not("it has no conditions yet"),
+		"status: {conditions: []}": not("it has no conditions yet"),
+		"status: {phase: Running}": not("it has no conditions yet"),
+		"status: {conditions: [{type: Any, status: 'True'}]}": isReady(),
+	}
+	for rest, want := range tests {
+		got, err := readiness.Of(read(t, "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: x}\n"+rest), true)
+		if err != nil || got != want {
+			t.Errorf("%q: got %+v, %v, want %+v", rest, got, err, want)
+		}
+	}
+}
+
+func TestOfWrongStatus(t *testing.T) {
+	_, err := readiness.Of(read(t, "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: x}\nstatus: {conditions: text}"), false)
+	if err == nil || !strings.HasPrefix(err.Error(), "judging Thing x: ") {
+		t.Errorf("got error %v", err)
+	}
+}
+
+func TestNeedsBody(t *testing.T) {
+	tests := map[schema.GroupKind]bool{
+		{Kind: "ConfigMap"}: false, {Kind: "Secret"}: false, {Kind: "ServiceAccount"}: false,
+		{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"}: false,
+		{Group: "networking.k8s.io", Kind: "NetworkPolicy"}:       false,
+		{Group: "storage.k8s.io", Kind: "StorageClass"}:           false,
+		{Kind: "Service"}: true, {Kind: "Pod"}: true, {Kind: "PersistentVolumeClaim"}: true,
+		{Group: "apps", Kind: "Deployment"}: true, {Group: "example.com", Kind: "ConfigMap"}: true,
+		{Group: "example.com", Kind: "Thing"}: true,
+	}
+	for gk, want := range tests {
+		if got := readiness.NeedsBody(gk); got != want {
+			t.Errorf("NeedsBody %s: got %v, want %v", gk, got, want)
+		}
+	}
+}
+
+// What needs no body is ready from its metadata alone, and only then.
+func TestBodilessKindsAreReadyAtOnce(t *testing.T) {
+	for _, kind := range []string{"v1, kind: ConfigMap", "v1, kind: Namespace", "networking.k8s.io/v1, kind: Ingress", "batch/v1, kind: CronJob"} {
+		obj := read(t, "{apiVersion: "+kind+", metadata: {name: x, generation: 3}}")
+		if got, err := readiness.Of(obj, false); err != nil || !got.Ready {
+			t.Errorf("%s: got %+v, %v", kind, got, err)
+		}
+	}
+}

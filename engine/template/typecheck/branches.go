@@ -1,0 +1,208 @@
+package typecheck
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"text/template/parse"
+
+	"github.com/jacquard-operator/jacquard/engine/template"
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
+)
+
+// A deadEnd is a side of a branch that no resource takes.
+type deadEnd struct {
+	node  parse.Node
+	side  outcome
+	found Finding
+}
+
+// mind keeps which sides of a branch can be taken at all.
+func (w *path) mind(n *parse.BranchNode, at parse.Node, v *val) {
+	yes, no := v.truth()
+	for s, possible := range map[outcome]bool{holds: yes, fails: no} {
+		key := turning{fork{node: at}, s}
+		if possible || v.way || v.piece != nil || v.can == 0 {
+			w.reached[key] = true
+			continue
+		}
+		list := sideOf(n, s)
+		w.barred[key] = barred{w.sketch.Place(w.frame.tree, n.Pipe), w.frame.tree, list}
+		if list == nil || w.shared(w.frame.tree) {
+			continue
+		}
+		text := fmt.Sprintf("this branch is never taken: %s never holds", n.Pipe)
+		if s == fails {
+			text = fmt.Sprintf("the else of this is never taken: %s always holds", n.Pipe)
+		}
+		if _, ok := at.(*parse.RangeNode); ok {
+			text = strings.Replace(strings.Replace(text, "never holds", "never has items", 1), "always holds", "always has items", 1)
+		}
+		w.dead[key] = deadEnd{at, s, w.finding(Unreachable, n.Pipe, text)}
+	}
+}
+
+func sideOf(n *parse.BranchNode, s outcome) *parse.ListNode {
+	if s == fails {
+		return n.ElseList
+	}
+	return n.List
+}
+
+// A barred side is one that no resource takes, with what stands in it.
+type barred struct {
+	place template.Place
+	tree  *parse.Tree
+	list  *parse.ListNode
+}
+
+// never gathers the sides that no way can take, with all branches in them.
+func (w *walker) never() map[Outcome]bool {
+	all := map[Outcome]bool{}
+	for key, b := range w.barred {
+		if w.reached[key] {
+			continue
+		}
+		all[Outcome{b.place, key.side == holds}] = true
+		visit(b.list, func(n parse.Node) {
+			if inner := branchOf(n); inner.Pipe != nil {
+				place := w.sketch.Place(b.tree, inner.Pipe)
+				all[Outcome{place, true}], all[Outcome{place, false}] = true, true
+			}
+		})
+	}
+	return all
+}
+
+// shared reports whether a tree belongs to all kinds, so that another may need
+// what this one does not.
+func (w *walker) shared(tree *parse.Tree) bool { return strings.Contains(tree.ParseName, "/_lib/") }
+
+// unreachable says which sides no way can take.
+func (w *walker) unreachable() {
+	for key, d := range w.dead {
+		if !w.reached[key] {
+			w.said.add(d.found)
+		}
+	}
+}
+
+// straight reports whether whoever comes to one of two places comes to the other
+// too.
+func (w *walker) straight(a, b template.Place) bool {
+	x, y := w.chainTo(a), w.chainTo(b)
+	if x == nil || y == nil || a.File != b.File {
+		return false
+	}
+	if len(x) > len(y) {
+		x, y = y, x
+	}
+	return slices.Equal(x, y[:len(x)])
+}
+
+// chainTo are the sides of the branches around a place, from the tree on.
+func (w *walker) chainTo(at template.Place) []turning {
+	for _, tree := range w.trees() {
+		if tree.ParseName != at.File {
+			continue
+		}
+		if chain := w.within(tree, tree.Root, at, []turning{{fork{node: tree.Root}, holds}}); chain != nil {
+			return chain
+		}
+	}
+	return nil
+}
+
+// within finds the text or action of a list that holds a place.
+func (w *walker) within(tree *parse.Tree, l *parse.ListNode, at template.Place, chain []turning) []turning {
+	if l == nil {
+		return nil
+	}
+	for _, n := range l.Nodes {
+		switch n := n.(type) {
+		case *parse.TextNode:
+			start := w.sketch.Place(tree, n)
+			if spans(start, string(n.Text), at) {
+				return chain
+			}
+		case *parse.IfNode, *parse.WithNode, *parse.RangeNode:
+			if c := w.sides(tree, n, at, chain); c != nil {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+func (w *walker) sides(tree *parse.Tree, n parse.Node, at template.Place, chain []turning) []turning {
+	b := branchOf(n)
+	for s, l := range []*parse.ListNode{b.List, b.ElseList} {
+		inner := append(slices.Clone(chain), turning{fork{node: n}, outcome(s)})
+		if c := w.within(tree, l, at, inner); c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// branchOf is what if, with and range have in common.
+func branchOf(n parse.Node) *parse.BranchNode {
+	switch n := n.(type) {
+	case *parse.IfNode:
+		return &n.BranchNode
+	case *parse.WithNode:
+		return &n.BranchNode
+	case *parse.RangeNode:
+		return &n.BranchNode
+	}
+	return &parse.BranchNode{}
+}
+
+// spans reports whether a text that starts at one place holds another.
+func spans(start template.Place, text string, at template.Place) bool {
+	lines := strings.Split(text, "\n")
+	line := at.Line - start.Line
+	if line < 0 || line >= len(lines) {
+		return false
+	}
+	from := 1
+	if line == 0 {
+		from = start.Column
+	}
+	return at.Column >= from && at.Column < from+len([]rune(lines[line]))
+}
+
+// falsyBranch finds if and with that take 0 or false for absent.
+func (w *path) falsyBranch(p *parse.PipeNode, v *val, with bool) {
+	if len(p.Cmds) != 1 || len(p.Cmds[0].Args) != 1 {
+		return
+	}
+	n := p.Cmds[0].Args[0]
+	if _, call := n.(*parse.IdentifierNode); call || !v.exact {
+		return
+	}
+	switch {
+	case with && v.surely(funcs.Bool):
+		w.find(Falsy, n, fmt.Sprintf("%s may be false, and `with` passes over false: use `if`", w.called(n, v)))
+	case v.surely(funcs.Number) && v.optional && v.can&funcs.Nil != 0 && v.zero():
+		word := "if"
+		if with {
+			word = "with"
+		}
+		w.find(Falsy, n, fmt.Sprintf("%s may be 0, which `%s` takes for absent: write `if ne %s nil`, or give it a minimum of 1 in the schema", w.called(n, v), word, n))
+	}
+}
+
+// falsyDefault finds default that replaces 0 or false.
+func (w *path) falsyDefault(fn *parse.IdentifierNode, fallback, v arg) {
+	if !v.exact || fallback.known && !truthy(fallback.constant) && fallback.constant != nil {
+		return
+	}
+	n := w.at(fn, v)
+	switch {
+	case v.surely(funcs.Bool):
+		w.find(Falsy, fn, fmt.Sprintf("%s may be false, which default replaces: use ifNil", w.called(n, v.val)))
+	case v.surely(funcs.Number) && v.zero():
+		w.find(Falsy, fn, fmt.Sprintf("%s may be 0, which default replaces: use ifNil", w.called(n, v.val)))
+	}
+}

@@ -1,0 +1,272 @@
+package typecheck
+
+import (
+	"slices"
+	"strings"
+	"text/template/parse"
+
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
+)
+
+// passes are the functions that do not look into their arguments: what is read
+// of them is read later, where their result is used.
+var passes = map[string]bool{
+	"dict": true, "list": true, "set": true, "get": true, "index": true, "dig": true, "first": true, "last": true,
+	"append": true, "prepend": true, "concat": true, "pick": true, "omit": true, "unset": true, "merge": true,
+	"mergeOverwrite": true, "include": true, "rest": true, "initial": true, "slice": true, "deepCopy": true,
+	"not": true, "empty": true, "kindIs": true, "typeIs": true, "hasKey": true, "len": true, "all": true, "any": true,
+}
+
+// chooses are the functions that give one of their arguments.
+var chooses = map[string]bool{
+	"default": true, "ifNil": true, "coalesce": true, "ternary": true, "required": true, "and": true, "or": true,
+}
+
+// invoke is the value of a function call.
+func (w *path) invoke(fn *parse.IdentifierNode, nodes []parse.Node, piped *arg) *val {
+	if w.steps++; w.steps > mostSteps || w.heavy() {
+		w.over = true
+		return anything()
+	}
+	if fn.Ident == "and" || fn.Ident == "or" {
+		return w.logic(fn, nodes, piped)
+	}
+	asking := w.asking
+	w.asking = passes[fn.Ident] || asking && chooses[fn.Ident]
+	args := make([]arg, 0, len(nodes)+1)
+	for _, n := range nodes {
+		args = append(args, arg{n, w.operand(n)})
+		if w.ends != "" || w.over {
+			return anything()
+		}
+	}
+	w.asking = asking
+	if piped != nil {
+		args = append(args, *piped)
+	}
+	return w.apply(fn, args)
+}
+
+func (w *path) apply(fn *parse.IdentifierNode, args []arg) *val {
+	for _, a := range args {
+		w.work(a.weigh() + textBytes(a.val)/bytesPerWork)
+	}
+	return w.bounded(w.applied(fn, args))
+}
+
+func (w *path) applied(fn *parse.IdentifierNode, args []arg) *val {
+	w.args[fn] = args
+	sig, known := funcs.SignatureOf(fn.Ident)
+	if !known || len(args) < sig.Min || sig.Max >= 0 && len(args) > sig.Max {
+		return anything()
+	}
+	fits := w.check(fn, sig, args)
+	if own := builtins[fn.Ident]; own != nil && fits {
+		if v := own(w, fn, args); v != nil {
+			return w.known(w.identify(fn, sig, args, v))
+		}
+	}
+	if !fits {
+		v := ofKinds(sig.Result.Kinds)
+		v.free = sig.Result.Kinds&funcs.Present == funcs.Present
+		v.sources = sourcesOf(args)
+		return v
+	}
+	return w.known(w.identify(fn, sig, args, w.result(fn, sig, args)))
+}
+
+// identify gives the result of a pure function of named values a name.
+func (w *path) identify(fn *parse.IdentifierNode, sig funcs.Signature, args []arg, v *val) *val {
+	if v.known || v.id != "" || !sig.Pure || v.exact || v.piece != nil {
+		return v
+	}
+	ids := make([]string, len(args))
+	for i, a := range args {
+		if ids[i] = a.id; a.known {
+			ids[i] = "=" + show(a.constant)
+		}
+		if ids[i] == "" || a.piece != nil {
+			return v
+		}
+	}
+	out := *v
+	out.id = fn.Ident + "(" + strings.Join(ids, ",") + ")"
+	return &out
+}
+
+// result is what the signature says that a function gives.
+func (w *path) result(fn *parse.IdentifierNode, sig funcs.Signature, args []arg) *val {
+	if v := w.fold(fn, sig, args); v != nil {
+		return v
+	}
+	r := sig.Result
+	out := ofKinds(r.Kinds)
+	out.free = r.Kinds&funcs.Present == funcs.Present
+	switch {
+	case len(r.Is) > 0:
+		out = w.oneOf(sig, args)
+	case len(r.Item) > 0:
+		out = args[sig.Args(r.Item[0], len(args))[0]].item().maybe()
+	case len(r.Keeps)+len(r.Holds) > 0:
+		out.elem = held(sig, args)
+	case r.Each != 0:
+		out.elem = ofKinds(r.Each)
+	}
+	if len(r.NilWith) > 0 && !w.allNil(sig, r.NilWith, args) {
+		out = out.as(^funcs.Nil)
+	}
+	out.sources = open(fn, r.Kinds, through(fn, bothSources(out.sources, sourcesOf(args))))
+	out.way = out.way || anyPath(args)
+	if sig.Longest != nil && out.can&funcs.String != 0 {
+		out.longest = sig.Longest(texts(args))
+	}
+	return out
+}
+
+// held is an item of what a function builds of lists, maps and items.
+func held(sig funcs.Signature, args []arg) *val {
+	elem := ofKinds(0)
+	for _, p := range sig.Result.Keeps {
+		for _, i := range sig.Args(p, len(args)) {
+			if args[i].can&(funcs.List|funcs.Map) != 0 {
+				elem = join(elem, args[i].item())
+			}
+		}
+	}
+	for _, p := range sig.Result.Holds {
+		for _, i := range sig.Args(p, len(args)) {
+			elem = join(elem, args[i].val)
+		}
+	}
+	return elem
+}
+
+func (w *path) oneOf(sig funcs.Signature, args []arg) *val {
+	out := ofKinds(0)
+	for _, p := range sig.Result.Is {
+		for _, i := range sig.Args(p, len(args)) {
+			out = join(out, args[i].val)
+		}
+	}
+	return out
+}
+
+// allNil reports whether all of these arguments may be absent together.
+func (w *path) allNil(sig funcs.Signature, params []int, args []arg) bool {
+	for _, p := range params {
+		for _, i := range sig.Args(p, len(args)) {
+			if args[i].can&funcs.Nil == 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// fold calls a pure function whose arguments are known.
+func (w *path) fold(fn *parse.IdentifierNode, sig funcs.Signature, args []arg) *val {
+	f := funcs.Table()[fn.Ident]
+	if f == nil || !sig.Pure || sig.Result.Kinds&(funcs.List|funcs.Map) != 0 && len(sig.Result.Is) == 0 {
+		return nil
+	}
+	plain := make([]any, len(args))
+	for i, a := range args {
+		if !a.known || a.piece != nil {
+			return nil
+		}
+		plain[i] = a.constant
+	}
+	w.work(searching(fn, plain))
+	got, err := f.Call(plain, funcs.DefaultLimits)
+	if err != nil {
+		if !anyPath(args) {
+			w.find(WrongType, fn, err.Error())
+		}
+		return nil
+	}
+	out := constant(got)
+	out.way, out.sources = anyPath(args), sourcesOf(args)
+	return out
+}
+
+func anyPath(args []arg) bool {
+	return slices.ContainsFunc(args, func(a arg) bool { return a.way })
+}
+
+func texts(args []arg) []funcs.Arg {
+	out := make([]funcs.Arg, len(args))
+	for i, a := range args {
+		out[i] = funcs.Arg{Max: a.length(), Value: a.constant, Known: a.known}
+	}
+	return out
+}
+
+func sourcesOf(args []arg) []Source {
+	var all []Source
+	for _, a := range args {
+		all = bothSources(all, a.deepSources())
+	}
+	return all
+}
+
+// deepSources are those of a value and of all in it.
+func (v *val) deepSources() []Source {
+	if v.fields == nil && v.elem == nil {
+		return v.sources
+	}
+	return v.addSources(nil, map[*val]bool{})
+}
+
+// addSources adds the sources of a value that was not seen yet: one value may be
+// part of another in many places.
+func (v *val) addSources(all []Source, seen map[*val]bool) []Source {
+	if v == nil || seen[v] {
+		return all
+	}
+	seen[v] = true
+	all = bothSources(all, v.sources)
+	for _, name := range sortedKeys(v.fields) {
+		all = v.fields[name].addSources(all, seen)
+	}
+	return v.elem.addSources(all, seen)
+}
+
+// digests are the functions whose result tells nothing of a secret.
+var digests = []string{"len", "keys", "sha1sum", "sha256sum", "sha512sum", "adler32sum"}
+
+// open are the sources without those that the result of a function hides.
+func open(fn *parse.IdentifierNode, k funcs.Kinds, from []Source) []Source {
+	if k != funcs.Bool && !slices.Contains(digests, fn.Ident) {
+		return from
+	}
+	var left []Source
+	for _, s := range from {
+		if s.Read == secretKind && s.File == "" {
+			continue
+		}
+		if s.Read == secretKind {
+			s.Read = "digest" // which still changes with it
+		}
+		left = append(left, s)
+	}
+	return left
+}
+
+// changes are the functions that make another value each time that their result
+// is put through them again.
+var changes = []string{
+	"add", "add1", "sub", "mul", "addf", "add1f", "subf", "mulf", "print", "printf", "cat", "repeat", "b64enc", "b32enc",
+	"sha1sum", "sha256sum", "sha512sum", "adler32sum", "toJson", "mustToJson", "toRawJson", "toPrettyJson", "toYaml", "toYamlPretty",
+}
+
+// through are sources after a function.
+func through(fn *parse.IdentifierNode, from []Source) []Source {
+	if !slices.Contains(changes, fn.Ident) {
+		return from
+	}
+	all := slices.Clone(from)
+	for i := range all {
+		all[i].Made = true
+	}
+	return all
+}

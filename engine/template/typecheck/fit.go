@@ -1,0 +1,172 @@
+package typecheck
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"text/template/parse"
+
+	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
+)
+
+// check says what is wrong with the arguments; it returns whether they fit.
+func (w *path) check(fn *parse.IdentifierNode, sig funcs.Signature, args []arg) bool {
+	fits := true
+	params := w.params(fn, sig, args)
+	for i, a := range args {
+		p := params[i]
+		there := a.can &^ funcs.Nil
+		switch {
+		case a.can == 0:
+		case there != 0 && there&p.Fits == 0:
+			fits = false
+			w.find(WrongType, w.at(fn, a), fmt.Sprintf("%s needs %s here, and %s is %s", fn.Ident, p.Fits&^funcs.Nil, w.called(w.at(fn, a), a.val), there))
+		case !a.free && there&^(p.Fits|p.Suspect) != 0:
+			fits = false
+			w.find(WrongType, w.at(fn, a), fmt.Sprintf("%s needs %s here, and %s may be %s: ask with kindIs", fn.Ident, p.Fits&^funcs.Nil, w.called(w.at(fn, a), a.val), there&^(p.Fits|p.Suspect)))
+		case fn.Ident == "select" && i == 2 && a.noSelector():
+			w.find(WrongType, w.at(fn, a), wantsSelector(w.at(fn, a).String()))
+		case (p.Fits|p.Suspect)&funcs.Nil == 0 && !a.absent():
+			w.mask(w.at(fn, a), a.val)
+		case a.absent() && (p.Fits|p.Suspect)&funcs.Nil == 0:
+			w.absent(w.at(fn, a), a.val, fmt.Sprintf("%s needs a value", fn.Ident))
+		}
+		if fn.Ident == "select" && i == 2 && !a.noSelector() {
+			w.selector(w.at(fn, a), a.val)
+		}
+		if a.piece != nil {
+			w.resolve(fn, a)
+		}
+	}
+	if sig.Alike && fits {
+		fits = w.alike(fn, args)
+	}
+	return fits
+}
+
+// selectorFields are what a selector of Pods is made of.
+var selectorFields = []string{"matchLabels", "matchExpressions"}
+
+// noSelector says that a map can be no selector: it has texts for values, or
+// neither of its fields.
+func (v *val) noSelector() bool {
+	lacks := func(has func(string) bool) bool { return !slices.ContainsFunc(selectorFields, has) }
+	switch {
+	case v.closed:
+		return len(v.fields) > 0 && lacks(func(name string) bool { return v.fields[name] != nil })
+	case v.typ.Kind() == schema.KindFreeMap:
+		return v.typ.Elem().Kind() == schema.KindString
+	}
+	return v.typ.Kind() == schema.KindObject && !v.typ.FreeForm() && lacks(func(name string) bool {
+		_, found := v.typ.Field(name)
+		return found
+	})
+}
+
+// selector finds a selector that a template makes and that a render refuses: of
+// nothing, or with labels that may be absent.
+func (w *path) selector(n parse.Node, v *val) {
+	if !v.closed {
+		return
+	}
+	says := false
+	for _, name := range selectorFields {
+		f := v.fields[name]
+		if f == nil {
+			continue
+		}
+		says = says || !f.vacant()
+		if f.absent() {
+			w.absent(n, f, name+" cannot be nothing")
+			continue
+		}
+		for _, label := range sortedKeys(f.fields) {
+			if value := f.fields[label]; value.absent() {
+				w.absent(n, value, "a label to select by cannot be nothing")
+			}
+		}
+	}
+	if !says {
+		w.find(WrongType, n, "the selector is empty and would select everything, so a render refuses it: name at least one label")
+	}
+}
+
+// vacant says that a list or map surely has nothing in it.
+func (v *val) vacant() bool {
+	yes, _ := v.truth()
+	nothing := v.elem == nil || v.elem.can == 0
+	return !yes || nothing && (v.can == funcs.Map && v.closed && len(v.fields) == 0 || v.can == funcs.List && v.elem != nil)
+}
+
+// wantsSelector says what to write instead of a map of labels.
+func wantsSelector(written string) string {
+	if whole, found := strings.CutSuffix(written, ".matchLabels"); found {
+		return fmt.Sprintf("select wants the selector itself, not the labels in it: write %s", whole)
+	}
+	return "select wants a selector, with matchLabels or matchExpressions: to select by labels, write (dict \"matchLabels\" …)"
+}
+
+// params are the parameters of a call; those of printf follow its format.
+func (w *path) params(fn *parse.IdentifierNode, sig funcs.Signature, args []arg) []funcs.Param {
+	params := make([]funcs.Param, len(args))
+	for i := range args {
+		params[i] = sig.Param(i, len(args))
+	}
+	if fn.Ident != "printf" || !args[0].known || args[0].can != funcs.String {
+		return params
+	}
+	format, _ := args[0].constant.(string)
+	more, err := funcs.FormatParams(format, len(args)-1)
+	if err != nil {
+		w.find(WrongType, fn, err.Error())
+		return params
+	}
+	copy(params[1:], more)
+	return params
+}
+
+// at is where an argument stands; a piped one where the function does.
+func (w *path) at(fn *parse.IdentifierNode, a arg) parse.Node {
+	switch n := a.node.(type) {
+	case nil:
+		return fn
+	case *parse.CommandNode:
+		return n.Args[0]
+	}
+	return a.node
+}
+
+// absent reports whether a value is known to be absent for some resource.
+func (v *val) absent() bool {
+	return v.can&funcs.Nil != 0 && (!v.free || v.exact && v.read == "")
+}
+
+// absent says that a value may be absent where that is an error.
+func (w *path) absent(n parse.Node, v *val, what string) {
+	said := "%s may be absent, and %s: give it a default, or leave this out with `if`"
+	if v.nothing() && !v.way {
+		said = "%s is absent, and %s: give it a default, or leave this out with `if`"
+	}
+	w.find(Nil, n, fmt.Sprintf(said, w.called(n, v), what))
+}
+
+// resolve says what is wrong with the values in an include's text where the
+// text is an argument.
+func (w *path) resolve(fn *parse.IdentifierNode, a arg) {
+	if !a.piece.Included() || laysOut[fn.Ident] {
+		return
+	}
+	parts := a.piece.Parts()
+	for _, p := range parts {
+		if h, ok := p.(*printed); ok && len(parts) > 1 {
+			w.inText(h, w.sketch.Place(h.tree, h.node))
+		}
+	}
+}
+
+// laysOut are the functions that keep an include what it is.
+var laysOut = map[string]bool{
+	"indent": true, "nindent": true, "trim": true, "trimSuffix": true, "default": true, "required": true, "fromYaml": true, "fromYamlArray": true,
+	"fromJson": true, "fromJsonArray": true, "mustFromJson": true, "dict": true, "list": true, "include": true, "ternary": true,
+}

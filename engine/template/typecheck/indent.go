@@ -1,0 +1,60 @@
+package typecheck
+
+import (
+	"text/template/parse"
+
+	"github.com/jacquard-operator/jacquard/engine/template"
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
+)
+
+func quote(w *path, fn *parse.IdentifierNode, args []arg) *val {
+	out := from(funcs.String, args)
+	nilable := len(args) > 0
+	for _, a := range args {
+		nilable = nilable && a.can&funcs.Nil != 0
+	}
+	if nilable && len(args) > 0 {
+		out.can |= funcs.Nil
+	}
+	if len(args) == 1 {
+		out.longest, out.shortest = args[0].length(), args[0].shortest
+		if args[0].free && !args[0].exact {
+			out.can = funcs.String
+		}
+		if text, ok := args[0].constant.(string); ok && args[0].known {
+			out.known, out.constant = true, text
+		}
+	}
+	return out
+}
+
+func trim(w *path, fn *parse.IdentifierNode, args []arg) *val {
+	last := args[len(args)-1]
+	if last.piece == nil {
+		return nil
+	}
+	cut := " \t\r\n"
+	if fn.Ident == "trimSuffix" {
+		cut = "\n"
+	}
+	return last.pieced(last.piece.Trim(cut))
+}
+
+// indent lays what include and toYaml give, and any text as it is.
+func indent(w *path, fn *parse.IdentifierNode, args []arg) *val {
+	n, ok := args[0].constant.(int64)
+	if !ok || n < 0 || n > 200 {
+		return nil
+	}
+	given := args[1]
+	if given.piece == nil {
+		h := &printed{v: w.result(fn, signature(fn), args), node: w.at(fn, given), tree: w.frame.tree, called: w.frame.called}
+		if h.v.known || h.v.can == 0 {
+			return nil
+		}
+		piece := w.sketch.Laid(template.Standin{Value: h})
+		given.val = h.v
+		given.val = given.pieced(piece)
+	}
+	return given.pieced(w.sketch.Indent(*given.piece, int(n), fn.Ident == "nindent"))
+}

@@ -1,0 +1,226 @@
+package typecheck
+
+import (
+	"fmt"
+	"text/template/parse"
+
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
+)
+
+// rangeOver walks the body of a range once, or twice where it asks which turn
+// it is or uses what the last turn set; or else what stands for no items.
+func (w *path) rangeOver(n *parse.RangeNode) signal {
+	return w.scoped(func() signal {
+		w.asking = true
+		over := w.pipe(n.Pipe)
+		w.asking = false
+		if w.ends != "" || w.over {
+			return stops
+		}
+		if some := over.can &^ funcs.Nil; some != 0 && some&(funcs.List|funcs.Map|funcs.Int) == 0 {
+			w.find(NotAList, n.Pipe, fmt.Sprintf("range needs a list, a map or a whole number, and %s is %s", w.called(n.Pipe, over), over.can&^nilKind))
+			return goOn
+		}
+		if over.surely(funcs.Map) {
+			w.use(n.Pipe, over, false) // every entry, by whatever name
+		}
+		yes, no := over.truth()
+		prefer := holds
+		if w.finishes(n.List) {
+			prefer = fails
+		}
+		s := w.decide(w.fork(n), yes, no, prefer)
+		w.mind(&n.BranchNode, n, over)
+		before := w.facts.mark()
+		w.assume(n.Pipe, over, s == holds)
+		defer w.leaveLoop(before)
+		if s == fails {
+			return w.scoped(func() signal { return w.list(n.ElseList) })
+		}
+		return w.turns(n, over)
+	})
+}
+
+func (w *path) turns(n *parse.RangeNode, over *val) signal {
+	sets := setIn(n.List)
+	turns := 1
+	counts := over.counted || over.surely(funcs.Int)
+	if len(n.Pipe.Decl) == 2 && over.can&(funcs.List|funcs.Int) != 0 || len(sets) > 0 || counts {
+		turns = 2
+	}
+	depth, dot := len(w.frame.vars), w.frame.dot
+	defer func() { w.frame.vars, w.frame.dot = w.frame.vars[:depth], dot }()
+	for i := range turns {
+		w.frame.vars = w.frame.vars[:depth]
+		if i > 0 {
+			w.again(sets)
+		}
+		key, item := w.turn(over, i, turns)
+		w.loopVars(n.Pipe, key, item)
+		w.frame.dot = item
+		switch s := w.list(n.List); s {
+		case stops:
+			return s
+		case breaks:
+			w.again(sets)
+			return goOn
+		}
+	}
+	w.again(sets)
+	return goOn
+}
+
+// again gives variables that the body sets whatever some turn made of them.
+func (w *path) again(sets map[string]bool) {
+	for i := range w.frame.vars {
+		x := &w.frame.vars[i]
+		if sets[x.name] && w.frame.loop[x.name] {
+			x.v = w.asked(w.sum(sumKey{x.decl, w.frame.site}, x.v))
+		}
+	}
+}
+
+// turn is the key and the item of one turn.
+func (w *path) turn(over *val, i, turns int) (key, item *val) {
+	w.counter++
+	id := fmt.Sprintf("@%d", w.counter)
+	switch {
+	case over.surely(funcs.Int) || over.counted:
+		key = ofKinds(funcs.Int)
+		item = ofKinds(funcs.Int)
+		item.sources = over.sources
+		least := float64(i)
+		if i > 0 && over.counted {
+			least = tiny // it may count down
+		}
+		item.least, item.way = &least, true
+		if turns > 1 && i == 0 {
+			item = constant(int64(0))
+			item.way = true
+		}
+	case over.surely(funcs.Map):
+		key, item = ofKinds(funcs.String), over.item()
+		key.shortest = 1
+	case over.surely(funcs.List):
+		key, item = ofKinds(funcs.Int), over.item()
+	default:
+		key, item = ofKinds(funcs.Int|funcs.String), anything()
+		item.sources = over.sources
+	}
+	if key.can&funcs.Int != 0 {
+		least := float64(i)
+		key.least, key.way = &least, true
+		if i == 0 && turns > 1 && key.can == funcs.Int {
+			key = constant(int64(0))
+			key.way = true
+		}
+	}
+	key.sources, key.keyOf = over.sources, over.held()
+	if over.counted || over.surely(funcs.Int) {
+		item.keyOf = over.heldBy
+	}
+	if !item.known {
+		item.id, item.parent = id, ""
+	}
+	return key, item
+}
+
+func (w *path) loopVars(p *parse.PipeNode, key, item *val) {
+	switch len(p.Decl) {
+	case 1:
+		w.loopVar(p, p.Decl[0], item)
+	case 2:
+		w.loopVar(p, p.Decl[0], key)
+		w.loopVar(p, p.Decl[1], item)
+	}
+}
+
+func (w *path) loopVar(p *parse.PipeNode, n *parse.VariableNode, v *val) {
+	if !p.IsAssign {
+		w.frame.vars = append(w.frame.vars, variable{n.Ident[0], v, n})
+		return
+	}
+	if x := w.frame.lookup(n.Ident[0]); x != nil {
+		x.v = v
+		if w.frame.loop[x.name] {
+			w.sum(sumKey{x.decl, w.frame.site}, v)
+		}
+	}
+}
+
+// loopVars are the names of the variables that some range sets which does not
+// declare them.
+func loopVars(root *parse.ListNode) map[string]bool {
+	all := map[string]bool{}
+	visit(root, func(n parse.Node) {
+		if r, ok := n.(*parse.RangeNode); ok {
+			for name := range setIn(r.List) {
+				all[name] = true
+			}
+			if r.Pipe.IsAssign {
+				for _, d := range r.Pipe.Decl {
+					all[d.Ident[0]] = true
+				}
+			}
+		}
+	})
+	return all
+}
+
+// setIn are the names of the variables that a list sets and does not declare.
+func setIn(l *parse.ListNode) map[string]bool {
+	set, declared := map[string]bool{}, map[string]bool{}
+	visit(l, func(n parse.Node) {
+		p := pipeOf(n)
+		if p == nil {
+			return
+		}
+		for _, d := range p.Decl {
+			switch {
+			case !p.IsAssign:
+				declared[d.Ident[0]] = true
+			case !declared[d.Ident[0]]:
+				set[d.Ident[0]] = true
+			}
+		}
+	})
+	return set
+}
+
+// pipeOf is the pipeline of a statement.
+func pipeOf(n parse.Node) *parse.PipeNode {
+	switch n := n.(type) {
+	case *parse.ActionNode:
+		return n.Pipe
+	case *parse.IfNode:
+		return n.Pipe
+	case *parse.WithNode:
+		return n.Pipe
+	case *parse.RangeNode:
+		return n.Pipe
+	case *parse.TemplateNode:
+		return n.Pipe
+	}
+	return nil
+}
+
+// visit goes through all statements, outer ones first.
+func visit(l *parse.ListNode, f func(parse.Node)) {
+	if l == nil {
+		return
+	}
+	for _, n := range l.Nodes {
+		f(n)
+		switch n := n.(type) {
+		case *parse.IfNode:
+			visit(n.List, f)
+			visit(n.ElseList, f)
+		case *parse.WithNode:
+			visit(n.List, f)
+			visit(n.ElseList, f)
+		case *parse.RangeNode:
+			visit(n.List, f)
+			visit(n.ElseList, f)
+		}
+	}
+}

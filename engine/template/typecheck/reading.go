@@ -1,0 +1,145 @@
+package typecheck
+
+import (
+	"strings"
+	"text/template/parse"
+
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
+)
+
+// secretKind is how Source.Read calls a Secret.
+const secretKind = "Secret v1"
+
+// Confidential reports whether a source is the content of a Secret.
+func (s Source) Confidential() bool {
+	if s.Read != secretKind {
+		return s.Read == "stable"
+	}
+	for _, part := range []string{"data", "stringData"} {
+		if s.Path == "" || s.Path == part || strings.HasPrefix(s.Path, part+".") || strings.HasPrefix(s.Path, part+"[") {
+			return true
+		}
+	}
+	return false
+}
+
+// lookup is lookup or select.
+func lookup(w *path, fn *parse.IdentifierNode, args []arg) *val {
+	apiVersion, _ := args[0].constant.(string)
+	kind, _ := args[1].constant.(string)
+	one := w.object([]apischema.GroupVersionKind{apischema.FromAPIVersionAndKind(apiVersion, kind)}, kind)
+	if fn.Ident == "select" {
+		return w.read(fn, listOf(one), args)
+	}
+	return w.read(fn, one.maybe(), args)
+}
+
+// child is child, children or await.
+func child(w *path, fn *parse.IdentifierNode, args []arg) *val {
+	name, _ := args[0].constant.(string)
+	var kinds []apischema.GroupVersionKind
+	if w.in.Makes != nil {
+		kinds = w.in.Makes(name)
+	}
+	one := w.object(kinds, name+".yaml")
+	one.file = name
+	one.named(one.read, "")
+	switch fn.Ident {
+	case "children":
+		return w.read(fn, listOf(one), args)
+	case "child":
+		return w.read(fn, one.maybe(), args)
+	}
+	for _, k := range kinds {
+		if k.Kind == "Job" {
+			return w.read(fn, one.maybe(), args) // one that succeeded may be gone
+		}
+	}
+	return w.read(fn, one, args)
+}
+
+// read names what is read: the same question has the same answer.
+func (w *path) read(fn *parse.IdentifierNode, v *val, args []arg) *val {
+	out := *v
+	ids := make([]string, len(args))
+	for i, a := range args {
+		if ids[i] = a.id; a.known {
+			ids[i] = show(a.constant)
+		}
+		if ids[i] == "" {
+			w.counter++
+			out.id = "read" + show(int64(w.counter))
+			return &out
+		}
+	}
+	out.id = fn.Ident + "(" + strings.Join(ids, ",") + ")"
+	return &out
+}
+
+func listOf(v *val) *val {
+	out := ofKinds(funcs.List)
+	out.elem, out.sources = v, v.sources
+	return out
+}
+
+// object is a live object of one of some kinds.
+func (w *path) object(kinds []apischema.GroupVersionKind, otherwise string) *val {
+	if len(kinds) == 0 {
+		return typed(anyObject()).named(otherwise, "")
+	}
+	var t *schema.Type
+	for i, k := range kinds {
+		var one *schema.Type
+		if w.in.Live != nil {
+			one = w.in.Live(k)
+		}
+		if one == nil {
+			one = anyObject()
+		}
+		if t = one; i > 0 {
+			t = schema.Union(t, one)
+		}
+	}
+	read := otherwise
+	if len(kinds) == 1 {
+		read = kinds[0].Kind + " " + kinds[0].GroupVersion().String()
+	}
+	out := typed(t).named(read, "")
+	out.can = funcs.Map
+	out.cluster = len(kinds) == 1 && schema.ClusterScoped(kinds[0].GroupKind())
+	return out
+}
+
+// anyObject is the type of an object of which no schema is known.
+func anyObject() *schema.Type {
+	text := schema.Scalar(schema.KindString)
+	return schema.Open(schema.ObjectOf(map[string]*schema.Type{
+		"apiVersion": text, "kind": text,
+		"metadata": schema.Open(schema.ObjectOf(map[string]*schema.Type{"name": text, "namespace": text, "uid": text}, "name", "namespace", "uid")),
+	}, "apiVersion", "kind", "metadata"))
+}
+
+func config(w *path, fn *parse.IdentifierNode, args []arg) *val {
+	key, _ := args[0].constant.(string)
+	v := of(w.in.Config[key])
+	v.id = "config(" + show(key) + ")"
+	return v.named("config", key)
+}
+
+// text is a text that is read: file, rendered or stable.
+func text(w *path, fn *parse.IdentifierNode, args []arg) *val {
+	name, _ := args[0].constant.(string)
+	v := ofKinds(funcs.String)
+	v.id, v.sources = fn.Ident+"("+show(name)+")", []Source{{Read: fn.Ident, Path: name}}
+	if fn.Ident != "stable" {
+		return v
+	}
+	key, _ := args[1].constant.(string)
+	length, _ := args[2].constant.(int64)
+	v.id += show(key)
+	v.sources, v.longest, v.shortest = []Source{{Read: secretKind, Path: "data." + key}}, int(length), 1
+	return v
+}

@@ -1,0 +1,201 @@
+package typecheck
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"text/template/parse"
+
+	"github.com/jacquard-operator/jacquard/engine/template"
+)
+
+// A walker follows one file along all its paths.
+type walker struct {
+	in     *Input
+	flow   *Flow
+	said   *findings
+	sketch *template.Sketch
+	// defines are the trees of the defines.
+	defines map[string]*parse.Tree
+	// covered are the sides taken, planned those that a path is planned for.
+	covered, planned map[turning]bool
+	plans, retries   []*plan
+	// masked are the wishes of paths that show what a branch before hides; done
+	// are those that were followed.
+	masked map[masked]map[fork]outcome
+	// tries count how often a path that goes on was looked for behind a side.
+	tries map[turning]int
+	// spent are the steps of all paths through the file; worked is what all files
+	// took so far.
+	spent, worked int
+	// sums are what is known of the values that loops and partials build up
+	// on all paths together.
+	sums  map[sumKey]*val
+	grown bool
+	// reached are the sides of branches that some way can take; dead why one
+	// side cannot be taken at all.
+	reached map[turning]bool
+	dead    map[turning]deadEnd
+	barred  map[turning]barred
+	// hasty: a path takes all sides that it can and no way took yet, so that
+	// there are few paths.
+	hasty bool
+	// keys are all words that name keys in dict and set.
+	keys map[string]bool
+	// looped are the variables that loops set, by tree.
+	looped map[*parse.Tree]map[string]bool
+	// quick: no documents are wanted.
+	quick bool
+}
+
+// sumKey is the declaration of a variable, or a call.
+type sumKey struct {
+	node parse.Node
+	site parse.Node
+}
+
+// Follow follows the files of a folder along the paths through them.
+func Follow(in Input) *Flow {
+	f := &Flow{Paths: map[string][]*Path{}, Reads: map[string]Read{}, Peers: map[string]Read{}, Called: map[string]bool{}, Cut: map[string]bool{}}
+	w := &walker{
+		in: &in, flow: f, said: newFindings(), sketch: in.Set.Sketch(), defines: in.Set.Defines(),
+		reached: map[turning]bool{}, dead: map[turning]deadEnd{}, barred: map[turning]barred{}, looped: map[*parse.Tree]map[string]bool{}, quick: in.Quick,
+	}
+	w.keys = w.words()
+	for _, name := range in.Files {
+		if tree := in.Set.Tree(name); tree != nil && !w.heavy() {
+			w.file(name, tree)
+			w.tooHeavy(tree)
+		}
+	}
+	if !in.Quick {
+		w.unreachable()
+		w.unused()
+	}
+	f.Findings, f.Never = w.said.sorted(), w.never()
+	return f
+}
+
+// file walks a file in haste until what loops and partials give stays the same,
+// and then along all its paths.
+func (w *walker) file(name string, tree *parse.Tree) {
+	w.sums, w.spent = map[sumKey]*val{}, 0
+	settled := false
+	for round := 0; ; round++ {
+		if round >= mostRounds {
+			w.widen()
+		}
+		rough := !w.quick && !settled
+		w.grown, w.hasty = false, w.quick || rough
+		w.covered, w.planned, w.plans = map[turning]bool{}, map[turning]bool{}, []*plan{nil}
+		w.retries, w.tries, w.masked = nil, map[turning]int{}, map[masked]map[fork]outcome{}
+		before := w.said.mark()
+		ways := w.walk(name, tree)
+		if again := w.grown || rough; !again || w.heavy() || round > mostRounds+1 {
+			w.flow.Paths[name] = ways
+			return
+		}
+		settled = settled || !w.grown
+		w.said.back(before)
+	}
+}
+
+// widen gives up on what still changes.
+func (w *walker) widen() {
+	for key := range w.sums {
+		w.sums[key] = anything()
+	}
+}
+
+func (w *walker) walk(name string, tree *parse.Tree) []*Path {
+	var all []*Path
+	for len(w.plans)+len(w.retries) > 0 {
+		if len(all) == mostPaths || w.spent > mostSpent || w.heavy() {
+			w.flow.Cut[name] = true
+			break
+		}
+		w.hasty = w.hasty || len(all) >= calmPaths || w.spent > calmSpent/len(w.in.Files)
+		var plan *plan
+		if len(w.retries) > 0 {
+			plan, w.retries = w.retries[0], w.retries[1:]
+		} else {
+			plan, w.plans = w.plans[0], w.plans[1:]
+			if plan != nil && w.covered[plan.last] {
+				continue
+			}
+		}
+		all = append(all, w.once(name, tree, plan, nil))
+	}
+	return append(all, w.unmask(name, tree)...)
+}
+
+// unmask walks the paths that show what branches before hide.
+func (w *walker) unmask(name string, tree *parse.Tree) []*Path {
+	var all []*Path
+	followed := map[string]bool{}
+	pending := w.masked
+	if w.hasty {
+		pending = nil
+	}
+	for _, key := range inOrder(pending) {
+		id := fmt.Sprint(pending[key])
+		if followed[id] || len(followed) == mostUnmasked || w.spent > mostSpent || w.heavy() {
+			continue
+		}
+		followed[id] = true
+		all = append(all, w.once(name, tree, nil, pending[key]))
+	}
+	return all
+}
+
+// inOrder are the masked places by where they stand.
+func inOrder(all map[masked]map[fork]outcome) []masked {
+	return slices.SortedFunc(maps.Keys(all), func(a, b masked) int {
+		return cmp.Or(cmp.Compare(a.node.Position(), b.node.Position()), cmp.Compare(a.by.node.Position(), b.by.node.Position()))
+	})
+}
+
+// once walks one path.
+func (w *walker) once(name string, tree *parse.Tree, plan *plan, wishes map[fork]outcome) *Path {
+	w.sketch.Begin()
+	root := w.root()
+	x := &path{walker: w, facts: facts{known: map[string]fact{}}, parents: map[string]string{}, args: map[*parse.IdentifierNode][]arg{}, plan: plan, wanted: wishes}
+	x.frame = &frame{tree: tree, dot: root, root: root, loop: w.loops(tree), vars: []variable{{name: "$", v: root}}}
+	x.list(tree.Root)
+	x.retry()
+	w.spent += x.steps
+	w.work(x.steps + len(x.taken)*turningWork + w.sketch.Made()/bytesPerWork)
+	if x.over {
+		w.flow.Cut[name] = true
+	}
+	out := &Path{File: name, Ends: x.ends}
+	if x.ends == "" && !x.over && !w.quick {
+		out.Documents = x.documents(name)
+	}
+	return out
+}
+
+// root is the resource.
+func (w *walker) root() *val {
+	v := typed(w.in.Root)
+	v.can = v.can &^ nilKind
+	v.id, v.cluster = "$", w.in.ClusterScoped
+	return v.named("", "")
+}
+
+// sum joins what is known of a value that is built up over several turns.
+func (w *walker) sum(key sumKey, v *val) *val {
+	bare := *v
+	bare.counts, bare.by = 0, nil
+	bare.known, bare.constant, bare.id, bare.parent, bare.piece, bare.exact, bare.path, bare.read = v.known && v.constant == nil, nil, "", "", nil, false, "", ""
+	old := w.sums[key]
+	now := w.bounded(joined(old, &bare, deepest))
+	if old == nil || !same(old, now, deepest) {
+		w.grown = true
+	}
+	w.sums[key] = now
+	out := *now
+	out.way = true
+	return &out
+}

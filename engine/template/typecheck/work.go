@@ -1,0 +1,85 @@
+package typecheck
+
+import (
+	"strings"
+	"text/template/parse"
+
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
+)
+
+// mostWork bounds the work of following a folder, and with it the memory that
+// this takes, as the bounds on steps do not: a step may make a value of others,
+// or of a text, that are as large as one likes. Its unit is about what a step
+// takes, or one of the values that another is made of.
+const mostWork = 10_000_000
+
+const (
+	// heaviest bounds of how many values one may be made, each counted as often
+	// as it is part of it.
+	heaviest = 5_000
+	// partWork is what it takes to make a part of a value.
+	partWork = 4
+	// bytesPerWork is how much text takes as much as a step.
+	bytesPerWork = 8
+	// stepsPerWork is how many steps of a search take as much as one of ours.
+	stepsPerWork = 8
+	// turningWork is what it takes to remember a side of a branch.
+	turningWork = 4
+)
+
+// work counts work.
+func (w *walker) work(units int) { w.worked += units }
+
+// heavy reports whether there was too much work.
+func (w *walker) heavy() bool { return w.worked > mostWork }
+
+// tooHeavy notes the file at which there was too much.
+func (w *walker) tooHeavy(tree *parse.Tree) {
+	if w.heavy() {
+		w.flow.Heavy = w.sketch.Place(tree, tree.Root)
+	}
+}
+
+// bounded counts a value, and gives anything with its sources in the place of
+// one that is made of too many others.
+func (w *walker) bounded(v *val) *val {
+	if v == nil {
+		return nil
+	}
+	w.work((v.weigh()-1)*partWork + textBytes(v)/bytesPerWork + 1)
+	if v.weight <= heaviest {
+		return v
+	}
+	out := anything()
+	out.sources, out.way = v.deepSources(), v.way
+	return out
+}
+
+// weigh counts of how many values this one is made; those that it is made of
+// were counted before.
+func (v *val) weigh() int {
+	v.weight = 1
+	for _, f := range v.fields {
+		v.weight += max(f.weight, 1)
+	}
+	if v.elem != nil {
+		v.weight += max(v.elem.weight, 1)
+	}
+	return v.weight
+}
+
+// textBytes are the bytes of a text that is known.
+func textBytes(v *val) int {
+	text, _ := v.constant.(string)
+	return len(text)
+}
+
+// searching is the work of a call that looks for a pattern.
+func searching(fn *parse.IdentifierNode, args []any) int {
+	if !strings.HasPrefix(fn.Ident, "regex") || len(args) < 2 {
+		return 0
+	}
+	expr, _ := args[0].(string)
+	text, _ := args[1].(string)
+	return funcs.SearchSteps(expr, text) / stepsPerWork
+}

@@ -1,0 +1,73 @@
+package faults
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/jacquard-operator/jacquard/test/kit"
+)
+
+// noops are documents whose apply, sent again as it is, may still bump the
+// resourceVersion, or which the server writes in another way.
+var noops = map[string]string{
+	"no subjects":           "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata:\n  name: a\nsubjects: []\nroleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: Role\n  name: r\n",
+	"no rules":              "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata:\n  name: a\nrules: []\n",
+	"empty selector":        "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata:\n  name: a\nspec:\n  podSelector:\n    matchLabels: {}\n  policyTypes: [Ingress]\n",
+	"empty rule":            "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata:\n  name: a\nspec:\n  podSelector: {}\n  ingress:\n  - {}\n  egress: []\n",
+	"empty label":           "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels:\n    empty: \"\"\n",
+	"no labels, no data":    "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels: {}\n  annotations: {}\ndata: {}\nbinaryData: {}\n",
+	"empty text":            "apiVersion: v1\nkind: Secret\nmetadata:\n  name: a\nstringData:\n  empty: \"\"\n",
+	"quantity":              "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n  - name: c\n    image: i\n    resources:\n      requests:\n        cpu: 1000m\n        memory: 1024Mi\n      limits:\n        cpu: 2\n  volumes:\n  - name: v\n    emptyDir: {}\n",
+	"missing protocol":      "apiVersion: v1\nkind: Service\nmetadata:\n  name: a\nspec:\n  selector: {}\n  ports:\n  - port: 80\n    name: c\n  - port: 81\n    name: b\n",
+	"named ports":           "apiVersion: v1\nkind: Service\nmetadata:\n  name: a\nspec:\n  clusterIP: None\n  ports:\n  - name: dns\n    port: 53\n  - name: dns-udp\n    port: 53\n    protocol: UDP\n",
+	"template without more": "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: a\nspec:\n  selector:\n    matchLabels:\n      app: a\n    matchExpressions: []\n  strategy: {}\n  template:\n    metadata:\n      labels:\n        app: a\n      annotations: {}\n    spec:\n      nodeSelector: {}\n      tolerations: []\n      securityContext: {}\n      containers:\n      - name: c\n        image: i\n        env: []\n        args: []\n        ports:\n        - containerPort: 80\n        - containerPort: 80\n          protocol: UDP\n        resources: {}\n        securityContext: {}\n        livenessProbe:\n          httpGet:\n            port: 80\n      volumes:\n      - name: v\n        emptyDir: {}\n",
+	"affinity":              "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n  - name: c\n    image: i\n  affinity:\n    podAntiAffinity:\n      preferredDuringSchedulingIgnoredDuringExecution: []\n  tolerations:\n  - operator: Exists\n",
+	"claim":                 "apiVersion: apps/v1\nkind: StatefulSet\nmetadata:\n  name: a\nspec:\n  serviceName: a\n  replicas: 0\n  selector:\n    matchLabels:\n      app: a\n  template:\n    metadata:\n      labels:\n        app: a\n    spec:\n      containers:\n      - name: c\n        image: i\n  volumeClaimTemplates:\n  - metadata:\n      name: v\n    spec:\n      accessModes: [ReadWriteOnce]\n      resources:\n        requests:\n          storage: 1024Mi\n",
+	"limits":                "apiVersion: v1\nkind: LimitRange\nmetadata:\n  name: a\nspec:\n  limits:\n  - type: Container\n    default:\n      cpu: 0.5\n",
+	"budget":                "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata:\n  name: a\nspec:\n  minAvailable: 50%\n  selector: {}\n",
+	"account":               "apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: a\nimagePullSecrets: []\nsecrets: []\n",
+	"ingress":               "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata:\n  name: a\nspec:\n  tls: []\n  rules:\n  - http:\n      paths:\n      - pathType: Prefix\n        path: /\n        backend:\n          service:\n            name: a\n            port:\n              number: 80\n",
+	"base64 with a break":   "apiVersion: v1\nkind: Secret\nmetadata:\n  name: a\ndata:\n  b: \"b25l\\n\"\n",
+}
+
+// TestNoopsThatBump: each is applied at most twice by a process, not at all at
+// rest, and not at all by the next process.
+func TestNoopsThatBump(t *testing.T) {
+	for name, document := range noops {
+		t.Run(name, func(t *testing.T) {
+			s := build(t, map[string]string{"child.yaml": document})
+			child := kit.Parse(t, document)[0]
+			r := rest{children: fmt.Sprintf("{apiVersion: %s, kind: %s, metadata: {name: a}}", child.GetAPIVersion(), child.GetKind())}
+			mark := cluster.Mark(t)
+			s.web("")
+			s.rests(r)
+			first := s.applies(mark)
+			if first < 1 || first > 2 {
+				t.Errorf("%d applies, want 1 or 2: %v", first, s.sent(mark))
+			}
+			mark = cluster.Mark(t)
+			s.web("unused: 1")
+			s.rests(r)
+			if n := s.applies(mark); n > 0 {
+				t.Errorf("%d applies though nothing changed: %v", n, s.sent(mark))
+			}
+			mark = cluster.Mark(t)
+			s.restart()
+			s.rests(r)
+			if n := s.applies(mark); n > 0 {
+				t.Errorf("%d applies after a restart: %v", n, s.sent(mark))
+			}
+		})
+	}
+}
+
+// applies counts writes to children since mark.
+func (s *site) applies(mark int64) int {
+	n := 0
+	for _, r := range s.sent(mark) {
+		if r.Verb == "patch" && r.Resource != "webs/status" {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,149 @@
+// Package scale measures how far one operator goes: on a real API server and
+// etcd without anything else, with thousands of resources. It is no test: `make
+// scale` runs it, and docs/scaling.md has what it said.
+package scale
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/jacquard-operator/jacquard/cli"
+	"github.com/jacquard-operator/jacquard/engine/controller"
+	"github.com/jacquard-operator/jacquard/test/kit"
+)
+
+var cluster *kit.Cluster
+
+const (
+	// asOperator makes the test's binary the operator's.
+	asOperator = "JACQUARD_SCALE_OPERATOR"
+	// asked says how many resources to measure with, as in 1000,5000.
+	asked = "JACQUARD_SCALE"
+)
+
+func TestMain(m *testing.M) {
+	switch {
+	case os.Getenv(asOperator) != "":
+		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	case os.Getenv(asked) == "":
+		fmt.Println("nothing is measured: make scale does it")
+		os.Exit(0)
+	}
+	kit.Main(m, &cluster, "--components", "etcd,apiserver", "--nodes", "0")
+}
+
+// A load is a kind in a group of its own, and its resources.
+type load struct {
+	*testing.T
+	group, ns, root string
+	objects         dynamic.Interface
+	table           *table
+}
+
+const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"{{ .metadata.name }}-%s\"}\ndata: {text: {{ .spec.text }}, more: \"a line or two of settings, as there are in many a ConfigMap\"}\n"
+
+const deployment = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: "{{ .metadata.name }}"}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: "{{ .metadata.name }}"}}
+  template:
+    metadata: {labels: {app: "{{ .metadata.name }}"}}
+    spec:
+      containers:
+      - name: app
+        image: example.com/app:1
+        ports: [{name: http, containerPort: 8080}]
+        env: [{name: TEXT, value: {{ .spec.text }}}]
+        resources: {requests: {cpu: 100m, memory: 64Mi}}
+`
+
+func newLoad(t *testing.T, name string, files map[string]string) *load {
+	t.Helper()
+	l := &load{T: t, group: name + ".example.com", ns: name, root: t.TempDir(), table: &table{}}
+	crd := kit.ThingCRD(l.group)
+	kit.Write(t, l.root, map[string]string{"crds/" + l.name() + ".yaml": crd})
+	for file, text := range files {
+		kit.Write(t, l.root, map[string]string{"templates/" + l.name() + "/" + file: text})
+	}
+	cluster.Apply(t, "", "apiVersion: v1\nkind: Namespace\nmetadata: {name: "+name+"}\n"+"---\n"+crd)
+	cluster.Served(t, l.group+"/v1", "Thing")
+	cfg := rest.CopyConfig(cluster.Config)
+	cfg.QPS = -1
+	var err error
+	if l.objects, err = dynamic.NewForConfig(cfg); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Grant(t, kit.User, controller.Options{Identity: "jacquard", LeaderElectionNamespace: name}, l.root)
+	t.Cleanup(l.clean)
+	return l
+}
+
+func (l *load) name() string { return "things." + l.group }
+
+// abreast is how many writers make resources at the same time.
+const abreast = 16
+
+// make makes the resources from..to-1.
+func (l *load) make(from, to int) {
+	l.Helper()
+	var all sync.WaitGroup
+	next := make(chan int)
+	for range abreast {
+		all.Go(func() {
+			for i := range next {
+				o := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"text": "v1"}}}
+				o.SetAPIVersion(l.group + "/v1")
+				o.SetKind("Thing")
+				o.SetNamespace(l.ns)
+				o.SetName(fmt.Sprintf("r%05d", i))
+				if err := cluster.Client.Create(context.Background(), o); err != nil {
+					l.Error(err)
+				}
+			}
+		})
+	}
+	for i := from; i < to; i++ {
+		next <- i
+	}
+	close(next)
+	all.Wait()
+}
+
+// clean takes everything away: nothing collects garbage here.
+func (l *load) clean() {
+	cluster.Delete(l, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", l.name())
+	for apiVersion, kind := range map[string]string{"v1": "ConfigMap", "apps/v1": "Deployment"} {
+		o := &unstructured.Unstructured{}
+		o.SetAPIVersion(apiVersion)
+		o.SetKind(kind)
+		if err := cluster.Client.DeleteAllOf(context.Background(), o, client.InNamespace(l.ns)); err != nil {
+			l.Error(err)
+		}
+	}
+}
+
+// sizes are how many resources to measure with.
+func sizes(t *testing.T) []int {
+	t.Helper()
+	var all []int
+	for _, text := range strings.Split(os.Getenv(asked), ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatalf("%s: %v", asked, err)
+		}
+		all = append(all, n)
+	}
+	return all
+}

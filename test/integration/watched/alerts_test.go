@@ -1,0 +1,239 @@
+package watched
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/jacquard-operator/jacquard/author/rbac"
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller"
+	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
+	"github.com/jacquard-operator/jacquard/test/kit"
+)
+
+// A situation is what alerts warn of: one kind, and how it is made and mended.
+type situation struct {
+	group, template string
+	alerts          []string
+	make            func(s *site, k *thing)
+	// mend makes the alerts end; nil where their look back is too long to wait.
+	mend func(s *site, k *thing)
+}
+
+// A site is an operator that a Prometheus scrapes.
+type site struct {
+	home string
+	op   *kit.Operator
+	gate gate
+}
+
+// A gate holds the writes of ConfigMaps in the namespaces that it is closed for.
+type gate struct{ closed sync.Map }
+
+func (g *gate) close(ns string) { g.closed.Store(ns, true) }
+func (g *gate) open(ns string)  { g.closed.Delete(ns) }
+
+// held is a transport behind the gate.
+type held struct {
+	gate *gate
+	next http.RoundTripper
+}
+
+func (h held) RoundTrip(r *http.Request) (*http.Response, error) {
+	parts := strings.Split(r.URL.Path, "/") // /api/v1/namespaces/NS/configmaps/NAME
+	for len(parts) > 5 && parts[5] == "configmaps" && r.Method == http.MethodPatch && r.Context().Err() == nil {
+		if _, closed := h.gate.closed.Load(parts[4]); !closed {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return h.next.RoundTrip(r)
+}
+
+// TestAlerts makes what each alert of the chart warns of, and a real Prometheus
+// says so; most end when it is mended.
+func TestAlerts(t *testing.T) {
+	s, root := &site{home: cluster.Namespace(t)}, t.TempDir()
+	kinds := map[string]*thing{}
+	for name, c := range situations {
+		kinds[name] = newThing(t, c.group+".example.com", root, c.template)
+	}
+	lease(t, s.home, "somebody")
+	at := address(t)
+	s.op = cluster.Run(t, func(o *controller.Options) {
+		o.InstallCRDs, o.MetricsSecure, o.MetricsAddress = true, true, at
+		o.LeaderElection, o.LeaderElectionNamespace, o.Namespace, o.Identity = true, s.home, s.home, s.home+"/jacquard"
+		o.Config = rest.CopyConfig(o.Config)
+		o.Config.Wrap(func(next http.RoundTripper) http.RoundTripper { return held{&s.gate, next} })
+	}, root, repository(t))
+	p := startPrometheus(t, at, token(t, s.home, "prometheus", true))
+	p.fires(t, "JacquardNoLeader", "")
+	lease(t, s.home, "")
+	p.ends(t, "JacquardNoLeader", "")
+	for name := range situations {
+		kinds[name].served()
+		kinds[name].apply("well", "ClusterIP")
+	}
+	for _, k := range kinds {
+		k.ready("well")
+	}
+	examples(t)
+	p.ends(t, "JacquardDown", "")
+	p.calm(t)
+	s.op.Access.Deny(func(rule rbac.Rule, verb string) bool {
+		return rule.Resource == "serviceaccounts" && (verb == "create" || verb == "patch") || rule.Resource == "resourcequotas"
+	})
+	t.Run("Situations", func(t *testing.T) {
+		for name, c := range situations {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				k := *kinds[name]
+				k.T = t
+				c.happens(s, &k, p)
+			})
+		}
+	})
+	p.draws(t)
+	s.op.Stop(t)
+	p.fires(t, "JacquardDown", "")
+	for _, name := range p.names {
+		if !p.fired[name] {
+			t.Errorf("%s never fired", name)
+		}
+	}
+}
+
+// happens makes the situation, and mends it.
+func (c situation) happens(s *site, k *thing, p *prometheus) {
+	c.make(s, k)
+	for _, name := range c.alerts {
+		p.fires(k.T, name, about(name, k))
+	}
+	if c.mend == nil {
+		return
+	}
+	c.mend(s, k)
+	for _, name := range c.alerts {
+		p.ends(k.T, name, about(name, k))
+	}
+}
+
+// about is the kind that an alert tells of.
+func about(name string, k *thing) string {
+	if name == "JacquardReadOnly" {
+		return ""
+	}
+	return k.name()
+}
+
+// lease makes somebody hold the operators' Lease, or nobody.
+func lease(t *testing.T, ns, holder string) {
+	t.Helper()
+	cluster.Apply(t, ns, fmt.Sprintf(`apiVersion: coordination.k8s.io/v1
+kind: Lease
+metadata: {name: %s}
+spec: {holderIdentity: %q, leaseDurationSeconds: 3600, acquireTime: %[3]q, renewTime: %[3]q}
+`, api.Lease("jacquard"), holder, time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")))
+}
+
+// annotates sets an annotation of the kind's CRD.
+func annotates(key, value string) func(*site, *thing) {
+	return func(_ *site, k *thing) { k.annotate(k.crd(), key, value) }
+}
+
+func writes(template string) func(*site, *thing) {
+	return func(_ *site, k *thing) { k.write(template) }
+}
+
+func applies(name, text string) func(*site, *thing) {
+	return func(_ *site, k *thing) { k.apply(name, text) }
+}
+
+var situations = map[string]situation{
+	"Broken": {"broken", configMap, []string{"JacquardFolderBroken"}, writes("{{ .spec.nonsense }}\n"), writes(configMap)},
+	"Second": {"second", configMap, []string{"JacquardFolderNotUsed"}, func(s *site, k *thing) {
+		cluster.Apply(k, s.home, fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: second, labels: {%s: %s}}, data: {child.yaml: %q}}", api.LabelKind, k.name(), configMap))
+	}, func(s *site, k *thing) { cluster.Delete(k, "v1", "ConfigMap", s.home, "second") }},
+	"Elsewhere": {"elsewhere", configMap, []string{"JacquardKindServedElsewhere"}, annotates(api.AnnotationOperator, "other/jacquard"), annotates(api.AnnotationOperator, "")},
+	"Deleted": {"deleted", configMap, []string{"JacquardCRDDeleted"}, func(_ *site, k *thing) { k.deleteCRD() },
+		func(_ *site, k *thing) { cluster.Apply(k, "", kit.ThingCRD(k.group)) }},
+	"Rollout": {"rollout", configMap, []string{"JacquardRolloutStopped"},
+		writes(strings.Replace(configMap, `"bad"`, `"ClusterIP"`, 1)), writes(configMap)},
+	"Stalled":  {"stalled", configMap, []string{"JacquardResourcesStalled"}, applies("well", "bad"), applies("well", "good")},
+	"NotReady": {"notready", service, []string{"JacquardResourcesNotReady"}, applies("well", "LoadBalancer"), applies("well", "ClusterIP")},
+	"Paused":   {"paused", configMap, []string{"JacquardKindPaused"}, annotates(api.AnnotationPaused, "true"), annotates(api.AnnotationPaused, "")},
+	"ReadOnly": {"readonly", configMap, []string{"JacquardReadOnly"},
+		func(*site, *thing) { metrics.ReadOnly(true) }, func(*site, *thing) { metrics.ReadOnly(false) }},
+	"Forbidden":  {"forbidden", account, []string{"JacquardRightsMissing", "JacquardReconcileErrors"}, forbid, nil},
+	"Unlistable": {"unlistable", configMap, []string{"JacquardRightsMissing"}, writes(strings.Replace(account, "ServiceAccount", "ResourceQuota", 1)), nil},
+	"Contended":  {"contended", configMap, []string{"JacquardFieldsContended"}, contend, nil},
+	"Slow":       {"slow", configMap, []string{"JacquardSlow"}, hold, nil},
+	"Backlog":    {"backlog", configMap, []string{"JacquardQueueBacklog"}, pile, open},
+}
+
+// forbid wants ServiceAccounts, which the operator has lost the right to make.
+func forbid(_ *site, k *thing) {
+	for i := range 6 {
+		k.apply(fmt.Sprint("a", i), "x")
+	}
+}
+
+// contend takes a field again and again, until the test ends.
+func contend(_ *site, k *thing) {
+	ctx, stop := context.WithCancel(context.Background())
+	k.Cleanup(stop)
+	o := k.object("v1", "ConfigMap", "well")
+	go func() {
+		for i := 0; ctx.Err() == nil; i++ {
+			text := fmt.Appendf(nil, `{"data":{"text":"theirs%d"}}`, i)
+			cluster.Client.Patch(ctx, o.DeepCopy(), client.RawPatch(types.MergePatchType, text), client.FieldOwner("rival")) //nolint:errcheck // it is tried again
+			time.Sleep(100 * time.Millisecond)
+		}
+	}()
+}
+
+// longEnough is more than JacquardSlow allows.
+const longEnough = 11 * time.Second
+
+// hold holds the write of one resource until it is slow.
+func hold(s *site, k *thing) {
+	s.gate.close(k.ns)
+	defer s.gate.open(k.ns)
+	k.apply("a", "x")
+	time.Sleep(longEnough)
+}
+
+// pile holds the writes of more resources than may wait.
+func pile(s *site, k *thing) {
+	s.gate.close(k.ns)
+	for i := range 110 {
+		k.apply(fmt.Sprint("a", i), "x")
+	}
+}
+
+func open(s *site, k *thing) { s.gate.open(k.ns) }
+
+const account = `apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: {{ .metadata.name }}
+`
+
+const service = `apiVersion: v1
+kind: Service
+metadata:
+  name: {{ .metadata.name }}
+spec:
+  type: {{ .spec.text }}
+  ports:
+  - port: 80
+`

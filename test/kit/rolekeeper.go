@@ -1,0 +1,264 @@
+package kit
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/jacquard-operator/jacquard/author/rbac"
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/schema"
+)
+
+// A keeper knows which roles an account has.
+type roleKeeper struct {
+	applied map[string]*unstructured.Unstructured
+	texts   map[string]string
+}
+
+// printed are, by installation and kind, the folders that roles were printed of
+// last. Of one that does not compile, or is gone, nobody can print any, so the
+// roles stay.
+type printed struct {
+	mu    sync.Mutex
+	kinds map[string]*kind.Kind
+}
+
+// maps are the ConfigMaps that hold folders.
+func (a *Access) maps(ctx context.Context) []corev1.ConfigMap {
+	if a.options.Namespace == "" {
+		return nil
+	}
+	var list corev1.ConfigMapList
+	if err := a.cluster.Client.List(ctx, &list, client.InNamespace(a.options.Namespace), client.HasLabels{api.LabelKind}); err != nil {
+		return nil
+	}
+	return list.Items
+}
+
+// renew applies the roles that are needed now, and waits until they are valid.
+func (a *Access) renew(ctx context.Context) error {
+	roles, err := a.roles(ctx)
+	if err != nil {
+		return err
+	}
+	if a.applied == nil {
+		a.applied, a.texts = map[string]*unstructured.Unstructured{}, map[string]string{}
+	}
+	wanted := map[string]bool{}
+	var fresh, taken []rbac.Role
+	for i, role := range roles {
+		whole := role
+		role.Rules = a.left(role.Rules)
+		role.Name = fmt.Sprintf("%s:%d:%s", a.Subject.Name, i, role.Name)
+		roles[i] = role
+		changed, err := a.apply(ctx, role, wanted)
+		if err != nil {
+			return err
+		}
+		if changed {
+			fresh = append(fresh, role)
+			taken = append(taken, a.taken(whole)...)
+		}
+	}
+	if err := a.cluster.valid(ctx, a.Subject, fresh); err != nil {
+		return err
+	}
+	if err := a.cluster.invalid(ctx, a.Subject, taken, roles); err != nil {
+		return err
+	}
+	for key, o := range a.applied {
+		if !wanted[key] {
+			delete(a.applied, key)
+			delete(a.texts, key)
+			if err := client.IgnoreNotFound(a.cluster.Client.Delete(ctx, o)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// left are the rules without what the account is to lack.
+func (a *Access) left(rules []rbac.Rule) []rbac.Rule {
+	if a.denied == nil {
+		return rules
+	}
+	var all []rbac.Rule
+	for _, r := range rules {
+		r.Verbs = slices.DeleteFunc(slices.Clone(r.Verbs), func(verb string) bool { return a.denied(r, verb) })
+		if len(r.Verbs) > 0 {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// taken are, each as a role of one verb, what of a role the account is to lack.
+func (a *Access) taken(role rbac.Role) (all []rbac.Role) {
+	for _, r := range role.Rules {
+		for _, verb := range r.Verbs {
+			if a.denied != nil && a.denied(r, verb) {
+				one := r
+				one.Verbs = []string{verb}
+				all = append(all, rbac.Role{Namespace: role.Namespace, Rules: []rbac.Rule{one}})
+			}
+		}
+	}
+	return all
+}
+
+// apply applies a role and its bindings as `jacquard rbac` prints them, unless
+// they are as they were.
+func (a *Access) apply(ctx context.Context, role rbac.Role, wanted map[string]bool) (changed bool, err error) {
+	var text bytes.Buffer
+	if err := rbac.Write(&text, []rbac.Role{role}, rbac.Binding{Operator: a.Subject}); err != nil {
+		return false, err
+	}
+	for _, o := range Parse(a.t, text.String()) {
+		key := o.GetKind() + " " + o.GetNamespace() + "/" + o.GetName()
+		wanted[key] = true
+		body, err := json.Marshal(o.Object)
+		if err != nil {
+			return changed, err
+		}
+		if a.texts[key] == string(body) {
+			continue
+		}
+		if err := a.cluster.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("person"), client.ForceOwnership); err != nil {
+			return changed, err
+		}
+		a.texts[key], a.applied[key], changed = string(body), o, true
+	}
+	return changed, nil
+}
+
+// withdraw takes all rights from the account.
+func (a *Access) withdraw() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.serving = false
+	for _, o := range a.applied {
+		if err := client.IgnoreNotFound(a.cluster.Client.Delete(context.Background(), o)); err != nil {
+			a.t.Error(err)
+		}
+	}
+}
+
+// roles are those that the operator needs now.
+func (a *Access) roles(ctx context.Context) ([]rbac.Role, error) {
+	folders, files, err := a.folders(ctx)
+	if err != nil {
+		return nil, err
+	}
+	roles := rbac.Base(rbac.Installation{Namespace: cmp.Or(a.options.Namespace, a.options.LeaderElectionNamespace), Namespaces: a.options.Namespaces,
+		SecureMetrics: a.options.MetricsSecure, Identity: a.options.Identity})
+	names := a.cluster.claimed(a.options.Identity)
+	for name := range folders {
+		names[name] = true
+	}
+	if a.options.InstallCRDs {
+		for name := range files {
+			names[name] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		of, err := a.ofKind(ctx, name, folders[name], files[name])
+		if err != nil {
+			return nil, err
+		}
+		roles = append(roles, of...)
+	}
+	return slices.DeleteFunc(roles, func(r rbac.Role) bool { return r.Holder != rbac.Operator }), nil
+}
+
+// folders are those of the roots and ConfigMaps, and the CRDs of crds/.
+func (a *Access) folders(ctx context.Context) (map[string]*folder.Folder, map[string]*schema.CRD, error) {
+	folders, crds := folder.OfConfigMaps(a.maps(ctx)), map[string]*schema.CRD{}
+	for _, dir := range a.roots {
+		root, err := folder.Open(dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		contents, err := root.Read()
+		root.Close()
+		if err != nil {
+			continue // it is being written
+		}
+		maps.Copy(folders, contents.Folders)
+		for _, file := range contents.CRDs {
+			if crd, err := schema.Parse(file.Shown, file.Data); err == nil {
+				crds[crd.Name] = crd
+			}
+		}
+	}
+	return folders, crds, nil
+}
+
+// ofKind are the roles for one kind, as `jacquard rbac` prints them of its folder.
+func (a *Access) ofKind(ctx context.Context, name string, f *folder.Folder, file *schema.CRD) ([]rbac.Role, error) {
+	in := rbac.Input{CRD: file, Plural: a.cluster.plural, Install: file != nil && a.options.InstallCRDs, Namespaces: a.options.Namespaces}
+	if live := a.cluster.crd(ctx, name); live != nil {
+		crd, err := schema.FromObject(live)
+		if err != nil {
+			return nil, err
+		}
+		if in.CRD = crd; GuardOwners {
+			a.cluster.awaitAdmission(ctx, live)
+		}
+	}
+	if in.CRD == nil {
+		return nil, nil
+	}
+	if in.Kind = a.printed(name, f, in.CRD); in.Kind == nil {
+		return nil, nil
+	}
+	return rbac.Of(in)
+}
+
+// printed is the folder that the roles of a kind are printed of: the present one;
+// or the last one that compiled; or an empty one, with which whoever makes a kind
+// begins. It is nil if the CRD does not allow even that.
+func (a *Access) printed(name string, f *folder.Folder, crd *schema.CRD) *kind.Kind {
+	a.cluster.printed.mu.Lock()
+	defer a.cluster.printed.mu.Unlock()
+	key := a.options.Identity + " " + name
+	if k := a.compile(f, crd); k != nil {
+		a.cluster.printed.kinds[key] = k
+	}
+	if k := a.cluster.printed.kinds[key]; k != nil {
+		return k
+	}
+	empty, err := folder.FromMap(name, "templates/"+name, nil)
+	if err != nil {
+		return nil
+	}
+	return a.compile(empty, crd)
+}
+
+// compile compiles a folder for this operator; nil if there is none or it does not
+// compile.
+func (a *Access) compile(f *folder.Folder, crd *schema.CRD) *kind.Kind {
+	if f == nil {
+		return nil
+	}
+	k, err := kind.Compile(f, crd)
+	if err == nil && a.options.Settings != nil {
+		k, err = a.options.Settings.Apply(k)
+	}
+	if err != nil {
+		return nil
+	}
+	return k.At(kind.Site{Namespace: a.options.Namespace, Scopes: a.cluster.scopes})
+}
