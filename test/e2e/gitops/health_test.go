@@ -22,9 +22,9 @@ import (
 
 const (
 	document = "../../../docs/gitops.md"
-	// fixtures are written by a test of test/integration/gitops, from resources in
+	// fixtures are written by a test of test/integration/admin, from resources in
 	// a cluster.
-	fixtures = "../../integration/gitops/testdata"
+	fixtures = "../../integration/admin/testdata"
 )
 
 var block = regexp.MustCompile("(?s)```yaml\n(.*?)```")

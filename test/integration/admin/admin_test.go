@@ -1,12 +1,8 @@
-// Package admin does what a cluster's admin does, on a real cluster: read-only
-// operators, `jacquard status`, `jacquard eject`.
 package admin
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -16,17 +12,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
-
-var cluster *kit.Cluster
-
-func TestMain(m *testing.M) {
-	if os.Getenv(commandLine) != "" {
-		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
-	}
-	flag.Set("test.parallel", "4") //nolint:errcheck // these tests mostly wait
-	kit.Main(m, &cluster, "--nodes", "1", "--components", "etcd,apiserver,controller-manager,scheduler,kwok",
-		"--token", "admin=admin:system:masters", "--token", "viewer=viewer:viewers")
-}
 
 // A site is a test's own kind Web, its folder, and two namespaces: that of its
 // resources and the operator's.

@@ -1,0 +1,288 @@
+package children
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/jacquard-operator/jacquard/test/kit"
+)
+
+// TestNewResource: n creates, and one status for every status that a person
+// could see.
+func TestNewResource(t *testing.T) {
+	group := "new.example.com"
+	ns := cluster.Namespace(t)
+	cluster.Run(t, install, root(t, group))
+	cluster.Served(t, group+"/v1", "Web")
+	settled(t)
+	count := statuses(t, group, ns, "a")
+	mark := cluster.Mark(t)
+	cluster.Apply(t, ns, web(group, ns, "a", "replicas: 2"))
+	ready(t, group, ns, "a")
+	settled(t)
+	got := cluster.Requests(t, mark)
+	report(t, fmt.Sprintf("a new resource with %d children", children), got)
+	tally := kit.Tally(got)
+	creates := tally["patch deployments"] + tally["patch services"] + tally["patch configmaps"] + tally["patch secrets"]
+	if creates != children {
+		t.Errorf("%d creates, want %d", creates, children)
+	}
+	if seen := count(); tally["patch webs/status"] != seen || seen == 0 {
+		t.Errorf("%d status requests for %d different statuses", tally["patch webs/status"], seen)
+	}
+	if len(got) != creates+tally["patch webs/status"] {
+		t.Errorf("other requests: %v", got)
+	}
+}
+
+// TestNewResourceThatNeedsNoWaiting: n + 1 exactly.
+func TestNewResourceThatNeedsNoWaiting(t *testing.T) {
+	group := "still.example.com"
+	ns := cluster.Namespace(t)
+	cluster.Run(t, install, root(t, group, "deployment.yaml", "service.yaml", "status.yaml"))
+	cluster.Served(t, group+"/v1", "Web")
+	settled(t)
+	mark := cluster.Mark(t)
+	cluster.Apply(t, ns, web(group, ns, "a", ""))
+	ready(t, group, ns, "a")
+	settled(t)
+	got := cluster.Requests(t, mark)
+	report(t, "a new resource with 2 children that are ready at once", got)
+	if len(got) != 2+1 {
+		t.Errorf("%v, want 2 creates and 1 status", got)
+	}
+}
+
+// TestNewResourceWithPassword: whether a password was drawn already is read once,
+// and before anything is written.
+func TestNewResourceWithPassword(t *testing.T) {
+	group := "drawn.example.com"
+	ns := cluster.Namespace(t)
+	dir := root(t, group, "deployment.yaml", "service.yaml", "status.yaml")
+	kit.Write(t, dir, map[string]string{"templates/webs." + group + "/secret.yaml": "apiVersion: v1\nkind: Secret\nmetadata:\n  name: {{ .metadata.name }}\nstringData:\n  password: {{ stable \"secret\" \"password\" 24 }}\n"})
+	cluster.Run(t, install, dir)
+	cluster.Served(t, group+"/v1", "Web")
+	settled(t)
+	mark := cluster.Mark(t)
+	cluster.Apply(t, ns, web(group, ns, "a", ""))
+	ready(t, group, ns, "a")
+	settled(t)
+	got := cluster.Requests(t, mark)
+	report(t, "a new resource with 2 children, one of them with a password", got)
+	if len(got) != 1+2+1 || got[0].Verb != "get" || got[0].Resource != "secrets" || kit.Tally(got)["patch webs/status"] != 1 {
+		t.Errorf("%v, want 1 read, then 2 creates and 1 status", got)
+	}
+}
+
+// TestAtRest: nothing for a minute, nor when every child's status changes in
+// a way that our status does not tell.
+func TestAtRest(t *testing.T) {
+	group := "rest.example.com"
+	ns := cluster.Namespace(t)
+	op := cluster.Run(t, install, root(t, group))
+	cluster.Served(t, group+"/v1", "Web")
+	cluster.Apply(t, ns, web(group, ns, "a", ""))
+	ready(t, group, ns, "a")
+	settled(t)
+	mark := cluster.Mark(t)
+	for i := range 10 {
+		touchStatus(t, ns, "a", i)
+	}
+	time.Sleep(time.Minute)
+	got := cluster.Requests(t, mark)
+	report(t, "at rest for 60 s, every child's status touched 10 times", got)
+	if len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+	// The proof can fail: one request put in is seen.
+	extra, err := client.New(op.Config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &unstructured.Unstructured{}
+	o.SetAPIVersion("v1")
+	o.SetKind("ConfigMap")
+	if err := extra.Get(context.Background(), types.NamespacedName{Namespace: ns, Name: "a"}, o); err != nil {
+		t.Fatal(err)
+	}
+	if got := cluster.Requests(t, mark); len(got) != 1 {
+		t.Errorf("one extra request was sent and the log shows %v", got)
+	}
+}
+
+// touchStatus changes statuses without changing what ours says.
+func touchStatus(t *testing.T, ns, name string, i int) {
+	t.Helper()
+	for kind, patch := range map[string]string{
+		"Deployment": fmt.Sprintf(`{"status":{"conditions":[{"type":"Touched","status":"True","reason":"Test%d"}]}}`, i),
+		"Service":    fmt.Sprintf(`{"status":{"conditions":[{"type":"Touched","status":"True","reason":"Test%d","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`, i),
+	} {
+		o := &unstructured.Unstructured{}
+		o.SetAPIVersion(map[string]string{"Deployment": "apps/v1", "Service": "v1"}[kind])
+		o.SetKind(kind)
+		o.SetNamespace(ns)
+		o.SetName(name)
+		if err := cluster.Client.Status().Patch(context.Background(), o, client.RawPatch(types.StrategicMergePatchType, []byte(patch))); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestRestart: an operator that comes up over 200 converged resources writes
+// nothing and reads nothing but its informers' lists.
+func TestRestartSendsNothing(t *testing.T) {
+	groups := []string{"restart.example.com", "restart-too.example.com"} // their children are of the same kinds
+	ns := cluster.Namespace(t)
+	dir := root(t, groups[0], "deployment.yaml", "status.yaml")
+	if err := os.CopyFS(dir, os.DirFS(root(t, groups[1], "deployment.yaml", "status.yaml"))); err != nil {
+		t.Fatal(err)
+	}
+	first := cluster.Run(t, install, dir)
+	const many = 200
+	for i, group := range groups {
+		cluster.Served(t, group+"/v1", "Web")
+		var names []string
+		for n := range many / len(groups) {
+			names = append(names, fmt.Sprintf("%c%d", 'a'+i, n))
+			cluster.Apply(t, ns, web(group, ns, names[n], ""))
+		}
+		ready(t, group, ns, names...)
+	}
+	settled(t)
+	first.Stop(t)
+	mark := cluster.Mark(t)
+	again := cluster.Run(t, nil, dir)
+	kit.Eventually(t, "the folder has loaded", again.Ready)
+	kit.Eventually(t, "the informers have listed", func() error {
+		if len(cluster.AllRequests(t, mark)) < 3 {
+			return fmt.Errorf("not yet")
+		}
+		return nil
+	})
+	settled(t)
+	settled(t)
+	got := cluster.Requests(t, mark)
+	report(t, fmt.Sprintf("restart over %d converged resources", many), got)
+	if writes := kit.Writes(got); len(writes) != 0 {
+		t.Errorf("writes: %v", writes)
+	}
+	lists := map[string]int{}
+	for _, r := range got {
+		if r.Verb != "list" {
+			t.Errorf("a read besides the informers' lists: %v", r)
+		}
+		lists[r.Resource+"."+r.Group]++
+	}
+	for resource, n := range lists {
+		if n > 1 {
+			t.Errorf("%s listed %d times", resource, n)
+		}
+	}
+}
+
+// TestOneField: one field changed is one apply for each child that differs,
+// and one status.
+func TestOneField(t *testing.T) {
+	group := "field.example.com"
+	ns := cluster.Namespace(t)
+	cluster.Run(t, install, root(t, group))
+	cluster.Served(t, group+"/v1", "Web")
+	cluster.Apply(t, ns, web(group, ns, "a", "text: one"))
+	ready(t, group, ns, "a")
+	settled(t)
+	mark := cluster.Mark(t)
+	cluster.Apply(t, ns, web(group, ns, "a", "text: two"))
+	ready(t, group, ns, "a")
+	settled(t)
+	got := cluster.Requests(t, mark)
+	report(t, "one field changed that two of four children show", got)
+	tally := kit.Tally(got)
+	if len(got) != 3 || tally["patch configmaps"] != 1 || tally["patch secrets"] != 1 || tally["patch webs/status"] != 1 {
+		t.Errorf("%v, want 2 applies and 1 status", got)
+	}
+}
+
+// TestRolloutOfChild: what a controller takes its time for is one apply, and one
+// status for every status that a person could see.
+func TestRolloutOfChild(t *testing.T) {
+	group := "image.example.com"
+	ns := cluster.Namespace(t)
+	cluster.Run(t, install, root(t, group))
+	cluster.Served(t, group+"/v1", "Web")
+	cluster.Apply(t, ns, web(group, ns, "a", "replicas: 2"))
+	ready(t, group, ns, "a")
+	settled(t)
+	count := statuses(t, group, ns, "a")
+	mark := cluster.Mark(t)
+	cluster.Apply(t, ns, web(group, ns, "a", "replicas: 2, image: other"))
+	kit.Eventually(t, "its status is written twice", func() error {
+		if n := kit.Tally(cluster.Requests(t, mark))["patch webs/status"]; n < 2 {
+			return fmt.Errorf("%d times", n)
+		}
+		return nil
+	})
+	ready(t, group, ns, "a")
+	settled(t)
+	got := cluster.Requests(t, mark)
+	report(t, "a changed image of one of four children, with controllers", got)
+	tally := kit.Tally(got)
+	if seen := count() - 1; tally["patch deployments"] != 1 || tally["patch webs/status"] != seen || len(got) != 1+seen {
+		t.Errorf("%v, want 1 apply, and a status for each of %d new ones", got, seen)
+	}
+}
+
+// TestForeign: one refused create and one read of metadata for each look, the
+// looks back off, and the object's bytes are as they were.
+func TestForeign(t *testing.T) {
+	group := "foreign.example.com"
+	ns := cluster.Namespace(t)
+	cluster.Run(t, install, root(t, group, "deployment.yaml", "service.yaml", "secret.yaml", "status.yaml"))
+	cluster.Served(t, group+"/v1", "Web")
+	cluster.Apply(t, ns, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {theirs: x}\n")
+	before, err := cluster.Get("v1", "ConfigMap", ns, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mark := cluster.Mark(t)
+	cluster.Apply(t, ns, web(group, ns, "a", ""))
+	kit.Eventually(t, "the resource is told", func() error {
+		o, err := cluster.Get(group+"/v1", "Web", ns, "a")
+		if err != nil {
+			return err
+		}
+		return kit.IsCondition(o, "Ready", "False", "ConfigMap "+ns+"/a")
+	})
+	time.Sleep(30 * time.Second)
+	var got []kit.Request
+	kit.Eventually(t, "no look is half done", func() error {
+		got = cluster.Requests(t, mark)
+		if tally := kit.Tally(got); tally["get configmaps"] != tally["patch configmaps"] {
+			return fmt.Errorf("%v, want one read for each refused create", got)
+		}
+		return nil
+	})
+	report(t, "a foreign object of the same name, 30 s", got)
+	tally := kit.Tally(got)
+	looks := tally["patch configmaps"]
+	if looks < 2 || looks > 4 || tally["patch webs/status"] != 1 || len(got) != 2*looks+1 {
+		t.Errorf("%v, want 2 to 4 looks of one refused create and one read, and 1 status", got)
+	}
+	after, err := cluster.Get("v1", "ConfigMap", ns, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(before.Object) != fmt.Sprint(after.Object) {
+		t.Errorf("the foreign object changed: %v, was %v", after.Object, before.Object)
+	}
+	if !strings.HasPrefix(fmt.Sprint(got[0]), "patch configmaps") {
+		t.Errorf("the first request was %v", got[0])
+	}
+}

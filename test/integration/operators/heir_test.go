@@ -1,0 +1,69 @@
+package operators
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/jacquard-operator/jacquard/engine/controller"
+	"github.com/jacquard-operator/jacquard/test/kit"
+)
+
+// lateness is by how long the follower's watch is late: longer than a leader that
+// is gone is waited for.
+const lateness = 30 * time.Second
+
+// TestLateHeir: a follower whose watch of resources is late takes over. What the
+// leader before it made of a change that the follower does not see yet is not
+// undone: nothing is deleted, made or changed by what the resource said before.
+func TestLateHeir(t *testing.T) {
+	t.Parallel()
+	s := build(t, plain)
+	among := controller.Options{
+		LeaderElection: true, LeaderElectionNamespace: s.namespace,
+		Lease: controller.Lease{Duration: 15 * time.Second, RenewDeadline: 13 * time.Second, RetryPeriod: time.Second},
+	}
+	s.access.Serve(controller.Options{Identity: "test/" + s.group, LeaderElectionNamespace: s.namespace}, s.dir)
+	made := record(t, s.namespace)
+	leader := newWire()
+	s.startAs(leader, among)
+	s.web("a", want{"one", "old", false}.spec())
+	s.until("the first leads", func() error { return s.owned(want{"one", "old", false}) })
+	s.startAs(lateBy(lateness, "webs"), among)
+	time.Sleep(lateness + stretch) // the other has listed everything
+	to := want{"two", "new", false}
+	s.web("a", to.spec())
+	kit.Eventually(t, "the leader follows", func() error { return s.owned(to) })
+	leader.kill()
+	for end := time.Now().Add(lateness + stretch); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if err := s.owned(to); err != nil {
+			t.Fatalf("undone: %v", err)
+		}
+	}
+	made.are(t, map[string]int{"a": 1, "one": 1, "two": 1})
+	s.until("the other says it too", func() error { return cluster.Ready(s.apiVersion(), "Web", s.namespace, "a") })
+}
+
+// owned says what of the owned children is not as the resource wants it.
+func (s *site) owned(w want) error {
+	if err := s.texts(map[string]string{w.name: w.text}); err != nil {
+		return err
+	}
+	return s.secrets(w)
+}
+
+// texts says how the ConfigMaps and their texts are not these.
+func (s *site) texts(want map[string]string) error {
+	var all corev1.ConfigMapList
+	if err := cluster.Client.List(ctx, &all, client.InNamespace(s.namespace)); err != nil {
+		return err
+	}
+	got := map[string]string{}
+	for _, m := range all.Items {
+		got[m.Name] = m.Data["text"]
+	}
+	delete(got, "kube-root-ca.crt")
+	return equal("ConfigMaps", got, want)
+}

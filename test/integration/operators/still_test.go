@@ -1,0 +1,50 @@
+package operators
+
+import (
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jacquard-operator/jacquard/test/kit"
+)
+
+// TestStoodStill: the leader stands still for longer than its Lease, while
+// people change everything twice and the other one takes over. When it goes on
+// it ends, and carries out nothing of what it had before it.
+func TestStoodStill(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, "still", nil)
+	var names []string
+	for i := range 20 {
+		names = append(names, fmt.Sprint("r", i))
+		p.apply(names[i], "v1")
+	}
+	p.ready(names...)
+	p.follow()
+	leader := p.leader()
+	if err := p.first.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"v2", "v3"} {
+		for _, name := range names {
+			p.apply(name, text)
+		}
+		p.ready(names...)
+	}
+	if now := p.leader(); now == leader || now == "" {
+		t.Errorf("the leader is %q, after %q", now, leader)
+	}
+	time.Sleep(standbyStretch)
+	before, mark := p.versions(), cluster.Mark(t)
+	if err := p.first.end(syscall.SIGCONT); err == nil {
+		t.Error("it ended as if it had been asked to")
+	}
+	time.Sleep(standbyStretch)
+	if p.versions() != before {
+		t.Errorf("it was\n%s\nand is\n%s", before, p.versions())
+	}
+	for _, r := range kit.Writes(p.sent(mark)) {
+		t.Errorf("sent after it went on: %v", r)
+	}
+}

@@ -1,0 +1,165 @@
+package operators
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/jacquard-operator/jacquard/engine/controller"
+	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/test/kit"
+)
+
+// earlier is the commit of the operator that is upgraded from, and gone back to.
+const earlier = "dba9afcf87c667d3ee2a79f6be6aa75a61b30640"
+
+// programOf builds the operator of a commit.
+func programOf(t *testing.T, commit string) string {
+	t.Helper()
+	root, err := kit.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	git := func(args ...string) *exec.Cmd { // whoever owns the clone
+		return exec.Command("git", append([]string{"-c", "safe.directory=*", "-C", root}, args...)...)
+	}
+	if err := git("cat-file", "-e", commit+"^{commit}").Run(); err != nil {
+		why := fmt.Sprintf("this clone has no commit %s to upgrade from: `git fetch --unshallow` gets it", commit)
+		if os.Getenv("CI") == "true" {
+			t.Fatal(why)
+		}
+		t.Skip(why)
+	}
+	dir := t.TempDir()
+	compile := exec.Command("go", "build", "-o", "jacquard", ".")
+	compile.Dir = dir
+	for _, command := range []*exec.Cmd{
+		git("archive", "--output", filepath.Join(dir, "commit.tar"), commit),
+		exec.Command("tar", "-xf", filepath.Join(dir, "commit.tar"), "-C", dir),
+		compile,
+	} {
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("running %v: %v: %s", command.Args, err, out)
+		}
+	}
+	return filepath.Join(dir, "jacquard")
+}
+
+// line are the options of one operator, whose version changes.
+func (s *site) line() controller.Options {
+	s.Helper()
+	cfg, err := clientcmd.BuildConfigFromFlags("", filepath.Join(cluster.Dir, "operator.kubeconfig"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	return controller.Options{Config: cfg, Identity: s.namespace + "/upgraded", LeaderElection: true, LeaderElectionNamespace: s.namespace}
+}
+
+// upgraded runs this version of the operator; stop ends it.
+func (s *site) upgraded() (stop func()) {
+	s.Helper()
+	line := s.line()
+	line.Roots = []*folder.Root{s.root}
+	op := cluster.Run(s, func(o *controller.Options) {
+		line.Lease = o.Lease
+		*o = line
+	}, s.dir)
+	return func() { op.Stop(s) }
+}
+
+// process runs another version of it.
+func (s *site) process(program string) (stop func()) {
+	s.Helper()
+	o := s.line()
+	cmd := exec.Command(program, "run", "--kubeconfig", filepath.Join(cluster.Dir, "operator.kubeconfig"), "--root", s.dir,
+		"--identity", o.Identity, "--leader-election-namespace", o.LeaderElectionNamespace, "--health-probe-bind-address", "0")
+	if os.Getenv("OPERATOR_LOG") != "" {
+		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	}
+	if err := cmd.Start(); err != nil {
+		s.Fatal(err)
+	}
+	stopped := false
+	stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			s.Error(err)
+		}
+		if err := cmd.Wait(); err != nil {
+			s.Errorf("the earlier operator ended: %v", err)
+		}
+	}
+	s.Cleanup(stop)
+	return stop
+}
+
+// sentOf are the operators' writes since mark of what belongs to this site, but
+// for what belongs to one resource.
+func (s *site) sentOf(mark int64, but string) (all []kit.Request) {
+	s.Helper()
+	for _, r := range kit.Writes(cluster.Requests(s, mark)) {
+		if (r.Namespace == s.namespace || strings.HasPrefix(r.Name, s.namespace)) && (but == "" || !strings.Contains(r.Name, but)) {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// serve waits until resources are Ready, "a" and its objects have a text, and
+// nothing of the site has been written for a stretch.
+func (s *site) serve(names []string, text string) {
+	s.Helper()
+	for _, name := range names {
+		kit.Eventually(s, name+" is Ready", func() error { return cluster.Ready(s.apiVersion(), "Web", s.namespace, name) })
+	}
+	for _, name := range []string{"map-a", "second"} {
+		kit.Eventually(s, name+" says "+text, func() error {
+			o, err := cluster.Get("v1", "ConfigMap", s.namespace, name)
+			if err != nil {
+				return err
+			}
+			data, _, _ := unstructured.NestedStringMap(o.Object, "data")
+			if data["text"] != text && data["ours"] != text {
+				return fmt.Errorf("it says %v", data)
+			}
+			return nil
+		})
+	}
+	kit.Eventually(s, "nothing is written any more", func() error {
+		mark := cluster.Mark(s)
+		time.Sleep(stretch)
+		if all := s.sentOf(mark, ""); len(all) > 0 {
+			return fmt.Errorf("written: %v", all)
+		}
+		return nil
+	})
+}
+
+// spares fails if since mark anything was written more often than expected,
+// beside one status of each resource, the mark of its Secret, and what belongs to
+// one of them.
+func (s *site) spares(mark int64, but string, most int) {
+	s.Helper()
+	n := map[string]int{}
+	for _, r := range s.sentOf(mark, but) {
+		what := r.Verb + " " + r.Resource + " " + r.Name
+		limit := most
+		if r.Resource == "webs/status" || r.Resource == "secrets" { // this version marks drawn ones
+			limit++
+		}
+		if n[what]++; n[what] == limit+1 {
+			s.Errorf("written more than %d times: %v", limit, r)
+		}
+	}
+}
