@@ -36,11 +36,14 @@ func TestLogLevels(t *testing.T) {
 	}
 }
 
-// TestNoLogLevel: what is no level is refused as usage, before anything starts.
+// TestNoLogLevel: what is no level, or one at which Secrets are logged, is refused
+// as usage, before anything starts.
 func TestNoLogLevel(t *testing.T) {
-	var trouble bytes.Buffer
-	code := Main([]string{"run", "--log-level", "loud", "--kubeconfig", "/nowhere"}, strings.NewReader(""), &bytes.Buffer{}, &trouble)
-	if code != exitUsage || !strings.Contains(trouble.String(), `--log-level "loud": it must be error, info, debug`) {
-		t.Errorf("it exits with %d: %s", code, trouble.String())
+	for _, level := range []string{"loud", "8", "99"} {
+		var trouble bytes.Buffer
+		code := Main([]string{"run", "--log-level", level, "--kubeconfig", "/nowhere"}, strings.NewReader(""), &bytes.Buffer{}, &trouble)
+		if code != exitUsage || !strings.Contains(trouble.String(), `--log-level "`+level+`": it must be error, info, debug`) {
+			t.Errorf("%s: it exits with %d: %s", level, code, trouble.String())
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
+	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
 )
 
 // TestNamesWhatIsNotServed: of a kind it is said in which namespaces its resources
@@ -34,6 +35,38 @@ func TestNamesWhatIsNotServed(t *testing.T) {
 	} {
 		if got, n := c.all.troubles(); got != c.want || n != c.n {
 			t.Errorf("%s: %d, %q, want %d, %q", name, n, got, c.n, c.want)
+		}
+	}
+}
+
+// A listing is an informer that has listed, or has not.
+type listing struct {
+	ctrlcache.Informer
+	synced bool
+}
+
+func (l listing) HasSynced() bool { return l.synced }
+
+// TestListed: a namespace in which resources may not be listed keeps nobody from
+// the others; one that is only slow does.
+func TestListed(t *testing.T) {
+	forbidden := apierrors.NewForbidden(apischema.GroupResource{Resource: "webs"}, "", errors.New("no rights"))
+	known := &portion{informer: listing{synced: true}}
+	slow, denied, unreachable := &portion{informer: listing{}}, &portion{informer: listing{}}, &portion{informer: listing{}}
+	denied.failed(forbidden)
+	unreachable.failed(errors.New("no connection"))
+	for name, c := range map[string]struct {
+		all  portions
+		want bool
+	}{
+		"all of them":             {portions{known, known}, true},
+		"one is forbidden":        {portions{denied, known}, true},
+		"all are forbidden":       {portions{denied, denied}, false},
+		"one has not been listed": {portions{known, slow}, false},
+		"one cannot be reached":   {portions{known, unreachable}, false},
+	} {
+		if got := c.all.listed(); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -70,5 +71,28 @@ func TestNamedForTenMinutes(t *testing.T) {
 	}
 	if got, want := <-told.Events, "Warning NotGivenBack the fields of Service ns/theirs stay as they are: no ports"; got != want {
 		t.Errorf("the event says %q, want %q", got, want)
+	}
+}
+
+// TestPruneWaits: nothing is deleted or told of it before everything that was
+// rendered is applied.
+func TestPruneWaits(t *testing.T) {
+	resource := &unstructured.Unstructured{Object: map[string]any{}}
+	child := func(kind string) live.Object {
+		return live.Object{GVK: schema.GroupVersionKind{Version: "v1", Kind: kind}, Meta: &metav1.ObjectMeta{Name: "a", UID: "1"}}
+	}
+	for _, incomplete := range []bool{true, false} {
+		asked := 0
+		r := &Reconciler{now: time.Now}
+		turn := &reconciliation{Reconciler: r, version: &Version{}, resource: resource, known: newResourceState(resource)}
+		turn.choice.MayDelete = func(schema.GroupKind, metav1.Object) error {
+			asked++
+			return errors.New("not yet")
+		}
+		turn.found.incomplete = incomplete
+		turn.prune(t.Context(), &plan.Plan{Prune: []live.Object{child("ConfigMap")}, Protected: []live.Object{child("PersistentVolumeClaim")}})
+		if want := map[bool]int{true: 0, false: 1}[incomplete]; asked != want || len(turn.found.problems) != 2*want {
+			t.Errorf("incomplete is %v: %d deletions, and it says %v", incomplete, asked, turn.found.problems)
+		}
 	}
 }

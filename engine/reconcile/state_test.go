@@ -44,3 +44,27 @@ func TestForgive(t *testing.T) {
 		t.Error("it is kept")
 	}
 }
+
+// TestDue: what failed is not sent again before its time, but other content is,
+// and so is what would be sent for another object.
+func TestDue(t *testing.T) {
+	m, now := newResourceState(&unstructured.Unstructured{}), time.Now()
+	m.recordFailed("a", "hash", status.Problem{}, retry{now: now, most: longWait})
+	m.recordFailed("refused", "hash", status.Problem{}, retry{now: now})
+	for name, c := range map[string]struct {
+		key, hash string
+		after     time.Duration
+		waits     bool
+	}{
+		"the same, at once":       {"a", "hash", 0, true},
+		"the same, later":         {"a", "hash", longWait, false},
+		"other content":           {"a", "other", 0, false},
+		"another child":           {"b", "hash", 0, false},
+		"refused for its content": {"refused", "hash", time.Hour, true},
+		"refused, other content":  {"refused", "other", 0, false},
+	} {
+		if got := m.due(c.key, c.hash, now.Add(c.after)) != nil; got != c.waits {
+			t.Errorf("%s: it waits: %v, want %v", name, got, c.waits)
+		}
+	}
+}
