@@ -108,6 +108,10 @@ chaos: devcluster ## Let everything go wrong at random; CHAOS_TIME=10m, CHAOS_SE
 chaos-defects: devcluster ## Show that chaos finds each of twelve defects (an hour; CHAOS_DEFECT=no-prune)
 	CHAOS_DEFECTS=true CHAOS_DEFECT=$(CHAOS_DEFECT) go test -count=1 -timeout 3h -v -run TestDefects ./test/integration/chaos
 
+.PHONY: mutants
+mutants: devcluster ## Show that the tests notice each of forty defects (some minutes; MUTANT=name for one)
+	go run ./test/mutants $(MUTANT)
+
 .PHONY: scale
 scale: devcluster ## Measure how far one operator goes (an hour; SIZES=1000,5000,10000)
 	JACQUARD_SCALE=$(or $(SIZES),1000,5000,10000) go test -count=1 -timeout 3h -v ./test/integration/scale
