@@ -33,27 +33,27 @@ const (
 )
 
 var samples = []sample{
-	{file: reference, heading: "### Waiting", names: []string{"settings.yaml"}, spec: "{image: a}", fields: "image: {type: string}",
+	{file: guide, heading: "### Waiting", names: []string{"settings.yaml"}, spec: "{image: a}", fields: "image: {type: string}",
 		beside: map[string]string{"database.yaml": sampleServer}},
-	{file: reference, heading: "## Secrets", names: []string{"secret.yaml", "server.yaml"}, spec: "{text: a}", fields: "text: {type: string}",
+	{file: guide, heading: "## Secrets", names: []string{"secret.yaml", "server.yaml"}, spec: "{text: a}", fields: "text: {type: string}",
 		beside: map[string]string{"config.yaml": "registry: example.com\n", "page.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .metadata.name }}}\ndata: {text: {{ .spec.text }}}\n"}},
-	{file: reference, heading: "## Secrets", from: 2, names: []string{"server.yaml"}, spec: "{login: a}", fields: "login: {type: string, minLength: 1}",
+	{file: guide, heading: "## Secrets", from: 2, names: []string{"server.yaml"}, spec: "{login: a}", fields: "login: {type: string, minLength: 1}",
 		beside: map[string]string{"config.yaml": "registry: example.com\n"}},
-	{file: reference, heading: "## Secrets", from: 3, names: []string{"pull.yaml"}, spec: "{pullSecret: a}", fields: "pullSecret: {type: string}"},
-	{file: reference, heading: "## Annotations", names: []string{"server.yaml"}, spec: "{image: a, autoscale: {most: 3}}",
+	{file: guide, heading: "## Secrets", from: 3, names: []string{"pull.yaml"}, spec: "{pullSecret: a}", fields: "pullSecret: {type: string}"},
+	{file: guide, heading: "## Annotations", names: []string{"server.yaml"}, spec: "{image: a, autoscale: {most: 3}}",
 		fields: "image: {type: string}\nreplicas: {type: integer, default: 1}\nautoscale: {type: object, required: [most], properties: {most: {type: integer}}}"},
-	{file: reference, heading: "### Patches", names: []string{"pods.yaml"}, spec: "{selector: {a: b}}",
+	{file: guide, heading: "### Patches", names: []string{"pods.yaml"}, spec: "{selector: {a: b}}",
 		fields: "selector: {type: object, minProperties: 1, additionalProperties: {type: string}}"},
-	{file: reference, heading: "### Where children may be", names: []string{"kind.yaml"}, spec: "{pods: 3}", fields: "pods: {type: integer}",
+	{file: guide, heading: "### Where children may be", names: []string{"kind.yaml"}, spec: "{pods: 3}", fields: "pods: {type: integer}",
 		beside: map[string]string{"space.yaml": sampleSpace, "shared.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ childName .metadata.namespace .metadata.name }}\n  namespace: shared\n"}},
-	{file: reference, heading: "## status.yaml", names: []string{"status.yaml"}, spec: "{image: a}", fields: "image: {type: string}",
+	{file: guide, heading: "## status.yaml", names: []string{"status.yaml"}, spec: "{image: a}", fields: "image: {type: string}",
 		beside: map[string]string{"deployment.yaml": sampleServer}},
 	{file: reference, heading: "## kind.yaml", names: []string{"kind.yaml"}, spec: "{pods: 3, image: a}", fields: "pods: {type: integer}\nimage: {type: string}",
 		beside: map[string]string{"space.yaml": sampleSpace, "app.yaml": sampleServer, "database.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .metadata.name }}\n" +
 			"data:\n  there: {{ lookup \"v1\" \"Secret\" \"platform\" \"pull-secret\" | empty | quote }}\n"}},
 	{file: "docs/tools.md", heading: "### Silencing a finding", names: []string{"page.yaml"}, spec: "{size: 1, title: a}",
 		fields: "size: {type: integer, default: 1}\ntitle: {type: string}"},
-	{file: reference, heading: "### An example", names: []string{"_page.tpl", "page.yaml", "server.yaml", "status.yaml", "tests/plain/cr.yaml", "tests/plain/cluster.yaml"}},
+	{file: guide, heading: "### An example", names: []string{"_page.tpl", "page.yaml", "server.yaml", "status.yaml", "tests/plain/cr.yaml", "tests/plain/cluster.yaml"}},
 }
 
 // TestSamplesAreSound: what the documents show of kinds lints, passes its
@@ -113,7 +113,7 @@ func sampleCRD(t *testing.T, readme, fields string) string {
 	if fields != "" {
 		spec += "            required: [" + regexp.MustCompile(`^\w+`).FindString(fields) + "]\n            properties:\n" + indent(fields, 14)
 	}
-	status := block.FindStringSubmatch(section(t, reference, "### The CRD"))[1]
+	status := block.FindStringSubmatch(section(t, reference, "## The CRD"))[1]
 	status = strings.Replace(status, "  properties:\n", "  properties:\n    readyReplicas: {type: integer}\n", 1)
 	before, _, _ := strings.Cut(readme, "          spec:\n")
 	return before + spec + indent(status, 10)
