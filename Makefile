@@ -69,6 +69,13 @@ image: ## Build the Dockerfile's image without Docker, .bin/image/jacquard.tar; 
 devcluster: ## Build a Kubernetes out of Go modules into .bin (minutes at first, then cached)
 	@devcluster/build >/dev/null
 
+.PHONY: try
+try: ## Show without a cluster what templates do, and check the kinds (a minute or two at first, then a second)
+	@mkdir -p $(BIN)
+	@[[ -x $(BIN)/try ]] || echo "building .bin/try: at most two minutes the first time"
+	@go build -ldflags=-w -o $(BIN)/try ./author/try
+	@$(BIN)/try
+
 .PHONY: demo
 demo: devcluster build ## Show it all on a Kubernetes of its own; ONCE=1 ends by itself
 	@$(BIN)/demo $(if $(ONCE),--once)
