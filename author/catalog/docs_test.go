@@ -7,17 +7,17 @@ import (
 	"testing"
 )
 
-// TestDocumentedReady: the object that docs/templates.md calls ready is, and
+// TestDocumentedReady: the object that docs/reference.md calls ready is, and
 // needs every field of its status.
 func TestDocumentedReady(t *testing.T) {
-	text, err := os.ReadFile("../../docs/templates.md")
+	text, err := os.ReadFile("../../docs/reference.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, part, _ := strings.Cut(string(text), "\n### Golden cases\n")
+	_, part, _ := strings.Cut(string(text), "\n## Golden cases\n")
 	block := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindStringSubmatch(part)
 	if block == nil {
-		t.Fatal("docs/templates.md has no example below ### Golden cases")
+		t.Fatal("docs/reference.md has no example below ## Golden cases")
 	}
 	waits := func(object string) string {
 		_, waits, err := world(t, object).Await("server")

@@ -33,7 +33,7 @@ func documented(t *testing.T, heading string) []string {
 // TestDocumentedReads: the examples of docs/templates.md about waiting and
 // Secrets do what they say.
 func TestDocumentedReads(t *testing.T) {
-	waiting, secrets := documented(t, "### Waiting"), documented(t, "## Secrets")
+	waiting, secrets := documented(t, "## Wait for something"), documented(t, "## Secrets")
 	if len(waiting) != 1 || len(secrets) != 4 {
 		t.Fatalf("docs/templates.md: %d and %d examples; 1 and 4 were expected", len(waiting), len(secrets))
 	}

@@ -2,10 +2,8 @@ package laws
 
 import (
 	"bytes"
-	"encoding/json"
 	"go/ast"
 	"go/token"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,15 +14,9 @@ import (
 
 	"github.com/jacquard-operator/jacquard/cli"
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/template"
-	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
-const (
-	guide        = "docs/templates.md"
-	reference    = "docs/reference.md"
-	architecture = "docs/architecture.md"
-)
+const architecture = "docs/architecture.md"
 
 // code matches a piece of text set as code, on one line.
 var code = regexp.MustCompile("`([^`\n]+)`")
@@ -59,42 +51,6 @@ func section(t *testing.T, file, heading string) string {
 		part.WriteString(line)
 	}
 	return part.String()
-}
-
-// TestFunctionsAreDocumented: docs/reference.md names every function that
-// there is, and no other.
-func TestFunctionsAreDocumented(t *testing.T) {
-	sameNames(t, "## Functions", slices.Concat(slices.Collect(maps.Keys(funcs.Table())), template.Specials()))
-	sameNames(t, "## Refused functions", slices.Collect(maps.Keys(funcs.Refused())))
-}
-
-// sameNames compares the first column of a section's tables with the names
-// that there are.
-func sameNames(t *testing.T, heading string, names []string) {
-	t.Helper()
-	sameRows(t, heading, section(t, reference, heading), names)
-}
-
-// sameRows compares the first column of a text's tables with the names that
-// there are.
-func sameRows(t *testing.T, heading, text string, names []string) {
-	t.Helper()
-	documented := map[string]bool{}
-	for _, line := range strings.Split(text, "\n") {
-		if cells := strings.SplitN(line, "|", 3); len(cells) == 3 {
-			maps.Copy(documented, codes(cells[1]))
-		}
-	}
-	for _, name := range names {
-		if !documented[name] {
-			t.Errorf("%s: %q has no row for `%s`", reference, heading, name)
-		}
-	}
-	for name := range documented {
-		if !slices.Contains(names, name) {
-			t.Errorf("%s: %q has a row for `%s`, which does not exist", reference, heading, name)
-		}
-	}
 }
 
 // TestAnnotationsAreDocumented: every label and annotation of ours is told of.
@@ -133,48 +89,6 @@ func allDocs(t *testing.T) string {
 		}
 	}
 	return text.String()
-}
-
-// TestSettingsAreDocumented: docs/reference.md has a row for every field of
-// kind.yaml that its JSON Schema has, at every depth, and for no other.
-func TestSettingsAreDocumented(t *testing.T) {
-	var root property
-	if err := json.Unmarshal(read(t, "docs/kind.schema.json"), &root); err != nil {
-		t.Fatal(err)
-	}
-	table, _, _ := strings.Cut(section(t, reference, "## kind.yaml"), "\n### ")
-	sameRows(t, "## kind.yaml", table, root.fields(""))
-}
-
-// A property is what a JSON Schema says of a field.
-type property struct {
-	Properties map[string]property `json:"properties"`
-	Items      *property           `json:"items"`
-}
-
-// fields are the paths of the fields below a property that hold no others but
-// lists, as the table has them.
-func (p property) fields(path string) []string {
-	var all []string
-	for name, field := range p.Properties {
-		at := strings.TrimPrefix(path+"."+name, ".")
-		if field.Items != nil && field.Items.Properties != nil {
-			all = append(append(all, at), field.Items.fields(at+"[]")...)
-			continue
-		}
-		if field.Properties != nil {
-			all = append(all, field.fields(at)...)
-			continue
-		}
-		all = append(all, at)
-	}
-	return all
-}
-
-// TestAuthorsAnnotationsAreDocumented: docs/reference.md has a row for every
-// annotation that a template may write, and for no other.
-func TestAuthorsAnnotationsAreDocumented(t *testing.T) {
-	sameRows(t, "## Annotations", section(t, reference, "## Annotations"), api.AuthorAnnotations)
 }
 
 // TestPackagesAreDocumented: docs/architecture.md has a line for each package.
@@ -268,11 +182,11 @@ var seconds = regexp.MustCompile(`[0-9.]+ s\b`)
 
 // TestExampleIsTrue: the example of docs/templates.md does what it says.
 func TestExampleIsTrue(t *testing.T) {
-	blocks := block.FindAllStringSubmatch(section(t, guide, "### An example"), -1)
+	blocks := block.FindAllStringSubmatch(section(t, guide, "### A complete example"), -1)
 	if len(blocks) != 6 {
 		t.Fatalf("%s: the example has %d blocks of YAML; 6 were expected", guide, len(blocks))
 	}
-	said := regexp.MustCompile("(?s)```\n(.*?)```").FindAllStringSubmatch(block.ReplaceAllString(section(t, guide, "### An example"), ""), -1)
+	said := regexp.MustCompile("(?s)```\n(.*?)```").FindAllStringSubmatch(block.ReplaceAllString(section(t, guide, "### A complete example"), ""), -1)
 	crd := block.FindStringSubmatch(section(t, "README.md", "## A kind in twenty lines"))[1]
 	dir := t.TempDir()
 	write(t, dir, "crds/pages.example.com.yaml", crd)
