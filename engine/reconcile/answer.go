@@ -17,23 +17,23 @@ import (
 // recordAnswer takes up what the server made of the document.
 func (w *stepExecutor) recordAnswer(ctx context.Context, answer *unstructured.Unstructured) error {
 	w.answer = answer
-	differ := ownership.Differences(w.Document.Object, answer.Object)
+	differ := ownership.Differences(w.step.Document.Object, answer.Object)
 	if i := ownership.CoOwner(answer.GetManagedFields(), api.FieldManager); i >= 0 {
 		dropped, err := w.to.DropEntry(ctx, w.resource, answer, i)
 		if err != nil { // it changed meanwhile; the next look finds the entry still there
-			w.cluster.Children.RecordWrite(answer.GroupVersionKind(), answer)
+			w.run.r.cluster.Children.RecordWrite(answer.GroupVersionKind(), answer)
 			return soon("an earlier writer holds its fields too")
 		}
-		w.countWrite(metrics.Entry)
+		w.run.countWrite(metrics.Entry)
 		answer = dropped
 	}
 	entry, _, err := ownership.Ours(answer.GetManagedFields(), api.FieldManager)
 	if err != nil {
 		return fmt.Errorf("reading managedFields of %s: %w", w.named(), err)
 	}
-	w.cluster.Children.RecordWrite(answer.GroupVersionKind(), answer)
+	w.run.r.cluster.Children.RecordWrite(answer.GroupVersionKind(), answer)
 	w.locked(func() {
-		w.known.recordAnswer(w.child(), answer.GetUID(), plan.Memory{Hash: w.Hash, Digest: entry.Digest, Time: entry.Time})
+		w.run.known.recordAnswer(w.child(), answer.GetUID(), plan.Memory{Hash: w.step.Hash, Digest: entry.Digest, Time: entry.Time})
 		w.override(differ)
 	})
 	return nil
@@ -44,7 +44,7 @@ func (w *stepExecutor) conclude(err error) {
 	key := w.key()
 	w.recordUnconfirmed(err)
 	if err == nil {
-		delete(w.known.failedWrites, key)
+		delete(w.run.known.failedWrites, key)
 		w.dryRunStep(nil, nil)
 		return
 	}
@@ -58,10 +58,10 @@ func (w *stepExecutor) conclude(err error) {
 	} else {
 		p, when = w.refused(err)
 	}
-	w.known.recordFailed(key, w.Hash, p, when)
+	w.run.known.recordFailed(key, w.step.Hash, p, when)
 	w.dryRunStep(&p, err)
 	w.report(p)
-	if s := w.known.failedWrites[key]; !s.until.IsZero() {
-		w.found.again(s.until.Sub(w.now))
+	if s := w.run.known.failedWrites[key]; !s.until.IsZero() {
+		w.run.found.again(s.until.Sub(w.now))
 	}
 }

@@ -35,8 +35,8 @@ func (t *reconciliation) apply(ctx context.Context, p *plan.Plan) {
 
 // A write is one step that is being carried out.
 type stepExecutor struct {
-	*reconciliation
-	*plan.Step
+	run      *reconciliation
+	step     *plan.Step
 	mu       *sync.Mutex
 	now      time.Time
 	resource live.Resource
@@ -47,16 +47,16 @@ type stepExecutor struct {
 	over   metav1.Object
 }
 
-func (w *stepExecutor) child() string { return childName(w.Step) }
+func (w *stepExecutor) child() string { return childName(w.step) }
 
 // key tells failed writes of a child apart: creating it, making it again because it
 // failed, which must back off whichever object it is, and changing this object.
 func (w *stepExecutor) key() string {
 	switch {
-	case w.Action == plan.Recreate:
+	case w.step.Action == plan.Recreate:
 		return w.failedKey()
-	case w.Live != nil:
-		return w.child() + "/" + string(w.Live.Meta.GetUID())
+	case w.step.Live != nil:
+		return w.child() + "/" + string(w.step.Live.Meta.GetUID())
 	}
 	return w.child()
 }
@@ -66,24 +66,24 @@ func (w *stepExecutor) failedKey() string { return w.child() + "/failed" }
 // settled reports whether a step needs no request now, and reports why not.
 func (w *stepExecutor) settled() bool {
 	key := w.key()
-	switch w.Action {
+	switch w.step.Action {
 	case plan.Keep, plan.Done:
-		delete(w.known.failedWrites, key)
+		delete(w.run.known.failedWrites, key)
 		w.reportFieldConflict()
-		w.reportOscillation(w.child(), w.named(), w.Child.Doc.Place().String())
+		w.run.reportOscillation(w.child(), w.named(), w.step.Child.Doc.Place().String())
 		return true
 	case plan.Block:
-		w.problem(status.Waiting, "ChildWaiting", "waiting to apply %s: %s", w.Why)
+		w.problem(status.Waiting, "ChildWaiting", "waiting to apply %s: %s", w.step.Why)
 		return true
 	case plan.Refuse:
-		w.problem(status.Stalled, NotOurs, "%s is there already and is left alone: %s", w.Why)
-		w.found.again(backOff(0, longestGap, longestGap))
+		w.problem(status.Stalled, NotOurs, "%s is there already and is left alone: %s", w.step.Why)
+		w.run.found.again(backOff(0, longestGap, longestGap))
 		return true
 	}
-	if s := w.known.due(key, w.Hash, w.now); s != nil && !w.approved(s) {
+	if s := w.run.known.due(key, w.step.Hash, w.now); s != nil && !w.approved(s) {
 		w.report(s.problem)
 		if !s.until.IsZero() {
-			w.found.again(s.until.Sub(w.now))
+			w.run.found.again(s.until.Sub(w.now))
 		}
 		return true
 	}
@@ -91,7 +91,9 @@ func (w *stepExecutor) settled() bool {
 }
 
 // named is how people call the child.
-func (w *stepExecutor) named() string { return w.Document.GetKind() + " " + place(w.Document) }
+func (w *stepExecutor) named() string {
+	return w.step.Document.GetKind() + " " + place(w.step.Document)
+}
 
 func (w *stepExecutor) problem(s status.Severity, reason, format, why string) {
 	w.report(status.Problem{Severity: s, Reason: reason, Message: fmt.Sprintf(format, w.named(), why)})
@@ -99,23 +101,23 @@ func (w *stepExecutor) problem(s status.Severity, reason, format, why string) {
 
 func (w *stepExecutor) report(p status.Problem) {
 	if p.File == "" {
-		p.File = w.Child.Doc.Place().String()
+		p.File = w.step.Child.Doc.Place().String()
 	}
-	w.found.incomplete = true
-	w.found.add(p)
+	w.run.found.incomplete = true
+	w.run.found.add(p)
 }
 
 // send sends what the step needs and takes up the answer.
 func (w *stepExecutor) send(ctx context.Context) {
 	err := w.prepare()
 	if err == nil {
-		switch w.Action {
+		switch w.step.Action {
 		case plan.Create:
 			err = w.create(ctx)
 		case plan.Update:
-			err = w.update(ctx, w.Live.Meta)
+			err = w.update(ctx, w.step.Live.Meta)
 		case plan.Recreate:
-			err = w.recreate(ctx, w.Live.Meta, "it is made anew: "+w.Why)
+			err = w.recreate(ctx, w.step.Live.Meta, "it is made anew: "+w.step.Why)
 		case plan.Patch:
 			err = w.patch(ctx)
 		}
@@ -125,17 +127,17 @@ func (w *stepExecutor) send(ctx context.Context) {
 
 // prepare finds out where and as whom to write.
 func (w *stepExecutor) prepare() error {
-	served, found := w.cluster.Served().Resource(w.Document.GroupVersionKind())
+	served, found := w.run.r.cluster.Served().Resource(w.step.Document.GroupVersionKind())
 	if !found {
 		return soon("the cluster does not have this kind any more")
 	}
-	if served.Namespaced != (w.Document.GetNamespace() != "") {
+	if served.Namespaced != (w.step.Document.GetNamespace() != "") {
 		return seldom(status.Stalled, "NotAllowed", "it is "+map[bool]string{true: "namespaced", false: "cluster-scoped"}[served.Namespaced]+
 			" in this cluster, which its file and kind.yaml do not say")
 	}
 	var err error
 	w.resource = served
-	w.to, err = w.writer()
+	w.to, err = w.run.subject.writer()
 	return err
 }
 
@@ -147,20 +149,20 @@ func (w *stepExecutor) locked(f func()) {
 
 func (w *stepExecutor) create(ctx context.Context) error {
 	if w.again() {
-		if err := w.confirmedAlive(ctx); err != nil {
+		if err := w.run.confirmedAlive(ctx); err != nil {
 			return err
 		}
 	}
-	answer, err := w.to.Create(ctx, w.resource, w.Document)
+	answer, err := w.to.Create(ctx, w.resource, w.step.Document)
 	if err == nil {
-		w.countWrite(metrics.Create)
-		w.locked(w.known.progressed)
+		w.run.countWrite(metrics.Create)
+		w.locked(w.run.known.progressed)
 		return w.recordAnswer(ctx, answer)
 	}
 	if apply.Classify(err).Cause != apply.Exists {
 		return err
 	}
-	there, err := w.to.GetMetadata(ctx, w.resource, w.Document.GetNamespace(), w.Document.GetName())
+	there, err := w.to.GetMetadata(ctx, w.resource, w.step.Document.GetNamespace(), w.step.Document.GetName())
 	if err != nil {
 		return err
 	}
@@ -173,12 +175,12 @@ func (w *stepExecutor) takeOver(ctx context.Context, there *metav1.PartialObject
 		return soon("an object of this name is being deleted")
 	}
 	var made bool
-	w.locked(func() { _, made = w.known.applied[there.GetUID()] })
-	ok, whose := plan.TakeOver(w.owner(), there, made, w.Child.Policy.Adopt)
+	w.locked(func() { _, made = w.run.known.applied[there.GetUID()] })
+	ok, whose := plan.TakeOver(w.run.subject.owner(), there, made, w.step.Child.Policy.Adopt)
 	if ok {
 		return w.adoptUnchanged(ctx, there)
 	}
-	if old, _ := api.ParseOwner(there.GetAnnotations()[api.AnnotationOwner]); old == w.owner().Owner {
+	if old, _ := api.ParseOwner(there.GetAnnotations()[api.AnnotationOwner]); old == w.run.subject.owner().Owner {
 		return soon("it belongs to an earlier resource of this name and will be collected")
 	}
 	return seldom(status.Stalled, NotOurs, "an object of this name is there already and is left alone: "+whose)
@@ -191,13 +193,13 @@ func (w *stepExecutor) adoptUnchanged(ctx context.Context, there metav1.Object) 
 		w.locked(w.drawnInVain)
 		return soon("the Secret is there already, and what was drawn for it is in it")
 	}
-	if len(w.Child.Policy.Initial) > 0 {
+	if len(w.step.Child.Policy.Initial) > 0 {
 		read, err := w.to.Read(ctx, w.resource, there.GetNamespace(), there.GetName())
 		if err != nil {
 			return err
 		}
-		seen := &live.Object{GVK: w.Document.GroupVersionKind(), Meta: read, Body: read.Object}
-		if w.Document, w.Hash, err = plan.Document(w.owner(), w.Child, seen); err != nil {
+		seen := &live.Object{GVK: w.step.Document.GroupVersionKind(), Meta: read, Body: read.Object}
+		if w.step.Document, w.step.Hash, err = plan.Document(w.run.subject.owner(), w.step.Child, seen); err != nil {
 			return err
 		}
 		there = read
@@ -225,15 +227,15 @@ func seldom(s status.Severity, reason, message string) error {
 }
 
 func (w *stepExecutor) update(ctx context.Context, o metav1.Object) error {
-	doc := w.Document
+	doc := w.step.Document
 	w.over = o
-	if len(w.Child.Policy.Initial) > 0 { // live values are sent: they must be the present ones
+	if len(w.step.Child.Policy.Initial) > 0 { // live values are sent: they must be the present ones
 		doc = doc.DeepCopy()
 		doc.SetResourceVersion(o.GetResourceVersion())
 	}
 	answer, err := w.to.Update(ctx, w.resource, doc, o.GetUID())
 	if err == nil {
-		w.countWrite(metrics.Update)
+		w.run.countWrite(metrics.Update)
 		w.corrected()
 		return w.recordAnswer(ctx, answer)
 	}

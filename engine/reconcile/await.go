@@ -37,11 +37,11 @@ func (w *snapshot) changing(file string, result *render.Result) string {
 		}
 		made = true
 		live := w.liveOf(c)
-		_, hash, err := plan.Document(w.owner(), c, live)
+		_, hash, err := plan.Document(w.subject.owner(), c, live)
 		switch {
 		case err != nil:
 		case live != nil && live.Meta.GetAnnotations()[api.AnnotationDesired] == hash:
-		case live == nil && c.Policy.Once && w.succeeded()[c.Object.GetName()] == hash:
+		case live == nil && c.Policy.Once && w.subject.succeeded()[c.Object.GetName()] == hash:
 		default:
 			return fmt.Sprintf("what changed of %s %s is not applied yet", c.Object.GetKind(), c.Object.GetName())
 		}

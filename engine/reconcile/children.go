@@ -18,12 +18,12 @@ import (
 func (t *reconciliation) children(p *plan.Plan, w *snapshot) []status.Child {
 	live := map[string]live.Object{}
 	for _, l := range w.live {
-		if plan.Ours(w.owner(), l.Meta) {
+		if plan.Ours(w.subject.owner(), l.Meta) {
 			live[childKey(l.GVK, l.Meta)] = l
 		}
 	}
 	var out []status.Child
-	if p == nil || t.deleting() {
+	if p == nil || t.subject.deleting() {
 		for _, l := range live {
 			out = append(out, t.child(l))
 		}
@@ -78,7 +78,7 @@ func (t *reconciliation) child(l live.Object) status.Child {
 		}
 		return c
 	}
-	verdict, err := readiness.Of(body(l), t.cluster.DeclaresConditions(l.GVK.GroupKind()))
+	verdict, err := readiness.Of(body(l), t.r.cluster.DeclaresConditions(l.GVK.GroupKind()))
 	if err != nil {
 		c.Message = fmt.Sprintf("its status cannot be read: %s", err)
 		return c

@@ -52,11 +52,11 @@ func (r *Reconciler) Follow(choose func(*unstructured.Unstructured) Choice, serv
 // deferred reports whether nothing of the resource may be changed, and tells why.
 func (t *reconciliation) frozen() bool {
 	switch {
-	case t.version.Removed:
+	case t.subject.version.Removed:
 		t.found.add(status.Problem{Severity: status.Stalled, Reason: "FolderRemoved",
 			Message: "the folder of this kind was removed: the children stay as they are, and deleting this resource deletes them"})
 		return true
-	case t.choice.Frozen && (t.edited() || !slices.Contains(fromChildren, t.readyReason())):
+	case t.choice.Frozen && (t.subject.edited() || !slices.Contains(fromChildren, t.subject.readyReason())):
 		t.found.add(status.Problem{Severity: status.Waiting, Reason: "RolloutPending",
 			Message: "the folder of this kind changed, and its rollout has not reached this resource"})
 	}
@@ -68,22 +68,10 @@ func (t *reconciliation) frozen() bool {
 // edited since, waits until it is reached.
 var fromChildren = []string{"Ready", "NotReady", "ChildrenNotReady", "ChildFailed"}
 
-// edited reports whether the status is about an earlier generation of the resource:
-// nobody has served what it says now.
-func (t *reconciliation) edited() bool {
-	of, told := status.Condition(t.resource.Object, "Ready")["observedGeneration"].(int64)
-	return told && of != t.resource.GetGeneration()
-}
-
-func (t *reconciliation) readyReason() string {
-	reason, _ := status.Condition(t.resource.Object, "Ready")["reason"].(string)
-	return reason
-}
-
 // mayDelete says why a child may not be deleted now, for good or to be recreated.
 // Of a resource that goes all may.
 func (t *reconciliation) mayDelete(gk schema.GroupKind, child metav1.Object) error {
-	if t.choice.MayDelete == nil || t.deleting() {
+	if t.choice.MayDelete == nil || t.subject.deleting() {
 		return nil
 	}
 	return t.choice.MayDelete(gk, child)
@@ -101,7 +89,7 @@ func unapproved(err error) error {
 func (w *stepExecutor) approved(s *failedWrite) bool {
 	switch s.problem.Reason {
 	case waitsForApproval:
-		return w.Live != nil && w.mayDelete(w.Live.GVK.GroupKind(), w.Live.Meta) == nil
+		return w.step.Live != nil && w.run.mayDelete(w.step.Live.GVK.GroupKind(), w.step.Live.Meta) == nil
 	case pruneProtected:
 		return w.mayLose() == nil
 	}
@@ -116,7 +104,7 @@ func (t *reconciliation) recordServed(ready bool) {
 		ready = false
 		t.found.again(firstWait)
 	}
-	out := Outcome{Version: t.version, Ready: ready}
+	out := Outcome{Version: t.subject.version, Ready: ready}
 	for _, p := range t.found.problems {
 		switch p.Reason {
 		case "Invalid":
@@ -126,7 +114,7 @@ func (t *reconciliation) recordServed(ready bool) {
 		}
 	}
 	if !t.choice.Frozen {
-		t.served(t.resource, out)
+		t.r.served(t.subject.resource, out)
 	}
 }
 
@@ -162,9 +150,10 @@ func (r *Reconciler) Preview(ctx context.Context, v *Version, resource *unstruct
 
 func (r *Reconciler) preview(ctx context.Context, v *Version, resource *unstructured.Unstructured) (out Preview, err error) {
 	defer panics.Catch(&err, "trying the folder on a "+r.gvk.Kind)
-	t := &reconciliation{Reconciler: r, version: v, choice: Choice{Version: v}, resource: resource, known: &resourceState{made: map[string]types.UID{}}, preview: true}
+	t := r.reconciliation(resource, Choice{Version: v}, &resourceState{made: map[string]types.UID{}})
+	t.preview = true
 	t.inheritOverridden()
-	view := t.takeSnapshot()
+	view := takeSnapshot(t.subject, t.texts)
 	rendered := t.render(ctx, view)
 	p := t.plan(rendered, view)
 	out = Preview{Plan: p, Waits: waits(rendered)}
@@ -173,7 +162,7 @@ func (r *Reconciler) preview(ctx context.Context, v *Version, resource *unstruct
 	}
 	out.Pending = view.pending
 	for _, l := range view.live {
-		if plan.Ours(t.owner(), l.Meta) {
+		if plan.Ours(t.subject.owner(), l.Meta) {
 			out.Live++
 		}
 	}
@@ -186,20 +175,20 @@ func (r *Reconciler) preview(ctx context.Context, v *Version, resource *unstruct
 // previewStatus reports whether the status would say what it says, where the children
 // are as planned.
 func (t *reconciliation) previewStatus(ctx context.Context, p *plan.Plan, w *snapshot) (same bool, err error) {
-	live, _ := t.resource.Object["status"].(map[string]any)
+	live, _ := t.subject.resource.Object["status"].(map[string]any)
 	fields := t.ownStatus(ctx, w)
 	if fields == nil {
 		return false, errors.New(t.found.last())
 	}
 	out, err := status.Make(status.Input{
-		Generation: t.resource.GetGeneration(), Live: t.ourChildren(live), Now: metav1.Now(),
-		Children: t.children(p, w), Own: fields, Problems: t.found.problems, Ignored: ignored(t.resource), Paused: t.paused(),
+		Generation: t.subject.resource.GetGeneration(), Live: t.subject.ourChildren(live), Now: metav1.Now(),
+		Children: t.children(p, w), Own: fields, Problems: t.found.problems, Ignored: ignored(t.subject.resource), Paused: t.subject.paused(),
 	})
 	if err != nil {
 		return false, err
 	}
-	desired, _ := t.pruned(out.Status)
-	return !t.version.hasStatus() || t.says(desired, live), nil
+	desired, _ := t.subject.pruned(out.Status)
+	return !t.subject.version.hasStatus() || t.subject.says(desired, live), nil
 }
 
 func waits(rendered *render.Result) bool { return rendered != nil && len(rendered.Waiting) > 0 }

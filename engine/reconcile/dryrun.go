@@ -81,14 +81,14 @@ func (r *Reconciler) DryRun(ctx context.Context, v *Version, resource *unstructu
 		return out
 	}
 	switch {
-	case t.deleting():
+	case t.subject.deleting():
 		out.Rendered = &render.Result{}
 	default:
 		out.Rendered = t.render(ctx, view)
 	}
 	out.Plan = t.plan(out.Rendered, view)
 	if p := out.Plan; p != nil {
-		out.Finalizer = p.Cleanup && !t.deleting() && !slices.Contains(resource.GetFinalizers(), api.Finalizer)
+		out.Finalizer = p.Cleanup && !t.subject.deleting() && !slices.Contains(resource.GetFinalizers(), api.Finalizer)
 		t.execute(ctx, p)
 		t.protected(p)
 		for _, g := range p.Release {
@@ -101,7 +101,7 @@ func (r *Reconciler) DryRun(ctx context.Context, v *Version, resource *unstructu
 			out.Ends = append(out.Ends, End{Live: l, Err: t.delete(ctx, l)})
 		}
 	}
-	out.Problems, out.Paused = t.found.problems, t.paused() && !t.deleting()
+	out.Problems, out.Paused = t.found.problems, t.subject.paused() && !t.subject.deleting()
 	return out
 }
 
@@ -114,17 +114,15 @@ func (r *Reconciler) World(v *Version, resource *unstructured.Unstructured) temp
 
 // dryRunning begins a reconciliation in which nothing is changed.
 func (r *Reconciler) dryRunning(v *Version, resource *unstructured.Unstructured) (*reconciliation, *snapshot) {
-	t := &reconciliation{
-		Reconciler: r, version: v, choice: Choice{Version: v}, resource: resource, known: newResourceState(resource), preview: true,
-		drawn: map[secretKey]string{}, undrawable: map[secretKey]string{}, fresh: map[string]bool{}, dryRun: &DryRun{},
-	}
+	t := r.reconciliation(resource, Choice{Version: v}, newResourceState(resource))
+	t.preview, t.dryRun = true, &DryRun{}
 	t.inheritOverridden()
-	return t, t.takeSnapshot()
+	return t, takeSnapshot(t.subject, t.texts)
 }
 
 // dryRunStep takes down what came of a write that was only tried.
 func (w *stepExecutor) dryRunStep(p *status.Problem, err error) {
-	if w.dryRun != nil {
-		w.dryRun.Acts = append(w.dryRun.Acts, Act{w.Step, w.answer, w.over, p, err})
+	if w.run.dryRun != nil {
+		w.run.dryRun.Acts = append(w.run.dryRun.Acts, Act{w.step, w.answer, w.over, p, err})
 	}
 }

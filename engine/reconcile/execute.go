@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
@@ -23,11 +22,11 @@ func (t *reconciliation) execute(ctx context.Context, p *plan.Plan) {
 	current := map[string]bool{}
 	missing := map[string]string{} // what is drawn for is not there, by file
 	for i := range p.Steps {
-		s := &stepExecutor{reconciliation: t, Step: &p.Steps[i], mu: &mu, now: time.Now()}
+		s := &stepExecutor{run: t, step: &p.Steps[i], mu: &mu, now: time.Now()}
 		current[s.key()], current[s.failedKey()] = true, true
 		switch settled := s.settled(); {
-		case settled && s.drawn() && s.Action != plan.Keep:
-			missing[s.Child.File] = s.named()
+		case settled && s.drawn() && s.step.Action != plan.Keep:
+			missing[s.step.Child.File] = s.named()
 		case settled:
 		case s.drawn():
 			first = append(first, s)
@@ -36,11 +35,11 @@ func (t *reconciliation) execute(ctx context.Context, p *plan.Plan) {
 		}
 	}
 	t.skipped(p)
-	t.known.clearFailed(current, t.now())
+	t.known.clearFailed(current, t.r.now())
 	sendAll(ctx, first)
 	for _, s := range first {
 		if t.known.failedWrites[s.key()] != nil {
-			missing[s.Child.File] = s.named()
+			missing[s.step.Child.File] = s.named()
 		}
 	}
 	sendAll(ctx, slices.DeleteFunc(open, func(s *stepExecutor) bool { return s.lacks(missing) }))
@@ -66,20 +65,11 @@ func (w *stepExecutor) lacks(missing map[string]string) bool {
 	if len(missing) == 0 {
 		return false
 	}
-	for _, file := range w.version.Kind.DrawsFrom(w.Child.File) {
+	for _, file := range w.run.subject.version.Kind.DrawsFrom(w.step.Child.File) {
 		if secret := missing[file]; secret != "" {
 			w.problem(status.Waiting, "ChildWaiting", "waiting to apply %s: %s", secret+" is not there yet, and what is drawn for it is in this")
 			return true
 		}
 	}
 	return false
-}
-
-// writer writes children as the account that the folder says.
-func (t *reconciliation) writer() (*apply.Writer, error) {
-	account := t.settings().ServiceAccountName
-	if account == "" {
-		return t.cluster.Writer, nil
-	}
-	return t.cluster.Writer.As(t.resource.GetNamespace(), account)
 }

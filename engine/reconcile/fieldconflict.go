@@ -30,21 +30,21 @@ const (
 
 // inFieldConflict reports whether a step waits because others took its fields again.
 func (w *stepExecutor) inFieldConflict() bool {
-	if len(w.Taken) == 0 {
+	if len(w.step.Taken) == 0 {
 		return false
 	}
-	c := w.known.fieldConflicts[w.child()]
+	c := w.run.known.fieldConflicts[w.child()]
 	if c == nil {
 		c = &fieldConflict{}
-		w.known.fieldConflicts[w.child()] = c
+		w.run.known.fieldConflicts[w.child()] = c
 	}
-	if !slices.ContainsFunc(w.Taken, func(path string) bool { return slices.Contains(c.fields, path) }) {
+	if !slices.ContainsFunc(w.step.Taken, func(path string) bool { return slices.Contains(c.fields, path) }) {
 		*c = fieldConflict{} // it is about something else
 	}
-	c.fields = w.Taken
+	c.fields = w.step.Taken
 	if w.now.Before(c.until) {
 		w.report(c.problem)
-		w.found.again(c.until.Sub(w.now))
+		w.run.found.again(c.until.Sub(w.now))
 		return true
 	}
 	if w.now.Sub(c.last) > max(roundGap, 2*c.wait()) {
@@ -55,9 +55,9 @@ func (w *stepExecutor) inFieldConflict() bool {
 	c.until = w.now.Add(c.wait())
 	if c.rounds > freeRounds {
 		c.problem = status.Problem{Severity: status.Retry, Reason: "Contended", Message: fmt.Sprintf(
-			"%s: %s keeps changing %s; it is set again, less and less often", w.named(), strings.Join(w.Takers, ", "), plan.Brief(w.Taken))}
-		w.found.add(c.problem) // setting it right now does not end it
-		w.found.again(c.isOver().Sub(w.now))
+			"%s: %s keeps changing %s; it is set again, less and less often", w.named(), strings.Join(w.step.Takers, ", "), plan.Brief(w.step.Taken))}
+		w.run.found.add(c.problem) // setting it right now does not end it
+		w.run.found.again(c.isOver().Sub(w.now))
 	}
 	return false
 }
@@ -72,16 +72,16 @@ func (c *fieldConflict) wait() time.Duration {
 
 // reportFieldConflict reports a field conflict that is not over yet although all is right just now.
 func (w *stepExecutor) reportFieldConflict() {
-	c := w.known.fieldConflicts[w.child()]
+	c := w.run.known.fieldConflicts[w.child()]
 	if c == nil || c.rounds <= freeRounds {
 		return
 	}
-	if w.Action == plan.Done || !w.now.Before(c.isOver()) {
-		delete(w.known.fieldConflicts, w.child())
+	if w.step.Action == plan.Done || !w.now.Before(c.isOver()) {
+		delete(w.run.known.fieldConflicts, w.child())
 		return
 	}
-	w.found.add(c.problem)
-	w.found.again(c.isOver().Sub(w.now))
+	w.run.found.add(c.problem)
+	w.run.found.again(c.isOver().Sub(w.now))
 }
 
 // isOver is when it is over if nobody takes anything until then.

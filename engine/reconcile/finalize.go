@@ -25,10 +25,10 @@ func (t *reconciliation) guard(ctx context.Context, p *plan.Plan) bool {
 	if p == nil {
 		return false
 	}
-	if !p.Cleanup || t.deleting() || slices.Contains(t.resource.GetFinalizers(), api.Finalizer) {
+	if !p.Cleanup || t.subject.deleting() || slices.Contains(t.subject.resource.GetFinalizers(), api.Finalizer) {
 		return true
 	}
-	err := t.finalizers(ctx, append(slices.Clone(t.resource.GetFinalizers()), api.Finalizer))
+	err := t.finalizers(ctx, append(slices.Clone(t.subject.resource.GetFinalizers()), api.Finalizer))
 	if err != nil {
 		t.found.incomplete = true
 		t.notRecorded(err)
@@ -39,48 +39,44 @@ func (t *reconciliation) guard(ctx context.Context, p *plan.Plan) bool {
 // release takes our finalizer off a resource of which nothing is left that the
 // garbage collector would not undo.
 func (t *reconciliation) release(ctx context.Context, p *plan.Plan, w *snapshot) {
-	if t.deleting() || p.Cleanup || !slices.Contains(t.resource.GetFinalizers(), api.Finalizer) {
+	if t.subject.deleting() || p.Cleanup || !slices.Contains(t.subject.resource.GetFinalizers(), api.Finalizer) {
 		return
 	}
 	var left findings
 	if w.unknown(&left); left.unclear || t.found.incomplete || len(t.known.unconfirmed) > 0 {
 		return
 	}
-	if err := t.finalizers(ctx, t.otherFinalizers()); err != nil {
+	if err := t.finalizers(ctx, t.subject.otherFinalizers()); err != nil {
 		t.notRecorded(err)
 	}
 }
 
-func (t *reconciliation) otherFinalizers() []string {
-	return slices.DeleteFunc(slices.Clone(t.resource.GetFinalizers()), func(f string) bool { return f == api.Finalizer })
-}
-
 // finalizers writes the resource's finalizers, unless it changed meanwhile.
 func (t *reconciliation) finalizers(ctx context.Context, all []string) error {
-	return t.metadata(ctx, map[string]any{"finalizers": all, "resourceVersion": t.resource.GetResourceVersion()})
+	return t.metadata(ctx, map[string]any{"finalizers": all, "resourceVersion": t.subject.resource.GetResourceVersion()})
 }
 
 // metadata merges fields into the resource's metadata; the answer stands for
 // the resource from now on.
 func (t *reconciliation) metadata(ctx context.Context, fields map[string]any) error {
-	served, found := t.cluster.Resource(t.gvk)
+	served, found := t.r.cluster.Resource(t.r.gvk)
 	if !found {
-		return fmt.Errorf("the cluster does not have %s any more", t.gvk.Kind)
+		return fmt.Errorf("the cluster does not have %s any more", t.r.gvk.Kind)
 	}
-	if err := t.known.metadataPause.why(t.now()); err != nil {
+	if err := t.known.metadataPause.why(t.r.now()); err != nil {
 		return err
 	}
-	answer, err := t.cluster.Writer.Metadata(ctx, served, t.resource, fields)
+	answer, err := t.r.cluster.Writer.Metadata(ctx, served, t.subject.resource, fields)
 	if err != nil {
-		err = fmt.Errorf("writing metadata of %s %s: %w", t.gvk.Kind, place(t.resource), err)
+		err = fmt.Errorf("writing metadata of %s %s: %w", t.r.gvk.Kind, place(t.subject.resource), err)
 	}
-	if t.known.metadataPause.sent(err, t.now()); err != nil {
+	if t.known.metadataPause.sent(err, t.r.now()); err != nil {
 		t.refusal(err)
 		return err
 	}
 	t.countWrite(metrics.Metadata)
 	t.known.answered(answer)
-	t.resource = answer
+	t.subject.resource = answer
 	return nil
 }
 
@@ -103,17 +99,17 @@ func releaseOf(resource *unstructured.Unstructured) bool {
 
 // orphans reports whether whoever deletes the resource keeps its children.
 func (t *reconciliation) orphans() bool {
-	t.Orphan(t.resource)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.orphaned[t.resource.GetUID()] || t.resource.GetAnnotations()[api.AnnotationOrphaned] != ""
+	t.r.Orphan(t.subject.resource)
+	t.r.mu.Lock()
+	defer t.r.mu.Unlock()
+	return t.r.orphaned[t.subject.resource.GetUID()] || t.subject.resource.GetAnnotations()[api.AnnotationOrphaned] != ""
 }
 
 // recordOrphaned puts on record that the children of a resource which cannot go
 // yet are to stay: the garbage collector takes its finalizer off, and then this
 // process alone would know.
 func (t *reconciliation) recordOrphaned(ctx context.Context) {
-	if !t.deleting() || !t.orphans() || t.resource.GetAnnotations()[api.AnnotationOrphaned] != "" {
+	if !t.subject.deleting() || !t.orphans() || t.subject.resource.GetAnnotations()[api.AnnotationOrphaned] != "" {
 		return
 	}
 	if err := t.metadata(ctx, map[string]any{"annotations": map[string]any{api.AnnotationOrphaned: "true"}}); err != nil {
@@ -131,14 +127,14 @@ func (t *reconciliation) finalize(ctx context.Context, p *plan.Plan) (reconcile.
 		t.recordOrphaned(ctx)
 		return t.report(ctx, p)
 	}
-	if since := time.Since(t.resource.GetDeletionTimestamp().Time); len(p.Left) > 0 && since < announceFinalize {
+	if since := time.Since(t.subject.resource.GetDeletionTimestamp().Time); len(p.Left) > 0 && since < announceFinalize {
 		return reconcile.Result{RequeueAfter: announceFinalize - since}, nil
 	}
 	if len(p.Left) > 0 {
 		t.found.add(status.Problem{Severity: status.Waiting, Reason: "Deleting", Message: "waiting until these are gone: " + strings.Join(p.Left, ", ")})
 		return t.report(ctx, p)
 	}
-	if err := t.finalizers(ctx, t.otherFinalizers()); err != nil && !apierrors.IsNotFound(err) {
+	if err := t.finalizers(ctx, t.subject.otherFinalizers()); err != nil && !apierrors.IsNotFound(err) {
 		t.notRecorded(err)
 		return t.report(ctx, p)
 	}

@@ -42,7 +42,7 @@ func TestNewestProblemFirst(t *testing.T) {
 func TestNewProblemsAreEvents(t *testing.T) {
 	told := events.NewFakeRecorder(99)
 	resource := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Web", "metadata": map[string]any{"name": "r"}}}
-	turn := &reconciliation{Reconciler: &Reconciler{cluster: Cluster{Events: told}}, version: &Version{}, resource: resource, known: newResourceState(resource)}
+	turn := (&Reconciler{cluster: Cluster{Events: told}}).reconciliation(resource, Choice{Version: &Version{}}, newResourceState(resource))
 	a := status.Problem{Reason: "Invalid", Message: "applying ConfigMap a: no a"}
 	b := status.Problem{Reason: "Invalid", Message: "applying ConfigMap b: no b"}
 	c := status.Problem{Severity: status.Retry, Reason: "Forbidden", Message: "applying ConfigMap c: no c"}

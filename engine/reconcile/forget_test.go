@@ -190,7 +190,7 @@ func TestRecordWhileForgetting(t *testing.T) {
 	if len(unused) == 0 {
 		t.Fatal("nothing is forgotten")
 	}
-	turn := &reconciliation{Reconciler: r, version: making("ConfigMap", "ServiceAccount")}
+	turn := &reconciliation{r: r, subject: &subject{name: r.name, cluster: &r.cluster, version: making("ConfigMap", "ServiceAccount")}}
 	_, changed, busy, err := turn.toRecord(planned("ServiceAccount"))
 	if err != nil || busy == nil || changed[api.AnnotationChildKinds] != "ConfigMap,ServiceAccount" {
 		t.Errorf("a kind that is being forgotten: %v, waits %t, writes %v", err, busy != nil, changed)

@@ -14,10 +14,10 @@ import (
 // that its status tells of and that are not there: nothing is rendered for it, so
 // the status alone knows them, and nothing makes them again now.
 func (t *reconciliation) withGone(live []status.Child, w *snapshot) []status.Child {
-	if t.deleting() || !t.paused() && !t.choice.Frozen {
+	if t.subject.deleting() || !t.subject.paused() && !t.choice.Frozen {
 		return live
 	}
-	known, _, _ := unstructured.NestedSlice(t.resource.Object, "status", "children")
+	known, _, _ := unstructured.NestedSlice(t.subject.resource.Object, "status", "children")
 	for _, item := range known {
 		told, _ := item.(map[string]any)
 		text := func(key string) string { s, _ := told[key].(string); return s }
@@ -32,7 +32,7 @@ func (t *reconciliation) withGone(live []status.Child, w *snapshot) []status.Chi
 // judgeGone says what is to be said of a child that is not there, and of which
 // was told before. A Job that is made once and has succeeded may go.
 func (t *reconciliation) judgeGone(c status.Child, told string, w *snapshot) status.Child {
-	_, succeeded := t.succeeded()[c.Name]
+	_, succeeded := t.subject.succeeded()[c.Name]
 	switch gk := groupKind(c); {
 	case gk == job.GroupKind() && succeeded:
 		c.Ready = true
@@ -40,7 +40,7 @@ func (t *reconciliation) judgeGone(c status.Child, told string, w *snapshot) sta
 		c.Message = notKnown
 	case told == notThere:
 		c.Message = notThere
-	case t.paused():
+	case t.subject.paused():
 		c.Message = "it is gone, and not made again while paused"
 	default:
 		c.Message = "it is gone, and made again when the rollout of the changed folder reaches this resource"

@@ -16,7 +16,7 @@ var immutable = regexp.MustCompile(`immutable|may not change once set|updates to
 // immutableHint says how such a change can be made all the same; "" where the
 // file says so already.
 func (w *stepExecutor) immutableHint() string {
-	if w.Child.Policy.RecreateOnImmutable || w.Child.Policy.Patch {
+	if w.step.Child.Policy.RecreateOnImmutable || w.step.Child.Policy.Patch {
 		return ""
 	}
 	return "; where " + api.AnnotationOnImmutable + ": recreate stands on it in the template, it is deleted and made anew"
@@ -27,11 +27,11 @@ func (w *stepExecutor) immutableHint() string {
 // these are what differs below it, but for what it says may be changed.
 func (w *stepExecutor) changed(f apply.Field) [][]any {
 	whole, simple := fieldName(f.Path)
-	if w.Live == nil || w.Live.Body == nil || !simple || !immutable.MatchString(f.Text) {
+	if w.step.Live == nil || w.step.Live.Body == nil || !simple || !immutable.MatchString(f.Text) {
 		return [][]any{f.Path}
 	}
 	var below [][]any
-	for _, d := range ownership.Differences(w.Document.Object, w.Live.Body) {
+	for _, d := range ownership.Differences(w.step.Document.Object, w.step.Live.Body) {
 		rest, found := strings.CutPrefix(d.Path, whole+".")
 		name, _, _ := strings.Cut(rest, ".")
 		name, _, _ = strings.Cut(name, "[")

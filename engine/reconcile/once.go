@@ -9,7 +9,6 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
-	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 )
 
@@ -56,16 +55,6 @@ func recordDone(record string, now []done, needed func(job string) bool) string 
 	return strings.Join(texts, ",")
 }
 
-// succeeded are the hashes of the Jobs made once that have succeeded, by name,
-// as the resource has them on record.
-func (t *reconciliation) succeeded() map[string]string {
-	all := map[string]string{}
-	for _, d := range doneIn(t.resource.GetAnnotations()[api.AnnotationSucceeded]) {
-		all[d.job] = d.hash
-	}
-	return all
-}
-
 // recordSucceeded puts Jobs made once on record that have succeeded, before they
 // go: whatever the resource renders now, also while it is paused. Nothing is
 // pruned before that, and no turn that sees one goes by: the next may find it gone.
@@ -73,17 +62,17 @@ func (t *reconciliation) succeeded() map[string]string {
 func (t *reconciliation) recordSucceeded(ctx context.Context, w *snapshot, p *plan.Plan) {
 	var now []done
 	for _, l := range w.live {
-		if t.once(l) && complete(l.Body) {
+		if t.subject.once(l) && complete(l.Body) {
 			now = append(now, done{l.Meta.GetName(), l.Meta.GetAnnotations()[api.AnnotationDesired]})
 		}
 	}
 	needed := func(job string) bool {
 		return p == nil || w.pending || slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Child.Policy.Once && s.Document.GetName() == job })
 	}
-	have := t.resource.GetAnnotations()[api.AnnotationSucceeded]
+	have := t.subject.resource.GetAnnotations()[api.AnnotationSucceeded]
 	slices.SortFunc(now, func(a, b done) int { return strings.Compare(a.job+"="+a.hash, b.job+"="+b.hash) })
 	want := recordDone(have, now, needed)
-	if t.deleting() || t.cluster.ReadOnly || want == have {
+	if t.subject.deleting() || t.r.cluster.ReadOnly || want == have {
 		return
 	}
 	if err := t.metadata(ctx, map[string]any{"annotations": map[string]any{api.AnnotationSucceeded: want}}); err != nil {
@@ -93,24 +82,6 @@ func (t *reconciliation) recordSucceeded(ctx context.Context, w *snapshot, p *pl
 }
 
 var job = schema.GroupVersionKind{Group: "batch", Version: "v1", Kind: "Job"}
-
-// once reports whether a live object is a Job of ours that is made once.
-func (t *reconciliation) once(l live.Object) bool {
-	if t.version.Kind == nil || l.GVK != job || !plan.Ours(t.owner(), l.Meta) {
-		return false
-	}
-	return t.makesOnce(l.Meta.GetAnnotations()[api.AnnotationFile])
-}
-
-// makesOnce reports whether a file makes Jobs once.
-func (t *reconciliation) makesOnce(file string) bool {
-	for _, d := range t.version.Kind.Documents {
-		if d.File == file && d.Marks[api.AnnotationOnce] != "" {
-			return true
-		}
-	}
-	return false
-}
 
 // complete reports whether a Job has succeeded.
 func complete(body map[string]any) bool {

@@ -64,8 +64,8 @@ type turnout struct {
 // it; 0: it may be made.
 func (t *reconciliation) recordOscillation(of turnout) time.Duration {
 	s := t.known.oscillations[of.key]
-	if s == nil || s.generation != t.resource.GetGeneration() || s.digest != t.version.Digest || of.now.Sub(s.last) > max(oscillationWithin, 2*s.wait) {
-		t.known.oscillations[of.key] = &oscillation{generation: t.resource.GetGeneration(), digest: t.version.Digest, hash: of.hash, last: of.now}
+	if s == nil || s.generation != t.subject.resource.GetGeneration() || s.digest != t.subject.version.Digest || of.now.Sub(s.last) > max(oscillationWithin, 2*s.wait) {
+		t.known.oscillations[of.key] = &oscillation{generation: t.subject.resource.GetGeneration(), digest: t.subject.version.Digest, hash: of.hash, last: of.now}
 		return 0
 	}
 	if s.held != "" && s.held != of.hash {
@@ -152,16 +152,16 @@ func (t *reconciliation) reportOscillation(key, what, file string) {
 
 // oscillates reports whether a step waits because our own writes cause it.
 func (w *stepExecutor) oscillates() bool {
-	if w.preview || w.Action != plan.Update && w.Action != plan.Patch {
+	if w.run.preview || w.step.Action != plan.Update && w.step.Action != plan.Patch {
 		return false
 	}
-	wait := w.recordOscillation(turnout{w.child(), w.Hash, w.Document.Object, w.now})
-	w.reportOscillation(w.child(), w.named(), w.Child.Doc.Place().String())
+	wait := w.run.recordOscillation(turnout{w.child(), w.step.Hash, w.step.Document.Object, w.now})
+	w.run.reportOscillation(w.child(), w.named(), w.step.Child.Doc.Place().String())
 	if wait == 0 {
 		return false
 	}
-	w.found.incomplete = true
-	w.found.again(wait)
+	w.run.found.incomplete = true
+	w.run.found.again(wait)
 	return true
 }
 

@@ -20,7 +20,7 @@ type played struct {
 
 func play() *played {
 	resource := &unstructured.Unstructured{Object: map[string]any{}}
-	return &played{reconciliation: &reconciliation{resource: resource, version: &Version{Digest: "a"}, known: newResourceState(resource)}, now: time.Unix(1e9, 0)}
+	return &played{reconciliation: (&Reconciler{}).reconciliation(resource, Choice{Version: &Version{Digest: "a"}}, newResourceState(resource)), now: time.Unix(1e9, 0)}
 }
 
 // write has a document with this value written after a while, if it may be.
@@ -53,7 +53,7 @@ func TestSwingOfOurOwn(t *testing.T) {
 	if p.writes > 40 || p.proofs() < oscillationProofs {
 		t.Errorf("%d writes in an hour, seen %d times: %+v", p.writes, p.proofs(), p.known.oscillations["child"])
 	}
-	p.resource.SetGeneration(2)
+	p.subject.resource.SetGeneration(2)
 	if !p.write(0, value) || p.proofs() > 0 {
 		t.Error("another generation is not written at once")
 	}
@@ -96,7 +96,7 @@ func TestProgressIsNoSwing(t *testing.T) {
 func TestReadyAtRest(t *testing.T) {
 	p := play()
 	var told []Outcome
-	p.Reconciler = &Reconciler{served: func(_ *unstructured.Unstructured, came Outcome) { told = append(told, came) }}
+	p.r = &Reconciler{served: func(_ *unstructured.Unstructured, came Outcome) { told = append(told, came) }}
 	p.choice.MayDelete = func(schema.GroupKind, metav1.Object) error { return nil }
 	turn := func(write bool, held string) {
 		p.reconciliation.written, p.found = p.known.writes.Load(), findings{}

@@ -17,11 +17,11 @@ const (
 
 // override notes where the server changed what was applied.
 func (w *stepExecutor) override(differ []ownership.Difference) {
-	name := shortName(w.Document.GetKind(), w.Document.GetName())
-	delete(w.known.changed, name)
+	name := shortName(w.step.Document.GetKind(), w.step.Document.GetName())
+	delete(w.run.known.changed, name)
 	for _, d := range differ {
 		if !d.Normalised {
-			w.known.changed[name] = append(w.known.changed[name], d.Path)
+			w.run.known.changed[name] = append(w.run.known.changed[name], d.Path)
 		}
 	}
 }
@@ -35,7 +35,7 @@ func (t *reconciliation) inheritOverridden() {
 		return
 	}
 	t.known.changed = map[string][]string{}
-	message, _ := status.Condition(t.resource.Object, overridden)["message"].(string)
+	message, _ := status.Condition(t.subject.resource.Object, overridden)["message"].(string)
 	for _, item := range strings.Split(strings.TrimPrefix(message, overriddenText), ", ") {
 		if child, path, found := strings.Cut(item, " "); found {
 			t.known.changed[child] = append(t.known.changed[child], path)

@@ -29,12 +29,12 @@ func Guard(kind, doing string, do func() error) (err error) {
 
 // safely takes the reconciliation. A panic ends this reconciliation alone.
 func (t *reconciliation) safely(ctx context.Context) (result reconcile.Result, err error) {
-	defer panics.Catch(&err, "serving a "+t.gvk.Kind)
+	defer panics.Catch(&err, "serving a "+t.r.gvk.Kind)
 	return t.run(ctx)
 }
 
 // planOf makes a plan. A panic is an error of this resource.
 func (t *reconciliation) planOf(in plan.Input) (p *plan.Plan, err error) {
-	defer panics.Catch(&err, "planning a "+t.gvk.Kind)
+	defer panics.Catch(&err, "planning a "+t.r.gvk.Kind)
 	return plan.Make(in)
 }

@@ -15,13 +15,13 @@ import (
 
 // patch applies our fields to somebody else's object.
 func (w *stepExecutor) patch(ctx context.Context) error {
-	uid, owner, sub := w.Live.Meta.GetUID(), w.owner().UID, w.Child.Policy.Subresource
-	answer, err := w.to.Patch(ctx, w.resource, w.Document, apply.Patching{Object: uid, Owner: owner, Subresource: sub})
+	uid, owner, sub := w.step.Live.Meta.GetUID(), w.run.subject.owner().UID, w.step.Child.Policy.Subresource
+	answer, err := w.to.Patch(ctx, w.resource, w.step.Document, apply.Patching{Object: uid, Owner: owner, Subresource: sub})
 	if err != nil {
 		return err
 	}
 	w.answer = answer
-	w.countWrite(metrics.Patch)
+	w.run.countWrite(metrics.Patch)
 	w.corrected()
 	if answer, err = w.undouble(ctx, answer); err != nil {
 		return err
@@ -30,11 +30,11 @@ func (w *stepExecutor) patch(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading managedFields of %s: %w", w.named(), err)
 	}
-	w.cluster.Reads.RecordWrite(answer.GroupVersionKind(), answer)
+	w.run.r.cluster.Reads.RecordWrite(answer.GroupVersionKind(), answer)
 	w.locked(func() {
-		w.known.applied[plan.PatchKey(uid, sub)] = plan.Memory{Hash: w.Hash, Digest: entry.Digest, Time: entry.Time}
-		delete(w.known.pendingDeletes, string(plan.PatchKey(uid, sub)))
-		w.override(ownership.Differences(w.Document.Object, answer.Object))
+		w.run.known.applied[plan.PatchKey(uid, sub)] = plan.Memory{Hash: w.step.Hash, Digest: entry.Digest, Time: entry.Time}
+		delete(w.run.known.pendingDeletes, string(plan.PatchKey(uid, sub)))
+		w.override(ownership.Differences(w.step.Document.Object, answer.Object))
 	})
 	return nil
 }
@@ -45,10 +45,10 @@ func (w *stepExecutor) patch(ctx context.Context) error {
 // fields that nobody owns would go with the last of ours beside them. Where
 // this process has not patched the object before, ours may really be another's.
 func (w *stepExecutor) undouble(ctx context.Context, answer *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	managed, manager, made := answer.GetManagedFields(), api.PatchManager(w.owner().UID), false
-	w.locked(func() { _, made = w.known.applied[plan.PatchKey(answer.GetUID(), "")] })
+	managed, manager, made := answer.GetManagedFields(), api.PatchManager(w.run.subject.owner().UID), false
+	w.locked(func() { _, made = w.run.known.applied[plan.PatchKey(answer.GetUID(), "")] })
 	i := ownership.CoOwner(managed, manager)
-	if i < 0 || w.Child.Policy.Subresource != "" || !made || len(w.Live.Meta.GetManagedFields()) > 0 {
+	if i < 0 || w.step.Child.Policy.Subresource != "" || !made || len(w.step.Live.Meta.GetManagedFields()) > 0 {
 		return answer, nil
 	}
 	entry, _, err := ownership.Ours(managed, manager)
@@ -61,7 +61,7 @@ func (w *stepExecutor) undouble(ctx context.Context, answer *unstructured.Unstru
 	}
 	cut, err := w.to.CutEntry(ctx, w.resource, answer, apply.Cut{Index: i, Fields: left})
 	if err == nil {
-		w.countWrite(metrics.Entry)
+		w.run.countWrite(metrics.Entry)
 	}
 	return cut, err
 }

@@ -77,12 +77,12 @@ func (t *reconciliation) prune(ctx context.Context, p *plan.Plan) {
 // deleteEnded reports whether there is nothing more to tell of an ending that the plan
 // does not have any more.
 func (t *reconciliation) deleteEnded(e *pendingDelete) bool {
-	now := t.now()
+	now := t.r.now()
 	switch {
 	case e.dropped && !e.released(now):
 		t.waitsFor(e, now)
 		return false
-	case e.dropped, e.forbidden && !slices.Contains(t.version.Patched, e.release.Live.GVK):
+	case e.dropped, e.forbidden && !slices.Contains(t.subject.version.Patched, e.release.Live.GVK):
 		t.announceReleased(e)
 	}
 	return true
@@ -112,7 +112,7 @@ const pruneProtected = "PruneHeld"
 
 // endDeletes does one ending unless that was done or refused just now.
 func (t *reconciliation) endDeletes(key string, do func(*pendingDelete) error) {
-	now := t.now()
+	now := t.r.now()
 	e := t.known.pendingDeletes[key]
 	if e == nil {
 		e = &pendingDelete{}
@@ -147,15 +147,15 @@ func gone(err error) bool {
 }
 
 func (t *reconciliation) delete(ctx context.Context, l live.Object) error {
-	served, found := t.cluster.Served().Resource(l.GVK)
+	served, found := t.r.cluster.Served().Resource(l.GVK)
 	if !found {
 		return fmt.Errorf("the API server does not tell of %s just now", l.GVK.Kind)
 	}
 	how := metav1.DeletePropagationBackground
-	if t.deleting() { // what comes later in the order comes after the dependents too
+	if t.subject.deleting() { // what comes later in the order comes after the dependents too
 		how = metav1.DeletePropagationForeground
 	}
-	w, err := t.writer()
+	w, err := t.subject.writer()
 	if err == nil {
 		err = w.Delete(ctx, served, l.Meta, how)
 	}
@@ -182,7 +182,7 @@ func (t *reconciliation) releasePatch(ctx context.Context, r plan.Release, e *pe
 		return err
 	}
 	if e.refused.IsZero() {
-		e.refused = t.now()
+		e.refused = t.r.now()
 	}
 	e.problem.Severity, e.problem.Reason = status.Waiting, notReleased
 	e.dropped = t.dropEntry(ctx, r) == nil
@@ -194,14 +194,14 @@ const notReleased = "NotGivenBack"
 
 // dropEntry drops our entry for a patch, if the object is as it was seen.
 func (t *reconciliation) dropEntry(ctx context.Context, r plan.Release) error {
-	served, found := t.cluster.Served().Resource(r.Live.GVK)
-	w, err := t.writer()
+	served, found := t.r.cluster.Served().Resource(r.Live.GVK)
+	w, err := t.subject.writer()
 	if !found || err != nil {
 		return err
 	}
 	managed := r.Live.Meta.GetManagedFields()
 	i := slices.IndexFunc(managed, func(m metav1.ManagedFieldsEntry) bool {
-		return m.Manager == api.PatchManager(t.owner().UID) && m.Operation == metav1.ManagedFieldsOperationApply && m.Subresource == r.Subresource
+		return m.Manager == api.PatchManager(t.subject.owner().UID) && m.Operation == metav1.ManagedFieldsOperationApply && m.Subresource == r.Subresource
 	})
 	o := &unstructured.Unstructured{}
 	o.SetGroupVersionKind(r.Live.GVK)
@@ -214,25 +214,25 @@ func (t *reconciliation) dropEntry(ctx context.Context, r plan.Release) error {
 		return err
 	}
 	t.countWrite(metrics.Entry)
-	t.cluster.Reads.RecordWrite(r.Live.GVK, answer)
+	t.r.cluster.Reads.RecordWrite(r.Live.GVK, answer)
 	return nil
 }
 
 // releasePatches releases the fields of a patch and returns the object, nil if it
 // is gone. What a subresource refuses to release counts as released.
 func (t *reconciliation) releasePatches(ctx context.Context, r plan.Release) (*unstructured.Unstructured, error) {
-	served, found := t.cluster.Served().Resource(r.Live.GVK)
+	served, found := t.r.cluster.Served().Resource(r.Live.GVK)
 	if !found {
 		return nil, fmt.Errorf("the API server does not tell of %s just now", r.Live.GVK.Kind)
 	}
-	w, err := t.writer()
+	w, err := t.subject.writer()
 	if err != nil {
 		return nil, err
 	}
-	answer, err := w.ReleaseFields(ctx, served, r.Live.Meta, apply.Patching{Object: r.Live.Meta.GetUID(), Owner: t.owner().UID, Subresource: r.Subresource})
+	answer, err := w.ReleaseFields(ctx, served, r.Live.Meta, apply.Patching{Object: r.Live.Meta.GetUID(), Owner: t.subject.owner().UID, Subresource: r.Subresource})
 	if err == nil {
 		t.countWrite(metrics.ReleaseFields)
-		t.cluster.Reads.RecordWrite(r.Live.GVK, answer)
+		t.r.cluster.Reads.RecordWrite(r.Live.GVK, answer)
 		return answer, nil
 	}
 	if gone(err) || r.Subresource != "" && apply.Classify(err).Cause == apply.Invalid {

@@ -48,7 +48,7 @@ func TestNamedForTenMinutes(t *testing.T) {
 	memory := newResourceState(resource)
 	memory.pendingDeletes["patch"] = &pendingDelete{release: back, refused: now, dropped: true, problem: status.Problem{Severity: status.Waiting, Reason: notReleased, Message: "no ports"}}
 	for _, passed := range []time.Duration{0, time.Minute, 9 * time.Minute, 10*time.Minute - time.Second} {
-		turn := &reconciliation{Reconciler: r, version: &Version{}, resource: resource, known: memory}
+		turn := r.reconciliation(resource, Choice{Version: &Version{}}, memory)
 		now = memory.pendingDeletes["patch"].refused.Add(passed)
 		turn.prune(t.Context(), &plan.Plan{})
 		if len(turn.found.problems) != 1 || turn.found.problems[0].Message != "no ports" {
@@ -60,7 +60,7 @@ func TestNamedForTenMinutes(t *testing.T) {
 	}
 	now = now.Add(time.Second)
 	for range 2 {
-		turn := &reconciliation{Reconciler: r, version: &Version{}, resource: resource, known: memory}
+		turn := r.reconciliation(resource, Choice{Version: &Version{}}, memory)
 		turn.prune(t.Context(), &plan.Plan{})
 		if len(turn.found.problems) > 0 || turn.found.requeue > 0 {
 			t.Errorf("after ten minutes it is named still: %v", turn.found.problems)

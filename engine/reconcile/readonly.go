@@ -19,11 +19,11 @@ import (
 // announcePlanned ends the reconciliation of an operator that is read-only: what it would do
 // is counted and told once, by event and log, and nothing is written.
 func (t *reconciliation) announcePlanned(ctx context.Context, p *plan.Plan) reconcile.Result {
-	t.cluster.Reads.Record(t.owner().Owner, t.asked)
+	t.r.cluster.Reads.Record(t.subject.owner().Owner, t.asked)
 	text := t.planned(p)
-	t.count(Key(t.resource), text != "")
+	t.r.count(Key(t.subject.resource), text != "")
 	if text != t.known.announced && text != "" {
-		t.cluster.Events.Eventf(t.resource, nil, corev1.EventTypeNormal, "ReadOnly", "Reconcile", "the operator is read-only and would %s", text)
+		t.r.cluster.Events.Eventf(t.subject.resource, nil, corev1.EventTypeNormal, "ReadOnly", "Reconcile", "the operator is read-only and would %s", text)
 		log.FromContext(ctx).Info("read-only: not done", "would", text)
 	}
 	t.known.announced = text
@@ -35,7 +35,7 @@ func (t *reconciliation) announcePlanned(ctx context.Context, p *plan.Plan) reco
 // status is not told.
 func (t *reconciliation) planned(p *plan.Plan) string {
 	texts := t.steps(p)
-	if t.choice.RollsOut && !t.deleting() {
+	if t.choice.RollsOut && !t.subject.deleting() {
 		texts = append(texts, "roll out the changed folder")
 	}
 	return strings.Join(texts, ", ")
@@ -59,7 +59,7 @@ func (t *reconciliation) steps(p *plan.Plan) []string {
 			texts = append(texts, fmt.Sprintf("%s %d", what, n))
 		}
 	}
-	if t.deleting() && slices.Contains(t.resource.GetFinalizers(), api.Finalizer) {
+	if t.subject.deleting() && slices.Contains(t.subject.resource.GetFinalizers(), api.Finalizer) {
 		texts = append(texts, "let the resource go")
 	}
 	return texts

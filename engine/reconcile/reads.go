@@ -27,7 +27,7 @@ func (w *snapshot) Await(file string) (child any, waits string, err error) {
 		return nil, why, nil
 	}
 	if len(all) == 0 {
-		if w.makesOnce(file) && len(w.succeeded()) > 0 { // overtaken finds out whether it is that
+		if w.subject.makesOnce(file) && len(w.subject.succeeded()) > 0 { // overtaken finds out whether it is that
 			w.awaited[file] = true
 			return nil, "", nil
 		}
@@ -39,7 +39,7 @@ func (w *snapshot) Await(file string) (child any, waits string, err error) {
 	if !readiness.NeedsBody(gvk.GroupKind()) {
 		return newest.Object, "", nil
 	}
-	verdict, err := readiness.Of(newest.Object, w.cluster.DeclaresConditions(gvk.GroupKind()))
+	verdict, err := readiness.Of(newest.Object, w.subject.cluster.DeclaresConditions(gvk.GroupKind()))
 	if err != nil {
 		return nil, "", fmt.Errorf("reading the status of %s %s: %w", gvk.Kind, newest.GetName(), err)
 	}
@@ -56,15 +56,14 @@ func (w *snapshot) Lookup(what template.Object) (any, error) {
 		return nil, err
 	}
 	q.Name = what.Name
-	w.asked = append(w.asked, q)
-	l, err := w.cluster.Reads.Lookup(q)
+	found, err := w.ask(q)
 	if err != nil {
 		return nil, w.waits(what, err)
 	}
-	if l == nil {
+	if len(found) == 0 {
 		return nil, nil
 	}
-	return body(*l), nil
+	return body(found[0]), nil
 }
 
 // Select returns the live objects that match.
@@ -74,8 +73,7 @@ func (w *snapshot) Select(what template.Object, selector labels.Selector) ([]any
 		return nil, err
 	}
 	q.Selector = selector
-	w.asked = append(w.asked, q)
-	found, err := w.cluster.Reads.Select(q)
+	found, err := w.ask(q)
 	if err != nil {
 		return nil, w.waits(what, err)
 	}
@@ -84,6 +82,41 @@ func (w *snapshot) Select(what template.Object, selector labels.Selector) ([]any
 		all[i] = body(l)
 	}
 	return all, nil
+}
+
+// A question is what tells two reads apart.
+type question struct {
+	scope                     cluster.Scope
+	namespace, name, selector string
+}
+
+// An answer is what a question found, or why nobody knows.
+type answer struct {
+	found []live.Object
+	err   error
+}
+
+// ask answers a question as it was answered before, if it was: by a lookup, or,
+// if it has a selector, by a select.
+func (w *snapshot) ask(q cluster.Query) ([]live.Object, error) {
+	key := question{scope: q.Scope, namespace: q.Namespace, name: q.Name}
+	if q.Selector != nil {
+		key.selector = q.Selector.String()
+	}
+	if known, asked := w.answers[key]; asked {
+		return known.found, known.err
+	}
+	w.asked = append(w.asked, q)
+	var a answer
+	if q.Selector != nil {
+		a.found, a.err = w.subject.cluster.Reads.Select(q)
+	} else if l, err := w.subject.cluster.Reads.Lookup(q); err != nil {
+		a.err = err
+	} else if l != nil {
+		a.found = []live.Object{*l}
+	}
+	w.answers[key] = a
+	return a.found, a.err
 }
 
 // waits makes the file wait for what cannot be told now.
@@ -110,15 +143,15 @@ func (w *snapshot) query(what template.Object) (cluster.Query, error) {
 		}
 		return cluster.Query{}, w.waits(what, err)
 	}
-	own := w.resource.GetNamespace()
+	own := w.subject.resource.GetNamespace()
 	namespace := what.Namespace
 	if served.Namespaced && namespace == "" {
 		namespace = own
 	}
-	if err := w.version.Kind.MayRead(gvk, own, namespace, what.Name, !served.Namespaced); err != nil {
+	if err := w.subject.version.Kind.MayRead(gvk, own, namespace, what.Name, !served.Namespaced); err != nil {
 		return cluster.Query{}, err
 	}
-	return cluster.Query{Scope: w.version.scope(gvk, own, namespace, what.Name), Namespace: namespace, Since: w.since}, nil
+	return cluster.Query{Scope: w.subject.version.scope(gvk, own, namespace, what.Name), Namespace: namespace, Since: w.since}, nil
 }
 
 // scope is which watch delivers what a template reads. What the operator reads
@@ -161,7 +194,9 @@ func (v *Version) Scopes() []cluster.Scope {
 }
 
 // Config returns a setting of the installation.
-func (w *snapshot) Config(key string) (any, error) { return w.version.Kind.Config[key], nil }
+func (w *snapshot) Config(key string) (any, error) {
+	return w.subject.version.Kind.Config[key], nil
+}
 
 // object finds what is to be patched; it is watched as if it had been read.
 func (w *snapshot) object(o *unstructured.Unstructured) (*live.Object, error) {
@@ -171,31 +206,33 @@ func (w *snapshot) object(o *unstructured.Unstructured) (*live.Object, error) {
 			return &w.patched[i], nil
 		}
 	}
-	scope := w.version.scope(o.GroupVersionKind(), w.resource.GetNamespace(), o.GetNamespace(), o.GetName())
+	scope := w.subject.version.scope(o.GroupVersionKind(), w.subject.resource.GetNamespace(), o.GetNamespace(), o.GetName())
 	q := cluster.Query{Scope: scope, Namespace: o.GetNamespace(), Name: o.GetName(), Since: w.since}
-	w.asked = append(w.asked, q)
-	l, err := w.cluster.Reads.Lookup(q)
+	found, err := w.ask(q)
 	w.pending = w.pending || errors.Is(err, live.ErrNotYet)
-	return l, err
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
 }
 
 // inRendered reports whether a kind may be in a namespace only because the same
 // resource makes it.
 func (w *snapshot) inRendered(gvk schema.GroupVersionKind, namespace string) bool {
-	if w.version.Kind == nil || namespace == "" || namespace == w.resource.GetNamespace() {
+	if w.subject.version.Kind == nil || namespace == "" || namespace == w.subject.resource.GetNamespace() {
 		return false
 	}
-	where, _ := w.version.Kind.Placement(gvk)
+	where, _ := w.subject.version.Kind.Placement(gvk)
 	return where.Rendered && !slices.Contains(where.Listed, namespace)
 }
 
 // patchers are the files that patch objects of a kind.
 func (w *snapshot) patchers(gvk schema.GroupVersionKind, subresource string) []string {
-	if w.version.Kind == nil {
+	if w.subject.version.Kind == nil {
 		return nil
 	}
 	var files []string
-	for _, d := range w.version.Kind.Documents {
+	for _, d := range w.subject.version.Kind.Documents {
 		if d.Patch() && d.GroupVersionKind == gvk && d.Subresource() == subresource {
 			files = append(files, d.File)
 		}
@@ -205,14 +242,9 @@ func (w *snapshot) patchers(gvk schema.GroupVersionKind, subresource string) []s
 
 // canMake reports whether a file can make such an object for the resource.
 func (w *snapshot) canMake(file string, l live.Object) (can, literal bool) {
-	if w.version.Kind == nil {
+	if w.subject.version.Kind == nil {
 		return false, false
 	}
 	at := types.NamespacedName{Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName()}
-	return w.version.Kind.CanMake(file, w.resource.GetNamespace(), l.GVK.GroupKind(), at)
-}
-
-// draws reports whether the texts of a file's Secret are drawn once.
-func (t *reconciliation) draws(file string) bool {
-	return t.version.Kind != nil && t.version.Kind.Draws(file)
+	return w.subject.version.Kind.CanMake(file, w.subject.resource.GetNamespace(), l.GVK.GroupKind(), at)
 }

@@ -130,25 +130,27 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		r.counts(err)
 		return reconcile.Result{}, err
 	}
-	t := &reconciliation{
-		Reconciler: r, resource: resource, known: r.stateOf(req.NamespacedName, resource),
-		drawn: map[secretKey]string{}, undrawable: map[secretKey]string{}, fresh: map[string]bool{},
-	}
-	t.written = t.known.writes.Load()
-	t.choice = r.choose(resource)
-	t.version = t.choice.Version
+	t := r.reconciliation(resource, r.choose(resource), r.stateOf(req.NamespacedName, resource))
 	result, err := t.safely(ctx)
 	NotePanic(r.name, err)
 	t.counted(req.NamespacedName, woken, err)
 	return result, err
 }
 
+// reconciliation begins one.
+func (r *Reconciler) reconciliation(resource *unstructured.Unstructured, choice Choice, known *resourceState) *reconciliation {
+	return &reconciliation{
+		r: r, choice: choice, known: known, texts: newTexts(known.drawn), written: known.writes.Load(),
+		subject: &subject{name: r.name, gvk: r.gvk, cluster: &r.cluster, version: choice.Version, resource: resource},
+	}
+}
+
 // run takes the reconciliation.
 func (t *reconciliation) run(ctx context.Context) (reconcile.Result, error) {
-	if t.deleting() {
+	if t.subject.deleting() {
 		t.confirmWrites(ctx)
 	}
-	view := t.takeSnapshot()
+	view := takeSnapshot(t.subject, t.texts)
 	if view.pending { // Synced wakes us
 		t.pending = true
 		return reconcile.Result{}, nil
@@ -157,18 +159,19 @@ func (t *reconciliation) run(ctx context.Context) (reconcile.Result, error) {
 	t.askedAgain()
 	var decided *plan.Plan
 	switch {
-	case t.deleting():
+	case t.subject.deleting():
 		decided = t.plan(&render.Result{}, view)
-	case !t.paused():
+	case !t.subject.paused():
 		decided = t.plan(t.render(ctx, view), view)
 	}
+	t.asked = view.asked
 	t.recordSucceeded(ctx, view, decided)
 	if view.pending { // what a template read is on its way, and wakes us
 		t.pending = true
-		t.cluster.Reads.Record(t.owner().Owner, t.asked)
+		t.r.cluster.Reads.Record(t.subject.owner().Owner, view.asked)
 		return reconcile.Result{}, nil
 	}
-	if t.cluster.ReadOnly {
+	if t.r.cluster.ReadOnly {
 		return t.announcePlanned(ctx, cmp.Or(decided, t.stuck)), nil
 	}
 	if behind, err := t.cacheMayBeStale(ctx, cmp.Or(decided, t.stuck)); behind || err != nil {
@@ -182,10 +185,10 @@ func (t *reconciliation) run(ctx context.Context) (reconcile.Result, error) {
 	} else if decided == nil {
 		t.prune(ctx, t.stuck)
 	}
-	if t.deleting() {
+	if t.subject.deleting() {
 		return t.finalize(ctx, decided)
 	}
-	view.unlisted(decided)
+	view.unlisted(decided, &t.found)
 	return t.report(ctx, decided)
 }
 
@@ -219,22 +222,17 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*u
 
 // A reconciliation is one pass over one resource: it collects what is to be reported.
 type reconciliation struct {
-	*Reconciler
-	version  *Version
-	choice   Choice
-	resource *unstructured.Unstructured
-	known    *resourceState
-	found    findings
+	r       *Reconciler
+	subject *subject
+	choice  Choice
+	known   *resourceState
+	found   findings
 	// asked is what the templates read; written how much was written of the
 	// resource before.
 	asked   []cluster.Query
 	written int64
-	// drawn are the texts for Secrets that the cache does not show, as the
-	// server has them or as they were drawn; undrawable says why one is neither;
-	// fresh are the files whose Secret has texts that are in none yet.
-	drawn      map[secretKey]string
-	undrawable map[secretKey]string
-	fresh      map[string]bool
+	// texts are those that are drawn for Secrets.
+	texts *texts
 	// stuck is the plan while files cannot be rendered, or nil.
 	stuck *plan.Plan
 	// alive is what the server says of the resource's own life, once asked.
@@ -251,27 +249,10 @@ type reconciliation struct {
 	wrote                     atomic.Bool
 }
 
-func (t *reconciliation) owner() plan.Owner {
-	return plan.Owner{
-		Owner: api.Owner{Kind: t.name, Namespace: t.resource.GetNamespace(), Name: t.resource.GetName()},
-		GVK:   t.gvk, UID: t.resource.GetUID(),
-	}
-}
-
-// deleting reports whether the resource is being deleted.
-func (t *reconciliation) deleting() bool { return t.resource.GetDeletionTimestamp() != nil }
-
-// paused reports whether the resource, or its whole kind, is observed and not
-// changed.
-func (t *reconciliation) paused() bool {
-	crd := t.cluster.CRD(t.name)
-	return t.resource.GetAnnotations()[api.AnnotationPaused] == "true" || crd != nil && crd.GetAnnotations()[api.AnnotationPaused] == "true"
-}
-
 // askedAgain forgets what was not to be tried again, once a person asks to
 // reconcile.
 func (t *reconciliation) askedAgain() {
-	at := t.resource.GetAnnotations()[api.AnnotationReconcileAt]
+	at := t.subject.resource.GetAnnotations()[api.AnnotationReconcileAt]
 	if at != t.known.askedAt {
 		clear(t.known.failedWrites)
 		clear(t.known.pendingDeletes)
@@ -280,18 +261,4 @@ func (t *reconciliation) askedAgain() {
 		t.known.statusPause, t.known.metadataPause = pause{}, pause{}
 	}
 	t.known.askedAt = at
-}
-
-// settings are those of the folder; without one, as far as they are on record,
-// since deleting needs them.
-func (t *reconciliation) settings() kind.Settings {
-	if t.version.Kind != nil {
-		return t.version.Kind.Settings
-	}
-	var s kind.Settings
-	if crd := t.cluster.CRD(t.name); crd != nil {
-		l := finalizationOf(crd, t.cluster.Shard)
-		s.DeleteOrder, s.ServiceAccountName = l.DeleteOrder, l.ServiceAccountName
-	}
-	return s
 }

@@ -55,7 +55,7 @@ func (t *reconciliation) recordKinds(ctx context.Context, p *plan.Plan) (release
 		if err != nil {
 			return nil, err
 		}
-		release = func() { t.recorded.use(p, -1) }
+		release = func() { t.r.recorded.use(p, -1) }
 		if len(changed) == 0 {
 			return release, nil
 		}
@@ -102,30 +102,30 @@ var errRecording = errors.New("recording child kinds: another resource's are bei
 // with the write that is under way. Unless that is to be waited for, the reconciliation
 // counts as one that writes.
 func (t *reconciliation) toRecord(p *plan.Plan) (crd metav1.Object, changed map[string]any, busy chan struct{}, err error) {
-	t.recorded.mu.Lock()
-	defer t.recorded.mu.Unlock()
-	if crd = t.newestCRD(); crd == nil {
-		return nil, nil, nil, fmt.Errorf("the CRD %s is gone", t.name)
+	t.r.recorded.mu.Lock()
+	defer t.r.recorded.mu.Unlock()
+	if crd = t.r.newestCRD(); crd == nil {
+		return nil, nil, nil, fmt.Errorf("the CRD %s is gone", t.r.name)
 	}
 	changed = map[string]any{}
 	for key, patches := range records {
-		have := slices.DeleteFunc(Recorded(crd.GetAnnotations()[key]), func(gk schema.GroupKind) bool { return slices.Contains(t.recorded.forgetting[key], gk) })
+		have := slices.DeleteFunc(Recorded(crd.GetAnnotations()[key]), func(gk schema.GroupKind) bool { return slices.Contains(t.r.recorded.forgetting[key], gk) })
 		if want := withKinds(have, p, patches); len(want) > len(have) {
 			changed[key] = recordText(want)
 		}
 	}
-	key := t.cluster.Shard.Key(api.AnnotationLeaving)
+	key := t.r.cluster.Shard.Key(api.AnnotationLeaving)
 	if now := t.finalizationRecord(); now != "" && now != crd.GetAnnotations()[key] {
 		changed[key] = now
 	}
-	if busy = t.recorded.busy; busy == nil && len(changed) > 0 {
-		if err = t.recorded.pause.why(t.now()); err != nil {
+	if busy = t.r.recorded.busy; busy == nil && len(changed) > 0 {
+		if err = t.r.recorded.pause.why(t.r.now()); err != nil {
 			return nil, nil, nil, err
 		}
-		t.recorded.busy = make(chan struct{})
+		t.r.recorded.busy = make(chan struct{})
 	}
 	if busy == nil || len(changed) == 0 {
-		t.recorded.count(p, 1)
+		t.r.recorded.count(p, 1)
 	}
 	return crd, changed, busy, nil
 }
@@ -143,12 +143,12 @@ func (r *Reconciler) newestCRD() metav1.Object {
 // writeRecord writes the record, and gives the reconciliation on.
 func (t *reconciliation) writeRecord(ctx context.Context, crd metav1.Object, changed map[string]any) error {
 	var answer metav1.Object
-	defer func() { t.recorded.done(answer) }()
-	written, err := t.cluster.Writer.Annotate(ctx, crd, changed)
+	defer func() { t.r.recorded.done(answer) }()
+	written, err := t.r.cluster.Writer.Annotate(ctx, crd, changed)
 	if err != nil {
-		err = fmt.Errorf("recording child kinds on CRD %s: %w", t.name, err)
+		err = fmt.Errorf("recording child kinds on CRD %s: %w", t.r.name, err)
 	}
-	if t.recorded.sent(err, t.now()); err != nil {
+	if t.r.recorded.sent(err, t.r.now()); err != nil {
 		return err
 	}
 	t.countWrite(metrics.Record)
@@ -213,7 +213,7 @@ type finalization struct {
 // finalizationRecord is what is put on record of the settings; "" if they say
 // nothing about deleting.
 func (t *reconciliation) finalizationRecord() string {
-	s, elsewhere := t.settings(), t.elsewhere()
+	s, elsewhere := t.subject.settings(), t.subject.elsewhere()
 	if len(s.DeleteOrder) == 0 && s.ServiceAccountName == "" && len(elsewhere) == 0 {
 		return ""
 	}
@@ -223,25 +223,6 @@ func (t *reconciliation) finalizationRecord() string {
 
 // anywhere stands for namespaces that nobody can name beforehand.
 const anywhere = "*"
-
-// elsewhere are the namespaces that children may be in besides their resource's,
-// by the folder or, without one, by the record.
-func (t *reconciliation) elsewhere() (all []string) {
-	if t.version.Kind == nil {
-		if crd := t.cluster.CRD(t.name); crd != nil {
-			all = finalizationOf(crd, t.cluster.Shard).Elsewhere
-		}
-		return all
-	}
-	for _, rule := range t.version.Kind.Settings.Children {
-		all = append(all, rule.Namespaces.Listed...)
-		if rule.Namespaces.Rendered {
-			all = append(all, anywhere)
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
 
 // finalizationOf reads what is on record of this share's folder or, if there is
 // nothing, of one that served all resources; anything else is nothing.

@@ -15,7 +15,7 @@ func (w *stepExecutor) refused(err error) (status.Problem, retry) {
 	refusal := apply.Classify(err)
 	when := retry{now: w.now, atLeast: refusal.RetryAfter, most: longWait}
 	p := status.Problem{Severity: status.Retry, Reason: "ApplyFailed", Message: fmt.Sprintf("applying %s: %s", w.named(), w.placed(refusal))}
-	w.refusal(refusal)
+	w.run.refusal(refusal)
 	switch refusal.Cause {
 	case apply.Invalid:
 		// The same content is refused again, unless something else changed.
@@ -23,7 +23,7 @@ func (w *stepExecutor) refused(err error) (status.Problem, retry) {
 		if w.over != nil && immutable.MatchString(refusal.Error()) {
 			p.Message += w.immutableHint()
 		}
-		when.atLeast, when.most = w.version.ResyncInterval(), w.version.ResyncInterval()
+		when.atLeast, when.most = w.run.subject.version.ResyncInterval(), w.run.subject.version.ResyncInterval()
 	case apply.Conflict: // a change of the object wakes us, and other content is tried at once
 		when.most = longestGap
 		p.Severity, p.Reason = status.Stalled, "Conflict"
@@ -53,11 +53,11 @@ func (w *stepExecutor) placed(r *apply.Refusal) string {
 	var places []string
 	for _, f := range r.Fields {
 		for _, path := range w.changed(f) {
-			places = append(places, w.Child.Doc.Place(path...).String())
+			places = append(places, w.step.Child.Doc.Place(path...).String())
 		}
 	}
 	if len(places) == 0 {
-		places = []string{w.Child.Doc.Place().String()}
+		places = []string{w.step.Child.Doc.Place().String()}
 	}
 	return fmt.Sprintf("%s (%s)", text, strings.Join(places, ", "))
 }

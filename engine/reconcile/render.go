@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/panics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
@@ -22,8 +20,8 @@ func (t *reconciliation) render(ctx context.Context, w *snapshot) *render.Result
 	if t.frozen() {
 		return nil
 	}
-	if t.version.Kind == nil {
-		t.found.add(status.Problem{Severity: status.Stalled, Reason: "FolderInvalid", Message: t.version.Broken.Error()})
+	if t.subject.version.Kind == nil {
+		t.found.add(status.Problem{Severity: status.Stalled, Reason: "FolderInvalid", Message: t.subject.version.Broken.Error()})
 		return nil
 	}
 	result, err := t.renderOnce(ctx, w)
@@ -36,7 +34,7 @@ func (t *reconciliation) render(ctx context.Context, w *snapshot) *render.Result
 		result, err = t.renderOnce(ctx, w)
 	}
 	if err != nil {
-		NotePanic(t.name, err)
+		NotePanic(t.r.name, err)
 		t.found.add(renderProblem(err))
 		t.stuckWith(result, w)
 		return nil
@@ -48,12 +46,12 @@ func (t *reconciliation) render(ctx context.Context, w *snapshot) *render.Result
 }
 
 func (t *reconciliation) renderOnce(ctx context.Context, w *snapshot) (result *render.Result, err error) {
-	defer panics.Catch(&err, "rendering a "+t.gvk.Kind)
+	defer panics.Catch(&err, "rendering a "+t.r.gvk.Kind)
 	ctx, cancel := context.WithTimeout(ctx, renderLimit)
 	defer cancel()
 	started := time.Now()
-	result, err = render.Children(ctx, t.version.Kind, t.resource, w)
-	metrics.Kind(t.name).Rendered(time.Since(started))
+	result, err = render.Children(ctx, t.subject.version.Kind, t.subject.resource, w)
+	metrics.Kind(t.r.name).Rendered(time.Since(started))
 	return result, err
 }
 
@@ -78,7 +76,7 @@ func (t *reconciliation) plan(rendered *render.Result, w *snapshot) *plan.Plan {
 	in := t.input(rendered, w)
 	p, err := t.planOf(in)
 	if err != nil {
-		NotePanic(t.name, err)
+		NotePanic(t.r.name, err)
 		t.found.add(status.Problem{Severity: status.Stalled, Reason: "RenderFailed", Message: err.Error()})
 		return nil
 	}
@@ -88,7 +86,7 @@ func (t *reconciliation) plan(rendered *render.Result, w *snapshot) *plan.Plan {
 		t.found.add(status.Problem{Severity: status.Stalled, Reason: "RenderedNothing",
 			Message: "the templates render no children any more, so the present ones are kept; if that is meant, the folder says allowEmpty: true in kind.yaml"})
 	}
-	if t.deleting() {
+	if t.subject.deleting() {
 		w.unknown(&t.found)
 		// What is not known may be first in order.
 		t.found.incomplete = t.found.incomplete || t.found.unclear && len(in.DeleteOrder) > 0
@@ -98,12 +96,12 @@ func (t *reconciliation) plan(rendered *render.Result, w *snapshot) *plan.Plan {
 
 // input is what a plan is made from.
 func (t *reconciliation) input(rendered *render.Result, w *snapshot) plan.Input {
-	settings := t.settings()
+	settings := t.subject.settings()
 	return plan.Input{
-		Owner: t.owner(), Result: rendered, Live: w.live, State: w.stateOfKind,
-		Patched: w.patched, Object: w.object, Patchers: w.patchers, Rendered: w.inRendered, CanMake: w.canMake, Draws: w.draws,
-		Memory: t.known.applied, Succeeded: t.succeeded(), AllowPrune: t.allowed(),
-		DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty, Leaving: t.deleting(), Orphan: t.orphans(),
+		Owner: t.subject.owner(), Result: rendered, Live: w.live, State: w.stateOfKind,
+		Patched: w.patched, Object: w.object, Patchers: w.patchers, Rendered: w.inRendered, CanMake: w.canMake, Draws: t.subject.draws,
+		Memory: t.known.applied, Succeeded: t.subject.succeeded(), AllowPrune: t.subject.allowed(),
+		DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty, Leaving: t.subject.deleting(), Orphan: t.orphans(),
 	}
 }
 
@@ -126,13 +124,4 @@ func (t *reconciliation) keeps(p *plan.Plan, rendered *render.Result) {
 		}
 		t.found.kept = append(t.found.kept, fmt.Sprintf("%s %s is kept, since %s.yaml %s", k.Live.GVK.Kind, k.Live.Meta.GetName(), k.File, why))
 	}
-}
-
-// allowed are the precious children that the resource allows to prune.
-func (t *reconciliation) allowed() []string {
-	names := strings.Split(t.resource.GetAnnotations()[api.AnnotationAllowPrune], ",")
-	for i := range names {
-		names[i] = strings.TrimSpace(names[i])
-	}
-	return names
 }

@@ -15,14 +15,14 @@ import (
 // that and the API would take the new one. Else it returns the refusal.
 func (w *stepExecutor) replace(ctx context.Context, o metav1.Object, err error) error {
 	refusal := apply.Classify(err)
-	if refusal.Cause != apply.Invalid || !plan.Ours(w.owner(), o) && !plan.Controls(w.owner(), o) {
+	if refusal.Cause != apply.Invalid || !plan.Ours(w.run.subject.owner(), o) && !plan.Controls(w.run.subject.owner(), o) {
 		return err
 	}
-	if !w.Child.Policy.RecreateOnImmutable {
+	if !w.step.Child.Policy.RecreateOnImmutable {
 		w.predictAnswer(ctx, refusal)
 		return err
 	}
-	if _, probed := w.to.Probe(ctx, w.resource, w.Document); probed != nil {
+	if _, probed := w.to.Probe(ctx, w.resource, w.step.Document); probed != nil {
 		if apply.Classify(probed).Cause != apply.Invalid {
 			return probed // nobody knows yet
 		}
@@ -31,7 +31,7 @@ func (w *stepExecutor) replace(ctx context.Context, o metav1.Object, err error) 
 	if err := w.mayLose(); err != nil {
 		return err
 	}
-	if err := w.mayDelete(w.Document.GroupVersionKind().GroupKind(), o); err != nil {
+	if err := w.run.mayDelete(w.step.Document.GroupVersionKind().GroupKind(), o); err != nil {
 		return unapproved(err)
 	}
 	return w.recreate(ctx, o, "it is made anew, since the API refuses to change it: "+refusal.Error())
@@ -40,10 +40,10 @@ func (w *stepExecutor) replace(ctx context.Context, o metav1.Object, err error) 
 // predictAnswer finds out, for people, what an object would be whose change is
 // refused: the refusal itself does not tell what would change.
 func (w *stepExecutor) predictAnswer(ctx context.Context, refusal *apply.Refusal) {
-	if w.dryRun == nil || !immutable.MatchString(refusal.Error()) {
+	if w.run.dryRun == nil || !immutable.MatchString(refusal.Error()) {
 		return
 	}
-	if answer, err := w.to.Probe(ctx, w.resource, w.Document); err == nil {
+	if answer, err := w.to.Probe(ctx, w.resource, w.step.Document); err == nil {
 		w.answer = answer
 	}
 }
@@ -51,19 +51,19 @@ func (w *stepExecutor) predictAnswer(ctx context.Context, refusal *apply.Refusal
 // recreate deletes an object; its deletion wakes us, and it is created again.
 func (w *stepExecutor) recreate(ctx context.Context, o metav1.Object, why string) error {
 	how := metav1.DeletePropagationBackground
-	if w.Child.Policy.KeepDependents {
+	if w.step.Child.Policy.KeepDependents {
 		how = metav1.DeletePropagationOrphan
 	}
 	if err := w.to.Delete(ctx, w.resource, o, how); err != nil {
 		return err
 	}
-	if w.dryRun != nil { // else it is created once the deletion wakes us
+	if w.run.dryRun != nil { // else it is created once the deletion wakes us
 		var err error
-		if w.answer, err = w.to.Probe(ctx, w.resource, w.Document); err != nil {
+		if w.answer, err = w.to.Probe(ctx, w.resource, w.step.Document); err != nil {
 			return err
 		}
 	}
-	w.countWrite(metrics.Recreate)
-	w.locked(w.known.progressed)
+	w.run.countWrite(metrics.Recreate)
+	w.locked(w.run.known.progressed)
 	return seldom(status.Waiting, Recreating, why)
 }

@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
@@ -31,19 +30,19 @@ func (t *reconciliation) report(ctx context.Context, p *plan.Plan) (reconcile.Re
 		t.pending = true
 		return reconcile.Result{RequeueAfter: firstWait}, nil
 	}
-	w := t.takeSnapshot() // as it is after applying
-	live, _ := t.resource.Object["status"].(map[string]any)
+	w := takeSnapshot(t.subject, t.texts) // as it is after applying
+	live, _ := t.subject.resource.Object["status"].(map[string]any)
 	own := t.ownStatus(ctx, w)
-	t.cluster.Reads.Record(t.owner().Owner, t.asked)
+	t.r.cluster.Reads.Record(t.subject.owner().Owner, append(t.asked, w.asked...))
 	if w.pending { // what status.yaml reads is on its way, and wakes us
 		t.pending = true
 		return reconcile.Result{RequeueAfter: t.found.requeue}, nil
 	}
 	t.known.date(t.found.problems)
 	in := status.Input{
-		Generation: t.resource.GetGeneration(), Live: t.ourChildren(live), Now: metav1.Now(),
-		Children: t.children(p, w), Own: own, Problems: t.found.problems, Kept: t.found.kept, KeptFailed: t.found.keptFailed, Ignored: ignored(t.resource),
-		Refused: t.choice.Refused, Paused: t.paused() && !t.deleting(),
+		Generation: t.subject.resource.GetGeneration(), Live: t.subject.ourChildren(live), Now: metav1.Now(),
+		Children: t.children(p, w), Own: own, Problems: t.found.problems, Kept: t.found.kept, KeptFailed: t.found.keptFailed, Ignored: ignored(t.subject.resource),
+		Refused: t.choice.Refused, Paused: t.subject.paused() && !t.subject.deleting(),
 	}
 	out, err := status.Make(in)
 	if err == nil {
@@ -86,29 +85,14 @@ func invalid(err error) string {
 	return ""
 }
 
-// ourChildren is the live status as far as our own entry in managedFields covers it.
-func (t *reconciliation) ourChildren(live map[string]any) map[string]any {
-	entry, ok, err := ownership.OursAt(t.resource.GetManagedFields(), api.FieldManager, "status")
-	if err != nil || !ok {
-		return nil
-	}
-	kept := map[string]any{}
-	for field, v := range live {
-		if entry.Reaches("status", field) {
-			kept[field] = v
-		}
-	}
-	return kept
-}
-
 // ownStatus renders status.yaml; nil if it cannot be rendered.
 func (t *reconciliation) ownStatus(ctx context.Context, w *snapshot) map[string]any {
-	if t.version.Kind == nil || t.choice.Frozen || t.deleting() {
+	if t.subject.version.Kind == nil || t.choice.Frozen || t.subject.deleting() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, renderLimit)
 	defer cancel()
-	fields, err := render.Status(ctx, t.version.Kind, t.resource, w)
+	fields, err := render.Status(ctx, t.subject.version.Kind, t.subject.resource, w)
 	var wait *template.Wait
 	if errors.As(err, &wait) {
 		t.found.add(status.Problem{Severity: status.Waiting, Reason: "Waiting", Message: "status: " + wait.Message})
@@ -120,7 +104,7 @@ func (t *reconciliation) ownStatus(ctx context.Context, w *snapshot) map[string]
 		t.found.add(p)
 		return nil
 	}
-	fields, _ = t.version.Kind.Version.PruneStatus(fields)
+	fields, _ = t.subject.version.Kind.Version.PruneStatus(fields)
 	if fields == nil {
 		fields = map[string]any{}
 	}
@@ -130,16 +114,16 @@ func (t *reconciliation) ownStatus(ctx context.Context, w *snapshot) map[string]
 // write applies the status unless the live one says the same. The same status
 // is not sent twice for the same resourceVersion, whatever became of it.
 func (t *reconciliation) write(ctx context.Context, out status.Output, live map[string]any) error {
-	if !t.version.hasStatus() {
+	if !t.subject.version.hasStatus() {
 		t.announce(ctx, out)
 		return nil
 	}
-	desired, _ := t.pruned(out.Status)
-	if t.says(desired, live) {
+	desired, _ := t.subject.pruned(out.Status)
+	if t.subject.says(desired, live) {
 		t.known.announcedProblem(out.Problems)
 		return nil
 	}
-	served, found := t.cluster.Resource(t.gvk)
+	served, found := t.r.cluster.Resource(t.r.gvk)
 	if !found {
 		return nil
 	}
@@ -147,7 +131,7 @@ func (t *reconciliation) write(ctx context.Context, out status.Output, live map[
 	if err != nil {
 		return err
 	}
-	sent := hash + "@" + t.resource.GetResourceVersion()
+	sent := hash + "@" + t.subject.resource.GetResourceVersion()
 	if t.known.sent == sent {
 		return nil
 	}
@@ -155,13 +139,13 @@ func (t *reconciliation) write(ctx context.Context, out status.Output, live map[
 		t.found.again(wait)
 		return nil
 	}
-	if t.known.statusPause.why(t.now()) != nil {
+	if t.known.statusPause.why(t.r.now()) != nil {
 		t.failed = true
-		t.found.again(t.known.statusPause.until.Sub(t.now()))
+		t.found.again(t.known.statusPause.until.Sub(t.r.now()))
 		return nil
 	}
-	answer, err := t.cluster.Writer.Status(ctx, served, t.resource, desired)
-	t.known.statusPause.sent(err, t.now())
+	answer, err := t.r.cluster.Writer.Status(ctx, served, t.subject.resource, desired)
+	t.known.statusPause.sent(err, t.r.now())
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil // it is gone, or another one by now: an event tells
 	}
@@ -191,31 +175,11 @@ func (t *reconciliation) mayWait(out status.Output, desired, live map[string]any
 
 func (v *Version) hasStatus() bool { return v.Schema == nil || v.Schema.Status }
 
-func (t *reconciliation) pruned(desired map[string]any) (map[string]any, []string) {
-	if t.version.Schema == nil {
-		return desired, nil
-	}
-	return t.version.Schema.PruneStatus(desired)
-}
-
-// says reports whether the live status is what is desired, with nothing of ours
-// left over.
-func (t *reconciliation) says(desired, live map[string]any) bool {
-	if !status.Same(desired, live) {
-		return false
-	}
-	entry, ok, err := ownership.OursAt(t.resource.GetManagedFields(), api.FieldManager, "status")
-	if err != nil || !ok {
-		return err == nil
-	}
-	return len(entry.Extra(map[string]any{"status": desired})) == 0
-}
-
 // announce records an event and a line of log when a condition changed, and events of
 // the problems that are new and that this did not tell of.
 func (t *reconciliation) announce(ctx context.Context, out status.Output) {
 	told, changed := out.Reason+": "+out.Message, ""
-	if len(out.Changed) > 0 && (t.version.hasStatus() || t.known.announced != told) {
+	if len(out.Changed) > 0 && (t.subject.version.hasStatus() || t.known.announced != told) {
 		t.known.announced = told
 		changed = t.announceChanged(ctx, out)
 	}
@@ -264,7 +228,7 @@ func (t *reconciliation) event(severity, reason, note string) string {
 	if len(note) > 1000 {
 		note = strings.ToValidUTF8(note[:1000], "") + "…"
 	}
-	t.cluster.Events.Eventf(t.resource, nil, severity, reason, "Reconcile", "%s", note)
+	t.r.cluster.Events.Eventf(t.subject.resource, nil, severity, reason, "Reconcile", "%s", note)
 	return note
 }
 

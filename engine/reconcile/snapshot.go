@@ -15,7 +15,6 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
-	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/template"
@@ -24,10 +23,11 @@ import (
 // A snapshot is what is known of a resource's children, and of what else its
 // templates read, at one moment. It is the template.World of its templates.
 type snapshot struct {
-	*reconciliation
-	served *cluster.Served
-	live   []live.Object
-	state  map[schema.GroupVersionKind]live.State
+	subject *subject
+	texts   *texts
+	served  *cluster.Served
+	live    []live.Object
+	state   map[schema.GroupVersionKind]live.State
 	// patched are the objects that have fields of ours, where the kind may patch
 	// them; unpatched is why there may be others, by kind.
 	patched   []live.Object
@@ -42,28 +42,30 @@ type snapshot struct {
 	// count.
 	awaited map[string]bool
 	stale   map[string]string
+	// answers are those that were given, by question: the same question has the
+	// same answer. asked are the questions, for those who tell what changes.
+	answers map[question]answer
+	asked   []cluster.Query
 }
 
-// takeSnapshot takes a snapshot. Live objects of a kind that is not synced are left out,
-// since there may be others.
-func (t *reconciliation) takeSnapshot() *snapshot {
+// takeSnapshot looks at what there is of a subject. Live objects of a kind that is
+// not synced are left out, since there may be others.
+func takeSnapshot(s *subject, drawn *texts) *snapshot {
 	w := &snapshot{
-		reconciliation: t, served: t.cluster.Served(), state: map[schema.GroupVersionKind]live.State{},
-		unpatched: map[schema.GroupVersionKind]error{},
-		undrawn:   map[secretKey]int{},
-		awaited:   map[string]bool{}, stale: map[string]string{}, since: t.cluster.Reads.Tick(),
+		subject: s, texts: drawn, served: s.cluster.Served(), since: s.cluster.Reads.Tick(), pending: s.version.Pending(*s.cluster),
+		state: map[schema.GroupVersionKind]live.State{}, unpatched: map[schema.GroupVersionKind]error{},
+		undrawn: map[secretKey]int{}, awaited: map[string]bool{}, stale: map[string]string{}, answers: map[question]answer{},
 	}
-	w.pending = t.version.Pending(t.cluster)
-	uid := t.resource.GetUID()
-	for gvk, need := range t.version.Children {
-		in := t.within(gvk)
-		state := t.cluster.Children.State(gvk, in...)
+	uid := s.resource.GetUID()
+	for gvk, need := range s.version.Children {
+		in := s.within(gvk)
+		state := s.cluster.Children.State(gvk, in...)
 		w.state[gvk] = state
 		if state.Phase != live.Synced {
 			continue
 		}
 		w.pending = w.pending || state.Holds < need
-		found, err := t.cluster.Children.Of(gvk, uid, in...)
+		found, err := s.cluster.Children.Of(gvk, uid, in...)
 		if err != nil { // some were seen before their owner, and are being read again
 			w.state[gvk] = live.State{Err: err}
 			w.pending = w.pending || errors.Is(err, live.ErrNotYet)
@@ -71,13 +73,13 @@ func (t *reconciliation) takeSnapshot() *snapshot {
 		}
 		w.live = append(w.live, found...)
 	}
-	for _, gvk := range t.version.Patched {
-		patched, err := t.cluster.Reads.Patched(gvk, uid, t.within(gvk)...)
-		if err != nil && (!errors.Is(err, live.ErrNotServed) || t.cluster.Defined(gvk.GroupKind())) {
+	for _, gvk := range s.version.Patched {
+		patched, err := s.cluster.Reads.Patched(gvk, uid, s.within(gvk)...)
+		if err != nil && (!errors.Is(err, live.ErrNotServed) || s.cluster.Defined(gvk.GroupKind())) {
 			w.unpatched[gvk] = err
 		}
 		for _, l := range patched {
-			if t.mayPatch(l) {
+			if s.mayPatch(l) {
 				w.patched = append(w.patched, l)
 			}
 		}
@@ -85,35 +87,11 @@ func (t *reconciliation) takeSnapshot() *snapshot {
 	return w
 }
 
-// mayPatch reports whether the kind may patch such an object in its place: anybody
-// can write under our name, wherever they may write. Of a kind that the folder
-// does not patch any more nobody knows where it did.
-func (t *reconciliation) mayPatch(l live.Object) bool {
-	k := t.version.Kind
-	return k == nil || !slices.ContainsFunc(k.Patches(), func(p kind.Patch) bool { return p.GroupKind() == l.GVK.GroupKind() }) ||
-		k.MayBeIn(l.GVK, t.resource.GetNamespace(), l.Meta.GetNamespace())
-}
-
-// within are the namespaces that the resource's objects of a kind may be in, as
-// its folder says; none: any.
-func (t *reconciliation) within(gvk schema.GroupVersionKind) []string {
-	own, k := t.resource.GetNamespace(), t.version.Kind
-	if own == "" || k == nil || !slices.ContainsFunc(k.Children, func(c kind.Child) bool { return c.GroupVersionKind == gvk }) &&
-		!slices.ContainsFunc(k.Patches(), func(p kind.Patch) bool { return p.GroupVersionKind == gvk }) {
-		return nil // it is on record alone
-	}
-	where, _ := k.Placement(gvk)
-	if where.Rendered {
-		return nil
-	}
-	return append([]string{own}, where.Listed...)
-}
-
 // unknown reports, for a resource that goes, what is not known of it: there may
 // be something left.
 func (w *snapshot) unknown(found *findings) {
 	for gvk, state := range w.state {
-		if state.Phase == live.NotServed && !w.cluster.Defined(gvk.GroupKind()) {
+		if state.Phase == live.NotServed && !w.subject.cluster.Defined(gvk.GroupKind()) {
 			continue // it took its objects along
 		}
 		if state.Phase != live.Synced || state.Err != nil {
@@ -129,8 +107,8 @@ func (w *snapshot) unknown(found *findings) {
 // unwatched reports namespaces that children may be in and that the operator does
 // not watch, as when its list of namespaces became shorter.
 func (w *snapshot) unwatched(found *findings) {
-	within := w.cluster.Namespaces
-	for _, namespace := range w.elsewhere() {
+	within := w.subject.cluster.Namespaces
+	for _, namespace := range w.subject.elsewhere() {
 		where := "namespace " + namespace
 		if namespace == anywhere {
 			where = "namespaces that it made"
@@ -183,14 +161,14 @@ func (w *snapshot) HasAPI(apiVersion, kind string) (bool, error) {
 // Children returns the live children that a file made, newest first, then by
 // name.
 func (w *snapshot) Children(file string) ([]any, error) {
-	for _, gvk := range w.version.Kind.Makes(file) {
+	for _, gvk := range w.subject.version.Kind.Makes(file) {
 		if w.state[gvk].Phase == live.Unsynced {
 			return nil, &template.Wait{Message: fmt.Sprintf("the live objects of kind %s are not known", gvk.Kind)}
 		}
 	}
 	var out []any
 	for _, l := range w.live {
-		if l.Meta.GetAnnotations()[api.AnnotationFile] == file && plan.Ours(w.owner(), l.Meta) {
+		if l.Meta.GetAnnotations()[api.AnnotationFile] == file && plan.Ours(w.subject.owner(), l.Meta) {
 			out = append(out, body(l))
 		}
 	}

@@ -24,6 +24,23 @@ import (
 // A secretKey is a key of the Secret that a file makes.
 type secretKey struct{ file, key string }
 
+// texts are the texts for Secrets that the cache does not show.
+type texts struct {
+	// kept are those that were drawn in an earlier reconciliation and did not get
+	// into a Secret yet.
+	kept map[secretKey]string
+	// drawn are those that this reconciliation found at the server or drew;
+	// undrawable says why one is neither; fresh are the files whose Secret has
+	// texts that are in none yet.
+	drawn      map[secretKey]string
+	undrawable map[secretKey]string
+	fresh      map[string]bool
+}
+
+func newTexts(kept map[secretKey]string) *texts {
+	return &texts{kept: kept, drawn: map[secretKey]string{}, undrawable: map[secretKey]string{}, fresh: map[string]bool{}}
+}
+
 // Stable returns a text that is drawn once: what the live Secret says, else
 // what was found or drawn in this reconciliation. Else it stands in for a text that is
 // still to be drawn, for a render that only tells which Secret it is for.
@@ -35,14 +52,14 @@ func (w *snapshot) Stable(file, key string, length int) (string, error) {
 	at := secretKey{file, key}
 	for _, child := range all {
 		if text, found := textIn(child.(map[string]any), key); found {
-			delete(w.known.drawn, at)
+			delete(w.texts.kept, at)
 			return text, nil
 		}
 	}
-	if why := w.undrawable[at]; why != "" {
+	if why := w.texts.undrawable[at]; why != "" {
 		return "", &template.Wait{Message: why}
 	}
-	if text, found := w.drawn[at]; found {
+	if text, found := w.texts.drawn[at]; found {
 		return text, nil
 	}
 	w.undrawn[at] = length
@@ -66,23 +83,23 @@ func textIn(secret map[string]any, key string) (string, bool) {
 // cannot be drawn wait.
 func (t *reconciliation) draw(ctx context.Context, w *snapshot, result *render.Result) {
 	for at, length := range w.undrawn {
-		text, err := t.known.drawn[at], error(nil)
-		t.fresh[at.file] = t.fresh[at.file] || text != ""
+		text, err := t.texts.kept[at], error(nil)
+		t.texts.fresh[at.file] = t.texts.fresh[at.file] || text != ""
 		if text == "" {
 			text, err = t.stored(ctx, at, result)
 		}
 		if err == nil && text == "" {
-			t.fresh[at.file] = true
+			t.texts.fresh[at.file] = true
 			text, err = t.newText(at, length)
-			t.known.drawn[at] = text
+			t.texts.kept[at] = text
 		}
 		if err != nil {
-			t.undrawable[at] = err.Error()
+			t.texts.undrawable[at] = err.Error()
 			t.found.again(backOff(t.known.tries, 0, longWait))
 			t.known.tries++
 			continue
 		}
-		t.drawn[at] = text
+		t.texts.drawn[at] = text
 	}
 	clear(w.undrawn)
 }
@@ -104,11 +121,11 @@ func (t *reconciliation) stored(ctx context.Context, at secretKey, result *rende
 		return "", fmt.Errorf("%s.yaml makes no Secret now, whose key %s is wanted", at.file, at.key)
 	}
 	c := result.Children[i]
-	served, found := t.cluster.Served().Resource(c.Object.GroupVersionKind())
+	served, found := t.r.cluster.Served().Resource(c.Object.GroupVersionKind())
 	if !found {
 		return "", fmt.Errorf("the cluster does not tell of Secrets")
 	}
-	to, err := t.writer()
+	to, err := t.subject.writer()
 	if err != nil {
 		return "", err
 	}
@@ -120,7 +137,7 @@ func (t *reconciliation) stored(ctx context.Context, at secretKey, result *rende
 		return "", fmt.Errorf("reading Secret %s: %w", place(c.Object), err)
 	}
 	_, made := t.known.applied[live.GetUID()]
-	if ok, _ := plan.TakeOver(t.owner(), live, made, c.Policy.Adopt); !ok && !plan.Ours(t.owner(), live) {
+	if ok, _ := plan.TakeOver(t.subject.owner(), live, made, c.Policy.Adopt); !ok && !plan.Ours(t.subject.owner(), live) {
 		return "", nil // it is refused when it is applied
 	}
 	text, _ := textIn(live.Object, at.key)
@@ -146,18 +163,20 @@ func random(length int) (string, error) {
 // drawnInVain forgets what was drawn for a Secret that turned out to be there:
 // the next reconciliation asks the server what is in it.
 func (w *stepExecutor) drawnInVain() {
-	maps.DeleteFunc(w.known.drawn, func(at secretKey, _ string) bool { return at.file == w.Child.File })
+	maps.DeleteFunc(w.run.texts.kept, func(at secretKey, _ string) bool { return at.file == w.step.Child.File })
 }
 
 // drawn reports whether the child is a Secret with texts that were drawn in this
 // turn, because there was none.
-func (w *stepExecutor) drawn() bool { return w.Document.GetKind() == "Secret" && w.fresh[w.Child.File] }
+func (w *stepExecutor) drawn() bool {
+	return w.step.Document.GetKind() == "Secret" && w.run.texts.fresh[w.step.Child.File]
+}
 
 // mayLose says why a Secret may not be deleted to be recreated: the texts in it
 // that were drawn would be others, unless the resource allows that.
 func (w *stepExecutor) mayLose() error {
-	name := "Secret/" + w.Document.GetName()
-	if w.Document.GetKind() != "Secret" || !w.draws(w.Child.File) || slices.Contains(w.allowed(), name) {
+	name := "Secret/" + w.step.Document.GetName()
+	if w.step.Document.GetKind() != "Secret" || !w.run.subject.draws(w.step.Child.File) || slices.Contains(w.run.subject.allowed(), name) {
 		return nil
 	}
 	return &deferred{status.Stalled, pruneProtected, fmt.Sprintf("the API refuses to change it, and it is not made anew, since what was drawn for it would be lost; to allow it, annotate this resource with %s=%s",

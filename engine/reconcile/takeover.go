@@ -62,21 +62,21 @@ func (t *reconciliation) suspectWrites() {
 		return
 	}
 	t.known.suspected = true
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	arrived := time.Since(t.reassigned[t.resource.GetUID()]) < recent
-	if !arrived && !t.tookOver() {
+	t.r.mu.Lock()
+	defer t.r.mu.Unlock()
+	arrived := time.Since(t.r.reassigned[t.subject.resource.GetUID()]) < recent
+	if !arrived && !t.r.tookOver() {
 		return
 	}
 	add := func(l unconfirmedWrite) {
-		if l.scope.Version != "" && (arrived || !t.confirmed[l]) {
+		if l.scope.Version != "" && (arrived || !t.r.confirmed[l]) {
 			t.known.unconfirmed["any "+l.scope.String()] = l
 		}
 	}
-	for gvk := range t.version.Children {
+	for gvk := range t.subject.version.Children {
 		add(unconfirmedWrite{scope: cluster.Scope{GroupVersionKind: gvk}})
 	}
-	for _, gvk := range t.version.Patched {
+	for _, gvk := range t.subject.version.Patched {
 		add(unconfirmedWrite{scope: cluster.Scope{GroupVersionKind: gvk}, patch: true})
 	}
 }
@@ -85,7 +85,7 @@ func (t *reconciliation) suspectWrites() {
 // this one last acted on it: then a plan would undo what that leader did, and an
 // event is on its way. The server is asked once, when there is something to do.
 func (t *reconciliation) cacheMayBeStale(ctx context.Context, p *plan.Plan) (bool, error) {
-	if p == nil || p.Same() || t.deleting() || !t.tookOver() || t.known.lives.Load() {
+	if p == nil || p.Same() || t.subject.deleting() || !t.r.tookOver() || t.known.lives.Load() {
 		return false, nil
 	}
 	err := t.confirmedAlive(ctx)
@@ -104,14 +104,14 @@ func sameAs(a, b metav1.Object) bool {
 // certain notes that the server was asked itself which children or patches there
 // are: nothing that another operator wrote before is hidden any more.
 func (t *reconciliation) certain(of unconfirmedWrite) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.confirmed[of] = true
+	t.r.mu.Lock()
+	defer t.r.mu.Unlock()
+	t.r.confirmed[of] = true
 }
 
 // again reports whether this child may have been there before: it was, or another
 // operator may have made it.
 func (w *stepExecutor) again() (made bool) {
-	w.locked(func() { _, made = w.known.made[w.child()] })
-	return made || w.tookOver() && !w.known.lives.Load()
+	w.locked(func() { _, made = w.run.known.made[w.child()] })
+	return made || w.run.r.tookOver() && !w.run.known.lives.Load()
 }

@@ -49,19 +49,19 @@ func (r *Reconciler) counts(err error) {
 
 // counted counts the reconciliation. One that decided nothing is still to come.
 func (t *reconciliation) counted(name types.NamespacedName, woken time.Time, err error) {
-	kind := metrics.Kind(t.name)
+	kind := metrics.Kind(t.r.name)
 	kind.Reconciled(t.result(err))
-	if t.version.Kind != nil {
-		kind.LookedUp(t.version.Kind.Templates.CacheUse())
+	if t.subject.version.Kind != nil {
+		kind.LookedUp(t.subject.version.Kind.Templates.CacheUse())
 	}
 	switch {
 	case woken.IsZero():
 	case t.wrote.Load():
 		kind.Applied(time.Since(woken))
 	case t.pending:
-		t.mu.Lock()
-		t.woken[name] = woken
-		t.mu.Unlock()
+		t.r.mu.Lock()
+		t.r.woken[name] = woken
+		t.r.mu.Unlock()
 	}
 }
 
@@ -92,7 +92,7 @@ func (t *reconciliation) countWrite(o metrics.Operation) {
 	if t.dryRun != nil {
 		return
 	}
-	metrics.Kind(t.name).Wrote(o)
+	metrics.Kind(t.r.name).Wrote(o)
 	t.known.writes.Add(1)
 	if o != metrics.Status && o != metrics.Metadata && o != metrics.Record {
 		t.wrote.Store(true)
@@ -103,7 +103,7 @@ func (t *reconciliation) countWrite(o metrics.Operation) {
 func (t *reconciliation) refusal(err error) {
 	var refusal *apply.Refusal
 	if t.dryRun == nil && errors.As(err, &refusal) {
-		metrics.Kind(t.name).Refused(reasons[refusal.Cause])
+		metrics.Kind(t.r.name).Refused(reasons[refusal.Cause])
 	}
 }
 
@@ -118,13 +118,13 @@ func (t *reconciliation) skipped(p *plan.Plan) {
 			n++
 		}
 	}
-	metrics.Kind(t.name).Skipped(n)
+	metrics.Kind(t.r.name).Skipped(n)
 }
 
 // corrected counts an object that was set right.
 func (w *stepExecutor) corrected() {
-	if w.dryRun == nil && len(w.Taken) > 0 {
-		metrics.Kind(w.name).Corrected(w.Takers)
+	if w.run.dryRun == nil && len(w.step.Taken) > 0 {
+		metrics.Kind(w.run.r.name).Corrected(w.step.Takers)
 	}
 }
 
@@ -134,9 +134,9 @@ func (t *reconciliation) countStanding(out status.Output) {
 		return
 	}
 	now := standing(&unstructured.Unstructured{Object: map[string]any{"status": out.Status}}, t.found.problems)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	metrics.Kind(t.name).Stands(t.known.standing, now)
+	t.r.mu.Lock()
+	defer t.r.mu.Unlock()
+	metrics.Kind(t.r.name).Stands(t.known.standing, now)
 	t.known.standing = now
 }
 

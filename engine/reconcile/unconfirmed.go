@@ -26,10 +26,10 @@ type unconfirmedWrite struct {
 // recordUnconfirmed remembers a write whose answer did not come, until one did.
 func (w *stepExecutor) recordUnconfirmed(err error) {
 	if err == nil {
-		delete(w.known.unconfirmed, w.child())
+		delete(w.run.known.unconfirmed, w.child())
 	} else if apply.Classify(err).Cause == apply.TryAgain {
-		w.known.unconfirmed[w.child()] = unconfirmedWrite{cluster.Scope{GroupVersionKind: w.Document.GroupVersionKind()}, w.Action == plan.Patch}
-		w.recorded.doubt(w.Document.GroupVersionKind().GroupKind())
+		w.run.known.unconfirmed[w.child()] = unconfirmedWrite{cluster.Scope{GroupVersionKind: w.step.Document.GroupVersionKind()}, w.step.Action == plan.Patch}
+		w.run.r.recorded.doubt(w.step.Document.GroupVersionKind().GroupKind())
 	}
 }
 
@@ -40,9 +40,9 @@ func (t *reconciliation) confirmWrites(ctx context.Context) {
 	for _, child := range slices.Sorted(maps.Keys(t.known.unconfirmed)) {
 		var err error
 		if l := t.known.unconfirmed[child]; l.patch {
-			err = t.cluster.Reads.Resync(ctx, l.scope)
+			err = t.r.cluster.Reads.Resync(ctx, l.scope)
 		} else {
-			err = t.cluster.Children.Resync(ctx, l.scope.GroupVersionKind)
+			err = t.r.cluster.Children.Resync(ctx, l.scope.GroupVersionKind)
 		}
 		if err != nil && !errors.Is(err, live.ErrNotServed) { // what is not served took its objects along
 			t.found.add(status.Problem{Severity: status.Retry, Reason: "NotKnown", Message: "what is left is not known: " + err.Error()})
@@ -64,21 +64,21 @@ func (t *reconciliation) confirmedAlive(ctx context.Context) error {
 }
 
 func (t *reconciliation) askAlive(ctx context.Context) error {
-	served, found := t.cluster.Served().Resource(t.gvk)
+	served, found := t.r.cluster.Served().Resource(t.r.gvk)
 	if !found {
-		return soon("the cluster does not have " + t.gvk.Kind + " any more")
+		return soon("the cluster does not have " + t.r.gvk.Kind + " any more")
 	}
-	read := t.cluster.Writer.GetMetadata
-	if k := t.version.Kind; k == nil || len(k.Children) == 0 { // what makes no children may list its resources, and not get one
-		read = t.cluster.Writer.Find
+	read := t.r.cluster.Writer.GetMetadata
+	if k := t.subject.version.Kind; k == nil || len(k.Children) == 0 { // what makes no children may list its resources, and not get one
+		read = t.r.cluster.Writer.Find
 	}
-	o, err := read(ctx, served, t.resource.GetNamespace(), t.resource.GetName())
+	o, err := read(ctx, served, t.subject.resource.GetNamespace(), t.subject.resource.GetName())
 	switch {
 	case apierrors.IsNotFound(err), err == nil && o == nil:
 	case err != nil:
-		return fmt.Errorf("reading %s %s: %w", t.gvk.Kind, place(t.resource), err)
-	case o.GetUID() != t.resource.GetUID() || o.GetDeletionTimestamp() != nil:
-	case t.tookOver() && !sameAs(o, t.resource):
+		return fmt.Errorf("reading %s %s: %w", t.r.gvk.Kind, place(t.subject.resource), err)
+	case o.GetUID() != t.subject.resource.GetUID() || o.GetDeletionTimestamp() != nil:
+	case t.r.tookOver() && !sameAs(o, t.subject.resource):
 		return soon("its resource changed meanwhile")
 	default:
 		t.known.lives.Store(true)

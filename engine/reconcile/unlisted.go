@@ -17,22 +17,22 @@ import (
 // us list: what an earlier folder made of them, or this one for an earlier spec,
 // may be left, and nothing else would tell. Of a kind that the plan has steps
 // of, these tell.
-func (w *snapshot) unlisted(p *plan.Plan) {
-	crd := w.cluster.CRD(w.name)
+func (w *snapshot) unlisted(p *plan.Plan, found *findings) {
+	crd := w.subject.crd()
 	if p == nil || crd == nil {
 		return
 	}
 	for _, gk := range Recorded(crd.GetAnnotations()[api.AnnotationChildKinds]) {
 		for gvk, state := range w.state {
 			if gvk.GroupKind() == gk && !steps(p, gk, false) {
-				w.forbidden(kind.RetiredRule{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind}, state.Err)
+				w.forbidden(kind.RetiredRule{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind}, state.Err, found)
 			}
 		}
 	}
 	for _, gk := range Recorded(crd.GetAnnotations()[api.AnnotationPatchedKinds]) {
 		for gvk, err := range w.unpatched {
 			if gvk.GroupKind() == gk && !steps(p, gk, true) {
-				w.forbidden(kind.RetiredRule{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind, Ownership: "patch"}, err)
+				w.forbidden(kind.RetiredRule{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind, Ownership: "patch"}, err, found)
 			}
 		}
 	}
@@ -40,17 +40,17 @@ func (w *snapshot) unlisted(p *plan.Plan) {
 
 // forbidden says that what is left of a kind is not known, if no right lets us
 // see it, and how roles that are made of the folder have it.
-func (w *snapshot) forbidden(left kind.RetiredRule, err error) {
+func (w *snapshot) forbidden(left kind.RetiredRule, err error, found *findings) {
 	var rule *live.RuleError
 	if !errors.As(err, &rule) {
 		return
 	}
 	text := fmt.Sprintf("what is left of kind %s is not known: %v", left.Kind, rule)
 	gk := left.GVK().GroupKind()
-	if k := w.version.Kind; k != nil && !k.Retires(gk, left.Patch()) && !w.version.writes(gk, left.Patch()) {
+	if k := w.subject.version.Kind; k != nil && !k.Retires(gk, left.Patch()) && !w.subject.version.writes(gk, left.Patch()) {
 		text += "; so that roles have it, write in kind.yaml, under retired: - " + left.String()
 	}
-	w.found.unknown(text)
+	found.unknown(text)
 }
 
 // steps reports whether a plan makes, or patches, an object of a kind.

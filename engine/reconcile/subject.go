@@ -1,0 +1,207 @@
+package reconcile
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/status"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// A subject is a custom resource, the version of its kind that serves it, and the
+// cluster that it is in.
+type subject struct {
+	name    string
+	gvk     schema.GroupVersionKind
+	cluster *Cluster
+	version *Version
+	// resource is as it was seen, or as our last write of it was answered.
+	resource *unstructured.Unstructured
+}
+
+// edited reports whether the status is about an earlier generation of the resource:
+// nobody has served what it says now.
+func (s *subject) edited() bool {
+	of, told := status.Condition(s.resource.Object, "Ready")["observedGeneration"].(int64)
+	return told && of != s.resource.GetGeneration()
+}
+
+func (s *subject) readyReason() string {
+	reason, _ := status.Condition(s.resource.Object, "Ready")["reason"].(string)
+	return reason
+}
+
+// succeeded are the hashes of the Jobs made once that have succeeded, by name,
+// as the resource has them on record.
+func (s *subject) succeeded() map[string]string {
+	all := map[string]string{}
+	for _, d := range doneIn(s.resource.GetAnnotations()[api.AnnotationSucceeded]) {
+		all[d.job] = d.hash
+	}
+	return all
+}
+
+// once reports whether a live object is a Job of ours that is made once.
+func (s *subject) once(l live.Object) bool {
+	if s.version.Kind == nil || l.GVK != job || !plan.Ours(s.owner(), l.Meta) {
+		return false
+	}
+	return s.makesOnce(l.Meta.GetAnnotations()[api.AnnotationFile])
+}
+
+// makesOnce reports whether a file makes Jobs once.
+func (s *subject) makesOnce(file string) bool {
+	for _, d := range s.version.Kind.Documents {
+		if d.File == file && d.Marks[api.AnnotationOnce] != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// draws reports whether the texts of a file's Secret are drawn once.
+func (s *subject) draws(file string) bool {
+	return s.version.Kind != nil && s.version.Kind.Draws(file)
+}
+
+func (s *subject) owner() plan.Owner {
+	return plan.Owner{
+		Owner: api.Owner{Kind: s.name, Namespace: s.resource.GetNamespace(), Name: s.resource.GetName()},
+		GVK:   s.gvk, UID: s.resource.GetUID(),
+	}
+}
+
+// deleting reports whether the resource is being deleted.
+func (s *subject) deleting() bool { return s.resource.GetDeletionTimestamp() != nil }
+
+// paused reports whether the resource, or its whole kind, is observed and not
+// changed.
+func (s *subject) paused() bool {
+	crd := s.crd()
+	return s.resource.GetAnnotations()[api.AnnotationPaused] == "true" || crd != nil && crd.GetAnnotations()[api.AnnotationPaused] == "true"
+}
+
+// settings are those of the folder; without one, as far as they are on record,
+// since deleting needs them.
+func (s *subject) settings() kind.Settings {
+	if s.version.Kind != nil {
+		return s.version.Kind.Settings
+	}
+	var recorded kind.Settings
+	if crd := s.crd(); crd != nil {
+		l := finalizationOf(crd, s.cluster.Shard)
+		recorded.DeleteOrder, recorded.ServiceAccountName = l.DeleteOrder, l.ServiceAccountName
+	}
+	return recorded
+}
+
+// elsewhere are the namespaces that children may be in besides their resource's,
+// by the folder or, without one, by the record.
+func (s *subject) elsewhere() (all []string) {
+	if s.version.Kind == nil {
+		if crd := s.crd(); crd != nil {
+			all = finalizationOf(crd, s.cluster.Shard).Elsewhere
+		}
+		return all
+	}
+	for _, rule := range s.version.Kind.Settings.Children {
+		all = append(all, rule.Namespaces.Listed...)
+		if rule.Namespaces.Rendered {
+			all = append(all, anywhere)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// allowed are the precious children that the resource allows to prune.
+func (s *subject) allowed() []string {
+	names := strings.Split(s.resource.GetAnnotations()[api.AnnotationAllowPrune], ",")
+	for i := range names {
+		names[i] = strings.TrimSpace(names[i])
+	}
+	return names
+}
+
+// mayPatch reports whether the kind may patch such an object in its place: anybody
+// can write under our name, wherever they may write. Of a kind that the folder
+// does not patch any more nobody knows where it did.
+func (s *subject) mayPatch(l live.Object) bool {
+	k := s.version.Kind
+	return k == nil || !slices.ContainsFunc(k.Patches(), func(p kind.Patch) bool { return p.GroupKind() == l.GVK.GroupKind() }) ||
+		k.MayBeIn(l.GVK, s.resource.GetNamespace(), l.Meta.GetNamespace())
+}
+
+// crd is the metadata of the kind's CRD as last seen, or nil.
+func (s *subject) crd() metav1.Object { return s.cluster.CRD(s.name) }
+
+// within are the namespaces that the resource's objects of a kind may be in, as
+// its folder says; none: any.
+func (s *subject) within(gvk schema.GroupVersionKind) []string {
+	own, k := s.resource.GetNamespace(), s.version.Kind
+	if own == "" || k == nil || !slices.ContainsFunc(k.Children, func(c kind.Child) bool { return c.GroupVersionKind == gvk }) &&
+		!slices.ContainsFunc(k.Patches(), func(p kind.Patch) bool { return p.GroupVersionKind == gvk }) {
+		return nil // it is on record alone
+	}
+	where, _ := k.Placement(gvk)
+	if where.Rendered {
+		return nil
+	}
+	return append([]string{own}, where.Listed...)
+}
+
+// writer writes children as the account that the folder says.
+func (s *subject) writer() (*apply.Writer, error) {
+	account := s.settings().ServiceAccountName
+	if account == "" {
+		return s.cluster.Writer, nil
+	}
+	return s.cluster.Writer.As(s.resource.GetNamespace(), account)
+}
+
+// ourChildren is the live status as far as our own entry in managedFields covers it.
+func (s *subject) ourChildren(live map[string]any) map[string]any {
+	entry, ok, err := ownership.OursAt(s.resource.GetManagedFields(), api.FieldManager, "status")
+	if err != nil || !ok {
+		return nil
+	}
+	kept := map[string]any{}
+	for field, v := range live {
+		if entry.Reaches("status", field) {
+			kept[field] = v
+		}
+	}
+	return kept
+}
+
+func (s *subject) pruned(desired map[string]any) (map[string]any, []string) {
+	if s.version.Schema == nil {
+		return desired, nil
+	}
+	return s.version.Schema.PruneStatus(desired)
+}
+
+// says reports whether the live status is what is desired, with nothing of ours
+// left over.
+func (s *subject) says(desired, live map[string]any) bool {
+	if !status.Same(desired, live) {
+		return false
+	}
+	entry, ok, err := ownership.OursAt(s.resource.GetManagedFields(), api.FieldManager, "status")
+	if err != nil || !ok {
+		return err == nil
+	}
+	return len(entry.Extra(map[string]any{"status": desired})) == 0
+}
+
+func (s *subject) otherFinalizers() []string {
+	return slices.DeleteFunc(slices.Clone(s.resource.GetFinalizers()), func(f string) bool { return f == api.Finalizer })
+}
