@@ -20,8 +20,8 @@ func (r *rival) meets(taken ...string) *stepExecutor {
 	child := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
 	child.SetName("a")
 	return &stepExecutor{
-		reconciliation: &reconciliation{known: r.state}, now: r.now,
-		Step: &plan.Step{Action: plan.Update, Document: child, Taken: taken, Takers: []string{"other"}},
+		run: &reconciliation{r: &Reconciler{now: func() time.Time { return r.now }}, known: r.state}, now: r.now,
+		step: &plan.Step{Action: plan.Update, Document: child, Taken: taken, Takers: []string{"other"}},
 	}
 }
 
@@ -37,9 +37,9 @@ func TestFieldConflict(t *testing.T) {
 			writes++
 		}
 		r.state.fieldConflicts[w.child()].problem.File = "map.yaml:1" // else it is looked for in the template
-		if len(w.found.problems) > 0 {
-			if told++; w.found.problems[0].Reason != "Contended" || w.found.requeue == 0 {
-				t.Fatalf("it says %v, and is looked at again in %s", w.found.problems, w.found.requeue)
+		if len(w.run.found.problems) > 0 {
+			if told++; w.run.found.problems[0].Reason != "Contended" || w.run.found.requeue == 0 {
+				t.Fatalf("it says %v, and is looked at again in %s", w.run.found.problems, w.run.found.requeue)
 			}
 		}
 		if writes <= freeRounds && told > 0 {
@@ -50,11 +50,11 @@ func TestFieldConflict(t *testing.T) {
 	if writes < freeRounds+10 || writes > 30 {
 		t.Errorf("it is set right %d times in an hour", writes)
 	}
-	if w := r.meets("data.b"); w.inFieldConflict() || len(w.found.problems) > 0 {
-		t.Errorf("another field waits: %v", w.found.problems)
+	if w := r.meets("data.b"); w.inFieldConflict() || len(w.run.found.problems) > 0 {
+		t.Errorf("another field waits: %v", w.run.found.problems)
 	}
 	r.now = r.now.Add(time.Hour)
-	if w := r.meets("data.b"); w.inFieldConflict() || len(w.found.problems) > 0 {
-		t.Errorf("it waits after an hour: %v", w.found.problems)
+	if w := r.meets("data.b"); w.inFieldConflict() || len(w.run.found.problems) > 0 {
+		t.Errorf("it waits after an hour: %v", w.run.found.problems)
 	}
 }

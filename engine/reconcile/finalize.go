@@ -75,7 +75,7 @@ func (t *reconciliation) metadata(ctx context.Context, fields map[string]any) er
 		return err
 	}
 	t.countWrite(metrics.Metadata)
-	t.known.answered(answer)
+	t.known.answered(answer, t.r.now())
 	t.subject.resource = answer
 	return nil
 }
@@ -127,7 +127,7 @@ func (t *reconciliation) finalize(ctx context.Context, p *plan.Plan) (reconcile.
 		t.recordOrphaned(ctx)
 		return t.report(ctx, p)
 	}
-	if since := time.Since(t.subject.resource.GetDeletionTimestamp().Time); len(p.Left) > 0 && since < announceFinalize {
+	if since := t.r.now().Sub(t.subject.resource.GetDeletionTimestamp().Time); len(p.Left) > 0 && since < announceFinalize {
 		return reconcile.Result{RequeueAfter: announceFinalize - since}, nil
 	}
 	if len(p.Left) > 0 {

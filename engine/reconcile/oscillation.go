@@ -140,7 +140,7 @@ func (t *reconciliation) reportOscillation(key, what, file string) {
 	if s == nil || s.proofs < oscillationProofs {
 		return
 	}
-	over := 2*s.wait - time.Since(s.last)
+	over := 2*s.wait - t.r.now().Sub(s.last)
 	if over <= 0 {
 		delete(t.known.oscillations, key)
 		return
@@ -173,7 +173,7 @@ func (t *reconciliation) steady(fields map[string]any) map[string]any {
 	}
 	hash, err := ownership.Hash(fields)
 	if s := t.known.oscillations[statusFile]; err == nil && (s == nil || s.hash != hash) {
-		if wait := t.recordOscillation(turnout{statusFile, hash, maps.Clone(fields), time.Now()}); wait > 0 {
+		if wait := t.recordOscillation(turnout{statusFile, hash, maps.Clone(fields), t.r.now()}); wait > 0 {
 			t.found.again(wait)
 			fields = maps.Clone(s.sent)
 		}

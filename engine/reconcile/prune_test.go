@@ -83,8 +83,7 @@ func TestPruneWaits(t *testing.T) {
 	}
 	for _, incomplete := range []bool{true, false} {
 		asked := 0
-		r := &Reconciler{now: time.Now}
-		turn := &reconciliation{Reconciler: r, version: &Version{}, resource: resource, known: newResourceState(resource)}
+		turn := (&Reconciler{now: time.Now}).reconciliation(resource, Choice{Version: &Version{}}, newResourceState(resource))
 		turn.choice.MayDelete = func(schema.GroupKind, metav1.Object) error {
 			asked++
 			return errors.New("not yet")

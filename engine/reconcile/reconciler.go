@@ -213,7 +213,7 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*u
 	if err != nil {
 		return nil, fmt.Errorf("reading %s %s: %w", r.gvk.Kind, name, err)
 	}
-	resource = r.stateOf(name, resource).newest(resource)
+	resource = r.stateOf(name, resource).newest(resource, r.now())
 	if releaseOf(resource) {
 		return nil, nil
 	}

@@ -153,8 +153,8 @@ func (t *reconciliation) write(ctx context.Context, out status.Output, live map[
 		return err
 	}
 	t.countWrite(metrics.Status)
-	t.known.answered(answer)
-	t.known.sent, t.known.saidAt = hash+"@"+answer.GetResourceVersion(), time.Now()
+	t.known.answered(answer, t.r.now())
+	t.known.sent, t.known.saidAt = hash+"@"+answer.GetResourceVersion(), t.r.now()
 	t.announce(ctx, out)
 	return nil
 }
@@ -170,7 +170,7 @@ func (t *reconciliation) mayWait(out status.Output, desired, live map[string]any
 	if len(out.Changed) > 0 || !status.SameGeneration(desired, live) {
 		return 0
 	}
-	return time.Until(t.known.saidAt.Add(statusGap))
+	return t.known.saidAt.Add(statusGap).Sub(t.r.now())
 }
 
 func (v *Version) hasStatus() bool { return v.Schema == nil || v.Schema.Status }

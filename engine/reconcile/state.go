@@ -150,13 +150,13 @@ func (r *Reconciler) readsNothing(name types.NamespacedName) {
 
 // newest is the resource from the cache, or the answer to our last status
 // write while the cache has not caught up with it.
-func (m *resourceState) newest(cached *unstructured.Unstructured) *unstructured.Unstructured {
+func (m *resourceState) newest(cached *unstructured.Unstructured, now time.Time) *unstructured.Unstructured {
 	if m.answer == nil {
 		return cached
 	}
 	// A cache that is behind for so long has gone back, as after a restore.
 	c, err := resourceversion.CompareResourceVersion(cached.GetResourceVersion(), m.answer.GetResourceVersion())
-	if err != nil || c >= 0 || time.Since(m.answeredAt) > longWait {
+	if err != nil || c >= 0 || now.Sub(m.answeredAt) > longWait {
 		m.answer = nil
 		return cached
 	}
@@ -164,8 +164,8 @@ func (m *resourceState) newest(cached *unstructured.Unstructured) *unstructured.
 }
 
 // answered takes the resource as a write of it was answered.
-func (m *resourceState) answered(answer *unstructured.Unstructured) {
-	m.answer, m.answeredAt = answer, time.Now()
+func (m *resourceState) answered(answer *unstructured.Unstructured, now time.Time) {
+	m.answer, m.answeredAt = answer, now
 }
 
 // recordAnswer notes what came of applying a child, and forgets the object which

@@ -29,7 +29,7 @@ const recent = 5 * time.Minute
 // another one, and when it did.
 func (r *Reconciler) TookOver(since time.Time) { r.tookOverAt = since }
 
-func (r *Reconciler) tookOver() bool { return time.Since(r.tookOverAt) < recent }
+func (r *Reconciler) tookOver() bool { return r.now().Sub(r.tookOverAt) < recent }
 
 // Reassigned notes a resource that came after the first list. If it has our
 // finalizer, another operator has served it.
@@ -39,7 +39,7 @@ func (r *Reconciler) Reassigned(resource metav1.Object) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.reassigned[resource.GetUID()] = time.Now()
+	r.reassigned[resource.GetUID()] = r.now()
 }
 
 // Gone notes that a resource is gone from the cache. One that was never looked at
@@ -64,7 +64,7 @@ func (t *reconciliation) suspectWrites() {
 	t.known.suspected = true
 	t.r.mu.Lock()
 	defer t.r.mu.Unlock()
-	arrived := time.Since(t.r.reassigned[t.subject.resource.GetUID()]) < recent
+	arrived := t.r.now().Sub(t.r.reassigned[t.subject.resource.GetUID()]) < recent
 	if !arrived && !t.r.tookOver() {
 		return
 	}

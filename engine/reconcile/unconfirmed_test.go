@@ -3,6 +3,7 @@ package reconcile
 import (
 	"errors"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -32,7 +33,7 @@ func TestUnconfirmed(t *testing.T) {
 	} {
 		r := &rival{state: newResourceState(&unstructured.Unstructured{})}
 		w := r.meets()
-		w.Reconciler, w.Action = &Reconciler{}, plan.Create
+		w.run.r, w.step.Action = &Reconciler{now: time.Now}, plan.Create
 		w.recordUnconfirmed(c.before)
 		w.recordUnconfirmed(c.answer)
 		if got := len(r.state.unconfirmed); got != c.want {

@@ -1,0 +1,313 @@
+package reconcile
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/test/memory"
+)
+
+const (
+	oneMap  = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\ndata: {name: {{ .spec.name }}}\n"
+	twoMap  = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: two}\ndata: {fixed: text}\n"
+	oneNode = "apiVersion: v1\nkind: Node\nmetadata: {name: node}\nspec: {podCIDR: {{ .spec.name }}}\n"
+	nodes   = "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nchildren:\n- {apiVersion: v1, kind: Node}\n"
+)
+
+const (
+	putOnRecord = "patch customresourcedefinitions " + things
+	applyOne    = "apply configmaps default/one"
+	applyTwo    = "apply configmaps default/two"
+	applyStatus = "apply things/status default/a"
+	patchThing  = "patch things default/a"
+)
+
+// refusing answers these requests with that.
+func refusing(status *metav1.Status, which string) func(memory.Request) *metav1.Status {
+	return func(r memory.Request) *metav1.Status {
+		if strings.HasPrefix(r.String(), which) && !r.DryRun {
+			return status
+		}
+		return nil
+	}
+}
+
+func answered(code int, reason metav1.StatusReason, message string) *metav1.Status {
+	return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
+		Code: int32(code), Reason: reason, Message: message, Details: &metav1.StatusDetails{Name: "one"}} //nolint:gosec // codes are small
+}
+
+// TestRoad: a new resource costs a request for each child and one for its status,
+// beside the record of the kind's first resource; a change one for each child that
+// differs, and for the status; at rest nothing is sent.
+func TestRoad(t *testing.T) {
+	w := newWorld(t, map[string]string{"one.yaml": oneMap, "two.yaml": twoMap})
+	w.sends("when it is new", putOnRecord, applyOne, applyTwo, applyStatus)
+	w.says("when it is applied", "Ready")
+	w.sends("at rest")
+	w.edit(func(o *unstructured.Unstructured) { _ = unstructured.SetNestedField(o.Object, "y", "spec", "name") })
+	w.sends("when it is edited", applyOne, applyStatus)
+	w.sends("at rest again")
+	one := w.server.Get(mapKind, "default", "one")
+	if one.Object["data"].(map[string]any)["name"] != "y" || len(one.GetOwnerReferences()) != 1 {
+		t.Errorf("the child is %v", one.Object)
+	}
+}
+
+// TestDrift: what others change in a child is set right, and what they add is left
+// alone.
+func TestDrift(t *testing.T) {
+	w := newWorld(t, map[string]string{"one.yaml": oneMap})
+	w.settle()
+	one := w.server.Get(mapKind, "default", "one")
+	w.server.Change(one, "other", func(o *unstructured.Unstructured) { _ = unstructured.SetNestedField(o.Object, "z", "data", "name") })
+	w.sends("when a field was taken", applyOne)
+	w.server.Change(one, "other", func(o *unstructured.Unstructured) { _ = unstructured.SetNestedField(o.Object, "z", "data", "extra") })
+	w.sends("when a field was added")
+	w.server.Delete(one)
+	w.sends("when it was deleted", "get things default/a", applyOne)
+	if got := w.server.Get(mapKind, "default", "one"); got == nil || fmt.Sprint(got.Object["data"]) != "map[name:x]" {
+		t.Errorf("the child is %v", got)
+	}
+}
+
+// TestRefused: a refused child is not sent again before its time, unless it changes
+// or somebody asks; how long that is, and what the status says, is by what the
+// refusal means. Other children are applied, and nothing is pruned meanwhile.
+func TestRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		status *metav1.Status
+		reason string
+		again  time.Duration // when it is sent again at the latest; 0: not for long
+	}{
+		"invalid":     {answered(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "data.name: Invalid value"), "Invalid", 0},
+		"forbidden":   {answered(http.StatusForbidden, metav1.StatusReasonForbidden, "no quota"), "Forbidden", 2 * time.Second},
+		"busy":        {answered(http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "busy"), "ApplyFailed", 2 * time.Second},
+		"unavailable": {answered(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "etcd"), "ApplyFailed", 2 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, map[string]string{"one.yaml": twoMap})
+			w.settle()
+			w.folder(map[string]string{"other.yaml": oneMap})
+			w.server.Refuse = refusing(c.status, applyOne)
+			w.sends("when it is refused", applyOne, applyStatus)
+			w.says("when it is refused", c.reason, "ConfigMap default/one", "other.yaml:1")
+			w.sends("at once")
+			if w.server.Get(mapKind, "default", "two") == nil {
+				t.Error("a child was pruned before everything was applied")
+			}
+			if w.now = w.now.Add(c.again); c.again > 0 {
+				w.sends("when its time has come", applyOne)
+			}
+			w.server.Change(w.resource, "person", func(o *unstructured.Unstructured) {
+				o.SetAnnotations(map[string]string{api.AnnotationReconcileAt: "now"})
+			})
+			w.sends("when somebody asks", applyOne)
+			w.server.Refuse = nil
+			w.edit(func(o *unstructured.Unstructured) { _ = unstructured.SetNestedField(o.Object, "y", "spec", "name") })
+			w.sends("when it changed", applyOne, "delete configmaps default/two", applyStatus)
+			w.says("when it is applied", "Ready")
+		})
+	}
+}
+
+// TestLostAnswer: a child whose creation was not answered is not made twice, and is
+// taken over with one request more.
+func TestLostAnswer(t *testing.T) {
+	w := newWorld(t, map[string]string{"one.yaml": oneMap})
+	w.late()
+	w.server.Lose = func(r memory.Request) bool { return r.String() == applyOne }
+	w.sends("when the answer is lost", putOnRecord, applyOne, applyStatus)
+	w.server.Lose = nil
+	first := w.server.Get(mapKind, "default", "one").GetUID()
+	w.now = w.now.Add(2 * time.Second)
+	w.sends("when the cache is late", applyOne, "get configmaps default/one", applyOne, applyStatus)
+	w.seen()
+	w.settle()
+	if got := w.server.Get(mapKind, "default", "one").GetUID(); got != first {
+		t.Errorf("the child is %s, and was %s", got, first)
+	}
+	w.says("in the end", "Ready")
+}
+
+// TestTakeOver: an object that is there already becomes a child only if it says that
+// it is this resource's, or its file says to adopt it, and nobody else controls it.
+func TestTakeOver(t *testing.T) {
+	adopting := strings.Replace(oneMap, "{name: one}", "{name: one, annotations: {"+api.AnnotationAdopt+": \"true\"}}", 1)
+	for name, c := range map[string]struct {
+		file, metadata string
+		taken          bool
+	}{
+		"somebody else's":       {oneMap, ``, false},
+		"it names the resource": {oneMap, `,"annotations":{"` + api.AnnotationOwner + `":"` + things + `/default/a"}`, true},
+		"it names another":      {oneMap, `,"annotations":{"` + api.AnnotationOwner + `":"` + things + `/default/b"}`, false},
+		"the file adopts it":    {adopting, ``, true},
+		"others control it":     {adopting, `,"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"p","uid":"p","controller":true}]`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, map[string]string{"one.yaml": c.file})
+			w.server.Change(memory.Object(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"one","namespace":"default"`+c.metadata+`},"data":{"name":"other"}}`), "person", nil)
+			w.settle()
+			data := w.server.Get(mapKind, "default", "one").Object["data"].(map[string]any)["name"]
+			if (data == "x") != c.taken {
+				t.Errorf("its data is %v", data)
+			}
+			w.says("in the end", map[bool]string{true: "Ready", false: NotOurs}[c.taken])
+		})
+	}
+}
+
+// TestFrozen: a resource that a rollout has not reached is left as it is.
+func TestFrozen(t *testing.T) {
+	w := newWorld(t, map[string]string{"one.yaml": oneMap})
+	w.settle()
+	w.folder(map[string]string{"two.yaml": twoMap})
+	w.choice.Frozen = true
+	w.sends("when it is frozen")
+	w.server.Delete(w.server.Get(mapKind, "default", "one"))
+	w.now = w.now.Add(statusGap)
+	w.sends("when its child was deleted", applyStatus)
+	w.says("when its child was deleted", "ChildrenNotReady", "it is gone, and made again when the rollout")
+	w.choice.Frozen = false
+	w.settle()
+	w.says("when it is reached", "Ready")
+}
+
+// TestUnapproved: what a rollout does not allow to be deleted stays, and says so,
+// until it is allowed.
+func TestUnapproved(t *testing.T) {
+	w := newWorld(t, map[string]string{"one.yaml": oneMap, "two.yaml": twoMap})
+	w.settle()
+	w.folder(map[string]string{"one.yaml": oneMap})
+	w.choice.MayDelete = func(schema.GroupKind, metav1.Object) error { return fmt.Errorf("it waits for an approval") }
+	w.sends("when it may not be pruned", applyStatus)
+	w.says("when it may not be pruned", waitsForApproval, "it waits for an approval")
+	w.choice.MayDelete = nil
+	w.sends("when it may", "delete configmaps default/two", applyStatus)
+}
+
+// TestDeleteOrder: children out of the garbage collector's reach are deleted one
+// file after the other, and the resource goes last.
+func TestDeleteOrder(t *testing.T) {
+	w := newWorld(t, map[string]string{
+		"one.yaml": oneNode, "two.yaml": strings.ReplaceAll(oneNode, "name: node", "name: other"),
+		"kind.yaml": nodes + "deleteOrder: [two, one]\n",
+	})
+	w.sends("when it is new", patchThing, putOnRecord, "apply nodes node", "apply nodes other", applyStatus)
+	for _, name := range []string{"node", "other"} { // they take their time
+		w.server.Change(w.server.Get(nodeKind, "", name), "kubelet", func(o *unstructured.Unstructured) { o.SetFinalizers([]string{"k/f"}) })
+	}
+	gone := func(name string) {
+		w.server.Change(w.server.Get(nodeKind, "", name), "kubelet", func(o *unstructured.Unstructured) { o.SetFinalizers(nil) })
+	}
+	w.settle()
+	w.server.Delete(w.resource)
+	w.now = time.Now()
+	w.sends("when it is deleted", "delete nodes other")
+	w.sends("while the first is there")
+	gone("other")
+	w.sends("when the first is gone", "delete nodes node")
+	gone("node")
+	w.sends("when the second is gone", patchThing)
+	if w.server.Get(thingKind, "default", "a") != nil {
+		t.Error("the resource is there still")
+	}
+	w.sends("afterwards")
+}
+
+// TestImmutable: an object that the API refuses to change is made again where its
+// file allows that and the API would take the new one; else it stays.
+func TestImmutable(t *testing.T) {
+	replaced := strings.Replace(oneMap, "{name: one}", "{name: one, annotations: {"+api.AnnotationOnImmutable+": recreate}}", 1)
+	immutable := answered(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "data.name: Invalid value: field is immutable")
+	for name, c := range map[string]struct {
+		file  string
+		probe *metav1.Status
+		may   error
+		want  []string
+		says  string
+	}{
+		"the file does not say so": {file: oneMap, want: []string{applyOne, applyStatus}, says: "Invalid"},
+		"the file says so":         {file: replaced, want: []string{applyOne, "PROBE", "delete configmaps default/one", applyStatus}, says: Recreating},
+		"the new one is refused":   {file: replaced, probe: immutable, want: []string{applyOne, "PROBE", applyStatus}, says: "Invalid"},
+		"a rollout does not allow": {file: replaced, may: fmt.Errorf("not yet"), want: []string{applyOne, "PROBE", applyStatus}, says: waitsForApproval},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, map[string]string{"one.yaml": c.file})
+			w.settle()
+			if c.may != nil {
+				w.choice.MayDelete = func(schema.GroupKind, metav1.Object) error { return c.may }
+			}
+			w.server.Refuse = func(r memory.Request) *metav1.Status {
+				switch {
+				case r.Verb == "apply" && r.Resource == "configmaps" && r.DryRun:
+					return c.probe
+				case r.String() == applyOne:
+					return immutable
+				}
+				return nil
+			}
+			w.edit(func(o *unstructured.Unstructured) { _ = unstructured.SetNestedField(o.Object, "y", "spec", "name") })
+			var got []string
+			for _, r := range w.turn() {
+				if strings.HasSuffix(r, "(dry run)") {
+					r = "PROBE"
+				}
+				got = append(got, r)
+			}
+			if fmt.Sprint(got) != fmt.Sprint(c.want) {
+				t.Errorf("it sends %q, want %q", got, c.want)
+			}
+			w.says("when it is refused", c.says)
+		})
+	}
+}
+
+// TestReadOnlyAndPaused: nothing of a resource is changed while it, or the operator,
+// is to look alone.
+func TestReadOnlyAndPaused(t *testing.T) {
+	w := newWorld(t, map[string]string{"one.yaml": oneMap})
+	w.r.cluster.ReadOnly = true
+	w.sends("when the operator is read-only")
+	if told := <-w.events.Events; !strings.Contains(told, "create 1") || w.r.Pending() != 1 {
+		t.Errorf("it tells %q of %d", told, w.r.Pending())
+	}
+	w.r.cluster.ReadOnly = false
+	w.settle()
+	w.edit(func(o *unstructured.Unstructured) {
+		o.SetAnnotations(map[string]string{api.AnnotationPaused: "true"})
+		_ = unstructured.SetNestedField(o.Object, "y", "spec", "name")
+	})
+	w.sends("when it is paused", applyStatus)
+	w.edit(func(o *unstructured.Unstructured) { o.SetAnnotations(nil) })
+	w.sends("when it goes on", applyOne, applyStatus)
+}
+
+// TestStatusRefused: a status that the API refuses for its content is said without
+// the kind's own fields, and not sent again and again.
+func TestStatusRefused(t *testing.T) {
+	w := newWorld(t, map[string]string{"one.yaml": oneMap, "status.yaml": "phase: {{ .spec.name }}\n"})
+	w.settle()
+	if got := w.server.Get(thingKind, "default", "a").Object["status"].(map[string]any)["phase"]; got != "x" {
+		t.Errorf("phase is %v", got)
+	}
+	refused := false
+	w.server.Refuse = func(r memory.Request) *metav1.Status {
+		if r.String() != applyStatus || refused {
+			return nil
+		}
+		refused = true
+		return answered(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "status.phase: Invalid value")
+	}
+	w.edit(func(o *unstructured.Unstructured) { _ = unstructured.SetNestedField(o.Object, "y", "spec", "name") })
+	w.sends("when it is refused", applyOne, applyStatus, applyStatus)
+	w.says("when it is refused", "StatusInvalid")
+}
