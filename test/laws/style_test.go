@@ -7,43 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 )
-
-// longest is how many lines a Go file may have.
-const longest = 300
-
-// vague are words that could name anything, and so say nothing.
-var vague = regexp.MustCompile(`(?i)^(.*[a-z_])?(manager|handler|helper|util|common|context|base|service|processor)s?$`)
-
-// TestNames: no package, type or file bears a vague name.
-func TestNames(t *testing.T) {
-	for _, f := range goFiles(t) {
-		stem := strings.TrimSuffix(strings.TrimSuffix(path.Base(f.path), ".go"), "_test")
-		if vague.MatchString(stem) {
-			t.Errorf("%s: name the file for what is in it", f.path)
-		}
-		if vague.MatchString(strings.TrimSuffix(f.ast.Name.Name, "_test")) {
-			t.Errorf("%s: name the package %s for what it is", f.path, f.ast.Name.Name)
-		}
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			if spec, ok := n.(*ast.TypeSpec); ok && vague.MatchString(spec.Name.Name) {
-				t.Errorf("%s: name the type %s for what it is", f.at(spec), spec.Name.Name)
-			}
-			return true
-		})
-	}
-}
-
-// TestLength: a file can be read in one go.
-func TestLength(t *testing.T) {
-	for _, f := range goFiles(t) {
-		if n := strings.Count(f.text, "\n"); n > longest {
-			t.Errorf("%s: has %d lines; at most %d are allowed", f.path, n, longest)
-		}
-	}
-}
 
 // TestComments: every package and every exported name says what it is. A
 // method that some interface asks for may speak for itself.
