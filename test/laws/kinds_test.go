@@ -100,7 +100,7 @@ func roots(t *testing.T) []string {
 	if err != nil || len(examples) == 0 {
 		t.Fatalf("examples/kinds holds %v (%v): this test looks in the wrong place", examples, err)
 	}
-	return append([]string{".", "examples/patterns"}, examples...)
+	return append([]string{".", patternsRoot}, examples...)
 }
 
 // TestEveryBranchIsCovered: the golden cases pass and take every branch of the
