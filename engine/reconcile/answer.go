@@ -33,7 +33,7 @@ func (w *stepExecutor) recordAnswer(ctx context.Context, answer *unstructured.Un
 	}
 	w.run.r.cluster.Children.RecordWrite(answer.GroupVersionKind(), answer)
 	w.locked(func() {
-		w.run.known.recordAnswer(w.child(), answer.GetUID(), plan.Memory{Hash: w.step.Hash, Digest: entry.Digest, Time: entry.Time})
+		w.run.known.children.recordAnswer(w.child(), answer.GetUID(), plan.Memory{Hash: w.step.Hash, Digest: entry.Digest, Time: entry.Time})
 		w.override(differ)
 	})
 	return nil
@@ -44,7 +44,7 @@ func (w *stepExecutor) conclude(err error) {
 	key := w.key()
 	w.recordUnconfirmed(err)
 	if err == nil {
-		delete(w.run.known.failedWrites, key)
+		delete(w.run.known.failures.failedWrites, key)
 		w.dryRunStep(nil, nil)
 		return
 	}
@@ -58,10 +58,10 @@ func (w *stepExecutor) conclude(err error) {
 	} else {
 		p, when = w.refused(err)
 	}
-	w.run.known.recordFailed(key, w.step.Hash, p, when)
+	w.run.known.failures.recordFailed(key, w.step.Hash, p, when)
 	w.dryRunStep(&p, err)
 	w.report(p)
-	if s := w.run.known.failedWrites[key]; !s.until.IsZero() {
+	if s := w.run.known.failures.failedWrites[key]; !s.until.IsZero() {
 		w.run.found.again(s.until.Sub(w.now))
 	}
 }

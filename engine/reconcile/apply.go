@@ -68,7 +68,7 @@ func (w *stepExecutor) settled() bool {
 	key := w.key()
 	switch w.step.Action {
 	case plan.Keep, plan.Done:
-		delete(w.run.known.failedWrites, key)
+		delete(w.run.known.failures.failedWrites, key)
 		w.reportFieldConflict()
 		w.run.reportOscillation(w.child(), w.named(), w.step.Child.Doc.Place().String())
 		return true
@@ -80,7 +80,7 @@ func (w *stepExecutor) settled() bool {
 		w.run.found.again(backOff(0, longestGap, longestGap))
 		return true
 	}
-	if s := w.run.known.due(key, w.step.Hash, w.now); s != nil && !w.approved(s) {
+	if s := w.run.known.failures.due(key, w.step.Hash, w.now); s != nil && !w.approved(s) {
 		w.report(s.problem)
 		if !s.until.IsZero() {
 			w.run.found.again(s.until.Sub(w.now))
@@ -156,7 +156,7 @@ func (w *stepExecutor) create(ctx context.Context) error {
 	answer, err := w.to.Create(ctx, w.resource, w.step.Document)
 	if err == nil {
 		w.run.countWrite(metrics.Create)
-		w.locked(w.run.known.progressed)
+		w.locked(w.run.known.failures.progressed)
 		return w.recordAnswer(ctx, answer)
 	}
 	if apply.Classify(err).Cause != apply.Exists {
@@ -175,7 +175,7 @@ func (w *stepExecutor) takeOver(ctx context.Context, there *metav1.PartialObject
 		return soon("an object of this name is being deleted")
 	}
 	var made bool
-	w.locked(func() { _, made = w.run.known.applied[there.GetUID()] })
+	w.locked(func() { _, made = w.run.known.children.applied[there.GetUID()] })
 	ok, whose := plan.TakeOver(w.run.subject.owner(), there, made, w.step.Child.Policy.Adopt)
 	if ok {
 		return w.adoptUnchanged(ctx, there)

@@ -150,7 +150,7 @@ func (r *Reconciler) Preview(ctx context.Context, v *Version, resource *unstruct
 
 func (r *Reconciler) preview(ctx context.Context, v *Version, resource *unstructured.Unstructured) (out Preview, err error) {
 	defer panics.Catch(&err, "trying the folder on a "+r.gvk.Kind)
-	t := r.reconciliation(resource, Choice{Version: v}, &resourceState{made: map[string]types.UID{}})
+	t := r.reconciliation(resource, Choice{Version: v}, &resourceState{children: childMemory{made: map[string]types.UID{}}})
 	t.preview = true
 	t.inheritOverridden()
 	view := takeSnapshot(t.subject, t.texts)

@@ -34,10 +34,10 @@ func (t *reconciliation) execute(ctx context.Context, p *plan.Plan) {
 		}
 	}
 	t.skipped(p)
-	t.known.clearFailed(current, t.r.now())
+	t.known.failures.clearFailed(current, t.r.now())
 	sendAll(ctx, first)
 	for _, s := range first {
-		if t.known.failedWrites[s.key()] != nil {
+		if t.known.failures.failedWrites[s.key()] != nil {
 			missing[s.step.Child.File] = s.named()
 		}
 	}

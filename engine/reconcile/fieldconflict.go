@@ -33,10 +33,10 @@ func (w *stepExecutor) inFieldConflict() bool {
 	if len(w.step.Taken) == 0 {
 		return false
 	}
-	c := w.run.known.fieldConflicts[w.child()]
+	c := w.run.known.failures.fieldConflicts[w.child()]
 	if c == nil {
 		c = &fieldConflict{}
-		w.run.known.fieldConflicts[w.child()] = c
+		w.run.known.failures.fieldConflicts[w.child()] = c
 	}
 	if !slices.ContainsFunc(w.step.Taken, func(path string) bool { return slices.Contains(c.fields, path) }) {
 		*c = fieldConflict{} // it is about something else
@@ -72,12 +72,12 @@ func (c *fieldConflict) wait() time.Duration {
 
 // reportFieldConflict reports a field conflict that is not over yet although all is right just now.
 func (w *stepExecutor) reportFieldConflict() {
-	c := w.run.known.fieldConflicts[w.child()]
+	c := w.run.known.failures.fieldConflicts[w.child()]
 	if c == nil || c.rounds <= freeRounds {
 		return
 	}
 	if w.step.Action == plan.Done || !w.now.Before(c.isOver()) {
-		delete(w.run.known.fieldConflicts, w.child())
+		delete(w.run.known.failures.fieldConflicts, w.child())
 		return
 	}
 	w.run.found.add(c.problem)

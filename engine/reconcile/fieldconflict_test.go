@@ -36,7 +36,7 @@ func TestFieldConflict(t *testing.T) {
 		if !w.inFieldConflict() {
 			writes++
 		}
-		r.state.fieldConflicts[w.child()].problem.File = "map.yaml:1" // else it is looked for in the template
+		r.state.failures.fieldConflicts[w.child()].problem.File = "map.yaml:1" // else it is looked for in the template
 		if len(w.run.found.problems) > 0 {
 			if told++; w.run.found.problems[0].Reason != "Contended" || w.run.found.requeue == 0 {
 				t.Fatalf("it says %v, and is looked at again in %s", w.run.found.problems, w.run.found.requeue)

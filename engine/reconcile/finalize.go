@@ -43,7 +43,7 @@ func (t *reconciliation) release(ctx context.Context, p *plan.Plan, w *snapshot)
 		return
 	}
 	var left findings
-	if w.unknown(&left); left.unclear || t.found.incomplete || len(t.known.unconfirmed) > 0 {
+	if w.unknown(&left); left.unclear || t.found.incomplete || len(t.known.children.unconfirmed) > 0 {
 		return
 	}
 	if err := t.finalizers(ctx, t.subject.otherFinalizers()); err != nil {
@@ -63,19 +63,19 @@ func (t *reconciliation) metadata(ctx context.Context, fields map[string]any) er
 	if !found {
 		return fmt.Errorf("the cluster does not have %s any more", t.r.gvk.Kind)
 	}
-	if err := t.known.metadataPause.why(t.r.now()); err != nil {
+	if err := t.known.failures.metadataPause.why(t.r.now()); err != nil {
 		return err
 	}
 	answer, err := t.r.cluster.Writer.Metadata(ctx, served, t.subject.resource, fields)
 	if err != nil {
 		err = fmt.Errorf("writing metadata of %s %s: %w", t.r.gvk.Kind, place(t.subject.resource), err)
 	}
-	if t.known.metadataPause.sent(err, t.r.now()); err != nil {
+	if t.known.failures.metadataPause.sent(err, t.r.now()); err != nil {
 		t.refusal(err)
 		return err
 	}
 	t.countWrite(metrics.Metadata)
-	t.known.answered(answer, t.r.now())
+	t.known.told.answered(answer, t.r.now())
 	t.subject.resource = answer
 	return nil
 }

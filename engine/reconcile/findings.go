@@ -48,7 +48,7 @@ func (f *findings) again(d time.Duration) {
 }
 
 // date notes since when each problem is there, so that what is new is told first.
-func (m *resourceState) date(problems []status.Problem) {
+func (m *told) date(problems []status.Problem) {
 	m.reconciliations++
 	since := map[string]int64{}
 	for i, p := range problems {
@@ -63,7 +63,7 @@ func (m *resourceState) date(problems []status.Problem) {
 
 // announcedProblem notes which problems there are, and returns those that were not there
 // when this was asked last. What is waited for is progress, and not among them.
-func (m *resourceState) announcedProblem(problems []status.Problem) (news []status.Problem) {
+func (m *told) announcedProblem(problems []status.Problem) (news []status.Problem) {
 	now := map[string]bool{}
 	for _, p := range problems {
 		key := p.Reason + ": " + p.Message

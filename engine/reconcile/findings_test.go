@@ -16,7 +16,7 @@ import (
 func TestNewestProblemFirst(t *testing.T) {
 	invalid := status.Problem{Reason: "Invalid", Message: "applying ConfigMap a: refused"}
 	refused := status.Problem{Reason: "Refused", Message: "b.yaml: must not be"}
-	m := &resourceState{}
+	m := &told{}
 	for i, c := range []struct {
 		problems []status.Problem
 		first    string
@@ -61,7 +61,7 @@ func TestNewProblemsAreEvents(t *testing.T) {
 		{[]status.Problem{a}, nil},
 		{[]status.Problem{a, b, c}, []string{"Warning Invalid applying ConfigMap b: no b", "Warning Forbidden applying ConfigMap c: no c"}},
 	} {
-		turn.known.date(step.problems)
+		turn.known.told.date(step.problems)
 		turn.found.problems = step.problems
 		out, err := status.Make(status.Input{Live: live, Problems: step.problems})
 		if err != nil {

@@ -63,9 +63,9 @@ type turnout struct {
 // oscillations says how long a write has to wait, since our own writes seem to cause
 // it; 0: it may be made.
 func (t *reconciliation) recordOscillation(of turnout) time.Duration {
-	s := t.known.oscillations[of.key]
+	s := t.known.failures.oscillations[of.key]
 	if s == nil || s.generation != t.subject.resource.GetGeneration() || s.digest != t.subject.version.Digest || of.now.Sub(s.last) > max(oscillationWithin, 2*s.wait) {
-		t.known.oscillations[of.key] = &oscillation{generation: t.subject.resource.GetGeneration(), digest: t.subject.version.Digest, hash: of.hash, last: of.now}
+		t.known.failures.oscillations[of.key] = &oscillation{generation: t.subject.resource.GetGeneration(), digest: t.subject.version.Digest, hash: of.hash, last: of.now}
 		return 0
 	}
 	if s.held != "" && s.held != of.hash {
@@ -121,12 +121,12 @@ func changedFields(before, after map[string]any) []string {
 
 // progressed notes that a child was made or deleted: what follows of it is no
 // swing.
-func (m *resourceState) progressed() { clear(m.oscillations) }
+func (m *failures) progressed() { clear(m.oscillations) }
 
 // rests reports whether the reconciliation wrote nothing, and keeps nothing from being written
 // since our own writes may cause it.
 func (t *reconciliation) rests() bool {
-	for _, s := range t.known.oscillations {
+	for _, s := range t.known.failures.oscillations {
 		if s.held != "" {
 			return false
 		}
@@ -136,13 +136,13 @@ func (t *reconciliation) rests() bool {
 
 // reportOscillation tells of what swings, if that is sure, and looks at it again.
 func (t *reconciliation) reportOscillation(key, what, file string) {
-	s := t.known.oscillations[key]
+	s := t.known.failures.oscillations[key]
 	if s == nil || s.proofs < oscillationProofs {
 		return
 	}
 	over := 2*s.wait - t.r.now().Sub(s.last)
 	if over <= 0 {
-		delete(t.known.oscillations, key)
+		delete(t.known.failures.oscillations, key)
 		return
 	}
 	t.found.add(status.Problem{Severity: status.Stalled, Reason: "Oscillating", File: file, Message: fmt.Sprintf(
@@ -172,7 +172,7 @@ func (t *reconciliation) steady(fields map[string]any) map[string]any {
 		return fields
 	}
 	hash, err := ownership.Hash(fields)
-	if s := t.known.oscillations[statusFile]; err == nil && (s == nil || s.hash != hash) {
+	if s := t.known.failures.oscillations[statusFile]; err == nil && (s == nil || s.hash != hash) {
 		if wait := t.recordOscillation(turnout{statusFile, hash, maps.Clone(fields), t.r.now()}); wait > 0 {
 			t.found.again(wait)
 			fields = maps.Clone(s.sent)

@@ -34,7 +34,7 @@ func (p *played) write(after time.Duration, value any) bool {
 	return p.held == 0
 }
 
-func (p *played) proofs() int { return p.known.oscillations["child"].proofs }
+func (p *played) proofs() int { return p.known.failures.oscillations["child"].proofs }
 
 // TestSwingOfOurOwn: what changes because it was written, and only then, is
 // written less and less often, and told.
@@ -51,7 +51,7 @@ func TestSwingOfOurOwn(t *testing.T) {
 		}
 	}
 	if p.writes > 40 || p.proofs() < oscillationProofs {
-		t.Errorf("%d writes in an hour, seen %d times: %+v", p.writes, p.proofs(), p.known.oscillations["child"])
+		t.Errorf("%d writes in an hour, seen %d times: %+v", p.writes, p.proofs(), p.known.failures.oscillations["child"])
 	}
 	p.subject.resource.SetGeneration(2)
 	if !p.write(0, value) || p.proofs() > 0 {
@@ -74,7 +74,7 @@ func TestProgressIsNoSwing(t *testing.T) {
 	}
 	p = play()
 	for value := range 100 {
-		p.known.progressed()
+		p.known.failures.progressed()
 		if !p.write(time.Second, value) {
 			t.Fatalf("what follows of child %d is held", value)
 		}
@@ -103,7 +103,7 @@ func TestReadyAtRest(t *testing.T) {
 		if write {
 			p.known.writes.Add(1)
 		}
-		p.known.oscillations["child"] = &oscillation{held: held}
+		p.known.failures.oscillations["child"] = &oscillation{held: held}
 		p.recordServed(true)
 	}
 	for i, c := range []struct {

@@ -18,10 +18,10 @@ const (
 // override notes where the server changed what was applied.
 func (w *stepExecutor) override(differ []ownership.Difference) {
 	name := shortName(w.step.Document.GetKind(), w.step.Document.GetName())
-	delete(w.run.known.changed, name)
+	delete(w.run.known.children.changed, name)
 	for _, d := range differ {
 		if !d.Normalised {
-			w.run.known.changed[name] = append(w.run.known.changed[name], d.Path)
+			w.run.known.children.changed[name] = append(w.run.known.children.changed[name], d.Path)
 		}
 	}
 }
@@ -31,14 +31,14 @@ func shortName(kind, name string) string { return kind + "/" + name }
 // inheritOverridden takes from the live status what an earlier process found overridden:
 // a child that is not applied again is as overridden as it was.
 func (t *reconciliation) inheritOverridden() {
-	if t.known.changed != nil {
+	if t.known.children.changed != nil {
 		return
 	}
-	t.known.changed = map[string][]string{}
+	t.known.children.changed = map[string][]string{}
 	message, _ := status.Condition(t.subject.resource.Object, overridden)["message"].(string)
 	for _, item := range strings.Split(strings.TrimPrefix(message, overriddenText), ", ") {
 		if child, path, found := strings.Cut(item, " "); found {
-			t.known.changed[child] = append(t.known.changed[child], path)
+			t.known.children.changed[child] = append(t.known.children.changed[child], path)
 		}
 	}
 }
@@ -46,7 +46,7 @@ func (t *reconciliation) inheritOverridden() {
 // withOverridden adds the condition to the kind's own ones.
 func (t *reconciliation) withOverridden(fields map[string]any) map[string]any {
 	var all []string
-	for child, paths := range t.known.changed {
+	for child, paths := range t.known.children.changed {
 		for _, path := range paths {
 			all = append(all, child+" "+path)
 		}

@@ -32,8 +32,8 @@ func (w *stepExecutor) patch(ctx context.Context) error {
 	}
 	w.run.r.cluster.Reads.RecordWrite(answer.GroupVersionKind(), answer)
 	w.locked(func() {
-		w.run.known.applied[plan.PatchKey(uid, sub)] = plan.Memory{Hash: w.step.Hash, Digest: entry.Digest, Time: entry.Time}
-		delete(w.run.known.pendingDeletes, string(plan.PatchKey(uid, sub)))
+		w.run.known.children.applied[plan.PatchKey(uid, sub)] = plan.Memory{Hash: w.step.Hash, Digest: entry.Digest, Time: entry.Time}
+		delete(w.run.known.failures.pendingDeletes, string(plan.PatchKey(uid, sub)))
 		w.override(ownership.Differences(w.step.Document.Object, answer.Object))
 	})
 	return nil
@@ -46,7 +46,7 @@ func (w *stepExecutor) patch(ctx context.Context) error {
 // this process has not patched the object before, ours may really be another's.
 func (w *stepExecutor) undouble(ctx context.Context, answer *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	managed, manager, made := answer.GetManagedFields(), api.PatchManager(w.run.subject.owner().UID), false
-	w.locked(func() { _, made = w.run.known.applied[plan.PatchKey(answer.GetUID(), "")] })
+	w.locked(func() { _, made = w.run.known.children.applied[plan.PatchKey(answer.GetUID(), "")] })
 	i := ownership.CoOwner(managed, manager)
 	if i < 0 || w.step.Child.Policy.Subresource != "" || !made || len(w.step.Live.Meta.GetManagedFields()) > 0 {
 		return answer, nil

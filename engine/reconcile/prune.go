@@ -71,7 +71,7 @@ func (t *reconciliation) prune(ctx context.Context, p *plan.Plan) {
 	if p == t.stuck { // it does not know all that ends
 		return
 	}
-	maps.DeleteFunc(t.known.pendingDeletes, func(key string, e *pendingDelete) bool { return !open[key] && t.deleteEnded(e) })
+	maps.DeleteFunc(t.known.failures.pendingDeletes, func(key string, e *pendingDelete) bool { return !open[key] && t.deleteEnded(e) })
 }
 
 // deleteEnded reports whether there is nothing more to tell of an ending that the plan
@@ -113,10 +113,10 @@ const pruneProtected = "PruneHeld"
 // endDeletes does one ending unless that was done or refused just now.
 func (t *reconciliation) endDeletes(key string, do func(*pendingDelete) error) {
 	now := t.r.now()
-	e := t.known.pendingDeletes[key]
+	e := t.known.failures.pendingDeletes[key]
 	if e == nil {
 		e = &pendingDelete{}
-		t.known.pendingDeletes[key] = e
+		t.known.failures.pendingDeletes[key] = e
 	} else if e.again.IsZero() {
 		return
 	}
@@ -161,7 +161,7 @@ func (t *reconciliation) delete(ctx context.Context, l live.Object) error {
 	}
 	if err == nil {
 		t.countWrite(metrics.Delete)
-		t.known.progressed()
+		t.known.failures.progressed()
 	}
 	if err == nil || gone(err) {
 		return nil

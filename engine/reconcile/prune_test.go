@@ -46,10 +46,10 @@ func TestNamedForTenMinutes(t *testing.T) {
 	theirs := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "theirs"}}
 	back := &plan.Release{Live: live.Object{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Service"}, Meta: theirs}}
 	memory := newResourceState(resource)
-	memory.pendingDeletes["patch"] = &pendingDelete{release: back, refused: now, dropped: true, problem: status.Problem{Severity: status.Waiting, Reason: notReleased, Message: "no ports"}}
+	memory.failures.pendingDeletes["patch"] = &pendingDelete{release: back, refused: now, dropped: true, problem: status.Problem{Severity: status.Waiting, Reason: notReleased, Message: "no ports"}}
 	for _, passed := range []time.Duration{0, time.Minute, 9 * time.Minute, 10*time.Minute - time.Second} {
 		turn := r.reconciliation(resource, Choice{Version: &Version{}}, memory)
-		now = memory.pendingDeletes["patch"].refused.Add(passed)
+		now = memory.failures.pendingDeletes["patch"].refused.Add(passed)
 		turn.prune(t.Context(), &plan.Plan{})
 		if len(turn.found.problems) != 1 || turn.found.problems[0].Message != "no ports" {
 			t.Fatalf("after %s it is not named: %v", passed, turn.found.problems)

@@ -22,11 +22,11 @@ func (t *reconciliation) announcePlanned(ctx context.Context, p *plan.Plan) reco
 	t.r.cluster.Reads.Record(t.subject.owner().Owner, t.asked)
 	text := t.planned(p)
 	t.r.count(Key(t.subject.resource), text != "")
-	if text != t.known.announced && text != "" {
+	if text != t.known.told.announced && text != "" {
 		t.r.cluster.Events.Eventf(t.subject.resource, nil, corev1.EventTypeNormal, "ReadOnly", "Reconcile", "the operator is read-only and would %s", text)
 		log.FromContext(ctx).Info("read-only: not done", "would", text)
 	}
-	t.known.announced = text
+	t.known.told.announced = text
 	return reconcile.Result{RequeueAfter: t.found.requeue}
 }
 

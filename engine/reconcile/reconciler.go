@@ -140,7 +140,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 // reconciliation begins one.
 func (r *Reconciler) reconciliation(resource *unstructured.Unstructured, choice Choice, known *resourceState) *reconciliation {
 	return &reconciliation{
-		r: r, choice: choice, known: known, texts: newTexts(known.drawn), written: known.writes.Load(),
+		r: r, choice: choice, known: known, texts: newTexts(known.children.drawn), written: known.writes.Load(),
 		subject: &subject{name: r.name, gvk: r.gvk, cluster: &r.cluster, version: choice.Version, resource: resource},
 	}
 }
@@ -213,7 +213,7 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*u
 	if err != nil {
 		return nil, fmt.Errorf("reading %s %s: %w", r.gvk.Kind, name, err)
 	}
-	resource = r.stateOf(name, resource).newest(resource, r.now())
+	resource = r.stateOf(name, resource).told.newest(resource, r.now())
 	if releaseOf(resource) {
 		return nil, nil
 	}
@@ -253,12 +253,8 @@ type reconciliation struct {
 // reconcile.
 func (t *reconciliation) askedAgain() {
 	at := t.subject.resource.GetAnnotations()[api.AnnotationReconcileAt]
-	if at != t.known.askedAt {
-		clear(t.known.failedWrites)
-		clear(t.known.pendingDeletes)
-		clear(t.known.fieldConflicts)
-		clear(t.known.oscillations)
-		t.known.statusPause, t.known.metadataPause = pause{}, pause{}
+	if at != t.known.told.askedAt {
+		t.known.failures.forget()
 	}
-	t.known.askedAt = at
+	t.known.told.askedAt = at
 }

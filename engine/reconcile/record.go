@@ -184,8 +184,8 @@ func (t *reconciliation) notRecorded(err error) {
 		return
 	}
 	t.found.add(status.Problem{Severity: status.Retry, Reason: "NotRecorded", Message: err.Error()})
-	t.found.again(backOff(t.known.tries, 0, longWait))
-	t.known.tries++
+	t.found.again(backOff(t.known.failures.tries, 0, longWait))
+	t.known.failures.tries++
 }
 
 // withKinds adds the kinds of the steps that may write.

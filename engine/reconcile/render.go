@@ -100,7 +100,7 @@ func (t *reconciliation) input(rendered *render.Result, w *snapshot) plan.Input 
 	return plan.Input{
 		Owner: t.subject.owner(), Result: rendered, Live: w.live, State: w.stateOfKind,
 		Patched: w.patched, Object: w.object, Patchers: w.patchers, Rendered: w.inRendered, CanMake: w.canMake, Draws: t.subject.draws,
-		Memory: t.known.applied, Succeeded: t.subject.succeeded(), AllowPrune: t.subject.allowed(),
+		Memory: t.known.children.applied, Succeeded: t.subject.succeeded(), AllowPrune: t.subject.allowed(),
 		DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty, Leaving: t.subject.deleting(), Orphan: t.orphans(),
 	}
 }

@@ -64,6 +64,6 @@ func (w *stepExecutor) recreate(ctx context.Context, o metav1.Object, why string
 		}
 	}
 	w.run.countWrite(metrics.Recreate)
-	w.locked(w.run.known.progressed)
+	w.locked(w.run.known.failures.progressed)
 	return seldom(status.Waiting, Recreating, why)
 }

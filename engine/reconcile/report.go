@@ -38,7 +38,7 @@ func (t *reconciliation) report(ctx context.Context, p *plan.Plan) (reconcile.Re
 		t.pending = true
 		return reconcile.Result{RequeueAfter: t.found.requeue}, nil
 	}
-	t.known.date(t.found.problems)
+	t.known.told.date(t.found.problems)
 	in := status.Input{
 		Generation: t.subject.resource.GetGeneration(), Live: t.subject.ourChildren(live), Now: metav1.Now(),
 		Children: t.children(p, w), Own: own, Problems: t.found.problems, Kept: t.found.kept, KeptFailed: t.found.keptFailed, Ignored: ignored(t.subject.resource),
@@ -60,11 +60,11 @@ func (t *reconciliation) report(ctx context.Context, p *plan.Plan) (reconcile.Re
 	case err != nil:
 		t.failed = true
 		t.refusal(err)
-		t.known.tries++
-		t.found.again(backOff(t.known.tries, 0, longWait))
+		t.known.failures.tries++
+		t.found.again(backOff(t.known.failures.tries, 0, longWait))
 		log.FromContext(ctx).Error(err, "status not written")
 	case len(t.found.problems) == 0:
-		t.known.tries = 0
+		t.known.failures.tries = 0
 	}
 	t.recordServed(out.Ready)
 	return reconcile.Result{RequeueAfter: t.found.requeue}, nil
@@ -120,7 +120,7 @@ func (t *reconciliation) write(ctx context.Context, out status.Output, live map[
 	}
 	desired, _ := t.subject.pruned(out.Status)
 	if t.subject.says(desired, live) {
-		t.known.announcedProblem(out.Problems)
+		t.known.told.announcedProblem(out.Problems)
 		return nil
 	}
 	served, found := t.r.cluster.Resource(t.r.gvk)
@@ -132,20 +132,20 @@ func (t *reconciliation) write(ctx context.Context, out status.Output, live map[
 		return err
 	}
 	sent := hash + "@" + t.subject.resource.GetResourceVersion()
-	if t.known.sent == sent {
+	if t.known.told.sent == sent {
 		return nil
 	}
 	if wait := t.mayWait(out, desired, live); wait > 0 {
 		t.found.again(wait)
 		return nil
 	}
-	if t.known.statusPause.why(t.r.now()) != nil {
+	if t.known.failures.statusPause.why(t.r.now()) != nil {
 		t.failed = true
-		t.found.again(t.known.statusPause.until.Sub(t.r.now()))
+		t.found.again(t.known.failures.statusPause.until.Sub(t.r.now()))
 		return nil
 	}
 	answer, err := t.r.cluster.Writer.Status(ctx, served, t.subject.resource, desired)
-	t.known.statusPause.sent(err, t.r.now())
+	t.known.failures.statusPause.sent(err, t.r.now())
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil // it is gone, or another one by now: an event tells
 	}
@@ -153,8 +153,8 @@ func (t *reconciliation) write(ctx context.Context, out status.Output, live map[
 		return err
 	}
 	t.countWrite(metrics.Status)
-	t.known.answered(answer, t.r.now())
-	t.known.sent, t.known.saidAt = hash+"@"+answer.GetResourceVersion(), t.r.now()
+	t.known.told.answered(answer, t.r.now())
+	t.known.told.sent, t.known.told.saidAt = hash+"@"+answer.GetResourceVersion(), t.r.now()
 	t.announce(ctx, out)
 	return nil
 }
@@ -170,7 +170,7 @@ func (t *reconciliation) mayWait(out status.Output, desired, live map[string]any
 	if len(out.Changed) > 0 || !status.SameGeneration(desired, live) {
 		return 0
 	}
-	return t.known.saidAt.Add(statusGap).Sub(t.r.now())
+	return t.known.told.saidAt.Add(statusGap).Sub(t.r.now())
 }
 
 func (v *Version) hasStatus() bool { return v.Schema == nil || v.Schema.Status }
@@ -179,13 +179,13 @@ func (v *Version) hasStatus() bool { return v.Schema == nil || v.Schema.Status }
 // the problems that are new and that this did not tell of.
 func (t *reconciliation) announce(ctx context.Context, out status.Output) {
 	told, changed := out.Reason+": "+out.Message, ""
-	if len(out.Changed) > 0 && (t.subject.version.hasStatus() || t.known.announced != told) {
-		t.known.announced = told
+	if len(out.Changed) > 0 && (t.subject.version.hasStatus() || t.known.told.announced != told) {
+		t.known.told.announced = told
 		changed = t.announceChanged(ctx, out)
 	}
 	var reasons []string
 	news := map[string]string{}
-	for _, p := range t.known.announcedProblem(out.Problems) {
+	for _, p := range t.known.told.announcedProblem(out.Problems) {
 		if strings.Contains(changed, p.Message) {
 			continue
 		}

@@ -50,7 +50,7 @@ func TestStatusOnTheWay(t *testing.T) {
 			if turn.mayWait(after, after.Status, before.Status) > 0 {
 				t.Error("the first status of a process waits")
 			}
-			turn.known.saidAt = time.Now().Add(time.Hour)
+			turn.known.told.saidAt = time.Now().Add(time.Hour)
 			if waits := turn.mayWait(after, after.Status, before.Status) > 0; waits != c.waits {
 				t.Errorf("it waits: %v, want %v", waits, c.waits)
 			}

@@ -95,8 +95,8 @@ func (t *reconciliation) draw(ctx context.Context, w *snapshot, result *render.R
 		}
 		if err != nil {
 			t.texts.undrawable[at] = err.Error()
-			t.found.again(backOff(t.known.tries, 0, longWait))
-			t.known.tries++
+			t.found.again(backOff(t.known.failures.tries, 0, longWait))
+			t.known.failures.tries++
 			continue
 		}
 		t.texts.drawn[at] = text
@@ -136,7 +136,7 @@ func (t *reconciliation) stored(ctx context.Context, at secretKey, result *rende
 	if err != nil {
 		return "", fmt.Errorf("reading Secret %s: %w", place(c.Object), err)
 	}
-	_, made := t.known.applied[live.GetUID()]
+	_, made := t.known.children.applied[live.GetUID()]
 	if ok, _ := plan.TakeOver(t.subject.owner(), live, made, c.Policy.Adopt); !ok && !plan.Ours(t.subject.owner(), live) {
 		return "", nil // it is refused when it is applied
 	}

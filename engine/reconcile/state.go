@@ -16,51 +16,92 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
-// A memory is what this process knows of one resource beyond what the cluster
-// says. Losing it costs at most a write for each child; nothing depends on it.
-// Only the worker that serves the resource uses it.
+// A resourceState is what this process knows of one resource beyond what the
+// cluster says, in three parts. Losing it costs at most a write for each child;
+// nothing depends on it. Only the worker that serves the resource uses it.
 type resourceState struct {
-	uid types.UID
+	uid      types.UID
+	children childMemory
+	failures failures
+	told     told
+	// writes counts what was written of the resource.
+	writes atomic.Int64
+}
+
+func newResourceState(resource *unstructured.Unstructured) *resourceState {
+	return &resourceState{
+		uid: resource.GetUID(), children: newChildMemory(), failures: newFailures(), told: told{askedAt: resource.GetAnnotations()[api.AnnotationReconcileAt]},
+	}
+}
+
+// A childMemory is what is known of the children from earlier writes.
+type childMemory struct {
 	// applied is what came of applies, by uid of the child.
 	applied map[types.UID]plan.Memory
 	// made is the uid of each child as last applied or seen, by child.
 	made map[string]types.UID
 	// unconfirmed are writes whose answer did not come, by child.
 	unconfirmed map[string]unconfirmedWrite
-	// suspected: what another operator may have written was added to lost.
+	// suspected: what another operator may have written was added to unconfirmed.
 	suspected bool
 	// lives: the server said of the resource that it is there to stay.
 	lives atomic.Bool
-	// pendingDeletes are children that were to be deleted and patches that were to be
-	// released, and that are seen still.
-	pendingDeletes map[string]*pendingDelete
-	// fieldConflicts are fields that others take from us again and again, by child.
-	fieldConflicts map[string]*fieldConflict
-	// oscillations are what our own writes seem to change again and again, by child.
-	oscillations map[string]*oscillation
-	// writes counts what was written of the resource.
-	writes atomic.Int64
 	// drawn are texts that were drawn and did not get into a Secret yet.
 	drawn map[secretKey]string
 	// changed are the paths that the server changed in what was applied, by
 	// "Kind/name" of the child.
 	changed map[string][]string
+}
+
+func newChildMemory() childMemory {
+	return childMemory{applied: map[types.UID]plan.Memory{}, made: map[string]types.UID{}, unconfirmed: map[string]unconfirmedWrite{}, drawn: map[secretKey]string{}}
+}
+
+// The failures of a resource are what did not succeed, and when to try it again.
+type failures struct {
 	// failedWrites are writes that failed, by child and by uid of the live object.
 	failedWrites map[string]*failedWrite
-	// answer is the resource as our last write of it was answered, when that
-	// was, and sent the hash of the last status.
-	answer     *unstructured.Unstructured
-	answeredAt time.Time
-	sent       string
+	// pendingDeletes are children that were to be deleted and patches that were to
+	// be released, and that are seen still.
+	pendingDeletes map[string]*pendingDelete
+	// fieldConflicts are fields that others take from us again and again, by child.
+	fieldConflicts map[string]*fieldConflict
+	// oscillations are what our own writes seem to change again and again, by child.
+	oscillations map[string]*oscillation
 	// unfit is the last status that was refused for its content.
 	unfit unfit
 	// statusPause and metadataPause are for how long nothing of the resource
 	// itself is sent.
 	statusPause, metadataPause pause
+	// tries is how often in a row something was asked in vain.
+	tries int
+}
+
+func newFailures() failures {
+	return failures{
+		failedWrites: map[string]*failedWrite{}, pendingDeletes: map[string]*pendingDelete{},
+		fieldConflicts: map[string]*fieldConflict{}, oscillations: map[string]*oscillation{},
+	}
+}
+
+// forget forgets what was not to be tried again.
+func (f *failures) forget() {
+	tries, refused := f.tries, f.unfit
+	*f = newFailures()
+	f.tries, f.unfit = tries, refused
+}
+
+// A told is what was said of a resource, and what it asked for.
+type told struct {
+	// answer is the resource as our last write of it was answered, when that
+	// was, and sent the hash of the last status.
+	answer     *unstructured.Unstructured
+	answeredAt time.Time
+	sent       string
 	// saidAt is when a status was written last.
 	saidAt time.Time
-	// reconciliations counts what was reported; since is when each problem of the last time
-	// came up.
+	// reconciliations counts what was reported; since is when each problem of the
+	// last time came up.
 	reconciliations int64
 	since           map[string]int64
 	// problems are those that were told of, or that the status has told before.
@@ -69,21 +110,11 @@ type resourceState struct {
 	announced string
 	// askedAt is what the resource says about reconciling again.
 	askedAt string
-	tries   int
 	// standing is what metrics count the resource as.
 	standing metrics.Standing
 }
 
-func newResourceState(resource *unstructured.Unstructured) *resourceState {
-	return &resourceState{
-		uid: resource.GetUID(), applied: map[types.UID]plan.Memory{}, pendingDeletes: map[string]*pendingDelete{}, made: map[string]types.UID{},
-		failedWrites: map[string]*failedWrite{}, fieldConflicts: map[string]*fieldConflict{}, oscillations: map[string]*oscillation{}, drawn: map[secretKey]string{},
-		unconfirmed: map[string]unconfirmedWrite{}, askedAt: resource.GetAnnotations()[api.AnnotationReconcileAt],
-	}
-}
-
-// A failed write is a failed write: it is not tried again with the same content
-// before its time.
+// A failedWrite is not tried again with the same content before its time.
 type failedWrite struct {
 	hash    string
 	problem status.Problem
@@ -103,13 +134,13 @@ func (r *Reconciler) stateOf(name types.NamespacedName, resource *unstructured.U
 			delete(r.orphaned, m.uid)
 			delete(r.reassigned, m.uid)
 			delete(r.names, m.uid)
-			before = m.standing
+			before = m.told.standing
 		}
 		r.names[uid] = name
 		m = newResourceState(resource)
 		r.known[name] = m
-		m.standing = standing(resource, nil)
-		metrics.Kind(r.name).Stands(before, m.standing)
+		m.told.standing = standing(resource, nil)
+		metrics.Kind(r.name).Stands(before, m.told.standing)
 	}
 	return m
 }
@@ -137,7 +168,7 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 		delete(r.reassigned, m.uid)
 		delete(r.names, m.uid)
 		r.readsNothing(name)
-		metrics.Kind(r.name).Stands(m.standing, metrics.Standing{})
+		metrics.Kind(r.name).Stands(m.told.standing, metrics.Standing{})
 	}
 	delete(r.known, name)
 	r.unpend(name)
@@ -150,7 +181,7 @@ func (r *Reconciler) readsNothing(name types.NamespacedName) {
 
 // newest is the resource from the cache, or the answer to our last status
 // write while the cache has not caught up with it.
-func (m *resourceState) newest(cached *unstructured.Unstructured, now time.Time) *unstructured.Unstructured {
+func (m *told) newest(cached *unstructured.Unstructured, now time.Time) *unstructured.Unstructured {
 	if m.answer == nil {
 		return cached
 	}
@@ -164,13 +195,13 @@ func (m *resourceState) newest(cached *unstructured.Unstructured, now time.Time)
 }
 
 // answered takes the resource as a write of it was answered.
-func (m *resourceState) answered(answer *unstructured.Unstructured, now time.Time) {
+func (m *told) answered(answer *unstructured.Unstructured, now time.Time) {
 	m.answer, m.answeredAt = answer, now
 }
 
 // recordAnswer notes what came of applying a child, and forgets the object which
 // had its name before.
-func (m *resourceState) recordAnswer(child string, uid types.UID, applied plan.Memory) {
+func (m *childMemory) recordAnswer(child string, uid types.UID, applied plan.Memory) {
 	if old := m.made[child]; old != uid {
 		delete(m.applied, old)
 	}
@@ -184,19 +215,19 @@ func (m *resourceState) keep(p *plan.Plan) {
 		o := p.Steps[i].Document
 		steps[childName(&p.Steps[i])], steps[shortName(o.GetKind(), o.GetName())] = true, true
 		if live := p.Steps[i].Live; live != nil {
-			m.made[childName(&p.Steps[i])] = live.Meta.GetUID()
+			m.children.made[childName(&p.Steps[i])] = live.Meta.GetUID()
 			uids[live.Meta.GetUID()] = true
 			uids[plan.PatchKey(live.Meta.GetUID(), p.Steps[i].Child.Policy.Subresource)] = true
 		}
 	}
-	maps.DeleteFunc(m.made, func(child string, _ types.UID) bool { return !steps[child] })
-	maps.DeleteFunc(m.fieldConflicts, func(child string, _ *fieldConflict) bool { return !steps[child] })
-	maps.DeleteFunc(m.oscillations, func(child string, _ *oscillation) bool { return !steps[child] && child != statusFile })
-	maps.DeleteFunc(m.changed, func(child string, _ []string) bool { return !steps[child] })
-	for _, uid := range m.made {
+	maps.DeleteFunc(m.children.made, func(child string, _ types.UID) bool { return !steps[child] })
+	maps.DeleteFunc(m.failures.fieldConflicts, func(child string, _ *fieldConflict) bool { return !steps[child] })
+	maps.DeleteFunc(m.failures.oscillations, func(child string, _ *oscillation) bool { return !steps[child] && child != statusFile })
+	maps.DeleteFunc(m.children.changed, func(child string, _ []string) bool { return !steps[child] })
+	for _, uid := range m.children.made {
 		uids[uid] = true
 	}
-	maps.DeleteFunc(m.applied, func(uid types.UID, _ plan.Memory) bool { return !uids[uid] })
+	maps.DeleteFunc(m.children.applied, func(uid types.UID, _ plan.Memory) bool { return !uids[uid] })
 }
 
 // childName names a child, or what is patched, whichever object it is.
@@ -210,7 +241,7 @@ func childName(s *plan.Step) string {
 }
 
 // due returns the failed write of a write that is not to be tried now, or nil.
-func (m *resourceState) due(key, hash string, now time.Time) *failedWrite {
+func (m *failures) due(key, hash string, now time.Time) *failedWrite {
 	s := m.failedWrites[key]
 	if s == nil || s.hash != hash || (!s.until.IsZero() && !now.Before(s.until)) {
 		return nil
@@ -220,7 +251,7 @@ func (m *resourceState) due(key, hash string, now time.Time) *failedWrite {
 
 // clearFailed forgets the failed write of what is not to be written any more. One whose
 // time has not come stays: what waits for a reconciliation comes back.
-func (m *resourceState) clearFailed(current map[string]bool, now time.Time) {
+func (m *failures) clearFailed(current map[string]bool, now time.Time) {
 	maps.DeleteFunc(m.failedWrites, func(key string, s *failedWrite) bool { return !current[key] && !now.Before(s.until) })
 }
 
@@ -246,7 +277,7 @@ func backOff(tries int, atLeast, most time.Duration) time.Duration {
 }
 
 // recordFailed records a failed write. most 0 means: not before the content changes.
-func (m *resourceState) recordFailed(key, hash string, p status.Problem, when retry) {
+func (m *failures) recordFailed(key, hash string, p status.Problem, when retry) {
 	s := m.failedWrites[key]
 	if s == nil || s.hash != hash || (!s.until.IsZero() && when.now.Sub(s.until) > longestGap) {
 		s = &failedWrite{hash: hash}

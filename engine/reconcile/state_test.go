@@ -34,13 +34,13 @@ func TestBackOff(t *testing.T) {
 // waited for a reconciliation.
 func TestForgive(t *testing.T) {
 	m, now := newResourceState(&unstructured.Unstructured{}), time.Now()
-	m.recordFailed("a", "hash", status.Problem{}, retry{now: now, most: longWait})
-	m.clearFailed(map[string]bool{}, now)
-	if m.due("a", "hash", now) == nil {
+	m.failures.recordFailed("a", "hash", status.Problem{}, retry{now: now, most: longWait})
+	m.failures.clearFailed(map[string]bool{}, now)
+	if m.failures.due("a", "hash", now) == nil {
 		t.Error("it is due at once")
 	}
-	m.clearFailed(map[string]bool{}, now.Add(longWait))
-	if len(m.failedWrites) > 0 {
+	m.failures.clearFailed(map[string]bool{}, now.Add(longWait))
+	if len(m.failures.failedWrites) > 0 {
 		t.Error("it is kept")
 	}
 }
@@ -49,8 +49,8 @@ func TestForgive(t *testing.T) {
 // and so is what would be sent for another object.
 func TestDue(t *testing.T) {
 	m, now := newResourceState(&unstructured.Unstructured{}), time.Now()
-	m.recordFailed("a", "hash", status.Problem{}, retry{now: now, most: longWait})
-	m.recordFailed("refused", "hash", status.Problem{}, retry{now: now})
+	m.failures.recordFailed("a", "hash", status.Problem{}, retry{now: now, most: longWait})
+	m.failures.recordFailed("refused", "hash", status.Problem{}, retry{now: now})
 	for name, c := range map[string]struct {
 		key, hash string
 		after     time.Duration
@@ -63,7 +63,7 @@ func TestDue(t *testing.T) {
 		"refused for its content": {"refused", "hash", time.Hour, true},
 		"refused, other content":  {"refused", "other", 0, false},
 	} {
-		if got := m.due(c.key, c.hash, now.Add(c.after)) != nil; got != c.waits {
+		if got := m.failures.due(c.key, c.hash, now.Add(c.after)) != nil; got != c.waits {
 			t.Errorf("%s: it waits: %v, want %v", name, got, c.waits)
 		}
 	}

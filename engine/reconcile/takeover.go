@@ -58,10 +58,10 @@ func (r *Reconciler) Gone(resource metav1.Object) {
 // suspectWrites remembers, of a resource that goes, that children and patches may be
 // there which another operator made and no watch shows yet.
 func (t *reconciliation) suspectWrites() {
-	if t.known.suspected {
+	if t.known.children.suspected {
 		return
 	}
-	t.known.suspected = true
+	t.known.children.suspected = true
 	t.r.mu.Lock()
 	defer t.r.mu.Unlock()
 	arrived := t.r.now().Sub(t.r.reassigned[t.subject.resource.GetUID()]) < recent
@@ -70,7 +70,7 @@ func (t *reconciliation) suspectWrites() {
 	}
 	add := func(l unconfirmedWrite) {
 		if l.scope.Version != "" && (arrived || !t.r.confirmed[l]) {
-			t.known.unconfirmed["any "+l.scope.String()] = l
+			t.known.children.unconfirmed["any "+l.scope.String()] = l
 		}
 	}
 	for gvk := range t.subject.version.Children {
@@ -85,7 +85,7 @@ func (t *reconciliation) suspectWrites() {
 // this one last acted on it: then a plan would undo what that leader did, and an
 // event is on its way. The server is asked once, when there is something to do.
 func (t *reconciliation) cacheMayBeStale(ctx context.Context, p *plan.Plan) (bool, error) {
-	if p == nil || p.Same() || t.subject.deleting() || !t.r.tookOver() || t.known.lives.Load() {
+	if p == nil || p.Same() || t.subject.deleting() || !t.r.tookOver() || t.known.children.lives.Load() {
 		return false, nil
 	}
 	err := t.confirmedAlive(ctx)
@@ -112,6 +112,6 @@ func (t *reconciliation) certain(of unconfirmedWrite) {
 // again reports whether this child may have been there before: it was, or another
 // operator may have made it.
 func (w *stepExecutor) again() (made bool) {
-	w.locked(func() { _, made = w.run.known.made[w.child()] })
-	return made || w.run.r.tookOver() && !w.run.known.lives.Load()
+	w.locked(func() { _, made = w.run.known.children.made[w.child()] })
+	return made || w.run.r.tookOver() && !w.run.known.children.lives.Load()
 }

@@ -136,8 +136,8 @@ func (t *reconciliation) countStanding(out status.Output) {
 	now := standing(&unstructured.Unstructured{Object: map[string]any{"status": out.Status}}, t.found.problems)
 	t.r.mu.Lock()
 	defer t.r.mu.Unlock()
-	metrics.Kind(t.r.name).Stands(t.known.standing, now)
-	t.known.standing = now
+	metrics.Kind(t.r.name).Stands(t.known.told.standing, now)
+	t.known.told.standing = now
 }
 
 // standing is what a resource counts as by its status. One that has none yet is

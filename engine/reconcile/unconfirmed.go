@@ -26,9 +26,9 @@ type unconfirmedWrite struct {
 // recordUnconfirmed remembers a write whose answer did not come, until one did.
 func (w *stepExecutor) recordUnconfirmed(err error) {
 	if err == nil {
-		delete(w.run.known.unconfirmed, w.child())
+		delete(w.run.known.children.unconfirmed, w.child())
 	} else if apply.Classify(err).Cause == apply.TryAgain {
-		w.run.known.unconfirmed[w.child()] = unconfirmedWrite{cluster.Scope{GroupVersionKind: w.step.Document.GroupVersionKind()}, w.step.Action == plan.Patch}
+		w.run.known.children.unconfirmed[w.child()] = unconfirmedWrite{cluster.Scope{GroupVersionKind: w.step.Document.GroupVersionKind()}, w.step.Action == plan.Patch}
 		w.run.r.recorded.doubt(w.step.Document.GroupVersionKind().GroupKind())
 	}
 }
@@ -37,21 +37,21 @@ func (w *stepExecutor) recordUnconfirmed(err error) {
 // writes whose answer did not come: nobody would find it later.
 func (t *reconciliation) confirmWrites(ctx context.Context) {
 	t.suspectWrites()
-	for _, child := range slices.Sorted(maps.Keys(t.known.unconfirmed)) {
+	for _, child := range slices.Sorted(maps.Keys(t.known.children.unconfirmed)) {
 		var err error
-		if l := t.known.unconfirmed[child]; l.patch {
+		if l := t.known.children.unconfirmed[child]; l.patch {
 			err = t.r.cluster.Reads.Resync(ctx, l.scope)
 		} else {
 			err = t.r.cluster.Children.Resync(ctx, l.scope.GroupVersionKind)
 		}
 		if err != nil && !errors.Is(err, live.ErrNotServed) { // what is not served took its objects along
 			t.found.add(status.Problem{Severity: status.Retry, Reason: "NotKnown", Message: "what is left is not known: " + err.Error()})
-			t.found.again(backOff(t.known.tries, 0, longWait))
-			t.known.tries++
+			t.found.again(backOff(t.known.failures.tries, 0, longWait))
+			t.known.failures.tries++
 			return
 		}
-		t.certain(t.known.unconfirmed[child])
-		delete(t.known.unconfirmed, child)
+		t.certain(t.known.children.unconfirmed[child])
+		delete(t.known.children.unconfirmed, child)
 	}
 }
 
@@ -81,7 +81,7 @@ func (t *reconciliation) askAlive(ctx context.Context) error {
 	case t.r.tookOver() && !sameAs(o, t.subject.resource):
 		return soon("its resource changed meanwhile")
 	default:
-		t.known.lives.Store(true)
+		t.known.children.lives.Store(true)
 		return nil
 	}
 	return soon("its resource is being deleted")

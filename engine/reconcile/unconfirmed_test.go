@@ -36,7 +36,7 @@ func TestUnconfirmed(t *testing.T) {
 		w.run.r, w.step.Action = &Reconciler{now: time.Now}, plan.Create
 		w.recordUnconfirmed(c.before)
 		w.recordUnconfirmed(c.answer)
-		if got := len(r.state.unconfirmed); got != c.want {
+		if got := len(r.state.children.unconfirmed); got != c.want {
 			t.Errorf("%s: %d writes are unconfirmed, want %d", name, got, c.want)
 		}
 	}

@@ -25,12 +25,12 @@ func (t *reconciliation) fitting(in status.Input, send func() error) error {
 		return fmt.Errorf("comparing the status with the last: %w", err)
 	}
 	hash = fmt.Sprint(hash, " ", in.Generation)
-	if was := t.known.unfit; was.hash == hash && t.r.now().Before(was.again) {
+	if was := t.known.failures.unfit; was.hash == hash && t.r.now().Before(was.again) {
 		return was.err
 	}
 	err = send()
 	if invalid(err) != "" {
-		t.known.unfit = unfit{hash, t.r.now().Add(longWait), err}
+		t.known.failures.unfit = unfit{hash, t.r.now().Add(longWait), err}
 	}
 	return err
 }
