@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -57,6 +58,22 @@ var actionNames = [...]string{"keep", "create", "update", "recreate", "patch", "
 // String returns the action's name.
 func (a Action) String() string { return actionNames[a] }
 
+// A Fallback is what becomes of a step that the API refuses.
+type Fallback int
+
+const (
+	// Tell: the refusal is told, and nothing else is done.
+	Tell Fallback = iota
+	// Adopt: the object that is there becomes the child, if [TakeOver] allows it.
+	Adopt
+	// Replace: the object is deleted and created again, if the API takes the new
+	// one, and the rollout allows the deletion.
+	Replace
+	// Spare: it would be replaced, but what is in it would be lost: the resource
+	// must allow it.
+	Spare
+)
+
 // A Step is what is to be done with one rendered child.
 type Step struct {
 	Action Action
@@ -69,6 +86,9 @@ type Step struct {
 	Live *live.Object
 	// Why says why, for people.
 	Why string
+	// IfExists is what is done where an object is there that was not seen, and
+	// IfInvalid where the API refuses to change the object.
+	IfExists, IfInvalid Fallback
 	// Taken are the fields that other managers took from us.
 	Taken []string
 	// Takers are those managers.
@@ -243,7 +263,21 @@ func (in *Input) step(c render.Child, all map[string]*live.Object) (Step, error)
 	default:
 		in.compare(&s)
 	}
+	s.IfExists, s.IfInvalid = Adopt, in.ifInvalid(c)
 	return s, nil
+}
+
+// ifInvalid says what becomes of a child that the API refuses to change. The texts
+// in a Secret that were drawn once would be others.
+func (in *Input) ifInvalid(c render.Child) Fallback {
+	drawn := c.Object.GetKind() == "Secret" && in.Draws != nil && in.Draws(c.File)
+	switch {
+	case !c.Policy.RecreateOnImmutable:
+		return Tell
+	case drawn && !slices.Contains(in.AllowPrune, "Secret/"+c.Object.GetName()):
+		return Spare
+	}
+	return Replace
 }
 
 func unknown(kind string, err error) string {

@@ -24,7 +24,7 @@ func (w *stepExecutor) recordAnswer(ctx context.Context, answer *unstructured.Un
 			w.run.r.cluster.Children.RecordWrite(answer.GroupVersionKind(), answer)
 			return soon("an earlier writer holds its fields too")
 		}
-		w.run.countWrite(metrics.Entry)
+		w.run.executor.wrote(metrics.Entry)
 		answer = dropped
 	}
 	entry, _, err := ownership.Ours(answer.GetManagedFields(), api.FieldManager)
@@ -45,7 +45,7 @@ func (w *stepExecutor) conclude(err error) {
 	w.recordUnconfirmed(err)
 	if err == nil {
 		delete(w.run.known.failures.failedWrites, key)
-		w.dryRunStep(nil, nil)
+		w.run.executor.executed(w, nil, nil)
 		return
 	}
 	var h *deferred
@@ -59,7 +59,7 @@ func (w *stepExecutor) conclude(err error) {
 		p, when = w.refused(err)
 	}
 	w.run.known.failures.recordFailed(key, w.step.Hash, p, when)
-	w.dryRunStep(&p, err)
+	w.run.executor.executed(w, &p, err)
 	w.report(p)
 	if s := w.run.known.failures.failedWrites[key]; !s.until.IsZero() {
 		w.run.found.again(s.until.Sub(w.now))

@@ -155,11 +155,11 @@ func (w *stepExecutor) create(ctx context.Context) error {
 	}
 	answer, err := w.to.Create(ctx, w.resource, w.step.Document)
 	if err == nil {
-		w.run.countWrite(metrics.Create)
+		w.run.executor.wrote(metrics.Create)
 		w.locked(w.run.known.failures.progressed)
 		return w.recordAnswer(ctx, answer)
 	}
-	if apply.Classify(err).Cause != apply.Exists {
+	if apply.Classify(err).Cause != apply.Exists || w.step.IfExists != plan.Adopt {
 		return err
 	}
 	there, err := w.to.GetMetadata(ctx, w.resource, w.step.Document.GetNamespace(), w.step.Document.GetName())
@@ -235,7 +235,7 @@ func (w *stepExecutor) update(ctx context.Context, o metav1.Object) error {
 	}
 	answer, err := w.to.Update(ctx, w.resource, doc, o.GetUID())
 	if err == nil {
-		w.run.countWrite(metrics.Update)
+		w.run.executor.wrote(metrics.Update)
 		w.corrected()
 		return w.recordAnswer(ctx, answer)
 	}

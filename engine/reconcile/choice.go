@@ -91,7 +91,7 @@ func (w *stepExecutor) approved(s *failedWrite) bool {
 	case waitsForApproval:
 		return w.step.Live != nil && w.run.mayDelete(w.step.Live.GVK.GroupKind(), w.step.Live.Meta) == nil
 	case pruneProtected:
-		return w.mayLose() == nil
+		return w.step.IfInvalid != plan.Spare
 	}
 	return false
 }
@@ -151,7 +151,7 @@ func (r *Reconciler) Preview(ctx context.Context, v *Version, resource *unstruct
 func (r *Reconciler) preview(ctx context.Context, v *Version, resource *unstructured.Unstructured) (out Preview, err error) {
 	defer panics.Catch(&err, "trying the folder on a "+r.gvk.Kind)
 	t := r.reconciliation(resource, Choice{Version: v}, &resourceState{children: childMemory{made: map[string]types.UID{}}})
-	t.preview = true
+	t.executor = previewing{}
 	t.inheritOverridden()
 	view := takeSnapshot(t.subject, t.texts)
 	rendered := t.render(ctx, view)

@@ -74,8 +74,7 @@ const NotOurs = "NotOurs"
 // plan is sent to it. What would be pruned is tried even where a reconciliation would
 // first have to apply something else.
 func (r *Reconciler) DryRun(ctx context.Context, v *Version, resource *unstructured.Unstructured) *DryRun {
-	t, view := r.dryRunning(v, resource)
-	out := t.dryRun
+	t, out, view := r.dryRunning(v, resource)
 	if releaseOf(resource) {
 		out.Plan, out.Rendered = &plan.Plan{}, &render.Result{}
 		return out
@@ -108,21 +107,15 @@ func (r *Reconciler) DryRun(ctx context.Context, v *Version, resource *unstructu
 // World is what the templates of a resource see of the cluster, for a render
 // that is made outside of a reconciliation.
 func (r *Reconciler) World(v *Version, resource *unstructured.Unstructured) template.World {
-	_, view := r.dryRunning(v, resource)
+	_, _, view := r.dryRunning(v, resource)
 	return view
 }
 
 // dryRunning begins a reconciliation in which nothing is changed.
-func (r *Reconciler) dryRunning(v *Version, resource *unstructured.Unstructured) (*reconciliation, *snapshot) {
+func (r *Reconciler) dryRunning(v *Version, resource *unstructured.Unstructured) (*reconciliation, *DryRun, *snapshot) {
 	t := r.reconciliation(resource, Choice{Version: v}, newResourceState(resource))
-	t.preview, t.dryRun = true, &DryRun{}
+	out := &DryRun{}
+	t.executor = out
 	t.inheritOverridden()
-	return t, takeSnapshot(t.subject, t.texts)
-}
-
-// dryRunStep takes down what came of a write that was only tried.
-func (w *stepExecutor) dryRunStep(p *status.Problem, err error) {
-	if w.run.dryRun != nil {
-		w.run.dryRun.Acts = append(w.run.dryRun.Acts, Act{w.step, w.answer, w.over, p, err})
-	}
+	return t, out, takeSnapshot(t.subject, t.texts)
 }

@@ -33,7 +33,7 @@ func (t *reconciliation) execute(ctx context.Context, p *plan.Plan) {
 			open = append(open, s)
 		}
 	}
-	t.skipped(p)
+	t.executor.skipped(skipped(p))
 	t.known.failures.clearFailed(current, t.r.now())
 	sendAll(ctx, first)
 	for _, s := range first {

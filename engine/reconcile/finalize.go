@@ -74,7 +74,7 @@ func (t *reconciliation) metadata(ctx context.Context, fields map[string]any) er
 		t.refusal(err)
 		return err
 	}
-	t.countWrite(metrics.Metadata)
+	t.executor.wrote(metrics.Metadata)
 	t.known.told.answered(answer, t.r.now())
 	t.subject.resource = answer
 	return nil

@@ -152,7 +152,7 @@ func (t *reconciliation) reportOscillation(key, what, file string) {
 
 // oscillates reports whether a step waits because our own writes cause it.
 func (w *stepExecutor) oscillates() bool {
-	if w.run.preview || w.step.Action != plan.Update && w.step.Action != plan.Patch {
+	if !w.run.executor.repeats() || w.step.Action != plan.Update && w.step.Action != plan.Patch {
 		return false
 	}
 	wait := w.run.recordOscillation(turnout{w.child(), w.step.Hash, w.step.Document.Object, w.now})
@@ -168,7 +168,7 @@ func (w *stepExecutor) oscillates() bool {
 // steady is what status.yaml is to say: what it said last, while that changes
 // because of what we write.
 func (t *reconciliation) steady(fields map[string]any) map[string]any {
-	if t.preview {
+	if !t.executor.repeats() {
 		return fields
 	}
 	hash, err := ownership.Hash(fields)

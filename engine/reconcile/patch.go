@@ -21,7 +21,7 @@ func (w *stepExecutor) patch(ctx context.Context) error {
 		return err
 	}
 	w.answer = answer
-	w.run.countWrite(metrics.Patch)
+	w.run.executor.wrote(metrics.Patch)
 	w.corrected()
 	if answer, err = w.undouble(ctx, answer); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (w *stepExecutor) undouble(ctx context.Context, answer *unstructured.Unstru
 	}
 	cut, err := w.to.CutEntry(ctx, w.resource, answer, apply.Cut{Index: i, Fields: left})
 	if err == nil {
-		w.run.countWrite(metrics.Entry)
+		w.run.executor.wrote(metrics.Entry)
 	}
 	return cut, err
 }

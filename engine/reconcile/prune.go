@@ -160,7 +160,7 @@ func (t *reconciliation) delete(ctx context.Context, l live.Object) error {
 		err = w.Delete(ctx, served, l.Meta, how)
 	}
 	if err == nil {
-		t.countWrite(metrics.Delete)
+		t.executor.wrote(metrics.Delete)
 		t.known.failures.progressed()
 	}
 	if err == nil || gone(err) {
@@ -213,7 +213,7 @@ func (t *reconciliation) dropEntry(ctx context.Context, r plan.Release) error {
 	if err != nil {
 		return err
 	}
-	t.countWrite(metrics.Entry)
+	t.executor.wrote(metrics.Entry)
 	t.r.cluster.Reads.RecordWrite(r.Live.GVK, answer)
 	return nil
 }
@@ -231,7 +231,7 @@ func (t *reconciliation) releasePatches(ctx context.Context, r plan.Release) (*u
 	}
 	answer, err := w.ReleaseFields(ctx, served, r.Live.Meta, apply.Patching{Object: r.Live.Meta.GetUID(), Owner: t.subject.owner().UID, Subresource: r.Subresource})
 	if err == nil {
-		t.countWrite(metrics.ReleaseFields)
+		t.executor.wrote(metrics.ReleaseFields)
 		t.r.cluster.Reads.RecordWrite(r.Live.GVK, answer)
 		return answer, nil
 	}

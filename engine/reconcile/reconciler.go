@@ -139,10 +139,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 
 // reconciliation begins one.
 func (r *Reconciler) reconciliation(resource *unstructured.Unstructured, choice Choice, known *resourceState) *reconciliation {
-	return &reconciliation{
+	t := &reconciliation{
 		r: r, choice: choice, known: known, texts: newTexts(known.children.drawn), written: known.writes.Load(),
 		subject: &subject{name: r.name, gvk: r.gvk, cluster: &r.cluster, version: choice.Version, resource: resource},
 	}
+	t.executor = writing{t}
+	return t
 }
 
 // run takes the reconciliation.
@@ -238,10 +240,8 @@ type reconciliation struct {
 	// alive is what the server says of the resource's own life, once asked.
 	asking sync.Once
 	alive  error
-	// preview: nothing is going to be written, so nothing is drawn.
-	preview bool
-	// dryRun takes down what is sent as a dry run; nil: nothing is sent so.
-	dryRun *DryRun
+	// executor is how it acts on the plan.
+	executor executor
 	// pending: nothing was decided, since something is on its way; wrote: a
 	// child or a patch was written; failed: the status could not be; outdated:
 	// the resource or its CRD is not what it was seen as any more.

@@ -151,7 +151,7 @@ func (t *reconciliation) writeRecord(ctx context.Context, crd metav1.Object, cha
 	if t.r.recorded.sent(err, t.r.now()); err != nil {
 		return err
 	}
-	t.countWrite(metrics.Record)
+	t.executor.wrote(metrics.Record)
 	answer = written
 	return nil
 }

@@ -26,7 +26,7 @@ func (t *reconciliation) render(ctx context.Context, w *snapshot) *render.Result
 	}
 	result, err := t.renderOnce(ctx, w)
 	for err == nil {
-		if len(w.undrawn) > 0 && (!t.preview || t.dryRun != nil) {
+		if len(w.undrawn) > 0 && t.executor.draws() {
 			t.draw(ctx, w, result)
 		} else if !w.overtaken(result) {
 			break

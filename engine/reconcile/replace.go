@@ -18,7 +18,7 @@ func (w *stepExecutor) replace(ctx context.Context, o metav1.Object, err error) 
 	if refusal.Cause != apply.Invalid || !plan.Ours(w.run.subject.owner(), o) && !plan.Controls(w.run.subject.owner(), o) {
 		return err
 	}
-	if !w.step.Child.Policy.RecreateOnImmutable {
+	if w.step.IfInvalid == plan.Tell {
 		w.predictAnswer(ctx, refusal)
 		return err
 	}
@@ -28,8 +28,8 @@ func (w *stepExecutor) replace(ctx context.Context, o metav1.Object, err error) 
 		}
 		return err // the content itself is refused, not the change
 	}
-	if err := w.mayLose(); err != nil {
-		return err
+	if w.step.IfInvalid == plan.Spare {
+		return w.spared()
 	}
 	if err := w.run.mayDelete(w.step.Document.GroupVersionKind().GroupKind(), o); err != nil {
 		return unapproved(err)
@@ -40,10 +40,10 @@ func (w *stepExecutor) replace(ctx context.Context, o metav1.Object, err error) 
 // predictAnswer finds out, for people, what an object would be whose change is
 // refused: the refusal itself does not tell what would change.
 func (w *stepExecutor) predictAnswer(ctx context.Context, refusal *apply.Refusal) {
-	if w.run.dryRun == nil || !immutable.MatchString(refusal.Error()) {
+	if !immutable.MatchString(refusal.Error()) {
 		return
 	}
-	if answer, err := w.to.Probe(ctx, w.resource, w.step.Document); err == nil {
+	if answer, err := w.run.executor.replacement(ctx, w); err == nil && answer != nil {
 		w.answer = answer
 	}
 }
@@ -57,13 +57,11 @@ func (w *stepExecutor) recreate(ctx context.Context, o metav1.Object, why string
 	if err := w.to.Delete(ctx, w.resource, o, how); err != nil {
 		return err
 	}
-	if w.run.dryRun != nil { // else it is created once the deletion wakes us
-		var err error
-		if w.answer, err = w.to.Probe(ctx, w.resource, w.step.Document); err != nil {
-			return err
-		}
+	var err error
+	if w.answer, err = w.run.executor.replacement(ctx, w); err != nil {
+		return err
 	}
-	w.run.countWrite(metrics.Recreate)
+	w.run.executor.wrote(metrics.Recreate)
 	w.locked(w.run.known.failures.progressed)
 	return seldom(status.Waiting, Recreating, why)
 }

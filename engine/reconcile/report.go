@@ -152,7 +152,7 @@ func (t *reconciliation) write(ctx context.Context, out status.Output, live map[
 	if err != nil {
 		return err
 	}
-	t.countWrite(metrics.Status)
+	t.executor.wrote(metrics.Status)
 	t.known.told.answered(answer, t.r.now())
 	t.known.told.sent, t.known.told.saidAt = hash+"@"+answer.GetResourceVersion(), t.r.now()
 	t.announce(ctx, out)

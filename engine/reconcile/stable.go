@@ -90,7 +90,7 @@ func (t *reconciliation) draw(ctx context.Context, w *snapshot, result *render.R
 		}
 		if err == nil && text == "" {
 			t.texts.fresh[at.file] = true
-			text, err = t.newText(at, length)
+			text, err = t.executor.draw(at, length)
 			t.texts.kept[at] = text
 		}
 		if err != nil {
@@ -102,16 +102,6 @@ func (t *reconciliation) draw(ctx context.Context, w *snapshot, result *render.R
 		t.texts.drawn[at] = text
 	}
 	clear(w.undrawn)
-}
-
-// newText draws a text; where nothing is going to be written it only stands in
-// for one, and that is taken down.
-func (t *reconciliation) newText(at secretKey, length int) (string, error) {
-	if t.dryRun == nil {
-		return random(length)
-	}
-	t.dryRun.Drawn = append(t.dryRun.Drawn, at.file+"/"+at.key)
-	return strings.Repeat("x", length), nil
 }
 
 // stored is the text that the Secret of a file has now; "" without one.
@@ -172,13 +162,9 @@ func (w *stepExecutor) drawn() bool {
 	return w.step.Document.GetKind() == "Secret" && w.run.texts.fresh[w.step.Child.File]
 }
 
-// mayLose says why a Secret may not be deleted to be recreated: the texts in it
-// that were drawn would be others, unless the resource allows that.
-func (w *stepExecutor) mayLose() error {
-	name := "Secret/" + w.step.Document.GetName()
-	if w.step.Document.GetKind() != "Secret" || !w.run.subject.draws(w.step.Child.File) || slices.Contains(w.run.subject.allowed(), name) {
-		return nil
-	}
+// spared says why a Secret is not deleted to be recreated: the texts in it that
+// were drawn would be others.
+func (w *stepExecutor) spared() error {
 	return &deferred{status.Stalled, pruneProtected, fmt.Sprintf("the API refuses to change it, and it is not made anew, since what was drawn for it would be lost; to allow it, annotate this resource with %s=%s",
-		api.AnnotationAllowPrune, name), retry{atLeast: 5 * time.Second, most: longestGap}}
+		api.AnnotationAllowPrune, "Secret/"+w.step.Document.GetName()), retry{atLeast: 5 * time.Second, most: longestGap}}
 }

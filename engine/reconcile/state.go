@@ -85,10 +85,10 @@ func newFailures() failures {
 }
 
 // forget forgets what was not to be tried again.
-func (f *failures) forget() {
-	tries, refused := f.tries, f.unfit
-	*f = newFailures()
-	f.tries, f.unfit = tries, refused
+func (m *failures) forget() {
+	tries, refused := m.tries, m.unfit
+	*m = newFailures()
+	m.tries, m.unfit = tries, refused
 }
 
 // A told is what was said of a resource, and what it asked for.

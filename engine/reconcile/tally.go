@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -9,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
@@ -87,44 +85,20 @@ func (t *reconciliation) result(err error) metrics.Result {
 	return worst
 }
 
-// countWrite counts a write; a dry run writes nothing.
-func (t *reconciliation) countWrite(o metrics.Operation) {
-	if t.dryRun != nil {
-		return
-	}
-	metrics.Kind(t.r.name).Wrote(o)
-	t.known.writes.Add(1)
-	if o != metrics.Status && o != metrics.Metadata && o != metrics.Record {
-		t.wrote.Store(true)
-	}
-}
-
-// refusal counts a write that the API server refused; other errors are none.
-func (t *reconciliation) refusal(err error) {
-	var refusal *apply.Refusal
-	if t.dryRun == nil && errors.As(err, &refusal) {
-		metrics.Kind(t.r.name).Refused(reasons[refusal.Cause])
-	}
-}
-
-// skipped counts what need not be sent.
-func (t *reconciliation) skipped(p *plan.Plan) {
-	if t.dryRun != nil {
-		return
-	}
-	n := 0
+// skipped is how many children of a plan need no request.
+func skipped(p *plan.Plan) (n int) {
 	for i := range p.Steps {
 		if p.Steps[i].Action == plan.Keep {
 			n++
 		}
 	}
-	metrics.Kind(t.r.name).Skipped(n)
+	return n
 }
 
-// corrected counts an object that was set right.
+// corrected notes an object that was set right.
 func (w *stepExecutor) corrected() {
-	if w.run.dryRun == nil && len(w.step.Taken) > 0 {
-		metrics.Kind(w.run.r.name).Corrected(w.step.Takers)
+	if len(w.step.Taken) > 0 {
+		w.run.executor.corrected(w.step.Takers)
 	}
 }
 
