@@ -17,14 +17,23 @@ var (
 	auditPolicy string
 	//go:embed data/volume-stages.yaml
 	volumeStages string
+	//go:embed data/image-stages.yaml
+	imageStages string
+)
+
+// selected is where the conditions of a stage begin, and pullable the one that
+// keeps a Pod from becoming ready whose image cannot be pulled.
+const (
+	selected = "    matchExpressions:\n"
+	pullable = "    - cel:\n        expression: \"!self.spec.containers.exists(c, c.image.contains('.invalid/'))\"\n"
 )
 
 // writeData writes the files that parts are pointed at.
 func (s *state) writeData() error {
 	stages := strings.Join([]string{
 		nodestages.DefaultNodeInit,
-		podstages.DefaultPodReady, podstages.DefaultPodComplete, podstages.DefaultPodDelete,
-		volumeStages,
+		strings.Replace(podstages.DefaultPodReady, selected, selected+pullable, 1), podstages.DefaultPodComplete, podstages.DefaultPodDelete,
+		imageStages, volumeStages,
 	}, "\n---\n")
 	for name, text := range map[string]string{"stages.yaml": stages, "audit-policy.yaml": auditPolicy} {
 		if err := os.WriteFile(s.path("config", name), []byte(text), 0o600); err != nil {

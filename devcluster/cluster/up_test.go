@@ -20,6 +20,7 @@ func TestUp(t *testing.T) {
 
 	t.Run("nodes", func(t *testing.T) { testNodes(t, one) })
 	t.Run("pods", func(t *testing.T) { testPods(t, one) })
+	t.Run("an image that nobody can pull", func(t *testing.T) { testImageMissing(t, one) })
 	t.Run("garbage collection", func(t *testing.T) { testGarbage(t, one) })
 	t.Run("users", func(t *testing.T) { testUsers(t, one) })
 	t.Run("routes", func(t *testing.T) { testRoutes(t, one) })
@@ -83,6 +84,17 @@ func testPods(t *testing.T, r *running) {
 	got := r.kubectl(t, "get", "pods", "-l", "app=web", "-o", "jsonpath={.items[*].status.phase}")
 	if got != "Running Running Running" {
 		t.Errorf("got phases %q, want three times Running", got)
+	}
+}
+
+// testImageMissing: a Pod waits for its image, and one with another image does not.
+func testImageMissing(t *testing.T, r *running) {
+	r.kubectl(t, "run", "missing", "--image=registry.invalid/web:1")
+	r.kubectl(t, "run", "there", "--image=registry.example/web:1")
+	r.kubectl(t, "wait", "--for=condition=Ready", "pod/there", "--timeout=180s")
+	r.kubectl(t, "wait", "--for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=ImagePullBackOff", "pod/missing", "--timeout=180s")
+	if got := r.kubectl(t, "get", "pod", "missing", "-o", "jsonpath={.status.phase}"); got != "Pending" {
+		t.Errorf("the Pod is %s, want Pending", got)
 	}
 }
 
