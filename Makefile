@@ -41,6 +41,7 @@ TEST = $(GOTEST) -vet=off -ldflags=-w
 LINTED := .=./... devcluster=./cluster/...,./demo/...,./machine/...,./pause/...,./router/... test/helmcompat=./... bench=./... charts=./... test/e2e=./... test/e2e/gitops=./...
 
 STAMPS := github.com/jacquard-operator/jacquard/cli
+STAMPED = -s -w -X $(STAMPS).version=$(VERSION) -X $(STAMPS).revision=$(REVISION)
 comma := ,
 
 .PHONY: help
@@ -50,7 +51,7 @@ help: ## Show what there is to make
 .PHONY: build
 build: ## Build the operator, .bin/jacquard
 	@mkdir -p $(dir $(OUT))
-	go build -ldflags '-s -w -X $(STAMPS).version=$(VERSION) -X $(STAMPS).revision=$(REVISION)' -o $(OUT) .
+	go build -ldflags '$(STAMPED)' -o $(OUT) .
 
 .PHONY: image
 image: ## Build the Dockerfile's image without Docker, .bin/image/jacquard.tar; PLATFORMS=linux/amd64,linux/arm64
@@ -72,13 +73,18 @@ devcluster: ## Build a Kubernetes out of Go modules into .bin (minutes at first,
 .PHONY: try
 try: ## Show without a cluster what templates do, and check the kinds (a minute or two at first, then a second)
 	@mkdir -p $(BIN)
-	@[[ -x $(BIN)/try ]] || echo "building .bin/try: at most two minutes the first time"
-	@go build -ldflags=-w -o $(BIN)/try ./author/try
+	@if [[ -x $(BIN)/try ]]; then go build -ldflags=-w -o $(BIN)/try ./author/try; else \
+		echo "The first time this takes at most two minutes."; devcluster/progress "building" $(BIN)/try ./author/try -ldflags=-w; fi
 	@$(BIN)/try
 
+# The cluster of an exported KUBECONFIG is left alone: it must be asked for.
+ifeq ($(origin KUBECONFIG),command line)
+EXISTING := --kubeconfig '$(patsubst ~/%,$(HOME)/%,$(KUBECONFIG))'
+endif
+
 .PHONY: demo
-demo: devcluster build ## Show it all on a Kubernetes of its own; ONCE=1 ends by itself
-	@$(BIN)/demo $(if $(ONCE),--once)
+demo: ## Show it all on a Kubernetes of its own; ONCE=1 ends by itself, KUBECONFIG=FILE takes a cluster that you have
+	@LDFLAGS='$(STAMPED)' devcluster/demo/run $(if $(ONCE),--once) $(EXISTING)
 
 .PHONY: test
 # The clusters' parts spend a sixth of their time on collecting garbage else.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,8 +70,8 @@ func (c *client) apply(ctx context.Context, object *unstructured.Unstructured) e
 	return nil
 }
 
-// destination returns where to send an object; without a namespace that is
-// "default".
+// destination returns where to send an object. One without a namespace goes to
+// the client's, and all do if it has one.
 func (c *client) destination(object *unstructured.Unstructured) (dynamic.ResourceInterface, error) {
 	kind := object.GroupVersionKind()
 	list, err := c.discovery.ServerResourcesForGroupVersion(kind.GroupVersion().String())
@@ -85,9 +86,7 @@ func (c *client) destination(object *unstructured.Unstructured) (dynamic.Resourc
 		if !r.Namespaced {
 			return to, nil
 		}
-		if object.GetNamespace() == "" {
-			object.SetNamespace(metav1.NamespaceDefault)
-		}
+		object.SetNamespace(cmp.Or(c.namespace, object.GetNamespace(), metav1.NamespaceDefault))
 		return to.Namespace(object.GetNamespace()), nil
 	}
 	return nil, fmt.Errorf("the cluster has no %s", kind.Kind)

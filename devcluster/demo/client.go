@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -23,7 +24,10 @@ const category = "jacquard"
 
 // A client asks one cluster.
 type client struct {
-	host      string
+	host string
+	// namespace is the one that it lists and applies to; "" is any, and default
+	// for what does not say its own.
+	namespace string
 	http      *http.Client
 	discovery *discovery.DiscoveryClient
 	dynamic   *dynamic.DynamicClient
@@ -56,10 +60,14 @@ func connect(kubeconfig string) (*client, error) {
 	return c, nil
 }
 
+// home is the namespace of what the demo makes by itself.
+func (c *client) home() string { return cmp.Or(c.namespace, metav1.NamespaceDefault) }
+
 // resources returns everything that can be listed.
 func (c *client) resources() ([]resource, error) {
 	lists, err := c.discovery.ServerPreferredResources()
-	if err != nil {
+	// An API whose server is down is not one that the demo is about.
+	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) {
 		return nil, fmt.Errorf("asking what the cluster serves: %w", err)
 	}
 	var all []resource
@@ -80,21 +88,17 @@ func (c *client) resources() ([]resource, error) {
 // An item is one object and what the cluster's printer says about it.
 type item struct {
 	*unstructured.Unstructured
+	crd   string      // name of the CRD, if it is a custom resource
 	cells [][2]string // column and text, in the printer's order
 }
 
-// list returns all objects of a resource, in all namespaces: whole where
-// whole says so, else as metadata.
-func (c *client) list(ctx context.Context, r resource, whole bool) ([]item, error) {
-	path := "/apis/" + r.Group + "/" + r.Version + "/" + r.Resource
-	if r.Group == "" {
-		path = "/api/" + r.Version + "/" + r.Resource
+// list returns the objects of a resource.
+func (c *client) list(ctx context.Context, r resource) ([]item, error) {
+	path := "/apis/" + r.Group + "/" + r.Version + "/"
+	if c.namespace != "" && r.namespaced {
+		path += "namespaces/" + c.namespace + "/"
 	}
-	include := "Metadata"
-	if whole {
-		include = "Object"
-	}
-	table, err := c.table(ctx, path+"?includeObject="+include)
+	table, err := c.table(ctx, path+r.Resource+"?includeObject=Object")
 	if err != nil {
 		return nil, fmt.Errorf("listing %s: %w", r.GroupResource(), err)
 	}
@@ -104,9 +108,7 @@ func (c *client) list(ctx context.Context, r resource, whole bool) ([]item, erro
 		if err := object.UnmarshalJSON(row.Object.Raw); err != nil { // which keeps integers whole
 			return nil, fmt.Errorf("listing %s: %w", r.GroupResource(), err)
 		}
-		// A row of metadata calls itself PartialObjectMetadata.
-		object.SetGroupVersionKind(r.GroupVersion().WithKind(r.kind))
-		items[i].Unstructured = object
+		items[i].Unstructured, items[i].crd = object, r.GroupResource().String()
 		for j, column := range table.ColumnDefinitions {
 			if j < len(row.Cells) && row.Cells[j] != nil { // some printers forget a cell, or a column
 				items[i].cells = append(items[i].cells, [2]string{column.Name, fmt.Sprint(row.Cells[j])})
@@ -149,7 +151,7 @@ func (c *client) ours(ctx context.Context) ([]item, error) {
 		if !r.ours {
 			continue
 		}
-		items, err := c.list(ctx, r, true)
+		items, err := c.list(ctx, r)
 		if err != nil {
 			return nil, err
 		}

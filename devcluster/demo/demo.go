@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"text/template"
 	"time"
 )
@@ -21,16 +24,23 @@ type demo struct {
 	cancel context.CancelCauseFunc // called with the reason when a process ends by itself
 	screen *screen
 
+	outside           string // the kubeconfig of a cluster that there is; "": one is started
 	root, dir         string // absolute: the repository, and this run's folder
 	cluster, operator *process
 	client            *client
+	// kinds are the names of those whose examples are applied; made says that there
+	// is something to remove from a cluster that there is.
+	kinds []string
+	made  bool
+	// edited: somebody changed the kind that the demo made for them.
+	edited bool
 }
 
 // run goes through the whole demo. When ctx is done it returns why.
 func (d *demo) run(ctx context.Context) error {
 	err := d.show(ctx)
 	if err == nil && !d.once {
-		<-ctx.Done()
+		d.follow(ctx)
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		return cause // what was being done meanwhile failed because of it
@@ -39,10 +49,13 @@ func (d *demo) run(ctx context.Context) error {
 }
 
 func (d *demo) show(ctx context.Context) error {
-	steps := []func(context.Context) error{
-		d.prepare, d.startCluster, d.applySchemas, d.startOperator, d.applyExamples,
-		d.awaitReady, d.showTable, d.showTree, d.invite,
+	begin := []func(context.Context) error{d.startCluster, d.applySchemas, d.startOperator}
+	if d.outside != "" {
+		begin = []func(context.Context) error{d.enterCluster, d.chooseKinds, d.startOperator}
 	}
+	steps := slices.Concat([]func(context.Context) error{d.prepare}, begin, []func(context.Context) error{
+		d.applyExamples, d.awaitReady, d.showTable, d.showTree, d.bringBack, d.rollOut, d.makeYours, d.invite,
+	})
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
@@ -56,7 +69,11 @@ func (d *demo) prepare(context.Context) (err error) {
 	if d.root, err = os.Getwd(); err != nil {
 		return fmt.Errorf("finding the current folder: %w", err)
 	}
-	for _, need := range []string{".bin/devcluster", ".bin/kubectl", ".bin/jacquard", "crds", "templates", "examples"} {
+	needs := []string{".bin/jacquard", "crds", "templates", "examples"}
+	if d.outside == "" {
+		needs = append(needs, ".bin/devcluster", ".bin/kubectl")
+	}
+	for _, need := range needs {
 		if _, err := os.Stat(filepath.Join(d.root, need)); err != nil {
 			return fmt.Errorf("looking for %s, which `make demo` builds at the repository's root: %w", need, err)
 		}
@@ -64,8 +81,22 @@ func (d *demo) prepare(context.Context) (err error) {
 	if d.dir, err = takeFolder(filepath.Join(d.root, ".demo")); err != nil {
 		return err
 	}
-	d.screen.heading("Jacquard, on a Kubernetes of its own")
-	return nil
+	if err := os.CopyFS(filepath.Join(d.dir, "site"), os.DirFS(filepath.Join(d.root, "devcluster", "demo", "site"))); err != nil {
+		return fmt.Errorf("copying a kind: %w", err)
+	}
+	for _, part := range []string{"yours/crds", "yours/templates"} {
+		if err := os.MkdirAll(filepath.Join(d.dir, part), 0o755); err != nil {
+			return fmt.Errorf("making the folder of your kind: %w", err)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(d.root, "crds", "*.yaml"))
+	for _, file := range files {
+		d.kinds = append(d.kinds, strings.TrimSuffix(filepath.Base(file), ".yaml"))
+	}
+	if d.outside == "" {
+		d.screen.heading("Jacquard, on a Kubernetes of its own")
+	}
+	return err
 }
 
 func (d *demo) startCluster(ctx context.Context) (err error) {
@@ -110,29 +141,38 @@ func (d *demo) startOperator(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.screen.step("starting the operator, which installs the CRDs of crds/")
+	args := []string{"--root", ".", "--install-crds", "--kubeconfig", filepath.Join(d.dir, "jacquard.kubeconfig")}
+	if d.outside != "" {
+		args = []string{"--root", d.relative("kinds"), "--kubeconfig", d.outside, "--identity", ownName + "/demo", "--namespaces", ownName}
+		d.screen.step("starting the operator here, for the namespace %s", ownName)
+	} else {
+		d.screen.step("starting the operator, which installs the CRDs of crds/")
+	}
 	d.operator, err = d.start(command{
 		name: "operator",
 		path: filepath.Join(d.root, ".bin", "jacquard"),
-		args: []string{"run", "--root", ".", "--install-crds", "--leader-elect=false",
-			"--kubeconfig", filepath.Join(d.dir, "jacquard.kubeconfig"),
-			"--metrics-bind-address=0", "--health-probe-bind-address=" + address},
+		args: append([]string{"run", "--root", d.relative("site"), "--root", d.relative("yours"),
+			"--metrics-bind-address=0", "--health-probe-bind-address=" + address}, args...),
 	})
 	return err
 }
 
 // applyExamples applies all examples; each waits until its CRD is served.
 func (d *demo) applyExamples(ctx context.Context) error {
-	objects, err := readObjects(filepath.Join(d.root, "examples"))
-	if err != nil {
-		return err
-	}
-	for _, object := range objects {
-		err := poll(ctx, d.limit, func() error { return d.client.apply(ctx, object) })
+	for _, name := range d.kinds {
+		objects, err := readFile(filepath.Join(d.root, "examples", name+".yaml"))
 		if err != nil {
-			return d.withOperatorLog(err)
+			return fmt.Errorf("reading the example of %s: %w", name, err)
 		}
-		d.screen.step("applied %s", describe(object))
+		for _, object := range objects {
+			if d.outside != "" && object.GetKind() == "Namespace" {
+				continue
+			}
+			if err := poll(ctx, d.limit, func() error { return d.client.apply(ctx, object) }); err != nil {
+				return d.withOperatorLog(err)
+			}
+			d.screen.step("applied %s", describe(object))
+		}
 	}
 	return nil
 }
@@ -146,28 +186,45 @@ func (d *demo) invite(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading what to try: %w", err)
 	}
-	d.screen.heading("Four things to try, in another terminal")
+	d.screen.heading("Go on")
 	return text.Execute(d.screen, map[string]string{
-		"Kubeconfig": d.kubeconfig(), "Bin": filepath.Join(d.root, ".bin"),
+		"Kubeconfig": d.kubeconfig(), "Bin": filepath.Join(d.root, ".bin"), "Namespace": d.client.namespace,
 		"Log": d.relative("log", "operator.log"), "Audit": d.relative("audit.log"),
+		"Template": filepath.Join(d.dir, "yours", "templates", yourKind, "configmap.yaml"),
+		"Site":     d.relative("site", "templates", siteKind, "deployment.yaml"),
 	})
 }
 
 // down ends the operator, then the cluster, so that the operator's last words
-// are not complaints.
-func (d *demo) down() {
-	if d.cluster == nil {
-		return
+// are not complaints. The logs stay if something went wrong, which is why.
+func (d *demo) down(why error) error {
+	if d.dir == "" {
+		return nil
 	}
-	if d.screen.terminal {
+	if d.screen.terminal && d.operator != nil {
 		fmt.Fprintln(d.screen) // the terminal has just shown ^C
 	}
-	d.screen.step("taking everything down; logs stay in %s", d.relative("log"))
+	var err error
+	if d.made {
+		err = d.remove()
+	}
+	if d.cluster != nil {
+		d.screen.step("taking everything down")
+	}
 	d.operator.stop()
 	d.cluster.stop()
+	err = errors.Join(err, d.keep())
+	if started := d.operator != nil || d.cluster != nil; err != nil || started && why != nil && !errors.Is(why, errAsked) {
+		d.screen.step("logs stay in %s", d.relative("log"))
+		return err
+	}
+	if err := os.RemoveAll(d.dir); err != nil {
+		return fmt.Errorf("removing %s: %w", d.dir, err)
+	}
+	return nil
 }
 
-func (d *demo) kubeconfig() string { return filepath.Join(d.dir, "kubeconfig") }
+func (d *demo) kubeconfig() string { return cmp.Or(d.outside, filepath.Join(d.dir, "kubeconfig")) }
 
 // relative returns a path in the run's folder, relative to the repository.
 func (d *demo) relative(elements ...string) string {

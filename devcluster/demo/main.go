@@ -1,7 +1,11 @@
 // Command demo shows the operator on a Kubernetes of its own: it starts both,
-// applies the examples, says how they get ready, and what became of them.
-// It runs on until Ctrl-C; with --once it ends when all are ready, or with
-// exit code 1 and the reason.
+// applies the examples, says how they get ready and what became of them, deletes
+// a child, rolls out a bad image, and makes a new kind. It runs on until Ctrl-C;
+// with --once it ends by itself, with exit code 1 and the reason unless each part
+// was seen.
+//
+// With --kubeconfig it does the same in a cluster that there is, in a namespace
+// of its own, and removes what it made.
 //
 // It is run from the repository's root, where .bin/ holds the programs.
 package main
@@ -26,7 +30,8 @@ func init() { runtime.LockOSThread() }
 var errAsked = errors.New("asked to stop")
 
 func main() {
-	once := flag.Bool("once", false, "end when all resources are ready")
+	once := flag.Bool("once", false, "end when every part was seen")
+	kubeconfig := flag.String("kubeconfig", "", "`file` with the access to a cluster; without it, one is started")
 	limit := flag.Duration("limit", 3*time.Minute, "how long the resources may take to get ready")
 	flag.Parse()
 	if flag.NArg() > 0 {
@@ -35,16 +40,19 @@ func main() {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancelWhenAsked(cancel)
-	d := &demo{once: *once, limit: *limit, cancel: cancel, screen: newScreen(os.Stdout)}
+	d := &demo{once: *once, limit: *limit, outside: *kubeconfig, cancel: cancel, screen: newScreen(os.Stdout)}
 	err := d.run(ctx)
-	d.down()
-	if errors.Is(err, errAsked) {
-		return
-	}
-	if err != nil {
+	err = errors.Join(err, d.down(err))
+	if err != nil && !onlyAsked(err) {
 		fmt.Fprintf(os.Stderr, "\ndemo: %v\n", err)
 		os.Exit(1)
 	}
+}
+
+// onlyAsked reports whether nothing went wrong, but that somebody asked to end.
+func onlyAsked(err error) bool {
+	joined, ok := err.(interface{ Unwrap() []error })
+	return ok && len(joined.Unwrap()) == 1 && errors.Is(err, errAsked)
 }
 
 // cancelWhenAsked cancels on Ctrl-C and on SIGTERM. A second signal ends the

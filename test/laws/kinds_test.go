@@ -121,7 +121,7 @@ func TestEveryBranchIsCovered(t *testing.T) {
 
 // TestNothingToFind: lint finds nothing in what people copy.
 func TestNothingToFind(t *testing.T) {
-	for _, root := range append(roots(t), "examples/embedded") {
+	for _, root := range append(roots(t), "examples/embedded", "author/try/page", "devcluster/demo/site") {
 		var out, trouble bytes.Buffer
 		if code := cli.Main([]string{"lint", "--root", root}, strings.NewReader(""), &out, &trouble); code != 0 || out.Len() > 0 {
 			t.Errorf("jacquard lint --root %s: exit %d: %s%s", root, code, trouble.String(), out.String())
