@@ -98,6 +98,10 @@ test: devcluster ## Run all tests, against a real API server
 	cd test/e2e && $(TEST) -timeout 20m ./cmd/... ./oci ./registry ./standin
 	cd test/e2e/gitops && $(TEST) -count 1 ./...
 
+.PHONY: check
+check: ## Run the tests that need no cluster, in a minute or two
+	$(TEST) -short -timeout 10m ./...
+
 .PHONY: fuzz
 fuzz: ## Run all fuzz targets, one after the other; FUZZTIME=1m each
 	@FUZZTIME=$(or $(FUZZTIME),1m) test/fuzzed/run

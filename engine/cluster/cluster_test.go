@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -37,6 +38,9 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) int {
+	if flag.Parse(); testing.Short() {
+		return m.Run()
+	}
 	assets := os.Getenv("KUBEBUILDER_ASSETS")
 	if assets == "" {
 		local, err := filepath.Abs("../../.bin")
@@ -73,7 +77,7 @@ type cluster struct {
 func realCluster(t *testing.T) cluster {
 	t.Helper()
 	if admin == nil {
-		t.Skip("no control plane: KUBEBUILDER_ASSETS is not set and ../../.bin does not exist")
+		t.Skip("no control plane: -short, or KUBEBUILDER_ASSETS is not set and ../../.bin does not exist")
 	}
 	client, err := dynamic.NewForConfig(admin)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -81,8 +82,12 @@ var Log io.Writer
 var GuardOwners bool
 
 // Main starts a cluster for the tests of a package, runs them, and ends the
-// cluster. Flags are those of `devcluster up`.
+// cluster. Flags are those of `devcluster up`. With -short nothing is run: what has
+// no cluster of its own is in other packages.
 func Main(m *testing.M, into **Cluster, flags ...string) {
+	if flag.Parse(); testing.Short() {
+		os.Exit(0)
+	}
 	var to io.Writer = io.Discard
 	if os.Getenv("OPERATOR_LOG") != "" {
 		to = os.Stderr

@@ -74,6 +74,9 @@ func steps(t *testing.T) []step {
 // succeed, unless the next one shows $?.
 func TestTutorial(t *testing.T) {
 	commands := steps(t)
+	if testing.Short() {
+		t.Skip("-short: it starts a cluster")
+	}
 	s := startShell(t)
 	for i, c := range commands {
 		printed, code := s.run(t, c.command)
