@@ -14,8 +14,8 @@ import (
 type access struct{ kubeconfig, context string }
 
 func (a *access) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&a.kubeconfig, "kubeconfig", "", "file with the access to the cluster")
-	cmd.Flags().StringVar(&a.context, "context", "", "context of the kubeconfig")
+	cmd.Flags().StringVar(&a.kubeconfig, "kubeconfig", "", "kubeconfig file")
+	cmd.Flags().StringVar(&a.context, "context", "", "context in the kubeconfig")
 }
 
 // config is the access to the cluster of --kubeconfig, of KUBECONFIG, of the

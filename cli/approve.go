@@ -23,28 +23,28 @@ func newApprove() *cobra.Command {
 	var o approveOptions
 	cmd := &cobra.Command{
 		Use:   "approve NAME",
-		Short: "Let the stopped rollout of a kind go on",
-		Long: `Let the stopped rollout of a kind go on. Why it stopped, and what it would delete,
-is printed. It goes past the deletions and the resources
-that it named; for others, and in the next wave, it stops again. To give it up
-instead, put the earlier folder back.
+		Short: "Let the stopped rollout of a kind continue",
+		Long: `Let the stopped rollout of a kind continue. It prints why the rollout stopped, and
+what it would delete. The rollout continues past the deletions and resources that
+are listed. For others, and in the next wave, it stops again. To roll back
+instead, apply the earlier folder again.
 
-With --all-waves no later wave waits until its resources are ready, or stops since
-one is refused; how many resources it has not reached yet is printed first.
+With --all-waves, later waves neither wait until their resources are ready nor
+stop if one is refused. It first prints how many resources this affects.
 
-With --only the changed folder serves these resources alone, with what it deletes
-of them, and the rollout stays stopped.
+With --only, the changed folder serves only these resources, and may delete their
+children. The rollout remains stopped.
 
-Where several installations serve a share of the kind each, --identity says whose
-rollout is meant, if more than one is stopped.`,
+If several installations serve a shard of the kind each, and several rollouts are
+stopped, choose one with --identity.`,
 		Example: "  jacquard approve webs.example.com\n  jacquard approve web --only shop/front",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
 	o.flags(cmd)
-	cmd.Flags().StringVar(&o.identity, "identity", "", "the installation whose rollout is meant")
-	cmd.Flags().BoolVar(&o.allWaves, "all-waves", false, "later waves do not stop for this reason either")
-	cmd.Flags().StringArrayVar(&o.only, "only", nil, "NAMESPACE/NAME of a resource that alone is moved; may be given several times")
+	cmd.Flags().StringVar(&o.identity, "identity", "", "approve the rollout of this installation")
+	cmd.Flags().BoolVar(&o.allWaves, "all-waves", false, "do not stop later waves for this reason either")
+	cmd.Flags().StringArrayVar(&o.only, "only", nil, "roll out to this resource only, NAMESPACE/NAME; may be given several times")
 	cmd.MarkFlagsMutuallyExclusive("only", "all-waves")
 	return cmd
 }

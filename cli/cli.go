@@ -90,12 +90,13 @@ func newRoot(started *bool) *cobra.Command {
 
 // rootFlag is the flag --root of commands that read folders.
 func rootFlag(cmd *cobra.Command, roots *[]string) {
-	cmd.Flags().StringArrayVar(roots, "root", []string{"."}, "directory that holds crds/ and templates/; may be given several times")
+	cmd.Flags().StringArrayVar(roots, "root", []string{"."}, "directory with crds/ and templates/; may be given several times")
 }
 
 // configFlag is the flag --config of commands that read settings.
 func configFlag(cmd *cobra.Command, file *string) {
-	cmd.Flags().StringVar(file, "config", "", "file of settings that override those of config.yaml: a map of kinds' names to maps of keys to values")
+	cmd.Flags().StringVar(file,
+		"config", "", "file with settings that override config.yaml: a map of the names of kinds to maps of settings")
 }
 
 // load reads folders, and settings from a file unless its name is "".

@@ -38,22 +38,22 @@ func newDiff() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff FILE… | NAME/[NAMESPACE/]RESOURCE… | --all [NAME…]",
 		Short: "Show what the operator would change in a cluster",
-		Long: `Show what the operator would do with these folders, and change nothing: for every
-child whether it would be created, changed, recreated, patched, pruned, given
-back, held or refused, and which fields would change. It is the operator's own
-plan, and every write of it is tried by a server-side dry run.
+		Long: `Show what the operator would do with these folders, and change nothing: whether it
+would create, change, recreate, patch, prune, block or refuse each child, or
+release the fields of a patch, and which fields would change. It is the operator's
+own plan, and every write is tried as a server-side dry run.
 
-FILE holds custom resources, new or changed ones (- is stdin): first the server is
-asked what it would make of them. NAME/RESOURCE is a resource as it lives; NAME is
+FILE contains new or changed custom resources (- is stdin). First, the API server
+is asked for the result of applying them. NAME/RESOURCE is a live resource; NAME is
 that of its CRD, or kind, plural or short name. --all looks at every resource of
-the kinds NAME, or of all folders: what these folders would change, what they
-would delete, and what would stop their rollout.
+the kinds NAME, or of all folders: what these folders would change and delete, and
+what would stop their rollout.
 
-Values of Secrets are never shown. What you may not read or try is said for that
-child, with the rule that is missing.
+Values of Secrets are never shown. If you may not read or try something, it is
+reported for that child, with the missing rule.
 
-The exit code is 0 if nothing would change, 1 if something would, 2 for errors:
-also if a child is refused, or something may not be found out.`,
+The exit code is 0 if nothing would change, 1 if something would, and 2 for errors,
+also if a child is refused, or something may not be read.`,
 		Example: `  jacquard diff resource.yaml
   jacquard diff webs.example.com/team-a/shop
   jacquard diff --root NEW --all`,
@@ -72,10 +72,12 @@ also if a child is refused, or something may not be found out.`,
 	configFlag(cmd, &o.config)
 	o.flags(cmd)
 	cmd.Flags().BoolVar(&o.all, "all", false, "look at every resource of the kinds")
-	cmd.Flags().BoolVarP(&o.full, "full", "v", false, "show what is kept too; with --all the differences of every resource")
+	cmd.Flags().BoolVarP(&o.full, "full", "v", false, "also show unchanged children; with --all, show the differences of every resource")
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
-	cmd.Flags().StringVar(&o.identity, "identity", "", "with --all: the installation whose resources are looked at; needed where several serve a share of a kind each")
-	cmd.Flags().IntVar(&o.abreast, "parallel", 8, "resources that are looked at at the same time, with --all")
+	cmd.Flags().StringVar(&o.identity,
+		"identity", "", "with --all: only look at the resources of this installation; required if several "+
+			"serve a shard of the kind each")
+	cmd.Flags().IntVar(&o.abreast, "parallel", 8, "with --all: number of resources to look at at the same time")
 	return cmd
 }
 

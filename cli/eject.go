@@ -27,16 +27,16 @@ func newEject() *cobra.Command {
 	var o ejectOptions
 	cmd := &cobra.Command{
 		Use:   "eject NAME… | --all",
-		Short: "Take kinds out of Jacquard and leave everything running",
-		Long: `Take everything of Jacquard off the resources of kinds, off their children and
-what they patch, and off their CRDs: labels, annotations, owner references,
-finalizers, entries in managedFields. Everything stays as it is and keeps
-running; nothing of it goes any more when a resource does. NAME is that of the
-CRD.
+		Short: "Remove Jacquard from kinds, and leave everything running",
+		Long: `Remove all metadata of Jacquard from the resources of kinds, from their children
+and patched objects, and from their CRDs: labels, annotations, owner references,
+finalizers, entries in managedFields. The objects stay as they are, and keep
+running. Deleting a resource then no longer deletes its children. NAME is that of
+the CRD.
 
-No operator may serve the kind meanwhile: stop it, or take the kind's folder away
-first. Without --yes, what would be done is printed, and tried as a dry run. It
-may be interrupted and run again.`,
+No operator may serve the kind meanwhile: stop it, or remove the kind's folder
+first. Without --yes, it prints what it would do, and tries that as a dry run. You
+can interrupt it and run it again.`,
 		Example: "  jacquard eject webs.example.com --dry-run\n  jacquard eject --all --yes",
 		Args: func(_ *cobra.Command, args []string) error {
 			if o.all == (len(args) > 0) {
@@ -48,10 +48,10 @@ may be interrupted and run again.`,
 	}
 	o.flags(cmd)
 	flags := cmd.Flags()
-	flags.BoolVar(&o.all, "all", false, "eject all kinds, and what is left of those whose CRD is gone")
-	flags.BoolVar(&o.yes, "yes", false, "do it")
-	flags.BoolVar(&o.dry, "dry-run", false, "print what would be done, and ask the API server whether it may be")
-	flags.BoolVar(&o.stopped, "stopped", false, "the operator does not run: where that cannot be seen")
+	flags.BoolVar(&o.all, "all", false, "eject all kinds, and the objects of kinds whose CRD is gone")
+	flags.BoolVar(&o.yes, "yes", false, "eject; without it, only print")
+	flags.BoolVar(&o.dry, "dry-run", false, "only print, and try it as a dry run; this is the default")
+	flags.BoolVar(&o.stopped, "stopped", false, "confirm that no operator runs, if the command cannot find out")
 	cmd.MarkFlagsMutuallyExclusive("yes", "dry-run")
 	return cmd
 }

@@ -31,19 +31,19 @@ func newExplain() *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
 		Use:   "explain NAME/[NAMESPACE/]RESOURCE… | FILE… | --case NAME/CASE",
-		Short: "Say why a resource has the children that it has",
-		Long: `Say why a resource has the children that it has: for every file of its kind which
-branches were taken and which not, with their places and what their conditions
-came to; what a file waits for; which documents that made, and which were left out
-by which branch.
+		Short: "Explain why a resource has its children",
+		Long: `Explain why a resource has its children. For every file of its kind, print which
+branches were taken and which were not, with their places and the results of their
+conditions; what the file waits for; which documents it rendered, and which branch
+left out the others.
 
-NAME/RESOURCE is a resource as it lives; NAME is that of its CRD, or kind, plural or
-short name. Then it is also said of every child whether it is ready, when it was
-last applied, and who else owns which of its fields. FILE holds resources (- is
-stdin), and --case is a golden case: neither needs a cluster; --cluster is a file
+NAME/RESOURCE is a live resource; NAME is that of its CRD, or kind, plural or short
+name. Then the output also shows for every child whether it is ready, when it was
+last applied, and who else owns which of its fields. FILE contains resources (- is
+stdin), and --case is a golden case. Neither needs a cluster; --cluster is a file
 that stands for one.
 
-Of values only numbers, booleans and lengths are shown, and nothing of Secrets.`,
+Of values, only numbers, booleans and lengths are shown; of Secrets, nothing.`,
 		Example: `  jacquard explain webs.example.com/team-a/shop
   jacquard explain resource.yaml --cluster cluster.yaml
   jacquard explain --case apps.example.com/plain`,
@@ -53,7 +53,7 @@ Of values only numbers, booleans and lengths are shown, and nothing of Secrets.`
 	rootFlag(cmd, &o.roots)
 	configFlag(cmd, &o.config)
 	o.flags(cmd)
-	cmd.Flags().StringVar(&o.cluster, "cluster", "", "file of objects that stand for the cluster, for FILE")
+	cmd.Flags().StringVar(&o.cluster, "cluster", "", "with FILE: file with objects that stand for the cluster")
 	cmd.Flags().StringVar(&o.golden, "case", "", "a golden case, `NAME/CASE`")
 	cmd.Flags().BoolVarP(&o.full, "full", "v", false, "list all fields of other field managers")
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")

@@ -32,18 +32,18 @@ func newLint() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lint [NAME…]",
 		Short: "Check kinds: types, names, secrets, examples, without a cluster",
-		Long: `Check these kinds, or all: everything that can be known without a cluster. The
-templates are followed through every branch, with the CRD's schema as the type
-of the resource and the types of Kubernetes, of crds/ and of schemas/ as those
-of what they read and make. Examples and golden cases are rendered, and their
-children checked.
+		Long: `Check these kinds, or all, as far as possible without a cluster. The templates are
+followed through every branch. The CRD's schema is the type of the resource; the
+types of Kubernetes, of crds/ and of schemas/ are those of the objects that the
+templates read and render. Examples and golden cases are rendered, and their
+children are checked.
 
-With --against DIR, an earlier state of the root, a kind of child that went is a
-finding unless kind.yaml retires it: the rights to delete what is left of it
-would go with it.
+With --against DIR, an earlier state of the root, a kind of child that is no longer
+rendered is a finding unless kind.yaml retires it. Otherwise the operator would
+lose the permissions to delete the remaining children.
 
-Findings go to stdout, each with file:line:column; what could not be checked and
-a summary go to stderr. The exit code is 1 if there are findings.`,
+Findings go to stdout, each with file:line:column. Checks that were not possible,
+and a summary, go to stderr. The exit code is 1 if there are findings.`,
 		Example: `  jacquard lint
   jacquard lint apps.example.com --watch
   git worktree add ../before origin/main && jacquard lint --against ../before
@@ -58,9 +58,10 @@ a summary go to stderr. The exit code is 1 if there are findings.`,
 	}
 	rootFlag(cmd, &o.roots)
 	configFlag(cmd, &o.config)
-	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "form of the findings: text, json, or github (annotations of a workflow)")
-	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "check again whenever a file changes, until interrupted")
-	cmd.Flags().StringArrayVar(&o.against, "against", nil, "an earlier state of the root, to tell which kinds of children went; several times as --root")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "format of the findings: text, json, or github (annotations of a workflow)")
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "check again after each change of a file, until interrupted")
+	cmd.Flags().StringArrayVar(&o.against,
+		"against", nil, "an earlier state of the root, to find kinds of children that are no longer rendered; as often as --root")
 	cmd.ValidArgsFunction = kindNames(&o.roots)
 	return cmd
 }

@@ -25,19 +25,19 @@ func newNew() *cobra.Command {
 	var o newOptions
 	cmd := &cobra.Command{
 		Use:   "new KIND",
-		Short: "Make a kind: CRD, folder, example and golden cases",
-		Long: `Make a kind that lints, tests and runs at once: crds/<name>.yaml, templates/<name>/
-with golden cases, and examples/<name>.yaml. KIND is a kind (Website), a plural
-(websites), or either with its group (websites.example.com).
+		Short: "Scaffold a kind: CRD, folder, example and golden cases",
+		Long: `Scaffold a kind that passes lint and test, and runs, at once: crds/<name>.yaml,
+templates/<name>/ with golden cases, and examples/<name>.yaml. KIND is a kind
+(Website), a plural (websites), or either with its group (websites.example.com).
 
-Without more it makes a ConfigMap, to show the parts; with --deployment a
-Deployment and a Service. --from-crd takes a CRD that there is, and makes the
-rest. --from-manifests takes manifests that there are: they become templates,
-and what varies goes into the spec. It may be given several times, and takes
-directories and - (stdin); names after KIND are more such files. --from-chart
-takes the directory of a Helm chart: its values become the spec.
+By default it scaffolds a ConfigMap, to show the parts; with --deployment, a
+Deployment and a Service. --from-crd uses an existing CRD. --from-manifests turns
+existing manifests into templates; what varies goes into the spec. It may be given
+several times, and accepts directories and - (stdin); names after KIND are more
+such files. --from-chart uses the directory of a Helm chart: its values become the
+spec.
 
-Nothing is ever overwritten.`,
+Existing files are never overwritten.`,
 		Example: `  jacquard new Website --group example.com --deployment
   jacquard new --from-crd crd.yaml
   jacquard new Shop --group example.com --from-manifests shop/*.yaml
@@ -51,14 +51,14 @@ Nothing is ever overwritten.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.root, "root", ".", "directory that crds/, templates/ and examples/ are written into")
+	flags.StringVar(&o.root, "root", ".", "directory to write crds/, templates/ and examples/ to")
 	flags.StringVar(&o.names.Group, "group", "", "API group of the kind, such as example.com")
 	flags.StringVar(&o.names.Version, "version", "", "version of the API (default v1alpha1)")
-	flags.StringVar(&o.names.Kind, "kind", "", "the kind, where KIND says the plural")
-	flags.StringVar(&o.names.Plural, "plural", "", "the plural, where it is not the usual one")
-	flags.BoolVar(&o.deployment, "deployment", false, "make a Deployment and a Service")
-	flags.StringVar(&o.crd, "from-crd", "", "file of a CRD that there is")
-	flags.StringVar(&o.example, "example", "", "with --from-crd: file of a resource to take as the example")
+	flags.StringVar(&o.names.Kind, "kind", "", "the kind, if KIND is the plural")
+	flags.StringVar(&o.names.Plural, "plural", "", "the plural, if it is irregular")
+	flags.BoolVar(&o.deployment, "deployment", false, "scaffold a Deployment and a Service")
+	flags.StringVar(&o.crd, "from-crd", "", "file of an existing CRD")
+	flags.StringVar(&o.example, "example", "", "with --from-crd: file of a resource that becomes the example")
 	flags.StringArrayVar(&o.manifests, "from-manifests", nil, "file or directory of manifests that become templates")
 	flags.StringVar(&o.chart, "from-chart", "", "directory of a Helm chart that becomes a kind")
 	return cmd

@@ -31,20 +31,24 @@ func newPack() *cobra.Command {
 	var f packFlags
 	c := &cobra.Command{
 		Use:   "pack NAME…",
-		Short: "Print what teaches a kind to an operator that runs",
-		Long: `Print everything that teaches kinds to an operator that runs: its roles for
-them, the roles of the people who write their resources, the CRDs, and the
-folders as ConfigMaps. The output is for kubectl apply -f -; the operator takes
-the kinds up without a restart. What lint finds wrong is not packed.`,
+		Short: "Print the manifests that add a kind to a running operator",
+		Long: `Print everything that adds kinds to a running operator: the operator's roles for
+them, the roles of the users who write their resources, the CRDs, and the folders
+as ConfigMaps. The output is for kubectl apply -f -; the operator loads the kinds
+without a restart. A kind with findings of lint is not packed.`,
 		Args: f.understand,
 		RunE: f.run,
 	}
 	rootFlag(c, &f.roots)
 	flags := c.Flags()
-	flags.StringVar(&f.install, "install", "jacquard/jacquard", "`NAMESPACE/NAME` of the installation: the operator's namespace, and the ClusterRole that takes up the roles of its kinds (the release's full name)")
+	flags.StringVar(&f.install,
+		"install", "jacquard/jacquard", "`NAMESPACE/NAME` of the installation: the operator's namespace, and the ClusterRole that "+
+			"aggregates the roles of its kinds (the release's full name)")
 	flags.StringVar(&f.account, "service-account", "", "`NAMESPACE/NAME` of the operator's service account; default that of --install")
-	flags.StringSliceVar(&f.only, "only", pack.Parts, "what to print, comma-separated: roles, users, crd, folder; or base: the roles that the operator has whatever its kinds")
-	flags.BoolVar(&f.unchecked, "no-lint", false, "pack also what lint finds wrong, as long as it loads")
+	flags.StringSliceVar(&f.only,
+		"only", pack.Parts, "what to print, comma-separated: roles, users, crd, folder; or base: the operator's roles that do not "+
+			"depend on its kinds")
+	flags.BoolVar(&f.unchecked, "no-lint", false, "also pack kinds with findings, if they load")
 	return c
 }
 

@@ -39,30 +39,33 @@ func newRBAC() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rbac [NAME…]",
 		Short: "Print the smallest roles that an operator of these kinds needs",
-		Long: `Print the roles that an operator needs to serve these kinds, or all, with
-bindings to its service account, and the roles view and edit of the people who
-write their resources. Each rule has a comment that says which line of which
-template needs it. The output is for kubectl apply -f -.
+		Long: `Print the roles that an operator needs to serve these kinds, or all, with bindings
+to its service account, and the roles view and edit for the users who write their
+resources. The comment of each rule says which line of which template needs it. The
+output is for kubectl apply -f -.
 
-With --check nothing is printed but what an account lacks of these roles, as a
-cluster says; the exit code is 1 if it lacks anything.
+With --check, it only prints which of these permissions an account lacks in a
+cluster. The exit code is 1 if it lacks any.
 
-With --exposure, which fields of a resource reach which fields of its children,
-the most dangerous first: what whoever may write the resource can make the
-operator write.`,
+With --exposure, it prints which fields of a resource reach which fields of its
+children, the most dangerous first. A user who may write the resource can set these
+fields with the operator's permissions.`,
 		Args: func(cmd *cobra.Command, _ []string) error { return f.understand(cmd) },
 		RunE: f.run,
 	}
 	rootFlag(c, &f.roots)
 	f.flags(c)
 	flags := c.Flags()
-	flags.StringVar(&f.account, "service-account", "jacquard/jacquard", "`NAMESPACE/NAME` of the operator's service account; its namespace is the operator's own")
-	flags.StringSliceVar(&f.namespaces, "namespaces", nil, "print Roles in these namespaces, comma-separated, for an operator that runs with the same --namespaces")
+	flags.StringVar(&f.account,
+		"service-account", "jacquard/jacquard", "`NAMESPACE/NAME` of the operator's service account; its namespace is the operator's "+
+			"own")
+	flags.StringSliceVar(&f.namespaces,
+		"namespaces", nil, "print Roles in these namespaces, comma-separated, for an operator that runs with the same --namespaces")
 	flags.StringVar(&f.identity, "identity", "", "for an operator that runs with the same --identity; default NAMESPACE/jacquard")
 	flags.StringSliceVar(&f.only, "only", parts, "what to print, comma-separated: base (what every operator needs), kinds, users")
 	flags.BoolVar(&f.install, "install-crds", false, "for an operator that runs with --install-crds")
-	flags.BoolVar(&f.check, "check", false, "ask the cluster what is missing: to whoever asks, or to the account of --service-account or --as")
-	flags.StringVar(&f.as, "as", "", "with --check: the `USER` whose rights are asked for")
+	flags.BoolVar(&f.check, "check", false, "ask the cluster which permissions you lack, or the account of --service-account or --as")
+	flags.StringVar(&f.as, "as", "", "with --check: the `USER` whose permissions are checked")
 	flags.StringArrayVar(&f.asGroups, "as-group", nil, "with --as: a group of that user; may be given several times")
 	flags.BoolVar(&f.exposure, "exposure", false, "print which fields of a resource reach which fields of its children")
 	flags.StringVarP(&f.output, "output", "o", "", "with --check and --exposure: json")

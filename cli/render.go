@@ -26,16 +26,16 @@ func newRender() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "render FILE…",
 		Short: "Print the children of custom resources, without a cluster",
-		Long: `Print the children of the custom resources in these files (- is stdin) as YAML,
-in the order of the files, each preceded by a comment that says which resource
-it belongs to and where its template stands.
+		Long: `Print the children of the custom resources in these files (- is stdin) as YAML, in
+the order of the files. A comment before each child names its resource, and the
+place of its template.
 
-Objects of other kinds in the files, and those of --cluster, are what templates
-find when they read. With any error nothing is printed. A file that waits is no
-error: what it waits for goes to stderr, and the other files are printed.
+Templates find the objects of other kinds in the files, and those of --cluster,
+when they read. If there is an error, nothing is printed. A file that waits is not
+an error: stderr says what it waits for, and the other files are printed.
 
 A patch is printed as what it applies, which is not the whole object; its comment
-ends in (patch). What kubectl is given must hold none.`,
+ends in (patch). Do not pass patches to kubectl.`,
 		Example: "  jacquard render resource.yaml | kubectl diff -f -",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -43,7 +43,7 @@ ends in (patch). What kubectl is given must hold none.`,
 		},
 	}
 	rootFlag(cmd, &o.roots)
-	cmd.Flags().StringVar(&o.cluster, "cluster", "", "file of objects that stands for the cluster")
+	cmd.Flags().StringVar(&o.cluster, "cluster", "", "file with objects that stand for the cluster")
 	configFlag(cmd, &o.config)
 	return cmd
 }

@@ -26,15 +26,15 @@ func newSchemas() *cobra.Command {
 		Short: "Write JSON Schemas of CRDs, for editors",
 		Long: `Write the JSON Schema (draft 7) of each CRD of crds/ and schemas/, or of the named
 ones, into a directory: <group>/<kind>_<version>.json, and all.json, which checks
-a resource of any of these kinds. Files of earlier runs are written anew. Without
---out the schema of the one named CRD is printed.`,
+a resource of any of these kinds. Existing files are overwritten. Without --out,
+the schema of the one named CRD is printed.`,
 		Example: "  jacquard schemas --out .schemas",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			return o.run(cmd, names)
 		},
 	}
 	rootFlag(cmd, &o.roots)
-	cmd.Flags().StringVar(&o.out, "out", "", "directory that the schemas are written into")
+	cmd.Flags().StringVar(&o.out, "out", "", "directory to write the schemas to")
 	return cmd
 }
 

@@ -28,13 +28,13 @@ func newStatus() *cobra.Command {
 	var o statusOptions
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show how the operator, its kinds and their resources are",
-		Long: `Show which operators there are and who leads, how each kind is served and which
-folders do not load and why, how the resources are, which rights the operator
-lacks, and which CRDs were served by an operator that is gone.
+		Short: "Show the state of the operator, its kinds and their resources",
+		Long: `Show the operators and their leaders, how each kind is served, which folders do not
+load and why, the state of the resources, the permissions that the operator lacks,
+and the CRDs that were served by an operator that is gone.
 
-What you may not read is said, and the rest is shown. The exit code is 0 if all
-is well, 1 if something is wrong.`,
+If you may not read something, this is reported, and the rest is shown. The exit
+code is 0 if all is well, 1 if something is wrong.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			namespace, name, both := strings.Cut(o.install, "/")
 			switch {
@@ -51,12 +51,14 @@ is well, 1 if something is wrong.`,
 	}
 	o.flags(cmd)
 	flags := cmd.Flags()
-	flags.StringVarP(&o.namespace, "namespace", "n", "", "look at the resources of this namespace only; default all")
-	flags.StringVar(&o.install, "install", "", "look at this installation only, `NAMESPACE/NAME`; default all")
-	flags.StringArrayVar(&o.roots, "root", nil, "directory of folders, to tell which rights the operator lacks where it does not have them in ConfigMaps; may be given several times")
+	flags.StringVarP(&o.namespace, "namespace", "n", "", "only look at resources in this namespace; default all")
+	flags.StringVar(&o.install, "install", "", "only look at this installation, `NAMESPACE/NAME`; default all")
+	flags.StringArrayVar(&o.roots,
+		"root", nil, "directory with folders, to find missing permissions for folders that are not in ConfigMaps; may be given "+
+			"several times")
 	flags.StringVarP(&o.output, "output", "o", "text", "text or json")
-	flags.BoolVarP(&o.watch, "watch", "w", false, "show it again whenever it changed, until interrupted")
-	flags.BoolVar(&o.all, "all", false, "name all resources that are not ready")
+	flags.BoolVarP(&o.watch, "watch", "w", false, "show it again after each change, until interrupted")
+	flags.BoolVar(&o.all, "all", false, "list all resources that are not ready")
 	return cmd
 }
 

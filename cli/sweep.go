@@ -24,15 +24,16 @@ func newSweep() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sweep NAME [RESOURCE/[NAMESPACE/]NAME…]",
 		Short: "List children whose resource is gone, and delete those that you name",
-		Long: `List the children of a kind of which no resource has the uid that they wear:
-left behind where a finalizer or an owner reference was taken off, or where their
-resource was deleted with --cascade=orphan. NAME is that of the kind's CRD, which
-may be gone. Nobody else deletes them, since they may be meant to stay.
+		Long: `List the children of a kind whose resource no longer exists, by its uid. They are
+left if a finalizer or an owner reference was removed, or if their resource was
+deleted with --cascade=orphan. NAME is that of the kind's CRD, which may be gone.
+The operator never deletes them, because somebody may want to keep them.
 
-Those that are named, as they are listed, are deleted with --yes, and only tried
-by a dry run without it. Never deleted are children with jacquard.dev/on-delete:
-keep, PersistentVolumeClaims, Namespaces and CRDs, and Secrets with texts of
-stable: which these are, the folder tells (--root); without it no Secret is.`,
+With --yes, the named children are deleted; name them as they are listed. Without
+--yes, the deletion is only tried as a dry run. Never deleted are children with
+jacquard.dev/on-delete: keep, PersistentVolumeClaims, Namespaces and CRDs, and
+Secrets with texts of stable. The folder (--root) shows which Secrets these are;
+without it, no Secret is deleted.`,
 		Example: "  jacquard sweep webs.example.com\n  jacquard sweep webs.example.com configmaps/team-a/shop --yes",
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
@@ -46,8 +47,9 @@ stable: which these are, the folder tells (--root); without it no Secret is.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0], args[1:]) },
 	}
 	o.flags(cmd)
-	cmd.Flags().StringArrayVar(&o.roots, "root", nil, "directory of folders, to tell which Secrets hold texts of stable; may be given several times")
-	cmd.Flags().BoolVar(&o.yes, "yes", false, "delete what is named")
+	cmd.Flags().StringArrayVar(&o.roots,
+		"root", nil, "directory with folders, to know which Secrets contain texts of stable; may be given several times")
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "delete the named children")
 	return cmd
 }
 

@@ -37,11 +37,11 @@ func newTest() *cobra.Command {
 		Use:   "test [NAME…]",
 		Short: "Run the golden cases of kinds",
 		Long: `Run the golden cases of these kinds, or of all: templates/<name>/tests/<case>/
-with cr.yaml (the resource), cluster.yaml (what is in the cluster; optional),
-want.yaml (its children) or want-error.txt (what must be said; each line a part
-of a message), want-waits.txt (which files wait for what, if any does), and
-want-status.yaml (what status.yaml makes; optional). A new case needs no more
-than a cr.yaml: --update writes the rest.`,
+with cr.yaml (the resource), cluster.yaml (the objects of the cluster; optional),
+want.yaml (the children) or want-error.txt (the errors; each line is part of a
+message), want-waits.txt (which files wait, and for what; if any do), and
+want-status.yaml (the output of status.yaml; optional). A new case needs only a
+cr.yaml: --update writes the rest.`,
 		Example: "  jacquard test --run ports --update\n  jacquard test --coverage=100",
 		Args:    func(*cobra.Command, []string) error { return o.check() },
 		RunE: func(cmd *cobra.Command, names []string) error {
@@ -52,9 +52,10 @@ than a cr.yaml: --update writes the rest.`,
 	rootFlag(cmd, &o.roots)
 	configFlag(cmd, &o.config)
 	flags := cmd.Flags()
-	flags.BoolVar(&o.update, "update", false, "write what came out as what is wanted")
-	flags.StringVar(&o.pattern, "run", "", "only cases whose name, <kind's name>/<case>, matches this regular `expression`")
-	flags.IntVar(&o.coverage, "coverage", -1, "tell which branches of the templates no case takes; with a number, less than so many `per cent` fail")
+	flags.BoolVar(&o.update, "update", false, "write the actual results as the expected ones")
+	flags.StringVar(&o.pattern, "run", "", "only run cases whose name, <name of the kind>/<case>, matches this regular `expression`")
+	flags.IntVar(&o.coverage,
+		"coverage", -1, "list the branches of the templates that no case takes; with a number, fail below so many `per cent`")
 	flags.Lookup("coverage").NoOptDefVal = "0"
 	flags.StringVarP(&o.output, "output", "o", "text", "text, json or junit")
 	return cmd

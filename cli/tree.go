@@ -26,13 +26,14 @@ func newTree() *cobra.Command {
 	var o treeOptions
 	cmd := &cobra.Command{
 		Use:   "tree NAME/[NAMESPACE/]RESOURCE",
-		Short: "Show what became of a resource, down to Pods",
-		Long: `Show the conditions of a custom resource, its children with the file that made
-each and whether it is ready, what it patches, and below them what they own in
-turn, down to Pods. What is not ready comes first and is marked ✗.
+		Short: "Show the objects of a resource, down to Pods",
+		Long: `Show the conditions of a custom resource, its children with the file that rendered
+each and whether it is ready, the objects that it patches, and below them the
+objects that they own, down to Pods. Objects that are not ready come first, and are
+marked ✗.
 
-NAME is that of the CRD, or kind, plural or short name. No folders are needed. What
-you may not list is said, and the rest is shown.`,
+NAME is that of the CRD, or kind, plural or short name. No folders are needed. If
+you may not list something, this is reported, and the rest is shown.`,
 		Example: "  jacquard tree webs.example.com/team-a/shop",
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
@@ -50,7 +51,7 @@ you may not list is said, and the rest is shown.`,
 	}
 	o.flags(cmd)
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
-	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "show it again whenever it changed, until interrupted")
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "show it again after each change, until interrupted")
 	return cmd
 }
 
