@@ -91,7 +91,7 @@ var requests = map[string]func(context.Context, *Writer, live.Resource) error{
 	"Find": func(ctx context.Context, w *Writer, r live.Resource) error {
 		return second(w.Find(ctx, r, "ns", "a"))
 	},
-	"GiveBack": func(ctx context.Context, w *Writer, r live.Resource) error {
+	"ReleaseFields": func(ctx context.Context, w *Writer, r live.Resource) error {
 		return second(w.ReleaseFields(ctx, r, secret(), Patching{Object: "1"}))
 	},
 	"InstallCRD": func(ctx context.Context, w *Writer, _ live.Resource) error { return w.InstallCRD(ctx, document()) },
@@ -119,7 +119,7 @@ var requests = map[string]func(context.Context, *Writer, live.Resource) error{
 	"Update": func(ctx context.Context, w *Writer, r live.Resource) error {
 		return second(w.Update(ctx, r, document(), "1"))
 	},
-	"Whose": func(ctx context.Context, w *Writer, r live.Resource) error {
+	"GetMetadata": func(ctx context.Context, w *Writer, r live.Resource) error {
 		return second(w.GetMetadata(ctx, r, "ns", "a"))
 	},
 }
@@ -191,4 +191,4 @@ func TestEveryWriteHasAPrecondition(t *testing.T) {
 }
 
 // reading are the methods that write nothing, two by dry runs.
-var reading = []string{"CRD", "Find", "Probe", "Read", "Some", "TryFile", "Whose"}
+var reading = []string{"CRD", "Find", "Probe", "Read", "Some", "TryFile", "GetMetadata"}
