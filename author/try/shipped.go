@@ -63,7 +63,8 @@ func checked(ctx context.Context, loaded *catalog.Catalog, name string) ([]strin
 	}
 	made, err := example(ctx, loaded, name)
 	errs = append(errs, err)
-	return []string{loaded.Kinds[name].GVK.Kind, strconv.Itoa(len(found)), fmt.Sprintf("%d of %d pass", good, len(cases)), made}, errors.Join(errs...)
+	passed := fmt.Sprintf("%d of %d pass", good, len(cases))
+	return []string{loaded.Kinds[name].GVK.Kind, strconv.Itoa(len(found)), passed, made}, errors.Join(errs...)
 }
 
 // judge runs a golden case.

@@ -186,7 +186,7 @@ func (d *demo) applyNew(ctx context.Context, file string) error {
 		return fmt.Errorf("reading %s: %w", file, err)
 	}
 	for _, object := range objects {
-		d.mark(object)
+		label(object)
 		if _, err := d.client.dynamic.Resource(definitions).Create(ctx, object, metav1.CreateOptions{FieldManager: "demo"}); err != nil {
 			return fmt.Errorf("making %s: %w", describe(object), err)
 		}
@@ -195,16 +195,14 @@ func (d *demo) applyNew(ctx context.Context, file string) error {
 	return nil
 }
 
-// mark labels a CRD in a cluster that there is as made here.
-func (d *demo) mark(object *unstructured.Unstructured) {
-	if d.outside != "" && object.GetKind() == "CustomResourceDefinition" {
-		labels := object.GetLabels()
-		if labels == nil {
-			labels = map[string]string{}
-		}
-		labels[ownLabel] = ownName
-		object.SetLabels(labels)
+// label labels a CRD as made here.
+func label(crd *unstructured.Unstructured) {
+	labels := crd.GetLabels()
+	if labels == nil {
+		labels = map[string]string{}
 	}
+	labels[ownLabel] = ownName
+	crd.SetLabels(labels)
 }
 
 // remove takes what the demo made out of a cluster: the resources while the
@@ -214,7 +212,8 @@ func (d *demo) remove() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	if err := d.removeAll(ctx); err != nil {
-		return fmt.Errorf("removing what was made: %w; what is left: kubectl get namespace %s; kubectl get crd --selector %s=%[2]s", err, ownName, ownLabel)
+		return fmt.Errorf("removing what was made: %w; what is left: kubectl get namespace %s; kubectl get crd --selector %s=%[2]s",
+			err, ownName, ownLabel)
 	}
 	d.screen.step("all of it is removed")
 	return nil

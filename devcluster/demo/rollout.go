@@ -39,7 +39,8 @@ func (d *demo) rollOut(ctx context.Context) error {
 	if err := os.WriteFile(file, []byte(bad), 0o600); err != nil {
 		return fmt.Errorf("writing a template: %w", err)
 	}
-	d.screen.step("changed the image in %s to %s, which nobody can pull", d.relative("site", "templates", siteKind, "deployment.yaml"), badImage)
+	shown := d.relative("site", "templates", siteKind, "deployment.yaml")
+	d.screen.step("changed the image in %s to %s, which nobody can pull", shown, badImage)
 	if err := d.awaitStop(ctx); err != nil {
 		return err
 	}

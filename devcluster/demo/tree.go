@@ -17,7 +17,8 @@ func (d *demo) showTree(ctx context.Context) error {
 		return err
 	}
 	slices.SortFunc(ours, func(a, b item) int {
-		return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetKind(), b.GetKind()), cmp.Compare(a.GetName(), b.GetName()))
+		return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetKind(), b.GetKind()),
+			cmp.Compare(a.GetName(), b.GetName()))
 	})
 	d.screen.heading("What they became: jacquard tree")
 	for _, i := range ours {
