@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -82,7 +81,7 @@ func (o *Operator) crdCame(old, now any) {
 	}
 	before, _ := old.(*apiextensionsv1.CustomResourceDefinition)
 	o.mu.Lock()
-	o.crds[crd.Name] = crd
+	o.state(crd.Name).crd = crd
 	o.mu.Unlock()
 	if o.definitions.put(before, crd) {
 		select {
@@ -132,8 +131,8 @@ func (o *Operator) crdWent(gone any) {
 		return
 	}
 	o.mu.Lock()
-	delete(o.crds, crd.Name)
-	delete(o.answers, crd.Name)
+	k := o.state(crd.Name)
+	k.crd, k.answer = nil, nil
 	o.mu.Unlock()
 	o.definitions.drop(crd)
 	o.discovery.Trigger()
@@ -195,28 +194,27 @@ func (o *Operator) followDiscovery(ctx context.Context) error {
 func (o *Operator) known() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	names := slices.AppendSeq(o.named(), maps.Keys(o.controllers))
-	for name, crd := range o.crds {
-		if hasRecord(crd) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return o.those(func(k *kindState) bool { return k.named() || k.controller != nil || k.crd != nil && hasRecord(k.crd) })
 }
 
 // kindController is the kind of that name at work, or nil.
 func (o *Operator) kindController(name string) *kindController {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.controllers[name]
+	return o.seen(name).controller
 }
 
 // running are all kinds at work.
 func (o *Operator) running() []*kindController {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return slices.Collect(maps.Values(o.controllers))
+	var all []*kindController
+	for _, k := range o.kinds {
+		if k.controller != nil {
+			all = append(all, k.controller)
+		}
+	}
+	return all
 }
 
 // declaresConditions reports whether the CRD of a kind of child declares

@@ -22,7 +22,7 @@ import (
 func (o *Operator) crd(name string) metav1.Object {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	seen, answer := o.crds[name], o.answers[name]
+	seen, answer := o.seen(name).crd, o.seen(name).answer
 	switch {
 	case seen == nil:
 		return nil
@@ -30,7 +30,7 @@ func (o *Operator) crd(name string) metav1.Object {
 		return seen
 	}
 	if c, err := resourceversion.CompareResourceVersion(answer.GetResourceVersion(), seen.ResourceVersion); err != nil || c <= 0 {
-		delete(o.answers, name)
+		o.state(name).answer = nil
 		return seen
 	}
 	return answer
@@ -44,8 +44,9 @@ func (o *Operator) annotate(ctx context.Context, crd metav1.Object, annotations 
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.answers[crd.GetName()] = answer
-	if o.controllers[crd.GetName()] != nil { // else it is just being claimed
+	k := o.state(crd.GetName())
+	k.answer = answer
+	if k.controller != nil { // else it is just being claimed
 		metrics.Kind(crd.GetName()).Wrote(metrics.Record)
 	}
 	return nil
@@ -114,8 +115,9 @@ func (o *Operator) recordClaim(ctx context.Context, name string, mine shard.Shar
 		text = elsewhere(name, mine, *other)
 	}
 	o.mu.Lock()
-	before := o.elsewhere[name]
-	o.elsewhere[name] = text
+	k := o.state(name)
+	before := k.elsewhere
+	k.elsewhere = text
 	o.mu.Unlock()
 	if before == text {
 		return

@@ -91,7 +91,7 @@ func (o *Operator) readMaps(ctx context.Context) error {
 	o.maps, o.mapsRead = found, true
 	o.pick()
 	if first { // what has no folder is known to have none only now
-		for name := range o.crds {
+		for _, name := range o.those(func(k *kindState) bool { return k.crd != nil }) {
 			o.names.Add(name)
 		}
 	}

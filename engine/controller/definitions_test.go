@@ -22,7 +22,7 @@ func defining(t *testing.T, crds ...*apiextensionsv1.CustomResourceDefinition) *
 		t.Fatal(err)
 	}
 	o := &Operator{
-		crds: map[string]*apiextensionsv1.CustomResourceDefinition{}, discovery: discovery,
+		kinds: map[string]*kindState{}, discovery: discovery,
 		names: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
 	}
 	for _, crd := range crds {

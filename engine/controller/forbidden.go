@@ -21,7 +21,7 @@ func (o *Operator) countForbidden(r *kindController) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.controllers[r.name] == r {
+	if o.seen(r.name).controller == r {
 		metrics.Kind(r.name).Unwatched(n)
 	}
 }

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
@@ -39,12 +38,5 @@ func (o *Operator) giveUp() {
 func (o *Operator) claimed(mine shard.Shard) []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	var names []string
-	for name, crd := range o.crds {
-		if mine.Holds(shard.Claims(crd)) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
+	return o.those(func(k *kindState) bool { return k.crd != nil && mine.Holds(shard.Claims(k.crd)) })
 }

@@ -68,7 +68,8 @@ func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, cr
 	}
 	ctx, r.cancel = context.WithCancel(ctx)
 	o.mu.Lock()
-	o.controllers[name], o.wasServed[name] = r, true
+	k := o.state(name)
+	k.controller, k.wasServed = r, true
 	o.mu.Unlock()
 	r.reconciler.Begin()
 	log.FromContext(ctx).Info("kind starts", "kind", name, "version", gvk.Version)
@@ -227,8 +228,10 @@ func (o *Operator) resync(ctx context.Context, r *kindController) {
 // stop ends a kind; its resources and their children stay as they are.
 func (o *Operator) stop(name string) {
 	o.mu.Lock()
-	r := o.controllers[name]
-	delete(o.controllers, name)
+	r := o.seen(name).controller
+	if r != nil {
+		o.state(name).controller = nil
+	}
 	o.mu.Unlock()
 	if r != nil {
 		r.stop()

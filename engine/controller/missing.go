@@ -17,13 +17,11 @@ var errCRDDeleted = errors.New("the CRD was deleted, and with it every resource 
 // more. It ends when the CRD is there again, or the folder goes too.
 func (o *Operator) recordCRD(ctx context.Context, name string, absent, folder bool) {
 	o.mu.Lock()
-	before, gone := o.crdDeleted[name], absent && folder && o.wasServed[name]
-	delete(o.crdDeleted, name)
-	if gone {
-		o.crdDeleted[name] = true
-	}
+	k := o.state(name)
+	before, gone := k.crdDeleted, absent && folder && k.wasServed
+	k.crdDeleted = gone
 	if absent && !folder {
-		delete(o.wasServed, name)
+		k.wasServed = false
 	}
 	o.mu.Unlock()
 	metrics.Kind(name).CRDDeleted(gone)
@@ -42,14 +40,14 @@ func (r *reporter) remember(ctx context.Context) {
 	if err != nil { // of another version: it tells nothing
 		return
 	}
-	r.mu.Lock()
+	r.o.mu.Lock()
 	for _, k := range told.Kinds {
 		if k.Served != "" || k.State == heartbeat.CRDDeleted {
-			r.wasServed[k.Name] = true
+			r.o.state(k.Name).wasServed = true
 		}
 	}
-	r.mu.Unlock()
+	r.o.mu.Unlock()
 	for _, k := range told.Kinds {
-		r.names.Add(k.Name)
+		r.o.names.Add(k.Name)
 	}
 }

@@ -4,16 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/util/workqueue"
@@ -46,36 +43,13 @@ type Operator struct {
 	definitions definitions
 	withdrawn   chan struct{}
 
-	mu            sync.Mutex
-	read          bool // the roots have been read
-	mapsRead      bool // the ConfigMaps have been read, if any are watched
-	listed        bool // the CRDs have been listed
-	files         []folder.Source
-	maps          []folder.Source
-	chosen        map[string]string   // where the folder of each kind comes from
-	brought       map[string]bool     // which of them came with the operator
-	idle          map[string][]string // further sources of it, which are not used
-	announcedIdle map[string]string
-	// announcedTrouble is what the last event said is wrong with a folder, by kind.
-	announcedTrouble map[string]string
-	folders          map[string]*folder.Folder
-	unread           map[string]error
-	crds             map[string]*apiextensionsv1.CustomResourceDefinition
-	answers          map[string]metav1.Object // CRDs as our last write answered them
-	// elsewhere says of a kind which other installation serves it, or of our
-	// share of it, or is "".
-	elsewhere map[string]string
-	// wasServed are the kinds that this installation has served, crdDeleted those
-	// of them that have a folder and no CRD any more.
-	wasServed, crdDeleted map[string]bool
-	caches                map[string]*resourceCache
-	controllers           map[string]*kindController
-	troubles              map[string]error  // why a folder does not load, by kind
-	taken                 map[string]string // the digest of each folder as last taken up, or why it does not load
-	loaded                map[string]bool   // which folders have loaded since the start
-	lonely                map[string]bool   // which folders were said to have no CRD
-	// unsettled says why kinds cannot be served.
-	unsettled map[string]string
+	mu       sync.Mutex
+	read     bool // the roots have been read
+	mapsRead bool // the ConfigMaps have been read, if any are watched
+	listed   bool // the CRDs have been listed
+	files    []folder.Source
+	maps     []folder.Source
+	kinds    map[string]*kindState
 
 	// ends: it was told to end.
 	ends *atomic.Bool
@@ -121,10 +95,7 @@ func New(options Options) (*Operator, error) {
 	o := &Operator{
 		options: options, mgr: mgr, ends: ends, http: mgr.GetHTTPClient(), withdrawn: make(chan struct{}, 1),
 		names: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
-		crds:  map[string]*apiextensionsv1.CustomResourceDefinition{}, controllers: map[string]*kindController{}, caches: map[string]*resourceCache{}, troubles: map[string]error{},
-		wasServed: map[string]bool{}, crdDeleted: map[string]bool{},
-		loaded: map[string]bool{}, lonely: map[string]bool{}, answers: map[string]metav1.Object{}, elsewhere: map[string]string{},
-		announcedIdle: map[string]string{}, announcedTrouble: map[string]string{}, taken: map[string]string{}, mapsRead: options.Namespace == "", unsettled: map[string]string{},
+		kinds: map[string]*kindState{}, mapsRead: options.Namespace == "",
 	}
 	return o, errors.Join(o.connect(lead), o.serveProbes())
 }
@@ -164,9 +135,7 @@ func (o *Operator) connect(lead *tenure) error {
 // named lists the kinds that have a folder, whether it could be read or not;
 // it needs the mutex.
 func (o *Operator) named() []string {
-	names := slices.AppendSeq(slices.Collect(maps.Keys(o.folders)), maps.Keys(o.unread))
-	slices.Sort(names)
-	return slices.Compact(names)
+	return o.those((*kindState).named)
 }
 
 // Run serves until ctx ends or leadership is lost.
@@ -225,5 +194,5 @@ func (o *Operator) leads() bool { return o.leadsSince.Load() != 0 }
 func (o *Operator) seenCRD(name string) *apiextensionsv1.CustomResourceDefinition {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.crds[name]
+	return o.seen(name).crd
 }

@@ -15,7 +15,7 @@ import (
 // this name with this uid, or one of this uid that was served already.
 func (o *Operator) knows(of api.Owner, uid types.UID) bool {
 	o.mu.Lock()
-	l := o.caches[of.Kind]
+	l := o.seen(of.Kind).cache
 	o.mu.Unlock()
 	if l != nil {
 		resource := &unstructured.Unstructured{}
@@ -59,10 +59,10 @@ func (o *Operator) ownersListed() bool {
 		return false
 	}
 	for _, name := range o.named() {
-		crd, l := o.crds[name], o.caches[name]
+		k := o.kinds[name]
 		switch {
-		case crd == nil || !established(crd) || o.elsewhere[name] != "":
-		case l == nil || !l.resources.listed():
+		case k.crd == nil || !established(k.crd) || k.elsewhere != "":
+		case k.cache == nil || !k.cache.resources.listed():
 			return false
 		}
 	}

@@ -36,7 +36,7 @@ func TestPanicOfLoad(t *testing.T) {
 
 // TestPanicOfSettle: a kind that cannot be settled does not end the process.
 func TestPanicOfSettle(t *testing.T) {
-	o := &Operator{listed: true, read: true, mapsRead: true, crds: nil}
+	o := &Operator{listed: true, read: true, mapsRead: true}
 	if err := o.syncSafely(t.Context(), "things.example.com"); panics.In(err) == nil {
 		t.Errorf("got %v", err)
 	}

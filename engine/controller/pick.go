@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -19,39 +18,49 @@ import (
 // one that can be read is taken: roots in their order, then ConfigMaps by name.
 // It needs the mutex.
 func (o *Operator) pick() {
-	folders, unread, chosen, idle, brought := map[string]*folder.Folder{}, map[string]error{}, map[string]string{}, map[string][]string{}, map[string]bool{}
 	by := map[string][]folder.Source{}
 	for _, s := range slices.Concat(o.files, o.maps) {
 		by[s.Kind] = append(by[s.Kind], s)
 	}
-	for name, sources := range by {
-		s := best(sources, o.chosen[name], o.loaded[name])
-		chosen[name] = s.Shown
-		brought[name] = s.Rooted || s.Release != "" && s.Release == o.options.Release
-		if s.Err != nil {
-			unread[name] = s.Err
-		} else {
-			folders[name] = s.Folder
-		}
-		for _, other := range sources {
-			if other.Shown != s.Shown {
-				idle[name] = append(idle[name], other.Shown)
-			}
-		}
-	}
-	changed := o.changed(folders, unread)
 	for name := range by {
-		if !slices.Equal(idle[name], o.idle[name]) {
-			changed = append(changed, name)
+		o.state(name)
+	}
+	for name, k := range o.kinds {
+		before := k.source
+		if k.source = (chosenSource{}); len(by[name]) > 0 {
+			k.source = o.choose(by[name], before.shown, k.loaded)
+		}
+		if k.source.differs(before) {
+			o.names.Add(name)
 		}
 	}
-	for name := range o.idle {
-		changed = append(changed, name)
+}
+
+// choose is what a kind is served from.
+func (o *Operator) choose(sources []folder.Source, before string, loaded bool) chosenSource {
+	s := best(sources, before, loaded)
+	chosen := chosenSource{shown: s.Shown, brought: s.Rooted || s.Release != "" && s.Release == o.options.Release, unread: s.Err}
+	if s.Err == nil {
+		chosen.folder = s.Folder
 	}
-	o.folders, o.unread, o.chosen, o.idle, o.brought = folders, unread, chosen, idle, brought
-	for _, name := range changed {
-		o.names.Add(name)
+	for _, other := range sources {
+		if other.Shown != s.Shown {
+			chosen.idle = append(chosen.idle, other.Shown)
+		}
 	}
+	return chosen
+}
+
+// differs reports whether there is something to take up or to tell: one that cannot
+// be read, or is not used, may have changed.
+func (c chosenSource) differs(before chosenSource) bool {
+	switch {
+	case c.unread != nil || before.unread != nil || len(before.idle) > 0 || len(c.idle) > 0:
+		return true
+	case c.folder == nil || before.folder == nil:
+		return c.folder != before.folder
+	}
+	return c.folder.Digest != before.folder.Digest
 }
 
 // best is the source that a kind is served from. One that cannot be read stays
@@ -71,30 +80,10 @@ func best(sources []folder.Source, chosen string, loaded bool) folder.Source {
 	return sources[0]
 }
 
-// changed lists the folders that are not what they were.
-func (o *Operator) changed(folders map[string]*folder.Folder, unread map[string]error) []string {
-	names := map[string]bool{}
-	for _, m := range []map[string]*folder.Folder{folders, o.folders} {
-		for name := range m {
-			before, after := o.folders[name], folders[name]
-			if before == nil || after == nil || before.Digest != after.Digest {
-				names[name] = true
-			}
-		}
-	}
-	for name := range unread {
-		names[name] = true
-	}
-	for name := range o.unread {
-		names[name] = true
-	}
-	return slices.Sorted(maps.Keys(names))
-}
-
 // forgetIdle forgets the sources of a kind that is not served for another reason.
 func (o *Operator) forgetIdle(name string) {
 	o.mu.Lock()
-	delete(o.announcedIdle, name)
+	o.state(name).announced.idle = ""
 	o.mu.Unlock()
 	metrics.Kind(name).SecondFolder(false)
 }
@@ -102,12 +91,13 @@ func (o *Operator) forgetIdle(name string) {
 // announceIdle tells once of sources of a kind that are not used.
 func (o *Operator) announceIdle(ctx context.Context, name string) {
 	o.mu.Lock()
-	chosen, idle, before := o.chosen[name], strings.Join(o.idle[name], ", "), o.announcedIdle[name]
+	k := o.state(name)
+	chosen, idle, before := k.source.shown, strings.Join(k.source.idle, ", "), k.announced.idle
 	now := idle
 	if o.leads() { // who begins to lead tells again, by an event
 		now = "leads: " + idle
 	}
-	o.announcedIdle[name] = now
+	k.announced.idle = now
 	o.mu.Unlock()
 	if now == before {
 		return

@@ -53,14 +53,15 @@ func (o *Operator) unloaded() (keeps, others error) {
 		return errors.New("the folders and CRDs have not been read yet"), nil
 	}
 	for _, name := range o.named() {
-		if crd := o.crds[name]; crd == nil || !established(crd) || o.loaded[name] {
+		k := o.kinds[name]
+		if k.crd == nil || !established(k.crd) || k.loaded {
 			continue
 		}
-		err := o.troubles[name]
+		err := k.trouble
 		if err == nil {
 			err = fmt.Errorf("templates/%s has not been loaded yet", name)
 		}
-		if o.options.Ready == ReadyAll || o.options.Ready == ReadyRelease && o.brought[name] {
+		if o.options.Ready == ReadyAll || o.options.Ready == ReadyRelease && k.source.brought {
 			keeps = errors.Join(keeps, err)
 		} else {
 			others = errors.Join(others, err)

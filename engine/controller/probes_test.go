@@ -26,13 +26,13 @@ func TestReadiness(t *testing.T) {
 		for _, broken := range []string{rooted, released, teams, ""} {
 			o := &Operator{
 				options: Options{Ready: ready, Release: "jacquard"}.withDefaults(), read: true, mapsRead: true, listed: true,
-				loaded: map[string]bool{}, troubles: map[string]error{}, crds: map[string]*apiextensionsv1.CustomResourceDefinition{},
+				kinds: map[string]*kindState{},
 				names: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
 			}
 			for _, name := range []string{rooted, released, teams} {
-				o.crds[name], o.loaded[name] = crd, name != broken
+				o.kinds[name] = &kindState{crd: crd, loaded: name != broken}
 			}
-			o.troubles[broken] = errors.New("templates/" + broken + "/a.yaml:1:1: it is wrong")
+			o.state(broken).trouble = errors.New("templates/" + broken + "/a.yaml:1:1: it is wrong")
 			o.files = []folder.Source{{Kind: rooted, Folder: &folder.Folder{Name: rooted}, Rooted: true}}
 			o.maps = folder.FromConfigMaps([]corev1.ConfigMap{mapOf(released, "jacquard"), mapOf(teams, "team-a")})
 			o.pick()

@@ -32,7 +32,7 @@ const (
 
 // A reporter keeps the report of the operator that leads.
 type reporter struct {
-	*Operator
+	o         *Operator
 	first     heartbeat.Report // what stays as it is
 	lease     metav1.Object    // as last read or written; nil: not known
 	text      string           // what it says
@@ -46,7 +46,7 @@ func (o *Operator) keepReport(ctx context.Context) error {
 	if o.options.home() == "" {
 		return nil
 	}
-	r := &reporter{Operator: o, first: o.aboutItself(ctx)}
+	r := &reporter{o: o, first: o.aboutItself(ctx)}
 	r.remember(ctx)
 	wait := reportTick
 	for {
@@ -103,16 +103,16 @@ func (r *reporter) lost(ctx context.Context) bool {
 
 // read reads the Lease, if there is one. One that others made is an error.
 func (r *reporter) read(ctx context.Context) error {
-	name := api.ReportLease(r.options.Identity)
+	name := api.ReportLease(r.o.options.Identity)
 	r.lease, r.looked = nil, time.Now()
-	seen, err := r.reportWriter.Read(ctx, live.Leases, r.options.home(), name)
+	seen, err := r.o.reportWriter.Read(ctx, live.Leases, r.o.options.home(), name)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil
 	case err != nil:
 		return err
 	case seen.GetLabels()[api.LabelPartOf] != api.PartOf:
-		return errors.New("the Lease " + r.options.home() + "/" + name + " is not ours: it lacks the label " + api.LabelPartOf)
+		return errors.New("the Lease " + r.o.options.home() + "/" + name + " is not ours: it lacks the label " + api.LabelPartOf)
 	}
 	r.lease = seen
 	return nil
@@ -128,15 +128,15 @@ func (r *reporter) write(ctx context.Context, text string) (err error) {
 	}
 	doc := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"holderIdentity": r.first.Pod}}}
 	doc.SetGroupVersionKind(live.Leases.GVK)
-	doc.SetNamespace(r.options.home())
-	doc.SetName(api.ReportLease(r.options.Identity))
+	doc.SetNamespace(r.o.options.home())
+	doc.SetName(api.ReportLease(r.o.options.Identity))
 	doc.SetLabels(map[string]string{api.LabelPartOf: api.PartOf})
 	doc.SetAnnotations(map[string]string{api.AnnotationReport: text})
 	var answer *unstructured.Unstructured
 	if r.lease == nil {
-		answer, err = r.reportWriter.Create(ctx, live.Leases, doc)
+		answer, err = r.o.reportWriter.Create(ctx, live.Leases, doc)
 	} else {
-		answer, err = r.reportWriter.Update(ctx, live.Leases, doc, r.lease.GetUID())
+		answer, err = r.o.reportWriter.Update(ctx, live.Leases, doc, r.lease.GetUID())
 	}
 	if err != nil {
 		r.lease = nil
@@ -159,7 +159,7 @@ func (o *Operator) report(first heartbeat.Report) heartbeat.Report {
 // reportOf says how a kind is served; false if it is none of this operator's.
 func (o *Operator) reportOf(name string) (k heartbeat.Kind, ours bool) {
 	o.mu.Lock()
-	r := o.controllers[name]
+	r := o.seen(name).controller
 	k, ours = o.outside(name)
 	o.mu.Unlock()
 	if r != nil {
@@ -177,24 +177,25 @@ func (o *Operator) reportOf(name string) (k heartbeat.Kind, ours bool) {
 // outside says what keeps a kind from being served by its newest folder; false
 // if it has none. It needs the mutex.
 func (o *Operator) outside(name string) (k heartbeat.Kind, folder bool) {
-	k = heartbeat.Kind{Name: name, Folder: o.chosen[name], Unused: slices.Clone(o.idle[name])}
-	if f := o.folders[name]; f != nil {
+	known := o.seen(name)
+	k = heartbeat.Kind{Name: name, Folder: known.source.shown, Unused: slices.Clone(known.source.idle)}
+	if f := known.source.folder; f != nil {
 		k.Digest = f.Digest[:min(16, len(f.Digest))]
 	}
-	trouble := cmp.Or(o.troubles[name], o.unread[name])
+	trouble := cmp.Or(known.trouble, known.source.unread)
 	switch {
-	case o.crdDeleted[name]:
+	case known.crdDeleted:
 		k.State, k.Message = heartbeat.CRDDeleted, errCRDDeleted.Error()
-	case o.crds[name] == nil:
+	case known.crd == nil:
 		k.State, k.Message = heartbeat.NoCRD, "the CRD is not installed"
 	case trouble != nil:
 		k.State, k.Message = heartbeat.Broken, trouble.Error()
-	case o.elsewhere[name] != "":
-		k.State, k.Message = heartbeat.Elsewhere, o.elsewhere[name]
-	case o.unsettled[name] != "":
-		k.State, k.Message = heartbeat.Unsettled, o.unsettled[name]
+	case known.elsewhere != "":
+		k.State, k.Message = heartbeat.Elsewhere, known.elsewhere
+	case known.unsettled != "":
+		k.State, k.Message = heartbeat.Unsettled, known.unsettled
 	}
-	return k, slices.Contains(o.named(), name)
+	return k, known.named()
 }
 
 // describe says how the resources are served, unless something else is said

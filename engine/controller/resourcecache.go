@@ -3,8 +3,6 @@ package controller
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -36,7 +34,7 @@ type resourceCache struct {
 // list returns the resource cache of a kind, and begins it if there is none.
 func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind, crd *apiextensionsv1.CustomResourceDefinition) (*resourceCache, error) {
 	o.mu.Lock()
-	l := o.caches[crd.Name]
+	l := o.seen(crd.Name).cache
 	o.mu.Unlock()
 	if l != nil && l.gvk == gvk && l.crdUID == crd.UID {
 		return l, nil
@@ -62,7 +60,7 @@ func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind, crd
 	}
 	ctx, l.cancel = context.WithCancel(ctx)
 	o.mu.Lock()
-	o.caches[crd.Name] = l
+	o.state(crd.Name).cache = l
 	o.mu.Unlock()
 	go func() {
 		defer close(l.done)
@@ -109,8 +107,10 @@ func (o *Operator) recount(name string) {
 // unlist ends the resource cache of a kind, if there is one.
 func (o *Operator) unlist(name string) {
 	o.mu.Lock()
-	l := o.caches[name]
-	delete(o.caches, name)
+	l := o.seen(name).cache
+	if l != nil {
+		o.state(name).cache = nil
+	}
 	o.mu.Unlock()
 	if l != nil {
 		l.cancel()
@@ -120,7 +120,7 @@ func (o *Operator) unlist(name string) {
 
 func (o *Operator) unlistAll() {
 	o.mu.Lock()
-	names := slices.Collect(maps.Keys(o.caches))
+	names := o.those(func(k *kindState) bool { return k.cache != nil })
 	o.mu.Unlock()
 	for _, name := range names {
 		o.unlist(name)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -73,13 +72,14 @@ func (o *Operator) syncSafely(ctx context.Context, name string) error {
 func (o *Operator) recordUnsynced(name string, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	delete(o.unsettled, name)
+	k := o.state(name)
+	k.unsettled = ""
 	if err == nil || apierrors.IsConflict(err) { // the CRD changed; the cache tells how
 		return
 	}
-	o.unsettled[name] = err.Error()
+	k.unsettled = err.Error()
 	if refusal := apply.Classify(err); refusal.Rule != "" {
-		o.unsettled[name] = refusal.Error()
+		k.unsettled = refusal.Error()
 	}
 }
 
@@ -87,7 +87,8 @@ func (o *Operator) recordUnsynced(name string, err error) {
 // its last good version, on hold, or deleting only; or not at all.
 func (o *Operator) syncKind(ctx context.Context, name string) error {
 	o.mu.Lock()
-	f, unread, crd, running := o.folders[name], o.unread[name], o.crds[name], o.controllers[name]
+	seen := o.seen(name)
+	f, unread, crd, running := seen.source.folder, seen.source.unread, seen.crd, seen.controller
 	none := f == nil && unread == nil
 	unknown := !o.listed || none && (!o.read || !o.mapsRead)
 	o.mu.Unlock()
@@ -136,7 +137,7 @@ func (o *Operator) want(name string, c *versionTracker) {
 // version is what a kind is to run with now, by its folder and CRD.
 func (o *Operator) version(ctx context.Context, name string, f *folder.Folder, crd *apiextensionsv1.CustomResourceDefinition) *reconcile.Version {
 	o.mu.Lock()
-	unread := o.unread[name]
+	unread := o.seen(name).source.unread
 	o.mu.Unlock()
 	v := &reconcile.Version{Name: name, Removed: f == nil && unread == nil}
 	if v.Removed {
@@ -230,10 +231,11 @@ func (o *Operator) countLoad(name, digest string, trouble error) {
 		digest = trouble.Error()
 	}
 	o.mu.Lock()
-	before, known := o.taken[name]
-	o.taken[name] = digest
+	k := o.state(name)
+	before := k.taken
+	k.taken = digest
 	o.mu.Unlock()
-	if !known || before != digest {
+	if before != digest {
 		metrics.Kind(name).Loaded(trouble == nil)
 	}
 }
@@ -241,9 +243,10 @@ func (o *Operator) countLoad(name, digest string, trouble error) {
 // recordLonely tells once of a folder that waits for its CRD.
 func (o *Operator) recordLonely(ctx context.Context, name string, lonely bool) {
 	o.mu.Lock()
-	lonely = lonely && o.listed && slices.Contains(o.named(), name)
-	before := o.lonely[name]
-	o.lonely[name] = lonely
+	k := o.state(name)
+	lonely = lonely && o.listed && k.named()
+	before := k.announced.lonely
+	k.announced.lonely = lonely
 	o.mu.Unlock()
 	if lonely && !before {
 		log.FromContext(ctx).Info("folder has no CRD in this cluster: the kind starts when it is installed", "kind", name)

@@ -16,13 +16,12 @@ func TestUnlisted(t *testing.T) {
 	crd.Name = name
 	crd.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue}}
 	o := &Operator{
-		read: true, mapsRead: true, folders: map[string]*folder.Folder{name: {Name: name}},
-		crds: map[string]*apiextensionsv1.CustomResourceDefinition{name: crd}, taken: map[string]string{},
+		read: true, mapsRead: true, kinds: map[string]*kindState{name: {crd: crd, source: chosenSource{folder: &folder.Folder{Name: name}}}},
 	}
 	if err := o.syncKind(t.Context(), name); err != nil {
 		t.Error(err)
 	}
-	if len(o.taken) > 0 {
+	if o.seen(name).taken != "" {
 		t.Error("its folder was taken up")
 	}
 }

@@ -40,7 +40,7 @@ func (t *tenure) on() bool {
 
 // renewals are the requests of the election.
 type renewals struct {
-	*tenure
+	lead *tenure
 	next http.RoundTripper
 }
 
@@ -49,7 +49,7 @@ func (r renewals) RoundTrip(request *http.Request) (*http.Response, error) {
 	sent := time.Now()
 	answer, err := r.next.RoundTrip(request)
 	if err == nil && answer.StatusCode < 300 && request.Method != http.MethodGet && strings.Contains(request.URL.Path, "/leases") {
-		r.renewed.Store(&sent)
+		r.lead.renewed.Store(&sent)
 	}
 	return answer, err
 }

@@ -13,9 +13,8 @@ import (
 // forgetTrouble forgets what was wrong with a folder that is gone.
 func (o *Operator) forgetTrouble(name string) {
 	o.mu.Lock()
-	delete(o.troubles, name)
-	delete(o.announcedTrouble, name)
-	delete(o.taken, name)
+	k := o.state(name)
+	k.trouble, k.announced.trouble, k.taken = nil, "", ""
 	o.mu.Unlock()
 	metrics.Kind(name).NoFolder()
 }
@@ -24,14 +23,9 @@ func (o *Operator) forgetTrouble(name string) {
 // the log and, by the leader, as an event on the CRD.
 func (o *Operator) recordTrouble(ctx context.Context, name string, crd *apiextensionsv1.CustomResourceDefinition, trouble error) {
 	o.mu.Lock()
-	before := o.troubles[name]
-	delete(o.troubles, name)
-	delete(o.lonely, name)
-	if trouble != nil {
-		o.troubles[name] = trouble
-	} else {
-		o.loaded[name] = true
-	}
+	k := o.state(name)
+	before := k.trouble
+	k.trouble, k.announced.lonely, k.loaded = trouble, false, k.loaded || trouble == nil
 	o.mu.Unlock()
 	switch {
 	case trouble != nil && (before == nil || before.Error() != trouble.Error()):
@@ -51,8 +45,9 @@ func (o *Operator) announceTrouble(name string, crd *apiextensionsv1.CustomResou
 		text = trouble.Error()
 	}
 	o.mu.Lock()
-	before := o.announcedTrouble[name]
-	o.announcedTrouble[name] = text
+	k := o.state(name)
+	before := k.announced.trouble
+	k.announced.trouble = text
 	o.mu.Unlock()
 	switch {
 	case text == before:

@@ -1,0 +1,92 @@
+package controller
+
+import (
+	"maps"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jacquard-operator/jacquard/engine/folder"
+)
+
+// A kindState is all that the operator knows of one kind. It needs the operator's
+// mutex. It has many fields since it stands for as many maps by kind.
+type kindState struct {
+	source chosenSource
+	// crd is the CRD as last seen, and answer as our last write answered it; or nil.
+	crd    *apiextensionsv1.CustomResourceDefinition
+	answer metav1.Object
+	// cache lists the resources, and controller serves them; or nil.
+	cache      *resourceCache
+	controller *kindController
+	// elsewhere says which other installation serves the kind, or our share of it,
+	// or is "".
+	elsewhere string
+	// wasServed: this installation has served the kind. crdDeleted: so it did, and
+	// the kind has a folder and no CRD any more.
+	wasServed, crdDeleted bool
+	// trouble is why the folder does not load, and unsettled why the kind cannot
+	// be served, or "".
+	trouble   error
+	unsettled string
+	// loaded: the folder has loaded since the start. taken is the digest of the
+	// folder as last taken up, or why it does not load; "" before that.
+	loaded bool
+	taken  string
+	// announced is what was told of the kind.
+	announced announcedKind
+}
+
+// A chosenSource is where the folder of a kind comes from, and what is in it.
+type chosenSource struct {
+	// folder is nil if it could not be read, or there is none.
+	folder *folder.Folder
+	unread error
+	shown  string
+	// brought: it came with the operator.
+	brought bool
+	// idle are further sources, which are not used.
+	idle []string
+}
+
+// An announcedKind is what was told of a kind, so that it is told once.
+type announcedKind struct {
+	// idle are sources that are not used, trouble what is wrong with the folder.
+	idle, trouble string
+	// lonely: the folder has no CRD.
+	lonely bool
+}
+
+// named reports whether the kind has a folder, whether it could be read or not.
+func (k *kindState) named() bool { return k.source.folder != nil || k.source.unread != nil }
+
+// state is what is known of a kind, to be changed; it needs the mutex.
+func (o *Operator) state(name string) *kindState {
+	k := o.kinds[name]
+	if k == nil {
+		k = &kindState{}
+		o.kinds[name] = k
+	}
+	return k
+}
+
+// seen is what is known of a kind, to be read; it needs the mutex. Asking for a name
+// that somebody made up keeps nothing.
+func (o *Operator) seen(name string) kindState {
+	if k := o.kinds[name]; k != nil {
+		return *k
+	}
+	return kindState{}
+}
+
+// those lists the kinds of which something is so, by name; it needs the mutex.
+func (o *Operator) those(so func(*kindState) bool) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(o.kinds)) {
+		if so(o.kinds[name]) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
