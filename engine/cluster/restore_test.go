@@ -54,23 +54,30 @@ func ownPlane(t *testing.T) plane {
 	return p
 }
 
-// stop ends both parts. An API server with open watches is killed for taking
-// its time, which is reported as an error.
+// stop ends both parts. A part that takes its time, as an API server with open
+// watches does, is killed, which is reported as an error.
 func (p plane) stop() {
 	p.Helper()
 	if err := p.environment.ControlPlane.APIServer.Stop(); err != nil {
 		p.Log(err)
 	}
-	eventually(p.T, "nobody listens", func() bool {
-		c, err := net.Dial("tcp", strings.TrimPrefix(p.cfg.Host, "https://"))
+	p.silent(strings.TrimPrefix(p.cfg.Host, "https://"))
+	if err := p.environment.ControlPlane.Etcd.Stop(); err != nil {
+		p.Log(err)
+	}
+	p.silent(p.environment.ControlPlane.Etcd.URL.Host)
+}
+
+// silent waits until nobody listens there.
+func (p plane) silent(address string) {
+	p.Helper()
+	eventually(p.T, "nobody listens at "+address, func() bool {
+		c, err := net.Dial("tcp", address)
 		if err == nil {
 			_ = c.Close()
 		}
 		return err != nil
 	})
-	if err := p.environment.ControlPlane.Etcd.Stop(); err != nil {
-		p.Fatal(err)
-	}
 }
 
 func (p plane) start() {
