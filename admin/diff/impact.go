@@ -97,7 +97,7 @@ func deletes(r *Resource) []string {
 		case Pruned:
 			all = append(all, c.Named())
 		case Recreated:
-			all = append(all, c.Named()+" (made anew)")
+			all = append(all, c.Named()+" (recreated)")
 		}
 	}
 	return all

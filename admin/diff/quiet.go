@@ -36,7 +36,7 @@ func quiet(a *reconcile.Act) string {
 		said = append(said, "only set initially: "+plan.Brief(initial))
 	}
 	if len(said) == 1 {
-		return said[0] + ", and only the record of what is applied is written anew"
+		return said[0] + ", and only the record of what is applied is written again"
 	}
 	return strings.Join(said, "; ")
 }

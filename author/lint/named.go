@@ -23,7 +23,7 @@ func (l *linter) named(d *document, absent absences) {
 	switch v := name.Value; {
 	case v == nil:
 	case v.Known && (v.Const == nil || v.Const == ""):
-		l.add(InvalidChild, name.Place, missing+", and this is nothing")
+		l.add(InvalidChild, name.Place, missing+", and this is nil")
 	case v.Nil:
 		l.add(typecheck.Nil, name.Place, fmt.Sprintf("%s, and %s may be absent: give it a value with default, or ask with required", missing, named(v)))
 	}

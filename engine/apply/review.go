@@ -45,7 +45,7 @@ func (r *Reviewer) Self(ctx context.Context) (user string, groups []string, err 
 	defer cancel()
 	answer, err := r.whoami.SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
 	if err != nil {
-		return "", nil, fmt.Errorf("asking for the own name: %w", err)
+		return "", nil, fmt.Errorf("asking for its own name: %w", err)
 	}
 	user = answer.Status.UserInfo.Username
 	if !strings.HasPrefix(user, "system:serviceaccount:") {
@@ -61,7 +61,7 @@ func (r *Reviewer) Knows(ctx context.Context, token string) (bool, error) {
 	answer, err := r.whoami.TokenReviews().Create(ctx, &authenticationv1.TokenReview{
 		Spec: authenticationv1.TokenReviewSpec{Token: token}}, metav1.CreateOptions{})
 	if err != nil {
-		return false, fmt.Errorf("asking whose a token is: %w", err)
+		return false, fmt.Errorf("reviewing a token: %w", err)
 	}
 	return answer.Status.Authenticated, nil
 }
@@ -74,14 +74,14 @@ func (r *Reviewer) Allowed(ctx context.Context, what authorizationv1.ResourceAtt
 		answer, err := r.client.SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
 			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &what}}, metav1.CreateOptions{})
 		if err != nil {
-			return false, fmt.Errorf("asking for the own rights: %w", err)
+			return false, fmt.Errorf("asking for its own permissions: %w", err)
 		}
 		return answer.Status.Allowed, nil
 	}
 	answer, err := r.client.SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
 		Spec: authorizationv1.SubjectAccessReviewSpec{User: r.User, Groups: r.groups(), ResourceAttributes: &what}}, metav1.CreateOptions{})
 	if err != nil {
-		return false, fmt.Errorf("asking for the rights of %s: %w", r.User, err)
+		return false, fmt.Errorf("asking for the permissions of %s: %w", r.User, err)
 	}
 	return answer.Status.Allowed, nil
 }

@@ -221,7 +221,7 @@ func (k *kind) guarded(doing string, do func()) error {
 // watchable returns an error if the resource cannot be listed and watched.
 func watchable(r live.Resource) error {
 	if !r.Verbs.HasAll("list", "watch") {
-		return fmt.Errorf("watching %s: the API offers no list and watch", r.GVR.GroupResource())
+		return fmt.Errorf("watching %s: the API supports neither list nor watch", r.GVR.GroupResource())
 	}
 	return nil
 }

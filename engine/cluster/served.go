@@ -46,7 +46,7 @@ func (s *Served) Unknown(group string) error { return s.unknown[group] }
 // discovery of its group failed, or does not show what is promised.
 func (s *Served) Doubt(gvk schema.GroupVersionKind) error {
 	if s.promised[gvk] {
-		return fmt.Errorf("a CRD defines %s %s, and the API server does not show it", gvk.GroupVersion(), gvk.Kind)
+		return fmt.Errorf("a CRD defines %s %s, but the API server does not serve it yet", gvk.GroupVersion(), gvk.Kind)
 	}
 	return s.unknown[gvk.Group]
 }

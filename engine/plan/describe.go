@@ -53,7 +53,7 @@ func (s *Step) describe() string {
 	case Update, Patch:
 		return "it is to be changed: " + s.Why
 	case Recreate:
-		return "it is to be made anew: " + s.Why
+		return "it is to be recreated: " + s.Why
 	case Refuse:
 		return "it is left alone: " + s.Why
 	case Block:

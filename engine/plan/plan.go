@@ -299,7 +299,7 @@ func (in *Input) namespaceNotReady(o *unstructured.Unstructured, all map[string]
 	l := all[identity(namespaces, "", namespace)]
 	switch {
 	case l == nil || !Ours(in.Owner, l.Meta):
-		return fmt.Sprintf("Namespace %s is not there yet, or not of this resource", namespace)
+		return fmt.Sprintf("Namespace %s does not exist yet, or is not a child of this resource", namespace)
 	case l.Meta.GetDeletionTimestamp() != nil:
 		return fmt.Sprintf("Namespace %s is being deleted", namespace)
 	}

@@ -108,14 +108,14 @@ func TestMakeRefuses(t *testing.T) {
 		"conditions: [{status: 'True'}]":                                               "reading status.yaml: conditions[0]: it has no type",
 		"conditions: [{type: A, status: yes}]":                                         "reading status.yaml: conditions[0]: status is not a string",
 		"conditions: [{type: A, status: 'yes'}]":                                       "reading status.yaml: conditions[0]: type A: status is not True, False or Unknown",
-		"conditions: [{type: Ready, status: 'True'}]":                                  "reading status.yaml: conditions[0]: type Ready: only the engine says True",
+		"conditions: [{type: Ready, status: 'True'}]":                                  "reading status.yaml: conditions[0]: type Ready: only the operator sets True",
 		"conditions: [{type: Stalled, status: 'True'}]":                                "reading status.yaml: conditions[0]: type Stalled is set by the engine",
 		"conditions: [{type: Reconciling, status: 'False'}]":                           "reading status.yaml: conditions[0]: type Reconciling is set by the engine",
 		"conditions: [{type: Paused, status: 'False'}]":                                "reading status.yaml: conditions[0]: type Paused is set by the engine",
 		"conditions: [{type: A, status: 'True', message: 1}]":                          "reading status.yaml: conditions[0]: message is not a string",
 		"conditions: [{type: A, status: 'True', lastTransitionTime: x}]":               "reading status.yaml: conditions[0]: type A: lastTransitionTime is not an RFC 3339 time",
-		"conditions: [{type: A, status: 'True'}, {type: A, status: 'True'}]":           "reading status.yaml: conditions[1]: type A is there twice",
-		"conditions: [{type: Ready, status: 'False'}, {type: Ready, status: 'False'}]": "reading status.yaml: conditions[1]: type Ready is there twice",
+		"conditions: [{type: A, status: 'True'}, {type: A, status: 'True'}]":           "reading status.yaml: conditions[1]: type A occurs twice",
+		"conditions: [{type: Ready, status: 'False'}, {type: Ready, status: 'False'}]": "reading status.yaml: conditions[1]: type Ready occurs twice",
 	}
 	for own, want := range tests {
 		_, err := status.Make(status.Input{Own: read(t, own)})

@@ -68,7 +68,7 @@ func ownConditions(v any) (cs []map[string]any, ready *state, err error) {
 		}
 		kind := text(c, "type")
 		if has(cs, kind) || kind == "Ready" && ready != nil {
-			return nil, nil, fmt.Errorf("conditions[%d]: type %s is there twice", i, kind)
+			return nil, nil, fmt.Errorf("conditions[%d]: type %s occurs twice", i, kind)
 		}
 		if kind == "Ready" {
 			ready = ownReady(item.(map[string]any), c)
@@ -110,7 +110,7 @@ func ownCondition(item any) (map[string]any, error) {
 	case status != "True" && status != "False" && status != "Unknown":
 		return nil, fmt.Errorf("type %s: status is not True, False or Unknown", kind)
 	case kind == "Ready" && status == "True":
-		return nil, fmt.Errorf("type Ready: only the engine says True")
+		return nil, fmt.Errorf("type Ready: only the operator sets True")
 	}
 	if at := text(c, "lastTransitionTime"); at != "" {
 		if _, err := time.Parse(time.RFC3339, at); err != nil {

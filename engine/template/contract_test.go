@@ -129,21 +129,21 @@ func TestNothing(t *testing.T) {
 }
 
 func TestNothingIsRefused(t *testing.T) {
-	const nothing = "the value is nothing"
+	const nothing = "the value is nil"
 	checkRefusals(t, []row{
 		{"in quotes", `a: "{{ .n }}"`, "x.yaml:1:8: {{ .n }}: " + nothing},
 		{"in single quotes", `a: '{{ .n }}'`, nothing},
 		{"in a block scalar", "a: |\n  {{ .n }}\n", nothing},
 		{"as a key", `{{ .n }}: 1`, nothing},
-		{"as an item", "a: [{{ .n }}]", "an item of a list is nothing"},
-		{"as a null item", "a:\n- null", "an item of a list is nothing"},
-		{"an item that lost all", "a:\n- b: {{ .n }}", "an item of a list is nothing"},
-		{"toJson as an item", "a:\n- {{ toJson .n }}", "an item of a list is nothing"},
-		{"printf", `a: {{ printf "%s" .n }}`, "x.yaml:1:7: {{ printf \"%s\" .n }}: printf: argument 2 is nothing"},
-		{"print", `a: {{ print .n }}`, "argument 1 is nothing"},
-		{"toString", `a: {{ toString .n }}`, "is nothing"},
-		{"join", `a: {{ join "," (list .n) }}`, "nothing"},
-		{"cat", `a: {{ cat "x" .n }}`, "nothing"},
+		{"as an item", "a: [{{ .n }}]", "an item of a list is nil"},
+		{"as a null item", "a:\n- null", "an item of a list is nil"},
+		{"an item that lost all", "a:\n- b: {{ .n }}", "an item of a list is nil"},
+		{"toJson as an item", "a:\n- {{ toJson .n }}", "an item of a list is nil"},
+		{"printf", `a: {{ printf "%s" .n }}`, "x.yaml:1:7: {{ printf \"%s\" .n }}: printf: argument 2 is nil"},
+		{"print", `a: {{ print .n }}`, "argument 1 is nil"},
+		{"toString", `a: {{ toString .n }}`, "is nil"},
+		{"join", `a: {{ join "," (list .n) }}`, "is nil"},
+		{"cat", `a: {{ cat "x" .n }}`, "is nil"},
 		{"include in a condition", `{{ if include "name" (dict) }}a: 1{{ end }}`, nothing},
 		{"include under default", `a: {{ include "name" (dict) | default "x" }}`, nothing},
 		{"in two holes", `a: {{ .n }}{{ .n }}`, nothing},
@@ -173,19 +173,19 @@ func TestWideningIsRefused(t *testing.T) {
 	var rows []row
 	for _, key := range []string{"selector", "podSelector", "labelSelector", "namespaceSelector", "matchLabels", "matchExpressions", "hard", "securityContext", "rules"} {
 		rows = append(rows,
-			row{key, "a: 1\n" + key + ": {{ .n }}", key + " is nothing, and an absent " + key + " would select or allow more"},
-			row{key + " inside", "a: 1\n" + key + ":\n  b:\n    c: {{ .n }}\n    d: 1", "c is nothing, and without it " + key + " would"},
-			row{key + " empty", key + ":\n{{- range .n }}\n  b: 1\n{{- end }}", key + " is nothing"},
-			row{key + " null", key + ":\n  b: null", "b is nothing"},
+			row{key, "a: 1\n" + key + ": {{ .n }}", key + " is nil, and an absent " + key + " would select or allow more"},
+			row{key + " inside", "a: 1\n" + key + ":\n  b:\n    c: {{ .n }}\n    d: 1", "c is nil, and without it " + key + " would"},
+			row{key + " empty", key + ":\n{{- range .n }}\n  b: 1\n{{- end }}", key + " is nil"},
+			row{key + " null", key + ":\n  b: null", "b is nil"},
 			row{key + " in a value", key + ": {{ .spec.withNull }}", "a part of this value is null, and without it " + key},
 		)
 	}
 	for _, key := range []string{"from", "to", "ports"} {
-		rows = append(rows, row{key, "kind: NetworkPolicy\ningress:\n- a: 1\n  " + key + ": {{ .n }}", key + " is nothing"})
+		rows = append(rows, row{key, "kind: NetworkPolicy\ningress:\n- a: 1\n  " + key + ": {{ .n }}", key + " is nil"})
 	}
 	rows = append(rows,
-		row{"toYaml", "selector:\n  matchLabels: {{- toYaml .n | nindent 4 }}", "matchLabels is nothing"},
-		row{"a key of a value", "selector:\n  {{ .spec.image }}: {{ .n }}", "a key made of a value is nothing"},
+		row{"toYaml", "selector:\n  matchLabels: {{- toYaml .n | nindent 4 }}", "matchLabels is nil"},
+		row{"a key of a value", "selector:\n  {{ .spec.image }}: {{ .n }}", "a key made of a value is nil"},
 		row{"beside entries", "selector:\n  a: 1\n  {{- toYaml .spec.withNull | nindent 2 }}", "a part of this value is null"})
 	dot := resource()
 	dot["spec"].(map[string]any)["withNull"] = map[string]any{"x": nil}

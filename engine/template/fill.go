@@ -8,6 +8,9 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
+// giveOrLeave is what to do where a nil value would widen what an object selects.
+const giveOrLeave = "give it a value, or leave it out with `if` around the whole key of an object that needs none"
+
 // A filler puts the values of one document into its shape.
 type filler struct {
 	src   *source
@@ -143,7 +146,7 @@ func (f *filler) list(n *node, k keep) (any, error) {
 			return nil, err
 		}
 		if gone, ok := v.(absent); ok {
-			return nil, f.pos(gone.why).errorf("an item of a list is nothing: leave the item out with `if`")
+			return nil, f.pos(gone.why).errorf("an item of a list is nil: leave the item out with `if`")
 		}
 		out = append(out, v)
 	}
@@ -220,10 +223,10 @@ func (f *filler) entry(e entry, key string, k keep) (any, error) {
 		return []any{}, nil
 	}
 	if gone, ok := v.(absent); ok && inside != "" && k == "" {
-		return nil, f.pos(gone.why).errorf("%s is nothing, and an absent %[1]s would select or allow more: give it a value, or leave it out with `if` around the whole key of an object that needs none", string(inside))
+		return nil, f.pos(gone.why).errorf("%s is nil, and an absent %[1]s would select or allow more: "+giveOrLeave, string(inside))
 	}
 	if gone, ok := v.(absent); ok && inside != "" {
-		return nil, f.pos(gone.why).errorf("%s is nothing, and without it %s would select or allow more: give it a value, or leave it out with `if` around the whole key of an object that needs none", shown(e.key, key), string(inside))
+		return nil, f.pos(gone.why).errorf("%s is nil, and without it %s would select or allow more: "+giveOrLeave, shown(e.key, key), string(inside))
 	}
 	return v, nil
 }

@@ -45,7 +45,7 @@ type quoted struct {
 }
 
 // errNothing is the error about nil where a text is needed.
-var errNothing = errors.New("the value is nothing (an absent field): give it a default, or leave the text out with `if`")
+var errNothing = errors.New("the value is nil (an absent field): give it a default, or leave the text out with `if`")
 
 // text returns v, or the text of v if it is printable and keeps what it is. It
 // takes note of seals.

@@ -175,7 +175,7 @@ func TestNotSealed(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := in(t, town(), tt.text)
 			if tt.want == "" {
-				if err == nil || !contains(err.Error(), "range children") && !contains(err.Error(), "is nothing") {
+				if err == nil || !contains(err.Error(), "range children") && !contains(err.Error(), "is nil") {
 					t.Fatal(got, err)
 				}
 				return

@@ -121,10 +121,10 @@ var refusals = []struct{ name, text, want string }{
 	{"refused", "a: {{ env \"HOME\" }}", "templates/k/x.yaml:1:7: {{ env \"HOME\" }}: the function env is not available: "},
 	{"values", "a: {{ .Values.x }}", "templates/k/x.yaml:1:7: {{ .Values.x }}: there is no .Values: read the custom resource: .spec"},
 	{"field of a string", "a: 1\nb: {{ .spec.image.tag }}", "templates/k/x.yaml:2:7: {{ .spec.image.tag }}: a string has no field tag"},
-	{"nil in a text", "a: x-{{ .spec.nope }}", "templates/k/x.yaml:1:9: {{ .spec.nope }}: the value is nothing"},
-	{"nil item", "a:\n- {{ .spec.nope }}", "templates/k/x.yaml:2:6: {{ .spec.nope }}: an item of a list is nothing"},
-	{"nil widens", "spec:\n  selector:\n    matchLabels: {{ .spec.nope }}", "templates/k/x.yaml:3:21: {{ .spec.nope }}: matchLabels is nothing, and without it selector would select or allow more"},
-	{"nil inside widens", "spec:\n  podSelector:\n    matchLabels:\n      a: {{ .spec.nope }}", "templates/k/x.yaml:4:13: {{ .spec.nope }}: a is nothing, and without it podSelector"},
+	{"nil in a text", "a: x-{{ .spec.nope }}", "templates/k/x.yaml:1:9: {{ .spec.nope }}: the value is nil"},
+	{"nil item", "a:\n- {{ .spec.nope }}", "templates/k/x.yaml:2:6: {{ .spec.nope }}: an item of a list is nil"},
+	{"nil widens", "spec:\n  selector:\n    matchLabels: {{ .spec.nope }}", "templates/k/x.yaml:3:21: {{ .spec.nope }}: matchLabels is nil, and without it selector would select or allow more"},
+	{"nil inside widens", "spec:\n  podSelector:\n    matchLabels:\n      a: {{ .spec.nope }}", "templates/k/x.yaml:4:13: {{ .spec.nope }}: a is nil, and without it podSelector"},
 	{"map in a text", "a: x-{{ .spec.labels }}", "the value is a map and cannot be part of a text"},
 	{"boolean word", "a: yes", "templates/k/x.yaml:1:4: a: yes: yes is a boolean to some"},
 	{"duplicate", "a: 1\nb: 2\na: 3", `templates/k/x.yaml:3:1: a: 3: the key "a" stands here and on line 1`},
@@ -144,7 +144,7 @@ var refusals = []struct{ name, text, want string }{
 	{"lost copy", "{{ $m := dict }}{{ $_ := set $m \"a\" 1 }}a: 1", "templates/k/x.yaml:1:26: {{ $_ := set $m \"a\" 1 }}: set returns a changed copy, which is lost here"},
 	{"blanks from a value", "a: |\n  {{ .spec.image | indent (int .spec.port) }}", "the number of blanks must be written out: indent 4"},
 	{"no map", "- a", "the document is a list, not a map of fields"},
-	{"partial's error", "a: {{ include \"labels\" (dict) }}\nb: {{ include \"name\" (dict) | upper }}", "templates/k/_h.tpl:5:23: {{ .metadata.name }}: the value is nothing"},
+	{"partial's error", "a: {{ include \"labels\" (dict) }}\nb: {{ include \"name\" (dict) | upper }}", "templates/k/_h.tpl:5:23: {{ .metadata.name }}: the value is nil"},
 }
 
 func TestRefusals(t *testing.T) {

@@ -43,7 +43,7 @@ var readers = map[reflect.Type]reader{
 }
 
 var (
-	errNothing  = errors.New("is nothing (an absent field); use default or ifNil")
+	errNothing  = errors.New("is nil (an absent field); use default or ifNil")
 	errFraction = errors.New("must be a whole number, got one with a fraction or beyond 64 bits")
 )
 

@@ -64,7 +64,7 @@ func fitting(t *rapid.T, sig Signature) []any {
 }
 
 // refusedKind is an error that is about the kind of an argument.
-var refusedKind = regexp.MustCompile(`argument (\d+) (must be an? (string|list|map|integer|number|boolean)\b.*, got|is nothing|looks into)`)
+var refusedKind = regexp.MustCompile(`argument (\d+) (must be an? (string|list|map|integer|number|boolean)\b.*, got|is nil|looks into)`)
 
 // byValue are the functions where one argument's value decides what another
 // may be.

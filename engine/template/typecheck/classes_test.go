@@ -42,13 +42,13 @@ func TestNotAList(t *testing.T) {
 
 func TestNil(t *testing.T) {
 	finds(t, map[string][]string{
-		`a: x-{{ .spec.title }}`:                                                             {"nil 1:9 spec.title may be absent, and nothing cannot be part of a text"},
+		`a: x-{{ .spec.title }}`:                                                             {"nil 1:9 spec.title may be absent, and nil cannot be part of a text"},
 		`{{ .spec.title }}: 1`:                                                               {"nil 1:4 spec.title may be absent"},
 		`a: ["{{ .spec.db.host }}"]`:                                                         {"nil 1:9 spec.db.host may be absent"},
-		"a:\n- {{ .spec.title }}":                                                            {"nil 2:6 spec.title may be absent, and an item of a list cannot be nothing"},
+		"a:\n- {{ .spec.title }}":                                                            {"nil 2:6 spec.title may be absent, and an item of a list cannot be nil"},
 		"a:\n- x: {{ .spec.title }}":                                                         {"nil 2:3 every field of this item may be absent"},
 		"a:\n- x: {{ .spec.title }}\n  z: 1":                                                 nil,
-		"a:\n- {{ if .spec.live }}x{{ end }}":                                                {"nil 2:2 an item of a list is nothing on one way"},
+		"a:\n- {{ if .spec.live }}x{{ end }}":                                                {"nil 2:2 an item of a list is nil on one path"},
 		`a: {{ printf "%s" .spec.title }}`:                                                   {"nil 1:19 spec.title may be absent, and printf needs a value"},
 		`a: {{ join "-" (list .spec.title "x") }}`:                                           {"nil 1:17 an item of"},
 		"selector: {a: {{ .spec.title }}}":                                                   {"nil 1:18 spec.title may be absent, and without it selector would select or allow more"},

@@ -84,9 +84,12 @@ func (b *builder) node(s *template.Shape, at spot) *Node {
 func (b *builder) empty(n *Node, at spot) {
 	switch {
 	case at.item:
-		b.said.add(Finding{Class: Nil, Place: n.Place, Text: "an item of a list is nothing on one way through this template: leave the whole item out with `if`"})
+		b.said.add(Finding{Class: Nil, Place: n.Place,
+			Text: "an item of a list is nil on one path through this template: leave the whole item out with `if`"})
 	case at.keeps != "" && !at.may:
-		b.said.add(Finding{Class: Nil, Place: n.Place, Text: fmt.Sprintf("%s is nothing on one way through this template, and %s: give it a value, or leave it out with `if` around the whole key", at.key, b.reason(at))})
+		b.said.add(Finding{Class: Nil, Place: n.Place,
+			Text: fmt.Sprintf("%s is nil on one path through this template, and %s: "+
+				"give it a value, or leave it out with `if` around the whole key", at.key, b.reason(at))})
 	}
 }
 
@@ -115,7 +118,7 @@ func (b *builder) whole(s *template.Shape, at spot) *Value {
 	place := b.sketch.Place(h.tree, h.node)
 	switch {
 	case at.item && !s.Gives():
-		b.says(Nil, h, place, b.mayBeAbsent(h, "an item of a list cannot be nothing: leave the item out with `if`"))
+		b.says(Nil, h, place, b.mayBeAbsent(h, "an item of a list cannot be nil: leave the item out with `if`"))
 	case at.keeps != "" && !at.may:
 		b.says(Nil, h, place, b.mayBeAbsent(h, b.reason(at)+": give it a default, or leave it out with `if` around the whole key"))
 	}
@@ -140,7 +143,8 @@ func (b *builder) listing(n *Node, s *template.Shape, at spot) {
 		}
 		item := b.node(i, spot{item: true, keeps: at.keeps})
 		if i.Map && lost(item) {
-			b.said.add(Finding{Class: Nil, Place: item.Place, Text: "every field of this item may be absent, and an item of a list cannot be nothing: leave the item out with `if`"})
+			b.said.add(Finding{Class: Nil, Place: item.Place,
+				Text: "every field of this item may be absent, and an item of a list cannot be nil: leave the item out with `if`"})
 		}
 		n.Items = append(n.Items, item)
 	}

@@ -78,12 +78,12 @@ func (w *path) selector(n parse.Node, v *val) {
 		}
 		says = says || !f.vacant()
 		if f.absent() {
-			w.absent(n, f, name+" cannot be nothing")
+			w.absent(n, f, name+" cannot be nil")
 			continue
 		}
 		for _, label := range sortedKeys(f.fields) {
 			if value := f.fields[label]; value.absent() {
-				w.absent(n, value, "a label to select by cannot be nothing")
+				w.absent(n, value, "a label to select by cannot be nil")
 			}
 		}
 	}

@@ -88,7 +88,7 @@ port: 1{{ end }}{{ end }}{{ $d := fromYaml (include "d" .) }}a: {{ $d.hots }}{{ 
 		`a: {{ (first .spec.env).nam }}`:                             {"unknown-field 1:24 Page v1 has no field spec.env[].nam; did you mean spec.env[].name?"},
 		`a: {{ (dict "port" 1).prot }}`:                              {"unknown-field 1:22 the map that dict made has no field prot; did you mean port?"},
 		`a: {{ if .spec.live }}1{{ else }}{{ .spec.txet }}{{ end }}`: {"unknown-field 1:37 Page v1 has no field spec.txet; did you mean spec.text?"},
-		`a: {{ .spec.more.any.thing }}{{ (dict "port" 1).other }}`:   {"nil 1:7 spec.more.any.thing may be absent, and nothing cannot be part of a text: give it a default, or leave the text out with `if`"},
+		`a: {{ .spec.more.any.thing }}{{ (dict "port" 1).other }}`:   {"nil 1:7 spec.more.any.thing may be absent, and nil cannot be part of a text: give it a default, or leave the text out with `if`"},
 		`{{ range $k, $v := .spec.db }}{{ $k }}: {{ $v }}{{ end }}`:  nil,
 	})
 }

@@ -160,7 +160,7 @@ func lines(t *rapid.T, depth int, n *int) string {
 }
 
 // broken are the words of errors about absent values and wrong types.
-var broken = regexp.MustCompile(`is nothing|must be|must not be nothing|cannot be part of a text|needs a (list|string|number|map)|has no field|range needs|cannot compare|cannot order|looks into|got nothing`)
+var broken = regexp.MustCompile(`is nil|must be|must not be nil|cannot be part of a text|needs a (list|string|number|map)|has no field|range needs|cannot compare|cannot order|looks into|got nil`)
 
 // A trial is a random template and what was found of it.
 type trial struct {

@@ -54,7 +54,7 @@ func (w *path) inText(h *printed, place template.Place) {
 	case !h.v.absent():
 		w.mask(h.node, h.v)
 	default:
-		w.says(Nil, h, at, w.mayBeAbsent(h, "nothing cannot be part of a text: give it a default, or leave the text out with `if`"))
+		w.says(Nil, h, at, w.mayBeAbsent(h, "nil cannot be part of a text: give it a default, or leave the text out with `if`"))
 	}
 }
 
