@@ -2,6 +2,8 @@ package children
 
 import (
 	"fmt"
+	"net/http"
+	"slices"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -150,9 +152,11 @@ func TestFarChildren(t *testing.T) {
 		}
 	}
 	kit.Eventually(t, "the audit log has it all", func() error {
-		sent := kit.Tally(s.sent(mark))
-		if sent["delete clusterroles"] != 3 || sent["patch things"] != 1 || sent["patch things/status"] > 3 || len(sent) > 3 {
-			return fmt.Errorf("the operator sent %v", sent)
+		all := s.sent(mark)
+		// A write that is refused, since a watch is late, is sent again.
+		sent := kit.Tally(slices.DeleteFunc(slices.Clone(all), func(r kit.Request) bool { return r.Code >= http.StatusBadRequest }))
+		if sent["delete clusterroles"] != 3 || sent["patch things"] != 1 || sent["patch things/status"] > 3 || len(sent) > 3 || len(all) > 8 {
+			return fmt.Errorf("the operator sent %v", all)
 		}
 		return nil
 	})
