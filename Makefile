@@ -30,6 +30,9 @@ export KUBEBUILDER_ASSETS ?= $(BIN)
 # How many packages are tested at once: most of them wait for a cluster.
 AT_ONCE := $(shell echo $$((3 * $$(getconf _NPROCESSORS_ONLN))))
 
+# What takes longest, and mostly waits, begins first: the rest fills the gaps.
+LONGEST := $(addprefix ./test/integration/,children faults kinds patches)
+
 # What runs tests; .ci/run gives what also notes those that are skipped.
 GOTEST ?= go test
 # make lint vets; debuggers' symbols cost time to link.
@@ -90,7 +93,7 @@ demo: ## Show it all on a Kubernetes of its own; ONCE=1 ends by itself, KUBECONF
 # The clusters' parts spend a sixth of their time on collecting garbage else.
 test: export GOGC := 400
 test: devcluster ## Run all tests, against a real API server
-	$(TEST) -p $(AT_ONCE) -timeout 20m ./...
+	$(TEST) -p $(AT_ONCE) -timeout 20m $(LONGEST) ./...
 	cd devcluster && $(TEST) -p $(AT_ONCE) -timeout 20m ./...
 	cd test/helmcompat && $(TEST) -timeout 10m ./...
 	cd bench && $(TEST) -timeout 10m ./...

@@ -117,7 +117,7 @@ func (w *stepExecutor) send(ctx context.Context) {
 		case plan.Update:
 			err = w.update(ctx, w.step.Live.Meta)
 		case plan.Recreate:
-			err = w.recreate(ctx, w.step.Live.Meta, "it is made anew: "+w.step.Why)
+			err = w.recreate(ctx, w.step.Live.Meta, "it is recreated: "+w.step.Why)
 		case plan.Patch:
 			err = w.patch(ctx)
 		}

@@ -19,7 +19,7 @@ func (w *stepExecutor) immutableHint() string {
 	if w.step.Child.Policy.RecreateOnImmutable || w.step.Child.Policy.Patch {
 		return ""
 	}
-	return "; where " + api.AnnotationOnImmutable + ": recreate stands on it in the template, it is deleted and made anew"
+	return "; to delete and recreate it instead, annotate it in the template with " + api.AnnotationOnImmutable + ": recreate"
 }
 
 // changed are the paths that a refused field is about. Where the API server

@@ -34,7 +34,7 @@ func (w *stepExecutor) replace(ctx context.Context, o metav1.Object, err error) 
 	if err := w.run.mayDelete(w.step.Document.GroupVersionKind().GroupKind(), o); err != nil {
 		return unapproved(err)
 	}
-	return w.recreate(ctx, o, "it is made anew, since the API refuses to change it: "+refusal.Error())
+	return w.recreate(ctx, o, "it is recreated, since the API refuses to change it: "+refusal.Error())
 }
 
 // predictAnswer finds out, for people, what an object would be whose change is

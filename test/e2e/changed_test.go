@@ -31,7 +31,7 @@ func changed(t *testing.T, n *realNode) {
 	})
 	count = n.staying(t, kinds)
 	n.kubectl(t, "delete", kinds, "--all-namespaces", "-l", mine, "--wait=false")
-	eventually(t, "all children are made anew", there)
+	eventually(t, "all children are recreated", there)
 	n.kubectl(t, "label", kinds, "--all-namespaces", "-l", mine, mine+"-")
 	eventually(t, "all children have their label again", there)
 

@@ -18,7 +18,7 @@ type Operation string
 const (
 	Create        Operation = "create"
 	Update        Operation = "update"
-	Recreate      Operation = "recreate" // deleted, to be made anew
+	Recreate      Operation = "recreate" // deleted, to be recreated
 	Delete        Operation = "delete"
 	Patch         Operation = "patch"
 	ReleaseFields Operation = "give-back" // a patch

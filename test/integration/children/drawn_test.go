@@ -40,7 +40,7 @@ func TestDrawnIsNotDropped(t *testing.T) {
 	s.again()
 	s.rests("allow-prune=Secret/a-one", "ConfigMap/a", "Secret/a-one", "Secret/a-plain")
 	if now := s.get("v1", "Secret", "a-one"); now.GetUID() != one.GetUID() {
-		t.Error("it was made anew")
+		t.Error("it was recreated")
 	}
 	s.annotate("jacquard.dev/allow-prune", "Secret/a-one")
 	s.away("v1", "Secret", s.namespace, "a-one")

@@ -41,7 +41,7 @@ func TestAdopt(t *testing.T) {
 	s.rests("it belongs to Secret other", "ConfigMap/a-x")
 	s.holds("a-x", "map[own:text text:one]")
 	if now := s.get("v1", "ConfigMap", "a-x"); now.GetUID() != adopted.GetUID() {
-		t.Error("it was made anew")
+		t.Error("it was recreated")
 	}
 	if now := s.get("v1", "ConfigMap", "literal"); now.GetResourceVersion() != before.GetResourceVersion() {
 		t.Errorf("the object of somebody else is %v", now)
@@ -71,7 +71,7 @@ data: {{ .spec.data }}
 	s.apply("data: {text: one, more: one}")
 	s.rests("", append(s.far("far"), "ConfigMap/a")...)
 	if s.get("v1", "ConfigMap", "a").GetUID() != restored.GetUID() || s.get(rbac, "ClusterRole", role.GetName()).GetUID() != role.GetUID() {
-		t.Error("it was made anew")
+		t.Error("it was recreated")
 	}
 	s.apply("data: {text: one}")
 	s.rests("", append(s.far("far"), "ConfigMap/a")...)
@@ -112,7 +112,7 @@ func TestKept(t *testing.T) {
 	s.rests("", "ConfigMap/a", "ConfigMap/kept")
 	s.holds("kept", "map[text:three]")
 	if s.get("v1", "ConfigMap", "kept").GetUID() != kept.GetUID() {
-		t.Error("it was made anew")
+		t.Error("it was recreated")
 	}
 }
 

@@ -89,7 +89,7 @@ func TestOrphan(t *testing.T) {
 	s.rests("", append(s.far("far"), "ConfigMap/a")...)
 	s.holds("a", "map[text:two]")
 	if s.get("v1", "ConfigMap", "a").GetUID() != old.GetUID() {
-		t.Error("the child was made anew")
+		t.Error("the child was recreated")
 	}
 	s.goes()
 	s.away("v1", "ConfigMap", s.namespace, "a")

@@ -43,7 +43,7 @@ func TestMovedIntoWaiting(t *testing.T) {
 	s.rests("", "ConfigMap/a-one", "ConfigMap/a-two")
 	s.is("ChildrenKept", "", "")
 	if now := s.get("v1", "ConfigMap", "a-two"); now.GetUID() != before.GetUID() {
-		t.Errorf("it was made anew: its uid was %s and is %s", before.GetUID(), now.GetUID())
+		t.Errorf("it was recreated: its uid was %s and is %s", before.GetUID(), now.GetUID())
 	}
 }
 
@@ -109,7 +109,7 @@ func TestDrawnIsNotPruned(t *testing.T) {
 	s.apply("secret: two")
 	s.rests("allow-prune=Secret/a-one", "ConfigMap/a", "Secret/a-one", "Secret/a-two")
 	if now := s.get("v1", "Secret", "a-one"); now.GetUID() != one.GetUID() {
-		t.Error("it was made anew")
+		t.Error("it was recreated")
 	}
 	s.annotate("jacquard.dev/allow-prune", "Secret/a-one")
 	s.away("v1", "Secret", s.namespace, "a-one")
@@ -126,10 +126,10 @@ func TestDrawnIsNotRecreated(t *testing.T) {
 	s.apply("secret: one, user: other")
 	s.rests("allow-prune=Secret/a-one", "ConfigMap/a", "Secret/a-one")
 	if now := s.get("v1", "Secret", "a-one"); now.GetUID() != one.GetUID() {
-		t.Error("it was made anew")
+		t.Error("it was recreated")
 	}
 	s.annotate("jacquard.dev/allow-prune", "Secret/a-one")
-	kit.Eventually(t, "it is made anew", func() error {
+	kit.Eventually(t, "it is recreated", func() error {
 		now, err := cluster.Get("v1", "Secret", s.namespace, "a-one")
 		if err == nil && now.GetUID() == one.GetUID() {
 			err = fmt.Errorf("it is the same")

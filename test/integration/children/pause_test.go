@@ -44,7 +44,7 @@ func TestPaused(t *testing.T) {
 			s.patch(on(s), `{"metadata":{"annotations":{"jacquard.dev/paused":null}}}`)
 			kit.Eventually(t, "it is not paused", func() error { return kit.IsCondition(s.owner(), "Paused", "", "") })
 			s.holds("a", "map[text:two]")
-			kit.Eventually(t, "the child is made anew", func() error {
+			kit.Eventually(t, "the child is recreated", func() error {
 				_, err := cluster.Get(rbac, "ClusterRole", "", s.namespace+"-a-far")
 				return err
 			})

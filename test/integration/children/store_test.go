@@ -71,7 +71,7 @@ func TestBackAgain(t *testing.T) {
 		t.Errorf("the Secret is %v, was %v", again, secret)
 	}
 	if s.get("v1", "PersistentVolumeClaim", "a-database").GetUID() != volume.GetUID() {
-		t.Error("the volume claim was made anew")
+		t.Error("the volume claim was recreated")
 	}
 	s.rests("", inStore...)
 }

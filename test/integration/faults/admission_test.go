@@ -142,7 +142,7 @@ func TestRenamed(t *testing.T) {
 	s.says("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, annotations: {jacquard.dev/file: settings}}}")
 	s.rests(want)
 	if s.get("v1", "ConfigMap", "a").GetUID() != uid {
-		t.Error("the child was made anew")
+		t.Error("the child was recreated")
 	}
 	if n := kit.Tally(s.sent(mark))["patch configmaps"]; n != 1 {
 		t.Errorf("%d applies: %v", n, s.sent(mark))

@@ -67,7 +67,7 @@ func TestDeletedWithFinalizer(t *testing.T) {
 	s.is("Ready", "False", "being deleted")
 	time.Sleep(2 * stretch)
 	s.patch("v1", "ConfigMap", "a", "other", `{"metadata":{"finalizers":null}}`)
-	kit.Eventually(t, "it is made anew", func() error {
+	kit.Eventually(t, "it is recreated", func() error {
 		if o, err := cluster.Get("v1", "ConfigMap", s.namespace, "a"); err != nil || o.GetUID() == old.GetUID() {
 			return errNotYet
 		}

@@ -67,7 +67,7 @@ func TestServedVersionEnds(t *testing.T) {
 			s.says(in("{apiVersion: GROUP/v1, kind: Gadget, metadata: {name: a}, spec: {text: two}}"))
 			s.ready()
 			if got := s.get(group+"/v1", "Gadget", "a").GetUID(); got != uid {
-				t.Error("the child was made anew")
+				t.Error("the child was recreated")
 			}
 			if n := kit.Tally(s.sent(mark))["delete gadgets"]; n != 0 {
 				t.Errorf("%d deletions", n)

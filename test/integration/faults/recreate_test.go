@@ -72,7 +72,7 @@ func TestRecreateOnFailed(t *testing.T) {
 	s.web("")
 	s.ready()
 	mark, began := cluster.Mark(t), time.Now()
-	kit.Eventually(t, "it is made anew twice, in 20 s at least", func() error {
+	kit.Eventually(t, "it is recreated twice, in 20 s at least", func() error {
 		o, err := cluster.Get("v1", "Pod", s.namespace, "a")
 		if err == nil && o.GetDeletionTimestamp() == nil {
 			s.failPod(o.GetName())

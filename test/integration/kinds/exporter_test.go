@@ -58,7 +58,7 @@ func exporter(s *site) {
 	for _, old := range before {
 		o := s.get("Pod", old.GetName())
 		if o.GetUID() != old.GetUID() {
-			s.Errorf("Pod %s was made anew", o.GetName())
+			s.Errorf("Pod %s was recreated", o.GetName())
 		}
 		want := map[string]string{}
 		if o.GetName() == before[0].GetName() {

@@ -19,7 +19,7 @@ func testFoo(s *site) {
 	s.has("Foo", "f", "status.availableReplicas", 3)
 	s.ready("Foo", "f")
 	if now := s.has("Deployment", "one", "spec.replicas", 3); now.GetUID() != old.GetUID() {
-		s.Error("the Deployment was made anew")
+		s.Error("the Deployment was recreated")
 	}
 	s.apply("Foo", "f", "deploymentName: two, replicas: 2")
 	s.gone("Deployment", "one")

@@ -20,7 +20,7 @@ func testGenericdaemon(s *site) {
 	s.has("Genericdaemon", "d", "status.installed", 3)
 	s.ready("Genericdaemon", "d")
 	if now.GetUID() != old.GetUID() {
-		s.Error("the DaemonSet was made anew")
+		s.Error("the DaemonSet was recreated")
 	}
 	s.rests(now)
 	cluster.Delete(s, versions["Genericdaemon"], "Genericdaemon", s.ns, "d")

@@ -39,7 +39,7 @@ func testMilvus(s *site) {
 	s.apply("Milvus", "m", "image: one, replicas: 2")
 	s.pods("m", "m-1")
 	if s.get("Pod", "m").GetUID() != kept.GetUID() {
-		s.Error("a Pod that stays was made anew")
+		s.Error("a Pod that stays was recreated")
 	}
 	s.apply("Milvus", "m", "image: one, replicas: 0")
 	s.pods()

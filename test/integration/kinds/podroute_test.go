@@ -30,7 +30,7 @@ func testRouteAPI(t *testing.T) {
 		s.ready("Podroute", name)
 	}
 	if s.get("Deployment", "pod-route").GetUID() != deployment.GetUID() || s.get("Service", "podroute-service").GetUID() != service.GetUID() {
-		t.Error("Deployment and Service were made anew")
+		t.Error("Deployment and Service were recreated")
 	}
 	s.has("Route", "late-route", "spec.to.name", "late-service")
 }
@@ -49,7 +49,7 @@ func testPodroute(s *site) {
 	s.apply("Podroute", "p", "image: two, replicas: 2")
 	now := s.has("Deployment", "pod-route", "spec.replicas", 2, "spec.template.spec.containers.0.image", "two")
 	if now.GetUID() != old.GetUID() {
-		s.Error("the Deployment was made anew")
+		s.Error("the Deployment was recreated")
 	}
 	s.ready("Podroute", "p")
 	s.has("Podroute", "p", "status.readyReplicas", 2)

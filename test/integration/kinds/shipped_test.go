@@ -168,7 +168,7 @@ func (s *site) gone(kind, name string) {
 func (s *site) anew(old *unstructured.Unstructured) *unstructured.Unstructured {
 	s.Helper()
 	var now *unstructured.Unstructured
-	kit.Eventually(s, old.GetKind()+" "+old.GetName()+" is made anew", func() (err error) {
+	kit.Eventually(s, old.GetKind()+" "+old.GetName()+" is recreated", func() (err error) {
 		if now, err = cluster.Get(old.GetAPIVersion(), old.GetKind(), s.ns, old.GetName()); err == nil && now.GetUID() == old.GetUID() {
 			err = fmt.Errorf("it is the old one")
 		}

@@ -118,7 +118,7 @@ func TestRightToRead(t *testing.T) {
 	s.ready("r")
 	s.ready("other")
 	if s.get(s.apiVersion(), "Thing", "r").GetUID() != uid {
-		t.Error("the child was made anew")
+		t.Error("the child was recreated")
 	}
 	s.rests(s.apiVersion() + " Thing")
 }

@@ -219,7 +219,7 @@ func (s *site) has(name string, children int) {
 func (s *site) anew(apiVersion, kind, name string, before []*unstructured.Unstructured) {
 	s.Helper()
 	i := slices.IndexFunc(before, func(o *unstructured.Unstructured) bool { return o.GetKind() == kind })
-	kit.Eventually(s, kind+" "+name+" is made anew", func() error {
+	kit.Eventually(s, kind+" "+name+" is recreated", func() error {
 		o, err := cluster.Get(apiVersion, kind, s.namespace, name)
 		if err == nil && o.GetUID() == before[i].GetUID() {
 			return fmt.Errorf("it is the same still")

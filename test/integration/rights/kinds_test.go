@@ -57,7 +57,7 @@ func TestAccount(t *testing.T) {
 	s.web("taken", "all: true")
 	s.is("taken", "Stalled", "True", "left alone")
 	cluster.Delete(t, "v1", "ConfigMap", s.namespace, "r")
-	kit.Eventually(t, "it is made anew", func() error { _, err := cluster.Get("v1", "ConfigMap", s.namespace, "r"); return err })
+	kit.Eventually(t, "it is recreated", func() error { _, err := cluster.Get("v1", "ConfigMap", s.namespace, "r"); return err })
 	s.web("r", "all: false")
 	s.gone("v1", "ConfigMap", "r")
 	cluster.Delete(t, s.group+"/v1", "Web", s.namespace, "r")
@@ -99,7 +99,7 @@ func TestClusterScoped(t *testing.T) {
 	kit.Eventually(t, "it is ready", func() error { return cluster.Ready(s.group+"/v1", "Web", "", name) })
 	s.cluster(name+"-taken", "all: true")
 	cluster.Delete(t, "v1", "ConfigMap", s.namespace, name)
-	kit.Eventually(t, "it is made anew", func() error { _, err := cluster.Get("v1", "ConfigMap", s.namespace, name); return err })
+	kit.Eventually(t, "it is recreated", func() error { _, err := cluster.Get("v1", "ConfigMap", s.namespace, name); return err })
 	s.cluster(name, "all: false")
 	s.gone("v1", "ConfigMap", name)
 	own := func(r rbac.Role) bool { return r.Name != "jacquard" }
@@ -140,7 +140,7 @@ func TestLimited(t *testing.T) {
 	s.web("r", "all: true")
 	s.is("r", "Ready", "True", "")
 	cluster.Delete(t, "v1", "ConfigMap", s.namespace, "r")
-	kit.Eventually(t, "it is made anew", func() error { _, err := cluster.Get("v1", "ConfigMap", s.namespace, "r"); return err })
+	kit.Eventually(t, "it is recreated", func() error { _, err := cluster.Get("v1", "ConfigMap", s.namespace, "r"); return err })
 	if err := cluster.Gone("v1", "ConfigMap", elsewhere, "r"); err != nil {
 		t.Error(err)
 	}

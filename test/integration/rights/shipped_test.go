@@ -153,7 +153,7 @@ func (s *shipped) live() {
 	if err := cluster.Client.Delete(s.Context(), before[0]); err != nil {
 		s.Fatal(err)
 	}
-	kit.Eventually(s, "the child is made anew", func() error {
+	kit.Eventually(s, "the child is recreated", func() error {
 		o, err := cluster.Get(before[0].GetAPIVersion(), before[0].GetKind(), here, before[0].GetName())
 		if err == nil && o.GetUID() == before[0].GetUID() {
 			return fmt.Errorf("it is there still")
