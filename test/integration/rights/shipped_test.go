@@ -160,12 +160,31 @@ func (s *shipped) live() {
 		}
 		return err
 	})
+	was := s.rolledOut()
 	s.narrowed = time.Now()
 	s.empty()
 	for _, o := range before {
 		s.gone(o, here)
 	}
+	// A resource that the rollout has not reached is still served by the folder
+	// that may do more.
+	kit.Eventually(s, "the emptied folder serves every resource", func() error {
+		if now := s.rolledOut(); now == was || now == "" {
+			return fmt.Errorf("%q does, and %q did before", now, was)
+		}
+		return nil
+	})
 	s.served = time.Now()
+}
+
+// rolledOut is the digest of the folder that serves every resource.
+func (s *shipped) rolledOut() string {
+	s.Helper()
+	crd, err := cluster.Get("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", s.name)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return crd.GetAnnotations()[api.AnnotationRolledOut]
 }
 
 func (s *shipped) gone(o *unstructured.Unstructured, namespace string) {
