@@ -23,6 +23,11 @@ const (
 )
 
 const (
+	onceJob     = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: once, annotations: {" + api.AnnotationOnce + ": \"true\"}}\nspec: {template: {spec: {containers: [{name: a}]}}}\n"
+	drawnSecret = "apiVersion: v1\nkind: Secret\nmetadata: {name: drawn}\nstringData: {password: {{ stable \"secret\" \"password\" 20 }}}\n"
+)
+
+const (
 	putOnRecord = "patch customresourcedefinitions " + things
 	applyOne    = "apply configmaps default/one"
 	applyTwo    = "apply configmaps default/two"
@@ -60,6 +65,25 @@ func TestRoad(t *testing.T) {
 	if one.Object["data"].(map[string]any)["name"] != "y" || len(one.GetOwnerReferences()) != 1 {
 		t.Errorf("the child is %v", one.Object)
 	}
+}
+
+// TestDecidesFirst: everything is decided before the first write of a turn, also
+// where a Job that was made once has succeeded, which goes on record, a text is
+// drawn, a child is pruned, and templates read other objects. Every turn of the
+// tests here is held to it (decidesFirst); this one does everything at once.
+func TestDecidesFirst(t *testing.T) {
+	read := strings.Replace(oneMap, "{{ .spec.name }}", `{{ (lookup "v1" "ConfigMap" .metadata.namespace "other").data.text | default "none" }}`, 1)
+	files := map[string]string{"one.yaml": oneMap, "two.yaml": twoMap, "job.yaml": onceJob}
+	w := newWorld(t, files)
+	w.settle()
+	w.server.Change(w.server.Get(job, "default", "once"), "job-controller", func(o *unstructured.Unstructured) {
+		o.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Complete", "status": "True"}}}
+	})
+	delete(files, "two.yaml")
+	files["one.yaml"], files["secret.yaml"] = read, drawnSecret
+	files["status.yaml"] = `phase: {{ (lookup "v1" "ConfigMap" .metadata.namespace "third").data.text | default "none" }}` + "\n"
+	w.folder(files)
+	w.sends("when everything is to be done", "get secrets default/drawn", patchThing, putOnRecord, applyOne, "apply secrets default/drawn", "delete configmaps default/two", applyStatus)
 }
 
 // TestDrift: what others change in a child is set right, and what they add is left

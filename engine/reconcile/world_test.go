@@ -54,6 +54,10 @@ type world struct {
 	// cached are the objects that the caches have, by kind, where they are late;
 	// nil: they are not.
 	cached map[schema.GroupVersionKind][]*unstructured.Unstructured
+	// sent is what the server got in this turn, and looked the kinds whose caches
+	// were looked at after its first write, by how much was sent until then.
+	sent   []memory.Request
+	looked map[int]string
 }
 
 // newWorld has one thing, default/a, with this spec, and these files of its folder.
@@ -127,11 +131,14 @@ func (w *world) turn() []string {
 	v := w.choice.Version
 	v.Children, v.Patched = Needs(v.Kind, w.r.cluster.CRD(things), APIs{Served: w.r.cluster.Served(), Defined: w.r.cluster.Defined})
 	w.server.Requests()
+	w.sent, w.looked = nil, map[int]string{}
 	if _, err := w.r.Reconcile(w.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: "a"}}); err != nil {
 		w.Fatal(err)
 	}
+	w.sent = append(w.sent, w.server.Requests()...)
+	w.decidesFirst()
 	var all []string
-	for _, r := range w.server.Requests() {
+	for _, r := range w.sent {
 		text := r.String()
 		if r.DryRun {
 			text += " (dry run)"
@@ -139,6 +146,26 @@ func (w *world) turn() []string {
 		all = append(all, text)
 	}
 	return inOrder(all)
+}
+
+// looks notes that a cache is looked at.
+func (w *world) looks(at string) {
+	w.sent = append(w.sent, w.server.Requests()...)
+	if slices.ContainsFunc(w.sent, memory.Request.Writes) {
+		w.looked[len(w.sent)] = at
+	}
+}
+
+// decidesFirst fails if a cache was looked at between two writes, but that of the
+// status, which tells of what the caches have afterwards: what is written is decided
+// before the first write.
+func (w *world) decidesFirst() {
+	w.Helper()
+	for from, at := range w.looked {
+		if i := slices.IndexFunc(w.sent[from:], func(r memory.Request) bool { return r.Writes() && r.String() != applyStatus }); i >= 0 {
+			w.Errorf("the cache of %s is looked at after %s and before %s", at, w.sent[from-1], w.sent[from+i])
+		}
+	}
 }
 
 // inOrder sorts what is applied beside each other, which is sent at the same time.
@@ -225,11 +252,13 @@ func (r resources) Get(_ context.Context, key client.ObjectKey, into client.Obje
 // children is the cache of children.
 type children struct{ w *world }
 
-func (c children) State(schema.GroupVersionKind, ...string) live.State {
+func (c children) State(gvk schema.GroupVersionKind, _ ...string) live.State {
+	c.w.looks(gvk.Kind)
 	return live.State{Phase: live.Synced, Holds: live.Body}
 }
 
 func (c children) Of(gvk schema.GroupVersionKind, uid types.UID, _ ...string) (all []live.Object, err error) {
+	c.w.looks(gvk.Kind)
 	for _, o := range c.w.all(gvk) {
 		if o.GetLabels()[api.LabelOwnerUID] == string(uid) {
 			all = append(all, live.Object{GVK: gvk, Meta: o, Body: o.Object})
@@ -248,11 +277,13 @@ func (c children) Resync(context.Context, schema.GroupVersionKind) error {
 // reads answers what templates read.
 type reads struct{ w *world }
 
-func (r reads) State(cluster.Scope) live.State {
+func (r reads) State(s cluster.Scope) live.State {
+	r.w.looks(s.Kind)
 	return live.State{Phase: live.Synced, Holds: live.Body}
 }
 
 func (r reads) Lookup(q cluster.Query) (*live.Object, error) {
+	r.w.looks(q.Scope.Kind)
 	for _, o := range r.w.all(q.Scope.GroupVersionKind) {
 		if o.GetNamespace() == q.Namespace && o.GetName() == q.Name {
 			return &live.Object{GVK: q.Scope.GroupVersionKind, Meta: o, Body: o.Object}, nil
@@ -261,9 +292,13 @@ func (r reads) Lookup(q cluster.Query) (*live.Object, error) {
 	return nil, nil
 }
 
-func (r reads) Select(cluster.Query) ([]live.Object, error) { return nil, nil }
+func (r reads) Select(q cluster.Query) ([]live.Object, error) {
+	r.w.looks(q.Scope.Kind)
+	return nil, nil
+}
 
 func (r reads) Patched(gvk schema.GroupVersionKind, uid types.UID, _ ...string) (all []live.Object, err error) {
+	r.w.looks(gvk.Kind)
 	for _, o := range r.w.all(gvk) {
 		if slices.ContainsFunc(o.GetManagedFields(), func(m metav1.ManagedFieldsEntry) bool { return m.Manager == api.PatchManager(uid) }) {
 			all = append(all, live.Object{GVK: gvk, Meta: o, Body: o.Object})
