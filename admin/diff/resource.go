@@ -91,7 +91,7 @@ func first(problems []status.Problem) string {
 	return problems[0].Message
 }
 
-// A differ turns a rehearsal into changes.
+// A differ turns a dry run into changes.
 type differ struct {
 	view *liveview.View
 	*reconcile.DryRun

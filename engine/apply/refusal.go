@@ -138,6 +138,8 @@ func secrets(document map[string]any) []string {
 	return all
 }
 
+// cause is what a refusal means. What none of the cases knows, all other errors of the
+// server (5xx) and 429 among them, is to be tried again.
 func cause(s metav1.Status) Cause {
 	switch {
 	case apierrors.HasStatusCause(&apierrors.StatusError{ErrStatus: s}, "NamespaceTerminating"):

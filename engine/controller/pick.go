@@ -28,7 +28,7 @@ func (o *Operator) pick() {
 	for name, k := range o.kinds {
 		before := k.source
 		if k.source = (chosenSource{}); len(by[name]) > 0 {
-			k.source = o.choose(by[name], before.shown, k.loaded)
+			k.source = o.chooseSource(by[name], before.shown, k.loaded)
 		}
 		if k.source.differs(before) {
 			o.names.Add(name)
@@ -36,8 +36,8 @@ func (o *Operator) pick() {
 	}
 }
 
-// choose is what a kind is served from.
-func (o *Operator) choose(sources []folder.Source, before string, loaded bool) chosenSource {
+// chooseSource is what a kind is served from.
+func (o *Operator) chooseSource(sources []folder.Source, before string, loaded bool) chosenSource {
 	s := best(sources, before, loaded)
 	chosen := chosenSource{shown: s.Shown, brought: s.Rooted || s.Release != "" && s.Release == o.options.Release, unread: s.Err}
 	if s.Err == nil {

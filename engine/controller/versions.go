@@ -19,7 +19,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
-// A version tracker is which versions of its folder a kind is served with: the one that
+// A versionTracker knows which versions of its folder a kind is served with: the one that
 // runs, and the one that is being rolled out.
 type versionTracker struct {
 	// triggered tells the kind's goroutine to look at the rollout.
@@ -86,7 +86,7 @@ func pastOf(crd metav1.Object, v *reconcile.Version, mine shard.Shard) past {
 }
 
 // setVersion goes on with a version and reports whether all resources are to be looked
-// at. Poke is to follow, once what the version needs is watched.
+// at. trigger is to be called once what the version needs is watched.
 func (c *versionTracker) setVersion(v *reconcile.Version, before past) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

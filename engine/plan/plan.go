@@ -41,7 +41,8 @@ const (
 	// over.
 	Update
 	// Recreate: the child ended Failed and its file says to make a new one, or
-	// it is a Job made once whose content changed.
+	// it is a Job made once whose content changed. What the API refuses to change is an
+	// Update whose IfInvalid is Replace.
 	Recreate
 	// Patch: somebody else's object lacks our fields.
 	Patch

@@ -207,7 +207,7 @@ func (w *stepExecutor) adoptUnchanged(ctx context.Context, there metav1.Object) 
 	return w.update(ctx, there)
 }
 
-// A held is a write that was not made, why, and when to look again.
+// A deferred is a write that was not made, why, and when to look again.
 type deferred struct {
 	severity        status.Severity
 	reason, message string

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write testdata/functions.golden anew")
+var update = flag.Bool("update", false, "write testdata/functions.golden")
 
 func TestGolden(t *testing.T) {
 	var got strings.Builder
