@@ -48,6 +48,7 @@ func (w *stepExecutor) conclude(err error) {
 		w.run.executor.executed(w, nil, nil)
 		return
 	}
+	w.now = w.run.r.now() // waits begin with the answer
 	var h *deferred
 	var p status.Problem
 	var when retry

@@ -143,6 +143,27 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestRetryAfter: what the API server asks to wait counts from its answer, however
+// long that took.
+func TestRetryAfter(t *testing.T) {
+	w := newWorld(t, map[string]string{"one.yaml": oneMap})
+	busy := answered(http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "busy")
+	busy.Details.RetryAfterSeconds = 20
+	w.server.Refuse = func(r memory.Request) *metav1.Status {
+		if r.String() != applyOne {
+			return nil
+		}
+		w.now = w.now.Add(10 * time.Second)
+		return busy
+	}
+	w.sends("when it is refused", putOnRecord, applyOne, applyStatus)
+	w.server.Refuse = nil
+	w.now = w.now.Add(19 * time.Second)
+	w.sends("before its time")
+	w.now = w.now.Add(10 * time.Second)
+	w.sends("when its time has come", applyOne, applyStatus)
+}
+
 // TestLostAnswer: a child whose creation was not answered is not made twice, and is
 // taken over with one request more.
 func TestLostAnswer(t *testing.T) {
