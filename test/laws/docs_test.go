@@ -16,7 +16,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 )
 
-const architecture = "docs/architecture.md"
+const packages = "docs/packages.md"
 
 // code matches a piece of text set as code, on one line.
 var code = regexp.MustCompile("`([^`\n]+)`")
@@ -91,12 +91,12 @@ func allDocs(t *testing.T) string {
 	return text.String()
 }
 
-// TestPackagesAreDocumented: docs/architecture.md has a line for each package.
+// TestPackagesAreDocumented: docs/packages.md has a line for each package.
 func TestPackagesAreDocumented(t *testing.T) {
-	documented := codes(string(read(t, architecture)))
+	documented := codes(string(read(t, packages)))
 	for _, name := range slices.Concat(inPod, offline, online, forTests) {
 		if !documented[name] {
-			t.Errorf("%s: says nothing of `%s`", architecture, name)
+			t.Errorf("%s: says nothing of `%s`", packages, name)
 		}
 	}
 }

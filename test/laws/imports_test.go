@@ -10,7 +10,7 @@ import (
 
 // inPod are the packages that run in the Pod. Each may import those above it in
 // this list, and no others of ours. A new package needs a line here, and a place
-// in docs/architecture.md.
+// in docs/packages.md.
 var inPod = []string{
 	"engine/api", "engine/panics", "engine/folder", "engine/schema", "engine/template/funcs", "engine/template", "engine/template/typecheck", "engine/kind", "engine/render",
 	"engine/live", "engine/cluster", "engine/apply/ownership", "engine/apply", "engine/plan", "engine/status/readiness", "engine/status",
