@@ -21,10 +21,10 @@ import (
 )
 
 // A refusing answers every request as the API server refuses content, or tells
-// who reads that there is nothing. It notes what could take for ever, and what is
-// written.
+// who reads what there is: the items of a list, as JSON. It notes what could take for
+// ever, and what is written.
 type refusing struct {
-	empty     bool
+	items     string
 	unbounded []string
 	writes    []string
 }
@@ -39,9 +39,9 @@ func (r *refusing) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		r.writes = append(r.writes, req.Method+" "+req.URL.Path+" "+string(body))
-	} else if req.Method == http.MethodGet && r.empty {
+	} else if req.Method == http.MethodGet && r.items != "" {
 		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: req,
-			Body: io.NopCloser(strings.NewReader(`{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadataList","items":[]}`))}, nil
+			Body: io.NopCloser(strings.NewReader(`{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadataList","items":` + r.items + `}`))}, nil
 	}
 	field := "data[key]"
 	if strings.HasSuffix(req.URL.Path, "/status") {
@@ -173,18 +173,20 @@ var preconditions = []string{`"uid":"1"`, `"resourceVersion":"`, `"op":"test"`}
 func TestEveryWriteHasAPrecondition(t *testing.T) {
 	r := live.Resource{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, GVR: schema.GroupVersionResource{Version: "v1", Resource: "secrets"}, Namespaced: true}
 	for name, request := range requests {
-		server := &refusing{empty: true}
-		w, err := NewWriter(&rest.Config{Host: "http://192.0.2.1"}, &http.Client{Transport: server})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = request(t.Context(), w, r) // it is refused
-		if len(server.writes) == 0 && !slices.Contains(reading, name) {
-			t.Errorf("%s writes nothing", name)
-		}
-		for _, write := range server.writes {
-			if !slices.ContainsFunc(preconditions, func(p string) bool { return strings.Contains(write, p) }) {
-				t.Errorf("%s writes without a precondition: %s", name, write)
+		for _, items := range []string{"[]", `[{"metadata":{"name":"a","namespace":"ns","uid":"1","resourceVersion":"7"}}]`} {
+			server := &refusing{items: items}
+			w, err := NewWriter(&rest.Config{Host: "http://192.0.2.1"}, &http.Client{Transport: server})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = request(t.Context(), w, r) // it is refused
+			if len(server.writes) == 0 && !slices.Contains(reading, name) {
+				t.Errorf("%s writes nothing", name)
+			}
+			for _, write := range server.writes {
+				if !slices.ContainsFunc(preconditions, func(p string) bool { return strings.Contains(write, p) }) {
+					t.Errorf("%s writes without a precondition, with %s there: %s", name, items, write)
+				}
 			}
 		}
 	}

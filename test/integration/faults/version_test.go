@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -47,9 +48,15 @@ func TestChildOfOlderVersion(t *testing.T) {
 	cluster.Served(t, group+"/v1", "Gadget")
 	s.rewritten(group+"/v1", "Gadget", "spec: {mode: fast}")
 	s.write(map[string]string{"gadget.yaml": in(gadget, "VERSION", "v1")})
+	s.restart()
 	s.web("text: two")
 	s.says(in("{apiVersion: GROUP/v1, kind: Gadget, metadata: {name: a}, spec: {text: two, mode: fast}}"))
 	s.ready()
+	for _, entry := range s.get(group+"/v1", "Gadget", "a").GetManagedFields() {
+		if entry.Manager == api.FieldManager && entry.APIVersion != group+"/v1" {
+			t.Errorf("the child was applied as %s: this test tries nothing", entry.APIVersion)
+		}
+	}
 }
 
 // TestResourceOfOlderVersion: so is the status of a resource of which the folder
