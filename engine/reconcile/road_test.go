@@ -24,6 +24,7 @@ const (
 
 const (
 	onceJob     = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: once, annotations: {" + api.AnnotationOnce + ": \"true\"}}\nspec: {template: {spec: {containers: [{name: a}]}}}\n"
+	plainJob    = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: NAME}\nspec: {template: {spec: {containers: [{name: a}]}}}\n"
 	drawnSecret = "apiVersion: v1\nkind: Secret\nmetadata: {name: drawn}\nstringData: {password: {{ stable \"secret\" \"password\" 20 }}}\n"
 )
 
@@ -334,6 +335,50 @@ func TestReadOnlyAndPaused(t *testing.T) {
 	w.sends("when it is paused", applyStatus)
 	w.edit(func(o *unstructured.Unstructured) { o.SetAnnotations(nil) })
 	w.sends("when it goes on", applyOne, applyStatus)
+}
+
+// TestProgress: progress alone is said at most every statusGap, a change of what
+// holds at once.
+func TestProgress(t *testing.T) {
+	files := map[string]string{}
+	for _, name := range []string{"a", "b", "c"} {
+		files[name+".yaml"] = strings.Replace(plainJob, "NAME", name, 1)
+	}
+	w := newWorld(t, files)
+	w.settle()
+	done := func(name string) {
+		w.server.Change(w.server.Get(job, "default", name), "job-controller", func(o *unstructured.Unstructured) {
+			o.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Complete", "status": "True"}}}
+		})
+	}
+	done("a")
+	w.sends("long after the last status", applyStatus)
+	done("b")
+	w.sends("when one more is done at once")
+	w.now = w.now.Add(statusGap)
+	w.sends("when its time has come", applyStatus)
+	done("c")
+	w.sends("when all are done at once", applyStatus)
+	w.says("when all are done", "Ready")
+}
+
+// TestMisspelt: an annotation of ours that does nothing on a resource is said in a
+// condition and as an event.
+func TestMisspelt(t *testing.T) {
+	w := newWorld(t, map[string]string{"one.yaml": oneMap})
+	w.settle()
+	w.edit(func(o *unstructured.Unstructured) { o.SetAnnotations(map[string]string{"jacquard.dev/pasued": "true"}) })
+	w.sends("when one is misspelt", applyStatus)
+	if got := fmt.Sprint(w.server.Get(thingKind, "default", "a").Object["status"]); !strings.Contains(got, "is jacquard.dev/paused meant?") {
+		t.Errorf("the status says %s", got)
+	}
+	told := ""
+	for len(w.events.Events) > 0 {
+		told += <-w.events.Events
+	}
+	if !strings.Contains(told, "pasued") {
+		t.Errorf("the events are %q", told)
+	}
 }
 
 // TestStatusRefused: a status that the API refuses for its content is said without
