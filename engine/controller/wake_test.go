@@ -3,12 +3,16 @@ package controller
 import (
 	"context"
 	"reflect"
+	"slices"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -50,4 +54,46 @@ func TestUnseenIsForgotten(t *testing.T) {
 	holds("another one took its place", 1)
 	handler.Delete(ctx, event.DeleteEvent{Object: leaver("2")}, q)
 	holds("that one is gone", 0)
+}
+
+// named is a cache of resources of these names.
+type named struct {
+	ctrlcache.Cache
+	ctrlcache.Informer
+	names []string
+}
+
+func (n named) HasSynced() bool { return true }
+
+func (n named) Get(_ context.Context, name client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
+	if !slices.Contains(n.names, name.Name) {
+		return apierrors.NewNotFound(schema.GroupResource{}, name.Name)
+	}
+	return nil
+}
+
+// TestOthersAreNotWoken: an object of which an annotation names a resource wakes
+// this one if the operator serves it, and nobody else's.
+func TestOthersAreNotWoken(t *testing.T) {
+	const webs = "webs.example.com"
+	o := defining(t)
+	all := named{names: []string{"ours"}}
+	r := &kindController{name: webs, resources: portions{{namespace: "served", Cache: all, informer: all}},
+		reconciler: reconcile.New(webs, schema.GroupVersionKind{}, nil, reconcile.Cluster{})}
+	q := priorityqueue.New[ctrl.Request]("things")
+	defer q.ShutDown()
+	r.queue.Store(&q)
+	o.state(webs).controller = r
+	woken := func() int { return reflect.ValueOf(r.reconciler).Elem().FieldByName("woken").Len() }
+	for _, of := range []api.Owner{
+		{Kind: webs, Namespace: "served", Name: "gone"}, {Kind: webs, Namespace: "elsewhere", Name: "ours"},
+		{Kind: "others.example.com", Namespace: "served", Name: "ours"},
+	} {
+		if o.childChanged(of, "1"); woken() != 0 {
+			t.Errorf("%v is woken, and is not served here", of)
+		}
+	}
+	if o.childChanged(api.Owner{Kind: webs, Namespace: "served", Name: "ours"}, "1"); woken() != 1 {
+		t.Error("a resource that is served is not woken")
+	}
 }

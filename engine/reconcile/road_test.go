@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/test/memory"
 )
 
@@ -335,6 +336,22 @@ func TestReadOnlyAndPaused(t *testing.T) {
 	w.sends("when it is paused", applyStatus)
 	w.edit(func(o *unstructured.Unstructured) { o.SetAnnotations(nil) })
 	w.sends("when it goes on", applyOne, applyStatus)
+}
+
+// TestHasAPI: while a CRD defines a kind that the API server does not show, a file
+// that asks for it waits, and what it made stays.
+func TestHasAPI(t *testing.T) {
+	w := newWorld(t, map[string]string{"one.yaml": "{{- if not (hasAPI \"example.org/v1\" \"Gizmo\") }}\n" + oneMap + "{{- end }}\n"})
+	w.settle()
+	served := w.r.cluster.Served
+	w.r.cluster.Served = func() *cluster.Served {
+		return served().Promising([]schema.GroupVersionKind{{Group: "example.org", Version: "v1", Kind: "Gizmo"}})
+	}
+	w.sends("while it cannot be told", applyStatus)
+	w.says("while it cannot be told", "Waiting", "cannot tell whether it has example.org/v1 Gizmo")
+	if w.server.Get(mapKind, "default", "one") == nil {
+		t.Error("the child is gone")
+	}
 }
 
 // TestProgress: progress alone is said at most every statusGap, a change of what

@@ -108,6 +108,22 @@ func TestApprovalLate(t *testing.T) {
 	}
 }
 
+// TestApprovedIsNotMore: an approval of deletions is not one of those that a later
+// preview finds once the rollout goes on.
+func TestApprovedIsNotMore(t *testing.T) {
+	trials := lose(ready(3), 1, statefulSet)
+	r := Begin(trials, settings(), Record{}, start)
+	r.approve()
+	r.Step(start)
+	more := trials[2]
+	more.Generation, more.Lost = 2, []Child{{GroupKind: statefulSet, Namespace: "ns", Name: "more"}}
+	r.Choose(more.resource())
+	r.Previewed(more)
+	if got := r.Record(); got.State != Stopped || got.Reason != Deletes || got.Deleted == 0 {
+		t.Errorf("it goes on: %s", got)
+	}
+}
+
 // TestPicked: single resources are moved, with what is deleted of them, while the
 // rollout stays stopped, also after a restart.
 func TestPicked(t *testing.T) {
