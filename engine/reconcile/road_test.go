@@ -24,7 +24,6 @@ const (
 )
 
 const (
-	onceJob     = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: once, annotations: {" + api.AnnotationOnce + ": \"true\"}}\nspec: {template: {spec: {containers: [{name: a}]}}}\n"
 	plainJob    = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: NAME}\nspec: {template: {spec: {containers: [{name: a}]}}}\n"
 	drawnSecret = "apiVersion: v1\nkind: Secret\nmetadata: {name: drawn}\nstringData: {password: {{ stable \"secret\" \"password\" 20 }}}\n"
 )
@@ -75,12 +74,10 @@ func TestRoad(t *testing.T) {
 // tests here is held to it (decidesFirst); this one does everything at once.
 func TestDecidesFirst(t *testing.T) {
 	read := strings.Replace(oneMap, "{{ .spec.name }}", `{{ (lookup "v1" "ConfigMap" .metadata.namespace "other").data.text | default "none" }}`, 1)
-	files := map[string]string{"one.yaml": oneMap, "two.yaml": twoMap, "job.yaml": onceJob}
+	files := map[string]string{"one.yaml": oneMap, "two.yaml": twoMap, "job.yaml": strings.Replace(plainJob, "NAME", "once, annotations: {"+api.AnnotationOnce+": \"true\"}", 1)}
 	w := newWorld(t, files)
 	w.settle()
-	w.server.Change(w.server.Get(job, "default", "once"), "job-controller", func(o *unstructured.Unstructured) {
-		o.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Complete", "status": "True"}}}
-	})
+	w.completes("once")
 	delete(files, "two.yaml")
 	files["one.yaml"], files["secret.yaml"] = read, drawnSecret
 	files["status.yaml"] = `phase: {{ (lookup "v1" "ConfigMap" .metadata.namespace "third").data.text | default "none" }}` + "\n"
@@ -363,18 +360,13 @@ func TestProgress(t *testing.T) {
 	}
 	w := newWorld(t, files)
 	w.settle()
-	done := func(name string) {
-		w.server.Change(w.server.Get(job, "default", name), "job-controller", func(o *unstructured.Unstructured) {
-			o.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Complete", "status": "True"}}}
-		})
-	}
-	done("a")
+	w.completes("a")
 	w.sends("long after the last status", applyStatus)
-	done("b")
+	w.completes("b")
 	w.sends("when one more is done at once")
 	w.now = w.now.Add(statusGap)
 	w.sends("when its time has come", applyStatus)
-	done("c")
+	w.completes("c")
 	w.sends("when all are done at once", applyStatus)
 	w.says("when all are done", "Ready")
 }
