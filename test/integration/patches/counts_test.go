@@ -96,21 +96,21 @@ func (e *exporter) served(n int) {
 // operator rests.
 func (e *exporter) count(what string, do func()) (map[string]int, uint64) {
 	e.Helper()
-	settled(e.T)
+	settled(e.T, 2*time.Second)
 	mark, before := cluster.Mark(e), renders(e.T, exporters)
 	do()
-	settled(e.T)
+	settled(e.T, 2*time.Second)
 	got, rendered := kit.Tally(cluster.Requests(e, mark)), renders(e.T, exporters)-before
 	e.Logf("%s: %v, %d renders", what, got, rendered)
 	return got, rendered
 }
 
 // settled waits until the operator has sent nothing for a while.
-func settled(t *testing.T) {
+func settled(t *testing.T, while time.Duration) {
 	t.Helper()
 	kit.Eventually(t, "the operator has sent nothing for a while", func() error {
 		mark := cluster.Mark(t)
-		time.Sleep(2 * time.Second)
+		time.Sleep(while)
 		if got := cluster.Requests(t, mark); len(got) > 0 {
 			return fmt.Errorf("it sent %v", got)
 		}
@@ -188,6 +188,7 @@ func TestCounts(t *testing.T) {
 func (e *exporter) many() {
 	e.apply("person", pods("many-", 195, "app: jvm"))
 	e.served(200)
+	settled(e.T, 12*time.Second) // a status that tells of progress alone waits for ten
 	got, _ := e.count("one of 200 patched Pods goes", func() {
 		e.delete("v1", "Pod", "many-0")
 		e.served(199)
