@@ -2,6 +2,7 @@ package kind
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"testing"
 
@@ -11,7 +12,8 @@ import (
 )
 
 // FuzzSettings: kind.yaml is read the same each time, an error of it has a
-// place, and a folder with it compiles or is refused.
+// place, and a folder with it compiles or is refused. Where there are choices,
+// they make it of the text's words.
 func FuzzSettings(f *testing.F) {
 	for _, text := range []string{
 		"", "apiVersion: jacquard.dev/v1\nkind: Kind\n", "version: v1\nchildren: [{apiVersion: v1, kind: Secret, namespaces: rendered}]\n",
@@ -21,14 +23,20 @@ func FuzzSettings(f *testing.F) {
 		"resyncInterval: 90m\n", "allowEmpty: false", "{allowEmpty: true}", "rollout:\n  waves: [2, \"10%\"]\n", "rollout: {progressDeadline: 45s}\n", "serviceAccountName: web-1\n",
 		"retired:\n- {apiVersion: batch/v1, kind: Job}\n", "retired: [{apiVersion: v1, kind: Pod}]\nresyncInterval: 3h", "version: v1\nrollout: {waves: [1]}\nallowEmpty: true\n",
 	} {
-		f.Add(text)
+		f.Add(text, []byte{})
+	}
+	for _, choices := range []string{"\x01\x01\x02\x01\x01\x01\x00\x02", "\x00\x01\x01\x00\x01\x02\x01\x01\x03", "\x01\x00\x01\x01\x01\x02\x03\x01\x01\x00\x01"} {
+		f.Add("v1 Secret Pod apps/v1 a 5% 10m 90s x", []byte(choices))
 	}
 	crd, err := schema.Parse("crd.yaml", []byte(definition))
 	if err != nil {
 		f.Fatal(err)
 	}
 	read := fuzzed.Passed(f)
-	f.Fuzz(func(t *testing.T, text string) {
+	f.Fuzz(func(t *testing.T, text string, choices []byte) {
+		if len(choices) > 0 {
+			text = written(t, madeSettings(fuzzed.Choose(choices, text)))
+		}
 		file := &folder.File{Name: "kind.yaml", Shown: "kind.yaml", Data: []byte(text)}
 		one, places, err := readSettings(file)
 		other, _, err2 := readSettings(file)
@@ -62,14 +70,67 @@ func FuzzSettings(f *testing.F) {
 	})
 }
 
+// madeSettings is a kind.yaml whose fields are all known.
+func madeSettings(c *fuzzed.Choices) map[string]any {
+	rules := func(more func(rule map[string]any)) []any {
+		list := []any{}
+		for range c.N(3) {
+			rule := map[string]any{"apiVersion": c.Word(), "kind": c.Word()}
+			more(rule)
+			list = append(list, rule)
+		}
+		return list
+	}
+	namespaces := func(rule map[string]any) {
+		c.Maybe(rule, "namespaces", []any{"own", "rendered", c.Words()}[c.N(3)])
+	}
+	s := map[string]any{}
+	c.Maybe(s, "children", rules(namespaces))
+	c.Maybe(s, "reads", rules(func(rule map[string]any) {
+		c.Maybe(rule, "namespaces", c.Words())
+		c.Maybe(rule, "names", c.Words())
+	}))
+	c.Maybe(s, "retired", rules(func(rule map[string]any) {
+		namespaces(rule)
+		c.Maybe(rule, "ownership", "patch")
+		c.Maybe(rule, "subresource", c.Word())
+	}))
+	c.Maybe(s, "rollout", map[string]any{"waves": []any{c.N(9), fmt.Sprintf("%d%%", c.N(101))}, "progressDeadline": fmt.Sprintf("%ds", c.N(256))})
+	for _, field := range []string{"version", "serviceAccountName"} {
+		c.Maybe(s, field, c.Word())
+	}
+	c.Maybe(s, "deleteOrder", c.Words())
+	c.Maybe(s, "allowEmpty", c.N(2) == 1)
+	c.Maybe(s, "resyncInterval", fmt.Sprintf("%dm", c.N(256)-9))
+	return s
+}
+
+func written(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // FuzzConfig: settings are values of JSON, read the same each time and again
-// from what they are written as.
+// from what they are written as. Where there are choices, they make them of the
+// text's words.
 func FuzzConfig(f *testing.F) {
 	for _, text := range []string{"", "apps.example.com: {a: 1, b: [x, {c: null}]}\n", "apps.example.com:\n  a: 1e400\n", "x: 1", "apps.example.com: {1: 2}", "apps.example.com: {a: .nan}", "a: {b: &x y, c: *x}", "apps.example.com: {a: 2024-01-01, b: 0o7, c: !!binary aGk=}"} {
-		f.Add(text)
+		f.Add(text, []byte{})
 	}
+	f.Add("apps.example.com a b c", []byte("\x02\x00\x03\x01\x05\x02\x01\x06\x01\x02\x00\x01"))
 	read := fuzzed.Passed(f)
-	f.Fuzz(func(t *testing.T, text string) {
+	f.Fuzz(func(t *testing.T, text string, choices []byte) {
+		if len(choices) > 0 {
+			c, kinds := fuzzed.Choose(choices, text), map[string]any{}
+			for range c.N(4) {
+				kinds[c.Word()] = c.Map(3)
+			}
+			text = written(t, kinds)
+		}
 		c, err := ReadConfig("config", []byte(text))
 		again, err2 := ReadConfig("config", []byte(text))
 		if (err == nil) != (err2 == nil) || !reflect.DeepEqual(c, again) {

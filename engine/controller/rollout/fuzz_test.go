@@ -1,6 +1,8 @@
 package rollout
 
 import (
+	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -9,16 +11,25 @@ import (
 )
 
 // FuzzRecord: whatever stands in a CRD's annotation, its record can be told of,
-// and is the same once it was written and read again.
+// and is the same once it was written and read again. Where there are choices,
+// they make it of the text's words.
 func FuzzRecord(f *testing.F) {
 	for _, text := range []string{
 		"", "{}", "null", `{"digest":"a","state":"Stopped","reason":"Deletes","message":"m","deletes":["x"],"deleted":3,"wanted":"w","of":2,"began":"2026-01-02T03:04:05Z"}`,
 		`{"notReady":2,"forced":["a/b","c"],"of":-1}`, `{"notReady":1}`, `{"approved":["NotReady"],"approvedSet":"AAAA","state":"Running"}`,
 	} {
-		f.Add(text)
+		f.Add(text, []byte{})
 	}
+	f.Add("Stopped Deletes NotReady a/b AAAA", []byte("\x01\x00\x01\x01\x01\x02\x01\x03\x01\x02\x04\x01"))
 	parsed := fuzzed.Passed(f)
-	f.Fuzz(func(t *testing.T, text string) {
+	f.Fuzz(func(t *testing.T, text string, choices []byte) {
+		if len(choices) > 0 {
+			made, err := json.Marshal(madeRecord(fuzzed.Choose(choices, text)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = string(made)
+		}
 		r := Read(text)
 		again := Read(r.String())
 		if r.String() != again.String() || !r.Same(again) {
@@ -34,6 +45,22 @@ func FuzzRecord(f *testing.F) {
 			parsed()
 		}
 	})
+}
+
+// madeRecord is a record whose fields are all known.
+func madeRecord(c *fuzzed.Choices) map[string]any {
+	r := map[string]any{}
+	for _, field := range []string{"digest", "state", "reason", "message", "wanted", "approvedSet"} {
+		c.Maybe(r, field, c.Word())
+	}
+	for _, field := range []string{"deletes", "forced", "approved"} {
+		c.Maybe(r, field, c.Words())
+	}
+	for _, field := range []string{"deleted", "wave", "done", "ready", "of", "notReady"} {
+		c.Maybe(r, field, c.N(256)-9)
+	}
+	c.Maybe(r, "began", fmt.Sprintf("2026-01-02T03:04:%02dZ", c.N(60)))
+	return r
 }
 
 // FuzzApproval: an approval is for the stop that it names, and for none else.
