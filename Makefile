@@ -5,9 +5,11 @@ SHELL := bash
 .DEFAULT_GOAL := help
 
 # The same everywhere, so that builds, tests and linters share one build cache.
+# What is for debuggers alone costs a tenth of the time to compile;
+# GOFLAGS=-gcflags=all= brings it back.
 export CGO_ENABLED := 0
 export GOWORK := off
-export GOFLAGS := $(strip $(shell go env GOFLAGS) -trimpath -buildvcs=false)
+export GOFLAGS := $(strip -trimpath -buildvcs=false -gcflags=all=-dwarf=false $(shell go env GOFLAGS))
 
 BIN := $(CURDIR)/.bin
 

@@ -1,7 +1,7 @@
 // Command devcluster is a real Kubernetes built from Go modules: one binary
-// that holds etcd, the control plane, kubelet, kube-proxy, kubectl and kwok,
-// each run as its own process from its own upstream entry point, and
-// `devcluster up`, which starts them together.
+// that holds etcd, the control plane, kubectl and kwok, each run as its own
+// process from its own upstream entry point, and `devcluster up`, which starts
+// them together. What only real nodes run is in the program node beside it.
 //
 // Called through a symlink that bears a component's name (etcd,
 // kube-apiserver, kubectl …) it is that component, so the folder of such

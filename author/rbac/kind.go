@@ -110,6 +110,9 @@ func (w *work) resources() {
 	w.add(Operator, where, rule("", "the custom resources are watched", "list", "watch"))
 	if w.Kind.Version.Status {
 		w.add(Operator, where, rule("/status", "their status is written", "patch"))
+		if len(c.Versions) > 1 {
+			w.add(Operator, where, rule("", "the CRD has several versions: what managedFields say of the status in an older one is put into the newer", "patch"))
+		}
 	}
 	if len(w.Kind.Children) > 0 {
 		w.add(Operator, where, rule("", "one is read again before a child of it that went is made anew", "get"))

@@ -42,8 +42,8 @@ spec:
 `
 
 // TestRoles: each file of testdata is a folder and its roles, want.yaml, or what
-// is wrong, want-error.txt. Its first line may say: cluster-scoped, installs,
-// limited to NAMESPACE,…, taken up by: NAME.
+// is wrong, want-error.txt. Its first line may say: cluster-scoped, installs, has
+// an older version, limited to NAMESPACE,…, taken up by: NAME.
 func TestRoles(t *testing.T) {
 	cases, _ := filepath.Glob("testdata/*.txtar")
 	if len(cases) == 0 {
@@ -86,13 +86,15 @@ func TestRoles(t *testing.T) {
 // input makes the input that a case says.
 func input(t *testing.T, archive *txtar.Archive) (in Input, files []txtar.File, want map[string][]byte) {
 	t.Helper()
-	scope := "Namespaced"
+	scope, older := "Namespaced", ""
 	for _, say := range strings.Split(strings.TrimSpace(string(archive.Comment)), "; ") {
 		switch name, rest, _ := strings.Cut(say, ": "); name {
 		case "cluster-scoped":
 			scope = "Cluster"
 		case "installs":
 			in.Install = true
+		case "has an older version":
+			older = "  - {name: v1alpha1, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}\n"
 		case "limited to":
 			in.Namespaces = strings.Split(rest, ",")
 		case "taken up by":
@@ -100,7 +102,7 @@ func input(t *testing.T, archive *txtar.Archive) (in Input, files []txtar.File, 
 		}
 	}
 	var err error
-	if in.CRD, err = schema.Parse("crds/webs.example.com.yaml", []byte(strings.ReplaceAll(crd, "SCOPE", scope))); err != nil {
+	if in.CRD, err = schema.Parse("crds/webs.example.com.yaml", []byte(strings.ReplaceAll(crd, "SCOPE", scope)+older)); err != nil {
 		t.Fatal(err)
 	}
 	want = map[string][]byte{}

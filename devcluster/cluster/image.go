@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 )
 
@@ -17,16 +16,13 @@ const pauseImage = "localhost/devcluster-pause:1"
 // writePause writes an archive of the image to a file, from the program
 // `pause` beside this one.
 func writePause(to string) error {
-	self, err := os.Executable()
-	if err == nil {
-		self, err = filepath.EvalSymlinks(self)
-	}
+	path, err := beside("pause")
 	if err != nil {
-		return fmt.Errorf("finding this program: %w", err)
+		return err
 	}
-	program, err := os.ReadFile(filepath.Join(filepath.Dir(self), "pause"))
+	program, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("reading the program of the pause image, which devcluster/build makes: %w", err)
+		return fmt.Errorf("reading the program of the pause image: %w", err)
 	}
 	archive, err := imageArchive(pauseImage, "/pause", program)
 	if err != nil {

@@ -18,7 +18,8 @@ const stopGrace = 5 * time.Second
 // A part is one process of the cluster.
 type part struct {
 	name    string // as in --components
-	command string // devcluster's subcommand
+	command string // subcommand of devcluster, or of the program beside it
+	beside  string // the program beside devcluster that has the command; "" for devcluster
 	program string // path of another program, in place of devcluster
 	ofNode  bool   // sees a real node's mounts, and is one of its processes
 	args    []string
@@ -84,13 +85,36 @@ func (p part) prepare() (*exec.Cmd, error) {
 	if p.program != "" {
 		return exec.Command(p.program, p.args...), nil
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("finding this program: %w", err)
+	name, program, err := "devcluster", "", error(nil)
+	if p.beside == "" {
+		program, err = os.Executable()
+	} else {
+		name = p.beside
+		program, err = beside(name)
 	}
-	cmd := exec.Command(self, append([]string{p.command}, p.args...)...)
-	cmd.Args[0] = "devcluster" // not a link's name, which would be taken for a component
+	if err != nil {
+		return nil, fmt.Errorf("starting %s: %w", p.name, err)
+	}
+	cmd := exec.Command(program, append([]string{p.command}, p.args...)...)
+	cmd.Args[0] = name // not a link's name, which would be taken for a component
 	return cmd, nil
+}
+
+// beside returns the path of a program that devcluster/build makes in the
+// folder of this one.
+func beside(name string) (string, error) {
+	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
+	if err != nil {
+		return "", fmt.Errorf("finding this program: %w", err)
+	}
+	path := filepath.Join(filepath.Dir(self), name)
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("finding the program %s, which devcluster/build makes: %w", name, err)
+	}
+	return path, nil
 }
 
 // stop ends processes, all at once, and waits for them.

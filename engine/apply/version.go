@@ -35,10 +35,12 @@ func unshown(err error) error {
 }
 
 // migrate lets all entries in managedFields of the object that the document is to
-// be applied to be in the document's version, by the subresource that is applied.
-// One that is left in another keeps everybody from applying, so those of others go
-// along; whose the fields are stays as it is. Of another object than the document's
-// nothing is changed.
+// be applied to be in the document's version. One that is left in another keeps
+// everybody from applying, so those of others go along; whose the fields are stays
+// as it is. Of another object than the document's nothing is changed.
+//
+// Since Kubernetes 1.37 a patch of a subresource changes no entry, so the object
+// itself is patched. Who may patch the subresource alone tries that.
 func (w *Writer) migrate(ctx context.Context, r live.Resource, doc *unstructured.Unstructured, how request) error {
 	live := how.live
 	if live == nil {
@@ -64,6 +66,9 @@ func (w *Writer) migrate(ctx context.Context, r live.Resource, doc *unstructured
 	if len(changes) == 0 || doc.GetUID() != live.GetUID() {
 		return errors.New("no entry of managedFields is in another version")
 	}
-	_, err := w.entries(ctx, r, live, edit{changes, how.subresources})
+	_, err := w.entries(ctx, r, live, edit{changes: changes})
+	if refusal := (*Refusal)(nil); len(how.subresources) > 0 && errors.As(err, &refusal) && refusal.Cause == Forbidden {
+		_, err = w.entries(ctx, r, live, edit{changes, how.subresources})
+	}
 	return err
 }
