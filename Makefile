@@ -122,6 +122,12 @@ e2e: devcluster build image helm containerd ## Run the end-to-end tests on a rea
 bench: ## Measure rendering and linting
 	go test -run '^$$' -bench . -benchmem ./engine/...
 
+.PHONY: compare
+compare: devcluster build ## Compare with two hand-written operators (half an hour); N=5000, ROUNDS=5, PROFILE=DIR
+	cd bench && go build -o $(BIN)/bench/ ./cmd/...
+	$(if $(PROFILE),go build -tags profile -o $(BIN)/bench/jacquard-profile .)
+	cd bench && $(BIN)/bench/compare -n $(or $(N),500) -rounds $(or $(ROUNDS),5) $(if $(PROFILE),-profile $(abspath $(PROFILE)))
+
 .PHONY: chaos
 chaos: devcluster ## Let everything go wrong at random; CHAOS_TIME=10m, CHAOS_SEED=7 to see the same again
 	CHAOS_TIME=$(or $(CHAOS_TIME),10m) CHAOS_SEED=$(CHAOS_SEED) go test -count=1 -timeout 3h -v ./test/integration/chaos

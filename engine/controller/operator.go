@@ -60,6 +60,10 @@ type Operator struct {
 	counting   sync.Mutex // of what may not be watched
 }
 
+// pprofAddress is where profiles are served: nowhere, but in a binary that is built
+// with the tag profile.
+var pprofAddress string
+
 // New returns an Operator for a cluster; Run starts it.
 func New(options Options) (*Operator, error) {
 	options = options.withDefaults()
@@ -87,6 +91,7 @@ func New(options Options) (*Operator, error) {
 		LeaseDuration:                 &options.Lease.Duration,
 		RenewDeadline:                 &options.Lease.RenewDeadline,
 		RetryPeriod:                   &options.Lease.RetryPeriod,
+		PprofBindAddress:              pprofAddress,
 		Cache:                         cache.Options{ReaderFailOnMissingInformer: true, ByObject: onlyFolders(options.Namespace), NewInformer: heedsRestores},
 	})
 	if err != nil {

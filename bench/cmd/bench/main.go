@@ -13,6 +13,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -42,6 +44,9 @@ type options struct {
 	maxLoad     float64
 	loadWait    time.Duration
 	out         string
+	times       map[string]int
+	profile     string
+	pprof       string
 }
 
 type stringList []string
@@ -68,12 +73,26 @@ func parseFlags() options {
 	flag.Float64Var(&o.maxLoad, "max-load", 0.7, "start only under this 1-minute load average")
 	flag.DurationVar(&o.loadWait, "load-wait", 3*time.Minute, "start anyway after waiting this long for the load to fall")
 	flag.StringVar(&o.out, "out", "", "file for the JSON report; default: standard output")
+	o.times = map[string]int{}
+	flag.Func("times", "how often drift, restart or delete is done, such as drift=4: a phase that is too short to measure (may be repeated)", o.setTimes)
+	flag.StringVar(&o.profile, "profile", "", "directory for CPU profiles of the operator and the API server, and heap profiles, of each phase")
+	flag.StringVar(&o.pprof, "pprof", "", "host:port where the operator serves /debug/pprof/; for -profile")
 	flag.Parse()
 	if o.operator == "" {
 		flag.Usage()
 		os.Exit(2)
 	}
 	return o
+}
+
+func (o *options) setTimes(s string) error {
+	phase, text, _ := strings.Cut(s, "=")
+	times, err := strconv.Atoi(text)
+	if err != nil || times < 1 || !slices.Contains([]string{"drift", "restart", "delete"}, phase) {
+		return fmt.Errorf("%q is not PHASE=TIMES", s)
+	}
+	o.times[phase] = times
+	return nil
 }
 
 func main() {

@@ -47,7 +47,7 @@ func (b *bench) phases(ctx context.Context) error {
 		return err
 	}
 	for _, phase := range []func(context.Context) error{
-		b.probe, b.create, b.idlePhase, b.update, b.drift, b.restart, b.noise, b.remove,
+		b.probe, b.create, b.idlePhase, b.update, b.again("drift", b.drift), b.again("restart", b.restart), b.noise, b.again("delete", b.remove),
 	} {
 		if err := phase(ctx); err != nil {
 			return err
@@ -57,6 +57,30 @@ func (b *bench) phases(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// again does a phase as often as -times says, and makes one result of all. What
+// was deleted is created again before, which is not measured.
+func (b *bench) again(name string, phase func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		first := len(b.result.Phases)
+		for n := range max(1, b.times[name]) {
+			if n > 0 && name == "delete" {
+				if err := b.removeChildren(ctx, b.keys); err != nil {
+					return err
+				}
+				if err := b.create(ctx); err != nil {
+					return err
+				}
+				b.result.Phases = b.result.Phases[:len(b.result.Phases)-1]
+			}
+			if err := phase(ctx); err != nil {
+				return err
+			}
+		}
+		b.result.Phases = append(b.result.Phases[:first], report.Sum(b.result.Phases[first:]))
+		return nil
+	}
 }
 
 func (b *bench) startOperator() error {
@@ -109,6 +133,8 @@ func (b *bench) measure(ctx context.Context, p *report.Phase, settle func(user s
 		return fmt.Errorf("phase %s: the operator has ended, see %s", p.Name, b.operatorLog())
 	default:
 	}
+	stop := b.takeProfiles(ctx, p.Name)
+	defer stop()
 	cpu := b.readCPU()
 	start := time.Now()
 	if err := body(start); err != nil {

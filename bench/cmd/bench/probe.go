@@ -84,14 +84,18 @@ func (b *bench) removeProbes(ctx context.Context, keys []load.Key) error {
 		}
 	}
 	custom.WaitGone(ctx, settleLimit)
-	for _, k := range keys { // without garbage collection, owned children stay
-		if err := b.client.Delete(ctx, load.Deployments, k); err != nil {
+	return b.removeChildren(ctx, keys)
+}
+
+// removeChildren deletes children whose custom resources are gone: without garbage
+// collection they stay.
+func (b *bench) removeChildren(ctx context.Context, keys []load.Key) error {
+	err := load.Each(ctx, len(keys), func(ctx context.Context, i int) error {
+		if err := b.client.Delete(ctx, load.Deployments, keys[i]); err != nil {
 			return err
 		}
-		if err := b.client.Delete(ctx, load.Services, k); err != nil {
-			return err
-		}
-	}
+		return b.client.Delete(ctx, load.Services, keys[i])
+	})
 	b.waitQuiet(ctx, b.requests.LastWrite)
-	return nil
+	return err
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"strings"
 	"sync"
@@ -124,6 +125,20 @@ type Counts struct {
 
 // Total is every request except watches.
 func (c Counts) Total() int { return c.Writes + c.Reads + c.Other }
+
+// Plus adds the requests of another span.
+func (c Counts) Plus(other Counts) Counts {
+	c.Writes += other.Writes
+	c.Reads += other.Reads
+	c.Watches += other.Watches
+	c.Other += other.Other
+	c.Failed += other.Failed
+	c.Detail = maps.Clone(c.Detail)
+	for what, n := range other.Detail {
+		c.Detail[what] += n
+	}
+	return c
+}
 
 // Count sums the user's requests that were completed in [from, to).
 func (l *Log) Count(user string, from, to time.Time) Counts {

@@ -124,6 +124,7 @@ func (c *Cluster) apiserverArgs() []string {
 		fmt.Sprintf("--secure-port=%d", c.opts.BasePort),
 		"--bind-address=127.0.0.1",
 		"--advertise-address=127.0.0.1",
+		"--endpoint-reconciler-type=none", // a loopback address cannot be an endpoint
 		"--cert-dir=" + c.path("certs"),
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file=" + c.path("sa.pub"),

@@ -54,6 +54,32 @@ type Phase struct {
 	Notes map[string]any `json:"notes,omitempty"`
 }
 
+// Sum is one result of a phase that was done several times: times, requests and
+// CPU add up, and of memory and latencies the highest counts.
+func Sum(phases []*Phase) *Phase {
+	sum := *phases[0]
+	for _, p := range phases[1:] {
+		sum.Want += p.Want
+		sum.Reached += p.Reached
+		sum.Seconds += p.Seconds
+		sum.Settled += p.Settled
+		sum.TimedOut = sum.TimedOut || p.TimedOut
+		sum.NotQuiet = sum.NotQuiet || p.NotQuiet
+		sum.P50, sum.P99 = max(sum.P50, p.P50), max(sum.P99, p.P99)
+		sum.Requests = sum.Requests.Plus(p.Requests)
+		sum.CPUSeconds += p.CPUSeconds
+		sum.PeakRSS, sum.SteadyRSS = max(sum.PeakRSS, p.PeakRSS), max(sum.SteadyRSS, p.SteadyRSS)
+		sum.WholeSeconds += p.WholeSeconds
+		sum.ControlPlaneCPU += p.ControlPlaneCPU
+		sum.HarnessCPU += p.HarnessCPU
+		sum.ForeignCPU += p.ForeignCPU
+	}
+	if sum.Want > 0 {
+		sum.RequestsPer = float64(sum.Requests.Total()) / float64(sum.Want)
+	}
+	return &sum
+}
+
 // Note adds a remark.
 func (p *Phase) Note(key string, value any) {
 	if p.Notes == nil {
