@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/util/flowcontrol"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/jacquard-operator/jacquard/engine/controller"
@@ -22,6 +23,7 @@ type runFlags struct {
 	access
 	options  controller.Options
 	selector string
+	events   string
 	qps      float32
 	burst    int
 }
@@ -66,8 +68,10 @@ or of ~/.kube/config, in this order.`,
 		"identity", "", "name of this installation; its last part names the Lease; default NAMESPACE/jacquard")
 	flags.BoolVar(&f.options.InstallCRDs, "install-crds", false, "apply the CRDs of crds/ first")
 	flags.BoolVar(&f.options.ReadOnly, "read-only", false, "watch and plan everything, but write only Leases and Events")
+	flags.StringVar(&f.events, "events", "problems", "which events of resources there are: problems (trouble, what ends it, and what is deleted) or all "+
+		"(also the way to Ready)")
 	flags.IntVar(&f.options.Workers, "workers", 4, "number of resources of one kind that are reconciled at the same time")
-	flags.Float32Var(&f.qps, "kube-api-qps", 200, "requests per second to the API server, without watches; -1 for no limit")
+	flags.Float32Var(&f.qps, "kube-api-qps", -1, "requests per second to the API server, without watches; -1 for no limit: the API server says when it is too busy")
 	flags.IntVar(&f.burst, "kube-api-burst", 400, "requests to the API server that may exceed --kube-api-qps at once")
 	flags.StringVar(&f.options.MetricsAddress, "metrics-bind-address", "0", "host:port of the metrics; 0 for none")
 	flags.BoolVar(&f.options.MetricsSecure,
@@ -105,7 +109,13 @@ func (f *runFlags) run(cmd *cobra.Command, dirs []string) error {
 	if err != nil {
 		return err
 	}
-	cfg.QPS, cfg.Burst = f.qps, f.burst
+	if cfg.QPS = -1; f.qps > 0 { // one limiter for all clients
+		cfg.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(f.qps, max(1, f.burst))
+	}
+	if f.events != "problems" && f.events != "all" {
+		return fmt.Errorf("--events %s: it is problems or all", f.events)
+	}
+	f.options.AllEvents = f.events == "all"
 	f.options.Config, f.options.Version = cfg, Version()
 	if f.options.Selector, err = labels.Parse(f.selector); err != nil {
 		return fmt.Errorf("--selector %s: %w", f.selector, err)

@@ -82,7 +82,7 @@ func (o *Operator) cluster() reconcile.Cluster {
 	return reconcile.Cluster{
 		Children: o.children, Reads: o.reads, Served: o.served, Resource: o.resource, Writer: o.writer,
 		Events: o.mgr.GetEventRecorder("jacquard"), DeclaresConditions: o.declaresConditions, Defined: o.defined, CRD: o.crd,
-		ReadOnly: o.options.ReadOnly, Namespaces: o.options.Namespaces,
+		ReadOnly: o.options.ReadOnly, AllEvents: o.options.AllEvents, Namespaces: o.options.Namespaces,
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -79,6 +80,8 @@ func New(options Options) (*Operator, error) {
 		return nil, err
 	}
 	ends, lead := &atomic.Bool{}, &tenure{lasts: options.Lease.RenewDeadline}
+	options.Config = rest.CopyConfig(options.Config)
+	options.Config.Wrap(apply.NewInFlight().Wrap)
 	mgr, err := ctrl.NewManager(options.Config, ctrl.Options{
 		Scheme:                        scheme,
 		Logger:                        logr.New(ending{ctrl.Log.GetSink(), ends}),

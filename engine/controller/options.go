@@ -14,7 +14,7 @@ import (
 
 // Options are what an operator is started with.
 type Options struct {
-	// Config is the cluster. Its QPS is left as it is.
+	// Config is the cluster. Its RateLimiter limits what is written.
 	Config *rest.Config
 	// Roots hold templates/ (and crds/, for InstallCRDs).
 	Roots []*folder.Root
@@ -36,6 +36,10 @@ type Options struct {
 	// ReadOnly: everything is watched, rendered and planned, and nothing is
 	// written but Leases and Events.
 	ReadOnly bool
+	// AllEvents: the way of a resource to Ready is told by events too, which takes a
+	// request or two for each resource. Trouble, what ends it, and what is deleted
+	// always are.
+	AllEvents bool
 	// Version is that of the program, for its metrics and report.
 	Version string
 	// Workers is how many resources of one kind are served at the same time.

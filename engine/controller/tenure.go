@@ -23,6 +23,7 @@ type tenure struct {
 // of is the access by which the Lease is renewed.
 func (t *tenure) of(cfg *rest.Config) *rest.Config {
 	cfg = rest.CopyConfig(cfg)
+	cfg.QPS, cfg.RateLimiter = -1, nil // a renewal waits for nothing
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return renewals{t, next} })
 	return cfg
 }

@@ -161,6 +161,9 @@ func (t *reconciliation) delete(ctx context.Context, l live.Object) error {
 	}
 	if err == nil {
 		t.executor.wrote(metrics.Delete)
+		if !t.subject.deleting() {
+			t.pruned = append(t.pruned, l.GVK.Kind+" "+place(l.Meta))
+		}
 		t.known.failures.progressed()
 	}
 	if err == nil || gone(err) {

@@ -53,6 +53,8 @@ type Cluster struct {
 	// ReadOnly: everything is looked at and planned, and nothing is written. The
 	// Writer refuses it too.
 	ReadOnly bool
+	// AllEvents: the way of a resource to Ready is told by events too.
+	AllEvents bool
 }
 
 // A Version is what a kind runs with: its compiled folder, or why there is
@@ -242,6 +244,8 @@ type reconciliation struct {
 	alive  error
 	// executor is how it acts on the plan.
 	executor executor
+	// pruned are children that were deleted, to be told of.
+	pruned []string
 	// pending: nothing was decided, since something is on its way; wrote: a
 	// child or a patch was written; failed: the status could not be; outdated:
 	// the resource or its CRD is not what it was seen as any more.

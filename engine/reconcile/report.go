@@ -26,6 +26,9 @@ import (
 // report writes the status if it says something new, tells of it by event and
 // log, and decides when to look again.
 func (t *reconciliation) report(ctx context.Context, p *plan.Plan) (reconcile.Result, error) {
+	if len(t.pruned) > 0 {
+		t.event(corev1.EventTypeNormal, "Pruned", "not rendered any more, and deleted: "+strings.Join(t.pruned, ", "))
+	}
 	if t.outdated { // nothing that this reconciliation found is worth telling
 		t.pending = true
 		return reconcile.Result{RequeueAfter: firstWait}, nil
@@ -176,7 +179,8 @@ func (t *reconciliation) mayWait(out status.Output, desired, live map[string]any
 func (v *Version) hasStatus() bool { return v.Schema == nil || v.Schema.Status }
 
 // announce records an event and a line of log when a condition changed, and events of
-// the problems that are new and that this did not tell of.
+// the problems that are new and that this did not tell of. The way of every resource
+// to Ready is no news where its status tells it.
 func (t *reconciliation) announce(ctx context.Context, out status.Output) {
 	told, changed := out.Reason+": "+out.Message, ""
 	if len(out.Changed) > 0 && (t.subject.version.hasStatus() || t.known.told.announced != told) {
@@ -212,12 +216,17 @@ func (t *reconciliation) announceChanged(ctx context.Context, out status.Output)
 			severity = corev1.EventTypeWarning
 		}
 	}
-	note = t.event(severity, out.Reason, strings.Join(out.Changed, "; "))
+	logger := log.FromContext(ctx)
+	if out.Ordinary && t.subject.version.hasStatus() && !t.r.cluster.AllEvents {
+		logger = logger.V(1)
+	} else {
+		note = t.event(severity, out.Reason, strings.Join(out.Changed, "; "))
+	}
 	about := []any{"ready", out.Ready, "reason", out.Reason, "message", out.Message}
 	if file := t.found.file(out.Reason); file != "" {
 		about = append(about, "file", file)
 	}
-	log.FromContext(ctx).Info("status changed", about...)
+	logger.Info("status changed", about...)
 	return note
 }
 

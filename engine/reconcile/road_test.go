@@ -371,6 +371,49 @@ func TestProgress(t *testing.T) {
 	w.says("when all are done", "Ready")
 }
 
+// told are the events since the last look.
+func (w *world) told() (all []string) {
+	for len(w.events.Events) > 0 {
+		all = append(all, <-w.events.Events)
+	}
+	return all
+}
+
+// TestEvents: the way of a resource to Ready is no event, unless all are asked for;
+// trouble is one, and so is its end, and what is deleted.
+func TestEvents(t *testing.T) {
+	w := newWorld(t, map[string]string{"one.yaml": oneMap, "two.yaml": twoMap})
+	expect := func(when string, events ...string) {
+		t.Helper()
+		w.settle()
+		got := w.told()
+		if len(got) != len(events) {
+			t.Fatalf("%s: events %q, want %q", when, got, events)
+		}
+		for i, want := range events {
+			if !strings.HasPrefix(got[i], want) {
+				t.Errorf("%s: event %q, want %q…", when, got[i], want)
+			}
+		}
+	}
+	named := func(name string) func(*unstructured.Unstructured) {
+		return func(o *unstructured.Unstructured) { _ = unstructured.SetNestedField(o.Object, name, "spec", "name") }
+	}
+	expect("when it is new")
+	w.edit(named("y"))
+	expect("when it is edited")
+	w.folder(map[string]string{"one.yaml": oneMap})
+	expect("when a child is not rendered any more", "Normal Pruned not rendered any more, and deleted: ConfigMap default/two")
+	w.folder(map[string]string{"one.yaml": oneMap, "bad.yaml": "{{ if eq .spec.name \"bad\" }}{{ fail \"not so\" }}{{ end }}"})
+	w.edit(named("bad"))
+	expect("when it cannot be rendered", "Warning Refused Ready is False")
+	w.edit(named("good"))
+	expect("when it can again", "Normal Ready Ready is True")
+	w = newWorld(t, map[string]string{"one.yaml": oneMap})
+	w.r.cluster.AllEvents = true
+	expect("when all are told", "Normal Ready Ready is True")
+}
+
 // TestMisspelt: an annotation of ours that does nothing on a resource is said in a
 // condition and as an event.
 func TestMisspelt(t *testing.T) {

@@ -120,12 +120,37 @@ func transition(c, live map[string]any, now metav1.Time) string {
 	return now.UTC().Format(time.RFC3339)
 }
 
+// onTheWay are the reasons of Ready while all is well.
+var onTheWay = []string{"", reasonReady, reasonNotReady, reasonChildren, reasonWaiting, "ChildWaiting", "Deleting"}
+
+// ordinary reports whether only Ready and Reconciling change, by reasons of the way
+// to Ready, and beside them conditions of the kind's own while Ready is not True.
+func ordinary(cs []map[string]any, live map[string]any) bool {
+	arrived := true
+	for _, ready := range []map[string]any{conditionOf(live, "Ready"), among(cs, "Ready")} {
+		if !slices.Contains(onTheWay, text(ready, "reason")) {
+			return false
+		}
+		arrived = arrived && text(ready, "status") == "True"
+	}
+	for _, kind := range transient {
+		if kind != "Reconciling" && differ(conditionOf(live, kind), among(cs, kind)) {
+			return false
+		}
+	}
+	return !arrived || !slices.ContainsFunc(cs, func(c map[string]any) bool { return differ(conditionOf(live, text(c, "type")), c) })
+}
+
+func differ(a, b map[string]any) bool {
+	return text(a, "status") != text(b, "status") || text(a, "reason") != text(b, "reason")
+}
+
 // changes says which conditions differ from the live ones in status or reason.
 func changes(cs []map[string]any, live map[string]any) []string {
 	var changed []string
 	for _, c := range cs {
 		old := conditionOf(live, text(c, "type"))
-		if text(old, "status") != text(c, "status") || text(old, "reason") != text(c, "reason") {
+		if differ(old, c) {
 			line := fmt.Sprintf("%s is %s (%s)", text(c, "type"), text(c, "status"), text(c, "reason"))
 			if message := text(c, "message"); message != "" {
 				line += ": " + message
@@ -141,8 +166,16 @@ func changes(cs []map[string]any, live map[string]any) []string {
 	return changed
 }
 
-func has(cs []map[string]any, kind string) bool {
-	return slices.ContainsFunc(cs, func(c map[string]any) bool { return text(c, "type") == kind })
+func has(cs []map[string]any, kind string) bool { return among(cs, kind) != nil }
+
+// among is the condition of this type, nil if there is none.
+func among(cs []map[string]any, kind string) map[string]any {
+	for _, c := range cs {
+		if text(c, "type") == kind {
+			return c
+		}
+	}
+	return nil
 }
 
 // Condition is the condition of this type of an object, nil if it has none.

@@ -55,6 +55,9 @@ type Output struct {
 	// Changed says which conditions change their status or reason, for events;
 	// it is sorted by type with Ready first, and empty if none does.
 	Changed []string
+	// Ordinary: what changes is no news, since it is the way of every resource to
+	// Ready, without trouble before or now.
+	Ordinary bool
 	// Problems are all that there are, failed children among them: worst first,
 	// and of these the newest.
 	Problems []Problem
@@ -83,7 +86,7 @@ func Make(in Input) (Output, error) {
 	finish(cs, in)
 
 	out := Output{
-		Status: maps.Clone(fields), Changed: changes(cs, in.Live), Problems: problems,
+		Status: maps.Clone(fields), Changed: changes(cs, in.Live), Ordinary: ordinary(cs, in.Live), Problems: problems,
 		Ready: ready.status == "True", Reason: ready.reason, Message: ready.message,
 	}
 	out.Status["observedGeneration"] = in.Generation

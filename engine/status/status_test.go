@@ -211,6 +211,47 @@ conditions:
 	}
 }
 
+// TestOrdinary: the way to Ready is ordinary; trouble, its end, and what changes of
+// a resource that was ready and is, are not.
+func TestOrdinary(t *testing.T) {
+	const (
+		none    = "{}"
+		waits   = `conditions: [{type: Ready, status: "False", reason: ChildrenNotReady}, {type: Reconciling, status: "True", reason: ChildrenNotReady}]`
+		ready   = `conditions: [{type: Ready, status: "True", reason: Ready}]`
+		backup  = `conditions: [{type: Ready, status: "True", reason: Ready}, {type: Backup, status: "True", reason: R}]`
+		stalled = `conditions: [{type: Ready, status: "False", reason: Invalid}, {type: Stalled, status: "True", reason: Invalid}]`
+		paused  = `conditions: [{type: Ready, status: "True", reason: Ready}, {type: Paused, status: "True", reason: Paused}]`
+	)
+	starts := []status.Child{child("a", false, "x")}
+	own := read(t, `conditions: [{type: Backup, status: "False", reason: R}]`)
+	for name, test := range map[string]struct {
+		live string
+		in   status.Input
+		want bool
+	}{
+		"made and ready":             {none, status.Input{}, true},
+		"made":                       {none, status.Input{Children: starts}, true},
+		"ready":                      {waits, status.Input{}, true},
+		"changed, and its children":  {ready, status.Input{Children: starts}, true},
+		"waits for another file":     {ready, status.Input{Problems: []status.Problem{problem(status.Waiting, "Waiting", "b")}}, true},
+		"its own, on the way":        {waits, status.Input{Own: own, Children: starts}, true},
+		"its own, and made":          {none, status.Input{Own: own}, true},
+		"its own, while it is ready": {backup, status.Input{Own: own}, false},
+		"trouble":                    {waits, status.Input{Problems: []status.Problem{problem(status.Stalled, "Invalid", "b")}}, false},
+		"trouble that may end":       {ready, status.Input{Problems: []status.Problem{problem(status.Retry, "Forbidden", "b")}}, false},
+		"a child failed":             {waits, status.Input{Children: []status.Child{failedJob}}, false},
+		"no trouble any more":        {stalled, status.Input{}, false},
+		"paused":                     {ready, status.Input{Paused: true}, false},
+		"not paused any more":        {paused, status.Input{}, false},
+		"an annotation is misspelt":  {ready, status.Input{Ignored: []string{"x"}}, false},
+	} {
+		test.in.Live = read(t, test.live)
+		if got := mustMake(t, test.in).Ordinary; got != test.want {
+			t.Errorf("%s: ordinary is %v", name, got)
+		}
+	}
+}
+
 func TestMakeIsStable(t *testing.T) {
 	in := status.Input{
 		Own:      map[string]any{"url": "http://x", "conditions": []any{map[string]any{"type": "Backup", "status": "True"}}},
