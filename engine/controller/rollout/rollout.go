@@ -200,7 +200,11 @@ func (r *Rollout) tooLate(late []types.NamespacedName) (Reason, string) {
 			return Refused, fmt.Sprintf("%s (and still so after %s)", m.forbidden, r.settings.Deadline)
 		}
 	}
-	return NotReady, fmt.Sprintf("%d resources were not ready again within %s, as %s", len(late), r.settings.Deadline, late[0])
+	which := late[0].String()
+	if more := len(late) - 1; more > 0 {
+		which += fmt.Sprintf(" and %d more", more)
+	}
+	return NotReady, fmt.Sprintf("not ready again within %s: %s", r.settings.Deadline, which)
 }
 
 // Awaited are the resources that the present wave waits for; none unless it
