@@ -59,11 +59,10 @@ func (o *childPolicy) troubled(scope Scope) {
 // stub is what is kept of an object whose owner is not known: of a bounded size,
 // whatever is written on the object.
 func stub(l live.Object) live.Object {
-	l.Body, l.Meta = nil, &metav1.ObjectMeta{
+	return live.Object{GVK: l.GVK, Meta: &metav1.ObjectMeta{
 		Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName(), UID: l.Meta.GetUID(), ResourceVersion: l.Meta.GetResourceVersion(),
 		Labels: map[string]string{api.LabelOwnerUID: string(claimedOwner(l).uid), api.LabelKind: ownerKind(l)},
-	}
-	return l
+	}}
 }
 
 // ownerKind is the kind of the owner that an object names, or "".

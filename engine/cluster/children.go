@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -111,7 +112,14 @@ func (c *Children) Of(gvk schema.GroupVersionKind, uid types.UID, in ...string) 
 		c.run(complete)
 	}
 	if err != nil {
-		return slices.DeleteFunc(found, isStub), fmt.Errorf("finding children of kind %s: %w", gvk.Kind, err)
+		found = slices.DeleteFunc(found, isStub)
+	}
+	for i, l := range found {
+		unpacked, bad := l.Unpacked()
+		found[i], err = unpacked, cmp.Or(err, bad)
+	}
+	if err != nil {
+		return found, fmt.Errorf("finding children of kind %s: %w", gvk.Kind, err)
 	}
 	return found, nil
 }

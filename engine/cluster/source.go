@@ -21,11 +21,12 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
-// clients are the two ways to read objects: without and with bodies.
+// clients are the ways to read objects: without bodies, packed, and with bodies.
 type clients struct {
 	cfg      *rest.Config
 	http     *http.Client
 	metadata metadata.Interface
+	packed   packed
 	dynamic  dynamic.Interface
 }
 
@@ -49,23 +50,33 @@ func newClients(cfg *rest.Config, httpClient *http.Client) (clients, error) {
 	if err != nil {
 		return clients{}, fmt.Errorf("making a dynamic client: %w", err)
 	}
-	return clients{cfg: cfg, http: httpClient, metadata: m, dynamic: d}, nil
+	p, err := newPacked(cfg, httpClient)
+	if err != nil {
+		return clients{}, fmt.Errorf("making a client of packed objects: %w", err)
+	}
+	return clients{cfg: cfg, http: httpClient, metadata: m, packed: p, dynamic: d}, nil
 }
 
 func (c clients) list(ctx context.Context, s *store, opts metav1.ListOptions) (runtime.Object, error) {
 	gvr := s.watch.resource.GVR
-	if s.watch.need == live.Metadata {
-		return c.partial(gvr, s.namespace).List(ctx, s.watch.kind.narrow(opts))
+	switch opts = s.watch.kind.narrow(opts); s.watch.need {
+	case live.Metadata:
+		return c.partial(gvr, s.namespace).List(ctx, opts)
+	case live.Readiness:
+		return c.packed.list(ctx, gvr, s.namespace, opts)
 	}
-	return c.full(gvr, s.namespace).List(ctx, s.watch.kind.narrow(opts))
+	return c.full(gvr, s.namespace).List(ctx, opts)
 }
 
 func (c clients) watch(ctx context.Context, s *store, opts metav1.ListOptions) (watch.Interface, error) {
 	gvr := s.watch.resource.GVR
-	if s.watch.need == live.Metadata {
-		return c.partial(gvr, s.namespace).Watch(ctx, s.watch.kind.narrow(opts))
+	switch opts = s.watch.kind.narrow(opts); s.watch.need {
+	case live.Metadata:
+		return c.partial(gvr, s.namespace).Watch(ctx, opts)
+	case live.Readiness:
+		return c.packed.watch(ctx, gvr, s.namespace, opts)
 	}
-	return c.full(gvr, s.namespace).Watch(ctx, s.watch.kind.narrow(opts))
+	return c.full(gvr, s.namespace).Watch(ctx, opts)
 }
 
 func (c clients) partial(gvr schema.GroupVersionResource, namespace string) metadata.ResourceInterface {

@@ -148,11 +148,7 @@ func (s *store) Transformer() cache.TransformFunc {
 		}
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		l = k.policy.keep(l, s.watch.need)
-		if m, ok := l.Meta.(*metav1.ObjectMeta); ok {
-			return &metav1.PartialObjectMetadata{ObjectMeta: *m}, nil
-		}
-		return l.Meta, nil
+		return k.policy.keep(l, s.watch.need).Runtime(), nil
 	}
 }
 

@@ -153,7 +153,10 @@ func (f *kindWatch) all() map[types.NamespacedName]live.Object {
 func (f *kindWatch) run(ctx context.Context, s *store, source *cache.ListWatch) {
 	gvk := f.resource.GVK
 	var expected runtime.Object = &metav1.PartialObjectMetadata{}
-	if f.need != live.Metadata {
+	switch f.need {
+	case live.Readiness:
+		expected = &live.Packed{}
+	case live.Body:
 		u := &unstructured.Unstructured{}
 		u.SetGroupVersionKind(gvk)
 		expected = u

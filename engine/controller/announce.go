@@ -95,10 +95,10 @@ func (c *versionTracker) announced() (now rollout.Record, changed bool) {
 
 // dropForced forgets resources that are gone of those that a rollout was forced
 // past.
-func (r *kindController) dropForced(ctx context.Context) {
+func (r *kindController) dropForced() {
 	r.versions.mu.Lock()
 	defer r.versions.mu.Unlock()
-	maps.DeleteFunc(r.versions.forced, func(name types.NamespacedName, _ bool) bool { return r.gone(ctx, name) })
+	maps.DeleteFunc(r.versions.forced, func(name types.NamespacedName, _ bool) bool { return r.gone(name) })
 }
 
 // announce tells of a rollout's new state.

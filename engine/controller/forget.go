@@ -41,7 +41,7 @@ func (o *Operator) forget(ctx context.Context, r *kindController) time.Duration 
 	if wait := time.Until(f.next); wait > 0 {
 		return wait
 	}
-	went, err := r.reconciler.Forget(ctx, versions, r.all())
+	went, err := r.reconciler.Forget(ctx, versions, r.resources.all())
 	switch {
 	case apierrors.IsConflict(err): // the CRD changed; the cache tells how
 	case err != nil && ctx.Err() == nil:

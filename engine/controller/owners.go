@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 
@@ -18,9 +17,8 @@ func (o *Operator) knows(of api.Owner, uid types.UID) bool {
 	l := o.seen(of.Kind).cache
 	o.mu.Unlock()
 	if l != nil {
-		resource := &unstructured.Unstructured{}
-		resource.SetGroupVersionKind(l.gvk)
-		if l.resources.Get(atOnce, types.NamespacedName{Namespace: of.Namespace, Name: of.Name}, resource) == nil && resource.GetUID() == uid {
+		resource, err := l.resources.find(types.NamespacedName{Namespace: of.Namespace, Name: of.Name})
+		if err == nil && resource != nil && resource.UID == uid {
 			return true
 		}
 	}

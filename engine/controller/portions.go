@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -12,18 +13,18 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
-	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
 // A portion is a kind's resources in one namespace, or in all. Each has a cache of
 // its own, so that a namespace which is gone, or in which the operator has no
 // rights any more, keeps nobody from the others.
 type portion struct {
-	namespace string // "": all
-	ctrlcache.Cache
-	informer ctrlcache.Informer
-	trouble  atomic.Pointer[trouble]
+	namespace string                    // "": all
+	informer  cache.SharedIndexInformer // of live.Packed
+	trouble   atomic.Pointer[trouble]
 }
 
 // A trouble is why resources could not be listed or watched, and when.
@@ -50,40 +51,63 @@ type portions []*portion
 
 var _ client.Reader = portions{}
 
-// Get returns a resource. What is in a namespace that is not served is not found,
-// and what is not known is an error.
-func (all portions) Get(ctx context.Context, name client.ObjectKey, into client.Object, opts ...client.GetOption) error {
+// Get returns a resource, decoded anew. What is in a namespace that is not served is
+// not found, and what is not known is an error.
+func (all portions) Get(_ context.Context, name client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	resource, ok := into.(*unstructured.Unstructured)
+	if !ok {
+		return fmt.Errorf("reading a resource: into a %T", into)
+	}
+	o, err := all.find(name)
+	if err != nil {
+		return err
+	}
+	if o == nil {
+		gvk := into.GetObjectKind().GroupVersionKind()
+		return apierrors.NewNotFound(apischema.GroupResource{Group: gvk.Group, Resource: gvk.Kind}, name.Name)
+	}
+	unpacked, err := o.Unpack()
+	if err == nil {
+		resource.Object = unpacked.Object
+	}
+	return err
+}
+
+// find returns a resource as the cache has it, nil if there is none of that name. The
+// error says that it is not known.
+func (all portions) find(name client.ObjectKey) (*live.Packed, error) {
 	for _, p := range all {
 		switch {
 		case p.namespace != "" && p.namespace != name.Namespace:
 		case !p.informer.HasSynced():
-			return errors.New("they have not been listed yet")
+			return nil, errors.New("they have not been listed yet")
 		default:
-			return p.Cache.Get(ctx, name, into, opts...)
+			o, found, err := p.informer.GetStore().GetByKey(cache.NewObjectName(name.Namespace, name.Name).String())
+			if !found || err != nil {
+				return nil, err
+			}
+			return o.(*live.Packed), nil // nothing else is put there
 		}
 	}
-	gvk := into.GetObjectKind().GroupVersionKind()
-	return apierrors.NewNotFound(apischema.GroupResource{Group: gvk.Group, Resource: gvk.Kind}, name.Name)
+	return nil, nil
 }
 
-// List returns the resources that are known.
-func (all portions) List(ctx context.Context, into client.ObjectList, opts ...client.ListOption) error {
-	list, ok := into.(*unstructured.UnstructuredList)
-	if !ok {
-		return fmt.Errorf("listing resources: into a %T", into)
-	}
+// all returns the resources that are known.
+func (all portions) all() (known []*live.Packed) {
 	for _, p := range all {
 		if !p.informer.HasSynced() {
 			continue
 		}
-		some := &unstructured.UnstructuredList{}
-		some.SetGroupVersionKind(list.GroupVersionKind())
-		if err := p.Cache.List(ctx, some, opts...); err != nil {
-			return err
+		for _, o := range p.informer.GetStore().List() {
+			known = append(known, o.(*live.Packed)) // as above
 		}
-		list.Items = append(list.Items, some.Items...)
 	}
-	return nil
+	return known
+}
+
+// List is not possible: it would decode all resources at a time.
+func (all portions) List(context.Context, client.ObjectList, ...client.ListOption) error {
+	return errors.New("resources are not listed decoded")
 }
 
 // listed reports whether the resources are known, but for those in namespaces in
@@ -115,22 +139,18 @@ func (all portions) troubles() (text string, n int) {
 	return strings.Join(texts, "; "), len(texts)
 }
 
-// begin starts the caches until ctx ends; told is called when a trouble came or
+// begin runs the informers until ctx ends; told is called when a trouble came or
 // went.
-func (all portions) begin(ctx context.Context, told func()) error {
-	ends := make(chan error, len(all))
+func (all portions) begin(ctx context.Context, told func()) {
+	var running sync.WaitGroup
 	for _, p := range all {
-		go func() { ends <- p.Start(ctx) }()
-		go func() {
+		running.Go(func() { p.informer.RunWithContext(ctx) })
+		running.Go(func() {
 			if cache.WaitForCacheSync(ctx.Done(), p.informer.HasSynced) {
 				p.trouble.Store(nil)
 				told()
 			}
-		}()
+		})
 	}
-	var errs []error
-	for range all {
-		errs = append(errs, <-ends)
-	}
-	return errors.Join(errs...)
+	running.Wait()
 }

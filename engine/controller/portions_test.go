@@ -5,17 +5,17 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
-	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
+
+	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
 // TestNamesWhatIsNotServed: of a kind it is said in which namespaces its resources
 // may not be listed, and why; what only has not been listed yet is no trouble.
 func TestNamesWhatIsNotServed(t *testing.T) {
 	in := func(namespace string, trouble error) *portion {
-		p := &portion{namespace: namespace, informer: cache.NewSharedIndexInformer(nil, &unstructured.Unstructured{}, 0, nil)}
+		p := &portion{namespace: namespace, informer: cache.NewSharedIndexInformer(nil, &live.Packed{}, 0, nil)}
 		if trouble != nil {
 			p.failed(trouble)
 		}
@@ -41,7 +41,7 @@ func TestNamesWhatIsNotServed(t *testing.T) {
 
 // A listing is an informer that has listed, or has not.
 type listing struct {
-	ctrlcache.Informer
+	cache.SharedIndexInformer
 	synced bool
 }
 

@@ -18,30 +18,11 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
-// all lists the resources of the kind as the cache has them; nil while it has
-// not been filled.
-func (r *kindController) all() []unstructured.Unstructured {
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(r.gvk.GroupVersion().WithKind(r.gvk.Kind + "List"))
-	if err := r.resources.List(atOnce, list); err != nil {
-		return nil
-	}
-	return list.Items
-}
-
 // has reports whether the kind has a resource of this name, as far as is known.
 func (r *kindController) has(name types.NamespacedName) bool {
-	resource := &unstructured.Unstructured{}
-	resource.SetGroupVersionKind(r.gvk)
-	return r.resources.Get(atOnce, name, resource) == nil
+	resource, err := r.resources.find(name)
+	return resource != nil && err == nil
 }
-
-// atOnce has ended, so that resources which cannot be listed are not waited for.
-var atOnce = func() context.Context {
-	ended, end := context.WithCancel(context.Background())
-	end()
-	return ended
-}()
 
 // patience is how long a preview waits for what the templates read: it must be
 // long enough for a kind to be listed, and bounded since some never is.
@@ -52,19 +33,20 @@ const patience = 30 * time.Second
 // while patience lasts, or no other version comes.
 func (r *kindController) preview(ctx context.Context, next *reconcile.Version, before rollout.Record) []rollout.Preview {
 	trials := map[types.NamespacedName]rollout.Preview{}
-	began, todo := time.Now(), r.all()
+	began, todo := time.Now(), r.resources.all()
 	for len(todo) > 0 && ctx.Err() == nil {
 		var mu sync.Mutex
-		var late []unstructured.Unstructured
-		inParallel(todo, r.parallel, func(o *unstructured.Unstructured) {
-			if ctx.Err() != nil || o.GetDeletionTimestamp() != nil {
+		var late []*live.Packed
+		inParallel(todo, r.parallel, func(packed **live.Packed) {
+			o, err := (*packed).Unpack()
+			if ctx.Err() != nil || err != nil || o.GetDeletionTimestamp() != nil {
 				return
 			}
 			t, pending := r.previewOne(ctx, next, o, before)
 			mu.Lock()
 			defer mu.Unlock()
 			if trials[t.Name] = t; pending {
-				late = append(late, *o)
+				late = append(late, *packed)
 			}
 		})
 		coming, _ := r.versions.coming()

@@ -7,17 +7,15 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
-	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
@@ -43,20 +41,16 @@ func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind, crd
 	l = &resourceCache{gvk: gvk, crdUID: crd.UID, done: make(chan struct{})}
 	mine := o.shardOf(crd)
 	namespaces := mine.Namespaces
-	if len(namespaces) == 0 {
-		namespaces = []string{cache.AllNamespaces}
+	if len(namespaces) == 0 || crd.Spec.Scope == apiextensionsv1.ClusterScoped {
+		namespaces = []string{metav1.NamespaceAll}
 	}
+	gvr := gvk.GroupVersion().WithResource(crd.Spec.Names.Plural)
 	for _, namespace := range namespaces {
-		options := cache.Options{DefaultLabelSelector: mine.Selector}
-		if namespace != cache.AllNamespaces {
-			options.DefaultNamespaces = map[string]cache.Config{namespace: {}}
-		}
-		p, err := o.portion(ctx, l, crd.Name, options)
+		source, err := cluster.PackedSource(o.options.Config, o.http, gvr, namespace, mine.Selector)
 		if err != nil {
 			return nil, fmt.Errorf("listing kind %s: %w", crd.Name, err)
 		}
-		p.namespace = namespace
-		l.resources = append(l.resources, p)
+		l.resources = append(l.resources, o.portion(crd.Name, namespace, source))
 	}
 	ctx, l.cancel = context.WithCancel(ctx)
 	o.mu.Lock()
@@ -64,32 +58,28 @@ func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind, crd
 	o.mu.Unlock()
 	go func() {
 		defer close(l.done)
-		if err := l.resources.begin(ctx, func() { o.recount(crd.Name) }); err != nil {
-			log.FromContext(ctx).Error(err, "cache ended", "kind", crd.Name)
-		}
+		l.resources.begin(ctx, func() { o.recount(crd.Name) })
 	}()
 	return l, nil
 }
 
 // portion makes a portion of a resource cache.
-func (o *Operator) portion(ctx context.Context, l *resourceCache, name string, options cache.Options) (*portion, error) {
-	p := &portion{}
-	options.HTTPClient, options.Scheme, options.Mapper = o.http, o.mgr.GetScheme(), o.discovery.Mapper()
-	options.ReaderFailOnMissingInformer, options.DefaultUnsafeDisableDeepCopy, options.NewInformer = true, ptr.To(true), heedsRestores
-	options.DefaultWatchErrorHandler = func(ctx context.Context, r *toolscache.Reflector, err error) {
+func (o *Operator) portion(kind, namespace string, source toolscache.ListerWatcher) *portion {
+	p := &portion{namespace: namespace, informer: heedsRestores(source, &live.Packed{}, 0, nil)}
+	// Both fail only once the informer runs.
+	_ = p.informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *toolscache.Reflector, err error) {
 		if p.failed(err); apierrors.IsForbidden(err) {
-			o.recount(name)
+			o.recount(kind)
 		}
 		toolscache.DefaultWatchErrorHandler(ctx, r, err)
-	}
-	var err error
-	if p.Cache, err = cache.New(o.options.Config, options); err != nil {
-		return nil, err
-	}
-	resource := &unstructured.Unstructured{}
-	resource.SetGroupVersionKind(l.gvk)
-	p.informer, err = p.GetInformer(ctx, resource, cache.BlockUntilSynced(false))
-	return p, err
+	})
+	_ = p.informer.SetTransform(func(o any) (any, error) {
+		if packed, is := o.(*live.Packed); is {
+			packed.ManagedFields = nil // its JSON has them
+		}
+		return o, nil
+	})
+	return p
 }
 
 // heedsRestores is an informer that lists again after etcd was restored.

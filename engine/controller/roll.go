@@ -64,7 +64,7 @@ func (o *Operator) advance(ctx context.Context, r *kindController) time.Duration
 	if next != nil {
 		o.step(ctx, r)
 	} else {
-		r.dropForced(ctx)
+		r.dropForced()
 	}
 	if err := o.announceRollout(ctx, r); err != nil {
 		if apierrors.IsConflict(err) { // the CRD changed; the cache tells how
@@ -175,7 +175,7 @@ func (o *Operator) stepped(ctx context.Context, r *kindController, crd metav1.Ob
 		c.rollout.Resume(now)
 	}
 	for _, name := range slices.Concat(c.rollout.Awaited(), c.rollout.Failed(), c.rollout.NotPreviewed(), c.rollout.Forced()) {
-		if r.gone(ctx, name) {
+		if r.gone(name) {
 			c.rollout.Left(name)
 		}
 	}
@@ -193,19 +193,17 @@ func (o *Operator) stepped(ctx context.Context, r *kindController, crd metav1.Ob
 
 // each takes up how every resource that stays is now, looked at or not.
 func (r *kindController) each(take func(rollout.Resource)) {
-	for _, o := range r.all() {
-		if o.GetDeletionTimestamp() == nil {
-			take(resource(&o))
+	for _, o := range r.resources.all() {
+		if o.DeletionTimestamp == nil {
+			take(resource(o))
 		}
 	}
 }
 
 // gone reports whether there is no such resource any more, or not for long.
-func (r *kindController) gone(ctx context.Context, name types.NamespacedName) bool {
-	resource := &unstructured.Unstructured{}
-	resource.SetGroupVersionKind(r.gvk)
-	err := r.resources.Get(ctx, name, resource)
-	return apierrors.IsNotFound(err) || err == nil && resource.GetDeletionTimestamp() != nil
+func (r *kindController) gone(name types.NamespacedName) bool {
+	resource, err := r.resources.find(name)
+	return err == nil && (resource == nil || resource.DeletionTimestamp != nil)
 }
 
 // paused reports whether a whole kind is observed and not changed.

@@ -261,7 +261,7 @@ func (c *versionTracker) mayDelete(r *rollout.Rollout, o rollout.Resource, child
 	return nil
 }
 
-func resource(o *unstructured.Unstructured) rollout.Resource {
+func resource(o metav1.Object) rollout.Resource {
 	return rollout.Resource{Name: reconcile.Key(o), UID: o.GetUID(), Generation: o.GetGeneration(),
 		Paused: o.GetAnnotations()[api.AnnotationPaused] == "true"}
 }

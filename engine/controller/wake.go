@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -21,6 +20,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
@@ -79,8 +79,12 @@ func changes(to *reconcile.Reconciler, gone func(types.UID)) handler.EventHandle
 // there is nothing to do for it, so after a start it comes after those for which
 // there is.
 func told(o client.Object) bool {
-	resource, ok := o.(*unstructured.Unstructured)
-	if !ok || resource.GetDeletionTimestamp() != nil {
+	packed, ok := o.(*live.Packed)
+	if !ok || packed.DeletionTimestamp != nil {
+		return false
+	}
+	resource, err := packed.Unpack()
+	if err != nil {
 		return false
 	}
 	ready, seen := status.ReadyOf(resource)
@@ -114,8 +118,8 @@ func (r *kindController) resyncAll() {
 	if q == nil {
 		return // the first list puts them all in
 	}
-	for _, o := range r.all() {
-		req := ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&o)}
+	for _, o := range r.resources.all() {
+		req := ctrl.Request{NamespacedName: client.ObjectKeyFromObject(o)}
 		r.reconciler.Wake(req.NamespacedName)
 		(*q).AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(handler.LowPriority)}, req)
 	}

@@ -3,21 +3,19 @@ package controller
 import (
 	"context"
 	"reflect"
-	"slices"
 	"testing"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
@@ -56,20 +54,20 @@ func TestUnseenIsForgotten(t *testing.T) {
 	holds("that one is gone", 0)
 }
 
-// named is a cache of resources of these names.
-type named struct {
-	ctrlcache.Cache
-	ctrlcache.Informer
-	names []string
-}
-
-func (n named) HasSynced() bool { return true }
-
-func (n named) Get(_ context.Context, name client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
-	if !slices.Contains(n.names, name.Name) {
-		return apierrors.NewNotFound(schema.GroupResource{}, name.Name)
+// named is a cache of resources of these names in the namespace served.
+func named(t *testing.T, names ...string) cache.SharedIndexInformer {
+	t.Helper()
+	informer := cache.NewSharedIndexInformer(nil, &live.Packed{}, 0, nil)
+	for _, name := range names {
+		o, err := live.Pack([]byte(`{"metadata": {"namespace": "served", "name": "` + name + `"}}`))
+		if err == nil {
+			err = informer.GetStore().Add(o)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	return nil
+	return listing{informer, true}
 }
 
 // TestOthersAreNotWoken: an object of which an annotation names a resource wakes
@@ -77,8 +75,7 @@ func (n named) Get(_ context.Context, name client.ObjectKey, _ client.Object, _ 
 func TestOthersAreNotWoken(t *testing.T) {
 	const webs = "webs.example.com"
 	o := defining(t)
-	all := named{names: []string{"ours"}}
-	r := &kindController{name: webs, resources: portions{{namespace: "served", Cache: all, informer: all}},
+	r := &kindController{name: webs, resources: portions{{namespace: "served", informer: named(t, "ours")}},
 		reconciler: reconcile.New(webs, schema.GroupVersionKind{}, nil, reconcile.Cluster{})}
 	q := priorityqueue.New[ctrl.Request]("things")
 	defer q.ShutDown()

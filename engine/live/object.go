@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"maps"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,7 +17,8 @@ type Need int
 const (
 	// Metadata is no body at all.
 	Metadata Need = iota
-	// Readiness is metadata, spec and status: what readiness is judged by.
+	// Readiness is metadata, status, and spec but for a template of Pods: what
+	// readiness is judged by.
 	Readiness
 	// Body is the whole object, such as the data of a ConfigMap.
 	Body
@@ -30,21 +32,31 @@ func (n Need) String() string { return [...]string{"metadata", "readiness", "bod
 type Object struct {
 	GVK  schema.GroupVersionKind
 	Meta metav1.Object
-	// Body is the object as far as it is needed; nil for Metadata.
+	// Body is the object as far as it is needed; nil for Metadata, and until it is
+	// Unpacked.
 	Body map[string]any
+
+	packed []byte // JSON of the body; nil if it is not packed
 }
 
 // Cut returns the object with no more body than is needed.
 func (o Object) Cut(need Need) Object {
 	switch {
-	case need == Metadata || o.Body == nil:
-		o.Body = nil
-	case need == Readiness:
+	case need == Metadata:
+		o.Body, o.packed = nil, nil
+	case o.packed != nil && need == Readiness:
+		o.packed = judged(o.GVK, o.packed)
+	case o.Body != nil && need == Readiness:
 		body := make(map[string]any, 5)
 		for _, key := range []string{"apiVersion", "kind", "metadata", "spec", "status"} {
 			if v, found := o.Body[key]; found {
 				body[key] = v
 			}
+		}
+		if spec, is := body["spec"].(map[string]any); is && makesPods(o.GVK) {
+			spec = maps.Clone(spec)
+			delete(spec, "template")
+			body["spec"] = spec
 		}
 		o.Body, o.Meta = body, &unstructured.Unstructured{Object: body}
 	}
@@ -58,6 +70,8 @@ func Of(gvk schema.GroupVersionKind, obj any) (Object, error) {
 		return Object{GVK: gvk, Meta: from, Body: from.Object}, nil
 	case *metav1.PartialObjectMetadata:
 		return Object{GVK: gvk, Meta: from}, nil
+	case *Packed:
+		return Object{GVK: gvk, Meta: &from.PartialObjectMetadata, packed: from.JSON}, nil
 	}
 	return Object{}, fmt.Errorf("reading a live %s: unexpected type %T", gvk.Kind, obj)
 }

@@ -208,6 +208,6 @@ func (f *findings) last() string {
 }
 
 // Key is the name of a resource.
-func Key(o *unstructured.Unstructured) types.NamespacedName {
+func Key(o metav1.Object) types.NamespacedName {
 	return types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
 }

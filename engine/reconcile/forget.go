@@ -8,7 +8,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
 // Unused are the kinds on record on a CRD that no version makes, or patches, by
@@ -49,7 +49,7 @@ func (v *Version) writes(gk schema.GroupKind, patched bool) bool {
 // that we do not see, or where something may be under way.
 //
 // Turns that write one of the kinds meanwhile wait, and put it on record again.
-func (r *Reconciler) Forget(ctx context.Context, versions []*Version, resources []unstructured.Unstructured) (went []string, err error) {
+func (r *Reconciler) Forget(ctx context.Context, versions []*Version, resources []*live.Packed) (went []string, err error) {
 	crd, unused := r.toForget(versions)
 	if len(unused) == 0 {
 		return nil, nil
@@ -91,7 +91,7 @@ func (r *Reconciler) Forget(ctx context.Context, versions []*Version, resources 
 }
 
 // finalized reports whether a resource bears our finalizer.
-func finalized(o unstructured.Unstructured) bool {
+func finalized(o *live.Packed) bool {
 	return slices.Contains(o.GetFinalizers(), api.Finalizer)
 }
 
@@ -147,7 +147,7 @@ func (r *record) doubt(gk schema.GroupKind) {
 // patch, of any resource of the kind. What the cluster does not serve may be
 // there. A child says itself whose it is, and one that does not may be ours; of a
 // patch only the resource's uid tells.
-func (r *Reconciler) there(ctx context.Context, gk schema.GroupKind, patched bool, resources []unstructured.Unstructured) (bool, error) {
+func (r *Reconciler) there(ctx context.Context, gk schema.GroupKind, patched bool, resources []*live.Packed) (bool, error) {
 	served, found := r.cluster.Served().Preferred(gk)
 	if !found {
 		return true, nil

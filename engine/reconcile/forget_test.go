@@ -20,6 +20,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 )
 
@@ -147,8 +148,9 @@ func TestForget(t *testing.T) {
 		if c.versions == nil {
 			c.versions = []*Version{making("ConfigMap")}
 		}
-		resource := unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"uid": "uid"}}}
-		_, err := r.Forget(context.Background(), c.versions, []unstructured.Unstructured{resource})
+		resource := &live.Packed{}
+		resource.UID = "uid"
+		_, err := r.Forget(context.Background(), c.versions, []*live.Packed{resource})
 		asked := slices.DeleteFunc(server.asked, func(s string) bool { return strings.HasPrefix(s, "PATCH") })
 		if diff := cmp.Diff(c.want, asked); diff != "" || c.fails != (err != nil) {
 			t.Errorf("%s: %v %s", name, err, diff)
@@ -170,13 +172,14 @@ func planned(name string) *plan.Plan {
 func TestForgetLast(t *testing.T) {
 	server := &answering{}
 	r := recording(t, server, map[string]string{api.AnnotationOperator: "jacquard", api.AnnotationChildKinds: "ServiceAccount"})
-	resource := unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"finalizers": []any{api.Finalizer}}}}
-	went, err := r.Forget(context.Background(), []*Version{making("ConfigMap")}, []unstructured.Unstructured{resource})
+	resource := &live.Packed{}
+	resource.Finalizers = []string{api.Finalizer}
+	went, err := r.Forget(context.Background(), []*Version{making("ConfigMap")}, []*live.Packed{resource})
 	if err != nil || len(went) > 0 || len(server.asked) != 1 {
 		t.Errorf("with a finalizer: %v %v, asked %q", went, err, server.asked)
 	}
-	resource.SetFinalizers(nil)
-	went, err = r.Forget(context.Background(), []*Version{making("ConfigMap")}, []unstructured.Unstructured{resource})
+	resource.Finalizers = nil
+	went, err = r.Forget(context.Background(), []*Version{making("ConfigMap")}, []*live.Packed{resource})
 	if diff := cmp.Diff([]string{"ServiceAccount"}, went); diff != "" || err != nil {
 		t.Errorf("without: %v %s", err, diff)
 	}

@@ -31,7 +31,7 @@ const (
 	// take; a run in which they take more is done again, mostTries times.
 	mostForeign = 0.05
 	mostTries   = 3
-	pprof       = "127.0.0.1:36460"
+	pprof       = "127.0.0.1:16460"
 )
 
 type comparison struct {

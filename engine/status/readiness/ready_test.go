@@ -1,6 +1,7 @@
 package readiness_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/status/readiness"
 )
 
@@ -158,9 +160,45 @@ func TestOf(t *testing.T) {
 				if diff := cmp.Diff(test.want, got); diff != "" {
 					t.Errorf("Of (-want +got):\n%s", diff)
 				}
+				got, err = readiness.Of(kept(t, obj), false)
+				if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
+					t.Errorf("Of what is kept: %v (-want +got):\n%s", err, diff)
+				}
 			})
 		}
 	}
+}
+
+// kept is what the cache keeps of an object, with a template of Pods that it does not
+// keep.
+func kept(t *testing.T, obj map[string]any) map[string]any {
+	t.Helper()
+	gvk := schema.FromAPIVersionAndKind(obj["apiVersion"].(string), obj["kind"].(string))
+	if spec, is := obj["spec"].(map[string]any); is && gvk.Group == "apps" {
+		spec["template"] = map[string]any{"spec": map[string]any{}}
+	}
+	text, err := json.Marshal(obj)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := live.Pack(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := live.Of(gvk, packed)
+	if err == nil {
+		l, err = live.Of(gvk, l.Cut(live.Readiness).Runtime()) // through a list
+	}
+	if err == nil {
+		l, err = l.Cut(live.Readiness).Unpacked()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec, is := l.Body["spec"].(map[string]any); is && spec["template"] != nil {
+		t.Error("the template of Pods is kept")
+	}
+	return l.Body
 }
 
 func TestOfBeingDeleted(t *testing.T) {

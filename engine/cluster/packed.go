@@ -1,0 +1,148 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/jacquard-operator/jacquard/engine/live"
+)
+
+// A packed client lists and watches objects as live.Packed.
+type packed struct{ rest.Interface }
+
+func newPacked(cfg *rest.Config, httpClient *http.Client) (packed, error) {
+	cfg = rest.CopyConfig(cfg)
+	cfg.GroupVersion, cfg.APIPath = &schema.GroupVersion{}, "/unused"
+	cfg.NegotiatedSerializer, cfg.ContentType, cfg.AcceptContentTypes = packing{}, runtime.ContentTypeJSON, runtime.ContentTypeJSON
+	client, err := rest.RESTClientForConfigAndClient(cfg, httpClient)
+	return packed{client}, err
+}
+
+func (p packed) get(gvr schema.GroupVersionResource, namespace string, opts metav1.ListOptions) *rest.Request {
+	path := []string{"/apis", gvr.Group, gvr.Version}
+	if gvr.Group == "" {
+		path = []string{"/api", gvr.Version}
+	}
+	if namespace != "" {
+		path = append(path, "namespaces", namespace)
+	}
+	request := p.Get().AbsPath(append(path, gvr.Resource)...).SpecificallyVersionedParams(&opts, metav1.ParameterCodec, metav1.Unversioned)
+	if opts.TimeoutSeconds != nil {
+		request.Timeout(time.Duration(*opts.TimeoutSeconds) * time.Second)
+	}
+	return request
+}
+
+func (p packed) list(ctx context.Context, gvr schema.GroupVersionResource, namespace string, opts metav1.ListOptions) (runtime.Object, error) {
+	text, err := p.get(gvr, namespace, opts).Do(ctx).Raw()
+	if err != nil {
+		return nil, err
+	}
+	var said struct {
+		metav1.TypeMeta
+		metav1.ListMeta `json:"metadata"`
+		Items           []json.RawMessage `json:"items"`
+	}
+	if err := utiljson.Unmarshal(text, &said); err != nil {
+		return nil, fmt.Errorf("reading a list of %s: %w", gvr.Resource, err)
+	}
+	list := &internalversion.List{ListMeta: said.ListMeta}
+	for _, item := range said.Items {
+		o, err := live.Pack(item)
+		if err != nil {
+			return nil, err
+		}
+		list.Items = append(list.Items, o)
+	}
+	return list, nil
+}
+
+func (p packed) watch(ctx context.Context, gvr schema.GroupVersionResource, namespace string, opts metav1.ListOptions) (watch.Interface, error) {
+	opts.Watch = true
+	return p.get(gvr, namespace, opts).Watch(ctx)
+}
+
+// PackedSource lists and watches a resource in one namespace, or in all (""), by
+// labels (nil: all) for a reflector, as live.Packed.
+func PackedSource(cfg *rest.Config, httpClient *http.Client, gvr schema.GroupVersionResource, namespace string, by labels.Selector) (cache.ListerWatcher, error) {
+	p, err := newPacked(cfg, httpClient)
+	if err != nil {
+		return nil, fmt.Errorf("making a client of %s: %w", gvr.Resource, err)
+	}
+	labelled := func(opts metav1.ListOptions) metav1.ListOptions {
+		if by != nil {
+			opts.LabelSelector = by.String()
+		}
+		return opts
+	}
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+			return p.list(ctx, gvr, namespace, labelled(opts))
+		},
+		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+			return p.watch(ctx, gvr, namespace, labelled(opts))
+		},
+	}, nil
+}
+
+// packing reads what a watch sends: objects, and why it ended.
+type packing struct{}
+
+var _ runtime.NegotiatedSerializer = packing{}
+
+// SupportedMediaTypes is JSON alone.
+func (packing) SupportedMediaTypes() []runtime.SerializerInfo {
+	return []runtime.SerializerInfo{{
+		MediaType: runtime.ContentTypeJSON, MediaTypeType: "application", MediaTypeSubType: "json", EncodesAsText: true, Serializer: packing{},
+		StreamSerializer: &runtime.StreamSerializerInfo{EncodesAsText: true, Serializer: packing{}, Framer: serializer.Framer},
+	}}
+}
+
+// EncoderForVersion encodes nothing: this client only reads.
+func (packing) EncoderForVersion(e runtime.Encoder, _ runtime.GroupVersioner) runtime.Encoder {
+	return e
+}
+
+// DecoderToVersion returns the decoder.
+func (packing) DecoderToVersion(d runtime.Decoder, _ runtime.GroupVersioner) runtime.Decoder {
+	return d
+}
+
+// Identifier is nothing: nothing is encoded.
+func (packing) Identifier() runtime.Identifier { return "" }
+
+// Encode encodes nothing.
+func (packing) Encode(runtime.Object, io.Writer) error { return errors.New("this client only reads") }
+
+// Decode reads an event of a watch, a Status, or an object.
+func (packing) Decode(data []byte, _ *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
+	if into != nil {
+		return into, &schema.GroupVersionKind{}, utiljson.Unmarshal(data, into)
+	}
+	o, err := live.Pack(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	gvk := o.GroupVersionKind()
+	if gvk.Kind != "Status" {
+		return o, &gvk, nil
+	}
+	status := &metav1.Status{}
+	return status, &gvk, utiljson.Unmarshal(data, status)
+}
