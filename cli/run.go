@@ -109,7 +109,8 @@ func (f *runFlags) run(cmd *cobra.Command, dirs []string) error {
 	if err != nil {
 		return err
 	}
-	if cfg.QPS = -1; f.qps > 0 { // one limiter for all clients
+	cfg.DisableCompression = true // it costs the API server more than the network of a cluster saves
+	if cfg.QPS = -1; f.qps > 0 {  // one limiter for all clients
 		cfg.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(f.qps, max(1, f.burst))
 	}
 	if f.events != "problems" && f.events != "all" {

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -78,25 +79,32 @@ func (p packed) watch(ctx context.Context, gvr schema.GroupVersionResource, name
 	return p.get(gvr, namespace, opts).Watch(ctx)
 }
 
-// PackedSource lists and watches a resource in one namespace, or in all (""), by
-// labels (nil: all) for a reflector, as live.Packed.
-func PackedSource(cfg *rest.Config, httpClient *http.Client, gvr schema.GroupVersionResource, namespace string, by labels.Selector) (cache.ListerWatcher, error) {
+// A Selection is the objects of a resource in one namespace, or in all (""), with
+// labels that match, or with any (nil).
+type Selection struct {
+	schema.GroupVersionResource
+	Namespace string
+	Labels    labels.Selector
+}
+
+// PackedSource lists and watches objects as live.Packed, for a reflector.
+func PackedSource(cfg *rest.Config, httpClient *http.Client, of Selection) (cache.ListerWatcher, error) {
 	p, err := newPacked(cfg, httpClient)
 	if err != nil {
-		return nil, fmt.Errorf("making a client of %s: %w", gvr.Resource, err)
+		return nil, fmt.Errorf("making a client of %s: %w", of.Resource, err)
 	}
 	labelled := func(opts metav1.ListOptions) metav1.ListOptions {
-		if by != nil {
-			opts.LabelSelector = by.String()
+		if of.Labels != nil {
+			opts.LabelSelector = of.Labels.String()
 		}
 		return opts
 	}
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-			return p.list(ctx, gvr, namespace, labelled(opts))
+			return p.list(ctx, of.GroupVersionResource, of.Namespace, labelled(opts))
 		},
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			return p.watch(ctx, gvr, namespace, labelled(opts))
+			return p.watch(ctx, of.GroupVersionResource, of.Namespace, labelled(opts))
 		},
 	}, nil
 }
@@ -132,6 +140,9 @@ func (packing) Encode(runtime.Object, io.Writer) error { return errors.New("this
 
 // Decode reads an event of a watch, a Status, or an object.
 func (packing) Decode(data []byte, _ *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
+	if event, is := into.(*metav1.WatchEvent); is && split(data, event) {
+		return into, &schema.GroupVersionKind{}, nil
+	}
 	if into != nil {
 		return into, &schema.GroupVersionKind{}, utiljson.Unmarshal(data, into)
 	}
@@ -145,4 +156,17 @@ func (packing) Decode(data []byte, _ *schema.GroupVersionKind, into runtime.Obje
 	}
 	status := &metav1.Status{}
 	return status, &gvk, utiljson.Unmarshal(data, status)
+}
+
+// split reads an event as API servers write it, without looking into its object,
+// which is decoded next and must be valid then. It reports whether it is written so.
+func split(data []byte, into *metav1.WatchEvent) bool {
+	rest, begins := bytes.CutPrefix(data, []byte(`{"type":"`))
+	kind, object, both := bytes.Cut(rest, []byte(`","object":{`))
+	object, ends := bytes.CutSuffix(bytes.TrimSpace(object), []byte("}"))
+	if !begins || !both || !ends || bytes.ContainsAny(kind, `"\`) {
+		return false
+	}
+	into.Type, into.Object.Raw = string(kind), append([]byte("{"), object...)
+	return true
 }

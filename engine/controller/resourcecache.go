@@ -46,7 +46,7 @@ func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind, crd
 	}
 	gvr := gvk.GroupVersion().WithResource(crd.Spec.Names.Plural)
 	for _, namespace := range namespaces {
-		source, err := cluster.PackedSource(o.options.Config, o.http, gvr, namespace, mine.Selector)
+		source, err := cluster.PackedSource(o.options.Config, o.http, cluster.Selection{GroupVersionResource: gvr, Namespace: namespace, Labels: mine.Selector})
 		if err != nil {
 			return nil, fmt.Errorf("listing kind %s: %w", crd.Name, err)
 		}

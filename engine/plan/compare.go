@@ -20,7 +20,10 @@ func garbageCollectable(owner Owner, namespace string) bool {
 // Ours reports whether an object that carries our label is a child of the owner:
 // our Apply entry owns that label, and the owner controls it where it can. The
 // label alone proves nothing, since controllers and people copy labels.
-func Ours(owner Owner, o metav1.Object) bool {
+func Ours(owner Owner, o metav1.Object) bool { return belongs(owner, o) && applied(o) }
+
+// belongs reports whether an object says that it is a child of the owner.
+func belongs(owner Owner, o metav1.Object) bool {
 	c := controller(o)
 	switch {
 	case c != nil && c.UID != owner.UID:
@@ -29,10 +32,24 @@ func Ours(owner Owner, o metav1.Object) bool {
 		return false
 	case c == nil && o.GetAnnotations()[api.AnnotationOwner] != owner.String():
 		return false
-	case o.GetLabels()[api.LabelOwnerUID] != string(owner.UID):
+	}
+	return o.GetLabels()[api.LabelOwnerUID] == string(owner.UID)
+}
+
+// Ours is Ours for an object of which there may be a Memory: while our entry is as it
+// was after the last apply, which put the label on, it need not be read.
+func (all Memories) Ours(owner Owner, o metav1.Object) bool {
+	return belongs(owner, o) && (all.untouched(o) || applied(o))
+}
+
+// untouched reports whether our entry is as the server left it after the last apply.
+func (all Memories) untouched(o metav1.Object) bool {
+	known, remembered := all[o.GetUID()]
+	if !remembered {
 		return false
 	}
-	return applied(o)
+	mark, found := ownership.MarkAt(o.GetManagedFields(), api.FieldManager, "")
+	return found && mark == ownership.Mark{Digest: known.Digest, Time: known.Time}
 }
 
 // Controls reports whether an object's controller is the owner: it stays so when
@@ -76,7 +93,7 @@ func (in *Input) compare(s *Step) {
 	switch {
 	case o.GetDeletionTimestamp() != nil:
 		s.Action, s.Why = Block, "the object is being deleted"
-	case !Ours(in.Owner, o):
+	case !in.Memory.Ours(in.Owner, o):
 		ok, whose := TakeOver(in.Owner, o, made, s.Child.Policy.Adopt)
 		if s.Action, s.Why = Update, "it is taken over"; !ok {
 			s.Action, s.Why = Refuse, whose
@@ -97,16 +114,16 @@ func (in *Input) compare(s *Step) {
 func (in *Input) prove(s *Step) (Action, string) {
 	o := s.Live.Meta
 	known, remembered := in.Memory[o.GetUID()]
-	entry, _, _ := ownership.Ours(o.GetManagedFields(), api.FieldManager)
 	if o.GetAnnotations()[api.AnnotationDesired] != s.Hash {
 		return Update, "the template renders something else now"
 	}
 	if ownership.CoOwner(o.GetManagedFields(), api.FieldManager) >= 0 {
 		return Update, "an earlier writer holds its fields too"
 	}
-	if remembered && known.Hash == s.Hash && known.Digest == entry.Digest && known.Time == entry.Time {
+	if remembered && known.Hash == s.Hash && in.Memory.untouched(o) {
 		return Keep, ""
 	}
+	entry, _, _ := ownership.Ours(o.GetManagedFields(), api.FieldManager)
 	if missing := entry.Missing(s.Document.Object); len(missing) > 0 {
 		s.Taken, s.Takers = missing, entry.Takers(s.Document.Object)
 		return Update, "others changed " + Brief(missing)

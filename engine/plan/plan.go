@@ -136,6 +136,10 @@ type Memory struct {
 	Time string
 }
 
+// Memories are by uid of the child, and of the patched object with the subresource
+// behind a slash.
+type Memories map[types.UID]Memory
+
 // Input is what a plan is made from.
 type Input struct {
 	Owner  Owner
@@ -161,9 +165,8 @@ type Input struct {
 	// Draws reports whether the texts of a file's Secret are drawn once; nil: no
 	// file's are.
 	Draws func(file string) bool
-	// Memory is by uid of the child, and of the patched object with the
-	// subresource behind a slash.
-	Memory map[types.UID]Memory
+	// Memory is what is known of earlier writes.
+	Memory Memories
 	// Succeeded are the hashes of Jobs made once that have succeeded, by
 	// name.
 	Succeeded map[string]string

@@ -3,7 +3,6 @@ package reconcile
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -18,22 +17,20 @@ import (
 func (w *stepExecutor) recordAnswer(ctx context.Context, answer *unstructured.Unstructured) error {
 	w.answer = answer
 	differ := ownership.Differences(w.step.Document.Object, answer.Object)
-	if i := ownership.CoOwner(answer.GetManagedFields(), api.FieldManager); i >= 0 {
+	managed := answer.GetManagedFields()
+	if i := ownership.CoOwner(managed, api.FieldManager); i >= 0 {
 		dropped, err := w.to.DropEntry(ctx, w.resource, answer, i)
 		if err != nil { // it changed meanwhile; the next look finds the entry still there
 			w.run.r.cluster.Children.RecordWrite(answer.GroupVersionKind(), answer)
 			return soon("an earlier writer holds its fields too")
 		}
 		w.run.executor.wrote(metrics.Entry)
-		answer = dropped
+		answer, managed = dropped, dropped.GetManagedFields()
 	}
-	entry, _, err := ownership.Ours(answer.GetManagedFields(), api.FieldManager)
-	if err != nil {
-		return fmt.Errorf("reading managedFields of %s: %w", w.named(), err)
-	}
+	mark, _ := ownership.MarkAt(managed, api.FieldManager, "")
 	w.run.r.cluster.Children.RecordWrite(answer.GroupVersionKind(), answer)
 	w.locked(func() {
-		w.run.known.children.recordAnswer(w.child(), answer.GetUID(), plan.Memory{Hash: w.step.Hash, Digest: entry.Digest, Time: entry.Time})
+		w.run.known.children.recordAnswer(w.child(), answer.GetUID(), plan.Memory{Hash: w.step.Hash, Digest: mark.Digest, Time: mark.Time})
 		w.override(differ)
 	})
 	return nil

@@ -18,7 +18,7 @@ import (
 func (t *reconciliation) children(p *plan.Plan, w *snapshot) []status.Child {
 	live := map[string]live.Object{}
 	for _, l := range w.live {
-		if plan.Ours(w.subject.owner(), l.Meta) {
+		if t.known.children.applied.Ours(w.subject.owner(), l.Meta) {
 			live[childKey(l.GVK, l.Meta)] = l
 		}
 	}

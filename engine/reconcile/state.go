@@ -37,7 +37,7 @@ func newResourceState(resource *unstructured.Unstructured) *resourceState {
 // A childMemory is what is known of the children from earlier writes.
 type childMemory struct {
 	// applied is what came of applies, by uid of the child.
-	applied map[types.UID]plan.Memory
+	applied plan.Memories
 	// made is the uid of each child as last applied or seen, by child.
 	made map[string]types.UID
 	// unconfirmed are writes whose answer did not come, by child.
@@ -54,7 +54,7 @@ type childMemory struct {
 }
 
 func newChildMemory() childMemory {
-	return childMemory{applied: map[types.UID]plan.Memory{}, made: map[string]types.UID{}, unconfirmed: map[string]unconfirmedWrite{}, drawn: map[secretKey]string{}}
+	return childMemory{applied: plan.Memories{}, made: map[string]types.UID{}, unconfirmed: map[string]unconfirmedWrite{}, drawn: map[secretKey]string{}}
 }
 
 // The failures of a resource are what did not succeed, and when to try it again.

@@ -18,17 +18,46 @@ const beforeFirstApply = "before-first-apply"
 // An Entry is one manager's entry in an object's metadata.managedFields.
 type Entry struct {
 	Manager, Operation, Subresource string
-	// Time is when the entry last changed, RFC 3339, or "".
-	Time string
+	Mark
 	// Fields are the paths that the manager owns; nil in the zero Entry, which
 	// owns nothing.
 	Fields *fieldpath.Set
-	// Digest is the hexadecimal SHA-256 of the entry's raw fieldsV1.
-	Digest string
 
 	// rest are the other managers' entries: they tell an atomic field from
 	// one whose parts were taken away.
 	rest []metav1.ManagedFieldsEntry
+}
+
+// A Mark tells two states of an entry apart, without its fields being read.
+type Mark struct {
+	// Digest is the hexadecimal SHA-256 of the entry's raw fieldsV1, Time when it
+	// last changed, RFC 3339, or "".
+	Digest, Time string
+}
+
+// MarkAt is the mark of manager's Apply entry for a subresource, or for the main
+// resource (""); ok is false if there is none.
+func MarkAt(managed []metav1.ManagedFieldsEntry, manager, subresource string) (m Mark, ok bool) {
+	i := index(managed, manager, subresource)
+	if i < 0 {
+		return Mark{}, false
+	}
+	return mark(managed[i]), true
+}
+
+func index(managed []metav1.ManagedFieldsEntry, manager, subresource string) int {
+	return slices.IndexFunc(managed, func(m metav1.ManagedFieldsEntry) bool {
+		return m.Manager == manager && m.Operation == metav1.ManagedFieldsOperationApply && m.Subresource == subresource
+	})
+}
+
+func mark(m metav1.ManagedFieldsEntry) (of Mark) {
+	sum := sha256.Sum256(raw(m))
+	of.Digest = hex.EncodeToString(sum[:])
+	if m.Time != nil {
+		of.Time = m.Time.UTC().Format(time.RFC3339)
+	}
+	return of
 }
 
 // Ours finds manager's Apply entry for the main resource; ok is false if there
@@ -39,9 +68,7 @@ func Ours(managed []metav1.ManagedFieldsEntry, manager string) (e Entry, ok bool
 
 // OursAt finds manager's Apply entry for a subresource, such as "status".
 func OursAt(managed []metav1.ManagedFieldsEntry, manager, subresource string) (e Entry, ok bool, err error) {
-	i := slices.IndexFunc(managed, func(m metav1.ManagedFieldsEntry) bool {
-		return m.Manager == manager && m.Operation == metav1.ManagedFieldsOperationApply && m.Subresource == subresource
-	})
+	i := index(managed, manager, subresource)
 	if i < 0 {
 		return Entry{}, false, nil
 	}
@@ -50,16 +77,11 @@ func OursAt(managed []metav1.ManagedFieldsEntry, manager, subresource string) (e
 	if err != nil {
 		return Entry{}, false, fmt.Errorf("reading managedFields of %s: %w", manager, err)
 	}
-	sum := sha256.Sum256(raw(m))
-	e = Entry{
+	return Entry{
 		Manager: m.Manager, Operation: string(m.Operation), Subresource: m.Subresource,
-		Fields: fields, Digest: hex.EncodeToString(sum[:]),
+		Fields: fields, Mark: mark(m),
 		rest: slices.Concat(managed[:i], managed[i+1:]),
-	}
-	if m.Time != nil {
-		e.Time = m.Time.UTC().Format(time.RFC3339)
-	}
-	return e, true, nil
+	}, true, nil
 }
 
 // CoOwner is the index in managed of an entry that owns fields beside our
