@@ -145,3 +145,36 @@ func BenchmarkChange(b *testing.B) {
 		}
 	}
 }
+
+// TestNothingOfInterest: an event about an object that nobody reads wakes nobody, and
+// costs no more than to keep what is known of it.
+func TestNothingOfInterest(t *testing.T) {
+	k, s, a := still(t)
+	reads := k.policy.(*readPolicy).reads
+	if err := s.Replace(podList(2), "9000"); err != nil {
+		t.Fatal(err)
+	}
+	q := lookup(everyConfigMap, "n", "pod-36")
+	ask(t, reads, q)
+	q.Since = reads.Tick()
+	reads.Record(reader("one"), []Query{q})
+	all := make([]any, 0, 202)
+	for n := range cap(all) {
+		p := pod(n % 2)
+		p.SetResourceVersion(fmt.Sprint(10_000 + n))
+		all = append(all, p)
+	}
+	next := 0
+	n := testing.AllocsPerRun(200, func() {
+		if err := s.Update(all[next]); err != nil {
+			t.Fatal(err)
+		}
+		next++
+	})
+	if t.Logf("%.0f allocations", n); n > ofNoInterest || len(a.all()) > 0 {
+		t.Errorf("%.0f allocations, want at most %d; woken: %v", n, ofNoInterest, a.all())
+	}
+}
+
+// ofNoInterest is how many allocations such an event makes at most.
+const ofNoInterest = 30

@@ -84,3 +84,30 @@ func TestCutPacked(t *testing.T) {
 		t.Errorf("of metadata alone there is %v, %v", l.Body, err)
 	}
 }
+
+// TestPackedAllocatesLittle: a child that a watch delivers is not decoded beyond its
+// metadata, and of what is judged by, decoding what is kept is all.
+func TestPackedAllocatesLittle(t *testing.T) {
+	var whole live.Object
+	kept := testing.AllocsPerRun(100, func() {
+		p, err := live.Pack([]byte(widget))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if whole, err = live.Of(widgetKind(), p); err != nil {
+			t.Fatal(err)
+		}
+		whole = whole.Cut(live.Readiness)
+	})
+	looked := testing.AllocsPerRun(100, func() {
+		if _, err := whole.Unpacked(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	t.Logf("%.0f allocations to keep a child, %.0f to look at it", kept, looked)
+	if kept > toKeep || looked > toLook {
+		t.Errorf("%.0f allocations to keep a child, %.0f to look at it; want at most %d and %d", kept, looked, toKeep, toLook)
+	}
+}
+
+const toKeep, toLook = 50, 40

@@ -172,3 +172,21 @@ func BenchmarkPrepared(b *testing.B) {
 		}
 	}
 }
+
+// perRender is how many allocations rendering App makes at most, which stays the same
+// from run to run, as time does not.
+const perRender = 260
+
+// TestRenderAllocates counts them.
+func TestRenderAllocates(t *testing.T) {
+	both, i := newBoth(t), 0
+	n := testing.AllocsPerRun(100, func() {
+		if _, err := both.prepared(i); err != nil {
+			t.Fatal(err)
+		}
+		i++
+	})
+	if t.Logf("%.0f allocations", n); n > perRender {
+		t.Errorf("%.0f allocations, want at most %d", n, perRender)
+	}
+}

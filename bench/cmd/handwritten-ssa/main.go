@@ -52,6 +52,7 @@ func run(concurrency int) error {
 	if err != nil {
 		return err
 	}
+	cfg.DisableCompression = true // as in what is compared with this
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
 		Scheme:  scheme,
 		Metrics: metricsserver.Options{BindAddress: "127.0.0.1:0"},

@@ -286,3 +286,59 @@ func TestForeign(t *testing.T) {
 		t.Errorf("the first request was %v", got[0])
 	}
 }
+
+// TestWithControllers: where real controllers take their time, a new resource with a
+// Deployment and a Service costs at most 5 requests, events included, and a changed
+// field at most 3.5, over ten resources.
+func TestWithControllers(t *testing.T) {
+	group := "paced.example.com"
+	ns := cluster.Namespace(t)
+	cluster.Run(t, install, root(t, group, "map.yaml", "secret.yaml", "status.yaml"))
+	cluster.Served(t, group+"/v1", "Web")
+	settled(t)
+	var names []string
+	for n := range 10 {
+		names = append(names, fmt.Sprintf("a%d", n))
+	}
+	costs := func(what, image string, most float64) {
+		t.Helper()
+		mark := cluster.Mark(t)
+		for _, name := range names {
+			cluster.Apply(t, ns, web(group, ns, name, "replicas: 2, image: "+image))
+		}
+		for _, name := range names {
+			kit.Eventually(t, name+" runs "+image, func() error {
+				o, err := cluster.Get("apps/v1", "Deployment", ns, name)
+				if err != nil {
+					return err
+				}
+				return running(o, image)
+			})
+		}
+		ready(t, group, ns, names...)
+		settled(t)
+		got := cluster.Requests(t, mark)
+		for _, r := range cluster.AllRequests(t, mark) {
+			if r.Resource == "events" {
+				got = append(got, r)
+			}
+		}
+		report(t, what, got)
+		if each := float64(len(got)) / float64(len(names)); each > most {
+			t.Errorf("%s: %.1f requests for each, want at most %.1f: %v", what, each, most, kit.Tally(got))
+		}
+	}
+	costs("ten new resources", "one", 5)
+	costs("ten changed images", "two", 3.5)
+}
+
+// running says why a Deployment of two replicas does not run an image yet.
+func running(o *unstructured.Unstructured, image string) error {
+	containers, _, _ := unstructured.NestedSlice(o.Object, "spec", "template", "spec", "containers")
+	status, _, _ := unstructured.NestedMap(o.Object, "status")
+	if len(containers) != 1 || containers[0].(map[string]any)["image"] != image || status["observedGeneration"] != o.GetGeneration() ||
+		status["updatedReplicas"] != int64(2) || status["availableReplicas"] != int64(2) || status["replicas"] != int64(2) {
+		return fmt.Errorf("it runs %v: %v", containers, status)
+	}
+	return nil
+}
