@@ -117,10 +117,18 @@ func (c clients) source(s *store) *cache.ListWatch {
 			if streams {
 				opts.ResourceVersion = ""
 				s.ask(true)
-			} else if c.wentBack(ctx, s, opts.ResourceVersion) {
-				return nil, apierrors.NewResourceExpired("resource versions went back")
 			}
-			w, err := c.watch(ctx, s, opts)
+			var w watch.Interface
+			var err error
+			if !streams {
+				err = c.wentBack(ctx, s, opts.ResourceVersion)
+			}
+			if apierrors.IsResourceExpired(err) {
+				return nil, err
+			}
+			if err == nil {
+				w, err = c.watch(ctx, s, opts)
+			}
 			switch {
 			case ctx.Err() != nil:
 				return w, err
@@ -140,18 +148,29 @@ func (c clients) source(s *store) *cache.ListWatch {
 	}
 }
 
-// wentBack reports whether the server's past came back, as when etcd is restored:
+// wentBack returns an error if the server's past came back, as when etcd is restored:
 // a watch from a version that the server has yet to reach would deliver nothing
 // until it has. It is asked, by a list of one, only after a watch could not
-// begin.
-func (c clients) wentBack(ctx context.Context, s *store, version string) bool {
+// begin. While it cannot be told, that is the error, and no watch begins.
+func (c clients) wentBack(ctx context.Context, s *store, version string) error {
 	failed := false
 	s.watch.deliver(func(*notifications) { failed = s.troubles.watch != nil })
 	if !failed {
-		return false
+		return nil
 	}
 	list, err := c.partial(s.watch.resource.GVR, s.namespace).List(ctx, s.watch.kind.narrow(metav1.ListOptions{Limit: 1}))
-	return err == nil && newer(version, list.ResourceVersion)
+	if err != nil {
+		return err
+	}
+	return expired(version, list.ResourceVersion)
+}
+
+// expired is an error if the version is newer than that of the server.
+func expired(version, now string) error {
+	if newer(version, now) {
+		return apierrors.NewResourceExpired("resource versions went back")
+	}
+	return nil
 }
 
 // HeedRestores is a source of a reflector that lists again if the server's past
@@ -167,8 +186,15 @@ func HeedRestores(of cache.ListerWatcher) cache.ListerWatcher {
 			streams := opts.SendInitialEvents != nil && *opts.SendInitialEvents
 			if !streams && failed.Load() {
 				list, err := source.ListWithContext(ctx, metav1.ListOptions{Limit: 1})
-				if now, _ := meta.ListAccessor(list); err == nil && now != nil && newer(opts.ResourceVersion, now.GetResourceVersion()) {
-					return nil, apierrors.NewResourceExpired("resource versions went back")
+				if err != nil {
+					return nil, err
+				}
+				now, err := meta.ListAccessor(list)
+				if err == nil {
+					err = expired(opts.ResourceVersion, now.GetResourceVersion())
+				}
+				if err != nil {
+					return nil, err
 				}
 			}
 			w, err := source.WatchWithContext(ctx, opts)
