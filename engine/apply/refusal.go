@@ -94,6 +94,9 @@ func Classify(err error) *Refusal {
 func classify(err error, document map[string]any) *Refusal {
 	r := &Refusal{Err: err, Text: "the API server cannot be reached"}
 	var answer apierrors.APIStatus
+	if NotSent(err) {
+		r.Text = "the request was not sent: " + errNotSent.Error()
+	}
 	if !errors.As(err, &answer) {
 		return r
 	}

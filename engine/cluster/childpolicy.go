@@ -87,7 +87,7 @@ func isStub(l live.Object) bool {
 	case *metav1.ObjectMeta:
 		return true
 	case *metav1.PartialObjectMetadata:
-		return o.CreationTimestamp.IsZero()
+		return o.CreationTimestamp.IsZero() && !l.IsPacked()
 	}
 	return false
 }

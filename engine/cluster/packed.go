@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
@@ -51,7 +52,11 @@ func (p packed) get(gvr schema.GroupVersionResource, namespace string, opts meta
 }
 
 func (p packed) list(ctx context.Context, gvr schema.GroupVersionResource, namespace string, opts metav1.ListOptions) (runtime.Object, error) {
-	text, err := p.get(gvr, namespace, opts).Do(ctx).Raw()
+	result := p.get(gvr, namespace, opts).Do(ctx)
+	if err := result.Error(); err != nil { // Raw has not read what the server says
+		return nil, err
+	}
+	text, err := result.Raw()
 	if err != nil {
 		return nil, err
 	}
@@ -62,6 +67,9 @@ func (p packed) list(ctx context.Context, gvr schema.GroupVersionResource, names
 	}
 	if err := utiljson.Unmarshal(text, &said); err != nil {
 		return nil, fmt.Errorf("reading a list of %s: %w", gvr.Resource, err)
+	}
+	if !strings.HasSuffix(said.Kind, "List") || said.ResourceVersion == "" {
+		return nil, fmt.Errorf("reading a list of %s: the answer is no list, but of kind %q", gvr.Resource, said.Kind)
 	}
 	list := &internalversion.List{ListMeta: said.ListMeta}
 	for _, item := range said.Items {
@@ -151,7 +159,7 @@ func (packing) Decode(data []byte, _ *schema.GroupVersionKind, into runtime.Obje
 		return nil, nil, err
 	}
 	gvk := o.GroupVersionKind()
-	if gvk.Kind != "Status" {
+	if gvk != metav1.Unversioned.WithKind("Status") {
 		return o, &gvk, nil
 	}
 	status := &metav1.Status{}

@@ -1,10 +1,16 @@
 package cluster
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 
 	"github.com/jacquard-operator/jacquard/engine/live"
 )
@@ -45,5 +51,44 @@ func TestPacking(t *testing.T) {
 		if err == nil {
 			t.Errorf("%s is taken", wrong)
 		}
+	}
+}
+
+// TestPackedList: what the server says instead of a list is an error as other clients
+// know it, and nothing but a list is one.
+func TestPackedList(t *testing.T) {
+	const status = `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"MESSAGE","reason":"REASON","code":CODE}`
+	refuses := func(code, reason string) string {
+		return strings.NewReplacer("MESSAGE", "because of that", "REASON", reason, "CODE", code).Replace(status)
+	}
+	is := func(is func(error) bool) func(error) bool {
+		return func(err error) bool { return is(err) && strings.Contains(err.Error(), "because of that") }
+	}
+	for name, c := range map[string]struct {
+		code int
+		body string
+		want func(error) bool
+	}{
+		"a list":         {200, `{"kind":"ThingList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[{"metadata":{"name":"a"}}]}`, func(err error) bool { return err == nil }},
+		"forbidden":      {403, refuses("403", "Forbidden"), is(apierrors.IsForbidden)},
+		"expired":        {410, refuses("410", "Expired"), is(apierrors.IsResourceExpired)},
+		"a webhook":      {500, refuses("500", "InternalError"), is(apierrors.IsInternalError)},
+		"not an object":  {200, `<html>`, func(err error) bool { return err != nil }},
+		"not a list":     {200, `{}`, func(err error) bool { return err != nil }},
+		"one of nothing": {200, `{"kind":"ThingList","apiVersion":"v1","items":[]}`, func(err error) bool { return err != nil }},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(c.code)
+			_, _ = w.Write([]byte(c.body))
+		}))
+		p, err := newPacked(&rest.Config{Host: server.URL}, server.Client())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = p.list(t.Context(), schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "things"}, "", metav1.ListOptions{}); !c.want(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+		server.Close()
 	}
 }

@@ -80,6 +80,7 @@ func New(options Options) (*Operator, error) {
 		return nil, err
 	}
 	ends, lead := &atomic.Bool{}, &tenure{lasts: options.Lease.RenewDeadline}
+	election := lead.of(options.Config)
 	options.Config = rest.CopyConfig(options.Config)
 	options.Config.Wrap(apply.NewInFlight().Wrap)
 	mgr, err := ctrl.NewManager(options.Config, ctrl.Options{
@@ -89,7 +90,7 @@ func New(options Options) (*Operator, error) {
 		LeaderElection:                options.elects(),
 		LeaderElectionID:              api.Lease(options.Identity),
 		LeaderElectionNamespace:       options.leaseNamespace(),
-		LeaderElectionConfig:          lead.of(options.Config),
+		LeaderElectionConfig:          election,
 		LeaderElectionReleaseOnCancel: true,
 		LeaseDuration:                 &options.Lease.Duration,
 		RenewDeadline:                 &options.Lease.RenewDeadline,

@@ -50,7 +50,7 @@ func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind, crd
 		if err != nil {
 			return nil, fmt.Errorf("listing kind %s: %w", crd.Name, err)
 		}
-		l.resources = append(l.resources, o.portion(crd.Name, namespace, source))
+		l.resources = append(l.resources, o.portion(crd.Name, gvk, namespace, source))
 	}
 	ctx, l.cancel = context.WithCancel(ctx)
 	o.mu.Lock()
@@ -64,8 +64,9 @@ func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind, crd
 }
 
 // portion makes a portion of a resource cache.
-func (o *Operator) portion(kind, namespace string, source toolscache.ListerWatcher) *portion {
-	p := &portion{namespace: namespace, informer: heedsRestores(source, &live.Packed{}, 0, nil)}
+func (o *Operator) portion(kind string, gvk apischema.GroupVersionKind, namespace string, source toolscache.ListerWatcher) *portion {
+	p := &portion{namespace: namespace, informer: toolscache.NewSharedIndexInformerWithOptions(
+		cluster.HeedRestores(source), &live.Packed{}, toolscache.SharedIndexInformerOptions{ObjectDescription: gvk.String()})}
 	// Both fail only once the informer runs.
 	_ = p.informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *toolscache.Reflector, err error) {
 		if p.failed(err); apierrors.IsForbidden(err) {

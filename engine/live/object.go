@@ -71,7 +71,8 @@ func Of(gvk schema.GroupVersionKind, obj any) (Object, error) {
 	case *metav1.PartialObjectMetadata:
 		return Object{GVK: gvk, Meta: from}, nil
 	case *Packed:
-		return Object{GVK: gvk, Meta: &from.PartialObjectMetadata, packed: from.JSON}, nil
+		meta := from.PartialObjectMetadata // which alone may be kept
+		return Object{GVK: gvk, Meta: &meta, packed: from.JSON}, nil
 	}
 	return Object{}, fmt.Errorf("reading a live %s: unexpected type %T", gvk.Kind, obj)
 }

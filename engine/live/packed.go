@@ -54,7 +54,7 @@ func judged(gvk schema.GroupVersionKind, object []byte) []byte {
 		Spec   map[string]json.RawMessage `json:"spec,omitempty"`
 		Status json.RawMessage            `json:"status,omitempty"`
 	}
-	if json.Unmarshal(object, &parts) != nil {
+	if utiljson.Unmarshal(object, &parts) != nil {
 		return object // its spec is no object, which readiness finds out
 	}
 	if makesPods(gvk) {
@@ -68,7 +68,11 @@ func judged(gvk schema.GroupVersionKind, object []byte) []byte {
 }
 
 // makesPods reports whether the template in the spec of a kind is one of Pods.
-func makesPods(gvk schema.GroupVersionKind) bool { return gvk.Group == "apps" || gvk.Group == "batch" }
+// That of a Job is kept: nobody may change it, and a refusal is about parts of it.
+func makesPods(gvk schema.GroupVersionKind) bool { return gvk.Group == "apps" }
+
+// IsPacked reports whether there is a body that Unpacked returns.
+func (o Object) IsPacked() bool { return o.packed != nil }
 
 // Runtime is the object as a reflector's store may keep it while a list streams in.
 func (o Object) Runtime() runtime.Object {

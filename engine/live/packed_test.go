@@ -2,6 +2,8 @@ package live_test
 
 import (
 	"encoding/json"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -83,6 +85,38 @@ func TestCutPacked(t *testing.T) {
 	if l, err = whole.Cut(live.Metadata).Unpacked(); l.Body != nil || err != nil {
 		t.Errorf("of metadata alone there is %v, %v", l.Body, err)
 	}
+}
+
+// TestCutLetsGo: of a large object that was delivered, just what is kept of it stays in
+// memory.
+func TestCutLetsGo(t *testing.T) {
+	const many, large = 200, 100_000
+	object := `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a"},"spec":{"replicas":1,"template":{"text":"` + strings.Repeat("x", large) + `"}}}`
+	gvk := schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
+	heap := func() uint64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	kept := make([]live.Object, 0, many)
+	for range many {
+		p, err := live.Pack([]byte(object))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := live.Of(gvk, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept = append(kept, l.Cut(live.Readiness))
+	}
+	if stays := (int64(heap()) - int64(before)) / many; stays > large/10 {
+		t.Errorf("%d bytes stay of an object of %d", stays, large)
+	}
+	runtime.KeepAlive(kept)
 }
 
 // TestPackedAllocatesLittle: a child that a watch delivers is not decoded beyond its

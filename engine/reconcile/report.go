@@ -217,9 +217,11 @@ func (t *reconciliation) announceChanged(ctx context.Context, out status.Output)
 		}
 	}
 	logger := log.FromContext(ctx)
-	if out.Ordinary && t.subject.version.hasStatus() && !t.r.cluster.AllEvents {
+	recovers := out.Ready && t.known.told.notReady
+	if out.Ordinary && !recovers && t.subject.version.hasStatus() && !t.r.cluster.AllEvents {
 		logger = logger.V(1)
 	} else {
+		t.known.told.notReady = !out.Ready
 		note = t.event(severity, out.Reason, strings.Join(out.Changed, "; "))
 	}
 	about := []any{"ready", out.Ready, "reason", out.Reason, "message", out.Message}

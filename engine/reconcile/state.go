@@ -106,6 +106,8 @@ type told struct {
 	since           map[string]int64
 	// problems are those that were told of, or that the status has told before.
 	problems map[string]bool
+	// notReady: the last event said that it is not ready.
+	notReady bool
 	// announced is what the last event said of a resource without status.
 	announced string
 	// askedAt is what the resource says about reconciling again.

@@ -124,10 +124,15 @@ func transition(c, live map[string]any, now metav1.Time) string {
 var onTheWay = []string{"", reasonReady, reasonNotReady, reasonChildren, reasonWaiting, "ChildWaiting", "Deleting"}
 
 // ordinary reports whether only Ready and Reconciling change, by reasons of the way
-// to Ready, and beside them conditions of the kind's own while Ready is not True.
+// to Ready, and beside them conditions of the kind's own while Ready is not True. That
+// a resource is not ready any more, though nobody changed it, is not ordinary.
 func ordinary(cs []map[string]any, live map[string]any) bool {
+	before, after := conditionOf(live, "Ready"), among(cs, "Ready")
+	if text(before, "status") == "True" && text(after, "status") != "True" && before["observedGeneration"] != nil && sameScalar(before["observedGeneration"], after["observedGeneration"]) {
+		return false
+	}
 	arrived := true
-	for _, ready := range []map[string]any{conditionOf(live, "Ready"), among(cs, "Ready")} {
+	for _, ready := range []map[string]any{before, after} {
 		if !slices.Contains(onTheWay, text(ready, "reason")) {
 			return false
 		}

