@@ -121,10 +121,9 @@ func (c clients) source(s *store) *cache.ListWatch {
 			var w watch.Interface
 			var err error
 			if !streams {
-				err = c.wentBack(ctx, s, opts.ResourceVersion)
-			}
-			if apierrors.IsResourceExpired(err) {
-				return nil, err
+				if err = c.wentBack(ctx, s, opts.ResourceVersion); apierrors.IsResourceExpired(err) {
+					return nil, err
+				}
 			}
 			if err == nil {
 				w, err = c.watch(ctx, s, opts)

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
 // A portion is a kind's resources in one namespace, or in all. Each has a cache of
@@ -49,7 +50,7 @@ func (p *portion) forbidden() bool {
 // portions are a kind's resources, as far as they are known.
 type portions []*portion
 
-var _ client.Reader = portions{}
+var _ reconcile.Resources = portions{}
 
 // Get returns a resource, decoded anew. What is in a namespace that is not served is
 // not found, and what is not known is an error.
@@ -103,11 +104,6 @@ func (all portions) all() (known []*live.Packed) {
 		}
 	}
 	return known
-}
-
-// List is not possible: it would decode all resources at a time.
-func (all portions) List(context.Context, client.ObjectList, ...client.ListOption) error {
-	return errors.New("resources are not listed decoded")
 }
 
 // listed reports whether the resources are known, but for those in namespaces in

@@ -35,7 +35,7 @@ func FuzzSettings(f *testing.F) {
 	read := fuzzed.Passed(f)
 	f.Fuzz(func(t *testing.T, text string, choices []byte) {
 		if len(choices) > 0 {
-			text = written(t, madeSettings(fuzzed.Choose(choices, text)))
+			text = fuzzed.JSON(t, madeSettings(fuzzed.Choose(choices, text)))
 		}
 		file := &folder.File{Name: "kind.yaml", Shown: "kind.yaml", Data: []byte(text)}
 		one, places, err := readSettings(file)
@@ -105,15 +105,6 @@ func madeSettings(c *fuzzed.Choices) map[string]any {
 	return s
 }
 
-func written(t *testing.T, v any) string {
-	t.Helper()
-	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
 // FuzzConfig: settings are values of JSON, read the same each time and again
 // from what they are written as. Where there are choices, they make them of the
 // text's words.
@@ -129,7 +120,7 @@ func FuzzConfig(f *testing.F) {
 			for range c.N(4) {
 				kinds[c.Word()] = c.Map(3)
 			}
-			text = written(t, kinds)
+			text = fuzzed.JSON(t, kinds)
 		}
 		c, err := ReadConfig("config", []byte(text))
 		again, err2 := ReadConfig("config", []byte(text))

@@ -81,11 +81,16 @@ type Version struct {
 	Patched []schema.GroupVersionKind
 }
 
+// Resources are the custom resources of a kind, as far as they are known.
+type Resources interface {
+	Get(ctx context.Context, name client.ObjectKey, into client.Object, opts ...client.GetOption) error
+}
+
 // A Reconciler serves the custom resources of one kind.
 type Reconciler struct {
 	name      string
 	gvk       schema.GroupVersionKind
-	resources client.Reader
+	resources Resources
 	cluster   Cluster
 	now       func() time.Time
 	choose    func(*unstructured.Unstructured) Choice
@@ -110,7 +115,7 @@ type Reconciler struct {
 // New returns a Reconciler for the kind named name; resources reads its custom
 // resources, of kind gvk, from a cache. Follow must be called before it serves
 // any.
-func New(name string, gvk schema.GroupVersionKind, resources client.Reader, cluster Cluster) *Reconciler {
+func New(name string, gvk schema.GroupVersionKind, resources Resources, cluster Cluster) *Reconciler {
 	return &Reconciler{
 		name: name, gvk: gvk, resources: resources, cluster: cluster, now: time.Now,
 		known: map[types.NamespacedName]*resourceState{}, names: map[types.UID]types.NamespacedName{}, orphaned: map[types.UID]bool{},

@@ -1,6 +1,10 @@
 package fuzzed
 
-import "strings"
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
 
 // Choices are what a fuzzer's bytes decide, one byte a choice. A target that
 // makes its input by them gets past parsing, which text that was changed at
@@ -80,4 +84,14 @@ func (c *Choices) Map(depth int) map[string]any {
 		m[c.Word()] = c.Value(depth - 1)
 	}
 	return m
+}
+
+// JSON is a value that choices made, as text.
+func JSON(t testing.TB, value any) string {
+	t.Helper()
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

@@ -34,8 +34,8 @@ func FuzzManagedFields(f *testing.F) {
 	f.Fuzz(func(t *testing.T, fields, object, others string, choices []byte) {
 		if len(choices) > 0 {
 			c := fuzzed.Choose(choices, fields+" "+object+" "+others)
-			fields, others = written(t, madeFields(c, 3)), written(t, madeFields(c, 2))
-			object = written(t, c.Map(4))
+			fields, others = fuzzed.JSON(t, madeFields(c, 3)), fuzzed.JSON(t, madeFields(c, 2))
+			object = fuzzed.JSON(t, c.Map(4))
 		}
 		var desired map[string]any
 		if json.Unmarshal([]byte(object), &desired) != nil || !json.Valid([]byte(fields)) || !json.Valid([]byte(others)) {
@@ -110,15 +110,6 @@ func madeFields(c *fuzzed.Choices, depth int) map[string]any {
 		}
 	}
 	return fields
-}
-
-func written(t *testing.T, o map[string]any) string {
-	t.Helper()
-	text, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 // checkHash: the hash of an object is that of what JSON makes of it.

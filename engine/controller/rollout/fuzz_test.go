@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -24,11 +23,7 @@ func FuzzRecord(f *testing.F) {
 	parsed := fuzzed.Passed(f)
 	f.Fuzz(func(t *testing.T, text string, choices []byte) {
 		if len(choices) > 0 {
-			made, err := json.Marshal(madeRecord(fuzzed.Choose(choices, text)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			text = string(made)
+			text = fuzzed.JSON(t, madeRecord(fuzzed.Choose(choices, text)))
 		}
 		r := Read(text)
 		again := Read(r.String())
