@@ -230,7 +230,7 @@ func undiscovered(t *testing.T) *Discovery {
 // eventually polls until the condition holds; the limit is generous.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for range 3000 {
+	for range 15000 { // a reflector waits up to a minute before it tries again, twice
 		if holds() {
 			return
 		}

@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
-	"sync/atomic"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
 
 	"github.com/jacquard-operator/jacquard/engine/live"
 )
@@ -101,6 +103,7 @@ func (c clients) source(s *store) *cache.ListWatch {
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			if opts.Continue == "" {
 				opts.ResourceVersion, opts.ResourceVersionMatch = "", ""
+				s.past = past{}
 				s.ask(false)
 			}
 			list, err := c.list(ctx, s, opts)
@@ -113,18 +116,22 @@ func (c clients) source(s *store) *cache.ListWatch {
 			return list, err
 		},
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			streams := opts.SendInitialEvents != nil && *opts.SendInitialEvents
+			streams := isStreaming(opts)
 			if streams {
 				opts.ResourceVersion = ""
 				s.ask(true)
 			}
-			var w watch.Interface
-			var err error
-			if !streams {
-				if err = c.wentBack(ctx, s, opts.ResourceVersion); apierrors.IsResourceExpired(err) {
-					return nil, err
+			err := s.past.check(opts, func() (string, error) {
+				list, err := c.partial(s.watch.resource.GVR, s.namespace).List(ctx, s.watch.kind.narrow(metav1.ListOptions{Limit: 1}))
+				if err != nil {
+					return "", err
 				}
+				return list.ResourceVersion, nil
+			})
+			if apierrors.IsResourceExpired(err) {
+				return nil, err
 			}
+			var w watch.Interface
 			if err == nil {
 				w, err = c.watch(ctx, s, opts)
 			}
@@ -147,58 +154,67 @@ func (c clients) source(s *store) *cache.ListWatch {
 	}
 }
 
-// wentBack returns an error if the server's past came back, as when etcd is restored:
-// a watch from a version that the server has yet to reach would deliver nothing
-// until it has. It is asked, by a list of one, only after a watch could not
-// begin. While it cannot be told, that is the error, and no watch begins.
-func (c clients) wentBack(ctx context.Context, s *store, version string) error {
-	failed := false
-	s.watch.deliver(func(*notifications) { failed = s.troubles.watch != nil })
-	if !failed {
-		return nil
-	}
-	list, err := c.partial(s.watch.resource.GVR, s.namespace).List(ctx, s.watch.kind.narrow(metav1.ListOptions{Limit: 1}))
-	if err != nil {
-		return err
-	}
-	return expired(version, list.ResourceVersion)
+// A past tells one reflector whether the server's past came back, as when etcd is
+// restored: a watch from a version that the server has yet to reach would deliver
+// nothing until it has.
+type past struct {
+	ends time.Time // when the last watch since a list ends, if nothing goes wrong; zero: there was none
 }
 
-// expired is an error if the version is newer than that of the server.
-func expired(version, now string) error {
-	if newer(version, now) {
-		return apierrors.NewResourceExpired("resource versions went back")
+// grace is how long after its end a watch is followed by the next, if nothing went wrong.
+const grace = time.Minute
+
+// check is an error if a watch should not begin: because the server's versions went
+// back, or because they cannot be told. The server is asked only if the watch before
+// did not end at its time, which whatever restores etcd makes it do: a server that
+// reads another history is another process.
+func (p *past) check(opts metav1.ListOptions, version func() (string, error)) error {
+	now, last := time.Now(), p.ends
+	p.ends = now.Add(time.Duration(ptr.Deref(opts.TimeoutSeconds, math.MaxInt32)) * time.Second)
+	late := now.Sub(last)
+	if isStreaming(opts) || last.IsZero() || late >= 0 && late < grace {
+		return nil
 	}
-	return nil
+	has, err := version()
+	if err == nil && newer(opts.ResourceVersion, has) {
+		err = apierrors.NewResourceExpired("resource versions went back")
+	}
+	return err
+}
+
+// isStreaming tells a watch that begins with a list.
+func isStreaming(opts metav1.ListOptions) bool {
+	return opts.SendInitialEvents != nil && *opts.SendInitialEvents
 }
 
 // HeedRestores is a source of a reflector that lists again if the server's past
 // came back, as when etcd is restored. Without it a watch from a version that the
 // server has yet to reach would deliver nothing until it has. The server is asked,
-// by a list of one, only after a watch could not begin.
+// by a list of one, only after a watch that did not last its time.
 func HeedRestores(of cache.ListerWatcher) cache.ListerWatcher {
 	source := cache.ToListerWatcherWithContext(of)
-	var failed atomic.Bool
+	var p past
 	return &cache.ListWatch{
-		ListWithContextFunc: source.ListWithContext,
+		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+			p = past{}
+			return source.ListWithContext(ctx, opts)
+		},
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			streams := opts.SendInitialEvents != nil && *opts.SendInitialEvents
-			if !streams && failed.Load() {
+			err := p.check(opts, func() (string, error) {
 				list, err := source.ListWithContext(ctx, metav1.ListOptions{Limit: 1})
 				if err != nil {
-					return nil, err
+					return "", err
 				}
-				now, err := meta.ListAccessor(list)
-				if err == nil {
-					err = expired(opts.ResourceVersion, now.GetResourceVersion())
-				}
+				of, err := meta.ListAccessor(list)
 				if err != nil {
-					return nil, err
+					return "", err
 				}
+				return of.GetResourceVersion(), nil
+			})
+			if err != nil {
+				return nil, err
 			}
-			w, err := source.WatchWithContext(ctx, opts)
-			failed.Store(err != nil && !streams)
-			return w, err
+			return source.WatchWithContext(ctx, opts)
 		},
 	}
 }

@@ -32,6 +32,7 @@ type store struct {
 	troubles
 	streams bool  // the latest list was asked for by a watch
 	refused error // why such a watch did not begin
+	past    past  // read and written by the reflector alone
 }
 
 var (
