@@ -2,6 +2,7 @@ package pack_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/jacquard-operator/jacquard/author/pack"
@@ -12,19 +13,23 @@ import (
 )
 
 // FuzzPack: what is packed is read back as the very folder, whatever is in its
-// files and however long they are.
+// files and however long they are. Texts that are quoted keep it to what compiles.
 func FuzzPack(f *testing.F) {
-	f.Add("data: {a: b}\n", "{{ define \"a\" }}a{{ end }}", []byte("a\x00b"), uint(1))
-	f.Add("# \u2028\ufeff\u0085 yes\n", "\r\n", []byte("--- \n: a"), uint(99))
-	f.Add("data:\n  a: {{ include \"a\" . }}", "{{ define \"a\" }}--- \n{{ end }}", []byte("\"<&>\\"), uint(30))
-	f.Add("data: {b: c}\n", "", bytes.Repeat([]byte("\x00\xff line\n"), 700), uint(99)) // more than one ConfigMap holds
+	f.Add("data: {a: b}\n", "{{ define \"a\" }}a{{ end }}", []byte("a\x00b"), uint(1), false)
+	f.Add("# \u2028\ufeff\u0085 yes\n", "\r\n", []byte("--- \n: a"), uint(99), true)
+	f.Add("data:\n  a: {{ include \"a\" . }}", "{{ define \"a\" }}--- \n{{ end }}", []byte("\"<&>\\"), uint(30), false)
+	f.Add("data: {b: c}\n", "", bytes.Repeat([]byte("\x00\xff line\n"), 700), uint(99), true) // more than one ConfigMap holds
 	crd := folder.File{Name: "crd.yaml", Shown: "crd.yaml", Data: bytes.ReplaceAll([]byte(crdText), []byte("GROUP"), []byte("example.com"))}
 	definition, err := schema.Parse(crd.Shown, crd.Data)
 	if err != nil {
 		f.Fatal(err)
 	}
-	packed := fuzzed.Passed(f)
-	f.Fuzz(func(t *testing.T, text, partial string, data []byte, times uint) {
+	packed, plain := fuzzed.Passed(f), strings.NewReplacer("{{", "", "}}", "")
+	f.Fuzz(func(t *testing.T, text, partial string, data []byte, times uint, quoted bool) {
+		if quoted {
+			text = "data: {b: " + fuzzed.JSON(t, plain.Replace(text)) + "}\n"
+			partial = "{{ define \"a\" }}" + plain.Replace(partial) + "{{ end }}"
+		}
 		file := bytes.Repeat(data, int(times%100))
 		in, err := folder.FromMap("webs.example.com", "", map[string][]byte{
 			"map.yaml": []byte(config + text), "_a.tpl": []byte(partial), "files--a": file[:min(len(file), folder.MaxFile)], "files--b": data,
