@@ -15,7 +15,9 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// render renders the children; nil means that nothing may be changed.
+// render renders the children; nil means that nothing may be changed. It renders again
+// until nothing is missing, at most once for each call of stable, whose arguments are
+// literal, and once for each file.
 func (t *reconciliation) render(ctx context.Context, w *snapshot) *render.Result {
 	if t.frozen() {
 		return nil
