@@ -175,20 +175,20 @@ func (r *Reconciler) preview(ctx context.Context, v *Version, resource *unstruct
 // previewStatus reports whether the status would say what it says, where the children
 // are as planned.
 func (t *reconciliation) previewStatus(ctx context.Context, p *plan.Plan, w *snapshot) (same bool, err error) {
-	live, _ := t.subject.resource.Object["status"].(map[string]any)
+	live := t.subject.status()
 	fields := t.ownStatus(ctx, w)
 	if fields == nil {
 		return false, errors.New(t.found.last())
 	}
 	out, err := status.Make(status.Input{
-		Generation: t.subject.resource.GetGeneration(), Live: t.subject.ourChildren(live), Now: metav1.Now(),
+		Generation: t.subject.resource.GetGeneration(), Live: live.ours(), Now: metav1.Now(),
 		Children: t.children(p, w), Own: fields, Problems: t.found.problems, Ignored: ignored(t.subject.resource), Paused: t.subject.paused(),
 	})
 	if err != nil {
 		return false, err
 	}
 	desired, _ := t.subject.pruned(out.Status)
-	return !t.subject.version.hasStatus() || t.subject.says(desired, live), nil
+	return !t.subject.version.hasStatus() || live.says(desired), nil
 }
 
 func waits(rendered *render.Result) bool { return rendered != nil && len(rendered.Waiting) > 0 }

@@ -19,7 +19,7 @@ import (
 // announcePlanned ends the reconciliation of an operator that is read-only: what it would do
 // is counted and told once, by event and log, and nothing is written.
 func (t *reconciliation) announcePlanned(ctx context.Context, p *plan.Plan) reconcile.Result {
-	t.r.cluster.Reads.Record(t.subject.owner().Owner, t.asked)
+	t.r.cluster.Reads.Record(t.subject.owner().Owner, t.view.asked)
 	text := t.planned(p)
 	t.r.count(Key(t.subject.resource), text != "")
 	if text != t.known.told.announced && text != "" {

@@ -173,7 +173,7 @@ func (t *reconciliation) run(ctx context.Context) (reconcile.Result, error) {
 	case !t.subject.paused():
 		decided = t.plan(t.render(ctx, view), view)
 	}
-	t.asked = view.asked
+	t.view = view
 	t.recordSucceeded(ctx, view, decided)
 	if view.pending { // what a template read is on its way, and wakes us
 		t.pending = true
@@ -236,9 +236,9 @@ type reconciliation struct {
 	choice  Choice
 	known   *resourceState
 	found   findings
-	// asked is what the templates read; written how much was written of the
-	// resource before.
-	asked   []cluster.Query
+	// view is what the children were planned from; written how much was written of
+	// the resource before.
+	view    *snapshot
 	written int64
 	// texts are those that are drawn for Secrets.
 	texts *texts

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,17 +34,21 @@ func (t *reconciliation) report(ctx context.Context, p *plan.Plan) (reconcile.Re
 		t.pending = true
 		return reconcile.Result{RequeueAfter: firstWait}, nil
 	}
-	w := takeSnapshot(t.subject, t.texts) // as it is after applying
-	live, _ := t.subject.resource.Object["status"].(map[string]any)
+	w := t.view
+	if p == nil || !p.Same() { // as it is after applying
+		w = takeSnapshot(t.subject, t.texts)
+		w.asked = slices.Clone(t.view.asked)
+	}
+	live := t.subject.status()
 	own := t.ownStatus(ctx, w)
-	t.r.cluster.Reads.Record(t.subject.owner().Owner, append(t.asked, w.asked...))
+	t.r.cluster.Reads.Record(t.subject.owner().Owner, w.asked)
 	if w.pending { // what status.yaml reads is on its way, and wakes us
 		t.pending = true
 		return reconcile.Result{RequeueAfter: t.found.requeue}, nil
 	}
 	t.known.told.date(t.found.problems)
 	in := status.Input{
-		Generation: t.subject.resource.GetGeneration(), Live: t.subject.ourChildren(live), Now: metav1.Now(),
+		Generation: t.subject.resource.GetGeneration(), Live: live.ours(), Now: metav1.Now(),
 		Children: t.children(p, w), Own: own, Problems: t.found.problems, Kept: t.found.kept, KeptFailed: t.found.keptFailed, Ignored: ignored(t.subject.resource),
 		Refused: t.choice.Refused, Paused: t.subject.paused() && !t.subject.deleting(),
 	}
@@ -116,13 +121,18 @@ func (t *reconciliation) ownStatus(ctx context.Context, w *snapshot) map[string]
 
 // write applies the status unless the live one says the same. The same status
 // is not sent twice for the same resourceVersion, whatever became of it.
-func (t *reconciliation) write(ctx context.Context, out status.Output, live map[string]any) error {
+func (t *reconciliation) write(ctx context.Context, out status.Output, live liveStatus) error {
 	if !t.subject.version.hasStatus() {
 		t.announce(ctx, out)
 		return nil
 	}
-	desired, _ := t.subject.pruned(out.Status)
-	if t.subject.says(desired, live) {
+	desired := out.Status
+	same := live.says(desired) // then there is nothing to prune
+	if !same {
+		desired, _ = t.subject.pruned(desired)
+		same = live.says(desired)
+	}
+	if same {
 		t.known.told.announcedProblem(out.Problems)
 		return nil
 	}
@@ -138,7 +148,7 @@ func (t *reconciliation) write(ctx context.Context, out status.Output, live map[
 	if t.known.told.sent == sent {
 		return nil
 	}
-	if wait := t.mayWait(out, desired, live); wait > 0 {
+	if wait := t.mayWait(out, desired, live.fields); wait > 0 {
 		t.found.again(wait)
 		return nil
 	}

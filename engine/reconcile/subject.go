@@ -167,19 +167,41 @@ func (s *subject) writer() (*apply.Writer, error) {
 	return s.cluster.Writer.As(s.resource.GetNamespace(), account)
 }
 
-// ourChildren is the live status as far as our own entry in managedFields covers it.
-func (s *subject) ourChildren(live map[string]any) map[string]any {
-	entry, ok, err := ownership.OursAt(s.resource.GetManagedFields(), api.FieldManager, "status")
-	if err != nil || !ok {
+// A liveStatus is the status of a resource as it was seen, and what our own entry in
+// managedFields covers of it.
+type liveStatus struct {
+	fields map[string]any
+	entry  ownership.Entry
+	owned  bool // there is such an entry
+	err    error
+}
+
+func (s *subject) status() liveStatus {
+	var l liveStatus
+	l.fields, _ = s.resource.Object["status"].(map[string]any)
+	l.entry, l.owned, l.err = ownership.OursAt(s.resource.GetManagedFields(), api.FieldManager, "status")
+	return l
+}
+
+// ours are the fields that our entry covers.
+func (l liveStatus) ours() map[string]any {
+	if l.err != nil || !l.owned {
 		return nil
 	}
 	kept := map[string]any{}
-	for field, v := range live {
-		if entry.Reaches("status", field) {
+	for field, v := range l.fields {
+		if l.entry.Reaches("status", field) {
 			kept[field] = v
 		}
 	}
 	return kept
+}
+
+// says reports whether the live status is what is desired, with nothing of ours
+// left over.
+func (l liveStatus) says(desired map[string]any) bool {
+	return status.Same(desired, l.fields) && l.err == nil &&
+		(!l.owned || len(l.entry.Extra(map[string]any{"status": desired})) == 0)
 }
 
 func (s *subject) pruned(desired map[string]any) (map[string]any, []string) {
@@ -187,19 +209,6 @@ func (s *subject) pruned(desired map[string]any) (map[string]any, []string) {
 		return desired, nil
 	}
 	return s.version.Schema.PruneStatus(desired)
-}
-
-// says reports whether the live status is what is desired, with nothing of ours
-// left over.
-func (s *subject) says(desired, live map[string]any) bool {
-	if !status.Same(desired, live) {
-		return false
-	}
-	entry, ok, err := ownership.OursAt(s.resource.GetManagedFields(), api.FieldManager, "status")
-	if err != nil || !ok {
-		return err == nil
-	}
-	return len(entry.Extra(map[string]any{"status": desired})) == 0
 }
 
 func (s *subject) otherFinalizers() []string {
