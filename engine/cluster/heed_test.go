@@ -73,6 +73,10 @@ func restoreIsNotMissed(t *testing.T) {
 	if err := begins("when nothing went back", 1, 1); err != nil {
 		t.Error(err)
 	}
+	time.Sleep(310 * time.Second) // it ended before, and the reflector waited
+	if err := begins("some time after its time", 1, 1); err != nil {
+		t.Error(err)
+	}
 	time.Sleep(time.Hour) // a machine that slept
 	if err := begins("long after its time", 1, 1); err != nil {
 		t.Error(err)

@@ -121,12 +121,8 @@ func (c clients) source(s *store) *cache.ListWatch {
 				opts.ResourceVersion = ""
 				s.ask(true)
 			}
-			err := s.past.check(opts, func() (string, error) {
-				list, err := c.partial(s.watch.resource.GVR, s.namespace).List(ctx, s.watch.kind.narrow(metav1.ListOptions{Limit: 1}))
-				if err != nil {
-					return "", err
-				}
-				return list.ResourceVersion, nil
+			err := s.past.check(opts, func(one metav1.ListOptions) (runtime.Object, error) {
+				return c.partial(s.watch.resource.GVR, s.namespace).List(ctx, s.watch.kind.narrow(one))
 			})
 			if apierrors.IsResourceExpired(err) {
 				return nil, err
@@ -161,22 +157,27 @@ type past struct {
 	ends time.Time // when the last watch since a list ends, if nothing goes wrong; zero: there was none
 }
 
-// grace is how long after its end a watch is followed by the next, if nothing went wrong.
-const grace = time.Minute
+// grace is how long after its end a watch is followed by the next, if nothing went
+// wrong: a reflector does not wait then.
+const grace = 5 * time.Second
 
 // check is an error if a watch should not begin: because the server's versions went
-// back, or because they cannot be told. The server is asked only if the watch before
-// did not end at its time, which whatever restores etcd makes it do: a server that
-// reads another history is another process.
-func (p *past) check(opts metav1.ListOptions, version func() (string, error)) error {
+// back, or because they cannot be told. The server is asked, by a list of one, only if
+// the watch before did not end at its time. One that was open while etcd was restored
+// did not: its server had to restart.
+func (p *past) check(opts metav1.ListOptions, list func(metav1.ListOptions) (runtime.Object, error)) error {
 	now, last := time.Now(), p.ends
 	p.ends = now.Add(time.Duration(ptr.Deref(opts.TimeoutSeconds, math.MaxInt32)) * time.Second)
 	late := now.Sub(last)
 	if isStreaming(opts) || last.IsZero() || late >= 0 && late < grace {
 		return nil
 	}
-	has, err := version()
-	if err == nil && newer(opts.ResourceVersion, has) {
+	one, err := list(metav1.ListOptions{Limit: 1})
+	if err != nil {
+		return err
+	}
+	has, err := meta.ListAccessor(one)
+	if err == nil && newer(opts.ResourceVersion, has.GetResourceVersion()) {
 		err = apierrors.NewResourceExpired("resource versions went back")
 	}
 	return err
@@ -200,17 +201,7 @@ func HeedRestores(of cache.ListerWatcher) cache.ListerWatcher {
 			return source.ListWithContext(ctx, opts)
 		},
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			err := p.check(opts, func() (string, error) {
-				list, err := source.ListWithContext(ctx, metav1.ListOptions{Limit: 1})
-				if err != nil {
-					return "", err
-				}
-				of, err := meta.ListAccessor(list)
-				if err != nil {
-					return "", err
-				}
-				return of.GetResourceVersion(), nil
-			})
+			err := p.check(opts, func(one metav1.ListOptions) (runtime.Object, error) { return source.ListWithContext(ctx, one) })
 			if err != nil {
 				return nil, err
 			}

@@ -187,8 +187,8 @@ func (t *reconciliation) previewStatus(ctx context.Context, p *plan.Plan, w *sna
 	if err != nil {
 		return false, err
 	}
-	desired, _ := t.subject.pruned(out.Status)
-	return !t.subject.version.hasStatus() || live.says(desired), nil
+	_, same = t.subject.desired(out.Status, live)
+	return !t.subject.version.hasStatus() || same, nil
 }
 
 func waits(rendered *render.Result) bool { return rendered != nil && len(rendered.Waiting) > 0 }

@@ -37,7 +37,7 @@ func (t *reconciliation) report(ctx context.Context, p *plan.Plan) (reconcile.Re
 	w := t.view
 	if p == nil || !p.Same() { // as it is after applying
 		w = takeSnapshot(t.subject, t.texts)
-		w.asked = slices.Clone(t.view.asked)
+		w.asked = slices.Clone(t.view.asked) // what the plan read counts too
 	}
 	live := t.subject.status()
 	own := t.ownStatus(ctx, w)
@@ -126,12 +126,7 @@ func (t *reconciliation) write(ctx context.Context, out status.Output, live live
 		t.announce(ctx, out)
 		return nil
 	}
-	desired := out.Status
-	same := live.says(desired) // then there is nothing to prune
-	if !same {
-		desired, _ = t.subject.pruned(desired)
-		same = live.says(desired)
-	}
+	desired, same := t.subject.desired(out.Status, live)
 	if same {
 		t.known.told.announcedProblem(out.Problems)
 		return nil

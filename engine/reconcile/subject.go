@@ -204,11 +204,14 @@ func (l liveStatus) says(desired map[string]any) bool {
 		(!l.owned || len(l.entry.Extra(map[string]any{"status": desired})) == 0)
 }
 
-func (s *subject) pruned(desired map[string]any) (map[string]any, []string) {
-	if s.version.Schema == nil {
-		return desired, nil
+// desired is what of a status the CRD has, and whether the live one says it already:
+// then there was nothing to prune.
+func (s *subject) desired(made map[string]any, live liveStatus) (desired map[string]any, same bool) {
+	if same = live.says(made); same || s.version.Schema == nil {
+		return made, same
 	}
-	return s.version.Schema.PruneStatus(desired)
+	desired, _ = s.version.Schema.PruneStatus(made)
+	return desired, live.says(desired)
 }
 
 func (s *subject) otherFinalizers() []string {
