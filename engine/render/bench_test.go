@@ -3,6 +3,7 @@ package render_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -22,6 +23,8 @@ const manyResources = 1024
 // fast is how many times as fast as the usual way rendering must be.
 const fast = 5
 
+const shippedApp = "apps.app.huolala.cn"
+
 // both are two ways to the children of the same resources.
 type both struct {
 	kind      *kind.Kind
@@ -30,24 +33,25 @@ type both struct {
 	resources []*unstructured.Unstructured
 }
 
-func newBoth(t testing.TB) *both {
+func newBoth(t testing.TB, name string) *both {
 	t.Helper()
 	loaded, err := catalog.Load([]string{"../.."})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cluster, err := loaded.Cluster(nil, nil)
+	cluster, err := loaded.Cluster(nil, beside())
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &both{kind: loaded.Kinds["apps.app.huolala.cn"], usual: newUsual(t)}
+	b := &both{kind: loaded.Kinds[name]}
 	if b.kind == nil {
-		t.Fatal(loaded.Broken["apps.app.huolala.cn"])
+		t.Fatal(loaded.Broken[name])
 	}
 	for i := range manyResources {
-		b.resources = append(b.resources, app(i))
+		b.resources = append(b.resources, resources[name](i))
 	}
 	b.world = cluster.For(b.kind, b.resources[0])
+	b.usual = newUsual(t, name, b.world)
 	return b
 }
 
@@ -65,7 +69,13 @@ func (b *both) text(i int) ([]*unstructured.Unstructured, error) {
 
 // TestSameObjects proves that both ways of the benchmark do the same work.
 func TestSameObjects(t *testing.T) {
-	b := newBoth(t)
+	for name := range resources {
+		t.Run(name, func(t *testing.T) { sameObjects(t, newBoth(t, name)) })
+	}
+}
+
+func sameObjects(t *testing.T, b *both) {
+	t.Helper()
 	different := map[string]bool{}
 	for i, resource := range b.resources {
 		if problems := b.kind.Version.Validate(resource.Object); len(problems) > 0 {
@@ -99,7 +109,7 @@ func TestRenderIsFaster(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures")
 	}
-	b := newBoth(t)
+	b := newBoth(t, shippedApp)
 	const rounds, perRound = 31, 256
 	took := func(one func(i int) error, round int) time.Duration {
 		start := time.Now()
@@ -126,34 +136,38 @@ func TestRenderIsFaster(t *testing.T) {
 	}
 }
 
-// BenchmarkRender renders a block of resources both ways, one after the other,
-// so that each way collects its own garbage; "ratio" is how many times as fast
-// as the usual way it is.
+// BenchmarkRender renders a block of resources of each shipped kind both ways,
+// one after the other, so that each way collects its own garbage; "ratio" is how
+// many times as fast as the usual way it is.
 func BenchmarkRender(b *testing.B) {
 	const block = 64
-	both := newBoth(b)
-	var text, prepared time.Duration
-	for round := 0; b.Loop(); round++ {
-		start := time.Now()
-		for i := range block {
-			if _, err := both.prepared(round*block + i); err != nil {
-				b.Fatal(err)
+	for _, name := range slices.Sorted(maps.Keys(resources)) {
+		b.Run(name, func(b *testing.B) {
+			both := newBoth(b, name)
+			var text, prepared time.Duration
+			for round := 0; b.Loop(); round++ {
+				start := time.Now()
+				for i := range block {
+					if _, err := both.prepared(round*block + i); err != nil {
+						b.Fatal(err)
+					}
+				}
+				between := time.Now()
+				for i := range block {
+					if _, err := both.text(round*block + i); err != nil {
+						b.Fatal(err)
+					}
+				}
+				prepared, text = prepared+between.Sub(start), text+time.Since(between)
 			}
-		}
-		between := time.Now()
-		for i := range block {
-			if _, err := both.text(round*block + i); err != nil {
-				b.Fatal(err)
-			}
-		}
-		prepared, text = prepared+between.Sub(start), text+time.Since(between)
+			b.ReportMetric(float64(text)/float64(prepared), "ratio")
+		})
 	}
-	b.ReportMetric(float64(text)/float64(prepared), "ratio")
 }
 
 // BenchmarkUsual is the usual way alone.
 func BenchmarkUsual(b *testing.B) {
-	both := newBoth(b)
+	both := newBoth(b, shippedApp)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		if _, err := both.text(i); err != nil {
@@ -164,7 +178,7 @@ func BenchmarkUsual(b *testing.B) {
 
 // BenchmarkPrepared is rendering alone.
 func BenchmarkPrepared(b *testing.B) {
-	both := newBoth(b)
+	both := newBoth(b, shippedApp)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		if _, err := both.prepared(i); err != nil {
@@ -179,7 +193,7 @@ const perRender = 260
 
 // TestRenderAllocates counts them.
 func TestRenderAllocates(t *testing.T) {
-	both, i := newBoth(t), 0
+	both, i := newBoth(t, shippedApp), 0
 	n := testing.AllocsPerRun(100, func() {
 		if _, err := both.prepared(i); err != nil {
 			t.Fatal(err)

@@ -2,40 +2,97 @@ package render_test
 
 import (
 	"bytes"
-	"fmt"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"text/template"
 
 	"github.com/Masterminds/sprig/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
+
+	enginetemplate "github.com/jacquard-operator/jacquard/engine/template"
 )
 
 // usual is the usual way at its best: text/template parsed once, its functions
-// prepared once, and its output read as YAML.
+// prepared once, and its output read as YAML. It does what the folder of a kind
+// does, by the files of testdata/usual, which do not change with the folder.
 type usual struct {
 	files []*template.Template
 	out   bytes.Buffer
 }
 
-func newUsual(t testing.TB) *usual {
+func newUsual(t testing.TB, kind string, world enginetemplate.World) *usual {
 	t.Helper()
+	all := template.New(kind)
+	all.Funcs(usualFunctions(all, world))
+	names, err := filepath.Glob(filepath.Join("testdata", "usual", kind, "*"))
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	u := &usual{}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed, err := all.New(filepath.Base(name)).Parse(string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(name, ".yaml") {
+			u.files = append(u.files, parsed)
+		}
+	}
+	return u
+}
+
+// usualFunctions are sprig's, those that Helm adds, and what templates ask of
+// the cluster, which answers both ways alike.
+func usualFunctions(all *template.Template, world enginetemplate.World) template.FuncMap {
 	functions := sprig.TxtFuncMap()
 	functions["toYaml"] = func(v any) (string, error) {
 		text, err := yaml.Marshal(v)
 		return strings.TrimSuffix(string(text), "\n"), err
 	}
-	u := &usual{}
-	for _, text := range []string{usualDeployment, usualService} {
-		parsed, err := template.New("file").Funcs(functions).Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		u.files = append(u.files, parsed)
+	functions["fromYaml"] = func(text string) (v map[string]any, err error) { return v, fromYAML(text, &v) }
+	functions["fromYamlArray"] = func(text string) (v []any, err error) { return v, fromYAML(text, &v) }
+	functions["include"] = func(name string, dot any) (string, error) {
+		var out strings.Builder
+		err := all.ExecuteTemplate(&out, name, dot)
+		return out.String(), err
 	}
-	return u
+	functions["hasAPI"] = world.HasAPI
+	functions["config"] = world.Config
+	functions["wait"] = func(message string) (string, error) { return "", errors.New(message) }
+	functions["lookup"] = func(apiVersion, kind, namespace, name string) (any, error) {
+		return world.Lookup(enginetemplate.Object{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name})
+	}
+	functions["select"] = func(apiVersion, kind string, by map[string]any) (any, error) {
+		var chosen metav1.LabelSelector
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(by, &chosen); err != nil {
+			return nil, err
+		}
+		selector, err := metav1.LabelSelectorAsSelector(&chosen)
+		if err != nil {
+			return nil, err
+		}
+		return world.Select(enginetemplate.Object{APIVersion: apiVersion, Kind: kind}, selector)
+	}
+	return functions
+}
+
+func fromYAML(text string, into any) error {
+	raw, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, into)
 }
 
 func (u *usual) render(resource *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
@@ -45,140 +102,20 @@ func (u *usual) render(resource *unstructured.Unstructured) ([]*unstructured.Uns
 		if err := file.Execute(&u.out, resource.Object); err != nil {
 			return nil, err
 		}
-		if len(bytes.TrimSpace(u.out.Bytes())) == 0 {
-			continue
+		for text := range bytes.SplitSeq(u.out.Bytes(), []byte("\n---\n")) {
+			if len(bytes.TrimSpace(text)) == 0 {
+				continue
+			}
+			raw, err := yaml.YAMLToJSON(text)
+			if err != nil {
+				return nil, err
+			}
+			child := &unstructured.Unstructured{}
+			if err := json.Unmarshal(raw, &child.Object); err != nil {
+				return nil, err
+			}
+			all = append(all, child)
 		}
-		raw, err := yaml.YAMLToJSON(u.out.Bytes())
-		if err != nil {
-			return nil, err
-		}
-		child := &unstructured.Unstructured{}
-		if err := json.Unmarshal(raw, &child.Object); err != nil {
-			return nil, err
-		}
-		all = append(all, child)
 	}
 	return all, nil
-}
-
-const usualDeployment = `apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: {{ .metadata.name }}
-  namespace: {{ .metadata.namespace }}
-  labels:
-    app.example.com/v1: {{ .metadata.name }}
-spec:
-  replicas: {{ .spec.replicas }}
-  selector:
-    matchLabels:
-      app.example.com/v1: {{ .metadata.name }}
-  template:
-    metadata:
-      labels:
-        app.example.com/v1: {{ .metadata.name }}
-    spec:
-      containers:
-      - name: {{ .metadata.name }}
-        image: {{ .spec.image | quote }}
-        imagePullPolicy: IfNotPresent
-        {{- with .spec.envs }}
-        env:
-        {{- toYaml . | nindent 8 }}
-        {{- end }}
-        {{- with .spec.resources }}
-        resources:
-          {{- toYaml . | nindent 10 }}
-        {{- end }}
-        {{- if .spec.ports }}
-        ports:
-        {{- $names := dict }}
-        {{- range .spec.ports }}
-        {{- if kindIs "string" .targetPort }}
-        {{- $_ := set $names (printf "%d/%s" .port .protocol) .targetPort }}
-        {{- end }}
-        {{- end }}
-        {{- $seen := dict }}
-        {{- range .spec.ports }}
-        {{- $number := .targetPort | default .port }}
-        {{- if kindIs "string" .targetPort }}{{ $number = .port }}{{ end }}
-        {{- $pair := printf "%d/%s" $number .protocol }}
-        {{- if not (hasKey $seen $pair) }}
-        {{- $_ := set $seen $pair true }}
-        - containerPort: {{ $number }}
-          protocol: {{ .protocol }}
-          {{- with get $names $pair }}
-          name: {{ . }}
-          {{- end }}
-        {{- end }}
-        {{- end }}
-        {{- end }}
-`
-
-const usualService = `{{- if .spec.ports }}
-apiVersion: v1
-kind: Service
-metadata:
-  name: {{ .metadata.name }}
-  namespace: {{ .metadata.namespace }}
-spec:
-  selector:
-    app.example.com/v1: {{ .metadata.name }}
-  ports:
-  {{- toYaml .spec.ports | nindent 2 }}
-{{- end }}
-`
-
-// app is the i-th resource: other values and other branches, as an API server
-// would show it, defaults filled in.
-func app(i int) *unstructured.Unstructured {
-	spec := map[string]any{
-		"replicas": int64(i % 11),
-		"image":    fmt.Sprintf("registry.example.com/team-%d/web:1.%d", i%13, i),
-	}
-	if ports := appPorts(i); ports != nil {
-		spec["ports"] = ports
-	}
-	var envs []any
-	for n := range i / 2 % 4 {
-		envs = append(envs, map[string]any{"name": fmt.Sprintf("SETTING_%d", n), "value": fmt.Sprintf("value %d of %d", n, i)})
-	}
-	if i%5 == 1 {
-		envs = append(envs, map[string]any{"name": "PASSWORD", "valueFrom": map[string]any{
-			"secretKeyRef": map[string]any{"name": fmt.Sprintf("secret-%d", i), "key": "password"}}})
-	}
-	if envs != nil {
-		spec["envs"] = envs
-	}
-	limits := map[string]any{"cpu": fmt.Sprintf("%dm", 100+i), "memory": fmt.Sprintf("%dMi", 64+i)}
-	switch i % 3 {
-	case 1:
-		spec["resources"] = map[string]any{"limits": limits}
-	case 2:
-		spec["resources"] = map[string]any{"limits": limits, "requests": map[string]any{"cpu": "100m", "memory": "64Mi"}}
-	}
-	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "app.huolala.cn/v1", "kind": "App",
-		"metadata": map[string]any{
-			"name": fmt.Sprintf("app-%d", i), "namespace": fmt.Sprintf("team-%d", i%13),
-			"uid": fmt.Sprintf("00000000-0000-4000-8000-%012d", i), "generation": int64(1 + i%9),
-		},
-		"spec": spec,
-	}}
-}
-
-// appPorts are no ports, one, or several.
-func appPorts(i int) []any {
-	web := map[string]any{"name": "web", "port": int64(8000 + i%500), "protocol": "TCP", "targetPort": int64(80 + i%7)}
-	switch i % 4 {
-	case 1:
-		return []any{web}
-	case 2:
-		return []any{web, map[string]any{"name": "dns", "port": int64(53), "protocol": "UDP"}}
-	case 3:
-		return []any{web,
-			map[string]any{"name": "metrics", "port": int64(9090), "protocol": "TCP", "targetPort": "metrics"},
-			map[string]any{"name": "again", "port": int64(9091 + i%100), "protocol": "TCP", "targetPort": int64(9090)}}
-	}
-	return nil
 }
