@@ -23,13 +23,22 @@ import (
 // stretch is for how long nothing is to be written at rest.
 const stretch = 5 * time.Second
 
-// end opens what waits, and checks the five invariants: each wanted child is
-// there and says what was rendered, no other is, nobody else's object was
-// touched, the statuses tell the truth, and nothing is written any more. The
-// controllers of Kubernetes start again: their garbage collector tries what
-// failed in an outage again after up to 17 minutes.
+// end opens what waits, deletes a resource of each kind for good, and checks the
+// five invariants: each wanted child is there and says what was rendered, no
+// other is, nobody else's object was touched, the statuses tell the truth, and
+// nothing is written any more. The controllers of Kubernetes start again: their
+// garbage collector tries what failed in an outage again after up to 17 minutes.
 func (w *world) end(t *testing.T) {
 	t.Helper()
+	patient, cancel := context.WithTimeout(context.Background(), w.patience)
+	defer cancel()
+	deleted := map[string]bool{}
+	for _, r := range w.resources {
+		if r.now != nil && !deleted[r.kind] {
+			deleted[r.kind] = true
+			w.remove(patient, r)
+		}
+	}
 	for _, r := range w.resources {
 		if r.now != nil && !r.now.open {
 			s := *r.now
