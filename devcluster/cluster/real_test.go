@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -112,7 +113,9 @@ func testReaches(t *testing.T, r *running) {
 			tellNetwork(t, r)
 		}
 	})
-	client := http.Client{Timeout: 2 * time.Second} // a packet sent before there are rules is lost
+	// A packet sent before there are rules is lost; a connection that is kept would stay with
+	// the address of an earlier life, which is another Pod's now.
+	client := http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	var failed error
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -127,6 +130,7 @@ func testReaches(t *testing.T, r *running) {
 		}
 		defer response.Body.Close()
 		text, _ := io.ReadAll(response.Body)
+		failed = fmt.Errorf("it answers %q", text)
 		return strings.HasPrefix(string(text), "hello from web-")
 	})
 	for _, pod := range strings.Fields(r.kubectl(t, "get", "pods", "-l", "app=web", "-o", "jsonpath={.items[*].metadata.name}")) {
