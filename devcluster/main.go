@@ -1,10 +1,11 @@
 // Command devcluster is a real Kubernetes built from Go modules: one binary
-// that holds etcd, the control plane, kubectl and kwok, each run as its own
-// process from its own upstream entry point, and `devcluster up`, which starts
-// them together. What only real nodes run is in the program node beside it.
+// that holds etcd, the control plane and kwok, each run as its own process from
+// its own upstream entry point, and `devcluster up`, which starts them together.
+// What only real nodes run is in the program node beside it, and kubectl is a
+// program of its own.
 //
 // Called through a symlink that bears a component's name (etcd,
-// kube-apiserver, kubectl …) it is that component, so the folder of such
+// kube-apiserver …) it is that component, so the folder of such
 // links serves as KUBEBUILDER_ASSETS.
 package main
 

@@ -28,6 +28,9 @@ type demo struct {
 	root, dir         string // absolute: the repository, and this run's folder
 	cluster, operator *process
 	client            *client
+	// kubectl is built beside; these wait for it, and end that.
+	awaitKubectl func() error
+	stopKubectl  func()
 	// kinds are the names of those whose examples are applied; made says that there
 	// is something to remove from a cluster that there is.
 	kinds []string
@@ -49,7 +52,7 @@ func (d *demo) run(ctx context.Context) error {
 }
 
 func (d *demo) show(ctx context.Context) error {
-	begin := []func(context.Context) error{d.startCluster, d.applySchemas, d.startOperator}
+	begin := []func(context.Context) error{d.startCluster, d.applySchemas, d.startOperator, d.buildKubectl}
 	if d.outside != "" {
 		begin = []func(context.Context) error{d.enterCluster, d.chooseKinds, d.startOperator}
 	}
@@ -71,7 +74,7 @@ func (d *demo) prepare(context.Context) (err error) {
 	}
 	needs := []string{".bin/jacquard", "crds", "templates", "examples"}
 	if d.outside == "" {
-		needs = append(needs, ".bin/devcluster", ".bin/kubectl")
+		needs = append(needs, ".bin/devcluster")
 	}
 	for _, need := range needs {
 		if _, err := os.Stat(filepath.Join(d.root, need)); err != nil {
@@ -182,6 +185,9 @@ func (d *demo) invite(context.Context) error {
 	if d.once {
 		return nil
 	}
+	if err := d.awaitKubectl(); err != nil {
+		return err
+	}
 	text, err := template.New("try.txt").Parse(tryText)
 	if err != nil {
 		return fmt.Errorf("reading what to try: %w", err)
@@ -211,6 +217,7 @@ func (d *demo) down(why error) error {
 	if d.cluster != nil {
 		d.screen.step("taking everything down")
 	}
+	d.stopKubectl()
 	d.operator.stop()
 	d.cluster.stop()
 	err = errors.Join(err, d.keep())

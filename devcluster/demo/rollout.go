@@ -108,7 +108,7 @@ func (d *demo) awaitStop(ctx context.Context) error {
 			return fmt.Errorf("the record of the rollout is %q", text)
 		}
 		if record.State == "Running" && said != record.State {
-			d.screen.step("wave %d: one of %d Sites has the new image; it has 10 s to become Ready", record.Wave, siteCount)
+			d.screen.step("wave %d: one of %d Sites has the new image; it has 5 s to become Ready", record.Wave, siteCount)
 			said = record.State
 		}
 		if record.State != "Stopped" {

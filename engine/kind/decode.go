@@ -152,8 +152,8 @@ func (d *decoder) duration(n *yaml.Node, v reflect.Value, path string) {
 	switch {
 	case err != nil || n.Kind != yaml.ScalarNode:
 		d.fail(n, "%s must be a duration, such as 10m or 90s", path)
-	case t < shortestResync:
-		d.fail(n, "%s must be at least %s", path, shortestResync)
+	case t < shortestDuration:
+		d.fail(n, "%s must be at least %s", path, shortestDuration)
 	default:
 		v.Set(reflect.ValueOf(metav1.Duration{Duration: t}))
 	}

@@ -45,7 +45,7 @@ type Settings struct {
 	// had pruned.
 	AllowEmpty bool `json:"allowEmpty,omitempty"`
 	// ResyncInterval is how often the live children are listed even though no event
-	// came; default 10 minutes, at least 10 seconds.
+	// came; default 10 minutes, at least 5 seconds.
 	ResyncInterval metav1.Duration `json:"resyncInterval,omitempty" was:"lookAgain"`
 }
 
@@ -91,7 +91,7 @@ type Rollout struct {
 	// Default 1, 5%, 25%.
 	Waves []string `json:"waves,omitempty"`
 	// ProgressDeadline is how long a wave may take until its resources that
-	// were ready are ready again; default 10 minutes.
+	// were ready are ready again; default 10 minutes, at least 5 seconds.
 	ProgressDeadline metav1.Duration `json:"progressDeadline,omitempty"`
 }
 
@@ -102,7 +102,7 @@ func (n Namespaces) Elsewhere() bool { return n.Rendered || n.Listed != nil }
 const (
 	DefaultResyncInterval   = 10 * time.Minute
 	defaultProgressDeadline = 10 * time.Minute
-	shortestResync          = 10 * time.Second
+	shortestDuration        = 5 * time.Second
 )
 
 // defaultWaves are the waves of a rollout if none are written; an empty list

@@ -27,7 +27,7 @@ func TestSettings(t *testing.T) {
 		start + "more: true\n":                 "kind.yaml:3:1: unknown field more; there are allowEmpty, apiVersion, children, deleteOrder, kind, reads, resyncInterval, retired, rollout, serviceAccountName, version",
 		start + "allowEmpty: 'yes'\n":          "kind.yaml:3:13: allowEmpty must be true or false",
 		start + "resyncInterval: 10\n":         "kind.yaml:3:17: resyncInterval must be a duration, such as 10m or 90s",
-		start + "resyncInterval: 1s\n":         "kind.yaml:3:17: resyncInterval must be at least 10s",
+		start + "resyncInterval: 1s\n":         "kind.yaml:3:17: resyncInterval must be at least 5s",
 		start + "resyncInterval: [1]\n":        "kind.yaml:3:17: resyncInterval must be a duration, such as 10m or 90s",
 		start + "version: 1\n":                 "kind.yaml:3:10: version must be a text",
 		start + "version: v2\n":                "kind.yaml:3:10: finding version v2 of apps.example.com: there is no such version (served: v1)",
@@ -90,7 +90,7 @@ func TestSettings(t *testing.T) {
 		start + "rollout: {waves: [\"0\"]}\n":                                               "kind.yaml:3:19: rollout.waves[0] must be a number of resources, such as \"1\", or per cent of them, such as \"5%\"",
 		start + "rollout: {waves: [101%]}\n":                                                "kind.yaml:3:19: rollout.waves[0] is more than all resources",
 		start + "rollout: {waves: [5%, 5%]}\n":                                              "kind.yaml:3:23: rollout.waves[1] is not larger than the wave before it",
-		start + "rollout: {progressDeadline: 9s}\n":                                         "kind.yaml:3:29: rollout.progressDeadline must be at least 10s",
+		start + "rollout: {progressDeadline: 4s}\n":                                         "kind.yaml:3:29: rollout.progressDeadline must be at least 5s",
 		start + "rollout: {wave: []}\n":                                                     "kind.yaml:3:11: unknown field rollout.wave; did you mean waves?",
 	} {
 		t.Run(text, func(t *testing.T) {

@@ -72,7 +72,7 @@ func (k *thing) remove(t *testing.T, file string) {
 // quick gives up on a wave soon.
 const (
 	patient = "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nrollout: {waves: [\"1\", \"20%\"]}\n"
-	quick   = "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nrollout: {waves: [\"1\", \"20%\"], progressDeadline: 10s}\n"
+	quick   = "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nrollout: {waves: [\"1\", \"20%\"], progressDeadline: 5s}\n"
 )
 
 // run runs an operator over the kind's root and installs its CRD.
