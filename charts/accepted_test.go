@@ -49,7 +49,8 @@ func ensure(t *testing.T, o client.Object) {
 func restricted(t *testing.T) string {
 	t.Helper()
 	namespace := cluster.Namespace(t)
-	cluster.Apply(t, "", "{apiVersion: v1, kind: Namespace, metadata: {name: "+namespace+", labels: {pod-security.kubernetes.io/enforce: restricted}}}")
+	cluster.Apply(t, "", "{apiVersion: v1, kind: Namespace, metadata: {name: "+namespace+
+		", labels: {pod-security.kubernetes.io/enforce: restricted}}}")
 	return namespace
 }
 
@@ -83,7 +84,8 @@ func pod(t *testing.T, objects []*unstructured.Unstructured, namespace string) {
 // TestPodSecurityIsEnforced: where TestAccepted tries Pods, one that may do
 // more is refused.
 func TestPodSecurityIsEnforced(t *testing.T) {
-	objects, err := render(release{name: "tried", namespace: restricted(t), values: values(t, "securityContext: {allowPrivilegeEscalation: true}")})
+	objects, err := render(release{name: "tried", namespace: restricted(t),
+		values: values(t, "securityContext: {allowPrivilegeEscalation: true}")})
 	if err != nil {
 		t.Fatal(err)
 	}

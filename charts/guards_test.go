@@ -41,15 +41,18 @@ func guard(t *testing.T, r release) {
 func TestGuardedNamespaces(t *testing.T) {
 	guard(t, release{name: "guarded", namespace: "guarded", values: values(t, "guards: {allowedNamespaces: [kube-public]}")})
 	config := rest.CopyConfig(cluster.Config)
-	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:guarded:guarded-jacquard", Groups: []string{"system:masters"}}
+	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:guarded:guarded-jacquard",
+		Groups: []string{"system:masters"}}
 	operator, err := client.New(config, client.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	write := func(by client.Client, namespace string) error {
-		return by.Create(context.Background(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "guarded-", Namespace: namespace}}, client.DryRunAll)
+		return by.Create(context.Background(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "guarded-", Namespace: namespace}},
+			client.DryRunAll)
 	}
-	kit.Eventually(t, "the operator is refused in kube-system", func() error { return refusedBy(write(operator, "kube-system"), "writes nothing in kube-*") })
+	kit.Eventually(t, "the operator is refused in kube-system",
+		func() error { return refusedBy(write(operator, "kube-system"), "writes nothing in kube-*") })
 	for _, namespace := range []string{"default", "kube-public"} {
 		if err := write(operator, namespace); err != nil {
 			t.Errorf("the operator in %s: %v", namespace, err)
@@ -87,7 +90,8 @@ func TestGuardedCRDs(t *testing.T) {
 	if err := remove(); err != nil {
 		t.Errorf("a CRD that may be deleted: %v", err)
 	}
-	if left := ofKind(rendered(t, values(t, "{crd: {keep: false}, guards: {namespaces: false}}")), "ValidatingAdmissionPolicy"); len(left) > 0 {
+	if left := ofKind(rendered(t, values(t, "{crd: {keep: false}, guards: {namespaces: false}}")),
+		"ValidatingAdmissionPolicy"); len(left) > 0 {
 		t.Error("an uninstall that is to delete the CRDs would be refused")
 	}
 }

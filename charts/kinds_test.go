@@ -114,7 +114,8 @@ var ofPeople = regexp.MustCompile(`^jacquard:[^:]+:(view|edit|admin)$`)
 // TestAnotherRelease: names and labels of one installation are nobody else's,
 // but for CRDs and the roles of people.
 func TestAnotherRelease(t *testing.T) {
-	objects, err := render(release{name: "other", namespace: "elsewhere", values: values(t, "{metrics: {serviceMonitor: {enabled: true}}, kinds: {enabled: [apps.app.huolala.cn]}}")})
+	objects, err := render(release{name: "other", namespace: "elsewhere",
+		values: values(t, "{metrics: {serviceMonitor: {enabled: true}}, kinds: {enabled: [apps.app.huolala.cn]}}")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,8 +142,9 @@ func TestSwitches(t *testing.T) {
 		"serviceAccount: {create: false}":                                  {"ServiceAccount"},
 		"metrics: {enabled: false}":                                        {"Service"},
 		"podDisruptionBudget: {enabled: false}":                            {"PodDisruptionBudget"},
-		"{replicaCount: 1}":                                                {"PodDisruptionBudget", "NetworkPolicy", "ServiceMonitor", "PrometheusRule"},
-		"{crd: {enabled: false}, kinds: {enabled: []}}":                    {"CustomResourceDefinition", "ConfigMap"},
+		"{replicaCount: 1}": {"PodDisruptionBudget", "NetworkPolicy", "ServiceMonitor",
+			"PrometheusRule"},
+		"{crd: {enabled: false}, kinds: {enabled: []}}": {"CustomResourceDefinition", "ConfigMap"},
 	} {
 		objects := rendered(t, values(t, text))
 		for _, kind := range gone {
@@ -151,7 +153,8 @@ func TestSwitches(t *testing.T) {
 			}
 		}
 	}
-	for _, o := range ofKind(rendered(t, values(t, "{crd: {keep: false}, kinds: {enabled: [apps.app.huolala.cn]}}")), "CustomResourceDefinition") {
+	for _, o := range ofKind(rendered(t, values(t, "{crd: {keep: false}, kinds: {enabled: [apps.app.huolala.cn]}}")),
+		"CustomResourceDefinition") {
 		if o.GetAnnotations()["helm.sh/resource-policy"] != "" {
 			t.Errorf("%s is kept", title(o))
 		}

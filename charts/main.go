@@ -91,7 +91,8 @@ func holdsFolder(o *unstructured.Unstructured) int {
 	return 0
 }
 
-const about = `# Jacquard without any kind, as charts/jacquard installs it by default; made by ` + "`make chart`" + `. For kubectl apply --server-side -f.
+const about = `# Jacquard without any kind, as charts/jacquard installs it by default; made by ` +
+	"`make chart`" + `. For kubectl apply --server-side -f.
 ---
 apiVersion: v1
 kind: Namespace

@@ -129,7 +129,8 @@ func TestRestarts(t *testing.T) {
 			t.Errorf("another %s of the chart restarts the operator:\n%s", what, diff)
 		}
 	}
-	one, other := template(release{values: values(t, "kinds: {a.b: {config: {c: 1}}}")}), template(release{values: values(t, "kinds: {a.b: {config: {c: 2}}}")})
+	one, other := template(release{values: values(t, "kinds: {a.b: {config: {c: 1}}}")}), template(release{values: values(t,
+		"kinds: {a.b: {config: {c: 2}}}")})
 	if cmp.Equal(one, other) {
 		t.Error("changed settings do not restart the operator")
 	}
@@ -144,7 +145,8 @@ func TestLasting(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, o := range before {
-		if slices.Contains([]string{"CustomResourceDefinition", "ConfigMap", "ClusterRole", "Role", "ClusterRoleBinding", "RoleBinding"}, o.GetKind()) && !cmp.Equal(o, after[i]) {
+		if slices.Contains([]string{"CustomResourceDefinition", "ConfigMap", "ClusterRole", "Role", "ClusterRoleBinding", "RoleBinding"},
+			o.GetKind()) && !cmp.Equal(o, after[i]) {
 			t.Errorf("%s: differs", title(o))
 		}
 	}

@@ -73,7 +73,8 @@ func needed(t *testing.T, objects []*unstructured.Unstructured, values map[strin
 	for _, r := range roles {
 		if r.Holder == rbac.Operator {
 			for _, rule := range r.Rules {
-				put(all, r.Namespace, rbacv1.PolicyRule{APIGroups: []string{rule.Group}, Resources: []string{rule.Resource}, ResourceNames: rule.Names, Verbs: rule.Verbs})
+				put(all, r.Namespace, rbacv1.PolicyRule{APIGroups: []string{rule.Group}, Resources: []string{rule.Resource}, ResourceNames: rule.Names,
+					Verbs: rule.Verbs})
 			}
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/jacquard-operator/jacquard/author/catalog"
 )
 
+// diffOptions are the flags of `jacquard diff`. It has many fields since each is one flag.
 type diffOptions struct {
 	reach
 	roots   []string
@@ -140,7 +141,8 @@ func (o *diffOptions) everything(ctx context.Context, names []string) {
 			o.impact(ctx, name)
 			continue
 		}
-		o.impacts = append(o.impacts, &diff.Impact{Kind: name, Resources: []*diff.Resource{}, Notes: []string{"the cluster does not have this kind"}})
+		o.impacts = append(o.impacts, &diff.Impact{Kind: name, Resources: []*diff.Resource{},
+			Notes: []string{"the cluster does not have this kind"}})
 	}
 }
 

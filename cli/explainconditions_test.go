@@ -23,9 +23,11 @@ func TestSaysAllProblems(t *testing.T) {
 	}
 	var problems []status.Problem
 	for i := range 40 {
-		problems = append(problems, status.Problem{Reason: "Invalid", Since: int64(i + 1), Message: fmt.Sprintf("applying ConfigMap shop-%02d: data: Invalid value: must be another one", i)})
+		problems = append(problems, status.Problem{Reason: "Invalid", Since: int64(i + 1),
+			Message: fmt.Sprintf("applying ConfigMap shop-%02d: data: Invalid value: must be another one", i)})
 	}
-	problems = append(problems, status.Problem{Severity: status.Retry, Reason: "Forbidden", Since: 99, Message: "applying Secret shop: forbidden"})
+	problems = append(problems, status.Problem{Severity: status.Retry, Reason: "Forbidden", Since: 99,
+		Message: "applying Secret shop: forbidden"})
 	out, err := status.Make(status.Input{Problems: problems})
 	if err != nil {
 		t.Fatal(err)

@@ -33,7 +33,8 @@ func TestLogHoldsNoBodies(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		client := kubernetes.NewForConfigOrDie(&rest.Config{Host: server.URL, BearerToken: "canary-token", ContentConfig: rest.ContentConfig{ContentType: "application/json"}})
+		client := kubernetes.NewForConfigOrDie(&rest.Config{Host: server.URL, BearerToken: "canary-token",
+			ContentConfig: rest.ContentConfig{ContentType: "application/json"}})
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "a"}, StringData: map[string]string{"key": "canary-written"}}
 		if _, err := client.CoreV1().Secrets("ns").Create(logr.NewContext(context.Background(), l), secret, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)

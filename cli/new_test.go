@@ -62,7 +62,8 @@ func TestManifestsOfAnApplication(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	said := runs(t, string(data), "new", "Shop", "--group", "example.com", "--from-manifests", "-")
-	for _, note := range []string{"Namespace shop: it is left out", "Secret shop-db: its data", "API_TOKEN looks like a secret", "PersistentVolumeClaim shop-uploads: it is kept", "ClusterRoleBinding shop.shop-metrics: it lives in no namespace"} {
+	for _, note := range []string{"Namespace shop: it is left out", "Secret shop-db: its data", "API_TOKEN looks like a secret",
+		"PersistentVolumeClaim shop-uploads: it is kept", "ClusterRoleBinding shop.shop-metrics: it lives in no namespace"} {
 		if !strings.Contains(said, note) {
 			t.Errorf("jacquard new does not say %q:\n%s", note, said)
 		}

@@ -19,7 +19,8 @@ func (o *newOptions) fromChart() (*scaffold.Draft, error) {
 		return nil, fmt.Errorf("reading the chart: %w: give the directory of an unpacked chart", err)
 	}
 	defer func() { _ = dir.Close() }() // it was only read
-	made, err := chart.Convert(dir.FS(), chart.Target{Group: n.Group, Version: n.Version, Kind: n.Kind, Plural: n.Plural, Singular: n.Singular})
+	made, err := chart.Convert(dir.FS(), chart.Target{Group: n.Group, Version: n.Version, Kind: n.Kind, Plural: n.Plural,
+		Singular: n.Singular})
 	if err != nil {
 		return nil, err
 	}

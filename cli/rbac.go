@@ -15,7 +15,8 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 )
 
-// An rbacFlags is the flags of `jacquard rbac`.
+// An rbacFlags is the flags of `jacquard rbac`. It has many fields since each is one
+// flag.
 type rbacFlags struct {
 	access
 	roots           []string

@@ -68,10 +68,12 @@ or of ~/.kube/config, in this order.`,
 		"identity", "", "name of this installation; its last part names the Lease; default NAMESPACE/jacquard")
 	flags.BoolVar(&f.options.InstallCRDs, "install-crds", false, "apply the CRDs of crds/ first")
 	flags.BoolVar(&f.options.ReadOnly, "read-only", false, "watch and plan everything, but write only Leases and Events")
-	flags.StringVar(&f.events, "events", "problems", "which events of resources there are: problems (trouble, what ends it, and what is deleted) or all "+
-		"(also the way to Ready)")
+	flags.StringVar(&f.events, "events", "problems",
+		"which events of resources there are: problems (trouble, what ends it, and what is deleted) or all "+
+			"(also the way to Ready)")
 	flags.IntVar(&f.options.Workers, "workers", 4, "number of resources of one kind that are reconciled at the same time")
-	flags.Float32Var(&f.qps, "kube-api-qps", -1, "requests per second to the API server, without watches; -1 for no limit: the API server says when it is too busy")
+	flags.Float32Var(&f.qps, "kube-api-qps", -1,
+		"requests per second to the API server, without watches; -1 for no limit: the API server says when it is too busy")
 	flags.IntVar(&f.burst, "kube-api-burst", 400, "requests to the API server that may exceed --kube-api-qps at once")
 	flags.StringVar(&f.options.MetricsAddress, "metrics-bind-address", "0", "host:port of the metrics; 0 for none")
 	flags.BoolVar(&f.options.MetricsSecure,

@@ -163,7 +163,8 @@ func (p *healthPrinter) below(k *health.Kind) {
 		fmt.Fprintf(p, "    retired %s: %s\n", r.Entry, says)
 	}
 	for _, entry := range k.Dropped {
-		fmt.Fprintf(p, "    on record, and neither made nor retired: to keep the rights until it is gone, write in kind.yaml, under retired: - %s\n", entry)
+		fmt.Fprintf(p,
+			"    on record, and neither made nor retired: to keep the rights until it is gone, write in kind.yaml, under retired: - %s\n", entry)
 	}
 	for n, r := range k.NotReady {
 		if n == fewResources && !p.all {
@@ -190,7 +191,8 @@ func countsText(c *health.Counts) string {
 	for _, one := range []struct {
 		n    int
 		what string
-	}{{c.Ready, "ready"}, {c.Reconciling, "reconciling"}, {c.Stalled, "stalled"}, {c.Paused, "paused"}, {c.Deleting, "deleting"}, {c.Unserved, "not served yet"}} {
+	}{{c.Ready, "ready"}, {c.Reconciling, "reconciling"}, {c.Stalled, "stalled"}, {c.Paused, "paused"}, {c.Deleting, "deleting"},
+		{c.Unserved, "not served yet"}} {
 		if one.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", one.n, one.what))
 		}

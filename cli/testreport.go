@@ -97,7 +97,8 @@ func (r *testReport) coverage(o *testOptions) {
 		if golden.Percent(covered, total) < o.coverage {
 			verdict = "FAIL"
 		}
-		fmt.Fprintf(o.out, "%s %s: %d of %d outcomes of branches are covered, %d %%\n", verdict, k.Name, covered, total, golden.Percent(covered, total))
+		fmt.Fprintf(o.out, "%s %s: %d of %d outcomes of branches are covered, %d %%\n", verdict, k.Name, covered, total,
+			golden.Percent(covered, total))
 		for _, f := range k.coverage.Files {
 			if f.Total == 0 {
 				fmt.Fprintf(o.out, "     %s: no branches\n", f.File)

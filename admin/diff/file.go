@@ -66,7 +66,8 @@ func show(folder *kind.Kind, o *unstructured.Unstructured) error {
 	}
 	how := folder.CRD.Object.Spec.Conversion
 	if how != nil && how.Strategy != apiextensionsv1.NoneConverter && how.Strategy != "" {
-		return fmt.Errorf("only the server can convert %s, and not what it has not stored; write it as %s", o.GetAPIVersion(), folder.GVK.GroupVersion())
+		return fmt.Errorf("only the server can convert %s, and not what it has not stored; write it as %s", o.GetAPIVersion(),
+			folder.GVK.GroupVersion())
 	}
 	o.SetAPIVersion(folder.GVK.GroupVersion().String())
 	folder.Version.Prune(o.Object)

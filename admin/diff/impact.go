@@ -128,7 +128,8 @@ func stops(k *liveview.Kind, v *reconcile.Version, trials []rollout.Preview, bef
 		return ""
 	}
 	how := v.Kind.Settings.Rollout
-	r := rollout.Begin(trials, rollout.Settings{Digest: v.Digest, Waves: how.Waves, Deadline: how.ProgressDeadline.Duration}, before, time.Now())
+	r := rollout.Begin(trials, rollout.Settings{Digest: v.Digest, Waves: how.Waves, Deadline: how.ProgressDeadline.Duration}, before,
+		time.Now())
 	if r.State() != rollout.Stopped {
 		return ""
 	}

@@ -135,7 +135,8 @@ func (d differ) changes() []Change {
 	}
 	for _, l := range p.Protected {
 		c := about(l.GVK, l.Meta, Held)
-		c.Why = "it is not rendered any more, and what is in it would be lost; it is deleted once the resource has the annotation " + api.AnnotationAllowPrune + ": " + l.GVK.Kind + "/" + l.Meta.GetName()
+		c.Why = "it is not rendered any more, and what is in it would be lost; it is deleted once the resource has the annotation " +
+			api.AnnotationAllowPrune + ": " + l.GVK.Kind + "/" + l.Meta.GetName()
 		ends = append(ends, c)
 	}
 	slices.SortFunc(ends, func(a, b Change) int {

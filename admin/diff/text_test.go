@@ -38,7 +38,8 @@ func TestHidden(t *testing.T) {
 		}
 	}
 	got, _ := between(before, after, false)
-	for _, want := range []string{"-  gone: (hidden)", "+  new: (hidden)", "-  password: " + hiddenBefore, "+  password: " + hiddenAfter, "   same: (hidden)"} {
+	for _, want := range []string{"-  gone: (hidden)", "+  new: (hidden)", "-  password: " + hiddenBefore, "+  password: " + hiddenAfter,
+		"   same: (hidden)"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("it does not say %q:\n%s", want, got)
 		}

@@ -75,7 +75,8 @@ const All = "*"
 // ours. A dry writer changes nothing.
 func New(ctx context.Context, s *liveview.Survey, writer *apply.Writer, names ...string) (*Eject, error) {
 	e := &Eject{survey: s, writer: writer, Patience: time.Minute, recorded: map[schema.GroupKind]bool{},
-		kinds: kinds{names: map[string]bool{}, others: map[string]bool{}, resources: map[schema.GroupKind]bool{}, uids: map[string]bool{}, all: slices.Contains(names, All)}}
+		kinds: kinds{names: map[string]bool{}, others: map[string]bool{}, resources: map[schema.GroupKind]bool{}, uids: map[string]bool{},
+			all: slices.Contains(names, All)}}
 	all, err := s.Definitions(ctx)
 	if err != nil {
 		return nil, err

@@ -38,7 +38,8 @@ func (k kinds) sides(r live.Resource, o metav1.Object) sides {
 
 // onResources are what people and the operator keep on resources; all else of
 // ours is on children.
-var onResources = []string{api.AnnotationPaused, api.AnnotationReconcileAt, api.AnnotationAllowPrune, api.AnnotationSucceeded, api.AnnotationOrphaned, api.Finalizer}
+var onResources = []string{api.AnnotationPaused, api.AnnotationReconcileAt, api.AnnotationAllowPrune, api.AnnotationSucceeded,
+	api.AnnotationOrphaned, api.Finalizer}
 
 // ours reports whether a label, annotation or finalizer is to go.
 func (s sides) ours(key string) bool {

@@ -80,7 +80,8 @@ func Of(ctx context.Context, s *liveview.Survey, asked Asked) *Health {
 	for _, i := range l.Installations {
 		l.leader(ctx, i)
 	}
-	l.Installations = slices.DeleteFunc(l.Installations, func(i *Installation) bool { return i.Local && i.Leader.State == Nobody }) // it ended, and gave all back
+	// it ended, and gave all back
+	l.Installations = slices.DeleteFunc(l.Installations, func(i *Installation) bool { return i.Local && i.Leader.State == Nobody })
 	for _, i := range l.Installations {
 		l.takeOver(ctx, i)
 		l.replicas(ctx, i)
@@ -147,7 +148,8 @@ func (l *look) forsaken(ctx context.Context) {
 			if l.unseen(ctx, crd.GetName(), identity) || l.starts(ctx, identity) {
 				continue
 			}
-			c := Claim{CRD: crd.GetName(), Identity: identity, Message: fmt.Sprintf("no operator of that name has reported; install it again, or have another one serve the kind: %s, or take what is left of it off: jacquard eject %s", annotate(claim.Key, crd.GetName()), crd.GetName())}
+			c := Claim{CRD: crd.GetName(), Identity: identity,
+				Message: fmt.Sprintf("no operator of that name has reported; install it again, or have another one serve the kind: %s, or take what is left of it off: jacquard eject %s", annotate(claim.Key, crd.GetName()), crd.GetName())}
 			if !strings.Contains(identity, "/") {
 				c.Message = "no operator of that name has reported, and it may be one of an earlier version outside of the cluster, which does not; if it does not run, another one serves the kind after " + annotate(claim.Key, crd.GetName())
 			}

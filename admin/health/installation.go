@@ -13,7 +13,8 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
 )
 
-// An Installation is one operator, or several replicas of it.
+// An Installation is one operator, or several replicas of it. It has many fields since
+// each is a line of `jacquard status`.
 type Installation struct {
 	Identity  string `json:"identity"`
 	Namespace string `json:"namespace"`
@@ -88,7 +89,8 @@ func (l *look) add(lease *unstructured.Unstructured) {
 	if !found {
 		return
 	}
-	i := &Installation{Namespace: lease.GetNamespace(), Identity: lease.GetNamespace() + "/" + lease.GetName(), Leader: Leader{State: NotKnown}, Kinds: []*Kind{}}
+	i := &Installation{Namespace: lease.GetNamespace(), Identity: lease.GetNamespace() + "/" + lease.GetName(),
+		Leader: Leader{State: NotKnown}, Kinds: []*Kind{}}
 	l.Installations = append(l.Installations, i)
 	r, err := heartbeat.Read(text)
 	if err != nil {

@@ -166,7 +166,8 @@ func (k *Kind) count(o *unstructured.Unstructured, readOnly bool) {
 			return
 		}
 	}
-	why := Resource{Namespace: o.GetNamespace(), Name: o.GetName(), Stalled: is("Stalled"), Reason: "New", Message: "it has no condition Ready yet"}
+	why := Resource{Namespace: o.GetNamespace(), Name: o.GetName(), Stalled: is("Stalled"), Reason: "New",
+		Message: "it has no condition Ready yet"}
 	if said["Ready"] != nil {
 		why.Reason, _ = said["Ready"]["reason"].(string)
 		why.Message, _ = said["Ready"]["message"].(string)

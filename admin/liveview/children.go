@@ -107,7 +107,8 @@ func (v *View) everywhere(r live.Resource, list func(namespace string) ([]metav1
 		}
 		all = append(all, some...)
 	}
-	v.note(fmt.Sprintf("%s are looked for in %s only: the caller may not list them elsewhere", r.GVR.GroupResource(), strings.Join(where, ", ")))
+	v.note(fmt.Sprintf("%s are looked for in %s only: the caller may not list them elsewhere", r.GVR.GroupResource(),
+		strings.Join(where, ", ")))
 	return all, nil
 }
 

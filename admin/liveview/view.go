@@ -136,7 +136,8 @@ func (s *Survey) View(ctx context.Context, k *Kind, folder *kind.Kind, resources
 	})
 	if k.Unread != nil {
 		v.told()
-		v.note(fmt.Sprintf("%v; so of the kinds of children that were made before, only those that the resource's status tells of are known", k.Unread))
+		v.note(fmt.Sprintf("%v; so of the kinds of children that were made before, only those that the resource's status tells of are known",
+			k.Unread))
 	}
 	if len(resources) == 1 {
 		if why := k.Unserved(resources[0]); why != "" {

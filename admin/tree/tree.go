@@ -66,7 +66,8 @@ type Node struct {
 func Of(view *liveview.View, resource *unstructured.Unstructured) *Tree {
 	cluster := view.Cluster()
 	t := &Tree{
-		Kind: view.Version().Name, Resource: called(resource), Namespace: resource.GetNamespace(), Name: resource.GetName(), Created: resource.GetCreationTimestamp().Time,
+		Kind: view.Version().Name, Resource: called(resource), Namespace: resource.GetNamespace(), Name: resource.GetName(),
+		Created:  resource.GetCreationTimestamp().Time,
 		Deleting: resource.GetDeletionTimestamp() != nil, Conditions: conditions(resource), Children: []*Node{},
 	}
 	owner := plan.OwnerOf(t.Kind, resource)

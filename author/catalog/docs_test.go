@@ -29,7 +29,8 @@ func TestDocumentedReady(t *testing.T) {
 	if why := waits(block[1]); why != "" {
 		t.Errorf("it is not ready: %s\n%s", why, block[1])
 	}
-	for _, field := range []string{"updatedReplicas: 1", "readyReplicas: 1", "availableReplicas: 1", `conditions: [{type: Available, status: "True"}]`} {
+	for _, field := range []string{"updatedReplicas: 1", "readyReplicas: 1", "availableReplicas: 1",
+		`conditions: [{type: Available, status: "True"}]`} {
 		if less := strings.Replace(block[1], "  "+field+"\n", "", 1); less == block[1] || waits(less) == "" {
 			t.Errorf("it is ready without %s", field)
 		}

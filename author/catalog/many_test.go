@@ -44,7 +44,8 @@ func TestManyPods(t *testing.T) {
 			}
 			more := fmt.Sprintf("and %d more.", c.others-20)
 			status = strings.Join(strings.Fields(status), " ")
-			if told := strings.Contains(status, "is more than the 500 that are served"); told != (c.others > 0) || told && !strings.Contains(status, more) {
+			if told := strings.Contains(status, "is more than the 500 that are served"); told != (c.others > 0) || told &&
+				!strings.Contains(status, more) {
 				t.Errorf("the status does not say %q: %s", more, status)
 			}
 		})

@@ -73,7 +73,8 @@ func TestUnknownIsNotAbsent(t *testing.T) {
 			t.Errorf("%s: got %v, %v", kind, got, err)
 		}
 	}
-	if _, err := w.Lookup(template.Object{APIVersion: "x.io/v1", Kind: "Wide", Name: "a"}); err == nil || !strings.Contains(err.Error(), "Wide is cluster-scoped") {
+	if _, err := w.Lookup(template.Object{APIVersion: "x.io/v1", Kind: "Wide", Name: "a"}); err == nil ||
+		!strings.Contains(err.Error(), "Wide is cluster-scoped") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := w.Select(template.Object{APIVersion: "v1", Kind: "Pod", Namespace: "other"}, labels.Everything()); err == nil {

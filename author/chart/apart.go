@@ -15,7 +15,8 @@ const namespacePrefix = "{{ $.metadata.namespace }}."
 // fixedNames are cluster-scoped kinds whose names the API prescribes, or that
 // may have no dots.
 var fixedNames = []apischema.GroupKind{
-	{Kind: "Namespace"}, {Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}, {Group: "apiregistration.k8s.io", Kind: "APIService"},
+	{Kind: "Namespace"}, {Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"},
+	{Group: "apiregistration.k8s.io", Kind: "APIService"},
 }
 
 var (
@@ -53,7 +54,8 @@ func (v *conversion) apart() {
 // separable reports whether a name does not hold the namespace yet, and bears a
 // text before it.
 func separable(name string) bool {
-	return !strings.Contains(name, ".Release.Namespace") && !strings.Contains(name, "quote") && !strings.HasPrefix(name, "{{-") && !strings.HasPrefix(name, "'")
+	return !strings.Contains(name, ".Release.Namespace") && !strings.Contains(name, "quote") && !strings.HasPrefix(name, "{{-") &&
+		!strings.HasPrefix(name, "'")
 }
 
 // named is where the name of a document stands.

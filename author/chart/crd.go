@@ -54,7 +54,8 @@ func (v *conversion) specShape(u *use) shape {
 		v.note(Note{File: "values.yaml", What: strings.Join(f.dropped, ", "), Do: "left out: no template that was carried over reads it"})
 	}
 	if len(f.demanded) > 0 {
-		v.note(Note{File: "values.yaml", What: strings.Join(f.demanded, ", "), Do: "required in each item, since a template prints it without asking whether it is there"})
+		v.note(Note{File: "values.yaml", What: strings.Join(f.demanded, ", "),
+			Do: "required in each item, since a template prints it without asking whether it is there"})
 	}
 	spec["description"] = "What is wanted."
 	v.noteSecrets(spec, "")
@@ -91,7 +92,8 @@ func (v *conversion) fix(spec shape) {
 			continue
 		}
 		if s["default"] == true {
-			v.note(Note{File: "values.yaml", What: at + ", which is true", Do: "false now, since the subchart was not carried over: say in the spec where its service is"})
+			v.note(Note{File: "values.yaml", What: at + ", which is true",
+				Do: "false now, since the subchart was not carried over: say in the spec where its service is"})
 		}
 		s["type"], s["default"] = "boolean", false
 		delete(s, openKey)
@@ -226,11 +228,13 @@ var containsName = regexp.MustCompile(`contains\s+\S+\s+\$?\.Release\.Name\b`)
 
 // nameRules are what the name of a resource must be like.
 func (v *conversion) nameRules() []any {
-	rules := []any{shape{"rule": "self.metadata.name.size() <= 53", "message": "metadata.name: at most 53 characters, as the chart's templates count on"}}
+	rules := []any{shape{"rule": "self.metadata.name.size() <= 53",
+		"message": "metadata.name: at most 53 characters, as the chart's templates count on"}}
 	if slices.ContainsFunc(v.sources, func(s *source) bool { return !s.left && containsName.MatchString(s.text) }) {
 		rules = append(rules, shape{
-			"rule":    fmt.Sprintf("!self.metadata.name.endsWith('-%s')", v.name),
-			"message": "metadata.name: it may not end in -" + v.name + ", as what is made of it would be named as that of a resource without this end",
+			"rule": fmt.Sprintf("!self.metadata.name.endsWith('-%s')", v.name),
+			"message": "metadata.name: it may not end in -" + v.name +
+				", as what is made of it would be named as that of a resource without this end",
 		})
 	}
 	return rules

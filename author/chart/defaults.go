@@ -63,7 +63,8 @@ func (v *conversion) dropDefaults(spec shape, err error) bool {
 		require(within, path[len(path)-1])
 		dropped = true
 		name := strings.Join(path[1:], ".")
-		v.note(Note{File: "values.yaml", What: name + ", which values.schema.json refuses", Do: "it has no default, and must be given: " + f.Text})
+		v.note(Note{File: "values.yaml", What: name + ", which values.schema.json refuses",
+			Do: "it has no default, and must be given: " + f.Text})
 	}
 	return dropped
 }

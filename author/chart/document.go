@@ -197,7 +197,8 @@ func (r *rewriter) noteUnsaid() {
 	}
 	prints := slices.IndexFunc(r.actions, func(a action) bool { return !r.gone(a.from) && !a.comment })
 	if prints >= 0 {
-		r.source.note(r.actions[prints].from, "objects of computed kinds", "list the kinds that there may be under children in kind.yaml; what is not listed is refused")
+		r.source.note(r.actions[prints].from, "objects of computed kinds",
+			"list the kinds that there may be under children in kind.yaml; what is not listed is refused")
 	}
 }
 
@@ -206,7 +207,8 @@ func (r *rewriter) leaveFile() {
 	switch name := strings.TrimPrefix(r.source.name, "templates/"); {
 	case name == "NOTES.txt":
 		r.left = true
-		r.conversion.note(Note{File: r.source.name, What: "the notes for whoever installs the chart", Do: "left out: write into status.yaml what users of a resource should see"})
+		r.conversion.note(Note{File: r.source.name, What: "the notes for whoever installs the chart",
+			Do: "left out: write into status.yaml what users of a resource should see"})
 	case strings.HasPrefix(name, "tests/"):
 		r.left = true
 		r.conversion.note(Note{File: r.source.name, What: "a test of helm test", Do: "left out: write golden cases into tests/"})
@@ -225,7 +227,8 @@ func (r *rewriter) leaveHook(d *document) {
 	if strings.HasPrefix(d.hook, "test") {
 		do = "left out: write golden cases into tests/"
 	}
-	r.conversion.note(Note{File: r.source.name, Line: r.line(d.hookAt), What: "the hook " + strings.TrimSpace(d.hook) + " (" + d.kind + ")", Do: do})
+	r.conversion.note(Note{File: r.source.name, Line: r.line(d.hookAt), What: "the hook " + strings.TrimSpace(d.hook) + " (" + d.kind + ")",
+		Do: do})
 	if len(r.documents()) == 1 {
 		r.left = true
 		return

@@ -83,7 +83,8 @@ func (r *rewriter) chain(n *parse.ChainNode, alone bool) bool {
 // literalFile is the file that an expression gets, if it says so literally.
 func (r *rewriter) literalFile(node parse.Node) (string, bool) {
 	p, ok := node.(*parse.PipeNode)
-	if !ok || len(p.Cmds) != 1 || len(p.Cmds[0].Args) != 2 || !slices.Contains([]string{"Files.Get", "Files.GetBytes"}, strings.Join(helms(p.Cmds[0].Args[0]), ".")) {
+	if !ok || len(p.Cmds) != 1 || len(p.Cmds[0].Args) != 2 ||
+		!slices.Contains([]string{"Files.Get", "Files.GetBytes"}, strings.Join(helms(p.Cmds[0].Args[0]), ".")) {
 		return "", false
 	}
 	name, ok := p.Cmds[0].Args[1].(*parse.StringNode)

@@ -47,7 +47,8 @@ func (r *rewriter) header(d *document) {
 		}
 		if text == "" {
 			r.left = true
-			r.conversion.note(Note{File: r.source.name, Line: r.line(at.from), What: "a computed apiVersion", Do: "the file is left out: write each apiVersion and kind that there may be literally, in branches of `if`"})
+			r.conversion.note(Note{File: r.source.name, Line: r.line(at.from), What: "a computed apiVersion",
+				Do: "the file is left out: write each apiVersion and kind that there may be literally, in branches of `if`"})
 			return
 		}
 		r.source.note(at.from, "a computed apiVersion of "+kind, "it is "+text+" now, since it must be literal")
@@ -56,7 +57,8 @@ func (r *rewriter) header(d *document) {
 	r.chooseAPI(d)
 	if d.kind == "" && !r.left {
 		r.left = true
-		r.conversion.note(Note{File: r.source.name, Line: r.line(d.from), What: "a computed kind", Do: "the file is left out: write each apiVersion and kind that there may be literally, in branches of `if`"})
+		r.conversion.note(Note{File: r.source.name, Line: r.line(d.from), What: "a computed kind",
+			Do: "the file is left out: write each apiVersion and kind that there may be literally, in branches of `if`"})
 	}
 }
 

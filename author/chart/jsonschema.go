@@ -12,7 +12,8 @@ var kept = []string{
 }
 
 // lost are those that a CRD has no place for, where they say something.
-var lost = []string{"oneOf", "anyOf", "allOf", "not", "if", "patternProperties", "uniqueItems", "dependencies", "dependentRequired", "contains", "propertyNames"}
+var lost = []string{"oneOf", "anyOf", "allOf", "not", "if", "patternProperties", "uniqueItems", "dependencies", "dependentRequired",
+	"contains", "propertyNames"}
 
 var formats = []string{"date", "date-time", "email", "hostname", "ipv4", "ipv6", "uri", "uuid", "byte", "int32", "int64", "duration"}
 

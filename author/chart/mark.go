@@ -89,7 +89,8 @@ func (r *rewriter) namespace(d *document) {
 func (r *rewriter) precious(d *document) {
 	const text = "    jacquard.dev/on-delete: delete\n"
 	body := r.textOf(d.span)
-	r.source.note(r.kindAt(d), d.kind+", which Helm would delete", "it is deleted with the resource, and not before: write jacquard.dev/on-delete: keep if it is to stay")
+	r.source.note(r.kindAt(d), d.kind+", which Helm would delete",
+		"it is deleted with the resource, and not before: write jacquard.dev/on-delete: keep if it is to stay")
 	if m := guardedLine.FindStringSubmatchIndex(body); m != nil {
 		r.replace(span{d.from + m[0], d.from + m[0]}, body[m[4]:m[5]]+text)
 		r.delete(span{d.from + m[4], d.from + m[5]})

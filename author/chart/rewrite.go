@@ -89,7 +89,8 @@ func (r *rewriter) keepChange(p *parse.PipeNode) {
 	}
 	into, ok := cmd.Args[1].(*parse.VariableNode)
 	if !ok || len(into.Ident) != 1 || into.Ident[0] == "$" {
-		r.refuse(p, len(p.Cmds)-1, fn.Ident+" changes what it is given in place", "a template cannot change the resource: keep the changed copy in a variable and read that")
+		r.refuse(p, len(p.Cmds)-1, fn.Ident+" changes what it is given in place",
+			"a template cannot change the resource: keep the changed copy in a variable and read that")
 		return
 	}
 	r.replace(span{r.start(p.Decl[0]), r.pipeSpan(p).from}, into.Ident[0]+" = ")

@@ -33,7 +33,8 @@ func (r *rewriter) tpl(p *parse.PipeNode, i int) bool {
 	found := r.templated(cmd)
 	guarded := found != "" && r.alone(p)
 	if found != "" && !guarded {
-		r.refuse(p, i, "tpl of "+r.textOf(r.operandSpan(x)), fmt.Sprintf("%s of values.yaml is a template: write it into the folder, and let the spec say only what varies", found))
+		r.refuse(p, i, "tpl of "+r.textOf(r.operandSpan(x)),
+			fmt.Sprintf("%s of values.yaml is a template: write it into the folder, and let the spec say only what varies", found))
 		return true
 	}
 	inner := r.operandSpan(x)

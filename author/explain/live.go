@@ -114,7 +114,8 @@ func (o *objects) rest() []Live {
 // say says what is to be said of an object.
 func (o *objects) say(l Observed) *Live {
 	u := l.Object
-	out := &Live{Object: u.GetKind() + " " + named(u), File: u.GetAnnotations()[api.AnnotationFile], Deleting: u.GetDeletionTimestamp() != nil, Fate: l.Fate, Taken: l.Taken}
+	out := &Live{Object: u.GetKind() + " " + named(u), File: u.GetAnnotations()[api.AnnotationFile], Deleting: u.GetDeletionTimestamp() != nil,
+		Fate: l.Fate, Taken: l.Taken}
 	out.Ready, out.Message = readyWord(l)
 	owners, err := ownership.Owners(u.GetManagedFields())
 	if err != nil {

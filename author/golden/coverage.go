@@ -100,7 +100,8 @@ func (f *FileCovered) count(b *template.Branch, taken, covered bool) {
 		f.Covered++
 		return
 	}
-	f.Missing = append(f.Missing, Missing{File: b.Place.File, Line: b.Place.Line, Column: b.Place.Column, Text: b.Text, Outcome: b.Outcome(taken)})
+	f.Missing = append(f.Missing, Missing{File: b.Place.File, Line: b.Place.Line, Column: b.Place.Column, Text: b.Text,
+		Outcome: b.Outcome(taken)})
 }
 
 // Count is how many outcomes some case came to, and how many there are.

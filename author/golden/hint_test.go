@@ -28,10 +28,12 @@ func TestHint(t *testing.T) {
 		"a dotted key":   {"{a: {b.c/d: 1}}", "{a: {b.c/d: 2}}", `X: a["b.c/d"] is 2, wanted is 1 (rendered)`},
 		"many":           {"{a: 1, b: 2}", "{a: 2, b: 1}", "X: 2 fields differ (rendered)"},
 		"long":           {"{a: 1}", "{a: " + strings.Repeat("x", 80) + "}", `X: a is "` + strings.Repeat("x", 58) + "…, wanted is 1 (rendered)"},
-		"a Secret's":     {"{apiVersion: v1, kind: Secret, data: {a: eA==}}", "{apiVersion: v1, kind: Secret, data: {a: eQ==}}", "X: data.a differs; it is not shown (rendered)"},
+		"a Secret's": {"{apiVersion: v1, kind: Secret, data: {a: eA==}}", "{apiVersion: v1, kind: Secret, data: {a: eQ==}}",
+			"X: data.a differs; it is not shown (rendered)"},
 		"its other field": {"{apiVersion: v1, kind: Secret, type: a}", "{apiVersion: v1, kind: Secret, type: b}",
 			`X: type is "b", wanted is "a" (rendered)`},
-		"not yet one": {"{apiVersion: v1, kind: ConfigMap, data: {a: x}}", "{apiVersion: v1, kind: ConfigMap, data: {a: z}}", `X: data.a is "z", wanted is "x" (rendered)`},
+		"not yet one": {"{apiVersion: v1, kind: ConfigMap, data: {a: x}}", "{apiVersion: v1, kind: ConfigMap, data: {a: z}}",
+			`X: data.a is "z", wanted is "x" (rendered)`},
 	} {
 		p := pair{object(t, c.want), &rendered{object: object(t, c.got)}}
 		if got := p.hint("X"); got != c.says {

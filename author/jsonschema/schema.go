@@ -96,10 +96,11 @@ func metadata() map[string]any {
 		return map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}, "description": note}
 	}
 	text := func(note string) map[string]any { return map[string]any{"type": "string", "description": note} }
-	return map[string]any{"type": "object", "description": "What the object is called, and what is said about it.", "properties": map[string]any{
-		"name": text("The name, unique in the namespace."), "generateName": text("What a name begins with that the API server makes up."),
-		"namespace": text("The namespace."), "labels": texts("Labels, by which objects are selected."), "annotations": texts("Annotations."),
-	}}
+	return map[string]any{"type": "object", "description": "What the object is called, and what is said about it.",
+		"properties": map[string]any{
+			"name": text("The name, unique in the namespace."), "generateName": text("What a name begins with that the API server makes up."),
+			"namespace": text("The namespace."), "labels": texts("Labels, by which objects are selected."), "annotations": texts("Annotations."),
+		}}
 }
 
 // All is a schema for files that hold resources of any of some schemas: each is

@@ -63,7 +63,8 @@ func TestAll(t *testing.T) {
 	if err := json.Unmarshal(data, &got); err != nil {
 		t.Fatal(err)
 	}
-	if len(got.AllOf) != 1 || got.AllOf[0].If.Properties["kind"]["const"] != "Thing" || got.AllOf[0].Then["$ref"] != "example.com/thing_v1.json" {
+	if len(got.AllOf) != 1 || got.AllOf[0].If.Properties["kind"]["const"] != "Thing" ||
+		got.AllOf[0].Then["$ref"] != "example.com/thing_v1.json" {
 		t.Errorf("it says %s", data)
 	}
 	if none, err := All(nil); err != nil || strings.Contains(string(none), "allOf") {

@@ -25,7 +25,8 @@ func (l *linter) collisions(all []*document) {
 			if d.gvk.GroupKind() == (apischema.GroupKind{Kind: "Namespace"}) {
 				advice = `write childName .metadata.name (printf "%s/%s" .metadata.namespace .metadata.name | sha256sum | trunc 16)`
 			}
-			l.add(Collision, name.Place, d.subject()+" lives in no namespace, and its name does not hold the resource's: resources in two namespaces would claim one object: "+advice)
+			l.add(Collision, name.Place, d.subject()+
+				" lives in no namespace, and its name does not hold the resource's: resources in two namespaces would claim one object: "+advice)
 		}
 		if text := l.suffix(name.Place); text != "" {
 			suffixes[d.gvk.GroupKind()] = append(suffixes[d.gvk.GroupKind()], suffixed{text, name.Place})
@@ -38,8 +39,9 @@ func (l *linter) collisions(all []*document) {
 				rest, ends := strings.CutSuffix(long.text, "-"+short.text)
 				rule := fmt.Sprintf("!self.metadata.name.endsWith('-%s')", rest)
 				if ends && rest != "" && !strings.Contains(rules, rule) {
-					l.add(Collision, long.place, fmt.Sprintf("the %s that a resource x has with %q is named as that of a resource x-%s with %q: choose another suffix, or refuse such names in the CRD by the rule %s",
-						gk.Kind, long.text, rest, short.text, rule))
+					l.add(Collision, long.place,
+						fmt.Sprintf("the %s that a resource x has with %q is named as that of a resource x-%s with %q: choose another suffix, or refuse such names in the CRD by the rule %s",
+							gk.Kind, long.text, rest, short.text, rule))
 				}
 			}
 		}

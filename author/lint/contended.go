@@ -125,7 +125,8 @@ func (f *family) contended() []dispute {
 		for _, other := range f.children {
 			_, written, _ := unstructured.NestedFieldNoCopy(other.Object.Object, "spec", "replicas")
 			initial := slices.ContainsFunc(other.Policy.Initial, func(path []string) bool { return strings.Join(path, ".") == replicas })
-			if other.Object.GetKind() == scale && other.Object.GetName() == name && other.Object.GetNamespace() == c.Object.GetNamespace() && written && !initial {
+			if other.Object.GetKind() == scale && other.Object.GetName() == name && other.Object.GetNamespace() == c.Object.GetNamespace() &&
+				written && !initial {
 				all = append(all, dispute{Contended, other, wrong{path: []any{"spec", "replicas"}, text: contest(scale)}})
 			}
 		}

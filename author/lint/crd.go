@@ -44,7 +44,8 @@ func (l *linter) jsonPaths() []jsonPath {
 			continue
 		}
 		scale, at := v.Subresources.Scale, at+".subresources.scale."
-		all = append(all, jsonPath{i, at + "specReplicasPath", scale.SpecReplicasPath}, jsonPath{i, at + "statusReplicasPath", scale.StatusReplicasPath})
+		all = append(all, jsonPath{i, at + "specReplicasPath", scale.SpecReplicasPath},
+			jsonPath{i, at + "statusReplicasPath", scale.StatusReplicasPath})
 		if scale.LabelSelectorPath != nil {
 			all = append(all, jsonPath{i, at + "labelSelectorPath", *scale.LabelSelectorPath})
 		}
@@ -63,14 +64,16 @@ func (l *linter) engineStatus() {
 	at := fmt.Sprintf("spec.versions[%d]", l.version())
 	if !l.kind.Version.Status {
 		if !l.kind.HasStatus { // which is told at the file
-			l.add(StatusDropped, l.inCRD(at), "the version has no status subresource, so nobody learns whether its resources are ready: add subresources: {status: {}}")
+			l.add(StatusDropped, l.inCRD(at),
+				"the version has no status subresource, so nobody learns whether its resources are ready: add subresources: {status: {}}")
 		}
 		return
 	}
 	status, declared := schema.Root(l.kind.Version).Field("status")
 	if !declared {
 		if !l.kind.HasStatus {
-			l.add(StatusDropped, l.inCRD(l.schemaPath()), "the schema declares no status, so the condition Ready is dropped: add properties.status with conditions")
+			l.add(StatusDropped, l.inCRD(l.schemaPath()),
+				"the schema declares no status, so the condition Ready is dropped: add properties.status with conditions")
 		}
 		return
 	}

@@ -34,7 +34,8 @@ func Dropped(earlier, c *catalog.Catalog, name string) ([]typecheck.Finding, err
 	}
 	var all []typecheck.Finding
 	if len(before.Settings.DeleteOrder) > 0 && k.Settings.DeleteOrder == nil {
-		all = append(all, typecheck.Finding{Class: DroppedKind, Place: at, Text: "deleteOrder is gone, and with it the right to take the finalizer off the resources: write in kind.yaml deleteOrder: []"})
+		all = append(all, typecheck.Finding{Class: DroppedKind, Place: at,
+			Text: "deleteOrder is gone, and with it the right to take the finalizer off the resources: write in kind.yaml deleteOrder: []"})
 	}
 	for _, d := range k.Dropped(before) {
 		verb, undo := "made", "deleted"

@@ -33,7 +33,8 @@ func findings(class typecheck.Class, err error) []typecheck.Finding {
 		if err.Field != "" {
 			text = err.Field + ": " + text
 		}
-		return []typecheck.Finding{{Class: class, Place: template.Place{File: err.File, Line: max(err.Line, 1), Column: max(err.Column, 1)}, Text: text}}
+		return []typecheck.Finding{{Class: class, Place: template.Place{File: err.File, Line: max(err.Line, 1), Column: max(err.Column, 1)},
+			Text: text}}
 	case interface{ Unwrap() []error }:
 		var all []typecheck.Finding
 		for _, one := range err.Unwrap() {

@@ -85,10 +85,12 @@ func selectsItself(c render.Child) []wrong {
 			what = "has another value of it"
 		}
 		all = append(all, wrong{path: []any{"spec", "selector", "matchLabels", key}, text: fmt.Sprintf(
-			"%s selects Pods by the label %s, and its own template %s: the API server refuses it; give spec.template.metadata.labels the same", subject, key, what)})
+			"%s selects Pods by the label %s, and its own template %s: the API server refuses it; give spec.template.metadata.labels the same",
+			subject, key, what)})
 	}
 	selector.MatchLabels = nil
-	if matches, err := metav1.LabelSelectorAsSelector(&selector); err == nil && !matches.Matches(labels.Set(has)) && len(selector.MatchExpressions) > 0 {
+	if matches, err := metav1.LabelSelectorAsSelector(&selector); err == nil && !matches.Matches(labels.Set(has)) &&
+		len(selector.MatchExpressions) > 0 {
 		all = append(all, wrong{path: []any{"spec", "selector", "matchExpressions"}, text: fmt.Sprintf(
 			"%s selects other Pods by matchExpressions than those of its own template: the API server refuses it", subject)})
 	}

@@ -16,8 +16,10 @@ import (
 // classes are those of findings that a comment can silence. What keeps a folder
 // from loading is not to be silenced, whatever its class.
 var classes = []typecheck.Class{
-	typecheck.UnknownField, typecheck.WrongType, typecheck.NotAList, typecheck.Nil, typecheck.Falsy, typecheck.UnusedVar, typecheck.Unreachable, typecheck.Secret, typecheck.Syntax,
-	DoesNotFit, InvalidChild, TooLong, JobTTL, Annotation, Braces, Collision, Contended, Oscillating, RemovedAPI, StatusDropped, UnusedField, UnusedPartial, UnusedRule,
+	typecheck.UnknownField, typecheck.WrongType, typecheck.NotAList, typecheck.Nil, typecheck.Falsy, typecheck.UnusedVar,
+	typecheck.Unreachable, typecheck.Secret, typecheck.Syntax,
+	DoesNotFit, InvalidChild, TooLong, JobTTL, Annotation, Braces, Collision, Contended, Oscillating, RemovedAPI, StatusDropped, UnusedField,
+	UnusedPartial, UnusedRule,
 }
 
 // A Silenced is a finding that somebody who knows better has silenced.

@@ -153,7 +153,8 @@ func large(tb testing.TB, lines, inFile int, partial string) string {
 	tb.Helper()
 	one := strings.Count(largeFile, "\n")
 	root := tb.TempDir()
-	files := map[string]string{"crds/larges.example.com.yaml": largeCRD(lines / one), "templates/larges.example.com/_h.tpl": cmp.Or(partial, largePartials)}
+	files := map[string]string{"crds/larges.example.com.yaml": largeCRD(lines / one),
+		"templates/larges.example.com/_h.tpl": cmp.Or(partial, largePartials)}
 	for i := range lines / one {
 		name := fmt.Sprintf("templates/larges.example.com/f%d.yaml", i*one/inFile)
 		if text := files[name]; text != "" && !strings.HasSuffix(text, "---\n") {

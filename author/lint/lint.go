@@ -95,7 +95,8 @@ func (l *linter) finished() []typecheck.Finding {
 		l.complete(&all[i])
 	}
 	slices.SortStableFunc(all, func(a, b typecheck.Finding) int {
-		return cmp.Or(cmp.Compare(consequences[a.Class], consequences[b.Class]), cmp.Compare(a.Place.File, b.Place.File), cmp.Compare(a.Place.Line, b.Place.Line),
+		return cmp.Or(cmp.Compare(consequences[a.Class], consequences[b.Class]), cmp.Compare(a.Place.File, b.Place.File),
+			cmp.Compare(a.Place.Line, b.Place.Line),
 			cmp.Compare(a.Place.Column, b.Place.Column), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Text, b.Text))
 	})
 	type key struct {

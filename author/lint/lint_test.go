@@ -9,7 +9,8 @@ import (
 
 // TestShipped: nothing is found in what is shipped.
 func TestShipped(t *testing.T) {
-	for _, root := range []string{"../..", "../../examples/embedded", "../../examples/kinds/memcached", "../../examples/kinds/webapp", "../../examples/patterns"} {
+	for _, root := range []string{"../..", "../../examples/embedded", "../../examples/kinds/memcached", "../../examples/kinds/webapp",
+		"../../examples/patterns"} {
 		c, err := catalog.Load([]string{root})
 		if err != nil {
 			t.Fatal(err)

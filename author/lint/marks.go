@@ -46,7 +46,8 @@ func (l *linter) innerMarks(n *typecheck.Node, d *document) {
 		if e.Name == "annotations" && e.Node != nil {
 			for _, mark := range e.Node.Keys {
 				if slices.Contains(api.AuthorAnnotations, mark.Name) {
-					l.add(Annotation, mark.Key.Place, fmt.Sprintf("%s says nothing in a template of %s: it belongs in the metadata of the document itself", mark.Name, d.gvk.Kind))
+					l.add(Annotation, mark.Key.Place, fmt.Sprintf("%s says nothing in a template of %s: it belongs in the metadata of the document itself",
+						mark.Name, d.gvk.Kind))
 				}
 			}
 		}
@@ -69,7 +70,8 @@ func (l *linter) jobTTL(d *document) {
 	for _, e := range spec.Keys {
 		if e.Name == "ttlSecondsAfterFinished" {
 			l.add(JobTTL, e.Key.Place, fmt.Sprintf(
-				"a Job that goes after it has ended is made and run again: add the annotation %s: \"true\", or take ttlSecondsAfterFinished off", api.AnnotationOnce))
+				"a Job that goes after it has ended is made and run again: add the annotation %s: \"true\", or take ttlSecondsAfterFinished off",
+				api.AnnotationOnce))
 		}
 	}
 }

@@ -182,7 +182,8 @@ func blocks(text string) []block {
 
 // silenced is an action as a comment: its trim markers stay.
 func silenced(text string, a action) string {
-	return text[a.from:a.in] + strings.Repeat(" ", b2i(a.in > a.from+2)) + "/* */" + strings.Repeat(" ", b2i(a.out < a.to-2)) + text[a.out:a.to]
+	return text[a.from:a.in] + strings.Repeat(" ", b2i(a.in > a.from+2)) + "/* */" + strings.Repeat(" ", b2i(a.out < a.to-2)) +
+		text[a.out:a.to]
 }
 
 func b2i(b bool) int {

@@ -25,7 +25,8 @@ func (l *linter) named(d *document, absent absences) {
 	case v.Known && (v.Const == nil || v.Const == ""):
 		l.add(InvalidChild, name.Place, missing+", and this is nil")
 	case v.Nil:
-		l.add(typecheck.Nil, name.Place, fmt.Sprintf("%s, and %s may be absent: give it a value with default, or ask with required", missing, named(v)))
+		l.add(typecheck.Nil, name.Place, fmt.Sprintf("%s, and %s may be absent: give it a value with default, or ask with required", missing,
+			named(v)))
 	}
 }
 
@@ -37,8 +38,9 @@ func (l *linter) newest() {
 			continue
 		}
 		if beside := l.kind.Beside(ask.Args[0]); beside != "" {
-			l.add(typecheck.WrongType, ask.Place, fmt.Sprintf("%s.yaml makes %s and others, and child gives the newest of them all, whatever its kind: put what is read into a file of its own",
-				ask.Args[0], beside))
+			l.add(typecheck.WrongType, ask.Place,
+				fmt.Sprintf("%s.yaml makes %s and others, and child gives the newest of them all, whatever its kind: put what is read into a file of its own",
+					ask.Args[0], beside))
 		}
 	}
 }

@@ -85,7 +85,8 @@ func (l *linter) tooLong(n *typecheck.Node, limit int, what string) {
 	if most <= limit {
 		return
 	}
-	l.add(TooLong, n.Place, fmt.Sprintf("%s has at most %d characters, and this can have %d: %s", what, limit, most, l.shorter(n, values, limit)))
+	l.add(TooLong, n.Place, fmt.Sprintf("%s has at most %d characters, and this can have %d: %s", what, limit, most,
+		l.shorter(n, values, limit)))
 }
 
 // longest is how many characters a node has at most, -1 if that is not known,

@@ -38,7 +38,8 @@ func (l *linter) puts(file string, n *typecheck.Node, at string) {
 			return s.Read == "" && (s.Made || len(n.Text) > 1) && (s.Path == at || s.Path != "" && within(at, s.Path))
 		}):
 			l.add(Oscillating, n.Place, fmt.Sprintf(
-				"%s is made of what it was before, so each write of the status brings about the next: make it of what the children or the spec say", at))
+				"%s is made of what it was before, so each write of the status brings about the next: make it of what the children or the spec say",
+				at))
 		case file != statusFile && slices.ContainsFunc(v.Sources, func(s typecheck.Source) bool {
 			part = s.Path
 			return s.File == file && turns(s.Path)

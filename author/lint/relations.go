@@ -64,5 +64,6 @@ func budget(c render.Child) []wrong {
 	if spec["minAvailable"] == nil || spec["maxUnavailable"] == nil {
 		return nil
 	}
-	return []wrong{{path: []any{"spec", "maxUnavailable"}, text: "a PodDisruptionBudget has minAvailable or maxUnavailable, not both: leave one out"}}
+	return []wrong{{path: []any{"spec", "maxUnavailable"},
+		text: "a PodDisruptionBudget has minAvailable or maxUnavailable, not both: leave one out"}}
 }

@@ -82,7 +82,8 @@ func (l *linter) unchecked() []Note {
 			continue
 		}
 		seen[d.gvk] = true
-		notes = append(notes, Note{d.root.Place, fmt.Sprintf("no schema knows %s, so nothing is said of its fields: put a CRD with this version into schemas/", d.subject())})
+		notes = append(notes, Note{d.root.Place,
+			fmt.Sprintf("no schema knows %s, so nothing is said of its fields: put a CRD with this version into schemas/", d.subject())})
 	}
 	return slices.Clip(notes)
 }

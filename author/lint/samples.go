@@ -65,7 +65,8 @@ func (l *linter) example(ctx context.Context, name string, seen *sightings) {
 // compared.
 func (l *linter) golden(ctx context.Context, one *catalog.Case, seen *sightings) {
 	if _, wanted := one.Wants[catalog.FileWantStatus]; wanted && !l.kind.HasStatus {
-		l.add(Golden, template.Place{File: filepath.Join(one.Dir, catalog.FileWantStatus), Line: 1, Column: 1}, "the folder has no status.yaml: remove this file")
+		l.add(Golden, template.Place{File: filepath.Join(one.Dir, catalog.FileWantStatus), Line: 1, Column: 1},
+			"the folder has no status.yaml: remove this file")
 	}
 	out, err := l.catalog.Run(ctx, one)
 	if err != nil {

@@ -26,7 +26,8 @@ type sighting struct {
 }
 
 func newSightings(said []typecheck.Finding) *sightings {
-	s := &sightings{said: map[template.Place]bool{}, dropped: map[string]bool{}, by: map[sighting][]string{}, class: map[sighting]typecheck.Class{}}
+	s := &sightings{said: map[template.Place]bool{}, dropped: map[string]bool{}, by: map[sighting][]string{},
+		class: map[sighting]typecheck.Class{}}
 	for _, f := range said {
 		s.said[lineOf(f.Place)] = true
 		s.dropped[f.Place.File] = s.dropped[f.Place.File] || f.Class == StatusDropped

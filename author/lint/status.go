@@ -19,12 +19,14 @@ func (l *linter) status() {
 		return
 	}
 	if !l.kind.Version.Status {
-		l.add(StatusDropped, l.statusPlace(), "the CRD has no status subresource, so this status is never written: add subresources: {status: {}} to its version, or remove the file")
+		l.add(StatusDropped, l.statusPlace(),
+			"the CRD has no status subresource, so this status is never written: add subresources: {status: {}} to its version, or remove the file")
 		return
 	}
 	t, declared := schema.Root(l.kind.Version).Field("status")
 	if !declared {
-		l.add(StatusDropped, l.statusPlace(), "the CRD declares no status, so this one is dropped: add properties.status to its schema, or remove the file")
+		l.add(StatusDropped, l.statusPlace(),
+			"the CRD declares no status, so this one is dropped: add properties.status to its schema, or remove the file")
 		return
 	}
 	for _, way := range l.flow.Paths[statusFile] {

@@ -49,7 +49,8 @@ type Input struct {
 
 // WriteBase writes the roles that the installation has whatever its kinds.
 func WriteBase(to io.Writer, install Install) error {
-	roles := rbac.Base(rbac.Installation{Namespace: install.Namespace, Into: install.Name, SecureMetrics: true, Identity: install.Namespace + "/" + install.Name})
+	roles := rbac.Base(rbac.Installation{Namespace: install.Namespace, Into: install.Name, SecureMetrics: true,
+		Identity: install.Namespace + "/" + install.Name})
 	return rbac.Write(to, roles, rbac.Binding{})
 }
 
@@ -154,7 +155,8 @@ func (in Input) check(all []data) error {
 			errs = append(errs, fmt.Errorf("packing %s: two files would be called %s: rename one", in.Kind.Name, d.key))
 		}
 		if !isKey.MatchString(d.key) || len(d.key) > maxKey {
-			errs = append(errs, fmt.Errorf("packing %s: %s cannot be a key of a ConfigMap: rename the file, with letters, digits, -, _ and . only", in.Kind.Name, d.key))
+			errs = append(errs, fmt.Errorf("packing %s: %s cannot be a key of a ConfigMap: rename the file, with letters, digits, -, _ and . only",
+				in.Kind.Name, d.key))
 		}
 		contents[d.key] = append([]byte{}, d.text...)
 	}

@@ -109,12 +109,17 @@ const config = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .metadata
 func TestSame(t *testing.T) {
 	odd := "tab\there\r\n trailing \n\n# ---\n--- \n: {{ \"é\" }} \u2028\ufeff\u0085 yes\n\n\n"
 	for name, files := range map[string]map[string]string{
-		"small":    {"map.yaml": config},
-		"no end":   {"map.yaml": strings.TrimSuffix(config, "\n")},
-		"all":      {"map.yaml": config + "data:\n  a: {{ include \"a\" . }}\n", "status.yaml": "a: b\n", "config.yaml": "a: 1\n", "_a.tpl": "{{ define \"a\" }}a{{ end }}", "files/odd": odd, "files/zero": "a\x00b", "files/empty": ""},
-		"lib":      {"map.yaml": config + "data:\n  a: {{ include \"a\" . }}\n", "_lib/_own.tpl": "{{ define \"a\" }}{{ include \"b\" . }}{{ end }}", "_own.tpl": "{{ define \"b\" }}b{{ end }}", "_lib/other.tpl": "{{ define \"c\" }}c{{ end }}"},
-		"computed": {"map.yaml": config + "data:\n  a: {{ include (print \"a\" .metadata.name) . }}\n", "_lib/a.tpl": "{{ define \"a\" }}{{ end }}", "_lib/b.tpl": "{{ define \"b\" }}{{ end }}"},
-		"large":    {"map.yaml": config, "files/a": strings.Repeat("a\"<\n", 50_000), "files/b": strings.Repeat("b", 150_000), "files/c": strings.Repeat("c", 100_000), "files/d": strings.Repeat("d", folder.MaxFile)},
+		"small":  {"map.yaml": config},
+		"no end": {"map.yaml": strings.TrimSuffix(config, "\n")},
+		"all": {"map.yaml": config + "data:\n  a: {{ include \"a\" . }}\n", "status.yaml": "a: b\n", "config.yaml": "a: 1\n",
+			"_a.tpl": "{{ define \"a\" }}a{{ end }}", "files/odd": odd, "files/zero": "a\x00b", "files/empty": ""},
+		"lib": {"map.yaml": config + "data:\n  a: {{ include \"a\" . }}\n",
+			"_lib/_own.tpl": "{{ define \"a\" }}{{ include \"b\" . }}{{ end }}", "_own.tpl": "{{ define \"b\" }}b{{ end }}",
+			"_lib/other.tpl": "{{ define \"c\" }}c{{ end }}"},
+		"computed": {"map.yaml": config + "data:\n  a: {{ include (print \"a\" .metadata.name) . }}\n",
+			"_lib/a.tpl": "{{ define \"a\" }}{{ end }}", "_lib/b.tpl": "{{ define \"b\" }}{{ end }}"},
+		"large": {"map.yaml": config, "files/a": strings.Repeat("a\"<\n", 50_000), "files/b": strings.Repeat("b", 150_000),
+			"files/c": strings.Repeat("c", 100_000), "files/d": strings.Repeat("d", folder.MaxFile)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := input(t, "example.com", files)
@@ -171,7 +176,8 @@ func TestSizes(t *testing.T) {
 	for i := range 40 {
 		files[fmt.Sprintf("files/%02d", i)] = strings.Repeat("\"\n<é", 5000)
 	}
-	for _, group := range []string{"example.com", strings.Repeat("long.", 12) + "com", strings.TrimSuffix(strings.Repeat(strings.Repeat("a", 60)+".", 4), ".")} {
+	for _, group := range []string{"example.com", strings.Repeat("long.", 12) + "com",
+		strings.TrimSuffix(strings.Repeat(strings.Repeat("a", 60)+".", 4), ".")} {
 		in := input(t, group, files)
 		all := configMaps(t, in)
 		if len(all) < 4 || folder.OfConfigMaps(all)[in.Kind.Name] == nil {
@@ -190,7 +196,8 @@ func TestSizes(t *testing.T) {
 			seen[m.Name] = true
 		}
 	}
-	if one := configMaps(t, input(t, "example.com", map[string]string{"map.yaml": config})); one[0].Name != configMaps(t, input(t, "example.com", files))[0].Name {
+	if one := configMaps(t, input(t, "example.com", map[string]string{"map.yaml": config})); one[0].Name != configMaps(t,
+		input(t, "example.com", files))[0].Name {
 		t.Error("the first part is named another way than the only one: the operator would take it for another source")
 	}
 }
@@ -212,7 +219,8 @@ func TestRefused(t *testing.T) {
 // TestOrder: the rights come first and the folder last.
 func TestOrder(t *testing.T) {
 	var kinds []string
-	for _, text := range packed(t, input(t, "example.com", map[string]string{"map.yaml": config}), pack.Folder, pack.CRD, pack.Users, pack.Roles) {
+	for _, text := range packed(t, input(t, "example.com", map[string]string{"map.yaml": config}), pack.Folder, pack.CRD, pack.Users,
+		pack.Roles) {
 		var o struct {
 			Kind     string
 			Metadata struct{ Name string }

@@ -122,7 +122,8 @@ func (w *work) retired() {
 		if plural == "" {
 			continue
 		}
-		rule := Rule{Group: gvk.Group, Resource: plural, Verbs: []string{"list", "watch"}, Why: []string{placed(at) + " retires it: an earlier folder made it"}}
+		rule := Rule{Group: gvk.Group, Resource: plural, Verbs: []string{"list", "watch"},
+			Why: []string{placed(at) + " retires it: an earlier folder made it"}}
 		watched, written := w.where(gvk, r.Namespaces)
 		w.add(Operator, watched, rule)
 		rule.Verbs = []string{"delete"}

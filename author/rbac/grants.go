@@ -41,7 +41,8 @@ func (w *work) binds(c kind.Child) []Rule {
 			r.Names = []string{role.name}
 			r.Why = []string{placed(role.place) + " binds this role, whose rights the writer may not have"}
 		} else {
-			r.Why = []string{placed(role.place) + " binds a role that the resource names, whose rights the writer may not have: whoever has this verb can grant any"}
+			r.Why = []string{placed(role.place) +
+				" binds a role that the resource names, whose rights the writer may not have: whoever has this verb can grant any"}
 		}
 		rules = append(rules, r)
 	}

@@ -53,7 +53,8 @@ func baseRule(group, resource, why string, verbs ...string) Rule {
 // watched are the needs about which kinds there are.
 func (Installation) watched() []need {
 	return []need{
-		{baseRule("apiextensions.k8s.io", "customresourcedefinitions", "which kinds there are, and their records", "list", "watch"), Operator, ""},
+		{baseRule("apiextensions.k8s.io", "customresourcedefinitions", "which kinds there are, and their records", "list", "watch"), Operator,
+			""},
 		{baseRule("apiregistration.k8s.io", "apiservices", "aggregated APIs come and go", "list", "watch"), Operator, ""},
 	}
 }

@@ -72,11 +72,13 @@ func (w *work) limited() {
 
 func (w *work) limit(rule string, where kind.Namespaces) {
 	if where.Rendered {
-		w.errs = append(w.errs, fmt.Errorf("templates/%s/kind.yaml: %s: they are in namespaces that the resource makes, so no operator can serve the kind that is limited to some: leave out --namespaces", w.CRD.Name, rule))
+		w.errs = append(w.errs,
+			fmt.Errorf("templates/%s/kind.yaml: %s: they are in namespaces that the resource makes, so no operator can serve the kind that is limited to some: leave out --namespaces", w.CRD.Name, rule))
 	}
 	for _, namespace := range where.Listed {
 		if !slices.Contains(w.Namespaces, namespace) {
-			w.errs = append(w.errs, fmt.Errorf("templates/%s/kind.yaml: %s: the operator must serve namespace %s too: add it to --namespaces", w.CRD.Name, rule, namespace))
+			w.errs = append(w.errs, fmt.Errorf("templates/%s/kind.yaml: %s: the operator must serve namespace %s too: add it to --namespaces",
+				w.CRD.Name, rule, namespace))
 		}
 	}
 }
@@ -111,7 +113,8 @@ func (w *work) resources() {
 	if w.Kind.Version.Status {
 		w.add(Operator, where, rule("/status", "their status is written", "patch"))
 		if len(c.Versions) > 1 {
-			w.add(Operator, where, rule("", "the CRD has several versions: what managedFields say of the status in an older one is put into the newer", "patch"))
+			w.add(Operator, where,
+				rule("", "the CRD has several versions: what managedFields say of the status in an older one is put into the newer", "patch"))
 		}
 	}
 	if len(w.Kind.Children) > 0 {
@@ -132,7 +135,8 @@ func (w *work) resources() {
 
 // definition is a need about the kind's CRD.
 func (w *work) definition(why string, verbs ...string) {
-	w.add(Operator, "", Rule{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions", Names: []string{w.CRD.Name}, Verbs: verbs, Why: []string{why}})
+	w.add(Operator, "", Rule{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions", Names: []string{w.CRD.Name}, Verbs: verbs,
+		Why: []string{why}})
 }
 
 // marks says why the metadata of resources is written; "" if it never is.
@@ -154,12 +158,14 @@ func (w *work) marks() string {
 	for _, c := range k.Children {
 		where, _ := k.Placement(c.GroupVersionKind)
 		if w.outside(c.GroupVersionKind, where) && !w.keeps(c.GroupVersionKind) {
-			return placed(c.Place) + " is out of the garbage collector's reach: the finalizer " + api.Finalizer + " holds a resource until it is deleted"
+			return placed(c.Place) + " is out of the garbage collector's reach: the finalizer " + api.Finalizer +
+				" holds a resource until it is deleted"
 		}
 	}
 	for i, r := range k.Settings.Retired {
 		if r.Patch() || w.outside(r.GVK(), r.Namespaces) {
-			return placed(k.RetiredPlace(i)) + " retires what is out of the garbage collector's reach: the finalizer " + api.Finalizer + " holds a resource until it is gone"
+			return placed(k.RetiredPlace(i)) + " retires what is out of the garbage collector's reach: the finalizer " + api.Finalizer +
+				" holds a resource until it is gone"
 		}
 	}
 	return ""

@@ -60,7 +60,8 @@ func TestRoles(t *testing.T) {
 			var text bytes.Buffer
 			roles, err := Of(in)
 			if err == nil {
-				err = Write(&text, roles, Binding{Operator: rbacv1.Subject{Kind: "ServiceAccount", Namespace: "jacquard", Name: "jacquard"}, Namespaces: in.Namespaces})
+				err = Write(&text, roles, Binding{Operator: rbacv1.Subject{Kind: "ServiceAccount", Namespace: "jacquard", Name: "jacquard"},
+					Namespaces: in.Namespaces})
 			}
 			if err != nil {
 				got = "want-error.txt"

@@ -20,7 +20,8 @@ func TestReaches(t *testing.T) {
 		"templates/webs.example.com/a.yaml:1 makes objects that the cluster's own edit may not make (Route)":         "-- a.yaml --\napiVersion: route.openshift.io/v1\nkind: Route\nmetadata: {name: a}\n",
 		"it reads objects of other namespaces (Secret)": "-- kind.yaml --\n" + settings +
 			"reads: [{apiVersion: v1, kind: Secret, namespaces: [platform], names: [pull]}]\n-- a.yaml --\n" +
-			"{{- $s := lookup \"v1\" \"Secret\" \"platform\" \"pull\" }}\n" + strings.Replace(service, ", namespace: NS", "", 1) + "spec: {type: {{ $s.metadata.name }}}\n",
+			"{{- $s := lookup \"v1\" \"Secret\" \"platform\" \"pull\" }}\n" + strings.Replace(service, ", namespace: NS", "", 1) +
+			"spec: {type: {{ $s.metadata.name }}}\n",
 	} {
 		in, _, _ := input(t, txtar.Parse([]byte(files)))
 		if got := furtherReach(in.Kind); got != want {

@@ -45,7 +45,8 @@ func (r Role) kind() string {
 }
 
 func (r Role) write(to *strings.Builder) {
-	fmt.Fprintf(to, "---\n%sapiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata:\n  name: %s\n", comment(r.About), r.kind(), scalar(r.Name))
+	fmt.Fprintf(to, "---\n%sapiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata:\n  name: %s\n", comment(r.About), r.kind(),
+		scalar(r.Name))
 	if r.Namespace != "" {
 		fmt.Fprintf(to, "  namespace: %s\n", scalar(r.Namespace))
 	}

@@ -29,9 +29,10 @@ func FromCRD(source Source, which string, example []byte) (*Draft, error) {
 	}
 	d := NewDraft(crd.Name)
 	d.addCRD(text)
-	declared := crd.Object.Spec.Versions[slices.IndexFunc(crd.Object.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
-		return v.Name == version.Name
-	})].Schema
+	declared := crd.Object.Spec.Versions[slices.IndexFunc(crd.Object.Spec.Versions,
+		func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
+			return v.Name == version.Name
+		})].Schema
 	if declared == nil || declared.OpenAPIV3Schema == nil {
 		return nil, fmt.Errorf("%s: the version %s has no schema", source.Name, version.Name)
 	}

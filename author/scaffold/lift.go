@@ -106,7 +106,8 @@ func fits(schema map[string]any, v any) bool {
 	case string:
 		return (schema["type"] == "string" && int64(len(v)) >= minLength(schema)) || schema["x-kubernetes-int-or-string"] == true
 	case int64:
-		return schema["type"] == "integer" && v >= schema["minimum"].(int64) && v <= schema["maximum"].(int64) || schema["x-kubernetes-int-or-string"] == true
+		return schema["type"] == "integer" && v >= schema["minimum"].(int64) && v <= schema["maximum"].(int64) ||
+			schema["x-kubernetes-int-or-string"] == true
 	case map[string]any:
 		properties, _ := schema["properties"].(map[string]any)
 		for key, inner := range v {
@@ -171,7 +172,8 @@ func (w *making) liftContainer(m *manifest, c *node, group []string) {
 		leaf.required = v.Value == changeMe
 		w.one(v, append(append([]string{}, group...), "env"), leaf)
 	}
-	w.one(at(c, "resources"), group, field{name: "resources", note: "What the container " + name + " asks for, and what it may use at most.", schema: resourcesType()})
+	w.one(at(c, "resources"), group, field{name: "resources", note: "What the container " + name + " asks for, and what it may use at most.",
+		schema: resourcesType()})
 }
 
 // liftClaim lifts size and class of a claim to a volume.
@@ -227,8 +229,10 @@ func (w *making) liftOther(m *manifest) {
 	case "PersistentVolumeClaim":
 		w.liftClaim(spec, group, "")
 	case "HorizontalPodAutoscaler":
-		w.one(at(spec, "minReplicas"), group, field{name: "minReplicas", note: "How many Pods run at least.", schema: wholeType(0, 1000), shown: true})
-		w.one(at(spec, "maxReplicas"), group, field{name: "maxReplicas", note: "How many Pods run at most.", schema: wholeType(1, 1000), shown: true})
+		w.one(at(spec, "minReplicas"), group, field{name: "minReplicas", note: "How many Pods run at least.", schema: wholeType(0, 1000),
+			shown: true})
+		w.one(at(spec, "maxReplicas"), group, field{name: "maxReplicas", note: "How many Pods run at most.", schema: wholeType(1, 1000),
+			shown: true})
 	case "PodDisruptionBudget":
 		for key, note := range map[string]string{
 			"minAvailable":   "How many Pods must stay up while nodes are drained: a number, or a percentage of all.",
@@ -256,7 +260,8 @@ func (w *making) liftOther(m *manifest) {
 func (w *making) liftHost(n *node, group []string) {
 	if n != nil && n.Kind == yamlv3.ScalarNode {
 		name := n.Value
-		if action := w.one(n, group, field{name: "host", note: "The host name under which it is reached.", schema: textType(1), shown: true}); action != "" {
+		if action := w.one(n, group, field{name: "host", note: "The host name under which it is reached.", schema: textType(1),
+			shown: true}); action != "" {
 			w.refs["host/"+name] = action
 		}
 	}

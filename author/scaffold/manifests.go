@@ -101,8 +101,10 @@ func (w *making) sift() error {
 
 // ofCluster reports whether every namespace has such an object by itself.
 func ofCluster(m *manifest) bool {
-	return m.gvk.Group == "" && (m.gvk.Kind == "ConfigMap" && m.name == "kube-root-ca.crt" || m.gvk.Kind == "ServiceAccount" && m.name == "default" ||
-		m.gvk.Kind == "Service" && m.name == "kubernetes" && m.namespace() == "default" || m.gvk.Kind == "Event") || m.gvk.Group == "events.k8s.io"
+	return m.gvk.Group == "" && (m.gvk.Kind == "ConfigMap" && m.name == "kube-root-ca.crt" || m.gvk.Kind == "ServiceAccount" &&
+		m.name == "default" ||
+		m.gvk.Kind == "Service" && m.name == "kubernetes" && m.namespace() == "default" || m.gvk.Kind == "Event") ||
+		m.gvk.Group == "events.k8s.io"
 }
 
 // mostly is what most manifests of namespaced kinds say, "" aside.

@@ -73,12 +73,15 @@ func nameOf(suffix string) string {
 // means that a kind beside the name says so.
 var refersBy = map[string]string{
 	"configMapKeyRef": "ConfigMap", "configMapRef": "ConfigMap", "configMap": "ConfigMap", "configMapName": "ConfigMap",
-	"secretKeyRef": "Secret", "secretRef": "Secret", "secret": "Secret", "secretName": "Secret", "imagePullSecrets": "Secret", "secrets": "Secret",
+	"secretKeyRef": "Secret", "secretRef": "Secret", "secret": "Secret", "secretName": "Secret", "imagePullSecrets": "Secret",
+	"secrets": "Secret",
 	"service": "Service", "serviceName": "Service", "claimName": "PersistentVolumeClaim",
 	"serviceAccountName": "ServiceAccount", "serviceAccount": "ServiceAccount",
-	"storageClassName": "StorageClass", "priorityClassName": "PriorityClass", "ingressClassName": "IngressClass", "runtimeClassName": "RuntimeClass",
-	"volumeName": "PersistentVolume", "claimRef": "PersistentVolumeClaim",
-	"scaleTargetRef": "", "targetRef": "", "roleRef": "", "subjects": "", "to": "", "alternateBackends": "", "issuerRef": "", "backendRefs": "Service", "parentRefs": "",
+	"storageClassName": "StorageClass", "priorityClassName": "PriorityClass", "ingressClassName": "IngressClass",
+	"runtimeClassName": "RuntimeClass",
+	"volumeName":       "PersistentVolume", "claimRef": "PersistentVolumeClaim",
+	"scaleTargetRef": "", "targetRef": "", "roleRef": "", "subjects": "", "to": "", "alternateBackends": "", "issuerRef": "",
+	"backendRefs": "Service", "parentRefs": "",
 	"resource": "",
 }
 

@@ -61,7 +61,8 @@ func known(v *apiextensionsv1.JSON) []apiextensionsv1.JSON {
 // usual are texts that most patterns mean.
 var usual = []string{
 	"example", "example-1", "a", "Example", "EXAMPLE", "1", "10s", "1h", "1Gi", "100m", "50%", "v1", "v1.0.0", "1.0.0", "example.com",
-	"https://example.com", "/example", "example/example", "example:1", "192.0.2.1", "192.0.2.0/24", "0 0 * * *", "00:00", "s3://example", "true",
+	"https://example.com", "/example", "example/example", "example:1", "192.0.2.1", "192.0.2.0/24", "0 0 * * *", "00:00", "s3://example",
+	"true",
 }
 
 func sampleText(p *props) string {

@@ -66,7 +66,8 @@ func (w *making) writeStatus() (*field, error) {
 		}
 	}
 	if m := w.scales(root); m != nil {
-		root.add(field{name: "selector", note: "Selects the Pods: a label selector as text, read by the scale subresource.", schema: map[string]any{"type": "string"}}, false)
+		root.add(field{name: "selector", note: "Selects the Pods: a label selector as text, read by the scale subresource.",
+			schema: map[string]any{"type": "string"}}, false)
 		var labels []string
 		pairs(at(m.node, "spec", "selector", "matchLabels"), func(key string, v *node) { labels = append(labels, key+"="+v.Value) })
 		fmt.Fprintf(&b, "selector: %s\n", w.tokens.spoken(strings.Join(labels, ",")))

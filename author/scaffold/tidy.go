@@ -21,7 +21,8 @@ var ofServer = []string{
 // comes before the name.
 var ofTools = []string{
 	"kubectl.kubernetes.io/last-applied-configuration", "deployment.kubernetes.io/revision", "deprecated.daemonset.template.generation",
-	"pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/", "batch.kubernetes.io/job-tracking", "autoscaling.alpha.kubernetes.io/",
+	"pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/", "batch.kubernetes.io/job-tracking",
+	"autoscaling.alpha.kubernetes.io/",
 	"meta.helm.sh/", "helm.sh/", "argocd.argoproj.io/", "kustomize.toolkit.fluxcd.io/", "helm.toolkit.fluxcd.io/",
 	"controller-uid", "batch.kubernetes.io/controller-uid",
 	api.LabelOwnerUID, api.AnnotationOwner, api.AnnotationFile, api.AnnotationDrawn, api.AnnotationDesired,
@@ -53,7 +54,8 @@ var (
 	ofWorkload = []defaulted{
 		{"progressDeadlineSeconds", int64(600)}, {"revisionHistoryLimit", int64(10)}, {"podManagementPolicy", "OrderedReady"},
 		{"strategy", map[string]any{"type": "RollingUpdate", "rollingUpdate": map[string]any{"maxSurge": "25%", "maxUnavailable": "25%"}}},
-		{"updateStrategy", map[string]any{"type": "RollingUpdate", "rollingUpdate": map[string]any{"maxSurge": int64(0), "maxUnavailable": int64(1)}}},
+		{"updateStrategy", map[string]any{"type": "RollingUpdate",
+			"rollingUpdate": map[string]any{"maxSurge": int64(0), "maxUnavailable": int64(1)}}},
 		{"updateStrategy", map[string]any{"type": "RollingUpdate", "rollingUpdate": map[string]any{"partition": int64(0)}}},
 		{"persistentVolumeClaimRetentionPolicy", map[string]any{"whenDeleted": "Retain", "whenScaled": "Retain"}},
 		{"volumeMode", "Filesystem"}, {"volumeName", nil}, {"backoffLimit", int64(6)}, {"completionMode", "NonIndexed"}, {"suspend", false},

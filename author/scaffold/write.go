@@ -58,7 +58,8 @@ func (w *making) write() error {
 var dnsLabel = regexp.MustCompile(`^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
 func (w *making) crd(status *field) (string, error) {
-	d := definition{Names: w.names, About: w.about(), Longest: w.longest(), Needed: w.spec.needed(), Label: dnsLabel.MatchString(w.stem), Ends: w.refusedEnds()}
+	d := definition{Names: w.names, About: w.about(), Longest: w.longest(), Needed: w.spec.needed(), Label: dnsLabel.MatchString(w.stem),
+		Ends: w.refusedEnds()}
 	spec, err := schemaText(w.spec.openAPI())
 	if err != nil {
 		return "", fmt.Errorf("printing the schema: %w", err)

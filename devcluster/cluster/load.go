@@ -18,7 +18,8 @@ func Load(args []string) error {
 	flags := flag.NewFlagSet("devcluster load", flag.ContinueOnError)
 	dir := flags.String("dir", "", "the cluster's `DIR`")
 	flags.Usage = func() {
-		fmt.Fprintln(flags.Output(), "usage: devcluster load --dir DIR IMAGE.tar...\n\nBrings images, as archives of `docker save` or of the OCI layout, to all real nodes.")
+		fmt.Fprintln(flags.Output(),
+			"usage: devcluster load --dir DIR IMAGE.tar...\n\nBrings images, as archives of `docker save` or of the OCI layout, to all real nodes.")
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {

@@ -61,7 +61,8 @@ func (c *cluster) writeNodes() error {
 				return fmt.Errorf("clearing the folder of %s: %w", data.Name, err)
 			}
 		}
-		for name, to := range map[string]string{"containerd.toml": "containerd.toml", "kubelet.yaml": "kubelet.yaml", "pods.conflist": "cni/pods.conflist"} {
+		for name, to := range map[string]string{"containerd.toml": "containerd.toml", "kubelet.yaml": "kubelet.yaml",
+			"pods.conflist": "cni/pods.conflist"} {
 			if err := writeFrom(name, filepath.Join(data.Dir, to), data); err != nil {
 				return err
 			}

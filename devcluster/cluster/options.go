@@ -59,10 +59,13 @@ func parseOptions(args []string, output io.Writer) (options, error) {
 	flags.IntVar(&o.nodes, "nodes", -1, "`number` of nodes: node-0, node-1 …; by default 3 simulated ones or 1 real one")
 	components := flags.String("components", "", "`parts` to start; by default all of "+strings.Join(partNames[simulatedNodes], ",")+
 		"; with real nodes of "+strings.Join(partNames[realNodes], ","))
-	flags.StringVar(&o.mirror, "registry-mirror", "", "real nodes pull all images from the registry at this `URL`, such as http://127.0.0.1:5000, whatever registry their names say")
+	flags.StringVar(&o.mirror, "registry-mirror", "",
+		"real nodes pull all images from the registry at this `URL`, such as http://127.0.0.1:5000, whatever registry their names say")
 	flags.StringVar(&o.containerd, "containerd", "", "real nodes run this `PROGRAM`; by default the containerd that is installed")
-	flags.StringVar(&o.programs, "programs", "", "run what this `DIR` has of etcd, kube-apiserver, kube-controller-manager …, in place of devcluster's own; it may be of another version")
-	flags.BoolVar(&o.plain, "default-admission", false, "the API server's default admission alone, without OwnerReferencesPermissionEnforcement; simulated nodes only")
+	flags.StringVar(&o.programs, "programs", "",
+		"run what this `DIR` has of etcd, kube-apiserver, kube-controller-manager …, in place of devcluster's own; it may be of another version")
+	flags.BoolVar(&o.plain, "default-admission", false,
+		"the API server's default admission alone, without OwnerReferencesPermissionEnforcement; simulated nodes only")
 	flags.BoolVar(&o.restart, "restart", false, "once the cluster is ready, start a part again that ends, in place of taking the others down")
 	flags.BoolVar(&o.untilStdin, "until-stdin-closes", false, "also take the cluster down when standard input ends")
 	flags.Func("node-label", "label a node: `NODE:KEY=VALUE`; repeatable", o.addLabel)
@@ -73,7 +76,8 @@ func parseOptions(args []string, output io.Writer) (options, error) {
 	if flags.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
-	for _, check := range []func() error{o.checkNode, func() error { return o.setNodes(flags) }, func() error { return o.setParts(*components) }, o.checkLabels, o.checkPrograms} {
+	for _, check := range []func() error{o.checkNode, func() error { return o.setNodes(flags) },
+		func() error { return o.setParts(*components) }, o.checkLabels, o.checkPrograms} {
 		if err := check(); err != nil {
 			return o, err
 		}
@@ -100,7 +104,8 @@ func (o *options) checkNode() error {
 	if o.mirror == "" {
 		return nil
 	}
-	if u, err := url.Parse(o.mirror); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" {
+	if u, err := url.Parse(o.mirror); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" ||
+		strings.Trim(u.Path, "/") != "" {
 		return fmt.Errorf("--registry-mirror %q: want a URL such as http://127.0.0.1:5000", o.mirror)
 	}
 	o.mirror = strings.TrimSuffix(o.mirror, "/")

@@ -74,7 +74,8 @@ func TestReal(t *testing.T) {
 	t.Run("restarts", func(t *testing.T) { testRestarts(t, r) })
 	t.Run("guards", func(t *testing.T) { testGuards(t, r) })
 	t.Run("alone", func(t *testing.T) {
-		if out, err := devcluster("up", "--node", "real"); err == nil || !strings.Contains(out, "another cluster of real nodes runs on this machine in "+dir) {
+		if out, err := devcluster("up", "--node", "real"); err == nil ||
+			!strings.Contains(out, "another cluster of real nodes runs on this machine in "+dir) {
 			t.Errorf("a second cluster: got %v: %s", err, out)
 		}
 	})
@@ -157,7 +158,8 @@ func tellNetwork(t *testing.T, r *running) {
 
 // testDebugs: an ephemeral container sees the processes of its target.
 func testDebugs(t *testing.T, r *running) {
-	r.kubectl(t, "debug", "short", "--image=localhost/web:test", "--target=web", "--container=look", "--profile=general", "--", "/web", "first")
+	r.kubectl(t, "debug", "short", "--image=localhost/web:test", "--target=web", "--container=look", "--profile=general", "--", "/web",
+		"first")
 	eventually(t, "the ephemeral container has looked", func() bool {
 		got, err := r.tryKubectl("logs", "short", "-c", "look")
 		return err == nil && strings.Contains(got, `process 1 is "/web\x00"`)
@@ -190,7 +192,8 @@ func testRestarts(t *testing.T, r *running) {
 // testGuards: Pod Security is enforced; a kubelet answers nobody whom it does
 // not know, and a node may not label itself as it likes.
 func testGuards(t *testing.T, r *running) {
-	if _, err := r.tryKubectl("run", "--namespace=strict", "loose", "--image=localhost/web:test"); err == nil || !strings.Contains(err.Error(), `violates PodSecurity "restricted`) {
+	if _, err := r.tryKubectl("run", "--namespace=strict", "loose", "--image=localhost/web:test"); err == nil ||
+		!strings.Contains(err.Error(), `violates PodSecurity "restricted`) {
 		t.Errorf("a Pod that is not restricted: got error %v", err)
 	}
 	if got, err := r.tryKubectl("get", "--raw", "/api/v1/nodes/node-1/proxy/healthz"); err != nil || got != "ok" {
@@ -198,7 +201,8 @@ func testGuards(t *testing.T, r *running) {
 	}
 	node := *r
 	node.kubeconfig = filepath.Join(filepath.Dir(r.kubeconfig), "config", "node-1")
-	if _, err := node.tryKubectl("label", "node", "node-1", "node-restriction.kubernetes.io/mine=yes"); err == nil || !strings.Contains(err.Error(), "is not allowed to modify labels") {
+	if _, err := node.tryKubectl("label", "node", "node-1", "node-restriction.kubernetes.io/mine=yes"); err == nil ||
+		!strings.Contains(err.Error(), "is not allowed to modify labels") {
 		t.Errorf("a node labels itself with what admins alone may: got error %v", err)
 	}
 }

@@ -92,7 +92,8 @@ func testImageMissing(t *testing.T, r *running) {
 	r.kubectl(t, "run", "missing", "--image=registry.invalid/web:1")
 	r.kubectl(t, "run", "there", "--image=registry.example/web:1")
 	r.kubectl(t, "wait", "--for=condition=Ready", "pod/there", "--timeout=180s")
-	r.kubectl(t, "wait", "--for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=ImagePullBackOff", "pod/missing", "--timeout=180s")
+	r.kubectl(t, "wait", "--for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=ImagePullBackOff", "pod/missing",
+		"--timeout=180s")
 	if got := r.kubectl(t, "get", "pod", "missing", "-o", "jsonpath={.status.phase}"); got != "Pending" {
 		t.Errorf("the Pod is %s, want Pending", got)
 	}
@@ -160,7 +161,8 @@ func testRoutes(t *testing.T, r *running) {
 		})
 		for name, host := range map[string]string{"plain": "plain-default.apps.example.test", "named": "shop.example.test"} {
 			r.kubectl(t, "wait", "--for=jsonpath={.status.ingress[0].host}="+host, "route/"+name, "--timeout=180s")
-			r.kubectl(t, "wait", `--for=jsonpath={.status.ingress[0].conditions[?(@.type=="Admitted")].status}=True`, "route/"+name, "--timeout=180s")
+			r.kubectl(t, "wait", `--for=jsonpath={.status.ingress[0].conditions[?(@.type=="Admitted")].status}=True`, "route/"+name,
+				"--timeout=180s")
 		}
 		r.kubectl(t, "delete", "-f", crd, "--timeout=180s")
 	}

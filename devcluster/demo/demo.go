@@ -17,7 +17,8 @@ import (
 //go:embed try.txt
 var tryText string
 
-// A demo is one run: a cluster, an operator, and the examples.
+// A demo is one run: a cluster, an operator, and the examples. It has many fields since
+// each scene goes on from what an earlier one made.
 type demo struct {
 	once   bool
 	limit  time.Duration

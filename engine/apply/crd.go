@@ -12,7 +12,8 @@ import (
 )
 
 // definitions are the CRDs.
-var definitions = live.Resource{GVR: schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}}
+var definitions = live.Resource{GVR: schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1",
+	Resource: "customresourcedefinitions"}}
 
 // Annotate changes annotations of a CRD, nil takes one off, if the CRD is still
 // as it was seen, and returns it. A conflict means that it is not.

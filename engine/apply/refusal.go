@@ -182,7 +182,8 @@ const typedPatch = "failed to create typed patch object"
 // aboutContent is in each 500 that is about the content: that, a value that does
 // not fit its type, such as bad base64, and an object that is more than etcd
 // takes.
-var aboutContent = regexp.MustCompile(typedPatch + `|failed to convert new object|etcdserver: request is too large|trying to send message larger than max`)
+var aboutContent = regexp.MustCompile(typedPatch +
+	`|failed to convert new object|etcdserver: request is too large|trying to send message larger than max`)
 
 // about reports whether an Invalid answer is about this field.
 func about(s metav1.Status, field string) bool {

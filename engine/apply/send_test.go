@@ -28,7 +28,8 @@ func (b *busy) RoundTrip(r *http.Request) (*http.Response, error) {
 // how long the server wants to be left alone.
 func TestSentOnce(t *testing.T) {
 	t.Parallel()
-	secrets := live.Resource{GVR: schema.GroupVersionResource{Version: "v1", Resource: "secrets"}, GVK: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, Namespaced: true}
+	secrets := live.Resource{GVR: schema.GroupVersionResource{Version: "v1", Resource: "secrets"},
+		GVK: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, Namespaced: true}
 	for name, send := range requests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

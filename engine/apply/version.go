@@ -60,7 +60,8 @@ func (w *Writer) migrate(ctx context.Context, r live.Resource, doc *unstructured
 	var changes []map[string]any
 	for i, entry := range live.GetManagedFields() {
 		if entry.APIVersion != doc.GetAPIVersion() {
-			changes = append(changes, map[string]any{"op": "replace", "path": fmt.Sprintf("/metadata/managedFields/%d/apiVersion", i), "value": doc.GetAPIVersion()})
+			changes = append(changes, map[string]any{"op": "replace", "path": fmt.Sprintf("/metadata/managedFields/%d/apiVersion", i),
+				"value": doc.GetAPIVersion()})
 		}
 	}
 	if len(changes) == 0 || doc.GetUID() != live.GetUID() {

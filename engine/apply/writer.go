@@ -69,7 +69,8 @@ func (w *Writer) Create(ctx context.Context, r live.Resource, doc *unstructured.
 }
 
 // Update applies a document to the object with that uid.
-func (w *Writer) Update(ctx context.Context, r live.Resource, doc *unstructured.Unstructured, uid types.UID) (*unstructured.Unstructured, error) {
+func (w *Writer) Update(ctx context.Context, r live.Resource, doc *unstructured.Unstructured, uid types.UID) (*unstructured.Unstructured,
+	error) {
 	return w.apply(ctx, r, with(doc, "uid", string(uid)), request{})
 }
 
@@ -92,7 +93,8 @@ type request struct {
 }
 
 // apply server-side applies a document that has a precondition in its metadata.
-func (w *Writer) apply(ctx context.Context, r live.Resource, doc *unstructured.Unstructured, how request) (*unstructured.Unstructured, error) {
+func (w *Writer) apply(ctx context.Context, r live.Resource, doc *unstructured.Unstructured, how request) (*unstructured.Unstructured,
+	error) {
 	if err := w.bar(); err != nil {
 		return nil, err
 	}
@@ -217,7 +219,8 @@ func (w *Writer) Some(ctx context.Context, r live.Resource, label string, meant 
 
 // DropEntry drops one entry of an object's managedFields, if the object is
 // still at that resourceVersion.
-func (w *Writer) DropEntry(ctx context.Context, r live.Resource, o *unstructured.Unstructured, index int) (*unstructured.Unstructured, error) {
+func (w *Writer) DropEntry(ctx context.Context, r live.Resource, o *unstructured.Unstructured, index int) (*unstructured.Unstructured,
+	error) {
 	if len(o.GetManagedFields()) == 1 { // an empty list would be as none given
 		return w.entry(ctx, r, o, map[string]any{"op": "replace", "path": "/metadata/managedFields", "value": []any{map[string]any{}}})
 	}
@@ -233,11 +236,13 @@ type Cut struct {
 // CutEntry cuts an entry of an object's managedFields, if the object is still
 // at that resourceVersion.
 func (w *Writer) CutEntry(ctx context.Context, r live.Resource, o *unstructured.Unstructured, cut Cut) (*unstructured.Unstructured, error) {
-	return w.entry(ctx, r, o, map[string]any{"op": "replace", "path": fmt.Sprintf("/metadata/managedFields/%d/fieldsV1", cut.Index), "value": cut.Fields})
+	return w.entry(ctx, r, o, map[string]any{"op": "replace", "path": fmt.Sprintf("/metadata/managedFields/%d/fieldsV1", cut.Index),
+		"value": cut.Fields})
 }
 
 // entry changes one entry of managedFields by a JSON patch.
-func (w *Writer) entry(ctx context.Context, r live.Resource, o *unstructured.Unstructured, change map[string]any) (*unstructured.Unstructured, error) {
+func (w *Writer) entry(ctx context.Context, r live.Resource, o *unstructured.Unstructured,
+	change map[string]any) (*unstructured.Unstructured, error) {
 	if err := w.bar(); err != nil {
 		return nil, err
 	}
@@ -262,7 +267,8 @@ func (w *Writer) entries(ctx context.Context, r live.Resource, o metav1.Object, 
 		return nil, err
 	}
 	return send(ctx, nil, func(ctx context.Context) (*unstructured.Unstructured, error) {
-		answer, err := w.of(r, o.GetNamespace()).Patch(ctx, o.GetName(), types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: api.FieldManager, DryRun: w.dryRun()}, what.subresources...)
+		answer, err := w.of(r, o.GetNamespace()).Patch(ctx, o.GetName(), types.JSONPatchType, patch,
+			metav1.PatchOptions{FieldManager: api.FieldManager, DryRun: w.dryRun()}, what.subresources...)
 		if apierrors.IsInvalid(err) {
 			// A test that fails is answered as if the patch were at fault.
 			return nil, apierrors.NewConflict(r.GVR.GroupResource(), o.GetName(), errors.New("it changed meanwhile"))
@@ -272,7 +278,8 @@ func (w *Writer) entries(ctx context.Context, r live.Resource, o metav1.Object, 
 }
 
 // Status applies the status of a custom resource and returns the resource.
-func (w *Writer) Status(ctx context.Context, r live.Resource, resource *unstructured.Unstructured, status map[string]any) (*unstructured.Unstructured, error) {
+func (w *Writer) Status(ctx context.Context, r live.Resource, resource *unstructured.Unstructured,
+	status map[string]any) (*unstructured.Unstructured, error) {
 	doc := &unstructured.Unstructured{Object: map[string]any{"status": status}}
 	doc.SetGroupVersionKind(resource.GroupVersionKind())
 	doc.SetNamespace(resource.GetNamespace())
@@ -282,7 +289,8 @@ func (w *Writer) Status(ctx context.Context, r live.Resource, resource *unstruct
 
 // Metadata merges fields into the metadata of the object with that uid, at
 // that resourceVersion if fields name one, and returns the object.
-func (w *Writer) Metadata(ctx context.Context, r live.Resource, o metav1.Object, fields map[string]any) (*unstructured.Unstructured, error) {
+func (w *Writer) Metadata(ctx context.Context, r live.Resource, o metav1.Object, fields map[string]any) (*unstructured.Unstructured,
+	error) {
 	if err := w.bar(); err != nil {
 		return nil, err
 	}
@@ -293,6 +301,7 @@ func (w *Writer) Metadata(ctx context.Context, r live.Resource, o metav1.Object,
 		return nil, err
 	}
 	return send(ctx, map[string]any{"metadata": meta}, func(ctx context.Context) (*unstructured.Unstructured, error) {
-		return w.of(r, o.GetNamespace()).Patch(ctx, o.GetName(), types.MergePatchType, body, metav1.PatchOptions{FieldManager: api.FieldManager, DryRun: w.dryRun()})
+		return w.of(r, o.GetNamespace()).Patch(ctx, o.GetName(), types.MergePatchType, body,
+			metav1.PatchOptions{FieldManager: api.FieldManager, DryRun: w.dryRun()})
 	})
 }

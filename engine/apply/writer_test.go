@@ -48,7 +48,8 @@ func (r *refusing) RoundTrip(req *http.Request) (*http.Response, error) {
 		field = "status.key"
 	}
 	body, err := json.Marshal(metav1.Status{
-		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: http.StatusUnprocessableEntity, Reason: metav1.StatusReasonInvalid,
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: http.StatusUnprocessableEntity,
+		Reason:  metav1.StatusReasonInvalid,
 		Message: `Secret "a" is invalid: data[key]: Invalid value: "hunter2": hunter2 is too short`,
 		Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Field: field, Message: `Invalid value: "hunter2": hunter2 is too short`}}},
 	})
@@ -59,7 +60,8 @@ func (r *refusing) RoundTrip(req *http.Request) (*http.Response, error) {
 // secret is a document with a value that nobody may see.
 func secret() *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "a", "namespace": "ns", "uid": "1"}, "data": map[string]any{"key": "hunter2"},
+		"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "a", "namespace": "ns", "uid": "1"},
+		"data": map[string]any{"key": "hunter2"},
 	}}
 }
 
@@ -141,7 +143,8 @@ func TestEveryRequestIsUnderstood(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := live.Resource{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, GVR: schema.GroupVersionResource{Version: "v1", Resource: "secrets"}, Namespaced: true}
+	r := live.Resource{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Secret"},
+		GVR: schema.GroupVersionResource{Version: "v1", Resource: "secrets"}, Namespaced: true}
 	for method := range reflect.TypeFor[*Writer]().Methods() {
 		if request := requests[method.Name]; request == nil && !slices.Contains(silent, method.Name) {
 			t.Errorf("%s is not tried here", method.Name)

@@ -114,7 +114,8 @@ func TestReadsOneByName(t *testing.T) {
 	rule["resourceNames"] = []any{"a"}
 	in.update(role)
 	reads, a := read(t, as(t, user))
-	one, two := Scope{GroupVersionKind: configMaps, Namespace: here, Name: "a"}, Scope{GroupVersionKind: configMaps, Namespace: here, Name: "b"}
+	one, two := Scope{GroupVersionKind: configMaps, Namespace: here, Name: "a"}, Scope{GroupVersionKind: configMaps, Namespace: here,
+		Name: "b"}
 	q := lookup(one, here, "a")
 	if found := ask(t, reads, q); called(found) != "a" {
 		t.Errorf("found %v", found)

@@ -182,12 +182,16 @@ func TestFailedGroupKeepsItsResources(t *testing.T) {
 		served    []bool // v1, v2
 		preferred string
 	}{
-		"all is well":             {groups: []*metav1.APIGroup{group("v2", "v1")}, lists: []*metav1.APIResourceList{list("v1"), list("v2")}, served: []bool{true, true}, preferred: "v2"},
-		"one version fails":       {groups: []*metav1.APIGroup{group("v1")}, lists: []*metav1.APIResourceList{list("v1")}, failed: map[schema.GroupVersion]error{v2: dead}, served: []bool{true, true}, preferred: "v2"},
-		"the group fails":         {groups: []*metav1.APIGroup{group()}, failed: map[schema.GroupVersion]error{v1: dead, v2: dead}, served: []bool{true, true}, preferred: "v2"},
+		"all is well": {groups: []*metav1.APIGroup{group("v2", "v1")}, lists: []*metav1.APIResourceList{list("v1"), list("v2")},
+			served: []bool{true, true}, preferred: "v2"},
+		"one version fails": {groups: []*metav1.APIGroup{group("v1")}, lists: []*metav1.APIResourceList{list("v1")},
+			failed: map[schema.GroupVersion]error{v2: dead}, served: []bool{true, true}, preferred: "v2"},
+		"the group fails": {groups: []*metav1.APIGroup{group()}, failed: map[schema.GroupVersion]error{v1: dead, v2: dead},
+			served: []bool{true, true}, preferred: "v2"},
 		"it fails and is missing": {failed: map[schema.GroupVersion]error{v1: dead, v2: dead}, served: []bool{true, true}, preferred: "v2"},
-		"one version is gone":     {groups: []*metav1.APIGroup{group("v1")}, lists: []*metav1.APIResourceList{list("v1")}, served: []bool{true, false}, preferred: "v1"},
-		"the group is gone":       {served: []bool{false, false}},
+		"one version is gone": {groups: []*metav1.APIGroup{group("v1")}, lists: []*metav1.APIResourceList{list("v1")},
+			served: []bool{true, false}, preferred: "v1"},
+		"the group is gone": {served: []bool{false, false}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := snapshot(whole, c.groups, c.lists, c.failed)

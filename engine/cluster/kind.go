@@ -14,8 +14,8 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
-// A kind is what is watched of one kind in one version, as long as somebody
-// wants it.
+// A kind is what is watched of one kind in one version, as long as somebody wants it.
+// It has many fields since one mutex guards all that depends on the same events.
 type kind struct {
 	scope   Scope
 	watches *watches

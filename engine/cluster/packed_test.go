@@ -69,7 +69,8 @@ func TestPackedList(t *testing.T) {
 		body string
 		want func(error) bool
 	}{
-		"a list":         {200, `{"kind":"ThingList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[{"metadata":{"name":"a"}}]}`, func(err error) bool { return err == nil }},
+		"a list": {200, `{"kind":"ThingList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[{"metadata":{"name":"a"}}]}`,
+			func(err error) bool { return err == nil }},
 		"forbidden":      {403, refuses("403", "Forbidden"), is(apierrors.IsForbidden)},
 		"expired":        {410, refuses("410", "Expired"), is(apierrors.IsResourceExpired)},
 		"a webhook":      {500, refuses("500", "InternalError"), is(apierrors.IsInternalError)},
@@ -86,7 +87,8 @@ func TestPackedList(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = p.list(t.Context(), schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "things"}, "", metav1.ListOptions{}); !c.want(err) {
+		if _, err = p.list(t.Context(), schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "things"}, "",
+			metav1.ListOptions{}); !c.want(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 		server.Close()

@@ -21,7 +21,8 @@ func TestPagesKeepLittle(t *testing.T) {
 	s.watch.resource.GVR = configMaps.GroupVersion().WithResource("configmaps")
 	at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(map[string]any{"kind": "ConfigMapList", "apiVersion": "v1", "metadata": map[string]any{"resourceVersion": "20000", "continue": "more"}, "items": podList(100)})
+		_ = json.NewEncoder(w).Encode(map[string]any{"kind": "ConfigMapList", "apiVersion": "v1",
+			"metadata": map[string]any{"resourceVersion": "20000", "continue": "more"}, "items": podList(100)})
 	}))
 	defer at.Close()
 	c, err := newClients(&rest.Config{Host: at.URL}, at.Client())

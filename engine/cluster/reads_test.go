@@ -147,7 +147,8 @@ func object(namespace, name string, labels map[string]string) *unstructured.Unst
 func (c cluster) place() string {
 	c.Helper()
 	name := "reads-" + rand.String(8)
-	c.create(&unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}}})
+	c.create(&unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace",
+		"metadata": map[string]any{"name": name}}})
 	return name
 }
 

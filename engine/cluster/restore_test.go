@@ -38,7 +38,8 @@ func ownPlane(t *testing.T) plane {
 	if err := os.WriteFile(tokens, []byte("secret,root,root,system:masters\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e := &envtest.Environment{BinaryAssetsDirectory: environment.BinaryAssetsDirectory, ControlPlaneStartTimeout: startLimit, ControlPlaneStopTimeout: time.Second}
+	e := &envtest.Environment{BinaryAssetsDirectory: environment.BinaryAssetsDirectory, ControlPlaneStartTimeout: startLimit,
+		ControlPlaneStopTimeout: time.Second}
 	e.ControlPlane.Etcd = &envtest.Etcd{DataDir: t.TempDir()}
 	server := e.ControlPlane.GetAPIServer()
 	server.CertDir = t.TempDir()

@@ -155,6 +155,7 @@ func await(ctx context.Context, f *kindWatch) error {
 	case <-timer.C:
 		f.kind.mu.Lock()
 		defer f.kind.mu.Unlock()
-		return together([]error{fmt.Errorf("looking at %s of kind %s: the new watch has not listed yet", f.kind.watches.about, f.kind.scope.Kind), f.trouble()})
+		return together([]error{fmt.Errorf("looking at %s of kind %s: the new watch has not listed yet", f.kind.watches.about, f.kind.scope.Kind),
+			f.trouble()})
 	}
 }

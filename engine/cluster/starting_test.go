@@ -26,7 +26,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		v1 := metav1.GroupVersionForDiscovery{GroupVersion: "observe.test/v1", Version: "v1"}
 		answers["/apis"] = metav1.APIGroupList{Groups: []metav1.APIGroup{
 			{Name: "observe.test", Versions: []metav1.GroupVersionForDiscovery{v1}, PreferredVersion: v1}}}
-		answers["/apis/observe.test/v1"] = metav1.APIResourceList{GroupVersion: "observe.test/v1", APIResources: []metav1.APIResource{{Name: "things", Kind: "Thing"}}}
+		answers["/apis/observe.test/v1"] = metav1.APIResourceList{GroupVersion: "observe.test/v1",
+			APIResources: []metav1.APIResource{{Name: "things", Kind: "Thing"}}}
 	}
 	if s.ready.Load() {
 		answers["/readyz"] = "ok"

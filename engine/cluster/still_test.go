@@ -29,13 +29,15 @@ func still(t testing.TB) (*kind, *store, *audience) {
 
 // pod is as large as a small Pod.
 func pod(n int) *unstructured.Unstructured {
-	u := object("n", fmt.Sprintf("pod-%d", n), map[string]string{"app": fmt.Sprintf("app-%d", n/5), "pod-template-hash": "6d4cf56db6", "tier": "web"})
+	u := object("n", fmt.Sprintf("pod-%d", n), map[string]string{"app": fmt.Sprintf("app-%d", n/5), "pod-template-hash": "6d4cf56db6",
+		"tier": "web"})
 	u.SetUID(types.UID(fmt.Sprintf("6d4cf56d-0000-4000-8000-%012d", n)))
 	u.SetResourceVersion(fmt.Sprint(1000 + n))
 	list := func(n int) []any {
 		all := []any{}
 		for i := range n {
-			all = append(all, map[string]any{"name": fmt.Sprint("item-", i), "value": fmt.Sprint("a value of some length ", i), "nested": map[string]any{"key": "value"}})
+			all = append(all, map[string]any{"name": fmt.Sprint("item-", i), "value": fmt.Sprint("a value of some length ", i),
+				"nested": map[string]any{"key": "value"}})
 		}
 		return all
 	}

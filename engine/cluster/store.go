@@ -11,8 +11,9 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
-// A store is what one watch delivers: a kind in one namespace or in all. It is
-// the store of a reflector. Everything in it is guarded by its kind's mutex.
+// A store is what one watch delivers: a kind in one namespace or in all. It is the
+// store of a reflector. Everything in it is guarded by its kind's mutex. It has many
+// fields since it is the store, the index, and what the watch is known to have missed.
 type store struct {
 	watch     *kindWatch
 	namespace string // empty: all, or a cluster-scoped kind

@@ -22,9 +22,10 @@ func labelled(n int, uid types.UID) *metav1.PartialObjectMetadata {
 	at := metav1.Unix(1, 0)
 	text := strings.Repeat(fmt.Sprintf("%015d ", n), 1024)
 	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "n", Name: fmt.Sprint("a", n), UID: types.UID(fmt.Sprint("u", n)), ResourceVersion: fmt.Sprint(1000 + n), CreationTimestamp: at,
-		Labels:      map[string]string{api.LabelOwnerUID: string(uid), "more": text},
-		Annotations: map[string]string{api.AnnotationOwner: ownerOf(uid).String(), "of-others": text},
+		Namespace: "n", Name: fmt.Sprint("a", n), UID: types.UID(fmt.Sprint("u", n)), ResourceVersion: fmt.Sprint(1000 + n),
+		CreationTimestamp: at,
+		Labels:            map[string]string{api.LabelOwnerUID: string(uid), "more": text},
+		Annotations:       map[string]string{api.AnnotationOwner: ownerOf(uid).String(), "of-others": text},
 	}}
 }
 

@@ -161,12 +161,14 @@ func (f *kindWatch) run(ctx context.Context, s *store, source *cache.ListWatch) 
 		u.SetGroupVersionKind(gvk)
 		expected = u
 	}
-	reflector := cache.NewReflectorWithOptions(source, expected, s, cache.ReflectorOptions{Name: f.kind.watches.about, TypeDescription: gvk.String()})
+	reflector := cache.NewReflectorWithOptions(source, expected, s,
+		cache.ReflectorOptions{Name: f.kind.watches.about, TypeDescription: gvk.String()})
 	pauses := backOff()
 	for ctx.Err() == nil {
 		began := time.Now()
 		var err error
-		if panicked := f.kind.guarded("watching "+f.kind.watches.about, func() { err = reflector.ListAndWatchWithContext(ctx) }); panicked != nil {
+		if panicked := f.kind.guarded("watching "+f.kind.watches.about,
+			func() { err = reflector.ListAndWatchWithContext(ctx) }); panicked != nil {
 			err = panicked
 		}
 		f.deliver(func(*notifications) {

@@ -39,7 +39,8 @@ func (o *Operator) announceRollout(ctx context.Context, r *kindController) error
 			write[r.shard.Key(api.AnnotationRolledOut)] = now.Digest
 		}
 	}
-	if approved != "" && (used || now.State != rollout.Stopped || rollout.ReadApproval(approved).Stop != now.Stop()) { // used, or of another stop
+	// used, or of another stop
+	if approved != "" && (used || now.State != rollout.Stopped || rollout.ReadApproval(approved).Stop != now.Stop()) {
 		write[r.shard.Key(api.AnnotationApproved)] = nil
 	}
 	if err := o.annotate(ctx, crd, write); err != nil {

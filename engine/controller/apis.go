@@ -100,7 +100,8 @@ func (o *Operator) crdCame(old, now any) {
 	if o.decided(before) != o.decided(crd) {
 		o.names.Add(crd.Name)
 	}
-	if r := o.kindController(crd.Name); r != nil && (before.Annotations[api.AnnotationPaused] != crd.Annotations[api.AnnotationPaused] || reconcile.Forgot(before, crd)) {
+	if r := o.kindController(crd.Name); r != nil && (before.Annotations[api.AnnotationPaused] != crd.Annotations[api.AnnotationPaused] ||
+		reconcile.Forgot(before, crd)) {
 		r.resyncAll()
 	}
 }

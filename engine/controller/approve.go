@@ -50,7 +50,8 @@ func FindStop(ctx context.Context, cfg *rest.Config, name, identity string) (*St
 // Approve writes an approval of this very stop.
 func (s *Stop) Approve(ctx context.Context, approval rollout.Approval) error {
 	if approval.AllWaves && !s.Record.Reason.MayAllWaves() {
-		return fmt.Errorf("approving %s: it stopped for %s, which is approved for what it names alone, not for all waves", s.Kind, s.Record.Reason)
+		return fmt.Errorf("approving %s: it stopped for %s, which is approved for what it names alone, not for all waves", s.Kind,
+			s.Record.Reason)
 	}
 	approval.Stop = s.Record.Stop()
 	if _, err := s.writer.Annotate(ctx, s.crd, map[string]any{s.of.Key(api.AnnotationApproved): approval.String()}); err != nil {

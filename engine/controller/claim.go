@@ -84,7 +84,8 @@ func (o *Operator) claim(ctx context.Context, v *reconcile.Version, mine shard.S
 		return false, nil
 	}
 	o.recordClaim(ctx, name, mine, nil)
-	began := crd.GetAnnotations()[key] != text && o.kindController(name) == nil // one that is served already was claimed; whoever takes the claim off hands it over
+	// one that is served already was claimed; whoever takes the claim off hands it over
+	began := crd.GetAnnotations()[key] != text && o.kindController(name) == nil
 	if began {
 		maps.Copy(write, mine.ClaimAnnotation(crd))
 	}

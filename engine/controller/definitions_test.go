@@ -37,7 +37,8 @@ func defines(plural, kind string, isEstablished bool) *apiextensionsv1.CustomRes
 	crd.Name, crd.Spec.Group, crd.Spec.Names.Plural, crd.Spec.Names.Kind = plural+".example.com", "example.com", plural, kind
 	crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true, Storage: true}}
 	if isEstablished {
-		crd.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue}}
+		crd.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{{Type: apiextensionsv1.Established,
+			Status: apiextensionsv1.ConditionTrue}}
 	}
 	return crd
 }
@@ -56,7 +57,8 @@ func TestDefinitionsAreIndexed(t *testing.T) {
 	asked := func() {
 		o.served()
 		o.declaresConditions(schema.GroupKind{Group: "example.com", Kind: "Thing1"})
-		if !o.defined(schema.GroupKind{Group: "example.com", Kind: "Thing999"}) || o.defined(schema.GroupKind{Group: "example.com", Kind: "Thing1000"}) {
+		if !o.defined(schema.GroupKind{Group: "example.com", Kind: "Thing999"}) ||
+			o.defined(schema.GroupKind{Group: "example.com", Kind: "Thing1000"}) {
 			t.Error("not what the CRDs define")
 		}
 	}

@@ -47,7 +47,8 @@ func (o *Operator) forget(ctx context.Context, r *kindController) time.Duration 
 	case err != nil && ctx.Err() == nil:
 		log.FromContext(ctx).Error(err, "record not looked through", "kind", r.name)
 	case len(went) > 0:
-		log.FromContext(ctx).Info("nothing is left of kinds that are not made any more; they are off the record", "kind", r.name, "kinds", strings.Join(went, ","))
+		log.FromContext(ctx).Info("nothing is left of kinds that are not made any more; they are off the record", "kind", r.name, "kinds",
+			strings.Join(went, ","))
 	}
 	wait := min(forgetAgain<<min(f.tries, 10), r.versions.resyncInterval())
 	f.tries, f.next = f.tries+1, time.Now().Add(wait)

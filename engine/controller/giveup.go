@@ -28,7 +28,8 @@ func (o *Operator) giveUp() {
 		}
 		if write := mine.Yield(crd); write != nil {
 			if err := o.annotate(ctx, crd, write); err != nil {
-				o.mgr.GetLogger().Info("claim not given up; jacquard status says how another operator takes it over", "kind", name, "error", err.Error())
+				o.mgr.GetLogger().Info("claim not given up; jacquard status says how another operator takes it over", "kind", name, "error",
+					err.Error())
 			}
 		}
 	}

@@ -48,13 +48,15 @@ type kindController struct {
 func (r *kindController) listed() bool { return r.resources.listed() }
 
 // start starts the kind of a CRD.
-func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, crd *apiextensionsv1.CustomResourceDefinition, course *versionTracker) error {
+func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, crd *apiextensionsv1.CustomResourceDefinition,
+	course *versionTracker) error {
 	name, mine := crd.Name, o.shardOf(crd)
 	l, err := o.list(ctx, gvk, crd)
 	if err != nil {
 		return err
 	}
-	r := &kindController{name: name, gvk: gvk, shard: mine, crdUID: crd.UID, resources: l.resources, versions: course, parallel: o.options.Workers, done: make(chan struct{})}
+	r := &kindController{name: name, gvk: gvk, shard: mine, crdUID: crd.UID, resources: l.resources, versions: course,
+		parallel: o.options.Workers, done: make(chan struct{})}
 	cluster := o.cluster()
 	cluster.Shard = mine
 	r.reconciler = reconcile.New(name, gvk, l.resources, cluster)

@@ -27,7 +27,8 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/folder"
 )
 
-// An Operator serves every kind that has a folder and a CRD.
+// An Operator serves every kind that has a folder and a CRD. It has many fields since
+// it joins the parts of the process, each of which is a type of its own.
 type Operator struct {
 	options   Options
 	mgr       manager.Manager
@@ -96,7 +97,8 @@ func New(options Options) (*Operator, error) {
 		RenewDeadline:                 &options.Lease.RenewDeadline,
 		RetryPeriod:                   &options.Lease.RetryPeriod,
 		PprofBindAddress:              pprofAddress,
-		Cache:                         cache.Options{ReaderFailOnMissingInformer: true, ByObject: onlyFolders(options.Namespace), NewInformer: heedsRestores},
+		Cache: cache.Options{ReaderFailOnMissingInformer: true, ByObject: onlyFolders(options.Namespace),
+			NewInformer: heedsRestores},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("starting the operator: %w", err)
@@ -128,14 +130,16 @@ func (o *Operator) connect(lead *tenure) error {
 		return err
 	}
 	o.children, err = cluster.NewChildren(cfg, cluster.ChildrenOptions{
-		HTTPClient: o.http, Namespaces: o.options.Namespaces, Changed: o.childChanged, Known: o.knows, Synced: o.kindSynced, Troubled: o.kindSynced,
+		HTTPClient: o.http, Namespaces: o.options.Namespaces, Changed: o.childChanged, Known: o.knows, Synced: o.kindSynced,
+		Troubled: o.kindSynced,
 		Panicked: watchPanicked,
 	})
 	if err != nil {
 		return err
 	}
 	o.reads, err = cluster.NewReads(cfg, cluster.ReadsOptions{
-		HTTPClient: o.http, Namespaces: o.options.Namespaces, Changed: o.readChanged, PatchChanged: o.patchChanged, Synced: o.scopeSynced, Troubled: o.scopeSynced,
+		HTTPClient: o.http, Namespaces: o.options.Namespaces, Changed: o.readChanged, PatchChanged: o.patchChanged, Synced: o.scopeSynced,
+		Troubled: o.scopeSynced,
 		Panicked: watchPanicked,
 	})
 	return err
@@ -159,7 +163,8 @@ func (o *Operator) Run(ctx context.Context) error {
 	if err := o.readRoots(); err != nil {
 		return err
 	}
-	for _, start := range []everywhere{o.children.Start, o.reads.Start, o.trimReads, o.discovery.Run, o.watchAPIs, o.watchFolders, o.watchMaps, o.followDiscovery, o.syncKinds} {
+	for _, start := range []everywhere{o.children.Start, o.reads.Start, o.trimReads, o.discovery.Run, o.watchAPIs, o.watchFolders, o.watchMaps,
+		o.followDiscovery, o.syncKinds} {
 		if err := o.mgr.Add(start); err != nil {
 			return err
 		}

@@ -28,9 +28,10 @@ func TestNamesWhatIsNotServed(t *testing.T) {
 		want string
 		n    int
 	}{
-		"none":           {portions{in("a", nil), in("b", errors.New("no connection"))}, "", 0},
-		"one":            {portions{in("a", nil), in("b", forbidden)}, "resources in namespace b" + why, 1},
-		"two":            {portions{in("a", forbidden), in("b", forbidden)}, "resources in namespace a" + why + "; resources in namespace b" + why, 2},
+		"none": {portions{in("a", nil), in("b", errors.New("no connection"))}, "", 0},
+		"one":  {portions{in("a", nil), in("b", forbidden)}, "resources in namespace b" + why, 1},
+		"two": {portions{in("a", forbidden), in("b", forbidden)}, "resources in namespace a" + why + "; resources in namespace b" +
+			why, 2},
 		"in all at once": {portions{in("", forbidden)}, "resources" + why, 1},
 	} {
 		if got, n := c.all.troubles(); got != c.want || n != c.n {

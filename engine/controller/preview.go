@@ -85,7 +85,8 @@ func inParallel[T any](all []T, most int, do func(*T)) {
 
 // previewOne finds out what a version would make of one resource; pending says that
 // something which it reads is on its way.
-func (r *kindController) previewOne(ctx context.Context, next *reconcile.Version, o *unstructured.Unstructured, record rollout.Record) (t rollout.Preview, pending bool) {
+func (r *kindController) previewOne(ctx context.Context, next *reconcile.Version, o *unstructured.Unstructured,
+	record rollout.Record) (t rollout.Preview, pending bool) {
 	tried := r.reconciler.Preview(ctx, next, o)
 	r.versions.mu.Lock()
 	before := r.versions.before(o.GetUID())
@@ -103,7 +104,8 @@ func (r *kindController) previewOne(ctx context.Context, next *reconcile.Version
 
 // newlyUnwanted are the children that the plan does not want and that the version
 // before does: what an edit takes away is no matter of the rollout.
-func (r *kindController) newlyUnwanted(ctx context.Context, p *plan.Plan, before *reconcile.Version, o *unstructured.Unstructured) []live.Object {
+func (r *kindController) newlyUnwanted(ctx context.Context, p *plan.Plan, before *reconcile.Version,
+	o *unstructured.Unstructured) []live.Object {
 	all := rollout.Unwanted(p)
 	if len(all) == 0 || before.Kind == nil {
 		return all

@@ -20,9 +20,11 @@ import (
 // the probe says which it is in any case.
 func TestReadiness(t *testing.T) {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
-	crd.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue}}
+	crd.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{{Type: apiextensionsv1.Established,
+		Status: apiextensionsv1.ConditionTrue}}
 	const rooted, released, teams = "rooted.example.com", "released.example.com", "teams.example.com"
-	for ready, waits := range map[Readiness][]string{ReadyAll: {rooted, released, teams}, ReadyRelease: {rooted, released}, "": {rooted, released}, ReadyNone: nil} {
+	for ready, waits := range map[Readiness][]string{ReadyAll: {rooted, released, teams}, ReadyRelease: {rooted, released},
+		"": {rooted, released}, ReadyNone: nil} {
 		for _, broken := range []string{rooted, released, teams, ""} {
 			o := &Operator{
 				options: Options{Ready: ready, Release: "jacquard"}.withDefaults(), read: true, mapsRead: true, listed: true,
@@ -60,7 +62,8 @@ func TestReadiness(t *testing.T) {
 
 func mapOf(kind, release string) corev1.ConfigMap {
 	return corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "jacquard", Name: kind, Labels: map[string]string{api.LabelKind: kind, "app.kubernetes.io/instance": release}},
-		Data:       map[string]string{"a.yaml": "a: 1\n"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "jacquard", Name: kind,
+			Labels: map[string]string{api.LabelKind: kind, "app.kubernetes.io/instance": release}},
+		Data: map[string]string{"a.yaml": "a: 1\n"},
 	}
 }

@@ -228,4 +228,5 @@ func (c *versionTracker) describe(k *heartbeat.Kind, paused bool) {
 	}
 }
 
-var rolling = map[rollout.State]heartbeat.State{rollout.Running: heartbeat.RollingOut, rollout.Stopped: heartbeat.Stopped, rollout.Complete: heartbeat.Serving}
+var rolling = map[rollout.State]heartbeat.State{rollout.Running: heartbeat.RollingOut, rollout.Stopped: heartbeat.Stopped,
+	rollout.Complete: heartbeat.Serving}

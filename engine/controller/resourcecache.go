@@ -30,7 +30,8 @@ type resourceCache struct {
 }
 
 // list returns the resource cache of a kind, and begins it if there is none.
-func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind, crd *apiextensionsv1.CustomResourceDefinition) (*resourceCache, error) {
+func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind, crd *apiextensionsv1.CustomResourceDefinition) (*resourceCache,
+	error) {
 	o.mu.Lock()
 	l := o.seen(crd.Name).cache
 	o.mu.Unlock()
@@ -46,7 +47,8 @@ func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind, crd
 	}
 	gvr := gvk.GroupVersion().WithResource(crd.Spec.Names.Plural)
 	for _, namespace := range namespaces {
-		source, err := cluster.PackedSource(o.options.Config, o.http, cluster.Selection{GroupVersionResource: gvr, Namespace: namespace, Labels: mine.Selector})
+		source, err := cluster.PackedSource(o.options.Config, o.http,
+			cluster.Selection{GroupVersionResource: gvr, Namespace: namespace, Labels: mine.Selector})
 		if err != nil {
 			return nil, fmt.Errorf("listing kind %s: %w", crd.Name, err)
 		}
@@ -84,7 +86,8 @@ func (o *Operator) portion(kind string, gvk apischema.GroupVersionKind, namespac
 }
 
 // heedsRestores is an informer that lists again after etcd was restored.
-func heedsRestores(of toolscache.ListerWatcher, example runtime.Object, resync time.Duration, by toolscache.Indexers) toolscache.SharedIndexInformer {
+func heedsRestores(of toolscache.ListerWatcher, example runtime.Object, resync time.Duration,
+	by toolscache.Indexers) toolscache.SharedIndexInformer {
 	return toolscache.NewSharedIndexInformer(cluster.HeedRestores(of), example, resync, by)
 }
 
@@ -120,7 +123,8 @@ func (o *Operator) unlistAll() {
 
 // standBy keeps what the leader needs of a kind at hand, in case this operator
 // becomes the leader: its resources, and what its folder makes and reads.
-func (o *Operator) standBy(ctx context.Context, v *reconcile.Version, gvk apischema.GroupVersionKind, crd *apiextensionsv1.CustomResourceDefinition) error {
+func (o *Operator) standBy(ctx context.Context, v *reconcile.Version, gvk apischema.GroupVersionKind,
+	crd *apiextensionsv1.CustomResourceDefinition) error {
 	mine, claims := o.shardOf(crd), shard.Claims(crd)
 	if mine.Conflict(claims) != nil || v.Removed && !mine.Holds(claims) {
 		o.stop(v.Name)

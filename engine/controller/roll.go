@@ -119,7 +119,8 @@ func (o *Operator) begin(ctx context.Context, r *kindController, next *reconcile
 	if !r.rollOut(next, trials, before) {
 		return false
 	}
-	log.FromContext(ctx).Info("folder changed; tried on all resources", "kind", r.name, "digest", next.Digest, "resources", len(trials), "took", time.Since(started).String())
+	log.FromContext(ctx).Info("folder changed; tried on all resources", "kind", r.name, "digest", next.Digest, "resources", len(trials),
+		"took", time.Since(started).String())
 	r.resyncAll()
 	return true
 }
@@ -134,7 +135,8 @@ func (r *kindController) rollOut(next *reconcile.Version, trials []rollout.Previ
 		return false
 	}
 	settings := next.Kind.Settings.Rollout
-	c.rollout = rollout.Begin(trials, rollout.Settings{Digest: next.Digest, Waves: settings.Waves, Deadline: settings.ProgressDeadline.Duration, Back: c.back}, before, time.Now())
+	c.rollout = rollout.Begin(trials, rollout.Settings{Digest: next.Digest, Waves: settings.Waves,
+		Deadline: settings.ProgressDeadline.Duration, Back: c.back}, before, time.Now())
 	c.written, c.retried = before, time.Now()
 	r.each(c.rollout.Missed) // served by the version that they had while the preview ran
 	return true

@@ -135,7 +135,8 @@ func (o *Operator) want(name string, c *versionTracker) {
 }
 
 // version is what a kind is to run with now, by its folder and CRD.
-func (o *Operator) version(ctx context.Context, name string, f *folder.Folder, crd *apiextensionsv1.CustomResourceDefinition) *reconcile.Version {
+func (o *Operator) version(ctx context.Context, name string, f *folder.Folder,
+	crd *apiextensionsv1.CustomResourceDefinition) *reconcile.Version {
 	o.mu.Lock()
 	unread := o.seen(name).source.unread
 	o.mu.Unlock()

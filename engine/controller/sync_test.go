@@ -14,7 +14,8 @@ func TestUnlisted(t *testing.T) {
 	const name = "things.example.com"
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	crd.Name = name
-	crd.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue}}
+	crd.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{{Type: apiextensionsv1.Established,
+		Status: apiextensionsv1.ConditionTrue}}
 	o := &Operator{
 		read: true, mapsRead: true, kinds: map[string]*kindState{name: {crd: crd, source: chosenSource{folder: &folder.Folder{Name: name}}}},
 	}

@@ -19,8 +19,9 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
-// A versionTracker knows which versions of its folder a kind is served with: the one that
-// runs, and the one that is being rolled out.
+// A versionTracker knows which versions of its folder a kind is served with: the one
+// that runs, and the one that is being rolled out. It has many fields since each of
+// both has its own needs, record and trouble.
 type versionTracker struct {
 	// triggered tells the kind's goroutine to look at the rollout.
 	triggered chan struct{}

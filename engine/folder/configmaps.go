@@ -110,7 +110,8 @@ func join(parts []part) Source {
 		seen[p.index] = p.Name
 		if p.state != first.state {
 			s.Partial = true
-			errs = append(errs, fmt.Errorf("%s and ConfigMap %s are parts of different states of the folder: %q and %q", s.Shown, p.Name, first.state, p.state))
+			errs = append(errs, fmt.Errorf("%s and ConfigMap %s are parts of different states of the folder: %q and %q", s.Shown, p.Name,
+				first.state, p.state))
 		}
 		for key, value := range p.contents() {
 			if _, twice := data[key]; twice {

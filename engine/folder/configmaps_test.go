@@ -12,8 +12,9 @@ import (
 
 func configMap(name, kind, part, file string) corev1.ConfigMap {
 	m := corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "home", Name: name, Labels: map[string]string{api.LabelKind: kind}, Annotations: map[string]string{}},
-		Data:       map[string]string{file: "a: 1\n"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "home", Name: name, Labels: map[string]string{api.LabelKind: kind},
+			Annotations: map[string]string{}},
+		Data: map[string]string{file: "a: 1\n"},
 	}
 	if part != "" {
 		m.Annotations[api.AnnotationPart] = part
@@ -35,17 +36,21 @@ func TestFromConfigMaps(t *testing.T) {
 		{"a long name", []corev1.ConfigMap{long}, "long.example.com home/long"},
 		{"two of one kind", []corev1.ConfigMap{configMap("b", "k", "", "a.yaml"), configMap("a", "k", "", "a.yaml")}, "k home/a; k home/b"},
 		{"two parts", []corev1.ConfigMap{configMap("b", "k", "1/2", "a.yaml"), configMap("a", "k", "2/2", "b.yaml")}, "k home/a"},
-		{"two parts of one state", []corev1.ConfigMap{configMap("a", "k", "1/2 x y", "a.yaml"), configMap("b", "k", "2/2 x y", "b.yaml")}, "k home/a"},
+		{"two parts of one state", []corev1.ConfigMap{configMap("a", "k", "1/2 x y", "a.yaml"), configMap("b", "k", "2/2 x y", "b.yaml")},
+			"k home/a"},
 		{"an old and a new part", []corev1.ConfigMap{configMap("a", "k", "1/2 new", "a.yaml"), configMap("b", "k", "2/2 old", "b.yaml")},
 			`k home/a partial: parts of different states of the folder: "new" and "old"`},
 		{"a part without state", []corev1.ConfigMap{configMap("a", "k", "1/2", "a.yaml"), configMap("b", "k", "2/2 new", "b.yaml")},
 			"k home/a partial: parts of different states of the folder"},
-		{"of very many", []corev1.ConfigMap{configMap("a", "k", "3/2000000000", "a.yaml")}, "k home/a partial: 1999999994 more parts are not there"},
+		{"of very many", []corev1.ConfigMap{configMap("a", "k", "3/2000000000", "a.yaml")},
+			"k home/a partial: 1999999994 more parts are not there"},
 		{"one part", []corev1.ConfigMap{configMap("a", "k", "2/2", "a.yaml")}, "k home/a partial: part 1 of 2 is not there"},
 		{"parts of other sets", []corev1.ConfigMap{configMap("a", "k", "1/1", "a.yaml"), configMap("b", "k", "2/2", "a.yaml")},
 			"k home/a; k home/b partial: part 1 of 2 is not there"},
-		{"a part twice", []corev1.ConfigMap{configMap("a", "k", "1/1", "a.yaml"), configMap("b", "k", "1/1", "b.yaml")}, "k home/a: say both that they are part 1 of 1"},
-		{"a file twice", []corev1.ConfigMap{configMap("a", "k", "1/2", "a.yaml"), configMap("b", "k", "2/2", "a.yaml")}, "k home/a: the file is in two parts"},
+		{"a part twice", []corev1.ConfigMap{configMap("a", "k", "1/1", "a.yaml"), configMap("b", "k", "1/1", "b.yaml")},
+			"k home/a: say both that they are part 1 of 1"},
+		{"a file twice", []corev1.ConfigMap{configMap("a", "k", "1/2", "a.yaml"), configMap("b", "k", "2/2", "a.yaml")},
+			"k home/a: the file is in two parts"},
 		{"no part", []corev1.ConfigMap{configMap("a", "k", "3/2", "a.yaml")}, "k home/a: must say which part it is"},
 		{"no file of a folder", []corev1.ConfigMap{configMap("a", "k", "", "a.txt")}, "k home/a: a folder holds"},
 	} {

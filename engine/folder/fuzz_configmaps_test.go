@@ -16,7 +16,8 @@ func FuzzFolders(f *testing.F) {
 	f.Add("k", "", "a.yaml", "{{", "", "a.yaml", []byte("b: 1"))
 	f.Add("k", "3/2000000000", "_h.tpl", "", "x", "files--y", []byte{0, 255})
 	f.Add("", "1/1", "kind.yaml", "a: 1", "1/1", "status.yaml", []byte("\r\n"))
-	for _, files := range [][2]string{{"a.yaml", "b.yaml"}, {"_h.tpl", "a.yaml"}, {"kind.yaml", "status.yaml"}, {"files--a", "files--b.txt"}, {"config.yaml", "c.yaml"}} {
+	for _, files := range [][2]string{{"a.yaml", "b.yaml"}, {"_h.tpl", "a.yaml"}, {"kind.yaml", "status.yaml"}, {"files--a", "files--b.txt"},
+		{"config.yaml", "c.yaml"}} {
 		f.Add("webs.example.com", "", files[0], "a: 1\n", "", files[1], []byte("b: {{ .c }}\n"))
 		f.Add("k", "1/2 x", files[0], "a: 1\n", "2/2 x", files[1], []byte("b"))
 	}
@@ -34,7 +35,8 @@ func FuzzFolders(f *testing.F) {
 		}
 		for i, o := range got {
 			p := again[i]
-			if o.Kind != p.Kind || o.Shown != p.Shown || o.Partial != p.Partial || (o.Err == nil) != (p.Err == nil) || o.Err != nil && o.Err.Error() != p.Err.Error() {
+			if o.Kind != p.Kind || o.Shown != p.Shown || o.Partial != p.Partial || (o.Err == nil) != (p.Err == nil) || o.Err != nil &&
+				o.Err.Error() != p.Err.Error() {
 				t.Fatalf("in another order %v is %v", o, p)
 			}
 			if o.Err != nil {

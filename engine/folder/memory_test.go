@@ -94,7 +94,8 @@ func TestFilesOnDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := contents.Folders["things.example.com"]; f == nil || len(f.Files) != 1 || f.Files[0].Shown != "testdata/root/templates/things.example.com/files/init.sql" {
+	if f := contents.Folders["things.example.com"]; f == nil || len(f.Files) != 1 ||
+		f.Files[0].Shown != "testdata/root/templates/things.example.com/files/init.sql" {
 		t.Errorf("got %+v, %v", f, contents.Broken)
 	}
 }

@@ -19,7 +19,8 @@ func (k *Kind) check() error {
 	var errs []error
 	followed := typecheck.Follow(in)
 	if followed.Heavy != (template.Place{}) {
-		return &template.Error{Place: followed.Heavy, Err: fmt.Errorf("this folder takes too much work to be understood, from this file on: make values of fewer others, or part it into several kinds: %w", template.ErrBudget)}
+		return &template.Error{Place: followed.Heavy,
+			Err: fmt.Errorf("this folder takes too much work to be understood, from this file on: make values of fewer others, or part it into several kinds: %w", template.ErrBudget)}
 	}
 	for _, f := range followed.Findings {
 		if f.Class == typecheck.UnknownField && f.Read == "" && f.Path != "" {

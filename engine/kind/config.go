@@ -30,7 +30,8 @@ func readConfig(f *folder.File) (map[string]any, error) {
 	}
 	if m := isManifest.FindIndex(f.Data); m != nil {
 		place := template.Place{File: f.Shown, Line: 1 + bytes.Count(f.Data[:m[0]], []byte("\n")), Column: 1}
-		return nil, &template.Error{Place: place, Err: errors.New("config.yaml holds settings of the installation and makes no child: give the file another name")}
+		return nil, &template.Error{Place: place,
+			Err: errors.New("config.yaml holds settings of the installation and makes no child: give the file another name")}
 	}
 	root, err := document(f)
 	if err != nil || root == nil {

@@ -9,7 +9,8 @@ import (
 
 func TestConfig(t *testing.T) {
 	k := compile(t, map[string]string{"a.yaml": head, "config.yaml": "image: a:1\nreplicas: 2\nlist: [1, a]\nmap: {a: {b: 1.5}}\nempty:\n"})
-	want := map[string]any{"image": "a:1", "replicas": int64(2), "list": []any{int64(1), "a"}, "map": map[string]any{"a": map[string]any{"b": 1.5}}, "empty": nil}
+	want := map[string]any{"image": "a:1", "replicas": int64(2), "list": []any{int64(1), "a"},
+		"map": map[string]any{"a": map[string]any{"b": 1.5}}, "empty": nil}
 	if diff := cmp.Diff(want, k.Config); diff != "" {
 		t.Error(diff)
 	}

@@ -17,15 +17,20 @@ import (
 func FuzzSettings(f *testing.F) {
 	for _, text := range []string{
 		"", "apiVersion: jacquard.dev/v1\nkind: Kind\n", "version: v1\nchildren: [{apiVersion: v1, kind: Secret, namespaces: rendered}]\n",
-		"reads:\n- {apiVersion: v1, kind: Secret, namespaces: [a], names: [b]}\n", "rollout: {waves: [\"1\", 5%], progressDeadline: 10m}\nresyncInterval: 1h\n",
+		"reads:\n- {apiVersion: v1, kind: Secret, namespaces: [a], names: [b]}\n",
+		"rollout: {waves: [\"1\", 5%], progressDeadline: 10m}\nresyncInterval: 1h\n",
 		"retired: [{apiVersion: v1, kind: Pod, ownership: patch, subresource: status}, {apiVersion: v1, kind: ConfigMap, namespaces: [a]}]\n",
-		"deleteOrder: [x]\nserviceAccountName: a\nallowEmpty: true\n", "resyncInterval: -1s", "rollout: {waves: [0, 200%]}", "a: &a [*a]", "children: {}", "? [a]\n: b",
-		"resyncInterval: 90m\n", "allowEmpty: false", "{allowEmpty: true}", "rollout:\n  waves: [2, \"10%\"]\n", "rollout: {progressDeadline: 45s}\n", "serviceAccountName: web-1\n",
-		"retired:\n- {apiVersion: batch/v1, kind: Job}\n", "retired: [{apiVersion: v1, kind: Pod}]\nresyncInterval: 3h", "version: v1\nrollout: {waves: [1]}\nallowEmpty: true\n",
+		"deleteOrder: [x]\nserviceAccountName: a\nallowEmpty: true\n", "resyncInterval: -1s", "rollout: {waves: [0, 200%]}", "a: &a [*a]",
+		"children: {}", "? [a]\n: b",
+		"resyncInterval: 90m\n", "allowEmpty: false", "{allowEmpty: true}", "rollout:\n  waves: [2, \"10%\"]\n",
+		"rollout: {progressDeadline: 45s}\n", "serviceAccountName: web-1\n",
+		"retired:\n- {apiVersion: batch/v1, kind: Job}\n", "retired: [{apiVersion: v1, kind: Pod}]\nresyncInterval: 3h",
+		"version: v1\nrollout: {waves: [1]}\nallowEmpty: true\n",
 	} {
 		f.Add(text, []byte{})
 	}
-	for _, choices := range []string{"\x01\x01\x02\x01\x01\x01\x00\x02", "\x00\x01\x01\x00\x01\x02\x01\x01\x03", "\x01\x00\x01\x01\x01\x02\x03\x01\x01\x00\x01"} {
+	for _, choices := range []string{"\x01\x01\x02\x01\x01\x01\x00\x02", "\x00\x01\x01\x00\x01\x02\x01\x01\x03",
+		"\x01\x00\x01\x01\x01\x02\x03\x01\x01\x00\x01"} {
 		f.Add("v1 Secret Pod apps/v1 a 5% 10m 90s x", []byte(choices))
 	}
 	crd, err := schema.Parse("crd.yaml", []byte(definition))
@@ -95,7 +100,8 @@ func madeSettings(c *fuzzed.Choices) map[string]any {
 		c.Maybe(rule, "ownership", "patch")
 		c.Maybe(rule, "subresource", c.Word())
 	}))
-	c.Maybe(s, "rollout", map[string]any{"waves": []any{c.N(9), fmt.Sprintf("%d%%", c.N(101))}, "progressDeadline": fmt.Sprintf("%ds", c.N(256))})
+	c.Maybe(s, "rollout", map[string]any{"waves": []any{c.N(9), fmt.Sprintf("%d%%", c.N(101))},
+		"progressDeadline": fmt.Sprintf("%ds", c.N(256))})
 	for _, field := range []string{"version", "serviceAccountName"} {
 		c.Maybe(s, field, c.Word())
 	}
@@ -109,7 +115,9 @@ func madeSettings(c *fuzzed.Choices) map[string]any {
 // from what they are written as. Where there are choices, they make them of the
 // text's words.
 func FuzzConfig(f *testing.F) {
-	for _, text := range []string{"", "apps.example.com: {a: 1, b: [x, {c: null}]}\n", "apps.example.com:\n  a: 1e400\n", "x: 1", "apps.example.com: {1: 2}", "apps.example.com: {a: .nan}", "a: {b: &x y, c: *x}", "apps.example.com: {a: 2024-01-01, b: 0o7, c: !!binary aGk=}"} {
+	for _, text := range []string{"", "apps.example.com: {a: 1, b: [x, {c: null}]}\n", "apps.example.com:\n  a: 1e400\n", "x: 1",
+		"apps.example.com: {1: 2}", "apps.example.com: {a: .nan}", "a: {b: &x y, c: *x}",
+		"apps.example.com: {a: 2024-01-01, b: 0o7, c: !!binary aGk=}"} {
 		f.Add(text, []byte{})
 	}
 	f.Add("apps.example.com a b c", []byte("\x02\x00\x03\x01\x05\x02\x01\x06\x01\x02\x00\x01"))

@@ -26,10 +26,12 @@ func (k *Kind) Idle() []Idle {
 		case k.literal(gvk):
 			clusterScoped, known := k.scope(gvk, k.site.Scopes)
 			if known && !clusterScoped && !rule.Namespaces.Elsewhere() {
-				all = append(all, k.idle(path, "a document says already that the folder makes %s, in the resource's namespace: take this rule out", gvk.Kind))
+				all = append(all, k.idle(path, "a document says already that the folder makes %s, in the resource's namespace: take this rule out",
+					gvk.Kind))
 			}
 		case !open:
-			all = append(all, k.idle(path, "no document can be a %s: take this rule out; if an earlier folder made it, name it under retired", gvk.Kind))
+			all = append(all, k.idle(path, "no document can be a %s: take this rule out; if an earlier folder made it, name it under retired",
+				gvk.Kind))
 		}
 	}
 	for i, rule := range k.Settings.Reads {

@@ -15,7 +15,8 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// A Kind is a CRD and its folder, compiled. It is immutable.
+// A Kind is a CRD and its folder, compiled. It is immutable. It has many fields since
+// each is something that others ask of a folder.
 type Kind struct {
 	// Name is the CRD's name, <plural>.<group>.
 	Name    string
@@ -144,7 +145,8 @@ func understand(f *folder.Folder, crd *schema.CRD) (*Kind, error) {
 	k := &Kind{
 		Name: crd.Name, CRD: crd, Version: version, Settings: settings, Templates: set,
 		GVK:       apischema.GroupVersionKind{Group: crd.Group, Version: version.Name, Kind: crd.Kind},
-		HasStatus: f.Status != nil, Asks: set.Asks(), Digest: f.Sum(func(p folder.File) bool { return set.Calls(p.Shown) }), Config: config, written: written,
+		HasStatus: f.Status != nil, Asks: set.Asks(), Digest: f.Sum(func(p folder.File) bool { return set.Calls(p.Shown) }), Config: config,
+		written: written,
 	}
 	errs = append(errs, k.findDocuments(f))
 	k.takeChildren()

@@ -124,17 +124,21 @@ func TestPaths(t *testing.T) {
 
 func TestKindsOfChildren(t *testing.T) {
 	for text, want := range map[string]string{
-		"apiVersion: v1\nkind: Deployment\n":                                                          "x.yaml:2:1: Deployment is in apps/v1, not in v1",
-		"kind: ConfigMapp\napiVersion: v1\n":                                                          "x.yaml:2:1: v1 has no kind ConfigMapp; did you mean ConfigMap?",
-		"a: 1\nkind: {{ .spec.image }}\napiVersion: v1\n":                                             "x.yaml:2:1: apiVersion without a literal kind in the same branch: kind may not be computed: write the kinds that there are in branches of `if`",
-		"apiVersion: apps/{{ .spec.image }}\nkind: Deployment\n":                                      "x.yaml:1:1: kind without a literal apiVersion in the same branch: apiVersion may not be computed: write the kinds that there are in branches of `if`",
-		"apiVersion: v1\n---\na: 1\n":                                                                 "x.yaml:1:1: apiVersion without a literal kind in the same branch: write the line `kind: …` at column 0 beside it",
-		head + "  generateName: a-\n":                                                                 "x.yaml:5:17: generateName would make a new object every time: use metadata.name",
-		"apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: a}\n":                              "x.yaml:3:26: generateName would make a new object every time: use metadata.name",
-		head + "  annotations:\n    jacquard.dev/on-imutable: recreate\n":                             "x.yaml:6:5: there is no annotation jacquard.dev/on-imutable; did you mean jacquard.dev/on-immutable?",
-		"apiVersion: v1\nkind: ConfigMapList\n":                                                       "x.yaml:2:1: a List is not allowed: write its items as documents parted by ---",
-		head + "  annotations: {a: b, jacquard.dev/owner: c}\n":                                       "x.yaml:5:23: the annotation jacquard.dev/owner is written by the engine",
-		head + "  labels:\n    {{- if .spec.image }}\n    \"jacquard.dev/x\": c\n    {{- end }}\n":    "x.yaml:7:6: there is no label jacquard.dev/x",
+		"apiVersion: v1\nkind: Deployment\n":                     "x.yaml:2:1: Deployment is in apps/v1, not in v1",
+		"kind: ConfigMapp\napiVersion: v1\n":                     "x.yaml:2:1: v1 has no kind ConfigMapp; did you mean ConfigMap?",
+		"a: 1\nkind: {{ .spec.image }}\napiVersion: v1\n":        "x.yaml:2:1: apiVersion without a literal kind in the same branch: kind may not be computed: write the kinds that there are in branches of `if`",
+		"apiVersion: apps/{{ .spec.image }}\nkind: Deployment\n": "x.yaml:1:1: kind without a literal apiVersion in the same branch: apiVersion may not be computed: write the kinds that there are in branches of `if`",
+		"apiVersion: v1\n---\na: 1\n":                            "x.yaml:1:1: apiVersion without a literal kind in the same branch: write the line `kind: …` at column 0 beside it",
+		head +
+			"  generateName: a-\n": "x.yaml:5:17: generateName would make a new object every time: use metadata.name",
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: a}\n": "x.yaml:3:26: generateName would make a new object every time: use metadata.name",
+		head +
+			"  annotations:\n    jacquard.dev/on-imutable: recreate\n": "x.yaml:6:5: there is no annotation jacquard.dev/on-imutable; did you mean jacquard.dev/on-immutable?",
+		"apiVersion: v1\nkind: ConfigMapList\n": "x.yaml:2:1: a List is not allowed: write its items as documents parted by ---",
+		head +
+			"  annotations: {a: b, jacquard.dev/owner: c}\n": "x.yaml:5:23: the annotation jacquard.dev/owner is written by the engine",
+		head +
+			"  labels:\n    {{- if .spec.image }}\n    \"jacquard.dev/x\": c\n    {{- end }}\n": "x.yaml:7:6: there is no label jacquard.dev/x",
 		head + "  annotations:\n    jacquard.dev/on-immutable: recreate\n":                            "",
 		head + "data:\n  a: |\n    metadata:\n      annotations:\n        jacquard.dev/nope: x\n":     "",
 		"apiVersion: batch/v1\nkind: Job\nspec:\n  template:\n    metadata:\n      generateName: x\n": "",

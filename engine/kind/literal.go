@@ -199,7 +199,8 @@ func (l *literals) end(h header) {
 		switch {
 		case missing.value != "" || missing.otherValue == "":
 		case h.computed == missing.key:
-			l.fail(h.computedAt, "%s without a literal %s in the same branch: %s may not be computed: write the kinds that there are in branches of `if`",
+			l.fail(h.computedAt,
+				"%s without a literal %s in the same branch: %s may not be computed: write the kinds that there are in branches of `if`",
 				missing.other, missing.key, missing.key)
 		default:
 			l.fail(h.at, "%s without a literal %s in the same branch: write the line `%s: …` at column 0 beside it",

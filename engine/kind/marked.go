@@ -43,7 +43,8 @@ func (l *literals) takeMarks() {
 			}
 		}
 		if len(of) == 0 && slices.Contains(structural, m.key) {
-			l.failMark(m, m.keyAt, "%s is about a document whose apiVersion and kind are literal lines at column 0, in the same branch; there are none", m.key)
+			l.failMark(m, m.keyAt,
+				"%s is about a document whose apiVersion and kind are literal lines at column 0, in the same branch; there are none", m.key)
 		}
 	}
 	for i, d := range l.found {

@@ -113,7 +113,8 @@ func InitialPaths(value string) ([][]string, error) {
 		steps := strings.Split(strings.TrimSpace(written), ".")
 		for _, s := range steps {
 			if !isStep.MatchString(s) {
-				return nil, fmt.Errorf("%s holds paths of fields parted by commas, such as spec.replicas; it cannot name items of lists", api.AnnotationInitial)
+				return nil, fmt.Errorf("%s holds paths of fields parted by commas, such as spec.replicas; it cannot name items of lists",
+					api.AnnotationInitial)
 			}
 		}
 		if slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, steps[0]) {

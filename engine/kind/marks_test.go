@@ -33,16 +33,20 @@ func TestMarks(t *testing.T) {
 		marked("    {{- if .spec.image }}\n    jacquard.dev/ownership: patch\n    {{- end }}\n"): "x.yaml:7:5: jacquard.dev/ownership must not depend on anything: write it in the same branch as apiVersion and kind",
 		marked("    {{- if .spec.image }}\n    jacquard.dev/on-delete: keep\n    {{- else }}\n    jacquard.dev/on-delete: delete\n    {{- end }}\n"): "",
 		claim: "x.yaml:2:1: a PersistentVolumeClaim must say what becomes of it when the resource goes: add the annotation jacquard.dev/on-delete: keep or jacquard.dev/on-delete: delete",
-		claim + "  annotations: {a: b, jacquard.dev/on-delete: keep, c: d}\n":                                                                                                         "",
+		claim +
+			"  annotations: {a: b, jacquard.dev/on-delete: keep, c: d}\n": "",
 		"apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: x, labels: {a: b}, annotations: {jacquard.dev/on-delete: keep}}\n":                                             "",
 		"apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {annotations: {jacquard.dev/on-delete: keep}, \"labels\": {a: {{ .metadata.name }}, jacquard.dev/on-delete: keep}}\n": "x.yaml:3:93: there is no label jacquard.dev/on-delete",
-		claim + "  labels: {a: b}\n  annotations: {jacquard.dev/on-delete: keep}\n":                                                                                                   "",
-		claim + "  annotations: {jacquard.dev/on-delete: keep, jacquard.dev/on-immutable: recreate}\n":                                                                                "x.yaml:5:74: PersistentVolumeClaim is never recreated: what is in it would be lost",
-		claim + "  annotations: {\n    jacquard.dev/on-delete: keep,\n    a: b\n  }\n":                                                                                                "",
-		claim + "  annotations: {jacquard.dev/ownership: patch}\n":                                                                                                                    "",
-		job + "    jacquard.dev/once: \"true\"\n    jacquard.dev/on-failed: recreate\n":                                                                                               "",
-		job + "    a: b\nspec:\n  template:\n    metadata:\n      annotations:\n        jacquard.dev/on-failed: recreate\n":                                                           "x.yaml:11:9: jacquard.dev/on-failed does nothing here: it belongs to metadata.annotations of the document",
-		"a: b\nmetadata:\n  annotations: {jacquard.dev/ownership: patch}\n":                                                                                                           "x.yaml:3:17: jacquard.dev/ownership is about a document whose apiVersion and kind are literal lines at column 0, in the same branch; there are none",
+		claim +
+			"  labels: {a: b}\n  annotations: {jacquard.dev/on-delete: keep}\n": "",
+		claim +
+			"  annotations: {jacquard.dev/on-delete: keep, jacquard.dev/on-immutable: recreate}\n": "x.yaml:5:74: PersistentVolumeClaim is never recreated: what is in it would be lost",
+		claim + "  annotations: {\n    jacquard.dev/on-delete: keep,\n    a: b\n  }\n":  "",
+		claim + "  annotations: {jacquard.dev/ownership: patch}\n":                      "",
+		job + "    jacquard.dev/once: \"true\"\n    jacquard.dev/on-failed: recreate\n": "",
+		job +
+			"    a: b\nspec:\n  template:\n    metadata:\n      annotations:\n        jacquard.dev/on-failed: recreate\n": "x.yaml:11:9: jacquard.dev/on-failed does nothing here: it belongs to metadata.annotations of the document",
+		"a: b\nmetadata:\n  annotations: {jacquard.dev/ownership: patch}\n": "x.yaml:3:17: jacquard.dev/ownership is about a document whose apiVersion and kind are literal lines at column 0, in the same branch; there are none",
 	} {
 		t.Run(text, func(t *testing.T) {
 			if want == "" {
@@ -82,24 +86,32 @@ func TestAdopt(t *testing.T) {
 			}
 		}
 	}
-	refuses(t, map[string]string{"x.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {annotations: {jacquard.dev/adopt: \"true\"}, name: {{ .metadata.name }}}\n"})
-	refuses(t, map[string]string{"x.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {annotations: {jacquard.dev/adopt: \"true\"}, name: {{ .spec.image }}}\n"}, "x.yaml:3:26"+unsafe)
-	refuses(t, map[string]string{"x.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  annotations: {jacquard.dev/adopt: \"true\"}\n  {{- include \"n\" . | nindent 2 }}\n",
-		"_n.tpl": "{{ define \"n\" }}name: {{ .spec.image }}{{ end }}"}, "x.yaml:4:17"+unsafe)
+	refuses(t,
+		map[string]string{"x.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {annotations: {jacquard.dev/adopt: \"true\"}, name: {{ .metadata.name }}}\n"})
+	refuses(t,
+		map[string]string{"x.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {annotations: {jacquard.dev/adopt: \"true\"}, name: {{ .spec.image }}}\n"}, "x.yaml:3:26"+unsafe)
+	refuses(t,
+		map[string]string{"x.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  annotations: {jacquard.dev/adopt: \"true\"}\n  {{- include \"n\" . | nindent 2 }}\n",
+			"_n.tpl": "{{ define \"n\" }}name: {{ .spec.image }}{{ end }}"}, "x.yaml:4:17"+unsafe)
 	ranged := func(name string) map[string]string {
 		return map[string]string{"x.yaml": "{{ range .spec.env }}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: " + name +
 			"\n  annotations: {jacquard.dev/adopt: \"true\"}\n{{ end }}\n"}
 	}
-	refuses(t, map[string]string{"x.yaml": "{{ $ = .spec }}\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ $.metadata.name }}\n  annotations: {jacquard.dev/adopt: \"true\"}\n"}, "x.yaml:6:17"+unsafe, "x.yaml:5:12: App v1 has no field spec.metadata")
+	refuses(t,
+		map[string]string{"x.yaml": "{{ $ = .spec }}\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ $.metadata.name }}\n  annotations: {jacquard.dev/adopt: \"true\"}\n"}, "x.yaml:6:17"+unsafe, "x.yaml:5:12: App v1 has no field spec.metadata")
 	const rooted = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ $.metadata.name }}\n  annotations: {jacquard.dev/adopt: \"true\"}\n"
 	refuses(t, map[string]string{"x.yaml": "{{ $ := dict \"metadata\" (dict \"name\" .spec.image) }}\n" + rooted}, "x.yaml:6:17"+unsafe)
-	refuses(t, map[string]string{"x.yaml": "{{ range $i, $ := .spec.env }}\n---\n" + rooted + "{{ end }}\n"}, "x.yaml:7:17"+unsafe, "x.yaml:6:12: App v1 has no field spec.env[].metadata")
-	refuses(t, map[string]string{"x.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  {{- if .spec.image }}\n  \"name\": {{ .spec.image }}\n  {{- else }}\n  name: a\n  {{- end }}\n  annotations: {jacquard.dev/adopt: \"true\"}\n"}, "x.yaml:9:17"+unsafe)
-	refuses(t, map[string]string{"x.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  annotations:\n    {{- template \"m\" }}\n{{- /*\njacquard.dev/adopt: \"true\" */ -}}\n{{ define \"m\" }}\n    jacquard.dev/adopt: \"true\"\n{{ end }}\n"},
+	refuses(t, map[string]string{"x.yaml": "{{ range $i, $ := .spec.env }}\n---\n" + rooted + "{{ end }}\n"}, "x.yaml:7:17"+unsafe,
+		"x.yaml:6:12: App v1 has no field spec.env[].metadata")
+	refuses(t,
+		map[string]string{"x.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  {{- if .spec.image }}\n  \"name\": {{ .spec.image }}\n  {{- else }}\n  name: a\n  {{- end }}\n  annotations: {jacquard.dev/adopt: \"true\"}\n"}, "x.yaml:9:17"+unsafe)
+	refuses(t,
+		map[string]string{"x.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  annotations:\n    {{- template \"m\" }}\n{{- /*\njacquard.dev/adopt: \"true\" */ -}}\n{{ define \"m\" }}\n    jacquard.dev/adopt: \"true\"\n{{ end }}\n"},
 		"x.yaml:10:5: jacquard.dev/adopt may not stand in a partial: write it in the document itself")
 	refuses(t, ranged("{{ $.metadata.name }}"))
 	refuses(t, ranged("{{ .name }}"), "x.yaml:7:17"+unsafe)
-	refuses(t, ranged("{{ .metadata.name }}"), "x.yaml:7:17"+unsafe, "x.yaml:6:12: App v1 has no field spec.env[].metadata; did you mean $.metadata?")
+	refuses(t, ranged("{{ .metadata.name }}"), "x.yaml:7:17"+unsafe,
+		"x.yaml:6:12: App v1 has no field spec.env[].metadata; did you mean $.metadata?")
 }
 
 // TestDocuments: annotations belong to the documents of their branch.

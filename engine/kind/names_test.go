@@ -10,8 +10,9 @@ import (
 // TestCanMake: a file can make what its literal lines do not rule out.
 func TestCanMake(t *testing.T) {
 	k := compile(t, map[string]string{
-		"kind.yaml": "children:\n- {apiVersion: v1, kind: ConfigMap, namespaces: [far]}\n- {apiVersion: " + rbacV1 + ", kind: ClusterRole}\n- {apiVersion: v1, kind: Endpoints}\n",
-		"_p.tpl":    "{{ define \"name\" }}name: x{{ end }}{{ define \"document\" }}apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: made{{ end }}",
+		"kind.yaml": "children:\n- {apiVersion: v1, kind: ConfigMap, namespaces: [far]}\n- {apiVersion: " + rbacV1 +
+			", kind: ClusterRole}\n- {apiVersion: v1, kind: Endpoints}\n",
+		"_p.tpl": "{{ define \"name\" }}name: x{{ end }}{{ define \"document\" }}apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: made{{ end }}",
 		"a.yaml": `apiVersion: v1
 kind: ConfigMap
 metadata:

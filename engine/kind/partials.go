@@ -30,7 +30,8 @@ func (k *Kind) checkPartials(f *folder.Folder) error {
 					place.Line, place.Column = place.Line+breaks, len(lead)-bytes.LastIndexByte(lead, '\n')
 				}
 			}
-			errs = append(errs, &template.Error{Place: place, Err: errors.New("this stands outside of any define, and so nothing prints it: a partial holds {{ define \"name\" }} … {{ end }}")})
+			errs = append(errs, &template.Error{Place: place,
+				Err: errors.New("this stands outside of any define, and so nothing prints it: a partial holds {{ define \"name\" }} … {{ end }}")})
 			break
 		}
 	}

@@ -195,8 +195,9 @@ func (k *Kind) checkAwaits() error {
 		if a.Function != "await" || k.beside[a.Args[0]] == "" {
 			continue
 		}
-		errs = append(errs, &template.Error{Place: a.Place, Err: fmt.Errorf("%s.yaml makes %s and others, and await could mean any: put what is awaited into a file of its own",
-			a.Args[0], k.beside[a.Args[0]])})
+		errs = append(errs, &template.Error{Place: a.Place,
+			Err: fmt.Errorf("%s.yaml makes %s and others, and await could mean any: put what is awaited into a file of its own",
+				a.Args[0], k.beside[a.Args[0]])})
 	}
 	return errors.Join(errs...)
 }

@@ -42,8 +42,10 @@ func TestMayRead(t *testing.T) {
 		{kind: "Node", clusterScoped: true, own: "default", name: "x"},
 		{kind: "Node", clusterScoped: true},
 		{kind: "PersistentVolume", clusterScoped: true, name: "a"},
-		{kind: "PersistentVolume", clusterScoped: true, want: "PersistentVolume is cluster-scoped, and reading it must be declared: write in kind.yaml, under reads: - {apiVersion: v1, kind: PersistentVolume}"},
-		{kind: "Namespace", clusterScoped: true, name: "default", want: "Namespace is cluster-scoped, and reading it must be declared: write in kind.yaml, under reads: - {apiVersion: v1, kind: Namespace}"},
+		{kind: "PersistentVolume", clusterScoped: true,
+			want: "PersistentVolume is cluster-scoped, and reading it must be declared: write in kind.yaml, under reads: - {apiVersion: v1, kind: PersistentVolume}"},
+		{kind: "Namespace", clusterScoped: true, name: "default",
+			want: "Namespace is cluster-scoped, and reading it must be declared: write in kind.yaml, under reads: - {apiVersion: v1, kind: Namespace}"},
 	} {
 		err := k.MayRead(apischema.GroupVersionKind{Version: "v1", Kind: tt.kind}, tt.own, tt.namespace, tt.name, tt.clusterScoped)
 		if tt.want == "" {
@@ -81,7 +83,8 @@ func TestAsks(t *testing.T) {
 func TestReads(t *testing.T) {
 	k := compile(t, map[string]string{
 		"kind.yaml": "reads: [{apiVersion: v1, kind: Node}, {apiVersion: x.io/v1, kind: X, namespaces: [a]}, {apiVersion: v1, kind: Secret, namespaces: [a]}]\n",
-		"a.yaml": asking(`lookup "x.io/v1" "X" "a" "b"`, `lookup "v1" "Node" "" "b"`, `lookup "v1" "ConfigMap" "" "b"`, `lookup "v1" "ConfigMap" "" "c"`,
+		"a.yaml": asking(`lookup "x.io/v1" "X" "a" "b"`, `lookup "v1" "Node" "" "b"`, `lookup "v1" "ConfigMap" "" "b"`,
+			`lookup "v1" "ConfigMap" "" "c"`,
 			`await "deployment"`, `child "service"`, `stable "secret" "password" 20`),
 		"deployment.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n",
 		"service.yaml":    "apiVersion: v1\nkind: Service\nmetadata: {name: a}\n",
@@ -96,7 +99,8 @@ func TestReads(t *testing.T) {
 	if diff := cmp.Diff(want, k.ReadKinds()); diff != "" {
 		t.Error(diff)
 	}
-	for name, want := range map[string]bool{"apps/v1 Deployment": true, "v1 Service": true, "v1 Secret": true, "v1 ServiceAccount": false, "v1 ConfigMap": false} {
+	for name, want := range map[string]bool{"apps/v1 Deployment": true, "v1 Service": true, "v1 Secret": true, "v1 ServiceAccount": false,
+		"v1 ConfigMap": false} {
 		apiVersion, kind, _ := strings.Cut(name, " ")
 		if k.Reads(gvk(apiVersion, kind)) != want {
 			t.Errorf("Reads(%s) = %v", name, !want)
@@ -115,8 +119,10 @@ func TestAwaitOne(t *testing.T) {
 		server + "---\n" + server: "",
 		server + "---\n" + patch:  "",
 		"{{ if .spec.image }}\n" + server + "{{ else }}\n" + claim + "{{ end }}\n": "",
-		claim + "---\n" + server: "a.yaml:6:15: b.yaml makes Deployment and others, and await could mean any: put what is awaited into a file of its own",
-		claim + "{{ if .spec.image }}\n---\n" + server + "{{ end }}\n": "a.yaml:6:15: b.yaml makes Deployment and others, and await could mean any: put what is awaited into a file of its own",
+		claim + "---\n" +
+			server: "a.yaml:6:15: b.yaml makes Deployment and others, and await could mean any: put what is awaited into a file of its own",
+		claim + "{{ if .spec.image }}\n---\n" + server +
+			"{{ end }}\n": "a.yaml:6:15: b.yaml makes Deployment and others, and await could mean any: put what is awaited into a file of its own",
 	} {
 		files := map[string]string{"a.yaml": asking(`await "b"`), "b.yaml": text}
 		if want == "" {

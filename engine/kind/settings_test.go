@@ -20,11 +20,13 @@ func TestSettings(t *testing.T) {
 	for text, want := range map[string]string{
 		start + "version: v1\nallowEmpty: true\nresyncInterval: 90s\n": "",
 		start + "lookAgain: 90s\n":                                     "", // its name before
-		start + "lookAgain: 90s\nresyncInterval: 2m\n":                 "kind.yaml:4:1: resyncInterval occurs twice: it stands at kind.yaml:3:12 already",
-		"":                                     "",
-		"# nothing\n":                          "",
-		start + "allowempty: true\n":           "kind.yaml:3:1: unknown field allowempty; did you mean allowEmpty?",
-		start + "more: true\n":                 "kind.yaml:3:1: unknown field more; there are allowEmpty, apiVersion, children, deleteOrder, kind, reads, resyncInterval, retired, rollout, serviceAccountName, version",
+		start +
+			"lookAgain: 90s\nresyncInterval: 2m\n": "kind.yaml:4:1: resyncInterval occurs twice: it stands at kind.yaml:3:12 already",
+		"":                           "",
+		"# nothing\n":                "",
+		start + "allowempty: true\n": "kind.yaml:3:1: unknown field allowempty; did you mean allowEmpty?",
+		start +
+			"more: true\n": "kind.yaml:3:1: unknown field more; there are allowEmpty, apiVersion, children, deleteOrder, kind, reads, resyncInterval, retired, rollout, serviceAccountName, version",
 		start + "allowEmpty: 'yes'\n":          "kind.yaml:3:13: allowEmpty must be true or false",
 		start + "resyncInterval: 10\n":         "kind.yaml:3:17: resyncInterval must be a duration, such as 10m or 90s",
 		start + "resyncInterval: 1s\n":         "kind.yaml:3:17: resyncInterval must be at least 5s",
@@ -38,60 +40,81 @@ func TestSettings(t *testing.T) {
 		start + "---\na: b\n":                  "kind.yaml:3:1: it must be one document",
 		child + "namespaces: own}\n":           "",
 		child + "namespaces: rendered}\n":      "kind.yaml:4:49: the folder makes no Namespace, so none is rendered",
-		child + "namespaces: rendered}\n- {apiVersion: v1, kind: Namespace}\n":              "",
-		child + "namespaces: [a, b-c]}\n":                                                   "",
-		child + "namespaces: []}\n":                                                         "kind.yaml:4:49: children[0].namespaces must be own, rendered or a list of names",
-		child + "namespaces: other}\n":                                                      "kind.yaml:4:49: children[0].namespaces must be own, rendered or a list of names",
-		child + "namespaces: [A]}\n":                                                        "kind.yaml:4:50: this is no name of a namespace: lower case letters, digits and -",
-		child + "namespace: own}\n":                                                         "kind.yaml:4:37: unknown field children[0].namespace; did you mean namespaces?",
-		child + "kind: A}\n":                                                                "kind.yaml:4:37: children[0].kind occurs twice: it stands at kind.yaml:4:26 already",
-		start + "children: {}\n":                                                            "kind.yaml:3:11: children must be a list",
-		start + "children: [a]\n":                                                           "kind.yaml:3:12: children[0] must be a map of fields",
-		start + "children: [{kind: A}]\n":                                                   "kind.yaml:3:12: children[0] needs apiVersion",
-		start + "children: [{apiVersion: v1}]\n":                                            "kind.yaml:3:12: children[0] needs kind",
-		start + "children: [{apiVersion: a/b/c, kind: A}]\n":                                "kind.yaml:3:25: a/b/c is no apiVersion: write group/version",
-		start + "children: [{apiVersion: v1, kind: Deployment}]\n":                          "kind.yaml:3:35: Deployment is in apps/v1, not in v1",
-		start + "children: [{apiVersion: example.com/v1, kind: App}]\n":                     "kind.yaml:3:12: a folder may not create its own kind App",
-		start + "children: [{apiVersion: v1, kind: List}]\n":                                "kind.yaml:3:12: a List is not allowed: name the kind of its items",
-		start + "children: [{apiVersion: v1, kind: Node, namespaces: own}]\n":               "kind.yaml:3:53: Node is cluster-scoped: it has no namespaces",
-		start + "children: [{apiVersion: v1, kind: Pod}, {apiVersion: v1, kind: Pod}]\n":    "kind.yaml:3:41: children[1] declares Pod as children[0] does: make them one",
-		start + "children: [{apiVersion: v1, kind: Namespace}]\n":                           "",
-		start + "reads: [{apiVersion: v1, kind: Secret, namespaces: [a], names: [b.c]}]\n":  "",
-		start + "reads: [{apiVersion: v1, kind: Node}, {apiVersion: x.io/v1, kind: Y}]\n":   "",
-		start + "reads: [{apiVersion: v1, kind: Secret}]\n":                                 "kind.yaml:3:9: reads[0] must say in which namespaces: add namespaces: [NAME]",
-		start + "reads: [{apiVersion: v1, kind: Node, namespaces: [a]}]\n":                  "kind.yaml:3:50: Node is cluster-scoped: it has no namespaces",
+		child + "namespaces: rendered}\n- {apiVersion: v1, kind: Namespace}\n": "",
+		child + "namespaces: [a, b-c]}\n":                                      "",
+		child +
+			"namespaces: []}\n": "kind.yaml:4:49: children[0].namespaces must be own, rendered or a list of names",
+		child +
+			"namespaces: other}\n": "kind.yaml:4:49: children[0].namespaces must be own, rendered or a list of names",
+		child +
+			"namespaces: [A]}\n": "kind.yaml:4:50: this is no name of a namespace: lower case letters, digits and -",
+		child +
+			"namespace: own}\n": "kind.yaml:4:37: unknown field children[0].namespace; did you mean namespaces?",
+		child +
+			"kind: A}\n": "kind.yaml:4:37: children[0].kind occurs twice: it stands at kind.yaml:4:26 already",
+		start + "children: {}\n": "kind.yaml:3:11: children must be a list",
+		start +
+			"children: [a]\n": "kind.yaml:3:12: children[0] must be a map of fields",
+		start + "children: [{kind: A}]\n":        "kind.yaml:3:12: children[0] needs apiVersion",
+		start + "children: [{apiVersion: v1}]\n": "kind.yaml:3:12: children[0] needs kind",
+		start +
+			"children: [{apiVersion: a/b/c, kind: A}]\n": "kind.yaml:3:25: a/b/c is no apiVersion: write group/version",
+		start +
+			"children: [{apiVersion: v1, kind: Deployment}]\n": "kind.yaml:3:35: Deployment is in apps/v1, not in v1",
+		start +
+			"children: [{apiVersion: example.com/v1, kind: App}]\n": "kind.yaml:3:12: a folder may not create its own kind App",
+		start +
+			"children: [{apiVersion: v1, kind: List}]\n": "kind.yaml:3:12: a List is not allowed: name the kind of its items",
+		start +
+			"children: [{apiVersion: v1, kind: Node, namespaces: own}]\n": "kind.yaml:3:53: Node is cluster-scoped: it has no namespaces",
+		start +
+			"children: [{apiVersion: v1, kind: Pod}, {apiVersion: v1, kind: Pod}]\n": "kind.yaml:3:41: children[1] declares Pod as children[0] does: make them one",
+		start + "children: [{apiVersion: v1, kind: Namespace}]\n":                          "",
+		start + "reads: [{apiVersion: v1, kind: Secret, namespaces: [a], names: [b.c]}]\n": "",
+		start + "reads: [{apiVersion: v1, kind: Node}, {apiVersion: x.io/v1, kind: Y}]\n":  "",
+		start +
+			"reads: [{apiVersion: v1, kind: Secret}]\n": "kind.yaml:3:9: reads[0] must say in which namespaces: add namespaces: [NAME]",
+		start +
+			"reads: [{apiVersion: v1, kind: Node, namespaces: [a]}]\n": "kind.yaml:3:50: Node is cluster-scoped: it has no namespaces",
 		start + "reads: [{apiVersion: v1, kind: Secret, namespaces: [a], names: [\"\"]}]\n": "kind.yaml:3:65: this is no name",
-		retired + "Secret}\n":                                                               "",
-		retired + "ResourceQuota, namespaces: rendered}\n":                                  "",
-		retired + "Namespace}\n":                                                            "",
-		retired + "ConfigMap, ownership: patch}\n":                                          "",
-		retired + "Pod, ownership: patch, subresource: status}\n":                           "",
-		retired + "ConfigMap}\n":                                                            "kind.yaml:4:3: the folder still makes ConfigMap, at a.yaml:1:1: take retired[0] away",
-		retired + "Secret}\n- {apiVersion: v1, kind: Secret}\n":                             "kind.yaml:5:3: retired[1] names Secret as retired[0] does: make them one",
-		retired + "Pod}\n- {apiVersion: v1, kind: Pod, ownership: patch}\n":                 "",
-		retired + "App}\n":                                                                  "",
-		retired + "List}\n":                                                                 "kind.yaml:4:3: a List is not allowed: name the kind of its items",
-		retired + "Node, namespaces: own}\n":                                                "kind.yaml:4:44: Node is cluster-scoped: it has no namespaces",
-		retired + "Secret, namespaces: [A]}\n":                                              "kind.yaml:4:47: this is no name of a namespace: lower case letters, digits and -",
-		retired + "Secret, ownership: patched}\n":                                           "kind.yaml:4:45: retired[0].ownership can only be patch",
-		retired + "Secret, subresource: status}\n":                                          "kind.yaml:4:47: retired[0].subresource says what was patched: add ownership: patch",
-		retired + "Secret, namespace: a}\n":                                                 "kind.yaml:4:34: unknown field retired[0].namespace; did you mean namespaces?",
-		start + "retired: [{kind: A}]\n":                                                    "kind.yaml:3:11: retired[0] needs apiVersion",
-		start + "retired: [{apiVersion: v1, kind: Deployment}]\n":                           "kind.yaml:3:34: Deployment is in apps/v1, not in v1",
-		start + "retired: [{apiVersion: example.com/v1, kind: App}]\n":                      "kind.yaml:3:11: a folder may not create its own kind App",
-		start + "serviceAccountName: apps\n":                                                "",
-		start + "serviceAccountName: Apps\n":                                                "kind.yaml:3:21: serviceAccountName must be the name of a service account",
-		start + "deleteOrder: [a, b]\n":                                                     "",
-		start + "deleteOrder: [a, c]\n":                                                     "kind.yaml:3:18: the folder has no file c.yaml; did you mean a?",
-		start + "deleteOrder: [a, b, a]\n":                                                  "kind.yaml:3:21: a is named twice",
-		start + "rollout: {waves: [], progressDeadline: 1m}\n":                              "",
-		start + "rollout: {waves: [\"1\", \"10\", 5%, 100%]}\n":                             "",
-		start + "rollout: {waves: [1]}\n":                                                   "kind.yaml:3:19: rollout.waves[0] must be a text",
-		start + "rollout: {waves: [\"0\"]}\n":                                               "kind.yaml:3:19: rollout.waves[0] must be a number of resources, such as \"1\", or per cent of them, such as \"5%\"",
-		start + "rollout: {waves: [101%]}\n":                                                "kind.yaml:3:19: rollout.waves[0] is more than all resources",
-		start + "rollout: {waves: [5%, 5%]}\n":                                              "kind.yaml:3:23: rollout.waves[1] is not larger than the wave before it",
-		start + "rollout: {progressDeadline: 4s}\n":                                         "kind.yaml:3:29: rollout.progressDeadline must be at least 5s",
-		start + "rollout: {wave: []}\n":                                                     "kind.yaml:3:11: unknown field rollout.wave; did you mean waves?",
+		retired + "Secret}\n":                                     "",
+		retired + "ResourceQuota, namespaces: rendered}\n":        "",
+		retired + "Namespace}\n":                                  "",
+		retired + "ConfigMap, ownership: patch}\n":                "",
+		retired + "Pod, ownership: patch, subresource: status}\n": "",
+		retired +
+			"ConfigMap}\n": "kind.yaml:4:3: the folder still makes ConfigMap, at a.yaml:1:1: take retired[0] away",
+		retired +
+			"Secret}\n- {apiVersion: v1, kind: Secret}\n": "kind.yaml:5:3: retired[1] names Secret as retired[0] does: make them one",
+		retired + "Pod}\n- {apiVersion: v1, kind: Pod, ownership: patch}\n": "",
+		retired + "App}\n":                   "",
+		retired + "List}\n":                  "kind.yaml:4:3: a List is not allowed: name the kind of its items",
+		retired + "Node, namespaces: own}\n": "kind.yaml:4:44: Node is cluster-scoped: it has no namespaces",
+		retired +
+			"Secret, namespaces: [A]}\n": "kind.yaml:4:47: this is no name of a namespace: lower case letters, digits and -",
+		retired + "Secret, ownership: patched}\n": "kind.yaml:4:45: retired[0].ownership can only be patch",
+		retired +
+			"Secret, subresource: status}\n": "kind.yaml:4:47: retired[0].subresource says what was patched: add ownership: patch",
+		retired +
+			"Secret, namespace: a}\n": "kind.yaml:4:34: unknown field retired[0].namespace; did you mean namespaces?",
+		start + "retired: [{kind: A}]\n":                               "kind.yaml:3:11: retired[0] needs apiVersion",
+		start + "retired: [{apiVersion: v1, kind: Deployment}]\n":      "kind.yaml:3:34: Deployment is in apps/v1, not in v1",
+		start + "retired: [{apiVersion: example.com/v1, kind: App}]\n": "kind.yaml:3:11: a folder may not create its own kind App",
+		start + "serviceAccountName: apps\n":                           "",
+		start +
+			"serviceAccountName: Apps\n": "kind.yaml:3:21: serviceAccountName must be the name of a service account",
+		start + "deleteOrder: [a, b]\n":                         "",
+		start + "deleteOrder: [a, c]\n":                         "kind.yaml:3:18: the folder has no file c.yaml; did you mean a?",
+		start + "deleteOrder: [a, b, a]\n":                      "kind.yaml:3:21: a is named twice",
+		start + "rollout: {waves: [], progressDeadline: 1m}\n":  "",
+		start + "rollout: {waves: [\"1\", \"10\", 5%, 100%]}\n": "",
+		start + "rollout: {waves: [1]}\n":                       "kind.yaml:3:19: rollout.waves[0] must be a text",
+		start +
+			"rollout: {waves: [\"0\"]}\n": "kind.yaml:3:19: rollout.waves[0] must be a number of resources, such as \"1\", or per cent of them, such as \"5%\"",
+		start + "rollout: {waves: [101%]}\n":        "kind.yaml:3:19: rollout.waves[0] is more than all resources",
+		start + "rollout: {waves: [5%, 5%]}\n":      "kind.yaml:3:23: rollout.waves[1] is not larger than the wave before it",
+		start + "rollout: {progressDeadline: 4s}\n": "kind.yaml:3:29: rollout.progressDeadline must be at least 5s",
+		start + "rollout: {wave: []}\n":             "kind.yaml:3:11: unknown field rollout.wave; did you mean waves?",
 	} {
 		t.Run(text, func(t *testing.T) {
 			files := map[string]string{"kind.yaml": text, "a.yaml": head, "b.yaml": head}
@@ -109,10 +132,12 @@ func TestClusterScopedOwner(t *testing.T) {
 	rule := start + "children: [{apiVersion: v1, kind: ConfigMap, namespaces: rendered}, {apiVersion: v1, kind: Namespace}]\n"
 	for text, want := range map[string]string{
 		rule: "",
-		start + "children: [{apiVersion: v1, kind: ConfigMap}]\n": "kind.yaml:3:12: App is cluster-scoped and has no namespace for ConfigMap: add namespaces: rendered, or a list of names\n" +
+		start +
+			"children: [{apiVersion: v1, kind: ConfigMap}]\n": "kind.yaml:3:12: App is cluster-scoped and has no namespace for ConfigMap: add namespaces: rendered, or a list of names\n" +
 			"a.yaml:2:1: App is cluster-scoped and so has no namespace for ConfigMap: write in kind.yaml, under children: - {apiVersion: v1, kind: ConfigMap, namespaces: rendered} (or a list of names)",
-		start:                               "a.yaml:2:1: App is cluster-scoped and so has no namespace for ConfigMap: write in kind.yaml, under children: - {apiVersion: v1, kind: ConfigMap, namespaces: rendered} (or a list of names)",
-		rule + "serviceAccountName: apps\n": "kind.yaml:4:21: serviceAccountName is an account of the resource's namespace, and App is cluster-scoped",
+		start: "a.yaml:2:1: App is cluster-scoped and so has no namespace for ConfigMap: write in kind.yaml, under children: - {apiVersion: v1, kind: ConfigMap, namespaces: rendered} (or a list of names)",
+		rule +
+			"serviceAccountName: apps\n": "kind.yaml:4:21: serviceAccountName is an account of the resource's namespace, and App is cluster-scoped",
 	} {
 		_, err := compileFor(t, clusterDefinition, map[string]string{"kind.yaml": text, "a.yaml": head})
 		if want == "" {

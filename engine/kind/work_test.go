@@ -44,7 +44,9 @@ func TestWorkIsBounded(t *testing.T) {
 	tree := "{{ $m := dict \"x\" 1 }}\n" + strings.Repeat("{{ $m = dict \"a\" $m \"b\" $m \"c\" $m \"d\" $m \"e\" $m }}\n", 30)
 	var rings strings.Builder
 	for i := range 300 {
-		fmt.Fprintf(&rings, "{{ define \"d%d\" }}{{ range .spec.tags }}{{ $x%d := sha256sum (repeat 1000000 \"x\") }}{{ template \"d%d\" $ }}{{ end }}{{ end }}", i, i, (i+1)%300)
+		fmt.Fprintf(&rings,
+			"{{ define \"d%d\" }}{{ range .spec.tags }}{{ $x%d := sha256sum (repeat 1000000 \"x\") }}{{ template \"d%d\" $ }}{{ end }}{{ end }}", i,
+			i, (i+1)%300)
 	}
 	for name, one := range map[string]struct {
 		text    string
@@ -63,7 +65,8 @@ func TestWorkIsBounded(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = Compile(f, crd)
-			if one.refused && (!errors.Is(err, template.ErrBudget) || !strings.HasPrefix(err.Error(), "f/a.yaml:1:1: ")) || !one.refused && err != nil {
+			if one.refused && (!errors.Is(err, template.ErrBudget) || !strings.HasPrefix(err.Error(), "f/a.yaml:1:1: ")) || !one.refused &&
+				err != nil {
 				t.Errorf("got %v", err)
 			}
 		})

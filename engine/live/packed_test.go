@@ -91,7 +91,8 @@ func TestCutPacked(t *testing.T) {
 // memory.
 func TestCutLetsGo(t *testing.T) {
 	const many, large = 200, 100_000
-	object := `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a"},"spec":{"replicas":1,"template":{"text":"` + strings.Repeat("x", large) + `"}}}`
+	object := `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a"},"spec":{"replicas":1,"template":{"text":"` +
+		strings.Repeat("x", large) + `"}}}`
 	gvk := schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
 	heap := func() uint64 {
 		runtime.GC()

@@ -26,7 +26,8 @@ func TestFallbacks(t *testing.T) {
 		"another kind allowed":  {kind: "Secret", file: "drawn", recreate: true, allowed: []string{"ConfigMap/x"}, want: Spare},
 		"drawn, and no word":    {kind: "Secret", file: "drawn"},
 	} {
-		object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": c.kind, "metadata": map[string]any{"name": "x", "namespace": "default"}}}
+		object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": c.kind,
+			"metadata": map[string]any{"name": "x", "namespace": "default"}}}
 		p, err := Make(Input{
 			Owner: owner, State: synced, AllowPrune: c.allowed, Draws: func(file string) bool { return file == "drawn" },
 			Result: &render.Result{Children: []render.Child{{Object: object, File: c.file, Policy: render.Policy{RecreateOnImmutable: c.recreate}}}},

@@ -31,7 +31,8 @@ func far(kind, name, file, onDelete string) live.Object {
 		annotations[api.AnnotationOnDelete] = onDelete
 	}
 	o.SetAnnotations(annotations)
-	o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: api.FieldManager, Operation: metav1.ManagedFieldsOperationApply, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(owned)}})
+	o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: api.FieldManager, Operation: metav1.ManagedFieldsOperationApply,
+		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(owned)}})
 	return live.Object{GVK: gvk, Meta: o, Body: o.Object}
 }
 
@@ -58,13 +59,15 @@ func TestLeave(t *testing.T) {
 		stay  bool
 	}{
 		"the garbage collector does it": {live: []live.Object{liveAs(t, "x", nil)}},
-		"out of its reach":              {live: []live.Object{far("Node", "a", "far", ""), going}, prune: []string{"a"}, left: []string{"Node a", "Node b"}},
+		"out of its reach": {live: []live.Object{far("Node", "a", "far", ""), going}, prune: []string{"a"},
+			left: []string{"Node a", "Node b"}},
 		"it only wears our label":       {live: []live.Object{copied}},
 		"it is kept":                    {live: []live.Object{far("Node", "a", "far", "keep")}},
 		"precious, and nothing is said": {live: []live.Object{far("Namespace", "a", "far", "")}},
-		"precious, and to be deleted":   {live: []live.Object{far("Namespace", "a", "far", "delete")}, prune: []string{"a"}, left: []string{"Namespace a"}},
-		"they are to stay":              {live: []live.Object{far("Node", "a", "far", "")}, stay: true},
-		"one was left behind":           {live: []live.Object{far("Node", "a", "far", ""), stripped}},
+		"precious, and to be deleted": {live: []live.Object{far("Namespace", "a", "far", "delete")}, prune: []string{"a"},
+			left: []string{"Namespace a"}},
+		"they are to stay":    {live: []live.Object{far("Node", "a", "far", "")}, stay: true},
+		"one was left behind": {live: []live.Object{far("Node", "a", "far", ""), stripped}},
 		"in order": {
 			live:  []live.Object{liveAs(t, "x", from("app")), liveAs(t, "y", from("database")), far("Node", "a", "far", "")},
 			order: []string{"app", "database"}, prune: []string{"x"}, left: []string{"Pod ns/x"},
@@ -75,7 +78,8 @@ func TestLeave(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := Make(Input{Owner: owner, Live: c.live, Result: &render.Result{}, State: synced, DeleteOrder: c.order, Leaving: true, Orphan: c.stay})
+			p, err := Make(Input{Owner: owner, Live: c.live, Result: &render.Result{}, State: synced, DeleteOrder: c.order, Leaving: true,
+				Orphan: c.stay})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,7 +99,8 @@ func TestPrecious(t *testing.T) {
 	inside.Meta.SetNamespace("a")
 	outside.Meta.SetNamespace("b")
 	in := Input{
-		Owner: owner, Live: []live.Object{far("Namespace", "a", "far", "delete"), far("Namespace", "b", "far", "delete"), far("Node", "c", "far", "keep"), inside, outside},
+		Owner: owner, Live: []live.Object{far("Namespace", "a", "far", "delete"), far("Namespace", "b", "far", "delete"),
+			far("Node", "c", "far", "keep"), inside, outside},
 		Result: &render.Result{Children: []render.Child{pod("x", render.Policy{})}}, State: synced, AllowPrune: []string{"Namespace/b"},
 	}
 	p, err := Make(in)
@@ -115,7 +120,8 @@ func TestPrecious(t *testing.T) {
 
 // TestInNewNamespace: a child waits for the Namespace that its resource makes.
 func TestInNewNamespace(t *testing.T) {
-	home := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "team"}}}
+	home := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace",
+		"metadata": map[string]any{"name": "team"}}}
 	inside := pod("x", render.Policy{})
 	inside.Object.SetNamespace("team")
 	foreign := far("Namespace", "team", "home", "")
@@ -129,7 +135,8 @@ func TestInNewNamespace(t *testing.T) {
 		"foreign":   {[]live.Object{foreign}, Block},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := Make(Input{Owner: owner, Live: c.live, State: synced, Result: &render.Result{Children: []render.Child{{File: "home", Object: home}, inside}},
+			p, err := Make(Input{Owner: owner, Live: c.live, State: synced,
+				Result:   &render.Result{Children: []render.Child{{File: "home", Object: home}, inside}},
 				Rendered: func(_ schema.GroupVersionKind, namespace string) bool { return namespace == "team" }})
 			if err != nil {
 				t.Fatal(err)

@@ -31,7 +31,8 @@ func theirs(name string, held map[string]string) *live.Object {
 	o.SetUID("uid")
 	var entries []metav1.ManagedFieldsEntry
 	for sub, fields := range held {
-		entries = append(entries, metav1.ManagedFieldsEntry{Manager: api.PatchManager(owner.UID), Operation: metav1.ManagedFieldsOperationApply, Subresource: sub, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)})
+		entries = append(entries, metav1.ManagedFieldsEntry{Manager: api.PatchManager(owner.UID), Operation: metav1.ManagedFieldsOperationApply,
+			Subresource: sub, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)})
 	}
 	o.SetManagedFields(entries)
 	return &live.Object{GVK: pods, Meta: o, Body: o.Object}
@@ -55,7 +56,8 @@ func TestPatch(t *testing.T) {
 		"patched":          {live: theirs("x", map[string]string{"": holdsA}), value: "1", want: Keep},
 		"with other value": {live: theirs("x", map[string]string{"": holdsA}), value: "2", want: Patch},
 		"taken from us":    {live: theirs("x", map[string]string{"": `{"f:metadata":{"f:annotations":{"f:b":{}}}}`}), value: "1", want: Patch},
-		"too much":         {live: theirs("x", map[string]string{"": `{"f:metadata":{"f:annotations":{"f:a":{},"f:b":{}}}}`}), value: "1", want: Patch},
+		"too much": {live: theirs("x", map[string]string{"": `{"f:metadata":{"f:annotations":{"f:a":{},"f:b":{}}}}`}), value: "1",
+			want: Patch},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := Make(Input{
@@ -214,7 +216,8 @@ func TestOnce(t *testing.T) {
 		"gone, with new content": {nil, "v1:0", Create},
 		"there, with new":        {[]live.Object{other}, "v1:0", Recreate},
 	} {
-		p, err := Make(Input{Owner: owner, Live: s.live, State: synced, Result: &render.Result{Children: []render.Child{c}}, Succeeded: map[string]string{"x": s.succeeded}})
+		p, err := Make(Input{Owner: owner, Live: s.live, State: synced, Result: &render.Result{Children: []render.Child{c}},
+			Succeeded: map[string]string{"x": s.succeeded}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,7 +44,8 @@ func liveAs(t *testing.T, name string, change func(*unstructured.Unstructured)) 
 	}
 	o := doc.DeepCopy()
 	o.SetUID(types.UID("uid-" + name))
-	o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: api.FieldManager, Operation: metav1.ManagedFieldsOperationApply, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(owned)}})
+	o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: api.FieldManager, Operation: metav1.ManagedFieldsOperationApply,
+		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(owned)}})
 	if change != nil {
 		change(o)
 	}
@@ -72,15 +73,19 @@ func TestSteps(t *testing.T) {
 		"another hash": {live: []live.Object{liveAs(t, "x", func(o *unstructured.Unstructured) {
 			o.SetAnnotations(map[string]string{api.AnnotationOwner: owner.String(), api.AnnotationDesired: "v1:0"})
 		})}, want: Update},
-		"a field taken":              {live: []live.Object{liveAs(t, "x", func(o *unstructured.Unstructured) { o.SetManagedFields(withoutSpec(o)) })}, want: Update},
-		"going":                      {live: []live.Object{liveAs(t, "x", func(o *unstructured.Unstructured) { o.SetDeletionTimestamp(ptr.To(metav1.Now())) })}, want: Block},
-		"somebody else's":            {live: []live.Object{liveAs(t, "x", controlledBy("other"))}, want: Refuse},
-		"failed":                     {live: []live.Object{liveAs(t, "x", ended)}, policy: recreate, want: Recreate},
-		"failed, but not asked":      {live: []live.Object{liveAs(t, "x", ended)}, want: Keep},
-		"failed and somebody else's": {live: []live.Object{liveAs(t, "x", func(o *unstructured.Unstructured) { ended(o); controlledBy("other")(o) })}, policy: recreate, want: Refuse},
-		"managedFields wiped":        {live: []live.Object{liveAs(t, "x", func(o *unstructured.Unstructured) { o.SetManagedFields(nil) })}, want: Update},
-		"not served":                 {state: live.State{Phase: live.NotServed}, want: Block},
-		"not known":                  {state: live.State{Phase: live.Unsynced}, want: Block},
+		"a field taken": {live: []live.Object{liveAs(t, "x",
+			func(o *unstructured.Unstructured) { o.SetManagedFields(withoutSpec(o)) })}, want: Update},
+		"going": {live: []live.Object{liveAs(t, "x",
+			func(o *unstructured.Unstructured) { o.SetDeletionTimestamp(ptr.To(metav1.Now())) })}, want: Block},
+		"somebody else's":       {live: []live.Object{liveAs(t, "x", controlledBy("other"))}, want: Refuse},
+		"failed":                {live: []live.Object{liveAs(t, "x", ended)}, policy: recreate, want: Recreate},
+		"failed, but not asked": {live: []live.Object{liveAs(t, "x", ended)}, want: Keep},
+		"failed and somebody else's": {live: []live.Object{liveAs(t, "x",
+			func(o *unstructured.Unstructured) { ended(o); controlledBy("other")(o) })}, policy: recreate, want: Refuse},
+		"managedFields wiped": {live: []live.Object{liveAs(t, "x", func(o *unstructured.Unstructured) { o.SetManagedFields(nil) })},
+			want: Update},
+		"not served": {state: live.State{Phase: live.NotServed}, want: Block},
+		"not known":  {state: live.State{Phase: live.Unsynced}, want: Block},
 	} {
 		t.Run(name, func(t *testing.T) {
 			state := c.state
@@ -105,7 +110,8 @@ func TestSteps(t *testing.T) {
 func withoutSpec(o *unstructured.Unstructured) []metav1.ManagedFieldsEntry {
 	entries := o.GetManagedFields()
 	entries[0].FieldsV1 = metav1.NewFieldsV1(owned[:len(owned)-len(`,"f:spec":{"f:nodeName":{}}}`)] + "}")
-	return append(entries, metav1.ManagedFieldsEntry{Manager: "other", Operation: metav1.ManagedFieldsOperationUpdate, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:nodeName":{}}}`)})
+	return append(entries, metav1.ManagedFieldsEntry{Manager: "other", Operation: metav1.ManagedFieldsOperationUpdate, FieldsType: "FieldsV1",
+		FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:nodeName":{}}}`)})
 }
 
 func from(file string) func(*unstructured.Unstructured) {
@@ -133,17 +139,21 @@ func TestPrune(t *testing.T) {
 		empty             bool
 		prune, kept, held []string
 	}{
-		"what is not rendered goes":                 {live: liveAs(t, "y", nil), result: rendered, prune: []string{"y"}},
-		"what a waiting file made stays":            {live: liveAs(t, "other", from("late")), result: waiting, kept: []string{"other"}},
-		"so does what it can make":                  {live: liveAs(t, "late-y", from("pods")), result: waiting, kept: []string{"late-y"}},
-		"and what a file made that is gone":         {live: liveAs(t, "late-y", from("older")), result: waiting, kept: []string{"late-y"}},
-		"but not what it cannot make":               {live: liveAs(t, "y", from("pods")), result: waiting, prune: []string{"y"}},
-		"nor what the resource allows to go":        {live: liveAs(t, "late-allowed", from("late")), result: waiting, prune: []string{"late-allowed"}},
-		"a right is not kept for a likeness":        {live: as(liveAs(t, "late-y", from("pods")), roles), result: waiting, prune: []string{"late-y"}},
-		"but for its literal name":                  {live: as(liveAs(t, "late-literal", from("pods")), roles), result: waiting, kept: []string{"late-literal"}},
-		"and if the file made it":                   {live: as(liveAs(t, "y", from("late")), roles), result: waiting, kept: []string{"y"}},
-		"a Secret with drawn texts is held":         {live: as(liveAs(t, "y", from("drawn")), secrets), result: rendered, held: []string{"y"}},
-		"unless the resource allows that it goes":   {live: as(liveAs(t, "drawn-allowed", from("drawn")), secrets), result: rendered, prune: []string{"drawn-allowed"}},
+		"what is not rendered goes":         {live: liveAs(t, "y", nil), result: rendered, prune: []string{"y"}},
+		"what a waiting file made stays":    {live: liveAs(t, "other", from("late")), result: waiting, kept: []string{"other"}},
+		"so does what it can make":          {live: liveAs(t, "late-y", from("pods")), result: waiting, kept: []string{"late-y"}},
+		"and what a file made that is gone": {live: liveAs(t, "late-y", from("older")), result: waiting, kept: []string{"late-y"}},
+		"but not what it cannot make":       {live: liveAs(t, "y", from("pods")), result: waiting, prune: []string{"y"}},
+		"nor what the resource allows to go": {live: liveAs(t, "late-allowed", from("late")), result: waiting,
+			prune: []string{"late-allowed"}},
+		"a right is not kept for a likeness": {live: as(liveAs(t, "late-y", from("pods")), roles), result: waiting,
+			prune: []string{"late-y"}},
+		"but for its literal name": {live: as(liveAs(t, "late-literal", from("pods")), roles), result: waiting,
+			kept: []string{"late-literal"}},
+		"and if the file made it":           {live: as(liveAs(t, "y", from("late")), roles), result: waiting, kept: []string{"y"}},
+		"a Secret with drawn texts is held": {live: as(liveAs(t, "y", from("drawn")), secrets), result: rendered, held: []string{"y"}},
+		"unless the resource allows that it goes": {live: as(liveAs(t, "drawn-allowed", from("drawn")), secrets), result: rendered,
+			prune: []string{"drawn-allowed"}},
 		"another Secret is not":                     {live: as(liveAs(t, "y", from("pods")), secrets), result: rendered, prune: []string{"y"}},
 		"somebody else's with our label stays":      {live: liveAs(t, "y", controlledBy("other")), result: rendered},
 		"nothing rendered at all prunes nothing":    {live: liveAs(t, "y", nil), result: nothing},
@@ -196,7 +206,8 @@ func TestAtRestReadsNoFields(t *testing.T) {
 		t.Fatal("there is no entry of ours")
 	}
 	in := Input{
-		Owner: owner, Live: []live.Object{l}, Result: &render.Result{Children: []render.Child{pod("x", render.Policy{})}, Rendered: []string{"pods"}},
+		Owner: owner, Live: []live.Object{l}, Result: &render.Result{Children: []render.Child{pod("x", render.Policy{})},
+			Rendered: []string{"pods"}},
 		State:  func(schema.GroupVersionKind) live.State { return live.State{Phase: live.Synced} },
 		Memory: Memories{l.Meta.GetUID(): {Hash: partial.Annotations[api.AnnotationDesired], Digest: mark.Digest, Time: mark.Time}},
 	}

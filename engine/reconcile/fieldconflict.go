@@ -55,7 +55,8 @@ func (w *stepExecutor) inFieldConflict() bool {
 	c.until = w.now.Add(c.wait())
 	if c.rounds > freeRounds {
 		c.problem = status.Problem{Severity: status.Retry, Reason: "Contended", Message: fmt.Sprintf(
-			"%s: %s keeps changing %s; it is set again, less and less often", w.named(), strings.Join(w.step.Takers, ", "), plan.Brief(w.step.Taken))}
+			"%s: %s keeps changing %s; it is set again, less and less often", w.named(), strings.Join(w.step.Takers, ", "),
+			plan.Brief(w.step.Taken))}
 		w.run.found.add(c.problem) // setting it right now does not end it
 		w.run.found.again(c.isOver().Sub(w.now))
 	}

@@ -131,7 +131,8 @@ func (t *reconciliation) finalize(ctx context.Context, p *plan.Plan) (reconcile.
 		return reconcile.Result{RequeueAfter: announceFinalize - since}, nil
 	}
 	if len(p.Left) > 0 {
-		t.found.add(status.Problem{Severity: status.Waiting, Reason: "Deleting", Message: "waiting until these are gone: " + strings.Join(p.Left, ", ")})
+		t.found.add(status.Problem{Severity: status.Waiting, Reason: "Deleting",
+			Message: "waiting until these are gone: " + strings.Join(p.Left, ", ")})
 		return t.report(ctx, p)
 	}
 	if err := t.finalizers(ctx, t.subject.otherFinalizers()); err != nil && !apierrors.IsNotFound(err) {

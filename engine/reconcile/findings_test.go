@@ -41,7 +41,8 @@ func TestNewestProblemFirst(t *testing.T) {
 // all along is not told at all.
 func TestNewProblemsAreEvents(t *testing.T) {
 	told := events.NewFakeRecorder(99)
-	resource := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Web", "metadata": map[string]any{"name": "r"}}}
+	resource := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Web",
+		"metadata": map[string]any{"name": "r"}}}
 	turn := (&Reconciler{cluster: Cluster{Events: told}}).reconciliation(resource, Choice{Version: &Version{}}, newResourceState(resource))
 	a := status.Problem{Reason: "Invalid", Message: "applying ConfigMap a: no a"}
 	b := status.Problem{Reason: "Invalid", Message: "applying ConfigMap b: no b"}
@@ -53,7 +54,8 @@ func TestNewProblemsAreEvents(t *testing.T) {
 		problems []status.Problem
 		events   []string
 	}{
-		{[]status.Problem{a}, []string{"Warning Invalid Ready is False (Invalid): applying ConfigMap a: no a; Stalled is True (Invalid): applying ConfigMap a: no a"}},
+		{[]status.Problem{a},
+			[]string{"Warning Invalid Ready is False (Invalid): applying ConfigMap a: no a; Stalled is True (Invalid): applying ConfigMap a: no a"}},
 		{[]status.Problem{a, b}, []string{"Warning Invalid applying ConfigMap b: no b"}},
 		{[]status.Problem{b, a}, nil},
 		{[]status.Problem{a, b, c, waits}, []string{"Warning Forbidden applying ConfigMap c: no c"}},

@@ -77,7 +77,8 @@ func (r *Reconciler) Forget(ctx context.Context, versions []*Version, resources 
 			}
 		}
 	}
-	if len(write) == 0 || !rest && slices.ContainsFunc(resources, finalized) { // without a record nobody would take the finalizer off once the folder is gone
+	// without a record nobody would take the finalizer off once the folder is gone
+	if len(write) == 0 || !rest && slices.ContainsFunc(resources, finalized) {
 		return nil, nil
 	}
 	written, err := r.cluster.Writer.Annotate(ctx, crd, write)

@@ -49,7 +49,8 @@ func (a *answering) RoundTrip(req *http.Request) (*http.Response, error) {
 		a.asked = append(a.asked, string(sent))
 		body = `{"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1","metadata":{"name":"things.example.com","uid":"crd","resourceVersion":"9"}}`
 	}
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: req}, nil
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(strings.NewReader(body)), Request: req}, nil
 }
 
 // recording is a Reconciler of things whose CRD has these annotations.
@@ -133,7 +134,8 @@ func TestForget(t *testing.T) {
 			marks: map[string]string{api.AnnotationChildKinds: "", api.AnnotationPatchedKinds: "Node"}, items: of("gone"),
 			want: []string{nodes, patch(`"jacquard.dev/patched-kinds":null`)},
 		},
-		"a patch is there": {marks: map[string]string{api.AnnotationChildKinds: "", api.AnnotationPatchedKinds: "Node"}, items: of("uid"), want: []string{nodes}},
+		"a patch is there": {marks: map[string]string{api.AnnotationChildKinds: "", api.AnnotationPatchedKinds: "Node"}, items: of("uid"),
+			want: []string{nodes}},
 		"it is not served": {marks: map[string]string{api.AnnotationChildKinds: "ConfigMap,Other.example.com"}},
 	} {
 		server := &answering{items: c.items}
@@ -188,7 +190,8 @@ func TestForgetLast(t *testing.T) {
 // TestRecordWhileForgetting: whoever makes a kind that is just being taken off the
 // record waits, and puts it on record again.
 func TestRecordWhileForgetting(t *testing.T) {
-	r := recording(t, &answering{}, map[string]string{api.AnnotationOperator: "jacquard", api.AnnotationChildKinds: "ConfigMap,ServiceAccount"})
+	r := recording(t, &answering{}, map[string]string{api.AnnotationOperator: "jacquard",
+		api.AnnotationChildKinds: "ConfigMap,ServiceAccount"})
 	_, unused := r.toForget([]*Version{making("ConfigMap")})
 	if len(unused) == 0 {
 		t.Fatal("nothing is forgotten")

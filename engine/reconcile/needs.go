@@ -31,7 +31,8 @@ func Needs(k *kind.Kind, crd metav1.Object, apis APIs) (children map[schema.Grou
 	if crd != nil {
 		annotations = crd.GetAnnotations()
 	}
-	return childKinds(k, apis.recorded(annotations[api.AnnotationChildKinds])), patchedKinds(k, apis.recorded(annotations[api.AnnotationPatchedKinds]))
+	return childKinds(k, apis.recorded(annotations[api.AnnotationChildKinds])), patchedKinds(k,
+		apis.recorded(annotations[api.AnnotationPatchedKinds]))
 }
 
 func childKinds(k *kind.Kind, recorded []schema.GroupVersionKind) map[schema.GroupVersionKind]live.Need {

@@ -67,7 +67,8 @@ func (t *reconciliation) recordSucceeded(ctx context.Context, w *snapshot, p *pl
 		}
 	}
 	needed := func(job string) bool {
-		return p == nil || w.pending || slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Child.Policy.Once && s.Document.GetName() == job })
+		return p == nil || w.pending || slices.ContainsFunc(p.Steps,
+			func(s plan.Step) bool { return s.Child.Policy.Once && s.Document.GetName() == job })
 	}
 	have := t.subject.resource.GetAnnotations()[api.AnnotationSucceeded]
 	slices.SortFunc(now, func(a, b done) int { return strings.Compare(a.job+"="+a.hash, b.job+"="+b.hash) })

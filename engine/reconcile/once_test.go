@@ -24,7 +24,8 @@ func TestRecordDone(t *testing.T) {
 			t.Errorf("%s is on record: %v, want %v", job, got, want)
 		}
 	}
-	if again := recordDone(record, []done{{"migrate-299", hash(300)}}, func(string) bool { return true }); !strings.HasSuffix(again, "migrate-299="+hash(300)) || strings.Contains(again, hash(299)) {
+	if again := recordDone(record, []done{{"migrate-299", hash(300)}}, func(string) bool { return true }); !strings.HasSuffix(again,
+		"migrate-299="+hash(300)) || strings.Contains(again, hash(299)) {
 		t.Errorf("another content is recorded as %s", again)
 	}
 }

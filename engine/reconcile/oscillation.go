@@ -13,11 +13,11 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
-// A swing is a child, a patch, or what status.yaml says, in which we change the
-// same field again and again. Whether that comes of our own writes is found out
-// by not writing for a while: what others change goes on changing meanwhile; what
-// our writes change stays as it is until the next of them, and is written slower
-// and slower.
+// An oscillation is a child, a patch, or what status.yaml says, in which we change the same
+// field again and again. Whether that comes of our own writes is found out by not
+// writing for a while: what others change goes on changing meanwhile; what our writes
+// change stays as it is until the next of them, and is written slower and slower. It
+// has many fields since each is a count or a time that the next step is decided by.
 type oscillation struct {
 	generation int64
 	digest     string
@@ -64,8 +64,10 @@ type turnout struct {
 // it; 0: it may be made.
 func (t *reconciliation) recordOscillation(of turnout) time.Duration {
 	s := t.known.failures.oscillations[of.key]
-	if s == nil || s.generation != t.subject.resource.GetGeneration() || s.digest != t.subject.version.Digest || of.now.Sub(s.last) > max(oscillationWithin, 2*s.wait) {
-		t.known.failures.oscillations[of.key] = &oscillation{generation: t.subject.resource.GetGeneration(), digest: t.subject.version.Digest, hash: of.hash, last: of.now}
+	if s == nil || s.generation != t.subject.resource.GetGeneration() || s.digest != t.subject.version.Digest ||
+		of.now.Sub(s.last) > max(oscillationWithin, 2*s.wait) {
+		t.known.failures.oscillations[of.key] = &oscillation{generation: t.subject.resource.GetGeneration(), digest: t.subject.version.Digest,
+			hash: of.hash, last: of.now}
 		return 0
 	}
 	if s.held != "" && s.held != of.hash {
@@ -98,7 +100,8 @@ func (s *oscillation) changesAgain(of turnout) bool {
 	if len(fields) == 0 {
 		return false
 	}
-	if s.proofs == 0 && of.now.Sub(s.first) > oscillationWithin || !slices.ContainsFunc(fields, func(f string) bool { return slices.Contains(s.fields, f) }) {
+	if s.proofs == 0 && of.now.Sub(s.first) > oscillationWithin ||
+		!slices.ContainsFunc(fields, func(f string) bool { return slices.Contains(s.fields, f) }) {
 		s.rounds, s.first = 0, of.now
 	}
 	s.fields = fields
@@ -146,7 +149,8 @@ func (t *reconciliation) reportOscillation(key, what, file string) {
 		return
 	}
 	t.found.add(status.Problem{Severity: status.Stalled, Reason: "Oscillating", File: file, Message: fmt.Sprintf(
-		"%s: %s changes again each time that it is written (%s); it is written less and less often", what, strings.Join(s.fields[:min(3, len(s.fields))], ", "), file)})
+		"%s: %s changes again each time that it is written (%s); it is written less and less often", what,
+		strings.Join(s.fields[:min(3, len(s.fields))], ", "), file)})
 	t.found.again(over)
 }
 

@@ -20,7 +20,8 @@ type played struct {
 
 func play() *played {
 	resource := &unstructured.Unstructured{Object: map[string]any{}}
-	return &played{reconciliation: (&Reconciler{now: time.Now}).reconciliation(resource, Choice{Version: &Version{Digest: "a"}}, newResourceState(resource)), now: time.Unix(1e9, 0)}
+	return &played{reconciliation: (&Reconciler{now: time.Now}).reconciliation(resource, Choice{Version: &Version{Digest: "a"}},
+		newResourceState(resource)), now: time.Unix(1e9, 0)}
 }
 
 // write has a document with this value written after a while, if it may be.

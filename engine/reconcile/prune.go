@@ -102,7 +102,8 @@ func (t *reconciliation) protected(p *plan.Plan) {
 	for _, l := range p.Protected {
 		name := l.GVK.Kind + "/" + l.Meta.GetName()
 		t.found.add(status.Problem{Severity: status.Stalled, Reason: pruneProtected, Message: fmt.Sprintf(
-			"%s is not rendered any more and is kept, since what is in it would be lost; to delete it, annotate this resource with %s=%s", name, api.AnnotationAllowPrune, name)})
+			"%s is not rendered any more and is kept, since what is in it would be lost; to delete it, annotate this resource with %s=%s", name,
+			api.AnnotationAllowPrune, name)})
 	}
 }
 
@@ -204,7 +205,8 @@ func (t *reconciliation) dropEntry(ctx context.Context, r plan.Release) error {
 	}
 	managed := r.Live.Meta.GetManagedFields()
 	i := slices.IndexFunc(managed, func(m metav1.ManagedFieldsEntry) bool {
-		return m.Manager == api.PatchManager(t.subject.owner().UID) && m.Operation == metav1.ManagedFieldsOperationApply && m.Subresource == r.Subresource
+		return m.Manager == api.PatchManager(t.subject.owner().UID) && m.Operation == metav1.ManagedFieldsOperationApply &&
+			m.Subresource == r.Subresource
 	})
 	o := &unstructured.Unstructured{}
 	o.SetGroupVersionKind(r.Live.GVK)
@@ -232,7 +234,8 @@ func (t *reconciliation) releasePatches(ctx context.Context, r plan.Release) (*u
 	if err != nil {
 		return nil, err
 	}
-	answer, err := w.ReleaseFields(ctx, served, r.Live.Meta, apply.Patching{Object: r.Live.Meta.GetUID(), Owner: t.subject.owner().UID, Subresource: r.Subresource})
+	answer, err := w.ReleaseFields(ctx, served, r.Live.Meta,
+		apply.Patching{Object: r.Live.Meta.GetUID(), Owner: t.subject.owner().UID, Subresource: r.Subresource})
 	if err == nil {
 		t.executor.wrote(metrics.ReleaseFields)
 		t.r.cluster.Reads.RecordWrite(r.Live.GVK, answer)

@@ -41,12 +41,14 @@ func TestLetGo(t *testing.T) {
 // then it is let go, with one event.
 func TestNamedForTenMinutes(t *testing.T) {
 	now, told := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), events.NewFakeRecorder(9)
-	resource := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Web", "metadata": map[string]any{"name": "r"}}}
+	resource := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Web",
+		"metadata": map[string]any{"name": "r"}}}
 	r := &Reconciler{now: func() time.Time { return now }, cluster: Cluster{Events: told}}
 	theirs := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "theirs"}}
 	back := &plan.Release{Live: live.Object{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Service"}, Meta: theirs}}
 	memory := newResourceState(resource)
-	memory.failures.pendingDeletes["patch"] = &pendingDelete{release: back, refused: now, dropped: true, problem: status.Problem{Severity: status.Waiting, Reason: notReleased, Message: "no ports"}}
+	memory.failures.pendingDeletes["patch"] = &pendingDelete{release: back, refused: now, dropped: true,
+		problem: status.Problem{Severity: status.Waiting, Reason: notReleased, Message: "no ports"}}
 	for _, passed := range []time.Duration{0, time.Minute, 9 * time.Minute, 10*time.Minute - time.Second} {
 		turn := r.reconciliation(resource, Choice{Version: &Version{}}, memory)
 		now = memory.failures.pendingDeletes["patch"].refused.Add(passed)

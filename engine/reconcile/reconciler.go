@@ -29,7 +29,8 @@ import (
 	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
 )
 
-// Cluster is what a Reconciler needs of the cluster.
+// Cluster is what a Reconciler needs of the cluster. It has many fields since each is
+// one thing that a test replaces.
 type Cluster struct {
 	Children Children
 	Reads    Reads
@@ -86,7 +87,8 @@ type Resources interface {
 	Get(ctx context.Context, name client.ObjectKey, into client.Object, opts ...client.GetOption) error
 }
 
-// A Reconciler serves the custom resources of one kind.
+// A Reconciler serves the custom resources of one kind. It has many fields since each
+// remembers another thing of its resources, in a type of its own.
 type Reconciler struct {
 	name      string
 	gvk       schema.GroupVersionKind
@@ -230,6 +232,7 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*u
 }
 
 // A reconciliation is one pass over one resource: it collects what is to be reported.
+// It has many fields since each step adds what the report says of it.
 type reconciliation struct {
 	r       *Reconciler
 	subject *subject

@@ -109,7 +109,8 @@ func (t *reconciliation) toRecord(p *plan.Plan) (crd metav1.Object, changed map[
 	}
 	changed = map[string]any{}
 	for key, patches := range records {
-		have := slices.DeleteFunc(Recorded(crd.GetAnnotations()[key]), func(gk schema.GroupKind) bool { return slices.Contains(t.r.recorded.forgetting[key], gk) })
+		have := slices.DeleteFunc(Recorded(crd.GetAnnotations()[key]),
+			func(gk schema.GroupKind) bool { return slices.Contains(t.r.recorded.forgetting[key], gk) })
 		if want := withKinds(have, p, patches); len(want) > len(have) {
 			changed[key] = recordText(want)
 		}

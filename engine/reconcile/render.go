@@ -42,7 +42,8 @@ func (t *reconciliation) render(ctx context.Context, w *snapshot) *render.Result
 		return nil
 	}
 	for _, waiting := range result.Waiting {
-		t.found.add(status.Problem{Severity: status.Waiting, Reason: "Waiting", Message: waiting.File + ": " + waiting.Message, File: waiting.File})
+		t.found.add(status.Problem{Severity: status.Waiting, Reason: "Waiting", Message: waiting.File + ": " + waiting.Message,
+			File: waiting.File})
 	}
 	return result
 }

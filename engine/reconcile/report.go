@@ -49,7 +49,8 @@ func (t *reconciliation) report(ctx context.Context, p *plan.Plan) (reconcile.Re
 	t.known.told.date(t.found.problems)
 	in := status.Input{
 		Generation: t.subject.resource.GetGeneration(), Live: live.ours(), Now: metav1.Now(),
-		Children: t.children(p, w), Own: own, Problems: t.found.problems, Kept: t.found.kept, KeptFailed: t.found.keptFailed, Ignored: ignored(t.subject.resource),
+		Children: t.children(p, w), Own: own, Problems: t.found.problems, Kept: t.found.kept, KeptFailed: t.found.keptFailed,
+		Ignored: ignored(t.subject.resource),
 		Refused: t.choice.Refused, Paused: t.subject.paused() && !t.subject.deleting(),
 	}
 	out, err := status.Make(in)
@@ -254,7 +255,8 @@ func (t *reconciliation) announceReleased(e *pendingDelete) {
 		return
 	}
 	e.announced = true
-	t.event(corev1.EventTypeWarning, notReleased, fmt.Sprintf("the fields of %s %s stay as they are: %s", e.release.Live.GVK.Kind, place(e.release.Live.Meta), e.problem.Message))
+	t.event(corev1.EventTypeWarning, notReleased, fmt.Sprintf("the fields of %s %s stay as they are: %s", e.release.Live.GVK.Kind,
+		place(e.release.Live.Meta), e.problem.Message))
 }
 
 // ResyncInterval is how often the children of a kind are listed without an event.

@@ -46,7 +46,8 @@ func TestStatusOnTheWay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			turn := (&Reconciler{now: time.Now}).reconciliation(nil, Choice{}, newResourceState(&unstructured.Unstructured{Object: map[string]any{}}))
+			turn := (&Reconciler{now: time.Now}).reconciliation(nil, Choice{},
+				newResourceState(&unstructured.Unstructured{Object: map[string]any{}}))
 			if turn.mayWait(after, after.Status, before.Status) > 0 {
 				t.Error("the first status of a process waits")
 			}

@@ -73,8 +73,10 @@ func TestRoad(t *testing.T) {
 // drawn, a child is pruned, and templates read other objects. Every turn of the
 // tests here is held to it (decidesFirst); this one does everything at once.
 func TestDecidesFirst(t *testing.T) {
-	read := strings.Replace(oneMap, "{{ .spec.name }}", `{{ (lookup "v1" "ConfigMap" .metadata.namespace "other").data.text | default "none" }}`, 1)
-	files := map[string]string{"one.yaml": oneMap, "two.yaml": twoMap, "job.yaml": strings.Replace(plainJob, "NAME", "once, annotations: {"+api.AnnotationOnce+": \"true\"}", 1)}
+	read := strings.Replace(oneMap, "{{ .spec.name }}",
+		`{{ (lookup "v1" "ConfigMap" .metadata.namespace "other").data.text | default "none" }}`, 1)
+	files := map[string]string{"one.yaml": oneMap, "two.yaml": twoMap,
+		"job.yaml": strings.Replace(plainJob, "NAME", "once, annotations: {"+api.AnnotationOnce+": \"true\"}", 1)}
 	w := newWorld(t, files)
 	w.settle()
 	w.completes("once")
@@ -82,7 +84,8 @@ func TestDecidesFirst(t *testing.T) {
 	files["one.yaml"], files["secret.yaml"] = read, drawnSecret
 	files["status.yaml"] = `phase: {{ (lookup "v1" "ConfigMap" .metadata.namespace "third").data.text | default "none" }}` + "\n"
 	w.folder(files)
-	w.sends("when everything is to be done", "get secrets default/drawn", patchThing, putOnRecord, applyOne, "apply secrets default/drawn", "delete configmaps default/two", applyStatus)
+	w.sends("when everything is to be done", "get secrets default/drawn", patchThing, putOnRecord, applyOne, "apply secrets default/drawn",
+		"delete configmaps default/two", applyStatus)
 }
 
 // TestDrift: what others change in a child is set right, and what they add is left
@@ -194,11 +197,13 @@ func TestTakeOver(t *testing.T) {
 		"it names the resource": {oneMap, `,"annotations":{"` + api.AnnotationOwner + `":"` + things + `/default/a"}`, true},
 		"it names another":      {oneMap, `,"annotations":{"` + api.AnnotationOwner + `":"` + things + `/default/b"}`, false},
 		"the file adopts it":    {adopting, ``, true},
-		"others control it":     {adopting, `,"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"p","uid":"p","controller":true}]`, false},
+		"others control it": {adopting, `,"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"p","uid":"p","controller":true}]`,
+			false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, map[string]string{"one.yaml": c.file})
-			w.server.Change(memory.Object(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"one","namespace":"default"`+c.metadata+`},"data":{"name":"other"}}`), "person", nil)
+			w.server.Change(memory.Object(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"one","namespace":"default"`+c.metadata+
+				`},"data":{"name":"other"}}`), "person", nil)
 			w.settle()
 			data := w.server.Get(mapKind, "default", "one").Object["data"].(map[string]any)["name"]
 			if (data == "x") != c.taken {
@@ -280,9 +285,11 @@ func TestImmutable(t *testing.T) {
 		says  string
 	}{
 		"the file does not say so": {file: oneMap, want: []string{applyOne, applyStatus}, says: "Invalid"},
-		"the file says so":         {file: replaced, want: []string{applyOne, "PROBE", "delete configmaps default/one", applyStatus}, says: Recreating},
-		"the new one is refused":   {file: replaced, probe: immutable, want: []string{applyOne, "PROBE", applyStatus}, says: "Invalid"},
-		"a rollout does not allow": {file: replaced, may: fmt.Errorf("not yet"), want: []string{applyOne, "PROBE", applyStatus}, says: waitsForApproval},
+		"the file says so": {file: replaced, want: []string{applyOne, "PROBE", "delete configmaps default/one", applyStatus},
+			says: Recreating},
+		"the new one is refused": {file: replaced, probe: immutable, want: []string{applyOne, "PROBE", applyStatus}, says: "Invalid"},
+		"a rollout does not allow": {file: replaced, may: fmt.Errorf("not yet"), want: []string{applyOne, "PROBE", applyStatus},
+			says: waitsForApproval},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, map[string]string{"one.yaml": c.file})

@@ -20,8 +20,9 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// A snapshot is what is known of a resource's children, and of what else its
-// templates read, at one moment. It is the template.World of its templates.
+// A snapshot is what is known of a resource's children, and of what else its templates
+// read, at one moment. It is the template.World of its templates. It has many fields
+// since whatever was asked once is kept, by what was asked.
 type snapshot struct {
 	subject *subject
 	texts   *texts

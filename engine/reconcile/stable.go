@@ -165,6 +165,7 @@ func (w *stepExecutor) drawn() bool {
 // spared says why a Secret is not deleted to be recreated: the texts in it that
 // were drawn would be others.
 func (w *stepExecutor) spared() error {
-	return &deferred{status.Stalled, pruneProtected, fmt.Sprintf("the API refuses to change it, and it is not recreated, since what was drawn for it would be lost; to allow it, annotate this resource with %s=%s",
-		api.AnnotationAllowPrune, "Secret/"+w.step.Document.GetName()), retry{atLeast: 5 * time.Second, most: longestGap}}
+	return &deferred{status.Stalled, pruneProtected,
+		fmt.Sprintf("the API refuses to change it, and it is not recreated, since what was drawn for it would be lost; to allow it, annotate this resource with %s=%s",
+			api.AnnotationAllowPrune, "Secret/"+w.step.Document.GetName()), retry{atLeast: 5 * time.Second, most: longestGap}}
 }

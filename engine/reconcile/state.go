@@ -30,7 +30,8 @@ type resourceState struct {
 
 func newResourceState(resource *unstructured.Unstructured) *resourceState {
 	return &resourceState{
-		uid: resource.GetUID(), children: newChildMemory(), failures: newFailures(), told: told{askedAt: resource.GetAnnotations()[api.AnnotationReconcileAt]},
+		uid: resource.GetUID(), children: newChildMemory(), failures: newFailures(),
+		told: told{askedAt: resource.GetAnnotations()[api.AnnotationReconcileAt]},
 	}
 }
 
@@ -54,7 +55,8 @@ type childMemory struct {
 }
 
 func newChildMemory() childMemory {
-	return childMemory{applied: plan.Memories{}, made: map[string]types.UID{}, unconfirmed: map[string]unconfirmedWrite{}, drawn: map[secretKey]string{}}
+	return childMemory{applied: plan.Memories{}, made: map[string]types.UID{}, unconfirmed: map[string]unconfirmedWrite{},
+		drawn: map[secretKey]string{}}
 }
 
 // The failures of a resource are what did not succeed, and when to try it again.

@@ -98,7 +98,8 @@ func (t *reconciliation) cacheMayBeStale(ctx context.Context, p *plan.Plan) (boo
 
 // sameAs reports whether nothing that templates see changed but the status.
 func sameAs(a, b metav1.Object) bool {
-	return a.GetGeneration() == b.GetGeneration() && maps.Equal(a.GetLabels(), b.GetLabels()) && maps.Equal(a.GetAnnotations(), b.GetAnnotations())
+	return a.GetGeneration() == b.GetGeneration() && maps.Equal(a.GetLabels(), b.GetLabels()) &&
+		maps.Equal(a.GetAnnotations(), b.GetAnnotations())
 }
 
 // certain notes that the server was asked itself which children or patches there

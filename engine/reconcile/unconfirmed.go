@@ -28,7 +28,8 @@ func (w *stepExecutor) recordUnconfirmed(err error) {
 	if err == nil {
 		delete(w.run.known.children.unconfirmed, w.child())
 	} else if apply.Classify(err).Cause == apply.TryAgain && !apply.NotSent(err) {
-		w.run.known.children.unconfirmed[w.child()] = unconfirmedWrite{cluster.Scope{GroupVersionKind: w.step.Document.GroupVersionKind()}, w.step.Action == plan.Patch}
+		w.run.known.children.unconfirmed[w.child()] = unconfirmedWrite{cluster.Scope{GroupVersionKind: w.step.Document.GroupVersionKind()},
+			w.step.Action == plan.Patch}
 		w.run.r.recorded.doubt(w.step.Document.GroupVersionKind().GroupKind())
 	}
 }

@@ -43,7 +43,7 @@ var (
 // A world is a Reconciler of things over an API server in memory, which is also
 // what its caches have.
 type world struct {
-	*testing.T
+	testing.TB
 	server   *memory.Server
 	r        *Reconciler
 	now      time.Time
@@ -61,14 +61,16 @@ type world struct {
 }
 
 // newWorld has one thing, default/a, with this spec, and these files of its folder.
-func newWorld(t *testing.T, files map[string]string) *world {
+func newWorld(t testing.TB, files map[string]string) *world {
 	t.Helper()
-	w := &world{T: t, now: time.Unix(1e9, 0), events: events.NewFakeRecorder(99), server: memory.New(
-		served(thingKind, "things", true), served(mapKind, "configmaps", true), served(nodeKind, "nodes", false), served(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}, "namespaces", false),
+	w := &world{TB: t, now: time.Unix(1e9, 0), events: events.NewFakeRecorder(99), server: memory.New(
+		served(thingKind, "things", true), served(mapKind, "configmaps", true), served(nodeKind, "nodes", false),
+		served(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}, "namespaces", false),
 		served(crdKind, "customresourcedefinitions", false), served(job, "jobs", true),
 		served(schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, "secrets", true),
 	)}
-	w.server.Change(memory.Object(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"`+things+`"}}`), "installer", nil)
+	w.server.Change(memory.Object(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"`+things+
+		`"}}`), "installer", nil)
 	w.resource = w.server.Change(memory.Object(`{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"a","namespace":"default"},"spec":{"name":"x"}}`), "person", nil)
 	cfg, through := w.server.Client()
 	found, err := cluster.NewDiscovery(cfg, through)
@@ -96,7 +98,8 @@ func newWorld(t *testing.T, files map[string]string) *world {
 }
 
 func served(gvk schema.GroupVersionKind, plural string, namespaced bool) live.Resource {
-	return live.Resource{GVK: gvk, GVR: gvk.GroupVersion().WithResource(plural), Namespaced: namespaced, Verbs: sets.New("list", "watch", "get", "patch", "delete")}
+	return live.Resource{GVK: gvk, GVR: gvk.GroupVersion().WithResource(plural), Namespaced: namespaced,
+		Verbs: sets.New("list", "watch", "get", "patch", "delete")}
 }
 
 // folder puts another folder in place.

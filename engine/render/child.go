@@ -55,7 +55,8 @@ func (c *Child) checkKind(k *kind.Kind, _ *unstructured.Unstructured) error {
 	case gvk.GroupKind() == k.GVK.GroupKind():
 		return c.errorf([]any{"kind"}, "a folder may not create its own kind %s", name)
 	case !k.Creates(gvk) && !k.Patched(gvk):
-		return c.errorf([]any{"kind"}, "the folder does not say literally that it creates this kind: write apiVersion and kind as literal lines at column 0, in the same branch")
+		return c.errorf([]any{"kind"},
+			"the folder does not say literally that it creates this kind: write apiVersion and kind as literal lines at column 0, in the same branch")
 	}
 	return nil
 }

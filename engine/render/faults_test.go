@@ -91,7 +91,8 @@ func TestInput(t *testing.T) {
 		{"BOM", "\uFEFF" + configMap, ""},
 		{"CRLF", strings.ReplaceAll(configMap+"data:\n  a: |\n    b\n    c\n", "\n", "\r\n"), ""},
 		{"octals", configMap + "data: {a: 0644}", ""},
-		{"generateName", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  generateName: x-", "x.yaml:4:17: generateName would make a new object every time"},
+		{"generateName", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  generateName: x-",
+			"x.yaml:4:17: generateName would make a new object every time"},
 		{"no kind", "apiVersion: v1\nmetadata:\n  name: x", "apiVersion without a literal kind"},
 		{"no apiVersion", "kind: ConfigMap\nmetadata:\n  name: x", "kind without a literal apiVersion"},
 		{"neither", "metadata:\n  name: x", "the document has no apiVersion"},
@@ -113,7 +114,8 @@ func TestInput(t *testing.T) {
 		{"a label of ours", configMap + "  labels: {jacquard.dev/owner-uid: x}", "the label jacquard.dev/owner-uid is written by the engine"},
 		{"an unknown annotation of ours", configMap + "  annotations: {jacquard.dev/nope: x}", "there is no annotation jacquard.dev/nope"},
 		{"an undeclared field", configMap + "data: {a: {{ .spec.nmae }}}", "Thing v1 has no field spec.nmae; did you mean spec.name?"},
-		{"a variable set again", "{{ $o := .spec.optional }}{{ if .spec.name }}{{ $o = dict \"zzz\" 1 }}{{ end }}\n" + configMap + "data: {a: {{ $o.zzz }}, b: 1}", ""},
+		{"a variable set again", "{{ $o := .spec.optional }}{{ if .spec.name }}{{ $o = dict \"zzz\" 1 }}{{ end }}\n" + configMap +
+			"data: {a: {{ $o.zzz }}, b: 1}", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			children, err := renderFile(t, tt.text, map[string]any{"free": map[string]any{"ns": "c4n4ry", "kind": "c4n4ry"}})
@@ -127,7 +129,8 @@ func TestInput(t *testing.T) {
 			}
 		})
 	}
-	for _, field := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "ownerReferences", "finalizers", "managedFields", "selfLink"} {
+	for _, field := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "ownerReferences",
+		"finalizers", "managedFields", "selfLink"} {
 		for _, value := range []string{"x", "{{ .spec.name }}"} {
 			_, err := renderFile(t, configMap+"  "+field+": "+value, nil)
 			if want := "metadata." + field + " belongs to the cluster"; err == nil || !strings.Contains(err.Error(), want) {
@@ -143,7 +146,8 @@ func TestResources(t *testing.T) {
 	for i := range many {
 		many[i] = map[string]any{"name": fmt.Sprint("n", i), "size": int64(i)}
 	}
-	body := configMap + "data:\n  t: {{ .spec.optional.deep.text }}\n  r: {{ .spec.replicas }}\n  l: {{ .spec.labels }}\n  i: {{ .spec.items }}\n  z: 1\n"
+	body := configMap +
+		"data:\n  t: {{ .spec.optional.deep.text }}\n  r: {{ .spec.replicas }}\n  l: {{ .spec.labels }}\n  i: {{ .spec.items }}\n  z: 1\n"
 	for _, tt := range []struct {
 		name, text string
 		spec       map[string]any
@@ -154,11 +158,17 @@ func TestResources(t *testing.T) {
 		{"explicit null", body, map[string]any{"optional": nil, "replicas": nil, "labels": nil, "items": nil}, `{"z":1}`},
 		{"null inside", body, map[string]any{"optional": map[string]any{"deep": nil}}, `{"z":1}`},
 		{"empty", body, map[string]any{"labels": map[string]any{}, "items": []any{}}, `{"i":[],"l":{},"z":1}`},
-		{"a text for a map", configMap + "data: {a: {{ .spec.free.a.b }}}", map[string]any{"free": map[string]any{"a": "c4n4ry"}}, "a string has no field b"},
-		{"a map for a text", configMap + "data: {a: x{{ .spec.free.a }}}", map[string]any{"free": map[string]any{"a": map[string]any{"c4n4ry": "c4n4ry"}}}, "the value is a map"},
-		{"a number for a list", configMap + "data:\n{{- range .spec.free.a }}\n  a: 1\n{{- end }}", map[string]any{"free": map[string]any{"a": 1.5}}, "range needs a list"},
-		{"a text for a number", configMap + "data: {a: {{ add 1 .spec.free.a }}}", map[string]any{"free": map[string]any{"a": "c4n4ry"}}, "is text that is not a 64-bit integer"},
-		{"a large list", configMap + "data:\n  a:\n  {{- range .spec.items }}\n  - {{ .name }}-{{ .size }}\n  {{- end }}\n  b: {{ len .spec.items }}", map[string]any{"items": many}, `"n9999-9999"],"b":10000}`},
+		{"a text for a map", configMap + "data: {a: {{ .spec.free.a.b }}}", map[string]any{"free": map[string]any{"a": "c4n4ry"}},
+			"a string has no field b"},
+		{"a map for a text", configMap + "data: {a: x{{ .spec.free.a }}}",
+			map[string]any{"free": map[string]any{"a": map[string]any{"c4n4ry": "c4n4ry"}}}, "the value is a map"},
+		{"a number for a list", configMap + "data:\n{{- range .spec.free.a }}\n  a: 1\n{{- end }}",
+			map[string]any{"free": map[string]any{"a": 1.5}}, "range needs a list"},
+		{"a text for a number", configMap + "data: {a: {{ add 1 .spec.free.a }}}", map[string]any{"free": map[string]any{"a": "c4n4ry"}},
+			"is text that is not a 64-bit integer"},
+		{"a large list",
+			configMap + "data:\n  a:\n  {{- range .spec.items }}\n  - {{ .name }}-{{ .size }}\n  {{- end }}\n  b: {{ len .spec.items }}",
+			map[string]any{"items": many}, `"n9999-9999"],"b":10000}`},
 		{"a large list as it is", configMap + "data: {a: {{ .spec.items }}}", map[string]any{"items": many}, `{"name":"n9999","size":9999}]}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -186,8 +196,9 @@ func TestSameEveryTime(t *testing.T) {
 		spec["free"].(map[string]any)[fmt.Sprint("f", i)] = map[string]any{"a": int64(i), "b": nil}
 	}
 	for name, text := range map[string]string{
-		"values":                  configMap + "data:\n  a: {{ .spec.labels }}\n  b: {{ keys .spec.labels }}\n  c: {{ values .spec.labels }}\n  d: {{ toJson .spec.labels | sha256sum }}\n  e: \"{{ range $k, $v := .spec.labels }}{{ $k }}={{ $v }},{{ end }}\"\n  f: |\n    {{- toYaml .spec.labels | nindent 4 }}\n  g: {{ print .spec.labels }}\n",
-		"errors":                  configMap + "  labels: {a: 1, b: 2, c: 3, d: 4}\n  annotations: {a: 1, b: 2}\n---\n" + configMap + "  uid: x\n  finalizers: []\n  ownerReferences: []\n---\nspec: {{ .spec.free }}\n",
+		"values": configMap + "data:\n  a: {{ .spec.labels }}\n  b: {{ keys .spec.labels }}\n  c: {{ values .spec.labels }}\n  d: {{ toJson .spec.labels | sha256sum }}\n  e: \"{{ range $k, $v := .spec.labels }}{{ $k }}={{ $v }},{{ end }}\"\n  f: |\n    {{- toYaml .spec.labels | nindent 4 }}\n  g: {{ print .spec.labels }}\n",
+		"errors": configMap + "  labels: {a: 1, b: 2, c: 3, d: 4}\n  annotations: {a: 1, b: 2}\n---\n" + configMap +
+			"  uid: x\n  finalizers: []\n  ownerReferences: []\n---\nspec: {{ .spec.free }}\n",
 		"values that are refused": configMap + "selector: {{ .spec.free }}",
 	} {
 		t.Run(name, func(t *testing.T) {

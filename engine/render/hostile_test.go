@@ -26,10 +26,14 @@ const harmless = "harmless"
 // hostile are strings that mean something to YAML, to templates, to the engine
 // or to people. Each holds the canary, by which it is known in an error.
 var hostile = []string{
-	"c4n4ry\n  hostNetwork: true", "c4n4ry\n---\nkind: Secret", "---\nc4n4ry", "c4n4ry: x", "c4n4ry #x", "# c4n4ry", `c4n4ry"x`, "c4n4ry'x", "`c4n4ry`",
-	"{{ c4n4ry }}", "}} c4n4ry {{", "{{ .metadata.name }}c4n4ry", "c4n4ry\u2028x: y", "c4n4ry\u0085x: y", "\uE000c4n4ry", "\uE0010\uE003: 0 c4n4ry", "- \uE0020\uE003c4n4ry", "\uE0000\uE003c4n4ry",
-	"c4n4ry\x00x", "\uFEFFc4n4ry", "c4n4ry\tx", "\tc4n4ry", "<<c4n4ry", "*c4n4ry", "&c4n4ry x", "!!binary c4n4ry", "|\n  c4n4ry", "> c4n4ry", "[c4n4ry", "{c4n4ry: x}",
-	"? c4n4ry", "- c4n4ry", "%c4n4ry", "@c4n4ry", "jacquard.dev/c4n4ry", "jacquard.dev/adopt: c4n4ry", "x.jacquard.dev/c4n4ry", "../c4n4ry", "c4n4ry\r\nx: y", " c4n4ry ",
+	"c4n4ry\n  hostNetwork: true", "c4n4ry\n---\nkind: Secret", "---\nc4n4ry", "c4n4ry: x", "c4n4ry #x", "# c4n4ry", `c4n4ry"x`, "c4n4ry'x",
+	"`c4n4ry`",
+	"{{ c4n4ry }}", "}} c4n4ry {{", "{{ .metadata.name }}c4n4ry", "c4n4ry\u2028x: y", "c4n4ry\u0085x: y", "\uE000c4n4ry",
+	"\uE0010\uE003: 0 c4n4ry", "- \uE0020\uE003c4n4ry", "\uE0000\uE003c4n4ry",
+	"c4n4ry\x00x", "\uFEFFc4n4ry", "c4n4ry\tx", "\tc4n4ry", "<<c4n4ry", "*c4n4ry", "&c4n4ry x", "!!binary c4n4ry", "|\n  c4n4ry", "> c4n4ry",
+	"[c4n4ry", "{c4n4ry: x}",
+	"? c4n4ry", "- c4n4ry", "%c4n4ry", "@c4n4ry", "jacquard.dev/c4n4ry", "jacquard.dev/adopt: c4n4ry", "x.jacquard.dev/c4n4ry", "../c4n4ry",
+	"c4n4ry\r\nx: y", " c4n4ry ",
 	"c4n4ry" + strings.Repeat("x", 1<<20),
 }
 

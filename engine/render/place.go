@@ -26,7 +26,8 @@ func (c *Child) checkPlace(k *kind.Kind, resource *unstructured.Unstructured) er
 	case given && (!text || ns == ""):
 		return c.errorf([]any{"metadata", "namespace"}, "metadata.namespace must be the name of a namespace, or be left out")
 	case k.ClusterScoped(gvk) && !declared:
-		return c.errorf([]any{"kind"}, "%s is cluster-scoped and must be declared: write in kind.yaml, under children: - {apiVersion: %s, kind: %s}",
+		return c.errorf([]any{"kind"},
+			"%s is cluster-scoped and must be declared: write in kind.yaml, under children: - {apiVersion: %s, kind: %s}",
 			name, gvk.GroupVersion(), name)
 	case k.ClusterScoped(gvk) && given:
 		return c.errorf([]any{"metadata", "namespace"}, "%s is cluster-scoped: leave metadata.namespace out", name)
@@ -39,7 +40,8 @@ func (c *Child) checkPlace(k *kind.Kind, resource *unstructured.Unstructured) er
 		meta["namespace"] = own
 	case ns != own && !slices.Contains(where.Listed, ns) && !where.Rendered:
 		return c.errorf([]any{"metadata", "namespace"},
-			"%s is in another namespace than its resource: leave metadata.namespace out, or declare in kind.yaml, under children, where it may be", name)
+			"%s is in another namespace than its resource: leave metadata.namespace out, or declare in kind.yaml, under children, where it may be",
+			name)
 	}
 	return c.checkReserved(k, "namespace", ns)
 }

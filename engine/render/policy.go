@@ -68,7 +68,8 @@ func (c *Child) takePolicy(k *kind.Kind, _ *unstructured.Unstructured) error {
 	c.Policy = newPolicy(marks)
 	ttl, given, _ := unstructured.NestedInt64(c.Object.Object, "spec", "ttlSecondsAfterFinished")
 	if c.Policy.Once && given && ttl < 1 {
-		return c.errorf([]any{"spec", "ttlSecondsAfterFinished"}, "a Job made once must stay until it is seen to have succeeded: longer than the operator may be away, such as 86400")
+		return c.errorf([]any{"spec", "ttlSecondsAfterFinished"},
+			"a Job made once must stay until it is seen to have succeeded: longer than the operator may be away, such as 86400")
 	}
 	c.Marks = maps.Clone(marks)
 	delete(c.Marks, api.AnnotationOnDelete)

@@ -107,10 +107,12 @@ func TestTrackingIsNeverCopied(t *testing.T) {
 // whom is said here once more and otherwise than in the engine.
 func TestTrackingOfAnyKey(t *testing.T) {
 	k := copier(t)
-	domains := []string{"argocd.argoproj.io", "meta.helm.sh", "toolkit.fluxcd.io", "jacquard.dev", "kubectl.kubernetes.io", "example.com", "kubernetes.io"}
+	domains := []string{"argocd.argoproj.io", "meta.helm.sh", "toolkit.fluxcd.io", "jacquard.dev", "kubectl.kubernetes.io", "example.com",
+		"kubernetes.io"}
 	key := rapid.Custom(func(t *rapid.T) string {
 		domain := rapid.SampledFrom([]string{"", "a.", "kustomize.", "a.b."}).Draw(t, "sub") + rapid.SampledFrom(domains).Draw(t, "domain")
-		name := rapid.OneOf(rapid.Just("last-applied-configuration"), rapid.StringMatching(`[a-zA-Z0-9]([a-zA-Z0-9._-]{0,10}[a-zA-Z0-9])?`)).Draw(t, "name")
+		name := rapid.OneOf(rapid.Just("last-applied-configuration"),
+			rapid.StringMatching(`[a-zA-Z0-9]([a-zA-Z0-9._-]{0,10}[a-zA-Z0-9])?`)).Draw(t, "name")
 		return domain + "/" + name
 	})
 	rapid.Check(t, func(t *rapid.T) {

@@ -40,15 +40,18 @@ func FuzzCRD(f *testing.F) {
 	f.Add("{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: as.b.c}, spec: {group: b.c, scope: Cluster, names: {kind: A, plural: as}, versions: "+
 		"[{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}", []byte{}, given)
 	for _, spec := range []string{
-		`{type: string, default: a}`, `{type: object, x-kubernetes-preserve-unknown-fields: true}`, `{type: array, items: {type: integer, minimum: 1}}`,
-		`{type: object, additionalProperties: {type: object, nullable: true, properties: {a: {type: number, default: 1}}}}`, `{x-kubernetes-int-or-string: true}`,
+		`{type: string, default: a}`, `{type: object, x-kubernetes-preserve-unknown-fields: true}`,
+		`{type: array, items: {type: integer, minimum: 1}}`,
+		`{type: object, additionalProperties: {type: object, nullable: true, properties: {a: {type: number, default: 1}}}}`,
+		`{x-kubernetes-int-or-string: true}`,
 		`{type: object, required: [a], properties: {a: {type: string, enum: [b, c], maxLength: 9}, d: {type: boolean, default: true}}}`,
 		`{type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, required: [k], properties: {k: {type: string}}}}`,
 		`{type: object, properties: {a: {type: string}}, x-kubernetes-validations: [{rule: "self.a != 'b'"}]}`,
 	} {
 		f.Add(spec, []byte{}, `{"spec":{"a":"b","c":[1,null],"k":{}},"status":{"x":1}}`)
 	}
-	for _, choices := range []string{"\x05\x03\x00", "\x05\x04\x00\x00\x01\x01\x01\x02\x02\x07\x00", "\x06\x05\x02\x01\x03\x02\x04", "\x07\x05\x03\x00\x00\x01\x01\x02\x01\x02"} {
+	for _, choices := range []string{"\x05\x03\x00", "\x05\x04\x00\x00\x01\x01\x01\x02\x02\x07\x00", "\x06\x05\x02\x01\x03\x02\x04",
+		"\x07\x05\x03\x00\x00\x01\x01\x02\x01\x02"} {
 		f.Add("a b c", []byte(choices), `{"spec":{"a":"b","b":{"a":[1,null]},"c":[{"a":"b"}]},"status":{"x":1}}`)
 	}
 	parsed := fuzzed.Passed(f)
@@ -62,7 +65,8 @@ func FuzzCRD(f *testing.F) {
 		}
 		if !strings.Contains(text, "CustomResourceDefinition") { // the schema of spec alone
 			text = "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: as.b.c}, spec: {group: b.c, scope: Namespaced, names: {kind: A, plural: as}, versions: " +
-				"[{name: v1, served: true, storage: true, subresources: {status: {}}, schema: {openAPIV3Schema: {type: object, properties: {spec: " + text + ", status: {type: object}}}}}]}}"
+				"[{name: v1, served: true, storage: true, subresources: {status: {}}, schema: {openAPIV3Schema: {type: object, properties: {spec: " +
+				text + ", status: {type: object}}}}}]}}"
 		}
 		if checkDefinition(t, text, object) {
 			parsed()

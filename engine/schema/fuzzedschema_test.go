@@ -66,7 +66,8 @@ func (m *maker) array(s map[string]any, depth int) {
 		s["x-kubernetes-list-type"] = "set"
 	case 2:
 		s["x-kubernetes-list-type"], s["x-kubernetes-list-map-keys"] = "map", []any{key}
-		s["items"] = map[string]any{"type": "object", "required": []any{key}, "properties": map[string]any{key: map[string]any{"type": "string"}, "b": items}}
+		s["items"] = map[string]any{"type": "object", "required": []any{key},
+			"properties": map[string]any{key: map[string]any{"type": "string"}, "b": items}}
 	}
 }
 

@@ -13,7 +13,8 @@ func TestParseRefuses(t *testing.T) {
 	const root = "spec.versions[0].schema.openAPIV3Schema"
 	tests := []struct{ name, file, from, to, want string }{
 		{"kind", webapps, "kind: CustomResourceDefinition", "kind: Widget", "f.yaml:3:1: kind: must be CustomResourceDefinition"},
-		{"apiVersion", webapps, "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1", "f.yaml:2:1: apiVersion: must be apiextensions.k8s.io/v1"},
+		{"apiVersion", webapps, "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1",
+			"f.yaml:2:1: apiVersion: must be apiextensions.k8s.io/v1"},
 		{"name", webapps, "name: webapps.apps", "name: webs.apps", `f.yaml:5:3: metadata.name: must be spec.names.plural+"."+spec.group`},
 		{"no storage version", webapps, "storage: true", "storage: false",
 			"f.yaml:12:3: spec.versions: must have exactly one version marked as storage version"},
@@ -36,17 +37,20 @@ func TestParseRefuses(t *testing.T) {
 		{"rule", webapps, "self.replicas <=", "self.replica <=",
 			"f.yaml:34:19: " + root + ".properties[spec].x-kubernetes-validations[0].rule: compilation failed: at 1:5: undefined field 'replica'"},
 		{"list keys", webapps, "list-map-keys: [name]", "list-map-keys: [nam]",
-			"f.yaml:68:19: " + root + ".properties[spec].properties[ports].x-kubernetes-list-map-keys: entries must all be names of item properties"},
+			"f.yaml:68:19: " + root +
+				".properties[spec].properties[ports].x-kubernetes-list-map-keys: entries must all be names of item properties"},
 		{"pattern", webapps, "pattern: '^[a", "pattern: '^([a",
 			"f.yaml:41:19: " + root + ".properties[spec].properties[image].pattern: must be a valid regular expression, but isn't: error parsing regexp: missing closing ): `^([a-z0-9./:-]+$`"},
 		{"type", webapps, "type: number", "type: float",
-			"f.yaml:97:19: " + root + `.properties[spec].properties[weight].type: must be one of "array", "boolean", "integer", "number", "object", "string"`},
+			"f.yaml:97:19: " + root +
+				`.properties[spec].properties[weight].type: must be one of "array", "boolean", "integer", "number", "object", "string"`},
 		{"not structural", webapps, "            status:\n              type: object\n", "            status:\n",
 			"f.yaml:98:13: " + root + ".properties[status].type: is required: must not be empty for specified object fields"},
 		{"scale path", webapps, "specReplicasPath: .spec", "specReplicasPath: spec",
 			"f.yaml:19:11: spec.versions[0].subresources.scale.specReplicasPath: must be a simple json path starting with ."},
 		{"syntax", zones, "default: 300", "default: [300", "f.yaml:59: did not find expected ',' or ']'"},
-		{"several documents", blobs, "# A resource", "{a: b}\n---\n# A resource", "f.yaml:4: must hold one CustomResourceDefinition, not several documents"},
+		{"several documents", blobs, "# A resource", "{a: b}\n---\n# A resource",
+			"f.yaml:4: must hold one CustomResourceDefinition, not several documents"},
 		{"empty first document", blobs, "# A resource", "---\n---\n# A resource", "f.yaml:1: the first document is empty"},
 	}
 	for _, tt := range tests {

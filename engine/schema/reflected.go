@@ -40,7 +40,8 @@ func builtInType(gvk apischema.GroupVersionKind) *Type {
 	switch {
 	case gvk == apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"):
 		in = reflect.TypeFor[apiextensionsv1.CustomResourceDefinition]()
-	case !known || gvk.Version == runtime.APIVersionInternal || !reflect.PointerTo(in).Implements(reflect.TypeFor[metav1.ObjectMetaAccessor]()):
+	case !known || gvk.Version == runtime.APIVersionInternal ||
+		!reflect.PointerTo(in).Implements(reflect.TypeFor[metav1.ObjectMetaAccessor]()):
 		return nil
 	}
 	t := *reflected(in, nil)

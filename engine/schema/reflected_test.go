@@ -48,7 +48,8 @@ func TestBuiltInTypeOfAll(t *testing.T) {
 			t.Errorf("%v: %+v", gvk, got)
 		}
 	}
-	for _, gvk := range []apischema.GroupVersionKind{{Group: "apps", Version: "v1", Kind: "Deploy"}, {Version: "v1", Kind: "Status"}, {Group: "x.io", Version: "v1", Kind: "X"}} {
+	for _, gvk := range []apischema.GroupVersionKind{{Group: "apps", Version: "v1", Kind: "Deploy"}, {Version: "v1", Kind: "Status"},
+		{Group: "x.io", Version: "v1", Kind: "X"}} {
 		if got := BuiltInType(gvk); got != nil {
 			t.Errorf("%v: %+v", gvk, got)
 		}
@@ -71,7 +72,8 @@ func TestBuiltInFacts(t *testing.T) {
 		}
 		for _, name := range got.Fields() {
 			wanted := slices.Contains(strings.Fields(want.always+" "+want.required), name)
-			if wanted && !got.Always(name) || !wanted && got.Always(name) && want.always == "" && name != "resources" && name != "metadata" && name != "strategy" {
+			if wanted && !got.Always(name) || !wanted && got.Always(name) && want.always == "" && name != "resources" && name != "metadata" &&
+				name != "strategy" {
 				t.Errorf("%s: always %s is %v", path, name, got.Always(name))
 			}
 		}
@@ -80,7 +82,8 @@ func TestBuiltInFacts(t *testing.T) {
 	if !slices.Contains(policy.Enum(), any("IfNotPresent")) || policy.MaxLength() != len("IfNotPresent") {
 		t.Errorf("imagePullPolicy: %v, %d", policy.Enum(), policy.MaxLength())
 	}
-	path, _ := at(BuiltInType(apischema.GroupVersionKind{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"}), "spec rules [] http paths [] pathType")
+	path, _ := at(BuiltInType(apischema.GroupVersionKind{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"}),
+		"spec rules [] http paths [] pathType")
 	if !slices.Contains(path.Enum(), any("Prefix")) {
 		t.Errorf("pathType: %v", path.Enum())
 	}

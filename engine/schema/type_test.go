@@ -107,7 +107,8 @@ func TestAny(t *testing.T) {
 		if !found || child != Any || place.Elem() != Any || place.Kind() != KindAny || !place.FreeForm() {
 			t.Errorf("%+v is not free-form", place)
 		}
-		if place.Fields() != nil || place.Required() != nil || place.Enum() != nil || place.Default() != nil || place.Always("x") || place.Nullable() || place.Description() != "" {
+		if place.Fields() != nil || place.Required() != nil || place.Enum() != nil || place.Default() != nil || place.Always("x") ||
+			place.Nullable() || place.Description() != "" {
 			t.Errorf("%+v declares something", place)
 		}
 	}
@@ -146,7 +147,8 @@ func TestTypeFacts(t *testing.T) {
 
 func TestObjectMeta(t *testing.T) {
 	fields := objectMeta().Fields()
-	for _, name := range []string{"annotations", "creationTimestamp", "deletionTimestamp", "finalizers", "generateName", "generation", "labels", "name", "namespace", "ownerReferences", "resourceVersion", "uid"} {
+	for _, name := range []string{"annotations", "creationTimestamp", "deletionTimestamp", "finalizers", "generateName", "generation",
+		"labels", "name", "namespace", "ownerReferences", "resourceVersion", "uid"} {
 		if !slices.Contains(fields, name) {
 			t.Errorf("metadata lacks %s", name)
 		}

@@ -31,7 +31,8 @@ func TestValidateSpec(t *testing.T) {
 		name, kind, in string
 		want           []string
 	}{
-		{"sound", webapps, `spec: {image: nginx, ports: [{name: a, port: 80}, {name: b, port: http}], env: {A: b}, args: [[x], []], weight: 0.5}`, nil},
+		{"sound", webapps, `spec: {image: nginx, ports: [{name: a, port: 80}, {name: b, port: http}], env: {A: b}, args: [[x], []], weight: 0.5}`,
+			nil},
 		{"sound zone", zones, `spec: {servers: [a, b]}`, nil},
 		{"sound backup", backups, `spec: {keep: 4, note: null, since: "2026-01-02T03:04:05Z", share: 0.5}`, nil},
 		{"free-form", blobs, `a: {b: [1]}`, nil},
@@ -94,7 +95,8 @@ func TestValidateHead(t *testing.T) {
 		name, kind, in string
 		want           []string // beginnings: the rest is Kubernetes' own wording
 	}{
-		{"another kind", webapps, `{apiVersion: v1, kind: Pod, metadata: {name: A}}`, []string{"apiVersion: must be apps.example.com/v1", "kind: must be WebApp"}},
+		{"another kind", webapps, `{apiVersion: v1, kind: Pod, metadata: {name: A}}`,
+			[]string{"apiVersion: must be apps.example.com/v1", "kind: must be WebApp"}},
 		{"none", webapps, `{}`, []string{"apiVersion: must be apps.example.com/v1", "kind: must be WebApp"}},
 		{"no metadata", backups, `{apiVersion: data.example.com/v1, kind: Backup}`, []string{"metadata: is required", rulesSkipped}},
 		{"name", backups, `{apiVersion: data.example.com/v1, kind: Backup, metadata: {name: A, namespace: "b/c"}}`,

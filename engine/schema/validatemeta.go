@@ -38,7 +38,8 @@ func (v *Version) validateMetadata(obj map[string]any) field.ErrorList {
 	if !found || meta == nil {
 		return field.ErrorList{field.Required(path, "")}
 	}
-	return metavalidation.ValidateObjectMetaDeclaratively(context.Background(), operation.Create, meta, nil, v.namespaced, metavalidation.NameIsDNSSubdomain, path, true)
+	return metavalidation.ValidateObjectMetaDeclaratively(context.Background(), operation.Create, meta, nil, v.namespaced,
+		metavalidation.NameIsDNSSubdomain, path, true)
 }
 
 // metadataDetail says what is wrong with metadata without the values that an

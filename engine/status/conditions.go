@@ -128,7 +128,8 @@ var onTheWay = []string{"", reasonReady, reasonNotReady, reasonChildren, reasonW
 // a resource is not ready any more, though nobody changed it, is not ordinary.
 func ordinary(cs []map[string]any, live map[string]any) bool {
 	before, after := conditionOf(live, "Ready"), among(cs, "Ready")
-	if text(before, "status") == "True" && text(after, "status") != "True" && before["observedGeneration"] != nil && sameScalar(before["observedGeneration"], after["observedGeneration"]) {
+	if text(before, "status") == "True" && text(after, "status") != "True" && before["observedGeneration"] != nil &&
+		sameScalar(before["observedGeneration"], after["observedGeneration"]) {
 		return false
 	}
 	arrived := true

@@ -58,4 +58,5 @@ func problem(s status.Severity, reason, message string) status.Problem {
 	return status.Problem{Severity: s, Reason: reason, Message: message}
 }
 
-var failedJob = status.Child{APIVersion: "batch/v1", Kind: "Job", Namespace: "default", Name: "load", Failed: true, Message: "failed (BackoffLimitExceeded)"}
+var failedJob = status.Child{APIVersion: "batch/v1", Kind: "Job", Namespace: "default", Name: "load", Failed: true,
+	Message: "failed (BackoffLimitExceeded)"}

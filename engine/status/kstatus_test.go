@@ -30,19 +30,21 @@ func TestKstatus(t *testing.T) {
 		generation int64
 		want       kstatus.Status
 	}{
-		"ready":                      {status.Input{Children: []status.Child{child("a", true, "")}}, 7, kstatus.CurrentStatus},
-		"without children":           {status.Input{}, 7, kstatus.CurrentStatus},
-		"a child not ready":          {status.Input{Children: []status.Child{child("a", false, "x")}}, 7, kstatus.InProgressStatus},
-		"waits":                      {status.Input{Problems: []status.Problem{problem(status.Waiting, "R", "m")}}, 7, kstatus.InProgressStatus},
-		"tries again":                {status.Input{Problems: []status.Problem{problem(status.Retry, "R", "m")}}, 7, kstatus.InProgressStatus},
-		"stalled":                    {status.Input{Problems: []status.Problem{problem(status.Stalled, "R", "m")}}, 7, kstatus.FailedStatus},
-		"stalled and waits":          {status.Input{Problems: []status.Problem{problem(status.Waiting, "R", "m"), problem(status.Stalled, "S", "n")}}, 7, kstatus.FailedStatus},
+		"ready":             {status.Input{Children: []status.Child{child("a", true, "")}}, 7, kstatus.CurrentStatus},
+		"without children":  {status.Input{}, 7, kstatus.CurrentStatus},
+		"a child not ready": {status.Input{Children: []status.Child{child("a", false, "x")}}, 7, kstatus.InProgressStatus},
+		"waits":             {status.Input{Problems: []status.Problem{problem(status.Waiting, "R", "m")}}, 7, kstatus.InProgressStatus},
+		"tries again":       {status.Input{Problems: []status.Problem{problem(status.Retry, "R", "m")}}, 7, kstatus.InProgressStatus},
+		"stalled":           {status.Input{Problems: []status.Problem{problem(status.Stalled, "R", "m")}}, 7, kstatus.FailedStatus},
+		"stalled and waits": {status.Input{Problems: []status.Problem{problem(status.Waiting, "R", "m"),
+			problem(status.Stalled, "S", "n")}}, 7, kstatus.FailedStatus},
 		"a child that failed":        {status.Input{Children: []status.Child{failedJob}}, 7, kstatus.FailedStatus},
 		"status.yaml says not ready": {status.Input{Own: read(t, "conditions: [{type: Ready, status: 'False'}]")}, 7, kstatus.InProgressStatus},
 		"paused":                     {status.Input{Paused: true, Live: wasReady(t)}, 7, kstatus.CurrentStatus},
 		"made paused":                {status.Input{Paused: true}, 7, kstatus.InProgressStatus},
 		"paused, a child not ready":  {status.Input{Paused: true, Children: []status.Child{child("a", false, "x")}}, 7, kstatus.InProgressStatus},
-		"paused and stalled":         {status.Input{Paused: true, Problems: []status.Problem{problem(status.Stalled, "R", "m")}}, 7, kstatus.FailedStatus},
+		"paused and stalled": {status.Input{Paused: true, Problems: []status.Problem{problem(status.Stalled, "R", "m")}}, 7,
+			kstatus.FailedStatus},
 		"changed since":              {status.Input{}, 8, kstatus.InProgressStatus},
 		"stalled, and changed since": {status.Input{Problems: []status.Problem{problem(status.Stalled, "R", "m")}}, 8, kstatus.InProgressStatus},
 	}
@@ -77,7 +79,8 @@ func TestKstatusAgrees(t *testing.T) {
 		return problem(status.Severity(rapid.IntRange(0, 2).Draw(t, "severity")), "R"+names.Draw(t, "reason"), "m")
 	}), 0, 3)
 	rapid.Check(t, func(t *rapid.T) {
-		in := status.Input{Generation: 7, Children: children.Draw(t, "children"), Problems: problems.Draw(t, "problems"), Paused: rapid.Bool().Draw(t, "paused")}
+		in := status.Input{Generation: 7, Children: children.Draw(t, "children"), Problems: problems.Draw(t, "problems"),
+			Paused: rapid.Bool().Draw(t, "paused")}
 		if rapid.Bool().Draw(t, "served before") {
 			before, err := status.Make(status.Input{Generation: rapid.Int64Range(6, 7).Draw(t, "generation"), Children: children.Draw(t, "before")})
 			if err != nil {

@@ -73,7 +73,8 @@ func TestMakePaused(t *testing.T) {
 	for name, turns := range pauses() {
 		var live map[string]any
 		for i, turn := range turns {
-			out, err := status.Make(status.Input{Generation: turn.generation, Live: live, Children: turn.children, Problems: turn.problems, Paused: turn.paused})
+			out, err := status.Make(status.Input{Generation: turn.generation, Live: live, Children: turn.children, Problems: turn.problems,
+				Paused: turn.paused})
 			if err != nil {
 				t.Fatal(err)
 			}

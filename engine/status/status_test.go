@@ -52,7 +52,8 @@ func TestMakeConditions(t *testing.T) {
 		},
 		"the newest of the worst first": {
 			status.Input{Problems: []status.Problem{
-				{Severity: status.Stalled, Reason: "Invalid", Message: "a: old", Since: 3}, {Severity: status.Stalled, Reason: "Refused", Message: "b: new", Since: 7}, {Severity: status.Retry, Reason: "Forbidden", Message: "c", Since: 9},
+				{Severity: status.Stalled, Reason: "Invalid", Message: "a: old", Since: 3}, {Severity: status.Stalled, Reason: "Refused",
+					Message: "b: new", Since: 7}, {Severity: status.Retry, Reason: "Forbidden", Message: "c", Since: 9},
 			}},
 			"Ready=False/Refused: b: new; a: old; c\nStalled=True/Refused: b: new; a: old; c", kstatus.FailedStatus,
 		},
@@ -71,7 +72,8 @@ func TestMakeConditions(t *testing.T) {
 			"Ready=True/Ready: nothing to wait for\nPaused=True/Paused: nothing is applied or deleted while paused", kstatus.CurrentStatus,
 		},
 		"own Ready Unknown": {
-			status.Input{Own: map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "Unknown", "reason": "Asking", "message": "m"}}}},
+			status.Input{Own: map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "Unknown", "reason": "Asking",
+				"message": "m"}}}},
 			"Ready=False/Asking: m", kstatus.InProgressStatus,
 		},
 		"own Ready without reason": {
@@ -109,7 +111,8 @@ func TestMakeConditions(t *testing.T) {
 			if out.Status["observedGeneration"] != int64(7) {
 				t.Errorf("observedGeneration: got %v", out.Status["observedGeneration"])
 			}
-			if ready := strings.HasPrefix(test.want, "Ready=True"); out.Ready != ready || got[0] != fmt.Sprintf("Ready=%s/%s: %s", map[bool]string{true: "True", false: "False"}[ready], out.Reason, out.Message) {
+			if ready := strings.HasPrefix(test.want, "Ready=True"); out.Ready != ready ||
+				got[0] != fmt.Sprintf("Ready=%s/%s: %s", map[bool]string{true: "True", false: "False"}[ready], out.Reason, out.Message) {
 				t.Errorf("Output says %v, %s, %s", out.Ready, out.Reason, out.Message)
 			}
 			if kind := compute(t, out.Status); kind != test.kind {
@@ -182,7 +185,8 @@ conditions:
 		},
 		"ready": {
 			nil, nil, map[string]string{"Ready": now, "Backup": now, "Broken": now, "Given": before},
-			[]string{"Ready is True (Ready): nothing to wait for", "Backup is False (R)", "Given is True (Given)", "Reconciling is over (ChildrenNotReady)"},
+			[]string{"Ready is True (Ready): nothing to wait for", "Backup is False (R)", "Given is True (Given)",
+				"Reconciling is over (ChildrenNotReady)"},
 		},
 		"another reason": {
 			nil, []status.Problem{problem(status.Stalled, "BadTemplate", "web.yaml:3:1")},
@@ -296,7 +300,8 @@ func TestSame(t *testing.T) {
 		"another order":         {"a: [1, 2]", "a: [2, 1]", false},
 		"more in a list's item": {"a: [{b: 1}]", "a: [{b: 1, c: 2}]", false},
 		"conditions in another order, and a foreign one": {
-			ready + ", {type: A, status: 'True'}]", "conditions: [{type: F, status: 'True'}, {type: A, status: 'True'}, {type: Ready, status: 'True', reason: Ready}]", true,
+			ready + ", {type: A, status: 'True'}]",
+			"conditions: [{type: F, status: 'True'}, {type: A, status: 'True'}, {type: Ready, status: 'True', reason: Ready}]", true,
 		},
 		"another time":                    {ready + "]", strings.ReplaceAll(ready, before, now) + "]", true},
 		"another status":                  {ready + "]", "conditions: [{type: Ready, status: 'False', reason: Ready}]", false},
@@ -324,7 +329,8 @@ func TestSame(t *testing.T) {
 // speaks of the version that serves the resource.
 func TestMakeRefused(t *testing.T) {
 	out := mustMake(t, status.Input{Own: map[string]any{}, Refused: "no such field"})
-	if pending := status.Condition(map[string]any{"status": out.Status}, "RolloutPending"); !out.Ready || pending["status"] != "True" || pending["reason"] != "RolloutFailed" || pending["message"] != "no such field" {
+	if pending := status.Condition(map[string]any{"status": out.Status}, "RolloutPending"); !out.Ready || pending["status"] != "True" ||
+		pending["reason"] != "RolloutFailed" || pending["message"] != "no such field" {
 		t.Errorf("%v", out.Status)
 	}
 	live := out.Status

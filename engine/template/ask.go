@@ -86,7 +86,8 @@ func checkLookup(c *compiler, fn *parse.IdentifierNode, args []parse.Node) {
 }
 
 func checkSelect(c *compiler, fn *parse.IdentifierNode, args []parse.Node) {
-	a, ok := c.object(fn, args, `select needs its apiVersion and kind as literal texts: select "v1" "Pod" (dict "matchLabels" (dict "tier" "web"))`)
+	a, ok := c.object(fn, args,
+		`select needs its apiVersion and kind as literal texts: select "v1" "Pod" (dict "matchLabels" (dict "tier" "web"))`)
 	if !ok {
 		return
 	}

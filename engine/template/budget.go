@@ -89,7 +89,8 @@ const bytesPerStep = 4096
 // one, and make nothing.
 var borrows = map[string]bool{
 	"coalesce": true, "deepCopy": true, "default": true, "dig": true, "first": true, "get": true, "ifNil": true,
-	"index": true, "initial": true, "last": true, "mustDeepCopy": true, "mustFirst": true, "mustLast": true, "mustInitial": true, "mustRest": true, "mustSlice": true, "rest": true, "slice": true, "ternary": true,
+	"index": true, "initial": true, "last": true, "mustDeepCopy": true, "mustFirst": true, "mustLast": true, "mustInitial": true,
+	"mustRest": true, "mustSlice": true, "rest": true, "slice": true, "ternary": true,
 }
 
 // remade are the functions that copy at every depth.

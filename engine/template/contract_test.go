@@ -80,18 +80,24 @@ func TestStatements(t *testing.T) {
 		{"trim markers", "a: 1\n{{- if .spec.on -}}\n\n{{ \"\\n\" }}{{ end }}", `a: "1\n"`},
 		{"nothing", "{{ if .spec.nope }}a: 1{{ end }}", ``},
 		{"blank", "\n# only\n---\n\n", ``},
-		{"and, or", `a: {{ and .spec.on .spec.image }}` + "\nb: {{ or .spec.nope .spec.image }}\nc: {{ or .spec.on (fail \"no\") }}\nd: {{ and .spec.zero (fail \"no\") }}", `{a: nginx, b: nginx, c: true, d: 0}`},
+		{"and, or", `a: {{ and .spec.on .spec.image }}` +
+			"\nb: {{ or .spec.nope .spec.image }}\nc: {{ or .spec.on (fail \"no\") }}\nd: {{ and .spec.zero (fail \"no\") }}",
+			`{a: nginx, b: nginx, c: true, d: 0}`},
 	}, resource())
 }
 
 func TestReading(t *testing.T) {
 	checkRows(t, []row{
-		{"absent in maps", `a: {{ .x.y.z }}` + "\nb: {{ .spec.config.q.r }}\nc: {{ index .spec \"no\" \"deep\" }}\nd: {{ get .spec \"no\" }}\ne: {{ dig \"a\" \"b\" 7 .spec }}", `e: 7`},
+		{"absent in maps",
+			`a: {{ .x.y.z }}` +
+				"\nb: {{ .spec.config.q.r }}\nc: {{ index .spec \"no\" \"deep\" }}\nd: {{ get .spec \"no\" }}\ne: {{ dig \"a\" \"b\" 7 .spec }}",
+			`e: 7`},
 		{"absent in variables", `{{ $v := .spec.nope }}a: {{ $v.b.c }}` + "\nb: 1", `b: 1`},
 		{"absent in items", "a:\n{{- range .spec.list }}\n- {{ .b.c | default \"d\" }}\n{{- end }}", `a: [d, e]`},
 		{"absent of a call", "a: {{ (dict \"x\" 1).y.z }}\nb: 2", `b: 2`},
 		{"null is absent", "a: {{ .spec.null.x }}\nb: {{ .spec.null }}\nc: 3", `c: 3`},
-		{"only what is there", `a: {{ len .spec.config }}` + "\nb: {{ hasKey .spec \"nope\" }}\nc: {{ keys .spec.labels }}", `{a: 1, b: false, c: [a, b]}`},
+		{"only what is there", `a: {{ len .spec.config }}` + "\nb: {{ hasKey .spec \"nope\" }}\nc: {{ keys .spec.labels }}",
+			`{a: 1, b: false, c: [a, b]}`},
 		{"range over nothing", "a: 1\n{{ range .spec.nope.deep }}b: 2{{ end }}", `a: 1`},
 		{"large integer", "a: {{ .spec.big }}\nb: {{ .spec.ratio }}", `{a: 9007199254740993, b: 0.5}`},
 	}, reading())
@@ -171,7 +177,8 @@ func checkRefusals(t *testing.T, rows []row, dot map[string]any) {
 
 func TestWideningIsRefused(t *testing.T) {
 	var rows []row
-	for _, key := range []string{"selector", "podSelector", "labelSelector", "namespaceSelector", "matchLabels", "matchExpressions", "hard", "securityContext", "rules"} {
+	for _, key := range []string{"selector", "podSelector", "labelSelector", "namespaceSelector", "matchLabels", "matchExpressions", "hard",
+		"securityContext", "rules"} {
 		rows = append(rows,
 			row{key, "a: 1\n" + key + ": {{ .n }}", key + " is nil, and an absent " + key + " would select or allow more"},
 			row{key + " inside", "a: 1\n" + key + ":\n  b:\n    c: {{ .n }}\n    d: 1", "c is nil, and without it " + key + " would"},

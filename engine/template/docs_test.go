@@ -37,7 +37,8 @@ func TestDocumentedReads(t *testing.T) {
 	if len(waiting) != 1 || len(secrets) != 4 {
 		t.Fatalf("docs/templates.md: %d and %d examples; 1 and 4 were expected", len(waiting), len(secrets))
 	}
-	texts := map[string]string{"page": waiting[0], "secret": secrets[0], "server": secrets[1], "theirs": secrets[2], "pull": secrets[3], "database": ""}
+	texts := map[string]string{"page": waiting[0], "secret": secrets[0], "server": secrets[1], "theirs": secrets[2], "pull": secrets[3],
+		"database": ""}
 	in := Input{Config: map[string]any{"registry": nil}}
 	for _, name := range sortedKeys(texts) {
 		in.Sources = append(in.Sources, Source{Name: name, File: name + ".yaml", Text: texts[name]})

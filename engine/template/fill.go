@@ -226,7 +226,8 @@ func (f *filler) entry(e entry, key string, k keep) (any, error) {
 		return nil, f.pos(gone.why).errorf("%s is nil, and an absent %[1]s would select or allow more: "+giveOrLeave, string(inside))
 	}
 	if gone, ok := v.(absent); ok && inside != "" {
-		return nil, f.pos(gone.why).errorf("%s is nil, and without it %s would select or allow more: "+giveOrLeave, shown(e.key, key), string(inside))
+		return nil, f.pos(gone.why).errorf("%s is nil, and without it %s would select or allow more: "+giveOrLeave, shown(e.key, key),
+			string(inside))
 	}
 	return v, nil
 }
@@ -277,7 +278,8 @@ func (f *filler) merge(out map[string]any, from map[string]origin, e entry, k ke
 	for _, key := range sortedKeys(v.(map[string]any)) {
 		if first, twice := from[key]; twice {
 			if first.node != nil && first.node.kind == constNode {
-				return h.at.errorf("the key %s stands there already: it was written at %s: leave one out with omit, or put both together with merge", key, f.pos(first).place())
+				return h.at.errorf("the key %s stands there already: it was written at %s: leave one out with omit, or put both together with merge",
+					key, f.pos(first).place())
 			}
 			return h.at.errorf("a key of this map stands there already: it was written at %s", f.pos(first).place())
 		}

@@ -22,7 +22,8 @@ func FuzzTemplate(f *testing.F) {
 	limits.Functions.Bytes, limits.Functions.Nodes = 1<<16, 1<<12
 	compiled := fuzzed.Passed(f)
 	f.Fuzz(func(t *testing.T, text string) {
-		set, err := Compile(Input{Sources: []Source{{Name: "x", File: "x.yaml", Text: text}, {Name: "_h.tpl", File: "_h.tpl", Text: partials}}, Limits: limits})
+		set, err := Compile(Input{Sources: []Source{{Name: "x", File: "x.yaml", Text: text}, {Name: "_h.tpl", File: "_h.tpl", Text: partials}},
+			Limits: limits})
 		if err != nil {
 			if err.Error() == "" {
 				t.Error("an error without text")

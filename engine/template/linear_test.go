@@ -38,7 +38,8 @@ tier: web{{ end }}{{ define "flow" }}{app: {{ .name }},
 func growingSet(tb testing.TB, text string) *Set {
 	tb.Helper()
 	limits := Limits{Documents: 1 << 20, Steps: 1 << 30}
-	set, err := Compile(Input{Sources: []Source{{Name: "x", File: "x.yaml", Text: text}, {Name: "_h.tpl", File: "_h.tpl", Text: growingPartials}}, Limits: limits})
+	set, err := Compile(Input{Sources: []Source{{Name: "x", File: "x.yaml", Text: text},
+		{Name: "_h.tpl", File: "_h.tpl", Text: growingPartials}}, Limits: limits})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -36,8 +36,10 @@ func TestNesting(t *testing.T) {
 
 // TestNestedEnough: what people write is far from the bound.
 func TestNestedEnough(t *testing.T) {
-	text := strings.Repeat("{{ if .a }}{{ end }}", 5000) + strings.Repeat("{{ if .a }}", 90) + "{{ print ((((1)))) `(((` \"(((\" '(' }}" + strings.Repeat("{{ end }}", 90) +
-		"{{ if .a }}" + strings.Repeat("{{ else if .b }}", 90) + "{{ end }}{{/* {{ if }} */}}{{- /* ((( */ -}}{{ with .c }}{{ else with .d }}{{ end }}"
+	text := strings.Repeat("{{ if .a }}{{ end }}", 5000) + strings.Repeat("{{ if .a }}", 90) + "{{ print ((((1)))) `(((` \"(((\" '(' }}" +
+		strings.Repeat("{{ end }}", 90) +
+		"{{ if .a }}" + strings.Repeat("{{ else if .b }}", 90) +
+		"{{ end }}{{/* {{ if }} */}}{{- /* ((( */ -}}{{ with .c }}{{ else with .d }}{{ end }}"
 	if _, err := Compile(Input{Sources: []Source{{Name: "a", File: "a.yaml", Text: text}}}); err != nil {
 		t.Error(err)
 	}

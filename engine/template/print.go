@@ -203,7 +203,8 @@ var afterKey = regexp.MustCompile(`^[ -]*(?:"[^"]*"|'[^']*'|[^\s"'{\[#:][^:#"']*
 // cannot stand on the line of its key. One that ends in a colon may be the
 // beginning of a text, such as of a URL.
 func (x *exec) belongsBelow(prefix []byte, f *fragment) bool {
-	if !behindColon(prefix) || !afterKey.Match(prefix) || strings.HasPrefix(f.text, "{") || strings.HasPrefix(f.text, "[") || strings.HasSuffix(f.text, ":") {
+	if !behindColon(prefix) || !afterKey.Match(prefix) || strings.HasPrefix(f.text, "{") || strings.HasPrefix(f.text, "[") ||
+		strings.HasSuffix(f.text, ":") {
 		return false
 	}
 	return x.isStructure(f) && !x.out.inBlock()

@@ -13,11 +13,15 @@ func TestReads(t *testing.T) {
 		{"lookup", `a: {{ (lookup "v1" "ConfigMap" "" "settings").data.color }}`, `a: blue`},
 		{"lookup in a namespace", `a: {{ (lookup "v1" "ConfigMap" .metadata.namespace "settings").data.color }}`, `a: blue`},
 		{"lookup in no namespace", `a: {{ (lookup "v1" "ConfigMap" .spec.nope "settings").data.color }}`, `a: blue`},
-		{"lookup of what is not there", "a: {{ (lookup \"v1\" \"ConfigMap\" \"\" \"nope\").data.deep.er | default \"none\" }}\nb: {{ lookup \"v1\" \"ConfigMap\" \"far\" \"settings\" }}", `a: none`},
+		{"lookup of what is not there",
+			"a: {{ (lookup \"v1\" \"ConfigMap\" \"\" \"nope\").data.deep.er | default \"none\" }}\nb: {{ lookup \"v1\" \"ConfigMap\" \"far\" \"settings\" }}", `a: none`},
 		{"lookup by a piped name", `a: {{ ("settings" | lookup "v1" "ConfigMap" "").data.color }}`, `a: blue`},
-		{"select", "a:\n{{- range select \"v1\" \"ConfigMap\" (dict \"matchLabels\" (dict \"app\" \"web\")) }}\n- {{ .metadata.name }}\n{{- end }}", `a: [settings]`},
+		{"select",
+			"a:\n{{- range select \"v1\" \"ConfigMap\" (dict \"matchLabels\" (dict \"app\" \"web\")) }}\n- {{ .metadata.name }}\n{{- end }}",
+			`a: [settings]`},
 		{"select by expressions", `a: {{ len (select "v1" "ConfigMap" (dict "matchExpressions" (list (dict "key" "app" "operator" "In" "values" (list "web" "db"))))) }}`, `a: 2`},
-		{"select by existence", `a: {{ len (select "v1" "ConfigMap" (dict "matchExpressions" (list (dict "key" "app" "operator" "Exists"))) "default") }}`, `a: 2`},
+		{"select by existence",
+			`a: {{ len (select "v1" "ConfigMap" (dict "matchExpressions" (list (dict "key" "app" "operator" "Exists"))) "default") }}`, `a: 2`},
 		{"select nothing", `a: {{ len (select "v1" "ConfigMap" (dict "matchLabels" (dict "app" "none"))) }}`, `a: 0`},
 		{"await", `a: {{ (await "config").data.color }}`, `a: blue`},
 		{"await of what succeeded and went", `a: {{ (await "empty").status.nope | default 1 }}`, `a: 1`},
@@ -26,7 +30,8 @@ func TestReads(t *testing.T) {
 		{"rendered", `a: {{ rendered "config" }}`, `{a: "data:\n  a: nginx\n  b: 1\nkind: ConfigMap\n"}`},
 		{"rendered, two documents", `a: {{ rendered "two" }}`, `{a: "a: 1\n---\nb: 2\n"}`},
 		{"rendered, nothing", `a: {{ rendered "empty" | quote }}`, `{a: ""}`},
-		{"fromYaml of reads", "a: {{ (fromYaml (lookup \"v1\" \"ConfigMap\" \"\" \"settings\").data.yaml).a }}\nb: {{ file \"values.yaml\" | fromYaml }}\n{{- $c := await \"config\" }}\nc: {{ (fromYaml $c.data.yaml).a }}",
+		{"fromYaml of reads",
+			"a: {{ (fromYaml (lookup \"v1\" \"ConfigMap\" \"\" \"settings\").data.yaml).a }}\nb: {{ file \"values.yaml\" | fromYaml }}\n{{- $c := await \"config\" }}\nc: {{ (fromYaml $c.data.yaml).a }}",
 			`{a: [1, 2], b: {a: [1, 2]}, c: [1, 2]}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -43,35 +48,47 @@ func TestReads(t *testing.T) {
 
 func TestReadsAreChecked(t *testing.T) {
 	for _, tt := range []row{
-		{"lookup of a computed kind", `a: {{ lookup "v1" .spec.image "" "x" }}`, "x.yaml:1:7: {{ lookup \"v1\" .spec.image \"\" \"x\" }}: lookup needs its apiVersion and kind as literal texts"},
+		{"lookup of a computed kind", `a: {{ lookup "v1" .spec.image "" "x" }}`,
+			"x.yaml:1:7: {{ lookup \"v1\" .spec.image \"\" \"x\" }}: lookup needs its apiVersion and kind as literal texts"},
 		{"lookup of a piped kind", `a: {{ "x" | lookup "v1" }}`, "lookup needs at least 4 arguments"},
 		{"lookup of no version", `a: {{ lookup "" "Secret" "" "x" }}`, "lookup needs its apiVersion and kind"},
 		{"lookup of a misplaced kind", `a: {{ lookup "v1" "Deployment" "" "x" }}`, "Deployment is in apps/v1"},
 		{"lookup of an empty name", `a: {{ lookup "v1" "Secret" "" "" }}`, "lookup needs a name"},
-		{"lookup of an absent name", `a: {{ lookup "v1" "Secret" "" .spec.nope }}`, "x.yaml:1:7: {{ lookup \"v1\" \"Secret\" \"\" .spec.nope }}: the name of the object is empty"},
+		{"lookup of an absent name", `a: {{ lookup "v1" "Secret" "" .spec.nope }}`,
+			"x.yaml:1:7: {{ lookup \"v1\" \"Secret\" \"\" .spec.nope }}: the name of the object is empty"},
 		{"lookup of a number", `a: {{ lookup "v1" "Secret" "" .spec.port }}`, "the name must be a string, not a number"},
 		{"lookup of a path", `a: {{ lookup "v1" "Secret" "" "../x" }}`, "no object can have this name"},
 		{"lookup in no such namespace", `a: {{ lookup "v1" "Secret" "a/b" "x" }}`, "no namespace can have this name"},
 		{"select of a computed version", `a: {{ select .spec.image "Pod" (dict) }}`, "select needs its apiVersion and kind as literal texts"},
-		{"select with no selector", `a: {{ select "v1" "Pod" .spec.nope }}`, "the selector must be a map, as in (dict \"matchLabels\" (dict \"tier\" \"web\")), not nothing"},
-		{"select with an empty selector", `a: {{ select "v1" "Pod" (dict) }}`, "x.yaml:1:7: {{ select \"v1\" \"Pod\" (dict) }}: the selector is empty and would select everything"},
+		{"select with no selector", `a: {{ select "v1" "Pod" .spec.nope }}`,
+			"the selector must be a map, as in (dict \"matchLabels\" (dict \"tier\" \"web\")), not nothing"},
+		{"select with an empty selector", `a: {{ select "v1" "Pod" (dict) }}`,
+			"x.yaml:1:7: {{ select \"v1\" \"Pod\" (dict) }}: the selector is empty and would select everything"},
 		{"select with empty labels", `a: {{ select "v1" "Pod" (dict "matchLabels" (dict) "matchExpressions" (list)) }}`, "the selector is empty"},
-		{"select with absent labels", `a: {{ select "v1" "Pod" (dict "matchLabels" .spec.nope) }}`, "matchLabels that must be a map of strings, not nothing"},
+		{"select with absent labels", `a: {{ select "v1" "Pod" (dict "matchLabels" .spec.nope) }}`,
+			"matchLabels that must be a map of strings, not nothing"},
 		{"select with an absent label", `a: {{ select "v1" "Pod" (dict "matchLabels" (dict "app" .spec.nope)) }}`, "must hold only strings"},
 		{"select with a number", `a: {{ select "v1" "Pod" (dict "matchLabels" (dict "app" 1)) }}`, "must hold only strings"},
-		{"select with an unknown key", `a: {{ select "v1" "Pod" (dict "matchlabels" (dict "app" "web")) }}`, "the selector has an unknown key; did you mean matchLabels?"},
-		{"select with an unknown key of an expression", `a: {{ select "v1" "Pod" (dict "matchExpressions" (list (dict "key" "a" "op" "In"))) }}`, "unknown key"},
-		{"select with no operator", `a: {{ select "v1" "Pod" (dict "matchExpressions" (list (dict "key" "a"))) }}`, "key and operator must be strings"},
-		{"select with another operator", `a: {{ select "v1" "Pod" (dict "matchExpressions" (list (dict "key" "a" "operator" "Near"))) }}`, "or an operator without values"},
-		{"select with one text", `a: {{ select "v1" "Pod" (dict "matchExpressions" (list (dict "key" "a" "operator" "In" "values" "x"))) }}`, "has values that must be a list of strings, not a string"},
-		{"select with no label", `a: {{ select "v1" "Pod" (dict "matchLabels" (dict "a" "c4n4ry is no label")) }}`, "has a key or value that no label can have"},
+		{"select with an unknown key", `a: {{ select "v1" "Pod" (dict "matchlabels" (dict "app" "web")) }}`,
+			"the selector has an unknown key; did you mean matchLabels?"},
+		{"select with an unknown key of an expression", `a: {{ select "v1" "Pod" (dict "matchExpressions" (list (dict "key" "a" "op" "In"))) }}`,
+			"unknown key"},
+		{"select with no operator", `a: {{ select "v1" "Pod" (dict "matchExpressions" (list (dict "key" "a"))) }}`,
+			"key and operator must be strings"},
+		{"select with another operator", `a: {{ select "v1" "Pod" (dict "matchExpressions" (list (dict "key" "a" "operator" "Near"))) }}`,
+			"or an operator without values"},
+		{"select with one text", `a: {{ select "v1" "Pod" (dict "matchExpressions" (list (dict "key" "a" "operator" "In" "values" "x"))) }}`,
+			"has values that must be a list of strings, not a string"},
+		{"select with no label", `a: {{ select "v1" "Pod" (dict "matchLabels" (dict "a" "c4n4ry is no label")) }}`,
+			"has a key or value that no label can have"},
 		{"await of no file", `a: {{ await "confog" }}`, "the folder has no file confog.yaml; did you mean config?"},
 		{"await of a computed file", `a: {{ await .spec.image }}`, `await needs the name of a file as a literal text`},
 		{"await of a whole name", `a: {{ await "config.yaml" }}`, `await takes the name of the file without .yaml: await "config"`},
 		{"rendered of the status", `a: {{ rendered "status" }}`, "the folder has no file status.yaml"},
 		{"rendered of a partial", `a: {{ rendered "_h.tpl" }}`, "the folder has no file _h.tpl.yaml"},
 		{"rendered of itself", `a: {{ rendered "x" }}`, "x.yaml:1:7: {{ rendered \"x\" }}: files render each other in a circle: x → x"},
-		{"config of no key", `a: {{ config "registri" }}`, `x.yaml:1:7: {{ config "registri" }}: config.yaml has no key "registri"; did you mean registry?`},
+		{"config of no key", `a: {{ config "registri" }}`,
+			`x.yaml:1:7: {{ config "registri" }}: config.yaml has no key "registri"; did you mean registry?`},
 		{"config of a computed key", `a: {{ config .spec.image }}`, "config needs its key as a literal text"},
 		{"file of no name", `a: {{ file "init.sq" }}`, "files/ holds no init.sq; did you mean init.sql?"},
 		{"file of a computed name", `a: {{ file .spec.image }}`, "file needs its name as a literal text"},
@@ -112,7 +129,8 @@ func TestWaiting(t *testing.T) {
 		})
 	}
 	var failure *Failure
-	if err := errorIn(t, town(), `a: {{ rendered "failing" }}`); !errors.As(err, &failure) || !contains(err.Error(), "failing.yaml:1:7: {{ fail \"never\" }}: never") {
+	if err := errorIn(t, town(), `a: {{ rendered "failing" }}`); !errors.As(err, &failure) ||
+		!contains(err.Error(), "failing.yaml:1:7: {{ fail \"never\" }}: never") {
 		t.Errorf("want a Failure, got %v", err)
 	}
 	broken.err = errBroken
@@ -127,13 +145,15 @@ func TestCircles(t *testing.T) {
 	}{
 		"by two": {[]Source{source("a", `{{ rendered "b" }}`), source("b", "\n{{ rendered \"a\" }}")},
 			"b:2:4: {{ rendered \"a\" }}: files render each other in a circle: a → b → a"},
-		"through a define": {[]Source{source("a", `{{ include "p" . }}`), source("b", `{{ template "q" }}`), source("_p", `{{ define "p" }}{{ include "q" . }}{{ end }}{{ define "q" }}{{ rendered "b" }}{{ end }}`)},
+		"through a define": {[]Source{source("a", `{{ include "p" . }}`), source("b", `{{ template "q" }}`),
+			source("_p", `{{ define "p" }}{{ include "q" . }}{{ end }}{{ define "q" }}{{ rendered "b" }}{{ end }}`)},
 			"files render each other in a circle: b → b"},
 		"through a computed include": {[]Source{source("a", `{{ include .x . }}`), source("_p", `{{ define "p" }}{{ rendered "a" }}{{ end }}`)},
 			"files render each other in a circle: a → a"},
 		"beside a circle": {[]Source{source("a", `{{ rendered "b" }}`), source("b", `{{ rendered "c" }}`), source("c", `{{ rendered "b" }}`)},
 			"files render each other in a circle: b → c → b"},
-		"none": {[]Source{source("a", `{{ rendered "b" }}{{ rendered "c" }}`), source("b", `{{ rendered "c" }}`), source("c", ``), source("_p", `{{ define "p" }}{{ rendered "a" }}{{ end }}`)}, ""},
+		"none": {[]Source{source("a", `{{ rendered "b" }}{{ rendered "c" }}`), source("b", `{{ rendered "c" }}`), source("c", ``),
+			source("_p", `{{ define "p" }}{{ rendered "a" }}{{ end }}`)}, ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -159,8 +179,10 @@ func TestAsks(t *testing.T) {
 	inKube.Namespace = "kube"
 	want := []Ask{
 		{Place: Place{"x.yaml", 1, 7}, Function: "hasAPI", Args: []string{"v1", "Pod"}, Object: pod},
-		{Place: Place{"x.yaml", 1, 30}, Function: "lookup", Args: []string{"v1", "Secret"}, Object: Object{"v1", "Secret", "ns", ""}, AnyName: true},
-		{Place: Place{"x.yaml", 1, 73}, Function: "lookup", Args: []string{"v1", "ConfigMap"}, Object: Object{"v1", "ConfigMap", "", "n"}, AnyNamespace: true},
+		{Place: Place{"x.yaml", 1, 30}, Function: "lookup", Args: []string{"v1", "Secret"}, Object: Object{"v1", "Secret", "ns", ""},
+			AnyName: true},
+		{Place: Place{"x.yaml", 1, 73}, Function: "lookup", Args: []string{"v1", "ConfigMap"}, Object: Object{"v1", "ConfigMap", "", "n"},
+			AnyNamespace: true},
 		{Place: Place{"x.yaml", 2, 4}, Function: "select", Args: []string{"v1", "Pod"}, Object: pod, AnyName: true},
 		{Place: Place{"x.yaml", 2, 40}, Function: "select", Args: []string{"v1", "Pod"}, Object: inKube, AnyName: true},
 		{Place: Place{"x.yaml", 2, 118}, Function: "rendered", Args: []string{"config"}},

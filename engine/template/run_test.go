@@ -107,7 +107,8 @@ func TestRun(t *testing.T) {
 
 // TestStopped: where a file waits or fails, the way to there stays.
 func TestStopped(t *testing.T) {
-	run := traced(t, `{{ if .spec.on }}{{ range .spec.args }}{{ if eq . "--y" }}{{ wait "no" }}{{ end }}{{ end }}{{ end }}`, resource(), still{})
+	run := traced(t, `{{ if .spec.on }}{{ range .spec.args }}{{ if eq . "--y" }}{{ wait "no" }}{{ end }}{{ end }}{{ end }}`, resource(),
+		still{})
 	want := "stopped 1 taken 0/0 1 with items 2/2 1 taken 0/0"
 	var wait *Wait
 	if got := say(run); !errors.As(run.Err, &wait) || got[len(got)-1] != want {
@@ -147,7 +148,8 @@ func TestBranches(t *testing.T) {
 	for _, b := range set.Branches() {
 		got = append(got, fmt.Sprintf("%s %s %s", b.Place, b.Define, b.Outcome(true)))
 	}
-	want := []string{"x.yaml:1:8  taken", "x.yaml:3:13  taken", "x.yaml:6:11  with items", "x.yaml:9:8  taken", "x.yaml:16:10  taken", "x.yaml:19:29 deep taken"}
+	want := []string{"x.yaml:1:8  taken", "x.yaml:3:13  taken", "x.yaml:6:11  with items", "x.yaml:9:8  taken", "x.yaml:16:10  taken",
+		"x.yaml:19:29 deep taken"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

@@ -34,12 +34,18 @@ func (s *sown) expr(depth int) string {
 		return s.of(leaves...)
 	}
 	text := s.of(append(leaves,
-		`(E).data`, `(E).metadata`, `(E).metadata.annotations`, `(E).password`, `(E).k`, `(E).name`, `(index E 0)`, `(index E "k")`, `(get E "data")`, `(dig "metadata" "annotations" "none" E)`,
-		`(b64dec E)`, `(b64enc E)`, `(upper E)`, `(quote E)`, `(squote E E)`, `(toYaml E)`, `(toJson E)`, `(trim E)`, `(nindent 2 E)`, `(indent 2 E | trim)`, `(trimSuffix "\n" E)`, `(trimSuffix "x" E)`,
-		`(toString E)`, `(printf "%v" E)`, `(print E)`, `(cat E E)`, `(splitList "4" E)`, `(join "-" (list E E))`, `(replace "x" E E)`, `(repeat 2 E)`, `(trunc 5 E)`, `(reverse E)`,
-		`(list E)`, `(list E E)`, `(dict "k" E)`, `(dict E 1)`, `(set (dict) "k" E)`, `(merge (dict) E E)`, `(mergeOverwrite E E)`, `(pick E "k" "password" "data")`, `(omit E "kind")`, `(values E)`, `(keys E)`, `(len E)`,
-		`(first E)`, `(last E)`, `(rest E)`, `(concat E E)`, `(append E E)`, `(deepCopy E)`, `(coalesce E E)`, `(ternary E E true)`, `(ifNil E E)`, `(default E E)`, `(and E E)`, `(or E E)`, `(required "m" E)`,
-		`(include "show" E)`, `(include "show" (dict "k" E))`, `(include "spread" E)`, `(urlquery E)`, `(sortAlpha E)`, `(regexFind ".*" E)`, `(kindOf E)`,
+		`(E).data`, `(E).metadata`, `(E).metadata.annotations`, `(E).password`, `(E).k`, `(E).name`, `(index E 0)`, `(index E "k")`,
+		`(get E "data")`, `(dig "metadata" "annotations" "none" E)`,
+		`(b64dec E)`, `(b64enc E)`, `(upper E)`, `(quote E)`, `(squote E E)`, `(toYaml E)`, `(toJson E)`, `(trim E)`, `(nindent 2 E)`,
+		`(indent 2 E | trim)`, `(trimSuffix "\n" E)`, `(trimSuffix "x" E)`,
+		`(toString E)`, `(printf "%v" E)`, `(print E)`, `(cat E E)`, `(splitList "4" E)`, `(join "-" (list E E))`, `(replace "x" E E)`,
+		`(repeat 2 E)`, `(trunc 5 E)`, `(reverse E)`,
+		`(list E)`, `(list E E)`, `(dict "k" E)`, `(dict E 1)`, `(set (dict) "k" E)`, `(merge (dict) E E)`, `(mergeOverwrite E E)`,
+		`(pick E "k" "password" "data")`, `(omit E "kind")`, `(values E)`, `(keys E)`, `(len E)`,
+		`(first E)`, `(last E)`, `(rest E)`, `(concat E E)`, `(append E E)`, `(deepCopy E)`, `(coalesce E E)`, `(ternary E E true)`,
+		`(ifNil E E)`, `(default E E)`, `(and E E)`, `(or E E)`, `(required "m" E)`,
+		`(include "show" E)`, `(include "show" (dict "k" E))`, `(include "spread" E)`, `(urlquery E)`, `(sortAlpha E)`, `(regexFind ".*" E)`,
+		`(kindOf E)`,
 	)...)
 	for strings.Contains(text, "E") {
 		at := strings.Index(text, "E")
@@ -54,13 +60,16 @@ func (s *sown) lines(depth int) string {
 	for range rapid.IntRange(1, 3).Draw(s.T, "lines") {
 		n := rapid.IntRange(0, 1<<20).Draw(s.T, "key")
 		forms := []string{
-			"  kN: {{ E }}\n", "  kN: {{ E }}\n", "  kN: \"x{{ E }}\"\n", "  kN: |\n    x {{ E }}\n", "  kN{{ E }}: 1\n", "  kN:\n  - {{ E }}\n", "  # {{ E }}\n",
-			"{{ toYaml E | indent 2 }}\n", "  kN:\n    {{- E | nindent 4 }}\n", "{{ $x = E }}", "{{ $x := E }}", "  kN: {{ include \"show\" E }}\n", "  kN: {{ template \"show\" E }}\n",
+			"  kN: {{ E }}\n", "  kN: {{ E }}\n", "  kN: \"x{{ E }}\"\n", "  kN: |\n    x {{ E }}\n", "  kN{{ E }}: 1\n", "  kN:\n  - {{ E }}\n",
+			"  # {{ E }}\n",
+			"{{ toYaml E | indent 2 }}\n", "  kN:\n    {{- E | nindent 4 }}\n", "{{ $x = E }}", "{{ $x := E }}", "  kN: {{ include \"show\" E }}\n",
+			"  kN: {{ template \"show\" E }}\n",
 			"{{ fail E }}", "{{ wait E }}", "{{ required E .spec.nope }}", "  kN: {{ lookup \"v1\" \"ConfigMap\" \"\" E }}\n",
 		}
 		if depth > 0 {
 			forms = append(forms, "{{ with E }}L{{ end }}", "{{ with $x := E }}L{{ end }}", "{{ if E }}L{{ else }}L{{ end }}",
-				"{{ range E }}  kN: {{ . }}\n{{ end }}", "{{ range $x, $v := E }}  kN-{{ $x }}: {{ $v }}\nL{{ break }}{{ end }}", "{{ range $x := E }}L{{ break }}{{ end }}")
+				"{{ range E }}  kN: {{ . }}\n{{ end }}", "{{ range $x, $v := E }}  kN-{{ $x }}: {{ $v }}\nL{{ break }}{{ end }}",
+				"{{ range $x := E }}L{{ break }}{{ end }}")
 		}
 		text := strings.ReplaceAll(s.of(forms...), "N", fmt.Sprint(n))
 		for strings.Contains(text, "E") {
@@ -104,7 +113,8 @@ func TestSecretsStayInSecrets(t *testing.T) {
 	rendered, refused := 0, 0
 	rapid.Check(t, func(r *rapid.T) {
 		s := &sown{T: r, vars: 1}
-		head := s.of("apiVersion: v1\nkind: ConfigMap\nmetadata:\n", "apiVersion: v1\nkind: ConfigMap\ndata:\n", "status:\n", "apiVersion: v1\nkind: Secret\nmetadata:\n", "apiVersion: v1\nkind: Secret\nstringData:\n")
+		head := s.of("apiVersion: v1\nkind: ConfigMap\nmetadata:\n", "apiVersion: v1\nkind: ConfigMap\ndata:\n", "status:\n",
+			"apiVersion: v1\nkind: Secret\nmetadata:\n", "apiVersion: v1\nkind: Secret\nstringData:\n")
 		text := sownPartials + "{{ $x := 1 }}" + head + s.lines(2)
 		text = strings.NewReplacer("\x00", "E", "\x01", "L").Replace(text)
 		set, err := folder(text)

@@ -89,7 +89,8 @@ func parseShape(text string) (*node, error) {
 	root, doubles, err := parseTolerant(text)
 	if err == nil && len(doubles) > 0 {
 		first := doubles[0]
-		err = &shapeError{first.second[0], first.second[1], fmt.Errorf("the key %q stands here and on line %d of the same map", first.key, first.first[0])}
+		err = &shapeError{first.second[0], first.second[1],
+			fmt.Errorf("the key %q stands here and on line %d of the same map", first.key, first.first[0])}
 	}
 	if err != nil {
 		return nil, err
@@ -118,7 +119,8 @@ func parseTolerant(text string) (*node, []twice, error) {
 		return nil, nil, yamlError(text, err)
 	}
 	if err := decoder.Decode(&more); err == nil {
-		return nil, nil, &shapeError{more.Line, max(more.Column, 1), errors.New("a second document: part documents with a line --- at column 0 of a file")}
+		return nil, nil, &shapeError{more.Line, max(more.Column, 1),
+			errors.New("a second document: part documents with a line --- at column 0 of a file")}
 	} else if !errors.Is(err, io.EOF) {
 		return nil, nil, yamlError(text, err)
 	}

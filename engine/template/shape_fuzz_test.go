@@ -14,7 +14,8 @@ import (
 // it. The holes are where the text has @.
 func FuzzShape(f *testing.F) {
 	for _, text := range []string{
-		"a: @\nb: [@, x@y]\n@: {c: '@', d: \"@\"}\n", "a: |\n  x @\n  @\nb: >-\n  @\n", "- @\n- a: @ # @\n", "a: @@\n\"k@\": @", "{a: @, @b: [@]}", "a: &b @", "a:\n- - @\n  - @", "@", "a: ! @",
+		"a: @\nb: [@, x@y]\n@: {c: '@', d: \"@\"}\n", "a: |\n  x @\n  @\nb: >-\n  @\n", "- @\n- a: @ # @\n", "a: @@\n\"k@\": @",
+		"{a: @, @b: [@]}", "a: &b @", "a:\n- - @\n  - @", "@", "a: ! @",
 	} {
 		for _, value := range []string{"x", "x\n  hostNetwork: true", "'\"", "{{", "- a", "a: b", "#", "|", "\u2028", "~"} {
 			f.Add(text, value)

@@ -40,7 +40,8 @@ func syntaxError(src *source, err error) error {
 // operators of other languages, and the functions that do the same.
 var operators = []struct{ sign, instead string }{
 	{"==", "eq a b"}, {"!=", "ne a b"}, {">=", "ge a b"}, {"<=", "le a b"}, {"&&", "and a b"}, {"||", "or a b"},
-	{">", "gt a b"}, {"<", "lt a b"}, {"!", "not a"}, {" ? ", "ternary yes no cond"}, {" + ", "add a b"}, {" - ", "sub a b"}, {" * ", "mul a b"}, {" / ", "div a b"},
+	{">", "gt a b"}, {"<", "lt a b"}, {"!", "not a"}, {" ? ", "ternary yes no cond"}, {" + ", "add a b"}, {" - ", "sub a b"},
+	{" * ", "mul a b"}, {" / ", "div a b"},
 }
 
 // plainSyntax adds advice to the parser's message about a line.

@@ -88,7 +88,8 @@ func badConfig(t *testing.T, dir string) {
 
 func settings(t *testing.T, dir string) {
 	for _, port := range []string{"", "0", "65536", "9400x", "-1", "99999999999"} {
-		run{dir: dir, proc: proc(t), port: port, config: everything}.wants(t, badSettings, "JMX_EXPORTER_PORT must be a whole number from 1 to 65535")
+		run{dir: dir, proc: proc(t), port: port, config: everything}.wants(t, badSettings,
+			"JMX_EXPORTER_PORT must be a whole number from 1 to 65535")
 	}
 }
 

@@ -47,7 +47,8 @@ func (n *realNode) bring(t *testing.T) {
 	n.pushKinds(t, made)
 	n.apply(t, admin, n.pack(t, made, byImage, "--only", "roles,users,crd"))
 	n.unable(func() { // Helm brings the folder before its rights, and the operator may be quicker
-		n.install(t, "--set-file", "kinds.custom."+strings.ReplaceAll(byValues, ".", `\.`)+"="+packed, "--set", "kinds.images[0].reference="+kindsImage)
+		n.install(t, "--set-file", "kinds.custom."+strings.ReplaceAll(byValues, ".", `\.`)+"="+packed, "--set",
+			"kinds.images[0].reference="+kindsImage)
 	})
 	n.apply(t, admin, example(t, root, byValues))
 	n.apply(t, admin, example(t, made, byImage))

@@ -53,7 +53,8 @@ func changed(t *testing.T, n *realNode) {
 // as Pods are for a while.
 func (n *realNode) staying(t *testing.T, kinds string) (count int) {
 	t.Helper()
-	all := n.kubectl(t, "get", kinds, "--all-namespaces", "-l", mine, "-o", `jsonpath={range .items[*]}{.metadata.name}{" "}{.metadata.deletionTimestamp}{"\n"}{end}`)
+	all := n.kubectl(t, "get", kinds, "--all-namespaces", "-l", mine, "-o",
+		`jsonpath={range .items[*]}{.metadata.name}{" "}{.metadata.deletionTimestamp}{"\n"}{end}`)
 	for line := range strings.Lines(all) {
 		if len(strings.Fields(line)) == 1 {
 			count++

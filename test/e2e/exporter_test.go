@@ -13,7 +13,8 @@ func exporter(t *testing.T, n *realNode) {
 	const selector = "app=dummyapp"
 	eventually(t, "the JVMs run", func() error { return n.run("default", selector, 2) })
 	eventually(t, "both endpoints are in the status", func() error {
-		got := n.kubectl(t, "get", "prometheusjmxexporters", "example-prom-jmx-exp", "-o", "jsonpath={range .status.metricsEndpoints[*]}{.pod}:{.port} {end}")
+		got := n.kubectl(t, "get", "prometheusjmxexporters", "example-prom-jmx-exp", "-o",
+			"jsonpath={range .status.metricsEndpoints[*]}{.pod}:{.port} {end}")
 		if strings.Count(got, ":9400") != 2 {
 			return fmt.Errorf("the endpoints are %q; %s", got, n.kubectl(t, "get", "prometheusjmxexporters", "-o", "jsonpath={.items[*].status}"))
 		}

@@ -73,7 +73,8 @@ func (n *realNode) up() error {
 	if n.registry, err = registry.Start(); err != nil {
 		return err
 	}
-	if err := n.start("up", "--node", "real", "--containerd", bin("containerd/containerd"), "--registry-mirror", n.registry.URL(), "--dir", n.dir, "--token", "editor=editor", "--until-stdin-closes"); err != nil {
+	if err := n.start("up", "--node", "real", "--containerd", bin("containerd/containerd"), "--registry-mirror", n.registry.URL(), "--dir",
+		n.dir, "--token", "editor=editor", "--until-stdin-closes"); err != nil {
 		return err
 	}
 	// What takes no node is done while it comes up.

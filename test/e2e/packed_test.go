@@ -24,7 +24,8 @@ func packed(t *testing.T, n *realNode) {
 	n.apply(t, admin, n.pack(t, dir, memcached))
 	const size = 5
 	for i := range size {
-		n.apply(t, admin, fmt.Sprintf("apiVersion: cache.example.com/v1alpha1\nkind: Memcached\nmetadata: {name: cache-%d, namespace: default}\nspec: {size: 1, containerPort: 11211}\n", i))
+		n.apply(t, admin,
+			fmt.Sprintf("apiVersion: cache.example.com/v1alpha1\nkind: Memcached\nmetadata: {name: cache-%d, namespace: default}\nspec: {size: 1, containerPort: 11211}\n", i))
 	}
 	selector := "app.kubernetes.io/name=memcached"
 	eventually(t, "the new kind's resources have their Pods", func() error { return n.run("default", selector, size) })

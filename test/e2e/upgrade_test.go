@@ -53,7 +53,8 @@ func (n *realNode) converge(t *testing.T) {
 func (n *realNode) made(t *testing.T) string {
 	t.Helper()
 	kinds := strings.Join(append([]string{"deployments.apps", "daemonsets.apps", "services"}, everyKind...), ",")
-	all := n.kubectl(t, "get", kinds, "--all-namespaces", "-o", `jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name}{" "}{.metadata.uid}{"\n"}{end}`)
+	all := n.kubectl(t, "get", kinds, "--all-namespaces", "-o",
+		`jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name}{" "}{.metadata.uid}{"\n"}{end}`)
 	var kept []string
 	for line := range strings.Lines(all) {
 		if !strings.HasPrefix(line, namespace+"/") {

@@ -64,7 +64,8 @@ func (d *defined) came(o any) {
 	defer d.mu.Unlock()
 	before := d.crds[crd.Name]
 	d.crds[crd.Name] = crd
-	changed := before == nil || len(shard.Claims(before)) != len(shard.Claims(crd)) || before.UID != crd.UID || before.Generation != crd.Generation
+	changed := before == nil || len(shard.Claims(before)) != len(shard.Claims(crd)) || before.UID != crd.UID ||
+		before.Generation != crd.Generation
 	if changed || before.Annotations[api.AnnotationOperator] != crd.Annotations[api.AnnotationOperator] {
 		d.changes.Add(1)
 	}

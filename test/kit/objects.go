@@ -62,7 +62,8 @@ func (c *Cluster) Apply(t testing.TB, namespace, text string) {
 		if o.GetNamespace() == "" && o.GetKind() != "Namespace" && o.GetKind() != "CustomResourceDefinition" {
 			o.SetNamespace(namespace)
 		}
-		if err := c.Client.Apply(context.Background(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("person"), client.ForceOwnership); err != nil {
+		if err := c.Client.Apply(context.Background(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("person"),
+			client.ForceOwnership); err != nil {
 			t.Fatalf("applying %s %s: %v", o.GetKind(), o.GetName(), err)
 		}
 	}
@@ -88,7 +89,8 @@ func (c *Cluster) Delete(t testing.TB, apiVersion, kind, namespace, name string)
 	o.SetKind(kind)
 	o.SetNamespace(namespace)
 	o.SetName(name)
-	if err := c.Client.Delete(context.Background(), o, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil && !apierrors.IsNotFound(err) {
+	if err := c.Client.Delete(context.Background(), o, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil &&
+		!apierrors.IsNotFound(err) {
 		t.Fatal(err)
 	}
 }

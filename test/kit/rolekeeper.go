@@ -136,7 +136,8 @@ func (a *Access) apply(ctx context.Context, role rbac.Role, wanted map[string]bo
 		if a.texts[key] == string(body) {
 			continue
 		}
-		if err := a.cluster.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("person"), client.ForceOwnership); err != nil {
+		if err := a.cluster.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("person"),
+			client.ForceOwnership); err != nil {
 			return changed, err
 		}
 		a.texts[key], a.applied[key], changed = string(body), o, true
@@ -162,7 +163,8 @@ func (a *Access) roles(ctx context.Context) ([]rbac.Role, error) {
 	if err != nil {
 		return nil, err
 	}
-	roles := rbac.Base(rbac.Installation{Namespace: cmp.Or(a.options.Namespace, a.options.LeaderElectionNamespace), Namespaces: a.options.Namespaces,
+	roles := rbac.Base(rbac.Installation{Namespace: cmp.Or(a.options.Namespace, a.options.LeaderElectionNamespace),
+		Namespaces:    a.options.Namespaces,
 		SecureMetrics: a.options.MetricsSecure, Identity: a.options.Identity})
 	names := a.cluster.claimed(a.options.Identity)
 	for name := range folders {

@@ -83,7 +83,8 @@ func review(who rbacv1.Subject, namespace string, rule rbac.Rule) *authorization
 	if len(rule.Names) > 0 {
 		attributes.Name = rule.Names[0]
 	}
-	return &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: username(who), ResourceAttributes: attributes}}
+	return &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: username(who),
+		ResourceAttributes: attributes}}
 }
 
 // username is a subject as requests name it.

@@ -186,7 +186,8 @@ func TestExampleIsTrue(t *testing.T) {
 	if len(blocks) != 6 {
 		t.Fatalf("%s: the example has %d blocks of YAML; 6 were expected", guide, len(blocks))
 	}
-	said := regexp.MustCompile("(?s)```\n(.*?)```").FindAllStringSubmatch(block.ReplaceAllString(section(t, guide, "### A complete example"), ""), -1)
+	said := regexp.MustCompile("(?s)```\n(.*?)```").FindAllStringSubmatch(block.ReplaceAllString(section(t, guide, "### A complete example"),
+		""), -1)
 	crd := block.FindStringSubmatch(section(t, "README.md", "## A kind in twenty lines"))[1]
 	dir := t.TempDir()
 	write(t, dir, "crds/pages.example.com.yaml", crd)

@@ -79,11 +79,13 @@ func TestNewKindsStartUnseen(t *testing.T) {
 	write(t, dir, "manifest.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: shop}\ndata: {a: b}\n")
 	write(t, dir, "chart/Chart.yaml", "apiVersion: v2\nname: shop\nversion: 0.1.0\n")
 	write(t, dir, "chart/values.yaml", "text: b\n")
-	write(t, dir, "chart/templates/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}\ndata:\n  a: {{ .Values.text }}\n")
+	write(t, dir, "chart/templates/map.yaml",
+		"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}\ndata:\n  a: {{ .Values.text }}\n")
 	for _, how := range [][]string{{}, {"--deployment"}, {"--from-manifests", dir + "/manifest.yaml"}, {"--from-chart", dir + "/chart"}} {
 		root := t.TempDir()
 		var out, trouble bytes.Buffer
-		if code := cli.Main(append([]string{"new", "Shop", "--group", "example.com", "--root", root}, how...), strings.NewReader(""), &out, &trouble); code != 0 {
+		if code := cli.Main(append([]string{"new", "Shop", "--group", "example.com", "--root", root}, how...), strings.NewReader(""), &out,
+			&trouble); code != 0 {
 			t.Fatalf("jacquard new %v: exit %d: %s", how, code, trouble.String())
 		}
 		crd := &apiextensionsv1.CustomResourceDefinition{}

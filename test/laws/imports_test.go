@@ -12,9 +12,11 @@ import (
 // this list, and no others of ours. A new package needs a line here, and a place
 // in docs/packages.md.
 var inPod = []string{
-	"engine/api", "engine/panics", "engine/folder", "engine/schema", "engine/template/funcs", "engine/template", "engine/template/typecheck", "engine/kind", "engine/render",
+	"engine/api", "engine/panics", "engine/folder", "engine/schema", "engine/template/funcs", "engine/template", "engine/template/typecheck",
+	"engine/kind", "engine/render",
 	"engine/live", "engine/cluster", "engine/apply/ownership", "engine/apply", "engine/plan", "engine/status/readiness", "engine/status",
-	"engine/controller/shard", "engine/controller/heartbeat", "engine/controller/metrics", "engine/reconcile", "engine/controller/rollout", "engine/controller", "engine",
+	"engine/controller/shard", "engine/controller/heartbeat", "engine/controller/metrics", "engine/reconcile", "engine/controller/rollout",
+	"engine/controller", "engine",
 }
 
 // offline are the packages that work without a cluster, below author.
@@ -33,8 +35,9 @@ var forTests = []string{"test/fuzzed", "test/kit", "test/memory", "test/mutants"
 // notOffline are the packages that need a cluster, and notOnline the process:
 // what is shared with it lies in the packages below it.
 var (
-	notOffline = []string{"engine", "engine/cluster", "engine/apply", "engine/reconcile", "engine/controller", "engine/controller/rollout", "engine/controller/shard", "engine/controller/heartbeat", "engine/controller/metrics"}
-	notOnline  = []string{"engine/controller", "engine"}
+	notOffline = []string{"engine", "engine/cluster", "engine/apply", "engine/reconcile", "engine/controller", "engine/controller/rollout",
+		"engine/controller/shard", "engine/controller/heartbeat", "engine/controller/metrics"}
+	notOnline = []string{"engine/controller", "engine"}
 )
 
 // TestLayers: dependencies point one way. What runs in the Pod imports nothing

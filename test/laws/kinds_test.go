@@ -147,7 +147,8 @@ func taboos(crds []*apiextensionsv1.CustomResourceDefinition) []taboo {
 	var all []taboo
 	for _, crd := range crds {
 		names := crd.Spec.Names
-		all = append(all, taboo{word: word(crd.Name)}, taboo{word: word(crd.Spec.Group)}, taboo{word: word(names.Kind)}, taboo{word: word(names.ListKind)})
+		all = append(all, taboo{word: word(crd.Name)}, taboo{word: word(crd.Spec.Group)}, taboo{word: word(names.Kind)},
+			taboo{word: word(names.ListKind)})
 		for _, name := range append([]string{names.Plural, names.Singular}, names.ShortNames...) {
 			if name != "apps" {
 				all = append(all, taboo{word(name), true})
@@ -161,7 +162,8 @@ func taboos(crds []*apiextensionsv1.CustomResourceDefinition) []taboo {
 func TestNoKindInGo(t *testing.T) {
 	forbidden := taboos(shipped(t))
 	for _, f := range goFiles(t) {
-		if f.test() || strings.HasPrefix(f.path, "test/e2e/") || strings.HasPrefix(f.path, "bench/") { // all of test/e2e is tests; bench has one kind to compare
+		// all of test/e2e is tests; bench has one kind to compare
+		if f.test() || strings.HasPrefix(f.path, "test/e2e/") || strings.HasPrefix(f.path, "bench/") {
 			continue
 		}
 		var texts []string

@@ -128,7 +128,8 @@ func startShell(t *testing.T) *shell {
 	t.Helper()
 	home := t.TempDir()
 	s := &shell{cmd: exec.Command("bash", "--norc"), behind: filepath.Join(home, "background.log")}
-	s.cmd.Env = append(os.Environ(), "HOME="+home, "KUBECONFIG=", "NO_COLOR=1", "GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"))
+	s.cmd.Env = append(os.Environ(), "HOME="+home, "KUBECONFIG=", "NO_COLOR=1", "GOCACHE="+goEnv(t, "GOCACHE"),
+		"GOMODCACHE="+goEnv(t, "GOMODCACHE"))
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var err error
 	if s.in, err = s.cmd.StdinPipe(); err != nil {

@@ -13,7 +13,8 @@ import (
 // are atomic, since there are no schemas.
 func fields(c call) *managedfields.FieldManager {
 	gvk := c.served.GVK
-	m, err := managedfields.NewDefaultFieldManager(managedfields.NewDeducedTypeConverter(), untyped{}, untyped{}, untyped{}, gvk, gvk.GroupVersion(), c.Subresource, nil)
+	m, err := managedfields.NewDefaultFieldManager(managedfields.NewDeducedTypeConverter(), untyped{}, untyped{}, untyped{}, gvk,
+		gvk.GroupVersion(), c.Subresource, nil)
 	if err != nil {
 		panic(err) // the arguments are ours
 	}

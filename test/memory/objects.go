@@ -68,7 +68,8 @@ func (s *Server) list(c call) any {
 	name, named := strings.CutPrefix(query.Get("fieldSelector"), "metadata.name=")
 	items := []any{}
 	for _, o := range s.all(c.served.GVK) {
-		if (c.Namespace == "" || o.GetNamespace() == c.Namespace) && selector.Matches(labels.Set(o.GetLabels())) && (!named || o.GetName() == name) {
+		if (c.Namespace == "" || o.GetNamespace() == c.Namespace) && selector.Matches(labels.Set(o.GetLabels())) &&
+			(!named || o.GetName() == name) {
 			items = append(items, shown(c, o))
 		}
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/jacquard-operator/jacquard/bench/internal/report"
 )
 
+// options are the flags. It has many fields since each is one flag.
 type options struct {
 	name        string
 	operator    string
@@ -65,7 +66,8 @@ func parseFlags() options {
 	flag.IntVar(&o.n, "n", 500, "number of custom resources")
 	flag.BoolVar(&o.appCRD, "app-crd", true, "install the harness's App CRD; false when the operator or a manifest brings its own")
 	flag.Var(&o.manifests, "manifest", "YAML file applied before the operator starts (may be repeated)")
-	flag.StringVar(&o.crTemplate, "cr-template", "", "file with a text/template of the custom resource (.Name .Namespace .Image .Replicas); default: the App of the harness")
+	flag.StringVar(&o.crTemplate, "cr-template", "",
+		"file with a text/template of the custom resource (.Name .Namespace .Image .Replicas); default: the App of the harness")
 	flag.StringVar(&o.updatePatch, "update-patch", `{"spec":{"image":"%s"}}`, "merge patch of the update phase; %s is the image")
 	flag.DurationVar(&o.quiet, "quiet", 10*time.Second, "settled: this long without operator writes")
 	flag.DurationVar(&o.idle, "idle", 60*time.Second, "length of the idle phase")
@@ -74,8 +76,10 @@ func parseFlags() options {
 	flag.DurationVar(&o.loadWait, "load-wait", 3*time.Minute, "start anyway after waiting this long for the load to fall")
 	flag.StringVar(&o.out, "out", "", "file for the JSON report; default: standard output")
 	o.times = map[string]int{}
-	flag.Func("times", "how often drift, restart or delete is done, such as drift=4: a phase that is too short to measure (may be repeated)", o.setTimes)
-	flag.StringVar(&o.profile, "profile", "", "directory for CPU profiles of the operator and the API server, and heap profiles, of each phase")
+	flag.Func("times", "how often drift, restart or delete is done, such as drift=4: a phase that is too short to measure (may be repeated)",
+		o.setTimes)
+	flag.StringVar(&o.profile, "profile", "",
+		"directory for CPU profiles of the operator and the API server, and heap profiles, of each phase")
 	flag.StringVar(&o.pprof, "pprof", "", "host:port where the operator serves /debug/pprof/; for -profile")
 	flag.Parse()
 	if o.operator == "" {

@@ -37,7 +37,8 @@ func (b *bench) takeProfiles(ctx context.Context, phase string) (stop func()) {
 				return
 			default:
 			}
-			if err := b.fetch(ctx, client, fmt.Sprintf("%s/debug/pprof/profile?seconds=%d", base, slice), fmt.Sprintf("%s-%d%s.cpu", phase, n, suffix)); err != nil {
+			if err := b.fetch(ctx, client, fmt.Sprintf("%s/debug/pprof/profile?seconds=%d", base, slice),
+				fmt.Sprintf("%s-%d%s.cpu", phase, n, suffix)); err != nil {
 				log.Print(err)
 				return
 			}

@@ -133,7 +133,8 @@ func (b *bench) noise(ctx context.Context) error {
 	return b.measure(ctx, p, b.requests.LastWrite, func(start time.Time) error {
 		for round := range noiseRounds {
 			next := start.Add(time.Duration(round+1) * time.Second)
-			body := fmt.Appendf(nil, `{"status":{"conditions":[{"type":"Progressing","status":"True","reason":"Noise","message":"round %d"}]}}`, round)
+			body := fmt.Appendf(nil, `{"status":{"conditions":[{"type":"Progressing","status":"True","reason":"Noise","message":"round %d"}]}}`,
+				round)
 			err := load.Each(ctx, len(keys), func(ctx context.Context, i int) error {
 				return b.client.MergePatch(ctx, keys[i], load.Patch{Of: load.Deployments, Subresource: "status", Manager: "noise", Body: body})
 			})

@@ -133,7 +133,8 @@ func (c *comparison) programs(jacquard string) []program {
 		return program{name: name, operator: fmt.Sprintf("exec %s -concurrency %d", filepath.Join(c.bin, "bench", name), c.workers)}
 	}
 	return []program{
-		{compare.Jacquard, fmt.Sprintf("exec %s run --root %s --metrics-bind-address 127.0.0.1:0 --health-probe-bind-address 127.0.0.1:0", filepath.Join(c.bin, jacquard), root),
+		{compare.Jacquard, fmt.Sprintf("exec %s run --root %s --metrics-bind-address 127.0.0.1:0 --health-probe-bind-address 127.0.0.1:0",
+			filepath.Join(c.bin, jacquard), root),
 			[]string{"-app-crd=false", "-manifest", filepath.Join(root, "crds", "apps.app.huolala.cn.yaml")}},
 		baseline(compare.HandwrittenSSA),
 		baseline(compare.Handwritten),
@@ -159,7 +160,8 @@ func (c *comparison) round(ctx context.Context, name string, programs []program,
 
 // measure runs the harness once.
 func (c *comparison) measure(ctx context.Context, file string, p program, times map[string]int) (*report.Report, error) {
-	args := []string{"-name", p.name, "-operator", p.operator, "-assets", c.bin, "-n", fmt.Sprint(c.n), "-quiet", c.quiet.String(), "-idle", "10s", "-load-wait", "30s",
+	args := []string{"-name", p.name, "-operator", p.operator, "-assets", c.bin, "-n", fmt.Sprint(c.n), "-quiet", c.quiet.String(), "-idle",
+		"10s", "-load-wait", "30s",
 		"-dir", filepath.Join(c.dir, "run"), "-out", file}
 	for phase, n := range times {
 		args = append(args, "-times", fmt.Sprintf("%s=%d", phase, n))

@@ -163,7 +163,8 @@ func Write(w io.Writer, rounds []Round, goals []Goal) error {
 		if met {
 			verdict = "met"
 		}
-		p.line("| %s%s | %.2f | %s | %s |", g.Name, map[bool]string{true: ", to handwritten-ssa"}[g.Ratio], g.Limit, reached.text("%.2f"), verdict)
+		p.line("| %s%s | %.2f | %s | %s |", g.Name, map[bool]string{true: ", to handwritten-ssa"}[g.Ratio], g.Limit, reached.text("%.2f"),
+			verdict)
 	}
 	p.line("\n| figure, medians | jacquard | handwritten-ssa | handwritten | to handwritten-ssa: median (min to max) | to handwritten |\n|---|---|---|---|---|---|")
 	for _, m := range metrics() {

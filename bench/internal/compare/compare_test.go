@@ -11,7 +11,8 @@ import (
 
 func run(create, cpu, rss float64, requests int) *report.Report {
 	return &report.Report{N: 500, Phases: []*report.Phase{
-		{Name: "create", Seconds: create, CPUSeconds: cpu, PeakRSS: rss, RequestsPer: float64(requests) / 500, Requests: audit.Counts{Writes: requests}},
+		{Name: "create", Seconds: create, CPUSeconds: cpu, PeakRSS: rss, RequestsPer: float64(requests) / 500,
+			Requests: audit.Counts{Writes: requests}},
 		{Name: "update", Seconds: 1, CPUSeconds: cpu, PeakRSS: rss / 2},
 	}}
 }

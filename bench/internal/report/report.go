@@ -24,7 +24,7 @@ type Report struct {
 	Phases      []*Phase       `json:"phases"`
 }
 
-// Phase is the result of one phase.
+// Phase is the result of one phase. It has many fields since each is a figure.
 type Phase struct {
 	Name     string  `json:"name"`
 	Goal     string  `json:"goal"`
@@ -134,7 +134,8 @@ func NewTable(out io.Writer, r *Report) Table {
 	fmt.Fprintf(out, "%s: N=%d load=%.2f raw: apply 2N %.2fs, create 2N %.2fs, update N %.2fs\n",
 		r.Name, r.N, r.LoadAverage, r.Raw.ApplySeconds, r.Raw.CreateSeconds, r.Raw.UpdateSeconds)
 	fmt.Fprintf(out, "%-9s %10s %9s %7s %8s %8s %8s %7s %7s %7s %7s %7s %7s %8s\n",
-		"phase", "reached", "seconds", "ratio", "settled", "p50 ms", "p99 ms", "writes", "reads", "other", "req/obj", "cpu s", "rss MiB", "foreign")
+		"phase", "reached", "seconds", "ratio", "settled", "p50 ms", "p99 ms", "writes", "reads", "other", "req/obj", "cpu s", "rss MiB",
+		"foreign")
 	return Table{out}
 }
 

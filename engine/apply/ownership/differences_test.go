@@ -20,7 +20,8 @@ func TestDifferences(t *testing.T) {
 		"null and absent":  {`{spec: {a: null}}`, `{spec: {}}`, ""},
 		"empty and absent": {`{metadata: {labels: {}}, subjects: []}`, `{metadata: {}}`, "~metadata.labels ~subjects"},
 		"empty and filled": {`{metadata: {labels: {}}, args: []}`, `{metadata: {labels: {a: b}}, args: [x]}`, "args"},
-		"quantities":       {`{spec: {a: 1000m, b: 1, c: 1024Mi, d: 1Gi}}`, `{spec: {a: "1", b: "1", c: 1Gi, d: 1G}}`, "~spec.a ~spec.b ~spec.c spec.d"},
+		"quantities": {`{spec: {a: 1000m, b: 1, c: 1024Mi, d: 1Gi}}`, `{spec: {a: "1", b: "1", c: 1Gi, d: 1G}}`,
+			"~spec.a ~spec.b ~spec.c spec.d"},
 		"text that looks like quantities": {
 			`{metadata: {labels: {a: 1000m}}, data: {a: 1000m}}`, `{metadata: {labels: {a: "1"}}, data: {a: "1"}}`,
 			"data.a metadata.labels.a",
@@ -65,7 +66,8 @@ func TestDifferences(t *testing.T) {
 				}
 				got = append(got, d.Path)
 			}
-			if diff := cmp.Diff(strings.Fields(test.want), got, cmp.Transformer("nil", func(s []string) string { return strings.Join(s, " ") })); diff != "" {
+			if diff := cmp.Diff(strings.Fields(test.want), got,
+				cmp.Transformer("nil", func(s []string) string { return strings.Join(s, " ") })); diff != "" {
 				t.Errorf("Differences (-want +got):\n%s", diff)
 			}
 		})

@@ -65,7 +65,8 @@ func TestOurs(t *testing.T) {
 	if _, ok, err := ownership.Ours(managed[:3], us); ok || err != nil {
 		t.Errorf("Ours of others' entries: got %v, %v", ok, err)
 	}
-	if _, _, err := ownership.Ours([]metav1.ManagedFieldsEntry{entry(us, "Apply", "", `{"f:a":`)}, us); err == nil || !strings.Contains(err.Error(), "reading managedFields of jacquard") {
+	if _, _, err := ownership.Ours([]metav1.ManagedFieldsEntry{entry(us, "Apply", "", `{"f:a":`)}, us); err == nil ||
+		!strings.Contains(err.Error(), "reading managedFields of jacquard") {
 		t.Errorf("Ours of broken fields: got error %v", err)
 	}
 	none := mine

@@ -23,11 +23,13 @@ func FuzzManagedFields(f *testing.F) {
 		`{}`, `{"f:metadata":{"f:labels":{"f:a":{}}}}`, `{"f:spec":{".":{},"f:ports":{"k:{\"port\":80}":{".":{},"f:port":{}}}}}`,
 		`{"f:spec":{"f:list":{"v:\"x\"":{},"i:0":{}}}}`, `{"f:":{}}`, `{"x":{}}`, `[`,
 	} {
-		for _, object := range []string{`{}`, `{"metadata":{"labels":{"a":"b"}},"spec":{"ports":[{"port":80},{"port":81}],"list":["x",1],"m":{}}}`, `{"spec":null,"":{"a":[]}}`} {
+		for _, object := range []string{`{}`,
+			`{"metadata":{"labels":{"a":"b"}},"spec":{"ports":[{"port":80},{"port":81}],"list":["x",1],"m":{}}}`, `{"spec":null,"":{"a":[]}}`} {
 			f.Add(fields, object, `{"f:spec":{}}`, []byte{})
 		}
 	}
-	for _, choices := range []string{"\x02\x01\x00\x03\x02\x01", "\x04\x01\x01\x03\x02\x00\x05\x03\x01\x02", "\x03\x00\x02\x03\x01\x02\x06\x02\x01"} {
+	for _, choices := range []string{"\x02\x01\x00\x03\x02\x01", "\x04\x01\x01\x03\x02\x00\x05\x03\x01\x02",
+		"\x03\x00\x02\x03\x01\x02\x06\x02\x01"} {
 		f.Add("metadata labels a", "spec b", "ports", []byte(choices))
 	}
 	parsed := fuzzed.Passed(f)

@@ -16,7 +16,8 @@ func TestOwners(t *testing.T) {
 	}
 	got, err := Owners(managed)
 	want := []Owner{
-		{Manager: "jacquard", Operation: "Apply", Paths: []string{`metadata.labels["example.com/app"]`, "spec.containers[name=web].image", "spec.containers[name=web].name"}},
+		{Manager: "jacquard", Operation: "Apply", Paths: []string{`metadata.labels["example.com/app"]`, "spec.containers[name=web].image",
+			"spec.containers[name=web].name"}},
 		{Manager: "kubelet", Operation: "Update", Subresource: "status", Paths: []string{"status.words[]"}},
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {

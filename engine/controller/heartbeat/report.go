@@ -12,7 +12,8 @@ import (
 // there stays.
 const Format = "v1"
 
-// A Report is what an operator says of itself.
+// A Report is what an operator says of itself. It has many fields since each is a key
+// of the Lease's annotation.
 type Report struct {
 	// Version is that of the form, Program that of the operator.
 	Version  string `json:"version"`
@@ -154,7 +155,8 @@ func Read(text string) (*Report, error) {
 		return nil, fmt.Errorf("reading the operator's report: %w", err)
 	}
 	if r.Version != Format {
-		return nil, fmt.Errorf("reading the operator's report: it is of version %q, and this program knows %s: use the operator's own version", r.Version, Format)
+		return nil, fmt.Errorf("reading the operator's report: it is of version %q, and this program knows %s: use the operator's own version",
+			r.Version, Format)
 	}
 	return r, nil
 }

@@ -24,7 +24,8 @@ func TestBounds(t *testing.T) {
 	for _, kinds := range []int{10, 100, 1000, 5000} {
 		var r Report
 		for i := range kinds {
-			r.Kinds = append(r.Kinds, Kind{Name: fmt.Sprintf("kind%d.example.com", i), Folder: "root /kinds", State: Broken, Message: strings.Repeat("é", 1500)})
+			r.Kinds = append(r.Kinds, Kind{Name: fmt.Sprintf("kind%d.example.com", i), Folder: "root /kinds", State: Broken,
+				Message: strings.Repeat("é", 1500)})
 		}
 		text := r.String()
 		got, err := Read(text)

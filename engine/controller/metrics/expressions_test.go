@@ -56,7 +56,8 @@ func TestAlerts(t *testing.T) {
 	for _, a := range alerts(t) {
 		there = append(there, a.Alert+" "+a.Labels["severity"])
 		anchor := "/docs/operations/alerts-and-troubleshooting.md#" + strings.ToLower(a.Alert)
-		if a.For == "" || a.Annotations["summary"] == "" || a.Annotations["description"] == "" || !strings.HasSuffix(a.Annotations["runbook_url"], anchor) {
+		if a.For == "" || a.Annotations["summary"] == "" || a.Annotations["description"] == "" ||
+			!strings.HasSuffix(a.Annotations["runbook_url"], anchor) {
 			t.Errorf("%s lacks for, summary, description, or %s: %v", a.Alert, anchor, a)
 		}
 	}

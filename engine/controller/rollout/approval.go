@@ -112,7 +112,8 @@ func (r *Rollout) mayMove(m *member) bool {
 	case m.released && r.state == Running:
 		return true
 	}
-	return r.approved[picked(m.UID)] && !slices.ContainsFunc(m.wants(true), func(c Child) bool { return !r.approved[deletion{m.UID, c}.key()] })
+	return r.approved[picked(m.UID)] && !slices.ContainsFunc(m.wants(true),
+		func(c Child) bool { return !r.approved[deletion{m.UID, c}.key()] })
 }
 
 // resume takes up what was approved of this rollout before this process began.

@@ -35,7 +35,8 @@ func TestApproval(t *testing.T) {
 	if other.Digest = "e"; other.Stop() == first.Stop() {
 		t.Error("an approval is good for another folder")
 	}
-	for _, a := range []Approval{{Stop: "d/Deletes/x"}, {Stop: "d/NotReady", AllWaves: true}, {Stop: "d/NotReady", Only: []string{"ns/a", "/b"}}} {
+	for _, a := range []Approval{{Stop: "d/Deletes/x"}, {Stop: "d/NotReady", AllWaves: true},
+		{Stop: "d/NotReady", Only: []string{"ns/a", "/b"}}} {
 		if got := ReadApproval(a.String()); !cmp.Equal(got, a) {
 			t.Errorf("%q is read as %+v", a, got)
 		}

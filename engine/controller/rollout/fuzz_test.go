@@ -60,7 +60,8 @@ func madeRecord(c *fuzzed.Choices) map[string]any {
 
 // FuzzApproval: an approval is for the stop that it names, and for none else.
 func FuzzApproval(f *testing.F) {
-	for _, text := range []string{"", "d/NotReady", "d/NotReady all-waves", "d/Deletes/w", " all-waves", "a b c", "d/NotReady all-waves ", "d/Deletes/w only a/b c/d"} {
+	for _, text := range []string{"", "d/NotReady", "d/NotReady all-waves", "d/Deletes/w", " all-waves", "a b c", "d/NotReady all-waves ",
+		"d/Deletes/w only a/b c/d"} {
 		f.Add(text)
 	}
 	parsed := fuzzed.Passed(f)

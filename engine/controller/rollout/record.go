@@ -38,7 +38,8 @@ const (
 	NotReady Reason = "NotReady"
 )
 
-// A Record is what a rollout says of itself on the kind's CRD.
+// A Record is what a rollout says of itself on the kind's CRD. It has many fields since
+// each is a key of the annotation.
 type Record struct {
 	Digest  string `json:"digest"`
 	State   State  `json:"state"`
@@ -137,7 +138,8 @@ func resourcesOf(all []string) []types.NamespacedName {
 
 // Same reports whether two records differ in nothing but how far a wave is.
 func (r Record) Same(o Record) bool {
-	return r.Wave == o.Wave && r.State == o.State && r.Message == o.Message && r.Stop() == o.Stop() && slices.Equal(r.Forced, o.Forced) && r.Set == o.Set && r.NotReady == o.NotReady
+	return r.Wave == o.Wave && r.State == o.State && r.Message == o.Message && r.Stop() == o.Stop() && slices.Equal(r.Forced, o.Forced) &&
+		r.Set == o.Set && r.NotReady == o.NotReady
 }
 
 // Stop names a stop: the folder, the reason and, if it would delete, what.
@@ -177,7 +179,8 @@ func (r Record) Text(kind string) string {
 
 // Counts says how far the rollout is.
 func (r Record) Counts() string {
-	return fmt.Sprintf("of %d resources that change %d are reached, %d of them ready, %d to go%s", r.Of, r.Done, r.Ready, r.Of-r.Done, r.ForcedText())
+	return fmt.Sprintf("of %d resources that change %d are reached, %d of them ready, %d to go%s", r.Of, r.Done, r.Ready, r.Of-r.Done,
+		r.ForcedText())
 }
 
 // ForcedText says behind a semicolon what the rollout was forced past and is not

@@ -9,8 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A Rollout is one version of a folder on its way to the resources of a kind.
-// It must not be used by several goroutines at once.
+// A Rollout is one version of a folder on its way to the resources of a kind. It must
+// not be used by several goroutines at once. It has many fields since it is the record,
+// the members, and what was approved of both.
 type Rollout struct {
 	settings Settings
 	members  map[types.NamespacedName]*member
@@ -36,8 +37,8 @@ type Rollout struct {
 	allWaves map[Reason]bool
 }
 
-// A member is a resource that was there when the rollout began, or that was made
-// while it was stopped.
+// A member is a resource that was there when the rollout began, or that was made while
+// it was stopped. It has many fields since each is a fact by which a wave is judged.
 type member struct {
 	Preview
 	// released: its wave has come; taken: the new version serves it, or is just
@@ -97,7 +98,8 @@ func (r *Rollout) over(m *member) bool {
 func Begin(trials []Preview, settings Settings, before Record, now time.Time) *Rollout {
 	r := &Rollout{
 		settings: settings, state: Running, began: now, since: now,
-		members: map[types.NamespacedName]*member{}, came: map[types.NamespacedName]types.UID{}, replaced: map[Child]bool{}, approved: set{}, allWaves: map[Reason]bool{},
+		members: map[types.NamespacedName]*member{}, came: map[types.NamespacedName]types.UID{}, replaced: map[Child]bool{}, approved: set{},
+		allWaves: map[Reason]bool{},
 	}
 	if before.Digest != settings.Digest {
 		before = Record{}

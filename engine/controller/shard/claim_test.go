@@ -44,7 +44,8 @@ func TestYield(t *testing.T) {
 // begins without its records, and so tries its folder.
 func TestTakenUp(t *testing.T) {
 	crd := &metav1.ObjectMeta{Annotations: map[string]string{"jacquard.dev/rolled-out": "1234", "jacquard.dev/child-kinds": "ConfigMap"}}
-	if diff := cmp.Diff(map[string]any{"jacquard.dev/operator": "jacquard/jacquard", "jacquard.dev/rolled-out": nil}, (Shard{Identity: "jacquard/jacquard"}).ClaimAnnotation(crd)); diff != "" {
+	if diff := cmp.Diff(map[string]any{"jacquard.dev/operator": "jacquard/jacquard", "jacquard.dev/rolled-out": nil},
+		(Shard{Identity: "jacquard/jacquard"}).ClaimAnnotation(crd)); diff != "" {
 		t.Error(diff)
 	}
 }

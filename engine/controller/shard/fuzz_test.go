@@ -16,7 +16,8 @@ import (
 // FuzzSelectors: no resource belongs to two shares that count as disjoint.
 func FuzzSelectors(f *testing.F) {
 	for _, pair := range [][2]string{
-		{"a=b", "a!=b"}, {"a", "!a"}, {"a in (b,c)", "a notin (b)"}, {"a>1", "a<1"}, {"a=b,c", "c=d"}, {"", "a=b"}, {"a in (x,y),b!=z", "a=y,b=q"},
+		{"a=b", "a!=b"}, {"a", "!a"}, {"a in (b,c)", "a notin (b)"}, {"a>1", "a<1"}, {"a=b,c", "c=d"}, {"", "a=b"},
+		{"a in (x,y),b!=z", "a=y,b=q"},
 	} {
 		f.Add(pair[0], pair[1], "n", "n", "a=b,c=d")
 		f.Add(pair[1], pair[0], "", "m", "")

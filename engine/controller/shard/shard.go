@@ -100,7 +100,8 @@ func (s Shard) id() string {
 // names the Lease of its leader and its records.
 func CheckIdentity(identity string) error {
 	if wrong := validation.IsDNS1123Subdomain(path.Base(identity)); len(wrong) > 0 {
-		return fmt.Errorf("identity %q: %q, its last part, names a Lease: it may have small letters, digits, - and . only", identity, path.Base(identity))
+		return fmt.Errorf("identity %q: %q, its last part, names a Lease: it may have small letters, digits, - and . only", identity,
+			path.Base(identity))
 	}
 	if !utf8.ValidString(identity) {
 		return fmt.Errorf("identity %q: it is not UTF-8", identity)

@@ -50,7 +50,8 @@ func TestDisjoint(t *testing.T) {
 			t.Errorf("%q and %q disjoint: not %t", c.a, c.b, c.want)
 		}
 	}
-	if !disjoint(of(t, "", "a", "b"), of(t, "", "c")) || disjoint(of(t, "", "a", "b"), of(t, "", "b", "c")) || disjoint(of(t, "", "a"), of(t, "team=a")) {
+	if !disjoint(of(t, "", "a", "b"), of(t, "", "c")) || disjoint(of(t, "", "a", "b"), of(t, "", "b", "c")) ||
+		disjoint(of(t, "", "a"), of(t, "team=a")) {
 		t.Error("namespaces")
 	}
 	if !disjoint(of(t, "team=a", "a", "b"), of(t, "team=b", "b")) {
@@ -111,7 +112,8 @@ func TestClaims(t *testing.T) {
 		t.Error("the claim of all resources is the identity")
 	}
 	claims := Claims(crd)
-	if len(claims) != 3 || claims[0].Key != api.AnnotationOperator || claims[1].Identity != "ops/a" || claims[2].String() != "the resources with team=c" {
+	if len(claims) != 3 || claims[0].Key != api.AnnotationOperator || claims[1].Identity != "ops/a" ||
+		claims[2].String() != "the resources with team=c" {
 		t.Fatal(claims)
 	}
 	if c := a.Conflict(claims); c == nil || c.Identity != whole.Identity {
@@ -165,7 +167,8 @@ func TestStake(t *testing.T) {
 		crd.Annotations[key] = text
 	}
 	key, text := now.Claim()
-	if diff := cmp.Diff(map[string]any{key: text, api.AnnotationRolledOut: nil, now.Key(api.AnnotationRolledOut): nil}, now.ClaimAnnotation(crd)); diff != "" {
+	if diff := cmp.Diff(map[string]any{key: text, api.AnnotationRolledOut: nil, now.Key(api.AnnotationRolledOut): nil},
+		now.ClaimAnnotation(crd)); diff != "" {
 		t.Error(diff)
 	}
 	whole := Shard{Identity: "ops/a"}

@@ -41,9 +41,10 @@ func TestOf(t *testing.T) {
 		want readiness.Verdict
 	}{
 		"apps/v1 Deployment": {
-			"just created":     {"", not(unobserved)},
-			"of no replicas":   {"spec: {replicas: 0}", not(unobserved)},
-			"changed":          {"status: {observedGeneration: 1, replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1}", not(unobserved)},
+			"just created":   {"", not(unobserved)},
+			"of no replicas": {"spec: {replicas: 0}", not(unobserved)},
+			"changed": {"status: {observedGeneration: 1, replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1}",
+				not(unobserved)},
 			"observed":         {"status: {observedGeneration: 2}", not("0 of 1 replicas are updated")},
 			"partly updated":   {"spec: {replicas: 3}\nstatus: {observedGeneration: 2, replicas: 3, updatedReplicas: 1, readyReplicas: 3, availableReplicas: 3}", not("1 of 3 replicas are updated")},
 			"partly ready":     {"spec: {replicas: 3}\nstatus: {observedGeneration: 2, replicas: 3, updatedReplicas: 3, readyReplicas: 2, availableReplicas: 2}", not("2 of 3 replicas are ready")},
@@ -58,8 +59,9 @@ func TestOf(t *testing.T) {
 				failed(`the rollout exceeded its progress deadline: 0 of 1 replicas are updated: replicas cannot be created (FailedCreate): violates PodSecurity "restricted:latest": runAsNonRoot != true`)},
 		},
 		"apps/v1 StatefulSet": {
-			"just created":     {"spec: {replicas: 0}", not(unobserved)},
-			"partly ready":     {"spec: {replicas: 2}\nstatus: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, readyReplicas: 1}", not("1 of 2 replicas are ready")},
+			"just created": {"spec: {replicas: 0}", not(unobserved)},
+			"partly ready": {"spec: {replicas: 2}\nstatus: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, readyReplicas: 1}",
+				not("1 of 2 replicas are ready")},
 			"ready":            {"spec: {replicas: 2}\nstatus: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, readyReplicas: 2, currentRevision: a, updateRevision: a}", isReady()},
 			"another revision": {"spec: {replicas: 2}\nstatus: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, readyReplicas: 2, currentRevision: a, updateRevision: b}", not("the rollout is not complete")},
 			"OnDelete":         {"spec: {replicas: 2, updateStrategy: {type: OnDelete}}\nstatus: {observedGeneration: 2, replicas: 2, readyReplicas: 1}", not("1 of 2 replicas are ready")},
@@ -69,8 +71,9 @@ func TestOf(t *testing.T) {
 		},
 		"apps/v1 ReplicaSet": {
 			"just created": {"spec: {replicas: 0}\nstatus: {replicas: 0}", not(unobserved)},
-			"partly ready": {"spec: {replicas: 2}\nstatus: {observedGeneration: 2, replicas: 2, readyReplicas: 1}", not("1 of 2 replicas are ready")},
-			"ready":        {"spec: {replicas: 2}\nstatus: {observedGeneration: 2, replicas: 2, readyReplicas: 2, availableReplicas: 2}", isReady()},
+			"partly ready": {"spec: {replicas: 2}\nstatus: {observedGeneration: 2, replicas: 2, readyReplicas: 1}",
+				not("1 of 2 replicas are ready")},
+			"ready": {"spec: {replicas: 2}\nstatus: {observedGeneration: 2, replicas: 2, readyReplicas: 2, availableReplicas: 2}", isReady()},
 		},
 		"apps/v1 DaemonSet": {
 			"just created":   {"status: {currentNumberScheduled: 0, desiredNumberScheduled: 0, numberReady: 0}", not(unobserved)},
@@ -82,16 +85,19 @@ func TestOf(t *testing.T) {
 		},
 		"batch/v1 Job": {
 			"just created": {"", not("not complete yet")},
-			"running":      {"spec: {completions: 3}\nstatus: {active: 1, succeeded: 2, startTime: '2026-01-01T00:00:00Z'}", not("2 of 3 completions")},
-			"suspended":    {"status: {conditions: [{type: Suspended, status: 'True'}]}", not("suspended")},
-			"resumed":      {"spec: {completions: 1}\nstatus: {conditions: [{type: Suspended, status: 'False'}]}", not("0 of 1 completions")},
-			"complete":     {"status: {conditions: [{type: Complete, status: 'True'}]}", isReady()},
-			"failed":       {"status: {conditions: [{type: Failed, status: 'True', reason: BackoffLimitExceeded}]}", failed("failed (BackoffLimitExceeded)")},
+			"running": {"spec: {completions: 3}\nstatus: {active: 1, succeeded: 2, startTime: '2026-01-01T00:00:00Z'}",
+				not("2 of 3 completions")},
+			"suspended": {"status: {conditions: [{type: Suspended, status: 'True'}]}", not("suspended")},
+			"resumed":   {"spec: {completions: 1}\nstatus: {conditions: [{type: Suspended, status: 'False'}]}", not("0 of 1 completions")},
+			"complete":  {"status: {conditions: [{type: Complete, status: 'True'}]}", isReady()},
+			"failed": {"status: {conditions: [{type: Failed, status: 'True', reason: BackoffLimitExceeded}]}",
+				failed("failed (BackoffLimitExceeded)")},
 		},
 		"v1 Pod": {
-			"just created":   {"", not("its controller has not reported a status yet")},
-			"pending":        {"status: {phase: Pending}", not("phase Pending, not ready")},
-			"unschedulable":  {"status: {phase: Pending, conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable}]}", not("not scheduled: Unschedulable")},
+			"just created": {"", not("its controller has not reported a status yet")},
+			"pending":      {"status: {phase: Pending}", not("phase Pending, not ready")},
+			"unschedulable": {"status: {phase: Pending, conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable}]}",
+				not("not scheduled: Unschedulable")},
 			"crash looping":  {"status: {phase: Running, containerStatuses: [{name: web, state: {waiting: {reason: CrashLoopBackOff}}}, {name: a, state: {running: {}}}]}", not("container web: CrashLoopBackOff")},
 			"without image":  {"status: {phase: Pending, initContainerStatuses: [{name: i, state: {waiting: {reason: ImagePullBackOff}}}], containerStatuses: [{name: web, state: {waiting: {reason: PodInitializing}}}]}", not("container i: ImagePullBackOff")},
 			"explained":      {"status: {phase: Pending, conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable, message: '0/1 nodes are available: 1 Insufficient cpu.'}]}", not("not scheduled: Unschedulable: 0/1 nodes are available: 1 Insufficient cpu.")},
@@ -102,11 +108,13 @@ func TestOf(t *testing.T) {
 			"failed":         {"status: {phase: Failed, reason: Evicted, conditions: [{type: Ready, status: 'True'}]}", failed("failed: Evicted")},
 		},
 		"v1 Service": {
-			"of ClusterIP":     {"spec: {type: ClusterIP}\nstatus: {loadBalancer: {}}", isReady()},
-			"without address":  {"spec: {type: LoadBalancer, clusterIP: 10.0.0.1}\nstatus: {loadBalancer: {}}", not("the load balancer has no address yet")},
-			"with empty entry": {"spec: {type: LoadBalancer}\nstatus: {loadBalancer: {ingress: [{ports: []}]}}", not("the load balancer has no address yet")},
-			"with address":     {"spec: {type: LoadBalancer}\nstatus: {loadBalancer: {ingress: [{ip: 192.0.2.1}]}}", isReady()},
-			"with host name":   {"spec: {type: LoadBalancer}\nstatus: {loadBalancer: {ingress: [{hostname: a.example.com}]}}", isReady()},
+			"of ClusterIP": {"spec: {type: ClusterIP}\nstatus: {loadBalancer: {}}", isReady()},
+			"without address": {"spec: {type: LoadBalancer, clusterIP: 10.0.0.1}\nstatus: {loadBalancer: {}}",
+				not("the load balancer has no address yet")},
+			"with empty entry": {"spec: {type: LoadBalancer}\nstatus: {loadBalancer: {ingress: [{ports: []}]}}",
+				not("the load balancer has no address yet")},
+			"with address":   {"spec: {type: LoadBalancer}\nstatus: {loadBalancer: {ingress: [{ip: 192.0.2.1}]}}", isReady()},
+			"with host name": {"spec: {type: LoadBalancer}\nstatus: {loadBalancer: {ingress: [{hostname: a.example.com}]}}", isReady()},
 		},
 		"v1 PersistentVolumeClaim": {
 			"just created": {"", not("its controller has not reported a status yet")},
@@ -119,8 +127,9 @@ func TestOf(t *testing.T) {
 			"observed":     {"status: {observedGeneration: 2, currentHealthy: 0}", isReady()},
 		},
 		"autoscaling/v2 HorizontalPodAutoscaler": {
-			"just created":    {"status: {desiredReplicas: 0}", not("its controller has not reported a status yet")},
-			"without target":  {"status: {conditions: [{type: AbleToScale, status: 'False', reason: FailedGetScale, message: no such Deployment}]}", not("FailedGetScale: no such Deployment")},
+			"just created": {"status: {desiredReplicas: 0}", not("its controller has not reported a status yet")},
+			"without target": {"status: {conditions: [{type: AbleToScale, status: 'False', reason: FailedGetScale, message: no such Deployment}]}",
+				not("FailedGetScale: no such Deployment")},
 			"without metrics": {"status: {conditions: [{type: AbleToScale, status: 'True'}, {type: ScalingActive, status: 'False'}]}", isReady()},
 		},
 		"apiextensions.k8s.io/v1 CustomResourceDefinition": {
@@ -137,16 +146,18 @@ func TestOf(t *testing.T) {
 		"networking.k8s.io/v1 Ingress": {"just created": {"", isReady()}},
 		"batch/v1 CronJob":             {"just created": {"", isReady()}},
 		"example.com/v1 Thing": {
-			"just created":    {"", isReady()},
-			"changed":         {"status: {observedGeneration: 1, conditions: [{type: Ready, status: 'True'}]}", not(unobserved)},
-			"Ready":           {"status: {conditions: [{type: Ready, status: 'True'}]}", isReady()},
-			"Ready, but old":  {"status: {conditions: [{type: Ready, status: 'True', observedGeneration: 1}]}", not(unobserved)},
-			"all old":         {"status: {conditions: [{type: Accepted, status: 'True', observedGeneration: 1}]}", not(unobserved)},
-			"not Ready":       {"status: {conditions: [{type: Ready, status: 'False', message: \"a\\n b\"}]}", not("a b")},
-			"Reconciling":     {"status: {conditions: [{type: Ready, status: 'True'}, {type: Reconciling, status: 'True', message: soon}]}", not("soon")},
+			"just created":   {"", isReady()},
+			"changed":        {"status: {observedGeneration: 1, conditions: [{type: Ready, status: 'True'}]}", not(unobserved)},
+			"Ready":          {"status: {conditions: [{type: Ready, status: 'True'}]}", isReady()},
+			"Ready, but old": {"status: {conditions: [{type: Ready, status: 'True', observedGeneration: 1}]}", not(unobserved)},
+			"all old":        {"status: {conditions: [{type: Accepted, status: 'True', observedGeneration: 1}]}", not(unobserved)},
+			"not Ready":      {"status: {conditions: [{type: Ready, status: 'False', message: \"a\\n b\"}]}", not("a b")},
+			"Reconciling": {"status: {conditions: [{type: Ready, status: 'True'}, {type: Reconciling, status: 'True', message: soon}]}",
+				not("soon")},
 			"Stalled":         {"status: {conditions: [{type: Stalled, status: 'True', message: broken}]}", failed("broken")},
 			"without message": {"status: {conditions: [{type: Ready, status: Unknown}]}", not("not ready")},
-			"talkative":       {"status: {conditions: [{type: Ready, status: 'False', message: " + strings.Repeat("é", 200) + "}]}", not(strings.Repeat("é", 126) + "…")},
+			"talkative": {"status: {conditions: [{type: Ready, status: 'False', message: " + strings.Repeat("é", 200) + "}]}",
+				not(strings.Repeat("é", 126) + "…")},
 		},
 	} {
 		apiVersion, name, _ := strings.Cut(kind, " ")
@@ -252,7 +263,8 @@ func TestNeedsBody(t *testing.T) {
 
 // What needs no body is ready from its metadata alone, and only then.
 func TestBodilessKindsAreReadyAtOnce(t *testing.T) {
-	for _, kind := range []string{"v1, kind: ConfigMap", "v1, kind: Namespace", "networking.k8s.io/v1, kind: Ingress", "batch/v1, kind: CronJob"} {
+	for _, kind := range []string{"v1, kind: ConfigMap", "v1, kind: Namespace", "networking.k8s.io/v1, kind: Ingress",
+		"batch/v1, kind: CronJob"} {
 		obj := read(t, "{apiVersion: "+kind+", metadata: {name: x, generation: 3}}")
 		if got, err := readiness.Of(obj, false); err != nil || !got.Ready {
 			t.Errorf("%s: got %+v, %v", kind, got, err)

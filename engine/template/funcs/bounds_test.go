@@ -73,11 +73,13 @@ var boundCases = []struct {
 	{"fromYaml", l{big}, "fromYaml: argument 1 is 1048576 bytes, more than the limit of 262144 for YAML"},
 	{"fromJson", l{"[" + strings.Repeat("1,", 1<<18) + "1]"}, "fromJson: the result would have more than the limit of 262144 nodes"},
 	{"regexMatch", l{"((a{100}){100}){100}", "a"}, "regexMatch: argument 1 is not a regular expression: invalid repeat count"},
-	{"regexMatch", l{"((a{9}){90}b{9})+(a{990}){1}(b{900}){1}(c{900}){1}(d{900}){1}(e{900}){1}", "a"}, "regexMatch: argument 1 is a pattern of more than the limit of 5000 steps; its repetitions multiply"},
+	{"regexMatch", l{"((a{9}){90}b{9})+(a{990}){1}(b{900}){1}(c{900}){1}(d{900}){1}(e{900}){1}", "a"},
+		"regexMatch: argument 1 is a pattern of more than the limit of 5000 steps; its repetitions multiply"},
 	{"regexMatch", l{strings.Repeat("a", 1001), "a"}, "regexMatch: argument 1 is a pattern of 1001 bytes, more than the limit of 1000"},
 	{"regexMatch", l{"(x{500})+y", big}, "regexMatch: a pattern of 1009 steps takes too long on 1048576 bytes"},
 	{"regexReplaceAll", l{".+", big, strings.Repeat("$0", 500)}, "regexReplaceAll: the result would be more than the limit of 1048576 bytes"},
-	{"regexReplaceAllLiteral", l{"x{9}", big[:1<<12], big}, "regexReplaceAllLiteral: the result would be more than the limit of 1048576 bytes"},
+	{"regexReplaceAllLiteral", l{"x{9}", big[:1<<12], big},
+		"regexReplaceAllLiteral: the result would be more than the limit of 1048576 bytes"},
 	{"regexFindAll", l{"x(.*y)?", big[:1<<18-9], -1}, "regexFindAll: finding all matches takes too long"},
 }
 

@@ -11,7 +11,8 @@ import (
 func FuzzEncode(f *testing.F) {
 	for _, text := range []string{
 		`null`, `"x"`, `{"a":[1,2.5,true,null,"no","1e3","~","\n","a: b","# c"," d "]}`, `[[],{},[{}]]`, `{"":"","y":"0o7","<<":1}`,
-		`"\u2028\u0085\ufeff"`, `["-","?",":","|",">","!a","&a","*a","%a","@","` + "`" + `"]`, `9007199254740993`, `1e100`, `-0`, `0.1`, `"2024-01-01"`, `{"a":[{"<<":{"<<_":"<<__"}}],"b":"<<"}`, `["|\n x","\t"," \n"]`,
+		`"\u2028\u0085\ufeff"`, `["-","?",":","|",">","!a","&a","*a","%a","@","` + "`" + `"]`, `9007199254740993`, `1e100`, `-0`, `0.1`,
+		`"2024-01-01"`, `{"a":[{"<<":{"<<_":"<<__"}}],"b":"<<"}`, `["|\n x","\t"," \n"]`,
 	} {
 		f.Add(text)
 	}
@@ -22,7 +23,8 @@ func FuzzEncode(f *testing.F) {
 			return
 		}
 		parsed()
-		for to, from := range map[string]string{"toJson": "fromJson", "toPrettyJson": "fromJson", "toRawJson": "fromJson", "toYaml": "fromYaml", "toYamlPretty": "fromYaml"} {
+		for to, from := range map[string]string{"toJson": "fromJson", "toPrettyJson": "fromJson", "toRawJson": "fromJson", "toYaml": "fromYaml",
+			"toYamlPretty": "fromYaml"} {
 			written, err := Table()[to].Call([]any{value}, Limits{})
 			if err != nil {
 				continue // it grew too long

@@ -91,7 +91,8 @@ func TestAppendShares(t *testing.T) {
 	b, c := push(a, "c"), push(a, "d")
 	d, e := push(b, "e"), push(push(b, "f"), "g")
 	first := push(must("initial", b), "h")
-	for want, got := range map[string]any{`["a","b"]`: a, `["a","b","c"]`: b, `["a","b","d"]`: c, `["a","b","c","e"]`: d, `["a","b","c","f","g"]`: e, `["a","b","h"]`: first} {
+	for want, got := range map[string]any{`["a","b"]`: a, `["a","b","c"]`: b, `["a","b","d"]`: c, `["a","b","c","e"]`: d,
+		`["a","b","c","f","g"]`: e, `["a","b","h"]`: first} {
 		if text := must("toJson", got); text != want {
 			t.Errorf("%s, want %s", text, want)
 		}

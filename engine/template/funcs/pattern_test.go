@@ -36,7 +36,8 @@ func TestSearchIsBoundedByWork(t *testing.T) {
 // regexp finds.
 func FuzzPattern(f *testing.F) {
 	for _, pattern := range []string{
-		"", "a", "a*", "a*?", "(a|ab)(c|bcd)*", `^a|b$`, `(?m)^\w+$`, `\bx\B`, "(?s).*", "(?i)k+", "a{2,3}?", "b.*c|b", "[^a]*", `\z`, `\A`, "(|a)*", "(?:a*)*",
+		"", "a", "a*", "a*?", "(a|ab)(c|bcd)*", `^a|b$`, `(?m)^\w+$`, `\bx\B`, "(?s).*", "(?i)k+", "a{2,3}?", "b.*c|b", "[^a]*", `\z`, `\A`,
+		"(|a)*", "(?:a*)*",
 	} {
 		for _, text := range []string{"", "aaa", "abcd abx\nxk K\u212a", "b\xffa", "bbacab"} {
 			f.Add(pattern, text)

@@ -19,7 +19,8 @@ func value() *rapid.Generator[any] {
 		rapid.SampledFrom([]any{
 			nil, true, false, int64(0), int64(1), int64(-1), int64(3), 0.0, 1.5, 3.0, -0.5, 1e300,
 			int64(math.MaxInt64), int64(math.MinInt64),
-			"", "a", "a,b", "éa\n b", "12", "010", "1.5", "\xff", "\u2028<&>", "no", "1.2.3", ">=1", "(a|b)+", "%s", "%5.2f-%v", "$1", "YWI=", "a: [1]", `{"a":1}`,
+			"", "a", "a,b", "éa\n b", "12", "010", "1.5", "\xff", "\u2028<&>", "no", "1.2.3", ">=1", "(a|b)+", "%s", "%5.2f-%v", "$1", "YWI=",
+			"a: [1]", `{"a":1}`,
 		}),
 		rapid.Map(rapid.Int64(), func(n int64) any { return n }),
 		rapid.Map(rapid.Int64Range(-9, 9), func(n int64) any { return n }),

@@ -146,7 +146,8 @@ func TestPrintIsGos(t *testing.T) {
 
 func TestPrintfIsGos(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		format := rapid.StringMatching(`([a%]|%[-+# 0]{0,2}(\[[1-3]\])?([0-9]{0,2}|\*)(\.([0-9]?|\*))?(\[[1-3]\])?[vsdqxfgtcU]){0,3}`).Draw(t, "format")
+		format := rapid.StringMatching(`([a%]|%[-+# 0]{0,2}(\[[1-3]\])?([0-9]{0,2}|\*)(\.([0-9]?|\*))?(\[[1-3]\])?[vsdqxfgtcU]){0,3}`).Draw(t,
+			"format")
 		args := make([]any, 3)
 		for i := range args {
 			args[i] = rapid.SampledFrom([]any{"a", "é\n", int64(5), int64(-3), 2.5, true}).Draw(t, "arg")

@@ -189,7 +189,8 @@ func (w *path) falsyBranch(p *parse.PipeNode, v *val, with bool) {
 		if with {
 			word = "with"
 		}
-		w.find(Falsy, n, fmt.Sprintf("%s may be 0, which `%s` takes for absent: write `if ne %s nil`, or give it a minimum of 1 in the schema", w.called(n, v), word, n))
+		w.find(Falsy, n, fmt.Sprintf("%s may be 0, which `%s` takes for absent: write `if ne %s nil`, or give it a minimum of 1 in the schema",
+			w.called(n, v), word, n))
 	}
 }
 

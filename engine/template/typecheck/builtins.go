@@ -124,7 +124,8 @@ func ending(how string) builtin {
 	return func(w *path, fn *parse.IdentifierNode, args []arg) *val {
 		for _, source := range sourcesOf(args) {
 			if source.Confidential() {
-				w.find(Secret, fn, "a value of a Secret would stand in a message, which everybody reads who sees the resource: say what is wrong without it")
+				w.find(Secret, fn,
+					"a value of a Secret would stand in a message, which everybody reads who sees the resource: say what is wrong without it")
 				break
 			}
 		}

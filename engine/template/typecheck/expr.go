@@ -211,7 +211,8 @@ func (w *path) noField(v *val, name string) string {
 	if near := schema.Suggest(name, v.typ.Fields()); near != "" {
 		return said + "; did you mean " + v.below(near) + "?"
 	}
-	if root := w.frame.lookup("$").v; v.path != "" && root.exact && root.path == "" && root.read == "" && slices.Contains(root.typ.Fields(), name) {
+	if root := w.frame.lookup("$").v; v.path != "" && root.exact && root.path == "" && root.read == "" &&
+		slices.Contains(root.typ.Fields(), name) {
 		return said + "; did you mean $." + name + "?"
 	}
 	return said

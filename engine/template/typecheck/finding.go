@@ -57,7 +57,8 @@ func (f *findings) sorted() []Finding {
 		return one.Class == UnknownField && f.fine[call{one.Place, one.Called}]
 	})
 	slices.SortStableFunc(f.all, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Place.File, b.Place.File), cmp.Compare(a.Place.Line, b.Place.Line), cmp.Compare(a.Place.Column, b.Place.Column), cmp.Compare(a.Class, b.Class))
+		return cmp.Or(cmp.Compare(a.Place.File, b.Place.File), cmp.Compare(a.Place.Line, b.Place.Line),
+			cmp.Compare(a.Place.Column, b.Place.Column), cmp.Compare(a.Class, b.Class))
 	})
 	return f.all
 }

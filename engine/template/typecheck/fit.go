@@ -21,10 +21,12 @@ func (w *path) check(fn *parse.IdentifierNode, sig funcs.Signature, args []arg) 
 		case a.can == 0:
 		case there != 0 && there&p.Fits == 0:
 			fits = false
-			w.find(WrongType, w.at(fn, a), fmt.Sprintf("%s needs %s here, and %s is %s", fn.Ident, p.Fits&^funcs.Nil, w.called(w.at(fn, a), a.val), there))
+			w.find(WrongType, w.at(fn, a), fmt.Sprintf("%s needs %s here, and %s is %s", fn.Ident, p.Fits&^funcs.Nil, w.called(w.at(fn, a), a.val),
+				there))
 		case !a.free && there&^(p.Fits|p.Suspect) != 0:
 			fits = false
-			w.find(WrongType, w.at(fn, a), fmt.Sprintf("%s needs %s here, and %s may be %s: ask with kindIs", fn.Ident, p.Fits&^funcs.Nil, w.called(w.at(fn, a), a.val), there&^(p.Fits|p.Suspect)))
+			w.find(WrongType, w.at(fn, a), fmt.Sprintf("%s needs %s here, and %s may be %s: ask with kindIs", fn.Ident, p.Fits&^funcs.Nil,
+				w.called(w.at(fn, a), a.val), there&^(p.Fits|p.Suspect)))
 		case fn.Ident == "select" && i == 2 && a.noSelector():
 			w.find(WrongType, w.at(fn, a), wantsSelector(w.at(fn, a).String()))
 		case (p.Fits|p.Suspect)&funcs.Nil == 0 && !a.absent():
@@ -167,6 +169,7 @@ func (w *path) resolve(fn *parse.IdentifierNode, a arg) {
 
 // laysOut are the functions that keep an include what it is.
 var laysOut = map[string]bool{
-	"indent": true, "nindent": true, "trim": true, "trimSuffix": true, "default": true, "required": true, "fromYaml": true, "fromYamlArray": true,
-	"fromJson": true, "fromJsonArray": true, "mustFromJson": true, "dict": true, "list": true, "include": true, "ternary": true,
+	"indent": true, "nindent": true, "trim": true, "trimSuffix": true, "default": true, "required": true, "fromYaml": true,
+	"fromYamlArray": true,
+	"fromJson":      true, "fromJsonArray": true, "mustFromJson": true, "dict": true, "list": true, "include": true, "ternary": true,
 }

@@ -19,7 +19,8 @@ func textItems(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	case inner != 0:
 		w.find(WrongType, n, fmt.Sprintf("%s needs texts or numbers, and items of %s may be %s", fn.Ident, w.called(n, list.val), inner))
 	case item.can&funcs.Nil != 0:
-		w.find(Nil, n, fmt.Sprintf("an item of %s may be absent, and %s needs a value: use compact, or leave the item out with `if`", w.called(n, list.val), fn.Ident))
+		w.find(Nil, n, fmt.Sprintf("an item of %s may be absent, and %s needs a value: use compact, or leave the item out with `if`",
+			w.called(n, list.val), fn.Ident))
 	}
 	return nil
 }

@@ -87,18 +87,22 @@ func spec(t *rapid.T) drawn {
 	})
 }
 
-var scalarsRead = []string{".spec.a", ".spec.b", ".spec.c", ".spec.d.x", ".spec.d.y", "$v", "(first .spec.l)", "(index .spec.l 0)", ".spec.m.k", "(get .spec.m \"k\")", "(first .spec.o).x"}
+var scalarsRead = []string{".spec.a", ".spec.b", ".spec.c", ".spec.d.x", ".spec.d.y", "$v", "(first .spec.l)", "(index .spec.l 0)",
+	".spec.m.k", "(get .spec.m \"k\")", "(first .spec.o).x"}
 
 // operand draws an expression.
 func operandText(t *rapid.T, depth int) string {
 	if depth == 0 {
-		return rapid.SampledFrom(append([]string{`"a"`, "1", `"z"`, ".spec.l", ".spec.d", ".spec.m", ".spec.o"}, scalarsRead...)).Draw(t, "operand")
+		return rapid.SampledFrom(append([]string{`"a"`, "1", `"z"`, ".spec.l", ".spec.d", ".spec.m", ".spec.o"}, scalarsRead...)).Draw(t,
+			"operand")
 	}
 	arg := func() string { return operandText(t, depth-1) }
 	form := rapid.SampledFrom([]string{
 		"(default %s %s)", "(ifNil %s %s)", "(upper %s)", "(add %s 1)", "(printf \"%%v\" %s)", "(coalesce %s %s)", "(and %s %s)", "(or %s %s)",
-		"(eq %s %s)", "(not %s)", "(len %s)", "(ternary %s \"t\" true)", "(quote %s)", "(join \",\" %s)", "(has %s .spec.l)", "(list %s %s)", "(first %s)",
-		"(dict \"k\" %s)", "(toYaml %s)", "(toString %s)", "(int %s)", "(lt %s %s)", "(kindIs \"string\" %s)", "(hasKey %s \"k\")", "(required \"r\" %s)",
+		"(eq %s %s)", "(not %s)", "(len %s)", "(ternary %s \"t\" true)", "(quote %s)", "(join \",\" %s)", "(has %s .spec.l)", "(list %s %s)",
+		"(first %s)",
+		"(dict \"k\" %s)", "(toYaml %s)", "(toString %s)", "(int %s)", "(lt %s %s)", "(kindIs \"string\" %s)", "(hasKey %s \"k\")",
+		"(required \"r\" %s)",
 		"(append .spec.l %s)", "(trunc 3 %s)", "(dig \"x\" %s .spec.d)", "(get %s \"k\")", "(index %s \"x\")",
 	}).Draw(t, "form")
 	if depth == 1 {
@@ -114,7 +118,9 @@ func operandText(t *rapid.T, depth int) string {
 // conditionText draws what narrows.
 func conditionText(t *rapid.T) string {
 	x := rapid.SampledFrom(scalarsRead).Draw(t, "asked")
-	form := rapid.SampledFrom([]string{"%s", "not %s", "eq %s \"a\"", "ne %s nil", "kindIs \"string\" %s", "and %s .spec.d", "or (not %s) (not .spec.d)", "empty %s", "hasKey .spec.d \"x\"", "default false %s", "gt (len .spec.l) 0", ".spec.l", ".spec.d", ".spec.o"}).Draw(t, "condition")
+	form := rapid.SampledFrom([]string{"%s", "not %s", "eq %s \"a\"", "ne %s nil", "kindIs \"string\" %s", "and %s .spec.d",
+		"or (not %s) (not .spec.d)", "empty %s", "hasKey .spec.d \"x\"", "default false %s", "gt (len .spec.l) 0", ".spec.l", ".spec.d",
+		".spec.o"}).Draw(t, "condition")
 	if strings.Contains(form, "%s") {
 		return fmt.Sprintf(form, x)
 	}
@@ -149,11 +155,13 @@ func lines(t *rapid.T, depth int, n *int) string {
 		case 8:
 			fmt.Fprintf(&b, "{{- if %s }}{{ fail \"f\" }}{{ end }}\n", conditionText(t))
 		case 9:
-			fmt.Fprintf(&b, "{{- range $i, $e := .spec.%s }}\nk%d-{{ $i }}: {{ $e }}\n{{- $v = $e }}\n{{- end }}\n", rapid.SampledFrom([]string{"l", "m"}).Draw(t, "over"), *n)
+			fmt.Fprintf(&b, "{{- range $i, $e := .spec.%s }}\nk%d-{{ $i }}: {{ $e }}\n{{- $v = $e }}\n{{- end }}\n",
+				rapid.SampledFrom([]string{"l", "m"}).Draw(t, "over"), *n)
 		case 10:
 			fmt.Fprintf(&b, "{{- with .spec.d }}\nk%d: {{ $.spec.a }}{{ .x }}\n{{- end }}\n", *n)
 		case 11:
-			fmt.Fprintf(&b, "{{- range $i, $e := .spec.o }}\n{{- if $e.x }}\nk%d-{{ $i }}: x-{{ $e.x }}-{{ .y }}\n{{- $v = .y }}\n{{- end }}\n{{- end }}\n", *n)
+			fmt.Fprintf(&b,
+				"{{- range $i, $e := .spec.o }}\n{{- if $e.x }}\nk%d-{{ $i }}: x-{{ $e.x }}-{{ .y }}\n{{- $v = .y }}\n{{- end }}\n{{- end }}\n", *n)
 		}
 	}
 	return b.String()
@@ -245,9 +253,11 @@ func TestLaw(t *testing.T) {
 func FuzzFollow(f *testing.F) {
 	for _, seed := range []string{
 		"a: {{ .spec.text | upper }}", "{{ range $i, $e := .spec.env }}{{ $i }}: {{ $e.name }}\n{{ end }}",
-		"{{ with $x := dict \"a\" (list 1 2) }}{{ index $x.a 0 }}{{ end }}", "{{ define \"a\" }}{{ include \"a\" . }}{{ end }}{{ include \"a\" . }}",
+		"{{ with $x := dict \"a\" (list 1 2) }}{{ index $x.a 0 }}{{ end }}",
+		"{{ define \"a\" }}{{ include \"a\" . }}{{ end }}{{ include \"a\" . }}",
 		"{{ fromYaml (include \"p\" .) }}{{ define \"p\" }}a: {{ . }}{{ end }}", "{{ $ = nil }}{{ $.x }}", "{{ and }}{{ not }}{{ eq 1 }}",
-		"a: {{ toYaml .spec | nindent 2 }}", "{{ range 3 }}{{ break }}{{ else }}{{ continue }}{{ end }}", "{{ (child \"x\").spec }}{{ config \"k\" }}",
+		"a: {{ toYaml .spec | nindent 2 }}", "{{ range 3 }}{{ break }}{{ else }}{{ continue }}{{ end }}",
+		"{{ (child \"x\").spec }}{{ config \"k\" }}",
 		"{{ merge .spec (dict) | toJson }}{{ dig \"a\" \"b\" 1 . }}{{ pick .spec \"a\" }}{{ omit . \"a\" }}", "{{ printf \"%d%%%s\" 1 }}",
 	} {
 		f.Add(seed)
@@ -255,7 +265,8 @@ func FuzzFollow(f *testing.F) {
 	root := pages(f)
 	parsed := fuzzed.Passed(f)
 	f.Fuzz(func(t *testing.T, text string) {
-		set, _ := template.Compile(template.Input{Config: map[string]any{"k": nil}, Sources: []template.Source{{Name: "x", File: "x.yaml", Text: text}}})
+		set, _ := template.Compile(template.Input{Config: map[string]any{"k": nil},
+			Sources: []template.Source{{Name: "x", File: "x.yaml", Text: text}}})
 		if set.Tree("x") != nil {
 			parsed()
 		}

@@ -202,11 +202,13 @@ func (w *path) alike(fn *parse.IdentifierNode, args []arg) bool {
 		x, y := group(args[0].can), group(b.can)
 		a := args[0]
 		if sure := !a.free && !b.free && x != 0 && y != 0; sure && (x != y || !one(x)) && x&y != 0 {
-			w.find(WrongType, fn, fmt.Sprintf("%s compares values of one kind, and %s is %s, %s is %s: ask with kindIs", fn.Ident, w.called(w.at(fn, a), a.val), x, w.called(w.at(fn, b), b.val), y))
+			w.find(WrongType, fn, fmt.Sprintf("%s compares values of one kind, and %s is %s, %s is %s: ask with kindIs", fn.Ident,
+				w.called(w.at(fn, a), a.val), x, w.called(w.at(fn, b), b.val), y))
 			return false
 		}
 		if x != 0 && y != 0 && x&y == 0 {
-			w.find(WrongType, fn, fmt.Sprintf("%s cannot compare %s, %s, with %s, %s", fn.Ident, w.called(w.at(fn, a), a.val), a.can&^funcs.Nil, w.called(w.at(fn, b), b.val), b.can&^funcs.Nil))
+			w.find(WrongType, fn, fmt.Sprintf("%s cannot compare %s, %s, with %s, %s", fn.Ident, w.called(w.at(fn, a), a.val), a.can&^funcs.Nil,
+				w.called(w.at(fn, b), b.val), b.can&^funcs.Nil))
 			return false
 		}
 	}

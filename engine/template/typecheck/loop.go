@@ -18,7 +18,8 @@ func (w *path) rangeOver(n *parse.RangeNode) signal {
 			return stops
 		}
 		if some := over.can &^ funcs.Nil; some != 0 && some&(funcs.List|funcs.Map|funcs.Int) == 0 {
-			w.find(NotAList, n.Pipe, fmt.Sprintf("range needs a list, a map or a whole number, and %s is %s", w.called(n.Pipe, over), over.can&^nilKind))
+			w.find(NotAList, n.Pipe, fmt.Sprintf("range needs a list, a map or a whole number, and %s is %s", w.called(n.Pipe, over),
+				over.can&^nilKind))
 			return goOn
 		}
 		if over.surely(funcs.Map) {

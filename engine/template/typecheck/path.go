@@ -41,7 +41,8 @@ type fork struct {
 	dot  *schema.Type
 }
 
-// A path is one walk through a file: at each fork it takes one side.
+// A path is one walk through a file: at each fork it takes one side. It has many fields
+// since each fork copies all that later steps depend on.
 type path struct {
 	*walker
 	facts   facts

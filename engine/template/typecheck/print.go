@@ -48,9 +48,11 @@ func (w *path) inText(h *printed, place template.Place) {
 	}
 	switch {
 	case h.v.surely(funcs.List | funcs.Map):
-		w.says(WrongType, h, at, fmt.Sprintf("%s is %s and cannot be part of a text: print it as a whole value, or use toYaml or toJson", w.called(h.node, h.v), h.v.can&^funcs.Nil))
+		w.says(WrongType, h, at, fmt.Sprintf("%s is %s and cannot be part of a text: print it as a whole value, or use toYaml or toJson",
+			w.called(h.node, h.v), h.v.can&^funcs.Nil))
 	case !h.v.free && h.v.can&(funcs.List|funcs.Map) != 0:
-		w.says(WrongType, h, at, fmt.Sprintf("%s may be %s and cannot be part of a text then: ask with kindIs, or use toYaml or toJson", w.called(h.node, h.v), h.v.can&(funcs.List|funcs.Map)))
+		w.says(WrongType, h, at, fmt.Sprintf("%s may be %s and cannot be part of a text then: ask with kindIs, or use toYaml or toJson",
+			w.called(h.node, h.v), h.v.can&(funcs.List|funcs.Map)))
 	case !h.v.absent():
 		w.mask(h.node, h.v)
 	default:

@@ -118,7 +118,8 @@ func anyObject() *schema.Type {
 	text := schema.Scalar(schema.KindString)
 	return schema.Open(schema.ObjectOf(map[string]*schema.Type{
 		"apiVersion": text, "kind": text,
-		"metadata": schema.Open(schema.ObjectOf(map[string]*schema.Type{"name": text, "namespace": text, "uid": text}, "name", "namespace", "uid")),
+		"metadata": schema.Open(schema.ObjectOf(map[string]*schema.Type{"name": text, "namespace": text, "uid": text}, "name", "namespace",
+			"uid")),
 	}, "apiVersion", "kind", "metadata"))
 }
 

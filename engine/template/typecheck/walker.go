@@ -10,7 +10,8 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// A walker follows one file along all its paths.
+// A walker follows one file along all its paths. It has many fields since nearly every
+// step of a walk reads what the walk has found so far.
 type walker struct {
 	in     *Input
 	flow   *Flow
@@ -57,10 +58,12 @@ type sumKey struct {
 
 // Follow follows the files of a folder along the paths through them.
 func Follow(in Input) *Flow {
-	f := &Flow{Paths: map[string][]*Path{}, Reads: map[string]Read{}, Peers: map[string]Read{}, Called: map[string]bool{}, Cut: map[string]bool{}}
+	f := &Flow{Paths: map[string][]*Path{}, Reads: map[string]Read{}, Peers: map[string]Read{}, Called: map[string]bool{},
+		Cut: map[string]bool{}}
 	w := &walker{
 		in: &in, flow: f, said: newFindings(), sketch: in.Set.Sketch(), defines: in.Set.Defines(),
-		reached: map[turning]bool{}, dead: map[turning]deadEnd{}, barred: map[turning]barred{}, looped: map[*parse.Tree]map[string]bool{}, quick: in.Quick,
+		reached: map[turning]bool{}, dead: map[turning]deadEnd{}, barred: map[turning]barred{}, looped: map[*parse.Tree]map[string]bool{},
+		quick: in.Quick,
 	}
 	w.keys = w.words()
 	for _, name := range in.Files {
@@ -160,7 +163,8 @@ func inOrder(all map[masked]map[fork]outcome) []masked {
 func (w *walker) once(name string, tree *parse.Tree, plan *plan, wishes map[fork]outcome) *Path {
 	w.sketch.Begin()
 	root := w.root()
-	x := &path{walker: w, facts: facts{known: map[string]fact{}}, parents: map[string]string{}, args: map[*parse.IdentifierNode][]arg{}, plan: plan, wanted: wishes}
+	x := &path{walker: w, facts: facts{known: map[string]fact{}}, parents: map[string]string{}, args: map[*parse.IdentifierNode][]arg{},
+		plan: plan, wanted: wishes}
 	x.frame = &frame{tree: tree, dot: root, root: root, loop: w.loops(tree), vars: []variable{{name: "$", v: root}}}
 	x.list(tree.Root)
 	x.retry()
@@ -188,7 +192,8 @@ func (w *walker) root() *val {
 func (w *walker) sum(key sumKey, v *val) *val {
 	bare := *v
 	bare.counts, bare.by = 0, nil
-	bare.known, bare.constant, bare.id, bare.parent, bare.piece, bare.exact, bare.path, bare.read = v.known && v.constant == nil, nil, "", "", nil, false, "", ""
+	bare.known, bare.constant, bare.id, bare.parent, bare.piece, bare.exact, bare.path, bare.read = v.known &&
+		v.constant == nil, nil, "", "", nil, false, "", ""
 	old := w.sums[key]
 	now := w.bounded(joined(old, &bare, deepest))
 	if old == nil || !same(old, now, deepest) {

@@ -30,7 +30,8 @@ CMD ["y"]
 		t.Fatal(err)
 	}
 	c := stage.Config
-	if stage.Base != "scratch" || c.User != "1:2" || c.WorkingDir != "/in" || strings.Join(c.Entrypoint, " ") != "/in/a -x" || strings.Join(c.Cmd, " ") != "y" {
+	if stage.Base != "scratch" || c.User != "1:2" || c.WorkingDir != "/in" || strings.Join(c.Entrypoint, " ") != "/in/a -x" ||
+		strings.Join(c.Cmd, " ") != "y" {
 		t.Errorf("the stage is %+v", stage)
 	}
 	if len(c.Labels) != 2 || c.Labels["a.b"] != `x v1 "y"` || c.Labels["c"] != "other" {

@@ -31,13 +31,15 @@ func BuildApp(module string) (v1.Image, error) {
 		return nil, err
 	}
 	classes := filepath.Join(dir, "classes")
-	if err := run(exec.Command("javac", "-encoding", "UTF-8", "-d", classes, filepath.Join(module, "standin", "java", "Dummyapp.java"))); err != nil {
+	if err := run(exec.Command("javac", "-encoding", "UTF-8", "-d", classes,
+		filepath.Join(module, "standin", "java", "Dummyapp.java"))); err != nil {
 		return nil, err
 	}
 	if err := files.AddTree("/app", classes); err != nil {
 		return nil, err
 	}
-	config := v1.Config{Env: []string{searchPath}, Entrypoint: []string{"/opt/java/bin/java", "-Xmx32m", "-XX:+UseSerialGC", "-cp", "/app", "Dummyapp"}}
+	config := v1.Config{Env: []string{searchPath}, Entrypoint: []string{"/opt/java/bin/java", "-Xmx32m", "-XX:+UseSerialGC", "-cp", "/app",
+		"Dummyapp"}}
 	return oci.Image{Platform: Here(), Config: config, Files: &files}.Build()
 }
 
@@ -82,7 +84,8 @@ func BuildLoader(example string) (v1.Image, error) {
 
 // link makes a Java runtime of these modules.
 func link(dir, modules string) error {
-	return run(exec.Command("jlink", "--add-modules", modules, "--no-header-files", "--no-man-pages", "--strip-java-debug-attributes", "--output", dir))
+	return run(exec.Command("jlink", "--add-modules", modules, "--no-header-files", "--no-man-pages", "--strip-java-debug-attributes",
+		"--output", dir))
 }
 
 // addRuntime puts a Java runtime in, with the libraries of the machine that it

@@ -88,7 +88,8 @@ func TestLoader(t *testing.T) {
 		t.Fatal(err)
 	}
 	var exit *exec.ExitError
-	if out, err := command(t, image).CombinedOutput(); !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(string(out), "JMX_EXPORTER_") {
+	if out, err := command(t, image).CombinedOutput(); !errors.As(err, &exit) || exit.ExitCode() != 2 ||
+		!strings.Contains(string(out), "JMX_EXPORTER_") {
 		t.Errorf("without settings the loader should end with 2: %v, %s", err, out)
 	}
 	cmd := command(t, image, "sh", "-c", "setpriv --reuid 1 --regid 1 --clear-groups sh -c 'kill -0 $$ && echo fine'")

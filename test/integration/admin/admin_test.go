@@ -27,7 +27,8 @@ var sites atomic.Int64
 // namespace, GROUP for the group.
 func lay(t *testing.T, files map[string]string) *site {
 	t.Helper()
-	s := &site{T: t, group: fmt.Sprintf("admin%d.example.com", sites.Add(1)), namespace: cluster.Namespace(t), home: cluster.Namespace(t), root: t.TempDir()}
+	s := &site{T: t, group: fmt.Sprintf("admin%d.example.com", sites.Add(1)), namespace: cluster.Namespace(t), home: cluster.Namespace(t),
+		root: t.TempDir()}
 	s.write(files)
 	s.apply(kit.WebCRD)
 	cluster.Served(t, s.group+"/v1", "Web")

@@ -43,12 +43,14 @@ func TestAll(t *testing.T) {
 	if d := cmp.Diff(want, got.Counts); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(4, len(got.Deletes)); d != "" || !strings.Contains(got.Stops, "cannot be rendered") && !strings.Contains(got.Stops, "would delete 4") {
+	if d := cmp.Diff(4, len(got.Deletes)); d != "" || !strings.Contains(got.Stops, "cannot be rendered") &&
+		!strings.Contains(got.Stops, "would delete 4") {
 		t.Errorf("deletes %v, stops: %s", got.Deletes, got.Stops)
 	}
 	text := s.as(looker, "diff", "--root", s.changed(next), "--all", "webs."+s.group)
 	for _, part := range []string{
-		"a (webs." + s.group + "): children: 1 changed, 2 pruned\n", "c: templates/", "c is not for this", "3 of 3 resources; 2 changed, 4 pruned", "deletes 4:\n",
+		"a (webs." + s.group + "): children: 1 changed, 2 pruned\n", "c: templates/", "c is not for this",
+		"3 of 3 resources; 2 changed, 4 pruned", "deletes 4:\n",
 		"Deployment " + s.namespace + "/a\n", "a rollout of this folder stops before it begins",
 	} {
 		if !strings.Contains(strings.ReplaceAll(text.stdout, "/tmp", ""), part) && part != "c: templates/" {

@@ -151,14 +151,16 @@ func TestEach(t *testing.T) {
 	next := "text: two, size: 2, replicas: 3, token: tok-secret-two, patch: theirs"
 	file := s.file(s.web(next))
 	want := map[string]diff.Verb{
-		"ConfigMap/a-settings": diff.Changed, "ConfigMap/a-fixed": diff.Recreated, "ConfigMap/a-extra": diff.Pruned, "ConfigMap/theirs": diff.Patched,
-		"Secret/a-login": diff.Changed, "Deployment/a": diff.Changed, "PersistentVolumeClaim/a-data": diff.Held,
+		"ConfigMap/a-settings": diff.Changed, "ConfigMap/a-fixed": diff.Recreated, "ConfigMap/a-extra": diff.Pruned,
+		"ConfigMap/theirs": diff.Patched,
+		"Secret/a-login":   diff.Changed, "Deployment/a": diff.Changed, "PersistentVolumeClaim/a-data": diff.Held,
 	}
 	if d := cmp.Diff(want, s.verbs(1, file)); d != "" {
 		t.Error(d)
 	}
 	text := s.diff(1, file)
-	for _, part := range []string{"-  text: one\n", "+  text: two\n", "-  replicas: 1\n", "+  replicas: 3\n", "configmap.yaml:1", "-  ours: one\n", "+  ours: two\n"} {
+	for _, part := range []string{"-  text: one\n", "+  text: two\n", "-  replicas: 1\n", "+  replicas: 3\n", "configmap.yaml:1",
+		"-  ours: one\n", "+  ours: two\n"} {
 		if !strings.Contains(text.stdout, part) {
 			t.Errorf("it does not say %q:\n%s", part, text.all())
 		}
@@ -170,11 +172,13 @@ func TestEach(t *testing.T) {
 	}
 	s.apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: foreign}\ndata: {text: theirs}\n")
 	refused := s.diff(2, s.file(s.web(spec+", extra: true, claim: true, patch: theirs, foreign: foreign")))
-	if !strings.Contains(refused.stdout, "refused     ConfigMap "+s.namespace+"/foreign") || !strings.Contains(refused.stdout, "it was not made by this resource") {
+	if !strings.Contains(refused.stdout, "refused     ConfigMap "+s.namespace+"/foreign") ||
+		!strings.Contains(refused.stdout, "it was not made by this resource") {
 		t.Errorf("a foreign object:\n%s", refused.all())
 	}
 	bad := s.diff(2, s.file(s.web("text: one, size: 1, replicas: -1, token: t, claim: true, extra: true, patch: theirs")))
-	if !strings.Contains(bad.stdout, "refused     Deployment") || !strings.Contains(bad.stdout, "spec.replicas") || !strings.Contains(bad.stdout, "deployment.yaml:5") {
+	if !strings.Contains(bad.stdout, "refused     Deployment") || !strings.Contains(bad.stdout, "spec.replicas") ||
+		!strings.Contains(bad.stdout, "deployment.yaml:5") {
 		t.Errorf("what the API refuses:\n%s", bad.all())
 	}
 }

@@ -30,7 +30,8 @@ func TestEject(t *testing.T) {
 	before := s.state()
 	for _, flag := range [][]string{nil, {"--dry-run"}} {
 		a = s.as("admin", append([]string{"eject", s.name()}, flag...)...)
-		if want := 1 - len(flag); a.code != want || !strings.Contains(a.stdout, "nothing was changed") || !strings.Contains(a.stdout, "Web "+s.namespace+"/a") {
+		if want := 1 - len(flag); a.code != want || !strings.Contains(a.stdout, "nothing was changed") ||
+			!strings.Contains(a.stdout, "Web "+s.namespace+"/a") {
 			t.Errorf("exit %d, want %d: %s", a.code, want, a.all())
 		}
 	}
@@ -182,7 +183,8 @@ func TestEjectAll(t *testing.T) {
 		t.Errorf("installations %v, forsaken %v", h.Installations, h.Forsaken)
 	}
 	cluster.Delete(t, "coordination.k8s.io/v1", "Lease", s.home, "jacquard-report")
-	if h := s.statusOfAll(); len(h.Installations) != 1 || len(h.Forsaken) != 1 || h.Forsaken[0].CRD != s.name() || h.Forsaken[0].Identity != s.home+"/jacquard" {
+	if h := s.statusOfAll(); len(h.Installations) != 1 || len(h.Forsaken) != 1 || h.Forsaken[0].CRD != s.name() ||
+		h.Forsaken[0].Identity != s.home+"/jacquard" {
 		t.Errorf("installations %v, forsaken %v", h.Installations, h.Forsaken)
 	}
 	s.startingUp()
@@ -204,10 +206,12 @@ func TestEjectAll(t *testing.T) {
 // report is: nothing of it is to be ejected then.
 func (s *site) startingUp() {
 	s.Helper()
-	deployment := strings.Replace(workload("Deployment"), "metadata: {name: {{ .metadata.name }}}", "metadata: {name: jacquard, labels: {app.kubernetes.io/part-of: jacquard}}", 1)
+	deployment := strings.Replace(workload("Deployment"), "metadata: {name: {{ .metadata.name }}}",
+		"metadata: {name: jacquard, labels: {app.kubernetes.io/part-of: jacquard}}", 1)
 	cluster.Apply(s, s.home, strings.ReplaceAll(deployment, "{{ .metadata.name }}", "x"))
 	h := s.statusOfAll()
-	if len(h.Starting) != 1 || h.Starting[0] != s.home+"/jacquard" || len(h.Forsaken) != 0 || !strings.Contains(strings.Join(h.Problems, " "), "has not reported yet") {
+	if len(h.Starting) != 1 || h.Starting[0] != s.home+"/jacquard" || len(h.Forsaken) != 0 ||
+		!strings.Contains(strings.Join(h.Problems, " "), "has not reported yet") {
 		s.Errorf("starting %v, forsaken %v, problems %v", h.Starting, h.Forsaken, h.Problems)
 	}
 	cluster.Delete(s, "apps/v1", "Deployment", s.home, "jacquard")

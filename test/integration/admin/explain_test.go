@@ -55,14 +55,16 @@ func TestExplain(t *testing.T) {
 	for _, f := range r.Files {
 		files[f.File[strings.LastIndex(f.File, "/")+1:]] = f
 	}
-	if r.Resource != fmt.Sprintf("Web %s/a", s.namespace) || len(r.Conditions) == 0 || r.Conditions[0].Type != "Ready" || r.Conditions[0].Status != "True" {
+	if r.Resource != fmt.Sprintf("Web %s/a", s.namespace) || len(r.Conditions) == 0 || r.Conditions[0].Type != "Ready" ||
+		r.Conditions[0].Status != "True" {
 		t.Errorf("%s: %v", r.Resource, r.Conditions)
 	}
 	extra := files["extra.yaml"]
 	if extra.Verdict != explain.Empty || len(extra.LeftOut) != 1 || extra.LeftOut[0].By == nil || extra.LeftOut[0].By.Line != 1 {
 		t.Errorf("extra.yaml: %+v", extra)
 	}
-	if len(r.Rest) != 1 || r.Rest[0].Object != "ConfigMap "+s.namespace+"/a-extra" || r.Rest[0].File != "extra" || r.Rest[0].Fate != "it is to be pruned" {
+	if len(r.Rest) != 1 || r.Rest[0].Object != "ConfigMap "+s.namespace+"/a-extra" || r.Rest[0].File != "extra" ||
+		r.Rest[0].Fate != "it is to be pruned" {
 		t.Errorf("left are %+v", r.Rest)
 	}
 	s.deployment(files["deployment.yaml"])
@@ -75,7 +77,8 @@ func TestExplain(t *testing.T) {
 	}
 	text := s.as(looker, "explain", "--root", s.root, "webs."+s.group+"/a").stdout
 	for _, part := range []string{
-		"it is to be changed: others changed spec.replicas\n", "taken from it: spec.replicas\n", "person (apply, ", "owns spec.replicas\n", "(patch of the object) at ", "a-extra, once made by extra.yaml: it is to be pruned",
+		"it is to be changed: others changed spec.replicas\n", "taken from it: spec.replicas\n", "person (apply, ", "owns spec.replicas\n",
+		"(patch of the object) at ", "a-extra, once made by extra.yaml: it is to be pruned",
 	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("it does not say %q:\n%s", part, text)
@@ -113,7 +116,8 @@ func TestExplainRights(t *testing.T) {
 			t.Errorf("exit %d: it does not say %q:\n%s", a.code, part, a.all())
 		}
 	}
-	if a := s.as(looker, "explain", "--root", s.root, "webs."+s.group+"/nobody"); a.code != 1 || !strings.Contains(a.stderr, "there is none of that name") {
+	if a := s.as(looker, "explain", "--root", s.root, "webs."+s.group+"/nobody"); a.code != 1 ||
+		!strings.Contains(a.stderr, "there is none of that name") {
 		t.Errorf("exit %d: %s", a.code, a.all())
 	}
 }
@@ -124,7 +128,8 @@ func TestExplainLeft(t *testing.T) {
 	s := build(t, map[string]string{
 		"claim.yaml": everything["claim.yaml"],
 		"extra.yaml": everything["extra.yaml"],
-		"kept.yaml":  strings.Replace(everything["extra.yaml"], "{name: {{ .metadata.name }}-extra}", "{name: {{ .metadata.name }}-kept, annotations: {jacquard.dev/on-delete: keep}}", 1),
+		"kept.yaml": strings.Replace(everything["extra.yaml"], "{name: {{ .metadata.name }}-extra}",
+			"{name: {{ .metadata.name }}-kept, annotations: {jacquard.dev/on-delete: keep}}", 1),
 		"plain.yaml": everything["configmap.yaml"],
 	})
 	s.apply(s.web("text: one, extra: true, claim: true"))
@@ -134,7 +139,8 @@ func TestExplainLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.apply(fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: copy, labels: {jacquard.dev/owner-uid: %q}}\n", child.GetLabels()["jacquard.dev/owner-uid"]))
+	s.apply(fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: copy, labels: {jacquard.dev/owner-uid: %q}}\n",
+		child.GetLabels()["jacquard.dev/owner-uid"]))
 	text := s.as(looker, "explain", "--root", s.root, "webs."+s.group+"/a").stdout
 	for _, part := range []string{
 		"/a-data, once made by claim.yaml: it is held",
@@ -148,7 +154,8 @@ func TestExplainLeft(t *testing.T) {
 		}
 	}
 	cluster.Delete(t, "v1", "ConfigMap", s.namespace, "a-extra")
-	s.apply(fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a-extra, labels: {jacquard.dev/owner-uid: %q}}\n", child.GetLabels()["jacquard.dev/owner-uid"]))
+	s.apply(fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a-extra, labels: {jacquard.dev/owner-uid: %q}}\n",
+		child.GetLabels()["jacquard.dev/owner-uid"]))
 	s.apply(s.web("text: one, extra: true"))
 	s.expect(s.as(looker, "explain", "--root", s.root, "webs."+s.group+"/a"), 0, "it is left alone: it was not made by this resource")
 }

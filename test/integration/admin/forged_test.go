@@ -34,7 +34,8 @@ func TestForgedReport(t *testing.T) {
 	s := lay(t, plain)
 	home := s.home + "/jacquard"
 	s.forge("another-report", heartbeat.Report{Identity: home, Kinds: []heartbeat.Kind{{Name: s.name(), State: heartbeat.Serving}}})
-	s.forge("own-report", heartbeat.Report{Identity: s.namespace + "/own", Kinds: []heartbeat.Kind{{Name: s.name(), State: heartbeat.Broken, Message: "a\x1b]0;b\x07\u009bc"}}})
+	s.forge("own-report", heartbeat.Report{Identity: s.namespace + "/own",
+		Kinds: []heartbeat.Kind{{Name: s.name(), State: heartbeat.Broken, Message: "a\x1b]0;b\x07\u009bc"}}})
 	h := s.statusOfAll()
 	for _, i := range h.Installations {
 		if i.Identity == home || i.Namespace == s.namespace && strings.Contains(i.Identity, "another") && (i.Trouble == "" || len(i.Kinds) > 0) {
@@ -54,7 +55,8 @@ func TestEjectForgedLease(t *testing.T) {
 	s.forge("own-report", heartbeat.Report{Identity: s.namespace + "/own", Lease: "leader", LeaseNamespace: s.namespace})
 	o := kit.Parse(t, "{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: leader}, spec: {holderIdentity: me, leaseDurationSeconds: 2000000000}}")[0]
 	o.SetNamespace(s.namespace)
-	if err := unstructured.SetNestedField(o.Object, time.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00"), "spec", "renewTime"); err != nil {
+	if err := unstructured.SetNestedField(o.Object, time.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00"), "spec",
+		"renewTime"); err != nil {
 		t.Fatal(err)
 	}
 	if err := cluster.Client.Create(context.Background(), o); err != nil {

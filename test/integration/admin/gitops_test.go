@@ -62,7 +62,8 @@ func (s *gitopsSite) crd() string {
 
 // web is a resource as it stands in git.
 func (s *gitopsSite) web(name, state string) string {
-	return fmt.Sprintf("apiVersion: %s/v1\nkind: Web\nmetadata:\n  name: %s\n  namespace: %s\nspec:\n  state: %s\n", s.group, name, s.namespace, state)
+	return fmt.Sprintf("apiVersion: %s/v1\nkind: Web\nmetadata:\n  name: %s\n  namespace: %s\nspec:\n  state: %s\n", s.group, name,
+		s.namespace, state)
 }
 
 func (s *gitopsSite) get(name string) *unstructured.Unstructured {
@@ -112,7 +113,8 @@ func (s *gitopsSite) kubectl(stdin string, args ...string) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	cmd := exec.Command(filepath.Join(root, ".bin", "kubectl"), append([]string{"--kubeconfig", filepath.Join(cluster.Dir, "kubeconfig")}, args...)...)
+	cmd := exec.Command(filepath.Join(root, ".bin", "kubectl"),
+		append([]string{"--kubeconfig", filepath.Join(cluster.Dir, "kubeconfig")}, args...)...)
 	cmd.Stdin = strings.NewReader(stdin)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		s.Fatalf("kubectl %v: %v: %s", args, err, out)
@@ -123,7 +125,8 @@ func (s *gitopsSite) kubectl(stdin string, args ...string) {
 func (s *gitopsSite) as(manager, text string) {
 	s.Helper()
 	for _, o := range kit.Parse(s, text) {
-		if err := cluster.Client.Apply(context.Background(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner(manager), client.ForceOwnership); err != nil {
+		if err := cluster.Client.Apply(context.Background(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner(manager),
+			client.ForceOwnership); err != nil {
 			s.Fatalf("applying %s %s as %s: %v", o.GetKind(), o.GetName(), manager, err)
 		}
 	}

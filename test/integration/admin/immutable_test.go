@@ -45,7 +45,8 @@ spec:
 		}
 	}
 	said := s.diff(2, file)
-	for _, part := range []string{"-  text: one\n", "+  text: two\n", "-  serviceName: one\n", "+  serviceName: two\n", "statefulset.yaml:6", api.AnnotationOnImmutable + ": recreate"} {
+	for _, part := range []string{"-  text: one\n", "+  text: two\n", "-  serviceName: one\n", "+  serviceName: two\n", "statefulset.yaml:6",
+		api.AnnotationOnImmutable + ": recreate"} {
 		if !strings.Contains(said.stdout, part) {
 			t.Errorf("it does not say %q:\n%s", part, said.all())
 		}

@@ -75,7 +75,8 @@ func (s *toolSite) served() {
 				for _, l := range m.GetLabel() {
 					about[l.GetName()] = l.GetValue()
 				}
-				if f.GetName() == "jacquard_reconciliations_total" && about["kind"] == "webs."+s.group && about["result"] == "done" && m.GetCounter().GetValue() > 0 {
+				if f.GetName() == "jacquard_reconciliations_total" && about["kind"] == "webs."+s.group && about["result"] == "done" &&
+					m.GetCounter().GetValue() > 0 {
 					return nil
 				}
 			}

@@ -98,7 +98,8 @@ func TestStatusIsCut(t *testing.T) {
 	s := lay(t, plain)
 	left, all := s.reportsTooMuch()
 	a := s.as("admin", "status", "--install", s.own())
-	if text := fmt.Sprintf("  … and %d kinds that the report has no place for\n", all-left); !strings.Contains(a.stdout, text) || strings.Count(a.stdout, " NoCRD ") != left {
+	if text := fmt.Sprintf("  … and %d kinds that the report has no place for\n", all-left); !strings.Contains(a.stdout, text) ||
+		strings.Count(a.stdout, " NoCRD ") != left {
 		t.Errorf("exit %d, it does not say %q and the %d others:\n%.2000s", a.code, text, left, a.all())
 	}
 }
@@ -171,7 +172,8 @@ func TestEjectWaits(t *testing.T) {
 			if a.code != c.code || !strings.Contains(a.all(), c.says) {
 				t.Errorf("exit %d, it does not say %q: %s", a.code, c.says, a.all())
 			}
-			if waits := "s to see whether pod-1 renews the Lease " + s.namespace + "/leader\n"; strings.Count(a.stderr, "waiting up to ") != 1 || !strings.Contains(a.stderr, waits) {
+			if waits := "s to see whether pod-1 renews the Lease " + s.namespace + "/leader\n"; strings.Count(a.stderr, "waiting up to ") != 1 ||
+				!strings.Contains(a.stderr, waits) {
 				t.Errorf("it does not say %q: %s", waits, a.stderr)
 			}
 			crd, err := cluster.Get("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", s.name())

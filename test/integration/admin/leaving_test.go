@@ -87,8 +87,10 @@ func vary(t *testing.T, first ...func(*site)) *site {
 func (s *site) taken() {
 	s.Helper()
 	for _, text := range []string{"two", "one"} {
-		o := kit.Parse(s, fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: %s}, data: {text: %s}}", s.namespace, text))[0]
-		if err := cluster.Client.Apply(context.Background(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("kubectl")); err != nil {
+		o := kit.Parse(s, fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: %s}, data: {text: %s}}", s.namespace,
+			text))[0]
+		if err := cluster.Client.Apply(context.Background(), client.ApplyConfigurationFromUnstructured(o),
+			client.FieldOwner("kubectl")); err != nil {
 			s.Errorf("another manager cannot take the child: %v", err)
 		}
 	}

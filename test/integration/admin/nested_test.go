@@ -26,7 +26,8 @@ func TestEjectNested(t *testing.T) {
 		t.Run(goes, func(t *testing.T) {
 			t.Parallel()
 			inner := lay(t, map[string]string{"map.yaml": modest["map.yaml"], "patch.yaml": varied["patch.yaml"]})
-			outer := lay(t, map[string]string{"web.yaml": "apiVersion: " + inner.group + "/v1\nkind: Web\nmetadata: {name: {{ .metadata.name }}-in}\nspec: {text: one}\n"})
+			outer := lay(t, map[string]string{"web.yaml": "apiVersion: " + inner.group +
+				"/v1\nkind: Web\nmetadata: {name: {{ .metadata.name }}-in}\nspec: {text: one}\n"})
 			inner.namespace = outer.namespace
 			inner.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: theirs-a-in}, data: {own: x}}")
 			outer.web("a", "text: one")

@@ -30,7 +30,8 @@ func scripts(t *testing.T) map[string][]string {
 		t.Fatal(err)
 	}
 	found := map[string][]string{}
-	for _, m := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(text(t, filepath.Join(root, "docs", "gitops.md")), -1) {
+	for _, m := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(text(t, filepath.Join(root, "docs", "gitops.md")),
+		-1) {
 		var p pipeline
 		if yaml.Unmarshal([]byte(m[1]), &p) != nil {
 			continue
@@ -120,7 +121,8 @@ func shell(t *testing.T, dir, script string) (said string, code int) {
 	cmd := exec.CommandContext(context.Background(), "bash", "-e", "-c", script)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "KUBECONFIG="+kubeconfig,
-		"KUBECONFIG_TEXT="+text(t, kubeconfig), "CI_MERGE_REQUEST_TARGET_BRANCH_NAME=main", "GITHUB_STEP_SUMMARY="+filepath.Join(t.TempDir(), "summary.md"))
+		"KUBECONFIG_TEXT="+text(t, kubeconfig), "CI_MERGE_REQUEST_TARGET_BRANCH_NAME=main",
+		"GITHUB_STEP_SUMMARY="+filepath.Join(t.TempDir(), "summary.md"))
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState == nil {
 		t.Fatal(err)

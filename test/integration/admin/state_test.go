@@ -51,7 +51,8 @@ func TestPausedAndLeaving(t *testing.T) {
 	s.apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: theirs}\ndata: {text: theirs}\n")
 	s.apply(s.web("text: one, patch: theirs"))
 	s.run()
-	s.apply(strings.Replace(s.web("text: two, patch: theirs"), "metadata: {", `metadata: {finalizers: [example.com/others], annotations: {jacquard.dev/paused: "true"}, `, 1))
+	s.apply(strings.Replace(s.web("text: two, patch: theirs"), "metadata: {",
+		`metadata: {finalizers: [example.com/others], annotations: {jacquard.dev/paused: "true"}, `, 1))
 	s.expect(s.diff(1, "webs."+s.group+"/a"), 1, "1 changed, 1 patched", "it is paused")
 	cluster.Delete(t, s.apiVersion(), "Web", s.namespace, "a")
 	s.expect(s.diff(1, "webs."+s.group+"/a"), 1, "1 given back", "it is being deleted", "-  ours: one")
@@ -85,7 +86,8 @@ spec:
 	})
 	s.operator.Stop(t)
 	s.expect(s.diff(1, s.file(s.web("text: two"))), 1, "recreated   Job "+s.namespace+"/a", "-        - one\n      +        - two\n")
-	if a := s.diff(1, s.file(s.web("text: two"))); strings.Contains(a.stdout, "probe-") || strings.Contains(a.stdout, "+        controller-uid") {
+	if a := s.diff(1, s.file(s.web("text: two"))); strings.Contains(a.stdout, "probe-") ||
+		strings.Contains(a.stdout, "+        controller-uid") {
 		t.Errorf("what the trial alone brings is shown:\n%s", a.all())
 	}
 }
@@ -106,7 +108,8 @@ func TestRefusedResource(t *testing.T) {
 	s.expect(s.diff(2, "--output", "xml", bad), 2, "--output is text or json")
 	s.expect(s.diff(2, s.file(strings.Replace(s.web(spec), "name: a", "generateName: a-", 1))), 2, "it has no metadata.name")
 	s.expect(s.as(looker, "tree", "webs."+s.group+"/"), 2, "is not NAME/[NAMESPACE/]RESOURCE")
-	s.expect(s.as(looker, "explain", "--root", s.root, "-o", "json", "webs."+s.group+"/nobody"), 1, "[]\n", s.namespace+"/nobody: there is none of that name")
+	s.expect(s.as(looker, "explain", "--root", s.root, "-o", "json", "webs."+s.group+"/nobody"), 1, "[]\n",
+		s.namespace+"/nobody: there is none of that name")
 	broken := s.changed(map[string]string{"configmap.yaml": "{{ .spec | nosuch }}"})
 	s.expect(s.as(looker, "diff", "--root", broken, "--all"), 2, "configmap.yaml:1:")
 }
@@ -133,8 +136,10 @@ func TestStringData(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, _, _ := unstructured.NestedStringMap(secret.Object, "data")
-	cluster.Apply(t, s.namespace, fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: a-login, annotations: {kubectl.kubernetes.io/last-applied-configuration: '%s', note: 'tok-secret-one'}}\n", data["password"]))
-	s.write(s.root, map[string]string{"secret.yaml": strings.Replace(everything["secret.yaml"], "stringData: {", "stringData: {more: {{ .spec.token }}, ", 1)})
+	cluster.Apply(t, s.namespace,
+		fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: a-login, annotations: {kubectl.kubernetes.io/last-applied-configuration: '%s', note: 'tok-secret-one'}}\n", data["password"]))
+	s.write(s.root, map[string]string{"secret.yaml": strings.Replace(everything["secret.yaml"], "stringData: {",
+		"stringData: {more: {{ .spec.token }}, ", 1)})
 	a := s.diff(1, "webs."+s.group+"/a")
 	s.expect(a, 1, "+  more: (hidden)", "   token: (hidden)")
 	for _, no := range []string{"tok-secret-one", base64Of("tok-secret-one"), data["password"]} {

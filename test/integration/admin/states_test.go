@@ -45,7 +45,8 @@ func TestStates(t *testing.T) {
 	op := s.run()
 	s.becomes("a", "Ready", "True")
 	keep("ready", s.get("a"))
-	for name, state := range map[string][]string{"b": {"waiting", "Reconciling"}, "c": {"stalled", "Stalled"}, "d": {"warming", "Ready", "False"}, "e": {"wrong", "Stalled"}} {
+	for name, state := range map[string][]string{"b": {"waiting", "Reconciling"}, "c": {"stalled", "Stalled"},
+		"d": {"warming", "Ready", "False"}, "e": {"wrong", "Stalled"}} {
 		s.as("kustomize-controller", s.web(name, state[0]))
 		s.becomes(name, state[1], append(state, "True")[2])
 	}

@@ -62,12 +62,14 @@ func TestStatus(t *testing.T) {
 		return k.State == heartbeat.Serving && k.Resources != nil && k.Resources.Ready == 1 && len(h.Problems) == 0
 	}, "--root", s.root)
 	i := h.Installations[0]
-	if a.code != 0 || len(h.Unknown) > 0 || i.Leader.State != health.Leads || i.Program != "v0-test" || i.Account != s.operator.Access.User() || i.Kinds[0].Served != s.group+"/v1" {
+	if a.code != 0 || len(h.Unknown) > 0 || i.Leader.State != health.Leads || i.Program != "v0-test" ||
+		i.Account != s.operator.Access.User() || i.Kinds[0].Served != s.group+"/v1" {
 		t.Errorf("exit %d: %s", a.code, a.all())
 	}
 	mark := cluster.Mark(t)
 	text := s.as("admin", "status", "--install", s.home+"/jacquard", "--root", s.root)
-	for _, part := range []string{s.home + "/jacquard  v0-test\n", "leader: ", "✓ webs." + s.group + "  Serving  v1       1: 1 ready  root ", "\nall is well\n"} {
+	for _, part := range []string{s.home + "/jacquard  v0-test\n", "leader: ", "✓ webs." + s.group + "  Serving  v1       1: 1 ready  root ",
+		"\nall is well\n"} {
 		if text.code != 0 || !strings.Contains(text.stdout, part) {
 			t.Errorf("exit %d, it does not say %q:\n%s", text.code, part, text.all())
 		}
@@ -97,7 +99,10 @@ func TestStatus(t *testing.T) {
 		t.Errorf("exit %d: %s", a.code, a.all())
 	}
 	s.operator.Stop(t)
-	_, a = s.becomes("that nobody runs", func(h *health.Health, _ *health.Kind) bool { return h.Installations[0].Leader.State == health.Nobody })
+	_, a = s.becomes("that nobody runs", func(h *health.Health,
+		_ *health.Kind) bool {
+		return h.Installations[0].Leader.State == health.Nobody
+	})
 	if a.code != 1 || !strings.Contains(a.stdout, "no operator runs") {
 		t.Errorf("exit %d: %s", a.code, a.all())
 	}
@@ -144,7 +149,8 @@ func TestStatusOfViewer(t *testing.T) {
 	if a.code != 1 || len(h.Unknown) == 0 || !strings.Contains(a.stdout, `cannot get resource \"leases\"`) {
 		t.Errorf("exit %d: %s", a.code, a.all())
 	}
-	s.apply(`{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: reads, namespace: ` + s.home + `}, rules: [{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get]}]}
+	s.apply(`{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: reads, namespace: ` +
+		s.home + `}, rules: [{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get]}]}
 ---
 {apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: reads, namespace: ` + s.home + `}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: reads}, subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: viewers}]}
 ---
@@ -154,7 +160,8 @@ func TestStatusOfViewer(t *testing.T) {
 `)
 	kit.Eventually(t, "a viewer sees what they may", func() error {
 		h, a = s.status("viewer", "-n", s.namespace)
-		if a.code != 0 || len(h.Installations) != 1 || len(h.Installations[0].Kinds) != 1 || h.Installations[0].Kinds[0].Resources == nil || h.Installations[0].Kinds[0].Resources.Ready != 1 {
+		if a.code != 0 || len(h.Installations) != 1 || len(h.Installations[0].Kinds) != 1 || h.Installations[0].Kinds[0].Resources == nil ||
+			h.Installations[0].Kinds[0].Resources.Ready != 1 {
 			return fmt.Errorf("exit %d: %s", a.code, a.all())
 		}
 		return nil
@@ -215,7 +222,8 @@ func TestReportIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cluster.Client.Patch(context.Background(), lease, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":null}}`))); err != nil {
+	if err := cluster.Client.Patch(context.Background(), lease,
+		client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":null}}`))); err != nil {
 		t.Fatal(err)
 	}
 	s.becomes("that it serves once more", state(heartbeat.Serving))

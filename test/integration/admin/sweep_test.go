@@ -15,12 +15,14 @@ import (
 // farAway makes children where the garbage collector does not reach them.
 func farAway(namespace string) map[string]string {
 	child := func(kind, name, more string) string {
-		return fmt.Sprintf("apiVersion: v1\nkind: %s\nmetadata:\n  name: {{ .metadata.name }}-%s\n  namespace: %s\n%s", kind, name, namespace, more)
+		return fmt.Sprintf("apiVersion: v1\nkind: %s\nmetadata:\n  name: {{ .metadata.name }}-%s\n  namespace: %s\n%s", kind, name, namespace,
+			more)
 	}
 	return map[string]string{
 		"kind.yaml": fmt.Sprintf("apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nchildren:\n- {apiVersion: v1, kind: ConfigMap, namespaces: [%s]}\n- {apiVersion: v1, kind: Secret, namespaces: [%[1]s]}\n", namespace),
 		"map.yaml":  child("ConfigMap", "map", ""), "kept.yaml": child("ConfigMap", "kept", "  annotations:\n    jacquard.dev/on-delete: keep\n"),
-		"plain.yaml": child("Secret", "plain", ""), "drawn.yaml": child("Secret", "drawn", "stringData:\n  password: {{ stable \"drawn\" \"password\" 24 }}\n"),
+		"plain.yaml": child("Secret", "plain", ""),
+		"drawn.yaml": child("Secret", "drawn", "stringData:\n  password: {{ stable \"drawn\" \"password\" 24 }}\n"),
 	}
 }
 
@@ -35,22 +37,26 @@ func TestSweep(t *testing.T) {
 	s.start(nil)
 	s.is("a", "Ready", "True", "")
 	s.is("b", "Ready", "True", "")
-	cluster.Apply(t, far, fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: copy, labels: {jacquard.dev/owner-uid: gone}, annotations: {jacquard.dev/owner: %s/%s/a}}}", s.name(), s.namespace))
+	cluster.Apply(t, far,
+		fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: copy, labels: {jacquard.dev/owner-uid: gone}, annotations: {jacquard.dev/owner: %s/%s/a}}}", s.name(), s.namespace))
 	s.operator.Stop(t)
 	cluster.Delete(t, s.group+"/v1", "Web", s.namespace, "a")
 	resource, err := cluster.Get(s.group+"/v1", "Web", s.namespace, "a")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cluster.Client.Patch(t.Context(), resource, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))); err != nil {
+	if err := cluster.Client.Patch(t.Context(), resource,
+		client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))); err != nil {
 		t.Fatal(err)
 	}
 	s.start(nil)
 	s.becomes("how many children lost their resource", func(_ *health.Health, k *health.Kind) bool { return k.Orphans == 4 })
-	if a := s.as("admin", "status", "--install", s.home+"/jacquard"); !strings.Contains(a.stdout, "children whose resource is gone: 4; jacquard sweep "+s.name()) {
+	if a := s.as("admin", "status", "--install", s.home+"/jacquard"); !strings.Contains(a.stdout,
+		"children whose resource is gone: 4; jacquard sweep "+s.name()) {
 		t.Error(a.all())
 	}
-	if a := s.as("admin", "sweep", s.name()); a.code != 0 || strings.Count(a.stdout, "\n") != 4 || !strings.Contains(a.stdout, "configmaps/"+far+"/a-map  of "+s.namespace+"/a\n") {
+	if a := s.as("admin", "sweep", s.name()); a.code != 0 || strings.Count(a.stdout, "\n") != 4 ||
+		!strings.Contains(a.stdout, "configmaps/"+far+"/a-map  of "+s.namespace+"/a\n") {
 		t.Errorf("exit %d: %s", a.code, a.all())
 	}
 	for _, c := range []struct {

@@ -170,14 +170,16 @@ func (s *toolSite) file(text string) string {
 func (s *toolSite) state() []string {
 	s.Helper()
 	var all []string
-	for _, kind := range []string{"v1/ConfigMap", "v1/Secret", "v1/Service", "apps/v1/Deployment", "batch/v1/Job", "v1/PersistentVolumeClaim", s.apiVersion() + "/Web"} {
+	for _, kind := range []string{"v1/ConfigMap", "v1/Secret", "v1/Service", "apps/v1/Deployment", "batch/v1/Job", "v1/PersistentVolumeClaim",
+		s.apiVersion() + "/Web"} {
 		cut := strings.LastIndex(kind, "/")
 		for _, o := range cluster.List(s, kind[:cut], kind[cut+1:], client.InNamespace(s.namespace)) {
 			if o.GetName() == "kube-root-ca.crt" { // every namespace gets it, sooner or later
 				continue
 			}
 			spec, _, _ := unstructured.NestedFieldNoCopy(o.Object, "spec")
-			all = append(all, fmt.Sprint(o.GetKind(), o.GetName(), o.GetUID(), o.GetLabels(), o.GetAnnotations(), o.GetFinalizers(), spec, o.Object["data"]))
+			all = append(all, fmt.Sprint(o.GetKind(), o.GetName(), o.GetUID(), o.GetLabels(), o.GetAnnotations(), o.GetFinalizers(), spec,
+				o.Object["data"]))
 		}
 	}
 	return all

@@ -49,7 +49,8 @@ spec:
 	cluster.Served(t, "older.example.com/v1", "Gadget")
 	s.mode("fast", true)
 	s.apply(s.web("mode: slow"))
-	if got := s.as(looker, "diff", "--root", s.root, "webs."+s.group+"/a").all(); !strings.Contains(got, "Gadget "+s.namespace+"/theirs") || !strings.Contains(got, "in another version of the API") {
+	if got := s.as(looker, "diff", "--root", s.root, "webs."+s.group+"/a").all(); !strings.Contains(got, "Gadget "+s.namespace+"/theirs") ||
+		!strings.Contains(got, "in another version of the API") {
 		t.Errorf("diff says:\n%s", got)
 	}
 	s.run()
@@ -66,8 +67,11 @@ func (s *toolSite) mode(want string, stored bool) {
 	s.Helper()
 	kit.Eventually(s, "its mode is "+want, func() error {
 		if stored {
-			seen := kit.Parse(s, fmt.Sprintf("{apiVersion: older.example.com/v1, kind: Gadget, metadata: {name: theirs, namespace: %s, annotations: {seen: %q}}}", s.namespace, uuid.NewUUID()))[0]
-			if err := cluster.Client.Apply(context.Background(), client.ApplyConfigurationFromUnstructured(seen), client.FieldOwner("its-controller")); err != nil {
+			seen := kit.Parse(s,
+				fmt.Sprintf("{apiVersion: older.example.com/v1, kind: Gadget, metadata: {name: theirs, namespace: %s, annotations: {seen: %q}}}",
+					s.namespace, uuid.NewUUID()))[0]
+			if err := cluster.Client.Apply(context.Background(), client.ApplyConfigurationFromUnstructured(seen),
+				client.FieldOwner("its-controller")); err != nil {
 				return err
 			}
 		}

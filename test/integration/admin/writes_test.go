@@ -40,7 +40,8 @@ func (s *gitopsSite) ours(name string) map[string]any {
 	}
 	records := s.liveCRD().GetAnnotations()
 	maps.DeleteFunc(records, func(key, _ string) bool { return !strings.HasPrefix(key, "jacquard.dev/") })
-	return map[string]any{"records": records, "finalizers": s.get(name).GetFinalizers(), "status": s.get(name).Object["status"], "child": child.GetResourceVersion()}
+	return map[string]any{"records": records, "finalizers": s.get(name).GetFinalizers(), "status": s.get(name).Object["status"],
+		"child": child.GetResourceVersion()}
 }
 
 // TestWhatToolsWrite: tools that apply a CRD and a resource again, as these are
@@ -105,7 +106,8 @@ func (s *gitopsSite) noDrift(name, text string) {
 		if err := cluster.Client.Get(context.Background(), client.ObjectKeyFromObject(o), live); err != nil {
 			s.Fatal(err)
 		}
-		if err := cluster.Client.Apply(context.Background(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("kustomize-controller"), client.ForceOwnership, client.DryRunAll); err != nil {
+		if err := cluster.Client.Apply(context.Background(), client.ApplyConfigurationFromUnstructured(o),
+			client.FieldOwner("kustomize-controller"), client.ForceOwnership, client.DryRunAll); err != nil {
 			s.Fatal(err)
 		}
 		for _, side := range []*unstructured.Unstructured{o, live} {
@@ -181,7 +183,8 @@ func TestAggregatedRoles(t *testing.T) {
 	})
 	s.noDrift("without rules", role)
 	emptied := kit.Parse(t, role+"rules: []\n")[0]
-	if err := cluster.Client.Apply(context.Background(), client.ApplyConfigurationFromUnstructured(emptied), client.FieldOwner("kustomize-controller"), client.ForceOwnership, client.DryRunAll); err != nil {
+	if err := cluster.Client.Apply(context.Background(), client.ApplyConfigurationFromUnstructured(emptied),
+		client.FieldOwner("kustomize-controller"), client.ForceOwnership, client.DryRunAll); err != nil {
 		t.Fatal(err)
 	}
 	if left, _, _ := unstructured.NestedSlice(emptied.Object, "rules"); len(left) != 0 {

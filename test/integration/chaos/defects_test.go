@@ -119,7 +119,8 @@ func TestDefects(t *testing.T) {
 // found is the first complaint of a run.
 func found(out string) string {
 	for line := range strings.Lines(out) {
-		for _, sign := range []string{"the operator deleted", "children:", "Ready is", "is still there", "-theirs is", "writes, the first", "drawn again", "observedGeneration"} {
+		for _, sign := range []string{"the operator deleted", "children:", "Ready is", "is still there", "-theirs is", "writes, the first",
+			"drawn again", "observedGeneration"} {
 			if strings.Contains(line, sign) {
 				return strings.TrimSpace(line)
 			}

@@ -71,7 +71,8 @@ func (s *site) children(apiVersion, kind string) (map[string]*unstructured.Unstr
 	list := &unstructured.UnstructuredList{}
 	list.SetAPIVersion(apiVersion)
 	list.SetKind(kind + "List")
-	if err := cluster.Client.List(context.Background(), list, client.InNamespace(s.namespace), client.HasLabels{api.LabelOwnerUID}); err != nil {
+	if err := cluster.Client.List(context.Background(), list, client.InNamespace(s.namespace),
+		client.HasLabels{api.LabelOwnerUID}); err != nil {
 		return nil, err
 	}
 	all := map[string]*unstructured.Unstructured{}

@@ -55,7 +55,8 @@ func TestEtcdRestored(t *testing.T) {
 	s.web("changed", "three")
 	s.web("deleted", "three")
 	s.web("new", "three")
-	s.say("v1", "ConfigMap", "data", map[string]string{"changed-map": "three", "deleted-map": "three", "healed-map": "one", "new-map": "three"})
+	s.say("v1", "ConfigMap", "data", map[string]string{"changed-map": "three", "deleted-map": "three", "healed-map": "one",
+		"new-map": "three"})
 	s.ready("changed", "deleted", "healed", "new")
 	s.rests()
 	for name, uid := range before {

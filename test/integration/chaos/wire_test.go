@@ -84,9 +84,11 @@ func (w *wire) refusal(r *http.Request) *http.Response {
 	kinds := []struct {
 		code   int
 		reason string
-	}{{http.StatusTooManyRequests, "TooManyRequests"}, {http.StatusInternalServerError, "InternalError"}, {http.StatusServiceUnavailable, "ServiceUnavailable"}}
+	}{{http.StatusTooManyRequests, "TooManyRequests"}, {http.StatusInternalServerError, "InternalError"},
+		{http.StatusServiceUnavailable, "ServiceUnavailable"}}
 	k := kinds[w.roll()%len(kinds)]
-	text := fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"chaos","reason":%q,"code":%d}`, k.reason, k.code)
+	text := fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"chaos","reason":%q,"code":%d}`,
+		k.reason, k.code)
 	answer := &http.Response{
 		StatusCode: k.code, Status: fmt.Sprint(k.code, " ", http.StatusText(k.code)), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
 		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(text)),

@@ -48,7 +48,8 @@ func (s *site) definition() string {
 }
 
 func (s *site) resource() *unstructured.Unstructured {
-	return kit.Parse(s, fmt.Sprintf("{apiVersion: %s, kind: %s, metadata: {name: a, namespace: %s}, spec: {}}", s.apiVersion(), s.kind, s.namespace))[0]
+	return kit.Parse(s, fmt.Sprintf("{apiVersion: %s, kind: %s, metadata: {name: a, namespace: %s}, spec: {}}", s.apiVersion(), s.kind,
+		s.namespace))[0]
 }
 
 // gadget is a child of a kind that a CRD brings.

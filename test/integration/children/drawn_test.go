@@ -23,7 +23,8 @@ func TestRefusedDrawsForNobody(t *testing.T) {
 	cluster.Delete(t, "v1", "Secret", s.namespace, "a-db")
 	s.annotate("jacquard.dev/reconcile-at", "now")
 	s.rests("", "ConfigMap/a", "Secret/a-db", "Secret/a-url")
-	if password, url := s.decoded("a-db", "password"), s.decoded("a-url", "url"); len(password) != 24 || !bytes.Equal(url, append(password, "@db"...)) {
+	if password, url := s.decoded("a-db", "password"), s.decoded("a-url", "url"); len(password) != 24 ||
+		!bytes.Equal(url, append(password, "@db"...)) {
 		t.Errorf("the password is %s, the URL %s", password, url)
 	}
 }

@@ -34,7 +34,8 @@ data:
 // mixed has a child in the garbage collector's reach, one out of it, and a patch.
 func mixed(t *testing.T) *site {
 	t.Helper()
-	s := ordered(t, map[string]string{"kind.yaml": clusterRoles, "far.yaml": fmt.Sprintf(far, "far"), "map.yaml": configMap, "patch.yaml": patched})
+	s := ordered(t, map[string]string{"kind.yaml": clusterRoles, "far.yaml": fmt.Sprintf(far, "far"), "map.yaml": configMap,
+		"patch.yaml": patched})
 	cluster.Apply(t, s.namespace, "{apiVersion: v1, kind: ConfigMap, metadata: {name: foreign}, data: {own: text}}")
 	s.apply("")
 	s.ready()

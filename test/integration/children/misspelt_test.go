@@ -37,7 +37,8 @@ func TestMisspelt(t *testing.T) {
 	t.Cleanup(func() { cluster.Delete(t, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", apps) })
 	cluster.Served(t, "app.huolala.cn/v1", "App")
 	runs := func(image string) {
-		cluster.Apply(t, ns, fmt.Sprintf("apiVersion: app.huolala.cn/v1\nkind: App\nmetadata: {name: a}\nspec: {replicas: 1, image: %q}\n", image))
+		cluster.Apply(t, ns, fmt.Sprintf("apiVersion: app.huolala.cn/v1\nkind: App\nmetadata: {name: a}\nspec: {replicas: 1, image: %q}\n",
+			image))
 		kit.Eventually(t, "the Deployment runs "+image, func() error { return runsImage(ns, image) })
 	}
 	runs("one")

@@ -29,7 +29,8 @@ const waitsForLater = `{{- if not (lookup "v1" "ConfigMap" "" "later") }}{{ wait
 // make is pruned meanwhile.
 func TestMovedIntoWaiting(t *testing.T) {
 	s := ordered(t, map[string]string{
-		"app.yaml": fmt.Sprintf(movedMap, "true", "one") + fmt.Sprintf(movedMap, `eq .spec.in "app"`, "two") + fmt.Sprintf(movedMap, `eq .spec.in "app"`, "old"),
+		"app.yaml": fmt.Sprintf(movedMap, "true", "one") + fmt.Sprintf(movedMap, `eq .spec.in "app"`, "two") + fmt.Sprintf(movedMap,
+			`eq .spec.in "app"`, "old"),
 		"two.yaml": waitsForLater + fmt.Sprintf(movedMap, `eq .spec.in "two"`, "two"),
 	})
 	s.apply("in: app")
@@ -70,12 +71,14 @@ func TestKeptIsReleased(t *testing.T) {
 func TestKeptForFailed(t *testing.T) {
 	s := ordered(t, map[string]string{
 		"app.yaml": fmt.Sprintf(movedMap, "true", "one") + fmt.Sprintf(movedMap, `eq .spec.in "app"`, "two") + fmt.Sprintf(movedMap, `eq .spec.in "app"`, "old"),
-		"two.yaml": strings.Replace(fmt.Sprintf(movedMap, `ne .spec.in "app"`, "two"), "a: b", `a: b{{ if eq .spec.in "two" }}{{ index (list 1) 7 }}{{ end }}`, 1),
+		"two.yaml": strings.Replace(fmt.Sprintf(movedMap, `ne .spec.in "app"`, "two"), "a: b",
+			`a: b{{ if eq .spec.in "two" }}{{ index (list 1) 7 }}{{ end }}`, 1),
 	})
 	s.apply("in: app")
 	s.ready()
 	s.apply("in: two")
-	s.is("ChildrenKept", "True", "ConfigMap a-old is kept, since two.yaml cannot be rendered; ConfigMap a-two is kept, since two.yaml cannot be rendered")
+	s.is("ChildrenKept", "True",
+		"ConfigMap a-old is kept, since two.yaml cannot be rendered; ConfigMap a-two is kept, since two.yaml cannot be rendered")
 	s.rests("two.yaml", "ConfigMap/a-one", "ConfigMap/a-two", "ConfigMap/a-old")
 	s.annotate("jacquard.dev/allow-prune", "ConfigMap/a-two, ConfigMap/a-one")
 	s.away("v1", "ConfigMap", s.namespace, "a-two")

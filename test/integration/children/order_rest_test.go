@@ -44,7 +44,8 @@ func (s *site) rests(because string, children ...string) {
 		}
 		return nil
 	})
-	if generation, _, _ := unstructured.NestedInt64(s.owner().Object, "status", "observedGeneration"); generation != s.owner().GetGeneration() {
+	if generation, _, _ := unstructured.NestedInt64(s.owner().Object, "status",
+		"observedGeneration"); generation != s.owner().GetGeneration() {
 		s.Errorf("observedGeneration is %d, want %d", generation, s.owner().GetGeneration())
 	}
 }
@@ -121,13 +122,15 @@ func (s *site) everything() map[types.UID]*unstructured.Unstructured {
 func (s *site) made(o *unstructured.Unstructured) bool {
 	c := metav1.GetControllerOf(o)
 	named := fmt.Sprintf("%ss.%s/%s/%s", strings.ToLower(s.kind), s.group, s.home(), s.name())
-	return (c == nil || c.UID == s.owner().GetUID()) && o.GetAnnotations()["jacquard.dev/owner"] == named && applied(o, "jacquard.dev/owner-uid")
+	return (c == nil || c.UID == s.owner().GetUID()) && o.GetAnnotations()["jacquard.dev/owner"] == named &&
+		applied(o, "jacquard.dev/owner-uid")
 }
 
 // applied reports whether the operator's Apply entry names a field.
 func applied(o *unstructured.Unstructured, field string) bool {
 	for _, m := range o.GetManagedFields() {
-		if m.Manager == "jacquard" && m.Operation == metav1.ManagedFieldsOperationApply && bytes.Contains(m.FieldsV1.GetRawBytes(), []byte(`"f:`+field+`"`)) {
+		if m.Manager == "jacquard" && m.Operation == metav1.ManagedFieldsOperationApply &&
+			bytes.Contains(m.FieldsV1.GetRawBytes(), []byte(`"f:`+field+`"`)) {
 			return true
 		}
 	}

@@ -37,7 +37,8 @@ var sites atomic.Int64
 func build(t *testing.T, folder, kind string, files map[string]string) *site {
 	t.Helper()
 	t.Parallel()
-	s := &site{T: t, scoped: kind == "Team", group: fmt.Sprintf("order%d.example.com", sites.Add(1)), namespace: cluster.Namespace(t), root: t.TempDir(), kind: kind}
+	s := &site{T: t, scoped: kind == "Team", group: fmt.Sprintf("order%d.example.com", sites.Add(1)), namespace: cluster.Namespace(t),
+		root: t.TempDir(), kind: kind}
 	from := os.DirFS(filepath.Join("testdata", folder))
 	err := fs.WalkDir(from, ".", func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -107,9 +108,11 @@ func (s *site) home() string {
 // apply applies the resource "a" with this spec, in flow style.
 func (s *site) apply(spec string) {
 	s.Helper()
-	o := kit.Parse(s, fmt.Sprintf("{apiVersion: %s, kind: %s, metadata: {name: %s}, spec: {%s}}", s.apiVersion(), s.kind, s.name(), s.ours(spec)))[0]
+	o := kit.Parse(s, fmt.Sprintf("{apiVersion: %s, kind: %s, metadata: {name: %s}, spec: {%s}}", s.apiVersion(), s.kind, s.name(),
+		s.ours(spec)))[0]
 	o.SetNamespace(s.home())
-	if err := cluster.Client.Apply(context.Background(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("person"), client.ForceOwnership); err != nil {
+	if err := cluster.Client.Apply(context.Background(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("person"),
+		client.ForceOwnership); err != nil {
 		s.Fatal(err)
 	}
 }

@@ -85,7 +85,8 @@ func TestGoneWhilePaused(t *testing.T) {
 // TestReconcileAt: what was refused is not tried again before long, unless a
 // person asks for it.
 func TestReconcileAt(t *testing.T) {
-	s := ordered(t, map[string]string{"map.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\nimmutable: true\ndata:\n  text: {{ .spec.text }}\n"})
+	s := ordered(t,
+		map[string]string{"map.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\nimmutable: true\ndata:\n  text: {{ .spec.text }}\n"})
 	s.apply("text: one")
 	s.ready()
 	s.apply("text: two")

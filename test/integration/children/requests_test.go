@@ -67,7 +67,8 @@ func TestNewResourceWithPassword(t *testing.T) {
 	group := "drawn.example.com"
 	ns := cluster.Namespace(t)
 	dir := root(t, group, "deployment.yaml", "service.yaml", "status.yaml")
-	kit.Write(t, dir, map[string]string{"templates/webs." + group + "/secret.yaml": "apiVersion: v1\nkind: Secret\nmetadata:\n  name: {{ .metadata.name }}\nstringData:\n  password: {{ stable \"secret\" \"password\" 24 }}\n"})
+	kit.Write(t, dir, map[string]string{"templates/webs." + group +
+		"/secret.yaml": "apiVersion: v1\nkind: Secret\nmetadata:\n  name: {{ .metadata.name }}\nstringData:\n  password: {{ stable \"secret\" \"password\" 24 }}\n"})
 	cluster.Run(t, install, dir)
 	cluster.Served(t, group+"/v1", "Web")
 	settled(t)
@@ -130,7 +131,8 @@ func touchStatus(t *testing.T, ns, name string, i int) {
 		o.SetKind(kind)
 		o.SetNamespace(ns)
 		o.SetName(name)
-		if err := cluster.Client.Status().Patch(context.Background(), o, client.RawPatch(types.StrategicMergePatchType, []byte(patch))); err != nil {
+		if err := cluster.Client.Status().Patch(context.Background(), o,
+			client.RawPatch(types.StrategicMergePatchType, []byte(patch))); err != nil {
 			t.Fatal(err)
 		}
 	}

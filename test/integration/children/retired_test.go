@@ -16,11 +16,13 @@ import (
 func TestDroppedWithItsRights(t *testing.T) {
 	t.Parallel()
 	k := newThing(t, "dropped", plain())
-	k.write(t, map[string]string{"budget.yaml": "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata:\n  name: {{ .metadata.name }}\nspec:\n  minAvailable: 1\n"})
+	k.write(t,
+		map[string]string{"budget.yaml": "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata:\n  name: {{ .metadata.name }}\nspec:\n  minAvailable: 1\n"})
 	account := cluster.Access(t)
 	grant := func(groups string) {
 		for _, o := range kit.Parse(t, fmt.Sprintf(role, "dropped", groups, account.Subject.Namespace, account.Subject.Name)) {
-			if err := cluster.Client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("person"), client.ForceOwnership); err != nil {
+			if err := cluster.Client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("person"),
+				client.ForceOwnership); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -50,7 +50,8 @@ func TestDown(t *testing.T) {
 	s, r := buildStore(t, "replicas: 2")
 	s.goes()
 	s.away("apps/v1", "StatefulSet", s.namespace, "a-database")
-	appGone := max(r.last("Deployment", deleted), r.last("Pod", func(m moment) bool { return deleted(m) && m.object.GetLabels()["app"] == "a" }))
+	appGone := max(r.last("Deployment", deleted),
+		r.last("Pod", func(m moment) bool { return deleted(m) && m.object.GetLabels()["app"] == "a" }))
 	if goes := r.first("StatefulSet", going); goes < appGone {
 		t.Errorf("the database goes at %d, before the app was gone at %d:\n%s", goes, appGone, r)
 	}

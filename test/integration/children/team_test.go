@@ -136,7 +136,8 @@ const clusterRoles = `children:
 // TestFarChildren: children out of the garbage collector's reach go before the
 // resource does, with one request for each.
 func TestFarChildren(t *testing.T) {
-	s := ordered(t, map[string]string{"kind.yaml": clusterRoles, "one.yaml": fmt.Sprintf(far, "one"), "two.yaml": fmt.Sprintf(far, "two"), "three.yaml": fmt.Sprintf(far, "three")})
+	s := ordered(t, map[string]string{"kind.yaml": clusterRoles, "one.yaml": fmt.Sprintf(far, "one"), "two.yaml": fmt.Sprintf(far, "two"),
+		"three.yaml": fmt.Sprintf(far, "three")})
 	mark := cluster.Mark(t)
 	s.apply("")
 	s.rests("", s.far("one", "two", "three")...)

@@ -25,7 +25,8 @@ spec:
     resourceRules:
     - {apiGroups: [""], apiVersions: [v1], resources: [configmaps], operations: [CREATE, UPDATE]}
 `+spec))
-	binding := "{apiVersion: admissionregistration.k8s.io/v1, kind: " + kind + "Binding, metadata: {name: " + name + "}, spec: {policyName: " + name
+	binding := "{apiVersion: admissionregistration.k8s.io/v1, kind: " + kind + "Binding, metadata: {name: " + name + "}, spec: {policyName: " +
+		name
 	if kind == "ValidatingAdmissionPolicy" {
 		binding += ", validationActions: [Deny]"
 	}
@@ -88,7 +89,8 @@ func TestMutatingAdmission(t *testing.T) {
 // TestValidatingAdmission: a policy refuses one child; the others are applied,
 // nothing is pruned, status names the one, and it heals.
 func TestValidatingAdmission(t *testing.T) {
-	s := build(t, map[string]string{"map.yaml": configMap, "secret.yaml": secret, "service.yaml": "{{ if .spec.service }}\n" + service + "{{ end }}\n"})
+	s := build(t, map[string]string{"map.yaml": configMap, "secret.yaml": secret,
+		"service.yaml": "{{ if .spec.service }}\n" + service + "{{ end }}\n"})
 	s.web("text: one, service: true")
 	s.rests(rest{children: wantConfigMap + parting + wantSecret + parting + wantService})
 	remove := s.policy("ValidatingAdmissionPolicy", "  validations:\n  - {expression: 'object.data.text != \"two\"', message: no twos here}\n")

@@ -66,12 +66,14 @@ func TestDrift(t *testing.T) {
 		{"client-side apply", func() {
 			s.patch("v1", "Secret", "a", "kubectl-client-side-apply",
 				`{"stringData":{"text":"theirs","more":"theirs"},"metadata":{"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{}"}}}`)
-			s.patch("v1", "Service", "a", "kubectl-client-side-apply", `{"spec":{"selector":{"app":"theirs"}},"metadata":{"annotations":{"theirs":"x"}}}`)
+			s.patch("v1", "Service", "a", "kubectl-client-side-apply",
+				`{"spec":{"selector":{"app":"theirs"}},"metadata":{"annotations":{"theirs":"x"}}}`)
 		}, "{apiVersion: v1, kind: Secret, metadata: {name: a, annotations: {kubectl.kubernetes.io/last-applied-configuration: \"{}\"}}, data: {more: dGhlaXJz}}\n---\n{apiVersion: v1, kind: Service, metadata: {name: a, annotations: {theirs: x}}}"},
 		{"another field manager with force", func() {
-			s.apply("gitops", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: {gitops: x}}, data: {text: theirs, git: theirs}}\n---\n"+
-				"{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {text: dGhlaXJz}}\n---\n"+
-				"{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, annotations: {gitops: x}}, spec: {replicas: 4, template: {spec: {containers: [{name: web, image: theirs, tty: true}]}}}}")
+			s.apply("gitops",
+				"{apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: {gitops: x}}, data: {text: theirs, git: theirs}}\n---\n"+
+					"{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {text: dGhlaXJz}}\n---\n"+
+					"{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, annotations: {gitops: x}}, spec: {replicas: 4, template: {spec: {containers: [{name: web, image: theirs, tty: true}]}}}}")
 		}, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: {gitops: x}}, data: {git: theirs}}\n---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, annotations: {gitops: x}}, spec: {template: {spec: {containers: [{tty: true}]}}}}"},
 		{"our name with other values", func() {
 			s.apply("jacquard", s.document("v1", "ConfigMap", func(o map[string]any) { o["data"].(map[string]any)["text"] = "theirs" }))

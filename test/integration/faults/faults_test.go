@@ -165,7 +165,8 @@ func (s *site) patch(apiVersion, kind, name, by, patch string, subresource ...st
 	}
 	var err error
 	if len(subresource) > 0 {
-		err = cluster.Client.SubResource(subresource[0]).Patch(context.Background(), o, client.RawPatch(how, []byte(patch)), client.FieldOwner(by))
+		err = cluster.Client.SubResource(subresource[0]).Patch(context.Background(), o, client.RawPatch(how, []byte(patch)),
+			client.FieldOwner(by))
 	} else {
 		err = cluster.Client.Patch(context.Background(), o, client.RawPatch(how, []byte(patch)), client.FieldOwner(by))
 	}
@@ -179,7 +180,8 @@ func (s *site) apply(by, text string) {
 	s.Helper()
 	for _, o := range kit.Parse(s, text) {
 		o.SetNamespace(s.namespace)
-		if err := cluster.Client.Apply(context.Background(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner(by), client.ForceOwnership); err != nil {
+		if err := cluster.Client.Apply(context.Background(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner(by),
+			client.ForceOwnership); err != nil {
 			s.Fatalf("applying %s %s: %v", o.GetKind(), o.GetName(), err)
 		}
 	}

@@ -138,7 +138,8 @@ func TestStripped(t *testing.T) {
 		`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Secret","name":"a","uid":%q,"controller":true}]}}`, thief.GetUID()))
 	s.is("Stalled", "True", "it belongs to Secret a")
 	taken := s.get("v1", "ConfigMap", "a")
-	s.rests(rest{children: wantSecret, because: "ConfigMap " + s.namespace + "/a", foreign: []*unstructured.Unstructured{taken}, retries: true})
+	s.rests(rest{children: wantSecret, because: "ConfigMap " + s.namespace + "/a", foreign: []*unstructured.Unstructured{taken},
+		retries: true})
 	s.patch("v1", "ConfigMap", "a", "thief", `{"metadata":{"ownerReferences":null}}`)
 	s.rests(want)
 }
@@ -177,7 +178,8 @@ func TestRebornWithFinalizer(t *testing.T) {
 	s.is("Ready", "False", "an object of this name is being deleted")
 	held := s.get("v1", "ConfigMap", "a")
 	s.rests(rest{children: wantSecret, because: "being deleted", foreign: []*unstructured.Unstructured{held}, retries: true})
-	if err := cluster.Client.Patch(context.Background(), held, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))); err != nil {
+	if err := cluster.Client.Patch(context.Background(), held,
+		client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))); err != nil {
 		t.Fatal(err)
 	}
 	s.rests(want)

@@ -18,7 +18,8 @@ const large = 900_000
 // TestLargeChild: a child of 900 KB is made, is at rest, is changed and is put
 // back when somebody changes it.
 func TestLargeChild(t *testing.T) {
-	s := build(t, map[string]string{"map.yaml": strings.Replace(configMap, "{{ .spec.text }}", fmt.Sprintf("{{ repeat %d .spec.text }}", large), 1)})
+	s := build(t, map[string]string{"map.yaml": strings.Replace(configMap, "{{ .spec.text }}",
+		fmt.Sprintf("{{ repeat %d .spec.text }}", large), 1)})
 	says := func(letter string) {
 		t.Helper()
 		kit.Eventually(t, "the child says "+letter, func() error {
@@ -44,8 +45,9 @@ func TestLargeChild(t *testing.T) {
 // TestManyChildren: a resource has 500 children: all are made, changed and
 // pruned, and its status stays small.
 func TestManyChildren(t *testing.T) {
-	s := build(t, map[string]string{"map.yaml": "{{- range $i := until (int .spec.count) }}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n" +
-		"  name: {{ $.metadata.name }}-{{ $i }}\ndata:\n  text: {{ $.spec.text }}\n{{- end }}\n"})
+	s := build(t,
+		map[string]string{"map.yaml": "{{- range $i := until (int .spec.count) }}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n" +
+			"  name: {{ $.metadata.name }}-{{ $i }}\ndata:\n  text: {{ $.spec.text }}\n{{- end }}\n"})
 	for _, step := range []struct {
 		text  string
 		count int64
@@ -84,7 +86,8 @@ func TestLargeStatus(t *testing.T) {
 		"map.yaml":    configMap,
 		"status.yaml": fmt.Sprintf("note: {{ repeat (ternary %d 1 .spec.large) \"x\" }}\n", large),
 	})
-	crd := strings.Replace(strings.ReplaceAll(kit.WebCRD, "GROUP", s.group), "              observedGeneration", "              note: {type: string}\n              observedGeneration", 1)
+	crd := strings.Replace(strings.ReplaceAll(kit.WebCRD, "GROUP", s.group), "              observedGeneration",
+		"              note: {type: string}\n              observedGeneration", 1)
 	kit.Write(t, s.root, map[string]string{"crds/webs." + s.group + ".yaml": crd})
 	cluster.Apply(t, "", crd)
 	notes := func(bytes int) {

@@ -40,7 +40,8 @@ func TestPodRefused(t *testing.T) {
 	}{
 		"LimitRange": {
 			func(s *site) {
-				cluster.Apply(s, s.namespace, "{apiVersion: v1, kind: LimitRange, metadata: {name: l}, spec: {limits: [{type: Container, max: {cpu: 50m}}]}}")
+				cluster.Apply(s, s.namespace,
+					"{apiVersion: v1, kind: LimitRange, metadata: {name: l}, spec: {limits: [{type: Container, max: {cpu: 50m}}]}}")
 			},
 			func(s *site) { cluster.Delete(s, "v1", "LimitRange", s.namespace, "l") },
 			"maximum cpu usage per Container is 50m",
@@ -83,7 +84,8 @@ func (s *site) enforce(profile string) {
 func (s *site) podIs(what string, so func(error) bool) {
 	s.Helper()
 	kit.Eventually(s, "a Pod is "+what, func() error {
-		o := kit.Parse(s, "{apiVersion: v1, kind: Pod, metadata: {name: probe}, spec: {containers: [{name: c, image: i, resources: {limits: {cpu: 100m}}}]}}")[0]
+		o := kit.Parse(s,
+			"{apiVersion: v1, kind: Pod, metadata: {name: probe}, spec: {containers: [{name: c, image: i, resources: {limits: {cpu: 100m}}}]}}")[0]
 		o.SetNamespace(s.namespace)
 		if err := cluster.Client.Create(s.Context(), o, client.DryRunAll); !so(err) {
 			return cmp.Or(err, errNotYet)

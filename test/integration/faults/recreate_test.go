@@ -68,7 +68,8 @@ func TestRecreateOnImmutable(t *testing.T) {
 // TestRecreateOnFailed: a Pod that ended Failed is recreated, at growing
 // distances.
 func TestRecreateOnFailed(t *testing.T) {
-	s := build(t, map[string]string{"pod.yaml": "apiVersion: v1\nkind: Pod\nmetadata:\n  name: {{ .metadata.name }}\n  annotations:\n    jacquard.dev/on-failed: recreate\nspec:\n  containers:\n  - name: web\n    image: nginx\n"})
+	s := build(t,
+		map[string]string{"pod.yaml": "apiVersion: v1\nkind: Pod\nmetadata:\n  name: {{ .metadata.name }}\n  annotations:\n    jacquard.dev/on-failed: recreate\nspec:\n  containers:\n  - name: web\n    image: nginx\n"})
 	s.web("")
 	s.ready()
 	mark, began := cluster.Mark(t), time.Now()
@@ -96,7 +97,8 @@ func TestRecreateOnFailed(t *testing.T) {
 func (s *site) failPod(name string) {
 	s.Helper()
 	o := ref("v1", "Pod", s.namespace, name)
-	err := cluster.Client.Status().Patch(context.Background(), o, client.RawPatch(types.MergePatchType, []byte(`{"status":{"phase":"Failed"}}`)))
+	err := cluster.Client.Status().Patch(context.Background(), o,
+		client.RawPatch(types.MergePatchType, []byte(`{"status":{"phase":"Failed"}}`)))
 	if err != nil && !apierrors.IsNotFound(err) {
 		s.Fatal(err)
 	}
@@ -106,7 +108,8 @@ func (s *site) failPod(name string) {
 // template later has no more goes, also when they were wiped while no operator
 // ran.
 func TestManagedFieldsWiped(t *testing.T) {
-	s := build(t, map[string]string{"map.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .metadata.name }}\ndata: {{ .spec.data }}\n"})
+	s := build(t,
+		map[string]string{"map.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .metadata.name }}\ndata: {{ .spec.data }}\n"})
 	s.web("data: {text: one, more: x, most: z}")
 	s.rests(rest{children: wantConfigMap})
 	wipe := func() {

@@ -12,16 +12,20 @@ import (
 // again; the other children are applied, and a change heals it.
 func TestRefusedContent(t *testing.T) {
 	for name, c := range map[string]struct{ document, because string }{
-		"unknown field":    {"apiVersion: v1\nkind: Service\nmetadata:\n  name: b\nspec:\n  ports:\n  - port: 80\n    prot: TCP\n", "child.yaml:8:11"},
-		"mistyped field":   {"apiVersion: v1\nkind: Service\nmetadata:\n  name: b\nspec:\n  ports:\n  - port: {{ .spec.text }}\n", "child.yaml:7:14"},
-		"mistyped map":     {"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: b\ndata: [1]\n", "child.yaml:5:7"},
-		"number in a map":  {"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: b\ndata:\n  num: 1\n", "child.yaml:6:8"},
-		"duplicate key":    {"apiVersion: v1\nkind: Service\nmetadata:\n  name: b\nspec:\n  ports:\n  - port: 80\n  - port: 80\n", "child.yaml:7"},
-		"duplicate env":    {"apiVersion: v1\nkind: Pod\nmetadata:\n  name: b\nspec:\n  containers:\n  - name: c\n    image: i\n    env:\n    - name: A\n    - name: A\n", "child.yaml:10"},
-		"invalid value":    {"apiVersion: v1\nkind: Service\nmetadata:\n  name: b\nspec:\n  ports:\n  - port: 70000\n", "child.yaml:7:11"},
-		"unsupported word": {"apiVersion: v1\nkind: Service\nmetadata:\n  name: b\nspec:\n  type: Nonsense\n  ports:\n  - port: 80\n", "child.yaml:6:9"},
-		"required field":   {"apiVersion: v1\nkind: Pod\nmetadata:\n  name: b\nspec:\n  containers:\n  - image: i\n", "child.yaml:7"},
-		"invalid label":    {"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: b\n  labels:\n    a: no label\n", "child.yaml:6:5"},
+		"unknown field": {"apiVersion: v1\nkind: Service\nmetadata:\n  name: b\nspec:\n  ports:\n  - port: 80\n    prot: TCP\n",
+			"child.yaml:8:11"},
+		"mistyped field": {"apiVersion: v1\nkind: Service\nmetadata:\n  name: b\nspec:\n  ports:\n  - port: {{ .spec.text }}\n",
+			"child.yaml:7:14"},
+		"mistyped map":    {"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: b\ndata: [1]\n", "child.yaml:5:7"},
+		"number in a map": {"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: b\ndata:\n  num: 1\n", "child.yaml:6:8"},
+		"duplicate key": {"apiVersion: v1\nkind: Service\nmetadata:\n  name: b\nspec:\n  ports:\n  - port: 80\n  - port: 80\n",
+			"child.yaml:7"},
+		"duplicate env": {"apiVersion: v1\nkind: Pod\nmetadata:\n  name: b\nspec:\n  containers:\n  - name: c\n    image: i\n    env:\n    - name: A\n    - name: A\n", "child.yaml:10"},
+		"invalid value": {"apiVersion: v1\nkind: Service\nmetadata:\n  name: b\nspec:\n  ports:\n  - port: 70000\n", "child.yaml:7:11"},
+		"unsupported word": {"apiVersion: v1\nkind: Service\nmetadata:\n  name: b\nspec:\n  type: Nonsense\n  ports:\n  - port: 80\n",
+			"child.yaml:6:9"},
+		"required field": {"apiVersion: v1\nkind: Pod\nmetadata:\n  name: b\nspec:\n  containers:\n  - image: i\n", "child.yaml:7"},
+		"invalid label":  {"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: b\n  labels:\n    a: no label\n", "child.yaml:6:5"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := build(t, map[string]string{"child.yaml": c.document, "map.yaml": configMap})

@@ -50,7 +50,8 @@ func (s *site) rests(r rest) {
 			s.Errorf("the foreign %s %s is %v, was %v", o.GetKind(), o.GetName(), now, o.Object)
 		}
 	}
-	if generation, _, _ := unstructured.NestedInt64(s.owner().Object, "status", "observedGeneration"); generation != s.owner().GetGeneration() {
+	if generation, _, _ := unstructured.NestedInt64(s.owner().Object, "status",
+		"observedGeneration"); generation != s.owner().GetGeneration() {
 		s.Errorf("observedGeneration is %d, want %d", generation, s.owner().GetGeneration()) // I4
 	}
 }
@@ -191,13 +192,15 @@ func (s *site) children(r rest, all map[types.UID]*unstructured.Unstructured) er
 // by the operator, and the resource controls it.
 func (s *site) made(o *unstructured.Unstructured) bool {
 	c := metav1.GetControllerOf(o)
-	return c != nil && c.UID == s.owner().GetUID() && o.GetLabels()["jacquard.dev/owner-uid"] == string(c.UID) && applied(o, "jacquard.dev/owner-uid")
+	return c != nil && c.UID == s.owner().GetUID() && o.GetLabels()["jacquard.dev/owner-uid"] == string(c.UID) &&
+		applied(o, "jacquard.dev/owner-uid")
 }
 
 // applied reports whether the operator's Apply entry names a field.
 func applied(o *unstructured.Unstructured, field string) bool {
 	for _, m := range o.GetManagedFields() {
-		if m.Manager == "jacquard" && m.Operation == metav1.ManagedFieldsOperationApply && bytes.Contains(m.FieldsV1.GetRawBytes(), []byte(`"f:`+field+`"`)) {
+		if m.Manager == "jacquard" && m.Operation == metav1.ManagedFieldsOperationApply &&
+			bytes.Contains(m.FieldsV1.GetRawBytes(), []byte(`"f:`+field+`"`)) {
 			return true
 		}
 	}

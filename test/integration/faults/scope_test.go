@@ -17,19 +17,23 @@ import (
 // another namespace, or hides in a List; nothing of the render is applied.
 func TestScope(t *testing.T) {
 	for name, c := range map[string]struct{ document, because string }{
-		"cluster-scoped": {"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: jacquard-fault\nrules: []\n", "ClusterRole is cluster-scoped"},
-		"namespace":      {"apiVersion: v1\nkind: Namespace\nmetadata:\n  name: jacquard-fault\n", "Namespace is cluster-scoped"},
-		"elsewhere":      {"apiVersion: v1\nkind: Secret\nmetadata:\n  name: jacquard-fault\n  namespace: default\n", "child.yaml:5:14: Secret is in another namespace"},
-		"value":          {"apiVersion: v1\nkind: Secret\nmetadata:\n  name: jacquard-fault\n  namespace: {{ .spec.where }}\n", "child.yaml:5:17: Secret is in another namespace"},
-		"list":           {"apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata:\n    name: jacquard-fault\n    namespace: default\n", "a List is not allowed"},
-		"secret list":    {"apiVersion: v1\nkind: SecretList\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata:\n    name: jacquard-fault\n    namespace: default\n", "a List is not allowed"},
+		"cluster-scoped": {"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: jacquard-fault\nrules: []\n",
+			"ClusterRole is cluster-scoped"},
+		"namespace": {"apiVersion: v1\nkind: Namespace\nmetadata:\n  name: jacquard-fault\n", "Namespace is cluster-scoped"},
+		"elsewhere": {"apiVersion: v1\nkind: Secret\nmetadata:\n  name: jacquard-fault\n  namespace: default\n",
+			"child.yaml:5:14: Secret is in another namespace"},
+		"value": {"apiVersion: v1\nkind: Secret\nmetadata:\n  name: jacquard-fault\n  namespace: {{ .spec.where }}\n",
+			"child.yaml:5:17: Secret is in another namespace"},
+		"list":        {"apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata:\n    name: jacquard-fault\n    namespace: default\n", "a List is not allowed"},
+		"secret list": {"apiVersion: v1\nkind: SecretList\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata:\n    name: jacquard-fault\n    namespace: default\n", "a List is not allowed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := build(t, map[string]string{"child.yaml": c.document, "map.yaml": configMap})
 			s.web("text: one, where: default")
 			s.is("Stalled", "True", c.because)
 			s.rests(rest{because: c.because})
-			for _, there := range [][3]string{{"v1", "Secret", "default"}, {"rbac.authorization.k8s.io/v1", "ClusterRole", ""}, {"v1", "Namespace", ""}} {
+			for _, there := range [][3]string{{"v1", "Secret", "default"}, {"rbac.authorization.k8s.io/v1", "ClusterRole", ""},
+				{"v1", "Namespace", ""}} {
 				if err := cluster.Gone(there[0], there[1], there[2], "jacquard-fault"); err != nil {
 					t.Error(err)
 				}
@@ -63,7 +67,8 @@ func TestScopeAtRunTime(t *testing.T) {
 		}
 		for _, e := range all.Items {
 			note, _ := e.Object["note"].(string)
-			if e.Object["reason"] == "FolderInvalid" && strings.Contains(note, s.group) && strings.Contains(note, "Gadget is cluster-scoped and must be declared") {
+			if e.Object["reason"] == "FolderInvalid" && strings.Contains(note, s.group) &&
+				strings.Contains(note, "Gadget is cluster-scoped and must be declared") {
 				return nil
 			}
 		}

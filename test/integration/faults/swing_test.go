@@ -50,11 +50,12 @@ func TestCopiedBack(t *testing.T) {
 			said, _, _ := unstructured.NestedString(o.Object, "data", "said")
 			return said, err
 		}},
-		"of the status": {"status.yaml", "conditions:\n- type: Said\n  status: \"True\"\n  reason: " + flips + "\n", "reason changes again", func(s *site) (string, error) {
-			o, err := cluster.Get(s.apiVersion(), "Web", s.namespace, "a")
-			said, _ := status.Condition(o.Object, "Said")["reason"].(string)
-			return said, err
-		}},
+		"of the status": {"status.yaml", "conditions:\n- type: Said\n  status: \"True\"\n  reason: " + flips + "\n", "reason changes again",
+			func(s *site) (string, error) {
+				o, err := cluster.Get(s.apiVersion(), "Web", s.namespace, "a")
+				said, _ := status.Condition(o.Object, "Said")["reason"].(string)
+				return said, err
+			}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := build(t, map[string]string{"map.yaml": configMap, c.file: c.text})

@@ -84,7 +84,8 @@ func (s *site) rewritten(apiVersion, kind, shows string) {
 	s.Helper()
 	want := kit.Parse(s, fmt.Sprintf("{apiVersion: %s, kind: %s, metadata: {name: a}, %s}", apiVersion, kind, shows))[0]
 	kit.Eventually(s, kind+" shows the default", func() error {
-		seen := kit.Parse(s, fmt.Sprintf("{apiVersion: %s, kind: %s, metadata: {name: a, namespace: %s, annotations: {seen: %q}}}", apiVersion, kind, s.namespace, uuid.NewUUID()))[0]
+		seen := kit.Parse(s, fmt.Sprintf("{apiVersion: %s, kind: %s, metadata: {name: a, namespace: %s, annotations: {seen: %q}}}", apiVersion,
+			kind, s.namespace, uuid.NewUUID()))[0]
 		err := cluster.Client.Apply(context.Background(), client.ApplyConfigurationFromUnstructured(seen), client.FieldOwner("its-controller"))
 		return errors.Join(within(want.Object, s.get(apiVersion, kind, "a").Object, ""), err)
 	})

@@ -54,7 +54,8 @@ func (s *site) serveHook(address string, says judge) *httptest.Server {
 func (s *site) hook(kind string, server *httptest.Server) (remove func()) {
 	s.Helper()
 	bundle := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	cluster.Apply(s, "", strings.NewReplacer("KIND", kind, "NAME", s.namespace, "URL", server.URL, "BUNDLE", base64.StdEncoding.EncodeToString(bundle)).Replace(
+	cluster.Apply(s, "", strings.NewReplacer("KIND", kind, "NAME", s.namespace, "URL", server.URL, "BUNDLE",
+		base64.StdEncoding.EncodeToString(bundle)).Replace(
 		`apiVersion: admissionregistration.k8s.io/v1
 kind: KIND
 metadata: {name: NAME}
@@ -81,7 +82,8 @@ func allow() *admissionv1.AdmissionResponse { return &admissionv1.AdmissionRespo
 func TestWebhookFails(t *testing.T) {
 	for name, because := range map[string]string{"down": "connection refused", "slow": "context deadline exceeded"} {
 		t.Run(name, func(t *testing.T) {
-			s := build(t, map[string]string{"map.yaml": configMap, "secret.yaml": secret, "service.yaml": "{{ if .spec.service }}\n" + service + "{{ end }}\n"})
+			s := build(t, map[string]string{"map.yaml": configMap, "secret.yaml": secret,
+				"service.yaml": "{{ if .spec.service }}\n" + service + "{{ end }}\n"})
 			s.web("text: one, service: true")
 			s.rests(rest{children: wantConfigMap + parting + wantSecret + parting + wantService})
 			var mute atomic.Bool

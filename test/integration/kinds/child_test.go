@@ -31,13 +31,16 @@ var catalogue = []childKind{
 		return "automountServiceAccountToken: " + pick(a.r, []string{"false", "true", `{{ hasAPI "v1" "Secret" }}`}) + "\n"
 	}},
 	{apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role", body: func(a *author, _ string) string {
-		return "rules:\n- apiGroups: [\"\"]\n  resources: [configmaps]\n  resourceNames:\n  - " + a.text() + "\n  verbs:\n  - get\n  {{- if " + a.condition() + " }}\n  - list\n  {{- end }}\n"
+		return "rules:\n- apiGroups: [\"\"]\n  resources: [configmaps]\n  resourceNames:\n  - " + a.text() + "\n  verbs:\n  - get\n  {{- if " +
+			a.condition() + " }}\n  - list\n  {{- end }}\n"
 	}},
 	{apiVersion: "rbac.authorization.k8s.io/v1", kind: "RoleBinding", body: func(a *author, _ string) string {
 		return "roleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: Role\n  name: some\nsubjects:\n- kind: User\n  apiGroup: rbac.authorization.k8s.io\n  name: user-" + fmt.Sprint(a.r.IntN(9)) + "\n{{- if " + a.condition() + " }}\n- kind: Group\n  apiGroup: rbac.authorization.k8s.io\n  name: more\n{{- end }}\n"
 	}},
 	{apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", body: func(a *author, name string) string {
-		return "spec:\n  podSelector:\n    matchLabels:\n      app: " + name + "\n  policyTypes:\n  - Ingress\n  ingress:\n  - ports:\n    - port: 80\n      protocol: TCP\n    {{- if " + a.condition() + " }}\n    - port: 443\n      protocol: TCP\n    {{- end }}\n"
+		return "spec:\n  podSelector:\n    matchLabels:\n      app: " + name +
+			"\n  policyTypes:\n  - Ingress\n  ingress:\n  - ports:\n    - port: 80\n      protocol: TCP\n    {{- if " + a.condition() +
+			" }}\n    - port: 443\n      protocol: TCP\n    {{- end }}\n"
 	}},
 	{apiVersion: "policy/v1", kind: "PodDisruptionBudget", body: func(a *author, _ string) string {
 		return "spec:\n  maxUnavailable: " + a.number(false) + "\n  selector:\n    matchLabels:\n      app: nobody\n"
@@ -46,7 +49,8 @@ var catalogue = []childKind{
 		return "spec:\n  schedule: 0 0 1 1 *\n  suspend: {{ if " + a.condition() + " }}true{{ else }}false{{ end }}\n  jobTemplate:\n    spec:\n      template:\n        spec:\n          restartPolicy: Never\n          containers:\n" + container(a, 10)
 	}},
 	{apiVersion: "batch/v1", kind: "Job", policy: "jacquard.dev/on-immutable: recreate", body: func(a *author, _ string) string {
-		return "spec:\n  backoffLimit: " + a.number(false) + "\n  template:\n    spec:\n      restartPolicy: Never\n      containers:\n" + container(a, 6)
+		return "spec:\n  backoffLimit: " + a.number(false) + "\n  template:\n    spec:\n      restartPolicy: Never\n      containers:\n" +
+			container(a, 6)
 	}},
 	{apiVersion: "networking.k8s.io/v1", kind: "Ingress", body: func(a *author, name string) string {
 		return "spec:\n  rules:\n  - host: " + fmt.Sprintf("h%d.example.com", a.r.IntN(9)) + "\n    http:\n      paths:\n      - path: /\n        pathType: Prefix\n        backend:\n          service:\n            name: " + name + "\n            port:\n              number: {{ add 80 (" + strings.Trim(a.number(false), "{ }") + ") }}\n"
@@ -62,14 +66,16 @@ var catalogue = []childKind{
 // gadget is a kind of child whose CRD the test makes; its spec takes anything.
 func gadget(group, kind string) childKind {
 	return childKind{apiVersion: group + "/v1", kind: kind, body: func(a *author, _ string) string {
-		whole := pick(a.r, []string{"  all: {{ " + a.root + ".spec }}\n", "  all: {{ " + a.root + ".spec | toJson }}\n", "  all:\n    {{- toYaml " + a.root + ".spec | nindent 4 }}\n"})
+		whole := pick(a.r, []string{"  all: {{ " + a.root + ".spec }}\n", "  all: {{ " + a.root + ".spec | toJson }}\n",
+			"  all:\n    {{- toYaml " + a.root + ".spec | nindent 4 }}\n"})
 		return "spec:\n" + whole + a.entries(a.r.IntN(3), 2)
 	}}
 }
 
 func service(a *author, name string) string {
 	return "spec:\n  selector:\n    app: " + name + "\n  ports:\n  - name: first\n    port: 80\n" +
-		"  {{- range $i := until (int (" + strings.Trim(a.number(false), "{ }") + ")) }}\n  - name: more-{{ $i }}\n    port: {{ add 8000 $i }}\n    targetPort: web\n  {{- end }}\n"
+		"  {{- range $i := until (int (" + strings.Trim(a.number(false), "{ }") +
+		")) }}\n  - name: more-{{ $i }}\n    port: {{ add 8000 $i }}\n    targetPort: web\n  {{- end }}\n"
 }
 
 // workload is selector and Pods.

@@ -17,9 +17,11 @@ import (
 // contentDrifts are merge patches of what a child says, by kind. Kinds that
 // are not here drift in their metadata only.
 var contentDrifts = map[string][]string{
-	"Service":                 {`{"spec":{"ports":[{"name":"theirs","port":1234}]}}`, `{"spec":{"selector":{"app":null,"theirs":"x"}}}`, `{"spec":{"selector":null}}`},
-	"StatefulSet":             {`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"theirs"}]}}}}`},
-	"Deployment":              {`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"theirs"}]}}}}`, `{"spec":{"template":{"metadata":{"labels":{"app":null}}}}}`},
+	"Service": {`{"spec":{"ports":[{"name":"theirs","port":1234}]}}`, `{"spec":{"selector":{"app":null,"theirs":"x"}}}`,
+		`{"spec":{"selector":null}}`},
+	"StatefulSet": {`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"theirs"}]}}}}`},
+	"Deployment": {`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"theirs"}]}}}}`,
+		`{"spec":{"template":{"metadata":{"labels":{"app":null}}}}}`},
 	"DaemonSet":               {`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"theirs"},{"name":"more","image":"theirs"}]}}}}`},
 	"Role":                    {`{"rules":[]}`, `{"rules":[{"apiGroups":["*"],"resources":["*"],"verbs":["*"]}]}`},
 	"RoleBinding":             {`{"subjects":[]}`, `{"subjects":null}`},

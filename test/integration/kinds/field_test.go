@@ -19,7 +19,8 @@ type field struct {
 }
 
 // kinds of fields, those that say more more often.
-var fieldKinds = []string{"text", "text", "text", "word", "int", "int", "float", "bool", "bool", "list", "numbers", "map", "map", "object", "items", "free"}
+var fieldKinds = []string{"text", "text", "text", "word", "int", "int", "float", "bool", "bool", "list", "numbers", "map", "map", "object",
+	"items", "free"}
 
 // newField makes a field; objects and items end at depth 2.
 func newField(r *rand.Rand, name string, depth int) *field {
@@ -33,7 +34,8 @@ func newField(r *rand.Rand, name string, depth int) *field {
 			f.fields = append(f.fields, newField(r, fmt.Sprintf("%s%c", name, 'A'+i), depth+1))
 		}
 	case "items":
-		f.fields = []*field{{name: "name", kind: "word", required: true}, {name: "value", kind: "text"}, {name: "size", kind: "int", def: int64(1)}}
+		f.fields = []*field{{name: "name", kind: "word", required: true}, {name: "value", kind: "text"},
+			{name: "size", kind: "int", def: int64(1)}}
 	case "text", "word", "int", "bool", "map":
 		if r.IntN(3) == 0 {
 			f.def = f.some(r)
@@ -84,8 +86,10 @@ func object(fields []*field) map[string]any {
 
 // texts are strings that would mean something if anybody parsed them.
 var texts = []string{
-	"hello", "", "yes", "123", "1e3", "null", "~", "two words", "a: b", "- x", "#no comment", "{{ .spec }}", "---", "line one\nline two", "tail\n",
-	"  lead", "'single'", `"double"`, "tab\there", "\u2028", "\ue000\ue001", "*alias", "&anchor", "!tag", "%dir", "x\n  hostNetwork: true", "ünïcødé", "2026-01-01", "0o17", "|",
+	"hello", "", "yes", "123", "1e3", "null", "~", "two words", "a: b", "- x", "#no comment", "{{ .spec }}", "---", "line one\nline two",
+	"tail\n",
+	"  lead", "'single'", `"double"`, "tab\there", "\u2028", "\ue000\ue001", "*alias", "&anchor", "!tag", "%dir", "x\n  hostNetwork: true",
+	"ünïcødé", "2026-01-01", "0o17", "|",
 }
 
 var words = []string{"red", "green", "blue", "amber", "teal", "pink", "grey", "sand", "lime", "ruby"}
@@ -119,7 +123,8 @@ func (f *field) some(r *rand.Rand) any {
 			return item
 		})
 	}
-	return map[string]any{"deep": map[string]any{"n": r.Int64N(1000), "s": pick(r, texts), "l": []any{true, pick(r, texts)}}, pick(r, words): pick(r, texts)}
+	return map[string]any{"deep": map[string]any{"n": r.Int64N(1000), "s": pick(r, texts), "l": []any{true, pick(r, texts)}},
+		pick(r, words): pick(r, texts)}
 }
 
 // textMap has keys that begin with the field's name, so that those of two

@@ -20,7 +20,8 @@ func (m *made) writeFolder(r *rand.Rand) {
 	}
 	m.files["gated.yaml"] = "{{- if .spec." + m.gate.name + " }}\n" + document(a, pick(r, m.children), "gated", "") + "{{- end }}\n"
 	a.root = "$"
-	m.files["ranged.yaml"] = "{{- range $i := until (int .spec." + m.many.name + ") }}\n---\n" + document(a, pick(r, m.children), "ranged", "-{{ $i }}") + "{{- end }}\n"
+	m.files["ranged.yaml"] = "{{- range $i := until (int .spec." + m.many.name + ") }}\n---\n" + document(a, pick(r, m.children), "ranged",
+		"-{{ $i }}") + "{{- end }}\n"
 	a.root = ""
 	tune := &author{r: r, leaves: []leaf{{m.tune, ".spec." + m.tune.name, true}}}
 	m.files["tuned.yaml"] = document(tune, pick(r, m.children), "tuned", "", "    tune.example.com/value: \"[{{ .spec."+m.tune.name+" }}]\"\n")
@@ -28,7 +29,8 @@ func (m *made) writeFolder(r *rand.Rand) {
 		"{{- define \"note\" }}note of {{ .kind }} {{ .metadata.name }}{{ end }}\n"
 	m.files["status.yaml"] = m.statusFile(a)
 	if r.IntN(2) == 0 || m.other != "" {
-		m.files["kind.yaml"] = "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nversion: " + pick(r, slices.DeleteFunc([]string{m.version, m.other}, func(v string) bool { return v == "" })) + "\nresyncInterval: 1h\n"
+		m.files["kind.yaml"] = "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nversion: " +
+			pick(r, slices.DeleteFunc([]string{m.version, m.other}, func(v string) bool { return v == "" })) + "\nresyncInterval: 1h\n"
 	}
 }
 

@@ -4,7 +4,8 @@ package kinds
 func testGenericdaemon(s *site) {
 	s.apply("Genericdaemon", "d", "image: one")
 	s.ready("Genericdaemon", "d")
-	old := s.has("DaemonSet", "d", "metadata.labels", map[string]any{"app": "genericdaemon", "controller": "d", "jacquard.dev/owner-uid": s.get("Genericdaemon", "d").GetUID()},
+	old := s.has("DaemonSet", "d", "metadata.labels",
+		map[string]any{"app": "genericdaemon", "controller": "d", "jacquard.dev/owner-uid": s.get("Genericdaemon", "d").GetUID()},
 		"spec.template.spec.containers.0.name", "daemon", "spec.template.spec.containers.0.image", "one", "spec.template.spec.nodeSelector", nil)
 	s.has("Genericdaemon", "d", "status.installed", 3)
 	s.apply("Genericdaemon", "d", "image: one, label: "+s.ns)

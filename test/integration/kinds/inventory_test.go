@@ -40,7 +40,8 @@ func takeInventory(t testing.TB, namespaces map[string]bool) *inventory {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := &inventory{objects: map[types.UID]*unstructured.Unstructured{}, resources: map[schema.GroupKind]string{}, served: map[schema.GroupVersionKind]bool{}}
+	in := &inventory{objects: map[types.UID]*unstructured.Unstructured{}, resources: map[schema.GroupKind]string{},
+		served: map[schema.GroupVersionKind]bool{}}
 	var all []*metav1.APIResourceList
 	kit.Eventually(t, "all that is served is known", func() (err error) { // a kind that comes just now may not be
 		_, all, err = client.ServerGroupsAndResources()

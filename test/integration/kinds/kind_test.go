@@ -49,8 +49,9 @@ func word(r *rand.Rand) string {
 func makeUp(r *rand.Rand, number int) *made {
 	plural := word(r)
 	m := &made{
-		group: fmt.Sprintf("%s%d.%s", word(r), number, pick(r, []string{"example.com", "dev.test", "internal"})), plural: plural + pick(r, []string{"s", "es", ""}),
-		kind: strings.ToUpper(plural[:1]) + plural[1:], version: pick(r, []string{"v1", "v1alpha1", "v2beta3"}), files: map[string]string{},
+		group:  fmt.Sprintf("%s%d.%s", word(r), number, pick(r, []string{"example.com", "dev.test", "internal"})),
+		plural: plural + pick(r, []string{"s", "es", ""}),
+		kind:   strings.ToUpper(plural[:1]) + plural[1:], version: pick(r, []string{"v1", "v1alpha1", "v2beta3"}), files: map[string]string{},
 	}
 	if r.IntN(3) == 0 {
 		m.other = "v9"
@@ -78,7 +79,8 @@ func (m *made) choose(r *rand.Rand, number int) {
 	m.children[n-1] = gadget(group, kind)
 	m.late = r.IntN(2) == 0
 	free := map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
-	m.gadget = definition(group, plural, kind, []string{"v1"}, map[string]any{"type": "object", "properties": map[string]any{"spec": free, "status": free}})
+	m.gadget = definition(group, plural, kind, []string{"v1"},
+		map[string]any{"type": "object", "properties": map[string]any{"spec": free, "status": free}})
 }
 
 // name is the CRD's name.
@@ -100,8 +102,9 @@ func (m *made) crd() map[string]any {
 			"spec": object(append(slices.Clone(m.fields), m.gate, m.many, m.tune)),
 			"status": map[string]any{"type": "object", "properties": map[string]any{
 				"observedGeneration": integer, "childrenReady": integer, "childrenTotal": integer, "conditions": conditions,
-				"children": map[string]any{"type": "array", "items": free}, "said": map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}},
-				"counted": integer,
+				"children": map[string]any{"type": "array", "items": free},
+				"said":     map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}},
+				"counted":  integer,
 			}},
 		},
 	})
@@ -169,7 +172,8 @@ func (m *made) newSpec(r *rand.Rand) map[string]any {
 // manifest is a resource as JSON.
 func (m *made) manifest(t testing.TB, name string, spec map[string]any) string {
 	t.Helper()
-	text, err := json.Marshal(map[string]any{"apiVersion": m.apiVersion(), "kind": m.kind, "metadata": map[string]any{"name": name}, "spec": spec})
+	text, err := json.Marshal(map[string]any{"apiVersion": m.apiVersion(), "kind": m.kind, "metadata": map[string]any{"name": name},
+		"spec": spec})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,6 +57,7 @@ func becomes(t *testing.T, root, file string) {
 
 func diff(root, namespace, file string) (code int, said string) {
 	var out bytes.Buffer
-	code = cli.Main([]string{"diff", "--root", root, "--kubeconfig", filepath.Join(cluster.Dir, "kubeconfig"), "-n", namespace, file}, strings.NewReader(""), &out, &out)
+	code = cli.Main([]string{"diff", "--root", root, "--kubeconfig", filepath.Join(cluster.Dir, "kubeconfig"), "-n", namespace, file},
+		strings.NewReader(""), &out, &out)
 	return code, out.String()
 }

@@ -43,7 +43,8 @@ func (in *installed) asked(t *testing.T, verb, resource string) error {
 func TestSameFolder(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, "same.example.com", map[string]string{
-		"map.yaml":          configMap + "  more: {{ include \"more\" . }}\n  file: {{ file \"text.txt\" }}\n  set: {{ quote (config \"set\") }}\n",
+		"map.yaml": configMap +
+			"  more: {{ include \"more\" . }}\n  file: {{ file \"text.txt\" }}\n  set: {{ quote (config \"set\") }}\n",
 		"_own.tpl":          "{{ define \"own\" }}own{{ end }}",
 		"files/text.txt":    "text\n",
 		"config.yaml":       "set: 1\n",

@@ -102,7 +102,8 @@ func prepare(t *testing.T, k packedKind, namespace string) *installed {
 	in.kubectl(t, roles, "apply", "-f", "-")
 	t.Cleanup(func() { in.kubectl(t, roles, "delete", "--ignore-not-found", "-f", "-") })
 	user := access.User() // the API server takes roles up a moment after they were written
-	cluster.Allowed(t, user, authorizationv1.ResourceAttributes{Verb: "list", Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"})
+	cluster.Allowed(t, user, authorizationv1.ResourceAttributes{Verb: "list", Group: "apiextensions.k8s.io",
+		Resource: "customresourcedefinitions"})
 	cluster.Allowed(t, user, authorizationv1.ResourceAttributes{Verb: "list", Resource: "configmaps", Namespace: in.home})
 	in.mark = cluster.Mark(t)
 	return in
@@ -123,7 +124,8 @@ func (in *installed) run(t *testing.T, roots ...string) *kit.Operator {
 func (in *installed) pack(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, trouble bytes.Buffer
-	args = append([]string{"pack", "--root", in.root, "--install", in.home + "/" + in.name, "--service-account", "operators/" + in.account}, args...)
+	args = append([]string{"pack", "--root", in.root, "--install", in.home + "/" + in.name, "--service-account", "operators/" + in.account},
+		args...)
 	if code := cli.Main(args, strings.NewReader(""), &out, &trouble); code != 0 {
 		t.Fatalf("jacquard pack exits with %d: %s", code, trouble.String())
 	}
@@ -143,7 +145,8 @@ func (*installed) tryKubectl(stdin string, args ...string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c := exec.CommandContext(context.Background(), filepath.Join(root, ".bin", "kubectl"), append([]string{"--kubeconfig", filepath.Join(cluster.Dir, "kubeconfig")}, args...)...)
+	c := exec.CommandContext(context.Background(), filepath.Join(root, ".bin", "kubectl"),
+		append([]string{"--kubeconfig", filepath.Join(cluster.Dir, "kubeconfig")}, args...)...)
 	c.Stdin = strings.NewReader(stdin)
 	out, err := c.CombinedOutput()
 	return string(out), err

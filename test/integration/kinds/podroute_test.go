@@ -38,7 +38,8 @@ func testRouteAPI(t *testing.T) {
 func testPodroute(s *site) {
 	s.apply("Podroute", "p", "image: one")
 	s.ready("Podroute", "p")
-	s.has("Deployment", "pod-route", "spec.replicas", 1, "metadata.labels.app", "PodRoute", "metadata.labels.podroute_cr", "p", "metadata.labels.tier", "backend-podroute",
+	s.has("Deployment", "pod-route", "spec.replicas", 1, "metadata.labels.app", "PodRoute", "metadata.labels.podroute_cr", "p",
+		"metadata.labels.tier", "backend-podroute",
 		"spec.template.spec.containers.0.name", "podroute-pod", "spec.template.spec.containers.0.imagePullPolicy", "Always",
 		"spec.template.spec.containers.0.ports.0.containerPort", 8080, "spec.template.spec.containers.0.ports.0.name", "podroute")
 	s.has("Service", "podroute-service", "spec.ports.0.port", 8080, "spec.ports.0.targetPort", 8080, "spec.ports.0.protocol", "TCP",

@@ -14,7 +14,8 @@ import (
 // testScale: kubectl scale works on the kinds that have replicas, and the
 // selector that it shows finds the Pods.
 func testScale(s *site) {
-	for kind, spec := range map[string]string{"Foo": "deploymentName: foo", "Podroute": "image: one", "Milvus": "image: one", "App": "image: one, replicas: 1"} {
+	for kind, spec := range map[string]string{"Foo": "deploymentName: foo", "Podroute": "image: one", "Milvus": "image: one",
+		"App": "image: one, replicas: 1"} {
 		name := strings.ToLower(kind)
 		s.apply(kind, name, spec)
 		s.ready(kind, name)

@@ -22,7 +22,8 @@ var kinds = []string{"App", "Foo", "Genericdaemon", "Milvus", "Podroute", "Prome
 // versions are the kinds that the tests speak of.
 var versions = map[string]string{
 	"Foo": "samplecontroller.k8s.io/v1alpha1", "Genericdaemon": "mydomain.com/v1beta1", "Podroute": "quay.io/v1alpha1",
-	"Milvus": "zilliz.com/v1", "App": "app.huolala.cn/v1", "PrometheusJmxExporter": "banzaicloud.com/v1alpha1", "ConfigMap": "v1", "Deployment": "apps/v1", "DaemonSet": "apps/v1", "Service": "v1", "Pod": "v1", "ReplicaSet": "apps/v1",
+	"Milvus": "zilliz.com/v1", "App": "app.huolala.cn/v1", "PrometheusJmxExporter": "banzaicloud.com/v1alpha1", "ConfigMap": "v1",
+	"Deployment": "apps/v1", "DaemonSet": "apps/v1", "Service": "v1", "Pod": "v1", "ReplicaSet": "apps/v1",
 	"Node": "v1", "Route": "route.openshift.io/v1", "CustomResourceDefinition": "apiextensions.k8s.io/v1", "Event": "events.k8s.io/v1",
 }
 
@@ -186,7 +187,8 @@ func (s *site) list(kind string) []unstructured.Unstructured {
 // kubectl runs the real one in the site's namespace.
 func (s *site) kubectl(args ...string) string {
 	s.Helper()
-	args = append([]string{"--kubeconfig", filepath.Join(cluster.Dir, "kubeconfig"), "--cache-dir", filepath.Join(cluster.Dir, "kubectl"), "--namespace", s.ns}, args...)
+	args = append([]string{"--kubeconfig", filepath.Join(cluster.Dir, "kubeconfig"), "--cache-dir", filepath.Join(cluster.Dir, "kubectl"),
+		"--namespace", s.ns}, args...)
 	out, err := exec.Command(filepath.Join(root(s), ".bin", "kubectl"), args...).CombinedOutput()
 	if err != nil {
 		s.Fatalf("kubectl %q: %v: %s", args, err, out)

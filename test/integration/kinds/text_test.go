@@ -63,7 +63,8 @@ func (a *author) entry(l leaf, indent int) string {
 	p := a.root + l.path
 	forms := map[string][]string{
 		"text": {
-			"K: {{ P }}", `K: "{{ P | default "none" }}!"`, "K: {{ P | default \"none\" | quote }}", `K: {{ printf "%s/%s" NAME (P | default "-") }}`,
+			"K: {{ P }}", `K: "{{ P | default "none" }}!"`, "K: {{ P | default \"none\" | quote }}",
+			`K: {{ printf "%s/%s" NAME (P | default "-") }}`,
 			"K: |\n  {{ P | default \"-\" }}\n  end", `K: {{ P | default "x" | upper | trunc 5 }}`, "{{- with P }}\nK: {{ . }}\n{{- end }}",
 			"{{- if eq (P | default \"\") \"hello\" }}\nK: greeting\n{{- else }}\nK: {{ P | default \"other\" }}\n{{- end }}",
 			"K: >-\n  folded {{ P | default \"-\" | b64enc }}\n  text", "K: {{ P | default \"\" | sha256sum }}",
@@ -80,7 +81,8 @@ func (a *author) entry(l leaf, indent int) string {
 		},
 		"list": {
 			`K: {{ P | default list | join ";" }}`, "K: {{ P | toJson | quote }}", "{{- range $i, $v := P }}\nK-{{ $i }}: {{ $v }}\n{{- end }}",
-			`K: "{{ len (P | default list) }}"`, "{{- with P }}\nK: |\n  {{- toYaml . | nindent IN }}\n{{- end }}", "K: {{ P | default list | first | default \"empty\" }}",
+			`K: "{{ len (P | default list) }}"`, "{{- with P }}\nK: |\n  {{- toYaml . | nindent IN }}\n{{- end }}",
+			"K: {{ P | default list | first | default \"empty\" }}",
 		},
 		"numbers": {`K: {{ P | toJson | quote }}`, "{{- range $i, $v := P }}\nK-{{ $i }}: \"{{ $v }}\"\n{{- else }}\nK: none\n{{- end }}"},
 		"map": {
@@ -89,10 +91,12 @@ func (a *author) entry(l leaf, indent int) string {
 		},
 		"object": {`K: "{{ P | toJson }}"`, "{{- if P }}\nK: there\n{{- end }}", "K: {{ kindOf P }}"},
 		"items": {
-			"{{- range P }}\nK.{{ .name }}: {{ .value }}\n{{- end }}", "{{- range $i, $x := P }}\nK-{{ $i }}: \"{{ $x.name }}={{ $x.size }}\"\n{{- end }}",
+			"{{- range P }}\nK.{{ .name }}: {{ .value }}\n{{- end }}",
+			"{{- range $i, $x := P }}\nK-{{ $i }}: \"{{ $x.name }}={{ $x.size }}\"\n{{- end }}",
 			"{{- range P }}\n{{- if gt (int .size) 1 }}\nK.{{ .name }}: {{ .value | default .name | quote }}\n{{- end }}\n{{- end }}",
 		},
-		"free": {"K: {{ P | toJson | quote }}", `K: {{ P.deep.s | default "nothing" }}`, `K: {{ dig "deep" "n" 7 (P | default dict) | toString }}`},
+		"free": {"K: {{ P | toJson | quote }}", `K: {{ P.deep.s | default "nothing" }}`,
+			`K: {{ dig "deep" "n" 7 (P | default dict) | toString }}`},
 	}
 	forms["word"] = forms["text"]
 	form := pick(a.r, forms[l.kind])
@@ -103,7 +107,8 @@ func (a *author) entry(l leaf, indent int) string {
 		a.spread[l.path] = true
 	}
 	if l.certain && l.kind == "text" && a.r.IntN(2) == 0 {
-		form = pick(a.r, []string{`K: "<{{ P }}>"`, "K: {{ P }}-tail", `K: {{ P | quote }}`, "K: |-\n  {{ P }}", `K: {{ list P NAME | join "+" }}`})
+		form = pick(a.r, []string{`K: "<{{ P }}>"`, "K: {{ P }}-tail", `K: {{ P | quote }}`, "K: |-\n  {{ P }}",
+			`K: {{ list P NAME | join "+" }}`})
 	}
 	in := map[string]string{"IN": fmt.Sprint(indent + 2), "IS": fmt.Sprint(indent)}
 	return strings.NewReplacer("K", a.key(), "NAME", a.root+".metadata.name", "P", p, "IN", in["IN"], "IS", in["IS"]).Replace(form)
@@ -148,5 +153,6 @@ func (a *author) condition() string {
 	case "bool":
 		return pick(a.r, []string{p, "not " + p})
 	}
-	return pick(a.r, []string{"not " + p, "or " + p + ` (hasAPI "v1" "ConfigMap")`, "and " + p + ` (not (hasAPI "nothing.example.com/v1" "Nothing"))`})
+	return pick(a.r, []string{"not " + p, "or " + p + ` (hasAPI "v1" "ConfigMap")`,
+		"and " + p + ` (not (hasAPI "nothing.example.com/v1" "Nothing"))`})
 }

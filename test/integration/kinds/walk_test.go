@@ -33,7 +33,8 @@ type walk struct {
 
 // TestUnseenKinds: create, restart, edit, drift, prune, delete.
 func TestUnseenKinds(t *testing.T) {
-	w := &walk{r: rand.New(rand.NewPCG(seed(t), 0)), root: t.TempDir(), namespaces: map[string]bool{}, bystanders: map[uid]*unstructured.Unstructured{}}
+	w := &walk{r: rand.New(rand.NewPCG(seed(t), 0)), root: t.TempDir(), namespaces: map[string]bool{},
+		bystanders: map[uid]*unstructured.Unstructured{}}
 	for number := range 6 {
 		w.kinds = append(w.kinds, makeUp(w.r, number))
 	}

@@ -22,7 +22,8 @@ func TestOverlap(t *testing.T) {
 	k.run(t, "b", "env=x", k.folder(t, "by b"))
 	k.run(t, "whole", "", k.folder(t, "by all"))
 	key := shard.Claims(k.crd(t))[0].Key
-	k.told(t, "ServedElsewhere", "operator "+k.group+"/a serves the resources with team=a of this kind", k.group+"/b, which is to serve the resources with env=x, does not", key+"-")
+	k.told(t, "ServedElsewhere", "operator "+k.group+"/a serves the resources with team=a of this kind",
+		k.group+"/b, which is to serve the resources with env=x, does not", key+"-")
 	k.told(t, "ServedElsewhere", k.group+"/whole, which is to serve all resources, does not")
 	k.apply(t, "two", "team: z, env: x", "x")
 	time.Sleep(stretch)
@@ -122,10 +123,12 @@ func TestApproveWhich(t *testing.T) {
 	k.rollout(t, "a", rollout.Stopped)
 	k.rollout(t, "b", rollout.Stopped)
 	_, err := controller.FindStop(t.Context(), cluster.Config, k.name(), "")
-	if want := fmt.Sprintf("approving %s: rollouts of several installations are stopped: say --identity %s/a or %s/b", k.name(), k.group, k.group); err == nil || err.Error() != want {
+	if want := fmt.Sprintf("approving %s: rollouts of several installations are stopped: say --identity %s/a or %s/b", k.name(), k.group,
+		k.group); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
-	if stop, err := controller.FindStop(t.Context(), cluster.Config, k.name(), k.group+"/b"); err != nil || stop.Record.Digest != k.record(t, "b").Digest {
+	if stop, err := controller.FindStop(t.Context(), cluster.Config, k.name(), k.group+"/b"); err != nil ||
+		stop.Record.Digest != k.record(t, "b").Digest {
 		t.Error(stop, err)
 	} else if err := stop.Approve(t.Context(), rollout.Approval{}); err != nil {
 		t.Error(err)

@@ -43,8 +43,9 @@ func TestOwnerElsewhere(t *testing.T) {
 	k.apply(t, "one", "", "x")
 	k.ready(t, "one")
 	for i := range 5 {
-		cluster.Apply(t, k.ns, fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: copied%d, labels: {%s: \"1234\"}, annotations: {%s: %s/%s/there%d}}}",
-			i, api.LabelOwnerUID, api.AnnotationOwner, k.name(), elsewhere, i))
+		cluster.Apply(t, k.ns,
+			fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: copied%d, labels: {%s: \"1234\"}, annotations: {%s: %s/%s/there%d}}}",
+				i, api.LabelOwnerUID, api.AnnotationOwner, k.name(), elsewhere, i))
 	}
 	// What comes later through the same watch has been seen to.
 	cluster.Delete(t, "v1", "ConfigMap", k.ns, "one")

@@ -36,7 +36,8 @@ func record(t *testing.T, namespace string) *history {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &history{namespace: namespace, marks: map[string]bool{}, made: map[string]map[types.UID]bool{}, passwords: map[string]map[string]bool{}}
+	h := &history{namespace: namespace, marks: map[string]bool{}, made: map[string]map[types.UID]bool{},
+		passwords: map[string]map[string]bool{}}
 	for _, list := range []client.ObjectList{&corev1.SecretList{}, &corev1.ConfigMapList{}} {
 		w, err := c.Watch(ctx, list, client.InNamespace(namespace))
 		if err != nil {

@@ -150,8 +150,9 @@ func TestGoneMeanwhile(t *testing.T) {
 	t.Parallel()
 	far := cluster.Namespace(t)
 	p := newPair(t, "gone", map[string]string{
-		"kind.yaml": "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nchildren:\n- {apiVersion: v1, kind: ConfigMap, namespaces: [" + far + "]}\n",
-		"far.yaml":  "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"{{ .metadata.name }}\", namespace: " + far + "}\n",
+		"kind.yaml": "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nchildren:\n- {apiVersion: v1, kind: ConfigMap, namespaces: [" + far +
+			"]}\n",
+		"far.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"{{ .metadata.name }}\", namespace: " + far + "}\n",
 	})
 	names := []string{"a", "b", "c"}
 	for _, name := range names {

@@ -31,7 +31,8 @@ func (r request) object() request {
 // parse reads a path such as /apis/apps/v1/namespaces/default/deployments/web/status.
 func parse(r *http.Request) request {
 	query := r.URL.Query()
-	out := request{method: r.Method, watch: query.Get("watch") == "true" || query.Get("watch") == "1", list: query.Get("sendInitialEvents") == "true"}
+	out := request{method: r.Method, watch: query.Get("watch") == "true" || query.Get("watch") == "1",
+		list: query.Get("sendInitialEvents") == "true"}
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	skip := map[string]int{"api": 2, "apis": 3}[parts[0]]
 	if skip == 0 || len(parts) <= skip {

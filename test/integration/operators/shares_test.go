@@ -51,9 +51,10 @@ func (k *thing) write(t *testing.T, root, text string) {
 	dir := "templates/" + k.name() + "/"
 	config := "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: %s\n%sdata:\n  text: {{ .spec.text }} %s\n"
 	kit.Write(t, root, map[string]string{
-		dir + "kind.yaml": "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nchildren:\n- {apiVersion: v1, kind: ConfigMap, namespaces: [" + k.far + "]}\n",
-		dir + "map.yaml":  fmt.Sprintf(config, "{{ .metadata.name }}", "", text),
-		dir + "far.yaml":  fmt.Sprintf(config, "{{ .metadata.namespace }}-{{ .metadata.name }}", "  namespace: "+k.far+"\n", text),
+		dir + "kind.yaml": "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nchildren:\n- {apiVersion: v1, kind: ConfigMap, namespaces: [" +
+			k.far + "]}\n",
+		dir + "map.yaml": fmt.Sprintf(config, "{{ .metadata.name }}", "", text),
+		dir + "far.yaml": fmt.Sprintf(config, "{{ .metadata.namespace }}-{{ .metadata.name }}", "  namespace: "+k.far+"\n", text),
 	})
 }
 
@@ -79,7 +80,8 @@ func (k *thing) apply(t *testing.T, name, labels, text string) {
 
 func (k *thing) applyIn(t *testing.T, namespace, name, labels, text string) {
 	t.Helper()
-	cluster.Apply(t, namespace, fmt.Sprintf("apiVersion: %s\nkind: Thing\nmetadata: {name: %s, labels: {%s}}\nspec: {text: %s}\n", k.apiVersion(), name, labels, text))
+	cluster.Apply(t, namespace, fmt.Sprintf("apiVersion: %s\nkind: Thing\nmetadata: {name: %s, labels: {%s}}\nspec: {text: %s}\n",
+		k.apiVersion(), name, labels, text))
 }
 
 func (k *thing) ready(t *testing.T, names ...string) {

@@ -112,10 +112,12 @@ func (p *pair) start() *replica {
 	args := []string{"run", "--kubeconfig", p.kubeconfig, "--root", p.root, "--namespace", p.home,
 		"--leader-election-namespace", p.home, "--health-probe-bind-address", r.probe}
 	if os.Getenv("LEASE") != "default" { // a killed leader's Lease is waited for, and on a busy machine the leader must not lose it before
-		args = append(args, "--leader-elect-lease-duration", "12s", "--leader-elect-renew-deadline", "10s", "--leader-elect-retry-period", "500ms")
+		args = append(args, "--leader-elect-lease-duration", "12s", "--leader-elect-renew-deadline", "10s", "--leader-elect-retry-period",
+			"500ms")
 	}
 	r.cmd = exec.Command(self, args...)
-	r.cmd.Env = append(os.Environ(), asOperator+"=1", "KUBE_FEATURE_WatchListClient=false") // lists are in the audit log when they are done, watches when they end
+	// lists are in the audit log when they are done, watches when they end
+	r.cmd.Env = append(os.Environ(), asOperator+"=1", "KUBE_FEATURE_WatchListClient=false")
 	r.cmd.Stdout, r.cmd.Stderr = r.log, r.log
 	if err := r.cmd.Start(); err != nil {
 		p.Fatal(err)

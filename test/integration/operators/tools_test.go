@@ -35,7 +35,8 @@ func TestTools(t *testing.T) {
 	k.apply(t, "none", "", "x")
 	k.ready(t, "one")
 	k.says(t, "one", "x by a")
-	k.jacquard(t, 0, []string{"diff", "--root", rootA, "--all", k.name()}, "1 resources are not looked at: "+k.group+"/a serves the resources with team=a only")
+	k.jacquard(t, 0, []string{"diff", "--root", rootA, "--all", k.name()},
+		"1 resources are not looked at: "+k.group+"/a serves the resources with team=a only")
 
 	k.run(t, "b", "team=b", rootB)
 	k.apply(t, "two", "team: b", "x")

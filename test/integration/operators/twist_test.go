@@ -26,7 +26,8 @@ func TestSwallowedDeletion(t *testing.T) {
 	var swallowed atomic.Int64
 	w := newWire()
 	w.twist = &twist{in: func(r request, text []byte) []byte {
-		if r.watch && r.resource == "configmaps" && bytes.Contains(text, []byte(`"type":"DELETED"`)) && bytes.Contains(text, []byte(s.namespace)) {
+		if r.watch && r.resource == "configmaps" && bytes.Contains(text, []byte(`"type":"DELETED"`)) &&
+			bytes.Contains(text, []byte(s.namespace)) {
 			swallowed.Add(1)
 			return nil
 		}
@@ -86,7 +87,8 @@ func (t *twist) through(next http.RoundTripper, r *http.Request, asked request) 
 		return nil, err
 	}
 	if asked.watch {
-		answer.Body = &lines{Closer: answer.Body, from: bufio.NewReader(answer.Body), change: func(line []byte) []byte { return t.in(asked, line) }}
+		answer.Body = &lines{Closer: answer.Body, from: bufio.NewReader(answer.Body),
+			change: func(line []byte) []byte { return t.in(asked, line) }}
 		return answer, nil
 	}
 	text, err := io.ReadAll(answer.Body)

@@ -29,7 +29,8 @@ var everyWay = map[string]string{
 		"rules:\n- apiGroups: [\"\"]\n  resources: [pods]\n  verbs: [get]\n  resourceNames:\n  - {{ .spec.text }}\n",
 	"first.yaml":  patchOf("ConfigMap", "first", "") + "data:\n  ours: {{ .spec.text }}\n",
 	"second.yaml": "{{ if .spec.second }}\n" + patchOf("ConfigMap", "second", "") + "data:\n  ours: {{ .spec.text }}\n{{ end }}\n",
-	"third.yaml": patchOf("Service", "third", "    jacquard.dev/subresource: status\n") + "status:\n  conditions:\n  - type: Ours\n    status: \"True\"\n" +
+	"third.yaml": patchOf("Service", "third", "    jacquard.dev/subresource: status\n") +
+		"status:\n  conditions:\n  - type: Ours\n    status: \"True\"\n" +
 		"    reason: {{ .spec.text }}\n    message: \"\"\n    lastTransitionTime: \"2026-01-01T00:00:00Z\"\n",
 }
 

@@ -218,7 +218,8 @@ var gone = &fault{code: http.StatusGone, reason: "Expired"}
 
 // answer is the fault as an answer to a request.
 func (f *fault) answer(r *http.Request) *http.Response {
-	body := fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"it is so","reason":%q,"code":%d}`, f.reason, f.code)
+	body := fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"it is so","reason":%q,"code":%d}`,
+		f.reason, f.code)
 	out := &http.Response{
 		StatusCode: f.code, Status: fmt.Sprint(f.code, " ", http.StatusText(f.code)), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
 		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)),

@@ -41,7 +41,8 @@ const canary = "CANARY"
 
 // canaries are values of several looks.
 var canaries = map[string]string{
-	"plain": canary + "plain7", "spaced": canary + ` with "quotes" and: spaces`, "lines": canary + "\n  " + canary + ": x\n", "long": strings.Repeat(canary+"x", 40),
+	"plain": canary + "plain7", "spaced": canary + ` with "quotes" and: spaces`, "lines": canary + "\n  " + canary + ": x\n",
+	"long":  strings.Repeat(canary+"x", 40),
 	"regex": canary + "[(", "json": `{"` + canary + `": [`, "number": canary + "0x1z",
 }
 
@@ -65,11 +66,13 @@ var mishaps = map[string]string{
 	"conflict":  strings.Replace(patchMap, "{{ $.spec.data }}", "{k: \"{{ $.spec.text }}\"}", 1),
 	"cron":      cron("schedule: {{ .spec.text }}"),
 	"zone":      cron("schedule: \"* * * * *\"\n  timeZone: {{ .spec.text }}"),
-	"cidr":      of("networking.k8s.io/v1", "NetworkPolicy", "spec: {podSelector: {}, ingress: [{from: [{ipBlock: {cidr: \"{{ .spec.text }}\"}}]}]}"),
+	"cidr": of("networking.k8s.io/v1", "NetworkPolicy",
+		"spec: {podSelector: {}, ingress: [{from: [{ipBlock: {cidr: \"{{ .spec.text }}\"}}]}]}"),
 	"host":      of("networking.k8s.io/v1", "Ingress", "spec: {rules: [{host: \"{{ $m.data.text }}\"}]}"),
 	"budget":    of("policy/v1", "PodDisruptionBudget", "spec: {minAvailable: \"{{ .spec.text }}\", selector: {matchLabels: {a: b}}}"),
 	"expressed": of("policy/v1", "PodDisruptionBudget", "spec: {selector: {matchExpressions: [{key: a, operator: \"{{ .spec.text }}\"}]}}"),
-	"subject":   of("rbac.authorization.k8s.io/v1", "RoleBinding", "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: \"{{ .spec.text }}\", name: x}"),
+	"subject": of("rbac.authorization.k8s.io/v1", "RoleBinding",
+		"roleRef: {apiGroup: rbac.authorization.k8s.io, kind: \"{{ .spec.text }}\", name: x}"),
 	"fieldRef":  deployed("  template: {spec: {containers: [{name: c, image: i, env: [{name: E, valueFrom: {fieldRef: {fieldPath: \"{{ .spec.text }}\"}}}]}]}}"),
 	"wait":      "{{ wait (printf \"not yet %s\" $s.data.text) }}",
 	"fail":      "{{ fail (printf \"never %s\" (b64dec $s.data.text)) }}",
@@ -99,11 +102,13 @@ func of(apiVersion, kind, rest string) string {
 }
 
 func cron(rest string) string {
-	return of("batch/v1", "CronJob", "spec:\n  "+rest+"\n  jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}}")
+	return of("batch/v1", "CronJob", "spec:\n  "+rest+
+		"\n  jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}}")
 }
 
 func deployed(rest string) string {
-	return "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {{ .metadata.name }}\nspec:\n  selector: {matchLabels: {a: b}}\n" + rest + "\n"
+	return "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {{ .metadata.name }}\nspec:\n  selector: {matchLabels: {a: b}}\n" +
+		rest + "\n"
 }
 
 // TestCanary: what is in a resource, a Secret or a ConfigMap is in no log line,
@@ -111,7 +116,9 @@ func deployed(rest string) string {
 func TestCanary(t *testing.T) {
 	files := map[string]string{"kind.yaml": allowEmpty}
 	for name, body := range mishaps {
-		files["m"+strings.ToLower(name)+".yaml"] = "{{- if eq .spec.mishap \"" + name + "\" }}\n{{- $s := lookup \"v1\" \"Secret\" \"\" .spec.name }}\n{{- $m := lookup \"v1\" \"ConfigMap\" \"\" .spec.name }}\n" + body + "\n{{- end }}\n"
+		files["m"+strings.ToLower(name)+".yaml"] = "{{- if eq .spec.mishap \"" + name +
+			"\" }}\n{{- $s := lookup \"v1\" \"Secret\" \"\" .spec.name }}\n{{- $m := lookup \"v1\" \"ConfigMap\" \"\" .spec.name }}\n" + body +
+			"\n{{- end }}\n"
 	}
 	t.Parallel()
 	s := build(t, files)

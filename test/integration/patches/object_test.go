@@ -60,7 +60,8 @@ func TestGivenBack(t *testing.T) {
 	t.Parallel()
 	s := build(t, map[string]string{"map.yaml": patchMap})
 	s.apply("gitops", theirs("m", "a: gitops"))
-	s.merge("v1", "ConfigMap", "m", "kubectl-edit", `{"data":{"b":"edited"},"metadata":{"labels":{"l":"edited"},"finalizers":["example.com/stay"]}}`)
+	s.merge("v1", "ConfigMap", "m", "kubectl-edit",
+		`{"data":{"b":"edited"},"metadata":{"labels":{"l":"edited"},"finalizers":["example.com/stay"]}}`)
 	s.web("x", "map: m, data: {a: gitops, c: ours}")
 	s.ready("x")
 	s.operator.Stop(t)
@@ -68,7 +69,8 @@ func TestGivenBack(t *testing.T) {
 	s.start()
 	s.delete(s.apiVersion(), "Web", "x")
 	s.gone(s.apiVersion(), "Web", "x")
-	s.has("v1", "ConfigMap", "m", "data", map[string]any{"a": "gitops", "b": "edited"}, "metadata.labels.l", "edited", "metadata.finalizers", "[example.com/stay]")
+	s.has("v1", "ConfigMap", "m", "data", map[string]any{"a": "gitops", "b": "edited"}, "metadata.labels.l", "edited", "metadata.finalizers",
+		"[example.com/stay]")
 	s.unpatched("v1", "ConfigMap", "m")
 	s.merge("v1", "ConfigMap", "m", "person", `{"metadata":{"finalizers":null}}`)
 }

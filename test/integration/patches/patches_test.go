@@ -199,7 +199,8 @@ func (s *site) merge(apiVersion, kind, name, by, patch string) {
 	if !clusterScoped(o) {
 		o.SetNamespace(s.namespace)
 	}
-	if err := cluster.Client.Patch(context.Background(), o, client.RawPatch(types.MergePatchType, []byte(patch)), client.FieldOwner(by)); err != nil {
+	if err := cluster.Client.Patch(context.Background(), o, client.RawPatch(types.MergePatchType, []byte(patch)),
+		client.FieldOwner(by)); err != nil {
 		s.Fatalf("patching %s %s: %v", kind, name, err)
 	}
 }
@@ -241,7 +242,8 @@ func (s *site) unpatched(apiVersion, kind, name string, but ...string) {
 
 func patched(o *unstructured.Unstructured, but ...string) error {
 	for _, m := range o.GetManagedFields() {
-		if strings.HasPrefix(m.Manager, api.FieldManager+"-") && m.Operation == metav1.ManagedFieldsOperationApply && !slices.Contains(but, m.Subresource) {
+		if strings.HasPrefix(m.Manager, api.FieldManager+"-") && m.Operation == metav1.ManagedFieldsOperationApply &&
+			!slices.Contains(but, m.Subresource) {
 			return fmt.Errorf("%s has %s %s", m.Manager, m.Subresource, m.FieldsV1.GetRawBytes())
 		}
 	}

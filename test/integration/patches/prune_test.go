@@ -124,7 +124,8 @@ func TestPruneFinalizer(t *testing.T) {
 func (s *site) nowhere(group string) (end func()) {
 	s.Helper()
 	name := "v1." + group
-	s.merge("apiregistration.k8s.io/v1", "APIService", name, "person", `{"metadata":{"labels":{"kube-aggregator.kubernetes.io/automanaged":null}},
+	s.merge("apiregistration.k8s.io/v1", "APIService", name,
+		"person", `{"metadata":{"labels":{"kube-aggregator.kubernetes.io/automanaged":null}},
 		"spec":{"insecureSkipTLSVerify":true,"service":{"namespace":"default","name":"nowhere","port":443}}}`)
 	kit.Eventually(s, "the group is not served any more", func() error {
 		if _, err := cluster.Get(group+"/v1", "Thing", s.namespace, "none"); !unavailable(err) {
@@ -141,7 +142,8 @@ func (s *site) nowhere(group string) (end func()) {
 
 // unavailable reports whether the API server could not ask who serves a group.
 func unavailable(err error) bool {
-	return err != nil && (apierrors.IsServiceUnavailable(err) || strings.Contains(err.Error(), "no matches for kind") || strings.Contains(err.Error(), "unable to retrieve"))
+	return err != nil && (apierrors.IsServiceUnavailable(err) || strings.Contains(err.Error(), "no matches for kind") ||
+		strings.Contains(err.Error(), "unable to retrieve"))
 }
 
 // TestDiscoveryFails: while the discovery of one group fails, its children are

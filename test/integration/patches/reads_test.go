@@ -51,7 +51,8 @@ func TestReadElsewhere(t *testing.T) {
 	t.Parallel()
 	platform := cluster.Namespace(t)
 	s := build(t, map[string]string{
-		"kind.yaml": "reads:\n- {apiVersion: v1, kind: ConfigMap, namespaces: [" + platform + "], names: [shared]}\n- {apiVersion: v1, kind: Namespace}\n",
+		"kind.yaml": "reads:\n- {apiVersion: v1, kind: ConfigMap, namespaces: [" + platform +
+			"], names: [shared]}\n- {apiVersion: v1, kind: Namespace}\n",
 		"map.yaml": `apiVersion: v1
 kind: ConfigMap
 metadata:
@@ -151,7 +152,8 @@ data:
 	s.is("r", "Reconciling", "True", "after: ")
 	s.has("v1", "ConfigMap", "r", "data", map[string]any{"registry": "example.com", "init": "select '{{ 1 }}';\n", "text": "one"})
 	sum := func() string {
-		annotations := s.get("apps/v1", "Deployment", "r").Object["spec"].(map[string]any)["template"].(map[string]any)["metadata"].(map[string]any)["annotations"]
+		annotations := s.get("apps/v1", "Deployment",
+			"r").Object["spec"].(map[string]any)["template"].(map[string]any)["metadata"].(map[string]any)["annotations"]
 		return annotations.(map[string]any)["checksum"].(string)
 	}
 	s.has("apps/v1", "Deployment", "r", "metadata.name", "r")

@@ -23,7 +23,8 @@ const basic = `
 func (s *site) grant(rules string) {
 	s.Helper()
 	told, tells := s.telltale()
-	s.apply("person", strings.NewReplacer("NAME", "limited-"+s.group, "RULES", basic+rules+told, "USER", limited).Replace(`apiVersion: rbac.authorization.k8s.io/v1
+	s.apply("person", strings.NewReplacer("NAME", "limited-"+s.group, "RULES", basic+rules+told, "USER",
+		limited).Replace(`apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: {name: NAME}
 rules:RULES
@@ -190,11 +191,13 @@ func (s *site) beside() func(k string) {
 	group := "beside." + s.group
 	s.operator.Stop(s)
 	kit.Write(s, s.root, map[string]string{
-		"templates/webs." + group + "/map.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .metadata.name }}\ndata:\n  k: {{ .spec.k }}\n",
+		"templates/webs." + group +
+			"/map.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .metadata.name }}\ndata:\n  k: {{ .spec.k }}\n",
 	})
 	cluster.Apply(s, "", kindOf("Web", group, "Namespaced"))
 	cluster.Served(s, group+"/v1", "Web")
-	s.apply("person", strings.NewReplacer("NAME", "limited-"+group, "GROUP", group, "USER", limited).Replace(`apiVersion: rbac.authorization.k8s.io/v1
+	s.apply("person", strings.NewReplacer("NAME", "limited-"+group, "GROUP", group, "USER",
+		limited).Replace(`apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: {name: NAME}
 rules:

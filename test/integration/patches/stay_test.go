@@ -32,7 +32,8 @@ func (s *site) forged(namespace, owner string) {
 	s.Helper()
 	o := kit.Parse(s, "{apiVersion: v1, kind: Service, metadata: {name: forged}, spec: {ports: [{port: 80}]}}")[0]
 	o.SetNamespace(namespace)
-	if err := cluster.Client.Apply(context.Background(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner(s.manager(owner))); err != nil {
+	if err := cluster.Client.Apply(context.Background(), client.ApplyConfigurationFromUnstructured(o),
+		client.FieldOwner(s.manager(owner))); err != nil {
 		s.Fatal(err)
 	}
 }
@@ -178,7 +179,8 @@ spec:
 // and an event says what stays as it is.
 func TestGiveBackForbidden(t *testing.T) {
 	t.Parallel()
-	s := buildLimited(t, rightsToMaps+rights("things", "get, list, watch, patch"), map[string]string{"kind.yaml": allowEmpty, "patch.yaml": optionalPatch})
+	s := buildLimited(t, rightsToMaps+rights("things", "get, list, watch, patch"),
+		map[string]string{"kind.yaml": allowEmpty, "patch.yaml": optionalPatch})
 	for _, name := range []string{"r", "going"} {
 		s.apply("person", "{apiVersion: GROUP/v1, kind: Thing, metadata: {name: "+name+"-theirs}, spec: {own: text}}")
 		s.web(name, "")
@@ -194,11 +196,13 @@ func TestGiveBackForbidden(t *testing.T) {
 	s.ready("new")
 	s.is("r", "Ready", "False", `cannot patch resource "things"`)
 	s.is("going", "Ready", "False", `cannot patch resource "things"`)
-	s.merge("apiextensions.k8s.io/v1", "CustomResourceDefinition", "webs."+s.group, "person", `{"metadata":{"annotations":{"jacquard.dev/patched-kinds":null}}}`)
+	s.merge("apiextensions.k8s.io/v1", "CustomResourceDefinition", "webs."+s.group, "person",
+		`{"metadata":{"annotations":{"jacquard.dev/patched-kinds":null}}}`)
 	s.gone(s.apiVersion(), "Web", "going")
 	s.ready("r")
 	for _, name := range []string{"r", "going"} {
-		s.told(name, "Warning NotGivenBack", "the fields of Thing "+s.namespace+"/"+name+"-theirs stay as they are", `cannot patch resource "things"`)
+		s.told(name, "Warning NotGivenBack", "the fields of Thing "+s.namespace+"/"+name+"-theirs stay as they are",
+			`cannot patch resource "things"`)
 		s.has(s.apiVersion(), "Thing", name+"-theirs", "spec.ours", "1", "spec.own", "text")
 	}
 }

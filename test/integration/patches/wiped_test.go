@@ -16,7 +16,8 @@ import (
 func (s *site) wipe(name string) {
 	s.Helper()
 	o := s.get("v1", "ConfigMap", name)
-	if err := cluster.Client.Patch(context.Background(), o, client.RawPatch(types.JSONPatchType, []byte(`[{"op":"replace","path":"/metadata/managedFields","value":[{}]}]`))); err != nil {
+	if err := cluster.Client.Patch(context.Background(), o,
+		client.RawPatch(types.JSONPatchType, []byte(`[{"op":"replace","path":"/metadata/managedFields","value":[{}]}]`))); err != nil {
 		s.Fatal(err)
 	}
 	if n := len(o.GetManagedFields()); n > 1 { // as the server answered: the operator may be at work by now
@@ -40,7 +41,8 @@ func (s *site) ownedAgain(name, manager string) {
 // later goes.
 func TestWipedChild(t *testing.T) {
 	t.Parallel()
-	s := build(t, map[string]string{"map.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .metadata.name }}\ndata: {{ .spec.data }}\n"})
+	s := build(t,
+		map[string]string{"map.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .metadata.name }}\ndata: {{ .spec.data }}\n"})
 	for _, down := range []bool{false, true} {
 		s.web("r", "data: {a: one, b: two}")
 		s.ready("r")

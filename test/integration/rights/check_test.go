@@ -40,7 +40,8 @@ func TestCheck(t *testing.T) {
 		return nil
 	})
 	cluster.Apply(t, "", strings.Replace(roles, "delete]", "deletecollection]", 1))
-	want := `system:serviceaccount:` + s.namespace + `:loom lacks, in a ClusterRole: {apiGroups: [""], resources: [configmaps], verbs: [delete]}  # `
+	want := `system:serviceaccount:` + s.namespace +
+		`:loom lacks, in a ClusterRole: {apiGroups: [""], resources: [configmaps], verbs: [delete]}  # `
 	kit.Eventually(t, "the verb is missing", func() error {
 		out, trouble, code = run(check...)
 		if code != 1 || strings.Count(out, "\n") != 1 || !strings.HasPrefix(out, want) {
@@ -60,7 +61,8 @@ func TestCheck(t *testing.T) {
 	}
 	// What cannot be asked for is told: the accounts of namespaces that nobody named.
 	s.write(map[string]string{"kind.yaml": "serviceAccountName: weaver\n"})
-	if _, trouble, _ := run(check...); !strings.Contains(trouble, "not asked for: what the service account weaver of each namespace with resources needs") {
+	if _, trouble, _ := run(check...); !strings.Contains(trouble,
+		"not asked for: what the service account weaver of each namespace with resources needs") {
 		t.Errorf("it is not told that weaver was left out: %s", trouble)
 	}
 	out, trouble, code = run(append(check, "--namespaces", s.namespace)...)

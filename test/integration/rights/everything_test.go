@@ -51,16 +51,20 @@ allowEmpty: true
 	}, "\n    "), "spec: {clusterIP: None, ports: [{port: 80}]}\n"),
 	"secret.yaml": document("v1", "Secret", "", "stringData:\n  password: {{ stable \"secret\" \"password\" 8 }}\n"),
 	"job.yaml":    document("batch/v1", "Job", `jacquard.dev/once: "true"`, "spec:\n"+podTemplate),
-	"set.yaml": document("apps/v1", "ReplicaSet", "jacquard.dev/on-immutable: recreate", "spec:\n  replicas: 0\n  selector: {matchLabels: {set: {{ .spec.text | default \"x\" }}}}\n"+
-		"  template:\n    metadata: {labels: {set: {{ .spec.text | default \"x\" }}}}\n    spec: {containers: [{name: c, image: i}]}\n"),
+	"set.yaml": document("apps/v1", "ReplicaSet", "jacquard.dev/on-immutable: recreate",
+		"spec:\n  replicas: 0\n  selector: {matchLabels: {set: {{ .spec.text | default \"x\" }}}}\n"+
+			"  template:\n    metadata: {labels: {set: {{ .spec.text | default \"x\" }}}}\n    spec: {containers: [{name: c, image: i}]}\n"),
 	"claim.yaml": document("v1", "PersistentVolumeClaim", "jacquard.dev/on-delete: keep",
 		"spec:\n  accessModes: [ReadWriteOnce]\n  resources: {requests: {storage: 1Mi}}\n"),
 	"scale.yaml": document("apps/v1", "Deployment", "jacquard.dev/initial: spec.replicas",
 		"spec:\n  replicas: 0\n  selector: {matchLabels: {web: x}}\n  template:\n    metadata: {labels: {web: x}}\n    spec: {containers: [{name: c, image: i}]}\n"),
-	"space.yaml":   strings.Replace(document("v1", "Namespace", "jacquard.dev/on-delete: delete", ""), "if .spec.all", "if or .spec.all .spec.space", 1),
-	"quota.yaml":   document("v1", "ResourceQuota", "", "  namespace: {{ .metadata.name }}\nspec: {hard: {pods: 1}}\n"),
-	"role.yaml":    document("rbac.authorization.k8s.io/v1", "ClusterRole", "", "rules: [{apiGroups: [x.example.com], resources: [xs], verbs: [get]}]\n"),
-	"binding.yaml": document("rbac.authorization.k8s.io/v1", "RoleBinding", "", "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: edit}\n"),
+	"space.yaml": strings.Replace(document("v1", "Namespace", "jacquard.dev/on-delete: delete", ""), "if .spec.all",
+		"if or .spec.all .spec.space", 1),
+	"quota.yaml": document("v1", "ResourceQuota", "", "  namespace: {{ .metadata.name }}\nspec: {hard: {pods: 1}}\n"),
+	"role.yaml": document("rbac.authorization.k8s.io/v1", "ClusterRole", "",
+		"rules: [{apiGroups: [x.example.com], resources: [xs], verbs: [get]}]\n"),
+	"binding.yaml": document("rbac.authorization.k8s.io/v1", "RoleBinding", "",
+		"roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: edit}\n"),
 	"patch.yaml": `{{ with .spec.patch }}
 apiVersion: v1
 kind: Endpoints

@@ -37,8 +37,9 @@ func (s *site) of(namespaces ...string) []rbac.Role {
 func TestAccount(t *testing.T) {
 	t.Parallel()
 	s := lay(t, "Namespaced", map[string]string{
-		"kind.yaml":  "serviceAccountName: weaver\nallowEmpty: true\n",
-		"map.yaml":   document("v1", "ConfigMap", "", "data: {account: {{ (lookup \"v1\" \"ServiceAccount\" \"\" \"weaver\").metadata.name | default \"none\" | quote }}}\n"),
+		"kind.yaml": "serviceAccountName: weaver\nallowEmpty: true\n",
+		"map.yaml": document("v1", "ConfigMap", "",
+			"data: {account: {{ (lookup \"v1\" \"ServiceAccount\" \"\" \"weaver\").metadata.name | default \"none\" | quote }}}\n"),
 		"patch.yaml": strings.Replace(everything["patch.yaml"], "kind: Endpoints", "kind: PodTemplate", 1),
 	})
 	s.apply("{apiVersion: v1, kind: ServiceAccount, metadata: {name: weaver}}\n---\n" +
@@ -112,7 +113,8 @@ func TestClusterScoped(t *testing.T) {
 func (s *site) cluster(name, spec string) {
 	s.Helper()
 	for _, o := range kit.Parse(s, s.fill("{apiVersion: GROUP/v1, kind: Web, metadata: {name: "+name+"}, spec: {"+spec+"}}")) {
-		if err := cluster.Client.Apply(s.Context(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("person"), client.ForceOwnership); err != nil {
+		if err := cluster.Client.Apply(s.Context(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("person"),
+			client.ForceOwnership); err != nil {
 			s.Fatal(err)
 		}
 	}
@@ -123,7 +125,8 @@ func (s *site) cluster(name, spec string) {
 func TestLimited(t *testing.T) {
 	t.Parallel()
 	s := lay(t, "Namespaced", map[string]string{
-		"map.yaml": document("v1", "ConfigMap", "", "data: {account: {{ (lookup \"v1\" \"ServiceAccount\" \"\" \"default\").metadata.name | quote }}}\n"),
+		"map.yaml": document("v1", "ConfigMap", "",
+			"data: {account: {{ (lookup \"v1\" \"ServiceAccount\" \"\" \"default\").metadata.name | quote }}}\n"),
 	})
 	s.limits = []string{s.namespace}
 	s.start()

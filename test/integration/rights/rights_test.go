@@ -129,7 +129,8 @@ func proof(kind string, roles []rbac.Role, judged func(rbac.Role) bool, sent []k
 		for j, rule := range role.Rules {
 			for _, verb := range rule.Verbs {
 				if judged(role) && !slices.ContainsFunc(asked, func(q rbac.Request) bool { return q.Verb == verb && needs(roles, [2]int{i, j}, q) }) {
-					errs = append(errs, fmt.Errorf("nothing needs %s of %s %s in %s (%q): %v", verb, rule.Group, rule.Resource, role.Name, role.Namespace, rule.Why))
+					errs = append(errs, fmt.Errorf("nothing needs %s of %s %s in %s (%q): %v", verb, rule.Group, rule.Resource, role.Name, role.Namespace,
+						rule.Why))
 				}
 			}
 		}

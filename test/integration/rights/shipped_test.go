@@ -197,7 +197,8 @@ func (s *shipped) gone(o *unstructured.Unstructured, namespace string) {
 // another makes an object like this one that is nobody's in another namespace.
 func (s *shipped) another(like *unstructured.Unstructured, namespace string) {
 	s.Helper()
-	other := &unstructured.Unstructured{Object: map[string]any{"apiVersion": like.GetAPIVersion(), "kind": like.GetKind(), "spec": like.DeepCopy().Object["spec"]}}
+	other := &unstructured.Unstructured{Object: map[string]any{"apiVersion": like.GetAPIVersion(), "kind": like.GetKind(),
+		"spec": like.DeepCopy().Object["spec"]}}
 	for _, drawn := range []string{"clusterIP", "clusterIPs", "nodeName", "volumes"} {
 		unstructured.RemoveNestedField(other.Object, "spec", drawn)
 	}
@@ -222,7 +223,8 @@ func (s *shipped) taken(namespace string) {
 	kit.Eventually(s, "names in "+namespace+" are found taken", func() error {
 		items, err := s.list(schema.GroupVersionKind{Version: "v1", Kind: "Event"}, namespace)
 		for _, e := range items {
-			if kind, _, _ := unstructured.NestedString(e.Object, "involvedObject", "kind"); e.Object["type"] == "Warning" && kind == s.example[len(s.example)-1].GetKind() {
+			if kind, _, _ := unstructured.NestedString(e.Object, "involvedObject", "kind"); e.Object["type"] == "Warning" &&
+				kind == s.example[len(s.example)-1].GetKind() {
 				return nil
 			}
 		}
@@ -243,7 +245,8 @@ func (s *shipped) apply(namespace string) {
 		if o.GroupVersionKind().Group == group {
 			cluster.Served(s, o.GetAPIVersion(), o.GetKind())
 		}
-		if err := cluster.Client.Apply(s.Context(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("person"), client.ForceOwnership); err != nil {
+		if err := cluster.Client.Apply(s.Context(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("person"),
+			client.ForceOwnership); err != nil {
 			s.Fatal(err)
 		}
 	}

@@ -72,7 +72,8 @@ func TestOnly(t *testing.T) {
 	t.Parallel()
 	k := newThing(t, "only", sets(""))
 	k.short = "onlything"
-	kit.Write(t, k.root, map[string]string{"crds/" + k.name() + ".yaml": strings.Replace(kit.ThingCRD(k.group), "singular: thing", "singular: thing, shortNames: ["+k.short+"]", 1)})
+	kit.Write(t, k.root, map[string]string{"crds/" + k.name() + ".yaml": strings.Replace(kit.ThingCRD(k.group), "singular: thing",
+		"singular: thing, shortNames: ["+k.short+"]", 1)})
 	k.run(t)
 	k.many(t, 3)
 	k.write(t, sets("-renamed"))

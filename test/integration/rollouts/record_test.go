@@ -44,7 +44,8 @@ func TestDroppedKind(t *testing.T) {
 	k.approve(t)
 	k.rollout(t, rollout.Complete, "")
 	for i := range 4 {
-		kit.Eventually(t, "the ServiceAccount is pruned", func() error { return cluster.Gone("v1", "ServiceAccount", k.ns, fmt.Sprintf("r%02d", i)) })
+		kit.Eventually(t, "the ServiceAccount is pruned",
+			func() error { return cluster.Gone("v1", "ServiceAccount", k.ns, fmt.Sprintf("r%02d", i)) })
 	}
 	k.onRecord(t, "ConfigMap,ServiceAccount")
 	hold(`null`)

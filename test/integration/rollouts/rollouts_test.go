@@ -147,7 +147,8 @@ func (k *thing) texts(t *testing.T) map[string]int {
 	list := &unstructured.UnstructuredList{}
 	list.SetAPIVersion("v1")
 	list.SetKind("ConfigMapList")
-	if err := cluster.Client.List(context.Background(), list, client.InNamespace(k.ns), client.HasLabels{"jacquard.dev/owner-uid"}); err != nil {
+	if err := cluster.Client.List(context.Background(), list, client.InNamespace(k.ns),
+		client.HasLabels{"jacquard.dev/owner-uid"}); err != nil {
 		t.Fatal(err)
 	}
 	n := map[string]int{}
@@ -188,7 +189,8 @@ func (k *thing) deletes(t *testing.T, n int) {
 
 // config is a folder with one ConfigMap.
 func config(text string) map[string]string {
-	return map[string]string{"map.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .metadata.name }}\ndata:\n  text: " + text + "\n"}
+	return map[string]string{"map.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .metadata.name }}\ndata:\n  text: " + text +
+		"\n"}
 }
 
 // told waits until an event about the kind's CRD has all these parts.

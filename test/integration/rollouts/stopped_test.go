@@ -95,7 +95,8 @@ func TestNeverReady(t *testing.T) {
 	k.write(t, deployment(false))
 	k.ready(t, append(names, "made", "new")...)
 	kit.Eventually(t, "the record is that of the good folder", func() error {
-		if k.changed(t) != 0 || k.crd(t).GetAnnotations()["jacquard.dev/rollout"] != "" && rollout.Read(k.crd(t).GetAnnotations()["jacquard.dev/rollout"]).State != rollout.Complete {
+		if k.changed(t) != 0 || k.crd(t).GetAnnotations()["jacquard.dev/rollout"] != "" &&
+			rollout.Read(k.crd(t).GetAnnotations()["jacquard.dev/rollout"]).State != rollout.Complete {
 			return fmt.Errorf("%d changed, %v", k.changed(t), k.crd(t).GetAnnotations())
 		}
 		return nil

@@ -33,7 +33,8 @@ func TestStatusTried(t *testing.T) {
 	k := newThing(t, "statustried", files)
 	k.run(t)
 	names := k.many(t, 5)
-	k.write(t, map[string]string{"kind.yaml": quick, "status.yaml": "conditions:\n- {type: Ready, status: \"False\", reason: Broken, message: by the folder}\n"})
+	k.write(t, map[string]string{"kind.yaml": quick,
+		"status.yaml": "conditions:\n- {type: Ready, status: \"False\", reason: Broken, message: by the folder}\n"})
 	if r := k.rollout(t, "Stopped", "NotReady"); r.Of != 5 || r.Done != 1 || r.Ready != 0 {
 		t.Errorf("the record is %s", r)
 	}
@@ -44,7 +45,8 @@ func TestStatusTried(t *testing.T) {
 
 	k.apply(t, "r03", "bad")
 	k.served(t, "r03")
-	k.write(t, map[string]string{"status.yaml": "{{ if eq .spec.text \"bad\" }}{{ fail \"not so\" }}{{ end }}\nconditions:\n- {type: Told, status: \"True\", reason: Told, message: told}\n"})
+	k.write(t,
+		map[string]string{"status.yaml": "{{ if eq .spec.text \"bad\" }}{{ fail \"not so\" }}{{ end }}\nconditions:\n- {type: Told, status: \"True\", reason: Told, message: told}\n"})
 	if r := k.rollout(t, "Stopped", "RenderFailed"); r.Of != 5 || r.Done != 0 {
 		t.Errorf("the record is %s", r)
 	}

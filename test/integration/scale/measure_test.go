@@ -106,7 +106,8 @@ func (l *load) change(name, text string) time.Duration {
 	l.Helper()
 	patch := fmt.Sprintf(`{"spec":{"text":%q}}`, text)
 	began := time.Now()
-	if _, err := l.objects.Resource(l.things()).Namespace(l.ns).Patch(context.Background(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+	if _, err := l.objects.Resource(l.things()).Namespace(l.ns).Patch(context.Background(), name, types.MergePatchType, []byte(patch),
+		metav1.PatchOptions{}); err != nil {
 		l.Fatal(err)
 	}
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(max(2*time.Millisecond, time.Since(began)/100)) {
@@ -154,7 +155,8 @@ func (p *operatorProcess) atRest() string {
 
 // grow measures with more and more resources.
 func (l *load) grow(t *testing.T, title string) {
-	l.table.add("resources", "served in", "resources/s", "requests for each", "memory", "its peak", "heap", "CPU at rest", "a change", "restart: ready in", "its memory", "its peak", "its writes")
+	l.table.add("resources", "served in", "resources/s", "requests for each", "memory", "its peak", "heap", "CPU at rest", "a change",
+		"restart: ready in", "its memory", "its peak", "its writes")
 	l.table.add("---", slices.Repeat([]any{"---"}, 12)...)
 	before := 0
 	for _, n := range sizes(t) {
@@ -213,7 +215,8 @@ func TestWorkers(t *testing.T) {
 	l := newLoad(t, "workers", map[string]string{"one.yaml": fmt.Sprintf(configMap, "one"), "two.yaml": fmt.Sprintf(configMap, "two")})
 	l.table.add("flags", "served in", "resources/s")
 	l.table.add("---", "---", "---")
-	for i, flags := range []string{"--workers=1", "--workers=4", "--workers=16", "--workers=16 --kube-api-qps=-1", "--workers=64 --kube-api-qps=-1"} {
+	for i, flags := range []string{"--workers=1", "--workers=4", "--workers=16", "--workers=16 --kube-api-qps=-1",
+		"--workers=64 --kube-api-qps=-1"} {
 		l.make(i*n, (i+1)*n)
 		op := l.run(strings.Fields(flags)...)
 		l.await((i + 1) * n)

@@ -161,23 +161,28 @@ func applies(name, text string) func(*site, *thing) {
 var situations = map[string]situation{
 	"Broken": {"broken", configMap, []string{"JacquardFolderBroken"}, writes("{{ .spec.nonsense }}\n"), writes(configMap)},
 	"Second": {"second", configMap, []string{"JacquardFolderNotUsed"}, func(s *site, k *thing) {
-		cluster.Apply(k, s.home, fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: second, labels: {%s: %s}}, data: {child.yaml: %q}}", api.LabelKind, k.name(), configMap))
+		cluster.Apply(k, s.home,
+			fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: second, labels: {%s: %s}}, data: {child.yaml: %q}}", api.LabelKind,
+				k.name(), configMap))
 	}, func(s *site, k *thing) { cluster.Delete(k, "v1", "ConfigMap", s.home, "second") }},
-	"Elsewhere": {"elsewhere", configMap, []string{"JacquardKindServedElsewhere"}, annotates(api.AnnotationOperator, "other/jacquard"), annotates(api.AnnotationOperator, "")},
+	"Elsewhere": {"elsewhere", configMap, []string{"JacquardKindServedElsewhere"}, annotates(api.AnnotationOperator, "other/jacquard"),
+		annotates(api.AnnotationOperator, "")},
 	"Deleted": {"deleted", configMap, []string{"JacquardCRDDeleted"}, func(_ *site, k *thing) { k.deleteCRD() },
 		func(_ *site, k *thing) { cluster.Apply(k, "", kit.ThingCRD(k.group)) }},
 	"Rollout": {"rollout", configMap, []string{"JacquardRolloutStopped"},
 		writes(strings.Replace(configMap, `"bad"`, `"ClusterIP"`, 1)), writes(configMap)},
 	"Stalled":  {"stalled", configMap, []string{"JacquardResourcesStalled"}, applies("well", "bad"), applies("well", "good")},
 	"NotReady": {"notready", service, []string{"JacquardResourcesNotReady"}, applies("well", "LoadBalancer"), applies("well", "ClusterIP")},
-	"Paused":   {"paused", configMap, []string{"JacquardKindPaused"}, annotates(api.AnnotationPaused, "true"), annotates(api.AnnotationPaused, "")},
+	"Paused": {"paused", configMap, []string{"JacquardKindPaused"}, annotates(api.AnnotationPaused, "true"),
+		annotates(api.AnnotationPaused, "")},
 	"ReadOnly": {"readonly", configMap, []string{"JacquardReadOnly"},
 		func(*site, *thing) { metrics.ReadOnly(true) }, func(*site, *thing) { metrics.ReadOnly(false) }},
-	"Forbidden":  {"forbidden", account, []string{"JacquardRightsMissing", "JacquardReconcileErrors"}, forbid, nil},
-	"Unlistable": {"unlistable", configMap, []string{"JacquardRightsMissing"}, writes(strings.Replace(account, "ServiceAccount", "ResourceQuota", 1)), nil},
-	"Contended":  {"contended", configMap, []string{"JacquardFieldsContended"}, contend, nil},
-	"Slow":       {"slow", configMap, []string{"JacquardSlow"}, hold, nil},
-	"Backlog":    {"backlog", configMap, []string{"JacquardQueueBacklog"}, pile, open},
+	"Forbidden": {"forbidden", account, []string{"JacquardRightsMissing", "JacquardReconcileErrors"}, forbid, nil},
+	"Unlistable": {"unlistable", configMap, []string{"JacquardRightsMissing"},
+		writes(strings.Replace(account, "ServiceAccount", "ResourceQuota", 1)), nil},
+	"Contended": {"contended", configMap, []string{"JacquardFieldsContended"}, contend, nil},
+	"Slow":      {"slow", configMap, []string{"JacquardSlow"}, hold, nil},
+	"Backlog":   {"backlog", configMap, []string{"JacquardQueueBacklog"}, pile, open},
 }
 
 // forbid wants ServiceAccounts, which the operator has lost the right to make.

@@ -76,7 +76,8 @@ type n = map[string]float64
 func (k *thing) patch(apiVersion, kind, name, manager, text string) {
 	k.Helper()
 	o := k.object(apiVersion, kind, name)
-	if err := cluster.Client.Patch(k.Context(), o, client.RawPatch(types.MergePatchType, []byte(text)), client.FieldOwner(manager)); err != nil {
+	if err := cluster.Client.Patch(k.Context(), o, client.RawPatch(types.MergePatchType, []byte(text)),
+		client.FieldOwner(manager)); err != nil {
 		k.Fatal(err)
 	}
 }
@@ -87,7 +88,8 @@ func TestCounts(t *testing.T) {
 	k := newThing(t, "counts.example.com", t.TempDir(), configMap)
 	op := cluster.Run(t, install, k.root)
 	k.served()
-	k.counts("nothing but the kind is counted", n{"kind_served": 1, "folder_loads_total loaded": 1}, "kind_served", "folder", "folder_loads_total", "writes_total", "resources")
+	k.counts("nothing but the kind is counted", n{"kind_served": 1, "folder_loads_total loaded": 1}, "kind_served", "folder",
+		"folder_loads_total", "writes_total", "resources")
 	mark := cluster.Mark(t)
 	for _, name := range []string{"a", "b", "c"} {
 		k.apply(name, "one")
@@ -113,10 +115,12 @@ func TestCounts(t *testing.T) {
 	k.annotate(k.object(k.apiVersion(), "Thing", "a"), api.AnnotationPaused, "true")
 	k.apply("b", "bad")
 	k.says("b", "Stalled", "not good")
-	k.counts("one is paused and one stalled", n{"resources Ready": 2, "resources Paused": 1, "resources NotReady": 1, "resources Stalled": 1, "resources_with_problem Refused": 1},
+	k.counts("one is paused and one stalled", n{"resources Ready": 2, "resources Paused": 1, "resources NotReady": 1, "resources Stalled": 1,
+		"resources_with_problem Refused": 1},
 		"resources", "resources_with_problem")
 	cluster.Delete(t, k.apiVersion(), "Thing", k.ns, "c")
-	k.counts("one is gone", n{"resources Ready": 1, "resources Paused": 1, "resources NotReady": 1, "resources Stalled": 1, "resources_with_problem Refused": 1},
+	k.counts("one is gone", n{"resources Ready": 1, "resources Paused": 1, "resources NotReady": 1, "resources Stalled": 1,
+		"resources_with_problem Refused": 1},
 		"resources", "resources_with_problem")
 
 	op.Stop(t)
@@ -124,7 +128,8 @@ func TestCounts(t *testing.T) {
 		t.Errorf("a stopped operator counts %v", left)
 	}
 	cluster.Run(t, install, k.root)
-	k.counts("all are known after a restart, and none was written", n{"resources Ready": 1, "resources Paused": 1, "resources NotReady": 1, "resources Stalled": 1, "resources_with_problem Refused": 1},
+	k.counts("all are known after a restart, and none was written",
+		n{"resources Ready": 1, "resources Paused": 1, "resources NotReady": 1, "resources Stalled": 1, "resources_with_problem Refused": 1},
 		"resources", "resources_with_problem", "writes_total")
 
 	k.annotate(k.crd(), api.AnnotationPaused, "true")
@@ -133,7 +138,8 @@ func TestCounts(t *testing.T) {
 	k.counts("it goes on", n{}, "kind_paused")
 	k.write("{{ .spec.nonsense }}\n")
 	// Both operators of this process have loaded it.
-	k.counts("the folder is broken", n{"folder_broken": 1, "folder_loads_total broken": 1, "folder_loads_total loaded": 2}, "folder_broken", "folder_loads_total")
+	k.counts("the folder is broken", n{"folder_broken": 1, "folder_loads_total broken": 1, "folder_loads_total loaded": 2}, "folder_broken",
+		"folder_loads_total")
 	k.write(configMap)
 	k.counts("the folder is mended", n{"folder_loads_total broken": 1, "folder_loads_total loaded": 3}, "folder_broken", "folder_loads_total")
 	k.deleteCRD()
@@ -165,7 +171,8 @@ func (k *thing) writes(mark int64, children n) {
 				statuses++
 			}
 		}
-		got := only(values(k.T, k.name()), "writes_total create", "writes_total update", "writes_total delete", "writes_total status", "writes_total metadata")
+		got := only(values(k.T, k.name()), "writes_total create", "writes_total update", "writes_total delete", "writes_total status",
+			"writes_total metadata")
 		want := n{"writes_total status": statuses}
 		for key, v := range children {
 			want[key] = v

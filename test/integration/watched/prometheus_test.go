@@ -170,7 +170,8 @@ func (p *prometheus) fires(t *testing.T, name, kind string) {
 			return errors.New("it does not")
 		}
 		for key, text := range a.Annotations {
-			if strings.Contains(text, "error expanding") || strings.Contains(text, "<no value>") || !strings.Contains(a.Annotations["description"]+a.Annotations["summary"], kind) {
+			if strings.Contains(text, "error expanding") || strings.Contains(text, "<no value>") ||
+				!strings.Contains(a.Annotations["description"]+a.Annotations["summary"], kind) {
 				t.Errorf("%s of %s says %q", key, name, text)
 			}
 		}

@@ -21,7 +21,8 @@ var cluster *kit.Cluster
 
 func TestMain(m *testing.M) {
 	kit.Log = &logged
-	kit.Main(m, &cluster, "--nodes", "2", "--node-label", "node-0:daemon=logs", "--components", "etcd,apiserver,controller-manager,scheduler,kwok")
+	kit.Main(m, &cluster, "--nodes", "2", "--node-label", "node-0:daemon=logs", "--components",
+		"etcd,apiserver,controller-manager,scheduler,kwok")
 }
 
 // A thing is a kind Thing in a group of its own, in a root that it may share.

@@ -85,7 +85,8 @@ func build(stage oci.Stage, argument string) (v1.Image, error) {
 		return nil, fmt.Errorf("building the image of %s: %w", argument, err)
 	}
 	if stage.Base != "scratch" || len(stage.Copies) != 1 || len(stage.Copies[0].Sources) != 1 {
-		return nil, fmt.Errorf("building the image: the Dockerfile's last stage must copy one file onto scratch; it says %s and %v", stage.Base, stage.Copies)
+		return nil, fmt.Errorf("building the image: the Dockerfile's last stage must copy one file onto scratch; it says %s and %v", stage.Base,
+			stage.Copies)
 	}
 	var files oci.Files
 	if err := files.AddFile(stage.Copies[0].Target, binary); err != nil {

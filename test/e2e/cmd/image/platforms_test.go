@@ -42,7 +42,8 @@ func TestPlatforms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(outer.Manifests) != 1 || outer.Manifests[0].Digest != digest || outer.Manifests[0].Annotations["org.opencontainers.image.ref.name"] != "example.com/jacquard:v1.2.3" {
+	if len(outer.Manifests) != 1 || outer.Manifests[0].Digest != digest ||
+		outer.Manifests[0].Annotations["org.opencontainers.image.ref.name"] != "example.com/jacquard:v1.2.3" {
 		t.Fatalf("the archive holds %+v", outer.Manifests)
 	}
 	inner, err := index.ImageIndex(digest)
