@@ -126,7 +126,7 @@ bench: ## Measure rendering and linting
 compare: devcluster build ## Compare with two hand-written operators (half an hour); N=5000, ROUNDS=5, PROFILE=DIR
 	cd bench && go build -o $(BIN)/bench/ ./cmd/...
 	$(if $(PROFILE),go build -tags profile -o $(BIN)/bench/jacquard-profile .)
-	cd bench && $(BIN)/bench/compare -n $(or $(N),500) -rounds $(or $(ROUNDS),5) $(if $(PROFILE),-profile $(abspath $(PROFILE)))
+	cd bench && $(BIN)/bench/compare -n $(or $(N),500) -rounds $(or $(ROUNDS),5) -out $(BIN)/compare/$(or $(N),500) $(if $(PROFILE),-profile $(abspath $(PROFILE)))
 
 .PHONY: chaos
 chaos: devcluster ## Let everything go wrong at random; CHAOS_TIME=10m, CHAOS_SEED=7 to see the same again

@@ -45,6 +45,7 @@ func cpu(p *report.Phase) float64          { return p.CPUSeconds }
 func controlPlane(p *report.Phase) float64 { return p.ControlPlaneCPU }
 func writes(p *report.Phase) float64       { return float64(p.Requests.Writes) }
 func reads(p *report.Phase) float64        { return float64(p.Requests.Reads) }
+func othersP99(p *report.Phase) float64    { return p.OthersP99 }
 func requestsPer(p *report.Phase) float64  { return p.RequestsPer }
 
 // peak is the highest memory of all phases, in MiB.
@@ -60,6 +61,7 @@ func metrics() []Metric {
 	all := []Metric{{"peak RSS, MiB", "%.0f", peak}}
 	all = append(all, Metric{"single: p50, ms", "%.0f", phases(func(p *report.Phase) float64 { return p.P50 }, "single")},
 		Metric{"single: p99, ms", "%.0f", phases(func(p *report.Phase) float64 { return p.P99 }, "single")})
+	all = append(all, Metric{"create: another client's p99, ms", "%.0f", phases(othersP99, "create")})
 	for _, name := range []string{"create", "update", "drift", "restart", "delete"} {
 		all = append(all, Metric{name + ": seconds", "%.2f", phases(seconds, name)})
 	}
@@ -71,6 +73,19 @@ func metrics() []Metric {
 			Metric{name + ": reads", "%.0f", phases(reads, name)})
 	}
 	return all
+}
+
+// Plotted are the figures that are drawn over the number of resources.
+func Plotted() []Metric {
+	each := func(of func(*report.Report) float64) func(*report.Report) float64 {
+		return func(r *report.Report) float64 { return 1000 * of(r) / float64(r.N) }
+	}
+	return []Metric{
+		{"created resources/s", "%.0f", func(r *report.Report) float64 { return float64(r.N) / phases(seconds, "create")(r) }},
+		{"operator CPU, ms for a create and an update", "%.1f", each(phases(cpu, "create", "update"))},
+		{"control-plane CPU, ms for the same", "%.1f", each(phases(controlPlane, "create", "update"))},
+		{"peak memory, MiB", "%.0f", peak},
+	}
 }
 
 // A Goal is an upper bound: of the ratio to handwritten-ssa, or of the figure.
@@ -105,6 +120,7 @@ func Goals(n, restarts int) []Goal {
 		ratio("noise: operator CPU", 1.3, phases(cpu, "noise")),
 		count("noise: writes", 0, phases(writes, "noise")),
 		ratio("peak RSS", memory, peak),
+		ratio("create: another client's p99", 1.2, phases(othersP99, "create")),
 		count("create: requests for each, events included", 3.0, phases(requestsPer, "create")),
 	}
 }

@@ -26,17 +26,18 @@ type Report struct {
 
 // Phase is the result of one phase. It has many fields since each is a figure.
 type Phase struct {
-	Name     string  `json:"name"`
-	Goal     string  `json:"goal"`
-	Want     int     `json:"want,omitempty"`    // how many objects have a goal
-	Reached  int     `json:"reached,omitempty"` // how many reached it in time
-	Seconds  float64 `json:"seconds"`           // from the start to the last object at its goal (or to the time limit)
-	Settled  float64 `json:"settledSeconds"`    // from the start to the operator's last write
-	TimedOut bool    `json:"timedOut,omitempty"`
-	NotQuiet bool    `json:"notQuiet,omitempty"` // the operator did not stop writing (restart: requesting) in time
-	P50      float64 `json:"p50Milliseconds,omitempty"`
-	P99      float64 `json:"p99Milliseconds,omitempty"`
-	RatioRaw float64 `json:"ratioToRaw,omitempty"`
+	Name      string  `json:"name"`
+	Goal      string  `json:"goal"`
+	Want      int     `json:"want,omitempty"`    // how many objects have a goal
+	Reached   int     `json:"reached,omitempty"` // how many reached it in time
+	Seconds   float64 `json:"seconds"`           // from the start to the last object at its goal (or to the time limit)
+	Settled   float64 `json:"settledSeconds"`    // from the start to the operator's last write
+	TimedOut  bool    `json:"timedOut,omitempty"`
+	NotQuiet  bool    `json:"notQuiet,omitempty"` // the operator did not stop writing (restart: requesting) in time
+	P50       float64 `json:"p50Milliseconds,omitempty"`
+	P99       float64 `json:"p99Milliseconds,omitempty"`
+	RatioRaw  float64 `json:"ratioToRaw,omitempty"`
+	OthersP99 float64 `json:"othersP99Milliseconds,omitempty"` // of another client's requests
 
 	// Of the operator, from the start of the phase until it had settled.
 	Requests     audit.Counts `json:"requests"`
@@ -116,6 +117,15 @@ func (p *Phase) Latencies(start, at []time.Time) {
 		}
 	}
 	p.P50, p.P99 = percentile(ms, 50), percentile(ms, 99)
+}
+
+// Bystander fills the percentile of another client's requests.
+func (p *Phase) Bystander(took []time.Duration) {
+	var ms []float64
+	for _, t := range took {
+		ms = append(ms, t.Seconds()*1000)
+	}
+	p.OthersP99 = percentile(ms, 99)
 }
 
 func percentile(values []float64, percent int) float64 {
