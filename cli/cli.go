@@ -101,11 +101,11 @@ func configFlag(cmd *cobra.Command, file *string) {
 
 // load reads folders, and settings from a file unless its name is "".
 func load(roots []string, config string) (*catalog.Catalog, error) {
-	catalog, err := catalog.Load(roots)
+	kinds, err := catalog.Load(roots)
 	if err != nil || config == "" {
-		return catalog, err
+		return kinds, err
 	}
-	return catalog, catalog.Configure(config)
+	return kinds, kinds.Configure(config)
 }
 
 // encode writes a value as JSON, for programs and people.

@@ -96,11 +96,11 @@ func (o *diffOptions) check(args []string) error {
 }
 
 func (o *diffOptions) run(cmd *cobra.Command, args []string) error {
-	catalog, err := load(o.roots, o.config)
+	kinds, err := load(o.roots, o.config)
 	if err != nil {
 		return err
 	}
-	if o.sight, err = o.open(cmd.Context(), catalog); err != nil {
+	if o.sight, err = o.open(cmd.Context(), kinds); err != nil {
 		return err
 	}
 	if o.all {

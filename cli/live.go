@@ -47,12 +47,12 @@ type sight struct {
 }
 
 // open looks at the cluster. catalog may be nil.
-func (r *reach) open(ctx context.Context, catalog *catalog.Catalog) (*sight, error) {
+func (r *reach) open(ctx context.Context, kinds *catalog.Catalog) (*sight, error) {
 	cfg, err := r.config()
 	if err != nil {
 		return nil, err
 	}
-	s := &sight{catalog: catalog}
+	s := &sight{catalog: kinds}
 	s.Survey, err = liveview.Open(ctx, cfg, s.onFile)
 	return s, err
 }

@@ -13,15 +13,15 @@ import (
 )
 
 // kindsOf are the names of all kinds, the broken ones too.
-func kindsOf(catalog *catalog.Catalog) []string {
-	names := slices.AppendSeq(slices.Collect(maps.Keys(catalog.Kinds)), maps.Keys(catalog.Broken))
+func kindsOf(kinds *catalog.Catalog) []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(kinds.Kinds)), maps.Keys(kinds.Broken))
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
 // kindsNamed are the kinds that words name, all if there are none: see named.
-func kindsNamed(catalog *catalog.Catalog, words []string) ([]string, error) {
-	return named(words, kindsOf(catalog), catalog.CRDs)
+func kindsNamed(kinds *catalog.Catalog, words []string) ([]string, error) {
+	return named(words, kindsOf(kinds), kinds.CRDs)
 }
 
 // named are those of the known CRDs that words name, all if there are none: by

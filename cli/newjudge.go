@@ -18,11 +18,11 @@ func judge(ctx context.Context, root string, draft *scaffold.Draft) error {
 	if draft.Rough {
 		return nil
 	}
-	catalog, err := catalog.Load([]string{root})
+	kinds, err := catalog.Load([]string{root})
 	if err != nil {
 		return fmt.Errorf("looking at what was written: %w", err)
 	}
-	for _, finding := range lint.Check(ctx, catalog, draft.Name) {
+	for _, finding := range lint.Check(ctx, kinds, draft.Name) {
 		draft.Note((&template.Error{Place: finding.Place, Err: errors.New(finding.Text)}).Error())
 	}
 	return nil

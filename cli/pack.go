@@ -106,35 +106,35 @@ func (f *packFlags) installation() pack.Install {
 
 // pack writes the named kinds; with any error it writes nothing.
 func (f *packFlags) pack(ctx context.Context, to *bytes.Buffer, words []string) error {
-	catalog, err := catalog.Load(f.roots)
+	kinds, err := catalog.Load(f.roots)
 	if err != nil {
 		return err
 	}
-	names, errs := chosen(catalog, words)
+	names, errs := chosen(kinds, words)
 	for _, name := range names {
-		k := catalog.Kinds[name]
+		k := kinds.Kinds[name]
 		if k == nil {
-			errs = append(errs, catalog.Broken[name])
+			errs = append(errs, kinds.Broken[name])
 			continue
 		}
 		if !f.unchecked {
-			errs = append(errs, unsound(ctx, catalog, name))
+			errs = append(errs, unsound(ctx, kinds, name))
 		}
-		errs = append(errs, pack.Write(to, packable(catalog, name), f.installation(), f.only))
+		errs = append(errs, pack.Write(to, packable(kinds, name), f.installation(), f.only))
 	}
 	return errors.Join(errs...)
 }
 
 // packable is a kind of a catalog as pack takes it.
-func packable(catalog *catalog.Catalog, name string) pack.Input {
-	return pack.Input{Kind: catalog.Kinds[name], Folder: catalog.Folder(name), CRD: catalog.Definition(name), Plural: catalog.Plural}
+func packable(kinds *catalog.Catalog, name string) pack.Input {
+	return pack.Input{Kind: kinds.Kinds[name], Folder: kinds.Folder(name), CRD: kinds.Definition(name), Plural: kinds.Plural}
 }
 
 // unsound is what lint finds wrong with a kind. Why the parts that are wanted
 // cannot be packed is said by whoever writes them.
-func unsound(ctx context.Context, catalog *catalog.Catalog, name string) error {
+func unsound(ctx context.Context, kinds *catalog.Catalog, name string) error {
 	var errs []error
-	for _, finding := range lint.Check(ctx, catalog, name) {
+	for _, finding := range lint.Check(ctx, kinds, name) {
 		if finding.Class == lint.Unpackable {
 			continue
 		}

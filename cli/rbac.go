@@ -124,14 +124,14 @@ func (f *rbacFlags) soundNamespaces(cmd *cobra.Command) error {
 }
 
 func (f *rbacFlags) run(cmd *cobra.Command, names []string) error {
-	catalog, err := catalog.Load(f.roots)
+	kinds, err := catalog.Load(f.roots)
 	if err != nil {
 		return err
 	}
 	if f.exposure {
-		return f.expose(cmd.OutOrStdout(), catalog, names)
+		return f.expose(cmd.OutOrStdout(), kinds, names)
 	}
-	roles, err := f.roles(catalog, names)
+	roles, err := f.roles(kinds, names)
 	switch {
 	case err != nil:
 		return err
@@ -145,19 +145,19 @@ func (f *rbacFlags) run(cmd *cobra.Command, names []string) error {
 }
 
 // roles makes the roles of the named kinds, or of all.
-func (f *rbacFlags) roles(catalog *catalog.Catalog, names []string) ([]rbac.Role, error) {
-	names, errs := chosen(catalog, names)
+func (f *rbacFlags) roles(kinds *catalog.Catalog, names []string) ([]rbac.Role, error) {
+	names, errs := chosen(kinds, names)
 	var roles []rbac.Role
 	if slices.Contains(f.only, "base") {
 		roles = rbac.Base(rbac.Installation{Namespace: f.namespace, Namespaces: f.namespaces, Identity: f.identity})
 	}
 	for _, name := range names {
-		k := catalog.Kinds[name]
+		k := kinds.Kinds[name]
 		if k == nil {
-			errs = append(errs, catalog.Broken[name])
+			errs = append(errs, kinds.Broken[name])
 			continue
 		}
-		of, err := rbac.Of(rbac.Input{CRD: k.CRD, Kind: k, Plural: catalog.Plural, Install: f.install, Namespaces: f.namespaces})
+		of, err := rbac.Of(rbac.Input{CRD: k.CRD, Kind: k, Plural: kinds.Plural, Install: f.install, Namespaces: f.namespaces})
 		errs = append(errs, err)
 		if slices.Contains(f.only, "kinds") {
 			roles = append(roles, of...)
@@ -171,7 +171,7 @@ func (f *rbacFlags) roles(catalog *catalog.Catalog, names []string) ([]rbac.Role
 
 // chosen are the named kinds, or all, and what is wrong with the names or belongs
 // to no kind.
-func chosen(catalog *catalog.Catalog, words []string) ([]string, []error) {
-	names, err := kindsNamed(catalog, words)
-	return names, append(slices.Clone(catalog.Trouble), err)
+func chosen(kinds *catalog.Catalog, words []string) ([]string, []error) {
+	names, err := kindsNamed(kinds, words)
+	return names, append(slices.Clone(kinds.Trouble), err)
 }

@@ -17,16 +17,16 @@ type exposed struct {
 }
 
 // expose tells what the fields of kinds reach.
-func (f *rbacFlags) expose(to io.Writer, catalog *catalog.Catalog, names []string) error {
-	names, errs := chosen(catalog, names)
+func (f *rbacFlags) expose(to io.Writer, kinds *catalog.Catalog, names []string) error {
+	names, errs := chosen(kinds, names)
 	all := []exposed{}
 	for _, name := range names {
-		k := catalog.Kinds[name]
+		k := kinds.Kinds[name]
 		if k == nil {
-			errs = append(errs, catalog.Broken[name])
+			errs = append(errs, kinds.Broken[name])
 			continue
 		}
-		fields, err := exposure.Of(k, catalog.Type)
+		fields, err := exposure.Of(k, kinds.Type)
 		errs = append(errs, err)
 		all = append(all, exposed{name, fields})
 	}

@@ -39,12 +39,12 @@ the schema of the one named CRD is printed.`,
 }
 
 func (o *schemasOptions) run(cmd *cobra.Command, names []string) error {
-	catalog, err := catalog.Load(o.roots)
+	kinds, err := catalog.Load(o.roots)
 	if err != nil {
 		return err
 	}
-	crds := maps.Clone(catalog.Schemas)
-	maps.Copy(crds, catalog.CRDs)
+	crds := maps.Clone(kinds.Schemas)
+	maps.Copy(crds, kinds.CRDs)
 	if names, err = named(names, slices.Sorted(maps.Keys(crds)), crds); err != nil {
 		return err
 	}

@@ -55,19 +55,19 @@ without it, no Secret is deleted.`,
 
 func (o *sweepOptions) run(cmd *cobra.Command, name string, named []string) error {
 	ctx := cmd.Context()
-	var catalog *catalog.Catalog
+	var kinds *catalog.Catalog
 	var err error
 	if len(o.roots) > 0 {
-		if catalog, err = load(o.roots, ""); err != nil {
+		if kinds, err = load(o.roots, ""); err != nil {
 			return err
 		}
 	}
-	s, err := o.open(ctx, catalog)
+	s, err := o.open(ctx, kinds)
 	if err != nil {
 		return err
 	}
 	var drawn func(file string) bool
-	if catalog != nil {
+	if kinds != nil {
 		folder, err := s.folder(ctx, name)
 		if err != nil {
 			return err

@@ -76,25 +76,25 @@ func (o *testOptions) check() (err error) {
 
 func (o *testOptions) run(ctx context.Context, names []string) error {
 	begun := time.Now()
-	catalog, err := load(o.roots, o.config)
+	kinds, err := load(o.roots, o.config)
 	if err != nil {
 		return err
 	}
-	o.catalog = catalog
-	if names, err = kindsNamed(catalog, names); err != nil {
+	o.catalog = kinds
+	if names, err = kindsNamed(kinds, names); err != nil {
 		return err
 	}
-	errs := slices.Clone(catalog.Trouble)
+	errs := slices.Clone(kinds.Trouble)
 	r := &testReport{}
 	for _, name := range names {
 		k := &testedKind{Name: name}
 		r.kinds = append(r.kinds, k)
-		if err := catalog.Broken[name]; err != nil {
+		if err := kinds.Broken[name]; err != nil {
 			k.broken = err
 			errs = append(errs, err)
 			continue
 		}
-		cases, err := catalog.Cases(name)
+		cases, err := kinds.Cases(name)
 		errs = append(errs, err)
 		k.sound = err == nil
 		for _, one := range cases {
@@ -105,7 +105,7 @@ func (o *testOptions) run(ctx context.Context, names []string) error {
 	}
 	o.runAll(ctx, r)
 	r.took = time.Since(begun)
-	return errors.Join(append(errs, r.verdict(o, catalog))...)
+	return errors.Join(append(errs, r.verdict(o, kinds))...)
 }
 
 // runAll runs all cases, as many at once as there are processors.

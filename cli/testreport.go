@@ -28,7 +28,7 @@ type testedKind struct {
 }
 
 // verdict prints the report; its error says what is wrong.
-func (r *testReport) verdict(o *testOptions, catalog *catalog.Catalog) error {
+func (r *testReport) verdict(o *testOptions, kinds *catalog.Catalog) error {
 	var errs []error
 	for _, k := range r.kinds {
 		var runs []*template.Run
@@ -39,7 +39,7 @@ func (r *testReport) verdict(o *testOptions, catalog *catalog.Catalog) error {
 			}
 		}
 		if o.coverage >= 0 && k.broken == nil {
-			k.coverage = golden.Cover(catalog.Kinds[k.Name], runs)
+			k.coverage = golden.Cover(kinds.Kinds[k.Name], runs)
 			if golden.Percent(k.coverage.Count()) < o.coverage {
 				errs = append(errs, errFindings)
 			}

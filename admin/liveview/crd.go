@@ -57,8 +57,8 @@ func (s *Survey) declaresConditions(ctx context.Context, gk schema.GroupKind) bo
 }
 
 // known is a CRD as the cluster has it, or, if that may not be read, as it is on
-// file; live says which.
-func (s *Survey) known(ctx context.Context, name string) (crd *apiextensionsv1.CustomResourceDefinition, live error) {
+// file; then unread says why.
+func (s *Survey) known(ctx context.Context, name string) (crd *apiextensionsv1.CustomResourceDefinition, unread error) {
 	crd, err := s.CRD(ctx, name)
 	if err != nil && s.definitions != nil {
 		crd = s.definitions(name)

@@ -57,7 +57,7 @@ func (t *Tree) descend(view *liveview.View, c reconcile.Cluster) {
 	}
 }
 
-func (n *Node) below(owned map[types.UID][]live.Object, cluster reconcile.Cluster, shown map[types.UID]bool, depth int) {
+func (n *Node) below(owned map[types.UID][]live.Object, of reconcile.Cluster, shown map[types.UID]bool, depth int) {
 	if depth == 0 {
 		return
 	}
@@ -66,10 +66,10 @@ func (n *Node) below(owned map[types.UID][]live.Object, cluster reconcile.Cluste
 			continue
 		}
 		shown[l.Meta.GetUID()] = true
-		one := node(l, cluster)
+		one := node(l, of)
 		one.File = "" // annotations are copied down
 		n.Owns = append(n.Owns, one)
-		one.below(owned, cluster, shown, depth-1)
+		one.below(owned, of, shown, depth-1)
 	}
 }
 

@@ -77,8 +77,8 @@ func comments(n *yaml.Node) string {
 }
 
 // shapeAt is the shape of a field, nil if there is none.
-func shapeAt(s shape, path string) shape {
-	for name := range strings.SplitSeq(path, ".") {
+func shapeAt(s shape, where string) shape {
+	for name := range strings.SplitSeq(where, ".") {
 		s = asMap(asMap(s["properties"])[name])
 	}
 	return s

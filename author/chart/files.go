@@ -15,12 +15,12 @@ import (
 // cluster serves.
 func (r *rewriter) method(p *parse.PipeNode, i int) bool {
 	cmd := p.Cmds[i]
-	path := helms(cmd.Args[0])
-	if len(cmd.Args) != 2 || len(path) < 2 {
+	found := helms(cmd.Args[0])
+	if len(cmd.Args) != 2 || len(found) < 2 {
 		return false
 	}
 	call, ok := "", false
-	switch strings.Join(path, ".") {
+	switch strings.Join(found, ".") {
 	case "Files.Get", "Files.GetBytes":
 		call, ok = r.fileCall(cmd.Args[1])
 	case "Files.Lines":
@@ -35,7 +35,7 @@ func (r *rewriter) method(p *parse.PipeNode, i int) bool {
 	}
 	at := r.commandSpan(cmd)
 	if !ok {
-		what, do := explain(path)
+		what, do := explain(found)
 		r.refuse(p, i, r.textOf(at), do+what)
 		return true
 	}

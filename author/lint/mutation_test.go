@@ -24,14 +24,14 @@ const repository = "../.."
 // testdata/exceptions.txt names with the reason. With -short it is a few of
 // them: every one takes as long as a check of its kind.
 func TestMutants(t *testing.T) {
-	catalog, err := catalog.Load([]string{repository})
+	kinds, err := catalog.Load([]string{repository})
 	if err != nil {
 		t.Fatal(err)
 	}
 	excused := exceptions(t)
 	total := 0
-	for _, name := range slices.Sorted(maps.Keys(catalog.Kinds)) {
-		t.Run(name, func(t *testing.T) { total += checkMutants(t, readKind(t, catalog, name), excused) })
+	for _, name := range slices.Sorted(maps.Keys(kinds.Kinds)) {
+		t.Run(name, func(t *testing.T) { total += checkMutants(t, readKind(t, kinds, name), excused) })
 	}
 	t.Logf("%d mutants", total)
 }
@@ -93,9 +93,9 @@ type mutable struct {
 	before  []string          // what is found without a mistake
 }
 
-func readKind(t *testing.T, catalog *catalog.Catalog, name string) *mutable {
+func readKind(t *testing.T, kinds *catalog.Catalog, name string) *mutable {
 	t.Helper()
-	k := &mutable{catalog: catalog, name: name, files: map[string][]byte{}}
+	k := &mutable{catalog: kinds, name: name, files: map[string][]byte{}}
 	crd, err := os.ReadFile(filepath.Join(repository, "crds", name+".yaml"))
 	if err != nil {
 		t.Fatal(err)

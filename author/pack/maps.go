@@ -90,19 +90,19 @@ func (in Input) meta(install Install, index int, note string) map[string]any {
 
 // fill puts files into a ConfigMap.
 func fill(object map[string]any, part []data) {
-	texts, bytes := map[string]string{}, map[string][]byte{}
+	texts, binary := map[string]string{}, map[string][]byte{}
 	for _, d := range part {
 		if isText(d.text) {
 			texts[d.key] = string(d.text)
 		} else {
-			bytes[d.key] = d.text
+			binary[d.key] = d.text
 		}
 	}
 	if len(texts) > 0 {
 		object["data"] = texts
 	}
-	if len(bytes) > 0 {
-		object["binaryData"] = bytes
+	if len(binary) > 0 {
+		object["binaryData"] = binary
 	}
 }
 

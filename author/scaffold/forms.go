@@ -35,12 +35,12 @@ func Form(form string, n Names) (*Draft, error) {
 			return err
 		}
 		name := strings.TrimPrefix(file, dir+"/")
-		switch inner, template := strings.CutPrefix(name, "templates/"); {
+		switch inner, whole := strings.CutPrefix(name, "templates/"); {
 		case name == "crd.yaml":
 			d.addCRD(text)
 		case name == "example.yaml":
 			d.addExample(text)
-		case template:
+		case whole:
 			d.AddTemplate(inner, text)
 		default:
 			d.AddTemplate(name, text)

@@ -171,8 +171,8 @@ func (packing) Decode(data []byte, _ *schema.GroupVersionKind, into runtime.Obje
 // split reads an event as API servers write it, without looking into its object,
 // which is decoded next and must be valid then. It reports whether it is written so.
 func split(data []byte, into *metav1.WatchEvent) bool {
-	rest, begins := bytes.CutPrefix(data, []byte(`{"type":"`))
-	kind, object, both := bytes.Cut(rest, []byte(`","object":{`))
+	others, begins := bytes.CutPrefix(data, []byte(`{"type":"`))
+	kind, object, both := bytes.Cut(others, []byte(`","object":{`))
 	object, ends := bytes.CutSuffix(bytes.TrimSpace(object), []byte("}"))
 	if !begins || !both || !ends || bytes.ContainsAny(kind, `"\`) {
 		return false

@@ -133,12 +133,12 @@ func called(found []live.Object) string {
 }
 
 // object makes a ConfigMap with labels, and its name as data.
-func object(namespace, name string, labels map[string]string) *unstructured.Unstructured {
+func object(namespace, name string, set map[string]string) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: map[string]any{"data": map[string]any{"is": name}}}
 	u.SetGroupVersionKind(configMaps)
 	u.SetNamespace(namespace)
 	u.SetName(name)
-	u.SetLabels(labels)
+	u.SetLabels(set)
 	u.SetAnnotations(map[string]string{"kubectl.kubernetes.io/last-applied-configuration": "{}", "seen": "yes"})
 	return u
 }
@@ -153,10 +153,10 @@ func (c cluster) place() string {
 }
 
 // relabel changes an object's labels, and so the object.
-func (c cluster) relabel(obj *unstructured.Unstructured, labels map[string]string) *unstructured.Unstructured {
+func (c cluster) relabel(obj *unstructured.Unstructured, set map[string]string) *unstructured.Unstructured {
 	c.Helper()
 	obj = obj.DeepCopy()
-	obj.SetLabels(labels)
+	obj.SetLabels(set)
 	return c.update(obj)
 }
 

@@ -83,13 +83,13 @@ func TestAPIServerStarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	cluster{T: t, Interface: client}.create(thing("Namespaced"))
-	http, err := rest.HTTPClientFor(p.cfg)
+	through, err := rest.HTTPClientFor(p.cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	hidden := 0
 	for range 3 {
-		d, err := NewDiscovery(p.cfg, http)
+		d, err := NewDiscovery(p.cfg, through)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestAPIServerStarts(t *testing.T) {
 				}
 			default:
 			}
-			fresh, err := NewDiscovery(p.cfg, http)
+			fresh, err := NewDiscovery(p.cfg, through)
 			if err != nil {
 				t.Fatal(err)
 			}

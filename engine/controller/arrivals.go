@@ -62,8 +62,8 @@ func (a *arrivals) Start(ctx context.Context, q workqueue.TypedRateLimitingInter
 }
 
 // enqueue takes a change of a resource. After a panic it is looked at all the same.
-func (a *arrivals) enqueue(o client.Object, q workqueue.TypedRateLimitingInterface[ctrl.Request], event func()) {
-	if err := reconcile.Guard(a.kind, "taking a change of a resource", func() error { event(); return nil }); err != nil {
+func (a *arrivals) enqueue(o client.Object, q workqueue.TypedRateLimitingInterface[ctrl.Request], deliver func()) {
+	if err := reconcile.Guard(a.kind, "taking a change of a resource", func() error { deliver(); return nil }); err != nil {
 		q.Add(ctrl.Request{NamespacedName: client.ObjectKeyFromObject(o)})
 	}
 }

@@ -196,8 +196,8 @@ func (c *versionTracker) scopes() []cluster.Scope {
 }
 
 // pending reports whether something that a version needs has not been listed yet.
-func (c *versionTracker) pending(cluster reconcile.Cluster) bool {
-	return slices.ContainsFunc(c.versions(), func(v *reconcile.Version) bool { return v.Pending(cluster) })
+func (c *versionTracker) pending(now reconcile.Cluster) bool {
+	return slices.ContainsFunc(c.versions(), func(v *reconcile.Version) bool { return v.Pending(now) })
 }
 
 // good reports whether some folder that loads is served.

@@ -36,12 +36,12 @@ func (w *snapshot) changing(file string, result *render.Result) string {
 			continue
 		}
 		made = true
-		live := w.liveOf(c)
-		_, hash, err := plan.Document(w.subject.owner(), c, live)
+		now := w.liveOf(c)
+		_, hash, err := plan.Document(w.subject.owner(), c, now)
 		switch {
 		case err != nil:
-		case live != nil && live.Meta.GetAnnotations()[api.AnnotationDesired] == hash:
-		case live == nil && c.Policy.Once && w.subject.succeeded()[c.Object.GetName()] == hash:
+		case now != nil && now.Meta.GetAnnotations()[api.AnnotationDesired] == hash:
+		case now == nil && c.Policy.Once && w.subject.succeeded()[c.Object.GetName()] == hash:
 		default:
 			return fmt.Sprintf("what changed of %s %s is not applied yet", c.Object.GetKind(), c.Object.GetName())
 		}

@@ -117,9 +117,9 @@ type Reconciler struct {
 // New returns a Reconciler for the kind named name; resources reads its custom
 // resources, of kind gvk, from a cache. Follow must be called before it serves
 // any.
-func New(name string, gvk schema.GroupVersionKind, resources Resources, cluster Cluster) *Reconciler {
+func New(name string, gvk schema.GroupVersionKind, resources Resources, c Cluster) *Reconciler {
 	return &Reconciler{
-		name: name, gvk: gvk, resources: resources, cluster: cluster, now: time.Now,
+		name: name, gvk: gvk, resources: resources, cluster: c, now: time.Now,
 		known: map[types.NamespacedName]*resourceState{}, names: map[types.UID]types.NamespacedName{}, orphaned: map[types.UID]bool{},
 		woken:     map[types.NamespacedName]time.Time{},
 		pending:   map[types.NamespacedName]bool{},

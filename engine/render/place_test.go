@@ -54,12 +54,12 @@ func compileAt(t *testing.T, clusterScoped bool, files map[string]string) *kind.
 }
 
 // document is a document of a kind in a namespace.
-func document(apiVersion, kind, name, namespace string) string {
-	text := "---\napiVersion: " + apiVersion + "\nkind: " + kind + "\nmetadata:\n  name: " + name + "\n"
+func document(apiVersion, of, name, namespace string) string {
+	text := "---\napiVersion: " + apiVersion + "\nkind: " + of + "\nmetadata:\n  name: " + name + "\n"
 	if namespace != "" {
 		text += "  namespace: " + namespace + "\n"
 	}
-	if kind == "Namespace" {
+	if of == "Namespace" {
 		text += "  annotations: {jacquard.dev/on-delete: delete}\n"
 	}
 	return text

@@ -110,9 +110,9 @@ func count(status map[string]any, children []Child) {
 	}
 }
 
-func asList(maps []map[string]any) []any {
-	l := make([]any, len(maps))
-	for i, m := range maps {
+func asList(all []map[string]any) []any {
+	l := make([]any, len(all))
+	for i, m := range all {
 		l[i] = m
 	}
 	return l

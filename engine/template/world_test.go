@@ -74,8 +74,8 @@ func (w still) Select(what Object, selector labels.Selector) ([]any, error) {
 // canary is what the Secrets of the town hold, plain and in base64.
 const canary, canary64 = "c4n4ry!", "YzRuNHJ5IQ=="
 
-func object(kind, name string, labels, more map[string]any) map[string]any {
-	o := map[string]any{"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"name": name, "namespace": "default", "labels": labels}}
+func object(kind, name string, set, more map[string]any) map[string]any {
+	o := map[string]any{"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"name": name, "namespace": "default", "labels": set}}
 	for k, v := range more {
 		o[k] = v
 	}

@@ -105,11 +105,11 @@ func TestUnreadable(t *testing.T) {
 // offlineFault is what the offline tools say of the kind's folder.
 func offlineFault(t *testing.T, k *thing) string {
 	t.Helper()
-	catalog, err := catalog.Load([]string{k.root})
+	loaded, err := catalog.Load([]string{k.root})
 	if err != nil {
 		t.Fatal(err)
 	}
-	fault := errors.Join(catalog.Faults()...)
+	fault := errors.Join(loaded.Faults()...)
 	if fault == nil || !strings.Contains(fault.Error(), "map.yaml:6:") {
 		t.Fatalf("the offline tools say %v", fault)
 	}

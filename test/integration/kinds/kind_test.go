@@ -75,11 +75,11 @@ func (m *made) choose(r *rand.Rand, number int) {
 		return
 	}
 	group, plural := fmt.Sprintf("%s%d.example.org", word(r), number), word(r)
-	kind := strings.ToUpper(plural[:1]) + plural[1:]
-	m.children[n-1] = gadget(group, kind)
+	of := strings.ToUpper(plural[:1]) + plural[1:]
+	m.children[n-1] = gadget(group, of)
 	m.late = r.IntN(2) == 0
 	free := map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
-	m.gadget = definition(group, plural, kind, []string{"v1"},
+	m.gadget = definition(group, plural, of, []string{"v1"},
 		map[string]any{"type": "object", "properties": map[string]any{"spec": free, "status": free}})
 }
 
@@ -111,7 +111,7 @@ func (m *made) crd() map[string]any {
 }
 
 // definition is a CRD whose first version is the one that is stored.
-func definition(group, plural, kind string, versions []string, schema map[string]any) map[string]any {
+func definition(group, plural, of string, versions []string, schema map[string]any) map[string]any {
 	var list []any
 	for i, v := range versions {
 		list = append(list, map[string]any{
@@ -123,7 +123,7 @@ func definition(group, plural, kind string, versions []string, schema map[string
 		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": map[string]any{"name": plural + "." + group},
 		"spec": map[string]any{
 			"group": group, "scope": "Namespaced", "versions": list,
-			"names": map[string]any{"kind": kind, "plural": plural, "singular": strings.ToLower(kind), "listKind": kind + "List"},
+			"names": map[string]any{"kind": of, "plural": plural, "singular": strings.ToLower(of), "listKind": of + "List"},
 		},
 	}
 }
@@ -144,13 +144,13 @@ func (m *made) write(t testing.TB, root string) {
 // understand compiles the kinds in a root, apart from any operator.
 func understand(t testing.TB, root string, kinds []*made) {
 	t.Helper()
-	catalog, err := catalog.Load([]string{root})
+	loaded, err := catalog.Load([]string{root})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range kinds {
-		if m.compiled = catalog.Kinds[m.name()]; m.compiled == nil {
-			t.Fatalf("%s does not compile: %v\n%s", m.name(), catalog.Broken[m.name()], m.show())
+		if m.compiled = loaded.Kinds[m.name()]; m.compiled == nil {
+			t.Fatalf("%s does not compile: %v\n%s", m.name(), loaded.Broken[m.name()], m.show())
 		}
 	}
 }

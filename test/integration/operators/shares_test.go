@@ -73,15 +73,15 @@ func (k *thing) run(t *testing.T, identity, selector, root string, namespaces ..
 	return op
 }
 
-func (k *thing) apply(t *testing.T, name, labels, text string) {
+func (k *thing) apply(t *testing.T, name, set, text string) {
 	t.Helper()
-	k.applyIn(t, k.ns, name, labels, text)
+	k.applyIn(t, k.ns, name, set, text)
 }
 
-func (k *thing) applyIn(t *testing.T, namespace, name, labels, text string) {
+func (k *thing) applyIn(t *testing.T, namespace, name, set, text string) {
 	t.Helper()
 	cluster.Apply(t, namespace, fmt.Sprintf("apiVersion: %s\nkind: Thing\nmetadata: {name: %s, labels: {%s}}\nspec: {text: %s}\n",
-		k.apiVersion(), name, labels, text))
+		k.apiVersion(), name, set, text))
 }
 
 func (k *thing) ready(t *testing.T, names ...string) {

@@ -16,15 +16,15 @@ import (
 // of makes the roles of the site's kind as `jacquard rbac` does.
 func (s *site) of(namespaces ...string) []rbac.Role {
 	s.Helper()
-	catalog, err := catalog.Load([]string{s.root})
+	kinds, err := catalog.Load([]string{s.root})
 	if err != nil {
 		s.Fatal(err)
 	}
-	k := catalog.Kinds[s.name()]
+	k := kinds.Kinds[s.name()]
 	if k == nil {
-		s.Fatal(catalog.Faults())
+		s.Fatal(kinds.Faults())
 	}
-	roles, err := rbac.Of(rbac.Input{CRD: k.CRD, Kind: k, Plural: catalog.Plural, Namespaces: namespaces})
+	roles, err := rbac.Of(rbac.Input{CRD: k.CRD, Kind: k, Plural: kinds.Plural, Namespaces: namespaces})
 	if err != nil {
 		s.Fatal(err)
 	}
