@@ -15,7 +15,8 @@ import (
 	"github.com/jacquard-operator/jacquard/author/catalog"
 )
 
-// diffOptions are the flags of `jacquard diff`. It has many fields since each is one flag.
+// diffOptions are the flags of `jacquard diff` and what was found with them. They have
+// many fields since most are one flag each.
 type diffOptions struct {
 	reach
 	roots   []string
@@ -75,9 +76,8 @@ also if a child is refused, or something may not be read.`,
 	cmd.Flags().BoolVar(&o.all, "all", false, "look at every resource of the kinds")
 	cmd.Flags().BoolVarP(&o.full, "full", "v", false, "also show unchanged children; with --all, show the differences of every resource")
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
-	cmd.Flags().StringVar(&o.identity,
-		"identity", "", "with --all: only look at the resources of this installation; required if several "+
-			"serve a shard of the kind each")
+	cmd.Flags().StringVar(&o.identity, "identity", "",
+		"with --all: only look at the resources of this installation; required if several serve a shard of the kind each")
 	cmd.Flags().IntVar(&o.abreast, "parallel", 8, "with --all: number of resources to look at at the same time")
 	return cmd
 }

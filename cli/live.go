@@ -46,7 +46,7 @@ type sight struct {
 	catalog *catalog.Catalog
 }
 
-// open looks at the cluster. catalog may be nil.
+// open looks at the cluster. kinds may be nil.
 func (r *reach) open(ctx context.Context, kinds *catalog.Catalog) (*sight, error) {
 	cfg, err := r.config()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 )
 
-// An rbacFlags is the flags of `jacquard rbac`. It has many fields since each is one
+// rbacFlags are the flags of `jacquard rbac`. They have many fields since each is one
 // flag.
 type rbacFlags struct {
 	access

@@ -38,8 +38,8 @@ func (l *look) understand(ctx context.Context, i *Installation) {
 		if k.State.NoResources() {
 			continue
 		}
-		now, err := l.CRD(ctx, k.Name)
-		if err != nil || now == nil {
+		current, err := l.CRD(ctx, k.Name)
+		if err != nil || current == nil {
 			k.unread = err
 			continue
 		}
@@ -47,7 +47,7 @@ func (l *look) understand(ctx context.Context, i *Installation) {
 			k.unread = errors.New("its folder is not known: it is in no ConfigMap that may be read; give it by --root")
 			continue
 		}
-		crd, err := schema.FromObject(now)
+		crd, err := schema.FromObject(current)
 		if err == nil {
 			k.compiled, err = kind.Compile(folders[k.Name], crd)
 		}
@@ -55,7 +55,7 @@ func (l *look) understand(ctx context.Context, i *Installation) {
 			continue
 		}
 		k.compiled = k.compiled.At(kind.Site{Namespace: i.Namespace, Namespaces: i.Namespaces, Scopes: l.Scopes})
-		k.onRecord(now, l.Served().Preferred)
+		k.onRecord(current, l.Served().Preferred)
 	}
 }
 

@@ -80,7 +80,7 @@ func Of(ctx context.Context, s *liveview.Survey, asked Asked) *Health {
 	for _, i := range l.Installations {
 		l.leader(ctx, i)
 	}
-	// it ended, and gave all back
+	// A local operator without a leader has ended, and given all back.
 	l.Installations = slices.DeleteFunc(l.Installations, func(i *Installation) bool { return i.Local && i.Leader.State == Nobody })
 	for _, i := range l.Installations {
 		l.takeOver(ctx, i)

@@ -14,7 +14,7 @@ import (
 )
 
 // An Installation is one operator, or several replicas of it. It has many fields since
-// each is a line of `jacquard status`.
+// most are one line of `jacquard status` each.
 type Installation struct {
 	Identity  string `json:"identity"`
 	Namespace string `json:"namespace"`

@@ -58,7 +58,7 @@ func (s *Survey) declaresConditions(ctx context.Context, gk schema.GroupKind) bo
 
 // known is a CRD as the cluster has it, or, if that may not be read, as it is on
 // file; then unread says why.
-func (s *Survey) known(ctx context.Context, name string) (crd *apiextensionsv1.CustomResourceDefinition, unread error) {
+func (s *Survey) known(ctx context.Context, name string) (crd *apiextensionsv1.CustomResourceDefinition, current error) {
 	crd, err := s.CRD(ctx, name)
 	if err != nil && s.definitions != nil {
 		crd = s.definitions(name)

@@ -74,11 +74,11 @@ func Orphans(ctx context.Context, s *liveview.Survey, name string) (found []Orph
 		}
 	}
 	if of != nil && len(found) > 0 {
-		now := map[string]bool{}
-		if err := s.Each(ctx, of.Resource, "", func(o metav1.Object) { now[string(o.GetUID())] = true }); err != nil {
+		present := map[string]bool{}
+		if err := s.Each(ctx, of.Resource, "", func(o metav1.Object) { present[string(o.GetUID())] = true }); err != nil {
 			return nil, nil, fmt.Errorf("looking for what resources of %s left: %w", name, err)
 		}
-		found = slices.DeleteFunc(found, func(o Orphan) bool { return now[o.Meta.GetLabels()[api.LabelOwnerUID]] })
+		found = slices.DeleteFunc(found, func(o Orphan) bool { return present[o.Meta.GetLabels()[api.LabelOwnerUID]] })
 	}
 	slices.SortFunc(found, func(a, b Orphan) int {
 		return cmp.Or(strings.Compare(a.Of.String(), b.Of.String()), strings.Compare(a.String(), b.String()))

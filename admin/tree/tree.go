@@ -72,8 +72,8 @@ func Of(view *liveview.View, resource *unstructured.Unstructured) *Tree {
 	}
 	owner := plan.OwnerOf(t.Kind, resource)
 	for gvk := range view.Version().Children {
-		now, _ := cluster.Children.Of(gvk, owner.UID) // what is wrong is among the troubles
-		for _, l := range now {
+		current, _ := cluster.Children.Of(gvk, owner.UID) // what is wrong is among the troubles
+		for _, l := range current {
 			if plan.Ours(owner, l.Meta) {
 				t.Children = append(t.Children, node(l, cluster))
 			}
@@ -95,8 +95,8 @@ func called(o *unstructured.Unstructured) string {
 
 func (t *Tree) patched(view *liveview.View, cluster reconcile.Cluster, uid types.UID) {
 	for _, gvk := range view.Version().Patched {
-		now, _ := cluster.Reads.Patched(gvk, uid)
-		for _, l := range now {
+		current, _ := cluster.Reads.Patched(gvk, uid)
+		for _, l := range current {
 			n := node(l, cluster)
 			n.Patched, n.File = true, ""
 			t.Children = append(t.Children, n)

@@ -34,12 +34,12 @@ type World struct {
 }
 
 // HasAPI reports whether the cluster serves a kind.
-func (w *World) HasAPI(apiVersion, of string) (bool, error) {
+func (w *World) HasAPI(apiVersion, kindName string) (bool, error) {
 	gv, err := apischema.ParseGroupVersion(apiVersion)
 	if err != nil {
 		return false, fmt.Errorf("reading apiVersion %s: %w", apiVersion, err)
 	}
-	return w.cluster.served[gv.WithKind(of)], nil
+	return w.cluster.served[gv.WithKind(kindName)], nil
 }
 
 // Children returns the objects that say by annotation that this file made them

@@ -35,12 +35,12 @@ func Form(form string, n Names) (*Draft, error) {
 			return err
 		}
 		name := strings.TrimPrefix(file, dir+"/")
-		switch inner, whole := strings.CutPrefix(name, "templates/"); {
+		switch inner, isTemplate := strings.CutPrefix(name, "templates/"); {
 		case name == "crd.yaml":
 			d.addCRD(text)
 		case name == "example.yaml":
 			d.addExample(text)
-		case whole:
+		case isTemplate:
 			d.AddTemplate(inner, text)
 		default:
 			d.AddTemplate(name, text)

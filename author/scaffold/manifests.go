@@ -101,8 +101,8 @@ func (w *making) sift() error {
 
 // ofCluster reports whether every namespace has such an object by itself.
 func ofCluster(m *manifest) bool {
-	return m.gvk.Group == "" && (m.gvk.Kind == "ConfigMap" && m.name == "kube-root-ca.crt" || m.gvk.Kind == "ServiceAccount" &&
-		m.name == "default" ||
+	return m.gvk.Group == "" && (m.gvk.Kind == "ConfigMap" && m.name == "kube-root-ca.crt" ||
+		m.gvk.Kind == "ServiceAccount" && m.name == "default" ||
 		m.gvk.Kind == "Service" && m.name == "kubernetes" && m.namespace() == "default" || m.gvk.Kind == "Event") ||
 		m.gvk.Group == "events.k8s.io"
 }

@@ -157,8 +157,8 @@ func (w *making) label(key, value string, distinct bool) string {
 // referText makes the names of hosts in a text follow the Services.
 func (w *making) referText(path []string, parent, n *node) {
 	last := path[len(path)-1]
-	free := last == "value" || last == "args" || last == "command" || len(path) > 1 &&
-		slices.Contains([]string{"data", "annotations"}, path[len(path)-2])
+	free := last == "value" || last == "args" || last == "command" ||
+		len(path) > 1 && slices.Contains([]string{"data", "annotations"}, path[len(path)-2])
 	if !free || strings.Contains(last, "jacquard.dev/") {
 		return
 	}

@@ -29,7 +29,8 @@ type demo struct {
 	root, dir         string // absolute: the repository, and this run's folder
 	cluster, operator *process
 	client            *client
-	// kubectl is built beside; these wait for it, and end that.
+	// kubectl is built while the demo runs: awaitKubectl waits for that, stopKubectl
+	// ends it.
 	awaitKubectl func() error
 	stopKubectl  func()
 	// kinds are the names of those whose examples are applied; made says that there
@@ -187,7 +188,7 @@ func (d *demo) invite(context.Context) error {
 		return nil
 	}
 	if err := d.awaitKubectl(); err != nil {
-		return err
+		d.screen.step("%v", err) // all else can be tried
 	}
 	text, err := template.New("try.txt").Parse(tryText)
 	if err != nil {

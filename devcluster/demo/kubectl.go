@@ -18,6 +18,7 @@ func (d *demo) buildKubectl(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, "nice", "devcluster/build", "kubectl")
 	cmd.Dir, cmd.SysProcAttr = d.root, childAttributes()
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) } // with all that it started
+	cmd.WaitDelay = stopGrace
 	var out bytes.Buffer
 	cmd.Stderr = &out
 	if err := cmd.Start(); err != nil {
@@ -28,12 +29,17 @@ func (d *demo) buildKubectl(ctx context.Context) error {
 	go func() {
 		err := cmd.Wait()
 		if err != nil {
-			err = fmt.Errorf("building kubectl: %w\n%s", err, out.String())
+			err = fmt.Errorf("building kubectl: %w\n%s", err, lastLines(out.String()))
 		}
 		done <- err
 		close(done)
 	}()
-	d.awaitKubectl = func() error { return <-done }
+	d.awaitKubectl = func() error {
+		if len(done) == 0 {
+			d.screen.step("kubectl is still being compiled")
+		}
+		return <-done
+	}
 	d.stopKubectl = func() {
 		cancel()
 		<-done

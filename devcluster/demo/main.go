@@ -7,7 +7,8 @@
 // With --kubeconfig it does the same in a cluster that there is, in a namespace
 // of its own, and removes what it made.
 //
-// It is run from the repository's root, where .bin/ holds the programs.
+// It is run from the repository's root, where .bin/ holds the programs; kubectl it builds
+// itself, with Go.
 package main
 
 import (

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -78,12 +77,17 @@ func (p *process) stop() {
 // tail returns the last lines of a log; those from where a Go program says
 // why it crashed, if it did.
 func tail(path string) string {
-	const lines = 20
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return "  " + err.Error()
 	}
-	all := strings.Split(string(bytes.TrimSpace(data)), "\n")
+	return lastLines(string(data))
+}
+
+// lastLines returns the last lines of a text, as tail does of a log.
+func lastLines(text string) string {
+	const lines = 20
+	all := strings.Split(strings.TrimSpace(text), "\n")
 	first := max(0, len(all)-lines)
 	for i, line := range all[:first] {
 		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") || strings.HasPrefix(line, "SIG") {

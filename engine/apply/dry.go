@@ -39,12 +39,12 @@ func (w *Writer) dryRun() []string {
 // applier is the field manager under which a file is tried: whoever server-side
 // applied the resource last, so that what the file says no more goes; else that
 // of kubectl.
-func applier(now *unstructured.Unstructured) string {
+func applier(current *unstructured.Unstructured) string {
 	manager, last := "kubectl", time.Time{}
-	if now == nil {
+	if current == nil {
 		return manager
 	}
-	for _, m := range now.GetManagedFields() {
+	for _, m := range current.GetManagedFields() {
 		ours := m.Manager == api.FieldManager || m.Subresource != "" || m.Operation != metav1.ManagedFieldsOperationApply
 		if !ours && m.Time != nil && m.Time.After(last) {
 			manager, last = m.Manager, m.Time.Time
@@ -57,9 +57,10 @@ func applier(now *unstructured.Unstructured) string {
 // applied this document, as kubectl does: where the live object (nil: there is
 // none) keeps what kubectl applied last, by a merge of the three, else by
 // server-side apply. Nothing is changed.
-func (w *Writer) TryFile(ctx context.Context, r live.Resource, doc, now *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func (w *Writer) TryFile(ctx context.Context, r live.Resource,
+	doc, current *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	how, patch, opts := types.ApplyPatchType, []byte(nil), metav1.PatchOptions{
-		FieldManager: applier(now), DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict,
+		FieldManager: applier(current), DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict,
 	}
 	modified, err := json.Marshal(doc.Object)
 	if err != nil {
@@ -67,9 +68,9 @@ func (w *Writer) TryFile(ctx context.Context, r live.Resource, doc, now *unstruc
 	}
 	patch = modified
 	opts.Force = ptr.To(true)
-	if now != nil && now.GetAnnotations()[corev1.LastAppliedConfigAnnotation] != "" {
+	if current != nil && current.GetAnnotations()[corev1.LastAppliedConfigAnnotation] != "" {
 		how, opts.Force = types.MergePatchType, nil
-		if patch, err = merged(modified, now); err != nil {
+		if patch, err = merged(modified, current); err != nil {
 			return nil, fmt.Errorf("comparing %s %s with what was applied last: %w", doc.GetKind(), doc.GetName(), err)
 		}
 	}
@@ -80,12 +81,12 @@ func (w *Writer) TryFile(ctx context.Context, r live.Resource, doc, now *unstruc
 
 // merged is the patch by which kubectl makes the live object say what modified
 // says, and not what it said last.
-func merged(modified []byte, now *unstructured.Unstructured) ([]byte, error) {
-	current, err := json.Marshal(now.Object)
+func merged(modified []byte, found *unstructured.Unstructured) ([]byte, error) {
+	current, err := json.Marshal(found.Object)
 	if err != nil {
 		return nil, err
 	}
-	last := []byte(now.GetAnnotations()[corev1.LastAppliedConfigAnnotation])
+	last := []byte(found.GetAnnotations()[corev1.LastAppliedConfigAnnotation])
 	return jsonmergepatch.CreateThreeWayJSONMergePatch(last, modified, current)
 }
 

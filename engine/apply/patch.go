@@ -14,8 +14,8 @@ import (
 // Patch applies fields to somebody else's object, the one with that uid, for
 // the resource with the uid owner. It never forces: where another manager holds
 // a field with another value, the server answers 409.
-func (w *Writer) Patch(ctx context.Context, r live.Resource, doc *unstructured.Unstructured, to Patching) (*unstructured.Unstructured,
-	error) {
+func (w *Writer) Patch(ctx context.Context, r live.Resource, doc *unstructured.Unstructured,
+	to Patching) (*unstructured.Unstructured, error) {
 	how := request{manager: api.PatchManager(to.Owner), gentle: true}
 	if to.Subresource != "" {
 		how.subresources = []string{to.Subresource}

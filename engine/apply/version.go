@@ -42,8 +42,8 @@ func unshown(err error) error {
 // Since Kubernetes 1.37 a patch of a subresource changes no entry, so the object
 // itself is patched. Who may patch the subresource alone tries that.
 func (w *Writer) migrate(ctx context.Context, r live.Resource, doc *unstructured.Unstructured, how request) error {
-	now := how.live
-	if now == nil {
+	current := how.live
+	if current == nil {
 		find := w.GetMetadata
 		if how.gentle { // a patch: there is no right to get
 			find = w.Find
@@ -55,21 +55,21 @@ func (w *Writer) migrate(ctx context.Context, r live.Resource, doc *unstructured
 		if found == nil {
 			return errors.New("the object is gone")
 		}
-		now = found
+		current = found
 	}
 	var changes []map[string]any
-	for i, entry := range now.GetManagedFields() {
+	for i, entry := range current.GetManagedFields() {
 		if entry.APIVersion != doc.GetAPIVersion() {
 			changes = append(changes, map[string]any{"op": "replace", "path": fmt.Sprintf("/metadata/managedFields/%d/apiVersion", i),
 				"value": doc.GetAPIVersion()})
 		}
 	}
-	if len(changes) == 0 || doc.GetUID() != now.GetUID() {
+	if len(changes) == 0 || doc.GetUID() != current.GetUID() {
 		return errors.New("no entry of managedFields is in another version")
 	}
-	_, err := w.entries(ctx, r, now, edit{changes: changes})
+	_, err := w.entries(ctx, r, current, edit{changes: changes})
 	if refusal := (*Refusal)(nil); len(how.subresources) > 0 && errors.As(err, &refusal) && refusal.Cause == Forbidden {
-		_, err = w.entries(ctx, r, now, edit{changes, how.subresources})
+		_, err = w.entries(ctx, r, current, edit{changes, how.subresources})
 	}
 	return err
 }

@@ -69,8 +69,8 @@ func (w *Writer) Create(ctx context.Context, r live.Resource, doc *unstructured.
 }
 
 // Update applies a document to the object with that uid.
-func (w *Writer) Update(ctx context.Context, r live.Resource, doc *unstructured.Unstructured, uid types.UID) (*unstructured.Unstructured,
-	error) {
+func (w *Writer) Update(ctx context.Context, r live.Resource, doc *unstructured.Unstructured,
+	uid types.UID) (*unstructured.Unstructured, error) {
 	return w.apply(ctx, r, with(doc, "uid", string(uid)), request{})
 }
 
@@ -93,8 +93,8 @@ type request struct {
 }
 
 // apply server-side applies a document that has a precondition in its metadata.
-func (w *Writer) apply(ctx context.Context, r live.Resource, doc *unstructured.Unstructured, how request) (*unstructured.Unstructured,
-	error) {
+func (w *Writer) apply(ctx context.Context, r live.Resource, doc *unstructured.Unstructured,
+	how request) (*unstructured.Unstructured, error) {
 	if err := w.bar(); err != nil {
 		return nil, err
 	}
@@ -219,8 +219,8 @@ func (w *Writer) Some(ctx context.Context, r live.Resource, label string, meant 
 
 // DropEntry drops one entry of an object's managedFields, if the object is
 // still at that resourceVersion.
-func (w *Writer) DropEntry(ctx context.Context, r live.Resource, o *unstructured.Unstructured, index int) (*unstructured.Unstructured,
-	error) {
+func (w *Writer) DropEntry(ctx context.Context, r live.Resource, o *unstructured.Unstructured,
+	index int) (*unstructured.Unstructured, error) {
 	if len(o.GetManagedFields()) == 1 { // an empty list would be as none given
 		return w.entry(ctx, r, o, map[string]any{"op": "replace", "path": "/metadata/managedFields", "value": []any{map[string]any{}}})
 	}
@@ -289,8 +289,8 @@ func (w *Writer) Status(ctx context.Context, r live.Resource, resource *unstruct
 
 // Metadata merges fields into the metadata of the object with that uid, at
 // that resourceVersion if fields name one, and returns the object.
-func (w *Writer) Metadata(ctx context.Context, r live.Resource, o metav1.Object, fields map[string]any) (*unstructured.Unstructured,
-	error) {
+func (w *Writer) Metadata(ctx context.Context, r live.Resource, o metav1.Object,
+	fields map[string]any) (*unstructured.Unstructured, error) {
 	if err := w.bar(); err != nil {
 		return nil, err
 	}

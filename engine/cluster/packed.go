@@ -51,8 +51,8 @@ func (p packed) get(gvr schema.GroupVersionResource, namespace string, opts meta
 	return request
 }
 
-func (p packed) list(ctx context.Context, gvr schema.GroupVersionResource, namespace string, opts metav1.ListOptions) (runtime.Object,
-	error) {
+func (p packed) list(ctx context.Context, gvr schema.GroupVersionResource, namespace string,
+	opts metav1.ListOptions) (runtime.Object, error) {
 	result := p.get(gvr, namespace, opts).Do(ctx)
 	if err := result.Error(); err != nil { // Raw has not read what the server says
 		return nil, err
@@ -83,8 +83,8 @@ func (p packed) list(ctx context.Context, gvr schema.GroupVersionResource, names
 	return list, nil
 }
 
-func (p packed) watch(ctx context.Context, gvr schema.GroupVersionResource, namespace string, opts metav1.ListOptions) (watch.Interface,
-	error) {
+func (p packed) watch(ctx context.Context, gvr schema.GroupVersionResource, namespace string,
+	opts metav1.ListOptions) (watch.Interface, error) {
 	opts.Watch = true
 	return p.get(gvr, namespace, opts).Watch(ctx)
 }

@@ -39,7 +39,7 @@ func (o *Operator) announceRollout(ctx context.Context, r *kindController) error
 			write[r.shard.Key(api.AnnotationRolledOut)] = now.Digest
 		}
 	}
-	// used, or of another stop
+	// An approval is taken off once it is used, or if it is of another stop.
 	if approved != "" && (used || now.State != rollout.Stopped || rollout.ReadApproval(approved).Stop != now.Stop()) {
 		write[r.shard.Key(api.AnnotationApproved)] = nil
 	}

@@ -84,7 +84,7 @@ func (o *Operator) claim(ctx context.Context, v *reconcile.Version, mine shard.S
 		return false, nil
 	}
 	o.recordClaim(ctx, name, mine, nil)
-	// one that is served already was claimed; whoever takes the claim off hands it over
+	// A kind that is served already was claimed: whoever takes the claim off hands it over.
 	began := crd.GetAnnotations()[key] != text && o.kindController(name) == nil
 	if began {
 		maps.Copy(write, mine.ClaimAnnotation(crd))

@@ -28,7 +28,7 @@ import (
 )
 
 // An Operator serves every kind that has a folder and a CRD. It has many fields since
-// it joins the parts of the process, each of which is a type of its own.
+// it joins the parts of the process.
 type Operator struct {
 	options   Options
 	mgr       manager.Manager

@@ -12,8 +12,8 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/kind"
 )
 
-// Options are what an operator is started with. It has many fields since each is a flag
-// of `jacquard run`.
+// Options are what an operator is started with. They have many fields since most are
+// one flag of `jacquard run` each.
 type Options struct {
 	// Config is the cluster. Its RateLimiter limits what is written.
 	Config *rest.Config

@@ -30,8 +30,8 @@ type resourceCache struct {
 }
 
 // list returns the resource cache of a kind, and begins it if there is none.
-func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind, crd *apiextensionsv1.CustomResourceDefinition) (*resourceCache,
-	error) {
+func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind,
+	crd *apiextensionsv1.CustomResourceDefinition) (*resourceCache, error) {
 	o.mu.Lock()
 	l := o.seen(crd.Name).cache
 	o.mu.Unlock()

@@ -20,8 +20,8 @@ import (
 )
 
 // A versionTracker knows which versions of its folder a kind is served with: the one
-// that runs, and the one that is being rolled out. It has many fields since each of
-// both has its own needs, record and trouble.
+// that runs, and the one that is being rolled out. It has many fields since a rollout
+// can be begun, stopped, forced, abandoned and put back.
 type versionTracker struct {
 	// triggered tells the kind's goroutine to look at the rollout.
 	triggered chan struct{}
@@ -196,8 +196,8 @@ func (c *versionTracker) scopes() []cluster.Scope {
 }
 
 // pending reports whether something that a version needs has not been listed yet.
-func (c *versionTracker) pending(now reconcile.Cluster) bool {
-	return slices.ContainsFunc(c.versions(), func(v *reconcile.Version) bool { return v.Pending(now) })
+func (c *versionTracker) pending(in reconcile.Cluster) bool {
+	return slices.ContainsFunc(c.versions(), func(v *reconcile.Version) bool { return v.Pending(in) })
 }
 
 // good reports whether some folder that loads is served.

@@ -149,9 +149,9 @@ func notYAML(f *folder.File, err error) error {
 
 // about gives an error the place of a field of kind.yaml, or the folder's name
 // if the field is not written.
-func (p places) about(field, own string, err error) error {
+func (p places) about(field, folderName string, err error) error {
 	if place, written := p[field]; written {
 		return &template.Error{Place: place, Err: err}
 	}
-	return fmt.Errorf("compiling folder %s: %w", own, err)
+	return fmt.Errorf("compiling folder %s: %w", folderName, err)
 }

@@ -18,7 +18,7 @@ import (
 // object; otherwise with their live value while we hold them, so that nothing
 // changes them, and else not at all. They do not count in the hash. The hash of
 // a Job made once is that of what was rendered alone.
-func Document(owner Owner, c render.Child, now *live.Object) (*unstructured.Unstructured, string, error) {
+func Document(owner Owner, c render.Child, current *live.Object) (*unstructured.Unstructured, string, error) {
 	doc := &unstructured.Unstructured{Object: shallow(c.Object.Object)}
 	meta := shallow(doc.Object["metadata"])
 	doc.Object["metadata"] = meta
@@ -49,8 +49,8 @@ func Document(owner Owner, c render.Child, now *live.Object) (*unstructured.Unst
 		return nil, "", fmt.Errorf("planning %s %s: %w", doc.GetKind(), doc.GetName(), err)
 	}
 	annotations[api.AnnotationDesired] = hash
-	if now != nil && len(c.Policy.Initial) > 0 {
-		first = heldInitial(c.Policy.Initial, now)
+	if current != nil && len(c.Policy.Initial) > 0 {
+		first = heldInitial(c.Policy.Initial, current)
 	}
 	for _, f := range first {
 		put(doc.Object, f.path, f.value)
@@ -86,14 +86,14 @@ func cutInitial(doc map[string]any, paths [][]string) []field {
 
 // heldInitial are the live values of the fields that our entry holds still: to
 // leave them out would drop them.
-func heldInitial(paths [][]string, now *live.Object) []field {
-	entry, found, err := ownership.Ours(now.Meta.GetManagedFields(), api.FieldManager)
+func heldInitial(paths [][]string, current *live.Object) []field {
+	entry, found, err := ownership.Ours(current.Meta.GetManagedFields(), api.FieldManager)
 	if !found || err != nil {
 		return nil
 	}
 	var held []field
 	for _, path := range paths {
-		if v, there, err := unstructured.NestedFieldNoCopy(now.Body, path...); entry.Reaches(path...) && there && err == nil {
+		if v, there, err := unstructured.NestedFieldNoCopy(current.Body, path...); entry.Reaches(path...) && there && err == nil {
 			held = append(held, field{path, v})
 		}
 	}

@@ -185,15 +185,15 @@ type Input struct {
 // Make plans. Its error says which document cannot be finished.
 func Make(in Input) (*Plan, error) {
 	p := &Plan{Cleanup: len(in.DeleteOrder) > 0 || len(in.Patched) > 0}
-	now := map[string]*live.Object{}
+	current := map[string]*live.Object{}
 	for i := range in.Live {
 		l := &in.Live[i]
-		now[identity(l.GVK, l.Meta.GetNamespace(), l.Meta.GetName())] = l
+		current[identity(l.GVK, l.Meta.GetNamespace(), l.Meta.GetName())] = l
 		p.Cleanup = p.Cleanup || !kept(l.Meta) && !garbageCollectable(in.Owner, l.Meta.GetNamespace()) && Ours(in.Owner, l.Meta)
 	}
 	wanted := map[string]bool{}
 	for _, c := range in.Result.Children {
-		step, err := in.step(c, now)
+		step, err := in.step(c, current)
 		if err != nil {
 			return nil, err
 		}

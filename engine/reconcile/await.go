@@ -36,12 +36,12 @@ func (w *snapshot) changing(file string, result *render.Result) string {
 			continue
 		}
 		made = true
-		now := w.liveOf(c)
-		_, hash, err := plan.Document(w.subject.owner(), c, now)
+		current := w.liveOf(c)
+		_, hash, err := plan.Document(w.subject.owner(), c, current)
 		switch {
 		case err != nil:
-		case now != nil && now.Meta.GetAnnotations()[api.AnnotationDesired] == hash:
-		case now == nil && c.Policy.Once && w.subject.succeeded()[c.Object.GetName()] == hash:
+		case current != nil && current.Meta.GetAnnotations()[api.AnnotationDesired] == hash:
+		case current == nil && c.Policy.Once && w.subject.succeeded()[c.Object.GetName()] == hash:
 		default:
 			return fmt.Sprintf("what changed of %s %s is not applied yet", c.Object.GetKind(), c.Object.GetName())
 		}

@@ -16,15 +16,15 @@ import (
 // children tells of every child that the resource should have, or, when that
 // could not be found out, of every one that it has.
 func (t *reconciliation) children(p *plan.Plan, w *snapshot) []status.Child {
-	now := map[string]live.Object{}
+	current := map[string]live.Object{}
 	for _, l := range w.live {
 		if t.known.children.applied.Ours(w.subject.owner(), l.Meta) {
-			now[childKey(l.GVK, l.Meta)] = l
+			current[childKey(l.GVK, l.Meta)] = l
 		}
 	}
 	var out []status.Child
 	if p == nil || t.subject.deleting() {
-		for _, l := range now {
+		for _, l := range current {
 			out = append(out, t.child(l))
 		}
 		return t.withGone(out, w)
@@ -32,7 +32,7 @@ func (t *reconciliation) children(p *plan.Plan, w *snapshot) []status.Child {
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		gvk := s.Document.GroupVersionKind()
-		l, there := now[childKey(gvk, s.Document)]
+		l, there := current[childKey(gvk, s.Document)]
 		switch {
 		case s.Child.Policy.Patch:
 		case there:

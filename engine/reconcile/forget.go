@@ -77,8 +77,11 @@ func (r *Reconciler) Forget(ctx context.Context, versions []*Version, resources 
 			}
 		}
 	}
-	// without a record nobody would take the finalizer off once the folder is gone
-	if len(write) == 0 || !rest && slices.ContainsFunc(resources, finalized) {
+	if len(write) == 0 {
+		return nil, nil
+	}
+	// Without a record nobody would take the finalizer off once the folder is gone.
+	if !rest && slices.ContainsFunc(resources, finalized) {
 		return nil, nil
 	}
 	written, err := r.cluster.Writer.Annotate(ctx, crd, write)

@@ -13,20 +13,20 @@ import (
 // withGone adds to the live children of a resource that is paused or held those
 // that its status tells of and that are not there: nothing is rendered for it, so
 // the status alone knows them, and nothing makes them again now.
-func (t *reconciliation) withGone(now []status.Child, w *snapshot) []status.Child {
+func (t *reconciliation) withGone(current []status.Child, w *snapshot) []status.Child {
 	if t.subject.deleting() || !t.subject.paused() && !t.choice.Frozen {
-		return now
+		return current
 	}
 	known, _, _ := unstructured.NestedSlice(t.subject.resource.Object, "status", "children")
 	for _, item := range known {
 		told, _ := item.(map[string]any)
 		text := func(key string) string { s, _ := told[key].(string); return s }
 		c := status.Child{APIVersion: text("apiVersion"), Kind: text("kind"), Namespace: text("namespace"), Name: text("name")}
-		if !slices.ContainsFunc(now, func(l status.Child) bool { return sameChild(l, c) }) {
-			now = append(now, t.judgeGone(c, text("message"), w))
+		if !slices.ContainsFunc(current, func(l status.Child) bool { return sameChild(l, c) }) {
+			current = append(current, t.judgeGone(c, text("message"), w))
 		}
 	}
-	return now
+	return current
 }
 
 // judgeGone says what is to be said of a child that is not there, and of which

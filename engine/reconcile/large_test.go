@@ -15,7 +15,7 @@ import (
 
 const aMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\ndata: {text: {{ .spec.name }}}\n"
 
-// files are so many files of a folder, each with one ConfigMap.
+// manyFiles are so many files of a folder, each with one ConfigMap.
 func manyFiles(n int) map[string]string {
 	all := map[string]string{}
 	for i := range n {
@@ -32,11 +32,15 @@ func BenchmarkLarge(b *testing.B) {
 			w := newWorld(b, files(n))
 			w.edit(func(o *unstructured.Unstructured) { o.Object["spec"] = map[string]any{"name": "x", "items": spec(n)} })
 			w.settle()
-			return func() { w.turn() }
+			return func() {
+				if sent := w.turn(); len(sent) > 0 {
+					b.Fatalf("it is not at rest, and sends %v", sent)
+				}
+			}
 		}
 	}
 	none := func(int) any { return []any{} }
-	things := []struct {
+	cases := []struct {
 		name string
 		n    int
 		make func(b *testing.B, n int) func()
@@ -58,7 +62,7 @@ func BenchmarkLarge(b *testing.B) {
 		{"load_200_files", 50, func(b *testing.B, n int) func() { return compiles(b, manyFiles(n), 0) }},
 		{"load_CRD_of_1_MB", 256 << 10, func(b *testing.B, n int) func() { return compiles(b, manyFiles(1), n) }},
 	}
-	for _, thing := range things {
+	for _, thing := range cases {
 		b.Run(thing.name, func(b *testing.B) {
 			some, more := thing.make(b, thing.n), thing.make(b, 4*thing.n)
 			var took [2]time.Duration

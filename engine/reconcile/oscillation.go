@@ -13,11 +13,12 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
-// An oscillation is a child, a patch, or what status.yaml says, in which we change the same
-// field again and again. Whether that comes of our own writes is found out by not
+// An oscillation is a child, a patch, or what status.yaml says, in which we change the
+// same field again and again. Whether that comes of our own writes is found out by not
 // writing for a while: what others change goes on changing meanwhile; what our writes
 // change stays as it is until the next of them, and is written slower and slower. It
-// has many fields since each is a count or a time that the next step is decided by.
+// has many fields since the next step depends on what was written, on how often, and on
+// when.
 type oscillation struct {
 	generation int64
 	digest     string

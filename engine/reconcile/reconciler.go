@@ -30,7 +30,7 @@ import (
 )
 
 // Cluster is what a Reconciler needs of the cluster. It has many fields since each is
-// one thing that a test replaces.
+// one thing that is replaced in a test, in a dry run or in a live view, or one setting.
 type Cluster struct {
 	Children Children
 	Reads    Reads
@@ -87,8 +87,8 @@ type Resources interface {
 	Get(ctx context.Context, name client.ObjectKey, into client.Object, opts ...client.GetOption) error
 }
 
-// A Reconciler serves the custom resources of one kind. It has many fields since each
-// remembers another thing of its resources, in a type of its own.
+// A Reconciler serves the custom resources of one kind. It has many fields since
+// several things must be known of resources between two reconciliations.
 type Reconciler struct {
 	name      string
 	gvk       schema.GroupVersionKind

@@ -22,7 +22,7 @@ import (
 
 // A snapshot is what is known of a resource's children, and of what else its templates
 // read, at one moment. It is the template.World of its templates. It has many fields
-// since whatever was asked once is kept, by what was asked.
+// since it keeps the answer to each sort of question.
 type snapshot struct {
 	subject *subject
 	texts   *texts

@@ -206,12 +206,12 @@ func (l liveStatus) says(desired map[string]any) bool {
 
 // desired is what of a status the CRD has, and whether the live one says it already:
 // then there was nothing to prune.
-func (s *subject) desired(made map[string]any, now liveStatus) (desired map[string]any, same bool) {
-	if same = now.says(made); same || s.version.Schema == nil {
+func (s *subject) desired(made map[string]any, current liveStatus) (desired map[string]any, same bool) {
+	if same = current.says(made); same || s.version.Schema == nil {
 		return made, same
 	}
 	desired, _ = s.version.Schema.PruneStatus(made)
-	return desired, now.says(desired)
+	return desired, current.says(desired)
 }
 
 func (s *subject) otherFinalizers() []string {

@@ -160,8 +160,7 @@ func (src *source) check() error {
 		case privateUse(r):
 			return pos{src, i}.errorf("the template holds a private-use character (U+E000 to U+F8FF): write it as an escape in a quoted string")
 		case otherBreak(r) && !strings.HasPrefix(src.text[i:], "\r\n"):
-			return pos{src,
-				i}.errorf("the template holds the character %U, which YAML takes for the end of a line: write it as an escape in a quoted string", r)
+			return pos{src, i}.errorf("the template holds the character %U, which YAML takes for the end of a line: write it as an escape in a quoted string", r)
 		case r == utf8.RuneError && !strings.HasPrefix(src.text[i:], string(utf8.RuneError)):
 			return pos{src, i}.errorf("the template is not valid UTF-8")
 		case r < ' ' && r != '\n' && r != '\t' && r != '\r' || r == 0x7F:

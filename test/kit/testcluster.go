@@ -278,10 +278,10 @@ func (o *Operator) Stop(t testing.TB) {
 }
 
 // Get reads an object as the cluster has it.
-func (c *Cluster) Get(apiVersion, of, namespace, name string) (*unstructured.Unstructured, error) {
+func (c *Cluster) Get(apiVersion, kindName, namespace, name string) (*unstructured.Unstructured, error) {
 	o := &unstructured.Unstructured{}
 	o.SetAPIVersion(apiVersion)
-	o.SetKind(of)
+	o.SetKind(kindName)
 	return o, c.Client.Get(context.Background(), client.ObjectKey{Namespace: namespace, Name: name}, o)
 }
 

@@ -171,8 +171,8 @@ func TestNoKindInGo(t *testing.T) {
 			if lit, ok := n.(*ast.BasicLit); ok {
 				texts = append(texts, lit.Value)
 			}
-			_, at := n.(*ast.ImportSpec)
-			return !at
+			_, isImport := n.(*ast.ImportSpec)
+			return !isImport
 		})
 		// Labels of Kubernetes itself are nobody's name either.
 		literals := strings.ReplaceAll(strings.Join(texts, "\n"), "app.kubernetes.io/", "")

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 
 	"github.com/jacquard-operator/jacquard/bench/internal/load"
 )
@@ -14,39 +16,53 @@ import (
 // nothing of what is measured.
 const bystanderPause = 200 * time.Millisecond
 
-// bystander is another client of the API server, which patches a ConfigMap of its
-// own, one request at a time, until it is asked how long each took.
-func (b *bench) bystander(ctx context.Context) (took func() ([]time.Duration, error), err error) {
-	maps := schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
-	key := load.Key{Namespace: "bystander", Name: "bystander"}
-	if err := b.client.CreateNamespaces(ctx, key.Namespace); err != nil {
+var (
+	maps         = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+	bystanderMap = load.Key{Namespace: "bystander", Name: "bystander"}
+)
+
+// A bystander is another client of the API server, with a connection of its own. It
+// patches a ConfigMap of its own, one request at a time.
+type bystander struct{ client *load.Client }
+
+func (b *bench) bystander(ctx context.Context) (*bystander, error) {
+	cfg := rest.CopyConfig(b.cluster.Config())
+	cfg.Dial = (&net.Dialer{}).DialContext // with one of its own it shares no connection
+	client, err := load.NewClient(cfg)
+	if err != nil {
 		return nil, err
 	}
-	body := fmt.Appendf(nil, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q}}`, key.Name)
-	if err := b.client.Apply(ctx, maps, key, body); err != nil {
+	if err := client.CreateNamespaces(ctx, bystanderMap.Namespace); err != nil {
 		return nil, err
 	}
-	ctx, stop := context.WithCancel(ctx)
-	done := make(chan error, 1)
+	body := fmt.Appendf(nil, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q}}`, bystanderMap.Name)
+	return &bystander{client}, client.Apply(ctx, maps, bystanderMap, body)
+}
+
+// start lets it send requests until it is asked how long each took.
+func (b *bystander) start(ctx context.Context) (took func() ([]time.Duration, error)) {
+	stopped, done := make(chan struct{}), make(chan error, 1)
 	var all []time.Duration
 	go func() {
-		for n := 0; ctx.Err() == nil; n++ {
+		for n := 0; ; n++ {
 			began := time.Now()
-			patch := fmt.Appendf(nil, `{"data":{"n":"%d"}}`, n)
-			if err := b.client.MergePatch(ctx, key, load.Patch{Of: maps, Manager: "bystander", Body: patch}); err != nil {
-				if ctx.Err() == nil {
-					done <- err
-				}
-				break
+			patch := load.Patch{Of: maps, Manager: "bystander", Body: fmt.Appendf(nil, `{"data":{"n":"%d"}}`, n)}
+			if err := b.client.MergePatch(ctx, bystanderMap, patch); err != nil {
+				done <- err
+				return
 			}
 			all = append(all, time.Since(began))
-			time.Sleep(bystanderPause)
+			select {
+			case <-stopped:
+				done <- nil
+				return
+			case <-time.After(bystanderPause):
+			}
 		}
-		close(done)
 	}()
 	return func() ([]time.Duration, error) {
-		stop()
+		close(stopped)
 		err := <-done
 		return all, err
-	}, nil
+	}
 }

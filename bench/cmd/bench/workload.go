@@ -14,14 +14,15 @@ func (b *bench) create(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	others, err := b.bystander(ctx)
+	if err != nil {
+		return err
+	}
 	p := &report.Phase{Name: "create", Goal: "all Deployments with the image and all Services exist"}
 	return b.measure(ctx, p, b.requests.LastWrite, func(start time.Time) error {
-		took, err := b.bystander(ctx)
-		if err != nil {
-			return err
-		}
+		took := others.start(ctx)
 		starts := make([]time.Time, len(b.keys))
-		err = load.Each(ctx, len(b.keys), func(ctx context.Context, i int) error {
+		err := load.Each(ctx, len(b.keys), func(ctx context.Context, i int) error {
 			starts[i] = time.Now()
 			return b.client.Create(ctx, b.gvr, b.keys[i].Namespace, bodies[i])
 		})
@@ -30,11 +31,11 @@ func (b *bench) create(ctx context.Context) error {
 		}
 		p.Note("loadSeconds", seconds(start))
 		at := b.observer.Wait(ctx, b.keys, func(load.Key) load.Goal { return load.Created(load.ImageV1) }, b.timeout)
-		others, err := took()
+		beside, err := took()
 		if err != nil {
 			return err
 		}
-		p.Bystander(others)
+		p.Bystander(beside)
 		p.Outcome(start, at)
 		p.Latencies(starts, at)
 		p.RatioRaw = p.Seconds / b.result.Raw.ApplySeconds

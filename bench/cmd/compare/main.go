@@ -160,8 +160,8 @@ func (c *comparison) round(ctx context.Context, name string, programs []program,
 
 // measure runs the harness once.
 func (c *comparison) measure(ctx context.Context, file string, p program, times map[string]int) (*report.Report, error) {
-	args := []string{"-name", p.name, "-operator", p.operator, "-assets", c.bin, "-n", fmt.Sprint(c.n), "-quiet", c.quiet.String(), "-idle",
-		"10s", "-load-wait", "30s",
+	args := []string{"-name", p.name, "-operator", p.operator, "-assets", c.bin, "-n", fmt.Sprint(c.n),
+		"-quiet", c.quiet.String(), "-idle", "10s", "-load-wait", "30s",
 		"-dir", filepath.Join(c.dir, "run"), "-out", file}
 	for phase, n := range times {
 		args = append(args, "-times", fmt.Sprintf("%s=%d", phase, n))

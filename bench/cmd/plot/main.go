@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/jacquard-operator/jacquard/bench/internal/compare"
 	"github.com/jacquard-operator/jacquard/bench/internal/plot"
@@ -32,7 +33,12 @@ func run(dirs []string) error {
 		if err != nil {
 			return err
 		}
-		for _, file := range files {
+		// A run that was disturbed was done again: its last try counts.
+		last := map[string]string{}
+		for _, file := range files { // in the order of their names
+			last[file[:strings.LastIndex(file, "-")]] = file
+		}
+		for _, file := range last {
 			text, err := os.ReadFile(file)
 			if err != nil {
 				return err

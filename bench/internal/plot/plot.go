@@ -32,7 +32,7 @@ const (
 	legend        = 24
 )
 
-// style has colours that tell apart for those who see red and green alike (Okabe
+// style has colours that can be told apart by those who see red and green alike (Okabe
 // and Ito), on white and on black.
 const style = `<style>
 text { font: 11px sans-serif; fill: #333 } .title { font-weight: bold } .axis { stroke: #999 } .grid { stroke: #ddd }

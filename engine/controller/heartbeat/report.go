@@ -13,7 +13,7 @@ import (
 const Format = "v1"
 
 // A Report is what an operator says of itself. It has many fields since each is a key
-// of the Lease's annotation.
+// of the JSON in the annotation.
 type Report struct {
 	// Version is that of the form, Program that of the operator.
 	Version  string `json:"version"`

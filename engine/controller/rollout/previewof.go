@@ -20,7 +20,7 @@ type Past struct {
 	Record Record
 	// Fails says, by the reason of the condition Ready, whether the version that
 	// serves the resource cannot render its children, or its status, either.
-	Fails func(reason string) (children, fields bool)
+	Fails func(reason string) (children, ofStatus bool)
 	// Unwanted are the children that the plan does not want, be they deleted or
 	// held, and that the version before does want.
 	Unwanted func(p *plan.Plan, reason string) []live.Object
@@ -31,7 +31,7 @@ func PastByStatus(record Record) Past {
 	return Past{Record: record, Fails: failsByStatus, Unwanted: unwantedByStatus}
 }
 
-func failsByStatus(reason string) (children, fields bool) {
+func failsByStatus(reason string) (children, ofStatus bool) {
 	return reason == "RenderFailed" || reason == "Refused", reason == "StatusFailed"
 }
 

@@ -39,7 +39,7 @@ const (
 )
 
 // A Record is what a rollout says of itself on the kind's CRD. It has many fields since
-// each is a key of the annotation.
+// each is a key of the JSON in the annotation.
 type Record struct {
 	Digest  string `json:"digest"`
 	State   State  `json:"state"`

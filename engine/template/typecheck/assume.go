@@ -116,8 +116,8 @@ func (w *path) assumeEqual(args []arg, truth bool) {
 		values = append(values, a.constant)
 	}
 	w.oneOfThese(args[0], values, truth)
-	if counts := args[0].surely(funcs.Int) && has(values, int64(0)) || args[0].surely(funcs.String) &&
-		has(values, ""); args[0].can&funcs.Nil == 0 {
+	counts := args[0].surely(funcs.Int) && has(values, int64(0)) || args[0].surely(funcs.String) && has(values, "")
+	if args[0].can&funcs.Nil == 0 {
 		switch {
 		case counts && (!truth || len(values) == 1):
 			w.assumeArg(args[0], !truth)

@@ -178,8 +178,8 @@ func same(a, b *val, left int) bool {
 	if a == b || left == 0 {
 		return true
 	}
-	if a == nil || b == nil || a.can != b.can || a.closed != b.closed || a.filled != b.filled || a.known != b.known || a.typ != b.typ &&
-		!sameType(a.typ, b.typ) || len(a.fields) != len(b.fields) {
+	if a == nil || b == nil || a.can != b.can || a.closed != b.closed || a.filled != b.filled || a.known != b.known ||
+		a.typ != b.typ && !sameType(a.typ, b.typ) || len(a.fields) != len(b.fields) {
 		return false
 	}
 	for name, f := range a.fields {

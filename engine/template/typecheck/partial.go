@@ -117,8 +117,8 @@ func encode(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	}
 	piece := w.sketch.Encoded(fn.Ident, template.Standin{
 		Value: &printed{v: a.val, node: w.at(fn, a), tree: w.frame.tree, called: w.frame.called, encoded: true},
-		Map:   a.surely(funcs.Map), List: a.surely(funcs.List), Unsure: !a.surely(funcs.Map) && !a.surely(funcs.List) &&
-			a.can&(funcs.Map|funcs.List) != 0,
+		Map:   a.surely(funcs.Map), List: a.surely(funcs.List),
+		Unsure: !a.surely(funcs.Map) && !a.surely(funcs.List) && a.can&(funcs.Map|funcs.List) != 0,
 	})
 	out.piece = &piece
 	return out

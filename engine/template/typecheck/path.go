@@ -42,7 +42,7 @@ type fork struct {
 }
 
 // A path is one walk through a file: at each fork it takes one side. It has many fields
-// since each fork copies all that later steps depend on.
+// since whatever is found out on the way is kept for the steps that follow.
 type path struct {
 	*walker
 	facts   facts

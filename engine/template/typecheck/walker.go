@@ -192,8 +192,8 @@ func (w *walker) root() *val {
 func (w *walker) sum(key sumKey, v *val) *val {
 	bare := *v
 	bare.counts, bare.by = 0, nil
-	bare.known, bare.constant, bare.id, bare.parent, bare.piece, bare.exact, bare.path, bare.read = v.known &&
-		v.constant == nil, nil, "", "", nil, false, "", ""
+	bare.known = v.known && v.constant == nil
+	bare.constant, bare.id, bare.parent, bare.piece, bare.exact, bare.path, bare.read = nil, "", "", nil, false, "", ""
 	old := w.sums[key]
 	now := w.bounded(joined(old, &bare, deepest))
 	if old == nil || !same(old, now, deepest) {
