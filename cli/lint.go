@@ -60,8 +60,8 @@ and a summary, go to stderr. The exit code is 1 if there are findings.`,
 	configFlag(cmd, &o.config)
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "format of the findings: text, json, or github (annotations of a workflow)")
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "check again after each change of a file, until interrupted")
-	cmd.Flags().StringArrayVar(&o.against,
-		"against", nil, "an earlier state of the root, to find kinds of children that are no longer rendered; as often as --root")
+	cmd.Flags().StringArrayVar(&o.against, "against", nil,
+		"an earlier state of the root, to find kinds of children that are no longer rendered; as often as --root")
 	cmd.ValidArgsFunction = kindNames(&o.roots)
 	return cmd
 }

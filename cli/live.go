@@ -24,8 +24,8 @@ type reach struct {
 
 func (r *reach) flags(cmd *cobra.Command) {
 	r.access.flags(cmd)
-	cmd.Flags().StringVarP(&r.namespace,
-		"namespace", "n", "", "namespace of resources without one; default that of the kubeconfig's context")
+	cmd.Flags().StringVarP(&r.namespace, "namespace", "n", "",
+		"namespace of resources without one; default that of the kubeconfig's context")
 }
 
 // place is the namespace of --namespace, else that of the context.

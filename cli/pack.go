@@ -41,13 +41,11 @@ without a restart. A kind with findings of lint is not packed.`,
 	}
 	rootFlag(c, &f.roots)
 	flags := c.Flags()
-	flags.StringVar(&f.install,
-		"install", "jacquard/jacquard", "`NAMESPACE/NAME` of the installation: the operator's namespace, and the ClusterRole that "+
-			"aggregates the roles of its kinds (the release's full name)")
+	flags.StringVar(&f.install, "install", "jacquard/jacquard",
+		"`NAMESPACE/NAME` of the installation: the operator's namespace, and the ClusterRole that aggregates the roles of its kinds (the release's full name)")
 	flags.StringVar(&f.account, "service-account", "", "`NAMESPACE/NAME` of the operator's service account; default that of --install")
-	flags.StringSliceVar(&f.only,
-		"only", pack.Parts, "what to print, comma-separated: roles, users, crd, folder; or base: the operator's roles that do not "+
-			"depend on its kinds")
+	flags.StringSliceVar(&f.only, "only", pack.Parts,
+		"what to print, comma-separated: roles, users, crd, folder; or base: the operator's roles that do not depend on its kinds")
 	flags.BoolVar(&f.unchecked, "no-lint", false, "also pack kinds with findings, if they load")
 	return c
 }

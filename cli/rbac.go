@@ -57,11 +57,10 @@ fields with the operator's permissions.`,
 	rootFlag(c, &f.roots)
 	f.flags(c)
 	flags := c.Flags()
-	flags.StringVar(&f.account,
-		"service-account", "jacquard/jacquard", "`NAMESPACE/NAME` of the operator's service account; its namespace is the operator's "+
-			"own")
-	flags.StringSliceVar(&f.namespaces,
-		"namespaces", nil, "print Roles in these namespaces, comma-separated, for an operator that runs with the same --namespaces")
+	flags.StringVar(&f.account, "service-account", "jacquard/jacquard",
+		"`NAMESPACE/NAME` of the operator's service account; its namespace is the operator's own")
+	flags.StringSliceVar(&f.namespaces, "namespaces", nil,
+		"print Roles in these namespaces, comma-separated, for an operator that runs with the same --namespaces")
 	flags.StringVar(&f.identity, "identity", "", "for an operator that runs with the same --identity; default NAMESPACE/jacquard")
 	flags.StringSliceVar(&f.only, "only", parts, "what to print, comma-separated: base (what every operator needs), kinds, users")
 	flags.BoolVar(&f.install, "install-crds", false, "for an operator that runs with --install-crds")

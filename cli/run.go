@@ -58,35 +58,32 @@ or of ~/.kube/config, in this order.`,
 	configFlag(c, &settings)
 	flags := c.Flags()
 	f.flags(c)
-	flags.StringVar(&f.options.Namespace,
-		"namespace", podNamespace(), "namespace of the operator, whose ConfigMaps may contain folders; default that of "+
-			"the Pod, if there is one")
-	flags.StringSliceVar(&f.options.Namespaces,
-		"namespaces", nil, "only serve resources in these namespaces, comma-separated, and create nothing elsewhere; default all")
+	flags.StringVar(&f.options.Namespace, "namespace", podNamespace(),
+		"namespace of the operator, whose ConfigMaps may contain folders; default that of the Pod, if there is one")
+	flags.StringSliceVar(&f.options.Namespaces, "namespaces", nil,
+		"only serve resources in these namespaces, comma-separated, and create nothing elsewhere; default all")
 	flags.StringVar(&f.selector, "selector", "", "only serve resources with these labels, such as team=a,env in (x,y); default all")
-	flags.StringVar(&f.options.Identity,
-		"identity", "", "name of this installation; its last part names the Lease; default NAMESPACE/jacquard")
+	flags.StringVar(&f.options.Identity, "identity", "",
+		"name of this installation; its last part names the Lease; default NAMESPACE/jacquard")
 	flags.BoolVar(&f.options.InstallCRDs, "install-crds", false, "apply the CRDs of crds/ first")
 	flags.BoolVar(&f.options.ReadOnly, "read-only", false, "watch and plan everything, but write only Leases and Events")
 	flags.StringVar(&f.events, "events", "problems",
-		"which events of resources there are: problems (trouble, what ends it, and what is deleted) or all "+
-			"(also the way to Ready)")
+		"which events of resources there are: problems (trouble, what ends it, and what is deleted) or all (also the way to Ready)")
 	flags.IntVar(&f.options.Workers, "workers", 4, "number of resources of one kind that are reconciled at the same time")
 	flags.Float32Var(&f.qps, "kube-api-qps", -1,
 		"requests per second to the API server, without watches; -1 for no limit: the API server says when it is too busy")
 	flags.IntVar(&f.burst, "kube-api-burst", 400, "requests to the API server that may exceed --kube-api-qps at once")
 	flags.StringVar(&f.options.MetricsAddress, "metrics-bind-address", "0", "host:port of the metrics; 0 for none")
-	flags.BoolVar(&f.options.MetricsSecure,
-		"metrics-secure", true, "serve the metrics over TLS, only to clients with a token that may get /metrics")
-	flags.StringVar(&f.options.MetricsCertPath,
-		"metrics-cert-path", "", "directory with tls.crt and tls.key for the metrics; default a self-signed certificate")
+	flags.BoolVar(&f.options.MetricsSecure, "metrics-secure", true,
+		"serve the metrics over TLS, only to clients with a token that may get /metrics")
+	flags.StringVar(&f.options.MetricsCertPath, "metrics-cert-path", "",
+		"directory with tls.crt and tls.key for the metrics; default a self-signed certificate")
 	flags.StringVar(&level, "log-level", "info", "level of the log: error, info, debug, or a number up to 7 for more details")
 	flags.StringVar(&f.options.ProbeAddress, "health-probe-bind-address", ":8081", "host:port of /healthz and /readyz; 0 for none")
-	flags.StringVar((*string)(&f.options.Ready),
-		"ready-folders", string(controller.ReadyRelease), "folders that must have loaded once for /readyz: all, release (those of "+
-			"--root and of the Helm release) or none")
-	flags.StringVar(&f.options.Release,
-		"release", "", "name of the operator's Helm release, which its folders have as the label app.kubernetes.io/instance")
+	flags.StringVar((*string)(&f.options.Ready), "ready-folders", string(controller.ReadyRelease),
+		"folders that must have loaded once for /readyz: all, release (those of --root and of the Helm release) or none")
+	flags.StringVar(&f.options.Release, "release", "",
+		"name of the operator's Helm release, which its folders have as the label app.kubernetes.io/instance")
 	c.MarkFlagsMutuallyExclusive("read-only", "install-crds")
 	f.leaderFlags(c)
 	return c
@@ -96,14 +93,14 @@ or of ~/.kube/config, in this order.`,
 func (f *runFlags) leaderFlags(c *cobra.Command) {
 	flags := c.Flags()
 	flags.BoolVar(&f.options.LeaderElection, "leader-elect", true, "deprecated, without effect: a leader is always elected")
-	flags.StringVar(&f.options.LeaderElectionNamespace,
-		"leader-election-namespace", "", "namespace of the Lease; default that of --namespace, that of --identity, or default")
-	flags.DurationVar(&f.options.Lease.Duration,
-		"leader-elect-lease-duration", controller.LeaseDuration, "how long others wait for a leader that does not renew its Lease")
-	flags.DurationVar(&f.options.Lease.RenewDeadline,
-		"leader-elect-renew-deadline", controller.RenewDeadline, "how long a leader tries to renew its Lease before it stops")
-	flags.DurationVar(&f.options.Lease.RetryPeriod,
-		"leader-elect-retry-period", controller.RetryPeriod, "how often the leader renews the Lease, and others check it")
+	flags.StringVar(&f.options.LeaderElectionNamespace, "leader-election-namespace", "",
+		"namespace of the Lease; default that of --namespace, that of --identity, or default")
+	flags.DurationVar(&f.options.Lease.Duration, "leader-elect-lease-duration", controller.LeaseDuration,
+		"how long others wait for a leader that does not renew its Lease")
+	flags.DurationVar(&f.options.Lease.RenewDeadline, "leader-elect-renew-deadline", controller.RenewDeadline,
+		"how long a leader tries to renew its Lease before it stops")
+	flags.DurationVar(&f.options.Lease.RetryPeriod, "leader-elect-retry-period", controller.RetryPeriod,
+		"how often the leader renews the Lease, and others check it")
 }
 
 func (f *runFlags) run(cmd *cobra.Command, dirs []string) error {

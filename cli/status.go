@@ -53,9 +53,8 @@ code is 0 if all is well, 1 if something is wrong.`,
 	flags := cmd.Flags()
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "only look at resources in this namespace; default all")
 	flags.StringVar(&o.install, "install", "", "only look at this installation, `NAMESPACE/NAME`; default all")
-	flags.StringArrayVar(&o.roots,
-		"root", nil, "directory with folders, to find missing permissions for folders that are not in ConfigMaps; may be given "+
-			"several times")
+	flags.StringArrayVar(&o.roots, "root", nil,
+		"directory with folders, to find missing permissions for folders that are not in ConfigMaps; may be given several times")
 	flags.StringVarP(&o.output, "output", "o", "text", "text or json")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "show it again after each change, until interrupted")
 	flags.BoolVar(&o.all, "all", false, "list all resources that are not ready")

@@ -47,8 +47,8 @@ without it, no Secret is deleted.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0], args[1:]) },
 	}
 	o.flags(cmd)
-	cmd.Flags().StringArrayVar(&o.roots,
-		"root", nil, "directory with folders, to know which Secrets contain texts of stable; may be given several times")
+	cmd.Flags().StringArrayVar(&o.roots, "root", nil,
+		"directory with folders, to know which Secrets contain texts of stable; may be given several times")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "delete the named children")
 	return cmd
 }

@@ -54,8 +54,8 @@ cr.yaml: --update writes the rest.`,
 	flags := cmd.Flags()
 	flags.BoolVar(&o.update, "update", false, "write the actual results as the expected ones")
 	flags.StringVar(&o.pattern, "run", "", "only run cases whose name, <name of the kind>/<case>, matches this regular `expression`")
-	flags.IntVar(&o.coverage,
-		"coverage", -1, "list the branches of the templates that no case takes; with a number, fail below so many `per cent`")
+	flags.IntVar(&o.coverage, "coverage", -1,
+		"list the branches of the templates that no case takes; with a number, fail below so many `per cent`")
 	flags.Lookup("coverage").NoOptDefVal = "0"
 	flags.StringVarP(&o.output, "output", "o", "text", "text, json or junit")
 	return cmd

@@ -25,20 +25,22 @@ func (d *demo) buildKubectl(ctx context.Context) error {
 		cancel()
 		return fmt.Errorf("building kubectl: %w", err)
 	}
-	done := make(chan error, 1)
+	done := make(chan struct{})
+	var err error // once it is done
 	go func() {
-		err := cmd.Wait()
-		if err != nil {
+		defer close(done)
+		if err = cmd.Wait(); err != nil {
 			err = fmt.Errorf("building kubectl: %w\n%s", err, lastLines(out.String()))
 		}
-		done <- err
-		close(done)
 	}()
 	d.awaitKubectl = func() error {
-		if len(done) == 0 {
+		select {
+		case <-done:
+		default:
 			d.screen.step("kubectl is still being compiled")
+			<-done
 		}
-		return <-done
+		return err
 	}
 	d.stopKubectl = func() {
 		cancel()

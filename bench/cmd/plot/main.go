@@ -25,7 +25,7 @@ func main() {
 
 func run(dirs []string) error {
 	if len(dirs) == 0 {
-		return errors.New("usage: plot FOLDER...")
+		return errors.New("usage: plot FOLDER, as often as there are folders")
 	}
 	runs := map[string]map[int][]*report.Report{}
 	for _, dir := range dirs {
