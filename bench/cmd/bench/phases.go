@@ -41,6 +41,7 @@ type bench struct {
 	process  *proc.Process               // the running operator
 	sampler  *proc.Sampler
 	endedCPU time.Duration // of operator processes that were killed
+	drifts   int           // how often drift was measured
 }
 
 func (b *bench) phases(ctx context.Context) error {

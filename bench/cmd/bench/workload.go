@@ -77,10 +77,14 @@ func (b *bench) update(ctx context.Context) error {
 	})
 }
 
-// drift deletes some Deployments and scales others behind the operator's back.
+// drift deletes some Deployments and scales others behind the operator's back. If it
+// is done again, it is others: an operator may take one that changes again and again,
+// each time after its own write, for a fight, and slow down.
 func (b *bench) drift(ctx context.Context) error {
 	count := min(drifted, len(b.keys)/3)
-	keys := b.keys[:2*count]
+	part := b.drifts % (len(b.keys) / (2 * count))
+	keys := b.keys[part*2*count : (part+1)*2*count]
+	b.drifts++
 	p := &report.Phase{Name: "drift", Goal: "deleted Deployments are back, changed replicas are restored"}
 	return b.measure(ctx, p, b.requests.LastWrite, func(start time.Time) error {
 		starts := make([]time.Time, len(keys))
