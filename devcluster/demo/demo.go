@@ -28,11 +28,8 @@ type demo struct {
 	outside           string // the kubeconfig of a cluster that there is; "": one is started
 	root, dir         string // absolute: the repository, and this run's folder
 	cluster, operator *process
+	kubectl           *process // builds it
 	client            *client
-	// kubectl is built while the demo runs: awaitKubectl waits for that, stopKubectl
-	// ends it.
-	awaitKubectl func() error
-	stopKubectl  func()
 	// kinds are the names of those whose examples are applied; made says that there
 	// is something to remove from a cluster that there is.
 	kinds []string
@@ -183,12 +180,12 @@ func (d *demo) applyExamples(ctx context.Context) error {
 }
 
 // invite says what to try, unless the demo ends now.
-func (d *demo) invite(context.Context) error {
+func (d *demo) invite(ctx context.Context) error {
 	if d.once {
 		return nil
 	}
-	if err := d.awaitKubectl(); err != nil {
-		d.screen.step("%v", err) // all else can be tried
+	if err := d.awaitKubectl(ctx); err != nil {
+		return err
 	}
 	text, err := template.New("try.txt").Parse(tryText)
 	if err != nil {
@@ -219,7 +216,7 @@ func (d *demo) down(why error) error {
 	if d.cluster != nil {
 		d.screen.step("taking everything down")
 	}
-	d.stopKubectl()
+	d.kubectl.stop()
 	d.operator.stop()
 	d.cluster.stop()
 	err = errors.Join(err, d.keep())

@@ -1,50 +1,35 @@
 package main
 
-import (
-	"bytes"
-	"context"
-	"fmt"
-	"os/exec"
-	"syscall"
-)
+import "context"
 
 // buildKubectl builds kubectl while the demo runs: nobody types it before all is
 // shown. It must be called from the main goroutine.
-func (d *demo) buildKubectl(ctx context.Context) error {
-	if d.once || d.outside != "" {
+func (d *demo) buildKubectl(context.Context) (err error) {
+	if d.once {
 		return nil
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	cmd := exec.CommandContext(ctx, "nice", "devcluster/build", "kubectl")
-	cmd.Dir, cmd.SysProcAttr = d.root, childAttributes()
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) } // with all that it started
-	cmd.WaitDelay = stopGrace
-	var out bytes.Buffer
-	cmd.Stderr = &out
-	if err := cmd.Start(); err != nil {
-		cancel()
-		return fmt.Errorf("building kubectl: %w", err)
+	d.kubectl, err = d.start(command{name: "kubectl", path: "nice", args: []string{"devcluster/build", "kubectl"}, ends: true})
+	return err
+}
+
+// awaitKubectl returns when kubectl is there. If it is not built, all else can
+// be tried.
+func (d *demo) awaitKubectl(ctx context.Context) error {
+	if d.kubectl == nil {
+		return nil
 	}
-	done := make(chan struct{})
-	var err error // once it is done
-	go func() {
-		defer close(done)
-		if err = cmd.Wait(); err != nil {
-			err = fmt.Errorf("building kubectl: %w\n%s", err, lastLines(out.String()))
-		}
-	}()
-	d.awaitKubectl = func() error {
-		select {
-		case <-done:
-		default:
-			d.screen.step("kubectl is still being compiled")
-			<-done
-		}
-		return err
+	select {
+	case <-d.kubectl.done:
+	default:
+		d.screen.step("kubectl is still being compiled")
 	}
-	d.stopKubectl = func() {
-		cancel()
-		<-done
+	select {
+	case <-d.kubectl.done:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if !d.kubectl.cmd.ProcessState.Success() {
+		d.screen.step("kubectl is not built; the end of %s:\n%s", d.kubectl.log, tail(d.kubectl.log))
 	}
 	return nil
 }

@@ -41,8 +41,7 @@ func main() {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancelWhenAsked(cancel)
-	d := &demo{once: *once, limit: *limit, outside: *kubeconfig, cancel: cancel, screen: newScreen(os.Stdout),
-		awaitKubectl: func() error { return nil }, stopKubectl: func() {}}
+	d := &demo{once: *once, limit: *limit, outside: *kubeconfig, cancel: cancel, screen: newScreen(os.Stdout)}
 	err := d.run(ctx)
 	err = errors.Join(err, d.down(err))
 	if err != nil && !onlyAsked(err) {

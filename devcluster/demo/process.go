@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,6 +19,7 @@ type command struct {
 	name string // also names the log
 	path string
 	args []string
+	ends bool // by itself, and the demo goes on
 }
 
 // A process is a command that runs.
@@ -29,7 +31,7 @@ type process struct {
 }
 
 // start starts a command with its output in log/<name>.log. When it ends the
-// whole demo does. Its standard input is a pipe that we hold: it closes when
+// whole demo does, unless it is one that ends. Its standard input is a pipe that we hold: it closes when
 // we end, however that comes about.
 //
 // It must be called from the main goroutine.
@@ -53,8 +55,10 @@ func (d *demo) start(c command) (*process, error) {
 	p := &process{name: c.name, log: path, cmd: cmd, done: make(chan struct{})}
 	go func() {
 		_ = cmd.Wait() // cmd.ProcessState says it all
-		d.cancel(fmt.Errorf("%s ended: %s; the end of %s:\n%s",
-			p.name, cmd.ProcessState, d.relative("log", c.name+".log"), tail(path)))
+		if !c.ends {
+			d.cancel(fmt.Errorf("%s ended: %s; the end of %s:\n%s",
+				p.name, cmd.ProcessState, d.relative("log", c.name+".log"), tail(path)))
+		}
 		close(p.done)
 	}()
 	return p, nil
@@ -77,17 +81,12 @@ func (p *process) stop() {
 // tail returns the last lines of a log; those from where a Go program says
 // why it crashed, if it did.
 func tail(path string) string {
+	const lines = 20
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return "  " + err.Error()
 	}
-	return lastLines(string(data))
-}
-
-// lastLines returns the last lines of a text, as tail does of a log.
-func lastLines(text string) string {
-	const lines = 20
-	all := strings.Split(strings.TrimSpace(text), "\n")
+	all := strings.Split(string(bytes.TrimSpace(data)), "\n")
 	first := max(0, len(all)-lines)
 	for i, line := range all[:first] {
 		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") || strings.HasPrefix(line, "SIG") {
