@@ -127,9 +127,10 @@ func (s *Survey) View(ctx context.Context, k *Kind, folder *kind.Kind, resources
 	v.children, v.reads = &children{View: v}, &reads{View: v}
 	v.version = &reconcile.Version{Name: k.Name, Kind: folder, Removed: folder == nil}
 	if folder != nil {
-		v.version.Digest, v.version.Schema = folder.Digest[:16], folder.Version
+		v.version.Digest = folder.Digest[:16]
+		v.version.Schema = func() *crdschema.Version { return folder.Version }
 	} else if k.CRD != nil {
-		v.version.Schema = shown(k.CRD, k.GVK.Version)
+		v.version.Schema = sync.OnceValue(func() *crdschema.Version { return shown(k.CRD, k.GVK.Version) })
 	}
 	v.version.Children, v.version.Patched = reconcile.Needs(folder, v.crd(k.Name), reconcile.APIs{
 		Served: s.served, Defined: func(gk schema.GroupKind) bool { return s.definesKind(ctx, gk) },

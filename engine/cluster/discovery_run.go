@@ -10,8 +10,9 @@ import (
 const (
 	debounce     = 100 * time.Millisecond
 	askAgain     = time.Second      // first pause before asking again
+	askFactor    = 4                // how much longer each next pause is
 	askSlowest   = 30 * time.Second // longest pause
-	triggerTries = 5                // pauses of 1, 2, 4, 8 and 16 seconds
+	triggerTries = 3                // pauses of 1, 4 and 16 seconds
 )
 
 // asking is where Run stands between two refreshes.
@@ -20,12 +21,13 @@ type asking struct {
 	paused time.Duration
 }
 
-// Run refreshes once if that has not happened yet, when poked, and with
-// back-off for half a minute after a poke, and while the last refresh failed or
+// Run refreshes once if that has not happened yet, when poked, three times more
+// in the 21 seconds after a poke, and with back-off while the last refresh failed or
 // a group is unknown. At rest it sends nothing. It returns nil when
 // ctx ends; failures show in Served and are tried again.
 func (d *Discovery) Run(ctx context.Context) error {
 	var at asking
+	var last time.Time // of the refresh before: many changes are one a second
 	if served := d.Served(); len(served.resources) == 0 || len(served.unknown) > 0 {
 		d.Trigger()
 	}
@@ -39,7 +41,7 @@ func (d *Discovery) Run(ctx context.Context) error {
 		case <-timer.C:
 		case <-d.triggered:
 			at = asking{tries: triggerTries}
-			if !sleep(ctx, debounce) {
+			if !sleep(ctx, max(debounce, askAgain-time.Since(last))) {
 				return nil
 			}
 			select {
@@ -48,6 +50,7 @@ func (d *Discovery) Run(ctx context.Context) error {
 			}
 		}
 		err := d.Refresh(ctx)
+		last = time.Now()
 		if pause := at.next(err != nil || len(d.Served().unknown) > 0); pause > 0 {
 			timer.Reset(wait.Jitter(pause, 0.2))
 		} else {
@@ -68,7 +71,7 @@ func (a *asking) next(failed bool) time.Duration {
 	default:
 		a.tries--
 	}
-	a.paused = min(max(2*a.paused, askAgain), askSlowest)
+	a.paused = min(max(askFactor*a.paused, askAgain), askSlowest)
 	return a.paused
 }
 

@@ -226,9 +226,9 @@ func TestAsking(t *testing.T) {
 		answers []bool
 		want    []time.Duration
 	}{
-		"a poke":                      {[]bool{fine, fine, fine, fine, fine, fine}, seconds(1, 2, 4, 8, 16, 0)},
-		"failures are tried for ever": {[]bool{fail, fail, fail, fail, fail, fail, fail, fine}, seconds(1, 2, 4, 8, 16, 30, 30, 30)},
-		"a failure that heals":        {[]bool{fail, fine, fine, fine, fine, fine, fine}, seconds(1, 2, 4, 8, 16, 30, 0)},
+		"a poke":                      {[]bool{fine, fine, fine, fine}, seconds(1, 4, 16, 0)},
+		"failures are tried for ever": {[]bool{fail, fail, fail, fail, fail, fine}, seconds(1, 4, 16, 30, 30, 30)},
+		"a failure that heals":        {[]bool{fail, fine, fine, fine, fine}, seconds(1, 4, 16, 30, 0)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			at := asking{tries: triggerTries}

@@ -27,7 +27,11 @@ func (o *Operator) watchAPIs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	poke := func(any) { o.discovery.Trigger() }
+	poke := func(service any) {
+		if !ofCRD(service) { // a change of its CRD is a trigger already
+			o.discovery.Trigger()
+		}
+	}
 	if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: poke, DeleteFunc: poke, UpdateFunc: func(_, n any) { poke(n) },
 	}); err != nil {
@@ -50,6 +54,14 @@ func (o *Operator) watchAPIs(ctx context.Context) error {
 	}
 	<-ctx.Done()
 	return nil
+}
+
+// ofCRD reports whether an APIService is one that kube-apiserver itself makes and
+// keeps, for a group of CRDs or of its own kinds. The label is that of
+// k8s.io/kube-aggregator/pkg/controllers/autoregister.
+func ofCRD(service any) bool {
+	o, ok := service.(metav1.Object)
+	return ok && o.GetLabels()["kube-aggregator.kubernetes.io/automanaged"] != ""
 }
 
 // crdsListed makes it known that a CRD which has not been seen is not there.

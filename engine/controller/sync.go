@@ -150,7 +150,8 @@ func (o *Operator) version(ctx context.Context, name string, f *folder.Folder,
 		o.countLoad(name, digest(v.Kind), v.Broken)
 	}
 	o.announceIdle(ctx, name)
-	v.Digest, v.Schema = digest(v.Kind), shown(v.Kind, crd)
+	v.Digest = digest(v.Kind)
+	v.Schema = sync.OnceValue(func() *schema.Version { return shown(v.Kind, crd) })
 	v.Children, v.Patched = reconcile.Needs(v.Kind, crd, o.apis())
 	return v
 }

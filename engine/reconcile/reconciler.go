@@ -72,8 +72,9 @@ type Version struct {
 	// Broken says why the folder does not load; Kind is then nil.
 	Broken error
 	// Schema is the CRD's version that resources are shown in, also when the
-	// folder does not load; nil if the CRD cannot be read.
-	Schema *crdschema.Version
+	// folder does not load; nil if the CRD cannot be read. It is read when it is
+	// first asked for: of a kind that another installation serves, it never is.
+	Schema func() *crdschema.Version
 	// Children are all kinds of children there may be, those of the folder and
 	// those on record, and how much of them is needed.
 	Children map[schema.GroupVersionKind]live.Need

@@ -20,6 +20,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
+	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/status"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
@@ -182,7 +183,18 @@ func (t *reconciliation) mayWait(out status.Output, desired, live map[string]any
 	return t.known.told.saidAt.Add(statusGap).Sub(t.r.now())
 }
 
-func (v *Version) hasStatus() bool { return v.Schema == nil || v.Schema.Status }
+func (v *Version) hasStatus() bool {
+	shown := v.shown()
+	return shown == nil || shown.Status
+}
+
+// shown is Schema; nil if that is not known.
+func (v *Version) shown() *crdschema.Version {
+	if v.Schema == nil {
+		return nil
+	}
+	return v.Schema()
+}
 
 // announce records an event and a line of log when a condition changed, and events of
 // the problems that are new and that this did not tell of. The way of every resource

@@ -207,10 +207,14 @@ func (l liveStatus) says(desired map[string]any) bool {
 // desired is what of a status the CRD has, and whether the live one says it already:
 // then there was nothing to prune.
 func (s *subject) desired(made map[string]any, current liveStatus) (desired map[string]any, same bool) {
-	if same = current.says(made); same || s.version.Schema == nil {
+	if same = current.says(made); same {
 		return made, same
 	}
-	desired, _ = s.version.Schema.PruneStatus(made)
+	shown := s.version.shown()
+	if shown == nil {
+		return made, same
+	}
+	desired, _ = shown.PruneStatus(made)
 	return desired, current.says(desired)
 }
 

@@ -125,7 +125,7 @@ func (w *world) folder(files map[string]string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.choice = Choice{Version: &Version{Name: things, Kind: k, Digest: fmt.Sprint(files), Schema: k.Version}}
+	w.choice = Choice{Version: &Version{Name: things, Kind: k, Digest: fmt.Sprint(files), Schema: func() *crdschema.Version { return k.Version }}}
 }
 
 // turn reconciles the thing once, and returns what was sent.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -62,16 +61,16 @@ func given(roles []rbac.Role, namespace string, q rbac.Rule) bool {
 }
 
 func (c *Cluster) decides(ctx context.Context, r *authorizationv1.SubjectAccessReview, allowed bool) error {
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	return poll(func() error {
 		asked := r.DeepCopy()
 		if err := c.Client.Create(ctx, asked); err != nil {
 			return err
 		}
-		if asked.Status.Allowed == allowed {
-			return nil
+		if asked.Status.Allowed != allowed {
+			return fmt.Errorf("the API server does not take up that the right to %v is %t", r.Spec.ResourceAttributes, allowed)
 		}
-	}
-	return fmt.Errorf("the API server does not take up that the right to %v is %t", r.Spec.ResourceAttributes, allowed)
+		return nil
+	})
 }
 
 // review asks for the first verb of a rule.
