@@ -43,24 +43,6 @@ func TestNewResource(t *testing.T) {
 	}
 }
 
-// TestNewResourceThatNeedsNoWaiting: n + 1 exactly.
-func TestNewResourceThatNeedsNoWaiting(t *testing.T) {
-	group := "still.example.com"
-	ns := cluster.Namespace(t)
-	cluster.Run(t, install, root(t, group, "deployment.yaml", "service.yaml", "status.yaml"))
-	cluster.Served(t, group+"/v1", "Web")
-	settled(t)
-	mark := cluster.Mark(t)
-	cluster.Apply(t, ns, web(group, ns, "a", ""))
-	ready(t, group, ns, "a")
-	settled(t)
-	got := cluster.Requests(t, mark)
-	report(t, "a new resource with 2 children that are ready at once", got)
-	if len(got) != 2+1 {
-		t.Errorf("%v, want 2 creates and 1 status", got)
-	}
-}
-
 // TestNewResourceWithPassword: whether a password was drawn already is read once,
 // and before anything is written.
 func TestNewResourceWithPassword(t *testing.T) {
@@ -187,28 +169,6 @@ func TestRestartSendsNothing(t *testing.T) {
 		if n > 1 {
 			t.Errorf("%s listed %d times", resource, n)
 		}
-	}
-}
-
-// TestOneField: one field changed is one apply for each child that differs,
-// and one status.
-func TestOneField(t *testing.T) {
-	group := "field.example.com"
-	ns := cluster.Namespace(t)
-	cluster.Run(t, install, root(t, group))
-	cluster.Served(t, group+"/v1", "Web")
-	cluster.Apply(t, ns, web(group, ns, "a", "text: one"))
-	ready(t, group, ns, "a")
-	settled(t)
-	mark := cluster.Mark(t)
-	cluster.Apply(t, ns, web(group, ns, "a", "text: two"))
-	ready(t, group, ns, "a")
-	settled(t)
-	got := cluster.Requests(t, mark)
-	report(t, "one field changed that two of four children show", got)
-	tally := kit.Tally(got)
-	if len(got) != 3 || tally["patch configmaps"] != 1 || tally["patch secrets"] != 1 || tally["patch webs/status"] != 1 {
-		t.Errorf("%v, want 2 applies and 1 status", got)
 	}
 }
 

@@ -23,28 +23,6 @@ data:
   {{ .spec.key }}: {{ .spec.text }}
 `
 
-// TestImmutable: without leave to recreate, a refused change is told with its
-// place, once, and the object stays.
-func TestImmutable(t *testing.T) {
-	s := build(t, map[string]string{"map.yaml": fmt.Sprintf(immutable, "")})
-	s.web("key: text, text: one")
-	s.ready()
-	uid := s.get("v1", "ConfigMap", "a").GetUID()
-	mark := cluster.Mark(t)
-	s.web("key: text, text: two")
-	s.is("Stalled", "True", "map.yaml:")
-	t.Log(s.message())
-	s.rests(rest{children: wantConfigMap, because: "immutable"})
-	if n := refused(s.sent(mark)); n != 1 {
-		t.Errorf("sent %d times: %v", n, s.sent(mark))
-	}
-	s.web("key: text, text: one")
-	s.rests(rest{children: wantConfigMap})
-	if s.get("v1", "ConfigMap", "a").GetUID() != uid {
-		t.Error("it was recreated")
-	}
-}
-
 // TestRecreateOnImmutable: with leave, a change that the API refuses makes the
 // object again, and content that would be refused anyway deletes nothing.
 func TestRecreateOnImmutable(t *testing.T) {

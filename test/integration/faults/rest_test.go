@@ -175,8 +175,9 @@ func (s *site) children(r rest, all map[types.UID]*unstructured.Unstructured) er
 	for _, o := range kit.Parse(s, r.children) {
 		want = append(want, o.GetKind()+"/"+o.GetName())
 	}
+	owner := s.owner().GetUID()
 	for _, o := range all {
-		if s.made(o) {
+		if made(o, owner) {
 			got = append(got, o.GetKind()+"/"+o.GetName())
 		}
 	}
@@ -188,11 +189,11 @@ func (s *site) children(r rest, all map[types.UID]*unstructured.Unstructured) er
 	return nil
 }
 
-// made reports whether an object is a child of the resource: its label is applied
+// made reports whether an object is a child of a resource: its label is applied
 // by the operator, and the resource controls it.
-func (s *site) made(o *unstructured.Unstructured) bool {
+func made(o *unstructured.Unstructured, owner types.UID) bool {
 	c := metav1.GetControllerOf(o)
-	return c != nil && c.UID == s.owner().GetUID() && o.GetLabels()["jacquard.dev/owner-uid"] == string(c.UID) &&
+	return c != nil && c.UID == owner && o.GetLabels()["jacquard.dev/owner-uid"] == string(c.UID) &&
 		applied(o, "jacquard.dev/owner-uid")
 }
 

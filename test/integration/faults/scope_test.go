@@ -13,27 +13,22 @@ import (
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
-// TestScope: a namespaced resource cannot make what is cluster-scoped, lies in
-// another namespace, or hides in a List; nothing of the render is applied.
+// TestScope: a namespaced resource cannot make what is cluster-scoped or lies in
+// another namespace; nothing of the render is applied. All that is refused is in
+// package render's tests.
 func TestScope(t *testing.T) {
 	for name, c := range map[string]struct{ document, because string }{
 		"cluster-scoped": {"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: jacquard-fault\nrules: []\n",
 			"ClusterRole is cluster-scoped"},
-		"namespace": {"apiVersion: v1\nkind: Namespace\nmetadata:\n  name: jacquard-fault\n", "Namespace is cluster-scoped"},
-		"elsewhere": {"apiVersion: v1\nkind: Secret\nmetadata:\n  name: jacquard-fault\n  namespace: default\n",
-			"child.yaml:5:14: Secret is in another namespace"},
 		"value": {"apiVersion: v1\nkind: Secret\nmetadata:\n  name: jacquard-fault\n  namespace: {{ .spec.where }}\n",
 			"child.yaml:5:17: Secret is in another namespace"},
-		"list":        {"apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata:\n    name: jacquard-fault\n    namespace: default\n", "a List is not allowed"},
-		"secret list": {"apiVersion: v1\nkind: SecretList\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata:\n    name: jacquard-fault\n    namespace: default\n", "a List is not allowed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := build(t, map[string]string{"child.yaml": c.document, "map.yaml": configMap})
 			s.web("text: one, where: default")
 			s.is("Stalled", "True", c.because)
 			s.rests(rest{because: c.because})
-			for _, there := range [][3]string{{"v1", "Secret", "default"}, {"rbac.authorization.k8s.io/v1", "ClusterRole", ""},
-				{"v1", "Namespace", ""}} {
+			for _, there := range [][3]string{{"v1", "Secret", "default"}, {"rbac.authorization.k8s.io/v1", "ClusterRole", ""}} {
 				if err := cluster.Gone(there[0], there[1], there[2], "jacquard-fault"); err != nil {
 					t.Error(err)
 				}
