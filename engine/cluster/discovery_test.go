@@ -1,10 +1,14 @@
 package cluster
 
 import (
+	"context"
 	"errors"
+	"io"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -241,4 +245,56 @@ func TestAsking(t *testing.T) {
 			}
 		})
 	}
+}
+
+// canned answers as an API server without CRDs, and counts the discoveries.
+type canned struct{ asked int }
+
+func (c *canned) RoundTrip(r *http.Request) (*http.Response, error) {
+	body := "ok"
+	switch r.URL.Path {
+	case "/api":
+		body = `{"kind": "APIVersions", "versions": ["v1"]}`
+	case "/apis":
+		c.asked++
+		body = `{"kind": "APIGroupList", "apiVersion": "v1", "groups": []}`
+	case "/api/v1":
+		body = `{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "v1", "resources": [` +
+			`{"name": "namespaces", "singularName": "namespace", "kind": "Namespace", "verbs": ["get", "list", "watch"]}]}`
+	}
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
+		Body: io.NopCloser(strings.NewReader(body))}, nil
+}
+
+// TestManyChangesAreOneASecond: however often it is poked, discovery is asked once a
+// second, three times more after the last change, and not at rest.
+func TestManyChangesAreOneASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &canned{}
+		d, err := NewDiscovery(&rest.Config{Host: "http://server"}, &http.Client{Transport: server})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- d.Run(ctx) }()
+		for range 1000 { // ten seconds of a change each hundredth
+			time.Sleep(10 * time.Millisecond)
+			d.Trigger()
+		}
+		synctest.Wait()
+		if server.asked < 9 || server.asked > 11 {
+			t.Errorf("asked %d times in ten seconds of changes, want once a second", server.asked)
+		}
+		time.Sleep(2 * time.Second)
+		before := server.asked
+		time.Sleep(time.Hour)
+		if more := server.asked - before; more != 2 { // that of a second later has been
+			t.Errorf("asked %d times more after the last change, want 2", more)
+		}
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -130,3 +130,28 @@ func TestBombs(t *testing.T) {
 	}
 	healthy.atRest(t, "h", "ConfigMap/h")
 }
+
+// TestRefusedByAPI: a child that the API refuses is told with the place in the
+// template that wrote the field; the other children are applied.
+func TestRefusedByAPI(t *testing.T) {
+	t.Parallel()
+	k := newThing(t, "refused", with(plain(), map[string]string{"service.yaml": `apiVersion: v1
+kind: Service
+metadata:
+  name: {{ .metadata.name }}
+spec:
+  ports:
+  - port: {{ .spec.count }}
+`}))
+	k.run(t)
+	k.apply(t, "a", "count: 123456")
+	k.says(t, "a", "Stalled", "True", "Invalid", "spec.ports[0].port", "service.yaml:7:14")
+	k.noValue(t, "a", "123456")
+	k.data(t, "a", "hello")
+	told(t, k.ns, "a", "Warning Invalid", "service.yaml:7:14")
+	k.atRest(t, "a", "ConfigMap/a")
+	k.apply(t, "a", "count: 80")
+	k.ready(t, "a")
+	k.atRest(t, "a", "ConfigMap/a", "Service/a")
+	told(t, k.ns, "a", "Normal Ready")
+}

@@ -36,7 +36,8 @@ var noops = map[string]string{
 // TestNoopsThatBump: each is applied at most twice by a process, not at all at
 // rest, and not at all by the next process. All are children of one resource, but
 // for what does not get along with Pods beside it: a LimitRange changes them, and
-// a share of Pods that no scale controls is a budget which is never observed.
+// of a Pod that a custom resource controls Kubernetes cannot say how many are to be
+// (CalculateExpectedPodCountFailed), which a budget with a share waits for.
 func TestNoopsThatBump(t *testing.T) {
 	others, apart := maps.Clone(noops), map[string]string{}
 	for _, name := range []string{"limits", "budget"} {
