@@ -1,13 +1,16 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/retry"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
@@ -47,16 +50,41 @@ func FindStop(ctx context.Context, cfg *rest.Config, name, identity string) (*St
 	return s, nil
 }
 
-// Approve writes an approval of this very stop.
+// Approve writes an approval of this very stop. It is an error if the rollout has
+// gone on, or has stopped for something else, since it was found.
 func (s *Stop) Approve(ctx context.Context, approval rollout.Approval) error {
 	if approval.AllWaves && !s.Record.Reason.MayAllWaves() {
 		return fmt.Errorf("approving %s: it stopped for %s, which is approved for what it names alone, not for all waves", s.Kind,
 			s.Record.Reason)
 	}
 	approval.Stop = s.Record.Stop()
-	if _, err := s.writer.Annotate(ctx, s.crd, map[string]any{s.of.Key(api.AnnotationApproved): approval.String()}); err != nil {
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		_, err := s.writer.Annotate(ctx, s.crd, map[string]any{s.of.Key(api.AnnotationApproved): approval.String()})
+		if !apierrors.IsConflict(err) {
+			return err
+		}
+		return cmp.Or(s.again(ctx), err)
+	})
+	if err != nil {
 		return fmt.Errorf("approving %s: %w", s.Kind, err)
 	}
+	return nil
+}
+
+// again reads the CRD again, on which the stop is to be the one that was found.
+func (s *Stop) again(ctx context.Context) error {
+	crd, err := s.writer.CRD(ctx, s.Kind)
+	if err != nil {
+		return err
+	}
+	now := rollout.Read(crd.GetAnnotations()[s.of.Key(api.AnnotationRollout)])
+	switch {
+	case now.State != rollout.Stopped:
+		return errors.New("the rollout is not stopped any more")
+	case now.Stop() != s.Record.Stop():
+		return fmt.Errorf("the rollout stopped again meanwhile: %s", now.Text(s.Kind))
+	}
+	s.crd = crd
 	return nil
 }
 

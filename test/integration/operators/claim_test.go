@@ -2,12 +2,14 @@ package operators
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/jacquard-operator/jacquard/engine/controller"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
+	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
 // TestOverlap: a share that may have a resource in common with another, or with
@@ -99,10 +101,13 @@ func TestRollouts(t *testing.T) {
 	if _, err := controller.FindStop(t.Context(), cluster.Config, k.name(), k.group+"/b"); err == nil {
 		t.Error("b was approved, whose rollout is not stopped")
 	}
-	if stop, err := controller.FindStop(t.Context(), cluster.Config, k.name(), ""); err != nil {
-		t.Error(err)
-	} else if err := stop.Approve(t.Context(), rollout.Approval{}); err != nil {
-		t.Error(err)
+	stop, err := controller.FindStop(t.Context(), cluster.Config, k.name(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	annotate(t, k.crd(t), "rollouts.example.com/by", "another") // the approval is of a stop, and not of a version of the CRD
+	if err := stop.Approve(t.Context(), rollout.Approval{}); err != nil {
+		t.Fatal(err)
 	}
 	k.says(t, "a0", "x bad")
 	k.says(t, "a1", "x bad")
@@ -135,5 +140,21 @@ func TestApproveWhich(t *testing.T) {
 	}
 	if k.record(t, "a").Set != "" {
 		t.Error("a is approved too")
+	}
+
+	// A stop that another has taken the place of is not approved.
+	stop, err := controller.FindStop(t.Context(), cluster.Config, k.name(), k.group+"/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.write(t, roots["a"], "{{ fail \"not this either\" }}")
+	kit.Eventually(t, "the rollout of a stopped for its last folder", func() error {
+		if r := k.record(t, "a"); r.State != rollout.Stopped || r.Digest == stop.Record.Digest {
+			return fmt.Errorf("it is %s", r)
+		}
+		return nil
+	})
+	if err := stop.Approve(t.Context(), rollout.Approval{}); err == nil || !strings.Contains(err.Error(), "stopped again meanwhile: ") {
+		t.Errorf("%v, want that it stopped again", err)
 	}
 }
