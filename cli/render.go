@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"github.com/jacquard-operator/jacquard/author/catalog"
 	"github.com/jacquard-operator/jacquard/engine/render"
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 type renderOptions struct {
@@ -128,7 +128,7 @@ func (p *printed) render(ctx context.Context, r *catalog.Resource, world *catalo
 		fmt.Fprintf(&p.waits, "%s: %s waits: %s\n", r, r.Kind.Templates.Tree(w.File).ParseName, w.Message)
 	}
 	for _, c := range result.Children {
-		text, err := yaml.Marshal(c.Object.Object)
+		text, err := funcs.YAML(c.Object.Object)
 		if err != nil {
 			return fmt.Errorf("printing a child of %s: %w", r, err)
 		}

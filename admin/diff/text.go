@@ -11,9 +11,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/yaml"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 // noted are the fields of metadata that the server notes on every object.
@@ -48,7 +48,7 @@ func text(o map[string]any) ([]byte, error) {
 	if o == nil {
 		return nil, nil
 	}
-	return yaml.Marshal(o)
+	return funcs.YAML(o)
 }
 
 // plain is a copy of an object without what the server and tools note on it.

@@ -46,6 +46,17 @@ func TestHidden(t *testing.T) {
 	}
 }
 
+// TestControlCharacters: a value that YAML must escape is shown as such.
+func TestControlCharacters(t *testing.T) {
+	data := func(text string) map[string]any {
+		return map[string]any{"data": map[string]any{"a": text, "merge": "<<"}}
+	}
+	got, err := between(data("x\u0085"), data("x\u0092"), false)
+	if want := "-  a: \"x\\N\"\n+  a: \"x\\x92\"\n   merge: \"<<\"\n"; err != nil || !strings.Contains(got, want) {
+		t.Errorf("%v\n%s", err, got)
+	}
+}
+
 // TestHiddenCopies: what tools keep of a whole Secret in an annotation, as JSON
 // or packed, is not shown either.
 func TestHiddenCopies(t *testing.T) {

@@ -9,10 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/render"
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 // An Outcome is what a golden case, or another resource, came to: texts in canonical form (YAML with
@@ -131,7 +130,7 @@ func marked(child render.Child) map[string]any {
 func canonical(documents []map[string]any) (string, error) {
 	texts := make([]string, len(documents))
 	for i, d := range documents {
-		text, err := yaml.Marshal(d)
+		text, err := funcs.YAML(d)
 		if err != nil {
 			return "", fmt.Errorf("printing: %w", err)
 		}

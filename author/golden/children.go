@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"github.com/jacquard-operator/jacquard/author/catalog"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/template"
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 // A rendered is one child as it came out, or the status, and what knows its
@@ -161,7 +161,7 @@ func yamlOf(o map[string]any) (string, error) {
 	if len(o) == 0 {
 		return "", nil
 	}
-	text, err := yaml.Marshal(o)
+	text, err := funcs.YAML(o)
 	if err != nil {
 		return "", fmt.Errorf("printing: %w", err)
 	}

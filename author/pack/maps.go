@@ -3,17 +3,18 @@ package pack
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 const (
@@ -59,7 +60,7 @@ func (in Input) writeMaps(to *strings.Builder, install Install, parts [][]data) 
 		fill(object, part)
 		// The keys are sorted, so that no file comes last: who parts the documents
 		// at "\n---\n" would cut off its last line break.
-		text, err := yaml.Marshal(object)
+		text, err := funcs.YAML(object)
 		if err != nil {
 			return fmt.Errorf("packing %s: %w", in.Kind.Name, err)
 		}
@@ -73,9 +74,9 @@ func (in Input) writeMaps(to *strings.Builder, install Install, parts [][]data) 
 func (in Input) meta(install Install, index int, note string) map[string]any {
 	meta := map[string]any{
 		"name": mapName(in.Kind.Name, index), "namespace": install.Namespace,
-		"labels": map[string]string{api.LabelKind: short(in.Kind.Name, maxLabel), api.LabelPartOf: api.PartOf},
+		"labels": map[string]any{api.LabelKind: short(in.Kind.Name, maxLabel), api.LabelPartOf: api.PartOf},
 	}
-	annotations := map[string]string{}
+	annotations := map[string]any{}
 	if len(in.Kind.Name) > maxLabel {
 		annotations[api.AnnotationKind] = in.Kind.Name
 	}
@@ -90,12 +91,12 @@ func (in Input) meta(install Install, index int, note string) map[string]any {
 
 // fill puts files into a ConfigMap.
 func fill(object map[string]any, part []data) {
-	texts, binary := map[string]string{}, map[string][]byte{}
+	texts, binary := map[string]any{}, map[string]any{}
 	for _, d := range part {
 		if isText(d.text) {
 			texts[d.key] = string(d.text)
 		} else {
-			binary[d.key] = d.text
+			binary[d.key] = base64.StdEncoding.EncodeToString(d.text)
 		}
 	}
 	if len(texts) > 0 {
@@ -106,10 +107,11 @@ func fill(object map[string]any, part []data) {
 	}
 }
 
-// isText reports whether every YAML parser reads a text back as it is.
+// isText reports whether every YAML parser reads a text back as it is: it has only
+// what YAML 1.2 calls printable (c-printable), and of line breaks only \n.
 func isText(text []byte) bool {
 	return utf8.Valid(text) && !bytes.ContainsFunc(text, func(r rune) bool {
-		return r < ' ' && r != '\n' && r != '\t' || slices.Contains([]rune{0x7f, 0x85, 0x2028, 0x2029, 0xfeff, 0xfffe, 0xffff}, r)
+		return unicode.IsControl(r) && r != '\n' && r != '\t' || slices.Contains([]rune{0x2028, 0x2029, 0xfeff, 0xfffe, 0xffff}, r)
 	})
 }
 

@@ -107,7 +107,7 @@ const config = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .metadata
 // TestSame: what comes out of the ConfigMaps is the very folder that went in,
 // however many there are, and changes with each file.
 func TestSame(t *testing.T) {
-	odd := "tab\there\r\n trailing \n\n# ---\n--- \n: {{ \"é\" }} \u2028\ufeff\u0085 yes\n\n\n"
+	odd := "tab\there\r\n trailing \n\n# ---\n--- \n: {{ \"é\" }} \u2028\ufeff\u0085\u0092\x7f yes\n\n\n"
 	for name, files := range map[string]map[string]string{
 		"small":  {"map.yaml": config},
 		"no end": {"map.yaml": strings.TrimSuffix(config, "\n")},

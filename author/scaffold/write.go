@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 // A column is one that kubectl get shows.
@@ -143,7 +143,7 @@ func (w *making) writeExample() error {
 		if said := w.spec.example().(map[string]any); len(said) > 0 {
 			object["spec"] = said
 		}
-		text, err := yaml.Marshal(object)
+		text, err := funcs.YAML(object)
 		return fmt.Sprintf("apiVersion: %s\nkind: %s\n%s", w.names.APIVersion(), w.names.Kind, text), err
 	}
 	text, err := resource()
@@ -166,7 +166,7 @@ func (w *making) want() (string, error) {
 	all := slices.SortedFunc(slices.Values(w.all), func(a, b *manifest) int { return strings.Compare(a.file, b.file) })
 	var texts []string
 	for _, m := range all {
-		text, err := yaml.Marshal(m.said)
+		text, err := funcs.YAML(m.said)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", m, err)
 		}

@@ -32,6 +32,13 @@ func toYAML(lim Limits, v any) (string, error) {
 	})
 }
 
+// YAML is the YAML of a JSON value, as toYaml gives it, of whatever size and with a
+// line break at its end. What the value's texts hold, it is read back as it was.
+func YAML(v any) ([]byte, error) {
+	text, err := toYAML(Limits{Bytes: math.MaxInt - 1, Nodes: math.MaxInt}, v)
+	return []byte(text + "\n"), err
+}
+
 // toPrettyYAML also indents the items of lists, as Helm's function does.
 func toPrettyYAML(lim Limits, v any) (string, error) {
 	return encodeYAML(lim, v, func(w *narrow, v any) error {
