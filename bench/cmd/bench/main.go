@@ -61,7 +61,7 @@ func parseFlags() options {
 	flag.StringVar(&o.operator, "operator", "", "shell command that runs the operator; KUBECONFIG is set for it (required)")
 	flag.StringVar(&o.assets, "assets", filepath.Join("..", ".bin"), "folder of etcd, kube-apiserver and, for -kcm, kube-controller-manager")
 	flag.StringVar(&o.dir, "dir", filepath.Join(os.TempDir(), "bench-run"), "working directory; emptied first")
-	flag.IntVar(&o.port, "port", 36443, "first of four free loopback ports")
+	flag.IntVar(&o.port, "port", 26443, "first of four free loopback ports, below those that the system gives clients")
 	flag.BoolVar(&o.withKCM, "kcm", false, "also run kube-controller-manager")
 	flag.IntVar(&o.n, "n", 500, "number of custom resources")
 	flag.BoolVar(&o.appCRD, "app-crd", true, "install the harness's App CRD; false when the operator or a manifest brings its own")
