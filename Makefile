@@ -123,7 +123,7 @@ bench: ## Measure rendering and linting
 	go test -run '^$$' -bench . -benchmem ./engine/...
 
 .PHONY: compare
-compare: devcluster build ## Compare with two hand-written operators (half an hour); N=5000, ROUNDS=5, PROFILE=DIR
+compare: devcluster build ## Compare with two hand-written operators (an hour); N=5000, ROUNDS=5, PROFILE=DIR
 	cd bench && go build -o $(BIN)/bench/ ./cmd/...
 	$(if $(PROFILE),go build -tags profile -o $(BIN)/bench/jacquard-profile .)
 	cd bench && $(BIN)/bench/compare -n $(or $(N),500) -rounds $(or $(ROUNDS),5) -out $(BIN)/compare/$(or $(N),500) $(if $(PROFILE),-profile $(abspath $(PROFILE)))
