@@ -32,8 +32,9 @@ func toYAML(lim Limits, v any) (string, error) {
 	})
 }
 
-// YAML is the YAML of a JSON value, as toYaml gives it, of whatever size and with a
-// line break at its end. What the value's texts hold, it is read back as it was.
+// YAML writes a JSON value as YAML, as toYaml does, but of any size and with a line
+// break at its end. It is read back as the same value, whatever characters its
+// texts have. Only what is no JSON value is an error.
 func YAML(v any) ([]byte, error) {
 	text, err := toYAML(Limits{Bytes: math.MaxInt - 1, Nodes: math.MaxInt}, v)
 	return []byte(text + "\n"), err
