@@ -37,8 +37,8 @@ LONGEST := $(addprefix ./test/integration/,children faults kinds patches)
 
 # What runs tests; .ci/run gives what also notes those that are skipped.
 GOTEST ?= go test
-# make lint vets; debuggers' symbols cost time to link.
-TEST = $(GOTEST) -vet=off -ldflags=-w
+# make lint vets; symbols, which only debuggers read, cost time to link.
+TEST = $(GOTEST) -vet=off -ldflags='-s -w'
 
 # What is linted: folders, and the packages in them. devcluster's main package
 # only joins Kubernetes' own commands, and looking at it means looking at all

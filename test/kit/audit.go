@@ -74,6 +74,23 @@ func (c *Cluster) Requests(t testing.TB, mark int64) []Request {
 	})
 }
 
+// Requests are those of Cluster.Requests that this operator sent, of the operators
+// that run beside each other.
+func (o *Operator) Requests(t testing.TB, mark int64) []Request {
+	t.Helper()
+	return o.sent(o.Access.cluster.Requests(t, mark))
+}
+
+// AllRequests are those of Cluster.AllRequests that this operator sent.
+func (o *Operator) AllRequests(t testing.TB, mark int64) []Request {
+	t.Helper()
+	return o.sent(o.Access.cluster.AllRequests(t, mark))
+}
+
+func (o *Operator) sent(all []Request) []Request {
+	return slices.DeleteFunc(all, func(r Request) bool { return r.User != o.Access.User() })
+}
+
 // AllRequests lists everything that the operator sent since mark, as far as it
 // has been answered: what a request does can be seen before the log has it. So
 // one that the API server got before mark, and logged after it, is left out.

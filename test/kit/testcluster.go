@@ -299,7 +299,7 @@ func Eventually(t testing.TB, what string, check func() error) {
 }
 
 // poll calls check until it returns nil or patience ends, and then returns what
-// check said last. It asks again after a fifth of what it has waited so far: what
+// check said last. It asks again after a third of what it has waited so far: what
 // is nearly there is seen at once, and what takes long is not asked for all the
 // time, which costs the API server more than the operators under test do.
 func poll(check func() error) (err error) {
@@ -312,5 +312,5 @@ func poll(check func() error) (err error) {
 }
 
 func interval(waited time.Duration) time.Duration {
-	return min(max(waited/5, 25*time.Millisecond), 500*time.Millisecond)
+	return min(max(waited/3, 25*time.Millisecond), 500*time.Millisecond)
 }

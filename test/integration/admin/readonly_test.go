@@ -71,7 +71,7 @@ func TestReadOnly(t *testing.T) {
 		return nil
 	})
 	s.operator.Stop(t)
-	sent := mine(s.operator, cluster.AllRequests(t, mark))
+	sent := s.operator.AllRequests(t, mark)
 	for _, q := range kit.Writes(sent) {
 		if q.Verb != "watch" && q.Resource != "leases" && q.Resource != "events" && !strings.HasSuffix(q.Resource, "reviews") {
 			t.Errorf("a read-only operator sent %s", q)
@@ -100,11 +100,6 @@ func (s *site) pending() {
 	s.becomes("that new is not served yet", func(h *health.Health, k *health.Kind) bool {
 		return h.Installations[0].ReadOnly && k.Resources != nil && k.Resources.Unserved == 1 && len(k.NotReady) == 0
 	})
-}
-
-// mine are the requests of one operator.
-func mine(o *kit.Operator, all []kit.Request) []kit.Request {
-	return slices.DeleteFunc(all, func(q kit.Request) bool { return q.User != o.Access.User() })
 }
 
 // told waits for the event that says what would be done for a resource.

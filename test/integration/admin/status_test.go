@@ -190,7 +190,7 @@ func TestReportAtRest(t *testing.T) {
 	mark := cluster.Mark(t)
 	s.web("b", "text: two")
 	s.is("b", "Ready", "True", "")
-	for _, q := range mine(s.operator, cluster.AllRequests(t, mark)) {
+	for _, q := range s.operator.AllRequests(t, mark) {
 		if q.Resource == "leases" && q.Name == "jacquard-report" && q.Verb != "get" {
 			t.Errorf("at rest: %s", q)
 		}

@@ -133,7 +133,7 @@ func TestNoFalseReady(t *testing.T) {
 // sample looks at the resource until ctx ends, and counts how often it was Ready
 // and the Deployment could be compared.
 func (k *thing) sample(t *testing.T, ctx context.Context, n *atomic.Int64) {
-	for ctx.Err() == nil {
+	for ; ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
 		before, err := cluster.Get(k.apiVersion(), "Thing", k.ns, "a")
 		if err != nil || kit.IsCondition(before, "Ready", "True", "") != nil {
 			continue

@@ -126,12 +126,12 @@ func ready(t *testing.T, group, namespace string, names ...string) {
 // quiet waits until the operator has sent nothing for a while.
 const quiet = 3 * time.Second
 
-func settled(t *testing.T) {
+func settled(t *testing.T, op *kit.Operator) {
 	t.Helper()
 	for {
 		mark := cluster.Mark(t)
 		time.Sleep(quiet)
-		if len(cluster.Requests(t, mark)) == 0 {
+		if len(op.Requests(t, mark)) == 0 {
 			return
 		}
 	}

@@ -18,17 +18,18 @@ import (
 // TestNewResource: n creates, and one status for every status that a person
 // could see.
 func TestNewResource(t *testing.T) {
+	t.Parallel()
 	group := "new.example.com"
 	ns := cluster.Namespace(t)
-	cluster.Run(t, install, root(t, group))
+	op := cluster.Run(t, install, root(t, group))
 	cluster.Served(t, group+"/v1", "Web")
-	settled(t)
+	settled(t, op)
 	count := statuses(t, group, ns, "a")
 	mark := cluster.Mark(t)
 	cluster.Apply(t, ns, web(group, ns, "a", "replicas: 2"))
 	ready(t, group, ns, "a")
-	settled(t)
-	got := cluster.Requests(t, mark)
+	settled(t, op)
+	got := op.Requests(t, mark)
 	report(t, fmt.Sprintf("a new resource with %d children", children), got)
 	tally := kit.Tally(got)
 	creates := tally["patch deployments"] + tally["patch services"] + tally["patch configmaps"] + tally["patch secrets"]
@@ -46,19 +47,20 @@ func TestNewResource(t *testing.T) {
 // TestNewResourceWithPassword: whether a password was drawn already is read once,
 // and before anything is written.
 func TestNewResourceWithPassword(t *testing.T) {
+	t.Parallel()
 	group := "drawn.example.com"
 	ns := cluster.Namespace(t)
 	dir := root(t, group, "deployment.yaml", "service.yaml", "status.yaml")
 	kit.Write(t, dir, map[string]string{"templates/webs." + group +
 		"/secret.yaml": "apiVersion: v1\nkind: Secret\nmetadata:\n  name: {{ .metadata.name }}\nstringData:\n  password: {{ stable \"secret\" \"password\" 24 }}\n"})
-	cluster.Run(t, install, dir)
+	op := cluster.Run(t, install, dir)
 	cluster.Served(t, group+"/v1", "Web")
-	settled(t)
+	settled(t, op)
 	mark := cluster.Mark(t)
 	cluster.Apply(t, ns, web(group, ns, "a", ""))
 	ready(t, group, ns, "a")
-	settled(t)
-	got := cluster.Requests(t, mark)
+	settled(t, op)
+	got := op.Requests(t, mark)
 	report(t, "a new resource with 2 children, one of them with a password", got)
 	if len(got) != 1+2+1 || got[0].Verb != "get" || got[0].Resource != "secrets" || kit.Tally(got)["patch webs/status"] != 1 {
 		t.Errorf("%v, want 1 read, then 2 creates and 1 status", got)
@@ -68,19 +70,20 @@ func TestNewResourceWithPassword(t *testing.T) {
 // TestAtRest: nothing for a minute, nor when every child's status changes in
 // a way that our status does not tell.
 func TestAtRest(t *testing.T) {
+	t.Parallel()
 	group := "rest.example.com"
 	ns := cluster.Namespace(t)
 	op := cluster.Run(t, install, root(t, group))
 	cluster.Served(t, group+"/v1", "Web")
 	cluster.Apply(t, ns, web(group, ns, "a", ""))
 	ready(t, group, ns, "a")
-	settled(t)
+	settled(t, op)
 	mark := cluster.Mark(t)
 	for i := range 10 {
 		touchStatus(t, ns, "a", i)
 	}
 	time.Sleep(time.Minute)
-	got := cluster.Requests(t, mark)
+	got := op.Requests(t, mark)
 	report(t, "at rest for 60 s, every child's status touched 10 times", got)
 	if len(got) != 0 {
 		t.Errorf("%v", got)
@@ -96,7 +99,7 @@ func TestAtRest(t *testing.T) {
 	if err := extra.Get(context.Background(), types.NamespacedName{Namespace: ns, Name: "a"}, o); err != nil {
 		t.Fatal(err)
 	}
-	if got := cluster.Requests(t, mark); len(got) != 1 {
+	if got := op.Requests(t, mark); len(got) != 1 {
 		t.Errorf("one extra request was sent and the log shows %v", got)
 	}
 }
@@ -123,6 +126,7 @@ func touchStatus(t *testing.T, ns, name string, i int) {
 // TestRestart: an operator that comes up over 200 converged resources writes
 // nothing and reads nothing but its informers' lists.
 func TestRestartSendsNothing(t *testing.T) {
+	t.Parallel()
 	groups := []string{"restart.example.com", "restart-too.example.com"} // their children are of the same kinds
 	ns := cluster.Namespace(t)
 	dir := root(t, groups[0], "deployment.yaml", "status.yaml")
@@ -140,20 +144,20 @@ func TestRestartSendsNothing(t *testing.T) {
 		}
 		ready(t, group, ns, names...)
 	}
-	settled(t)
+	settled(t, first)
 	first.Stop(t)
 	mark := cluster.Mark(t)
 	again := cluster.Run(t, nil, dir)
 	kit.Eventually(t, "the folder has loaded", again.Ready)
 	kit.Eventually(t, "the informers have listed", func() error {
-		if len(cluster.AllRequests(t, mark)) < 3 {
+		if len(again.AllRequests(t, mark)) < 3 {
 			return fmt.Errorf("not yet")
 		}
 		return nil
 	})
-	settled(t)
-	settled(t)
-	got := cluster.Requests(t, mark)
+	settled(t, again)
+	settled(t, again)
+	got := again.Requests(t, mark)
 	report(t, fmt.Sprintf("restart over %d converged resources", many), got)
 	if writes := kit.Writes(got); len(writes) != 0 {
 		t.Errorf("writes: %v", writes)
@@ -175,25 +179,26 @@ func TestRestartSendsNothing(t *testing.T) {
 // TestRolloutOfChild: what a controller takes its time for is one apply, and one
 // status for every status that a person could see.
 func TestRolloutOfChild(t *testing.T) {
+	t.Parallel()
 	group := "image.example.com"
 	ns := cluster.Namespace(t)
-	cluster.Run(t, install, root(t, group))
+	op := cluster.Run(t, install, root(t, group))
 	cluster.Served(t, group+"/v1", "Web")
 	cluster.Apply(t, ns, web(group, ns, "a", "replicas: 2"))
 	ready(t, group, ns, "a")
-	settled(t)
+	settled(t, op)
 	count := statuses(t, group, ns, "a")
 	mark := cluster.Mark(t)
 	cluster.Apply(t, ns, web(group, ns, "a", "replicas: 2, image: other"))
 	kit.Eventually(t, "its status is written twice", func() error {
-		if n := kit.Tally(cluster.Requests(t, mark))["patch webs/status"]; n < 2 {
+		if n := kit.Tally(op.Requests(t, mark))["patch webs/status"]; n < 2 {
 			return fmt.Errorf("%d times", n)
 		}
 		return nil
 	})
 	ready(t, group, ns, "a")
-	settled(t)
-	got := cluster.Requests(t, mark)
+	settled(t, op)
+	got := op.Requests(t, mark)
 	report(t, "a changed image of one of four children, with controllers", got)
 	tally := kit.Tally(got)
 	if seen := count() - 1; tally["patch deployments"] != 1 || tally["patch webs/status"] != seen || len(got) != 1+seen {
@@ -204,9 +209,10 @@ func TestRolloutOfChild(t *testing.T) {
 // TestForeign: one refused create and one read of metadata for each look, the
 // looks back off, and the object's bytes are as they were.
 func TestForeign(t *testing.T) {
+	t.Parallel()
 	group := "foreign.example.com"
 	ns := cluster.Namespace(t)
-	cluster.Run(t, install, root(t, group, "deployment.yaml", "service.yaml", "secret.yaml", "status.yaml"))
+	op := cluster.Run(t, install, root(t, group, "deployment.yaml", "service.yaml", "secret.yaml", "status.yaml"))
 	cluster.Served(t, group+"/v1", "Web")
 	cluster.Apply(t, ns, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {theirs: x}\n")
 	before, err := cluster.Get("v1", "ConfigMap", ns, "a")
@@ -225,7 +231,7 @@ func TestForeign(t *testing.T) {
 	time.Sleep(30 * time.Second)
 	var got []kit.Request
 	kit.Eventually(t, "no look is half done", func() error {
-		got = cluster.Requests(t, mark)
+		got = op.Requests(t, mark)
 		if tally := kit.Tally(got); tally["get configmaps"] != tally["patch configmaps"] {
 			return fmt.Errorf("%v, want one read for each refused create", got)
 		}
@@ -255,9 +261,9 @@ func TestForeign(t *testing.T) {
 func TestWithControllers(t *testing.T) {
 	group := "paced.example.com"
 	ns := cluster.Namespace(t)
-	cluster.Run(t, install, root(t, group, "map.yaml", "secret.yaml", "status.yaml"))
+	op := cluster.Run(t, install, root(t, group, "map.yaml", "secret.yaml", "status.yaml"))
 	cluster.Served(t, group+"/v1", "Web")
-	settled(t)
+	settled(t, op)
 	var names []string
 	for n := range 10 {
 		names = append(names, fmt.Sprintf("a%d", n))
@@ -278,9 +284,9 @@ func TestWithControllers(t *testing.T) {
 			})
 		}
 		ready(t, group, ns, names...)
-		settled(t)
-		got := cluster.Requests(t, mark)
-		for _, r := range cluster.AllRequests(t, mark) {
+		settled(t, op)
+		got := op.Requests(t, mark)
+		for _, r := range op.AllRequests(t, mark) {
 			if r.Resource == "events" {
 				got = append(got, r)
 			}

@@ -2,6 +2,7 @@ package operators
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -111,17 +112,19 @@ const patience = 90 * time.Second
 // tells. What check says must hold for a moment in which nothing is written.
 func (s *site) until(what string, check func() error) (killed bool) {
 	s.Helper()
-	var err error
+	err := errors.New("the operator writes all the time")
 	for end := time.Now().Add(patience); time.Now().Before(end); {
 		if s.killed() {
 			return true
 		}
-		if err = check(); err == nil && s.idle(settled) {
-			return false
+		if s.idle(settled) { // what is being written is not there yet
+			if err = check(); err == nil && s.idle(settled) {
+				return false
+			}
 		}
 		select {
 		case <-s.alive.Done():
-		case <-time.After(25 * time.Millisecond):
+		case <-time.After(50 * time.Millisecond):
 		}
 	}
 	s.Fatalf("waiting until %s: %v", what, err)

@@ -113,11 +113,14 @@ func TestImmutableSince(t *testing.T) {
 	s.web("r", "gone: true")
 	s.is("r", "Ready", "False", "NotGivenBack")
 	s.has("v1", "ConfigMap", "r-theirs", "data.ours", "1", "data.own", "text")
-	for _, m := range s.get("v1", "ConfigMap", "r-theirs").GetManagedFields() {
-		if m.Manager == s.manager("r") {
-			t.Errorf("our entry is there still: %v", m)
+	kit.Eventually(t, "our entry is dropped", func() error { // not at once where its object changed meanwhile
+		for _, m := range s.get("v1", "ConfigMap", "r-theirs").GetManagedFields() {
+			if m.Manager == s.manager("r") {
+				return fmt.Errorf("it is there still: %v", m)
+			}
 		}
-	}
+		return nil
+	})
 	s.rests()
 }
 
