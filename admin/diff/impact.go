@@ -127,9 +127,7 @@ func stops(k *liveview.Kind, v *reconcile.Version, trials []rollout.Preview, bef
 	if k.CRD != nil && k.CRD.Annotations[k.Share.Key(api.AnnotationRolledOut)] == v.Digest {
 		return ""
 	}
-	how := v.Kind.Settings.Rollout
-	r := rollout.Begin(trials, rollout.Settings{Digest: v.Digest, Waves: how.Waves, Deadline: how.ProgressDeadline.Duration}, before,
-		time.Now())
+	r := rollout.Begin(trials, rollout.Settings{Digest: v.Digest, Rollout: v.Kind.Settings.Rollout}, before, time.Now())
 	if r.State() != rollout.Stopped {
 		return ""
 	}

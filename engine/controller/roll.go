@@ -134,9 +134,8 @@ func (r *kindController) rollOut(next *reconcile.Version, trials []rollout.Previ
 	if c.next == nil || c.next.Digest != next.Digest {
 		return false
 	}
-	settings := next.Kind.Settings.Rollout
-	c.rollout = rollout.Begin(trials, rollout.Settings{Digest: next.Digest, Waves: settings.Waves,
-		Deadline: settings.ProgressDeadline.Duration, Back: c.back}, before, time.Now())
+	how := rollout.Settings{Digest: next.Digest, Rollout: next.Kind.Settings.Rollout, Back: c.back}
+	c.rollout = rollout.Begin(trials, how, before, time.Now())
 	c.written, c.retried = before, time.Now()
 	r.each(c.rollout.Missed) // served by the version that they had while the preview ran
 	return true
@@ -197,7 +196,7 @@ func (o *Operator) stepped(ctx context.Context, r *kindController, crd metav1.Ob
 func (r *kindController) each(take func(rollout.Resource)) {
 	for _, o := range r.resources.all() {
 		if o.DeletionTimestamp == nil {
-			take(resource(o))
+			take(labelled(o))
 		}
 	}
 }

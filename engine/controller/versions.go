@@ -234,7 +234,7 @@ func (c *versionTracker) choose(o *unstructured.Unstructured) reconcile.Choice {
 	if c.rollout == nil { // the preview runs
 		return held
 	}
-	decided := c.rollout.Choose(resource(o))
+	decided := c.rollout.Choose(labelled(o))
 	if decided.NotPreviewed && before == nil { // else once it is served
 		c.rollout.Due(resource(o))
 		c.trigger()
@@ -265,6 +265,13 @@ func (c *versionTracker) mayDelete(r *rollout.Rollout, o rollout.Resource, child
 func resource(o metav1.Object) rollout.Resource {
 	return rollout.Resource{Name: reconcile.Key(o), UID: o.GetUID(), Generation: o.GetGeneration(),
 		Paused: o.GetAnnotations()[api.AnnotationPaused] == "true"}
+}
+
+// labelled is a resource with its labels, by which a wave may select it.
+func labelled(o metav1.Object) rollout.Resource {
+	r := resource(o)
+	r.Labels = o.GetLabels()
+	return r
 }
 
 // served takes up what came of serving a resource.

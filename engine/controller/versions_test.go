@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -34,8 +35,8 @@ func try(c *versionTracker, others ...string) {
 	for _, name := range append(others, "a", "b") {
 		trials = append(trials, rollout.Preview{Name: reconcile.Key(thing(name)), UID: thing(name).GetUID(), Ready: true})
 	}
-	c.rollout = rollout.Begin(trials,
-		rollout.Settings{Digest: c.next.Digest, Waves: []string{"1"}, Deadline: time.Minute, Back: c.back}, rollout.Record{}, time.Time{})
+	how := kind.Rollout{Waves: kind.Sizes("1"), ProgressDeadline: metav1.Duration{Duration: time.Minute}}
+	c.rollout = rollout.Begin(trials, rollout.Settings{Digest: c.next.Digest, Rollout: how, Back: c.back}, rollout.Record{}, time.Time{})
 	c.rollout.Step(time.Time{})
 }
 

@@ -56,6 +56,7 @@ func (d *decoder) fail(n *yaml.Node, format string, args ...any) {
 var (
 	durationType   = reflect.TypeFor[metav1.Duration]()
 	namespacesType = reflect.TypeFor[Namespaces]()
+	waveType       = reflect.TypeFor[Wave]()
 )
 
 // into puts the value of a node into v; path is the field's, "" of the whole.
@@ -66,8 +67,19 @@ func (d *decoder) into(n *yaml.Node, v reflect.Value, path string) {
 		d.duration(n, v, path)
 	case v.Type() == namespacesType:
 		d.namespaces(n, v, path)
+	case v.Type() == waveType && n.Kind == yaml.ScalarNode:
+		d.into(n, v.FieldByName("Size"), path)
 	case v.Kind() == reflect.Struct:
 		d.fields(n, v, path)
+	case v.Kind() == reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		d.into(n, v.Elem(), path)
+	case v.Kind() == reflect.Map:
+		d.texts(n, v, path)
+	case v.Kind() == reflect.Int:
+		if n.Tag != "!!int" || n.Decode(v.Addr().Interface()) != nil || v.Int() < 0 {
+			d.fail(n, "%s must be a whole number, 0 or more", path)
+		}
 	case v.Kind() == reflect.Slice:
 		d.items(n, v, path)
 	case v.Kind() == reflect.Bool:
@@ -145,6 +157,24 @@ func (d *decoder) items(n *yaml.Node, v reflect.Value, path string) {
 		d.into(item, list.Index(i), path+"["+strconv.Itoa(i)+"]")
 	}
 	v.Set(list)
+}
+
+// texts reads a map of texts.
+func (d *decoder) texts(n *yaml.Node, v reflect.Value, path string) {
+	if n.Kind != yaml.MappingNode {
+		d.fail(n, "%s must be a map", path)
+		return
+	}
+	v.Set(reflect.MakeMap(v.Type()))
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, text := n.Content[i], reflect.New(v.Type().Elem()).Elem()
+		if v.MapIndex(reflect.ValueOf(key.Value)).IsValid() {
+			d.fail(key, "%s occurs twice", below(path, key.Value))
+			continue
+		}
+		d.into(n.Content[i+1], text, below(path, key.Value))
+		v.SetMapIndex(reflect.ValueOf(key.Value), text)
+	}
 }
 
 func (d *decoder) duration(n *yaml.Node, v reflect.Value, path string) {

@@ -57,6 +57,14 @@ func schemaOf(t reflect.Type, said map[string]string) map[string]any {
 	case t == namespacesType:
 		names := map[string]any{"type": "array", "items": map[string]any{"type": "string"}, "minItems": 1}
 		return map[string]any{"anyOf": []any{map[string]any{"enum": []string{"own", "rendered"}}, names}}
+	case t == waveType:
+		return map[string]any{"anyOf": []any{map[string]any{"type": "string"}, structSchema(t, said)}}
+	case t.Kind() == reflect.Pointer:
+		return schemaOf(t.Elem(), said)
+	case t.Kind() == reflect.Int:
+		return map[string]any{"type": "integer", "minimum": 0}
+	case t.Kind() == reflect.Map:
+		return map[string]any{"type": "object", "additionalProperties": schemaOf(t.Elem(), said)}
 	case t.Kind() == reflect.Slice:
 		return map[string]any{"type": "array", "items": schemaOf(t.Elem(), said)}
 	case t.Kind() == reflect.Bool:
@@ -64,6 +72,10 @@ func schemaOf(t reflect.Type, said map[string]string) map[string]any {
 	case t.Kind() == reflect.String:
 		return map[string]any{"type": "string"}
 	}
+	return structSchema(t, said)
+}
+
+func structSchema(t reflect.Type, said map[string]string) map[string]any {
 	properties, required := map[string]any{}, []string{}
 	for i := range t.NumField() {
 		field := t.Field(i)

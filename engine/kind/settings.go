@@ -87,12 +87,40 @@ type ReadRule struct {
 
 // A Rollout is how a changed folder reaches the resources that it changes.
 type Rollout struct {
-	// Waves are numbers of resources, or per cent of them; the rest follow.
-	// Default 1, 5%, 25%.
-	Waves []string `json:"waves,omitempty"`
+	// Waves are how many resources change at a time; the rest follow in a last
+	// wave. Default 1, 5%, 25%.
+	Waves []Wave `json:"waves,omitempty"`
 	// ProgressDeadline is how long a wave may take until its resources that
 	// were ready are ready again; default 10 minutes, at least 5 seconds.
 	ProgressDeadline metav1.Duration `json:"progressDeadline,omitempty"`
+	// MinReadySeconds is for how long the resources of a wave must be ready before
+	// the next wave begins, in seconds; default 0. A wave may have its own.
+	MinReadySeconds int `json:"minReadySeconds,omitempty"`
+	// MaxFailures is how many resources of a wave may be not ready when its
+	// progressDeadline is over, without stopping the rollout; default 1 in a wave of
+	// more than 10 resources, else 0.
+	MaxFailures *int `json:"maxFailures,omitempty"`
+}
+
+// A Wave is which resources change at a time; in kind.yaml a text is its size.
+type Wave struct {
+	// Size is a number of resources, or per cent of those that change, such as 5%.
+	Size string `json:"size,omitempty"`
+	// MatchLabels selects, in place of a size, the resources with all these labels.
+	MatchLabels map[string]string `json:"matchLabels,omitempty"`
+	// MinReadySeconds is that of this wave; default that of the rollout.
+	MinReadySeconds *int `json:"minReadySeconds,omitempty"`
+	// Pause stops the rollout after this wave, until it is approved.
+	Pause bool `json:"pause,omitempty"`
+}
+
+// Sizes are waves of these sizes.
+func Sizes(sizes ...string) []Wave {
+	waves := make([]Wave, len(sizes))
+	for i, size := range sizes {
+		waves[i].Size = size
+	}
+	return waves
 }
 
 // Elsewhere reports whether objects may be outside of the resource's namespace.
@@ -107,7 +135,7 @@ const (
 
 // defaultWaves are the waves of a rollout if none are written; an empty list
 // means none.
-func defaultWaves() []string { return []string{"1", "5%", "25%"} }
+func defaultWaves() []Wave { return Sizes("1", "5%", "25%") }
 
 const (
 	settingsVersion = "jacquard.dev/v1alpha1"

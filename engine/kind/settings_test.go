@@ -103,14 +103,27 @@ func TestSettings(t *testing.T) {
 		start + "serviceAccountName: apps\n":                           "",
 		start +
 			"serviceAccountName: Apps\n": "kind.yaml:3:21: serviceAccountName must be the name of a service account",
-		start + "deleteOrder: [a, b]\n":                         "",
-		start + "deleteOrder: [a, c]\n":                         "kind.yaml:3:18: the folder has no file c.yaml; did you mean a?",
-		start + "deleteOrder: [a, b, a]\n":                      "kind.yaml:3:21: a is named twice",
-		start + "rollout: {waves: [], progressDeadline: 1m}\n":  "",
-		start + "rollout: {waves: [\"1\", \"10\", 5%, 100%]}\n": "",
-		start + "rollout: {waves: [1]}\n":                       "kind.yaml:3:19: rollout.waves[0] must be a text",
+		start + "deleteOrder: [a, b]\n":                            "",
+		start + "deleteOrder: [a, c]\n":                            "kind.yaml:3:18: the folder has no file c.yaml; did you mean a?",
+		start + "deleteOrder: [a, b, a]\n":                         "kind.yaml:3:21: a is named twice",
+		start + "rollout: {waves: [], progressDeadline: 1m}\n":     "",
+		start + "rollout: {waves: [\"1\", \"10\", 5%, 100%]}\n":    "",
+		start + "rollout: {waves: [1]}\n":                          "kind.yaml:3:19: rollout.waves[0] must be a text",
+		start + "rollout: {minReadySeconds: 30, maxFailures: 0}\n": "",
+		start + "rollout: {waves: [{size: 5%, minReadySeconds: 60, pause: true}, {matchLabels: {env: dev}, pause: true}]}\n": "",
+		start + "rollout: {minReadySeconds: 30s}\n":                        "kind.yaml:3:28: rollout.minReadySeconds must be a whole number, 0 or more",
+		start + "rollout: {maxFailures: -1}\n":                             "kind.yaml:3:24: rollout.maxFailures must be a whole number, 0 or more",
+		start + "rollout: {waves: [{pause: true}]}\n":                      "kind.yaml:3:19: rollout.waves[0] must be a number of resources, such as \"1\", or per cent of them, such as \"5%\", or have size or matchLabels",
+		start + "rollout: {waves: [{size: \"1\", matchLabels: {a: b}}]}\n": "kind.yaml:3:26: rollout.waves[0].size: a wave has size or matchLabels, not both",
+		start + "rollout: {waves: [{matchLabels: {}}]}\n":                  "kind.yaml:3:33: rollout.waves[0].matchLabels is empty, and would select all resources",
+		start + "rollout: {waves: [{matchLabels: {a: 1}}]}\n":              "kind.yaml:3:37: rollout.waves[0].matchLabels.a must be a text",
+		start + "rollout: {waves: [{matchLabels: {a: b c}}]}\n":            "kind.yaml:3:37: rollout.waves[0].matchLabels.a: b c is no value of a label",
+		start + "rollout: {waves: [{matchLabels: {a b: c}}]}\n":            "kind.yaml:3:39: rollout.waves[0].matchLabels: \"a b\" is no key of a label",
+		start + "rollout: {waves: [{matchLabels: {a: b, a: c}}]}\n":        "kind.yaml:3:40: rollout.waves[0].matchLabels.a occurs twice",
+		start + "rollout: {waves: [{matchLabels: [a]}]}\n":                 "kind.yaml:3:33: rollout.waves[0].matchLabels must be a map",
+		start + "rollout: {waves: [{labels: {a: b}}]}\n":                   "kind.yaml:3:20: unknown field rollout.waves[0].labels; there are matchLabels, minReadySeconds, pause, size",
 		start +
-			"rollout: {waves: [\"0\"]}\n": "kind.yaml:3:19: rollout.waves[0] must be a number of resources, such as \"1\", or per cent of them, such as \"5%\"",
+			"rollout: {waves: [\"0\"]}\n": "kind.yaml:3:19: rollout.waves[0] must be a number of resources, such as \"1\", or per cent of them, such as \"5%\", or have size or matchLabels",
 		start + "rollout: {waves: [101%]}\n":        "kind.yaml:3:19: rollout.waves[0] is more than all resources",
 		start + "rollout: {waves: [5%, 5%]}\n":      "kind.yaml:3:23: rollout.waves[1] is not larger than the wave before it",
 		start + "rollout: {progressDeadline: 4s}\n": "kind.yaml:3:29: rollout.progressDeadline must be at least 5s",
@@ -151,7 +164,7 @@ func TestClusterScopedOwner(t *testing.T) {
 func TestSettingsAsRead(t *testing.T) {
 	minutes := metav1.Duration{Duration: 10 * time.Minute}
 	base := Settings{APIVersion: settingsVersion, Kind: settingsKind, ResyncInterval: minutes,
-		Rollout: Rollout{Waves: []string{"1", "5%", "25%"}, ProgressDeadline: minutes}}
+		Rollout: Rollout{Waves: Sizes("1", "5%", "25%"), ProgressDeadline: minutes}}
 	if diff := cmp.Diff(base, compile(t, map[string]string{"a.yaml": head}).Settings); diff != "" {
 		t.Error(diff)
 	}
@@ -170,7 +183,7 @@ resyncInterval: 1m
 `
 	want := base
 	want.Version, want.ServiceAccountName, want.DeleteOrder, want.AllowEmpty = "v1", "apps", []string{"a"}, true
-	want.ResyncInterval.Duration, want.Rollout.Waves = time.Minute, []string{}
+	want.ResyncInterval.Duration, want.Rollout.Waves = time.Minute, []Wave{}
 	want.Children = []ChildRule{
 		{APIVersion: "v1", Kind: "Namespace"},
 		{APIVersion: "v1", Kind: "ResourceQuota", Namespaces: Namespaces{Rendered: true}},

@@ -3,6 +3,7 @@ package kind
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -170,9 +171,13 @@ func (c *settingsCheck) waves() {
 	last := map[string]int{}
 	for i, wave := range c.Rollout.Waves {
 		path := "rollout.waves[" + strconv.Itoa(i) + "]"
-		m := isWave.FindStringSubmatch(wave)
+		if wave.MatchLabels != nil {
+			c.labels(path, wave)
+			continue
+		}
+		m := isWave.FindStringSubmatch(wave.Size)
 		if m == nil {
-			c.fail(path, `%s must be a number of resources, such as "1", or per cent of them, such as "5%%"`, path)
+			c.fail(path, `%s must be a number of resources, such as "1", or per cent of them, such as "5%%", or have size or matchLabels`, path)
 			continue
 		}
 		n, _ := strconv.Atoi(m[1]) // at most nine digits
@@ -183,5 +188,24 @@ func (c *settingsCheck) waves() {
 			c.fail(path, "%s is not larger than the wave before it", path)
 		}
 		last[m[2]] = n
+	}
+}
+
+// labels checks a wave that selects by labels.
+func (c *settingsCheck) labels(path string, wave Wave) {
+	if wave.Size != "" {
+		c.fail(path+".size", "%s.size: a wave has size or matchLabels, not both", path)
+	}
+	if len(wave.MatchLabels) == 0 {
+		c.fail(path+".matchLabels", "%s.matchLabels is empty, and would select all resources", path)
+	}
+	for _, key := range slices.Sorted(maps.Keys(wave.MatchLabels)) {
+		value, field := wave.MatchLabels[key], path+".matchLabels."+key
+		switch {
+		case len(validation.IsQualifiedName(key)) > 0:
+			c.fail(field, "%s.matchLabels: %q is no key of a label", path, key)
+		case len(validation.IsValidLabelValue(value)) > 0:
+			c.fail(field, "%s: %s is no value of a label", field, value)
+		}
 	}
 }

@@ -68,6 +68,17 @@ func TestSettingsAreDocumented(t *testing.T) {
 type property struct {
 	Properties map[string]property `json:"properties"`
 	Items      *property           `json:"items"`
+	AnyOf      []property          `json:"anyOf"`
+}
+
+// object is the property, or what it may be instead that has fields.
+func (p property) object() property {
+	for _, one := range p.AnyOf {
+		if one.Properties != nil {
+			return one
+		}
+	}
+	return p
 }
 
 // fields are the paths of the fields below a property that hold no others but
@@ -76,8 +87,8 @@ func (p property) fields(path string) []string {
 	var all []string
 	for name, field := range p.Properties {
 		at := strings.TrimPrefix(path+"."+name, ".")
-		if field.Items != nil && field.Items.Properties != nil {
-			all = append(append(all, at), field.Items.fields(at+"[]")...)
+		if field.Items != nil && field.Items.object().Properties != nil {
+			all = append(append(all, at), field.Items.object().fields(at+"[]")...)
 			continue
 		}
 		if field.Properties != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -78,6 +79,8 @@ func (r *Rollout) Approve(a Approval, now time.Time) {
 		for _, name := range r.late() {
 			r.members[name].forced = true
 		}
+	case Paused:
+		r.approved[pause(r.wave)] = true
 	case Refused:
 		for _, name := range wave {
 			m := r.members[name]
@@ -129,7 +132,7 @@ func (r *Rollout) resume(before Record) {
 
 // MayAllWaves reports whether an approval may be good for later waves too. Deletions
 // are approved one by one, and what cannot be rendered stays as it is.
-func (r Reason) MayAllWaves() bool { return r == NotReady || r == Refused }
+func (r Reason) MayAllWaves() bool { return r == NotReady || r == Refused || r == Paused }
 
 // goPast notes what the present wave leaves behind that is not ready again.
 func (r *Rollout) goPast() {
@@ -173,6 +176,9 @@ func failure(of types.UID) string { return keyOf(string(of)) }
 
 // picked tells resources apart that are approved to be moved alone.
 func picked(of types.UID) string { return keyOf(string(of), only) }
+
+// pause tells the waves apart after which the rollout pauses.
+func pause(wave int) string { return keyOf("pause", strconv.Itoa(wave)) }
 
 // mostKept is how many approved things a record keeps; others are asked for again
 // after a restart.

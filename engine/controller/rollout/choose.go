@@ -3,6 +3,7 @@ package rollout
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -12,6 +13,8 @@ type Resource struct {
 	Name       types.NamespacedName
 	UID        types.UID
 	Generation int64
+	// Labels are its own, by which a wave may select it.
+	Labels map[string]string
 	// Paused: nothing of it is changed for now.
 	Paused bool
 }
@@ -47,6 +50,7 @@ func (r *Rollout) find(o Resource) *member {
 // those that were there before.
 func (r *Rollout) see(o Resource) *member {
 	if m := r.find(o); m != nil {
+		m.labels = o.Labels
 		if m.paused = o.Paused; m.seen != o.Generation && !m.isNew(r) {
 			m.notPreviewed, m.due, m.seen = true, false, o.Generation
 		}
@@ -68,7 +72,8 @@ func (r *Rollout) see(o Resource) *member {
 // of its name.
 func (r *Rollout) join(o Resource) *member {
 	r.drop(o.Name)
-	m := &member{Preview: Preview{Name: o.Name, UID: o.UID}, seen: o.Generation, notPreviewed: true, joined: true, paused: o.Paused}
+	m := &member{Preview: Preview{Name: o.Name, UID: o.UID}, seen: o.Generation, notPreviewed: true, joined: true, paused: o.Paused,
+		labels: o.Labels}
 	r.members[o.Name] = m
 	return m
 }
@@ -120,6 +125,9 @@ func (r *Rollout) Served(o Resource, came Outcome) {
 	}
 	m.served, m.ready = true, came.Ready
 	m.settled = m.settled || came.Ready
+	if !came.Ready {
+		m.readySince = time.Time{}
+	}
 	if m.forbidden = ""; !m.Refused {
 		m.forbidden = came.Forbidden
 	}

@@ -9,11 +9,14 @@ import (
 )
 
 // A Preview is what the new version would make of one resource, found out
-// without changing anything.
+// without changing anything. It has many fields since each is a fact by which the
+// rollout is judged.
 type Preview struct {
 	Name       types.NamespacedName
 	UID        types.UID
 	Generation int64
+	// Labels are the resource's own.
+	Labels map[string]string
 	// Alone: the version that served it is not here, so nothing can be done for
 	// it until the new one does.
 	Alone bool

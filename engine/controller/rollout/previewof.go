@@ -49,7 +49,7 @@ func Unwanted(p *plan.Plan) []live.Object { return slices.Concat(p.Prune, p.Prot
 // PreviewOf is what a rollout must know of a resource that was tried with the
 // version of that digest.
 func PreviewOf(digest string, tried reconcile.Preview, o *unstructured.Unstructured, past Past) Preview {
-	t := Preview{Name: reconcile.Key(o), UID: o.GetUID(), Generation: o.GetGeneration(), Children: tried.Live}
+	t := Preview{Name: reconcile.Key(o), UID: o.GetUID(), Generation: o.GetGeneration(), Labels: o.GetLabels(), Children: tried.Live}
 	ready, seen := status.ReadyOf(o)
 	t.Unserved = !seen && tried.Live == 0
 	t.Ready = ready.Status == "True" || past.Record.Digest == digest && !ready.Since.Before(past.Record.Began)

@@ -36,6 +36,8 @@ const (
 	Refused Reason = "Refused"
 	// NotReady: a wave's resources did not become ready again in time.
 	NotReady Reason = "NotReady"
+	// Paused: kind.yaml wants a person to approve after the wave.
+	Paused Reason = "Paused"
 )
 
 // A Record is what a rollout says of itself on the kind's CRD. It has many fields since
@@ -49,7 +51,8 @@ type Record struct {
 	// how many there are.
 	Deletes []string `json:"deletes,omitempty"`
 	Deleted int      `json:"deleted,omitempty"`
-	// Wanted tells one set of deletions that wait for approval from another.
+	// Wanted tells one set of deletions that wait for approval, or one pause, from
+	// another.
 	Wanted string `json:"wanted,omitempty"`
 	// Wave counts the waves that have begun. Of counts the resources that the new
 	// version changes, Done those of them that it has reached, and Ready those of
@@ -96,6 +99,9 @@ func (r *Rollout) Record() Record {
 			}
 		}
 		out.Deleted, out.Wanted = len(wanted), keyOf(all.all()...)
+	}
+	if r.reason == Paused {
+		out.Wanted = fmt.Sprintf("wave-%d", r.wave)
 	}
 	for _, m := range r.members {
 		if m.counts() {

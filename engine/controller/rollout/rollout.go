@@ -70,6 +70,11 @@ type member struct {
 	// paused: nobody knows when it will change, so it is not waited for; it
 	// stays on the version that it has.
 	paused bool
+	// readySince is since when the new version has it ready, as far as was seen; zero
+	// while it is not.
+	readySince time.Time
+	// labels are those of the resource.
+	labels map[string]string
 }
 
 // counts reports whether the new version changes the resource.
@@ -112,7 +117,7 @@ func Begin(trials []Preview, settings Settings, before Record, now time.Time) *R
 			continue
 		}
 		alike := t.Error == "" && t.Same && t.Alone
-		r.members[t.Name] = &member{Preview: t, seen: t.Generation, taken: alike, unsure: alike}
+		r.members[t.Name] = &member{Preview: t, seen: t.Generation, taken: alike, unsure: alike, labels: t.Labels}
 		r.children += t.Children
 		if t.Error == "" && !t.Same {
 			r.order = append(r.order, t.Name)
@@ -120,7 +125,12 @@ func Begin(trials []Preview, settings Settings, before Record, now time.Time) *R
 	}
 	slices.SortFunc(r.order, ByName)
 	r.check()
-	if before.State == Stopped && (before.Reason == NotReady || before.Reason == Refused) {
+	switch {
+	case before.State != Stopped:
+	case before.Reason == Paused:
+		r.wave = before.Wave
+		fallthrough
+	case before.Reason == NotReady || before.Reason == Refused:
 		r.stop(before.Reason, before.Message)
 	}
 	for _, name := range before.ForcedNames() {
@@ -129,7 +139,7 @@ func Begin(trials []Preview, settings Settings, before Record, now time.Time) *R
 		}
 	}
 	for _, t := range unserved {
-		r.see(Resource{Name: t.Name, UID: t.UID, Generation: t.Generation})
+		r.see(Resource{Name: t.Name, UID: t.UID, Generation: t.Generation, Labels: t.Labels})
 	}
 	return r
 }
@@ -144,21 +154,31 @@ func (r *Rollout) Step(now time.Time) []types.NamespacedName {
 	start := r.released
 	for r.state == Running {
 		if late := r.late(); len(late) > 0 {
-			if now.Sub(r.since) < r.settings.Deadline {
+			if now.Sub(r.since) < r.settings.Rollout.ProgressDeadline.Duration {
 				break
 			}
-			r.stop(r.tooLate(late))
+			if !r.tolerates(late) {
+				r.stop(r.tooLate(late))
+			}
 			if r.state == Stopped {
 				break
 			}
+		}
+		if !r.lasts(now) {
+			break
 		}
 		if r.released == len(r.order) {
 			r.finish()
 			break
 		}
 		r.goPast()
+		if r.pauses() {
+			if r.stop(Paused, fmt.Sprintf("kind.yaml pauses it after wave %d", r.wave)); r.state == Stopped {
+				break
+			}
+		}
 		r.first = r.released
-		r.released = min(r.first+r.settings.size(r.wave, len(r.order)), len(r.order))
+		r.released += r.next()
 		r.wave, r.since = r.wave+1, now
 		for _, name := range r.order[r.first:r.released] {
 			r.members[name].released = true
@@ -199,14 +219,14 @@ func (r *Rollout) late() []types.NamespacedName {
 func (r *Rollout) tooLate(late []types.NamespacedName) (Reason, string) {
 	for _, name := range late {
 		if m := r.members[name]; m.forbidden != "" {
-			return Refused, fmt.Sprintf("%s (and still so after %s)", m.forbidden, r.settings.Deadline)
+			return Refused, fmt.Sprintf("%s (and still so after %s)", m.forbidden, r.settings.Rollout.ProgressDeadline.Duration)
 		}
 	}
 	which := late[0].String()
 	if more := len(late) - 1; more > 0 {
 		which += fmt.Sprintf(" and %d more", more)
 	}
-	return NotReady, fmt.Sprintf("not ready again within %s: %s", r.settings.Deadline, which)
+	return NotReady, fmt.Sprintf("not ready again within %s: %s", r.settings.Rollout.ProgressDeadline.Duration, which)
 }
 
 // Awaited are the resources that the present wave waits for; none unless it

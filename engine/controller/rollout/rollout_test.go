@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jacquard-operator/jacquard/engine/kind"
 )
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -19,7 +21,12 @@ func settings(waves ...string) Settings {
 	if waves == nil {
 		waves = usual
 	}
-	return Settings{Digest: "d", Waves: waves, Deadline: 10 * time.Minute}
+	return settingsOf(kind.Rollout{Waves: kind.Sizes(waves...)})
+}
+
+func settingsOf(how kind.Rollout) Settings {
+	how.ProgressDeadline.Duration = 10 * time.Minute
+	return Settings{Digest: "d", Rollout: how}
 }
 
 func named(i int) types.NamespacedName {
@@ -93,7 +100,7 @@ func TestWaves(t *testing.T) {
 		{[]string{"2", "0%"}, 7, []int{2, 1, 4}},
 	} {
 		trials := ready(tt.n)
-		r := Begin(trials, Settings{Digest: "d", Waves: tt.waves, Deadline: 10 * time.Minute}, Record{}, start)
+		r := Begin(trials, settings(tt.waves...), Record{}, start)
 		var got []int
 		last := r.Record()
 		for range tt.n + 1 {
