@@ -17,6 +17,12 @@ func garbageCollectable(owner Owner, namespace string) bool {
 	return owner.Namespace == "" || owner.Namespace == namespace
 }
 
+// hasReference reports whether children in a namespace have a reference to the owner,
+// unless they are to stay: it may have one, and does not keep them all.
+func hasReference(owner Owner, namespace string) bool {
+	return !owner.Keeps && garbageCollectable(owner, namespace)
+}
+
 // Ours reports whether an object that carries our label is a child of the owner:
 // our Apply entry owns that label, and the owner controls it where it can. The
 // label alone proves nothing, since controllers and people copy labels.
@@ -28,7 +34,7 @@ func belongs(owner Owner, o metav1.Object) bool {
 	switch {
 	case c != nil && c.UID != owner.UID:
 		return false
-	case c == nil && garbageCollectable(owner, o.GetNamespace()) && !kept(o):
+	case c == nil && hasReference(owner, o.GetNamespace()) && !kept(o):
 		return false
 	case c == nil && o.GetAnnotations()[api.AnnotationOwner] != owner.String():
 		return false

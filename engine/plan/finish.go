@@ -30,7 +30,7 @@ func Document(owner Owner, c render.Child, current *live.Object) (*unstructured.
 	if c.Drawn {
 		annotations[api.AnnotationDrawn] = "true"
 	}
-	if c.Policy.OnDelete != "keep" && garbageCollectable(owner, c.Object.GetNamespace()) {
+	if c.Policy.OnDelete != "keep" && hasReference(owner, c.Object.GetNamespace()) {
 		meta["ownerReferences"] = []any{map[string]any{
 			"apiVersion": owner.GVK.GroupVersion().String(), "kind": owner.GVK.Kind,
 			"name": owner.Name, "uid": string(owner.UID), "controller": true, "blockOwnerDeletion": true,

@@ -19,14 +19,24 @@ type Owner struct {
 	api.Owner
 	GVK schema.GroupVersionKind
 	UID types.UID
+	// Keeps: its children stay when it goes, so they have no owner reference to it.
+	Keeps bool
 }
 
 // OwnerOf is a custom resource, of the kind of that name, as an Owner.
 func OwnerOf(kind string, o *unstructured.Unstructured) Owner {
 	return Owner{
 		Owner: api.Owner{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()},
-		GVK:   o.GroupVersionKind(), UID: o.GetUID(),
+		GVK:   o.GroupVersionKind(), UID: o.GetUID(), Keeps: KeepsChildren(o),
 	}
+}
+
+// KeepsChildren reports whether a resource says that its children stay when it goes.
+// On one that is a child itself the annotation is about the resource, not about its
+// children.
+func KeepsChildren(resource metav1.Object) bool {
+	said := resource.GetAnnotations()
+	return said[api.AnnotationOnDelete] == "keep" && said[api.AnnotationOwner] == ""
 }
 
 // An Action is what is to be done with one child or patched object.
@@ -189,7 +199,8 @@ func Make(in Input) (*Plan, error) {
 	for i := range in.Live {
 		l := &in.Live[i]
 		current[identity(l.GVK, l.Meta.GetNamespace(), l.Meta.GetName())] = l
-		p.Cleanup = p.Cleanup || !kept(l.Meta) && !garbageCollectable(in.Owner, l.Meta.GetNamespace()) && Ours(in.Owner, l.Meta)
+		p.Cleanup = p.Cleanup || !in.Owner.Keeps && !kept(l.Meta) && !garbageCollectable(in.Owner, l.Meta.GetNamespace()) &&
+			Ours(in.Owner, l.Meta)
 	}
 	wanted := map[string]bool{}
 	for _, c := range in.Result.Children {
@@ -225,7 +236,8 @@ func (p *Plan) rendersChildren() bool {
 // needsCleanup reports whether the garbage collector does not undo this child
 // when the resource goes.
 func (in *Input) needsCleanup(c render.Child) bool {
-	return c.Policy.Patch || c.Policy.OnDelete != "keep" && !garbageCollectable(in.Owner, c.Object.GetNamespace())
+	return c.Policy.Patch ||
+		!in.Owner.Keeps && c.Policy.OnDelete != "keep" && !garbageCollectable(in.Owner, c.Object.GetNamespace())
 }
 
 func identity(gvk schema.GroupVersionKind, namespace, name string) string {

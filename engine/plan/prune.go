@@ -123,7 +123,7 @@ func (in *Input) protectedNamespaces(wanted map[string]bool) map[string]bool {
 // of the first file in order that has some; then those that the garbage
 // collector does not reach. The rest goes with the resource.
 func (in *Input) leave(p *Plan) {
-	if in.Orphan || in.orphaned() {
+	if in.Orphan || in.Owner.Keeps || in.orphaned() {
 		return
 	}
 	for _, file := range in.DeleteOrder {

@@ -23,6 +23,8 @@ func ignored(resource metav1.Object) []string {
 		case !api.Reserved(key):
 		case key == api.AnnotationPaused && value != "true" && value != "false":
 			all = append(all, fmt.Sprintf(`%s does nothing unless it is "true"`, key))
+		case key == api.AnnotationOnDelete && value != "keep" && resource.GetAnnotations()[api.AnnotationOwner] == "":
+			all = append(all, key+" does nothing on a resource unless it is keep")
 		case slices.Contains(api.ResourceAnnotations, key):
 		case slices.Contains(api.AuthorAnnotations, key):
 			all = append(all, key+" does nothing on a resource: it is for documents in templates")

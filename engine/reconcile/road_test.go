@@ -214,6 +214,50 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
+// TestKeepsChildren: children that are to stay have no owner reference, are kept as they
+// are and pruned as ever, and stay when the resource goes; without the annotation they
+// have one again.
+func TestKeepsChildren(t *testing.T) {
+	files := map[string]string{"kind.yaml": nodes, "one.yaml": oneMap, "two.yaml": twoMap, "node.yaml": oneNode}
+	w := newWorld(t, files)
+	w.settle()
+	keep := func(value string) {
+		w.edit(func(o *unstructured.Unstructured) { o.SetAnnotations(map[string]string{api.AnnotationOnDelete: value}) })
+		w.settle()
+	}
+	references := func(when string, want int) {
+		t.Helper()
+		if one := w.server.Get(mapKind, "default", "one"); len(one.GetOwnerReferences()) != want {
+			t.Errorf("%s it has %v", when, one.GetOwnerReferences())
+		}
+	}
+	keep("keep")
+	references("when it is to stay", 0)
+	if found := w.server.Get(thingKind, "default", "a").GetFinalizers(); len(found) > 0 {
+		t.Errorf("the resource has the finalizers %v, and there is nothing to do when it goes", found)
+	}
+	w.says("when they are to stay", "Ready")
+	w.server.Change(w.server.Get(mapKind, "default", "one"), "other",
+		func(o *unstructured.Unstructured) { _ = unstructured.SetNestedField(o.Object, "z", "data", "name") })
+	w.sends("when a field was taken", applyOne)
+	delete(files, "two.yaml")
+	w.folder(files)
+	w.settle()
+	if w.server.Get(mapKind, "default", "two") != nil {
+		t.Error("what is rendered no more is there still")
+	}
+	keep("")
+	references("when it is to go again", 1)
+	w.says("when they are to go again", "Ready")
+	keep("keep")
+	w.server.Delete(w.resource)
+	w.settle()
+	references("when the resource is gone", 0)
+	if w.server.Get(nodeKind, "", "node") == nil {
+		t.Error("the child that the garbage collector does not reach is gone")
+	}
+}
+
 // TestFrozen: a resource that a rollout has not reached is left as it is.
 func TestFrozen(t *testing.T) {
 	w := newWorld(t, map[string]string{"one.yaml": oneMap})

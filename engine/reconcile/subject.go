@@ -75,7 +75,7 @@ func (s *subject) draws(file string) bool {
 func (s *subject) owner() plan.Owner {
 	return plan.Owner{
 		Owner: api.Owner{Kind: s.name, Namespace: s.resource.GetNamespace(), Name: s.resource.GetName()},
-		GVK:   s.gvk, UID: s.resource.GetUID(),
+		GVK:   s.gvk, UID: s.resource.GetUID(), Keeps: plan.KeepsChildren(s.resource),
 	}
 }
 

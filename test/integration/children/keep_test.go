@@ -136,3 +136,33 @@ func TestKeptFromNowOn(t *testing.T) {
 	time.Sleep(stretch)
 	s.get("v1", "ConfigMap", "one")
 }
+
+// TestKeptByResource: a resource whose annotation says so goes without its children, and
+// one of the same name takes them over.
+func TestKeptByResource(t *testing.T) {
+	s := ordered(t, map[string]string{"map.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .metadata.name }}\n"})
+	references := func(want int) {
+		t.Helper()
+		kit.Eventually(t, fmt.Sprintf("the child has %d owner references", want), func() error {
+			if all := s.get("v1", "ConfigMap", "a").GetOwnerReferences(); len(all) != want {
+				return fmt.Errorf("it has %v", all)
+			}
+			return nil
+		})
+	}
+	s.apply("")
+	references(1)
+	before := s.get("v1", "ConfigMap", "a").GetUID()
+	s.annotate("jacquard.dev/on-delete", "keep")
+	references(0)
+	s.rests("", "ConfigMap/a")
+	s.goes()
+	time.Sleep(stretch)
+	references(0)
+	s.apply("")
+	references(1)
+	s.rests("", "ConfigMap/a")
+	if after := s.get("v1", "ConfigMap", "a").GetUID(); after != before {
+		t.Errorf("its uid is %s, and was %s", after, before)
+	}
+}
