@@ -22,24 +22,36 @@ type statusOptions struct {
 	namespace, install, output string
 	roots                      []string
 	watch, all                 bool
+	wait                       time.Duration
 }
 
 func newStatus() *cobra.Command {
 	var o statusOptions
 	cmd := &cobra.Command{
-		Use:   "status",
+		Use:   "status [NAME --wait[=TIME]]",
 		Short: "Show the state of the operator, its kinds and their resources",
 		Long: `Show the operators and their leaders, how each kind is served, which folders do not
 load and why, the state of the resources, the permissions that the operator lacks,
 and the CRDs that were served by an operator that is gone.
 
 If you may not read something, this is reported, and the rest is shown. The exit
-code is 0 if all is well, 1 if something is wrong.`,
+code is 0 if all is well, 1 if something is wrong.
+
+With --wait, the command waits for one kind: until its present folder serves all
+its resources (exit code 0), its rollout has stopped or the folder does not load, or
+the time is over (1). The present folder is that in the operator's ConfigMaps, or in
+--root.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			namespace, name, both := strings.Cut(o.install, "/")
 			switch {
-			case len(args) > 0:
-				return fmt.Errorf("status takes no arguments, but --namespace and --install")
+			case o.wait < 0:
+				return fmt.Errorf("--wait=%s: the time must be positive", o.wait)
+			case o.wait > 0 && len(args) != 1:
+				return fmt.Errorf("--wait needs the name of one kind: status NAME --wait")
+			case o.wait > 0 && (o.watch || o.output != "text"):
+				return fmt.Errorf("--wait goes with neither --watch nor --output json")
+			case o.wait == 0 && len(args) > 0:
+				return fmt.Errorf("status takes the name of a kind only with --wait; see also --namespace and --install")
 			case o.output != "text" && o.output != "json":
 				return fmt.Errorf("--output is text or json, not %s", o.output)
 			case o.install != "" && (!both || namespace == "" || name == "" || strings.Contains(name, "/")):
@@ -47,7 +59,12 @@ code is 0 if all is well, 1 if something is wrong.`,
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.wait > 0 {
+				return o.untilServed(cmd, args[0])
+			}
+			return o.run(cmd)
+		},
 	}
 	o.flags(cmd)
 	flags := cmd.Flags()
@@ -57,6 +74,8 @@ code is 0 if all is well, 1 if something is wrong.`,
 		"directory with folders, to find missing permissions for folders that are not in ConfigMaps; may be given several times")
 	flags.StringVarP(&o.output, "output", "o", "text", "text or json")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "show it again after each change, until interrupted")
+	flags.DurationVar(&o.wait, "wait", 0, "wait until the present folder of the kind serves all its resources, at most this `time`")
+	flags.Lookup("wait").NoOptDefVal = usualWait
 	flags.BoolVar(&o.all, "all", false, "list all resources that are not ready")
 	return cmd
 }

@@ -34,6 +34,8 @@ type kindState struct {
 	// folder as last taken up, or why it does not load; "" before that.
 	loaded bool
 	taken  string
+	// synced is the digest of the folder's files that the kind was synced with last.
+	synced string
 	// announced is what was told of the kind.
 	announced announcedKind
 }

@@ -183,11 +183,14 @@ func (o *Operator) outside(name string) (k heartbeat.Kind, folder bool) {
 		k.Digest = f.Digest[:min(16, len(f.Digest))]
 	}
 	trouble := cmp.Or(known.trouble, known.source.unread)
+	behind := known.controller != nil && known.source.folder != nil && known.synced != known.source.folder.Digest
 	switch {
 	case known.crdDeleted:
 		k.State, k.Message = heartbeat.CRDDeleted, errCRDDeleted.Error()
 	case known.crd == nil:
 		k.State, k.Message = heartbeat.NoCRD, "the CRD is not installed"
+	case behind: // what is known is about the folder before
+		k.State, k.Message = heartbeat.RollingOut, "the changed folder is about to be loaded"
 	case trouble != nil:
 		k.State, k.Message = heartbeat.Broken, trouble.Error()
 	case known.elsewhere != "":

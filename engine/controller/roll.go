@@ -181,7 +181,7 @@ func (o *Operator) stepped(ctx context.Context, r *kindController, crd metav1.Ob
 		}
 	}
 	if !paused {
-		if c.rollout.Ends() {
+		if c.rollout.Ends(now) {
 			r.each(c.rollout.Look)
 		}
 		for _, name := range c.rollout.Step(now) {

@@ -125,7 +125,20 @@ func (o *Operator) syncKind(ctx context.Context, name string) error {
 		o.discovery.Trigger() // followDiscovery syncs again
 		return nil
 	}
-	return o.serve(ctx, running, v, gvk)
+	if err := o.serve(ctx, running, v, gvk); err != nil {
+		return err
+	}
+	o.recordSynced(name, f)
+	return nil
+}
+
+// recordSynced notes that what is told of a kind is about this folder from now on.
+func (o *Operator) recordSynced(name string, f *folder.Folder) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.state(name).synced = ""; f != nil {
+		o.state(name).synced = f.Digest
+	}
 }
 
 // want declares what all versions of a kind need watched.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -77,8 +78,8 @@ func (d *decoder) into(n *yaml.Node, v reflect.Value, path string) {
 	case v.Kind() == reflect.Map:
 		d.texts(n, v, path)
 	case v.Kind() == reflect.Int:
-		if n.Tag != "!!int" || n.Decode(v.Addr().Interface()) != nil || v.Int() < 0 {
-			d.fail(n, "%s must be a whole number, 0 or more", path)
+		if n.Tag != "!!int" || n.Decode(v.Addr().Interface()) != nil || v.Int() < 0 || v.Int() > math.MaxInt32 {
+			d.fail(n, "%s must be a whole number from 0 to %d", path, math.MaxInt32)
 		}
 	case v.Kind() == reflect.Slice:
 		d.items(n, v, path)

@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
+	"math"
 	"os"
 	"reflect"
 	"strings"
@@ -62,7 +63,7 @@ func schemaOf(t reflect.Type, said map[string]string) map[string]any {
 	case t.Kind() == reflect.Pointer:
 		return schemaOf(t.Elem(), said)
 	case t.Kind() == reflect.Int:
-		return map[string]any{"type": "integer", "minimum": 0}
+		return map[string]any{"type": "integer", "minimum": 0, "maximum": math.MaxInt32}
 	case t.Kind() == reflect.Map:
 		return map[string]any{"type": "object", "additionalProperties": schemaOf(t.Elem(), said)}
 	case t.Kind() == reflect.Slice:

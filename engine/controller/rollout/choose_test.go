@@ -268,7 +268,7 @@ func TestEndsTried(t *testing.T) {
 	trials[1].Same = true
 	r := Begin(trials, settings(), Record{}, start)
 	serve(r, trials, r.Step(start), Outcome{Ready: true})
-	if !r.Ends() {
+	if !r.Ends(start) {
 		t.Fatalf("%s", r.Record())
 	}
 	trials[1].Generation = 2

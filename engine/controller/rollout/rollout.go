@@ -189,8 +189,8 @@ func (r *Rollout) Step(now time.Time) []types.NamespacedName {
 
 // Ends reports whether nothing is waited for any more, so that the next step may
 // end the rollout: then every resource is served by the new version.
-func (r *Rollout) Ends() bool {
-	return r.state == Running && r.released == len(r.order) && len(r.late()) == 0
+func (r *Rollout) Ends(now time.Time) bool {
+	return r.state == Running && r.released == len(r.order) && len(r.late()) == 0 && r.lasts(now)
 }
 
 // finish ends a rollout whose waves are over, unless resources stay behind or are

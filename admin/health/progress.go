@@ -1,0 +1,84 @@
+package health
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/jacquard-operator/jacquard/admin/liveview"
+	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/folder"
+)
+
+// A Progress is how far the present folder of a kind has come.
+type Progress struct {
+	// Done: it serves every resource. Failed: it does not, until a person changes
+	// something.
+	Done, Failed bool
+	// Message says how it stands.
+	Message string
+}
+
+// ProgressOf returns how far the present folder of a kind has come, by the name of its
+// CRD. That is the folder of the operator's ConfigMaps; if there is none, or they may
+// not be read, that of asked.Folders; else the one that the operator reports.
+func ProgressOf(ctx context.Context, s *liveview.Survey, asked Asked, name string) Progress {
+	l := &look{s, asked, &Health{}}
+	l.find(ctx)
+	var all []Progress
+	for _, i := range l.Installations {
+		if i.report == nil {
+			continue
+		}
+		for _, told := range i.report.Kinds {
+			if told.Name != name || told.State == heartbeat.Elsewhere {
+				continue
+			}
+			l.leader(ctx, i)
+			folders, _ := l.folders(ctx, i) //nolint:errcheck // what may not be read is as the operator reports it
+			all = append(all, progress(told, folders[name], i.Leader.dead()))
+		}
+	}
+	if len(all) == 0 {
+		unseen := slices.Concat([]string{"no operator reports that it has a folder for it"}, l.Unknown)
+		return Progress{Message: strings.Join(unseen, "; ")}
+	}
+	return together(all)
+}
+
+// together is the progress of a kind that several operators share.
+func together(all []Progress) Progress {
+	return slices.MinFunc(all, func(a, b Progress) int { return cmp.Compare(a.rank(), b.rank()) })
+}
+
+// rank orders by what says most about several: one that failed, then one that goes on.
+func (p Progress) rank() int {
+	switch {
+	case p.Failed:
+		return 0
+	case p.Done:
+		return 2
+	}
+	return 1
+}
+
+// progress judges what an operator reports of a kind. present is its folder, if that is
+// known; nobody: the operator does not run.
+func progress(told heartbeat.Kind, present *folder.Folder, nobody bool) Progress {
+	text := string(told.State)
+	if told.Message != "" {
+		text += ": " + told.Message
+	}
+	switch {
+	case nobody:
+		return Progress{Message: "its operator does not run"}
+	case present != nil && !strings.HasPrefix(present.Digest, told.Digest):
+		return Progress{Message: "the operator has not loaded the present folder yet"}
+	case told.State == heartbeat.Serving:
+		return Progress{Done: true, Message: text}
+	case told.State == heartbeat.Stopped, told.State == heartbeat.Broken, told.State == heartbeat.Removed, told.State == heartbeat.CRDDeleted:
+		return Progress{Failed: true, Message: text}
+	}
+	return Progress{Message: text}
+}
