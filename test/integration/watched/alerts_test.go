@@ -171,6 +171,8 @@ var situations = map[string]situation{
 		func(_ *site, k *thing) { cluster.Apply(k, "", kit.ThingCRD(k.group)) }},
 	"Rollout": {"rollout", configMap, []string{"JacquardRolloutStopped"},
 		writes(strings.Replace(configMap, `"bad"`, `"ClusterIP"`, 1)), writes(configMap)},
+	"Lasts": {"lasts", service, []string{"JacquardRolloutLasts"},
+		writes(strings.Replace(service, "{{ .spec.text }}", "LoadBalancer", 1)), writes(service)},
 	"Stalled":  {"stalled", configMap, []string{"JacquardResourcesStalled"}, applies("well", "bad"), applies("well", "good")},
 	"NotReady": {"notready", service, []string{"JacquardResourcesNotReady"}, applies("well", "LoadBalancer"), applies("well", "ClusterIP")},
 	"Paused": {"paused", configMap, []string{"JacquardKindPaused"}, annotates(api.AnnotationPaused, "true"),
