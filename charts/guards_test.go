@@ -90,9 +90,43 @@ func TestGuardedCRDs(t *testing.T) {
 	if err := remove(); err != nil {
 		t.Errorf("a CRD that may be deleted: %v", err)
 	}
-	if left := ofKind(rendered(t, values(t, "{crd: {keep: false}, guards: {namespaces: false}}")),
+	if left := ofKind(rendered(t, values(t, "{crd: {keep: false}, guards: {namespaces: false, protect: false}}")),
 		"ValidatingAdmissionPolicy"); len(left) > 0 {
 		t.Error("an uninstall that is to delete the CRDs would be refused")
+	}
+}
+
+// TestProtected: what is annotated so is not deleted, alone or with others, until the
+// annotation is off; everything else is.
+func TestProtected(t *testing.T) {
+	guard(t, release{name: "guarded", namespace: "guarded", values: values(t, "guards: {namespaces: false, crds: false}")})
+	namespace := cluster.Namespace(t)
+	object := func(name, protect string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name,
+			Annotations: map[string]string{"jacquard.dev/protect": protect}}}
+	}
+	protected, other := object("protected", "true"), object("other", "false")
+	for _, o := range []client.Object{protected, other} {
+		if err := cluster.Client.Create(context.Background(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const says = "jacquard.dev/protect refuses"
+	remove := func(o client.Object) error { return cluster.Client.Delete(context.Background(), o, client.DryRunAll) }
+	kit.Eventually(t, "it is not deleted", func() error { return refusedBy(remove(protected), says) })
+	all := cluster.Client.DeleteAllOf(context.Background(), &corev1.ConfigMap{}, client.InNamespace(namespace), client.DryRunAll)
+	if err := refusedBy(all, says); err != nil {
+		t.Errorf("with all others: %v", err)
+	}
+	if err := remove(other); err != nil {
+		t.Errorf("one that is not protected: %v", err)
+	}
+	delete(protected.Annotations, "jacquard.dev/protect")
+	if err := cluster.Client.Update(context.Background(), protected); err != nil {
+		t.Fatal(err)
+	}
+	if err := remove(protected); err != nil {
+		t.Errorf("without the annotation: %v", err)
 	}
 }
 

@@ -65,12 +65,13 @@ const (
 	AnnotationPaused      = "jacquard.dev/paused"       // true
 	AnnotationReconcileAt = "jacquard.dev/reconcile-at" // anything new
 	AnnotationAllowPrune  = "jacquard.dev/allow-prune"  // Kind/name, comma-separated
+	AnnotationProtect     = "jacquard.dev/protect"      // true; a policy of the chart heeds it
 )
 
 // ResourceAnnotations are all that mean something on a custom resource: what
 // people write, what we record, and what stands on it if it is a child itself.
 var ResourceAnnotations = []string{
-	AnnotationPaused, AnnotationReconcileAt, AnnotationAllowPrune, AnnotationSucceeded, AnnotationOrphaned,
+	AnnotationPaused, AnnotationReconcileAt, AnnotationAllowPrune, AnnotationProtect, AnnotationSucceeded, AnnotationOrphaned,
 	AnnotationOwner, AnnotationFile, AnnotationDesired, AnnotationOnDelete,
 }
 

@@ -21,7 +21,7 @@ func ignored(resource metav1.Object) []string {
 	for key, value := range resource.GetAnnotations() {
 		switch {
 		case !api.Reserved(key):
-		case key == api.AnnotationPaused && value != "true" && value != "false":
+		case (key == api.AnnotationPaused || key == api.AnnotationProtect) && value != "true" && value != "false":
 			all = append(all, fmt.Sprintf(`%s does nothing unless it is "true"`, key))
 		case key == api.AnnotationOnDelete && value != "keep" && resource.GetAnnotations()[api.AnnotationOwner] == "":
 			all = append(all, key+" does nothing on a resource unless it is keep")

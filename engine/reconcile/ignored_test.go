@@ -17,6 +17,7 @@ func TestIgnoredAnnotations(t *testing.T) {
 		"jacquard.dev/on-immutable": {"recreate", "jacquard.dev/on-immutable does nothing on a resource: it is for documents in templates"},
 		"jacquard.dev/paused":       {"yes", `jacquard.dev/paused does nothing unless it is "true"`},
 		"jacquard.dev/allow-prune":  {"Secret/a", ""},
+		"jacquard.dev/protect":      {"yes", `jacquard.dev/protect does nothing unless it is "true"`},
 		"jacquard.dev/on-delete":    {"delete", "jacquard.dev/on-delete does nothing on a resource unless it is keep"},
 		"jacquard.dev/owner":        {"webs.example.com/ns/parent", ""},
 		"example.com/paused":        {"yes", ""},

@@ -24,14 +24,14 @@ func TestWait(t *testing.T) {
 	wait("", 0, ": Serving\n")
 	s.is("a", "Ready", "True", "")
 
-	changed := strings.Replace(plain["map.yaml"], "data:", "data:\n  more: text", 1)
+	changed := strings.Replace(plain["map.yaml"], "\ndata:", "\ndata:\n  more: text", 1)
 	s.write(map[string]string{"map.yaml": changed})
 	wait("", 0, ": Serving\n")
 
 	s.write(map[string]string{"map.yaml": strings.Replace(changed, "more: text", "no key!: text", 1)})
 	wait("", 1, ": Stopped: ", "jacquard approve "+s.name())
 
-	s.write(map[string]string{"map.yaml": "nonsense"})
+	s.write(map[string]string{"map.yaml": strings.Replace(changed, "more: text", "more: {{ nonsense }}", 1)})
 	wait("", 1, ": Broken: ")
 
 	s.annotateCRD("jacquard.dev/paused", "true")

@@ -151,6 +151,7 @@ func TestKeptByResource(t *testing.T) {
 		})
 	}
 	s.apply("")
+	s.rests("", "ConfigMap/a")
 	references(1)
 	before := s.get("v1", "ConfigMap", "a").GetUID()
 	s.annotate("jacquard.dev/on-delete", "keep")
