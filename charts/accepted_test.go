@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -22,6 +23,7 @@ func TestAccepted(t *testing.T) {
 	for _, name := range []string{"team-a", "team-b"} {
 		ensure(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	}
+	ensure(t, &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: "gvisor"}, Handler: "runsc"})
 	for name, values := range combinations(t) {
 		t.Run(name, func(t *testing.T) {
 			namespace := restricted(t)

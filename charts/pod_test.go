@@ -51,19 +51,22 @@ func TestFlags(t *testing.T) {
 // TestArguments: values become arguments.
 func TestArguments(t *testing.T) {
 	for text, want := range map[string]string{
-		"readOnly: true":                    "--read-only",
-		"selector: team in (a,b)":           "--selector=team in (a,b)",
-		"namespaces: [a, b]":                "--namespaces=a,b",
-		"readiness: {folders: none}":        "--ready-folders=none",
-		"log: {level: debug}":               "--log-level=debug",
-		"metrics: {enabled: false}":         "--metrics-bind-address=0",
-		"metrics: {secure: false}":          "--metrics-secure=false",
-		"metrics: {port: 9090}":             "--metrics-bind-address=:9090",
-		"metrics: {certSecret: c}":          "--metrics-cert-path=/etc/jacquard/metrics",
-		"leaderElection: {enabled: false}":  "--leader-elect=false",
-		"kinds: {images: [{reference: a}]}": "--root=/kinds/0",
-		"kinds: {a.b: {config: {c: d}}}":    "--config=/etc/jacquard/settings/settings.yaml",
-		"extraArgs: [--workers=1]":          "--workers=1",
+		"readOnly: true":                       "--read-only",
+		"selector: team in (a,b)":              "--selector=team in (a,b)",
+		"namespaces: [a, b]":                   "--namespaces=a,b",
+		"readiness: {folders: none}":           "--ready-folders=none",
+		"log: {level: debug}":                  "--log-level=debug",
+		"metrics: {enabled: false}":            "--metrics-bind-address=0",
+		"metrics: {secure: false}":             "--metrics-secure=false",
+		"metrics: {port: 9090}":                "--metrics-bind-address=:9090",
+		"metrics: {certSecret: c}":             "--metrics-cert-path=/etc/jacquard/metrics",
+		"leaderElection: {enabled: false}":     "--leader-elect=false",
+		"leaderElection: {leaseDuration: 30s}": "--leader-elect-lease-duration=30s",
+		"leaderElection: {renewDeadline: 20s}": "--leader-elect-renew-deadline=20s",
+		"leaderElection: {retryPeriod: 4s}":    "--leader-elect-retry-period=4s",
+		"kinds: {images: [{reference: a}]}":    "--root=/kinds/0",
+		"kinds: {a.b: {config: {c: d}}}":       "--config=/etc/jacquard/settings/settings.yaml",
+		"extraArgs: [--workers=1]":             "--workers=1",
 	} {
 		if args := container(t, text).Args; !slices.Contains(args, want) {
 			t.Errorf("%s: the arguments are %v, without %s", text, args, want)
@@ -81,7 +84,10 @@ func TestImage(t *testing.T) {
 		"{}":                                "ghcr.io/jacquard-operator/jacquard:v0.1.0",
 		"image: {repository: a/b, tag: c}":  "a/b:c",
 		"image: {digest: '" + digest + "'}": "ghcr.io/jacquard-operator/jacquard@" + digest,
-		"image: {tag: c, digest: '" + digest + "'}": "ghcr.io/jacquard-operator/jacquard:c@" + digest,
+		"image: {tag: c, digest: '" + digest + "'}":                              "ghcr.io/jacquard-operator/jacquard:c@" + digest,
+		"global: {imageRegistry: 'a.org:5000'}":                                  "a.org:5000/jacquard-operator/jacquard:v0.1.0",
+		"{global: {imageRegistry: a.org}, image: {repository: b/c}}":             "a.org/b/c:v0.1.0",
+		"{global: {imageRegistry: a.org}, image: {repository: 'localhost:1/b'}}": "a.org/b:v0.1.0",
 	} {
 		if got := container(t, text).Image; got != want {
 			t.Errorf("%s: got %s, want %s", text, got, want)

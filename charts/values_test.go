@@ -32,7 +32,6 @@ func TestSchemaKnowsValues(t *testing.T) {
 	}
 	fields := map[string]bool{}
 	declared(schema, "", fields)
-	delete(fields, "global") // Helm's own
 	delete(fields, "resources.claims")
 	given := map[string]bool{}
 	var doc map[string]any

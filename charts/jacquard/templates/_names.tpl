@@ -38,6 +38,17 @@ roles, which are watched, and would be written anew for nothing.
 {{ include "jacquard.selector" . }}
 app.kubernetes.io/part-of: jacquard
 app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- with omit .Values.commonLabels "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/part-of" "app.kubernetes.io/managed-by" "app.kubernetes.io/version" "helm.sh/chart" }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* Annotations of an object that has none of its own. */}}
+{{- define "jacquard.annotated" -}}
+{{- with .Values.commonAnnotations -}}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end -}}
 {{- end }}
 
 {{/* Labels of everything else. */}}
@@ -52,7 +63,16 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- with .Values.image -}}
 {{- $tag := .tag -}}
 {{- if not (or .tag .digest) -}}{{- $tag = $.Chart.AppVersion -}}{{- end -}}
+{{- with dig "imageRegistry" "" $.Values.global -}}
+{{- printf "%s/" . -}}
+{{- $parts := splitList "/" $.Values.image.repository -}}
+{{- if and (gt (len $parts) 1) (or (contains "." (first $parts)) (contains ":" (first $parts)) (eq (first $parts) "localhost")) -}}
+{{- $parts = rest $parts -}}
+{{- end -}}
+{{- join "/" $parts -}}
+{{- else -}}
 {{- .repository -}}
+{{- end -}}
 {{- with $tag }}:{{ . }}{{ end -}}
 {{- with .digest }}@{{ . }}{{ end -}}
 {{- end -}}

@@ -5,6 +5,15 @@
 - --leader-elect={{ .Values.leaderElection.enabled }}
 {{- if .Values.leaderElection.enabled }}
 - --leader-election-namespace=$(POD_NAMESPACE)
+{{- with .Values.leaderElection.leaseDuration }}
+- --leader-elect-lease-duration={{ . }}
+{{- end }}
+{{- with .Values.leaderElection.renewDeadline }}
+- --leader-elect-renew-deadline={{ . }}
+{{- end }}
+{{- with .Values.leaderElection.retryPeriod }}
+- --leader-elect-retry-period={{ . }}
+{{- end }}
 {{- end }}
 - --health-probe-bind-address=:8081
 - {{ printf "--release=%s" .Release.Name | quote }}

@@ -38,6 +38,7 @@ metadata:
   {{- end }}
   labels:
     {{- include "jacquard.lasting" $o.root | nindent 4 }}
+  {{- with include "jacquard.annotated" $o.root }}{{ . | nindent 2 }}{{ end }}
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: {{ $o.kind | default "ClusterRole" }}
