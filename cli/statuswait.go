@@ -54,7 +54,8 @@ func (o *statusOptions) untilServed(cmd *cobra.Command, name string) error {
 }
 
 // progress looks once; full is the name of the kind's CRD.
-func (o *statusOptions) progress(ctx context.Context, name string, folders map[string]*folder.Folder) (full string, _ health.Progress, _ error) {
+func (o *statusOptions) progress(ctx context.Context, name string,
+	folders map[string]*folder.Folder) (full string, _ health.Progress, _ error) {
 	r := reach{o.access, o.namespace}
 	s, err := r.open(ctx, nil)
 	if err != nil {

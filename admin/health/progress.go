@@ -36,7 +36,7 @@ func ProgressOf(ctx context.Context, s *liveview.Survey, asked Asked, name strin
 				continue
 			}
 			l.leader(ctx, i)
-			folders, _ := l.folders(ctx, i) //nolint:errcheck // what may not be read is as the operator reports it
+			folders, _ := l.folders(ctx, i) // what may not be read is as the operator reports it
 			all = append(all, progress(told, folders[name], i.Leader.dead()))
 		}
 	}
