@@ -193,7 +193,7 @@ func TestNothingButBase(t *testing.T) {
 		holds[strings.Fields(line)[1]] = true
 	}
 	for _, may := range []string{
-		"apiextensions.k8s.io/customresourcedefinitions", "apiregistration.k8s.io/apiservices", "configmaps", "events", "events.k8s.io/events",
+		"apiextensions.k8s.io/customresourcedefinitions", "apiregistration.k8s.io/apiservices", "apps/controllerrevisions", "configmaps", "events", "events.k8s.io/events",
 		"coordination.k8s.io/leases", "coordination.k8s.io/leases/jacquard.jacquard.dev", "coordination.k8s.io/leases/jacquard-report",
 		"authentication.k8s.io/tokenreviews", "authorization.k8s.io/subjectaccessreviews",
 	} {

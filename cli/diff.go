@@ -12,7 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/admin/diff"
+	"github.com/jacquard-operator/jacquard/admin/history"
+	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 // diffOptions are the flags of `jacquard diff` and what was found with them. They have
@@ -25,6 +29,8 @@ type diffOptions struct {
 	all     bool
 	full    bool
 	abreast int
+	// revision is what a person calls the revision to look at.
+	revision string
 	// identity is the installation whose resources are looked at.
 	identity string
 
@@ -50,6 +56,9 @@ is asked for the result of applying them. NAME/RESOURCE is a live resource; NAME
 that of its CRD, or kind, plural or short name. --all looks at every resource of
 the kinds NAME, or of all folders: what these folders would change and delete, and
 what would stop their rollout.
+
+With --revision, it looks at a revision of the folder that the operator keeps (see
+history), and not at the folder of --root.
 
 Values of Secrets are never shown. If you may not read or try something, it is
 reported for that child, with the missing rule.
@@ -78,6 +87,9 @@ also if a child is refused, or something may not be read.`,
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
 	cmd.Flags().StringVar(&o.identity, "identity", "",
 		"with --all: only look at the resources of this installation; required if several serve a shard of the kind each")
+	cmd.Flags().StringVar(&o.revision, "revision", "", "look at this revision of the kind's folder: its number, or at least six characters of its digest")
+	cmd.MarkFlagsMutuallyExclusive("revision", "root")
+	cmd.MarkFlagsMutuallyExclusive("revision", "config")
 	cmd.Flags().IntVar(&o.abreast, "parallel", 8, "with --all: number of resources to look at at the same time")
 	return cmd
 }
@@ -89,6 +101,8 @@ func (o *diffOptions) check(args []string) error {
 		return fmt.Errorf("--output is text or json, not %s", o.output)
 	case o.abreast < 1:
 		return errors.New("--parallel is at least 1")
+	case o.revision != "" && len(args) == 0:
+		return errors.New("--revision is that of one kind's folder: name the kind")
 	case !o.all && len(args) == 0:
 		return errors.New("a FILE or NAME/RESOURCE is missing; --all looks at every resource")
 	}
@@ -96,12 +110,18 @@ func (o *diffOptions) check(args []string) error {
 }
 
 func (o *diffOptions) run(cmd *cobra.Command, args []string) error {
-	kinds, err := load(o.roots, o.config)
-	if err != nil {
-		return err
+	var kinds *catalog.Catalog
+	var err error
+	if o.revision == "" {
+		if kinds, err = load(o.roots, o.config); err != nil {
+			return err
+		}
 	}
 	if o.sight, err = o.open(cmd.Context(), kinds); err != nil {
 		return err
+	}
+	if o.revision != "" {
+		o.sight.kept = o.kept
 	}
 	if o.all {
 		o.everything(cmd.Context(), args)
@@ -232,9 +252,39 @@ func (o *diffOptions) filed(ctx context.Context, object *catalog.Object) error {
 	return nil
 }
 
+// kept compiles the revision of a kind's folder that --revision means.
+func (o *diffOptions) kept(ctx context.Context, k *liveview.Kind) (*kind.Kind, error) {
+	if err := k.Look(o.identity); err != nil {
+		return nil, err
+	}
+	h, err := history.Of(ctx, o.Survey, k, history.Place{Fallback: o.place()})
+	if err != nil {
+		return nil, err
+	}
+	r, err := h.Find(o.revision)
+	if err != nil {
+		return nil, err
+	}
+	crd, err := schema.FromObject(k.CRD)
+	if err != nil {
+		return nil, fmt.Errorf("reading CRD %s: %w", k.Name, err)
+	}
+	compiled, err := r.Compile(crd)
+	if err == nil {
+		err = compiled.CheckScopes(o.Scopes)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return compiled.At(kind.Site{Scopes: o.Scopes}), nil
+}
+
 // admitted is what the server would presumably make of a document that the caller
 // may not try, by the schema alone; nil if the schema refuses it.
 func (o *diffOptions) admitted(object *catalog.Object, doc, live *unstructured.Unstructured) *unstructured.Unstructured {
+	if o.catalog == nil { // a revision has no schema
+		return nil
+	}
 	found, _, err := o.catalog.Resources([]*catalog.Object{object})
 	if err != nil || len(found) != 1 {
 		return nil

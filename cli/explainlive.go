@@ -56,6 +56,10 @@ func (o *explainOptions) target(ctx context.Context, s *sight, t target) error {
 	planned := r.Preview(ctx, view.Version(), resource).Plan
 	report := explain.Of(explain.Input{Kind: folder, Resource: resource, Traced: traced, Live: observed(view, planned, resource)})
 	report.Notes = append(view.Notes(), view.Troubles()...)
+	if by := view.Revision(); by != "" && by != view.Version().Digest {
+		report.Notes = append(report.Notes, fmt.Sprintf("revision %s of the folder serves it, and this is about the folder with the digest %s",
+			by, view.Version().Digest))
+	}
 	if resource.GetDeletionTimestamp() != nil {
 		report.Notes = append(report.Notes, "it is being deleted: nothing of it is made or changed any more, whatever the files say")
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/jacquard-operator/jacquard/admin/diff"
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
@@ -44,6 +45,8 @@ func (r *reach) place() string {
 type sight struct {
 	*liveview.Survey
 	catalog *catalog.Catalog
+	// kept compiles the folder of a kind, where that is not one of the catalog.
+	kept func(context.Context, *liveview.Kind) (*kind.Kind, error)
 }
 
 // open looks at the cluster. kinds may be nil.
@@ -82,7 +85,12 @@ func (s *sight) folder(ctx context.Context, name string) (diff.Sight, error) {
 			return diff.Sight{}, fmt.Errorf("reading CRD %s: %w", k.Name, err)
 		}
 	}
-	folder, err := s.catalog.Against(k.Name, live, s.Scopes)
+	var folder *kind.Kind
+	if s.kept != nil {
+		folder, err = s.kept(ctx, k)
+	} else {
+		folder, err = s.catalog.Against(k.Name, live, s.Scopes)
+	}
 	if err != nil {
 		return diff.Sight{}, err
 	}

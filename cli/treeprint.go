@@ -17,6 +17,9 @@ func printTree(w io.Writer, t *tree.Tree, now time.Time) {
 	if t.Deleting {
 		fmt.Fprintln(w, "  is being deleted")
 	}
+	if t.Revision != "" {
+		fmt.Fprintf(w, "  served by revision %s of the folder\n", t.Revision)
+	}
 	for _, c := range t.Conditions {
 		line := fmt.Sprintf("  %s: %s", c.Type, c.Status)
 		if c.Reason != "" {

@@ -149,7 +149,7 @@ func (e *Eject) Find(ctx context.Context) ([]Object, error) {
 			return nil, err
 		}
 	}
-	order := func(o Object) int { return map[What]int{Child: 0, Patched: 1, Copy: 2, Resource: 3}[o.What] }
+	order := func(o Object) int { return map[What]int{Child: 0, Patched: 1, Copy: 2, Resource: 3, Kept: 4}[o.What] }
 	slices.SortStableFunc(found, func(a, b Object) int {
 		return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a.String(), b.String()))
 	})
@@ -244,8 +244,16 @@ func (e *Eject) forget(ctx context.Context) error {
 // tries is how often an object is read again that changed meanwhile.
 const tries = 10
 
-// one takes what is ours off one object. One that is gone is done.
+// one takes what is ours off one object, or deletes it if it is wholly ours. One that is
+// gone is done.
 func (e *Eject) one(ctx context.Context, o Object) (err error) {
+	if o.What == Kept {
+		err := e.writer.Delete(ctx, o.Resource, o.Meta, metav1.DeletePropagationBackground)
+		if err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("deleting %s: %w", o, err)
+		}
+		return nil
+	}
 	for range tries {
 		_, err = e.writer.Metadata(ctx, o.Resource, o.Meta, e.kinds.fields(o))
 		if err == nil || apierrors.IsNotFound(err) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/revision"
 )
 
 // What an object is of an ejected kind.
@@ -23,6 +24,8 @@ const (
 	Patched What = "patched"
 	// Resource: it is a custom resource of the kind.
 	Resource What = "resource"
+	// Kept: it holds a revision of the kind's folder, and is deleted.
+	Kept What = "revision"
 	// Definition: it is the kind's CRD.
 	Definition What = "CRD"
 )
@@ -71,6 +74,8 @@ func (k kinds) of(r live.Resource, o metav1.Object) What {
 	owner, named := api.ParseOwner(o.GetAnnotations()[api.AnnotationOwner])
 	uid := o.GetLabels()[api.LabelOwnerUID]
 	switch {
+	case r.GVK == revision.Resource.GVK && o.GetLabels()[api.LabelRevision] != "" && k.has(o.GetAnnotations()[api.AnnotationKind]):
+		return Kept
 	case k.resources[r.GVK.GroupKind()]:
 		if k.holds(r, o) || k.entries(Object{What: Resource, Resource: r, Meta: o}) != nil {
 			return Resource

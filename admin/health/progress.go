@@ -77,7 +77,8 @@ func progress(told heartbeat.Kind, present *folder.Folder, nobody bool) Progress
 		return Progress{Message: "the operator has not loaded the present folder yet"}
 	case told.State == heartbeat.Serving:
 		return Progress{Done: true, Message: text}
-	case told.State == heartbeat.Stopped, told.State == heartbeat.Broken, told.State == heartbeat.Removed, told.State == heartbeat.CRDDeleted:
+	case told.State == heartbeat.Stopped, told.State == heartbeat.RolledBack, told.State == heartbeat.Broken,
+		told.State == heartbeat.Removed, told.State == heartbeat.CRDDeleted:
 		return Progress{Failed: true, Message: text}
 	}
 	return Progress{Message: text}

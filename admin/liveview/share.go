@@ -1,11 +1,14 @@
 package liveview
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 )
 
@@ -50,6 +53,17 @@ func (v *View) whose() shard.Shard {
 		return c.Shard
 	}
 	return shard.Shard{}
+}
+
+// Revision is the digest of the state of the folder that serves the first resource, as
+// far as the CRD says; "" if it does not.
+func (v *View) Revision() string {
+	if v.kind.CRD == nil || v.kind.Unread != nil || len(v.resources) == 0 {
+		return ""
+	}
+	of, told := v.whose(), v.kind.CRD.Annotations
+	record := rollout.Read(told[of.Key(api.AnnotationRollout)])
+	return cmp.Or(record.ServedBy(v.resources[0].GetUID()), told[of.Key(api.AnnotationRolledOut)])
 }
 
 // Unserved says why no installation serves a resource although the kind is

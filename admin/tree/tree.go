@@ -22,12 +22,15 @@ import (
 type Tree struct {
 	// Kind is the name of its CRD, and Resource how people call it: Page
 	// default/hello.
-	Kind       string      `json:"kind"`
-	Resource   string      `json:"resource"`
-	Namespace  string      `json:"namespace,omitempty"`
-	Name       string      `json:"name"`
-	Created    time.Time   `json:"created"`
-	Deleting   bool        `json:"deleting,omitempty"`
+	Kind      string    `json:"kind"`
+	Resource  string    `json:"resource"`
+	Namespace string    `json:"namespace,omitempty"`
+	Name      string    `json:"name"`
+	Created   time.Time `json:"created"`
+	Deleting  bool      `json:"deleting,omitempty"`
+	// Revision is the digest of the state of the folder that serves it, if the CRD
+	// says so.
+	Revision   string      `json:"revision,omitempty"`
 	Conditions []Condition `json:"conditions"`
 	// Children are those that are not ready first.
 	Children []*Node  `json:"children"`
@@ -70,6 +73,7 @@ func Of(view *liveview.View, resource *unstructured.Unstructured) *Tree {
 		Created:  resource.GetCreationTimestamp().Time,
 		Deleting: resource.GetDeletionTimestamp() != nil, Conditions: conditions(resource), Children: []*Node{},
 	}
+	t.Revision = view.Revision()
 	owner := plan.OwnerOf(t.Kind, resource)
 	for gvk := range view.Version().Children {
 		current, _ := cluster.Children.Of(gvk, owner.UID) // what is wrong is among the troubles

@@ -87,6 +87,7 @@ func (in Installation) home() []need {
 		leases(api.Lease(cmp.Or(in.Identity, "jacquard")), "the Lease of the leader", "get", "update"),
 		leases(api.ReportLease(cmp.Or(in.Identity, "jacquard")), "the operator's report", "get", "patch"),
 		{baseRule("", "events", "who became the leader is told by an event", "create"), Operator, in.Namespace},
+		{baseRule("apps", "controllerrevisions", "revisions of folders", "list", "create", "patch", "delete"), Operator, in.Namespace},
 		{baseRule("", "configmaps", "folders in ConfigMaps with the label "+api.LabelKind, "list", "watch"), Operator, in.Namespace},
 	}
 }

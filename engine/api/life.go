@@ -19,6 +19,18 @@ const (
 	// AnnotationApproved is which stop of a rollout is approved, as
 	// DIGEST/REASON; the operator takes it off once it is used.
 	AnnotationApproved = "jacquard.dev/approved"
+	// AnnotationRollback is which revision of the folder is served in place of which
+	// folder, as REVISION FOLDER, two digests; the operator takes it off once the
+	// folder is another one.
+	AnnotationRollback = "jacquard.dev/rollback"
+)
+
+// Labels on ControllerRevisions that hold a state of a folder.
+const (
+	// LabelRevision is the digest of the folder.
+	LabelRevision = "jacquard.dev/revision"
+	// LabelInstallation is a hash of the identity of the installation that keeps it.
+	LabelInstallation = "jacquard.dev/installation"
 )
 
 // Annotations on ConfigMaps that hold a folder.

@@ -26,6 +26,9 @@ func (o *Operator) announceRollout(ctx context.Context, r *kindController) error
 	c.mu.Lock()
 	approved := crd.GetAnnotations()[r.shard.Key(api.AnnotationApproved)]
 	now, changed := c.announced()
+	if changed {
+		now = c.holders(now)
+	}
 	runs, used := c.rollout != nil, approved != "" && approved == c.used
 	c.mu.Unlock()
 	metrics.Kind(r.name).Rollout(now.State == rollout.Running, now.State == rollout.Stopped)

@@ -36,6 +36,9 @@ type kindState struct {
 	taken  string
 	// synced is the digest of the folder's files that the kind was synced with last.
 	synced string
+	// kept is the digest of the version that is kept as a revision, and rolledBack that
+	// of the revision which serves in place of the folder, or "".
+	kept, rolledBack string
 	// announced is what was told of the kind.
 	announced announcedKind
 }

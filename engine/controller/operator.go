@@ -61,6 +61,7 @@ type Operator struct {
 	leadsSince atomic.Int64
 	stoodBy    atomic.Bool
 	counting   sync.Mutex // of what may not be watched
+	noHome     sync.Once  // it was told that no revisions are kept
 }
 
 // pprofAddress is where profiles are served: nowhere, but in a binary that is built

@@ -97,6 +97,7 @@ func (r *kindController) previewOne(ctx context.Context, next *reconcile.Version
 		past.Unwanted = func(p *plan.Plan, _ string) []live.Object { return r.newlyUnwanted(ctx, p, before, o) }
 	}
 	t = rollout.PreviewOf(next.Digest, tried, o, past)
+	t.Mine = t.Same && before != nil && record.Digest == next.Digest && !r.reconciler.Preview(ctx, before, o).Same
 	t.Alone = before == nil
 	t.Unserved = t.Unserved && t.Alone // else it is served meanwhile
 	return t, tried.Pending

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -159,7 +161,7 @@ func (o *Operator) report(first heartbeat.Report) heartbeat.Report {
 // reportOf says how a kind is served; false if it is none of this operator's.
 func (o *Operator) reportOf(name string) (k heartbeat.Kind, ours bool) {
 	o.mu.Lock()
-	r := o.seen(name).controller
+	r, back := o.seen(name).controller, o.seen(name).rolledBack
 	k, ours = o.outside(name)
 	o.mu.Unlock()
 	if r != nil {
@@ -168,6 +170,11 @@ func (o *Operator) reportOf(name string) (k heartbeat.Kind, ours bool) {
 		}
 		k.Served, k.Pending, ours = r.gvk.GroupVersion().String(), r.reconciler.Pending(), true
 		r.versions.describe(&k, o.paused(name) && !o.options.ReadOnly)
+		if back != "" && k.State == heartbeat.Serving {
+			k.State = heartbeat.RolledBack
+			k.Message = strings.TrimSuffix(fmt.Sprintf("revision %s serves in place of the folder; to serve the folder again: jacquard rollback %s --release; %s",
+				back, name, k.Message), "; ")
+		}
 	} else if k.State == "" {
 		k.State = heartbeat.Starting
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/panics"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/revision"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
@@ -105,7 +106,11 @@ func (o *Operator) syncKind(ctx context.Context, name string) error {
 		return nil
 	}
 	known := o.discovery.Served() // the version is made by this or by what is newer
-	v := o.version(ctx, name, f, crd)
+	made, h := o.version(ctx, name, f, crd), o.history(ctx, crd)
+	v, err := o.chosen(ctx, h, made, running == nil)
+	if err != nil {
+		return err
+	}
 	gvk, err := shownAs(v.Kind, crd)
 	if err != nil {
 		return err
@@ -125,11 +130,39 @@ func (o *Operator) syncKind(ctx context.Context, name string) error {
 		o.discovery.Trigger() // followDiscovery syncs again
 		return nil
 	}
-	if err := o.serve(ctx, running, v, gvk); err != nil {
+	if v == made {
+		o.keep(ctx, h, v, f)
+	} else {
+		o.keep(ctx, h, v, nil)
+	}
+	if err := o.serve(ctx, h, running, v); err != nil {
 		return err
 	}
 	o.recordSynced(name, f)
 	return nil
+}
+
+// chosen is the version to serve with a folder that made v: that of a revision, if a
+// person rolled back to it, or if the operator begins with a folder that does not load.
+func (o *Operator) chosen(ctx context.Context, h *history, v *reconcile.Version, begins bool) (*reconcile.Version, error) {
+	crd, mine := o.crd(v.Name), o.shardOf(h.crd)
+	if crd == nil || !o.leads() {
+		return v, nil
+	}
+	back, err := h.rolledBack(ctx, v, crd, mine)
+	if err != nil {
+		return nil, err
+	}
+	o.mu.Lock()
+	k := o.state(v.Name)
+	if k.rolledBack = ""; back != v {
+		k.rolledBack = back.Digest
+	}
+	o.mu.Unlock()
+	if begins {
+		return h.lastGood(ctx, back, crd, mine), nil
+	}
+	return back, nil
 }
 
 // recordSynced notes that what is told of a kind is about this folder from now on.
@@ -163,10 +196,15 @@ func (o *Operator) version(ctx context.Context, name string, f *folder.Folder,
 		o.countLoad(name, digest(v.Kind), v.Broken)
 	}
 	o.announceIdle(ctx, name)
+	o.complete(v, crd)
+	return v
+}
+
+// complete fills in what follows of a version's folder and the CRD.
+func (o *Operator) complete(v *reconcile.Version, crd *apiextensionsv1.CustomResourceDefinition) {
 	v.Digest = digest(v.Kind)
 	v.Schema = sync.OnceValue(func() *schema.Version { return shown(v.Kind, crd) })
 	v.Children, v.Patched = reconcile.Needs(v.Kind, crd, o.apis())
-	return v
 }
 
 // digest tells what folders render apart: their files and the settings of the
@@ -177,21 +215,27 @@ func digest(k *kind.Kind) string {
 	if k == nil {
 		return ""
 	}
-	return k.Digest[:16]
+	return revision.Cut(k.Digest)
 }
 
 // serve starts a kind with a version, or lets one that runs go on with it.
-func (o *Operator) serve(ctx context.Context, running *kindController, v *reconcile.Version, gvk apischema.GroupVersionKind) error {
+func (o *Operator) serve(ctx context.Context, h *history, running *kindController, v *reconcile.Version) error {
 	crd, seen := o.crd(v.Name), o.seenCRD(v.Name)
 	if crd == nil || seen == nil {
 		return nil
 	}
 	before := pastOf(crd, v, o.shardOf(seen))
+	if running == nil || !running.versions.good() {
+		before = h.resume(before, v, crd, o.shardOf(seen))
+	}
 	if running == nil {
 		c := newVersionTracker(func() bool { return o.paused(v.Name) })
 		c.setVersion(v, before)
 		o.want(v.Name, c)
-		err := o.start(ctx, gvk, seen, c)
+		gvk, err := shownAs(v.Kind, h.crd)
+		if err == nil {
+			err = o.start(ctx, gvk, seen, c)
+		}
 		metrics.Kind(v.Name).Paused(o.paused(v.Name))
 		return err
 	}
@@ -201,6 +245,7 @@ func (o *Operator) serve(ctx context.Context, running *kindController, v *reconc
 		return nil // the last good version runs on
 	}
 	again := running.versions.setVersion(v, before)
+	again = h.renew(running.versions) || again
 	o.want(v.Name, running.versions)
 	o.countForbidden(running)
 	running.versions.trigger()
@@ -224,10 +269,15 @@ func (o *Operator) compile(f *folder.Folder, unread error, crd *apiextensionsv1.
 	if err == nil {
 		k, err = o.options.Settings.Apply(k)
 	}
-	if err == nil {
-		err = k.CheckScopes(o.scopeOf)
-	}
 	if err != nil {
+		return nil, err
+	}
+	return o.placed(k)
+}
+
+// placed is a kind as it is in this cluster.
+func (o *Operator) placed(k *kind.Kind) (*kind.Kind, error) {
+	if err := k.CheckScopes(o.scopeOf); err != nil {
 		return nil, err
 	}
 	return k.At(kind.Site{Namespace: o.options.Namespace, Namespaces: o.options.Namespaces, Scopes: o.scopeOf}), nil

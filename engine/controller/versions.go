@@ -32,14 +32,19 @@ type versionTracker struct {
 	// running is nil while the folder that made the children is not here: then
 	// what the rollout has not reached is held.
 	running *reconcile.Version
+	// base is the digest of the version that serves what no rollout has reached,
+	// whether it is here or not; "" if that is not known.
+	base string
 	// next is the version that is being rolled out, or nil; rollout is nil
 	// until next has been tried.
 	next    *reconcile.Version
 	rollout *rollout.Rollout
 	// back: next is the version before an unfinished rollout, put back.
 	back bool
-	// kept are resources that an abandoned rollout reached, and its version.
-	kept map[types.UID]*reconcile.Version
+	// kept are the versions of abandoned rollouts, with the resources that they
+	// reached. lost says why a version that is wanted here is not.
+	kept []keptVersion
+	lost string
 	// written is the rollout's record as the CRD has it; forced are the resources
 	// that a rollout which is complete was forced past and that are not ready.
 	written rollout.Record
@@ -64,7 +69,16 @@ func (c *versionTracker) trigger() {
 	}
 }
 
-// A past is what the CRD says of a version before this operator serves it.
+// A keptVersion is the version of an abandoned rollout, and what it had reached. The
+// version is nil if it is not here, and then what it had reached is held.
+type keptVersion struct {
+	digest  string
+	version *reconcile.Version
+	reached rollout.Set
+}
+
+// A past is what the CRD says of a version before this operator serves it, and what of
+// that is kept as revisions.
 type past struct {
 	// settled: the children were made by it, or there are none.
 	settled bool
@@ -72,6 +86,13 @@ type past struct {
 	unfinished bool
 	// complete is the record of the version's own rollout, or zero.
 	complete rollout.Record
+	// base is the version that serves what no rollout has reached, or nil, and digest
+	// its digest, or ""; kept are those of rollouts before, and lost says why one of
+	// them is not here.
+	base   *reconcile.Version
+	digest string
+	kept   []keptVersion
+	lost   string
 }
 
 func pastOf(crd metav1.Object, v *reconcile.Version, mine shard.Shard) past {
@@ -111,13 +132,19 @@ func (c *versionTracker) setVersion(v *reconcile.Version, before past) bool {
 		return true
 	}
 	c.back = lives && c.running.Digest == v.Digest || !lives && before.settled
+	begins := !lives && c.next == nil
 	c.change(v, lives)
+	if begins {
+		c.running, c.base, c.kept, c.lost = before.base, before.digest, before.kept, before.lost
+	}
 	return false
 }
 
 // use serves everything with a version.
 func (c *versionTracker) use(v *reconcile.Version) {
-	c.running, c.next, c.rollout, c.kept, c.forced = v, nil, nil, nil, nil
+	c.base = v.Digest
+	c.running, c.next, c.rollout, c.forced = v, nil, nil, nil
+	c.kept, c.lost = nil, ""
 }
 
 // change begins to roll out a version. What the last rollout reached stays on
@@ -127,12 +154,11 @@ func (c *versionTracker) change(v *reconcile.Version, lives bool) {
 		c.running = nil
 	}
 	if c.rollout != nil {
-		if c.kept == nil {
-			c.kept = map[types.UID]*reconcile.Version{}
+		reached := rollout.SetOf(c.rollout.Reached())
+		for _, k := range c.kept {
+			k.reached.Remove(reached)
 		}
-		for _, uid := range c.rollout.Reached() {
-			c.kept[uid] = c.next
-		}
+		c.kept = append(c.kept, keptVersion{c.next.Digest, c.next, reached})
 	}
 	c.next, c.rollout, c.forced = v, nil, nil
 }
@@ -165,8 +191,10 @@ func (c *versionTracker) versions() []*reconcile.Version {
 			all = append(all, v)
 		}
 	}
-	for _, v := range c.kept {
-		all = append(all, v)
+	for _, k := range c.kept {
+		if k.version != nil {
+			all = append(all, k.version)
+		}
 	}
 	return all
 }
@@ -213,10 +241,62 @@ func (c *versionTracker) resyncInterval() time.Duration { return c.versions()[0]
 // before is the version that serves a resource which the rollout has not
 // reached; nil means that it is held. It needs the mutex.
 func (c *versionTracker) before(uid types.UID) *reconcile.Version {
-	if v := c.kept[uid]; v != nil {
-		return v
+	for _, k := range c.kept {
+		if k.reached.Has(uid) {
+			return k.version
+		}
 	}
 	return c.running
+}
+
+// holders completes the record of a rollout that is under way by which version each
+// resource has. It needs the mutex.
+func (c *versionTracker) holders(now rollout.Record) rollout.Record {
+	if c.rollout == nil || now.State == rollout.Complete {
+		return now
+	}
+	now.Reached, now.Kept = c.rollout.Holds().String(), map[string]string{}
+	for _, k := range c.kept {
+		now.Kept[k.digest] += k.reached.String()
+	}
+	return now
+}
+
+// outdated are the digests of versions that wait to be replaced, and were made with a
+// CRD of another generation, or are not here since they did not fit it.
+func (c *versionTracker) outdated(generation int64) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.next == nil {
+		return nil
+	}
+	var digests []string
+	add := func(digest string, v *reconcile.Version) {
+		if digest != "" && (v == nil || v.Kind != nil && v.Kind.CRD.Object.Generation != generation) && !slices.Contains(digests, digest) {
+			digests = append(digests, digest)
+		}
+	}
+	add(c.base, c.running)
+	for _, k := range c.kept {
+		add(k.digest, k.version)
+	}
+	return digests
+}
+
+// replace replaces versions, by digest; what those that are nil serve is held, and why
+// says why.
+func (c *versionTracker) replace(by map[string]*reconcile.Version, why string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lost = why
+	if v, found := by[c.base]; found {
+		c.running = v
+	}
+	for i, k := range c.kept {
+		if v, found := by[k.digest]; found {
+			c.kept[i].version = v
+		}
+	}
 }
 
 // choose says how a resource that is about to be served is served.
@@ -229,7 +309,7 @@ func (c *versionTracker) choose(o *unstructured.Unstructured) reconcile.Choice {
 	before := c.before(o.GetUID())
 	held := reconcile.Choice{Version: before}
 	if before == nil {
-		held = reconcile.Choice{Version: c.next, Frozen: true}
+		held = reconcile.Choice{Version: c.next, Frozen: true, Why: c.lost}
 	}
 	if c.rollout == nil { // the preview runs
 		return held

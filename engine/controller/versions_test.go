@@ -141,3 +141,37 @@ func TestForced(t *testing.T) {
 		}
 	}
 }
+
+// TestResumed: a process that begins in the middle of a rollout, with the revisions of
+// what served before.
+func TestResumed(t *testing.T) {
+	c := newVersionTracker(func() bool { return false })
+	c.setVersion(versionOf("2"), past{base: versionOf("0"), digest: "0",
+		kept: []keptVersion{
+			{"1", versionOf("1"), rollout.SetOf([]types.UID{"a"})},
+			{"lost", nil, rollout.SetOf([]types.UID{"c"})},
+		}, lost: "revision lost is not kept"})
+	c.is(t, "a", "1")
+	c.is(t, "b", "0")
+	c.is(t, "c", "")
+	if why := c.choose(thing("c")).Why; why != "revision lost is not kept" {
+		t.Errorf("c is held since %q", why)
+	}
+	try(c, "c", "d") // the first wave reaches a
+	c.is(t, "a", "2")
+	c.is(t, "b", "0")
+	c.setVersion(versionOf("3"), past{})
+	try(c, "0", "c", "d")
+	c.is(t, "a", "2")
+	c.is(t, "b", "0")
+	record := c.holders(c.rollout.Record())
+	for uid, want := range map[types.UID]string{"0": "3", "a": "2", "b": "", "c": "lost", "d": ""} {
+		if got := record.ServedBy(uid); got != want {
+			t.Errorf("by the record %s is served by %q, want %q: %s", uid, got, want, record)
+		}
+	}
+	again := rollout.Read(record.String())
+	if got := again.ServedBy("a"); got != "2" {
+		t.Errorf("as read again a is served by %q", got)
+	}
+}

@@ -42,6 +42,18 @@ func FromFS(fsys fs.FS, shown string) *Root {
 // Close closes the root.
 func (r *Root) Close() error { return r.close() }
 
+// File is the text of one file, by its path in the root; nil if there is none.
+func (r *Root) File(name string) ([]byte, error) {
+	f, err := readFile(r.fsys, r.shown, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.Data, nil
+}
+
 // Contents is all that a root holds. Names are unique.
 type Contents struct {
 	Folders map[string]*Folder

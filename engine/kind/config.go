@@ -113,9 +113,12 @@ func (k *Kind) withConfig(config map[string]any) (*Kind, error) {
 	}
 	with := *k
 	with.Config = merged
-	with.Digest = digestWith(k.Digest, merged)
+	with.Digest, with.overridden = digestWith(k.Digest, merged), true
 	return &with, errors.Join(errs...)
 }
+
+// Overridden reports whether settings override those of the folder's config.yaml.
+func (k *Kind) Overridden() bool { return k.overridden }
 
 // WithConfigFile is withConfig with the settings of a file that is written as
 // config.yaml is; shown is how errors call it.

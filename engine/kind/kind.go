@@ -47,7 +47,8 @@ type Kind struct {
 
 	Templates *template.Set
 
-	made map[string][]apischema.GroupVersionKind // owned kinds by file
+	overridden bool                                    // Config is not that of config.yaml
+	made       map[string][]apischema.GroupVersionKind // owned kinds by file
 	// beside is a kind that a file makes in a document beside one of another
 	// kind, by file.
 	beside map[string]string

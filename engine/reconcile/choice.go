@@ -21,8 +21,10 @@ import (
 type Choice struct {
 	Version *Version
 	// Frozen: nothing is applied or pruned, since the folder that made the
-	// children is not here and the new one has not reached the resource.
+	// children is not here and the new one has not reached the resource. Why says why
+	// it is not here, or is "".
 	Frozen bool
+	Why    string
 	// RollsOut: a newer version is going to change the resource, and does not
 	// serve it yet.
 	RollsOut bool
@@ -57,8 +59,11 @@ func (t *reconciliation) frozen() bool {
 			Message: "the folder of this kind was removed: the children stay as they are, and deleting this resource deletes them"})
 		return true
 	case t.choice.Frozen && (t.subject.edited() || !slices.Contains(fromChildren, t.subject.readyReason())):
-		t.found.add(status.Problem{Severity: status.Waiting, Reason: "RolloutPending",
-			Message: "the folder of this kind changed, and its rollout has not reached this resource"})
+		message := "the folder of this kind changed, and its rollout has not reached this resource"
+		if t.choice.Why != "" {
+			message += "; until then nothing of it changes, since " + t.choice.Why
+		}
+		t.found.add(status.Problem{Severity: status.Waiting, Reason: "RolloutPending", Message: message})
 	}
 	return t.choice.Frozen
 }

@@ -14,7 +14,8 @@ import (
 var inPod = []string{
 	"engine/api", "engine/panics", "engine/folder", "engine/schema", "engine/template/funcs", "engine/template", "engine/template/typecheck",
 	"engine/kind", "engine/render",
-	"engine/live", "engine/cluster", "engine/apply/ownership", "engine/apply", "engine/plan", "engine/status/readiness", "engine/status",
+	"engine/live", "engine/revision", "engine/cluster", "engine/apply/ownership", "engine/apply", "engine/plan", "engine/status/readiness",
+	"engine/status",
 	"engine/controller/shard", "engine/controller/heartbeat", "engine/controller/metrics", "engine/reconcile", "engine/controller/rollout",
 	"engine/controller", "engine",
 }
@@ -26,7 +27,7 @@ var offline = []string{
 }
 
 // online are the packages that work on a live cluster, below admin.
-var online = []string{"admin/liveview", "admin/sweep", "admin/diff", "admin/health", "admin/eject", "admin/tree"}
+var online = []string{"admin/liveview", "admin/sweep", "admin/diff", "admin/health", "admin/history", "admin/eject", "admin/tree"}
 
 // forTests are packages that only tests may import; what they may do is the
 // tests' affair.

@@ -70,7 +70,7 @@ func isWrite(object types.Object) bool {
 // pure are the packages that are functions from values to values.
 var pure = []string{
 	"engine/api", "author/chart", "author/jsonschema", "author/rbac/exposure", "engine/template/typecheck", "engine/template/funcs",
-	"engine/kind", "engine/live", "engine/apply/ownership", "author/pack", "engine/plan", "engine/status/readiness", "engine/render",
+	"engine/kind", "engine/live", "engine/revision", "engine/apply/ownership", "author/pack", "engine/plan", "engine/status/readiness", "engine/render",
 	"engine/controller/heartbeat", "author/rbac", "engine/controller/rollout", "author/scaffold", "engine/schema", "engine/controller/shard",
 	"engine/status", "engine/template",
 }

@@ -67,6 +67,8 @@ const (
 	CRDDeleted State = "CRDDeleted"
 	// Elsewhere: another installation serves the kind.
 	Elsewhere State = "Elsewhere"
+	// RolledBack: an earlier revision serves the resources in place of the folder.
+	RolledBack State = "RolledBack"
 	// NotServed: no operator runs that serves it. No report says so of itself.
 	NotServed State = "NotServed"
 	// Unsettled: the kind cannot be served, and is tried again.

@@ -180,9 +180,34 @@ func picked(of types.UID) string { return keyOf(string(of), only) }
 // pause tells the waves apart after which the rollout pauses.
 func pause(wave int) string { return keyOf("pause", strconv.Itoa(wave)) }
 
-// mostKept is how many approved things a record keeps; others are asked for again
-// after a restart.
+// mostKept is how many things a set in a record keeps. Approvals beyond are asked for
+// again after a restart; of resources that were reached beyond it is found out.
 const mostKept = 4096
+
+// A Set is a set of resources as a record keeps it.
+type Set struct{ set }
+
+// SetOf is the set of some resources.
+func SetOf(uids []types.UID) Set {
+	s := Set{set{}}
+	for _, uid := range uids {
+		s.set[reached(uid)] = true
+	}
+	return s
+}
+
+// ReadSet reads a set.
+func ReadSet(text string) Set { return Set{readSet(text)} }
+
+// Has reports whether a resource is in the set.
+func (s Set) Has(uid types.UID) bool { return len(s.set) > 0 && s.set[reached(uid)] }
+
+// Remove removes what another set has.
+func (s Set) Remove(o Set) {
+	maps.DeleteFunc(s.set, func(key string, _ bool) bool { return o.set[key] })
+}
+
+func reached(uid types.UID) string { return keyOf(string(uid), "reached") }
 
 // all are the set's keys, in order.
 func (s set) all() []string { return slices.Sorted(maps.Keys(s)) }

@@ -26,8 +26,8 @@ type Preview struct {
 	// is ready, and whether the API refuses a child of it.
 	Ready, Refused bool
 	// Same: the new version changes none of its children, nor what its status
-	// says.
-	Same bool
+	// says. Mine: nor has the version before made it so.
+	Same, Mine bool
 	// Error says why the new version cannot render it although the version
 	// that it has can; "" if it can.
 	Error string

@@ -72,6 +72,12 @@ type Record struct {
 	// Began is when it began: what became unready since then counts as made
 	// unready by it.
 	Began time.Time `json:"began"`
+	// Reached are the resources that the new version serves, or is about to, and
+	// Kept, by the digest of a version, those that a rollout which was abandoned had
+	// reached: others have the version that is rolled out. They are as the record is
+	// written, as a Set.
+	Reached string            `json:"reached,omitempty"`
+	Kept    map[string]string `json:"kept,omitempty"`
 }
 
 // mostNamed is how many deletions a record names, mostForced how many resources.
@@ -211,4 +217,18 @@ func (r Record) Why() string {
 		}
 	}
 	return text
+}
+
+// ServedBy returns the digest of the version that serves a resource, as the record
+// has it; "" is the one that is rolled out.
+func (r Record) ServedBy(uid types.UID) string {
+	if r.State == Complete || ReadSet(r.Reached).Has(uid) {
+		return r.Digest
+	}
+	for _, digest := range slices.Sorted(maps.Keys(r.Kept)) {
+		if ReadSet(r.Kept[digest]).Has(uid) {
+			return digest
+		}
+	}
+	return ""
 }

@@ -75,10 +75,12 @@ type member struct {
 	readySince time.Time
 	// labels are those of the resource.
 	labels map[string]string
+	// resumed: the new version had reached it before this process began.
+	resumed bool
 }
 
-// counts reports whether the new version changes the resource.
-func (m *member) counts() bool { return !m.Same && !m.left && !m.paused }
+// counts reports whether the new version changes the resource, or has done so.
+func (m *member) counts() bool { return (!m.Same || m.resumed) && !m.left && !m.paused }
 
 // well reports whether the new version has served the resource and it is as ready as
 // it was before.
@@ -110,14 +112,19 @@ func Begin(trials []Preview, settings Settings, before Record, now time.Time) *R
 		before = Record{}
 	}
 	r.resume(before)
+	had := ReadSet(before.Reached)
 	var unserved []Preview
 	for _, t := range trials {
 		if t.Unserved {
 			unserved = append(unserved, t)
 			continue
 		}
-		alike := t.Error == "" && t.Same && t.Alone
-		r.members[t.Name] = &member{Preview: t, seen: t.Generation, taken: alike, unsure: alike, labels: t.Labels}
+		resumed := had.Has(t.UID) || t.Error == "" && t.Mine && before.Digest != ""
+		if resumed { // a version that served it before goes on, whatever it can render now
+			t.Error = ""
+		}
+		alike := t.Error == "" && t.Same && t.Alone || resumed
+		r.members[t.Name] = &member{Preview: t, seen: t.Generation, taken: alike, unsure: alike, labels: t.Labels, resumed: resumed}
 		r.children += t.Children
 		if t.Error == "" && !t.Same {
 			r.order = append(r.order, t.Name)
@@ -248,6 +255,18 @@ func (r *Rollout) Reached() []types.UID {
 		}
 	}
 	return reached
+}
+
+// Holds are the resources that the new version serves or is about to, as a record
+// keeps them.
+func (r *Rollout) Holds() Set {
+	uids := r.Reached()
+	for _, m := range r.members {
+		if !m.left && r.mayMove(m) {
+			uids = append(uids, m.UID)
+		}
+	}
+	return SetOf(uids)
 }
 
 // Resume lets the present wave take its time again, after the kind was paused.

@@ -203,6 +203,9 @@ func (s *site) state() map[string]string {
 		if slices.Contains([]string{"Web", "CustomResourceDefinition", "APIService"}, o.GetKind()) || strings.HasPrefix(o.GetName(), "canary-") {
 			continue
 		}
+		if o.GetLabels()[api.LabelRevision] != "" { // it goes with the kind
+			continue
+		}
 		name := fmt.Sprintf("%s %s/%s %s", o.GetKind(), o.GetNamespace(), o.GetName(), o.GetUID())
 		o = o.DeepCopy()
 		generation := o.GetGeneration()

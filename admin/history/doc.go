@@ -1,0 +1,3 @@
+// Package history tells which revisions of a kind's folder are kept and what each of
+// them serves, and rolls a kind back to one.
+package history

@@ -1,0 +1,149 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/jacquard-operator/jacquard/admin/liveview"
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
+	"github.com/jacquard-operator/jacquard/engine/revision"
+)
+
+// A History is what is kept of a kind's folder, and what the CRD says of it.
+type History struct {
+	// Kind is the name of the CRD.
+	Kind string `json:"kind"`
+	// Revisions are the ones that are kept, that which was served last first.
+	Revisions []Entry `json:"revisions"`
+	// Notes say what is not known.
+	Notes []string `json:"notes,omitempty"`
+
+	kept []*revision.Revision
+	kind *liveview.Kind
+	now  rollout.Record
+	base string
+	back rollout.Rollback
+}
+
+// An Entry is one revision.
+type Entry struct {
+	Number int64     `json:"number"`
+	Digest string    `json:"digest"`
+	Made   time.Time `json:"made"`
+	// Serves says what it serves; "" for nothing.
+	Serves string `json:"serves,omitempty"`
+	// Trouble says why it cannot be used.
+	Trouble string `json:"trouble,omitempty"`
+}
+
+// A Place is the namespace that the operator runs in; "" is any, and then Fallback is
+// looked at alone, if the caller may not look at all.
+type Place struct{ Namespace, Fallback string }
+
+// Of reads the history of a kind.
+func Of(ctx context.Context, s *liveview.Survey, k *liveview.Kind, at Place) (*History, error) {
+	if k.CRD == nil || k.Unread != nil {
+		return nil, fmt.Errorf("reading the history of %s: %w", k.Name, k.Unread)
+	}
+	h := &History{Kind: k.Name, Revisions: []Entry{}, kind: k, base: k.CRD.Annotations[k.Share.Key(api.AnnotationRolledOut)],
+		now:  rollout.Read(k.CRD.Annotations[k.Share.Key(api.AnnotationRollout)]),
+		back: rollout.ReadRollback(k.CRD.Annotations[k.Share.Key(api.AnnotationRollback)])}
+	in := liveview.Range{Namespace: at.Namespace, Selector: revision.Selector(k.Share.Identity, k.Name)}
+	found, err := s.Objects(ctx, revision.Resource.GVK, in)
+	if err != nil && at.Namespace == "" && at.Fallback != "" {
+		in.Namespace = at.Fallback
+		h.Notes = append(h.Notes, fmt.Sprintf("%s; only namespace %s was looked at: give the operator's by --namespace", err, at.Fallback))
+		found, err = s.Objects(ctx, revision.Resource.GVK, in)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the history of %s: %w", k.Name, err)
+	}
+	var items []appsv1.ControllerRevision
+	for _, o := range found {
+		var item appsv1.ControllerRevision
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &item); err != nil {
+			return nil, fmt.Errorf("reading ControllerRevision %s/%s: %w", o.GetNamespace(), o.GetName(), err)
+		}
+		if item.Annotations[api.AnnotationKind] == k.Name {
+			items = append(items, item)
+		}
+	}
+	h.kept = revision.Read(items)
+	for _, r := range h.kept {
+		e := Entry{Number: r.Number, Digest: r.Digest, Made: r.Made, Serves: h.serves(r.Digest)}
+		if _, _, err := r.Folder(); err != nil {
+			e.Trouble = err.Error()
+		}
+		h.Revisions = append(h.Revisions, e)
+	}
+	if len(h.kept) == 0 {
+		h.Notes = append(h.Notes, "no revision of its folder is kept; an operator without a namespace of its own keeps none")
+	}
+	return h, nil
+}
+
+// serves says what a revision serves.
+func (h *History) serves(digest string) string {
+	var all []string
+	runs := h.now.State != "" && h.now.State != rollout.Complete
+	switch {
+	case runs && digest == h.now.Digest:
+		all = append(all, fmt.Sprintf("is rolled out: %s, %s", h.now.State, h.now.Counts()))
+	case digest == h.base && runs:
+		all = append(all, "serves what the rollout has not reached")
+	case digest == h.base:
+		all = append(all, "serves all resources")
+	}
+	if runs && h.now.Kept[digest] != "" {
+		all = append(all, "serves what an earlier rollout had reached")
+	}
+	switch digest {
+	case h.back.To:
+		all = append(all, "rolled back to")
+	case h.back.From:
+		all = append(all, "is the folder, which was rolled back")
+	}
+	return strings.Join(all, "; ")
+}
+
+// Find is the revision that a person means, by number or by the beginning of its digest.
+func (h *History) Find(meant string) (*revision.Revision, error) {
+	r, err := revision.Find(h.kept, meant)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", h.Kind, err)
+	}
+	return r, nil
+}
+
+// folder is the digest of the present folder.
+func (h *History) folder() string {
+	switch {
+	case h.back.From != "":
+		return h.back.From
+	case h.now.State != "" && h.now.State != rollout.Complete:
+		return h.now.Digest
+	}
+	return h.base
+}
+
+// before is the revision that served before the present folder.
+func (h *History) before() (*revision.Revision, error) {
+	present := h.folder()
+	for _, r := range h.kept {
+		if r.Digest == h.base && r.Digest != present {
+			return r, nil
+		}
+	}
+	for _, r := range h.kept {
+		if r.Digest != present {
+			return r, nil
+		}
+	}
+	return nil, fmt.Errorf("no revision before the present folder of %s is kept", h.Kind)
+}

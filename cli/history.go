@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jacquard-operator/jacquard/admin/history"
+)
+
+type historyOptions struct {
+	access
+	namespace, identity, output string
+	// to and release are those of rollback.
+	to      string
+	release bool
+}
+
+func newHistory() *cobra.Command {
+	var o historyOptions
+	cmd := &cobra.Command{
+		Use:   "history NAME",
+		Short: "Show the revisions of a kind's folder",
+		Long: `Show the revisions of a kind's folder that its operator keeps, and what each of them
+serves. A revision is a state of the folder that was served, with the partials that
+it calls and its settings. It is kept as a ControllerRevision in the operator's
+namespace. Revisions that serve any resource are kept, and the last ten others.
+
+NAME is that of the CRD, or kind, plural or short name.`,
+		Example: "  jacquard history webs.example.com",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.output != "text" && o.output != "json" {
+				return fmt.Errorf("--output is text or json, not %s", o.output)
+			}
+			return cobra.ExactArgs(1)(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h, err := o.look(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if o.output == "json" {
+				return encode(cmd.OutOrStdout(), h)
+			}
+			return printHistory(visible(cmd.OutOrStdout()), h, time.Now())
+		},
+	}
+	o.commonFlags(cmd)
+	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
+	return cmd
+}
+
+func newRollback() *cobra.Command {
+	var o historyOptions
+	cmd := &cobra.Command{
+		Use:   "rollback NAME",
+		Short: "Serve an earlier revision of a kind's folder",
+		Long: `Serve an earlier revision of a kind's folder in place of the present folder: by
+default the one that served before it. The revision is rolled out as a changed folder
+is. Where the present folder was just being rolled out, the resources that it had
+reached go back at once.
+
+The rollback holds until the folder changes. To end it earlier, use --release: then
+the present folder is rolled out again.`,
+		Example: "  jacquard rollback webs.example.com\n  jacquard rollback web --to 3\n  jacquard rollback web --release",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return o.rollback(cmd, args[0]) },
+	}
+	o.commonFlags(cmd)
+	cmd.Flags().StringVar(&o.to, "to", "", "revision to serve: its number, or at least six characters of its digest")
+	cmd.Flags().BoolVar(&o.release, "release", false, "end the rollback, and serve the present folder again")
+	cmd.MarkFlagsMutuallyExclusive("to", "release")
+	return cmd
+}
+
+func (o *historyOptions) commonFlags(cmd *cobra.Command) {
+	o.access.flags(cmd)
+	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "namespace of the operator; default any")
+	cmd.Flags().StringVar(&o.identity, "identity", "", "the installation, if several serve a shard of the kind each")
+}
+
+func (o *historyOptions) look(ctx context.Context, name string) (*history.History, error) {
+	r := reach{o.access, o.namespace}
+	s, err := r.open(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	k, err := s.Kind(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := k.Look(o.identity); err != nil {
+		return nil, err
+	}
+	return history.Of(ctx, s.Survey, k, history.Place{Namespace: o.namespace, Fallback: r.place()})
+}
+
+func (o *historyOptions) rollback(cmd *cobra.Command, name string) error {
+	h, err := o.look(cmd.Context(), name)
+	if err != nil {
+		return err
+	}
+	cfg, err := o.config()
+	if err != nil {
+		return err
+	}
+	if o.release {
+		if err := h.Release(cmd.Context(), cfg); err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "released: the present folder of %s is rolled out again\n", h.Kind)
+		return nil
+	}
+	r, err := h.Rollback(cmd.Context(), cfg, o.to)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s goes back to revision %d (%s) until its folder changes; to end that: jacquard rollback %s --release\n",
+		h.Kind, r.Number, r.Digest, h.Kind)
+	return nil
+}
+
+// printHistory writes revisions as text; ages are as of now.
+func printHistory(w io.Writer, h *history.History, now time.Time) error {
+	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for i, e := range h.Revisions {
+		if i == 0 {
+			fmt.Fprintln(columns, "REVISION\tDIGEST\tAGE\tSERVES")
+		}
+		serves := e.Serves
+		if e.Trouble != "" {
+			serves = "✗ " + e.Trouble
+		}
+		fmt.Fprintf(columns, "%d\t%s\t%s\t%s\n", e.Number, e.Digest, age(e.Made, now), serves)
+	}
+	err := columns.Flush()
+	for _, note := range h.Notes {
+		fmt.Fprintf(w, "note: %s\n", note)
+	}
+	return err
+}

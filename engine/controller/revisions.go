@@ -1,0 +1,321 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
+	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/revision"
+	"github.com/jacquard-operator/jacquard/engine/schema"
+)
+
+var errNoHome = errors.New("this operator has no namespace to keep revisions of folders in")
+
+// A history is what is kept of the folder of one kind. It is listed when it is first
+// needed.
+type history struct {
+	o    *Operator
+	crd  *apiextensionsv1.CustomResourceDefinition
+	list func() ([]*revision.Revision, error)
+}
+
+func (o *Operator) history(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) *history {
+	return &history{o, crd, sync.OnceValues(func() ([]*revision.Revision, error) { return o.revisions(ctx, crd.Name) })}
+}
+
+// revisions lists the revisions of a kind that this installation keeps, the last first.
+func (o *Operator) revisions(ctx context.Context, name string) ([]*revision.Revision, error) {
+	home := o.options.home()
+	if home == "" {
+		return nil, errNoHome
+	}
+	selector, err := labels.Parse(revision.Selector(o.options.Identity, name))
+	if err != nil {
+		return nil, fmt.Errorf("listing revisions of %s: %w", name, err)
+	}
+	var found appsv1.ControllerRevisionList
+	err = o.mgr.GetAPIReader().List(ctx, &found, client.InNamespace(home), client.MatchingLabelsSelector{Selector: selector})
+	if err != nil {
+		return nil, fmt.Errorf("listing revisions of %s: %w", name, err)
+	}
+	return revision.Read(slices.DeleteFunc(found.Items, func(r appsv1.ControllerRevision) bool {
+		return r.Annotations[api.AnnotationKind] != name || r.Annotations[api.AnnotationOperator] != o.options.Identity
+	})), nil
+}
+
+// find is the revision with a digest.
+func (h *history) find(digest string) (*revision.Revision, error) {
+	all, err := h.list()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range all {
+		if r.Digest == digest {
+			return r, nil
+		}
+	}
+	return nil, fmt.Errorf("revision %s of its folder is not kept", digest)
+}
+
+// version is the version that a revision makes with the CRD.
+func (h *history) version(digest string) (*reconcile.Version, error) {
+	r, err := h.find(digest)
+	if err != nil {
+		return nil, err
+	}
+	return h.compiled(r)
+}
+
+func (h *history) compiled(r *revision.Revision) (*reconcile.Version, error) {
+	live, err := schema.FromObject(h.crd)
+	if err != nil {
+		return nil, fmt.Errorf("reading CRD %s: %w", h.crd.Name, err)
+	}
+	k, err := r.Compile(live)
+	if err == nil {
+		k, err = h.o.placed(k)
+	}
+	if err != nil {
+		return nil, err
+	}
+	v := &reconcile.Version{Name: r.Kind, Kind: k}
+	h.o.complete(v, h.crd)
+	return v, nil
+}
+
+// keep stores a version as a revision before it serves anything, once, and deletes
+// those that nobody needs. f is nil if a revision makes the version.
+func (o *Operator) keep(ctx context.Context, h *history, v *reconcile.Version, f *folder.Folder) {
+	o.mu.Lock()
+	k := o.state(v.Name)
+	is := v.Kind == nil || o.options.ReadOnly || k.kept == v.Digest
+	o.mu.Unlock()
+	if is {
+		return
+	}
+	err := o.store(ctx, h, v, f)
+	switch {
+	case errors.Is(err, errNoHome):
+		o.noHome.Do(func() {
+			log.FromContext(ctx).Info("no revisions of folders are kept, since the operator has no namespace: after a restart with a changed folder, resources are held that its rollout has not reached")
+		})
+	case err != nil:
+		log.FromContext(ctx).Error(err, "folder not kept as a revision; it is tried again", "kind", v.Name)
+		o.names.AddAfter(v.Name, time.Minute)
+		return
+	}
+	o.mu.Lock()
+	o.state(v.Name).kept = v.Digest
+	o.mu.Unlock()
+}
+
+func (o *Operator) store(ctx context.Context, h *history, v *reconcile.Version, f *folder.Folder) error {
+	all, err := h.list()
+	if err != nil {
+		return err
+	}
+	now, err := h.find(v.Digest)
+	if f == nil && err != nil {
+		return err
+	}
+	if f != nil {
+		made, err := revision.Of(v.Kind, f)
+		if err != nil {
+			return err
+		}
+		if now != nil && !now.Holds(made) { // somebody changed it, or packed it otherwise
+			if err := o.drop(ctx, now); err != nil {
+				return err
+			}
+			now = nil
+		}
+		if now == nil {
+			now = made
+		}
+	}
+	all = slices.DeleteFunc(slices.Clone(all), func(r *revision.Revision) bool { return r.Digest == v.Digest })
+	last := int64(0)
+	for _, r := range all {
+		last = max(last, r.Number)
+	}
+	if now.Number <= last {
+		now.Number = last + 1
+		if err := o.write(ctx, now); err != nil {
+			return err
+		}
+	}
+	for _, r := range revision.Superfluous(all, h.used(v)) {
+		if err := o.drop(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write creates the ControllerRevisions of a revision, or gives those that are there
+// its number.
+func (o *Operator) write(ctx context.Context, r *revision.Revision) error {
+	stored := r.Stored()
+	for i, doc := range r.Objects(o.options.home(), o.options.Identity) {
+		var err error
+		if i < len(stored) {
+			_, err = o.writer.Update(ctx, revision.Resource, doc, stored[i].GetUID())
+		} else {
+			_, err = o.writer.Create(ctx, revision.Resource, doc)
+		}
+		if err != nil {
+			return fmt.Errorf("writing ControllerRevision %s: %w", doc.GetName(), err)
+		}
+	}
+	return nil
+}
+
+func (o *Operator) drop(ctx context.Context, r *revision.Revision) error {
+	for _, stored := range r.Stored() {
+		if err := o.writer.Delete(ctx, revision.Resource, stored, metav1.DeletePropagationBackground); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("deleting ControllerRevision %s: %w", stored.GetName(), err)
+		}
+	}
+	return nil
+}
+
+// used are the digests of all that serves some resource, or may soon.
+func (h *history) used(v *reconcile.Version) map[string]bool {
+	mine := h.o.shardOf(h.crd)
+	used := map[string]bool{v.Digest: true, h.crd.Annotations[mine.Key(api.AnnotationRolledOut)]: true}
+	told := rollout.Read(h.crd.Annotations[mine.Key(api.AnnotationRollout)])
+	used[told.Digest] = true
+	for digest := range told.Kept {
+		used[digest] = true
+	}
+	back := readRollback(h.crd, mine)
+	used[back.To], used[back.From] = true, true
+	if r := h.o.kindController(v.Name); r != nil {
+		for _, v := range r.versions.versions() {
+			used[v.Digest] = true
+		}
+	}
+	return used
+}
+
+// resume adds to what the CRD says of the past the versions that it speaks of.
+func (h *history) resume(before past, v *reconcile.Version, crd metav1.Object, mine shard.Shard) past {
+	if v.Kind == nil || before.settled && !before.unfinished {
+		return before
+	}
+	told := rollout.Read(crd.GetAnnotations()[mine.Key(api.AnnotationRollout)])
+	before.digest = crd.GetAnnotations()[mine.Key(api.AnnotationRolledOut)]
+	get := func(digest string) *reconcile.Version {
+		found, err := h.version(digest)
+		if err != nil {
+			before.lost = err.Error()
+		}
+		return found
+	}
+	switch {
+	case before.settled:
+		before.base = v
+	case before.digest == "":
+		before.lost = "it is not on record which folder served it"
+	default:
+		before.base = get(before.digest)
+	}
+	reached := maps.Clone(told.Kept)
+	if told.Digest != v.Digest && told.State != rollout.Complete && told.Reached != "" {
+		if reached == nil {
+			reached = map[string]string{}
+		}
+		reached[told.Digest] = told.Reached
+	}
+	for _, digest := range slices.Sorted(maps.Keys(reached)) {
+		if digest != v.Digest {
+			before.kept = append(before.kept, keptVersion{digest, get(digest), rollout.ReadSet(reached[digest])})
+		}
+	}
+	return before
+}
+
+// lastGood is the version that was served last, where an operator begins with a folder
+// that does not load: it runs on, as it would have without a restart.
+func (h *history) lastGood(ctx context.Context, v *reconcile.Version, crd metav1.Object, mine shard.Shard) *reconcile.Version {
+	if v.Kind != nil || v.Removed {
+		return v
+	}
+	told := rollout.Read(crd.GetAnnotations()[mine.Key(api.AnnotationRollout)])
+	digest := told.Digest
+	if digest == "" {
+		digest = crd.GetAnnotations()[mine.Key(api.AnnotationRolledOut)]
+	}
+	if digest == "" {
+		return v
+	}
+	found, err := h.version(digest)
+	if err != nil {
+		log.FromContext(ctx).Info("the folder does not load, and there is no revision to serve", "kind", v.Name, "error", err.Error())
+		return v
+	}
+	log.FromContext(ctx).Info("the folder does not load; its last revision is served", "kind", v.Name, "revision", digest)
+	return found
+}
+
+// renew makes the versions again that a rollout has not replaced yet, for a CRD that
+// changed, and reports whether it did. One that does not fit the CRD serves nothing any
+// more.
+func (h *history) renew(c *versionTracker) bool {
+	fit, lost := map[string]*reconcile.Version{}, ""
+	for _, digest := range c.outdated(h.crd.Generation) {
+		r, err := h.find(digest)
+		if err != nil { // what is in memory goes on
+			continue
+		}
+		if fit[digest], err = h.compiled(r); err != nil {
+			lost = err.Error()
+		}
+	}
+	if len(fit) > 0 {
+		c.replace(fit, lost)
+	}
+	return len(fit) > 0
+}
+
+func readRollback(crd metav1.Object, mine shard.Shard) rollout.Rollback {
+	return rollout.ReadRollback(crd.GetAnnotations()[mine.Key(api.AnnotationRollback)])
+}
+
+// rolledBack is the version that serves in place of the folder's, if a person said so
+// of this very folder. An error leaves everything as it is: to go forward is what
+// nobody wants then.
+func (h *history) rolledBack(ctx context.Context, v *reconcile.Version, crd metav1.Object, mine shard.Shard) (*reconcile.Version, error) {
+	back := readRollback(crd, mine)
+	if back.To == "" || v.Kind == nil {
+		return v, nil
+	}
+	if back.From != v.Digest {
+		log.FromContext(ctx).Info("the folder changed, so the rollback ends", "kind", v.Name, "digest", v.Digest)
+		if h.o.options.ReadOnly {
+			return v, nil
+		}
+		return v, h.o.annotate(ctx, crd, map[string]any{mine.Key(api.AnnotationRollback): nil})
+	}
+	to, err := h.version(back.To)
+	if err != nil {
+		return nil, fmt.Errorf("rolling back: %w; to serve the folder: jacquard rollback %s --release", err, v.Name)
+	}
+	return to, nil
+}

@@ -1,0 +1,211 @@
+package rollouts
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/jacquard-operator/jacquard/cli"
+	"github.com/jacquard-operator/jacquard/engine/controller"
+	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
+	"github.com/jacquard-operator/jacquard/test/kit"
+)
+
+// said is a folder whose ConfigMap says what the resource says, and which version. With
+// nowhere it has a Deployment, too, that never becomes ready.
+func said(version string, nowhere bool) map[string]string {
+	files := config(version + "-{{ .spec.text }}")
+	if nowhere {
+		files["deployment.yaml"] = deployment(true)["deployment.yaml"]
+	}
+	files["kind.yaml"] = "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nrollout: {waves: [\"5\"], progressDeadline: 5s}\n"
+	return files
+}
+
+// at runs an operator that has a namespace of its own, and keeps revisions there.
+func (k *thing) at(t *testing.T, home string) *kit.Operator {
+	t.Helper()
+	op := cluster.Run(t, func(o *controller.Options) { o.InstallCRDs, o.Namespace, o.Identity = true, home, home+"/jacquard" }, k.root)
+	cluster.Served(t, k.apiVersion(), "Thing")
+	return op
+}
+
+// jacquard runs a command about the kind as a person does, and returns what it says.
+func (k *thing) jacquard(t *testing.T, command string, args ...string) string {
+	t.Helper()
+	var out, trouble bytes.Buffer
+	args = append([]string{command, "--kubeconfig", filepath.Join(cluster.Dir, "kubeconfig")}, args...)
+	if code := cli.Main(args, strings.NewReader(""), &out, &trouble); code > 1 {
+		t.Fatalf("jacquard %s exits with %d: %s", strings.Join(args, " "), code, trouble.String())
+	}
+	return out.String() + trouble.String()
+}
+
+// saysThat fails unless a text has all these parts.
+func saysThat(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q is not in:\n%s", part, text)
+		}
+	}
+}
+
+// TestServedByRevision: a rollout stops at 5 of 100 resources. The operator that comes
+// next serves the others by the revision before: drift, edits, new resources and those
+// that go. A rollback brings the 5 back, and after its release an approval goes on.
+func TestServedByRevision(t *testing.T) {
+	t.Parallel()
+	k, home := newThing(t, "revisions", said("one", false)), cluster.Namespace(t)
+	op := k.at(t, home)
+	var names []string
+	for i := range 100 {
+		names = append(names, fmt.Sprintf("r%02d", i))
+		k.apply(t, names[i], "hello")
+	}
+	k.ready(t, names...)
+	k.write(t, said("two", true))
+	if r := k.rollout(t, rollout.Stopped, rollout.NotReady); r.Done != 5 {
+		t.Errorf("the record is %s", r)
+	}
+	k.say(t, map[string]int{"two-hello": 5, "one-hello": 95})
+	op.Stop(t)
+
+	// While no operator runs:
+	for _, name := range []string{"r01", "r50"} {
+		o, err := cluster.Get("v1", "ConfigMap", k.ns, name)
+		if err == nil {
+			err = cluster.Client.Patch(context.Background(), o, client.RawPatch(types.MergePatchType, []byte(`{"data":{"text":"drifted"}}`)))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	cluster.Delete(t, "v1", "ConfigMap", k.ns, "r51")
+	k.apply(t, "r02", "edited")
+	k.apply(t, "r52", "edited")
+	k.apply(t, "made", "hello")
+	cluster.Delete(t, k.apiVersion(), "Thing", k.ns, "r53")
+
+	mark := cluster.Mark(t)
+	op = k.at(t, home)
+	k.say(t, map[string]int{"two-hello": 4, "two-edited": 1, "one-hello": 94, "one-edited": 1})
+	if r := k.rollout(t, rollout.Stopped, rollout.NotReady); r.Done != 5 {
+		t.Errorf("the record is %s", r)
+	}
+	k.ready(t, "r50", "r51", "r52", "made", "r99")
+	k.apply(t, "r60", "edited")
+	k.apply(t, "later", "hello")
+	k.say(t, map[string]int{"two-hello": 4, "two-edited": 1, "one-hello": 94, "one-edited": 2})
+	for _, r := range kit.Writes(op.Requests(t, mark)) {
+		touched := []string{"r01", "r02", "r50", "r51", "r52", "made", "later", "r60"}
+		// The controllers go on with the Deployments of the five, which their statuses tell.
+		five := r.Resource == "things/status" && r.Name < "r05"
+		if r.Namespace == k.ns && !slices.Contains(touched, r.Name) && r.Name != "r53" && !five {
+			t.Errorf("the operator sent %s", r)
+		}
+	}
+	saysThat(t, k.jacquard(t, "history", k.name()), "is rolled out: Stopped", "serves what the rollout has not reached")
+	before := strings.Fields(strings.Split(k.jacquard(t, "history", k.name()), "\n")[2])
+	saysThat(t, k.jacquard(t, "tree", k.name()+"/"+k.ns+"/r50"), "served by revision "+before[1])
+	saysThat(t, k.jacquard(t, "diff", k.name()+"/"+k.ns+"/r50", "--revision", before[0], "-v"), "ConfigMap "+k.ns+"/r50")
+
+	saysThat(t, k.jacquard(t, "rollback", k.name()), "goes back to revision "+before[0])
+	k.say(t, map[string]int{"one-hello": 98, "one-edited": 3})
+	k.rollout(t, rollout.Complete, "")
+	saysThat(t, k.jacquard(t, "history", k.name()), "serves all resources; rolled back to", "is the folder, which was rolled back")
+	kit.Eventually(t, "status tells of the rollback", func() error { // the report comes after the record
+		if said := k.jacquard(t, "status", k.name(), "--wait=5m"); !strings.Contains(said, "RolledBack") {
+			return errors.New(said)
+		}
+		return nil
+	})
+	op.Stop(t)
+
+	k.at(t, home) // the rollback holds
+	k.apply(t, "last", "hello")
+	k.say(t, map[string]int{"one-hello": 99, "one-edited": 3})
+	k.jacquard(t, "rollback", k.name(), "--release")
+	k.rollout(t, rollout.Stopped, rollout.NotReady)
+	k.approve(t, "--all-waves")
+	k.say(t, map[string]int{"two-hello": 99, "two-edited": 3})
+	k.rollout(t, rollout.Complete, "")
+}
+
+// TestRevisionRefused: a revision that somebody changed serves nothing, nor does one
+// that does not fit a CRD that changed; what it had served is held, and says why.
+func TestRevisionRefused(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	k, home := newThing(t, "tampered", said("one", false)), cluster.Namespace(t)
+	op := k.at(t, home)
+	k.many(t, 8)
+	k.write(t, said("two", true))
+	k.rollout(t, rollout.Stopped, rollout.NotReady)
+	op.Stop(t)
+
+	var list appsv1.ControllerRevisionList
+	if err := cluster.Client.List(ctx, &list, client.InNamespace(home)); err != nil || len(list.Items) != 2 {
+		t.Fatalf("%d revisions, %v", len(list.Items), err)
+	}
+	one, two := &list.Items[0], &list.Items[1]
+	if one.Revision == 2 {
+		one, two = two, one
+	}
+	fake := one.DeepCopy()
+	fake.ResourceVersion, fake.UID, fake.Data = "", "", two.Data
+	if err := errors.Join(cluster.Client.Delete(ctx, one), cluster.Client.Create(ctx, fake)); err != nil {
+		t.Fatal(err)
+	}
+	op = k.at(t, home)
+	k.apply(t, "r07", "edited")
+	k.says(t, "r07", "Ready", "False", "is refused")
+	k.say(t, map[string]int{"two-hello": 5, "one-hello": 3})
+	op.Stop(t)
+}
+
+// TestRevisionUnfit: a CRD that changes while a rollout is stopped, so that the revision
+// before does not fit it any more.
+func TestRevisionUnfit(t *testing.T) {
+	t.Parallel()
+	k, home := newThing(t, "unfit", said("one", false)), cluster.Namespace(t)
+	k.at(t, home)
+	k.many(t, 8)
+	two := said("two", true)
+	two["map.yaml"] = config("two")["map.yaml"]
+	k.write(t, two)
+	k.rollout(t, rollout.Stopped, rollout.NotReady)
+	without := strings.Replace(kit.ThingCRD(k.group), "text: {type: string, default: hello}", "other: {type: string}", 1)
+	narrow := kit.Parse(t, without)[0]
+	versions, err := json.Marshal(map[string]any{"spec": map[string]any{"versions": narrow.Object["spec"].(map[string]any)["versions"]}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cluster.Client.Patch(context.Background(), k.crd(t), client.RawPatch(types.MergePatchType, versions)); err != nil {
+		t.Fatal(err)
+	}
+	edits := 0
+	kit.Eventually(t, "an edited resource says why it is held", func() error {
+		o, err := cluster.Get(k.apiVersion(), "Thing", k.ns, "r07")
+		if err != nil {
+			return err
+		}
+		if kit.IsCondition(o, "Ready", "True", "") == nil { // it was served before the CRD was seen
+			edits++
+			patch := fmt.Appendf(nil, `{"spec":{"other":"edit %d"}}`, edits)
+			return errors.Join(cluster.Client.Patch(context.Background(), o, client.RawPatch(types.MergePatchType, patch)), errors.New("edited"))
+		}
+		return kit.IsCondition(o, "Ready", "False", "does not fit the CRD")
+	})
+	k.say(t, map[string]int{"two": 5, "one-hello": 3})
+}
