@@ -87,12 +87,16 @@ func (c *comparison) run(ctx context.Context) error {
 	for n := range c.rounds {
 		programs = append(programs[1:], programs[0]) // who begins changes
 		round, err := c.round(ctx, fmt.Sprint("round-", n+1), programs, times)
+		if ctx.Err() != nil && len(rounds) > 0 {
+			c.profile = ""
+			break // what was measured before the interrupt is printed
+		}
 		if err != nil {
 			return err
 		}
 		rounds = append(rounds, round)
 	}
-	fmt.Printf("N = %d, %d rounds, %d CPUs, %s; done several times: %v\n\n", c.n, c.rounds, runtime.NumCPU(), runtime.Version(), times)
+	fmt.Printf("N = %d, %d rounds, %d CPUs, %s; done several times: %v\n\n", c.n, len(rounds), runtime.NumCPU(), runtime.Version(), times)
 	if err := compare.Write(os.Stdout, rounds, compare.Goals(c.n, max(1, times["restart"]))); err != nil || c.profile == "" {
 		return err
 	}
