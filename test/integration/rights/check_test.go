@@ -39,7 +39,7 @@ func TestCheck(t *testing.T) {
 		}
 		return nil
 	})
-	cluster.Apply(t, "", strings.Replace(roles, "delete]", "deletecollection]", 1))
+	cluster.Apply(t, "", strings.Replace(roles, "watch, create, patch, delete]", "watch, create, patch, deletecollection]", 1))
 	want := `system:serviceaccount:` + s.namespace +
 		`:loom lacks, in a ClusterRole: {apiGroups: [""], resources: [configmaps], verbs: [delete]}  # `
 	kit.Eventually(t, "the verb is missing", func() error {

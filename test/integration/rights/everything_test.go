@@ -1,16 +1,19 @@
 package rights
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/jacquard-operator/jacquard/author/rbac"
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -125,6 +128,7 @@ func TestEverything(t *testing.T) {
 	s.mute()
 	s.annotate(a, "jacquard.dev/allow-prune", "Namespace/"+a+",Secret/"+a, "patch: theirs")
 	s.has(a, 0)
+	s.forgetsRevisions()
 	for _, name := range []string{a, b} {
 		cluster.Delete(t, s.group+"/v1", "Web", s.namespace, name)
 		s.gone("GROUP/v1", "Web", name)
@@ -132,6 +136,36 @@ func TestEverything(t *testing.T) {
 	s.operator.Stop(t)
 	proven(t, s.name(), roles, all, s.sent)
 	t.Logf("each of %d verbs is needed", verbs(roles))
+}
+
+// forgetsRevisions waits until a revision is deleted, since there are more than are kept:
+// the present one's copies, under other digests.
+func (s *site) forgetsRevisions() {
+	s.Helper()
+	ctx, of := context.Background(), client.MatchingLabels{api.LabelKind: s.name()}
+	list := func() []appsv1.ControllerRevision {
+		var found appsv1.ControllerRevisionList
+		if err := cluster.Client.List(ctx, &found, of); err != nil {
+			s.Fatal(err)
+		}
+		return found.Items
+	}
+	for i := range 11 {
+		o := list()[0].DeepCopy()
+		digest := fmt.Sprintf("%016d", i)
+		o.Name, o.UID, o.ResourceVersion, o.Revision = "copy-"+digest, "", "", 0
+		o.Labels[api.LabelRevision] = digest
+		if err := cluster.Client.Create(ctx, o); err != nil {
+			s.Fatal(err)
+		}
+	}
+	s.write(map[string]string{"quota.yaml": everything["quota.yaml"] + "# changed\n"})
+	kit.Eventually(s, "a revision is deleted", func() error {
+		if n := len(list()); n != 12 {
+			return fmt.Errorf("there are %d", n)
+		}
+		return nil
+	})
 }
 
 // inSpace makes what a resource wants to make in its Namespace.
