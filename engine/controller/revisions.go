@@ -236,17 +236,21 @@ func (h *history) resume(before past, v *reconcile.Version, crd metav1.Object, m
 	default:
 		before.base = get(before.digest)
 	}
-	reached := maps.Clone(told.Kept)
-	if told.Digest != v.Digest && told.State != rollout.Complete && told.Reached != "" {
-		if reached == nil {
-			reached = map[string]string{}
-		}
-		reached[told.Digest] = told.Reached
-	}
-	for _, digest := range slices.Sorted(maps.Keys(reached)) {
+	add := func(digest string, reached rollout.Set) {
+		version := v
 		if digest != v.Digest {
-			before.kept = append(before.kept, keptVersion{digest, get(digest), rollout.ReadSet(reached[digest])})
+			version = get(digest)
 		}
+		before.kept = append(before.kept, keptVersion{digest, version, reached})
+	}
+	latest := rollout.ReadSet(told.Reached)
+	if told.State != rollout.Complete && told.Reached != "" {
+		add(told.Digest, latest)
+	}
+	for _, digest := range slices.Sorted(maps.Keys(told.Kept)) {
+		reached := rollout.ReadSet(told.Kept[digest])
+		reached.Remove(latest)
+		add(digest, reached)
 	}
 	return before
 }

@@ -146,7 +146,7 @@ func (o *Operator) syncKind(ctx context.Context, name string) error {
 // person rolled back to it, or if the operator begins with a folder that does not load.
 func (o *Operator) chosen(ctx context.Context, h *history, v *reconcile.Version, begins bool) (*reconcile.Version, error) {
 	crd, mine := o.crd(v.Name), o.shardOf(h.crd)
-	if crd == nil || !o.leads() {
+	if crd == nil || !o.leads() || mine.Conflict(shard.Claims(crd)) != nil { // it is another's to roll back
 		return v, nil
 	}
 	back, err := h.rolledBack(ctx, v, crd, mine)

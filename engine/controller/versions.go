@@ -82,7 +82,8 @@ type keptVersion struct {
 type past struct {
 	// settled: the children were made by it, or there are none.
 	settled bool
-	// unfinished: the CRD tells of another version that is being rolled out.
+	// unfinished: the CRD tells of a rollout that is not complete, such as that of
+	// another version, or of this one when it was put back.
 	unfinished bool
 	// complete is the record of the version's own rollout, or zero.
 	complete rollout.Record
@@ -99,7 +100,7 @@ func pastOf(crd metav1.Object, v *reconcile.Version, mine shard.Shard) past {
 	told := rollout.Read(crd.GetAnnotations()[mine.Key(api.AnnotationRollout)])
 	p := past{
 		settled:    crd.GetAnnotations()[mine.Key(api.AnnotationRolledOut)] == v.Digest || !hasRecord(crd),
-		unfinished: told.Digest != "" && told.Digest != v.Digest && told.State != rollout.Complete,
+		unfinished: told.Digest != "" && told.State != rollout.Complete,
 	}
 	if told.Digest == v.Digest && told.State == rollout.Complete {
 		p.complete = told

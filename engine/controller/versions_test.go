@@ -11,8 +11,10 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/revision"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
@@ -173,5 +175,46 @@ func TestResumed(t *testing.T) {
 	again := rollout.Read(record.String())
 	if got := again.ServedBy("a"); got != "2" {
 		t.Errorf("as read again a is served by %q", got)
+	}
+}
+
+// TestPast: a rollout that puts the version before back is not complete because that
+// version had been.
+func TestPast(t *testing.T) {
+	record := rollout.Record{Digest: "0", State: rollout.Stopped, Reason: rollout.Deletes}
+	crd := &metav1.ObjectMeta{Annotations: map[string]string{"jacquard.dev/child-kinds": "x", "jacquard.dev/rolled-out": "0",
+		"jacquard.dev/rollout": record.String()}}
+	if p := pastOf(crd, versionOf("0"), shard.Shard{}); !p.settled || !p.unfinished {
+		t.Errorf("%+v", p)
+	}
+	record.State = rollout.Complete
+	crd.Annotations["jacquard.dev/rollout"] = record.String()
+	if p := pastOf(crd, versionOf("0"), shard.Shard{}); !p.settled || p.unfinished {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestResume: of overlapping sets on record the latest counts, and what the version that
+// begins had reached before stays with it.
+func TestResume(t *testing.T) {
+	set := func(uids ...types.UID) string { return rollout.SetOf(uids).String() }
+	record := rollout.Record{Digest: "2", State: rollout.Stopped, Reached: set("a"), Kept: map[string]string{"1": set("a", "b")}}
+	crd := &metav1.ObjectMeta{Annotations: map[string]string{"jacquard.dev/child-kinds": "x", "jacquard.dev/rolled-out": "0",
+		"jacquard.dev/rollout": record.String()}}
+	h := &history{list: func() ([]*revision.Revision, error) { return nil, nil }}
+	for begins, want := range map[string][2]string{"1": {"", "1"}, "2": {"2", ""}} {
+		v := versionOf(begins)
+		p := h.resume(pastOf(crd, v, shard.Shard{}), v, crd, shard.Shard{})
+		c := newVersionTracker(func() bool { return false })
+		c.setVersion(v, p)
+		for i, uid := range []types.UID{"a", "b"} {
+			got := ""
+			if before := c.before(uid); before != nil {
+				got = before.Digest
+			}
+			if got != want[i] {
+				t.Errorf("version %s begins, and %s is served by %q, want %q", begins, uid, got, want[i])
+			}
+		}
 	}
 }

@@ -119,7 +119,7 @@ func (r *Revision) root() (*folder.Root, error) {
 	}
 	size := uint64(0)
 	for _, f := range files.File {
-		size += f.UncompressedSize64
+		size += min(f.UncompressedSize64, mostBytes+1)
 	}
 	if len(files.File) > mostFiles || size > mostBytes {
 		return nil, fmt.Errorf("its archive has %d files of %d bytes; at most %d of %d bytes are read", len(files.File), size, mostFiles, mostBytes)
