@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -42,8 +43,9 @@ type Entry struct {
 	Trouble string `json:"trouble,omitempty"`
 }
 
-// A Place is the namespace that the operator runs in; "" is any, and then Fallback is
-// looked at alone, if the caller may not look at all.
+// A Place is the namespace that the operator runs in; "" is the one that its identity
+// names, or, if that names none, any. Then Fallback is looked at alone, if the caller may
+// not look at all.
 type Place struct{ Namespace, Fallback string }
 
 // Of reads the history of a kind.
@@ -54,6 +56,9 @@ func Of(ctx context.Context, s *liveview.Survey, k *liveview.Kind, at Place) (*H
 	h := &History{Kind: k.Name, Revisions: []Entry{}, kind: k, base: k.CRD.Annotations[k.Share.Key(api.AnnotationRolledOut)],
 		now:  rollout.Read(k.CRD.Annotations[k.Share.Key(api.AnnotationRollout)]),
 		back: rollout.ReadRollback(k.CRD.Annotations[k.Share.Key(api.AnnotationRollback)])}
+	if home, _, named := strings.Cut(k.Share.Identity, "/"); named {
+		at.Namespace = cmp.Or(at.Namespace, home)
+	}
 	in := liveview.Range{Namespace: at.Namespace, Selector: revision.Selector(k.Share.Identity, k.Name)}
 	found, err := s.Objects(ctx, revision.Resource.GVK, in)
 	if err != nil && at.Namespace == "" && at.Fallback != "" {
@@ -70,8 +75,13 @@ func Of(ctx context.Context, s *liveview.Survey, k *liveview.Kind, at Place) (*H
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &item); err != nil {
 			return nil, fmt.Errorf("reading ControllerRevision %s/%s: %w", o.GetNamespace(), o.GetName(), err)
 		}
-		if item.Annotations[api.AnnotationKind] == k.Name {
-			items = append(items, item)
+		keeper := item.Annotations[api.AnnotationOperator]
+		if item.Annotations[api.AnnotationKind] != k.Name || keeper != cmp.Or(k.Share.Identity, keeper) {
+			continue
+		}
+		if items = append(items, item); item.Namespace != items[0].Namespace {
+			return nil, fmt.Errorf("reading the history of %s: there are revisions in the namespaces %s and %s: give the operator's by --namespace",
+				k.Name, items[0].Namespace, item.Namespace)
 		}
 	}
 	h.kept = revision.Read(items)

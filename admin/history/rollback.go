@@ -62,10 +62,13 @@ func (h *History) annotate(ctx context.Context, cfg *rest.Config, value any) err
 	if err != nil {
 		return fmt.Errorf("reading CRD %s: %w", h.Kind, err)
 	}
+	changed := rollout.Read(crd.GetAnnotations()[h.kind.Share.Key(api.AnnotationRollout)]).Digest != h.now.Digest
 	for _, key := range []string{api.AnnotationRolledOut, api.AnnotationRollback} {
-		if key := h.kind.Share.Key(key); crd.GetAnnotations()[key] != h.kind.CRD.Annotations[key] {
-			return errors.New("the CRD changed meanwhile: look at jacquard history " + h.Kind + " again")
-		}
+		key := h.kind.Share.Key(key)
+		changed = changed || crd.GetAnnotations()[key] != h.kind.CRD.Annotations[key]
+	}
+	if changed {
+		return errors.New("the CRD changed meanwhile: look at jacquard history " + h.Kind + " again")
 	}
 	if _, err := writer.Annotate(ctx, crd, map[string]any{h.kind.Share.Key(api.AnnotationRollback): value}); err != nil {
 		return fmt.Errorf("writing on CRD %s: %w", h.Kind, err)

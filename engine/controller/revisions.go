@@ -104,9 +104,9 @@ func (h *history) compiled(r *revision.Revision) (*reconcile.Version, error) {
 func (o *Operator) keep(ctx context.Context, h *history, v *reconcile.Version, f *folder.Folder) {
 	o.mu.Lock()
 	k := o.state(v.Name)
-	is := v.Kind == nil || o.options.ReadOnly || k.kept == v.Digest
+	done := v.Kind == nil || o.options.ReadOnly || k.kept == v.Digest
 	o.mu.Unlock()
-	if is {
+	if done {
 		return
 	}
 	err := o.store(ctx, h, v, f)
@@ -237,6 +237,10 @@ func (h *history) resume(before past, v *reconcile.Version, crd metav1.Object, m
 		before.base = get(before.digest)
 	}
 	add := func(digest string, reached rollout.Set) {
+		// What a set has no place for is found out only of the version that goes on.
+		if reached.Full() && (digest != v.Digest || told.Digest != v.Digest) {
+			before.base, before.lost = nil, fmt.Sprintf("the record does not name all resources that version %s had reached", digest)
+		}
 		version := v
 		if digest != v.Digest {
 			version = get(digest)
@@ -248,18 +252,17 @@ func (h *history) resume(before past, v *reconcile.Version, crd metav1.Object, m
 		add(told.Digest, latest)
 	}
 	for _, digest := range slices.Sorted(maps.Keys(told.Kept)) {
-		reached := rollout.ReadSet(told.Kept[digest])
-		reached.Remove(latest)
-		add(digest, reached)
+		add(digest, rollout.ReadSet(told.Kept[digest]))
 	}
 	return before
 }
 
 // lastGood is the version that was served last, where an operator begins with a folder
-// that does not load: it runs on, as it would have without a restart.
-func (h *history) lastGood(ctx context.Context, v *reconcile.Version, crd metav1.Object, mine shard.Shard) *reconcile.Version {
+// that does not load: it runs on, as it would have without a restart. An error says
+// that it cannot be told whether there is one.
+func (h *history) lastGood(ctx context.Context, v *reconcile.Version, crd metav1.Object, mine shard.Shard) (*reconcile.Version, error) {
 	if v.Kind != nil || v.Removed {
-		return v
+		return v, nil
 	}
 	told := rollout.Read(crd.GetAnnotations()[mine.Key(api.AnnotationRollout)])
 	digest := told.Digest
@@ -267,15 +270,18 @@ func (h *history) lastGood(ctx context.Context, v *reconcile.Version, crd metav1
 		digest = crd.GetAnnotations()[mine.Key(api.AnnotationRolledOut)]
 	}
 	if digest == "" {
-		return v
+		return v, nil
+	}
+	if _, err := h.list(); err != nil && !errors.Is(err, errNoHome) {
+		return nil, err
 	}
 	found, err := h.version(digest)
 	if err != nil {
 		log.FromContext(ctx).Info("the folder does not load, and there is no revision to serve", "kind", v.Name, "error", err.Error())
-		return v
+		return v, nil
 	}
 	log.FromContext(ctx).Info("the folder does not load; its last revision is served", "kind", v.Name, "revision", digest)
-	return found
+	return found, nil
 }
 
 // renew makes the versions again that a rollout has not replaced yet, for a CRD that
@@ -286,16 +292,14 @@ func (h *history) renew(c *versionTracker) bool {
 	for _, digest := range c.outdated(h.crd.Generation) {
 		r, err := h.find(digest)
 		if err != nil { // what is in memory goes on
+			lost = err.Error()
 			continue
 		}
 		if fit[digest], err = h.compiled(r); err != nil {
 			lost = err.Error()
 		}
 	}
-	if len(fit) > 0 {
-		c.replace(fit, lost)
-	}
-	return len(fit) > 0
+	return len(fit) > 0 && c.replace(fit, lost)
 }
 
 func readRollback(crd metav1.Object, mine shard.Shard) rollout.Rollback {
@@ -303,8 +307,8 @@ func readRollback(crd metav1.Object, mine shard.Shard) rollout.Rollback {
 }
 
 // rolledBack is the version that serves in place of the folder's, if a person said so
-// of this very folder. An error leaves everything as it is: to go forward is what
-// nobody wants then.
+// of this very folder. Where its revision cannot be used, the error comes with a version
+// that serves nothing: to go forward is what nobody wants then.
 func (h *history) rolledBack(ctx context.Context, v *reconcile.Version, crd metav1.Object, mine shard.Shard) (*reconcile.Version, error) {
 	back := readRollback(crd, mine)
 	if back.To == "" || v.Kind == nil {
@@ -318,8 +322,13 @@ func (h *history) rolledBack(ctx context.Context, v *reconcile.Version, crd meta
 		return v, h.o.annotate(ctx, crd, map[string]any{mine.Key(api.AnnotationRollback): nil})
 	}
 	to, err := h.version(back.To)
-	if err != nil {
-		return nil, fmt.Errorf("rolling back: %w; to serve the folder: jacquard rollback %s --release", err, v.Name)
+	if _, unlisted := h.list(); unlisted != nil && err != nil {
+		return nil, fmt.Errorf("rolling back: %w", err)
 	}
-	return to, nil
+	if err != nil {
+		err = fmt.Errorf("rolled back, and %w; to serve the folder: jacquard rollback %s --release", err, v.Name)
+		to = &reconcile.Version{Name: v.Name, Broken: err}
+		h.o.complete(to, h.crd)
+	}
+	return to, err
 }

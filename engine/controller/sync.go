@@ -107,9 +107,9 @@ func (o *Operator) syncKind(ctx context.Context, name string) error {
 	}
 	known := o.discovery.Served() // the version is made by this or by what is newer
 	made, h := o.version(ctx, name, f, crd), o.history(ctx, crd)
-	v, err := o.chosen(ctx, h, made, running == nil)
-	if err != nil {
-		return err
+	v, unusable := o.chosen(ctx, h, made, running == nil)
+	if v == nil {
+		return unusable
 	}
 	gvk, err := shownAs(v.Kind, crd)
 	if err != nil {
@@ -130,39 +130,40 @@ func (o *Operator) syncKind(ctx context.Context, name string) error {
 		o.discovery.Trigger() // followDiscovery syncs again
 		return nil
 	}
-	if v == made {
-		o.keep(ctx, h, v, f)
-	} else {
-		o.keep(ctx, h, v, nil)
+	of := f
+	if v != made { // a revision is kept already
+		of = nil
 	}
+	o.keep(ctx, h, v, of)
 	if err := o.serve(ctx, h, running, v); err != nil {
 		return err
 	}
 	o.recordSynced(name, f)
-	return nil
+	return unusable
 }
 
 // chosen is the version to serve with a folder that made v: that of a revision, if a
 // person rolled back to it, or if the operator begins with a folder that does not load.
+// With an error it is nil, or one that serves nothing.
 func (o *Operator) chosen(ctx context.Context, h *history, v *reconcile.Version, begins bool) (*reconcile.Version, error) {
 	crd, mine := o.crd(v.Name), o.shardOf(h.crd)
 	if crd == nil || !o.leads() || mine.Conflict(shard.Claims(crd)) != nil { // it is another's to roll back
 		return v, nil
 	}
 	back, err := h.rolledBack(ctx, v, crd, mine)
-	if err != nil {
+	if back == nil {
 		return nil, err
 	}
 	o.mu.Lock()
 	k := o.state(v.Name)
-	if k.rolledBack = ""; back != v {
+	if k.rolledBack = ""; back != v && err == nil {
 		k.rolledBack = back.Digest
 	}
 	o.mu.Unlock()
-	if begins {
-		return h.lastGood(ctx, back, crd, mine), nil
+	if begins && back == v {
+		return h.lastGood(ctx, back, crd, mine)
 	}
-	return back, nil
+	return back, err
 }
 
 // recordSynced notes that what is told of a kind is about this folder from now on.

@@ -256,9 +256,12 @@ func (c *versionTracker) holders(now rollout.Record) rollout.Record {
 	if c.rollout == nil || now.State == rollout.Complete {
 		return now
 	}
-	now.Reached, now.Kept = c.rollout.Holds().String(), map[string]string{}
+	reached := c.rollout.Holds()
+	now.Reached, now.Kept = reached.String(), map[string]string{}
 	for _, k := range c.kept {
-		now.Kept[k.digest] += k.reached.String()
+		left := rollout.ReadSet(k.reached.String())
+		left.Remove(reached)
+		now.Kept[k.digest] += left.String()
 	}
 	return now
 }
@@ -284,20 +287,21 @@ func (c *versionTracker) outdated(generation int64) []string {
 	return digests
 }
 
-// replace replaces versions, by digest; what those that are nil serve is held, and why
-// says why.
-func (c *versionTracker) replace(by map[string]*reconcile.Version, why string) {
+// replace replaces versions, by digest, and reports whether others serve than before;
+// what those that are nil serve is held, and why says why.
+func (c *versionTracker) replace(by map[string]*reconcile.Version, why string) (changed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lost = why
 	if v, found := by[c.base]; found {
-		c.running = v
+		c.running, changed = v, v != c.running
 	}
 	for i, k := range c.kept {
 		if v, found := by[k.digest]; found {
-			c.kept[i].version = v
+			c.kept[i].version, changed = v, changed || v != k.version
 		}
 	}
+	return changed
 }
 
 // choose says how a resource that is about to be served is served.

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -202,6 +203,17 @@ func TestResume(t *testing.T) {
 	crd := &metav1.ObjectMeta{Annotations: map[string]string{"jacquard.dev/child-kinds": "x", "jacquard.dev/rolled-out": "0",
 		"jacquard.dev/rollout": record.String()}}
 	h := &history{list: func() ([]*revision.Revision, error) { return nil, nil }}
+	var many []types.UID
+	for i := range 5000 {
+		many = append(many, types.UID(fmt.Sprint(i)))
+	}
+	full := rollout.Record{Digest: "2", State: rollout.Stopped, Reached: set(many...)}
+	told := &metav1.ObjectMeta{Annotations: map[string]string{"jacquard.dev/child-kinds": "x", "jacquard.dev/rolled-out": "3",
+		"jacquard.dev/rollout": full.String()}}
+	three := versionOf("3")
+	if p := h.resume(pastOf(told, three, shard.Shard{}), three, told, shard.Shard{}); p.base != nil || p.lost == "" {
+		t.Errorf("not all that was reached is on record, and the base serves what is not: %+v", p)
+	}
 	for begins, want := range map[string][2]string{"1": {"", "1"}, "2": {"2", ""}} {
 		v := versionOf(begins)
 		p := h.resume(pastOf(crd, v, shard.Shard{}), v, crd, shard.Shard{})

@@ -202,6 +202,9 @@ func ReadSet(text string) Set { return Set{readSet(text)} }
 // Has reports whether a resource is in the set.
 func (s Set) Has(uid types.UID) bool { return len(s.set) > 0 && s.set[reached(uid)] }
 
+// Full reports whether the set may have been cut when it was written.
+func (s Set) Full() bool { return len(s.set) >= mostKept }
+
 // Remove removes what another set has.
 func (s Set) Remove(o Set) {
 	maps.DeleteFunc(s.set, func(key string, _ bool) bool { return o.set[key] })

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/jacquard-operator/jacquard/cli"
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/test/kit"
@@ -172,6 +173,19 @@ func TestRevisionRefused(t *testing.T) {
 	k.says(t, "r07", "Ready", "False", "is refused")
 	k.say(t, map[string]int{"two-hello": 5, "one-hello": 3})
 	op.Stop(t)
+
+	// Nor does the folder serve, where the revision of a rollback is lost.
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"jacquard.dev/rollback":"0123456789abcdef %s"}}}`, two.Labels[api.LabelRevision])
+	if err := cluster.Client.Patch(ctx, k.crd(t), client.RawPatch(types.MergePatchType, patch)); err != nil {
+		t.Fatal(err)
+	}
+	k.at(t, home)
+	k.says(t, "r07", "Stalled", "True", "rolled back, and revision 0123456789abcdef of its folder is not kept")
+	k.say(t, map[string]int{"two-hello": 5, "one-hello": 3})
+	k.jacquard(t, "rollback", k.name(), "--release")
+	k.rollout(t, rollout.Stopped, rollout.NotReady)
+	k.approve(t, "--all-waves")
+	k.say(t, map[string]int{"two-hello": 7, "two-edited": 1})
 }
 
 // TestRevisionUnfit: a CRD that changes while a rollout is stopped, so that the revision
