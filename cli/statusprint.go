@@ -172,6 +172,9 @@ func (p *healthPrinter) below(k *health.Kind) {
 			return
 		}
 		fmt.Fprintf(p, "    ✗ %s  %s: %s\n", strings.TrimPrefix(r.Namespace+"/"+r.Name, "/"), r.Reason, r.Message)
+		for _, text := range r.Pods {
+			fmt.Fprintf(p, "      its Pods: %s\n", text)
+		}
 	}
 }
 

@@ -56,6 +56,10 @@ type Resource struct {
 	Stalled   bool   `json:"stalled,omitempty"`
 	Reason    string `json:"reason"`
 	Message   string `json:"message,omitempty"`
+	// Pods is what the Pods of its children wait for, of the first few resources.
+	Pods []string `json:"pods,omitempty"`
+
+	children []child
 }
 
 // kinds adds to what the operator reports how the resources are.
@@ -123,6 +127,9 @@ func (l *look) resources(ctx context.Context, k *Kind, of *liveview.Kind, i *Ins
 		}
 		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
 	})
+	for n := range k.NotReady[:min(len(k.NotReady), withPods)] {
+		l.pods(ctx, &k.NotReady[n])
+	}
 }
 
 // count counts one resource. A read-only operator serves none that is new or
@@ -167,7 +174,7 @@ func (k *Kind) count(o *unstructured.Unstructured, readOnly bool) {
 		}
 	}
 	why := Resource{Namespace: o.GetNamespace(), Name: o.GetName(), Stalled: is("Stalled"), Reason: "New",
-		Message: "it has no condition Ready yet"}
+		Message: "it has no condition Ready yet", children: notReady(o)}
 	if said["Ready"] != nil {
 		why.Reason, _ = said["Ready"]["reason"].(string)
 		why.Message, _ = said["Ready"]["message"].(string)

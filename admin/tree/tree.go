@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jacquard-operator/jacquard/admin/liveview"
@@ -108,6 +109,8 @@ func (t *Tree) patched(view *liveview.View, cluster reconcile.Cluster, uid types
 	}
 }
 
+var pods = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
+
 // node judges one object.
 func node(l live.Object, cluster reconcile.Cluster) *Node {
 	n := &Node{
@@ -120,6 +123,11 @@ func node(l live.Object, cluster reconcile.Cluster) *Node {
 	}
 	if !readiness.NeedsBody(l.GVK.GroupKind()) {
 		n.Ready = true
+		return n
+	}
+	if l.GVK == pods {
+		verdict := readiness.ForPerson(l.Body)
+		n.Ready, n.Message = verdict.Ready, verdict.Message
 		return n
 	}
 	verdict, err := readiness.Of(l.Body, cluster.DeclaresConditions(l.GVK.GroupKind()))

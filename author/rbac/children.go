@@ -4,6 +4,7 @@ import (
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/status/readiness"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
@@ -27,6 +28,7 @@ func (w *work) children() {
 			w.add(w.writer, namespace, Rule{Group: c.Group, Resource: plural, Verbs: write, Why: []string{why}})
 		}
 		w.grants(c, plural, written)
+		w.pods(c, written)
 		if owned.File == "" && w.owns(c.GroupVersionKind) {
 			owned = c.Place
 		}
@@ -36,6 +38,17 @@ func (w *work) children() {
 	}
 	w.add(w.writer, w.home(), Rule{Group: w.CRD.Group, Resource: w.CRD.Plural + "/finalizers", Verbs: []string{"update"}, Why: []string{
 		placed(owned) + " makes a child whose owner reference blocks the deletion of the resource"}})
+}
+
+// pods are the needs about the Pods of children, where kind.yaml lets them be read.
+func (w *work) pods(c kind.Child, written []string) {
+	if !w.Kind.Settings.PodReasons || !readiness.HasPods(c.GroupKind()) {
+		return
+	}
+	for _, namespace := range written {
+		w.add(w.writer, namespace, Rule{Resource: "pods", Verbs: []string{"list"},
+			Why: []string{"kind.yaml says podReasons: what the Pods of " + placed(c.Place) + " wait for is told"}})
+	}
 }
 
 // home is where the resources of the kind are.

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/dynamic"
@@ -165,6 +166,21 @@ func (w *Writer) Delete(ctx context.Context, r live.Resource, o metav1.Object, p
 func (w *Writer) Read(ctx context.Context, r live.Resource, namespace, name string) (*unstructured.Unstructured, error) {
 	return send(ctx, nil, func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return w.of(r, namespace).Get(ctx, name, metav1.GetOptions{})
+	})
+}
+
+// A Selection is which objects a list is of: those in a namespace, with labels that
+// match, at most Limit of them.
+type Selection struct {
+	Namespace string
+	Labels    labels.Selector
+	Limit     int64
+}
+
+// List lists objects of a kind, from the server itself.
+func (w *Writer) List(ctx context.Context, r live.Resource, in Selection) (*unstructured.UnstructuredList, error) {
+	return send(ctx, nil, func(ctx context.Context) (*unstructured.UnstructuredList, error) {
+		return w.of(r, in.Namespace).List(ctx, metav1.ListOptions{LabelSelector: in.Labels.String(), Limit: in.Limit})
 	})
 }
 

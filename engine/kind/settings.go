@@ -44,6 +44,9 @@ type Settings struct {
 	// AllowEmpty lets a resource render no children at all and have those it
 	// had pruned.
 	AllowEmpty bool `json:"allowEmpty,omitempty"`
+	// PodReasons lets the operator list the Pods of a child that has not been ready for
+	// 30 seconds, and tell in the status of the resource what they wait for.
+	PodReasons bool `json:"podReasons,omitempty"`
 	// ResyncInterval is how often the live children are listed even though no event
 	// came; default 10 minutes, at least 5 seconds.
 	ResyncInterval metav1.Duration `json:"resyncInterval,omitempty" was:"lookAgain"`

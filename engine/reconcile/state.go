@@ -52,6 +52,8 @@ type childMemory struct {
 	// changed are the paths that the server changed in what was applied, by
 	// "Kind/name" of the child.
 	changed map[string][]string
+	// notReady are the children whose Pods are asked, by child.
+	notReady map[string]*notReadyChild
 }
 
 func newChildMemory() childMemory {

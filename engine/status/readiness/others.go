@@ -25,8 +25,18 @@ func claim(obj map[string]any) Verdict {
 	case "":
 		return waiting(messageNoStatus)
 	default:
-		return waiting("phase " + phase)
+		return waiting(join("phase "+phase, told(obj)))
 	}
+}
+
+// told is the message of the first condition that has one; "" if none has.
+func told(obj map[string]any) string {
+	for _, c := range conditions(obj) {
+		if c.Message != "" {
+			return join(c.Type, c.Message)
+		}
+	}
+	return ""
 }
 
 func volume(obj map[string]any) Verdict {

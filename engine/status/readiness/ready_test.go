@@ -102,7 +102,7 @@ func TestOf(t *testing.T) {
 			"without image":  {"status: {phase: Pending, initContainerStatuses: [{name: i, state: {waiting: {reason: ImagePullBackOff}}}], containerStatuses: [{name: web, state: {waiting: {reason: PodInitializing}}}]}", not("container i: ImagePullBackOff")},
 			"explained":      {"status: {phase: Pending, conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable, message: '0/1 nodes are available: 1 Insufficient cpu.'}]}", not("not scheduled: Unschedulable: 0/1 nodes are available: 1 Insufficient cpu.")},
 			"no such Secret": {"status: {phase: Pending, containerStatuses: [{name: web, state: {waiting: {reason: CreateContainerConfigError, message: 'secret \"a\" not found'}}}]}", not(`container web: CreateContainerConfigError: secret "a" not found`)},
-			"no image":       {"status: {phase: Pending, containerStatuses: [{name: web, state: {waiting: {reason: InvalidImageName, message: 'couldn''t parse image name \"A\"'}}}]}", not(`container web: InvalidImageName: couldn't parse image name "A"`)},
+			"no image":       {"status: {phase: Pending, containerStatuses: [{name: web, state: {waiting: {reason: InvalidImageName, message: 'couldn''t parse image name \"A\"'}}}]}", failed(`container web: InvalidImageName: couldn't parse image name "A"`)},
 			"running, ready": {"status: {phase: Running, conditions: [{type: Ready, status: 'True'}]}", isReady()},
 			"succeeded":      {"status: {phase: Succeeded, conditions: [{type: Ready, status: 'False'}]}", isReady()},
 			"failed":         {"status: {phase: Failed, reason: Evicted, conditions: [{type: Ready, status: 'True'}]}", failed("failed: Evicted")},
@@ -119,8 +119,10 @@ func TestOf(t *testing.T) {
 		"v1 PersistentVolumeClaim": {
 			"just created": {"", not("its controller has not reported a status yet")},
 			"pending":      {"status: {phase: Pending}", not("phase Pending")},
-			"bound":        {"status: {phase: Bound}", isReady()},
-			"lost":         {"status: {phase: Lost}", failed("its volume is lost")},
+			"modified in vain": {"status: {phase: Pending, conditions: [{type: ModifyVolumeError, status: 'True', message: no such class}]}",
+				not("phase Pending: ModifyVolumeError: no such class")},
+			"bound": {"status: {phase: Bound}", isReady()},
+			"lost":  {"status: {phase: Lost}", failed("its volume is lost")},
 		},
 		"policy/v1 PodDisruptionBudget": {
 			"just created": {"status: {currentHealthy: 0}", not(unobserved)},

@@ -3,7 +3,6 @@ package readiness
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -14,8 +13,11 @@ func deployment(obj map[string]any) Verdict {
 	if !v.Ready {
 		v.Message = join(v.Message, uncreated(cs))
 	}
-	if c := find(cs, "Progressing"); c.Reason == "ProgressDeadlineExceeded" {
+	switch c := find(cs, "Progressing"); c.Reason {
+	case "ProgressDeadlineExceeded":
 		return failed(join("the rollout exceeded its progress deadline", v.Message))
+	case "ReplicaSetCreateError":
+		v.Message = join(v.Message, "its ReplicaSet cannot be created: "+c.Message)
 	}
 	if v.Ready && find(cs, "Available").Status != "True" {
 		return waiting("it is not available yet")
@@ -127,47 +129,4 @@ func job(obj map[string]any) Verdict {
 		return waiting(fmt.Sprintf("%d of %d completions", done, want))
 	}
 	return waiting("not complete yet")
-}
-
-// pod is ready when its Ready condition is True, or when it has succeeded.
-func pod(obj map[string]any) Verdict {
-	cs := conditions(obj)
-	phase := str(obj, "status", "phase")
-	switch {
-	case phase == "Succeeded":
-		return Verdict{Ready: true}
-	case phase == "Failed":
-		return failed(join("failed", str(obj, "status", "reason")))
-	case find(cs, "Ready").Status == "True":
-		return Verdict{Ready: true}
-	case phase == "":
-		return waiting(messageNoStatus)
-	}
-	if c := find(cs, "PodScheduled"); c.Status == "False" {
-		return waiting(join(join("not scheduled", c.Reason), c.Message))
-	}
-	if stuck := append(containers(obj, "initContainerStatuses"), containers(obj, "containerStatuses")...); len(stuck) > 0 {
-		return waiting(strings.Join(stuck, ", "))
-	}
-	return waiting("phase " + phase + ", not ready")
-}
-
-// explained are the reasons of waiting containers whose message says what is
-// wrong. Others tell of tries, and change with each.
-var explained = []string{"CreateContainerConfigError", "ErrImageNeverPull", "InvalidImageName"}
-
-// containers say why containers wait, such as "container web: CrashLoopBackOff".
-func containers(obj map[string]any, field string) []string {
-	var stuck []string
-	for _, item := range list(obj, "status", field) {
-		m, _ := item.(map[string]any)
-		if reason := str(m, "state", "waiting", "reason"); reason != "" && reason != "PodInitializing" {
-			if slices.Contains(explained, reason) {
-				reason = join(reason, str(m, "state", "waiting", "message"))
-			}
-			stuck = append(stuck, "container "+str(m, "name")+": "+reason)
-		}
-	}
-	slices.Sort(stuck)
-	return stuck
 }
