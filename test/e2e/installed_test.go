@@ -48,6 +48,7 @@ func TestInstalled(t *testing.T) {
 		{"Upgrade", upgrade},
 		{"Uninstall", uninstall},
 		{"Kinds", kinds},
+		{"Reasons", reasons},
 		{"Metrics", metrics},
 		{"Rights", rights},
 		{"Ejected", ejected},
