@@ -124,6 +124,10 @@ func (w *work) resources() {
 		w.add(Operator, where, rule("", why, "patch"))
 	}
 	w.definition("which operator serves the kind, how far its rollout is and what was made for it is on record there", "patch")
+	if slices.ContainsFunc(w.Kind.Settings.Rollout.Waves, func(wave kind.Wave) bool { return wave.NamespaceMatchLabels != nil }) {
+		w.add(Operator, "", Rule{Resource: "namespaces", Verbs: []string{"list"},
+			Why: []string{"kind.yaml has a wave by the labels of namespaces"}})
+	}
 	if w.Install {
 		w.definition("--install-crds: the operator applies the CRD of crds/", "create", "patch")
 	}

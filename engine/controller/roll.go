@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -148,9 +149,35 @@ func (o *Operator) step(ctx context.Context, r *kindController) {
 		return
 	}
 	o.retry(ctx, r)
-	if o.stepped(ctx, r, crd) {
+	goesOn := o.stepped(ctx, r, crd)
+	if o.tellNamespaces(ctx, r.versions) {
+		goesOn = o.stepped(ctx, r, crd) || goesOn
+	}
+	if goesOn {
 		r.resyncAll() // those that were stopped in the middle of their wave, or without change
 	}
+}
+
+// tellNamespaces tells a rollout the labels of all namespaces if it waits for them, and
+// reports whether it did.
+func (o *Operator) tellNamespaces(ctx context.Context, c *versionTracker) bool {
+	c.mu.Lock()
+	rolling, wants := c.rollout, c.rollout != nil && c.rollout.WantsNamespaces()
+	c.mu.Unlock()
+	if !wants {
+		return false
+	}
+	var found metav1.PartialObjectMetadataList
+	found.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NamespaceList"))
+	err := o.mgr.GetAPIReader().List(ctx, &found)
+	all := make(map[string]map[string]string, len(found.Items))
+	for _, n := range found.Items {
+		all[n.Name] = n.Labels
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	rolling.Namespaces(all, err)
+	return err == nil
 }
 
 // stepped takes the step, and reports whether a rollout that was stopped or paused

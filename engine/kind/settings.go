@@ -111,11 +111,17 @@ type Wave struct {
 	Size string `json:"size,omitempty"`
 	// MatchLabels selects, in place of a size, the resources with all these labels.
 	MatchLabels map[string]string `json:"matchLabels,omitempty"`
+	// NamespaceMatchLabels does so by the labels of the namespaces that they are in;
+	// with both, a resource of the wave has all of both.
+	NamespaceMatchLabels map[string]string `json:"namespaceMatchLabels,omitempty"`
 	// MinReadySeconds is that of this wave; default that of the rollout.
 	MinReadySeconds *int `json:"minReadySeconds,omitempty"`
 	// Pause stops the rollout after this wave, until it is approved.
 	Pause bool `json:"pause,omitempty"`
 }
+
+// ByLabels reports whether the wave selects resources by labels.
+func (w Wave) ByLabels() bool { return w.MatchLabels != nil || w.NamespaceMatchLabels != nil }
 
 // Sizes are waves of these sizes.
 func Sizes(sizes ...string) []Wave {

@@ -171,13 +171,13 @@ func (c *settingsCheck) waves() {
 	last := map[string]int{}
 	for i, wave := range c.Rollout.Waves {
 		path := "rollout.waves[" + strconv.Itoa(i) + "]"
-		if wave.MatchLabels != nil {
+		if wave.ByLabels() {
 			c.labels(path, wave)
 			continue
 		}
 		m := isWave.FindStringSubmatch(wave.Size)
 		if m == nil {
-			c.fail(path, `%s must be a number of resources, such as "1", or per cent of them, such as "5%%", or have size or matchLabels`, path)
+			c.fail(path, `%s must be a number of resources, such as "1", or per cent of them, such as "5%%", or have size, matchLabels or namespaceMatchLabels`, path)
 			continue
 		}
 		n, _ := strconv.Atoi(m[1]) // at most nine digits
@@ -194,16 +194,25 @@ func (c *settingsCheck) waves() {
 // labels checks a wave that selects by labels.
 func (c *settingsCheck) labels(path string, wave Wave) {
 	if wave.Size != "" {
-		c.fail(path+".size", "%s.size: a wave has size or matchLabels, not both", path)
+		c.fail(path+".size", "%s.size: a wave has a size or selects by labels, not both", path)
 	}
-	if len(wave.MatchLabels) == 0 {
-		c.fail(path+".matchLabels", "%s.matchLabels is empty, and would select all resources", path)
+	if wave.NamespaceMatchLabels != nil && !c.namespaced {
+		c.fail(path+".namespaceMatchLabels", "%s.namespaceMatchLabels: %s is cluster-scoped: its resources are in no namespace", path, c.own.Kind)
 	}
-	for _, key := range slices.Sorted(maps.Keys(wave.MatchLabels)) {
-		value, field := wave.MatchLabels[key], path+".matchLabels."+key
+	c.selector(path+".matchLabels", wave.MatchLabels)
+	c.selector(path+".namespaceMatchLabels", wave.NamespaceMatchLabels)
+}
+
+// selector checks labels that select; nil if they are not written.
+func (c *settingsCheck) selector(path string, selects map[string]string) {
+	if selects != nil && len(selects) == 0 {
+		c.fail(path, "%s is empty, and would select all resources", path)
+	}
+	for _, key := range slices.Sorted(maps.Keys(selects)) {
+		value, field := selects[key], path+"."+key
 		switch {
 		case len(validation.IsQualifiedName(key)) > 0:
-			c.fail(field, "%s.matchLabels: %q is no key of a label", path, key)
+			c.fail(field, "%s: %q is no key of a label", path, key)
 		case len(validation.IsValidLabelValue(value)) > 0:
 			c.fail(field, "%s: %s is no value of a label", field, value)
 		}

@@ -183,7 +183,10 @@ func Read(text string) Record {
 
 // Text says the record of a kind, by the name of its CRD, in a sentence.
 func (r Record) Text(kind string) string {
-	if r.State != Stopped {
+	switch {
+	case r.State != Stopped && r.Message != "":
+		return fmt.Sprintf("%s; %s", r.Counts(), r.Message)
+	case r.State != Stopped:
 		return r.Counts()
 	}
 	return fmt.Sprintf("%s (%s; to go on all the same: jacquard approve %s)", r.Why(), r.Counts(), kind)

@@ -35,6 +35,10 @@ type Rollout struct {
 	// which no wave stops any more.
 	approved set
 	allWaves map[Reason]bool
+	// namespaces are labels of namespaces, for the wave that is about to begin, and
+	// wants is whether it waits for them.
+	namespaces map[string]map[string]string
+	wants      bool
 }
 
 // A member is a resource that was there when the rollout began, or that was made while
@@ -183,6 +187,9 @@ func (r *Rollout) Step(now time.Time) []types.NamespacedName {
 			if r.stop(Paused, fmt.Sprintf("kind.yaml pauses it after wave %d", r.wave)); r.state == Stopped {
 				break
 			}
+		}
+		if r.wants = r.namespaces == nil && r.settings.wave(r.wave).NamespaceMatchLabels != nil; r.wants {
+			break
 		}
 		r.first = r.released
 		r.released += r.next()

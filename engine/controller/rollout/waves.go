@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,17 +50,32 @@ func size(w kind.Wave, total int) int {
 	return max(n, 1)
 }
 
+// WantsNamespaces reports whether the last step waits for Namespaces: the wave that is
+// about to begin selects resources by the labels of their namespaces.
+func (r *Rollout) WantsNamespaces() bool { return r.wants && r.state == Running }
+
+// Namespaces takes up the labels of all namespaces, by their names, or why they cannot
+// be read. The rollout waits until they are.
+func (r *Rollout) Namespaces(all map[string]map[string]string, err error) {
+	r.namespaces, r.message = all, ""
+	if r.wants = err != nil; r.wants {
+		r.message = fmt.Sprintf("wave %d waits for the labels of namespaces: %v", r.wave+1, err)
+	}
+}
+
 // next is how many resources the wave that is about to begin has. Those that its
 // labels select come first of what is left then.
 func (r *Rollout) next() int {
 	left, w := r.order[r.released:], r.settings.wave(r.wave)
-	if w.MatchLabels == nil {
+	if !w.ByLabels() {
 		return min(size(w, len(r.order)), len(left))
 	}
-	selects := labels.SelectorFromSet(w.MatchLabels)
+	selects, within := labels.SelectorFromSet(w.MatchLabels), labels.SelectorFromSet(w.NamespaceMatchLabels)
+	spaces := r.namespaces
+	r.namespaces = nil // the next wave looks again
 	var first, last []types.NamespacedName
 	for _, name := range left {
-		if selects.Matches(labels.Set(r.members[name].labels)) {
+		if selects.Matches(labels.Set(r.members[name].labels)) && within.Matches(labels.Set(spaces[name.Namespace])) {
 			first = append(first, name)
 		} else {
 			last = append(last, name)

@@ -1,7 +1,9 @@
 package rollout
 
 import (
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -193,5 +195,43 @@ func TestMaxFailures(t *testing.T) {
 	serve(r, trials, names[:1], Outcome{Forbidden: "Secret a: forbidden"})
 	if r.Step(after(600)); r.Record().Reason != Refused {
 		t.Errorf("what is forbidden: %s", r.Record())
+	}
+}
+
+// TestNamespaces: a wave may select by the labels of namespaces, which are read when it
+// begins. Until they are, the rollout waits, and says why.
+func TestNamespaces(t *testing.T) {
+	trials := ready(4)
+	for i := range trials {
+		trials[i].Name.Namespace = []string{"a", "b"}[i%2]
+		trials[i].Labels = map[string]string{"tier": []string{"web", "data"}[i/2]}
+	}
+	dev := map[string]string{"env": "dev"}
+	r := Begin(trials, settingsOf(kind.Rollout{Waves: []kind.Wave{
+		{MatchLabels: map[string]string{"tier": "data"}, NamespaceMatchLabels: dev}, {NamespaceMatchLabels: dev},
+	}}), Record{}, start)
+	if names := r.Step(start); len(names) > 0 || !r.WantsNamespaces() {
+		t.Fatalf("%v are released before the labels of namespaces are known", names)
+	}
+	r.Namespaces(nil, errors.New("it is forbidden"))
+	if names := r.Step(start); len(names) > 0 || !r.WantsNamespaces() || !strings.HasSuffix(r.Record().Text("things"), "wave 1 waits for the labels of namespaces: it is forbidden") {
+		t.Fatalf("%v are released, and it says %q", names, r.Record().Text("things"))
+	}
+	for _, want := range [][]int{{3}, {1}, {0, 2}} {
+		r.Namespaces(map[string]map[string]string{"b": dev}, nil)
+		if told := r.Record().Message; told != "" {
+			t.Errorf("it goes on and says %q", told)
+		}
+		names := r.Step(start)
+		if !slices.EqualFunc(names, want, func(name types.NamespacedName, i int) bool { return name == trials[i].Name }) {
+			t.Fatalf("a wave is %v, want %v", names, want)
+		}
+		if r.WantsNamespaces() {
+			t.Error("it asks before the wave is over")
+		}
+		serve(r, trials, names, Outcome{Ready: true})
+	}
+	if r.Step(start); r.State() != Complete {
+		t.Error(r.Record())
 	}
 }
