@@ -36,7 +36,7 @@ func packed(t *testing.T, n *realNode) {
 	}
 	write(t, filepath.Join(folder, "deployment.yaml"), strings.Replace(string(text), "memcached:1.6-alpine", "memcached:no-such-tag", 1))
 	n.apply(t, admin, n.pack(t, dir, memcached))
-	eventually(t, "the rollout stops", func() error { return n.rollout(t, "Stopped") })
+	eventually(t, "the rollout stops", func() error { return n.rollout(t, `"state":"Stopped"`) })
 	images := n.kubectl(t, "get", "deployments", "-l", selector, "-o", "jsonpath={.items[*].spec.template.spec.containers[*].image}")
 	if bad := strings.Count(images, "no-such-tag"); bad != 1 {
 		t.Errorf("the bad image has reached %d of %d resources: %s", bad, size, images)
@@ -50,6 +50,9 @@ func packed(t *testing.T, n *realNode) {
 	good := n.pack(t, dir, memcached)
 	n.apply(t, admin, good)
 	eventually(t, "all have the good image again", func() error { return n.run("default", selector, size) })
+	failsLater(t, n, dir, string(text))
+	n.apply(t, admin, good)
+	eventually(t, "all run the good folder again", func() error { return n.run("default", selector, size) })
 	for name, p := range n.operators(t) {
 		was, there := operators[name]
 		if !there || was.Status.ContainerStatuses[0].RestartCount != p.Status.ContainerStatuses[0].RestartCount {
@@ -67,6 +70,39 @@ func packed(t *testing.T, n *realNode) {
 	})
 }
 
+// failsLater: a change with which Pods are Ready and fail after 20 s stops in the first
+// wave, whose resources must be Ready for 30 s. text is the good template.
+func failsLater(t *testing.T, n *realNode, root, text string) {
+	t.Helper()
+	folder := filepath.Join(root, "templates", memcached)
+	write(t, filepath.Join(folder, "kind.yaml"),
+		"apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nrollout: {progressDeadline: 10s, minReadySeconds: 30}\n")
+	const command = "        command: [memcached"
+	failing := strings.Replace(text, command, "        env: [{name: FAIL_AFTER, value: 20s}]\n"+command, 1)
+	if failing == text {
+		t.Fatalf("the template has no %q", command)
+	}
+	write(t, filepath.Join(folder, "deployment.yaml"), failing)
+	n.apply(t, admin, n.pack(t, root, memcached))
+	eventually(t, "the Pod of the first wave is Ready", func() error {
+		all := n.kubectl(t, "get", "deployments", "-l", "app.kubernetes.io/name=memcached", "-o", `jsonpath={range .items[*]}`+
+			`{.spec.template.spec.containers[*].env[*].name} {.status.replicas} {.status.updatedReplicas} {.status.availableReplicas}{"\n"}{end}`)
+		if !strings.Contains(all, "FAIL_AFTER 1 1 1") {
+			return fmt.Errorf("there are\n%s", all)
+		}
+		return n.rollout(t, `"state":"Running"`)
+	})
+	eventually(t, "the rollout stops", func() error { return n.rollout(t, `"state":"Stopped"`) })
+	if err := n.rollout(t, `"reason":"NotReady"`); err != nil {
+		t.Error(err)
+	}
+	variables := n.kubectl(t, "get", "deployments", "-l", "app.kubernetes.io/name=memcached", "-o",
+		"jsonpath={.items[*].spec.template.spec.containers[*].env[*].name}")
+	if variables != "FAIL_AFTER" {
+		t.Errorf("the change that fails later has reached other resources than one: %s", variables)
+	}
+}
+
 // pack is what teaches a running operator a kind of a root.
 func (n *realNode) pack(t *testing.T, root, kind string, more ...string) string {
 	t.Helper()
@@ -77,11 +113,11 @@ func (n *realNode) pack(t *testing.T, root, kind string, more ...string) string 
 	return out + "\n"
 }
 
-// rollout says what is wrong if the kind's rollout is in another state.
-func (n *realNode) rollout(t *testing.T, state string) error {
+// rollout says what is wrong if the record of the kind's rollout does not hold a text.
+func (n *realNode) rollout(t *testing.T, text string) error {
 	t.Helper()
 	record := n.kubectl(t, "get", "crd", memcached, "-o", `jsonpath={.metadata.annotations.jacquard\.dev/rollout}`)
-	if !strings.Contains(record, `"`+state+`"`) {
+	if !strings.Contains(record, text) {
 		return fmt.Errorf("the record is %s", record)
 	}
 	return nil

@@ -1,5 +1,6 @@
 // Command server stands in for the programs of the examples' images: it serves
-// HTTP on the ports of PORTS and says which image it stands for, until SIGTERM.
+// HTTP on the ports of PORTS and says which image it stands for, until SIGTERM. With
+// FAIL_AFTER it fails after that time.
 package main
 
 import (
@@ -28,5 +29,13 @@ func main() {
 		}()
 	}
 	fmt.Print(answer)
-	<-ctx.Done()
+	var fails <-chan time.Time
+	if after, err := time.ParseDuration(os.Getenv("FAIL_AFTER")); err == nil {
+		fails = time.After(after)
+	}
+	select {
+	case <-ctx.Done():
+	case <-fails:
+		os.Exit(1) //nolint:gocritic // as a program that fails does
+	}
 }
