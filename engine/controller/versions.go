@@ -261,7 +261,9 @@ func (c *versionTracker) holders(now rollout.Record) rollout.Record {
 	for _, k := range c.kept {
 		left := rollout.ReadSet(k.reached.String())
 		left.Remove(reached)
-		now.Kept[k.digest] += left.String()
+		if text := left.String(); text != "" {
+			now.Kept[k.digest] += text
+		}
 	}
 	return now
 }

@@ -52,7 +52,7 @@ func PreviewOf(digest string, tried reconcile.Preview, o *unstructured.Unstructu
 	t := Preview{Name: reconcile.Key(o), UID: o.GetUID(), Generation: o.GetGeneration(), Labels: o.GetLabels(), Children: tried.Live}
 	ready, seen := status.ReadyOf(o)
 	t.Unserved = !seen && tried.Live == 0
-	t.Ready = ready.Status == "True" || past.Record.Digest == digest && !ready.Since.Before(past.Record.Began)
+	t.Ready = ready.Status == "True" || past.Record.Digest == digest && past.Record.since(ready.Since)
 	t.Refused = ready.Reason == "Invalid" || ready.Reason == "Forbidden"
 	if tried.Err != nil {
 		if t.Same, _ = past.Fails(ready.Reason); !t.Same {

@@ -80,6 +80,10 @@ type Record struct {
 	Kept    map[string]string `json:"kept,omitempty"`
 }
 
+// since reports whether a condition that changed then did so since the rollout began;
+// conditions tell of whole seconds.
+func (r Record) since(then time.Time) bool { return !then.Before(r.Began.Truncate(time.Second)) }
+
 // mostNamed is how many deletions a record names, mostForced how many resources.
 const (
 	mostNamed  = 20

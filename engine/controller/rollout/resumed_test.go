@@ -1,6 +1,12 @@
 package rollout
 
-import "testing"
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
 
 // TestResumed: a process that comes in the middle of a rollout, and has the version
 // before: what was reached is served by the new version, also if it was edited since;
@@ -34,5 +40,41 @@ func TestResumed(t *testing.T) {
 	other.Digest = "other"
 	if third := Begin(again, settings("2"), other, start); third.Choose(again[2].resource()).New {
 		t.Error("the record of another folder tells what this one reached")
+	}
+}
+
+// TestSince: what turned unready in the second in which a rollout began counts as made
+// unready by it, though conditions tell of whole seconds; what was so before does not.
+func TestSince(t *testing.T) {
+	r := Record{Began: start.Add(700 * time.Millisecond)}
+	if !r.since(start) || !r.since(start.Add(time.Second)) || r.since(start.Add(-time.Second)) {
+		t.Error("the second in which it began counts as another one")
+	}
+}
+
+// TestReachedFirst: the process that comes in the middle of a rollout waits for what was
+// reached before, as for one wave, and stops if it does not become ready.
+func TestReachedFirst(t *testing.T) {
+	trials := ready(6)
+	first := Begin(trials, settings("2"), Record{}, start)
+	serve(first, trials, first.Step(start), Outcome{Ready: false})
+	record := first.Record()
+	record.Reached = first.Holds().String()
+	for _, well := range []bool{false, true} {
+		again := ready(6)
+		again[1].Same = true // as it was left
+		r := Begin(again, settings("2"), record, start)
+		if names := r.Step(start); len(names) > 0 {
+			t.Fatalf("%v are released before what was reached is looked at", names)
+		}
+		serve(r, again, []types.NamespacedName{named(0), named(1)}, Outcome{Ready: well})
+		names := r.Step(start.Add(time.Second))
+		if well != slices.Equal(names, []types.NamespacedName{named(2), named(3)}) {
+			t.Errorf("what was reached is ready again: %v, and %v are released", well, names)
+		}
+		r.Step(start.Add(first.settings.Rollout.ProgressDeadline.Duration))
+		if told := r.Record(); !well && (told.State != Stopped || told.Reason != NotReady || told.Done != 2 || told.Of != 6) {
+			t.Errorf("once the time of what was reached is over: %s", told)
+		}
 	}
 }

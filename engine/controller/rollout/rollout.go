@@ -23,6 +23,9 @@ type Rollout struct {
 	order           []types.NamespacedName
 	first, released int
 	wave            int
+	// waves is how many waves the present one stands for: what an earlier process had
+	// reached is waited for as one.
+	waves int
 	began, since    time.Time
 	children        int
 	// replaced are children whose deletion no trial had counted, and that were
@@ -118,6 +121,7 @@ func Begin(trials []Preview, settings Settings, before Record, now time.Time) *R
 	r.resume(before)
 	had := ReadSet(before.Reached)
 	var unserved []Preview
+	var reached []types.NamespacedName
 	for _, t := range trials {
 		if t.Unserved {
 			unserved = append(unserved, t)
@@ -128,13 +132,19 @@ func Begin(trials []Preview, settings Settings, before Record, now time.Time) *R
 			t.Error = ""
 		}
 		alike := t.Error == "" && t.Same && t.Alone || resumed
-		r.members[t.Name] = &member{Preview: t, seen: t.Generation, taken: alike, unsure: alike, labels: t.Labels, resumed: resumed}
+		r.members[t.Name] = &member{Preview: t, seen: t.Generation, taken: alike, unsure: alike, labels: t.Labels,
+			resumed: resumed, released: resumed}
 		r.children += t.Children
-		if t.Error == "" && !t.Same {
+		switch {
+		case resumed:
+			reached = append(reached, t.Name)
+		case t.Error == "" && !t.Same:
 			r.order = append(r.order, t.Name)
 		}
 	}
+	slices.SortFunc(reached, ByName)
 	slices.SortFunc(r.order, ByName)
+	r.order, r.released, r.waves = append(reached, r.order...), len(reached), max(before.Wave, 1)
 	r.check()
 	switch {
 	case before.State != Stopped:
@@ -193,7 +203,7 @@ func (r *Rollout) Step(now time.Time) []types.NamespacedName {
 		}
 		r.first = r.released
 		r.released += r.next()
-		r.wave, r.since = r.wave+1, now
+		r.wave, r.waves, r.since = r.wave+1, 1, now
 		for _, name := range r.order[r.first:r.released] {
 			r.members[name].released = true
 		}

@@ -88,3 +88,35 @@ func TestLastingReadiness(t *testing.T) {
 	k.areTwo(t, names...)
 	k.rollout(t, rollout.Complete, "")
 }
+
+// TestNamespaceWave: a wave has the resources of the namespaces with a label.
+func TestNamespaceWave(t *testing.T) {
+	t.Parallel()
+	settings := "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nrollout:\n  waves: [{namespaceMatchLabels: {env: dev}, pause: true}]\n"
+	said := func(version string) map[string]string {
+		files := config(version + "-{{ .spec.text }}")
+		files["kind.yaml"] = settings
+		return files
+	}
+	k, dev := newThing(t, "namespaces", said("one")), cluster.Namespace(t)
+	cluster.Apply(t, "", fmt.Sprintf("apiVersion: v1\nkind: Namespace\nmetadata: {name: %s, labels: {env: dev}}\n", dev))
+	k.run(t)
+	in := func(ns string) *thing {
+		there := *k
+		there.ns = ns
+		return &there
+	}
+	for _, ns := range []string{k.ns, dev} {
+		in(ns).apply(t, "a", "hello")
+		in(ns).apply(t, "b", "hello")
+		in(ns).say(t, map[string]int{"one-hello": 2})
+	}
+	k.write(t, said("two"))
+	if r := k.rollout(t, rollout.Stopped, rollout.Paused); r.Done != 2 || r.Of != 4 {
+		t.Errorf("the record is %s", r)
+	}
+	in(dev).say(t, map[string]int{"two-hello": 2})
+	in(k.ns).say(t, map[string]int{"one-hello": 2})
+	k.approve(t)
+	in(k.ns).say(t, map[string]int{"two-hello": 2})
+}
