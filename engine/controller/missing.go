@@ -25,6 +25,7 @@ func (o *Operator) recordCRD(ctx context.Context, name string, absent, folder bo
 	}
 	o.mu.Unlock()
 	metrics.Kind(name).CRDDeleted(gone)
+	metrics.Kind(name).CRDMissing(absent && folder && !gone)
 	if gone && !before {
 		log.FromContext(ctx).Error(errCRDDeleted, "kind not served any more", "kind", name)
 	}

@@ -55,7 +55,10 @@ func (w writing) refused(r *apply.Refusal) { metrics.Kind(w.t.r.name).Refused(re
 
 func (w writing) skipped(n int) { metrics.Kind(w.t.r.name).Skipped(n) }
 
-func (w writing) corrected(takers []string) { metrics.Kind(w.t.r.name).Corrected(takers) }
+func (w writing) corrected(takers []string) {
+	w.t.undone.Store(true)
+	metrics.Kind(w.t.r.name).Corrected(takers)
+}
 
 func (w writing) executed(*stepExecutor, *status.Problem, error) {}
 

@@ -259,7 +259,7 @@ type reconciliation struct {
 	// child or a patch was written; failed: the status could not be; outdated:
 	// the resource or its CRD is not what it was seen as any more.
 	pending, failed, outdated bool
-	wrote                     atomic.Bool
+	wrote, undone             atomic.Bool
 }
 
 // askedAgain forgets what was not to be tried again, once a person asks to

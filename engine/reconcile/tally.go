@@ -56,6 +56,9 @@ func (t *reconciliation) counted(name types.NamespacedName, woken time.Time, err
 	case woken.IsZero():
 	case t.wrote.Load():
 		kind.Applied(time.Since(woken))
+		if t.undone.Load() {
+			kind.Undone(time.Since(woken))
+		}
 	case t.pending:
 		t.r.mu.Lock()
 		t.r.woken[name] = woken

@@ -129,7 +129,9 @@ func reasons(t *testing.T, n *realNode) {
 // reasoned says what is wrong if the conditions of a resource do not hold a text, or
 // one of them is Stalled though it should not be, or the other way around.
 func (n *realNode) reasoned(kind, in, name, text string, stalled bool) error {
-	var o struct{ Status struct{ Conditions []condition } }
+	var o struct {
+		Status struct{ Conditions []condition }
+	}
 	if err := n.get(&o, kind, "--namespace", in, name); err != nil {
 		return err
 	}

@@ -42,6 +42,8 @@ var (
 		"Parsed skeletons of documents that were looked up in the cache: hit, or miss (and then parsed).", "kind", "result")
 	lagSeconds = histogram("jacquard_event_to_apply_seconds",
 		"Time from the first event that woke a resource to the end of the turn that wrote to its children.", slow, "kind")
+	driftSeconds = histogram("jacquard_drift_correction_seconds",
+		"Time from the first event that woke a resource to the end of the reconciliation that set children or patched objects right.", slow, "kind")
 )
 
 // The queue of a kind.
@@ -62,6 +64,8 @@ var (
 		"1 while another installation serves a kind that this one has a folder for.", "kind")
 	crdDeleted = gauge("jacquard_crd_deleted",
 		"1 while a kind that was served has a folder and no CRD any more.", "kind")
+	noCRD = gauge("jacquard_crd_missing",
+		"1 while a kind that was not served has a folder and no CRD.", "kind")
 	loads = counter("jacquard_folder_loads_total",
 		"Versions of the kind's folder that were taken up, by what came of it: loaded or broken.", "kind", "result")
 	broken = gauge("jacquard_folder_broken",
@@ -97,7 +101,7 @@ type family interface {
 // that it has while it has a folder.
 var (
 	ofRun = []family{
-		resources, problems, pending, reconciliations, turns, writes, refusals, unwatched, skipped, corrected, renderSeconds, lookups, lagSeconds,
+		resources, problems, pending, reconciliations, turns, writes, refusals, unwatched, skipped, corrected, renderSeconds, lookups, lagSeconds, driftSeconds,
 		queueDepth, queueSeconds, served, paused, rolloutRunning, rolloutStopped,
 	}
 	ofFolder = []family{loads, broken, panicked}

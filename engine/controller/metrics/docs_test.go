@@ -115,6 +115,7 @@ func TestEnd(t *testing.T) {
 		k.Elsewhere(true)
 		k.SecondFolder(true)
 		k.CRDDeleted(true)
+		k.CRDMissing(true)
 		Queues{}.NewDepthMetric(string(k)).Inc()
 		Queues{}.NewLatencyMetric(string(k)).Observe(1)
 	}
@@ -129,6 +130,7 @@ func TestEnd(t *testing.T) {
 	k.Elsewhere(false)
 	k.SecondFolder(false)
 	k.CRDDeleted(false)
+	k.CRDMissing(false)
 	Strangers(map[string]int{string(other): 1})
 	for _, m := range defined {
 		if left := series(t, m.Name, string(k)); len(left) > 0 {

@@ -65,6 +65,7 @@ func (k Kind) Begin(reasons []string) {
 	skipped.WithLabelValues(name)
 	renderSeconds.WithLabelValues(name)
 	lagSeconds.WithLabelValues(name)
+	driftSeconds.WithLabelValues(name)
 	served.WithLabelValues(name).Set(1)
 	k.Unwatched(0)
 	k.Paused(false)
@@ -121,6 +122,11 @@ func (k Kind) LookedUp(hits, misses uint64) {
 // Applied notes how long after its first event a resource was served.
 func (k Kind) Applied(lag time.Duration) {
 	lagSeconds.WithLabelValues(string(k)).Observe(lag.Seconds())
+}
+
+// Undone notes how long after its first event drift of a resource was undone.
+func (k Kind) Undone(lag time.Duration) {
+	driftSeconds.WithLabelValues(string(k)).Observe(lag.Seconds())
 }
 
 // Corrected counts an object that was set right after these field managers had

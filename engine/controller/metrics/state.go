@@ -68,6 +68,15 @@ func (k Kind) CRDDeleted(yes bool) {
 	crdDeleted.WithLabelValues(string(k)).Set(1)
 }
 
+// CRDMissing reports whether a kind that was never served has a folder and no CRD.
+func (k Kind) CRDMissing(yes bool) {
+	if !yes {
+		noCRD.DeleteLabelValues(string(k))
+		return
+	}
+	noCRD.WithLabelValues(string(k)).Set(1)
+}
+
 // SecondFolder reports whether there is a folder that is not used.
 func (k Kind) SecondFolder(yes bool) {
 	if !yes {

@@ -25,9 +25,9 @@ type Rollout struct {
 	wave            int
 	// waves is how many waves the present one stands for: what an earlier process had
 	// reached is waited for as one.
-	waves int
-	began, since    time.Time
-	children        int
+	waves        int
+	began, since time.Time
+	children     int
 	// replaced are children whose deletion no trial had counted, and that were
 	// few enough.
 	replaced map[Child]bool

@@ -107,8 +107,13 @@ func (p *prometheus) rules(t *testing.T) string {
 	}
 	for _, g := range file.Groups {
 		for _, rule := range g.Rules {
-			p.names = append(p.names, rule["alert"].(string))
-			rule["for"] = "0s"
+			name, alerts := rule["alert"].(string)
+			if !alerts {
+				continue
+			}
+			if p.names = append(p.names, name); rule["for"] != nil {
+				rule["for"] = "0s"
+			}
 		}
 	}
 	out, err := yaml.Marshal(file)
