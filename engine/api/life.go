@@ -16,6 +16,9 @@ const (
 	AnnotationRolledOut = "jacquard.dev/rolled-out"
 	// AnnotationRollout is how far the newest rollout is, as JSON.
 	AnnotationRollout = "jacquard.dev/rollout"
+	// AnnotationState is how the kind is served, as a word of the report: Serving,
+	// RollingOut, Stopped, Broken. Health checks of GitOps tools read it.
+	AnnotationState = "jacquard.dev/state"
 	// AnnotationApproved is which stop of a rollout is approved, as
 	// DIGEST/REASON; the operator takes it off once it is used.
 	AnnotationApproved = "jacquard.dev/approved"

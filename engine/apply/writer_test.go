@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
@@ -92,6 +93,9 @@ var requests = map[string]func(context.Context, *Writer, live.Resource) error{
 	},
 	"Find": func(ctx context.Context, w *Writer, r live.Resource) error {
 		return second(w.Find(ctx, r, "ns", "a"))
+	},
+	"List": func(ctx context.Context, w *Writer, r live.Resource) error {
+		return second(w.List(ctx, r, Selection{Namespace: "ns", Labels: labels.Everything(), Limit: 1}))
 	},
 	"ReleaseFields": func(ctx context.Context, w *Writer, r live.Resource) error {
 		return second(w.ReleaseFields(ctx, r, secret(), Patching{Object: "1"}))
@@ -196,4 +200,4 @@ func TestEveryWriteHasAPrecondition(t *testing.T) {
 }
 
 // reading are the methods that write nothing, two by dry runs.
-var reading = []string{"CRD", "Find", "Probe", "Read", "Some", "TryFile", "GetMetadata"}
+var reading = []string{"CRD", "Find", "List", "Probe", "Read", "Some", "TryFile", "GetMetadata"}

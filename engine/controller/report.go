@@ -58,14 +58,44 @@ func (o *Operator) keepReport(ctx context.Context) error {
 		case <-time.After(wait):
 		}
 		wait = reportTick
-		if now := o.report(r.first).String(); now != r.text || r.lost(ctx) {
-			wait = reportGap
+		report := o.report(r.first)
+		if wrote, err := o.recordStates(ctx, report.Kinds); wrote {
+			if wait = reportGap; err != nil {
+				wait = reportWait
+				r.publish(ctx, err)
+			}
+		}
+		if now := report.String(); now != r.text || r.lost(ctx) {
+			wait = max(wait, reportGap)
 			if err := r.write(ctx, now); err != nil {
 				wait = reportWait
 				r.publish(ctx, err)
 			}
 		}
 	}
+}
+
+// recordStates puts on the CRDs how their kinds are served, where that changed, and
+// reports whether it wrote.
+func (o *Operator) recordStates(ctx context.Context, kinds []heartbeat.Kind) (wrote bool, err error) {
+	if o.options.ReadOnly {
+		return false, nil
+	}
+	for _, k := range kinds {
+		seen, crd := o.seenCRD(k.Name), o.crd(k.Name)
+		if seen == nil || crd == nil || k.State == heartbeat.Starting || k.State == heartbeat.Elsewhere {
+			continue
+		}
+		key := o.shardOf(seen).Key(api.AnnotationState)
+		if crd.GetAnnotations()[key] == string(k.State) {
+			continue
+		}
+		wrote = true
+		if failed := o.annotate(ctx, crd, map[string]any{key: string(k.State)}); failed != nil && !apierrors.IsConflict(failed) {
+			err = fmt.Errorf("recording the state on CRD %s: %w", k.Name, failed)
+		}
+	}
+	return wrote, err
 }
 
 // publish logs a trouble once.

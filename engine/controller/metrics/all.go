@@ -101,8 +101,8 @@ type family interface {
 // that it has while it has a folder.
 var (
 	ofRun = []family{
-		resources, problems, pending, reconciliations, turns, writes, refusals, unwatched, skipped, corrected, renderSeconds, lookups, lagSeconds, driftSeconds,
-		queueDepth, queueSeconds, served, paused, rolloutRunning, rolloutStopped,
+		resources, problems, pending, reconciliations, turns, writes, refusals, unwatched, skipped, corrected, renderSeconds, lookups, lagSeconds,
+		driftSeconds, queueDepth, queueSeconds, served, paused, rolloutRunning, rolloutStopped,
 	}
 	ofFolder = []family{loads, broken, panicked}
 )

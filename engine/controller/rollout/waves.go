@@ -124,7 +124,8 @@ func (r *Rollout) tolerates(late []types.NamespacedName) bool {
 	case r.released-r.first > manyInWave:
 		most = 1
 	}
-	return len(late) <= most*r.waves && !slices.ContainsFunc(late, func(name types.NamespacedName) bool { return r.members[name].forbidden != "" })
+	forbidden := func(name types.NamespacedName) bool { return r.members[name].forbidden != "" }
+	return len(late) <= most*r.waves && !slices.ContainsFunc(late, forbidden)
 }
 
 // manyInWave is the size of waves beyond which one resource that is not ready stops

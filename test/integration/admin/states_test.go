@@ -105,6 +105,9 @@ func documented(t *testing.T) map[string]string {
 	return said
 }
 
+// moment is a time of an object, which each run has another one of.
+var moment = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
 var slug = regexp.MustCompile(`[^a-z]+`)
 
 // keep compares a resource with testdata/, or writes it there: without what is
@@ -119,7 +122,7 @@ func (s *gitopsSite) keep(state string, o *unstructured.Unstructured) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	data = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`).ReplaceAll(data, []byte("2026-01-02T03:04:05Z"))
+	data = moment.ReplaceAll(data, []byte("2026-01-02T03:04:05Z"))
 	data = bytes.ReplaceAll(data, []byte(s.namespace), []byte("default"))
 	data = bytes.ReplaceAll(data, []byte(s.root+"/"), nil)
 	file := filepath.Join("testdata", slug.ReplaceAllString(state, "-")+".yaml")

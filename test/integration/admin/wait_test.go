@@ -1,8 +1,18 @@
 package admin
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
 // TestWait: a pipeline waits for a changed folder: until it serves all resources, its
@@ -23,6 +33,7 @@ func TestWait(t *testing.T) {
 	}
 	wait("", 0, ": Serving\n")
 	s.is("a", "Ready", "True", "")
+	s.recorded(heartbeat.Serving)
 
 	changed := strings.Replace(plain["map.yaml"], "\ndata:", "\ndata:\n  more: text", 1)
 	s.write(map[string]string{"map.yaml": changed})
@@ -30,11 +41,57 @@ func TestWait(t *testing.T) {
 
 	s.write(map[string]string{"map.yaml": strings.Replace(changed, "more: text", "no key!: text", 1)})
 	wait("", 1, ": Stopped: ", "jacquard approve "+s.name())
+	s.recorded(heartbeat.Stopped)
 
 	s.write(map[string]string{"map.yaml": strings.Replace(changed, "more: text", "more: {{ nonsense }}", 1)})
 	wait("", 1, ": Broken: ")
+	s.recorded(heartbeat.Broken)
+
+	s.write(map[string]string{"map.yaml": changed})
+	wait("", 0, ": Serving\n")
+	s.is("a", "Ready", "True", "")
+	s.write(map[string]string{
+		"map.yaml":  strings.Replace(changed, "more: text", "more: slow", 1),
+		"kind.yaml": "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nrollout: {waves: [], minReadySeconds: 3600}\n",
+	})
+	s.recorded(heartbeat.RollingOut)
 
 	s.annotateCRD("jacquard.dev/paused", "true")
 	s.write(map[string]string{"map.yaml": strings.Replace(changed, "more: text", "more: other", 1)})
 	wait("=3s", 1, "after 3s its present folder does not serve all its resources yet")
+	s.recorded(heartbeat.Paused)
+}
+
+// recorded waits until the CRD says how its kind is served, and compares what health
+// checks read of it with testdata/crds, or writes it there. The test of the checks in
+// docs/gitops.md finds it there.
+func (s *site) recorded(state heartbeat.State) {
+	s.Helper()
+	var crd *unstructured.Unstructured
+	kit.Eventually(s, "the CRD says "+string(state), func() (err error) {
+		if crd, err = cluster.Get("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", s.name()); err != nil {
+			return err
+		}
+		if got := crd.GetAnnotations()[api.AnnotationState]; got != string(state) {
+			return fmt.Errorf("it says %q", got)
+		}
+		return nil
+	})
+	status, _, _ := unstructured.NestedSlice(crd.Object, "status", "conditions")
+	data, err := yaml.Marshal(map[string]any{
+		"apiVersion": crd.GetAPIVersion(), "kind": crd.GetKind(), "status": map[string]any{"conditions": status},
+		"metadata": map[string]any{"name": "webs.example.com", "annotations": map[string]string{api.AnnotationState: string(state)}},
+	})
+	if err != nil {
+		s.Fatal(err)
+	}
+	data = moment.ReplaceAll(data, []byte("2026-01-02T03:04:05Z"))
+	file := filepath.Join("testdata", "crds", string(state)+".yaml")
+	if *update {
+		kit.Write(s, ".", map[string]string{file: string(data)})
+		return
+	}
+	if want, err := os.ReadFile(file); err != nil || string(want) != string(data) {
+		s.Errorf("%s is no longer what a CRD says (%v); write it anew with -update:\n%s", file, err, data)
+	}
 }
