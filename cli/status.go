@@ -154,7 +154,7 @@ func (o *statusOptions) look(ctx context.Context, folders map[string]*folder.Fol
 		return nil, err
 	}
 	return health.Of(ctx, s.Survey, health.Asked{
-		Identity: o.install, Namespace: o.namespace, Fallback: r.place(), Folders: folders, Now: time.Now(),
+		Identity: o.install, Namespace: o.namespace, Fallback: r.place(), Folders: folders, Program: Version(), Now: time.Now(),
 		Allowed: func(ctx context.Context, who health.Account, q rbac.Request) (bool, error) {
 			reviewer.User, reviewer.Groups = who.User, who.Groups
 			return reviewer.Allowed(ctx, attributes(q))

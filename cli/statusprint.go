@@ -84,6 +84,7 @@ func (p *healthPrinter) installation(i *health.Installation) {
 		fmt.Fprintf(p, "  … and %s that the report has no place for\n", plural(i.Cut, "kind"))
 	}
 	p.list("it does not run; to have another operator serve its kinds", i.TakeOver)
+	p.list("versions that do not fit", i.Skew)
 	p.list("rights that "+i.Account+" lacks", i.Lacks)
 }
 

@@ -55,6 +55,8 @@ type Asked struct {
 	Folders map[string]*folder.Folder
 	// Allowed reports whether a user may do something; nil: nobody is asked.
 	Allowed Allowed
+	// Program is the version of the program that asks.
+	Program string
 	// Now is the present time.
 	Now time.Time
 }
@@ -84,7 +86,8 @@ func Of(ctx context.Context, s *liveview.Survey, asked Asked) *Health {
 	l.Installations = slices.DeleteFunc(l.Installations, func(i *Installation) bool { return i.Local && i.Leader.State == Nobody })
 	for _, i := range l.Installations {
 		l.takeOver(ctx, i)
-		l.replicas(ctx, i)
+		chart := l.replicas(ctx, i)
+		i.Skew = skew(i.Program, l.Asked.Program, chart)
 		l.kinds(ctx, i)
 		l.understand(ctx, i)
 		l.lacks(ctx, i)

@@ -39,6 +39,8 @@ type Installation struct {
 	TakeOver []string `json:"takeOver,omitempty"`
 	// Lacks are the rights that the operator needs and does not have.
 	Lacks []string `json:"lacks,omitempty"`
+	// Skew are versions that do not fit.
+	Skew []string `json:"skew,omitempty"`
 	// Trouble says why the report cannot be read.
 	Trouble string `json:"trouble,omitempty"`
 
@@ -163,12 +165,13 @@ func (l *look) holder(ctx context.Context, namespace, name string) (Leader, erro
 	return h, nil
 }
 
-// replicas finds the Deployment whose Pods run as the operator's account.
-func (l *look) replicas(ctx context.Context, i *Installation) {
+// replicas finds the Deployment whose Pods run as the operator's account, and returns
+// the version of the operator that its chart is for.
+func (l *look) replicas(ctx context.Context, i *Installation) (chart string) {
 	all, err := l.Objects(ctx, deployments, liveview.Range{Namespace: i.Namespace})
 	if err != nil {
 		l.unknown("the replicas of "+i.Identity, err)
-		return
+		return ""
 	}
 	for _, d := range all {
 		account, _, _ := unstructured.NestedString(d.Object, "spec", "template", "spec", "serviceAccountName")
@@ -178,7 +181,9 @@ func (l *look) replicas(ctx context.Context, i *Installation) {
 		wanted, _, _ := unstructured.NestedInt64(d.Object, "spec", "replicas")
 		ready, _, _ := unstructured.NestedInt64(d.Object, "status", "readyReplicas")
 		i.Replicas = &Replicas{Deployment: d.GetName(), Wanted: wanted, Ready: ready}
+		chart = d.GetLabels()["app.kubernetes.io/version"]
 	}
+	return chart
 }
 
 // problems say what is wrong with an installation.
