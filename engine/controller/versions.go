@@ -258,11 +258,16 @@ func (c *versionTracker) holders(now rollout.Record) rollout.Record {
 	}
 	reached := c.rollout.Holds()
 	now.Reached, now.Kept = reached.String(), map[string]string{}
+	kept := map[string]rollout.Set{}
 	for _, k := range c.kept {
-		left := rollout.ReadSet(k.reached.String())
-		left.Remove(reached)
-		if text := left.String(); text != "" {
-			now.Kept[k.digest] += text
+		kept[k.digest] = kept[k.digest].Join(k.reached)
+	}
+	room := rollout.MostKept
+	for _, digest := range slices.Sorted(maps.Keys(kept)) {
+		kept[digest].Remove(reached)
+		text, count := kept[digest].Cut(room)
+		if room -= count; text != "" {
+			now.Kept[digest] = text
 		}
 	}
 	return now

@@ -184,12 +184,22 @@ func pause(wave int) string { return keyOf("pause", strconv.Itoa(wave)) }
 // again after a restart; of resources that were reached beyond it is found out.
 const mostKept = 4096
 
+// MostKept is how many resources all sets of versions that were abandoned keep
+// together in a record: an object has 256 KiB of annotations.
+const MostKept = 2 * mostKept
+
 // A Set is a set of resources as a record keeps it.
-type Set struct{ set }
+type Set struct {
+	set
+	cut bool
+}
+
+// isCut ends the text of a set of which something was left out.
+const isCut = "+"
 
 // SetOf is the set of some resources.
 func SetOf(uids []types.UID) Set {
-	s := Set{set{}}
+	s := Set{set: set{}}
 	for _, uid := range uids {
 		s.set[reached(uid)] = true
 	}
@@ -197,13 +207,33 @@ func SetOf(uids []types.UID) Set {
 }
 
 // ReadSet reads a set.
-func ReadSet(text string) Set { return Set{readSet(text)} }
+func ReadSet(text string) Set { return Set{readSet(text), strings.HasSuffix(text, isCut)} }
 
 // Has reports whether a resource is in the set.
 func (s Set) Has(uid types.UID) bool { return len(s.set) > 0 && s.set[reached(uid)] }
 
 // Full reports whether the set may have been cut when it was written.
-func (s Set) Full() bool { return len(s.set) >= mostKept }
+func (s Set) Full() bool { return s.cut || len(s.set) >= mostKept }
+
+// Cut returns the text of at most so many resources of the set, and how many they are.
+// What is left out shows when it is read.
+func (s Set) Cut(most int) (text string, count int) {
+	keys := s.all()
+	count = min(len(keys), most)
+	text = strings.Join(keys[:count], "")
+	if s.cut || count < len(keys) {
+		text += isCut
+	}
+	return text, count
+}
+
+// Join returns a set with what either has.
+func (s Set) Join(o Set) Set {
+	both := Set{set{}, s.cut || o.cut}
+	maps.Copy(both.set, s.set)
+	maps.Copy(both.set, o.set)
+	return both
+}
 
 // Remove removes what another set has.
 func (s Set) Remove(o Set) {

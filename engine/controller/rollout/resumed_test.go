@@ -78,3 +78,22 @@ func TestReachedFirst(t *testing.T) {
 		}
 	}
 }
+
+// TestCut: a set that has no room in a record says that something was left out.
+func TestCut(t *testing.T) {
+	some := SetOf([]types.UID{"a", "b"}).Join(SetOf([]types.UID{"b", "c"}))
+	whole, n := some.Cut(3)
+	if got := ReadSet(whole); n != 3 || got.Full() || !got.Has("a") || !got.Has("b") || !got.Has("c") || got.Has("d") {
+		t.Errorf("%q of %d is read as %v", whole, n, got)
+	}
+	for _, most := range []int{2, 0} {
+		text, n := some.Cut(most)
+		got := ReadSet(text)
+		if n != most || !got.Full() || !got.Join(SetOf(nil)).Full() {
+			t.Errorf("%q of %d is read as %v", text, n, got)
+		}
+		if again, _ := got.Cut(3); again != text {
+			t.Errorf("%q is written again as %q", text, again)
+		}
+	}
+}
