@@ -82,7 +82,7 @@ func newRoot(started *bool) *cobra.Command {
 		},
 	}
 	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: program(os.Args[0])}
-	root.AddCommand(newApprove(), newDiff(), newEject(), newExplain(), newHistory(), newLint(), newNew(), newPack(), newRBAC(),
+	root.AddCommand(newAdopt(), newApprove(), newDiff(), newEject(), newExplain(), newHistory(), newLint(), newNew(), newPack(), newRBAC(),
 		newRender(), newRollback(), newRun(), newSchemas(), newStatus(), newSweep(), newTest(), newTree(), newVersion())
 	completable(root)
 	return root

@@ -19,6 +19,16 @@ import (
 // noted are the fields of metadata that the server notes on every object.
 var noted = []string{"managedFields", "creationTimestamp", "generation", "resourceVersion", "uid", "selfLink", "deletionGracePeriodSeconds"}
 
+// Between is a unified diff of two states of an object as YAML, without what the
+// server notes and what the engine adds; "" says that they say the same. Values of
+// Secrets are masked.
+func Between(before, after map[string]any) (string, error) {
+	before, after = plain(before, false), plain(after, false)
+	engineless(before)
+	engineless(after)
+	return between(before, after, false)
+}
+
 // between is a unified diff of two states of an object as YAML; nil stands for
 // none, and "" says that they say the same. The status counts only where it is
 // what is applied.

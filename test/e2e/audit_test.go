@@ -50,6 +50,12 @@ func (n *realNode) provoked(r request) bool {
 // requests are all finished requests of a user so far.
 func (n *realNode) requests(t *testing.T, user string) []request {
 	t.Helper()
+	return n.audited(t, func(r request) bool { return r.User.Username == user })
+}
+
+// audited are all finished requests so far that are wanted.
+func (n *realNode) audited(t *testing.T, wanted func(request) bool) []request {
+	t.Helper()
 	file, err := os.Open(filepath.Join(n.dir, "audit.log"))
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +69,7 @@ func (n *realNode) requests(t *testing.T, user string) []request {
 		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
 			continue // the last line may not be whole yet
 		}
-		if r.User.Username == user {
+		if wanted(r) {
 			all = append(all, r)
 		}
 	}

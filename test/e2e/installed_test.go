@@ -49,6 +49,7 @@ func TestInstalled(t *testing.T) {
 		{"Uninstall", uninstall},
 		{"Kinds", kinds},
 		{"Reasons", reasons},
+		{"Moved", moved},
 		{"Metrics", metrics},
 		{"Rights", rights},
 		{"Ejected", ejected},
