@@ -64,13 +64,16 @@ func (s *site) line() controller.Options {
 }
 
 // upgraded runs this version of the operator; stop ends it.
-func (s *site) upgraded() (stop func()) {
+func (s *site) upgraded(with ...func(*controller.Options)) (stop func()) {
 	s.Helper()
 	line := s.line()
 	line.Roots = []*folder.Root{s.root}
 	op := cluster.Run(s, func(o *controller.Options) {
 		line.Lease = o.Lease
 		*o = line
+		for _, more := range with {
+			more(o)
+		}
 	}, s.dir)
 	return func() { op.Stop(s) }
 }

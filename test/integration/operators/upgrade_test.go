@@ -2,8 +2,17 @@ package operators
 
 import (
 	"fmt"
+	"path/filepath"
+	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/cli"
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller"
+	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -25,8 +34,8 @@ func TestUpgrade(t *testing.T) {
 	s.web("a", "name: map-a, text: first, second: true")
 	names, said := []string{"a"}, "first"
 	for i, run := range []func() func(){
-		func() func() { return s.process(program) }, s.upgraded,
-		func() func() { return s.process(program) }, s.upgraded,
+		func() func() { return s.process(program) }, func() func() { return s.upgraded() },
+		func() func() { return s.process(program) }, func() func() { return s.upgraded() },
 	} {
 		mark := cluster.Mark(t)
 		stop := run()
@@ -64,4 +73,98 @@ func TestUpgrade(t *testing.T) {
 		return s.left()
 	})
 	passwords.once(t, len(names))
+}
+
+// TestUpgradeInRollout: an operator that kept no revisions is upgraded while its
+// rollout is stopped. What the rollout has not reached is held, says why, and is
+// neither changed nor deleted, until an approval goes on.
+func TestUpgradeInRollout(t *testing.T) {
+	t.Parallel()
+	program := programOf(t, earlier)
+	const settings = "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nrollout: {waves: [\"1\"], progressDeadline: 10s}\n"
+	const said = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .spec.name }}\ndata:\n  text: %s-{{ .spec.text }}\n"
+	s := build(t, map[string]string{"kind.yaml": settings, "map.yaml": fmt.Sprintf(said, "one")})
+	cluster.Grant(t, kit.User, s.line(), s.dir)
+	for _, name := range []string{"a", "b", "c"} {
+		s.web(name, "name: "+name+", text: hello, second: true")
+	}
+	stop := s.process(program)
+	s.saying(map[string]string{"a": "one-hello", "b": "one-hello", "c": "one-hello"})
+	kit.Write(t, filepath.Join(s.dir, "templates", "webs."+s.group), map[string]string{
+		"map.yaml": fmt.Sprintf(said, "two") + `---
+apiVersion: v1
+kind: Service
+metadata:
+  name: {{ .metadata.name }}
+spec:
+  type: LoadBalancer # which nobody gives an address
+  ports: [{port: 80}]
+`})
+	cluster.Grant(t, kit.User, s.line(), s.dir)
+	s.saying(map[string]string{"a": "two-hello", "b": "one-hello", "c": "one-hello"})
+	s.stopped(rollout.NotReady)
+	stop()
+	s.web("b", "name: b, text: edited, second: true")
+	s.web("d", "name: d, text: hello, second: true")
+	cluster.Delete(t, s.apiVersion(), "Web", s.namespace, "c")
+
+	home := cluster.Namespace(t)
+	s.upgraded(func(o *controller.Options) { o.Namespace = home })
+	s.saying(map[string]string{"a": "two-hello", "b": "one-hello"})
+	for _, name := range []string{"b", "d"} {
+		kit.Eventually(t, name+" says why it is held", func() error {
+			o, err := cluster.Get(s.apiVersion(), "Web", s.namespace, name)
+			if err != nil {
+				return err
+			}
+			return kit.IsCondition(o, "Ready", "False", "revision")
+		})
+	}
+	if _, err := cluster.Get("v1", "ConfigMap", s.namespace, "d"); !apierrors.IsNotFound(err) {
+		t.Errorf("d was served: %v", err)
+	}
+	s.saying(map[string]string{"a": "two-hello", "b": "one-hello"})
+	s.stopped(rollout.NotReady)
+
+	var out strings.Builder
+	approve := []string{"approve", "webs." + s.group, "--all-waves", "--kubeconfig", filepath.Join(cluster.Dir, "kubeconfig")}
+	if code := cli.Main(approve, strings.NewReader(""), &out, &out); code != 0 {
+		t.Fatalf("exit %d: %s", code, out.String())
+	}
+	s.saying(map[string]string{"a": "two-hello", "b": "two-edited", "d": "two-hello"})
+	kit.Eventually(t, "c is gone", func() error { return cluster.Gone("v1", "ConfigMap", s.namespace, "c") })
+}
+
+// saying waits until the ConfigMaps of resources have these texts.
+func (s *site) saying(texts map[string]string) {
+	s.Helper()
+	kit.Eventually(s, "the ConfigMaps have their texts", func() error {
+		for name, want := range texts {
+			o, err := cluster.Get("v1", "ConfigMap", s.namespace, name)
+			if err != nil {
+				return err
+			}
+			if got, _, _ := unstructured.NestedString(o.Object, "data", "text"); got != want {
+				return fmt.Errorf("%s says %s, not %s", name, got, want)
+			}
+		}
+		return nil
+	})
+}
+
+// stopped waits until the kind's rollout is stopped for this reason.
+func (s *site) stopped(reason rollout.Reason) {
+	s.Helper()
+	kit.Eventually(s, "the rollout is stopped", func() error {
+		crd, err := cluster.Get("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "webs."+s.group)
+		if err != nil {
+			return err
+		}
+		for key, text := range crd.GetAnnotations() {
+			if r := rollout.Read(text); strings.HasPrefix(key, api.AnnotationRollout) && (r.State != rollout.Stopped || r.Reason != reason) {
+				return fmt.Errorf("the record is %s", r)
+			}
+		}
+		return nil
+	})
 }
