@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -61,7 +62,7 @@ func (a *Access) renew(ctx context.Context) error {
 	for i, role := range roles {
 		whole := role
 		role.Rules = a.left(role.Rules)
-		role.Name = fmt.Sprintf("%s:%d:%s", a.Subject.Name, i, role.Name)
+		role.Name = fmt.Sprintf("%s:%s:%d:%s", a.Subject.Name, strings.ReplaceAll(a.options.Identity, "/", ":"), i, role.Name)
 		roles[i] = role
 		changed, err := a.apply(ctx, role, wanted)
 		if err != nil {
