@@ -27,7 +27,8 @@ var partNames = map[string][]string{
 	realNodes:      {"etcd", "apiserver", "containerd", "controller-manager", "scheduler", "kubelet", "kube-proxy", "router"},
 }
 
-// options are what the command line of `devcluster up` says.
+// options are what the command line of `devcluster up` says. It has many fields since
+// most are one flag each.
 type options struct {
 	dir        string
 	node       string // what nodes are: simulated or real
@@ -39,6 +40,7 @@ type options struct {
 	containerd string // path of the program, or "" for the one that is installed
 	programs   string // folder of programs that run in place of devcluster's own, or ""
 	plain      bool   // the API server's default admission alone
+	gates      string // the API server's feature gates, as it takes them, or ""
 	restart    bool   // start a part again that ends once the cluster is ready
 	untilStdin bool
 }
@@ -66,6 +68,7 @@ func parseOptions(args []string, output io.Writer) (options, error) {
 		"run what this `DIR` has of etcd, kube-apiserver, kube-controller-manager …, in place of devcluster's own; it may be of another version")
 	flags.BoolVar(&o.plain, "default-admission", false,
 		"the API server's default admission alone, without OwnerReferencesPermissionEnforcement; simulated nodes only")
+	flags.StringVar(&o.gates, "feature-gates", "", "the API server's feature gates: a `LIST` such as ShardedListAndWatch=true")
 	flags.BoolVar(&o.restart, "restart", false, "once the cluster is ready, start a part again that ends, in place of taking the others down")
 	flags.BoolVar(&o.untilStdin, "until-stdin-closes", false, "also take the cluster down when standard input ends")
 	flags.Func("node-label", "label a node: `NODE:KEY=VALUE`; repeatable", o.addLabel)

@@ -12,7 +12,7 @@ func TestParseOptions(t *testing.T) {
 	got, err := parseOptions([]string{
 		"--nodes", "2", "--components", "kwok,controller-manager",
 		"--node-label", "node-1:daemon=logs", "--node-label", "node-1:zone=a=b",
-		"--default-admission", "--token", "op=jacquard", "--token", "dev=ann:system:masters,devs",
+		"--default-admission", "--feature-gates", "A=true,B=false", "--token", "op=jacquard", "--token", "dev=ann:system:masters,devs",
 	}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
@@ -23,6 +23,7 @@ func TestParseOptions(t *testing.T) {
 		labels: map[string]map[string]string{"node-1": {"daemon": "logs", "zone": "a=b"}},
 		parts:  []string{"etcd", "apiserver", "controller-manager", "kwok"},
 		plain:  true,
+		gates:  "A=true,B=false",
 		users: []user{
 			{name: "op", user: "jacquard"},
 			{name: "dev", user: "ann", groups: []string{"system:masters", "devs"}},

@@ -103,7 +103,7 @@ func (s *state) etcdArgs() []string {
 func (s *state) etcdURL() string { return fmt.Sprintf("http://127.0.0.1:%d", s.Ports["etcd"]) }
 
 func (s *state) apiserverArgs() []string {
-	return append([]string{
+	args := append([]string{
 		"--etcd-servers=" + s.etcdURL(),
 		"--bind-address=" + s.address(), "--advertise-address=" + s.address(),
 		fmt.Sprintf("--secure-port=%d", s.Ports["apiserver"]),
@@ -119,6 +119,10 @@ func (s *state) apiserverArgs() []string {
 		"--audit-log-path=" + s.path("audit.log"),
 		"--audit-log-maxsize=1000", // MB, then it is renamed
 	}, s.nodeArgs()...)
+	if s.gates != "" {
+		args = append(args, "--feature-gates="+s.gates)
+	}
+	return args
 }
 
 // nodeArgs are those of the API server's arguments that depend on what nodes

@@ -25,7 +25,8 @@ type state struct {
 	Ports  map[string]int    `json:"ports"`  // by what listens there
 	Tokens map[string]string `json:"tokens"` // by user
 
-	plain  bool // the API server's default admission alone
+	plain  bool   // the API server's default admission alone
+	gates  string // the API server's feature gates, or ""
 	dir    string
 	folder *os.File // its lock
 }

@@ -165,7 +165,7 @@ func (c *cluster) prepare(dir string) (err error) {
 	if c.state, err = openState(dir, c.node); err != nil {
 		return err
 	}
-	c.state.plain = c.options.plain
+	c.state.plain, c.state.gates = c.options.plain, c.options.gates
 	_ = os.Remove(c.path("ready")) // left by one that was killed
 	for _, step := range []func() error{c.writePid, c.prepareMachine, c.choosePorts, c.makeKeys, c.writeUsers, c.writeData, c.save} {
 		if err := step(); err != nil {

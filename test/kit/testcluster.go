@@ -109,6 +109,18 @@ func Main(m *testing.M, into **Cluster, flags ...string) {
 	os.Exit(code)
 }
 
+// Start starts one more cluster for a test, which ends with it. Flags are those of
+// `devcluster up`.
+func Start(t testing.TB, flags ...string) *Cluster {
+	t.Helper()
+	c, err := start(flags)
+	if err != nil {
+		t.Fatal("starting a cluster: ", err)
+	}
+	t.Cleanup(c.Stop)
+	return c
+}
+
 // start starts .bin/devcluster, with the programs that KUBEBUILDER_ASSETS has.
 func start(flags []string) (*Cluster, error) {
 	root, err := Root()
