@@ -101,6 +101,8 @@ func (f *runFlags) leaderFlags(c *cobra.Command) {
 		"how long a leader tries to renew its Lease before it stops")
 	flags.DurationVar(&f.options.Lease.RetryPeriod, "leader-elect-retry-period", controller.RetryPeriod,
 		"how often the leader renews the Lease, and others check it")
+	flags.IntVar(&f.options.Buckets, "buckets", 0,
+		"let the replicas of this installation divide its resources, in this number of buckets, such as 16; 0: one of them serves all")
 }
 
 func (f *runFlags) run(cmd *cobra.Command, dirs []string) error {
@@ -111,6 +113,9 @@ func (f *runFlags) run(cmd *cobra.Command, dirs []string) error {
 	cfg.DisableCompression = true // it costs the API server more than the network of a cluster saves
 	if cfg.QPS = -1; f.qps > 0 {  // one limiter for all clients
 		cfg.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(f.qps, max(1, f.burst))
+	}
+	if f.options.Buckets < 0 || f.options.Buckets > controller.MostBuckets {
+		return fmt.Errorf("--buckets %d: it is between 0 and %d", f.options.Buckets, controller.MostBuckets)
 	}
 	if f.events != "problems" && f.events != "all" {
 		return fmt.Errorf("--events %s: it is problems or all", f.events)

@@ -22,6 +22,8 @@ type Installation struct {
 	SecureMetrics bool
 	// Identity is the installation's name; default NAMESPACE/jacquard.
 	Identity string
+	// Divides: its replicas divide the resources among them, and have a Lease each.
+	Divides bool
 }
 
 // Base makes the roles that every operator has, whatever its kinds.
@@ -82,14 +84,18 @@ func (in Installation) home() []need {
 		}
 		return need{r, Operator, in.Namespace}
 	}
-	return []need{
+	elects := []need{
 		leases("", "the Lease of the leader, before there is one", "create"),
 		leases(api.Lease(cmp.Or(in.Identity, "jacquard")), "the Lease of the leader", "get", "update"),
-		leases(api.ReportLease(cmp.Or(in.Identity, "jacquard")), "the operator's report", "get", "patch"),
-		{baseRule("", "events", "who became the leader is told by an event", "create"), Operator, in.Namespace},
-		{baseRule("apps", "controllerrevisions", "revisions of folders", "list", "create", "patch", "delete"), Operator, in.Namespace},
-		{baseRule("", "configmaps", "folders in ConfigMaps with the label "+api.LabelKind, "list", "watch"), Operator, in.Namespace},
 	}
+	if in.Divides {
+		elects = []need{leases("", "the Leases of replicas, whose names are not fixed", "get", "list", "watch", "create", "update", "delete")}
+	}
+	return append(elects,
+		leases(api.ReportLease(cmp.Or(in.Identity, "jacquard")), "the operator's report", "get", "patch"),
+		need{baseRule("", "events", "who became the leader is told by an event", "create"), Operator, in.Namespace},
+		need{baseRule("apps", "controllerrevisions", "revisions of folders", "list", "create", "patch", "delete"), Operator, in.Namespace},
+		need{baseRule("", "configmaps", "folders in ConfigMaps with the label "+api.LabelKind, "list", "watch"), Operator, in.Namespace})
 }
 
 // events are the needs in the namespaces that events are in: those of

@@ -19,3 +19,14 @@ const (
 
 // LabelInstance is the label that says which Helm release an object belongs to.
 const LabelInstance = "app.kubernetes.io/instance"
+
+// AnnotationDivision is on the installation's Lease: which of its replicas serves what, as
+// JSON.
+const AnnotationDivision = "jacquard.dev/division"
+
+// AnnotationReplica is on the Lease of a replica: what it says of itself, as JSON.
+const AnnotationReplica = "jacquard.dev/replica"
+
+// LabelReplicas is on the Leases of an installation's replicas and on its own: a hash of
+// its identity.
+const LabelReplicas = "jacquard.dev/replicas"

@@ -14,7 +14,7 @@ type accounts struct {
 	writers map[string]*Writer
 	// dry: their writes are dry runs; barred: as of a Writer.
 	dry    bool
-	barred func() error
+	barred bar
 }
 
 // As returns a Writer that acts as a service account, by impersonation: it can

@@ -76,6 +76,9 @@ func (l limited) RoundTrip(r *http.Request) (answer *http.Response, err error) {
 	}
 	began := l.by.now()
 	defer func() { l.by.end(resource, began, err == nil && tooMany(answer)) }()
+	if r, err = barred(r); err != nil {
+		return nil, fmt.Errorf("%w: %w", errNotSent, err)
+	}
 	return l.next.RoundTrip(r)
 }
 

@@ -34,7 +34,7 @@ type Writer struct {
 	// dry: the server is asked what it would do, and changes nothing.
 	dry bool
 	// barred says why no write may be sent now; nil: all may be.
-	barred func() error
+	barred bar
 }
 
 // NewWriter returns a Writer. httpClient may be shared with other clients of
@@ -96,7 +96,8 @@ type request struct {
 // apply server-side applies a document that has a precondition in its metadata.
 func (w *Writer) apply(ctx context.Context, r live.Resource, doc *unstructured.Unstructured,
 	how request) (*unstructured.Unstructured, error) {
-	if err := w.bar(); err != nil {
+	ctx, err := w.bar(ctx)
+	if err != nil {
 		return nil, err
 	}
 	body, err := json.Marshal(doc.Object)
@@ -151,12 +152,13 @@ func (w *Writer) of(r live.Resource, namespace string) dynamic.ResourceInterface
 // Delete deletes the object with that uid; propagation says what becomes of
 // its dependents.
 func (w *Writer) Delete(ctx context.Context, r live.Resource, o metav1.Object, propagation metav1.DeletionPropagation) error {
-	if err := w.bar(); err != nil {
+	ctx, err := w.bar(ctx)
+	if err != nil {
 		return err
 	}
 	uid := o.GetUID()
 	how := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &propagation, DryRun: w.dryRun()}
-	_, err := send(ctx, nil, func(ctx context.Context) (any, error) {
+	_, err = send(ctx, nil, func(ctx context.Context) (any, error) {
 		return nil, w.of(r, o.GetNamespace()).Delete(ctx, o.GetName(), how)
 	})
 	return err
@@ -259,7 +261,8 @@ func (w *Writer) CutEntry(ctx context.Context, r live.Resource, o *unstructured.
 // entry changes one entry of managedFields by a JSON patch.
 func (w *Writer) entry(ctx context.Context, r live.Resource, o *unstructured.Unstructured,
 	change map[string]any) (*unstructured.Unstructured, error) {
-	if err := w.bar(); err != nil {
+	ctx, err := w.bar(ctx)
+	if err != nil {
 		return nil, err
 	}
 	if w.dry { // o is the answer to a dry run: the server's entries are not the same
@@ -307,7 +310,8 @@ func (w *Writer) Status(ctx context.Context, r live.Resource, resource *unstruct
 // that resourceVersion if fields name one, and returns the object.
 func (w *Writer) Metadata(ctx context.Context, r live.Resource, o metav1.Object,
 	fields map[string]any) (*unstructured.Unstructured, error) {
-	if err := w.bar(); err != nil {
+	ctx, err := w.bar(ctx)
+	if err != nil {
 		return nil, err
 	}
 	meta := maps.Clone(fields)

@@ -34,6 +34,10 @@ type ChildrenOptions struct {
 	// is one that is served here; nil: all are. Of other objects just a stub is
 	// kept.
 	Known func(of api.Owner, uid types.UID) bool
+	// Part says which children of a kind are wanted, which these holders declared, when
+	// that may have changed and when Divide is called; nil: all. Parts of the same name
+	// are the same.
+	Part func(of schema.GroupVersionKind, holders []string) Part
 	// Synced is called when a kind has been listed, for the first time or for
 	// the first time with what is now needed: look at all owners.
 	Synced func(schema.GroupVersionKind)
@@ -67,6 +71,9 @@ func NewChildren(cfg *rest.Config, options ChildrenOptions) (*Children, error) {
 	c.begin = func(scope Scope) *kind {
 		k := newKind(scope, &c.watches, clients, &childPolicy{children: c, completing: map[types.UID]error{}})
 		k.labels = api.LabelOwnerUID
+		if options.Part != nil {
+			k.part = func() Part { return options.Part(scope.GroupVersionKind, c.holdersOf(scope)) }
+		}
 		return k
 	}
 	return c, nil

@@ -23,6 +23,8 @@ type kind struct {
 	clients clients
 	broken  error  // why there are no clients
 	labels  string // the selector of what is watched
+	// part says which of it is wanted now; nil: all.
+	part func() Part
 
 	resyncing sync.Mutex // one look at a time; taken before mu
 
@@ -172,7 +174,7 @@ func (k *kind) forget() {
 // start makes a watch and runs it; it needs the mutex.
 func (k *kind) start(need live.Need, r live.Resource) *kindWatch {
 	ctx, cancel := context.WithCancel(k.watches.ctx)
-	f := &kindWatch{kind: k, need: need, resource: r, cancel: cancel, ready: make(chan struct{})}
+	f := &kindWatch{kind: k, need: need, resource: r, part: k.wanted(), cancel: cancel, ready: make(chan struct{})}
 	namespaces := k.watches.namespaces
 	switch {
 	case !r.Namespaced:
@@ -187,6 +189,14 @@ func (k *kind) start(need live.Need, r live.Resource) *kindWatch {
 		k.watches.running.Go(func() { f.run(ctx, s, k.clients.source(s)) })
 	}
 	return f
+}
+
+// wanted is the part of the kind that is wanted now.
+func (k *kind) wanted() Part {
+	if k.part == nil {
+		return Part{}
+	}
+	return k.part()
 }
 
 // notified runs the callbacks, without the mutex.

@@ -97,13 +97,14 @@ func (k *kind) listAll(ctx context.Context, s *store) (map[types.NamespacedName]
 	listed := map[types.NamespacedName]live.Object{}
 	opts := metav1.ListOptions{Limit: pageSize}
 	for {
-		page, err := k.clients.partial(s.watch.resource.GVR, s.namespace).List(ctx, k.narrow(opts))
+		page, err := k.clients.partial(s.watch.resource.GVR, s.namespace).List(ctx, s.watch.narrow(opts))
 		if err != nil {
 			return nil, "", err
 		}
 		for i := range page.Items {
-			l := live.Object{GVK: k.scope.GroupVersionKind, Meta: &page.Items[i]}
-			listed[l.Key()] = l
+			if l := (live.Object{GVK: k.scope.GroupVersionKind, Meta: &page.Items[i]}); s.watch.part.has(l) {
+				listed[l.Key()] = l
+			}
 		}
 		if opts.Continue = page.Continue; opts.Continue == "" {
 			return listed, page.ResourceVersion, nil

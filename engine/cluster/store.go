@@ -63,6 +63,10 @@ func (s *store) Update(obj any) error {
 	if err != nil {
 		return err
 	}
+	if !s.watch.part.has(l) {
+		s.leave(l)
+		return nil
+	}
 	s.watch.deliver(func(o *notifications) {
 		l := k.policy.keep(l, s.watch.need)
 		old, had := s.items[l.Key()]
@@ -79,6 +83,20 @@ func (s *store) Update(obj any) error {
 		s.pass(l.Meta.GetResourceVersion())
 	})
 	return nil
+}
+
+// leave takes an object that is not of the part that is watched, or not any more.
+func (s *store) leave(l live.Object) {
+	s.watch.deliver(func(o *notifications) {
+		if old, had := s.items[l.Key()]; had {
+			s.drop(old)
+			o.change(old)
+		}
+		if s.watch == s.watch.kind.current {
+			s.watch.kind.overlay.delivered(l)
+		}
+		s.pass(l.Meta.GetResourceVersion())
+	})
 }
 
 // Delete takes a deletion that the watch delivered, which is also how an
@@ -113,7 +131,9 @@ func (s *store) Replace(list []any, resourceVersion string) error {
 		if err != nil {
 			return err
 		}
-		lives = append(lives, l)
+		if s.watch.part.wants(l) {
+			lives = append(lives, l)
+		}
 	}
 	s.watch.deliver(func(o *notifications) {
 		fresh := newStore(s.watch, s.namespace)
@@ -147,6 +167,9 @@ func (s *store) Transformer() cache.TransformFunc {
 		l, err := live.Of(k.scope.GroupVersionKind, obj)
 		if err != nil {
 			return nil, err
+		}
+		if !s.watch.part.has(l) {
+			return left(l).Runtime(), nil
 		}
 		k.mu.Lock()
 		defer k.mu.Unlock()

@@ -90,18 +90,19 @@ func (k *kind) run(need live.Need, r live.Resource) {
 	if k.current != nil && (k.current.resource.GVR != r.GVR || k.current.resource.Namespaced != r.Namespaced) {
 		k.forget()
 	}
-	if k.current != nil && !k.current.listings && k.current.need != need {
+	gives := func(f *kindWatch) bool { return f.need == need && f.part.Name == k.wanted().Name }
+	if k.current != nil && !k.current.listings && !gives(k.current) {
 		k.current.stop()
 		k.current = nil
 	}
-	if k.next != nil && k.next.need != need {
+	if k.next != nil && !gives(k.next) {
 		k.next.stop()
 		k.next = nil
 	}
 	switch {
 	case k.current == nil:
 		k.current = k.start(need, r)
-	case k.current.need != need && k.next == nil:
+	case !gives(k.current) && k.next == nil:
 		k.next = k.start(need, r)
 	}
 }

@@ -22,12 +22,20 @@ type kindWatch struct {
 	kind     *kind
 	need     live.Need
 	resource live.Resource
+	part     Part
 	stores   []*store
 	cancel   context.CancelFunc
 	stopped  bool
 	// ready is closed when every store has listed, or the watch is stopped.
 	ready    chan struct{}
 	listings bool // ready was closed because of lists
+}
+
+// narrow makes a list or a watch one of just what is watched.
+func (f *kindWatch) narrow(opts metav1.ListOptions) metav1.ListOptions {
+	opts = f.kind.narrow(opts)
+	opts.ShardSelector = f.part.Shard
+	return opts
 }
 
 // deliver runs fn under the kind's mutex and tells the outcome afterwards. A
@@ -74,7 +82,7 @@ func (f *kindWatch) listed(o *notifications) {
 	for _, s := range f.stores {
 		k.overlay.settle(s)
 	}
-	o.mute, o.synced = false, last.need < f.need
+	o.mute, o.synced = false, last.need < f.need || last.part.Name != f.part.Name
 	o.differences(before, k.view())
 	last.stop()
 }

@@ -144,6 +144,11 @@ func (w *watches) guarded(scope Scope, doing string, do func()) (err error) {
 func (w *watches) holding(scope Scope) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	return w.holdersOf(scope)
+}
+
+// holdersOf is holding for who has the mutex.
+func (w *watches) holdersOf(scope Scope) []string {
 	var all []string
 	for holder, scopes := range w.holders {
 		if _, wants := scopes[scope]; wants {

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -25,15 +24,14 @@ type arrivals struct {
 	kind string
 	name string
 	to   handler.EventHandler
-	told toolscache.ResourceEventHandlerRegistration
 }
 
 // String returns the name, for the log.
 func (a *arrivals) String() string { return a.name }
 
 // Start begins to feed a queue.
-func (a *arrivals) Start(ctx context.Context, q workqueue.TypedRateLimitingInterface[ctrl.Request]) (err error) {
-	a.told, err = a.of.informer.AddEventHandler(toolscache.ResourceEventHandlerDetailedFuncs{
+func (a *arrivals) Start(ctx context.Context, q workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
+	a.of.follow(toolscache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(o any, initially bool) {
 			if came, ok := o.(client.Object); ok {
 				a.enqueue(came, q, func() { a.to.Create(ctx, event.CreateEvent{Object: came, IsInInitialList: initially}, q) })
@@ -55,9 +53,6 @@ func (a *arrivals) Start(ctx context.Context, q workqueue.TypedRateLimitingInter
 			}
 		},
 	})
-	if err != nil {
-		return fmt.Errorf("feeding the queue with %s: %w", a.name, err)
-	}
 	return nil
 }
 
@@ -74,6 +69,6 @@ func (a *arrivals) WaitForSync(ctx context.Context) error {
 		return nil
 	}
 	return wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
-		return a.told.HasSynced(), nil
+		return a.of.hasSynced(), nil
 	})
 }

@@ -23,12 +23,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
+	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
-// A run is one kind at work: the cache of its resources, its queue and workers.
+// A run is one kind at work: the cache of its resources, its queue and workers. It has
+// many fields since it joins these.
 type kindController struct {
+	o          *Operator
 	name       string
 	gvk        apischema.GroupVersionKind
 	shard      shard.Shard
@@ -42,6 +45,11 @@ type kindController struct {
 	parallel int
 	cancel   context.CancelFunc
 	done     chan struct{}
+	// by is by what replicas divide the resources, caught the share of them that is
+	// known, and led whether this replica led when it began to serve the kind, or since.
+	by     replicas.Key
+	caught replicas.Share
+	led    bool
 }
 
 // listed reports whether the resources are known that may be.
@@ -55,13 +63,13 @@ func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, cr
 	if err != nil {
 		return err
 	}
-	r := &kindController{name: name, gvk: gvk, shard: mine, crdUID: crd.UID, resources: l.resources, versions: course,
-		parallel: o.options.Workers, done: make(chan struct{})}
+	r := &kindController{o: o, name: name, gvk: gvk, shard: mine, crdUID: crd.UID, resources: l.resources, versions: course,
+		parallel: o.options.Workers, done: make(chan struct{}), by: l.by, led: o.leads()}
 	cluster := o.cluster()
 	cluster.Shard = mine
 	r.reconciler = reconcile.New(name, gvk, l.resources, cluster)
 	r.reconciler.Follow(course.choose, course.served)
-	if o.stoodBy.Load() {
+	if o.stoodBy.Load() && !o.divides() {
 		r.reconciler.TookOver(time.Unix(0, o.leadsSince.Load()))
 	}
 	c, err := o.controller(ctx, r)
@@ -95,7 +103,7 @@ const asLongAsItTakes = 10 * 365 * 24 * time.Hour
 // controller makes the queue and workers of a kind.
 func (o *Operator) controller(ctx context.Context, r *kindController) (controller.Controller, error) {
 	c, err := controller.NewTypedUnmanaged(r.name, controller.TypedOptions[ctrl.Request]{
-		Reconciler: r.reconciler, MaxConcurrentReconciles: o.options.Workers,
+		Reconciler: gate{o, r}, MaxConcurrentReconciles: o.options.Workers,
 		CacheSyncTimeout:   asLongAsItTakes,
 		SkipNameValidation: ptr.To(true), Logger: o.mgr.GetLogger(), LogConstructor: o.logger(r.name),
 		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](50*time.Millisecond, time.Minute),
@@ -155,6 +163,7 @@ func (o *Operator) work(ctx context.Context, r *kindController, c controller.Con
 	var beside sync.WaitGroup
 	o.countForbidden(r)
 	if until(ctx, r.listed) == nil && o.awaitChildren(ctx, r) == nil && o.awaitPreview(ctx, r) == nil {
+		o.open(r)
 		beside.Go(func() { o.resyncLoop(ctx, r) })
 		beside.Go(func() { o.roll(ctx, r) })
 		if err := c.Start(ctx); err != nil && ctx.Err() == nil {

@@ -39,6 +39,8 @@ type kindState struct {
 	// kept is the digest of the version that is kept as a revision, and rolledBack that
 	// of the revision which serves in place of the folder, or "".
 	kept, rolledBack string
+	// unread: another replica may have written to the CRD what was not seen yet.
+	unread bool
 	// announced is what was told of the kind.
 	announced announcedKind
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
+	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 )
@@ -53,6 +54,15 @@ type Operator struct {
 	files    []folder.Source
 	maps     []folder.Source
 	kinds    map[string]*kindState
+
+	// turns are what is under way, and which resources are served; childShare is the same
+	// for children, which are listed after their owners. divided is told when it changed.
+	// member and lock are nil unless replicas divide the resources.
+	turns      turns
+	childShare replicas.Share
+	divided    chan struct{}
+	member     *replicas.Member
+	lock       *replicas.Lock
 
 	// ends: it was told to end.
 	ends *atomic.Bool
@@ -85,11 +95,11 @@ func New(options Options) (*Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	ends, lead := &atomic.Bool{}, &tenure{lasts: options.Lease.RenewDeadline}
+	ends, lead := &atomic.Bool{}, &tenure{lasts: options.Lease.RenewDeadline, ends: options.divides()}
 	election := lead.of(options.Config)
 	options.Config = rest.CopyConfig(options.Config)
 	options.Config.Wrap(apply.NewInFlight().Wrap)
-	mgr, err := ctrl.NewManager(options.Config, ctrl.Options{
+	how := ctrl.Options{
 		Scheme:                        scheme,
 		Logger:                        logr.New(ending{ctrl.Log.GetSink(), ends}),
 		Metrics:                       served,
@@ -104,14 +114,30 @@ func New(options Options) (*Operator, error) {
 		PprofBindAddress:              pprofAddress,
 		Cache: cache.Options{ReaderFailOnMissingInformer: true, ByObject: onlyFolders(options.Namespace),
 			NewInformer: heedsRestores},
-	})
+	}
+	var o *Operator
+	var lock *replicas.Lock
+	if options.divides() {
+		if lock, err = options.lock(election, func() string { return o.says() }); err != nil {
+			return nil, err
+		}
+		how.LeaderElectionResourceLockInterface = lock
+	}
+	mgr, err := ctrl.NewManager(options.Config, how)
 	if err != nil {
 		return nil, fmt.Errorf("starting the operator: %w", err)
 	}
-	o := &Operator{
+	o = &Operator{
 		options: options, mgr: mgr, ends: ends, http: mgr.GetHTTPClient(), withdrawn: make(chan struct{}, 1),
 		names: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
 		kinds: map[string]*kindState{}, mapsRead: options.Namespace == "",
+		divided: make(chan struct{}, 1), lock: lock,
+	}
+	if o.childShare = replicas.All(); lock != nil {
+		o.childShare = replicas.Share{}
+		if o.member, err = o.newMember(); err != nil {
+			return nil, err
+		}
 	}
 	return o, errors.Join(o.connect(lead), o.serveProbes())
 }
@@ -125,7 +151,7 @@ func (o *Operator) connect(lead *tenure) error {
 	}
 	o.reportWriter = o.writer
 	if o.options.elects() {
-		o.writer = o.writer.While(lead.on)
+		o.writer = o.writer.While(lead.left)
 	}
 	if o.options.ReadOnly {
 		o.writer = o.writer.ReadOnly()
@@ -135,7 +161,7 @@ func (o *Operator) connect(lead *tenure) error {
 		return err
 	}
 	o.children, err = cluster.NewChildren(cfg, cluster.ChildrenOptions{
-		HTTPClient: o.http, Namespaces: o.options.Namespaces, Changed: o.childChanged, Known: o.knows, Synced: o.kindSynced,
+		HTTPClient: o.http, Namespaces: o.options.Namespaces, Changed: o.childChanged, Known: o.knows, Part: o.part, Synced: o.kindSynced,
 		Troubled: o.kindSynced,
 		Panicked: watchPanicked,
 	})
@@ -169,7 +195,7 @@ func (o *Operator) Run(ctx context.Context) error {
 		return err
 	}
 	for _, start := range []everywhere{o.children.Start, o.reads.Start, o.trimReads, o.discovery.Run, o.watchAPIs, o.watchFolders, o.watchMaps,
-		o.followDiscovery, o.syncKinds} {
+		o.followDiscovery, o.followShare, o.syncKinds} {
 		if err := o.mgr.Add(start); err != nil {
 			return err
 		}
@@ -196,18 +222,20 @@ func (f everywhere) Start(ctx context.Context) error { return f(ctx) }
 // NeedLeaderElection says no.
 func (everywhere) NeedLeaderElection() bool { return false }
 
-// lead starts the kinds once this operator is the leader.
-func (o *Operator) lead(context.Context) error {
+// lead begins to serve, once this operator is the leader or, where replicas divide the
+// resources, has a Lease.
+func (o *Operator) lead(ctx context.Context) error {
+	if o.divides() {
+		return o.member.Run(ctx, o.lock.Name())
+	}
 	metrics.Leads(true)
 	o.leadsSince.Store(time.Now().UnixNano())
+	o.turns.serve(replicas.All())
 	for _, name := range o.known() {
 		o.names.Add(name)
 	}
 	return nil
 }
-
-// leads reports whether this operator is the leader.
-func (o *Operator) leads() bool { return o.leadsSince.Load() != 0 }
 
 // seenCRD is a CRD as last seen, or nil.
 func (o *Operator) seenCRD(name string) *apiextensionsv1.CustomResourceDefinition {

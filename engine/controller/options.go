@@ -68,9 +68,15 @@ type Options struct {
 	// its Lease is, and gives its claims up when it is told to end.
 	Local bool
 	Lease Lease
+	// Buckets: the replicas of the installation divide the resources among them, in so
+	// many buckets; 0: one of them serves all resources.
+	Buckets int
 	// Settings override those of the folders' config.yaml; nil: none.
 	Settings *kind.Config
 }
+
+// MostBuckets is how many buckets there may be: more make no spread better.
+const MostBuckets = 256
 
 // A Lease is how the leader is found. Zero values are the defaults.
 type Lease struct {

@@ -59,7 +59,7 @@ func (o *Operator) ownersListed() bool {
 	for _, name := range o.named() {
 		k := o.kinds[name]
 		switch {
-		case k.crd == nil || !established(k.crd) || k.elsewhere != "":
+		case k.crd == nil || !established(k.crd) || k.elsewhere != "" || o.turns.now().Closed(name):
 		case k.cache == nil || !k.cache.resources.listed():
 			return false
 		}

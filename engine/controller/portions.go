@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,17 +16,36 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
-// A portion is a kind's resources in one namespace, or in all. Each has a cache of
-// its own, so that a namespace which is gone, or in which the operator has no
-// rights any more, keeps nobody from the others.
+// A portion is a kind's resources in one namespace, or in all, as far as this process is
+// to know them. Each has a watch of its own, so that a namespace which is gone, or in
+// which the operator has no rights any more, keeps nobody from the others.
+//
+// It is client-go's reflector over a store of its own, since an informer cannot come to
+// know more or less than at first.
 type portion struct {
-	namespace string                    // "": all
-	informer  cache.SharedIndexInformer // of live.Packed
-	trouble   atomic.Pointer[trouble]
+	namespace string // "": all
+	// source is where what is selected comes from.
+	source func(replicas.Selection) cache.ListerWatcher
+	// told is called when a trouble came or went.
+	told    func()
+	trouble atomic.Pointer[trouble]
+
+	// delivering is held while a change is taken and told of, so that changes are told of
+	// in their order; mu is taken after it, and held by nobody who is told.
+	delivering sync.Mutex
+	mu         sync.Mutex
+	items      map[cache.ObjectName]*live.Packed
+	synced     bool
+	// selected is what items are all of, and wanted what they are to be; chosen ends the
+	// watch of what was wanted before.
+	selected, wanted replicas.Selection
+	chosen           context.CancelFunc
+	follower         cache.ResourceEventHandler
 }
 
 // A trouble is why resources could not be listed or watched, and when.
@@ -44,7 +64,7 @@ func (p *portion) failed(err error) { p.trouble.Store(&trouble{err, time.Now()})
 // forbidden reports whether the resources may not be listed as far as is known.
 func (p *portion) forbidden() bool {
 	t := p.trouble.Load()
-	return t != nil && apierrors.IsForbidden(t.err) && (!p.informer.HasSynced() || time.Since(t.at) < fresh)
+	return t != nil && apierrors.IsForbidden(t.err) && (!p.hasSynced() || time.Since(t.at) < fresh)
 }
 
 // portions are a kind's resources, as far as they are known.
@@ -80,14 +100,12 @@ func (all portions) find(name client.ObjectKey) (*live.Packed, error) {
 	for _, p := range all {
 		switch {
 		case p.namespace != "" && p.namespace != name.Namespace:
-		case !p.informer.HasSynced():
-			return nil, errors.New("they have not been listed yet")
 		default:
-			o, found, err := p.informer.GetStore().GetByKey(cache.NewObjectName(name.Namespace, name.Name).String())
-			if !found || err != nil {
-				return nil, err
+			o, known := p.get(cache.NewObjectName(name.Namespace, name.Name))
+			if !known {
+				return nil, errors.New("they have not been listed yet")
 			}
-			return o.(*live.Packed), nil // nothing else is put there
+			return o, nil
 		}
 	}
 	return nil, nil
@@ -96,12 +114,7 @@ func (all portions) find(name client.ObjectKey) (*live.Packed, error) {
 // all returns the resources that are known.
 func (all portions) all() (known []*live.Packed) {
 	for _, p := range all {
-		if !p.informer.HasSynced() {
-			continue
-		}
-		for _, o := range p.informer.GetStore().List() {
-			known = append(known, o.(*live.Packed)) // as above
-		}
+		known = append(known, p.all()...)
 	}
 	return known
 }
@@ -111,10 +124,10 @@ func (all portions) all() (known []*live.Packed) {
 func (all portions) listed() bool {
 	some := false
 	for _, p := range all {
-		if !p.informer.HasSynced() && !p.forbidden() {
+		if !p.hasSynced() && !p.forbidden() {
 			return false
 		}
-		some = some || p.informer.HasSynced()
+		some = some || p.hasSynced()
 	}
 	return some
 }
@@ -135,18 +148,30 @@ func (all portions) troubles() (text string, n int) {
 	return strings.Join(texts, "; "), len(texts)
 }
 
-// begin runs the informers until ctx ends; told is called when a trouble came or
-// went.
-func (all portions) begin(ctx context.Context, told func()) {
+// begin watches until ctx ends.
+func (all portions) begin(ctx context.Context) {
 	var running sync.WaitGroup
 	for _, p := range all {
-		running.Go(func() { p.informer.RunWithContext(ctx) })
-		running.Go(func() {
-			if cache.WaitForCacheSync(ctx.Done(), p.informer.HasSynced) {
-				p.trouble.Store(nil)
-				told()
-			}
-		})
+		running.Go(func() { p.run(ctx) })
 	}
 	running.Wait()
+}
+
+// choose says what is to be known from now on. What is known stays so until that has been
+// listed.
+func (all portions) choose(selection replicas.Selection) {
+	for _, p := range all {
+		p.choose(selection)
+	}
+}
+
+// have reports whether the resources that were chosen last are known, but for those in
+// namespaces in which they may not be listed.
+func (all portions) have() bool {
+	return !slices.ContainsFunc(all, func(p *portion) bool { return !p.has(p.choice()) && !p.forbidden() })
+}
+
+// chose reports whether just these resources are known, with the same exception.
+func (all portions) chose(selection replicas.Selection) bool {
+	return !slices.ContainsFunc(all, func(p *portion) bool { return !p.has(selection) && !p.forbidden() })
 }

@@ -6,16 +6,13 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/tools/cache"
-
-	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
 // TestNamesWhatIsNotServed: of a kind it is said in which namespaces its resources
 // may not be listed, and why; what only has not been listed yet is no trouble.
 func TestNamesWhatIsNotServed(t *testing.T) {
 	in := func(namespace string, trouble error) *portion {
-		p := &portion{namespace: namespace, informer: cache.NewSharedIndexInformer(nil, &live.Packed{}, 0, nil)}
+		p := &portion{namespace: namespace}
 		if trouble != nil {
 			p.failed(trouble)
 		}
@@ -40,20 +37,12 @@ func TestNamesWhatIsNotServed(t *testing.T) {
 	}
 }
 
-// A listing is an informer that has listed, or has not.
-type listing struct {
-	cache.SharedIndexInformer
-	synced bool
-}
-
-func (l listing) HasSynced() bool { return l.synced }
-
 // TestListed: a namespace in which resources may not be listed keeps nobody from
 // the others; one that is only slow does.
 func TestListed(t *testing.T) {
 	forbidden := apierrors.NewForbidden(apischema.GroupResource{Resource: "webs"}, "", errors.New("no rights"))
-	known := &portion{informer: listing{synced: true}}
-	slow, denied, unreachable := &portion{informer: listing{}}, &portion{informer: listing{}}, &portion{informer: listing{}}
+	known := &portion{synced: true}
+	slow, denied, unreachable := &portion{}, &portion{}, &portion{}
 	denied.failed(forbidden)
 	unreachable.failed(errors.New("no connection"))
 	for name, c := range map[string]struct {

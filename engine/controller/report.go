@@ -58,6 +58,9 @@ func (o *Operator) keepReport(ctx context.Context) error {
 		case <-time.After(wait):
 		}
 		wait = reportTick
+		if !o.leads() {
+			continue
+		}
 		report := o.report(r.first)
 		if wrote, err := o.recordStates(ctx, report.Kinds); wrote {
 			if wait = reportGap; err != nil {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -14,8 +13,8 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 
 	"github.com/jacquard-operator/jacquard/engine/cluster"
+	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
-	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
@@ -24,6 +23,7 @@ import (
 type resourceCache struct {
 	gvk       apischema.GroupVersionKind
 	crdUID    types.UID
+	by        replicas.Key // by what replicas divide them
 	resources portions
 	cancel    context.CancelFunc
 	done      chan struct{}
@@ -39,7 +39,11 @@ func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind,
 		return l, nil
 	}
 	o.unlist(crd.Name)
-	l = &resourceCache{gvk: gvk, crdUID: crd.UID, done: make(chan struct{})}
+	l = &resourceCache{gvk: gvk, crdUID: crd.UID, by: keyOf(crd), done: make(chan struct{})}
+	wanted := replicas.Everything()
+	if o.divides() {
+		wanted = o.turns.now().Selection(crd.Name, l.by)
+	}
 	mine := o.shardOf(crd)
 	namespaces := mine.Namespaces
 	if len(namespaces) == 0 || crd.Spec.Scope == apiextensionsv1.ClusterScoped {
@@ -47,12 +51,12 @@ func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind,
 	}
 	gvr := gvk.GroupVersion().WithResource(crd.Spec.Names.Plural)
 	for _, namespace := range namespaces {
-		source, err := cluster.PackedSource(o.options.Config, o.http,
-			cluster.Selection{GroupVersionResource: gvr, Namespace: namespace, Labels: mine.Selector})
-		if err != nil {
+		selection := cluster.Selection{GroupVersionResource: gvr, Namespace: namespace, Labels: mine.Selector}
+		if _, err := cluster.PackedSource(o.options.Config, o.http, selection); err != nil {
 			return nil, fmt.Errorf("listing kind %s: %w", crd.Name, err)
 		}
-		l.resources = append(l.resources, o.portion(crd.Name, gvk, namespace, source))
+		l.resources = append(l.resources, &portion{namespace: namespace, wanted: wanted, told: func() { o.recount(crd.Name) },
+			source: func(s replicas.Selection) toolscache.ListerWatcher { return o.resourcesOf(selection, s) }})
 	}
 	ctx, l.cancel = context.WithCancel(ctx)
 	o.mu.Lock()
@@ -60,29 +64,19 @@ func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind,
 	o.mu.Unlock()
 	go func() {
 		defer close(l.done)
-		l.resources.begin(ctx, func() { o.recount(crd.Name) })
+		l.resources.begin(ctx)
 	}()
 	return l, nil
 }
 
-// portion makes a portion of a resource cache.
-func (o *Operator) portion(kind string, gvk apischema.GroupVersionKind, namespace string, source toolscache.ListerWatcher) *portion {
-	p := &portion{namespace: namespace, informer: toolscache.NewSharedIndexInformerWithOptions(
-		cluster.HeedRestores(source), &live.Packed{}, toolscache.SharedIndexInformerOptions{ObjectDescription: gvk.String()})}
-	// Both fail only once the informer runs.
-	_ = p.informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *toolscache.Reflector, err error) {
-		if p.failed(err); apierrors.IsForbidden(err) {
-			o.recount(kind)
-		}
-		toolscache.DefaultWatchErrorHandler(ctx, r, err)
-	})
-	_ = p.informer.SetTransform(func(o any) (any, error) {
-		if packed, is := o.(*live.Packed); is {
-			packed.ManagedFields = nil // its JSON has them
-		}
-		return o, nil
-	})
-	return p
+// resourcesOf is where the resources of a kind come from that are selected.
+func (o *Operator) resourcesOf(of cluster.Selection, s replicas.Selection) toolscache.ListerWatcher {
+	of.Shard = s.String()
+	source, err := cluster.PackedSource(o.options.Config, o.http, of)
+	if err != nil { // list has made one of the same access
+		panic(err)
+	}
+	return cluster.HeedRestores(source)
 }
 
 // heedsRestores is an informer that lists again after etcd was restored.

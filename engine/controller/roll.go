@@ -56,6 +56,9 @@ func (o *Operator) advanceSafely(ctx context.Context, r *kindController) time.Du
 // advance takes the rollout of a kind as far as can be now, and says when to
 // look again without being poked; 0 means never.
 func (o *Operator) advance(ctx context.Context, r *kindController) time.Duration {
+	if !o.leads() {
+		return 0
+	}
 	next, tried := r.versions.coming()
 	if next != nil && !tried {
 		if next.Pending(o.cluster()) || !o.begin(ctx, r, next) {
@@ -64,7 +67,7 @@ func (o *Operator) advance(ctx context.Context, r *kindController) time.Duration
 	}
 	if next != nil {
 		o.step(ctx, r)
-	} else {
+	} else if o.turns.now().Whole() {
 		r.dropForced()
 	}
 	if err := o.announceRollout(ctx, r); err != nil {
@@ -75,6 +78,13 @@ func (o *Operator) advance(ctx context.Context, r *kindController) time.Duration
 		return waveTick
 	}
 	if next, _ = r.versions.coming(); next == nil {
+		share := o.turns.now()
+		if share.AllOf(r.name) { // which is given back
+			o.names.Add(r.name)
+		}
+		if !share.Whole() {
+			return 0
+		}
 		return o.forget(ctx, r)
 	}
 	return r.versions.tick()
@@ -105,7 +115,7 @@ func (c *versionTracker) tick() time.Duration {
 // begin tries the version on all resources and begins to roll it out. It may
 // take long, and holds nobody up.
 func (o *Operator) begin(ctx context.Context, r *kindController, next *reconcile.Version) bool {
-	if !r.listed() {
+	if !r.listed() || o.divides() && !o.caughtUp(r, o.turns.now()) {
 		return false
 	}
 	var before rollout.Record

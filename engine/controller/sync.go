@@ -42,6 +42,7 @@ func (o *Operator) syncKinds(ctx context.Context) error {
 	}
 	o.unlistAll()
 	o.giveUp()
+	o.leave()
 	return nil
 }
 
@@ -91,9 +92,9 @@ func (o *Operator) syncKind(ctx context.Context, name string) error {
 	seen := o.seen(name)
 	f, unread, crd, running := seen.source.folder, seen.source.unread, seen.crd, seen.controller
 	none := f == nil && unread == nil
-	unknown := !o.listed || none && (!o.read || !o.mapsRead)
+	unknown := !o.listed || o.divides() && o.turns.now().None() || none && (!o.read || !o.mapsRead)
 	o.mu.Unlock()
-	if unknown { // crdsListed or readMaps syncs again
+	if unknown { // crdsListed, readMaps or takeShare syncs again
 		return nil
 	}
 	o.recordCRD(ctx, name, crd == nil, !none)
@@ -105,8 +106,14 @@ func (o *Operator) syncKind(ctx context.Context, name string) error {
 		o.recordLonely(ctx, name, crd == nil)
 		return nil
 	}
+	if err := o.readCRD(ctx, name); err != nil {
+		return err
+	}
 	known := o.discovery.Served() // the version is made by this or by what is newer
 	made, h := o.version(ctx, name, f, crd), o.history(ctx, crd)
+	if o.divides() && !o.leads() { // takeShare syncs again
+		return o.follow(ctx, h, running, made)
+	}
 	v, unusable := o.chosen(ctx, h, made, running == nil)
 	if v == nil {
 		return unusable
@@ -122,10 +129,7 @@ func (o *Operator) syncKind(ctx context.Context, name string) error {
 		o.stop(name)
 		return err
 	}
-	if running != nil && (running.crdUID != crd.UID || (v.Kind != nil && running.gvk != gvk)) {
-		o.stop(name)
-		running = nil
-	}
+	running = o.stopOutdated(running, crd, v, gvk)
 	if _, served := known.Resource(gvk); !served {
 		o.discovery.Trigger() // followDiscovery syncs again
 		return nil
@@ -140,6 +144,17 @@ func (o *Operator) syncKind(ctx context.Context, name string) error {
 	}
 	o.recordSynced(name, f)
 	return unusable
+}
+
+// stopOutdated stops a kind whose CRD is another one, or which is served in another
+// version of it; else it runs on.
+func (o *Operator) stopOutdated(running *kindController, crd *apiextensionsv1.CustomResourceDefinition, v *reconcile.Version,
+	gvk apischema.GroupVersionKind) *kindController {
+	if running != nil && (running.crdUID != crd.UID || (v.Kind != nil && running.gvk != gvk)) {
+		o.stop(v.Name)
+		return nil
+	}
+	return running
 }
 
 // chosen is the version to serve with a folder that made v: that of a revision, if a
@@ -226,23 +241,48 @@ func (o *Operator) serve(ctx context.Context, h *history, running *kindControlle
 		return nil
 	}
 	before := pastOf(crd, v, o.shardOf(seen))
+	if running != nil && !running.led && before.unfinished { // what it knows of the rollout is what the record says
+		o.stop(v.Name)
+		running = nil
+	}
+	rolls := v.Kind != nil && (!before.settled || before.unfinished) || running != nil && running.versions.rolls()
+	if !o.wholes(ctx, v.Name, rolls) {
+		o.names.AddAfter(v.Name, wholeTick)
+		gvk, err := shownAs(v.Kind, h.crd)
+		if err == nil && running == nil {
+			o.children.Want(v.Name, v.Children)
+			o.reads.Want(v.Name, v.Scopes())
+			_, err = o.list(ctx, gvk, seen)
+		}
+		return err
+	}
 	if running == nil || !running.versions.good() {
 		before = h.resume(before, v, crd, o.shardOf(seen))
 	}
+	return h.serve(ctx, running, v, before)
+}
+
+// serve starts a kind with a version whose past is known, or lets one that runs go on with
+// it.
+func (h *history) serve(ctx context.Context, running *kindController, v *reconcile.Version, before past) error {
+	o := h.o
+	metrics.Kind(v.Name).Paused(o.paused(v.Name))
+	seen := o.seenCRD(v.Name)
 	if running == nil {
 		c := newVersionTracker(func() bool { return o.paused(v.Name) })
 		c.setVersion(v, before)
 		o.want(v.Name, c)
 		gvk, err := shownAs(v.Kind, h.crd)
-		if err == nil {
+		if err == nil && seen != nil {
 			err = o.start(ctx, gvk, seen, c)
 		}
 		metrics.Kind(v.Name).Paused(o.paused(v.Name))
 		return err
 	}
-	metrics.Kind(v.Name).Paused(o.paused(v.Name))
+	running.led = true
 	if v.Kind == nil && !v.Removed && running.versions.good() {
 		running.versions.trigger()
+		o.open(running)
 		return nil // the last good version runs on
 	}
 	again := running.versions.setVersion(v, before)
@@ -253,6 +293,7 @@ func (o *Operator) serve(ctx context.Context, h *history, running *kindControlle
 	if again {
 		running.resyncAll()
 	}
+	o.open(running)
 	return nil
 }
 

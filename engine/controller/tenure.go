@@ -16,6 +16,8 @@ import (
 type tenure struct {
 	// lasts is for how long one renewal is good: less than others wait.
 	lasts time.Duration
+	// ends: a request that is under way ends with it.
+	ends bool
 	// renewed is when the last renewal that the server granted was sent.
 	renewed atomic.Pointer[time.Time]
 }
@@ -28,15 +30,15 @@ func (t *tenure) of(cfg *rest.Config) *rest.Config {
 	return cfg
 }
 
-// on reports whether nobody else can lead yet. Both clocks count: the monotonic one
+// left is for how long nobody else can lead yet. Both clocks count: the monotonic one
 // stands still with the machine, and the other one may be set back.
-func (t *tenure) on() bool {
+func (t *tenure) left() (time.Duration, bool) {
 	renewed := t.renewed.Load()
 	if renewed == nil {
-		return false
+		return 0, true
 	}
 	now := time.Now()
-	return now.Sub(*renewed) < t.lasts && now.Round(0).Sub(renewed.Round(0)) < t.lasts
+	return t.lasts - max(now.Sub(*renewed), now.Round(0).Sub(renewed.Round(0))), t.ends
 }
 
 // renewals are the requests of the election.
@@ -49,7 +51,8 @@ type renewals struct {
 func (r renewals) RoundTrip(request *http.Request) (*http.Response, error) {
 	sent := time.Now()
 	answer, err := r.next.RoundTrip(request)
-	if err == nil && answer.StatusCode < 300 && request.Method != http.MethodGet && strings.Contains(request.URL.Path, "/leases") {
+	renews := request.Method == http.MethodPut || request.Method == http.MethodPost
+	if err == nil && answer.StatusCode < 300 && renews && strings.Contains(request.URL.Path, "/leases") {
 		r.lead.renewed.Store(&sent)
 	}
 	return answer, err

@@ -229,6 +229,13 @@ func (c *versionTracker) pending(in reconcile.Cluster) bool {
 	return slices.ContainsFunc(c.versions(), func(v *reconcile.Version) bool { return v.Pending(in) })
 }
 
+// rolls reports whether a version is being rolled out.
+func (c *versionTracker) rolls() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.next != nil
+}
+
 // good reports whether some folder that loads is served.
 func (c *versionTracker) good() bool {
 	c.mu.Lock()

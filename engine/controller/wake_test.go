@@ -9,12 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
@@ -54,20 +54,20 @@ func TestUnseenIsForgotten(t *testing.T) {
 	holds("that one is gone", 0)
 }
 
-// named is a cache of resources of these names in the namespace served.
-func named(t *testing.T, names ...string) cache.SharedIndexInformer {
+// named is a portion with resources of these names in the namespace served.
+func named(t *testing.T, names ...string) *portion {
 	t.Helper()
-	informer := cache.NewSharedIndexInformer(nil, &live.Packed{}, 0, nil)
+	p := &portion{namespace: "served", told: func() {}}
+	var list []*live.Packed
 	for _, name := range names {
 		o, err := live.Pack([]byte(`{"metadata": {"namespace": "served", "name": "` + name + `"}}`))
-		if err == nil {
-			err = informer.GetStore().Add(o)
-		}
 		if err != nil {
 			t.Fatal(err)
 		}
+		list = append(list, o)
 	}
-	return listing{informer, true}
+	p.replace(list, replicas.Everything())
+	return p
 }
 
 // TestOthersAreNotWoken: an object of which an annotation names a resource wakes
@@ -75,7 +75,7 @@ func named(t *testing.T, names ...string) cache.SharedIndexInformer {
 func TestOthersAreNotWoken(t *testing.T) {
 	const webs = "webs.example.com"
 	o := defining(t)
-	r := &kindController{name: webs, resources: portions{{namespace: "served", informer: named(t, "ours")}},
+	r := &kindController{name: webs, resources: portions{named(t, "ours")},
 		reconciler: reconcile.New(webs, schema.GroupVersionKind{}, nil, reconcile.Cluster{})}
 	q := priorityqueue.New[ctrl.Request]("things")
 	defer q.ShutDown()

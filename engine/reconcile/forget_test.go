@@ -127,8 +127,10 @@ func TestForget(t *testing.T) {
 			want: []string{list, patch(`"jacquard.dev/child-kinds":"ConfigMap"`)},
 		},
 		"a follower": {
-			change: func(r *Reconciler) { r.cluster.Writer = r.cluster.Writer.While(func() bool { return false }) },
-			want:   []string{list}, fails: true,
+			change: func(r *Reconciler) {
+				r.cluster.Writer = r.cluster.Writer.While(func() (time.Duration, bool) { return 0, false })
+			},
+			want: []string{list}, fails: true,
 		},
 		"no patch is left": {
 			marks: map[string]string{api.AnnotationChildKinds: "", api.AnnotationPatchedKinds: "Node"}, items: of("gone"),

@@ -26,6 +26,22 @@ func (r *Reconciler) Wake(name types.NamespacedName) {
 	}
 }
 
+// Oldest is when the first event came for a resource that waits to be served; zero if none
+// does.
+func (r *Reconciler) Oldest() (first time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, at := range r.woken {
+		if first.IsZero() || at.Before(first) {
+			first = at
+		}
+	}
+	return first
+}
+
+// Leave notes that a resource does not wait to be served any more.
+func (r *Reconciler) Leave(name types.NamespacedName) { r.takeWoken(name) }
+
 // takeWoken is when a resource was woken that is being served now; zero if no
 // event did.
 func (r *Reconciler) takeWoken(name types.NamespacedName) time.Time {

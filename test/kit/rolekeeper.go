@@ -166,7 +166,7 @@ func (a *Access) roles(ctx context.Context) ([]rbac.Role, error) {
 	}
 	roles := rbac.Base(rbac.Installation{Namespace: cmp.Or(a.options.Namespace, a.options.LeaderElectionNamespace),
 		Namespaces:    a.options.Namespaces,
-		SecureMetrics: a.options.MetricsSecure, Identity: a.options.Identity})
+		SecureMetrics: a.options.MetricsSecure, Identity: a.options.Identity, Divides: a.options.Buckets > 0})
 	names := a.cluster.claimed(a.options.Identity)
 	for name := range folders {
 		names[name] = true

@@ -90,9 +90,12 @@ func (s Shard) Key(key string) string {
 // characters.
 const longest = 50
 
-func (s Shard) id() string {
-	last := path.Base(s.Identity)
-	sum := sha256.Sum256([]byte(s.Identity))
+func (s Shard) id() string { return ID(s.Identity) }
+
+// ID is an identity as a name in keys and values of labels: its last part, and a hash.
+func ID(identity string) string {
+	last := path.Base(identity)
+	sum := sha256.Sum256([]byte(identity))
 	return last[:min(len(last), longest)] + "-" + hex.EncodeToString(sum[:4])
 }
 

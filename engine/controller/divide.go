@@ -1,0 +1,441 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/cluster"
+	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
+	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
+	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
+)
+
+// divides reports whether the replicas of this installation divide its resources among
+// them; else one of them serves all.
+func (o *Operator) divides() bool { return o.lock != nil }
+
+// takeShare takes up what this replica serves from now on. What it does not serve any more is
+// not begun; what it serves besides begins once it is known.
+func (o *Operator) takeShare(share replicas.Share) {
+	before := o.turns.now()
+	o.turns.serve(share)
+	metrics.Leads(share.Leads)
+	o.mu.Lock()
+	for name, k := range o.kinds {
+		// Others may have rolled out a folder meanwhile.
+		k.unread = k.unread || before.Closed(name) && !share.Closed(name) || share.Leads && !before.Leads
+	}
+	o.mu.Unlock()
+	select {
+	case o.divided <- struct{}{}:
+	default:
+	}
+}
+
+// leads reports whether this process does what is to be done once for the installation.
+func (o *Operator) leads() bool { return o.turns.now().Leads }
+
+// keyOf says by what the resources of a kind are divided.
+func keyOf(crd *apiextensionsv1.CustomResourceDefinition) replicas.Key {
+	if crd.Spec.Scope == apiextensionsv1.ClusterScoped {
+		return replicas.ByUID
+	}
+	return replicas.ByNamespace
+}
+
+// followShare makes known what this replica serves, and then serves it, whenever that
+// changed.
+func (o *Operator) followShare(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-o.divided:
+		}
+		for ctx.Err() == nil && !o.taken(ctx) {
+		}
+	}
+}
+
+// taken takes up what is served now: first the resources are listed, then their children,
+// since children are known by their owners. It is false if something else is served
+// meanwhile.
+func (o *Operator) taken(ctx context.Context) bool {
+	share := o.turns.now()
+	o.mu.Lock()
+	caches := map[string]*resourceCache{}
+	for name, k := range o.kinds {
+		if k.cache != nil {
+			caches[name] = k.cache
+		}
+	}
+	o.mu.Unlock()
+	for name, l := range caches {
+		l.resources.choose(share.Selection(name, l.by))
+	}
+	still := func() bool { return share.Same(o.turns.now()) }
+	known := func() bool {
+		for _, l := range caches {
+			if !l.resources.have() {
+				return false
+			}
+		}
+		return true
+	}
+	if until(ctx, func() bool { return !still() || known() }) != nil || !still() {
+		return false
+	}
+	o.mu.Lock()
+	o.childShare = share
+	o.mu.Unlock()
+	o.children.Divide()
+	o.addKnown()
+	opened := map[*kindController]bool{}
+	return until(ctx, func() bool {
+		for _, name := range o.known() {
+			if r := o.kindController(name); r != nil && !opened[r] && o.caughtUp(r, share) {
+				opened[r] = true
+				o.names.Add(name)
+			}
+		}
+		return !still() || !slices.ContainsFunc(o.running(), func(r *kindController) bool { return !opened[r] })
+	}) == nil && still()
+}
+
+// addKnown settles all kinds.
+func (o *Operator) addKnown() {
+	for _, name := range o.known() {
+		o.names.Add(name)
+	}
+}
+
+// caughtUp reports whether the resources and children of a kind are known that a share
+// has.
+func (o *Operator) caughtUp(r *kindController, share replicas.Share) bool {
+	o.mu.Lock()
+	ofChildren := o.childShare
+	o.mu.Unlock()
+	if !ofChildren.Same(share) || !r.resources.chose(share.Selection(r.name, r.by)) {
+		return false
+	}
+	for gvk := range r.versions.children() {
+		if !o.children.Divided(gvk, o.children.Wanted(gvk).Name) {
+			return false
+		}
+	}
+	return true
+}
+
+// open serves what is known of a share, and looks at it.
+func (o *Operator) open(r *kindController) {
+	share := o.turns.now()
+	if !o.divides() {
+		return
+	}
+	if !o.caughtUp(r, share) {
+		o.names.AddAfter(r.name, wholeTick)
+		return
+	}
+	o.mu.Lock()
+	before, unread := r.caught, o.seen(r.name).unread
+	if !unread {
+		r.caught = share
+	}
+	o.mu.Unlock()
+	if !unread && !before.Same(share) {
+		r.resyncAll()
+	}
+}
+
+// served reports whether a resource is served by what is known.
+func (r *kindController) served(resource metav1.Object) bool {
+	if !r.o.divides() {
+		return true
+	}
+	r.o.mu.Lock()
+	defer r.o.mu.Unlock()
+	return r.caught.Serves(r.name, r.by, resource)
+}
+
+// part is which children of a kind this replica is to know, where these kinds have such
+// children.
+func (o *Operator) part(gvk apischema.GroupVersionKind, holders []string) cluster.Part {
+	slices.Sort(holders)
+	o.mu.Lock()
+	share := o.childShare
+	caches, running := map[string]*resourceCache{}, map[string]*kindController{}
+	for _, holder := range holders {
+		if k := o.kinds[holder]; k != nil && k.cache != nil {
+			caches[holder], running[holder] = k.cache, k.controller
+		}
+	}
+	o.mu.Unlock()
+	if share.Whole() {
+		return cluster.Part{}
+	}
+	others := share.Selection("", replicas.ByNamespace)
+	name, divides, selections := others.String(), !others.None(), map[string]replicas.Selection{}
+	for _, holder := range holders {
+		if caches[holder] == nil {
+			continue
+		}
+		s := share.Selection(holder, caches[holder].by)
+		selections[holder] = s
+		divides = divides && s.By() == replicas.ByNamespace && s.Same(others) && running[holder].makesOnlyHere(gvk)
+		name += fmt.Sprintf("; %s %s %v", holder, s, s.All())
+	}
+	p := cluster.Part{Name: name, Has: func(of api.Owner, uid types.UID) bool {
+		s, known := selections[of.Kind]
+		if !known {
+			s = others
+		}
+		return s.Has(of.Namespace, string(uid))
+	}}
+	if divides {
+		p.Name, p.Shard = p.Name+"; by the server", others.String()
+	}
+	return p
+}
+
+// makesOnlyHere reports whether a kind has children of that kind in the namespaces of its
+// resources alone, as far as is known.
+func (r *kindController) makesOnlyHere(gvk apischema.GroupVersionKind) bool {
+	if r == nil {
+		return false
+	}
+	return !slices.ContainsFunc(r.versions.versions(), func(v *reconcile.Version) bool {
+		if _, makes := v.Children[gvk]; !makes {
+			return false
+		}
+		if v.Kind == nil || v.Kind.ClusterScoped(gvk) || !v.Kind.Creates(gvk) {
+			return true
+		}
+		where, _ := v.Kind.Placement(gvk)
+		return where.Elsewhere()
+	})
+}
+
+// isServed reports whether the cluster serves a kind; if not, discovery looks again and
+// settles it.
+func (o *Operator) isServed(gvk apischema.GroupVersionKind) bool {
+	_, served := o.discovery.Served().Resource(gvk)
+	if !served {
+		o.discovery.Trigger()
+	}
+	return served
+}
+
+// follow serves a kind as the replica that leads has it: with the folder that serves
+// every resource, whatever folder this replica has.
+func (o *Operator) follow(ctx context.Context, h *history, running *kindController, made *reconcile.Version) error {
+	crd, mine := o.crd(made.Name), o.shardOf(h.crd)
+	if crd == nil {
+		return nil
+	}
+	claims := shard.Claims(crd)
+	if other := mine.Conflict(claims); other != nil || !mine.Holds(claims) {
+		o.recordClaim(ctx, made.Name, mine, other)
+		o.stop(made.Name)
+		return nil // the claim settles the kind again
+	}
+	o.recordClaim(ctx, made.Name, mine, nil)
+	v, err := h.followed(made, crd, mine)
+	if err != nil || v == nil {
+		return err
+	}
+	gvk, err := shownAs(v.Kind, h.crd)
+	if err != nil {
+		return err
+	}
+	if running = o.stopOutdated(running, h.crd, v, gvk); !o.isServed(gvk) {
+		return nil
+	}
+	if running == nil {
+		return h.serve(ctx, nil, v, past{settled: true})
+	}
+	again := running.versions.follow(v)
+	o.want(v.Name, running.versions)
+	o.countForbidden(running)
+	if again {
+		running.resyncAll()
+	}
+	o.open(running)
+	return nil
+}
+
+// followed is the version that serves every resource of a kind; nil while there is none,
+// since a folder rolls out.
+func (h *history) followed(made *reconcile.Version, crd metav1.Object, mine shard.Shard) (*reconcile.Version, error) {
+	told := rollout.Read(crd.GetAnnotations()[mine.Key(api.AnnotationRollout)])
+	digest := crd.GetAnnotations()[mine.Key(api.AnnotationRolledOut)]
+	switch {
+	case told.Digest != "" && told.State != rollout.Complete:
+		return nil, nil
+	case made.Removed || made.Kind != nil && made.Digest == digest:
+		return made, nil
+	case digest == "":
+		return nil, nil // the leader puts it on record
+	}
+	v, err := h.version(digest)
+	if err != nil {
+		return nil, fmt.Errorf("the folder that serves all resources is not here: %w", err)
+	}
+	return v, nil
+}
+
+// follow goes on with a version that serves all resources, and reports whether all are to
+// be looked at.
+func (c *versionTracker) follow(v *reconcile.Version) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.next == nil && c.running != nil && c.running.Kind != nil && v.Kind != nil && c.running.Digest == v.Digest {
+		again := !same(c.running, v)
+		c.running = v
+		return again
+	}
+	c.use(v)
+	return true
+}
+
+// readCRD reads the CRD of a kind from the server, if another replica may have written to
+// it what this one has not seen.
+func (o *Operator) readCRD(ctx context.Context, name string) error {
+	o.mu.Lock()
+	unread := o.seen(name).unread
+	o.mu.Unlock()
+	if !unread || !o.divides() {
+		return nil
+	}
+	var found metav1.PartialObjectMetadataList
+	found.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinitionList"))
+	if err := o.mgr.GetAPIReader().List(ctx, &found, client.MatchingFields{metav1.ObjectNameField: name}); err != nil {
+		return fmt.Errorf("reading CRD %s: %w", name, err)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	k := o.state(name)
+	k.unread = false
+	for i := range found.Items {
+		k.answer = &found.Items[i]
+	}
+	return nil
+}
+
+// wholes reports whether the leader may begin or go on to roll out a folder: it serves all
+// resources of the kind. It makes that so.
+func (o *Operator) wholes(ctx context.Context, name string, rolls bool) bool {
+	if !o.divides() {
+		return true
+	}
+	o.member.Whole(name, rolls)
+	if !rolls {
+		return true
+	}
+	share := o.turns.now()
+	o.mu.Lock()
+	l := o.seen(name).cache
+	o.mu.Unlock()
+	if share.AllOf(name) && l != nil && l.resources.chose(replicas.Everything()) {
+		return true
+	}
+	log.FromContext(ctx).V(1).Info("waits until other replicas have given a kind away", "kind", name)
+	return false
+}
+
+// wholeTick is how often it is looked whether others have given a kind away, and whether
+// what is served is known.
+const wholeTick = 100 * time.Millisecond
+
+// leaveLimit bounds how long a replica that ends takes to give away what it serves.
+const leaveLimit = 5 * time.Second
+
+// leave gives away what this replica serves, at its end.
+func (o *Operator) leave() {
+	if !o.divides() {
+		return
+	}
+	ctx, end := context.WithTimeout(context.Background(), leaveLimit)
+	defer end()
+	o.member.Leave(ctx)
+}
+
+// says is what this replica says of itself.
+func (o *Operator) says() string {
+	host, _ := os.Hostname() // "" says that it is not known
+	share, r := o.turns.now(), heartbeat.Replica{Program: o.options.Version, Pod: host, Buckets: map[int]int{}}
+	for _, i := range share.Buckets() {
+		r.Buckets[i] = 0
+	}
+	for _, k := range o.running() {
+		for _, resource := range k.resources.all() {
+			if share.Serves(k.name, k.by, resource) {
+				r.Resources++
+				r.Buckets[share.Bucket(k.by, resource)]++
+			}
+		}
+		if q := k.queue.Load(); q != nil {
+			r.Queue += (*q).Len()
+		}
+		if first := k.reconciler.Oldest(); !first.IsZero() {
+			r.Lag = max(r.Lag, int(time.Since(first).Seconds()))
+		}
+	}
+	return r.String()
+}
+
+// lock is the Lease of one replica, which says of itself what says does.
+func (o Options) lock(election *rest.Config, says func() string) (*replicas.Lock, error) {
+	leases, err := coordinationclient.NewForConfig(election)
+	if err != nil {
+		return nil, fmt.Errorf("making a client of Leases: %w", err)
+	}
+	host, err := os.Hostname()
+	if err != nil || len(validation.IsDNS1123Subdomain(host)) > 0 || len(host) > longestHost {
+		host = path.Base(o.Identity)
+	}
+	return replicas.NewLock(leases.Leases(o.leaseNamespace()), host, o.leaseLabels(), says), nil
+}
+
+// longestHost is how long the beginning of a Lease's name may be.
+const longestHost = 240
+
+// leaseLabels are on the Leases of the installation.
+func (o Options) leaseLabels() map[string]string {
+	return map[string]string{api.LabelPartOf: api.PartOf, api.LabelReplicas: shard.ID(o.Identity)}
+}
+
+// divides reports whether replicas divide the resources.
+func (o Options) divides() bool { return o.Buckets > 0 && o.elects() }
+
+func (o *Operator) newMember() (*replicas.Member, error) {
+	cfg := rest.CopyConfig(o.options.Config)
+	cfg.QPS, cfg.RateLimiter = -1, nil
+	leases, err := coordinationclient.NewForConfigAndClient(cfg, o.http)
+	if err != nil {
+		return nil, fmt.Errorf("making a client of Leases: %w", err)
+	}
+	m := replicas.NewMember(replicas.Options{
+		Leases: leases.Leases(o.options.leaseNamespace()), Name: api.Lease(o.options.Identity), Labels: o.options.leaseLabels(),
+		Buckets: o.options.Buckets, Serve: o.takeShare, Drained: o.turns.drained, Log: o.mgr.GetLogger().WithName("replicas"),
+	})
+	o.turns.ended = m.Look
+	return m, nil
+}

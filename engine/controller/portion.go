@@ -1,0 +1,255 @@
+package controller
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
+	"github.com/jacquard-operator/jacquard/engine/live"
+)
+
+var _ cache.TransformingStore = selecting{}
+
+// run lists and watches what is wanted until ctx ends.
+func (p *portion) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		p.mu.Lock()
+		selection := p.wanted
+		watching, stop := context.WithCancel(ctx)
+		p.chosen = stop
+		p.mu.Unlock()
+		if selection.None() {
+			p.replace(nil, selection)
+			<-watching.Done()
+		} else {
+			// A new one begins with a quorum read: what was written before is in it.
+			cache.NewReflectorWithOptions(p.noting(p.source(selection)), &live.Packed{}, selecting{p, selection},
+				cache.ReflectorOptions{Name: "resources"}).RunWithContext(watching)
+		}
+		stop()
+	}
+}
+
+// noting is a source that notes why lists and watches do not begin.
+func (p *portion) noting(of cache.ListerWatcher) cache.ListerWatcher {
+	source := cache.ToListerWatcherWithContext(of)
+	note := func(ctx context.Context, err error) {
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		if p.failed(err); apierrors.IsForbidden(err) {
+			p.told()
+		}
+	}
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+			list, err := source.ListWithContext(ctx, opts)
+			note(ctx, err)
+			return list, err
+		},
+		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+			w, err := source.WatchWithContext(ctx, opts)
+			note(ctx, err)
+			return w, err
+		},
+	}
+}
+
+func (p *portion) choose(selection replicas.Selection) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.wanted.Same(selection) {
+		return
+	}
+	if p.wanted = selection; p.chosen != nil {
+		p.chosen()
+	}
+}
+
+// choice is what was chosen last, and has reports whether just that is known.
+func (p *portion) choice() replicas.Selection {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.wanted
+}
+
+func (p *portion) has(selection replicas.Selection) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.synced && p.selected.Same(selection)
+}
+
+func (p *portion) hasSynced() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.synced
+}
+
+// get returns a resource, or nil; known is false before the first list.
+func (p *portion) get(name cache.ObjectName) (o *live.Packed, known bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.items[name], p.synced
+}
+
+func (p *portion) all() []*live.Packed {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.synced {
+		return nil
+	}
+	return slices.Collect(maps.Values(p.items))
+}
+
+// follow tells a follower of all that is known, and of all that changes from then on. It
+// follows in the place of another one.
+func (p *portion) follow(follower cache.ResourceEventHandler) {
+	p.delivering.Lock()
+	defer p.delivering.Unlock()
+	known := p.all()
+	p.mu.Lock()
+	p.follower = follower
+	p.mu.Unlock()
+	for _, o := range known {
+		follower.OnAdd(o, true)
+	}
+}
+
+// Nobody follows before follow.
+func (p *portion) followed() cache.ResourceEventHandler {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.follower == nil {
+		return cache.ResourceEventHandlerFuncs{}
+	}
+	return p.follower
+}
+
+// put takes an object that a watch delivered.
+func (p *portion) put(o *live.Packed) {
+	p.delivering.Lock()
+	defer p.delivering.Unlock()
+	p.mu.Lock()
+	name := cache.MetaObjectToName(o)
+	old := p.items[name]
+	p.items[name] = o
+	p.mu.Unlock()
+	if old == nil {
+		p.followed().OnAdd(o, false)
+	} else {
+		p.followed().OnUpdate(old, o)
+	}
+}
+
+// drop takes that an object is gone.
+func (p *portion) drop(o *live.Packed) {
+	p.delivering.Lock()
+	defer p.delivering.Unlock()
+	p.mu.Lock()
+	name := cache.MetaObjectToName(o)
+	_, had := p.items[name]
+	delete(p.items, name)
+	p.mu.Unlock()
+	if had {
+		p.followed().OnDelete(o)
+	}
+}
+
+// replace takes a whole list, and tells of what it has otherwise.
+func (p *portion) replace(list []*live.Packed, selection replicas.Selection) {
+	p.delivering.Lock()
+	defer p.delivering.Unlock()
+	items := make(map[cache.ObjectName]*live.Packed, len(list))
+	for _, o := range list {
+		items[cache.MetaObjectToName(o)] = o
+	}
+	p.mu.Lock()
+	before, first := p.items, !p.synced
+	p.items, p.synced, p.selected = items, true, selection
+	p.mu.Unlock()
+	if p.trouble.Swap(nil) != nil || first {
+		p.told()
+	}
+	to := p.followed()
+	for name, o := range items {
+		switch old := before[name]; {
+		case old == nil:
+			to.OnAdd(o, first)
+		case old.UID != o.UID || !bytes.Equal(old.JSON, o.JSON):
+			to.OnUpdate(old, o)
+		}
+	}
+	for name, old := range before {
+		if items[name] == nil {
+			to.OnDelete(cache.DeletedFinalStateUnknown{Key: name.String(), Obj: old})
+		}
+	}
+}
+
+// A selecting store takes what is selected into a portion.
+type selecting struct {
+	*portion
+	selection replicas.Selection
+}
+
+func (s selecting) has(o metav1.Object) bool {
+	return s.selection.Has(o.GetNamespace(), string(o.GetUID()))
+}
+
+// Add takes an object that the watch delivered.
+func (s selecting) Add(o any) error { return s.Update(o) }
+
+// Update takes an object that the watch delivered.
+func (s selecting) Update(o any) error {
+	if packed, is := o.(*live.Packed); is && s.has(packed) {
+		s.put(packed)
+	}
+	return nil
+}
+
+// Delete takes a deletion that the watch delivered.
+func (s selecting) Delete(o any) error {
+	if packed, is := o.(*live.Packed); is {
+		s.drop(packed)
+	}
+	return nil
+}
+
+// Replace takes a complete list.
+func (s selecting) Replace(list []any, _ string) error {
+	var selected []*live.Packed
+	for _, o := range list {
+		if packed, is := o.(*live.Packed); is && s.has(packed) {
+			selected = append(selected, packed)
+		}
+	}
+	s.replace(selected, s.selection)
+	return nil
+}
+
+// Resync does nothing: nobody wants events without a change.
+func (s selecting) Resync() error { return nil }
+
+// Transformer drops what is not selected while a list streams in.
+func (s selecting) Transformer() cache.TransformFunc {
+	return func(o any) (any, error) {
+		packed, is := o.(*live.Packed)
+		switch {
+		case !is:
+			return o, nil
+		case !s.has(packed):
+			return &live.Packed{PartialObjectMetadata: metav1.PartialObjectMetadata{
+				ObjectMeta: metav1.ObjectMeta{Namespace: packed.Namespace, Name: packed.Name, UID: packed.UID}}}, nil
+		}
+		packed.ManagedFields = nil // its JSON has them
+		return packed, nil
+	}
+}

@@ -1,0 +1,177 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
+	"github.com/jacquard-operator/jacquard/engine/live"
+)
+
+func packed(t *testing.T, namespace, version string) *live.Packed {
+	t.Helper()
+	o, err := live.Pack(fmt.Appendf(nil, `{"metadata": {"namespace": %q, "name": "one", "uid": %q, "resourceVersion": %q}}`,
+		namespace, "uid-"+namespace, version))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// A recorder is a follower that notes what it is told.
+type recorder struct {
+	mu   sync.Mutex
+	told []string
+}
+
+func (r *recorder) note(what string, o any) {
+	if gone, is := o.(cache.DeletedFinalStateUnknown); is {
+		o = gone.Obj
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.told = append(r.told, what+" "+o.(*live.Packed).Namespace)
+}
+
+func (r *recorder) OnAdd(o any, initial bool) { r.note(fmt.Sprintf("add (%v)", initial), o) }
+func (r *recorder) OnUpdate(_, o any)         { r.note("update", o) }
+func (r *recorder) OnDelete(o any)            { r.note("delete", o) }
+
+// take returns what was told, in order of its text.
+func (r *recorder) take() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	told := slices.Sorted(slices.Values(r.told))
+	r.told = nil
+	return strings.Join(told, ", ")
+}
+
+// TestPortionTellsDifferences: a follower is told of what is known, and then of what
+// changes: a list that says the same tells nothing, and what is not selected is not there.
+func TestPortionTellsDifferences(t *testing.T) {
+	p, follows := &portion{told: func() {}}, &recorder{}
+	all := selecting{p, replicas.Everything()}
+	step := func(what, want string) {
+		t.Helper()
+		if diff := cmp.Diff(want, follows.take()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+	list := func(s selecting, objects ...any) {
+		if err := s.Replace(objects, "9"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list(all, packed(t, "a", "1"), packed(t, "b", "1"))
+	p.follow(follows)
+	step("a follower comes", "add (true) a, add (true) b")
+	list(all, packed(t, "a", "1"), packed(t, "b", "1"))
+	step("the same list", "")
+	list(all, packed(t, "a", "2"), packed(t, "c", "1"))
+	step("another list", "add (false) c, delete b, update a")
+	some := selecting{p, half()}
+	list(some, packed(t, "0 namespace", "1"), packed(t, "a", "2"))
+	step("less is selected", want(some, "delete c", "add (false) 0 namespace", "delete a"))
+	if err := some.Add(packed(t, "b", "1")); err != nil {
+		t.Fatal(err)
+	}
+	if some.selection.Has("b", "") {
+		step("an event", "add (false) b")
+	} else {
+		step("an event of what is not selected", "")
+	}
+	small, err := some.Transformer()(packed(t, "b", "1"))
+	if err != nil || some.selection.Has("b", "") == (small.(*live.Packed).JSON == nil) {
+		t.Errorf("of what is not selected %v is kept while a list streams in (%v)", small, err)
+	}
+}
+
+// want is what is told when the list has "0 namespace" and "a" of these.
+func want(s selecting, always, zero, a string) string {
+	told := []string{always}
+	if s.selection.Has("0 namespace", "") {
+		told = append(told, zero)
+	}
+	if !s.selection.Has("a", "") {
+		told = append(told, a)
+	}
+	return strings.Join(slices.Sorted(slices.Values(told)), ", ")
+}
+
+// half are the namespaces of the first of two buckets.
+func half() replicas.Selection { return replicas.BucketsOf(2, replicas.ByNamespace, 0) }
+
+// TestPortionChooses: what is wanted may change while a watch runs; the list before it
+// stays until what is wanted now has been listed, by a source that selects it.
+func TestPortionChooses(t *testing.T) {
+	asked := make(chan string, 10)
+	lists := make(chan []*live.Packed)
+	p := &portion{told: func() {}, wanted: replicas.Everything(), source: func(s replicas.Selection) cache.ListerWatcher {
+		return &cache.ListWatch{
+			ListWithContextFunc: func(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
+				asked <- s.String()
+				list := &metav1.List{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}
+				select {
+				case objects := <-lists:
+					for _, o := range objects {
+						list.Items = append(list.Items, runtime.RawExtension{Object: o})
+					}
+				case <-ctx.Done():
+				}
+				return list, ctx.Err()
+			},
+			WatchFuncWithContext: func(_ context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+				if opts.SendInitialEvents != nil {
+					return nil, fmt.Errorf("lists are not streamed")
+				}
+				return watch.NewFake(), nil
+			},
+		}
+	}}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); portions{p}.begin(ctx) }()
+	if got := <-asked; got != "" {
+		t.Errorf("first %q is asked for", got)
+	}
+	lists <- []*live.Packed{packed(t, "a", "1"), packed(t, "0 namespace", "1")}
+	eventually(t, portions{p}.have)
+	portions{p}.choose(half())
+	if got := <-asked; got != half().String() {
+		t.Errorf("then %q is asked for, want %q", got, half())
+	}
+	if (portions{p}).have() || len(p.all()) != 2 {
+		t.Errorf("before the list %v is known", p.all())
+	}
+	lists <- []*live.Packed{packed(t, "a", "1"), packed(t, "0 namespace", "1")}
+	eventually(t, portions{p}.have)
+	for _, o := range p.all() {
+		if !half().Has(o.Namespace, "") {
+			t.Errorf("%s is known, and is not wanted", o.Namespace)
+		}
+	}
+	portions{p}.choose(replicas.Selection{})
+	eventually(t, portions{p}.have)
+	if len(p.all()) != 0 {
+		t.Errorf("nothing is wanted, and %v is known", p.all())
+	}
+	stop()
+	<-ended
+}
+
+func eventually(t *testing.T, is func() bool) {
+	t.Helper()
+	if err := until(t.Context(), is); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,111 @@
+package replicas
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilrand "k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+)
+
+// A Lock is the Lease of one replica, which client-go's leader election renews. It is made
+// once, under a name that nobody had, and is deleted when it is released: whoever finds
+// it gone knows that the replica writes no more. With each renewal the replica says of
+// itself how it is.
+type Lock struct {
+	leases   coordinationclient.LeaseInterface
+	prefix   string
+	identity string
+	labels   map[string]string
+	says     func() string
+	lease    *coordinationv1.Lease // as last read or written; nil before it was made
+}
+
+var _ resourcelock.Interface = &Lock{}
+
+// errLost is why a replica ends whose Lease is gone.
+var errLost = errors.New("the Lease of this replica is gone: another replica took it for dead")
+
+// NewLock returns the Lock of one replica. host begins the names of its Lease, and says is
+// what it says of itself.
+func NewLock(leases coordinationclient.LeaseInterface, host string, labels map[string]string, says func() string) *Lock {
+	return &Lock{leases: leases, prefix: host, identity: host + "_" + string(uuid.NewUUID()), labels: labels, says: says}
+}
+
+// Name is that of the Lease, once it was made.
+func (l *Lock) Name() string {
+	if l.lease == nil {
+		return ""
+	}
+	return l.lease.Name
+}
+
+// Identity is the holder of the Lease.
+func (l *Lock) Identity() string { return l.identity }
+
+// Describe names the Lease in the log.
+func (l *Lock) Describe() string { return "the Lease of replica " + l.prefix }
+
+// RecordEvent does nothing: the log tells when a replica begins and ends.
+func (l *Lock) RecordEvent(string) {}
+
+// Get reads the Lease; before it is made there is nothing to read.
+func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	if l.lease == nil {
+		return nil, nil, apierrors.NewNotFound(coordinationv1.Resource("leases"), l.prefix)
+	}
+	found, err := l.leases.Get(ctx, l.lease.Name, metav1.GetOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	l.lease = found
+	record := resourcelock.LeaseSpecToLeaderElectionRecord(&found.Spec)
+	text, err := json.Marshal(record)
+	return record, text, err
+}
+
+// Create makes the Lease. Each attempt has another name, since one without answer may have
+// made a Lease that others took for this replica, and for dead.
+func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	if l.lease != nil {
+		return errLost
+	}
+	made := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: l.prefix + "-" + utilrand.String(5), Labels: l.labels},
+		Spec: resourcelock.LeaderElectionRecordToLeaseSpec(&record)}
+	l.tell(made)
+	answer, err := l.leases.Create(ctx, made, metav1.CreateOptions{})
+	if err == nil {
+		l.lease = answer
+	}
+	return err
+}
+
+// Update renews the Lease, or deletes it, which is how it is released.
+func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	if l.lease == nil {
+		return errLost
+	}
+	if record.HolderIdentity == "" {
+		return l.leases.Delete(ctx, l.lease.Name, metav1.DeleteOptions{})
+	}
+	renewed := l.lease.DeepCopy()
+	renewed.Spec = resourcelock.LeaderElectionRecordToLeaseSpec(&record)
+	l.tell(renewed)
+	answer, err := l.leases.Update(ctx, renewed, metav1.UpdateOptions{})
+	if err == nil {
+		l.lease = answer
+	}
+	return err
+}
+
+func (l *Lock) tell(on *coordinationv1.Lease) {
+	metav1.SetMetaDataAnnotation(&on.ObjectMeta, api.AnnotationReplica, l.says())
+}

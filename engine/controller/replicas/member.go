@@ -1,0 +1,358 @@
+package replicas
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/apimachinery/pkg/watch"
+	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/cluster"
+)
+
+// holder holds the Lease of the installation for all its replicas, so that a process of a
+// version without replicas, which knows this Lease as that of the leader, does not take
+// it. It does not expire.
+const holder = "replicas"
+
+// tick is how often a replica looks at the division without an event.
+const tick = time.Second
+
+// Options are what a Member needs.
+type Options struct {
+	// Leases are those of the installation's namespace.
+	Leases coordinationclient.LeaseInterface
+	// Name is that of the installation's Lease, Labels are on it and on those of all
+	// replicas.
+	Name   string
+	Labels map[string]string
+	// Buckets is how many there are to be if this replica makes the division.
+	Buckets int
+	// Serve is told what is to be served from now on. Drained reports whether nothing
+	// else is under way any more.
+	Serve   func(Share)
+	Drained func() bool
+	Log     logr.Logger
+}
+
+// A Member is one replica's part in the division. It has many fields since it is what the
+// replica knows of all others.
+type Member struct {
+	options Options
+	leases  cache.Store
+	synced  func() bool
+	looks   chan struct{}
+
+	mu   sync.Mutex
+	self string // the name of this replica's Lease
+	// newest is the installation's Lease as it was seen last, and base what pending, a
+	// change without answer, would replace.
+	newest, base *coordinationv1.Lease
+	pending      *Division
+	seen         map[string]observation
+	gone         map[string]bool
+	whole        map[string]bool
+	bounds       []string
+	ending       bool
+	told         Share
+}
+
+// An observation is when a Lease was seen to be renewed.
+type observation struct {
+	version string
+	at      time.Time
+}
+
+// NewMember returns a Member; Run makes it take part.
+func NewMember(options Options) *Member {
+	return &Member{options: options, looks: make(chan struct{}, 1), seen: map[string]observation{}, gone: map[string]bool{},
+		whole: map[string]bool{}}
+}
+
+// Look makes the member look at the division soon.
+func (m *Member) Look() {
+	select {
+	case m.looks <- struct{}{}:
+	default:
+	}
+}
+
+// Whole says whether the leader is to serve all resources of a kind.
+func (m *Member) Whole(kind string, whole bool) {
+	m.mu.Lock()
+	changed := m.whole[kind] != whole
+	m.whole[kind] = whole
+	m.mu.Unlock()
+	if changed {
+		m.Look()
+	}
+}
+
+// Run takes part until ctx ends, as the replica whose Lease has that name. It is an error if the cluster's past came back, as when
+// etcd is restored: then nothing is known of who serves what.
+func (m *Member) Run(ctx context.Context, self string) error {
+	m.mu.Lock()
+	m.self = self
+	m.mu.Unlock()
+	informer := cache.NewSharedIndexInformer(cluster.HeedRestores(m.source()), &coordinationv1.Lease{}, 0, nil)
+	m.leases, m.synced = informer.GetStore(), informer.HasSynced
+	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(any) { m.Look() }, UpdateFunc: func(any, any) { m.Look() }, DeleteFunc: func(any) { m.Look() }})
+	if err != nil {
+		return fmt.Errorf("watching Leases: %w", err)
+	}
+	go informer.RunWithContext(ctx)
+	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+		return nil
+	}
+	every := time.NewTicker(tick)
+	defer every.Stop()
+	for {
+		if err := m.look(ctx); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-m.looks:
+		case <-every.C:
+		}
+	}
+}
+
+// source lists and watches the Leases of the installation.
+func (m *Member) source() cache.ListerWatcher {
+	selects := func(opts metav1.ListOptions) metav1.ListOptions {
+		opts.LabelSelector = labels.SelectorFromSet(m.options.Labels).String()
+		return opts
+	}
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+			return m.options.Leases.List(ctx, selects(opts))
+		},
+		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+			return m.options.Leases.Watch(ctx, selects(opts))
+		},
+	}
+}
+
+// Leave gives away everything, once nothing is under way any more, or as far as it could
+// by the end of ctx. Run must have ended.
+func (m *Member) Leave(ctx context.Context) {
+	m.mu.Lock()
+	m.ending = true
+	m.mu.Unlock()
+	for m.synced != nil && m.synced() && ctx.Err() == nil {
+		if err := m.look(ctx); err != nil || m.hasNothing() {
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-m.looks:
+		case <-time.After(tick / 10):
+		}
+	}
+}
+
+func (m *Member) hasNothing() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.pending != nil {
+		return false
+	}
+	d, _ := m.division()
+	return d.Leader != m.self && !slices.Contains(d.Owners, m.self)
+}
+
+// look looks at the Leases once, and does what is this replica's to do.
+func (m *Member) look(ctx context.Context) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.see(ctx); err != nil {
+		return err
+	}
+	d, ours := m.division()
+	v := m.view(ctx, d)
+	share := Share{}
+	if ours {
+		share = v.share()
+	}
+	if !share.Same(m.told) {
+		m.told = share
+		m.options.Log.Info("serves buckets", "as", m.self, "buckets", share.Buckets(), "leads", share.Leads, "replicas", len(v.alive))
+		m.options.Serve(share)
+	}
+	for _, name := range v.unsure() {
+		_, err := m.options.Leases.Get(ctx, name, metav1.GetOptions{})
+		if m.gone[name] = apierrors.IsNotFound(err); m.gone[name] {
+			v.gone[name] = true
+		}
+	}
+	switch change := v.change(m.options.Drained()); {
+	case !ours && (m.ending || !m.free()):
+		return nil
+	case m.pending != nil:
+		return m.write(ctx, *m.pending)
+	case change != nil || !ours:
+		return m.write(ctx, ptr.Deref(change, d))
+	}
+	return nil
+}
+
+// see takes up the installation's Lease, from the cache or, while it is not labelled, from
+// the server.
+func (m *Member) see(ctx context.Context) error {
+	for _, o := range m.leases.List() {
+		if l := o.(*coordinationv1.Lease); l.Name == m.options.Name { // nothing else is put there
+			return m.take(l, false)
+		}
+	}
+	return m.read(ctx)
+}
+
+// read reads the installation's Lease from the server.
+func (m *Member) read(ctx context.Context) error {
+	l, err := m.options.Leases.Get(ctx, m.options.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		m.newest, m.pending = nil, nil
+	case err == nil:
+		return m.take(l, true)
+	}
+	return nil // the next look tries again
+}
+
+// errWentBack is why a replica ends that has seen what the cluster never had.
+var errWentBack = errors.New("the cluster's past came back: who serves what is to be found out anew")
+
+// take takes up the installation's Lease, unless a newer one is known. now: the server has
+// just said so.
+func (m *Member) take(l *coordinationv1.Lease, now bool) error {
+	if m.newest != nil && m.newest.UID == l.UID {
+		c, err := resourceversion.CompareResourceVersion(l.ResourceVersion, m.newest.ResourceVersion)
+		if err == nil && c < 0 && now {
+			return errWentBack
+		} else if err == nil && c <= 0 {
+			return nil
+		}
+	}
+	m.newest = l
+	m.observe(l)
+	if m.pending != nil && (m.base == nil || m.base.UID != l.UID || m.base.ResourceVersion != l.ResourceVersion) {
+		m.pending = nil // what it would replace is replaced
+	}
+	return nil
+}
+
+// observe notes when a Lease was seen to be renewed, and returns that.
+func (m *Member) observe(l *coordinationv1.Lease) time.Time {
+	version := string(l.UID) + l.ResourceVersion
+	if m.seen[l.Name].version != version {
+		m.seen[l.Name] = observation{version, time.Now()}
+	}
+	return m.seen[l.Name].at
+}
+
+// expired reports whether a Lease was not renewed for as long as it lasts, as far as was
+// seen.
+func (m *Member) expired(l *coordinationv1.Lease) bool {
+	lasts := time.Duration(ptr.Deref(l.Spec.LeaseDurationSeconds, 0)) * time.Second
+	return ptr.Deref(l.Spec.HolderIdentity, "") == "" || time.Since(m.observe(l)) >= lasts
+}
+
+// free reports whether the installation's Lease may be taken for the replicas.
+func (m *Member) free() bool { return m.newest == nil || m.expired(m.newest) }
+
+// division is what the installation's Lease says; ours is false while it is not held for
+// the replicas, and then nobody serves anything.
+func (m *Member) division() (d Division, ours bool) {
+	if m.newest == nil {
+		return New(m.options.Buckets), false
+	}
+	d, ok := Read(m.newest.Annotations[api.AnnotationDivision])
+	if ours = ok && ptr.Deref(m.newest.Spec.HolderIdentity, "") == holder; !ok {
+		d = New(m.options.Buckets)
+	}
+	return d, ours
+}
+
+// view is what is known now. Leases that were not renewed in time are deleted.
+func (m *Member) view(ctx context.Context, d Division) view {
+	v := view{self: m.self, division: d, pending: m.pending, alive: []string{m.self}, gone: map[string]bool{},
+		ending: m.ending, whole: m.whole, bounds: m.bounds}
+	for _, o := range m.leases.List() {
+		l := o.(*coordinationv1.Lease) // as above
+		if l.Name == m.options.Name || l.Name == m.self {
+			continue
+		}
+		if m.expired(l) && m.delete(ctx, l) {
+			continue
+		}
+		v.alive = append(v.alive, l.Name)
+	}
+	for name, gone := range m.gone {
+		v.gone[name] = gone
+	}
+	return v
+}
+
+// delete deletes the Lease of a replica that is dead, unless it was renewed meanwhile.
+func (m *Member) delete(ctx context.Context, l *coordinationv1.Lease) bool {
+	err := m.options.Leases.Delete(ctx, l.Name, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &l.UID, ResourceVersion: &l.ResourceVersion}})
+	if err == nil {
+		m.options.Log.Info("a replica did not renew its Lease and serves nothing any more", "replica", l.Name)
+	}
+	return err == nil || apierrors.IsNotFound(err)
+}
+
+// write writes a division into the installation's Lease, as it was seen.
+func (m *Member) write(ctx context.Context, d Division) error {
+	now := metav1.NewMicroTime(time.Now())
+	l := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: m.options.Name}}
+	if m.newest != nil {
+		l = m.newest.DeepCopy()
+	}
+	for key, value := range m.options.Labels {
+		metav1.SetMetaDataLabel(&l.ObjectMeta, key, value)
+	}
+	metav1.SetMetaDataAnnotation(&l.ObjectMeta, api.AnnotationDivision, d.String())
+	l.Spec = coordinationv1.LeaseSpec{HolderIdentity: ptr.To(holder), LeaseDurationSeconds: ptr.To[int32](math.MaxInt32), RenewTime: &now,
+		AcquireTime: l.Spec.AcquireTime, LeaseTransitions: l.Spec.LeaseTransitions}
+	if d.Leader == "" && !slices.ContainsFunc(d.Owners, func(owner string) bool { return owner != "" }) && m.ending {
+		l.Spec.HolderIdentity, l.Spec.LeaseDurationSeconds = nil, ptr.To[int32](1)
+	}
+	m.base, m.pending = m.newest, &d
+	var answer *coordinationv1.Lease
+	var err error
+	if m.newest == nil {
+		answer, err = m.options.Leases.Create(ctx, l, metav1.CreateOptions{})
+	} else {
+		answer, err = m.options.Leases.Update(ctx, l, metav1.UpdateOptions{})
+	}
+	switch {
+	case err == nil:
+		m.Look()
+		return m.take(answer, true)
+	case apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err):
+		m.pending = nil
+		return m.read(ctx)
+	}
+	m.options.Log.Info("the division was not written", "error", err.Error())
+	return nil
+}
