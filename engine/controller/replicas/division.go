@@ -87,6 +87,19 @@ func (d Division) clone() Division {
 	return d
 }
 
+// Owner is the replica that serves a resource of a kind, which is divided by a key; "" is
+// nobody.
+func (d Division) Owner(kind string, by Key, o metav1.Object) string {
+	if _, whole := d.Whole[kind]; whole {
+		return d.Leader
+	}
+	value := o.GetNamespace()
+	if by == ByUID {
+		value = string(o.GetUID())
+	}
+	return d.Owners[bucket(d.Bounds, by, value)]
+}
+
 // A Key says by what the resources of a kind are divided.
 type Key string
 

@@ -43,7 +43,7 @@ type replica struct {
 	cmd    *exec.Cmd
 	log    *lockedBuffer
 	access *kit.Access
-	ended  sync.Once
+	gone   chan struct{} // closed at its end
 }
 
 // A lockedBuffer is written and read at the same time.
@@ -77,7 +77,7 @@ func (f *fleet) identity() string { return f.home + "/jacquard" }
 // start starts one more replica, with further arguments.
 func (f *fleet) start(args ...string) *replica {
 	f.Helper()
-	r := &replica{log: &lockedBuffer{}, access: f.cluster.Access(f.T)}
+	r := &replica{log: &lockedBuffer{}, gone: make(chan struct{}), access: f.cluster.Access(f.T)}
 	r.access.Serve(controller.Options{Namespace: f.home, Identity: f.identity(), LeaderElectionNamespace: f.home, Buckets: 16}, f.root)
 	kubeconfig := filepath.Join(f.TempDir(), "kubeconfig")
 	c, as := clientcmdapi.NewConfig(), r.access.Config
@@ -98,6 +98,10 @@ func (f *fleet) start(args ...string) *replica {
 	if err := r.cmd.Start(); err != nil {
 		f.Fatal(err)
 	}
+	go func() {
+		defer close(r.gone)
+		r.cmd.Wait() //nolint:errcheck // it is ended on purpose
+	}()
 	f.replicas = append(f.replicas, r)
 	f.Cleanup(func() {
 		r.end(syscall.SIGKILL)
@@ -110,10 +114,21 @@ func (f *fleet) start(args ...string) *replica {
 
 // end ends a replica by a signal, and waits for its end.
 func (r *replica) end(by syscall.Signal) {
-	r.ended.Do(func() {
-		r.cmd.Process.Signal(by) //nolint:errcheck // it may have ended
-		r.cmd.Wait()             //nolint:errcheck // it is ended on purpose
-	})
+	r.signal(by)
+	<-r.gone
+}
+
+func (r *replica) signal(what syscall.Signal) {
+	r.cmd.Process.Signal(what) //nolint:errcheck // it may have ended
+}
+
+func (r *replica) lives() bool {
+	select {
+	case <-r.gone:
+		return false
+	default:
+		return true
+	}
 }
 
 // division reads who serves what.
