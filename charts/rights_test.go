@@ -55,7 +55,7 @@ func needed(t *testing.T, objects []*unstructured.Unstructured, values map[strin
 		name = "jacquard"
 	}
 	roles := rbac.Base(rbac.Installation{
-		Namespace: "jacquard", Namespaces: limits, SecureMetrics: reviews(values), Identity: "jacquard/" + name,
+		Namespace: "jacquard", Namespaces: limits, SecureMetrics: reviews(values), Identity: "jacquard/" + name, Divides: true,
 	})
 	c := loaded(t)
 	for _, o := range ofKind(objects, "ConfigMap") {

@@ -148,7 +148,7 @@ func (f *rbacFlags) roles(kinds *catalog.Catalog, names []string) ([]rbac.Role, 
 	names, errs := chosen(kinds, names)
 	var roles []rbac.Role
 	if slices.Contains(f.only, "base") {
-		roles = rbac.Base(rbac.Installation{Namespace: f.namespace, Namespaces: f.namespaces, Identity: f.identity})
+		roles = rbac.Base(rbac.Installation{Namespace: f.namespace, Namespaces: f.namespaces, Identity: f.identity, Divides: true})
 	}
 	for _, name := range names {
 		k := kinds.Kinds[name]

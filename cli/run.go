@@ -14,6 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/jacquard-operator/jacquard/engine/controller"
+	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 )
@@ -101,8 +102,8 @@ func (f *runFlags) leaderFlags(c *cobra.Command) {
 		"how long a leader tries to renew its Lease before it stops")
 	flags.DurationVar(&f.options.Lease.RetryPeriod, "leader-elect-retry-period", controller.RetryPeriod,
 		"how often the leader renews the Lease, and others check it")
-	flags.IntVar(&f.options.Buckets, "buckets", 0,
-		"let the replicas of this installation divide its resources, in this number of buckets, such as 16; 0: one of them serves all")
+	flags.IntVar(&f.options.Buckets, "buckets", replicas.Buckets,
+		"number of buckets into which the replicas of this installation divide its resources; 0: one replica serves all")
 }
 
 func (f *runFlags) run(cmd *cobra.Command, dirs []string) error {

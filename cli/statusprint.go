@@ -66,6 +66,9 @@ func (p *healthPrinter) installation(i *health.Installation) {
 	if i.Replicas != nil {
 		fmt.Fprintf(p, "  replicas: %d of %d ready (Deployment %s)\n", i.Replicas.Ready, i.Replicas.Wanted, i.Replicas.Deployment)
 	}
+	for _, m := range i.Members {
+		fmt.Fprintf(p, "    %s\n", m.Text())
+	}
 	if i.ReadOnly {
 		fmt.Fprintln(p, "  READ-ONLY: nothing is written")
 	}

@@ -129,6 +129,9 @@ func (e *Eject) held(ctx context.Context, namespace, name string) (bool, error) 
 		if err != nil || lease == nil {
 			return false, err
 		}
+		if lease.GetAnnotations()[api.AnnotationDivision] != "" {
+			return e.anyHeld(ctx, lease)
+		}
 		holder, _, _ := unstructured.NestedString(lease.Object, "spec", "holderIdentity")
 		renewed, _, _ := unstructured.NestedString(lease.Object, "spec", "renewTime")
 		seconds, _, _ := unstructured.NestedInt64(lease.Object, "spec", "leaseDurationSeconds")
@@ -151,4 +154,23 @@ func (e *Eject) held(ctx context.Context, namespace, name string) (bool, error) 
 		case <-time.After(listen):
 		}
 	}
+}
+
+// anyHeld reports whether one of the replicas that divide the resources of an installation
+// renews its Lease.
+func (e *Eject) anyHeld(ctx context.Context, of *unstructured.Unstructured) (bool, error) {
+	all, err := e.survey.Objects(ctx, live.Leases.GVK, liveview.Range{Namespace: of.GetNamespace(),
+		Selector: api.LabelReplicas + "=" + of.GetLabels()[api.LabelReplicas]})
+	if err != nil {
+		return false, err
+	}
+	for _, lease := range all {
+		if lease.GetName() == of.GetName() {
+			continue
+		}
+		if held, err := e.held(ctx, lease.GetNamespace(), lease.GetName()); held || err != nil {
+			return held, err
+		}
+	}
+	return false, nil
 }

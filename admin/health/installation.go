@@ -11,6 +11,7 @@ import (
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 )
 
 // An Installation is one operator, or several replicas of it. It has many fields since
@@ -32,7 +33,9 @@ type Installation struct {
 	Groups   []string  `json:"groups,omitempty"`
 	Leader   Leader    `json:"leader"`
 	Replicas *Replicas `json:"replicas,omitempty"`
-	Kinds    []*Kind   `json:"kinds"`
+	// Members are the replicas that divide the resources; nil if one serves all.
+	Members []*Member `json:"members,omitempty"`
+	Kinds   []*Kind   `json:"kinds"`
 	// Cut is how many kinds the report had no place for.
 	Cut int `json:"cut,omitempty"`
 	// TakeOver has another operator serve the kinds of one that does not run.
@@ -44,7 +47,8 @@ type Installation struct {
 	// Trouble says why the report cannot be read.
 	Trouble string `json:"trouble,omitempty"`
 
-	report *heartbeat.Report
+	report   *heartbeat.Report
+	division replicas.Division
 	// unread is why there may be folders that are not known.
 	unread error
 }
@@ -116,13 +120,15 @@ func (l *look) leader(ctx context.Context, i *Installation) {
 	if i.report == nil || i.report.Lease == "" {
 		return
 	}
-	leader, err := l.holder(ctx, i.report.LeaseNamespace, i.report.Lease)
+	lease, err := l.Object(ctx, leases, i.report.LeaseNamespace, i.report.Lease)
 	if err != nil {
 		l.unknown("who leads "+i.Identity, err)
 		return
 	}
-	i.Leader = leader
-	if leader.State == Leads && l.uninstalled(ctx, i) {
+	if i.Leader = l.read(lease); lease != nil {
+		l.members(ctx, i, lease)
+	}
+	if i.Leader.State == Leads && l.uninstalled(ctx, i) {
 		i.Leader.State = Gone
 	}
 }
@@ -137,15 +143,11 @@ func (l *look) uninstalled(ctx context.Context, i *Installation) bool {
 	return err == nil && account == nil
 }
 
-// holder reads who holds a leader's Lease.
-func (l *look) holder(ctx context.Context, namespace, name string) (Leader, error) {
-	lease, err := l.Object(ctx, leases, namespace, name)
-	if err != nil {
-		return Leader{State: NotKnown}, err
-	}
+// read reads who holds a Lease; nil is none.
+func (l *look) read(lease *unstructured.Unstructured) Leader {
 	h := Leader{State: Nobody}
 	if lease == nil {
-		return h, nil
+		return h
 	}
 	text := func(field string) string {
 		s, _, _ := unstructured.NestedString(lease.Object, "spec", field)
@@ -162,7 +164,7 @@ func (l *look) holder(ctx context.Context, namespace, name string) (Leader, erro
 	default:
 		h.State = Leads
 	}
-	return h, nil
+	return h
 }
 
 // replicas finds the Deployment whose Pods run as the operator's account, and returns
@@ -201,6 +203,7 @@ func (i *Installation) problems() []string {
 	if i.Trouble != "" {
 		bad("%s", i.Trouble)
 	}
+	i.divides(bad)
 	if i.Replicas != nil && i.Replicas.Ready < i.Replicas.Wanted {
 		bad("%d of %d replicas of Deployment %s are ready", i.Replicas.Ready, i.Replicas.Wanted, i.Replicas.Deployment)
 	}

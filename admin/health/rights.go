@@ -75,7 +75,7 @@ func told(i *Installation) []string {
 // needed are the roles that the operator needs, as far as folders are known. The
 // error joins what is not.
 func (l *look) needed(i *Installation) ([]rbac.Role, error) {
-	roles := rbac.Base(rbac.Installation{Namespace: i.Namespace, Namespaces: i.Namespaces, Identity: i.Identity})
+	roles := rbac.Base(rbac.Installation{Namespace: i.Namespace, Namespaces: i.Namespaces, Identity: i.Identity, Divides: i.Members != nil})
 	errs := []error{i.unread}
 	for _, k := range i.Kinds {
 		err := k.unread

@@ -13,6 +13,12 @@ func (h *Health) Says() string {
 	for _, i := range h.Installations {
 		one := *i
 		one.Leader.Renewed = time.Time{}
+		one.Members = nil
+		for _, m := range i.Members {
+			rests := *m
+			rests.Queue, rests.Lag = 0, 0
+			one.Members = append(one.Members, &rests)
+		}
 		still.Installations = append(still.Installations, &one)
 	}
 	text, _ := json.Marshal(still) // texts, numbers and times

@@ -44,8 +44,13 @@ func (l *look) starts(ctx context.Context, identity string) bool {
 	if slices.Contains(l.Starting, identity) {
 		return true
 	}
-	h, err := l.holder(ctx, namespace, api.Lease(identity))
-	there := err == nil && h.State == Leads
+	lease, err := l.Object(ctx, leases, namespace, api.Lease(identity))
+	there := err == nil && l.read(lease).State == Leads
+	if there && lease.GetAnnotations()[api.AnnotationDivision] != "" {
+		i := &Installation{Identity: identity}
+		l.members(ctx, i, lease)
+		there = slices.ContainsFunc(i.Members, func(m *Member) bool { return !m.Late })
+	}
 	if !there {
 		d, err := l.Object(ctx, deployments, namespace, path.Base(identity))
 		there = err == nil && d != nil && d.GetLabels()[api.LabelPartOf] == api.PartOf && wanted(d)

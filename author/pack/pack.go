@@ -50,7 +50,7 @@ type Input struct {
 // WriteBase writes the roles that the installation has whatever its kinds.
 func WriteBase(to io.Writer, install Install) error {
 	roles := rbac.Base(rbac.Installation{Namespace: install.Namespace, Into: install.Name, SecureMetrics: true,
-		Identity: install.Namespace + "/" + install.Name})
+		Identity: install.Namespace + "/" + install.Name, Divides: true})
 	return rbac.Write(to, roles, rbac.Binding{})
 }
 

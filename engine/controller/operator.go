@@ -200,7 +200,7 @@ func (o *Operator) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, start := range []manager.RunnableFunc{o.lead, o.keepReport} {
+	for _, start := range []manager.RunnableFunc{o.lead, o.keepReport, o.keepBalance} {
 		if err := o.mgr.Add(start); err != nil {
 			return err
 		}

@@ -92,9 +92,9 @@ func (o *Operator) syncKind(ctx context.Context, name string) error {
 	seen := o.seen(name)
 	f, unread, crd, running := seen.source.folder, seen.source.unread, seen.crd, seen.controller
 	none := f == nil && unread == nil
-	unknown := !o.listed || o.divides() && o.turns.now().None() || none && (!o.read || !o.mapsRead)
+	unknown := !o.listed || none && (!o.read || !o.mapsRead)
 	o.mu.Unlock()
-	if unknown { // crdsListed, readMaps or takeShare syncs again
+	if unknown { // crdsListed or readMaps syncs again
 		return nil
 	}
 	o.recordCRD(ctx, name, crd == nil, !none)
@@ -111,7 +111,10 @@ func (o *Operator) syncKind(ctx context.Context, name string) error {
 	}
 	known := o.discovery.Served() // the version is made by this or by what is newer
 	made, h := o.version(ctx, name, f, crd), o.history(ctx, crd)
-	if o.divides() && !o.leads() { // takeShare syncs again
+	switch share := o.turns.now(); { // takeShare syncs again
+	case o.divides() && share.None():
+		return nil
+	case o.divides() && !share.Leads:
 		return o.follow(ctx, h, running, made)
 	}
 	v, unusable := o.chosen(ctx, h, made, running == nil)

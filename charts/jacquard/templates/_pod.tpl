@@ -15,6 +15,7 @@
 - --leader-elect-retry-period={{ . }}
 {{- end }}
 {{- end }}
+- --buckets={{ int .Values.buckets }}
 - --health-probe-bind-address=:8081
 - {{ printf "--release=%s" .Release.Name | quote }}
 {{- if ne .Values.readiness.folders "release" }}

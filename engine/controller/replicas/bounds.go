@@ -55,3 +55,13 @@ func number(bound string) uint64 {
 	}
 	return n
 }
+
+// Most is how many resources the replica would serve that serves the most, with such
+// bounds, where namespaces have so many.
+func Most(bounds, replicas []string, resources map[string]int) int {
+	owners, has := assign(len(bounds), slices.Sorted(slices.Values(replicas))), map[string]int{}
+	for namespace, count := range resources {
+		has[owners[bucket(bounds, ByNamespace, namespace)]] += count
+	}
+	return slices.Max(append(slices.Collect(maps.Values(has)), 0))
+}

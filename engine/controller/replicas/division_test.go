@@ -135,6 +135,10 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s: %v", name, has)
 		}
 	}
+	names := []string{"a", "b", "c", "d"}
+	if equal, chosen := Most(Equal(16), names, resources), Most(Bounds(16, resources), names, resources); equal < 900 || chosen > 300 {
+		t.Errorf("of 990 resources one of four replicas would serve %d and, by the namespaces, %d", equal, chosen)
+	}
 	few := Bounds(16, map[string]int{"one": 5, "another": 3})
 	if d, ok := Read(Division{Bounds: few, Owners: make([]string, 16)}.String()); !ok || len(slices.Compact(d.Bounds)) != 16 {
 		t.Errorf("bounds by two namespaces: %v", few)

@@ -103,6 +103,30 @@ func (m *Member) Whole(kind string, whole bool) {
 	}
 }
 
+// Divide has the buckets begin at other bounds, if this replica leads: they are given away
+// first, and then divided anew.
+func (m *Member) Divide(bounds []string) {
+	m.mu.Lock()
+	m.bounds = bounds
+	m.mu.Unlock()
+	m.Look()
+}
+
+// Replicas are what the replicas that live say of themselves, by the names of their
+// Leases; and the bounds of the buckets.
+func (m *Member) Replicas() (says map[string]string, bounds []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	says = map[string]string{}
+	for _, o := range m.leases.List() {
+		if l := o.(*coordinationv1.Lease); l.Name != m.options.Name { // nothing else is put there
+			says[l.Name] = l.Annotations[api.AnnotationReplica]
+		}
+	}
+	d, _ := m.division()
+	return says, d.Bounds
+}
+
 // Run takes part until ctx ends, as the replica whose Lease has that name. It is an error if the cluster's past came back, as when
 // etcd is restored: then nothing is known of who serves what.
 func (m *Member) Run(ctx context.Context, self string) error {
@@ -187,6 +211,9 @@ func (m *Member) look(ctx context.Context) error {
 		return err
 	}
 	d, ours := m.division()
+	if slices.Equal(m.bounds, d.Bounds) || d.Leader != m.self {
+		m.bounds = nil // they are as wanted, or another one's to choose
+	}
 	v := m.view(ctx, d)
 	share := Share{}
 	if ours {
@@ -295,6 +322,9 @@ func (m *Member) division() (d Division, ours bool) {
 func (m *Member) view(ctx context.Context, d Division) view {
 	v := view{self: m.self, division: d, pending: m.pending, alive: []string{m.self}, gone: map[string]bool{},
 		ending: m.ending, whole: m.whole, bounds: m.bounds}
+	if len(m.bounds) == 0 && len(d.Bounds) != m.options.Buckets {
+		v.bounds = Equal(m.options.Buckets)
+	}
 	for _, o := range m.leases.List() {
 		l := o.(*coordinationv1.Lease) // as above
 		if l.Name == m.options.Name || l.Name == m.self {

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -33,6 +34,7 @@ const asOperator = "JACQUARD_TEST_OPERATOR"
 type fleet struct {
 	*testing.T
 	cluster  *kit.Cluster
+	buckets  int // of the replicas that start; 0: one of them serves all
 	home     string
 	root     string
 	replicas []*replica
@@ -66,7 +68,7 @@ func (b *lockedBuffer) String() string {
 
 func newFleet(t *testing.T, c *kit.Cluster, files map[string]string) *fleet {
 	t.Helper()
-	f := &fleet{T: t, cluster: c, home: c.Namespace(t), root: t.TempDir()}
+	f := &fleet{T: t, cluster: c, buckets: 16, home: c.Namespace(t), root: t.TempDir()}
 	kit.Write(t, f.root, files)
 	return f
 }
@@ -78,7 +80,7 @@ func (f *fleet) identity() string { return f.home + "/jacquard" }
 func (f *fleet) start(args ...string) *replica {
 	f.Helper()
 	r := &replica{log: &lockedBuffer{}, gone: make(chan struct{}), access: f.cluster.Access(f.T)}
-	r.access.Serve(controller.Options{Namespace: f.home, Identity: f.identity(), LeaderElectionNamespace: f.home, Buckets: 16}, f.root)
+	r.access.Serve(controller.Options{Namespace: f.home, Identity: f.identity(), LeaderElectionNamespace: f.home, Buckets: f.buckets}, f.root)
 	kubeconfig := filepath.Join(f.TempDir(), "kubeconfig")
 	c, as := clientcmdapi.NewConfig(), r.access.Config
 	c.Clusters["test"] = &clientcmdapi.Cluster{Server: as.Host, CertificateAuthority: as.CAFile, CertificateAuthorityData: as.CAData}
@@ -92,7 +94,7 @@ func (f *fleet) start(args ...string) *replica {
 		f.Fatal(err)
 	}
 	r.cmd = exec.Command(self, append([]string{"run", "--kubeconfig", kubeconfig, "--root", f.root, "--namespace", f.home,
-		"--identity", f.identity(), "--leader-election-namespace", f.home, "--health-probe-bind-address", "0", "--buckets", "16"}, args...)...)
+		"--identity", f.identity(), "--leader-election-namespace", f.home, "--health-probe-bind-address", "0", "--buckets", strconv.Itoa(f.buckets)}, args...)...)
 	r.cmd.Env = append(os.Environ(), asOperator+"=1")
 	r.cmd.Stdout, r.cmd.Stderr = r.log, r.log
 	if err := r.cmd.Start(); err != nil {

@@ -1,0 +1,125 @@
+package health
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/admin/liveview"
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
+)
+
+// A Member is one of the replicas that divide the resources of an installation. It has
+// many fields since most are a column of `jacquard status` each.
+type Member struct {
+	// Name is that of its Lease.
+	Name string `json:"name"`
+	heartbeat.Replica
+	// Leads: it does what is to be done once for the installation.
+	Leads bool `json:"leads,omitempty"`
+	// Owns are the buckets that it serves.
+	Owns []int `json:"owns"`
+	// Late: it did not renew its Lease in time.
+	Late bool `json:"late,omitempty"`
+}
+
+// members are the replicas that divide the resources, by the Lease of the installation;
+// nil if they do not.
+func (l *look) members(ctx context.Context, i *Installation, lease *unstructured.Unstructured) {
+	d, divided := replicas.Read(lease.GetAnnotations()[api.AnnotationDivision])
+	if !divided {
+		return
+	}
+	in := liveview.Range{Namespace: lease.GetNamespace(), Selector: api.LabelReplicas + "=" + shard.ID(i.Identity)}
+	all, err := l.Objects(ctx, leases, in)
+	if err != nil {
+		l.unknown("the replicas of "+i.Identity, err)
+		return
+	}
+	i.Members, i.division = []*Member{}, d
+	for _, one := range all {
+		if one.GetName() == lease.GetName() {
+			continue
+		}
+		m := &Member{Name: one.GetName(), Leads: d.Leader == one.GetName(), Owns: []int{}, Late: l.read(one).State != Leads,
+			Replica: heartbeat.ReadReplica(one.GetAnnotations()[api.AnnotationReplica])}
+		for bucket, owner := range d.Owners {
+			if owner == m.Name {
+				m.Owns = append(m.Owns, bucket)
+			}
+		}
+		if m.Leads {
+			i.Leader = l.read(one)
+			i.Leader.Holder = cmp.Or(m.Pod, m.Name)
+		}
+		i.Members = append(i.Members, m)
+	}
+	slices.SortFunc(i.Members, func(a, b *Member) int { return cmp.Compare(a.Name, b.Name) })
+	if leads := slices.ContainsFunc(i.Members, func(m *Member) bool { return m.Leads }); leads {
+		return
+	}
+	i.Leader = Leader{State: Nobody}
+	if slices.ContainsFunc(i.Members, func(m *Member) bool { return !m.Late }) {
+		i.Leader.State = NotKnown // one of them is about to lead
+	}
+}
+
+// unbalanced is how many times as many resources as the mean the replica with the most may
+// serve; few resources are never out of balance.
+const (
+	unbalanced = 1.5
+	few        = 100
+)
+
+// divides says what is wrong with how replicas divide the resources.
+func (i *Installation) divides(bad func(format string, args ...any)) {
+	if i.Members == nil {
+		return
+	}
+	living, total := 0, 0
+	for _, m := range i.Members {
+		if m.Late {
+			bad("replica %s has not renewed its Lease", m.Name)
+			continue
+		}
+		living, total = living+1, total+m.Resources
+	}
+	nobody := 0
+	for _, owner := range i.division.Owners {
+		if !slices.ContainsFunc(i.Members, func(m *Member) bool { return m.Name == owner && !m.Late }) {
+			nobody++
+		}
+	}
+	if nobody > 0 {
+		bad("no replica serves %d of %s", nobody, plural(len(i.division.Owners), "bucket"))
+	}
+	for _, m := range i.Members {
+		if total >= few && living > 1 && float64(m.Resources*living) > unbalanced*float64(total) {
+			bad("out of balance: replica %s serves %d of %s, since the namespaces of its buckets have more than others", m.Name, m.Resources,
+				plural(total, "resource"))
+		}
+	}
+}
+
+// Text is one replica as a line.
+func (m *Member) Text() string {
+	text := fmt.Sprintf("%s: %s in %s, %d waiting", cmp.Or(m.Pod, m.Name), plural(m.Resources, "resource"),
+		plural(len(m.Owns), "bucket"), m.Queue)
+	if m.Lag > 0 {
+		text += fmt.Sprintf(" for %s", time.Duration(m.Lag)*time.Second)
+	}
+	if m.Leads {
+		text += ", leads"
+	}
+	if m.Late {
+		text += ", has not renewed its Lease"
+	}
+	return text + ", version " + m.Program
+}

@@ -1,0 +1,106 @@
+package replicas
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"syscall"
+	"testing"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/test/kit"
+)
+
+// TestForms: replicas that divide the resources wait for one that serves all of them, such
+// as one of an older version, and such a one waits for them. In between there are never
+// two writers, and nothing is written that nobody changed. Another number of buckets is
+// taken up by those that run.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	const group, n = "forms.example.com", 30
+	name := "things." + group
+	f := newFleet(t, cluster, map[string]string{
+		"crds/" + name + ".yaml":          kit.ThingCRD(group),
+		"templates/" + name + "/one.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: '{{ .metadata.name }}'}\ndata: {text: '{{ .spec.text }}'}\n",
+	})
+	cluster.Apply(t, "", kit.ThingCRD(group))
+	t.Cleanup(func() { cluster.Delete(t, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", name) })
+	cluster.Served(t, group+"/v1", "Thing")
+	var spaces []string
+	for range 6 {
+		spaces = append(spaces, cluster.Namespace(t))
+	}
+	edit := func(text string) {
+		for i := range n {
+			cluster.Apply(t, spaces[i%len(spaces)], fmt.Sprintf("{apiVersion: %s/v1, kind: Thing, metadata: {name: thing-%d}, spec: {text: %q}}",
+				group, i, text))
+		}
+	}
+	edit("first")
+	mark := cluster.Mark(t)
+	writes := func(by []*replica, want int) {
+		t.Helper()
+		all := f.replicas
+		f.allReady(group+"/v1", "Thing", n)
+		f.replicas = by
+		mine := len(f.writes(mark, "configmaps"))
+		f.replicas = all
+		if total := len(f.writes(mark, "configmaps")); mine != want || total != want {
+			t.Errorf("%d writes of ConfigMaps, %d of them by those that serve, want %d", total, mine, want)
+		}
+		mark = cluster.Mark(t)
+	}
+	f.buckets = 0
+	before := []*replica{f.start(), f.start()}
+	writes(before, n)
+	f.buckets = 16
+	after := []*replica{f.start(), f.start()}
+	edit("second")
+	writes(before, n)
+	before[0].end(syscall.SIGTERM)
+	before[1].end(syscall.SIGTERM)
+	f.awaitDivided(2)
+	edit("third")
+	writes(after, n)
+
+	f.buckets = 0
+	last := []*replica{f.start()}
+	edit("fourth")
+	writes(after, n)
+	after[0].end(syscall.SIGTERM)
+	edit("fifth")
+	writes(after, n)
+	after[1].end(syscall.SIGTERM)
+	kit.Eventually(t, "one serves all", func() error {
+		var lease coordinationv1.Lease
+		err := cluster.Client.Get(t.Context(), client.ObjectKey{Namespace: f.home, Name: api.Lease(f.identity())}, &lease)
+		if holder := ptr.Deref(lease.Spec.HolderIdentity, ""); err == nil && (holder == "" || holder == "replicas") {
+			err = fmt.Errorf("the Lease is held by %q", holder)
+		}
+		return err
+	})
+	edit("sixth")
+	writes(last, n)
+	last[0].end(syscall.SIGTERM)
+
+	f.buckets = 16
+	again := []*replica{f.start()}
+	f.awaitDivided(1)
+	f.buckets = 5
+	again = append(again, f.start())
+	f.awaitDivided(2)
+	again[0].end(syscall.SIGTERM)
+	kit.Eventually(t, "there are as many buckets as the leader has", func() error {
+		d, err := f.division()
+		if err == nil && (len(d.Bounds) != 5 || slices.Contains(d.Owners, "")) {
+			err = errors.New(d.String())
+		}
+		return err
+	})
+	edit("seventh")
+	writes(again, n)
+}

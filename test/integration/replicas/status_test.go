@@ -1,0 +1,125 @@
+package replicas
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jacquard-operator/jacquard/cli"
+	division "github.com/jacquard-operator/jacquard/engine/controller/replicas"
+	"github.com/jacquard-operator/jacquard/test/kit"
+)
+
+// TestStatus: `jacquard status` says which replicas there are and what each serves; that
+// they are out of balance where one namespace has half of all resources; and, when all
+// are dead, that no operator runs.
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	const group, n = "status.example.com", 150
+	name := "things." + group
+	f := newFleet(t, cluster, map[string]string{
+		"crds/" + name + ".yaml":          kit.ThingCRD(group),
+		"templates/" + name + "/one.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: '{{ .metadata.name }}'}\ndata: {text: '{{ .spec.text }}'}\n",
+	})
+	cluster.Apply(t, "", kit.ThingCRD(group))
+	t.Cleanup(func() { cluster.Delete(t, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", name) })
+	cluster.Served(t, group+"/v1", "Thing")
+	spaces := []string{cluster.Namespace(t)}
+	for i := range n {
+		if i > n*6/10 {
+			spaces = append(spaces, cluster.Namespace(t))
+		}
+		cluster.Apply(t, spaces[len(spaces)-1], fmt.Sprintf("{apiVersion: %s/v1, kind: Thing, metadata: {name: thing-%d}, spec: {}}", group, i))
+	}
+	w := &crowd{fleet: f}
+	for range 3 {
+		w.hasten()
+	}
+	f.awaitDivided(3)
+	f.allReady(group+"/v1", "Thing", n)
+	var said string
+	kit.Eventually(t, "status says who serves what", func() error {
+		said = f.status()
+		if strings.Count(said, " resources in ") != 3 || !strings.Contains(said, "out of balance: replica ") {
+			return errors.New(said)
+		}
+		return nil
+	})
+	t.Log(said)
+	for _, r := range f.replicas {
+		r.signal(syscall.SIGKILL)
+	}
+	kit.Eventually(t, "status says that nobody is there", func() error {
+		if said = f.status(); !strings.Contains(said, "has not renewed its Lease") {
+			return errors.New(said)
+		}
+		return nil
+	})
+	t.Log(said)
+}
+
+// status is what `jacquard status` prints of the installation.
+func (f *fleet) status() string {
+	var out bytes.Buffer
+	cli.Main([]string{"status", "--kubeconfig", filepath.Join(f.cluster.Dir, "kubeconfig"), "--install", f.identity()}, nil, &out, &out)
+	return out.String()
+}
+
+// TestBalance: namespaces whose names begin alike are close to each other in the hash
+// space, so at first one replica serves them all. Then the leader moves the bounds.
+func TestBalance(t *testing.T) {
+	t.Parallel()
+	const group, n = "balance.example.com", 120
+	name := "things." + group
+	f := newFleet(t, cluster, map[string]string{
+		"crds/" + name + ".yaml":          kit.ThingCRD(group),
+		"templates/" + name + "/one.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: '{{ .metadata.name }}'}\ndata: {text: '{{ .spec.text }}'}\n",
+	})
+	cluster.Apply(t, "", kit.ThingCRD(group))
+	t.Cleanup(func() { cluster.Delete(t, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", name) })
+	cluster.Served(t, group+"/v1", "Thing")
+	for i := range n {
+		namespace := fmt.Sprintf("team-%02d", i%30)
+		if i < 30 {
+			cluster.Apply(t, "", "{apiVersion: v1, kind: Namespace, metadata: {name: "+namespace+"}}")
+		}
+		cluster.Apply(t, namespace, fmt.Sprintf("{apiVersion: %s/v1, kind: Thing, metadata: {name: thing-%d}, spec: {}}", group, i))
+	}
+	for range 3 {
+		f.start()
+	}
+	f.awaitDivided(3)
+	f.allReady(group+"/v1", "Thing", n)
+	mark := cluster.Mark(t)
+	kit.Eventually(t, "the replicas are in balance", func() error {
+		d, err := f.division()
+		if err != nil {
+			return err
+		}
+		has := map[string]int{}
+		for i := range n {
+			has[d.Owner(name, division.ByNamespace, &metav1.ObjectMeta{Namespace: fmt.Sprintf("team-%02d", i%30)})]++
+		}
+		for owner, count := range has {
+			if owner == "" || count > n/2 {
+				return fmt.Errorf("they serve %v", has)
+			}
+		}
+		return nil
+	})
+	kit.Eventually(t, "status is content", func() error {
+		if said := f.status(); strings.Contains(said, "out of balance") || strings.Count(said, " resources in ") != 3 {
+			return errors.New(said)
+		}
+		return nil
+	})
+	if writes := f.writes(mark, "configmaps"); len(writes) > 0 {
+		t.Errorf("%d writes: %v", len(writes), writes[0])
+	}
+}
