@@ -109,7 +109,8 @@ func Reserved(key string) bool {
 
 // trackers are prefixes of keys that other tools use to track objects; they
 // are not shown to templates and so never reach a child.
-var trackers = []string{"argocd.argoproj.io/", "meta.helm.sh/", "kubectl.kubernetes.io/last-applied-configuration"}
+// Nor are those by which other tools divide objects among their own processes.
+var trackers = []string{"argocd.argoproj.io/", "meta.helm.sh/", "kubectl.kubernetes.io/last-applied-configuration", "sharding.fluxcd.io/"}
 
 // Hidden reports whether a template does not see this label or annotation of the
 // custom resource: ours, and those of tools that track objects.
@@ -123,7 +124,7 @@ func Hidden(key string) bool {
 		}
 	}
 	prefix, _, found := strings.Cut(key, "/")
-	return found && strings.HasSuffix(prefix, "toolkit.fluxcd.io")
+	return found && (strings.HasSuffix(prefix, "toolkit.fluxcd.io") || strings.HasSuffix(prefix, ".timebertt.dev"))
 }
 
 // Owner is the value of AnnotationOwner: which custom resource a child is of.

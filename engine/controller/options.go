@@ -90,7 +90,7 @@ type Lease struct {
 const (
 	LeaseDuration = 15 * time.Second
 	RenewDeadline = 10 * time.Second
-	RetryPeriod   = 2 * time.Second
+	RetryPeriod   = 3 * time.Second
 )
 
 func (l Lease) withDefaults() Lease {

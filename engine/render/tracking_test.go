@@ -23,6 +23,7 @@ var tracking = []string{
 	"kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace", "kustomize.toolkit.fluxcd.io/prune",
 	"kustomize.toolkit.fluxcd.io/ssa", "helm.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/namespace",
 	"helm.toolkit.fluxcd.io/driftDetection", "source.toolkit.fluxcd.io/name",
+	"sharding.fluxcd.io/key", "shard.alpha.sharding.timebertt.dev/example", "drain.alpha.sharding.timebertt.dev/example",
 	"meta.helm.sh/release-name", "meta.helm.sh/release-namespace",
 	"kubectl.kubernetes.io/last-applied-configuration",
 	"jacquard.dev/paused", "jacquard.dev/reconcile-at", "jacquard.dev/owner-uid", "jacquard.dev/allow-prune", "x.jacquard.dev/y",

@@ -83,7 +83,7 @@ var (
 // The process.
 var (
 	leads = gauge("jacquard_leads",
-		"1 while this process is the one that works, 0 while it stands by.")
+		"1 while this process is the leader.")
 	strangers = gauge("jacquard_labelled_objects_of_unknown_owners",
 		"Objects that wear the label of our children and name no resource that is served here, by the kind that they name; it is empty for those that name none of ours.", "kind")
 	readOnly = gauge("jacquard_read_only",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -25,10 +24,16 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 )
 
-// holder holds the Lease of the installation for all its replicas, so that a process of a
-// version without replicas, which knows this Lease as that of the leader, does not take
-// it. It does not expire.
-const holder = "replicas"
+// holder holds the Lease of the installation for all its replicas, so that a process that
+// serves all resources, as those of older versions do, does not take it: to such a one it
+// is the Lease of the leader. The leader renews it, or whoever sees that it was not; a
+// replica that has not seen that for longer than trusts serves nothing.
+const (
+	holder = "replicas"
+	lasts  = 60 * time.Second
+	renews = 20 * time.Second
+	trusts = 45 * time.Second
+)
 
 // tick is how often a replica looks at the division without an event.
 const tick = time.Second
@@ -216,7 +221,11 @@ func (m *Member) look(ctx context.Context) error {
 	}
 	v := m.view(ctx, d)
 	share := Share{}
-	if ours {
+	age := time.Duration(0)
+	if m.newest != nil {
+		age = time.Since(m.observe(m.newest))
+	}
+	if ours && age < trusts {
 		share = v.share()
 	}
 	if !share.Same(m.told) {
@@ -235,7 +244,7 @@ func (m *Member) look(ctx context.Context) error {
 		return nil
 	case m.pending != nil:
 		return m.write(ctx, *m.pending)
-	case change != nil || !ours:
+	case change != nil || !ours || !m.ending && (share.Leads && age >= renews || age >= renews*3/2):
 		return m.write(ctx, ptr.Deref(change, d))
 	}
 	return nil
@@ -362,7 +371,8 @@ func (m *Member) write(ctx context.Context, d Division) error {
 		metav1.SetMetaDataLabel(&l.ObjectMeta, key, value)
 	}
 	metav1.SetMetaDataAnnotation(&l.ObjectMeta, api.AnnotationDivision, d.String())
-	l.Spec = coordinationv1.LeaseSpec{HolderIdentity: ptr.To(holder), LeaseDurationSeconds: ptr.To[int32](math.MaxInt32), RenewTime: &now,
+	seconds := int32(lasts / time.Second)
+	l.Spec = coordinationv1.LeaseSpec{HolderIdentity: ptr.To(holder), LeaseDurationSeconds: &seconds, RenewTime: &now,
 		AcquireTime: l.Spec.AcquireTime, LeaseTransitions: l.Spec.LeaseTransitions}
 	if d.Leader == "" && !slices.ContainsFunc(d.Owners, func(owner string) bool { return owner != "" }) && m.ending {
 		l.Spec.HolderIdentity, l.Spec.LeaseDurationSeconds = nil, ptr.To[int32](1)
