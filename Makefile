@@ -137,7 +137,7 @@ chaos-defects: devcluster ## Show that chaos finds each of twelve defects (an ho
 	CHAOS_DEFECTS=true CHAOS_DEFECT=$(CHAOS_DEFECT) go test -count=1 -timeout 3h -v -run TestDefects ./test/integration/chaos
 
 .PHONY: mutants
-mutants: devcluster ## Show that the tests notice each of forty defects (some minutes; MUTANT=name for one)
+mutants: devcluster ## Show that the tests notice each of forty-two defects (some minutes; MUTANT=name for one)
 	go run ./test/mutants $(MUTANT)
 
 .PHONY: scale

@@ -42,8 +42,19 @@ func (o *Operator) takeShare(share replicas.Share) {
 	for name, k := range o.kinds {
 		// Others may have rolled out a folder meanwhile.
 		k.unread = k.unread || before.Closed(name) && !share.Closed(name) || share.Leads && !before.Leads
+		if l := k.cache; l != nil && !before.Selection(name, l.by).Same(share.Selection(name, l.by)) {
+			l.epoch++
+		}
+		if k.controller != nil {
+			k.controller.since = append(k.controller.since, share)
+		}
 	}
 	o.mu.Unlock()
+	o.shareChanged()
+}
+
+// shareChanged has followShare look at what is served.
+func (o *Operator) shareChanged() {
 	select {
 	case o.divided <- struct{}{}:
 	default:
@@ -64,60 +75,81 @@ func keyOf(crd *apiextensionsv1.CustomResourceDefinition) replicas.Key {
 // followShare makes known what this replica serves, and then serves it, whenever that
 // changed.
 func (o *Operator) followShare(ctx context.Context) error {
+	taken, version := replicas.Share{}, 0
 	for {
+		var tick <-chan time.Time
+		if len(o.behind()) > 0 {
+			tick = time.After(shareTick)
+		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-o.divided:
+		case <-tick:
 		}
-		for ctx.Err() == nil && !o.taken(ctx) {
+		for share, now := o.turns.at(); now != version && ctx.Err() == nil; share, now = o.turns.at() {
+			o.take(ctx, share)
+			taken, version = share, now
+		}
+		for _, r := range o.behind() {
+			if o.caughtUp(r, taken) {
+				o.names.Add(r.name) // which serves it
+			}
 		}
 	}
 }
 
-// taken takes up what is served now: first the resources are listed, then their children,
-// since children are known by their owners. It is false if something else is served
-// meanwhile.
-func (o *Operator) taken(ctx context.Context) bool {
-	share := o.turns.now()
+// shareTick is how often it is looked whether what is to be served is known.
+const shareTick = 50 * time.Millisecond
+
+// take makes known what is served: first the resources are listed, then their children,
+// since children are known by their owners. A kind whose resources cannot be listed keeps
+// no other waiting for long.
+func (o *Operator) take(ctx context.Context, share replicas.Share) {
 	o.mu.Lock()
-	caches := map[string]*resourceCache{}
+	var caches []*resourceCache
 	for name, k := range o.kinds {
 		if k.cache != nil {
-			caches[name] = k.cache
+			caches = append(caches, k.cache)
+			k.cache.resources.choose(k.cache.choice(name, share))
 		}
 	}
 	o.mu.Unlock()
-	for name, l := range caches {
-		l.resources.choose(share.Selection(name, l.by))
-	}
-	still := func() bool { return share.Same(o.turns.now()) }
-	known := func() bool {
+	waiting, stop := context.WithTimeout(ctx, ownersLimit)
+	defer stop()
+	_ = until(waiting, func() bool { // what is not known by then is listed by its owners
+		if !share.Same(o.turns.now()) {
+			return true
+		}
 		for _, l := range caches {
 			if !l.resources.have() {
 				return false
 			}
 		}
 		return true
-	}
-	if until(ctx, func() bool { return !still() || known() }) != nil || !still() {
-		return false
-	}
+	})
 	o.mu.Lock()
 	o.childShare = share
 	o.mu.Unlock()
 	o.children.Divide()
 	o.addKnown()
-	opened := map[*kindController]bool{}
-	return until(ctx, func() bool {
-		for _, name := range o.known() {
-			if r := o.kindController(name); r != nil && !opened[r] && o.caughtUp(r, share) {
-				opened[r] = true
-				o.names.Add(name)
-			}
+}
+
+// behind are the kinds of which something is served that is not known yet.
+func (o *Operator) behind() []*kindController {
+	if !o.divides() {
+		return nil
+	}
+	share := o.turns.now()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var all []*kindController
+	for _, k := range o.kinds {
+		if r := k.controller; r != nil && (!r.caught.Same(share) || len(r.since) > 0) {
+			all = append(all, r)
 		}
-		return !still() || !slices.ContainsFunc(o.running(), func(r *kindController) bool { return !opened[r] })
-	}) == nil && still()
+	}
+	return all
 }
 
 // addKnown settles all kinds.
@@ -127,13 +159,21 @@ func (o *Operator) addKnown() {
 	}
 }
 
+// choice is what is to be known of a share now. It needs the operator's mutex.
+func (l *resourceCache) choice(kind string, share replicas.Share) choice {
+	return choice{share.Selection(kind, l.by), l.epoch}
+}
+
 // caughtUp reports whether the resources and children of a kind are known that a share
 // has.
 func (o *Operator) caughtUp(r *kindController, share replicas.Share) bool {
 	o.mu.Lock()
-	ofChildren := o.childShare
+	known, l := o.childShare.Same(share), o.seen(r.name).cache
+	if known = known && l != nil; known {
+		known = r.resources.chose(l.choice(r.name, share))
+	}
 	o.mu.Unlock()
-	if !ofChildren.Same(share) || !r.resources.chose(share.Selection(r.name, r.by)) {
+	if !known {
 		return false
 	}
 	for gvk := range r.versions.children() {
@@ -147,32 +187,30 @@ func (o *Operator) caughtUp(r *kindController, share replicas.Share) bool {
 // open serves what is known of a share, and looks at it.
 func (o *Operator) open(r *kindController) {
 	share := o.turns.now()
-	if !o.divides() {
-		return
-	}
-	if !o.caughtUp(r, share) {
-		o.names.AddAfter(r.name, wholeTick)
-		return
+	if !o.divides() || !o.caughtUp(r, share) {
+		return // followShare settles the kind again
 	}
 	o.mu.Lock()
-	before, unread := r.caught, o.seen(r.name).unread
+	before, missed, unread := r.caught, len(r.since) > 0, o.seen(r.name).unread
 	if !unread {
-		r.caught = share
+		r.caught, r.since = share, nil
 	}
 	o.mu.Unlock()
-	if !unread && !before.Same(share) {
+	if !unread && (!before.Same(share) || missed) {
 		r.resyncAll()
 	}
 }
 
-// served reports whether a resource is served by what is known.
+// served reports whether a resource is served by what is known: it was known, and was
+// served ever since.
 func (r *kindController) served(resource metav1.Object) bool {
 	if !r.o.divides() {
 		return true
 	}
 	r.o.mu.Lock()
 	defer r.o.mu.Unlock()
-	return r.caught.Serves(r.name, r.by, resource)
+	without := func(s replicas.Share) bool { return !s.Serves(r.name, r.by, resource) }
+	return !without(r.caught) && !slices.ContainsFunc(r.since, without)
 }
 
 // part is which children of a kind this replica is to know, where these kinds have such
@@ -181,15 +219,15 @@ func (o *Operator) part(gvk apischema.GroupVersionKind, holders []string) cluste
 	slices.Sort(holders)
 	o.mu.Lock()
 	share := o.childShare
-	caches, running := map[string]*resourceCache{}, map[string]*kindController{}
+	caches, running, epochs := map[string]*resourceCache{}, map[string]*kindController{}, map[string]int{}
 	for _, holder := range holders {
 		if k := o.kinds[holder]; k != nil && k.cache != nil {
-			caches[holder], running[holder] = k.cache, k.controller
+			caches[holder], running[holder], epochs[holder] = k.cache, k.controller, k.cache.epoch
 		}
 	}
 	o.mu.Unlock()
 	if share.Whole() {
-		return cluster.Part{}
+		return cluster.Part{Name: fmt.Sprint(epochs)}
 	}
 	others := share.Selection("", replicas.ByNamespace)
 	name, divides, selections := others.String(), !others.None(), map[string]replicas.Selection{}
@@ -200,7 +238,7 @@ func (o *Operator) part(gvk apischema.GroupVersionKind, holders []string) cluste
 		s := share.Selection(holder, caches[holder].by)
 		selections[holder] = s
 		divides = divides && s.By() == replicas.ByNamespace && s.Same(others) && running[holder].makesOnlyHere(gvk)
-		name += fmt.Sprintf("; %s %s %v", holder, s, s.All())
+		name += fmt.Sprintf("; %s %d %s %v", holder, epochs[holder], s, s.All())
 	}
 	p := cluster.Part{Name: name, Has: func(of api.Owner, uid types.UID) bool {
 		s, known := selections[of.Kind]
@@ -352,17 +390,18 @@ func (o *Operator) wholes(ctx context.Context, name string, rolls bool) bool {
 	share := o.turns.now()
 	o.mu.Lock()
 	l := o.seen(name).cache
+	known := l != nil && l.resources.chose(l.choice(name, share))
 	o.mu.Unlock()
-	if share.AllOf(name) && l != nil && l.resources.chose(replicas.Everything()) {
+	if share.AllOf(name) && known {
 		return true
 	}
 	log.FromContext(ctx).V(1).Info("waits until other replicas have given a kind away", "kind", name)
 	return false
 }
 
-// wholeTick is how often it is looked whether others have given a kind away, and whether
-// what is served is known.
-const wholeTick = 100 * time.Millisecond
+// wholeTick is when it is looked again whether others have given a kind away, if what
+// changed then did not tell.
+const wholeTick = time.Second
 
 // leaveLimit bounds how long a replica that ends takes to give away what it serves.
 const leaveLimit = 5 * time.Second

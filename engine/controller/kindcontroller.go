@@ -46,9 +46,10 @@ type kindController struct {
 	cancel   context.CancelFunc
 	done     chan struct{}
 	// by is by what replicas divide the resources, caught the share of them that is
-	// known, and led whether this replica led when it began to serve the kind, or since.
+	// known, since the shares that were served since, and led whether this replica led when it began to serve the kind, or since.
 	by     replicas.Key
 	caught replicas.Share
+	since  []replicas.Share
 	led    bool
 }
 
@@ -82,6 +83,7 @@ func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, cr
 	k.controller, k.wasServed = r, true
 	o.mu.Unlock()
 	r.reconciler.Begin()
+	o.shareChanged()
 	log.FromContext(ctx).Info("kind starts", "kind", name, "version", gvk.Version)
 	go o.work(ctx, r, c)
 	return nil

@@ -22,16 +22,16 @@ var _ cache.TransformingStore = selecting{}
 func (p *portion) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		p.mu.Lock()
-		selection := p.wanted
+		chosen := p.wanted
 		watching, stop := context.WithCancel(ctx)
 		p.chosen = stop
 		p.mu.Unlock()
-		if selection.None() {
-			p.replace(nil, selection)
+		if chosen.None() {
+			p.replace(nil, chosen)
 			<-watching.Done()
 		} else {
 			// A new one begins with a quorum read: what was written before is in it.
-			cache.NewReflectorWithOptions(p.noting(p.source(selection)), &live.Packed{}, selecting{p, selection},
+			cache.NewReflectorWithOptions(p.noting(p.source(chosen.Selection)), &live.Packed{}, selecting{p, chosen},
 				cache.ReflectorOptions{Name: "resources"}).RunWithContext(watching)
 		}
 		stop()
@@ -63,28 +63,37 @@ func (p *portion) noting(of cache.ListerWatcher) cache.ListerWatcher {
 	}
 }
 
-func (p *portion) choose(selection replicas.Selection) {
+// A choice is what is to be known, and of which time: what was not to be known in between
+// is listed again.
+type choice struct {
+	replicas.Selection
+	epoch int
+}
+
+func (c choice) same(o choice) bool { return c.epoch == o.epoch && c.Same(o.Selection) }
+
+func (p *portion) choose(wanted choice) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.wanted.Same(selection) {
+	if p.wanted.same(wanted) {
 		return
 	}
-	if p.wanted = selection; p.chosen != nil {
+	if p.wanted = wanted; p.chosen != nil {
 		p.chosen()
 	}
 }
 
 // choice is what was chosen last, and has reports whether just that is known.
-func (p *portion) choice() replicas.Selection {
+func (p *portion) choice() choice {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.wanted
 }
 
-func (p *portion) has(selection replicas.Selection) bool {
+func (p *portion) has(wanted choice) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.synced && p.selected.Same(selection)
+	return p.synced && p.selected.same(wanted)
 }
 
 func (p *portion) hasSynced() bool {
@@ -164,7 +173,7 @@ func (p *portion) drop(o *live.Packed) {
 }
 
 // replace takes a whole list, and tells of what it has otherwise.
-func (p *portion) replace(list []*live.Packed, selection replicas.Selection) {
+func (p *portion) replace(list []*live.Packed, chosen choice) {
 	p.delivering.Lock()
 	defer p.delivering.Unlock()
 	items := make(map[cache.ObjectName]*live.Packed, len(list))
@@ -173,7 +182,7 @@ func (p *portion) replace(list []*live.Packed, selection replicas.Selection) {
 	}
 	p.mu.Lock()
 	before, first := p.items, !p.synced
-	p.items, p.synced, p.selected = items, true, selection
+	p.items, p.synced, p.selected = items, true, chosen
 	p.mu.Unlock()
 	if p.trouble.Swap(nil) != nil || first {
 		p.told()
@@ -197,12 +206,10 @@ func (p *portion) replace(list []*live.Packed, selection replicas.Selection) {
 // A selecting store takes what is selected into a portion.
 type selecting struct {
 	*portion
-	selection replicas.Selection
+	of choice
 }
 
-func (s selecting) has(o metav1.Object) bool {
-	return s.selection.Has(o.GetNamespace(), string(o.GetUID()))
-}
+func (s selecting) has(o metav1.Object) bool { return s.of.Has(o.GetNamespace(), string(o.GetUID())) }
 
 // Add takes an object that the watch delivered.
 func (s selecting) Add(o any) error { return s.Update(o) }
@@ -231,7 +238,7 @@ func (s selecting) Replace(list []any, _ string) error {
 			selected = append(selected, packed)
 		}
 	}
-	s.replace(selected, s.selection)
+	s.replace(selected, s.of)
 	return nil
 }
 

@@ -60,7 +60,7 @@ func (r *recorder) take() string {
 // changes: a list that says the same tells nothing, and what is not selected is not there.
 func TestPortionTellsDifferences(t *testing.T) {
 	p, follows := &portion{told: func() {}}, &recorder{}
-	all := selecting{p, replicas.Everything()}
+	all := selecting{p, everything()}
 	step := func(what, want string) {
 		t.Helper()
 		if diff := cmp.Diff(want, follows.take()); diff != "" {
@@ -79,19 +79,19 @@ func TestPortionTellsDifferences(t *testing.T) {
 	step("the same list", "")
 	list(all, packed(t, "a", "2"), packed(t, "c", "1"))
 	step("another list", "add (false) c, delete b, update a")
-	some := selecting{p, half()}
+	some := selecting{p, choice{Selection: half()}}
 	list(some, packed(t, "0 namespace", "1"), packed(t, "a", "2"))
 	step("less is selected", want(some, "delete c", "add (false) 0 namespace", "delete a"))
 	if err := some.Add(packed(t, "b", "1")); err != nil {
 		t.Fatal(err)
 	}
-	if some.selection.Has("b", "") {
+	if some.of.Has("b", "") {
 		step("an event", "add (false) b")
 	} else {
 		step("an event of what is not selected", "")
 	}
 	small, err := some.Transformer()(packed(t, "b", "1"))
-	if err != nil || some.selection.Has("b", "") == (small.(*live.Packed).JSON == nil) {
+	if err != nil || some.of.Has("b", "") == (small.(*live.Packed).JSON == nil) {
 		t.Errorf("of what is not selected %v is kept while a list streams in (%v)", small, err)
 	}
 }
@@ -99,14 +99,16 @@ func TestPortionTellsDifferences(t *testing.T) {
 // want is what is told when the list has "0 namespace" and "a" of these.
 func want(s selecting, always, zero, a string) string {
 	told := []string{always}
-	if s.selection.Has("0 namespace", "") {
+	if s.of.Has("0 namespace", "") {
 		told = append(told, zero)
 	}
-	if !s.selection.Has("a", "") {
+	if !s.of.Has("a", "") {
 		told = append(told, a)
 	}
 	return strings.Join(slices.Sorted(slices.Values(told)), ", ")
 }
+
+func everything() choice { return choice{Selection: replicas.Everything()} }
 
 // half are the namespaces of the first of two buckets.
 func half() replicas.Selection { return replicas.BucketsOf(2, replicas.ByNamespace, 0) }
@@ -116,7 +118,7 @@ func half() replicas.Selection { return replicas.BucketsOf(2, replicas.ByNamespa
 func TestPortionChooses(t *testing.T) {
 	asked := make(chan string, 10)
 	lists := make(chan []*live.Packed)
-	p := &portion{told: func() {}, wanted: replicas.Everything(), source: func(s replicas.Selection) cache.ListerWatcher {
+	p := &portion{told: func() {}, wanted: everything(), source: func(s replicas.Selection) cache.ListerWatcher {
 		return &cache.ListWatch{
 			ListWithContextFunc: func(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
 				asked <- s.String()
@@ -146,7 +148,7 @@ func TestPortionChooses(t *testing.T) {
 	}
 	lists <- []*live.Packed{packed(t, "a", "1"), packed(t, "0 namespace", "1")}
 	eventually(t, portions{p}.have)
-	portions{p}.choose(half())
+	portions{p}.choose(choice{Selection: half()})
 	if got := <-asked; got != half().String() {
 		t.Errorf("then %q is asked for, want %q", got, half())
 	}
@@ -160,7 +162,16 @@ func TestPortionChooses(t *testing.T) {
 			t.Errorf("%s is known, and is not wanted", o.Namespace)
 		}
 	}
-	portions{p}.choose(replicas.Selection{})
+	portions{p}.choose(choice{half(), 1})
+	if (portions{p}).have() {
+		t.Error("what was not to be known in between is not listed again")
+	}
+	if got := <-asked; got != half().String() {
+		t.Errorf("then %q is asked for, want %q", got, half())
+	}
+	lists <- nil
+	eventually(t, portions{p}.have)
+	portions{p}.choose(choice{})
 	eventually(t, portions{p}.have)
 	if len(p.all()) != 0 {
 		t.Errorf("nothing is wanted, and %v is known", p.all())

@@ -43,7 +43,7 @@ type portion struct {
 	synced     bool
 	// selected is what items are all of, and wanted what they are to be; chosen ends the
 	// watch of what was wanted before.
-	selected, wanted replicas.Selection
+	selected, wanted choice
 	chosen           context.CancelFunc
 	follower         cache.ResourceEventHandler
 }
@@ -159,9 +159,9 @@ func (all portions) begin(ctx context.Context) {
 
 // choose says what is to be known from now on. What is known stays so until that has been
 // listed.
-func (all portions) choose(selection replicas.Selection) {
+func (all portions) choose(wanted choice) {
 	for _, p := range all {
-		p.choose(selection)
+		p.choose(wanted)
 	}
 }
 
@@ -172,6 +172,6 @@ func (all portions) have() bool {
 }
 
 // chose reports whether just these resources are known, with the same exception.
-func (all portions) chose(selection replicas.Selection) bool {
-	return !slices.ContainsFunc(all, func(p *portion) bool { return !p.has(selection) && !p.forbidden() })
+func (all portions) chose(wanted choice) bool {
+	return !slices.ContainsFunc(all, func(p *portion) bool { return !p.has(wanted) && !p.forbidden() })
 }

@@ -24,6 +24,7 @@ type resourceCache struct {
 	gvk       apischema.GroupVersionKind
 	crdUID    types.UID
 	by        replicas.Key // by what replicas divide them
+	epoch     int          // how often others of them were served than before; it needs the mutex
 	resources portions
 	cancel    context.CancelFunc
 	done      chan struct{}
@@ -40,9 +41,9 @@ func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind,
 	}
 	o.unlist(crd.Name)
 	l = &resourceCache{gvk: gvk, crdUID: crd.UID, by: keyOf(crd), done: make(chan struct{})}
-	wanted := replicas.Everything()
+	wanted := choice{Selection: replicas.Everything()}
 	if o.divides() {
-		wanted = o.turns.now().Selection(crd.Name, l.by)
+		wanted.Selection = o.turns.now().Selection(crd.Name, l.by)
 	}
 	mine := o.shardOf(crd)
 	namespaces := mine.Namespaces

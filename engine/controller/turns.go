@@ -20,6 +20,8 @@ const drainLimit = time.Second
 type turns struct {
 	mu    sync.Mutex
 	share replicas.Share
+	// changes counts how often something else was served than before.
+	changes int
 	// under are those that are under way.
 	under map[*turn]struct{}
 	// ended is called when a turn of what is not served any more has ended.
@@ -43,12 +45,19 @@ func (t *turns) now() replicas.Share {
 	return t.share
 }
 
+// at is what is served, and how often that has changed.
+func (t *turns) at() (replicas.Share, int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.share, t.changes
+}
+
 // serve serves another share from now on. What is under way of anything else is to end
 // soon.
 func (t *turns) serve(share replicas.Share) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.share = share
+	t.share, t.changes = share, t.changes+1
 	for one := range t.under {
 		if !one.in(share) {
 			time.AfterFunc(drainLimit, one.stop)

@@ -14,7 +14,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
@@ -66,7 +65,7 @@ func named(t *testing.T, names ...string) *portion {
 		}
 		list = append(list, o)
 	}
-	p.replace(list, replicas.Everything())
+	p.replace(list, everything())
 	return p
 }
 

@@ -113,7 +113,7 @@ func prepare(t *testing.T, k packedKind, namespace string) *installed {
 func (in *installed) run(t *testing.T, roots ...string) *kit.Operator {
 	t.Helper()
 	return cluster.Run(t, func(o *controller.Options) {
-		o.Config, o.Namespace, o.Identity = in.access.Config, in.home, in.name
+		o.Config, o.Namespace, o.Identity, o.Buckets = in.access.Config, in.home, in.name, 16
 		if in.limited != "" {
 			o.Namespaces = []string{in.limited}
 		}

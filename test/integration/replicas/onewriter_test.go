@@ -253,7 +253,9 @@ func (w *crowd) ownerOf(o written) (kind string, by division.Key, resource metav
 // judge compares what replicas wrote with what they served.
 func (w *crowd) judge(l *timeline, began time.Time) {
 	log := w.written(began)
-	eras, accounts := w.eras(l, log)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	eras, accounts := l.eras, w.accounts(log)
 	users := map[string]bool{}
 	for _, user := range accounts {
 		users[user] = true

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -68,9 +67,15 @@ func (f *fleet) written(since time.Time) (all []written) {
 
 // A timeline is what the installation's Lease said, one division after the other.
 type timeline struct {
-	mu        sync.Mutex
-	divisions []division.Division
-	stop      context.CancelFunc
+	mu   sync.Mutex
+	eras []era
+}
+
+// An era is the time in which a division held: it began between first, when it was about
+// to be sent, and last, when it was seen.
+type era struct {
+	division.Division
+	first, last time.Time
 }
 
 // watchDivision follows the installation's Lease, from before it is made.
@@ -92,7 +97,7 @@ func (f *fleet) watchDivision() *timeline {
 		}
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.divisions = append(l.divisions, d)
+		l.eras = append(l.eras, era{d, lease.Spec.RenewTime.Time, time.Now()})
 	}
 	only := func(o *metav1.ListOptions) {
 		o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, api.Lease(f.identity())).String()
@@ -104,7 +109,6 @@ func (f *fleet) watchDivision() *timeline {
 		f.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	l.stop = stop
 	f.Cleanup(stop)
 	go informer.RunWithContext(ctx)
 	if !cache.WaitForCacheSync(f.Context().Done(), informer.HasSynced) {
@@ -113,36 +117,15 @@ func (f *fleet) watchDivision() *timeline {
 	return l
 }
 
-// An era is the time in which a division held: it began between first and last.
-type era struct {
-	division.Division
-	first, last time.Time
-}
-
-// eras are the divisions with their times, and owners the accounts of replicas by the
-// names of their Leases.
-func (f *fleet) eras(l *timeline, log []written) (eras []era, accounts map[string]string) {
-	f.Helper()
-	accounts = map[string]string{}
-	var changes []written
+// accounts are those of replicas, by the names of their Leases.
+func (f *fleet) accounts(log []written) map[string]string {
+	all := map[string]string{}
 	for _, w := range log {
-		switch o := w.ObjectRef; {
-		case o.Resource != "leases" || o.Namespace != f.home:
-		case o.Name == api.Lease(f.identity()):
-			changes = append(changes, w)
-		case w.Verb == "update" && !strings.HasSuffix(o.Name, "-report"):
-			accounts[o.Name] = w.User.Username
+		if o := w.ObjectRef; o.Resource == "leases" && o.Namespace == f.home && o.Name != api.Lease(f.identity()) && w.Verb == "update" {
+			all[o.Name] = w.User.Username
 		}
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(changes) != len(l.divisions) {
-		f.Fatalf("the Lease was changed %d times, and %d changes were seen", len(changes), len(l.divisions))
-	}
-	for i, w := range changes {
-		eras = append(eras, era{l.divisions[i], w.Received, w.Done})
-	}
-	return eras, accounts
+	return all
 }
 
 // during are the eras in which a request may have taken effect.
@@ -166,7 +149,7 @@ func (f *fleet) settled(l *timeline) {
 		}
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if len(l.divisions) == 0 || l.divisions[len(l.divisions)-1].String() != d.String() {
+		if len(l.eras) == 0 || l.eras[len(l.eras)-1].String() != d.String() {
 			return os.ErrNotExist
 		}
 		return nil
