@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -70,7 +71,7 @@ func (o *Operator) outOfBalance() bool {
 func (o *Operator) rebalance(ctx context.Context) error {
 	resources := map[string]int{}
 	for _, r := range o.running() {
-		if r.by != replicas.ByNamespace {
+		if crd := o.seenCRD(r.name); crd == nil || crd.Spec.Scope == apiextensionsv1.ClusterScoped || o.turns.now().ByUID(r.name) {
 			continue
 		}
 		list := &metav1.PartialObjectMetadataList{}

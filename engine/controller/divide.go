@@ -25,6 +25,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
+	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
@@ -42,7 +43,7 @@ func (o *Operator) takeShare(share replicas.Share) {
 	for name, k := range o.kinds {
 		// Others may have rolled out a folder meanwhile.
 		k.unread = k.unread || before.Closed(name) && !share.Closed(name) || share.Leads && !before.Leads
-		if l := k.cache; l != nil && !before.Selection(name, l.by).Same(share.Selection(name, l.by)) {
+		if l := k.cache; l != nil && !before.Selection(name, l.inSpaces).Same(share.Selection(name, l.inSpaces)) {
 			l.epoch++
 		}
 		if k.controller != nil {
@@ -63,14 +64,6 @@ func (o *Operator) shareChanged() {
 
 // leads reports whether this process does what is to be done once for the installation.
 func (o *Operator) leads() bool { return o.turns.now().Leads }
-
-// keyOf says by what the resources of a kind are divided.
-func keyOf(crd *apiextensionsv1.CustomResourceDefinition) replicas.Key {
-	if crd.Spec.Scope == apiextensionsv1.ClusterScoped {
-		return replicas.ByUID
-	}
-	return replicas.ByNamespace
-}
 
 // followShare makes known what this replica serves, and then serves it, whenever that
 // changed.
@@ -161,7 +154,7 @@ func (o *Operator) addKnown() {
 
 // choice is what is to be known of a share now. It needs the operator's mutex.
 func (l *resourceCache) choice(kind string, share replicas.Share) choice {
-	return choice{share.Selection(kind, l.by), l.epoch}
+	return choice{share.Selection(kind, l.inSpaces), l.epoch}
 }
 
 // caughtUp reports whether the resources and children of a kind are known that a share
@@ -209,7 +202,7 @@ func (r *kindController) served(resource metav1.Object) bool {
 	}
 	r.o.mu.Lock()
 	defer r.o.mu.Unlock()
-	without := func(s replicas.Share) bool { return !s.Serves(r.name, r.by, resource) }
+	without := func(s replicas.Share) bool { return !s.Serves(r.name, resource) }
 	return !without(r.caught) && !slices.ContainsFunc(r.since, without)
 }
 
@@ -229,13 +222,13 @@ func (o *Operator) part(gvk apischema.GroupVersionKind, holders []string) cluste
 	if share.Whole() {
 		return cluster.Part{Name: fmt.Sprint(epochs)}
 	}
-	others := share.Selection("", replicas.ByNamespace)
+	others := share.Selection("", true)
 	name, divides, selections := others.String(), !others.None(), map[string]replicas.Selection{}
 	for _, holder := range holders {
 		if caches[holder] == nil {
 			continue
 		}
-		s := share.Selection(holder, caches[holder].by)
+		s := share.Selection(holder, caches[holder].inSpaces)
 		selections[holder] = s
 		divides = divides && s.By() == replicas.ByNamespace && s.Same(others) && running[holder].makesOnlyHere(gvk)
 		name += fmt.Sprintf("; %s %d %s %v", holder, epochs[holder], s, s.All())
@@ -378,12 +371,17 @@ func (o *Operator) readCRD(ctx context.Context, name string) error {
 }
 
 // wholes reports whether the leader may begin or go on to roll out a folder: it serves all
-// resources of the kind. It makes that so.
-func (o *Operator) wholes(ctx context.Context, name string, rolls bool) bool {
+// resources of the kind. It makes that so, and has the others divided as kind.yaml says.
+func (o *Operator) wholes(ctx context.Context, v *reconcile.Version, rolls bool) bool {
 	if !o.divides() {
 		return true
 	}
-	o.member.Whole(name, rolls)
+	name := v.Name
+	byUID := o.turns.now().ByUID(name)
+	if v.Kind != nil {
+		byUID = v.Kind.Settings.ShardBy == kind.ShardByUID
+	}
+	o.member.Want(name, rolls, byUID)
 	if !rolls {
 		return true
 	}
@@ -425,9 +423,9 @@ func (o *Operator) says() string {
 	}
 	for _, k := range o.running() {
 		for _, resource := range k.resources.all() {
-			if share.Serves(k.name, k.by, resource) {
+			if share.Serves(k.name, resource) {
 				r.Resources++
-				r.Buckets[share.Bucket(k.by, resource)]++
+				r.Buckets[share.Bucket(k.name, resource)]++
 			}
 		}
 		if q := k.queue.Load(); q != nil {

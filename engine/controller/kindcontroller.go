@@ -45,9 +45,9 @@ type kindController struct {
 	parallel int
 	cancel   context.CancelFunc
 	done     chan struct{}
-	// by is by what replicas divide the resources, caught the share of them that is
-	// known, since the shares that were served since, and led whether this replica led when it began to serve the kind, or since.
-	by     replicas.Key
+	// caught is the share of the resources that is known, since are the shares that were
+	// served since, and led says whether this replica led when it began to serve the kind,
+	// or since.
 	caught replicas.Share
 	since  []replicas.Share
 	led    bool
@@ -65,7 +65,7 @@ func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, cr
 		return err
 	}
 	r := &kindController{o: o, name: name, gvk: gvk, shard: mine, crdUID: crd.UID, resources: l.resources, versions: course,
-		parallel: o.options.Workers, done: make(chan struct{}), by: l.by, led: o.leads()}
+		parallel: o.options.Workers, done: make(chan struct{}), led: o.leads()}
 	cluster := o.cluster()
 	cluster.Shard = mine
 	r.reconciler = reconcile.New(name, gvk, l.resources, cluster)

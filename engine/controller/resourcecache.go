@@ -23,8 +23,8 @@ import (
 type resourceCache struct {
 	gvk       apischema.GroupVersionKind
 	crdUID    types.UID
-	by        replicas.Key // by what replicas divide them
-	epoch     int          // how often others of them were served than before; it needs the mutex
+	inSpaces  bool // they have namespaces
+	epoch     int  // how often others of them were served than before; it needs the mutex
 	resources portions
 	cancel    context.CancelFunc
 	done      chan struct{}
@@ -40,10 +40,10 @@ func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind,
 		return l, nil
 	}
 	o.unlist(crd.Name)
-	l = &resourceCache{gvk: gvk, crdUID: crd.UID, by: keyOf(crd), done: make(chan struct{})}
+	l = &resourceCache{gvk: gvk, crdUID: crd.UID, inSpaces: crd.Spec.Scope == apiextensionsv1.NamespaceScoped, done: make(chan struct{})}
 	wanted := choice{Selection: replicas.Everything()}
 	if o.divides() {
-		wanted.Selection = o.turns.now().Selection(crd.Name, l.by)
+		wanted.Selection = o.turns.now().Selection(crd.Name, l.inSpaces)
 	}
 	mine := o.shardOf(crd)
 	namespaces := mine.Namespaces

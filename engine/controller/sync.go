@@ -249,7 +249,7 @@ func (o *Operator) serve(ctx context.Context, h *history, running *kindControlle
 		running = nil
 	}
 	rolls := v.Kind != nil && (!before.settled || before.unfinished) || running != nil && running.versions.rolls()
-	if !o.wholes(ctx, v.Name, rolls) {
+	if !o.wholes(ctx, v, rolls) {
 		o.names.AddAfter(v.Name, wholeTick)
 		gvk, err := shownAs(v.Kind, h.crd)
 		if err == nil && running == nil {

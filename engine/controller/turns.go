@@ -31,12 +31,11 @@ type turns struct {
 // A turn is one reconciliation of a resource.
 type turn struct {
 	kind string
-	by   replicas.Key
 	of   metav1.Object
 	stop context.CancelFunc
 }
 
-func (t *turn) in(s replicas.Share) bool { return s.Serves(t.kind, t.by, t.of) }
+func (t *turn) in(s replicas.Share) bool { return s.Serves(t.kind, t.of) }
 
 // now is what is served.
 func (t *turns) now() replicas.Share {
@@ -112,17 +111,15 @@ type gate struct {
 // Reconcile implements [ctrl.Reconciler]. What is not served is left; it is looked at when
 // it is.
 func (g gate) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	one := turn{kind: g.r.name, by: g.r.by, of: &metav1.ObjectMeta{Namespace: req.Namespace, Name: req.Name}}
 	resource, err := g.r.resources.find(req.NamespacedName)
 	if resource == nil || err != nil { // it is forgotten, or asked for again
 		return g.r.reconciler.Reconcile(ctx, req)
 	}
-	one.of = resource
 	if !g.r.served(resource) {
 		g.r.reconciler.Leave(req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
-	ctx, end, begun := g.o.turns.begin(ctx, one)
+	ctx, end, begun := g.o.turns.begin(ctx, turn{kind: g.r.name, of: resource})
 	if !begun {
 		g.r.reconciler.Leave(req.NamespacedName)
 		return ctrl.Result{}, nil

@@ -15,7 +15,7 @@ import (
 )
 
 // Settings is kind.yaml: what a folder says about itself. Every field is
-// optional.
+// optional. It has many fields since it is a file that people write.
 type Settings struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -41,6 +41,9 @@ type Settings struct {
 	DeleteOrder []string `json:"deleteOrder,omitempty"`
 	// Rollout is how a changed folder reaches the resources.
 	Rollout Rollout `json:"rollout,omitempty"`
+	// ShardBy is by what replicas divide the resources: "namespace" (the default), or
+	// "uid" for a kind that has most of its resources in few namespaces.
+	ShardBy string `json:"shardBy,omitempty"`
 	// AllowEmpty lets a resource render no children at all and have those it
 	// had pruned.
 	AllowEmpty bool `json:"allowEmpty,omitempty"`
@@ -134,6 +137,12 @@ func Sizes(sizes ...string) []Wave {
 
 // Elsewhere reports whether objects may be outside of the resource's namespace.
 func (n Namespaces) Elsewhere() bool { return n.Rendered || n.Listed != nil }
+
+// The values of ShardBy.
+const (
+	ShardByNamespace = "namespace"
+	ShardByUID       = "uid"
+)
 
 // The bounds of durations, and what they are if not written.
 const (

@@ -41,6 +41,9 @@ type Division struct {
 	Bounds []string `json:"bounds"`
 	// Owners serve the buckets, one each; "" is nobody.
 	Owners []string `json:"owners"`
+	// ByUID are namespaced kinds whose resources are divided by their uids all the same,
+	// in order.
+	ByUID []string `json:"byUID,omitempty"`
 	// Whole are kinds of which the leader serves all resources, as long as a folder
 	// rolls out, with the replicas that have yet to give theirs away.
 	Whole map[string][]string `json:"whole,omitempty"`
@@ -80,24 +83,35 @@ func (d Division) String() string {
 }
 
 func (d Division) clone() Division {
-	d.Owners, d.Whole = slices.Clone(d.Owners), maps.Clone(d.Whole)
+	d.Owners, d.Whole, d.ByUID = slices.Clone(d.Owners), maps.Clone(d.Whole), slices.Clone(d.ByUID)
 	if d.Whole == nil {
 		d.Whole = map[string][]string{}
 	}
 	return d
 }
 
-// Owner is the replica that serves a resource of a kind, which is divided by a key; "" is
-// nobody.
-func (d Division) Owner(kind string, by Key, o metav1.Object) string {
+// Owner is the replica that serves a resource of a kind; "" is nobody.
+func (d Division) Owner(kind string, o metav1.Object) string {
 	if _, whole := d.Whole[kind]; whole {
 		return d.Leader
 	}
-	value := o.GetNamespace()
-	if by == ByUID {
-		value = string(o.GetUID())
+	return d.Owners[bucketOf(d.Bounds, keyOf(d.ByUID, kind, o.GetNamespace()), o)]
+}
+
+// keyOf is by what a resource of a kind is divided that is in a namespace, or in none.
+func keyOf(byUID []string, kind, namespace string) Key {
+	if namespace == "" || slices.Contains(byUID, kind) {
+		return ByUID
 	}
-	return d.Owners[bucket(d.Bounds, by, value)]
+	return ByNamespace
+}
+
+// bucketOf is the bucket of an object.
+func bucketOf(bounds []string, by Key, o metav1.Object) int {
+	if by == ByUID {
+		return bucket(bounds, by, string(o.GetUID()))
+	}
+	return bucket(bounds, by, o.GetNamespace())
 }
 
 // A Key says by what the resources of a kind are divided.
@@ -154,6 +168,7 @@ type Share struct {
 
 	bounds []string
 	own    []bool
+	byUID  []string
 	// whole are kinds that are not divided: whether the replica serves all of them, or
 	// nothing.
 	whole map[string]bool
@@ -163,18 +178,11 @@ type Share struct {
 func All() Share { return Share{Leads: true, bounds: Equal(1), own: []bool{true}} }
 
 // Serves reports whether a resource of a kind belongs to the share.
-func (s Share) Serves(kind string, by Key, o metav1.Object) bool {
+func (s Share) Serves(kind string, o metav1.Object) bool {
 	if all, is := s.whole[kind]; is {
 		return all
 	}
-	if by == ByUID {
-		return s.has(by, string(o.GetUID()))
-	}
-	return s.has(by, o.GetNamespace())
-}
-
-func (s Share) has(by Key, value string) bool {
-	return s.everything() || len(s.own) > 0 && s.own[bucket(s.bounds, by, value)]
+	return s.everything() || len(s.own) > 0 && s.own[s.Bucket(kind, o)]
 }
 
 func (s Share) everything() bool { return len(s.own) > 0 && !slices.Contains(s.own, false) }
@@ -199,15 +207,16 @@ func (s Share) Closed(kind string) bool {
 
 // Same reports whether two shares are the same.
 func (s Share) Same(o Share) bool {
-	return s.Leads == o.Leads && slices.Equal(s.bounds, o.bounds) && slices.Equal(s.own, o.own) && maps.Equal(s.whole, o.whole)
+	return s.Leads == o.Leads && slices.Equal(s.bounds, o.bounds) && slices.Equal(s.own, o.own) && maps.Equal(s.whole, o.whole) &&
+		slices.Equal(s.byUID, o.byUID)
 }
 
-// Bucket is the bucket of a resource.
-func (s Share) Bucket(by Key, o metav1.Object) int {
-	if by == ByUID {
-		return bucket(s.bounds, by, string(o.GetUID()))
-	}
-	return bucket(s.bounds, by, o.GetNamespace())
+// ByUID reports whether a kind with namespaces is divided by uid.
+func (s Share) ByUID(kind string) bool { return slices.Contains(s.byUID, kind) }
+
+// Bucket is the bucket of a resource of a kind.
+func (s Share) Bucket(kind string, o metav1.Object) int {
+	return bucketOf(s.bounds, keyOf(s.byUID, kind, o.GetNamespace()), o)
 }
 
 // Buckets are those that the replica serves.
@@ -220,8 +229,13 @@ func (s Share) Buckets() (all []int) {
 	return all
 }
 
-// Selection is the part of a kind's resources that belongs to the share.
-func (s Share) Selection(kind string, by Key) Selection {
+// Selection is the part of a kind's resources that belongs to the share. What has no
+// namespace is selected by its uid.
+func (s Share) Selection(kind string, namespaced bool) Selection {
+	by := ByUID
+	if namespaced {
+		by = keyOf(s.byUID, kind, "any")
+	}
 	if all, is := s.whole[kind]; is {
 		return Selection{by: by, all: all}
 	}
@@ -267,12 +281,12 @@ const pastAll = "10000000000000000"
 func Everything() Selection { return Selection{all: true} }
 
 // BucketsOf selects some buckets of n of the same width.
-func BucketsOf(n int, by Key, some ...int) Selection {
+func BucketsOf(n int, namespaced bool, some ...int) Selection {
 	share := Share{bounds: Equal(n), own: make([]bool, n)}
 	for _, i := range some {
 		share.own[i] = true
 	}
-	return share.Selection("", by)
+	return share.Selection("", namespaced)
 }
 
 // Has reports whether an object in a namespace, or of a uid, is selected.

@@ -44,25 +44,25 @@ func TestAssign(t *testing.T) {
 // of the same text has that too.
 func TestSelection(t *testing.T) {
 	d := New(16)
-	d.Bounds[5] = "4c00000000000001"
+	d.Bounds[5], d.ByUID = "4c00000000000001", []string{"by-uid"}
 	for i, owner := range assign(16, []string{"a", "b", "c"}) {
 		d.Owners[i] = owner
 	}
 	served := map[string]int{}
-	for _, by := range []Key{ByNamespace, ByUID} {
+	for _, kind := range []string{"k", "by-uid"} {
 		for _, self := range []string{"a", "b", "c"} {
 			share := view{self: self, division: d, alive: []string{"a", "b", "c"}}.share()
-			selection := share.Selection("k", by)
+			selection := share.Selection(kind, true)
 			theirs := selectorOf(selection)
 			for n := range 500 {
 				o := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: fmt.Sprint("ns-", n), UID: types.UID(fmt.Sprint(n))}}
-				serves, has := share.Serves("k", by, o), selection.Has(o.Namespace, string(o.UID))
+				serves, has := share.Serves(kind, o), selection.Has(o.Namespace, string(o.UID))
 				match, err := theirs.Matches(o)
 				if serves != has || has != match || err != nil {
-					t.Fatalf("%s by %s: serves %v, selects %v, Kubernetes' %v, %v", o.Namespace, by, serves, has, match, err)
+					t.Fatalf("%s of %s: serves %v, selects %v, Kubernetes' %v, %v", o.Namespace, kind, serves, has, match, err)
 				}
 				if serves {
-					served[fmt.Sprint(by, n)]++
+					served[fmt.Sprint(kind, n)]++
 				}
 			}
 			if theirs.String() != selection.String() {
@@ -94,13 +94,13 @@ func TestShareOfOne(t *testing.T) {
 	for i := range d.Owners {
 		d.Owners[i] = "a"
 	}
-	if s := (view{self: "a", division: d, alive: []string{"a"}}).share().Selection("k", ByNamespace); !s.All() || s.String() != "" {
+	if s := (view{self: "a", division: d, alive: []string{"a"}}).share().Selection("k", true); !s.All() || s.String() != "" {
 		t.Errorf("selection %q of one replica", s)
 	}
-	if s := (view{self: "b", division: d, alive: []string{"a", "b"}}).share().Selection("k", ByNamespace); !s.None() {
+	if s := (view{self: "b", division: d, alive: []string{"a", "b"}}).share().Selection("k", true); !s.None() {
 		t.Errorf("selection %q of a replica that has nothing", s)
 	}
-	if !All().Selection("k", ByUID).All() || (Share{}).Selection("k", ByUID).Has("a", "b") {
+	if !All().Selection("k", false).All() || (Share{}).Selection("k", false).Has("a", "b") {
 		t.Error("alone, everything is selected, and by nobody, nothing")
 	}
 }

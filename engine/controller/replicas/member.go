@@ -33,6 +33,9 @@ const (
 	lasts  = 60 * time.Second
 	renews = 20 * time.Second
 	trusts = 45 * time.Second
+	// settles is how long replicas may take to see that the Lease was deleted, and to end
+	// what they do.
+	settles = 3 * time.Second
 )
 
 // tick is how often a replica looks at the division without an event.
@@ -69,9 +72,10 @@ type Member struct {
 	// change without answer, would replace.
 	newest, base *coordinationv1.Lease
 	pending      *Division
+	deleted      time.Time // when the installation's Lease was found deleted
 	seen         map[string]observation
 	gone         map[string]bool
-	whole        map[string]bool
+	whole, byUID map[string]bool
 	bounds       []string
 	ending       bool
 	told         Share
@@ -86,7 +90,7 @@ type observation struct {
 // NewMember returns a Member; Run makes it take part.
 func NewMember(options Options) *Member {
 	return &Member{options: options, looks: make(chan struct{}, 1), seen: map[string]observation{}, gone: map[string]bool{},
-		whole: map[string]bool{}}
+		whole: map[string]bool{}, byUID: map[string]bool{}}
 }
 
 // Look makes the member look at the division soon.
@@ -97,11 +101,13 @@ func (m *Member) Look() {
 	}
 }
 
-// Whole says whether the leader is to serve all resources of a kind.
-func (m *Member) Whole(kind string, whole bool) {
+// Want says, if this replica leads, whether the leader is to serve all resources of a kind,
+// and whether these are divided by uid.
+func (m *Member) Want(kind string, whole, byUID bool) {
 	m.mu.Lock()
-	changed := m.whole[kind] != whole
-	m.whole[kind] = whole
+	before, known := m.byUID[kind]
+	changed := m.whole[kind] != whole || before != byUID || !known
+	m.whole[kind], m.byUID[kind] = whole, byUID
 	m.mu.Unlock()
 	if changed {
 		m.Look()
@@ -266,6 +272,9 @@ func (m *Member) read(ctx context.Context) error {
 	l, err := m.options.Leases.Get(ctx, m.options.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
+		if m.newest != nil {
+			m.deleted = time.Now()
+		}
 		m.newest, m.pending = nil, nil
 	case err == nil:
 		return m.take(l, true)
@@ -311,8 +320,14 @@ func (m *Member) expired(l *coordinationv1.Lease) bool {
 	return ptr.Deref(l.Spec.HolderIdentity, "") == "" || time.Since(m.observe(l)) >= lasts
 }
 
-// free reports whether the installation's Lease may be taken for the replicas.
-func (m *Member) free() bool { return m.newest == nil || m.expired(m.newest) }
+// free reports whether the installation's Lease may be taken for the replicas. If somebody
+// deleted it, what others do by it is to end first.
+func (m *Member) free() bool {
+	if m.newest == nil {
+		return time.Since(m.deleted) > settles
+	}
+	return m.expired(m.newest)
+}
 
 // division is what the installation's Lease says; ours is false while it is not held for
 // the replicas, and then nobody serves anything.
@@ -330,7 +345,7 @@ func (m *Member) division() (d Division, ours bool) {
 // view is what is known now. Leases that were not renewed in time are deleted.
 func (m *Member) view(ctx context.Context, d Division) view {
 	v := view{self: m.self, division: d, pending: m.pending, alive: []string{m.self}, gone: map[string]bool{},
-		ending: m.ending, whole: m.whole, bounds: m.bounds}
+		ending: m.ending, whole: m.whole, byUID: m.byUID, bounds: m.bounds}
 	if len(m.bounds) == 0 && len(d.Bounds) != m.options.Buckets {
 		v.bounds = Equal(m.options.Buckets)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // The model has three replicas and two buckets. Everything that a replica does is a step
@@ -62,8 +63,8 @@ type world struct {
 	leases   [modelReplicas]bool
 	replicas [modelReplicas]modelReplica
 	// Faults and changes that may still come.
-	ticks, kills, lost, joins, ends, slow, turns int8
-	wantWhole                                    bool
+	ticks, kills, lost, joins, ends, slow, turns, keys int8
+	wantWhole, wantByUID                               bool
 }
 
 // A model explores worlds.
@@ -81,7 +82,9 @@ type known struct {
 	replica           int
 	division, pending int32
 	sees, gone        [modelReplicas]bool
-	ending, wantWhole bool
+	ending            bool
+	// What the leader wants.
+	wantWhole, wantByUID bool
 }
 
 // A decision is what follows of it: what it serves, the change that it wants if it works
@@ -97,7 +100,7 @@ type decision struct {
 // decide runs the code under test, once for all that it decides by.
 func (m *model) decide(w world, i int) decision {
 	r := w.replicas[i]
-	by := known{i, r.division, r.pending, r.sees, r.gone, r.ending, w.wantWhole}
+	by := known{i, r.division, r.pending, r.sees, r.gone, r.ending, w.wantWhole, w.wantByUID}
 	d, is := m.decided[by]
 	if is {
 		return d
@@ -173,7 +176,7 @@ func (m *model) observe(w world, i int) world {
 func (m *model) view(w world, i int) view {
 	r := w.replicas[i]
 	v := view{self: m.names[i], division: m.divisions[r.division], alive: []string{m.names[i]}, gone: map[string]bool{}, ending: r.ending,
-		whole: map[string]bool{wholeKind: w.wantWhole}}
+		whole: map[string]bool{wholeKind: w.wantWhole}, byUID: map[string]bool{wholeKind: w.wantByUID}}
 	if r.pending >= 0 {
 		v.pending = &m.divisions[r.pending]
 	}
@@ -186,19 +189,22 @@ func (m *model) view(w world, i int) view {
 	return v
 }
 
-// in is an object in a bucket of two.
+// in is an object in a bucket of two by its namespace, and in the other one by its uid.
 func in(i int) *metav1.ObjectMeta {
-	for n := 0; ; n++ {
-		if o := (&metav1.ObjectMeta{Namespace: fmt.Sprint(n, " namespace")}); bucket(Equal(2), ByNamespace, o.Namespace) == i {
-			return o
+	text := func(i int) string {
+		for n := 0; ; n++ {
+			if text := fmt.Sprint(n, " text"); bucket(Equal(2), ByNamespace, text) == i {
+				return text
+			}
 		}
 	}
+	return &metav1.ObjectMeta{Namespace: text(i), UID: types.UID(text(1 - i))}
 }
 
 func partsOf(s Share) (parts uint8) {
 	for part, is := range map[uint8]bool{
-		leads: s.Leads, dividedFirst: s.Serves("divided", ByNamespace, in(0)), dividedSecond: s.Serves("divided", ByNamespace, in(1)),
-		wholeFirst: s.Serves(wholeKind, ByNamespace, in(0)), wholeSecond: s.Serves(wholeKind, ByNamespace, in(1)),
+		leads: s.Leads, dividedFirst: s.Serves("divided", in(0)), dividedSecond: s.Serves("divided", in(1)),
+		wholeFirst: s.Serves(wholeKind, in(0)), wholeSecond: s.Serves(wholeKind, in(1)),
 	} {
 		if is {
 			parts |= part
@@ -299,6 +305,11 @@ func (m *model) steps(w world) map[string]world {
 		t.turns, t.wantWhole = t.turns-1, !t.wantWhole
 		next["the rollout begins or ends"] = t
 	}
+	if w.keys > 0 {
+		t := w
+		t.keys, t.wantByUID = t.keys-1, !t.wantByUID
+		next["shardBy changes"] = t
+	}
 	for i, r := range w.replicas {
 		if r.inFlight {
 			next[fmt.Sprint("the change arrives of ", i)] = m.write(w, r.pending)
@@ -383,7 +394,7 @@ func (m *model) safe(w world) string {
 // settle lets everybody who lives do all steps in turn, without faults, until nothing
 // changes any more.
 func (m *model) settle(w world) world {
-	w.lost, w.kills, w.ends, w.joins, w.turns, w.slow = 0, 0, 0, 0, 0, 0
+	w.lost, w.kills, w.ends, w.joins, w.turns, w.keys, w.slow = 0, 0, 0, 0, 0, 0, 0
 	for range 40 {
 		w.ticks = 1
 		w = m.steps(w)["tick, slow -1"]
@@ -513,6 +524,8 @@ func TestModel(t *testing.T) {
 		"a replica ends":                    {ticks: 3, ends: 1, lost: 1},
 		"a kind rolls out":                  {ticks: 1, turns: 3, lost: 1},
 		"the leader of a rollout is killed": {ticks: 4, turns: 1, kills: 1},
+		"shardBy changes":                   {ticks: 1, keys: 2, lost: 1},
+		"shardBy changes in a rollout":      {ticks: 3, keys: 1, turns: 2, kills: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newModel()
@@ -526,7 +539,7 @@ func TestModel(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range most / 500 {
 		m := newModel()
-		w := m.ready(world{ticks: 30, kills: 2, lost: 5, joins: 1, ends: 1, slow: 1, turns: 3})
+		w := m.ready(world{ticks: 30, kills: 2, lost: 5, joins: 1, ends: 1, slow: 1, turns: 3, keys: 2})
 		if wrong := m.wander(w, 200, random); wrong != nil {
 			t.Fatal(strings.Join(wrong, "\n"))
 		}
@@ -537,8 +550,8 @@ func TestModel(t *testing.T) {
 // that may come.
 func (m *model) ready(faults world) world {
 	w := m.begin(2, world{})
-	w.ticks, w.kills, w.lost, w.joins, w.ends, w.slow, w.turns = faults.ticks, faults.kills, faults.lost, faults.joins, faults.ends,
-		faults.slow, faults.turns
+	w.ticks, w.kills, w.lost, w.joins, w.ends, w.slow, w.turns, w.keys = faults.ticks, faults.kills, faults.lost, faults.joins, faults.ends,
+		faults.slow, faults.turns, faults.keys
 	return w
 }
 

@@ -21,6 +21,9 @@ type view struct {
 	// whole says of kinds whether the leader is to serve all of them; what it does not
 	// say yet stays as it is.
 	whole map[string]bool
+	// byUID says of namespaced kinds whether the leader wants them divided by uid; what it
+	// does not say yet stays as it is.
+	byUID map[string]bool
 	// bounds are what the leader wants; nil: those that there are.
 	bounds []string
 }
@@ -62,7 +65,7 @@ func (v view) share() Share {
 
 func (v view) shareOf(d Division) Share {
 	wanted := assign(len(d.Owners), v.staying())
-	s := Share{Leads: d.Leader == v.self, bounds: d.Bounds, own: make([]bool, len(d.Owners)), whole: map[string]bool{}}
+	s := Share{Leads: d.Leader == v.self, bounds: d.Bounds, own: make([]bool, len(d.Owners)), byUID: d.ByUID, whole: map[string]bool{}}
 	for i, owner := range d.Owners {
 		s.own[i] = owner == v.self && wanted[i] == v.self && len(d.Next) == 0
 	}
@@ -80,7 +83,14 @@ func (v view) shareOf(d Division) Share {
 // divides reports whether a kind is not to be served by the leader alone any more.
 func (v view) divides(kind string) bool {
 	whole, known := v.whole[kind]
-	return known && !whole
+	return known && !whole && !v.rekeys(kind)
+}
+
+// rekeys reports whether the leader wants a kind divided by something else. Nobody may serve
+// a part of it meanwhile, since parts by one key and by another overlap.
+func (v view) rekeys(kind string) bool {
+	byUID, known := v.byUID[kind]
+	return known && byUID != slices.Contains(v.division.ByUID, kind)
 }
 
 // unsure are replicas that are to serve something and have no Lease as far as was seen:
@@ -188,8 +198,17 @@ func (v view) lead(d *Division) {
 	if len(d.Next) > 0 && free {
 		d.Bounds, d.Owners, d.Next = d.Next, make([]string, len(d.Next)), nil
 	}
+	for kind, byUID := range v.byUID {
+		if yet, is := v.division.Whole[kind]; !v.rekeys(kind) || !is || len(yet) > 0 || v.division.Leader != v.self {
+			continue
+		}
+		d.ByUID = slices.DeleteFunc(d.ByUID, func(name string) bool { return name == kind })
+		if byUID {
+			d.ByUID = slices.Sorted(slices.Values(append(d.ByUID, kind)))
+		}
+	}
 	for kind, whole := range v.whole {
-		if _, is := d.Whole[kind]; whole && !is && v.division.Leader == v.self {
+		if _, is := d.Whole[kind]; (whole || v.rekeys(kind)) && !is && v.division.Leader == v.self {
 			d.Whole[kind] = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(d.Owners))),
 				func(name string) bool { return name == "" || name == v.self })
 		}

@@ -231,23 +231,23 @@ func (w *crowd) shake(times int) {
 }
 
 // ownerOf is the resource whose child or patched object was written.
-func (w *crowd) ownerOf(o written) (kind string, by division.Key, resource metav1.Object) {
+func (w *crowd) ownerOf(o written) (kind string, resource metav1.Object) {
 	sortName, rest, _ := strings.Cut(o.ObjectRef.Name, ".")
 	for _, s := range sorts() {
 		if short, _, _ := strings.Cut(s.group, "."); o.ObjectRef.Resource == "configmaps" && short == sortName {
 			_, number, _ := strings.Cut(rest, "-")
 			i, err := strconv.Atoi(number)
 			if err != nil {
-				return "", "", nil
+				return "", nil
 			}
 			namespace, name := w.in(s, i)
-			return s.name(), s.by, &metav1.ObjectMeta{Namespace: namespace, Name: name, UID: w.uids[name]}
+			return s.name(), &metav1.ObjectMeta{Namespace: namespace, Name: name, UID: w.uids[name]}
 		}
 		if s.group == "patches.example.com" && o.ObjectRef.Resource == "serviceaccounts" {
-			return s.name(), s.by, &metav1.ObjectMeta{Namespace: o.ObjectRef.Namespace}
+			return s.name(), &metav1.ObjectMeta{Namespace: o.ObjectRef.Namespace}
 		}
 	}
-	return "", "", nil
+	return "", nil
 }
 
 // judge compares what replicas wrote with what they served.
@@ -263,7 +263,7 @@ func (w *crowd) judge(l *timeline, began time.Time) {
 	writes, late := 0, map[string]int{}
 	made := map[string]int{}
 	for _, one := range log {
-		kind, by, resource := w.ownerOf(one)
+		kind, resource := w.ownerOf(one)
 		if resource == nil || !users[one.User.Username] {
 			continue
 		}
@@ -279,7 +279,7 @@ func (w *crowd) judge(l *timeline, began time.Time) {
 		writes++
 		mine := false
 		for _, e := range during(eras, one) {
-			mine = mine || accounts[e.Owner(kind, by, resource)] == one.User.Username
+			mine = mine || accounts[e.Owner(kind, resource)] == one.User.Username
 		}
 		if !mine {
 			late[one.User.Username]++

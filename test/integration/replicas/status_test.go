@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jacquard-operator/jacquard/cli"
-	division "github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -104,7 +103,7 @@ func TestBalance(t *testing.T) {
 		}
 		has := map[string]int{}
 		for i := range n {
-			has[d.Owner(name, division.ByNamespace, &metav1.ObjectMeta{Namespace: fmt.Sprintf("team-%02d", i%30)})]++
+			has[d.Owner(name, &metav1.ObjectMeta{Namespace: fmt.Sprintf("team-%02d", i%30)})]++
 		}
 		for owner, count := range has {
 			if owner == "" || count > n/2 {
