@@ -132,12 +132,16 @@ compare: devcluster build ## Compare with two hand-written operators (an hour); 
 chaos: devcluster ## Let everything go wrong at random; CHAOS_TIME=10m, CHAOS_SEED=7 to see the same again
 	CHAOS_TIME=$(or $(CHAOS_TIME),10m) CHAOS_SEED=$(CHAOS_SEED) go test -count=1 -timeout 3h -v ./test/integration/chaos
 
+.PHONY: chaos-replicas
+chaos-replicas: devcluster ## Let everything happen to replicas at random; MOMENTS=200, CHAOS_SEED=7
+	REPLICAS_MOMENTS=$(or $(MOMENTS),200) CHAOS_SEED=$(CHAOS_SEED) go test -count=1 -timeout 3h -v -run TestOneWriter ./test/integration/replicas
+
 .PHONY: chaos-defects
 chaos-defects: devcluster ## Show that chaos finds each of twelve defects (an hour; CHAOS_DEFECT=no-prune)
 	CHAOS_DEFECTS=true CHAOS_DEFECT=$(CHAOS_DEFECT) go test -count=1 -timeout 3h -v -run TestDefects ./test/integration/chaos
 
 .PHONY: mutants
-mutants: devcluster ## Show that the tests notice each of forty-two defects (some minutes; MUTANT=name for one)
+mutants: devcluster ## Show that the tests notice each of forty-three defects (some minutes; MUTANT=name for one)
 	go run ./test/mutants $(MUTANT)
 
 .PHONY: scale

@@ -1,0 +1,170 @@
+package replicas
+
+import (
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jacquard-operator/jacquard/test/kit"
+)
+
+// An event is what happened to a replica. Planned: it could give away what it served.
+type event struct {
+	user    string
+	at      time.Time
+	what    string
+	planned bool
+	alone   bool // no other replica lived
+}
+
+// happens notes what happens to a replica.
+func (w *crowd) happens(r *replica, what string, planned bool) {
+	w.events = append(w.events, event{r.access.User(), time.Now(), what, planned, len(w.living()) == 1})
+}
+
+// living are the replicas that run.
+func (w *crowd) living() (living []*replica) {
+	for _, r := range w.replicas {
+		if r.lives() {
+			living = append(living, r)
+		}
+	}
+	return living
+}
+
+// shake kills, stops, cuts off, ends and begins replicas, so many times; there are one to
+// four of them.
+func (w *crowd) shake(times int) {
+	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv("CHAOS_SEED"); text != "" {
+		if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+			seed = n
+		}
+	}
+	w.Logf("CHAOS_SEED=%d", seed)
+	random := rand.New(rand.NewPCG(seed, 1))
+	for range times {
+		living := w.living()
+		if len(living) == 0 {
+			w.hasten()
+			continue
+		}
+		one := living[random.IntN(len(living))]
+		switch what := random.IntN(6); {
+		case what == 0:
+			w.happens(one, "killed", false)
+			one.end(syscall.SIGKILL)
+		case what == 1 && len(living) > 1:
+			w.happens(one, "ended", true)
+			one.end(syscall.SIGTERM)
+		case what == 2 || what == 3:
+			w.happens(one, "stopped", false)
+			one.signal(syscall.SIGSTOP)
+			time.Sleep(time.Duration(3000+random.IntN(4000)) * time.Millisecond)
+			one.signal(syscall.SIGCONT)
+		case what == 4:
+			w.happens(one, "cut off", false)
+			one.line.cut()
+			<-one.gone // since it cannot renew its Lease
+		}
+		if len(living) < 4 && random.IntN(2) == 0 || len(living) < 2 {
+			w.hasten()
+		}
+		time.Sleep(time.Duration(random.IntN(3000)) * time.Millisecond)
+	}
+}
+
+// roll has four replicas, then two, and then others in their place with other folders, as
+// a Deployment does.
+func (w *crowd) roll() {
+	for len(w.living()) < 4 {
+		w.hasten()
+	}
+	w.awaitDivided(len(w.living()))
+	for len(w.living()) > 2 {
+		w.endOne()
+	}
+	kit.Write(w.T, w.root, w.files("two"))
+	for range w.living() {
+		w.hasten()
+		w.awaitOwners(len(w.living()))
+		w.endOne()
+	}
+}
+
+// endOne ends the oldest replica.
+func (w *crowd) endOne() {
+	one := w.living()[0]
+	w.happens(one, "ended", true)
+	one.end(syscall.SIGTERM)
+}
+
+// A line is how a replica reaches the API server, as long as it is not cut.
+type line struct {
+	net.Listener
+	to string
+
+	mu    sync.Mutex
+	ended bool
+	ends  []net.Conn
+}
+
+// newLine listens, and copies all bytes to an address and back.
+func newLine(t testing.TB, to string) *line {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &line{Listener: listener, to: to}
+	t.Cleanup(l.cut)
+	go func() {
+		for {
+			from, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go l.join(from)
+		}
+	}()
+	return l
+}
+
+func (l *line) join(from net.Conn) {
+	to, err := net.Dial("tcp", l.to)
+	if err != nil {
+		from.Close()
+		return
+	}
+	l.mu.Lock()
+	l.ends = append(l.ends, from, to)
+	ended := l.ended
+	l.mu.Unlock()
+	if ended {
+		from.Close()
+		to.Close()
+	}
+	go func() {
+		io.Copy(to, from) //nolint:errcheck // one end is gone
+		to.Close()
+	}()
+	io.Copy(from, to) //nolint:errcheck // one end is gone
+	from.Close()
+}
+
+// cut ends all connections, and takes no others.
+func (l *line) cut() {
+	l.Close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended = true
+	for _, end := range l.ends {
+		end.Close()
+	}
+}
