@@ -17,7 +17,8 @@ import (
 )
 
 // TestUpgrade: an operator of an earlier version and this one serve the same
-// resources in turn. None writes what the other one made, but one status of each
+// resources in turn, the earlier one all of them, this one as replicas divide them. None
+// writes what the other one made, but one status of each
 // resource at most, and the mark of drawn Secrets; each serves what is new, writes
 // what is changed once, and deletes.
 func TestUpgrade(t *testing.T) {
@@ -29,13 +30,15 @@ func TestUpgrade(t *testing.T) {
 	}
 	s := build(t, files)
 	cluster.Apply(t, s.namespace, foreign)
-	cluster.Grant(t, kit.User, s.line(), s.dir)
+	line := s.line()
+	divides(&line)
+	cluster.Grant(t, kit.User, line, s.dir)
 	passwords := record(t, s.namespace)
 	s.web("a", "name: map-a, text: first, second: true")
 	names, said := []string{"a"}, "first"
 	for i, run := range []func() func(){
-		func() func() { return s.process(program) }, func() func() { return s.upgraded() },
-		func() func() { return s.process(program) }, func() func() { return s.upgraded() },
+		func() func() { return s.process(program) }, func() func() { return s.upgraded(divides) },
+		func() func() { return s.process(program) }, func() func() { return s.upgraded(divides) },
 	} {
 		mark := cluster.Mark(t)
 		stop := run()
@@ -74,6 +77,9 @@ func TestUpgrade(t *testing.T) {
 	})
 	passwords.once(t, len(names))
 }
+
+// divides makes an operator divide the resources with others, which the earlier one does not.
+func divides(o *controller.Options) { o.Buckets = 16 }
 
 // TestUpgradeInRollout: an operator that kept no revisions is upgraded while its
 // rollout is stopped. What the rollout has not reached is held, says why, and is

@@ -1,0 +1,110 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// The resources that are edited are Genericdaemons for nodes that there are not, so that
+// no Pod starts.
+const (
+	editedKind   = "genericdaemons.mydomain.com"
+	editedPrefix = "after-edit-"
+	editedSpaces = 8
+	editedCount  = 24
+)
+
+// underEdits edits resources all the time while something is done, and returns how long
+// the longest of them waited for its child to be written.
+func (n *realNode) underEdits(t *testing.T, do func()) time.Duration {
+	t.Helper()
+	var all strings.Builder
+	for i := range editedSpaces {
+		fmt.Fprintf(&all, "---\n{apiVersion: v1, kind: Namespace, metadata: {name: edited-%d}}\n", i)
+	}
+	for i := range editedCount {
+		fmt.Fprintf(&all, "---\n{apiVersion: mydomain.com/v1beta1, kind: Genericdaemon, "+
+			"metadata: {name: %s%d, namespace: edited-%d, labels: {edited: always}}, "+
+			"spec: {label: nowhere, image: 'pause:first'}}\n", editedPrefix, i, i%editedSpaces)
+	}
+	n.apply(t, admin, all.String())
+	begin := time.Now()
+	stop := n.edits(t)
+	do()
+	stop()
+	var waits []time.Duration
+	eventually(t, "all edits are served", func() (err error) {
+		waits, err = n.waits(t, begin)
+		return err
+	})
+	n.kubectl(t, "delete", editedKind, "--all-namespaces", "-l", "edited=always", "--wait=true")
+	if len(waits) < editedCount {
+		t.Errorf("there were just %d edits: they show nothing", len(waits))
+	}
+	return slices.Max(waits)
+}
+
+// edits edits the resources until it is told to stop.
+func (n *realNode) edits(t *testing.T) (stop func()) {
+	t.Helper()
+	cfg, err := clientcmd.BuildConfigFromFlags("", filepath.Join(n.dir, "kubeconfig"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(cfg, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var editing sync.WaitGroup
+	editing.Go(func() {
+		for edit := 0; ctx.Err() == nil; edit++ {
+			i := rand.IntN(editedCount)
+			o := &unstructured.Unstructured{}
+			o.SetAPIVersion("mydomain.com/v1beta1")
+			o.SetKind("Genericdaemon")
+			o.SetNamespace(fmt.Sprintf("edited-%d", i%editedSpaces))
+			o.SetName(fmt.Sprintf("%s%d", editedPrefix, i))
+			patch := fmt.Appendf(nil, `{"spec":{"image":"pause:%d"}}`, edit)
+			if err := c.Patch(ctx, o, client.RawPatch(types.MergePatchType, patch)); err != nil && ctx.Err() == nil {
+				t.Error(err)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
+	return func() { cancel(); editing.Wait() }
+}
+
+// waits are the times from edits, since a moment, until the child was written next. The
+// error says that one was not.
+func (n *realNode) waits(t *testing.T, since time.Time) (waits []time.Duration, err error) {
+	t.Helper()
+	writes := n.childWrites(t)
+	edits := n.audited(t, func(r request) bool {
+		return r.Verb == "patch" && r.ObjectRef.Resource == "genericdaemons" && r.ObjectRef.Subresource == "" &&
+			r.User.Username != account && r.RequestReceivedTimestamp.After(since)
+	})
+	for _, edit := range edits {
+		after := slices.IndexFunc(writes, func(r request) bool {
+			return r.ObjectRef.Namespace == edit.ObjectRef.Namespace && r.ObjectRef.Name == edit.ObjectRef.Name &&
+				r.RequestReceivedTimestamp.After(edit.RequestReceivedTimestamp)
+		})
+		if after < 0 {
+			return nil, fmt.Errorf("%s was not served after an edit", edit.ObjectRef.Name)
+		}
+		waits = append(waits, writes[after].RequestReceivedTimestamp.Sub(edit.RequestReceivedTimestamp))
+	}
+	return waits, nil
+}
