@@ -153,8 +153,8 @@ func (o *Operator) addKnown() {
 }
 
 // choice is what is to be known of a share now. It needs the operator's mutex.
-func (l *resourceCache) choice(kind string, share replicas.Share) choice {
-	return choice{share.Selection(kind, l.inSpaces), l.epoch}
+func (l *resourceCache) choice(name string, share replicas.Share) choice {
+	return choice{share.Selection(name, l.inSpaces), l.epoch}
 }
 
 // caughtUp reports whether the resources and children of a kind are known that a share

@@ -22,9 +22,15 @@ import (
 const (
 	editedKind   = "genericdaemons.mydomain.com"
 	editedPrefix = "after-edit-"
-	editedSpaces = 8
 	editedCount  = 24
 )
+
+// editedSpaces are namespaces of which several replicas serve some: their names begin
+// differently, and so their hashes do.
+var editedSpaces = []string{"apple", "birch", "cedar", "dogwood", "elder", "fir", "gum", "hazel"}
+
+// editedSpace is the namespace of one of them.
+func editedSpace(i int) string { return editedSpaces[i%len(editedSpaces)] + "-edited" }
 
 // underEdits edits resources all the time while something is done, and returns how long
 // the longest of them waited for its child to be written.
@@ -32,12 +38,12 @@ func (n *realNode) underEdits(t *testing.T, do func()) time.Duration {
 	t.Helper()
 	var all strings.Builder
 	for i := range editedSpaces {
-		fmt.Fprintf(&all, "---\n{apiVersion: v1, kind: Namespace, metadata: {name: edited-%d}}\n", i)
+		fmt.Fprintf(&all, "---\n{apiVersion: v1, kind: Namespace, metadata: {name: %s}}\n", editedSpace(i))
 	}
 	for i := range editedCount {
 		fmt.Fprintf(&all, "---\n{apiVersion: mydomain.com/v1beta1, kind: Genericdaemon, "+
-			"metadata: {name: %s%d, namespace: edited-%d, labels: {edited: always}}, "+
-			"spec: {label: nowhere, image: 'pause:first'}}\n", editedPrefix, i, i%editedSpaces)
+			"metadata: {name: %s%d, namespace: %s, labels: {edited: always}}, "+
+			"spec: {label: nowhere, image: 'pause:first'}}\n", editedPrefix, i, editedSpace(i))
 	}
 	n.apply(t, admin, all.String())
 	begin := time.Now()
@@ -59,14 +65,7 @@ func (n *realNode) underEdits(t *testing.T, do func()) time.Duration {
 // edits edits the resources until it is told to stop.
 func (n *realNode) edits(t *testing.T) (stop func()) {
 	t.Helper()
-	cfg, err := clientcmd.BuildConfigFromFlags("", filepath.Join(n.dir, "kubeconfig"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.New(cfg, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := n.client(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var editing sync.WaitGroup
 	editing.Go(func() {
@@ -75,7 +74,7 @@ func (n *realNode) edits(t *testing.T) (stop func()) {
 			o := &unstructured.Unstructured{}
 			o.SetAPIVersion("mydomain.com/v1beta1")
 			o.SetKind("Genericdaemon")
-			o.SetNamespace(fmt.Sprintf("edited-%d", i%editedSpaces))
+			o.SetNamespace(editedSpace(i))
 			o.SetName(fmt.Sprintf("%s%d", editedPrefix, i))
 			patch := fmt.Appendf(nil, `{"spec":{"image":"pause:%d"}}`, edit)
 			if err := c.Patch(ctx, o, client.RawPatch(types.MergePatchType, patch)); err != nil && ctx.Err() == nil {
@@ -85,6 +84,20 @@ func (n *realNode) edits(t *testing.T) (stop func()) {
 		}
 	})
 	return func() { cancel(); editing.Wait() }
+}
+
+// client is an admin's client of the node.
+func (n *realNode) client(t *testing.T) client.Client {
+	t.Helper()
+	cfg, err := clientcmd.BuildConfigFromFlags("", filepath.Join(n.dir, "kubeconfig"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(cfg, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // waits are the times from edits, since a moment, until the child was written next. The

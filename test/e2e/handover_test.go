@@ -1,6 +1,8 @@
 package e2e_test
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -70,19 +72,27 @@ spec: {deploymentName: %s, replicas: 1}
 	return took
 }
 
-// leader is the Pod that holds the operators' Lease.
+// leader is the Pod that leads the division of the installation's resources.
 func (n *realNode) leader(t *testing.T) pod {
 	t.Helper()
 	var found pod
 	eventually(t, "one of the operators leads", func() error {
-		holders := n.kubectl(t, "get", "leases", "-n", namespace, "-o", "jsonpath={.items[*].spec.holderIdentity}")
+		text := n.kubectl(t, "get", "lease", "-n", namespace, "jacquard.jacquard.dev", "-o", `jsonpath={.metadata.annotations.jacquard\.dev/division}`)
+		var division struct{ Leader string }
+		if err := json.Unmarshal([]byte(text), &division); err != nil {
+			return err
+		}
+		if division.Leader == "" {
+			return errors.New("the division has no leader")
+		}
+		holder := n.kubectl(t, "get", "lease", "-n", namespace, division.Leader, "-o", "jsonpath={.spec.holderIdentity}")
 		for name, p := range n.operators(t) {
-			if strings.Contains(holders, name+"_") && p.ready() == nil {
+			if strings.HasPrefix(holder, name+"_") && p.ready() == nil {
 				found = p
 				return nil
 			}
 		}
-		return fmt.Errorf("the Leases are held by %q", holders)
+		return fmt.Errorf("the leader's Lease is held by %q", holder)
 	})
 	return found
 }

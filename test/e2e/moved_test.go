@@ -13,8 +13,6 @@ import (
 	"github.com/fluxcd/pkg/ssa"
 	"github.com/fluxcd/pkg/ssa/utils"
 	"github.com/go-logr/logr"
-	"k8s.io/client-go/tools/clientcmd"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
@@ -164,14 +162,6 @@ func moved(t *testing.T, n *realNode) {
 func (n *realNode) flux(t *testing.T, to, manifests string) {
 	t.Helper()
 	log.SetLogger(logr.Discard())
-	cfg, err := clientcmd.BuildConfigFromFlags("", filepath.Join(n.dir, "kubeconfig"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.New(cfg, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	objects, err := utils.ReadObjects(strings.NewReader(manifests))
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +169,7 @@ func (n *realNode) flux(t *testing.T, to, manifests string) {
 	for _, o := range objects {
 		o.SetNamespace(to)
 	}
-	m := ssa.NewResourceManager(c, nil, ssa.Owner{Field: "kustomize-controller", Group: "kustomize.toolkit.fluxcd.io"})
+	m := ssa.NewResourceManager(n.client(t), nil, ssa.Owner{Field: "kustomize-controller", Group: "kustomize.toolkit.fluxcd.io"})
 	m.SetOwnerLabels(objects, "shops", "flux-system")
 	if _, err := m.ApplyAllStaged(t.Context(), objects, ssa.DefaultApplyOptions()); err != nil {
 		t.Fatal(err)

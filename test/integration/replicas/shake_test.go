@@ -137,9 +137,9 @@ func newLine(t testing.TB, to string) *line {
 }
 
 func (l *line) join(from net.Conn) {
+	defer closed(from)
 	to, err := net.Dial("tcp", l.to)
 	if err != nil {
-		from.Close()
 		return
 	}
 	l.mu.Lock()
@@ -147,24 +147,26 @@ func (l *line) join(from net.Conn) {
 	ended := l.ended
 	l.mu.Unlock()
 	if ended {
-		from.Close()
-		to.Close()
+		closed(from)
+		closed(to)
 	}
 	go func() {
+		defer closed(to)
 		io.Copy(to, from) //nolint:errcheck // one end is gone
-		to.Close()
 	}()
 	io.Copy(from, to) //nolint:errcheck // one end is gone
-	from.Close()
 }
+
+// closed closes one end of a line, unless it is closed.
+func closed(end io.Closer) { _ = end.Close() }
 
 // cut ends all connections, and takes no others.
 func (l *line) cut() {
-	l.Close()
+	closed(l)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ended = true
 	for _, end := range l.ends {
-		end.Close()
+		closed(end)
 	}
 }
