@@ -262,6 +262,9 @@ func (c *Catalog) groupTrouble(gk apischema.GroupKind) error {
 // misspelt refuses an object of a kind that its group does not have, where the
 // group is one of this catalog's.
 func (c *Catalog) misspelt(o *Object, gk apischema.GroupKind) error {
+	if c.definition(gk) != nil {
+		return nil // of schemas/
+	}
 	var known []string
 	for _, crd := range c.CRDs {
 		if crd.Group == gk.Group {

@@ -10,7 +10,7 @@ import (
 // TestShipped: nothing is found in what is shipped.
 func TestShipped(t *testing.T) {
 	for _, root := range []string{"../..", "../../examples/embedded", "../../examples/kinds/memcached", "../../examples/kinds/webapp",
-		"../../examples/patterns"} {
+		"../../examples/kinds/webhosting", "../../examples/patterns"} {
 		c, err := catalog.Load([]string{root})
 		if err != nil {
 			t.Fatal(err)

@@ -22,7 +22,7 @@ func TestNobodyLooked(t *testing.T) {
 		t.Fatal(err)
 	}
 	var files []string
-	for _, dir := range []string{"", "examples/kinds/memcached", "examples/kinds/webapp"} {
+	for _, dir := range []string{"", "examples/kinds/memcached", "examples/kinds/webapp", "examples/kinds/webhosting"} {
 		found, err := filepath.Glob(filepath.Join(root, dir, "crds", "*.yaml"))
 		if err != nil {
 			t.Fatal(err)
