@@ -48,7 +48,7 @@ func (l *load) write(title string) {
 	}
 }
 
-var maps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 
 func (l *load) things() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: l.group, Version: "v1", Resource: "things"}
@@ -60,7 +60,7 @@ func (l *load) served() int {
 	l.Helper()
 	n := 0
 	for opts := (metav1.ListOptions{Limit: 2000}); ; {
-		list, err := l.objects.Resource(l.things()).Namespace(l.ns).List(context.Background(), opts)
+		list, err := l.objects.Resource(l.things()).List(context.Background(), opts)
 		if err != nil {
 			l.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func (l *load) change(name, text string) time.Duration {
 		l.Fatal(err)
 	}
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(max(2*time.Millisecond, time.Since(began)/100)) {
-		o, err := l.objects.Resource(maps).Namespace(l.ns).Get(context.Background(), name+"-one", metav1.GetOptions{})
+		o, err := l.objects.Resource(configMaps).Namespace(l.ns).Get(context.Background(), name+"-one", metav1.GetOptions{})
 		if err != nil {
 			l.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func (l *load) median(mark string) time.Duration {
 // tally says which requests were sent, for each resource that there is.
 func (l *load) tally(mark int64, n int) (all map[string]int, each string) {
 	l.Helper()
-	all = kit.Tally(cluster.Requests(l, mark))
+	all = kit.Tally(l.cluster.Requests(l, mark))
 	total := 0
 	for _, n := range all {
 		total += n
@@ -161,7 +161,7 @@ func (l *load) grow(t *testing.T, title string) {
 	before := 0
 	for _, n := range sizes(t) {
 		l.make(before, n)
-		mark := cluster.Mark(t)
+		mark := l.cluster.Mark(t)
 		op := l.run()
 		l.await(n)
 		took := time.Since(op.began)
@@ -173,14 +173,14 @@ func (l *load) grow(t *testing.T, title string) {
 		l.await(n) // else the last status would be written after the restart
 		op.stop()
 
-		mark = cluster.Mark(t)
+		mark = l.cluster.Mark(t)
 		op = l.run()
 		l.change("r00001", fmt.Sprint("again", n))
 		back := time.Since(op.began)
 		time.Sleep(20 * time.Second) // at rest
 		again, _ := l.tally(mark, n)
 		t.Logf("%d, after a restart: %v", n, again)
-		sent := kit.Writes(cluster.Requests(t, mark))
+		sent := kit.Writes(l.cluster.Requests(t, mark))
 		writes := len(sent) - 3 // two children and a status, for the change
 		if writes != 0 {
 			t.Logf("more was written than the change wants: %v", sent)

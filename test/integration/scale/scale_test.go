@@ -1,4 +1,4 @@
-// Package scale measures how far one operator goes: on a real API server and
+// Package scale measures how far an operator goes: on a real API server and
 // etcd without anything else, with thousands of resources. It is no test: `make
 // scale` runs it, and docs/scaling.md has what it said.
 package scale
@@ -45,7 +45,10 @@ func TestMain(m *testing.M) {
 // A load is a kind in a group of its own, and its resources.
 type load struct {
 	*testing.T
+	cluster         *kit.Cluster
+	buckets         int // of the operators that run
 	group, ns, root string
+	spaces          []string // namespaces of resources
 	objects         dynamic.Interface
 	table           *table
 }
@@ -71,23 +74,33 @@ spec:
 
 func newLoad(t *testing.T, name string, files map[string]string) *load {
 	t.Helper()
-	l := &load{T: t, group: name + ".example.com", ns: name, root: t.TempDir(), table: &table{}}
+	l := &load{T: t, cluster: cluster, group: name + ".example.com", ns: name, spaces: []string{name}, root: t.TempDir(), table: &table{}}
+	l.define(files)
+	return l
+}
+
+// define makes the kind and its namespaces.
+func (l *load) define(files map[string]string) {
+	t := l.T
+	t.Helper()
 	crd := kit.ThingCRD(l.group)
 	kit.Write(t, l.root, map[string]string{"crds/" + l.name() + ".yaml": crd})
 	for file, text := range files {
 		kit.Write(t, l.root, map[string]string{"templates/" + l.name() + "/" + file: text})
 	}
-	cluster.Apply(t, "", "apiVersion: v1\nkind: Namespace\nmetadata: {name: "+name+"}\n"+"---\n"+crd)
-	cluster.Served(t, l.group+"/v1", "Thing")
-	cfg := rest.CopyConfig(cluster.Config)
+	for _, ns := range l.spaces {
+		l.cluster.Apply(t, "", "{apiVersion: v1, kind: Namespace, metadata: {name: "+ns+"}}")
+	}
+	l.cluster.Apply(t, "", crd)
+	l.cluster.Served(t, l.group+"/v1", "Thing")
+	cfg := rest.CopyConfig(l.cluster.Config)
 	cfg.QPS = -1
 	var err error
 	if l.objects, err = dynamic.NewForConfig(cfg); err != nil {
 		t.Fatal(err)
 	}
-	cluster.Grant(t, kit.User, controller.Options{Identity: "jacquard", LeaderElectionNamespace: name}, l.root)
+	l.cluster.Grant(t, kit.User, controller.Options{Identity: "jacquard", LeaderElectionNamespace: l.ns, Buckets: l.buckets}, l.root)
 	t.Cleanup(l.clean)
-	return l
 }
 
 func (l *load) name() string { return "things." + l.group }
@@ -98,17 +111,26 @@ const abreast = 16
 // make makes the resources from..to-1.
 func (l *load) make(from, to int) {
 	l.Helper()
+	l.each(from, to, func(o *unstructured.Unstructured) error {
+		o.Object["spec"] = map[string]any{"text": "v1"}
+		return l.cluster.Client.Create(context.Background(), o)
+	})
+}
+
+// each does something with the resources from..to-1.
+func (l *load) each(from, to int, do func(o *unstructured.Unstructured) error) {
+	l.Helper()
 	var all sync.WaitGroup
 	next := make(chan int)
 	for range abreast {
 		all.Go(func() {
 			for i := range next {
-				o := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"text": "v1"}}}
+				o := &unstructured.Unstructured{}
 				o.SetAPIVersion(l.group + "/v1")
 				o.SetKind("Thing")
-				o.SetNamespace(l.ns)
+				o.SetNamespace(l.spaces[i%len(l.spaces)])
 				o.SetName(fmt.Sprintf("r%05d", i))
-				if err := cluster.Client.Create(context.Background(), o); err != nil {
+				if err := do(o); err != nil {
 					l.Error(err)
 				}
 			}
@@ -123,13 +145,15 @@ func (l *load) make(from, to int) {
 
 // clean takes everything away: nothing collects garbage here.
 func (l *load) clean() {
-	cluster.Delete(l, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", l.name())
+	l.cluster.Delete(l, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", l.name())
 	for apiVersion, kind := range map[string]string{"v1": "ConfigMap", "apps/v1": "Deployment"} {
 		o := &unstructured.Unstructured{}
 		o.SetAPIVersion(apiVersion)
 		o.SetKind(kind)
-		if err := cluster.Client.DeleteAllOf(context.Background(), o, client.InNamespace(l.ns)); err != nil {
-			l.Error(err)
+		for _, ns := range l.spaces {
+			if err := l.cluster.Client.DeleteAllOf(context.Background(), o, client.InNamespace(ns)); err != nil {
+				l.Error(err)
+			}
 		}
 	}
 }
