@@ -83,6 +83,7 @@ func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, cr
 	k.controller, k.wasServed = r, true
 	o.mu.Unlock()
 	r.reconciler.Begin()
+	o.want(name, course) // now that it is known which part of them is this replica's
 	o.shareChanged()
 	log.FromContext(ctx).Info("kind starts", "kind", name, "version", gvk.Version)
 	go o.work(ctx, r, c)

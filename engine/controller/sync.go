@@ -274,7 +274,6 @@ func (h *history) serve(ctx context.Context, running *kindController, v *reconci
 	if running == nil {
 		c := newVersionTracker(func() bool { return o.paused(v.Name) })
 		c.setVersion(v, before)
-		o.want(v.Name, c)
 		gvk, err := shownAs(v.Kind, h.crd)
 		if err == nil && seen != nil {
 			err = o.start(ctx, gvk, seen, c)

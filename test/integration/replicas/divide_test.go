@@ -82,3 +82,24 @@ func TestDivides(t *testing.T) {
 		t.Errorf("%d writes of ConfigMaps for %d edits", len(writes), n)
 	}
 }
+
+// TestLaterKind: a kind whose CRD comes while replicas divide is divided too.
+func TestLaterKind(t *testing.T) {
+	t.Parallel()
+	const group, n = "later.example.com", 24
+	f := newFleet(t, cluster, map[string]string{
+		"crds/things." + group + ".yaml":          kit.ThingCRD(group),
+		"templates/things." + group + "/one.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: '{{ .metadata.name }}'}\ndata: {text: '{{ .spec.text }}'}\n",
+	})
+	for range 3 {
+		f.start()
+	}
+	f.awaitDivided(3)
+	cluster.Apply(t, "", kit.ThingCRD(group))
+	t.Cleanup(func() { cluster.Delete(t, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "things."+group) })
+	cluster.Served(t, group+"/v1", "Thing")
+	for i := range n {
+		cluster.Apply(t, cluster.Namespace(t), fmt.Sprintf("{apiVersion: %s/v1, kind: Thing, metadata: {name: thing-%d}, spec: {text: first}}", group, i))
+	}
+	f.allReady(group+"/v1", "Thing", n)
+}

@@ -85,13 +85,19 @@ func isServed(o *unstructured.Unstructured) bool {
 // the API server time that the operator is to have.
 const fastest = 200
 
+// patience is how long nothing may happen.
+const patience = 3 * time.Minute
+
 // await waits until so many resources are served.
 func (l *load) await(n int) {
 	l.Helper()
-	for end := time.Now().Add(time.Hour); ; {
+	for end, least := time.Now().Add(patience), n; ; {
 		left := n - l.served()
 		if left == 0 {
 			return
+		}
+		if left < least {
+			end, least = time.Now().Add(patience), left
 		}
 		if time.Now().After(end) {
 			l.Fatalf("%d of %d resources are not served", left, n)

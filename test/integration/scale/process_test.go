@@ -50,6 +50,9 @@ func (l *load) run(flags ...string) *operatorProcess {
 		if p.cmd.ProcessState == nil {
 			p.stop()
 		}
+		if l.Failed() {
+			l.Log(p.log.String())
+		}
 	})
 	return p
 }
