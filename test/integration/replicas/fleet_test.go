@@ -194,19 +194,22 @@ func (f *fleet) writes(mark int64, resources ...string) []kit.Request {
 // allReady waits until every resource of a kind is ready for its newest generation.
 func (f *fleet) allReady(apiVersion, kind string, n int) {
 	f.Helper()
-	kit.Eventually(f.T, fmt.Sprintf("all %d of kind %s are ready", n, kind), func() error {
-		var late []string
-		all := f.cluster.List(f.T, apiVersion, kind)
-		for i := range all {
-			if kit.IsCondition(&all[i], "Ready", "True", "") != nil || observed(all[i].Object) != all[i].GetGeneration() {
-				late = append(late, all[i].GetNamespace()+"/"+all[i].GetName())
-			}
+	kit.Eventually(f.T, fmt.Sprintf("all %d of kind %s are ready", n, kind), func() error { return f.unready(apiVersion, kind, n) })
+}
+
+// unready says which resources of n are not ready; nil if all are.
+func (f *fleet) unready(apiVersion, kind string, n int) error {
+	var late []string
+	all := f.cluster.List(f.T, apiVersion, kind)
+	for i := range all {
+		if kit.IsCondition(&all[i], "Ready", "True", "") != nil || observed(all[i].Object) != all[i].GetGeneration() {
+			late = append(late, all[i].GetNamespace()+"/"+all[i].GetName())
 		}
-		if len(late) > 0 || len(all) != n {
-			return fmt.Errorf("of %d resources %d are not: %s", len(all), len(late), strings.Join(late[:min(5, len(late))], ", "))
-		}
-		return nil
-	})
+	}
+	if len(late) > 0 || len(all) != n {
+		return fmt.Errorf("of %d resources %d are not: %s", len(all), len(late), strings.Join(late[:min(5, len(late))], ", "))
+	}
+	return nil
 }
 
 func observed(o map[string]any) int64 {

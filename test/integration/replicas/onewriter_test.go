@@ -171,10 +171,17 @@ func (w *crowd) make() {
 	}
 }
 
+// ready waits until all resources are ready. A replica that could not renew its Lease, as
+// the machine had no time for it, has ended: if none is left, another begins.
 func (w *crowd) ready() {
 	w.Helper()
 	for _, s := range sorts() {
-		w.allReady(s.group+"/v1", "Thing", w.each)
+		kit.Eventually(w.T, "all resources of "+s.name()+" are ready", func() error {
+			if len(w.living()) == 0 {
+				w.hasten()
+			}
+			return w.unready(s.group+"/v1", "Thing", w.each)
+		})
 	}
 }
 
