@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/admin/diff"
+	"github.com/jacquard-operator/jacquard/admin/health"
 	"github.com/jacquard-operator/jacquard/admin/history"
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/author/catalog"
@@ -210,10 +211,15 @@ func (o *diffOptions) live(ctx context.Context, t target) error {
 		return err
 	}
 	resource, err := o.read(ctx, s.Kind, t)
-	if err == nil {
-		o.add(s.Of(ctx, resource))
+	if err != nil {
+		return err
 	}
-	return err
+	r := s.Of(ctx, resource)
+	if server := health.ServerOf(ctx, s.Survey, s.Kind, resource); server != nil {
+		r.Notes = append(r.Notes, server.String())
+	}
+	o.add(r)
+	return nil
 }
 
 // filed looks at a resource as a file says it.

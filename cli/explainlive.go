@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/jacquard-operator/jacquard/admin/health"
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/author/explain"
 	"github.com/jacquard-operator/jacquard/engine/live"
@@ -59,6 +60,9 @@ func (o *explainOptions) target(ctx context.Context, s *sight, t target) error {
 	if by := view.Revision(); by != "" && by != view.Version().Digest {
 		report.Notes = append(report.Notes, fmt.Sprintf("revision %s of the folder serves it, and this is about the folder with the digest %s",
 			by, view.Version().Digest))
+	}
+	if server := health.ServerOf(ctx, s.Survey, with.Kind, resource); server != nil {
+		report.Notes = append(report.Notes, server.String())
 	}
 	if resource.GetDeletionTimestamp() != nil {
 		report.Notes = append(report.Notes, "it is being deleted: nothing of it is made or changed any more, whatever the files say")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jacquard-operator/jacquard/admin/health"
 	"github.com/jacquard-operator/jacquard/admin/tree"
 )
 
@@ -110,7 +111,9 @@ func (o *treeOptions) look(ctx context.Context, t target) (*tree.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tree.Of(s.View(ctx, k, nil, resource), resource), nil
+	found := tree.Of(s.View(ctx, k, nil, resource), resource)
+	found.Server = health.ServerOf(ctx, s.Survey, k, resource)
+	return found, nil
 }
 
 func (o *treeOptions) print(w io.Writer, t *tree.Tree) error {

@@ -20,6 +20,9 @@ func printTree(w io.Writer, t *tree.Tree, now time.Time) {
 	if t.Revision != "" {
 		fmt.Fprintf(w, "  served by revision %s of the folder\n", t.Revision)
 	}
+	if t.Server != nil {
+		fmt.Fprintf(w, "  %s\n", t.Server)
+	}
 	for _, c := range t.Conditions {
 		line := fmt.Sprintf("  %s: %s", c.Type, c.Status)
 		if c.Reason != "" {

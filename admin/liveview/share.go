@@ -43,16 +43,24 @@ func (k *Kind) Look(identity string) error {
 	return fmt.Errorf("looking at %s: %s does not serve it; these do: %s", k.Name, identity, strings.Join(names, ", "))
 }
 
+// Whose is the share that serves a resource: that which was chosen, or that which covers
+// it.
+func (k *Kind) Whose(resource metav1.Object) shard.Shard {
+	if k.Share.Identity == "" {
+		for _, c := range shard.Of(k.Claims(), resource) {
+			return c.Shard
+		}
+	}
+	return k.Share
+}
+
 // whose is the share that serves the resources of a view: that which was chosen,
 // or that of the first resource.
 func (v *View) whose() shard.Shard {
-	if v.kind.Share.Identity != "" || len(v.resources) == 0 {
+	if len(v.resources) == 0 {
 		return v.kind.Share
 	}
-	for _, c := range shard.Of(v.kind.Claims(), v.resources[0]) {
-		return c.Shard
-	}
-	return shard.Shard{}
+	return v.kind.Whose(v.resources[0])
 }
 
 // Revision is the digest of the state of the folder that serves the first resource, as

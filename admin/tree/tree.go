@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/jacquard-operator/jacquard/admin/health"
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/live"
@@ -31,8 +32,10 @@ type Tree struct {
 	Deleting  bool      `json:"deleting,omitempty"`
 	// Revision is the digest of the state of the folder that serves it, if the CRD
 	// says so.
-	Revision   string      `json:"revision,omitempty"`
-	Conditions []Condition `json:"conditions"`
+	Revision string `json:"revision,omitempty"`
+	// Server is the replica that serves it, if replicas divide the resources.
+	Server     *health.Server `json:"server,omitempty"`
+	Conditions []Condition    `json:"conditions"`
 	// Children are those that are not ready first.
 	Children []*Node  `json:"children"`
 	Notes    []string `json:"notes,omitempty"`

@@ -15,7 +15,8 @@ import (
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
-// TestStatus: `jacquard status` says which replicas there are and what each serves; that
+// TestStatus: `jacquard status` says which replicas there are and what each serves, and other
+// commands which one serves a resource; that
 // they are out of balance where one namespace has half of all resources; and, when all
 // are dead, that no operator runs.
 func TestStatus(t *testing.T) {
@@ -51,6 +52,12 @@ func TestStatus(t *testing.T) {
 		return nil
 	})
 	t.Log(said)
+	thing := name + "/" + spaces[0] + "/thing-0"
+	for _, args := range [][]string{{"tree", thing}, {"explain", "--root", f.root, thing}, {"diff", "--root", f.root, thing}} {
+		if said := f.jacquard(args...); !strings.Contains(said, "served by ") || !strings.Contains(said, " (1 of 3 replicas)\n") {
+			t.Errorf("%v does not say which replica serves it:\n%s", args, said)
+		}
+	}
 	for _, r := range f.replicas {
 		r.signal(syscall.SIGKILL)
 	}
@@ -61,12 +68,18 @@ func TestStatus(t *testing.T) {
 		return nil
 	})
 	t.Log(said)
+	if said := f.jacquard("tree", thing); !strings.Contains(said, "no replica serves it at the moment") {
+		t.Errorf("nobody is there, and tree says:\n%s", said)
+	}
 }
 
 // status is what `jacquard status` prints of the installation.
-func (f *fleet) status() string {
+func (f *fleet) status() string { return f.jacquard("status", "--install", f.identity()) }
+
+// jacquard is what a command prints that looks at the cluster.
+func (f *fleet) jacquard(args ...string) string {
 	var out bytes.Buffer
-	cli.Main([]string{"status", "--kubeconfig", filepath.Join(f.cluster.Dir, "kubeconfig"), "--install", f.identity()}, nil, &out, &out)
+	cli.Main(append(args, "--kubeconfig", filepath.Join(f.cluster.Dir, "kubeconfig")), nil, &out, &out)
 	return out.String()
 }
 
