@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 )
 
@@ -29,7 +30,8 @@ const (
 	fewest     = 100
 )
 
-// keepBalance looks at how much each replica serves, while this one leads.
+// keepBalance looks at how much each replica serves, while this one leads: all buckets are
+// to have an owner, and none is to have much more than its part.
 func (o *Operator) keepBalance(ctx context.Context) error {
 	if !o.divides() {
 		return nil
@@ -41,6 +43,11 @@ func (o *Operator) keepBalance(ctx context.Context) error {
 			return nil
 		case <-time.After(balanceTick):
 		}
+		unowned := 0
+		if o.leads() {
+			unowned = o.member.Unowned()
+		}
+		metrics.Unowned(unowned)
 		if !o.leads() || time.Since(changed) < balanceGap || !o.outOfBalance() {
 			seen = 0
 			continue
@@ -56,8 +63,11 @@ func (o *Operator) keepBalance(ctx context.Context) error {
 }
 
 // outOfBalance reports whether a replica serves much more than its part, by what replicas
-// say of themselves.
+// say of themselves. The leader does while a folder rolls out, and is to.
 func (o *Operator) outOfBalance() bool {
+	if o.turns.now().Rolls() {
+		return false
+	}
 	says, _ := o.member.Replicas()
 	most, total := 0, 0
 	for _, text := range says {

@@ -39,6 +39,7 @@ func (o *Operator) takeShare(share replicas.Share) {
 	before := o.turns.now()
 	o.turns.serve(share)
 	metrics.Leads(share.Leads)
+	metrics.Buckets(len(share.Buckets()))
 	o.mu.Lock()
 	for name, k := range o.kinds {
 		// Others may have rolled out a folder meanwhile.
@@ -288,6 +289,9 @@ func (o *Operator) follow(ctx context.Context, h *history, running *kindControll
 		return nil // the claim settles the kind again
 	}
 	o.recordClaim(ctx, made.Name, mine, nil)
+	if running != nil {
+		metrics.Kind(made.Name).Paused(o.paused(made.Name))
+	}
 	v, err := h.followed(made, crd, mine)
 	if err != nil || v == nil {
 		return err

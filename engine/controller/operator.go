@@ -207,6 +207,8 @@ func (o *Operator) Run(ctx context.Context) error {
 	}
 	metrics.Build(o.options.Version)
 	metrics.Leads(false)
+	metrics.Buckets(0)
+	metrics.Unowned(0)
 	metrics.ReadOnly(o.options.ReadOnly)
 	defer metrics.Leads(false)
 	defer context.AfterFunc(ctx, func() { o.ends.Store(true) })()

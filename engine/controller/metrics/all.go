@@ -84,6 +84,10 @@ var (
 var (
 	leads = gauge("jacquard_leads",
 		"1 while this process is the leader.")
+	buckets = gauge("jacquard_buckets",
+		"Buckets of resources that this process serves; 0 unless replicas divide the resources.")
+	unowned = gauge("jacquard_buckets_unowned",
+		"Buckets that no replica serves that renews its Lease. The leader counts them; others say 0.")
 	strangers = gauge("jacquard_labelled_objects_of_unknown_owners",
 		"Objects that wear the label of our children and name no resource that is served here, by the kind that they name; it is empty for those that name none of ours.", "kind")
 	readOnly = gauge("jacquard_read_only",

@@ -95,8 +95,14 @@ func (k Kind) Elsewhere(yes bool) {
 	elsewhere.WithLabelValues(string(k)).Set(1)
 }
 
-// Leads reports whether this process is the one that works.
+// Leads reports whether this process is the one that works, or leads those that do.
 func Leads(yes bool) { leads.WithLabelValues().Set(number(yes)) }
+
+// Buckets says how many buckets this process serves.
+func Buckets(n int) { buckets.WithLabelValues().Set(float64(n)) }
+
+// Unowned says how many buckets nobody has, as the leader sees it; others say 0.
+func Unowned(n int) { unowned.WithLabelValues().Set(float64(n)) }
 
 // ReadOnly reports whether this process changes nothing.
 func ReadOnly(yes bool) { readOnly.WithLabelValues().Set(number(yes)) }

@@ -195,6 +195,10 @@ func (s Share) None() bool {
 // Whole reports whether the share is everything: all resources of all kinds.
 func (s Share) Whole() bool { return s.everything() && len(s.whole) == 0 }
 
+// Rolls reports whether one replica serves all resources of some kind, since a folder rolls
+// out.
+func (s Share) Rolls() bool { return len(s.whole) > 0 }
+
 // AllOf reports whether the replica serves all resources of a kind since a folder rolls
 // out, and Closed whether another one does.
 func (s Share) AllOf(kind string) bool { return s.whole[kind] }

@@ -138,6 +138,24 @@ func (m *Member) Replicas() (says map[string]string, bounds []string) {
 	return says, d.Bounds
 }
 
+// Unowned is how many buckets no replica has that renews its Lease.
+func (m *Member) Unowned() (n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d, _ := m.division()
+	owns := map[string]bool{m.self: true}
+	for _, o := range m.leases.List() {
+		l := o.(*coordinationv1.Lease) // nothing else is put there
+		owns[l.Name] = owns[l.Name] || l.Name != m.options.Name && !m.expired(l)
+	}
+	for _, owner := range d.Owners {
+		if !owns[owner] {
+			n++
+		}
+	}
+	return n
+}
+
 // Run takes part until ctx ends, as the replica whose Lease has that name. It is an error if the cluster's past came back, as when
 // etcd is restored: then nothing is known of who serves what.
 func (m *Member) Run(ctx context.Context, self string) error {
