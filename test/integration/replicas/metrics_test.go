@@ -26,7 +26,7 @@ func TestMetrics(t *testing.T) {
 	name := "things." + group
 	f := newFleet(t, cluster, map[string]string{
 		"crds/" + name + ".yaml":          kit.ThingCRD(group),
-		"templates/" + name + "/one.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: '{{ .metadata.name }}'}\ndata: {text: '{{ .spec.text }}'}\n",
+		"templates/" + name + "/one.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: '{{ .metadata.name }}'}\n",
 	})
 	cluster.Apply(t, "", kit.ThingCRD(group))
 	t.Cleanup(func() { cluster.Delete(t, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", name) })

@@ -169,7 +169,8 @@ const absent = "absents.example.com"
 
 // ofProcesses are alerts about processes that end, about several, and about hours.
 // TestRules of engine/controller/metrics makes them fire with the series of such.
-var ofProcesses = []string{"JacquardRestarts", "JacquardMemoryHigh", "JacquardStandbyMissing", "JacquardBucketsUnowned", "JacquardReplicasUnbalanced"}
+var ofProcesses = []string{"JacquardRestarts", "JacquardMemoryHigh", "JacquardStandbyMissing", "JacquardBucketsUnowned",
+	"JacquardReplicasUnbalanced"}
 
 var situations = map[string]situation{
 	"Broken": {"broken", configMap, []string{"JacquardFolderBroken"}, writes("{{ .spec.nonsense }}\n"), writes(configMap)},
