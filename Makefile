@@ -146,7 +146,11 @@ mutants: devcluster ## Show that the tests notice each of forty-three defects (s
 
 .PHONY: scale
 scale: devcluster ## Measure how far one operator goes (an hour; SIZES=1000,5000,10000)
-	JACQUARD_SCALE=$(or $(SIZES),1000,5000,10000) go test -count=1 -timeout 3h -v ./test/integration/scale
+	JACQUARD_SCALE=$(or $(SIZES),1000,5000,10000) go test -count=1 -timeout 3h -v -run 'ConfigMaps|Deployments|Workers' ./test/integration/scale
+
+.PHONY: scale-replicas
+scale-replicas: devcluster ## Measure one, two and four replicas (an hour; SIZES=8000)
+	JACQUARD_SCALE=$(or $(SIZES),8000) go test -count=1 -timeout 3h -v -run 'Replicas|Webhosting' ./test/integration/scale
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Check formatting and style

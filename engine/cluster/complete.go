@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -39,18 +40,22 @@ func (o *childPolicy) incomplete(k *kind, uid types.UID, found []live.Object) (c
 func (o *childPolicy) complete(ctx context.Context, k *kind, uid types.UID) {
 	for pauses := backOff(); ctx.Err() == nil; sleep(ctx, pauses.Step()) {
 		k.mu.Lock()
-		var shards []*store
-		if k.current != nil && slices.ContainsFunc(k.find(group{uid: uid}, everything), isStub) {
-			shards = k.current.stores
+		in := map[string]bool{} // namespaces with stubs
+		for _, l := range k.find(group{uid: uid}, isStub) {
+			in[l.Meta.GetNamespace()] = true
 		}
-		if len(shards) == 0 {
+		if len(in) == 0 {
 			delete(o.completing, uid)
 			k.mu.Unlock()
 			o.tell(owner{uid: uid})
 			return
 		}
+		stores := k.current.stores
 		k.mu.Unlock()
-		err := o.readAgain(ctx, shards, uid)
+		var err error
+		for namespace := range in {
+			err = cmp.Or(err, o.readAgain(ctx, stores, namespace, uid))
+		}
 		k.mu.Lock()
 		changed := text(o.completing[uid]) != text(err)
 		o.completing[uid] = err
@@ -64,15 +69,19 @@ func (o *childPolicy) complete(ctx context.Context, k *kind, uid types.UID) {
 	}
 }
 
-// readAgain takes an owner's children as the server has them now. One that
+// readAgain takes an owner's children in a namespace as the server has them now: in one, as
+// a list of all namespaces costs the server a look at every child of the kind. One that
 // changed since the watch delivered it comes by the watch.
-func (o *childPolicy) readAgain(ctx context.Context, shards []*store, uid types.UID) error {
+func (o *childPolicy) readAgain(ctx context.Context, stores []*store, namespace string, uid types.UID) error {
 	ctx, cancel := context.WithTimeout(ctx, fetchLimit)
 	defer cancel()
 	opts := metav1.ListOptions{LabelSelector: labels.Set{api.LabelOwnerUID: string(uid)}.String()}
-	for _, s := range shards {
+	for _, s := range stores {
+		if s.namespace != "" && s.namespace != namespace {
+			continue
+		}
 		k := s.watch.kind
-		list, err := k.clients.list(ctx, s, opts)
+		list, err := k.clients.list(ctx, s, namespace, opts)
 		if err != nil {
 			return fmt.Errorf("reading children of kind %s again: %w", k.scope.Kind, steady(err))
 		}

@@ -59,15 +59,15 @@ func newClients(cfg *rest.Config, httpClient *http.Client) (clients, error) {
 	return clients{cfg: cfg, http: httpClient, metadata: m, packed: p, dynamic: d}, nil
 }
 
-func (c clients) list(ctx context.Context, s *store, opts metav1.ListOptions) (runtime.Object, error) {
+func (c clients) list(ctx context.Context, s *store, namespace string, opts metav1.ListOptions) (runtime.Object, error) {
 	gvr := s.watch.resource.GVR
 	switch opts = s.watch.narrow(opts); s.watch.need {
 	case live.Metadata:
-		return c.partial(gvr, s.namespace).List(ctx, opts)
+		return c.partial(gvr, namespace).List(ctx, opts)
 	case live.Readiness:
-		return c.packed.list(ctx, gvr, s.namespace, opts)
+		return c.packed.list(ctx, gvr, namespace, opts)
 	}
-	return c.full(gvr, s.namespace).List(ctx, opts)
+	return c.full(gvr, namespace).List(ctx, opts)
 }
 
 func (c clients) watch(ctx context.Context, s *store, opts metav1.ListOptions) (watch.Interface, error) {
@@ -106,7 +106,7 @@ func (c clients) source(s *store) *cache.ListWatch {
 				s.past = past{}
 				s.ask(false)
 			}
-			list, err := c.list(ctx, s, opts)
+			list, err := c.list(ctx, s, s.namespace, opts)
 			if err == nil {
 				list, err = s.page(list)
 			}

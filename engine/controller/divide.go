@@ -109,9 +109,7 @@ func (o *Operator) take(ctx context.Context, share replicas.Share) {
 		}
 	}
 	o.mu.Unlock()
-	waiting, stop := context.WithTimeout(ctx, ownersLimit)
-	defer stop()
-	_ = until(waiting, func() bool { // what is not known by then is listed by its owners
+	o.awaitLists(ctx, func() bool {
 		if !share.Same(o.turns.now()) {
 			return true
 		}

@@ -2,10 +2,10 @@ package controller
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 )
@@ -30,10 +30,13 @@ func (o *Operator) knows(of api.Owner, uid types.UID) bool {
 	return false
 }
 
-// ownersLimit is how long the first watches of children wait for the lists of
-// resources. Children of one that was not listed by then cost a list when it is
-// served.
-const ownersLimit = 10 * time.Second
+// Watches of children wait for the lists of resources: for ownersLimit, and for slowLimit
+// as long as resources are being listed and nothing is wrong with that. Children of a
+// resource that was not listed by then cost a list each when it is served.
+const (
+	ownersLimit = 10 * time.Second
+	slowLimit   = 2 * time.Minute
+)
 
 // awaitOwners returns a channel that is closed once it is known whose children
 // there may be.
@@ -41,11 +44,31 @@ func (o *Operator) awaitOwners(ctx context.Context) <-chan struct{} {
 	known := make(chan struct{})
 	go func() {
 		defer close(known)
-		_ = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, ownersLimit, true, func(context.Context) (bool, error) {
-			return o.ownersListed(), nil
-		})
+		o.awaitLists(ctx, o.ownersListed)
 	}()
 	return known
+}
+
+// awaitLists waits until resources are listed, but not for those that cannot be.
+func (o *Operator) awaitLists(ctx context.Context, listed func() bool) {
+	began := time.Now()
+	_ = until(ctx, func() bool {
+		waited := time.Since(began)
+		return listed() || waited > slowLimit || waited > ownersLimit && !o.lists()
+	})
+}
+
+// lists reports whether resources of a kind are being listed, and nothing is known to be
+// wrong with that.
+func (o *Operator) lists() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, k := range o.kinds {
+		if k.cache != nil && slices.ContainsFunc(k.cache.resources, (*portion).lists) {
+			return true
+		}
+	}
+	return false
 }
 
 // ownersListed reports whether the resources of every kind that has a folder and is
