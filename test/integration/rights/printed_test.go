@@ -12,6 +12,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/cli"
 	"github.com/jacquard-operator/jacquard/engine/controller"
+	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -26,7 +27,9 @@ func TestPrinted(t *testing.T) {
 		"account.yaml": document("v1", "ServiceAccount", "", ""),
 	})
 	home := cluster.Namespace(t)
-	s.operator = cluster.Run(t, func(o *controller.Options) { o.InstallCRDs, o.Namespace, o.Identity = true, home, "printed" }, s.root)
+	s.operator = cluster.Run(t, func(o *controller.Options) {
+		o.InstallCRDs, o.Namespace, o.Identity, o.Buckets = true, home, "printed", replicas.Buckets
+	}, s.root)
 	cluster.Served(t, s.group+"/v1", "Web")
 	s.web("a", "all: true")
 	s.has("a", 2)
