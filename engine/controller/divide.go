@@ -305,7 +305,7 @@ func (o *Operator) follow(ctx context.Context, h *history, running *kindControll
 		return h.serve(ctx, nil, v, past{settled: true})
 	}
 	again := running.versions.follow(v)
-	o.want(v.Name, running.versions)
+	running.want()
 	o.countForbidden(running)
 	if again {
 		running.resyncAll()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -51,6 +52,21 @@ type kindController struct {
 	caught replicas.Share
 	since  []replicas.Share
 	led    bool
+	wants  atomic.Bool // whether children are watched, since it is known whose they are
+}
+
+// lists reports whether resources are being listed, without trouble so far.
+func (r *kindController) lists() bool {
+	return slices.ContainsFunc(r.resources, (*portion).lists)
+}
+
+// want declares what all versions of a kind need watched, once it is known whose children
+// there may be.
+func (r *kindController) want() {
+	if r.wants.Load() {
+		r.o.children.Want(r.name, r.versions.children())
+		r.o.reads.Want(r.name, r.versions.scopes())
+	}
 }
 
 // listed reports whether the resources are known that may be.
@@ -83,7 +99,6 @@ func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, cr
 	k.controller, k.wasServed = r, true
 	o.mu.Unlock()
 	r.reconciler.Begin()
-	o.want(name, course) // now that it is known which part of them is this replica's
 	o.shareChanged()
 	log.FromContext(ctx).Info("kind starts", "kind", name, "version", gvk.Version)
 	go o.work(ctx, r, c)
@@ -164,6 +179,9 @@ func (o *Operator) queue(kind string, limiter workqueue.TypedRateLimiter[ctrl.Re
 func (o *Operator) work(ctx context.Context, r *kindController, c controller.Controller) {
 	defer close(r.done)
 	var beside sync.WaitGroup
+	_ = until(ctx, func() bool { return !r.lists() })
+	r.wants.Store(true)
+	r.want()
 	o.countForbidden(r)
 	if until(ctx, r.listed) == nil && o.awaitChildren(ctx, r) == nil && o.awaitPreview(ctx, r) == nil {
 		o.open(r)

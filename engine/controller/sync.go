@@ -193,12 +193,6 @@ func (o *Operator) recordSynced(name string, f *folder.Folder) {
 	}
 }
 
-// want declares what all versions of a kind need watched.
-func (o *Operator) want(name string, c *versionTracker) {
-	o.children.Want(name, c.children())
-	o.reads.Want(name, c.scopes())
-}
-
 // version is what a kind is to run with now, by its folder and CRD.
 func (o *Operator) version(ctx context.Context, name string, f *folder.Folder,
 	crd *apiextensionsv1.CustomResourceDefinition) *reconcile.Version {
@@ -253,8 +247,6 @@ func (o *Operator) serve(ctx context.Context, h *history, running *kindControlle
 		o.names.AddAfter(v.Name, wholeTick)
 		gvk, err := shownAs(v.Kind, h.crd)
 		if err == nil && running == nil {
-			o.children.Want(v.Name, v.Children)
-			o.reads.Want(v.Name, v.Scopes())
 			_, err = o.list(ctx, gvk, seen)
 		}
 		return err
@@ -289,7 +281,7 @@ func (h *history) serve(ctx context.Context, running *kindController, v *reconci
 	}
 	again := running.versions.setVersion(v, before)
 	again = h.renew(running.versions) || again
-	o.want(v.Name, running.versions)
+	running.want()
 	o.countForbidden(running)
 	running.versions.trigger()
 	if again {

@@ -2,6 +2,7 @@ package replicas
 
 import (
 	"fmt"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -11,7 +12,8 @@ import (
 
 // TestDivides: three replicas divide the resources of an installation; each resource is
 // written by one of them. One that ends hands over at once, one that is killed loses what
-// it had, and what nobody changed meanwhile is written by nobody.
+// it had, and what nobody changed meanwhile is written by nobody. So it goes on when all
+// are replaced.
 func TestDivides(t *testing.T) {
 	t.Parallel()
 	const group, n = "divides.example.com", 60
@@ -80,6 +82,23 @@ func TestDivides(t *testing.T) {
 	f.allReady(group+"/v1", "Thing", n)
 	if writes := f.writes(mark, "configmaps"); len(writes) != n {
 		t.Errorf("%d writes of ConfigMaps for %d edits", len(writes), n)
+	}
+
+	f.replicas[2].end(syscall.SIGTERM)
+	mark = cluster.Mark(t)
+	f.start()
+	f.start()
+	f.awaitDivided(2)
+	f.allReady(group+"/v1", "Thing", n)
+	edit("fourth")
+	f.allReady(group+"/v1", "Thing", n)
+	if writes := f.writes(mark, "configmaps"); len(writes) != n {
+		t.Errorf("%d writes of ConfigMaps for %d edits, after all replicas were replaced", len(writes), n)
+	}
+	for _, r := range cluster.AllRequests(t, mark) {
+		if r.Verb == "list" && r.Resource == "configmaps" && slices.Contains(spaces, r.Namespace) {
+			t.Errorf("children were listed before their resources, and then those of one: %s", r)
+		}
 	}
 }
 

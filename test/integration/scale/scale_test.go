@@ -99,9 +99,12 @@ func (l *load) define(files map[string]string) {
 	if l.objects, err = dynamic.NewForConfig(cfg); err != nil {
 		t.Fatal(err)
 	}
-	l.cluster.Grant(t, kit.User, controller.Options{Identity: "jacquard", LeaderElectionNamespace: l.ns, Buckets: l.buckets}, l.root)
+	l.cluster.Grant(t, kit.User, controller.Options{Namespace: l.ns, Identity: l.identity(), LeaderElectionNamespace: l.ns, Buckets: l.buckets}, l.root)
 	t.Cleanup(l.clean)
 }
+
+// identity is that of the installation.
+func (l *load) identity() string { return l.ns + "/jacquard" }
 
 func (l *load) name() string { return "things." + l.group }
 

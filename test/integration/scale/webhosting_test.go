@@ -61,7 +61,7 @@ func TestWebhosting(t *testing.T) {
 	}
 	l.cluster.Served(t, "hosting.example.com/v1", "Website")
 	l.cluster.Served(t, "hosting.example.com/v1", "Theme")
-	l.cluster.Grant(t, kit.User, controller.Options{Identity: "jacquard", LeaderElectionNamespace: l.ns, Buckets: l.buckets}, l.root)
+	l.cluster.Grant(t, kit.User, controller.Options{Namespace: l.ns, Identity: l.identity(), LeaderElectionNamespace: l.ns, Buckets: l.buckets}, l.root)
 	h := newHoster(l)
 	l.table.add("replicas", "changes/s", "pages/s", "99 of 100 wait less for a worker", "the page is there after: median", "99 of 100", "CPU of all")
 	l.table.add("---", "---", "---", "---", "---", "---", "---")
@@ -360,4 +360,3 @@ func quantile(after, before map[float64]float64, q float64) string {
 	}
 	return "more"
 }
-
