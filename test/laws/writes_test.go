@@ -76,7 +76,7 @@ func isWrite(object types.Object) bool {
 var pure = []string{
 	"engine/api", "author/chart", "author/jsonschema", "author/rbac/exposure", "engine/template/typecheck", "engine/template/funcs",
 	"engine/kind", "engine/live", "engine/revision", "engine/apply/ownership", "author/pack", "engine/plan", "engine/status/readiness", "engine/render",
-	"engine/controller/heartbeat", "author/rbac", "engine/controller/rollout", "author/scaffold", "engine/schema", "engine/controller/shard",
+	"engine/controller/heartbeat", "author/rbac", "engine/controller/rollout", "author/scaffold", "engine/schema", "engine/schema/compat", "engine/controller/shard",
 	"engine/status", "engine/template",
 }
 
