@@ -12,17 +12,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jacquard-operator/jacquard/author/catalog"
 	"github.com/jacquard-operator/jacquard/author/lint"
 	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
 type lintOptions struct {
-	roots  []string
-	config string
-	output string
-	watch  bool
-	// against are the roots of an earlier state; none: it is not looked at.
+	access
+	roots    []string
+	settings string
+	output   string
+	watch    bool
+	// against are the roots of an earlier state, or "cluster"; none: nothing is compared.
 	against []string
 	names   []string
 }
@@ -38,15 +38,22 @@ types of Kubernetes, of crds/ and of schemas/ are those of the objects that the
 templates read and render. Examples and golden cases are rendered, and their
 children are checked.
 
-With --against DIR, an earlier state of the root, a kind of child that is no longer
-rendered is a finding unless kind.yaml retires it. Otherwise the operator would
-lose the permissions to delete the remaining children.
+With --against DIR, an earlier state of the root, a change of a CRD that breaks
+existing resources or clients is a finding: a field that is gone, a tighter bound, a
+new required field. So is a kind of child that is no longer rendered, unless
+kind.yaml retires it. Otherwise the operator would lose the permissions to delete
+the remaining children.
+
+With --against cluster, CRDs are compared with those of the cluster, and tried with
+its resources: lint tells how many the new CRD would refuse. A directory of that
+name is ./cluster.
 
 Findings go to stdout, each with file:line:column. Checks that were not possible,
 and a summary, go to stderr. The exit code is 1 if there are findings.`,
 		Example: `  jacquard lint
   jacquard lint apps.example.com --watch
   git worktree add ../before origin/main && jacquard lint --against ../before
+  jacquard lint --against cluster --context production
   jacquard lint -o json | jq -r '.findings[].file' | sort -u`,
 		Args: func(_ *cobra.Command, names []string) error {
 			o.names = names
@@ -57,11 +64,12 @@ and a summary, go to stderr. The exit code is 1 if there are findings.`,
 		},
 	}
 	rootFlag(cmd, &o.roots)
-	configFlag(cmd, &o.config)
+	configFlag(cmd, &o.settings)
+	o.flags(cmd)
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "format of the findings: text, json, or github (annotations of a workflow)")
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "check again after each change of a file, until interrupted")
 	cmd.Flags().StringArrayVar(&o.against, "against", nil,
-		"an earlier state of the root, to find kinds of children that are no longer rendered; as often as --root")
+		"an earlier state of the root, to find what a change breaks or no longer renders, as often as --root; or cluster")
 	cmd.ValidArgsFunction = kindNames(&o.roots)
 	return cmd
 }
@@ -73,6 +81,9 @@ func (o *lintOptions) check() error {
 	}
 	if o.watch && o.output != "text" {
 		return fmt.Errorf("--watch is for people: leave out -o %s", o.output)
+	}
+	if o.watch && slices.Contains(o.against, inCluster) {
+		return errors.New("--watch would ask the cluster again and again: leave out --against cluster")
 	}
 	return nil
 }
@@ -163,7 +174,7 @@ func (l linted) kinds() int {
 
 // lint checks those of the wanted kinds that changed says, all if it is nil.
 func (o *lintOptions) lint(ctx context.Context, into linted, changed func(name string) bool) error {
-	loaded, err := load(o.roots, o.config)
+	loaded, err := load(o.roots, o.settings)
 	if err != nil {
 		return err
 	}
@@ -175,11 +186,9 @@ func (o *lintOptions) lint(ctx context.Context, into linted, changed func(name s
 	if len(loaded.Trouble) > 0 {
 		into[""] = lint.Result{Findings: lint.Findings(errors.Join(loaded.Trouble...))}
 	}
-	var earlier *catalog.Catalog
-	if o.against != nil {
-		if earlier, err = load(o.against, ""); err != nil {
-			return fmt.Errorf("--against: %w", err)
-		}
+	before, err := o.baseline(ctx)
+	if err != nil {
+		return err
 	}
 	found := make([]lint.Result, len(names))
 	failed := make([]error, len(names))
@@ -190,13 +199,11 @@ func (o *lintOptions) lint(ctx context.Context, into linted, changed func(name s
 			continue
 		}
 		group.Go(func() {
-			found[i] = lint.Look(ctx, loaded, name)
-			if earlier == nil {
-				return
-			}
-			var dropped []typecheck.Finding
-			dropped, failed[i] = lint.Dropped(earlier, loaded, name)
-			found[i].Findings = append(found[i].Findings, dropped...)
+			var compared []typecheck.Finding
+			var tried int
+			compared, tried, failed[i] = before.compare(ctx, loaded, name)
+			found[i] = lint.Look(ctx, loaded, name, compared...)
+			found[i].Tried = tried
 		})
 	}
 	group.Wait()

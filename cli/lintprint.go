@@ -88,6 +88,13 @@ func summary(l linted) string {
 	if n := len(l.unchecked()); n > 0 {
 		text += fmt.Sprintf(", %d %s", n, notChecked)
 	}
+	tried := 0
+	for _, r := range l {
+		tried += r.Tried
+	}
+	if tried > 0 {
+		text += fmt.Sprintf(", %s of the cluster tried", counted(tried, "resource"))
+	}
 	return text
 }
 

@@ -113,8 +113,8 @@ func (o *lintOptions) follow(watcher *fsnotify.Watcher) {
 			})
 		}
 	}
-	if o.config != "" {
-		_ = watcher.Add(filepath.Dir(o.config))
+	if o.settings != "" {
+		_ = watcher.Add(filepath.Dir(o.settings))
 	}
 }
 

@@ -137,9 +137,8 @@ func caseFindings(t *testing.T, archive *txtar.Archive) string {
 		t.Fatal(err)
 	}
 	var text strings.Builder
-	is := Look(t.Context(), loaded, widgets)
-	found := append(Findings(errors.Join(loaded.Trouble...)), is.Findings...)
-	for _, f := range append(found, since(t, filepath.Join(dir, "earlier"), loaded)...) {
+	is := Look(t.Context(), loaded, widgets, since(t, filepath.Join(dir, "earlier"), loaded)...)
+	for _, f := range append(Findings(errors.Join(loaded.Trouble...)), is.Findings...) {
 		fmt.Fprintf(&text, "%s [%s]\n", f.Error(), f.Class)
 	}
 	for _, f := range is.Silenced {
@@ -151,15 +150,17 @@ func caseFindings(t *testing.T, archive *txtar.Archive) string {
 	return strings.ReplaceAll(text.String(), dir+"/", "")
 }
 
-// since are the findings about an earlier state, with the same CRD, if a case
-// has one.
+// since are the findings about an earlier state, with the same CRD unless it has
+// one of its own, if a case has one.
 func since(t *testing.T, dir string, loaded *catalog.Catalog) []typecheck.Finding {
 	t.Helper()
 	if _, err := os.Stat(dir); os.IsNotExist(err) {
 		return nil
 	}
-	if err := os.CopyFS(filepath.Join(dir, "crds"), os.DirFS("testdata/widgets/crds")); err != nil {
-		t.Fatal(err)
+	if _, err := os.Stat(filepath.Join(dir, "crds")); os.IsNotExist(err) {
+		if err := os.CopyFS(filepath.Join(dir, "crds"), os.DirFS("testdata/widgets/crds")); err != nil {
+			t.Fatal(err)
+		}
 	}
 	earlier, err := catalog.Load([]string{dir})
 	if err != nil {
@@ -168,6 +169,9 @@ func since(t *testing.T, dir string, loaded *catalog.Catalog) []typecheck.Findin
 	found, err := Dropped(earlier, loaded, widgets)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if before := Earlier(earlier, loaded, widgets); before != nil {
+		found = append(found, Breaking(before.Object, loaded.CRDs[widgets])...)
 	}
 	return found
 }

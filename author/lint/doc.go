@@ -16,6 +16,7 @@
 // and what these say of each other (invalid-child), and finds fields of the spec,
 // partials and rules of kind.yaml that nothing uses (unused-field, unused-partial,
 // unused-rule). A kind that does not compile gives what the compiler says (syntax,
-// braces). Dropped compares with an earlier state: a kind of child that went and
-// is not retired (dropped-kind).
+// braces). Dropped and Breaking compare with an earlier state: a kind of child that
+// went and is not retired (dropped-kind), a CRD that no longer accepts, keeps or
+// serves what it did (breaking-crd).
 package lint

@@ -19,7 +19,7 @@ var classes = []typecheck.Class{
 	typecheck.UnknownField, typecheck.WrongType, typecheck.NotAList, typecheck.Nil, typecheck.Falsy, typecheck.UnusedVar,
 	typecheck.Unreachable, typecheck.Secret, typecheck.Syntax,
 	DoesNotFit, InvalidChild, TooLong, JobTTL, Annotation, Braces, Collision, Contended, Oscillating, RemovedAPI, StatusDropped, UnusedField,
-	UnusedPartial, UnusedRule,
+	UnusedPartial, UnusedRule, BreakingCRD,
 }
 
 // A Silenced is a finding that somebody who knows better has silenced.
@@ -68,8 +68,9 @@ func (l *linter) silence(all []typecheck.Finding) (loud []typecheck.Finding, sil
 		}
 	}
 	for _, s := range silencers {
-		// A partial of templates/_lib may have a finding with another kind.
-		if s.wrong == "" && !s.used && l.kind != nil && !strings.Contains(s.place.File, "templates/"+folder.LibName+"/") {
+		// A partial of templates/_lib may have a finding with another kind, and a CRD
+		// when it is compared.
+		if s.wrong == "" && !s.used && l.kind != nil && s.class != BreakingCRD && !strings.Contains(s.place.File, "templates/"+folder.LibName+"/") {
 			s.wrong = fmt.Sprintf("nothing of the class %s is found on line %d: take this comment out", s.class, s.about.Line)
 		}
 		if s.wrong != "" {

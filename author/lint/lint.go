@@ -33,6 +33,7 @@ const (
 	Example       typecheck.Class = "example"        // an example that is invalid or does not render
 	Golden        typecheck.Class = "golden"         // a golden case that cannot be run
 	Ignore        typecheck.Class = "ignore"         // a comment that silences nothing
+	BreakingCRD   typecheck.Class = "breaking-crd"   // a change of the CRD that breaks resources or clients
 )
 
 // follow checks all but what samples show.

@@ -22,6 +22,8 @@ type Result struct {
 	Silenced []Silenced
 	// Unchecked are what could not be checked.
 	Unchecked []Note
+	// Tried is how many resources of a cluster the CRD was tried with.
+	Tried int
 }
 
 // A Note is something to know of a place; nothing is wrong there.
@@ -30,13 +32,15 @@ type Note struct {
 	Text  string
 }
 
-// Look returns what there is to say of the kind of that name.
-func Look(ctx context.Context, c *catalog.Catalog, name string) Result {
+// Look returns what there is to say of the kind of that name. Findings about an
+// earlier state of it, if it is compared, come along.
+func Look(ctx context.Context, c *catalog.Catalog, name string, compared ...typecheck.Finding) Result {
 	l := &linter{catalog: c, name: name}
 	var r Result
 	if err := l.look(ctx, &r); err != nil {
 		l.findings = append(l.findings, findings(typecheck.Syntax, err)...)
 	}
+	l.findings = append(l.findings, compared...)
 	r.Findings, r.Silenced = l.silence(l.finished())
 	return r
 }

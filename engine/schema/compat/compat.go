@@ -39,6 +39,11 @@ func (b Break) String() string {
 	return b.Version + " " + text
 }
 
+type (
+	definition     = apiextensionsv1.CustomResourceDefinition
+	definedVersion = apiextensionsv1.CustomResourceDefinitionVersion
+)
+
 // Breaks compares a definition with what it was before. The status of the earlier
 // one, if it has any, says in which versions resources are stored.
 func Breaks(before, after *apiextensionsv1.CustomResourceDefinition) []Break {
@@ -88,9 +93,9 @@ func (c *comparison) names(before, after *apiextensionsv1.CustomResourceDefiniti
 }
 
 // served compares a version with that of the same name.
-func (c *comparison) served(was *apiextensionsv1.CustomResourceDefinitionVersion, among []apiextensionsv1.CustomResourceDefinitionVersion, stored bool) {
+func (c *comparison) served(was *definedVersion, among []definedVersion, stored bool) {
 	c.version = was.Name
-	i := slices.IndexFunc(among, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == was.Name })
+	i := slices.IndexFunc(among, func(v definedVersion) bool { return v.Name == was.Name })
 	switch {
 	case i < 0 && stored:
 		c.add("", "spec.versions", "it is gone, but status.storedVersions has it, so the API server refuses the change: "+
@@ -132,8 +137,8 @@ func (c *comparison) subresources(before, after *apiextensionsv1.CustomResourceS
 }
 
 // storage finds fields that a move to another storage version drops.
-func (c *comparison) storage(before, after *apiextensionsv1.CustomResourceDefinition) {
-	stored := func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Storage }
+func (c *comparison) storage(before, after *definition) {
+	stored := func(v definedVersion) bool { return v.Storage }
 	old, i := slices.IndexFunc(before.Spec.Versions, stored), slices.IndexFunc(after.Spec.Versions, stored)
 	if old < 0 || i < 0 || after.Spec.Conversion.Strategy != apiextensionsv1.NoneConverter {
 		return

@@ -13,7 +13,7 @@ import (
 const version = `name: v1
 served: true
 storage: true
-subresources: {status: {}, scale: {specReplicasPath: .spec.n, statusReplicasPath: .status.n}}
+subresources: {status: {}, scale: {specReplicasPath: .spec.count, statusReplicasPath: .status.count}}
 selectableFields: [{jsonPath: .spec.size}]
 schema:
   openAPIV3Schema:
@@ -23,13 +23,13 @@ schema:
         type: object
         properties:
           size: {type: string}
-          n: {type: integer}
+          count: {type: integer}
           f: FIELD
-      status: {type: object, properties: {n: {type: integer}}}
+      status: {type: object, properties: {count: {type: integer}}}
 `
 
-// definition is a CRD with versions as a list's items.
-func definition(t *testing.T, versions ...string) *schema.CRD {
+// defined is a CRD with versions as a list's items.
+func defined(t *testing.T, versions ...string) *schema.CRD {
 	t.Helper()
 	text := `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -195,7 +195,7 @@ func TestField(t *testing.T) {
 			"{type: object, x-kubernetes-preserve-unknown-fields: true, x-kubernetes-embedded-resource: true}", "v1 spec.f: it was false and is true"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, found(definition(t, with(c.was)), definition(t, with(c.is)))); diff != "" {
+			if diff := cmp.Diff(c.want, found(defined(t, with(c.was)), defined(t, with(c.is)))); diff != "" {
 				t.Errorf("(-want +found):\n%s", diff)
 			}
 		})
@@ -217,7 +217,7 @@ func TestRename(t *testing.T) {
 		{"size: {type: string}", "memory: {type: string}, sizes: {type: string}", "sizes"},
 	} {
 		object := func(fields string) *schema.CRD {
-			return definition(t, with("{type: object, properties: {"+fields+"}}"))
+			return defined(t, with("{type: object, properties: {"+fields+"}}"))
 		}
 		breaks := Breaks(object(c.was).Object, object(c.is).Object)
 		if len(breaks) != 1 {
@@ -260,7 +260,7 @@ func TestVersions(t *testing.T) {
 			"v2 spec.f: resources move from v1 to this version when they are written next, and lose this field, because nothing converts them: " +
 				"declare it here too, or convert by a webhook"},
 		{"status", []string{plain}, []string{strings.Replace(plain, "status: {}, ", "", 1)}, "v1: the status subresource is gone"},
-		{"scale", []string{plain}, []string{strings.Replace(plain, ", scale: {specReplicasPath: .spec.n, statusReplicasPath: .status.n}", "", 1)},
+		{"scale", []string{plain}, []string{strings.Replace(plain, ", scale: {specReplicasPath: .spec.count, statusReplicasPath: .status.count}", "", 1)},
 			"v1: the scale subresource is gone"},
 		{"selectable", []string{plain}, []string{without(plain, "selectableFields: [{jsonPath: .spec.size}]\n")},
 			"v1 spec.size: it is no longer selectable"},
@@ -271,22 +271,22 @@ func TestVersions(t *testing.T) {
 			[]string{plain}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, found(definition(t, c.was...), definition(t, c.is...))); diff != "" {
+			if diff := cmp.Diff(c.want, found(defined(t, c.was...), defined(t, c.is...))); diff != "" {
 				t.Errorf("(-want +found):\n%s", diff)
 			}
 		})
 	}
 	t.Run("stored", func(t *testing.T) {
-		before := definition(t, plain, unserved)
+		before := defined(t, plain, unserved)
 		before.Object.Status.StoredVersions = []string{"v1", "v2"}
-		if got, want := found(before, definition(t, plain)), "v2: it is gone, but status.storedVersions has it"; got != want {
+		if got, want := found(before, defined(t, plain)), "v2: it is gone, but status.storedVersions has it"; got != want {
 			t.Error(got)
 		}
 	})
 }
 
 func TestNames(t *testing.T) {
-	before := definition(t, with("{type: string}"))
+	before := defined(t, with("{type: string}"))
 	after := *before
 	after.Object = before.Object.DeepCopy()
 	after.Object.Spec.Names.ShortNames = []string{"th"}
@@ -312,7 +312,7 @@ spec.preserveUnknownFields: it was true`
 // what is gone.
 func TestPlaces(t *testing.T) {
 	field := func(lines ...string) *schema.CRD {
-		return definition(t, with("\n            "+strings.Join(lines, "\n            ")))
+		return defined(t, with("\n            "+strings.Join(lines, "\n            ")))
 	}
 	for _, c := range []struct {
 		was, is *schema.CRD

@@ -159,8 +159,8 @@ func (c *comparison) gone(p, field pair, name string) {
 		return // it has them anyway
 	}
 	var added []string
-	for other, schema := range p.is.Properties {
-		if _, declared := p.was.Properties[other]; !declared && typeName(&schema) == typeName(field.was) {
+	for other, is := range p.is.Properties {
+		if _, declared := p.was.Properties[other]; !declared && typeName(&is) == typeName(field.was) {
 			added = append(added, other)
 		}
 	}
@@ -234,8 +234,8 @@ func (c *comparison) rules(p pair) {
 // alternatives compares allOf, anyOf, oneOf and not.
 func (c *comparison) alternatives(p pair) {
 	intOrString := []props{{Type: "integer"}, {Type: "string"}}
-	of := func(schema *props, all []props) []props {
-		if !schema.XIntOrString {
+	of := func(p *props, all []props) []props {
+		if !p.XIntOrString {
 			return all
 		}
 		if equality.Semantic.DeepEqual(all, intOrString) {
@@ -280,7 +280,7 @@ func (c *comparison) merging(p pair) {
 			effect = "so lists with duplicates become invalid, and server-side apply merges it in another way: keep it"
 		}
 		c.found(p, "x-kubernetes-list-type", fmt.Sprintf("it was %s and is %s, %s", was, is, effect))
-	} else if was, is := slices.Sorted(slices.Values(p.was.XListMapKeys)), slices.Sorted(slices.Values(p.is.XListMapKeys)); !slices.Equal(was, is) {
+	} else if was, is := sorted(p.was.XListMapKeys), sorted(p.is.XListMapKeys); !slices.Equal(was, is) {
 		c.found(p, "x-kubernetes-list-map-keys", fmt.Sprintf("the keys were %s and are %s, so lists with duplicates of these become invalid, "+
 			"and server-side apply merges items in another way: keep the keys", strings.Join(was, ", "), strings.Join(is, ", ")))
 	}
@@ -292,3 +292,5 @@ func (c *comparison) merging(p pair) {
 			"or dropped in another way: keep it", p.was.XEmbeddedResource, p.is.XEmbeddedResource))
 	}
 }
+
+func sorted(texts []string) []string { return slices.Sorted(slices.Values(texts)) }
