@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -66,7 +67,8 @@ or of ~/.kube/config, in this order.`,
 	flags.StringVar(&f.selector, "selector", "", "only serve resources with these labels, such as team=a,env in (x,y); default all")
 	flags.StringVar(&f.options.Identity, "identity", "",
 		"name of this installation; its last part names the Lease; default NAMESPACE/jacquard")
-	flags.BoolVar(&f.options.InstallCRDs, "install-crds", false, "apply the CRDs of crds/ first")
+	flags.BoolVar(&f.options.InstallCRDs, "install-crds", false, "apply the CRDs of crds/ first; one that would break existing resources or clients is not applied")
+	flags.BoolVar(&f.options.AllowBreaking, "allow-breaking", false, "with --install-crds: also apply CRDs that break existing resources or clients")
 	flags.BoolVar(&f.options.ReadOnly, "read-only", false, "watch and plan everything, but write only Leases and Events")
 	flags.StringVar(&f.events, "events", "problems",
 		"which events of resources there are: problems (trouble, what ends it, and what is deleted) or all (also the way to Ready)")
@@ -117,6 +119,9 @@ func (f *runFlags) run(cmd *cobra.Command, dirs []string) error {
 	}
 	if f.options.Buckets < 0 || f.options.Buckets > controller.MostBuckets {
 		return fmt.Errorf("--buckets %d: it is between 0 and %d", f.options.Buckets, controller.MostBuckets)
+	}
+	if f.options.AllowBreaking && !f.options.InstallCRDs {
+		return errors.New("--allow-breaking is about the CRDs that --install-crds applies: give both, or none")
 	}
 	if f.events != "problems" && f.events != "all" {
 		return fmt.Errorf("--events %s: it is problems or all", f.events)

@@ -27,15 +27,21 @@ func (w *Writer) CRD(ctx context.Context, name string) (*unstructured.Unstructur
 }
 
 // InstallCRD server-side applies a CRD: it creates it, or changes the one that is
-// there, and not one that came in its place meanwhile. It looks by a list, to
-// which every operator has the right; to get has none.
-func (w *Writer) InstallCRD(ctx context.Context, crd *unstructured.Unstructured) error {
-	there, err := w.Find(ctx, definitions, "", crd.GetName())
+// there, if may allows that, and not one that came in its place meanwhile. It looks
+// by a list, to which every operator has the right; to get has none.
+func (w *Writer) InstallCRD(ctx context.Context, crd *unstructured.Unstructured, may func(there *unstructured.Unstructured) error) error {
+	found, err := send(ctx, nil, func(ctx context.Context) (*unstructured.UnstructuredList, error) {
+		return w.of(definitions, "").List(ctx, metav1.ListOptions{FieldSelector: metav1.ObjectNameField + "=" + crd.GetName()})
+	})
 	if err != nil {
 		return err
 	}
 	doc := with(crd, "resourceVersion", "1")
-	if there != nil {
+	if len(found.Items) > 0 {
+		there := &found.Items[0]
+		if err := may(there); err != nil {
+			return err
+		}
 		doc = with(crd, "uid", string(there.GetUID()))
 	}
 	_, err = w.apply(ctx, definitions, doc, request{manager: api.FieldManager + "-install"})

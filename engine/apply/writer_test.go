@@ -100,7 +100,9 @@ var requests = map[string]func(context.Context, *Writer, live.Resource) error{
 	"ReleaseFields": func(ctx context.Context, w *Writer, r live.Resource) error {
 		return second(w.ReleaseFields(ctx, r, secret(), Patching{Object: "1"}))
 	},
-	"InstallCRD": func(ctx context.Context, w *Writer, _ live.Resource) error { return w.InstallCRD(ctx, document()) },
+	"InstallCRD": func(ctx context.Context, w *Writer, _ live.Resource) error {
+		return w.InstallCRD(ctx, document(), func(*unstructured.Unstructured) error { return nil })
+	},
 	"Metadata": func(ctx context.Context, w *Writer, r live.Resource) error {
 		return second(w.Metadata(ctx, r, secret(), map[string]any{}))
 	},

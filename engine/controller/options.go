@@ -19,8 +19,9 @@ type Options struct {
 	Config *rest.Config
 	// Roots hold templates/ (and crds/, for InstallCRDs).
 	Roots []*folder.Root
-	// InstallCRDs applies the CRDs of all roots before anything else.
-	InstallCRDs bool
+	// InstallCRDs applies the CRDs of all roots before anything else: of those that
+	// there are, only if that breaks nothing, or AllowBreaking is set.
+	InstallCRDs, AllowBreaking bool
 	// Namespace is the operator's own: folders are read from its ConfigMaps
 	// too. Empty means that none are.
 	Namespace string

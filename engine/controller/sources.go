@@ -2,14 +2,20 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
-	"github.com/jacquard-operator/jacquard/engine/folder"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/schema/compat"
 )
 
 // installCRDs applies the CRDs of all roots. That needs no Lease: whoever does it
@@ -29,10 +35,43 @@ func (o *Operator) installCRDs(ctx context.Context) error {
 			if err := yaml.Unmarshal(file.Data, &crd.Object); err != nil {
 				return fmt.Errorf("%s: %w", file.Shown, err)
 			}
-			if err := writer.InstallCRD(ctx, crd); err != nil {
+			err := writer.InstallCRD(ctx, crd, func(there *unstructured.Unstructured) error { return o.breaks(there, crd) })
+			var broken breaking
+			switch {
+			case errors.As(err, &broken):
+				// The kind is served with the CRD that is there; the others are not concerned.
+				log.FromContext(ctx).Error(broken, "CRD not applied: it would break existing resources or clients; "+
+					"change it, or run once with --allow-breaking", "kind", crd.GetName(), "file", file.Shown)
+			case err != nil:
 				return fmt.Errorf("installing %s: %w", file.Shown, err)
 			}
 		}
+	}
+	return nil
+}
+
+// A breaking is what a changed CRD would break.
+type breaking []compat.Break
+
+func (b breaking) Error() string {
+	lines := make([]string, len(b))
+	for i, one := range b {
+		lines[i] = one.String()
+	}
+	return strings.Join(lines, "; ")
+}
+
+// breaks refuses to change the CRD that is there if that breaks something, unless it
+// may.
+func (o *Operator) breaks(there, changed *unstructured.Unstructured) error {
+	var crds [2]apiextensionsv1.CustomResourceDefinition
+	for i, u := range []*unstructured.Unstructured{there, changed} {
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &crds[i]); err != nil {
+			return fmt.Errorf("reading CRD %s: %w", u.GetName(), err)
+		}
+	}
+	if broken := compat.Breaks(&crds[0], &crds[1]); len(broken) > 0 && !o.options.AllowBreaking {
+		return breaking(broken)
 	}
 	return nil
 }
