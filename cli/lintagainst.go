@@ -69,7 +69,8 @@ func (b baseline) compare(ctx context.Context, c *catalog.Catalog, name string) 
 	fit, err := b.cluster.Fits(ctx, present, crd)
 	if fit.Refused > 0 {
 		line, column := crd.Locate("spec.versions")
-		text := fmt.Sprintf("%d of %s in the cluster would be refused: %s", fit.Refused, counted(fit.Resources, "resource"), strings.Join(fit.First, "; "))
+		text := fmt.Sprintf("%d of %s in the cluster would be refused: %s", fit.Refused, counted(fit.Resources, "resource"),
+			strings.Join(fit.First, "; "))
 		if more := fit.Refused - len(fit.First); more > 0 {
 			text += fmt.Sprintf("; and %d more", more)
 		}

@@ -70,7 +70,8 @@ func (l *linter) silence(all []typecheck.Finding) (loud []typecheck.Finding, sil
 	for _, s := range silencers {
 		// A partial of templates/_lib may have a finding with another kind, and a CRD
 		// when it is compared.
-		if s.wrong == "" && !s.used && l.kind != nil && s.class != BreakingCRD && !strings.Contains(s.place.File, "templates/"+folder.LibName+"/") {
+		if s.wrong == "" && !s.used && l.kind != nil && s.class != BreakingCRD &&
+			!strings.Contains(s.place.File, "templates/"+folder.LibName+"/") {
 			s.wrong = fmt.Sprintf("nothing of the class %s is found on line %d: take this comment out", s.class, s.about.Line)
 		}
 		if s.wrong != "" {

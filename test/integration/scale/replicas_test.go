@@ -65,12 +65,12 @@ func (l *load) divided(n int, title string) {
 		"CPU of all for a change", "of one replica's")
 	l.table.add("---", "---", "---", "---", "---", "---", "---")
 	var alone, aloneHeap, aloneCPU float64
-	for _, replicas := range []int{1, 2, 4} {
+	for _, count := range []int{1, 2, 4} {
 		var all []*operatorProcess
-		for range replicas {
+		for range count {
 			all = append(all, l.run())
 		}
-		l.spread(n, replicas)
+		l.spread(n, count)
 		time.Sleep(30 * time.Second) // at rest
 		var most, mostHeap float64
 		for _, op := range all {
@@ -79,7 +79,7 @@ func (l *load) divided(n int, title string) {
 		}
 		before := sum(all)
 		l.each(0, n/4, func(o *unstructured.Unstructured) error {
-			patch := fmt.Appendf(nil, `{"spec":{"text":"v%d"}}`, 1+replicas)
+			patch := fmt.Appendf(nil, `{"spec":{"text":"v%d"}}`, 1+count)
 			return l.cluster.Client.Patch(context.Background(), o, client.RawPatch(types.MergePatchType, patch))
 		})
 		l.await(n)
@@ -87,10 +87,10 @@ func (l *load) divided(n int, title string) {
 		for _, op := range all {
 			op.stop()
 		}
-		if replicas == 1 {
+		if count == 1 {
 			alone, aloneHeap, aloneCPU = most, mostHeap, cpu
 		}
-		l.table.add(strconv.Itoa(replicas), mib(most), ratio(most, alone), mib(mostHeap), ratio(mostHeap, aloneHeap),
+		l.table.add(strconv.Itoa(count), mib(most), ratio(most, alone), mib(mostHeap), ratio(mostHeap, aloneHeap),
 			fmt.Sprintf("%.1f ms", cpu), ratio(cpu, aloneCPU))
 	}
 	l.Logf("an idle replica has %s", mib(idle))
@@ -108,7 +108,7 @@ func sum(all []*operatorProcess) (cpu time.Duration) {
 
 // spread waits until so many replicas say that together they serve n resources, none much
 // more than its part, and nothing waits.
-func (l *load) spread(n, replicas int) {
+func (l *load) spread(n, count int) {
 	l.Helper()
 	kit.Eventually(l.T, "the replicas divide all", func() error {
 		var leases coordinationv1.LeaseList
@@ -123,11 +123,11 @@ func (l *load) spread(n, replicas int) {
 			}
 		}
 		switch {
-		case says != replicas:
+		case says != count:
 			return fmt.Errorf("there are %d replicas", says)
 		case total != n:
 			return fmt.Errorf("they serve %d resources", total)
-		case most*replicas > n+n/10:
+		case most*count > n+n/10:
 			return fmt.Errorf("one of them serves %d resources", most)
 		case waits > 0:
 			return errors.New("resources wait")
