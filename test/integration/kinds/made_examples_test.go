@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 
 	"github.com/jacquard-operator/jacquard/cli"
 	"github.com/jacquard-operator/jacquard/engine/controller"
@@ -18,6 +22,18 @@ func TestExamples(t *testing.T) {
 	roots, err := filepath.Glob("../../../examples/kinds/*")
 	if err != nil || len(roots) == 0 {
 		t.Fatalf("there are no examples (%v): this test looks in the wrong place", err)
+	}
+	for _, root := range roots { // what others define, the operator does not install
+		others, err := filepath.Glob(filepath.Join(root, "schemas", "*.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range others {
+			crd := text(t, file)
+			cluster.Apply(t, "", crd)
+			name := kit.Parse(t, crd)[0].GetName()
+			t.Cleanup(func() { cluster.Delete(t, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", name) })
+		}
 	}
 	cluster.Run(t, func(o *controller.Options) { o.InstallCRDs = true }, roots...)
 	for _, root := range roots {
@@ -36,23 +52,40 @@ func TestExamples(t *testing.T) {
 
 // becomes applies an example and waits until it is ready and at rest.
 func becomes(t *testing.T, root, file string) {
-	text, err := os.ReadFile(file)
+	example := kit.Parse(t, text(t, file))
+	for _, o := range example {
+		cluster.Served(t, o.GetAPIVersion(), o.GetKind())
+	}
+	whole := text(t, file)
+	crd := kit.Parse(t, text(t, filepath.Join(root, "crds", filepath.Base(file))))[0]
+	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
+	o := example[slices.IndexFunc(example, func(o *unstructured.Unstructured) bool { return o.GetKind() == kind })]
+	ns := cluster.Namespace(t)
+	alone, err := yaml.Marshal(o) // of the other objects that an example has, there is no folder
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := kit.Parse(t, string(text))[0]
-	cluster.Served(t, o.GetAPIVersion(), o.GetKind())
-	ns := cluster.Namespace(t)
+	file = filepath.Join(t.TempDir(), "resource.yaml")
+	kit.Write(t, filepath.Dir(file), map[string]string{filepath.Base(file): string(alone)})
 	if code, said := diff(root, ns, file); code != 1 {
 		t.Errorf("jacquard diff of a new resource: exit %d: %s", code, said)
 	}
-	cluster.Apply(t, ns, string(text))
+	cluster.Apply(t, ns, whole)
 	kit.Eventually(t, o.GetKind()+" is ready", func() error {
 		return cluster.Ready(o.GetAPIVersion(), o.GetKind(), ns, o.GetName())
 	})
 	if code, said := diff(root, ns, file); code != 0 {
 		t.Errorf("jacquard diff of a resource that is ready: exit %d: %s", code, said)
 	}
+}
+
+func text(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 func diff(root, namespace, file string) (code int, said string) {
