@@ -226,6 +226,9 @@ func (o *diffOptions) live(ctx context.Context, t target) error {
 func (o *diffOptions) filed(ctx context.Context, object *catalog.Object) error {
 	doc := (&unstructured.Unstructured{Object: object.Object}).DeepCopy()
 	gk := doc.GroupVersionKind().GroupKind()
+	if o.catalog != nil && o.catalog.Foreign(gk) { // a revision has no catalog
+		return nil
+	}
 	served, found := o.Served().Preferred(gk)
 	if !found {
 		return fmt.Errorf("%s: the cluster has no kind %s; install its CRD first", object.Place("kind"), gk)

@@ -259,11 +259,17 @@ func (c *Catalog) groupTrouble(gk apischema.GroupKind) error {
 	return errors.Join(errs...)
 }
 
+// Foreign reports whether schemas/ defines a kind: it has no folder, and needs none.
+func (c *Catalog) Foreign(gk apischema.GroupKind) bool {
+	crd := c.definition(gk)
+	return crd != nil && c.Schemas[crd.Name] == crd
+}
+
 // misspelt refuses an object of a kind that its group does not have, where the
 // group is one of this catalog's.
 func (c *Catalog) misspelt(o *Object, gk apischema.GroupKind) error {
-	if c.definition(gk) != nil {
-		return nil // of schemas/
+	if c.Foreign(gk) {
+		return nil
 	}
 	var known []string
 	for _, crd := range c.CRDs {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -53,11 +52,6 @@ type kindController struct {
 	since  []replicas.Share
 	led    bool
 	wants  atomic.Bool // whether children are watched, since it is known whose they are
-}
-
-// lists reports whether resources are being listed, without trouble so far.
-func (r *kindController) lists() bool {
-	return slices.ContainsFunc(r.resources, (*portion).lists)
 }
 
 // want declares what all versions of a kind need watched, once it is known whose children
@@ -179,7 +173,7 @@ func (o *Operator) queue(kind string, limiter workqueue.TypedRateLimiter[ctrl.Re
 func (o *Operator) work(ctx context.Context, r *kindController, c controller.Controller) {
 	defer close(r.done)
 	var beside sync.WaitGroup
-	_ = until(ctx, func() bool { return !r.lists() })
+	_ = until(ctx, func() bool { return !r.resources.lists() })
 	r.wants.Store(true)
 	r.want()
 	o.countForbidden(r)

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -64,7 +63,7 @@ func (o *Operator) lists() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, k := range o.kinds {
-		if k.cache != nil && slices.ContainsFunc(k.cache.resources, (*portion).lists) {
+		if k.cache != nil && k.cache.resources.lists() {
 			return true
 		}
 	}

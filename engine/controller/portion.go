@@ -96,10 +96,6 @@ func (p *portion) has(wanted choice) bool {
 	return p.synced && p.selected.same(wanted)
 }
 
-// lists reports whether what was chosen last is being listed, and nothing is known to be
-// wrong with that.
-func (p *portion) lists() bool { return !p.has(p.choice()) && p.trouble.Load() == nil }
-
 func (p *portion) hasSynced() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

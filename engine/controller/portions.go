@@ -132,6 +132,12 @@ func (all portions) listed() bool {
 	return some
 }
 
+// lists reports whether resources are being listed, and nothing is known to be wrong with
+// that.
+func (all portions) lists() bool {
+	return slices.ContainsFunc(all, func(p *portion) bool { return !p.has(p.choice()) && p.trouble.Load() == nil })
+}
+
 // troubles says in which namespaces the resources may not be listed, and why.
 func (all portions) troubles() (text string, n int) {
 	var texts []string

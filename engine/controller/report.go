@@ -255,7 +255,7 @@ func (c *versionTracker) describe(k *heartbeat.Kind, paused bool) {
 		told = c.written
 	}
 	switch {
-	case c.rollout != nil:
+	case c.rollout != nil && told.State != rollout.Complete:
 		k.State, k.Message = rolling[told.State], told.Text(k.Name)
 	case told.NotReady > 0:
 		k.Message = told.Text(k.Name)
@@ -271,5 +271,4 @@ func (c *versionTracker) describe(k *heartbeat.Kind, paused bool) {
 	}
 }
 
-var rolling = map[rollout.State]heartbeat.State{rollout.Running: heartbeat.RollingOut, rollout.Stopped: heartbeat.Stopped,
-	rollout.Complete: heartbeat.Serving}
+var rolling = map[rollout.State]heartbeat.State{rollout.Running: heartbeat.RollingOut, rollout.Stopped: heartbeat.Stopped}

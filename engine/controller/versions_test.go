@@ -145,6 +145,27 @@ func TestForced(t *testing.T) {
 	}
 }
 
+// TestCompleteIsServing: of a rollout that is complete nothing more is told, also before it
+// is put away.
+func TestCompleteIsServing(t *testing.T) {
+	c := newVersionTracker(func() bool { return false })
+	c.setVersion(versionOf("0"), past{settled: true})
+	c.setVersion(versionOf("1"), past{})
+	try(c)
+	for _, name := range []string{"a", "b"} {
+		c.choose(thing(name))
+		c.served(thing(name), reconcile.Outcome{Version: c.next, Ready: true})
+		c.rollout.Step(time.Time{})
+	}
+	if state := c.rollout.Record().State; state != rollout.Complete {
+		t.Fatalf("the rollout is %s", state)
+	}
+	k := &heartbeat.Kind{}
+	if c.describe(k, false); k.State != heartbeat.Serving || k.Message != "" {
+		t.Errorf("it is %s: %s", k.State, k.Message)
+	}
+}
+
 // TestResumed: a process that begins in the middle of a rollout, with the revisions of
 // what served before.
 func TestResumed(t *testing.T) {

@@ -31,13 +31,13 @@ func TestWait(t *testing.T) {
 			}
 		}
 	}
-	wait("", 0, ": Serving")
+	wait("", 0, ": Serving\n")
 	s.is("a", "Ready", "True", "")
 	s.recorded(heartbeat.Serving)
 
 	changed := strings.Replace(plain["map.yaml"], "\ndata:", "\ndata:\n  more: text", 1)
 	s.write(map[string]string{"map.yaml": changed})
-	wait("", 0, ": Serving")
+	wait("", 0, ": Serving\n")
 
 	s.write(map[string]string{"map.yaml": strings.Replace(changed, "more: text", "no key!: text", 1)})
 	wait("", 1, ": Stopped: ", "jacquard approve "+s.name())
@@ -48,7 +48,7 @@ func TestWait(t *testing.T) {
 	s.recorded(heartbeat.Broken)
 
 	s.write(map[string]string{"map.yaml": changed})
-	wait("", 0, ": Serving")
+	wait("", 0, ": Serving\n")
 	s.is("a", "Ready", "True", "")
 	s.write(map[string]string{
 		"map.yaml":  strings.Replace(changed, "more: text", "more: slow", 1),

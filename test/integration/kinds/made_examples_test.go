@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"github.com/jacquard-operator/jacquard/cli"
 	"github.com/jacquard-operator/jacquard/engine/controller"
@@ -56,21 +55,14 @@ func becomes(t *testing.T, root, file string) {
 	for _, o := range example {
 		cluster.Served(t, o.GetAPIVersion(), o.GetKind())
 	}
-	whole := text(t, file)
 	crd := kit.Parse(t, text(t, filepath.Join(root, "crds", filepath.Base(file))))[0]
 	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
 	o := example[slices.IndexFunc(example, func(o *unstructured.Unstructured) bool { return o.GetKind() == kind })]
 	ns := cluster.Namespace(t)
-	alone, err := yaml.Marshal(o) // of the other objects that an example has, there is no folder
-	if err != nil {
-		t.Fatal(err)
-	}
-	file = filepath.Join(t.TempDir(), "resource.yaml")
-	kit.Write(t, filepath.Dir(file), map[string]string{filepath.Base(file): string(alone)})
 	if code, said := diff(root, ns, file); code != 1 {
 		t.Errorf("jacquard diff of a new resource: exit %d: %s", code, said)
 	}
-	cluster.Apply(t, ns, whole)
+	cluster.Apply(t, ns, text(t, file))
 	kit.Eventually(t, o.GetKind()+" is ready", func() error {
 		return cluster.Ready(o.GetAPIVersion(), o.GetKind(), ns, o.GetName())
 	})
