@@ -51,6 +51,8 @@ func completable(cmd *cobra.Command) {
 		cmd.ValidArgsFunction = completeNames
 	case word == "FILE", word == "FILE…":
 		cmd.ValidArgsFunction = completeYAML
+	case strings.HasPrefix(arguments, "REF NAME…"):
+		cmd.ValidArgsFunction = completePushed
 	case cmd.HasParent() && cmd.Name() != "help":
 		cmd.ValidArgsFunction = completeNothing
 	}
@@ -64,6 +66,14 @@ var yamlFiles = []string{"yaml", "yml", "json"}
 func completeNames(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	names := slices.DeleteFunc(folders(cmd, "templates"), func(name string) bool { return slices.Contains(args, name) })
 	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completePushed completes the names of kinds behind a reference.
+func completePushed(cmd *cobra.Command, args []string, written string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return completeNothing(cmd, args, written)
+	}
+	return completeNames(cmd, args, written)
 }
 
 // completeCases completes names of kinds and, behind a slash, of their golden

@@ -39,15 +39,20 @@ without a restart. A kind with findings of lint is not packed.`,
 		Args: f.understand,
 		RunE: f.run,
 	}
+	f.flags(c)
+	c.Flags().StringSliceVar(&f.only, "only", pack.Parts,
+		"what to print, comma-separated: roles, users, crd, folder; or base: the operator's roles that do not depend on its kinds")
+	return c
+}
+
+// flags are those that push has too.
+func (f *packFlags) flags(c *cobra.Command) {
 	rootFlag(c, &f.roots)
 	flags := c.Flags()
 	flags.StringVar(&f.install, "install", "jacquard/jacquard",
 		"`NAMESPACE/NAME` of the installation: the operator's namespace, and the ClusterRole that aggregates the roles of its kinds (the release's full name)")
 	flags.StringVar(&f.account, "service-account", "", "`NAMESPACE/NAME` of the operator's service account; default that of --install")
-	flags.StringSliceVar(&f.only, "only", pack.Parts,
-		"what to print, comma-separated: roles, users, crd, folder; or base: the operator's roles that do not depend on its kinds")
 	flags.BoolVar(&f.unchecked, "no-lint", false, "also pack kinds with findings, if they load")
-	return c
 }
 
 // understand checks the flags.
@@ -108,19 +113,29 @@ func (f *packFlags) pack(ctx context.Context, to *bytes.Buffer, words []string) 
 	if err != nil {
 		return err
 	}
-	names, errs := chosen(kinds, words)
+	names, err := f.sound(ctx, kinds, words)
+	errs := []error{err}
 	for _, name := range names {
-		k := kinds.Kinds[name]
-		if k == nil {
-			errs = append(errs, kinds.Broken[name])
-			continue
-		}
-		if !f.unchecked {
-			errs = append(errs, unsound(ctx, kinds, name))
-		}
 		errs = append(errs, pack.Write(to, packable(kinds, name), f.installation(), f.only))
 	}
 	return errors.Join(errs...)
+}
+
+// sound are the named kinds that load. The error is about the others, and about
+// those that lint finds something wrong with.
+func (f *packFlags) sound(ctx context.Context, kinds *catalog.Catalog, words []string) ([]string, error) {
+	var loaded []string
+	names, errs := chosen(kinds, words)
+	for _, name := range names {
+		if kinds.Kinds[name] == nil {
+			errs = append(errs, kinds.Broken[name])
+			continue
+		}
+		if loaded = append(loaded, name); !f.unchecked {
+			errs = append(errs, unsound(ctx, kinds, name))
+		}
+	}
+	return loaded, errors.Join(errs...)
 }
 
 // packable is a kind of a catalog as pack takes it.

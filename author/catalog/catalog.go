@@ -34,6 +34,7 @@ type Catalog struct {
 
 	folders map[string]*folder.Folder
 	files   map[string]folder.File // of crds/, by the name of their definition
+	schemas map[string]folder.File // of schemas/, likewise
 	config  *kind.Config
 	// defined says where each definition was read, by name, sound or not.
 	defined map[string]string
@@ -45,7 +46,8 @@ func Load(roots []string) (*Catalog, error) {
 	c := &Catalog{
 		Kinds: map[string]*kind.Kind{}, Broken: map[string]error{},
 		CRDs: map[string]*schema.CRD{}, Schemas: map[string]*schema.CRD{}, Roots: map[string]string{},
-		folders: map[string]*folder.Folder{}, files: map[string]folder.File{}, defined: map[string]string{},
+		folders: map[string]*folder.Folder{}, files: map[string]folder.File{}, schemas: map[string]folder.File{},
+		defined: map[string]string{},
 	}
 	for _, dir := range roots {
 		if err := c.read(dir); err != nil {
@@ -83,7 +85,7 @@ func (c *Catalog) read(dir string) error {
 			c.Trouble = append(c.Trouble, err)
 			continue
 		}
-		c.Schemas[crd.Name] = crd
+		c.Schemas[crd.Name], c.schemas[crd.Name] = crd, file
 	}
 	for name, f := range contents.Folders {
 		if c.house(name, dir) {
@@ -124,6 +126,19 @@ func (c *Catalog) define(file folder.File) {
 
 // Definition is the file of crds/ that defines a sound kind.
 func (c *Catalog) Definition(name string) folder.File { return c.files[name] }
+
+// Source is the name of the sound definition of a kind, and its file of crds/ or
+// schemas/; "" if there is none.
+func (c *Catalog) Source(gk apischema.GroupKind) (string, folder.File) {
+	crd := c.definition(gk)
+	if crd == nil {
+		return "", folder.File{}
+	}
+	if file, ours := c.files[crd.Name]; ours {
+		return crd.Name, file
+	}
+	return crd.Name, c.schemas[crd.Name]
+}
 
 // house remembers where a folder lies; false says that its name is taken.
 func (c *Catalog) house(name, dir string) bool {

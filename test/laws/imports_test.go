@@ -23,7 +23,7 @@ var inPod = []string{
 // offline are the packages that work without a cluster, below author.
 var offline = []string{
 	"author/catalog", "author/explain", "author/golden", "author/rbac", "author/rbac/exposure", "author/pack", "author/lint",
-	"author/scaffold", "author/chart", "author/jsonschema", "author/try",
+	"author/scaffold", "author/chart", "author/jsonschema", "author/try", "author/artefact",
 }
 
 // online are the packages that work on a live cluster, below admin.
@@ -82,6 +82,29 @@ func mayImport(dir, other string) bool {
 		return slices.Contains(offline, other) || slices.Contains(online, other) || pod >= 0 && !slices.Contains(notOnline, other)
 	}
 	return !slices.Contains(forTests, other)
+}
+
+// TestRegistriesAreForAuthors: the operator pulls nothing. Only the commands push
+// and pull ask registries, by the one package that knows how.
+func TestRegistriesAreForAuthors(t *testing.T) {
+	const ours, theirs = module + "/author/artefact", "github.com/google/go-containerregistry/"
+	users := map[string]bool{}
+	for _, f := range goFiles(t) {
+		if f.test() || isModule(t, path.Dir(f.path)) {
+			continue
+		}
+		for _, imported := range imports(f) {
+			if strings.HasPrefix(imported, theirs) && path.Dir(f.path) != "author/artefact" {
+				t.Errorf("%s: only author/artefact may import %s", f.path, imported)
+			}
+			users[f.path] = users[f.path] || imported == ours
+		}
+	}
+	for file, uses := range users {
+		if asks := file == "cli/push.go" || file == "cli/pull.go"; uses != asks {
+			t.Errorf("%s: imports author/artefact: %v; cli/push.go and cli/pull.go do, and nothing else", file, uses)
+		}
+	}
 }
 
 // isModule reports whether a folder is a module of its own, or lies in one.

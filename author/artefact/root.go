@@ -1,0 +1,144 @@
+package artefact
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/author/pack"
+	"github.com/jacquard-operator/jacquard/engine/folder"
+)
+
+// Files are the files of a root, by their paths in it.
+type Files map[string][]byte
+
+// A Selection says which kinds an image holds.
+type Selection struct {
+	Kinds *catalog.Catalog
+	// Names are names of sound kinds.
+	Names []string
+	// Install is the installation that packed/ is for.
+	Install pack.Install
+	// Tests: the golden cases belong to it.
+	Tests bool
+}
+
+// Files are the kinds as a root: their CRDs, folders and examples, the
+// definitions of other kinds that they need, and in packed/ what pack writes.
+func (s Selection) Files() (Files, error) {
+	files := Files{}
+	for _, kind := range s.Names {
+		if err := s.add(files, kind); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+func (s Selection) add(files Files, kind string) error {
+	if err := files.put("crds/"+kind+".yaml", s.Kinds.Definition(kind).Data); err != nil {
+		return err
+	}
+	f := s.Kinds.Folder(kind)
+	all := slices.Concat(f.Children, f.Files)
+	for _, file := range []*folder.File{f.Status, f.Settings, f.Config} {
+		if file != nil {
+			all = append(all, *file)
+		}
+	}
+	for _, file := range f.Partials {
+		switch {
+		case !folder.IsLib(file):
+			all = append(all, file)
+		case s.Kinds.Kinds[kind].Templates.Calls(file.Shown):
+			if err := files.put(path.Join("templates", folder.LibName, file.Name), file.Data); err != nil {
+				return err
+			}
+		}
+	}
+	for _, file := range all {
+		if err := files.put(path.Join("templates", kind, file.Name), file.Data); err != nil {
+			return err
+		}
+	}
+	if err := s.addBeside(files, kind); err != nil {
+		return err
+	}
+	return s.addPacked(files, kind)
+}
+
+// addBeside adds the example of a kind, and its golden cases if they are wanted.
+func (s Selection) addBeside(files Files, kind string) error {
+	root, err := os.OpenRoot(s.Kinds.Roots[kind])
+	if err != nil {
+		return fmt.Errorf("opening root: %w", err)
+	}
+	defer root.Close()
+	below := []string{"examples/" + kind + ".yaml"}
+	if s.Tests {
+		below = append(below, path.Join("templates", kind, "tests"))
+	}
+	for _, start := range below {
+		if _, err := root.Stat(start); err != nil {
+			continue
+		}
+		err := fs.WalkDir(root.FS(), start, func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			data, err := root.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			return files.put(file, folder.Clean(data))
+		})
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", path.Join(root.Name(), start), err)
+		}
+	}
+	return nil
+}
+
+// addPacked adds what pack writes of a kind, and the definitions that it asks
+// for: nothing else is needed of kinds that are not built in.
+func (s Selection) addPacked(files Files, kind string) error {
+	var asked []apischema.GroupKind
+	plural := func(gvk apischema.GroupVersionKind) string {
+		asked = append(asked, gvk.GroupKind())
+		return s.Kinds.Plural(gvk)
+	}
+	var roles, rest bytes.Buffer
+	in := pack.Input{Kind: s.Kinds.Kinds[kind], Folder: s.Kinds.Folder(kind), CRD: s.Kinds.Definition(kind), Plural: plural}
+	if err := errors.Join(pack.Write(&roles, in, s.Install, pack.Parts[:1]), pack.Write(&rest, in, s.Install, pack.Parts[1:])); err != nil {
+		return err
+	}
+	// Roles say by which line of the folder they are needed; where the root lies is no part of it.
+	from := path.Join(s.Kinds.Roots[kind], "templates") + "/"
+	text := append(bytes.ReplaceAll(roles.Bytes(), []byte(from), []byte("templates/")), rest.Bytes()...)
+	for _, gk := range asked {
+		crd, file := s.Kinds.Source(gk)
+		if crd == "" || slices.Contains(s.Names, crd) {
+			continue
+		}
+		if err := files.put("schemas/"+crd+".yaml", file.Data); err != nil {
+			return err
+		}
+	}
+	return files.put("packed/"+kind+".yaml", text)
+}
+
+// put adds a file. Two roots may have different files of one name.
+func (f Files) put(file string, data []byte) error {
+	if other, taken := f[file]; taken && !bytes.Equal(other, data) {
+		return fmt.Errorf("%s: two roots have different files of this name: push their kinds into different images", file)
+	}
+	f[file] = data
+	return nil
+}
