@@ -2,6 +2,7 @@ package cli
 
 import (
 	"crypto/ecdsa"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -28,15 +29,22 @@ then the image must have a signature by this key, of jacquard push --sign or of
 cosign sign --key. A digest fixes the content, so that --verify may be left out.
 The output is REF@DIGEST.`,
 		Example: "  jacquard pull registry.example.com/team/kinds:v1 --verify kinds.pub --root kinds",
-		Args:    cobra.ExactArgs(1),
-		RunE:    f.run,
+		Args: func(_ *cobra.Command, words []string) error {
+			if len(words) != 1 {
+				return errors.New("one reference is needed, such as registry.example.com/team/kinds:v1")
+			}
+			if f.key != "" && f.unverified {
+				return errors.New("--verify and --insecure-skip-verify exclude each other")
+			}
+			return nil
+		},
+		RunE: f.run,
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.root, "root", ".", "directory to write into")
 	flags.StringVar(&f.key, "verify", "", "`FILE` with the public key that the image must be signed with: ECDSA P-256, in PEM")
 	flags.BoolVar(&f.unverified, "insecure-skip-verify", false, "also pull a tag without --verify")
 	flags.BoolVar(&f.force, "force", false, "replace files that are not those of the image")
-	c.MarkFlagsMutuallyExclusive("verify", "insecure-skip-verify")
 	plainFlag(c, &f.registry)
 	return c
 }

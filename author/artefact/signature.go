@@ -98,7 +98,7 @@ func ReadPrivateKey(file string) (*ecdsa.PrivateKey, error) {
 	case "PRIVATE KEY":
 		key, err = x509.ParsePKCS8PrivateKey(block.Bytes)
 	default:
-		err = fmt.Errorf("it has a %s, and not a private key", block.Type)
+		err = fmt.Errorf("this is the block %s, and not a private key", block.Type)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: reading the key: %w", file, err)
@@ -116,7 +116,7 @@ func ReadPublicKey(file string) (*ecdsa.PublicKey, error) {
 		return nil, err
 	}
 	if block.Type != "PUBLIC KEY" {
-		return nil, fmt.Errorf("%s: it has a %s, and not a PUBLIC KEY", file, block.Type)
+		return nil, fmt.Errorf("%s: this is the block %s, and not a PUBLIC KEY", file, block.Type)
 	}
 	key, err := x509.ParsePKIXPublicKey(block.Bytes)
 	if err != nil {

@@ -1,6 +1,6 @@
 // End-to-end tests on a real node, and what they need: images built without
 // Docker and a registry to pull them from. A module of its own, so that this
-// never reaches the operator's go.sum.
+// never reaches the operator's go.sum, where it is not there already.
 module github.com/jacquard-operator/jacquard/test/e2e
 
 go 1.26.0
