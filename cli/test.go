@@ -25,6 +25,7 @@ type testOptions struct {
 	// tells, −1 does not even look.
 	coverage int
 	output   string
+	cluster  trialOptions
 
 	chosen  *regexp.Regexp
 	catalog *catalog.Catalog
@@ -41,9 +42,18 @@ with cr.yaml (the resource), cluster.yaml (the objects of the cluster; optional)
 want.yaml (the children) or want-error.txt (the errors; each line is part of a
 message), want-waits.txt (which files wait, and for what; if any do), and
 want-status.yaml (the output of status.yaml; optional). A new case needs only a
-cr.yaml: --update writes the rest.`,
-		Example: "  jacquard test --run ports --update\n  jacquard test --coverage=100",
-		Args:    func(*cobra.Command, []string) error { return o.check() },
+cr.yaml: --update writes the rest.
+
+A case may have steps: 1-cr.yaml, 2-cluster.yaml, … Each step sees the children and
+the status of the step before, and keeps the resource and the cluster that it does
+not replace.
+
+With --live, the cases run on the cluster of --context or --kubeconfig, where an
+operator must serve the kinds. Each case gets a namespace of its own, which is
+deleted afterwards. Nothing outside of it is changed.`,
+		Example: "  jacquard test --run ports --update\n  jacquard test --coverage=100\n" +
+			"  jacquard test apps.example.com --live --context staging",
+		Args: func(*cobra.Command, []string) error { return o.check() },
 		RunE: func(cmd *cobra.Command, names []string) error {
 			o.out = cmd.OutOrStdout()
 			return o.run(cmd.Context(), names)
@@ -58,6 +68,7 @@ cr.yaml: --update writes the rest.`,
 		"list the branches of the templates that no case takes; with a number, fail below so many `per cent`")
 	flags.Lookup("coverage").NoOptDefVal = "0"
 	flags.StringVarP(&o.output, "output", "o", "text", "text, json or junit")
+	o.cluster.flags(cmd)
 	return cmd
 }
 
@@ -67,6 +78,9 @@ func (o *testOptions) check() (err error) {
 	}
 	if !slices.Contains([]string{"text", "json", "junit"}, o.output) {
 		return fmt.Errorf("--output %s: it must be text, json or junit", o.output)
+	}
+	if err := o.cluster.check(o.update || o.coverage >= 0); err != nil {
+		return err
 	}
 	if o.chosen, err = regexp.Compile(o.pattern); err != nil {
 		return fmt.Errorf("--run: %w", err)
@@ -98,14 +112,26 @@ func (o *testOptions) run(ctx context.Context, names []string) error {
 		errs = append(errs, err)
 		k.sound = err == nil
 		for _, one := range cases {
-			if o.chosen.MatchString(name + "/" + one.Name) {
+			if o.chooses(name, one, cases) {
 				k.cases = append(k.cases, &testedCase{one: one})
 			}
 		}
 	}
-	o.runAll(ctx, r)
+	if o.cluster.live {
+		errs = append(errs, o.runLive(ctx, r))
+	} else {
+		o.runAll(ctx, r)
+	}
 	r.took = time.Since(begun)
 	return errors.Join(append(errs, r.verdict(o, kinds))...)
+}
+
+// chooses reports whether a case is to be run; on a cluster, with a step all steps of
+// its case.
+func (o *testOptions) chooses(name string, one *catalog.Case, all []*catalog.Case) bool {
+	return slices.ContainsFunc(all, func(c *catalog.Case) bool {
+		return (c == one || o.cluster.live && c.Dir == one.Dir) && o.chosen.MatchString(name+"/"+c.Name)
+	})
 }
 
 // runAll runs all cases, as many at once as there are processors.

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -56,7 +55,7 @@ func (c *testedCase) run(ctx context.Context, o *testOptions) {
 // write writes what is wanted and says so.
 func (c *testedCase) write(all []golden.Write) error {
 	for _, w := range all {
-		name := filepath.Join(c.one.Dir, w.File)
+		name := c.one.Path(w.File)
 		act, did := func() error { return c.one.Write(w.File, w.Text) }, "wrote"
 		if w.Remove {
 			act, did = func() error { return c.one.Remove(w.File) }, "removed"

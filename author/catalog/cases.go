@@ -1,13 +1,17 @@
 package catalog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jacquard-operator/jacquard/engine/kind"
@@ -31,10 +35,12 @@ var wants = []string{FileWant, FileWantWaits, FileWantError, FileWantStatus}
 // givens are the files that say what there is.
 var givens = []string{fileResource, fileCluster, fileConfig}
 
-// A Case is one golden case: templates/<name>/tests/<case>/.
+// A Case is one golden case, templates/<name>/tests/<case>/, or one numbered
+// step of it.
 type Case struct {
 	Kind *kind.Kind
-	// Name is the directory's own name, Dir the directory, for people.
+	// Name is the directory's own name, with the number of the step behind a slash;
+	// Dir is the directory, for people.
 	Name, Dir string
 	// Wants are the wanted texts by file: FileWant, FileWantWaits, FileWantError
 	// and FileWantStatus, as far as they are there.
@@ -42,7 +48,25 @@ type Case struct {
 
 	// root is the root on disk, inside the path of the directory in it.
 	root, inside string
-	givens       map[string][]byte
+	givens       map[string]given
+	// prefix begins the names of the files of a step; before is the step before.
+	prefix string
+	before *Case
+}
+
+// A given is a file that says what there is, perhaps that of an earlier step.
+type given struct {
+	name string
+	data []byte
+}
+
+// Path is the path of one of the case's files, for people. A file that the step does
+// not have is that of the step before, if it says what there is.
+func (c *Case) Path(file string) string {
+	if g, there := c.givens[file]; there {
+		return g.name
+	}
+	return filepath.Join(c.Dir, c.prefix+file)
 }
 
 // Cases lists the golden cases of a sound kind by name. The error joins what
@@ -76,42 +100,111 @@ func (c *Catalog) Cases(name string) ([]*Case, error) {
 		}
 		next := one
 		next.Name, next.Dir, next.inside = e.Name(), filepath.Join(dir, e.Name()), path.Join(one.inside, e.Name())
-		err := next.read(root)
+		steps, err := next.read(root)
 		errs = append(errs, err)
 		if err == nil {
-			cases = append(cases, &next)
+			cases = append(cases, steps...)
 		}
 	}
 	return cases, errors.Join(errs...)
 }
 
-// read reads the files of the case. A link leads to nothing outside of the root.
-func (c *Case) read(root *os.Root) error {
+// numbered is a file of a step.
+var numbered = regexp.MustCompile(`^([1-9][0-9]{0,3})-(.+)$`)
+
+// read reads the files of the case, or of its steps. A link leads to nothing outside
+// of the root.
+func (c *Case) read(root *os.Root) ([]*Case, error) {
 	entries, err := fs.ReadDir(root.FS(), c.inside)
 	if err != nil {
-		return fmt.Errorf("reading golden case %s: %w", c.Name, err)
+		return nil, fmt.Errorf("reading golden case %s: %w", c.Name, err)
 	}
-	c.Wants, c.givens = map[string]string{}, map[string][]byte{}
 	known := slices.Concat(givens, wants)
+	steps := map[int]*Case{}
 	for _, e := range entries {
-		file := e.Name()
-		if !slices.Contains(known, file) {
-			return fmt.Errorf("%s: a golden case holds only %s", filepath.Join(c.Dir, file), strings.Join(known, ", "))
+		number, file := 0, e.Name()
+		if m := numbered.FindStringSubmatch(file); m != nil {
+			number, _ = strconv.Atoi(m[1]) // digits, by the expression
+			file = m[2]
 		}
-		data, err := readIn(root, path.Join(c.inside, file))
+		if !slices.Contains(known, file) {
+			return nil, fmt.Errorf("%s: a golden case holds only %s; those of a step begin with its number, such as 2-%s",
+				filepath.Join(c.Dir, e.Name()), strings.Join(known, ", "), fileCluster)
+		}
+		data, err := readIn(root, path.Join(c.inside, e.Name()))
 		if err != nil {
-			return fmt.Errorf("reading golden case %s: %w", c.Name, err)
+			return nil, fmt.Errorf("reading golden case %s: %w", c.Name, err)
+		}
+		step := steps[number]
+		if step == nil {
+			step = c.step(number)
+			steps[number] = step
 		}
 		if slices.Contains(givens, file) {
-			c.givens[file] = data
+			step.givens[file] = given{filepath.Join(c.Dir, e.Name()), data}
 		} else {
-			c.Wants[file] = string(data)
+			step.Wants[file] = string(data)
 		}
 	}
+	if steps[0] != nil && len(steps) > 1 {
+		return nil, fmt.Errorf("%s: it has files with and without the number of a step: number them all, or none", c.Dir)
+	}
+	if steps[0] != nil || len(steps) == 0 {
+		one := cmp.Or(steps[0], c.step(0))
+		return []*Case{one}, one.contradicts()
+	}
+	return c.inOrder(steps)
+}
+
+// step is an empty step of the case; 0 is the whole case.
+func (c *Case) step(number int) *Case {
+	one := *c
+	one.Wants, one.givens = map[string]string{}, map[string]given{}
+	if number > 0 {
+		one.Name, one.prefix = fmt.Sprintf("%s/%d", c.Name, number), fmt.Sprintf("%d-", number)
+	}
+	return &one
+}
+
+// inOrder gives each step what it keeps of the step before.
+func (c *Case) inOrder(steps map[int]*Case) ([]*Case, error) {
+	var all []*Case
+	for number := 1; number <= len(steps); number++ {
+		step := steps[number]
+		if step == nil {
+			return nil, fmt.Errorf("%s: there is no step %d, and there is a later one: number the steps 1, 2, 3 …", c.Dir, number)
+		}
+		if err := step.contradicts(); err != nil {
+			return nil, err
+		}
+		if number == 1 {
+			if _, there := step.givens[fileResource]; !there {
+				return nil, fmt.Errorf("%s: there is no 1-%s: the first step needs a resource", c.Dir, fileResource)
+			}
+		} else {
+			step.before = all[number-2]
+			own := step.givens
+			step.givens = maps.Clone(step.before.givens)
+			maps.Copy(step.givens, own)
+		}
+		all = append(all, step)
+	}
+	return all, nil
+}
+
+// has reports whether the step itself has a file, and does not keep it.
+func (c *Case) has(file string) bool {
+	g, there := c.givens[file]
+	return there && g.name == filepath.Join(c.Dir, c.prefix+file)
+}
+
+// contradicts is an error if the files want two things.
+func (c *Case) contradicts() error {
 	_, wantError := c.Wants[FileWantError]
 	for _, file := range []string{FileWant, FileWantWaits} {
 		if _, want := c.Wants[file]; want && wantError {
-			return fmt.Errorf("%s: it has both %s and %s: a resource renders or it does not", c.Dir, file, FileWantError)
+			return fmt.Errorf("%s: it has both %s and %s: a resource renders or it does not",
+				c.Dir, c.prefix+file, c.prefix+FileWantError)
 		}
 	}
 	return nil
@@ -134,12 +227,14 @@ func readIn(root *os.Root, name string) ([]byte, error) {
 
 // Write writes one file of the case. A link leads to nothing outside of the root.
 func (c *Case) Write(file, text string) error {
-	return c.change(func(root *os.Root) error { return root.WriteFile(path.Join(c.inside, file), []byte(text), 0o644) })
+	return c.change(func(root *os.Root) error {
+		return root.WriteFile(path.Join(c.inside, c.prefix+file), []byte(text), 0o644)
+	})
 }
 
 // Remove removes one file of the case.
 func (c *Case) Remove(file string) error {
-	return c.change(func(root *os.Root) error { return root.Remove(path.Join(c.inside, file)) })
+	return c.change(func(root *os.Root) error { return root.Remove(path.Join(c.inside, c.prefix+file)) })
 }
 
 func (c *Case) change(act func(*os.Root) error) error {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path"
-	"path/filepath"
 	"strings"
 
 	"github.com/jacquard-operator/jacquard/engine/kind"
@@ -29,11 +27,21 @@ type Outcome struct {
 	Resource *Resource
 	World    *World
 	Traced   *render.Traced
+	// left is what the next step begins with.
+	left *remains
 }
 
-// Run renders the children and the status of a case. Its error is about the
-// files of the case, not about what came of them.
+// Run renders the children and the status of a case; of a step, after the steps
+// before it. Its error is about the files of the case, not about what came of them.
 func (c *Catalog) Run(ctx context.Context, one *Case) (*Outcome, error) {
+	var left *remains
+	if one.before != nil {
+		before, err := c.Run(ctx, one.before)
+		if err != nil {
+			return nil, err
+		}
+		left = before.left
+	}
 	file, err := one.given(fileResource)
 	if err != nil {
 		return nil, err
@@ -47,10 +55,13 @@ func (c *Catalog) Run(ctx context.Context, one *Case) (*Outcome, error) {
 	}
 	resources, others, err := c.Resources(file.Objects)
 	if err != nil {
-		return &Outcome{Err: err}, nil
+		return &Outcome{Err: err, left: left}, nil
 	}
 	if len(resources) != 1 || resources[0].Kind != one.Kind {
-		return nil, fmt.Errorf("%s: it must hold one %s", path.Join(one.Dir, fileResource), one.Kind.GVK.Kind)
+		return nil, fmt.Errorf("%s: it must hold one %s", one.Path(fileResource), one.Kind.GVK.Kind)
+	}
+	if one.prefix != "" && len(others) > 0 {
+		return nil, fmt.Errorf("%s: other objects belong into %s", others[0].Place(""), one.prefix+fileCluster)
 	}
 	if resources[0].Kind, err = one.configured(); err != nil {
 		return nil, err
@@ -59,25 +70,34 @@ func (c *Catalog) Run(ctx context.Context, one *Case) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Render(ctx, resources[0], cluster)
+	if left != nil {
+		if err := left.before(one, resources[0], cluster); err != nil {
+			return nil, err
+		}
+	}
+	out, err := Render(ctx, resources[0], cluster)
+	if err == nil && one.prefix != "" {
+		out.left, err = left.after(out)
+	}
+	return out, err
 }
 
 // configured is the kind with the settings of the case.
 func (c *Case) configured() (*kind.Kind, error) {
-	data, there := c.givens[fileConfig]
+	g, there := c.givens[fileConfig]
 	if !there {
 		return c.Kind, nil
 	}
-	return c.Kind.WithConfigFile(filepath.Join(c.Dir, fileConfig), data)
+	return c.Kind.WithConfigFile(g.name, g.data)
 }
 
 // given reads one of the files that say what there is; nil if it is not there.
 func (c *Case) given(file string) (*File, error) {
-	data, there := c.givens[file]
+	g, there := c.givens[file]
 	if !there {
 		return nil, nil
 	}
-	return Read(filepath.Join(c.Dir, file), data)
+	return Read(g.name, g.data)
 }
 
 // Render renders the children and the status of a resource. Its error is none of
@@ -141,7 +161,7 @@ func canonical(documents []map[string]any) (string, error) {
 
 // Canonical brings what a file wants into the form of an Outcome.
 func Canonical(name, text string) (string, error) {
-	if filepath.Base(name) == FileWantWaits {
+	if strings.HasSuffix(name, FileWantWaits) {
 		return strings.ReplaceAll(text, "\r\n", "\n"), nil
 	}
 	documents, err := Documents(name, text)

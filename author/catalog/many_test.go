@@ -69,7 +69,8 @@ func runMany(t *testing.T, catalog *Catalog, pods, served int) *Outcome {
 		}
 		fmt.Fprintf(&cluster, "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p%04d, labels: {app: web}}\nstatus: {phase: Running}\nspec:\n  containers: [{name: web}]%s\n", i, extra)
 	}
-	one := &Case{Kind: catalog.Kinds[name], Name: "many", givens: map[string][]byte{fileResource: cr, fileCluster: []byte(cluster.String())}}
+	one := &Case{Kind: catalog.Kinds[name], Name: "many", givens: map[string]given{
+		fileResource: {fileResource, cr}, fileCluster: {fileCluster, []byte(cluster.String())}}}
 	out, err := catalog.Run(t.Context(), one)
 	if err := errors.Join(err, out.Err); err != nil {
 		t.Fatal(err)

@@ -44,21 +44,22 @@ var loud = map[string]string{
 // of the outcome's error. The error is about the wanted files.
 func Judge(one *catalog.Case, out *catalog.Outcome, said []string) (*Verdict, error) {
 	v := &Verdict{}
+	named := func(file string) string { return filepath.Base(one.Path(file)) }
 	_, want := one.Wants[catalog.FileWant]
 	wanted, wantError := one.Wants[catalog.FileWantError]
 	switch {
 	case out.Err != nil && wantError:
-		v.failure(wanted, said)
+		v.failure(named(catalog.FileWantError), wanted, said)
 	case out.Err != nil:
 		v.find(!want, "it does not render:\n%s", strings.Join(said, "\n"))
 		if !want {
 			v.writeError(said, loud[catalog.FileWantError])
 		}
 	case wantError:
-		v.find(false, "it renders, but %s wants an error", catalog.FileWantError)
+		v.find(false, "it renders, but %s wants an error", named(catalog.FileWantError))
 	default:
 		if !want {
-			v.find(true, "there is neither %s nor %s: write one, or run with --update", catalog.FileWant, catalog.FileWantError)
+			v.find(true, "there is neither %s nor %s: write one, or run with --update", named(catalog.FileWant), named(catalog.FileWantError))
 		}
 		return v, v.files(one, out)
 	}
@@ -70,14 +71,14 @@ func (v *Verdict) find(mends bool, format string, args ...any) {
 }
 
 // failure checks that every wanted line is part of a message.
-func (v *Verdict) failure(wanted string, said []string) {
+func (v *Verdict) failure(file, wanted string, said []string) {
 	all := strings.Join(said, "\n")
 	missing := strings.TrimSpace(wanted) == ""
 	for line := range strings.Lines(wanted) {
 		missing = missing || !strings.Contains(all, strings.TrimSpace(line))
 	}
 	if missing {
-		v.find(true, "%s wants:\n%s\nbut it said:\n%s", catalog.FileWantError, strings.TrimSpace(wanted), all)
+		v.find(true, "%s wants:\n%s\nbut it said:\n%s", file, strings.TrimSpace(wanted), all)
 		v.writeError(said, "")
 	}
 }
@@ -105,7 +106,7 @@ func (v *Verdict) files(one *catalog.Case, out *catalog.Outcome) error {
 	for _, file := range []string{catalog.FileWant, catalog.FileWantWaits, catalog.FileWantStatus} {
 		text, there := one.Wants[file]
 		got := out.Got[file]
-		name := filepath.Join(one.Dir, file)
+		name := one.Path(file)
 		want, err := catalog.Canonical(name, text)
 		if err == nil && want == got && (there || got == "" && file != catalog.FileWant) {
 			continue

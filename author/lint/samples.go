@@ -65,7 +65,7 @@ func (l *linter) example(ctx context.Context, name string, seen *sightings) {
 // compared.
 func (l *linter) golden(ctx context.Context, one *catalog.Case, seen *sightings) {
 	if _, wanted := one.Wants[catalog.FileWantStatus]; wanted && !l.kind.HasStatus {
-		l.add(Golden, template.Place{File: filepath.Join(one.Dir, catalog.FileWantStatus), Line: 1, Column: 1},
+		l.add(Golden, template.Place{File: one.Path(catalog.FileWantStatus), Line: 1, Column: 1},
 			"the folder has no status.yaml: remove this file")
 	}
 	out, err := l.catalog.Run(ctx, one)
@@ -79,7 +79,7 @@ func (l *linter) golden(ctx context.Context, one *catalog.Case, seen *sightings)
 		return
 	}
 	if out.Err == nil || out.Resource != nil {
-		cr := template.Place{File: filepath.Join(one.Dir, "cr.yaml"), Line: 1, Column: 1}
+		cr := template.Place{File: one.Path("cr.yaml"), Line: 1, Column: 1}
 		l.add(Golden, cr, "this case wants nothing: run jacquard test --update, and read what it writes")
 		l.outcome(out, Golden, false, seen)
 		return

@@ -118,6 +118,9 @@ var requests = map[string]func(context.Context, *Writer, live.Resource) error{
 	"Some": func(ctx context.Context, w *Writer, r live.Resource) error {
 		return second(w.Some(ctx, r, "", func(metav1.Object) bool { return true }))
 	},
+	"Stage": func(ctx context.Context, w *Writer, r live.Resource) error {
+		return second(w.Stage(ctx, r, document()))
+	},
 	"Status": func(ctx context.Context, w *Writer, r live.Resource) error {
 		return second(w.Status(ctx, r, secret(), map[string]any{"key": "hunter2"}))
 	},
@@ -135,7 +138,7 @@ var requests = map[string]func(context.Context, *Writer, live.Resource) error{
 func second[T any](_ T, err error) error { return err }
 
 // sending are the methods that send values of a resource.
-var sending = []string{"Create", "Patch", "Probe", "Status", "TryFile", "Update"}
+var sending = []string{"Create", "Patch", "Probe", "Stage", "Status", "TryFile", "Update"}
 
 // silent are the methods that send nothing.
 var silent = []string{"As", "Dry", "ReadOnly", "Tries", "While"}

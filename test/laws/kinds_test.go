@@ -78,9 +78,13 @@ func cases(t *testing.T, name string) int {
 	n := 0
 	for _, dir := range stems(t, "templates/"+name+"/tests/*") {
 		dir = path.Join("templates", name, "tests", dir)
-		_, resource := os.Stat(dir + "/cr.yaml")
-		_, wanted := os.Stat(dir + "/want.yaml")
-		_, refused := os.Stat(dir + "/want-error.txt")
+		step := ""
+		if _, err := os.Stat(dir + "/1-cr.yaml"); err == nil {
+			step = "1-"
+		}
+		_, resource := os.Stat(dir + "/" + step + "cr.yaml")
+		_, wanted := os.Stat(dir + "/" + step + "want.yaml")
+		_, refused := os.Stat(dir + "/" + step + "want-error.txt")
 		switch {
 		case resource != nil:
 			t.Errorf("%s: a golden case needs a cr.yaml", dir)

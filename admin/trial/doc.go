@@ -1,0 +1,3 @@
+// Package trial runs golden cases on a cluster where an operator serves their kind,
+// in a namespace of their own. It changes nothing outside of this namespace.
+package trial
