@@ -17,6 +17,8 @@ type testedCase struct {
 	// findings are what is not as it is wanted, news what was written, in words,
 	// and wrote the names of these files.
 	findings, news, wrote []string
+	// skipped says why the case cannot run on the cluster.
+	skipped string
 	// err is about the files of the case.
 	err  error
 	runs []*template.Run
@@ -24,6 +26,16 @@ type testedCase struct {
 }
 
 func (c *testedCase) failed() bool { return c.err != nil || len(c.findings) > 0 }
+
+func (c *testedCase) verdict() string {
+	switch {
+	case c.failed():
+		return "FAIL"
+	case c.skipped != "":
+		return "skip"
+	}
+	return "ok  "
+}
 
 // run runs the case and judges it, or writes what it wants where it may.
 func (c *testedCase) run(ctx context.Context, o *testOptions) {

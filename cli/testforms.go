@@ -18,10 +18,11 @@ type jsonCase struct {
 	Seconds  float64  `json:"seconds"`
 	Findings []string `json:"findings,omitempty"`
 	Wrote    []string `json:"wrote,omitempty"`
+	Skipped  string   `json:"skipped,omitempty"`
 }
 
 func (r *testReport) json(o *testOptions) error {
-	all, failed := r.counts()
+	all, failed, _ := r.counts()
 	report := struct {
 		Cases    []jsonCase         `json:"cases"`
 		Coverage []*golden.Coverage `json:"coverage,omitempty"`
@@ -38,7 +39,7 @@ func (r *testReport) json(o *testOptions) error {
 			report.All, report.Failed = report.All+1, report.Failed+1
 		}
 		for _, c := range k.cases {
-			report.Cases = append(report.Cases, jsonCase{k.Name, c.one.Name, c.failed(), c.took.Seconds(), c.said(), c.wrote})
+			report.Cases = append(report.Cases, jsonCase{k.Name, c.one.Name, c.failed(), c.took.Seconds(), c.said(), c.wrote, c.skipped})
 		}
 	}
 	return encode(o.out, report)
@@ -62,6 +63,7 @@ type junitSuite struct {
 	Name     string      `xml:"name,attr"`
 	Tests    int         `xml:"tests,attr"`
 	Failures int         `xml:"failures,attr"`
+	Skipped  int         `xml:"skipped,attr,omitempty"`
 	Cases    []junitCase `xml:"testcase"`
 }
 
@@ -70,11 +72,16 @@ type junitCase struct {
 	Name    string        `xml:"name,attr"`
 	Time    string        `xml:"time,attr"`
 	Failure *junitFailure `xml:"failure"`
+	Skipped *junitSkipped `xml:"skipped"`
 }
 
 type junitFailure struct {
 	Message string `xml:"message,attr"`
 	Text    string `xml:",chardata"`
+}
+
+type junitSkipped struct {
+	Message string `xml:"message,attr"`
 }
 
 func (r *testReport) junit(o *testOptions) error {
@@ -89,10 +96,14 @@ func (r *testReport) junit(o *testOptions) error {
 		}
 		for _, c := range k.cases {
 			one := junitCase{Class: k.Name, Name: c.one.Name, Time: fmt.Sprintf("%.3f", c.took.Seconds())}
-			if c.failed() {
+			switch {
+			case c.failed():
 				suite.Failures++
 				first, _, _ := strings.Cut(strings.Join(c.said(), "\n"), "\n")
 				one.Failure = &junitFailure{first, strings.Join(c.said(), "\n")}
+			case c.skipped != "":
+				suite.Skipped++
+				one.Skipped = &junitSkipped{c.skipped}
 			}
 			suite.Cases = append(suite.Cases, one)
 		}

@@ -149,9 +149,14 @@ func runSteps(ctx context.Context, t *trial.Trial, steps []*testedCase) {
 				last = c
 			}
 		} else if c != last {
-			c.findings = append(c.findings, "an earlier step failed, so this one did not run")
+			c.skipped = "an earlier step did not pass"
 		}
 		c.took = time.Since(at)
+	}
+	if unfit := (trial.UnfitError{}); errors.As(err, &unfit) {
+		last.skipped, err = unfit.Error(), t.End(context.WithoutCancel(ctx))
+		last.findings = lines(err)
+		return
 	}
 	if err == nil {
 		err = t.Drift(ctx, last.one)

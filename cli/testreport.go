@@ -49,16 +49,19 @@ func (r *testReport) verdict(o *testOptions, kinds *catalog.Catalog) error {
 	return errors.Join(append(errs, show(o))...)
 }
 
-func (r *testReport) counts() (all, failed int) {
+func (r *testReport) counts() (all, failed, skipped int) {
 	for _, k := range r.kinds {
 		all += len(k.cases)
 		for _, c := range k.cases {
-			if c.failed() {
+			switch {
+			case c.failed():
 				failed++
+			case c.skipped != "":
+				skipped++
 			}
 		}
 	}
-	return all, failed
+	return all, failed, skipped
 }
 
 func (r *testReport) text(o *testOptions) error {
@@ -70,19 +73,22 @@ func (r *testReport) text(o *testOptions) error {
 		}
 		for _, c := range k.cases {
 			fmt.Fprint(o.out, strings.Join(c.news, ""))
-			verdict := "ok  "
-			if c.failed() {
-				verdict = "FAIL"
-			}
-			fmt.Fprintf(o.out, "%s %s/%s\n", verdict, k.Name, c.one.Name)
+			fmt.Fprintf(o.out, "%s %s/%s\n", c.verdict(), k.Name, c.one.Name)
 			for _, f := range c.findings {
 				fmt.Fprint(o.out, indented(f))
+			}
+			if c.skipped != "" {
+				fmt.Fprint(o.out, indented(c.skipped))
 			}
 		}
 	}
 	r.coverage(o)
-	all, failed := r.counts()
-	_, err := fmt.Fprintf(o.out, "%s, %d failed, %.2f s\n", plural(all, "case"), failed, r.took.Seconds())
+	all, failed, skipped := r.counts()
+	counts := fmt.Sprintf("%s, %d failed", plural(all, "case"), failed)
+	if skipped > 0 {
+		counts += fmt.Sprintf(", %d skipped", skipped)
+	}
+	_, err := fmt.Fprintf(o.out, "%s, %.2f s\n", counts, r.took.Seconds())
 	return err
 }
 

@@ -3,13 +3,13 @@ package trial
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -27,6 +27,11 @@ import (
 const every = 300 * time.Millisecond
 
 var namespaces = live.Resource{GVR: apischema.GroupVersionResource{Version: "v1", Resource: "namespaces"}}
+
+// An UnfitError says why a case cannot run on this cluster, or on any.
+type UnfitError struct{ error }
+
+func unfit(format string, args ...any) error { return UnfitError{fmt.Errorf(format, args...)} }
 
 // A Trial is one golden case on a cluster.
 type Trial struct {
@@ -78,10 +83,11 @@ func (t *Trial) End(ctx context.Context) error {
 	return patient.until(ctx, func() error { return t.gone(ctx, &object{t.namespace, namespaces}) })
 }
 
-// Step applies what a step has, and waits until the cluster is as the step wants it.
+// Step applies what a step has, and waits until the cluster is as the step wants it. It
+// fails with an UnfitError if the step cannot run.
 func (t *Trial) Step(ctx context.Context, one *catalog.Case) error {
 	if one.Configured() {
-		return errors.New("it has a config.yaml, and the settings of an operator are not those of a case")
+		return unfit("it has a config.yaml, and the settings of an operator are not those of a case")
 	}
 	_, fails := one.Wants[catalog.FileWantError]
 	if _, wants := one.Wants[catalog.FileWant]; !wants && !fails {
@@ -145,7 +151,10 @@ func (t *Trial) stage(ctx context.Context, o *object, one *catalog.Case) (refuse
 		doc.SetUID(there.GetUID())
 	}
 	made, err := t.Writer.Stage(ctx, o.served, doc)
-	if err != nil {
+	switch {
+	case err != nil && !ours && there == nil && apierrors.IsInvalid(err):
+		return false, unfit("the API server does not create %s: %w", o, err)
+	case err != nil:
 		return ours, fmt.Errorf("applying %s: %w", o, err)
 	}
 	if ours {
@@ -180,11 +189,11 @@ func (t *Trial) place(all []*unstructured.Unstructured) ([]*object, error) {
 		r, served := t.Survey.Served().Resource(u.GroupVersionKind())
 		switch {
 		case !served:
-			return nil, fmt.Errorf("the cluster does not serve %s %s", u.GetAPIVersion(), u.GetKind())
+			return nil, unfit("the cluster does not serve %s %s", u.GetAPIVersion(), u.GetKind())
 		case !r.Namespaced:
-			return nil, fmt.Errorf("%s %s is not in a namespace: a case on a cluster stays in its own", u.GetKind(), u.GetName())
+			return nil, unfit("%s %s is not in a namespace: a case on a cluster stays in its own", u.GetKind(), u.GetName())
 		case u.GetNamespace() != "" && u.GetNamespace() != t.placed:
-			return nil, fmt.Errorf("%s %s is in the namespace %s: a case on a cluster stays in its own", u.GetKind(), u.GetName(), u.GetNamespace())
+			return nil, unfit("%s %s is in the namespace %s: a case on a cluster stays in its own", u.GetKind(), u.GetName(), u.GetNamespace())
 		}
 		u.SetNamespace(t.placed)
 		t.rename(u.Object)
