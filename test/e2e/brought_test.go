@@ -1,25 +1,28 @@
 package e2e_test
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	v1 "github.com/google/go-containerregistry/pkg/v1"
-
-	"github.com/jacquard-operator/jacquard/test/e2e/oci"
-	"github.com/jacquard-operator/jacquard/test/e2e/standin"
+	"github.com/fluxcd/pkg/tar"
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// kindsImage is the name of an image that holds folders of kinds.
-const kindsImage = "registry.example.com/team/kinds:v1"
-
-// Kinds that are brought by the chart's values, and the roots that they are in.
+// Kinds by the way in which they are brought: in the chart's values, in an image that the
+// node mounts, and in an image that Flux unpacks.
 const (
 	byValues = "webapps.platform.example.com"
 	byImage  = "pages.example.com"
+	byFlux   = "notes.example.com"
 )
 
 // kinds: kinds that nobody knew come in each of the ways that there are.
@@ -27,31 +30,35 @@ func kinds(t *testing.T, n *realNode) {
 	n.bring(t)
 	t.Run("Packed", func(t *testing.T) { packed(t, n) })
 	t.Run("Brought", func(t *testing.T) {
-		for _, kind := range []string{byValues, byImage} {
+		for _, kind := range []string{byValues, byImage, byFlux} {
 			eventually(t, "the example of "+kind+" is ready", func() error { return n.resourceReady(kind, "default") })
 			eventually(t, "status knows the folder of "+kind, func() error { return n.serving(kind) })
 		}
 	})
 }
 
-// bring brings one kind as what pack prints, and one in an image that the node
-// mounts, and applies their examples.
+// bring brings the kinds, each in its way, and applies their examples.
 func (n *realNode) bring(t *testing.T) {
 	t.Helper()
 	root := filepath.Join(repository, "examples", "kinds", "webapp")
 	packed := n.written(t, n.pack(t, root, byValues))
 	made := t.TempDir()
-	if _, err := n.try(admin, "", "jacquard", "new", "Page", "--group", "example.com", "--root", made); err != nil {
-		t.Fatal(err)
+	for _, kind := range []string{"Page", "Note"} {
+		if _, err := n.try(admin, "", "jacquard", "new", kind, "--group", "example.com", "--root", made); err != nil {
+			t.Fatal(err)
+		}
 	}
-	n.pushKinds(t, made)
+	reference := n.push(t, made, byImage, "team/pages")
 	n.apply(t, admin, n.pack(t, made, byImage, "--only", "roles,users,crd"))
 	n.unable(func() { // Helm brings the folder before its rights, and the operator may be quicker
 		n.install(t, "--set-file", "kinds.custom."+strings.ReplaceAll(byValues, ".", `\.`)+"="+packed, "--set",
-			"kinds.images[0].reference="+kindsImage)
+			"kinds.images[0].reference="+reference)
 	})
+	n.push(t, made, byFlux, "team/notes")
+	n.fluxPulls(t, "team/notes")
 	n.apply(t, admin, example(t, root, byValues))
 	n.apply(t, admin, example(t, made, byImage))
+	n.apply(t, admin, example(t, made, byFlux))
 }
 
 // example is the text of a kind's example.
@@ -64,29 +71,93 @@ func example(t *testing.T, root, kind string) string {
 	return string(text)
 }
 
-// pushKinds puts the folders of a root into an image, and that into the
-// registry.
-func (n *realNode) pushKinds(t *testing.T, root string) {
+// push pushes a kind of a root, signed, and returns the reference by which a node pulls it.
+// Whoever pulls it with the key gets the same packed files.
+func (n *realNode) push(t *testing.T, root, kind, repository string) (reference string) {
 	t.Helper()
-	var files oci.Files
-	for _, dir := range []string{"crds", "templates"} {
-		err := filepath.WalkDir(filepath.Join(root, dir), func(file string, entry os.DirEntry, err error) error {
-			if err != nil || entry.IsDir() {
-				return err
-			}
-			return files.AddFile(strings.TrimPrefix(file, root), file)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	image, err := oci.Image{Platform: standin.Here(), Config: v1.Config{}, Files: &files}.Build()
+	private, public := keys(t)
+	here := strings.TrimPrefix(n.registry.URL(), "http://") + "/" + repository + ":v1"
+	out, err := n.try(admin, "", "jacquard", "push", here, kind, "--root", root, "--sign", private)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := n.registry.Push(image, kindsImage); err != nil {
+	_, digest, _ := strings.Cut(out, "@")
+	pulled := t.TempDir()
+	if _, err := n.try(admin, "", "jacquard", "pull", here, "--verify", public, "--root", pulled); err != nil {
 		t.Fatal(err)
 	}
+	packed, err := os.ReadFile(filepath.Join(pulled, "packed", kind+".yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := n.pack(t, pulled, kind, "--only", "users,crd,folder"); !strings.HasSuffix(string(packed), want) {
+		t.Errorf("packed/ does not end with what pack prints of the image:\n%s", want)
+	}
+	_, other := keys(t)
+	if _, err := n.try(admin, "", "jacquard", "pull", here, "--verify", other, "--root", t.TempDir()); err == nil {
+		t.Error("pull accepts the key of somebody else")
+	}
+	return "registry.example.com/" + repository + "@" + digest
+}
+
+// keys are a new key, and the key to verify with, in files.
+func keys(t *testing.T) (private, public string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := func(kind string, data []byte) string {
+		name := filepath.Join(t.TempDir(), "key")
+		write(t, name, string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: data})))
+		return name
+	}
+	return file("PRIVATE KEY", secret), file("PUBLIC KEY", known)
+}
+
+// fluxPulls applies an image's packed/ with Flux's own libraries, as a stand-in for its
+// controllers: source-controller takes the first layer of the image for its own platform,
+// and kustomize-controller applies the files of the path.
+func (n *realNode) fluxPulls(t *testing.T, repository string) {
+	t.Helper()
+	ref, err := name.NewTag(strings.TrimPrefix(n.registry.URL(), "http://")+"/"+repository+":v1", name.Insecure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := remote.Image(ref, remote.WithContext(t.Context()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	layers, err := image.Layers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive, err := layers[0].Compressed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	dir := t.TempDir()
+	if err := tar.Untar(archive, dir, tar.WithMaxUntarSize(tar.UnlimitedUntarSize)); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "packed", "*.yaml"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("packed/ has %v: %v", files, err)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.flux(t, "", string(text))
 }
 
 // serving says what is wrong if `jacquard status` does not say that a kind is

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fluxcd/cli-utils/pkg/kstatus/polling"
 	"github.com/fluxcd/pkg/ssa"
 	"github.com/fluxcd/pkg/ssa/utils"
 	"github.com/go-logr/logr"
@@ -158,7 +159,8 @@ func moved(t *testing.T, n *realNode) {
 	}
 }
 
-// flux applies manifests as Flux's kustomize-controller does.
+// flux applies manifests as Flux's kustomize-controller does; into a namespace, if one is
+// given.
 func (n *realNode) flux(t *testing.T, to, manifests string) {
 	t.Helper()
 	log.SetLogger(logr.Discard())
@@ -167,9 +169,13 @@ func (n *realNode) flux(t *testing.T, to, manifests string) {
 		t.Fatal(err)
 	}
 	for _, o := range objects {
-		o.SetNamespace(to)
+		if to != "" {
+			o.SetNamespace(to)
+		}
 	}
-	m := ssa.NewResourceManager(n.client(t), nil, ssa.Owner{Field: "kustomize-controller", Group: "kustomize.toolkit.fluxcd.io"})
+	c := n.client(t)
+	poller := polling.NewStatusPoller(c, c.RESTMapper(), polling.Options{})
+	m := ssa.NewResourceManager(c, poller, ssa.Owner{Field: "kustomize-controller", Group: "kustomize.toolkit.fluxcd.io"})
 	m.SetOwnerLabels(objects, "shops", "flux-system")
 	if _, err := m.ApplyAllStaged(t.Context(), objects, ssa.DefaultApplyOptions()); err != nil {
 		t.Fatal(err)
