@@ -164,9 +164,7 @@ func runSteps(ctx context.Context, t *trial.Trial, steps []*testedCase) {
 	if err == nil {
 		err = t.Leave(ctx)
 	}
-	for _, line := range lines(errors.Join(err, t.End(context.WithoutCancel(ctx)))) {
-		last.findings = append(last.findings, line)
-	}
+	last.findings = append(last.findings, lines(errors.Join(err, t.End(context.WithoutCancel(ctx))))...)
 	if len(steps) == 1 {
 		last.took = time.Since(begun)
 	}

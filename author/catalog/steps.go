@@ -68,7 +68,7 @@ func (r *remains) after(out *Outcome) (*remains, error) {
 		return next, nil
 	}
 	if out.Resource.Kind.HasStatus {
-		next.status = map[string]any(out.Traced.Status)
+		next.status = out.Traced.Status
 	}
 	next.prune(out)
 	for _, child := range out.Traced.Result.Children {
