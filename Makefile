@@ -122,10 +122,12 @@ fuzz: ## Run all fuzz targets, one after the other; FUZZTIME=1m each
 	@FUZZTIME=$(or $(FUZZTIME),1m) test/fuzzed/run
 
 .PHONY: e2e
-e2e: devcluster build image helm containerd ## Run the end-to-end tests on a real node; needs root, and says what else
+e2e: devcluster build image helm containerd cosign ## Run the end-to-end tests on a real node; needs root, and says what else
 	@for values in charts/jacquard/ci/*.yaml; do \
 		for helm in helm helm3; do $(BIN)/$$helm lint --quiet --strict charts/jacquard --values "$$values"; done; \
 	done
+	$(MAKE) --no-print-directory release VERSION=v0.0.0-e2e PLATFORMS=linux/$$(go env GOARCH) RELEASE=$(BIN)/release KEY=
+	cd tools/release && COSIGN=$(BIN)/cosign $(TEST) -count 1 -run Signed .
 	cd test/e2e && KUBEBUILDER_ASSETS=$(BIN) $(TEST) -count 1 -timeout 40m -v .
 
 .PHONY: bench

@@ -24,8 +24,10 @@ func (r *release) run(dir, name string, args ...string) error {
 		key, _, _ := strings.Cut(pair, "=")
 		return slices.Contains([]string{"MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL"}, key)
 	})
-	// An empty GOFLAGS would be that of go env -w.
-	cmd.Env = append(cmd.Env, "GOFLAGS=-trimpath", "GOAMD64=v1", "GOARM64=v8.0", "SOURCE_DATE_EPOCH="+strconv.FormatInt(r.time.Unix(), 10))
+	cmd.Env = append(cmd.Env, "GOAMD64=v1", "GOARM64=v8.0", "SOURCE_DATE_EPOCH="+strconv.FormatInt(r.time.Unix(), 10))
+	if name == "make" { // which adds its own; an empty text would be that of go env -w
+		cmd.Env = append(cmd.Env, "GOFLAGS=-trimpath")
+	}
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s in %s: %w", cmd, dir, err)
 	}

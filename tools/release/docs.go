@@ -64,9 +64,10 @@ func (r *release) known() []string {
 	return names
 }
 
-// documents are the texts that users read, by their paths in the repository.
+// documents are the texts that users read, and the workflow that publishes, by
+// their paths in the repository.
 func documents(root string) ([]string, error) {
-	files := []string{"README.md", "SECURITY.md", "CONTRIBUTING.md", "charts/jacquard/README.md"}
+	files := []string{"README.md", "SECURITY.md", "CONTRIBUTING.md", "charts/jacquard/README.md", ".github/workflows/release.yml"}
 	err := fs.WalkDir(os.DirFS(root), "docs", func(file string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && strings.HasSuffix(file, ".md") {
 			files = append(files, file)

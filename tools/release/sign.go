@@ -15,8 +15,12 @@ type signer struct {
 	key    string // file of the private key; COSIGN_PASSWORD is its password
 }
 
-// noServices is the configuration of a signature that no server is told of.
-const noServices = `{"mediaType":"application/vnd.dev.sigstore.signingconfig.v0.2+json"}`
+// alone are files, by the flags that take them, that say that no server takes part
+// in a signature. Without them cosign asks sigstore's servers which do.
+var alone = map[string]string{
+	"--signing-config": `{"mediaType":"application/vnd.dev.sigstore.signingconfig.v0.2+json"}`,
+	"--trusted-root":   `{"mediaType":"application/vnd.dev.sigstore.trustedroot+json;version=0.1"}`,
+}
 
 // check refuses to begin if the key cannot be used.
 func (s signer) check() error {
@@ -41,19 +45,21 @@ func (s signer) sign(file string) error {
 	if err := os.WriteFile(beside, public, 0o644); err != nil {
 		return err
 	}
-	config, err := os.CreateTemp("", "signing-config-")
+	dir, err := os.MkdirTemp("", "sign-")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(config.Name()) //nolint:errcheck // it holds nothing secret
-	if _, err := config.WriteString(noServices); err != nil {
-		return err
-	}
-	if err := config.Close(); err != nil {
-		return err
-	}
+	defer os.RemoveAll(dir) //nolint:errcheck // it holds nothing secret
 	bundle := filepath.Join(filepath.Dir(file), signature)
-	if _, err := s.run("sign-blob", "--yes", "--key", s.key, "--signing-config", config.Name(), "--bundle", bundle, file); err != nil {
+	args := []string{"sign-blob", "--yes", "--key", s.key, "--bundle", bundle, file}
+	for flag, text := range alone {
+		config := filepath.Join(dir, flag)
+		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+			return err
+		}
+		args = append(args, flag, config)
+	}
+	if _, err := s.run(args...); err != nil {
 		return err
 	}
 	if err := os.Chmod(bundle, 0o644); err != nil {
