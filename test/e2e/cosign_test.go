@@ -128,4 +128,5 @@ func TestCosignSigns(t *testing.T) {
 	if err := pull(); err != nil {
 		t.Error(err)
 	}
+	s.must(t, "cosign", "verify", "--key", public, "--insecure-ignore-tlog", "--allow-http-registry", image)
 }

@@ -2,10 +2,11 @@
 // manifests, lists of what is in them, checksums and signatures. `make release`
 // calls it. names.go has the names of all.
 //
-// The same commit and version give the same bytes, except for signatures. That is
-// why it is a program of ours: goreleaser dates and packages only what it builds
-// itself, builds images by Docker, and knows neither the chart's package nor the
-// manifests. It is a module of its own so that nothing of it reaches the operator.
+// The same commit and version give the same bytes, except for signatures.
+// goreleaser would make archives, checksums and krew's manifest, but takes images
+// from Docker or ko, lists of contents from other programs, which date them, and
+// does not package charts; most of this program would stay. It is a module of its
+// own so that nothing of it reaches the operator.
 package main
 
 import (
