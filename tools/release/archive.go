@@ -74,7 +74,7 @@ func redateZip(from, to string, at time.Time) error {
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", from, err)
 	}
-	defer archive.Close()
+	defer archive.Close() //nolint:errcheck // it was only read
 	var members []member
 	for _, f := range archive.File {
 		if f.FileInfo().IsDir() {

@@ -135,7 +135,8 @@ func (r *release) writeBOM(name string, of cdx.Component, parts []cdx.Component,
 	list.Components, list.Dependencies = &sorted, &edges
 	var text bytes.Buffer
 	// 1.6 is what scanners read at present.
-	if err := cdx.NewBOMEncoder(&text, cdx.BOMFileFormatJSON).SetPretty(true).SetEscapeHTML(false).EncodeVersion(list, cdx.SpecVersion1_6); err != nil {
+	encoder := cdx.NewBOMEncoder(&text, cdx.BOMFileFormatJSON).SetPretty(true).SetEscapeHTML(false)
+	if err := encoder.EncodeVersion(list, cdx.SpecVersion1_6); err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	return os.WriteFile(filepath.Join(r.output, name), text.Bytes(), 0o644)

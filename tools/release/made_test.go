@@ -114,8 +114,8 @@ func TestMade(t *testing.T) {
 	var summed []string
 	for line := range strings.Lines(files[sums]) {
 		sum, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
-		if real, err := sumOf(filepath.Join(r.output, name)); err != nil || real != sum {
-			t.Errorf("%s: the checksum is %s, not %s (%v)", name, real, sum, err)
+		if is, err := sumOf(filepath.Join(r.output, name)); err != nil || is != sum {
+			t.Errorf("%s: the checksum is %s, not %s (%v)", name, is, sum, err)
 		}
 		summed = append(summed, name)
 	}

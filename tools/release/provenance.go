@@ -52,7 +52,8 @@ func (r *release) writeProvenance() error {
 	for _, f := range all {
 		s.Subject = append(s.Subject, resource{Name: f.name, Digest: map[string]string{"sha256": f.sum}})
 	}
-	s.Subject = append(s.Subject, resource{Name: imageName(r.version), Digest: map[string]string{"sha256": strings.TrimPrefix(r.digest, "sha256:")}})
+	digest := map[string]string{"sha256": strings.TrimPrefix(r.digest, "sha256:")}
+	s.Subject = append(s.Subject, resource{Name: imageName(r.version), Digest: digest})
 	var platforms []string
 	for _, p := range r.platforms {
 		platforms = append(platforms, p.String())
