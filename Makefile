@@ -43,7 +43,7 @@ TEST = $(GOTEST) -vet=off -ldflags='-s -w'
 # What is linted: folders, and the packages in them. devcluster's main package
 # only joins Kubernetes' own commands, and looking at it means looking at all
 # of Kubernetes.
-LINTED := .=./... devcluster=./cluster/...,./demo/...,./machine/...,./pause/...,./router/... test/helmcompat=./... bench=./... charts=./... test/e2e=./... test/e2e/gitops=./...
+LINTED := .=./... devcluster=./cluster/...,./demo/...,./machine/...,./pause/...,./router/... test/helmcompat=./... bench=./... charts=./... tools/release=./... test/e2e=./... test/e2e/gitops=./...
 
 STAMPS := github.com/jacquard-operator/jacquard/cli
 STAMPED = -s -w -X $(STAMPS).version=$(VERSION) -X $(STAMPS).revision=$(REVISION)
@@ -70,6 +70,15 @@ image: ## Build the Dockerfile's image without Docker, .bin/image/jacquard.tar; 
 		--name $(IMAGE) --output $(abspath $(IMAGE_FILE)) "$${binaries[@]}"
 	@image='$(IMAGE)'; name="$${image##*/}"; [[ $$name == *:* ]] || image+=:latest; \
 	echo "for the chart: --set image.repository=$${image%:*},image.tag=$${image##*:}"
+
+# Where make release writes.
+RELEASE ?= dist/release
+
+.PHONY: release
+release: $(if $(KEY),$(BIN)/cosign) ## Write a release into dist/release; VERSION=v0.1.0, KEY=cosign.key signs, PLATFORMS makes a part
+	@mkdir -p $(BIN)
+	@cd tools/release && go run . --version '$(VERSION)' --output '$(abspath $(RELEASE))' \
+		$(if $(filter file,$(origin PLATFORMS)),,--platforms '$(PLATFORMS)') $(if $(KEY),--key '$(abspath $(KEY))' --cosign $(BIN)/cosign)
 
 .PHONY: devcluster
 devcluster: ## Build a Kubernetes out of Go modules into .bin (minutes at first, then cached)
@@ -100,6 +109,7 @@ test: devcluster ## Run all tests, against a real API server
 	cd test/helmcompat && $(TEST) -timeout 10m ./...
 	cd bench && $(TEST) -timeout 10m ./...
 	cd charts && $(TEST) -timeout 10m ./...
+	cd tools/release && $(TEST) -timeout 10m ./...
 	cd test/e2e && $(TEST) -timeout 20m ./cmd/... ./oci ./registry ./standin
 	cd test/e2e/gitops && $(TEST) -count 1 ./...
 
@@ -112,10 +122,12 @@ fuzz: ## Run all fuzz targets, one after the other; FUZZTIME=1m each
 	@FUZZTIME=$(or $(FUZZTIME),1m) test/fuzzed/run
 
 .PHONY: e2e
-e2e: devcluster build image helm containerd ## Run the end-to-end tests on a real node; needs root, and says what else
+e2e: devcluster build image helm containerd cosign ## Run the end-to-end tests on a real node; needs root, and says what else
 	@for values in charts/jacquard/ci/*.yaml; do \
 		for helm in helm helm3; do $(BIN)/$$helm lint --quiet --strict charts/jacquard --values "$$values"; done; \
 	done
+	$(MAKE) --no-print-directory release VERSION=v0.0.0-e2e PLATFORMS=linux/$$(go env GOARCH) RELEASE=$(BIN)/release KEY=
+	cd tools/release && COSIGN=$(BIN)/cosign $(TEST) -count 1 -run Signed .
 	cd test/e2e && KUBEBUILDER_ASSETS=$(BIN) $(TEST) -count 1 -timeout 40m -v .
 
 .PHONY: bench
@@ -168,6 +180,9 @@ fmt: ## Format all Go code
 .PHONY: helm
 helm: $(BIN)/helm $(BIN)/helm3 ## Build Helm 4 and Helm 3 into .bin, for what tests the chart
 
+.PHONY: cosign
+cosign: $(BIN)/cosign ## Build cosign into .bin, for what signs and verifies (ten minutes at first)
+
 .PHONY: containerd
 containerd: $(BIN)/containerd/containerd ## Build a containerd that mounts image volumes, for real nodes
 
@@ -203,4 +218,10 @@ $(BIN)/helm $(BIN)/helm3: tools/helm/go.mod tools/helm/go.sum
 	@mkdir -p $(BIN)
 	cd tools/helm && go build -ldflags "-s -w -X helm.sh/helm/$(MAJOR)/internal/version.version=$$(go list -m -f '{{.Version}}' helm.sh/helm/$(MAJOR))" \
 		-o $@ helm.sh/helm/$(MAJOR)/cmd/helm
+	@touch $@
+
+$(BIN)/cosign: tools/cosign/go.mod tools/cosign/go.sum
+	@mkdir -p $(BIN)
+	cd tools/cosign && go build -ldflags "-s -w -X sigs.k8s.io/release-utils/version.gitVersion=$$(go list -m -f '{{.Version}}' github.com/sigstore/cosign/v3)" \
+		-o $@ github.com/sigstore/cosign/v3/cmd/cosign
 	@touch $@

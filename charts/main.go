@@ -1,15 +1,18 @@
 // Charts makes what is made of the chart jacquard: dist/install.yaml, which is
 // the chart with its default values as one plain manifest, and the table of
-// values in the chart's README.md. Its tests are those of the chart.
+// values in the chart's README.md. With -package it packages a release instead:
+// `make release` calls it. Its tests are those of the chart.
 //
 // It is a module of its own so that nothing of Helm reaches the operator.
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -20,7 +23,15 @@ import (
 const dir = "jacquard"
 
 func main() {
-	if err := write(); err != nil {
+	version := flag.String("version", "", "version of the operator to package for, such as v0.1.0")
+	at := flag.Int64("time", 0, "time of everything in the package, in seconds since 1970")
+	output := flag.String("package", "", "directory to write the chart as .tgz and install.yaml into")
+	flag.Parse()
+	do := write
+	if *output != "" {
+		do = func() error { return pack(*version, time.Unix(*at, 0).UTC(), *output) }
+	}
+	if err := do(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -45,7 +56,7 @@ func write() error {
 
 // made are the files that are made of the chart, by name.
 func made() (map[string][]byte, error) {
-	manifest, err := install()
+	manifest, err := install(release{name: "jacquard", namespace: "jacquard"})
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +76,8 @@ func made() (map[string][]byte, error) {
 }
 
 // install is the chart as a plain manifest, with its namespace.
-func install() ([]byte, error) {
-	objects, err := render(release{name: "jacquard", namespace: "jacquard"})
+func install(r release) ([]byte, error) {
+	objects, err := render(r)
 	if err != nil {
 		return nil, err
 	}

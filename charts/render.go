@@ -9,6 +9,7 @@ import (
 
 	"helm.sh/helm/v4/pkg/chart/common"
 	"helm.sh/helm/v4/pkg/chart/common/util"
+	chart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	"helm.sh/helm/v4/pkg/engine"
 	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
@@ -22,8 +23,9 @@ type release struct {
 	name, namespace string
 	// values override those of the chart.
 	values map[string]any
-	// version is the chart's, if it is to be another than its own.
-	version string
+	// version is the chart's, if it is to be another than its own, and app the
+	// operator's.
+	version, app string
 	// live is the cluster in which the release is there and is upgraded; nil for
 	// an install that asks no cluster.
 	live *rest.Config
@@ -32,14 +34,30 @@ type release struct {
 // notes is the name of the text that Helm prints after an install.
 const notes = "NOTES.txt"
 
-// texts renders each template of the chart, by its name.
-func texts(r release) (map[string]string, error) {
+// load reads the chart, in the versions of a release.
+func load(r release) (*chart.Chart, error) {
 	c, err := loader.LoadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("loading chart: %w", err)
 	}
 	if r.version != "" {
 		c.Metadata.Version = r.version
+	}
+	if r.app != "" {
+		// Annotations name the operator's image too.
+		for key, text := range c.Metadata.Annotations {
+			c.Metadata.Annotations[key] = strings.ReplaceAll(text, ":"+c.Metadata.AppVersion+"\n", ":"+r.app+"\n")
+		}
+		c.Metadata.AppVersion = r.app
+	}
+	return c, nil
+}
+
+// texts renders each template of the chart, by its name.
+func texts(r release) (map[string]string, error) {
+	c, err := load(r)
+	if err != nil {
+		return nil, err
 	}
 	caps := common.DefaultCapabilities.Copy()
 	caps.KubeVersion = common.KubeVersion{Version: "v1.36.0", Major: "1", Minor: "36"}

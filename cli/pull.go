@@ -26,8 +26,8 @@ func newPull() *cobra.Command {
 		Long: `Pull the image of kinds that jacquard push made, and write its files into a root.
 REF is REGISTRY/REPOSITORY:TAG or REGISTRY/REPOSITORY@DIGEST. A tag needs --verify:
 then the image must have a signature by this key, of jacquard push --sign or of
-cosign sign --key. A digest fixes the content, so that --verify may be left out.
-The output is REF@DIGEST.`,
+cosign sign --new-bundle-format=false --key. A digest fixes the content, so that
+--verify may be left out. The output is REF@DIGEST.`,
 		Example: "  jacquard pull registry.example.com/team/kinds:v1 --verify kinds.pub --root kinds",
 		Args: func(_ *cobra.Command, words []string) error {
 			if len(words) != 1 {

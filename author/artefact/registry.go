@@ -215,7 +215,8 @@ func missing(err error) bool {
 func (p peer) verify(digest v1.Hash, key *ecdsa.PublicKey) error {
 	m, _, err := p.manifest(p.Tag(signatureTag(digest)))
 	if missing(err) {
-		return fmt.Errorf("it has no signature (tag %s): sign it by jacquard push --sign or by cosign sign --key", signatureTag(digest))
+		return fmt.Errorf("it has no signature (tag %s): sign it by jacquard push --sign or by cosign sign --new-bundle-format=false --key",
+			signatureTag(digest))
 	}
 	if err != nil {
 		return fmt.Errorf("reading its signatures: %w", err)
