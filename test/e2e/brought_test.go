@@ -1,11 +1,6 @@
 package e2e_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -98,29 +93,6 @@ func (n *realNode) push(t *testing.T, root, kind, repository string) (reference 
 		t.Error("pull accepts the key of somebody else")
 	}
 	return "registry.example.com/" + repository + "@" + digest
-}
-
-// keys are a new key, and the key to verify with, in files.
-func keys(t *testing.T) (private, public string) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	known, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := func(kind string, data []byte) string {
-		name := filepath.Join(t.TempDir(), "key")
-		write(t, name, string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: data})))
-		return name
-	}
-	return file("PRIVATE KEY", secret), file("PUBLIC KEY", known)
 }
 
 // fluxPulls applies an image's packed/ with Flux's own libraries, as a stand-in for its

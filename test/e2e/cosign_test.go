@@ -62,9 +62,9 @@ func (s signing) must(t *testing.T, program string, args ...string) string {
 	return out
 }
 
-// key makes keys as openssl does, and returns the files of the private and the
+// keys makes a key as openssl does, and returns the files of the private and the
 // public one.
-func (s signing) key(t *testing.T, name string) (private, public string) {
+func keys(t *testing.T) (private, public string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -75,7 +75,8 @@ func (s signing) key(t *testing.T, name string) (private, public string) {
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
-	private, public = filepath.Join(s.dir, name+".key"), filepath.Join(s.dir, name+".pub")
+	dir := t.TempDir()
+	private, public = filepath.Join(dir, "kinds.key"), filepath.Join(dir, "kinds.pub")
 	write(t, private, string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: secret})))
 	write(t, public, string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: open})))
 	return private, public
@@ -89,8 +90,8 @@ var signedRoot = filepath.Join(repository, "examples", "kinds", "webhosting")
 // no other.
 func TestCosignVerifies(t *testing.T) {
 	s := newSigning(t)
-	private, public := s.key(t, "mine")
-	_, other := s.key(t, "other")
+	private, public := keys(t)
+	_, other := keys(t)
 	image := s.must(t, "jacquard", "push", s.host+"/team/kinds:v1", signedKind, "--root", signedRoot, "--sign", private)
 	verify := func(key string) error {
 		_, err := s.run("cosign", "verify", "--key", key, "--insecure-ignore-tlog", "--allow-http-registry", image)
