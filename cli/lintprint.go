@@ -43,6 +43,16 @@ func (p *findingPrinter) print(form string, l linted) error {
 			return err
 		}
 		text = data
+	case "sarif":
+		data, err := findingsSARIF(l)
+		if err != nil {
+			return fmt.Errorf("printing findings: %w", err)
+		}
+		text = data
+	case "markdown":
+		if err := p.markdown(l).write(p.out); err != nil {
+			return fmt.Errorf("printing findings: %w", err)
+		}
 	case "github":
 		for _, f := range l.findings() {
 			text += githubLine("error", string(f.Class), f)
