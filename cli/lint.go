@@ -95,7 +95,11 @@ func (o *lintOptions) run(cmd *cobra.Command) error {
 	}
 	l := linted{}
 	if err := o.lint(cmd.Context(), l, nil); err != nil {
-		return err
+		if o.output != "sarif" && o.output != "markdown" {
+			return err
+		}
+		// Others read the file all the same, and not stderr.
+		return errors.Join(p.print(o.output, linted{"": lint.Result{Findings: lint.Findings(err)}}), err)
 	}
 	if err := p.print(o.output, l); err != nil {
 		return err

@@ -118,6 +118,9 @@ func counted(n int, what string) string {
 // quoted is a finding with the line that it is about, and a mark below.
 func (p *findingPrinter) quoted(f lintFinding) string {
 	head := f.Error()
+	if f.Place.File == "" { // the text names the file
+		head = f.Text
+	}
 	if p.colour {
 		head = strings.Replace(head, f.Text, "\x1b[1m"+f.Text+"\x1b[0m", 1)
 	}

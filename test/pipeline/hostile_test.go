@@ -1,10 +1,13 @@
 package pipeline
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/jacquard-operator/jacquard/cli"
 )
 
 // hostile is a text that tries to leave wherever it is put.
@@ -12,11 +15,9 @@ const hostile = "\n```\n````\n~~~\n@octocat #1 <img src=x onerror=alert(1)> ![a]
 	"</details><!-- | a | `b` \u202egnp.exe \u200b\x1b[31m\r::add-mask::x\n::set-output name=failed::false\n"
 
 // TestHostile: a folder of a stranger whose names and texts are Markdown, HTML,
-// mentions, commands to the runner and links to files of the runner. What is told of
-// it is text.
+// mentions and commands to the runner. What is told of it is text.
 func TestHostile(t *testing.T) {
 	dir := base(t)
-	secret := filepath.Join(t.TempDir(), "credentials")
 	files := map[string]string{
 		// a file, a case and a kind by such names
 		"templates/pages.pipeline.example.com/`@octocat` ![a](x)|<b>\u202e.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: {{ .spec.a }}}\n",
@@ -29,12 +30,9 @@ func TestHostile(t *testing.T) {
 		"templates/logins.pipeline.example.com/tests/plain/want.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: shop, namespace: default}\n" +
 			"stringData: {text: " + quoted(hostile) + "}\n",
 		"templates/logins.pipeline.example.com/text.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .metadata.name }}}\ndata:\n  text: " + quoted(hostile) + "\n",
-		secret: "password-of-the-runner: hunter2\n",
 	}
 	for name, content := range files {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(dir, name)
-		}
+		name = filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -42,27 +40,45 @@ func TestHostile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, link := range []string{
-		"crds/links.example.com.yaml", "schemas/links.yaml", "templates/logins.pipeline.example.com/link.yaml",
-		"templates/logins.pipeline.example.com/files/link", "templates/logins.pipeline.example.com/tests/plain/cluster.yaml",
-		"examples/links.example.com.yaml",
-	} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, link)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(secret, filepath.Join(dir, link)); err != nil {
-			t.Fatal(err)
-		}
-	}
 	git(t, dir, commit)
 	r := start(t, dir, fork("stranger/kinds"), nil)
-	for name, text := range r.report {
-		if strings.Contains(text, "hunter2") {
-			t.Errorf("%s tells a file of the runner:\n%s", name, text)
-		}
-	}
 	r.obeys(t)
 	r.judge(t, "hostile", true)
+}
+
+// TestLinks: links to files of the runner are refused, wherever they are, and nothing
+// of these files is told.
+func TestLinks(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "credentials")
+	if err := os.WriteFile(secret, []byte("password-of-the-runner: hunter2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const logins = "templates/logins.pipeline.example.com/"
+	for _, link := range []string{
+		"crds/links.example.com.yaml", "schemas/links.yaml", "examples/links.example.com.yaml", logins + "link.yaml", logins + "kind.yaml",
+		logins + "files/link", logins + "tests/plain/cluster.yaml", logins + "tests/plain/want-status.yaml", "templates/_lib/link.tpl",
+	} {
+		t.Run(link, func(t *testing.T) {
+			dir := base(t)
+			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, link)), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(secret, filepath.Join(dir, link)); err != nil {
+				t.Fatal(err)
+			}
+			t.Chdir(dir)
+			for _, command := range [][]string{{"lint"}, {"lint", "-o", "markdown"}, {"lint", "-o", "sarif"}, {"test"}, {"test", "-o", "markdown"}} {
+				var said bytes.Buffer
+				code := cli.Main(command, strings.NewReader(""), &said, &said)
+				if strings.Contains(said.String(), "hunter2") {
+					t.Errorf("jacquard %v tells the file:\n%s", command, said.String())
+				}
+				if code == 0 && command[0] == "lint" && !strings.Contains(link, "/tests/") {
+					t.Errorf("jacquard %v accepts it:\n%s", command, said.String())
+				}
+			}
+		})
+	}
 }
 
 func quoted(text string) string {
