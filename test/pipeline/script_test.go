@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,8 +39,8 @@ func TestRefuses(t *testing.T) {
 		"secrets after a workflow":     {on: event{name: "workflow_run"}, want: "use pull_request"},
 		"a base that was not fetched":  {on: at("0123456789012345678901234567890123456789"), want: "fetch-depth: 0"},
 		"a base that is an option":     {on: at("--output=x"), want: "the commit --output=x is not in this clone"},
-		"a base of another repository": {on: at("other"), script: "git checkout --quiet --orphan other && " + commit + " && git checkout --quiet change", want: "no commit in common"},
-		"a report of the change":       {on: pullRequest(), script: "ln -s .git jacquard-report", want: "jacquard-report is there already"},
+		"a base of another repository": {on: at("other"), script: "git checkout --quiet --orphan other && echo >other && " + commit + " && git checkout --quiet change", want: "no commit in common"},
+		"a report of the change":       {on: pullRequest(), script: "echo >jacquard-report", want: "jacquard-report is there already"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := base(t)
@@ -84,6 +85,29 @@ func TestWithoutBase(t *testing.T) {
 	r = start(t, empty, pullRequest(), map[string]string{"root": "kinds"})
 	if r.code != 0 || !strings.Contains(r.report["comment.md"], "| permissions | not compared: the base has no kinds |") {
 		t.Errorf("first kinds: exit %d:\n%s\n%s", r.code, r.log, r.report["comment.md"])
+	}
+}
+
+// TestLongComment: of very much, GitHub takes the comment, and it says what is not in
+// it.
+func TestLongComment(t *testing.T) {
+	dir := base(t)
+	var page, role strings.Builder
+	page.WriteString("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .metadata.name }}}\ndata:\n")
+	for i := range 2000 {
+		fmt.Fprintf(&page, "  a%d: {{ .spec.text }}\n", i)
+		fmt.Fprintf(&role, "{{ $v%d := 1 }}\n", i)
+	}
+	name := filepath.Join(dir, "templates", "pages.pipeline.example.com", "page.yaml")
+	if err := os.WriteFile(name, []byte(page.String()+strings.ReplaceAll(role.String(), "\n", "")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	git(t, dir, commit)
+	r := start(t, dir, pullRequest(), nil)
+	comment := r.report["comment.md"]
+	safe(t, comment)
+	if n := len(comment); n < 20_000 || strings.Count(comment, "**Cut:**") != 2 || !strings.Contains(comment, "### Roles: none changed") {
+		t.Errorf("a comment of %d bytes:\n%s\n%s", n, comment, r.log)
 	}
 }
 
