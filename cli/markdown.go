@@ -10,7 +10,9 @@ import (
 
 // A markdown is a part of a comment on a pull request. What comes from folders and
 // clusters was written by strangers, so it is only in fences and code spans: there it
-// is neither HTML nor a link, and mentions nobody.
+// is neither HTML nor a link, and mentions nobody. Go's libraries for Markdown parse it,
+// or escape a list of characters, which leaves mentions and bare links; test/pipeline
+// reads comments with one of them (goldmark).
 type markdown struct {
 	blocks []markdownBlock
 }

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -122,11 +123,16 @@ func TestWorkflowsAreSafe(t *testing.T) {
 			}
 		}
 		var workflow struct {
-			Jobs map[string]job
-			Runs job
+			Permissions any
+			Jobs        map[string]job
+			Runs        job
 		}
 		if err := yaml.Unmarshal([]byte(content), &workflow); err != nil {
 			t.Fatal(err)
+		}
+		if strangers := strings.Contains(content, "pull_request"); name != "action.yml" && strangers &&
+			(workflow.Permissions == nil || writes(workflow.Permissions)) {
+			t.Errorf("%s: its token is not limited to reading: say permissions: {} at the top", name)
 		}
 		for id, j := range workflow.Jobs {
 			j.check(t, name+": "+id, strings.Contains(content, "pull_request"))
@@ -135,23 +141,24 @@ func TestWorkflowsAreSafe(t *testing.T) {
 	}
 }
 
+// writes reports whether permissions are more than reading.
+func writes(permissions any) bool {
+	all, is := permissions.(map[string]any)
+	if !is {
+		return permissions == "write-all"
+	}
+	return slices.Contains(slices.Collect(maps.Values(all)), any("write"))
+}
+
 func (j job) check(t *testing.T, where string, strangers bool) {
 	t.Helper()
-	writes := false
-	if m, is := j.Permissions.(map[string]any); is {
-		for _, permission := range m {
-			writes = writes || permission == "write"
-		}
-	} else {
-		writes = j.Permissions == "write-all"
-	}
 	looks := slices.ContainsFunc(j.Steps, func(s struct {
 		Uses, Run string
 		With      map[string]any
 	}) bool {
 		return strings.HasPrefix(s.Uses, "actions/checkout@")
 	})
-	if strangers && writes && (looks || !strings.Contains(j.If, "github.event.pull_request.head.repo.full_name == github.repository")) {
+	if strangers && writes(j.Permissions) && (looks || !strings.Contains(j.If, "github.event.pull_request.head.repo.full_name == github.repository")) {
 		t.Errorf("%s: it may write, and looks at pull requests of strangers", where)
 	}
 	for _, s := range j.Steps {
