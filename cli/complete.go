@@ -31,7 +31,7 @@ func completable(cmd *cobra.Command) {
 		completable(sub)
 	}
 	for flag, mark := range map[string]func(string) error{
-		"root": cmd.MarkFlagDirname, "out": cmd.MarkFlagDirname, "from-chart": cmd.MarkFlagDirname,
+		"root": cmd.MarkFlagDirname, "out": cmd.MarkFlagDirname, "from-chart": cmd.MarkFlagDirname, "against": cmd.MarkFlagDirname,
 		"config":         func(flag string) error { return cmd.MarkFlagFilename(flag, yamlFiles...) },
 		"cluster":        func(flag string) error { return cmd.MarkFlagFilename(flag, yamlFiles...) },
 		"example":        func(flag string) error { return cmd.MarkFlagFilename(flag, yamlFiles...) },

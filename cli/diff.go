@@ -85,7 +85,7 @@ also if a child is refused, or something may not be read.`,
 	o.flags(cmd)
 	cmd.Flags().BoolVar(&o.all, "all", false, "look at every resource of the kinds")
 	cmd.Flags().BoolVarP(&o.full, "full", "v", false, "also show unchanged children; with --all, show the differences of every resource")
-	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text, json or markdown (for a comment)")
 	cmd.Flags().StringVar(&o.identity, "identity", "",
 		"with --all: only look at the resources of this installation; required if several serve a shard of the kind each")
 	cmd.Flags().StringVar(&o.revision, "revision", "", "look at this revision of the kind's folder: its number, or at least six characters of its digest")
@@ -98,8 +98,8 @@ also if a child is refused, or something may not be read.`,
 // check checks the command line.
 func (o *diffOptions) check(args []string) error {
 	switch {
-	case o.output != "text" && o.output != "json":
-		return fmt.Errorf("--output is text or json, not %s", o.output)
+	case !slices.Contains([]string{"text", "json", "markdown"}, o.output):
+		return fmt.Errorf("--output is text, json or markdown, not %s", o.output)
 	case o.abreast < 1:
 		return errors.New("--parallel is at least 1")
 	case o.revision != "" && len(args) == 0:
@@ -321,6 +321,9 @@ func (o *diffOptions) print(cmd *cobra.Command) error {
 			return encode(w, append([]*diff.Impact{}, o.impacts...))
 		}
 		return encode(w, append([]*diff.Resource{}, o.results...))
+	}
+	if o.output == "markdown" {
+		return o.markdown().write(w)
 	}
 	for _, r := range o.results {
 		printDiff(visible(w), r, o.full)

@@ -66,7 +66,7 @@ and a summary, go to stderr. The exit code is 1 if there are findings.`,
 	rootFlag(cmd, &o.roots)
 	configFlag(cmd, &o.settings)
 	o.flags(cmd)
-	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "format of the findings: text, json, or github (annotations of a workflow)")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "format of the findings: text, json, sarif (for code scanning), markdown (for a comment), or github (annotations of a workflow)")
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "check again after each change of a file, until interrupted")
 	cmd.Flags().StringArrayVar(&o.against, "against", nil,
 		"an earlier state of the root, to find what a change breaks or no longer renders, as often as --root; or cluster")
@@ -76,8 +76,8 @@ and a summary, go to stderr. The exit code is 1 if there are findings.`,
 
 // check refuses what the flags cannot mean.
 func (o *lintOptions) check() error {
-	if !slices.Contains([]string{"text", "json", "github"}, o.output) {
-		return fmt.Errorf("-o %s: there is no such form; known are: text, json, github", o.output)
+	if !slices.Contains([]string{"text", "json", "sarif", "markdown", "github"}, o.output) {
+		return fmt.Errorf("-o %s: there is no such form; known are: text, json, sarif, markdown, github", o.output)
 	}
 	if o.watch && o.output != "text" {
 		return fmt.Errorf("--watch is for people: leave out -o %s", o.output)
@@ -95,7 +95,11 @@ func (o *lintOptions) run(cmd *cobra.Command) error {
 	}
 	l := linted{}
 	if err := o.lint(cmd.Context(), l, nil); err != nil {
-		return err
+		if o.output != "sarif" && o.output != "markdown" {
+			return err
+		}
+		// Others read the file all the same, and not stderr.
+		return errors.Join(p.print(o.output, linted{"": lint.Result{Findings: lint.Findings(err)}}), err)
 	}
 	if err := p.print(o.output, l); err != nil {
 		return err

@@ -43,6 +43,16 @@ func (p *findingPrinter) print(form string, l linted) error {
 			return err
 		}
 		text = data
+	case "sarif":
+		data, err := findingsSARIF(l)
+		if err != nil {
+			return fmt.Errorf("printing findings: %w", err)
+		}
+		text = data
+	case "markdown":
+		if err := p.markdown(l).write(p.out); err != nil {
+			return fmt.Errorf("printing findings: %w", err)
+		}
 	case "github":
 		for _, f := range l.findings() {
 			text += githubLine("error", string(f.Class), f)
@@ -108,6 +118,9 @@ func counted(n int, what string) string {
 // quoted is a finding with the line that it is about, and a mark below.
 func (p *findingPrinter) quoted(f lintFinding) string {
 	head := f.Error()
+	if f.Place.File == "" { // the text names the file
+		head = f.Text
+	}
 	if p.colour {
 		head = strings.Replace(head, f.Text, "\x1b[1m"+f.Text+"\x1b[0m", 1)
 	}

@@ -27,9 +27,11 @@ type rbacFlags struct {
 	only            []string
 	install         bool
 	check, exposure bool
-	as              string
-	asGroups        []string
-	output          string
+	// against are the roots of an earlier state; none: nothing is compared.
+	against  []string
+	as       string
+	asGroups []string
+	output   string
 }
 
 // parts are what --only may say.
@@ -50,7 +52,13 @@ cluster. The exit code is 1 if it lacks any.
 
 With --exposure, it prints which fields of a resource reach which fields of its
 children, the most dangerous first. A user who may write the resource can set these
-fields with the operator's permissions.`,
+fields with the operator's permissions.
+
+With --against DIR, an earlier state of the root, it prints which permissions were
+added and removed since then. The exit code is 0 if none was added, 1 if some were,
+and 2 for errors.`,
+		Example: `  jacquard rbac | kubectl apply -f -
+  git worktree add ../before origin/main && jacquard rbac --against ../before`,
 		Args: func(cmd *cobra.Command, _ []string) error { return f.understand(cmd) },
 		RunE: f.run,
 	}
@@ -68,8 +76,9 @@ fields with the operator's permissions.`,
 	flags.StringVar(&f.as, "as", "", "with --check: the `USER` whose permissions are checked")
 	flags.StringArrayVar(&f.asGroups, "as-group", nil, "with --as: a group of that user; may be given several times")
 	flags.BoolVar(&f.exposure, "exposure", false, "print which fields of a resource reach which fields of its children")
-	flags.StringVarP(&f.output, "output", "o", "", "with --check and --exposure: json")
-	c.MarkFlagsMutuallyExclusive("check", "exposure")
+	flags.StringArrayVar(&f.against, "against", nil, "an earlier state of the root, to find which permissions changed, as often as --root")
+	flags.StringVarP(&f.output, "output", "o", "", "with --check, --exposure and --against: json; with --against: markdown (for a comment)")
+	c.MarkFlagsMutuallyExclusive("check", "exposure", "against")
 	return c
 }
 
@@ -91,10 +100,18 @@ func (f *rbacFlags) understand(cmd *cobra.Command) error {
 		return fmt.Errorf("--%w", err)
 	}
 	switch {
+	case f.output == "markdown" && f.against != nil:
 	case f.output != "" && f.output != "json":
-		return fmt.Errorf("--output %s: only json is known", f.output)
-	case f.output != "" && !f.check && !f.exposure:
-		return errors.New("--output is for --check and --exposure: roles are printed as YAML")
+		return fmt.Errorf("--output %s: only json is known, and markdown with --against", f.output)
+	case f.output != "" && !f.check && !f.exposure && f.against == nil:
+		return errors.New("--output is for --check, --exposure and --against: roles are printed as YAML")
+	}
+	return f.soundAccount(cmd)
+}
+
+// soundAccount checks the flags of the account that is asked for.
+func (f *rbacFlags) soundAccount(cmd *cobra.Command) error {
+	switch {
 	case !f.check && (f.as != "" || f.asGroups != nil):
 		return errors.New("--as and --as-group are for --check")
 	case f.as == "" && cmd.Flags().Changed("service-account"):
@@ -123,6 +140,18 @@ func (f *rbacFlags) soundNamespaces(cmd *cobra.Command) error {
 }
 
 func (f *rbacFlags) run(cmd *cobra.Command, names []string) error {
+	err := f.print(cmd, names)
+	var coded *exit
+	if err != nil && f.against != nil && !errors.As(err, &coded) {
+		return &exit{exitWrong, err}
+	}
+	return err
+}
+
+func (f *rbacFlags) print(cmd *cobra.Command, names []string) error {
+	if f.against != nil { // what every operator needs is no matter of folders
+		f.only = slices.DeleteFunc(slices.Clone(f.only), func(part string) bool { return part == "base" })
+	}
 	kinds, err := catalog.Load(f.roots)
 	if err != nil {
 		return err
@@ -136,6 +165,8 @@ func (f *rbacFlags) run(cmd *cobra.Command, names []string) error {
 		return err
 	case f.check:
 		return f.checkRoles(cmd, roles)
+	case f.against != nil:
+		return f.compare(cmd, roles, names)
 	}
 	return rbac.Write(cmd.OutOrStdout(), roles, rbac.Binding{
 		Operator:   rbacv1.Subject{Kind: "ServiceAccount", Namespace: f.namespace, Name: f.name},

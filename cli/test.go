@@ -67,7 +67,7 @@ deleted afterwards. Nothing outside of it is changed.`,
 	flags.IntVar(&o.coverage, "coverage", -1,
 		"list the branches of the templates that no case takes; with a number, fail below so many `per cent`")
 	flags.Lookup("coverage").NoOptDefVal = "0"
-	flags.StringVarP(&o.output, "output", "o", "text", "text, json or junit")
+	flags.StringVarP(&o.output, "output", "o", "text", "text, json, junit (for CI systems) or markdown (for a comment)")
 	o.cluster.flags(cmd)
 	return cmd
 }
@@ -76,8 +76,8 @@ func (o *testOptions) check() (err error) {
 	if o.coverage < -1 || o.coverage > 100 {
 		return fmt.Errorf("--coverage=%d: it must be from 0 to 100", o.coverage)
 	}
-	if !slices.Contains([]string{"text", "json", "junit"}, o.output) {
-		return fmt.Errorf("--output %s: it must be text, json or junit", o.output)
+	if !slices.Contains([]string{"text", "json", "junit", "markdown"}, o.output) {
+		return fmt.Errorf("--output %s: it must be text, json, junit or markdown", o.output)
 	}
 	if err := o.cluster.check(o.update || o.coverage >= 0); err != nil {
 		return err

@@ -53,6 +53,38 @@ func (c *testedCase) said() []string {
 	return c.findings
 }
 
+// markdown is for a comment on a pull request: what fails, and without times, so that
+// the same result is the same text.
+func (r *testReport) markdown(o *testOptions) error {
+	var failures strings.Builder
+	broken := 0
+	for _, k := range r.kinds {
+		if k.broken != nil {
+			broken++
+			fmt.Fprintf(&failures, "FAIL %s\n%s", k.Name, indented(strings.Join(lines(k.broken), "\n")))
+		}
+		for _, c := range k.cases {
+			if c.failed() {
+				fmt.Fprintf(&failures, "FAIL %s/%s\n%s", k.Name, c.one.Name, indented(strings.Join(c.said(), "\n")))
+			}
+		}
+	}
+	m := &markdown{}
+	title := "### Tests: " + r.summary()
+	if broken > 0 {
+		title += fmt.Sprintf("; kinds that do not load: %d", broken)
+	}
+	m.say("%s", title)
+	m.fence("text", failures.String())
+	var covered strings.Builder
+	r.coverage(&covered, o.coverage)
+	if covered.Len() > 0 {
+		m.say("Coverage:")
+		m.fence("text", covered.String())
+	}
+	return m.write(o.out)
+}
+
 // The form that most CI systems read: https://github.com/testmoapp/junitxml.
 type junitSuites struct {
 	XMLName xml.Name     `xml:"testsuites"`

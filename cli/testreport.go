@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -45,7 +46,7 @@ func (r *testReport) verdict(o *testOptions, kinds *catalog.Catalog) error {
 			}
 		}
 	}
-	show := map[string]func(*testOptions) error{"text": r.text, "json": r.json, "junit": r.junit}[o.output]
+	show := map[string]func(*testOptions) error{"text": r.text, "json": r.json, "junit": r.junit, "markdown": r.markdown}[o.output]
 	return errors.Join(append(errs, show(o))...)
 }
 
@@ -62,6 +63,16 @@ func (r *testReport) counts() (all, failed, skipped int) {
 		}
 	}
 	return all, failed, skipped
+}
+
+// summary is how many cases there are, failed and were skipped.
+func (r *testReport) summary() string {
+	all, failed, skipped := r.counts()
+	text := fmt.Sprintf("%s, %d failed", plural(all, "case"), failed)
+	if skipped > 0 {
+		text += fmt.Sprintf(", %d skipped", skipped)
+	}
+	return text
 }
 
 func (r *testReport) text(o *testOptions) error {
@@ -82,37 +93,33 @@ func (r *testReport) text(o *testOptions) error {
 			}
 		}
 	}
-	r.coverage(o)
-	all, failed, skipped := r.counts()
-	counts := fmt.Sprintf("%s, %d failed", plural(all, "case"), failed)
-	if skipped > 0 {
-		counts += fmt.Sprintf(", %d skipped", skipped)
-	}
-	_, err := fmt.Fprintf(o.out, "%s, %.2f s\n", counts, r.took.Seconds())
+	r.coverage(o.out, o.coverage)
+	_, err := fmt.Fprintf(o.out, "%s, %.2f s\n", r.summary(), r.took.Seconds())
 	return err
 }
 
-// coverage prints what is covered, file by file.
-func (r *testReport) coverage(o *testOptions) {
+// coverage prints what is covered, file by file, and whether that is the least that
+// is wanted.
+func (r *testReport) coverage(w io.Writer, least int) {
 	for _, k := range r.kinds {
 		if k.coverage == nil {
 			continue
 		}
 		covered, total := k.coverage.Count()
 		verdict := "ok  "
-		if golden.Percent(covered, total) < o.coverage {
+		if golden.Percent(covered, total) < least {
 			verdict = "FAIL"
 		}
-		fmt.Fprintf(o.out, "%s %s: %d of %d outcomes of branches are covered, %d %%\n", verdict, k.Name, covered, total,
+		fmt.Fprintf(w, "%s %s: %d of %d outcomes of branches are covered, %d %%\n", verdict, k.Name, covered, total,
 			golden.Percent(covered, total))
 		for _, f := range k.coverage.Files {
 			if f.Total == 0 {
-				fmt.Fprintf(o.out, "     %s: no branches\n", f.File)
+				fmt.Fprintf(w, "     %s: no branches\n", f.File)
 				continue
 			}
-			fmt.Fprintf(o.out, "     %s: %d/%d\n", f.File, f.Covered, f.Total)
+			fmt.Fprintf(w, "     %s: %d/%d\n", f.File, f.Covered, f.Total)
 			for _, m := range f.Missing {
-				fmt.Fprintf(o.out, "     %s:%d:%d: %s: no case has it %s\n", m.File, m.Line, m.Column, m.Text, m.Outcome)
+				fmt.Fprintf(w, "     %s:%d:%d: %s: no case has it %s\n", m.File, m.Line, m.Column, m.Text, m.Outcome)
 			}
 		}
 	}
