@@ -82,7 +82,7 @@ func newRoot(started *bool) *cobra.Command {
 		},
 	}
 	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: program(os.Args[0])}
-	root.AddCommand(newAdopt(), newApprove(), newDiff(), newEject(), newExplain(), newHistory(), newLint(), newNew(), newPack(), newPull(), newPush(),
+	root.AddCommand(newAdopt(), newApprove(), newDiff(), newEject(), newExplain(), newHistory(), newLint(), newLSP(), newNew(), newPack(), newPull(), newPush(),
 		newRBAC(), newRender(), newRollback(), newRun(), newSchemas(), newStatus(), newSweep(), newTest(), newTree(), newVersion())
 	completable(root)
 	return root

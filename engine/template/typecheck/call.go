@@ -44,7 +44,9 @@ func (w *path) invoke(fn *parse.IdentifierNode, nodes []parse.Node, piped *arg) 
 	if piped != nil {
 		args = append(args, *piped)
 	}
-	return w.apply(fn, args)
+	v := w.apply(fn, args)
+	w.see(fn, 0, v)
+	return v
 }
 
 func (w *path) apply(fn *parse.IdentifierNode, args []arg) *val {

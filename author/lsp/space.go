@@ -1,0 +1,259 @@
+package lsp
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/author/lint"
+	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
+)
+
+// A space is some roots and what is known of the kinds in them. Its fields are guarded by
+// the server's mutex, but for the cache, which has its own. It has many fields since what a
+// keystroke tells is made of what the last whole check found.
+type space struct {
+	server *Server
+	// dirs are the directories of the roots, and shown what errors call them, in order.
+	dirs, shown []string
+
+	// catalog is that of the last whole check; nil before the first.
+	catalog *catalog.Catalog
+	// crds are the last sound definitions, by name of the kind.
+	crds map[string]*schema.CRD
+	// results are those of the last whole check, by name of the kind.
+	results map[string]lint.Result
+	// rest are the findings of the last whole check that a file does not show by itself,
+	// and based the text that it was about, by file.
+	rest  map[string][]typecheck.Finding
+	based map[string]string
+	// told are the files that the editor was told of findings in.
+	told map[string]bool
+
+	// again asks for a whole check.
+	again   chan struct{}
+	cache   *catalog.Cache
+	loading sync.Mutex // of the cache
+	one     sync.Mutex // one check of a keystroke at a time
+	looked  map[string]string
+	texts   textCache
+	preview map[string]string // by URI that is previewed, what was sent last
+}
+
+// rootOf is the nearest directory above a file that has templates/ or crds/ with the file
+// in it, or in examples/ or schemas/ beside; "" if there is none.
+func rootOf(file string) string {
+	for dir := filepath.Dir(file); ; dir = filepath.Dir(dir) {
+		rel, _ := filepath.Rel(dir, file)
+		part, below, _ := strings.Cut(filepath.ToSlash(rel), "/")
+		if slices.Contains([]string{"templates", "crds", "examples", "schemas"}, part) && below != "" {
+			if isDir(filepath.Join(dir, "templates")) || part == "templates" || isDir(filepath.Join(dir, "crds")) {
+				return dir
+			}
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+func (s *Server) newSpace(dirs []string) *space {
+	sp := &space{server: s, dirs: dirs, crds: map[string]*schema.CRD{}, results: map[string]lint.Result{},
+		rest: map[string][]typecheck.Finding{}, based: map[string]string{}, told: map[string]bool{}, again: make(chan struct{}, 1),
+		cache: catalog.NewCache(), looked: map[string]string{}, texts: textCache{}, preview: map[string]string{}}
+	s.work.Go(func() { sp.idle(s.ctx) })
+	for _, dir := range dirs {
+		if len(dirs) == 1 {
+			dir = "."
+		}
+		sp.shown = append(sp.shown, dir)
+	}
+	return sp
+}
+
+// abs is the path of a file that errors call so.
+func (sp *space) abs(shown string) string {
+	if len(sp.dirs) == 1 && !filepath.IsAbs(shown) {
+		return filepath.Join(sp.dirs[0], shown)
+	}
+	return filepath.Clean(shown)
+}
+
+// show is how errors call a file, and its path in its root; ok is false for one outside.
+func (sp *space) show(file string) (shown, inside string, ok bool) {
+	for i, dir := range sp.dirs {
+		rel, err := filepath.Rel(dir, file)
+		if err == nil && filepath.IsLocal(rel) {
+			rel = filepath.ToSlash(rel)
+			return path.Join(sp.shown[i], rel), rel, true
+		}
+	}
+	return "", "", false
+}
+
+// kindOf is the kind that a file in a root belongs to; "" if it is none, or every one.
+func kindOf(inside string) string {
+	parts := strings.Split(inside, "/")
+	switch {
+	case parts[0] == "templates" && len(parts) > 2 && parts[1] != folder.LibName:
+		return parts[1]
+	case (parts[0] == "crds" || parts[0] == "examples") && len(parts) == 2:
+		return strings.TrimSuffix(parts[1], ".yaml")
+	}
+	return ""
+}
+
+// openTexts are the texts of documents, by path in the root of a directory.
+func openTexts(docs map[string]*document, dir string) map[string]string {
+	all := map[string]string{}
+	for file, doc := range docs {
+		if rel, err := filepath.Rel(dir, file); err == nil && filepath.IsLocal(rel) {
+			all[filepath.ToSlash(rel)] = doc.text
+		}
+	}
+	return all
+}
+
+// load reads all roots with what is open in the place of what is saved.
+func (sp *space) load(docs map[string]*document) (*catalog.Catalog, error) {
+	sp.loading.Lock()
+	defer sp.loading.Unlock()
+	var trees []catalog.Tree
+	for i, dir := range sp.dirs {
+		trees = append(trees, catalog.Tree{Dir: sp.shown[i], FS: overlay{keptFS{dir}, openTexts(docs, dir)}})
+	}
+	return catalog.LoadTrees(trees, sp.cache)
+}
+
+// keptFS is a directory that nothing leads out of, opened for each file.
+type keptFS struct{ dir string }
+
+// Open opens a file or directory.
+func (k keptFS) Open(name string) (fs.File, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	return os.OpenInRoot(k.dir, filepath.FromSlash(name))
+}
+
+// want asks for a whole check.
+func (sp *space) want() {
+	select {
+	case sp.again <- struct{}{}:
+	default:
+	}
+}
+
+// whole checks all kinds of which something changed, as jacquard lint does, and tells the
+// editor. It gives up when the context ends.
+func (sp *space) whole(ctx context.Context) error {
+	sp.server.mu.Lock()
+	docs := maps.Clone(sp.server.docs)
+	sp.server.mu.Unlock()
+	c, err := sp.load(docs)
+	if err != nil {
+		return err
+	}
+	sp.take(c)
+	signature := sp.signatures(c)
+	results := map[string]lint.Result{}
+	if len(c.Trouble) > 0 {
+		results[""] = lint.Result{Findings: lint.Findings(errors.Join(c.Trouble...))}
+	}
+	names := slices.Sorted(maps.Keys(signature))
+	sp.server.mu.Lock()
+	last, looked := sp.results, sp.looked
+	sp.server.mu.Unlock()
+	for _, name := range names {
+		if before, done := last[name]; done && looked[name] == signature[name] {
+			results[name] = before
+			continue
+		}
+		results[name] = lint.Look(ctx, c, name)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	sp.server.mu.Lock()
+	sp.results, sp.looked = results, signature
+	sp.server.mu.Unlock()
+	sp.tell(docs)
+	return nil
+}
+
+// take makes a catalog the one that is asked.
+func (sp *space) take(c *catalog.Catalog) {
+	sp.server.mu.Lock()
+	defer sp.server.mu.Unlock()
+	sp.catalog = c
+	maps.Copy(sp.crds, c.CRDs)
+}
+
+// ready sees to it that there is a catalog.
+func (sp *space) ready() error {
+	sp.server.mu.Lock()
+	there, docs := sp.catalog != nil, maps.Clone(sp.server.docs)
+	sp.server.mu.Unlock()
+	if there {
+		return nil
+	}
+	c, err := sp.load(docs)
+	if err == nil {
+		sp.take(c)
+	}
+	return err
+}
+
+// signatures tell, by name of the kind, whether anything that its check depends on has
+// changed: its folder, its samples, and all definitions.
+func (sp *space) signatures(c *catalog.Catalog) map[string]string {
+	var shared strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(c.CRDs)) {
+		shared.WriteString(sum(c.Definition(name).Data))
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Schemas)) {
+		_, file := c.Source(groupKind(c.Schemas[name]))
+		shared.WriteString(sum(file.Data))
+	}
+	all := map[string]string{}
+	for name := range c.Kinds {
+		all[name] = ""
+	}
+	for name, err := range c.Broken {
+		all[name] = err.Error()
+	}
+	for name := range all {
+		if f := c.Folder(name); f != nil {
+			all[name] += f.Digest
+		}
+		all[name] += sum([]byte(shared.String())) + c.Samples(name)
+	}
+	return all
+}
+
+func sum(data []byte) string {
+	digest := sha256.Sum256(data)
+	return string(digest[:])
+}
+
+func groupKind(crd *schema.CRD) apischema.GroupKind {
+	return apischema.GroupKind{Group: crd.Group, Kind: crd.Kind}
+}
