@@ -71,6 +71,14 @@ image: ## Build the Dockerfile's image without Docker, .bin/image/jacquard.tar; 
 	@image='$(IMAGE)'; name="$${image##*/}"; [[ $$name == *:* ]] || image+=:latest; \
 	echo "for the chart: --set image.repository=$${image%:*},image.tag=$${image##*:}"
 
+.PHONY: vsix
+vsix: OUT = dist/jacquard.vsix
+vsix: ## Pack the extension for VS Code, dist/jacquard.vsix; needs npm, which gets its packages
+	@mkdir -p $(dir $(OUT))
+	cp LICENSE editors/vscode/
+	cd editors/vscode && npm ci --ignore-scripts --no-audit --no-fund && node_modules/.bin/vsce package \
+		--no-update-package-json --no-git-tag-version --out $(abspath $(OUT)) $(shell echo '$(VERSION)' | sed -nE 's/^v([0-9]+\.[0-9]+\.[0-9]+)$$/\1/p')
+
 .PHONY: devcluster
 devcluster: ## Build a Kubernetes out of Go modules into .bin (minutes at first, then cached)
 	@devcluster/build >/dev/null

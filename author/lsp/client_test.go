@@ -17,8 +17,6 @@ import (
 	"github.com/creachadair/jrpc2"
 	"github.com/creachadair/jrpc2/channel"
 	"github.com/creachadair/jrpc2/handler"
-
-	"github.com/jacquard-operator/jacquard/author/catalog"
 )
 
 // An editor drives a server by the protocol alone.
@@ -46,22 +44,7 @@ func startEditor(t testing.TB, root string, options ...map[string]any) *editor {
 	t.Helper()
 	e := &editor{t: t, root: root, log: &bytes.Buffer{}, changed: make(chan struct{}), told: map[string]publishParams{},
 		versions: map[string]int{}, texts: map[string]string{}}
-	render := func(ctx context.Context, c *catalog.Catalog, file *catalog.File) (string, error) {
-		found, others, err := c.Resources(file.Objects)
-		if err != nil {
-			return "", err
-		}
-		world, err := c.Cluster(nil, others)
-		if err != nil {
-			return "", err
-		}
-		out, err := catalog.Render(ctx, found[0], world)
-		if err != nil {
-			return "", err
-		}
-		return out.Got[catalog.FileWant], out.Err
-	}
-	e.server = New(Options{Render: render, Log: &synced{w: e.log}})
+	e.server = New(Options{Render: rendered, Log: &synced{w: e.log}})
 	e.server.extra = handler.Map{"test/slow": func(ctx context.Context, req *jrpc2.Request) (any, error) { return e.slow(ctx, req) }}
 	inRead, inWrite := io.Pipe()
 	outRead, outWrite := io.Pipe()
