@@ -75,8 +75,9 @@ image: ## Build the Dockerfile's image without Docker, .bin/image/jacquard.tar; 
 vsix: OUT = dist/jacquard.vsix
 vsix: ## Pack the extension for VS Code, dist/jacquard.vsix; needs npm, which gets its packages
 	@mkdir -p $(dir $(OUT))
-	cp LICENSE editors/vscode/
-	cd editors/vscode && npm ci --ignore-scripts --no-audit --no-fund && node_modules/.bin/vsce package \
+	@rm -rf $(BIN)/vsix && mkdir -p $(BIN)/vsix
+	@cp LICENSE editors/vscode/*.* editors/vscode/.vscodeignore $(BIN)/vsix/
+	cd $(BIN)/vsix && npm ci --ignore-scripts --no-audit --no-fund && node_modules/.bin/vsce package \
 		--no-update-package-json --no-git-tag-version --out $(abspath $(OUT)) $(shell echo '$(VERSION)' | sed -nE 's/^v([0-9]+\.[0-9]+\.[0-9]+)$$/\1/p')
 
 .PHONY: devcluster

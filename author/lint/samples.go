@@ -51,7 +51,8 @@ func (l *linter) example(ctx context.Context, file *catalog.File, seen *sighting
 		l.outcome(out, Example, false, seen)
 	}
 	if found == 0 {
-		l.add(Example, template.Place{File: file.Name, Line: 1, Column: 1}, fmt.Sprintf("there is no %s in this file: write one", l.kind.GVK.Kind))
+		l.add(Example, template.Place{File: file.Name, Line: 1, Column: 1},
+			fmt.Sprintf("there is no %s in this file: write one", l.kind.GVK.Kind))
 	}
 }
 

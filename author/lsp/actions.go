@@ -154,7 +154,8 @@ func before(text string, n *yamlv3.Node, entry string) (where span, added string
 
 // require makes the spec required.
 func (q *query) require(f typecheck.Finding, _ diagnostic) *codeAction {
-	if f.Class != typecheck.Nil || q.crd == nil || q.abs(q.crd.File) != q.doc.path || !strings.HasPrefix(f.Text, "spec itself is not required") {
+	if f.Class != typecheck.Nil || q.crd == nil || q.abs(q.crd.File) != q.doc.path ||
+		!strings.HasPrefix(f.Text, "spec itself is not required") {
 		return nil
 	}
 	root := valueAt(q.doc.text, q.schemaPath())

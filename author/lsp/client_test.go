@@ -51,7 +51,7 @@ func startEditor(t testing.TB, root string, options ...map[string]any) *editor {
 	done := make(chan error, 1)
 	go func() {
 		done <- e.server.Serve(context.Background(), inRead, outWrite)
-		outWrite.Close()
+		_ = outWrite.Close()
 	}()
 	e.client = jrpc2.NewClient(channel.LSP(outRead, inWrite), &jrpc2.ClientOptions{
 		OnNotify:   e.notified,
@@ -75,7 +75,7 @@ func startEditor(t testing.TB, root string, options ...map[string]any) *editor {
 		case <-time.After(ended):
 			t.Error("the server does not end")
 		}
-		e.client.Close()
+		_ = e.client.Close()
 		if text := e.log.String(); text != "" && !t.Failed() {
 			t.Errorf("the server logged %s", text)
 		}

@@ -32,8 +32,9 @@ func shippedTemplates(t testing.TB) []string {
 	return all
 }
 
-// TestEachPrefix takes each beginning of each shipped template for its text: all that is
-// asked at its end is answered, and nothing panics, which the server would log.
+// TestEachPrefix takes each beginning of each shipped template for its text: what is
+// completed at its end is answered, and by turns all that is asked else, and nothing
+// panics, which the server would log.
 func TestEachPrefix(t *testing.T) {
 	names := map[string]bool{}
 	for _, file := range shippedTemplates(t) {
@@ -54,7 +55,8 @@ func TestEachPrefix(t *testing.T) {
 			e.set(file, strings.ToValidUTF8(whole[:n], ""))
 			at := map[string]any{"textDocument": map[string]any{"uri": e.uri(file)}, "position": positionOf(whole, n), "newName": "x",
 				"context": map[string]any{"diagnostics": []diagnostic{}}}
-			for _, method := range []string{"completion", "hover", "definition", "codeAction", "prepareRename"} {
+			others := []string{"hover", "definition", "codeAction", "prepareRename", "references"}
+			for _, method := range []string{"completion", others[n%len(others)]} {
 				if err := e.try("textDocument/"+method, at, nil); err != nil {
 					t.Fatalf("%s of the first %d bytes of %s: %v", method, n, file, err)
 				}

@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"bytes"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -99,7 +98,7 @@ func (t textCache) reduced(f *folder.Folder, some ...string) *folder.Folder {
 		} else {
 			defines = append(defines, t.of(file).defines...)
 		}
-		delete(stubs, strings.TrimSuffix(strings.TrimSuffix(file.Name, ".yaml"), "\x00"))
+		delete(stubs, strings.TrimSuffix(file.Name, ".yaml"))
 	}
 	lost = len(named) > 0 || len(stubs) > 0
 	t.fill(out, f, taken, lost)
@@ -108,10 +107,14 @@ func (t textCache) reduced(f *folder.Folder, some ...string) *folder.Folder {
 		for _, name := range slices.Compact(slices.Sorted(slices.Values(defines))) {
 			text.WriteString("{{ define \"" + name + "\" }}{{ end }}\n")
 		}
-		out.Partials = append(out.Partials, folder.File{Name: "_others.tpl", Shown: path.Join(path.Dir(all[0].Shown), "_others.tpl"), Data: []byte(text.String())})
+		out.Partials = append(out.Partials, folder.File{Name: othersFile, Shown: othersFile, Data: []byte(text.String())})
 	}
 	return out
 }
+
+// othersFile holds empty partials under all names that there are: a misspelt name is
+// compared with them.
+const othersFile = "_others.tpl"
 
 // fill gives a folder the templates that are taken, and stubs of others: all, or those
 // that are named.

@@ -220,7 +220,7 @@ func (s *Server) initialize(_ context.Context, p initializeParams) (any, error) 
 		s.spaces = append(s.spaces, s.newSpace(dirs))
 	}
 	for _, uri := range append(foldersOf(p), p.RootURI) {
-		if dir := pathOf(uri); dir != "" && (isDir(filepath.Join(dir, "templates")) || isDir(filepath.Join(dir, "crds"))) {
+		if dir := pathOf(uri); dir != "" && isRoot(dir) {
 			s.spaceIn(dir)
 		}
 	}

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -53,26 +54,28 @@ type space struct {
 	preview map[string]string // by URI that is previewed, what was sent last
 }
 
-// rootOf is the nearest directory above a file that has templates/ or crds/ with the file
-// in it, or in examples/ or schemas/ beside; "" if there is none.
+// rootOf is the nearest directory above a file that is a root and has the file in one of
+// its parts; "" if there is none.
 func rootOf(file string) string {
-	for dir := filepath.Dir(file); ; dir = filepath.Dir(dir) {
-		rel, _ := filepath.Rel(dir, file)
-		part, below, _ := strings.Cut(filepath.ToSlash(rel), "/")
-		if slices.Contains([]string{"templates", "crds", "examples", "schemas"}, part) && below != "" {
-			if isDir(filepath.Join(dir, "templates")) || part == "templates" || isDir(filepath.Join(dir, "crds")) {
-				return dir
-			}
-		}
-		if dir == filepath.Dir(dir) {
+	for dir := filepath.Dir(file); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		rel, err := filepath.Rel(dir, file)
+		if err != nil {
 			return ""
 		}
+		parts := strings.Split(filepath.ToSlash(rel), "/")
+		inFolder := parts[0] == "templates" && len(parts) > 2 && (strings.Contains(parts[1], ".") || parts[1] == folder.LibName)
+		if inFolder || slices.Contains([]string{"templates", "crds", "examples", "schemas"}, parts[0]) && isRoot(dir) {
+			return dir
+		}
 	}
+	return ""
 }
 
-func isDir(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
+// isRoot reports whether a directory has templates/NAME.GROUP/. A Helm chart has
+// templates/ too, with files in it.
+func isRoot(dir string) bool {
+	entries, _ := os.ReadDir(filepath.Join(dir, "templates")) // none if it is not there
+	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.IsDir() && strings.Contains(e.Name(), ".") })
 }
 
 func (s *Server) newSpace(dirs []string) *space {
@@ -223,15 +226,16 @@ func (sp *space) ready() error {
 }
 
 // signatures tell, by name of the kind, whether anything that its check depends on has
-// changed: its folder, its samples, and all definitions.
+// changed: its folder, its samples, its definition and those of the kinds that the folder
+// mentions.
 func (sp *space) signatures(c *catalog.Catalog) map[string]string {
-	var shared strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(c.CRDs)) {
-		shared.WriteString(sum(c.Definition(name).Data))
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.Schemas)) {
-		_, file := c.Source(groupKind(c.Schemas[name]))
-		shared.WriteString(sum(file.Data))
+	type definition struct{ name, kind, sum string }
+	var definitions []definition
+	for _, among := range []map[string]*schema.CRD{c.CRDs, c.Schemas} {
+		for _, name := range sortedKeys(among) {
+			_, file := c.Source(apischema.GroupKind{Group: among[name].Group, Kind: among[name].Kind})
+			definitions = append(definitions, definition{name, among[name].Kind, sum(file.Data)})
+		}
 	}
 	all := map[string]string{}
 	for name := range c.Kinds {
@@ -241,19 +245,31 @@ func (sp *space) signatures(c *catalog.Catalog) map[string]string {
 		all[name] = err.Error()
 	}
 	for name := range all {
-		if f := c.Folder(name); f != nil {
+		f := c.Folder(name)
+		if f != nil {
 			all[name] += f.Digest
 		}
-		all[name] += sum([]byte(shared.String())) + c.Samples(name)
+		for _, d := range definitions {
+			if d.name == name || f != nil && mentionsKind(f, d.kind) {
+				all[name] += d.sum
+			}
+		}
+		all[name] += c.Samples(name)
 	}
 	return all
+}
+
+// mentionsKind reports whether a folder may make or read objects of a kind: to do so, it
+// must name it.
+func mentionsKind(f *folder.Folder, kind string) bool {
+	all := templates(f)
+	if f.Settings != nil {
+		all = append(all, *f.Settings)
+	}
+	return slices.ContainsFunc(all, func(file folder.File) bool { return bytes.Contains(file.Data, []byte(kind)) })
 }
 
 func sum(data []byte) string {
 	digest := sha256.Sum256(data)
 	return string(digest[:])
-}
-
-func groupKind(crd *schema.CRD) apischema.GroupKind {
-	return apischema.GroupKind{Group: crd.Group, Kind: crd.Kind}
 }
