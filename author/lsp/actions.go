@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -170,14 +171,27 @@ func (q *query) require(f typecheck.Finding, _ diagnostic) *codeAction {
 	return edit("Add required: [spec]", q.doc.uri, where, added)
 }
 
-// useIfNil replaces default, which takes 0 and false for absent.
+// useIfNil replaces default, which takes 0 and false for absent, or gives a value that may
+// be absent an empty text in its place.
 func (q *query) useIfNil(f typecheck.Finding, d diagnostic) *codeAction {
-	from := offsetOf(q.doc.text, d.Range.Start)
+	from, to := offsetOf(q.doc.text, d.Range.Start), offsetOf(q.doc.text, d.Range.End)
+	if operand := q.doc.text[from:to]; f.Class == typecheck.Nil && q.isTemplate() && wholeOperand.MatchString(operand) {
+		with := `(ifNil "" ` + operand + ")"
+		for _, a := range actionsOf(q.doc.text) {
+			if a.from < from && from < a.to && strings.Trim(a.inner(q.doc.text), "- ") == operand {
+				with = with[1 : len(with)-1]
+			}
+		}
+		return edit(`Use ifNil with ""`, q.doc.uri, d.Range, with)
+	}
 	if f.Class != typecheck.Falsy || !strings.HasPrefix(q.doc.text[from:], "default") {
 		return nil
 	}
 	return edit("Use ifNil", q.doc.uri, spanOf(q.doc.text, from, from+len("default")), "ifNil")
 }
+
+// wholeOperand is a field, or a variable with its fields.
+var wholeOperand = regexp.MustCompile(`^(\$\w*)?(\.\w+)+$|^\$\w+$`)
 
 // silence writes a comment above the line, whose reason is to be written: until then it is
 // a finding.

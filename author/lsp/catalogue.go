@@ -103,7 +103,8 @@ func sourceText(s typecheck.Source, kindName string) string {
 
 // groupVersions are the kinds of Kubernetes and of the catalog by apiVersion.
 func (q *query) groupVersions() map[string][]string {
-	all := maps.Clone(schema.BuiltIns())
+	all := schema.BuiltIns()
+	all["apiextensions.k8s.io/v1"] = []string{"CustomResourceDefinition"}
 	for _, among := range []map[string]*schema.CRD{q.catalog.CRDs, q.catalog.Schemas} {
 		for _, crd := range among {
 			for _, v := range crd.Versions {

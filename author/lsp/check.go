@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -17,10 +18,13 @@ import (
 // now is the folder of a kind as the editor has it; nil if it could not be read. The
 // server's mutex is held.
 func (sp *space) now(name string) *folder.Folder {
-	if sp.catalog == nil || sp.catalog.Folder(name) == nil {
+	if sp.catalog == nil || name == "" || sp.catalog.Folder(name) == nil && sp.catalog.Roots[name] != "" {
 		return nil
 	}
-	f := *sp.catalog.Folder(name)
+	f := folder.Folder{Name: name}
+	if read := sp.catalog.Folder(name); read != nil {
+		f = *read
+	}
 	f.Children, f.Partials = slices.Clone(f.Children), slices.Clone(f.Partials)
 	for _, files := range [][]folder.File{f.Children, f.Partials} {
 		for i := range files {
@@ -34,7 +38,29 @@ func (sp *space) now(name string) *folder.Folder {
 			*file = &one
 		}
 	}
+	sp.add(&f)
 	return &f
+}
+
+// add adds the templates that were opened since the folder was read.
+func (sp *space) add(f *folder.Folder) {
+	for file, doc := range sp.server.docs {
+		shown, inside, ok := sp.show(file)
+		base := path.Base(inside)
+		if !ok || path.Dir(inside) != "templates/"+f.Name ||
+			slices.ContainsFunc(templates(f), func(one folder.File) bool { return one.Shown == shown }) {
+			continue
+		}
+		one := folder.File{Name: base, Shown: shown, Data: folder.Clean([]byte(doc.text))}
+		switch {
+		case base == "status.yaml":
+			f.Status = &one
+		case strings.HasSuffix(base, ".tpl"):
+			f.Partials = append(f.Partials, one)
+		case strings.HasSuffix(base, ".yaml") && base != "kind.yaml" && base != "config.yaml":
+			f.Children = append(f.Children, one)
+		}
+	}
 }
 
 // unsaved puts what the editor has into a file.

@@ -303,6 +303,9 @@ func (q *query) yamlItems() []completionItem {
 		return q.headItems(s)
 	}
 	t, note := q.typeOf(q.doc.text, q.shown, s, deepestCall)
+	if t == nil && len(s.path) == 0 && !s.value && s.gvk.Kind == "" && !strings.HasSuffix(q.shown, ".tpl") {
+		t, note = anyObject, func(*schema.Type, string) string { return "" }
+	}
 	if t == nil {
 		return nil
 	}
@@ -334,6 +337,12 @@ func (q *query) yamlItems() []completionItem {
 	}
 	return all
 }
+
+// anyObject is the type of an object whose kind is not written yet.
+var anyObject = schema.ObjectOf(map[string]*schema.Type{
+	"apiVersion": schema.Scalar(schema.KindString), "kind": schema.Scalar(schema.KindString),
+	"metadata": schema.ObjectOf(map[string]*schema.Type{"name": schema.Scalar(schema.KindString)}),
+})
 
 func (q *query) valueItems(t *schema.Type, from int) []completionItem {
 	var all []completionItem

@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -16,22 +15,45 @@ type overlay struct {
 	texts map[string]string
 }
 
-// Open opens a file or directory.
+// Open opens a file or directory. A directory may have nothing but texts that are not
+// saved.
 func (o overlay) Open(name string) (fs.File, error) {
-	text, open := o.texts[name]
-	if !open {
-		return o.FS.Open(name)
+	if text, open := o.texts[name]; open {
+		return &openText{strings.NewReader(text), textInfo{path.Base(name), int64(len(text)), 0o444}}, nil
 	}
-	return &openText{strings.NewReader(text), textInfo{path.Base(name), int64(len(text))}}, nil
+	f, err := o.FS.Open(name)
+	if err != nil && len(o.unsaved(name)) > 0 {
+		return &openText{strings.NewReader(""), textInfo{path.Base(name), 0, fs.ModeDir | 0o555}}, nil
+	}
+	return f, err
 }
 
-// ReadDir lists a directory, with the files that are not saved yet.
+// unsaved are the entries of a directory that come of texts.
+func (o overlay) unsaved(dir string) map[string]fs.FileInfo {
+	all := map[string]fs.FileInfo{}
+	for file, text := range o.texts {
+		below, inside := strings.CutPrefix(file, dir+"/")
+		if dir == "." {
+			below, inside = file, true
+		}
+		name, _, deeper := strings.Cut(below, "/")
+		switch {
+		case !inside:
+		case deeper:
+			all[name] = textInfo{name, 0, fs.ModeDir | 0o555}
+		default:
+			all[name] = textInfo{name, int64(len(text)), 0o444}
+		}
+	}
+	return all
+}
+
+// ReadDir lists a directory, with what is not saved yet.
 func (o overlay) ReadDir(name string) ([]fs.DirEntry, error) {
 	entries, err := fs.ReadDir(o.FS, name)
-	for file, text := range o.texts {
-		same := func(e fs.DirEntry) bool { return e.Name() == path.Base(file) }
-		if path.Dir(file) == name && !slices.ContainsFunc(entries, same) {
-			entries, err = append(entries, fs.FileInfoToDirEntry(textInfo{path.Base(file), int64(len(text))})), nil
+	for file, info := range o.unsaved(name) {
+		if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == file }) {
+			entries, err = append(entries, fs.FileInfoToDirEntry(info)), nil
 		}
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
@@ -46,16 +68,15 @@ type openText struct {
 func (t *openText) Stat() (fs.FileInfo, error) { return t.info, nil }
 func (t *openText) Close() error               { return nil }
 
-var _ io.Reader = (*openText)(nil)
-
 type textInfo struct {
 	name string
 	size int64
+	mode fs.FileMode
 }
 
-func (i textInfo) Name() string     { return i.name }
-func (i textInfo) Size() int64      { return i.size }
-func (textInfo) Mode() fs.FileMode  { return 0o444 }
-func (textInfo) ModTime() time.Time { return time.Time{} }
-func (textInfo) IsDir() bool        { return false }
-func (textInfo) Sys() any           { return nil }
+func (i textInfo) Name() string      { return i.name }
+func (i textInfo) Size() int64       { return i.size }
+func (i textInfo) Mode() fs.FileMode { return i.mode }
+func (textInfo) ModTime() time.Time  { return time.Time{} }
+func (i textInfo) IsDir() bool       { return i.mode.IsDir() }
+func (textInfo) Sys() any            { return nil }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -66,6 +67,7 @@ type Server struct {
 	counts map[string]int
 	extra  handler.Map // further methods, for tests
 	down   bool
+	exited chan struct{}
 	work   sync.WaitGroup
 	ctx    context.Context
 }
@@ -74,7 +76,8 @@ type pending struct{ stop context.CancelCauseFunc }
 
 // New makes a server.
 func New(o Options) *Server {
-	return &Server{Options: o, docs: map[string]*document{}, pending: map[string]*pending{}, counts: map[string]int{}}
+	return &Server{Options: o, docs: map[string]*document{}, pending: map[string]*pending{}, counts: map[string]int{},
+		exited: make(chan struct{})}
 }
 
 var errExit = errors.New("the editor ended without shutdown")
@@ -88,7 +91,14 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.WriteCloser) er
 	s.rpc = jrpc2.NewServer(s.methods(), &jrpc2.ServerOptions{AllowPush: true, DisableBuiltin: true, Concurrency: atOnce,
 		NewContext: func() context.Context { return ctx }})
 	s.rpc.Start(channel.LSP(in, out))
-	err := s.rpc.Wait()
+	// Nothing ends a read of stdin, which the editor may keep open.
+	ended := make(chan error, 1)
+	go func() { ended <- s.rpc.Wait() }()
+	var err error
+	select {
+	case err = <-ended:
+	case <-s.exited:
+	}
 	cancel()
 	s.work.Wait()
 	s.mu.Lock()
@@ -104,7 +114,7 @@ func (s *Server) methods() handler.Map {
 		"initialize":              request(s, s.initialize),
 		"initialized":             notice(s, s.initialized),
 		"shutdown":                notice(s, s.shutdown),
-		"exit":                    notice(s, func(context.Context, struct{}) error { go s.rpc.Stop(); return nil }),
+		"exit":                    notice(s, func(context.Context, struct{}) error { close(s.exited); return nil }),
 		"$/cancelRequest":         notice(s, func(_ context.Context, p cancelParams) error { s.rpc.CancelRequest(string(p.ID)); return nil }),
 		"textDocument/didOpen":    notice(s, s.opened),
 		"textDocument/didChange":  notice(s, s.changed),
@@ -274,9 +284,13 @@ func (s *Server) shutdown(context.Context, struct{}) error {
 // spaceOf is the space that a file is in; nil if it is in none. The mutex is held.
 func (s *Server) spaceOf(file string) *space {
 	for _, sp := range s.spaces {
-		if _, inside, ok := sp.show(file); ok && len(s.Roots) > 0 && inside != "" {
+		_, inside, ok := sp.show(file)
+		if part, _, _ := strings.Cut(inside, "/"); ok && slices.Contains(rootParts, part) {
 			return sp
 		}
+	}
+	if len(s.Roots) > 0 {
+		return nil
 	}
 	if dir := rootOf(file); dir != "" && file != "" {
 		return s.spaceIn(dir)

@@ -269,6 +269,14 @@ func TestActions(t *testing.T) {
 	e.replace(deployment, "jacquard:ignore falsy: ", "jacquard:ignore falsy: 0 is never meant ")
 	e.finds(deployment)
 
+	e.replace(deployment, "stdin: {{ .spec.interactive }}", "workingDir: /{{ .spec.interactive }}")
+	e.finds(deployment, "22:25 nil")
+	e.set(deployment, e.applied(deployment, act(deployment, "nil", "Use ifNil")))
+	e.finds(deployment)
+	if !strings.Contains(e.texts[deployment], `/{{ ifNil "" .spec.interactive }}`) {
+		t.Error(e.texts[deployment])
+	}
+
 	const other = "crds/" + optional + ".yaml"
 	e.finds(other, "14:7 nil spec itself is not required")
 	e.set(other, e.applied(other, act(other, "nil", "Add required: [spec]")))

@@ -54,6 +54,9 @@ type space struct {
 	preview map[string]string // by URI that is previewed, what was sent last
 }
 
+// rootParts are the directories of a root.
+var rootParts = []string{"templates", "crds", "examples", "schemas"}
+
 // rootOf is the nearest directory above a file that is a root and has the file in one of
 // its parts; "" if there is none.
 func rootOf(file string) string {
@@ -64,11 +67,18 @@ func rootOf(file string) string {
 		}
 		parts := strings.Split(filepath.ToSlash(rel), "/")
 		inFolder := parts[0] == "templates" && len(parts) > 2 && (strings.Contains(parts[1], ".") || parts[1] == folder.LibName)
-		if inFolder || slices.Contains([]string{"templates", "crds", "examples", "schemas"}, parts[0]) && isRoot(dir) {
+		begun := parts[0] == "crds" && len(parts) == 2 && strings.Count(parts[1], ".") > 2 && !isChart(dir)
+		if inFolder || begun || slices.Contains(rootParts, parts[0]) && isRoot(dir) {
 			return dir
 		}
 	}
 	return ""
+}
+
+// isChart reports whether a directory is a Helm chart, which has crds/ too.
+func isChart(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "Chart.yaml"))
+	return err == nil
 }
 
 // isRoot reports whether a directory has templates/NAME.GROUP/. A Helm chart has
