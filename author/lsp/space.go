@@ -187,28 +187,48 @@ func (sp *space) whole(ctx context.Context) error {
 	}
 	sp.take(c)
 	signature := sp.signatures(c)
-	results := map[string]lint.Result{}
+	sp.server.mu.Lock()
+	maps.DeleteFunc(sp.results, func(name string, _ lint.Result) bool { _, there := signature[name]; return !there })
 	if len(c.Trouble) > 0 {
-		results[""] = lint.Result{Findings: lint.Findings(errors.Join(c.Trouble...))}
+		sp.results[""] = lint.Result{Findings: lint.Findings(errors.Join(c.Trouble...))}
 	}
-	names := slices.Sorted(maps.Keys(signature))
-	sp.server.mu.Lock()
-	last, looked := sp.results, sp.looked
+	open := map[string]bool{}
+	for file := range docs {
+		_, inside, _ := sp.show(file)
+		open[kindOf(inside)] = true
+	}
 	sp.server.mu.Unlock()
-	for _, name := range names {
-		if before, done := last[name]; done && looked[name] == signature[name] {
-			results[name] = before
-			continue
+	// Those that somebody works on come first; what was checked is kept if the check ends.
+	for _, first := range []bool{true, false} {
+		for _, name := range sortedKeys(signature) {
+			if open[name] != first {
+				continue
+			}
+			if err := sp.look(ctx, c, name, signature[name]); err != nil {
+				return err
+			}
 		}
-		results[name] = lint.Look(ctx, c, name)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
+		sp.tell(docs)
+	}
+	return nil
+}
+
+// look checks a kind, unless nothing that its check depends on has changed.
+func (sp *space) look(ctx context.Context, c *catalog.Catalog, name, signature string) error {
+	sp.server.mu.Lock()
+	_, done := sp.results[name]
+	done = done && sp.looked[name] == signature
+	sp.server.mu.Unlock()
+	if done {
+		return nil
+	}
+	r := lint.Look(ctx, c, name)
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	sp.server.mu.Lock()
-	sp.results, sp.looked = results, signature
-	sp.server.mu.Unlock()
-	sp.tell(docs)
+	defer sp.server.mu.Unlock()
+	sp.results[name], sp.looked[name] = r, signature
 	return nil
 }
 
