@@ -80,6 +80,15 @@ release: $(if $(KEY),$(BIN)/cosign) ## Write a release into dist/release; VERSIO
 	@cd tools/release && go run . --version '$(VERSION)' --output '$(abspath $(RELEASE))' \
 		$(if $(filter file,$(origin PLATFORMS)),,--platforms '$(PLATFORMS)') $(if $(KEY),--key '$(abspath $(KEY))' --cosign $(BIN)/cosign)
 
+.PHONY: vsix
+vsix: OUT = dist/jacquard.vsix
+vsix: ## Pack the extension for VS Code, dist/jacquard.vsix; needs npm, which gets its packages
+	@mkdir -p $(dir $(OUT))
+	@rm -rf $(BIN)/vsix && mkdir -p $(BIN)/vsix
+	@cp LICENSE editors/vscode/*.* editors/vscode/.vscodeignore $(BIN)/vsix/
+	cd $(BIN)/vsix && npm ci --ignore-scripts --no-audit --no-fund && node_modules/.bin/vsce package \
+		--no-update-package-json --no-git-tag-version --out $(abspath $(OUT)) $(shell echo '$(VERSION)' | sed -nE 's/^v([0-9]+\.[0-9]+\.[0-9]+)$$/\1/p')
+
 .PHONY: devcluster
 devcluster: ## Build a Kubernetes out of Go modules into .bin (minutes at first, then cached)
 	@devcluster/build >/dev/null

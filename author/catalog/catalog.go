@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -18,7 +19,7 @@ import (
 )
 
 // A Catalog is every kind of some roots. It is read-only once loaded and
-// configured.
+// configured. It has many fields since it keeps what was read beside what was made of it.
 type Catalog struct {
 	// Kinds are the sound kinds, by name.
 	Kinds map[string]*kind.Kind
@@ -38,40 +39,80 @@ type Catalog struct {
 	config  *kind.Config
 	// defined says where each definition was read, by name, sound or not.
 	defined map[string]string
+	// trees are the roots that are not on disk as they are, by what errors call them.
+	trees map[string]fs.FS
+	kept  *Cache
+}
+
+// A Tree is a root that is read from a file system, such as one that shows what an
+// editor has not saved yet.
+type Tree struct {
+	// Dir is what errors call the root; "." is not told.
+	Dir string
+	FS  fs.FS
 }
 
 // Load reads roots and compiles every kind in them. Its error is about a root
 // as a whole; what is wrong with a kind is in Broken and hurts no other.
 func Load(roots []string) (*Catalog, error) {
-	c := &Catalog{
-		Kinds: map[string]*kind.Kind{}, Broken: map[string]error{},
-		CRDs: map[string]*schema.CRD{}, Schemas: map[string]*schema.CRD{}, Roots: map[string]string{},
-		folders: map[string]*folder.Folder{}, files: map[string]folder.File{}, schemas: map[string]folder.File{},
-		defined: map[string]string{},
-	}
+	c := empty()
 	for _, dir := range roots {
-		if err := c.read(dir); err != nil {
+		root, err := folder.Open(dir)
+		if err != nil {
+			return nil, err
+		}
+		err = c.read(dir, root)
+		root.Close()
+		if err != nil {
 			return nil, err
 		}
 	}
 	if len(c.defined) == 0 && len(c.Roots) == 0 {
 		return nil, fmt.Errorf("loading %s: there is nothing in crds/ and templates/", strings.Join(roots, ", "))
 	}
+	c.build()
+	return c, nil
+}
+
+// LoadTrees is Load for file systems. What the cache has of files that did not change
+// is not made again.
+func LoadTrees(trees []Tree, cache *Cache) (*Catalog, error) {
+	c := empty()
+	c.kept = cache
+	for _, tree := range trees {
+		shown := tree.Dir
+		if shown == "." {
+			shown = ""
+		}
+		c.trees[tree.Dir] = tree.FS
+		if err := c.read(tree.Dir, folder.FromFS(tree.FS, shown)); err != nil {
+			return nil, err
+		}
+	}
+	c.build()
+	return c, nil
+}
+
+func empty() *Catalog {
+	return &Catalog{
+		Kinds: map[string]*kind.Kind{}, Broken: map[string]error{},
+		CRDs: map[string]*schema.CRD{}, Schemas: map[string]*schema.CRD{}, Roots: map[string]string{},
+		folders: map[string]*folder.Folder{}, files: map[string]folder.File{}, schemas: map[string]folder.File{},
+		defined: map[string]string{}, trees: map[string]fs.FS{},
+	}
+}
+
+// build makes kinds of what was read.
+func (c *Catalog) build() {
 	c.refuseTwins()
 	for _, name := range slices.Sorted(maps.Keys(c.folders)) {
 		c.compile(name)
 	}
 	c.pair()
-	return c, nil
 }
 
 // read takes in one root.
-func (c *Catalog) read(dir string) error {
-	root, err := folder.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
+func (c *Catalog) read(dir string, root *folder.Root) error {
 	contents, err := root.Read()
 	if err != nil {
 		return err
@@ -80,7 +121,7 @@ func (c *Catalog) read(dir string) error {
 		c.define(file)
 	}
 	for _, file := range contents.Schemas {
-		crd, err := schema.Parse(file.Shown, file.Data)
+		crd, err := c.kept.parse(file)
 		if err != nil {
 			c.Trouble = append(c.Trouble, err)
 			continue
@@ -112,7 +153,7 @@ func (c *Catalog) define(file folder.File) {
 		c.breaks(name, fmt.Errorf("%s: this definition is in another root already: %s", file.Shown, first))
 		return
 	}
-	crd, err := schema.Parse(file.Shown, file.Data)
+	crd, err := c.kept.parse(file)
 	if err == nil && crd.Name != name {
 		name, err = crd.Name, fmt.Errorf("%s: the file must be named as its definition: %s.yaml", file.Shown, crd.Name)
 	}
@@ -157,7 +198,7 @@ func (c *Catalog) compile(name string) {
 	if crd == nil || c.Broken[name] != nil {
 		return
 	}
-	k, err := kind.Compile(c.folders[name], crd)
+	k, err := c.kept.compile(c.folders[name], crd)
 	if err == nil {
 		err = k.CheckScopes(c.scopes)
 	}
@@ -312,6 +353,7 @@ func (c *Catalog) Faults() []error {
 // With is the catalog with another version of one kind, and the same besides.
 func (c *Catalog) With(f *folder.Folder, crd *schema.CRD) *Catalog {
 	with := *c
+	with.kept = nil
 	with.Kinds, with.Broken = maps.Clone(c.Kinds), maps.Clone(c.Broken)
 	with.CRDs, with.folders = maps.Clone(c.CRDs), maps.Clone(c.folders)
 	delete(with.Kinds, f.Name)

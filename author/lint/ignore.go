@@ -166,3 +166,6 @@ func (s *silencer) read(text string) {
 		s.wrong = fmt.Sprintf("this gives no reason: write jacquard:ignore %s: reason", s.class)
 	}
 }
+
+// Silenceable reports whether a comment can silence findings of a class.
+func Silenceable(class typecheck.Class) bool { return slices.Contains(classes, class) }

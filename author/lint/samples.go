@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/jacquard-operator/jacquard/author/catalog"
@@ -17,8 +15,9 @@ import (
 // them.
 func (l *linter) samples(ctx context.Context) {
 	seen := newSightings(l.findings)
-	example := filepath.Join(l.catalog.Roots[l.name], "examples", l.name+".yaml")
-	if _, err := os.Stat(example); err == nil {
+	example, err := l.catalog.Example(l.name)
+	l.findings = append(l.findings, findings(Example, err)...)
+	if err == nil && example != nil {
 		l.example(ctx, example, seen)
 	}
 	cases, err := l.catalog.Cases(l.name)
@@ -30,12 +29,7 @@ func (l *linter) samples(ctx context.Context) {
 }
 
 // example renders the resources of a file.
-func (l *linter) example(ctx context.Context, name string, seen *sightings) {
-	file, err := catalog.Open(name, nil)
-	if err != nil {
-		l.findings = append(l.findings, findings(Example, err)...)
-		return
-	}
+func (l *linter) example(ctx context.Context, file *catalog.File, seen *sightings) {
 	resources, others, err := l.catalog.Resources(file.Objects)
 	if err != nil {
 		l.findings = append(l.findings, findings(Example, err)...)
@@ -57,7 +51,8 @@ func (l *linter) example(ctx context.Context, name string, seen *sightings) {
 		l.outcome(out, Example, false, seen)
 	}
 	if found == 0 {
-		l.add(Example, template.Place{File: name, Line: 1, Column: 1}, fmt.Sprintf("there is no %s in this file: write one", l.kind.GVK.Kind))
+		l.add(Example, template.Place{File: file.Name, Line: 1, Column: 1},
+			fmt.Sprintf("there is no %s in this file: write one", l.kind.GVK.Kind))
 	}
 }
 

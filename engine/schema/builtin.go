@@ -84,6 +84,15 @@ var builtInKinds = sync.OnceValue(func() map[apischema.GroupVersionKind]bool {
 	return all
 })
 
+// BuiltIns are the kinds of Kubernetes itself by apiVersion.
+func BuiltIns() map[string][]string {
+	all := map[string][]string{}
+	for gv, kinds := range builtIn {
+		all[gv] = strings.Fields(kinds)
+	}
+	return all
+}
+
 // BuiltIn reports whether Kubernetes itself has this kind.
 func BuiltIn(gvk apischema.GroupVersionKind) bool { return builtInKinds()[gvk] }
 

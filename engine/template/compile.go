@@ -231,6 +231,9 @@ type compiler struct {
 
 func (c *compiler) at(n parse.Node) pos { return pos{c.src, offset(n)} }
 
+// Offset is where a node of one of the set's parse trees begins in its file, in bytes.
+func Offset(n parse.Node) int { return offset(n) }
+
 // offset is where a node begins. The parser puts the node of several fields
 // at the second one.
 func offset(n parse.Node) int {

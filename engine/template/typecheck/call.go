@@ -44,7 +44,9 @@ func (w *path) invoke(fn *parse.IdentifierNode, nodes []parse.Node, piped *arg) 
 	if piped != nil {
 		args = append(args, *piped)
 	}
-	return w.apply(fn, args)
+	v := w.apply(fn, args)
+	w.see(fn, 0, v)
+	return v
 }
 
 func (w *path) apply(fn *parse.IdentifierNode, args []arg) *val {
@@ -55,11 +57,12 @@ func (w *path) apply(fn *parse.IdentifierNode, args []arg) *val {
 }
 
 func (w *path) applied(fn *parse.IdentifierNode, args []arg) *val {
-	w.args[fn] = args
 	sig, known := funcs.SignatureOf(fn.Ident)
 	if !known || len(args) < sig.Min || sig.Max >= 0 && len(args) > sig.Max {
+		delete(w.args, fn) // an editor follows what is half typed
 		return anything()
 	}
+	w.args[fn] = args
 	fits := w.check(fn, sig, args)
 	if own := builtins[fn.Ident]; own != nil && fits {
 		if v := own(w, fn, args); v != nil {

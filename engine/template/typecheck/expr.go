@@ -53,6 +53,7 @@ func (w *path) operand(node parse.Node) *val {
 	switch n := node.(type) {
 	case *parse.DotNode:
 		v = w.known(w.frame.dot)
+		w.see(n, 0, v)
 		w.use(n, v, w.asking)
 	case *parse.NilNode:
 		return constant(nil)
@@ -110,6 +111,7 @@ func (w *path) known(v *val) *val {
 
 // chain follows fields.
 func (w *path) chain(n parse.Node, v *val, fields []string) *val {
+	w.see(n, 0, v)
 	for i, name := range fields {
 		next, found := v.field(name)
 		if found && next == nil {
@@ -120,6 +122,7 @@ func (w *path) chain(n parse.Node, v *val, fields []string) *val {
 			return v.missing()
 		}
 		v = w.known(next)
+		w.see(n, i+1, v)
 		if i < len(fields)-1 {
 			w.use(n, v, true)
 		}
@@ -129,6 +132,13 @@ func (w *path) chain(n parse.Node, v *val, fields []string) *val {
 		w.said.fine[call{w.sketch.Place(w.frame.tree, n), w.frame.called}] = true
 	}
 	return v
+}
+
+// see shows a node to whoever asks for it.
+func (w *path) see(n parse.Node, step int, v *val) {
+	if w.in.Seen != nil {
+		w.in.Seen(Sight{w.frame.tree.ParseName, n, step, v.shown})
+	}
 }
 
 // missing is a field that there is not. A map that is built up on several paths

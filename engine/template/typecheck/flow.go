@@ -1,6 +1,8 @@
 package typecheck
 
 import (
+	"text/template/parse"
+
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/schema"
@@ -77,6 +79,23 @@ type Input struct {
 	ClusterScoped bool
 	// Quick asks for findings about fields only, without documents.
 	Quick bool
+	// Seen is given what is found out about the nodes of the files, for editors; it may
+	// be nil. A node is seen once for each path, call and turn that comes to it.
+	Seen func(Sight)
+	// Stop reports whether the Flow is no longer wanted: what was found so far is
+	// returned. It may be nil.
+	Stop func() bool
+}
+
+// A Sight is what a node is found to be on a path.
+type Sight struct {
+	// File is how errors call the file.
+	File string
+	Node parse.Node
+	// Step is how many of the fields of Node were followed.
+	Step int
+	// Value gives what is known of it, while Seen runs.
+	Value func() *Value
 }
 
 // A Flow is what following a folder's templates gave.

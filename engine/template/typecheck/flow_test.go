@@ -92,3 +92,33 @@ port: 1{{ end }}{{ end }}{{ $d := fromYaml (include "d" .) }}a: {{ $d.hots }}{{ 
 		`{{ range $k, $v := .spec.db }}{{ $k }}: {{ $v }}{{ end }}`:  nil,
 	})
 }
+
+// TestHalfTyped: what does not compile is followed as far as it parses, and its nodes are
+// seen: an editor asks while a template is written.
+func TestHalfTyped(t *testing.T) {
+	for _, text := range []string{
+		"{{ if gt 1 }}a: {{ .spec.text }}{{ end }}", "{{ if has }}a: {{ .spec.text }}{{ end }}", "{{ if nothing 1 }}a: {{ .spec.text }}{{ end }}",
+		"{{ include \"nothing\" . }}{{ .spec.text }}", "{{ if eq }}{{ else }}{{ .spec.text }}{{ end }}", "{{ lookup }}{{ .spec.text }}",
+	} {
+		set, err := template.Compile(template.Input{Sources: []template.Source{{Name: "x", File: "x.yaml", Text: text}}})
+		if err == nil {
+			t.Errorf("%s compiles", text)
+		}
+		seen := ""
+		Follow(Input{Set: set, Files: []string{"x"}, Root: pages(t), Name: "Page v1", Live: schema.BuiltInType, Quick: true,
+			Seen: func(s Sight) {
+				if v := s.Value(); s.Node.String() == ".spec.text" && s.Step == 2 {
+					seen = v.Type.Kind().String() + " " + v.Sources[0].Path
+				}
+			}})
+		if seen != "string spec.text" {
+			t.Errorf("%s: .spec.text is seen as %q", text, seen)
+		}
+	}
+	stopped := false
+	in := Input{Files: []string{"x"}, Root: pages(t), Stop: func() bool { return true }, Seen: func(Sight) { stopped = true }}
+	in.Set, _ = template.Compile(template.Input{Sources: []template.Source{{Name: "x", File: "x.yaml", Text: "{{ .spec.text }}"}}})
+	if Follow(in); stopped {
+		t.Error("what is not wanted any more is followed")
+	}
+}

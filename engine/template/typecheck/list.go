@@ -110,6 +110,7 @@ func (w *path) declare(n *parse.VariableNode, v *val) {
 	if w.frame.loop[n.Ident[0]] {
 		w.sum(sumKey{n, w.frame.site}, v)
 	}
+	w.see(n, 0, v)
 	w.frame.vars = append(w.frame.vars, variable{n.Ident[0], w.asked(v), n})
 }
 

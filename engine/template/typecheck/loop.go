@@ -137,6 +137,7 @@ func (w *path) loopVars(p *parse.PipeNode, key, item *val) {
 }
 
 func (w *path) loopVar(p *parse.PipeNode, n *parse.VariableNode, v *val) {
+	w.see(n, 0, v)
 	if !p.IsAssign {
 		w.frame.vars = append(w.frame.vars, variable{n.Ident[0], v, n})
 		return

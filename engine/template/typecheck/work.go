@@ -31,7 +31,7 @@ const (
 func (w *walker) work(units int) { w.worked += units }
 
 // heavy reports whether there was too much work.
-func (w *walker) heavy() bool { return w.worked > mostWork }
+func (w *walker) heavy() bool { return w.worked > mostWork || w.in.Stop != nil && w.in.Stop() }
 
 // tooHeavy notes the file at which there was too much.
 func (w *walker) tooHeavy(tree *parse.Tree) {

@@ -1,0 +1,25 @@
+package lint
+
+import (
+	"slices"
+
+	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
+)
+
+// together are the classes of what several files, a sample or the CRD show.
+var together = []typecheck.Class{
+	Collision, Contended, UnusedField, UnusedPartial, UnusedRule, Example, Golden, Unpackable, Ignore, BreakingCRD,
+}
+
+// Own returns those findings of Check about one file that the file itself shows: an
+// editor tells them at each keystroke. Of the other files of its folder, the catalog need
+// only have those that the file calls and names.
+func Own(c *catalog.Catalog, name, file string) []typecheck.Finding {
+	l := &linter{catalog: c, name: name}
+	l.follow()
+	loud, _ := l.silence(l.finished())
+	return slices.DeleteFunc(loud, func(f typecheck.Finding) bool {
+		return f.Place.File != file || slices.Contains(together, f.Class)
+	})
+}

@@ -1,0 +1,479 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template/parse"
+
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
+)
+
+// completion lists what may stand at a place.
+func (s *Server) completion(_ context.Context, q *query) ([]completionItem, error) {
+	if q.catalog == nil {
+		return nil, nil
+	}
+	if !q.isTemplate() {
+		return q.yamlItems(), nil
+	}
+	a, inside := q.action()
+	switch {
+	case !inside:
+		return q.yamlItems(), nil
+	case a.comment:
+		return nil, nil
+	}
+	if l := literalAt(q.doc.text, a, q.offset); l != nil {
+		return q.literalItems(l), nil
+	}
+	return q.expressionItems(a), nil
+}
+
+// action is the action that holds the place; inside is false if none does.
+func (q *query) action() (a action, inside bool) {
+	for _, a := range actionsOf(q.doc.text) {
+		if q.offset >= a.from+2 && (q.offset <= a.to-2 || !a.closed && q.offset <= a.to) {
+			return a, true
+		}
+	}
+	return a, false
+}
+
+// item is a completion that replaces what was typed of it.
+func (q *query) item(kind int, label string, from int) completionItem {
+	return completionItem{Label: label, Kind: kind, TextEdit: &textEdit{spanOf(q.doc.text, from, q.offset), label}}
+}
+
+// chained is what is written of an operand: a variable, and fields.
+var chained = regexp.MustCompile(`(\$\w*)?((?:\.\w*)*)$`)
+
+// probe is the name of a field that nobody has: what it is asked of is what is completed.
+const probe = "zz__probe"
+
+func (q *query) expressionItems(a action) []completionItem {
+	typed := q.doc.text[a.from+2 : q.offset]
+	m := chained.FindStringSubmatch(typed)
+	if dot := strings.LastIndexByte(m[2], '.'); dot >= 0 {
+		return q.fieldItems(a, q.offset-(len(m[2])-dot)+1)
+	}
+	if m[1] != "" {
+		return q.variableItems(q.offset - len(m[1]))
+	}
+	word := regexp.MustCompile(`\w*$`).FindString(typed)
+	from := q.offset - len(word)
+	var all []completionItem
+	if strings.TrimLeft(strings.TrimSuffix(typed, word), "- ") == "" {
+		for _, name := range keywords {
+			all = append(all, q.item(itemKeyword, name, from))
+		}
+	}
+	for _, name := range sortedKeys(functions()) {
+		item := q.item(itemFunction, name, from)
+		f := functions()[name]
+		item.Detail, item.Documentation = f.args, documented(f.told())
+		all = append(all, item)
+	}
+	return all
+}
+
+func documented(text string) *markup {
+	if text == "" {
+		return nil
+	}
+	m := markdown(text)
+	return &m
+}
+
+// fieldItems are the fields of what stands before a dot; from is where the name begins.
+func (q *query) fieldItems(a action, from int) []completionItem {
+	text := q.doc.text[:from] + probe
+	text += strings.Repeat(")", max(0, unclosed(text[a.from:]))) + " }}"
+	probed := func(names []string) bool { return len(names) > 0 && names[len(names)-1] == probe }
+	found := q.sightings(q.relevant(), mended(text), func(s typecheck.Sight) bool {
+		switch n := s.Node.(type) {
+		case *parse.FieldNode:
+			return probed(n.Ident) && s.Step == len(n.Ident)-1
+		case *parse.VariableNode:
+			return probed(n.Ident) && s.Step == len(n.Ident)-2
+		case *parse.ChainNode:
+			return probed(n.Field) && s.Step == len(n.Field)-1
+		}
+		return false
+	})
+	items := map[string]completionItem{}
+	for _, s := range found {
+		for _, v := range s.values {
+			for _, name := range v.Type.Fields() {
+				field, _ := v.Type.Field(name)
+				item := q.item(itemField, name, from)
+				item.Detail, item.Documentation = typeText(field), documented(noted(v, field, name))
+				items[name] = item
+			}
+		}
+	}
+	var all []completionItem
+	for _, name := range sortedKeys(items) {
+		all = append(all, items[name])
+	}
+	return all
+}
+
+// noted is what is said of a field of a value: by its schema, or by Kubernetes.
+func noted(v *typecheck.Value, field *schema.Type, name string) string {
+	if text := described(field); text != "" {
+		return text
+	}
+	if !v.Exact || len(v.Sources) == 0 {
+		return ""
+	}
+	path := v.Sources[0].Path
+	if name != "" {
+		path = strings.TrimPrefix(path+"."+name, ".")
+	}
+	kind, apiVersion, _ := strings.Cut(v.Sources[0].Read, " ")
+	return schema.BuiltInNote(apischema.FromAPIVersionAndKind(apiVersion, kind), steps(path))
+}
+
+// steps are those of a path such as spec.ports[].name.
+func steps(path string) []string {
+	return strings.FieldsFunc(strings.ReplaceAll(path, "[]", ".[]"), func(r rune) bool { return r == '.' })
+}
+
+// unclosed is how many parentheses of an action are open.
+func unclosed(text string) int {
+	depth := 0
+	var quote rune
+	for _, r := range text {
+		switch {
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+		case r == '"' || r == '`':
+			quote = r
+		case r == '(':
+			depth++
+		case r == ')':
+			depth--
+		}
+	}
+	return depth
+}
+
+var declared = regexp.MustCompile(`(\$\w+)\s*(?:,\s*(\$\w+)\s*)?:=`)
+
+// variableItems are the variables that are declared before the place, in blocks that are
+// still open.
+func (q *query) variableItems(from int) []completionItem {
+	scopes := [][]string{{"$"}}
+	for _, a := range actionsOf(q.doc.text) {
+		if a.to > from {
+			break
+		}
+		switch a.word {
+		case "define", "block", "if", "with", "range":
+			scopes = append(scopes, nil)
+		case "end":
+			scopes = scopes[:max(1, len(scopes)-1)]
+		}
+		for _, m := range declared.FindAllStringSubmatch(a.inner(q.doc.text), -1) {
+			scopes[len(scopes)-1] = append(scopes[len(scopes)-1], m[1:]...)
+		}
+	}
+	var all []completionItem
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(scopes...)))) {
+		if name != "" {
+			all = append(all, q.item(itemVariable, name, from))
+		}
+	}
+	return all
+}
+
+// A literal is a text in quotation marks that is an argument of a function.
+type literal struct {
+	function string
+	// before are the arguments before it that are literal texts; index is its number.
+	before []string
+	index  int
+	// from and to are where the text within the quotation marks begins and ends.
+	from, to int
+	text     string
+}
+
+var token = regexp.MustCompile("\"(?:[^\"\\\\\n]|\\\\.)*\"?|`[^`]*`?|[()|]|:?=|[^\\s()|\"`]+")
+
+// literalAt is the literal of an action that holds a byte; nil if none does.
+func literalAt(text string, a action, offset int) *literal {
+	inner := a.inner(text)
+	var words []string
+	for _, m := range token.FindAllStringIndex(inner, -1) {
+		word, from := inner[m[0]:m[1]], a.from+2+m[0]
+		switch {
+		case word == "(" || word == "|" || word == "=" || word == ":=":
+			words = nil
+		case word[0] == '"' || word[0] == '`':
+			to := from + len(word)
+			whole := len(word) > 1 && word[len(word)-1] == word[0]
+			if offset > from && (offset < to || offset == to && !whole) && len(words) > 0 {
+				l := &literal{function: words[0], index: len(words) - 1, from: from + 1, to: to}
+				if whole {
+					l.to--
+				}
+				l.text = text[l.from:l.to]
+				for _, before := range words[1:] {
+					l.before = append(l.before, strings.Trim(before, "\"`"))
+				}
+				return l
+			}
+			words = append(words, word)
+		case len(words) == 0 && slices.Contains([]string{"if", "else", "with", "range", "-"}, word):
+		default:
+			words = append(words, word)
+		}
+	}
+	return nil
+}
+
+// literalItems are the texts that an argument may be.
+func (q *query) literalItems(l *literal) []completionItem {
+	kind, names := q.choices(l)
+	var all []completionItem
+	for _, name := range names {
+		item := q.item(kind, name, l.from)
+		item.TextEdit.Range = spanOf(q.doc.text, l.from, max(q.offset, l.to))
+		item.FilterText = name
+		all = append(all, item)
+	}
+	return all
+}
+
+func (q *query) choices(l *literal) (kind int, names []string) {
+	switch {
+	case l.index == 0 && (l.function == "include" || l.function == "template"):
+		for _, f := range templates(q.folder) {
+			q.server.mu.Lock()
+			names = append(names, q.texts.of(f).defines...)
+			q.server.mu.Unlock()
+		}
+		slices.Sort(names)
+		return itemModule, slices.Compact(names)
+	case l.index == 0 && slices.Contains(namesFile, l.function):
+		for _, f := range q.folder.Children {
+			names = append(names, strings.TrimSuffix(f.Name, ".yaml"))
+		}
+		return itemFile, names
+	case l.index == 0 && l.function == "file":
+		for _, f := range q.folder.Files {
+			names = append(names, strings.TrimPrefix(f.Name, "files/"))
+		}
+		return itemFile, names
+	case l.index == 0 && l.function == "config":
+		return itemProperty, sortedKeys(q.config())
+	case l.index == 0 && slices.Contains(namesKind, l.function):
+		return itemModule, sortedKeys(q.groupVersions())
+	case l.index == 1 && slices.Contains(namesKind, l.function):
+		names = slices.Clone(q.groupVersions()[l.before[0]])
+		slices.Sort(names)
+		return itemClass, names
+	}
+	return 0, nil
+}
+
+// namesFile and namesKind are the functions whose first arguments name a file of the
+// folder, or a kind.
+var (
+	namesFile = []string{"child", "children", "await", "rendered", "stable"}
+	namesKind = []string{"lookup", "select", "hasAPI"}
+)
+
+// yamlItems are the keys or values that may stand at a place in the YAML.
+func (q *query) yamlItems() []completionItem {
+	s := spotAt(q.doc.text, q.offset)
+	if s == nil {
+		return nil
+	}
+	if len(s.path) == 0 && s.value && (s.key == "apiVersion" || s.key == "kind") {
+		return q.headItems(s)
+	}
+	t, note := q.typeOf(q.doc.text, q.shown, s, deepestCall)
+	if t == nil && len(s.path) == 0 && !s.value && s.gvk.Kind == "" && !strings.HasSuffix(q.shown, ".tpl") {
+		t, note = anyObject, func(*schema.Type, string) string { return "" }
+	}
+	if t == nil {
+		return nil
+	}
+	if s.value {
+		field, _ := t.Field(s.key)
+		return q.valueItems(field, s.from)
+	}
+	var all []completionItem
+	rest, _, _ := strings.Cut(q.doc.text[q.offset:], "\n")
+	complete := regexp.MustCompile(`^[\w./-]*\s*:`).MatchString(rest)
+	for _, name := range t.Fields() {
+		if slices.Contains(s.beside, name) {
+			continue
+		}
+		field, _ := t.Field(name)
+		item := q.item(itemProperty, name, s.from)
+		item.Detail, item.Documentation = typeText(field), documented(note(field, name))
+		if slices.Contains(t.Required(), name) {
+			item.Detail += ", required"
+			item.SortText = " " + name
+		}
+		if !complete {
+			item.TextEdit.NewText += ":"
+			if field.Kind() != schema.KindObject && field.Kind() != schema.KindList && field.Kind() != schema.KindFreeMap {
+				item.TextEdit.NewText += " "
+			}
+		}
+		all = append(all, item)
+	}
+	return all
+}
+
+// anyObject is the type of an object whose kind is not written yet.
+var anyObject = schema.ObjectOf(map[string]*schema.Type{
+	"apiVersion": schema.Scalar(schema.KindString), "kind": schema.Scalar(schema.KindString),
+	"metadata": schema.ObjectOf(map[string]*schema.Type{"name": schema.Scalar(schema.KindString)}),
+})
+
+func (q *query) valueItems(t *schema.Type, from int) []completionItem {
+	var all []completionItem
+	values := t.Enum()
+	if t.Kind() == schema.KindBoolean {
+		values = []any{true, false}
+	}
+	for _, value := range values {
+		all = append(all, q.item(itemValue, fmt.Sprint(value), from))
+	}
+	return all
+}
+
+// headItems are values of apiVersion and kind, each by the other if that is written.
+func (q *query) headItems(s *spot) []completionItem {
+	var all []completionItem
+	apiVersion := s.gvk.GroupVersion().String()
+	versions := q.groupVersions()
+	for _, gv := range sortedKeys(versions) {
+		if s.key == "apiVersion" {
+			all = append(all, q.item(itemModule, gv, s.from))
+			continue
+		}
+		for _, kind := range versions[gv] {
+			if gv == apiVersion || versions[apiVersion] == nil {
+				all = append(all, q.item(itemClass, kind, s.from))
+			}
+		}
+	}
+	return all
+}
+
+// deepestCall bounds how far the caller of a partial is looked for.
+const deepestCall = 5
+
+// typeOf is the type of the map that a spot is in, and what gives notes on its fields; nil
+// if that is not known.
+func (q *query) typeOf(text, shown string, s *spot, left int) (t *schema.Type, note func(*schema.Type, string) string) {
+	t, gvk, path := q.begin(text, shown, s, left)
+	for _, step := range path {
+		if step == "[]" {
+			t = t.Elem()
+		} else if field, found := t.Field(step); found {
+			t = field
+		} else {
+			return nil, nil
+		}
+	}
+	if t == nil {
+		return nil, nil
+	}
+	return t, func(field *schema.Type, name string) string {
+		if text := described(field); text != "" {
+			return text
+		}
+		return schema.BuiltInNote(gvk, append(slices.Clone(path), name))
+	}
+}
+
+// begin is the type of the document that a spot is in, and the path in it.
+func (q *query) begin(text, shown string, s *spot, left int) (*schema.Type, apischema.GroupVersionKind, []string) {
+	if strings.HasSuffix(shown, ".tpl") {
+		return q.beginAtCaller(text, s, left)
+	}
+	if q.folder != nil && q.folder.Status != nil && q.folder.Status.Shown == shown {
+		status, _ := schema.Root(q.version()).Field("status")
+		return status, apischema.GroupVersionKind{}, s.path
+	}
+	if s.gvk.Kind == "" {
+		return nil, s.gvk, nil
+	}
+	return q.catalog.Type(s.gvk), s.gvk, s.path
+}
+
+// beginAtCaller follows a partial to the first place that includes it.
+func (q *query) beginAtCaller(text string, s *spot, left int) (*schema.Type, apischema.GroupVersionKind, []string) {
+	none := apischema.GroupVersionKind{}
+	name := ""
+	for _, a := range actionsOf(text) {
+		if m := defineName.FindStringSubmatch(text[a.from:a.to]); m != nil && a.from <= s.from {
+			name = m[1]
+		}
+	}
+	if name == "" || left == 0 || q.folder == nil {
+		return nil, none, nil
+	}
+	for _, f := range templates(q.folder) {
+		caller := string(f.Data)
+		for _, m := range q.mentions(f, name) {
+			if m.declares {
+				continue
+			}
+			site := spotAt(caller, m.action.from)
+			if site == nil {
+				continue
+			}
+			if site.value {
+				site.path = append(site.path, site.key)
+			}
+			site.from = m.action.from
+			if t, gvk, path := q.begin(caller, f.Shown, site, left-1); t != nil {
+				return t, gvk, append(path, s.path...)
+			}
+		}
+	}
+	return nil, none, nil
+}
+
+// A mention is a place that names a partial.
+type mention struct {
+	action   action
+	from, to int // of the name
+	declares bool
+}
+
+// mentions are the places of a file that name a partial.
+func (q *query) mentions(f folder.File, name string) []mention {
+	var all []mention
+	text := string(f.Data)
+	for _, a := range actionsOf(text) {
+		if a.comment {
+			continue
+		}
+		for _, m := range callName.FindAllStringSubmatchIndex(text[a.from:a.to], -1) {
+			if text[a.from+m[2]:a.from+m[3]] == name {
+				all = append(all, mention{a, a.from + m[2], a.from + m[3], a.word == "block"})
+			}
+		}
+		if m := defineName.FindStringSubmatchIndex(text[a.from:a.to]); m != nil && a.word == "define" && text[a.from+m[2]:a.from+m[3]] == name {
+			all = append(all, mention{a, a.from + m[2], a.from + m[3], true})
+		}
+	}
+	return all
+}

@@ -1,0 +1,65 @@
+package lsp
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jacquard-operator/jacquard/engine/template"
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
+)
+
+var update = flag.Bool("update", false, "write functions.txt")
+
+var (
+	functionNames = regexp.MustCompile("^((?:`[^`]+` ?)+)(.*)$")
+	markdownLink  = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+)
+
+// TestFunctions: the server says of functions what docs/reference.md says of them, and
+// knows all there are.
+func TestFunctions(t *testing.T) {
+	data, err := os.ReadFile("../../docs/reference.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(data), "\n## Functions\n")
+	text, _, _ = strings.Cut(text, "\n## ")
+	var lines []string
+	told := map[string]bool{}
+	for line := range strings.SplitSeq(text, "\n") {
+		cells := strings.Split(strings.Trim(strings.ReplaceAll(line, `\|`, "\x00"), "| "), " | ")
+		if len(cells) != 2 || !strings.HasPrefix(cells[0], "`") {
+			continue
+		}
+		for _, group := range strings.Split(cells[0], ", `") {
+			m := functionNames.FindStringSubmatch("`" + strings.TrimPrefix(group, "`"))
+			if m == nil {
+				t.Fatalf("cannot read the row %s", line)
+			}
+			for _, name := range strings.Fields(strings.ReplaceAll(m[1], "`", "")) {
+				returns := markdownLink.ReplaceAllString(strings.ReplaceAll(cells[1], "\x00", "|"), "$1")
+				lines = append(lines, fmt.Sprintf("%s\t%s\t%s", name, strings.TrimSpace(m[2]), returns))
+				told[name] = true
+			}
+		}
+	}
+	for _, name := range slices.Concat(sortedKeys(funcs.Table()), template.Specials()) {
+		if !told[name] && !strings.HasPrefix(name, "must") {
+			t.Errorf("docs/reference.md has no row for the function %s", name)
+		}
+	}
+	slices.Sort(lines)
+	want := strings.Join(lines, "\n") + "\n"
+	if *update {
+		if err := os.WriteFile("functions.txt", []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if want != functionsText {
+		t.Error("functions.txt is not what docs/reference.md says: go test ./author/lsp -run TestFunctions -update")
+	}
+}

@@ -1,0 +1,147 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"text/template/parse"
+
+	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
+)
+
+// hover tells what stands at a place.
+func (s *Server) hover(_ context.Context, q *query) (*hover, error) {
+	if q.catalog == nil {
+		return nil, nil
+	}
+	if a, inside := q.action(); q.isTemplate() && inside {
+		if l := literalAt(q.doc.text, a, q.offset); l != nil {
+			return q.literalHover(l), nil
+		}
+		return q.nodeHover(), nil
+	}
+	spot := spotAt(q.doc.text, q.offset)
+	if spot == nil || spot.key == "" {
+		return nil, nil
+	}
+	t, note := q.typeOf(q.doc.text, q.shown, spot, deepestCall)
+	field, found := t.Field(spot.key)
+	if t == nil || !found {
+		return nil, nil
+	}
+	text := code("", strings.Join(append(slices.Clone(spot.path), spot.key), ".")+": "+typeText(field))
+	return &hover{Contents: markdown(strings.TrimSpace(text + "\n" + note(field, spot.key)))}, nil
+}
+
+// nodeHover tells of a field, a variable or a function.
+func (q *query) nodeHover() *hover {
+	found := q.at()
+	if len(found) == 0 {
+		return nil
+	}
+	s := found[0]
+	text := q.doc.text[s.from:min(s.to, len(q.doc.text))]
+	where := spanOf(q.doc.text, s.from, s.to)
+	var b strings.Builder
+	if fn, ok := s.node.(*parse.IdentifierNode); ok {
+		b.WriteString(functions()[fn.Ident].told())
+	} else {
+		b.WriteString(code("", text+": "+q.typesOf(s.values)))
+	}
+	for _, v := range s.values {
+		if note := noted(v, v.Type, ""); note != "" {
+			b.WriteString("\n" + note + "\n")
+			break
+		}
+	}
+	var from []string
+	absent := false
+	for _, v := range s.values {
+		absent = absent || v.Nil
+		for _, source := range v.Sources {
+			if text := sourceText(source, q.crd.Kind); !slices.Contains(from, text) {
+				from = append(from, text)
+			}
+		}
+	}
+	if absent {
+		b.WriteString("\nIt may be absent.\n")
+	}
+	if len(from) > 0 {
+		verb := "Comes from "
+		if _, isVariable := s.node.(*parse.IdentifierNode); isVariable {
+			verb = "The result comes from "
+		}
+		fmt.Fprintf(&b, "\n%s%s.\n", verb, strings.Join(from, ", "))
+	}
+	if place := q.declaredAt(s); place != "" {
+		b.WriteString("\nDeclared at " + place + ".\n")
+	}
+	return &hover{markdown(strings.TrimSpace(b.String())), &where}
+}
+
+// typesOf are the types of some values, each once.
+func (q *query) typesOf(values []*typecheck.Value) string {
+	var all []string
+	for _, v := range values {
+		text := typeText(v.Type)
+		if v.Known {
+			text = fmt.Sprintf("%#v", v.Const)
+			if v.Const == nil {
+				text = "nil"
+			}
+		}
+		if !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return strings.Join(all, " or ")
+}
+
+// declaredAt is where the CRD declares what a node reads of the resource.
+func (q *query) declaredAt(s *sighting) string {
+	for _, path := range s.paths() {
+		if at := q.inCRD(path); at != nil {
+			return fmt.Sprintf("%s:%d", q.crd.File, at.Range.Start.Line+1)
+		}
+	}
+	return ""
+}
+
+// literalHover tells of what a literal names.
+func (q *query) literalHover(l *literal) *hover {
+	where := spanOf(q.doc.text, l.from, l.to)
+	var text string
+	switch {
+	case l.index == 0 && slices.Contains(namesPartial, l.function):
+		for _, f := range templates(q.folder) {
+			for _, m := range q.mentions(f, l.text) {
+				if m.declares {
+					text = fmt.Sprintf("Partial `%s`, %s:%d", l.text, f.Shown, lineAt(string(f.Data), m.from))
+				}
+			}
+		}
+	case l.index == 0 && slices.Contains(namesFile, l.function):
+		for _, f := range q.folder.Children {
+			if f.Name == l.text+".yaml" {
+				var kinds []string
+				for _, gvk := range made(string(f.Data)) {
+					kinds = append(kinds, gvk.Kind+" "+gvk.GroupVersion().String())
+				}
+				text = fmt.Sprintf("`%s` makes: %s", f.Shown, strings.Join(kinds, ", "))
+			}
+		}
+	case l.index == 0 && l.function == "config":
+		if value, set := q.config()[l.text]; set {
+			text = fmt.Sprintf("Setting `%s`; its default in config.yaml is `%v`", l.text, value)
+		}
+	}
+	if text == "" {
+		return nil
+	}
+	return &hover{markdown(text), &where}
+}
+
+// namesPartial are the functions and words whose first argument names a partial.
+var namesPartial = []string{"include", "template", "define", "block"}
