@@ -83,7 +83,7 @@ func TestEditorPackage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer archive.Close()
+	defer func() { _ = archive.Close() }()
 	inside := map[string]string{}
 	for _, f := range archive.File {
 		open, err := f.Open()
