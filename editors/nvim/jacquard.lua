@@ -27,6 +27,16 @@ end
 
 local clients = {} -- by root
 
+-- request sends a request, as each version of Neovim wants it.
+local function request(client, command, uri, handler)
+  local params = { command = command, arguments = { uri } }
+  if vim.fn.has("nvim-0.11") == 1 then
+    client:request("workspace/executeCommand", params, handler)
+  else
+    client.request("workspace/executeCommand", params, handler)
+  end
+end
+
 local function show(preview)
   local buffer = previews[preview.uri]
   if buffer and vim.api.nvim_buf_is_valid(buffer) then
@@ -39,7 +49,7 @@ local function client_of(dir)
   if id and vim.lsp.get_client_by_id(id) then
     return id
   end
-  id = vim.lsp.start_client({
+  id = (vim.lsp.start_client or vim.lsp.start)({
     name = "jacquard",
     cmd = vim.g.jacquard_cmd or { "jacquard", "lsp" },
     root_dir = dir,
@@ -90,7 +100,7 @@ vim.api.nvim_create_user_command("JacquardPreview", function()
     return
   end
   local uri = vim.uri_from_fname(file)
-  client.request("workspace/executeCommand", { command = "jacquard.preview", arguments = { uri } }, function(err, preview)
+  request(client, "jacquard.preview", uri, function(err, preview)
     if err then
       vim.notify(err.message, vim.log.levels.ERROR)
       return
@@ -106,7 +116,7 @@ vim.api.nvim_create_user_command("JacquardPreview", function()
       buffer = buffer,
       callback = function()
         previews[uri] = nil
-        client.request("workspace/executeCommand", { command = "jacquard.closePreview", arguments = { uri } }, function() end)
+        request(client, "jacquard.closePreview", uri, function() end)
       end,
     })
     show(preview)
