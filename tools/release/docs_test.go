@@ -112,7 +112,7 @@ func TestRefused(t *testing.T) {
 		{"1.2.3", "", "new", "the version is \"1.2.3\""},
 		{"dev", "", "new", "give VERSION=vMAJOR.MINOR.PATCH"},
 		{"v0.0.0-test", "plan9/386", "new", "plan9/386"},
-		{"v0.0.0-test", "linux/amd64", taken, "holds other files"},
+		{"v0.0.0-test", "linux/amd64", taken, "holds letters.txt"},
 		{"v0.0.0-test", "linux/amd64", "", "--output"},
 	} {
 		r := release{version: c.version, output: c.output, root: root}

@@ -84,7 +84,8 @@ func (r *release) says(name string, args ...string) (string, error) {
 	return strings.TrimRight(string(out), "\n"), err
 }
 
-// checkOutput refuses to replace anything but a release.
+// checkOutput refuses to replace anything but a release, or a part of one that was
+// interrupted.
 func (r *release) checkOutput() error {
 	entries, err := os.ReadDir(r.output)
 	if errors.Is(err, os.ErrNotExist) {
@@ -93,9 +94,15 @@ func (r *release) checkOutput() error {
 	if err != nil {
 		return err
 	}
-	of := func(d os.DirEntry) bool { return d.Name() == sums }
-	if len(entries) > 0 && !slices.ContainsFunc(entries, of) {
-		return fmt.Errorf("%s holds other files, and no release: remove it, or give another directory", r.output)
+	ours := (&release{version: r.version, platforms: allPlatforms, editor: true}).contents(true)
+	for _, d := range entries {
+		chart, err := filepath.Match(chartName("v*"), d.Name())
+		if err != nil {
+			return err
+		}
+		if !chart && !slices.Contains(ours, d.Name()) {
+			return fmt.Errorf("%s holds %s, which is of no release: remove it, or give another directory", r.output, d.Name())
+		}
 	}
 	return nil
 }
