@@ -62,7 +62,7 @@ func (n *realNode) underEdits(t *testing.T, do func()) time.Duration {
 	return slices.Max(waits)
 }
 
-// edits edits the resources until it is told to stop.
+// edits edits the resources until it is told to stop: the last edit is finished then.
 func (n *realNode) edits(t *testing.T) (stop func()) {
 	t.Helper()
 	c := n.client(t)
@@ -77,7 +77,7 @@ func (n *realNode) edits(t *testing.T) (stop func()) {
 			o.SetNamespace(editedSpace(i))
 			o.SetName(fmt.Sprintf("%s%d", editedPrefix, i))
 			patch := fmt.Appendf(nil, `{"spec":{"image":"pause:%d"}}`, edit)
-			if err := c.Patch(ctx, o, client.RawPatch(types.MergePatchType, patch)); err != nil && ctx.Err() == nil {
+			if err := c.Patch(t.Context(), o, client.RawPatch(types.MergePatchType, patch)); err != nil {
 				t.Error(err)
 			}
 			time.Sleep(100 * time.Millisecond)
