@@ -46,10 +46,22 @@ func (q *query) action() (a action, inside bool) {
 	return a, false
 }
 
-// item is a completion that replaces what was typed of it.
+// item is a completion that replaces the word that was typed, also what of it stands behind
+// the place.
 func (q *query) item(kind int, label string, from int) completionItem {
-	return completionItem{Label: label, Kind: kind, TextEdit: &textEdit{spanOf(q.doc.text, from, q.offset), label}}
+	to := q.offset
+	if _, inside := q.action(); inside {
+		to += len(identifier.FindString(q.doc.text[to:]))
+	} else {
+		to += len(plainWord.FindString(q.doc.text[to:]))
+	}
+	return completionItem{Label: label, Kind: kind, TextEdit: &textEdit{spanOf(q.doc.text, from, to), label}}
 }
+
+var (
+	identifier = regexp.MustCompile(`^\w*`)
+	plainWord  = regexp.MustCompile(`^[\w./-]*`)
+)
 
 // chained is what is written of an operand: a variable, and fields.
 var chained = regexp.MustCompile(`(\$\w*)?((?:\.\w*)*)$`)
@@ -205,6 +217,9 @@ type literal struct {
 	// from and to are where the text within the quotation marks begins and ends.
 	from, to int
 	text     string
+	// quote is what begins it; open is true if no such one ends it.
+	quote byte
+	open  bool
 }
 
 var token = regexp.MustCompile("\"(?:[^\"\\\\\n]|\\\\.)*\"?|`[^`]*`?|[()|]|:?=|[^\\s()|\"`]+")
@@ -220,10 +235,14 @@ func literalAt(text string, a action, offset int) *literal {
 			words = nil
 		case word[0] == '"' || word[0] == '`':
 			to := from + len(word)
-			whole := len(word) > 1 && word[len(word)-1] == word[0]
-			if offset > from && (offset < to || offset == to && !whole) && len(words) > 0 {
-				l := &literal{function: words[0], index: len(words) - 1, from: from + 1, to: to}
-				if whole {
+			open := len(word) < 2 || word[len(word)-1] != word[0]
+			here := offset > from && (offset < to || offset == to && open)
+			if open = open || here && runsOn(text[a.from:], word); open {
+				to = from + 1 + len(literalName.FindString(word[1:]))
+			}
+			if offset > from && (offset < to || offset == to && open) && len(words) > 0 {
+				l := &literal{function: words[0], index: len(words) - 1, from: from + 1, to: to, quote: word[0], open: open}
+				if !open {
 					l.to--
 				}
 				l.text = text[l.from:l.to]
@@ -231,6 +250,9 @@ func literalAt(text string, a action, offset int) *literal {
 					l.before = append(l.before, strings.Trim(before, "\"`"))
 				}
 				return l
+			}
+			if here {
+				return nil
 			}
 			words = append(words, word)
 		case len(words) == 0 && slices.Contains([]string{"if", "else", "with", "range", "-"}, word):
@@ -241,6 +263,18 @@ func literalAt(text string, a action, offset int) *literal {
 	return nil
 }
 
+// literalName is what is taken for the text of a literal that nothing closes.
+var literalName = regexp.MustCompile(`^[\w./:-]*`)
+
+// runsOn reports whether a literal of an action ends with the quotation mark of another
+// one, since its own is missing: it goes beyond the action, or the marks are no pairs.
+func runsOn(action, word string) bool {
+	line, _, _ := strings.Cut(action, "\n")
+	inside, _, closed := strings.Cut(line, "}}")
+	return word[0] == '"' && closed && (strings.Contains(word, "}}") && !strings.Contains(inside, word) ||
+		strings.Count(strings.ReplaceAll(inside, `\"`, ""), `"`)%2 == 1)
+}
+
 // literalItems are the texts that an argument may be.
 func (q *query) literalItems(l *literal) []completionItem {
 	kind, names := q.choices(l)
@@ -248,6 +282,9 @@ func (q *query) literalItems(l *literal) []completionItem {
 	for _, name := range names {
 		item := q.item(kind, name, l.from)
 		item.TextEdit.Range = spanOf(q.doc.text, l.from, max(q.offset, l.to))
+		if l.open {
+			item.TextEdit.NewText += string(l.quote)
+		}
 		item.FilterText = name
 		all = append(all, item)
 	}
