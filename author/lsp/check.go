@@ -98,7 +98,7 @@ func (sp *space) own(shown, inside, text string, read func(*folder.Folder)) (fou
 		return nil, false, nil
 	}
 	read(small)
-	return lint.Own(c.With(small, crd), name, shown), true, nil
+	return lint.Own(apart(c, small, crd, shown), name, shown), true, nil
 }
 
 // typed tells the findings of a file that just changed: its own, and those of the last
@@ -113,21 +113,31 @@ func (sp *space) typed(ctx context.Context, doc *document) error {
 		return err
 	}
 	sp.server.mu.Lock()
-	rest, based := sp.rest[shown], sp.based[shown]
-	if !ok {
+	rest, told := sp.rest[shown]
+	based := sp.based[shown]
+	if !ok && !told {
 		rest = sp.all()[shown]
+	}
+	if !told {
+		based = doc.text
 	}
 	sp.server.mu.Unlock()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	sp.server.publish(doc, sp.diagnostics(append(own, moved(rest, based, doc.text)...), doc.text))
+	// Of a template, what is on a line that changed is most likely mended. What only the
+	// whole check sees of another file stays until it is checked again.
+	rest = moved(rest, based, doc.text, !ok || strings.HasPrefix(inside, "crds/"))
+	if !ok && len(rest) == 0 {
+		return nil
+	}
+	sp.server.publish(doc, sp.diagnostics(append(own, rest...), doc.text))
 	return nil
 }
 
 // moved are findings about a text where they stand in its next version; those of lines
-// that changed are left out.
-func moved(found []typecheck.Finding, before, now string) []typecheck.Finding {
+// that changed are left out, unless they are kept.
+func moved(found []typecheck.Finding, before, now string, keep bool) []typecheck.Finding {
 	a, b := strings.Split(before, "\n"), strings.Split(now, "\n")
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
@@ -144,6 +154,9 @@ func moved(found []typecheck.Finding, before, now string) []typecheck.Finding {
 			f.Place.Line += len(b) - len(a)
 			left = append(left, f)
 		case f.Place.Line <= head:
+			left = append(left, f)
+		case keep:
+			f.Place.Line = max(1, min(f.Place.Line, len(b)-tail))
 			left = append(left, f)
 		}
 	}
@@ -188,6 +201,8 @@ func (sp *space) tell(docs map[string]*document) {
 		rest := slices.Clone(all[shown])
 		if ok {
 			rest = slices.DeleteFunc(rest, func(f typecheck.Finding) bool { return slices.Contains(own, f) })
+			// Where the kind does not load, the whole check says less of the file than it itself.
+			all[shown] = slices.Concat(own, rest)
 		}
 		sp.server.mu.Lock()
 		sp.rest[shown], sp.based[shown] = rest, doc.text

@@ -401,6 +401,11 @@ func (s *Server) textOf(file string) string {
 	if doc != nil {
 		return doc.text
 	}
+	return saved(file)
+}
+
+// saved is the text of a file on disk; "" if it cannot be read.
+func saved(file string) string {
 	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
