@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/template/parse"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/folder"
@@ -336,11 +337,11 @@ func (q *query) yamlItems() []completionItem {
 	if s == nil {
 		return nil
 	}
-	if len(s.path) == 0 && s.value && (s.key == "apiVersion" || s.key == "kind") {
+	if len(s.path) == 0 && s.value && (s.key == "apiVersion" || s.key == "kind") && !isKindFile(q.inside) {
 		return q.headItems(s)
 	}
 	t, note := q.typeOf(q.doc.text, q.shown, s, deepestCall)
-	if t == nil && len(s.path) == 0 && !s.value && s.gvk.Kind == "" && !strings.HasSuffix(q.shown, ".tpl") {
+	if t == nil && len(s.path) == 0 && !s.value && s.gvk.Kind == "" && !isKindFile(q.inside) && !strings.HasSuffix(q.shown, ".tpl") {
 		t, note = anyObject, func(*schema.Type, string) string { return "" }
 	}
 	if t == nil {
@@ -441,6 +442,9 @@ func (q *query) typeOf(text, shown string, s *spot, left int) (t *schema.Type, n
 
 // begin is the type of the document that a spot is in, and the path in it.
 func (q *query) begin(text, shown string, s *spot, left int) (*schema.Type, apischema.GroupVersionKind, []string) {
+	if shown == q.shown && isKindFile(q.inside) {
+		return kindType(), apischema.GroupVersionKind{}, s.path
+	}
 	if strings.HasSuffix(shown, ".tpl") {
 		return q.beginAtCaller(text, s, left)
 	}
@@ -450,6 +454,9 @@ func (q *query) begin(text, shown string, s *spot, left int) (*schema.Type, apis
 	}
 	if s.gvk.Kind == "" {
 		return nil, s.gvk, nil
+	}
+	if s.gvk == apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition") {
+		return schema.Definition(), s.gvk, s.path
 	}
 	return q.catalog.Type(s.gvk), s.gvk, s.path
 }
