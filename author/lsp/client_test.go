@@ -44,7 +44,7 @@ const ended = time.Minute
 func startEditor(t testing.TB, root string, options ...map[string]any) *editor {
 	t.Helper()
 	e := &editor{t: t, root: root, log: &bytes.Buffer{}, changed: make(chan struct{}), told: map[string]publishParams{},
-		history: map[string][]publishParams{},
+		history:  map[string][]publishParams{},
 		versions: map[string]int{}, texts: map[string]string{}}
 	e.server = New(Options{Render: rendered, Log: &synced{w: e.log}})
 	e.server.extra = handler.Map{"test/slow": func(ctx context.Context, req *jrpc2.Request) (any, error) { return e.slow(ctx, req) }}
