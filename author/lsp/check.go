@@ -12,6 +12,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/panics"
 	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/template"
 	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
@@ -178,6 +179,20 @@ func (sp *space) all() map[string][]typecheck.Finding {
 	return files
 }
 
+// ofFolders puts findings about a folder as a whole into those of its files that are open,
+// since editors do not show findings of directories.
+func ofFolders(all map[string][]typecheck.Finding, open map[string]*document) {
+	for shown := range open {
+		for _, f := range all[path.Dir(shown)] {
+			f.Place = template.Place{File: shown, Line: 1, Column: 1}
+			all[shown] = append(all[shown], f)
+		}
+	}
+	for shown := range open {
+		delete(all, path.Dir(shown))
+	}
+}
+
 // tell tells the findings of the last whole check. Of open files it remembers what they do
 // not show by themselves.
 func (sp *space) tell(docs map[string]*document) {
@@ -189,6 +204,7 @@ func (sp *space) tell(docs map[string]*document) {
 			open[shown] = doc
 		}
 	}
+	ofFolders(all, open)
 	gone := slices.Collect(maps.Keys(sp.told))
 	sp.told = map[string]bool{}
 	sp.server.mu.Unlock()
@@ -243,7 +259,7 @@ func (sp *space) diagnostics(found []typecheck.Finding, text string) []diagnosti
 		if f.Class == typecheck.Syntax || f.Class == typecheck.UnknownField || f.Class == lint.Braces {
 			severity = severityError
 		}
-		d := diagnostic{Range: placed(text, f.Place, f.Length), Severity: severity, Code: string(f.Class), Source: "jacquard", Message: f.Text}
+		d := diagnostic{Range: sp.rangeOf(f, text), Severity: severity, Code: string(f.Class), Source: "jacquard", Message: f.Text}
 		if f.Called.File != "" {
 			file := sp.abs(f.Called.File)
 			d.Related = []nearby{{location{uriOf(file), placed(sp.server.textOf(file), f.Called, 1)}, "called from here"}}

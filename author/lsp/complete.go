@@ -106,6 +106,13 @@ func documented(text string) *markup {
 
 // fieldItems are the fields of what stands before a dot; from is where the name begins.
 func (q *query) fieldItems(a action, from int) []completionItem {
+	if before := strings.TrimRight(q.doc.text[:from], "."); q.crd == nil && strings.HasSuffix(strings.TrimRight(before, " -"), "{{") {
+		var all []completionItem
+		for _, name := range []string{"apiVersion", "kind", "metadata", "spec"} {
+			all = append(all, q.item(itemField, name, from))
+		}
+		return all
+	}
 	text := q.doc.text[:from] + probe
 	text += strings.Repeat(")", max(0, unclosed(text[a.from:]))) + " }}"
 	probed := func(names []string) bool { return len(names) > 0 && names[len(names)-1] == probe }
