@@ -38,11 +38,24 @@ func (s *Server) actions(_ context.Context, q *query) ([]codeAction, error) {
 		for _, offer := range []func(typecheck.Finding, diagnostic) *codeAction{q.replace, q.declare, q.require, q.useIfNil, q.silence} {
 			if a := offer(known[i], d); a != nil {
 				a.Kind, a.Diagnostics = "quickfix", []diagnostic{d}
+				s.endLines(a.Edit)
 				all = append(all, *a)
 			}
 		}
 	}
 	return all, nil
+}
+
+// endLines ends the lines of an edit as those of its files end.
+func (s *Server) endLines(e workspaceEdit) {
+	for uri, edits := range e.Changes {
+		if !strings.Contains(s.textOf(pathOf(uri)), "\r\n") {
+			continue
+		}
+		for i := range edits {
+			edits[i].NewText = strings.ReplaceAll(edits[i].NewText, "\n", "\r\n")
+		}
+	}
 }
 
 // edit is an action that puts a text into a file.

@@ -179,6 +179,18 @@ func (sp *space) all() map[string][]typecheck.Finding {
 	return files
 }
 
+// notPart is the class of what is said of files that nothing reads.
+const notPart typecheck.Class = "not-part"
+
+// strayed reports whether a file in a root looks like a template and is read by nothing.
+func strayed(inside string) bool {
+	parts := strings.Split(inside, "/")
+	if parts[0] != "templates" || path.Ext(inside) != ".yaml" && path.Ext(inside) != ".tpl" {
+		return false
+	}
+	return len(parts) == 2 || len(parts) > 3 && parts[2] != "tests" && parts[2] != "files"
+}
+
 // ofFolders puts findings about a folder as a whole into those of its files that are open,
 // since editors do not show findings of directories.
 func ofFolders(all map[string][]typecheck.Finding, open map[string]*document) {
@@ -205,6 +217,12 @@ func (sp *space) tell(docs map[string]*document) {
 		}
 	}
 	ofFolders(all, open)
+	for shown := range open {
+		if _, inside, _ := sp.show(sp.abs(shown)); strayed(inside) && len(all[shown]) == 0 {
+			all[shown] = append(all[shown], typecheck.Finding{Class: notPart, Place: template.Place{File: shown, Line: 1, Column: 1},
+				Text: "this file is not part of a kind: templates are in templates/NAME.GROUP/ itself, without directories below"})
+		}
+	}
 	gone := slices.Collect(maps.Keys(sp.told))
 	sp.told = map[string]bool{}
 	sp.server.mu.Unlock()
@@ -247,8 +265,9 @@ func (sp *space) tell(docs map[string]*document) {
 
 // severities, as the protocol numbers them.
 const (
-	severityError   = 1
-	severityWarning = 2
+	severityError       = 1
+	severityWarning     = 2
+	severityInformation = 3
 )
 
 // diagnostics are findings as the protocol has them.
@@ -258,6 +277,9 @@ func (sp *space) diagnostics(found []typecheck.Finding, text string) []diagnosti
 		severity := severityWarning
 		if f.Class == typecheck.Syntax || f.Class == typecheck.UnknownField || f.Class == lint.Braces {
 			severity = severityError
+		}
+		if f.Class == notPart {
+			severity = severityInformation
 		}
 		d := diagnostic{Range: sp.rangeOf(f, text), Severity: severity, Code: string(f.Class), Source: "jacquard", Message: f.Text}
 		if f.Called.File != "" {

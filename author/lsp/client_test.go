@@ -33,6 +33,7 @@ type editor struct {
 	told     map[string]publishParams // by path in the root
 	history  map[string][]publishParams
 	previews []previewed
+	messages []string
 	versions map[string]int
 	texts    map[string]string
 }
@@ -108,6 +109,10 @@ func (e *editor) notified(req *jrpc2.Request) {
 		rel, _ := filepath.Rel(e.root, pathOf(p.URI))
 		e.told[filepath.ToSlash(rel)] = p
 		e.history[filepath.ToSlash(rel)] = append(e.history[filepath.ToSlash(rel)], p)
+	case "window/showMessage":
+		var p struct{ Message string }
+		_ = req.UnmarshalParams(&p)
+		e.messages = append(e.messages, p.Message)
 	case "jacquard/preview":
 		var p previewed
 		_ = req.UnmarshalParams(&p)

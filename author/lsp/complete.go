@@ -81,9 +81,12 @@ func (q *query) expressionItems(a action) []completionItem {
 	}
 	word := regexp.MustCompile(`\w*$`).FindString(typed)
 	from := q.offset - len(word)
-	var all []completionItem
+	all := q.quotedItems(strings.TrimSuffix(typed, word), from)
 	if strings.TrimLeft(strings.TrimSuffix(typed, word), "- ") == "" {
 		for _, name := range keywords {
+			if slices.Contains(inBlocks, name) && !q.within(name == "break" || name == "continue") {
+				continue
+			}
 			all = append(all, q.item(itemKeyword, name, from))
 		}
 	}
@@ -94,6 +97,46 @@ func (q *query) expressionItems(a action) []completionItem {
 		all = append(all, item)
 	}
 	return all
+}
+
+// wantsName is the beginning of a call whose first argument is a name.
+var wantsName = regexp.MustCompile(`\b(include|template|child|children|await|rendered|stable|file|config|lookup|select|hasAPI)\s+$`)
+
+// quotedItems are names, with quotation marks, where a function that wants one stands before
+// the place. They come first.
+func (q *query) quotedItems(before string, from int) []completionItem {
+	m := wantsName.FindStringSubmatch(before)
+	if m == nil {
+		return nil
+	}
+	var all []completionItem
+	kind, names := q.choices(&literal{function: m[1]})
+	for _, name := range names {
+		item := q.item(kind, `"`+name+`"`, from)
+		item.SortText = " " + name
+		all = append(all, item)
+	}
+	return all
+}
+
+// inBlocks are the keywords that stand in a block only.
+var inBlocks = []string{"else", "end", "break", "continue"}
+
+// within reports whether a block is open at the place, or one of a loop.
+func (q *query) within(loop bool) bool {
+	var open []string
+	for _, a := range actionsOf(q.doc.text) {
+		if a.to > q.offset {
+			break
+		}
+		switch a.word {
+		case "define", "block", "if", "with", "range":
+			open = append(open, a.word)
+		case "end":
+			open = open[:max(0, len(open)-1)]
+		}
+	}
+	return len(open) > 0 && (!loop || slices.Contains(open, "range"))
 }
 
 func documented(text string) *markup {
@@ -344,11 +387,11 @@ func (q *query) yamlItems() []completionItem {
 	if s == nil {
 		return nil
 	}
-	if len(s.path) == 0 && s.value && (s.key == "apiVersion" || s.key == "kind") && !isKindFile(q.inside) {
+	if len(s.path) == 0 && s.value && (s.key == "apiVersion" || s.key == "kind") && !isKindFile(q.inside) && !q.isStatus() {
 		return q.headItems(s)
 	}
 	t, note := q.typeOf(q.doc.text, q.shown, s, deepestCall)
-	if t == nil && len(s.path) == 0 && !s.value && s.gvk.Kind == "" && !isKindFile(q.inside) && !strings.HasSuffix(q.shown, ".tpl") {
+	if t == nil && len(s.path) == 0 && !s.value && s.gvk.Kind == "" && !isKindFile(q.inside) && !q.isStatus() && !strings.HasSuffix(q.shown, ".tpl") {
 		t, note = anyObject, func(*schema.Type, string) string { return "" }
 	}
 	if t == nil {
@@ -401,6 +444,9 @@ func (q *query) valueItems(t *schema.Type, from int) []completionItem {
 	return all
 }
 
+// isStatus reports whether the document is status.yaml.
+func (q *query) isStatus() bool { return q.folder != nil && q.folder.Status != nil && q.folder.Status.Shown == q.shown }
+
 // headItems are values of apiVersion and kind, each by the other if that is written.
 func (q *query) headItems(s *spot) []completionItem {
 	var all []completionItem
@@ -408,7 +454,13 @@ func (q *query) headItems(s *spot) []completionItem {
 	versions := q.groupVersions()
 	for _, gv := range sortedKeys(versions) {
 		if s.key == "apiVersion" {
-			all = append(all, q.item(itemModule, gv, s.from))
+			item := q.item(itemModule, gv, s.from)
+			if v := q.version(); v != nil && strings.HasPrefix(q.inside, "examples/") && gv == v.GroupVersionKind().GroupVersion().String() {
+				item.SortText = " " + gv
+				all = append([]completionItem{item}, all...)
+				continue
+			}
+			all = append(all, item)
 			continue
 		}
 		for _, kind := range versions[gv] {

@@ -39,6 +39,8 @@ func (sp *space) rangeOf(f typecheck.Finding, text string) span {
 	inner := about.inner(text)
 	first := about.from + 2 + len(inner) - len(strings.TrimLeft(inner, "- \t\r\n"))
 	last := about.from + 2 + len(strings.TrimRight(inner, "- \t\r\n"))
-	from = max(from, first)
+	if f.Class == typecheck.Syntax {
+		from = max(from, first)
+	}
 	return spanOf(text, from, max(from, min(to, last)))
 }

@@ -83,6 +83,13 @@ func isChart(dir string) bool {
 	return err == nil
 }
 
+// isEmptyRoot reports whether a directory has nothing of a root.
+func isEmptyRoot(dir string) bool {
+	_, crds := os.Stat(filepath.Join(dir, "crds"))
+	_, templates := os.Stat(filepath.Join(dir, "templates"))
+	return crds != nil && templates != nil
+}
+
 // isRoot reports whether a directory has templates/NAME.GROUP/. A Helm chart has
 // templates/ too, with files in it.
 func isRoot(dir string) bool {
