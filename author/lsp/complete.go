@@ -445,7 +445,9 @@ func (q *query) valueItems(t *schema.Type, from int) []completionItem {
 }
 
 // isStatus reports whether the document is status.yaml.
-func (q *query) isStatus() bool { return q.folder != nil && q.folder.Status != nil && q.folder.Status.Shown == q.shown }
+func (q *query) isStatus() bool {
+	return q.folder != nil && q.folder.Status != nil && q.folder.Status.Shown == q.shown
+}
 
 // headItems are values of apiVersion and kind, each by the other if that is written.
 func (q *query) headItems(s *spot) []completionItem {
