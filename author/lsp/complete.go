@@ -391,7 +391,8 @@ func (q *query) yamlItems() []completionItem {
 		return q.headItems(s)
 	}
 	t, note := q.typeOf(q.doc.text, q.shown, s, deepestCall)
-	if t == nil && len(s.path) == 0 && !s.value && s.gvk.Kind == "" && !isKindFile(q.inside) && !q.isStatus() && !strings.HasSuffix(q.shown, ".tpl") {
+	headless := len(s.path) == 0 && !s.value && s.gvk.Kind == "" && !isKindFile(q.inside) && !q.isStatus()
+	if t == nil && headless && !strings.HasSuffix(q.shown, ".tpl") {
 		t, note = anyObject, func(*schema.Type, string) string { return "" }
 	}
 	if t == nil {
