@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +24,13 @@ that are open, writes nothing, and starts no other program.`,
 		Example: "  jacquard lsp",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, dir := range roots {
+				if info, err := os.Stat(dir); err != nil {
+					return fmt.Errorf("reading --root: %w", err)
+				} else if !info.IsDir() {
+					return fmt.Errorf("reading --root: %s is no directory", dir)
+				}
+			}
 			s := lsp.New(lsp.Options{Roots: roots, Render: preview, Log: cmd.ErrOrStderr()})
 			return s.Serve(cmd.Context(), cmd.InOrStdin(), writeCloser{cmd.OutOrStdout()})
 		},

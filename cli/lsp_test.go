@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/creachadair/jrpc2"
@@ -52,5 +53,16 @@ func TestLSP(t *testing.T) {
 	}
 	if code := <-ended; code != 0 || stderr.Len() > 0 {
 		t.Errorf("ended with %d: %s", code, stderr.String())
+	}
+}
+
+// TestLSPRoot: a root that is not there is refused at the start.
+func TestLSPRoot(t *testing.T) {
+	var stderr strings.Builder
+	if code := Main([]string{"lsp", "--root", t.TempDir() + "/none"}, strings.NewReader(""), io.Discard, &stderr); code == 0 {
+		t.Error("it is accepted")
+	}
+	if !strings.Contains(stderr.String(), "reading --root: ") {
+		t.Errorf("got %q", stderr.String())
 	}
 }

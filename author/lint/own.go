@@ -12,6 +12,10 @@ var together = []typecheck.Class{
 	Collision, Contended, UnusedField, UnusedPartial, UnusedRule, Example, Golden, Unpackable, Ignore, BreakingCRD,
 }
 
+// Together reports whether several files, a sample or the CRD show findings of a class:
+// Own does not give them.
+func Together(class typecheck.Class) bool { return slices.Contains(together, class) }
+
 // Own returns those findings of Check about one file that the file itself shows: an
 // editor tells them at each keystroke. Of the other files of its folder, the catalog need
 // only have those that the file calls and names.
@@ -20,6 +24,6 @@ func Own(c *catalog.Catalog, name, file string) []typecheck.Finding {
 	l.follow()
 	loud, _ := l.silence(l.finished())
 	return slices.DeleteFunc(loud, func(f typecheck.Finding) bool {
-		return f.Place.File != file || slices.Contains(together, f.Class)
+		return f.Place.File != file || Together(f.Class)
 	})
 }

@@ -35,14 +35,27 @@ func (s *Server) actions(_ context.Context, q *query) ([]codeAction, error) {
 		if i < 0 || d.Source != "jacquard" {
 			continue
 		}
-		for _, offer := range []func(typecheck.Finding, diagnostic) *codeAction{q.declare, q.require, q.useIfNil, q.silence} {
+		for _, offer := range []func(typecheck.Finding, diagnostic) *codeAction{q.replace, q.declare, q.require, q.useIfNil, q.silence} {
 			if a := offer(known[i], d); a != nil {
 				a.Kind, a.Diagnostics = "quickfix", []diagnostic{d}
+				s.endLines(a.Edit)
 				all = append(all, *a)
 			}
 		}
 	}
 	return all, nil
+}
+
+// endLines ends the lines of an edit as those of its files end.
+func (s *Server) endLines(e workspaceEdit) {
+	for uri, edits := range e.Changes {
+		if !strings.Contains(s.textOf(pathOf(uri)), "\r\n") {
+			continue
+		}
+		for i := range edits {
+			edits[i].NewText = strings.ReplaceAll(edits[i].NewText, "\n", "\r\n")
+		}
+	}
 }
 
 // edit is an action that puts a text into a file.
@@ -71,32 +84,8 @@ func (q *query) declare(f typecheck.Finding, d diagnostic) *codeAction {
 	if properties == nil || properties.Kind != yamlv3.MappingNode || len(properties.Content) == 0 {
 		return nil
 	}
-	where, added := before(text, properties, fmt.Sprintf("%s: {%s}", name, q.typeFor(offsetOf(q.doc.text, d.Range.Start))))
+	where, added := before(text, properties, fmt.Sprintf("%s: {%s}", name, q.typeFor(name, offsetOf(q.doc.text, d.Range.Start))))
 	return edit(fmt.Sprintf("Declare %s in %s", f.Path, q.relative(file)), uriOf(file), where, added)
-}
-
-// typeFor is what a schema says of a value that is printed at a byte.
-func (q *query) typeFor(offset int) string {
-	for _, a := range actionsOf(q.doc.text) {
-		if offset < a.from || offset > a.to {
-			continue
-		}
-		if a.word == "range" {
-			return "type: array, items: {type: string}"
-		}
-		line, _ := lineOf(q.doc.text, lineAt(q.doc.text, a.from))
-		s := spotAt(q.doc.text, a.from)
-		if s == nil || !s.value || !strings.HasSuffix(strings.TrimSpace(line), q.doc.text[a.from:a.to]) || s.word != "" {
-			break
-		}
-		t, _ := q.typeOf(q.doc.text, q.shown, s, deepestCall)
-		field, found := t.Field(s.key)
-		if t == nil || !found {
-			break
-		}
-		return typeInSchema(field)
-	}
-	return "type: string"
 }
 
 func typeInSchema(t *schema.Type) string {
@@ -176,13 +165,14 @@ func (q *query) require(f typecheck.Finding, _ diagnostic) *codeAction {
 func (q *query) useIfNil(f typecheck.Finding, d diagnostic) *codeAction {
 	from, to := offsetOf(q.doc.text, d.Range.Start), offsetOf(q.doc.text, d.Range.End)
 	if operand := q.doc.text[from:to]; f.Class == typecheck.Nil && q.isTemplate() && wholeOperand.MatchString(operand) {
-		with := `(ifNil "" ` + operand + ")"
+		empty := q.emptyOf(from, to)
+		with := "(ifNil " + empty + " " + operand + ")"
 		for _, a := range actionsOf(q.doc.text) {
 			if a.from < from && from < a.to && strings.Trim(a.inner(q.doc.text), "- ") == operand {
 				with = with[1 : len(with)-1]
 			}
 		}
-		return edit(`Use ifNil with ""`, q.doc.uri, d.Range, with)
+		return edit("Use ifNil with "+empty, q.doc.uri, d.Range, with)
 	}
 	if f.Class != typecheck.Falsy || !strings.HasPrefix(q.doc.text[from:], "default") {
 		return nil

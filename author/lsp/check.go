@@ -12,6 +12,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/panics"
 	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/template"
 	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
@@ -98,7 +99,7 @@ func (sp *space) own(shown, inside, text string, read func(*folder.Folder)) (fou
 		return nil, false, nil
 	}
 	read(small)
-	return lint.Own(c.With(small, crd), name, shown), true, nil
+	return lint.Own(apart(c, small, crd, shown), name, shown), true, nil
 }
 
 // typed tells the findings of a file that just changed: its own, and those of the last
@@ -113,21 +114,31 @@ func (sp *space) typed(ctx context.Context, doc *document) error {
 		return err
 	}
 	sp.server.mu.Lock()
-	rest, based := sp.rest[shown], sp.based[shown]
-	if !ok {
+	rest, told := sp.rest[shown]
+	based := sp.based[shown]
+	if !ok && !told {
 		rest = sp.all()[shown]
+	}
+	if !told {
+		based = doc.text
 	}
 	sp.server.mu.Unlock()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	sp.server.publish(doc, sp.diagnostics(append(own, moved(rest, based, doc.text)...), doc.text))
+	// Of a template, what is on a line that changed is most likely mended. What only the
+	// whole check sees of another file stays until it is checked again.
+	rest = moved(rest, based, doc.text, !ok || strings.HasPrefix(inside, "crds/"))
+	if !ok && len(rest) == 0 {
+		return nil
+	}
+	sp.server.publish(doc, sp.diagnostics(append(own, rest...), doc.text))
 	return nil
 }
 
 // moved are findings about a text where they stand in its next version; those of lines
-// that changed are left out.
-func moved(found []typecheck.Finding, before, now string) []typecheck.Finding {
+// that changed are left out, unless they are kept.
+func moved(found []typecheck.Finding, before, now string, keep bool) []typecheck.Finding {
 	a, b := strings.Split(before, "\n"), strings.Split(now, "\n")
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
@@ -144,6 +155,9 @@ func moved(found []typecheck.Finding, before, now string) []typecheck.Finding {
 			f.Place.Line += len(b) - len(a)
 			left = append(left, f)
 		case f.Place.Line <= head:
+			left = append(left, f)
+		case keep:
+			f.Place.Line = max(1, min(f.Place.Line, len(b)-tail))
 			left = append(left, f)
 		}
 	}
@@ -165,6 +179,32 @@ func (sp *space) all() map[string][]typecheck.Finding {
 	return files
 }
 
+// notPart is the class of what is said of files that nothing reads.
+const notPart typecheck.Class = "not-part"
+
+// strayed reports whether a file in a root looks like a template and is read by nothing.
+func strayed(inside string) bool {
+	parts := strings.Split(inside, "/")
+	if parts[0] != "templates" || path.Ext(inside) != ".yaml" && path.Ext(inside) != ".tpl" {
+		return false
+	}
+	return len(parts) == 2 || len(parts) > 3 && parts[2] != "tests" && parts[2] != "files"
+}
+
+// ofFolders puts findings about a folder as a whole into those of its files that are open,
+// since editors do not show findings of directories.
+func ofFolders(all map[string][]typecheck.Finding, open map[string]*document) {
+	for shown := range open {
+		for _, f := range all[path.Dir(shown)] {
+			f.Place = template.Place{File: shown, Line: 1, Column: 1}
+			all[shown] = append(all[shown], f)
+		}
+	}
+	for shown := range open {
+		delete(all, path.Dir(shown))
+	}
+}
+
 // tell tells the findings of the last whole check. Of open files it remembers what they do
 // not show by themselves.
 func (sp *space) tell(docs map[string]*document) {
@@ -174,6 +214,13 @@ func (sp *space) tell(docs map[string]*document) {
 	for file, doc := range docs {
 		if shown, _, ok := sp.show(file); ok && sp.server.spaceOf(file) == sp && sp.server.docs[file] != nil {
 			open[shown] = doc
+		}
+	}
+	ofFolders(all, open)
+	for shown := range open {
+		if _, inside, _ := sp.show(sp.abs(shown)); strayed(inside) && len(all[shown]) == 0 {
+			all[shown] = append(all[shown], typecheck.Finding{Class: notPart, Place: template.Place{File: shown, Line: 1, Column: 1},
+				Text: "this file is not part of a kind: templates are in templates/NAME.GROUP/ itself, without directories below"})
 		}
 	}
 	gone := slices.Collect(maps.Keys(sp.told))
@@ -188,6 +235,8 @@ func (sp *space) tell(docs map[string]*document) {
 		rest := slices.Clone(all[shown])
 		if ok {
 			rest = slices.DeleteFunc(rest, func(f typecheck.Finding) bool { return slices.Contains(own, f) })
+			// Where the kind does not load, the whole check says less of the file than it itself.
+			all[shown] = slices.Concat(own, rest)
 		}
 		sp.server.mu.Lock()
 		sp.rest[shown], sp.based[shown] = rest, doc.text
@@ -216,8 +265,9 @@ func (sp *space) tell(docs map[string]*document) {
 
 // severities, as the protocol numbers them.
 const (
-	severityError   = 1
-	severityWarning = 2
+	severityError       = 1
+	severityWarning     = 2
+	severityInformation = 3
 )
 
 // diagnostics are findings as the protocol has them.
@@ -228,7 +278,10 @@ func (sp *space) diagnostics(found []typecheck.Finding, text string) []diagnosti
 		if f.Class == typecheck.Syntax || f.Class == typecheck.UnknownField || f.Class == lint.Braces {
 			severity = severityError
 		}
-		d := diagnostic{Range: placed(text, f.Place, f.Length), Severity: severity, Code: string(f.Class), Source: "jacquard", Message: f.Text}
+		if f.Class == notPart {
+			severity = severityInformation
+		}
+		d := diagnostic{Range: sp.rangeOf(f, text), Severity: severity, Code: string(f.Class), Source: "jacquard", Message: f.Text}
 		if f.Called.File != "" {
 			file := sp.abs(f.Called.File)
 			d.Related = []nearby{{location{uriOf(file), placed(sp.server.textOf(file), f.Called, 1)}, "called from here"}}

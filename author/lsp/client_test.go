@@ -31,7 +31,9 @@ type editor struct {
 	mu       sync.Mutex
 	changed  chan struct{}
 	told     map[string]publishParams // by path in the root
+	history  map[string][]publishParams
 	previews []previewed
+	messages []string
 	versions map[string]int
 	texts    map[string]string
 }
@@ -43,6 +45,7 @@ const ended = time.Minute
 func startEditor(t testing.TB, root string, options ...map[string]any) *editor {
 	t.Helper()
 	e := &editor{t: t, root: root, log: &bytes.Buffer{}, changed: make(chan struct{}), told: map[string]publishParams{},
+		history:  map[string][]publishParams{},
 		versions: map[string]int{}, texts: map[string]string{}}
 	e.server = New(Options{Render: rendered, Log: &synced{w: e.log}})
 	e.server.extra = handler.Map{"test/slow": func(ctx context.Context, req *jrpc2.Request) (any, error) { return e.slow(ctx, req) }}
@@ -105,6 +108,11 @@ func (e *editor) notified(req *jrpc2.Request) {
 		}
 		rel, _ := filepath.Rel(e.root, pathOf(p.URI))
 		e.told[filepath.ToSlash(rel)] = p
+		e.history[filepath.ToSlash(rel)] = append(e.history[filepath.ToSlash(rel)], p)
+	case "window/showMessage":
+		var p struct{ Message string }
+		_ = req.UnmarshalParams(&p)
+		e.messages = append(e.messages, p.Message)
 	case "jacquard/preview":
 		var p previewed
 		_ = req.UnmarshalParams(&p)
@@ -229,6 +237,24 @@ func (e *editor) found(file string) []string {
 func (e *editor) current(file string) bool {
 	p, told := e.told[file]
 	return told && p.Version != nil && *p.Version == e.versions[file]
+}
+
+// publications are the publications of the current version of a file, in order.
+func (e *editor) publications(file string) []publishParams {
+	var all []publishParams
+	for _, p := range e.history[file] {
+		if p.Version != nil && *p.Version == e.versions[file] {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// whole waits until the kind was checked as a whole with the current version of a
+// template, which is told first by itself.
+func (e *editor) whole(template string) {
+	e.t.Helper()
+	e.until("the kind of "+template+" is checked", func() bool { return len(e.publications(template)) > 1 })
 }
 
 // finds waits for findings of the last version of a file, by how they begin.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/template/parse"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/folder"
@@ -46,10 +47,22 @@ func (q *query) action() (a action, inside bool) {
 	return a, false
 }
 
-// item is a completion that replaces what was typed of it.
+// item is a completion that replaces the word that was typed, also what of it stands behind
+// the place.
 func (q *query) item(kind int, label string, from int) completionItem {
-	return completionItem{Label: label, Kind: kind, TextEdit: &textEdit{spanOf(q.doc.text, from, q.offset), label}}
+	to := q.offset
+	if _, inside := q.action(); inside {
+		to += len(identifier.FindString(q.doc.text[to:]))
+	} else {
+		to += len(plainWord.FindString(q.doc.text[to:]))
+	}
+	return completionItem{Label: label, Kind: kind, TextEdit: &textEdit{spanOf(q.doc.text, from, to), label}}
 }
+
+var (
+	identifier = regexp.MustCompile(`^\w*`)
+	plainWord  = regexp.MustCompile(`^[\w./-]*`)
+)
 
 // chained is what is written of an operand: a variable, and fields.
 var chained = regexp.MustCompile(`(\$\w*)?((?:\.\w*)*)$`)
@@ -68,9 +81,12 @@ func (q *query) expressionItems(a action) []completionItem {
 	}
 	word := regexp.MustCompile(`\w*$`).FindString(typed)
 	from := q.offset - len(word)
-	var all []completionItem
+	all := q.quotedItems(strings.TrimSuffix(typed, word), from)
 	if strings.TrimLeft(strings.TrimSuffix(typed, word), "- ") == "" {
 		for _, name := range keywords {
+			if slices.Contains(inBlocks, name) && !q.within(name == "break" || name == "continue") {
+				continue
+			}
 			all = append(all, q.item(itemKeyword, name, from))
 		}
 	}
@@ -83,6 +99,46 @@ func (q *query) expressionItems(a action) []completionItem {
 	return all
 }
 
+// wantsName is the beginning of a call whose first argument is a name.
+var wantsName = regexp.MustCompile(`\b(include|template|child|children|await|rendered|stable|file|config|lookup|select|hasAPI)\s+$`)
+
+// quotedItems are names, with quotation marks, where a function that wants one stands before
+// the place. They come first.
+func (q *query) quotedItems(before string, from int) []completionItem {
+	m := wantsName.FindStringSubmatch(before)
+	if m == nil {
+		return nil
+	}
+	var all []completionItem
+	kind, names := q.choices(&literal{function: m[1]})
+	for _, name := range names {
+		item := q.item(kind, `"`+name+`"`, from)
+		item.SortText = " " + name
+		all = append(all, item)
+	}
+	return all
+}
+
+// inBlocks are the keywords that stand in a block only.
+var inBlocks = []string{"else", "end", "break", "continue"}
+
+// within reports whether a block is open at the place, or one of a loop.
+func (q *query) within(loop bool) bool {
+	var open []string
+	for _, a := range actionsOf(q.doc.text) {
+		if a.to > q.offset {
+			break
+		}
+		switch a.word {
+		case "define", "block", "if", "with", "range":
+			open = append(open, a.word)
+		case "end":
+			open = open[:max(0, len(open)-1)]
+		}
+	}
+	return len(open) > 0 && (!loop || slices.Contains(open, "range"))
+}
+
 func documented(text string) *markup {
 	if text == "" {
 		return nil
@@ -93,6 +149,13 @@ func documented(text string) *markup {
 
 // fieldItems are the fields of what stands before a dot; from is where the name begins.
 func (q *query) fieldItems(a action, from int) []completionItem {
+	if before := strings.TrimRight(q.doc.text[:from], "."); q.crd == nil && strings.HasSuffix(strings.TrimRight(before, " -"), "{{") {
+		var all []completionItem
+		for _, name := range []string{"apiVersion", "kind", "metadata", "spec"} {
+			all = append(all, q.item(itemField, name, from))
+		}
+		return all
+	}
 	text := q.doc.text[:from] + probe
 	text += strings.Repeat(")", max(0, unclosed(text[a.from:]))) + " }}"
 	probed := func(names []string) bool { return len(names) > 0 && names[len(names)-1] == probe }
@@ -205,6 +268,9 @@ type literal struct {
 	// from and to are where the text within the quotation marks begins and ends.
 	from, to int
 	text     string
+	// quote is what begins it; open is true if no such one ends it.
+	quote byte
+	open  bool
 }
 
 var token = regexp.MustCompile("\"(?:[^\"\\\\\n]|\\\\.)*\"?|`[^`]*`?|[()|]|:?=|[^\\s()|\"`]+")
@@ -220,10 +286,14 @@ func literalAt(text string, a action, offset int) *literal {
 			words = nil
 		case word[0] == '"' || word[0] == '`':
 			to := from + len(word)
-			whole := len(word) > 1 && word[len(word)-1] == word[0]
-			if offset > from && (offset < to || offset == to && !whole) && len(words) > 0 {
-				l := &literal{function: words[0], index: len(words) - 1, from: from + 1, to: to}
-				if whole {
+			open := len(word) < 2 || word[len(word)-1] != word[0]
+			here := offset > from && (offset < to || offset == to && open)
+			if open = open || here && runsOn(text[a.from:], word); open {
+				to = from + 1 + len(literalName.FindString(word[1:]))
+			}
+			if offset > from && (offset < to || offset == to && open) && len(words) > 0 {
+				l := &literal{function: words[0], index: len(words) - 1, from: from + 1, to: to, quote: word[0], open: open}
+				if !open {
 					l.to--
 				}
 				l.text = text[l.from:l.to]
@@ -231,6 +301,9 @@ func literalAt(text string, a action, offset int) *literal {
 					l.before = append(l.before, strings.Trim(before, "\"`"))
 				}
 				return l
+			}
+			if here {
+				return nil
 			}
 			words = append(words, word)
 		case len(words) == 0 && slices.Contains([]string{"if", "else", "with", "range", "-"}, word):
@@ -241,6 +314,18 @@ func literalAt(text string, a action, offset int) *literal {
 	return nil
 }
 
+// literalName is what is taken for the text of a literal that nothing closes.
+var literalName = regexp.MustCompile(`^[\w./:-]*`)
+
+// runsOn reports whether a literal of an action ends with the quotation mark of another
+// one, since its own is missing: it goes beyond the action, or the marks are no pairs.
+func runsOn(action, word string) bool {
+	line, _, _ := strings.Cut(action, "\n")
+	inside, _, closed := strings.Cut(line, "}}")
+	return word[0] == '"' && closed && (strings.Contains(word, "}}") && !strings.Contains(inside, word) ||
+		strings.Count(strings.ReplaceAll(inside, `\"`, ""), `"`)%2 == 1)
+}
+
 // literalItems are the texts that an argument may be.
 func (q *query) literalItems(l *literal) []completionItem {
 	kind, names := q.choices(l)
@@ -248,6 +333,9 @@ func (q *query) literalItems(l *literal) []completionItem {
 	for _, name := range names {
 		item := q.item(kind, name, l.from)
 		item.TextEdit.Range = spanOf(q.doc.text, l.from, max(q.offset, l.to))
+		if l.open {
+			item.TextEdit.NewText += string(l.quote)
+		}
 		item.FilterText = name
 		all = append(all, item)
 	}
@@ -299,11 +387,12 @@ func (q *query) yamlItems() []completionItem {
 	if s == nil {
 		return nil
 	}
-	if len(s.path) == 0 && s.value && (s.key == "apiVersion" || s.key == "kind") {
+	if len(s.path) == 0 && s.value && (s.key == "apiVersion" || s.key == "kind") && !isKindFile(q.inside) && !q.isStatus() {
 		return q.headItems(s)
 	}
 	t, note := q.typeOf(q.doc.text, q.shown, s, deepestCall)
-	if t == nil && len(s.path) == 0 && !s.value && s.gvk.Kind == "" && !strings.HasSuffix(q.shown, ".tpl") {
+	headless := len(s.path) == 0 && !s.value && s.gvk.Kind == "" && !isKindFile(q.inside) && !q.isStatus()
+	if t == nil && headless && !strings.HasSuffix(q.shown, ".tpl") {
 		t, note = anyObject, func(*schema.Type, string) string { return "" }
 	}
 	if t == nil {
@@ -356,6 +445,11 @@ func (q *query) valueItems(t *schema.Type, from int) []completionItem {
 	return all
 }
 
+// isStatus reports whether the document is status.yaml.
+func (q *query) isStatus() bool {
+	return q.folder != nil && q.folder.Status != nil && q.folder.Status.Shown == q.shown
+}
+
 // headItems are values of apiVersion and kind, each by the other if that is written.
 func (q *query) headItems(s *spot) []completionItem {
 	var all []completionItem
@@ -363,7 +457,13 @@ func (q *query) headItems(s *spot) []completionItem {
 	versions := q.groupVersions()
 	for _, gv := range sortedKeys(versions) {
 		if s.key == "apiVersion" {
-			all = append(all, q.item(itemModule, gv, s.from))
+			item := q.item(itemModule, gv, s.from)
+			if v := q.version(); v != nil && strings.HasPrefix(q.inside, "examples/") && gv == v.GroupVersionKind().GroupVersion().String() {
+				item.SortText = " " + gv
+				all = append([]completionItem{item}, all...)
+				continue
+			}
+			all = append(all, item)
 			continue
 		}
 		for _, kind := range versions[gv] {
@@ -404,6 +504,9 @@ func (q *query) typeOf(text, shown string, s *spot, left int) (t *schema.Type, n
 
 // begin is the type of the document that a spot is in, and the path in it.
 func (q *query) begin(text, shown string, s *spot, left int) (*schema.Type, apischema.GroupVersionKind, []string) {
+	if shown == q.shown && isKindFile(q.inside) {
+		return kindType(), apischema.GroupVersionKind{}, s.path
+	}
 	if strings.HasSuffix(shown, ".tpl") {
 		return q.beginAtCaller(text, s, left)
 	}
@@ -413,6 +516,9 @@ func (q *query) begin(text, shown string, s *spot, left int) (*schema.Type, apis
 	}
 	if s.gvk.Kind == "" {
 		return nil, s.gvk, nil
+	}
+	if s.gvk == apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition") {
+		return schema.Definition(), s.gvk, s.path
 	}
 	return q.catalog.Type(s.gvk), s.gvk, s.path
 }

@@ -36,13 +36,20 @@ func TestFunctions(t *testing.T) {
 		if len(cells) != 2 || !strings.HasPrefix(cells[0], "`") {
 			continue
 		}
-		for _, group := range strings.Split(cells[0], ", `") {
+		groups := strings.Split(cells[0], ", `")
+		texts := strings.Split(strings.ReplaceAll(cells[1], "\x00", "|"), "; ")
+		for i, group := range groups {
+			// What is parted by semicolons is said of the functions in turn.
+			said := strings.Join(texts, "; ")
+			if len(groups) > 1 && len(texts) == len(groups) {
+				said = texts[i]
+			}
 			m := functionNames.FindStringSubmatch("`" + strings.TrimPrefix(group, "`"))
 			if m == nil {
 				t.Fatalf("cannot read the row %s", line)
 			}
 			for _, name := range strings.Fields(strings.ReplaceAll(m[1], "`", "")) {
-				returns := markdownLink.ReplaceAllString(strings.ReplaceAll(cells[1], "\x00", "|"), "$1")
+				returns := markdownLink.ReplaceAllString(said, "$1")
 				lines = append(lines, fmt.Sprintf("%s\t%s\t%s", name, strings.TrimSpace(m[2]), returns))
 				told[name] = true
 			}

@@ -19,6 +19,9 @@ func (s *Server) hover(_ context.Context, q *query) (*hover, error) {
 		if l := literalAt(q.doc.text, a, q.offset); l != nil {
 			return q.literalHover(l), nil
 		}
+		if h := q.keywordHover(a); h != nil {
+			return h, nil
+		}
 		return q.nodeHover(), nil
 	}
 	spot := spotAt(q.doc.text, q.offset)
@@ -32,6 +35,31 @@ func (s *Server) hover(_ context.Context, q *query) (*hover, error) {
 	}
 	text := code("", strings.Join(append(slices.Clone(spot.path), spot.key), ".")+": "+typeText(field))
 	return &hover{Contents: markdown(strings.TrimSpace(text + "\n" + note(field, spot.key)))}, nil
+}
+
+// keywordNotes say what keywords do.
+var keywordNotes = map[string]string{
+	"if":       "`if x` prints what follows, up to `else` or `end`, if x is not empty: not nil, false, 0, \"\" or an empty collection.",
+	"else":     "`else` begins what is printed otherwise; `else if x` asks again.",
+	"end":      "`end` closes the last `if`, `with`, `range`, `define` or `block` that is open.",
+	"range":    "`range l` prints what follows once for each item of a list or map, with the item as `.`; after `else`, if there is none.",
+	"with":     "`with x` prints what follows, with x as `.`, if x is not empty.",
+	"define":   "`define \"name\"` begins a partial, which `include \"name\" x` prints with x as `.`.",
+	"template": "`template \"name\" x` prints a partial with x as `.`, as text.",
+	"block":    "`block \"name\" x` defines a partial and prints it here with x as `.`.",
+	"break":    "`break` ends the `range` that it stands in.",
+	"continue": "`continue` begins the next turn of the `range` that it stands in.",
+}
+
+// keywordHover tells of the keyword of an action; nil if the place is not on one.
+func (q *query) keywordHover(a action) *hover {
+	from := a.from + 2 + firstWord.FindStringSubmatchIndex(a.inner(q.doc.text))[2]
+	to := from + len(a.word)
+	if note := keywordNotes[a.word]; note != "" && from <= q.offset && q.offset <= to {
+		where := spanOf(q.doc.text, from, to)
+		return &hover{markdown(note), &where}
+	}
+	return nil
 }
 
 // nodeHover tells of a field, a variable or a function.

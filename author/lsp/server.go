@@ -261,6 +261,12 @@ func (s *Server) initialized(context.Context, struct{}) error {
 	defer s.mu.Unlock()
 	for _, sp := range s.spaces {
 		sp.want()
+		for _, dir := range sp.dirs {
+			if isEmptyRoot(dir) {
+				_ = s.rpc.Notify(s.ctx, "window/showMessage", map[string]any{"type": severityWarning,
+					"message": "jacquard: " + dir + " has neither crds/ nor templates/: nothing is checked in it"})
+			}
+		}
 	}
 	if !s.watch {
 		return nil
@@ -401,6 +407,11 @@ func (s *Server) textOf(file string) string {
 	if doc != nil {
 		return doc.text
 	}
+	return saved(file)
+}
+
+// saved is the text of a file on disk; "" if it cannot be read.
+func saved(file string) string {
 	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
 		return ""
 	}

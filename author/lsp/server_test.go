@@ -273,7 +273,7 @@ func TestActions(t *testing.T) {
 	e.finds(deployment, "22:25 nil")
 	e.set(deployment, e.applied(deployment, act(deployment, "nil", "Use ifNil")))
 	e.finds(deployment)
-	if !strings.Contains(e.texts[deployment], `/{{ ifNil "" .spec.interactive }}`) {
+	if !strings.Contains(e.texts[deployment], `/{{ ifNil false .spec.interactive }}`) {
 		t.Error(e.texts[deployment])
 	}
 

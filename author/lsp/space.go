@@ -37,6 +37,8 @@ type space struct {
 	crds map[string]*schema.CRD
 	// results are those of the last whole check, by name of the kind.
 	results map[string]lint.Result
+	// good are those of the last one in which the kind loaded.
+	good map[string]good
 	// rest are the findings of the last whole check that a file does not show by itself,
 	// and based the text that it was about, by file.
 	rest  map[string][]typecheck.Finding
@@ -81,6 +83,13 @@ func isChart(dir string) bool {
 	return err == nil
 }
 
+// isEmptyRoot reports whether a directory has nothing of a root.
+func isEmptyRoot(dir string) bool {
+	_, crds := os.Stat(filepath.Join(dir, "crds"))
+	_, templates := os.Stat(filepath.Join(dir, "templates"))
+	return crds != nil && templates != nil
+}
+
 // isRoot reports whether a directory has templates/NAME.GROUP/. A Helm chart has
 // templates/ too, with files in it.
 func isRoot(dir string) bool {
@@ -89,7 +98,7 @@ func isRoot(dir string) bool {
 }
 
 func (s *Server) newSpace(dirs []string) *space {
-	sp := &space{server: s, dirs: dirs, crds: map[string]*schema.CRD{}, results: map[string]lint.Result{},
+	sp := &space{server: s, dirs: dirs, crds: map[string]*schema.CRD{}, results: map[string]lint.Result{}, good: map[string]good{},
 		rest: map[string][]typecheck.Finding{}, based: map[string]string{}, told: map[string]bool{}, again: make(chan struct{}, 1),
 		cache: catalog.NewCache(), looked: map[string]string{}, texts: textCache{}, preview: map[string]string{}}
 	s.work.Go(func() { sp.idle(s.ctx) })
@@ -204,7 +213,7 @@ func (sp *space) whole(ctx context.Context) error {
 			if open[name] != first {
 				continue
 			}
-			if err := sp.look(ctx, c, name, signature[name]); err != nil {
+			if err := sp.look(ctx, c, docs, lookedAt{name, signature[name]}); err != nil {
 				return err
 			}
 		}
@@ -213,11 +222,16 @@ func (sp *space) whole(ctx context.Context) error {
 	return nil
 }
 
+// A lookedAt is a kind in one state.
+type lookedAt struct{ name, signature string }
+
 // look checks a kind, unless nothing that its check depends on has changed.
-func (sp *space) look(ctx context.Context, c *catalog.Catalog, name, signature string) error {
+func (sp *space) look(ctx context.Context, c *catalog.Catalog, docs map[string]*document, at lookedAt) error {
+	name := at.name
 	sp.server.mu.Lock()
 	_, done := sp.results[name]
-	done = done && sp.looked[name] == signature
+	done = done && sp.looked[name] == at.signature
+	before := sp.good[name]
 	sp.server.mu.Unlock()
 	if done {
 		return nil
@@ -226,9 +240,22 @@ func (sp *space) look(ctx context.Context, c *catalog.Catalog, name, signature s
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	text := func(shown string) string {
+		if doc := docs[sp.abs(shown)]; doc != nil {
+			return doc.text
+		}
+		return saved(sp.abs(shown))
+	}
+	followed := c.Understood(name) != nil
+	if c.Kinds[name] == nil {
+		r.Findings = append(r.Findings, before.kept(r.Findings, followed, text)...)
+	}
+	if c.Kinds[name] != nil || followed {
+		before = goodOf(r.Findings, text)
+	}
 	sp.server.mu.Lock()
 	defer sp.server.mu.Unlock()
-	sp.results[name], sp.looked[name] = r, signature
+	sp.results[name], sp.looked[name], sp.good[name] = r, at.signature, before
 	return nil
 }
 

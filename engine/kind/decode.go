@@ -114,6 +114,10 @@ func (d *decoder) fields(n *yaml.Node, v reflect.Value, path string) {
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
+		if key.Kind != yaml.ScalarNode {
+			d.fail(key, "a key must be a text, not a map or list: this file is no template, so {{ … }} means nothing in it")
+			continue
+		}
 		name := key.Value
 		if now, old := renamed[name]; old {
 			name = now

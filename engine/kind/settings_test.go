@@ -33,6 +33,7 @@ func TestSettings(t *testing.T) {
 		start + "resyncInterval: [1]\n":        "kind.yaml:3:17: resyncInterval must be a duration, such as 10m or 90s",
 		start + "version: 1\n":                 "kind.yaml:3:10: version must be a text",
 		start + "version: v2\n":                "kind.yaml:3:10: finding version v2 of apps.example.com: there is no such version (served: v1)",
+		"{{ if }}\n":                           "kind.yaml:1:2: a key must be a text, not a map or list: this file is no template, so {{ … }} means nothing in it",
 		start + "kind: KindSettings\n":         "kind.yaml:3:1: kind occurs twice: it stands at kind.yaml:2:7 already",
 		"apiVersion: v1\nkind: KindSettings\n": "kind.yaml:1:13: apiVersion must be jacquard.dev/v1alpha1",
 		"- a\n":                                "kind.yaml:1:1: it must be a map of fields",

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 )
@@ -12,10 +13,16 @@ import (
 // nothing, or there is no such field. Items of lists and values of maps are any step.
 func BuiltInNote(gvk apischema.GroupVersionKind, path []string) string {
 	in, known := scheme.Scheme.AllKnownTypes()[gvk]
+	if gvk == definitionKind {
+		in, known = reflect.TypeFor[apiextensionsv1.CustomResourceDefinition](), true
+	}
 	note := ""
 	for _, step := range path {
 		for known && in.Kind() == reflect.Pointer {
 			in = in.Elem()
+		}
+		if known && isSchema(in) {
+			in = reflect.TypeFor[apiextensionsv1.JSONSchemaProps]()
 		}
 		switch {
 		case !known:
@@ -31,6 +38,12 @@ func BuiltInNote(gvk apischema.GroupVersionKind, path []string) string {
 	return note
 }
 
+// definitionKind is that of CRDs, whose Go types are in definitionPackage.
+var (
+	definitionKind    = apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition")
+	definitionPackage = reflect.TypeFor[apiextensionsv1.CustomResourceDefinition]().PkgPath()
+)
+
 // fieldNote is the type of a field of a struct, by its name in JSON, and what is said of it.
 func fieldNote(in reflect.Type, name string) (of reflect.Type, note string, found bool) {
 	for i := range in.NumField() {
@@ -38,6 +51,10 @@ func fieldNote(in reflect.Type, name string) (of reflect.Type, note string, foun
 		tag, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch {
 		case tag == name && name != "":
+			note = definitionNotes()[in.Name()+"."+name]
+			if in.PkgPath() != definitionPackage {
+				note = ""
+			}
 			if doc, ok := reflect.New(in).Interface().(interface{ SwaggerDoc() map[string]string }); ok {
 				note = doc.SwaggerDoc()[name]
 			}

@@ -1,0 +1,148 @@
+package lsp
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// fixed is a file after the editor took the action of that title for one of the findings
+// of another one; "" if none offers it.
+func (e *editor) fixed(from, title, file string) string {
+	e.t.Helper()
+	e.mu.Lock()
+	found := e.told[from].Diagnostics
+	e.mu.Unlock()
+	var titles []string
+	for _, d := range found {
+		var got []codeAction
+		e.call("textDocument/codeAction", map[string]any{"textDocument": map[string]any{"uri": e.uri(from)}, "range": d.Range,
+			"context": map[string]any{"diagnostics": []diagnostic{d}}}, &got)
+		for _, a := range got {
+			if titles = append(titles, a.Title); strings.HasPrefix(a.Title, title) {
+				return e.applied(file, a.Edit.Changes)
+			}
+		}
+	}
+	e.t.Errorf("%s: no action %q, only %q for %s in\n%s", from, title, titles, shown(found), e.texts[from])
+	return ""
+}
+
+// warned sets a text and waits for a finding.
+func (e *editor) warned(file, text string) {
+	e.t.Helper()
+	if e.versions[file] == 0 {
+		e.open(file, text)
+	} else {
+		e.set(file, text)
+	}
+	e.until(file+" has a finding", func() bool { return e.current(file) && len(e.found(file)) > 0 })
+}
+
+const fields = `              text: {type: string}
+              size: {type: integer}
+              flag: {type: boolean}
+              names: {type: array, items: {type: string}}
+`
+
+// small is a root with one kind of few fields, and what its file of children begins with.
+func small(t *testing.T) (e *editor, file, head string) {
+	t.Helper()
+	root := t.TempDir()
+	const name = "pages.example.com"
+	write(t, root, "crds/"+name+".yaml", strings.Replace(page, "              text: {type: string}\n", fields, 1))
+	write(t, root, "templates/"+name+"/_parts.tpl", "{{ define \"labels\" }}a: b{{ end }}\n")
+	write(t, root, "templates/"+name+"/a.yaml", "")
+	return startEditor(t, root), "templates/" + name + "/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .metadata.name }}\ndata:\n"
+}
+
+// TestEmptyOfItsType: what stands for an absent value is of its type.
+func TestEmptyOfItsType(t *testing.T) {
+	e, file, head := small(t)
+	for _, tt := range []struct{ line, title, want string }{
+		{"  a: b{{ add 1 .spec.size }}\n", "Use ifNil with 0", "  a: b{{ add 1 (ifNil 0 .spec.size) }}\n"},
+		{"  a: b{{ .spec.size }}\n", "Use ifNil with 0", "  a: b{{ ifNil 0 .spec.size }}\n"},
+		{"  a: b{{ .spec.flag }}\n", "Use ifNil with false", "  a: b{{ ifNil false .spec.flag }}\n"},
+		{"  a: b{{ upper .spec.text }}{{ .spec.size }}\n", "Use ifNil with 0", "  a: b{{ upper .spec.text }}{{ ifNil 0 .spec.size }}\n"},
+	} {
+		e.warned(file, head+tt.line)
+		if got := e.fixed(file, tt.title, file); got != head+tt.want {
+			t.Errorf("%s: got %s", tt.line, strings.TrimPrefix(got, head))
+		}
+	}
+}
+
+// TestReplace: what a finding suggests is an edit.
+func TestReplace(t *testing.T) {
+	e, file, head := small(t)
+	for _, tt := range []struct{ line, title, want string }{
+		{"  a: {{ .spec.txet }}\n", "Replace by spec.text", "  a: {{ .spec.text }}\n"},
+		{"  a: {{ $s := .spec }}{{ $s.txet }}\n", "Replace by spec.text", "  a: {{ $s := .spec }}{{ $s.text }}\n"},
+		{"  a: {{ with .spec }}{{ .txet }}{{ end }}\n", "Replace by spec.text", "  a: {{ with .spec }}{{ .text }}{{ end }}\n"},
+		{"  a: {{ with .spec }}{{ .metadata.name }}{{ end }}\n", "Replace by $.metadata", "  a: {{ with .spec }}{{ $.metadata.name }}{{ end }}\n"},
+		{"  a: {{ uper .spec.text }}\n", "Replace by upper", "  a: {{ upper .spec.text }}\n"},
+		{"  a: {{ include \"lables\" . }}\n", "Replace by labels", "  a: {{ include \"labels\" . }}\n"},
+		{"  a: b\nimutable: true\n", "Replace by immutable", "  a: b\nimmutable: true\n"},
+	} {
+		e.warned(file, head+tt.line)
+		if got := e.fixed(file, tt.title, file); got != head+tt.want {
+			t.Errorf("%s: got %s", tt.line, strings.TrimPrefix(got, head))
+		}
+	}
+}
+
+// TestDeclare: a field is declared with the type that its use asks for.
+func TestDeclare(t *testing.T) {
+	e, file, head := small(t)
+	for _, tt := range []struct{ line, want string }{
+		{"  a: b{{ .spec.tls.secret }}\n", "tls: {type: object, properties: {secret: {type: string}}}"},
+		{"  a: b{{ range .spec.hosts }}{{ .name }}{{ end }}\n", "hosts: {type: array, items: {type: object, properties: {name: {type: string}}}}"},
+		{"  a: b{{ range $i, $h := .spec.hosts }}{{ $h.name }}{{ end }}\n", "hosts: {type: array, items: {type: object, properties: {name: {type: string}}}}"},
+		{"  a: b{{ range .spec.hosts }}{{ . }}{{ end }}\n", "hosts: {type: array, items: {type: string}}"},
+		{"  a: b{{ add .spec.num 1 }}\n", "num: {type: integer}"},
+		{"  a: b{{ .spec.num | mul 2 }}\n", "num: {type: integer}"},
+		{"  a: b{{ if .spec.on }}c{{ end }}\n", "on: {type: boolean}"},
+		{"  a: b{{ .spec.other }}\n", "other: {type: string}"},
+	} {
+		e.warned(file, head+tt.line)
+		if got := e.fixed(file, "Declare ", "crds/pages.example.com.yaml"); !strings.Contains(got, " "+tt.want+"\n") {
+			t.Errorf("%s: the CRD is\n%s", tt.line, got)
+		}
+	}
+}
+
+// TestRanges: a finding is about a word, or at most about the inside of an action.
+func TestRanges(t *testing.T) {
+	e := startEditor(t, copied(t, app))
+	for _, tt := range []struct {
+		line string
+		want [2]int
+	}{
+		{"  a: {{ $s := .spec }}{{ $s. }}", [2]int{24, 28}},
+		{"  a: {{ .spec.imgae }}\r", [2]int{8, 19}},
+		{"  a: {{ if }}b{{ end }}", [2]int{8, 10}},
+		{"  a: {{ nonsense . }}", [2]int{8, 18}},
+	} {
+		e.warned(cm, cmText+tt.line+"\n")
+		e.mu.Lock()
+		got := e.told[cm].Diagnostics[0].Range
+		e.mu.Unlock()
+		if got.Start.Line != 5 || got.End.Line != 5 || got.Start.Character < tt.want[0] || got.End.Character > tt.want[1] {
+			t.Errorf("%q: got %s", tt.line, shown(got))
+		}
+	}
+}
+
+// TestNoCRDYet: a template before its CRD is told so, and has what each resource has.
+func TestNoCRDYet(t *testing.T) {
+	root := copied(t, app)
+	const file = "templates/pages.example.com/a.yaml"
+	write(t, root, file, "")
+	e := startEditor(t, root)
+	e.open(file, cmText+"  a: {{ . }}\n")
+	e.until("there is no CRD", func() bool {
+		return slices.ContainsFunc(e.found(file), func(f string) bool { return strings.Contains(f, "there is no CRD") && strings.HasPrefix(f, "1:1 ") })
+	})
+	e.offers(file, cmText+"  a: {{ .‸ }}\n", []string{"apiVersion", "kind", "metadata", "spec"}, nil)
+	e.offers(file, cmText+"  a: {{ .s‸ }}\n", []string{"spec"}, nil)
+}

@@ -1,0 +1,68 @@
+package lsp
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestLineEnds: actions write the line ends of the file.
+func TestLineEnds(t *testing.T) {
+	e, file, head := small(t)
+	text := strings.ReplaceAll(head+"  a: {{ .spec.size | default 2 }}\n", "\n", "\r\n")
+	e.warned(file, text)
+	got := e.fixed(file, "Silence ", file)
+	if strings.Count(got, "\n") != strings.Count(text, "\n")+1 || strings.Count(got, "\r\n") != strings.Count(got, "\n") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestStrayed: a file that nothing reads says so.
+func TestStrayed(t *testing.T) {
+	e := startEditor(t, copied(t, app))
+	e.open("templates/x.yaml", cmText)
+	e.finds("templates/x.yaml", "1:1 not-part this file is not part of a kind")
+	const below = "templates/" + app + "/sub/a.yaml"
+	e.open(below, cmText)
+	e.finds(below, "1:1 syntax a folder holds")
+}
+
+// TestEmptyRoot: a root without anything in it is told of.
+func TestEmptyRoot(t *testing.T) {
+	e := startEditor(t, copied(t, app))
+	e.server.mu.Lock()
+	sp := e.server.newSpace([]string{t.TempDir()})
+	e.server.spaces = append(e.server.spaces, sp)
+	e.server.mu.Unlock()
+	e.notify("initialized", map[string]any{})
+	e.until("there is nothing in the root", func() bool {
+		return slices.ContainsFunc(e.messages, func(m string) bool { return strings.Contains(m, "neither crds/ nor templates/") })
+	})
+}
+
+// TestKeywords: keywords are offered where they may stand, and told of.
+func TestKeywords(t *testing.T) {
+	e := startEditor(t, copied(t, app))
+	e.offers(cm, cmText+"  a: {{ ‸ }}\n", []string{"if", "range"}, []string{"else", "end", "break", "continue"})
+	e.offers(cm, cmText+"  a: {{ if .spec }}{{ ‸\n", []string{"else", "end"}, []string{"break"})
+	e.offers(cm, cmText+"  a: {{ range .spec.ports }}{{ ‸\n", []string{"end", "break", "continue"}, nil)
+	e.offers(cm, cmText+"  a: {{ include ‸ }}\n", []string{`"containerPorts"`}, nil)
+	e.offers(cm, cmText+"  a: {{ (child ‸ }}\n", []string{`"deployment"`}, nil)
+	e.offers(status, "‸\n", nil, []string{"apiVersion", "kind", "metadata"})
+	e.offers(example, "apiVersion: ‸\n", []string{"apps/v1"}, nil)
+	if got := e.completes(example, "apiVersion: ‸\n"); len(got) == 0 || got[0] != "app.huolala.cn/v1" {
+		t.Errorf("got %q", got)
+	}
+	e.set(cm, cmText+"  a: {{ range .spec.ports }}{{- end }}\n")
+	for name, want := range map[string]string{"deepCopy": "Returns x itself.", "b32dec": "decoded from base32", "dir": "all but the last element",
+		"ge": "x y\n```\nReturns whether x is at least y"} {
+		if got := functions()[name].told(); !strings.Contains(got, want) || strings.Contains(got, ";") {
+			t.Errorf("%s: got %q", name, got)
+		}
+	}
+	for marked, want := range map[string]string{"{{ ra‸nge": "once for each item", "{{- e‸nd": "closes the last"} {
+		if got := e.hovers(cm, marked); !strings.Contains(got, want) {
+			t.Errorf("%s: got %q", marked, got)
+		}
+	}
+}
