@@ -105,7 +105,7 @@ func TestRefusedResource(t *testing.T) {
 	s.expect(s.diff(2, "webs."+s.group+"/nobody"), 2, "there is none of that name")
 	s.expect(s.diff(2, "nosuch.example.com/a"), 2, "the cluster has none of that name")
 	s.expect(s.diff(2, "/nosuchfile.yaml"), 2, "/nosuchfile.yaml")
-	s.expect(s.diff(2, "--output", "xml", bad), 2, "--output is text or json")
+	s.expect(s.diff(2, "--output", "xml", bad), 2, "--output is text, json or markdown")
 	s.expect(s.diff(2, s.file(strings.Replace(s.web(spec), "name: a", "generateName: a-", 1))), 2, "it has no metadata.name")
 	s.expect(s.as(looker, "tree", "webs."+s.group+"/"), 2, "is not NAME/[NAMESPACE/]RESOURCE")
 	s.expect(s.as(looker, "explain", "--root", s.root, "-o", "json", "webs."+s.group+"/nobody"), 1, "[]\n",
