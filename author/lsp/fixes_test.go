@@ -56,15 +56,13 @@ func small(t *testing.T) (e *editor, file, head string) {
 	return startEditor(t, root), "templates/" + name + "/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .metadata.name }}\ndata:\n"
 }
 
-// TestEmptyOfItsType: what stands for an absent value is of its type.
-func TestEmptyOfItsType(t *testing.T) {
+// A fix is what the action of a title makes of a line.
+type fix struct{ line, title, want string }
+
+func tryFixes(t *testing.T, all []fix) {
+	t.Helper()
 	e, file, head := small(t)
-	for _, tt := range []struct{ line, title, want string }{
-		{"  a: b{{ add 1 .spec.size }}\n", "Use ifNil with 0", "  a: b{{ add 1 (ifNil 0 .spec.size) }}\n"},
-		{"  a: b{{ .spec.size }}\n", "Use ifNil with 0", "  a: b{{ ifNil 0 .spec.size }}\n"},
-		{"  a: b{{ .spec.flag }}\n", "Use ifNil with false", "  a: b{{ ifNil false .spec.flag }}\n"},
-		{"  a: b{{ upper .spec.text }}{{ .spec.size }}\n", "Use ifNil with 0", "  a: b{{ upper .spec.text }}{{ ifNil 0 .spec.size }}\n"},
-	} {
+	for _, tt := range all {
 		e.warned(file, head+tt.line)
 		if got := e.fixed(file, tt.title, file); got != head+tt.want {
 			t.Errorf("%s: got %s", tt.line, strings.TrimPrefix(got, head))
@@ -72,10 +70,19 @@ func TestEmptyOfItsType(t *testing.T) {
 	}
 }
 
+// TestEmptyOfItsType: what stands for an absent value is of its type.
+func TestEmptyOfItsType(t *testing.T) {
+	tryFixes(t, []fix{
+		{"  a: b{{ add 1 .spec.size }}\n", "Use ifNil with 0", "  a: b{{ add 1 (ifNil 0 .spec.size) }}\n"},
+		{"  a: b{{ .spec.size }}\n", "Use ifNil with 0", "  a: b{{ ifNil 0 .spec.size }}\n"},
+		{"  a: b{{ .spec.flag }}\n", "Use ifNil with false", "  a: b{{ ifNil false .spec.flag }}\n"},
+		{"  a: b{{ upper .spec.text }}{{ .spec.size }}\n", "Use ifNil with 0", "  a: b{{ upper .spec.text }}{{ ifNil 0 .spec.size }}\n"},
+	})
+}
+
 // TestReplace: what a finding suggests is an edit.
 func TestReplace(t *testing.T) {
-	e, file, head := small(t)
-	for _, tt := range []struct{ line, title, want string }{
+	tryFixes(t, []fix{
 		{"  a: {{ .spec.txet }}\n", "Replace by spec.text", "  a: {{ .spec.text }}\n"},
 		{"  a: {{ $s := .spec }}{{ $s.txet }}\n", "Replace by spec.text", "  a: {{ $s := .spec }}{{ $s.text }}\n"},
 		{"  a: {{ with .spec }}{{ .txet }}{{ end }}\n", "Replace by spec.text", "  a: {{ with .spec }}{{ .text }}{{ end }}\n"},
@@ -83,12 +90,7 @@ func TestReplace(t *testing.T) {
 		{"  a: {{ uper .spec.text }}\n", "Replace by upper", "  a: {{ upper .spec.text }}\n"},
 		{"  a: {{ include \"lables\" . }}\n", "Replace by labels", "  a: {{ include \"labels\" . }}\n"},
 		{"  a: b\nimutable: true\n", "Replace by immutable", "  a: b\nimmutable: true\n"},
-	} {
-		e.warned(file, head+tt.line)
-		if got := e.fixed(file, tt.title, file); got != head+tt.want {
-			t.Errorf("%s: got %s", tt.line, strings.TrimPrefix(got, head))
-		}
-	}
+	})
 }
 
 // TestDeclare: a field is declared with the type that its use asks for.

@@ -64,12 +64,15 @@ func TestEditorTrust(t *testing.T) {
 	}
 }
 
-// TestEditorLock: the packages of the extension come from npm's own registry.
+// TestEditorLock: the lock of the extension's packages names no host: it holds for any
+// registry, by its checksums.
 func TestEditorLock(t *testing.T) {
-	for _, m := range regexp.MustCompile(`"resolved": "([^"]*)"`).FindAllStringSubmatch(string(read(t, "editors/vscode/package-lock.json")), -1) {
-		if !strings.HasPrefix(m[1], "https://registry.npmjs.org/") {
-			t.Errorf("package-lock.json takes %s", m[1])
-		}
+	text := string(read(t, "editors/vscode/package-lock.json"))
+	if strings.Contains(text, `"resolved"`) || strings.Contains(text, "registry") {
+		t.Error("package-lock.json names a registry")
+	}
+	if !strings.Contains(text, `"integrity": "sha512-`) {
+		t.Error("package-lock.json has no checksums")
 	}
 }
 

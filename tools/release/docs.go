@@ -25,15 +25,12 @@ var mentioned = regexp.MustCompile(`\bjacquard_\w+\.(?:tar\.gz|tar|tgz|zip|exe|c
 // contain, or if the README says otherwise whether one is published. A
 // pre-release has the names of the version that comes next.
 func (r *release) checkDocs() error {
-	whole := release{version: r.version, platforms: allPlatforms, editor: r.editor, root: r.root}
+	whole := release{version: r.version, platforms: allPlatforms, editor: true, root: r.root}
 	if r.preRelease() {
 		var err error
 		if whole.version, err = r.chartVersion(); err != nil {
 			return err
 		}
-	}
-	if _, err := os.Stat(filepath.Join(r.root, editorDir)); err == nil {
-		whole.editor = true
 	}
 	known := whole.known()
 	var errs []error

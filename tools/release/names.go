@@ -32,7 +32,7 @@ const (
 // and then the README says so above the install.
 const published = ""
 
-// editorDir is where the extension for editors is built, if there is one.
+// editorDir has the extension for editors.
 const editorDir = "editors/vscode"
 
 // A platform is what a binary runs on, as Go names it.
