@@ -156,7 +156,7 @@ chaos: devcluster ## Let everything go wrong at random; CHAOS_TIME=10m, CHAOS_SE
 
 .PHONY: chaos-replicas
 chaos-replicas: devcluster ## Let everything happen to replicas at random; MOMENTS=200, CHAOS_SEED=7
-	REPLICAS_MOMENTS=$(or $(MOMENTS),200) CHAOS_SEED=$(CHAOS_SEED) go test -count=1 -timeout 3h -v -run TestOneWriter ./test/integration/replicas
+	REPLICAS_MOMENTS=$(or $(MOMENTS),200) CHAOS_SEED=$(CHAOS_SEED) go test -count=1 -timeout 3h -v -run 'TestOneWriter|TestTakesOver' ./test/integration/replicas
 
 .PHONY: chaos-defects
 chaos-defects: devcluster ## Show that chaos finds each of twelve defects (an hour; CHAOS_DEFECT=no-prune)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -100,7 +101,49 @@ type crowd struct {
 }
 
 func oneWriter(t *testing.T, c *kit.Cluster) {
-	w := &crowd{shared: c.Namespace(t), each: 60, uids: map[string]types.UID{}}
+	w, l, began := gather(t, c)
+	stop := w.edits(10 * time.Millisecond)
+	w.shake(moments(t))
+	w.roll()
+	stop()
+	w.ready()
+	w.awaitDivided(2)
+	w.settled(l)
+	w.judge(l, began)
+}
+
+// TestTakesOver measures how long a bucket has no owner when a replica is killed, or ends
+// in order, while nothing happens to the others: a fifth as often as other things happen in
+// TestOneWriter.
+func TestTakesOver(t *testing.T) {
+	if os.Getenv("REPLICAS_MOMENTS") == "" {
+		t.Skip("make chaos-replicas runs it")
+	}
+	w, l, began := gather(t, cluster)
+	stop := w.edits(200 * time.Millisecond)
+	for i := range moments(t) / 5 {
+		w.awaitDivided(3)
+		one, how, signal := w.living()[i%3], "killed", syscall.SIGKILL
+		if i%4 == 3 {
+			how, signal = "ended", syscall.SIGTERM
+		}
+		w.happens(one, how, how == "ended")
+		one.end(signal)
+		w.awaitOwners(2)
+		w.hasten()
+	}
+	w.awaitDivided(3)
+	stop()
+	w.ready()
+	w.settled(l)
+	w.judge(l, began)
+}
+
+// gather makes the resources and three replicas that serve them, and follows the division
+// from before.
+func gather(t *testing.T, c *kit.Cluster) (w *crowd, l *timeline, began time.Time) {
+	t.Helper()
+	w = &crowd{shared: c.Namespace(t), each: 60, uids: map[string]types.UID{}}
 	if moments(t) >= 100 {
 		w.each = 100
 	}
@@ -115,20 +158,13 @@ func oneWriter(t *testing.T, c *kit.Cluster) {
 	c.Apply(t, w.shared, "{apiVersion: v1, kind: ConfigMap, metadata: {name: theme}, data: {color: red}}")
 	w.fleet = newFleet(t, c, w.files("one"))
 	w.make()
-	began := time.Now()
-	l := w.watchDivision()
+	began = time.Now()
+	l = w.watchDivision()
 	for range 3 {
 		w.hasten()
 	}
 	w.ready()
-	stop := w.edits()
-	w.shake(moments(t))
-	w.roll()
-	stop()
-	w.ready()
-	w.awaitDivided(2)
-	w.settled(l)
-	w.judge(l, began)
+	return w, l, began
 }
 
 // files are the folders, in a version.
@@ -185,8 +221,8 @@ func (w *crowd) ready() {
 	}
 }
 
-// edits edits resources until it is told to stop.
-func (w *crowd) edits() (stop func()) {
+// edits edits resources, with a pause after each, until it is told to stop.
+func (w *crowd) edits(pause time.Duration) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var all sync.WaitGroup
 	for worker := range 2 {
@@ -204,7 +240,7 @@ func (w *crowd) edits() (stop func()) {
 				if err := w.cluster.Client.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil && ctx.Err() == nil {
 					w.Error(err)
 				}
-				time.Sleep(10 * time.Millisecond)
+				time.Sleep(pause)
 			}
 		})
 	}

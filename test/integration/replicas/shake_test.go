@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -71,13 +72,22 @@ func (w *crowd) shake(times int) {
 		case what == 4:
 			w.happens(one, "cut off", false)
 			one.line.cut()
-			<-one.gone // since it cannot renew its Lease
+			w.awaitEnd(one)
 		}
 		if len(living) < 4 && random.IntN(2) == 0 || len(living) < 2 {
 			w.hasten()
 		}
 		time.Sleep(time.Duration(random.IntN(3000)) * time.Millisecond)
 	}
+}
+
+// awaitEnd waits until a replica ends that was cut off, since it cannot renew its Lease. One
+// that has none yet serves nothing and waits for the API server; it is killed.
+func (w *crowd) awaitEnd(r *replica) {
+	if !strings.Contains(r.log.String(), "serves buckets") {
+		r.end(syscall.SIGKILL)
+	}
+	<-r.gone
 }
 
 // roll has four replicas, then two, and then others in their place with other folders, as
