@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ func (s *Server) actions(_ context.Context, q *query) ([]codeAction, error) {
 		return nil, err
 	}
 	s.mu.Lock()
-	known = append(known, q.all()[q.shown]...)
+	known = append(append(known, q.all()[q.shown]...), q.all()[path.Dir(q.shown)]...)
 	s.mu.Unlock()
 	for _, d := range q.params.Context.Diagnostics {
 		i := slices.IndexFunc(known, func(f typecheck.Finding) bool {
@@ -35,7 +36,7 @@ func (s *Server) actions(_ context.Context, q *query) ([]codeAction, error) {
 		if i < 0 || d.Source != "jacquard" {
 			continue
 		}
-		for _, offer := range []func(typecheck.Finding, diagnostic) *codeAction{q.replace, q.declare, q.require, q.useIfNil, q.silence} {
+		for _, offer := range []func(typecheck.Finding, diagnostic) *codeAction{q.replace, q.create, q.declare, q.require, q.useIfNil, q.silence} {
 			if a := offer(known[i], d); a != nil {
 				a.Kind, a.Diagnostics = "quickfix", []diagnostic{d}
 				s.endLines(a.Edit)
@@ -60,7 +61,7 @@ func (s *Server) endLines(e workspaceEdit) {
 
 // edit is an action that puts a text into a file.
 func edit(title, uri string, where span, text string) *codeAction {
-	return &codeAction{Title: title, Edit: workspaceEdit{map[string][]textEdit{uri: {{where, text}}}}}
+	return &codeAction{Title: title, Edit: workspaceEdit{Changes: map[string][]textEdit{uri: {{where, text}}}}}
 }
 
 // declare adds a field that templates read to the CRD, with the type of the child's field

@@ -61,7 +61,8 @@ func startEditor(t testing.TB, root string, options ...map[string]any) *editor {
 		OnCallback: func(context.Context, *jrpc2.Request) (any, error) { return nil, nil },
 	})
 	params := map[string]any{"rootUri": uriOf(root), "capabilities": map[string]any{
-		"workspace": map[string]any{"didChangeWatchedFiles": map[string]any{"dynamicRegistration": true}}}}
+		"workspace": map[string]any{"didChangeWatchedFiles": map[string]any{"dynamicRegistration": true},
+			"workspaceEdit": map[string]any{"documentChanges": true, "resourceOperations": []string{"create"}}}}}
 	for _, o := range options {
 		params["initializationOptions"] = o
 	}

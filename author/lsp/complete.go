@@ -402,6 +402,11 @@ func (q *query) yamlItems() []completionItem {
 		field, _ := t.Field(s.key)
 		return q.valueItems(field, s.from)
 	}
+	dash := ""
+	if t.Kind() == schema.KindList { // an item begins here
+		s.path, dash = append(s.path, "[]"), "- "
+		t, note = q.typeOf(q.doc.text, q.shown, s, deepestCall)
+	}
 	var all []completionItem
 	rest, _, _ := strings.Cut(q.doc.text[q.offset:], "\n")
 	complete := regexp.MustCompile(`^[\w./-]*\s*:`).MatchString(rest)
@@ -410,8 +415,8 @@ func (q *query) yamlItems() []completionItem {
 			continue
 		}
 		field, _ := t.Field(name)
-		item := q.item(itemProperty, name, s.from)
-		item.Detail, item.Documentation = typeText(field), documented(note(field, name))
+		item := q.item(itemProperty, dash+name, s.from)
+		item.Detail, item.Documentation, item.FilterText = typeText(field), documented(note(field, name)), name
 		if slices.Contains(t.Required(), name) {
 			item.Detail += ", required"
 			item.SortText = " " + name

@@ -29,7 +29,10 @@ func (s *Server) definition(_ context.Context, q *query) ([]location, error) {
 		return q.readsOf(path), nil
 	}
 	a, inside := q.action()
-	if !q.isTemplate() || !inside {
+	if !inside || !q.isTemplate() {
+		if at := q.inCRD(q.written()); at != nil {
+			return []location{*at}, nil
+		}
 		return nil, nil
 	}
 	if l := literalAt(q.doc.text, a, q.offset); l != nil {
@@ -48,6 +51,29 @@ func (s *Server) definition(_ context.Context, q *query) ([]location, error) {
 		}
 	}
 	return nil, nil
+}
+
+// written is the path of the field of the resource whose key stands at a place: in an
+// example, or in status.yaml; "" if none does.
+func (q *query) written() string {
+	spot := spotAt(q.doc.text, q.offset)
+	if q.crd == nil || spot == nil || spot.key == "" {
+		return ""
+	}
+	path := ""
+	switch {
+	case q.isStatus():
+		path = "status"
+	case spot.gvk.Group != q.crd.Group || spot.gvk.Kind != q.crd.Kind:
+		return ""
+	}
+	for _, step := range append(slices.Clone(spot.path), spot.key) {
+		if step != "[]" {
+			step = "." + step
+		}
+		path += step
+	}
+	return strings.TrimPrefix(path, ".")
 }
 
 // paths are those of the resource that a node is, as it stands.
@@ -95,7 +121,7 @@ func (q *query) schemaPath() string {
 
 // inCRD is where the CRD declares a field of the resource; nil if it does not.
 func (q *query) inCRD(path string) *location {
-	if q.crd == nil || q.crd.File == "" || strings.HasPrefix(path, "metadata") {
+	if path == "" || q.crd == nil || q.crd.File == "" || strings.HasPrefix(path, "metadata") {
 		return nil
 	}
 	file := q.abs(q.crd.File)

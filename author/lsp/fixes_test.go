@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -10,22 +11,29 @@ import (
 // of another one; "" if none offers it.
 func (e *editor) fixed(from, title, file string) string {
 	e.t.Helper()
-	e.mu.Lock()
-	found := e.told[from].Diagnostics
-	e.mu.Unlock()
 	var titles []string
-	for _, d := range found {
-		var got []codeAction
-		e.call("textDocument/codeAction", map[string]any{"textDocument": map[string]any{"uri": e.uri(from)}, "range": d.Range,
-			"context": map[string]any{"diagnostics": []diagnostic{d}}}, &got)
-		for _, a := range got {
-			if titles = append(titles, a.Title); strings.HasPrefix(a.Title, title) {
-				return e.applied(file, a.Edit.Changes)
-			}
+	for _, a := range e.offered(from) {
+		if titles = append(titles, a.Title); strings.HasPrefix(a.Title, title) {
+			return e.applied(file, a.Edit.Changes)
 		}
 	}
-	e.t.Errorf("%s: no action %q, only %q for %s in\n%s", from, title, titles, shown(found), e.texts[from])
+	e.t.Errorf("%s: no action %q, only %q for %s in\n%s", from, title, titles, shown(e.told[from]), e.texts[from])
 	return ""
+}
+
+// offered are the actions for the findings of a file.
+func (e *editor) offered(file string) (all []codeAction) {
+	e.t.Helper()
+	e.mu.Lock()
+	found := e.told[file].Diagnostics
+	e.mu.Unlock()
+	for _, d := range found {
+		var got []codeAction
+		e.call("textDocument/codeAction", map[string]any{"textDocument": map[string]any{"uri": e.uri(file)}, "range": d.Range,
+			"context": map[string]any{"diagnostics": []diagnostic{d}}}, &got)
+		all = append(all, got...)
+	}
+	return all
 }
 
 // warned sets a text and waits for a finding.
@@ -147,4 +155,58 @@ func TestNoCRDYet(t *testing.T) {
 	})
 	e.offers(file, cmText+"  a: {{ .‸ }}\n", []string{"apiVersion", "kind", "metadata", "spec"}, nil)
 	e.offers(file, cmText+"  a: {{ .s‸ }}\n", []string{"spec"}, nil)
+}
+
+// TestCreate: what is missing is made: a CRD that lint has nothing to say of, a partial
+// in a file of its own, and one in the file that there is.
+func TestCreate(t *testing.T) {
+	e, file, head := small(t)
+	made := func(from, title string) (name, text string) {
+		t.Helper()
+		for _, a := range e.offered(from) {
+			if strings.HasPrefix(a.Title, title) && len(a.Edit.DocumentChanges) == 2 {
+				changes := shown(a.Edit.DocumentChanges)
+				var all []struct {
+					Kind, URI string
+					Edits     []textEdit
+				}
+				if err := json.Unmarshal([]byte(changes), &all); err != nil || all[0].Kind != "create" || len(all[1].Edits) != 1 {
+					t.Fatalf("%v: %s", err, changes)
+				}
+				return strings.TrimPrefix(pathOf(all[0].URI), e.root+"/"), all[1].Edits[0].NewText
+			}
+		}
+		t.Fatalf("%s: no action %q", from, title)
+		return "", ""
+	}
+	e.warned(file, head+"  a: {{ include \"ports\" . }}\n")
+	parts := "templates/pages.example.com/_parts.tpl"
+	if got := e.fixed(file, "Define ports in _parts.tpl", parts); !strings.HasSuffix(got, "\n{{- define \"ports\" }}\n{{- end }}\n") {
+		t.Errorf("got %s", got)
+	}
+	const other = "templates/notes.example.com/a.yaml"
+	write(t, e.root, other, "")
+	e.open(other, head+"  a: {{ include \"app.ports\" . }}\n")
+	e.until("there is no CRD", func() bool {
+		return slices.ContainsFunc(e.found(other), func(f string) bool { return strings.Contains(f, "there is no CRD") })
+	})
+	name, text := made(other, "Create crds/")
+	if name != "crds/notes.example.com.yaml" || !strings.Contains(text, "kind: Note\n") {
+		t.Errorf("%s is\n%s", name, text)
+	}
+	write(t, e.root, name, text)
+	e.open(name)
+	e.until("the partial is missing", func() bool {
+		return slices.ContainsFunc(e.found(other), func(f string) bool { return strings.Contains(f, "there is no template") })
+	})
+	if name, text = made(other, "Create templates/"); name != "templates/notes.example.com/_app-ports.tpl" || text != "{{- define \"app.ports\" }}\n{{- end }}\n" {
+		t.Errorf("%s is\n%s", name, text)
+	}
+	e.set(other, head+"  a: b{{ .spec.size }}\n")
+	e.until("the field is unknown", func() bool {
+		return slices.ContainsFunc(e.found(other), func(f string) bool { return strings.Contains(f, "no field spec.size") })
+	})
+	if got := e.fixed(other, "Declare ", "crds/notes.example.com.yaml"); !strings.Contains(got, "size: {type: string}") {
+		t.Errorf("the CRD is\n%s", got)
+	}
 }

@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"text/template/parse"
@@ -146,7 +147,8 @@ func (q *query) literalHover(l *literal) *hover {
 		for _, f := range templates(q.folder) {
 			for _, m := range q.mentions(f, l.text) {
 				if m.declares {
-					text = fmt.Sprintf("Partial `%s`, %s:%d", l.text, f.Shown, lineAt(string(f.Data), m.from))
+					text = fmt.Sprintf("Partial `%s`, %s:%d\n", l.text, f.Shown, lineAt(string(f.Data), m.from)) +
+						code("", firstLines(string(f.Data)[m.action.to:]))
 				}
 			}
 		}
@@ -170,6 +172,22 @@ func (q *query) literalHover(l *literal) *hover {
 	}
 	return &hover{markdown(text), &where}
 }
+
+// firstLines are those of the body of a partial.
+func firstLines(body string) string {
+	const most = 8
+	lines := strings.Split(strings.Trim(body, "\r\n"), "\n")
+	if end := slices.IndexFunc(lines, endsPartial.MatchString); end >= 0 {
+		lines = lines[:end+1]
+	}
+	if len(lines) > most {
+		lines = append(lines[:most:most], "…")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// endsPartial is a line that, by its indentation, ends the define.
+var endsPartial = regexp.MustCompile(`^\{\{-? *end *-?\}\}`)
 
 // namesPartial are the functions and words whose first argument names a partial.
 var namesPartial = []string{"include", "template", "define", "block"}

@@ -1,6 +1,8 @@
 package lsp
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -64,5 +66,50 @@ func TestKeywords(t *testing.T) {
 		if got := e.hovers(cm, marked); !strings.Contains(got, want) {
 			t.Errorf("%s: got %q", marked, got)
 		}
+	}
+}
+
+// TestFromExamples: from a field of an example, and of status.yaml, to the CRD.
+func TestFromExamples(t *testing.T) {
+	e := startEditor(t, copied(t, app))
+	e.open(example)
+	e.open(status)
+	for file, part := range map[string]string{example: "  ima‸ge:", status: "readyRe‸plicas:"} {
+		var got []location
+		e.call("textDocument/definition", e.at(file, part), &got)
+		line := ""
+		if len(got) == 1 && got[0].URI == e.uri(crd) {
+			data, err := os.ReadFile(filepath.Join(e.root, crd))
+			if err != nil {
+				t.Fatal(err)
+			}
+			line, _ = lineOf(string(data), got[0].Range.Start.Line+1)
+		}
+		if want := strings.TrimSpace(strings.ReplaceAll(part, "‸", "")); !strings.HasPrefix(strings.TrimSpace(line), want) {
+			t.Errorf("%s %s: got %s, %q", file, part, shown(got), line)
+		}
+	}
+}
+
+// TestListItem: below a list, an item begins.
+func TestListItem(t *testing.T) {
+	e := startEditor(t, copied(t, app))
+	const pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec:\n  containers:\n    ‸\n"
+	if got, want := e.accepts(cm, pod, "- name"), strings.Replace(pod, "‸", "- name: ", 1); got != want {
+		t.Errorf("got %s", got)
+	}
+	if got := e.accepts(cm, strings.Replace(pod, "‸", "- im‸", 1), "image"); got != strings.Replace(pod, "‸", "- image: ", 1) {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestPartialHover: of a partial, hover shows how it begins.
+func TestPartialHover(t *testing.T) {
+	e := startEditor(t, copied(t, app))
+	e.open("templates/" + app + "/deployment.yaml")
+	var got hover
+	e.call("textDocument/hover", e.at("templates/"+app+"/deployment.yaml", `include "container‸Ports"`), &got)
+	if text := got.Contents.Value; !strings.Contains(text, "Partial `containerPorts`") || !strings.Contains(text, "range") || strings.Contains(text, "define") {
+		t.Errorf("got %s", text)
 	}
 }

@@ -93,6 +93,7 @@ func TestNeovim(t *testing.T) {
 		"caller":   `        ports: {{ include "app.ports" . }}`,
 		"clean":    "0",
 		"preview":  "imagePullPolicy: IfNotPresent",
+		"windows":  "nofile",
 		"live":     "imagePullPolicy: Always",
 	} {
 		if !strings.Contains(got[what], want) || want == "" && got[what] != "" {
@@ -185,6 +186,10 @@ local function run()
   end
   wait("the preview", function() return preview():match("kind: Service") end)
   got.preview = preview()
+  local windows = #vim.api.nvim_list_wins()
+  vim.cmd("JacquardPreview")
+  got.windows = windows == #vim.api.nvim_list_wins() and vim.bo.buftype or "another window"
+  vim.cmd("wincmd p")
   replace("IfNotPresent", "Always")
   wait("the next preview", function() return preview():match("Always") end)
   got.live = preview()

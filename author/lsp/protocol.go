@@ -33,6 +33,9 @@ type initializeParams struct {
 			DidChangeWatchedFiles struct {
 				DynamicRegistration bool `json:"dynamicRegistration"`
 			} `json:"didChangeWatchedFiles"`
+			WorkspaceEdit struct {
+				ResourceOperations []string `json:"resourceOperations"`
+			} `json:"workspaceEdit"`
 		} `json:"workspace"`
 	} `json:"capabilities"`
 	InitializationOptions struct {
@@ -105,7 +108,23 @@ type textEdit struct {
 }
 
 type workspaceEdit struct {
-	Changes map[string][]textEdit `json:"changes"`
+	Changes map[string][]textEdit `json:"changes,omitempty"`
+	// DocumentChanges are a fileCreation and a documentEdit, in place of Changes.
+	DocumentChanges []any `json:"documentChanges,omitempty"`
+}
+
+type fileCreation struct {
+	Kind    string          `json:"kind"` // create
+	URI     string          `json:"uri"`
+	Options map[string]bool `json:"options"`
+}
+
+type documentEdit struct {
+	TextDocument struct {
+		URI     string `json:"uri"`
+		Version *int   `json:"version"`
+	} `json:"textDocument"`
+	Edits []textEdit `json:"edits"`
 }
 
 type completionItem struct {

@@ -60,7 +60,9 @@ type Server struct {
 	docs   map[string]*document // by path
 	spaces []*space
 	limits bool // diagnostics only
-	watch  bool
+	// creates: the editor carries out edits that make files.
+	creates bool
+	watch   bool
 	// pending are the running requests by method and document.
 	pending map[string]*pending
 	// counts are how often the check of a keystroke read a file, for tests.
@@ -218,6 +220,7 @@ func (s *Server) initialize(_ context.Context, p initializeParams) (any, error) 
 	defer s.mu.Unlock()
 	s.limits = p.InitializationOptions.DiagnosticsOnly
 	s.watch = p.Capabilities.Workspace.DidChangeWatchedFiles.DynamicRegistration
+	s.creates = slices.Contains(p.Capabilities.Workspace.WorkspaceEdit.ResourceOperations, "create")
 	if len(s.Roots) > 0 {
 		var dirs []string
 		for _, dir := range s.Roots {

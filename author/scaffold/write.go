@@ -55,6 +55,12 @@ func (w *making) write() error {
 	return err
 }
 
+// CRD is the text of a CRD whose spec has one field, text, to begin with.
+func CRD(n Names) (string, error) {
+	return filled("forms/crd.yaml", definition{Names: n, About: "A " + n.Kind + ".", Longest: 63, Label: true, Needed: true,
+		Spec: indented(12, "description: What is wanted.\ntype: object\nproperties:\n  text: {type: string}")})
+}
+
 var dnsLabel = regexp.MustCompile(`^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
 func (w *making) crd(status *field) (string, error) {

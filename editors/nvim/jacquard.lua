@@ -37,6 +37,13 @@ local function request(client, command, uri, handler)
   end
 end
 
+-- window_of is the window that shows a preview; nil if none does.
+local function window_of(uri)
+  local buffer = previews[uri]
+  local window = buffer and vim.fn.bufwinid(buffer) or -1
+  return window ~= -1 and window or nil
+end
+
 local function show(preview)
   local buffer = previews[preview.uri]
   if buffer and vim.api.nvim_buf_is_valid(buffer) then
@@ -100,9 +107,16 @@ vim.api.nvim_create_user_command("JacquardPreview", function()
     return
   end
   local uri = vim.uri_from_fname(file)
+  if window_of(uri) then
+    vim.api.nvim_set_current_win(window_of(uri))
+    return
+  end
   request(client, "jacquard.preview", uri, function(err, preview)
     if err then
       vim.notify(err.message, vim.log.levels.ERROR)
+      return
+    end
+    if window_of(uri) then -- the command was given twice
       return
     end
     vim.cmd("vertical new")
