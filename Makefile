@@ -89,6 +89,19 @@ vsix: ## Pack the extension for VS Code, dist/jacquard.vsix; needs npm, which ge
 	cd $(BIN)/vsix && npm ci --ignore-scripts --no-audit --no-fund && node_modules/.bin/vsce package \
 		--no-update-package-json --no-git-tag-version --out $(abspath $(OUT)) $(shell echo '$(VERSION)' | sed -nE 's/^v([0-9]+\.[0-9]+\.[0-9]+)$$/\1/p')
 
+.PHONY: playground
+playground: ## Build the playground, dist/playground: a page that runs the engine by WebAssembly
+	@mkdir -p dist/playground
+	@cp ui/playground/src/* $$(go env GOROOT)/lib/wasm/wasm_exec.js dist/playground/
+	@go run ./author/playground/starts > dist/playground/starts.json
+	@GOOS=js GOARCH=wasm go build -trimpath -ldflags '-s -w' -o dist/playground/jacquard.wasm ./author/playground/wasm
+	@size=$$(gzip -9 -c dist/playground/jacquard.wasm | wc -c); echo "jacquard.wasm is $$((size >> 20)) MiB, compressed" && \
+		(( size <= 20 << 20 )) || { echo "it may have 20 MiB: find out what came in by go list -deps ./author/playground/wasm" >&2; exit 1; }
+
+.PHONY: playground-check
+playground-check: build playground ## Test the playground; needs Node.js
+	@cd ui/playground && npm test --silent
+
 .PHONY: devcluster
 devcluster: ## Build a Kubernetes out of Go modules into .bin (minutes at first, then cached)
 	@devcluster/build >/dev/null

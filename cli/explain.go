@@ -96,7 +96,7 @@ func (o *explainOptions) print(cmd *cobra.Command) error {
 		if i > 0 {
 			fmt.Fprintln(cmd.OutOrStdout())
 		}
-		if err := printExplanation(visible(cmd.OutOrStdout()), r, o.full); err != nil {
+		if err := explain.Write(visible(cmd.OutOrStdout()), r, o.full); err != nil {
 			return err
 		}
 	}

@@ -35,7 +35,7 @@ func TestSaysAllProblems(t *testing.T) {
 	for _, k := range loaded.Kinds {
 		resource := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "shop"}, "status": out.Status}}
 		var text bytes.Buffer
-		if err := printExplanation(&text, explain.Of(explain.Input{Kind: k, Resource: resource, Traced: &render.Traced{}}), false); err != nil {
+		if err := explain.Write(&text, explain.Of(explain.Input{Kind: k, Resource: resource, Traced: &render.Traced{}}), false); err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range problems {

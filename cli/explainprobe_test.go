@@ -77,7 +77,7 @@ func explained(t *testing.T, loaded *catalog.Catalog, name string) []told {
 		c := told{name: one.Name, out: out}
 		c.report = explain.Of(explain.Input{Kind: out.Resource.Kind, Resource: out.Resource.Object, Traced: out.Traced})
 		var text bytes.Buffer
-		if err := printExplanation(&text, c.report, false); err != nil {
+		if err := explain.Write(&text, c.report, false); err != nil {
 			t.Fatal(err)
 		}
 		c.text = text.String()

@@ -12,7 +12,6 @@ import (
 
 	"github.com/jacquard-operator/jacquard/author/catalog"
 	"github.com/jacquard-operator/jacquard/engine/render"
-	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 type renderOptions struct {
@@ -124,27 +123,8 @@ func (p *printed) render(ctx context.Context, r *catalog.Resource, world *catalo
 		}
 		return errors.Join(errs...)
 	}
-	for _, w := range result.Waiting {
-		fmt.Fprintf(&p.waits, "%s: %s waits: %s\n", r, r.Kind.Templates.Tree(w.File).ParseName, w.Message)
-	}
-	for _, c := range result.Children {
-		text, err := funcs.YAML(c.Object.Object)
-		if err != nil {
-			return fmt.Errorf("printing a child of %s: %w", r, err)
-		}
-		begins := c.Doc.Place()
-		fmt.Fprintf(&p.children, "---\n# %s: %s:%d%s\n%s", r, begins.File, begins.Line, patched(c.Policy), text)
-	}
-	return nil
-}
-
-// patched says of a document that it is a patch.
-func patched(p render.Policy) string {
-	switch {
-	case p.Subresource != "":
-		return " (patch of " + p.Subresource + ")"
-	case p.Patch:
-		return " (patch)"
-	}
-	return ""
+	children, waits, err := catalog.Print(r, result)
+	p.children.WriteString(children)
+	p.waits.WriteString(waits)
+	return err
 }

@@ -1,4 +1,4 @@
-package cli
+package explain
 
 import (
 	"fmt"
@@ -6,14 +6,13 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/jacquard-operator/jacquard/author/explain"
 	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
 )
 
-// printExplanation writes the report for people. With full, fields of other managers are
-// all listed, else a few of them.
-func printExplanation(w io.Writer, r *explain.Report, full bool) error {
-	p := &explainPrinter{full: full}
+// Write writes a report for people. With full, fields of other managers are all listed,
+// else a few of them.
+func Write(w io.Writer, r *Report, full bool) error {
+	p := &printer{full: full}
 	p.line(0, "%s (%s)", r.Resource, r.Kind)
 	for _, err := range r.Errors {
 		p.line(1, "nothing of it is applied: %s", err)
@@ -41,7 +40,7 @@ func printExplanation(w io.Writer, r *explain.Report, full bool) error {
 }
 
 // conditions says of each condition why, all that there is a line for each, once.
-func (p *explainPrinter) conditions(all []explain.Condition) {
+func (p *printer) conditions(all []Condition) {
 	said := map[string]bool{}
 	for _, c := range all {
 		message := c.Message
@@ -67,16 +66,16 @@ func reasonText(reason, message string) string {
 	return ": " + reason + ": " + message
 }
 
-type explainPrinter struct {
+type printer struct {
 	strings.Builder
 	full bool
 }
 
-func (p *explainPrinter) line(depth int, format string, args ...any) {
+func (p *printer) line(depth int, format string, args ...any) {
 	fmt.Fprintf(p, strings.Repeat("  ", depth)+format+"\n", args...)
 }
 
-func (p *explainPrinter) file(f explain.File) {
+func (p *printer) file(f File) {
 	p.line(0, "\n%s: %s", f.File, f.Verdict)
 	if f.Place != nil {
 		p.line(1, "%s: %s%s", f.Place, f.Message, withinText(f.Within))
@@ -107,7 +106,7 @@ func (p *explainPrinter) file(f explain.File) {
 }
 
 // withinText says by which branches something was come to.
-func withinText(turns []explain.Turn) string {
+func withinText(turns []Turn) string {
 	var all []string
 	for _, t := range turns {
 		all = append(all, fmt.Sprintf("%d:%d %s", t.Line, t.Column, t.Outcome))
@@ -128,7 +127,7 @@ func cameText(texts ...string) string {
 // elseIf is the text of a branch that goes on with another one.
 var elseIf = regexp.MustCompile(`^\{\{-?\s*else\b`)
 
-func (p *explainPrinter) branch(depth int, b *explain.Branch) {
+func (p *printer) branch(depth int, b *Branch) {
 	by := ""
 	for _, c := range b.Calls {
 		by += ", called at " + c.String()
@@ -147,7 +146,7 @@ func (p *explainPrinter) branch(depth int, b *explain.Branch) {
 }
 
 // live says what there is to say of a live object.
-func (p *explainPrinter) live(depth int, l *explain.Live) {
+func (p *printer) live(depth int, l *Live) {
 	if l == nil {
 		return
 	}
@@ -188,7 +187,7 @@ func operationText(o ownership.Owner) string {
 // fewFields is how many fields are listed if not all are asked for.
 const fewFields = 6
 
-func (p *explainPrinter) some(paths []string) string {
+func (p *printer) some(paths []string) string {
 	if p.full || len(paths) <= fewFields+1 {
 		return strings.Join(paths, ", ")
 	}

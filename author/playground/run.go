@@ -1,0 +1,220 @@
+package playground
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"testing/fstest"
+	"text/template"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/author/explain"
+	"github.com/jacquard-operator/jacquard/author/lint"
+	"github.com/jacquard-operator/jacquard/author/rbac"
+	"github.com/jacquard-operator/jacquard/engine/panics"
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
+	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
+)
+
+// The files of an Input that are not those of a root.
+const (
+	Resource = "resource.yaml" // the custom resource, and objects that templates read
+	Cluster  = "cluster.yaml"  // objects that stand for the cluster
+)
+
+// An Input is what somebody wrote.
+type Input struct {
+	// Files are their texts by path: Resource, Cluster, and those of a root.
+	Files map[string]string `json:"files"`
+	// Naive: Output.Naive is wanted.
+	Naive bool `json:"naive,omitempty"`
+}
+
+// An Output is what comes of it. What could not be made is empty, and Findings say why.
+type Output struct {
+	// Objects are the children as `jacquard render` prints them, and Waits its lines on
+	// files that wait.
+	Objects string `json:"objects"`
+	Waits   string `json:"waits"`
+	// Status is what status.yaml gives, as YAML.
+	Status string `json:"status"`
+	// Findings are those of `jacquard lint`, and the errors of rendering.
+	Findings []Finding `json:"findings"`
+	// Roles are what `jacquard rbac --only kinds,users` prints.
+	Roles string `json:"roles"`
+	// Explanation is what `jacquard explain` prints.
+	Explanation string `json:"explanation"`
+	// Naive is what Go's text/template makes of the templates, for comparison.
+	Naive string `json:"naive,omitempty"`
+}
+
+// A Finding is something that is wrong at a place. Line and Column count from one; they
+// are 0 if it is about no line.
+type Finding struct {
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+	Class  string `json:"class"`
+	Text   string `json:"text"`
+}
+
+// Run renders, checks and explains what somebody wrote. It fails never: a panic is a
+// finding too.
+func Run(ctx context.Context, in Input) Output {
+	var out Output
+	out.add(out.run(ctx, in))
+	if out.Findings == nil {
+		out.Findings = []Finding{}
+	}
+	return out
+}
+
+func (out *Output) add(err error) {
+	if err != nil {
+		out.find(lint.Findings(err))
+	}
+}
+
+// find adds findings, each once.
+func (out *Output) find(all []typecheck.Finding) {
+	for _, f := range all {
+		one := Finding{f.Place.File, f.Place.Line, f.Place.Column, string(f.Class), f.Text}
+		if !slices.ContainsFunc(out.Findings, func(o Finding) bool { return o.Text == one.Text && o.File == one.File && o.Line == one.Line }) {
+			out.Findings = append(out.Findings, one)
+		}
+	}
+}
+
+func (out *Output) run(ctx context.Context, in Input) (err error) {
+	defer panics.Catch(&err, "rendering")
+	root := fstest.MapFS{}
+	for name, text := range in.Files {
+		if name != Resource && name != Cluster {
+			root[name] = &fstest.MapFile{Data: []byte(text), Mode: 0o444}
+		}
+	}
+	loaded, err := catalog.LoadTrees([]catalog.Tree{{Dir: ".", FS: root}}, catalog.NewCache())
+	if err != nil {
+		return err
+	}
+	out.add(errors.Join(loaded.Trouble...))
+	out.check(ctx, loaded)
+	out.roles(loaded)
+	return out.render(ctx, loaded, in)
+}
+
+// check lints all kinds.
+func (out *Output) check(ctx context.Context, loaded *catalog.Catalog) {
+	names := slices.Collect(func(yield func(string) bool) {
+		for name := range loaded.Kinds {
+			if !yield(name) {
+				return
+			}
+		}
+		for name := range loaded.Broken {
+			if !yield(name) {
+				return
+			}
+		}
+	})
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		out.find(lint.Look(ctx, loaded, name).Findings)
+	}
+}
+
+// roles prints the roles of all kinds.
+func (out *Output) roles(loaded *catalog.Catalog) {
+	var roles []rbac.Role
+	for _, k := range loaded.Kinds {
+		of, err := rbac.Of(rbac.Input{CRD: k.CRD, Kind: k, Plural: loaded.Plural})
+		out.add(err)
+		roles = append(append(roles, of...), rbac.UserRoles(k.CRD, k)...)
+	}
+	var text strings.Builder
+	operator := rbacv1.Subject{Kind: "ServiceAccount", Namespace: "jacquard", Name: "jacquard"}
+	out.add(rbac.Write(&text, roles, rbac.Binding{Operator: operator}))
+	out.Roles = text.String()
+}
+
+// render renders and explains the resources.
+func (out *Output) render(ctx context.Context, loaded *catalog.Catalog, in Input) error {
+	file, err := catalog.Read(Resource, []byte(in.Files[Resource]))
+	if err != nil {
+		return err
+	}
+	var cluster *catalog.File // nil: nothing is known of the cluster
+	if text := in.Files[Cluster]; strings.TrimSpace(text) != "" {
+		if cluster, err = catalog.Read(Cluster, []byte(text)); err != nil {
+			return err
+		}
+	}
+	resources, others, err := loaded.Resources(file.Objects)
+	if err == nil && len(resources) == 0 {
+		err = fmt.Errorf("%s: there is no resource of a known kind; known are: %s", Resource, loaded.Known())
+	}
+	if err != nil {
+		return err
+	}
+	world, err := loaded.Cluster(cluster, others)
+	if err != nil {
+		return err
+	}
+	for i, r := range resources {
+		done, err := catalog.Render(ctx, r, world)
+		if err != nil {
+			return err
+		}
+		var text strings.Builder
+		if i > 0 {
+			text.WriteString("\n")
+		}
+		if err := explain.Write(&text, explain.Of(explain.Input{Kind: r.Kind, Resource: r.Object, Traced: done.Traced}), true); err != nil {
+			return err
+		}
+		out.Explanation += text.String()
+		out.add(done.Err)
+		if in.Naive {
+			out.Naive += naive(loaded, r)
+		}
+		if done.Traced.Result == nil {
+			continue
+		}
+		children, waits, err := catalog.Print(r, done.Traced.Result)
+		if err != nil {
+			return err
+		}
+		out.Objects += children
+		out.Waits += waits
+		if len(done.Traced.Status) > 0 {
+			status, err := funcs.YAML(done.Traced.Status)
+			if err != nil {
+				return err
+			}
+			out.Status += string(status)
+		}
+	}
+	return nil
+}
+
+// naive is what a tool makes of a resource that prints values into text, as text/template
+// does: the text, which it would then read as YAML.
+func naive(loaded *catalog.Catalog, r *catalog.Resource) string {
+	var all strings.Builder
+	for _, file := range loaded.Folder(r.Kind.Name).Children {
+		fmt.Fprintf(&all, "---\n# %s, printed by Go's text/template\n", path.Base(file.Name))
+		parsed, err := template.New(file.Name).Parse(string(file.Data))
+		if err == nil {
+			err = parsed.Execute(&all, r.Object.Object)
+		}
+		if err != nil {
+			fmt.Fprintf(&all, "# %v\n", err)
+		}
+	}
+	return all.String()
+}

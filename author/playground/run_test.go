@@ -1,0 +1,57 @@
+package playground
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+func start(t *testing.T) Input {
+	t.Helper()
+	all, err := Starts(os.DirFS("../.."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[0].Input
+}
+
+// TestFindings: what is wrong is told with its place, and the rest is shown all the same.
+func TestFindings(t *testing.T) {
+	for _, tt := range []struct{ file, old, with, want, at string }{
+		{"templates/apps.app.huolala.cn/deployment.yaml", ".spec.image", ".spec.imgae", "did you mean spec.image?", "templates/apps.app.huolala.cn/deployment.yaml"},
+		{Resource, "kind: App", "kind: Ap", "did you mean App?", Resource},
+		{Resource, "replicas: 2", "replicas: two", "spec.replicas", Resource},
+		{"crds/apps.app.huolala.cn.yaml", "openAPIV3Schema", "openAPIV3Shcema", "openAPIV3Shcema", "crds/apps.app.huolala.cn.yaml"},
+		{Cluster, "", "a: [", "", Cluster},
+	} {
+		in := start(t)
+		text := in.Files[tt.file]
+		if !strings.Contains(text, tt.old) {
+			t.Fatalf("%s has no %s", tt.file, tt.old)
+		}
+		in.Files[tt.file] = strings.Replace(text, tt.old, tt.with, 1)
+		out := Run(t.Context(), in)
+		found := false
+		for _, f := range out.Findings {
+			found = found || strings.Contains(f.Text, tt.want) && f.File == tt.at && f.Line > 0
+		}
+		if !found {
+			t.Errorf("%s: found %+v", tt.with, out.Findings)
+		}
+	}
+}
+
+// TestEndless: a template that prints without end is bounded.
+func TestEndless(t *testing.T) {
+	in := start(t)
+	in.Files["templates/apps.app.huolala.cn/endless.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n" +
+		"{{- range until 100000 }}{{ range until 100000 }}\n  a{{ . }}: b{{ end }}{{ end }}\n"
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	out := Run(ctx, in)
+	if ctx.Err() != nil || out.Objects != "" || len(out.Findings) == 0 {
+		t.Errorf("%v: got %d bytes, found %+v", ctx.Err(), len(out.Objects), out.Findings)
+	}
+}

@@ -1,0 +1,73 @@
+package playground
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A Start is something to begin with.
+type Start struct {
+	// Group is kinds, patterns or attack, and Name the name of the CRD.
+	Group string `json:"group"`
+	Name  string `json:"name"`
+	Input
+}
+
+// Starts are all that the repository has: the shipped kinds, the patterns, and the kind
+// whose example tries an injection.
+func Starts(repository fs.FS) ([]Start, error) {
+	var all []Start
+	for _, from := range []struct{ group, root string }{{"kinds", "."}, {"patterns", "examples/patterns"}, {"attack", "author/try/page"}} {
+		root, err := fs.Sub(repository, from.root)
+		if err != nil {
+			return nil, err
+		}
+		crds, err := fs.Glob(root, "crds/*.yaml")
+		if err != nil {
+			return nil, err
+		}
+		if len(crds) == 0 {
+			return nil, fmt.Errorf("%s: there is nothing in crds/", from.root)
+		}
+		for _, crd := range crds {
+			one := Start{Group: from.group, Name: strings.TrimSuffix(path.Base(crd), ".yaml"), Input: Input{Naive: from.group == "attack"}}
+			if one.Files, err = startFiles(root, one.Name); err != nil {
+				return nil, err
+			}
+			all = append(all, one)
+		}
+	}
+	return all, nil
+}
+
+// startFiles are those of one kind. Its golden cases are left out.
+func startFiles(root fs.FS, name string) (map[string]string, error) {
+	files := map[string]string{Cluster: ""}
+	take := func(file, as string) error {
+		text, err := fs.ReadFile(root, file)
+		files[as] = string(text)
+		return err
+	}
+	errs := []error{take("crds/"+name+".yaml", "crds/"+name+".yaml"), take("examples/"+name+".yaml", Resource)}
+	for _, dir := range []string{"templates/" + name, "templates/_lib", "schemas"} {
+		err := fs.WalkDir(root, dir, func(file string, entry fs.DirEntry, err error) error {
+			switch {
+			case errors.Is(err, fs.ErrNotExist) && file == dir && dir != "templates/"+name:
+				return nil
+			case err != nil:
+				return err
+			case entry.IsDir() && entry.Name() == "tests":
+				return fs.SkipDir
+			case entry.IsDir():
+				return nil
+			}
+			return take(file, file)
+		})
+		errs = append(errs, err)
+	}
+	return files, errors.Join(slices.DeleteFunc(errs, func(err error) bool { return err == nil })...)
+}

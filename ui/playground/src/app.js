@@ -1,0 +1,245 @@
+import { Engine } from './engine.js'
+import { pack, sound, unpack } from './link.js'
+
+const $ = (id) => document.getElementById(id)
+const make = (name, text, more = {}) => Object.assign(document.createElement(name), { textContent: text, ...more })
+
+const views = [
+  ['objects', 'Objects'],
+  ['findings', 'Findings'],
+  ['status', 'Status'],
+  ['roles', 'Rights'],
+  ['explanation', 'Explain'],
+]
+
+const state = { files: {}, naive: false, file: '', view: 'objects', output: null, error: '' }
+let engine = null
+
+// unseen are characters that cannot be seen, or turn text around: they are shown by their code.
+const unseen = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g
+const seen = (text) => text.replace(unseen, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+function order(a, b) {
+  const rank = (name) => ['resource.yaml', 'crds/', 'templates/', 'schemas/', 'examples/', 'cluster.yaml'].findIndex((p) => name.startsWith(p))
+  return rank(a) - rank(b) || (a < b ? -1 : 1)
+}
+
+function drawFiles() {
+  const wrong = new Set((state.output?.findings ?? []).map((f) => f.file))
+  $('files').replaceChildren(
+    ...Object.keys(state.files)
+      .sort(order)
+      .map((name) => {
+        const tab = make('button', seen(name.replace(/^templates\/[^/]+\//, '')), { type: 'button', title: name })
+        tab.setAttribute('role', 'tab')
+        tab.setAttribute('aria-selected', String(name === state.file))
+        if (wrong.has(name)) {
+          tab.classList.add('wrong')
+          tab.append(make('span', ' !', { title: 'there are findings' }))
+        }
+        tab.onclick = () => open(name)
+        return tab
+      }),
+  )
+  $('drop').disabled = ['resource.yaml', 'cluster.yaml'].includes(state.file)
+}
+
+function open(name, line) {
+  state.file = name
+  const text = $('text')
+  text.value = state.files[name] ?? ''
+  drawFiles()
+  if (!line) return
+  const lines = text.value.split('\n')
+  const from = lines.slice(0, line - 1).join('\n').length + (line > 1 ? 1 : 0)
+  text.focus()
+  text.setSelectionRange(from, from + (lines[line - 1]?.length ?? 0))
+  text.scrollTop = Math.max(0, (line - 4) * parseFloat(getComputedStyle(text).lineHeight))
+}
+
+function drawViews() {
+  const found = state.output?.findings?.length ?? 0
+  $('views').replaceChildren(
+    ...views.map(([id, name]) => {
+      const tab = make('button', id === 'findings' && found ? `${name} (${found})` : name, { type: 'button' })
+      tab.setAttribute('role', 'tab')
+      tab.setAttribute('aria-selected', String(id === state.view))
+      if (id === 'findings' && found) tab.classList.add('wrong')
+      tab.onclick = () => {
+        state.view = id
+        draw()
+      }
+      return tab
+    }),
+  )
+}
+
+const nothing = {
+  objects: 'Nothing is rendered.',
+  status: 'There is no status.yaml, or it gives nothing.',
+  roles: 'There are no rights.',
+  explanation: 'There is nothing to explain.',
+}
+
+function draw() {
+  drawFiles()
+  drawViews()
+  const { output, view } = state
+  const list = view === 'findings'
+  $('findings').hidden = !list
+  $('output').hidden = list
+  $('naive').hidden = list || view !== 'objects' || !output?.naive
+  if (!output) return
+  if (list) {
+    $('findings').replaceChildren(
+      ...(output.findings.length ? [] : [make('p', 'Nothing is wrong.')]),
+      ...output.findings.map((f) => {
+        const place = [f.file, f.line || '', f.line && f.column ? f.column : ''].filter(Boolean).join(':')
+        const item = make('p', '')
+        if (f.file in state.files) item.append(make('button', seen(place), { type: 'button', onclick: () => open(f.file, f.line) }))
+        else item.append(make('span', seen(place)))
+        item.append(make('span', ` ${seen(f.text)}${f.class ? ` [${f.class}]` : ''}`))
+        return item
+      }),
+    )
+    return
+  }
+  let text = output[view]
+  if (view === 'objects' && output.waits) text = `${text}\n${output.waits.replace(/^(?=.)/gm, '# ')}`
+  if (!text) text = output.findings.length ? `${nothing[view]} See the findings.` : nothing[view]
+  $('output').textContent = (output.naive && view === 'objects' ? '# Jacquard\n' : '') + seen(text)
+  $('naive').textContent = seen(output.naive ?? '')
+}
+
+function say(text) {
+  $('state').textContent = text
+}
+
+function run() {
+  say('Working …')
+  engine?.run({ files: state.files, naive: state.naive })
+}
+
+let typing = 0
+function changed() {
+  clearTimeout(typing)
+  typing = setTimeout(run, 250)
+}
+
+function begin({ files, naive }) {
+  state.files = { 'resource.yaml': '', 'cluster.yaml': '', ...files }
+  state.naive = Boolean(naive)
+  state.view = 'objects'
+  open('resource.yaml')
+  draw()
+  run()
+}
+
+function tell(text) {
+  $('told').hidden = text === ''
+  $('told').textContent = text
+}
+
+async function load() {
+  const answer = await fetch('jacquard.wasm')
+  if (!answer.ok) throw new Error(`jacquard.wasm: the server answers ${answer.status}`)
+  return WebAssembly.compileStreaming(answer).catch(async (err) => {
+    if (!(err instanceof TypeError)) throw err // the server does not call it application/wasm
+    return WebAssembly.compile(await (await fetch('jacquard.wasm')).arrayBuffer())
+  })
+}
+
+function starter(module) {
+  const at = (name) => JSON.stringify(new URL(name, location.href).href)
+  const text = `const policy = self.trustedTypes?.createPolicy('jacquard', { createScriptURL: (url) => url })
+self.trusted = (url) => (policy ? policy.createScriptURL(url) : url)
+importScripts(trusted(${at('worker.js')}))`
+  const url = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }))
+  const policy = self.trustedTypes?.createPolicy('jacquard', { createScriptURL: (own) => (own === url ? own : '') })
+  return (each) => {
+    const worker = new Worker(policy ? policy.createScriptURL(url) : url)
+    worker.onmessage = ({ data }) => each(data)
+    worker.onerror = (event) => say(`The engine failed: ${event.message}`)
+    worker.postMessage({ module, go: new URL('wasm_exec.js', location.href).href })
+    return worker
+  }
+}
+
+async function main() {
+  const starts = await (await fetch('starts.json')).json()
+  const select = $('starts')
+  for (const [group, label] of [
+    ['kinds', 'Shipped kinds'],
+    ['patterns', 'Patterns'],
+    ['attack', 'Attack it'],
+  ]) {
+    const part = make('optgroup', '', { label })
+    for (const [i, s] of starts.entries()) if (s.group === group) part.append(make('option', s.name, { value: String(i) }))
+    select.append(part)
+  }
+  select.onchange = () => {
+    tell('')
+    history.replaceState(null, '', location.pathname)
+    begin(starts[Number(select.value)])
+  }
+  $('text').oninput = () => {
+    state.files[state.file] = $('text').value
+    changed()
+  }
+  $('add').onclick = () => {
+    const own = Object.keys(state.files).find((name) => name.startsWith('templates/'))
+    const name = prompt('The path of the file', own ? own.replace(/[^/]+$/, 'new.yaml') : 'templates/pages.example.com/page.yaml')
+    if (!name) return
+    if (!sound(name)) return tell('A file is crds/…, templates/NAME/…, schemas/… or examples/…')
+    state.files[name] ??= ''
+    open(name)
+    changed()
+  }
+  $('drop').onclick = () => {
+    delete state.files[state.file]
+    open('resource.yaml')
+    changed()
+  }
+  $('share').onclick = async () => {
+    try {
+      const to = `${location.href.split('#')[0]}#${await pack(state.files, state.naive)}`
+      history.replaceState(null, '', to)
+      await navigator.clipboard?.writeText(to)
+      tell('The link is in the address, and copied. It holds all that you wrote; the server that it names is not told.')
+    } catch (err) {
+      tell(err.message)
+    }
+  }
+  await follow(starts)
+  addEventListener('hashchange', () => follow(starts))
+  engine = new Engine(starter(await load()), (answer) => {
+    if (answer instanceof Error) {
+      say(`Nothing is shown: ${answer.message}`)
+      state.output = null
+      $('output').textContent = ''
+      $('naive').textContent = ''
+      draw()
+      return
+    }
+    state.output = answer
+    say(answer.findings.length ? `${answer.findings.length === 1 ? 'One finding' : `${answer.findings.length} findings`}` : 'Nothing is wrong')
+    draw()
+  })
+  run()
+}
+
+// follow shows what the address holds, or the first kind.
+async function follow(starts) {
+  const fragment = location.hash.slice(1)
+  if (!fragment) return begin(starts[0])
+  try {
+    const input = await unpack(fragment)
+    begin(input)
+    tell('This came with the link. Whoever made the link wrote it, not Jacquard.')
+  } catch (err) {
+    begin(starts[0])
+    tell(`Nothing was taken from the address: ${err.message}.`)
+  }
+}
+
+main().catch((err) => say(`The playground does not work: ${err.message}`))
