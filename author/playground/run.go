@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -63,8 +64,8 @@ type Finding struct {
 	Text   string `json:"text"`
 }
 
-// Run renders, checks and explains what somebody wrote. It fails never: a panic is a
-// finding too.
+// Run renders, checks and explains what somebody wrote. A panic is a finding
+// too.
 func Run(ctx context.Context, in Input) Output {
 	var out Output
 	out.add(out.run(ctx, in))
@@ -110,18 +111,7 @@ func (out *Output) run(ctx context.Context, in Input) (err error) {
 
 // check lints all kinds.
 func (out *Output) check(ctx context.Context, loaded *catalog.Catalog) {
-	names := slices.Collect(func(yield func(string) bool) {
-		for name := range loaded.Kinds {
-			if !yield(name) {
-				return
-			}
-		}
-		for name := range loaded.Broken {
-			if !yield(name) {
-				return
-			}
-		}
-	})
+	names := slices.AppendSeq(slices.Collect(maps.Keys(loaded.Kinds)), maps.Keys(loaded.Broken))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		out.find(lint.Look(ctx, loaded, name).Findings)
@@ -131,7 +121,8 @@ func (out *Output) check(ctx context.Context, loaded *catalog.Catalog) {
 // roles prints the roles of all kinds.
 func (out *Output) roles(loaded *catalog.Catalog) {
 	var roles []rbac.Role
-	for _, k := range loaded.Kinds {
+	for _, name := range slices.Sorted(maps.Keys(loaded.Kinds)) {
+		k := loaded.Kinds[name]
 		of, err := rbac.Of(rbac.Input{CRD: k.CRD, Kind: k, Plural: loaded.Plural})
 		out.add(err)
 		roles = append(append(roles, of...), rbac.UserRoles(k.CRD, k)...)
