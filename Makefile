@@ -89,6 +89,14 @@ vsix: ## Pack the extension for VS Code, dist/jacquard.vsix; needs npm, which ge
 	cd $(BIN)/vsix && npm ci --ignore-scripts --no-audit --no-fund && node_modules/.bin/vsce package \
 		--no-update-package-json --no-git-tag-version --out $(abspath $(OUT)) $(shell echo '$(VERSION)' | sed -nE 's/^v([0-9]+\.[0-9]+\.[0-9]+)$$/\1/p')
 
+.PHONY: page
+page: ## Build the page of jacquard ui, admin/ui/page, out of ui/; needs npm, which gets two packages
+	@cd ui && npm ci --no-audit --no-fund >/dev/null && npm run --silent build
+
+.PHONY: page-check
+page-check: ## Test ui/, and check that admin/ui/page is what it gives; needs npm
+	@cd ui && npm ci --no-audit --no-fund >/dev/null && npm test --silent && npm run --silent check
+
 .PHONY: devcluster
 devcluster: ## Build a Kubernetes out of Go modules into .bin (minutes at first, then cached)
 	@devcluster/build >/dev/null
