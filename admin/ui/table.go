@@ -3,6 +3,7 @@ package ui
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -34,6 +35,10 @@ type Row struct {
 type Change struct {
 	Rows []Row `json:"rows,omitempty"`
 	Gone []Key `json:"gone,omitempty"`
+	// Ready: all of the first lists were read, and rows so far are all that there are.
+	Ready bool `json:"ready,omitempty"`
+	// Unread says what cannot be listed; it is all of that, whenever it changes.
+	Unread []string `json:"unread,omitzero"`
 }
 
 // A Table is the rows of a cluster as they are now. Several goroutines may use it.
@@ -41,10 +46,16 @@ type Table struct {
 	mu        sync.Mutex
 	rows      map[Key]Row
 	followers map[*Follower]bool
+	ready     bool
+	// unread says why a kind cannot be listed; changed counts its changes.
+	unread  map[string]string
+	changed int
 }
 
 // NewTable makes an empty table.
-func NewTable() *Table { return &Table{rows: map[Key]Row{}, followers: map[*Follower]bool{}} }
+func NewTable() *Table {
+	return &Table{rows: map[Key]Row{}, followers: map[*Follower]bool{}, unread: map[string]string{}}
+}
 
 // Put sets a row. A row that is as it was is no news.
 func (t *Table) Put(row Row) {
@@ -68,9 +79,39 @@ func (t *Table) Drop(key Key) {
 	t.tell(key)
 }
 
+// Ready says that all of the first lists were read.
+func (t *Table) Ready() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.ready {
+		t.ready = true
+		t.wake()
+	}
+}
+
+// Unread says why a kind cannot be listed; "" is that it can. The kind "" is that of CRDs.
+func (t *Table) Unread(kind, text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.unread[kind] == text {
+		return
+	}
+	if t.unread[kind] = text; text == "" {
+		delete(t.unread, kind)
+	}
+	t.changed++
+	t.wake()
+}
+
 func (t *Table) tell(key Key) {
 	for f := range t.followers {
 		f.news[key] = true
+	}
+	t.wake()
+}
+
+func (t *Table) wake() {
+	for f := range t.followers {
 		select {
 		case f.wake <- struct{}{}:
 		default:
@@ -84,6 +125,9 @@ type Follower struct {
 	table *Table
 	news  map[Key]bool // guarded by the table's mutex
 	wake  chan struct{}
+	// ready and changed are what it was told of the table.
+	ready   bool
+	changed int
 }
 
 // Follow makes a follower, which is told of all rows first. Leave ends it.
@@ -124,6 +168,11 @@ func (f *Follower) Next(ctx context.Context) (Change, error) {
 		}
 	}
 	clear(f.news)
+	change.Ready = f.table.ready && !f.ready
+	if f.changed != f.table.changed {
+		change.Unread = append([]string{}, slices.Sorted(maps.Values(f.table.unread))...)
+	}
+	f.ready, f.changed = f.table.ready, f.table.changed
 	slices.SortFunc(change.Rows, func(a, b Row) int { return a.compare(b.Key) })
 	slices.SortFunc(change.Gone, Key.compare)
 	return change, nil
