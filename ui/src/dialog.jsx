@@ -90,7 +90,8 @@ export function Dialog({ asked, close }) {
           </div>
         </div>
       )}
-      <Problem error={error} what={did === null && plan ? 'It was not done' : 'What would be done cannot be told'} retry={plan ? null : () => setTries((n) => n + 1)} />
+      <Problem error={error} what={plan ? 'It was not done' : 'What would be done cannot be told'}
+        retry={plan ? null : () => setTries((n) => n + 1)} />
       {!plan && !error && <Busy what="what would be done" />}
       {plan && (
         <>

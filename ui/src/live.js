@@ -16,6 +16,8 @@ export class Live {
   healthError = null
   about = null
   ready = false
+  // unread says what of the cluster cannot be listed.
+  unread = []
   link = { state: 'connecting' }
   started = Date.now()
   readySeries = new Series()
@@ -109,7 +111,7 @@ export class Live {
   // #queue keeps changes until the next frame. A page that is not in sight has no frames:
   // then a timer takes them up, before they are many.
   #queue(change) {
-    if (!change.rows && !change.gone && !change.ready) return
+    if (!change.rows && !change.gone && !change.ready && !change.unread) return
     this.#pending.push(change)
     this.#size += (change.rows?.length ?? 0) + (change.gone?.length ?? 0)
     if (document.hidden && this.#size < 2000) {
@@ -131,6 +133,7 @@ export class Live {
     for (const change of changes) {
       for (const id of this.table.apply([change])) touched.add(id)
       if (change.ready) this.ready = true
+      if (change.unread) this.unread = change.unread
       if (change.only) for (const id of this.table.keepOnly(change.only)) touched.add(id)
     }
     for (const id of touched) for (const fn of this.#rowListeners.get(id) ?? []) fn()

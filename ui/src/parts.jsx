@@ -116,6 +116,22 @@ export function Stack({ counts, names, label }) {
   )
 }
 
+// Unread says what the lists lack.
+export function Unread({ all }) {
+  if (!all?.length) return null
+  return (
+    <div class="problem warn" role="status">
+      <span class="glyph" aria-hidden="true">
+        !
+      </span>
+      <div>
+        <strong>Some resources cannot be listed</strong>
+        <Notes notes={all} />
+      </div>
+    </div>
+  )
+}
+
 export function Notes({ notes }) {
   if (!notes?.length) return null
   return (

@@ -1,4 +1,4 @@
-import { Age, Busy, Notes, Problem, Stack, State, useLive } from '../parts.jsx'
+import { Age, Busy, Notes, Problem, Stack, State, Unread, useLive } from '../parts.jsx'
 import { count, ranges, seen } from '../lib/text.js'
 import { format } from '../lib/route.js'
 import { line } from '../lib/series.js'
@@ -14,6 +14,7 @@ export function Overview() {
       <Problem error={healthError} what="The health report cannot be read" retry={() => live.refresh()} />
       {!health && !healthError && <Busy what="the health report" />}
       {health && <Problems health={health} />}
+      <Unread all={live.unread} />
       <section aria-labelledby="h-resources" class="card">
         <header>
           <h2 id="h-resources">Resources</h2>
@@ -140,6 +141,8 @@ function Installation({ of }) {
     ['selector', of.selector],
     ['account', of.account],
   ].filter(([, v]) => v)
+  const lacks = (of.lacks ?? []).map((l) => `lacks the right: ${l}`)
+  const told = [of.trouble, ...lacks, ...(of.skew ?? []), ...(of.takeOver ?? [])].filter(Boolean)
   return (
     <section class="card" aria-label={`Installation ${of.identity}`}>
       <header>
@@ -157,7 +160,7 @@ function Installation({ of }) {
           </div>
         ))}
       </dl>
-      <Notes notes={[of.trouble, ...(of.lacks ?? []).map((l) => `lacks the right: ${l}`), ...(of.skew ?? []), ...(of.takeOver ?? [])].filter(Boolean)} />
+      <Notes notes={told} />
       {members.length > 0 && (
         <>
           <h3>Who serves what</h3>

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { Age, State, useLive, useNarrow } from '../parts.jsx'
+import { Age, State, Unread, useLive, useNarrow } from '../parts.jsx'
 import { choices, filter, idOf, stateOf, states } from '../lib/rows.js'
 import { scrolled, step, windowed } from '../lib/list.js'
 import { format, resourceRoute } from '../lib/route.js'
@@ -55,7 +55,8 @@ export function Resources({ query, replace }) {
       return
     }
     if (e.key === 'Enter') {
-      if ((document.activeElement === list.current || document.activeElement === document.body) && cursor && rows[at]) location.hash = resourceRoute(rows[at])
+      const ours = [list.current, document.body].includes(document.activeElement)
+      if (ours && cursor && rows[at]) location.hash = resourceRoute(rows[at])
       return
     }
     if (!own && e.key !== 'j' && e.key !== 'k') return
@@ -98,6 +99,7 @@ export function Resources({ query, replace }) {
           </button>
         )}
       </form>
+      <Unread all={live.unread} />
       <div class={`grid ${narrow ? 'narrow' : ''}`} role="grid" aria-label="Resources" aria-rowcount={rows.length + 1} aria-colcount={6}
         tabIndex={0} ref={list} aria-activedescendant={rows[at] && cursor && at >= from && at < to ? `row-${at}` : undefined}
         onScroll={(e) => setTop(e.currentTarget.scrollTop)}>
