@@ -38,8 +38,8 @@ export function Dialog({ asked, close }) {
   const [did, setDid] = useState(null)
   const [busy, setBusy] = useState(false)
   const [tries, setTries] = useState(0)
-  const { action, kind, namespace, name, to } = asked
-  const body = { action, kind, namespace: namespace || undefined, name, to }
+  const { action, kind, namespace, name, to, identity } = asked
+  const body = { action, kind, namespace: namespace || undefined, name, to, identity }
 
   useEffect(() => {
     ref.current.showModal()
@@ -77,6 +77,7 @@ export function Dialog({ asked, close }) {
     <dialog ref={ref} aria-labelledby="ask-title" onClose={close}>
       <h2 id="ask-title">
         {titles[action]}: {seen(what)}
+        {identity && <span class="dim"> of {seen(identity)}</span>}
       </h2>
       {changed && (
         <div class="problem warn" role="alert">

@@ -170,7 +170,9 @@ function Box({ box, narrow, of, child, more }) {
 function Live({ path, turn, label, close }) {
   const { value, error, busy, retry } = useAnswer(path, turn)
   const [view, setView] = useState(null)
-  const views = value ? ['diff', 'live', 'desired', 'yaml'].filter((v) => value[v] !== undefined) : []
+  // The API leaves out what is empty: without a diff, what is live is what is desired.
+  const both = Boolean(value?.live && value?.desired)
+  const views = ['diff', 'live', 'desired', 'yaml'].filter((v) => value?.[v] || (v === 'diff' && both))
   const shown = views.includes(view) ? view : views[0]
   const head = useRef(null)
   useEffect(() => {
@@ -197,8 +199,9 @@ function Live({ path, turn, label, close }) {
       </header>
       <Problem error={error} what="The object cannot be read" retry={retry} />
       {busy && <Busy what="the object" />}
-      {shown === 'diff' && value.diff === '' && <p class="empty">What is live is what is desired.</p>}
-      {shown === 'diff' && value.diff !== '' && <Diff lines={diffLines(value.diff)} />}
+      {value && views.length === 0 && <p class="empty">The object is not there.</p>}
+      {shown === 'diff' && !value.diff && <p class="empty">What is live is what is desired.</p>}
+      {shown === 'diff' && value.diff && <Diff lines={diffLines(value.diff)} />}
       {shown && shown !== 'diff' && (
         <pre class="yaml" tabIndex={0} aria-label={`${seen(label)} as YAML`}>
           {seen(value[shown]) || '# nothing'}

@@ -9,41 +9,49 @@ import { Actions } from '../dialog.jsx'
 
 export function Rollouts({ path }) {
   const live = useLive()
-  const kinds = kindsOf(live.health)
-  const name = path[1] ?? kinds[0]?.name
+  const all = kindsOf(live.health)
+  // Where several installations serve a share of a kind each, each has its own rollout.
+  const shared = (k) => all.filter((other) => other.name === k.name && other.state !== 'Elsewhere').length > 1
+  const kinds = all.filter((k) => k.state !== 'Elsewhere' || !all.some((other) => other.name === k.name && other.state !== 'Elsewhere'))
+  const chosen = path[1] ? kinds.find((k) => k.name === path[1] && (!path[2] || k.identity === path[2])) : kinds[0]
   return (
     <>
       <h1 class="sr">Rollouts</h1>
       <Problem error={live.healthError} what="The health report cannot be read" retry={() => live.refresh()} />
       {!live.health && !live.healthError && <Busy what="the kinds" />}
       {live.health && kinds.length === 0 && <p class="empty">No operator serves a kind.</p>}
+      {live.health && kinds.length > 0 && !chosen && <p class="note">No operator serves {seen(path[1])}.</p>}
       <div class="split">
         {kinds.length > 0 && (
           <nav class="side" aria-label="Kinds">
             {kinds.map((k) => (
-              <a key={`${k.identity} ${k.name}`} href={format(['rollouts', k.name])} aria-current={k.name === name ? 'page' : undefined}>
+              <a key={`${k.identity} ${k.name}`} href={format(shared(k) ? ['rollouts', k.name, k.identity] : ['rollouts', k.name])}
+                aria-current={k === chosen ? 'page' : undefined}>
                 <span class="name">{seen(k.name)}</span>
+                {shared(k) && <span class="dim">{seen(k.identity)}</span>}
                 <State state={kindGlyph[k.state] ?? 'unknown'} text={k.state} />
               </a>
             ))}
           </nav>
         )}
-        {name && <Kind key={name} name={name} all={kinds.filter((k) => k.name === name)} live={live} />}
+        {chosen && <Kind key={`${chosen.identity} ${chosen.name}`} of={chosen} identity={shared(chosen) ? chosen.identity : undefined} live={live} />}
       </div>
     </>
   )
 }
 
-function Kind({ name, all, live }) {
+function Kind({ of, identity, live }) {
   const [turn, again] = useReducer((n) => n + 1, 0)
-  const state = all.map((k) => `${k.state} ${k.digest} ${k.message}`).join()
-  const history = useAnswer(`/api/kinds/${encodeURIComponent(name)}/history`, `${turn} ${state} ${live.rollouts.get(name)?.now.done}`)
+  const { name } = of
+  const state = `${turn} ${of.state} ${of.digest} ${of.message}`
+  const asked = identity ? `?identity=${encodeURIComponent(identity)}` : ''
+  const kept = live.rollouts.get(name)
+  const history = useAnswer(`/api/kinds/${encodeURIComponent(name)}/history${asked}`, `${state} ${kept?.now.done} ${kept?.now.ready}`)
   const revisions = history.value?.revisions ?? []
   const now = revisions.map((r) => progress(r.serves)).find(Boolean)
-  const stopped = all.some((k) => k.state === 'Stopped')
-  const back = all.some((k) => k.state === 'RolledBack') || revisions.some((r) => (r.serves ?? '').includes('rolled back'))
-  const kept = live.rollouts.get(name)
-  const target = { kind: name }
+  const stopped = of.state === 'Stopped'
+  const back = of.state === 'RolledBack' || revisions.some((r) => (r.serves ?? '').includes('rolled back'))
+  const target = { kind: name, identity }
   const done = () => {
     again()
     live.refresh()
@@ -52,26 +60,20 @@ function Kind({ name, all, live }) {
     <article class="kind" aria-label={seen(name)}>
       <header class="title">
         <h2>{seen(name)}</h2>
-        {all.map((k) => (
-          <State key={k.identity} state={kindGlyph[k.state] ?? 'unknown'} text={k.state} />
-        ))}
+        <State state={kindGlyph[of.state] ?? 'unknown'} text={of.state} />
         <Actions target={target} actions={[stopped && 'approve', back && 'release'].filter(Boolean)} done={done} />
       </header>
-      {all.map((k) => (
-        <p key={k.identity} class="dim">
-          {seen(k.identity)}
-          {k.folder && ` · folder ${seen(k.folder)}`}
-          {k.served && ` · ${seen(k.served)}`}
-        </p>
-      ))}
-      {all
-        .filter((k) => k.message)
-        .map((k) => (
-          <div key={k.identity} class={`card ${stopped ? 'bad' : ''}`}>
-            <h3>{stopped ? 'What stopped it' : 'What it says'}</h3>
-            <p class="pre">{seen(k.message)}</p>
-          </div>
-        ))}
+      <p class="dim">
+        {seen(of.identity)}
+        {of.folder && ` · folder ${seen(of.folder)}`}
+        {of.served && ` · ${seen(of.served)}`}
+      </p>
+      {of.message && (
+        <div class={`card ${stopped ? 'bad' : ''}`}>
+          <h3>{stopped ? 'What stopped it' : 'What it says'}</h3>
+          <p class="pre">{seen(of.message)}</p>
+        </div>
+      )}
       {now && <Progress now={now} />}
       {kept && kept.series.points.length > 1 && (
         <Plot title="Since the page was opened" now={`${kept.now.done} of ${kept.now.of} reached`} since={live.started} to={Date.now()}
@@ -80,7 +82,7 @@ function Kind({ name, all, live }) {
             { points: kept.series.points, sort: 'ready', top: kept.now.of },
           ]} />
       )}
-      {stopped && <Approval kind={name} turn={`${turn} ${state}`} />}
+      {stopped && <Approval kind={name} identity={identity} turn={state} />}
       <section class="card" aria-label="Revisions">
         <header>
           <h3>Revisions</h3>
@@ -130,17 +132,17 @@ function Progress({ now }) {
 }
 
 // Approval shows what an approval would do, before anybody asks for it.
-function Approval({ kind, turn }) {
+function Approval({ kind, identity, turn }) {
   const [state, set] = useState({})
   const [tries, retry] = useReducer((n) => n + 1, 0)
   useEffect(() => {
     const stop = new AbortController()
-    post('/api/plan', { action: 'approve', kind }, stop.signal).then(
+    post('/api/plan', { action: 'approve', kind, identity }, stop.signal).then(
       (plan) => set({ plan }),
       (error) => error.name === 'AbortError' || set({ error }),
     )
     return () => stop.abort()
-  }, [kind, turn, tries])
+  }, [kind, identity, turn, tries])
   return (
     <section class="card" aria-label="What an approval would do">
       <h3>What an approval would do</h3>
