@@ -14,8 +14,6 @@ import (
 	"sync"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/jacquard-operator/jacquard/admin/tree"
 	"github.com/jacquard-operator/jacquard/admin/ui"
 	"github.com/jacquard-operator/jacquard/engine/api"
@@ -166,7 +164,7 @@ func (b *browser) order(action string, key ui.Key) {
 // buttons do what they say, unless what they are about has changed.
 func TestUI(t *testing.T) {
 	t.Parallel()
-	s := lay(t, plain)
+	s := lay(t, map[string]string{"map.yaml": plain["map.yaml"], "set.yaml": fmt.Sprintf(set, "")})
 	b := browse(t)
 	s.start(nil)
 	s.web("a", "text: one")
@@ -179,9 +177,9 @@ func TestUI(t *testing.T) {
 		t.Fatalf("%d %v: %s", code, err, text)
 	}
 	child := find(of.Children, "ConfigMap")
-	s.recorded(heartbeat.Serving)
+	s.says(heartbeat.Serving)
 	for what, parts := range map[string][]string{
-		"events": {"["}, "explain": {`"map.yaml"`, `"file"`}, "object": {"kind: Web"},
+		"events": {"["}, "explain": {`map.yaml"`, `"file"`}, "object": {"kind: Web"},
 		"object?child=v1/ConfigMap/" + s.namespace + "/" + child.Name: {`"live"`, `"desired"`},
 	} {
 		kit.Eventually(t, what+" is told", func() error { // its revision is kept a little later
@@ -208,25 +206,47 @@ func TestUI(t *testing.T) {
 	b.order("reconcile", key)
 	s.is("a", "Ready", "True", "")
 
-	s.write(map[string]string{"map.yaml": strings.Replace(plain["map.yaml"], "\ndata:", "\ndata:\n  no key!: text", 1)})
-	s.recorded(heartbeat.Stopped)
+	s.write(map[string]string{"set.yaml": fmt.Sprintf(set, "-renamed")})
+	s.says(heartbeat.Stopped)
 	b.order("approve", ui.Key{Kind: s.name()})
-	kit.Eventually(t, "the approval is used", func() error {
-		crd, err := cluster.Get("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", s.name())
-		if err != nil {
-			return err
-		}
-		return approved(crd)
+	kit.Eventually(t, "the rollout continues", func() error {
+		_, err := cluster.Get("apps/v1", "StatefulSet", s.namespace, "a-renamed")
+		return err
 	})
 
 	cluster.Delete(t, s.group+"/v1", "Web", s.namespace, "a")
 	b.shows(key, "that it is gone", func(_ ui.Row, there bool) bool { return !there })
 }
 
-// approved reports whether the operator has used an approval on a CRD.
-func approved(crd *unstructured.Unstructured) error {
-	if text := crd.GetAnnotations()[api.AnnotationApproved]; text != "" {
-		return fmt.Errorf("it is not used yet: %s", text)
-	}
-	return nil
+// set is a child that holds data: the rollout stops before one of them is deleted.
+const set = `apiVersion: apps/v1
+kind: StatefulSet
+metadata:
+  name: {{ .metadata.name }}%s
+spec:
+  replicas: 0
+  serviceName: none
+  selector:
+    matchLabels: {app: x}
+  template:
+    metadata:
+      labels: {app: x}
+    spec:
+      containers:
+      - {name: web, image: nginx}
+`
+
+// says waits until the CRD says how its kind is served.
+func (s *site) says(state heartbeat.State) {
+	s.Helper()
+	kit.Eventually(s, "the CRD says "+string(state), func() error {
+		crd, err := cluster.Get("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", s.name())
+		if err != nil {
+			return err
+		}
+		if got := crd.GetAnnotations()[api.AnnotationState]; got != string(state) {
+			return fmt.Errorf("it says %q", got)
+		}
+		return nil
+	})
 }
