@@ -40,7 +40,9 @@ export async function follow(path, each, signal) {
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader()
   const take = lines(each)
   for (;;) {
-    const { done, value } = await reader.read()
+    const { done, value } = await reader.read().catch((err) => {
+      throw signal.aborted ? err : new Refusal(0, 'the connection broke')
+    })
     if (done) return
     take(value)
   }
