@@ -146,7 +146,7 @@ function Box({ box, narrow, of, child, more }) {
   return (
     <div class="place" style={style}>
       <a class={`box ${n.root ? 'root' : ''} ${n.patched ? 'patched' : ''} ${id && id === child ? 'at' : ''} ${n.ready ? '' : 'not'}`} title={seen(label)}
-        aria-label={seen(label)} aria-level={box.depth + 1} aria-current={id && id === child ? 'true' : undefined}
+        aria-label={seen(label)} aria-current={id && id === child ? 'true' : undefined}
         href={n.root ? resourceRoute(of, { tab: 'object' }) : resourceRoute(of, { child: id })}>
         <span class="line1">
           <State state={state} text={seen(n.kind)} />
