@@ -74,7 +74,9 @@ func TestStream(t *testing.T) {
 	s.table.Ready()
 	until("ready", func(c Change, text string) bool { return c.Ready && text == `{"ready":true}` })
 	s.table.Unread("webs.example.com", "may not be listed")
-	until("what is unread", func(c Change, _ string) bool { return len(c.Unread) == 1 && c.Unread[0] == "may not be listed" && !c.Ready })
+	until("what is unread", func(c Change, _ string) bool {
+		return len(c.Unread) == 1 && c.Unread[0] == "may not be listed" && !c.Ready
+	})
 	s.table.Unread("webs.example.com", "")
 	until("that all is read", func(_ Change, text string) bool { return text == `{"unread":[]}` })
 	s.table.Drop(hostile.Key)
@@ -153,4 +155,3 @@ func TestRef(t *testing.T) {
 		}
 	}
 }
-

@@ -73,14 +73,21 @@ func (w *watcher) run(ctx context.Context) {
 			told(err)
 			return list, err
 		},
-		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return client.Watch(ctx, o) },
-	}, s)
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			answer, err := client.Watch(ctx, o)
+			if err == nil || apierrors.IsForbidden(err) { // the reflector lists after other errors
+				told(err)
+			}
+			return answer, err
+		},
+	}, s, w.metadata)
 	w.all.Wait()
 }
 
-// reflect keeps a sink as the cluster is, until the context ends.
-func reflect(ctx context.Context, from cache.ListerWatcher, to *sink) {
-	cache.NewReflectorWithOptions(from, nil, to, cache.ReflectorOptions{Name: "ui"}).RunWithContext(ctx)
+// reflect keeps a sink as the cluster is, until the context ends. The client says whether
+// a watch may stand for the first list: those of tests cannot.
+func reflect(ctx context.Context, from *cache.ListWatch, to *sink, client any) {
+	cache.NewReflectorWithOptions(cache.ToListWatcherWithWatchListSemantics(from, client), nil, to, cache.ReflectorOptions{Name: "ui"}).RunWithContext(ctx)
 }
 
 // said is what is told of an error; "" of none.
@@ -230,12 +237,12 @@ func (w *watcher) resources(ctx context.Context, in place, s *sink) string {
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			answer, err := client.Watch(ctx, o)
-			if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) {
+			if ctx.Err() == nil && (err == nil || apierrors.IsForbidden(err) || apierrors.IsNotFound(err)) {
 				told(err)
 			}
 			return answer, err
 		},
-	}, s)
+	}, s, w.objects)
 	return next
 }
 
