@@ -29,7 +29,8 @@ func (h *History) Plan(to string) (rollout.Rollback, *revision.Revision, error) 
 	case "":
 		return rollout.Rollback{}, nil, fmt.Errorf("rolling back %s: it is not on record which folder serves it", h.Kind)
 	case r.Digest:
-		return rollout.Rollback{}, nil, fmt.Errorf("rolling back %s: revision %d is the present folder; to end a rollback, use --release", h.Kind, r.Number)
+		return rollout.Rollback{}, nil, fmt.Errorf("rolling back %s: revision %d is the present folder; to end a rollback, use --release",
+			h.Kind, r.Number)
 	}
 	crd, err := schema.FromObject(h.kind.CRD)
 	if err != nil {

@@ -66,7 +66,8 @@ func (s *Server) do(r *http.Request) (any, error) {
 // is reports whether a plan is the one that was displayed.
 func (p *Plan) is(digest string) error {
 	if digest != p.Digest {
-		return &refusal{http.StatusConflict, fmt.Sprintf("it is not as it was displayed, and nothing was done: it was %q and is %q: look at it again", digest, p.Digest)}
+		return &refusal{http.StatusConflict, fmt.Sprintf(
+			"it is not as it was displayed, and nothing was done: it was %q and is %q: look at it again", digest, p.Digest)}
 	}
 	return nil
 }
@@ -84,7 +85,8 @@ func (s *Server) ordered(r *http.Request) (*Order, *Plan, error) {
 		"pause": s.annotate, "resume": s.annotate, "reconcile": s.annotate,
 	}[o.Action]
 	if !known {
-		return nil, nil, &refusal{http.StatusBadRequest, fmt.Sprintf("the action %q is unknown: approve, rollback, release, pause, resume or reconcile", o.Action)}
+		return nil, nil, &refusal{http.StatusBadRequest, fmt.Sprintf(
+			"the action %q is unknown: approve, rollback, release, pause, resume or reconcile", o.Action)}
 	}
 	p, err := plan(r.Context(), o)
 	if err != nil {

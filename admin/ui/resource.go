@@ -132,9 +132,11 @@ func refOf(text string) (diff.Ref, error) {
 	parts := strings.Split(text, "/")
 	n := len(parts) - 3
 	if n != 1 && n != 2 || slices.Contains(parts, "") {
-		return diff.Ref{}, &refusal{http.StatusBadRequest, fmt.Sprintf("child=%s: write APIVERSION/KIND/NAMESPACE/NAME; the namespace of an object without one is -", text)}
+		return diff.Ref{}, &refusal{http.StatusBadRequest, fmt.Sprintf(
+			"child=%s: write APIVERSION/KIND/NAMESPACE/NAME; the namespace of an object without one is -", text)}
 	}
-	ref := diff.Ref{GroupVersionKind: schema.FromAPIVersionAndKind(strings.Join(parts[:n], "/"), parts[n]), Namespace: parts[n+1], Name: parts[n+2]}
+	ref := diff.Ref{GroupVersionKind: schema.FromAPIVersionAndKind(strings.Join(parts[:n], "/"), parts[n]),
+		Namespace: parts[n+1], Name: parts[n+2]}
 	if ref.Namespace == "-" {
 		ref.Namespace = ""
 	}

@@ -145,8 +145,9 @@ func TestCommand(t *testing.T) {
 // TestRef: a child is named by its apiVersion, with or without a group.
 func TestRef(t *testing.T) {
 	for text, want := range map[string]string{
-		"v1/Secret/shop/a": "/v1, Kind=Secret shop a", "apps/v1/Deployment/shop/a": "apps/v1, Kind=Deployment shop a", "v1/Namespace/-/a": "/v1, Kind=Namespace  a",
-		"v1/Secret/a": "", "a/b/c/d/e/f": "", "v1/Secret//a": "",
+		"v1/Secret/shop/a": "/v1, Kind=Secret shop a", "apps/v1/Deployment/shop/a": "apps/v1, Kind=Deployment shop a",
+		"v1/Namespace/-/a": "/v1, Kind=Namespace  a",
+		"v1/Secret/a":      "", "a/b/c/d/e/f": "", "v1/Secret//a": "",
 	} {
 		ref, err := refOf(text)
 		got := ref.String() + " " + ref.Namespace + " " + ref.Name

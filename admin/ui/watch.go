@@ -87,7 +87,8 @@ func (w *watcher) run(ctx context.Context) {
 // reflect keeps a sink as the cluster is, until the context ends. The client says whether
 // a watch may stand for the first list: those of tests cannot.
 func reflect(ctx context.Context, from *cache.ListWatch, to *sink, client any) {
-	cache.NewReflectorWithOptions(cache.ToListWatcherWithWatchListSemantics(from, client), nil, to, cache.ReflectorOptions{Name: "ui"}).RunWithContext(ctx)
+	both := cache.ToListWatcherWithWatchListSemantics(from, client)
+	cache.NewReflectorWithOptions(both, nil, to, cache.ReflectorOptions{Name: "ui"}).RunWithContext(ctx)
 }
 
 // said is what is told of an error; "" of none.

@@ -68,7 +68,8 @@ func until(t *testing.T, f *Follower, s *shown, is func() bool) {
 func TestWatch(t *testing.T) {
 	for _, forbidden := range []bool{false, true} {
 		t.Run(fmt.Sprintf("forbidden %t", forbidden), func(t *testing.T) {
-			objects := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{webs.GVR: "WebList"},
+			objects := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
+				map[schema.GroupVersionResource]string{webs.GVR: "WebList"},
 				web("a", "False"))
 			var clusterwide atomic.Int64
 			if forbidden {
@@ -99,7 +100,8 @@ func TestWatch(t *testing.T) {
 			if r := s.rows[key]; r.Ready != "False" || r.Reason != "R" || r.Message != "m" || !r.Paused || r.Deleting {
 				t.Errorf("%+v", r)
 			}
-			if said := len(s.unread) == 1 && strings.Contains(s.unread[0], "outside of namespace shop"); said != forbidden || clusterwide.Load() > 1 {
+			said := len(s.unread) == 1 && strings.Contains(s.unread[0], "outside of namespace shop")
+			if said != forbidden || clusterwide.Load() > 1 {
 				t.Errorf("it says %q after %d lists", s.unread, clusterwide.Load())
 			}
 			client := objects.Resource(webs.GVR).Namespace("shop")
