@@ -24,18 +24,39 @@ export function useNarrow() {
 }
 
 // useAnswer reads a path of the API, and again when `turn` changes; what was read stays
-// until there is an answer.
+// until there is an answer. What is being read is read to its end first: turns that come
+// fast do not keep each other from it.
 export function useAnswer(path, turn = 0) {
   const [state, set] = useState({ path: null })
   const [tries, retry] = useReducer((n) => n + 1, 0)
+  const read = useRef(null)
   useEffect(() => {
     if (!path) return undefined
     const stop = new AbortController()
-    get(path, stop.signal).then(
-      (value) => set({ path, value }),
-      (error) => error.name === 'AbortError' || set((was) => ({ path, value: was.path === path ? was.value : undefined, error })),
-    )
-    return () => stop.abort()
+    let reads = false
+    let more = false
+    read.current = async () => {
+      more = true
+      if (reads) return
+      reads = true
+      while (more && !stop.signal.aborted) {
+        more = false
+        try {
+          const value = await get(path, stop.signal)
+          set({ path, value })
+        } catch (error) {
+          if (error.name !== 'AbortError') set((was) => ({ path, value: was.path === path ? was.value : undefined, error }))
+        }
+      }
+      reads = false
+    }
+    return () => {
+      read.current = null
+      stop.abort()
+    }
+  }, [path])
+  useEffect(() => {
+    read.current?.()
   }, [path, turn, tries])
   const own = state.path === path ? state : {}
   return { value: own.value, error: own.error, busy: Boolean(path) && own.value === undefined && !own.error, retry }

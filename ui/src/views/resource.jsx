@@ -8,6 +8,10 @@ import { Actions } from '../dialog.jsx'
 
 const tabs = ['tree', 'events', 'explain', 'object']
 
+// often is after how many ms a resource that is looked at is read again: what becomes of
+// its children does not change its row.
+const often = 5000
+
 export function Resource({ path, query, replace }) {
   const live = useLive()
   const key = { kind: path[1], namespace: path[2] === '-' ? '' : path[2], name: path[3] }
@@ -22,8 +26,10 @@ export function Resource({ path, query, replace }) {
         again()
       }, 400)
     })
+    const clock = setInterval(() => document.hidden || again(), often)
     return () => {
       clearTimeout(timer)
+      clearInterval(clock)
       stop()
     }
   }, [key.kind, key.namespace, key.name])
