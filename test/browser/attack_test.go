@@ -247,10 +247,10 @@ func TestSecret(t *testing.T) {
 	s.look(p, "v1/Secret/"+s.namespace+"/a-login", "a-login")
 	p.visit(s.route("a", ""))
 	p.order("Pause")
-	s.apply("{apiVersion: v1, kind: Secret, metadata: {name: a-login}, stringData: {password: drifted-word, more: another-word}}")
+	s.apply("{apiVersion: v1, kind: Secret, metadata: {name: a-login}, data: {token: ZHJpZnRlZC13b3Jk, more: YW5vdGhlci13b3Jk}}")
 	values = append(values, s.values("a-login")...)
 	p.visit(s.route("a", "?child="+"v1/Secret/"+s.namespace+"/a-login"))
-	p.shows("Secret a-login", "password", "-", "+")
+	p.shows("Secret a-login", "-  token: ", "+  token: ")
 	for _, view := range []string{"live", "desired", "diff"} {
 		p.click(".switch button", view)
 		p.wait(view+" is shown", `document.querySelector('.switch [aria-pressed=true]').innerText === `+quoted(view))
