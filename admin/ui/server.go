@@ -11,11 +11,13 @@ import (
 	"path"
 	"time"
 
+	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
 
 	"github.com/jacquard-operator/jacquard/admin/health"
 	"github.com/jacquard-operator/jacquard/admin/history"
@@ -110,7 +112,9 @@ func (s *Server) Handler(g *Guard) http.Handler {
 			_ = json.NewEncoder(w).Encode(v) // the page may be gone
 		})
 	}
-	return g.Wrap(http.HandlerFunc(page), api)
+	return g.Wrap(http.HandlerFunc(page), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		api.ServeHTTP(w, r.WithContext(klog.NewContext(r.Context(), logr.Discard()))) // what goes wrong is answered
+	}))
 }
 
 // page serves a file of the page.

@@ -20,8 +20,9 @@ export function Actions({ target, actions, done, to }) {
   const ask = useContext(Ask)
   return (
     <div class="actions">
-      {actions.map((action) => (
-        <button key={action} type="button" class={action === 'approve' ? 'primary' : ''} onClick={() => ask({ action, ...target, to, done })}>
+      {actions.map((action, i) => (
+        // The key is the place: where Pause becomes Resume, the focus stays.
+        <button key={i} type="button" class={action === 'approve' ? 'primary' : ''} onClick={() => ask({ action, ...target, to, done })}>
           {titles[action]}
         </button>
       ))}
@@ -72,9 +73,15 @@ export function Dialog({ asked, close }) {
     }
   }
 
+  // The browser gives the focus back, unless its button went.
+  const closed = () => {
+    close()
+    if (document.activeElement === document.body) document.getElementById('main')?.focus({ preventScroll: true })
+  }
+
   const what = name ? `${namespace ? `${namespace}/` : ''}${name}` : kind
   return (
-    <dialog ref={ref} aria-labelledby="ask-title" onClose={close}>
+    <dialog ref={ref} aria-labelledby="ask-title" onClose={closed}>
       <h2 id="ask-title">
         {titles[action]}: {seen(what)}
         {identity && <span class="dim"> of {seen(identity)}</span>}

@@ -80,6 +80,12 @@ export function Text({ children }) {
   return seen(children)
 }
 
+// Dotted is a name that breaks behind its dots, if it has to.
+export function Dotted({ name }) {
+  const parts = seen(name).split('.')
+  return parts.map((part, i) => (i < parts.length - 1 ? [`${part}.`, <wbr key={i} />] : part))
+}
+
 export function Age({ time }) {
   const [, again] = useReducer((n) => n + 1, 0)
   useEffect(() => {

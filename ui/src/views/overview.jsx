@@ -1,4 +1,4 @@
-import { Age, Busy, Notes, Problem, Stack, State, Unread, useLive } from '../parts.jsx'
+import { Age, Busy, Dotted, Notes, Problem, Stack, State, Unread, useLive } from '../parts.jsx'
 import { count, ranges, seen } from '../lib/text.js'
 import { format } from '../lib/route.js'
 import { line } from '../lib/series.js'
@@ -107,7 +107,7 @@ function Kinds({ health, tallied }) {
           return (
             <li key={`${k.identity} ${k.name}`}>
               <a class="name" href={format(['resources'], { kind: k.name })}>
-                {seen(k.name)}
+                <Dotted name={k.name} />
               </a>
               <a class="kstate" href={format(['rollouts', k.name])}>
                 <State state={kindGlyph[k.state] ?? 'unknown'} text={k.state} />
@@ -120,7 +120,7 @@ function Kinds({ health, tallied }) {
                   .map((s) => `${t[s].toLocaleString('en')} ${s}`)
                   .join(' · ') || 'no resources'}
               </span>
-              {k.message && <p class="dim why">{seen(k.message)}</p>}
+              {k.message && !health.problems?.some((p) => p.includes(k.message)) && <p class="dim why">{seen(k.message)}</p>}
               {k.orphans > 0 && <p class="dim why">{count(k.orphans, 'child', 'children')} of resources that are gone</p>}
             </li>
           )

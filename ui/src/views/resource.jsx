@@ -152,7 +152,7 @@ function Box({ box, narrow, of, child, more }) {
   return (
     <div class="place" style={style}>
       <a class={`box ${n.root ? 'root' : ''} ${n.patched ? 'patched' : ''} ${id && id === child ? 'at' : ''} ${n.ready ? '' : 'not'}`} title={seen(label)}
-        aria-label={seen(label)} aria-current={id && id === child ? 'true' : undefined}
+        aria-current={id && id === child ? 'true' : undefined}
         href={n.root ? resourceRoute(of, { tab: 'object' }) : resourceRoute(of, { child: id })}>
         <span class="line1">
           <State state={state} text={seen(n.kind)} />
@@ -162,6 +162,7 @@ function Box({ box, narrow, of, child, more }) {
         </span>
         <span class="line2">{seen(n.name)}</span>
         <span class="line3 dim">{seen(n.message || (n.patched ? 'patched, not its own' : n.file ? `${n.file}.yaml` : ''))}</span>
+        <span class="sr">{n.ready ? 'ready' : 'not ready'}</span>
       </a>
       {n.hidden > 0 && (
         <button type="button" class="more" onClick={more}>
@@ -244,8 +245,13 @@ function Events({ path, turn }) {
   )
 }
 
+// short is a file's name: where it lies is the same for all, and above.
+function short(file) {
+  return String(file).split('/').pop()
+}
+
 function place(p) {
-  return p ? `${p.file}:${p.line}:${p.column}` : ''
+  return p ? `${short(p.file)}:${p.line}:${p.column}` : ''
 }
 
 function Turns({ all }) {
@@ -277,7 +283,9 @@ function Explain({ path, turn }) {
           {(r.files ?? []).map((f) => (
             <section key={f.file} class="card file">
               <header>
-                <h2 class="mono">{seen(f.file)}</h2>
+                <h2 class="mono" title={seen(f.file)}>
+                  {seen(short(f.file))}
+                </h2>
                 <State state={verdicts[f.verdict] ?? 'unknown'} text={seen(f.verdict)} />
               </header>
               {f.message && (
@@ -348,7 +356,7 @@ function Owned({ of }) {
                 <span class="dim">
                   {seen(o.operation)} {seen(o.subresource)} {o.time && <Age time={o.time} />}
                 </span>
-                <code class="paths">{seen((o.paths ?? []).join('\n'))}</code>
+                <code class="paths" tabIndex={0}>{seen((o.paths ?? []).join('\n'))}</code>
               </li>
             ))}
           </ul>

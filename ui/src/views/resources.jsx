@@ -51,6 +51,7 @@ export function Resources({ query, replace }) {
       if (e.key === 'ArrowDown' && e.target.type === 'search') {
         e.preventDefault()
         list.current.focus()
+        go(at)
       }
       return
     }
@@ -114,7 +115,7 @@ export function Resources({ query, replace }) {
           {rows.slice(from, to).map((row, i) => {
             const n = from + i
             return (
-              <a key={idOf(row)} id={`row-${n}`} class={`row ${cursor && n === at ? 'at' : ''}`} role="row" aria-rowindex={n + 2}
+              <a key={idOf(row)} id={`row-${n}`} class={`row ${cursor && n === at ? 'at' : ''} ${row.ready === 'True' ? '' : 'not'}`} role="row" aria-rowindex={n + 2}
                 aria-selected={Boolean(cursor) && n === at} tabIndex={-1} href={resourceRoute(row)}
                 style={{ transform: `translateY(${n * height}px)`, height: `${height}px` }}>
                 <span role="gridcell" class="c-state">

@@ -1,5 +1,5 @@
 import { useEffect, useReducer, useState } from 'preact/hooks'
-import { Age, Busy, Notes, Problem, State, useAnswer, useLive } from '../parts.jsx'
+import { Age, Busy, Dotted, Notes, Problem, State, useAnswer, useLive } from '../parts.jsx'
 import { kindGlyph, kindsOf, Plot } from './overview.jsx'
 import { post } from '../api.js'
 import { format } from '../lib/route.js'
@@ -27,7 +27,9 @@ export function Rollouts({ path }) {
             {kinds.map((k) => (
               <a key={`${k.identity} ${k.name}`} href={format(shared(k) ? ['rollouts', k.name, k.identity] : ['rollouts', k.name])}
                 aria-current={k === chosen ? 'page' : undefined}>
-                <span class="name">{seen(k.name)}</span>
+                <span class="name">
+                  <Dotted name={k.name} />
+                </span>
                 {shared(k) && <span class="dim">{seen(k.identity)}</span>}
                 <State state={kindGlyph[k.state] ?? 'unknown'} text={k.state} />
               </a>
@@ -59,7 +61,9 @@ function Kind({ of, identity, live }) {
   return (
     <article class="kind" aria-label={seen(name)}>
       <header class="title">
-        <h2>{seen(name)}</h2>
+        <h2>
+          <Dotted name={name} />
+        </h2>
         <State state={kindGlyph[of.state] ?? 'unknown'} text={of.state} />
         <Actions target={target} actions={[stopped && 'approve', back && 'release'].filter(Boolean)} done={done} />
       </header>
