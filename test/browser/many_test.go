@@ -14,7 +14,6 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/heapprofiler"
 	"github.com/chromedp/cdproto/performance"
-	"github.com/chromedp/chromedp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -169,9 +168,7 @@ func (p *page) uses(s *site) {
 		}
 	})()`)
 	p.click("#search", "")
-	for _, letter := range "web-49" {
-		p.do(chromedp.KeyEvent(string(letter)))
-	}
+	p.press("w", "e", "b", "-", "4", "9")
 	p.shows("100 of 5,000 resources")
 	p.click("button", "Clear")
 	p.visit("#/resources?state=reconciling")

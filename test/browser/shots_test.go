@@ -164,7 +164,7 @@ func TestShots(t *testing.T) {
 		spec: {image: "nginx:1.29", port: 80, replicas: 1}}`)
 	s.apply("{apiVersion: apps/v1, kind: Deployment, metadata: {name: drafts, namespace: blog}, spec: {replicas: 2}}")
 	s.change(webs+"/service.yaml", "  name: {{ .metadata.name }}\n", "  name: {{ .metadata.name }}-web\n")
-	s.change(apps+"/deployment.yaml", "        image:", "        imagePullPolicy: Always\n        image:")
+	s.change(apps+"/deployment.yaml", "imagePullPolicy: IfNotPresent", "imagePullPolicy: Always")
 	s.state(webs, heartbeat.Stopped)
 	s.state(apps, heartbeat.Stopped)
 
@@ -184,7 +184,7 @@ func TestShots(t *testing.T) {
 		{"explain", resource("shop", "front", "?tab=explain"), []string{"deployment.yaml"}},
 		{"object", resource("shop", "front", "?tab=object"), []string{"kind: WebApp"}},
 		{"rollouts", "#/rollouts/" + webs, []string{"What an approval would do"}},
-		{"rollouts-paused", "#/rollouts/" + apps, []string{"reached"}},
+		{"rollouts-paused", "#/rollouts/" + apps, []string{"3 of 10 reached"}},
 		{"dialog", "#/rollouts/" + webs, []string{"Approve the rollout"}},
 		{"keys", "#/", []string{"Kinds"}},
 	}
