@@ -43,7 +43,7 @@ TEST = $(GOTEST) -vet=off -ldflags='-s -w'
 # What is linted: folders, and the packages in them. devcluster's main package
 # only joins Kubernetes' own commands, and looking at it means looking at all
 # of Kubernetes.
-LINTED := .=./... devcluster=./cluster/...,./demo/...,./machine/...,./pause/...,./router/... test/helmcompat=./... bench=./... charts=./... test/pipeline=./... tools/release=./... test/e2e=./... test/e2e/gitops=./...
+LINTED := .=./... devcluster=./cluster/...,./demo/...,./machine/...,./pause/...,./router/... test/helmcompat=./... bench=./... charts=./... test/pipeline=./... test/browser=./... tools/release=./... test/e2e=./... test/e2e/gitops=./...
 
 STAMPS := github.com/jacquard-operator/jacquard/cli
 STAMPED = -s -w -X $(STAMPS).version=$(VERSION) -X $(STAMPS).revision=$(REVISION)
@@ -102,6 +102,23 @@ playground: ## Build the playground, dist/playground: a page that runs the engin
 playground-check: build playground ## Test the playground; needs Node.js
 	@cd ui/playground && npm test --silent
 
+.PHONY: page
+page: ## Build the page of jacquard ui, admin/ui/page, out of ui/; needs npm, which gets its packages
+	@cd ui && npm ci --no-audit --no-fund >/dev/null && npm run --silent build
+
+.PHONY: page-check
+page-check: ## Test ui/, and check that admin/ui/page is what it gives; needs npm
+	@cd ui && npm ci --no-audit --no-fund >/dev/null && npm test --silent && npm run --silent check
+
+.PHONY: shots
+shots: devcluster ## Take pictures of all views of the page, .bin/shots; needs Chromium
+	cd test/browser && SHOTS=$(or $(SHOTS),$(BIN)/shots) go test -count=1 -timeout 20m -v -run TestShots .
+
+.PHONY: browser-soak
+browser-soak: devcluster ## Measure the page with 5,000 resources that change; BROWSER_MINUTES=10; needs Chromium
+	cd test/browser && BROWSER_MINUTES=$(or $(BROWSER_MINUTES),10) BROWSER_LONGEST_MS=$(or $(BROWSER_LONGEST_MS),200) \
+		go test -count=1 -timeout 3h -v -run TestMany .
+
 .PHONY: devcluster
 devcluster: ## Build a Kubernetes out of Go modules into .bin (minutes at first, then cached)
 	@devcluster/build >/dev/null
@@ -119,8 +136,8 @@ EXISTING := --kubeconfig '$(patsubst ~/%,$(HOME)/%,$(KUBECONFIG))'
 endif
 
 .PHONY: demo
-demo: ## Show it all on a Kubernetes of its own; ONCE=1 ends by itself, KUBECONFIG=FILE takes a cluster that you have
-	@LDFLAGS='$(STAMPED)' devcluster/demo/run $(if $(ONCE),--once) $(EXISTING)
+demo: ## Show it all on a Kubernetes of its own; UI=1 also in a browser, ONCE=1 ends by itself, KUBECONFIG=FILE takes a cluster that you have
+	@LDFLAGS='$(STAMPED)' devcluster/demo/run $(if $(ONCE),--once) $(if $(UI),--ui) $(EXISTING)
 
 .PHONY: test
 # The clusters' parts spend a sixth of their time on collecting garbage else.
@@ -133,6 +150,7 @@ test: devcluster ## Run all tests, against a real API server
 	cd charts && $(TEST) -timeout 10m ./...
 	cd tools/release && $(TEST) -timeout 10m ./...
 	cd test/pipeline && $(TEST) -timeout 10m ./...
+	cd test/browser && $(TEST) -timeout 30m ./...
 	cd test/e2e && $(TEST) -timeout 20m ./cmd/... ./oci ./registry ./standin
 	cd test/e2e/gitops && $(TEST) -count 1 ./...
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jacquard-operator/jacquard/admin/approve"
 	"github.com/jacquard-operator/jacquard/admin/liveview"
-	"github.com/jacquard-operator/jacquard/engine/controller"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 )
 
@@ -66,7 +66,7 @@ func (o *approveOptions) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	stop, err := controller.FindStop(cmd.Context(), cfg, k.Name, o.identity)
+	stop, err := approve.Find(cmd.Context(), cfg, k.Name, o.identity)
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ func newRoot(started *bool) *cobra.Command {
 	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: program(os.Args[0])}
 	root.AddCommand(newAdopt(), newApprove(), newDiff(), newEject(), newExplain(), newHistory(), newLint(), newLSP(), newNew(), newPack(),
 		newPull(), newPush(), newRBAC(), newRender(), newRollback(), newRun(), newSchemas(), newStatus(), newSweep(), newTest(),
-		newTree(), newVersion())
+		newTree(), newUI(), newVersion())
 	completable(root)
 	return root
 }

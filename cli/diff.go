@@ -17,7 +17,6 @@ import (
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/author/catalog"
 	"github.com/jacquard-operator/jacquard/engine/kind"
-	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 // diffOptions are the flags of `jacquard diff` and what was found with them. They have
@@ -270,22 +269,7 @@ func (o *diffOptions) kept(ctx context.Context, k *liveview.Kind) (*kind.Kind, e
 	if err != nil {
 		return nil, err
 	}
-	r, err := h.Find(o.revision)
-	if err != nil {
-		return nil, err
-	}
-	crd, err := schema.FromObject(k.CRD)
-	if err != nil {
-		return nil, fmt.Errorf("reading CRD %s: %w", k.Name, err)
-	}
-	compiled, err := r.Compile(crd)
-	if err == nil {
-		err = compiled.CheckScopes(o.Scopes)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return compiled.At(kind.Site{Scopes: o.Scopes}), nil
+	return h.Compiled(o.Survey, o.revision)
 }
 
 // admitted is what the server would presumably make of a document that the caller

@@ -3,11 +3,10 @@ package cli
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
-	authorizationv1 "k8s.io/api/authorization/v1"
 
+	"github.com/jacquard-operator/jacquard/admin/health"
 	"github.com/jacquard-operator/jacquard/author/rbac"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 )
@@ -45,7 +44,7 @@ func (f *rbacFlags) checkRoles(cmd *cobra.Command, roles []rbac.Role) error {
 			reviewer.User, reviewer.Groups = held.user, held.groups
 			missing, err := rbac.Missing([]rbac.Role{held.role}, func(q rbac.Request) (bool, error) {
 				asked++
-				return reviewer.Allowed(cmd.Context(), attributes(q))
+				return reviewer.Allowed(cmd.Context(), health.Attributes(q))
 			})
 			if err != nil {
 				return err
@@ -81,13 +80,6 @@ func (f *rbacFlags) holders(role rbac.Role) []held {
 		all = append(all, held{role: there, user: "system:serviceaccount:" + namespace + ":" + role.Account})
 	}
 	return all
-}
-
-func attributes(q rbac.Request) authorizationv1.ResourceAttributes {
-	resource, sub, _ := strings.Cut(q.Resource, "/")
-	return authorizationv1.ResourceAttributes{
-		Namespace: q.Namespace, Name: q.Name, Verb: q.Verb, Group: q.Group, Resource: resource, Subresource: sub,
-	}
 }
 
 func lacking(user string, missing []rbac.Role) []lack {

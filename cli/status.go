@@ -12,8 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jacquard-operator/jacquard/admin/health"
-	"github.com/jacquard-operator/jacquard/author/rbac"
-	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 )
 
@@ -149,15 +147,12 @@ func (o *statusOptions) look(ctx context.Context, folders map[string]*folder.Fol
 	if err != nil {
 		return nil, err
 	}
-	reviewer, err := apply.NewReviewer(cfg)
+	allowed, err := health.Review(cfg)
 	if err != nil {
 		return nil, err
 	}
 	return health.Of(ctx, s.Survey, health.Asked{
 		Identity: o.install, Namespace: o.namespace, Fallback: r.place(), Folders: folders, Program: Version(), Now: time.Now(),
-		Allowed: func(ctx context.Context, who health.Account, q rbac.Request) (bool, error) {
-			reviewer.User, reviewer.Groups = who.User, who.Groups
-			return reviewer.Allowed(ctx, attributes(q))
-		},
+		Allowed: allowed,
 	}), nil
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jacquard-operator/jacquard/admin/health"
 	"github.com/jacquard-operator/jacquard/admin/tree"
 )
 
@@ -111,9 +110,7 @@ func (o *treeOptions) look(ctx context.Context, t target) (*tree.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := tree.Of(s.View(ctx, k, nil, resource), resource)
-	found.Server = health.ServerOf(ctx, s.Survey, k, resource)
-	return found, nil
+	return tree.Look(ctx, s.Survey, k, resource), nil
 }
 
 func (o *treeOptions) print(w io.Writer, t *tree.Tree) error {

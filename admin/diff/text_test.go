@@ -123,3 +123,24 @@ func TestCounts(t *testing.T) {
 		}
 	}
 }
+
+// TestTextMasks: a Secret is shown without its values, also where an annotation has them.
+func TestTextMasks(t *testing.T) {
+	got, err := Text(map[string]any{
+		"apiVersion": "v1", "kind": "Secret",
+		"metadata":   map[string]any{"name": "a", "annotations": map[string]any{"tool": "password is hunter2"}},
+		"data":       map[string]any{"password": "aHVudGVyMg=="},
+		"stringData": map[string]any{"other": "swordfish"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, value := range []string{"hunter2", "aHVudGVyMg", "swordfish"} {
+		if strings.Contains(got, value) {
+			t.Errorf("%s is shown:\n%s", value, got)
+		}
+	}
+	if !strings.Contains(got, "password: (hidden)") {
+		t.Error(got)
+	}
+}

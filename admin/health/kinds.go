@@ -137,19 +137,8 @@ func (l *look) resources(ctx context.Context, k *Kind, of *liveview.Kind, i *Ins
 func (k *Kind) count(o *unstructured.Unstructured, readOnly bool) {
 	c := k.Resources
 	c.Total++
-	said := map[string]map[string]any{}
-	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
-	for _, item := range conditions {
-		if one, _ := item.(map[string]any); one != nil {
-			name, _ := one["type"].(string)
-			said[name] = one
-		}
-	}
+	said := Conditions(o)
 	is := func(name string) bool { return said[name]["status"] == "True" }
-	old := false
-	if observed, known := said["Ready"]["observedGeneration"].(int64); known {
-		old = observed != o.GetGeneration()
-	}
 	for name, count := range map[string]*int{"Reconciling": &c.Reconciling, "Stalled": &c.Stalled, "Paused": &c.Paused} {
 		if is(name) {
 			*count++
@@ -158,14 +147,14 @@ func (k *Kind) count(o *unstructured.Unstructured, readOnly bool) {
 	if o.GetDeletionTimestamp() != nil {
 		c.Deleting++
 	}
-	ready := is("Ready") && !old
-	if ready {
+	ready := ReadyOf(o)
+	if ready.Status == "True" {
 		c.Ready++
 	}
-	if ready || is("Paused") || o.GetAnnotations()[api.AnnotationPaused] == "true" {
+	if ready.Status == "True" || is("Paused") || o.GetAnnotations()[api.AnnotationPaused] == "true" {
 		return
 	}
-	if said["Ready"] == nil || old {
+	if ready.Unserved {
 		if o.GetDeletionTimestamp() == nil {
 			c.Unserved++
 		}
@@ -173,14 +162,6 @@ func (k *Kind) count(o *unstructured.Unstructured, readOnly bool) {
 			return
 		}
 	}
-	why := Resource{Namespace: o.GetNamespace(), Name: o.GetName(), Stalled: is("Stalled"), Reason: "New",
-		Message: "it has no condition Ready yet", children: notReady(o)}
-	if said["Ready"] != nil {
-		why.Reason, _ = said["Ready"]["reason"].(string)
-		why.Message, _ = said["Ready"]["message"].(string)
-	}
-	if old {
-		why.Reason, why.Message = "Old", "its conditions are about an earlier generation"
-	}
-	k.NotReady = append(k.NotReady, why)
+	k.NotReady = append(k.NotReady, Resource{Namespace: o.GetNamespace(), Name: o.GetName(), Stalled: is("Stalled"),
+		Reason: ready.Reason, Message: ready.Message, children: notReady(o)})
 }

@@ -13,7 +13,9 @@ import (
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
+	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/revision"
+	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 // A History is what is kept of a kind's folder, and what the CRD says of it.
@@ -129,6 +131,26 @@ func (h *History) Find(meant string) (*revision.Revision, error) {
 		return nil, fmt.Errorf("%s: %w", h.Kind, err)
 	}
 	return r, nil
+}
+
+// Compiled is the folder of that revision, for the cluster.
+func (h *History) Compiled(s *liveview.Survey, meant string) (*kind.Kind, error) {
+	r, err := h.Find(meant)
+	if err != nil {
+		return nil, err
+	}
+	crd, err := schema.FromObject(h.kind.CRD)
+	if err != nil {
+		return nil, fmt.Errorf("reading CRD %s: %w", h.Kind, err)
+	}
+	compiled, err := r.Compile(crd)
+	if err == nil {
+		err = compiled.CheckScopes(s.Scopes)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return compiled.At(kind.Site{Scopes: s.Scopes}), nil
 }
 
 // folder is the digest of the present folder.

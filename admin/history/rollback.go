@@ -14,32 +14,46 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
-// Rollback writes on the CRD that a revision serves in place of the present folder; to
-// is what a person means, and "" the revision that served before. It is an error if the
-// revision cannot be used, or the CRD has changed since the history was read.
-func (h *History) Rollback(ctx context.Context, cfg *rest.Config, to string) (*revision.Revision, error) {
+// Plan is what Rollback would write, and the revision that would serve: to is what a
+// person means, and "" the revision that served before. It is an error if the revision
+// cannot be used.
+func (h *History) Plan(to string) (rollout.Rollback, *revision.Revision, error) {
 	r, err := h.before()
 	if to != "" {
 		r, err = h.Find(to)
 	}
 	if err != nil {
-		return nil, err
+		return rollout.Rollback{}, nil, err
 	}
 	switch h.folder() {
 	case "":
-		return nil, fmt.Errorf("rolling back %s: it is not on record which folder serves it", h.Kind)
+		return rollout.Rollback{}, nil, fmt.Errorf("rolling back %s: it is not on record which folder serves it", h.Kind)
 	case r.Digest:
-		return nil, fmt.Errorf("rolling back %s: revision %d is the present folder; to end a rollback, use --release", h.Kind, r.Number)
+		return rollout.Rollback{}, nil, fmt.Errorf("rolling back %s: revision %d is the present folder; to end a rollback, use --release",
+			h.Kind, r.Number)
 	}
 	crd, err := schema.FromObject(h.kind.CRD)
 	if err != nil {
-		return nil, fmt.Errorf("rolling back %s: %w", h.Kind, err)
+		return rollout.Rollback{}, nil, fmt.Errorf("rolling back %s: %w", h.Kind, err)
 	}
 	if _, err := r.Compile(crd); err != nil {
-		return nil, fmt.Errorf("rolling back %s: %w", h.Kind, err)
+		return rollout.Rollback{}, nil, fmt.Errorf("rolling back %s: %w", h.Kind, err)
 	}
-	return r, h.annotate(ctx, cfg, rollout.Rollback{To: r.Digest, From: h.folder()}.String())
+	return rollout.Rollback{To: r.Digest, From: h.folder()}, r, nil
 }
+
+// Rollback writes on the CRD that a revision serves in place of the present folder, as
+// Plan says. It is an error if the CRD has changed since the history was read.
+func (h *History) Rollback(ctx context.Context, cfg *rest.Config, to string) (*revision.Revision, error) {
+	planned, r, err := h.Plan(to)
+	if err != nil {
+		return nil, err
+	}
+	return r, h.annotate(ctx, cfg, planned.String())
+}
+
+// Present is the rollback that holds; the zero value is none.
+func (h *History) Present() rollout.Rollback { return h.back }
 
 // Release takes a rollback off, so that the folder is rolled out again.
 func (h *History) Release(ctx context.Context, cfg *rest.Config) error {

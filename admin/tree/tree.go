@@ -2,6 +2,7 @@ package tree
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -93,6 +94,13 @@ func Of(view *liveview.View, resource *unstructured.Unstructured) *Tree {
 	t.Notes = append(append(t.Notes, view.Notes()...), view.Troubles()...)
 	slices.Sort(t.Notes)
 	t.Notes = slices.Compact(t.Notes)
+	return t
+}
+
+// Look looks at one resource, and at which replica serves it.
+func Look(ctx context.Context, s *liveview.Survey, k *liveview.Kind, resource *unstructured.Unstructured) *Tree {
+	t := Of(s.View(ctx, k, nil, resource), resource)
+	t.Server = health.ServerOf(ctx, s, k, resource)
 	return t
 }
 

@@ -11,7 +11,7 @@ var required = regexp.MustCompile(`(?m)^(?:require)?\s+(\S+) (v\S+)(?: // indire
 // sharing are the modules beside the operator's that are built for the tests and
 // the demo and compile much of what it does. golangci-lint and containerd share
 // little with it.
-var sharing = []string{"devcluster", "bench", "charts", "test/e2e", "test/e2e/gitops", "test/helmcompat", "test/pipeline", "tools/helm"}
+var sharing = []string{"devcluster", "bench", "charts", "test/e2e", "test/e2e/gitops", "test/helmcompat", "test/pipeline", "test/browser", "tools/helm"}
 
 // TestOneVersion: a module is required in the same version everywhere, so that it
 // is compiled once, and the tests run with what users run.

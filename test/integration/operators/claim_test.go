@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jacquard-operator/jacquard/engine/controller"
+	"github.com/jacquard-operator/jacquard/admin/approve"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/test/kit"
@@ -98,10 +98,10 @@ func TestRollouts(t *testing.T) {
 	if got := k.record(t, "a"); got.State != rollout.Stopped || got.Digest != stopped.Digest {
 		t.Errorf("the rollout of a is %s", got)
 	}
-	if _, err := controller.FindStop(t.Context(), cluster.Config, k.name(), k.group+"/b"); err == nil {
+	if _, err := approve.Find(t.Context(), cluster.Config, k.name(), k.group+"/b"); err == nil {
 		t.Error("b was approved, whose rollout is not stopped")
 	}
-	stop, err := controller.FindStop(t.Context(), cluster.Config, k.name(), "")
+	stop, err := approve.Find(t.Context(), cluster.Config, k.name(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,12 +127,12 @@ func TestApproveWhich(t *testing.T) {
 	}
 	k.rollout(t, "a", rollout.Stopped)
 	k.rollout(t, "b", rollout.Stopped)
-	_, err := controller.FindStop(t.Context(), cluster.Config, k.name(), "")
+	_, err := approve.Find(t.Context(), cluster.Config, k.name(), "")
 	if want := fmt.Sprintf("approving %s: rollouts of several installations are stopped: say --identity %s/a or %s/b", k.name(), k.group,
 		k.group); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
-	if stop, err := controller.FindStop(t.Context(), cluster.Config, k.name(), k.group+"/b"); err != nil ||
+	if stop, err := approve.Find(t.Context(), cluster.Config, k.name(), k.group+"/b"); err != nil ||
 		stop.Record.Digest != k.record(t, "b").Digest {
 		t.Error(stop, err)
 	} else if err := stop.Approve(t.Context(), rollout.Approval{}); err != nil {
@@ -143,7 +143,7 @@ func TestApproveWhich(t *testing.T) {
 	}
 
 	// A stop that another has taken the place of is not approved.
-	stop, err := controller.FindStop(t.Context(), cluster.Config, k.name(), k.group+"/a")
+	stop, err := approve.Find(t.Context(), cluster.Config, k.name(), k.group+"/a")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package controller
+package approve
 
 import (
 	"cmp"
@@ -29,10 +29,10 @@ type Stop struct {
 	writer *apply.Writer
 }
 
-// FindStop finds the stopped rollout of a kind. It is an error if none is stopped.
+// Find finds the stopped rollout of a kind. It is an error if none is stopped.
 // Where installations serve a share of the kind each, identity says whose rollout
 // is meant; "" is the one that is stopped.
-func FindStop(ctx context.Context, cfg *rest.Config, name, identity string) (*Stop, error) {
+func Find(ctx context.Context, cfg *rest.Config, name, identity string) (*Stop, error) {
 	client, err := rest.HTTPClientFor(cfg)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,3 @@
+// Package approve finds the stopped rollout of a kind and lets it continue, if it is
+// still stopped for the same.
+package approve

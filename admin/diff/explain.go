@@ -1,0 +1,74 @@
+package diff
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/admin/health"
+	"github.com/jacquard-operator/jacquard/admin/liveview"
+	"github.com/jacquard-operator/jacquard/author/explain"
+	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/render"
+)
+
+// Explain says why a resource has its children.
+func (s Sight) Explain(ctx context.Context, resource *unstructured.Unstructured) *explain.Report {
+	view := s.View(ctx, s.Kind, s.Folder, resource)
+	r := view.Reconciler()
+	traced := render.Trace(ctx, s.Folder, resource, r.World(view.Version(), resource))
+	planned := r.Preview(ctx, view.Version(), resource).Plan
+	report := explain.Of(explain.Input{Kind: s.Folder, Resource: resource, Traced: traced, Live: observed(view, planned, resource)})
+	report.Notes = append(view.Notes(), view.Troubles()...)
+	if by := view.Revision(); by != "" && by != view.Version().Digest {
+		report.Notes = append(report.Notes, fmt.Sprintf("revision %s of the folder serves it, and this is about the folder with the digest %s",
+			by, view.Version().Digest))
+	}
+	if server := health.ServerOf(ctx, s.Survey, s.Kind, resource); server != nil {
+		report.Notes = append(report.Notes, server.String())
+	}
+	if resource.GetDeletionTimestamp() != nil {
+		report.Notes = append(report.Notes, "it is being deleted: nothing of it is made or changed any more, whatever the files say")
+	}
+	return report
+}
+
+// observed are the live children of a resource, and what it patches, with what
+// becomes of each by the plan, nil if there is none. What could not be read is
+// among the view's troubles.
+func observed(view *liveview.View, planned *plan.Plan, resource *unstructured.Unstructured) []explain.Observed {
+	c, uid := view.Cluster(), resource.GetUID()
+	var all []live.Object
+	for gvk := range view.Version().Children {
+		found, _ := c.Children.Of(gvk, uid)
+		all = append(all, found...)
+	}
+	for _, gvk := range view.Version().Patched {
+		found, _ := c.Reads.Patched(gvk, uid)
+		all = append(all, found...)
+	}
+	owner := plan.OwnerOf(view.Version().Name, resource)
+	var out []explain.Observed
+	for _, l := range all {
+		u, whole := l.Meta.(*unstructured.Unstructured)
+		if !whole {
+			continue
+		}
+		one := explain.Observed{Object: u, Conditioned: c.DeclaresConditions(l.GVK.GroupKind())}
+		switch {
+		case resource.GetDeletionTimestamp() != nil:
+			one.Fate = "its resource is being deleted"
+		case planned == nil:
+			one.Fate = "it stays: nothing is changed until all files render"
+		default:
+			one.Fate = planned.Describe(owner, l)
+			if step := planned.About(l); step != nil {
+				one.Taken = step.Taken
+			}
+		}
+		out = append(out, one)
+	}
+	return out
+}

@@ -1,0 +1,44 @@
+package health
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Conditions are the conditions of a resource, by type.
+func Conditions(o *unstructured.Unstructured) map[string]map[string]any {
+	said := map[string]map[string]any{}
+	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	for _, item := range conditions {
+		if one, _ := item.(map[string]any); one != nil {
+			name, _ := one["type"].(string)
+			said[name] = one
+		}
+	}
+	return said
+}
+
+// A Readiness is what the condition Ready of a resource says.
+type Readiness struct {
+	// Status is True, False or Unknown.
+	Status, Reason, Message string
+	// Unserved: the resource is new, or was changed since it was served last.
+	Unserved bool
+}
+
+// ReadyOf tells whether a resource is Ready. A condition about an earlier generation says
+// nothing of the present one.
+func ReadyOf(o *unstructured.Unstructured) Readiness {
+	ready := Conditions(o)["Ready"]
+	if ready == nil {
+		return Readiness{Status: "Unknown", Reason: "New", Message: "it has no condition Ready yet", Unserved: true}
+	}
+	if observed, known := ready["observedGeneration"].(int64); known && observed != o.GetGeneration() {
+		return Readiness{Status: "Unknown", Reason: "Old", Message: "its conditions are about an earlier generation", Unserved: true}
+	}
+	text := func(key string) string { s, _ := ready[key].(string); return s }
+	r := Readiness{Status: text("status"), Reason: text("reason"), Message: text("message")}
+	if r.Status != "True" && r.Status != "False" {
+		r.Status = "Unknown"
+	}
+	return r
+}

@@ -1,0 +1,228 @@
+package ui
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/jacquard-operator/jacquard/admin/approve"
+	"github.com/jacquard-operator/jacquard/admin/history"
+	"github.com/jacquard-operator/jacquard/admin/liveview"
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
+)
+
+// An Order is what a button of the page is to do.
+type Order struct {
+	// Action is approve, rollback or release, of a kind, or pause, resume or
+	// reconcile, of a resource.
+	Action string `json:"action"`
+	Key
+	// To is the revision to roll back to, as a person calls it; "" is the one before.
+	To string `json:"to"`
+	// Identity is the installation, if several serve a share of the kind each.
+	Identity string `json:"identity"`
+	// Digest is what the plan said.
+	Digest string `json:"digest"`
+}
+
+// A Plan is what an order would do.
+type Plan struct {
+	Context string `json:"context"`
+	Server  string `json:"server"`
+	// Command does the same.
+	Command string `json:"command"`
+	Text    string `json:"text"`
+	// Digest is of what the plan is about: if it is another one, nothing is done.
+	Digest string `json:"digest"`
+
+	do func(context.Context) (string, error)
+}
+
+func (s *Server) plan(r *http.Request) (any, error) {
+	_, p, err := s.ordered(r)
+	return p, err
+}
+
+func (s *Server) do(r *http.Request) (any, error) {
+	o, p, err := s.ordered(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.is(o.Digest); err != nil {
+		return nil, err
+	}
+	text, err := p.do(r.Context())
+	return map[string]string{"text": text}, err
+}
+
+// is reports whether a plan is the one that was displayed.
+func (p *Plan) is(digest string) error {
+	if digest != p.Digest {
+		return &refusal{http.StatusConflict, fmt.Sprintf(
+			"it is not as it was displayed, and nothing was done: it was %q and is %q: look at it again", digest, p.Digest)}
+	}
+	return nil
+}
+
+// ordered reads an order, and plans it.
+func (s *Server) ordered(r *http.Request) (*Order, *Plan, error) {
+	o := &Order{}
+	d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 1<<16))
+	d.DisallowUnknownFields()
+	if err := d.Decode(o); err != nil {
+		return nil, nil, &refusal{http.StatusBadRequest, fmt.Sprintf("reading the order: %v", err)}
+	}
+	plan, known := map[string]func(context.Context, *Order) (*Plan, error){
+		"approve": s.approve, "rollback": s.rollback, "release": s.release,
+		"pause": s.annotate, "resume": s.annotate, "reconcile": s.annotate,
+	}[o.Action]
+	if !known {
+		return nil, nil, &refusal{http.StatusBadRequest, fmt.Sprintf(
+			"the action %q is unknown: approve, rollback, release, pause, resume or reconcile", o.Action)}
+	}
+	p, err := plan(r.Context(), o)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.Context, p.Server = s.Context, s.Config.Host
+	return o, p, nil
+}
+
+// command is a command line for this cluster; texts without a meaning to shells stay.
+func (s *Server) command(words ...string) string {
+	if s.Context != "" {
+		words = append(words, "--context", s.Context)
+	}
+	for i, word := range words {
+		if !harmless.MatchString(word) {
+			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+var harmless = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
+
+// ofKind are the words of a command about a kind.
+func ofKind(o *Order, words ...string) []string {
+	if o.Identity != "" {
+		words = append(words, "--identity", o.Identity)
+	}
+	return words
+}
+
+func (s *Server) approve(ctx context.Context, o *Order) (*Plan, error) {
+	stop, err := approve.Find(ctx, s.Config, o.Kind, o.Identity)
+	if err != nil {
+		return nil, err
+	}
+	r := stop.Record
+	return &Plan{
+		Command: s.command(ofKind(o, "jacquard", "approve", stop.Kind)...), Digest: r.Stop(),
+		Text: fmt.Sprintf("the rollout of %s (%s) continues, which stopped: %s (%s)", stop.Kind, r.Digest, r.Why(), r.Counts()),
+		do: func(ctx context.Context) (string, error) {
+			if err := stop.Approve(ctx, rollout.Approval{}); err != nil {
+				return "", err
+			}
+			return fmt.Sprintf("approved %s, which stopped: %s (%s)", r.Digest, r.Why(), r.Counts()), nil
+		},
+	}, nil
+}
+
+// past is the history of the kind of an order.
+func (s *Server) past(ctx context.Context, o *Order) (*history.History, error) {
+	survey, err := liveview.Open(ctx, s.Config, nil)
+	if err != nil {
+		return nil, err
+	}
+	k, err := survey.Kind(ctx, o.Kind)
+	if err != nil {
+		return nil, err
+	}
+	if err := k.Look(o.Identity); err != nil {
+		return nil, err
+	}
+	return history.Of(ctx, survey, k, history.Place{Fallback: s.Namespace})
+}
+
+func (s *Server) rollback(ctx context.Context, o *Order) (*Plan, error) {
+	h, err := s.past(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	back, r, err := h.Plan(o.To)
+	if err != nil {
+		return nil, err
+	}
+	text := fmt.Sprintf("%s goes back to revision %d (%s) until its folder changes", h.Kind, r.Number, r.Digest)
+	return &Plan{
+		Command: s.command(ofKind(o, "jacquard", "rollback", h.Kind, "--to", r.Digest)...), Text: text, Digest: back.String(),
+		do: func(ctx context.Context) (string, error) {
+			_, err := h.Rollback(ctx, s.Config, r.Digest)
+			return text, err
+		},
+	}, nil
+}
+
+func (s *Server) release(ctx context.Context, o *Order) (*Plan, error) {
+	h, err := s.past(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if h.Present() == (rollout.Rollback{}) {
+		return nil, &refusal{http.StatusConflict, h.Kind + " is not rolled back"}
+	}
+	text := fmt.Sprintf("the present folder of %s is rolled out again", h.Kind)
+	return &Plan{
+		Command: s.command(ofKind(o, "jacquard", "rollback", h.Kind, "--release")...), Text: text, Digest: h.Present().String(),
+		do: func(ctx context.Context) (string, error) { return text, h.Release(ctx, s.Config) },
+	}, nil
+}
+
+// annotate plans to pause, resume or reconcile a resource.
+func (s *Server) annotate(ctx context.Context, o *Order) (*Plan, error) {
+	l, err := s.find(ctx, o.Key)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now().UTC().Format(time.RFC3339Nano)
+	key, value, word, text := api.AnnotationPaused, any("true"), "=true", "the operator changes nothing of it until it is resumed"
+	switch o.Action {
+	case "resume":
+		value, word, text = nil, "-", "the operator serves it again"
+	case "reconcile":
+		key, value, word, text = api.AnnotationReconcileAt, now, "="+now, "the operator reconciles it now"
+	}
+	words := []string{"kubectl", "annotate", l.kind.Name, l.resource.GetName(), key + word, "--overwrite"}
+	if namespace := l.resource.GetNamespace(); namespace != "" {
+		words = append(words, "--namespace", namespace)
+	}
+	paused, is := l.resource.GetAnnotations()[api.AnnotationPaused]
+	return &Plan{
+		Command: s.command(words...), Text: l.resource.GetKind() + " " + l.resource.GetName() + ": " + text,
+		Digest: fmt.Sprintf("%s/%d/%t%s", l.resource.GetUID(), l.resource.GetGeneration(), is, paused),
+		do: func(ctx context.Context) (string, error) {
+			client, err := rest.HTTPClientFor(s.Config)
+			if err != nil {
+				return "", fmt.Errorf("making an HTTP client: %w", err)
+			}
+			writer, err := apply.NewWriter(s.Config, client)
+			if err != nil {
+				return "", err
+			}
+			_, err = writer.Metadata(ctx, l.kind.Resource, l.resource, map[string]any{"annotations": map[string]any{key: value}})
+			if err != nil {
+				return "", fmt.Errorf("writing on %s %s: %w", l.resource.GetKind(), l.resource.GetName(), apply.Classify(err))
+			}
+			return l.resource.GetKind() + " " + l.resource.GetName() + ": " + text, nil
+		},
+	}, nil
+}

@@ -1,0 +1,236 @@
+package ui
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path"
+	"time"
+
+	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"github.com/jacquard-operator/jacquard/admin/health"
+	"github.com/jacquard-operator/jacquard/admin/history"
+	"github.com/jacquard-operator/jacquard/admin/liveview"
+	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/cluster"
+	"github.com/jacquard-operator/jacquard/engine/live"
+)
+
+// files are those of the page: see ui/.
+//
+//go:embed page
+var files embed.FS
+
+// Options say which cluster is shown, and as what.
+type Options struct {
+	Config *rest.Config
+	// Context is the name of the kubeconfig's context, and Namespace the one of
+	// this context: it is looked at where not all may be listed.
+	Context, Namespace string
+	// Program is the version of this program.
+	Program string
+}
+
+// A Server answers the requests of the page.
+type Server struct {
+	Options
+	table *Table
+	// beat is how often a stream says that it lives.
+	beat time.Duration
+}
+
+// New makes a server; Run keeps it informed.
+func New(o Options) *Server { return &Server{Options: o, table: NewTable(), beat: 15 * time.Second} }
+
+// Run watches the cluster until the context ends.
+func (s *Server) Run(ctx context.Context) error {
+	cfg := rest.CopyConfig(s.Config)
+	cfg.QPS = -1 // there is one watch a kind
+	client, err := rest.HTTPClientFor(cfg)
+	if err != nil {
+		return fmt.Errorf("making an HTTP client: %w", err)
+	}
+	w := &watcher{table: s.table, fallback: s.Namespace}
+	if w.objects, err = dynamic.NewForConfigAndClient(cfg, client); err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	if w.metadata, err = metadata.NewForConfigAndClient(cfg, client); err != nil {
+		return fmt.Errorf("making a metadata client: %w", err)
+	}
+	served, err := cluster.NewDiscovery(cfg, client)
+	if err != nil {
+		return err
+	}
+	w.serves = func(ctx context.Context, crd string) (live.Resource, bool, error) {
+		if err := served.Refresh(ctx); err != nil {
+			return live.Resource{}, false, err
+		}
+		for _, r := range served.Served().Named(crd) {
+			if r.GVR.GroupResource().String() == crd {
+				return r, true, nil
+			}
+		}
+		return live.Resource{}, false, nil
+	}
+	w.run(ctx)
+	return nil
+}
+
+// Handler answers all requests that a guard lets through.
+func (s *Server) Handler(g *Guard) http.Handler {
+	api := http.NewServeMux()
+	api.HandleFunc("GET /api/rows", s.rows)
+	for pattern, answer := range map[string]func(*http.Request) (any, error){
+		"GET /api/about":                 s.about,
+		"GET /api/health":                s.health,
+		"GET /api/kinds/{kind}/history":  s.history,
+		"GET " + ofResource + "/tree":    s.tree,
+		"GET " + ofResource + "/events":  s.events,
+		"GET " + ofResource + "/explain": s.explain,
+		"GET " + ofResource + "/object":  s.object,
+		"POST /api/plan":                 s.plan,
+		"POST /api/do":                   s.do,
+	} {
+		api.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			v, err := answer(r)
+			if err != nil {
+				fail(w, err)
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(v) // the page may be gone
+		})
+	}
+	return g.Wrap(http.HandlerFunc(page), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		api.ServeHTTP(w, r.WithContext(klog.NewContext(r.Context(), logr.Discard()))) // what goes wrong is answered
+	}))
+}
+
+// page serves a file of the page.
+func page(w http.ResponseWriter, r *http.Request) {
+	name := path.Base(path.Clean("/" + r.URL.Path))
+	if name == "/" {
+		name = "index.html"
+	}
+	types := map[string]string{".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
+	text, err := fs.ReadFile(files, "page/"+name)
+	kind, known := types[path.Ext(name)]
+	if err != nil || !known || r.URL.Path != "/" && r.URL.Path != "/"+name {
+		http.Error(w, "there is no such file", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", kind+"; charset=utf-8")
+	_, _ = w.Write(text) // the page may be gone
+}
+
+// A refusal is an error of a request with its HTTP status.
+type refusal struct {
+	status int
+	text   string
+}
+
+func (r *refusal) Error() string { return r.text }
+
+// fail answers with an error.
+func fail(w http.ResponseWriter, err error) {
+	status := http.StatusBadGateway
+	var r *refusal
+	switch {
+	case errors.As(err, &r):
+		status = r.status
+	case apierrors.IsForbidden(err):
+		status = http.StatusForbidden
+	case apierrors.IsConflict(err):
+		status = http.StatusConflict
+	}
+	http.Error(w, err.Error(), status)
+}
+
+// rows streams the table, a Change a line.
+func (s *Server) rows(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	out, flush := json.NewEncoder(w), http.NewResponseController(w)
+	f := s.table.Follow()
+	defer f.Leave()
+	for {
+		ctx, cancel := context.WithTimeout(r.Context(), s.beat)
+		change, err := f.Next(ctx)
+		cancel()
+		if r.Context().Err() != nil {
+			return
+		}
+		if err != nil { // nothing is new
+			change = Change{}
+		}
+		if out.Encode(change) != nil || flush.Flush() != nil {
+			return
+		}
+	}
+}
+
+// About is whose cluster the page shows.
+type About struct {
+	Context string `json:"context"`
+	Server  string `json:"server"`
+	// User is "" if the API server does not say.
+	User    string `json:"user"`
+	Version string `json:"version"`
+	Program string `json:"program"`
+}
+
+func (s *Server) about(r *http.Request) (any, error) {
+	a := About{Context: s.Context, Server: s.Config.Host, Program: s.Program}
+	reviewer, err := apply.NewReviewer(s.Config)
+	if err != nil {
+		return nil, err
+	}
+	a.User, _, _ = reviewer.Self(r.Context()) // servers before 1.28 do not say
+	client, err := discovery.NewDiscoveryClientForConfig(s.Config)
+	if err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+	version, err := client.ServerVersion()
+	if err != nil {
+		return nil, fmt.Errorf("asking %s for its version: %w", s.Config.Host, err)
+	}
+	a.Version = version.GitVersion
+	return a, nil
+}
+
+func (s *Server) health(r *http.Request) (any, error) {
+	survey, err := liveview.Open(r.Context(), s.Config, nil)
+	if err != nil {
+		return nil, err
+	}
+	allowed, err := health.Review(s.Config)
+	if err != nil {
+		return nil, err
+	}
+	return health.Of(r.Context(), survey, health.Asked{Fallback: s.Namespace, Program: s.Program, Now: time.Now(), Allowed: allowed}), nil
+}
+
+func (s *Server) history(r *http.Request) (any, error) {
+	survey, err := liveview.Open(r.Context(), s.Config, nil)
+	if err != nil {
+		return nil, err
+	}
+	k, err := survey.Kind(r.Context(), r.PathValue("kind"))
+	if err != nil {
+		return nil, err
+	}
+	if err := k.Look(r.URL.Query().Get("identity")); err != nil {
+		return nil, err
+	}
+	return history.Of(r.Context(), survey, k, history.Place{Fallback: s.Namespace})
+}

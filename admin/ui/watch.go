@@ -1,0 +1,342 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"github.com/jacquard-operator/jacquard/admin/health"
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
+	"github.com/jacquard-operator/jacquard/engine/live"
+)
+
+var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+
+// again is after how long a kind is looked for again that the cluster does not serve.
+const again = 5 * time.Second
+
+// A watcher keeps the table as the cluster is: by one watch of the metadata of CRDs, and
+// one of the resources of each kind that an operator claims. client-go's informers would
+// keep whole objects, or what has their metadata; its reflectors leave that to us.
+type watcher struct {
+	table    *Table
+	objects  dynamic.Interface
+	metadata metadata.Interface
+	// serves finds the resource of a CRD; false if the cluster does not serve it.
+	serves func(ctx context.Context, crd string) (live.Resource, bool, error)
+	// fallback is the namespace that is watched where not all may be listed.
+	fallback string
+
+	mu    sync.Mutex
+	kinds map[string]context.CancelFunc
+	// first are the kinds whose first list is waited for; nil: that of CRDs is.
+	first map[string]bool
+	all   sync.WaitGroup
+}
+
+// run watches until the context ends.
+func (w *watcher) run(ctx context.Context) {
+	ctx = klog.NewContext(ctx, logr.Discard()) // what goes wrong is on the page
+	w.kinds = map[string]context.CancelFunc{}
+	s := &sink{one: func(o metav1.Object, gone bool) { w.claimed(ctx, o.GetName(), !gone && len(shard.Claims(o)) > 0) }}
+	s.replaced = func(all []metav1.Object) { w.replaced(ctx, all) }
+	told := func(err error) {
+		w.table.Unread("", said("kinds: listing customresourcedefinitions", err))
+		if err != nil {
+			w.listed(nil)
+		}
+	}
+	client := w.metadata.Resource(definitions)
+	reflect(ctx, &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			list, err := client.List(ctx, o)
+			told(err)
+			return list, err
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			answer, err := client.Watch(ctx, o)
+			if err == nil || apierrors.IsForbidden(err) { // the reflector lists after other errors
+				told(err)
+			}
+			return answer, err
+		},
+	}, s, w.metadata)
+	w.all.Wait()
+}
+
+// reflect keeps a sink as the cluster is, until the context ends. The client says whether
+// a watch may stand for the first list: those of tests cannot.
+func reflect(ctx context.Context, from *cache.ListWatch, to *sink, client any) {
+	both := cache.ToListWatcherWithWatchListSemantics(from, client)
+	cache.NewReflectorWithOptions(both, nil, to, cache.ReflectorOptions{Name: "ui"}).RunWithContext(ctx)
+}
+
+// said is what is told of an error; "" of none.
+func said(doing string, err error) string {
+	if err == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s: %v", doing, apply.Classify(err))
+}
+
+// replaced takes up all CRDs that there are.
+func (w *watcher) replaced(ctx context.Context, all []metav1.Object) {
+	claimed := map[string]bool{}
+	for _, o := range all {
+		if len(shard.Claims(o)) > 0 {
+			claimed[o.GetName()] = true
+		}
+	}
+	w.mu.Lock()
+	gone := slices.DeleteFunc(slices.Collect(maps.Keys(w.kinds)), func(name string) bool { return claimed[name] })
+	w.mu.Unlock()
+	for _, name := range gone {
+		w.claimed(ctx, name, false)
+	}
+	w.listed(claimed)
+	for name := range claimed {
+		w.claimed(ctx, name, true)
+	}
+}
+
+// listed: the kinds are known, whose first lists are waited for.
+func (w *watcher) listed(kinds map[string]bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.first == nil {
+		w.first = map[string]bool{}
+		maps.Copy(w.first, kinds)
+	}
+	if len(w.first) == 0 {
+		w.table.Ready()
+	}
+}
+
+// read: the first list of a kind was read, or cannot be.
+func (w *watcher) read(kind string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if delete(w.first, kind); w.first != nil && len(w.first) == 0 {
+		w.table.Ready()
+	}
+}
+
+// claimed begins or ends to watch a kind.
+func (w *watcher) claimed(ctx context.Context, name string, is bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	end, watched := w.kinds[name]
+	switch {
+	case is && !watched:
+		ctx, end := context.WithCancel(ctx)
+		w.kinds[name] = end
+		w.all.Go(func() { w.kind(ctx, name) })
+	case !is && watched:
+		end()
+		delete(w.kinds, name)
+	}
+}
+
+// kind watches the resources of a kind until the context ends.
+func (w *watcher) kind(ctx context.Context, name string) {
+	rows := &kindRows{table: w.table, kind: name}
+	s := &sink{replaced: func(all []metav1.Object) {
+		rows.replace(all)
+		w.read(name)
+	}, one: rows.one}
+	namespace := ""
+	for ctx.Err() == nil {
+		r, served, err := w.serves(ctx, name)
+		if err == nil && !served {
+			err = errors.New("the cluster does not serve it")
+		}
+		if err != nil {
+			w.table.Unread(name, fmt.Sprintf("resources of %s: %v", name, err))
+			w.read(name)
+			rows.replace(nil)
+			wait(ctx)
+			continue
+		}
+		last := namespace
+		if namespace = w.resources(ctx, place{name, r, namespace}, s); namespace == last {
+			wait(ctx)
+		}
+	}
+	rows.replace(nil)
+	w.table.Unread(name, "")
+}
+
+// wait waits before a kind is looked for again.
+func wait(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(again):
+	}
+}
+
+// A place is where the resources of a kind are watched; namespace "" is everywhere.
+type place struct {
+	kind      string
+	resource  live.Resource
+	namespace string
+}
+
+// resources watches the resources of a kind until they are to be looked for in another
+// way: in the namespace that it returns.
+func (w *watcher) resources(ctx context.Context, in place, s *sink) string {
+	name, r, namespace := in.kind, in.resource, in.namespace
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	next := namespace
+	told := func(err error) {
+		text := said("resources of "+name, err)
+		switch {
+		case apierrors.IsForbidden(err) && r.Namespaced && namespace == "" && w.fallback != "":
+			next = w.fallback
+			end()
+		case apierrors.IsNotFound(err): // another version may be served now
+			end()
+		case err == nil && namespace != "":
+			text = "resources of " + name + " outside of namespace " + namespace + ": they may not be listed"
+		}
+		w.table.Unread(name, text)
+		if err != nil && next == namespace {
+			w.read(name)
+		}
+	}
+	var client dynamic.ResourceInterface = w.objects.Resource(r.GVR)
+	if namespace != "" {
+		client = w.objects.Resource(r.GVR).Namespace(namespace)
+	}
+	reflect(ctx, &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			list, err := client.List(ctx, o)
+			if ctx.Err() == nil {
+				told(err)
+			}
+			return list, err
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			answer, err := client.Watch(ctx, o)
+			if ctx.Err() == nil && (err == nil || apierrors.IsForbidden(err) || apierrors.IsNotFound(err)) {
+				told(err)
+			}
+			return answer, err
+		},
+	}, s, w.objects)
+	return next
+}
+
+// A sink is what a reflector writes to; it keeps nothing.
+type sink struct {
+	replaced func(all []metav1.Object)
+	one      func(o metav1.Object, gone bool)
+}
+
+var _ cache.ReflectorStore = &sink{}
+
+func (s *sink) take(o any, gone bool) error {
+	if last, is := o.(cache.DeletedFinalStateUnknown); is {
+		o = last.Obj
+	}
+	one, err := meta.Accessor(o)
+	if err == nil {
+		s.one(one, gone)
+	}
+	return err
+}
+
+// Add takes up an object.
+func (s *sink) Add(o any) error { return s.take(o, false) }
+
+// Update takes up an object that changed.
+func (s *sink) Update(o any) error { return s.take(o, false) }
+
+// Delete takes an object out.
+func (s *sink) Delete(o any) error { return s.take(o, true) }
+
+// Replace takes up all objects that there are.
+func (s *sink) Replace(items []any, _ string) error {
+	all := make([]metav1.Object, 0, len(items))
+	for _, item := range items {
+		one, err := meta.Accessor(item)
+		if err != nil {
+			return err
+		}
+		all = append(all, one)
+	}
+	s.replaced(all)
+	return nil
+}
+
+// Resync does nothing: nothing is kept.
+func (s *sink) Resync() error { return nil }
+
+// kindRows are the rows of a kind in a table. One goroutine uses them at a time.
+type kindRows struct {
+	table *Table
+	kind  string
+	have  map[Key]bool
+}
+
+func (k *kindRows) one(o metav1.Object, gone bool) {
+	if k.have == nil {
+		k.have = map[Key]bool{}
+	}
+	key := Key{k.kind, o.GetNamespace(), o.GetName()}
+	if gone {
+		delete(k.have, key)
+		k.table.Drop(key)
+		return
+	}
+	if u, whole := o.(*unstructured.Unstructured); whole {
+		k.have[key] = true
+		k.table.Put(rowOf(k.kind, u))
+	}
+}
+
+func (k *kindRows) replace(all []metav1.Object) {
+	had := k.have
+	k.have = map[Key]bool{}
+	for _, o := range all {
+		k.one(o, false)
+	}
+	for key := range had {
+		if !k.have[key] {
+			k.table.Drop(key)
+		}
+	}
+}
+
+// rowOf is what lists show of a resource. It holds nothing of the object itself, so that
+// the object can be forgotten.
+func rowOf(kind string, o *unstructured.Unstructured) Row {
+	ready := health.ReadyOf(o)
+	return Row{
+		Key:     Key{kind, strings.Clone(o.GetNamespace()), strings.Clone(o.GetName())},
+		Created: o.GetCreationTimestamp().UTC(), Ready: strings.Clone(ready.Status), Reason: strings.Clone(ready.Reason),
+		Message:  strings.Clone(ready.Message),
+		Paused:   o.GetAnnotations()[api.AnnotationPaused] == "true" || health.Conditions(o)["Paused"]["status"] == "True",
+		Deleting: o.GetDeletionTimestamp() != nil,
+	}
+}

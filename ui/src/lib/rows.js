@@ -1,0 +1,113 @@
+// The rows of a cluster, as the stream tells them.
+
+export const states = ['stalled', 'reconciling', 'deleting', 'paused', 'ready']
+
+export function idOf(key) {
+  return `${key.kind}/${key.namespace ?? ''}/${key.name}`
+}
+
+// stateOf is the one state that a row is listed under. Whether a resource that is not
+// ready is stalled, its row does not say: the health report does.
+export function stateOf(row, stalled) {
+  if (row.deleting) return 'deleting'
+  if (row.paused) return 'paused'
+  if (row.ready === 'True') return 'ready'
+  return stalled?.has(idOf(row)) ? 'stalled' : 'reconciling'
+}
+
+// stalledOf is the set of resources that a health report calls stalled.
+export function stalledOf(health) {
+  const all = new Set()
+  for (const i of health?.installations ?? []) {
+    for (const kind of i.kinds ?? []) {
+      for (const r of kind.notReady ?? []) {
+        if (r.stalled) all.add(idOf({ kind: kind.name, namespace: r.namespace, name: r.name }))
+      }
+    }
+  }
+  return all
+}
+
+// A Table keeps the newest row of each resource, in order.
+export class Table {
+  #rows = new Map()
+  #order = null
+  version = 0
+
+  get size() {
+    return this.#rows.size
+  }
+
+  get(key) {
+    return this.#rows.get(idOf(key))
+  }
+
+  // apply takes up changes, the newest last, and returns the ids that they are about.
+  apply(changes) {
+    const touched = new Set()
+    for (const change of changes) {
+      for (const row of change.rows ?? []) {
+        const id = idOf(row)
+        if (!this.#rows.has(id)) this.#order = null
+        this.#rows.set(id, row)
+        touched.add(id)
+      }
+      for (const key of change.gone ?? []) {
+        const id = idOf(key)
+        if (this.#rows.delete(id)) this.#order = null
+        touched.add(id)
+      }
+    }
+    if (touched.size) this.version++
+    return touched
+  }
+
+  // keepOnly drops the rows that are not in a set of ids: after the stream began anew,
+  // what it did not tell is gone.
+  keepOnly(ids) {
+    const gone = []
+    for (const [id, row] of this.#rows) if (!ids.has(id)) gone.push(row)
+    return this.apply([{ gone }])
+  }
+
+  // all is every row, by kind, namespace and name.
+  all() {
+    if (!this.#order) this.#order = [...this.#rows.keys()].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+    return this.#order.map((id) => this.#rows.get(id))
+  }
+}
+
+// filter takes the rows that a query means; each word of q has to be somewhere.
+export function filter(rows, query, stalled) {
+  const words = (query.q ?? '').toLowerCase().split(/\s+/).filter(Boolean)
+  return rows.filter((row) => {
+    if (query.kind && row.kind !== query.kind) return false
+    if (query.namespace && (row.namespace || '-') !== query.namespace) return false
+    if (query.state && stateOf(row, stalled) !== query.state) return false
+    if (words.length === 0) return true
+    const text = `${row.namespace ?? ''}/${row.name} ${row.kind} ${row.reason ?? ''} ${row.message ?? ''}`.toLowerCase()
+    return words.every((word) => text.includes(word))
+  })
+}
+
+// tally counts rows by state, in all and for each kind.
+export function tally(rows, stalled) {
+  const none = () => ({ total: 0, stalled: 0, reconciling: 0, deleting: 0, paused: 0, ready: 0 })
+  const all = none()
+  const kinds = new Map()
+  for (const row of rows) {
+    const state = stateOf(row, stalled)
+    if (!kinds.has(row.kind)) kinds.set(row.kind, none())
+    const kind = kinds.get(row.kind)
+    for (const c of [all, kind]) {
+      c.total++
+      c[state]++
+    }
+  }
+  return { all, kinds }
+}
+
+// choices are the values that a filter can have, in order.
+export function choices(rows, of) {
+  return [...new Set(rows.map(of))].sort()
+}

@@ -1,0 +1,189 @@
+// What the page knows of the cluster: the rows, which the stream keeps, and the health
+// report, which is read again when rows change.
+import { follow, get, post } from './api.js'
+import { backoff } from './lib/ndjson.js'
+import { idOf, stalledOf, Table, tally } from './lib/rows.js'
+import { Series, progress } from './lib/series.js'
+
+// silent is after how many ms without a line a stream counts as lost: heartbeats come
+// every 15 s.
+const silent = 40000
+
+export class Live {
+  table = new Table()
+  stalled = new Set()
+  health = null
+  healthError = null
+  about = null
+  ready = false
+  // unread says what of the cluster cannot be listed.
+  unread = []
+  link = { state: 'connecting' }
+  started = Date.now()
+  readySeries = new Series()
+  rollouts = new Map()
+  #pending = []
+  #size = 0
+  #frame = 0
+  #listeners = new Set()
+  #rowListeners = new Map()
+  #healthTimer = 0
+  #healthBusy = false
+
+  listen(fn) {
+    this.#listeners.add(fn)
+    return () => this.#listeners.delete(fn)
+  }
+
+  // watch calls back when the row of one resource changes.
+  watch(key, fn) {
+    const id = idOf(key)
+    const all = this.#rowListeners.get(id) ?? new Set()
+    this.#rowListeners.set(id, all.add(fn))
+    return () => {
+      all.delete(fn)
+      if (all.size === 0 && this.#rowListeners.get(id) === all) this.#rowListeners.delete(id)
+    }
+  }
+
+  tell() {
+    for (const fn of this.#listeners) fn()
+  }
+
+  start() {
+    this.#run()
+    this.refresh()
+    setInterval(() => this.refresh(), 20000)
+    setInterval(() => this.#measure(), 2000)
+    document.addEventListener('visibilitychange', () => {
+      this.#flush()
+      this.refresh()
+    })
+  }
+
+  async #run() {
+    for (let tries = 0; ; tries++) {
+      const stop = new AbortController()
+      let seen = new Set()
+      let heard = setTimeout(() => stop.abort(), silent)
+      try {
+        await follow(
+          '/api/rows',
+          (change) => {
+            clearTimeout(heard)
+            heard = setTimeout(() => stop.abort(), silent)
+            if (this.link.state !== 'live') {
+              this.link = { state: 'live' }
+              this.tell()
+            }
+            tries = 0
+            if (seen) {
+              for (const row of change.rows ?? []) seen.add(idOf(row))
+              for (const key of change.gone ?? []) seen.delete(idOf(key))
+              if (change.ready) {
+                change.only = seen
+                seen = null
+              }
+            }
+            this.#queue(change)
+          },
+          stop.signal,
+        )
+        this.link = { state: 'lost', message: 'the server ended the stream' }
+      } catch (err) {
+        this.link = { state: 'lost', message: stop.signal.aborted ? 'the server was silent for too long' : err.message, status: err.status }
+      } finally {
+        clearTimeout(heard)
+        stop.abort()
+      }
+      const wait = backoff(tries)
+      this.link.again = Date.now() + wait
+      this.tell()
+      await new Promise((resolve) => {
+        this.retry = resolve
+        setTimeout(resolve, wait)
+      })
+      this.link = { ...this.link, state: 'connecting' }
+      this.tell()
+    }
+  }
+
+  // #queue keeps changes until the next frame. A page that is not in sight has no frames:
+  // then a timer takes them up, before they are many.
+  #queue(change) {
+    if (!change.rows && !change.gone && !change.ready && !change.unread) return
+    this.#pending.push(change)
+    this.#size += (change.rows?.length ?? 0) + (change.gone?.length ?? 0)
+    if (document.hidden && this.#size < 2000) {
+      this.#frame ||= setTimeout(() => this.#flush(), 1000)
+    } else if (document.hidden) {
+      this.#flush()
+    } else {
+      this.#frame ||= requestAnimationFrame(() => this.#flush())
+    }
+  }
+
+  #flush() {
+    this.#frame = 0
+    const changes = this.#pending
+    this.#pending = []
+    this.#size = 0
+    if (changes.length === 0) return
+    const touched = new Set()
+    for (const change of changes) {
+      for (const id of this.table.apply([change])) touched.add(id)
+      if (change.ready) this.ready = true
+      if (change.unread) this.unread = change.unread
+      if (change.only) for (const id of this.table.keepOnly(change.only)) touched.add(id)
+    }
+    for (const id of touched) for (const fn of this.#rowListeners.get(id) ?? []) fn()
+    this.#measure()
+    this.tell()
+    this.#healthTimer ||= setTimeout(() => {
+      this.#healthTimer = 0
+      this.refresh()
+    }, 3000)
+  }
+
+  // refresh reads the health report, and how far each rollout is.
+  async refresh() {
+    if (this.#healthBusy || document.hidden) return
+    this.#healthBusy = true
+    try {
+      this.about ??= await get('/api/about')
+      this.health = await get('/api/health')
+      this.healthError = null
+      this.stalled = stalledOf(this.health)
+      await this.#followRollouts()
+    } catch (err) {
+      this.healthError = err
+    } finally {
+      this.#healthBusy = false
+      this.tell()
+    }
+  }
+
+  async #followRollouts() {
+    const runs = this.health.installations.flatMap((i) => i.kinds ?? []).filter((k) => k.state === 'RollingOut' || k.state === 'Stopped')
+    for (const name of this.rollouts.keys()) if (!runs.some((k) => k.name === name)) this.rollouts.delete(name)
+    for (const kind of runs.slice(0, 20)) {
+      const history = await get(`/api/kinds/${encodeURIComponent(kind.name)}/history`).catch(() => null)
+      const now = (history?.revisions ?? []).map((r) => progress(r.serves)).find(Boolean)
+      if (!now) continue
+      const kept = this.rollouts.get(kind.name) ?? { series: new Series(), reached: new Series() }
+      kept.now = now
+      kept.series.add(Date.now(), now.ready)
+      kept.reached.add(Date.now(), now.done)
+      this.rollouts.set(kind.name, kept)
+    }
+  }
+
+  #measure() {
+    if (!this.ready) return
+    const { all } = tally(this.table.all(), this.stalled)
+    this.readySeries.add(Date.now(), all.ready)
+  }
+}
+
+export const live = new Live()
+export { get, post }

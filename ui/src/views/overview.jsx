@@ -1,0 +1,238 @@
+import { Age, Busy, Dotted, Notes, Problem, Stack, State, Unread, useLive } from '../parts.jsx'
+import { count, ranges, seen } from '../lib/text.js'
+import { format } from '../lib/route.js'
+import { line } from '../lib/series.js'
+import { states, tally } from '../lib/rows.js'
+
+export function Overview() {
+  const live = useLive()
+  const { health, healthError } = live
+  const { all, kinds } = tally(live.table.all(), live.stalled)
+  return (
+    <>
+      <h1 class="sr">Overview</h1>
+      <Problem error={healthError} what="The health report cannot be read" retry={() => live.refresh()} />
+      {!health && !healthError && <Busy what="the health report" />}
+      {health && <Problems health={health} />}
+      <Unread all={live.unread} />
+      <section aria-labelledby="h-resources" class="card">
+        <header>
+          <h2 id="h-resources">Resources</h2>
+          <span class="dim">{live.ready ? count(all.total, 'resource') : 'reading …'}</span>
+        </header>
+        <div class="tiles">
+          {states.map((s) => (
+            <a key={s} class="tile" href={format(['resources'], { state: s })}>
+              <span class="big num">{all[s].toLocaleString('en')}</span>
+              <State state={s} />
+            </a>
+          ))}
+        </div>
+        <Stack counts={all} names={[...states].reverse()} label="All resources" />
+      </section>
+      <Plots live={live} total={all.total} />
+      {health && <Kinds health={health} tallied={kinds} />}
+      {health && health.installations.map((i) => <Installation key={i.identity} of={i} />)}
+      {health && health.installations.length === 0 && (
+        <p class="empty">No operator has reported in this cluster yet. jacquard run, or the chart, starts one.</p>
+      )}
+    </>
+  )
+}
+
+function Problems({ health }) {
+  const problems = health.problems ?? []
+  const more = [
+    ...(health.forsaken ?? []).map((c) => `${c.crd}: ${c.message}`),
+    ...(health.starting ?? []).map((s) => `${s} has not reported yet`),
+  ].filter((m) => !problems.some((p) => p.includes(m)))
+  return (
+    <section aria-labelledby="h-problems" class={`card ${problems.length ? 'bad' : 'good'}`}>
+      <header>
+        <h2 id="h-problems">{problems.length ? count(problems.length, 'problem') : 'All is well'}</h2>
+      </header>
+      {problems.length > 0 && (
+        <ul class="problems">
+          {problems.map((p, i) => (
+            <li key={i}>
+              <span class="glyph is-stalled" aria-hidden="true">
+                ✕
+              </span>
+              <span>{seen(p)}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      <Notes notes={[...more, ...(health.unknown ?? [])]} />
+    </section>
+  )
+}
+
+// toCome says a kind's state in words, with the glyph of a resource's state.
+export const kindGlyph = {
+  Serving: 'ready',
+  Starting: 'reconciling',
+  RollingOut: 'reconciling',
+  Paused: 'paused',
+  Stopped: 'stalled',
+  Broken: 'stalled',
+  Removed: 'deleting',
+  NoCRD: 'stalled',
+  CRDDeleted: 'stalled',
+  Elsewhere: 'unknown',
+  RolledBack: 'paused',
+  NotServed: 'stalled',
+  Unsettled: 'stalled',
+}
+
+export function kindsOf(health) {
+  const order = { stalled: 0, reconciling: 1, deleting: 2, paused: 3, unknown: 4, ready: 5 }
+  return (health?.installations ?? [])
+    .flatMap((i) => (i.kinds ?? []).map((k) => ({ ...k, identity: i.identity })))
+    .sort((a, b) => order[kindGlyph[a.state] ?? 'unknown'] - order[kindGlyph[b.state] ?? 'unknown'] || (a.name < b.name ? -1 : 1))
+}
+
+function Kinds({ health, tallied }) {
+  const kinds = kindsOf(health)
+  if (kinds.length === 0) return null
+  return (
+    <section aria-labelledby="h-kinds" class="card">
+      <header>
+        <h2 id="h-kinds">Kinds</h2>
+        <span class="dim">{count(kinds.length, 'kind')}</span>
+      </header>
+      <ul class="kinds">
+        {kinds.map((k) => {
+          const t = tallied.get(k.name) ?? { total: 0 }
+          return (
+            <li key={`${k.identity} ${k.name}`}>
+              <a class="name" href={format(['resources'], { kind: k.name })}>
+                <Dotted name={k.name} />
+              </a>
+              <a class="kstate" href={format(['rollouts', k.name])}>
+                <State state={kindGlyph[k.state] ?? 'unknown'} text={k.state} />
+              </a>
+              <Stack counts={t} names={[...states].reverse()} label={k.name} />
+              <span class="counts num">
+                {states
+                  .filter((s) => t[s] > 0)
+                  .reverse()
+                  .map((s) => `${t[s].toLocaleString('en')} ${s}`)
+                  .join(' · ') || 'no resources'}
+              </span>
+              {k.message && !health.problems?.some((p) => p.includes(k.message)) && <p class="dim why">{seen(k.message)}</p>}
+              {k.orphans > 0 && <p class="dim why">{count(k.orphans, 'child', 'children')} of resources that are gone</p>}
+            </li>
+          )
+        })}
+      </ul>
+    </section>
+  )
+}
+
+function Installation({ of }) {
+  const members = of.members ?? []
+  const most = Math.max(1, ...members.map((m) => m.resources ?? 0))
+  const facts = [
+    ['leader', of.leader?.state === 'Leads' ? of.leader.holder : `${of.leader?.state ?? 'NotKnown'} ${of.leader?.holder ?? ''}`],
+    ['program', of.program],
+    ['Deployment', of.replicas && `${of.replicas.deployment}: ${of.replicas.ready} of ${of.replicas.wanted} ready`],
+    ['namespaces', of.namespaces?.join(', ')],
+    ['selector', of.selector],
+    ['account', of.account],
+  ].filter(([, v]) => v)
+  const lacks = (of.lacks ?? []).map((l) => `lacks the right: ${l}`)
+  const told = [of.trouble, ...lacks, ...(of.skew ?? []), ...(of.takeOver ?? [])].filter(Boolean)
+  return (
+    <section class="card" aria-label={`Installation ${of.identity}`}>
+      <header>
+        <h2>{seen(of.identity)}</h2>
+        <span class="dim">
+          {of.readOnly && 'read-only · '}
+          {of.local && 'outside of the cluster · '}since <Age time={of.since} />
+        </span>
+      </header>
+      <dl class="facts">
+        {facts.map(([k, v]) => (
+          <div key={k}>
+            <dt>{k}</dt>
+            <dd>{seen(v)}</dd>
+          </div>
+        ))}
+      </dl>
+      <Notes notes={told} />
+      {members.length > 0 && (
+        <>
+          <h3>Who serves what</h3>
+          <ul class="members">
+            {members.map((m) => (
+              <li key={m.name}>
+                <span class="name">
+                  {seen(m.pod || m.name)} {m.leads && <span class="tag">leads</span>} {m.late && <span class="tag warn">late</span>}
+                </span>
+                <span class="bar" aria-hidden="true">
+                  <span class="bg-ready" style={{ width: `${((m.resources ?? 0) / most) * 100}%` }} />
+                </span>
+                <span class="num">
+                  {count(m.resources ?? 0, 'resource')}
+                  {m.queue > 0 && `, ${m.queue} waiting`}
+                </span>
+                <span class="dim num">
+                  {count((m.owns ?? []).length, 'bucket')} {ranges(m.owns ?? [])}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  )
+}
+
+const size = { width: 600, height: 96 }
+
+function Plots({ live, total }) {
+  const now = Date.now()
+  const points = live.readySeries.points
+  const ready = points[points.length - 1]?.value ?? 0
+  return (
+    <div class="plots">
+      <Plot title="Ready" now={`${ready.toLocaleString('en')} of ${total.toLocaleString('en')}`} since={live.started} to={now}
+        lines={[{ points, sort: 'ready', top: Math.max(1, total) }]} />
+      {[...live.rollouts].map(([kind, r]) => (
+        <Plot key={kind} title={`Rollout of ${seen(kind)}`} now={`${r.now.done} of ${r.now.of} reached, ${r.now.ready} ready`}
+          since={live.started} to={now}
+          lines={[
+            { points: r.reached.points, sort: 'reached', top: r.now.of },
+            { points: r.series.points, sort: 'ready', top: r.now.of },
+          ]} />
+      ))}
+    </div>
+  )
+}
+
+export function Plot({ title, now, since, to, lines }) {
+  const minutes = Math.max(1, Math.round((to - since) / 60000))
+  const from = Math.min(since, ...lines.flatMap((l) => l.points.slice(0, 1).map((p) => p.at)))
+  return (
+    <figure class="card plot">
+      <figcaption>
+        <strong>{title}</strong> <span class="num">{now}</span>
+      </figcaption>
+      <svg viewBox={`0 -4 ${size.width} ${size.height + 8}`} preserveAspectRatio="none" role="img"
+        aria-label={`${title}, since the page was opened: now ${now}`}>
+        {[0, 0.5, 1].map((f) => (
+          <line key={f} class="gridline" x1="0" x2={size.width} y1={size.height * f} y2={size.height * f} />
+        ))}
+        {lines.map((l) => (
+          <path key={l.sort} class={`curve c-${l.sort}`} d={line(l.points, { ...size, top: l.top, from, to })} />
+        ))}
+      </svg>
+      <div class="axis dim num" aria-hidden="true">
+        <span>{minutes} min ago</span>
+        <span>{lines.length > 1 ? '– – reached  —— ready' : `0 to ${lines[0].top.toLocaleString('en')}`}</span>
+        <span>now</span>
+      </div>
+    </figure>
+  )
+}

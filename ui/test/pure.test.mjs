@@ -1,0 +1,209 @@
+import test from 'node:test'
+import assert from 'node:assert/strict'
+import { childID, format, isToken, parse, resourcePath, resourceRoute } from '../src/lib/route.js'
+import { filter, idOf, stalledOf, stateOf, Table, tally } from '../src/lib/rows.js'
+import { scrolled, step, windowed } from '../src/lib/list.js'
+import { backoff, lines } from '../src/lib/ndjson.js'
+import { layout, pruned, rooted } from '../src/lib/layout.js'
+import { line, parts, progress, Series } from '../src/lib/series.js'
+import { age, diffLines, ranges, seen } from '../src/lib/text.js'
+
+const row = (name, more) => ({ kind: 'pages.example.com', namespace: 'a', name, ready: 'True', ...more })
+
+test('a route comes back as it was, whatever the names are', () => {
+  for (const name of ['plain', 'a/b', '?q=1&x', '#', '%2F', '<b>', '\u202e', 'ü']) {
+    const { path, query, view } = parse(resourceRoute({ kind: 'k.example.com', namespace: '', name }, { tab: 'explain', child: name }))
+    assert.deepEqual(path, ['resource', 'k.example.com', '-', name])
+    assert.deepEqual(query, { tab: 'explain', child: name })
+    assert.equal(view, 'resource')
+  }
+  assert.equal(parse('#/').view, 'overview')
+  assert.equal(parse('').view, 'overview')
+  assert.equal(parse('#/%E0%A4%A').path[0], '%E0%A4%A')
+  assert.equal(format(['resources'], { q: '', kind: undefined }), '#/resources')
+})
+
+test('a route stays in this page', () => {
+  for (const name of ['javascript:alert(1)', '//evil.example.com', '../..']) {
+    assert.ok(resourceRoute({ kind: name, namespace: name, name }).startsWith('#/resource/'))
+    assert.ok(!resourcePath({ kind: 'k', namespace: name, name: 'x' }).includes('//'))
+  }
+})
+
+test('a token is no route', () => {
+  assert.ok(isToken(`#${'aB3-_'.repeat(8)}`))
+  for (const hash of ['', '#', '#/', '#/resources', '#short']) assert.ok(!isToken(hash), hash)
+})
+
+test('a child is named with its namespace', () => {
+  assert.equal(childID({ apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'a', name: 'web' }), 'apps/v1/Deployment/a/web')
+  assert.equal(childID({ apiVersion: 'v1', kind: 'Namespace', name: 'web' }), 'v1/Namespace/-/web')
+})
+
+test('changes are applied in their order', () => {
+  const t = new Table()
+  const touched = t.apply([{ rows: [row('b'), row('a')] }, { rows: [row('a', { ready: 'False' })] }, { gone: [row('b')] }, { rows: [row('c')] }, {}])
+  assert.deepEqual(t.all().map((r) => `${r.name} ${r.ready}`), ['a False', 'c True'])
+  assert.equal(touched.size, 3)
+  const version = t.version
+  t.apply([{}])
+  assert.equal(t.version, version)
+  t.apply([{ rows: [row('a', { ready: 'True' })] }])
+  assert.equal(t.all()[0].ready, 'True')
+})
+
+test('what a stream that began anew did not tell is gone', () => {
+  const t = new Table()
+  t.apply([{ rows: [row('a'), row('b'), row('c')] }])
+  assert.deepEqual([...t.keepOnly(new Set([idOf(row('b'))]))].length, 2)
+  assert.deepEqual(t.all().map((r) => r.name), ['b'])
+})
+
+test('a row without a namespace has another id than one with the namespace of its name', () => {
+  assert.notEqual(idOf({ kind: 'k', name: 'a' }), idOf({ kind: 'k', namespace: 'a', name: '' }))
+})
+
+test('a row is in one state', () => {
+  const stalled = stalledOf({ installations: [{ kinds: [{ name: 'pages.example.com', notReady: [{ namespace: 'a', name: 'x', stalled: true }, { namespace: 'a', name: 'y' }] }] }] })
+  assert.equal(stateOf(row('x', { ready: 'False' }), stalled), 'stalled')
+  assert.equal(stateOf(row('y', { ready: 'False' }), stalled), 'reconciling')
+  assert.equal(stateOf(row('x'), stalled), 'ready')
+  assert.equal(stateOf(row('x', { paused: true }), stalled), 'paused')
+  assert.equal(stateOf(row('x', { paused: true, deleting: true }), stalled), 'deleting')
+  const { all, kinds } = tally([row('x', { ready: 'False' }), row('z'), row('p', { paused: true })], stalled)
+  assert.deepEqual(all, { total: 3, stalled: 1, reconciling: 0, deleting: 0, paused: 1, ready: 1 })
+  assert.equal(kinds.get('pages.example.com').total, 3)
+})
+
+test('filters hold together', () => {
+  const rows = [row('shop', { message: 'Image is missing', ready: 'False' }), row('blog', { namespace: 'b' }), row('node', { namespace: undefined, kind: 'other' })]
+  const names = (query) => filter(rows, query).map((r) => r.name)
+  assert.deepEqual(names({}), ['shop', 'blog', 'node'])
+  assert.deepEqual(names({ q: 'IMAGE a/sh' }), ['shop'])
+  assert.deepEqual(names({ q: 'image blog' }), [])
+  assert.deepEqual(names({ namespace: '-' }), ['node'])
+  assert.deepEqual(names({ kind: 'pages.example.com', state: 'ready' }), ['blog'])
+})
+
+test('a list draws what is in sight and little more', () => {
+  assert.deepEqual(windowed({ total: 5000, height: 30, view: 600, top: 0 }), { from: 0, to: 28 })
+  assert.deepEqual(windowed({ total: 5000, height: 30, view: 600, top: 30000 }), { from: 992, to: 1028 })
+  assert.deepEqual(windowed({ total: 5000, height: 30, view: 600, top: 1e9 }), { from: 4972, to: 5000 })
+  assert.deepEqual(windowed({ total: 3, height: 30, view: 600, top: -50 }), { from: 0, to: 3 })
+  assert.deepEqual(windowed({ total: 0, height: 30, view: 600, top: 0 }), { from: 0, to: 0 })
+  for (let top = 0; top < 5000 * 30; top += 777) {
+    const { from, to } = windowed({ total: 5000, height: 30, view: 600, top })
+    assert.ok(from * 30 <= top && (to * 30 >= top + 600 || to === 5000) && to - from < 50)
+  }
+})
+
+test('keys move the cursor and not out of the list', () => {
+  assert.equal(step('j', 0, 10, 5), 1)
+  assert.equal(step('k', 0, 10, 5), 0)
+  assert.equal(step('PageDown', 7, 10, 5), 9)
+  assert.equal(step('End', 0, 10, 5), 9)
+  assert.equal(step('x', 4, 10, 5), 4)
+  assert.equal(step('j', 0, 0, 5), 0)
+  assert.equal(scrolled({ at: 0, height: 30, view: 300, top: 90 }), 0)
+  assert.equal(scrolled({ at: 20, height: 30, view: 300, top: 0 }), 330)
+  assert.equal(scrolled({ at: 5, height: 30, view: 300, top: 0 }), 0)
+})
+
+test('lines may come in any pieces', () => {
+  const text = '{"rows":[{"name":"ü"}]}\n{}\n{"ready":true}\n{"cut'
+  for (let size = 1; size < text.length; size++) {
+    const got = []
+    const take = lines((v) => got.push(v))
+    for (let i = 0; i < text.length; i += size) take(text.slice(i, i + size))
+    assert.deepEqual(got, [{ rows: [{ name: 'ü' }] }, {}, { ready: true }])
+  }
+})
+
+test('waiting grows and has an end', () => {
+  assert.ok(backoff(0, 0) < backoff(1, 0))
+  assert.equal(backoff(1000, 1), 30000)
+  assert.ok(backoff(1000, 0) >= 20000)
+})
+
+const tree = {
+  resource: 'Page a/x',
+  name: 'x',
+  conditions: [{ type: 'Ready', status: 'False', message: 'waits' }],
+  children: [
+    { kind: 'Deployment', name: 'd', owns: [{ kind: 'Pod', name: 'p1' }, { kind: 'Pod', name: 'p2' }] },
+    { kind: 'ConfigMap', name: 'c', patched: true },
+  ],
+}
+
+test('boxes of a graph do not touch, and lines go from parent to child', () => {
+  for (const narrow of [false, true]) {
+    const { boxes, lines: edges, width, height } = layout(rooted(tree), narrow)
+    assert.equal(boxes.length, 5)
+    assert.deepEqual(edges.map((l) => `${l.from.node.name}>${l.to.node.name}${l.dashed ? ' dashed' : ''}`).sort(), ['d>p1', 'd>p2', 'x>c dashed', 'x>d'])
+    for (const a of boxes) {
+      assert.ok(a.x >= 0 && a.y >= 0 && a.x + a.width <= width && a.y + a.height <= height)
+      for (const b of boxes) {
+        if (a === b) continue
+        const apart = a.y + a.height <= b.y || b.y + b.height <= a.y || a.x + a.width <= b.x || b.x + b.width <= a.x
+        assert.ok(apart, `${a.node.name} and ${b.node.name}`)
+      }
+    }
+  }
+})
+
+test('ids of a tree are unique, even of objects that have the same name', () => {
+  const twice = rooted({ ...tree, children: [{ kind: 'A', name: 'same' }, { kind: 'A', name: 'same' }] })
+  assert.notEqual(twice.owns[0].id, twice.owns[1].id)
+  assert.equal(twice.ready, false)
+  assert.equal(twice.message, 'waits')
+})
+
+test('many children are cut until they are asked for', () => {
+  const many = rooted({ ...tree, children: Array.from({ length: 50 }, (_, i) => ({ kind: 'A', name: `${i}` })) })
+  const cut = pruned(many, 30, new Set())
+  assert.equal(cut.owns.length, 30)
+  assert.equal(cut.hidden, 20)
+  assert.equal(pruned(many, 30, new Set(['0'])).owns.length, 50)
+})
+
+test('a series has a bound, and keeps its ends', () => {
+  const s = new Series(100, 10)
+  for (let i = 0; i < 100000; i++) s.add(i, i)
+  assert.ok(s.points.length <= 101)
+  assert.equal(s.points[0].at, 0)
+  assert.equal(s.points[s.points.length - 1].value, 99999)
+})
+
+test('a line has a step for each point', () => {
+  const box = { width: 100, height: 10, top: 10, from: 0, to: 100 }
+  assert.equal(line([{ at: 0, value: 0 }, { at: 50, value: 10 }], box), 'M0.0 10.0H50.0V0.0H100.0')
+  assert.equal(line([], box), '')
+})
+
+test('progress is what history says', () => {
+  assert.deepEqual(progress('is rolled out: Stopped, of 100 resources that change 5 are reached, 0 of them ready, 95 to go'), { of: 100, done: 5, ready: 0 })
+  assert.equal(progress('serves all resources'), null)
+  assert.equal(progress(undefined), null)
+})
+
+test('the parts of a bar fill it, and the smallest can be seen', () => {
+  const all = parts({ ready: 4999, stalled: 1, paused: 0 }, ['ready', 'stalled', 'paused'])
+  assert.deepEqual(all.map((p) => p.name), ['ready', 'stalled'])
+  assert.ok(all[1].width > 1)
+  assert.ok(Math.abs(all[0].width + all[1].width - 100) < 1e-9)
+  assert.deepEqual(parts({}, ['ready']), [])
+})
+
+test('what cannot be seen in a text is shown', () => {
+  assert.equal(seen('a\u202egnp.exe\u200b'), 'a\\u202egnp.exe\\u200b')
+  assert.equal(seen('<b>ü\n\t日本</b>'), '<b>ü\n\t日本</b>')
+  assert.equal(seen(undefined), '')
+})
+
+test('times, ranges and diffs are read', () => {
+  const now = Date.parse('2026-01-02T00:00:00Z')
+  assert.deepEqual(['2026-01-01T23:59:01Z', '2026-01-01T23:30:00Z', '2026-01-01T00:00:00Z', '2025-12-01T00:00:00Z', '0001-01-01T00:00:00Z', ''].map((t) => age(t, now)), ['59s', '30m', '24h', '32d', '', ''])
+  assert.equal(ranges([7, 0, 1, 2, 3]), '0–3, 7')
+  assert.equal(ranges([]), '')
+  assert.deepEqual(diffLines('--- a\n+++ b\n@@ x\n-1\n+2\n same\n').map((l) => l.sort), ['head', 'head', 'head', 'less', 'more', 'same'])
+})
