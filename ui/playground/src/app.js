@@ -149,7 +149,7 @@ async function load() {
   })
 }
 
-function starter(module) {
+function starter(module, first) {
   const at = (name) => JSON.stringify(new URL(name, location.href).href)
   const text = `const policy = self.trustedTypes?.createPolicy('jacquard', { createScriptURL: (url) => url })
 self.trusted = (url) => (policy ? policy.createScriptURL(url) : url)
@@ -160,7 +160,7 @@ importScripts(trusted(${at('worker.js')}))`
     const worker = new Worker(policy ? policy.createScriptURL(url) : url)
     worker.onmessage = ({ data }) => each(data)
     worker.onerror = (event) => say(`The engine failed: ${event.message}`)
-    worker.postMessage({ module, go: new URL('wasm_exec.js', location.href).href })
+    worker.postMessage({ module, first, go: new URL('wasm_exec.js', location.href).href })
     return worker
   }
 }
@@ -212,7 +212,7 @@ async function main() {
   }
   await follow(starts)
   addEventListener('hashchange', () => follow(starts))
-  engine = new Engine(starter(await load()), (answer) => {
+  engine = new Engine(starter(await load(), starts[0]), (answer) => {
     if (answer instanceof Error) {
       say(`Nothing is shown: ${answer.message}`)
       state.output = null
