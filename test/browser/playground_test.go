@@ -27,7 +27,7 @@ func TestPlayground(t *testing.T) {
 		t.Fatal(err)
 	}
 	dist := filepath.Join(root, "dist", "playground")
-	if _, err := os.Stat(filepath.Join(dist, "jacquard.wasm")); err != nil {
+	if _, err := os.Stat(filepath.Join(dist, "jacquard.bin")); err != nil {
 		t.Skip("there is no dist/playground: run make playground")
 	}
 	server := httptest.NewServer(http.FileServer(http.Dir(dist)))
