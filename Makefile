@@ -1,4 +1,4 @@
-# Everything needs Go, git and make, and nothing else.
+# Everything needs Go, git and make, and nothing else; vsix and site need npm.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -88,6 +88,24 @@ vsix: ## Pack the extension for VS Code, dist/jacquard.vsix; needs npm, which ge
 	@cp LICENSE editors/vscode/*.* editors/vscode/.vscodeignore $(BIN)/vsix/
 	cd $(BIN)/vsix && npm ci --ignore-scripts --no-audit --no-fund && node_modules/.bin/vsce package \
 		--no-update-package-json --no-git-tag-version --out $(abspath $(OUT)) $(shell echo '$(VERSION)' | sed -nE 's/^v([0-9]+\.[0-9]+\.[0-9]+)$$/\1/p')
+
+# Where make site writes, and where the site is served: SITE_BASE=/jacquard/ for a part of a host.
+SITE := $(CURDIR)/dist/site
+
+.PHONY: site
+site: ## Build the documents as a site, dist/site; needs npm, which gets VitePress; SITE_BASE=/docs/
+	@mkdir -p $(BIN)/site
+	@$(MAKE) --no-print-directory build OUT=$(BIN)/site/jacquard
+	go build -ldflags=-w -o $(BIN)/site/try ./author/try
+	@rm -rf $(BIN)/site/.vitepress && cp -r docs/site/. $(BIN)/site/
+	cd $(BIN)/site && npm ci --ignore-scripts --no-audit --no-fund
+	cd $(BIN)/site && node pages.mjs $(CURDIR) $(BIN)/site/jacquard $(BIN)/site/try pages
+	cd $(BIN)/site && SITE_OUT=$(SITE) SITE_PLAYGROUND=$(if $(wildcard dist/playground/index.html),true) node_modules/.bin/vitepress build
+	@if [[ -d dist/playground ]]; then cp -r dist/playground $(SITE)/playground; fi
+
+.PHONY: site-check
+site-check: ## Check that the links of dist/site lead, and that it loads nothing from other hosts; needs node
+	@cd $(BIN)/site && SITE_OUT=$(SITE) node --test test/*.test.mjs
 
 .PHONY: devcluster
 devcluster: ## Build a Kubernetes out of Go modules into .bin (minutes at first, then cached)
