@@ -26,7 +26,7 @@ export const groups = [
   },
   {
     text: "Application developer: apply resources",
-    items: [["docs/resources.md"], ["docs/gitops.md"]],
+    items: [["docs/resources.md"], ["docs/ui.md"], ["docs/gitops.md"]],
   },
   {
     text: "Cluster admin: run the operator",
@@ -72,21 +72,16 @@ export const groups = [
       ["CONTRIBUTING.md"],
       ["CHANGELOG.md"],
       ["SECURITY.md"],
-      ["docs/decisions/0001-interpreter.md"],
-      ["docs/decisions/0002-watches.md"],
-      ["docs/decisions/0003-records.md"],
-      ["docs/decisions/0004-sealed.md"],
-      ["docs/decisions/0006-paths.md"],
-      ["docs/decisions/0007-diff.md"],
-      ["docs/decisions/0008-image.md"],
-      ["docs/decisions/0010-shards.md"],
-      ["docs/decisions/0011-revisions.md"],
-      ["docs/decisions/0012-state.md"],
-      ["docs/decisions/0013-replicas.md"],
-      ["docs/decisions/0014-crds.md"],
-      ["docs/decisions/0015-lsp.md"],
-      ["docs/decisions/0017-site.md"],
+      ["docs/decisions/"],
     ],
   },
 ];
 
+
+/** grouped are the groups with the documents of directories, whose names list gives. */
+export const grouped = (list) =>
+  groups.map((group) => ({
+    ...group,
+    items: group.items.flatMap(([path, title]) =>
+      path.endsWith("/") ? list(path).filter((name) => name.endsWith(".md")).sort().map((name) => [path + name]) : [[path, title]]),
+  }));

@@ -59,15 +59,20 @@ function below(object) {
   }
 }
 
-/** parsed is what `jacquard render` printed, as objects for the picture. */
+/** parsed is what `jacquard render` printed, as objects for the picture; one box for each. */
 export function parsed(text) {
-  return text.split(/^---\n/m).filter((part) => part.trim() !== "").map((part) => {
+  const objects = text.split(/^---\n/m).filter((part) => part.trim() !== "").map((part) => {
     const [, place, patch] = /^# .*: (\S+?):\d+(?: \((patch[^)]*)\))?$/m.exec(part) ?? [];
     if (!place) throw new Error(`jacquard render printed no place before:\n${part}`);
     const object = parse(part);
     const file = place.replace(/^.*templates\/[^/]+\//, "");
     const title = `${object.kind} ${object.metadata.name}`;
-    return patch ? { title, note: `${patch}, ${file}`, patch: true } : { title, note: file, below: below(object) };
+    return patch ? { title, note: `${file}, ${patch}`, patch: true } : { title, note: file, below: below(object) };
+  });
+  return objects.filter((object) => {
+    const first = objects.find((other) => other.title === object.title && other.patch === object.patch);
+    if (object !== first && object.patch) first.note += `, ${object.note.split(", ")[1]}`;
+    return object === first || !object.patch;
   });
 }
 
@@ -86,6 +91,11 @@ function rendered(top, kind, jacquard) {
   }
   throw new Error(`${kind.name}: neither the example nor a golden case has objects`);
 }
+
+/** legend says what is dashed in a picture. */
+const legend = (objects) =>
+  (objects.some((o) => o.below) ? " Kubernetes creates what is in dashed boxes." : "") +
+  (objects.some((o) => o.patch) ? " Dashed lines lead to objects that are patched, and belong to others." : "");
 
 const block = (language, text) => "`````" + language + "\n" + text.trimEnd() + "\n`````\n";
 
@@ -119,7 +129,7 @@ export function page(top, kind, jacquard) {
     `\`${apiVersion}\`, ${scope === "Cluster" ? "cluster-scoped" : "namespaced"}. Its name is \`${kind.name}\`.\n`,
     "## Its objects\n",
     `<div class="picture">${drawn}</div>\n`,
-    `${shown} A box is an object, with the file that renders it. Dashed boxes are created by Kubernetes, and dashed lines lead to objects that are patched.\n`,
+    `${shown} A box is an object, with the file that renders it.${legend(objects)}\n`,
     "## Its example\n", `\`${kind.example}\`:\n`, block("yaml", read(join(top, kind.example))),
     "## Its folder\n", `\`${kind.folder}/\`, without its golden cases:\n`, ...folder,
     "## Its API\n", `\`${kind.crd}\`:\n`, "::: details The CRD\n", block("yaml", read(join(top, kind.crd))), ":::\n",

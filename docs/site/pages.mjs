@@ -1,9 +1,9 @@
 // Writes the pages of the site from the documents and kinds of the repository into a
 // directory that VitePress builds: node pages.mjs REPOSITORY JACQUARD TRY DIRECTORY.
 import { execFileSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
-import { groups } from "./groups.mjs";
+import { grouped } from "./groups.mjs";
 import { files as filesOf, found, gallery, page as pageOf, pagesOf } from "./kinds.mjs";
 import { rewrite } from "./markdown.mjs";
 import { terminal } from "./terminal.mjs";
@@ -18,7 +18,8 @@ export function pageFor(source) {
 }
 
 /** listed are the documents of the sidebar that are not made here. */
-export function listed() {
+function listed(top) {
+  const groups = grouped((directory) => readdirSync(join(top, directory)));
   return groups.flatMap((group) => group.items.map(([source]) => source)).filter((source) => source !== "kinds/index.md");
 }
 
@@ -36,7 +37,8 @@ function main(top, jacquard, tried, out) {
   };
   rmSync(out, { recursive: true, force: true });
   const kinds = found(top);
-  const pages = new Map(listed().map((source) => [source, pageFor(source)]));
+  const documents = listed(top);
+  const pages = new Map(documents.map((source) => [source, pageFor(source)]));
   pages.set("docs/operations", "operations/index.md").set("docs/neighbours", "neighbours/index.md");
   pages.set("examples/kinds", "kinds/index.md#larger-kinds").set("examples/patterns", "kinds/index.md#patterns");
   pages.set("templates", "kinds/index.md#shipped-kinds").set("examples", "kinds/index.md");
@@ -45,7 +47,7 @@ function main(top, jacquard, tried, out) {
     for (const [path, page] of pagesOf(top, kind)) pages.set(path, page);
   }
   const files = new Map(pictures(top).map((file) => [file, file.replace(/^docs\//, "")]));
-  for (const source of listed()) {
+  for (const source of documents) {
     const page = pageFor(source);
     write(page, rewrite(readFileSync(join(top, source), "utf8"), { source, page, pages, files }));
   }
@@ -58,7 +60,7 @@ function main(top, jacquard, tried, out) {
   for (const kind of kinds) write(kind.page, pageOf(top, kind, jacquard));
   write("kinds/index.md", gallery(top, kinds, jacquard));
   write("try.svg", terminal("make try", execFileSync(tried, { cwd: top, encoding: "utf8" })));
-  console.log(`${listed().length} documents, ${kinds.length} kinds with ${kinds.flatMap((kind) => filesOf(top, kind)).length} files`);
+  console.log(`${documents.length} documents, ${kinds.length} kinds with ${kinds.flatMap((kind) => filesOf(top, kind)).length} files`);
 }
 
 if (import.meta.filename === process.argv[1]) main(...process.argv.slice(2));

@@ -1,5 +1,5 @@
-// A recording of a command as one picture that moves by itself: its lines appear one after
-// the other. It is made of what the command prints, and loads nothing.
+// A recording of a command as one picture that moves by itself: its lines light up one
+// after the other. It is made of what the command prints, and loads nothing.
 
 const escape = (text) => text.replace(/[&<>]/g, (c) => `&#${c.codePointAt(0)};`);
 
@@ -23,7 +23,7 @@ export function terminal(command, printed) {
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${Math.ceil(width)} ${height}" role="img">`,
     `<title>What ${escape(command)} prints</title>`,
     "<style>rect{fill:#1b1b1f}text{font:12px ui-monospace,Menlo,Consolas,\"DejaVu Sans Mono\",monospace;fill:#dfdfd6;animation:show .2s both}",
-    ".head{fill:#f0b060;font-weight:bold}@keyframes show{from{opacity:0}to{opacity:1}}",
+    ".head{fill:#f0b060;font-weight:bold}@keyframes show{from{opacity:.15}to{opacity:1}}",
     "@media(prefers-reduced-motion:reduce){text{animation:none}}</style>",
     `<rect width="100%" height="100%" rx="8"/>`,
     ...texts,

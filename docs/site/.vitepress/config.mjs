@@ -1,9 +1,9 @@
 // The site of the documents. pages/ is made by pages.mjs; README.md's make site runs both.
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { defineConfig } from "vitepress";
-import { groups } from "../groups.mjs";
+import { grouped } from "../groups.mjs";
 import { slug } from "../markdown.mjs";
 import { pageFor } from "../pages.mjs";
 
@@ -15,7 +15,7 @@ const pathOf = (source) => "/" + (source === "kinds/index.md" ? source : pageFor
 /** titleOf is the heading of a page. */
 const titleOf = (source) => /^# (.*)$/m.exec(readFileSync(resolve("pages", pageFor(source)), "utf8"))[1].replaceAll("`", "");
 
-const sidebar = groups.map(({ text, collapsed = false, items }) => ({
+const sidebar = grouped((directory) => readdirSync(resolve("pages", directory.replace(/^docs\//, "")))).map(({ text, collapsed = false, items }) => ({
   text, collapsed,
   items: items.map(([source, title]) => ({ text: title ?? titleOf(source), link: pathOf(source) })),
 }));

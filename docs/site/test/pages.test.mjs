@@ -42,6 +42,12 @@ metadata:
 spec:
   replicas: 2
 ---
+# App default/shop: templates/apps.example.com/pods.yaml:4 (patch)
+apiVersion: v1
+kind: Pod
+metadata:
+  name: a
+---
 # App default/shop: templates/apps.example.com/pods.yaml:14 (patch of ephemeralcontainers)
 apiVersion: v1
 kind: Pod
@@ -52,7 +58,7 @@ metadata:
 test("objects are read from what jacquard render prints", () => {
   assert.deepEqual(parsed(rendered), [
     { title: "Deployment shop", note: "server.yaml", below: "2 Pods" },
-    { title: "Pod a", note: "patch of ephemeralcontainers, pods.yaml", patch: true },
+    { title: "Pod a", note: "pods.yaml, patch, patch of ephemeralcontainers", patch: true },
   ]);
   assert.throws(() => parsed("---\nkind: Pod\n"), /no place/);
 });

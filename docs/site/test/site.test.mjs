@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { test } from "node:test";
-import { groups } from "../groups.mjs";
+import { grouped } from "../groups.mjs";
 import { pageFor } from "../pages.mjs";
 
 const out = process.env.SITE_OUT ?? "dist";
@@ -39,6 +39,7 @@ function found(page, address) {
 
 test("there are pages", () => {
   assert.ok(pages.size > 60, `only ${pages.size} pages`);
+  const groups = grouped((directory) => readdirSync(join("pages", directory.replace(/^docs\//, ""))));
   for (const source of groups.flatMap((group) => group.items.map(([path]) => path))) {
     const page = (source === "kinds/index.md" ? source : pageFor(source)).replace(/\.md$/, ".html");
     assert.ok(pages.has(page), `${page} of ${source} is not there`);
