@@ -1,4 +1,4 @@
-# Everything needs Go, git and make, and nothing else.
+# Everything needs Go, git and make, and nothing else; vsix and site need npm.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -120,6 +120,24 @@ shots: devcluster ## Take pictures of all views of the page, .bin/shots; needs C
 browser-soak: devcluster ## Measure the page with 5,000 resources that change; BROWSER_MINUTES=10; needs Chromium
 	cd test/browser && BROWSER_MINUTES=$(or $(BROWSER_MINUTES),10) BROWSER_LONGEST_MS=$(or $(BROWSER_LONGEST_MS),200) \
 		go test -count=1 -timeout 3h -v -run TestMany .
+
+# Where make site writes, and where the site is served: SITE_BASE=/jacquard/ for a part of a host.
+SITE := $(CURDIR)/dist/site
+
+.PHONY: site
+site: ## Build the documents as a site, dist/site; needs npm, which gets VitePress; SITE_BASE=/docs/
+	@mkdir -p $(BIN)/site
+	@$(MAKE) --no-print-directory build OUT=$(BIN)/site/jacquard
+	go build -ldflags=-w -o $(BIN)/site/try ./author/try
+	@rm -rf $(BIN)/site/.vitepress && cp -r docs/site/. $(BIN)/site/
+	cd $(BIN)/site && npm ci --ignore-scripts --no-audit --no-fund
+	cd $(BIN)/site && node pages.mjs $(CURDIR) $(BIN)/site/jacquard $(BIN)/site/try pages
+	cd $(BIN)/site && SITE_OUT=$(SITE) SITE_PLAYGROUND=$(if $(wildcard dist/playground/index.html),true) node_modules/.bin/vitepress build
+	@if [[ -d dist/playground ]]; then cp -r dist/playground $(SITE)/playground; fi
+
+.PHONY: site-check
+site-check: ## Check that the links of dist/site lead, and that it loads nothing from other hosts; needs node
+	@cd $(BIN)/site && SITE_OUT=$(SITE) node --test test/*.test.mjs
 
 .PHONY: devcluster
 devcluster: ## Build a Kubernetes out of Go modules into .bin (minutes at first, then cached)
