@@ -94,7 +94,7 @@ playground: ## Build the playground, dist/playground: a page that runs the engin
 	@mkdir -p dist/playground
 	@cp ui/playground/src/* $$(go env GOROOT)/lib/wasm/wasm_exec.js dist/playground/
 	@go run ./author/playground/starts > dist/playground/starts.json
-	@GOOS=js GOARCH=wasm go build -trimpath -ldflags '-s -w' -o dist/playground/jacquard.wasm ./author/playground/wasm
+	@author/playground/wasm/build dist/playground/jacquard.wasm
 	@size=$$(gzip -9 -c dist/playground/jacquard.wasm | wc -c); echo "jacquard.wasm is $$((size >> 20)) MiB, compressed" && \
 		(( size <= 20 << 20 )) || { echo "it may have 20 MiB: find out what came in by go list -deps ./author/playground/wasm" >&2; exit 1; }
 
