@@ -21,6 +21,7 @@ var tryText string
 // each scene goes on from what an earlier one made.
 type demo struct {
 	once   bool
+	ui     bool // is shown, by page
 	limit  time.Duration
 	cancel context.CancelCauseFunc // called with the reason when a process ends by itself
 	screen *screen
@@ -29,6 +30,8 @@ type demo struct {
 	root, dir         string // absolute: the repository, and this run's folder
 	cluster, operator *process
 	kubectl           *process // builds it
+	page              *process // jacquard ui
+	address           string   // of its page, for a person
 	client            *client
 	// kinds are the names of those whose examples are applied; made says that there
 	// is something to remove from a cluster that there is.
@@ -51,9 +54,9 @@ func (d *demo) run(ctx context.Context) error {
 }
 
 func (d *demo) show(ctx context.Context) error {
-	begin := []func(context.Context) error{d.startCluster, d.applySchemas, d.startOperator, d.buildKubectl}
+	begin := []func(context.Context) error{d.startCluster, d.applySchemas, d.startOperator, d.showPage, d.buildKubectl}
 	if d.outside != "" {
-		begin = []func(context.Context) error{d.enterCluster, d.chooseKinds, d.startOperator}
+		begin = []func(context.Context) error{d.enterCluster, d.chooseKinds, d.startOperator, d.showPage}
 	}
 	steps := slices.Concat([]func(context.Context) error{d.prepare}, begin, []func(context.Context) error{
 		d.applyExamples, d.awaitReady, d.showTable, d.showTree, d.bringBack, d.rollOut, d.makeYours, d.invite,
@@ -194,7 +197,8 @@ func (d *demo) invite(ctx context.Context) error {
 	d.screen.heading("Go on")
 	return text.Execute(d.screen, map[string]string{
 		"Kubeconfig": d.kubeconfig(), "Bin": filepath.Join(d.root, ".bin"), "Namespace": d.client.namespace,
-		"Log": d.relative("log", "operator.log"), "Audit": d.relative("audit.log"),
+		"Page": d.address,
+		"Log":  d.relative("log", "operator.log"), "Audit": d.relative("audit.log"),
 		"Template": filepath.Join(d.dir, "yours", "templates", yourKind, "configmap.yaml"),
 		"Site":     d.relative("site", "templates", siteKind, "deployment.yaml"),
 	})
@@ -217,6 +221,7 @@ func (d *demo) down(why error) error {
 		d.screen.step("taking everything down")
 	}
 	d.kubectl.stop()
+	d.page.stop()
 	d.operator.stop()
 	d.cluster.stop()
 	err = errors.Join(err, d.keep())

@@ -5,7 +5,7 @@
 // was seen.
 //
 // With --kubeconfig it does the same in a cluster that there is, in a namespace
-// of its own, and removes what it made.
+// of its own, and removes what it made. With --ui it also starts `jacquard ui`.
 //
 // It is run from the repository's root, where .bin/ holds the programs; kubectl it builds
 // itself, with Go.
@@ -32,6 +32,7 @@ var errAsked = errors.New("asked to stop")
 
 func main() {
 	once := flag.Bool("once", false, "end when every part was seen")
+	ui := flag.Bool("ui", false, "also start jacquard ui, and open its page if there is a desktop")
 	kubeconfig := flag.String("kubeconfig", "", "`file` with the access to a cluster; without it, one is started")
 	limit := flag.Duration("limit", 3*time.Minute, "how long the resources may take to get ready")
 	flag.Parse()
@@ -41,7 +42,7 @@ func main() {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancelWhenAsked(cancel)
-	d := &demo{once: *once, limit: *limit, outside: *kubeconfig, cancel: cancel, screen: newScreen(os.Stdout)}
+	d := &demo{once: *once, ui: *ui, limit: *limit, outside: *kubeconfig, cancel: cancel, screen: newScreen(os.Stdout)}
 	err := d.run(ctx)
 	err = errors.Join(err, d.down(err))
 	if err != nil && !onlyAsked(err) {

@@ -119,6 +119,9 @@ func (p *page) heard(event any) {
 	case *network.EventResponseReceived:
 		p.answers[e.RequestID] = &answer{url: e.Response.URL, status: e.Response.Status, headers: e.Response.Headers}
 	case *network.EventLoadingFinished:
+		if a := p.answers[e.RequestID]; a != nil && strings.HasSuffix(a.url, ".bin") { // it is large
+			return
+		}
 		p.reads++
 		go p.read(e.RequestID)
 	case *runtime.EventExceptionThrown:

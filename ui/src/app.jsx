@@ -10,7 +10,6 @@ import { Resources } from './views/resources.jsx'
 import { Resource } from './views/resource.jsx'
 import { Rollouts } from './views/rollouts.jsx'
 import { isToken, parse } from './lib/route.js'
-import { tally } from './lib/rows.js'
 import { count, seen } from './lib/text.js'
 
 const views = { overview: Overview, resources: Resources, resource: Resource, rollouts: Rollouts }
@@ -205,7 +204,7 @@ function Announce() {
   const last = useRef({ at: 0, ready: -1, total: -1 })
   useEffect(() => {
     if (!l.ready || Date.now() - last.current.at < 10000) return
-    const { all } = tally(l.table.all(), l.stalled)
+    const { all } = l.tally()
     if (all.ready === last.current.ready && all.total === last.current.total) return
     last.current = { at: Date.now(), ready: all.ready, total: all.total }
     setText(`${all.ready} of ${count(all.total, 'resource')} ready`)

@@ -9,6 +9,10 @@ import { Series, progress } from './lib/series.js'
 // every 15 s.
 const silent = 40000
 
+// breath is how many ms are between two times that changes are taken up: to draw all of a
+// large cluster more often than a person sees would keep the page from answering.
+const breath = 250
+
 export class Live {
   table = new Table()
   stalled = new Set()
@@ -24,7 +28,9 @@ export class Live {
   rollouts = new Map()
   #pending = []
   #size = 0
-  #frame = 0
+  #due = 0
+  #flushed = 0
+  #counted = {}
   #listeners = new Set()
   #rowListeners = new Map()
   #healthTimer = 0
@@ -108,23 +114,33 @@ export class Live {
     }
   }
 
-  // #queue keeps changes until the next frame. A page that is not in sight has no frames:
-  // then a timer takes them up, before they are many.
+  // tally counts the rows by state, once for each state that they are in.
+  tally() {
+    const { version } = this.table
+    if (this.#counted.version !== version || this.#counted.stalled !== this.stalled) {
+      this.#counted = { version, stalled: this.stalled, ...tally(this.table.all(), this.stalled) }
+    }
+    return this.#counted
+  }
+
+  // #queue keeps changes until a person may see them; those that came while the page is
+  // not in sight are taken up before they are many.
   #queue(change) {
     if (!change.rows && !change.gone && !change.ready && !change.unread) return
     this.#pending.push(change)
     this.#size += (change.rows?.length ?? 0) + (change.gone?.length ?? 0)
-    if (document.hidden && this.#size < 2000) {
-      this.#frame ||= setTimeout(() => this.#flush(), 1000)
-    } else if (document.hidden) {
+    if (document.hidden && this.#size > 2000) {
       this.#flush()
-    } else {
-      this.#frame ||= requestAnimationFrame(() => this.#flush())
+      return
     }
+    const wait = document.hidden ? 1000 : Math.max(0, this.#flushed + breath - Date.now())
+    this.#due ||= setTimeout(() => this.#flush(), wait)
   }
 
   #flush() {
-    this.#frame = 0
+    clearTimeout(this.#due)
+    this.#due = 0
+    this.#flushed = Date.now()
     const changes = this.#pending
     this.#pending = []
     this.#size = 0
@@ -180,7 +196,7 @@ export class Live {
 
   #measure() {
     if (!this.ready) return
-    const { all } = tally(this.table.all(), this.stalled)
+    const { all } = this.tally()
     this.readySeries.add(Date.now(), all.ready)
   }
 }

@@ -86,11 +86,15 @@ export function Dotted({ name }) {
   return parts.map((part, i) => (i < parts.length - 1 ? [`${part}.`, <wbr key={i} />] : part))
 }
 
+// ages are drawn again by one clock: a list has many of them.
+const ages = new Set()
+setInterval(() => ages.forEach((again) => again()), 15000)
+
 export function Age({ time }) {
   const [, again] = useReducer((n) => n + 1, 0)
   useEffect(() => {
-    const timer = setInterval(again, 15000)
-    return () => clearInterval(timer)
+    ages.add(again)
+    return () => ages.delete(again)
   }, [])
   const text = age(time)
   return text ? (

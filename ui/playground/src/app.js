@@ -140,16 +140,15 @@ function tell(text) {
   $('told').textContent = text
 }
 
+// load compiles the engine. It is compressed already, so that any server will do.
 async function load() {
-  const answer = await fetch('jacquard.wasm')
-  if (!answer.ok) throw new Error(`jacquard.wasm: the server answers ${answer.status}`)
-  return WebAssembly.compileStreaming(answer).catch(async (err) => {
-    if (!(err instanceof TypeError)) throw err // the server does not call it application/wasm
-    return WebAssembly.compile(await (await fetch('jacquard.wasm')).arrayBuffer())
-  })
+  const answer = await fetch('jacquard.bin')
+  if (!answer.ok) throw new Error(`jacquard.bin: the server answers ${answer.status}`)
+  const unpacked = answer.body.pipeThrough(new DecompressionStream('gzip'))
+  return WebAssembly.compileStreaming(new Response(unpacked, { headers: { 'Content-Type': 'application/wasm' } }))
 }
 
-function starter(module) {
+function starter(module, first) {
   const at = (name) => JSON.stringify(new URL(name, location.href).href)
   const text = `const policy = self.trustedTypes?.createPolicy('jacquard', { createScriptURL: (url) => url })
 self.trusted = (url) => (policy ? policy.createScriptURL(url) : url)
@@ -160,7 +159,7 @@ importScripts(trusted(${at('worker.js')}))`
     const worker = new Worker(policy ? policy.createScriptURL(url) : url)
     worker.onmessage = ({ data }) => each(data)
     worker.onerror = (event) => say(`The engine failed: ${event.message}`)
-    worker.postMessage({ module, go: new URL('wasm_exec.js', location.href).href })
+    worker.postMessage({ module, first, go: new URL('wasm_exec.js', location.href).href })
     return worker
   }
 }
@@ -212,7 +211,7 @@ async function main() {
   }
   await follow(starts)
   addEventListener('hashchange', () => follow(starts))
-  engine = new Engine(starter(await load()), (answer) => {
+  engine = new Engine(starter(await load(), starts[0]), (answer) => {
     if (answer instanceof Error) {
       say(`Nothing is shown: ${answer.message}`)
       state.output = null

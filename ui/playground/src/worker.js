@@ -6,6 +6,7 @@ self.onmessage = async ({ data }) => {
     importScripts(trusted(data.go))
     const go = new Go()
     go.run(await WebAssembly.instantiate(data.module, go.importObject))
+    jacquard(JSON.stringify(data.first)) // it reads the types of Kubernetes once
     postMessage({ ready: true })
     return
   }

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import { createContext, runInContext } from 'node:vm'
 
 const dist = process.env.PLAYGROUND ?? fileURLToPath(new URL('../../../dist/playground/', import.meta.url))
@@ -16,7 +17,7 @@ const context = createContext({ console, performance, crypto, TextEncoder, TextD
 runInContext('globalThis.self = globalThis', context)
 runInContext(readFileSync(join(dist, 'wasm_exec.js'), 'utf8'), context)
 const go = runInContext('new Go()', context)
-const { instance } = await WebAssembly.instantiate(readFileSync(join(dist, 'jacquard.wasm')), go.importObject)
+const { instance } = await WebAssembly.instantiate(gunzipSync(readFileSync(join(dist, 'jacquard.bin'))), go.importObject)
 go.run(instance)
 const run = (input) => JSON.parse(context.jacquard(JSON.stringify(input)))
 

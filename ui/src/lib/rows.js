@@ -77,6 +77,18 @@ export class Table {
   }
 }
 
+// texts are what a search looks at, by row: a row that changes is another one.
+const texts = new WeakMap()
+
+function textOf(row) {
+  let text = texts.get(row)
+  if (text === undefined) {
+    text = `${row.namespace ?? ''}/${row.name} ${row.kind} ${row.reason ?? ''} ${row.message ?? ''}`.toLowerCase()
+    texts.set(row, text)
+  }
+  return text
+}
+
 // filter takes the rows that a query means; each word of q has to be somewhere.
 export function filter(rows, query, stalled) {
   const words = (query.q ?? '').toLowerCase().split(/\s+/).filter(Boolean)
@@ -84,9 +96,7 @@ export function filter(rows, query, stalled) {
     if (query.kind && row.kind !== query.kind) return false
     if (query.namespace && (row.namespace || '-') !== query.namespace) return false
     if (query.state && stateOf(row, stalled) !== query.state) return false
-    if (words.length === 0) return true
-    const text = `${row.namespace ?? ''}/${row.name} ${row.kind} ${row.reason ?? ''} ${row.message ?? ''}`.toLowerCase()
-    return words.every((word) => text.includes(word))
+    return words.every((word) => textOf(row).includes(word))
   })
 }
 

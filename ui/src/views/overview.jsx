@@ -2,12 +2,12 @@ import { Age, Busy, Dotted, Notes, Problem, Stack, State, Unread, useLive } from
 import { count, ranges, seen } from '../lib/text.js'
 import { format } from '../lib/route.js'
 import { line } from '../lib/series.js'
-import { states, tally } from '../lib/rows.js'
+import { states } from '../lib/rows.js'
 
 export function Overview() {
   const live = useLive()
   const { health, healthError } = live
-  const { all, kinds } = tally(live.table.all(), live.stalled)
+  const { all, kinds } = live.tally()
   return (
     <>
       <h1 class="sr">Overview</h1>

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// address is what `jacquard ui` prints, with the secret of the page behind the #.
+var address = regexp.MustCompile(`(http://\S+/)#(\S+)\n`)
+
+// showPage starts `jacquard ui`, if it is wanted, and says where its page is. It opens it
+// where there is a desktop.
+func (d *demo) showPage(ctx context.Context) (err error) {
+	if !d.ui {
+		return nil
+	}
+	path := filepath.Join(d.root, ".bin", "jacquard")
+	if d.page, err = d.start(command{name: "ui", path: path, args: []string{"ui", "--kubeconfig", d.kubeconfig()}}); err != nil {
+		return err
+	}
+	var at []string
+	err = poll(ctx, d.limit, func() error {
+		printed, err := os.ReadFile(d.page.log)
+		if at = address.FindStringSubmatch(string(printed)); at == nil {
+			err = errors.Join(err, errors.New("jacquard ui has printed no address"))
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for the page: %w; the end of %s:\n%s", err, d.relative("log", "ui.log"), tail(d.page.log))
+	}
+	d.screen.step("jacquard ui")
+	if d.once { // nobody looks
+		return d.visit(ctx, at[1], at[2])
+	}
+	d.address = at[1] + "#" + at[2]
+	d.screen.step("open %s", d.address)
+	if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
+		return nil // xdg-open might start a browser in this terminal
+	}
+	if open, err := exec.LookPath("xdg-open"); err == nil {
+		_, err := d.start(command{name: "open", path: open, args: []string{d.address}, ends: true})
+		return err
+	}
+	return nil
+}
+
+// visit opens the page as a browser does, and asks whose cluster it shows.
+func (d *demo) visit(ctx context.Context, page, token string) error {
+	cookie, _, err := request(ctx, page+"session", token, "")
+	if err != nil {
+		return fmt.Errorf("opening the page: %w", err)
+	}
+	_, about, err := request(ctx, page+"api/about", "", cookie)
+	if err != nil {
+		return fmt.Errorf("asking the page: %w", err)
+	}
+	if !strings.Contains(about, d.client.host) {
+		return fmt.Errorf("the page does not show %s: %s", d.client.host, about)
+	}
+	d.screen.step("the page at %s shows %s", page, d.client.host)
+	return nil
+}
+
+// request sends a request as the page does: a POST if there is a body. It returns the
+// cookie that the answer sets, and its text.
+func request(ctx context.Context, url, body, cookie string) (set, text string, err error) {
+	method := http.MethodGet
+	if body != "" {
+		method = http.MethodPost
+	}
+	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	if err != nil {
+		return "", "", err
+	}
+	r.Header.Set("X-Jacquard", "1")
+	r.Header.Set("Origin", "http://"+r.URL.Host)
+	r.Header.Set("Cookie", cookie)
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return "", "", err
+	}
+	defer a.Body.Close()
+	all, err := io.ReadAll(a.Body)
+	if err == nil && a.StatusCode >= http.StatusBadRequest {
+		err = fmt.Errorf("%s: %s", a.Status, all)
+	}
+	set, _, _ = strings.Cut(a.Header.Get("Set-Cookie"), ";")
+	return set, string(all), err
+}

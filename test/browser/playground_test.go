@@ -1,0 +1,145 @@
+package browser
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jacquard-operator/jacquard/author/playground"
+	"github.com/jacquard-operator/jacquard/test/kit"
+)
+
+// TestPlayground: in a browser, the playground shows what the engine makes of all that there
+// is to begin with, and of an injection both sides; it stops what takes too long, and goes
+// on; a hostile link does nothing; and its policy lets nothing out.
+func TestPlayground(t *testing.T) {
+	t.Parallel()
+	browser := start(t)
+	root, err := kit.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dist := filepath.Join(root, "dist", "playground")
+	if _, err := os.Stat(filepath.Join(dist, "jacquard.bin")); err != nil {
+		t.Skip("there is no dist/playground: run make playground")
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(dist)))
+	t.Cleanup(server.Close)
+	p := tab(t, browser)
+	p.navigate(server.URL + "/")
+	const well = `document.querySelector('#state').textContent === 'Nothing is wrong'`
+	p.wait("the first kind is rendered", well)
+	starts, err := playground.Starts(os.DirFS(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, one := range starts {
+		choose := `(() => {
+			const select = document.querySelector('#starts')
+			select.value = ` + quoted(i) + `
+			select.onchange()
+			return false
+		})()`
+		out := playground.Run(t.Context(), one.Input)
+		want := out.Objects
+		for line := range strings.Lines(out.Waits) {
+			want += "\n# " + line
+		}
+		switch {
+		case one.Naive:
+			want = "# Jacquard\n" + want
+		case want == "":
+			want = "Nothing is rendered."
+		}
+		must[any](p, choose)
+		// A machine with much else to do may not be done in five seconds.
+		p.wait(one.Name+" is rendered", `/was stopped/.test(document.querySelector('#state').textContent) ? `+choose+
+			` : `+well+` && document.querySelector('#output').textContent === `+quoted(want))
+	}
+	naive := must[string](p, `document.querySelector('#naive').textContent`)
+	if !strings.Contains(naive, "\n    privileged: true") && !strings.Contains(naive, "privileged: true\n") {
+		t.Errorf("the naive side is\n%s", naive)
+	}
+
+	linked := func(input any) string {
+		text, err := json.Marshal(input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var packed bytes.Buffer
+		w, err := flate.NewWriter(&packed, flate.BestCompression)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(text); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return server.URL + "/#" + base64.RawURLEncoding.EncodeToString(packed.Bytes())
+	}
+	const file = "templates/pages.example.com/pod.yaml"
+	slow := playground.Input{Files: map[string]string{}}
+	for name, text := range starts[len(starts)-1].Files {
+		slow.Files[name] = text
+	}
+	good := slow.Files[file]
+	slow.Files[file] = good + "{{- range until 3000 }}{{ range until 3000 }}{{ range until 3000 }}{{ end }}{{ end }}{{ end }}\n"
+	p.navigate(linked(slow))
+	p.wait("the link is told", `document.querySelector('#told').textContent.includes('came with the link')`)
+	p.wait("it ends", `/finding|was stopped/.test(document.querySelector('#state').textContent)`)
+	must[any](p, `(() => {
+		const tab = [...document.querySelectorAll('#files button')].find((b) => b.title === `+quoted(file)+`)
+		tab.click()
+		const text = document.querySelector('#text')
+		text.value = `+quoted(good)+`
+		text.oninput()
+	})()`)
+	p.wait("it goes on", well)
+
+	const hostile = `<img src=x onerror="document.title='hurt'"><script>document.title='hurt'</script>`
+	for link, told := range map[string]string{
+		server.URL + "/#" + hostile:                                                                     "Nothing was taken from the address",
+		linked(map[string]any{"files": map[string]string{"../x": ""}}):                                  "Nothing was taken from the address",
+		linked(map[string]any{"files": map[string]string{"resource.yaml": strings.Repeat("x", 1<<20)}}): "more than 256 KiB",
+		linked(map[string]any{"files": map[string]string{"resource.yaml": "kind: " + hostile}}):         "came with the link",
+	} {
+		p.navigate("about:blank")
+		p.navigate(link)
+		p.wait("the link is told: "+told, `document.querySelector('#told')?.textContent.includes(`+quoted(told)+`)`)
+		p.wait("it was looked at", `/wrong|finding/.test(document.querySelector('#state').textContent)`)
+		if title := must[string](p, "document.title"); title != "Jacquard playground" {
+			t.Errorf("%s: the title is %q", link, title)
+		}
+		if n := must[int](p, "document.querySelectorAll('img, script:not([src])').length"); n > 0 {
+			t.Errorf("%s: %d elements came with it", link, n)
+		}
+	}
+	p.mu.Lock()
+	for _, url := range p.asked {
+		if !strings.HasPrefix(url, server.URL+"/") && !strings.HasPrefix(url, "blob:"+server.URL) && url != "about:blank" {
+			t.Errorf("the playground asks %s", url)
+		}
+	}
+	if len(p.wrong) > 0 {
+		t.Errorf("the playground: %s", p.wrong)
+	}
+	p.mu.Unlock()
+	if left := must[string](p, `fetch('http://other.example/').then(() => 'let out', (err) => err.name)`); left != "TypeError" {
+		t.Errorf("a request to another server: %s", left)
+	}
+	if left := must[string](p, `new Promise((resolve) => {
+		const policy = self.trustedTypes.createPolicy('jacquard', { createScriptURL: (url) => url })
+		resolve(policy)
+	}).then(() => 'another policy', (err) => err.name)`); left != "TypeError" {
+		t.Errorf("a second policy of trusted types: %s", left)
+	}
+}
