@@ -91,7 +91,7 @@ vsix: ## Pack the extension for VS Code, dist/jacquard.vsix; needs npm, which ge
 
 .PHONY: playground
 playground: ## Build the playground, dist/playground: a page that runs the engine by WebAssembly
-	@mkdir -p dist/playground
+	@rm -rf dist/playground && mkdir -p dist/playground
 	@cp ui/playground/src/* $$(go env GOROOT)/lib/wasm/wasm_exec.js dist/playground/
 	@go run ./author/playground/starts > dist/playground/starts.json
 	@author/playground/wasm/build $(BIN)/playground/jacquard.wasm
