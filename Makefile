@@ -91,14 +91,13 @@ vsix: ## Pack the extension for VS Code, dist/jacquard.vsix; needs npm, which ge
 
 .PHONY: playground
 playground: ## Build the playground, dist/playground: a page that runs the engine by WebAssembly
-	@mkdir -p dist/playground
+	@rm -rf dist/playground && mkdir -p dist/playground
 	@cp ui/playground/src/* $$(go env GOROOT)/lib/wasm/wasm_exec.js dist/playground/
 	@go run ./author/playground/starts > dist/playground/starts.json
-	@mkdir -p $(BIN)/playground
-	@GOOS=js GOARCH=wasm go build -trimpath -ldflags '-s -w' -o $(BIN)/playground/jacquard.wasm ./author/playground/wasm
+	@author/playground/wasm/build $(BIN)/playground/jacquard.wasm
 	@gzip -9 -n -c $(BIN)/playground/jacquard.wasm > dist/playground/jacquard.bin
 	@size=$$(wc -c < dist/playground/jacquard.bin); echo "dist/playground: the engine is $$((size >> 20)) MiB, compressed" && \
-		(( size <= 20 << 20 )) || { echo "it may be 20 MiB: find out what came in by go list -deps ./author/playground/wasm" >&2; exit 1; }
+		(( size <= 20 << 20 )) || { echo "it may be 20 MiB: find out what came in by go list -modfile .bin/playground/go.mod -deps ./author/playground/wasm" >&2; exit 1; }
 
 .PHONY: playground-check
 playground-check: build playground ## Test the playground; needs Node.js

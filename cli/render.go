@@ -76,7 +76,7 @@ func (o *renderOptions) run(cmd *cobra.Command, names []string) error {
 	if len(resources) == 0 && errors.Join(errs...) == nil {
 		return fmt.Errorf("rendering %s: there is no resource of a known kind; known are: %s", strings.Join(names, ", "), loaded.Known())
 	}
-	errs = append(errs, twice(resources))
+	errs = append(errs, catalog.Twice(resources))
 	world, err := loaded.Cluster(cluster, others)
 	if err != nil {
 		return errors.Join(append(errs, err)...)
@@ -91,22 +91,6 @@ func (o *renderOptions) run(cmd *cobra.Command, names []string) error {
 	fmt.Fprint(cmd.ErrOrStderr(), p.waits.String())
 	_, err = io.WriteString(cmd.OutOrStdout(), p.children.String())
 	return err
-}
-
-// twice refuses the same resource given more than once.
-func twice(resources []*catalog.Resource) error {
-	var errs []error
-	first := map[string]*catalog.Resource{}
-	for _, r := range resources {
-		id := r.Kind.Name + " " + r.String()
-		if other := first[id]; other != nil {
-			errs = append(errs, fmt.Errorf("%s: %s is given twice: it stands at %s already",
-				r.Source.Place("metadata.name"), r, other.Source.Place("metadata.name")))
-			continue
-		}
-		first[id] = r
-	}
-	return errors.Join(errs...)
 }
 
 // A printed is what is to be printed once all went well: the children, and the

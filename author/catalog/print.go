@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -36,4 +37,20 @@ func patched(p render.Policy) string {
 		return " (patch)"
 	}
 	return ""
+}
+
+// Twice refuses the same resource given more than once. The error has both places.
+func Twice(resources []*Resource) error {
+	var errs []error
+	first := map[string]*Resource{}
+	for _, r := range resources {
+		id := r.Kind.Name + " " + r.String()
+		if other := first[id]; other != nil {
+			errs = append(errs, fmt.Errorf("%s: %s is given twice: it stands at %s already",
+				r.Source.Place("metadata.name"), r, other.Source.Place("metadata.name")))
+			continue
+		}
+		first[id] = r
+	}
+	return errors.Join(errs...)
 }

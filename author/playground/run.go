@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"testing/fstest"
-	"text/template"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 
@@ -149,6 +147,9 @@ func (out *Output) render(ctx context.Context, loaded *catalog.Catalog, in Input
 	if err == nil && len(resources) == 0 {
 		err = fmt.Errorf("%s: there is no resource of a known kind; known are: %s", Resource, loaded.Known())
 	}
+	if err == nil {
+		err = catalog.Twice(resources)
+	}
 	if err != nil {
 		return err
 	}
@@ -156,6 +157,7 @@ func (out *Output) render(ctx context.Context, loaded *catalog.Catalog, in Input
 	if err != nil {
 		return err
 	}
+	sound := len(loaded.Trouble) == 0
 	for i, r := range resources {
 		done, err := catalog.Render(ctx, r, world)
 		if err != nil {
@@ -174,6 +176,7 @@ func (out *Output) render(ctx context.Context, loaded *catalog.Catalog, in Input
 			out.Naive += naive(loaded, r)
 		}
 		if done.Traced.Result == nil {
+			sound = false
 			continue
 		}
 		children, waits, err := catalog.Print(r, done.Traced.Result)
@@ -190,22 +193,8 @@ func (out *Output) render(ctx context.Context, loaded *catalog.Catalog, in Input
 			out.Status += string(status)
 		}
 	}
-	return nil
-}
-
-// naive is what a tool makes of a resource that prints values into text, as text/template
-// does: the text, which it would then read as YAML.
-func naive(loaded *catalog.Catalog, r *catalog.Resource) string {
-	var all strings.Builder
-	for _, file := range loaded.Folder(r.Kind.Name).Children {
-		fmt.Fprintf(&all, "---\n# %s, printed by Go's text/template\n", path.Base(file.Name))
-		parsed, err := template.New(file.Name).Parse(string(file.Data))
-		if err == nil {
-			err = parsed.Execute(&all, r.Object.Object)
-		}
-		if err != nil {
-			fmt.Fprintf(&all, "# %v\n", err)
-		}
+	if !sound { // as `jacquard render`, which prints nothing if there is an error
+		out.Objects, out.Waits = "", ""
 	}
-	return all.String()
+	return nil
 }

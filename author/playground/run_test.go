@@ -55,3 +55,39 @@ func TestEndless(t *testing.T) {
 		t.Errorf("%v: got %d bytes, found %+v", ctx.Err(), len(out.Objects), out.Findings)
 	}
 }
+
+// TestNothingHalf: as by `jacquard render`, nothing is printed if one of two resources is
+// wrong or given twice.
+func TestNothingHalf(t *testing.T) {
+	good := start(t)
+	broken := strings.Replace(good.Files[Resource], "name: ", "name: other-", 1)
+	for with, want := range map[string]string{
+		good.Files[Resource]: "is given twice",
+		broken:               "stop here",
+	} {
+		in := start(t)
+		in.Files["templates/apps.app.huolala.cn/fails.yaml"] =
+			"{{ if hasPrefix \"other-\" .metadata.name }}{{ fail \"stop here\" }}{{ end }}\n"
+		in.Files[Resource] += "---\n" + with
+		out := Run(t.Context(), in)
+		found := false
+		for _, f := range out.Findings {
+			found = found || strings.Contains(f.Text, want)
+		}
+		if !found || out.Objects != "" || out.Waits != "" {
+			t.Errorf("%s: got %q, found %+v", want, out.Objects, out.Findings)
+		}
+	}
+}
+
+// TestNaiveIsBounded: text/template has no bounds of its own.
+func TestNaiveIsBounded(t *testing.T) {
+	in := start(t)
+	in.Naive = true
+	in.Files["templates/apps.app.huolala.cn/large.yaml"] =
+		"{{ define \"x\" }}{{ range $.spec }}{{ printf \"%100000d\" 1 }}{{ template \"x\" $ }}{{ end }}{{ end }}{{ template \"x\" . }}"
+	out := Run(t.Context(), in)
+	if want := "it prints more than"; !strings.Contains(out.Naive, want) || len(out.Naive) > 2*maxNaive {
+		t.Errorf("there are %d bytes, and %q is not said", len(out.Naive), want)
+	}
+}
