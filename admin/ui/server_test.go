@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -13,13 +14,20 @@ import (
 	"k8s.io/client-go/rest"
 )
 
+// A reply is an answer whose body the test closes.
+type reply struct {
+	status int
+	header http.Header
+	body   io.Reader
+}
+
 // serve is a server with a table of its own, and a client of its page.
-func serve(t *testing.T, s *Server) func(method, path, body string) *http.Response {
+func serve(t *testing.T, s *Server) func(method, path, body string) reply {
 	t.Helper()
 	g := NewGuard(80)
 	web := httptest.NewServer(s.Handler(g))
 	t.Cleanup(web.Close)
-	return func(method, path, body string) *http.Response {
+	return func(method, path, body string) reply {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), method, web.URL+path, strings.NewReader(body))
 		if err != nil {
@@ -34,7 +42,7 @@ func serve(t *testing.T, s *Server) func(method, path, body string) *http.Respon
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { answer.Body.Close() })
-		return answer
+		return reply{answer.StatusCode, answer.Header, answer.Body}
 	}
 }
 
@@ -47,10 +55,10 @@ func TestStream(t *testing.T) {
 	hostile.Message = "</script><img src=x onerror=alert(1)>\n{}"
 	s.table.Put(hostile)
 	answer := serve(t, s)("GET", "/api/rows", "")
-	if kind := answer.Header.Get("Content-Type"); kind != "application/x-ndjson" {
+	if kind := answer.header.Get("Content-Type"); kind != "application/x-ndjson" {
 		t.Errorf("it is %s", kind)
 	}
-	lines := bufio.NewScanner(answer.Body)
+	lines := bufio.NewScanner(answer.body)
 	until := func(what string, is func(Change, string) bool) {
 		t.Helper()
 		for lines.Scan() {
@@ -92,8 +100,8 @@ func TestFiles(t *testing.T) {
 		"/x/app.js": "", "/page/app.js": "", "/server.go": "", "/..%2fserver.go": "",
 	} {
 		answer := ask("GET", path, "")
-		if got := answer.Header.Get("Content-Type"); want != "" && got != want || (answer.StatusCode == http.StatusOK) != (want != "") {
-			t.Errorf("%s: %d, %s", path, answer.StatusCode, got)
+		if got := answer.header.Get("Content-Type"); want != "" && got != want || (answer.status == http.StatusOK) != (want != "") {
+			t.Errorf("%s: %d, %s", path, answer.status, got)
 		}
 	}
 }
@@ -106,12 +114,12 @@ func TestOrders(t *testing.T) {
 		`{"action":"pause","kind":"webs.example.com","name":"a"}`: 502, // the cluster is not there
 	} {
 		for _, path := range []string{"/api/plan", "/api/do"} {
-			if got := ask("POST", path, body).StatusCode; got != want {
+			if got := ask("POST", path, body).status; got != want {
 				t.Errorf("%s %s: %d, want %d", path, body, got, want)
 			}
 		}
 	}
-	if got := ask("GET", "/api/do", "").StatusCode; got != http.StatusMethodNotAllowed {
+	if got := ask("GET", "/api/do", "").status; got != http.StatusMethodNotAllowed {
 		t.Errorf("GET: %d", got)
 	}
 }
