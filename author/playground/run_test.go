@@ -17,10 +17,12 @@ func start(t *testing.T) Input {
 	return all[0].Input
 }
 
+const deployment = "templates/apps.app.huolala.cn/deployment.yaml"
+
 // TestFindings: what is wrong is told with its place, and the rest is shown all the same.
 func TestFindings(t *testing.T) {
 	for _, tt := range []struct{ file, old, with, want, at string }{
-		{"templates/apps.app.huolala.cn/deployment.yaml", ".spec.image", ".spec.imgae", "did you mean spec.image?", "templates/apps.app.huolala.cn/deployment.yaml"},
+		{deployment, ".spec.image", ".spec.imgae", "did you mean spec.image?", deployment},
 		{Resource, "kind: App", "kind: Ap", "did you mean App?", Resource},
 		{Resource, "replicas: 2", "replicas: two", "spec.replicas", Resource},
 		{"crds/apps.app.huolala.cn.yaml", "openAPIV3Schema", "openAPIV3Shcema", "openAPIV3Shcema", "crds/apps.app.huolala.cn.yaml"},
