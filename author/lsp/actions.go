@@ -36,7 +36,8 @@ func (s *Server) actions(_ context.Context, q *query) ([]codeAction, error) {
 		if i < 0 || d.Source != "jacquard" {
 			continue
 		}
-		for _, offer := range []func(typecheck.Finding, diagnostic) *codeAction{q.replace, q.create, q.declare, q.require, q.useIfNil, q.silence} {
+		offers := []func(typecheck.Finding, diagnostic) *codeAction{q.replace, q.create, q.declare, q.require, q.useIfNil, q.silence}
+		for _, offer := range offers {
 			if a := offer(known[i], d); a != nil {
 				a.Kind, a.Diagnostics = "quickfix", []diagnostic{d}
 				s.endLines(a.Edit)
