@@ -106,14 +106,14 @@ func typeInSchema(t *schema.Type) string {
 	return "type: string"
 }
 
-// valueAt is the value at a path of a YAML text; nil if there is none.
-func valueAt(text, path string) *yamlv3.Node {
+// valueAt is the value of a YAML text at a path; nil if there is none.
+func valueAt(text, at string) *yamlv3.Node {
 	var doc yamlv3.Node
 	if yamlv3.Unmarshal([]byte(text), &doc) != nil || len(doc.Content) == 0 {
 		return nil
 	}
-	key := schema.Locate(doc.Content[0], path)
-	return valueOf(doc.Content[0], key, path[strings.LastIndexByte(path, '.')+1:])
+	key := schema.Locate(doc.Content[0], at)
+	return valueOf(doc.Content[0], key, at[strings.LastIndexByte(at, '.')+1:])
 }
 
 // valueOf is the value of a key, which must be called so.

@@ -131,16 +131,16 @@ func (out *Output) roles(loaded *catalog.Catalog) {
 	out.Roles = text.String()
 }
 
-// render renders and explains the resources.
-func (out *Output) render(ctx context.Context, loaded *catalog.Catalog, in Input) error {
+// given are the resources, and what stands for the cluster.
+func given(loaded *catalog.Catalog, in Input) ([]*catalog.Resource, *catalog.Cluster, error) {
 	file, err := catalog.Read(Resource, []byte(in.Files[Resource]))
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	var cluster *catalog.File // nil: nothing is known of the cluster
 	if text := in.Files[Cluster]; strings.TrimSpace(text) != "" {
 		if cluster, err = catalog.Read(Cluster, []byte(text)); err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
 	resources, others, err := loaded.Resources(file.Objects)
@@ -151,9 +151,15 @@ func (out *Output) render(ctx context.Context, loaded *catalog.Catalog, in Input
 		err = catalog.Twice(resources)
 	}
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	world, err := loaded.Cluster(cluster, others)
+	return resources, world, err
+}
+
+// render renders and explains the resources.
+func (out *Output) render(ctx context.Context, loaded *catalog.Catalog, in Input) error {
+	resources, world, err := given(loaded, in)
 	if err != nil {
 		return err
 	}
