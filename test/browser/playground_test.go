@@ -20,7 +20,7 @@ import (
 // is to begin with, and of an injection both sides; it stops what takes too long, and goes
 // on; a hostile link does nothing; and its policy lets nothing out.
 func TestPlayground(t *testing.T) {
-	t.Parallel()
+	// It is alone: it takes a core for itself, and its engine has five seconds.
 	browser := start(t)
 	root, err := kit.Root()
 	if err != nil {
