@@ -29,11 +29,11 @@ PLATFORMS ?= linux/$(shell go env GOARCH)
 # The real API server that tests run against; yours, if you give one.
 export KUBEBUILDER_ASSETS ?= $(BIN)
 
-# How many packages are tested at once: most of them wait for a cluster.
-AT_ONCE := $(shell echo $$((3 * $$(getconf _NPROCESSORS_ONLN))))
+# How many packages are tested at once: one waits now and then, most of all for a cluster.
+AT_ONCE := $(shell echo $$((1 + $$(getconf _NPROCESSORS_ONLN))))
 
-# What takes longest, and mostly waits, begins first: the rest fills the gaps.
-LONGEST := $(addprefix ./test/integration/,children faults kinds patches)
+# What takes longest begins first: the rest fills the gaps.
+LONGEST := $(addprefix ./test/integration/,children faults kinds patches replicas)
 
 # What runs tests; .ci/run gives what also notes those that are skipped.
 GOTEST ?= go test

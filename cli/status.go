@@ -68,8 +68,7 @@ the time is over (1). The present folder is that in the operator's ConfigMaps, o
 	flags := cmd.Flags()
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "only look at resources in this namespace; default all")
 	flags.StringVar(&o.install, "install", "", "only look at this installation, `NAMESPACE/NAME`; default all")
-	flags.StringArrayVar(&o.roots, "root", nil,
-		"directory with folders, to find missing permissions for folders that are not in ConfigMaps; may be given several times")
+	moreRoots(cmd, &o.roots)
 	flags.StringVarP(&o.output, "output", "o", "text", "text or json")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "show it again after each change, until interrupted")
 	flags.DurationVar(&o.wait, "wait", 0, "wait until the present folder of the kind serves all its resources, at most this `time`")
@@ -81,7 +80,7 @@ the time is over (1). The present folder is that in the operator's ConfigMaps, o
 func (o *statusOptions) run(cmd *cobra.Command) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	folders, err := o.folders()
+	folders, err := foldersIn(o.roots)
 	if err != nil {
 		return err
 	}
@@ -117,10 +116,16 @@ func (o *statusOptions) print(cmd *cobra.Command, h *health.Health) error {
 	return nil
 }
 
-// folders are those of --root.
-func (o *statusOptions) folders() (map[string]*folder.Folder, error) {
+// moreRoots is the flag --root of commands that read the folders of a cluster.
+func moreRoots(cmd *cobra.Command, roots *[]string) {
+	cmd.Flags().StringArrayVar(roots, "root", nil,
+		"directory with folders, to find missing permissions for folders that are not in ConfigMaps; may be given several times")
+}
+
+// foldersIn are those of --root.
+func foldersIn(roots []string) (map[string]*folder.Folder, error) {
 	all := map[string]*folder.Folder{}
-	for _, dir := range o.roots {
+	for _, dir := range roots {
 		root, err := folder.Open(dir)
 		if err != nil {
 			return nil, err

@@ -25,7 +25,7 @@ func (o *statusOptions) untilServed(cmd *cobra.Command, name string) error {
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, o.wait)
 	defer cancel()
-	folders, err := o.folders()
+	folders, err := foldersIn(o.roots)
 	if err != nil {
 		return err
 	}

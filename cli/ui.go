@@ -18,7 +18,8 @@ import (
 
 type uiOptions struct {
 	access
-	port uint16
+	port  uint16
+	roots []string
 }
 
 func newUI() *cobra.Command {
@@ -40,6 +41,7 @@ Values of Secrets are never shown.`,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
 	}
 	o.flags(cmd)
+	moreRoots(cmd, &o.roots)
 	cmd.Flags().Uint16Var(&o.port, "port", 0, "port to listen on; 0 is any that is free")
 	return cmd
 }
@@ -54,12 +56,17 @@ func (o *uiOptions) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	folders, err := foldersIn(o.roots)
+	if err != nil {
+		return err
+	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", o.port))
 	if err != nil {
 		return fmt.Errorf("listening for the browser: %w; another --port may be free", err)
 	}
 	guard := ui.NewGuard(listener.Addr().(*net.TCPAddr).Port)
-	server := ui.New(ui.Options{Config: cfg, Context: o.current(), Namespace: (&reach{access: o.access}).place(), Program: Version()})
+	server := ui.New(ui.Options{Config: cfg, Context: o.current(), Namespace: (&reach{access: o.access}).place(),
+		Folders: folders, Program: Version()})
 	web := &http.Server{Handler: server.Handler(guard), ReadHeaderTimeout: headerTime,
 		BaseContext: func(net.Listener) context.Context { return ctx }}
 	served := make(chan error, 1)

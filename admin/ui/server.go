@@ -24,6 +24,7 @@ import (
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
+	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
@@ -38,6 +39,8 @@ type Options struct {
 	// Context is the name of the kubeconfig's context, and Namespace the one of
 	// this context: it is looked at where not all may be listed.
 	Context, Namespace string
+	// Folders are those on file, beside those of the operator's ConfigMaps.
+	Folders map[string]*folder.Folder
 	// Program is the version of this program.
 	Program string
 }
@@ -217,7 +220,9 @@ func (s *Server) health(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return health.Of(r.Context(), survey, health.Asked{Fallback: s.Namespace, Program: s.Program, Now: time.Now(), Allowed: allowed}), nil
+	return health.Of(r.Context(), survey, health.Asked{
+		Fallback: s.Namespace, Folders: s.Folders, Program: s.Program, Now: time.Now(), Allowed: allowed,
+	}), nil
 }
 
 func (s *Server) history(r *http.Request) (any, error) {

@@ -141,14 +141,22 @@ func (d *demo) applySchemas(ctx context.Context) error {
 	return nil
 }
 
+// kindsRoot is where the operator has the shipped kinds from.
+func (d *demo) kindsRoot() string {
+	if d.outside != "" {
+		return d.relative("kinds")
+	}
+	return "."
+}
+
 func (d *demo) startOperator(ctx context.Context) error {
 	address, err := freeAddress(ctx)
 	if err != nil {
 		return err
 	}
-	args := []string{"--root", ".", "--install-crds", "--kubeconfig", filepath.Join(d.dir, "jacquard.kubeconfig")}
+	args := []string{"--root", d.kindsRoot(), "--install-crds", "--kubeconfig", filepath.Join(d.dir, "jacquard.kubeconfig")}
 	if d.outside != "" {
-		args = []string{"--root", d.relative("kinds"), "--kubeconfig", d.outside, "--identity", ownName + "/demo", "--namespaces", ownName}
+		args = []string{"--root", d.kindsRoot(), "--kubeconfig", d.outside, "--identity", ownName + "/demo", "--namespaces", ownName}
 		d.screen.step("starting the operator here, for the namespace %s", ownName)
 	} else {
 		d.screen.step("starting the operator, which installs the CRDs of crds/")

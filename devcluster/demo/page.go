@@ -23,7 +23,9 @@ func (d *demo) showPage(ctx context.Context) (err error) {
 		return nil
 	}
 	path := filepath.Join(d.root, ".bin", "jacquard")
-	if d.page, err = d.start(command{name: "ui", path: path, args: []string{"ui", "--kubeconfig", d.kubeconfig()}}); err != nil {
+	args := []string{"ui", "--kubeconfig", d.kubeconfig(), "--root", d.relative("site"), "--root", d.relative("yours"),
+		"--root", d.kindsRoot()}
+	if d.page, err = d.start(command{name: "ui", path: path, args: args}); err != nil {
 		return err
 	}
 	var at []string

@@ -1,6 +1,6 @@
 import './app.css'
 import { render } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { begin } from './api.js'
 import { live } from './live.js'
 import { Ask, Dialog } from './dialog.jsx'
@@ -29,20 +29,22 @@ function App() {
     history.replaceState(null, '', to)
     setHash(to)
   }
-  useEffect(() => {
+  useLayoutEffect(() => {
     const fn = () => setHash(location.hash)
     addEventListener('hashchange', fn)
     return () => removeEventListener('hashchange', fn)
   }, [])
   const at = route.path.join('/')
   const first = useRef(true)
-  useEffect(() => {
+  // Before the next key is heard: what it gives the focus keeps it.
+  useLayoutEffect(() => {
     document.title = `${route.path.slice(-1)[0] ?? 'Overview'} · Jacquard`
-    if (first.current) first.current = false
-    else main.current.focus({ preventScroll: true })
+    if (searches) search()
+    else if (!first.current) main.current.focus({ preventScroll: true })
+    first.current = false
     main.current.scrollTop = 0
   }, [at])
-  useEffect(() => {
+  useLayoutEffect(() => {
     let before = ''
     const fn = (e) => {
       if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || document.querySelector('dialog[open]')) return
@@ -56,8 +58,10 @@ function App() {
       const two = before + e.key
       before = e.key === 'g' ? 'g' : ''
       const go = { go: '#/', gr: '#/resources', gl: '#/rollouts' }[two]
-      if (go) location.hash = go
-      else if (e.key === '?') setHelp(true)
+      if (go) {
+        searches = false
+        location.hash = go
+      } else if (e.key === '?') setHelp(true)
       else if (e.key === '/') search()
       else return
       e.preventDefault()
@@ -102,15 +106,18 @@ addEventListener('hashchange', (e) => {
   if (parse(old).view === 'resources') lastList = old
 })
 
+// searches says that the search gets the focus as soon as it is there.
+let searches = false
+
 function search() {
   const there = document.getElementById('search')
-  if (there) {
-    there.focus()
-    there.select()
+  searches = !there
+  if (!there) {
+    location.hash = '#/resources'
     return
   }
-  location.hash = '#/resources'
-  requestAnimationFrame(() => setTimeout(() => document.getElementById('search')?.focus(), 30))
+  there.focus()
+  there.select()
 }
 
 const themes = ['auto', 'dark', 'light']
@@ -228,7 +235,7 @@ const keys = [
 
 function Help({ close }) {
   const ref = useRef(null)
-  useEffect(() => ref.current.showModal(), [])
+  useLayoutEffect(() => ref.current.showModal(), [])
   return (
     <dialog ref={ref} aria-labelledby="help-title" onClose={close}>
       <h2 id="help-title">Keys</h2>

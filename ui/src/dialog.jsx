@@ -1,5 +1,5 @@
 import { createContext } from 'preact'
-import { useContext, useEffect, useRef, useState } from 'preact/hooks'
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Busy, Problem } from './parts.jsx'
 import { post } from './api.js'
 import { seen } from './lib/text.js'
@@ -42,7 +42,7 @@ export function Dialog({ asked, close }) {
   const { action, kind, namespace, name, to, identity } = asked
   const body = { action, kind, namespace: namespace || undefined, name, to, identity }
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     ref.current.showModal()
   }, [])
   useEffect(() => {

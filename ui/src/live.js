@@ -1,7 +1,7 @@
 // What the page knows of the cluster: the rows, which the stream keeps, and the health
 // report, which is read again when rows change.
 import { follow, get, post } from './api.js'
-import { backoff } from './lib/ndjson.js'
+import { backoff, pause } from './lib/ndjson.js'
 import { idOf, stalledOf, Table, tally } from './lib/rows.js'
 import { Series, progress } from './lib/series.js'
 
@@ -35,6 +35,7 @@ export class Live {
   #rowListeners = new Map()
   #healthTimer = 0
   #healthBusy = false
+  #healthCost = 0
 
   listen(fn) {
     this.#listeners.add(fn)
@@ -59,12 +60,20 @@ export class Live {
   start() {
     this.#run()
     this.refresh()
-    setInterval(() => this.refresh(), 20000)
+    this.#turn()
     setInterval(() => this.#measure(), 2000)
     document.addEventListener('visibilitychange', () => {
       this.#flush()
       this.refresh()
     })
+  }
+
+  // #turn reads the health report now and then, whatever changes.
+  #turn() {
+    setTimeout(async () => {
+      await this.refresh()
+      this.#turn()
+    }, pause(this.#healthCost, 20000))
   }
 
   async #run() {
@@ -158,7 +167,7 @@ export class Live {
     this.#healthTimer ||= setTimeout(() => {
       this.#healthTimer = 0
       this.refresh()
-    }, 3000)
+    }, pause(this.#healthCost))
   }
 
   // refresh reads the health report, and how far each rollout is.
@@ -167,7 +176,9 @@ export class Live {
     this.#healthBusy = true
     try {
       this.about ??= await get('/api/about')
+      const began = Date.now()
       this.health = await get('/api/health')
+      this.#healthCost = Date.now() - began
       this.healthError = null
       this.stalled = stalledOf(this.health)
       await this.#followRollouts()

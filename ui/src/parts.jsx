@@ -1,5 +1,5 @@
 // Parts that several views have.
-import { useEffect, useReducer, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
 import { live, get } from './live.js'
 import { age, seen } from './lib/text.js'
 import { parts } from './lib/series.js'
@@ -7,14 +7,14 @@ import { parts } from './lib/series.js'
 // useLive draws a view again when what is known of the cluster changes.
 export function useLive() {
   const [, again] = useReducer((n) => n + 1, 0)
-  useEffect(() => live.listen(again), [])
+  useLayoutEffect(() => live.listen(again), [])
   return live
 }
 
 // useNarrow reports whether the page is as narrow as a phone.
 export function useNarrow() {
   const [narrow, set] = useState(matchMedia('(max-width: 720px)').matches)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const m = matchMedia('(max-width: 720px)')
     const fn = () => set(m.matches)
     m.addEventListener('change', fn)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { childID, format, isToken, parse, resourcePath, resourceRoute } from '../src/lib/route.js'
 import { filter, idOf, stalledOf, stateOf, Table, tally } from '../src/lib/rows.js'
 import { scrolled, step, windowed } from '../src/lib/list.js'
-import { backoff, lines } from '../src/lib/ndjson.js'
+import { backoff, lines, pause } from '../src/lib/ndjson.js'
 import { layout, pruned, rooted } from '../src/lib/layout.js'
 import { line, parts, progress, Series } from '../src/lib/series.js'
 import { age, diffLines, ranges, seen } from '../src/lib/text.js'
@@ -123,6 +123,13 @@ test('waiting grows and has an end', () => {
   assert.ok(backoff(0, 0) < backoff(1, 0))
   assert.equal(backoff(1000, 1), 30000)
   assert.ok(backoff(1000, 0) >= 20000)
+})
+
+test('what takes long is read less often', () => {
+  assert.equal(pause(0), 3000)
+  assert.equal(pause(100), 3000)
+  assert.equal(pause(2000), 40000)
+  assert.equal(pause(0, 20000), 20000)
 })
 
 const tree = {

@@ -149,34 +149,39 @@ func (f *fleet) division() (division.Division, error) {
 	return d, nil
 }
 
-// awaitDivided waits until n replicas have all buckets, and returns the division.
+// awaitDivided waits until n replicas have all buckets, and the leader serves no kind
+// alone, and returns the division.
 func (f *fleet) awaitDivided(n int) (d division.Division) {
 	f.Helper()
-	f.awaitOwners(n)
-	kit.Eventually(f.T, "no kind is the leader's", func() (err error) {
-		if d, err = f.division(); err == nil && len(d.Whole) > 0 {
-			err = fmt.Errorf("whole are %v", d.Whole)
-		}
+	kit.Eventually(f.T, fmt.Sprintf("%d replicas divide all", n), func() (err error) {
+		d, err = f.divided(n)
 		return err
 	})
 	return d
 }
 
-// awaitOwners waits until n replicas have all buckets, even if the leader serves some
-// kinds alone.
-func (f *fleet) awaitOwners(n int) {
-	f.Helper()
-	kit.Eventually(f.T, fmt.Sprintf("%d replicas divide all buckets", n), func() error {
-		d, err := f.division()
-		if err != nil {
-			return err
-		}
-		owners := slices.Compact(slices.Sorted(slices.Values(d.Owners)))
-		if len(owners) != n || slices.Contains(owners, "") || d.Leader == "" {
-			return fmt.Errorf("owners are %v, the leader is %q", owners, d.Leader)
-		}
-		return nil
-	})
+// divided is the division, with an error unless n replicas have all buckets and the leader
+// serves no kind alone.
+func (f *fleet) divided(n int) (division.Division, error) {
+	d, err := f.owned(n)
+	if err == nil && len(d.Whole) > 0 {
+		err = fmt.Errorf("whole are %v", d.Whole)
+	}
+	return d, err
+}
+
+// owned is the division, with an error unless n replicas have all buckets, even if the
+// leader serves some kinds alone.
+func (f *fleet) owned(n int) (division.Division, error) {
+	d, err := f.division()
+	if err != nil {
+		return d, err
+	}
+	owners := slices.Compact(slices.Sorted(slices.Values(d.Owners)))
+	if len(owners) != n || slices.Contains(owners, "") || d.Leader == "" {
+		return d, fmt.Errorf("owners are %v, the leader is %q", owners, d.Leader)
+	}
+	return d, nil
 }
 
 // writes are the writes of objects of some kinds since a mark, by replicas of the fleet.

@@ -27,6 +27,9 @@ func (w *crowd) judge(l *timeline, began time.Time) {
 	for _, e := range w.events {
 		harmed[e.user] = harmed[e.user] || !e.planned
 	}
+	for _, r := range w.replicas { // the machine had no time for it
+		harmed[r.access.User()] = harmed[r.access.User()] || strings.Contains(r.log.String(), "leader election lost")
+	}
 	writes, late, made := 0, map[string]int{}, map[string]int{}
 	for _, one := range log {
 		kind, resource := w.ownerOf(one)

@@ -207,15 +207,41 @@ func (w *crowd) make() {
 	}
 }
 
-// ready waits until all resources are ready. A replica that could not renew its Lease, as
-// the machine had no time for it, has ended: if none is left, another begins.
+// man has n replicas run at least: one that could not renew its Lease, as the machine had
+// no time for it, has ended.
+func (w *crowd) man(n int) {
+	for len(w.living()) < n {
+		w.hasten()
+	}
+}
+
+// awaitOwners waits until n replicas have all buckets, even if the leader serves some
+// kinds alone.
+func (w *crowd) awaitOwners(n int) {
+	w.Helper()
+	kit.Eventually(w.T, fmt.Sprintf("%d replicas own all buckets", n), func() error {
+		w.man(n)
+		_, err := w.owned(n)
+		return err
+	})
+}
+
+// awaitDivided waits until n replicas divide all.
+func (w *crowd) awaitDivided(n int) {
+	w.Helper()
+	kit.Eventually(w.T, fmt.Sprintf("%d replicas divide all", n), func() error {
+		w.man(n)
+		_, err := w.divided(n)
+		return err
+	})
+}
+
+// ready waits until all resources are ready.
 func (w *crowd) ready() {
 	w.Helper()
 	for _, s := range sorts() {
 		kit.Eventually(w.T, "all resources of "+s.name()+" are ready", func() error {
-			if len(w.living()) == 0 {
-				w.hasten()
-			}
+			w.man(1)
 			return w.unready(s.group+"/v1", "Thing", w.each)
 		})
 	}

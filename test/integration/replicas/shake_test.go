@@ -93,10 +93,7 @@ func (w *crowd) awaitEnd(r *replica) {
 // roll has four replicas, then two, and then others in their place with other folders, as
 // a Deployment does.
 func (w *crowd) roll() {
-	for len(w.living()) < 4 {
-		w.hasten()
-	}
-	w.awaitDivided(len(w.living()))
+	w.awaitDivided(4)
 	for len(w.living()) > 2 {
 		w.endOne()
 	}

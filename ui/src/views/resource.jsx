@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import { Age, Busy, Diff, Notes, Problem, State, useAnswer, useLive, useNarrow } from '../parts.jsx'
 import { childID, resourcePath, resourceRoute } from '../lib/route.js'
 import { layout, pruned, rooted } from '../lib/layout.js'
@@ -18,7 +18,7 @@ export function Resource({ path, query, replace }) {
   const [turn, again] = useReducer((n) => n + 1, 0)
   const row = live.table.get(key)
   const tab = tabs.includes(query.tab) ? query.tab : 'tree'
-  useEffect(() => {
+  useLayoutEffect(() => {
     let timer = 0
     const stop = live.watch(key, () => {
       timer ||= setTimeout(() => {

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Age, State, Unread, useLive, useNarrow } from '../parts.jsx'
 import { choices, filter, idOf, stateOf, states } from '../lib/rows.js'
 import { scrolled, step, windowed } from '../lib/list.js'
@@ -31,7 +31,7 @@ export function Resources({ query, replace }) {
     watcher.observe(el)
     return () => watcher.disconnect()
   }, [narrow])
-  useEffect(() => {
+  useLayoutEffect(() => {
     list.current.scrollTop = 0
     setTop(0)
     setCursor(null)
@@ -45,7 +45,7 @@ export function Resources({ query, replace }) {
   // The list hears its keys from everywhere on the page, unless somebody writes.
   const keys = useRef(null)
   keys.current = (e) => {
-    if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey) return
+    if (!list.current || e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey) return
     const own = list.current.contains(document.activeElement)
     if (e.target.closest?.('input, select, textarea, dialog')) {
       if (e.key === 'ArrowDown' && e.target.type === 'search') {
@@ -69,7 +69,7 @@ export function Resources({ query, replace }) {
       go(next)
     }
   }
-  useEffect(() => {
+  useLayoutEffect(() => {
     const fn = (e) => keys.current(e)
     document.addEventListener('keydown', fn)
     return () => document.removeEventListener('keydown', fn)
