@@ -126,6 +126,9 @@ func (in *Input) prove(s *Step) (Action, string) {
 	if ownership.CoOwner(o.GetManagedFields(), api.FieldManager) >= 0 {
 		return Update, "an earlier writer holds its fields too"
 	}
+	if i := ownership.PlainText(o.GetManagedFields(), api.FieldManager); i >= 0 {
+		return Update, o.GetManagedFields()[i].Manager + " applied stringData"
+	}
 	if remembered && known.Hash == s.Hash && in.Memory.untouched(o) {
 		return Keep, ""
 	}

@@ -84,6 +84,10 @@ func TestSteps(t *testing.T) {
 			func(o *unstructured.Unstructured) { ended(o); controlledBy("other")(o) })}, policy: recreate, want: Refuse},
 		"managedFields wiped": {live: []live.Object{liveAs(t, "x", func(o *unstructured.Unstructured) { o.SetManagedFields(nil) })},
 			want: Update},
+		"stringData applied": {live: []live.Object{liveAs(t, "x", func(o *unstructured.Unstructured) {
+			o.SetManagedFields(append(o.GetManagedFields(), metav1.ManagedFieldsEntry{Manager: "other", Operation: metav1.ManagedFieldsOperationApply,
+				FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:stringData":{"f:a":{}}}`)}))
+		})}, want: Update},
 		"not served": {state: live.State{Phase: live.NotServed}, want: Block},
 		"not known":  {state: live.State{Phase: live.Unsynced}, want: Block},
 	} {

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
@@ -18,14 +19,12 @@ func (w *stepExecutor) recordAnswer(ctx context.Context, answer *unstructured.Un
 	w.answer = answer
 	differ := ownership.Differences(w.step.Document.Object, answer.Object)
 	managed := answer.GetManagedFields()
-	if i := ownership.CoOwner(managed, api.FieldManager); i >= 0 {
-		dropped, err := w.to.DropEntry(ctx, w.resource, answer, i)
-		if err != nil { // it changed meanwhile; the next look finds the entry still there
-			w.run.r.cluster.Children.RecordWrite(answer.GroupVersionKind(), answer)
-			return soon("an earlier writer holds its fields too")
-		}
+	if without, err := w.dropOthers(ctx, answer); err != nil { // it changed meanwhile; the next look finds the entry still there
+		w.run.r.cluster.Children.RecordWrite(answer.GroupVersionKind(), answer)
+		return soon("an earlier writer holds its fields too")
+	} else if without != nil {
 		w.run.executor.wrote(metrics.Entry)
-		answer, managed = dropped, dropped.GetManagedFields()
+		answer, managed = without, without.GetManagedFields()
 	}
 	mark, _ := ownership.MarkAt(managed, api.FieldManager, "")
 	w.run.r.cluster.Children.RecordWrite(answer.GroupVersionKind(), answer)
@@ -34,6 +33,24 @@ func (w *stepExecutor) recordAnswer(ctx context.Context, answer *unstructured.Un
 		w.override(differ)
 	})
 	return nil
+}
+
+// dropOthers takes from managedFields what hides who wrote a child: the entry of an
+// earlier writer, or else another's stringData. It returns nil if there is neither.
+func (w *stepExecutor) dropOthers(ctx context.Context, answer *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	managed := answer.GetManagedFields()
+	if i := ownership.CoOwner(managed, api.FieldManager); i >= 0 {
+		return w.to.DropEntry(ctx, w.resource, answer, i)
+	}
+	i := ownership.PlainText(managed, api.FieldManager)
+	if i < 0 {
+		return nil, nil
+	}
+	left, err := ownership.WithoutPlainText(managed[i])
+	if err != nil {
+		return nil, err
+	}
+	return w.to.CutEntry(ctx, w.resource, answer, apply.Cut{Index: i, Fields: left})
 }
 
 // conclude turns the outcome of a write into findings and memory.

@@ -1,6 +1,7 @@
 package ownership
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -99,15 +100,42 @@ func CoOwner(managed []metav1.ManagedFieldsEntry, manager string) int {
 // Rest are the fields of another entry that this one does not own, as they
 // stand in managedFields.
 func (e Entry) Rest(other metav1.ManagedFieldsEntry) (*metav1.FieldsV1, error) {
-	theirs, err := parse(other)
+	return left(other, func(theirs *fieldpath.Set) *fieldpath.Set { return theirs.Difference(e.fields()) })
+}
+
+// left is what a function leaves of the fields of an entry.
+func left(m metav1.ManagedFieldsEntry, of func(*fieldpath.Set) *fieldpath.Set) (*metav1.FieldsV1, error) {
+	fields, err := parse(m)
 	if err != nil {
-		return nil, fmt.Errorf("reading managedFields of %s: %w", other.Manager, err)
+		return nil, fmt.Errorf("reading managedFields of %s: %w", m.Manager, err)
 	}
-	left, err := theirs.Difference(e.fields()).ToJSON()
+	text, err := of(fields).ToJSON()
 	if err != nil {
-		return nil, fmt.Errorf("writing managedFields of %s: %w", other.Manager, err)
+		return nil, fmt.Errorf("writing managedFields of %s: %w", m.Manager, err)
 	}
-	return metav1.NewFieldsV1(string(left)), nil
+	return metav1.NewFieldsV1(string(text)), nil
+}
+
+// PlainText is the index in managed of another manager's Apply entry that owns keys of a
+// Secret's stringData, −1 if there is none. The API server puts the values into data
+// without noting that, so our entry looks as if nobody had changed the Secret.
+// See https://github.com/kubernetes/kubernetes/issues/118519.
+func PlainText(managed []metav1.ManagedFieldsEntry, manager string) int {
+	return slices.IndexFunc(managed, func(m metav1.ManagedFieldsEntry) bool {
+		if m.Operation != metav1.ManagedFieldsOperationApply || m.Manager == manager || !bytes.Contains(raw(m), []byte(`"f:stringData"`)) {
+			return false
+		}
+		fields, err := parse(m)
+		return err == nil && Entry{Fields: fields}.Reaches("stringData")
+	})
+}
+
+// WithoutPlainText are the fields of an entry but for stringData, as they stand in
+// managedFields.
+func WithoutPlainText(m metav1.ManagedFieldsEntry) (*metav1.FieldsV1, error) {
+	return left(m, func(theirs *fieldpath.Set) *fieldpath.Set {
+		return theirs.RecursiveDifference(fieldpath.NewSet(fieldpath.MakePathOrDie("stringData")))
+	})
 }
 
 // Takers are the names of the other managers that hold a field of desired

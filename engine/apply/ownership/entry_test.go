@@ -130,6 +130,29 @@ func TestCoOwner(t *testing.T) {
 	}
 }
 
+func TestPlainText(t *testing.T) {
+	ours, plain := entry(us, "Apply", "", `{"f:data":{"f:a":{}}}`), `{"f:metadata":{"f:labels":{"f:x":{}}},"f:stringData":{"f:a":{}}}`
+	for name, test := range map[string]struct {
+		other metav1.ManagedFieldsEntry
+		want  int
+	}{
+		"an apply":       {entry(them, "Apply", "", plain), 1},
+		"our own":        {entry(us, "Apply", "", plain), -1},
+		"an update":      {entry(them, "Update", "", plain), -1}, // which the server notes as data
+		"data":           {entry(them, "Apply", "", `{"f:data":{"f:b":{}}}`), -1},
+		"of another map": {entry(them, "Apply", "", `{"f:spec":{"f:stringData":{"f:a":{}}}}`), -1},
+		"no fields":      {metav1.ManagedFieldsEntry{Manager: them, Operation: "Apply"}, -1},
+	} {
+		if got := ownership.PlainText([]metav1.ManagedFieldsEntry{ours, test.other}, us); got != test.want {
+			t.Errorf("%s: got %d, want %d", name, got, test.want)
+		}
+	}
+	left, err := ownership.WithoutPlainText(entry(them, "Apply", "", plain))
+	if err != nil || left.GetRawString() != `{"f:metadata":{"f:labels":{"f:x":{}}}}` {
+		t.Errorf("got %v %v", left, err)
+	}
+}
+
 // After managedFields were wiped, the server's own entry keeps a field that we
 // drop, until that entry is dropped.
 func TestWipedManagedFields(t *testing.T) {

@@ -3,9 +3,14 @@ package children
 import (
 	"bytes"
 	"encoding/base64"
+	"fmt"
+	"slices"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
+	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
 // TestRefusedDrawsForNobody: while the Secret that a text is drawn for is
@@ -45,6 +50,35 @@ func TestDrawnIsNotDropped(t *testing.T) {
 	}
 	s.annotate("jacquard.dev/allow-prune", "Secret/a-one")
 	s.away("v1", "Secret", s.namespace, "a-one")
+}
+
+// TestStringData: what somebody applies as stringData is undone, though the API server does
+// not note that it changed data; what else that person applied stays theirs.
+func TestStringData(t *testing.T) {
+	s := ordered(t, map[string]string{"secret.yaml": "apiVersion: v1\nkind: Secret\nmetadata:\n  name: {{ .metadata.name }}-db\nstringData:\n  user: ours\n"})
+	s.apply("")
+	s.rests("", "Secret/a-db")
+	for _, text := range []string{"theirs", "again"} {
+		mark := cluster.Mark(t)
+		cluster.Apply(t, s.namespace, "{apiVersion: v1, kind: Secret, metadata: {name: a-db, labels: {by: person}}, stringData: {user: "+text+"}}")
+		kit.Eventually(t, "it is undone", func() error {
+			if user := s.decoded("a-db", "user"); string(user) != "ours" {
+				return fmt.Errorf("the user is %s", user)
+			}
+			return nil
+		})
+		s.rests("", "Secret/a-db")
+		if sent := kit.Writes(s.sent(mark)); len(sent) != 2 { // one of them changes managedFields
+			t.Errorf("it was undone by %v", sent)
+		}
+	}
+	o := s.get("v1", "Secret", "a-db")
+	if o.GetLabels()["by"] != "person" {
+		t.Errorf("its labels are %v", o.GetLabels())
+	}
+	if owners, err := ownership.Owners(o.GetManagedFields()); err != nil || !slices.ContainsFunc(owners, func(o ownership.Owner) bool { return o.Manager == "person" }) {
+		t.Errorf("%v: person owns nothing: %v", err, owners)
+	}
 }
 
 // decoded is a key of a Secret.
