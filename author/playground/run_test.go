@@ -2,19 +2,23 @@ package playground
 
 import (
 	"context"
+	"maps"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
 
+var starts = sync.OnceValues(func() ([]Start, error) { return Starts(os.DirFS("../..")) })
+
 func start(t *testing.T) Input {
 	t.Helper()
-	all, err := Starts(os.DirFS("../.."))
+	all, err := starts()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return all[0].Input
+	return Input{Files: maps.Clone(all[0].Files), Naive: all[0].Naive}
 }
 
 const deployment = "templates/apps.app.huolala.cn/deployment.yaml"
@@ -91,5 +95,18 @@ func TestNaiveIsBounded(t *testing.T) {
 	out := Run(t.Context(), in)
 	if want := "it prints more than"; !strings.Contains(out.Naive, want) || len(out.Naive) > 2*maxNaive {
 		t.Errorf("there are %d bytes, and %q is not said", len(out.Naive), want)
+	}
+}
+
+// TestStarts: there is something to see of each start.
+func TestStarts(t *testing.T) {
+	all, err := starts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range all {
+		if out := Run(t.Context(), one.Input); out.Objects == "" || one.Group != "attack" && len(out.Findings) > 0 {
+			t.Errorf("%s: got %d bytes, found %+v", one.Name, len(out.Objects), out.Findings)
+		}
 	}
 }

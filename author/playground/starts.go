@@ -1,6 +1,7 @@
 package playground
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -38,10 +39,40 @@ func Starts(repository fs.FS) ([]Start, error) {
 			if one.Files, err = startFiles(root, one.Name); err != nil {
 				return nil, err
 			}
+			if err := one.furnish(root); err != nil {
+				return nil, err
+			}
 			all = append(all, one)
 		}
 	}
 	return all, nil
+}
+
+// furnish takes the resource and the cluster of the golden case that makes most, if the
+// example makes nothing since the cluster has nothing.
+func (s *Start) furnish(root fs.FS) error {
+	if Run(context.Background(), s.Input).Objects != "" {
+		return nil
+	}
+	cases, err := fs.Glob(root, "templates/"+s.Name+"/tests/*/cluster.yaml")
+	if err != nil {
+		return err
+	}
+	most, resource, cluster := 0, s.Files[Resource], ""
+	for _, file := range cases {
+		for as, name := range map[string]string{Resource: "cr.yaml", Cluster: "cluster.yaml"} {
+			text, err := fs.ReadFile(root, path.Join(path.Dir(file), name))
+			if err != nil {
+				return err
+			}
+			s.Files[as] = string(text)
+		}
+		if made := len(Run(context.Background(), s.Input).Objects); made > most {
+			most, resource, cluster = made, s.Files[Resource], s.Files[Cluster]
+		}
+	}
+	s.Files[Resource], s.Files[Cluster] = resource, cluster
+	return nil
 }
 
 // startFiles are those of one kind. Its golden cases are left out.
