@@ -111,9 +111,15 @@ page: ## Build the page of jacquard ui, admin/ui/page, out of ui/; needs npm, wh
 page-check: ## Test ui/, and check that admin/ui/page is what it gives; needs npm
 	@cd ui && npm ci --no-audit --no-fund >/dev/null && npm test --silent && npm run --silent check
 
+# Where make shots writes.
+SHOTS ?= $(BIN)/shots
+
 .PHONY: shots
-shots: devcluster ## Take pictures of all views of the page, .bin/shots; needs Chromium
-	cd test/browser && SHOTS=$(or $(SHOTS),$(BIN)/shots) go test -count=1 -timeout 20m -v -run TestShots .
+shots: devcluster ## Take pictures of all views of the page, .bin/shots, and renew those in docs/images; needs Chromium
+	cd test/browser && SHOTS=$(SHOTS) go test -count=1 -timeout 20m -v -run TestShots .
+	cp $(SHOTS)/recording.gif docs/images/ui.gif
+	cp $(SHOTS)/overview-1440-light.png docs/images/overview-light.png
+	cp $(SHOTS)/tree-not-ready-1440-dark.png docs/images/tree-dark.png
 
 .PHONY: browser-soak
 browser-soak: devcluster ## Measure the page with 5,000 resources that change; BROWSER_MINUTES=10; needs Chromium

@@ -26,7 +26,7 @@ function listed(top) {
 /** pictures are the images and other files below docs/ that documents may show. */
 function pictures(top) {
   return readdirSync(join(top, "docs"), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(svg|png|json)$/.test(entry.name) && !entry.parentPath.startsWith(join(top, "docs/site")))
+    .filter((entry) => entry.isFile() && /\.(svg|png|gif|json)$/.test(entry.name) && !entry.parentPath.startsWith(join(top, "docs/site")))
     .map((entry) => posix.relative(top, posix.join(entry.parentPath, entry.name))).sort();
 }
 

@@ -372,7 +372,7 @@ func TestHostile(t *testing.T) {
 	browser := start(t)
 	s := lay(t, map[string]string{
 		"map.yaml":  fmt.Sprintf(settings, "one"),
-		"role.yaml": "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: " + quoted(image) + "}\nrules: []\n",
+		"role.yaml": "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: " + quoted(element) + "}\nrules: []\n",
 		"z.yaml":    "{{- if .spec.bad }}{{ fail .spec.bad }}{{ end }}\n",
 	})
 	s.start()
@@ -383,9 +383,9 @@ func TestHostile(t *testing.T) {
 	s.is("a", "Ready", "False")
 	s.event(html + bidi)
 
-	p := open(t, browser, ui(t, "--kubeconfig", s.config(image)))
-	s.look(p, "v1/ConfigMap/"+s.namespace+"/a-settings", image)
-	for _, v := range s.views("v1/ConfigMap/"+s.namespace+"/a-settings", image) {
+	p := open(t, browser, ui(t, "--kubeconfig", s.config(element)))
+	s.look(p, "v1/ConfigMap/"+s.namespace+"/a-settings", element)
+	for _, v := range s.views("v1/ConfigMap/"+s.namespace+"/a-settings", element) {
 		p.visit(v.hash)
 		p.shows(v.shows...)
 		p.settles()
@@ -402,18 +402,18 @@ func TestHostile(t *testing.T) {
 			t.Errorf("%s: text is turned around", v.name)
 		}
 	}
-	p.shows(image) // the context, at the top
+	p.shows(element) // the context, at the top
 	p.visit(s.route("a", ""))
 	p.click("main button", "Pause")
-	p.shows("context", image, "--context '"+image+"'")
+	p.shows("context", element, "--context '"+element+"'")
 	if got := must[any](p, "window.hacked ?? null"); got != nil {
 		t.Errorf("text was run %v", got)
 	}
 	s.policed(p)
 }
 
-// image is a name of a Role that would be an element.
-const image = `<img src=x onerror=hacked=1>`
+// element is a name of a Role that would be an element.
+const element = `<img src=x onerror=hacked=1>`
 
 // event makes an Event about resource a.
 func (s *site) event(message string) {

@@ -133,7 +133,8 @@ func (s *site) change(file, old, with string) {
 	kit.Write(s, s.root, map[string]string{"templates/" + file: strings.Replace(string(text), old, with, 1)})
 }
 
-// TestShots writes pictures of all views into the folder SHOTS, for people to look at.
+// TestShots writes pictures of all views, and a recording, into the folder SHOTS, for people
+// to look at.
 func TestShots(t *testing.T) {
 	dir := os.Getenv("SHOTS")
 	if dir == "" {
@@ -154,8 +155,9 @@ func TestShots(t *testing.T) {
 	s.furnish(root)
 	const webs, apps = "webapps.platform.example.com", "apps.app.huolala.cn"
 	s.state(webs, heartbeat.Serving)
+	p := open(t, browser, ui(t, "--root", s.root))
+	s.film(p, dir)
 	s.change(webs+"/deployment.yaml", "      - name: main\n", "      - name: main\n        imagePullPolicy: IfNotPresent\n")
-	p := open(t, browser, ui(t))
 	p.visit("#/rollouts/" + webs)
 	p.wait("there are two revisions, and the new one serves", `document.querySelectorAll('.revisions li').length === 2 &&
 		document.querySelector('.revisions li .grow').innerText.includes('serves all resources')`)

@@ -11,7 +11,7 @@ const silent = 40000
 
 // breath is how many ms are between two times that changes are taken up: to draw all of a
 // large cluster more often than a person sees would keep the page from answering.
-const breath = 250
+const breath = 400
 
 export class Live {
   table = new Table()

@@ -48,8 +48,14 @@ test('changes are applied in their order', () => {
   const version = t.version
   t.apply([{}])
   assert.equal(t.version, version)
+  const { shape } = t
   t.apply([{ rows: [row('a', { ready: 'True' })] }])
   assert.equal(t.all()[0].ready, 'True')
+  assert.equal(t.shape, shape)
+  t.apply([{ rows: [row('b')] }])
+  assert.notEqual(t.shape, shape)
+  t.apply([{ rows: [row('c', { ready: 'False' })] }])
+  assert.deepEqual(t.all().map((r) => `${r.name} ${r.ready}`), ['a True', 'b True', 'c False'])
 })
 
 test('what a stream that began anew did not tell is gone', () => {
@@ -86,14 +92,14 @@ test('filters hold together', () => {
 })
 
 test('a list draws what is in sight and little more', () => {
-  assert.deepEqual(windowed({ total: 5000, height: 30, view: 600, top: 0 }), { from: 0, to: 28 })
-  assert.deepEqual(windowed({ total: 5000, height: 30, view: 600, top: 30000 }), { from: 992, to: 1028 })
-  assert.deepEqual(windowed({ total: 5000, height: 30, view: 600, top: 1e9 }), { from: 4972, to: 5000 })
-  assert.deepEqual(windowed({ total: 3, height: 30, view: 600, top: -50 }), { from: 0, to: 3 })
-  assert.deepEqual(windowed({ total: 0, height: 30, view: 600, top: 0 }), { from: 0, to: 0 })
+  assert.deepEqual(windowed({ total: 5000, height: 30, view: 600, top: 0 }), { from: 0, to: 37, slots: 37 })
+  assert.deepEqual(windowed({ total: 5000, height: 30, view: 600, top: 30000 }), { from: 992, to: 1029, slots: 37 })
+  assert.deepEqual(windowed({ total: 5000, height: 30, view: 600, top: 1e9 }), { from: 4972, to: 5000, slots: 37 })
+  assert.deepEqual(windowed({ total: 3, height: 30, view: 600, top: -50 }), { from: 0, to: 3, slots: 37 })
+  assert.deepEqual(windowed({ total: 0, height: 30, view: 600, top: 0 }), { from: 0, to: 0, slots: 1 })
   for (let top = 0; top < 5000 * 30; top += 777) {
-    const { from, to } = windowed({ total: 5000, height: 30, view: 600, top })
-    assert.ok(from * 30 <= top && (to * 30 >= top + 600 || to === 5000) && to - from < 50)
+    const { from, to, slots } = windowed({ total: 5000, height: 30, view: 600, top })
+    assert.ok(from * 30 <= top && (to * 30 >= top + 600 || to === 5000) && to - from <= slots)
   }
 })
 

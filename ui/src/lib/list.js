@@ -1,12 +1,16 @@
-// windowed says which rows of a list are drawn: those in sight, and some more.
-export function windowed({ total, height, view, top, more = 8 }) {
-  if (total <= 0 || height <= 0) return { from: 0, to: 0 }
+// more is how many rows are drawn before those in sight, and after them.
+const more = 8
+
+// windowed says which rows of a list are drawn: those in sight, and some more. There are
+// at most slots of them, and in the middle of a list as many: what is scrolled out at one
+// end can be taken for what comes in at the other.
+export function windowed({ total, height, view, top }) {
+  if (total <= 0 || height <= 0) return { from: 0, to: 0, slots: 1 }
+  const slots = Math.ceil(view / height) + 1 + 2 * more
   const last = Math.max(0, total * height - view)
   const at = Math.min(Math.max(0, top), last)
-  return {
-    from: Math.max(0, Math.floor(at / height) - more),
-    to: Math.min(total, Math.ceil((at + view) / height) + more),
-  }
+  const from = Math.max(0, Math.floor(at / height) - more)
+  return { from, to: Math.min(total, from + slots), slots }
 }
 
 // step is where a key takes the cursor; the same place if the key is none of the list's.

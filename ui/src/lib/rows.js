@@ -12,7 +12,7 @@ export function stateOf(row, stalled) {
   if (row.deleting) return 'deleting'
   if (row.paused) return 'paused'
   if (row.ready === 'True') return 'ready'
-  return stalled?.has(idOf(row)) ? 'stalled' : 'reconciling'
+  return stalled?.size && stalled.has(idOf(row)) ? 'stalled' : 'reconciling'
 }
 
 // stalledOf is the set of resources that a health report calls stalled.
@@ -28,15 +28,14 @@ export function stalledOf(health) {
   return all
 }
 
-// A Table keeps the newest row of each resource, in order.
+// A Table keeps the newest row of each resource, in order. Its version counts the changes,
+// and its shape those by which rows came or went.
 export class Table {
   #rows = new Map()
-  #order = null
+  #places = new Map()
+  #list = null
   version = 0
-
-  get size() {
-    return this.#rows.size
-  }
+  shape = 0
 
   get(key) {
     return this.#rows.get(idOf(key))
@@ -48,17 +47,19 @@ export class Table {
     for (const change of changes) {
       for (const row of change.rows ?? []) {
         const id = idOf(row)
-        if (!this.#rows.has(id)) this.#order = null
+        if (!this.#rows.has(id)) this.#list = null
+        else if (this.#list) this.#list[this.#places.get(id)] = row
         this.#rows.set(id, row)
         touched.add(id)
       }
       for (const key of change.gone ?? []) {
         const id = idOf(key)
-        if (this.#rows.delete(id)) this.#order = null
+        if (this.#rows.delete(id)) this.#list = null
         touched.add(id)
       }
     }
     if (touched.size) this.version++
+    if (!this.#list) this.shape++
     return touched
   }
 
@@ -70,10 +71,15 @@ export class Table {
     return this.apply([{ gone }])
   }
 
-  // all is every row, by kind, namespace and name.
+  // all is every row, by kind, namespace and name. It is the same array, kept up to date,
+  // until rows come or go: to make one anew for each change costs too much.
   all() {
-    if (!this.#order) this.#order = [...this.#rows.keys()].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
-    return this.#order.map((id) => this.#rows.get(id))
+    if (!this.#list) {
+      const ids = [...this.#rows.keys()].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+      this.#places = new Map(ids.map((id, place) => [id, place]))
+      this.#list = ids.map((id) => this.#rows.get(id))
+    }
+    return this.#list
   }
 }
 
@@ -91,6 +97,7 @@ function textOf(row) {
 
 // filter takes the rows that a query means; each word of q has to be somewhere.
 export function filter(rows, query, stalled) {
+  if (!query.kind && !query.namespace && !query.state && !query.q) return rows
   const words = (query.q ?? '').toLowerCase().split(/\s+/).filter(Boolean)
   return rows.filter((row) => {
     if (query.kind && row.kind !== query.kind) return false

@@ -16,14 +16,14 @@ export function Resources({ query, replace }) {
   const [top, setTop] = useState(0)
   const [view, setView] = useState(600)
   const [cursor, setCursor] = useState(null)
-  const version = live.table.version
-  const all = useMemo(() => live.table.all(), [version])
-  const rows = useMemo(() => filter(all, query, live.stalled), [all, query.kind, query.namespace, query.state, query.q, live.stalled])
-  const kinds = useMemo(() => choices(all, (r) => r.kind), [all])
-  const namespaces = useMemo(() => choices(all, (r) => r.namespace || '-'), [all])
+  const { version, shape } = live.table
+  const all = live.table.all()
+  const rows = useMemo(() => filter(all, query, live.stalled), [version, query.kind, query.namespace, query.state, query.q, live.stalled])
+  const kinds = useMemo(() => choices(all, (r) => r.kind), [shape])
+  const namespaces = useMemo(() => choices(all, (r) => r.namespace || '-'), [shape])
   const found = cursor ? rows.findIndex((r) => idOf(r) === cursor.id) : -1
   const at = found >= 0 ? found : Math.min(cursor?.at ?? 0, Math.max(0, rows.length - 1))
-  const { from, to } = windowed({ total: rows.length, height, view, top })
+  const { from, to, slots } = windowed({ total: rows.length, height, view, top })
 
   useEffect(() => {
     const el = list.current
@@ -115,7 +115,7 @@ export function Resources({ query, replace }) {
           {rows.slice(from, to).map((row, i) => {
             const n = from + i
             return (
-              <a key={idOf(row)} id={`row-${n}`} class={`row ${cursor && n === at ? 'at' : ''} ${row.ready === 'True' ? '' : 'not'}`} role="row" aria-rowindex={n + 2}
+              <a key={n % slots} id={`row-${n}`} class={`row ${cursor && n === at ? 'at' : ''} ${row.ready === 'True' ? '' : 'not'}`} role="row" aria-rowindex={n + 2}
                 aria-selected={Boolean(cursor) && n === at} tabIndex={-1} href={resourceRoute(row)}
                 style={{ transform: `translateY(${n * height}px)`, height: `${height}px` }}>
                 <span role="gridcell" class="c-state">

@@ -90,7 +90,7 @@ function Kind({ of, identity, live }) {
       <section class="card" aria-label="Revisions">
         <header>
           <h3>Revisions</h3>
-          <span class="dim">that which was served last first</span>
+          <span class="dim">last served first</span>
         </header>
         <Problem error={history.error} what="The history cannot be read" retry={history.retry} />
         {history.busy && <Busy what="the history" />}
