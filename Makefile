@@ -138,7 +138,8 @@ site: ## Build the documents as a site, dist/site; needs npm, which gets VitePre
 	cd $(BIN)/site && npm ci --ignore-scripts --no-audit --no-fund
 	cd $(BIN)/site && node pages.mjs $(CURDIR) $(BIN)/site/jacquard $(BIN)/site/try pages
 	cd $(BIN)/site && SITE_OUT=$(SITE) SITE_PLAYGROUND=$(if $(wildcard dist/playground/index.html),true) node_modules/.bin/vitepress build
-	@if [[ -d dist/playground ]]; then cp -r dist/playground $(SITE)/playground; fi
+	@if [[ -d dist/playground ]]; then cp -r dist/playground $(SITE)/playground && \
+		sed -i.old 's|<a id="site" href="../" hidden>|<a id="site" href="../">|' $(SITE)/playground/index.html && rm $(SITE)/playground/index.html.old; fi
 
 .PHONY: site-check
 site-check: ## Check that the links of dist/site lead, and that it loads nothing from other hosts; needs node

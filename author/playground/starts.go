@@ -8,24 +8,33 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/jacquard-operator/jacquard/author/scaffold"
 )
 
 // A Start is something to begin with.
 type Start struct {
-	// Group is kinds, patterns or attack, and Name the name of the CRD.
+	// Group is kinds, patterns, own or attack, and Name the name of the CRD.
 	Group string `json:"group"`
 	Name  string `json:"name"`
 	Input
 }
 
-// Starts are all that the repository has: the shipped kinds, the patterns, and the kind
-// whose example tries an injection.
+// Starts are all that the repository has: the shipped kinds, the patterns, a new kind, and
+// the kind whose example tries an injection.
 func Starts(repository fs.FS) ([]Start, error) {
+	own, err := ownStart()
+	if err != nil {
+		return nil, err
+	}
 	var all []Start
 	for _, from := range []struct{ group, root string }{{"kinds", "."}, {"patterns", "examples/patterns"}, {"attack", "author/try/page"}} {
 		root, err := fs.Sub(repository, from.root)
 		if err != nil {
 			return nil, err
+		}
+		if from.group == "attack" {
+			all = append(all, own)
 		}
 		crds, err := fs.Glob(root, "crds/*.yaml")
 		if err != nil {
@@ -46,6 +55,28 @@ func Starts(repository fs.FS) ([]Start, error) {
 		}
 	}
 	return all, nil
+}
+
+// ownStart is what `jacquard new Greeting --group example.com` makes.
+func ownStart() (Start, error) {
+	names, err := scaffold.ParseNames("Greeting", scaffold.Names{Group: "example.com"})
+	if err != nil {
+		return Start{}, err
+	}
+	draft, err := scaffold.Form(scaffold.FormConfigMap, names)
+	if err != nil {
+		return Start{}, err
+	}
+	one := Start{Group: "own", Name: draft.Name, Input: Input{Files: map[string]string{Cluster: ""}}}
+	for _, file := range draft.Files {
+		switch {
+		case file.Path == draft.Example:
+			one.Files[Resource] = string(file.Data)
+		case !strings.Contains(file.Path, "/tests/"):
+			one.Files[file.Path] = string(file.Data)
+		}
+	}
+	return one, nil
 }
 
 // furnish takes the resource and the cluster of the golden case that makes most, if the

@@ -104,6 +104,17 @@ func TestPlayground(t *testing.T) {
 		text.oninput()
 	})()`)
 	p.wait("it goes on", well)
+	must[any](p, `(() => {
+		const text = document.querySelector('#text')
+		text.value += '# mine\n'
+		text.oninput()
+	})()`)
+	p.navigate(server.URL + "/")
+	p.wait("what was written is there again", `[...document.querySelectorAll('#files button')].some((b) => b.title === `+quoted(file)+`)`)
+	must[any](p, `[...document.querySelectorAll('#files button')].find((b) => b.title === `+quoted(file)+`).click()`)
+	p.wait("so is the last edit", `document.querySelector('#text').value.endsWith('# mine\n')`)
+	p.click("#save", "Download")
+	p.wait("it is downloaded", `document.querySelector('#told').textContent.startsWith('pages.example.com.tar has')`)
 
 	const hostile = `<img src=x onerror="document.title='hurt'"><script>document.title='hurt'</script>`
 	for link, told := range map[string]string{

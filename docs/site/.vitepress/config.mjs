@@ -55,6 +55,11 @@ export default defineConfig({
   metaChunk: true,
   lastUpdated: false,
   markdown: { anchor: { slugify: slug }, headers: { slugify: slug }, toc: { slugify: slug }, config: literal },
+  transformPageData({ relativePath, frontmatter }) {
+    if (playground && relativePath === "index.md") {
+      frontmatter.hero.actions.splice(1, 0, { theme: "alt", text: "Try it in your browser", link: "/playground/", target: "_self" });
+    }
+  },
   transformHtml: (html) => html.replace(/(<meta charset="utf-8">)/, `$1<meta http-equiv="Content-Security-Policy" content="${policy(html)}">`),
   themeConfig: {
     search: { provider: "local" },

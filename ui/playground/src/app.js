@@ -1,5 +1,6 @@
 import { Engine } from './engine.js'
 import { pack, sound, unpack } from './link.js'
+import { asRoot, tar } from './tar.js'
 
 const $ = (id) => document.getElementById(id)
 const make = (name, text, more = {}) => Object.assign(document.createElement(name), { textContent: text, ...more })
@@ -120,8 +121,39 @@ function run() {
   engine?.run({ files: state.files, naive: state.naive })
 }
 
+// kept is where the browser keeps what was written until the tab is closed.
+const kept = 'jacquard-playground'
+
+// keep keeps what was written, so that it is there when the page is loaded again; what the
+// address holds would be older. Without storage, it lasts as long as the page.
+function keep() {
+  history.replaceState(null, '', location.pathname)
+  try {
+    sessionStorage.setItem(kept, JSON.stringify({ files: state.files, naive: state.naive }))
+  } catch {
+    // It may be full, or forbidden.
+  }
+}
+
+function forget() {
+  try {
+    sessionStorage.removeItem(kept)
+  } catch {
+    // There is nothing to forget.
+  }
+}
+
+function written() {
+  try {
+    return JSON.parse(sessionStorage.getItem(kept))
+  } catch {
+    return null
+  }
+}
+
 let typing = 0
 function changed() {
+  keep()
   clearTimeout(typing)
   typing = setTimeout(run, 250)
 }
@@ -168,6 +200,7 @@ async function main() {
   const starts = await (await fetch('starts.json')).json()
   const select = $('starts')
   for (const [group, label] of [
+    ['own', 'A kind of your own'],
     ['kinds', 'Shipped kinds'],
     ['patterns', 'Patterns'],
     ['attack', 'Attack it'],
@@ -176,7 +209,14 @@ async function main() {
     for (const [i, s] of starts.entries()) if (s.group === group) part.append(make('option', s.name, { value: String(i) }))
     select.append(part)
   }
+  let chosen = ''
   select.onchange = () => {
+    if (written() && !confirm('This replaces what you wrote.')) {
+      select.value = chosen
+      return
+    }
+    chosen = select.value
+    forget()
     tell('')
     history.replaceState(null, '', location.pathname)
     begin(starts[Number(select.value)])
@@ -190,12 +230,16 @@ async function main() {
     const name = prompt('The path of the file', own ? own.replace(/[^/]+$/, 'new.yaml') : 'templates/pages.example.com/page.yaml')
     if (!name) return
     if (!sound(name)) return tell('A file is crds/…, templates/NAME/…, schemas/… or examples/…')
+    tell('')
     state.files[name] ??= ''
+    state.naive = false // it is somebody's own now
     open(name)
     changed()
   }
   $('drop').onclick = () => {
+    if (!confirm(`Delete ${state.file}?`)) return
     delete state.files[state.file]
+    state.naive = false
     open('resource.yaml')
     changed()
   }
@@ -203,11 +247,18 @@ async function main() {
     try {
       const to = `${location.href.split('#')[0]}#${await pack(state.files, state.naive)}`
       history.replaceState(null, '', to)
-      await navigator.clipboard?.writeText(to)
-      tell('The link is in the address, and copied. It holds all that you wrote; the server that it names is not told.')
+      const copied = await navigator.clipboard.writeText(to).then(() => ', and copied', () => '')
+      tell(`The link is in the address${copied}. It holds all that you wrote; the server that it names is not told.`)
     } catch (err) {
       tell(err.message)
     }
+  }
+  $('save').onclick = () => {
+    const { kind, files } = asRoot(state.files)
+    const url = URL.createObjectURL(new Blob(tar(files), { type: 'application/x-tar' }))
+    make('a', '', { href: url, download: `${kind}.tar` }).click()
+    setTimeout(() => URL.revokeObjectURL(url), 60000)
+    tell(`${kind}.tar has the folder, the CRD and the example. In an empty directory: tar xf ${kind}.tar, then jacquard lint and jacquard render examples/${kind}.yaml. To serve the kind: jacquard run --install-crds.`)
   }
   await follow(starts)
   addEventListener('hashchange', () => follow(starts))
@@ -230,13 +281,20 @@ async function main() {
 // follow shows what the address holds, or the first kind.
 async function follow(starts) {
   const fragment = location.hash.slice(1)
-  if (!fragment) return begin(starts[0])
+  const select = $('starts')
+  if (!fragment) {
+    const own = written()
+    select.selectedIndex = own ? -1 : 0
+    return begin(own ?? starts[Number(select.value)])
+  }
+  select.selectedIndex = -1
   try {
     const input = await unpack(fragment)
     begin(input)
     tell('This came with the link. Whoever made the link wrote it, not Jacquard.')
   } catch (err) {
-    begin(starts[0])
+    select.selectedIndex = 0
+    begin(starts[Number(select.value)])
     tell(`Nothing was taken from the address: ${err.message}.`)
   }
 }
