@@ -102,7 +102,7 @@ func (c *cluster) containerdPart(i int) part {
 
 // kubeletPart returns how to run a node's kubelet.
 func (c *cluster) kubeletPart(i int) part {
-	return part{name: fmt.Sprintf("kubelet-%d", i), command: "kubelet", beside: "node", ofNode: true, args: []string{
+	return part{name: fmt.Sprintf("kubelet-%d", i), command: "kubelet", beside: "kube-node", ofNode: true, args: []string{
 		"--config=" + c.path(nodeName(i), "kubelet.yaml"),
 		"--kubeconfig=" + c.path("config", nodeName(i)),
 		"--root-dir=" + c.path(nodeName(i), "kubelet"),

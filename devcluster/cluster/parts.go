@@ -51,7 +51,7 @@ func (c *cluster) partsOf(name string) (all []part) {
 	case "kubelet":
 		of = c.kubeletPart
 	case "kube-proxy":
-		return []part{{name: name, command: name, beside: "node", args: c.proxyArgs()}}
+		return []part{{name: name, command: name, beside: "kube-node", args: c.proxyArgs()}}
 	default:
 		return []part{c.part(name)}
 	}

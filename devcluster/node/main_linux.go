@@ -1,4 +1,4 @@
-// Command node holds kubelet and kube-proxy, which real nodes run and simulated
+// Command node, .bin/kube-node, holds kubelet and kube-proxy, which real nodes run and simulated
 // ones do not: a program of its own, so that a cluster of simulated nodes need
 // not compile them. Called through a link that bears a component's name it is
 // that component; else its first argument says which.
@@ -20,7 +20,7 @@ import (
 
 func main() {
 	name := filepath.Base(os.Args[0])
-	if name == "node" && len(os.Args) > 1 {
+	if name == "kube-node" && len(os.Args) > 1 {
 		name, os.Args = os.Args[1], os.Args[1:] // the upstream entry points read os.Args by themselves
 	}
 	switch name {
@@ -29,7 +29,7 @@ func main() {
 	case "kube-proxy":
 		os.Exit(cli.Run(proxy.NewProxyCommand()))
 	default:
-		fmt.Fprintln(os.Stderr, "usage: node kubelet|kube-proxy [ARGUMENT...]")
+		fmt.Fprintln(os.Stderr, "usage: kube-node kubelet|kube-proxy [ARGUMENT...]")
 		os.Exit(2)
 	}
 }

@@ -34,7 +34,7 @@ func TestPlayground(t *testing.T) {
 	t.Cleanup(server.Close)
 	p := tab(t, browser)
 	p.navigate(server.URL + "/")
-	const well = `document.querySelector('#state').textContent === 'Nothing is wrong'`
+	const well = `document.querySelector('#state').textContent === 'Lint finds nothing'`
 	p.wait("the first kind is rendered", well)
 	starts, err := playground.Starts(os.DirFS(root))
 	if err != nil {
@@ -126,7 +126,7 @@ func TestPlayground(t *testing.T) {
 		p.navigate("about:blank")
 		p.navigate(link)
 		p.wait("the link is told: "+told, `document.querySelector('#told')?.textContent.includes(`+quoted(told)+`)`)
-		p.wait("it was looked at", `/wrong|finding/.test(document.querySelector('#state').textContent)`)
+		p.wait("it was looked at", `/finding|Lint finds/.test(document.querySelector('#state').textContent)`)
 		if title := must[string](p, "document.title"); title != "Jacquard playground" {
 			t.Errorf("%s: the title is %q", link, title)
 		}

@@ -93,7 +93,7 @@ function draw() {
   if (!output) return
   if (list) {
     $('findings').replaceChildren(
-      ...(output.findings.length ? [] : [make('p', 'Nothing is wrong.')]),
+      ...(output.findings.length ? [] : [make('p', 'Lint finds nothing. Whether an API server accepts the objects, it cannot know: see jacquard test --live.')]),
       ...output.findings.map((f) => {
         const place = [f.file, f.line || '', f.line && f.column ? f.column : ''].filter(Boolean).join(':')
         const item = make('p', '')
@@ -272,7 +272,7 @@ async function main() {
       return
     }
     state.output = answer
-    say(answer.findings.length ? `${answer.findings.length === 1 ? 'One finding' : `${answer.findings.length} findings`}` : 'Nothing is wrong')
+    say(answer.findings.length ? `${answer.findings.length === 1 ? 'One finding' : `${answer.findings.length} findings`}` : 'Lint finds nothing')
     draw()
   })
   run()
