@@ -82,7 +82,8 @@ or of ~/.kube/config, in this order.`,
 	flags.StringVar(&f.options.MetricsCertPath, "metrics-cert-path", "",
 		"directory with tls.crt and tls.key for the metrics; default a self-signed certificate")
 	flags.StringVar(&level, "log-level", "info", "level of the log: error, info, debug, or a number up to 7 for more details")
-	flags.StringVar(&f.options.ProbeAddress, "health-probe-bind-address", ":8081", "host:port of /healthz and /readyz; 0 for none")
+	flags.StringVar(&f.options.ProbeAddress, "health-probe-bind-address", probeAddress(inPod()),
+		"host:port of /healthz and /readyz; 0 for none; in a Pod :8081")
 	flags.StringVar((*string)(&f.options.Ready), "ready-folders", string(controller.ReadyRelease),
 		"folders that must have loaded once for /readyz: all, release (those of --root and of the Helm release) or none")
 	flags.StringVar(&f.options.Release, "release", "",
@@ -139,7 +140,7 @@ func (f *runFlags) run(cmd *cobra.Command, dirs []string) error {
 		defer root.Close()
 		f.options.Roots = append(f.options.Roots, root)
 	}
-	f.place(os.Getenv("KUBERNETES_SERVICE_HOST") != "")
+	f.place(inPod())
 	o, err := controller.New(f.options)
 	if err != nil {
 		return err
@@ -147,6 +148,17 @@ func (f *runFlags) run(cmd *cobra.Command, dirs []string) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return o.Run(ctx)
+}
+
+// inPod reports whether this is a Pod's container.
+func inPod() bool { return os.Getenv("KUBERNETES_SERVICE_HOST") != "" }
+
+// probeAddress is where the kubelet asks a Pod; elsewhere nobody from other machines does.
+func probeAddress(inside bool) string {
+	if inside {
+		return ":8081"
+	}
+	return "127.0.0.1:8081"
 }
 
 // place says where the operator runs: the Lease of one outside of the cluster is

@@ -28,3 +28,13 @@ func TestPlace(t *testing.T) {
 		}
 	}
 }
+
+// TestProbeAddress: on a laptop, other machines do not reach the probes.
+func TestProbeAddress(t *testing.T) {
+	if got := probeAddress(true); got != ":8081" {
+		t.Errorf("in a Pod: %s", got)
+	}
+	if got := probeAddress(false); got != "127.0.0.1:8081" {
+		t.Errorf("elsewhere: %s", got)
+	}
+}
