@@ -32,13 +32,17 @@ func TestPlayground(t *testing.T) {
 				}
 			}
 			t.Chdir(dir)
+			var cluster []string
+			if start.Files[playground.Cluster] != "" {
+				cluster = []string{"--cluster", playground.Cluster}
+			}
 			out := playground.Run(t.Context(), start.Input)
 			for what, compared := range map[string]struct {
 				got  string
 				args []string
 			}{
-				"render":  {out.Objects, []string{"render", playground.Resource}},
-				"explain": {out.Explanation, []string{"explain", "-v", playground.Resource}},
+				"render":  {out.Objects, append([]string{"render", playground.Resource}, cluster...)},
+				"explain": {out.Explanation, append([]string{"explain", "-v", playground.Resource}, cluster...)},
 				"rbac":    {out.Roles, []string{"rbac", "--only", "kinds,users"}},
 			} {
 				if want := output(t, compared.args...); compared.got != want {
@@ -57,7 +61,7 @@ func TestPlayground(t *testing.T) {
 		})
 		groups[start.Group]++
 	}
-	if groups["kinds"] != 6 || groups["patterns"] < 5 || groups["attack"] != 1 {
+	if groups["own"] != 1 || groups["kinds"] != 6 || groups["patterns"] < 5 || groups["attack"] != 1 {
 		t.Errorf("there are %v", groups)
 	}
 }
