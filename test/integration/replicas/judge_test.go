@@ -20,15 +20,17 @@ func (w *crowd) judge(l *timeline, began time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	accounts := w.accounts(log)
-	users, harmed := map[string]bool{}, map[string]bool{}
+	users, harmed, told := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, user := range accounts {
 		users[user] = true
 	}
 	for _, e := range w.events {
 		harmed[e.user] = harmed[e.user] || !e.planned
+		told[e.user] = told[e.user] || e.planned
 	}
-	for _, r := range w.replicas { // the machine had no time for it
-		harmed[r.access.User()] = harmed[r.access.User()] || strings.Contains(r.log.String(), "leader election lost")
+	for _, r := range w.replicas { // of those that nobody ended: the machine had no time for it
+		user := r.access.User()
+		harmed[user] = harmed[user] || !told[user] && strings.Contains(r.log.String(), "leader election lost")
 	}
 	writes, late, made := 0, map[string]int{}, map[string]int{}
 	for _, one := range log {

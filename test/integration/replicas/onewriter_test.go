@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	division "github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -219,19 +220,20 @@ func (w *crowd) man(n int) {
 // kinds alone.
 func (w *crowd) awaitOwners(n int) {
 	w.Helper()
-	kit.Eventually(w.T, fmt.Sprintf("%d replicas own all buckets", n), func() error {
-		w.man(n)
-		_, err := w.owned(n)
-		return err
-	})
+	w.await(n, "own all buckets", w.owned)
 }
 
 // awaitDivided waits until n replicas divide all.
 func (w *crowd) awaitDivided(n int) {
 	w.Helper()
-	kit.Eventually(w.T, fmt.Sprintf("%d replicas divide all", n), func() error {
+	w.await(n, "divide all", w.divided)
+}
+
+func (w *crowd) await(n int, what string, is func(int) (division.Division, error)) {
+	w.Helper()
+	kit.Eventually(w.T, fmt.Sprintf("%d replicas %s", n, what), func() error {
 		w.man(n)
-		_, err := w.divided(n)
+		_, err := is(n)
 		return err
 	})
 }

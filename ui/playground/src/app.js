@@ -247,7 +247,7 @@ async function main() {
     try {
       const to = `${location.href.split('#')[0]}#${await pack(state.files, state.naive)}`
       history.replaceState(null, '', to)
-      const copied = await navigator.clipboard.writeText(to).then(() => ', and copied', () => '')
+      const copied = await Promise.resolve(navigator.clipboard?.writeText(to).then(() => ', and copied')).catch(() => '') ?? ''
       tell(`The link is in the address${copied}. It holds all that you wrote; the server that it names is not told.`)
     } catch (err) {
       tell(err.message)
