@@ -136,8 +136,8 @@ site: ## Build the documents as a site, dist/site; needs npm, which gets VitePre
 	go build -ldflags=-w -o $(BIN)/site/try ./author/try
 	@rm -rf $(BIN)/site/.vitepress && cp -r docs/site/. $(BIN)/site/
 	cd $(BIN)/site && npm ci --ignore-scripts --no-audit --no-fund
-	cd $(BIN)/site && node pages.mjs $(CURDIR) $(BIN)/site/jacquard $(BIN)/site/try pages
-	cd $(BIN)/site && SITE_OUT=$(SITE) SITE_PLAYGROUND=$(if $(wildcard dist/playground/index.html),true) node_modules/.bin/vitepress build
+	@if [[ -d dist/playground ]]; then export SITE_PLAYGROUND=true; fi && cd $(BIN)/site && \
+		node pages.mjs $(CURDIR) $(BIN)/site/jacquard $(BIN)/site/try pages && SITE_OUT=$(SITE) node_modules/.bin/vitepress build
 	@if [[ -d dist/playground ]]; then cp -r dist/playground $(SITE)/playground && \
 		sed -i.old 's|<a id="site" href="../" hidden>|<a id="site" href="../">|' $(SITE)/playground/index.html && rm $(SITE)/playground/index.html.old; fi
 

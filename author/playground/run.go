@@ -42,8 +42,11 @@ type Output struct {
 	Waits   string `json:"waits"`
 	// Status is what status.yaml gives, as YAML.
 	Status string `json:"status"`
-	// Findings are those of `jacquard lint`, and the errors of rendering.
+	// Findings are those of `jacquard lint`, and the errors of rendering, without a class.
 	Findings []Finding `json:"findings"`
+	// Partial: a file does not load, so what depends on it was not looked at, and more may
+	// be found once it is mended.
+	Partial bool `json:"partial,omitempty"`
 	// Roles are what `jacquard rbac --only kinds,users` prints.
 	Roles string `json:"roles"`
 	// Explanation is what `jacquard explain` prints.
@@ -66,17 +69,22 @@ type Finding struct {
 // too.
 func Run(ctx context.Context, in Input) Output {
 	var out Output
-	out.add(out.run(ctx, in))
+	out.tell(out.run(ctx, in))
 	if out.Findings == nil {
 		out.Findings = []Finding{}
 	}
 	return out
 }
 
-func (out *Output) add(err error) {
-	if err != nil {
-		out.find(lint.Findings(err))
+func (out *Output) add(err error) { out.find(lint.Findings(err)) }
+
+// tell adds what keeps something from being rendered: it has none of lint's classes.
+func (out *Output) tell(err error) {
+	all := lint.Findings(err)
+	for i := range all {
+		all[i].Class = ""
 	}
+	out.find(all)
 }
 
 // find adds findings, each once.
@@ -98,6 +106,7 @@ func (out *Output) run(ctx context.Context, in Input) (err error) {
 		}
 	}
 	loaded, err := catalog.LoadTrees([]catalog.Tree{{Dir: ".", FS: root}}, catalog.NewCache())
+	out.Partial = err != nil || len(loaded.Broken)+len(loaded.Trouble) > 0
 	if err != nil {
 		return err
 	}
@@ -177,7 +186,7 @@ func (out *Output) render(ctx context.Context, loaded *catalog.Catalog, in Input
 			return err
 		}
 		out.Explanation += text.String()
-		out.add(done.Err)
+		out.tell(done.Err)
 		if in.Naive {
 			out.Naive += naive(loaded, r)
 		}

@@ -25,12 +25,17 @@ const deployment = "templates/apps.app.huolala.cn/deployment.yaml"
 
 // TestFindings: what is wrong is told with its place, and the rest is shown all the same.
 func TestFindings(t *testing.T) {
-	for _, tt := range []struct{ file, old, with, want, at string }{
-		{deployment, ".spec.image", ".spec.imgae", "did you mean spec.image?", deployment},
-		{Resource, "kind: App", "kind: Ap", "did you mean App?", Resource},
-		{Resource, "replicas: 2", "replicas: two", "spec.replicas", Resource},
-		{"crds/apps.app.huolala.cn.yaml", "openAPIV3Schema", "openAPIV3Shcema", "openAPIV3Shcema", "crds/apps.app.huolala.cn.yaml"},
-		{Cluster, "", "a: [", "", Cluster},
+	const crd = "crds/apps.app.huolala.cn.yaml"
+	for _, tt := range []struct {
+		file, old, with, want, class string
+		partial                      bool
+	}{
+		{deployment, ".spec.image", ".spec.imgae", "did you mean spec.image?", "unknown-field", true},
+		{deployment, "{{", "{{ }}{{", "missing value", "syntax", true},
+		{Resource, "kind: App", "kind: Ap", "did you mean App?", "", false},
+		{Resource, "replicas: 2", "replicas: two", "spec.replicas", "", false},
+		{crd, "openAPIV3Schema", "openAPIV3Shcema", "openAPIV3Shcema", "syntax", true},
+		{Cluster, "", "a: [", "", "", false},
 	} {
 		in := start(t)
 		text := in.Files[tt.file]
@@ -41,10 +46,10 @@ func TestFindings(t *testing.T) {
 		out := Run(t.Context(), in)
 		found := false
 		for _, f := range out.Findings {
-			found = found || strings.Contains(f.Text, tt.want) && f.File == tt.at && f.Line > 0
+			found = found || strings.Contains(f.Text, tt.want) && f.File == tt.file && f.Line > 0 && f.Class == tt.class
 		}
-		if !found {
-			t.Errorf("%s: found %+v", tt.with, out.Findings)
+		if !found || out.Partial != tt.partial {
+			t.Errorf("%s: partial %v, found %+v", tt.with, out.Partial, out.Findings)
 		}
 	}
 }

@@ -14,21 +14,26 @@ import (
 
 // A Start is something to begin with.
 type Start struct {
-	// Group is kinds, patterns, own or attack, and Name the name of the CRD.
+	// Group is kinds, larger, patterns, own or attack, and Name the name of the CRD.
 	Group string `json:"group"`
 	Name  string `json:"name"`
 	Input
 }
 
-// Starts are all that the repository has: the shipped kinds, the patterns, a new kind, and
-// the kind whose example tries an injection.
+// Starts are all that the repository has: the shipped kinds, the larger ones, the patterns,
+// a new kind, and the kind whose example tries an injection.
 func Starts(repository fs.FS) ([]Start, error) {
 	own, err := ownStart()
 	if err != nil {
 		return nil, err
 	}
 	var all []Start
-	for _, from := range []struct{ group, root string }{{"kinds", "."}, {"patterns", "examples/patterns"}, {"attack", "author/try/page"}} {
+	for _, from := range []struct{ group, root string }{
+		{"kinds", "."},
+		{"larger", "examples/kinds/webapp"}, {"larger", "examples/kinds/webhosting"}, {"larger", "examples/kinds/memcached"},
+		{"patterns", "examples/patterns"},
+		{"attack", "author/try/page"},
+	} {
 		root, err := fs.Sub(repository, from.root)
 		if err != nil {
 			return nil, err

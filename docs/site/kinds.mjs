@@ -111,8 +111,8 @@ export function about(top, kind) {
 const named = (top, file, kind) =>
   parseAllDocuments(read(join(top, file))).map((doc) => doc.toJS()).find((doc) => doc?.kind === kind).metadata.name;
 
-/** page is the page of one kind. */
-export function page(top, kind, jacquard) {
+/** page is the page of one kind; play: the site has the playground. */
+export function page(top, kind, jacquard, play) {
   const { title, scope, apiVersion, description } = about(top, kind);
   const { objects, of } = rendered(top, kind, jacquard);
   const name = named(top, of ? of.cr : kind.example, title);
@@ -127,6 +127,7 @@ export function page(top, kind, jacquard) {
     `# ${title}\n`,
     `${description}\n`,
     `\`${apiVersion}\`, ${scope === "Cluster" ? "cluster-scoped" : "namespaced"}. Its name is \`${kind.name}\`.\n`,
+    ...(play ? [`[Open it in the playground](../playground/#start=${kind.name}){target="_self"}\n`] : []),
     "## Its objects\n",
     `<div class="picture">${drawn}</div>\n`,
     `${shown} A box is an object, with the file that renders it.${legend(objects)}\n`,

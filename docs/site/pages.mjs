@@ -57,7 +57,8 @@ function main(top, jacquard, tried, out) {
       copyFileSync(join(top, source), join(out, copy));
     }
   }
-  for (const kind of kinds) write(kind.page, pageOf(top, kind, jacquard));
+  const play = process.env.SITE_PLAYGROUND === "true";
+  for (const kind of kinds) write(kind.page, pageOf(top, kind, jacquard, play));
   write("kinds/index.md", gallery(top, kinds, jacquard));
   write("try.svg", terminal("make try", execFileSync(tried, { cwd: top, encoding: "utf8" })));
   console.log(`${documents.length} documents, ${kinds.length} kinds with ${kinds.flatMap((kind) => filesOf(top, kind)).length} files`);

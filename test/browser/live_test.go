@@ -65,6 +65,8 @@ func TestLive(t *testing.T) {
 	p := open(t, browser, ui(t))
 	must[any](p, "window.loaded = 'once'")
 
+	p.shows("Who serves what", "Ready", "Queue")
+	p.wait("the queue is drawn", `document.querySelector('.c-waiting')?.getAttribute('d').startsWith('M')`)
 	p.visit("#/resources?kind=" + s.kind())
 	p.shows("No resource is like this.")
 	s.web("a", "text: hello")
@@ -110,6 +112,7 @@ func (s *site) rolls(p *page) {
 
 	p.order("Roll back", "jacquard rollback "+s.kind()+" --to ")
 	s.data("a", "version", "one")
+	s.says(heartbeat.RolledBack) // until then the CRD may change
 	p.order("Release the rollback", "jacquard rollback "+s.kind()+" --release")
 	s.data("a", "version", "two")
 	s.says(heartbeat.Serving)

@@ -113,6 +113,18 @@ func TestPlayground(t *testing.T) {
 	p.wait("what was written is there again", `[...document.querySelectorAll('#files button')].some((b) => b.title === `+quoted(file)+`)`)
 	must[any](p, `[...document.querySelectorAll('#files button')].find((b) => b.title === `+quoted(file)+`).click()`)
 	p.wait("so is the last edit", `document.querySelector('#text').value.endsWith('# mine\n')`)
+	p.click("#share", "Copy link")
+	p.wait("the link is told", `document.querySelector('#told').textContent.startsWith('The link is in the address')`)
+	must[any](p, `location.reload()`)
+	p.wait("it is loaded again", well)
+	p.wait("one's own link needs no warning", `document.querySelector('#told').hidden`)
+	must[any](p, `(() => {
+		[...document.querySelectorAll('#files button')].find((b) => b.title === `+quoted(file)+`).click()
+		prompt = () => 'templates/pages.example.com/other.yaml'
+		document.querySelector('#move').click()
+	})()`)
+	p.wait("a file is renamed", `[...document.querySelectorAll('#files button')].map((b) => b.title).includes('templates/pages.example.com/other.yaml')`)
+	p.wait("its text stays", `document.querySelector('#text').value.endsWith('# mine\n')`)
 	p.click("#save", "Download")
 	p.wait("it is downloaded", `document.querySelector('#told').textContent.startsWith('pages.example.com.tar has')`)
 
@@ -134,6 +146,10 @@ func TestPlayground(t *testing.T) {
 			t.Errorf("%s: %d elements came with it", link, n)
 		}
 	}
+	p.navigate("about:blank")
+	p.navigate(server.URL + "/#start=" + starts[1].Name)
+	p.wait("a link to a start leads there", `document.querySelector('#starts')?.selectedOptions[0]?.textContent === `+quoted(starts[1].Name))
+	p.wait("it is rendered", well)
 	p.mu.Lock()
 	for _, url := range p.asked {
 		if !strings.HasPrefix(url, server.URL+"/") && !strings.HasPrefix(url, "blob:"+server.URL) && url != "about:blank" {

@@ -17,6 +17,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -85,7 +86,7 @@ func (s *site) start() {
 	s.Helper()
 	cluster.Run(s.T, func(o *controller.Options) {
 		o.Namespace, o.Identity, o.Version = s.home, s.home+"/jacquard", "v0-test"
-		o.LeaderElection, o.LeaderElectionNamespace = true, s.home
+		o.LeaderElection, o.LeaderElectionNamespace, o.Buckets = true, s.home, replicas.Buckets
 	}, s.root)
 }
 

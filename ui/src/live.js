@@ -3,7 +3,7 @@
 import { follow, get, post } from './api.js'
 import { backoff, pause } from './lib/ndjson.js'
 import { idOf, stalledOf, Table, tally } from './lib/rows.js'
-import { Series, progress } from './lib/series.js'
+import { Series, progress, waiting } from './lib/series.js'
 
 // silent is after how many ms without a line a stream counts as lost: heartbeats come
 // every 15 s.
@@ -25,6 +25,7 @@ export class Live {
   link = { state: 'connecting' }
   started = Date.now()
   readySeries = new Series()
+  queueSeries = new Series()
   rollouts = new Map()
   #pending = []
   #size = 0
@@ -181,6 +182,8 @@ export class Live {
       this.#healthCost = Date.now() - began
       this.healthError = null
       this.stalled = stalledOf(this.health)
+      const queue = waiting(this.health)
+      if (queue !== null) this.queueSeries.add(Date.now(), queue)
       await this.#followRollouts()
     } catch (err) {
       this.healthError = err

@@ -5,7 +5,7 @@ import { filter, idOf, stalledOf, stateOf, Table, tally } from '../src/lib/rows.
 import { scrolled, step, windowed } from '../src/lib/list.js'
 import { backoff, lines, pause } from '../src/lib/ndjson.js'
 import { layout, pruned, rooted } from '../src/lib/layout.js'
-import { line, parts, progress, Series } from '../src/lib/series.js'
+import { line, parts, progress, Series, waiting } from '../src/lib/series.js'
 import { age, diffLines, ranges, seen } from '../src/lib/text.js'
 
 const row = (name, more) => ({ kind: 'pages.example.com', namespace: 'a', name, ready: 'True', ...more })
@@ -164,6 +164,13 @@ test('boxes of a graph do not touch, and lines go from parent to child', () => {
   }
 })
 
+test('the root of a tree is stalled as its condition says', () => {
+  const conditions = [{ type: 'Ready', status: 'False', message: 'no' }, { type: 'Stalled', status: 'True' }]
+  const { ready, stalled, message } = rooted({ ...tree, conditions })
+  assert.deepEqual({ ready, stalled, message }, { ready: false, stalled: true, message: 'no' })
+  assert.equal(rooted({ ...tree, conditions: [{ type: 'Stalled', status: 'False' }] }).stalled, false)
+})
+
 test('ids of a tree are unique, even of objects that have the same name', () => {
   const twice = rooted({ ...tree, children: [{ kind: 'A', name: 'same' }, { kind: 'A', name: 'same' }] })
   assert.notEqual(twice.owns[0].id, twice.owns[1].id)
@@ -191,6 +198,14 @@ test('a line has a step for each point', () => {
   const box = { width: 100, height: 10, top: 10, from: 0, to: 100 }
   assert.equal(line([{ at: 0, value: 0 }, { at: 50, value: 10 }], box), 'M0.0 10.0H50.0V0.0H100.0')
   assert.equal(line([], box), '')
+})
+
+test('what waits is counted over all replicas', () => {
+  const members = [{ queue: 2 }, {}, { queue: 3 }]
+  assert.equal(waiting({ installations: [{ members }, { members: [{ queue: 1 }] }, {}] }), 6)
+  assert.equal(waiting({ installations: [{ members: [{}] }] }), 0)
+  assert.equal(waiting({ installations: [{}] }), null)
+  assert.equal(waiting(null), null)
 })
 
 test('progress is what history says', () => {

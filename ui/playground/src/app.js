@@ -20,6 +20,9 @@ let engine = null
 const unseen = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g
 const seen = (text) => text.replace(unseen, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
+// fixed are the files that are always there.
+const fixed = ['resource.yaml', 'cluster.yaml']
+
 function order(a, b) {
   const rank = (name) => ['resource.yaml', 'crds/', 'templates/', 'schemas/', 'examples/', 'cluster.yaml'].findIndex((p) => name.startsWith(p))
   return rank(a) - rank(b) || (a < b ? -1 : 1)
@@ -42,7 +45,7 @@ function drawFiles() {
         return tab
       }),
   )
-  $('drop').disabled = ['resource.yaml', 'cluster.yaml'].includes(state.file)
+  $('drop').disabled = $('move').disabled = fixed.includes(state.file)
 }
 
 function open(name, line) {
@@ -77,10 +80,12 @@ function drawViews() {
 
 const nothing = {
   objects: 'Nothing is rendered.',
-  status: 'There is no status.yaml, or it gives nothing.',
+  status: 'status.yaml gives nothing.',
   roles: 'There are no rights.',
   explanation: 'There is nothing to explain.',
 }
+
+const hasStatus = () => Object.keys(state.files).some((name) => /^templates\/[^/]+\/status\.yaml$/.test(name))
 
 function draw() {
   drawFiles()
@@ -102,12 +107,14 @@ function draw() {
         item.append(make('span', ` ${seen(f.text)}${f.class ? ` [${f.class}]` : ''}`))
         return item
       }),
+      ...(output.partial ? [make('p', 'This comes first: more may be found once it is mended.')] : []),
     )
     return
   }
   let text = output[view]
   if (view === 'objects' && output.waits) text = `${text}\n${output.waits.replace(/^(?=.)/gm, '# ')}`
-  if (!text) text = output.findings.length ? `${nothing[view]} See the findings.` : nothing[view]
+  if (!text) text = view === 'status' && !hasStatus() ? 'There is no status.yaml.' : nothing[view]
+  if (!output[view] && output.findings.length) text += ' See the findings.'
   $('output').textContent = (output.naive && view === 'objects' ? '# Jacquard\n' : '') + seen(text)
   $('naive').textContent = seen(output.naive ?? '')
 }
@@ -202,6 +209,7 @@ async function main() {
   for (const [group, label] of [
     ['own', 'A kind of your own'],
     ['kinds', 'Shipped kinds'],
+    ['larger', 'Larger kinds'],
     ['patterns', 'Patterns'],
     ['attack', 'Attack it'],
   ]) {
@@ -225,14 +233,31 @@ async function main() {
     state.files[state.file] = $('text').value
     changed()
   }
+  // called asks for the path of a file that is not there yet.
+  const called = (proposal) => {
+    const name = prompt('The path of the file', proposal)
+    if (!name || name === state.file) return null
+    tell('')
+    if (!sound(name)) tell('A file is crds/…, templates/NAME/…, schemas/… or examples/…')
+    else if (name in state.files) tell(`${name} is there already.`)
+    else return name
+    return null
+  }
   $('add').onclick = () => {
     const own = Object.keys(state.files).find((name) => name.startsWith('templates/'))
-    const name = prompt('The path of the file', own ? own.replace(/[^/]+$/, 'new.yaml') : 'templates/pages.example.com/page.yaml')
+    const name = called(own ? own.replace(/[^/]+$/, 'new.yaml') : 'templates/pages.example.com/page.yaml')
     if (!name) return
-    if (!sound(name)) return tell('A file is crds/…, templates/NAME/…, schemas/… or examples/…')
-    tell('')
-    state.files[name] ??= ''
+    state.files[name] = ''
     state.naive = false // it is somebody's own now
+    open(name)
+    changed()
+  }
+  $('move').onclick = () => {
+    const name = called(state.file)
+    if (!name) return
+    state.files[name] = state.files[state.file]
+    delete state.files[state.file]
+    state.naive = false
     open(name)
     changed()
   }
@@ -278,7 +303,10 @@ async function main() {
   run()
 }
 
-// follow shows what the address holds, or the first kind.
+// same reports whether two inputs have the same files.
+const same = (a, b) => Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((name) => a[name] === b[name])
+
+// follow shows what the address holds, the start that it names, or the first kind.
 async function follow(starts) {
   const fragment = location.hash.slice(1)
   const select = $('starts')
@@ -287,11 +315,18 @@ async function follow(starts) {
     select.selectedIndex = own ? -1 : 0
     return begin(own ?? starts[Number(select.value)])
   }
+  if (fragment.startsWith('start=')) {
+    const i = starts.findIndex((s) => `start=${s.name}` === fragment)
+    if (i >= 0) {
+      select.value = String(i)
+      return begin(starts[i])
+    }
+  }
   select.selectedIndex = -1
   try {
     const input = await unpack(fragment)
     begin(input)
-    tell('This came with the link. Whoever made the link wrote it, not Jacquard.')
+    if (!same(input.files, written()?.files ?? {})) tell('This came with the link. Whoever made the link wrote it, not Jacquard.')
   } catch (err) {
     select.selectedIndex = 0
     begin(starts[Number(select.value)])

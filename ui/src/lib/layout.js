@@ -19,7 +19,8 @@ export function rooted(tree) {
     const id = `${parent}/${i}`
     return { ...n, id, owns: (n.owns ?? []).map((o, j) => node(o, id, j)) }
   }
-  const ready = (tree.conditions ?? []).find((c) => c.type === 'Ready')
+  const of = (type) => (tree.conditions ?? []).find((c) => c.type === type)
+  const ready = of('Ready')
   return {
     id: '0',
     root: true,
@@ -28,6 +29,7 @@ export function rooted(tree) {
     name: tree.name,
     created: tree.created,
     ready: ready?.status === 'True',
+    stalled: of('Stalled')?.status === 'True',
     message: ready?.status === 'True' ? '' : ready?.message,
     owns: (tree.children ?? []).map((c, i) => node(c, '0', i)),
   }

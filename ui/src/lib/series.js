@@ -34,6 +34,13 @@ export function line(points, { width, height, top, from, to }) {
   return parts.join('')
 }
 
+// waiting is how many resources wait to be served, as the replicas that divide them last
+// said; null if none divides any.
+export function waiting(health) {
+  const members = (health?.installations ?? []).flatMap((i) => i.members ?? [])
+  return members.length === 0 ? null : members.reduce((sum, m) => sum + (m.queue ?? 0), 0)
+}
+
 // progress reads how far a rollout is from what history says of a revision.
 export function progress(text) {
   const m = /of (\d+) resources? that changes? (\d+) (?:is|are) reached, (\d+) of them ready/.exec(text ?? '')

@@ -33,6 +33,7 @@ export function Overview() {
       <Plots live={live} total={all.total} />
       {health && <Kinds health={health} tallied={kinds} />}
       {health && health.installations.map((i) => <Installation key={i.identity} of={i} />)}
+      {health && <Remarks health={health} />}
       {health && health.installations.length === 0 && (
         <p class="empty">No operator has reported in this cluster yet. jacquard run, or the chart, starts one.</p>
       )}
@@ -42,10 +43,6 @@ export function Overview() {
 
 function Problems({ health }) {
   const problems = health.problems ?? []
-  const more = [
-    ...(health.forsaken ?? []).map((c) => `${c.crd}: ${c.message}`),
-    ...(health.starting ?? []).map((s) => `${s} has not reported yet`),
-  ].filter((m) => !problems.some((p) => p.includes(m)))
   return (
     <section aria-labelledby="h-problems" class={`card ${problems.length ? 'bad' : 'good'}`}>
       <header>
@@ -63,7 +60,23 @@ function Problems({ health }) {
           ))}
         </ul>
       )}
-      <Notes notes={[...more, ...(health.unknown ?? [])]} />
+    </section>
+  )
+}
+
+// Remarks are what the report says besides problems: what it could not find out, and what
+// has not begun.
+function Remarks({ health }) {
+  const notes = [
+    ...(health.forsaken ?? []).map((c) => `${c.crd}: ${c.message}`),
+    ...(health.starting ?? []).map((s) => `${s} has not reported yet`),
+    ...(health.unknown ?? []),
+  ].filter((n) => !(health.problems ?? []).some((p) => p.includes(n)))
+  if (notes.length === 0) return null
+  return (
+    <section aria-labelledby="h-notes" class="card">
+      <h2 id="h-notes">Notes</h2>
+      <Notes notes={notes} />
     </section>
   )
 }
@@ -195,10 +208,15 @@ function Plots({ live, total }) {
   const now = Date.now()
   const points = live.readySeries.points
   const ready = points[points.length - 1]?.value ?? 0
+  const queue = live.queueSeries.points
   return (
     <div class="plots">
       <Plot title="Ready" now={`${ready.toLocaleString('en')} of ${total.toLocaleString('en')}`} since={live.started} to={now}
         lines={[{ points, sort: 'ready', top: Math.max(1, total) }]} />
+      {queue.length > 0 && (
+        <Plot title="Queue" now={`${count(queue[queue.length - 1].value, 'resource')} waiting`} since={live.started} to={now}
+          lines={[{ points: queue, sort: 'waiting', top: Math.max(1, ...queue.map((p) => p.value)) }]} />
+      )}
       {[...live.rollouts].map(([kind, r]) => (
         <Plot key={kind} title={`Rollout of ${seen(kind)}`} now={`${r.now.done} of ${r.now.of} reached, ${r.now.ready} ready`}
           since={live.started} to={now}

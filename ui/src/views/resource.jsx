@@ -146,9 +146,10 @@ function Tree({ tree, of, child, turn, replace }) {
 function Box({ box, narrow, of, child, more }) {
   const n = box.node
   const id = n.root ? null : childID(n)
-  const state = n.ready ? 'ready' : 'reconciling'
+  const state = n.ready ? 'ready' : n.stalled ? 'stalled' : 'reconciling'
+  const word = n.ready ? 'ready' : n.stalled ? 'stalled' : 'not ready'
   const style = { left: `${box.x}px`, top: `${box.y}px`, width: narrow ? `calc(100% - ${box.x}px)` : `${box.width}px`, height: `${box.height}px` }
-  const label = `${n.kind} ${n.name}, ${n.ready ? 'ready' : 'not ready'}${n.patched ? ', patched' : ''}${n.message ? `: ${n.message}` : ''}`
+  const label = `${n.kind} ${n.name}, ${word}${n.patched ? ', patched' : ''}${n.message ? `: ${n.message}` : ''}`
   return (
     <div class="place" style={style}>
       <a class={`box ${n.root ? 'root' : ''} ${n.patched ? 'patched' : ''} ${id && id === child ? 'at' : ''} ${n.ready ? '' : 'not'}`} title={seen(label)}
@@ -162,7 +163,7 @@ function Box({ box, narrow, of, child, more }) {
         </span>
         <span class="line2">{seen(n.name)}</span>
         <span class="line3 dim">{seen(n.message || (n.patched ? 'patched, not its own' : n.file ? `${n.file}.yaml` : ''))}</span>
-        <span class="sr">{n.ready ? 'ready' : 'not ready'}</span>
+        <span class="sr">{word}</span>
       </a>
       {n.hidden > 0 && (
         <button type="button" class="more" onClick={more}>
