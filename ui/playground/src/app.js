@@ -217,13 +217,11 @@ async function main() {
     for (const [i, s] of starts.entries()) if (s.group === group) part.append(make('option', s.name, { value: String(i) }))
     select.append(part)
   }
-  let chosen = ''
   select.onchange = () => {
     if (written() && !confirm('This replaces what you wrote.')) {
-      select.value = chosen
+      select.selectedIndex = -1 // what is shown is somebody's own
       return
     }
-    chosen = select.value
     forget()
     tell('')
     history.replaceState(null, '', location.pathname)
