@@ -30,7 +30,7 @@ var validations = []struct {
 	// check returns what is wrong with a text that is not empty.
 	check func(text string) []string
 }{
-	{regexp.MustCompile(`^Service v1 metadata\.name$`), short(validation.IsDNS1035Label)},
+	{regexp.MustCompile(`^Service v1 metadata\.name$`), short(serviceName)},
 	{regexp.MustCompile(`^Namespace v1 metadata\.name$`), short(validation.IsDNS1123Label)},
 	{regexp.MustCompile(`^Service v1 spec\.ports\[\]\.name$`), short(validation.IsDNS1123Label)},
 	{regexp.MustCompile(`\b(containers|initContainers)\[\]\.name$`), short(validation.IsDNS1123Label)},
@@ -47,6 +47,18 @@ func short(check func(string) []string) func(string) []string {
 		}
 		return check(text)
 	}
+}
+
+// serviceName checks the name of a Service. Kubernetes wanted DNS-1035 labels before 1.36
+// (KEP-5311), and the operator runs on those, too.
+func serviceName(text string) []string {
+	if faults := validation.IsDNS1123Label(text); len(faults) > 0 {
+		return faults
+	}
+	if len(validation.IsDNS1035Label(text)) > 0 {
+		return []string{"must begin with a letter, for Kubernetes before 1.36"}
+	}
+	return nil
 }
 
 // above wants a quantity whose sign is greater. What is no quantity is found by its type.
