@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,7 +82,7 @@ func (r *testReport) text(o *testOptions) error {
 		if k.broken != nil {
 			fmt.Fprintf(o.out, "FAIL %s\n", k.Name)
 		} else if k.sound && len(k.cases) == 0 && o.pattern == "" {
-			fmt.Fprintf(o.out, "none %s: no cases\n", k.Name)
+			fmt.Fprintf(o.out, "none %s: no cases. %s\n", k.Name, o.firstCase(k.Name))
 		}
 		for _, c := range k.cases {
 			fmt.Fprint(o.out, strings.Join(c.news, ""))
@@ -96,6 +98,25 @@ func (r *testReport) text(o *testOptions) error {
 	r.coverage(o.out, o.coverage)
 	_, err := fmt.Fprintf(o.out, "%s, %.2f s\n", r.summary(), r.took.Seconds())
 	return err
+}
+
+// firstCase says how to make the first case of a kind: of its example, if that is one
+// resource.
+func (o *testOptions) firstCase(name string) string {
+	resource := filepath.Join(o.catalog.Roots[name], "templates", name, "tests", "example", "cr.yaml")
+	update := "jacquard test " + name
+	if !slices.Equal(o.roots, []string{"."}) {
+		update += " --root " + strings.Join(o.roots, " --root ")
+	}
+	update += " --update"
+	if example, err := o.catalog.Example(name); err == nil && example != nil {
+		resources, _, err := o.catalog.Resources(example.Objects)
+		if err == nil && len(resources) == 1 && resources[0].Kind.Name == name {
+			return fmt.Sprintf("To make one of the example, run\n     mkdir -p %s\n     cp %s %s\n     %s",
+				filepath.Dir(resource), example.Name, resource, update)
+		}
+	}
+	return fmt.Sprintf("To make one, write a resource into %s, and run\n     %s", resource, update)
 }
 
 // coverage prints what is covered, file by file, and whether that is the least that

@@ -111,6 +111,8 @@ func (c *conformer) value(value any, t *schema.Type, path []any) {
 	}
 	if text := refusal(value, t); text != "" {
 		c.add(path, "%s of %s %s", spelt(path), c.subject, text)
+	} else if text := invalid(c.subject, spelt(path), value); text != "" {
+		c.add(path, "%s", text)
 	}
 }
 
@@ -124,7 +126,13 @@ func (c *conformer) fields(value map[string]any, t *schema.Type, path []any) {
 		}
 		c.value(value[name], field, at)
 	}
-	for _, name := range t.Required() {
+	requests, _ := value["requests"].(map[string]any)
+	limits, _ := value["limits"].(map[string]any)
+	for _, name := range excessive(spelt(path), requests, limits) {
+		c.add(append(path[:len(path):len(path)], "requests", name), "%s of %s must not be greater than its limit",
+			below(below(spelt(path), "requests"), name), c.subject)
+	}
+	for _, name := range required(t, spelt(path)) {
 		if _, there := value[name]; !there && !c.partial && !mistaken(name, t, maps.Keys(value)) {
 			c.add(path, "%s requires %s", c.subject, below(spelt(path), name))
 		}

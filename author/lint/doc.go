@@ -6,8 +6,8 @@
 //
 // What is about expressions comes of engine/template/typecheck, which follows the templates
 // with types. This package checks what those ways make: each literal or printed
-// value against the child's field that it stands in (does-not-fit,
-// invalid-child, nil), names and labels that can outgrow their limits
+// value against the child's field that it stands in, and against what Kubernetes
+// refuses there beyond its schemas (does-not-fit, invalid-child, nil), names and labels that can outgrow their limits
 // (too-long), a Secret's value on its way out (secret), annotations (annotation,
 // job-ttl), the status against the CRD (status-dropped), APIs that are gone
 // (removed-api), replicas that an autoscaler writes too (contended), files that put what they

@@ -65,7 +65,7 @@ func (l *linter) document(d *document, absent absences) {
 		return // the subresource is of another type than the object
 	}
 	t := l.catalog.Type(d.gvk)
-	f := fitter{subject: d.subject(), unknown: InvalidChild}
+	f := fitter{subject: d.subject(), unknown: InvalidChild, builtIn: schema.BuiltInType(d.gvk) != nil}
 	if !d.patch {
 		f.absent = absent
 	}

@@ -16,6 +16,8 @@ type fitter struct {
 	subject string
 	// unknown is the class of fields that the type does not declare.
 	unknown typecheck.Class
+	// builtIn: the API server validates the object by more than its type.
+	builtIn bool
 	// absent takes required fields that are missing; nil if none is required.
 	absent   absences
 	findings []typecheck.Finding
@@ -59,7 +61,7 @@ func (f *fitter) entries(n *typecheck.Node, t *schema.Type, path string) {
 			f.add(f.unknown, e.Key, "%s", undeclared(f.subject, path, e.Name, t))
 			continue
 		}
-		required := slices.Contains(t.Required(), e.Name)
+		required := slices.Contains(f.requires(t, path), e.Name)
 		if v := e.Node.Value; f.absent != nil && required && v != nil && v.Nil {
 			f.add(typecheck.Nil, e.Node, "%s of %s is required, and %s may be absent: give it a value with default, or ask with required",
 				below(path, e.Name), f.subject, named(v))
@@ -67,6 +69,25 @@ func (f *fitter) entries(n *typecheck.Node, t *schema.Type, path string) {
 		f.node(e.Node, field, below(path, e.Name))
 	}
 	f.required(n, t, path)
+	if f.builtIn {
+		f.excessive(n, path)
+	}
+}
+
+// requires are the fields that a map at a path must have.
+func (f *fitter) requires(t *schema.Type, path string) []string {
+	if f.builtIn {
+		return required(t, path)
+	}
+	return t.Required()
+}
+
+// excessive finds constant requests that are greater than their limits.
+func (f *fitter) excessive(n *typecheck.Node, path string) {
+	requests := entry(n, "requests")
+	for _, name := range excessive(path, constants(requests), constants(entry(n, "limits"))) {
+		f.add(InvalidChild, entry(requests, name), "%s of %s must not be greater than its limit", below(below(path, "requests"), name), f.subject)
+	}
 }
 
 // required notes which required fields a map has.
@@ -74,16 +95,21 @@ func (f *fitter) required(n *typecheck.Node, t *schema.Type, path string) {
 	if f.absent == nil {
 		return
 	}
-	for _, name := range t.Required() {
+	for _, name := range f.requires(t, path) {
 		field, _ := t.Field(name)
 		if field.Default() != nil || path == "" && (name == "apiVersion" || name == "kind" || name == "metadata") {
 			continue
 		}
-		there := len(n.Beside) > 0 || slices.ContainsFunc(n.Keys, func(e typecheck.Entry) bool { return e.Name == name || e.Name == "" })
+		there := len(n.Beside) > 0 || slices.ContainsFunc(n.Keys, func(e typecheck.Entry) bool {
+			return e.Name == "" || e.Name == name && !nothing(e.Node)
+		})
 		there = there || mistaken(name, t, names(n))
 		f.absent.note(n.Place, fmt.Sprintf("%s requires %s", f.subject, below(path, name)), !there)
 	}
 }
+
+// nothing reports whether nothing is written as a value: the key is left out.
+func nothing(n *typecheck.Node) bool { return n.Value != nil && n.Value.Known && n.Value.Const == nil }
 
 // names are the literal keys of a map.
 func names(n *typecheck.Node) iter.Seq[string] {
@@ -121,6 +147,8 @@ func (f *fitter) value(n *typecheck.Node, v *typecheck.Value, t *schema.Type, pa
 	if v.Known {
 		if text := refused(v.Const, t); text != "" {
 			f.add(DoesNotFit, n, "%s of %s %s", path, f.subject, text)
+		} else {
+			f.invalid(n, path, v.Const)
 		}
 		return
 	}
@@ -133,6 +161,7 @@ func (f *fitter) value(n *typecheck.Node, v *typecheck.Value, t *schema.Type, pa
 func (f *fitter) text(n *typecheck.Node, t *schema.Type, path string) {
 	switch t.Kind() {
 	case schema.KindString, schema.KindIntOrString:
+		f.invalid(n, path, sample(n))
 		return
 	}
 	advice := ""
@@ -140,6 +169,13 @@ func (f *fitter) text(n *typecheck.Node, t *schema.Type, path string) {
 		advice = ": print the value alone, without quotes"
 	}
 	f.add(DoesNotFit, n, "%s of %s must be %s, not a text%s", path, f.subject, article(t.Kind()), advice)
+}
+
+// invalid finds what the API server refuses in a value that its type allows.
+func (f *fitter) invalid(n *typecheck.Node, path string, value any) {
+	if text := invalid(f.subject, path, value); f.builtIn && text != "" {
+		f.add(InvalidChild, n, "%s", text)
+	}
 }
 
 // named is how messages call a value.

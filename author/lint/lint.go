@@ -105,8 +105,14 @@ func (l *linter) finished() []typecheck.Finding {
 		place template.Place
 		text  string
 	}
-	seen := map[key]bool{}
+	seen, unknown := map[key]bool{}, map[template.Place]bool{}
+	for _, f := range all {
+		unknown[f.Place] = unknown[f.Place] || f.Class == typecheck.UnknownField
+	}
 	return slices.DeleteFunc(all, func(f typecheck.Finding) bool {
+		if f.Class == typecheck.Nil && unknown[f.Place] {
+			return true // what there is not is absent, too
+		}
 		k := key{f.Class, f.Place, f.Text}
 		if strings.HasSuffix(f.Place.File, ".tpl") {
 			k.text = ofPartial(f.Text)

@@ -104,7 +104,7 @@ var samples = []sample{
 		fields: "image: {type: string}\nmaintenance: {type: boolean}",
 		beside: map[string]string{"deployment.yaml": sampleServer}},
 	{file: reference, heading: "## kind.yaml", names: []string{"kind.yaml"}, spec: "{pods: 3, image: a}",
-		fields: "pods: {type: integer}\nimage: {type: string}",
+		fields: "pods: {type: integer}\nimage: {type: string, default: nginx}",
 		beside: map[string]string{"space.yaml": sampleSpace, "app.yaml": sampleServer, "database.yaml": sampleReads}},
 	{file: "docs/tools.md", heading: "### Silencing a finding", names: []string{"page.yaml"}, spec: "{size: 1, title: a}",
 		fields: "size: {type: integer, default: 1}\ntitle: {type: string}"},
