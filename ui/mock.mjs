@@ -23,6 +23,7 @@ function made(total) {
       name: i < hostile.length ? hostile[i] : `${['north', 'shop', 'blog', 'orders', 'media'][i % 5]}-${i}`,
       created: ago(60 + i * 611),
       ready: bad ? 'False' : i % 61 === 0 ? 'Unknown' : 'True',
+      stalled: Boolean(bad),
       reason: bad ? 'RenderFailed' : i % 61 === 0 ? 'Progressing' : 'Ready',
       message: bad ? 'templates/page.yaml:12:9: the Secret team-01/login has no key password <b>' : i % 61 === 0 ? 'Deployment web: 1 of 2 replicas are ready' : '',
       paused: i % 131 === 1 || undefined,
@@ -79,7 +80,6 @@ export function mock({ total = 5000, changes = 20 } = {}) {
               : i === 4
                 ? 'templates/queues.example.com/queue.yaml:7: unexpected "}" in operand; the last good version serves'
                 : '',
-          notReady: rows.filter((r) => r.kind === name && r.reason === 'RenderFailed').map((r) => ({ namespace: r.namespace, name: r.name, stalled: true, reason: r.reason })),
         })),
       },
     ],

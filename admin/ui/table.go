@@ -26,6 +26,8 @@ type Row struct {
 	Ready   string `json:"ready"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
+	// Stalled: it becomes Ready only once somebody changes something.
+	Stalled bool `json:"stalled,omitempty"`
 	// Paused and Deleting explain why it may be as it is.
 	Paused   bool `json:"paused,omitempty"`
 	Deleting bool `json:"deleting,omitempty"`

@@ -331,12 +331,13 @@ func (k *kindRows) replace(all []metav1.Object) {
 // rowOf is what lists show of a resource. It holds nothing of the object itself, so that
 // the object can be forgotten.
 func rowOf(kind string, o *unstructured.Unstructured) Row {
-	ready := health.ReadyOf(o)
+	ready, conditions := health.ReadyOf(o), health.Conditions(o)
 	return Row{
 		Key:     Key{kind, strings.Clone(o.GetNamespace()), strings.Clone(o.GetName())},
 		Created: o.GetCreationTimestamp().UTC(), Ready: strings.Clone(ready.Status), Reason: strings.Clone(ready.Reason),
 		Message:  strings.Clone(ready.Message),
-		Paused:   o.GetAnnotations()[api.AnnotationPaused] == "true" || health.Conditions(o)["Paused"]["status"] == "True",
+		Stalled:  !ready.Unserved && conditions["Stalled"]["status"] == "True",
+		Paused:   o.GetAnnotations()[api.AnnotationPaused] == "true" || conditions["Paused"]["status"] == "True",
 		Deleting: o.GetDeletionTimestamp() != nil,
 	}
 }

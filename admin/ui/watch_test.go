@@ -128,3 +128,26 @@ func TestWatch(t *testing.T) {
 		})
 	}
 }
+
+// TestStalled: a resource is stalled as its own condition says, if that is about its
+// present generation.
+func TestStalled(t *testing.T) {
+	for _, tt := range []struct {
+		status   string
+		observed int64
+		want     bool
+	}{{"True", 2, true}, {"False", 2, false}, {"True", 1, false}} {
+		o := web("a", "False")
+		o.SetGeneration(2)
+		conditions := []any{
+			map[string]any{"type": "Ready", "status": "False", "observedGeneration": tt.observed},
+			map[string]any{"type": "Stalled", "status": tt.status, "observedGeneration": tt.observed},
+		}
+		if err := unstructured.SetNestedSlice(o.Object, conditions, "status", "conditions"); err != nil {
+			t.Fatal(err)
+		}
+		if got := rowOf("webs.example.com", o).Stalled; got != tt.want {
+			t.Errorf("%+v: got %v", tt, got)
+		}
+	}
+}

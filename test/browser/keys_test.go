@@ -131,8 +131,25 @@ func TestKeys(t *testing.T) {
 	}
 	p.press(kb.Escape)
 	p.hash("#/resources?q=")
+	p.wait("the resource is still chosen", `document.querySelector('.row.at .c-name')?.innerText === 'a'`)
+	p.press("j")
+	p.wait("keys go on from it", `document.querySelector('.row.at .c-name')?.innerText === 'b'`)
+	p.press(kb.Enter)
+	p.hash(s.route("b", ""))
+	p.shows("b-settings")
+	p.press("j")
+	if text := p.focused(); !strings.HasPrefix(text, "Web") {
+		t.Errorf("the first of the tree is %q", text)
+	}
 	p.press("g", "o")
 	p.hash("#/")
 	p.press("g", "l")
 	p.hash("#/rollouts")
+	p.shows("Revisions")
+	p.tabs(s.kind())
+	p.press(kb.Enter)
+	p.hash("#/rollouts/")
+	if text := p.focused(); !strings.HasPrefix(text, s.kind()) {
+		t.Errorf("after a kind was chosen the focus is on %q", text)
+	}
 }

@@ -30,19 +30,26 @@ function App() {
     setHash(to)
   }
   useLayoutEffect(() => {
-    const fn = () => setHash(location.hash)
+    const fn = () => {
+      if (isToken(location.hash)) history.replaceState(null, '', '#/') // the session is there already
+      setHash(location.hash)
+    }
     addEventListener('hashchange', fn)
     return () => removeEventListener('hashchange', fn)
   }, [])
   const at = route.path.join('/')
+  // Of the rollouts, the list of kinds stays, and the focus in it.
+  const place = route.view === 'rollouts' ? route.view : at
   const first = useRef(true)
   // Before the next key is heard: what it gives the focus keeps it.
   useLayoutEffect(() => {
-    document.title = `${route.path.slice(-1)[0] ?? 'Overview'} · Jacquard`
     if (searches) search()
     else if (!first.current) main.current.focus({ preventScroll: true })
     first.current = false
     main.current.scrollTop = 0
+  }, [place])
+  useLayoutEffect(() => {
+    document.title = `${route.path.slice(-1)[0] ?? 'Overview'} · Jacquard`
   }, [at])
   useLayoutEffect(() => {
     let before = ''
@@ -89,6 +96,16 @@ function App() {
       {asked && <Dialog asked={asked} close={() => setAsked(null)} />}
       {help && <Help close={() => setHelp(false)} />}
     </Ask.Provider>
+  )
+}
+
+// Alone is the page without a session.
+function Alone({ error, what }) {
+  return (
+    <main class="alone">
+      <h1>Jacquard</h1>
+      <Problem error={error} what={what} />
+    </main>
   )
 }
 
@@ -177,13 +194,14 @@ function Top({ current, help }) {
 
 // Link says when what is shown may be old.
 function Link() {
-  const { link, retry } = useLive()
+  const { link, retry, healthError } = useLive()
   const [, tick] = useState(0)
   useEffect(() => {
     if (link.state !== 'lost') return undefined
     const timer = setInterval(() => tick((n) => n + 1), 1000)
     return () => clearInterval(timer)
   }, [link.state])
+  if (link.state === 'live' && healthError) return <Old why={healthError.message} />
   if (link.state === 'live' || !link.message) return null
   const left = Math.max(0, Math.ceil((link.again - Date.now()) / 1000))
   return (
@@ -200,6 +218,18 @@ function Link() {
           Try now
         </button>
       )}
+    </div>
+  )
+}
+
+// Old says that what is shown may be old, though jacquard ui answers: the cluster does not.
+function Old({ why }) {
+  return (
+    <div class="link" role="status">
+      <span class="glyph" aria-hidden="true">
+        ⚠
+      </span>
+      <span>What is shown may be old: {seen(why)}</span>
     </div>
   )
 }
@@ -268,17 +298,12 @@ async function start() {
       // The address may have been opened in this browser before: then the cookie is there.
       const known = await fetch('/api/about', { headers: { 'X-Jacquard': '1' } }).then((a) => a.ok, () => false)
       if (!known) {
-        render(
-          <main class="alone">
-            <h1>Jacquard</h1>
-            <Problem error={err} what="The session cannot begin" />
-          </main>,
-          root,
-        )
+        render(<Alone error={err} what="The session cannot begin" />, root)
         return
       }
     }
   }
+  live.listen(() => live.link.state === 'closed' && render(<Alone error={live.link.error} what="There is no session" />, root))
   live.start()
   render(<App />, root)
 }

@@ -33,6 +33,7 @@ export function Actions({ target, actions, done, to }) {
 // A Dialog shows what a command would do, where, and does it only if that is still so.
 export function Dialog({ asked, close }) {
   const ref = useRef(null)
+  const end = useRef(null)
   const [plan, setPlan] = useState(null)
   const [error, setError] = useState(null)
   const [changed, setChanged] = useState(null)
@@ -60,6 +61,7 @@ export function Dialog({ asked, close }) {
     try {
       const answer = await post('/api/do', { ...body, digest: plan.digest })
       setDid(answer.text || 'Done.')
+      end.current?.focus() // the button that was pressed goes
       asked.done?.()
     } catch (err) {
       if (err.status === 409) {
@@ -121,7 +123,7 @@ export function Dialog({ asked, close }) {
               {seen(plan.text)}
             </pre>
           )}
-          {did === null && plan.digest && <p class="dim num digest">digest {seen(plan.digest)}</p>}
+          {did === null && /^[0-9a-f ]+$/.test(plan.digest ?? '') && <p class="dim num digest">digest {plan.digest}</p>}
         </>
       )}
       {did !== null && (
@@ -131,7 +133,7 @@ export function Dialog({ asked, close }) {
         </div>
       )}
       <div class="buttons">
-        <button type="button" onClick={() => ref.current.close()}>
+        <button type="button" ref={end} onClick={() => ref.current.close()}>
           {did === null ? 'Cancel' : 'Close'}
         </button>
         {did === null && (

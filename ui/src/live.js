@@ -2,7 +2,7 @@
 // report, which is read again when rows change.
 import { follow, get, post } from './api.js'
 import { backoff, pause } from './lib/ndjson.js'
-import { idOf, stalledOf, Table, tally } from './lib/rows.js'
+import { idOf, Table, tally } from './lib/rows.js'
 import { Series, progress, waiting } from './lib/series.js'
 
 // silent is after how many ms without a line a stream counts as lost: heartbeats come
@@ -15,7 +15,6 @@ const breath = 400
 
 export class Live {
   table = new Table()
-  stalled = new Set()
   health = null
   healthError = null
   about = null
@@ -23,7 +22,7 @@ export class Live {
   // unread says what of the cluster cannot be listed.
   unread = []
   link = { state: 'connecting' }
-  started = Date.now()
+  healthAt = 0
   readySeries = new Series()
   queueSeries = new Series()
   rollouts = new Map()
@@ -35,7 +34,10 @@ export class Live {
   #listeners = new Set()
   #rowListeners = new Map()
   #healthTimer = 0
+  #turnTimer = 0
   #healthBusy = false
+  #healthMore = false
+  #eager = 0
   #healthCost = 0
 
   listen(fn) {
@@ -71,10 +73,31 @@ export class Live {
 
   // #turn reads the health report now and then, whatever changes.
   #turn() {
-    setTimeout(async () => {
+    clearTimeout(this.#turnTimer)
+    const wait = this.#eager ? this.#pause() : pause(this.#healthCost, 20000)
+    this.#turnTimer = setTimeout(async () => {
       await this.refresh()
       this.#turn()
-    }, pause(this.#healthCost, 20000))
+    }, wait)
+  }
+
+  // #pause is how many ms to wait before the health report is read again.
+  #pause() {
+    return pause(this.#healthCost, 3000, this.#eager ? 4 : 20)
+  }
+
+  // follow reads the health report more often until the function is called that it returns.
+  follow() {
+    this.#eager++
+    this.refresh()
+    this.#turn()
+    return () => this.#eager--
+  }
+
+  // soon reads the health report now and in the next seconds, in which the operator does
+  // what somebody has asked for.
+  soon() {
+    for (const ms of [0, 1500, 4000, 8000]) setTimeout(() => this.refresh(true), ms)
   }
 
   async #run() {
@@ -107,6 +130,11 @@ export class Live {
         )
         this.link = { state: 'lost', message: 'the server ended the stream' }
       } catch (err) {
+        if (err.status === 401) {
+          this.link = { state: 'closed', error: err }
+          this.tell()
+          return
+        }
         this.link = { state: 'lost', message: stop.signal.aborted ? 'the server was silent for too long' : err.message, status: err.status }
       } finally {
         clearTimeout(heard)
@@ -127,9 +155,7 @@ export class Live {
   // tally counts the rows by state, once for each state that they are in.
   tally() {
     const { version } = this.table
-    if (this.#counted.version !== version || this.#counted.stalled !== this.stalled) {
-      this.#counted = { version, stalled: this.stalled, ...tally(this.table.all(), this.stalled) }
-    }
+    if (this.#counted.version !== version) this.#counted = { version, ...tally(this.table.all()) }
     return this.#counted
   }
 
@@ -168,20 +194,26 @@ export class Live {
     this.#healthTimer ||= setTimeout(() => {
       this.#healthTimer = 0
       this.refresh()
-    }, pause(this.#healthCost))
+    }, this.#pause())
   }
 
-  // refresh reads the health report, and how far each rollout is.
-  async refresh() {
-    if (this.#healthBusy || document.hidden) return
+  // refresh reads the health report, and how far each rollout is; anew: after what is being
+  // read now, which may be older.
+  async refresh(anew = false) {
+    if (document.hidden) return
+    if (this.#healthBusy) {
+      this.#healthMore ||= anew
+      return
+    }
     this.#healthBusy = true
+    this.#healthMore = false
     try {
       this.about ??= await get('/api/about')
       const began = Date.now()
       this.health = await get('/api/health')
       this.#healthCost = Date.now() - began
+      this.healthAt = began
       this.healthError = null
-      this.stalled = stalledOf(this.health)
       const queue = waiting(this.health)
       if (queue !== null) this.queueSeries.add(Date.now(), queue)
       await this.#followRollouts()
@@ -191,6 +223,7 @@ export class Live {
       this.#healthBusy = false
       this.tell()
     }
+    if (this.#healthMore) await this.refresh()
   }
 
   async #followRollouts() {

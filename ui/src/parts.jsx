@@ -63,7 +63,7 @@ export function useAnswer(path, turn = 0) {
 }
 
 // glyphs say a state without color.
-const glyphs = { ready: '✓', reconciling: '◐', stalled: '✕', paused: '‖', deleting: '⌫', unknown: '?' }
+const glyphs = { ready: '✓', reconciling: '◐', stalled: '✕', paused: '‖', deleting: '⌫', unknown: '?', none: '·' }
 
 export function State({ state, text }) {
   return (

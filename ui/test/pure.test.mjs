@@ -1,7 +1,7 @@
 import test from 'node:test'
 import assert from 'node:assert/strict'
 import { childID, format, isToken, parse, resourcePath, resourceRoute } from '../src/lib/route.js'
-import { filter, idOf, stalledOf, stateOf, Table, tally } from '../src/lib/rows.js'
+import { filter, idOf, stateOf, Table, tally } from '../src/lib/rows.js'
 import { scrolled, step, windowed } from '../src/lib/list.js'
 import { backoff, lines, pause } from '../src/lib/ndjson.js'
 import { layout, pruned, rooted } from '../src/lib/layout.js'
@@ -70,13 +70,12 @@ test('a row without a namespace has another id than one with the namespace of it
 })
 
 test('a row is in one state', () => {
-  const stalled = stalledOf({ installations: [{ kinds: [{ name: 'pages.example.com', notReady: [{ namespace: 'a', name: 'x', stalled: true }, { namespace: 'a', name: 'y' }] }] }] })
-  assert.equal(stateOf(row('x', { ready: 'False' }), stalled), 'stalled')
-  assert.equal(stateOf(row('y', { ready: 'False' }), stalled), 'reconciling')
-  assert.equal(stateOf(row('x'), stalled), 'ready')
-  assert.equal(stateOf(row('x', { paused: true }), stalled), 'paused')
-  assert.equal(stateOf(row('x', { paused: true, deleting: true }), stalled), 'deleting')
-  const { all, kinds } = tally([row('x', { ready: 'False' }), row('z'), row('p', { paused: true })], stalled)
+  assert.equal(stateOf(row('x', { ready: 'False', stalled: true })), 'stalled')
+  assert.equal(stateOf(row('y', { ready: 'False' })), 'reconciling')
+  assert.equal(stateOf(row('x')), 'ready')
+  assert.equal(stateOf(row('x', { paused: true, stalled: true, ready: 'False' })), 'paused')
+  assert.equal(stateOf(row('x', { paused: true, deleting: true })), 'deleting')
+  const { all, kinds } = tally([row('x', { ready: 'False', stalled: true }), row('z'), row('p', { paused: true })])
   assert.deepEqual(all, { total: 3, stalled: 1, reconciling: 0, deleting: 0, paused: 1, ready: 1 })
   assert.equal(kinds.get('pages.example.com').total, 3)
 })
@@ -89,6 +88,7 @@ test('filters hold together', () => {
   assert.deepEqual(names({ q: 'image blog' }), [])
   assert.deepEqual(names({ namespace: '-' }), ['node'])
   assert.deepEqual(names({ kind: 'pages.example.com', state: 'ready' }), ['blog'])
+  assert.deepEqual(names({ state: 'not ready' }), ['shop'])
 })
 
 test('a list draws what is in sight and little more', () => {

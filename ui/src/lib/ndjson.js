@@ -15,8 +15,8 @@ export function backoff(tries, chance = Math.random()) {
   return Math.min(30000, 500 * 2 ** Math.min(tries, 10)) * (0.75 + chance / 4)
 }
 
-// pause is how many ms to wait before something is read again that took so many: a twentieth
-// of the time is spent on it at most.
-export function pause(took, least = 3000) {
-  return Math.max(least, 20 * took)
+// pause is how many ms to wait before something is read again that took so many: one part
+// of `share` parts of the time is spent on it at most.
+export function pause(took, least = 3000, share = 20) {
+  return Math.max(least, share * took)
 }

@@ -2,30 +2,19 @@
 
 export const states = ['stalled', 'reconciling', 'deleting', 'paused', 'ready']
 
+// notReady is what a filter calls the resources that are not Ready, whatever their state.
+export const notReady = 'not ready'
+
 export function idOf(key) {
   return `${key.kind}/${key.namespace ?? ''}/${key.name}`
 }
 
-// stateOf is the one state that a row is listed under. Whether a resource that is not
-// ready is stalled, its row does not say: the health report does.
-export function stateOf(row, stalled) {
+// stateOf is the one state that a row is listed under.
+export function stateOf(row) {
   if (row.deleting) return 'deleting'
   if (row.paused) return 'paused'
   if (row.ready === 'True') return 'ready'
-  return stalled?.size && stalled.has(idOf(row)) ? 'stalled' : 'reconciling'
-}
-
-// stalledOf is the set of resources that a health report calls stalled.
-export function stalledOf(health) {
-  const all = new Set()
-  for (const i of health?.installations ?? []) {
-    for (const kind of i.kinds ?? []) {
-      for (const r of kind.notReady ?? []) {
-        if (r.stalled) all.add(idOf({ kind: kind.name, namespace: r.namespace, name: r.name }))
-      }
-    }
-  }
-  return all
+  return row.stalled ? 'stalled' : 'reconciling'
 }
 
 // A Table keeps the newest row of each resource, in order. Its version counts the changes,
@@ -96,24 +85,24 @@ function textOf(row) {
 }
 
 // filter takes the rows that a query means; each word of q has to be somewhere.
-export function filter(rows, query, stalled) {
+export function filter(rows, query) {
   if (!query.kind && !query.namespace && !query.state && !query.q) return rows
   const words = (query.q ?? '').toLowerCase().split(/\s+/).filter(Boolean)
   return rows.filter((row) => {
     if (query.kind && row.kind !== query.kind) return false
     if (query.namespace && (row.namespace || '-') !== query.namespace) return false
-    if (query.state && stateOf(row, stalled) !== query.state) return false
+    if (query.state && (query.state === notReady ? row.ready === 'True' : stateOf(row) !== query.state)) return false
     return words.every((word) => textOf(row).includes(word))
   })
 }
 
 // tally counts rows by state, in all and for each kind.
-export function tally(rows, stalled) {
+export function tally(rows) {
   const none = () => ({ total: 0, stalled: 0, reconciling: 0, deleting: 0, paused: 0, ready: 0 })
   const all = none()
   const kinds = new Map()
   for (const row of rows) {
-    const state = stateOf(row, stalled)
+    const state = stateOf(row)
     if (!kinds.has(row.kind)) kinds.set(row.kind, none())
     const kind = kinds.get(row.kind)
     for (const c of [all, kind]) {

@@ -2,7 +2,7 @@ import { Age, Busy, Dotted, Notes, Problem, Stack, State, Unread, useLive } from
 import { count, ranges, seen } from '../lib/text.js'
 import { format } from '../lib/route.js'
 import { line } from '../lib/series.js'
-import { states } from '../lib/rows.js'
+import { notReady, states } from '../lib/rows.js'
 
 export function Overview() {
   const live = useLive()
@@ -41,8 +41,22 @@ export function Overview() {
   )
 }
 
+// Told is a problem; one that begins with a kind leads to it.
+function Told({ problem, kinds }) {
+  const kind = kinds.find((k) => problem.startsWith(`${k.name}: `))
+  if (!kind) return <span>{seen(problem)}</span>
+  const to = problem.startsWith(`${kind.name}: not ready`) ? format(['resources'], { kind: kind.name, state: notReady }) : format(['rollouts', kind.name])
+  return (
+    <span>
+      <a href={to}>{seen(kind.name)}</a>
+      {seen(problem.slice(kind.name.length))}
+    </span>
+  )
+}
+
 function Problems({ health }) {
   const problems = health.problems ?? []
+  const kinds = kindsOf(health)
   return (
     <section aria-labelledby="h-problems" class={`card ${problems.length ? 'bad' : 'good'}`}>
       <header>
@@ -55,7 +69,7 @@ function Problems({ health }) {
               <span class="glyph is-stalled" aria-hidden="true">
                 ✕
               </span>
-              <span>{seen(p)}</span>
+              <Told problem={p} kinds={kinds} />
             </li>
           ))}
         </ul>
@@ -211,15 +225,15 @@ function Plots({ live, total }) {
   const queue = live.queueSeries.points
   return (
     <div class="plots">
-      <Plot title="Ready" now={`${ready.toLocaleString('en')} of ${total.toLocaleString('en')}`} since={live.started} to={now}
+      <Plot title="Ready" now={`${ready.toLocaleString('en')} of ${total.toLocaleString('en')}`} to={now}
         lines={[{ points, sort: 'ready', top: Math.max(1, total) }]} />
       {queue.length > 0 && (
-        <Plot title="Queue" now={`${count(queue[queue.length - 1].value, 'resource')} waiting`} since={live.started} to={now}
+        <Plot title="Queue" now={`${count(queue[queue.length - 1].value, 'resource')} waiting`} to={now}
           lines={[{ points: queue, sort: 'waiting', top: Math.max(1, ...queue.map((p) => p.value)) }]} />
       )}
       {[...live.rollouts].map(([kind, r]) => (
         <Plot key={kind} title={`Rollout of ${seen(kind)}`} now={`${r.now.done} of ${r.now.of} reached, ${r.now.ready} ready`}
-          since={live.started} to={now}
+          to={now}
           lines={[
             { points: r.reached.points, sort: 'reached', top: r.now.of },
             { points: r.series.points, sort: 'ready', top: r.now.of },
@@ -229,9 +243,10 @@ function Plots({ live, total }) {
   )
 }
 
-export function Plot({ title, now, since, to, lines }) {
-  const minutes = Math.max(1, Math.round((to - since) / 60000))
-  const from = Math.min(since, ...lines.flatMap((l) => l.points.slice(0, 1).map((p) => p.at)))
+export function Plot({ title, now, to, lines }) {
+  const from = Math.min(to, ...lines.flatMap((l) => l.points.slice(0, 1).map((p) => p.at)))
+  const seconds = Math.round((to - from) / 1000)
+  const ago = seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} min`
   return (
     <figure class="card plot">
       <figcaption>
@@ -247,7 +262,7 @@ export function Plot({ title, now, since, to, lines }) {
         ))}
       </svg>
       <div class="axis dim num" aria-hidden="true">
-        <span>{minutes} min ago</span>
+        <span>{ago} ago</span>
         <span>{lines.length > 1 ? '– – reached  —— ready' : `0 to ${lines[0].top.toLocaleString('en')}`}</span>
         <span>now</span>
       </div>

@@ -57,8 +57,8 @@ export function Resource({ path, query, replace }) {
             {t?.server && <> · {t.server.replica ? `served by ${seen(t.server.replica)} (1 of ${t.server.of})` : 'no replica serves it at the moment'}</>}
           </p>
         </div>
-        {row && <State state={stateOf(row, live.stalled)} />}
-        <Actions target={key} actions={actions} done={again} />
+        {row && <State state={stateOf(row)} />}
+        {(row || t) && <Actions target={key} actions={actions} done={again} />}
       </header>
       {live.ready && !row && !tree.error && <p class="note">The list does not have this resource: it is gone, or its kind is not served.</p>}
       <Problem error={tree.error} what="The tree cannot be read" retry={tree.retry} />
@@ -101,6 +101,7 @@ function glyphOf(c) {
   if (c.type === 'Stalled') return yes ? 'stalled' : 'ready'
   if (c.type === 'Reconciling') return yes ? 'reconciling' : 'ready'
   if (c.type === 'Ready') return yes ? 'ready' : 'reconciling'
+  if (c.type === 'Paused') return yes ? 'paused' : 'ready'
   return yes ? 'ready' : 'unknown'
 }
 
@@ -119,6 +120,17 @@ function Tree({ tree, of, child, turn, replace }) {
       next.focus()
     }
   }
+  // Two keys are heard from everywhere on the page, unless somebody writes.
+  useLayoutEffect(() => {
+    const fn = (e) => {
+      if ((e.key !== 'j' && e.key !== 'k') || box.current?.contains(e.target) || e.target.closest?.('input, select, textarea, dialog')) return
+      if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey) return
+      e.preventDefault()
+      box.current?.querySelector('a.box')?.focus()
+    }
+    document.addEventListener('keydown', fn)
+    return () => document.removeEventListener('keydown', fn)
+  }, [])
   const chosen = plan.boxes.find((b) => !b.node.root && childID(b.node) === child)
   return (
     <>
@@ -138,7 +150,7 @@ function Tree({ tree, of, child, turn, replace }) {
       </div>
       {tree.children?.length === 0 && <p class="empty">It has no children.</p>}
       {child && <Live key={child} path={`${resourcePath(of)}/object?child=${encodeURIComponent(child)}`} turn={turn}
-        label={chosen ? `${chosen.node.kind} ${chosen.node.name}` : child} close={() => replace(resourceRoute(of))} />}
+        node={chosen?.node} label={chosen ? `${chosen.node.kind} ${chosen.node.name}` : child} close={() => replace(resourceRoute(of))} />}
     </>
   )
 }
@@ -175,7 +187,7 @@ function Box({ box, narrow, of, child, more }) {
 }
 
 // Live shows an object: what is desired against what is live, if the API gives both.
-function Live({ path, turn, label, close }) {
+function Live({ path, turn, label, node, close }) {
   const { value, error, busy, retry } = useAnswer(path, turn)
   const [view, setView] = useState(null)
   // The API leaves out what is empty: without a diff, what is live is what is desired.
@@ -205,6 +217,11 @@ function Live({ path, turn, label, close }) {
           </button>
         )}
       </header>
+      {node?.message && (
+        <p class="pre">
+          <State state={node.ready ? 'ready' : 'reconciling'} text={seen(node.message)} />
+        </p>
+      )}
       <Problem error={error} what="The object cannot be read" retry={retry} />
       {busy && <Busy what="the object" />}
       {value && views.length === 0 && <p class="empty">The object is not there.</p>}
@@ -230,7 +247,7 @@ function Events({ path, turn }) {
         <ul class="events card">
           {value.map((e, i) => (
             <li key={i}>
-              <State state={e.type === 'Warning' ? 'stalled' : 'ready'} text={seen(e.type)} />
+              <State state={e.type === 'Warning' ? 'stalled' : 'none'} text={seen(e.type)} />
               <strong>{seen(e.reason)}</strong>
               <span class="dim num">
                 <Age time={e.last} />
@@ -269,7 +286,7 @@ function Turns({ all }) {
   )
 }
 
-const verdicts = { rendered: 'ready', empty: 'unknown', waits: 'reconciling', failed: 'stalled' }
+const verdicts = { rendered: 'ready', empty: 'none', waits: 'reconciling', failed: 'stalled' }
 
 function Explain({ path, turn }) {
   const { value: r, error, busy, retry } = useAnswer(path, turn)

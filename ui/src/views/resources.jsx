@@ -1,12 +1,17 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Age, State, Unread, useLive, useNarrow } from '../parts.jsx'
-import { choices, filter, idOf, stateOf, states } from '../lib/rows.js'
+import { choices, filter, idOf, notReady, stateOf, states } from '../lib/rows.js'
 import { scrolled, step, windowed } from '../lib/list.js'
 import { format, resourceRoute } from '../lib/route.js'
 import { count, seen } from '../lib/text.js'
 
 // headHeight is what the names of the columns cover, in px.
 const headHeight = 30
+
+// left is the row that was chosen last, for those who come back.
+let left = null
+
+const whyOf = (row) => (row.ready === 'True' ? '' : seen([row.reason, row.message].filter(Boolean).join(': ')))
 
 export function Resources({ query, replace }) {
   const live = useLive()
@@ -15,10 +20,10 @@ export function Resources({ query, replace }) {
   const list = useRef(null)
   const [top, setTop] = useState(0)
   const [view, setView] = useState(600)
-  const [cursor, setCursor] = useState(null)
+  const [cursor, setCursor] = useState(left)
   const { version, shape } = live.table
   const all = live.table.all()
-  const rows = useMemo(() => filter(all, query, live.stalled), [version, query.kind, query.namespace, query.state, query.q, live.stalled])
+  const rows = useMemo(() => filter(all, query), [version, query.kind, query.namespace, query.state, query.q])
   const kinds = useMemo(() => choices(all, (r) => r.kind), [shape])
   const namespaces = useMemo(() => choices(all, (r) => r.namespace || '-'), [shape])
   const found = cursor ? rows.findIndex((r) => idOf(r) === cursor.id) : -1
@@ -31,11 +36,18 @@ export function Resources({ query, replace }) {
     watcher.observe(el)
     return () => watcher.disconnect()
   }, [narrow])
+  const before = useRef(true)
   useLayoutEffect(() => {
+    if (before.current) {
+      before.current = false
+      list.current.scrollTop = cursor ? scrolled({ at, height, view, top: cursor.top }) : 0
+      return
+    }
     list.current.scrollTop = 0
     setTop(0)
     setCursor(null)
   }, [query.kind, query.namespace, query.state, query.q])
+  left = cursor && { ...cursor, top }
 
   const go = (next) => {
     if (!rows[next]) return
@@ -88,7 +100,7 @@ export function Resources({ query, replace }) {
         </label>
         <Choice label="Kind" value={query.kind} options={kinds} onChange={(kind) => set({ kind })} />
         <Choice label="Namespace" value={query.namespace} options={namespaces} onChange={(namespace) => set({ namespace })} />
-        <Choice label="State" value={query.state} options={states} onChange={(state) => set({ state })} />
+        <Choice label="State" value={query.state} options={[notReady, ...states]} onChange={(state) => set({ state })} />
         <output class="dim num">
           {filtered ? `${rows.length.toLocaleString('en')} of ` : ''}
           {count(all.length, 'resource')}
@@ -116,10 +128,10 @@ export function Resources({ query, replace }) {
             const n = from + i
             return (
               <a key={n % slots} id={`row-${n}`} class={`row ${cursor && n === at ? 'at' : ''} ${row.ready === 'True' ? '' : 'not'}`} role="row" aria-rowindex={n + 2}
-                aria-selected={Boolean(cursor) && n === at} tabIndex={-1} href={resourceRoute(row)}
+                aria-selected={Boolean(cursor) && n === at} tabIndex={-1} href={resourceRoute(row)} onClick={() => setCursor({ at: n, id: idOf(row) })}
                 style={{ transform: `translateY(${n * height}px)`, height: `${height}px` }}>
                 <span role="gridcell" class="c-state">
-                  <State state={stateOf(row, live.stalled)} />
+                  <State state={stateOf(row)} />
                 </span>
                 <span role="gridcell" class="c-name">
                   {seen(row.name)}
@@ -130,8 +142,8 @@ export function Resources({ query, replace }) {
                 <span role="gridcell" class="c-kind dim">
                   {seen(row.kind)}
                 </span>
-                <span role="gridcell" class="c-why dim">
-                  {row.ready === 'True' ? '' : seen([row.reason, row.message].filter(Boolean).join(': '))}
+                <span role="gridcell" class="c-why dim" title={whyOf(row)}>
+                  {whyOf(row)}
                 </span>
                 <span role="gridcell" class="c-age dim">
                   <Age time={row.created} />

@@ -9,6 +9,7 @@ import { Actions } from '../dialog.jsx'
 
 export function Rollouts({ path }) {
   const live = useLive()
+  useEffect(() => live.follow(), [])
   const all = kindsOf(live.health)
   // Where several installations serve a share of a kind each, each has its own rollout.
   const shared = (k) => all.filter((other) => other.name === k.name && other.state !== 'Elsewhere').length > 1
@@ -48,7 +49,7 @@ function Kind({ of, identity, live }) {
   const state = `${turn} ${of.state} ${of.digest} ${of.message}`
   const asked = identity ? `?identity=${encodeURIComponent(identity)}` : ''
   const kept = live.rollouts.get(name)
-  const history = useAnswer(`/api/kinds/${encodeURIComponent(name)}/history${asked}`, `${state} ${kept?.now.done} ${kept?.now.ready}`)
+  const history = useAnswer(`/api/kinds/${encodeURIComponent(name)}/history${asked}`, `${state} ${live.healthAt}`)
   const revisions = history.value?.revisions ?? []
   const now = revisions.map((r) => progress(r.serves)).find(Boolean)
   const stopped = of.state === 'Stopped'
@@ -56,7 +57,7 @@ function Kind({ of, identity, live }) {
   const target = { kind: name, identity }
   const done = () => {
     again()
-    live.refresh()
+    live.soon()
   }
   return (
     <article class="kind" aria-label={seen(name)}>
@@ -80,7 +81,7 @@ function Kind({ of, identity, live }) {
       )}
       {now && <Progress now={now} />}
       {kept && kept.series.points.length > 1 && (
-        <Plot title="Since the page was opened" now={`${kept.now.done} of ${kept.now.of} reached`} since={live.started} to={Date.now()}
+        <Plot title="Since the page was opened" now={`${kept.now.done} of ${kept.now.of} reached`} to={Date.now()}
           lines={[
             { points: kept.reached.points, sort: 'reached', top: kept.now.of },
             { points: kept.series.points, sort: 'ready', top: kept.now.of },
