@@ -166,7 +166,7 @@ func TestLost(t *testing.T) {
 	port := p.base[strings.LastIndex(p.base, ":")+1:]
 	again := ui(t, "--port", port)
 	p.click("button", "Try now")
-	p.shows("run jacquard ui again")
+	p.shows("There is no session", "run jacquard ui again")
 	p.navigate("about:blank") // another fragment alone would load nothing
 	p.navigate(again)
 	p.wait("the page follows the cluster", `document.querySelector('.about') && !document.querySelector('.link')`)
