@@ -6,7 +6,7 @@ import { scrolled, step, windowed } from '../src/lib/list.js'
 import { backoff, lines, pause } from '../src/lib/ndjson.js'
 import { layout, pruned, rooted } from '../src/lib/layout.js'
 import { line, parts, progress, Series, waiting } from '../src/lib/series.js'
-import { age, diffLines, ranges, seen } from '../src/lib/text.js'
+import { age, diffLines, ranges, seen, mention } from '../src/lib/text.js'
 
 const row = (name, more) => ({ kind: 'pages.example.com', namespace: 'a', name, ready: 'True', ...more })
 
@@ -234,4 +234,12 @@ test('times, ranges and diffs are read', () => {
   assert.equal(ranges([7, 0, 1, 2, 3]), '0–3, 7')
   assert.equal(ranges([]), '')
   assert.deepEqual(diffLines('--- a\n+++ b\n@@ x\n-1\n+2\n same\n').map((l) => l.sort), ['head', 'head', 'head', 'less', 'more', 'same'])
+})
+
+test('a kind that a text names is found as a word', () => {
+  const names = ['apps.example.com', 'webapps.example.com']
+  assert.deepEqual(mention('a/b: webapps.example.com is Stopped', names), { before: 'a/b: ', name: 'webapps.example.com', after: ' is Stopped' })
+  assert.deepEqual(mention('apps.example.com: not ready', names), { before: '', name: 'apps.example.com', after: ': not ready' })
+  assert.equal(mention('apps.example.com.evil, old-apps.example.com', names), null)
+  assert.equal(mention('no operator was found', names), null)
 })

@@ -44,3 +44,15 @@ export function diffLines(text) {
     return { sort: 'same', line }
   })
 }
+
+// mention splits a text at the first of these names that it has as a word of its own; null
+// if it has none.
+export function mention(text, names) {
+  let first = null
+  for (const name of names) {
+    const at = ` ${text}`.indexOf(` ${name}`)
+    if (at < 0 || !/^[ :,]|^$/.test(text.slice(at + name.length)) || (first && first.before.length <= at)) continue
+    first = { before: text.slice(0, at), name, after: text.slice(at + name.length) }
+  }
+  return first
+}

@@ -1,5 +1,5 @@
 import { Age, Busy, Dotted, Notes, Problem, Stack, State, Unread, useLive } from '../parts.jsx'
-import { count, ranges, seen } from '../lib/text.js'
+import { count, mention, ranges, seen } from '../lib/text.js'
 import { format } from '../lib/route.js'
 import { line } from '../lib/series.js'
 import { notReady, states } from '../lib/rows.js'
@@ -41,15 +41,17 @@ export function Overview() {
   )
 }
 
-// Told is a problem; one that begins with a kind leads to it.
+// Told is a problem; one that names a kind leads to it.
 function Told({ problem, kinds }) {
-  const kind = kinds.find((k) => problem.startsWith(`${k.name}: `))
-  if (!kind) return <span>{seen(problem)}</span>
-  const to = problem.startsWith(`${kind.name}: not ready`) ? format(['resources'], { kind: kind.name, state: notReady }) : format(['rollouts', kind.name])
+  const about = mention(problem, kinds.map((k) => k.name))
+  if (!about) return <span>{seen(problem)}</span>
+  const { before, name, after } = about
+  const to = after.startsWith(': not ready') ? format(['resources'], { kind: name, state: notReady }) : format(['rollouts', name])
   return (
     <span>
-      <a href={to}>{seen(kind.name)}</a>
-      {seen(problem.slice(kind.name.length))}
+      {seen(before)}
+      <a href={to}>{seen(name)}</a>
+      {seen(after)}
     </span>
   )
 }
