@@ -2,6 +2,7 @@ package diff
 
 import (
 	"context"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -20,8 +21,13 @@ type Ref struct {
 type Child struct {
 	Live    string `json:"live,omitempty"`
 	Desired string `json:"desired,omitempty"`
-	// Diff is what applying it again would change.
+	// Diff is what applying it again would change. Where the API server refuses that, it is
+	// how what lives differs from what is desired.
 	Diff string `json:"diff,omitempty"`
+	// Verb is what would become of it, "" if its resource's folder does not render it.
+	Verb Verb `json:"verb,omitempty"`
+	// Message says why, for people.
+	Message string `json:"message,omitempty"`
 }
 
 // Child looks at one child of a resource.
@@ -36,22 +42,73 @@ func (s Sight) Child(ctx context.Context, resource *unstructured.Unstructured, o
 		body = there.Body
 	}
 	d := differ{view, view.Reconciler().DryRun(ctx, view.Version(), resource), resource.GetDeletionTimestamp() != nil}
-	var out Child
+	out := Child{Verb: Held, Message: first(d.Problems)} // nothing is changed until all files render
 	if d.Plan != nil {
+		out = Child{}
 		for i := range d.Plan.Steps {
 			step := &d.Plan.Steps[i]
-			o := step.Document
-			if o.GroupVersionKind().GroupKind() != of.GroupKind() || o.GetNamespace() != of.Namespace || o.GetName() != of.Name {
+			c, o := d.rendered(step), step.Document
+			if !of.names(&c) {
 				continue
 			}
-			c := about(o.GroupVersionKind(), o, Kept)
-			c.Subresource = step.Child.Policy.Subresource
-			d.step(step, &c)
-			desired, out.Diff = o.Object, c.Diff
+			if c.Verb.Wrong() && c.Diff == "" {
+				d.compare(&c, only(body, o.Object), o.Object)
+			}
+			if desired = o.Object; out.Verb == "" || c.Verb != Kept { // several steps may be about it: a patch of a subresource is one
+				out.Diff, out.Verb, out.Message = c.Diff, c.Verb, c.Why
+			}
+		}
+	}
+	for _, c := range d.ends() {
+		if desired == nil && of.names(&c) {
+			out.Diff, out.Verb, out.Message = c.Diff, c.Verb, c.Why
 		}
 	}
 	out.Live, out.Desired, err = shownPair(body, desired)
 	return out, err
+}
+
+// names reports whether a change is about the object, in whichever version.
+func (r Ref) names(c *Change) bool {
+	gvk := schema.FromAPIVersionAndKind(c.APIVersion, c.Kind)
+	return gvk.GroupKind() == r.GroupKind() && c.Namespace == r.Namespace && c.Name == r.Name
+}
+
+// only is what lives of the fields that are desired. Of a list, more items than are
+// desired are kept.
+func only(live, desired map[string]any) map[string]any {
+	if live == nil {
+		return nil
+	}
+	return onlyOf(live, desired).(map[string]any)
+}
+
+func onlyOf(live, desired any) any {
+	switch wanted := desired.(type) {
+	case map[string]any:
+		there, is := live.(map[string]any)
+		if !is {
+			return live
+		}
+		out := map[string]any{}
+		for key := range wanted {
+			if v, found := there[key]; found {
+				out[key] = onlyOf(v, wanted[key])
+			}
+		}
+		return out
+	case []any:
+		there, is := live.([]any)
+		if !is {
+			return live
+		}
+		out := slices.Clone(there)
+		for i := range min(len(there), len(wanted)) {
+			out[i] = onlyOf(there[i], wanted[i])
+		}
+		return out
+	}
+	return live
 }
 
 // Live is an object as it lives.

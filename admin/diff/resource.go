@@ -117,17 +117,28 @@ func (d differ) notes() []string {
 
 // changes are those of the steps, then what is pruned, released and held.
 func (d differ) changes() []Change {
+	var all []Change
+	if d.Plan != nil {
+		for i := range d.Plan.Steps {
+			all = append(all, d.rendered(&d.Plan.Steps[i]))
+		}
+	}
+	return append(all, d.ends()...)
+}
+
+// rendered is what becomes of a rendered child.
+func (d differ) rendered(s *plan.Step) Change {
+	c := about(s.Document.GroupVersionKind(), s.Document, Kept)
+	c.Subresource, c.Place, c.Why = s.Child.Policy.Subresource, place(s.Child), s.Why
+	d.step(s, &c)
+	return c
+}
+
+// ends are what becomes of what is not rendered any more.
+func (d differ) ends() []Change {
 	p := d.Plan
 	if p == nil { // what cannot be rendered may have something to prune all the same
 		p = &plan.Plan{}
-	}
-	var all []Change
-	for i := range p.Steps {
-		s := &p.Steps[i]
-		c := about(s.Document.GroupVersionKind(), s.Document, Kept)
-		c.Subresource, c.Place, c.Why = s.Child.Policy.Subresource, place(s.Child), s.Why
-		d.step(s, &c)
-		all = append(all, c)
 	}
 	var ends []Change
 	for _, e := range d.Ends {
@@ -142,7 +153,7 @@ func (d differ) changes() []Change {
 	slices.SortFunc(ends, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Verb, b.Verb), cmp.Compare(a.Named(), b.Named()))
 	})
-	return append(all, ends...)
+	return ends
 }
 
 func place(c render.Child) string {
