@@ -58,7 +58,9 @@ type Server struct {
 }
 
 // New makes a server; Run keeps it informed.
-func New(o Options) *Server { return &Server{Options: o, table: NewTable(), beat: 15 * time.Second, limit: 30 * time.Second} }
+func New(o Options) *Server {
+	return &Server{Options: o, table: NewTable(), beat: 15 * time.Second, limit: 30 * time.Second}
+}
 
 // Run watches the cluster until the context ends.
 func (s *Server) Run(ctx context.Context) error {
