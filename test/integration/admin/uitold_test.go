@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/jacquard-operator/jacquard/admin/diff"
 	"github.com/jacquard-operator/jacquard/admin/health"
 	"github.com/jacquard-operator/jacquard/admin/ui"
+	"github.com/jacquard-operator/jacquard/author/explain"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
 	folders "github.com/jacquard-operator/jacquard/engine/folder"
@@ -58,14 +60,7 @@ spec:
 		}
 		return nil
 	})
-	o, err := cluster.Get("v1", "Service", s.namespace, "a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	patch := client.RawPatch(types.JSONPatchType, []byte(`[{"op": "replace", "path": "/spec/ports/0/port", "value": 8080}]`))
-	if err := cluster.Client.Patch(context.Background(), o, patch); err != nil {
-		t.Fatal(err)
-	}
+	s.patch("v1", "Service", "a", `{"spec":{"ports":[{"port":8080}]}}`)
 	kit.Eventually(t, "the page says that it is refused", func() error {
 		c = diff.Child{}
 		if err := b.gets(path, &c); err != nil || c.Verb != diff.Refused || !strings.Contains(c.Message, "spec.ports[0].name: Required value") {
@@ -185,6 +180,85 @@ func TestUIFewRights(t *testing.T) {
 	if len(h.Installations)+len(h.Starting)+len(h.Forsaken) > 0 || !strings.Contains(h.LeasesUnread, `resources: ["leases"]`) ||
 		len(h.Problems) != 1 || !strings.HasPrefix(h.Problems[0], "it is not known whether an operator runs") {
 		t.Errorf("it says %+v", h)
+	}
+}
+
+// TestUIDocumented: with the roles of docs/ui.md, beside those in the namespace, a developer
+// is told why an object is there, how it differs, and how the operator is. What may not be
+// patched is compared all the same.
+func TestUIDocumented(t *testing.T) {
+	t.Parallel()
+	s := lay(t, plain)
+	s.start(nil)
+	s.web("a", "text: one")
+	s.is("a", "Ready", "True", "")
+	s.says(heartbeat.Serving)
+	user := "developer-of-" + s.namespace
+	s.grant(user, "Role", "{apiGroups: [GROUP], resources: [webs], verbs: [get, list, watch]}, "+
+		"{apiGroups: [''], resources: [configmaps, events], verbs: [get, list]}")
+	root, err := kit.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, roles, found := strings.Cut(text(t, filepath.Join(root, "docs", "ui.md")), "```yaml\n")
+	roles, _, ends := strings.Cut(roles, "```\n")
+	if !found || !ends {
+		t.Fatal("docs/ui.md has no roles")
+	}
+	s.apply(strings.NewReplacer("namespace: jacquard", "namespace: "+s.home, "name: jacquard-ui", "name: ui-of-"+s.namespace,
+		"kind: Group, name: developers", "kind: User, name: "+user).Replace(roles))
+	b := browse(t, func(o *ui.Options) {
+		o.Config = rest.CopyConfig(cluster.Config)
+		o.Config.Impersonate = rest.ImpersonationConfig{UserName: user}
+		o.Namespace = s.home // the operator is looked for there, since it is not in namespace jacquard
+	})
+	path := "/api/resources/" + s.name() + "/" + s.namespace + "/a/"
+	child := ""
+	kit.Eventually(t, "the page tells all", func() error {
+		var tree struct{ Children []struct{ Name string } }
+		if err := b.gets(path+"tree", &tree); err != nil || len(tree.Children) != 1 {
+			return fmt.Errorf("%w: %+v", err, tree)
+		}
+		child = tree.Children[0].Name
+		var c diff.Child
+		if err := b.gets(path+"object?child=v1/ConfigMap/"+s.namespace+"/"+child, &c); err != nil || c.Verb != diff.Kept {
+			return fmt.Errorf("%w: %+v", err, c)
+		}
+		var report explain.Report
+		if err := b.gets(path+"explain", &report); err != nil {
+			return err
+		}
+		var h health.Health
+		if err := b.gets("/api/health", &h); err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(h.Installations, func(i *health.Installation) bool {
+			return i.Identity == s.home+"/jacquard" && i.Leader.State == health.Leads
+		}) {
+			return fmt.Errorf("the operator is not told of: %+v", h)
+		}
+		return nil
+	})
+	s.patch(s.group+"/v1", "Web", "a", `{"metadata":{"annotations":{"`+api.AnnotationPaused+`":"true"}}}`)
+	s.is("a", "Paused", "True", "")
+	s.patch("v1", "ConfigMap", child, `{"data":{"text":"two"}}`)
+	var c diff.Child
+	if err := b.gets(path+"object?child=v1/ConfigMap/"+s.namespace+"/"+child, &c); err != nil || c.Verb != diff.Unknown ||
+		!strings.Contains(c.Message, `resources: ["configmaps"], verbs: ["patch"]`) ||
+		!strings.Contains(c.Diff, "-  text: two\n") || !strings.Contains(c.Diff, "+  text: one\n") {
+		t.Errorf("%v: %+v", err, c)
+	}
+}
+
+// patch changes an object in the namespace as a person would.
+func (s *site) patch(apiVersion, kind, name, patch string) {
+	s.Helper()
+	o, err := cluster.Get(apiVersion, kind, s.namespace, name)
+	if err == nil {
+		err = cluster.Client.Patch(context.Background(), o, client.RawPatch(types.MergePatchType, []byte(patch)))
+	}
+	if err != nil {
+		s.Fatal(err)
 	}
 }
 
