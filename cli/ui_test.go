@@ -35,7 +35,7 @@ current-context: c
 	ended := make(chan error, 1)
 	go func() {
 		ended <- cmd.ExecuteContext(ctx)
-		in.Close()
+		_ = in.Close() // never fails
 	}()
 	lines := bufio.NewReader(out)
 	address, err := lines.ReadString('\n')

@@ -3,11 +3,13 @@ package diff
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/admin/liveview"
+	"github.com/jacquard-operator/jacquard/engine/api"
 )
 
 // A Ref names an object; the namespace is "" if it lives in none.
@@ -42,9 +44,8 @@ func (s Sight) Child(ctx context.Context, resource *unstructured.Unstructured, o
 		body = there.Body
 	}
 	d := differ{view, view.Reconciler().DryRun(ctx, view.Version(), resource), resource.GetDeletionTimestamp() != nil}
-	out := Child{Verb: Held, Message: first(d.Problems)} // nothing is changed until all files render
+	var out Child
 	if d.Plan != nil {
-		out = Child{}
 		for i := range d.Plan.Steps {
 			step := &d.Plan.Steps[i]
 			c, o := d.rendered(step), step.Document
@@ -64,8 +65,24 @@ func (s Sight) Child(ctx context.Context, resource *unstructured.Unstructured, o
 			out.Diff, out.Verb, out.Message = c.Diff, c.Verb, c.Why
 		}
 	}
+	ours := there != nil && there.Meta.GetLabels()[api.LabelOwnerUID] == string(resource.GetUID())
+	if why := d.stays(); out.Verb == "" && ours && why != "" {
+		out.Verb, out.Message = Held, why
+	}
 	out.Live, out.Desired, err = shownPair(body, desired)
 	return out, err
+}
+
+// stays says why a child stays as it is that no step of the plan is about; "" if there is
+// no reason.
+func (d differ) stays() string {
+	if d.leaving {
+		return "its resource is being deleted"
+	}
+	if why := d.unplanned(); why != "" {
+		return "nothing is changed: " + why
+	}
+	return strings.Join(d.waiting(), "; ")
 }
 
 // names reports whether a change is about the object, in whichever version.

@@ -71,15 +71,8 @@ func one(ctx context.Context, view *liveview.View, r *reconcile.Reconciler, reso
 	out := New(view.Version().Name, resource)
 	out.Changes, out.Notes = d.changes(), d.notes()
 	out.Counts = count(out.Changes)
-	switch {
-	case d.Plan == nil:
-		out.Error = first(d.Problems)
-	case d.Plan.Empty:
-		out.Error = first(slices.DeleteFunc(d.Problems, func(p status.Problem) bool { return p.Reason != "RenderedNothing" }))
-	default:
-		for _, w := range d.Rendered.Waiting {
-			out.Waiting = append(out.Waiting, w.File+".yaml: "+w.Message)
-		}
+	if out.Error = d.unplanned(); out.Error == "" {
+		out.Waiting = d.waiting()
 	}
 	return out
 }
@@ -96,6 +89,25 @@ type differ struct {
 	view *liveview.View
 	*reconcile.DryRun
 	leaving bool
+}
+
+// unplanned says why there is no plan; "" if there is one.
+func (d differ) unplanned() string {
+	switch {
+	case d.Plan == nil:
+		return first(d.Problems)
+	case d.Plan.Empty:
+		return first(slices.DeleteFunc(slices.Clone(d.Problems), func(p status.Problem) bool { return p.Reason != "RenderedNothing" }))
+	}
+	return ""
+}
+
+// waiting are the files that wait, and what for.
+func (d differ) waiting() (all []string) {
+	for _, w := range d.Rendered.Waiting {
+		all = append(all, w.File+".yaml: "+w.Message)
+	}
+	return all
 }
 
 func (d differ) notes() []string {

@@ -36,12 +36,12 @@ func (b *browser) gets(path string, into any) error {
 }
 
 // TestUIRefused: the page tells what the API server refuses, and how what lives differs from
-// what is desired then.
+// what is desired then; and why a child stays as it is.
 func TestUIRefused(t *testing.T) {
 	t.Parallel()
 	s := lay(t, map[string]string{"service.yaml": `apiVersion: v1
 kind: Service
-metadata: {name: {{ .metadata.name }}}
+metadata: {name: {{ .metadata.name }}, annotations: {text: "{{ .spec.text }}"}}
 spec:
   selector: {app: {{ .metadata.name }}}
   ports: [{port: 80}]
@@ -76,6 +76,19 @@ spec:
 	if strings.Contains(c.Diff, "clusterIP") {
 		t.Errorf("what nobody desires is shown as different:\n%s", c.Diff)
 	}
+	held := func(why string) {
+		t.Helper()
+		c = diff.Child{}
+		if err := b.gets(path, &c); err != nil || c.Verb != diff.Held || !strings.Contains(c.Message, why) || c.Live == "" || c.Desired != "" {
+			t.Errorf("%v: %+v", err, c)
+		}
+	}
+	s.patch(s.group+"/v1", "Web", "a", `{"spec":{"text":null}}`)
+	held("/service.yaml:3:")
+	s.patch(s.group+"/v1", "Web", "a", `{"metadata":{"finalizers":["example.com/hold"]}}`) // so that the page is asked while it stays
+	t.Cleanup(func() { s.patch(s.group+"/v1", "Web", "a", `{"metadata":{"finalizers":null}}`) })
+	cluster.Delete(t, s.group+"/v1", "Web", s.namespace, "a")
+	held("its resource is being deleted")
 }
 
 // TestUIFolders: a folder that is written after the page was opened is known.
