@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jacquard-operator/jacquard/admin/ui"
+	"github.com/jacquard-operator/jacquard/engine/folder"
 )
 
 type uiOptions struct {
@@ -56,8 +57,8 @@ func (o *uiOptions) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	folders, err := foldersIn(o.roots)
-	if err != nil {
+	folders := func() (map[string]*folder.Folder, error) { return foldersIn(o.roots) }
+	if _, err := folders(); err != nil {
 		return err
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", o.port))
@@ -72,6 +73,7 @@ func (o *uiOptions) run(cmd *cobra.Command) error {
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(listener) }()
 	fmt.Fprintln(cmd.OutOrStdout(), guard.URL())
+	fmt.Fprintln(cmd.ErrOrStderr(), "Open this address in a browser; it works once. Ctrl-C ends the page.")
 	watched := make(chan error, 1)
 	go func() { watched <- server.Run(ctx) }()
 	select {

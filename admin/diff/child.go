@@ -2,11 +2,14 @@ package diff
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/admin/liveview"
+	"github.com/jacquard-operator/jacquard/engine/api"
 )
 
 // A Ref names an object; the namespace is "" if it lives in none.
@@ -20,8 +23,13 @@ type Ref struct {
 type Child struct {
 	Live    string `json:"live,omitempty"`
 	Desired string `json:"desired,omitempty"`
-	// Diff is what applying it again would change.
+	// Diff is what applying it again would change. Where the API server refuses that, it is
+	// how what lives differs from what is desired.
 	Diff string `json:"diff,omitempty"`
+	// Verb is what would become of it, "" if its resource's folder does not render it.
+	Verb Verb `json:"verb,omitempty"`
+	// Message says why, for people.
+	Message string `json:"message,omitempty"`
 }
 
 // Child looks at one child of a resource.
@@ -40,18 +48,84 @@ func (s Sight) Child(ctx context.Context, resource *unstructured.Unstructured, o
 	if d.Plan != nil {
 		for i := range d.Plan.Steps {
 			step := &d.Plan.Steps[i]
-			o := step.Document
-			if o.GroupVersionKind().GroupKind() != of.GroupKind() || o.GetNamespace() != of.Namespace || o.GetName() != of.Name {
+			c, o := d.rendered(step), step.Document
+			if !of.names(&c) {
 				continue
 			}
-			c := about(o.GroupVersionKind(), o, Kept)
-			c.Subresource = step.Child.Policy.Subresource
-			d.step(step, &c)
-			desired, out.Diff = o.Object, c.Diff
+			if c.Verb.Wrong() && c.Diff == "" {
+				d.compare(&c, only(body, o.Object), o.Object)
+			}
+			if desired = o.Object; out.Verb == "" || c.Verb != Kept { // several steps may be about it: a patch of a subresource is one
+				out.Diff, out.Verb, out.Message = c.Diff, c.Verb, c.Why
+			}
 		}
+	}
+	for _, c := range d.ends() {
+		if desired == nil && of.names(&c) {
+			out.Diff, out.Verb, out.Message = c.Diff, c.Verb, c.Why
+		}
+	}
+	ours := there != nil && there.Meta.GetLabels()[api.LabelOwnerUID] == string(resource.GetUID())
+	if why := d.stays(); out.Verb == "" && ours && why != "" {
+		out.Verb, out.Message = Held, why
 	}
 	out.Live, out.Desired, err = shownPair(body, desired)
 	return out, err
+}
+
+// stays says why a child stays as it is that no step of the plan is about; "" if there is
+// no reason.
+func (d differ) stays() string {
+	if d.leaving {
+		return "its resource is being deleted"
+	}
+	if why := d.unplanned(); why != "" {
+		return "nothing is changed: " + why
+	}
+	return strings.Join(d.waiting(), "; ")
+}
+
+// names reports whether a change is about the object, in whichever version.
+func (r Ref) names(c *Change) bool {
+	gvk := schema.FromAPIVersionAndKind(c.APIVersion, c.Kind)
+	return gvk.GroupKind() == r.GroupKind() && c.Namespace == r.Namespace && c.Name == r.Name
+}
+
+// only is what lives of the fields that are desired. Of a list, more items than are
+// desired are kept.
+func only(live, desired map[string]any) map[string]any {
+	if live == nil {
+		return nil
+	}
+	return onlyOf(live, desired).(map[string]any)
+}
+
+func onlyOf(live, desired any) any {
+	switch wanted := desired.(type) {
+	case map[string]any:
+		there, is := live.(map[string]any)
+		if !is {
+			return live
+		}
+		out := map[string]any{}
+		for key := range wanted {
+			if v, found := there[key]; found {
+				out[key] = onlyOf(v, wanted[key])
+			}
+		}
+		return out
+	case []any:
+		there, is := live.([]any)
+		if !is {
+			return live
+		}
+		out := slices.Clone(there)
+		for i := range min(len(there), len(wanted)) {
+			out[i] = onlyOf(there[i], wanted[i])
+		}
+		return out
+	}
+	return live
 }
 
 // Live is an object as it lives.

@@ -71,15 +71,8 @@ func one(ctx context.Context, view *liveview.View, r *reconcile.Reconciler, reso
 	out := New(view.Version().Name, resource)
 	out.Changes, out.Notes = d.changes(), d.notes()
 	out.Counts = count(out.Changes)
-	switch {
-	case d.Plan == nil:
-		out.Error = first(d.Problems)
-	case d.Plan.Empty:
-		out.Error = first(slices.DeleteFunc(d.Problems, func(p status.Problem) bool { return p.Reason != "RenderedNothing" }))
-	default:
-		for _, w := range d.Rendered.Waiting {
-			out.Waiting = append(out.Waiting, w.File+".yaml: "+w.Message)
-		}
+	if out.Error = d.unplanned(); out.Error == "" {
+		out.Waiting = d.waiting()
 	}
 	return out
 }
@@ -96,6 +89,25 @@ type differ struct {
 	view *liveview.View
 	*reconcile.DryRun
 	leaving bool
+}
+
+// unplanned says why there is no plan; "" if there is one.
+func (d differ) unplanned() string {
+	switch {
+	case d.Plan == nil:
+		return first(d.Problems)
+	case d.Plan.Empty:
+		return first(slices.DeleteFunc(slices.Clone(d.Problems), func(p status.Problem) bool { return p.Reason != "RenderedNothing" }))
+	}
+	return ""
+}
+
+// waiting are the files that wait, and what for.
+func (d differ) waiting() (all []string) {
+	for _, w := range d.Rendered.Waiting {
+		all = append(all, w.File+".yaml: "+w.Message)
+	}
+	return all
 }
 
 func (d differ) notes() []string {
@@ -117,17 +129,28 @@ func (d differ) notes() []string {
 
 // changes are those of the steps, then what is pruned, released and held.
 func (d differ) changes() []Change {
+	var all []Change
+	if d.Plan != nil {
+		for i := range d.Plan.Steps {
+			all = append(all, d.rendered(&d.Plan.Steps[i]))
+		}
+	}
+	return append(all, d.ends()...)
+}
+
+// rendered is what becomes of a rendered child.
+func (d differ) rendered(s *plan.Step) Change {
+	c := about(s.Document.GroupVersionKind(), s.Document, Kept)
+	c.Subresource, c.Place, c.Why = s.Child.Policy.Subresource, place(s.Child), s.Why
+	d.step(s, &c)
+	return c
+}
+
+// ends are what becomes of what is not rendered any more.
+func (d differ) ends() []Change {
 	p := d.Plan
 	if p == nil { // what cannot be rendered may have something to prune all the same
 		p = &plan.Plan{}
-	}
-	var all []Change
-	for i := range p.Steps {
-		s := &p.Steps[i]
-		c := about(s.Document.GroupVersionKind(), s.Document, Kept)
-		c.Subresource, c.Place, c.Why = s.Child.Policy.Subresource, place(s.Child), s.Why
-		d.step(s, &c)
-		all = append(all, c)
 	}
 	var ends []Change
 	for _, e := range d.Ends {
@@ -142,7 +165,7 @@ func (d differ) changes() []Change {
 	slices.SortFunc(ends, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Verb, b.Verb), cmp.Compare(a.Named(), b.Named()))
 	})
-	return append(all, ends...)
+	return ends
 }
 
 func place(c render.Child) string {

@@ -29,6 +29,9 @@ type Health struct {
 	Starting []string `json:"starting,omitempty"`
 	// Forsaken are CRDs that bear the claim of an operator that is not there.
 	Forsaken []Claim `json:"forsaken,omitempty"`
+	// LeasesUnread says why the Leases could not be read, by which operators are found: which
+	// operators there are, beside those that are told, is not known then.
+	LeasesUnread string `json:"leasesUnread,omitempty"`
 	// Unknown says what could not be read, and so is not told.
 	Unknown []string `json:"unknown,omitempty"`
 	// Problems say what is wrong; if there are none, all is well.
@@ -112,6 +115,7 @@ func (l *look) find(ctx context.Context) {
 		lease, err := l.Object(ctx, leases, namespace, api.ReportLease(l.Identity))
 		if err != nil {
 			l.unknown("the operator's report", err)
+			l.LeasesUnread = err.Error()
 		} else if lease != nil {
 			l.add(lease)
 		}
@@ -121,6 +125,7 @@ func (l *look) find(ctx context.Context) {
 	all, err := l.Objects(ctx, leases, in)
 	if err != nil {
 		l.unknown("installations outside of namespaces jacquard and "+l.Fallback, err)
+		l.LeasesUnread = err.Error()
 		for _, in.Namespace = range []string{"jacquard", l.Fallback} {
 			if some, err := l.Objects(ctx, leases, in); err == nil {
 				all = append(all, some...)
@@ -196,7 +201,7 @@ func (l *look) takeOver(ctx context.Context, i *Installation) {
 func (l *look) unseen(ctx context.Context, crd, identity string) bool {
 	namespace, _, both := strings.Cut(identity, "/")
 	if !both {
-		return false
+		return l.LeasesUnread != "" // its report may be in any namespace
 	}
 	lease, err := l.Object(ctx, leases, namespace, api.ReportLease(identity))
 	if err != nil {
@@ -208,7 +213,11 @@ func (l *look) unseen(ctx context.Context, crd, identity string) bool {
 // judge says what is wrong.
 func (l *look) judge() {
 	bad := func(format string, args ...any) { l.Problems = append(l.Problems, fmt.Sprintf(format, args...)) }
-	if len(l.Installations)+len(l.Starting) == 0 {
+	switch {
+	case len(l.Installations)+len(l.Starting) > 0:
+	case l.LeasesUnread != "":
+		bad("it is not known whether an operator runs, since its Leases could not be read: %s", l.LeasesUnread)
+	default:
 		bad("no operator was found")
 	}
 	for _, name := range l.Starting {

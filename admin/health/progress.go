@@ -41,7 +41,11 @@ func ProgressOf(ctx context.Context, s *liveview.Survey, asked Asked, name strin
 		}
 	}
 	if len(all) == 0 {
-		unseen := slices.Concat([]string{"no operator reports that it has a folder for it"}, l.Unknown)
+		text := "no operator reports that it has a folder for it"
+		if l.LeasesUnread != "" {
+			text = "it is not known whether an operator has a folder for it"
+		}
+		unseen := slices.Concat([]string{text}, l.Unknown)
 		return Progress{Message: strings.Join(unseen, "; ")}
 	}
 	return together(all)

@@ -16,7 +16,7 @@ import (
 // that which was asked for, or else, where none was found, the Deployments of
 // our chart.
 func (l *look) starting(ctx context.Context) {
-	if len(l.Installations)+len(l.Starting) > 0 {
+	if len(l.Installations)+len(l.Starting) > 0 || l.LeasesUnread != "" { // they may have reported
 		return
 	}
 	if l.Identity != "" {
@@ -24,7 +24,7 @@ func (l *look) starting(ctx context.Context) {
 		return
 	}
 	all, err := l.Objects(ctx, deployments, liveview.Range{Selector: api.LabelPartOf + "=" + api.PartOf})
-	if err != nil { // that Leases cannot be listed is said
+	if err != nil {
 		return
 	}
 	for _, d := range all {

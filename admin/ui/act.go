@@ -127,7 +127,8 @@ func (s *Server) approve(ctx context.Context, o *Order) (*Plan, error) {
 	r := stop.Record
 	return &Plan{
 		Command: s.command(ofKind(o, "jacquard", "approve", stop.Kind)...), Digest: r.Stop(),
-		Text: fmt.Sprintf("the rollout of %s (%s) continues, which stopped: %s (%s)", stop.Kind, r.Digest, r.Why(), r.Counts()),
+		Text: fmt.Sprintf("the rollout of %s (%s) continues, which stopped: %s (%s). %s", stop.Kind, r.Digest, r.Why(), r.Counts(),
+			approving(r.Reason)),
 		do: func(ctx context.Context) (string, error) {
 			if err := stop.Approve(ctx, rollout.Approval{}); err != nil {
 				return "", err
@@ -135,6 +136,17 @@ func (s *Server) approve(ctx context.Context, o *Order) (*Plan, error) {
 			return fmt.Sprintf("approved %s, which stopped: %s (%s)", r.Digest, r.Why(), r.Counts()), nil
 		},
 	}, nil
+}
+
+// approving says what an approval of a rollout means that stopped for a reason.
+func approving(stopped rollout.Reason) string {
+	switch stopped {
+	case rollout.Paused:
+		return "It goes on with the next wave, and may stop again."
+	case rollout.Deletes:
+		return "It may delete the children that it names, and goes on; it stops again before it deletes others."
+	}
+	return "It no longer waits for the resources that stopped it, and goes on with the next wave; it stops again if others have problems."
 }
 
 // past is the history of the kind of an order.
@@ -187,6 +199,29 @@ func (s *Server) release(ctx context.Context, o *Order) (*Plan, error) {
 	}, nil
 }
 
+// pauses reports whether a resource is paused, and whether its whole kind is.
+func pauses(l *look) (resource, kind bool) {
+	return l.resource.GetAnnotations()[api.AnnotationPaused] == "true",
+		l.kind.CRD != nil && l.kind.CRD.Annotations[api.AnnotationPaused] == "true"
+}
+
+// leadsTo says what comes of an order about a resource that is paused, or whose kind is.
+func leadsTo(action string, paused, kind bool) string {
+	switch {
+	case action == "pause":
+		return "the operator changes nothing of it until it is resumed"
+	case action == "resume" && kind:
+		return "the operator still changes nothing of it, since its kind is paused: its CRD has the annotation " + api.AnnotationPaused
+	case action == "resume":
+		return "the operator serves it again, and undoes what others changed meanwhile in fields that its folder sets"
+	case kind:
+		return "its kind is paused, so the operator changes nothing of it until the annotation " + api.AnnotationPaused + " of the CRD is taken off"
+	case paused:
+		return "it is paused, so the operator changes nothing of it until it is resumed"
+	}
+	return "the operator reconciles it now"
+}
+
 // annotate plans to pause, resume or reconcile a resource.
 func (s *Server) annotate(ctx context.Context, o *Order) (*Plan, error) {
 	l, err := s.find(ctx, o.Key)
@@ -194,21 +229,22 @@ func (s *Server) annotate(ctx context.Context, o *Order) (*Plan, error) {
 		return nil, err
 	}
 	now := time.Now().UTC().Format(time.RFC3339Nano)
-	key, value, word, text := api.AnnotationPaused, any("true"), "=true", "the operator changes nothing of it until it is resumed"
+	paused, kind := pauses(l)
+	text := leadsTo(o.Action, paused, kind)
+	key, value, word := api.AnnotationPaused, any("true"), "=true"
 	switch o.Action {
 	case "resume":
-		value, word, text = nil, "-", "the operator serves it again"
+		value, word = nil, "-"
 	case "reconcile":
-		key, value, word, text = api.AnnotationReconcileAt, now, "="+now, "the operator reconciles it now"
+		key, value, word = api.AnnotationReconcileAt, now, "="+now
 	}
 	words := []string{"kubectl", "annotate", l.kind.Name, l.resource.GetName(), key + word, "--overwrite"}
 	if namespace := l.resource.GetNamespace(); namespace != "" {
 		words = append(words, "--namespace", namespace)
 	}
-	paused, is := l.resource.GetAnnotations()[api.AnnotationPaused]
 	return &Plan{
 		Command: s.command(words...), Text: l.resource.GetKind() + " " + l.resource.GetName() + ": " + text,
-		Digest: fmt.Sprintf("%s/%d/%t%s", l.resource.GetUID(), l.resource.GetGeneration(), is, paused),
+		Digest: fmt.Sprintf("%s/%d/%t/%t", l.resource.GetUID(), l.resource.GetGeneration(), paused, kind),
 		do: func(ctx context.Context) (string, error) {
 			client, err := rest.HTTPClientFor(s.Config)
 			if err != nil {

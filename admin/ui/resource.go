@@ -61,6 +61,9 @@ func gone(k *liveview.Kind, namespace, name string) error {
 
 // sight is the kind with the state of its folder that serves the resource.
 func (s *Server) sight(ctx context.Context, l *look) (diff.Sight, error) {
+	if l.kind.Unread != nil {
+		return diff.Sight{}, fmt.Errorf("which revision of its folder serves the resource is not known, since the CRD says it: %w", l.kind.Unread)
+	}
 	serves := l.View(ctx, l.kind, nil, l.resource).Revision()
 	if serves == "" {
 		return diff.Sight{}, fmt.Errorf("the CRD %s does not say which revision of its folder serves the resource", l.kind.Name)
@@ -122,7 +125,9 @@ func (s *Server) object(r *http.Request) (any, error) {
 	}
 	with, err := s.sight(r.Context(), l)
 	if err != nil { // its folder is not known: it is shown as it lives
-		return diff.Live(r.Context(), l.Survey, ref)
+		c, unread := diff.Live(r.Context(), l.Survey, ref)
+		c.Verb, c.Message = diff.Unknown, "what is desired is not known: "+err.Error()
+		return c, unread
 	}
 	return with.Child(r.Context(), l.resource, ref)
 }

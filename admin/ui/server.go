@@ -9,9 +9,11 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
@@ -39,8 +41,9 @@ type Options struct {
 	// Context is the name of the kubeconfig's context, and Namespace the one of
 	// this context: it is looked at where not all may be listed.
 	Context, Namespace string
-	// Folders are those on file, beside those of the operator's ConfigMaps.
-	Folders map[string]*folder.Folder
+	// Folders reads those on file, beside those of the operator's ConfigMaps; nil: there are
+	// none.
+	Folders func() (map[string]*folder.Folder, error)
 	// Program is the version of this program.
 	Program string
 }
@@ -49,12 +52,15 @@ type Options struct {
 type Server struct {
 	Options
 	table *Table
-	// beat is how often a stream says that it lives.
-	beat time.Duration
+	// beat is how often a stream says that it lives, and limit how long any other answer
+	// may take.
+	beat, limit time.Duration
 }
 
 // New makes a server; Run keeps it informed.
-func New(o Options) *Server { return &Server{Options: o, table: NewTable(), beat: 15 * time.Second} }
+func New(o Options) *Server {
+	return &Server{Options: o, table: NewTable(), beat: 15 * time.Second, limit: 30 * time.Second}
+}
 
 // Run watches the cluster until the context ends.
 func (s *Server) Run(ctx context.Context) error {
@@ -106,7 +112,7 @@ func (s *Server) Handler(g *Guard) http.Handler {
 		"POST /api/do":                   s.do,
 	} {
 		api.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			v, err := answer(r)
+			v, err := s.inTime(r, answer)
 			if err != nil {
 				fail(w, err)
 				return
@@ -120,8 +126,27 @@ func (s *Server) Handler(g *Guard) http.Handler {
 	}))
 }
 
+// inTime answers a request, or says that the API server does not answer.
+func (s *Server) inTime(r *http.Request, answer func(*http.Request) (any, error)) (any, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), s.limit)
+	defer cancel()
+	v, err := answer(r.WithContext(ctx))
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) { // a report tells what it could not read, and is no error
+		return v, err
+	}
+	text := fmt.Sprintf("the API server %s does not answer: it took more than %s", s.Config.Host, s.limit)
+	if r.URL.Path == "/api/do" {
+		text += "; whether it was done is not known: look again"
+	}
+	return nil, &refusal{http.StatusGatewayTimeout, text}
+}
+
 // page serves a file of the page.
 func page(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/favicon.ico" { // browsers ask for it, and there is none
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
 	name := path.Base(path.Clean("/" + r.URL.Path))
 	if name == "/" {
 		name = "index.html"
@@ -190,6 +215,9 @@ type About struct {
 	User    string `json:"user"`
 	Version string `json:"version"`
 	Program string `json:"program"`
+	// Unlisted says that CRDs may not be listed or watched, so that the page does not know
+	// which kinds there are, and which right is missing; "" if they may.
+	Unlisted string `json:"unlisted,omitempty"`
 }
 
 func (s *Server) about(r *http.Request) (any, error) {
@@ -203,12 +231,29 @@ func (s *Server) about(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
-	version, err := client.ServerVersion()
+	version, err := client.ServerVersionWithContext(r.Context())
 	if err != nil {
 		return nil, fmt.Errorf("asking %s for its version: %w", s.Config.Host, err)
 	}
 	a.Version = version.GitVersion
+	a.Unlisted = unlisted(r.Context(), reviewer)
 	return a, nil
+}
+
+// unlisted says which right is missing to know the kinds, as far as that can be asked.
+func unlisted(ctx context.Context, may *apply.Reviewer) string {
+	var missing []string
+	for _, verb := range []string{"list", "watch"} {
+		ok, err := may.Allowed(ctx, authorizationv1.ResourceAttributes{Verb: verb, Group: definitions.Group, Resource: definitions.Resource})
+		if err == nil && !ok {
+			missing = append(missing, verb)
+		}
+	}
+	if missing == nil {
+		return ""
+	}
+	return fmt.Sprintf("which kinds an operator serves is not known, since CRDs may not be listed and watched; the missing rule, in a ClusterRole: "+
+		"{apiGroups: [%q], resources: [%q], verbs: [%s]}", definitions.Group, definitions.Resource, strings.Join(missing, ", "))
 }
 
 func (s *Server) health(r *http.Request) (any, error) {
@@ -220,9 +265,15 @@ func (s *Server) health(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return health.Of(r.Context(), survey, health.Asked{
-		Fallback: s.Namespace, Folders: s.Folders, Program: s.Program, Now: time.Now(), Allowed: allowed,
-	}), nil
+	asked := health.Asked{Fallback: s.Namespace, Program: s.Program, Now: time.Now(), Allowed: allowed}
+	if s.Folders != nil { // read each time: they change while the page is open
+		asked.Folders, err = s.Folders()
+	}
+	h := health.Of(r.Context(), survey, asked)
+	if err != nil {
+		h.Unknown = append(h.Unknown, fmt.Sprintf("the folders on file: %v", err))
+	}
+	return h, nil
 }
 
 func (s *Server) history(r *http.Request) (any, error) {

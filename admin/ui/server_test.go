@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 )
 
 // A reply is an answer whose body the test closes.
@@ -97,9 +99,15 @@ func TestFiles(t *testing.T) {
 	for path, want := range map[string]string{
 		"/": "text/html; charset=utf-8", "/index.html": "text/html; charset=utf-8",
 		"/app.js": "text/javascript; charset=utf-8", "/app.css": "text/css; charset=utf-8",
-		"/x/app.js": "", "/page/app.js": "", "/server.go": "", "/..%2fserver.go": "",
+		"/favicon.ico": "-", "/x/app.js": "", "/page/app.js": "", "/server.go": "", "/..%2fserver.go": "",
 	} {
 		answer := ask("GET", path, "")
+		if want == "-" { // browsers ask for it, and there is none
+			if answer.status != http.StatusNoContent || answer.header.Get("Content-Security-Policy") == "" {
+				t.Errorf("%s: %d, %v", path, answer.status, answer.header)
+			}
+			continue
+		}
 		if got := answer.header.Get("Content-Type"); want != "" && got != want || (answer.status == http.StatusOK) != (want != "") {
 			t.Errorf("%s: %d, %s", path, answer.status, got)
 		}
@@ -121,6 +129,68 @@ func TestOrders(t *testing.T) {
 	}
 	if got := ask("GET", "/api/do", "").status; got != http.StatusMethodNotAllowed {
 		t.Errorf("GET: %d", got)
+	}
+}
+
+// TestSilence: where the API server does not answer, the page is told so, whatever it asks
+// for; an order may have been carried out.
+func TestSilence(t *testing.T) {
+	end := make(chan struct{})
+	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-end }))
+	t.Cleanup(func() { close(end); silent.Close() })
+	s := New(Options{Config: &rest.Config{Host: silent.URL}})
+	s.limit = 10 * time.Millisecond
+	ask := serve(t, s)
+	const order = `{"action":"pause","kind":"webs.example.com","name":"a"}`
+	for path, body := range map[string]string{"/api/about": "", "/api/health": "", "/api/kinds/webs.example.com/history": "",
+		"/api/resources/webs.example.com/shop/a/tree": "", "/api/plan": order, "/api/do": order} {
+		method := "GET"
+		if body != "" {
+			method = "POST"
+		}
+		answer := ask(method, path, body)
+		text, err := io.ReadAll(answer.body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "the API server " + silent.URL + " does not answer"
+		if answer.status != http.StatusGatewayTimeout || !strings.Contains(string(text), want) ||
+			strings.Contains(string(text), "whether it was done") != (path == "/api/do") {
+			t.Errorf("%s: %d %s", path, answer.status, text)
+		}
+	}
+}
+
+// TestLeadsTo: an order about a resource says what comes of it, also where something is
+// paused.
+func TestLeadsTo(t *testing.T) {
+	for _, c := range []struct {
+		action       string
+		paused, kind bool
+		want         string
+	}{
+		{"pause", false, false, "changes nothing of it until it is resumed"},
+		{"resume", true, false, "serves it again, and undoes what others changed"},
+		{"resume", true, true, "still changes nothing of it, since its kind is paused"},
+		{"reconcile", false, false, "reconciles it now"},
+		{"reconcile", true, false, "it is paused, so the operator changes nothing"},
+		{"reconcile", true, true, "its kind is paused, so the operator changes nothing"},
+	} {
+		if got := leadsTo(c.action, c.paused, c.kind); !strings.Contains(got, c.want) {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
+// TestApproving: what an approval means depends on why the rollout stopped.
+func TestApproving(t *testing.T) {
+	for reason, want := range map[rollout.Reason]string{
+		rollout.Paused: "the next wave", rollout.Deletes: "delete the children", rollout.NotReady: "no longer waits",
+		rollout.Refused: "no longer waits", rollout.RenderFailed: "no longer waits",
+	} {
+		if got := approving(reason); !strings.Contains(got, want) || !strings.Contains(got, "stop") {
+			t.Errorf("%s: %s", reason, got)
+		}
 	}
 }
 

@@ -33,10 +33,14 @@ type browser struct {
 }
 
 // browse starts the server of `jacquard ui`, opens its page, and follows the rows.
-func browse(t *testing.T) *browser {
+func browse(t *testing.T, change ...func(*ui.Options)) *browser {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	server := ui.New(ui.Options{Config: cluster.Config, Context: "test", Namespace: "default", Program: "v0-test"})
+	options := ui.Options{Config: cluster.Config, Context: "test", Namespace: "default", Program: "v0-test"}
+	for _, f := range change {
+		f(&options)
+	}
+	server := ui.New(options)
 	web := httptest.NewUnstartedServer(nil)
 	_, port, _ := strings.Cut(web.Listener.Addr().String(), ":")
 	number, err := strconv.Atoi(port)
@@ -134,21 +138,31 @@ func (b *browser) shows(key ui.Key, what string, is func(row ui.Row, there bool)
 	})
 }
 
-// order plans an order and does it, with the plan's digest.
-func (b *browser) order(action string, key ui.Key) {
+// body is the text of an order.
+func (b *browser) body(o ui.Order) string {
 	b.Helper()
-	body := func(digest string) string {
-		text, err := json.Marshal(ui.Order{Action: action, Key: key, Digest: digest})
-		if err != nil {
-			b.Fatal(err)
-		}
-		return string(text)
+	text, err := json.Marshal(o)
+	if err != nil {
+		b.Fatal(err)
 	}
-	code, text := b.ask("POST", "/api/plan", body(""))
-	var plan ui.Plan
+	return string(text)
+}
+
+// plan plans an order.
+func (b *browser) plan(action string, key ui.Key) (plan ui.Plan, text string) {
+	b.Helper()
+	code, text := b.ask("POST", "/api/plan", b.body(ui.Order{Action: action, Key: key}))
 	if err := json.Unmarshal([]byte(text), &plan); code != http.StatusOK || err != nil {
 		b.Fatalf("%s: %d %s", action, code, text)
 	}
+	return plan, text
+}
+
+// order plans an order and does it, with the plan's digest.
+func (b *browser) order(action string, key ui.Key) {
+	b.Helper()
+	body := func(digest string) string { return b.body(ui.Order{Action: action, Key: key, Digest: digest}) }
+	plan, text := b.plan(action, key)
 	if plan.Context != "test" || plan.Server == "" || !strings.Contains(plan.Command, key.Kind) || plan.Digest == "" || plan.Text == "" {
 		b.Errorf("%s: %s", action, text)
 	}
@@ -201,6 +215,9 @@ func TestUI(t *testing.T) {
 
 	b.order("pause", key)
 	b.shows(key, "that it is paused", func(r ui.Row, _ bool) bool { return r.Paused })
+	if plan, _ := b.plan("reconcile", key); !strings.Contains(plan.Text, "it is paused, so the operator changes nothing") {
+		t.Errorf("to reconcile what is paused: %s", plan.Text)
+	}
 	b.order("resume", key)
 	b.shows(key, "that it is not paused", func(r ui.Row, _ bool) bool { return !r.Paused })
 	b.order("reconcile", key)
