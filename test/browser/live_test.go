@@ -153,6 +153,26 @@ func TestStale(t *testing.T) {
 	p.wait("it is done", `document.querySelector('dialog[open] .did')`)
 }
 
+// TestRefused: why a child stays as it is, and how it differs from what is desired.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	browser := start(t)
+	s := lay(t, map[string]string{"map.yaml": fmt.Sprintf(settings, "one") + "immutable: true\n"})
+	s.start()
+	s.web("a", "text: hello")
+	s.is("a", "Ready", "True")
+	p := open(t, browser, ui(t))
+	p.visit(s.route("a", "?child=v1/ConfigMap/"+s.namespace+"/a-settings"))
+	p.shows("What is live is what is desired.")
+	s.web("a", "text: other")
+	s.is("a", "Stalled", "True")
+	p.shows("refused: ", "-  text: hello", "+  text: other")
+	p.hides("What is live is what is desired.")
+	p.wait("a is stalled", `document.querySelector('main .title > .state.is-stalled')`)
+	p.visit("#/resources?state=not+ready&q=" + s.namespace)
+	p.wait("the list says so", s.row("a", "stalled"))
+}
+
 // TestLost: the page says that what it shows may be old, and goes on by itself when
 // jacquard ui is back where it was.
 func TestLost(t *testing.T) {

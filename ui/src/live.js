@@ -152,6 +152,13 @@ export class Live {
     }
   }
 
+  // unlisted says what of the cluster cannot be listed: no kinds at all, or the resources of
+  // some.
+  unlisted() {
+    const none = this.about?.unlisted
+    return none && this.table.all().length === 0 ? [none] : this.unread
+  }
+
   // tally counts the rows by state, once for each state that they are in.
   tally() {
     const { version } = this.table

@@ -14,7 +14,7 @@ export function Overview() {
       <Problem error={healthError} what="The health report cannot be read" retry={() => live.refresh()} />
       {!health && !healthError && <Busy what="the health report" />}
       {health && <Problems health={health} />}
-      <Unread all={live.unread} />
+      <Unread all={live.unlisted()} />
       <section aria-labelledby="h-resources" class="card">
         <header>
           <h2 id="h-resources">Resources</h2>
@@ -34,7 +34,7 @@ export function Overview() {
       {health && <Kinds health={health} tallied={kinds} />}
       {health && health.installations.map((i) => <Installation key={i.identity} of={i} />)}
       {health && <Remarks health={health} />}
-      {health && health.installations.length === 0 && (
+      {health && health.installations.length === 0 && !health.leasesUnread && (
         <p class="empty">No operator has reported in this cluster yet. jacquard run, or the chart, starts one.</p>
       )}
     </>

@@ -60,7 +60,11 @@ export function Resource({ path, query, replace }) {
         {row && <State state={stateOf(row)} />}
         {(row || t) && <Actions target={key} actions={actions} done={again} />}
       </header>
-      {live.ready && !row && !tree.error && <p class="note">The list does not have this resource: it is gone, or its kind is not served.</p>}
+      {live.ready && !row && !tree.error && (
+        <p class="note">
+          The list does not have this resource: {live.unlisted().length > 0 ? 'not all can be listed' : 'it is gone, or its kind is not served'}.
+        </p>
+      )}
       <Problem error={tree.error} what="The tree cannot be read" retry={tree.retry} />
       {t && <Conditions all={t.conditions} />}
       <nav class="tabs" aria-label="Parts of the resource">
@@ -225,7 +229,12 @@ function Live({ path, turn, label, node, close }) {
       <Problem error={error} what="The object cannot be read" retry={retry} />
       {busy && <Busy what="the object" />}
       {value && views.length === 0 && <p class="empty">The object is not there.</p>}
-      {shown === 'diff' && !value.diff && <p class="empty">What is live is what is desired.</p>}
+      {value?.message && (
+        <p class="pre">
+          <State state={['refused', 'unknown'].includes(value.verb) ? 'stalled' : 'none'} text={seen(`${value.verb}: ${value.message}`)} />
+        </p>
+      )}
+      {shown === 'diff' && !value.diff && <p class="empty">{value.verb === 'kept' ? 'What is live is what is desired.' : 'There is no difference to show.'}</p>}
       {shown === 'diff' && value.diff && <Diff lines={diffLines(value.diff)} />}
       {shown && shown !== 'diff' && (
         <pre class="yaml" tabIndex={0} aria-label={`${seen(label)} as YAML`}>

@@ -112,7 +112,7 @@ export function Resources({ query, replace }) {
           </button>
         )}
       </form>
-      <Unread all={live.unread} />
+      <Unread all={live.unlisted()} />
       <div class={`grid ${narrow ? 'narrow' : ''}`} role="grid" aria-label="Resources" aria-rowcount={rows.length + 1} aria-colcount={6}
         tabIndex={0} ref={list} aria-activedescendant={rows[at] && cursor && at >= from && at < to ? `row-${at}` : undefined}
         onScroll={(e) => setTop(e.currentTarget.scrollTop)}>
@@ -154,7 +154,7 @@ export function Resources({ query, replace }) {
         </div>
         {rows.length === 0 && (
           <p class="empty">
-            {!live.ready ? 'Reading the resources …' : filtered ? 'No resource is like this.' : 'There are no resources of the kinds that are served.'}
+            {!live.ready ? 'Reading the resources …' : filtered ? 'No resource is like this.' : live.unlisted().length > 0 ? 'No resource can be listed.' : 'There are no resources of the kinds that are served.'}
           </p>
         )}
       </div>
