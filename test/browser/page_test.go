@@ -286,12 +286,18 @@ func (p *page) click(selector, text string) {
 	p.Helper()
 	var at *spot
 	kit.Eventually(p, fmt.Sprintf("%s %q can be clicked", selector, text), func() (err error) {
-		at, err = eval[*spot](p, fmt.Sprintf(`(() => {
+		at, err = eval[*spot](p, fmt.Sprintf(`(async () => {
 			const all = [...document.querySelectorAll(%s)].filter((e) => !e.disabled && e.innerText.trim() === %s)
 			if (all.length === 0) return null
 			all[0].scrollIntoView({ block: 'nearest' })
-			const r = all[0].getBoundingClientRect()
-			const at = { X: r.x + r.width / 2, Y: r.y + r.height / 2 }
+			const place = () => {
+				const r = all[0].getBoundingClientRect()
+				return { X: r.x + r.width / 2, Y: r.y + r.height / 2 }
+			}
+			const before = place()
+			for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame)
+			const at = place()
+			if (at.X !== before.X || at.Y !== before.Y) return null // it moves
 			const top = document.elementFromPoint(at.X, at.Y)
 			return top && (all[0].contains(top) || top.contains(all[0])) ? at : null
 		})()`, quoted(selector), quoted(text)))

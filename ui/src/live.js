@@ -86,8 +86,8 @@ export class Live {
     return pause(this.#healthCost, 3000, this.#eager ? 4 : 20)
   }
 
-  // follow reads the health report more often until the function is called that it returns.
-  follow() {
+  // followHealth reads the health report more often until the function is called that it returns.
+  followHealth() {
     this.#eager++
     this.refresh()
     this.#turn()

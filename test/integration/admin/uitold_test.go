@@ -141,12 +141,7 @@ func TestUIFewRights(t *testing.T) {
 	local := lay(t, plain)
 	local.annotateCRD(api.AnnotationOperator, "somebody") // an operator outside of the cluster, whose Lease may be anywhere
 	t.Cleanup(func() { local.annotateCRD(api.AnnotationOperator, nil) })
-	s.start(nil)
-	s.web("a", "text: one")
-	s.is("a", "Ready", "True", "")
-	s.says(heartbeat.Serving)
-	user := "developer-of-" + s.namespace
-	s.grant(user, "Role", "{apiGroups: [GROUP], resources: [webs], verbs: [get, list, watch, patch]}, "+
+	user := s.developer("{apiGroups: [GROUP], resources: [webs], verbs: [get, list, watch, patch]}, " +
 		"{apiGroups: [''], resources: [configmaps, events], verbs: [get, list, patch]}")
 	b := browse(t, func(o *ui.Options) {
 		o.Config = rest.CopyConfig(cluster.Config)
@@ -202,12 +197,7 @@ func TestUIFewRights(t *testing.T) {
 func TestUIDocumented(t *testing.T) {
 	t.Parallel()
 	s := lay(t, plain)
-	s.start(nil)
-	s.web("a", "text: one")
-	s.is("a", "Ready", "True", "")
-	s.says(heartbeat.Serving)
-	user := "developer-of-" + s.namespace
-	s.grant(user, "Role", "{apiGroups: [GROUP], resources: [webs], verbs: [get, list, watch]}, "+
+	user := s.developer("{apiGroups: [GROUP], resources: [webs], verbs: [get, list, watch]}, " +
 		"{apiGroups: [''], resources: [configmaps, events], verbs: [get, list]}")
 	root, err := kit.Root()
 	if err != nil {
@@ -273,6 +263,19 @@ func (s *site) patch(apiVersion, kind, name, patch string) {
 	if err != nil {
 		s.Fatal(err)
 	}
+}
+
+// developer starts the operator, which serves a resource, and returns a user with rules in
+// the namespace.
+func (s *site) developer(rules string) string {
+	s.Helper()
+	s.start(nil)
+	s.web("a", "text: one")
+	s.is("a", "Ready", "True", "")
+	s.says(heartbeat.Serving)
+	user := "developer-of-" + s.namespace
+	s.grant(user, "Role", rules)
+	return user
 }
 
 // grant gives a user rules in a Role of the namespace, or in a ClusterRole.

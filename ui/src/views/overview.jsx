@@ -97,7 +97,7 @@ function Remarks({ health }) {
   )
 }
 
-// toCome says a kind's state in words, with the glyph of a resource's state.
+// kindGlyph is which glyph of a resource's state stands for a kind's state.
 export const kindGlyph = {
   Serving: 'ready',
   Starting: 'reconciling',
@@ -255,7 +255,7 @@ export function Plot({ title, now, to, lines }) {
         <strong>{title}</strong> <span class="num">{now}</span>
       </figcaption>
       <svg viewBox={`0 -4 ${size.width} ${size.height + 8}`} preserveAspectRatio="none" role="img"
-        aria-label={`${title}, since the page was opened: now ${now}`}>
+        aria-label={`${title}, in the last ${ago}: now ${now}`}>
         {[0, 0.5, 1].map((f) => (
           <line key={f} class="gridline" x1="0" x2={size.width} y1={size.height * f} y2={size.height * f} />
         ))}

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import { Age, Busy, Diff, Notes, Problem, State, useAnswer, useLive, useNarrow } from '../parts.jsx'
 import { childID, resourcePath, resourceRoute } from '../lib/route.js'
 import { layout, pruned, rooted } from '../lib/layout.js'
@@ -114,23 +114,18 @@ function Tree({ tree, of, child, turn, replace }) {
   const [open, setOpen] = useState(() => new Set())
   const plan = useMemo(() => layout(pruned(rooted(tree), 30, open), narrow), [tree, open, narrow])
   const box = useRef(null)
-  const keys = (e) => {
-    const by = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[e.key]
-    if (!by || e.ctrlKey || e.metaKey || e.altKey) return
-    const all = [...box.current.querySelectorAll('a.box')]
-    const next = all[all.indexOf(document.activeElement) + by]
-    if (next) {
-      e.preventDefault()
-      next.focus()
-    }
-  }
-  // Two keys are heard from everywhere on the page, unless somebody writes.
+  // Arrows are heard in the tree, and j and k from everywhere on the page.
   useLayoutEffect(() => {
     const fn = (e) => {
-      if ((e.key !== 'j' && e.key !== 'k') || box.current?.contains(e.target) || e.target.closest?.('input, select, textarea, dialog')) return
-      if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey) return
-      e.preventDefault()
-      box.current?.querySelector('a.box')?.focus()
+      const by = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[e.key]
+      if (!by || e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || e.target.closest?.('input, select, textarea, dialog')) return
+      if (e.key.startsWith('Arrow') && !box.current.contains(e.target)) return
+      const all = [...box.current.querySelectorAll('a.box')]
+      const next = all[all.indexOf(document.activeElement) + by]
+      if (next) {
+        e.preventDefault()
+        next.focus()
+      }
     }
     document.addEventListener('keydown', fn)
     return () => document.removeEventListener('keydown', fn)
@@ -139,7 +134,7 @@ function Tree({ tree, of, child, turn, replace }) {
   return (
     <>
       <Notes notes={tree.notes} />
-      <div class="graph" ref={box} onKeyDown={keys} role="group" aria-label={`${count(plan.boxes.length - 1, 'object')} of ${seen(tree.resource)}`}>
+      <div class="graph" ref={box} role="group" aria-label={`${count(plan.boxes.length - 1, 'object')} of ${seen(tree.resource)}`}>
         <div class="canvas" style={{ width: narrow ? '100%' : `${plan.width}px`, height: `${plan.height}px` }}>
           <svg width={plan.width} height={plan.height} aria-hidden="true">
             {plan.lines.map((l) => (
@@ -194,12 +189,13 @@ function Box({ box, narrow, of, child, more }) {
 function Live({ path, turn, label, node, close }) {
   const { value, error, busy, retry } = useAnswer(path, turn)
   const [view, setView] = useState(null)
-  // The API leaves out what is empty: without a diff, what is live is what is desired.
+  // The API leaves out what is empty: a diff, too.
   const both = Boolean(value?.live && value?.desired)
   const views = ['diff', 'live', 'desired', 'yaml'].filter((v) => value?.[v] || (v === 'diff' && both))
   const shown = views.includes(view) ? view : views[0]
   const head = useRef(null)
-  useEffect(() => {
+  // Before anybody can press what would move.
+  useLayoutEffect(() => {
     if (close) head.current?.scrollIntoView({ block: 'nearest' })
   }, [path, shown])
   return (

@@ -9,7 +9,7 @@ import { Actions } from '../dialog.jsx'
 
 export function Rollouts({ path }) {
   const live = useLive()
-  useEffect(() => live.follow(), [])
+  useEffect(() => live.followHealth(), [])
   const all = kindsOf(live.health)
   // Where several installations serve a share of a kind each, each has its own rollout.
   const shared = (k) => all.filter((other) => other.name === k.name && other.state !== 'Elsewhere').length > 1
@@ -81,7 +81,7 @@ function Kind({ of, identity, live }) {
       )}
       {now && <Progress now={now} />}
       {kept && kept.series.points.length > 1 && (
-        <Plot title="Since the page was opened" now={`${kept.now.done} of ${kept.now.of} reached`} to={Date.now()}
+        <Plot title="Over time" now={`${kept.now.done} of ${kept.now.of} reached`} to={Date.now()}
           lines={[
             { points: kept.reached.points, sort: 'reached', top: kept.now.of },
             { points: kept.series.points, sort: 'ready', top: kept.now.of },
