@@ -86,6 +86,9 @@ func printImpact(w io.Writer, i *diff.Impact, full bool) {
 	}
 	changed := slices.DeleteFunc(slices.Clone(i.Resources), func(r *diff.Resource) bool { return r.Outcome() == diff.Nothing })
 	fmt.Fprintf(w, "%s: %d of %d resources; %s\n", i.Kind, len(changed), len(i.Resources), i.Counts)
+	if len(changed) > 0 && !full {
+		fmt.Fprintln(w, "  --full shows the differences of each")
+	}
 	if len(i.Deletes) > 0 {
 		fmt.Fprintf(w, "  deletes %d:\n", len(i.Deletes))
 	}

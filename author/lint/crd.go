@@ -20,6 +20,42 @@ func (l *linter) crd() {
 	for _, at := range l.jsonPaths() {
 		l.jsonPath(at)
 	}
+	for i, v := range l.kind.CRD.Versions {
+		l.required(v.Live(), fieldAt{v.Name, fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", i), ""})
+	}
+}
+
+// A fieldAt is a field of a version: where its schema is in the CRD, and its own path.
+type fieldAt struct{ version, written, path string }
+
+// required finds fields that a schema requires and does not declare. The API server drops
+// such a field, so no resource is valid.
+func (l *linter) required(t *schema.Type, at fieldAt) {
+	if t.Kind() == schema.KindList || t.Kind() == schema.KindFreeMap {
+		step := ".items"
+		if t.Kind() == schema.KindFreeMap {
+			step = ".additionalProperties"
+		}
+		l.required(t.Elem(), fieldAt{at.version, at.written + step, at.path + "[]"})
+		return
+	}
+	for _, name := range t.Required() {
+		if _, declared := t.Field(name); declared {
+			continue
+		}
+		text := fmt.Sprintf("%s %s requires %s and does not declare it, so no resource is valid", l.kind.GVK.Kind, at.version, below(at.path, name))
+		if near := schema.Suggest(name, t.Fields()); near != "" {
+			text += "; did you mean " + below(at.path, near) + "?"
+		}
+		l.findings = append(l.findings, typecheck.Finding{
+			Class: typecheck.UnknownField, Place: l.inCRD(at.written + ".required"), Path: below(at.path, name), Text: text,
+		})
+	}
+	for _, name := range t.Fields() {
+		if field, _ := t.Field(name); at.path != "" || name != "metadata" {
+			l.required(field, fieldAt{at.version, at.written + ".properties." + name, below(at.path, name)})
+		}
+	}
 }
 
 // A jsonPath is a JSON path that the CRD writes, for the version of that number.

@@ -30,7 +30,7 @@ func (l *linter) names(d *document) {
 		limit = most
 	}
 	metadata := entry(d.root, "metadata")
-	l.tooLong(entry(metadata, "name"), limit, "metadata.name of "+d.subject())
+	l.tooLong(bound{node: entry(metadata, "name"), limit: limit}, "metadata.name of "+d.subject())
 	l.labels(metadata, d)
 	if d.gvk.GroupKind() == (apischema.GroupKind{Kind: "Service"}) {
 		l.values(entry(entry(d.root, "spec"), "selector"), "spec.selector", d)
@@ -56,7 +56,7 @@ func (l *linter) inner(n *typecheck.Node, path string, d *document) {
 			l.values(e.Node, below(path, e.Name), d)
 		case "containers", "initContainers":
 			for _, item := range e.Node.Items {
-				l.tooLong(entry(item, "name"), validation.DNS1123LabelMaxLength, below(path, e.Name)+"[].name of "+d.subject())
+				l.tooLong(bound{entry(item, "name"), validation.DNS1123LabelMaxLength, true}, below(path, e.Name)+"[].name of "+d.subject())
 			}
 		}
 		l.inner(e.Node, below(path, e.Name), d)
@@ -72,12 +72,21 @@ func (l *linter) values(labels *typecheck.Node, path string, d *document) {
 		return
 	}
 	for _, e := range labels.Keys {
-		l.tooLong(e.Node, validation.LabelValueMaxLength, fmt.Sprintf("the label %s in %s of %s", e.Name, path, d.subject()))
+		l.tooLong(bound{node: e.Node, limit: validation.LabelValueMaxLength}, fmt.Sprintf("the label %s in %s of %s", e.Name, path, d.subject()))
 	}
 }
 
+// A bound is how many characters the text of a node may have.
+type bound struct {
+	node  *typecheck.Node
+	limit int
+	// local: nothing but its neighbors in the same object must differ from it.
+	local bool
+}
+
 // tooLong checks how long a text can get.
-func (l *linter) tooLong(n *typecheck.Node, limit int, what string) {
+func (l *linter) tooLong(of bound, what string) {
+	n, limit := of.node, of.limit
 	if n == nil {
 		return
 	}
@@ -86,7 +95,7 @@ func (l *linter) tooLong(n *typecheck.Node, limit int, what string) {
 		return
 	}
 	l.add(TooLong, n.Place, fmt.Sprintf("%s has at most %d characters, and this can have %d: %s", what, limit, most,
-		l.shorter(n, values, limit)))
+		l.shorter(of, values)))
 }
 
 // longest is how many characters a node has at most, -1 if that is not known,
@@ -112,7 +121,8 @@ func longest(n *typecheck.Node) (most int, values []*typecheck.Value) {
 }
 
 // shorter says how to make a text of these values short enough.
-func (l *linter) shorter(n *typecheck.Node, values []*typecheck.Value, limit int) string {
+func (l *linter) shorter(of bound, values []*typecheck.Value) string {
+	n, limit := of.node, of.limit
 	name := slices.IndexFunc(values, func(v *typecheck.Value) bool {
 		return slices.ContainsFunc(v.Sources, func(s typecheck.Source) bool { return s.Read == "" && s.Path == "metadata.name" })
 	})
@@ -128,11 +138,14 @@ func (l *linter) shorter(n *typecheck.Node, values []*typecheck.Value, limit int
 		ways = append(ways, fmt.Sprintf("use childName .metadata.name %q", strings.Trim(r.literal, "-.")))
 	case limit >= validation.LabelValueMaxLength && joined:
 		ways = append(ways, "use childName .metadata.name with what comes after it")
-	case !joined && values[name].Exact:
+	case joined || !values[name].Exact:
+	case of.local:
 		ways = append(ways, fmt.Sprintf("use trunc %d", limit))
+	case limit >= validation.LabelValueMaxLength: // trunc would give the same to names that differ at the end
+		ways = append(ways, `use childName .metadata.name and a word of your own, such as "main"`)
 	}
 	if room := limit - r.most; room > 0 && r.told {
-		ways = append(ways, fmt.Sprintf("limit it in the CRD by the rule self.metadata.name.size() <= %d", room))
+		ways = append(ways, fmt.Sprintf("limit it in the CRD by the rule self.metadata.name.size() <= %d, in x-kubernetes-validations", room))
 	}
 	if len(ways) == 0 {
 		return "use trunc for what stands beside the name, and limit the name in the CRD by a rule"

@@ -111,17 +111,36 @@ func (out *Output) run(ctx context.Context, in Input) (err error) {
 		return err
 	}
 	out.add(errors.Join(loaded.Trouble...))
-	out.check(ctx, loaded)
+	what, err := read(loaded, in)
+	for _, r := range what.resources { // lint looks at what examples come to
+		if file := exampleOf(r.Kind.Name); root[file] == nil {
+			root[file] = &fstest.MapFile{Data: []byte(in.Files[Resource]), Mode: 0o444}
+		}
+	}
+	out.check(ctx, loaded, in)
 	out.roles(loaded)
-	return out.render(ctx, loaded, in)
+	if err != nil {
+		return err
+	}
+	return out.render(ctx, loaded, what)
 }
 
-// check lints all kinds.
-func (out *Output) check(ctx context.Context, loaded *catalog.Catalog) {
+func exampleOf(kind string) string { return "examples/" + kind + ".yaml" }
+
+// check lints all kinds. Of a kind without an example, Resource is the example: that it is
+// rendered with Cluster, and what comes of that, is told by render.
+func (out *Output) check(ctx context.Context, loaded *catalog.Catalog, in Input) {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(loaded.Kinds)), maps.Keys(loaded.Broken))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		out.find(lint.Look(ctx, loaded, name).Findings)
+		all := lint.Look(ctx, loaded, name).Findings
+		if _, own := in.Files[exampleOf(name)]; !own {
+			all = slices.DeleteFunc(all, func(f typecheck.Finding) bool { return f.Class == lint.Example })
+			for i := range all {
+				all[i].Text = strings.ReplaceAll(all[i].Text, exampleOf(name), Resource)
+			}
+		}
+		out.find(all)
 	}
 }
 
@@ -140,16 +159,23 @@ func (out *Output) roles(loaded *catalog.Catalog) {
 	out.Roles = text.String()
 }
 
-// given are the resources, and what stands for the cluster.
-func given(loaded *catalog.Catalog, in Input) ([]*catalog.Resource, *catalog.Cluster, error) {
+// A given is what is to be rendered.
+type given struct {
+	resources []*catalog.Resource
+	cluster   *catalog.Cluster
+	naive     bool
+}
+
+// read reads Resource and Cluster.
+func read(loaded *catalog.Catalog, in Input) (given, error) {
 	file, err := catalog.Read(Resource, []byte(in.Files[Resource]))
 	if err != nil {
-		return nil, nil, err
+		return given{}, err
 	}
 	var cluster *catalog.File // nil: nothing is known of the cluster
 	if text := in.Files[Cluster]; strings.TrimSpace(text) != "" {
 		if cluster, err = catalog.Read(Cluster, []byte(text)); err != nil {
-			return nil, nil, err
+			return given{}, err
 		}
 	}
 	resources, others, err := loaded.Resources(file.Objects)
@@ -160,21 +186,17 @@ func given(loaded *catalog.Catalog, in Input) ([]*catalog.Resource, *catalog.Clu
 		err = catalog.Twice(resources)
 	}
 	if err != nil {
-		return nil, nil, err
+		return given{}, err
 	}
 	world, err := loaded.Cluster(cluster, others)
-	return resources, world, err
+	return given{resources, world, in.Naive}, err
 }
 
 // render renders and explains the resources.
-func (out *Output) render(ctx context.Context, loaded *catalog.Catalog, in Input) error {
-	resources, world, err := given(loaded, in)
-	if err != nil {
-		return err
-	}
+func (out *Output) render(ctx context.Context, loaded *catalog.Catalog, what given) error {
 	sound := len(loaded.Trouble) == 0
-	for i, r := range resources {
-		done, err := catalog.Render(ctx, r, world)
+	for i, r := range what.resources {
+		done, err := catalog.Render(ctx, r, what.cluster)
 		if err != nil {
 			return err
 		}
@@ -187,7 +209,7 @@ func (out *Output) render(ctx context.Context, loaded *catalog.Catalog, in Input
 		}
 		out.Explanation += text.String()
 		out.tell(done.Err)
-		if in.Naive {
+		if what.naive {
 			out.Naive += naive(loaded, r)
 		}
 		if done.Traced.Result == nil {

@@ -129,7 +129,7 @@ export function page(top, kind, jacquard, play) {
     `\`${apiVersion}\`, ${scope === "Cluster" ? "cluster-scoped" : "namespaced"}. Its name is \`${kind.name}\`.\n`,
     ...(play ? [`[Open it in the playground](../playground/#start=${kind.name}){target="_self"}\n`] : []),
     "## Its objects\n",
-    `<div class="picture">${drawn}</div>\n`,
+    `<div class="picture" tabindex="0">${drawn}</div>\n`,
     `${shown} A box is an object, with the file that renders it.${legend(objects)}\n`,
     "## Its example\n", `\`${kind.example}\`:\n`, block("yaml", read(join(top, kind.example))),
     "## Its folder\n", `\`${kind.folder}/\`, without its golden cases:\n`, ...folder,
@@ -148,7 +148,7 @@ export function gallery(top, kinds, jacquard) {
     const { objects, of } = rendered(top, kind, jacquard);
     const name = named(top, of ? of.cr : kind.example, title);
     parts.push(`### ${title}\n`, `${description} [Its files](./${kind.name}.md).\n`,
-      `<div class="picture">${picture({ title: `${title} ${name}`, note: apiVersion }, objects)}</div>\n`);
+      `<div class="picture" tabindex="0">${picture({ title: `${title} ${name}`, note: apiVersion }, objects)}</div>\n`);
   }
   return parts.join("\n");
 }

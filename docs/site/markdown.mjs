@@ -34,8 +34,9 @@ export function relative(from, to) {
 /**
  * rewrite changes the links of a document. pages maps paths of the repository to pages of
  * the site, with an anchor where a file is a part of a page; files maps those of pictures.
+ * titles are the headings of documents, which stand for their names.
  */
-export function rewrite(text, { source, page, pages, files }) {
+export function rewrite(text, { source, page, pages, files, titles = new Map() }) {
   const target = (href) => {
     const [name, anchor] = href.split("#");
     const file = path.normalize(path.join(path.dirname(source), name)).replace(/\/$/, "");
@@ -48,6 +49,7 @@ export function rewrite(text, { source, page, pages, files }) {
   const replace = (whole, picture, words, href) => {
     if (/^([a-z]+:|#)/.test(href)) return whole;
     const to = target(href);
+    if (to.href && path.basename(to.file) === words) return `[${titles.get(to.file) ?? words}](${to.href})`;
     if (to.href) return `${picture}[${words}](${to.href})`;
     const code = "`" + to.file + "`";
     const plain = words.replaceAll("`", "");

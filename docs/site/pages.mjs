@@ -47,9 +47,11 @@ function main(top, jacquard, tried, out) {
     for (const [path, page] of pagesOf(top, kind)) pages.set(path, page);
   }
   const files = new Map(pictures(top).map((file) => [file, file.replace(/^docs\//, "")]));
-  for (const source of documents) {
+  const texts = new Map(documents.map((source) => [source, readFileSync(join(top, source), "utf8")]));
+  const titles = new Map([...texts].map(([source, text]) => [source, /^# (.*)$/m.exec(text)?.[1]]));
+  for (const [source, text] of texts) {
     const page = pageFor(source);
-    write(page, rewrite(readFileSync(join(top, source), "utf8"), { source, page, pages, files }));
+    write(page, rewrite(text, { source, page, pages, files, titles }));
   }
   for (const [source, file] of files) {
     for (const copy of file.endsWith(".json") ? [join("public", file)] : [file]) {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	cdppage "github.com/chromedp/cdproto/page"
+
 	"github.com/jacquard-operator/jacquard/author/playground"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
@@ -33,9 +35,11 @@ func TestPlayground(t *testing.T) {
 	server := httptest.NewServer(http.FileServer(http.Dir(dist)))
 	t.Cleanup(server.Close)
 	p := tab(t, browser)
+	call(p, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{
+		Source: "self.confirm = () => localStorage.getItem('agrees') === 'yes'"})
 	p.navigate(server.URL + "/")
 	const well = `document.querySelector('#state').textContent === 'Lint finds nothing'`
-	p.wait("the first kind is rendered", well)
+	p.wait("a kind of one's own is rendered", well+` && document.querySelector('#starts').selectedOptions[0].parentNode.label === 'A kind of your own'`)
 	starts, err := playground.Starts(os.DirFS(root))
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +98,7 @@ func TestPlayground(t *testing.T) {
 	good := slow.Files[file]
 	slow.Files[file] = good + "{{- range until 3000 }}{{ range until 3000 }}{{ range until 3000 }}{{ end }}{{ end }}{{ end }}\n"
 	p.navigate(linked(slow))
-	p.wait("the link is told", `document.querySelector('#told').textContent.includes('came with the link')`)
+	p.wait("the link is told", `document.querySelector('#told').textContent.includes('came with a link')`)
 	p.wait("it ends", `/finding|was stopped/.test(document.querySelector('#state').textContent)`)
 	must[any](p, `(() => {
 		const tab = [...document.querySelectorAll('#files button')].find((b) => b.title === `+quoted(file)+`)
@@ -110,6 +114,7 @@ func TestPlayground(t *testing.T) {
 		text.oninput()
 	})()`)
 	p.navigate(server.URL + "/")
+	p.wait("it is still told that it came with a link", `document.querySelector('#told')?.textContent.includes('came with a link')`)
 	p.wait("what was written is there again", `[...document.querySelectorAll('#files button')].some((b) => b.title === `+quoted(file)+`)`)
 	must[any](p, `[...document.querySelectorAll('#files button')].find((b) => b.title === `+quoted(file)+`).click()`)
 	p.wait("so is the last edit", `document.querySelector('#text').value.endsWith('# mine\n')`)
@@ -117,7 +122,6 @@ func TestPlayground(t *testing.T) {
 	p.wait("the link is told", `document.querySelector('#told').textContent.startsWith('The link is in the address')`)
 	must[any](p, `location.reload()`)
 	p.wait("it is loaded again", well)
-	p.wait("one's own link needs no warning", `document.querySelector('#told').hidden`)
 	must[any](p, `(() => {
 		[...document.querySelectorAll('#files button')].find((b) => b.title === `+quoted(file)+`).click()
 		prompt = () => 'templates/pages.example.com/other.yaml'
@@ -127,13 +131,27 @@ func TestPlayground(t *testing.T) {
 	p.wait("its text stays", `document.querySelector('#text').value.endsWith('# mine\n')`)
 	p.click("#save", "Download")
 	p.wait("it is downloaded", `document.querySelector('#told').textContent.startsWith('pages.example.com.tar has')`)
+	p.click("#told button", "Close")
+	p.wait("it is told no more", `document.querySelector('#told').hidden`)
+	toStart := server.URL + "/#start=" + starts[1].Name
+	p.navigate("about:blank")
+	p.navigate(toStart)
+	p.wait("what was written stays where somebody does not agree", `document.querySelector('#starts')?.value === '' && location.hash === '' &&
+		[...document.querySelectorAll('#files button')].some((b) => b.title.endsWith('/other.yaml'))`)
+	must[any](p, `localStorage.setItem('agrees', 'yes')`)
+	p.navigate("about:blank")
+	p.navigate(toStart)
+	p.wait("a link to a start leads there", `document.querySelector('#starts')?.selectedOptions[0]?.textContent === `+quoted(starts[1].Name))
+	p.wait("nothing is told", `document.querySelector('#told').hidden`)
+	p.wait("it is rendered", well)
 
 	const hostile = `<img src=x onerror="document.title='hurt'"><script>document.title='hurt'</script>`
 	for link, told := range map[string]string{
 		server.URL + "/#" + hostile:                                                                     "Nothing was taken from the address",
 		linked(map[string]any{"files": map[string]string{"../x": ""}}):                                  "Nothing was taken from the address",
 		linked(map[string]any{"files": map[string]string{"resource.yaml": strings.Repeat("x", 1<<20)}}): "more than 256 KiB",
-		linked(map[string]any{"files": map[string]string{"resource.yaml": "kind: " + hostile}}):         "came with the link",
+		linked(map[string]any{"files": map[string]string{"resource.yaml": "kind: " + hostile}}):         "came with a link",
+		server.URL + "/#start=nothing":                                                                  "nothing of that name to begin with",
 	} {
 		p.navigate("about:blank")
 		p.navigate(link)
@@ -146,10 +164,6 @@ func TestPlayground(t *testing.T) {
 			t.Errorf("%s: %d elements came with it", link, n)
 		}
 	}
-	p.navigate("about:blank")
-	p.navigate(server.URL + "/#start=" + starts[1].Name)
-	p.wait("a link to a start leads there", `document.querySelector('#starts')?.selectedOptions[0]?.textContent === `+quoted(starts[1].Name))
-	p.wait("it is rendered", well)
 	p.mu.Lock()
 	for _, url := range p.asked {
 		if !strings.HasPrefix(url, server.URL+"/") && !strings.HasPrefix(url, "blob:"+server.URL) && url != "about:blank" {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
@@ -191,12 +192,15 @@ func TestShots(t *testing.T) {
 		{"keys", "#/", []string{"Kinds"}},
 	}
 	for _, size := range [][2]int64{{390, 844}, {1024, 768}, {1440, 900}} {
-		p.do(chromedp.EmulateViewport(size[0], size[1]))
+		p.do(chromedp.EmulateViewport(size[0], size[1]), chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, 0, 0))
 		for _, theme := range []string{"dark", "light"} {
 			p.theme(theme)
 			for _, v := range views {
 				p.visit(v.hash)
 				p.shows(v.shows...)
+				if strings.HasPrefix(v.hash, "#/resource/") {
+					p.shows("old · revision")
+				}
 				p.settles()
 				p.opens(v.name)
 				p.shoot(filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", v.name, size[0], theme)), size[0])

@@ -54,7 +54,7 @@ export default defineConfig({
   cleanUrls: false,
   metaChunk: true,
   lastUpdated: false,
-  markdown: { anchor: { slugify: slug }, headers: { slugify: slug }, toc: { slugify: slug }, config: literal },
+  markdown: { theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" }, anchor: { slugify: slug }, headers: { slugify: slug }, toc: { slugify: slug }, config: literal },
   transformPageData({ relativePath, frontmatter }) {
     if (playground && relativePath === "index.md") {
       frontmatter.hero.actions.splice(1, 0, { theme: "alt", text: "Try it in your browser", link: "/playground/", target: "_self" });

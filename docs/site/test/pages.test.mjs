@@ -9,12 +9,14 @@ const at = {
   source: "docs/operations/move.md", page: "operations/move.md",
   pages: new Map([["docs/tools.md", "tools.md"], ["README.md", "overview.md"], ["crds/a.yaml", "kinds/a.md#its-api"]]),
   files: new Map([["docs/scaling.svg", "scaling.svg"]]),
+  titles: new Map([["docs/tools.md", "Tools"]]),
 };
 
 test("links lead to pages, and files that are not on the site are named", () => {
   for (const [text, want] of [
     ["[x](../tools.md#a)", "[x](../tools.md#a)"],
     ["[x](../../README.md)", "[x](../overview.md)"],
+    ["[tools.md](../tools.md#a)", "[Tools](../tools.md#a)"],
     ["[x](../../crds/a.yaml)", "[x](../kinds/a.md#its-api)"],
     ["![x](../scaling.svg)", "![x](../scaling.svg)"],
     ["[the code](../../engine/plan)", "the code (`engine/plan`)"],

@@ -1,6 +1,6 @@
 import { Engine } from './engine.js'
 import { pack, sound, unpack } from './link.js'
-import { asRoot, tar } from './tar.js'
+import { asRoot, renamed, tar } from './tar.js'
 
 const $ = (id) => document.getElementById(id)
 const make = (name, text, more = {}) => Object.assign(document.createElement(name), { textContent: text, ...more })
@@ -13,7 +13,7 @@ const views = [
   ['explanation', 'Explain'],
 ]
 
-const state = { files: {}, naive: false, file: '', view: 'objects', output: null, error: '' }
+const state = { files: {}, naive: false, linked: false, file: '', view: 'objects', output: null }
 let engine = null
 
 // unseen are characters that cannot be seen, or turn text around: they are shown by their code.
@@ -52,6 +52,7 @@ function open(name, line) {
   state.file = name
   const text = $('text')
   text.value = state.files[name] ?? ''
+  text.placeholder = name === 'cluster.yaml' ? ofCluster : ''
   drawFiles()
   if (!line) return
   const lines = text.value.split('\n')
@@ -80,10 +81,17 @@ function drawViews() {
 
 const nothing = {
   objects: 'Nothing is rendered.',
-  status: 'status.yaml gives nothing.',
+  status: 'status.yaml gives nothing. It reads children as they are in the cluster: write some in cluster.yaml.',
   roles: 'There are no rights.',
   explanation: 'There is nothing to explain.',
 }
+
+const ofCluster = `# Objects that are in the cluster already: what templates look up, and children, which
+# status.yaml reads. A child names the file that renders it:
+#
+# metadata:
+#   name: my-app
+#   annotations: {jacquard.dev/file: deployment}`
 
 const hasStatus = () => Object.keys(state.files).some((name) => /^templates\/[^/]+\/status\.yaml$/.test(name))
 
@@ -114,7 +122,7 @@ function draw() {
   let text = output[view]
   if (view === 'objects' && output.waits) text = `${text}\n${output.waits.replace(/^(?=.)/gm, '# ')}`
   if (!text) text = view === 'status' && !hasStatus() ? 'There is no status.yaml.' : nothing[view]
-  if (!output[view] && output.findings.length) text += ' See the findings.'
+  if (!output.objects && !output[view] && output.findings.length) text += ' See the findings.'
   $('output').textContent = (output.naive && view === 'objects' ? '# Jacquard\n' : '') + seen(text)
   $('naive').textContent = seen(output.naive ?? '')
 }
@@ -136,7 +144,7 @@ const kept = 'jacquard-playground'
 function keep() {
   history.replaceState(null, '', location.pathname)
   try {
-    sessionStorage.setItem(kept, JSON.stringify({ files: state.files, naive: state.naive }))
+    sessionStorage.setItem(kept, JSON.stringify({ files: state.files, naive: state.naive, linked: state.linked }))
   } catch {
     // It may be full, or forbidden.
   }
@@ -158,25 +166,37 @@ function written() {
   }
 }
 
+// mayReplace asks before what somebody wrote is replaced.
+function mayReplace() {
+  if (written() && !confirm('This replaces what you wrote.')) return false
+  forget()
+  return true
+}
+
 let typing = 0
 function changed() {
+  $('starts').value = '' // it is somebody's own now
   keep()
   clearTimeout(typing)
   typing = setTimeout(run, 250)
 }
 
-function begin({ files, naive }) {
+function begin({ files, naive, linked }) {
   state.files = { 'resource.yaml': '', 'cluster.yaml': '', ...files }
   state.naive = Boolean(naive)
+  state.linked = Boolean(linked)
   state.view = 'objects'
   open('resource.yaml')
   draw()
   run()
 }
 
-function tell(text) {
+// tell shows a text, and what is to follow it, until somebody closes it or something else
+// is told.
+function tell(text, ...more) {
+  const close = make('button', 'Close', { type: 'button', onclick: () => tell('') })
   $('told').hidden = text === ''
-  $('told').textContent = text
+  $('told').replaceChildren(make('span', text), ...more, close)
 }
 
 // load compiles the engine. It is compressed already, so that any server will do.
@@ -217,12 +237,12 @@ async function main() {
     for (const [i, s] of starts.entries()) if (s.group === group) part.append(make('option', s.name, { value: String(i) }))
     select.append(part)
   }
+  select.append(make('option', 'What you wrote', { value: '', hidden: true }))
   select.onchange = () => {
-    if (written() && !confirm('This replaces what you wrote.')) {
-      select.selectedIndex = -1 // what is shown is somebody's own
+    if (!mayReplace()) {
+      select.value = ''
       return
     }
-    forget()
     tell('')
     history.replaceState(null, '', location.pathname)
     begin(starts[Number(select.value)])
@@ -233,28 +253,28 @@ async function main() {
   }
   // called asks for the path of a file that is not there yet.
   const called = (proposal) => {
-    const name = prompt('The path of the file', proposal)
-    if (!name || name === state.file) return null
-    tell('')
-    if (!sound(name)) tell('A file is crds/…, templates/NAME/…, schemas/… or examples/…')
-    else if (name in state.files) tell(`${name} is there already.`)
-    else return name
-    return null
+    let name = proposal
+    for (let question = 'The path of the file'; ; ) {
+      name = prompt(question, name)
+      if (!name || name === state.file) return null
+      if (!sound(name)) question = 'A file is crds/…, templates/NAME/…, schemas/… or examples/…'
+      else if (name in state.files) question = `${name} is there already.`
+      else return name
+    }
   }
   $('add').onclick = () => {
     const own = Object.keys(state.files).find((name) => name.startsWith('templates/'))
     const name = called(own ? own.replace(/[^/]+$/, 'new.yaml') : 'templates/pages.example.com/page.yaml')
     if (!name) return
     state.files[name] = ''
-    state.naive = false // it is somebody's own now
+    state.naive = false
     open(name)
     changed()
   }
   $('move').onclick = () => {
     const name = called(state.file)
     if (!name) return
-    state.files[name] = state.files[state.file]
-    delete state.files[state.file]
+    state.files = renamed(state.files, state.file, name)
     state.naive = false
     open(name)
     changed()
@@ -281,7 +301,12 @@ async function main() {
     const url = URL.createObjectURL(new Blob(tar(files), { type: 'application/x-tar' }))
     make('a', '', { href: url, download: `${kind}.tar` }).click()
     setTimeout(() => URL.revokeObjectURL(url), 60000)
-    tell(`${kind}.tar has the folder, the CRD and the example. In an empty directory: tar xf ${kind}.tar, then jacquard lint and jacquard render examples/${kind}.yaml. To serve the kind: jacquard run --install-crds.`)
+    const found = state.output?.findings?.length ?? 0
+    const unpack = make('code', `mkdir ${kind} && tar xf ${kind}.tar -C ${kind}`)
+    const check = make('code', `jacquard lint --root ${kind}`)
+    const tutorial = $('site').hidden ? 'The tutorial' : make('a', 'The tutorial', { href: '../tutorial.html' })
+    tell(`${kind}.tar has what you wrote as files${found ? ', with what is in the findings' : ''}. Unpack it: `, unpack, '. Check it: ', check, '. ',
+      tutorial, ' shows how to build jacquard, and to serve the kind in a cluster.')
   }
   await follow(starts)
   addEventListener('hashchange', () => follow(starts))
@@ -304,32 +329,35 @@ async function main() {
 // same reports whether two inputs have the same files.
 const same = (a, b) => Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((name) => a[name] === b[name])
 
-// follow shows what the address holds, the start that it names, or the first kind.
+// linked says whose words one reads.
+const linked = 'This came with a link. Whoever made the link wrote it, not Jacquard.'
+
+// addressed is what the address holds: a start that it names, or what came with a link.
+async function addressed(fragment, starts) {
+  if (!fragment.startsWith('start=')) return { ...(await unpack(fragment)), linked: true }
+  const start = starts.find((s) => `start=${s.name}` === fragment)
+  if (!start) throw new Error('there is nothing of that name to begin with')
+  return start
+}
+
+// follow shows what the address holds, what somebody wrote before, or a kind to begin with.
 async function follow(starts) {
   const fragment = location.hash.slice(1)
-  const select = $('starts')
-  if (!fragment) {
-    const own = written()
-    select.selectedIndex = own ? -1 : 0
-    return begin(own ?? starts[Number(select.value)])
-  }
-  if (fragment.startsWith('start=')) {
-    const i = starts.findIndex((s) => `start=${s.name}` === fragment)
-    if (i >= 0) {
-      select.value = String(i)
-      return begin(starts[i])
-    }
-  }
-  select.selectedIndex = -1
+  const own = written()
+  let shown = own ?? starts.find((start) => start.group === 'own')
+  let told = ''
   try {
-    const input = await unpack(fragment)
-    begin(input)
-    if (!same(input.files, written()?.files ?? {})) tell('This came with the link. Whoever made the link wrote it, not Jacquard.')
+    const input = fragment ? await addressed(fragment, starts) : shown
+    if (!own || !same(input.files, own.files)) {
+      if (!fragment || mayReplace()) shown = input
+      else history.replaceState(null, '', location.pathname)
+    }
   } catch (err) {
-    select.selectedIndex = 0
-    begin(starts[Number(select.value)])
-    tell(`Nothing was taken from the address: ${err.message}.`)
+    told = `Nothing was taken from the address: ${err.message}.`
   }
+  $('starts').value = starts.includes(shown) ? String(starts.indexOf(shown)) : ''
+  begin(shown)
+  tell(told || (shown.linked ? linked : ''))
 }
 
 main().catch((err) => say(`The playground does not work: ${err.message}`))

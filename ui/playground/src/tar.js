@@ -47,8 +47,31 @@ export function asRoot(files) {
   const kind = crd ? crd.slice('crds/'.length).replace(/\.ya?ml$/, '') : 'kind'
   const all = {}
   for (const name of Object.keys(files).sort()) {
-    if (name === 'resource.yaml') all[`examples/${kind}.yaml`] = files[name]
+    const example = `examples/${kind}.yaml`
+    if (name === 'resource.yaml' && !(example in files)) all[example] = files[name]
     else if (name !== 'cluster.yaml' || files[name].trim() !== '') all[name] = files[name]
   }
   return { kind, files: all }
+}
+
+// renamed are the files with one of them under another name. With its CRD a kind is renamed:
+// its folder, its example, and its plural and group where files write them.
+export function renamed(files, from, to) {
+  const name = (file) => /^crds\/([\w-]+\.[\w.-]+)\.yaml$/.exec(file)?.[1]
+  const [was, is] = [name(from), name(to)]
+  if (!was || !is) return Object.fromEntries(Object.entries(files).map(([file, text]) => [file === from ? to : file, text]))
+  const parts = (of) => [of.slice(0, of.indexOf('.')), of.slice(of.indexOf('.') + 1)]
+  const [[plural, group], [newPlural, newGroup]] = [parts(was), parts(is)]
+  const literal = (text) => text.replace(/[.-]/g, '\\$&')
+  const places = [
+    [new RegExp(`(?<![\\w.-])${literal(was)}(?![\\w-])`, 'g'), is],
+    [new RegExp(`(?<=\\bplural: *)${literal(plural)}(?![\\w-])`, 'g'), newPlural],
+    [new RegExp(`(?<=\\b(?:group|apiVersion): *)${literal(group)}(?![\\w.-])`, 'g'), newGroup],
+  ]
+  return Object.fromEntries(
+    Object.entries(files).map(([file, text]) => [
+      file === from ? to : file === `examples/${was}.yaml` ? `examples/${is}.yaml` : file.replace(`templates/${was}/`, `templates/${is}/`),
+      places.reduce((all, [at, by]) => all.replace(at, by), text),
+    ]),
+  )
 }

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { asRoot, tar } from '../src/tar.js'
+import { asRoot, renamed, tar } from '../src/tar.js'
 
 test('tar unpacks what was packed', async () => {
   const long = `templates/${'a'.repeat(60)}.example.com/${'b'.repeat(60)}/${'c'.repeat(40)}.yaml`
@@ -27,4 +27,24 @@ test('files are where jacquard looks for them', () => {
     files: { 'examples/a.example.com.yaml': 'r', 'crds/a.example.com.yaml': 'c', 'templates/a.example.com/b.yaml': 't' },
   })
   assert.equal(asRoot({ ...files, 'cluster.yaml': 'x' }).files['cluster.yaml'], 'x')
+  const both = asRoot({ ...files, 'examples/a.example.com.yaml': 'e' }).files
+  assert.deepEqual([both['examples/a.example.com.yaml'], both['resource.yaml']], ['e', 'r'])
+})
+
+test('with its CRD a kind is renamed', () => {
+  const files = {
+    'resource.yaml': 'apiVersion: example.com/v1\nkind: A\n',
+    'crds/as.example.com.yaml': 'metadata: {name: as.example.com}\nspec: {group: example.com, names: {plural: as, listKind: AsList}}\n',
+    'templates/as.example.com/b.yaml': 'host: www.example.com\n# templates/as.example.com\n',
+    'examples/as.example.com.yaml': 'apiVersion: example.com/v1',
+  }
+  assert.deepEqual(renamed(files, 'crds/as.example.com.yaml', 'crds/bs.acme.dev.yaml'), {
+    'resource.yaml': 'apiVersion: acme.dev/v1\nkind: A\n',
+    'crds/bs.acme.dev.yaml': 'metadata: {name: bs.acme.dev}\nspec: {group: acme.dev, names: {plural: bs, listKind: AsList}}\n',
+    'templates/bs.acme.dev/b.yaml': 'host: www.example.com\n# templates/bs.acme.dev\n',
+    'examples/bs.acme.dev.yaml': 'apiVersion: acme.dev/v1',
+  })
+  const file = 'templates/as.example.com/b.yaml'
+  assert.deepEqual(renamed(files, file, 'templates/as.example.com/c.yaml'), Object.fromEntries(
+    Object.entries(files).map(([name, text]) => [name === file ? 'templates/as.example.com/c.yaml' : name, text])))
 })

@@ -1,4 +1,4 @@
-import { useEffect, useReducer, useState } from 'preact/hooks'
+import { useEffect, useReducer, useRef, useState } from 'preact/hooks'
 import { Age, Busy, Dotted, Notes, Problem, State, useAnswer, useLive } from '../parts.jsx'
 import { kindGlyph, kindsOf, Plot } from './overview.jsx'
 import { post } from '../api.js'
@@ -15,6 +15,8 @@ export function Rollouts({ path }) {
   const shared = (k) => all.filter((other) => other.name === k.name && other.state !== 'Elsewhere').length > 1
   const kinds = all.filter((k) => k.state !== 'Elsewhere' || !all.some((other) => other.name === k.name && other.state !== 'Elsewhere'))
   const chosen = path[1] ? kinds.find((k) => k.name === path[1] && (!path[2] || k.identity === path[2])) : kinds[0]
+  const side = useRef(null)
+  useEffect(() => side.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }), [chosen?.name, chosen?.identity])
   return (
     <>
       <h1 class="sr">Rollouts</h1>
@@ -24,7 +26,7 @@ export function Rollouts({ path }) {
       {live.health && kinds.length > 0 && !chosen && <p class="note">No operator serves {seen(path[1])}.</p>}
       <div class="split">
         {kinds.length > 0 && (
-          <nav class="side" aria-label="Kinds">
+          <nav class="side" ref={side} aria-label="Kinds">
             {kinds.map((k) => (
               <a key={`${k.identity} ${k.name}`} href={format(shared(k) ? ['rollouts', k.name, k.identity] : ['rollouts', k.name])}
                 aria-current={k === chosen ? 'page' : undefined}>
