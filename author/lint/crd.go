@@ -29,7 +29,7 @@ func (l *linter) crd() {
 type fieldAt struct{ version, written, path string }
 
 // required finds fields that a schema requires and does not declare. The API server drops
-// such a field, so no resource is valid.
+// such a field, and then misses it.
 func (l *linter) required(t *schema.Type, at fieldAt) {
 	if t.Kind() == schema.KindList || t.Kind() == schema.KindFreeMap {
 		step := ".items"
@@ -43,7 +43,7 @@ func (l *linter) required(t *schema.Type, at fieldAt) {
 		if _, declared := t.Field(name); declared {
 			continue
 		}
-		text := fmt.Sprintf("%s %s requires %s and does not declare it, so no resource is valid", l.kind.GVK.Kind, at.version, below(at.path, name))
+		text := fmt.Sprintf("%s %s requires %s and does not declare it, so it is dropped, and then missing", l.kind.GVK.Kind, at.version, below(at.path, name))
 		if near := schema.Suggest(name, t.Fields()); near != "" {
 			text += "; did you mean " + below(at.path, near) + "?"
 		}

@@ -122,13 +122,13 @@ func (out *Output) run(ctx context.Context, in Input) (err error) {
 	if err != nil {
 		return err
 	}
-	return out.render(ctx, loaded, what)
+	return out.render(ctx, loaded, what, in.Naive)
 }
 
 func exampleOf(kind string) string { return "examples/" + kind + ".yaml" }
 
-// check lints all kinds. Of a kind without an example, Resource is the example: that it is
-// rendered with Cluster, and what comes of that, is told by render.
+// check lints all kinds. Of a kind without an example, Resource is the example. Whether it
+// renders is told by render, which has Cluster, as lint does not.
 func (out *Output) check(ctx context.Context, loaded *catalog.Catalog, in Input) {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(loaded.Kinds)), maps.Keys(loaded.Broken))
 	slices.Sort(names)
@@ -163,20 +163,13 @@ func (out *Output) roles(loaded *catalog.Catalog) {
 type given struct {
 	resources []*catalog.Resource
 	cluster   *catalog.Cluster
-	naive     bool
 }
 
-// read reads Resource and Cluster.
+// read reads Resource and Cluster. With an error of Cluster come the resources.
 func read(loaded *catalog.Catalog, in Input) (given, error) {
 	file, err := catalog.Read(Resource, []byte(in.Files[Resource]))
 	if err != nil {
 		return given{}, err
-	}
-	var cluster *catalog.File // nil: nothing is known of the cluster
-	if text := in.Files[Cluster]; strings.TrimSpace(text) != "" {
-		if cluster, err = catalog.Read(Cluster, []byte(text)); err != nil {
-			return given{}, err
-		}
 	}
 	resources, others, err := loaded.Resources(file.Objects)
 	if err == nil && len(resources) == 0 {
@@ -188,12 +181,19 @@ func read(loaded *catalog.Catalog, in Input) (given, error) {
 	if err != nil {
 		return given{}, err
 	}
-	world, err := loaded.Cluster(cluster, others)
-	return given{resources, world, in.Naive}, err
+	what := given{resources: resources}
+	var cluster *catalog.File // nil: nothing is known of the cluster
+	if text := in.Files[Cluster]; strings.TrimSpace(text) != "" {
+		if cluster, err = catalog.Read(Cluster, []byte(text)); err != nil {
+			return what, err
+		}
+	}
+	what.cluster, err = loaded.Cluster(cluster, others)
+	return what, err
 }
 
 // render renders and explains the resources.
-func (out *Output) render(ctx context.Context, loaded *catalog.Catalog, what given) error {
+func (out *Output) render(ctx context.Context, loaded *catalog.Catalog, what given, naively bool) error {
 	sound := len(loaded.Trouble) == 0
 	for i, r := range what.resources {
 		done, err := catalog.Render(ctx, r, what.cluster)
@@ -209,7 +209,7 @@ func (out *Output) render(ctx context.Context, loaded *catalog.Catalog, what giv
 		}
 		out.Explanation += text.String()
 		out.tell(done.Err)
-		if what.naive {
+		if naively {
 			out.Naive += naive(loaded, r)
 		}
 		if done.Traced.Result == nil {

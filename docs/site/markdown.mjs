@@ -49,7 +49,7 @@ export function rewrite(text, { source, page, pages, files, titles = new Map() }
   const replace = (whole, picture, words, href) => {
     if (/^([a-z]+:|#)/.test(href)) return whole;
     const to = target(href);
-    if (to.href && path.basename(to.file) === words) return `[${titles.get(to.file) ?? words}](${to.href})`;
+    if (to.href && !picture && path.basename(to.file) === words) return `[${titles.get(to.file) ?? words}](${to.href})`;
     if (to.href) return `${picture}[${words}](${to.href})`;
     const code = "`" + to.file + "`";
     const plain = words.replaceAll("`", "");

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -36,6 +37,7 @@ func TestDocuments(t *testing.T) {
 	for name, looked := range map[string]bool{"": true, "tutorial.html": true, "tools.html": false, "ui.html": false, "kinds/": true,
 		"kinds/milvuses.zilliz.com.html": false, "neighbours/kro.html": false, "playground/": true} {
 		p.navigate(server.URL + "/" + name)
+		p.wait("it is there", `document.querySelector('#app')?.__vue_app__ || document.querySelector('#files button') && document.querySelector('#starts option')`)
 		for _, width := range []int64{1440, 1024, 390} {
 			p.do(chromedp.EmulateViewport(width, 900))
 			at := fmt.Sprintf("/%s at %d px", name, width)
@@ -53,6 +55,7 @@ func TestDocuments(t *testing.T) {
 		must[any](p, script)
 		for _, theme := range []string{"dark", "light"} {
 			p.theme(theme)
+			p.wait("the site is "+theme, `!document.querySelector('.VPNav') || document.documentElement.classList.contains('dark') === `+strconv.FormatBool(theme == "dark"))
 			for _, f := range p.faults() {
 				t.Errorf("/%s, %s: %s: %s: %s", name, theme, f.Impact, f.Help, f.Nodes)
 			}
@@ -60,7 +63,7 @@ func TestDocuments(t *testing.T) {
 	}
 	p.navigate(server.URL + "/")
 	p.do(chromedp.EmulateViewport(1440, 900))
-	p.wait("there is a search", `document.querySelector('.DocSearch-Button')`)
+	p.wait("there is a search", `document.querySelector('#app')?.__vue_app__ && document.querySelector('.DocSearch-Button')`)
 	must[any](p, `document.querySelector('.DocSearch-Button').click()`)
 	p.wait("the search opens", `document.querySelector('#localsearch-input')`)
 	p.do(chromedp.SendKeys("#localsearch-input", "owner reference"))

@@ -121,7 +121,8 @@ func TestPlayground(t *testing.T) {
 	p.click("#share", "Copy link")
 	p.wait("the link is told", `document.querySelector('#told').textContent.startsWith('The link is in the address')`)
 	must[any](p, `location.reload()`)
-	p.wait("it is loaded again", well)
+	p.wait("it is loaded again", `document.querySelector('#told')?.textContent.includes('came with a link')`)
+	p.wait("it is rendered", well)
 	must[any](p, `(() => {
 		[...document.querySelectorAll('#files button')].find((b) => b.title === `+quoted(file)+`).click()
 		prompt = () => 'templates/pages.example.com/other.yaml'

@@ -81,10 +81,11 @@ function drawViews() {
 
 const nothing = {
   objects: 'Nothing is rendered.',
-  status: 'status.yaml gives nothing. It reads children as they are in the cluster: write some in cluster.yaml.',
   roles: 'There are no rights.',
   explanation: 'There is nothing to explain.',
 }
+
+const noStatus = 'status.yaml gives nothing. It reads children as they are in the cluster: write some in cluster.yaml.'
 
 const ofCluster = `# Objects that are in the cluster already: what templates look up, and children, which
 # status.yaml reads. A child names the file that renders it:
@@ -121,8 +122,10 @@ function draw() {
   }
   let text = output[view]
   if (view === 'objects' && output.waits) text = `${text}\n${output.waits.replace(/^(?=.)/gm, '# ')}`
-  if (!text) text = view === 'status' && !hasStatus() ? 'There is no status.yaml.' : nothing[view]
-  if (!output.objects && !output[view] && output.findings.length) text += ' See the findings.'
+  const failed = output.findings.length > 0 && (!output.objects || output.findings.some((f) => f.file.endsWith('/status.yaml')))
+  if (!text && view === 'status') text = !hasStatus() ? 'There is no status.yaml.' : failed ? 'status.yaml gives nothing.' : noStatus
+  if (!text) text = nothing[view]
+  if (!output[view] && failed) text += ' See the findings.'
   $('output').textContent = (output.naive && view === 'objects' ? '# Jacquard\n' : '') + seen(text)
   $('naive').textContent = seen(output.naive ?? '')
 }
@@ -138,19 +141,22 @@ function run() {
 
 // kept is where the browser keeps what was written until the tab is closed.
 const kept = 'jacquard-playground'
+let last = null
 
 // keep keeps what was written, so that it is there when the page is loaded again; what the
-// address holds would be older. Without storage, it lasts as long as the page.
+// address holds would be older. Without storage, last lasts as long as the page.
 function keep() {
   history.replaceState(null, '', location.pathname)
+  last = { files: { ...state.files }, naive: state.naive, linked: state.linked }
   try {
-    sessionStorage.setItem(kept, JSON.stringify({ files: state.files, naive: state.naive, linked: state.linked }))
+    sessionStorage.setItem(kept, JSON.stringify(last))
   } catch {
     // It may be full, or forbidden.
   }
 }
 
 function forget() {
+  last = null
   try {
     sessionStorage.removeItem(kept)
   } catch {
@@ -160,10 +166,11 @@ function forget() {
 
 function written() {
   try {
-    return JSON.parse(sessionStorage.getItem(kept))
+    last ??= JSON.parse(sessionStorage.getItem(kept))
   } catch {
-    return null
+    // There is nothing.
   }
+  return last
 }
 
 // mayReplace asks before what somebody wrote is replaced.
@@ -237,7 +244,7 @@ async function main() {
     for (const [i, s] of starts.entries()) if (s.group === group) part.append(make('option', s.name, { value: String(i) }))
     select.append(part)
   }
-  select.append(make('option', 'What you wrote', { value: '', hidden: true }))
+  select.append(make('option', 'What is shown', { value: '', hidden: true, disabled: true }))
   select.onchange = () => {
     if (!mayReplace()) {
       select.value = ''
@@ -251,12 +258,12 @@ async function main() {
     state.files[state.file] = $('text').value
     changed()
   }
-  // called asks for the path of a file that is not there yet.
-  const called = (proposal) => {
+  // called asks for the path of a file that is not there yet, or null if it stays as it is.
+  const called = (proposal, is) => {
     let name = proposal
     for (let question = 'The path of the file'; ; ) {
       name = prompt(question, name)
-      if (!name || name === state.file) return null
+      if (!name || name === is) return null
       if (!sound(name)) question = 'A file is crds/…, templates/NAME/…, schemas/… or examples/…'
       else if (name in state.files) question = `${name} is there already.`
       else return name
@@ -272,9 +279,14 @@ async function main() {
     changed()
   }
   $('move').onclick = () => {
-    const name = called(state.file)
+    const name = called(state.file, state.file)
     if (!name) return
-    state.files = renamed(state.files, state.file, name)
+    const files = renamed(state.files, state.file, name)
+    if (Object.keys(files).length < Object.keys(state.files).length) {
+      tell(`It cannot be renamed: ${name.replace(/^crds\//, '').replace(/\.yaml$/, '')} has files already.`)
+      return
+    }
+    state.files = files
     state.naive = false
     open(name)
     changed()
@@ -302,10 +314,10 @@ async function main() {
     make('a', '', { href: url, download: `${kind}.tar` }).click()
     setTimeout(() => URL.revokeObjectURL(url), 60000)
     const found = state.output?.findings?.length ?? 0
-    const unpack = make('code', `mkdir ${kind} && tar xf ${kind}.tar -C ${kind}`)
+    const unpacking = make('code', `mkdir ${kind} && tar xf ${kind}.tar -C ${kind}`)
     const check = make('code', `jacquard lint --root ${kind}`)
     const tutorial = $('site').hidden ? 'The tutorial' : make('a', 'The tutorial', { href: '../tutorial.html' })
-    tell(`${kind}.tar has what you wrote as files${found ? ', with what is in the findings' : ''}. Unpack it: `, unpack, '. Check it: ', check, '. ',
+    tell(`${kind}.tar has what you wrote as files. ${found ? 'It still has what the findings tell of. ' : ''}Unpack it: `, unpacking, '. Check it: ', check, '. ',
       tutorial, ' shows how to build jacquard, and to serve the kind in a cluster.')
   }
   await follow(starts)
