@@ -50,8 +50,9 @@ func (n *realNode) underEdits(t *testing.T, do func()) time.Duration {
 	stop := n.edits(t)
 	do()
 	stop()
+	eventually(t, "all children are as the last edits want them", func() error { return n.stale(t) })
 	var waits []time.Duration
-	eventually(t, "all edits are served", func() (err error) {
+	eventually(t, "all edits are followed by a write", func() (err error) {
 		waits, err = n.waits(t, begin)
 		return err
 	})
@@ -100,24 +101,53 @@ func (n *realNode) client(t *testing.T) client.Client {
 	return c
 }
 
-// waits are the times from edits, since a moment, until the child was written next. The
-// error says that one was not.
+// stale names a resource whose child has another image.
+func (n *realNode) stale(t *testing.T) error {
+	t.Helper()
+	images := func(objects, label, image string) []string {
+		return strings.Fields(n.kubectl(t, "get", objects, "--all-namespaces", "-l", label, "-o",
+			"jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name}={"+image+"} {end}"))
+	}
+	wanted := images(editedKind, "edited=always", ".spec.image")
+	children := images("daemonsets.apps", "app=genericdaemon", ".spec.template.spec.containers[0].image")
+	if len(wanted) != editedCount {
+		return fmt.Errorf("there are %d resources", len(wanted))
+	}
+	for _, one := range wanted {
+		if !slices.Contains(children, one) {
+			return fmt.Errorf("%s is wanted; there are %q", one, children)
+		}
+	}
+	return nil
+}
+
+// waits are the times from edits, since a moment, until the child was written next, or
+// until a write of it was begun whose answer was lost with its replica. The error says
+// that there is none.
 func (n *realNode) waits(t *testing.T, since time.Time) (waits []time.Duration, err error) {
 	t.Helper()
-	writes := n.childWrites(t)
+	requests := n.childRequests(t)
+	writes := slices.DeleteFunc(slices.Clone(requests), func(r request) bool { return r.ResponseStatus.Code >= 300 })
 	edits := n.audited(t, func(r request) bool {
 		return r.Verb == "patch" && r.ObjectRef.Resource == "genericdaemons" && r.ObjectRef.Subresource == "" &&
 			r.User.Username != account && r.RequestReceivedTimestamp.After(since)
 	})
 	for _, edit := range edits {
-		after := slices.IndexFunc(writes, func(r request) bool {
+		follows := func(r request) bool {
 			return r.ObjectRef.Namespace == edit.ObjectRef.Namespace && r.ObjectRef.Name == edit.ObjectRef.Name &&
 				r.RequestReceivedTimestamp.After(edit.RequestReceivedTimestamp)
-		})
-		if after < 0 {
-			return nil, fmt.Errorf("%s was not served after an edit", edit.ObjectRef.Name)
 		}
-		waits = append(waits, writes[after].RequestReceivedTimestamp.Sub(edit.RequestReceivedTimestamp))
+		after := slices.IndexFunc(writes, follows)
+		if after >= 0 {
+			waits = append(waits, writes[after].RequestReceivedTimestamp.Sub(edit.RequestReceivedTimestamp))
+			continue
+		}
+		lost := slices.IndexFunc(requests, follows)
+		if lost < 0 {
+			return nil, fmt.Errorf("%s was not written after an edit at %s", edit.ObjectRef.Name, edit.RequestReceivedTimestamp.Format(time.RFC3339Nano))
+		}
+		t.Logf("%s: its write was answered %d %s", edit.ObjectRef.Name, requests[lost].ResponseStatus.Code, requests[lost].ResponseStatus.Message)
+		waits = append(waits, requests[lost].RequestReceivedTimestamp.Sub(edit.RequestReceivedTimestamp))
 	}
 	return waits, nil
 }
