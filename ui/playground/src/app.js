@@ -288,6 +288,7 @@ async function main() {
     }
     state.files = files
     state.naive = false
+    tell(state.file.startsWith('crds/') ? 'Its folder, plural and group follow. Its kind, listKind and singular are still to be changed, in the CRD and in the resource.' : '')
     open(name)
     changed()
   }
@@ -314,11 +315,11 @@ async function main() {
     make('a', '', { href: url, download: `${kind}.tar` }).click()
     setTimeout(() => URL.revokeObjectURL(url), 60000)
     const found = state.output?.findings?.length ?? 0
-    const unpacking = make('code', `mkdir ${kind} && tar xf ${kind}.tar -C ${kind}`)
-    const check = make('code', `jacquard lint --root ${kind}`)
+    const unpacking = make('code', `mkdir ${kind} && tar xf ${kind}.tar -C ${kind} && cd ${kind}`)
+    const check = make('code', 'jacquard lint')
     const tutorial = $('site').hidden ? 'The tutorial' : make('a', 'The tutorial', { href: '../tutorial.html' })
     tell(`${kind}.tar has what you wrote as files. ${found ? 'It still has what the findings tell of. ' : ''}Unpack it: `, unpacking, '. Check it: ', check, '. ',
-      tutorial, ' shows how to build jacquard, and to serve the kind in a cluster.')
+      tutorial, ' shows how to build jacquard, and in step 4 how to serve a kind in a cluster.')
   }
   await follow(starts)
   addEventListener('hashchange', () => follow(starts))
