@@ -68,11 +68,15 @@ func (n *realNode) made(t *testing.T) string {
 // childWrites are the operator's writes of what it makes and patches.
 func (n *realNode) childWrites(t *testing.T) []request {
 	t.Helper()
-	return slices.DeleteFunc(n.childRequests(t), func(r request) bool { return r.ResponseStatus.Code >= 300 })
+	return stored(n.childRequests(t))
 }
 
-// childRequests are childWrites with those that were not answered with a success. One of a
-// replica that was killed meanwhile may have been stored all the same.
+// stored are those of some writes that were answered with a success.
+func stored(all []request) []request {
+	return slices.DeleteFunc(slices.Clone(all), func(r request) bool { return r.ResponseStatus.Code >= 300 })
+}
+
+// childRequests are childWrites, with those that were not answered with a success.
 func (n *realNode) childRequests(t *testing.T) []request {
 	t.Helper()
 	var writes []request

@@ -1,6 +1,7 @@
 import { Engine } from './engine.js'
 import { pack, sound, unpack } from './link.js'
-import { asRoot, renamed, tar } from './tar.js'
+import { asRoot, renamed } from './root.js'
+import { tar } from './tar.js'
 
 const $ = (id) => document.getElementById(id)
 const make = (name, text, more = {}) => Object.assign(document.createElement(name), { textContent: text, ...more })
