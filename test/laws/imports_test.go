@@ -13,7 +13,7 @@ import (
 // in docs/packages.md.
 var inPod = []string{
 	"engine/api", "engine/panics", "engine/folder", "engine/schema", "engine/schema/compat", "engine/template/funcs", "engine/template", "engine/template/typecheck",
-	"engine/kind", "engine/render",
+	"engine/status/health", "engine/kind", "engine/render",
 	"engine/live", "engine/revision", "engine/cluster", "engine/apply/ownership", "engine/apply", "engine/plan", "engine/status/readiness",
 	"engine/status",
 	"engine/controller/shard", "engine/controller/replicas", "engine/controller/heartbeat", "engine/controller/metrics", "engine/reconcile", "engine/controller/rollout",
