@@ -20,7 +20,7 @@ func (w *stepExecutor) override(differ []ownership.Difference) {
 	name := shortName(w.step.Document.GetKind(), w.step.Document.GetName())
 	delete(w.run.known.children.changed, name)
 	for _, d := range differ {
-		if !d.Normalised {
+		if !d.Normalised && !d.Unset {
 			w.run.known.children.changed[name] = append(w.run.known.children.changed[name], d.Path)
 		}
 	}

@@ -14,8 +14,11 @@ import (
 type Difference struct {
 	Path string
 	// Normalised says that the server only wrote the same in another way: an
-	// equal quantity, an empty map or list left out, base64 without line ends.
+	// equal quantity, a zero value left out, base64 without line ends.
 	Normalised bool
+	// Unset says that the value sent is zero, which the server takes for not set, so
+	// that its default may stand there.
+	Unset bool
 }
 
 // Differences lists, sorted by path, where answer, the object that the server
@@ -25,7 +28,7 @@ type Difference struct {
 // item, else by their index.
 func Differences(sent, answer map[string]any) []Difference {
 	c := comparison{secret: sent["kind"] == "Secret" && sent["apiVersion"] == "v1"}
-	c.fields(sent, answer)
+	c.fields(goFieldOf(sent), sent, answer)
 	slices.SortFunc(c.found, func(a, b Difference) int { return strings.Compare(a.Path, b.Path) })
 	return c.found
 }
@@ -36,91 +39,95 @@ type comparison struct {
 	secret bool
 }
 
-func (c *comparison) fields(sent, answer map[string]any) {
+func (c *comparison) fields(in goField, sent, answer map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
 		if skipped(c.path, name) {
 			continue
 		}
 		c.path = append(c.path, field(name))
-		got, ok := answer[name]
-		c.value(sent[name], got, ok)
+		switch got, of := answer[name], in.below(name); {
+		case got == nil && sent[name] == nil:
+		case got == nil:
+			c.add(Difference{Normalised: empty(sent[name]) || isZero(sent[name]) && of.omits()})
+		case isZero(sent[name]) && !isZero(got) && of.defaults():
+			c.add(Difference{Unset: true})
+		default:
+			c.value(of, sent[name], got)
+		}
 		c.path = c.path[:len(c.path)-1]
 	}
 }
 
-func (c *comparison) add(normalised bool) {
-	c.found = append(c.found, Difference{Path: show(c.path), Normalised: normalised})
+// add records a difference at the path walked so far.
+func (c *comparison) add(d Difference) {
+	d.Path = show(c.path)
+	c.found = append(c.found, d)
 }
 
-func (c *comparison) value(sent, got any, there bool) {
-	if sent == nil && (!there || got == nil) {
-		return
-	}
-	if empty(sent) && (!there || empty(got)) {
-		if !there || got == nil {
-			c.add(true)
-		}
-		return
-	}
-	if !there {
-		c.add(false)
+// value compares two values that are both there.
+func (c *comparison) value(of goField, sent, got any) {
+	if empty(sent) && empty(got) {
 		return
 	}
 	switch s := sent.(type) {
 	case map[string]any:
 		if g, ok := got.(map[string]any); ok {
-			c.fields(s, g)
+			c.fields(of, s, g)
 			return
 		}
 	case []any:
 		if g, ok := got.([]any); ok {
-			c.list(s, g)
+			c.list(of.item(), s, g)
 			return
 		}
 	default:
 		if sameScalar(sent, got) {
 			return
 		}
-		c.add(c.normalised(sent, got))
+		c.add(Difference{Normalised: c.normalised(sent, got)})
 		return
 	}
-	c.add(false)
+	c.add(Difference{})
 }
 
 // list compares lists: finalizers as a set that others may add to, items with
 // key fields one by one, all others as they stand.
-func (c *comparison) list(sent, got []any) {
+func (c *comparison) list(of goField, sent, got []any) {
 	if c.at("metadata", "finalizers") {
 		for _, s := range sent {
 			if !slices.ContainsFunc(got, func(g any) bool { return sameScalar(s, g) }) {
-				c.add(false)
+				c.add(Difference{})
 				return
 			}
 		}
 		return
 	}
 	if keys := identifying(sent, got); keys != nil {
-		c.keyed(sent, got, keys)
+		c.keyed(of, sent, got, keys)
 		return
 	}
 	if len(sent) != len(got) {
-		c.add(false)
+		c.add(Difference{})
 		return
 	}
 	for i := range sent {
 		c.path = append(c.path, fieldpath.PathElement{Index: &i})
-		c.value(sent[i], got[i], true)
+		c.value(of, sent[i], got[i])
 		c.path = c.path[:len(c.path)-1]
 	}
 }
 
-func (c *comparison) keyed(sent, got []any, keys []string) {
+func (c *comparison) keyed(of goField, sent, got []any, keys []string) {
 	for _, item := range sent {
 		m := item.(map[string]any)
 		given := givenKeys(m, keys)
 		g, ok := counterpart(got, m, given)
 		c.path = append(c.path, fieldpath.PathElement{Key: &given})
-		c.value(m, g, ok)
+		if ok {
+			c.value(of, m, g)
+		} else {
+			c.add(Difference{})
+		}
 		c.path = c.path[:len(c.path)-1]
 	}
 }

@@ -55,14 +55,50 @@ func TestDifferences(t *testing.T) {
 		"items without keys": {
 			`{rules: [{verbs: [a]}, {verbs: [b]}]}`, `{rules: [{verbs: [a]}, {verbs: [c]}]}`, "rules[1].verbs[0]",
 		},
+		"zero values that Go types omit": {
+			`{apiVersion: apps/v1, kind: Deployment, spec: {minReadySeconds: 0, template: {spec: {hostNetwork: false, volumes: [{name: v, emptyDir: {medium: ""}}],
+				containers: [{name: a, tty: false, workingDir: "", env: [{name: A, value: ""}], volumeMounts: [{name: v, mountPath: /v, subPath: ""}]}]}}}}`,
+			`{apiVersion: apps/v1, kind: Deployment, spec: {template: {spec: {volumes: [{name: v, emptyDir: {}}],
+				containers: [{name: a, env: [{name: A}], volumeMounts: [{name: v, mountPath: /v}]}]}}}}`,
+			`~spec.minReadySeconds ~spec.template.spec.containers[name=a].env[name=A].value ~spec.template.spec.containers[name=a].tty
+				~spec.template.spec.containers[name=a].volumeMounts[name=v].subPath ~spec.template.spec.containers[name=a].workingDir
+				~spec.template.spec.hostNetwork ~spec.template.spec.volumes[name=v].emptyDir.medium`,
+		},
+		"zero values that Go types keep": {
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {labels: {a: ""}}, spec: {replicas: 0, template: {spec: {automountServiceAccountToken: false,
+				nodeSelector: {node-role: ""}, containers: [{name: a, securityContext: {privileged: false, runAsUser: 0}}]}}}}`,
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {labels: {}}, spec: {replicas: 1, template: {spec: {
+				nodeSelector: {}, containers: [{name: a, securityContext: {runAsUser: 7}}]}}}}`,
+			`metadata.labels.a spec.replicas spec.template.spec.automountServiceAccountToken
+				spec.template.spec.containers[name=a].securityContext.privileged spec.template.spec.containers[name=a].securityContext.runAsUser
+				spec.template.spec.nodeSelector.node-role`,
+		},
+		"zero values of other kinds": {
+			`{apiVersion: a.io/v1, kind: A, metadata: {annotations: {x: ""}}, spec: {a: "", b: 0, c: false, d: {e: 0.0}, f: [{g: ""}], h: "", i: 0, j: {}, k: [], l: null}}`,
+			`{apiVersion: a.io/v1, kind: A, metadata: {annotations: {}}, spec: {a: "", b: null, d: {}, f: [{}], h: x, i: 1, l: 1}}`,
+			`metadata.annotations.x ~spec.b ~spec.c ~spec.d.e ~spec.f[0].g spec.h spec.i ~spec.j ~spec.k spec.l`,
+		},
+		"defaults instead of zero values": {
+			`{apiVersion: v1, kind: Pod, spec: {hostPID: false, restartPolicy: "", containers: [{name: a, imagePullPolicy: "", livenessProbe: {timeoutSeconds: 0}}]}}`,
+			`{apiVersion: v1, kind: Pod, spec: {hostPID: true, restartPolicy: Always, containers: [{name: a, imagePullPolicy: Always, livenessProbe: {timeoutSeconds: 1}}]}}`,
+			`?spec.containers[name=a].imagePullPolicy ?spec.containers[name=a].livenessProbe.timeoutSeconds spec.hostPID ?spec.restartPolicy`,
+		},
+		"changed to zero values": {
+			`{apiVersion: v1, kind: Service, spec: {replicas: 3, sessionAffinity: ClientIP, publishNotReadyAddresses: true, ports: [{port: 80}], selector: {a: b}}}`,
+			`{apiVersion: v1, kind: Service, spec: {replicas: 0, sessionAffinity: "", ports: [], selector: {}}}`,
+			"spec.ports[port=80] spec.publishNotReadyAddresses spec.replicas spec.selector.a spec.sessionAffinity",
+		},
 		"keys with dots": {`{metadata: {labels: {a.b/c: x}}}`, `{metadata: {labels: {a.b/c: y}}}`, `metadata.labels["a.b/c"]`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			var got []string
 			for _, d := range ownership.Differences(fields(t, test.sent), fields(t, test.answer)) {
-				if d.Normalised {
+				switch {
+				case d.Normalised:
 					d.Path = "~" + d.Path
+				case d.Unset:
+					d.Path = "?" + d.Path
 				}
 				got = append(got, d.Path)
 			}

@@ -30,6 +30,8 @@ var noops = map[string]string{
 	"budget":                "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata:\n  name: a\nspec:\n  minAvailable: 50%\n  selector: {}\n",
 	"account":               "apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: a\nimagePullSecrets: []\nsecrets: []\n",
 	"ingress":               "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata:\n  name: a\nspec:\n  tls: []\n  rules:\n  - http:\n      paths:\n      - pathType: Prefix\n        path: /\n        backend:\n          service:\n            name: a\n            port:\n              number: 80\n",
+	"zero values":           "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: a\nspec:\n  minReadySeconds: 0\n  paused: false\n  replicas: 0\n  strategy:\n    type: \"\"\n  selector:\n    matchLabels:\n      app: a\n  template:\n    metadata:\n      labels:\n        app: a\n        none: \"\"\n    spec:\n      dnsPolicy: \"\"\n      hostNetwork: false\n      nodeSelector:\n        role: \"\"\n      priorityClassName: \"\"\n      restartPolicy: \"\"\n      serviceAccountName: \"\"\n      containers:\n      - name: c\n        image: i\n        imagePullPolicy: \"\"\n        tty: false\n        workingDir: \"\"\n        env:\n        - name: A\n          value: \"\"\n        readinessProbe:\n          exec: {command: [\"true\"]}\n          initialDelaySeconds: 0\n          timeoutSeconds: 0\n        securityContext:\n          privileged: false\n          runAsUser: 0\n        volumeMounts:\n        - name: v\n          mountPath: /v\n          readOnly: false\n          subPath: \"\"\n      volumes:\n      - name: v\n        emptyDir:\n          medium: \"\"\n",
+	"zero values, Service":  "apiVersion: v1\nkind: Service\nmetadata:\n  name: a\nspec:\n  externalName: \"\"\n  loadBalancerIP: \"\"\n  publishNotReadyAddresses: false\n  sessionAffinity: \"\"\n  type: \"\"\n  ports:\n  - name: \"\"\n    port: 80\n    nodePort: 0\n",
 	"base64 with a break":   "apiVersion: v1\nkind: Secret\nmetadata:\n  name: a\ndata:\n  b: \"b25l\\n\"\n",
 }
 
@@ -62,6 +64,7 @@ func noopsRest(t *testing.T, documents map[string]string) {
 	mark := cluster.Mark(t)
 	s.web("")
 	s.rests(r)
+	s.is("Overridden", "", "")
 	first := s.applies(mark)
 	for child, name := range names {
 		if n := first[child]; n < 1 || n > 2 {
