@@ -25,6 +25,8 @@ import (
 type Cluster struct {
 	served  map[apischema.GroupVersionKind]bool
 	objects []*unstructured.Unstructured
+	// applied are the children as the step before applied them, by identity.
+	applied map[string]map[string]any
 	// conditioned are the kinds whose CRDs declare status.conditions, wide
 	// those that a CRD among the objects says live in no namespace.
 	conditioned, wide map[apischema.GroupKind]bool

@@ -20,11 +20,8 @@ func TestDocumentedReady(t *testing.T) {
 		t.Fatal("docs/reference.md has no example below ## Golden cases")
 	}
 	waits := func(object string) string {
-		_, waits, err := world(t, object).Await("server")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return waits
+		return awaits(t, "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: hello}\n",
+			strings.Replace(object, "jacquard.dev/file: server", "jacquard.dev/file: thing", 1))
 	}
 	if why := waits(block[1]); why != "" {
 		t.Errorf("it is not ready: %s\n%s", why, block[1])

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/render"
 )
 
@@ -36,6 +35,7 @@ func (r *remains) before(one *Case, resource *Resource, cluster *Cluster) error 
 		resource.Object.Object["status"] = runtime.DeepCopyJSONValue(r.status)
 		resource.Kind.Version.Default(resource.Object.Object)
 	}
+	cluster.applied = r.applied
 	if !one.has(fileCluster) {
 		cluster.objects = copies(r.objects)
 		return nil
@@ -75,17 +75,9 @@ func (r *remains) after(out *Outcome) (*remains, error) {
 		if child.Policy.Patch {
 			continue
 		}
-		now := child.Object.DeepCopy()
-		marks := maps.Clone(now.GetAnnotations())
-		if marks == nil {
-			marks = map[string]string{}
-		}
-		marks[api.AnnotationFile], marks[api.AnnotationOwner] = child.File, out.World.owner.String()
-		now.SetAnnotations(marks)
-		if now.GroupVersionKind() == secretKind {
-			if err := encode(&Object{Object: now.Object}, now); err != nil {
-				return nil, err
-			}
+		now, err := out.World.asApplied(child)
+		if err != nil {
+			return nil, err
 		}
 		next.apply(now)
 	}

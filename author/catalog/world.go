@@ -6,6 +6,8 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/status/readiness"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
@@ -23,14 +26,15 @@ import (
 // For returns the cluster as the templates of one resource see it.
 func (cl *Cluster) For(k *kind.Kind, resource *unstructured.Unstructured) *World {
 	owner := api.Owner{Kind: k.Name, Namespace: resource.GetNamespace(), Name: resource.GetName()}
-	return &World{cluster: cl, kind: k, owner: owner}
+	return &World{cluster: cl, kind: k, resource: resource, owner: owner}
 }
 
 // A World is a Cluster seen from one resource. It is a template.World.
 type World struct {
-	cluster *Cluster
-	kind    *kind.Kind
-	owner   api.Owner
+	cluster  *Cluster
+	kind     *kind.Kind
+	resource *unstructured.Unstructured
+	owner    api.Owner
 }
 
 // HasAPI reports whether the cluster serves a kind.
@@ -67,21 +71,54 @@ func (w *World) made(file string) []*unstructured.Unstructured {
 	return found
 }
 
-// Await returns the newest object that a file made, and what it waits for.
-func (w *World) Await(file string) (child any, waits string, err error) {
+// Await returns the newest object that a file made, and what is waited for until all
+// that it renders now are there, as the step before left them, and ready.
+func (w *World) Await(file string, documents []*template.Document) (child any, waits string, err error) {
+	rendered, err := render.OfFile(w.kind, w.resource, file, documents)
+	if err != nil {
+		return nil, "it cannot be rendered", nil // the file's own error says why
+	}
 	made := w.made(file)
-	if len(made) == 0 {
-		return nil, "it is not there yet", nil
+	waits, err = render.Awaits(rendered, func(c render.Child) (string, error) { return w.unready(made, c) })
+	if waits != "" || err != nil || len(made) == 0 {
+		return nil, waits, err
 	}
-	u := made[0]
+	return made[0].Object, "", nil
+}
+
+// unready returns why a rendered child is still waited for; "" if it is not.
+func (w *World) unready(made []*unstructured.Unstructured, c render.Child) (string, error) {
+	i := slices.IndexFunc(made, func(u *unstructured.Unstructured) bool { return identity(u) == identity(c.Object) })
+	if i < 0 {
+		return render.NotThere, nil
+	}
+	if before := w.cluster.applied[identity(c.Object)]; before != nil {
+		now, err := w.asApplied(c)
+		if err != nil || !reflect.DeepEqual(before, now.Object) {
+			return render.NotApplied, err
+		}
+	}
+	u := made[i]
 	verdict, err := readiness.Of(u.Object, w.cluster.conditioned[u.GroupVersionKind().GroupKind()])
-	switch {
-	case err != nil:
-		return nil, "", err
-	case !verdict.Ready:
-		return nil, fmt.Sprintf("%s %s is not ready: %s", u.GetKind(), u.GetName(), verdict.Message), nil
+	if err != nil || verdict.Ready {
+		return "", err
 	}
-	return u.Object, "", nil
+	return "is not ready: " + verdict.Message, nil
+}
+
+// asApplied is a child as the operator applies it.
+func (w *World) asApplied(c render.Child) (*unstructured.Unstructured, error) {
+	now := c.Object.DeepCopy()
+	marks := maps.Clone(now.GetAnnotations())
+	if marks == nil {
+		marks = map[string]string{}
+	}
+	marks[api.AnnotationFile], marks[api.AnnotationOwner] = c.File, w.owner.String()
+	now.SetAnnotations(marks)
+	if now.GroupVersionKind() == secretKind {
+		return now, encode(&Object{Object: now.Object}, now)
+	}
+	return now, nil
 }
 
 // Lookup returns one object of the cluster, or nil.

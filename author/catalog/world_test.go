@@ -8,6 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
@@ -82,20 +85,55 @@ func TestUnknownIsNotAbsent(t *testing.T) {
 	}
 }
 
-// TestAwait: a kind whose definition declares conditions is not ready before
-// it has some.
+// awaits returns what a file that awaits a file with this text waits for, beside these
+// objects.
+func awaits(t *testing.T, text, objects string) string {
+	t.Helper()
+	w := world(t, objects)
+	f, err := folder.FromMap("apps.example.com", "", map[string][]byte{"thing.yaml": []byte(text),
+		"after.yaml": []byte("{{- $_ := await \"thing\" }}\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: after}\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := kind.Compile(f, w.kind.CRD)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := render.Children(t.Context(), k, w.resource, w.cluster.For(k, w.resource))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, waiting := range result.Waiting {
+		return waiting.Message
+	}
+	return ""
+}
+
+// TestAwait: all that the awaited file renders has to be there and ready. A kind whose
+// definition declares conditions is not ready before it has some.
 func TestAwait(t *testing.T) {
-	const head = "apiVersion: x.io/v1\nkind: Thing\nmetadata: {name: a, annotations: {jacquard.dev/file: thing}}\n"
-	for text, want := range map[string]string{
-		"":   "it is not there yet",
-		head: "Thing a is not ready: it has no conditions yet",
-		head + "status: {conditions: [{type: Ready, status: \"False\", message: broken}]}\n": "Thing a is not ready: broken",
-		head + "status: {conditions: [{type: Ready, status: \"True\"}]}\n":                   "",
-		strings.Replace(head, "name: a", "name: a, namespace: other", 1):                     "it is not there yet",
+	const thing = "apiVersion: x.io/v1\nkind: Thing\nmetadata: {name: NAME}\n"
+	a, b := strings.Replace(thing, "NAME", "a", 1), strings.Replace(thing, "NAME", "b", 1)
+	live := func(name, status string) string {
+		return "---\n" + strings.Replace(thing, "NAME", name+", annotations: {jacquard.dev/file: thing}", 1) + status
+	}
+	const ready = "status: {conditions: [{type: Ready, status: \"True\"}]}\n"
+	for _, c := range []struct{ rendered, objects, want string }{
+		{a, "", "thing: Thing a is not there yet"},
+		{a, live("a", ""), "thing: Thing a is not ready: it has no conditions yet"},
+		{a, live("a", "status: {conditions: [{type: Ready, status: \"False\", message: broken}]}\n"), "thing: Thing a is not ready: broken"},
+		{a, live("a", ready), ""},
+		{a, live("a, namespace: other", ready), "thing: Thing a is not there yet"},
+		{a, live("b", ready), "thing: Thing a is not there yet"},
+		{a + "---\n" + b, live("a", ready), "thing: Thing b is not there yet"},
+		{a + "---\n" + b, "", "thing: Thing a is not there yet; and 1 more"},
+		{a + "---\n" + b, live("a", ready) + live("b", ready), ""},
+		{a, live("a", ready) + live("b", ""), ""},
+		{"{{ if .spec.mode }}\n" + a + "{{ end }}\n", live("a", ready), "thing: it renders no object for this resource"},
+		{"{{ wait \"later\" }}\n" + a, live("a", ready), "thing: it waits itself"},
 	} {
-		child, waits, err := world(t, definitions+text).Await("thing")
-		if err != nil || waits != want || (child == nil) != (want != "") {
-			t.Errorf("%s: got %v, %q, %v, want %q", text, child, waits, err, want)
+		if got := awaits(t, c.rendered, definitions+c.objects); got != c.want {
+			t.Errorf("of\n%sbeside\n%sit waits for %q, want %q", c.rendered, c.objects, got, c.want)
 		}
 	}
 }

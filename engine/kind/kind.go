@@ -151,7 +151,6 @@ func understand(f *folder.Folder, crd *schema.CRD) (*Kind, error) {
 	}
 	errs = append(errs, k.findDocuments(f))
 	k.takeChildren()
-	errs = append(errs, k.checkAwaits())
 	if settingsErr == nil {
 		errs = append(errs, k.checkSettings(), k.checkRendered(), k.checkPlaces(nil), k.checkAsks(nil))
 	}

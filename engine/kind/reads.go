@@ -187,21 +187,6 @@ func (k *Kind) checkAsk(a template.Ask, gvk apischema.GroupVersionKind, scopes S
 // "" if it makes one kind only.
 func (k *Kind) Beside(file string) string { return k.beside[file] }
 
-// checkAwaits refuses to await a file that makes several kinds: its newest
-// child could be any of them.
-func (k *Kind) checkAwaits() error {
-	var errs []error
-	for _, a := range k.Asks {
-		if a.Function != "await" || k.beside[a.Args[0]] == "" {
-			continue
-		}
-		errs = append(errs, &template.Error{Place: a.Place,
-			Err: fmt.Errorf("%s.yaml makes %s and others, and await could mean any: put what is awaited into a file of its own",
-				a.Args[0], k.beside[a.Args[0]])})
-	}
-	return errors.Join(errs...)
-}
-
 // checkSettings checks kind.yaml against the rest of the folder.
 func (k *Kind) checkSettings() error {
 	return (&settingsCheck{

@@ -108,31 +108,6 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// TestAwaitOne: what is awaited must be clear. One document of two kinds in
-// branches is; so are several of one kind, of which it is the newest.
-func TestAwaitOne(t *testing.T) {
-	const claim = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
-	const server = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n"
-	const patch = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, annotations: {jacquard.dev/ownership: patch}}\n"
-	for text, want := range map[string]string{
-		server:                    "",
-		server + "---\n" + server: "",
-		server + "---\n" + patch:  "",
-		"{{ if .spec.image }}\n" + server + "{{ else }}\n" + claim + "{{ end }}\n": "",
-		claim + "---\n" +
-			server: "a.yaml:6:15: b.yaml makes Deployment and others, and await could mean any: put what is awaited into a file of its own",
-		claim + "{{ if .spec.image }}\n---\n" + server +
-			"{{ end }}\n": "a.yaml:6:15: b.yaml makes Deployment and others, and await could mean any: put what is awaited into a file of its own",
-	} {
-		files := map[string]string{"a.yaml": asking(`await "b"`), "b.yaml": text}
-		if want == "" {
-			refuses(t, files)
-			continue
-		}
-		refuses(t, files, want)
-	}
-}
-
 // TestCheckScopes: of kinds that are not built in it is found out later.
 func TestCheckScopes(t *testing.T) {
 	scopes := func(gvk apischema.GroupVersionKind) (clusterScoped, known bool) {

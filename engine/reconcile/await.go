@@ -2,63 +2,73 @@ package reconcile
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
+	"github.com/jacquard-operator/jacquard/engine/status/readiness"
+	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// overtaken finds files that were awaited and found ready, but render something
-// else now than what is ready: whoever awaits them has to wait, and is to be
-// rendered again. It reports whether there are any.
-func (w *snapshot) overtaken(result *render.Result) bool {
-	found := false
-	for file := range w.awaited {
-		if why := w.changing(file, result); why != "" {
-			w.stale[file] = why
-			found = true
-		}
+// Await returns the newest child that a file made, once all objects that it renders now
+// are applied and ready; nil if there is none, since they were Jobs made once. Else it
+// returns what is waited for.
+func (w *snapshot) Await(file string, documents []*template.Document) (child any, waits string, err error) {
+	made, err := w.Children(file)
+	if err != nil {
+		return nil, "", err
 	}
-	clear(w.awaited)
-	return found
+	rendered, err := render.OfFile(w.subject.version.Kind, w.subject.resource, file, documents)
+	if err != nil {
+		return nil, "it cannot be rendered", nil // the file's own error says why
+	}
+	waits, err = render.Awaits(rendered, w.unready)
+	if waits != "" || err != nil || len(made) == 0 {
+		return nil, waits, err
+	}
+	return made[0], "", nil
 }
 
-// changing says why a file's live children are not what it renders.
-func (w *snapshot) changing(file string, result *render.Result) string {
-	if slices.ContainsFunc(result.Waiting, func(x render.Waiting) bool { return x.File == file }) {
-		return "it waits itself"
+// unready returns why a rendered child is still waited for; "" if it is not.
+func (w *snapshot) unready(c render.Child) (string, error) {
+	current := w.liveOf(c)
+	_, hash, err := plan.Document(w.subject.owner(), c, current)
+	switch {
+	case err != nil:
+		return "", err
+	case current == nil && c.Policy.Once && w.subject.succeeded()[c.Object.GetName()] == hash:
+		return "", nil
+	case current == nil:
+		return render.NotThere, nil
+	case current.Meta.GetAnnotations()[api.AnnotationDesired] != hash:
+		return render.NotApplied, nil
 	}
-	made := false
-	for _, c := range result.Children {
-		if c.File != file || c.Policy.Patch {
-			continue
-		}
-		made = true
-		current := w.liveOf(c)
-		_, hash, err := plan.Document(w.subject.owner(), c, current)
-		switch {
-		case err != nil:
-		case current != nil && current.Meta.GetAnnotations()[api.AnnotationDesired] == hash:
-		case current == nil && c.Policy.Once && w.subject.succeeded()[c.Object.GetName()] == hash:
-		default:
-			return fmt.Sprintf("what changed of %s %s is not applied yet", c.Object.GetKind(), c.Object.GetName())
-		}
+	verdict, err := w.subject.judge(*current)
+	if err != nil {
+		return "", fmt.Errorf("reading the status of %s %s: %w", current.GVK.Kind, current.Meta.GetName(), err)
 	}
-	if !made {
-		return "it makes nothing now"
+	if verdict.Ready {
+		return "", nil
 	}
-	return ""
+	return "is not ready: " + verdict.Message, nil
 }
 
 // liveOf is the live object of a rendered child, or nil.
 func (w *snapshot) liveOf(c render.Child) *live.Object {
 	key := childKey(c.Object.GroupVersionKind(), c.Object)
 	for i := range w.live {
-		if childKey(w.live[i].GVK, w.live[i].Meta) == key {
+		if childKey(w.live[i].GVK, w.live[i].Meta) == key && plan.Ours(w.subject.owner(), w.live[i].Meta) {
 			return &w.live[i]
 		}
 	}
 	return nil
+}
+
+// judge decides whether a live child is ready.
+func (s *subject) judge(l live.Object) (readiness.Verdict, error) {
+	if !readiness.NeedsBody(l.GVK.GroupKind()) && l.Meta.GetDeletionTimestamp() == nil {
+		return readiness.Verdict{Ready: true}, nil
+	}
+	return readiness.Of(body(l), s.cluster.DeclaresConditions(l.GVK.GroupKind()))
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
-	"github.com/jacquard-operator/jacquard/engine/status/readiness"
 )
 
 // children tells of every child that the resource should have, or, when that
@@ -71,14 +70,7 @@ const (
 // child judges one live child.
 func (t *reconciliation) child(l live.Object) status.Child {
 	c := status.Child{APIVersion: l.GVK.GroupVersion().String(), Kind: l.GVK.Kind, Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName()}
-	if !readiness.NeedsBody(l.GVK.GroupKind()) {
-		c.Ready = l.Meta.GetDeletionTimestamp() == nil
-		if !c.Ready {
-			c.Message = "being deleted"
-		}
-		return c
-	}
-	verdict, err := readiness.Of(body(l), t.r.cluster.DeclaresConditions(l.GVK.GroupKind()))
+	verdict, err := t.subject.judge(l)
 	if err != nil {
 		c.Message = fmt.Sprintf("its status cannot be read: %s", err)
 		return c

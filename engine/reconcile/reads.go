@@ -12,42 +12,8 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/live"
-	"github.com/jacquard-operator/jacquard/engine/status/readiness"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
-
-// Await returns the newest child that a file made, and what it waits for; nil
-// for a Job made once that succeeded and is gone.
-func (w *snapshot) Await(file string) (child any, waits string, err error) {
-	all, err := w.Children(file)
-	if err != nil {
-		return nil, "", err
-	}
-	if why := w.stale[file]; why != "" {
-		return nil, why, nil
-	}
-	if len(all) == 0 {
-		if w.subject.makesOnce(file) && len(w.subject.succeeded()) > 0 { // overtaken finds out whether it is that
-			w.awaited[file] = true
-			return nil, "", nil
-		}
-		return nil, "it is not there yet", nil
-	}
-	w.awaited[file] = true
-	newest := &unstructured.Unstructured{Object: all[0].(map[string]any)}
-	gvk := newest.GroupVersionKind()
-	if !readiness.NeedsBody(gvk.GroupKind()) {
-		return newest.Object, "", nil
-	}
-	verdict, err := readiness.Of(newest.Object, w.subject.cluster.DeclaresConditions(gvk.GroupKind()))
-	if err != nil {
-		return nil, "", fmt.Errorf("reading the status of %s %s: %w", gvk.Kind, newest.GetName(), err)
-	}
-	if verdict.Ready {
-		return newest.Object, "", nil
-	}
-	return nil, fmt.Sprintf("%s %s is not ready: %s", gvk.Kind, newest.GetName(), verdict.Message), nil
-}
 
 // Lookup returns one live object, or nil.
 func (w *snapshot) Lookup(what template.Object) (any, error) {

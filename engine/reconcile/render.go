@@ -17,7 +17,7 @@ import (
 
 // render renders the children; nil means that nothing may be changed. It renders again
 // until nothing is missing, at most once for each call of stable, whose arguments are
-// literal, and once for each file.
+// literal.
 func (t *reconciliation) render(ctx context.Context, w *snapshot) *render.Result {
 	if t.frozen() {
 		return nil
@@ -27,12 +27,8 @@ func (t *reconciliation) render(ctx context.Context, w *snapshot) *render.Result
 		return nil
 	}
 	result, err := t.renderOnce(ctx, w)
-	for err == nil {
-		if len(w.undrawn) > 0 && t.executor.draws() {
-			t.draw(ctx, w, result)
-		} else if !w.overtaken(result) {
-			break
-		}
+	for err == nil && len(w.undrawn) > 0 && t.executor.draws() {
+		t.draw(ctx, w, result)
 		result, err = t.renderOnce(ctx, w)
 	}
 	if err != nil {

@@ -39,10 +39,6 @@ type snapshot struct {
 	pending bool
 	// undrawn are the lengths of texts that are still to be drawn.
 	undrawn map[secretKey]int
-	// awaited are files whose child was found ready, stale why that does not
-	// count.
-	awaited map[string]bool
-	stale   map[string]string
 	// answers are those that were given, by question: the same question has the
 	// same answer. asked are the questions, for those who tell what changes.
 	answers map[question]answer
@@ -55,7 +51,7 @@ func takeSnapshot(s *subject, drawn *texts) *snapshot {
 	w := &snapshot{
 		subject: s, texts: drawn, served: s.cluster.Served(), since: s.cluster.Reads.Tick(), pending: s.version.Pending(*s.cluster),
 		state: map[schema.GroupVersionKind]live.State{}, unpatched: map[schema.GroupVersionKind]error{},
-		undrawn: map[secretKey]int{}, awaited: map[string]bool{}, stale: map[string]string{}, answers: map[question]answer{},
+		undrawn: map[secretKey]int{}, answers: map[question]answer{},
 	}
 	uid := s.resource.GetUID()
 	for gvk, need := range s.version.Children {

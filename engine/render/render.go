@@ -66,7 +66,7 @@ func children(ctx context.Context, k *kind.Kind, resource *unstructured.Unstruct
 			}
 			continue
 		}
-		made, err := newChildren(k, resource, file, docs)
+		made, err := OfFile(k, resource, file, docs)
 		if err != nil {
 			r.Failed, errs = append(r.Failed, file), append(errs, err)
 			continue
@@ -79,8 +79,9 @@ func children(ctx context.Context, k *kind.Kind, resource *unstructured.Unstruct
 	return r, errors.Join(r.checkNamespaces(k, resource), r.checkNumber(), r.checkTwice())
 }
 
-// newChildren are the children that a file made.
-func newChildren(k *kind.Kind, resource *unstructured.Unstructured, file string, docs []*template.Document) ([]Child, error) {
+// OfFile makes the children, and the patches, that the documents of a file are. It
+// changes the documents.
+func OfFile(k *kind.Kind, resource *unstructured.Unstructured, file string, docs []*template.Document) ([]Child, error) {
 	var made []Child
 	var errs []error
 	for _, d := range docs {

@@ -41,8 +41,9 @@ type Set struct {
 	limits  Limits
 	shapes  *shapeCache
 	asks    []Ask
-	// rendered are the files whose text some file asks for.
-	rendered map[string]bool
+	// shared are the files that others ask for: true if some file asks for the text,
+	// false if files only await the objects.
+	shared   map[string]bool
 	lost     map[string]bool
 	branches []*Branch
 	// called are the sources, by File, of what the files reach.
@@ -74,7 +75,7 @@ func Compile(in Input) (*Set, error) {
 	s := &Set{
 		files: map[string]*routine{}, defines: map[string]*routine{}, trees: map[string]*parse.Tree{},
 		texts: in.Files, config: in.Config, limits: in.Limits.withDefaults(), shapes: newShapeCache(),
-		rendered: map[string]bool{}, lost: map[string]bool{}, called: map[string]bool{},
+		shared: map[string]bool{}, lost: map[string]bool{}, called: map[string]bool{},
 	}
 	var errs []error
 	parsed := make([]map[string]*parse.Tree, len(sources))

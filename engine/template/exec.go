@@ -14,9 +14,10 @@ type World interface {
 	HasAPI(apiVersion, kind string) (bool, error)
 	// Children returns the live children that a file made, newest first.
 	Children(file string) ([]any, error)
-	// Await returns the newest child that a file made, and what it still waits
-	// for: "" once it is ready.
-	Await(file string) (child any, waits string, err error)
+	// Await returns the newest child that a file made, and what is waited for until
+	// all objects of these documents, which the file renders now, are applied and
+	// ready: "" once they are. The documents are its own to change.
+	Await(file string, documents []*Document) (child any, waits string, err error)
 	// Lookup returns one live object, or nil if there is none.
 	Lookup(what Object) (any, error)
 	// Select returns the live objects that a selector matches, by namespace

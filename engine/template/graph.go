@@ -30,7 +30,7 @@ func (s *Set) connect(sources []Source) []error {
 			needs[in.Name] = append(needs[in.Name], called.needs...)
 		}
 		for _, n := range needs[in.Name] {
-			s.rendered[n.file] = true
+			s.shared[n.file] = true
 		}
 	}
 	for r := range reached {
@@ -41,6 +41,11 @@ func (s *Set) connect(sources []Source) []error {
 	for _, r := range s.inOrder(sources, reached) {
 		s.asks = append(s.asks, r.asks...)
 		s.branches = append(s.branches, r.branches...)
+	}
+	for _, a := range s.asks {
+		if a.Function == "await" {
+			s.shared[a.Args[0]] = s.shared[a.Args[0]]
+		}
 	}
 	return circles(needs)
 }

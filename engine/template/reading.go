@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
@@ -31,7 +32,15 @@ func children(x *exec, _ pos, args []any) (any, error) {
 
 func await(x *exec, _ pos, args []any) (any, error) {
 	name := args[0].(string)
-	child, waits, err := x.world.Await(name)
+	out := x.others.outcome(x.ctx, name)
+	var wait *Wait
+	if errors.As(out.err, &wait) {
+		return nil, &Wait{name + ": it waits itself"}
+	}
+	if out.err != nil {
+		return nil, out.err
+	}
+	child, waits, err := x.world.Await(name, copyDocuments(out.docs))
 	if err == nil && waits != "" {
 		err = &Wait{name + ": " + waits}
 	}
@@ -39,6 +48,17 @@ func await(x *exec, _ pos, args []any) (any, error) {
 		return nil, err
 	}
 	return sealObject(child), nil
+}
+
+// copyDocuments copies documents whose objects are given away.
+func copyDocuments(docs []*Document) []*Document {
+	all := make([]*Document, len(docs))
+	for i, d := range docs {
+		one := *d
+		one.Object = runtime.DeepCopyJSON(d.Object)
+		all[i] = &one
+	}
+	return all
 }
 
 // lookup reads one object; nil if there is none.

@@ -113,7 +113,9 @@ func TestWaiting(t *testing.T) {
 		name, text, want string
 		world            still
 	}{
-		{"await", `a: {{ await "slow" }}`, "slow: Deployment web is not ready: 0 of 1", town()},
+		{"await", `a: {{ await "late" }}`, "late: Deployment web is not ready: 0 of 1", town()},
+		{"await of what waits", `a: {{ await "slow" }}`, "slow: it waits itself", town()},
+		{"await of itself", `a: {{ await "x" }}`, "x: it waits itself", town()},
 		{"rendered of what waits", `a: {{ rendered "slow" }}`, "later", town()},
 		{"lookup", `a: {{ lookup "v1" "Secret" "" "x" }}`, broken.err.Error(), broken},
 		{"select", `a: {{ select "v1" "Secret" (dict "matchLabels" (dict "a" "b")) }}`, broken.err.Error(), broken},

@@ -16,7 +16,7 @@ type Rendering struct {
 	set    *Set
 	dot    map[string]any
 	world  World
-	known  map[string]*outcome // of the files that others ask for
+	known  map[string]*outcome // of the files that others render or await
 	traced bool
 	runs   []*Run
 }
@@ -49,7 +49,7 @@ func (s *Set) Execute(ctx context.Context, name string, dot map[string]any, worl
 // Errors are an *Error around what is wrong: a *Wait, a *Failure, ErrBudget,
 // or a mistake.
 func (r *Rendering) Execute(ctx context.Context, name string) ([]*Document, error) {
-	if !r.set.rendered[name] {
+	if _, shared := r.set.shared[name]; !shared {
 		return r.execute(ctx, name)
 	}
 	out := r.outcome(ctx, name)
@@ -80,22 +80,23 @@ func (x *exec) file(file *routine, dot any) (docs []*Document, err error) {
 	return x.set.documents(x.ctx, file, x.out)
 }
 
-// outcome runs a file that others ask for, once. Its text is made at once,
-// since the documents are given away.
+// outcome runs a file that others render or await, once. Its text is made at once,
+// since the documents are given away. Until it ends, whoever awaits it waits: files may
+// await each other.
 func (r *Rendering) outcome(ctx context.Context, name string) *outcome {
 	if out := r.known[name]; out != nil {
 		return out
 	}
-	out := &outcome{}
-	out.docs, out.err = r.execute(ctx, name)
-	if out.err == nil {
-		out.text, out.textErr = r.set.text(out.docs)
-		out.sealed = slices.ContainsFunc(out.docs, (*Document).sealed)
-	}
+	out := &outcome{err: &Wait{"a file that it awaits awaits it"}}
 	if r.known == nil {
 		r.known = map[string]*outcome{}
 	}
 	r.known[name] = out
+	out.docs, out.err = r.execute(ctx, name)
+	if out.err == nil && r.set.shared[name] {
+		out.text, out.textErr = r.set.text(out.docs)
+		out.sealed = slices.ContainsFunc(out.docs, (*Document).sealed)
+	}
 	return out
 }
 

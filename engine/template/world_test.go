@@ -27,7 +27,7 @@ func (w still) Stable(_, _ string, n int) (string, error) {
 	return w.stable[:min(n, len(w.stable))], w.err
 }
 
-func (w still) Await(file string) (any, string, error) {
+func (w still) Await(file string, _ []*Document) (any, string, error) {
 	if all := w.children[file]; len(all) > 0 {
 		return all[0], w.waits[file], w.err
 	}
@@ -94,7 +94,7 @@ func town() still {
 		children: map[string][]any{
 			"secret": {secret}, "config": {config}, "both": {config, secret},
 		},
-		waits:  map[string]string{"slow": "Deployment web is not ready: 0 of 1"},
+		waits:  map[string]string{"late": "Deployment web is not ready: 0 of 1"},
 		config: map[string]any{"registry": "registry.example.com", "size": int64(3)},
 		stable: "dr4wn" + canary,
 	}
@@ -106,7 +106,7 @@ func folder(text string) (*Set, error) {
 	return Compile(Input{
 		Sources: []Source{
 			source("x", text), source("secret", secretFile), source("config", "kind: ConfigMap\ndata: {b: 1, a: {{ .spec.image }}}"),
-			source("both", ""), source("slow", "{{ wait \"later\" }}"), source("empty", ""), source("two", "a: 1\n---\n---\nb: 2"),
+			source("both", ""), source("slow", "{{ wait \"later\" }}"), source("late", "a: 1"), source("empty", ""), source("two", "a: 1\n---\n---\nb: 2"),
 			source("status", "phase: fine"), source("failing", "a: {{ fail \"never\" }}"),
 			{Name: "_h.tpl", File: "_h.tpl", Text: partials},
 		},

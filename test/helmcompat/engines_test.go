@@ -63,8 +63,8 @@ type nowhere struct{}
 func (nowhere) HasAPI(string, string) (bool, error) { return false, nil }
 func (nowhere) Children(string) ([]any, error)      { return nil, nil }
 
-func (nowhere) Await(string) (any, string, error)                      { return nil, "", nil }
-func (nowhere) Lookup(template.Object) (any, error)                    { return nil, nil }
-func (nowhere) Select(template.Object, labels.Selector) ([]any, error) { return nil, nil }
-func (nowhere) Config(string) (any, error)                             { return nil, nil }
-func (nowhere) Stable(string, string, int) (string, error)             { return "", nil }
+func (nowhere) Await(string, []*template.Document) (any, string, error) { return nil, "", nil }
+func (nowhere) Lookup(template.Object) (any, error)                     { return nil, nil }
+func (nowhere) Select(template.Object, labels.Selector) ([]any, error)  { return nil, nil }
+func (nowhere) Config(string) (any, error)                              { return nil, nil }
+func (nowhere) Stable(string, string, int) (string, error)              { return "", nil }

@@ -142,8 +142,8 @@ func (w world) Children(file string) ([]any, error) {
 	return out, nil
 }
 
-func (world) Await(string) (any, string, error)                      { return nil, "", nil }
-func (world) Lookup(template.Object) (any, error)                    { return nil, nil }
-func (world) Select(template.Object, labels.Selector) ([]any, error) { return nil, nil }
-func (world) Config(string) (any, error)                             { return nil, nil }
-func (world) Stable(string, string, int) (string, error)             { return "", nil }
+func (world) Await(string, []*template.Document) (any, string, error) { return nil, "", nil }
+func (world) Lookup(template.Object) (any, error)                     { return nil, nil }
+func (world) Select(template.Object, labels.Selector) ([]any, error)  { return nil, nil }
+func (world) Config(string) (any, error)                              { return nil, nil }
+func (world) Stable(string, string, int) (string, error)              { return "", nil }

@@ -64,8 +64,8 @@ func TestMadeUpKindsRender(t *testing.T) {
 	}
 }
 
-func (nowhere) Await(string) (any, string, error)                      { return nil, "", nil }
-func (nowhere) Lookup(template.Object) (any, error)                    { return nil, nil }
-func (nowhere) Select(template.Object, labels.Selector) ([]any, error) { return nil, nil }
-func (nowhere) Config(string) (any, error)                             { return nil, nil }
-func (nowhere) Stable(string, string, int) (string, error)             { return "", nil }
+func (nowhere) Await(string, []*template.Document) (any, string, error) { return nil, "", nil }
+func (nowhere) Lookup(template.Object) (any, error)                     { return nil, nil }
+func (nowhere) Select(template.Object, labels.Selector) ([]any, error)  { return nil, nil }
+func (nowhere) Config(string) (any, error)                              { return nil, nil }
+func (nowhere) Stable(string, string, int) (string, error)              { return "", nil }
