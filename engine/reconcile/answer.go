@@ -31,6 +31,9 @@ func (w *stepExecutor) recordAnswer(ctx context.Context, answer *unstructured.Un
 	w.locked(func() {
 		w.run.known.children.recordAnswer(w.child(), answer.GetUID(), plan.Memory{Hash: w.step.Hash, Digest: mark.Digest, Time: mark.Time})
 		w.override(differ)
+		if w.drawn() {
+			w.forgetDrawn()
+		}
 	})
 	return nil
 }

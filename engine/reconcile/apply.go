@@ -190,7 +190,7 @@ func (w *stepExecutor) takeOver(ctx context.Context, there *metav1.PartialObject
 // replaces what is in one; what is only set initially keeps its live value.
 func (w *stepExecutor) adoptUnchanged(ctx context.Context, there metav1.Object) error {
 	if w.drawn() {
-		w.locked(w.drawnInVain)
+		w.locked(w.forgetDrawn)
 		return soon("the Secret is there already, and what was drawn for it is in it")
 	}
 	if len(w.step.Child.Policy.Initial) > 0 {

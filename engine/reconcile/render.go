@@ -26,6 +26,7 @@ func (t *reconciliation) render(ctx context.Context, w *snapshot) *render.Result
 		t.found.add(status.Problem{Severity: status.Stalled, Reason: "FolderInvalid", Message: t.subject.version.Broken.Error()})
 		return nil
 	}
+	w.forgetStored()
 	result, err := t.renderOnce(ctx, w)
 	for err == nil && len(w.undrawn) > 0 && t.executor.draws() {
 		t.draw(ctx, w, result)

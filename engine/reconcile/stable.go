@@ -52,7 +52,6 @@ func (w *snapshot) Stable(file, key string, length int) (string, error) {
 	at := secretKey{file, key}
 	for _, child := range all {
 		if text, found := textIn(child.(map[string]any), key); found {
-			delete(w.texts.kept, at)
 			return text, nil
 		}
 	}
@@ -64,6 +63,21 @@ func (w *snapshot) Stable(file, key string, length int) (string, error) {
 	}
 	w.undrawn[at] = length
 	return strings.Repeat("x", length), nil
+}
+
+// forgetStored forgets the texts that got into their Secrets: if such a Secret is
+// deleted, its text is drawn anew. Templates need not ask for it meanwhile, as where
+// they look the Secret up themselves.
+func (w *snapshot) forgetStored() {
+	for at := range w.texts.kept {
+		all, err := w.Children(at.file)
+		if err == nil && slices.ContainsFunc(all, func(child any) bool {
+			_, found := textIn(child.(map[string]any), at.key)
+			return found
+		}) {
+			delete(w.texts.kept, at)
+		}
+	}
 }
 
 // textIn is a decoded key of a Secret.
@@ -150,9 +164,9 @@ func random(length int) (string, error) {
 	return b.String(), nil
 }
 
-// drawnInVain forgets what was drawn for a Secret that turned out to be there:
-// the next reconciliation asks the server what is in it.
-func (w *stepExecutor) drawnInVain() {
+// forgetDrawn forgets what was drawn for the child's file: it is in its Secret now, or
+// the next reconciliation asks the server what is.
+func (w *stepExecutor) forgetDrawn() {
 	maps.DeleteFunc(w.run.texts.kept, func(at secretKey, _ string) bool { return at.file == w.step.Child.File })
 }
 
