@@ -189,6 +189,55 @@ func TestLibrary(t *testing.T) {
 	}
 }
 
+// TestHealth: an image has the health expressions that its kinds use of their root's;
+// those of two roots may not contradict each other.
+func TestHealth(t *testing.T) {
+	const entry = "- {apiVersion: v1, kind: ConfigMap, current: has(data.a)}\n"
+	first := rootWith(t, "first.example.com", entry+"- {apiVersion: example.org/v1, current: has(status.a)}\n")
+	for text, want := range map[string]string{
+		"":    "templates/_lib/health.yaml: second.example.com would get entries of another root: push their kinds into different images",
+		entry: "",
+		"- {apiVersion: v1, kind: ConfigMap, current: has(data.b)}\n": "templates/_lib/health.yaml: two roots have different entries for ConfigMap: push their kinds into different images",
+	} {
+		kinds, err := catalog.Load([]string{first, rootWith(t, "second.example.com", text)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := Selection{Kinds: kinds, Names: []string{"first.example.com", "second.example.com"},
+			Install: pack.Install{Namespace: "jacquard", Name: "jacquard"}}.Files()
+		if want != "" {
+			if err == nil || err.Error() != want {
+				t.Errorf("%s: %v, want %s", text, err, want)
+			}
+			continue
+		}
+		if got := string(files["templates/_lib/health.yaml"]); err != nil || !strings.Contains(got, "has(data.a)") || strings.Contains(got, "example.org") {
+			t.Errorf("%v, the image has\n%s", err, got)
+		}
+	}
+}
+
+// rootWith is a root with a kind that renders a ConfigMap, and entries of health
+// expressions.
+func rootWith(t *testing.T, name, entries string) string {
+	t.Helper()
+	dir := t.TempDir()
+	plural, group, _ := strings.Cut(name, ".")
+	files := Files{
+		"crds/" + name + ".yaml": []byte("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: " + name + "}\n" +
+			"spec:\n  group: " + group + "\n  names: {kind: A" + plural + ", plural: " + plural + "}\n  scope: Namespaced\n" +
+			"  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]\n"),
+		"templates/" + name + "/a.yaml": []byte("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .metadata.name }}\n"),
+	}
+	if entries != "" {
+		files["templates/_lib/health.yaml"] = []byte("healthCheckExprs:\n" + entries)
+	}
+	if err := files.Write(dir, false); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // TestImage: container runtimes of each architecture find a manifest, whose
 // configuration names it, with the one layer; annotations are on all.
 func TestImage(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"github.com/jacquard-operator/jacquard/author/catalog"
 	"github.com/jacquard-operator/jacquard/author/pack"
 	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/kind"
 )
 
 // Files are the files of a root, by their paths in it.
@@ -39,7 +40,23 @@ func (s Selection) Files() (Files, error) {
 			return nil, err
 		}
 	}
-	return files, nil
+	return files, s.addHealth(files)
+}
+
+// addHealth adds the health expressions that the kinds use of those of their roots.
+func (s Selection) addHealth(files Files) error {
+	kinds := make([]*kind.Kind, len(s.Names))
+	for i, name := range s.Names {
+		kinds[i] = s.Kinds.Kinds[name]
+	}
+	text, err := kind.MergeRootHealth(kinds)
+	if err != nil {
+		return fmt.Errorf("%w: push their kinds into different images", err)
+	}
+	if text == nil {
+		return nil
+	}
+	return files.put(path.Join("templates", folder.LibName, folder.HealthName), text)
 }
 
 func (s Selection) add(files Files, kind string) error {

@@ -102,7 +102,7 @@ func (l *linter) silencers() []*silencer {
 func (l *linter) settings() []folder.File {
 	var all []folder.File
 	if f := l.catalog.Folder(l.name); f != nil {
-		for _, file := range []*folder.File{f.Settings, f.Config} {
+		for _, file := range []*folder.File{f.Settings, f.Config, f.Health} {
 			if file != nil {
 				all = append(all, *file)
 			}

@@ -37,7 +37,7 @@ func apart(c *catalog.Catalog, f *folder.Folder, crd *schema.CRD, shown string) 
 // hush takes the action out of a file of a folder that a finding is about, or all of the
 // file if it is about none; false if there is nothing to take out.
 func hush(f *folder.Folder, found typecheck.Finding) bool {
-	for _, file := range []**folder.File{&f.Settings, &f.Config} {
+	for _, file := range []**folder.File{&f.Settings, &f.Config, &f.Health} {
 		if *file != nil && (*file).Shown == found.Place.File {
 			*file = nil
 			return true

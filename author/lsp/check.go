@@ -32,7 +32,7 @@ func (sp *space) now(name string) *folder.Folder {
 			sp.unsaved(&files[i])
 		}
 	}
-	for _, file := range []**folder.File{&f.Status, &f.Settings, &f.Config} {
+	for _, file := range []**folder.File{&f.Status, &f.Settings, &f.Config, &f.Health} {
 		if *file != nil {
 			one := **file
 			sp.unsaved(&one)

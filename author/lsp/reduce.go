@@ -88,7 +88,7 @@ func (t textCache) reduced(f *folder.Folder, some ...string) *folder.Folder {
 			}
 		}
 	}
-	out := &folder.Folder{Name: f.Name, Settings: f.Settings, Config: f.Config, Files: f.Files}
+	out := &folder.Folder{Name: f.Name, Settings: f.Settings, Config: f.Config, Health: f.Health, Files: f.Files}
 	var defines []string
 	for _, file := range all {
 		if taken[file.Shown] {

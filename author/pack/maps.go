@@ -50,7 +50,7 @@ func split(files []data) [][]data {
 // writeMaps writes a ConfigMap for each part. The first has the same name
 // however many there are: to the operator it is where the kind comes from.
 func (in Input) writeMaps(to *strings.Builder, install Install, parts [][]data) error {
-	digest := in.Folder.Sum(in.called)[:16]
+	digest := in.sum()[:16]
 	for i, part := range parts {
 		note := ""
 		if len(parts) > 1 {

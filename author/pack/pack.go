@@ -129,6 +129,9 @@ func (in Input) files() ([]data, error) {
 			all = append(all, data{partialKey(file), file.Data})
 		}
 	}
+	if text := in.Kind.RootHealth(); text != nil {
+		all = append(all, data{folder.LibHealthName, text})
+	}
 	for _, file := range f.Files {
 		all = append(all, data{strings.Replace(file.Name, "/", "--", 1), file.Data})
 	}
@@ -167,10 +170,15 @@ func (in Input) check(all []data) error {
 	if err != nil {
 		return fmt.Errorf("packing %s: %w", in.Kind.Name, err)
 	}
-	if sum := again.Sum(func(folder.File) bool { return true }); sum != in.Folder.Sum(in.called) {
+	if again.Sum(func(folder.File) bool { return true }, contents[folder.LibHealthName]) != in.sum() {
 		return fmt.Errorf("packing %s: it would not come out as the same folder: rename files that begin with files--", in.Kind.Name)
 	}
 	return nil
 }
 
-func (in Input) called(file folder.File) bool { return in.Kind.Templates.Calls(file.Shown) }
+// sum is the digest of the folder, without settings that override those of its
+// config.yaml.
+func (in Input) sum() string {
+	called := func(file folder.File) bool { return in.Kind.Templates.Calls(file.Shown) }
+	return in.Folder.Sum(called, in.Kind.RootHealth())
+}

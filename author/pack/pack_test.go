@@ -116,6 +116,9 @@ func TestSame(t *testing.T) {
 		"lib": {"map.yaml": config + "data:\n  a: {{ include \"a\" . }}\n",
 			"_lib/_own.tpl": "{{ define \"a\" }}{{ include \"b\" . }}{{ end }}", "_own.tpl": "{{ define \"b\" }}b{{ end }}",
 			"_lib/other.tpl": "{{ define \"c\" }}c{{ end }}"},
+		"health": {"map.yaml": config, "thing.yaml": things,
+			"kind.yaml":        "healthCheckExprs:\n- {apiVersion: other.example.org/v1, current: has(status.b)}\n",
+			"_lib/health.yaml": "# for all\nhealthCheckExprs:\n- apiVersion: \"*.example.org/*\"\n  current: >-\n    has(status.a)\n    && status.a\n"},
 		"computed": {"map.yaml": config + "data:\n  a: {{ include (print \"a\" .metadata.name) . }}\n",
 			"_lib/a.tpl": "{{ define \"a\" }}{{ end }}", "_lib/b.tpl": "{{ define \"b\" }}{{ end }}"},
 		"large": {"map.yaml": config, "files/a": strings.Repeat("a\"<\n", 50_000), "files/b": strings.Repeat("b", 150_000),
@@ -166,6 +169,28 @@ func TestPartials(t *testing.T) {
 	}
 	if with("c", "b").Kind.Digest == before.Kind.Digest {
 		t.Error("a partial that is called does not change the folder")
+	}
+}
+
+const things = "apiVersion: things.example.org/v1\nkind: Thing\nmetadata:\n  name: {{ .metadata.name }}\n"
+
+// TestHealth: of the root's health expressions, those for kinds that the folder renders
+// are packed, and no others change the folder.
+func TestHealth(t *testing.T) {
+	with := func(used, other string) pack.Input {
+		return input(t, "example.com", map[string]string{"thing.yaml": things, "_lib/health.yaml": "healthCheckExprs:\n" +
+			"- {apiVersion: other.example.org/v1, current: has(status." + other + ")}\n" +
+			"- {apiVersion: things.example.org/v1, current: has(status." + used + ")}\n"})
+	}
+	before := with("a", "b")
+	if got := configMaps(t, before)[0].Data["_lib-health.yaml"]; !strings.Contains(got, "things.example.org") || strings.Contains(got, "other") {
+		t.Errorf("packed are\n%s", got)
+	}
+	if with("a", "c").Kind.Digest != before.Kind.Digest {
+		t.Error("an expression for another kind changes the folder")
+	}
+	if with("c", "b").Kind.Digest == before.Kind.Digest {
+		t.Error("an expression for a kind of the folder does not change it")
 	}
 }
 

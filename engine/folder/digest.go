@@ -8,13 +8,20 @@ import (
 	"slices"
 )
 
-func (f *Folder) digest() string { return digestOf(f.files(f.Partials)) }
+func (f *Folder) digest() string {
+	all := f.files(f.Partials)
+	if f.Health != nil {
+		all = append(all, *f.Health)
+	}
+	return digestOf(all)
+}
 
 // Sum is SHA-256 of what the folder renders: the names and contents of its
-// files, and the contents of those partials that are called. The names of
+// files, the contents of those partials that are called, and the health expressions
+// of the root that the folder uses, which are empty if it uses none. The names of
 // partials are no part of it: a partial of templates/_lib has another one where
 // a folder comes out of a ConfigMap.
-func (f *Folder) Sum(called func(File) bool) string {
+func (f *Folder) Sum(called func(File) bool, rootHealth []byte) string {
 	var partials []File
 	for _, p := range f.Partials {
 		if called(p) {
@@ -22,7 +29,11 @@ func (f *Folder) Sum(called func(File) bool) string {
 		}
 	}
 	slices.SortFunc(partials, func(a, b File) int { return bytes.Compare(a.Data, b.Data) })
-	return digestOf(f.files(partials))
+	all := f.files(partials)
+	if len(rootHealth) > 0 {
+		all = append(all, File{Name: LibHealthName, Data: rootHealth})
+	}
+	return digestOf(all)
 }
 
 // files are all files of the folder, with these partials.

@@ -34,6 +34,8 @@ type Folder struct {
 	// Status is status.yaml, Settings is kind.yaml, Config is config.yaml; nil
 	// when absent.
 	Status, Settings, Config *File
+	// Health is templates/_lib/health.yaml of the root; nil when absent.
+	Health *File
 	// Digest is SHA-256 of all names and contents.
 	Digest string
 }
@@ -47,14 +49,21 @@ func IsLib(f File) bool { return path.Base(path.Dir(f.Shown)) == LibName }
 // filesName is the directory of a folder whose files templates read as texts.
 const filesName = "files"
 
+// HealthName is the file of templates/_lib with the health expressions of a root, and
+// LibHealthName what it is called inside a folder that has no templates/_lib beside it.
+const (
+	HealthName    = "health.yaml"
+	LibHealthName = LibName + "-" + HealthName
+)
+
 // read reads one folder and sorts its files by what they are for.
-func read(fsys fs.FS, shown, name string, lib []File) (*Folder, error) {
+func read(fsys fs.FS, shown, name string, shared lib) (*Folder, error) {
 	dir := path.Join("templates", name)
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
 		return nil, fmt.Errorf("reading folder %s: %w", path.Join(shown, dir), err)
 	}
-	f := &Folder{Name: name, Partials: slices.Clone(lib)}
+	f := &Folder{Name: name, Partials: slices.Clone(shared.partials), Health: shared.health}
 	var errs []error
 	for _, e := range entries {
 		if err := f.take(fsys, shown, path.Join(dir, e.Name())); err != nil {
@@ -121,6 +130,8 @@ func (f *Folder) sort(name string, file File) error {
 		f.Settings = &file
 	case name == "config.yaml":
 		f.Config = &file
+	case name == LibHealthName:
+		f.Health = &file
 	case isPartial(name):
 		f.Partials = append(f.Partials, file)
 	default:

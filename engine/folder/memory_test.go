@@ -15,6 +15,7 @@ func TestSameFromMap(t *testing.T) {
 	data := map[string][]byte{
 		"b.yaml": []byte("b: 1\r\n"), "a.yaml": []byte("a: 1\n"), "_p.tpl": []byte("p"), "status.yaml": []byte("s"),
 		"kind.yaml": []byte("k"), "config.yaml": []byte("c"), "files--init.sql": []byte("\uFEFFselect 1;\r\n"), "files--a": nil,
+		"_lib-health.yaml": []byte("h\r\n"),
 	}
 	files := fstest.MapFS{
 		"templates/things.example.com/tests/x/cr.yaml":  {Data: []byte("x")},
@@ -22,6 +23,10 @@ func TestSameFromMap(t *testing.T) {
 		"templates/things.example.com/files/.gitignore": {Data: []byte("x")},
 	}
 	for name, text := range data {
+		if name == LibHealthName {
+			files["templates/_lib/health.yaml"] = &fstest.MapFile{Data: text}
+			continue
+		}
 		files["templates/things.example.com/"+strings.Replace(name, "files--", "files/", 1)] = &fstest.MapFile{Data: text}
 	}
 	contents, err := FromFS(files, "").Read()
@@ -36,6 +41,10 @@ func TestSameFromMap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if fromFiles.Health.Shown != "templates/_lib/health.yaml" {
+		t.Errorf("the root's health expressions are called %s", fromFiles.Health.Shown)
+	}
+	fromFiles.Health.Shown = fromMap.Health.Shown
 	if diff := cmp.Diff(fromFiles, fromMap, cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)
 	}

@@ -79,7 +79,7 @@ func (r *Root) Read() (*Contents, error) {
 	if err != nil {
 		return nil, err
 	}
-	lib, err := r.lib(entries)
+	shared, err := r.lib(entries)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (r *Root) Read() (*Contents, error) {
 		if strings.HasPrefix(name, ".") || name == LibName || !r.isDir(path.Join("templates", name)) {
 			continue
 		}
-		if f, err := read(r.fsys, r.shown, name, lib); err != nil {
+		if f, err := read(r.fsys, r.shown, name, shared); err != nil {
 			c.Broken[name] = err
 		} else {
 			c.Folders[name] = f
@@ -114,29 +114,39 @@ func (r *Root) list(dir string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// lib reads templates/_lib/*.tpl.
-func (r *Root) lib(entries []fs.DirEntry) ([]File, error) {
+// A lib is what all folders of a root share.
+type lib struct {
+	partials []File
+	health   *File
+}
+
+// lib reads the *.tpl and health.yaml of templates/_lib.
+func (r *Root) lib(entries []fs.DirEntry) (lib, error) {
+	var shared lib
 	if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == LibName }) {
-		return nil, nil
+		return shared, nil
 	}
 	dir := path.Join("templates", LibName)
 	files, err := r.list(dir)
 	if err != nil {
-		return nil, err
+		return shared, err
 	}
-	var lib []File
 	for _, e := range files {
-		if !strings.HasSuffix(e.Name(), ".tpl") {
+		if !strings.HasSuffix(e.Name(), ".tpl") && e.Name() != HealthName {
 			continue
 		}
 		f, err := readFile(r.fsys, r.shown, path.Join(dir, e.Name()))
 		if err != nil {
-			return nil, err
+			return shared, err
 		}
 		f.Data = Clean(f.Data)
-		lib = append(lib, *f)
+		if e.Name() == HealthName {
+			f.Name, shared.health = LibHealthName, f
+			continue
+		}
+		shared.partials = append(shared.partials, *f)
 	}
-	return lib, nil
+	return shared, nil
 }
 
 // files reads the *.yaml files of a directory, by name.

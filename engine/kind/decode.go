@@ -89,7 +89,7 @@ func (d *decoder) into(n *yaml.Node, v reflect.Value, path string) {
 		}
 	default: // string
 		if n.Tag != "!!str" || n.Kind != yaml.ScalarNode {
-			d.fail(n, "%s must be a text", path)
+			d.fail(n, "%s must be a text%s", path, quoteHint(n))
 			return
 		}
 		v.SetString(n.Value)
@@ -149,6 +149,14 @@ func meant(name string, known []string) string {
 		return "did you mean " + near + "?"
 	}
 	return "there are " + strings.Join(known, ", ")
+}
+
+// quoteHint is how to make a text of a scalar that YAML takes for something else.
+func quoteHint(n *yaml.Node) string {
+	if n.Kind != yaml.ScalarNode || n.Value == "" {
+		return ""
+	}
+	return ": write it in quotes"
 }
 
 // items reads a list; one that is written is never nil.

@@ -103,14 +103,22 @@ func structSchema(t reflect.Type, said map[string]string) map[string]any {
 	return schema
 }
 
-// comments are the doc comments of the fields in settings.go, by type.field.
+// comments are the doc comments of the fields in settings.go, and of an entry of
+// healthCheckExprs, by type.field.
 func comments(t *testing.T) map[string]string {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "settings.go", nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
 	said := map[string]string{}
+	for _, name := range []string{"settings.go", "../status/health/entry.go"} {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		addComments(said, file)
+	}
+	return said
+}
+
+func addComments(said map[string]string, file *ast.File) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.TypeSpec)
 		if !ok {
@@ -125,5 +133,4 @@ func comments(t *testing.T) map[string]string {
 		}
 		return true
 	})
-	return said
 }

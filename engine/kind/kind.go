@@ -12,6 +12,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/panics"
 	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/status/health"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
@@ -46,6 +47,10 @@ type Kind struct {
 	Digest string
 
 	Templates *template.Set
+	// Health are the health expressions for the kinds that the folder renders or reads.
+	Health *health.Set
+	// HealthEntries are those that authors wrote, of the folder and then of its root.
+	HealthEntries []HealthEntry
 
 	overridden bool                                    // Config is not that of config.yaml
 	made       map[string][]apischema.GroupVersionKind // owned kinds by file
@@ -146,11 +151,12 @@ func understand(f *folder.Folder, crd *schema.CRD) (*Kind, error) {
 	k := &Kind{
 		Name: crd.Name, CRD: crd, Version: version, Settings: settings, Templates: set,
 		GVK:       apischema.GroupVersionKind{Group: crd.Group, Version: version.Name, Kind: crd.Kind},
-		HasStatus: f.Status != nil, Asks: set.Asks(), Digest: f.Sum(func(p folder.File) bool { return set.Calls(p.Shown) }), Config: config,
-		written: written,
+		HasStatus: f.Status != nil, Asks: set.Asks(), Config: config, written: written,
 	}
 	errs = append(errs, k.findDocuments(f))
 	k.takeChildren()
+	errs = append(errs, k.compileHealth(f))
+	k.Digest = f.Sum(func(p folder.File) bool { return set.Calls(p.Shown) }, k.RootHealth())
 	if settingsErr == nil {
 		errs = append(errs, k.checkSettings(), k.checkRendered(), k.checkPlaces(nil), k.checkAsks(nil))
 	}

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/status/health"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
@@ -53,6 +54,9 @@ type Settings struct {
 	// ResyncInterval is how often the live children are listed even though no event
 	// came; default 10 minutes, at least 5 seconds.
 	ResyncInterval metav1.Duration `json:"resyncInterval,omitempty" was:"lookAgain"`
+	// HealthCheckExprs are CEL expressions that decide whether children are ready, in
+	// the format of Flux's field of that name.
+	HealthCheckExprs []health.Entry `json:"healthCheckExprs,omitempty"`
 }
 
 // A ChildRule declares a kind of child. A cluster-scoped kind must be declared.

@@ -67,6 +67,9 @@ func Of(k *kind.Kind, f *folder.Folder) (*Revision, error) {
 			files[path.Join(dir, file.Name)] = file.Data
 		}
 	}
+	if text := k.RootHealth(); text != nil {
+		files[path.Join("templates", folder.LibName, folder.HealthName)] = text
+	}
 	if k.Overridden() {
 		text, err := json.Marshal(map[string]any{k.Name: k.Config})
 		if err != nil {

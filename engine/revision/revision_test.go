@@ -49,6 +49,8 @@ func whole() fstest.MapFS {
 		dir + "files/motd":           file("hello"),
 		"templates/_lib/_own.tpl":    file("{{ define \"shared\" }}shared: \"true\"{{ end }}"),
 		"templates/_lib/_unused.tpl": file("{{ define \"unused\" }}{{ end }}"),
+		"templates/_lib/health.yaml": file("healthCheckExprs:\n- {apiVersion: v1, kind: ConfigMap, current: has(data.text)}\n" +
+			"- {apiVersion: example.org/v1, current: has(status.a)}\n"),
 	}
 }
 
@@ -134,6 +136,9 @@ func TestAgain(t *testing.T) {
 			}
 			if f, _, err := all[0].Folder(); err != nil || len(f.Partials) != 2 {
 				t.Errorf("%d partials, %v", len(f.Partials), err)
+			}
+			if entries := again.HealthEntries; len(entries) != 1 || entries[0].Kind != "ConfigMap" {
+				t.Errorf("health expressions: %v", entries)
 			}
 		}
 	}

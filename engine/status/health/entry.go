@@ -98,10 +98,10 @@ func checkAPIVersion(apiVersion string) error {
 	suffix, wildcard := strings.CutPrefix(group, "*.")
 	switch {
 	case apiVersion == "":
-		return errors.New("apiVersion is missing: " + versionForms)
+		return errors.New("it is missing: " + versionForms)
 	case wildcard && (version != "*" || suffix == ""), strings.Contains(suffix, "*"), !wildcard && strings.Contains(version, "*"),
 		strings.Contains(version, "/"), found && (group == "" || version == ""), strings.ContainsAny(apiVersion, " \t\n"):
-		return fmt.Errorf("apiVersion %q: %s", apiVersion, versionForms)
+		return errors.New(versionForms)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func checkKind(e Entry) error {
 	case e.groups() == "" && e.Kind == "Secret":
 		return errors.New("the values of a Secret are not read, so that it cannot have an entry: it is ready once it exists")
 	case strings.ContainsAny(e.Kind, "*/ \t\n"):
-		return fmt.Errorf("kind %q: it must be a kind, such as Deployment; without a kind the entry is for all kinds of the group", e.Kind)
+		return errors.New("it must be a kind, such as Deployment; without a kind the entry is for all kinds of the group")
 	}
 	return nil
 }

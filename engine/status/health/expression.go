@@ -2,6 +2,9 @@ package health
 
 import (
 	"fmt"
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -10,6 +13,8 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/ext"
+
+	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 const (
@@ -99,7 +104,36 @@ func firstIssue(text string, issues *cel.Issues) *expressionError {
 	for i := 0; i < first.Location.Line()-1 && i < len(lines); i++ {
 		offset += utf8.RuneCountInString(lines[i])
 	}
-	return &expressionError{offset: offset + max(first.Location.Column(), 0), text: first.Message}
+	return &expressionError{offset: offset + max(first.Location.Column(), 0), text: describeIssue(first.Message)}
+}
+
+// undeclared matches CEL's message about a name that is neither a variable nor a
+// function.
+var undeclared = regexp.MustCompile(`^undeclared reference to '([^']*)'`)
+
+// describeIssue returns what to do about an issue of CEL, without what only the parser
+// understands.
+func describeIssue(message string) string {
+	message, _, _ = strings.Cut(message, " expecting ")
+	if name := undeclared.FindStringSubmatch(message); name != nil {
+		return fmt.Sprintf("there is no function %s%s", name[1], suggestFunction(name[1]))
+	}
+	if strings.Contains(message, "argument to has() macro") {
+		return "has needs a field of a map, such as has(status.conditions)"
+	}
+	return message
+}
+
+// suggestFunction returns which function a misspelt name means, or "".
+func suggestFunction(name string) string {
+	env, err := baseEnv()
+	if err != nil {
+		return ""
+	}
+	if near := schema.Suggest(name, slices.Sorted(maps.Keys(env.Functions()))); near != "" {
+		return "; did you mean " + near + "?"
+	}
+	return ""
 }
 
 // evaluate returns the value of the expression for an object.

@@ -66,7 +66,7 @@ func compileRule(entry Entry) (*Rule, []*EntryError) {
 	fail("apiVersion", 0, checkAPIVersion(entry.APIVersion))
 	fail("kind", 0, checkKind(entry))
 	if entry.Current == "" {
-		fail("current", 0, errors.New("current is missing: it is the expression that is true once the object is ready"))
+		fail("current", 0, errors.New("it is missing: it is the expression that is true once the object is ready"))
 	}
 	for _, field := range []struct {
 		name, text string
