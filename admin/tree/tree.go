@@ -138,15 +138,15 @@ func node(l live.Object, cluster reconcile.Cluster) *Node {
 	}
 	if l.GVK == pods {
 		verdict := readiness.ForPerson(l.Body)
-		n.Ready, n.Message = verdict.Ready, verdict.Message
+		n.Ready, n.Message = verdict.IsReady(), verdict.Message
 		return n
 	}
-	verdict, err := readiness.Of(l.Body, cluster.DeclaresConditions(l.GVK.GroupKind()))
+	verdict, err := readiness.Of(l.Body, nil, cluster.DeclaresConditions(l.GVK.GroupKind()))
 	if err != nil {
 		n.Message = fmt.Sprintf("its status cannot be read: %s", err)
 		return n
 	}
-	n.Ready, n.Message = verdict.Ready, verdict.Message
+	n.Ready, n.Message = verdict.IsReady(), verdict.Message
 	return n
 }
 

@@ -99,8 +99,8 @@ func (w *World) unready(made []*unstructured.Unstructured, c render.Child) (stri
 		}
 	}
 	u := made[i]
-	verdict, err := readiness.Of(u.Object, w.cluster.conditioned[u.GroupVersionKind().GroupKind()])
-	if err != nil || verdict.Ready {
+	verdict, err := readiness.Of(u.Object, nil, w.cluster.conditioned[u.GroupVersionKind().GroupKind()])
+	if err != nil || verdict.IsReady() {
 		return "", err
 	}
 	return "is not ready: " + verdict.Message, nil

@@ -134,13 +134,13 @@ func (o *objects) say(l Observed) *Live {
 }
 
 func readyWord(l Observed) (word, message string) {
-	v, err := readiness.Of(l.Object.Object, l.Conditioned)
+	v, err := readiness.Of(l.Object.Object, nil, l.Conditioned)
 	switch {
 	case err != nil:
 		return "", err.Error()
-	case v.Ready:
-		return "ready", ""
-	case v.Failed:
+	case v.IsReady():
+		return "ready", v.Message
+	case v.IsFailed():
 		return "failed", v.Message
 	}
 	return "not ready", v.Message

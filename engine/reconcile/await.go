@@ -48,7 +48,7 @@ func (w *snapshot) unready(c render.Child) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("reading the status of %s %s: %w", current.GVK.Kind, current.Meta.GetName(), err)
 	}
-	if verdict.Ready {
+	if verdict.IsReady() {
 		return "", nil
 	}
 	return "is not ready: " + verdict.Message, nil
@@ -68,7 +68,7 @@ func (w *snapshot) liveOf(c render.Child) *live.Object {
 // judge decides whether a live child is ready.
 func (s *subject) judge(l live.Object) (readiness.Verdict, error) {
 	if !readiness.NeedsBody(l.GVK.GroupKind()) && l.Meta.GetDeletionTimestamp() == nil {
-		return readiness.Verdict{Ready: true}, nil
+		return readiness.Verdict{State: readiness.Ready}, nil
 	}
-	return readiness.Of(body(l), s.cluster.DeclaresConditions(l.GVK.GroupKind()))
+	return readiness.Of(body(l), nil, s.cluster.DeclaresConditions(l.GVK.GroupKind()))
 }

@@ -75,6 +75,6 @@ func (t *reconciliation) child(l live.Object) status.Child {
 		c.Message = fmt.Sprintf("its status cannot be read: %s", err)
 		return c
 	}
-	c.Ready, c.Failed, c.Message = verdict.Ready, verdict.Failed, verdict.Message
+	c.Ready, c.Failed, c.Message = verdict.IsReady(), verdict.IsFailed(), verdict.Message
 	return c
 }

@@ -5,12 +5,12 @@ import "cmp"
 // service is ready at once, but one of type LoadBalancer needs its address.
 func service(obj map[string]any) Verdict {
 	if str(obj, "spec", "type") != "LoadBalancer" {
-		return Verdict{Ready: true}
+		return ready
 	}
 	for _, item := range list(obj, "status", "loadBalancer", "ingress") {
 		m, _ := item.(map[string]any)
 		if str(m, "ip") != "" || str(m, "hostname") != "" {
-			return Verdict{Ready: true}
+			return ready
 		}
 	}
 	return waiting("the load balancer has no address yet")
@@ -19,7 +19,7 @@ func service(obj map[string]any) Verdict {
 func claim(obj map[string]any) Verdict {
 	switch phase := str(obj, "status", "phase"); phase {
 	case "Bound":
-		return Verdict{Ready: true}
+		return ready
 	case "Lost":
 		return failed("its volume is lost")
 	case "":
@@ -42,7 +42,7 @@ func told(obj map[string]any) string {
 func volume(obj map[string]any) Verdict {
 	switch phase := str(obj, "status", "phase"); phase {
 	case "Available", "Bound":
-		return Verdict{Ready: true}
+		return ready
 	case "Failed":
 		return failed(join("phase Failed", str(obj, "status", "reason")))
 	case "":
@@ -56,7 +56,7 @@ func volume(obj map[string]any) Verdict {
 // is not held against it. The old API has no conditions and is ready at once.
 func autoscaler(obj map[string]any) Verdict {
 	if str(obj, "apiVersion") == "autoscaling/v1" {
-		return Verdict{Ready: true}
+		return ready
 	}
 	return needs(obj, "AbleToScale")
 }
@@ -68,7 +68,7 @@ func needs(obj map[string]any, kind string) Verdict {
 	c := find(conditions(obj), kind)
 	switch c.Status {
 	case "True":
-		return Verdict{Ready: true}
+		return ready
 	case "":
 		return waiting(messageNoStatus)
 	}
@@ -82,7 +82,7 @@ func route(obj map[string]any) Verdict {
 		m, _ := item.(map[string]any)
 		c := find(parse(list(m, "conditions")), "Admitted")
 		if c.Status == "True" {
-			return Verdict{Ready: true}
+			return ready
 		}
 		if c.Status == "False" {
 			refusal = join("not admitted", join(c.Reason, c.Message))

@@ -22,11 +22,11 @@ func judgePod(obj map[string]any, tell func(containerState) string) Verdict {
 	phase := str(obj, "status", "phase")
 	switch {
 	case phase == "Succeeded":
-		return Verdict{Ready: true}
+		return ready
 	case phase == "Failed":
 		return failed(join("failed", str(obj, "status", "reason")))
 	case find(cs, "Ready").Status == "True":
-		return Verdict{Ready: true}
+		return ready
 	case phase == "":
 		return waiting(messageNoStatus)
 	}
@@ -41,7 +41,9 @@ func judgePod(obj map[string]any, tell func(containerState) string) Verdict {
 	texts := make([]string, len(stuck))
 	for i, c := range stuck {
 		texts[i] = "container " + c.name + ": " + tell(c)
-		v.Failed = v.Failed || c.reason == "InvalidImageName"
+		if c.reason == "InvalidImageName" {
+			v.State = Failed
+		}
 	}
 	v.Message = strings.Join(texts, ", ")
 	return v
@@ -132,7 +134,7 @@ func ForPerson(obj map[string]any) Verdict {
 		return waiting(messageDeleted)
 	}
 	v := judgePod(obj, fullReason)
-	if v.Ready {
+	if v.IsReady() {
 		return v
 	}
 	v.Message = strings.Join(strings.Fields(v.Message), " ")
@@ -182,8 +184,8 @@ func PodReasons(workload map[string]any, pods []*unstructured.Unstructured, judg
 			continue
 		}
 		v := judge(p.Object)
-		reason := PodReason{v.Message, v.Failed}
-		if !v.Ready && !slices.Contains(all, reason) {
+		reason := PodReason{v.Message, v.IsFailed()}
+		if !v.IsReady() && !slices.Contains(all, reason) {
 			all = append(all, reason)
 		}
 	}

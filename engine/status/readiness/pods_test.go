@@ -57,7 +57,7 @@ func waitingPod(t *testing.T, owner, reason, message string) *unstructured.Unstr
 func TestForPerson(t *testing.T) {
 	v := readiness.ForPerson(waitingPod(t, "web-1", "CrashLoopBackOff", "back-off 5m0s restarting failed container=a").Object)
 	want := "container a: CrashLoopBackOff: back-off 5m0s restarting failed container=a; it ended before with exit code 3 (Error)"
-	if v.Message != want || v.Ready || v.Failed {
+	if v.Message != want || v.State != readiness.Waiting {
 		t.Errorf("got %+v, want %s", v, want)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -11,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/status/health"
 	"github.com/jacquard-operator/jacquard/engine/status/readiness"
 )
 
@@ -29,10 +31,10 @@ func read(t *testing.T, text string) map[string]any {
 
 const unobserved = "its controller has not observed the latest change yet"
 
-func isReady() readiness.Verdict           { return readiness.Verdict{Ready: true} }
+func isReady() readiness.Verdict           { return readiness.Verdict{State: readiness.Ready} }
 func not(message string) readiness.Verdict { return readiness.Verdict{Message: message} }
 func failed(message string) readiness.Verdict {
-	return readiness.Verdict{Failed: true, Message: message}
+	return readiness.Verdict{State: readiness.Failed, Message: message}
 }
 
 func TestOf(t *testing.T) {
@@ -166,14 +168,14 @@ func TestOf(t *testing.T) {
 		for state, test := range tests {
 			t.Run(name+" "+state, func(t *testing.T) {
 				obj := read(t, "apiVersion: "+apiVersion+"\nkind: "+name+"\nmetadata: {name: x, generation: 2}\n"+test.rest)
-				got, err := readiness.Of(obj, false)
+				got, err := readiness.Of(obj, nil, false)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if diff := cmp.Diff(test.want, got); diff != "" {
 					t.Errorf("Of (-want +got):\n%s", diff)
 				}
-				got, err = readiness.Of(kept(t, obj), false)
+				got, err = readiness.Of(kept(t, obj), nil, false)
 				if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
 					t.Errorf("Of what is kept: %v (-want +got):\n%s", err, diff)
 				}
@@ -217,30 +219,122 @@ func kept(t *testing.T, obj map[string]any) map[string]any {
 func TestOfBeingDeleted(t *testing.T) {
 	for _, kind := range []string{"v1, kind: ConfigMap", "v1, kind: Pod", "example.com/v1, kind: Thing"} {
 		obj := read(t, "{apiVersion: "+kind+", metadata: {name: x, deletionTimestamp: '2026-01-01T00:00:00Z'}, status: {phase: Succeeded}}")
-		got, err := readiness.Of(obj, false)
+		got, err := readiness.Of(obj, nil, false)
 		if err != nil || got != not("being deleted") {
 			t.Errorf("%s: got %+v, %v", kind, got, err)
 		}
 	}
 }
 
-func TestOfDeclaredConditions(t *testing.T) {
-	tests := map[string]readiness.Verdict{
-		"":                         not("it has no conditions yet"),
-		"status: {conditions: []}": not("it has no conditions yet"),
-		"status: {phase: Running}": not("it has no conditions yet"),
-		"status: {conditions: [{type: Any, status: 'True'}]}": isReady(),
+// TestOfUnknownKind: of a kind without rules, a condition that sums it up decides where
+// kstatus finds nothing wrong. Without one the object counts as ready, and the message
+// says what is known.
+func TestOfUnknownKind(t *testing.T) {
+	unreported := readiness.Verdict{State: readiness.Unreported, Message: "it has no conditions yet"}
+	known := func(message string) readiness.Verdict {
+		return readiness.Verdict{State: readiness.Ready, Message: "health not known: it reports " + message}
 	}
-	for rest, want := range tests {
-		got, err := readiness.Of(read(t, "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: x}\n"+rest), true)
-		if err != nil || got != want {
-			t.Errorf("%q: got %+v, %v, want %+v", rest, got, err, want)
+	for status, want := range map[string]struct{ declared, not readiness.Verdict }{
+		"":                                                    {unreported, isReady()},
+		"status: {conditions: []}":                            {unreported, isReady()},
+		"status: {phase: Running}":                            {unreported, isReady()},
+		"status: {observedGeneration: 1}":                     {not(unobserved), not(unobserved)},
+		"status: {observedGeneration: 2}":                     {unreported, isReady()},
+		"status: {observedGeneration: '1'}":                   same(not(unobserved)),
+		"status: {observedGeneration: 6f5d7c9b}":              {unreported, isReady()},
+		"status: {conditions: [{type: Any, status: 'True'}]}": same(known("Any=True")),
+		"status: {conditions: [{type: B, status: 'False'}, {type: A, status: 'True'}]}":                           same(known("A=True, B=False")),
+		"status: {conditions: [{type: SyncError, message: no such host}]}":                                        same(known("SyncError")),
+		"status: {observedGeneration: 2, conditions: [{type: A, status: 'True'}]}":                                same(known("A=True")),
+		"status: {observedGeneration: 1, conditions: [{type: A, status: 'True'}]}":                                same(not(unobserved)),
+		"status: {conditions: [{type: A, status: 'True', observedGeneration: 1}]}":                                same(not(unobserved)),
+		"status: {conditions: [{type: Available, status: 'True'}, {type: Any, status: 'True'}]}":                  same(isReady()),
+		"status: {conditions: [{type: Available, status: 'False', reason: Down}]}":                                same(not("Available=False: Down")),
+		"status: {conditions: [{type: Available, status: 'False'}, {type: Ready, status: 'True'}]}":               same(isReady()),
+		"status: {conditions: [{type: Healthy, status: Unknown}]}":                                                same(not("Healthy=Unknown")),
+		"status: {conditions: [{type: Synced, status: 'True'}, {type: Healthy, status: 'False', message: sick}]}": same(not("Healthy=False: sick")),
+		"status: {conditions: [{type: Synced, status: 'False', reason: ReconcileError, message: denied}]}":        same(not("Synced=False: ReconcileError: denied")),
+		"status: {conditions: [{type: Succeeded, status: Unknown, reason: Running}]}":                             same(not("Succeeded=Unknown: Running")),
+		"status: {conditions: [{type: Succeeded, status: 'True'}]}":                                               same(isReady()),
+		"status: {conditions: [{type: Stalled, status: 'True', message: broken}]}":                                same(failed("broken")),
+	} {
+		for declared, want := range map[bool]readiness.Verdict{true: want.declared, false: want.not} {
+			got, err := readiness.Of(read(t, "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: x, generation: 2}\n"+status), nil, declared)
+			if err != nil || got != want {
+				t.Errorf("%q, whose CRD declares conditions: %v: got %+v, %v, want %+v", status, declared, got, err, want)
+			}
+		}
+	}
+}
+
+func same(v readiness.Verdict) struct{ declared, not readiness.Verdict } {
+	return struct{ declared, not readiness.Verdict }{v, v}
+}
+
+// TestOfBuiltInConditions: what Kubernetes' own kinds report besides is not about their
+// health.
+func TestOfBuiltInConditions(t *testing.T) {
+	got, err := readiness.Of(read(t, "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: x, generation: 1}\n"+
+		"status: {observedGeneration: 1, conditions: [{type: DisruptionAllowed, status: 'False', reason: InsufficientPods}]}"), nil, false)
+	if err != nil || got != isReady() {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+// TestOfRule: a health entry decides for its kind, whatever the object's conditions and
+// the rules of the engine say; deletion alone comes before it.
+func TestOfRule(t *testing.T) {
+	list, wrong := health.CompileList([]health.Entry{{APIVersion: "example.com/v1", Kind: "Thing", Current: "status.phase == 'Done'",
+		InProgress: "status.phase == 'Busy'", Failed: "status.phase == 'Broken'"}, {APIVersion: "apps/v1", Kind: "Deployment", Current: "true"}})
+	if len(wrong) > 0 {
+		t.Fatal(wrong)
+	}
+	for object, want := range map[string]readiness.Verdict{
+		"status: {phase: Done, conditions: [{type: Ready, status: 'False'}]}": isReady(),
+		"status: {phase: Busy}":                        not("phase Busy"),
+		"status: {phase: Broken, message: \"a\\n b\"}": {State: readiness.Failing, Message: "a b"},
+		"status: {phase: Done, observedGeneration: 1}": not(unobserved),
+		"": not("it has no status yet"),
+	} {
+		obj := read(t, "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: x, generation: 2}\n"+object)
+		if got, err := readiness.Of(obj, list.Find(schema.GroupKind{Group: "example.com", Kind: "Thing"}), true); err != nil || got != want {
+			t.Errorf("%q: got %+v, %v, want %+v", object, got, err, want)
+		}
+	}
+	deployment := read(t, "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: x, generation: 2}")
+	rule := list.Find(schema.GroupKind{Group: "apps", Kind: "Deployment"})
+	if got, err := readiness.Of(deployment, rule, false); err != nil || got != isReady() {
+		t.Errorf("a Deployment with an entry: got %+v, %v", got, err)
+	}
+	deployment["metadata"].(map[string]any)["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+	if got, err := readiness.Of(deployment, rule, false); err != nil || got != not("being deleted") {
+		t.Errorf("a Deployment with an entry that is being deleted: got %+v, %v", got, err)
+	}
+}
+
+// TestAfter: what may pass counts once it has lasted for 60 s.
+func TestAfter(t *testing.T) {
+	const short, long = 60*time.Second - 1, 60 * time.Second
+	unreported := readiness.Verdict{State: readiness.Unreported, Message: "it has no conditions yet"}
+	failing := readiness.Verdict{State: readiness.Failing, Message: "denied"}
+	for _, c := range []struct {
+		is     readiness.Verdict
+		lasted time.Duration
+		want   readiness.Verdict
+	}{
+		{unreported, 0, unreported}, {unreported, short, unreported},
+		{unreported, long, readiness.Verdict{State: readiness.Ready, Message: readiness.MessageSilent}},
+		{failing, short, failing}, {failing, long, failed("denied")},
+		{not("busy"), time.Hour, not("busy")}, {failed("gone"), 0, failed("gone")}, {isReady(), time.Hour, isReady()},
+	} {
+		if got := c.is.After(c.lasted); got != c.want {
+			t.Errorf("%+v after %s: got %+v, want %+v", c.is, c.lasted, got, c.want)
 		}
 	}
 }
 
 func TestOfWrongStatus(t *testing.T) {
-	_, err := readiness.Of(read(t, "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: x}\nstatus: {conditions: text}"), false)
+	_, err := readiness.Of(read(t, "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: x}\nstatus: {conditions: text}"), nil, false)
 	if err == nil || !strings.HasPrefix(err.Error(), "judging Thing x: ") {
 		t.Errorf("got error %v", err)
 	}
@@ -268,7 +362,7 @@ func TestBodilessKindsAreReadyAtOnce(t *testing.T) {
 	for _, kind := range []string{"v1, kind: ConfigMap", "v1, kind: Namespace", "networking.k8s.io/v1, kind: Ingress",
 		"batch/v1, kind: CronJob"} {
 		obj := read(t, "{apiVersion: "+kind+", metadata: {name: x, generation: 3}}")
-		if got, err := readiness.Of(obj, false); err != nil || !got.Ready {
+		if got, err := readiness.Of(obj, nil, false); err != nil || !got.IsReady() {
 			t.Errorf("%s: got %+v, %v", kind, got, err)
 		}
 	}

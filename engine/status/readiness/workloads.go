@@ -10,7 +10,7 @@ import (
 func deployment(obj map[string]any) Verdict {
 	v := counted(obj, "updatedReplicas", "readyReplicas", "availableReplicas")
 	cs := conditions(obj)
-	if !v.Ready {
+	if !v.IsReady() {
 		v.Message = join(v.Message, uncreated(cs))
 	}
 	switch c := find(cs, "Progressing"); c.Reason {
@@ -19,7 +19,7 @@ func deployment(obj map[string]any) Verdict {
 	case "ReplicaSetCreateError":
 		v.Message = join(v.Message, "its ReplicaSet cannot be created: "+c.Message)
 	}
-	if v.Ready && find(cs, "Available").Status != "True" {
+	if v.IsReady() && find(cs, "Available").Status != "True" {
 		return waiting("it is not available yet")
 	}
 	return v
@@ -47,7 +47,7 @@ func statefulSet(obj map[string]any) Verdict {
 	partition, ok := integer(obj, "spec", "updateStrategy", "rollingUpdate", "partition")
 	if !ok || partition == 0 {
 		v := counted(obj, "updatedReplicas", "readyReplicas")
-		if v.Ready && str(obj, "status", "currentRevision") != str(obj, "status", "updateRevision") {
+		if v.IsReady() && str(obj, "status", "currentRevision") != str(obj, "status", "updateRevision") {
 			return waiting("the rollout is not complete")
 		}
 		return v
@@ -62,7 +62,7 @@ func statefulSet(obj map[string]any) Verdict {
 // replicas counts the replicas of a ReplicaSet or ReplicationController.
 func replicas(obj map[string]any) Verdict {
 	v := counted(obj, "readyReplicas", "availableReplicas")
-	if !v.Ready {
+	if !v.IsReady() {
 		v.Message = join(v.Message, uncreated(conditions(obj)))
 	}
 	return v
@@ -81,7 +81,7 @@ func counted(obj map[string]any, counters ...string) Verdict {
 	if n, _ := integer(obj, "status", "replicas"); n > want {
 		return waiting(fmt.Sprintf("old replicas are still there: %d", n-want))
 	}
-	return Verdict{Ready: true}
+	return ready
 }
 
 func wanted(obj map[string]any) int64 {
@@ -109,14 +109,14 @@ func daemonSet(obj map[string]any) Verdict {
 			return waiting(fmt.Sprintf("%d of %d nodes %s", n, want, counter.word))
 		}
 	}
-	return Verdict{Ready: true}
+	return ready
 }
 
 // job is ready when it is Complete: kstatus calls a running one current.
 func job(obj map[string]any) Verdict {
 	cs := conditions(obj)
 	if find(cs, "Complete").Status == "True" {
-		return Verdict{Ready: true}
+		return ready
 	}
 	if c := find(cs, "Failed"); c.Status == "True" {
 		return failed(join("failed ("+c.Reason+")", c.Message))
