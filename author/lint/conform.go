@@ -132,6 +132,9 @@ func (c *conformer) fields(value map[string]any, t *schema.Type, path []any) {
 		c.add(append(path[:len(path):len(path)], "requests", name), "%s of %s must not be greater than its limit",
 			below(below(spelt(path), "requests"), name), c.subject)
 	}
+	for name, text := range excludedBy(c.subject, spelt(path), t, value) {
+		c.wrongs = append(c.wrongs, wrong{append(path[:len(path):len(path)], name), text, true})
+	}
 	for _, name := range required(t, spelt(path)) {
 		if _, there := value[name]; !there && !c.partial && !mistaken(name, t, maps.Keys(value)) {
 			c.add(path, "%s requires %s", c.subject, below(spelt(path), name))

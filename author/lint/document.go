@@ -29,14 +29,15 @@ func (d *document) subject() string { return d.gvk.Kind + " " + d.gvk.GroupVersi
 
 // documents checks what every way of every file makes.
 func (l *linter) documents() {
-	absent := absences{}
+	absent, excluded := absences{}, exclusions{}
 	all := l.made()
 	for _, d := range all {
-		l.document(d, absent)
+		l.document(d, absent, excluded)
 	}
 	l.contended(all)
 	l.collisions(all)
 	l.findings = append(l.findings, absent.findings()...)
+	l.findings = append(l.findings, excluded.findings()...)
 }
 
 // made are the documents of children that the ways make.
@@ -54,7 +55,7 @@ func (l *linter) made() []*document {
 	return all
 }
 
-func (l *linter) document(d *document, absent absences) {
+func (l *linter) document(d *document, absent absences, excluded exclusions) {
 	l.marks(d)
 	l.initials(d)
 	l.removed(d)
@@ -67,7 +68,7 @@ func (l *linter) document(d *document, absent absences) {
 	t := l.catalog.Type(d.gvk)
 	f := fitter{subject: d.subject(), unknown: InvalidChild, builtIn: schema.BuiltInType(d.gvk) != nil}
 	if !d.patch {
-		f.absent = absent
+		f.absent, f.excluded = absent, excluded
 	}
 	f.node(d.root, t, "")
 	l.findings = append(l.findings, f.findings...)

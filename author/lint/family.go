@@ -56,8 +56,6 @@ func (f *family) check(c render.Child) []wrong {
 		return f.ingress(c)
 	case "autoscaling/HorizontalPodAutoscaler":
 		return append(bounds(c), f.scaled(c)...)
-	case "policy/PodDisruptionBudget":
-		return budget(c)
 	}
 	return nil
 }

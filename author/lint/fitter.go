@@ -19,7 +19,9 @@ type fitter struct {
 	// builtIn: the API server validates the object by more than its type.
 	builtIn bool
 	// absent takes required fields that are missing; nil if none is required.
-	absent   absences
+	absent absences
+	// excluded takes fields that others exclude; nil if none does.
+	excluded exclusions
 	findings []typecheck.Finding
 }
 
@@ -69,6 +71,7 @@ func (f *fitter) entries(n *typecheck.Node, t *schema.Type, path string) {
 		f.node(e.Node, field, below(path, e.Name))
 	}
 	f.required(n, t, path)
+	f.exclusive(n, t, path)
 	if f.builtIn {
 		f.excessive(n, path)
 	}

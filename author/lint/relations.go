@@ -57,13 +57,3 @@ func bounds(c render.Child) []wrong {
 	return []wrong{{path: []any{"spec", "minReplicas"}, text: fmt.Sprintf(
 		"minReplicas is %d and maxReplicas %d: the API server refuses it; let the CRD do so by a rule, or the template by fail", least, most)}}
 }
-
-// budget finds a PodDisruptionBudget that says both.
-func budget(c render.Child) []wrong {
-	spec, _ := c.Object.Object["spec"].(map[string]any)
-	if spec["minAvailable"] == nil || spec["maxUnavailable"] == nil {
-		return nil
-	}
-	return []wrong{{path: []any{"spec", "maxUnavailable"},
-		text: "a PodDisruptionBudget has minAvailable or maxUnavailable, not both: leave one out"}}
-}

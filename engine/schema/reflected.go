@@ -121,6 +121,7 @@ func reflectedStruct(in reflect.Type, within []reflect.Type) *Type {
 	if in == metaType {
 		t.boundMeta()
 	}
+	t.unions = append(t.unions, unionsOf(in, t.fields)...)
 	return t
 }
 
@@ -144,6 +145,7 @@ func (t *Type) describe(in reflect.Type, field reflect.StructField) {
 // take gives an object the fields of one that is inlined.
 func (t *Type) take(inlined *Type) {
 	maps.Copy(t.fields, inlined.fields)
+	t.unions = append(t.unions, inlined.unions...)
 	t.required = slices.Sorted(slices.Values(append(t.required, inlined.required...)))
 	t.given = slices.Sorted(slices.Values(append(t.given, inlined.given...)))
 }

@@ -40,6 +40,7 @@ type Type struct {
 	value    any // the default, nil if there is none
 	note     string
 	bounds   bounds
+	unions   []fieldUnion // of a struct of the API, which fields exclude each other
 }
 
 // Any is the type of a place of which nothing is known.
