@@ -91,10 +91,12 @@ func OursAt(managed []metav1.ManagedFieldsEntry, manager, subresource string) (e
 // none. Dropping the entry by a JSON patch needs a test of resourceVersion,
 // since indices move.
 func CoOwner(managed []metav1.ManagedFieldsEntry, manager string) int {
-	return slices.IndexFunc(managed, func(m metav1.ManagedFieldsEntry) bool {
-		return m.Operation == metav1.ManagedFieldsOperationUpdate && m.Subresource == "" &&
-			(m.Manager == manager || m.Manager == beforeFirstApply)
-	})
+	return slices.IndexFunc(managed, func(m metav1.ManagedFieldsEntry) bool { return isCoOwner(m, manager) })
+}
+
+func isCoOwner(m metav1.ManagedFieldsEntry, manager string) bool {
+	return m.Operation == metav1.ManagedFieldsOperationUpdate && m.Subresource == "" &&
+		(m.Manager == manager || m.Manager == beforeFirstApply)
 }
 
 // Rest are the fields of another entry that this one does not own, as they
