@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/jacquard-operator/jacquard/engine/transport"
 )
 
 // An access is how a command reaches the cluster.
@@ -18,9 +21,23 @@ func (a *access) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.context, "context", "", "context in the kubeconfig")
 }
 
-// config is the access to the cluster of --kubeconfig, of KUBECONFIG, of the
-// Pod's service account, or of ~/.kube/config.
+// requestLimit is how long a command waits for the answer to one request, such as one
+// page of a list.
+const requestLimit = 10 * time.Second
+
+// config is the access to the cluster of a command: of load, with requests that are sent
+// once, and are limited in time.
 func (a *access) config() (*rest.Config, error) {
+	cfg, err := a.load()
+	if err != nil {
+		return nil, err
+	}
+	return transport.Configure(cfg, requestLimit), nil
+}
+
+// load returns the access to the cluster of --kubeconfig, of KUBECONFIG, of the
+// Pod's service account, or of ~/.kube/config.
+func (a *access) load() (*rest.Config, error) {
 	cfg, err := a.loader().ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
 		return nil, fmt.Errorf("finding the cluster: there is no kubeconfig: name one by --kubeconfig or KUBECONFIG; neither %s nor a Pod's service account is there", clientcmd.RecommendedHomeFile)

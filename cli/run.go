@@ -110,7 +110,7 @@ func (f *runFlags) leaderFlags(c *cobra.Command) {
 }
 
 func (f *runFlags) run(cmd *cobra.Command, dirs []string) error {
-	cfg, err := f.config()
+	cfg, err := f.load() // the operator limits its requests by itself
 	if err != nil {
 		return err
 	}

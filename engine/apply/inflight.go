@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/jacquard-operator/jacquard/engine/transport"
 )
 
 const (
@@ -67,7 +69,7 @@ type limited struct {
 
 // RoundTrip sends a request when it is its turn.
 func (l limited) RoundTrip(r *http.Request) (answer *http.Response, err error) {
-	if r.URL.Query().Get("watch") != "" || strings.Contains(r.URL.Path, "/apis/coordination.k8s.io/") {
+	if transport.IsWatch(r) || strings.Contains(r.URL.Path, "/apis/coordination.k8s.io/") {
 		return l.next.RoundTrip(r)
 	}
 	resource := resourceOf(r.URL.Path)

@@ -14,6 +14,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jacquard-operator/jacquard/engine/transport"
 )
 
 // A Cause is what the server meant by refusing a write: it decides what
@@ -94,8 +96,12 @@ func Classify(err error) *Refusal {
 func classify(err error, document map[string]any) *Refusal {
 	r := &Refusal{Err: err, Text: "the API server cannot be reached"}
 	var answer apierrors.APIStatus
-	if NotSent(err) {
+	var timeout *transport.TimeoutError
+	switch {
+	case NotSent(err):
 		r.Text = "the request was not sent: " + errNotSent.Error()
+	case errors.As(err, &timeout):
+		r.Text = timeout.Error()
 	}
 	if !errors.As(err, &answer) {
 		return r

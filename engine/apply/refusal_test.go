@@ -2,10 +2,14 @@ package apply
 
 import (
 	"errors"
+	"fmt"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jacquard-operator/jacquard/engine/transport"
 )
 
 // TestUnderstand: answers of an API server 1.36, what they mean, and that no
@@ -117,5 +121,9 @@ func TestUnderstand(t *testing.T) {
 	}
 	if r := Classify(errors.New("connection refused by 192.0.2.1")); r.Cause != TryAgain || r.Error() != "the API server cannot be reached" {
 		t.Errorf("no answer at all: %d %s", r.Cause, r)
+	}
+	late := fmt.Errorf("get: %w", &transport.TimeoutError{Limit: time.Minute})
+	if r := Classify(late); r.Cause != TryAgain || r.Error() != "the API server gave no answer within 1m0s" {
+		t.Errorf("no answer in time: %d %s", r.Cause, r)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/transport"
 )
 
 // A busy server wants to be left alone for a second, in the way of priority and
@@ -34,7 +35,12 @@ func TestSentOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := &busy{}
-			w, err := NewWriter(&rest.Config{Host: "http://localhost"}, &http.Client{Transport: b})
+			cfg := transport.Configure(&rest.Config{Host: "http://localhost", Transport: b}, time.Minute)
+			client, err := rest.HTTPClientFor(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, err := NewWriter(cfg, client)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -38,7 +38,8 @@ type Writer struct {
 }
 
 // NewWriter returns a Writer. httpClient may be shared with other clients of
-// the same cluster.
+// the same cluster. A Writer of a configuration that
+// transport.Configure made sends each request once.
 func NewWriter(cfg *rest.Config, httpClient *http.Client) (*Writer, error) {
 	w, err := newWriter(cfg, httpClient)
 	if err != nil {
@@ -50,7 +51,6 @@ func NewWriter(cfg *rest.Config, httpClient *http.Client) (*Writer, error) {
 
 func newWriter(cfg *rest.Config, httpClient *http.Client) (*Writer, error) {
 	cfg = rest.CopyConfig(cfg)
-	httpClient = sentOnce(httpClient)
 	cfg.QPS = -1 // the API server is fair to its clients; a limiter here would let one kind hold up the others
 	objects, err := dynamic.NewForConfigAndClient(cfg, httpClient)
 	if err != nil {

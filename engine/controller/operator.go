@@ -27,6 +27,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/transport"
 )
 
 // An Operator serves every kind that has a folder and a CRD. It has many fields since
@@ -74,6 +75,10 @@ type Operator struct {
 	noHome     sync.Once  // it was told that no revisions are kept
 }
 
+// requestLimit is how long the operator waits for the answer to one request that is not
+// a watch. An API server that works answers, or refuses, within a minute.
+const requestLimit = time.Minute
+
 // pprofAddress is where profiles are served: nowhere, but in a binary that is built
 // with the tag profile.
 var pprofAddress string
@@ -96,6 +101,7 @@ func New(options Options) (*Operator, error) {
 		return nil, err
 	}
 	ends, lead := &atomic.Bool{}, &tenure{lasts: options.Lease.RenewDeadline, ends: options.divides()}
+	options.Config = transport.Configure(options.Config, requestLimit)
 	election := lead.of(options.Config)
 	options.Config = rest.CopyConfig(options.Config)
 	options.Config.Wrap(apply.NewInFlight().Wrap)

@@ -72,6 +72,32 @@ func isWrite(object types.Object) bool {
 	})
 }
 
+// accessMakers are the functions that make an access to a cluster. The commands call them in
+// one place, and the operator is given its access.
+var accessMakers = []string{"BuildConfigFromFlags", "ClientConfig", "GetConfig", "GetConfigOrDie", "InClusterConfig", "RESTConfigFromKubeConfig"}
+
+// TestOneAccess: every access to a cluster passes through engine/transport, so that each
+// request is sent once and is limited in time.
+func TestOneAccess(t *testing.T) {
+	made := 0
+	for _, p := range typedPackages(t) {
+		for ident, object := range p.uses {
+			f, is := object.(*types.Func)
+			if !is || f.Pkg() == nil || !slices.Contains(accessMakers, f.Name()) || slices.Contains(forTests, p.name()) ||
+				!strings.HasPrefix(f.Pkg().Path(), "k8s.io/client-go/") && !strings.HasPrefix(f.Pkg().Path(), "sigs.k8s.io/controller-runtime/") {
+				continue
+			}
+			if at := p.set.Position(ident.Pos()); !strings.HasSuffix(at.Filename, "/cli/access.go") {
+				t.Errorf("%s: only cli/access.go may call %s of %s", at, f.Name(), f.Pkg().Path())
+			}
+			made++
+		}
+	}
+	if made == 0 {
+		t.Error("nothing makes an access: this test no longer knows what makes one")
+	}
+}
+
 // pure are the packages that are functions from values to values.
 var pure = []string{
 	"engine/api", "author/chart", "author/jsonschema", "author/rbac/exposure", "engine/template/typecheck", "engine/template/funcs",

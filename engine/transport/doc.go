@@ -1,0 +1,9 @@
+// Package transport makes every client of the API server send a request once, and for
+// a limited time.
+//
+// client-go sends a request up to ten times: when the answer has the header Retry-After,
+// and when the connection of a GET breaks. It says so to nobody. An API server whose
+// cache of one kind is not ready answers Retry-After: 30, so that a caller hangs for
+// minutes. With a configuration of this package the first answer reaches the caller,
+// who decides whether, and when, to try again.
+package transport
