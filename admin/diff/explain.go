@@ -12,6 +12,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
+	"github.com/jacquard-operator/jacquard/engine/status/readiness"
 )
 
 // Explain says why a resource has its children.
@@ -56,7 +57,8 @@ func observed(view *liveview.View, planned *plan.Plan, resource *unstructured.Un
 		if !whole {
 			continue
 		}
-		one := explain.Observed{Object: u, Conditioned: c.DeclaresConditions(l.GVK.GroupKind())}
+		one := explain.Observed{Object: u, Rule: readiness.RuleFor(view.Version().Health(), l.GVK.GroupKind()),
+			Conditioned: c.DeclaresConditions(l.GVK.GroupKind())}
 		switch {
 		case resource.GetDeletionTimestamp() != nil:
 			one.Fate = "its resource is being deleted"

@@ -10,7 +10,6 @@ import (
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/live"
-	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
 )
 
@@ -30,8 +29,8 @@ const deepest = 8
 // descend finds what the children own: objects of the usual kinds, and of the
 // groups of those children that are custom resources, in the children's
 // namespaces.
-func (t *Tree) descend(view *liveview.View, c reconcile.Cluster) {
-	kinds := t.kinds(c.Served())
+func (t *Tree) descend(view *liveview.View, j judge) {
+	kinds := t.kinds(j.cluster.Served())
 	owned := map[types.UID][]live.Object{}
 	for _, namespace := range t.namespaces() {
 		for _, r := range kinds {
@@ -52,12 +51,12 @@ func (t *Tree) descend(view *liveview.View, c reconcile.Cluster) {
 	}
 	for _, n := range t.Children {
 		if !n.Patched {
-			n.below(owned, c, shown, deepest)
+			n.below(owned, j, shown, deepest)
 		}
 	}
 }
 
-func (n *Node) below(owned map[types.UID][]live.Object, of reconcile.Cluster, shown map[types.UID]bool, depth int) {
+func (n *Node) below(owned map[types.UID][]live.Object, j judge, shown map[types.UID]bool, depth int) {
 	if depth == 0 {
 		return
 	}
@@ -66,10 +65,10 @@ func (n *Node) below(owned map[types.UID][]live.Object, of reconcile.Cluster, sh
 			continue
 		}
 		shown[l.Meta.GetUID()] = true
-		one := node(l, of)
+		one := j.node(l)
 		one.File = "" // annotations are copied down
 		n.Owns = append(n.Owns, one)
-		one.below(owned, of, shown, depth-1)
+		one.below(owned, j, shown, depth-1)
 	}
 }
 

@@ -80,16 +80,17 @@ func Of(view *liveview.View, resource *unstructured.Unstructured) *Tree {
 	}
 	t.Revision = view.Revision()
 	owner := plan.OwnerOf(t.Kind, resource)
+	j := judge{view.Version(), cluster}
 	for gvk := range view.Version().Children {
 		current, _ := cluster.Children.Of(gvk, owner.UID) // what is wrong is among the troubles
 		for _, l := range current {
 			if plan.Ours(owner, l.Meta) {
-				t.Children = append(t.Children, node(l, cluster))
+				t.Children = append(t.Children, j.node(l))
 			}
 		}
 	}
-	t.patched(view, cluster, owner.UID)
-	t.descend(view, cluster)
+	t.patched(view, j, owner.UID)
+	t.descend(view, j)
 	sort(t.Children)
 	t.Notes = append(append(t.Notes, view.Notes()...), view.Troubles()...)
 	slices.Sort(t.Notes)
@@ -109,11 +110,11 @@ func called(o *unstructured.Unstructured) string {
 	return o.GetKind() + " " + strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(), "/")
 }
 
-func (t *Tree) patched(view *liveview.View, cluster reconcile.Cluster, uid types.UID) {
+func (t *Tree) patched(view *liveview.View, j judge, uid types.UID) {
 	for _, gvk := range view.Version().Patched {
-		current, _ := cluster.Reads.Patched(gvk, uid)
+		current, _ := j.cluster.Reads.Patched(gvk, uid)
 		for _, l := range current {
-			n := node(l, cluster)
+			n := j.node(l)
 			n.Patched, n.File = true, ""
 			t.Children = append(t.Children, n)
 		}
@@ -122,8 +123,14 @@ func (t *Tree) patched(view *liveview.View, cluster reconcile.Cluster, uid types
 
 var pods = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
 
+// A judge decides whether objects are ready, as the operator does.
+type judge struct {
+	version *reconcile.Version
+	cluster reconcile.Cluster
+}
+
 // node judges one object.
-func node(l live.Object, cluster reconcile.Cluster) *Node {
+func (j judge) node(l live.Object) *Node {
 	n := &Node{
 		APIVersion: l.GVK.GroupVersion().String(), Kind: l.GVK.Kind, Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName(),
 		File: l.Meta.GetAnnotations()[api.AnnotationFile], Created: l.Meta.GetCreationTimestamp().Time, uid: l.Meta.GetUID(),
@@ -132,16 +139,17 @@ func node(l live.Object, cluster reconcile.Cluster) *Node {
 		n.Message = "being deleted"
 		return n
 	}
-	if !readiness.NeedsBody(l.GVK.GroupKind()) {
+	if !readiness.NeedsBody(j.version.Health(), l.GVK.GroupKind()) {
 		n.Ready = true
 		return n
 	}
-	if l.GVK == pods {
+	rule := readiness.RuleFor(j.version.Health(), l.GVK.GroupKind())
+	if l.GVK == pods && rule == nil {
 		verdict := readiness.ForPerson(l.Body)
 		n.Ready, n.Message = verdict.IsReady(), verdict.Message
 		return n
 	}
-	verdict, err := readiness.Of(l.Body, nil, cluster.DeclaresConditions(l.GVK.GroupKind()))
+	verdict, err := readiness.Of(l.Body, rule, j.cluster.DeclaresConditions(l.GVK.GroupKind()))
 	if err != nil {
 		n.Message = fmt.Sprintf("its status cannot be read: %s", err)
 		return n

@@ -99,7 +99,8 @@ func (w *World) unready(made []*unstructured.Unstructured, c render.Child) (stri
 		}
 	}
 	u := made[i]
-	verdict, err := readiness.Of(u.Object, nil, w.cluster.conditioned[u.GroupVersionKind().GroupKind()])
+	gk := u.GroupVersionKind().GroupKind()
+	verdict, err := readiness.Of(u.Object, readiness.RuleFor(w.kind.Health, gk), w.cluster.conditioned[gk])
 	if err != nil || verdict.IsReady() {
 		return "", err
 	}

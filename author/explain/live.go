@@ -10,12 +10,15 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
 	"github.com/jacquard-operator/jacquard/engine/render"
+	"github.com/jacquard-operator/jacquard/engine/status/health"
 	"github.com/jacquard-operator/jacquard/engine/status/readiness"
 )
 
 // An Observed is one live object.
 type Observed struct {
 	Object *unstructured.Unstructured
+	// Rule is the health entry for its kind, or nil.
+	Rule *health.Rule
 	// Conditioned: its CRD declares conditions.
 	Conditioned bool
 	// Fate says what becomes of it; "" if it stays as it was applied.
@@ -134,7 +137,7 @@ func (o *objects) say(l Observed) *Live {
 }
 
 func readyWord(l Observed) (word, message string) {
-	v, err := readiness.Of(l.Object.Object, nil, l.Conditioned)
+	v, err := readiness.Of(l.Object.Object, l.Rule, l.Conditioned)
 	switch {
 	case err != nil:
 		return "", err.Error()

@@ -67,8 +67,9 @@ func (w *snapshot) liveOf(c render.Child) *live.Object {
 
 // judge decides whether a live child is ready.
 func (s *subject) judge(l live.Object) (readiness.Verdict, error) {
-	if !readiness.NeedsBody(l.GVK.GroupKind()) && l.Meta.GetDeletionTimestamp() == nil {
+	set, gk := s.version.Health(), l.GVK.GroupKind()
+	if !readiness.NeedsBody(set, gk) && l.Meta.GetDeletionTimestamp() == nil {
 		return readiness.Verdict{State: readiness.Ready}, nil
 	}
-	return readiness.Of(body(l), nil, s.cluster.DeclaresConditions(l.GVK.GroupKind()))
+	return readiness.Of(body(l), readiness.RuleFor(set, gk), s.cluster.DeclaresConditions(gk))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/status/health"
 	"github.com/jacquard-operator/jacquard/engine/status/readiness"
 )
 
@@ -76,10 +77,20 @@ func need(k *kind.Kind, gvk schema.GroupVersionKind) live.Need {
 	switch {
 	case k != nil && (k.Reads(gvk) || setsInitially(k, gvk)):
 		return live.Body
-	case readiness.NeedsBody(gvk.GroupKind()):
+	case readiness.NeedsBody(healthOf(k), gvk.GroupKind()):
 		return live.Readiness
 	}
 	return live.Metadata
+}
+
+// Health returns the health expressions of the folder, or nil without a folder.
+func (v *Version) Health() *health.Set { return healthOf(v.Kind) }
+
+func healthOf(k *kind.Kind) *health.Set {
+	if k == nil {
+		return nil
+	}
+	return k.Health
 }
 
 // setsInitially reports whether the folder sets fields of a kind of child only

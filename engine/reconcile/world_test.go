@@ -69,6 +69,7 @@ func newWorld(t testing.TB, files map[string]string) *world {
 		served(crdKind, "customresourcedefinitions", false), served(job, "jobs", true),
 		served(schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, "secrets", true),
 		served(deploymentKind, "deployments", true), served(pod.GVK, "pods", true),
+		served(applicationKind, "applications", true), served(bucketKind, "buckets", true), served(virtualKind, "virtualservices", true),
 	)}
 	w.server.Change(memory.Object(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"`+things+
 		`"}}`), "installer", nil)

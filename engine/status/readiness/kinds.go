@@ -1,6 +1,10 @@
 package readiness
 
-import "k8s.io/apimachinery/pkg/runtime/schema"
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/engine/status/health"
+)
 
 // A rule judges an object of one kind that its controller has observed.
 type rule func(obj map[string]any) Verdict
@@ -68,5 +72,16 @@ func kindSet(kinds map[string][]string) map[schema.GroupKind]bool {
 }
 
 // NeedsBody reports whether readiness of this kind needs more than metadata.
-// Kinds that are not known here do.
-func NeedsBody(gk schema.GroupKind) bool { return !bodiless[gk] }
+// Kinds that are not known here do, and those for which an author wrote an entry.
+func NeedsBody(set *health.Set, gk schema.GroupKind) bool {
+	return !bodiless[gk] || set.FindAuthored(gk) != nil
+}
+
+// RuleFor returns the health entry that decides for a kind: what an author wrote, or
+// what is built in for a kind that has no rule here; nil if there is none.
+func RuleFor(set *health.Set, gk schema.GroupKind) *health.Rule {
+	if rule := set.FindAuthored(gk); rule != nil || rules[gk] != nil || observed[gk] || bodiless[gk] {
+		return rule
+	}
+	return health.BuiltIn().Find(gk)
+}

@@ -351,7 +351,7 @@ func TestNeedsBody(t *testing.T) {
 		{Group: "example.com", Kind: "Thing"}: true,
 	}
 	for gk, want := range tests {
-		if got := readiness.NeedsBody(gk); got != want {
+		if got := readiness.NeedsBody(nil, gk); got != want {
 			t.Errorf("NeedsBody %s: got %v, want %v", gk, got, want)
 		}
 	}
