@@ -156,11 +156,12 @@ func (d differ) ends() []Change {
 	for _, e := range d.Ends {
 		ends = append(ends, d.end(e))
 	}
-	for _, l := range p.Protected {
-		c := about(l.GVK, l.Meta, Held)
-		c.Why = "it is not rendered any more, and what is in it would be lost; it is deleted once the resource has the annotation " +
-			api.AnnotationAllowPrune + ": " + l.GVK.Kind + "/" + l.Meta.GetName()
-		ends = append(ends, c)
+	for _, r := range p.Retained {
+		if r.Why == plan.HoldsData {
+			c := about(r.Live.GVK, r.Live.Meta, Held)
+			c.Why = r.Describe()
+			ends = append(ends, c)
+		}
 	}
 	slices.SortFunc(ends, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Verb, b.Verb), cmp.Compare(a.Named(), b.Named()))

@@ -64,7 +64,7 @@ var AuthorAnnotations = []string{
 const (
 	AnnotationPaused      = "jacquard.dev/paused"       // true
 	AnnotationReconcileAt = "jacquard.dev/reconcile-at" // anything new
-	AnnotationAllowPrune  = "jacquard.dev/allow-prune"  // Kind/name, comma-separated
+	AnnotationAllowPrune  = "jacquard.dev/allow-prune"  // KIND[.GROUP]/[NAMESPACE/]NAME/UID, comma-separated
 	AnnotationProtect     = "jacquard.dev/protect"      // true; a policy of the chart heeds it
 )
 

@@ -21,6 +21,7 @@ func (p *Plan) About(l live.Object) *Step {
 func (p *Plan) Describe(owner Owner, l live.Object) string {
 	same := func(o live.Object) bool { return o.Meta.GetUID() == l.Meta.GetUID() }
 	step := p.About(l)
+	retained := slices.IndexFunc(p.Retained, func(r Retained) bool { return same(r.Live) })
 	switch {
 	case l.Meta.GetDeletionTimestamp() != nil:
 		return "it is being deleted"
@@ -30,9 +31,8 @@ func (p *Plan) Describe(owner Owner, l live.Object) string {
 		return "its fields are to be given back"
 	case slices.ContainsFunc(p.Prune, same):
 		return "it is to be pruned"
-	case slices.ContainsFunc(p.Protected, same):
-		return "it is held, since what is in it would be lost; it is pruned once the resource has the annotation " +
-			api.AnnotationAllowPrune + ": " + l.GVK.Kind + "/" + l.Meta.GetName()
+	case retained >= 0:
+		return p.Retained[retained].Describe()
 	case l.Meta.GetLabels()[api.LabelOwnerUID] == string(owner.UID) && !Ours(owner, l.Meta):
 		return "it is left alone: somebody has put the label of this resource's children on it"
 	case p.Empty:
@@ -40,12 +40,21 @@ func (p *Plan) Describe(owner Owner, l live.Object) string {
 	case kept(l.Meta):
 		return "it stays, as its annotation " + api.AnnotationOnDelete + ": keep says"
 	}
-	for _, k := range p.Kept {
-		if same(k.Live) {
-			return "it stays while " + k.File + ".yaml waits"
-		}
-	}
 	return "it stays while its Namespace is held"
+}
+
+// Describe says, for people, why a child that nobody wants stays, and what ends that.
+func (r Retained) Describe() string {
+	allow := "the annotation " + api.AnnotationAllowPrune + ": " + Allowance(r.Live.GVK.GroupKind(), r.Live.Meta)
+	switch r.Why {
+	case FileWaits:
+		return "it stays while " + r.File + ".yaml waits, or until the resource has " + allow
+	case FileFails:
+		return "it stays while " + r.File + ".yaml cannot be rendered, or until the resource has " + allow
+	case HoldsData:
+		return "it is not rendered any more and stays, since what is in it would be lost; it is deleted once the resource has " + allow
+	}
+	return ""
 }
 
 func (s *Step) describe() string {

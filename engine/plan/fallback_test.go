@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/render"
 )
 
@@ -17,20 +18,22 @@ func TestFallbacks(t *testing.T) {
 		allowed    []string
 		want       Fallback
 	}{
-		"the file says nothing": {kind: "ConfigMap"},
-		"the file allows it":    {kind: "ConfigMap", recreate: true, want: Replace},
-		"a Secret":              {kind: "Secret", file: "plain", recreate: true, want: Replace},
-		"a drawn Secret":        {kind: "Secret", file: "drawn", recreate: true, want: Spare},
-		"a drawn one, allowed":  {kind: "Secret", file: "drawn", recreate: true, allowed: []string{"Secret/x"}, want: Replace},
-		"another is allowed":    {kind: "Secret", file: "drawn", recreate: true, allowed: []string{"Secret/y"}, want: Spare},
-		"another kind allowed":  {kind: "Secret", file: "drawn", recreate: true, allowed: []string{"ConfigMap/x"}, want: Spare},
-		"drawn, and no word":    {kind: "Secret", file: "drawn"},
+		"the file says nothing":  {kind: "ConfigMap"},
+		"the file allows it":     {kind: "ConfigMap", recreate: true, want: Replace},
+		"a Secret":               {kind: "Secret", file: "plain", recreate: true, want: Replace},
+		"a drawn Secret":         {kind: "Secret", file: "drawn", recreate: true, want: Spare},
+		"a drawn one, allowed":   {kind: "Secret", file: "drawn", recreate: true, allowed: []string{"Secret/ns/x/uid-x"}, want: Replace},
+		"another is allowed":     {kind: "Secret", file: "drawn", recreate: true, allowed: []string{"Secret/ns/y/uid-y"}, want: Spare},
+		"another kind allowed":   {kind: "Secret", file: "drawn", recreate: true, allowed: []string{"ConfigMap/ns/x/uid-x"}, want: Spare},
+		"an earlier one allowed": {kind: "Secret", file: "drawn", recreate: true, allowed: []string{"Secret/ns/x/uid-w"}, want: Spare},
+		"the old form":           {kind: "Secret", file: "drawn", recreate: true, allowed: []string{"Secret/x"}, want: Spare},
+		"drawn, and no word":     {kind: "Secret", file: "drawn"},
 	} {
-		object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": c.kind,
-			"metadata": map[string]any{"name": "x", "namespace": "default"}}}
+		document := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": c.kind,
+			"metadata": map[string]any{"name": "x", "namespace": "ns"}}}
 		p, err := Make(Input{
-			Owner: owner, State: synced, AllowPrune: c.allowed, Draws: func(file string) bool { return file == "drawn" },
-			Result: &render.Result{Children: []render.Child{{Object: object, File: c.file, Policy: render.Policy{RecreateOnImmutable: c.recreate}}}},
+			Owner: owner, State: synced, Live: []live.Object{object(document.GroupVersionKind(), "x")}, AllowPrune: c.allowed, Draws: func(file string) bool { return file == "drawn" },
+			Result: &render.Result{Children: []render.Child{{Object: document, File: c.file, Policy: render.Policy{RecreateOnImmutable: c.recreate}}}},
 		})
 		if err != nil {
 			t.Fatal(err)

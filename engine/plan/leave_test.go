@@ -86,7 +86,11 @@ func TestLeave(t *testing.T) {
 			if diff := cmp.Diff(c.prune, names(p.Prune)); diff != "" {
 				t.Errorf("pruned: -want +got\n%s", diff)
 			}
-			if diff := cmp.Diff(c.left, p.Left); diff != "" {
+			var left []string
+			for _, ref := range p.Left {
+				left = append(left, ref.String())
+			}
+			if diff := cmp.Diff(c.left, left); diff != "" {
 				t.Errorf("left: -want +got\n%s", diff)
 			}
 		})
@@ -101,7 +105,7 @@ func TestPrecious(t *testing.T) {
 	in := Input{
 		Owner: owner, Live: []live.Object{far("Namespace", "a", "far", "delete"), far("Namespace", "b", "far", "delete"),
 			far("Node", "c", "far", "keep"), inside, outside},
-		Result: &render.Result{Children: []render.Child{pod("x", render.Policy{})}}, State: synced, AllowPrune: []string{"Namespace/b"},
+		Result: &render.Result{Children: []render.Child{pod("x", render.Policy{})}}, State: synced, AllowPrune: []string{"Namespace/b/b"},
 	}
 	p, err := Make(in)
 	if err != nil {
@@ -110,7 +114,7 @@ func TestPrecious(t *testing.T) {
 	if diff := cmp.Diff([]string{"b", "in-b"}, names(p.Prune)); diff != "" {
 		t.Errorf("pruned: -want +got\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"a"}, names(p.Protected)); diff != "" {
+	if diff := cmp.Diff([]string{"a"}, names(p.RetainedFor(HoldsData))); diff != "" {
 		t.Errorf("held: -want +got\n%s", diff)
 	}
 	if !p.Cleanup {

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -118,16 +117,12 @@ type Plan struct {
 	// Prune are live children of ours that were not rendered; of a resource
 	// that goes, those that are to be deleted now.
 	Prune []live.Object
-	// Protected are children that would be pruned, but hold what would be lost: the
-	// resource must allow it.
-	Protected []live.Object
-	// Kept are children that nobody wants and that a file may render which waits
-	// now, or cannot be rendered.
-	Kept []Kept
+	// Retained are children that nobody wants and that stay for now.
+	Retained []Retained
 	// Release are patches that were not rendered.
 	Release []Release
-	// Left says, for a resource that goes, what must be gone before it may go.
-	Left []string
+	// Left are, for a resource that goes, the children that must be gone before it may go.
+	Left []Ref
 	// Empty: nothing was rendered although there are children, and the kind
 	// does not allow that; nothing is pruned.
 	Empty bool
@@ -181,7 +176,7 @@ type Input struct {
 	// Succeeded are the hashes of Jobs made once that have succeeded, by
 	// name.
 	Succeeded map[string]string
-	// AllowPrune are the precious children that may be pruned, as Kind/name.
+	// AllowPrune are the entries of the annotation jacquard.dev/allow-prune: see Allowance.
 	AllowPrune []string
 	// DeleteOrder are the files whose children go one after the other.
 	DeleteOrder []string
@@ -215,12 +210,13 @@ func Make(in Input) (*Plan, error) {
 	p.Release = in.release(wanted)
 	if in.Leaving {
 		in.leave(p)
-		return p, nil
+	} else {
+		in.prune(p, wanted)
 	}
-	in.prune(p, wanted)
-	if !p.rendersChildren() && len(in.Result.Waiting) == 0 && len(p.Prune)+len(p.Protected) > 0 && !in.AllowEmpty {
-		p.Prune, p.Protected, p.Empty = nil, nil, true
+	if !in.Leaving && !p.rendersChildren() && len(in.Result.Waiting) == 0 && len(p.Prune)+len(p.Retained) > 0 && !in.AllowEmpty {
+		p.Prune, p.Retained, p.Empty = nil, nil, true
 	}
+	p.sort()
 	return p, nil
 }
 
@@ -280,18 +276,19 @@ func (in *Input) step(c render.Child, all map[string]*live.Object) (Step, error)
 	default:
 		in.compare(&s)
 	}
-	s.IfExists, s.IfInvalid = Adopt, in.ifInvalid(c)
+	s.IfExists, s.IfInvalid = Adopt, in.ifInvalid(&s)
 	return s, nil
 }
 
 // ifInvalid says what becomes of a child that the API refuses to change. The texts
 // in a Secret that were drawn once would be others.
-func (in *Input) ifInvalid(c render.Child) Fallback {
-	drawn := c.Object.GetKind() == "Secret" && in.Draws != nil && in.Draws(c.File)
+func (in *Input) ifInvalid(s *Step) Fallback {
+	gk := s.Child.Object.GroupVersionKind().GroupKind()
+	drawn := gk == secrets.GroupKind() && in.Draws != nil && in.Draws(s.Child.File)
 	switch {
-	case !c.Policy.RecreateOnImmutable:
+	case !s.Child.Policy.RecreateOnImmutable:
 		return Tell
-	case drawn && !slices.Contains(in.AllowPrune, "Secret/"+c.Object.GetName()):
+	case drawn && (s.Live == nil || !in.isPruneAllowed(gk, s.Live.Meta)):
 		return Spare
 	}
 	return Replace

@@ -167,7 +167,7 @@ func TestPrune(t *testing.T) {
 			p, err := Make(Input{
 				Owner: owner, Live: []live.Object{liveAs(t, "x", nil), c.live}, Result: &c.result, AllowEmpty: c.empty,
 				State:      func(schema.GroupVersionKind) live.State { return live.State{Phase: live.Synced} },
-				AllowPrune: []string{"Pod/late-allowed", "Secret/drawn-allowed"},
+				AllowPrune: []string{"Pod/ns/late-allowed/uid-late", "Secret/ns/drawn-allowed/uid-drawn-allowed"},
 				Draws:      func(file string) bool { return file == "drawn" },
 				CanMake: func(file string, l live.Object) (can, literal bool) {
 					name := l.Meta.GetName()
@@ -177,18 +177,13 @@ func TestPrune(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var prune, kept, held []string
+			var prune []string
 			for _, l := range p.Prune {
 				if l.Meta.GetName() != "x" {
 					prune = append(prune, l.Meta.GetName())
 				}
 			}
-			for _, k := range p.Kept {
-				kept = append(kept, k.Live.Meta.GetName())
-			}
-			for _, l := range p.Protected {
-				held = append(held, l.Meta.GetName())
-			}
+			kept, held := names(p.RetainedFor(FileWaits)), names(p.RetainedFor(HoldsData))
 			if diff := cmp.Diff([][]string{c.prune, c.kept, c.held}, [][]string{prune, kept, held}); diff != "" {
 				t.Errorf("pruned, kept and held: -want +got\n%s", diff)
 			}

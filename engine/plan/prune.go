@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,18 +16,45 @@ import (
 // so itself.
 func kept(o metav1.Object) bool { return o.GetAnnotations()[api.AnnotationOnDelete] == "keep" }
 
-// A Kept is a live child that nobody wants and that a file may be going to
-// render which waits, or cannot be rendered.
-type Kept struct {
+// A Retained child is not wanted any more, and stays for now.
+type Retained struct {
 	Live live.Object
+	Why  RetainReason
+	// File is the file that waits, or cannot be rendered.
 	File string
 }
 
-// prune lists live children of ours that nobody wants, of kinds whose objects
-// are known. While a file waits, what it can make is kept, whichever file made
+// A RetainReason is why a child stays that nobody wants.
+type RetainReason string
+
+const (
+	// FileWaits means that a file may render the child and waits now.
+	FileWaits RetainReason = "FileWaits"
+	// FileFails means that a file may render the child and cannot be rendered now.
+	FileFails RetainReason = "FileFails"
+	// HoldsData means that data would be lost. The resource has to allow the deletion.
+	HoldsData RetainReason = "HoldsData"
+)
+
+// RetainedFor returns the children that stay for a reason.
+func (p *Plan) RetainedFor(why RetainReason) (all []live.Object) {
+	for _, r := range p.Retained {
+		if r.Why == why {
+			all = append(all, r.Live)
+		}
+	}
+	return all
+}
+
+func (p *Plan) retain(l live.Object, why RetainReason, file string) {
+	p.Retained = append(p.Retained, Retained{l, why, file})
+}
+
+// prune plans what becomes of live children of ours that nobody wants, of kinds whose
+// objects are known. While a file waits, what it can make stays, whichever file made
 // it: to make it again later would be an outage.
 func (in *Input) prune(p *Plan, wanted map[string]bool) {
-	held := in.protectedNamespaces(wanted)
+	held := in.retainedNamespaces(wanted)
 	for _, l := range in.Live {
 		if wanted[identity(l.GVK, l.Meta.GetNamespace(), l.Meta.GetName())] || kept(l.Meta) || held[l.Meta.GetNamespace()] {
 			continue
@@ -36,16 +62,24 @@ func (in *Input) prune(p *Plan, wanted map[string]bool) {
 		file, waits := in.waits(l)
 		switch {
 		case l.Meta.GetDeletionTimestamp() != nil || !Ours(in.Owner, l.Meta):
-		case in.allows(l):
+		case in.isPruneAllowed(l.GVK.GroupKind(), l.Meta):
 			p.Prune = append(p.Prune, l)
 		case waits:
-			p.Kept = append(p.Kept, Kept{l, file})
+			p.retain(l, FileWaits, file)
 		case kind.HoldsData(l.GVK.GroupKind()) || in.drawn(l):
-			p.Protected = append(p.Protected, l)
+			p.retain(l, HoldsData, "")
 		default:
 			p.Prune = append(p.Prune, l)
 		}
 	}
+}
+
+// sort puts the children that go or stay in an order that does not depend on that of the
+// live objects.
+func (p *Plan) sort() {
+	slices.SortFunc(p.Prune, func(a, b live.Object) int { return compareRefs(RefOf(a), RefOf(b)) })
+	slices.SortFunc(p.Retained, func(a, b Retained) int { return compareRefs(RefOf(a.Live), RefOf(b.Live)) })
+	slices.SortFunc(p.Left, compareRefs)
 }
 
 // Stuck plans for a resource of which files could not be rendered: everything
@@ -61,24 +95,28 @@ func Stuck(in Input) *Plan {
 	}
 	in.Result = &failed
 	in.prune(p, wanted)
-	for _, l := range slices.Concat(p.Prune, p.Protected) {
-		if !in.allows(l) {
-			p.Kept = append(p.Kept, Kept{l, failed.Failed[0]})
+	p.Prune = slices.DeleteFunc(p.Prune, func(l live.Object) bool {
+		stays := !in.isPruneAllowed(l.GVK.GroupKind(), l.Meta)
+		if stays {
+			p.retain(l, FileFails, failed.Failed[0])
+		}
+		return stays
+	})
+	for i := range p.Retained {
+		switch r := &p.Retained[i]; {
+		case r.Why != FileWaits:
+			r.Why, r.File = FileFails, failed.Failed[0]
+		case slices.Contains(failed.Failed, r.File):
+			r.Why = FileFails
 		}
 	}
-	p.Protected, p.Prune = nil, slices.DeleteFunc(p.Prune, func(l live.Object) bool { return !in.allows(l) })
+	p.sort()
 	return p
-}
-
-// allows reports whether the resource allows that an object goes.
-func (in *Input) allows(l live.Object) bool {
-	return slices.Contains(in.AllowPrune, l.GVK.Kind+"/"+l.Meta.GetName())
 }
 
 // waits names a file that waits and made the object or can make it. To revoke
 // rights must not hang on that, so of these more than a likeness is asked.
 func (in *Input) waits(l live.Object) (file string, waits bool) {
-	rights := l.GVK.Group == "rbac.authorization.k8s.io"
 	for _, w := range in.Result.Waiting {
 		if l.Meta.GetAnnotations()[api.AnnotationFile] == w.File {
 			return w.File, true
@@ -88,12 +126,15 @@ func (in *Input) waits(l live.Object) (file string, waits bool) {
 		if in.CanMake == nil {
 			break
 		}
-		if can, literal := in.CanMake(w.File, l); can && (literal || !rights) {
+		if can, literal := in.CanMake(w.File, l); can && (literal || !grantsPermissions(l)) {
 			return w.File, true
 		}
 	}
 	return "", false
 }
+
+// grantsPermissions reports whether an object is a role or a binding.
+func grantsPermissions(l live.Object) bool { return l.GVK.Group == "rbac.authorization.k8s.io" }
 
 // drawn reports whether an object is a Secret with texts that are drawn once: they
 // are lost with it. Its own mark says so when the folder has dropped the file,
@@ -103,16 +144,18 @@ func (in *Input) drawn(l live.Object) bool {
 	return l.GVK == secrets && (said[api.AnnotationDrawn] != "" || in.Draws != nil && in.Draws(said[api.AnnotationFile]))
 }
 
-var secrets = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
+var (
+	secrets = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
+)
 
-// protectedNamespaces are the Namespaces of ours that are not rendered any more and
+// retainedNamespaces are the Namespaces of ours that are not rendered any more and
 // stay until the resource allows it: what is in them stays too, such as the
 // rules for their Pods.
-func (in *Input) protectedNamespaces(wanted map[string]bool) map[string]bool {
+func (in *Input) retainedNamespaces(wanted map[string]bool) map[string]bool {
 	held := map[string]bool{}
 	for _, l := range in.Live {
 		name := l.Meta.GetName()
-		if l.GVK == namespaces && !wanted[identity(l.GVK, "", name)] && Ours(in.Owner, l.Meta) && !in.allows(l) {
+		if l.GVK == namespaces && !wanted[identity(l.GVK, "", name)] && Ours(in.Owner, l.Meta) && !in.isPruneAllowed(l.GVK.GroupKind(), l.Meta) {
 			held[name] = true
 		}
 	}
@@ -151,17 +194,10 @@ func (in *Input) leaveAll(p *Plan, goes func(live.Object) bool) bool {
 		if !goes(l) || !Ours(in.Owner, l.Meta) || kept(l.Meta) || kind.HoldsData(l.GVK.GroupKind()) && said != "delete" {
 			continue
 		}
-		p.Left = append(p.Left, named(l))
+		p.Left = append(p.Left, RefOf(l))
 		if l.Meta.GetDeletionTimestamp() == nil {
 			p.Prune = append(p.Prune, l)
 		}
 	}
 	return len(p.Left) > 0
-}
-
-func named(l live.Object) string {
-	if l.Meta.GetNamespace() == "" {
-		return l.GVK.Kind + " " + l.Meta.GetName()
-	}
-	return fmt.Sprintf("%s %s/%s", l.GVK.Kind, l.Meta.GetNamespace(), l.Meta.GetName())
 }

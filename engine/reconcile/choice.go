@@ -187,7 +187,7 @@ func (t *reconciliation) previewStatus(ctx context.Context, p *plan.Plan, w *sna
 	}
 	out, err := status.Make(status.Input{
 		Generation: t.subject.resource.GetGeneration(), Live: live.ours(), Now: metav1.Now(),
-		Children: t.children(p, w), Own: fields, Problems: t.found.problems, Ignored: ignored(t.subject.resource), Paused: t.subject.paused(),
+		Children: t.children(p, w), Own: fields, Problems: t.found.problems, Ignored: w.ignoredAnnotations(), Paused: t.subject.paused(),
 	})
 	if err != nil {
 		return false, err

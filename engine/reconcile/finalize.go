@@ -132,7 +132,7 @@ func (t *reconciliation) finalize(ctx context.Context, p *plan.Plan) (reconcile.
 	}
 	if len(p.Left) > 0 {
 		t.found.add(status.Problem{Severity: status.Waiting, Reason: "Deleting",
-			Message: "waiting until these are gone: " + strings.Join(p.Left, ", ")})
+			Message: "waiting until these are gone: " + joinRefs(p.Left)})
 		return t.report(ctx, p)
 	}
 	if err := t.finalizers(ctx, t.subject.otherFinalizers()); err != nil && !apierrors.IsNotFound(err) {
@@ -140,4 +140,12 @@ func (t *reconciliation) finalize(ctx context.Context, p *plan.Plan) (reconcile.
 		return t.report(ctx, p)
 	}
 	return reconcile.Result{}, nil
+}
+
+func joinRefs(refs []plan.Ref) string {
+	texts := make([]string, len(refs))
+	for i, r := range refs {
+		texts[i] = r.String()
+	}
+	return strings.Join(texts, ", ")
 }

@@ -4,12 +4,47 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/plan"
 	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
 )
+
+// ignoredAnnotations says what of a resource's annotations in our domain does nothing.
+func (w *snapshot) ignoredAnnotations() []string {
+	return append(ignored(w.subject.resource), w.unmatchedAllowances()...)
+}
+
+// unmatchedAllowances says which entries of the annotation allow-prune allow nothing. Of a
+// kind whose children are not known, nothing is said.
+func (w *snapshot) unmatchedAllowances() (all []string) {
+	for _, entry := range plan.UnmatchedAllowances(w.subject.allowances(), w.live) {
+		gk := schema.ParseGroupKind(strings.Split(entry, "/")[0])
+		switch slashes := strings.Count(entry, "/"); {
+		case slashes < 2 || slashes > 3:
+			all = append(all, fmt.Sprintf("%s: %s does nothing: an entry is KIND[.GROUP]/[NAMESPACE/]NAME/UID, as the status prints it",
+				api.AnnotationAllowPrune, entry))
+		case !w.mayHaveUnknown(gk):
+			all = append(all, fmt.Sprintf("%s: %s does nothing: it names no child, or one that is gone", api.AnnotationAllowPrune, entry))
+		}
+	}
+	return all
+}
+
+// mayHaveUnknown reports whether there may be children of a kind that are not known.
+func (w *snapshot) mayHaveUnknown(gk schema.GroupKind) bool {
+	for gvk, state := range w.state {
+		if gvk.GroupKind() == gk && state.Phase != live.Synced {
+			return true
+		}
+	}
+	return false
+}
 
 // ignored says of a resource's annotations in our domain which do nothing there:
 // they are misspelt, or belong on another object.

@@ -57,11 +57,9 @@ func (t *reconciliation) prune(ctx context.Context, p *plan.Plan) {
 	for _, l := range p.Prune {
 		key := string(l.Meta.GetUID())
 		open[key] = true
-		if err := t.mayDelete(l.GVK.GroupKind(), l.Meta); err != nil { // approved, all are looked at
-			t.found.add(status.Problem{Severity: status.Waiting, Reason: waitsForApproval, Message: err.Error()})
-			continue
+		if t.isApproved(l) { // approved, all are looked at
+			t.endDeletes(key, func(*pendingDelete) error { return t.delete(ctx, l) })
 		}
-		t.endDeletes(key, func(*pendingDelete) error { return t.delete(ctx, l) })
 	}
 	for _, r := range p.Release {
 		key := string(plan.PatchKey(r.Live.Meta.GetUID(), r.Subresource))
@@ -72,6 +70,16 @@ func (t *reconciliation) prune(ctx context.Context, p *plan.Plan) {
 		return
 	}
 	maps.DeleteFunc(t.known.failures.pendingDeletes, func(key string, e *pendingDelete) bool { return !open[key] && t.deleteEnded(e) })
+}
+
+// isApproved reports whether no rollout keeps a child from being deleted, or reports what it
+// waits for.
+func (t *reconciliation) isApproved(l live.Object) bool {
+	err := t.mayDelete(l.GVK.GroupKind(), l.Meta)
+	if err != nil {
+		t.found.add(status.Problem{Severity: status.Waiting, Reason: waitsForApproval, Message: err.Error()})
+	}
+	return err == nil
 }
 
 // deleteEnded reports whether there is nothing more to tell of an ending that the plan
@@ -99,11 +107,10 @@ func (t *reconciliation) waitsFor(e *pendingDelete, now time.Time) {
 
 // protected says of which children the resource must allow that they go.
 func (t *reconciliation) protected(p *plan.Plan) {
-	for _, l := range p.Protected {
-		name := l.GVK.Kind + "/" + l.Meta.GetName()
+	for _, l := range p.RetainedFor(plan.HoldsData) {
 		t.found.add(status.Problem{Severity: status.Stalled, Reason: pruneProtected, Message: fmt.Sprintf(
-			"%s is not rendered any more and is kept, since what is in it would be lost; to delete it, annotate this resource with %s=%s", name,
-			api.AnnotationAllowPrune, name)})
+			"%s is not rendered any more and is kept, since what is in it would be lost; to delete it, annotate this resource with %s=%s",
+			plan.RefOf(l), api.AnnotationAllowPrune, plan.Allowance(l.GVK.GroupKind(), l.Meta))})
 	}
 }
 

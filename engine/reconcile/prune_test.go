@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/events"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
@@ -91,9 +92,57 @@ func TestPruneWaits(t *testing.T) {
 			return errors.New("not yet")
 		}
 		turn.found.incomplete = incomplete
-		turn.prune(t.Context(), &plan.Plan{Prune: []live.Object{child("ConfigMap")}, Protected: []live.Object{child("PersistentVolumeClaim")}})
+		turn.prune(t.Context(), &plan.Plan{Prune: []live.Object{child("ConfigMap")},
+			Retained: []plan.Retained{{Live: child("PersistentVolumeClaim"), Why: plan.HoldsData}}})
 		if want := map[bool]int{true: 0, false: 1}[incomplete]; asked != want || len(turn.found.problems) != 2*want {
 			t.Errorf("incomplete is %v: %d deletions, and it says %v", incomplete, asked, turn.found.problems)
 		}
 	}
+}
+
+// TestAllowPrune: the text that the status prints allows one deletion of one object. It may
+// stand there for ever, and is then named as ignored, as is what names no single object.
+func TestAllowPrune(t *testing.T) {
+	with := map[string]string{"one.yaml": oneMap, "secret.yaml": drawnSecret}
+	without := map[string]string{"one.yaml": oneMap}
+	w := newWorld(t, with)
+	allow := func(text string) {
+		w.edit(func(o *unstructured.Unstructured) {
+			o.SetAnnotations(map[string]string{api.AnnotationAllowPrune: text})
+		})
+		w.settle()
+	}
+	ignored := func(when, want string) {
+		t.Helper()
+		message, _ := status.Condition(w.server.Get(thingKind, "default", "a").Object, "AnnotationsIgnored")["message"].(string)
+		if message != want {
+			t.Errorf("%s: AnnotationsIgnored says %q, want %q", when, message, want)
+		}
+	}
+	w.settle()
+	w.folder(without)
+	w.settle()
+	allowance := "Secret/default/drawn/" + string(w.server.Get(secretKind, "default", "drawn").GetUID())
+	w.says("when it is not rendered", pruneProtected, api.AnnotationAllowPrune+"="+allowance)
+	for _, other := range []string{"Secret/drawn", "Secret/default/drawn", "Secret/default/drawn/other", "ConfigMap/default/drawn/uid", "Secret/else/drawn/uid"} {
+		allow(other)
+		w.says("when it is allowed as "+other, pruneProtected)
+	}
+	allow("Secret/drawn")
+	ignored("in the old form", api.AnnotationAllowPrune+": Secret/drawn does nothing: an entry is KIND[.GROUP]/[NAMESPACE/]NAME/UID, as the status prints it")
+	allow("Secret/default/gone/12345678, " + allowance)
+	if w.server.Get(secretKind, "default", "drawn") != nil {
+		t.Error("it is there although it was allowed to go")
+	}
+	w.says("when it is gone", "Ready")
+	ignored("when it is gone", api.AnnotationAllowPrune+": "+allowance+" does nothing: it names no child, or one that is gone; "+
+		api.AnnotationAllowPrune+": Secret/default/gone/12345678 does nothing: it names no child, or one that is gone")
+	if got := w.server.Get(thingKind, "default", "a").GetAnnotations()[api.AnnotationAllowPrune]; got != "Secret/default/gone/12345678, "+allowance {
+		t.Errorf("the annotation is %q", got)
+	}
+	w.folder(with)
+	w.settle()
+	w.folder(without)
+	w.settle()
+	w.says("when the next one is not rendered", pruneProtected)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
@@ -81,7 +80,7 @@ func (t *reconciliation) plan(rendered *render.Result, w *snapshot) *plan.Plan {
 		return nil
 	}
 	t.known.keep(p)
-	t.keeps(p, rendered)
+	t.keeps(p)
 	if p.Empty {
 		t.found.add(status.Problem{Severity: status.Stalled, Reason: "RenderedNothing",
 			Message: "the templates render no children any more, so the present ones are kept; if that is meant, the folder says allowEmpty: true in kind.yaml"})
@@ -100,7 +99,7 @@ func (t *reconciliation) input(rendered *render.Result, w *snapshot) plan.Input 
 	return plan.Input{
 		Owner: t.subject.owner(), Result: rendered, Live: w.live, State: w.stateOfKind,
 		Patched: w.patched, Object: w.object, Patchers: w.patchers, Rendered: w.inRendered, CanMake: w.canMake, Draws: t.subject.draws,
-		Memory: t.known.children.applied, Succeeded: t.subject.succeeded(), AllowPrune: t.subject.allowed(),
+		Memory: t.known.children.applied, Succeeded: t.subject.succeeded(), AllowPrune: t.subject.allowances(),
 		DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty, Leaving: t.subject.deleting(), Orphan: t.orphans(),
 	}
 }
@@ -112,16 +111,23 @@ func (t *reconciliation) stuckWith(rendered *render.Result, w *snapshot) {
 		return
 	}
 	t.stuck = plan.Stuck(t.input(rendered, w))
-	t.keeps(t.stuck, rendered)
+	t.keeps(t.stuck)
 }
 
-// keeps tells of the children that stay for a file.
-func (t *reconciliation) keeps(p *plan.Plan, rendered *render.Result) {
-	for _, k := range p.Kept {
-		why := "waits"
-		if slices.Contains(rendered.Failed, k.File) {
+// keeps tells of the children that stay for a file, each by the text that allows its
+// deletion.
+func (t *reconciliation) keeps(p *plan.Plan) {
+	for _, r := range p.Retained {
+		why := ""
+		switch r.Why {
+		case plan.FileWaits:
+			why = "waits"
+		case plan.FileFails:
 			why, t.found.keptFailed = "cannot be rendered", true
+		default:
+			continue
 		}
-		t.found.kept = append(t.found.kept, fmt.Sprintf("%s %s is kept, since %s.yaml %s", k.Live.GVK.Kind, k.Live.Meta.GetName(), k.File, why))
+		t.found.kept = append(t.found.kept, fmt.Sprintf("%s is kept, since %s.yaml %s",
+			plan.Allowance(r.Live.GVK.GroupKind(), r.Live.Meta), r.File, why))
 	}
 }

@@ -29,7 +29,7 @@ func (w *stepExecutor) replace(ctx context.Context, o metav1.Object, err error) 
 		return err // the content itself is refused, not the change
 	}
 	if w.step.IfInvalid == plan.Spare {
-		return w.spared()
+		return w.spared(o)
 	}
 	if err := w.run.mayDelete(w.step.Document.GroupVersionKind().GroupKind(), o); err != nil {
 		return unapproved(err)

@@ -51,7 +51,7 @@ func (t *reconciliation) report(ctx context.Context, p *plan.Plan) (reconcile.Re
 	in := status.Input{
 		Generation: t.subject.resource.GetGeneration(), Live: live.ours(), Now: metav1.Now(),
 		Children: t.withPodReasons(ctx, t.children(p, w), w), Own: own, Problems: t.found.problems,
-		Kept: t.found.kept, KeptFailed: t.found.keptFailed, Ignored: ignored(t.subject.resource),
+		Kept: t.found.kept, KeptFailed: t.found.keptFailed, Ignored: w.ignoredAnnotations(),
 		Refused: t.choice.Refused, Paused: t.subject.paused() && !t.subject.deleting(),
 	}
 	out, err := status.Make(in)

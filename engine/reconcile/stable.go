@@ -12,6 +12,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
@@ -178,8 +179,8 @@ func (w *stepExecutor) drawn() bool {
 
 // spared says why a Secret is not deleted to be recreated: the texts in it that
 // were drawn would be others.
-func (w *stepExecutor) spared() error {
+func (w *stepExecutor) spared(o metav1.Object) error {
 	return &deferred{status.Stalled, pruneProtected,
 		fmt.Sprintf("the API refuses to change it, and it is not recreated, since what was drawn for it would be lost; to allow it, annotate this resource with %s=%s",
-			api.AnnotationAllowPrune, "Secret/"+w.step.Document.GetName()), retry{atLeast: 5 * time.Second, most: longestGap}}
+			api.AnnotationAllowPrune, plan.Allowance(w.step.Document.GroupVersionKind().GroupKind(), o)), retry{atLeast: 5 * time.Second, most: longestGap}}
 }

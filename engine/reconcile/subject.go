@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
@@ -122,13 +121,9 @@ func (s *subject) elsewhere() (all []string) {
 	return slices.Compact(all)
 }
 
-// allowed are the precious children that the resource allows to prune.
-func (s *subject) allowed() []string {
-	names := strings.Split(s.resource.GetAnnotations()[api.AnnotationAllowPrune], ",")
-	for i := range names {
-		names[i] = strings.TrimSpace(names[i])
-	}
-	return names
+// allowances are the entries by which the resource allows that children are deleted.
+func (s *subject) allowances() []string {
+	return plan.ParseAllowances(s.resource.GetAnnotations()[api.AnnotationAllowPrune])
 }
 
 // mayPatch reports whether the kind may patch such an object in its place: anybody

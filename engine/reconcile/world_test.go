@@ -67,7 +67,7 @@ func newWorld(t testing.TB, files map[string]string) *world {
 		served(thingKind, "things", true), served(mapKind, "configmaps", true), served(nodeKind, "nodes", false),
 		served(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}, "namespaces", false),
 		served(crdKind, "customresourcedefinitions", false), served(job, "jobs", true),
-		served(schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, "secrets", true),
+		served(secretKind, "secrets", true),
 		served(deploymentKind, "deployments", true), served(pod.GVK, "pods", true),
 		served(applicationKind, "applications", true), served(bucketKind, "buckets", true), served(virtualKind, "virtualservices", true),
 	)}

@@ -44,7 +44,9 @@ func unwantedByStatus(p *plan.Plan, reason string) []live.Object {
 
 // Unwanted are the children that a plan does not want: what is in those that are
 // held is kept, but the resource would be served without them.
-func Unwanted(p *plan.Plan) []live.Object { return slices.Concat(p.Prune, p.Protected) }
+func Unwanted(p *plan.Plan) []live.Object {
+	return slices.Concat(p.Prune, p.RetainedFor(plan.HoldsData))
+}
 
 // PreviewOf is what a rollout must know of a resource that was tried with the
 // version of that digest.

@@ -143,8 +143,8 @@ func TestExplainLeft(t *testing.T) {
 		child.GetLabels()["jacquard.dev/owner-uid"]))
 	text := s.as(looker, "explain", "--root", s.root, "webs."+s.group+"/a").stdout
 	for _, part := range []string{
-		"/a-data, once made by claim.yaml: it is held",
-		"jacquard.dev/allow-prune: PersistentVolumeClaim/a-data",
+		"/a-data, once made by claim.yaml: it is not rendered any more and stays",
+		"jacquard.dev/allow-prune: PersistentVolumeClaim/" + s.namespace + "/a-data/",
 		"/a-extra, once made by extra.yaml: it is to be pruned",
 		"/a-kept, once made by kept.yaml: it stays, as its annotation jacquard.dev/on-delete: keep says",
 		"/copy: it is left alone",

@@ -42,13 +42,13 @@ func TestDrawnIsNotDropped(t *testing.T) {
 	s.rests("", "ConfigMap/a", "Secret/a-one")
 	one := s.get("v1", "Secret", "a-one")
 	s.change(map[string]string{"secret.yaml": "apiVersion: v1\nkind: Secret\nmetadata:\n  name: {{ .metadata.name }}-plain\nstringData:\n  user: {{ .spec.secret }}\n"})
-	s.rests("allow-prune=Secret/a-one", "ConfigMap/a", "Secret/a-one", "Secret/a-plain")
+	s.rests("allow-prune="+s.allowance("v1", "Secret", "a-one"), "ConfigMap/a", "Secret/a-one", "Secret/a-plain")
 	s.again()
-	s.rests("allow-prune=Secret/a-one", "ConfigMap/a", "Secret/a-one", "Secret/a-plain")
+	s.rests("allow-prune="+s.allowance("v1", "Secret", "a-one"), "ConfigMap/a", "Secret/a-one", "Secret/a-plain")
 	if now := s.get("v1", "Secret", "a-one"); now.GetUID() != one.GetUID() {
 		t.Error("it was recreated")
 	}
-	s.annotate("jacquard.dev/allow-prune", "Secret/a-one")
+	s.annotate("jacquard.dev/allow-prune", s.allowance("v1", "Secret", "a-one"))
 	s.away("v1", "Secret", s.namespace, "a-one")
 }
 

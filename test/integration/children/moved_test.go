@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -38,7 +39,7 @@ func TestMovedIntoWaiting(t *testing.T) {
 	before := s.get("v1", "ConfigMap", "a-two")
 	s.apply("in: two")
 	s.away("v1", "ConfigMap", s.namespace, "a-old")
-	s.is("ChildrenKept", "True", "ConfigMap a-two is kept, since two.yaml waits")
+	s.is("ChildrenKept", "True", s.allowance("v1", "ConfigMap", "a-two")+" is kept, since two.yaml waits")
 	s.rests("for later", "ConfigMap/a-one", "ConfigMap/a-two")
 	cluster.Apply(t, s.namespace, "{apiVersion: v1, kind: ConfigMap, metadata: {name: later}}")
 	s.rests("", "ConfigMap/a-one", "ConfigMap/a-two")
@@ -46,6 +47,13 @@ func TestMovedIntoWaiting(t *testing.T) {
 	if now := s.get("v1", "ConfigMap", "a-two"); now.GetUID() != before.GetUID() {
 		t.Errorf("it was recreated: its uid was %s and is %s", before.GetUID(), now.GetUID())
 	}
+}
+
+// allowance is the text by which the resource allows the deletion of a child.
+func (s *site) allowance(apiVersion, kind, name string) string {
+	s.Helper()
+	o := s.get(apiVersion, kind, name)
+	return plan.Allowance(o.GroupVersionKind().GroupKind(), o)
 }
 
 // TestKeptIsReleased: what is kept for a waiting file goes once the resource
@@ -60,7 +68,7 @@ func TestKeptIsReleased(t *testing.T) {
 	s.get("v1", "ConfigMap", "a-two")
 	s.apply("gone: true")
 	s.is("ChildrenKept", "True", "a-two")
-	s.annotate("jacquard.dev/allow-prune", "ConfigMap/a-two")
+	s.annotate("jacquard.dev/allow-prune", s.allowance("v1", "ConfigMap", "a-two"))
 	s.away("v1", "ConfigMap", s.namespace, "a-two")
 	s.rests("for later", "ConfigMap/a-one")
 }
@@ -78,9 +86,10 @@ func TestKeptForFailed(t *testing.T) {
 	s.ready()
 	s.apply("in: two")
 	s.is("ChildrenKept", "True",
-		"ConfigMap a-old is kept, since two.yaml cannot be rendered; ConfigMap a-two is kept, since two.yaml cannot be rendered")
+		s.allowance("v1", "ConfigMap", "a-old")+" is kept, since two.yaml cannot be rendered; "+
+			s.allowance("v1", "ConfigMap", "a-two")+" is kept, since two.yaml cannot be rendered")
 	s.rests("two.yaml", "ConfigMap/a-one", "ConfigMap/a-two", "ConfigMap/a-old")
-	s.annotate("jacquard.dev/allow-prune", "ConfigMap/a-two, ConfigMap/a-one")
+	s.annotate("jacquard.dev/allow-prune", s.allowance("v1", "ConfigMap", "a-two")+", "+s.allowance("v1", "ConfigMap", "a-one"))
 	s.away("v1", "ConfigMap", s.namespace, "a-two")
 	s.rests("two.yaml", "ConfigMap/a-one", "ConfigMap/a-old")
 	s.apply("in: nowhere")
@@ -110,11 +119,11 @@ func TestDrawnIsNotPruned(t *testing.T) {
 	s.rests("", "ConfigMap/a", "Secret/a-one")
 	one := s.get("v1", "Secret", "a-one")
 	s.apply("secret: two")
-	s.rests("allow-prune=Secret/a-one", "ConfigMap/a", "Secret/a-one", "Secret/a-two")
+	s.rests("allow-prune="+s.allowance("v1", "Secret", "a-one"), "ConfigMap/a", "Secret/a-one", "Secret/a-two")
 	if now := s.get("v1", "Secret", "a-one"); now.GetUID() != one.GetUID() {
 		t.Error("it was recreated")
 	}
-	s.annotate("jacquard.dev/allow-prune", "Secret/a-one")
+	s.annotate("jacquard.dev/allow-prune", s.allowance("v1", "Secret", "a-one"))
 	s.away("v1", "Secret", s.namespace, "a-one")
 	s.rests("", "ConfigMap/a", "Secret/a-two")
 }
@@ -127,11 +136,11 @@ func TestDrawnIsNotRecreated(t *testing.T) {
 	s.rests("", "ConfigMap/a", "Secret/a-one")
 	one := s.get("v1", "Secret", "a-one")
 	s.apply("secret: one, user: other")
-	s.rests("allow-prune=Secret/a-one", "ConfigMap/a", "Secret/a-one")
+	s.rests("allow-prune="+s.allowance("v1", "Secret", "a-one"), "ConfigMap/a", "Secret/a-one")
 	if now := s.get("v1", "Secret", "a-one"); now.GetUID() != one.GetUID() {
 		t.Error("it was recreated")
 	}
-	s.annotate("jacquard.dev/allow-prune", "Secret/a-one")
+	s.annotate("jacquard.dev/allow-prune", s.allowance("v1", "Secret", "a-one"))
 	kit.Eventually(t, "it is recreated", func() error {
 		now, err := cluster.Get("v1", "Secret", s.namespace, "a-one")
 		if err == nil && now.GetUID() == one.GetUID() {

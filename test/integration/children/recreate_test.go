@@ -130,11 +130,11 @@ spec:
 	s.apply("claim: ReadWriteMany")
 	s.rests("claim.yaml:", "PersistentVolumeClaim/a", "ConfigMap/a")
 	s.apply("claim: none")
-	s.rests("allow-prune=PersistentVolumeClaim/a", "PersistentVolumeClaim/a", "ConfigMap/a")
+	s.rests("allow-prune="+s.allowance("v1", "PersistentVolumeClaim", "a"), "PersistentVolumeClaim/a", "ConfigMap/a")
 	if now := s.get("v1", "PersistentVolumeClaim", "a"); now.GetUID() != claim.GetUID() || now.GetDeletionTimestamp() != nil {
 		t.Errorf("the claim is %v", now)
 	}
-	s.annotate("jacquard.dev/allow-prune", "Secret/x, PersistentVolumeClaim/a")
+	s.annotate("jacquard.dev/allow-prune", "Secret/NAMESPACE/x/12345678, "+s.allowance("v1", "PersistentVolumeClaim", "a"))
 	s.away("v1", "PersistentVolumeClaim", s.namespace, "a")
 	s.rests("", "ConfigMap/a")
 }

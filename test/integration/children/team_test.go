@@ -107,12 +107,13 @@ func TestTeamRenamed(t *testing.T) {
 	s.ready()
 	red := s.get("v1", "Namespace", s.namespace+"-red")
 	s.apply("namespace: NAMESPACE-blue, members: [ann, bob]")
-	s.is("Stalled", "True", "allow-prune=Namespace/NAMESPACE-red")
+	allowance := s.allowance("v1", "Namespace", s.namespace+"-red")
+	s.is("Stalled", "True", "allow-prune="+allowance)
 	s.rests("allow-prune", append(s.inTeam("-blue"), s.inTeam("-red")...)...)
 	if now := s.get("v1", "Namespace", s.namespace+"-red"); now.GetUID() != red.GetUID() || now.GetDeletionTimestamp() != nil {
 		t.Errorf("the Namespace is %v", now)
 	}
-	s.annotate("jacquard.dev/allow-prune", "Namespace/"+s.namespace+"-red")
+	s.annotate("jacquard.dev/allow-prune", allowance)
 	s.away("v1", "Namespace", "", s.namespace+"-red")
 	s.rests("", s.inTeam("-blue")...)
 	s.goes()

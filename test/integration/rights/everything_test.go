@@ -14,6 +14,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/author/rbac"
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -126,7 +127,7 @@ func TestEverything(t *testing.T) {
 	s.is(b, "Stalled", "True", "left alone")
 	s.inSpace(s.namespace + "-c")
 	s.mute()
-	s.annotate(a, "jacquard.dev/allow-prune", "Namespace/"+a+",Secret/"+a, "patch: theirs")
+	s.annotate(a, "jacquard.dev/allow-prune", s.allowance("Namespace", a)+","+s.allowance("Secret", a), "patch: theirs")
 	s.has(a, 0)
 	s.forgetsRevisions()
 	for _, name := range []string{a, b} {
@@ -176,7 +177,7 @@ func (s *site) inSpace(name string) {
 	s.apply("{apiVersion: v1, kind: ResourceQuota, metadata: {name: " + name + ", namespace: " + name + "}}")
 	s.web(name, "all: true")
 	s.is(name, "Stalled", "True", "ResourceQuota")
-	s.annotate(name, "jacquard.dev/allow-prune", "Namespace/"+name, "all: true, patch: theirs")
+	s.annotate(name, "jacquard.dev/allow-prune", s.allowance("Namespace", name), "all: true, patch: theirs")
 	cluster.Delete(s, s.group+"/v1", "Web", s.namespace, name)
 	s.gone("GROUP/v1", "Web", name)
 }
@@ -296,6 +297,16 @@ func (s *site) others(like []*unstructured.Unstructured, name string) {
 func (s *site) annotate(name, key, value, spec string) {
 	s.Helper()
 	s.apply(fmt.Sprintf("{apiVersion: GROUP/v1, kind: Web, metadata: {name: %s, annotations: {%s: %q}}, spec: {%s}}", name, key, value, spec))
+}
+
+// allowance is the text by which a resource allows the deletion of a child.
+func (s *site) allowance(kind, name string) string {
+	s.Helper()
+	o, err := cluster.Get("v1", kind, s.namespace, name)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return plan.Allowance(o.GroupVersionKind().GroupKind(), o)
 }
 
 // sent is what the site's operator sent.

@@ -1,0 +1,32 @@
+package plan
+
+import (
+	"cmp"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/engine/live"
+)
+
+// A Ref refers to an object by kind and name.
+type Ref struct {
+	schema.GroupKind
+	Namespace, Name string
+}
+
+// RefOf returns a reference to a live object.
+func RefOf(l live.Object) Ref {
+	return Ref{GroupKind: l.GVK.GroupKind(), Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName()}
+}
+
+// String returns "Kind namespace/name", or "Kind name".
+func (r Ref) String() string {
+	if r.Namespace == "" {
+		return r.Kind + " " + r.Name
+	}
+	return r.Kind + " " + r.Namespace + "/" + r.Name
+}
+
+func compareRefs(a, b Ref) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Group, b.Group))
+}
