@@ -44,6 +44,10 @@ type ChildrenOptions struct {
 	// Troubled is called when the error in a kind's State became another,
 	// came or went, and when it is no longer served: look at all owners.
 	Troubled func(schema.GroupVersionKind)
+	// Deleted is called for every object that is gone, or lost our label, at this
+	// resourceVersion or before, and before Children answers so; it may be nil. See
+	// Reads.RecordDeletion.
+	Deleted func(l live.Object, version string)
 	// Panicked is called when watching, or one of the callbacks, panicked, with
 	// the holders of what was watched; it may be nil.
 	Panicked func(holders []string, err error)
@@ -67,7 +71,7 @@ func NewChildren(cfg *rest.Config, options ChildrenOptions) (*Children, error) {
 		return nil, fmt.Errorf("watching children: %w", err)
 	}
 	c := &Children{watches: newWatches("children", options.Namespaces), options: options}
-	c.panicked = options.Panicked
+	c.panicked, c.deleted = options.Panicked, options.Deleted
 	c.begin = func(scope Scope) *kind {
 		k := newKind(scope, &c.watches, clients, &childPolicy{children: c, completing: map[types.UID]error{}})
 		k.labels = api.LabelOwnerUID
@@ -99,9 +103,9 @@ func (c *Children) State(gvk schema.GroupVersionKind, in ...string) live.State {
 
 // Of returns the live children of this kind which carry the owner's uid in
 // their label, sorted by namespace and name. With an error, which is
-// ErrNotServed, why the kind is not synced, or that some were seen before their
-// owner and are being read again, there may be others. With namespaces only what
-// is not known in these is an error.
+// ErrNotServed, why the kind is not synced, that some were seen before their
+// owner and are being read again, or that a deletion is due, there may be others.
+// With namespaces only what is not known in these is an error.
 func (c *Children) Of(gvk schema.GroupVersionKind, uid types.UID, in ...string) ([]live.Object, error) {
 	k := c.kind(gvk)
 	if k == nil {
@@ -109,7 +113,7 @@ func (c *Children) Of(gvk schema.GroupVersionKind, uid types.UID, in ...string) 
 	}
 	k.mu.Lock()
 	found := k.find(group{uid: uid}, everything)
-	err := k.unsynced(in...)
+	err := cmp.Or(k.unsynced(in...), k.deletionDue(group{uid: uid}, everything))
 	var complete func()
 	if err == nil {
 		complete, err = k.policy.(*childPolicy).incomplete(k, uid, found)
@@ -201,6 +205,9 @@ func (c *Children) RecordWrite(gvk schema.GroupVersionKind, obj *unstructured.Un
 func (c *Children) Resync(ctx context.Context, gvk schema.GroupVersionKind) error {
 	return c.resync(ctx, Scope{GroupVersionKind: gvk})
 }
+
+// RecordDeletion is Reads.RecordDeletion for children.
+func (c *Children) RecordDeletion(l live.Object, version string) { c.recordDeletion(l, version) }
 
 func (c *Children) kind(gvk schema.GroupVersionKind) *kind {
 	return c.at(Scope{GroupVersionKind: gvk})

@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"maps"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jacquard-operator/jacquard/engine/live"
@@ -13,20 +15,31 @@ import (
 type writeOverlay struct {
 	tick    uint64 // counts entries, to know which of them a list has seen
 	entries map[types.NamespacedName]overlayEntry
+	// deletions are objects whose deletion another watch has delivered. Until this one
+	// has caught up, it is not known whether they exist.
+	deletions map[types.NamespacedName]overlayEntry
 }
 
+// An overlayEntry is an object, and the resourceVersion that the watch has to pass.
 type overlayEntry struct {
-	live live.Object
-	tick uint64
+	live    live.Object
+	version string
+	tick    uint64
 }
 
 func newWriteOverlay() writeOverlay {
-	return writeOverlay{entries: map[types.NamespacedName]overlayEntry{}}
+	return writeOverlay{entries: map[types.NamespacedName]overlayEntry{}, deletions: map[types.NamespacedName]overlayEntry{}}
 }
 
 func (t *writeOverlay) put(l live.Object) {
 	t.tick++
-	t.entries[l.Key()] = overlayEntry{live: l, tick: t.tick}
+	t.entries[l.Key()] = overlayEntry{live: l, version: l.Meta.GetResourceVersion(), tick: t.tick}
+}
+
+// putDeletion records that an object was deleted at a resourceVersion, or before.
+func (t *writeOverlay) putDeletion(l live.Object, version string) {
+	t.tick++
+	t.deletions[l.Key()] = overlayEntry{live: l, version: version, tick: t.tick}
 }
 
 // delivered ends the note of an object whose resourceVersions cannot be
@@ -34,27 +47,36 @@ func (t *writeOverlay) put(l live.Object) {
 func (t *writeOverlay) delivered(l live.Object) {
 	if !numbered(l.Meta.GetResourceVersion()) {
 		delete(t.entries, l.Key())
+		delete(t.deletions, l.Key())
 	}
 }
 
 // deleted ends what is known of an object whose deletion was delivered.
 func (t *writeOverlay) deleted(l live.Object) {
-	if n, found := t.entries[l.Key()]; found && n.live.Meta.GetUID() == l.Meta.GetUID() {
-		delete(t.entries, l.Key())
+	for _, of := range []map[types.NamespacedName]overlayEntry{t.entries, t.deletions} {
+		if n, found := of[l.Key()]; found && n.live.Meta.GetUID() == l.Meta.GetUID() {
+			delete(of, l.Key())
+		}
 	}
 }
 
-// settle ends what the store has caught up with.
-func (t *writeOverlay) settle(s *store) {
-	for key, n := range t.entries {
-		if !s.covers(key.Namespace) {
-			continue
+// settle ends what the store has caught up with, and returns the objects of which it is
+// known again whether they exist.
+func (t *writeOverlay) settle(s *store) (known []live.Object) {
+	maps.DeleteFunc(t.entries, func(_ types.NamespacedName, n overlayEntry) bool { return n.isSettled(s) })
+	maps.DeleteFunc(t.deletions, func(_ types.NamespacedName, n overlayEntry) bool {
+		if !n.isSettled(s) {
+			return false
 		}
-		version := n.live.Meta.GetResourceVersion()
-		if n.tick <= s.began || numbered(version) && !newer(version, s.passed) {
-			delete(t.entries, key)
-		}
-	}
+		known = append(known, n.live)
+		return true
+	})
+	return known
+}
+
+// isSettled reports whether the store has caught up with an entry.
+func (n overlayEntry) isSettled(s *store) bool {
+	return s.covers(n.live.Meta.GetNamespace()) && (n.tick <= s.began || numbered(n.version) && !newer(n.version, s.passed))
 }
 
 // covers reports whether an object of this namespace comes through this store.

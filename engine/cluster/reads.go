@@ -53,6 +53,9 @@ type ReadsOptions struct {
 	// Troubled is called when the error in a scope's State became another,
 	// came or went, and when its kind is no longer served.
 	Troubled func(Scope)
+	// Deleted is called for every object that is gone at this resourceVersion or
+	// before, and before Reads answers so; it may be nil. See Children.RecordDeletion.
+	Deleted func(l live.Object, version string)
 	// Panicked is called when watching, or one of the callbacks, panicked, with
 	// the holders of what was watched; it may be nil.
 	Panicked func(holders []string, err error)
@@ -101,7 +104,7 @@ func NewReads(cfg *rest.Config, options ReadsOptions) (*Reads, error) {
 		fetching: make(chan struct{}, mostFetches),
 		patience: turnLimit,
 	}
-	r.begin, r.panicked = r.newKind, options.Panicked
+	r.begin, r.panicked, r.deleted = r.newKind, options.Panicked, options.Deleted
 	return r, nil
 }
 
@@ -182,6 +185,12 @@ func (r *Reads) RecordWrite(gvk schema.GroupVersionKind, obj *unstructured.Unstr
 		}
 	}
 }
+
+// RecordDeletion records that another watch has delivered the deletion of an object, at
+// this resourceVersion or before. While a watch of Reads still shows the object, queries
+// that it answers are not answered; readers are woken when they are again. So whoever
+// renders because of the deletion does not read what was deleted.
+func (r *Reads) RecordDeletion(l live.Object, version string) { r.recordDeletion(l, version) }
 
 func (r *Reads) newKind(scope Scope) *kind {
 	i := &readPolicy{

@@ -102,7 +102,7 @@ func (r *Reads) answer(q Query) (found []live.Object, err error) {
 		if err = k.unsynced(q.within()...); err != nil {
 			return
 		}
-		if err = k.reaches(q); err != nil {
+		if err = cmp.Or(k.reaches(q), k.deletionDue(q.group(), q.matches)); err != nil {
 			return
 		}
 		if found = k.answers(q); !bodiless(found) {

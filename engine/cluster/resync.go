@@ -76,11 +76,11 @@ func (k *kind) compare(ctx context.Context, s *store) (bool, error) {
 	}
 	for deadline := time.Now().Add(resyncGrace); ; {
 		same := true // a watch that was stopped has a successor that lists
-		s.watch.deliver(func(*notifications) {
+		s.watch.deliver(func(o *notifications) {
 			if same = s.agrees(listed, version); same {
 				// All that was noted before the list is in it, so in items too.
 				s.began = max(s.began, tick)
-				k.overlay.settle(s)
+				s.settle(o)
 			}
 		})
 		if same || time.Now().After(deadline) {

@@ -18,13 +18,19 @@ import (
 func still(t testing.TB) (*kind, *store, *audience) {
 	t.Helper()
 	reads, a := newReads(t, &rest.Config{})
-	k := reads.begin(everyConfigMap)
-	reads.kinds[everyConfigMap] = k
+	k, s := drive(&reads.watches, live.Body)
+	return k, s, a
+}
+
+// drive makes what watches ConfigMaps, as a test drives it.
+func drive(w *watches, need live.Need) (*kind, *store) {
+	k := w.begin(everyConfigMap)
+	w.kinds[everyConfigMap] = k
 	k.unknown = nil
-	f := &kindWatch{kind: k, need: live.Body, cancel: func() {}, ready: make(chan struct{})}
+	f := &kindWatch{kind: k, need: need, cancel: func() {}, ready: make(chan struct{})}
 	s := newStore(f, "")
 	f.stores, k.current = []*store{s}, f
-	return k, s, a
+	return k, s
 }
 
 // pod is as large as a small Pod.

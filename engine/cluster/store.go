@@ -80,7 +80,7 @@ func (s *store) Update(obj any) error {
 		if s.watch == k.current {
 			k.overlay.delivered(l)
 		}
-		s.pass(l.Meta.GetResourceVersion())
+		s.pass(l.Meta.GetResourceVersion(), o)
 	})
 	return nil
 }
@@ -95,7 +95,7 @@ func (s *store) leave(l live.Object) {
 		if s.watch == s.watch.kind.current {
 			s.watch.kind.overlay.delivered(l)
 		}
-		s.pass(l.Meta.GetResourceVersion())
+		s.pass(l.Meta.GetResourceVersion(), o)
 	})
 }
 
@@ -106,6 +106,7 @@ func (s *store) Delete(obj any) error {
 	if err != nil {
 		return err
 	}
+	s.watch.kind.tellDeleted(l, l.Meta.GetResourceVersion())
 	s.watch.deliver(func(o *notifications) {
 		if old, had := s.items[l.Key()]; had {
 			s.drop(old)
@@ -118,7 +119,7 @@ func (s *store) Delete(obj any) error {
 		if s.watch == s.watch.kind.current {
 			s.watch.kind.overlay.deleted(l)
 		}
-		s.pass(l.Meta.GetResourceVersion())
+		s.pass(l.Meta.GetResourceVersion(), o)
 	})
 	return nil
 }
@@ -134,6 +135,9 @@ func (s *store) Replace(list []any, resourceVersion string) error {
 		if s.watch.part.wants(l) {
 			lives = append(lives, l)
 		}
+	}
+	for _, l := range s.missing(lives) {
+		s.watch.kind.tellDeleted(l, resourceVersion)
 	}
 	s.watch.deliver(func(o *notifications) {
 		fresh := newStore(s.watch, s.namespace)
@@ -152,9 +156,7 @@ func (s *store) Replace(list []any, resourceVersion string) error {
 		if s.streams {
 			s.troubles.watch = nil
 		}
-		if s.watch == s.watch.kind.current {
-			s.watch.kind.overlay.settle(s)
-		}
+		s.settle(o)
 	})
 	return nil
 }
@@ -198,19 +200,26 @@ func (s *store) page(list runtime.Object) (runtime.Object, error) {
 
 // Bookmark notes how far the watch has come without an event.
 func (s *store) Bookmark(resourceVersion string) error {
-	s.watch.deliver(func(*notifications) { s.pass(resourceVersion) })
+	s.watch.deliver(func(o *notifications) { s.pass(resourceVersion, o) })
 	return nil
 }
 
 // Resync does nothing: nobody wants events without a change.
 func (s *store) Resync() error { return nil }
 
-func (s *store) pass(resourceVersion string) {
+func (s *store) pass(resourceVersion string, o *notifications) {
 	if newer(resourceVersion, s.passed) {
 		s.passed = resourceVersion
 	}
+	s.settle(o)
+}
+
+// settle ends what stands in for the watch, as far as it has caught up.
+func (s *store) settle(o *notifications) {
 	if s.watch == s.watch.kind.current {
-		s.watch.kind.overlay.settle(s)
+		for _, l := range s.watch.kind.overlay.settle(s) {
+			o.change(l)
+		}
 	}
 }
 

@@ -40,13 +40,7 @@ func stillChildren(t *testing.T) (*Children, *kind, *store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scope := Scope{GroupVersionKind: configMaps}
-	k := children.begin(scope)
-	children.kinds[scope] = k
-	k.unknown = nil
-	f := &kindWatch{kind: k, need: live.Metadata, cancel: func() {}, ready: make(chan struct{})}
-	s := newStore(f, "")
-	f.stores, k.current = []*store{s}, f
+	k, s := drive(&children.watches, live.Metadata)
 	return children, k, s
 }
 

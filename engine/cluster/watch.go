@@ -79,10 +79,10 @@ func (f *kindWatch) listed(o *notifications) {
 	}
 	before, last := k.view(), k.current
 	k.current, k.next = f, nil
-	for _, s := range f.stores {
-		k.overlay.settle(s)
-	}
 	o.mute, o.synced = false, last.need < f.need || last.part.Name != f.part.Name
+	for _, s := range f.stores {
+		s.settle(o)
+	}
 	o.differences(before, k.view())
 	last.stop()
 }

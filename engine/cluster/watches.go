@@ -35,6 +35,8 @@ type watches struct {
 	// panicked is called for each panic, with those who want what was watched;
 	// nil: nobody is told.
 	panicked func(holders []string, err error)
+	// deleted is called before a deletion is taken up; nil: nobody needs to know.
+	deleted func(l live.Object, version string)
 
 	mu      sync.Mutex // taken before the mutex of a kind, never after it
 	ctx     context.Context

@@ -27,6 +27,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/transport"
 )
 
@@ -169,6 +170,7 @@ func (o *Operator) connect(lead *tenure) error {
 	o.children, err = cluster.NewChildren(cfg, cluster.ChildrenOptions{
 		HTTPClient: o.http, Namespaces: o.options.Namespaces, Changed: o.childChanged, Known: o.knows, Part: o.part, Synced: o.kindSynced,
 		Troubled: o.kindSynced,
+		Deleted:  func(l live.Object, version string) { o.reads.RecordDeletion(l, version) },
 		Panicked: watchPanicked,
 	})
 	if err != nil {
@@ -177,6 +179,7 @@ func (o *Operator) connect(lead *tenure) error {
 	o.reads, err = cluster.NewReads(cfg, cluster.ReadsOptions{
 		HTTPClient: o.http, Namespaces: o.options.Namespaces, Changed: o.readChanged, PatchChanged: o.patchChanged, Synced: o.scopeSynced,
 		Troubled: o.scopeSynced,
+		Deleted:  func(l live.Object, version string) { o.children.RecordDeletion(l, version) },
 		Panicked: watchPanicked,
 	})
 	return err

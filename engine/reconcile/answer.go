@@ -20,14 +20,14 @@ func (w *stepExecutor) recordAnswer(ctx context.Context, answer *unstructured.Un
 	differ := ownership.Differences(w.step.Document.Object, answer.Object)
 	managed := answer.GetManagedFields()
 	if without, err := w.dropOthers(ctx, answer); err != nil { // it changed meanwhile; the next look finds the entry still there
-		w.run.r.cluster.Children.RecordWrite(answer.GroupVersionKind(), answer)
+		w.run.r.cluster.recordWrite(answer)
 		return soon("an earlier writer holds its fields too")
 	} else if without != nil {
 		w.run.executor.wrote(metrics.Entry)
 		answer, managed = without, without.GetManagedFields()
 	}
 	mark, _ := ownership.MarkAt(managed, api.FieldManager, "")
-	w.run.r.cluster.Children.RecordWrite(answer.GroupVersionKind(), answer)
+	w.run.r.cluster.recordWrite(answer)
 	w.locked(func() {
 		w.run.known.children.recordAnswer(w.child(), answer.GetUID(), plan.Memory{Hash: w.step.Hash, Digest: mark.Digest, Time: mark.Time})
 		w.override(differ)

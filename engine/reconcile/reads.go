@@ -9,7 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/template"
@@ -81,8 +83,28 @@ func (w *snapshot) ask(q cluster.Query) ([]live.Object, error) {
 	} else if l != nil {
 		a.found = []live.Object{*l}
 	}
+	if slices.ContainsFunc(a.found, w.isOutdated) {
+		a = answer{err: errOutdated}
+	}
 	w.answers[key] = a
 	return a.found, a.err
+}
+
+var errOutdated = fmt.Errorf("%w: the change of a child has not arrived yet", live.ErrNotYet)
+
+// isOutdated reports whether the snapshot has a later version of a child than a template
+// reads. What is rendered from the earlier one would undo the change.
+func (w *snapshot) isOutdated(read live.Object) bool {
+	if read.Meta.GetLabels()[api.LabelOwnerUID] != string(w.subject.resource.GetUID()) {
+		return false
+	}
+	return slices.ContainsFunc(w.live, func(child live.Object) bool {
+		if child.Meta.GetUID() != read.Meta.GetUID() {
+			return false
+		}
+		c, err := resourceversion.CompareResourceVersion(child.Meta.GetResourceVersion(), read.Meta.GetResourceVersion())
+		return err == nil && c > 0
+	})
 }
 
 // waits makes the file wait for what cannot be told now.

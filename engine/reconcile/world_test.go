@@ -54,6 +54,9 @@ type world struct {
 	// cached are the objects that the caches have, by kind, where they are late;
 	// nil: they are not.
 	cached map[schema.GroupVersionKind][]*unstructured.Unstructured
+	// read are the objects that the cache of what templates read has, where it is later
+	// than the cache of children.
+	read map[schema.GroupVersionKind][]*unstructured.Unstructured
 	// sent is what the server got in this turn, and looked the kinds whose caches
 	// were looked at after its first write, by how much was sent until then.
 	sent   []memory.Request
@@ -296,7 +299,11 @@ func (r reads) State(s cluster.Scope) live.State {
 
 func (r reads) Lookup(q cluster.Query) (*live.Object, error) {
 	r.w.looks(q.Scope.Kind)
-	for _, o := range r.w.all(q.Scope.GroupVersionKind) {
+	all, late := r.w.read[q.Scope.GroupVersionKind]
+	if !late {
+		all = r.w.all(q.Scope.GroupVersionKind)
+	}
+	for _, o := range all {
 		if o.GetNamespace() == q.Namespace && o.GetName() == q.Name {
 			return &live.Object{GVK: q.Scope.GroupVersionKind, Meta: o, Body: o.Object}, nil
 		}
