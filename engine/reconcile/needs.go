@@ -74,13 +74,10 @@ func patchedKinds(k *kind.Kind, recorded []schema.GroupVersionKind) []schema.Gro
 // need says how much of a kind of child is needed: the whole body where a
 // template reads it, what readiness is judged by, or metadata.
 func need(k *kind.Kind, gvk schema.GroupVersionKind) live.Need {
-	switch {
-	case k != nil && (k.Reads(gvk) || setsInitially(k, gvk)):
+	if k != nil && (k.Reads(gvk) || setsInitially(k, gvk)) {
 		return live.Body
-	case readiness.NeedsBody(healthOf(k), gvk.GroupKind()):
-		return live.Readiness
 	}
-	return live.Metadata
+	return readiness.Needs(healthOf(k), gvk.GroupKind())
 }
 
 // Health returns the health expressions of the folder, or nil without a folder.

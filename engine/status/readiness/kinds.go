@@ -1,8 +1,11 @@
 package readiness
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/status/health"
 )
 
@@ -75,6 +78,26 @@ func kindSet(kinds map[string][]string) map[schema.GroupKind]bool {
 // Kinds that are not known here do, and those for which an author wrote an entry.
 func NeedsBody(set *health.Set, gk schema.GroupKind) bool {
 	return !bodiless[gk] || set.FindAuthored(gk) != nil
+}
+
+// Needs returns how much of the children of a kind readiness is decided by. A health
+// entry may read more than what the engine's own rules do.
+func Needs(set *health.Set, gk schema.GroupKind) live.Need {
+	switch rule := RuleFor(set, gk); {
+	case rule != nil && slices.ContainsFunc(rule.Fields(), func(p health.Path) bool { return !slices.Contains(judgedBy, p[0]) && !isIdentity(p) }):
+		return live.Body
+	case NeedsBody(set, gk):
+		return live.Readiness
+	}
+	return live.Metadata
+}
+
+// judgedBy are the fields of an object that live.Readiness keeps.
+var judgedBy = []string{"apiVersion", "kind", "spec", "status"}
+
+// isIdentity reports whether a path is what is always kept of an object's metadata.
+func isIdentity(p health.Path) bool {
+	return p[0] == "metadata" && len(p) > 1 && slices.Contains([]string{"name", "namespace", "uid", "generation"}, p[1])
 }
 
 // RuleFor returns the health entry that decides for a kind: what an author wrote, or

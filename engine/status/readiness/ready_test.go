@@ -340,6 +340,28 @@ func TestOfWrongStatus(t *testing.T) {
 	}
 }
 
+// TestNeeds: a health entry that reads more than spec and status needs the whole object.
+func TestNeeds(t *testing.T) {
+	config, thing := schema.GroupKind{Kind: "ConfigMap"}, schema.GroupKind{Group: "example.com", Kind: "Thing"}
+	for current, want := range map[string]live.Need{
+		"true": live.Readiness, "has(status.a) && spec.b == metadata.name": live.Readiness,
+		"has(data.a)": live.Body, "metadata.annotations['a'] == 'b'": live.Body, "has(operation.sync)": live.Body,
+	} {
+		list, errs := health.CompileList([]health.Entry{{APIVersion: "v1", Current: current}, {APIVersion: "example.com/v1", Current: current}})
+		if len(errs) > 0 {
+			t.Fatal(errs)
+		}
+		for _, gk := range []schema.GroupKind{config, thing} {
+			if got := readiness.Needs(health.NewSet(nil, list), gk); got != want {
+				t.Errorf("%s of %s: %s, want %s", current, gk, got, want)
+			}
+		}
+	}
+	if config, thing := readiness.Needs(nil, config), readiness.Needs(nil, thing); config != live.Metadata || thing != live.Readiness {
+		t.Errorf("without entries: %s, %s", config, thing)
+	}
+}
+
 func TestNeedsBody(t *testing.T) {
 	tests := map[schema.GroupKind]bool{
 		{Kind: "ConfigMap"}: false, {Kind: "Secret"}: false, {Kind: "ServiceAccount"}: false,
