@@ -19,7 +19,7 @@ var classes = []typecheck.Class{
 	typecheck.UnknownField, typecheck.WrongType, typecheck.NotAList, typecheck.Nil, typecheck.Falsy, typecheck.UnusedVar,
 	typecheck.Unreachable, typecheck.Secret, typecheck.Syntax,
 	DoesNotFit, InvalidChild, TooLong, JobTTL, Annotation, Braces, Collision, Contended, Oscillating, RemovedAPI, StatusDropped, UnusedField,
-	UnusedPartial, UnusedRule, BreakingCRD,
+	UnusedPartial, UnusedRule, BreakingCRD, Health, UnknownHealth,
 }
 
 // A Silenced is a finding that somebody who knows better has silenced.

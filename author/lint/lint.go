@@ -33,6 +33,8 @@ const (
 	Example       typecheck.Class = "example"        // an example that is invalid or does not render
 	Golden        typecheck.Class = "golden"         // a golden case that cannot be run
 	Ignore        typecheck.Class = "ignore"         // a comment that silences nothing
+	Health        typecheck.Class = "health"         // a health expression that cannot be right
+	UnknownHealth typecheck.Class = "unknown-health" // a kind of child that is waited for, and that no entry is for
 	BreakingCRD   typecheck.Class = "breaking-crd"   // a change of the CRD that breaks resources or clients
 )
 
@@ -56,6 +58,7 @@ func (l *linter) follow() {
 	l.crd()
 	l.status()
 	l.unused()
+	l.health()
 }
 
 // flowOf follows the templates of a kind, whose resources are of type root, with

@@ -88,6 +88,12 @@ type Document struct {
 	Certain map[string]bool
 }
 
+// SetsRollout reports whether kind.yaml says how a changed folder reaches the resources.
+func (k *Kind) SetsRollout() bool {
+	_, written := k.written["rollout"]
+	return written
+}
+
 // Patch reports whether the document is a patch of somebody else's object.
 func (d Document) Patch() bool { return d.Marks[api.AnnotationOwnership] == ownershipPatch }
 

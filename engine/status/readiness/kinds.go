@@ -100,10 +100,13 @@ func isIdentity(p health.Path) bool {
 	return p[0] == "metadata" && len(p) > 1 && slices.Contains([]string{"name", "namespace", "uid", "generation"}, p[1])
 }
 
+// HasRule reports whether readiness of a kind is decided by a rule of the engine.
+func HasRule(gk schema.GroupKind) bool { return rules[gk] != nil || observed[gk] || bodiless[gk] }
+
 // RuleFor returns the health entry that decides for a kind: what an author wrote, or
 // what is built in for a kind that has no rule here; nil if there is none.
 func RuleFor(set *health.Set, gk schema.GroupKind) *health.Rule {
-	if rule := set.FindAuthored(gk); rule != nil || rules[gk] != nil || observed[gk] || bodiless[gk] {
+	if rule := set.FindAuthored(gk); rule != nil || HasRule(gk) {
 		return rule
 	}
 	return health.BuiltIn().Find(gk)
