@@ -175,6 +175,15 @@ func observe(t *testing.T, cfg *rest.Config, namespaces ...string) (*Children, *
 // observeWith is observe with other options.
 func observeWith(t *testing.T, cfg *rest.Config, change func(*ChildrenOptions)) (*Children, *witness, *Discovery) {
 	t.Helper()
+	children, w := startChildren(t, cfg, change)
+	d := discover(t)
+	children.Served(d.Served)
+	return children, w, d
+}
+
+// startChildren starts Children over cfg that know of no kind yet, until the test ends.
+func startChildren(t *testing.T, cfg *rest.Config, change func(*ChildrenOptions)) (*Children, *witness) {
+	t.Helper()
 	w := &witness{changed: map[owner]int{}, synced: map[schema.GroupVersionKind]int{}, troubled: map[schema.GroupVersionKind]int{}}
 	options := ChildrenOptions{
 		Changed: func(of api.Owner, uid types.UID) {
@@ -199,9 +208,7 @@ func observeWith(t *testing.T, cfg *rest.Config, change func(*ChildrenOptions)) 
 			t.Error(err)
 		}
 	})
-	d := discover(t)
-	children.Served(d.Served)
-	return children, w, d
+	return children, w
 }
 
 func discover(t *testing.T) *Discovery {

@@ -66,11 +66,11 @@ func (k *kind) state(in ...string) live.State {
 	case k.current == nil:
 		return live.State{}
 	}
-	err := k.current.trouble(in...)
-	if lasting(err) && k.next != nil && k.next.trouble(in...) != nil {
+	err, stuck := k.current.trouble(in...), k.current.stuck(in...)
+	if stuck && k.next != nil && k.next.trouble(in...) != nil {
 		err = k.next.trouble(in...) // it tries again, and so knows better
 	}
-	if !k.current.synced(in...) || lasting(err) {
+	if !k.current.synced(in...) || stuck {
 		return live.State{Holds: k.current.need, Err: err}
 	}
 	return live.State{Phase: live.Synced, Holds: k.current.need, Err: err}
@@ -186,9 +186,25 @@ func (k *kind) start(need live.Need, r live.Resource) *kindWatch {
 		f.stores = append(f.stores, newStore(f, namespace))
 	}
 	for _, s := range f.stores {
-		k.watches.running.Go(func() { f.run(ctx, s, k.clients.source(s)) })
+		s.loop = f.loop(ctx, s, k.clients.source(s))
+		k.watches.running.Go(func() { s.loop.Run(ctx) })
 	}
 	return f
+}
+
+// renew lists anew in every namespace.
+func (k *kind) renew() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, f := range []*kindWatch{k.current, k.next} {
+		if f == nil {
+			continue
+		}
+		for _, s := range f.stores {
+			s.isRenewed = true
+			s.loop.Renew()
+		}
+	}
 }
 
 // wanted is the part of the kind that is wanted now.
@@ -212,6 +228,7 @@ func (k *kind) notified(o *notifications) {
 	}
 	about, watched := "watching "+k.watches.about, k.scope.String()
 	switch {
+	case !o.otherTrouble:
 	case errors.Is(o.trouble, live.ErrNotServed): // which is no fault: it may be optional
 		k.watches.log.Info(about+" waits: the cluster does not serve it", "watched", watched)
 	case o.trouble != nil:

@@ -14,7 +14,9 @@ type notifications struct {
 	synced   bool
 	troubled bool
 	trouble  error // what is wrong now
-	mute     bool  // a watch that is not the current one changes nothing yet
+	// otherTrouble: it was something else before, or nothing.
+	otherTrouble bool
+	mute         bool // a watch that is not the current one changes nothing yet
 }
 
 // change tells whom it concerns that an object is, or was, like this.
@@ -55,7 +57,8 @@ func (o *notifications) differences(before, after map[types.NamespacedName]live.
 // turned tells how the state of a kind became another.
 func (o *notifications) turned(before, after live.State) {
 	o.trouble = after.Err
-	o.troubled = text(after.Err) != text(before.Err)
+	o.otherTrouble = text(after.Err) != text(before.Err)
+	o.troubled = o.otherTrouble || after.Err != nil && before.Phase != after.Phase
 	if before.Phase != after.Phase || o.troubled && after.Phase != live.Synced {
 		o.add(o.policy.everybody())
 	}

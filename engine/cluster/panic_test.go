@@ -61,7 +61,7 @@ func TestPanicOfWatch(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		s.watch.run(ctx, s, &cache.ListWatch{
+		s.watch.loop(ctx, s, &cache.ListWatch{
 			ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 				return &metav1.PartialObjectMetadataList{
 					ListMeta: metav1.ListMeta{ResourceVersion: "5000"}, Items: []metav1.PartialObjectMetadata{*labelled(1, "known")},
@@ -73,7 +73,7 @@ func TestPanicOfWatch(t *testing.T) {
 				}
 				return watch.NewFake(), nil
 			},
-		})
+		}).Run(ctx)
 	}()
 	eventually(t, "known", func() bool { return children.State(configMaps).Phase == live.Synced })
 	if found, err := children.Of(configMaps, "known"); len(found) != 1 || err != nil || told.Load() != 1 {

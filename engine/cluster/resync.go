@@ -66,7 +66,7 @@ func (k *kind) compare(ctx context.Context, s *store) (bool, error) {
 	listed, version, err := k.listAll(ctx, s)
 	if err != nil {
 		if ctx.Err() == nil && lasting(err) {
-			s.watch.deliver(func(*notifications) { s.troubles.list = err })
+			s.watch.deliver(func(*notifications) { s.troubles.failed(err, s.troubles.watch, time.Now()) })
 		}
 		return false, err
 	}

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -109,9 +108,13 @@ func (c clients) source(s *store) *cache.ListWatch {
 			list, err := c.list(ctx, s, s.namespace, opts)
 			if err == nil {
 				list, err = s.page(list)
+			} else if s.watch.kind.scope.Name == "" {
+				err = Explain(ctx, err, func(ctx context.Context, one metav1.ListOptions) (runtime.Object, error) {
+					return c.partial(s.watch.resource.GVR, s.namespace).List(ctx, one)
+				})
 			}
 			if err != nil && ctx.Err() == nil { // Replace clears it
-				s.watch.deliver(func(*notifications) { s.troubles = troubles{list: err, watch: s.refused} })
+				s.watch.deliver(func(*notifications) { s.troubles.failed(err, s.refused, time.Now()) })
 			}
 			return list, err
 		},
@@ -140,14 +143,23 @@ func (c clients) source(s *store) *cache.ListWatch {
 			}
 			// What this means is known when the list is in, or refused too.
 			s.watch.deliver(func(*notifications) { s.refused = err })
-			if err != nil {
-				// Where the reflector would wait on some errors without
-				// heeding ctx, it shall go on to the list.
-				return nil, errors.New(err.Error())
-			}
-			return w, nil
+			return w, err
 		},
 	}
+}
+
+// Explain returns why a list was refused. While its cache of a kind is not ready, an API
+// server answers that it has too many requests. What is in the way, such as a conversion
+// webhook that does not answer, it says only to a list that the cache does not serve: of
+// few objects, whatever their labels.
+func Explain(ctx context.Context, err error, list func(context.Context, metav1.ListOptions) (runtime.Object, error)) error {
+	if !apierrors.IsTooManyRequests(err) || apierrors.IsUnexpectedServerError(err) { // its fair queues answer with a text
+		return err
+	}
+	if _, cause := list(ctx, metav1.ListOptions{Limit: 1}); apierrors.IsInternalError(cause) || apierrors.IsStoreReadError(cause) {
+		return cause
+	}
+	return err
 }
 
 // A past tells one reflector whether the server's past came back, as when etcd is
@@ -206,6 +218,19 @@ func HeedRestores(of cache.ListerWatcher) cache.ListerWatcher {
 				return nil, err
 			}
 			return source.WatchWithContext(ctx, opts)
+		},
+	}
+}
+
+// InformerSource is HeedRestores for an informer, whose reflector logs each failure: it
+// hides from it what it would try again without a word.
+func InformerSource(of cache.ListerWatcher) cache.ListerWatcher {
+	source := cache.ToListerWatcherWithContext(HeedRestores(of))
+	return &cache.ListWatch{
+		ListWithContextFunc: source.ListWithContext,
+		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+			w, err := source.WatchWithContext(ctx, opts)
+			return w, final(opts, err)
 		},
 	}
 }

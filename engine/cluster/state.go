@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -13,10 +15,50 @@ import (
 )
 
 // troubles are the last errors of one source, by verb. A success clears its own.
-type troubles struct{ list, watch error }
+type troubles struct {
+	list, watch error
+	// since is when the API server refused for the first time what it has refused in
+	// each try since then; zero: it does not.
+	since time.Time
+	// isLasting: it has refused for lastingAfter.
+	isLasting bool
+}
+
+// lastingAfter is for how long an API server may refuse a list, as it does while it
+// starts or takes up a changed CRD, before what is known can no longer be trusted.
+const lastingAfter = 3 * time.Second
+
+// failed records why a try ended.
+func (t *troubles) failed(list, watch error, now time.Time) {
+	t.list, t.watch = list, watch
+	switch {
+	case !refused(list) && !refused(watch):
+		t.since, t.isLasting = time.Time{}, false
+	case t.since.IsZero():
+		t.since = now
+	default:
+		t.isLasting = t.isLasting || now.Sub(t.since) >= lastingAfter
+	}
+}
+
+// listed records that a list came in. Where no watch delivered it, a right to watch may
+// still be missing.
+func (t *troubles) listed(streamed bool) {
+	t.list, t.since, t.isLasting = nil, time.Time{}, false
+	if streamed || !apierrors.IsForbidden(t.watch) {
+		t.watch = nil
+	}
+}
 
 // stuck reports whether there is lasting trouble.
-func (t troubles) stuck() bool { return lasting(t.list) || lasting(t.watch) }
+func (t troubles) stuck() bool { return t.isLasting || lasting(t.list) || lasting(t.watch) }
+
+// refused reports whether an error is an answer of the API server, unlike a connection
+// that breaks.
+func refused(err error) bool {
+	var answer apierrors.APIStatus
+	return errors.As(err, &answer) && !apierrors.IsResourceExpired(err)
+}
 
 // err makes one error out of both; nil if there is no trouble. The rule says
 // what is asked for.
@@ -41,12 +83,19 @@ func (t troubles) err(rule live.RuleError) error {
 	return nil
 }
 
-// steady strips what differs from one try to the next, such as ports, so that
-// the same trouble has the same text.
+// steady strips what differs from one try to the next, such as ports and names of
+// objects, so that the same trouble has the same text.
 func steady(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {
 		return op.Err
+	}
+	var request *url.Error
+	if errors.As(err, &request) {
+		return request.Err
+	}
+	if text, is := live.Unreadable(text(err)); is {
+		return errors.New(text)
 	}
 	return err
 }

@@ -34,6 +34,9 @@ type store struct {
 	streams bool  // the latest list was asked for by a watch
 	refused error // why such a watch did not begin
 	past    past  // read and written by the reflector alone
+	loop    *Loop // lists and watches into the store
+	// isRenewed: the next list may show other objects of the same resourceVersion.
+	isRenewed bool
 }
 
 var (
@@ -151,11 +154,13 @@ func (s *store) Replace(list []any, resourceVersion string) error {
 			o.add(s.watch.kind.policy.everybody()) // though the kind as a whole may be known no better
 			o.synced = s.watch.listings
 		}
-		s.items, s.grouped, s.stubs = fresh.items, fresh.grouped, fresh.stubs
-		s.synced, s.passed, s.began, s.troubles.list = true, resourceVersion, s.asked, nil
-		if s.streams {
-			s.troubles.watch = nil
+		if s.isRenewed && s.watch == s.watch.kind.current {
+			s.isRenewed, o.synced = false, s.watch.listings
+			o.add(s.watch.kind.policy.everybody())
 		}
+		s.items, s.grouped, s.stubs = fresh.items, fresh.grouped, fresh.stubs
+		s.synced, s.passed, s.began = true, resourceVersion, s.asked
+		s.troubles.listed(s.streams)
 		s.settle(o)
 	})
 	return nil

@@ -4,13 +4,11 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/jacquard-operator/jacquard/engine/live"
@@ -139,6 +137,11 @@ func (f *kindWatch) synced(in ...string) bool {
 	return true
 }
 
+// stuck reports whether there is lasting trouble in some namespaces; none: in any.
+func (f *kindWatch) stuck(in ...string) bool {
+	return slices.ContainsFunc(f.among(in), (*store).stuck)
+}
+
 func (f *kindWatch) trouble(in ...string) error {
 	errs := make([]error, 0, len(f.stores))
 	for _, s := range f.among(in) {
@@ -155,10 +158,9 @@ func (f *kindWatch) all() map[types.NamespacedName]live.Object {
 	return all
 }
 
-// run lists and watches until ctx ends, again and again with back-off. A panic
-// ends one list and watch: what an object is that could not be taken is not
-// known, and shows in State, until a list goes well.
-func (f *kindWatch) run(ctx context.Context, s *store, source *cache.ListWatch) {
+// loop lists and watches into a store. A panic ends one list and watch: what an object
+// is that could not be taken is not known, and shows in State, until a list goes well.
+func (f *kindWatch) loop(ctx context.Context, s *store, source cache.ListerWatcher) *Loop {
 	gvk := f.resource.GVK
 	var expected runtime.Object = &metav1.PartialObjectMetadata{}
 	switch f.need {
@@ -169,32 +171,18 @@ func (f *kindWatch) run(ctx context.Context, s *store, source *cache.ListWatch) 
 		u.SetGroupVersionKind(gvk)
 		expected = u
 	}
-	reflector := cache.NewReflectorWithOptions(source, expected, s,
-		cache.ReflectorOptions{Name: f.kind.watches.about, TypeDescription: gvk.String()})
-	pauses := backOff()
-	for ctx.Err() == nil {
-		began := time.Now()
-		var err error
-		if panicked := f.kind.guarded("watching "+f.kind.watches.about,
-			func() { err = reflector.ListAndWatchWithContext(ctx) }); panicked != nil {
-			err = panicked
-		}
-		f.deliver(func(*notifications) {
-			if err != nil && ctx.Err() == nil && s.troubles == (troubles{}) {
-				s.troubles.list = err
-			}
-		})
-		if time.Since(began) > time.Minute {
-			pauses = backOff()
-		}
-		sleep(ctx, pauses.Step())
-	}
-}
-
-// backOff is the pauses between tries: half a second up to half a minute, and
-// up to half as long again.
-func backOff() *wait.Backoff {
-	return &wait.Backoff{Duration: time.Second / 2, Factor: 2, Jitter: 0.5, Steps: 20, Cap: 30 * time.Second}
+	about := f.kind.watches.about
+	return NewLoop(LoopOptions{
+		Name: about, Description: gvk.String(), Source: source, Expected: expected, Store: s,
+		Failed: func(err error) {
+			f.deliver(func(*notifications) {
+				if ctx.Err() == nil && s.troubles.list == nil && s.troubles.watch == nil { // source knows more of what the server answered
+					s.troubles.list = err
+				}
+			})
+		},
+		Guard: func(do func()) error { return f.kind.guarded("watching "+about, do) },
+	})
 }
 
 func text(err error) string {

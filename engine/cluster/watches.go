@@ -101,6 +101,18 @@ func (w *watches) want(holder string, scopes map[Scope]live.Need) {
 	w.sync()
 }
 
+// Renew lists the objects of a kind again at once, since its CRD changed, and with it how
+// the API server shows them. What is known stays known meanwhile.
+func (w *watches) Renew(gk schema.GroupKind) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for scope, k := range w.kinds {
+		if scope.GroupKind() == gk {
+			k.renew()
+		}
+	}
+}
+
 func (w *watches) stateOf(scope Scope, in ...string) live.State {
 	k := w.at(scope)
 	if k == nil {

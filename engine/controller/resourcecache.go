@@ -83,7 +83,7 @@ func (o *Operator) resourcesOf(of cluster.Selection, s replicas.Selection) tools
 // heedsRestores is an informer that lists again after etcd was restored.
 func heedsRestores(of toolscache.ListerWatcher, example runtime.Object, resync time.Duration,
 	by toolscache.Indexers) toolscache.SharedIndexInformer {
-	return toolscache.NewSharedIndexInformer(cluster.HeedRestores(of), example, resync, by)
+	return toolscache.NewSharedIndexInformer(cluster.InformerSource(of), example, resync, by)
 }
 
 // recount says in metrics what of a kind may not be watched.

@@ -162,7 +162,7 @@ func (m *Member) Run(ctx context.Context, self string) error {
 	m.mu.Lock()
 	m.self = self
 	m.mu.Unlock()
-	informer := cache.NewSharedIndexInformer(cluster.HeedRestores(m.source()), &coordinationv1.Lease{}, 0, nil)
+	informer := cache.NewSharedIndexInformer(cluster.InformerSource(m.source()), &coordinationv1.Lease{}, 0, nil)
 	m.leases, m.synced = informer.GetStore(), informer.HasSynced
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(any) { m.Look() }, UpdateFunc: func(any, any) { m.Look() }, DeleteFunc: func(any) { m.Look() }})

@@ -1,0 +1,265 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/jacquard-operator/jacquard/engine/live"
+)
+
+// A scriptedSource answers lists and watches as a test says, and counts them.
+type scriptedSource struct {
+	mu    sync.Mutex
+	lists int
+	list  func(n int) error
+	// begun are the watches that go on.
+	watches []*watch.FakeWatcher
+	watch   func(n int) error
+}
+
+func (s *scriptedSource) source() *cache.ListWatch {
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
+			s.mu.Lock()
+			s.lists++
+			n, answer := s.lists, s.list
+			s.mu.Unlock()
+			if answer != nil {
+				if err := answer(n); err != nil {
+					return nil, err
+				}
+			}
+			return &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: fmt.Sprint(n)}}, ctx.Err()
+		},
+		WatchFuncWithContext: func(_ context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+			if isStreaming(opts) {
+				return nil, errors.New("it streams no lists")
+			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			w := watch.NewFake()
+			s.watches = append(s.watches, w)
+			if s.watch != nil {
+				return w, s.watch(len(s.watches))
+			}
+			return w, nil
+		},
+	}
+}
+
+// endWatch has the API server end the last watch, which delivered something.
+func (s *scriptedSource) endWatch() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := s.watches[len(s.watches)-1]
+	last.Modify(&metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "a", ResourceVersion: "9"}})
+	last.Stop()
+}
+
+func (s *scriptedSource) counts() (lists, watches int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lists, len(s.watches)
+}
+
+// runLoop runs a Loop in a bubble of fake time. It returns the loop and what failed.
+func runLoop(t *testing.T, s *scriptedSource) (*Loop, func() []error) {
+	t.Helper()
+	var mu sync.Mutex
+	var failed []error
+	l := NewLoop(LoopOptions{
+		Name: "test", Source: s.source(), Expected: &metav1.PartialObjectMetadata{}, Store: cache.NewStore(cache.MetaNamespaceKeyFunc),
+		Failed: func(err error) { mu.Lock(); defer mu.Unlock(); failed = append(failed, err) },
+		Guard:  func(do func()) error { do(); return nil },
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); l.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
+	return l, func() []error { mu.Lock(); defer mu.Unlock(); return failed }
+}
+
+// TestLoopBacksOff: a list that is refused is tried again by nobody but the Loop: at
+// first soon, and at most every 15 to 23 seconds.
+func TestLoopBacksOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		busy := apierrors.NewTooManyRequests("storage is (re)initializing", 30)
+		s := &scriptedSource{list: func(int) error { return busy }}
+		_, failed := runLoop(t, s)
+		for _, c := range []struct {
+			until       time.Duration
+			least, most int
+		}{{3 * time.Second, 2, 4}, {30 * time.Second, 5, 7}, {10 * time.Minute, 28, 46}} {
+			time.Sleep(c.until)
+			if lists, _ := s.counts(); lists < c.least || lists > c.most {
+				t.Errorf("after %s more there were %d lists, want %d to %d", c.until, lists, c.least, c.most)
+			}
+		}
+		if lists, _ := s.counts(); len(failed()) != lists || !apierrors.IsTooManyRequests(failed()[0]) {
+			t.Errorf("%d of %d lists are said to have failed: %v", len(failed()), lists, failed()[0])
+		}
+	})
+}
+
+// TestLoopIsWellAgain: however long the API server refused, a list comes in within 25
+// seconds after it no longer does.
+func TestLoopIsWellAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var well time.Time
+		s := &scriptedSource{list: func(int) error {
+			if well.IsZero() {
+				return apierrors.NewInternalError(errors.New("conversion webhook failed"))
+			}
+			return nil
+		}}
+		l, _ := runLoop(t, s)
+		time.Sleep(20 * time.Minute)
+		s.mu.Lock()
+		well = time.Now()
+		s.mu.Unlock()
+		for !l.hasListed.Load() {
+			time.Sleep(100 * time.Millisecond)
+		}
+		if after := time.Since(well); after > 25*time.Second {
+			t.Errorf("it was known after %s", after)
+		}
+	})
+}
+
+// TestLoopRenews: after each of many changes of a CRD, of which each ends the watch, the
+// objects are listed again within a second or two, and never in a hot loop.
+func TestLoopRenews(t *testing.T) {
+	for name, every := range map[string]time.Duration{"every 3 seconds": 3 * time.Second, "every 0.1 seconds": 100 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &scriptedSource{}
+				l, failed := runLoop(t, s)
+				time.Sleep(time.Second)
+				const many = 30
+				for i := range many {
+					before, _ := s.counts()
+					l.Renew()
+					synctest.Wait()
+					time.Sleep(every)
+					if _, watches := s.counts(); watches > 0 && every > time.Second {
+						s.endWatch()
+						time.Sleep(every)
+						if after, _ := s.counts(); after < before+2 {
+							t.Errorf("after change %d and the end of the watch there were %d lists more", i, after-before)
+						}
+					}
+				}
+				time.Sleep(2 * time.Second)
+				lists, watches := s.counts()
+				if !l.hasListed.Load() || watches == 0 {
+					t.Error("it does not watch after the last change")
+				}
+				if most := 1 + 3*many; lists > most {
+					t.Errorf("%d changes caused %d lists", many, lists)
+				}
+				for _, err := range failed() {
+					t.Errorf("it is in trouble: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// TestLoopRenewsWhilePaused: a change of the CRD ends the pause after a failure.
+func TestLoopRenewsWhilePaused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &scriptedSource{list: func(n int) error {
+			if n < 8 {
+				return apierrors.NewTooManyRequests("storage is (re)initializing", 30)
+			}
+			return nil
+		}}
+		l, _ := runLoop(t, s)
+		for lists, _ := s.counts(); lists < 7; lists, _ = s.counts() {
+			time.Sleep(time.Second)
+		}
+		l.Renew()
+		time.Sleep(time.Second)
+		if !l.hasListed.Load() {
+			t.Error("it waits although the CRD changed")
+		}
+	})
+}
+
+// TestLoopReportsSilence: a list that is not answered is reported within ten seconds,
+// given up after a minute, and reported no more once it comes in.
+func TestLoopReportsSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hangs := make(chan struct{})
+		s := &scriptedSource{list: func(n int) error {
+			if n == 1 {
+				<-hangs
+			}
+			return nil
+		}}
+		l, failed := runLoop(t, s)
+		time.Sleep(10 * time.Second)
+		var silent *SilentError
+		if all := failed(); len(all) != 1 || !errors.As(all[0], &silent) {
+			t.Errorf("after ten seconds it says %v", all)
+		}
+		time.Sleep(time.Minute)
+		if lists, watches := s.counts(); lists != 2 || watches != 1 || !l.hasListed.Load() {
+			t.Errorf("after a minute there were %d lists and %d watches", lists, watches)
+		}
+		n := len(failed())
+		time.Sleep(time.Minute)
+		if len(failed()) != n {
+			t.Errorf("while it watches it says %v", failed()[n:])
+		}
+		close(hangs)
+	})
+}
+
+// TestLastingTrouble: what an API server refuses again and again for some seconds makes
+// a kind unknown; what it refuses for a moment, and a connection that breaks, do not.
+func TestLastingTrouble(t *testing.T) {
+	busy := apierrors.NewTooManyRequests("storage is (re)initializing", 1)
+	broken := errors.New("the connection to the API server broke")
+	type try struct {
+		after time.Duration
+		list  error
+		watch error
+	}
+	for name, c := range map[string]struct {
+		tries []try
+		want  bool
+	}{
+		"a moment":             {[]try{{0, busy, nil}, {time.Second, busy, nil}, {2 * time.Second, busy, nil}}, false},
+		"some seconds":         {[]try{{0, busy, nil}, {time.Second, busy, nil}, {3 * time.Second, busy, nil}}, true},
+		"watches too":          {[]try{{0, nil, busy}, {4 * time.Second, nil, busy}}, true},
+		"no connection":        {[]try{{0, broken, nil}, {time.Minute, broken, nil}}, false},
+		"no connection before": {[]try{{0, broken, nil}, {time.Minute, busy, nil}, {time.Minute + time.Second, busy, nil}}, false},
+		"no rights":            {[]try{{0, errForbidden, nil}}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var at troubles
+			began := time.Now()
+			for _, one := range c.tries {
+				at.failed(one.list, one.watch, began.Add(one.after))
+			}
+			if at.stuck() != c.want {
+				t.Errorf("it is lasting: %t", at.stuck())
+			}
+			if at.listed(true); at.stuck() || at.err(live.RuleError{}) != nil {
+				t.Errorf("after a list it is in trouble: %v", at.err(live.RuleError{}))
+			}
+		})
+	}
+}
