@@ -80,7 +80,7 @@ func Of(view *liveview.View, resource *unstructured.Unstructured) *Tree {
 	}
 	t.Revision = view.Revision()
 	owner := plan.OwnerOf(t.Kind, resource)
-	j := judge{view.Version(), cluster}
+	j := judge{view.Version(), cluster, reportedChildren(resource)}
 	for gvk := range view.Version().Children {
 		current, _ := cluster.Children.Of(gvk, owner.UID) // what is wrong is among the troubles
 		for _, l := range current {
@@ -127,6 +127,35 @@ var pods = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
 type judge struct {
 	version *reconcile.Version
 	cluster reconcile.Cluster
+	// reported are the children of status.children. Without the folder, its health
+	// expressions are not known here, and the operator's decision stands.
+	reported map[childKey]reportedChild
+}
+
+type childKey struct {
+	schema.GroupKind
+	namespace, name string
+}
+
+type reportedChild struct {
+	ready   bool
+	message string
+}
+
+// reportedChildren returns what status.children says of each child.
+func reportedChildren(resource *unstructured.Unstructured) map[childKey]reportedChild {
+	items, _, _ := unstructured.NestedSlice(resource.Object, "status", "children")
+	all := map[childKey]reportedChild{}
+	for _, item := range items {
+		m, _ := item.(map[string]any)
+		text := func(key string) string { s, _ := m[key].(string); return s }
+		ready, told := m["ready"].(bool)
+		if told {
+			gk := schema.FromAPIVersionAndKind(text("apiVersion"), text("kind")).GroupKind()
+			all[childKey{gk, text("namespace"), text("name")}] = reportedChild{ready, text("message")}
+		}
+	}
+	return all
 }
 
 // node judges one object.
@@ -137,6 +166,11 @@ func (j judge) node(l live.Object) *Node {
 	}
 	if l.Meta.GetDeletionTimestamp() != nil {
 		n.Message = "being deleted"
+		return n
+	}
+	gk := l.GVK.GroupKind()
+	if r, found := j.reported[childKey{gk, n.Namespace, n.Name}]; found && j.version.Kind == nil && !readiness.HasRule(gk) {
+		n.Ready, n.Message = r.ready, r.message
 		return n
 	}
 	if !readiness.NeedsBody(j.version.Health(), l.GVK.GroupKind()) {
