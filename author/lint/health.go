@@ -45,12 +45,14 @@ func (l *linter) healthFields(e kind.HealthEntry) {
 		}
 		types[gvk] = t
 	}
+	byName := func(a, b apischema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) }
+	sorted := slices.SortedFunc(maps.Keys(types), byName)
 	for _, read := range e.Reads() {
 		if read.Path[0] == "metadata" {
 			continue // nobody's schema declares all of it
 		}
 		text := ""
-		for _, gvk := range slices.SortedFunc(maps.Keys(types), func(a, b apischema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) }) {
+		for _, gvk := range sorted {
 			if text = missingField(types[gvk], gvk, read.Path); text == "" {
 				break
 			}
