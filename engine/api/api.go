@@ -91,7 +91,7 @@ const AnnotationLeaving = "jacquard.dev/leaving"
 const AnnotationSucceeded = "jacquard.dev/succeeded"
 
 // AnnotationOrphaned is the engine's record on a custom resource that is being
-// deleted: whoever deletes it keeps its children.
+// deleted: whether its children outlive it, and its uid.
 const AnnotationOrphaned = "jacquard.dev/orphaned"
 
 // LabelKind is on ConfigMaps that hold a folder: the kind's name.

@@ -44,7 +44,7 @@ func changes(to *reconcile.Reconciler, gone func(types.UID)) handler.EventHandle
 	}
 	return handler.Funcs{
 		CreateFunc: func(_ context.Context, e event.CreateEvent, q adder) {
-			to.Orphan(e.Object)
+			to.ObserveDeletion(e.Object)
 			if !e.IsInInitialList {
 				to.Reassigned(e.Object)
 			}
@@ -65,7 +65,7 @@ func changes(to *reconcile.Reconciler, gone func(types.UID)) handler.EventHandle
 				to.Reassigned(e.ObjectNew)
 				gone(e.ObjectOld.GetUID())
 			}
-			to.Orphan(e.ObjectNew)
+			to.ObserveDeletion(e.ObjectNew)
 			if onlyStatus(e.ObjectOld, e.ObjectNew) {
 				q.AddAfter(request(e.ObjectNew), gather)
 			} else {

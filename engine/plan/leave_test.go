@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/live"
@@ -42,59 +41,6 @@ func names(all []live.Object) []string {
 		out = append(out, l.Meta.GetName())
 	}
 	return out
-}
-
-// TestLeave: what is deleted of a resource that goes, and what it waits for.
-func TestLeave(t *testing.T) {
-	going := far("Node", "b", "far", "")
-	going.Meta.SetDeletionTimestamp(ptr.To(metav1.Now()))
-	copied := far("Node", "copied", "far", "")
-	copied.Meta.SetManagedFields(nil)
-	stripped := liveAs(t, "x", func(o *unstructured.Unstructured) { o.SetOwnerReferences(nil) })
-	for name, c := range map[string]struct {
-		live  []live.Object
-		order []string
-		prune []string
-		left  []string
-		stay  bool
-	}{
-		"the garbage collector does it": {live: []live.Object{liveAs(t, "x", nil)}},
-		"out of its reach": {live: []live.Object{far("Node", "a", "far", ""), going}, prune: []string{"a"},
-			left: []string{"Node a", "Node b"}},
-		"it only wears our label":       {live: []live.Object{copied}},
-		"it is kept":                    {live: []live.Object{far("Node", "a", "far", "keep")}},
-		"precious, and nothing is said": {live: []live.Object{far("Namespace", "a", "far", "")}},
-		"precious, and to be deleted": {live: []live.Object{far("Namespace", "a", "far", "delete")}, prune: []string{"a"},
-			left: []string{"Namespace a"}},
-		"they are to stay":    {live: []live.Object{far("Node", "a", "far", "")}, stay: true},
-		"one was left behind": {live: []live.Object{far("Node", "a", "far", ""), stripped}},
-		"in order": {
-			live:  []live.Object{liveAs(t, "x", from("app")), liveAs(t, "y", from("database")), far("Node", "a", "far", "")},
-			order: []string{"app", "database"}, prune: []string{"x"}, left: []string{"Pod ns/x"},
-		},
-		"then the next": {
-			live:  []live.Object{liveAs(t, "y", from("database")), far("Node", "a", "far", "")},
-			order: []string{"app", "database"}, prune: []string{"y"}, left: []string{"Pod ns/y"},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p, err := Make(Input{Owner: owner, Live: c.live, Result: &render.Result{}, State: synced, DeleteOrder: c.order, Leaving: true,
-				Orphan: c.stay})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(c.prune, names(p.Prune)); diff != "" {
-				t.Errorf("pruned: -want +got\n%s", diff)
-			}
-			var left []string
-			for _, ref := range p.Left {
-				left = append(left, ref.String())
-			}
-			if diff := cmp.Diff(c.left, left); diff != "" {
-				t.Errorf("left: -want +got\n%s", diff)
-			}
-		})
-	}
 }
 
 // TestPrecious: what holds data is only pruned where the resource allows it.

@@ -121,8 +121,10 @@ type Plan struct {
 	Retained []Retained
 	// Release are patches that were not rendered.
 	Release []Release
-	// Left are, for a resource that goes, the children that must be gone before it may go.
-	Left []Ref
+	// Left are, for a resource that goes, the children that must be gone before it may go,
+	// and Orphaning is what it leaves behind.
+	Left      []Ref
+	Orphaning Orphaning
 	// Empty: nothing was rendered although there are children, and the kind
 	// does not allow that; nothing is pruned.
 	Empty bool
@@ -183,8 +185,16 @@ type Input struct {
 	AllowEmpty  bool
 	// Leaving: the resource is being deleted, so that nothing is wanted.
 	Leaving bool
-	// Orphan: whoever deletes the resource keeps its children.
-	Orphan bool
+	// Propagation is how the resource is deleted, as far as a finalizer of the garbage
+	// collector shows it: Orphan, Foreground, or empty.
+	Propagation metav1.DeletionPropagation
+	// RecordedOrphaning is the decision of an earlier pass about this deletion.
+	RecordedOrphaning Orphaning
+	// Reported are the children that the status names, and whether it says that they existed.
+	// It is nil if the CRD does not declare them, or if the list was cut.
+	Reported map[Ref]bool
+	// KindsUnknown is true if there may be children that Live does not contain.
+	KindsUnknown bool
 }
 
 // Make plans. Its error says which document cannot be finished.

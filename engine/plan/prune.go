@@ -34,6 +34,11 @@ const (
 	FileFails RetainReason = "FileFails"
 	// HoldsData means that data would be lost. The resource has to allow the deletion.
 	HoldsData RetainReason = "HoldsData"
+	// Orphaned means that the child outlives its resource, which is being deleted.
+	Orphaned RetainReason = "Orphaned"
+	// NoReference means that the resource is being deleted and the child should have a
+	// reference to it, so that nothing proves that it is a child.
+	NoReference RetainReason = "NoReference"
 )
 
 // RetainedFor returns the children that stay for a reason.
@@ -145,7 +150,8 @@ func (in *Input) drawn(l live.Object) bool {
 }
 
 var (
-	secrets = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
+	configMaps = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+	secrets    = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
 )
 
 // retainedNamespaces are the Namespaces of ours that are not rendered any more and
@@ -162,29 +168,44 @@ func (in *Input) retainedNamespaces(wanted map[string]bool) map[string]bool {
 	return held
 }
 
-// leave lists what is to be deleted now of a resource that goes: the children
-// of the first file in order that has some; then those that the garbage
-// collector does not reach. The rest goes with the resource.
+// leave plans what is to be deleted now of a resource that goes. What the garbage collector
+// reaches goes with the resource.
 func (in *Input) leave(p *Plan) {
-	if in.Orphan || in.Owner.Keeps || in.orphaned() {
+	switch p.Orphaning = in.decideOrphaning(); p.Orphaning {
+	case OrphanRequested:
 		return
+	case OrphanInferred, OrphaningUnknown:
+		// Somebody may have provoked this: revoke permissions.
+		in.leaveAll(p, func(l live.Object) bool { return !in.isReachable(l) && grantsPermissions(l) })
+	case NotOrphaned:
+		in.leaveInOrder(p)
 	}
+	in.retainOrphans(p)
+}
+
+// leaveInOrder deletes the children of the first file in order that has some; then those
+// that the garbage collector does not reach.
+func (in *Input) leaveInOrder(p *Plan) {
 	for _, file := range in.DeleteOrder {
 		if in.leaveAll(p, func(l live.Object) bool { return l.Meta.GetAnnotations()[api.AnnotationFile] == file }) {
 			return
 		}
 	}
-	in.leaveAll(p, func(l live.Object) bool { return !garbageCollectable(in.Owner, l.Meta.GetNamespace()) })
+	in.leaveAll(p, func(l live.Object) bool { return !in.isReachable(l) })
 }
 
-// orphaned reports whether the garbage collector has taken the resource's reference
-// off a child: it does so when the resource is deleted and its children are to
-// stay, and nothing on the resource tells of that afterwards.
-func (in *Input) orphaned() bool {
-	return slices.ContainsFunc(in.Live, func(l live.Object) bool {
-		return garbageCollectable(in.Owner, l.Meta.GetNamespace()) && !kept(l.Meta) && controller(l.Meta) == nil &&
-			l.Meta.GetAnnotations()[api.AnnotationOwner] == in.Owner.String() && applied(l.Meta)
-	})
+// retainOrphans lists the children that outlive a resource although it did not ask for
+// that.
+func (in *Input) retainOrphans(p *Plan) {
+	for _, l := range in.Live {
+		switch {
+		case slices.Contains(p.Left, RefOf(l)):
+		case p.Orphaning == OrphanInferred && (lacksReference(in.Owner, l) || Ours(in.Owner, l.Meta)):
+			p.retain(l, Orphaned, "")
+		case p.Orphaning == NotOrphaned && lacksReference(in.Owner, l):
+			p.retain(l, NoReference, "")
+		}
+	}
 }
 
 // leaveAll deletes the children of ours that go, and reports whether there are any.

@@ -26,7 +26,7 @@ func (t *reconciliation) children(p *plan.Plan, w *snapshot) []status.Child {
 		for _, l := range current {
 			out = append(out, t.child(l))
 		}
-		return t.withGone(out, w)
+		return t.withGone(out, p, w)
 	}
 	for i := range p.Steps {
 		s := &p.Steps[i]

@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -80,41 +78,9 @@ func (t *reconciliation) metadata(ctx context.Context, fields map[string]any) er
 	return nil
 }
 
-// Orphan notes that a resource was seen to be deleted so that its children stay.
-// The garbage collector takes the finalizer that says so off when it is done,
-// which may be before the resource is looked at.
-func (r *Reconciler) Orphan(resource metav1.Object) {
-	if resource.GetDeletionTimestamp() == nil || !slices.Contains(resource.GetFinalizers(), metav1.FinalizerOrphanDependents) {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.orphaned[resource.GetUID()] = true
-}
-
 // releaseOf reports whether a resource is going without us.
 func releaseOf(resource *unstructured.Unstructured) bool {
 	return resource.GetDeletionTimestamp() != nil && !slices.Contains(resource.GetFinalizers(), api.Finalizer)
-}
-
-// orphans reports whether whoever deletes the resource keeps its children.
-func (t *reconciliation) orphans() bool {
-	t.r.Orphan(t.subject.resource)
-	t.r.mu.Lock()
-	defer t.r.mu.Unlock()
-	return t.r.orphaned[t.subject.resource.GetUID()] || t.subject.resource.GetAnnotations()[api.AnnotationOrphaned] != ""
-}
-
-// recordOrphaned puts on record that the children of a resource which cannot go
-// yet are to stay: the garbage collector takes its finalizer off, and then this
-// process alone would know.
-func (t *reconciliation) recordOrphaned(ctx context.Context) {
-	if !t.subject.deleting() || !t.orphans() || t.subject.resource.GetAnnotations()[api.AnnotationOrphaned] != "" {
-		return
-	}
-	if err := t.metadata(ctx, map[string]any{"annotations": map[string]any{api.AnnotationOrphaned: "true"}}); err != nil {
-		t.notRecorded(err)
-	}
 }
 
 // announceFinalize is how long a deletion may take before the status says what it
@@ -124,7 +90,9 @@ const announceFinalize = 5 * time.Second
 // finalize lets a resource go once nothing is left of it that would stay.
 func (t *reconciliation) finalize(ctx context.Context, p *plan.Plan) (reconcile.Result, error) {
 	if p == nil || t.outdated || len(t.found.problems) > 0 {
-		t.recordOrphaned(ctx)
+		if !t.found.incomplete { // a patch was not released
+			t.recordOrphaning(ctx, p)
+		}
 		return t.report(ctx, p)
 	}
 	if since := t.r.now().Sub(t.subject.resource.GetDeletionTimestamp().Time); len(p.Left) > 0 && since < announceFinalize {
@@ -139,13 +107,6 @@ func (t *reconciliation) finalize(ctx context.Context, p *plan.Plan) (reconcile.
 		t.notRecorded(err)
 		return t.report(ctx, p)
 	}
+	t.reportOutliving(p)
 	return reconcile.Result{}, nil
-}
-
-func joinRefs(refs []plan.Ref) string {
-	texts := make([]string, len(refs))
-	for i, r := range refs {
-		texts[i] = r.String()
-	}
-	return strings.Join(texts, ", ")
 }

@@ -3,49 +3,99 @@ package reconcile
 import (
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
 // withGone adds to the live children of a resource that is paused or held those
-// that its status tells of and that are not there: nothing is rendered for it, so
-// the status alone knows them, and nothing makes them again now.
-func (t *reconciliation) withGone(current []status.Child, w *snapshot) []status.Child {
-	if t.subject.deleting() || !t.subject.paused() && !t.choice.Frozen {
+// that its status names and that are not there: nothing is rendered for it, so
+// the status alone knows them, and nothing makes them again now. While a deletion has not
+// decided whether children are orphaned, it keeps all that the status names: the
+// decision depends on them.
+func (t *reconciliation) withGone(current []status.Child, p *plan.Plan, w *snapshot) []status.Child {
+	undecided := t.subject.deleting() && (p == nil || p.Orphaning == plan.OrphaningUnknown)
+	if !undecided && (t.subject.deleting() || !t.subject.paused() && !t.choice.Frozen) {
 		return current
 	}
-	known, _, _ := unstructured.NestedSlice(t.subject.resource.Object, "status", "children")
-	for _, item := range known {
-		told, _ := item.(map[string]any)
-		text := func(key string) string { s, _ := told[key].(string); return s }
-		c := status.Child{APIVersion: text("apiVersion"), Kind: text("kind"), Namespace: text("namespace"), Name: text("name")}
-		if !slices.ContainsFunc(current, func(l status.Child) bool { return sameChild(l, c) }) {
-			current = append(current, t.judgeGone(c, text("message"), w))
+	live := slices.Clone(current)
+	reported, _ := t.subject.reported()
+	for _, c := range reported {
+		switch {
+		case slices.ContainsFunc(live, func(l status.Child) bool { return sameChild(l, c) }):
+		case undecided:
+			current = append(current, c)
+		default:
+			current = append(current, t.judgeGone(c, w))
 		}
 	}
 	return current
 }
 
-// judgeGone says what is to be said of a child that is not there, and of which
-// was told before. A Job that is made once and has succeeded may go.
-func (t *reconciliation) judgeGone(c status.Child, told string, w *snapshot) status.Child {
-	_, succeeded := t.subject.succeeded()[c.Name]
-	switch gk := groupKind(c); {
-	case gk == job.GroupKind() && succeeded:
+// judgeGone says what is to be said of a child that is not there, and that was reported
+// before. A Job that is made once and has succeeded may go.
+func (t *reconciliation) judgeGone(c status.Child, w *snapshot) status.Child {
+	reported := c.Message
+	c.Ready, c.Message = false, ""
+	switch {
+	case t.subject.hasSucceeded(c):
 		c.Ready = true
-	case w.phase(gk) == live.Unsynced:
+	case w.phase(groupKind(c)) == live.Unsynced:
 		c.Message = notKnown
-	case told == notThere:
+	case reported == notThere:
 		c.Message = notThere
 	case t.subject.paused():
-		c.Message = "it is gone, and not made again while paused"
+		c.Message = goneWhilePaused
 	default:
-		c.Message = "it is gone, and made again when the rollout of the changed folder reaches this resource"
+		c.Message = goneWhileFrozen
 	}
 	return c
+}
+
+// What the status says of a child that is gone and is not made again now.
+const (
+	goneWhilePaused = "it is gone, and not made again while paused"
+	goneWhileFrozen = "it is gone, and made again when the rollout of the changed folder reaches this resource"
+)
+
+// reported are the children that the status names.
+func (s *subject) reported() (children []status.Child, cut bool) {
+	fields, _ := s.resource.Object["status"].(map[string]any)
+	return status.ChildrenOf(fields)
+}
+
+// hasSucceeded reports whether a child is a Job that is made once and has succeeded.
+func (s *subject) hasSucceeded(c status.Child) bool {
+	_, succeeded := s.succeeded()[c.Name]
+	return succeeded && groupKind(c) == job.GroupKind()
+}
+
+// reportedChildren are the children that the status names, and whether it says that they
+// existed; nil if the CRD does not declare them, or the list was cut.
+func (s *subject) reportedChildren() map[plan.Ref]bool {
+	children, cut := s.reported()
+	if cut || !s.version.declaresChildren() {
+		return nil
+	}
+	all := map[plan.Ref]bool{}
+	for _, c := range children {
+		absent := !c.Ready && slices.Contains([]string{notThere, goneWhilePaused, goneWhileFrozen}, c.Message)
+		all[plan.Ref{GroupKind: groupKind(c), Namespace: c.Namespace, Name: c.Name}] = !absent && !s.hasSucceeded(c)
+	}
+	return all
+}
+
+// declaresChildren reports whether the CRD has room for the children in the status.
+func (v *Version) declaresChildren() bool {
+	shown := v.shown()
+	if shown == nil || !shown.Status {
+		return false
+	}
+	child := map[string]any{"apiVersion": "", "kind": "", "namespace": "", "name": ""}
+	_, dropped := shown.PruneStatus(map[string]any{"children": []any{child}})
+	return len(dropped) == 0
 }
 
 // phase says how much is known of the children of a kind, in whichever version.

@@ -99,12 +99,12 @@ type Reconciler struct {
 	choose    func(*unstructured.Unstructured) Choice
 	served    func(*unstructured.Unstructured, Outcome)
 
-	mu       sync.Mutex
-	known    map[types.NamespacedName]*resourceState
-	names    map[types.UID]types.NamespacedName // of what is in memory
-	orphaned map[types.UID]bool                 // resources that leave their children behind
-	pending  map[types.NamespacedName]bool      // what a read-only operator would change
-	recorded record
+	mu        sync.Mutex
+	known     map[types.NamespacedName]*resourceState
+	names     map[types.UID]types.NamespacedName       // of what is in memory
+	deletions map[types.UID]metav1.DeletionPropagation // how resources are being deleted, where it was seen
+	pending   map[types.NamespacedName]bool            // what a read-only operator would change
+	recorded  record
 	// woken is when the first event came for a resource that waits to be served.
 	woken map[types.NamespacedName]time.Time
 	// tookOverAt is when this operator took over from another one, or zero;
@@ -121,7 +121,7 @@ type Reconciler struct {
 func New(name string, gvk schema.GroupVersionKind, resources Resources, c Cluster) *Reconciler {
 	return &Reconciler{
 		name: name, gvk: gvk, resources: resources, cluster: c, now: time.Now,
-		known: map[types.NamespacedName]*resourceState{}, names: map[types.UID]types.NamespacedName{}, orphaned: map[types.UID]bool{},
+		known: map[types.NamespacedName]*resourceState{}, names: map[types.UID]types.NamespacedName{}, deletions: map[types.UID]metav1.DeletionPropagation{},
 		woken:     map[types.NamespacedName]time.Time{},
 		pending:   map[types.NamespacedName]bool{},
 		confirmed: map[unconfirmedWrite]bool{}, reassigned: map[types.UID]time.Time{},
@@ -190,7 +190,7 @@ func (t *reconciliation) run(ctx context.Context) (reconcile.Result, error) {
 		t.pending = true
 		return reconcile.Result{RequeueAfter: firstWait}, err
 	}
-	if t.guard(ctx, decided) {
+	if t.guard(ctx, decided) && t.recordOrphaning(ctx, decided) {
 		t.apply(ctx, decided)
 		t.prune(ctx, decided)
 		t.release(ctx, decided, view)

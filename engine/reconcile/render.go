@@ -96,12 +96,16 @@ func (t *reconciliation) plan(rendered *render.Result, w *snapshot) *plan.Plan {
 // input is what a plan is made from.
 func (t *reconciliation) input(rendered *render.Result, w *snapshot) plan.Input {
 	settings := t.subject.settings()
-	return plan.Input{
+	in := plan.Input{
 		Owner: t.subject.owner(), Result: rendered, Live: w.live, State: w.stateOfKind,
 		Patched: w.patched, Object: w.object, Patchers: w.patchers, Rendered: w.inRendered, CanMake: w.canMake, Draws: t.subject.draws,
 		Memory: t.known.children.applied, Succeeded: t.subject.succeeded(), AllowPrune: t.subject.allowances(),
-		DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty, Leaving: t.subject.deleting(), Orphan: t.orphans(),
+		DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty,
 	}
+	if t.subject.deleting() {
+		t.setDeletion(&in, w)
+	}
+	return in
 }
 
 // stuckWith plans for a resource of which single files could not be rendered: that

@@ -40,6 +40,7 @@ func (t *reconciliation) report(ctx context.Context, p *plan.Plan) (reconcile.Re
 		w = takeSnapshot(t.subject, t.texts)
 		w.asked = slices.Clone(t.view.asked) // what the plan read counts too
 	}
+	t.reportReferences(w)
 	live := t.subject.status()
 	own := t.ownStatus(ctx, w)
 	t.r.cluster.Reads.Record(t.subject.owner().Owner, w.asked)

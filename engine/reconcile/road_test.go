@@ -304,7 +304,7 @@ func TestDeleteOrder(t *testing.T) {
 	w.settle()
 	w.server.Delete(w.resource)
 	w.now = time.Now()
-	w.sends("when it is deleted", "delete nodes other")
+	w.sends("when it is deleted", patchThing, "delete nodes other")
 	w.sends("while the first is there")
 	gone("other")
 	w.sends("when the first is gone", "delete nodes node")

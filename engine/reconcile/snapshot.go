@@ -87,6 +87,15 @@ func takeSnapshot(s *subject, drawn *texts) *snapshot {
 // unknown reports, for a resource that goes, what is not known of it: there may
 // be something left.
 func (w *snapshot) unknown(found *findings) {
+	w.unknownChildren(found)
+	for _, err := range w.unpatched {
+		found.unknown("what is patched is not known: " + err.Error())
+	}
+}
+
+// unknownChildren reports of which kinds, and where, there may be children that are not
+// known.
+func (w *snapshot) unknownChildren(found *findings) {
 	for gvk, state := range w.state {
 		if state.Phase == live.NotServed && !w.subject.cluster.Defined(gvk.GroupKind()) {
 			continue // it took its objects along
@@ -96,9 +105,6 @@ func (w *snapshot) unknown(found *findings) {
 		}
 	}
 	w.unwatched(found)
-	for _, err := range w.unpatched {
-		found.unknown("what is patched is not known: " + err.Error())
-	}
 }
 
 // unwatched reports namespaces that children may be in and that the operator does

@@ -110,6 +110,9 @@ type told struct {
 	since           map[string]int64
 	// problems are those that were told of, or that the status has told before.
 	problems map[string]bool
+	// keepsChildren is whether the owner references of the children were last seen to be
+	// those of a resource that keeps them when it is deleted. It is nil before that.
+	keepsChildren *bool
 	// notReady: the last event said that it is not ready.
 	notReady bool
 	// announced is what the last event said of a resource without status.
@@ -137,7 +140,7 @@ func (r *Reconciler) stateOf(name types.NamespacedName, resource *unstructured.U
 	if m == nil || m.uid != uid {
 		before := metrics.Standing{}
 		if m != nil {
-			delete(r.orphaned, m.uid)
+			delete(r.deletions, m.uid)
 			delete(r.reassigned, m.uid)
 			delete(r.names, m.uid)
 			before = m.told.standing
@@ -160,7 +163,7 @@ func (r *Reconciler) End() {
 	}
 	clear(r.known)
 	clear(r.names)
-	clear(r.orphaned)
+	clear(r.deletions)
 	clear(r.woken)
 	clear(r.pending)
 	clear(r.reassigned)
@@ -170,7 +173,7 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if m, known := r.known[name]; known {
-		delete(r.orphaned, m.uid)
+		delete(r.deletions, m.uid)
 		delete(r.reassigned, m.uid)
 		delete(r.names, m.uid)
 		r.readsNothing(name)

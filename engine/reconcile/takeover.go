@@ -51,7 +51,7 @@ func (r *Reconciler) Gone(resource metav1.Object) {
 	defer r.mu.Unlock()
 	if _, remembered := r.names[uid]; !remembered {
 		delete(r.reassigned, uid)
-		delete(r.orphaned, uid)
+		delete(r.deletions, uid)
 	}
 }
 

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -57,6 +58,8 @@ type world struct {
 	// read are the objects that the cache of what templates read has, where it is later
 	// than the cache of children.
 	read map[schema.GroupVersionKind][]*unstructured.Unstructured
+	// unknown are kinds whose children cannot be listed.
+	unknown []schema.GroupVersionKind
 	// sent is what the server got in this turn, and looked the kinds whose caches
 	// were looked at after its first write, by how much was sent until then.
 	sent   []memory.Request
@@ -71,7 +74,7 @@ func newWorld(t testing.TB, files map[string]string) *world {
 		served(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}, "namespaces", false),
 		served(crdKind, "customresourcedefinitions", false), served(job, "jobs", true),
 		served(secretKind, "secrets", true),
-		served(deploymentKind, "deployments", true), served(pod.GVK, "pods", true),
+		served(deploymentKind, "deployments", true), served(pod.GVK, "pods", true), served(roleKind, "clusterroles", false),
 		served(applicationKind, "applications", true), served(bucketKind, "buckets", true), served(virtualKind, "virtualservices", true),
 	)}
 	w.server.Change(memory.Object(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"`+things+
@@ -269,6 +272,9 @@ type children struct{ w *world }
 
 func (c children) State(gvk schema.GroupVersionKind, _ ...string) live.State {
 	c.w.looks(gvk.Kind)
+	if slices.Contains(c.w.unknown, gvk) {
+		return live.State{Err: errors.New("forbidden")}
+	}
 	return live.State{Phase: live.Synced, Holds: live.Body}
 }
 

@@ -44,6 +44,20 @@ func childList(children []Child) []any {
 	return l
 }
 
+// ChildrenOf reads the children that a status names. Cut is true if there are more of them
+// than it lists.
+func ChildrenOf(status map[string]any) (children []Child, cut bool) {
+	list, _ := status["children"].([]any)
+	for _, item := range list {
+		m, _ := item.(map[string]any)
+		ready, _ := m["ready"].(bool)
+		children = append(children, Child{APIVersion: text(m, "apiVersion"), Kind: text(m, "kind"), Namespace: text(m, "namespace"),
+			Name: text(m, "name"), Ready: ready, Message: text(m, "message")})
+	}
+	total, counted := status["childrenTotal"].(int64)
+	return children, counted && int(total) > len(list) || !counted && len(list) >= maxChildren
+}
+
 // about names a child in a message.
 func about(c Child) string {
 	s := c.Kind + " " + c.Name

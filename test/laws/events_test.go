@@ -20,7 +20,7 @@ var tellers = []string{"engine/status", "engine/reconcile", "engine/controller"}
 
 // reasonAt says which argument of a call, or which element of a literal, is a
 // reason.
-var reasonAt = map[string]int{"seldom": 1, "problem": 1, "held": 1, "Eventf": 3}
+var reasonAt = map[string]int{"seldom": 1, "problem": 1, "held": 1, "event": 1, "Eventf": 3}
 
 // TestReasonsAreDocumented: the runbooks say of every reason of an event,
 // a condition or a problem that the code has what it means and what to do, and

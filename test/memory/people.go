@@ -56,6 +56,25 @@ func (s *Server) Change(o *unstructured.Unstructured, manager string, change fun
 	return s.store(c, there, fields(c).UpdateNoErrors(base.DeepCopy(), out, manager).(*unstructured.Unstructured))
 }
 
+// Apply applies a document, server-side and by force, under a manager's name. It
+// returns the object.
+func (s *Server) Apply(o *unstructured.Unstructured, manager string) *unstructured.Unstructured {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.callOf(o, manager)
+	c.http.URL.RawQuery += "&force=true"
+	body, err := json.Marshal(o.Object)
+	if err != nil {
+		panic(err) // a test's own document
+	}
+	c.body = body
+	answer, status := s.apply(c, s.objects[types.NamespacedName{Namespace: c.Namespace, Name: c.Name}][c.served.GVR.GroupResource()])
+	if status != nil {
+		panic(status.Message)
+	}
+	return &unstructured.Unstructured{Object: answer.(map[string]any)}
+}
+
 // Delete deletes an object, as people do: it stays while it has finalizers.
 func (s *Server) Delete(o *unstructured.Unstructured) {
 	s.mu.Lock()

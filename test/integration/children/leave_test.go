@@ -74,9 +74,6 @@ func (s *site) stayed() {
 	if len(o.GetOwnerReferences()) > 0 || o.GetDeletionTimestamp() != nil {
 		s.Errorf("the child is %v", o)
 	}
-	if s.get(rbac, "ClusterRole", s.namespace+"-a-far").GetDeletionTimestamp() != nil {
-		s.Error("the ClusterRole goes")
-	}
 }
 
 // TestOrphan: whoever deletes a resource and orphans its children keeps all of
@@ -86,6 +83,9 @@ func TestOrphan(t *testing.T) {
 	old := s.get("v1", "ConfigMap", "a")
 	s.orphan()
 	s.stayed()
+	if s.get(rbac, "ClusterRole", s.namespace+"-a-far").GetDeletionTimestamp() != nil {
+		s.Error("the ClusterRole goes")
+	}
 	s.apply("text: two")
 	s.rests("", append(s.far("far"), "ConfigMap/a")...)
 	s.holds("a", "map[text:two]")
@@ -98,7 +98,7 @@ func TestOrphan(t *testing.T) {
 }
 
 // TestOrphanUnseen: the same while no operator runs, so that nobody sees the
-// garbage collector orphan them.
+// garbage collector orphan them: that is inferred, and permissions go all the same.
 func TestOrphanUnseen(t *testing.T) {
 	s := mixed(t)
 	s.operator.Stop(t)
@@ -106,6 +106,7 @@ func TestOrphanUnseen(t *testing.T) {
 	s.orphaned()
 	s.start()
 	s.stayed()
+	s.away(rbac, "ClusterRole", "", s.namespace+"-a-far")
 }
 
 // orphaned waits until the garbage collector has orphaned the children, and has

@@ -1,0 +1,127 @@
+package reconcile
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/plan"
+)
+
+// ObserveDeletion notes how a resource is being deleted. The garbage collector takes the
+// finalizer that says so off when it is done, which may be before the resource is
+// reconciled.
+func (r *Reconciler) ObserveDeletion(resource metav1.Object) {
+	if resource.GetDeletionTimestamp() == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	uid := resource.GetUID()
+	switch finalizers := resource.GetFinalizers(); {
+	case slices.Contains(finalizers, metav1.FinalizerOrphanDependents):
+		r.deletions[uid] = metav1.DeletePropagationOrphan
+	case slices.Contains(finalizers, metav1.FinalizerDeleteDependents) && r.deletions[uid] == "":
+		r.deletions[uid] = metav1.DeletePropagationForeground
+	}
+}
+
+// setDeletion fills in what the plan of a resource that is being deleted depends on.
+func (t *reconciliation) setDeletion(in *plan.Input, w *snapshot) {
+	t.r.ObserveDeletion(t.subject.resource)
+	t.r.mu.Lock()
+	in.Leaving, in.Propagation = true, t.r.deletions[t.subject.resource.GetUID()]
+	t.r.mu.Unlock()
+	in.RecordedOrphaning, in.Reported = t.subject.recordedOrphaning(), t.subject.reportedChildren()
+	var left findings
+	w.unknownChildren(&left)
+	in.KindsUnknown = left.unclear || len(t.known.children.unconfirmed) > 0
+}
+
+func (s *subject) recordedOrphaning() plan.Orphaning {
+	return plan.ParseOrphaning(s.resource.GetAnnotations()[api.AnnotationOrphaned], s.resource.GetUID())
+}
+
+// recordOrphaning records whether the children of a resource outlive it, unless this
+// reconciliation ends the deletion. It reports whether anything may be deleted.
+func (t *reconciliation) recordOrphaning(ctx context.Context, p *plan.Plan) bool {
+	if !t.subject.deleting() || p == nil || p.Orphaning == plan.OrphaningUnknown || p.Orphaning == t.subject.recordedOrphaning() ||
+		len(p.Left)+len(t.found.problems) == 0 {
+		return true
+	}
+	err := t.metadata(ctx, map[string]any{"annotations": map[string]any{api.AnnotationOrphaned: p.Orphaning.Record(t.subject.resource.GetUID())}})
+	if err != nil {
+		t.found.incomplete = true
+		t.notRecorded(err)
+		return false
+	}
+	t.reportInferred(p)
+	return true
+}
+
+// reportReferences records an event once the children have, or lack, the owner references
+// that the resource's annotation on-delete asks for since it was changed. Until then a
+// deletion would keep or delete what it should not.
+func (t *reconciliation) reportReferences(w *snapshot) {
+	owner, before := t.subject.owner(), t.known.told.keepsChildren
+	if t.subject.deleting() || before != nil && *before == owner.Keeps || !plan.ReferencesFit(owner, w.live) {
+		return
+	}
+	t.known.told.keepsChildren = &owner.Keeps
+	switch {
+	case before == nil:
+	case owner.Keeps:
+		t.event(corev1.EventTypeNormal, "OwnerReferencesRemoved",
+			"the children have no owner reference any more, as "+api.AnnotationOnDelete+": keep asks for: they stay when this resource is deleted")
+	default:
+		t.event(corev1.EventTypeNormal, "OwnerReferencesRestored",
+			"this resource has no "+api.AnnotationOnDelete+": keep any more, and its children have their owner reference again: they are deleted with it")
+	}
+}
+
+// reportOutliving tells, once a resource goes, of children that outlive it although it did
+// not ask for that.
+func (t *reconciliation) reportOutliving(p *plan.Plan) {
+	if t.subject.recordedOrphaning() != p.Orphaning { // else it was told when it was recorded
+		t.reportInferred(p)
+	}
+	if all := p.RetainedFor(plan.NoReference); len(all) > 0 {
+		t.event(corev1.EventTypeWarning, "ChildrenNotDeleted", "they have no owner reference to this resource, so nothing proves that they are its children: "+
+			joinRefs(refsOf(all))+"; jacquard sweep "+t.r.name+" lists them")
+	}
+}
+
+// reportInferred tells that orphaning was inferred, what is deleted all the same, and what
+// stays.
+func (t *reconciliation) reportInferred(p *plan.Plan) {
+	if p.Orphaning != plan.OrphanInferred {
+		return
+	}
+	note := "no child has an owner reference to this resource any more, as after a deletion with --cascade=orphan, so the children are kept: " +
+		joinRefs(refsOf(p.RetainedFor(plan.Orphaned)))
+	if len(p.Left) > 0 {
+		note = "deleted, since they grant permissions: " + joinRefs(p.Left) + "; " + note
+	}
+	t.event(corev1.EventTypeWarning, "OrphaningInferred", note)
+}
+
+// refsOf refers to live objects.
+func refsOf(all []live.Object) (refs []plan.Ref) {
+	for _, l := range all {
+		refs = append(refs, plan.RefOf(l))
+	}
+	return refs
+}
+
+func joinRefs(refs []plan.Ref) string {
+	texts := make([]string, len(refs))
+	for i, r := range refs {
+		texts[i] = r.String()
+	}
+	return strings.Join(texts, ", ")
+}
