@@ -11,6 +11,7 @@ import (
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/render"
@@ -267,6 +268,9 @@ func (d differ) end(e reconcile.End) Change {
 	c := about(e.Live.GVK, e.Live.Meta, Pruned)
 	if c.Why = "it is not rendered any more"; d.leaving {
 		c.Why = "its resource is being deleted"
+	}
+	if d.Plan != nil && slices.ContainsFunc(d.Plan.RetainedFor(plan.StillUsed), func(l live.Object) bool { return l.Meta.GetUID() == e.Live.Meta.GetUID() }) {
+		c.Why = "its file renders another " + e.Live.GVK.Kind + " in its place; it is deleted once the resource is ready"
 	}
 	if e.Patch {
 		c.Verb, c.Subresource = GivenBack, e.Subresource

@@ -53,6 +53,8 @@ func (r Retained) Describe() string {
 		return "it stays while " + r.File + ".yaml cannot be rendered, or until the resource has " + allow
 	case HoldsData:
 		return "it is not rendered any more and stays, since what is in it would be lost; it is deleted once the resource has " + allow
+	case StillUsed:
+		return "its file renders another " + r.Live.GVK.Kind + " in its place; it is deleted once the resource is ready, or has " + allow
 	case Orphaned:
 		return "it outlives its resource"
 	case NoReference:

@@ -195,6 +195,10 @@ type Input struct {
 	Reported map[Ref]bool
 	// KindsUnknown is true if there may be children that Live does not contain.
 	KindsUnknown bool
+	// ReportedReady is true if the status says that the resource is ready in its present
+	// generation. IsReady reports whether a live child is ready. If it is nil, all are.
+	ReportedReady bool
+	IsReady       func(live.Object) bool
 }
 
 // Make plans. Its error says which document cannot be finished.

@@ -34,6 +34,9 @@ const (
 	FileFails RetainReason = "FileFails"
 	// HoldsData means that data would be lost. The resource has to allow the deletion.
 	HoldsData RetainReason = "HoldsData"
+	// StillUsed means that the file of the child renders another one of its kind, and that the
+	// resource is not ready with it: Pods of the old version may use the child.
+	StillUsed RetainReason = "StillUsed"
 	// Orphaned means that the child outlives its resource, which is being deleted.
 	Orphaned RetainReason = "Orphaned"
 	// NoReference means that the resource is being deleted and the child should have a
@@ -73,6 +76,8 @@ func (in *Input) prune(p *Plan, wanted map[string]bool) {
 			p.retain(l, FileWaits, file)
 		case kind.HoldsData(l.GVK.GroupKind()) || in.drawn(l):
 			p.retain(l, HoldsData, "")
+		case in.isReplaced(l) && !in.isRolledOut(p):
+			p.retain(l, StillUsed, "")
 		default:
 			p.Prune = append(p.Prune, l)
 		}
@@ -85,6 +90,22 @@ func (p *Plan) sort() {
 	slices.SortFunc(p.Prune, func(a, b live.Object) int { return compareRefs(RefOf(a), RefOf(b)) })
 	slices.SortFunc(p.Retained, func(a, b Retained) int { return compareRefs(RefOf(a.Live), RefOf(b.Live)) })
 	slices.SortFunc(p.Left, compareRefs)
+}
+
+// isReplaced reports whether a child is a ConfigMap or Secret whose file renders another
+// one of its kind, as if a hash of the content is part of the name.
+func (in *Input) isReplaced(l live.Object) bool {
+	return (l.GVK == configMaps || l.GVK == secrets) && slices.ContainsFunc(in.Result.Children, func(c render.Child) bool {
+		return c.File == l.Meta.GetAnnotations()[api.AnnotationFile] && c.Object.GroupVersionKind() == l.GVK && !c.Policy.Patch
+	})
+}
+
+// isRolledOut reports whether the resource is ready with what is rendered now: its status
+// says so, nothing is left to write, and the live children are ready.
+func (in *Input) isRolledOut(p *Plan) bool {
+	return in.ReportedReady && !slices.ContainsFunc(p.Steps, func(s Step) bool {
+		return s.Action != Keep && s.Action != Done || s.Live != nil && !s.Child.Policy.Patch && in.IsReady != nil && !in.IsReady(*s.Live)
+	})
 }
 
 // Stuck plans for a resource of which files could not be rendered: everything

@@ -96,7 +96,7 @@ func (r *Reconciler) DryRun(ctx context.Context, v *Version, resource *unstructu
 		}
 	}
 	if p := cmp.Or(out.Plan, t.stuck); p != nil {
-		for _, l := range p.Prune {
+		for _, l := range slices.Concat(p.Prune, p.RetainedFor(plan.StillUsed)) {
 			out.Ends = append(out.Ends, End{Live: l, Err: t.delete(ctx, l)})
 		}
 	}

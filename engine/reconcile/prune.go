@@ -61,6 +61,9 @@ func (t *reconciliation) prune(ctx context.Context, p *plan.Plan) {
 			t.endDeletes(key, func(*pendingDelete) error { return t.delete(ctx, l) })
 		}
 	}
+	for _, l := range p.RetainedFor(plan.StillUsed) { // their deletion counts for the rollout that replaces them
+		t.isApproved(l)
+	}
 	for _, r := range p.Release {
 		key := string(plan.PatchKey(r.Live.Meta.GetUID(), r.Subresource))
 		open[key] = true

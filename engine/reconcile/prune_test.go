@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -97,6 +98,101 @@ func TestPruneWaits(t *testing.T) {
 		if want := map[bool]int{true: 0, false: 1}[incomplete]; asked != want || len(turn.found.problems) != 2*want {
 			t.Errorf("incomplete is %v: %d deletions, and it says %v", incomplete, asked, turn.found.problems)
 		}
+	}
+}
+
+const (
+	namedMap   = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"one-{{ .spec.name }}\"}\ndata: {name: {{ .spec.name }}}\n"
+	deployment = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: app}
+spec: {replicas: 1, template: {spec: {containers: [{name: main, image: i, envFrom: [{configMapRef: {name: "one-{{ .spec.name }}"}}]}]}}}
+`
+)
+
+// names changes the spec of the thing.
+func (w *world) names(name string) {
+	w.edit(func(o *unstructured.Unstructured) { _ = unstructured.SetNestedField(o.Object, name, "spec", "name") })
+}
+
+// rollsOut makes the Deployment ready in its present generation.
+func (w *world) rollsOut() {
+	w.server.Change(w.server.Get(deploymentKind, "default", "app"), "deployment-controller", func(o *unstructured.Unstructured) {
+		o.Object["status"] = map[string]any{"observedGeneration": o.GetGeneration(), "replicas": int64(1), "updatedReplicas": int64(1),
+			"readyReplicas": int64(1), "availableReplicas": int64(1), "conditions": []any{map[string]any{"type": "Available", "status": "True"}}}
+	})
+}
+
+// TestPruneOfReplacedChild: a ConfigMap whose file renders another one now stays until the
+// resource is ready with that, since Pods of the old version use it.
+func TestPruneOfReplacedChild(t *testing.T) {
+	w := newWorld(t, map[string]string{"map.yaml": namedMap, "app.yaml": deployment})
+	w.settle()
+	w.rollsOut()
+	w.settle()
+	w.says("when it is rolled out", "Ready")
+	w.names("y")
+	w.sends("when it is edited", "apply configmaps default/one-y", "apply deployments default/app", applyStatus)
+	w.sends("while it is not rolled out")
+	w.names("z")
+	w.sends("when it is edited again", "apply configmaps default/one-z", "apply deployments default/app", applyStatus)
+	w.restart()
+	w.settle()
+	if w.server.Get(mapKind, "default", "one-x") == nil || w.server.Get(mapKind, "default", "one-y") == nil {
+		t.Error("after a restart one is gone that Pods use")
+	}
+	w.rollsOut()
+	w.sends("when it is rolled out again", applyStatus)
+	w.says("when it is rolled out again", "Ready")
+	w.sends("when it is ready", "delete configmaps default/one-x", "delete configmaps default/one-y")
+	w.sends("at rest")
+}
+
+// TestPruneOfReplacedChildNeedsReady: whatever else keeps the resource from being ready
+// keeps the ConfigMap, and the resource may allow its deletion.
+func TestPruneOfReplacedChildNeedsReady(t *testing.T) {
+	files := map[string]string{"map.yaml": namedMap, "status.yaml": "conditions: [{type: Ready, status: \"False\", reason: Waits, message: not yet}]\n"}
+	w := newWorld(t, files)
+	w.settle()
+	w.names("y")
+	w.settle()
+	old := w.server.Get(mapKind, "default", "one-x")
+	if old == nil {
+		t.Fatal("it is gone before the resource is ready")
+	}
+	w.edit(func(o *unstructured.Unstructured) {
+		o.SetAnnotations(map[string]string{api.AnnotationAllowPrune: "ConfigMap/default/one-x/" + string(old.GetUID())})
+	})
+	w.sends("when the resource allows it", "delete configmaps default/one-x", applyStatus)
+}
+
+// TestPruneOfOtherKinds: what is not a ConfigMap or Secret, or what its file does not
+// render any more at all, is deleted once everything is applied.
+func TestPruneOfOtherKinds(t *testing.T) {
+	job := strings.Replace(plainJob, "NAME", `"one-{{ .spec.name }}"`, 1)
+	w := newWorld(t, map[string]string{"job.yaml": job, "map.yaml": "{{ if eq .spec.name \"x\" }}\n" + oneMap + "{{ end }}\n"})
+	w.settle()
+	w.names("y")
+	w.sends("when it is edited", "apply jobs default/one-y", deleteOne, "delete jobs default/one-x", applyStatus)
+}
+
+// TestPruneOfReplacedChildCounts: its deletion needs the approval of the rollout that
+// replaces it, before the resource is ready.
+func TestPruneOfReplacedChildCounts(t *testing.T) {
+	w := newWorld(t, map[string]string{"map.yaml": namedMap, "app.yaml": deployment})
+	w.settle()
+	w.rollsOut()
+	w.settle()
+	w.folder(map[string]string{"map.yaml": strings.ReplaceAll(namedMap, "one-", "two-"), "app.yaml": strings.ReplaceAll(deployment, "one-", "two-")})
+	w.choice.MayDelete = func(schema.GroupKind, metav1.Object) error { return errors.New("it waits for an approval") }
+	w.sends("when it is not approved", "apply configmaps default/two-x", "apply deployments default/app", applyStatus)
+	w.says("when it is not approved", waitsForApproval)
+	w.choice.MayDelete = func(schema.GroupKind, metav1.Object) error { return nil }
+	w.rollsOut()
+	w.settle()
+	w.says("when it is approved and rolled out", "Ready")
+	if w.server.Get(mapKind, "default", "one-x") != nil {
+		t.Error("it is there still")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/panics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
@@ -100,7 +101,8 @@ func (t *reconciliation) input(rendered *render.Result, w *snapshot) plan.Input 
 		Owner: t.subject.owner(), Result: rendered, Live: w.live, State: w.stateOfKind,
 		Patched: w.patched, Object: w.object, Patchers: w.patchers, Rendered: w.inRendered, CanMake: w.canMake, Draws: t.subject.draws,
 		Memory: t.known.children.applied, Succeeded: t.subject.succeeded(), AllowPrune: t.subject.allowances(),
-		DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty,
+		DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty, ReportedReady: t.subject.reportedReady(),
+		IsReady: func(l live.Object) bool { return t.child(l).Ready },
 	}
 	if t.subject.deleting() {
 		t.setDeletion(&in, w)

@@ -126,6 +126,13 @@ func (s *subject) allowances() []string {
 	return plan.ParseAllowances(s.resource.GetAnnotations()[api.AnnotationAllowPrune])
 }
 
+// reportedReady reports whether the status says that the resource is ready in its present
+// generation. Without a status, only the children can tell.
+func (s *subject) reportedReady() bool {
+	ready, _ := status.ReadyOf(s.resource)
+	return !s.version.hasStatus() || ready.Status == "True" && ready.Observed == s.resource.GetGeneration()
+}
+
 // mayPatch reports whether the kind may patch such an object in its place: anybody
 // can write under our name, wherever they may write. Of a kind that the folder
 // does not patch any more nobody knows where it did.

@@ -37,15 +37,16 @@ func failsByStatus(reason string) (children, ofStatus bool) {
 
 func unwantedByStatus(p *plan.Plan, reason string) []live.Object {
 	if reason == "PruneHeld" {
-		return p.Prune
+		return slices.Concat(p.Prune, p.RetainedFor(plan.StillUsed))
 	}
 	return Unwanted(p)
 }
 
 // Unwanted are the children that a plan does not want: what is in those that are
-// held is kept, but the resource would be served without them.
+// held is kept, but the resource would be served without them. Those that the old version
+// still uses are deleted later.
 func Unwanted(p *plan.Plan) []live.Object {
-	return slices.Concat(p.Prune, p.RetainedFor(plan.HoldsData))
+	return slices.Concat(p.Prune, p.RetainedFor(plan.HoldsData), p.RetainedFor(plan.StillUsed))
 }
 
 // PreviewOf is what a rollout must know of a resource that was tried with the
