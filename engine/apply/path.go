@@ -2,7 +2,6 @@ package apply
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -78,41 +77,6 @@ func down(at, step any) any {
 	}
 	return nil
 }
-
-// valueAt is the text at a path, or "".
-func valueAt(document map[string]any, path []any) string {
-	var at any = document
-	for _, step := range path {
-		at = down(at, step)
-	}
-	text, _ := at.(string)
-	return text
-}
-
-// shortest is the shortest value that is looked for in a message: anything
-// shorter stands in too many words.
-const shortest = 3
-
-// without cuts a value of the document out of what the server says of it, and
-// every word that stands in the value: some messages quote it in parts. What
-// the server lists as supported stays readable.
-func without(message, value string) string {
-	if len(value) < shortest {
-		return message
-	}
-	message = strings.ReplaceAll(message, value, "…")
-	if strings.HasPrefix(message, "Unsupported value") {
-		return message
-	}
-	return word.ReplaceAllStringFunc(message, func(w string) string {
-		if len(w) >= shortest && strings.Contains(value, w) {
-			return "…"
-		}
-		return w
-	})
-}
-
-var word = regexp.MustCompile(`[\pL\pN]+`)
 
 func shownPath(path []any) string {
 	var b strings.Builder

@@ -25,12 +25,12 @@ func TestUnderstand(t *testing.T) {
 				Message: `configmaps "a" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no twos here`,
 				Details: &metav1.StatusDetails{Name: "a", Kind: "configmaps",
 					Causes: []metav1.StatusCause{{Message: `ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no twos here`}}}},
-			Forbidden, `ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no twos here`,
+			Policy, `ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no twos here; change the child as the policy demands, or exclude it from the policy`,
 		},
 		"webhook": {
 			metav1.Status{Code: 400, Reason: metav1.StatusReasonBadRequest,
 				Message: `admission webhook "w.example.com" denied the request: not today`},
-			Forbidden, `admission webhook "w.example.com" denied the request: not today`,
+			Webhook, `admission webhook "w.example.com" denied the request: not today; change the child as the webhook demands, or exclude it from the webhook`,
 		},
 		"unknown field": {
 			metav1.Status{Code: 500, Message: `failed to create typed patch object (ns/a; /v1, Kind=ConfigMap): .dat: field not declared in schema`},
@@ -61,7 +61,7 @@ func TestUnderstand(t *testing.T) {
 		"not converted": {
 			metav1.Status{Code: 500,
 				Message: `failed to convert new object (ns/a; /v1, Kind=Secret) to proper version (v1): illegal base64 data at input byte 0`},
-			Invalid, `failed to convert new object (ns/a; /v1, Kind=Secret) to proper version (v1): illegal base64 data at input byte 0`,
+			Invalid, `a value is not base64; print it with b64enc`,
 		},
 		"more than etcd takes": {metav1.Status{Code: 500, Message: "etcdserver: request is too large"}, Invalid,
 			"etcdserver: request is too large"},
@@ -99,7 +99,7 @@ func TestUnderstand(t *testing.T) {
 				Message: `configmaps "a" is forbidden: cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion example.com/v1 Kind Web: no matches`},
 			TryAgain, `configmaps "a" is forbidden: cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion example.com/v1 Kind Web: no matches`,
 		},
-		"quota": {metav1.Status{Code: 403, Message: "exceeded quota: q"}, Forbidden, "exceeded quota: q"},
+		"quota": {metav1.Status{Code: 403, Message: "exceeded quota: q"}, Quota, "exceeded quota: q"},
 		"going": {metav1.Status{Code: 405, Message: "create not allowed while custom resource definition is terminating"}, NotServed,
 			"create not allowed while custom resource definition is terminating"},
 		"busy": {metav1.Status{Code: 503, Message: "busy"}, TryAgain, "busy"},

@@ -41,7 +41,7 @@ type Outcome struct {
 	Version *Version
 	Ready   bool
 	// Refused says which child the API refuses for its content, Forbidden which
-	// one it forbids.
+	// one it forbids, since a right is missing or admission denies it.
 	Refused, Forbidden string
 }
 
@@ -111,11 +111,11 @@ func (t *reconciliation) recordServed(ready bool) {
 	}
 	out := Outcome{Version: t.subject.version, Ready: ready}
 	for _, p := range t.found.problems {
-		switch p.Reason {
-		case "Invalid":
-			out.Refused = p.Message
-		case "Forbidden":
+		switch {
+		case isForbidden(p.Reason):
 			out.Forbidden = p.Message
+		case IsRefusal(p.Reason):
+			out.Refused = p.Message
 		}
 	}
 	if !t.choice.Frozen {

@@ -51,7 +51,7 @@ func (w writing) wrote(o metrics.Operation) {
 	}
 }
 
-func (w writing) refused(r *apply.Refusal) { metrics.Kind(w.t.r.name).Refused(reasons[r.Cause]) }
+func (w writing) refused(r *apply.Refusal) { metrics.Kind(w.t.r.name).Refused(outcomes[r.Cause].label) }
 
 func (w writing) skipped(n int) { metrics.Kind(w.t.r.name).Skipped(n) }
 

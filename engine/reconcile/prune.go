@@ -192,7 +192,7 @@ func (t *reconciliation) releasePatch(ctx context.Context, r plan.Release, e *pe
 	}
 	e.release = &r
 	refusal := apply.Classify(err)
-	if e.forbidden = refusal.Cause == apply.Forbidden && !refusal.Denied; refusal.Cause != apply.Invalid && !refusal.Denied {
+	if e.forbidden = refusal.Cause == apply.Forbidden; refusal.Cause != apply.Invalid && !refusal.Cause.IsDenied() {
 		return err
 	}
 	if e.refused.IsZero() {

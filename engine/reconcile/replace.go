@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,21 +13,28 @@ import (
 )
 
 // replace makes an object again whose change was refused, where its file allows
-// that and the API would take the new one. Else it returns the refusal.
+// that and the API would take the new one. Else it returns the refusal, with what
+// it means.
 func (w *stepExecutor) replace(ctx context.Context, o metav1.Object, err error) error {
 	refusal := apply.Classify(err)
-	if refusal.Cause != apply.Invalid || !plan.Ours(w.run.subject.owner(), o) && !plan.Controls(w.run.subject.owner(), o) {
+	if refusal.Cause != apply.Invalid {
 		return err
 	}
-	if w.step.IfInvalid == plan.Tell {
-		w.predictAnswer(ctx, refusal)
-		return err
+	answer, fresh := w.to.Probe(ctx, w.resource, w.step.Document)
+	if fresh == nil {
+		w.answer = answer // for people: the refusal does not say what would change
 	}
-	if _, probed := w.to.Probe(ctx, w.resource, w.step.Document); probed != nil {
-		if apply.Classify(probed).Cause != apply.Invalid {
-			return probed // nobody knows yet
-		}
-		return err // the content itself is refused, not the change
+	if live, err := w.to.Read(ctx, w.resource, o.GetNamespace(), o.GetName()); err == nil {
+		refusal = refusal.OfChange(apply.Change{Sent: w.step.Document, Live: live, Fresh: fresh})
+	}
+	ours := plan.Ours(w.run.subject.owner(), o) || plan.Controls(w.run.subject.owner(), o)
+	mayReplace := ours && w.step.IfInvalid != plan.Tell
+	if mayReplace && fresh != nil && apply.Classify(fresh).Cause != apply.Invalid {
+		return fresh // nobody knows yet
+	}
+	if !mayReplace || fresh != nil { // not allowed, or the content itself is refused
+		refusal.Remedy = cmp.Or(w.remedy(refusal, fresh), refusal.Remedy)
+		return refusal
 	}
 	if w.step.IfInvalid == plan.Spare {
 		return w.spared(o)
@@ -35,17 +43,6 @@ func (w *stepExecutor) replace(ctx context.Context, o metav1.Object, err error) 
 		return unapproved(err)
 	}
 	return w.recreate(ctx, o, "it is recreated, since the API refuses to change it: "+refusal.Error())
-}
-
-// predictAnswer finds out, for people, what an object would be whose change is
-// refused: the refusal itself does not tell what would change.
-func (w *stepExecutor) predictAnswer(ctx context.Context, refusal *apply.Refusal) {
-	if !immutable.MatchString(refusal.Error()) {
-		return
-	}
-	if answer, err := w.run.executor.replacement(ctx, w); err == nil && answer != nil {
-		w.answer = answer
-	}
 }
 
 // recreate deletes an object; its deletion wakes us, and it is created again.

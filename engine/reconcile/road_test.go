@@ -31,6 +31,7 @@ const (
 const (
 	putOnRecord = "patch customresourcedefinitions " + things
 	applyOne    = "apply configmaps default/one"
+	readOne     = "get configmaps default/one"
 	applyTwo    = "apply configmaps default/two"
 	applyStatus = "apply things/status default/a"
 	patchThing  = "patch things default/a"
@@ -115,7 +116,8 @@ func TestRefused(t *testing.T) {
 		again  time.Duration // when it is sent again at the latest; 0: not for long
 	}{
 		"invalid":     {answered(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "data.name: Invalid value"), "Invalid", 0},
-		"forbidden":   {answered(http.StatusForbidden, metav1.StatusReasonForbidden, "no quota"), "Forbidden", 2 * time.Second},
+		"forbidden":   {answered(http.StatusForbidden, metav1.StatusReasonForbidden, `User "u" cannot patch resource "configmaps"`), "Forbidden", 2 * time.Second},
+		"denied":      {answered(http.StatusForbidden, metav1.StatusReasonForbidden, "not on Sundays"), "DeniedByAdmission", 2 * time.Second},
 		"busy":        {answered(http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "busy"), "ApplyFailed", 2 * time.Second},
 		"unavailable": {answered(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "etcd"), "ApplyFailed", 2 * time.Second},
 	} {
@@ -328,11 +330,11 @@ func TestImmutable(t *testing.T) {
 		want  []string
 		says  string
 	}{
-		"the file does not say so": {file: oneMap, want: []string{applyOne, applyStatus}, says: "Invalid"},
-		"the file says so": {file: replaced, want: []string{applyOne, "PROBE", "delete configmaps default/one", applyStatus},
+		"the file does not say so": {file: oneMap, want: []string{applyOne, "PROBE", readOne, applyStatus}, says: "Invalid"},
+		"the file says so": {file: replaced, want: []string{applyOne, "PROBE", readOne, "delete configmaps default/one", applyStatus},
 			says: Recreating},
-		"the new one is refused": {file: replaced, probe: immutable, want: []string{applyOne, "PROBE", applyStatus}, says: "Invalid"},
-		"a rollout does not allow": {file: replaced, may: fmt.Errorf("not yet"), want: []string{applyOne, "PROBE", applyStatus},
+		"the new one is refused": {file: replaced, probe: immutable, want: []string{applyOne, "PROBE", readOne, applyStatus}, says: "Invalid"},
+		"a rollout does not allow": {file: replaced, may: fmt.Errorf("not yet"), want: []string{applyOne, "PROBE", readOne, applyStatus},
 			says: waitsForApproval},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -14,7 +13,14 @@ import (
 )
 
 // Begin makes the kind known in metrics; whoever ends the kind ends them.
-func (r *Reconciler) Begin() { metrics.Kind(r.name).Begin(slices.Sorted(maps.Values(reasons))) }
+func (r *Reconciler) Begin() {
+	var labels []string
+	for _, outcome := range outcomes {
+		labels = append(labels, outcome.label)
+	}
+	slices.Sort(labels)
+	metrics.Kind(r.name).Begin(labels)
+}
 
 // Wake notes that an event woke a resource, unless it waits to be served
 // already.

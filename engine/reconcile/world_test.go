@@ -66,17 +66,18 @@ type world struct {
 	looked map[int]string
 }
 
-// newWorld has one thing, default/a, with this spec, and these files of its folder.
-func newWorld(t testing.TB, files map[string]string) *world {
+// newWorld has one thing, default/a, with this spec, and these files of its folder. more
+// are kinds that the server has, too.
+func newWorld(t testing.TB, files map[string]string, more ...live.Resource) *world {
 	t.Helper()
-	w := &world{TB: t, now: time.Unix(1e9, 0), events: events.NewFakeRecorder(99), server: memory.New(
+	w := &world{TB: t, now: time.Unix(1e9, 0), events: events.NewFakeRecorder(99), server: memory.New(append(more,
 		served(thingKind, "things", true), served(mapKind, "configmaps", true), served(nodeKind, "nodes", false),
 		served(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}, "namespaces", false),
 		served(crdKind, "customresourcedefinitions", false), served(job, "jobs", true),
 		served(secretKind, "secrets", true),
 		served(deploymentKind, "deployments", true), served(pod.GVK, "pods", true), served(roleKind, "clusterroles", false),
 		served(applicationKind, "applications", true), served(bucketKind, "buckets", true), served(virtualKind, "virtualservices", true),
-	)}
+	)...)}
 	w.server.Change(memory.Object(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"`+things+
 		`"}}`), "installer", nil)
 	w.resource = w.server.Change(memory.Object(`{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"a","namespace":"default"},"spec":{"name":"x"}}`), "person", nil)

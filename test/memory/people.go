@@ -75,6 +75,18 @@ func (s *Server) Apply(o *unstructured.Unstructured, manager string) *unstructur
 	return &unstructured.Unstructured{Object: answer.(map[string]any)}
 }
 
+// Put puts an object in place as it is, its managedFields too.
+func (s *Server) Put(o *unstructured.Unstructured) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.callOf(o, "")
+	managed := o.GetManagedFields()
+	out := s.store(c, nil, o.DeepCopy())
+	out.SetManagedFields(managed)
+	out.SetUID(o.GetUID())
+	s.objects[types.NamespacedName{Namespace: c.Namespace, Name: c.Name}][c.served.GVR.GroupResource()] = out
+}
+
 // Delete deletes an object, as people do: it stays while it has finalizers.
 func (s *Server) Delete(o *unstructured.Unstructured) {
 	s.mu.Lock()

@@ -56,7 +56,7 @@ func PreviewOf(digest string, tried reconcile.Preview, o *unstructured.Unstructu
 	ready, seen := status.ReadyOf(o)
 	t.Unserved = !seen && tried.Live == 0
 	t.Ready = ready.Status == "True" || past.Record.Digest == digest && past.Record.since(ready.Since)
-	t.Refused = ready.Reason == "Invalid" || ready.Reason == "Forbidden"
+	t.Refused = reconcile.IsRefusal(ready.Reason)
 	if tried.Err != nil {
 		if t.Same, _ = past.Fails(ready.Reason); !t.Same {
 			t.Error = tried.Err.Error()

@@ -22,13 +22,13 @@ func TestRefusedContent(t *testing.T) {
 		"mistyped map":    {"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: b\ndata: [1]\n", "5:7"},
 		"number in a map": {"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: b\ndata:\n  num: 1\n", "6:8"},
 		"duplicate key": {"apiVersion: v1\nkind: Service\nmetadata:\n  name: b\nspec:\n  ports:\n  - port: 80\n  - port: 80\n",
-			"7"},
-		"duplicate env": {"apiVersion: v1\nkind: Pod\nmetadata:\n  name: b\nspec:\n  containers:\n  - name: c\n    image: i\n    env:\n    - name: A\n    - name: A\n", "10"},
+			"8"},
+		"duplicate env": {"apiVersion: v1\nkind: Pod\nmetadata:\n  name: b\nspec:\n  containers:\n  - name: c\n    image: i\n    env:\n    - name: A\n    - name: A\n", "11"},
 		"invalid value": {"apiVersion: v1\nkind: Service\nmetadata:\n  name: b\nspec:\n  ports:\n  - port: 70000\n", "7:11"},
 		"unsupported word": {"apiVersion: v1\nkind: Service\nmetadata:\n  name: b\nspec:\n  type: Nonsense\n  ports:\n  - port: 80\n",
 			"6:9"},
 		"required field": {"apiVersion: v1\nkind: Pod\nmetadata:\n  name: b\nspec:\n  containers:\n  - image: i\n", "7"},
-		"invalid label":  {"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: b\n  labels:\n    a: no label\n", "6:5"},
+		"invalid label":  {"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: b\n  labels:\n    a: no label\n", "6:8"},
 	}
 	files, names := map[string]string{"map.yaml": configMap}, map[string]string{}
 	for i, name := range slices.Sorted(maps.Keys(all)) {

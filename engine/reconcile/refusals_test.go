@@ -1,0 +1,94 @@
+package reconcile
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/status"
+	"github.com/jacquard-operator/jacquard/test/memory"
+	"github.com/jacquard-operator/jacquard/test/refusals"
+)
+
+// TestRefusals: of each way in which a real API server refuses a child, a person
+// reads which field it is, where the template writes it, who holds it, and what to
+// do, and no value of the child.
+func TestRefusals(t *testing.T) {
+	rows, err := refusals.Rows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows {
+		t.Run(row.Name, func(t *testing.T) {
+			recorded, err := row.Recorded()
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := refusedWorld(t, row, recorded)
+			w.turn()
+			ready := status.Condition(w.server.Get(thingKind, "default", "a").Object, "Ready")
+			message := strings.ReplaceAll(fmt.Sprint(ready["message"]), "templates/"+things+"/", "")
+			if ready["reason"] != row.Reason || message != row.Message {
+				t.Errorf("%v: %s\nwant %s: %s", ready["reason"], message, row.Reason, row.Message)
+			}
+			event := ""
+			for len(w.events.Events) > 0 {
+				event += <-w.events.Events
+			}
+			for _, text := range []string{message, event} {
+				if strings.Contains(text, "hunter") {
+					t.Errorf("it tells a value: %s", text)
+				}
+			}
+		})
+	}
+}
+
+// refusedWorld is a world whose child is refused as it was recorded.
+func refusedWorld(t *testing.T, row refusals.Row, recorded *refusals.Recorded) *world {
+	t.Helper()
+	child := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(row.Sent()), &child.Object); err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{"child.yaml": row.Child}
+	if row.Cluster {
+		files["kind.yaml"] = fmt.Sprintf("apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nchildren:\n- {apiVersion: %s, kind: %s}\n",
+			child.GetAPIVersion(), child.GetKind())
+	}
+	w := newWorld(t, files, served(child.GroupVersionKind(), recorded.Resource, !row.Cluster))
+	w.edit(func(o *unstructured.Unstructured) {
+		spec := map[string]any{"name": row.To}
+		if n, err := strconv.Atoi(row.To); err == nil {
+			spec["replicas"] = int64(n)
+		}
+		o.Object["spec"] = spec
+	})
+	if recorded.Live != nil {
+		there := recorded.Live
+		owner := w.server.Get(thingKind, "default", "a")
+		_ = unstructured.SetNestedField(there.Object, string(owner.GetUID()), "metadata", "labels", api.LabelOwnerUID)
+		_ = unstructured.SetNestedField(there.Object, things+"/default/a", "metadata", "annotations", api.AnnotationOwner)
+		if !row.Cluster {
+			there.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "example.com/v1", Kind: "Thing", Name: "a", UID: owner.GetUID(), Controller: ptr.To(true)}})
+		}
+		w.server.Put(there)
+	}
+	w.server.Refuse = func(r memory.Request) *metav1.Status {
+		switch {
+		case r.Verb != "apply" || r.Resource != recorded.Resource:
+			return nil
+		case r.DryRun:
+			return recorded.Fresh
+		}
+		return recorded.Answer
+	}
+	return w
+}
