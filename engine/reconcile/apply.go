@@ -70,6 +70,7 @@ func (w *stepExecutor) settled() bool {
 	case plan.Keep, plan.Done:
 		delete(w.run.known.failures.failedWrites, key)
 		w.reportFieldConflict()
+		w.run.releaseRepeat(w.child())
 		w.run.reportOscillation(w.child(), w.named(), w.step.Child.Doc.Place().String())
 		return true
 	case plan.Block:

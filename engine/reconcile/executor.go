@@ -46,6 +46,7 @@ func (w writing) repeats() bool { return true }
 func (w writing) wrote(o metrics.Operation) {
 	metrics.Kind(w.t.r.name).Wrote(o)
 	w.t.known.writes.Add(1)
+	w.t.known.lastWrite.Store(w.t.r.now().UnixNano())
 	if o != metrics.Status && o != metrics.Metadata && o != metrics.Record {
 		w.t.wrote.Store(true)
 	}

@@ -2,12 +2,15 @@ package reconcile
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/engine/plan"
 )
 
 // A played resource writes one object, at times that the test makes up.
@@ -28,66 +31,46 @@ func play() *played {
 func (p *played) write(after time.Duration, value any) bool {
 	p.now = p.now.Add(after)
 	doc := map[string]any{"data": map[string]any{"value": value}}
-	p.held = p.recordOscillation(turnout{"child", fmt.Sprint(value), doc, p.now})
+	p.held = p.recordRepeat(candidateWrite{"child", fmt.Sprint(value), doc, p.now})
 	if p.held == 0 {
 		p.writes++
+		p.known.lastWrite.Store(p.now.UnixNano())
 	}
 	return p.held == 0
 }
 
-func (p *played) proofs() int { return p.known.failures.oscillations["child"].proofs }
-
-// TestSwingOfOurOwn: what changes because it was written, and only then, is
-// written less and less often, and told.
-func TestSwingOfOurOwn(t *testing.T) {
+// TestEchoIsReported: what changes because it was written, and only then, is written less
+// and less often, and reported with its field; another generation is written at once.
+func TestEchoIsReported(t *testing.T) {
 	p := play()
 	value := 0
 	for end := p.now.Add(time.Hour); p.now.Before(end); {
-		after := 100 * time.Millisecond
-		if p.held > 0 {
-			after = p.held
-		}
-		if p.write(after, value) {
+		if p.write(max(p.held, 100*time.Millisecond), value) {
 			value++
 		}
 	}
-	if p.writes > 40 || p.proofs() < oscillationProofs {
-		t.Errorf("%d writes in an hour, seen %d times: %+v", p.writes, p.proofs(), p.known.failures.oscillations["child"])
+	p.r.now = func() time.Time { return p.now }
+	p.reportOscillation("child", "ConfigMap a", "map.yaml:1")
+	if p.writes > 40 || len(p.found.problems) != 1 || p.found.requeue == 0 || !strings.Contains(p.found.problems[0].Message, "data.value") {
+		t.Errorf("%d writes in an hour; it is reported as %v, and looked at again in %s", p.writes, p.found.problems, p.found.requeue)
 	}
 	p.subject.resource.SetGeneration(2)
-	if !p.write(0, value) || p.proofs() > 0 {
+	p.found = findings{}
+	if p.write(0, value+1); p.held > 0 {
 		t.Error("another generation is not written at once")
+	}
+	if p.reportOscillation("child", "ConfigMap a", "map.yaml:1"); len(p.found.problems) > 0 {
+		t.Errorf("another generation is reported: %v", p.found.problems)
 	}
 }
 
-// TestProgressIsNoSwing: what changes as often without us is written, be it held
-// for a while; so is what is new, and what follows of children that are made.
-func TestProgressIsNoSwing(t *testing.T) {
+// TestProgressIsNoEcho: what follows from children that are created is written at once.
+func TestProgressIsNoEcho(t *testing.T) {
 	p := play()
-	for value := range 200 {
-		p.write(time.Second, value)
-		if p.proofs() > 0 {
-			t.Fatalf("change %d counts as caused by us", value)
-		}
-	}
-	if p.writes < 100 {
-		t.Errorf("%d of 200 changes were written", p.writes)
-	}
-	p = play()
 	for value := range 100 {
 		p.known.failures.progressed()
 		if !p.write(time.Second, value) {
-			t.Fatalf("what follows of child %d is held", value)
-		}
-	}
-	p = play()
-	for n := range 100 {
-		doc := map[string]any{}
-		for i := range n {
-			doc[fmt.Sprint(i)] = "x"
-		}
-		if p.recordOscillation(turnout{"child", fmt.Sprint(n), doc, p.now}) > 0 {
-			t.Fatalf("new field %d is held", n)
+			t.Fatalf("what follows from child %d is held back", value)
 		}
 	}
 }
@@ -104,7 +87,7 @@ func TestReadyAtRest(t *testing.T) {
 		if write {
 			p.known.writes.Add(1)
 		}
-		p.known.failures.oscillations["child"] = &oscillation{held: held}
+		p.known.failures.repeats["child"] = &repeat{Repeat: plan.Repeat{Held: held}}
 		p.recordServed(true)
 	}
 	for i, c := range []struct {

@@ -24,8 +24,9 @@ type resourceState struct {
 	children childMemory
 	failures failures
 	told     told
-	// writes counts what was written of the resource.
-	writes atomic.Int64
+	// writes counts what was written of the resource. lastWrite is when that was last, in
+	// nanoseconds since 1970.
+	writes, lastWrite atomic.Int64
 }
 
 func newResourceState(resource *unstructured.Unstructured) *resourceState {
@@ -70,8 +71,10 @@ type failures struct {
 	pendingDeletes map[string]*pendingDelete
 	// fieldConflicts are fields that others take from us again and again, by child.
 	fieldConflicts map[string]*fieldConflict
-	// oscillations are what our own writes seem to change again and again, by child.
-	oscillations map[string]*oscillation
+	// repeats are writes that may follow from one another, by child. repeatsOf is the
+	// generation and the revision that they are of.
+	repeats   map[string]*repeat
+	repeatsOf string
 	// unfit is the last status that was refused for its content.
 	unfit unfit
 	// statusPause and metadataPause are for how long nothing of the resource
@@ -84,7 +87,7 @@ type failures struct {
 func newFailures() failures {
 	return failures{
 		failedWrites: map[string]*failedWrite{}, pendingDeletes: map[string]*pendingDelete{},
-		fieldConflicts: map[string]*fieldConflict{}, oscillations: map[string]*oscillation{},
+		fieldConflicts: map[string]*fieldConflict{}, repeats: map[string]*repeat{},
 	}
 }
 
@@ -231,7 +234,7 @@ func (m *resourceState) keep(p *plan.Plan) {
 	}
 	maps.DeleteFunc(m.children.made, func(child string, _ types.UID) bool { return !steps[child] })
 	maps.DeleteFunc(m.failures.fieldConflicts, func(child string, _ *fieldConflict) bool { return !steps[child] })
-	maps.DeleteFunc(m.failures.oscillations, func(child string, _ *oscillation) bool { return !steps[child] && child != statusFile })
+	maps.DeleteFunc(m.failures.repeats, func(child string, _ *repeat) bool { return !steps[child] && child != statusFile })
 	maps.DeleteFunc(m.children.changed, func(child string, _ []string) bool { return !steps[child] })
 	for _, uid := range m.children.made {
 		uids[uid] = true

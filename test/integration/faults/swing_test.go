@@ -19,7 +19,7 @@ func TestOscillating(t *testing.T) {
 		"a child that is in itself": {"map.yaml",
 			configMap + "  sum: {{ if .spec.turn }}{{ child \"map\" | toJson | sha256sum }}{{ end }}\n", "turn: false", "map.yaml"},
 		"a status that is in itself": {"status.yaml",
-			"conditions:\n- type: Summed\n  status: \"True\"\n  reason: Is\n  message: {{ if .spec.turn }}{{ .status | toJson | sha256sum }}{{ else }}none{{ end }}\n", "turn: false", "message changes again"},
+			"conditions:\n- type: Summed\n  status: \"True\"\n  reason: {{ if .spec.turn }}S{{ .status | toJson | sha256sum }}{{ else }}None{{ end }}\n", "turn: false", "reason changes again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := map[string]string{"map.yaml": configMap, c.file: c.text}
