@@ -7,7 +7,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
-	"github.com/jacquard-operator/jacquard/engine/status/readiness"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
@@ -44,7 +43,7 @@ func (w *snapshot) unready(c render.Child) (string, error) {
 	case current.Meta.GetAnnotations()[api.AnnotationDesired] != hash:
 		return render.NotApplied, nil
 	}
-	verdict, err := w.subject.judge(*current)
+	verdict, err := w.judge(*current)
 	if err != nil {
 		return "", fmt.Errorf("reading the status of %s %s: %w", current.GVK.Kind, current.Meta.GetName(), err)
 	}
@@ -63,13 +62,4 @@ func (w *snapshot) liveOf(c render.Child) *live.Object {
 		}
 	}
 	return nil
-}
-
-// judge decides whether a live child is ready.
-func (s *subject) judge(l live.Object) (readiness.Verdict, error) {
-	set, gk := s.version.Health(), l.GVK.GroupKind()
-	if !readiness.NeedsBody(set, gk) && l.Meta.GetDeletionTimestamp() == nil {
-		return readiness.Verdict{State: readiness.Ready}, nil
-	}
-	return readiness.Of(body(l), readiness.RuleFor(set, gk), s.cluster.DeclaresConditions(gk))
 }

@@ -1,8 +1,6 @@
 package reconcile
 
 import (
-	"fmt"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -66,15 +64,3 @@ const (
 	notThere = "not there yet"
 	notKnown = "not known"
 )
-
-// child judges one live child.
-func (t *reconciliation) child(l live.Object) status.Child {
-	c := status.Child{APIVersion: l.GVK.GroupVersion().String(), Kind: l.GVK.Kind, Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName()}
-	verdict, err := t.subject.judge(l)
-	if err != nil {
-		c.Message = fmt.Sprintf("its status cannot be read: %s", err)
-		return c
-	}
-	c.Ready, c.Failed, c.Message = verdict.IsReady(), verdict.IsFailed(), verdict.Message
-	return c
-}

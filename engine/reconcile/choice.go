@@ -158,7 +158,8 @@ func (r *Reconciler) preview(ctx context.Context, v *Version, resource *unstruct
 	t := r.reconciliation(resource, Choice{Version: v}, &resourceState{children: childMemory{made: map[string]types.UID{}}})
 	t.executor = previewing{}
 	t.inheritOverridden()
-	view := takeSnapshot(t.subject, t.texts)
+	view := t.takeSnapshot()
+	t.inheritHealth(view)
 	rendered := t.render(ctx, view)
 	p := t.plan(rendered, view)
 	out = Preview{Plan: p, Waits: waits(rendered)}

@@ -117,5 +117,7 @@ func (r *Reconciler) dryRunning(v *Version, resource *unstructured.Unstructured)
 	out := &DryRun{}
 	t.executor = out
 	t.inheritOverridden()
-	return t, out, takeSnapshot(t.subject, t.texts)
+	view := t.takeSnapshot()
+	t.inheritHealth(view)
+	return t, out, view
 }

@@ -162,12 +162,13 @@ func (t *reconciliation) run(ctx context.Context) (reconcile.Result, error) {
 	if t.subject.deleting() {
 		t.confirmWrites(ctx)
 	}
-	view := takeSnapshot(t.subject, t.texts)
+	view := t.takeSnapshot()
 	if view.pending { // Synced wakes us
 		t.pending = true
 		return reconcile.Result{}, nil
 	}
 	t.inheritOverridden()
+	t.inheritHealth(view)
 	t.askedAgain()
 	var decided *plan.Plan
 	switch {

@@ -37,7 +37,7 @@ func (t *reconciliation) report(ctx context.Context, p *plan.Plan) (reconcile.Re
 	}
 	w := t.view
 	if p == nil || !p.Same() { // as it is after applying
-		w = takeSnapshot(t.subject, t.texts)
+		w = t.takeSnapshot()
 		w.asked = slices.Clone(t.view.asked) // what the plan read counts too
 	}
 	t.reportReferences(w)

@@ -17,6 +17,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/status/readiness"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
@@ -25,10 +26,12 @@ import (
 // since it keeps the answer to each sort of question.
 type snapshot struct {
 	subject *subject
-	texts   *texts
-	served  *cluster.Served
-	live    []live.Object
-	state   map[schema.GroupVersionKind]live.State
+	// judge decides whether a live child is ready.
+	judge  func(live.Object) (readiness.Verdict, error)
+	texts  *texts
+	served *cluster.Served
+	live   []live.Object
+	state  map[schema.GroupVersionKind]live.State
 	// patched are the objects that have fields of ours, where the kind may patch
 	// them; unpatched is why there may be others, by kind.
 	patched   []live.Object
@@ -45,11 +48,12 @@ type snapshot struct {
 	asked   []cluster.Query
 }
 
-// takeSnapshot looks at what there is of a subject. Live objects of a kind that is
+// takeSnapshot looks at what there is of a resource. Live objects of a kind that is
 // not synced are left out, since there may be others.
-func takeSnapshot(s *subject, drawn *texts) *snapshot {
+func (t *reconciliation) takeSnapshot() *snapshot {
+	s := t.subject
 	w := &snapshot{
-		subject: s, texts: drawn, served: s.cluster.Served(), since: s.cluster.Reads.Tick(), pending: s.version.Pending(*s.cluster),
+		subject: s, judge: t.judge, texts: t.texts, served: s.cluster.Served(), since: s.cluster.Reads.Tick(), pending: s.version.Pending(*s.cluster),
 		state: map[schema.GroupVersionKind]live.State{}, unpatched: map[schema.GroupVersionKind]error{},
 		undrawn: map[secretKey]int{}, answers: map[question]answer{},
 	}

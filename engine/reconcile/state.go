@@ -53,6 +53,9 @@ type childMemory struct {
 	// changed are the paths that the server changed in what was applied, by
 	// "Kind/name" of the child.
 	changed map[string][]string
+	// temporary are the children in a state that counts once it has lasted, by uid; nil
+	// until inheritHealth.
+	temporary map[types.UID]temporaryState
 	// notReady are the children whose Pods are asked, by child.
 	notReady map[string]*notReadyChild
 }
@@ -239,6 +242,7 @@ func (m *resourceState) keep(p *plan.Plan) {
 	for _, uid := range m.children.made {
 		uids[uid] = true
 	}
+	maps.DeleteFunc(m.children.temporary, func(uid types.UID, _ temporaryState) bool { return !uids[uid] })
 	maps.DeleteFunc(m.children.applied, func(uid types.UID, _ plan.Memory) bool { return !uids[uid] })
 }
 

@@ -38,7 +38,9 @@ var (
 	thingKind = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Thing"}
 	mapKind   = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
 	nodeKind  = schema.GroupVersionKind{Version: "v1", Kind: "Node"}
-	crdKind   = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
+	// widgetKind is a kind of another operator.
+	widgetKind = schema.GroupVersionKind{Group: "foreign.io", Version: "v1", Kind: "Widget"}
+	crdKind    = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 )
 
 // A world is a Reconciler of things over an API server in memory, which is also
@@ -144,9 +146,7 @@ func (w *world) turn() []string {
 	v.Children, v.Patched = Needs(v.Kind, w.r.cluster.CRD(things), APIs{Served: w.r.cluster.Served(), Defined: w.r.cluster.Defined})
 	w.server.Requests()
 	w.sent, w.looked = nil, map[int]string{}
-	if _, err := w.r.Reconcile(w.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: "a"}}); err != nil {
-		w.Fatal(err)
-	}
+	w.requeue()
 	w.sent = append(w.sent, w.server.Requests()...)
 	w.decidesFirst()
 	var all []string
@@ -158,6 +158,16 @@ func (w *world) turn() []string {
 		all = append(all, text)
 	}
 	return inOrder(all)
+}
+
+// requeue reconciles the thing once, and returns when it asks to be looked at again.
+func (w *world) requeue() time.Duration {
+	w.Helper()
+	result, err := w.r.Reconcile(w.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: "a"}})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return result.RequeueAfter
 }
 
 // looks notes that a cache is looked at.

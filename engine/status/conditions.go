@@ -19,10 +19,10 @@ func (s state) condition(kind string) map[string]any {
 	return map[string]any{"type": kind, "status": s.status, "reason": s.reason, "message": s.message}
 }
 
-// readiness is the state of Ready: the worst problem, else the children that
+// readyState is the state of Ready: the worst problem, else the children that
 // are not ready, else what status.yaml says. Of what was not applied since the
 // resource is paused nobody knows whether it would be ready.
-func readiness(problems []Problem, in Input, own *state) state {
+func readyState(problems []Problem, in Input, own *state) state {
 	if len(problems) > 0 {
 		return state{"False", problems[0].Reason, summary(problems)}
 	}
@@ -35,17 +35,28 @@ func readiness(problems []Problem, in Input, own *state) state {
 	if s := paused(in); s != nil && s.reason == reasonNotApplied {
 		return state{"Unknown", reasonPaused, s.message}
 	}
-	return state{"True", reasonReady, countMessage(len(in.Children))}
+	return state{"True", reasonReady, countMessage(in.Children)}
 }
 
-func countMessage(n int) string {
-	switch n {
+// countMessage is the message of Ready. A ready child has a message if its health is not
+// known.
+func countMessage(children []Child) string {
+	message, unknown := fmt.Sprintf("%d children are ready", len(children)), 0
+	for _, c := range children {
+		if c.Message != "" {
+			unknown++
+		}
+	}
+	switch len(children) {
 	case 0:
 		return "nothing to wait for"
 	case 1:
-		return "1 child is ready"
+		message = "1 child is ready"
 	}
-	return fmt.Sprintf("%d children are ready", n)
+	if unknown > 0 {
+		message += fmt.Sprintf("; of %d the health is not known", unknown)
+	}
+	return message
 }
 
 // unready names the first child that is not ready, nil if all are.

@@ -80,7 +80,7 @@ func Make(in Input) (Output, error) {
 		return Output{}, err
 	}
 	problems := sorted(withFailedChildren(in.Problems, in.Children))
-	ready := readiness(problems, in, reason)
+	ready := readyState(problems, in, reason)
 	cs := append([]map[string]any{ready.condition("Ready")}, passing(problems, in, ready)...)
 	cs = append(cs, own...)
 	finish(cs, in)

@@ -131,7 +131,7 @@ const maxFull = 1024
 // what the kubelet says of each container that waits, which may change with each try.
 func ForPerson(obj map[string]any) Verdict {
 	if str(obj, "metadata", "deletionTimestamp") != "" {
-		return waiting(messageDeleted)
+		return waiting(MessageDeleted)
 	}
 	v := judgePod(obj, fullReason)
 	if v.IsReady() {

@@ -72,7 +72,8 @@ func (v Verdict) After(lasted time.Duration) Verdict {
 }
 
 const (
-	messageDeleted    = "being deleted"
+	// MessageDeleted is the message of a child that is being deleted.
+	MessageDeleted    = "being deleted"
 	messageUnobserved = "its controller has not observed the latest change yet"
 	messageNoStatus   = "its controller has not reported a status yet"
 	messageUnreported = "it has no conditions yet"
@@ -88,7 +89,7 @@ const (
 // says that the object's status is not what its kind promises.
 func Of(obj map[string]any, rule *health.Rule, crdDeclaresConditions bool) (Verdict, error) {
 	if str(obj, "metadata", "deletionTimestamp") != "" {
-		return waiting(messageDeleted), nil
+		return waiting(MessageDeleted), nil
 	}
 	if rule != nil {
 		return byRule(rule.Evaluate(obj)), nil

@@ -1,0 +1,86 @@
+package reconcile
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/status"
+	"github.com/jacquard-operator/jacquard/engine/status/readiness"
+)
+
+// A temporaryState is a state of a child that becomes another one by lasting, and since
+// when this process has seen it; zero if it counted as lasting before this process began.
+type temporaryState struct {
+	state readiness.State
+	since time.Time
+}
+
+// inheritHealth takes from the live status what an earlier process had waited for: what
+// counted as ready or as failed counts so still.
+func (t *reconciliation) inheritHealth(w *snapshot) {
+	if t.known.children.temporary != nil {
+		return
+	}
+	t.known.children.temporary = map[types.UID]temporaryState{}
+	before := status.ReportedBy(t.subject.resource.Object)
+	for _, l := range w.live {
+		if state, lasted := before.Lasting(reference(l)); lasted {
+			t.known.children.temporary[l.Meta.GetUID()] = temporaryState{state: state}
+		}
+	}
+}
+
+// reference names a live child as the status does.
+func reference(l live.Object) status.Child {
+	return status.Child{APIVersion: l.GVK.GroupVersion().String(), Kind: l.GVK.Kind, Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName()}
+}
+
+// judge decides whether a live child is ready. It asks to look again once a temporary
+// state has lasted.
+func (t *reconciliation) judge(l live.Object) (readiness.Verdict, error) {
+	set, gk, uid := t.subject.version.Health(), l.GVK.GroupKind(), l.Meta.GetUID()
+	if !readiness.NeedsBody(set, gk) && l.Meta.GetDeletionTimestamp() == nil {
+		return readiness.Verdict{State: readiness.Ready}, nil
+	}
+	verdict, err := readiness.Of(body(l), readiness.RuleFor(set, gk), t.r.cluster.DeclaresConditions(gk))
+	if err != nil || !verdict.IsTemporary() {
+		delete(t.known.children.temporary, uid)
+		return verdict, err
+	}
+	now, seen := t.r.now(), t.known.children.temporary[uid]
+	if seen.state != verdict.State {
+		seen = temporaryState{verdict.State, now}
+		t.known.children.temporary[uid] = seen
+	}
+	lasted := readiness.Patience
+	if !seen.since.IsZero() {
+		lasted = now.Sub(seen.since)
+	}
+	t.found.again(readiness.Patience - lasted)
+	return verdict.After(lasted), nil
+}
+
+// child reports on one live child. Of a resource that goes, health does not matter.
+func (t *reconciliation) child(l live.Object) status.Child {
+	c := reference(l)
+	if t.subject.deleting() {
+		if c.Message = stillThere; l.Meta.GetDeletionTimestamp() != nil {
+			c.Message = readiness.MessageDeleted
+		}
+		return c
+	}
+	verdict, err := t.judge(l)
+	if err != nil {
+		c.Message = fmt.Sprintf("its status cannot be read: %s", err)
+		return c
+	}
+	c.Ready, c.Failed, c.Message = verdict.IsReady(), verdict.IsFailed(), verdict.Message
+	return c
+}
+
+// stillThere is what the status says of a child that is not being deleted yet, or stays,
+// while its resource goes.
+const stillThere = "still there"
