@@ -18,6 +18,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/status"
 	"github.com/jacquard-operator/jacquard/engine/status/readiness"
 )
 
@@ -80,7 +81,7 @@ func Of(view *liveview.View, resource *unstructured.Unstructured) *Tree {
 	}
 	t.Revision = view.Revision()
 	owner := plan.OwnerOf(t.Kind, resource)
-	j := judge{view.Version(), cluster, reportedChildren(resource)}
+	j := judge{view.Version(), cluster, reportedChildren(resource), status.ReportedBy(resource.Object)}
 	for gvk := range view.Version().Children {
 		current, _ := cluster.Children.Of(gvk, owner.UID) // what is wrong is among the troubles
 		for _, l := range current {
@@ -130,6 +131,8 @@ type judge struct {
 	// reported are the children of status.children. Without the folder, its health
 	// expressions are not known here, and the operator's decision stands.
 	reported map[childKey]reportedChild
+	// before is what the operator has waited for.
+	before status.Reported
 }
 
 type childKey struct {
@@ -188,6 +191,7 @@ func (j judge) node(l live.Object) *Node {
 		n.Message = fmt.Sprintf("its status cannot be read: %s", err)
 		return n
 	}
+	verdict = j.before.Settle(status.Child{APIVersion: n.APIVersion, Kind: n.Kind, Namespace: n.Namespace, Name: n.Name}, verdict)
 	n.Ready, n.Message = verdict.IsReady(), verdict.Message
 	return n
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
 	"github.com/jacquard-operator/jacquard/engine/render"
+	"github.com/jacquard-operator/jacquard/engine/status"
 	"github.com/jacquard-operator/jacquard/engine/status/health"
 	"github.com/jacquard-operator/jacquard/engine/status/readiness"
 )
@@ -75,10 +76,13 @@ type objects struct {
 	all     []Observed
 	spoken  []bool
 	manager string
+	// before is what the operator has waited for.
+	before status.Reported
 }
 
 func newObjects(in Input) *objects {
-	return &objects{in.Live, make([]bool, len(in.Live)), api.PatchManager(in.Resource.GetUID())}
+	return &objects{in.Live, make([]bool, len(in.Live)), api.PatchManager(in.Resource.GetUID()),
+		status.ReportedBy(in.Resource.Object)}
 }
 
 // take is the live object that a child stands for, or nil.
@@ -119,7 +123,7 @@ func (o *objects) say(l Observed) *Live {
 	u := l.Object
 	out := &Live{Object: u.GetKind() + " " + named(u), File: u.GetAnnotations()[api.AnnotationFile], Deleting: u.GetDeletionTimestamp() != nil,
 		Fate: l.Fate, Taken: l.Taken}
-	out.Ready, out.Message = readyWord(l)
+	out.Ready, out.Message = o.readyWord(l)
 	owners, err := ownership.Owners(u.GetManagedFields())
 	if err != nil {
 		out.Message = err.Error()
@@ -136,8 +140,10 @@ func (o *objects) say(l Observed) *Live {
 	return out
 }
 
-func readyWord(l Observed) (word, message string) {
+func (o *objects) readyWord(l Observed) (word, message string) {
 	v, err := readiness.Of(l.Object.Object, l.Rule, l.Conditioned)
+	v = o.before.Settle(status.Child{APIVersion: l.Object.GetAPIVersion(), Kind: l.Object.GetKind(), Namespace: l.Object.GetNamespace(),
+		Name: l.Object.GetName()}, v)
 	switch {
 	case err != nil:
 		return "", err.Error()

@@ -42,6 +42,15 @@ func (r Reported) Lasting(c Child) (state readiness.State, lasted bool) {
 	return readiness.Waiting, false
 }
 
+// Settle returns the verdict of a child as the operator counted it when it wrote the
+// status: who looks from outside does not know for how long a state has lasted.
+func (r Reported) Settle(c Child, v readiness.Verdict) readiness.Verdict {
+	if state, lasted := r.Lasting(c); lasted && state == v.State {
+		return v.After(readiness.Patience)
+	}
+	return v
+}
+
 func (r Reported) find(c Child) map[string]any {
 	for _, item := range r.children {
 		m, _ := item.(map[string]any)

@@ -53,6 +53,11 @@ func TestReportedLasting(t *testing.T) {
 			fields["conditions"] = conditions
 			state, lasted := status.ReportedBy(map[string]any{"status": fields}).Lasting(
 				status.Child{APIVersion: "x.io/v1", Kind: "Thing", Namespace: "a", Name: "x"})
+			settled := status.ReportedBy(map[string]any{"status": fields}).Settle(
+				status.Child{APIVersion: "x.io/v1", Kind: "Thing", Namespace: "a", Name: "x"}, readiness.Verdict{State: readiness.Unreported})
+			if settled.IsReady() != (c.want == readiness.Unreported) {
+				t.Errorf("what has no conditions is %s", settled.State)
+			}
 			if lasted != (c.want != readiness.Waiting) || state != c.want {
 				t.Errorf("got %s, %v, want %s", state, lasted, c.want)
 			}
