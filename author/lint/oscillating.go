@@ -42,7 +42,7 @@ func (l *linter) puts(file string, n *typecheck.Node, at string) {
 				at))
 		case file != statusFile && slices.ContainsFunc(v.Sources, func(s typecheck.Source) bool {
 			part = s.Path
-			return s.File == file && turns(s.Path)
+			return s.File == file && !s.Trait && turns(s.Path)
 		}):
 			l.add(Oscillating, n.Place, fmt.Sprintf(
 				"%s.yaml puts %s into that child, so each write of it brings about the next: put in only what it must keep, such as a field of its spec or data, or a checksum of what it is made of",

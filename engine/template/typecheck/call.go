@@ -237,8 +237,18 @@ func (v *val) addSources(all []Source, seen map[*val]bool) []Source {
 // digests are the functions whose result tells nothing of a secret.
 var digests = []string{"len", "keys", "sha1sum", "sha256sum", "sha512sum", "adler32sum"}
 
+// traits are the functions whose result tells just the number, the type or the keys of
+// what they are given, as a truth value tells just whether something is so.
+var traits = []string{"len", "kindOf", "typeOf", "keys"}
+
 // open are the sources without those that the result of a function hides.
 func open(fn *parse.IdentifierNode, k funcs.Kinds, from []Source) []Source {
+	if k == funcs.Bool || slices.Contains(traits, fn.Ident) {
+		from = slices.Clone(from)
+		for i := range from {
+			from[i].Trait = true
+		}
+	}
 	if k != funcs.Bool && !slices.Contains(digests, fn.Ident) {
 		return from
 	}

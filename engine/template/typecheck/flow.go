@@ -210,4 +210,7 @@ type Source struct {
 	// Made says that a function made another value of it, such as a sum, a text
 	// that holds it, or its hash.
 	Made bool
+	// Trait says that the value is just whether it is there, how many it has, of which
+	// type it is, or whether something is true of it.
+	Trait bool
 }

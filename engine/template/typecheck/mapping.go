@@ -210,7 +210,10 @@ func dig(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	if v.can&funcs.Nil == 0 {
 		return v
 	}
-	return w.mixed(join(fallback.val, v.as(^funcs.Nil)), args)
+	whole := len(args) - 1 // of which just v is read
+	out := w.mixed(join(fallback.val, v.as(^funcs.Nil)), args[:whole])
+	out.way = out.way || args[whole].way
+	return out
 }
 
 // words are all texts that some dict or set of the folder uses as a key.
