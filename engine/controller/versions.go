@@ -391,7 +391,8 @@ func (c *versionTracker) served(o *unstructured.Unstructured, came reconcile.Out
 	if came.Version.Digest != c.next.Digest {
 		c.rollout.Due(now)
 	} else if !now.Paused {
-		c.rollout.Served(now, rollout.Outcome{Digest: came.Version.Digest, Ready: came.Ready, Refused: came.Refused, Forbidden: came.Forbidden})
+		c.rollout.Served(now, rollout.Outcome{Digest: came.Version.Digest, Ready: came.Ready, Failed: came.Failed,
+			Refused: came.Refused, Forbidden: came.Forbidden})
 	}
 	c.trigger()
 }

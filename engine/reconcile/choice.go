@@ -40,6 +40,8 @@ type Choice struct {
 type Outcome struct {
 	Version *Version
 	Ready   bool
+	// Failed reports whether a child failed, so that the resource is stalled.
+	Failed bool
 	// Refused says which child the API refuses for its content, Forbidden which
 	// one it forbids, since a right is missing or admission denies it.
 	Refused, Forbidden string
@@ -104,7 +106,7 @@ func (w *stepExecutor) approved(s *failedWrite) bool {
 // recordServed tells what came of the reconciliation. A rollout takes a resource for ready once
 // a reconciliation found nothing to write: what is to be written again because it was written
 // never is.
-func (t *reconciliation) recordServed(ready bool) {
+func (t *reconciliation) recordServed(ready bool, problems []status.Problem) {
 	if ready && t.choice.MayDelete != nil && !t.rests() {
 		ready = false
 		t.found.again(firstWait)

@@ -88,7 +88,7 @@ func TestReadyAtRest(t *testing.T) {
 			p.known.writes.Add(1)
 		}
 		p.known.failures.repeats["child"] = &repeat{Repeat: plan.Repeat{Held: held}}
-		p.recordServed(true)
+		p.recordServed(true, nil)
 	}
 	for i, c := range []struct {
 		write, ready bool

@@ -77,7 +77,7 @@ func (t *reconciliation) report(ctx context.Context, p *plan.Plan) (reconcile.Re
 	case len(t.found.problems) == 0:
 		t.known.failures.tries = 0
 	}
-	t.recordServed(out.Ready)
+	t.recordServed(out.Ready, out.Problems)
 	return reconcile.Result{RequeueAfter: t.found.requeue}, nil
 }
 

@@ -40,4 +40,4 @@ func unapplied(live map[string]any, generation int64) bool {
 
 // besideApplying are the reasons for not being ready of a resource all of which
 // was applied.
-var besideApplying = []string{reasonChildren, reasonChildFailed, "StatusInvalid", "StatusFailed"}
+var besideApplying = []string{reasonChildren, ChildFailed, "StatusInvalid", "StatusFailed"}

@@ -47,11 +47,14 @@ type Problem struct {
 	Since int64
 }
 
+// ChildFailed is the reason of a problem about a child that will not become ready by
+// waiting.
+const ChildFailed = "ChildFailed"
+
 const (
 	reasonReady         = "Ready"
 	reasonNotReady      = "NotReady"
 	reasonChildren      = "ChildrenNotReady"
-	reasonChildFailed   = "ChildFailed"
 	reasonPaused        = "Paused"
 	reasonUnknown       = "UnknownAnnotation"
 	reasonWaiting       = "Waiting"
@@ -72,7 +75,7 @@ func withFailedChildren(problems []Problem, children []Child) []Problem {
 	all := slices.Clone(problems)
 	for _, c := range children {
 		if c.Failed && !c.Ready {
-			all = append(all, Problem{Severity: Stalled, Reason: reasonChildFailed, Message: about(c)})
+			all = append(all, Problem{Severity: Stalled, Reason: ChildFailed, Message: about(c)})
 		}
 	}
 	return all
@@ -91,7 +94,7 @@ func sorted(problems []Problem) []Problem {
 }
 
 func late(p Problem) int {
-	if p.Reason == reasonChildFailed {
+	if p.Reason == ChildFailed {
 		return 1
 	}
 	return 0

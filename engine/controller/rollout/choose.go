@@ -110,8 +110,9 @@ func (r *Rollout) Choose(o Resource) Decision {
 type Outcome struct {
 	// Digest is that of the version which served it.
 	Digest string
-	// Ready reports whether it is ready now.
-	Ready bool
+	// Ready reports whether it is ready now, Failed whether a child of it failed, so that
+	// it will not become so by waiting.
+	Ready, Failed bool
 	// Refused says which child the API refuses for its content, Forbidden which
 	// one it forbids; "" for none.
 	Refused, Forbidden string
@@ -123,7 +124,7 @@ func (r *Rollout) Served(o Resource, came Outcome) {
 	if m == nil || came.Digest != r.settings.Digest {
 		return
 	}
-	m.served, m.ready = true, came.Ready
+	m.served, m.ready, m.failed = true, came.Ready, came.Failed
 	m.settled = m.settled || came.Ready
 	if !came.Ready {
 		m.readySince = time.Time{}

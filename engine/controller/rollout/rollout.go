@@ -51,9 +51,10 @@ type member struct {
 	// released: its wave has come; taken: the new version serves it, or is just
 	// about to. What was not taken when the rollout stopped stays as it is.
 	released, taken bool
-	// served: the new version has served it; ready and refused say how it was
-	// then: whether the API refused a child that it did not refuse before.
-	served, ready, refused bool
+	// served: the new version has served it; ready, failed and refused say how it was
+	// then: whether a child failed, and whether the API refused a child that it did not
+	// refuse before.
+	served, ready, failed, refused bool
 	// forgiven: a person approved of refusals in its wave; forced: the rollout
 	// went past it although it was not ready.
 	forgiven, forced bool
@@ -175,13 +176,13 @@ func (r *Rollout) Step(now time.Time) []types.NamespacedName {
 	start := r.released
 	for r.state == Running {
 		if late := r.late(); len(late) > 0 {
-			if now.Sub(r.since) < r.settings.Rollout.ProgressDeadline.Duration {
-				break
-			}
-			if !r.tolerates(late) {
+			isOver := now.Sub(r.since) >= r.settings.Rollout.ProgressDeadline.Duration
+			if failed := r.failedOf(late); isOver && !r.tolerates(late) {
 				r.stop(r.tooLate(late))
+			} else if !isOver && len(failed) > 0 && !r.tolerates(failed) {
+				r.stop(NotReady, "a child failed of "+listed(failed))
 			}
-			if r.state == Stopped {
+			if r.state == Stopped || !isOver {
 				break
 			}
 		}
@@ -246,11 +247,21 @@ func (r *Rollout) tooLate(late []types.NamespacedName) (Reason, string) {
 			return Refused, fmt.Sprintf("%s (and still so after %s)", m.forbidden, r.settings.Rollout.ProgressDeadline.Duration)
 		}
 	}
-	which := late[0].String()
-	if more := len(late) - 1; more > 0 {
-		which += fmt.Sprintf(" and %d more", more)
+	return NotReady, fmt.Sprintf("not ready again within %s: %s", r.settings.Rollout.ProgressDeadline.Duration, listed(late))
+}
+
+// listed names the first of some resources, and how many more there are.
+func listed(names []types.NamespacedName) string {
+	text := names[0].String()
+	if more := len(names) - 1; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
 	}
-	return NotReady, fmt.Sprintf("not ready again within %s: %s", r.settings.Rollout.ProgressDeadline.Duration, which)
+	return text
+}
+
+// failedOf returns those of the resources of which a child failed.
+func (r *Rollout) failedOf(names []types.NamespacedName) []types.NamespacedName {
+	return slices.DeleteFunc(slices.Clone(names), func(name types.NamespacedName) bool { return !r.members[name].failed })
 }
 
 // Awaited are the resources that the present wave waits for; none unless it

@@ -189,6 +189,7 @@ func TestStops(t *testing.T) {
 	}{
 		{"not ready, in time", Outcome{}, 9 * time.Minute, Running, ""},
 		{"not ready", Outcome{}, 10 * time.Minute, Stopped, NotReady},
+		{"failed", Outcome{Failed: true}, 0, Stopped, NotReady},
 		{"refused", Outcome{Refused: "no"}, 0, Stopped, Refused},
 		{"forbidden, in time", Outcome{Forbidden: "no", Ready: true}, 9 * time.Minute, Running, ""},
 		{"forbidden", Outcome{Forbidden: "no", Ready: true}, 10 * time.Minute, Stopped, Refused},
