@@ -173,8 +173,8 @@ func (f finder) prove(ctx context.Context, s *plan.Step, o *Object) error {
 	if o.Diff != "" {
 		return errors.New("it differs from what the folder renders")
 	}
-	o.managed, err = left(o.live.GetManagedFields(), answer.GetManagedFields())
-	return err
+	o.managed, _ = ownership.Relinquished(o.live.GetManagedFields(), doc.Object, api.FieldManager)
+	return nil
 }
 
 // managed is an object without the label that says who manages it, which is what
@@ -207,32 +207,6 @@ func (f finder) keep(file string, doc, there *unstructured.Unstructured) error {
 		}
 	}
 	return nil
-}
-
-// left is managedFields without the fields that we would own: were they somebody
-// else's too, a field that the folder no longer renders would stay.
-func left(before, applied []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, error) {
-	ours, found, err := ownership.Ours(applied, api.FieldManager)
-	if err != nil || !found {
-		return before, err
-	}
-	all := []metav1.ManagedFieldsEntry{}
-	for _, m := range before {
-		if m.Subresource == "" {
-			rest, err := ours.Rest(m)
-			if err != nil {
-				return nil, err
-			}
-			if m.FieldsV1 = rest; rest.GetRawString() == "{}" {
-				continue
-			}
-		}
-		all = append(all, m)
-	}
-	if len(all) == 0 { // that is how the API server is told that there are none
-		all = append(all, metav1.ManagedFieldsEntry{})
-	}
-	return all, nil
 }
 
 // tool is what would delete an object when it is uninstalled, by what Helm, Flux and

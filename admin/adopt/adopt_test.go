@@ -26,32 +26,3 @@ func TestTool(t *testing.T) {
 		}
 	}
 }
-
-// TestLeft: other managers lose the fields that we own, and an entry without fields
-// goes; entries of subresources stay.
-func TestLeft(t *testing.T) {
-	entry := func(manager, subresource, fields string) metav1.ManagedFieldsEntry {
-		return metav1.ManagedFieldsEntry{Manager: manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: "v1",
-			FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields), Subresource: subresource}
-	}
-	before := []metav1.ManagedFieldsEntry{
-		entry("helm", "", `{"f:data":{"f:a":{},"f:b":{}}}`),
-		entry("kubectl", "", `{"f:data":{"f:a":{}}}`),
-		entry("controller", "status", `{"f:data":{"f:a":{}}}`),
-	}
-	applied := append([]metav1.ManagedFieldsEntry{entry("jacquard", "", `{"f:data":{"f:a":{}}}`)}, before...)
-	got, err := left(before, applied)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var text string
-	for _, m := range got {
-		text += m.Manager + " " + m.FieldsV1.GetRawString() + "\n"
-	}
-	if want := "helm {\"f:data\":{\"f:b\":{}}}\ncontroller {\"f:data\":{\"f:a\":{}}}\n"; text != want {
-		t.Errorf("got\n%swant\n%s", text, want)
-	}
-	if got, err = left(before[1:2], applied[:1]); err != nil || len(got) != 1 || got[0].Manager != "" {
-		t.Errorf("of all fields: %v, %v", got, err)
-	}
-}

@@ -152,12 +152,22 @@ func (w *Writer) of(r live.Resource, namespace string) dynamic.ResourceInterface
 // Delete deletes the object with that uid; propagation says what becomes of
 // its dependents.
 func (w *Writer) Delete(ctx context.Context, r live.Resource, o metav1.Object, propagation metav1.DeletionPropagation) error {
+	return w.deleteIf(ctx, r, o, &metav1.Preconditions{UID: ptr.To(o.GetUID())}, propagation)
+}
+
+// DeleteUnchanged deletes an object, if it is still as it was read.
+func (w *Writer) DeleteUnchanged(ctx context.Context, r live.Resource, read metav1.Object, propagation metav1.DeletionPropagation) error {
+	as := &metav1.Preconditions{UID: ptr.To(read.GetUID()), ResourceVersion: ptr.To(read.GetResourceVersion())}
+	return w.deleteIf(ctx, r, read, as, propagation)
+}
+
+func (w *Writer) deleteIf(ctx context.Context, r live.Resource, o metav1.Object, as *metav1.Preconditions,
+	propagation metav1.DeletionPropagation) error {
 	ctx, err := w.bar(ctx)
 	if err != nil {
 		return err
 	}
-	uid := o.GetUID()
-	how := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &propagation, DryRun: w.dryRun()}
+	how := metav1.DeleteOptions{Preconditions: as, PropagationPolicy: &propagation, DryRun: w.dryRun()}
 	_, err = send(ctx, nil, func(ctx context.Context) (any, error) {
 		return nil, w.of(r, o.GetNamespace()).Delete(ctx, o.GetName(), how)
 	})

@@ -115,6 +115,12 @@ var requests = map[string]func(context.Context, *Writer, live.Resource) error{
 	"Read": func(ctx context.Context, w *Writer, r live.Resource) error {
 		return second(w.Read(ctx, r, "ns", "a"))
 	},
+	"DeleteUnchanged": func(ctx context.Context, w *Writer, r live.Resource) error {
+		return w.DeleteUnchanged(ctx, r, secret(), metav1.DeletePropagationBackground)
+	},
+	"Replace": func(ctx context.Context, w *Writer, r live.Resource) error {
+		return second(w.Replace(ctx, r, secret(), Replacement{Object: document().Object, Document: document().Object}))
+	},
 	"Some": func(ctx context.Context, w *Writer, r live.Resource) error {
 		return second(w.Some(ctx, r, "", func(metav1.Object) bool { return true }))
 	},
@@ -138,7 +144,7 @@ var requests = map[string]func(context.Context, *Writer, live.Resource) error{
 func second[T any](_ T, err error) error { return err }
 
 // sending are the methods that send values of a resource.
-var sending = []string{"Create", "Patch", "Probe", "Stage", "Status", "TryFile", "Update"}
+var sending = []string{"Create", "Patch", "Probe", "Replace", "Stage", "Status", "TryFile", "Update"}
 
 // silent are the methods that send nothing.
 var silent = []string{"As", "Dry", "ReadOnly", "Tries", "While"}
@@ -178,7 +184,7 @@ func TestEveryRequestIsUnderstood(t *testing.T) {
 
 // preconditions are how a write says which object it is for: one of that uid, of
 // that resourceVersion (of which there is none yet), or that passes a test.
-var preconditions = []string{`"uid":"1"`, `"resourceVersion":"`, `"op":"test"`}
+var preconditions = []string{`"uid":"1"`, `"resourceVersion":"`, `"op":"test"`, `"path":"/metadata/resourceVersion"`}
 
 // TestEveryWriteHasAPrecondition: whatever a Writer writes is for the very object
 // that was meant, or for none that is there.

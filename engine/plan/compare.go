@@ -113,6 +113,7 @@ func (in *Input) compare(s *Step) {
 	default:
 		s.Action, s.Why = in.prove(s)
 	}
+	s.ReadsFirst = s.Action == Update && in.readsFirst(s)
 }
 
 // prove proves by field ownership that a child says what is wanted, or says

@@ -64,6 +64,21 @@ type field struct {
 	value any
 }
 
+// Successor returns the document of a child that is created again, with the values that the
+// object before it had in fields that are only set initially. Without a body it is the
+// document itself.
+func Successor(doc *unstructured.Unstructured, c render.Child, body map[string]any) *unstructured.Unstructured {
+	for _, path := range c.Policy.Initial {
+		_, rendered, _ := unstructured.NestedFieldNoCopy(c.Object.Object, path...)
+		v, found, err := unstructured.NestedFieldNoCopy(body, path...)
+		if rendered && found && err == nil {
+			doc = &unstructured.Unstructured{Object: shallow(doc.Object)}
+			put(doc.Object, path, v)
+		}
+	}
+	return doc
+}
+
 // cutInitial takes the fields off a document of which only the first level is
 // its own, and returns those that were there.
 func cutInitial(doc map[string]any, paths [][]string) []field {

@@ -99,6 +99,9 @@ type Step struct {
 	// IfExists is what is done where an object is there that was not seen, and
 	// IfInvalid where the API refuses to change the object.
 	IfExists, IfInvalid Fallback
+	// ReadsFirst is true if the live object is read before it is updated, to see what an
+	// apply alone does not undo.
+	ReadsFirst bool
 	// Taken are the fields that other managers took from us.
 	Taken []string
 	// Takers are those managers.
@@ -175,6 +178,9 @@ type Input struct {
 	Draws func(file string) bool
 	// Memory is what is known of earlier writes.
 	Memory Memories
+	// Replaced are the bodies of objects that were deleted to be created again, by
+	// [Identity]: their values of fields that are only set initially are taken over.
+	Replaced map[string]map[string]any
 	// Succeeded are the hashes of Jobs made once that have succeeded, by
 	// name.
 	Succeeded map[string]string
@@ -254,6 +260,11 @@ func identity(gvk schema.GroupVersionKind, namespace, name string) string {
 	return gvk.Group + "/" + gvk.Kind + "/" + namespace + "/" + name
 }
 
+// Identity names an object, whichever of its name it is.
+func Identity(o *unstructured.Unstructured) string {
+	return identity(o.GroupVersionKind(), o.GetNamespace(), o.GetName())
+}
+
 // identity is that of the object, and for patches of the subresource too.
 func (s *Step) identity() string {
 	o := s.Child.Object
@@ -287,6 +298,7 @@ func (in *Input) step(c render.Child, all map[string]*live.Object) (Step, error)
 		s.Action = Done
 	case s.Live == nil:
 		s.Action = Create
+		s.Document = Successor(s.Document, c, in.Replaced[s.identity()])
 	default:
 		in.compare(&s)
 	}

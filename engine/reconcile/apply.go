@@ -11,6 +11,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
@@ -45,6 +46,9 @@ type stepExecutor struct {
 	// was updated; or nil.
 	answer *unstructured.Unstructured
 	over   metav1.Object
+	// predecessor is the object, as it was read, that is to be created again and whose
+	// values the next one takes over; or nil.
+	predecessor *unstructured.Unstructured
 }
 
 func (w *stepExecutor) child() string { return childName(w.step) }
@@ -157,7 +161,10 @@ func (w *stepExecutor) create(ctx context.Context) error {
 	answer, err := w.to.Create(ctx, w.resource, w.step.Document)
 	if err == nil {
 		w.run.executor.wrote(metrics.Create)
-		w.locked(w.run.known.failures.progressed)
+		w.locked(func() {
+			w.run.known.failures.progressed()
+			delete(w.run.known.children.replaced, plan.Identity(w.step.Document))
+		})
 		return w.recordAnswer(ctx, answer)
 	}
 	if apply.Classify(err).Cause != apply.Exists || w.step.IfExists != plan.Adopt {
@@ -194,17 +201,8 @@ func (w *stepExecutor) adoptUnchanged(ctx context.Context, there metav1.Object) 
 		w.locked(w.forgetDrawn)
 		return soon("the Secret is there already, and what was drawn for it is in it")
 	}
-	if len(w.step.Child.Policy.Initial) > 0 {
-		read, err := w.to.Read(ctx, w.resource, there.GetNamespace(), there.GetName())
-		if err != nil {
-			return err
-		}
-		seen := &live.Object{GVK: w.step.Document.GroupVersionKind(), Meta: read, Body: read.Object}
-		if w.step.Document, w.step.Hash, err = plan.Document(w.run.subject.owner(), w.step.Child, seen); err != nil {
-			return err
-		}
-		there = read
-	}
+	_, applied := ownership.MarkAt(there.GetManagedFields(), api.FieldManager, "")
+	w.step.ReadsFirst = !applied || len(w.step.Child.Policy.Initial) > 0
 	return w.update(ctx, there)
 }
 
@@ -228,8 +226,34 @@ func seldom(s status.Severity, reason, message string) error {
 }
 
 func (w *stepExecutor) update(ctx context.Context, o metav1.Object) error {
-	doc := w.step.Document
 	w.over = o
+	if w.step.ReadsFirst {
+		read, done, err := w.restore(ctx, o, nil)
+		if done || err != nil {
+			return w.orReplace(ctx, o, err)
+		}
+		o = read
+	}
+	err := w.applyTo(ctx, o)
+	if refusal := apply.Classify(err); err != nil && mayRestore(refusal) {
+		if _, done, restored := w.restore(ctx, o, refusal); done {
+			err = restored
+		}
+	}
+	return w.orReplace(ctx, o, err)
+}
+
+// orReplace makes an object again if its change was refused, where its file allows that.
+func (w *stepExecutor) orReplace(ctx context.Context, o metav1.Object, err error) error {
+	if err == nil {
+		return nil
+	}
+	return w.replace(ctx, o, err)
+}
+
+// applyTo applies the document to the object.
+func (w *stepExecutor) applyTo(ctx context.Context, o metav1.Object) error {
+	doc := w.step.Document
 	if len(w.step.Child.Policy.Initial) > 0 { // live values are sent: they must be the present ones
 		doc = doc.DeepCopy()
 		doc.SetResourceVersion(o.GetResourceVersion())
@@ -240,5 +264,5 @@ func (w *stepExecutor) update(ctx context.Context, o metav1.Object) error {
 		w.corrected()
 		return w.recordAnswer(ctx, answer)
 	}
-	return w.replace(ctx, o, err)
+	return err
 }

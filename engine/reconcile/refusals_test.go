@@ -83,7 +83,7 @@ func refusedWorld(t *testing.T, row refusals.Row, recorded *refusals.Recorded) *
 	}
 	w.server.Refuse = func(r memory.Request) *metav1.Status {
 		switch {
-		case r.Verb != "apply" || r.Resource != recorded.Resource:
+		case r.Verb != "apply" && r.Verb != "patch" || r.Resource != recorded.Resource || r.Name == things:
 			return nil
 		case r.DryRun:
 			return recorded.Fresh

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
@@ -18,6 +19,9 @@ import (
 func (w *stepExecutor) replace(ctx context.Context, o metav1.Object, err error) error {
 	refusal := apply.Classify(err)
 	if refusal.Cause != apply.Invalid {
+		return err
+	}
+	if err := w.readPredecessor(ctx, o); err != nil {
 		return err
 	}
 	answer, fresh := w.to.Probe(ctx, w.resource, w.step.Document)
@@ -45,13 +49,31 @@ func (w *stepExecutor) replace(ctx context.Context, o metav1.Object, err error) 
 	return w.recreate(ctx, o, "it is recreated, since the API refuses to change it: "+refusal.Error())
 }
 
+// readPredecessor reads the object that is to be created again, if it has values that the
+// next one takes over.
+func (w *stepExecutor) readPredecessor(ctx context.Context, o metav1.Object) error {
+	if len(w.step.Child.Policy.Initial) == 0 || w.predecessor != nil {
+		return nil
+	}
+	read, err := w.to.Read(ctx, w.resource, o.GetNamespace(), o.GetName())
+	switch {
+	case err != nil:
+		return err
+	case read.GetUID() != o.GetUID():
+		return soon("it changed meanwhile and is looked at again")
+	}
+	w.predecessor = read
+	w.step.Document = plan.Successor(w.step.Document, w.step.Child, read.Object)
+	return nil
+}
+
 // recreate deletes an object; its deletion wakes us, and it is created again.
 func (w *stepExecutor) recreate(ctx context.Context, o metav1.Object, why string) error {
 	how := metav1.DeletePropagationBackground
 	if w.step.Child.Policy.KeepDependents {
 		how = metav1.DeletePropagationOrphan
 	}
-	if err := w.to.Delete(ctx, w.resource, o, how); err != nil {
+	if err := w.deletePredecessor(ctx, o, how); err != nil {
 		return err
 	}
 	var err error
@@ -61,4 +83,32 @@ func (w *stepExecutor) recreate(ctx context.Context, o metav1.Object, why string
 	w.run.executor.wrote(metrics.Recreate)
 	w.locked(w.run.known.failures.progressed)
 	return seldom(status.Waiting, Recreating, why)
+}
+
+// deletePredecessor deletes an object, as it was read where values of it are taken over.
+func (w *stepExecutor) deletePredecessor(ctx context.Context, o metav1.Object, how metav1.DeletionPropagation) error {
+	if err := w.readPredecessor(ctx, o); err != nil {
+		return err
+	}
+	if w.predecessor == nil {
+		return w.to.Delete(ctx, w.resource, o, how)
+	}
+	if err := w.to.DeleteUnchanged(ctx, w.resource, w.predecessor, how); err != nil || w.to.Tries() {
+		return err
+	}
+	w.locked(func() {
+		w.run.known.children.replaced[plan.Identity(w.step.Document)] = initialOf(w.predecessor.Object, w.step.Child.Policy.Initial)
+	})
+	return nil
+}
+
+// initialOf are the fields of an object that are only set initially.
+func initialOf(body map[string]any, paths [][]string) map[string]any {
+	out := map[string]any{}
+	for _, path := range paths {
+		if v, found, err := unstructured.NestedFieldCopy(body, path...); found && err == nil {
+			_ = unstructured.SetNestedField(out, v, path...) // the way there is made of maps
+		}
+	}
+	return out
 }

@@ -42,6 +42,9 @@ type childMemory struct {
 	applied plan.Memories
 	// made is the uid of each child as last applied or seen, by child.
 	made map[string]types.UID
+	// replaced are the bodies of objects that were deleted to be created again, by
+	// [plan.Identity].
+	replaced map[string]map[string]any
 	// unconfirmed are writes whose answer did not come, by child.
 	unconfirmed map[string]unconfirmedWrite
 	// suspected: what another operator may have written was added to unconfirmed.
@@ -62,7 +65,7 @@ type childMemory struct {
 
 func newChildMemory() childMemory {
 	return childMemory{applied: plan.Memories{}, made: map[string]types.UID{}, unconfirmed: map[string]unconfirmedWrite{},
-		drawn: map[secretKey]string{}}
+		replaced: map[string]map[string]any{}, drawn: map[secretKey]string{}}
 }
 
 // The failures of a resource are what did not succeed, and when to try it again.
@@ -225,9 +228,10 @@ func (m *childMemory) recordAnswer(child string, uid types.UID, applied plan.Mem
 
 // keep forgets children that the plan does not have any more.
 func (m *resourceState) keep(p *plan.Plan) {
-	steps, uids := map[string]bool{}, map[types.UID]bool{}
+	rendered, steps, uids := map[string]bool{}, map[string]bool{}, map[types.UID]bool{}
 	for i := range p.Steps {
 		o := p.Steps[i].Document
+		rendered[plan.Identity(o)] = true
 		steps[childName(&p.Steps[i])], steps[shortName(o.GetKind(), o.GetName())] = true, true
 		if live := p.Steps[i].Live; live != nil {
 			m.children.made[childName(&p.Steps[i])] = live.Meta.GetUID()
@@ -236,6 +240,7 @@ func (m *resourceState) keep(p *plan.Plan) {
 		}
 	}
 	maps.DeleteFunc(m.children.made, func(child string, _ types.UID) bool { return !steps[child] })
+	maps.DeleteFunc(m.children.replaced, func(child string, _ map[string]any) bool { return !rendered[child] })
 	maps.DeleteFunc(m.failures.fieldConflicts, func(child string, _ *fieldConflict) bool { return !steps[child] })
 	maps.DeleteFunc(m.failures.repeats, func(child string, _ *repeat) bool { return !steps[child] && child != statusFile })
 	maps.DeleteFunc(m.children.changed, func(child string, _ []string) bool { return !steps[child] })

@@ -121,6 +121,8 @@ type Exclusion struct {
 	Path []any
 	// Why is for people, such as "where type is Recreate".
 	Why string
+	// By is the field beside it whose value, or whose default, decides; "" for none.
+	By string
 	// IsKept is true if the API server accepts and keeps such a field.
 	IsKept bool
 	// Fits reports whether a new object would have this value all the same; nil means
@@ -167,7 +169,7 @@ func (u fieldUnion) excludeByChoice(value map[string]any) []Exclusion {
 	var all []Exclusion
 	for _, name := range slices.Sorted(maps.Keys(u.with)) {
 		if !slices.Contains(u.with[name], chosen) {
-			all = append(all, Exclusion{Path: []any{name}, Why: where(u.by, chosen), IsKept: u.isKept})
+			all = append(all, Exclusion{Path: []any{name}, Why: where(u.by, chosen), By: u.by, IsKept: u.isKept})
 		}
 	}
 	return all

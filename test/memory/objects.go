@@ -176,6 +176,9 @@ func (s *Server) patch(c call, there *unstructured.Unstructured) (any, *metav1.S
 	if status := precondition(there, out.GetUID(), out.GetResourceVersion()); status != nil {
 		return nil, status
 	}
+	if managed := out.GetManagedFields(); len(managed) == 1 && managed[0].Operation == "" { // that is how there are to be none
+		out.SetManagedFields(nil)
+	}
 	if reflect.DeepEqual(there.GetManagedFields(), out.GetManagedFields()) { // else the patch is about them
 		out = fields(c).UpdateNoErrors(there.DeepCopy(), out, c.http.URL.Query().Get("fieldManager")).(*unstructured.Unstructured)
 	}

@@ -28,6 +28,9 @@ type Comparison struct {
 type Excluded struct {
 	// Path has names of fields, and indexes of the document's lists.
 	Path []any
+	// Decides is the field beside it that decides, or "". Where the document does not
+	// give it, and others own it, nothing is excluded.
+	Decides string
 	// Fits reports whether a new object would have this value all the same; nil means
 	// that it would have none.
 	Fits func(value any) bool
@@ -71,8 +74,6 @@ type Restoration struct {
 	Object map[string]any
 	// Corrections are the parts that are not in Object any more.
 	Corrections []Correction
-	// Obstacles are excluded fields that stay, since others own them.
-	Obstacles []Correction
 }
 
 // Restore decides which parts of a live object go, so that the document can be there as
@@ -133,6 +134,10 @@ func (r *restorer) exclude(x Excluded, live map[string]any, at holders) {
 		if !found {
 			return
 		}
+		if decides := field(x.Decides); x.Decides != "" && i == len(x.Path)-1 &&
+			part(doc, decides) == nil && len(at.at(decides).others()) > 0 {
+			return
+		}
 		r.path = append(r.path, pe)
 		if at, doc = at.at(pe), part(doc, pe); i == len(x.Path)-1 {
 			r.excludeField(x, there, doc, at)
@@ -148,8 +153,7 @@ func (r *restorer) excludeField(x Excluded, live, doc any, at holders) {
 	_, ours := at.ours()
 	switch {
 	case !found || doc != nil || last.FieldName == nil || x.Fits != nil && x.Fits(value):
-	case len(at.others()) > 0:
-		r.out.Obstacles = append(r.out.Obstacles, Correction{Path: show(r.path), Reason: LeftOver, Managers: at.others()})
+	case len(at.others()) > 0: // whoever owns it has to take it out
 	default:
 		remove(live, last)
 		if !ours { // what is ours goes by an apply alone

@@ -72,7 +72,6 @@ func TestRestore(t *testing.T) {
 		refused []ownership.Refused
 		exclude []ownership.Excluded
 		want    []string // corrections: path, reason, managers
-		stays   []string // obstacles
 	}{
 		"nothing": {text: deploymentText},
 		"a sidecar and a field beside ours": {text: deploymentText, edits: []func(map[string]any){
@@ -129,8 +128,7 @@ func TestRestore(t *testing.T) {
 		"another branch that somebody owns": {text: deploymentText,
 			change:  set("Recreate", "spec", "strategy", "type"),
 			edits:   []func(map[string]any){set("25%", "spec", "strategy", "rollingUpdate", "maxSurge")},
-			exclude: []ownership.Excluded{{Path: path("spec/strategy/rollingUpdate")}},
-			stays:   []string{"spec.strategy.rollingUpdate LeftOver somebody"}},
+			exclude: []ownership.Excluded{{Path: path("spec/strategy/rollingUpdate")}}},
 		"another branch of ours": {text: deploymentText + "  strategy: {rollingUpdate: {maxSurge: 1}}\n",
 			change: func(m map[string]any) {
 				set(map[string]any{"type": "Recreate"}, "spec", "strategy")(m)
@@ -165,7 +163,7 @@ func TestRestore(t *testing.T) {
 			}
 			live := s.Live().(*unstructured.Unstructured).DeepCopy()
 			live.SetManagedFields(withTimes(owned(live.GetManagedFields()), c.before && c.change == nil))
-			s.check(c.want, c.stays, doc, ownership.Comparison{
+			s.check(c.want, doc, ownership.Comparison{
 				Document: doc, Manager: us, Live: live, Excluded: c.exclude, Refused: c.refused,
 			})
 		})
@@ -210,7 +208,7 @@ func withTimes(managed []metav1.ManagedFieldsEntry, before bool) []metav1.Manage
 
 // check restores, compares what goes, and proves with the API server's own code that an
 // apply of the document changes nothing any more.
-func (s server) check(want, stays []string, doc map[string]any, in ownership.Comparison) {
+func (s server) check(want []string, doc map[string]any, in ownership.Comparison) {
 	s.t.Helper()
 	before := in.Live.DeepCopy()
 	out := ownership.Restore(in)
@@ -219,9 +217,6 @@ func (s server) check(want, stays []string, doc map[string]any, in ownership.Com
 	}
 	if diff := cmp.Diff(want, shown(out.Corrections)); diff != "" {
 		s.t.Errorf("corrections: %s", diff)
-	}
-	if diff := cmp.Diff(stays, shown(out.Obstacles)); diff != "" {
-		s.t.Errorf("obstacles: %s", diff)
 	}
 	if out.Object == nil {
 		return
