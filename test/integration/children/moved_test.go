@@ -30,8 +30,8 @@ const waitsForLater = `{{- if not (lookup "v1" "ConfigMap" "" "later") }}{{ wait
 // make is pruned meanwhile.
 func TestMovedIntoWaiting(t *testing.T) {
 	s := ordered(t, map[string]string{
-		"app.yaml": fmt.Sprintf(movedMap, "true", "one") + fmt.Sprintf(movedMap, `eq .spec.in "app"`, "two") + fmt.Sprintf(movedMap,
-			`eq .spec.in "app"`, "old"),
+		"app.yaml": fmt.Sprintf(movedMap, "true", "one") + fmt.Sprintf(movedMap, `eq .spec.in "app"`, "two"),
+		"old.yaml": fmt.Sprintf(movedMap, `eq .spec.in "app"`, "old"),
 		"two.yaml": waitsForLater + fmt.Sprintf(movedMap, `eq .spec.in "two"`, "two"),
 	})
 	s.apply("in: app")
