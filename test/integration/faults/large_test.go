@@ -54,14 +54,18 @@ func TestManyChildren(t *testing.T) {
 	}{{"one", 500}, {"two", 500}, {"two", 20}, {"three", 500}} {
 		s.web(fmt.Sprintf("text: %s, count: %d", step.text, step.count))
 		s.ready()
-		texts := map[string]int64{}
-		for _, o := range cluster.List(t, "v1", "ConfigMap", client.InNamespace(s.namespace), client.HasLabels{"jacquard.dev/owner-uid"}) {
-			text, _, _ := unstructured.NestedString(o.Object, "data", "text")
-			texts[text]++
-		}
-		if len(texts) != 1 || texts[step.text] != step.count {
-			t.Errorf("it is Ready with %d times %s, and there are %v", step.count, step.text, texts)
-		}
+		// Those that the file does not render any more go once the resource is ready.
+		kit.Eventually(t, "its children are as rendered", func() error {
+			texts := map[string]int64{}
+			for _, o := range cluster.List(t, "v1", "ConfigMap", client.InNamespace(s.namespace), client.HasLabels{"jacquard.dev/owner-uid"}) {
+				text, _, _ := unstructured.NestedString(o.Object, "data", "text")
+				texts[text]++
+			}
+			if len(texts) != 1 || texts[step.text] != step.count {
+				return fmt.Errorf("there are %v, want %d times %s", texts, step.count, step.text)
+			}
+			return nil
+		})
 		kit.Eventually(t, "the status counts them", func() error {
 			return within(map[string]any{"status": map[string]any{"childrenTotal": step.count, "childrenReady": step.count}}, s.owner().Object, "")
 		})
