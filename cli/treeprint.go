@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/jacquard-operator/jacquard/admin/tree"
+	"github.com/jacquard-operator/jacquard/engine/plan"
 )
 
 // printTree writes the tree as text; ages are as of now.
@@ -82,6 +83,9 @@ func (p *treePrinter) line(n *tree.Node) string {
 	parts = append(parts, age(n.Created, p.now))
 	if n.Message != "" {
 		parts = append(parts, n.Message)
+	}
+	if len(n.Beside) > 0 {
+		parts = append(parts, "added by others: "+plan.Brief(n.Beside))
 	}
 	return strings.Join(parts, "  ")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/jacquard-operator/jacquard/admin/health"
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
@@ -65,8 +66,11 @@ type Node struct {
 	Ready   bool      `json:"ready"`
 	Message string    `json:"message,omitempty"`
 	// Patched: it is somebody else's, and fields of it are set.
-	Patched bool    `json:"patched,omitempty"`
-	Owns    []*Node `json:"owns,omitempty"`
+	Patched bool `json:"patched,omitempty"`
+	// Beside are the entries of lists, such as containers, ports and mounts, that others
+	// added to those which we apply, with their managers.
+	Beside []string `json:"beside,omitempty"`
+	Owns   []*Node  `json:"owns,omitempty"`
 
 	uid types.UID
 }
@@ -166,6 +170,7 @@ func (j judge) node(l live.Object) *Node {
 	n := &Node{
 		APIVersion: l.GVK.GroupVersion().String(), Kind: l.GVK.Kind, Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName(),
 		File: l.Meta.GetAnnotations()[api.AnnotationFile], Created: l.Meta.GetCreationTimestamp().Time, uid: l.Meta.GetUID(),
+		Beside: ownership.BesideTexts(l.Body, l.Meta.GetManagedFields(), api.FieldManager),
 	}
 	if l.Meta.GetDeletionTimestamp() != nil {
 		n.Message = "being deleted"

@@ -50,6 +50,9 @@ type Live struct {
 	Fate string `json:"fate,omitempty"`
 	// Taken are fields that we apply and do not own: others have them.
 	Taken []string `json:"taken,omitempty"`
+	// Beside are the entries of lists, such as containers, ports and mounts, that others
+	// added to those which we apply.
+	Beside []string `json:"beside,omitempty"`
 }
 
 // A Condition is one condition of the resource.
@@ -122,7 +125,7 @@ func (o *objects) rest() []Live {
 func (o *objects) say(l Observed) *Live {
 	u := l.Object
 	out := &Live{Object: u.GetKind() + " " + named(u), File: u.GetAnnotations()[api.AnnotationFile], Deleting: u.GetDeletionTimestamp() != nil,
-		Fate: l.Fate, Taken: l.Taken}
+		Fate: l.Fate, Taken: l.Taken, Beside: ownership.BesideTexts(u.Object, u.GetManagedFields(), api.FieldManager)}
 	out.Ready, out.Message = o.readyWord(l)
 	owners, err := ownership.Owners(u.GetManagedFields())
 	if err != nil {

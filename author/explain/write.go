@@ -168,6 +168,9 @@ func (p *printer) live(depth int, l *Live) {
 	if len(l.Taken) > 0 {
 		p.line(depth, "taken from it: %s", p.some(l.Taken))
 	}
+	if len(l.Beside) > 0 {
+		p.line(depth, "added by others: %s", p.some(l.Beside))
+	}
 	for _, o := range l.Others {
 		p.line(depth, "%s%s owns %s", o.Manager, operationText(o), p.some(o.Paths))
 	}

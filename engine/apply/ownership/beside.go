@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
@@ -114,15 +113,28 @@ type Foreign struct {
 }
 
 // Beside lists, sorted by path, what others added to the lists of which manager applied
-// entries, outside of metadata and status. The object has its body.
-func Beside(live *unstructured.Unstructured, manager string) []Foreign {
+// entries, outside of metadata and status.
+func Beside(body map[string]any, managed []metav1.ManagedFieldsEntry, manager string) []Foreign {
 	var found []Foreign
-	at := holdersOf(live.GetManagedFields(), manager)
+	at := holdersOf(managed, manager)
 	if ours, applied := at.ours(); applied {
-		besideIn(live.Object, ours.below, at, nil, &found)
+		besideIn(body, ours.below, at, nil, &found)
 	}
 	slices.SortFunc(found, func(a, b Foreign) int { return strings.Compare(a.Path, b.Path) })
 	return found
+}
+
+// BesideTexts is Beside for people: each path, and whose it is, if that is known.
+func BesideTexts(body map[string]any, managed []metav1.ManagedFieldsEntry, manager string) []string {
+	var texts []string
+	for _, f := range Beside(body, managed, manager) {
+		text := f.Path
+		if len(f.Managers) > 0 {
+			text += " of " + strings.Join(f.Managers, " and ")
+		}
+		texts = append(texts, text)
+	}
+	return texts
 }
 
 func besideIn(live any, ours *fieldpath.Set, at holders, path fieldpath.Path, found *[]Foreign) {

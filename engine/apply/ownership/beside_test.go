@@ -67,7 +67,8 @@ func TestDisplacers(t *testing.T) {
 				t.Errorf("Displacers: got %q, want %q", got, c.want)
 			}
 			var beside []string
-			for _, f := range ownership.Beside(s.Live().(*unstructured.Unstructured), us) {
+			live := s.Live().(*unstructured.Unstructured)
+			for _, f := range ownership.Beside(live.Object, live.GetManagedFields(), us) {
 				beside = append(beside, f.Path+" "+strings.Join(f.Managers, ","))
 			}
 			if !slices.Equal(beside, c.beside) {

@@ -222,6 +222,7 @@ function Live({ path, turn, label, node, close }) {
           <State state={node.ready ? 'ready' : 'reconciling'} text={seen(node.message)} />
         </p>
       )}
+      {node?.beside?.length > 0 && <p>Others added: {seen(node.beside.join(', '))}</p>}
       <Problem error={error} what="The object cannot be read" retry={retry} />
       {busy && <Busy what="the object" />}
       {value && views.length === 0 && <p class="empty">The object is not there.</p>}
@@ -368,6 +369,7 @@ function Owned({ of }) {
         <State state={readiness[of.ready] ?? 'unknown'} text={of.ready || 'readiness not known'} />
         {of.deleting && <span class="tag warn">is being deleted</span>} {seen(of.message)} {seen(of.fate)}
       </p>
+      {of.beside?.length > 0 && <p>Others added: {seen(of.beside.join(', '))}</p>}
       {of.taken?.length > 0 && <p>Others took: {seen(of.taken.join(', '))}</p>}
       {owners.length > 0 && (
         <details>
