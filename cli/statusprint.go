@@ -139,7 +139,7 @@ func (p *healthPrinter) kinds(all []*health.Kind) {
 }
 
 func healthMark(k *health.Kind) string {
-	if k.State.Wrong() || k.State == heartbeat.NotServed || len(k.NotReady) > 0 {
+	if k.State.Wrong() || k.State == heartbeat.NotServed || len(k.NotReady)+len(k.Unlisted) > 0 {
 		return "✗ "
 	}
 	return "✓ "
@@ -149,6 +149,9 @@ func healthMark(k *health.Kind) string {
 func (p *healthPrinter) below(k *health.Kind) {
 	if k.Message != "" {
 		fmt.Fprintf(p, "    %s\n", strings.ReplaceAll(k.Message, "\n", "\n    "))
+	}
+	for _, text := range k.Unlisted {
+		fmt.Fprintf(p, "    %s\n", text)
 	}
 	for _, other := range k.Unused {
 		fmt.Fprintf(p, "    not used: %s\n", other)

@@ -211,6 +211,11 @@ func (i *Installation) problems() []string {
 		if k.State.Wrong() {
 			bad("%s is %s: %s", k.Name, k.State, k.Message)
 		}
+		for _, text := range k.Unlisted {
+			if !i.Leader.dead() {
+				bad("%s: %s", k.Name, text)
+			}
+		}
 		if k.Resources != nil && len(k.NotReady) > 0 {
 			bad("%s: not ready: %d of %s", k.Name, len(k.NotReady), plural(k.Resources.Total, "resource"))
 		}

@@ -183,7 +183,7 @@ func (c clients) bodies(ctx context.Context, p *page) (*unstructured.Unstructure
 	case apierrors.IsForbidden(err):
 		return nil, &live.RuleError{Resource: what, Namespace: p.namespace, Name: p.name, Verbs: []string{"list"}, Err: err}
 	}
-	return nil, fmt.Errorf("fetching %s: %w", what, steady(err))
+	return nil, fmt.Errorf("fetching %s: %w", what, Steady(err))
 }
 
 // fill puts a body to what the watch knows. One that is newer stands in until

@@ -117,7 +117,10 @@ func PackedSource(cfg *rest.Config, httpClient *http.Client, of Selection) (cach
 			if opts.Continue == "" { // what was written before is in it
 				opts.ResourceVersion, opts.ResourceVersionMatch = "", ""
 			}
-			return p.list(ctx, of.GroupVersionResource, of.Namespace, labelled(opts))
+			list, err := p.list(ctx, of.GroupVersionResource, of.Namespace, labelled(opts))
+			return list, Explain(ctx, err, func(ctx context.Context, one metav1.ListOptions) (runtime.Object, error) {
+				return p.list(ctx, of.GroupVersionResource, of.Namespace, one)
+			})
 		},
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
 			return p.watch(ctx, of.GroupVersionResource, of.Namespace, labelled(opts))

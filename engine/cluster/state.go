@@ -20,24 +20,24 @@ type troubles struct {
 	// since is when the API server refused for the first time what it has refused in
 	// each try since then; zero: it does not.
 	since time.Time
-	// isLasting: it has refused for lastingAfter.
+	// isLasting: it has refused for LastingAfter.
 	isLasting bool
 }
 
-// lastingAfter is for how long an API server may refuse a list, as it does while it
+// LastingAfter is for how long an API server may refuse a list, as it does while it
 // starts or takes up a changed CRD, before what is known can no longer be trusted.
-const lastingAfter = 3 * time.Second
+const LastingAfter = 3 * time.Second
 
 // failed records why a try ended.
 func (t *troubles) failed(list, watch error, now time.Time) {
 	t.list, t.watch = list, watch
 	switch {
-	case !refused(list) && !refused(watch):
+	case !IsRefusal(list) && !IsRefusal(watch):
 		t.since, t.isLasting = time.Time{}, false
 	case t.since.IsZero():
 		t.since = now
 	default:
-		t.isLasting = t.isLasting || now.Sub(t.since) >= lastingAfter
+		t.isLasting = t.isLasting || now.Sub(t.since) >= LastingAfter
 	}
 }
 
@@ -53,9 +53,9 @@ func (t *troubles) listed(streamed bool) {
 // stuck reports whether there is lasting trouble.
 func (t troubles) stuck() bool { return t.isLasting || lasting(t.list) || lasting(t.watch) }
 
-// refused reports whether an error is an answer of the API server, unlike a connection
+// IsRefusal reports whether an error is an answer of the API server, unlike a connection
 // that breaks.
-func refused(err error) bool {
+func IsRefusal(err error) bool {
 	var answer apierrors.APIStatus
 	return errors.As(err, &answer) && !apierrors.IsResourceExpired(err)
 }
@@ -76,16 +76,16 @@ func (t troubles) err(rule live.RuleError) error {
 	case rule.Err != nil:
 		return &rule
 	case t.list != nil:
-		return fmt.Errorf("listing %s: %w", of, steady(t.list))
+		return fmt.Errorf("listing %s: %w", of, Steady(t.list))
 	case t.watch != nil:
-		return fmt.Errorf("watching %s: %w", of, steady(t.watch))
+		return fmt.Errorf("watching %s: %w", of, Steady(t.watch))
 	}
 	return nil
 }
 
-// steady strips what differs from one try to the next, such as ports and names of
+// Steady strips what differs from one try to the next, such as ports and names of
 // objects, so that the same trouble has the same text.
-func steady(err error) error {
+func Steady(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {
 		return op.Err

@@ -109,6 +109,9 @@ func (o *Operator) crdCame(old, now any) {
 	if before == nil {
 		return
 	}
+	if before.Generation != crd.Generation {
+		o.renew(crd)
+	}
 	if o.decided(before) != o.decided(crd) {
 		o.names.Add(crd.Name)
 	}
@@ -116,6 +119,19 @@ func (o *Operator) crdCame(old, now any) {
 		reconcile.Forgot(before, crd)) {
 		r.resyncAll()
 	}
+}
+
+// renew watches all objects of a CRD that changed again at once: its resources, children
+// and what is read. The API server ends the watches of a CRD that changed.
+func (o *Operator) renew(crd *apiextensionsv1.CustomResourceDefinition) {
+	o.mu.Lock()
+	cache := o.seen(crd.Name).cache
+	o.mu.Unlock()
+	if cache != nil {
+		cache.resources.renew()
+	}
+	o.children.Renew(kindOf(crd))
+	o.reads.Renew(kindOf(crd))
 }
 
 // syncedBy are the annotations of a CRD that decide how its kind is served.

@@ -306,7 +306,7 @@ func (o *Operator) follow(ctx context.Context, h *history, running *kindControll
 	}
 	again := running.versions.follow(v)
 	running.want()
-	o.countForbidden(running)
+	o.countUnwatched(running)
 	if again {
 		running.resyncAll()
 	}

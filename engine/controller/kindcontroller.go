@@ -176,7 +176,7 @@ func (o *Operator) work(ctx context.Context, r *kindController, c controller.Con
 	_ = until(ctx, func() bool { return !r.resources.lists() })
 	r.wants.Store(true)
 	r.want()
-	o.countForbidden(r)
+	o.countUnwatched(r)
 	if until(ctx, r.listed) == nil && o.awaitChildren(ctx, r) == nil && o.awaitPreview(ctx, r) == nil {
 		o.open(r)
 		beside.Go(func() { o.resyncLoop(ctx, r) })

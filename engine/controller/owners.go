@@ -30,11 +30,13 @@ func (o *Operator) knows(of api.Owner, uid types.UID) bool {
 }
 
 // Watches of children wait for the lists of resources: for ownersLimit, and for slowLimit
-// as long as resources are being listed and nothing is wrong with that. Children of a
+// as long as resources are being listed and nothing is wrong with that. They do not wait
+// for a kind that the API server has refused to list for refusedLimit. Children of a
 // resource that was not listed by then cost a list each when it is served.
 const (
-	ownersLimit = 10 * time.Second
-	slowLimit   = 2 * time.Minute
+	ownersLimit  = 10 * time.Second
+	slowLimit    = 2 * time.Minute
+	refusedLimit = time.Second
 )
 
 // awaitOwners returns a channel that is closed once it is known whose children
@@ -82,7 +84,8 @@ func (o *Operator) ownersListed() bool {
 		k := o.kinds[name]
 		switch {
 		case k.crd == nil || !established(k.crd) || k.elsewhere != "" || o.turns.now().Closed(name):
-		case k.cache == nil || !k.cache.resources.listed():
+		case k.cache == nil && k.unsettled != "": // the kind is tried again
+		case k.cache == nil || !k.cache.resources.have():
 			return false
 		}
 	}

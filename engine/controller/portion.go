@@ -3,6 +3,7 @@ package controller
 import (
 	"bytes"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
@@ -12,8 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
 var _ cache.TransformingStore = selecting{}
@@ -30,34 +33,62 @@ func (p *portion) run(ctx context.Context) {
 			p.replace(nil, chosen)
 			<-watching.Done()
 		} else {
-			// A new one begins with a quorum read: what was written before is in it.
-			cache.NewReflectorWithOptions(p.noting(p.source(chosen.Selection)), &live.Packed{}, selecting{p, chosen},
-				cache.ReflectorOptions{Name: "resources"}).RunWithContext(watching)
+			p.watch(watching, chosen)
 		}
 		stop()
+	}
+}
+
+// watch lists and watches what is chosen until ctx ends. It begins with a quorum read:
+// what was written before is in it.
+func (p *portion) watch(ctx context.Context, chosen choice) {
+	loop := cluster.NewLoop(cluster.LoopOptions{
+		Name: "resources", Source: p.noting(p.source(chosen.Selection)), Expected: &live.Packed{}, Store: selecting{p, chosen},
+		Failed: func(err error) {
+			var silent *cluster.SilentError
+			if errors.As(err, &silent) || p.trouble.Load() == nil { // of others noting knows more
+				p.failed(ctx, err)
+			}
+		},
+		Guard: func(do func()) error {
+			return reconcile.Guard(p.kind, "watching resources", func() error { do(); return nil })
+		},
+	})
+	p.mu.Lock()
+	p.loop = loop
+	p.mu.Unlock()
+	loop.Run(ctx)
+}
+
+// renew lists the resources again at once, since their CRD changed.
+func (p *portion) renew() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.loop != nil {
+		p.loop.Renew()
 	}
 }
 
 // noting is a source that notes why lists and watches do not begin.
 func (p *portion) noting(of cache.ListerWatcher) cache.ListerWatcher {
 	source := cache.ToListerWatcherWithContext(of)
-	note := func(ctx context.Context, err error) {
-		if err == nil || ctx.Err() != nil {
-			return
-		}
-		if p.failed(err); apierrors.IsForbidden(err) {
-			p.told()
-		}
-	}
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			list, err := source.ListWithContext(ctx, opts)
-			note(ctx, err)
+			if err != nil {
+				p.failed(ctx, err)
+			}
 			return list, err
 		},
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
 			w, err := source.WatchWithContext(ctx, opts)
-			note(ctx, err)
+			switch isList := opts.SendInitialEvents != nil; {
+			case isList && !apierrors.IsForbidden(err): // the list that follows tells
+			case err != nil:
+				p.failed(ctx, err)
+			case !isList:
+				p.recovered()
+			}
 			return w, err
 		},
 	}
@@ -184,7 +215,7 @@ func (p *portion) replace(list []*live.Packed, chosen choice) {
 	before, first := p.items, !p.synced
 	p.items, p.synced, p.selected = items, true, chosen
 	p.mu.Unlock()
-	if p.trouble.Swap(nil) != nil || first {
+	if !p.recovered() && first {
 		p.told()
 	}
 	to := p.followed()

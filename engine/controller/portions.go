@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,19 +14,23 @@ import (
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/transport"
 )
 
 // A portion is a kind's resources in one namespace, or in all, as far as this process is
-// to know them. Each has a watch of its own, so that a namespace which is gone, or in
+// to know them. It has many fields since it is a cache with its own watch. Each has a watch of its own, so that a namespace which is gone, or in
 // which the operator has no rights any more, keeps nobody from the others.
 //
 // It is client-go's reflector over a store of its own, since an informer cannot come to
 // know more or less than at first.
 type portion struct {
+	kind      string // the name of the CRD
 	namespace string // "": all
 	// source is where what is selected comes from.
 	source func(replicas.Selection) cache.ListerWatcher
@@ -46,25 +49,84 @@ type portion struct {
 	selected, wanted choice
 	chosen           context.CancelFunc
 	follower         cache.ResourceEventHandler
+	// loop lists and watches what was chosen last; nil before that.
+	loop *cluster.Loop
 }
 
-// A trouble is why resources could not be listed or watched, and when.
+// A trouble is why resources could not be listed or watched.
 type trouble struct {
 	err error
-	at  time.Time
+	// at is when that was so last. since is when the API server refused first, or gave no
+	// answer to, what it has not listed ever since; or zero.
+	at, since time.Time
 }
 
-// fresh is how long a trouble counts that did not come again: a cache tries again
+// fresh is how long a trouble counts that did not come again: a watch tries again
 // at least every half a minute.
 const fresh = 2 * time.Minute
 
-// failed notes a trouble.
-func (p *portion) failed(err error) { p.trouble.Store(&trouble{err, time.Now()}) }
+// failed records why resources could not be listed or watched, and logs each new reason.
+func (p *portion) failed(ctx context.Context, err error) {
+	if ctx.Err() != nil || apierrors.IsResourceExpired(err) {
+		return
+	}
+	before := p.trouble.Load()
+	now := &trouble{err: cluster.Steady(err), at: time.Now()}
+	now.since = refusedSince(err, now.at)
+	if before != nil && !before.since.IsZero() && !now.since.IsZero() {
+		now.since = before.since
+	}
+	p.trouble.Store(now)
+	if before == nil || before.err.Error() != now.err.Error() {
+		log.FromContext(ctx).Error(now.err, p.where()+" cannot be listed or watched", "kind", p.kind)
+		p.told()
+	}
+}
+
+// refusedSince is since when the API server does not list what it refused, or gave no
+// answer to; zero if it was not reached.
+func refusedSince(err error, now time.Time) time.Time {
+	var silent *cluster.SilentError
+	var late *transport.TimeoutError
+	switch {
+	case errors.As(err, &silent):
+		return now.Add(-silent.For)
+	case errors.As(err, &late):
+		return now.Add(-late.Limit)
+	case cluster.IsRefusal(err):
+		return now
+	}
+	return time.Time{}
+}
+
+// recovered records that resources are listed or watched. It reports whether they were not.
+func (p *portion) recovered() bool {
+	if p.trouble.Swap(nil) == nil {
+		return false
+	}
+	p.told()
+	return true
+}
+
+// where names the resources for people.
+func (p *portion) where() string {
+	if p.namespace == "" {
+		return "resources"
+	}
+	return "resources in namespace " + p.namespace
+}
 
 // forbidden reports whether the resources may not be listed as far as is known.
 func (p *portion) forbidden() bool {
 	t := p.trouble.Load()
 	return t != nil && apierrors.IsForbidden(t.err) && (!p.hasSynced() || time.Since(t.at) < fresh)
+}
+
+// refusedFor reports whether the API server has refused to list the resources for some
+// time, or that no right allows it: nobody is to wait for them.
+func (p *portion) refusedFor(d time.Duration) bool {
+	t := p.trouble.Load()
+	return p.forbidden() || t != nil && !t.since.IsZero() && time.Since(t.since) >= d
 }
 
 // portions are a kind's resources, as far as they are known.
@@ -120,11 +182,11 @@ func (all portions) all() (known []*live.Packed) {
 }
 
 // listed reports whether the resources are known, but for those in namespaces in
-// which they may not be listed.
+// which they cannot be listed.
 func (all portions) listed() bool {
 	some := false
 	for _, p := range all {
-		if !p.hasSynced() && !p.forbidden() {
+		if !p.hasSynced() && !p.refusedFor(cluster.LastingAfter) {
 			return false
 		}
 		some = some || p.hasSynced()
@@ -138,20 +200,36 @@ func (all portions) lists() bool {
 	return slices.ContainsFunc(all, func(p *portion) bool { return !p.has(p.choice()) && p.trouble.Load() == nil })
 }
 
-// troubles says in which namespaces the resources may not be listed, and why.
-func (all portions) troubles() (text string, n int) {
-	var texts []string
+// troubles says where the resources cannot be listed or watched, and why. hasLasted
+// leaves out what may pass in a moment.
+func (all portions) troubles(hasLasted bool) (texts []string) {
 	for _, p := range all {
-		if !p.forbidden() {
-			continue
+		if t := p.trouble.Load(); t != nil && (p.refusedFor(cluster.LastingAfter) || !hasLasted && !apierrors.IsForbidden(t.err)) {
+			texts = append(texts, p.where()+" cannot be listed: "+t.err.Error())
 		}
-		where := "resources"
-		if p.namespace != "" {
-			where += " in namespace " + p.namespace
-		}
-		texts = append(texts, where+" cannot be listed: "+p.trouble.Load().err.Error())
 	}
-	return strings.Join(texts, "; "), len(texts)
+	return texts
+}
+
+// counts are in how many namespaces the resources may not be listed, and in how many
+// they cannot be although they may.
+func (all portions) counts() (forbidden, failing int) {
+	for _, p := range all {
+		switch {
+		case p.forbidden():
+			forbidden++
+		case p.trouble.Load() != nil:
+			failing++
+		}
+	}
+	return forbidden, failing
+}
+
+// renew lists the resources again at once, since their CRD changed.
+func (all portions) renew() {
+	for _, p := range all {
+		p.renew()
+	}
 }
 
 // begin watches until ctx ends.
@@ -171,13 +249,13 @@ func (all portions) choose(wanted choice) {
 	}
 }
 
-// have reports whether the resources that were chosen last are known, but for those in
-// namespaces in which they may not be listed.
+// have reports whether the resources that were chosen last are known, but for those that
+// the API server has refused to list for some time.
 func (all portions) have() bool {
-	return !slices.ContainsFunc(all, func(p *portion) bool { return !p.has(p.choice()) && !p.forbidden() })
+	return !slices.ContainsFunc(all, func(p *portion) bool { return !p.has(p.choice()) && !p.refusedFor(refusedLimit) })
 }
 
 // chose reports whether just these resources are known, with the same exception.
 func (all portions) chose(wanted choice) bool {
-	return !slices.ContainsFunc(all, func(p *portion) bool { return !p.has(wanted) && !p.forbidden() })
+	return !slices.ContainsFunc(all, func(p *portion) bool { return !p.has(wanted) && !p.refusedFor(cluster.LastingAfter) })
 }

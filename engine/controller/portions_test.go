@@ -2,19 +2,24 @@ package controller
 
 import (
 	"errors"
+	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/engine/cluster"
 )
 
 // TestNamesWhatIsNotServed: of a kind it is said in which namespaces its resources
 // may not be listed, and why; what only has not been listed yet is no trouble.
 func TestNamesWhatIsNotServed(t *testing.T) {
 	in := func(namespace string, trouble error) *portion {
-		p := &portion{namespace: namespace}
+		p := &portion{namespace: namespace, told: func() {}}
 		if trouble != nil {
-			p.failed(trouble)
+			p.failed(t.Context(), trouble)
 		}
 		return p
 	}
@@ -22,18 +27,64 @@ func TestNamesWhatIsNotServed(t *testing.T) {
 	why := " cannot be listed: webs.example.com is forbidden: no rights"
 	for name, c := range map[string]struct {
 		all  portions
-		want string
-		n    int
+		want []string
+		// forbidden and failing are for the metrics.
+		forbidden, failing int
 	}{
-		"none": {portions{in("a", nil), in("b", errors.New("no connection"))}, "", 0},
-		"one":  {portions{in("a", nil), in("b", forbidden)}, "resources in namespace b" + why, 1},
-		"two": {portions{in("a", forbidden), in("b", forbidden)}, "resources in namespace a" + why + "; resources in namespace b" +
-			why, 2},
-		"in all at once": {portions{in("", forbidden)}, "resources" + why, 1},
+		"none": {portions{in("a", nil), in("b", errors.New("no connection"))}, nil, 0, 1},
+		"one":  {portions{in("a", nil), in("b", forbidden)}, []string{"resources in namespace b" + why}, 1, 0},
+		"two": {portions{in("a", forbidden), in("b", forbidden)}, []string{"resources in namespace a" + why, "resources in namespace b" +
+			why}, 2, 0},
+		"in all at once": {portions{in("", forbidden)}, []string{"resources" + why}, 1, 0},
 	} {
-		if got, n := c.all.troubles(); got != c.want || n != c.n {
-			t.Errorf("%s: %d, %q, want %d, %q", name, n, got, c.n, c.want)
+		if got := c.all.troubles(true); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
+		if forbidden, failing := c.all.counts(); forbidden != c.forbidden || failing != c.failing {
+			t.Errorf("%s: %d are forbidden and %d fail, want %d and %d", name, forbidden, failing, c.forbidden, c.failing)
+		}
+	}
+}
+
+// TestRefusedIsNotWaitedFor: what the API server refuses to list, or gives no answer to,
+// is reported at once. For a moment it may pass; then nobody waits for it any more.
+func TestRefusedIsNotWaitedFor(t *testing.T) {
+	busy := apierrors.NewTooManyRequests("storage is (re)initializing", 30)
+	for name, c := range map[string]struct {
+		trouble       error
+		owners, lasts time.Duration // after when it is not waited for, and when it counts as lasting; -1: never
+	}{
+		"refused":       {busy, time.Second, 3 * time.Second},
+		"no answer":     {&cluster.SilentError{For: 8 * time.Second}, 0, 0},
+		"no connection": {errors.New("connection refused"), -1, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				told := 0
+				p := &portion{told: func() { told++ }}
+				fails := func() { p.failed(t.Context(), c.trouble) }
+				if fails(); told != 1 || len(portions{p}.troubles(false)) != 1 {
+					t.Errorf("at first it is reported %d times: %q", told, portions{p}.troubles(false))
+				}
+				for after := time.Duration(0); after < 5*time.Second; after += 500 * time.Millisecond {
+					is := func(since time.Duration) bool { return since >= 0 && after >= since }
+					if is := is(c.owners); (portions{p}).have() != is {
+						t.Errorf("after %s it is not waited for: %t", after, !is)
+					}
+					if is := is(c.lasts); (len(portions{p}.troubles(true)) == 1) != is {
+						t.Errorf("after %s it lasts: %t", after, !is)
+					}
+					time.Sleep(500 * time.Millisecond)
+					fails()
+				}
+				if told != 1 {
+					t.Errorf("the same trouble was reported %d times", told)
+				}
+				if !p.recovered() || told != 2 || len(portions{p}.troubles(false)) != 0 || (portions{p}).have() {
+					t.Errorf("after it was listed: reported %d times, %q", told, portions{p}.troubles(false))
+				}
+			})
+		})
 	}
 }
 
@@ -42,9 +93,9 @@ func TestNamesWhatIsNotServed(t *testing.T) {
 func TestListed(t *testing.T) {
 	forbidden := apierrors.NewForbidden(apischema.GroupResource{Resource: "webs"}, "", errors.New("no rights"))
 	known := &portion{synced: true}
-	slow, denied, unreachable := &portion{}, &portion{}, &portion{}
-	denied.failed(forbidden)
-	unreachable.failed(errors.New("no connection"))
+	slow, denied, unreachable := &portion{}, &portion{told: func() {}}, &portion{told: func() {}}
+	denied.failed(t.Context(), forbidden)
+	unreachable.failed(t.Context(), errors.New("no connection"))
 	for name, c := range map[string]struct {
 		all  portions
 		want bool

@@ -97,6 +97,9 @@ func (o *Operator) probes() http.Handler {
 		} else {
 			fmt.Fprintln(w, "ok")
 		}
+		if unlisted := o.allUnlisted(); unlisted != "" {
+			fmt.Fprintf(w, "cannot be listed or watched now, which keeps no other kind from being served:\n%s", unlisted)
+		}
 		if r.URL.Query().Has("verbose") && others != nil {
 			fmt.Fprintf(w, "not loaded, which keeps nothing else from being served:\n%v\n", others)
 		}

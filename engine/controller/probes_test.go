@@ -60,6 +60,28 @@ func TestReadiness(t *testing.T) {
 	}
 }
 
+// TestReadyzNamesWhatCannotBeListed: what cannot be listed is in the body of /readyz, by
+// kind, and makes nothing unready.
+func TestReadyzNamesWhatCannotBeListed(t *testing.T) {
+	o := &Operator{options: Options{}.withDefaults(), read: true, mapsRead: true, listed: true, kinds: map[string]*kindState{}}
+	for _, name := range []string{"sick.example.com", "healthy.example.com"} {
+		p := &portion{kind: name, told: func() {}}
+		if name == "sick.example.com" {
+			p.failed(t.Context(), errors.New("conversion webhook failed"))
+		}
+		o.kinds[name] = &kindState{controller: &kindController{name: name, resources: portions{p}, versions: newVersionTracker(nil)}}
+	}
+	for _, url := range []string{"/readyz", "/readyz?verbose"} {
+		answer := httptest.NewRecorder()
+		o.probes().ServeHTTP(answer, httptest.NewRequest("GET", url, nil))
+		const want = "ok\ncannot be listed or watched now, which keeps no other kind from being served:\n" +
+			"sick.example.com: resources cannot be listed: conversion webhook failed\n"
+		if answer.Code != 200 || answer.Body.String() != want {
+			t.Errorf("%s: %d %s", url, answer.Code, answer.Body)
+		}
+	}
+}
+
 func mapOf(kind, release string) corev1.ConfigMap {
 	return corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "jacquard", Name: kind,

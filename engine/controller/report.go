@@ -198,8 +198,10 @@ func (o *Operator) reportOf(name string) (k heartbeat.Kind, ours bool) {
 	k, ours = o.outside(name)
 	o.mu.Unlock()
 	if r != nil {
-		if trouble, _ := r.resources.troubles(); trouble != "" && k.State == "" {
-			k.State, k.Message = heartbeat.Unsettled, trouble
+		if troubles := r.resources.troubles(true); len(troubles) > 0 && k.State == "" {
+			k.State, k.Message = heartbeat.Unsettled, strings.Join(troubles, "; ")
+		} else {
+			k.Unlisted = o.unlisted(r)
 		}
 		k.Served, k.Pending, ours = r.gvk.GroupVersion().String(), r.reconciler.Pending(), true
 		r.versions.describe(&k, o.paused(name) && !o.options.ReadOnly)

@@ -56,7 +56,7 @@ func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind,
 		if _, err := cluster.PackedSource(o.options.Config, o.http, selection); err != nil {
 			return nil, fmt.Errorf("listing kind %s: %w", crd.Name, err)
 		}
-		l.resources = append(l.resources, &portion{namespace: namespace, wanted: wanted, told: func() { o.recount(crd.Name) },
+		l.resources = append(l.resources, &portion{kind: crd.Name, namespace: namespace, wanted: wanted, told: func() { o.recount(crd.Name) },
 			source: func(s replicas.Selection) toolscache.ListerWatcher { return o.resourcesOf(selection, s) }})
 	}
 	ctx, l.cancel = context.WithCancel(ctx)
@@ -86,10 +86,10 @@ func heedsRestores(of toolscache.ListerWatcher, example runtime.Object, resync t
 	return toolscache.NewSharedIndexInformer(cluster.InformerSource(of), example, resync, by)
 }
 
-// recount says in metrics what of a kind may not be watched.
+// recount says in metrics what of a kind cannot be watched.
 func (o *Operator) recount(name string) {
 	if r := o.kindController(name); r != nil {
-		o.countForbidden(r)
+		o.countUnwatched(r)
 	}
 }
 

@@ -282,7 +282,7 @@ func (h *history) serve(ctx context.Context, running *kindController, v *reconci
 	again := running.versions.setVersion(v, before)
 	again = h.renew(running.versions) || again
 	running.want()
-	o.countForbidden(running)
+	o.countUnwatched(running)
 	running.versions.trigger()
 	if again {
 		running.resyncAll()

@@ -147,7 +147,7 @@ func (o *Operator) childChanged(of api.Owner, uid types.UID) {
 func (o *Operator) kindSynced(gvk apischema.GroupVersionKind) {
 	for _, r := range o.running() {
 		if _, has := r.versions.children()[gvk]; has {
-			o.countForbidden(r)
+			o.countUnwatched(r)
 			r.resyncAll()
 		}
 	}
@@ -173,7 +173,7 @@ func (o *Operator) patchChanged(uid types.UID) {
 func (o *Operator) scopeSynced(scope cluster.Scope) {
 	for _, r := range o.running() {
 		if slices.Contains(r.versions.scopes(), scope) {
-			o.countForbidden(r)
+			o.countUnwatched(r)
 			r.resyncAll()
 		}
 	}

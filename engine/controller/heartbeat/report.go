@@ -97,6 +97,8 @@ type Kind struct {
 	State  State  `json:"state"`
 	// Message says why: what is wrong with the folder, who serves the kind.
 	Message string `json:"message,omitempty"`
+	// Unlisted are the kinds of objects that cannot be listed or watched now, and why.
+	Unlisted []string `json:"unlisted,omitempty"`
 	// Pending is how many resources would be changed, were the operator not
 	// read-only.
 	Pending int `json:"pending,omitempty"`
@@ -132,6 +134,9 @@ func (r Report) within(limit int) string {
 		k.Message = cut(k.Message, limit)
 		if len(k.Unused) > 0 {
 			k.Unused = []string{cut(strings.Join(k.Unused, ", "), limit)}
+		}
+		if len(k.Unlisted) > 0 {
+			k.Unlisted = []string{cut(strings.Join(k.Unlisted, "; "), limit)}
 		}
 		kinds[i] = k
 	}

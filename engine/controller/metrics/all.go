@@ -32,6 +32,8 @@ var (
 		"Writes that the API server refused, by why.", "kind", "reason")
 	unwatched = gauge("jacquard_watches_forbidden",
 		"Kinds of objects that the kind needs watched, and that the operator has no right to list or watch, and namespaces in which its resources may not be listed.", "kind")
+	failing = gauge("jacquard_watches_failing",
+		"Kinds of objects that the kind needs watched, and that cannot be listed or watched although the operator has the right, and namespaces in which its resources cannot be listed.", "kind")
 	skipped = counter("jacquard_applies_skipped_total",
 		"Children and patches that were found to say what they should, so that nothing was sent.", "kind")
 	corrected = counter("jacquard_drift_corrected_total",
@@ -105,7 +107,7 @@ type family interface {
 // that it has while it has a folder.
 var (
 	ofRun = []family{
-		resources, problems, pending, reconciliations, turns, writes, refusals, unwatched, skipped, corrected, renderSeconds, lookups, lagSeconds,
+		resources, problems, pending, reconciliations, turns, writes, refusals, unwatched, failing, skipped, corrected, renderSeconds, lookups, lagSeconds,
 		driftSeconds, queueDepth, queueSeconds, served, paused, rolloutRunning, rolloutStopped,
 	}
 	ofFolder = []family{loads, broken, panicked}

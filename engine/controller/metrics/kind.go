@@ -68,6 +68,7 @@ func (k Kind) Begin(reasons []string) {
 	driftSeconds.WithLabelValues(name)
 	served.WithLabelValues(name).Set(1)
 	k.Unwatched(0)
+	k.Failing(0)
 	k.Paused(false)
 	k.Rollout(false, false)
 }

@@ -35,6 +35,9 @@ func (k Kind) Paused(yes bool) { paused.WithLabelValues(string(k)).Set(number(ye
 // Unwatched says how many kinds of objects it may not list or watch.
 func (k Kind) Unwatched(n int) { unwatched.WithLabelValues(string(k)).Set(float64(n)) }
 
+// Failing says how many kinds of objects cannot be listed or watched although it may.
+func (k Kind) Failing(n int) { failing.WithLabelValues(string(k)).Set(float64(n)) }
+
 // Rollout says how the rollout of a changed folder is; neither: there is none.
 func (k Kind) Rollout(running, stopped bool) {
 	rolloutRunning.WithLabelValues(string(k)).Set(number(running))

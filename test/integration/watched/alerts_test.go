@@ -203,6 +203,8 @@ var situations = map[string]situation{
 	"Forbidden": {"forbidden", account, []string{"JacquardRightsMissing", "JacquardReconcileErrors"}, forbid, nil},
 	"Unlistable": {"unlistable", configMap, []string{"JacquardRightsMissing"},
 		writes(strings.Replace(account, "ServiceAccount", "ResourceQuota", 1)), nil},
+	"Failing": {"failing", configMap, []string{"JacquardWatchesFailing"},
+		func(_ *site, k *thing) { metrics.Kind(k.name()).Failing(1) }, func(_ *site, k *thing) { metrics.Kind(k.name()).Failing(0) }},
 	"Contended": {"contended", configMap, []string{"JacquardFieldsContended"}, contend, nil},
 	"Slow":      {"slow", configMap, []string{"JacquardSlow"}, hold, nil},
 	"Backlog":   {"backlog", configMap, []string{"JacquardQueueBacklog"}, pile, open},
