@@ -25,11 +25,11 @@ func (w *stepExecutor) replace(ctx context.Context, o metav1.Object, err error) 
 		return err
 	}
 	answer, fresh := w.to.Probe(ctx, w.resource, w.step.Document)
-	if fresh == nil {
-		w.answer = answer // for people: the refusal does not say what would change
-	}
 	if live, err := w.to.Read(ctx, w.resource, o.GetNamespace(), o.GetName()); err == nil {
 		refusal = refusal.OfChange(apply.Change{Sent: w.step.Document, Live: live, Fresh: fresh})
+	}
+	if fresh == nil && refusal.Kind == apply.Immutable {
+		w.answer = answer // for people: the refusal does not say what would change
 	}
 	ours := plan.Ours(w.run.subject.owner(), o) || plan.Controls(w.run.subject.owner(), o)
 	mayReplace := ours && w.step.IfInvalid != plan.Tell

@@ -272,8 +272,8 @@ func (r *restorer) list(doc, live []any, at holders) []any {
 		case i < 0:
 			out = append(out, item)
 		default:
-			if entry, is := item.(map[string]any); is && goes[j] {
-				maps.DeleteFunc(entry, func(name string, _ any) bool { return slices.Contains(keys, name) })
+			if goes[j] {
+				rekey(item, keys)
 			}
 			r.within(elementFor(doc[i], keys), func() { out = append(out, r.value(doc[i], item, at.at(elementFor(doc[i], keys)))) })
 		}
@@ -284,6 +284,20 @@ func (r *restorer) list(doc, live []any, at holders) []any {
 		}
 	}
 	return out
+}
+
+// rekey takes the keys off an item that is to have others, and what was made of them: the
+// target of a Service's port is the port, if nobody says otherwise.
+func rekey(item any, keys []string) {
+	entry, _ := item.(map[string]any)
+	old := map[any]bool{}
+	for _, name := range keys {
+		old[scalarKey(entry[name])] = true
+	}
+	maps.DeleteFunc(entry, func(name string, v any) bool {
+		_, isNumber := number(v)
+		return slices.Contains(keys, name) || isNumber && old[scalarKey(v)]
+	})
 }
 
 // rival returns the rendered item because of which a live item goes, and why; "" if it

@@ -72,6 +72,7 @@ func TestRestore(t *testing.T) {
 		refused []ownership.Refused
 		exclude []ownership.Excluded
 		want    []string // corrections: path, reason, managers
+		lacks   []string // a field that no item of a list has then
 	}{
 		"nothing": {text: deploymentText},
 		"a sidecar and a field beside ours": {text: deploymentText, edits: []func(map[string]any){
@@ -79,6 +80,12 @@ func TestRestore(t *testing.T) {
 		"a port's key": {text: serviceText,
 			edits: []func(map[string]any){edit("spec/ports", "port", int64(80), func(m map[string]any) { m["port"] = int64(81) })},
 			want:  []string{"spec.ports[port=81,protocol=TCP] TookPlace somebody"}},
+		"a port's key and the default that was made of it": {text: strings.Replace(serviceText, ", targetPort: http", ", name: w", 1),
+			edits: []func(map[string]any){edit("spec/ports", "port", int64(80), func(m map[string]any) {
+				m["port"], m["targetPort"] = int64(81), int64(81)
+			})},
+			want:  []string{"spec.ports[port=81,protocol=TCP] TookPlace somebody"},
+			lacks: []string{"spec", "ports", "targetPort"}},
 		"a protocol": {text: serviceText,
 			edits: []func(map[string]any){edit("spec/ports", "name", "u", func(m map[string]any) { m["protocol"] = "SCTP" })},
 			want:  []string{"spec.ports[port=80,protocol=SCTP] TookPlace somebody"}},
@@ -163,9 +170,17 @@ func TestRestore(t *testing.T) {
 			}
 			live := s.Live().(*unstructured.Unstructured).DeepCopy()
 			live.SetManagedFields(withTimes(owned(live.GetManagedFields()), c.before && c.change == nil))
-			s.check(c.want, doc, ownership.Comparison{
+			out := s.check(c.want, doc, ownership.Comparison{
 				Document: doc, Manager: us, Live: live, Excluded: c.exclude, Refused: c.refused,
 			})
+			if n := len(c.lacks); n > 0 {
+				list, _, _ := unstructured.NestedSlice(out, c.lacks[:n-1]...)
+				for _, i := range list {
+					if i.(map[string]any)[c.lacks[n-1]] != nil {
+						t.Errorf("%v is in %v", c.lacks, i)
+					}
+				}
+			}
 		})
 	}
 }
@@ -208,7 +223,7 @@ func withTimes(managed []metav1.ManagedFieldsEntry, before bool) []metav1.Manage
 
 // check restores, compares what goes, and proves with the API server's own code that an
 // apply of the document changes nothing any more.
-func (s server) check(want []string, doc map[string]any, in ownership.Comparison) {
+func (s server) check(want []string, doc map[string]any, in ownership.Comparison) map[string]any {
 	s.t.Helper()
 	before := in.Live.DeepCopy()
 	out := ownership.Restore(in)
@@ -219,7 +234,7 @@ func (s server) check(want []string, doc map[string]any, in ownership.Comparison
 		s.t.Errorf("corrections: %s", diff)
 	}
 	if out.Object == nil {
-		return
+		return nil
 	}
 	restored := &unstructured.Unstructured{Object: out.Object}
 	if err := s.Update(restored, us); err != nil {
@@ -232,6 +247,7 @@ func (s server) check(want []string, doc map[string]any, in ownership.Comparison
 	if diff := cmp.Diff(restored.Object, live.Object); diff != "" {
 		s.t.Errorf("an apply changes it once more: %s", diff)
 	}
+	return out.Object
 }
 
 func shown(all []ownership.Correction) []string {

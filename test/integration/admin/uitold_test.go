@@ -43,6 +43,7 @@ func TestUIRefused(t *testing.T) {
 kind: Service
 metadata: {name: {{ .metadata.name }}, annotations: {text: "{{ .spec.text }}"}}
 spec:
+  type: ClusterIP
   selector: {app: {{ .metadata.name }}}
   ports: [{port: 80}]
 `})
@@ -60,15 +61,15 @@ spec:
 		}
 		return nil
 	})
-	s.patch("v1", "Service", "a", `{"spec":{"ports":[{"port":8080}]}}`)
+	s.patch("v1", "Service", "a", `{"spec":{"type":"LoadBalancer","loadBalancerSourceRanges":["192.0.2.0/24"]}}`)
 	kit.Eventually(t, "the page says that it is refused", func() error {
 		c = diff.Child{}
-		if err := b.gets(path, &c); err != nil || c.Verb != diff.Refused || !strings.Contains(c.Message, "spec.ports[0].name: Required value") {
+		if err := b.gets(path, &c); err != nil || c.Verb != diff.Refused || !strings.Contains(c.Message, "spec.loadBalancerSourceRanges: may only be used") {
 			return fmt.Errorf("%w: %+v", err, c)
 		}
 		return nil
 	})
-	for _, part := range []string{"-  - port: 8080\n", "+  - port: 80\n"} {
+	for _, part := range []string{"-  type: LoadBalancer\n", "+  type: ClusterIP\n"} {
 		if !strings.Contains(c.Diff, part) {
 			t.Errorf("its difference has no %q:\n%s", part, c.Diff)
 		}
