@@ -133,11 +133,10 @@ func (f *runFlags) run(cmd *cobra.Command, dirs []string) error {
 		return fmt.Errorf("--selector %s: %w", f.selector, err)
 	}
 	for _, dir := range dirs {
-		root, err := folder.Open(dir)
-		if err != nil {
-			return err
+		root := folder.FromDir(dir)
+		if !cmd.Flags().Changed("root") { // the current directory may hold something else
+			root = root.AsOptional()
 		}
-		defer root.Close()
 		f.options.Roots = append(f.options.Roots, root)
 	}
 	f.place(inPod())

@@ -126,12 +126,7 @@ func moreRoots(cmd *cobra.Command, roots *[]string) {
 func foldersIn(roots []string) (map[string]*folder.Folder, error) {
 	all := map[string]*folder.Folder{}
 	for _, dir := range roots {
-		root, err := folder.Open(dir)
-		if err != nil {
-			return nil, err
-		}
-		contents, err := root.Read()
-		root.Close()
+		contents, err := folder.FromDir(dir).Read()
 		if err != nil {
 			return nil, err
 		}

@@ -36,6 +36,8 @@ type Installation struct {
 	// Members are the replicas that divide the resources; nil if one serves all.
 	Members []*Member `json:"members,omitempty"`
 	Kinds   []*Kind   `json:"kinds"`
+	// MissingRoots are the roots that the operator cannot read, and why.
+	MissingRoots []string `json:"missingRoots,omitempty"`
 	// Cut is how many kinds the report had no place for.
 	Cut int `json:"cut,omitempty"`
 	// TakeOver has another operator serve the kinds of one that does not run.
@@ -109,7 +111,7 @@ func (l *look) add(lease *unstructured.Unstructured) {
 	}
 	i.report, i.Identity, i.Program, i.Pod, i.Account = r, r.Identity, r.Program, r.Pod, r.Account
 	i.Since, i.ReadOnly, i.Namespaces, i.Selector, i.Cut = r.Since, r.ReadOnly, r.Namespaces, r.Selector, r.Cut
-	i.Local, i.Groups = r.Local, r.Groups
+	i.Local, i.Groups, i.MissingRoots = r.Local, r.Groups, r.MissingRoots
 }
 
 // grace is how far clocks may differ.
@@ -206,6 +208,9 @@ func (i *Installation) problems() []string {
 	i.divides(bad)
 	if i.Replicas != nil && i.Replicas.Ready < i.Replicas.Wanted {
 		bad("%d of %d replicas of Deployment %s are ready", i.Replicas.Ready, i.Replicas.Wanted, i.Replicas.Deployment)
+	}
+	for _, root := range i.MissingRoots {
+		bad("a root cannot be read, so its kinds are served as before: %s", root)
 	}
 	for _, k := range i.Kinds {
 		if k.State.Wrong() {

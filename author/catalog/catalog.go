@@ -57,13 +57,7 @@ type Tree struct {
 func Load(roots []string) (*Catalog, error) {
 	c := empty()
 	for _, dir := range roots {
-		root, err := folder.Open(dir)
-		if err != nil {
-			return nil, err
-		}
-		err = c.read(dir, root)
-		root.Close()
-		if err != nil {
+		if err := c.read(dir, folder.FromDir(dir)); err != nil {
 			return nil, err
 		}
 	}

@@ -78,6 +78,9 @@ func (o *Operator) watchMaps(ctx context.Context) error {
 	}
 }
 
+// debounce is how long no ConfigMap may change before they are read.
+const debounce = 200 * time.Millisecond
+
 // readMaps makes folders of the ConfigMaps that there are.
 func (o *Operator) readMaps(ctx context.Context) error {
 	var list corev1.ConfigMapList

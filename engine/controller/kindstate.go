@@ -34,6 +34,8 @@ type kindState struct {
 	// folder as last taken up, or why it does not load; "" before that.
 	loaded bool
 	taken  string
+	// hasCounted: a folder, or that there is none, has counted since the start.
+	hasCounted bool
 	// synced is the digest of the folder's files that the kind was synced with last.
 	synced string
 	// kept is the digest of the version that is kept as a revision, and rolledBack that
@@ -53,6 +55,8 @@ type chosenSource struct {
 	shown  string
 	// brought: it came with the operator.
 	brought bool
+	// isRooted: it is in one of the operator's roots.
+	isRooted bool
 	// idle are further sources, which are not used.
 	idle []string
 }

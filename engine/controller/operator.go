@@ -15,6 +15,7 @@ import (
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
@@ -25,6 +26,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
+	"github.com/jacquard-operator/jacquard/engine/controller/roots"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/live"
@@ -35,6 +37,7 @@ import (
 // it joins the parts of the process.
 type Operator struct {
 	options   Options
+	clock     clock.Clock
 	mgr       manager.Manager
 	http      *http.Client
 	discovery *cluster.Discovery
@@ -54,6 +57,7 @@ type Operator struct {
 	mapsRead bool // the ConfigMaps have been read, if any are watched
 	listed   bool // the CRDs have been listed
 	files    []folder.Source
+	roots    roots.Reading // the last one
 	maps     []folder.Source
 	kinds    map[string]*kindState
 
@@ -135,7 +139,7 @@ func New(options Options) (*Operator, error) {
 		return nil, fmt.Errorf("starting the operator: %w", err)
 	}
 	o = &Operator{
-		options: options, mgr: mgr, ends: ends, http: mgr.GetHTTPClient(), withdrawn: make(chan struct{}, 1),
+		options: options, clock: clock.RealClock{}, mgr: mgr, ends: ends, http: mgr.GetHTTPClient(), withdrawn: make(chan struct{}, 1),
 		names: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
 		kinds: map[string]*kindState{}, mapsRead: options.Namespace == "",
 		divided: make(chan struct{}, 1), lock: lock,
@@ -200,10 +204,10 @@ func (o *Operator) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := o.readRoots(); err != nil {
-		return err
-	}
-	for _, start := range []everywhere{o.children.Start, o.reads.Start, o.trimReads, o.discovery.Run, o.watchAPIs, o.watchFolders, o.watchMaps,
+	reader := roots.NewReader(o.clock, o.options.Roots)
+	o.takeRoots(ctx, reader.Read())
+	watchRoots := func(ctx context.Context) error { return reader.Run(ctx, o.takeRoots) }
+	for _, start := range []everywhere{o.children.Start, o.reads.Start, o.trimReads, o.discovery.Run, o.watchAPIs, watchRoots, o.watchMaps,
 		o.followDiscovery, o.followShare, o.syncKinds} {
 		if err := o.mgr.Add(start); err != nil {
 			return err

@@ -39,7 +39,7 @@ func (o *Operator) pick() {
 // chooseSource is what a kind is served from.
 func (o *Operator) chooseSource(sources []folder.Source, before string, loaded bool) chosenSource {
 	s := best(sources, before, loaded)
-	chosen := chosenSource{shown: s.Shown, brought: s.Rooted || s.Release != "" && s.Release == o.options.Release, unread: s.Err}
+	chosen := chosenSource{shown: s.Shown, isRooted: s.Rooted, brought: s.Rooted || s.Release != "" && s.Release == o.options.Release, unread: s.Err}
 	if s.Err == nil {
 		chosen.folder = s.Folder
 	}

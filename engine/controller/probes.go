@@ -41,8 +41,8 @@ func (o *Operator) Ready() error {
 	return keeps
 }
 
-// unloaded says which folders have not loaded since the start: those that keep
-// the process from being ready, and the others.
+// unloaded says which roots cannot be read and which folders have not loaded since the
+// start: those that keep the process from being ready, and the others.
 func (o *Operator) unloaded() (keeps, others error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -51,6 +51,14 @@ func (o *Operator) unloaded() (keeps, others error) {
 	}
 	if !o.read || !o.listed {
 		return errors.New("the folders and CRDs have not been read yet"), nil
+	}
+	for _, m := range o.roots.Missing {
+		err := fmt.Errorf("%s cannot be read: %w", m.Root, m.Err)
+		if m.NeverRead && o.options.Ready != ReadyNone {
+			keeps = errors.Join(keeps, err)
+		} else {
+			others = errors.Join(others, err)
+		}
 	}
 	for _, name := range o.named() {
 		k := o.kinds[name]

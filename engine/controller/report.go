@@ -181,8 +181,13 @@ func (r *reporter) write(ctx context.Context, text string) (err error) {
 	return nil
 }
 
-// report adds to what stays as it is how the kinds are.
+// report adds to what stays as it is how the roots and kinds are.
 func (o *Operator) report(first heartbeat.Report) heartbeat.Report {
+	o.mu.Lock()
+	for _, m := range o.roots.Missing {
+		first.MissingRoots = append(first.MissingRoots, fmt.Sprintf("%s: %v", m.Root, m.Err))
+	}
+	o.mu.Unlock()
 	for _, name := range o.known() {
 		if k, ours := o.reportOf(name); ours {
 			first.Kinds = append(first.Kinds, k)

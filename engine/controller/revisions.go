@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -264,11 +265,7 @@ func (h *history) lastGood(ctx context.Context, v *reconcile.Version, crd metav1
 	if v.Kind != nil || v.Removed {
 		return v, nil
 	}
-	told := rollout.Read(crd.GetAnnotations()[mine.Key(api.AnnotationRollout)])
-	digest := told.Digest
-	if digest == "" {
-		digest = crd.GetAnnotations()[mine.Key(api.AnnotationRolledOut)]
-	}
+	digest := recordedDigest(crd, mine)
 	if digest == "" {
 		return v, nil
 	}
@@ -282,6 +279,13 @@ func (h *history) lastGood(ctx context.Context, v *reconcile.Version, crd metav1
 	}
 	log.FromContext(ctx).Info("the folder does not load; its last revision is served", "kind", v.Name, "revision", digest)
 	return found, nil
+}
+
+// recordedDigest returns the digest of the version that was rolled out last, as far as
+// that went, or "".
+func recordedDigest(crd metav1.Object, mine shard.Shard) string {
+	record := rollout.Read(crd.GetAnnotations()[mine.Key(api.AnnotationRollout)])
+	return cmp.Or(record.Digest, crd.GetAnnotations()[mine.Key(api.AnnotationRolledOut)])
 }
 
 // renew makes the versions again that a rollout has not replaced yet, for a CRD that

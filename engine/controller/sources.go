@@ -4,17 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
+	"github.com/jacquard-operator/jacquard/engine/controller/roots"
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/schema/compat"
 )
 
@@ -76,76 +80,99 @@ func (o *Operator) breaks(there, changed *unstructured.Unstructured) error {
 	return nil
 }
 
-// readRoots reads the folders of all roots.
-func (o *Operator) readRoots() error {
-	var found []folder.Source
-	for i, root := range o.options.Roots {
-		contents, err := root.Read()
-		if err != nil {
-			return err
+// takeRoots takes what counts of the roots, and syncs the kinds whose folder changed.
+func (o *Operator) takeRoots(ctx context.Context, now roots.Reading) {
+	o.mu.Lock()
+	before := o.roots
+	o.files, o.read, o.roots = now.Sources, true, now
+	o.pick()
+	if !slices.EqualFunc(before.Missing, now.Missing, func(a, b roots.Missing) bool { return a.Root == b.Root }) {
+		// Whether a kind without a folder is removed depends on it.
+		for _, name := range o.those(func(k *kindState) bool { return k.crd != nil }) {
+			o.names.Add(name)
 		}
-		shown := fmt.Sprintf("root %d", i+1)
-		if dirs := root.Dirs(); len(dirs) > 0 {
-			shown = "root " + dirs[0]
+	}
+	o.mu.Unlock()
+	reportRoots(ctx, before, now)
+}
+
+// reportRoots logs which roots went missing or came back, and which folders began to
+// wait, and counts missing roots.
+func reportRoots(ctx context.Context, before, now roots.Reading) {
+	logger := log.FromContext(ctx)
+	texts := map[string]string{}
+	for _, m := range before.Missing {
+		texts[m.Root] = m.Err.Error()
+	}
+	for _, m := range now.Missing {
+		if texts[m.Root] != m.Err.Error() {
+			logger.Error(m.Err, "root missing: its kinds are served as before", "root", m.Root)
 		}
-		for name, f := range contents.Folders {
-			found = append(found, folder.Source{Kind: name, Shown: shown, Rooted: true, Folder: f})
+		metrics.RootMissing(m.Root, true)
+		delete(texts, m.Root)
+	}
+	for root := range texts {
+		logger.Info("root is there again", "root", root)
+		metrics.RootMissing(root, false)
+	}
+	for _, w := range now.Waiting {
+		if !slices.Contains(before.Waiting, w) {
+			logger.Info("the folder lost files or parts of them, or cannot be read: it counts once nothing in its root has changed for a while",
+				"kind", w.Kind, "root", w.Root, "while", roots.QuietPeriod.String())
 		}
-		for name, err := range contents.Broken {
-			found = append(found, folder.Source{Kind: name, Shown: shown, Rooted: true, Err: err})
-		}
+	}
+}
+
+// missingRoot returns why the folder of a kind that this installation serves may lie
+// in a root that cannot be read, or nil.
+func (o *Operator) missingRoot(crd *apiextensionsv1.CustomResourceDefinition) error {
+	o.mu.Lock()
+	missing := o.roots.Missing
+	o.mu.Unlock()
+	if len(missing) == 0 || !o.shardOf(crd).Holds(shard.Claims(crd)) {
+		return nil
+	}
+	var errs []error
+	for _, m := range missing {
+		errs = append(errs, fmt.Errorf("the folder may be in %s, which cannot be read: %w", m.Root, m.Err))
+	}
+	return errors.Join(errs...)
+}
+
+// startDelay returns how long what an operator found at its start must stay as it is
+// before it counts, if it is less than what was served before: it may still be being
+// copied. Later, the reader of the roots knows what was there.
+func (o *Operator) startDelay(h *history, v *reconcile.Version, f *folder.Folder) time.Duration {
+	o.mu.Lock()
+	k, changed := o.seen(v.Name), o.roots.Changed
+	o.mu.Unlock()
+	if k.hasCounted || v.Broken != nil {
+		return 0
+	}
+	isRooted := len(o.options.Roots) > 0 && (v.Removed || k.source.isRooted)
+	if delay := changed.Add(roots.QuietPeriod).Sub(o.clock.Now()); isRooted && delay > 0 && h.hadMore(v, f) {
+		return delay
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.files, o.read = found, true
-	o.pick()
-	return nil
+	o.state(v.Name).hasCounted = true
+	return 0
 }
 
-// debounce is how long a folder must be quiet before it is read: editors
-// and volume updates write several times.
-const debounce = 200 * time.Millisecond
-
-// readEvery is how often the roots are read again even though no file event
-// came.
-const readEvery = 15 * time.Second
-
-// watchFolders reads the roots again when a file event comes, and every now
-// and then in case one was lost.
-func (o *Operator) watchFolders(ctx context.Context) error {
-	watcher, err := fsnotify.NewWatcher()
+// hadMore reports whether the version that was served last had files, or parts of them,
+// that the folder does not have; nil is none.
+func (h *history) hadMore(v *reconcile.Version, f *folder.Folder) bool {
+	digest := recordedDigest(h.crd, h.o.shardOf(h.crd))
+	if digest == "" || digest == v.Digest {
+		return false
+	}
+	if f == nil {
+		return true
+	}
+	served, err := h.find(digest)
 	if err != nil {
-		return fmt.Errorf("watching folders: %w", err)
+		return false // what it had is not known
 	}
-	defer watcher.Close()
-	every := time.NewTicker(readEvery)
-	defer every.Stop()
-	quiet := time.NewTimer(0)
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-watcher.Events:
-			quiet.Reset(debounce)
-			continue
-		case err := <-watcher.Errors:
-			log.FromContext(ctx).Error(err, "folders not watched; they are read every now and then")
-		case <-every.C:
-		case <-quiet.C:
-		}
-		o.watchDirs(watcher)
-		if err := o.readRoots(); err != nil {
-			log.FromContext(ctx).Error(err, "folders not read")
-		}
-	}
-}
-
-// watchDirs watches the directories that there are now. One that cannot be
-// watched is read on the ticker.
-func (o *Operator) watchDirs(watcher *fsnotify.Watcher) {
-	for _, root := range o.options.Roots {
-		for _, dir := range root.Dirs() {
-			_ = watcher.Add(dir)
-		}
-	}
+	before, _, err := served.Folder()
+	return err == nil && roots.LostPart(roots.FilesOf(before), roots.FilesOf(f))
 }

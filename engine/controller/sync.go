@@ -109,8 +109,15 @@ func (o *Operator) syncKind(ctx context.Context, name string) error {
 	if err := o.readCRD(ctx, name); err != nil {
 		return err
 	}
+	if none {
+		unread = o.missingRoot(crd)
+	}
 	known := o.discovery.Served() // the version is made by this or by what is newer
-	made, h := o.version(ctx, name, f, crd), o.history(ctx, crd)
+	made, h := o.version(ctx, name, f, unread, crd), o.history(ctx, crd)
+	if delay := o.startDelay(h, made, f); delay > 0 {
+		o.names.AddAfter(name, delay)
+		return nil
+	}
 	switch share := o.turns.now(); { // takeShare syncs again
 	case o.divides() && share.None():
 		return nil
@@ -194,11 +201,8 @@ func (o *Operator) recordSynced(name string, f *folder.Folder) {
 }
 
 // version is what a kind is to run with now, by its folder and CRD.
-func (o *Operator) version(ctx context.Context, name string, f *folder.Folder,
+func (o *Operator) version(ctx context.Context, name string, f *folder.Folder, unread error,
 	crd *apiextensionsv1.CustomResourceDefinition) *reconcile.Version {
-	o.mu.Lock()
-	unread := o.seen(name).source.unread
-	o.mu.Unlock()
 	v := &reconcile.Version{Name: name, Removed: f == nil && unread == nil}
 	if v.Removed {
 		o.forgetTrouble(name)

@@ -8,13 +8,7 @@ import (
 	"slices"
 )
 
-func (f *Folder) digest() string {
-	all := f.files(f.Partials)
-	if f.Health != nil {
-		all = append(all, *f.Health)
-	}
-	return digestOf(all)
-}
+func (f *Folder) digest() string { return digestOf(f.All()) }
 
 // Sum is SHA-256 of what the folder renders: the names and contents of its
 // files, the contents of those partials that are called, and the health expressions
@@ -34,6 +28,15 @@ func (f *Folder) Sum(called func(File) bool, rootHealth []byte) string {
 		all = append(all, File{Name: LibHealthName, Data: rootHealth})
 	}
 	return digestOf(all)
+}
+
+// All returns all files of the folder.
+func (f *Folder) All() []File {
+	all := f.files(f.Partials)
+	if f.Health != nil {
+		all = append(all, *f.Health)
+	}
+	return all
 }
 
 // files are all files of the folder, with these partials.

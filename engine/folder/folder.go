@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -58,7 +59,7 @@ const (
 
 // read reads one folder and sorts its files by what they are for.
 func read(fsys fs.FS, shown, name string, shared lib) (*Folder, error) {
-	dir := path.Join("templates", name)
+	dir := path.Join(templatesName, name)
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
 		return nil, fmt.Errorf("reading folder %s: %w", path.Join(shown, dir), err)
@@ -123,6 +124,9 @@ func (f *Folder) sort(name string, file File) error {
 		return nil
 	}
 	file.Data = Clean(file.Data)
+	if len(bytes.TrimSpace(file.Data)) == 0 { // it is being written, or was cut off
+		return fmt.Errorf("reading %s: it is empty: write it, or remove it", file.Shown)
+	}
 	switch {
 	case name == "status.yaml":
 		f.Status = &file

@@ -36,12 +36,7 @@ func TestOnlyRegularFiles(t *testing.T) {
 			if err := tt.make(filepath.Join(dir, "x.yaml")); err != nil {
 				t.Fatal(err)
 			}
-			root, err := Open(filepath.Dir(filepath.Dir(dir)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer root.Close()
-			contents, err := root.Read()
+			contents, err := FromDir(filepath.Dir(filepath.Dir(dir))).Read()
 			if err != nil {
 				t.Fatal(err)
 			}

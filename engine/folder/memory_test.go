@@ -1,6 +1,8 @@
 package folder
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -72,39 +74,48 @@ func TestFromMapRefuses(t *testing.T) {
 		"files--":    "ConfigMap a/b/files: a folder holds *.yaml, _*.tpl and files--NAME, nothing else: rename or remove it",
 		"files--x/y": "ConfigMap a/b/files/x/y: a folder holds *.yaml, _*.tpl and files--NAME, nothing else: rename or remove it",
 		"x.yaml":     "reading ConfigMap a/b/x.yaml: it is larger than 1048576 bytes",
+		"b.yaml":     "reading ConfigMap a/b/b.yaml: it is empty: write it, or remove it",
+		"_b.tpl":     "reading ConfigMap a/b/_b.tpl: it is empty: write it, or remove it",
+		"kind.yaml":  "reading ConfigMap a/b/kind.yaml: it is empty: write it, or remove it",
 		"files--bin": "reading ConfigMap a/b/files/bin: it is no text in UTF-8: templates cannot show it",
 	} {
 		data := []byte{0xff}
-		if name == "x.yaml" {
+		switch name {
+		case "x.yaml":
 			data = make([]byte, MaxFile+1)
+		case "b.yaml", "_b.tpl", "kind.yaml":
+			data = []byte("\uFEFF \t\r\n\n")
 		}
-		_, err := FromMap("things.example.com", "ConfigMap a/b", map[string][]byte{name: data, "a.yaml": nil})
+		_, err := FromMap("things.example.com", "ConfigMap a/b", map[string][]byte{name: data, "a.yaml": []byte("a: 1")})
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", name, err, want)
 		}
 	}
 }
 
-// TestFilesOnDisk: a change in files/ is watched.
+// TestFilesOnDisk: files/ is read, and a root is opened by its path each time.
 func TestFilesOnDisk(t *testing.T) {
-	root, err := Open("testdata/root")
+	link := filepath.Join(t.TempDir(), "link")
+	root := FromDir(link)
+	if _, err := root.Read(); err == nil || !strings.HasPrefix(err.Error(), "opening root: ") {
+		t.Errorf("a root that is not there: %v", err)
+	}
+	there, err := filepath.Abs("testdata/root")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer root.Close()
-	want := []string{
-		"testdata/root", "testdata/root/templates", "testdata/root/templates/_lib",
-		"testdata/root/templates/things.example.com", "testdata/root/templates/things.example.com/files",
-	}
-	if diff := cmp.Diff(want, root.Dirs()); diff != "" {
-		t.Error(diff)
+	if err := os.Symlink(there, link); err != nil {
+		t.Fatal(err)
 	}
 	contents, err := root.Read()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if f := contents.Folders["things.example.com"]; f == nil || len(f.Files) != 1 ||
-		f.Files[0].Shown != "testdata/root/templates/things.example.com/files/init.sql" {
+		f.Files[0].Shown != link+"/templates/things.example.com/files/init.sql" {
 		t.Errorf("got %+v, %v", f, contents.Broken)
+	}
+	if text, err := root.File("templates/things.example.com/files/init.sql"); err != nil || len(text) == 0 {
+		t.Errorf("got %q, %v", text, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -13,38 +14,74 @@ import (
 // A Root is a directory that holds crds/, templates/ and examples/. Nothing
 // outside of it is read, links included.
 type Root struct {
-	fsys  fs.FS
-	shown string
-	dir   string // on disk, or ""
-	close func() error
+	// fsys is nil for a directory on disk.
+	fsys fs.FS
+	// dir is the absolute path of a directory on disk, or "".
+	dir      string
+	shown    string
+	optional bool
 }
 
-// Open opens a directory as a root. Errors call its files by dir and their
-// path, or by their path alone when dir is ".".
-func Open(dir string) (*Root, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, fmt.Errorf("opening root: %w", err)
+// FromDir makes a root of a directory. It is opened by its path at each read, so
+// that a directory or link that takes its place is read from then on; it need not
+// exist yet. Errors call its files by dir and their path, or by their path alone
+// when dir is ".".
+func FromDir(dir string) *Root {
+	r := &Root{dir: dir, shown: dir}
+	if dir == "." {
+		r.shown = ""
 	}
-	shown := dir
-	if shown == "." {
-		shown = ""
+	// By its absolute path, the working directory is read also after it was swapped.
+	if absolute, err := filepath.Abs(dir); err == nil {
+		r.dir = absolute
 	}
-	return &Root{fsys: root.FS(), shown: shown, dir: dir, close: root.Close}, nil
+	return r
 }
 
 // FromFS makes a root of a file system, such as an embed.FS. Errors call its
 // files by shown and their path.
 func FromFS(fsys fs.FS, shown string) *Root {
-	return &Root{fsys: fsys, shown: shown, close: func() error { return nil }}
+	return &Root{fsys: fsys, shown: shown, optional: true}
 }
 
-// Close closes the root.
-func (r *Root) Close() error { return r.close() }
+// AsOptional returns the root as one that need not hold anything: a current
+// directory that nobody named may be any.
+func (r *Root) AsOptional() *Root {
+	with := *r
+	with.optional = true
+	return &with
+}
+
+// IsOptional reports whether the root need not hold anything.
+func (r *Root) IsOptional() bool { return r.optional }
+
+// Dir is the absolute path of a root on disk, or "".
+func (r *Root) Dir() string { return r.dir }
+
+// Shown is how errors call the root: the path that it was made with, or "".
+func (r *Root) Shown() string { return r.shown }
+
+// open opens the root for one read. Its files are then those of one directory, also
+// if another takes its place meanwhile.
+func (r *Root) open() (opened, func(), error) {
+	if r.fsys != nil {
+		return opened{r.fsys, r.shown}, func() {}, nil
+	}
+	dir, err := os.OpenRoot(r.dir)
+	if err != nil {
+		return opened{}, nil, fmt.Errorf("opening root: %w", err)
+	}
+	return opened{dir.FS(), r.shown}, func() { dir.Close() }, nil
+}
 
 // File is the text of one file, by its path in the root; nil if there is none.
 func (r *Root) File(name string) ([]byte, error) {
-	f, err := readFile(r.fsys, r.shown, name)
+	root, closeRoot, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	defer closeRoot()
+	f, err := readFile(root.fsys, root.shown, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -62,20 +99,47 @@ type Contents struct {
 	// CRDs, Schemas and Examples are the files of crds/, schemas/ and
 	// examples/.
 	CRDs, Schemas, Examples []File
+	// HasTemplates: there is a directory templates/. IsEmpty: there is neither this
+	// nor another directory of a root.
+	HasTemplates, IsEmpty bool
 }
 
 // Read reads everything. Its error is about the root itself; what is wrong
 // with a folder is in Broken, so that it hurts nobody else.
 func (r *Root) Read() (*Contents, error) {
-	c := &Contents{Folders: map[string]*Folder{}, Broken: map[string]error{}}
+	root, closeRoot, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	defer closeRoot()
+	return root.read()
+}
+
+// An opened is a root that is being read.
+type opened struct {
+	fsys  fs.FS
+	shown string
+}
+
+// The directories of a root.
+const (
+	templatesName = "templates"
+	crdsName      = "crds"
+	schemasName   = "schemas"
+	examplesName  = "examples"
+)
+
+func (r opened) read() (*Contents, error) {
+	c := &Contents{Folders: map[string]*Folder{}, Broken: map[string]error{}, HasTemplates: r.isDir(templatesName)}
+	c.IsEmpty = !c.HasTemplates && !r.isDir(crdsName) && !r.isDir(schemasName) && !r.isDir(examplesName)
 	var errs [3]error
-	c.CRDs, errs[0] = r.files("crds")
-	c.Schemas, errs[1] = r.files("schemas")
-	c.Examples, errs[2] = r.files("examples")
+	c.CRDs, errs[0] = r.files(crdsName)
+	c.Schemas, errs[1] = r.files(schemasName)
+	c.Examples, errs[2] = r.files(examplesName)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
-	entries, err := r.list("templates")
+	entries, err := r.list(templatesName)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +149,7 @@ func (r *Root) Read() (*Contents, error) {
 	}
 	for _, e := range entries {
 		name := e.Name()
-		if strings.HasPrefix(name, ".") || name == LibName || !r.isDir(path.Join("templates", name)) {
+		if strings.HasPrefix(name, ".") || name == LibName || !r.isDir(path.Join(templatesName, name)) {
 			continue
 		}
 		if f, err := read(r.fsys, r.shown, name, shared); err != nil {
@@ -97,13 +161,13 @@ func (r *Root) Read() (*Contents, error) {
 	return c, nil
 }
 
-func (r *Root) isDir(name string) bool {
+func (r opened) isDir(name string) bool {
 	info, err := fs.Stat(r.fsys, name)
 	return err == nil && info.IsDir()
 }
 
 // list lists a directory; an absent one is empty.
-func (r *Root) list(dir string) ([]fs.DirEntry, error) {
+func (r opened) list(dir string) ([]fs.DirEntry, error) {
 	entries, err := fs.ReadDir(r.fsys, dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -121,18 +185,18 @@ type lib struct {
 }
 
 // lib reads the *.tpl and health.yaml of templates/_lib.
-func (r *Root) lib(entries []fs.DirEntry) (lib, error) {
+func (r opened) lib(entries []fs.DirEntry) (lib, error) {
 	var shared lib
 	if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == LibName }) {
 		return shared, nil
 	}
-	dir := path.Join("templates", LibName)
+	dir := path.Join(templatesName, LibName)
 	files, err := r.list(dir)
 	if err != nil {
 		return shared, err
 	}
 	for _, e := range files {
-		if !strings.HasSuffix(e.Name(), ".tpl") && e.Name() != HealthName {
+		if strings.HasPrefix(e.Name(), ".") || !strings.HasSuffix(e.Name(), ".tpl") && e.Name() != HealthName {
 			continue
 		}
 		f, err := readFile(r.fsys, r.shown, path.Join(dir, e.Name()))
@@ -150,7 +214,7 @@ func (r *Root) lib(entries []fs.DirEntry) (lib, error) {
 }
 
 // files reads the *.yaml files of a directory, by name.
-func (r *Root) files(dir string) ([]File, error) {
+func (r opened) files(dir string) ([]File, error) {
 	entries, err := r.list(dir)
 	if err != nil {
 		return nil, err
@@ -168,25 +232,4 @@ func (r *Root) files(dir string) ([]File, error) {
 		files = append(files, *f)
 	}
 	return files, nil
-}
-
-// Dirs lists the directories on disk whose changes change what Read returns;
-// none for a root that is not on disk.
-func (r *Root) Dirs() []string {
-	if r.dir == "" {
-		return nil
-	}
-	dirs := []string{r.dir, path.Join(r.dir, "templates")}
-	entries, err := r.list("templates")
-	if err != nil {
-		return dirs
-	}
-	for _, e := range entries {
-		for _, dir := range []string{path.Join("templates", e.Name()), path.Join("templates", e.Name(), filesName)} {
-			if r.isDir(dir) {
-				dirs = append(dirs, path.Join(r.dir, dir))
-			}
-		}
-	}
-	return dirs
 }

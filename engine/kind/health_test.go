@@ -67,14 +67,18 @@ func TestWrongEntries(t *testing.T) {
 	}
 }
 
-// compileRoot compiles the folder of a root that has a health.yaml.
+// compileRoot compiles the folder of a root that has a health.yaml, unless text is "".
 func compileRoot(t *testing.T, text, child string) (*Kind, error) {
 	t.Helper()
 	crd, err := schema.Parse("crd.yaml", []byte(definition))
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := folder.FromMap(crd.Name, "root", map[string][]byte{"a.yaml": []byte(child), folder.LibHealthName: []byte(text)})
+	files := map[string][]byte{"a.yaml": []byte(child)}
+	if text != "" {
+		files[folder.LibHealthName] = []byte(text)
+	}
+	f, err := folder.FromMap(crd.Name, "root", files)
 	if err != nil {
 		t.Fatal(err)
 	}

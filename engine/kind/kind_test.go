@@ -124,11 +124,13 @@ func TestPaths(t *testing.T) {
 
 func TestKindsOfChildren(t *testing.T) {
 	for text, want := range map[string]string{
-		"apiVersion: v1\nkind: Deployment\n":                     "x.yaml:2:1: Deployment is in apps/v1, not in v1",
-		"kind: ConfigMapp\napiVersion: v1\n":                     "x.yaml:2:1: v1 has no kind ConfigMapp; did you mean ConfigMap?",
-		"a: 1\nkind: {{ .spec.image }}\napiVersion: v1\n":        "x.yaml:2:1: apiVersion without a literal kind in the same branch: kind may not be computed: write the kinds that there are in branches of `if`",
-		"apiVersion: apps/{{ .spec.image }}\nkind: Deployment\n": "x.yaml:1:1: kind without a literal apiVersion in the same branch: apiVersion may not be computed: write the kinds that there are in branches of `if`",
-		"apiVersion: v1\n---\na: 1\n":                            "x.yaml:1:1: apiVersion without a literal kind in the same branch: write the line `kind: …` at column 0 beside it",
+		"apiVersion: v1\nkind: Deployment\n":                                     "x.yaml:2:1: Deployment is in apps/v1, not in v1",
+		"kind: ConfigMapp\napiVersion: v1\n":                                     "x.yaml:2:1: v1 has no kind ConfigMapp; did you mean ConfigMap?",
+		"a: 1\nkind: {{ .spec.image }}\napiVersion: v1\n":                        "x.yaml:2:1: apiVersion without a literal kind in the same branch: kind may not be computed: write the kinds that there are in branches of `if`",
+		"apiVersion: apps/{{ .spec.image }}\nkind: Deployment\n":                 "x.yaml:1:1: kind without a literal apiVersion in the same branch: apiVersion may not be computed: write the kinds that there are in branches of `if`",
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\napiVersion:": "x.yaml:5:1: apiVersion has no value: write it, or remove the line",
+		"apiVersion: v1\nkind: # ConfigMap\nmetadata: {name: a}\n":               "x.yaml:2:1: kind has no value: write it, or remove the line",
+		"apiVersion: v1\n---\na: 1\n":                                            "x.yaml:1:1: apiVersion without a literal kind in the same branch: write the line `kind: …` at column 0 beside it",
 		head +
 			"  generateName: a-\n": "x.yaml:5:17: generateName would make a new object every time: use metadata.name",
 		"apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: a}\n": "x.yaml:3:26: generateName would make a new object every time: use metadata.name",

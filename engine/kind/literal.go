@@ -81,9 +81,14 @@ type header struct {
 	// computed is the key that an action makes the value of, and where.
 	computed   string
 	computedAt int
+	// empty is a key that has no value, which is reported where it stands.
+	empty string
 }
 
 var computedLine = regexp.MustCompile(`^(apiVersion|kind):[^#\n]*$`)
+
+// emptyLine is a header line without a value, as at the end of a file that was cut off.
+var emptyLine = regexp.MustCompile(`^(apiVersion|kind):[ \t]*(?:#.*)?$`)
 
 var headerLine = regexp.MustCompile(`^(apiVersion|kind):[ \t]+["']?([A-Za-z0-9./-]+)["']?[ \t]*(?:#.*)?$`)
 
@@ -153,6 +158,9 @@ func (l *literals) lines(n *parse.TextNode, h header, in branch) header {
 			s = span{from: off, branch: in, part: l.parts}
 		} else if m := headerLine.FindStringSubmatch(line); m != nil && atColumn0 && whole {
 			h = l.said(h, m, start, s)
+		} else if m := emptyLine.FindStringSubmatch(line); m != nil && atColumn0 && whole {
+			h.empty = m[1]
+			l.fail(start, "%s has no value: write it, or remove the line", m[1])
 		}
 		s.to = off
 	}
@@ -197,7 +205,7 @@ func (l *literals) end(h header) {
 		{"kind", h.kind, "apiVersion", h.apiVersion}, {"apiVersion", h.apiVersion, "kind", h.kind},
 	} {
 		switch {
-		case missing.value != "" || missing.otherValue == "":
+		case missing.value != "" || missing.otherValue == "" || h.empty == missing.key:
 		case h.computed == missing.key:
 			l.fail(h.computedAt,
 				"%s without a literal %s in the same branch: %s may not be computed: write the kinds that there are in branches of `if`",

@@ -22,7 +22,6 @@ func TestSettings(t *testing.T) {
 		start + "lookAgain: 90s\n":                                     "", // its name before
 		start +
 			"lookAgain: 90s\nresyncInterval: 2m\n": "kind.yaml:4:1: resyncInterval occurs twice: it stands at kind.yaml:3:12 already",
-		"":                           "",
 		"# nothing\n":                "",
 		start + "allowempty: true\n": "kind.yaml:3:1: unknown field allowempty; did you mean allowEmpty?",
 		start +

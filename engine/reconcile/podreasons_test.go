@@ -100,7 +100,7 @@ func TestPodReasonsStalled(t *testing.T) {
 // TestPodReasonsNotAsked: without podReasons, no Pods are listed.
 func TestPodReasonsNotAsked(t *testing.T) {
 	t.Parallel()
-	w := newWeb(t, "", "InvalidImageName", "")
+	w := newWeb(t, "podReasons: false", "InvalidImageName", "")
 	w.turn()
 	w.now = w.now.Add(time.Hour)
 	w.sends("later")

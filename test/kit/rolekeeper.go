@@ -190,12 +190,7 @@ func (a *Access) roles(ctx context.Context) ([]rbac.Role, error) {
 func (a *Access) folders(ctx context.Context) (map[string]*folder.Folder, map[string]*schema.CRD, error) {
 	folders, crds := folder.OfConfigMaps(a.maps(ctx)), map[string]*schema.CRD{}
 	for _, dir := range a.roots {
-		root, err := folder.Open(dir)
-		if err != nil {
-			return nil, nil, err
-		}
-		contents, err := root.Read()
-		root.Close()
+		contents, err := folder.FromDir(dir).Read()
 		if err != nil {
 			continue // it is being written
 		}

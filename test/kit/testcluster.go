@@ -247,12 +247,7 @@ func (c *Cluster) Run(t testing.TB, change func(*controller.Options), roots ...s
 	// A busy machine takes no leader for dead.
 	options := controller.Options{Config: a.Config, Lease: controller.Lease{Duration: time.Minute, RenewDeadline: 50 * time.Second}}
 	for _, dir := range roots {
-		root, err := folder.Open(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { root.Close() })
-		options.Roots = append(options.Roots, root)
+		options.Roots = append(options.Roots, folder.FromDir(dir))
 	}
 	if len(roots) > 0 { // an operator that comes up again is the same one
 		options.Identity = "test" + roots[0]

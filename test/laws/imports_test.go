@@ -16,8 +16,8 @@ var inPod = []string{
 	"engine/status/health", "engine/kind", "engine/render",
 	"engine/live", "engine/revision", "engine/cluster", "engine/apply/ownership", "engine/apply", "engine/plan", "engine/status/readiness",
 	"engine/status",
-	"engine/controller/shard", "engine/controller/replicas", "engine/controller/heartbeat", "engine/controller/metrics", "engine/reconcile", "engine/controller/rollout",
-	"engine/controller", "engine",
+	"engine/controller/shard", "engine/controller/replicas", "engine/controller/heartbeat", "engine/controller/metrics", "engine/controller/roots", "engine/reconcile",
+	"engine/controller/rollout", "engine/controller", "engine",
 }
 
 // offline are the packages that work without a cluster, below author.
@@ -38,7 +38,7 @@ var forTests = []string{"test/fuzzed", "test/kit", "test/memory", "test/mutants"
 // what is shared with it lies in the packages below it.
 var (
 	notOffline = []string{"engine", "engine/cluster", "engine/apply", "engine/reconcile", "engine/controller", "engine/controller/rollout",
-		"engine/controller/shard", "engine/controller/replicas", "engine/controller/heartbeat", "engine/controller/metrics"}
+		"engine/controller/shard", "engine/controller/replicas", "engine/controller/heartbeat", "engine/controller/metrics", "engine/controller/roots"}
 	notOnline = []string{"engine/controller", "engine"}
 )
 

@@ -37,6 +37,8 @@ type Report struct {
 	Namespaces []string `json:"namespaces,omitempty"`
 	// Selector is which resources it serves; "" means all.
 	Selector string `json:"selector,omitempty"`
+	// MissingRoots are the roots that it cannot read, and why.
+	MissingRoots []string `json:"missingRoots,omitempty"`
 	// Kinds are those that it has a folder for, or serves, by name.
 	Kinds []Kind `json:"kinds"`
 	// Cut is how many kinds did not fit.

@@ -92,6 +92,8 @@ var (
 		"Buckets that no replica serves that renews its Lease. The leader counts them; others say 0.")
 	strangers = gauge("jacquard_labelled_objects_of_unknown_owners",
 		"Objects that wear the label of our children and name no resource that is served here, by the kind that they name; it is empty for those that name none of ours.", "kind")
+	rootMissing = gauge("jacquard_root_missing",
+		"1 while a root cannot be read, or has no templates/ any more; its kinds are served as before.", "root")
 	readOnly = gauge("jacquard_read_only",
 		"1 while this process was started to change nothing.")
 	buildInfo = gauge("jacquard_build_info",

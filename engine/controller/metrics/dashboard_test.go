@@ -34,6 +34,7 @@ var panels = []panel{
 		`sum(max by (kind) (jacquard_crd_missing{WHERE}))`, "CRD missing"}},
 	{"Folders", "", "short", true, []string{`sum(max by (kind) (jacquard_folder_broken{WHERE}))`, "broken",
 		`sum(max by (kind) (jacquard_folder_not_used{WHERE}))`, "not used",
+		`sum(max by (root) (jacquard_root_missing{HERE}))`, "roots missing",
 		`sum(jacquard_rollout_running{WHERE})`, "rolling out", `sum(jacquard_rollout_stopped{WHERE})`, "stopped"}},
 	{"Resources", "each is Ready or NotReady, and may be Reconciling, Stalled or Paused beside that", "short", false,
 		[]string{`sum by (kind, condition) (jacquard_resources{WHERE})`, "{{kind}} {{condition}}"}},

@@ -72,7 +72,7 @@ func TestNames(t *testing.T) {
 			labels[l] = true
 		}
 	}
-	want := []string{"condition", "field_manager", "go_version", "kind", "operation", "reason", "result", "version"}
+	want := []string{"condition", "field_manager", "go_version", "kind", "operation", "reason", "result", "root", "version"}
 	if got := slices.Sorted(maps.Keys(labels)); !slices.Equal(got, want) {
 		t.Errorf("labels %v, want %v", got, want)
 	}

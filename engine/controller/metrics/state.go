@@ -107,6 +107,15 @@ func Buckets(n int) { buckets.WithLabelValues().Set(float64(n)) }
 // Unowned says how many buckets nobody has, as the leader sees it; others say 0.
 func Unowned(n int) { unowned.WithLabelValues().Set(float64(n)) }
 
+// RootMissing reports whether a root cannot be read.
+func RootMissing(root string, isMissing bool) {
+	if !isMissing {
+		rootMissing.DeleteLabelValues(root)
+		return
+	}
+	rootMissing.WithLabelValues(root).Set(1)
+}
+
 // ReadOnly reports whether this process changes nothing.
 func ReadOnly(yes bool) { readOnly.WithLabelValues().Set(number(yes)) }
 

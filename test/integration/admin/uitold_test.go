@@ -99,12 +99,7 @@ func TestUIFolders(t *testing.T) {
 	dir := t.TempDir()
 	b := browse(t, func(o *ui.Options) {
 		o.Folders = func() (map[string]*folders.Folder, error) {
-			root, err := folders.Open(dir)
-			if err != nil {
-				return nil, err
-			}
-			defer root.Close()
-			contents, err := root.Read()
+			contents, err := folders.FromDir(dir).Read()
 			if err != nil {
 				return nil, err
 			}

@@ -110,21 +110,12 @@ func (w *world) serve(ctx context.Context) {
 func (w *world) operate(life *wire) error {
 	cfg := rest.CopyConfig(w.config)
 	cfg.Wrap(life.through)
-	root, err := folder.Open(w.dir)
+	op, err := controller.New(controller.Options{Config: cfg, Roots: []*folder.Root{folder.FromDir(w.dir)}, Identity: "chaos"})
 	if err != nil {
-		return err
-	}
-	op, err := controller.New(controller.Options{Config: cfg, Roots: []*folder.Root{root}, Identity: "chaos"})
-	if err != nil {
-		root.Close()
 		return err
 	}
 	done := make(chan error, 1)
-	w.running.Go(func() {
-		err := op.Run(life.alive)
-		root.Close()
-		done <- err
-	})
+	w.running.Go(func() { done <- op.Run(life.alive) })
 	select {
 	case err := <-done:
 		return err

@@ -57,12 +57,7 @@ func TestChangedFirst(t *testing.T) {
 func TestEndedAtOnce(t *testing.T) {
 	t.Parallel()
 	k := newThing(t, "ended", plain())
-	root, err := folder.Open(k.root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
-	op, err := controller.New(controller.Options{Config: cluster.Config, Roots: []*folder.Root{root}, InstallCRDs: true})
+	op, err := controller.New(controller.Options{Config: cluster.Config, Roots: []*folder.Root{folder.FromDir(k.root)}, InstallCRDs: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,11 +40,7 @@ func build(t *testing.T, files map[string]string) *site {
 		placed["templates/webs."+s.group+"/"+name] = text
 	}
 	kit.Write(t, dir, placed)
-	var err error
-	if s.root, err = folder.Open(dir); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.root.Close() })
+	s.root = folder.FromDir(dir)
 	cluster.Apply(t, "", strings.ReplaceAll(kit.WebCRD, "GROUP", s.group))
 	t.Cleanup(func() {
 		cluster.Delete(t, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "webs."+s.group)

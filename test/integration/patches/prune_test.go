@@ -186,7 +186,7 @@ metadata:
 	s.rests()
 	s.is("r", "Ready", "False", "Thing")
 	s.operator.Stop(t)
-	s.write(map[string]string{"things.yaml": "", "kind.yaml": allowEmpty + // nor does the folder make any
+	s.write(map[string]string{"things.yaml": "# none\n", "kind.yaml": allowEmpty + // nor does the folder make any
 		"retired: [{apiVersion: " + group + "/v1, kind: Thing}, {apiVersion: " + group + "/v1, kind: ClusterThing}]\n"})
 	s.again()
 	s.rests()

@@ -194,7 +194,7 @@ func TestGiveBackForbidden(t *testing.T) {
 	s.delete(s.apiVersion(), "Web", "going")
 	s.is("r", "Ready", "False", `cannot patch resource "things"`)
 	s.is("going", "Ready", "False", `cannot patch resource "things"`)
-	s.write(map[string]string{"patch.yaml": "", "map.yaml": optionalThing["map.yaml"]})
+	s.write(map[string]string{"patch.yaml": "# none\n", "map.yaml": optionalThing["map.yaml"]})
 	s.web("new", "map: one")
 	s.ready("new")
 	s.is("r", "Ready", "False", `cannot patch resource "things"`)

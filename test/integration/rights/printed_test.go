@@ -38,7 +38,7 @@ func TestPrinted(t *testing.T) {
 
 	s.write(map[string]string{
 		"kind.yaml":    "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nretired: [{apiVersion: v1, kind: ServiceAccount}]\n",
-		"account.yaml": "",
+		"account.yaml": "# none\n",
 	})
 	second := s.printed(home)
 	if slices.Equal(first, second) {

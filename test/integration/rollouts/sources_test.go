@@ -1,6 +1,7 @@
 package rollouts
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -132,6 +133,65 @@ func TestFoldersVolume(t *testing.T) {
 	k.ready(t, "a")
 }
 
+// TestRootMissing: a root that goes, or is not there when the operator starts, changes
+// nothing of its kinds; what takes its place is rolled out.
+func TestRootMissing(t *testing.T) {
+	t.Parallel()
+	home, current := cluster.Namespace(t), filepath.Join(t.TempDir(), "current")
+	k := newThing(t, "rootmissing", config("one"))
+	next := &thing{group: k.group, root: t.TempDir(), ns: k.ns}
+	next.write(t, config("two"))
+	pointTo := func(root string) {
+		t.Helper()
+		if err := errors.Join(os.Symlink(root, current+".tmp"), os.Rename(current+".tmp", current)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reports := func(wants bool) {
+		t.Helper()
+		kit.Eventually(t, "jacquard status tells whether the root is missing", func() error {
+			said := k.jacquard(t, "status", "--install", home+"/jacquard")
+			if strings.Contains(said, "a root cannot be read, so its kinds are served as before: root "+current) != wants || strings.Contains(said, "Removed") {
+				return errors.New(said)
+			}
+			return nil
+		})
+	}
+	run := func(installs bool) *kit.Operator {
+		t.Helper()
+		return cluster.Run(t, func(o *controller.Options) { o.InstallCRDs, o.Namespace, o.Identity = installs, home, home+"/jacquard" }, current)
+	}
+	pointTo(k.root)
+	op := run(true)
+	cluster.Served(t, k.apiVersion(), "Thing")
+	k.apply(t, "a", "hello")
+	k.allSay(t, "one", 1)
+	if err := os.Remove(current); err != nil {
+		t.Fatal(err)
+	}
+	reports(true)
+	k.apply(t, "b", "hello")
+	k.allSay(t, "one", 2)
+	if err := op.Ready(); err != nil {
+		t.Error(err)
+	}
+	op.Stop(t)
+
+	op = run(false) // the last revision serves
+	k.apply(t, "c", "hello")
+	k.allSay(t, "one", 3)
+	reports(true)
+	if err := op.Ready(); err == nil || !strings.Contains(err.Error(), current) {
+		t.Errorf("a process that never saw its root is ready: %v", err)
+	}
+	pointTo(next.root)
+	k.allSay(t, "two", 3)
+	reports(false)
+	if err := op.Ready(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestRemoved: a kind whose folder was removed keeps its children, makes none,
 // and deletes; also after a restart. The folder that comes back, changed, is
 // rolled out.
@@ -184,9 +244,7 @@ func TestClaim(t *testing.T) {
 	k.told(t, "ServedElsewhere", "operator first serves this kind", "kubectl annotate crd "+k.name()+" jacquard.dev/operator-")
 	kit.Eventually(t, "the second operator is ready", second.Ready)
 	k.elsewhere(t, 1)
-	if err := os.RemoveAll(filepath.Join(other.root, "templates")); err != nil {
-		t.Fatal(err)
-	}
+	other.remove(t, "")
 	k.elsewhere(t, 0) // whoever has no folder does not want to serve it
 	other.write(t, config("two"))
 	k.elsewhere(t, 1)

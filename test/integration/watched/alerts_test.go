@@ -167,10 +167,11 @@ func applies(name, text string) func(*site, *thing) {
 // absent is a kind whose CRD is not there.
 const absent = "absents.example.com"
 
-// ofProcesses are alerts about processes that end, about several, and about hours.
+// ofProcesses are alerts about processes that end, about several, about their roots,
+// and about hours.
 // TestRules of engine/controller/metrics makes them fire with the series of such.
 var ofProcesses = []string{"JacquardRestarts", "JacquardMemoryHigh", "JacquardStandbyMissing", "JacquardBucketsUnowned",
-	"JacquardReplicasUnbalanced"}
+	"JacquardReplicasUnbalanced", "JacquardRootMissing"}
 
 var situations = map[string]situation{
 	"Broken": {"broken", configMap, []string{"JacquardFolderBroken"}, writes("{{ .spec.nonsense }}\n"), writes(configMap)},

@@ -1,0 +1,4 @@
+// Package roots reads the folders of an operator's roots while people and tools
+// write them. It decides which state of a folder counts: one that is being written,
+// and a root that is not there, never looks like a kind that was removed.
+package roots
