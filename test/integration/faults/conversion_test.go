@@ -7,6 +7,10 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -169,11 +173,37 @@ data:
 			s.web("text: one")
 			s.ready()
 			for n := range many {
+				ended := s.watches(group)
 				c.change(s, group, n)
+				ended()
 				c.see(s, group, n)
 			}
 		})
 	}
+}
+
+// watches watches the resources and Gadgets. It returns a function that waits until the
+// API server has ended one of the watches, as it does when the CRD changed.
+func (s *site) watches(group string) (ended func()) {
+	s.Helper()
+	client, err := dynamic.NewForConfig(cluster.Config)
+	if err != nil {
+		s.Fatal(err)
+	}
+	ends := make(chan struct{}, 2)
+	for _, r := range []schema.GroupVersionResource{{Group: s.group, Version: "v1", Resource: "webs"}, {Group: group, Version: "v1", Resource: "gadgets"}} {
+		w, err := client.Resource(r).Namespace(s.namespace).Watch(s.Context(), metav1.ListOptions{})
+		if err != nil {
+			s.Fatal(err)
+		}
+		s.Cleanup(w.Stop)
+		go func() {
+			for range w.ResultChan() { //nolint:revive // until it ends
+			}
+			ends <- struct{}{}
+		}()
+	}
+	return func() { <-ends }
 }
 
 // changeGadgets changes the CRD of Gadgets for the nth time.
