@@ -23,7 +23,7 @@ func (a *access) flags(cmd *cobra.Command) {
 
 // requestLimit is how long a command waits for the answer to one request, such as one
 // page of a list.
-const requestLimit = 10 * time.Second
+var requestLimit = 10 * time.Second
 
 // config is the access to the cluster of a command: of load, with requests that are sent
 // once, and are limited in time.

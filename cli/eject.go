@@ -96,13 +96,13 @@ func writerOf(cfg *rest.Config) (*apply.Writer, error) {
 
 func (o *ejectOptions) eject(ctx context.Context, to, trouble io.Writer, e *eject.Eject) error {
 	found, err := e.Find(ctx)
-	if err != nil {
-		return err
-	}
 	for _, text := range e.Unread {
 		fmt.Fprintf(trouble, "not looked through: %s\n", text)
 	}
 	tellFound(to, e, found)
+	if err != nil { // what is not known could not be taken off
+		return err
+	}
 	e.Tell = func(text string) { fmt.Fprintln(trouble, text) }
 	if !o.stopped {
 		if err := e.Idle(ctx); err != nil {

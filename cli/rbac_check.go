@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -46,10 +47,13 @@ func (f *rbacFlags) checkRoles(cmd *cobra.Command, roles []rbac.Role) error {
 				asked++
 				return reviewer.Allowed(cmd.Context(), health.Attributes(q))
 			})
+			lacks = append(lacks, lacking(held.user, missing)...)
+			if err != nil && len(lacks) > 0 {
+				err = errors.Join(f.tellLacks(cmd.OutOrStdout(), lacks, asked), err)
+			}
 			if err != nil {
 				return err
 			}
-			lacks = append(lacks, lacking(held.user, missing)...)
 		}
 	}
 	if err := f.tellLacks(cmd.OutOrStdout(), lacks, asked); err != nil || len(lacks) == 0 {

@@ -3,6 +3,7 @@ package eject
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,6 +57,8 @@ type Eject struct {
 	crds   []metav1.Object
 	// recorded are the kinds of objects that are known to be concerned.
 	recorded map[schema.GroupKind]bool
+	// unknown says which resources could not be listed.
+	unknown []error
 	// reports are the Leases of operators that do not run.
 	reports []metav1.Object
 	// Patience is how long it may take to find out about operators that no CRD
@@ -110,7 +113,7 @@ func (e *Eject) resources(ctx context.Context) error {
 		}
 		e.kinds.resources[k.GVK.GroupKind()], e.recorded[k.GVK.GroupKind()] = true, true
 		if err := e.survey.Each(ctx, k.Resource, "", func(o metav1.Object) { e.kinds.uids[string(o.GetUID())] = true }); err != nil {
-			return fmt.Errorf("ejecting %s: %w", crd.GetName(), err)
+			e.unknown = append(e.unknown, fmt.Errorf("ejecting %s: %w", crd.GetName(), err))
 		}
 		for _, record := range []string{api.AnnotationChildKinds, api.AnnotationPatchedKinds} {
 			for _, gk := range reconcile.Recorded(crd.GetAnnotations()[record]) {
@@ -122,16 +125,15 @@ func (e *Eject) resources(ctx context.Context) error {
 }
 
 // Find looks through all objects of the cluster for what is ours: children
-// first, resources after them, so that no child goes with its resource. It is an
-// error if those of a kind cannot be listed that children or patches are on
-// record of.
+// first, resources after them, so that no child goes with its resource. With an
+// error there may be others: objects of a kind cannot be listed that children or
+// patches are on record of.
 func (e *Eject) Find(ctx context.Context) ([]Object, error) {
 	var found []Object
 	e.Unread = nil
+	errs := slices.Clone(e.unknown)
 	for _, group := range e.survey.Served().Troubled() {
-		if err := e.blind(schema.GroupKind{Group: group}, e.survey.Served().Unknown(group)); err != nil {
-			return nil, err
-		}
+		errs = append(errs, e.blind(schema.GroupKind{Group: group}, e.survey.Served().Unknown(group)))
 	}
 	for _, r := range e.survey.Served().Listable() {
 		if r.GVK.Kind == "Event" || r.GVK.GroupKind() == definitions.GVK.GroupKind() {
@@ -145,15 +147,13 @@ func (e *Eject) Find(ctx context.Context) ([]Object, error) {
 		if err == nil || apierrors.IsNotFound(err) { // its CRD went meanwhile
 			continue
 		}
-		if err := e.blind(r.GVK.GroupKind(), err); err != nil {
-			return nil, err
-		}
+		errs = append(errs, e.blind(r.GVK.GroupKind(), err))
 	}
 	order := func(o Object) int { return map[What]int{Child: 0, Patched: 1, Copy: 2, Resource: 3, Kept: 4}[o.What] }
 	slices.SortStableFunc(found, func(a, b Object) int {
 		return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a.String(), b.String()))
 	})
-	return found, nil
+	return found, errors.Join(errs...)
 }
 
 // blind notes that a kind, or a group, cannot be looked through; it is an error

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/pager"
 
 	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
@@ -43,7 +44,8 @@ func (s *Survey) partials(r live.Resource, namespace string) lister {
 // all lists everything, in pages. Its error is the server's answer.
 func (l lister) all(ctx context.Context, opts metav1.ListOptions) ([]metav1.Object, error) {
 	list, _, err := pager.New(func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-		return l(ctx, opts)
+		page, err := l(ctx, opts)
+		return page, cluster.Explain(ctx, err, l)
 	}).List(ctx, opts)
 	if err != nil {
 		return nil, err

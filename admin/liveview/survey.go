@@ -38,6 +38,7 @@ type Survey struct {
 func Open(ctx context.Context, cfg *rest.Config, definitions func(name string) *apiextensionsv1.CustomResourceDefinition) (*Survey, error) {
 	cfg = rest.CopyConfig(cfg)
 	cfg.QPS = -1 // requests are bounded by how many are under way
+	cfg.Wrap(keepSilence)
 	s := &Survey{cfg: cfg, definitions: definitions}
 	client, err := rest.HTTPClientFor(cfg)
 	if err != nil {

@@ -26,8 +26,10 @@ import (
 	"github.com/jacquard-operator/jacquard/admin/health"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/panics"
 )
 
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
@@ -37,7 +39,7 @@ const again = 5 * time.Second
 
 // A watcher keeps the table as the cluster is: by one watch of the metadata of CRDs, and
 // one of the resources of each kind that an operator claims. client-go's informers would
-// keep whole objects, or what has their metadata; its reflectors leave that to us.
+// keep whole objects, or what has their metadata; loops leave that to us.
 type watcher struct {
 	table    *Table
 	objects  dynamic.Interface
@@ -48,17 +50,26 @@ type watcher struct {
 	fallback string
 
 	mu    sync.Mutex
-	kinds map[string]context.CancelFunc
+	kinds map[string]*watchedKind
 	// first are the kinds whose first list is waited for; nil: that of CRDs is.
 	first map[string]bool
 	all   sync.WaitGroup
 }
 
+// A watchedKind is a kind whose resources are watched.
+type watchedKind struct {
+	// generation is that of its CRD.
+	generation int64
+	end        context.CancelFunc
+	// loop lists and watches the resources; nil while nobody knows how.
+	loop *cluster.Loop
+}
+
 // run watches until the context ends.
 func (w *watcher) run(ctx context.Context) {
 	ctx = klog.NewContext(ctx, logr.Discard()) // what goes wrong is on the page
-	w.kinds = map[string]context.CancelFunc{}
-	s := &sink{one: func(o metav1.Object, gone bool) { w.claimed(ctx, o.GetName(), !gone && len(shard.Claims(o)) > 0) }}
+	w.kinds = map[string]*watchedKind{}
+	s := &sink{one: func(o metav1.Object, gone bool) { w.claimed(ctx, o, !gone && len(shard.Claims(o)) > 0) }}
 	s.replaced = func(all []metav1.Object) { w.replaced(ctx, all) }
 	told := func(err error) {
 		w.table.Unread("", said("kinds: listing customresourcedefinitions", err))
@@ -67,7 +78,7 @@ func (w *watcher) run(ctx context.Context) {
 		}
 	}
 	client := w.metadata.Resource(definitions)
-	reflect(ctx, &cache.ListWatch{
+	loopOf(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			list, err := client.List(ctx, o)
 			told(err)
@@ -80,15 +91,35 @@ func (w *watcher) run(ctx context.Context) {
 			}
 			return answer, err
 		},
-	}, s, w.metadata)
+	}, watching{s, w.metadata, told}).Run(ctx)
 	w.all.Wait()
 }
 
-// reflect keeps a sink as the cluster is, until the context ends. The client says whether
-// a watch may stand for the first list: those of tests cannot.
-func reflect(ctx context.Context, from *cache.ListWatch, to *sink, client any) {
-	both := cache.ToListWatcherWithWatchListSemantics(from, client)
-	cache.NewReflectorWithOptions(both, nil, to, cache.ReflectorOptions{Name: "ui"}).RunWithContext(ctx)
+// watching is where a loop brings what it lists and watches.
+type watching struct {
+	to *sink
+	// client says whether a watch may stand for the first list: those of tests cannot.
+	client any
+	// failed is called while a list gets no answer; the source reports other errors.
+	failed func(error)
+}
+
+// loopOf keeps a sink as the cluster is.
+func loopOf(from *cache.ListWatch, w watching) *cluster.Loop {
+	return cluster.NewLoop(cluster.LoopOptions{
+		Name: "ui", Source: cache.ToListWatcherWithWatchListSemantics(from, w.client), Store: w.to,
+		Failed: func(err error) {
+			var silent *cluster.SilentError
+			if errors.As(err, &silent) {
+				w.failed(err)
+			}
+		},
+		Guard: func(do func()) (err error) {
+			defer panics.Catch(&err, "watching for the page")
+			do()
+			return nil
+		},
+	})
 }
 
 // said is what is told of an error; "" of none.
@@ -101,21 +132,21 @@ func said(doing string, err error) string {
 
 // replaced takes up all CRDs that there are.
 func (w *watcher) replaced(ctx context.Context, all []metav1.Object) {
-	claimed := map[string]bool{}
+	claimed, names := map[string]metav1.Object{}, map[string]bool{}
 	for _, o := range all {
 		if len(shard.Claims(o)) > 0 {
-			claimed[o.GetName()] = true
+			claimed[o.GetName()], names[o.GetName()] = o, true
 		}
 	}
 	w.mu.Lock()
-	gone := slices.DeleteFunc(slices.Collect(maps.Keys(w.kinds)), func(name string) bool { return claimed[name] })
+	gone := slices.DeleteFunc(slices.Collect(maps.Keys(w.kinds)), func(name string) bool { return names[name] })
 	w.mu.Unlock()
 	for _, name := range gone {
-		w.claimed(ctx, name, false)
+		w.claimed(ctx, &metav1.ObjectMeta{Name: name}, false)
 	}
-	w.listed(claimed)
-	for name := range claimed {
-		w.claimed(ctx, name, true)
+	w.listed(names)
+	for _, o := range claimed {
+		w.claimed(ctx, o, true)
 	}
 }
 
@@ -141,18 +172,24 @@ func (w *watcher) read(kind string) {
 	}
 }
 
-// claimed begins or ends to watch a kind.
-func (w *watcher) claimed(ctx context.Context, name string, is bool) {
+// claimed begins or ends to watch the kind of a CRD. Where the CRD changed, it watches
+// again at once, since the API server ends the watches.
+func (w *watcher) claimed(ctx context.Context, crd metav1.Object, is bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	end, watched := w.kinds[name]
+	name := crd.GetName()
+	k := w.kinds[name]
 	switch {
-	case is && !watched:
+	case is && k == nil:
 		ctx, end := context.WithCancel(ctx)
-		w.kinds[name] = end
+		w.kinds[name] = &watchedKind{generation: crd.GetGeneration(), end: end}
 		w.all.Go(func() { w.kind(ctx, name) })
-	case !is && watched:
-		end()
+	case is && k.generation != crd.GetGeneration():
+		if k.generation = crd.GetGeneration(); k.loop != nil {
+			k.loop.Renew()
+		}
+	case !is && k != nil:
+		k.end()
 		delete(w.kinds, name)
 	}
 }
@@ -228,9 +265,12 @@ func (w *watcher) resources(ctx context.Context, in place, s *sink) string {
 	if namespace != "" {
 		client = w.objects.Resource(r.GVR).Namespace(namespace)
 	}
-	reflect(ctx, &cache.ListWatch{
+	loop := loopOf(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			list, err := client.List(ctx, o)
+			err = cluster.Explain(ctx, err, func(ctx context.Context, one metav1.ListOptions) (runtime.Object, error) {
+				return client.List(ctx, one)
+			})
 			if ctx.Err() == nil {
 				told(err)
 			}
@@ -243,7 +283,13 @@ func (w *watcher) resources(ctx context.Context, in place, s *sink) string {
 			}
 			return answer, err
 		},
-	}, s, w.objects)
+	}, watching{s, w.objects, told})
+	w.mu.Lock()
+	if k := w.kinds[name]; k != nil {
+		k.loop = loop
+	}
+	w.mu.Unlock()
+	loop.Run(ctx)
 	return next
 }
 

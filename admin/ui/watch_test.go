@@ -129,6 +129,44 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// TestChangedCRDIsListedAgain: the resources of a kind whose CRD changed are listed again
+// at once.
+func TestChangedCRDIsListedAgain(t *testing.T) {
+	objects := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
+		map[schema.GroupVersionResource]string{webs.GVR: "WebList"}, web("a", "True"))
+	lists := make(chan struct{}, 10)
+	objects.PrependReactor("list", "webs", func(clienttesting.Action) (bool, runtime.Object, error) {
+		lists <- struct{}{}
+		return false, nil, nil
+	})
+	scheme := metadatafake.NewTestScheme()
+	if err := metav1.AddMetaToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	definition := crd(map[string]string{api.AnnotationOperator: "jacquard/jacquard"})
+	definitionsOf := metadatafake.NewSimpleMetadataClient(scheme, definition)
+	table := NewTable()
+	w := &watcher{table: table, objects: objects, metadata: definitionsOf,
+		serves: func(context.Context, string) (live.Resource, bool, error) { return webs, true, nil }}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { w.run(ctx); close(ended) }()
+	f, s := table.Follow(), &shown{rows: map[Key]Row{}}
+	defer f.Leave()
+	until(t, f, s, func() bool { return s.ready && len(s.rows) == 1 })
+	<-lists
+	for generation := range int64(3) {
+		definition.Generation = generation + 1
+		kinds := definitionsOf.Resource(definitions).(metadatafake.MetadataClient)
+		if _, err := kinds.UpdateFake(definition, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		<-lists
+	}
+	cancel()
+	<-ended
+}
+
 // TestStalled: a resource is stalled as its own condition says, if that is about its
 // present generation.
 func TestStalled(t *testing.T) {

@@ -6,7 +6,8 @@ import (
 )
 
 // Missing is what of the roles an account does not have, as roles with just
-// these rules. allowed answers for one request; its error ends the search.
+// these rules. allowed answers for one request; its error ends the search, and
+// more may be missing then.
 func Missing(roles []Role, allowed func(Request) (bool, error)) ([]Role, error) {
 	var missing []Role
 	for _, role := range roles {
@@ -15,7 +16,7 @@ func Missing(roles []Role, allowed func(Request) (bool, error)) ([]Role, error) 
 		for _, rule := range role.Rules {
 			lacks, err := rule.lacks(role.Namespace, allowed)
 			if err != nil {
-				return nil, err
+				return missing, err
 			}
 			left.Rules = append(left.Rules, lacks...)
 		}

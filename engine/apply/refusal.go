@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/transport"
 )
 
@@ -143,6 +144,7 @@ func classify(err error, document map[string]any) *Refusal {
 		return r
 	}
 	s := answer.Status()
+	s.Message, _ = live.Unreadable(s.Message)
 	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
 		r.RetryAfter = time.Duration(seconds) * time.Second
 	}

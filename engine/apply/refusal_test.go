@@ -102,6 +102,10 @@ func TestUnderstand(t *testing.T) {
 		"quota": {metav1.Status{Code: 403, Message: "exceeded quota: q"}, Quota, "exceeded quota: q"},
 		"going": {metav1.Status{Code: 405, Message: "create not allowed while custom resource definition is terminating"}, NotServed,
 			"create not allowed while custom resource definition is terminating"},
+		"not readable": {
+			metav1.Status{Code: 500, Message: `Internal error occurred: StorageError: corrupt object, Code: 7, Key: /sick.example.com/sicks/team-b/hidden, ResourceVersion: 0, AdditionalErrorMsg: object not decodable revision=215: conversion webhook for sick.example.com/v1beta1, Kind=Sick failed: Post "https://127.0.0.1:1/convert": dial tcp 127.0.0.1:1: connect: connection refused`},
+			TryAgain, `conversion webhook for sick.example.com/v1beta1, Kind=Sick failed: Post "https://127.0.0.1:1/convert": dial tcp 127.0.0.1:1: connect: connection refused`,
+		},
 		"busy": {metav1.Status{Code: 503, Message: "busy"}, TryAgain, "busy"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -172,7 +172,7 @@ func (l *Loop) advance() { l.progress.Store(time.Now().UnixNano()) }
 // it may have delivered objects as the CRD was.
 func (l *Loop) source() cache.ListerWatcher {
 	of := cache.ToListerWatcherWithContext(l.Source)
-	return &cache.ListWatch{
+	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			defer l.advance()
 			l.hasBegun.Store(false) // a watch that was to stand for this list failed
@@ -185,7 +185,7 @@ func (l *Loop) source() cache.ListerWatcher {
 			w, err := of.WatchWithContext(ctx, opts)
 			return w, final(opts, err)
 		},
-	}
+	}, l.Source)
 }
 
 // final is an error of a watch after which a reflector does not wait and try again by
