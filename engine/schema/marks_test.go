@@ -23,7 +23,7 @@ func TestMarksAreTheAPIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	root := strings.TrimSpace(string(dir))
-	m := marked{enums: map[string]string{}}
+	m := marked{enums: map[string][]string{}, texts: map[string]string{}}
 	for _, file := range globbed(t, root+"/*/v*/types.go") {
 		if pkg := strings.TrimPrefix(filepath.Dir(file), root+"/"); stable.MatchString(pkg) {
 			m.read(t, file, pkg)
@@ -49,7 +49,8 @@ func globbed(t *testing.T, pattern string) []string {
 // marked is what the comments of the Kubernetes API's Go types say and their
 // tags do not.
 type marked struct {
-	enums    map[string]string // words by Go type
+	enums    map[string][]string // words by Go type
+	texts    map[string]string   // constants by package and name
 	optional []string
 }
 
@@ -57,8 +58,8 @@ type marked struct {
 func (m marked) String() string {
 	lines := slices.Clone(m.optional)
 	for name, words := range m.enums {
-		if words != "" {
-			lines = append(lines, name+": "+words)
+		if len(words) > 0 {
+			lines = append(lines, name+": "+strings.Join(words, ","))
 		}
 	}
 	slices.Sort(lines)
@@ -81,7 +82,7 @@ func (m *marked) read(t *testing.T, file, pkg string) {
 			switch spec := spec.(type) {
 			case *ast.TypeSpec:
 				if strings.Contains(comments(group.Doc), "+enum") {
-					m.enums[pkg+"."+spec.Name.Name] = ""
+					m.enums[pkg+"."+spec.Name.Name] = nil
 				}
 				m.structure(pkg+"."+spec.Name.Name, spec)
 			}
@@ -89,7 +90,7 @@ func (m *marked) read(t *testing.T, file, pkg string) {
 	}
 	ast.Inspect(parsed, func(n ast.Node) bool {
 		if spec, ok := n.(*ast.ValueSpec); ok && len(spec.Values) == 1 {
-			m.constant(spec.Type, spec.Values[0], pkg)
+			m.constant(t, parsed, pkg, spec)
 		}
 		return true
 	})
@@ -123,24 +124,44 @@ func (m *marked) structure(name string, spec *ast.TypeSpec) {
 	}
 }
 
-// constant takes in one text of an enum: A T = "a", or A = T("a").
-func (m *marked) constant(of, value ast.Expr, pkg string) {
+// constant takes in one text: A T = "a", A = T("a"), or A = T(core.B), which stands for
+// a text of a package that was read before.
+func (m *marked) constant(t *testing.T, file *ast.File, pkg string, spec *ast.ValueSpec) {
+	t.Helper()
+	of, value := spec.Type, spec.Values[0]
 	if call, ok := value.(*ast.CallExpr); ok && len(call.Args) == 1 {
 		of, value = call.Fun, call.Args[0]
 	}
+	text, found := m.text(file, value)
+	if found {
+		m.texts[pkg+"."+spec.Names[0].Name] = text
+	}
 	name, named := of.(*ast.Ident)
-	literal, ok := value.(*ast.BasicLit)
-	if !named || !ok {
+	if !named {
 		return
 	}
 	key := pkg + "." + name.Name
-	before, enum := m.enums[key]
-	text, err := strconv.Unquote(literal.Value)
-	switch {
-	case !enum || err != nil:
-	case before == "":
-		m.enums[key] = text
-	default:
-		m.enums[key] = before + "," + text
+	if before, enum := m.enums[key]; enum && found {
+		m.enums[key] = append(before, text)
+	} else if enum {
+		t.Errorf("the text of %s.%s is not known", pkg, spec.Names[0].Name)
 	}
+}
+
+// text is the text of a literal, or of a constant of another package.
+func (m *marked) text(file *ast.File, value ast.Expr) (text string, found bool) {
+	switch value := value.(type) {
+	case *ast.BasicLit:
+		text, err := strconv.Unquote(value.Value)
+		return text, err == nil
+	case *ast.SelectorExpr:
+		from, _ := value.X.(*ast.Ident)
+		for _, imported := range file.Imports {
+			path, _ := strconv.Unquote(imported.Path.Value)
+			if from != nil && imported.Name != nil && imported.Name.Name == from.Name {
+				text, found = m.texts[strings.TrimPrefix(path, "k8s.io/api/")+"."+value.Sel.Name]
+			}
+		}
+	}
+	return text, found
 }
