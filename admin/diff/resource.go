@@ -269,7 +269,8 @@ func (d differ) end(e reconcile.End) Change {
 	if c.Why = "it is not rendered any more"; d.leaving {
 		c.Why = "its resource is being deleted"
 	}
-	if d.Plan != nil && slices.ContainsFunc(d.Plan.RetainedFor(plan.StillUsed), func(l live.Object) bool { return l.Meta.GetUID() == e.Live.Meta.GetUID() }) {
+	isChild := func(l live.Object) bool { return l.Meta.GetUID() == e.Live.Meta.GetUID() }
+	if d.Plan != nil && slices.ContainsFunc(d.Plan.RetainedFor(plan.StillUsed), isChild) {
 		c.Why = "its file renders another " + e.Live.GVK.Kind + " in its place; it is deleted once the resource is ready"
 	}
 	if e.Patch {

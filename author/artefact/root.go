@@ -35,8 +35,8 @@ type Selection struct {
 // definitions of other kinds that they need, and in packed/ what pack writes.
 func (s Selection) Files() (Files, error) {
 	files := Files{}
-	for _, kind := range s.Names {
-		if err := s.add(files, kind); err != nil {
+	for _, name := range s.Names {
+		if err := s.add(files, name); err != nil {
 			return nil, err
 		}
 	}
@@ -59,11 +59,11 @@ func (s Selection) addHealth(files Files) error {
 	return files.put(path.Join("templates", folder.LibName, folder.HealthName), text)
 }
 
-func (s Selection) add(files Files, kind string) error {
-	if err := files.put("crds/"+kind+".yaml", s.Kinds.Definition(kind).Data); err != nil {
+func (s Selection) add(files Files, name string) error {
+	if err := files.put("crds/"+name+".yaml", s.Kinds.Definition(name).Data); err != nil {
 		return err
 	}
-	f := s.Kinds.Folder(kind)
+	f := s.Kinds.Folder(name)
 	all := slices.Concat(f.Children, f.Files)
 	for _, file := range []*folder.File{f.Status, f.Settings, f.Config} {
 		if file != nil {
@@ -74,33 +74,33 @@ func (s Selection) add(files Files, kind string) error {
 		switch {
 		case !folder.IsLib(file):
 			all = append(all, file)
-		case s.Kinds.Kinds[kind].Templates.Calls(file.Shown):
+		case s.Kinds.Kinds[name].Templates.Calls(file.Shown):
 			if err := files.put(path.Join("templates", folder.LibName, file.Name), file.Data); err != nil {
 				return err
 			}
 		}
 	}
 	for _, file := range all {
-		if err := files.put(path.Join("templates", kind, file.Name), file.Data); err != nil {
+		if err := files.put(path.Join("templates", name, file.Name), file.Data); err != nil {
 			return err
 		}
 	}
-	if err := s.addBeside(files, kind); err != nil {
+	if err := s.addBeside(files, name); err != nil {
 		return err
 	}
-	return s.addPacked(files, kind)
+	return s.addPacked(files, name)
 }
 
 // addBeside adds the example of a kind, and its golden cases if they are wanted.
-func (s Selection) addBeside(files Files, kind string) error {
-	root, err := os.OpenRoot(s.Kinds.Roots[kind])
+func (s Selection) addBeside(files Files, name string) error {
+	root, err := os.OpenRoot(s.Kinds.Roots[name])
 	if err != nil {
 		return fmt.Errorf("opening root: %w", err)
 	}
 	defer root.Close()
-	below := []string{"examples/" + kind + ".yaml"}
+	below := []string{"examples/" + name + ".yaml"}
 	if s.Tests {
-		below = append(below, path.Join("templates", kind, "tests"))
+		below = append(below, path.Join("templates", name, "tests"))
 	}
 	for _, start := range below {
 		if _, err := root.Stat(start); err != nil {
@@ -125,19 +125,19 @@ func (s Selection) addBeside(files Files, kind string) error {
 
 // addPacked adds what pack writes of a kind, and the definitions that it asks
 // for: nothing else is needed of kinds that are not built in.
-func (s Selection) addPacked(files Files, kind string) error {
+func (s Selection) addPacked(files Files, name string) error {
 	var asked []apischema.GroupKind
 	plural := func(gvk apischema.GroupVersionKind) string {
 		asked = append(asked, gvk.GroupKind())
 		return s.Kinds.Plural(gvk)
 	}
 	var roles, rest bytes.Buffer
-	in := pack.Input{Kind: s.Kinds.Kinds[kind], Folder: s.Kinds.Folder(kind), CRD: s.Kinds.Definition(kind), Plural: plural}
+	in := pack.Input{Kind: s.Kinds.Kinds[name], Folder: s.Kinds.Folder(name), CRD: s.Kinds.Definition(name), Plural: plural}
 	if err := errors.Join(pack.Write(&roles, in, s.Install, pack.Parts[:1]), pack.Write(&rest, in, s.Install, pack.Parts[1:])); err != nil {
 		return err
 	}
 	// Roles say by which line of the folder they are needed; where the root lies is no part of it.
-	from := path.Join(s.Kinds.Roots[kind], "templates") + "/"
+	from := path.Join(s.Kinds.Roots[name], "templates") + "/"
 	text := append(bytes.ReplaceAll(roles.Bytes(), []byte(from), []byte("templates/")), rest.Bytes()...)
 	for _, gk := range asked {
 		crd, file := s.Kinds.Source(gk)
@@ -148,7 +148,7 @@ func (s Selection) addPacked(files Files, kind string) error {
 			return err
 		}
 	}
-	return files.put("packed/"+kind+".yaml", text)
+	return files.put("packed/"+name+".yaml", text)
 }
 
 // put adds a file. Two roots may have different files of one name.

@@ -63,17 +63,17 @@ spec:
 // TestUnknownIsNotAbsent: what cannot be answered is never "there is none".
 func TestUnknownIsNotAbsent(t *testing.T) {
 	w := world(t, definitions+"{apiVersion: y.io/v1, kind: Yy, metadata: {name: a}}")
-	for kind, want := range map[string]string{
+	for asked, want := range map[string]string{
 		"v1 ConfigMap": "", "x.io/v1 Thing": "", "y.io/v1 Yy": "",
 		"x.io/v2 Thing": "the cluster has no x.io/v2 Thing to read; ask hasAPI first",
 		"z.io/v1 Z":     "the cluster has no z.io/v1 Z to read; ask hasAPI first",
 	} {
-		apiVersion, name, _ := strings.Cut(kind, " ")
+		apiVersion, name, _ := strings.Cut(asked, " ")
 		what := template.Object{APIVersion: apiVersion, Kind: name, Name: "b"}
 		got, err := w.Lookup(what)
 		var wait *template.Wait
 		if want == "" && (err != nil || got != nil) || want != "" && (!errors.As(err, &wait) || wait.Message != want) {
-			t.Errorf("%s: got %v, %v", kind, got, err)
+			t.Errorf("%s: got %v, %v", asked, got, err)
 		}
 	}
 	if _, err := w.Lookup(template.Object{APIVersion: "x.io/v1", Kind: "Wide", Name: "a"}); err == nil ||

@@ -106,10 +106,12 @@ var kinds = []refusalKind{
 	{cause: Gone, codes: []int32{unprocessable}, also: isAbout("metadata.uid")},
 	{cause: Gone, codes: []int32{unprocessable}, pattern: regexp.MustCompile("UID in precondition")},
 
-	{kind: DuplicateKey, cause: Invalid, codes: []int32{internal}, pattern: regexp.MustCompile(typedPatch + `(?s:.*)duplicate entries for key`),
-		remedy: "render each key once"},
+	{kind: DuplicateKey, cause: Invalid, codes: []int32{internal},
+		pattern: regexp.MustCompile(typedPatch + `(?s:.*)duplicate entries for key`),
+		remedy:  "render each key once"},
 	{kind: BadContent, cause: Invalid, codes: []int32{internal}, pattern: regexp.MustCompile(typedPatch)},
-	{kind: NotBase64, cause: Invalid, codes: []int32{internal}, pattern: regexp.MustCompile("failed to convert new object.*illegal base64 data"),
+	{kind: NotBase64, cause: Invalid, codes: []int32{internal},
+		pattern: regexp.MustCompile("failed to convert new object.*illegal base64 data"),
 		explain: explainBase64},
 	{kind: NotConvertible, cause: Invalid, codes: []int32{internal}, pattern: regexp.MustCompile("failed to convert new object.*: ([^:]*)$"),
 		explain: explainConversion},
@@ -117,7 +119,8 @@ var kinds = []refusalKind{
 	{kind: TooLarge, cause: Invalid, codes: []int32{internal},
 		pattern: regexp.MustCompile(`etcdserver: request is too large|trying to send message larger than max`)},
 
-	{kind: NotBase64, cause: Invalid, codes: []int32{unprocessable}, pattern: regexp.MustCompile("must be of type byte"), remedy: "print it with b64enc"},
+	{kind: NotBase64, cause: Invalid, codes: []int32{unprocessable},
+		pattern: regexp.MustCompile("must be of type byte"), remedy: "print it with b64enc"},
 	{kind: BadLabel, cause: Invalid, codes: []int32{unprocessable}, pattern: regexp.MustCompile(`a valid label `), explain: explainLabels,
 		remedy: "limit the value in the CRD by a pattern, or replace in the template what does not fit"},
 	{kind: DuplicateValue, cause: Invalid, codes: []int32{unprocessable}, also: hasCause(metav1.CauseTypeFieldValueDuplicate)},
@@ -126,11 +129,14 @@ var kinds = []refusalKind{
 
 	{cause: TryAgain, pattern: unmapped}, // the API server finds out by itself
 
-	{cause: Quota, codes: []int32{forbidden}, pattern: regexp.MustCompile(`exceeded quota: ([^,\s]+), requested: (\S+), used: (\S+), limited: (\S+)`),
+	{cause: Quota, codes: []int32{forbidden},
+		pattern: regexp.MustCompile(`exceeded quota: ([^,\s]+), requested: (\S+), used: (\S+), limited: (\S+)`),
 		explain: explainQuota},
-	{cause: Quota, codes: []int32{forbidden}, pattern: regexp.MustCompile(`failed quota: ([^:\s]+): must specify ([^\n]*)`), explain: explainUnlimited},
+	{cause: Quota, codes: []int32{forbidden},
+		pattern: regexp.MustCompile(`failed quota: ([^:\s]+): must specify ([^\n]*)`), explain: explainUnlimited},
 	{cause: Quota, codes: []int32{forbidden}, pattern: regexp.MustCompile(`(exceeded|failed|status unknown for) quota\b`)},
-	{cause: PodSecurity, codes: []int32{forbidden}, pattern: regexp.MustCompile(`(violates PodSecurity "[^"]*"): ([^\n]*)`), explain: explainPodSecurity},
+	{cause: PodSecurity, codes: []int32{forbidden},
+		pattern: regexp.MustCompile(`(violates PodSecurity "[^"]*"): ([^\n]*)`), explain: explainPodSecurity},
 	{cause: Admission, codes: []int32{forbidden}, explain: explainLimitRange, remedy: "change the value, or the LimitRange of the namespace",
 		pattern: regexp.MustCompile(`((?:maximum|minimum) (\S+) usage per (?:Container|Pod|PersistentVolumeClaim) is [^\s,]+)`)},
 	{cause: Admission, codes: []int32{forbidden}, explain: explainReference("serviceAccountName", "this ServiceAccount does not exist"),

@@ -28,7 +28,9 @@ type Replacement struct {
 
 // Replace makes an object what to says, if it is still as it was read. Of the metadata
 // only labels, annotations and managedFields change.
-func (w *Writer) Replace(ctx context.Context, r live.Resource, read *unstructured.Unstructured, to Replacement) (*unstructured.Unstructured, error) {
+func (w *Writer) Replace(ctx context.Context, r live.Resource, read *unstructured.Unstructured, to Replacement) (
+	*unstructured.Unstructured, error,
+) {
 	ctx, err := w.bar(ctx)
 	if err != nil {
 		return nil, err
@@ -56,9 +58,9 @@ func (w *Writer) Replace(ctx context.Context, r live.Resource, read *unstructure
 // but for its identity and its status.
 func contentChanges(from, to map[string]any) []map[string]any {
 	var changes []map[string]any
-	change := func(prefix, name string, old, new map[string]any) {
+	change := func(prefix, name string, old, now map[string]any) {
 		path := prefix + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-		value, found := new[name]
+		value, found := now[name]
 		_, had := old[name]
 		switch {
 		case found && !reflect.DeepEqual(value, old[name]):

@@ -125,10 +125,10 @@ func (o *Operator) crdCame(old, now any) {
 // and what is read. The API server ends the watches of a CRD that changed.
 func (o *Operator) renew(crd *apiextensionsv1.CustomResourceDefinition) {
 	o.mu.Lock()
-	cache := o.seen(crd.Name).cache
+	c := o.seen(crd.Name).cache
 	o.mu.Unlock()
-	if cache != nil {
-		cache.resources.renew()
+	if c != nil {
+		c.resources.renew()
 	}
 	o.children.Renew(kindOf(crd))
 	o.reads.Renew(kindOf(crd))

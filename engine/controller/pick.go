@@ -39,7 +39,8 @@ func (o *Operator) pick() {
 // chooseSource is what a kind is served from.
 func (o *Operator) chooseSource(sources []folder.Source, before string, loaded bool) chosenSource {
 	s := best(sources, before, loaded)
-	chosen := chosenSource{shown: s.Shown, isRooted: s.Rooted, brought: s.Rooted || s.Release != "" && s.Release == o.options.Release, unread: s.Err}
+	brought := s.Rooted || s.Release != "" && s.Release == o.options.Release
+	chosen := chosenSource{shown: s.Shown, isRooted: s.Rooted, brought: brought, unread: s.Err}
 	if s.Err == nil {
 		chosen.folder = s.Folder
 	}

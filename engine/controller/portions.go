@@ -24,8 +24,9 @@ import (
 )
 
 // A portion is a kind's resources in one namespace, or in all, as far as this process is
-// to know them. It has many fields since it is a cache with its own watch. Each has a watch of its own, so that a namespace which is gone, or in
-// which the operator has no rights any more, keeps nobody from the others.
+// to know them. It has many fields since it is a cache with a watch of its own: a
+// namespace that is gone, or in which the operator has no permissions any more, does not
+// affect the others.
 //
 // It is client-go's reflector over a store of its own, since an informer cannot come to
 // know more or less than at first.

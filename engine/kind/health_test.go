@@ -54,7 +54,7 @@ func TestWrongEntries(t *testing.T) {
 		start + "current: |\n\n    status.a &&\n      b.startWith('a')\n":                "kind.yaml:6:18: healthCheckExprs[0].current: " + undeclared,
 		start + "current: true\n":                                                        "kind.yaml:3:12: healthCheckExprs[0].current must be a text: write it in quotes",
 		start + "failed: 'true'\n":                                                       "kind.yaml:2:3: healthCheckExprs[0].current: it is missing: it is the expression that is true once the object is ready",
-		start + "curent: 'true'\n":                                                       "kind.yaml:3:3: unknown field healthCheckExprs[0].curent; did you mean current?",
+		start + "curren: 'true'\n":                                                       "kind.yaml:3:3: unknown field healthCheckExprs[0].curren; did you mean current?",
 		start + "current: a &&\n":                                                        "kind.yaml:3:16: healthCheckExprs[0].current: Syntax error: mismatched input '<EOF>'",
 		start + "current: \"true\"\n- apiVersion: example.com/v2\n  current: \"true\"\n": "kind.yaml:4:15: healthCheckExprs[1].apiVersion: healthCheckExprs[0] is for example.com/* already: remove one of them, since versions are ignored",
 		"healthCheckExprs:\n- apiVersion: '*'\n  current: \"true\"\n":                    "kind.yaml:2:16: healthCheckExprs[0].apiVersion: it must be GROUP/VERSION",

@@ -113,7 +113,7 @@ func (k *Kind) readRules(gvk apischema.GroupVersionKind) []ReadRule {
 // MayRead says why templates may not read an object; nil if they may. own is
 // the resource's namespace; name is "" where all objects of the namespace are
 // read, which a rule that lists names does not allow.
-func (k *Kind) MayRead(gvk apischema.GroupVersionKind, own, namespace, name string, clusterScoped bool) error { //nolint:revive // five facts decide; a type for them would say no more
+func (k *Kind) MayRead(gvk apischema.GroupVersionKind, own, namespace, name string, clusterScoped bool) error {
 	if !clusterScoped && namespace == own && own != "" {
 		return nil
 	}

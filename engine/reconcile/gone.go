@@ -20,11 +20,11 @@ func (t *reconciliation) withGone(current []status.Child, p *plan.Plan, w *snaps
 	if !undecided && (t.subject.deleting() || !t.subject.paused() && !t.choice.Frozen) {
 		return current
 	}
-	live := slices.Clone(current)
+	seen := slices.Clone(current)
 	reported, _ := t.subject.reported()
 	for _, c := range reported {
 		switch {
-		case slices.ContainsFunc(live, func(l status.Child) bool { return sameChild(l, c) }):
+		case slices.ContainsFunc(seen, func(l status.Child) bool { return sameChild(l, c) }):
 		case undecided:
 			current = append(current, c)
 		default:

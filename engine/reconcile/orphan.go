@@ -54,7 +54,8 @@ func (t *reconciliation) recordOrphaning(ctx context.Context, p *plan.Plan) bool
 		len(p.Left)+len(t.found.problems) == 0 {
 		return true
 	}
-	err := t.metadata(ctx, map[string]any{"annotations": map[string]any{api.AnnotationOrphaned: p.Orphaning.Record(t.subject.resource.GetUID())}})
+	record := p.Orphaning.Record(t.subject.resource.GetUID())
+	err := t.metadata(ctx, map[string]any{"annotations": map[string]any{api.AnnotationOrphaned: record}})
 	if err != nil {
 		t.found.incomplete = true
 		t.notRecorded(err)

@@ -121,7 +121,8 @@ type Reconciler struct {
 func New(name string, gvk schema.GroupVersionKind, resources Resources, c Cluster) *Reconciler {
 	return &Reconciler{
 		name: name, gvk: gvk, resources: resources, cluster: c, now: time.Now,
-		known: map[types.NamespacedName]*resourceState{}, names: map[types.UID]types.NamespacedName{}, deletions: map[types.UID]metav1.DeletionPropagation{},
+		known: map[types.NamespacedName]*resourceState{}, names: map[types.UID]types.NamespacedName{},
+		deletions: map[types.UID]metav1.DeletionPropagation{},
 		woken:     map[types.NamespacedName]time.Time{},
 		pending:   map[types.NamespacedName]bool{},
 		confirmed: map[unconfirmedWrite]bool{}, reassigned: map[types.UID]time.Time{},

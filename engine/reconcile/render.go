@@ -99,8 +99,10 @@ func (t *reconciliation) input(rendered *render.Result, w *snapshot) plan.Input 
 	settings := t.subject.settings()
 	in := plan.Input{
 		Owner: t.subject.owner(), Result: rendered, Live: w.live, State: w.stateOfKind,
-		Patched: w.patched, Object: w.object, Patchers: w.patchers, Rendered: w.inRendered, CanMake: w.canMake, Draws: t.subject.draws,
-		Memory: t.known.children.applied, Replaced: t.known.children.replaced, Succeeded: t.subject.succeeded(), AllowPrune: t.subject.allowances(),
+		Patched: w.patched, Object: w.object, Patchers: w.patchers, Rendered: w.inRendered, CanMake: w.canMake,
+		Draws:  t.subject.draws,
+		Memory: t.known.children.applied, Replaced: t.known.children.replaced, Succeeded: t.subject.succeeded(),
+		AllowPrune:  t.subject.allowances(),
 		DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty, ReportedReady: t.subject.reportedReady(),
 		IsReady: func(l live.Object) bool { return t.child(l).Ready },
 	}

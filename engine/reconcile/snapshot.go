@@ -53,8 +53,9 @@ type snapshot struct {
 func (t *reconciliation) takeSnapshot() *snapshot {
 	s := t.subject
 	w := &snapshot{
-		subject: s, judge: t.judge, texts: t.texts, served: s.cluster.Served(), since: s.cluster.Reads.Tick(), pending: s.version.Pending(*s.cluster),
-		state: map[schema.GroupVersionKind]live.State{}, unpatched: map[schema.GroupVersionKind]error{},
+		subject: s, judge: t.judge, texts: t.texts, served: s.cluster.Served(), since: s.cluster.Reads.Tick(),
+		pending: s.version.Pending(*s.cluster),
+		state:   map[schema.GroupVersionKind]live.State{}, unpatched: map[schema.GroupVersionKind]error{},
 		undrawn: map[secretKey]int{}, answers: map[question]answer{},
 	}
 	uid := s.resource.GetUID()

@@ -54,7 +54,8 @@ func (r Reported) Settle(c Child, v readiness.Verdict) readiness.Verdict {
 func (r Reported) find(c Child) map[string]any {
 	for _, item := range r.children {
 		m, _ := item.(map[string]any)
-		if text(m, "apiVersion") == c.APIVersion && text(m, "kind") == c.Kind && text(m, "namespace") == c.Namespace && text(m, "name") == c.Name {
+		if text(m, "apiVersion") == c.APIVersion && text(m, "kind") == c.Kind &&
+			text(m, "namespace") == c.Namespace && text(m, "name") == c.Name {
 			return m
 		}
 	}

@@ -44,7 +44,9 @@ func (s *Set) connect(sources []Source) []error {
 	}
 	for _, a := range s.asks {
 		if a.Function == "await" {
-			s.shared[a.Args[0]] = s.shared[a.Args[0]]
+			if !s.shared[a.Args[0]] {
+				s.shared[a.Args[0]] = false // rendered on demand, once
+			}
 		}
 	}
 	return circles(needs)

@@ -140,7 +140,7 @@ func hangUp(w http.ResponseWriter, linger int) {
 		return
 	}
 	_ = conn.(*net.TCPConn).SetLinger(linger)
-	conn.Close()
+	_ = conn.Close()
 }
 
 // TestRequestsAreLimited: a request that is not answered, or whose answer does not end,

@@ -442,7 +442,9 @@ func pruneItems(live []any, doc any, ours *fieldpath.Set, at holders) []any {
 // and whether that changes anything. Were it somebody else's too, a field that is later
 // rendered no more would stay, and so would an entry of a list whose key changes.
 // Entries of subresources stay as they are.
-func Relinquished(managed []metav1.ManagedFieldsEntry, doc map[string]any, manager string) (rest []metav1.ManagedFieldsEntry, changed bool) {
+func Relinquished(managed []metav1.ManagedFieldsEntry, doc map[string]any, manager string) (
+	rest []metav1.ManagedFieldsEntry, changed bool,
+) {
 	for _, m := range managed {
 		fields, err := parse(m)
 		ours := m.Manager == manager && m.Operation == metav1.ManagedFieldsOperationApply

@@ -109,7 +109,8 @@ type family interface {
 // that it has while it has a folder.
 var (
 	ofRun = []family{
-		resources, problems, pending, reconciliations, turns, writes, refusals, unwatched, failing, skipped, corrected, renderSeconds, lookups, lagSeconds,
+		resources, problems, pending, reconciliations, turns, writes, refusals, unwatched, failing, skipped, corrected,
+		renderSeconds, lookups, lagSeconds,
 		driftSeconds, queueDepth, queueSeconds, served, paused, rolloutRunning, rolloutStopped,
 	}
 	ofFolder = []family{loads, broken, panicked}

@@ -23,8 +23,8 @@ type Reader struct {
 }
 
 // NewReader returns a Reader of roots.
-func NewReader(clock clock.Clock, all []*folder.Root) *Reader {
-	r := &Reader{clock: clock, eventSeen: func() {}}
+func NewReader(c clock.Clock, all []*folder.Root) *Reader {
+	r := &Reader{clock: c, eventSeen: func() {}}
 	for i, root := range all {
 		shown := fmt.Sprintf("root %d", i+1)
 		if root.Dir() != "" {

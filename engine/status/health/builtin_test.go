@@ -101,7 +101,7 @@ func TestBuiltInCompiles(t *testing.T) {
 			t.Errorf("%s: filter(…).all(…) is true for an empty list", rule)
 		}
 	}
-	if _, err := readBuiltIn([]byte("healthCheckExprs: [{apiVersion: a/v1, curent: 'true'}]")); err == nil {
+	if _, err := readBuiltIn([]byte("healthCheckExprs: [{apiVersion: a/v1, currents: 'true'}]")); err == nil {
 		t.Error("an unknown field is taken")
 	}
 	if _, err := readBuiltIn([]byte("healthCheckExprs: [{apiVersion: a/v1, current: 'true &&'}]")); err == nil {

@@ -84,7 +84,7 @@ func NeedsBody(set *health.Set, gk schema.GroupKind) bool {
 // entry may read more than what the engine's own rules do.
 func Needs(set *health.Set, gk schema.GroupKind) live.Need {
 	switch rule := RuleFor(set, gk); {
-	case rule != nil && slices.ContainsFunc(rule.Fields(), func(p health.Path) bool { return !slices.Contains(judgedBy, p[0]) && !isIdentity(p) }):
+	case rule != nil && slices.ContainsFunc(rule.Fields(), isBeyondStatus):
 		return live.Body
 	case NeedsBody(set, gk):
 		return live.Readiness
@@ -95,9 +95,11 @@ func Needs(set *health.Set, gk schema.GroupKind) live.Need {
 // judgedBy are the fields of an object that live.Readiness keeps.
 var judgedBy = []string{"apiVersion", "kind", "spec", "status"}
 
-// isIdentity reports whether a path is what is always kept of an object's metadata.
-func isIdentity(p health.Path) bool {
-	return p[0] == "metadata" && len(p) > 1 && slices.Contains([]string{"name", "namespace", "uid", "generation"}, p[1])
+// isBeyondStatus reports whether live.Readiness and what is always kept of metadata lack
+// a path.
+func isBeyondStatus(p health.Path) bool {
+	isIdentity := p[0] == "metadata" && len(p) > 1 && slices.Contains([]string{"name", "namespace", "uid", "generation"}, p[1])
+	return !isIdentity && !slices.Contains(judgedBy, p[0])
 }
 
 // HasRule reports whether readiness of a kind is decided by a rule of the engine.

@@ -144,13 +144,13 @@ func withNumber(obj map[string]any) map[string]any {
 	if !is {
 		return obj
 	}
-	status := maps.Clone(obj["status"].(map[string]any))
-	delete(status, "observedGeneration")
+	changed := maps.Clone(obj["status"].(map[string]any))
+	delete(changed, "observedGeneration")
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		status["observedGeneration"] = n
+		changed["observedGeneration"] = n
 	}
 	out := maps.Clone(obj)
-	out["status"] = status
+	out["status"] = changed
 	return out
 }
 

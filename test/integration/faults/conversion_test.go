@@ -198,7 +198,7 @@ func (s *site) watches(group string) (ended func()) {
 		}
 		s.Cleanup(w.Stop)
 		go func() {
-			for range w.ResultChan() { //nolint:revive // until it ends
+			for range w.ResultChan() { // until it ends
 			}
 			ends <- struct{}{}
 		}()

@@ -124,11 +124,11 @@ func TestRecordRefusals(t *testing.T) {
 
 func serverVersion(t *testing.T) string {
 	t.Helper()
-	client, err := discovery.NewDiscoveryClientForConfig(cluster.Config)
+	c, err := discovery.NewDiscoveryClientForConfig(cluster.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	info, err := client.ServerVersion()
+	info, err := c.ServerVersion()
 	if err != nil {
 		t.Fatal(err)
 	}

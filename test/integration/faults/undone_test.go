@@ -110,10 +110,10 @@ func TestUnions(t *testing.T) {
 				if got.GetUID() != uids[name] {
 					t.Fatalf("%s was recreated", name)
 				}
-				if err := within(comparable(want), comparable(got), ""); err != nil {
+				if err := within(withoutAllocated(want), withoutAllocated(got), ""); err != nil {
 					return err
 				}
-				return within(comparable(got), comparable(want), "")
+				return within(withoutAllocated(got), withoutAllocated(want), "")
 			})
 		}
 		if o := s.owner(); kit.IsCondition(o, "Stalled", "True", "") == nil {
@@ -127,8 +127,8 @@ func (s *site) switched(owner, name string, c switched) (*unstructured.Unstructu
 	return cluster.Get(apiVersion, kind, s.namespace, owner+"-"+name)
 }
 
-// comparable is the spec of an object without what the API server allocates.
-func comparable(o *unstructured.Unstructured) map[string]any {
+// withoutAllocated returns the spec of an object without what the API server allocates.
+func withoutAllocated(o *unstructured.Unstructured) map[string]any {
 	spec, _, _ := unstructured.NestedMap(o.Object, "spec")
 	delete(spec, "healthCheckNodePort")
 	for _, field := range []string{"clusterIP", "clusterIPs"} {
@@ -182,7 +182,7 @@ func TestAtomicLists(t *testing.T) {
 		kit.Eventually(t, name+" is there", func() error {
 			o, err := cluster.Get(apiVersion, kind, s.namespace, name)
 			if err == nil {
-				want = comparable(o)
+				want = withoutAllocated(o)
 			}
 			return err
 		})
@@ -192,7 +192,7 @@ func TestAtomicLists(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return within(want, comparable(o), "")
+			return within(want, withoutAllocated(o), "")
 		})
 	}
 }
