@@ -14,7 +14,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -313,31 +312,22 @@ func parsed(t *testing.T, text string) map[string]any {
 // listPaths are the paths of the lists with keys of a kind, by the API server's OpenAPI.
 func listPaths(t *testing.T, owner listOwner) []string {
 	t.Helper()
-	d, err := discovery.NewDiscoveryClientForConfig(cluster.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := "/openapi/v3/apis/" + owner.apiVersion
+	path := "apis/" + owner.apiVersion
 	if !strings.Contains(owner.apiVersion, "/") {
-		at = "/openapi/v3/api/" + owner.apiVersion
+		path = "api/" + owner.apiVersion
 	}
-	var raw []byte
-	kit.Eventually(t, "the API server publishes the schema of "+owner.kind, func() error {
-		raw, err = d.RESTClient().Get().AbsPath(at).Do(context.Background()).Raw()
-		if err == nil && !strings.Contains(string(raw), "."+owner.kind+`"`) {
-			err = fmt.Errorf("there is none")
+	var all map[string]*openAPI
+	kit.Eventually(t, "the API server publishes the schema of "+owner.kind, func() (err error) {
+		if all, err = schemasAt(path); err != nil {
+			return err
 		}
-		return err
+		for name := range all {
+			if strings.HasSuffix(name, "."+owner.kind) {
+				return nil
+			}
+		}
+		return fmt.Errorf("there is none")
 	})
-	var document struct {
-		Components struct {
-			Schemas map[string]*openAPI `json:"schemas"`
-		} `json:"components"`
-	}
-	if err := json.Unmarshal(raw, &document); err != nil {
-		t.Fatal(err)
-	}
-	all := document.Components.Schemas
 	var paths []string
 	for name, s := range all {
 		if strings.HasSuffix(name, "."+owner.kind) && s.Properties["metadata"] != nil {
@@ -346,15 +336,6 @@ func listPaths(t *testing.T, owner listOwner) []string {
 	}
 	slices.Sort(paths)
 	return slices.Compact(paths)
-}
-
-// An openAPI is what is read of a schema.
-type openAPI struct {
-	Ref        string              `json:"$ref"`
-	AllOf      []*openAPI          `json:"allOf"`
-	Items      *openAPI            `json:"items"`
-	Properties map[string]*openAPI `json:"properties"`
-	ListType   string              `json:"x-kubernetes-list-type"`
 }
 
 func (s *openAPI) lists(all map[string]*openAPI, path string, found *[]string) {
