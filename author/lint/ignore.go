@@ -17,7 +17,7 @@ import (
 // from loading is not to be silenced, whatever its class.
 var classes = []typecheck.Class{
 	typecheck.UnknownField, typecheck.WrongType, typecheck.NotAList, typecheck.Nil, typecheck.Falsy, typecheck.UnusedVar,
-	typecheck.Unreachable, typecheck.Secret, typecheck.Syntax,
+	typecheck.Unreachable, typecheck.Secret, typecheck.Syntax, typecheck.EndlessWait,
 	DoesNotFit, InvalidChild, TooLong, JobTTL, Annotation, Braces, Collision, Contended, Oscillating, RemovedAPI, StatusDropped, UnusedField,
 	UnusedPartial, UnusedRule, BreakingCRD, Health, UnknownHealth,
 }

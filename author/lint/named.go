@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 
+	"github.com/jacquard-operator/jacquard/engine/template"
 	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
@@ -31,16 +32,23 @@ func (l *linter) named(d *document, absent absences) {
 }
 
 // newest finds reads of a file's newest child where that may be of any of
-// several kinds.
+// several kinds. await may wait for such a file, if no field is read of what it
+// returns.
 func (l *linter) newest() {
 	for _, ask := range l.kind.Asks {
-		if ask.Function != "child" {
-			continue
+		if ask.Function == "child" {
+			l.newestOf(ask.Args[0], ask.Function, ask.Place)
 		}
-		if beside := l.kind.Beside(ask.Args[0]); beside != "" {
-			l.add(typecheck.WrongType, ask.Place,
-				fmt.Sprintf("%s.yaml makes %s and others, and child gives the newest of them all, whatever its kind: put what is read into a file of its own",
-					ask.Args[0], beside))
-		}
+	}
+	for file, place := range l.flow.Awaited {
+		l.newestOf(file, "await", place)
+	}
+}
+
+func (l *linter) newestOf(file, function string, place template.Place) {
+	if beside := l.kind.Beside(file); beside != "" {
+		l.add(typecheck.WrongType, place,
+			fmt.Sprintf("%s.yaml makes %s and others, and %s gives the newest of them all, whatever its kind: put what is read into a file of its own",
+				file, beside, function))
 	}
 }

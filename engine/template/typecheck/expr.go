@@ -150,10 +150,15 @@ func (v *val) missing() *val {
 	return anything()
 }
 
-// use notes that the resource, or another one of its kind, is read at a path.
+// use notes that the resource, another one of its kind, or an awaited child is read at a
+// path.
 func (w *path) use(n parse.Node, v *val, asking bool) {
 	switch {
 	case !v.exact:
+	case v.file != "" && v.path != "" && strings.HasPrefix(v.id, "await("):
+		if _, known := w.flow.Awaited[v.file]; !known {
+			w.flow.Awaited[v.file] = w.place(n)
+		}
 	case v.read == "" && v.path != "":
 		w.note(w.flow.Reads, n, v.path, asking)
 	case v.read != "" && w.ofOwnKind(v.read):

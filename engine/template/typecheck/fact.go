@@ -162,9 +162,13 @@ func (w *path) learn(v *val, change func(*fact)) {
 	if !there {
 		got = fact{can: funcs.Any, by: w.last()}
 	}
+	truth := got.truth
 	change(&got)
 	got.way = got.way && there
 	w.facts.set(v.id, got)
+	if w.premise != nil && (truth*got.truth < 0 || got.can == 0) {
+		w.over = true // no resource takes this path
+	}
 	if got.truth > 0 || got.can&funcs.Nil == 0 {
 		w.there(v.parent)
 	}

@@ -24,6 +24,7 @@ const (
 	Unreachable  Class = "unreachable"     // a branch or text that no resource reaches
 	Secret       Class = "secret"          // a Secret's value on its way out of Secrets
 	Syntax       Class = "syntax"          // text that is no YAML on one of the ways
+	EndlessWait  Class = "endless-wait"    // an await of a file that can render no object
 )
 
 // A Finding is one thing that is wrong at a place of a template.
@@ -109,6 +110,9 @@ type Flow struct {
 	Reads map[string]Read
 	// Peers are such paths of other resources of the same kind; "" is the whole.
 	Peers map[string]Read
+	// Awaited are the files whose newest child templates read fields of, as await returned
+	// it, and where they first do.
+	Awaited map[string]template.Place
 	// Called are the names of the defines that some file reaches.
 	Called map[string]bool
 	// Cut are the files of which some paths were not followed to their end, for

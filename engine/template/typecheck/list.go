@@ -145,12 +145,17 @@ func (w *path) branch(n *parse.BranchNode, at parse.Node, with bool) signal {
 			prefer = fails
 		}
 		yes, no := v.truth()
-		s := w.decide(w.fork(at), yes, no, prefer)
+		s := w.decide(w.fork(at), yes, no, w.preferred(n, prefer))
 		w.mind(n, at, v)
 		before := w.facts.mark()
 		w.assume(n.Pipe, v, s == holds)
+		within := w.enter(w.fork(at), s)
 		sig := w.side(n, v, s, with)
-		w.leave(before, s == holds && elseEnds || s == fails && thenEnds)
+		necessary := s == holds && elseEnds || s == fails && thenEnds
+		w.leave(before, necessary)
+		if !necessary {
+			w.enclosing = w.enclosing[:within]
+		}
 		return sig
 	})
 }

@@ -30,8 +30,10 @@ func (w *path) rangeOver(n *parse.RangeNode) signal {
 		if w.finishes(n.List) {
 			prefer = fails
 		}
-		s := w.decide(w.fork(n), yes, no, prefer)
+		s := w.decide(w.fork(n), yes, no, w.preferred(&n.BranchNode, prefer))
 		w.mind(&n.BranchNode, n, over)
+		within := w.enter(w.fork(n), s)
+		defer func() { w.enclosing = w.enclosing[:within] }()
 		before := w.facts.mark()
 		w.assume(n.Pipe, over, s == holds)
 		defer w.leaveLoop(before)

@@ -54,8 +54,10 @@ type path struct {
 	// wanted are sides to take where they can be, counted from 1.
 	wanted map[fork]outcome
 	// free says which of the sides taken were not the only ones.
-	free  []bool
-	frame *frame
+	free []bool
+	// enclosing are the sides without which the path does not come to where it is.
+	enclosing []turning
+	frame     *frame
 	// args are what the calls were last given.
 	args  map[*parse.IdentifierNode][]arg
 	steps int
@@ -109,6 +111,9 @@ const (
 // decide takes a side of a fork: the planned one, or else that which holds, or
 // does not end the path.
 func (w *path) decide(f fork, yes, no bool, prefer outcome) outcome {
+	if side, known := w.assumed(f.node); known && yes && no {
+		yes, no = side == holds, side == fails
+	}
 	s := prefer
 	switch {
 	case !no:

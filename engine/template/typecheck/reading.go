@@ -53,6 +53,7 @@ func child(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	case "child":
 		return w.read(fn, one.maybe(), args)
 	}
+	w.recordArrival(fn, name)
 	for _, k := range kinds {
 		if k.Kind == "Job" {
 			return w.read(fn, one.maybe(), args) // one that succeeded may be gone

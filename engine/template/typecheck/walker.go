@@ -48,6 +48,12 @@ type walker struct {
 	looped map[*parse.Tree]map[string]bool
 	// quick: no documents are wanted.
 	quick bool
+	// arrivals are the calls of await that paths come to.
+	arrivals []arrival
+	// settled are the sums of the files that were walked.
+	settled map[*parse.Tree]map[sumKey]*val
+	// premise is what is known before a path begins; nil if nothing is.
+	premise *premise
 }
 
 // sumKey is the declaration of a variable, or a call.
@@ -58,12 +64,11 @@ type sumKey struct {
 
 // Follow follows the files of a folder along the paths through them.
 func Follow(in Input) *Flow {
-	f := &Flow{Paths: map[string][]*Path{}, Reads: map[string]Read{}, Peers: map[string]Read{}, Called: map[string]bool{},
-		Cut: map[string]bool{}}
+	f := newFlow()
 	w := &walker{
 		in: &in, flow: f, said: newFindings(), sketch: in.Set.Sketch(), defines: in.Set.Defines(),
 		reached: map[turning]bool{}, dead: map[turning]deadEnd{}, barred: map[turning]barred{}, looped: map[*parse.Tree]map[string]bool{},
-		quick: in.Quick,
+		quick: in.Quick, settled: map[*parse.Tree]map[sumKey]*val{},
 	}
 	w.keys = w.words()
 	for _, name := range in.Files {
@@ -75,9 +80,15 @@ func Follow(in Input) *Flow {
 	if !in.Quick {
 		w.unreachable()
 		w.unused()
+		w.endlessWaits()
 	}
 	f.Findings, f.Never = w.said.sorted(), w.never()
 	return f
+}
+
+func newFlow() *Flow {
+	return &Flow{Paths: map[string][]*Path{}, Reads: map[string]Read{}, Peers: map[string]Read{}, Called: map[string]bool{},
+		Cut: map[string]bool{}, Awaited: map[string]template.Place{}}
 }
 
 // file walks a file in haste until what loops and partials give stays the same,
@@ -91,17 +102,38 @@ func (w *walker) file(name string, tree *parse.Tree) {
 		}
 		rough := !w.quick && !settled
 		w.grown, w.hasty = false, w.quick || rough
-		w.covered, w.planned, w.plans = map[turning]bool{}, map[turning]bool{}, []*plan{nil}
-		w.retries, w.tries, w.masked = nil, map[turning]int{}, map[masked]map[fork]outcome{}
-		before := w.said.mark()
+		w.restart()
+		before, arrived := w.said.mark(), len(w.arrivals)
 		ways := w.walk(name, tree)
 		if again := w.grown || rough; !again || w.heavy() || round > mostRounds+1 {
-			w.flow.Paths[name] = ways
+			w.flow.Paths[name], w.settled[tree] = ways, w.sums
 			return
 		}
 		settled = settled || !w.grown
 		w.said.back(before)
+		w.arrivals = w.arrivals[:arrived]
 	}
+}
+
+// restart forgets the paths, and plans a first one that may take any side.
+func (w *walker) restart() {
+	w.covered, w.planned, w.plans = map[turning]bool{}, map[turning]bool{}, []*plan{nil}
+	w.retries, w.tries, w.masked = nil, map[turning]int{}, map[masked]map[fork]outcome{}
+}
+
+// nextPlan takes the plan of the next path; there is none if all sides were taken.
+func (w *walker) nextPlan() (next *plan, found bool) {
+	if len(w.retries) > 0 {
+		next, w.retries = w.retries[0], w.retries[1:]
+		return next, true
+	}
+	for len(w.plans) > 0 {
+		next, w.plans = w.plans[0], w.plans[1:]
+		if next == nil || !w.covered[next.last] {
+			return next, true
+		}
+	}
+	return nil, false
 }
 
 // widen gives up on what still changes.
@@ -113,21 +145,16 @@ func (w *walker) widen() {
 
 func (w *walker) walk(name string, tree *parse.Tree) []*Path {
 	var all []*Path
-	for len(w.plans)+len(w.retries) > 0 {
+	for {
+		plan, found := w.nextPlan()
+		if !found {
+			break
+		}
 		if len(all) == mostPaths || w.spent > mostSpent || w.heavy() {
 			w.flow.Cut[name] = true
 			break
 		}
 		w.hasty = w.hasty || len(all) >= calmPaths || w.spent > calmSpent/len(w.in.Files)
-		var plan *plan
-		if len(w.retries) > 0 {
-			plan, w.retries = w.retries[0], w.retries[1:]
-		} else {
-			plan, w.plans = w.plans[0], w.plans[1:]
-			if plan != nil && w.covered[plan.last] {
-				continue
-			}
-		}
 		all = append(all, w.once(name, tree, plan, nil))
 	}
 	return append(all, w.unmask(name, tree)...)
@@ -159,17 +186,9 @@ func inOrder(all map[masked]map[fork]outcome) []masked {
 	})
 }
 
-// once walks one path.
+// once walks one path, and keeps what it writes.
 func (w *walker) once(name string, tree *parse.Tree, plan *plan, wishes map[fork]outcome) *Path {
-	w.sketch.Begin()
-	root := w.root()
-	x := &path{walker: w, facts: facts{known: map[string]fact{}}, parents: map[string]string{}, args: map[*parse.IdentifierNode][]arg{},
-		plan: plan, wanted: wishes}
-	x.frame = &frame{tree: tree, dot: root, root: root, loop: w.loops(tree), vars: []variable{{name: "$", v: root}}}
-	x.list(tree.Root)
-	x.retry()
-	w.spent += x.steps
-	w.work(x.steps + len(x.taken)*turningWork + w.sketch.Made()/bytesPerWork)
+	x := w.follow(tree, plan, wishes)
 	if x.over {
 		w.flow.Cut[name] = true
 	}
@@ -178,6 +197,24 @@ func (w *walker) once(name string, tree *parse.Tree, plan *plan, wishes map[fork
 		out.Documents = x.documents(name)
 	}
 	return out
+}
+
+// follow walks one path.
+func (w *walker) follow(tree *parse.Tree, plan *plan, wishes map[fork]outcome) *path {
+	w.sketch.Begin()
+	root := w.root()
+	x := &path{walker: w, facts: facts{known: map[string]fact{}}, parents: map[string]string{}, args: map[*parse.IdentifierNode][]arg{},
+		plan: plan, wanted: wishes}
+	if w.premise != nil {
+		maps.Copy(x.facts.known, w.premise.facts)
+		x.counter = w.premise.counter
+	}
+	x.frame = &frame{tree: tree, dot: root, root: root, loop: w.loops(tree), vars: []variable{{name: "$", v: root}}}
+	x.list(tree.Root)
+	x.retry()
+	w.spent += x.steps
+	w.work(x.steps + len(x.taken)*turningWork + w.sketch.Made()/bytesPerWork)
+	return x
 }
 
 // root is the resource.
