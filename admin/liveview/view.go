@@ -257,9 +257,10 @@ func (v *View) Cluster() reconcile.Cluster {
 	}
 }
 
-// crd is the metadata of the kind's CRD; that on file says nothing of the past.
-func (v *View) crd(string) metav1.Object {
-	if v.kind.CRD == nil || v.kind.Unread != nil {
+// crd is the metadata of the kind's CRD; that on file says nothing of the past. Those of
+// its children matter only to writes that failed.
+func (v *View) crd(name string) metav1.Object {
+	if name != v.kind.Name || v.kind.CRD == nil || v.kind.Unread != nil {
 		return nil
 	}
 	return v.kind.CRD

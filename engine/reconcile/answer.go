@@ -76,7 +76,7 @@ func (w *stepExecutor) conclude(err error) {
 	} else {
 		p, when = w.refused(err)
 	}
-	w.run.known.failures.recordFailed(key, w.step.Hash, p, when)
+	w.run.known.failures.recordFailed(key, w.content, p, when)
 	w.run.executor.executed(w, &p, err)
 	w.report(p)
 	if s := w.run.known.failures.failedWrites[key]; !s.until.IsZero() {

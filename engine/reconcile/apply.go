@@ -42,6 +42,8 @@ type stepExecutor struct {
 	now      time.Time
 	resource live.Resource
 	to       *apply.Writer
+	// content identifies what is written: see contentOf.
+	content string
 	// answer is the object as the last write was answered, over the object that
 	// was updated; or nil.
 	answer *unstructured.Unstructured
@@ -65,6 +67,24 @@ func (w *stepExecutor) key() string {
 	return w.child()
 }
 
+// contentOf identifies what a step writes. A CRD that changed may accept what it refused,
+// so that the same document counts as other content.
+func (t *reconciliation) contentOf(s *plan.Step) string {
+	served, found := t.r.cluster.Served().Resource(s.Document.GroupVersionKind())
+	if !found {
+		return s.Hash
+	}
+	return s.Hash + " " + schemaOf(t.r.cluster.CRD(served.GVR.GroupResource().String()))
+}
+
+// schemaOf identifies what a CRD says of its objects; "" of a kind without CRD.
+func schemaOf(crd metav1.Object) string {
+	if crd == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s/%d", crd.GetUID(), crd.GetGeneration())
+}
+
 func (w *stepExecutor) failedKey() string { return w.child() + "/failed" }
 
 // settled reports whether a step needs no request now, and reports why not.
@@ -85,7 +105,7 @@ func (w *stepExecutor) settled() bool {
 		w.run.found.again(backOff(0, longestGap, longestGap))
 		return true
 	}
-	if s := w.run.known.failures.due(key, w.step.Hash, w.now); s != nil && !w.approved(s) {
+	if s := w.run.known.failures.due(key, w.content, w.now); s != nil && !w.approved(s) {
 		w.report(s.problem)
 		if !s.until.IsZero() {
 			w.run.found.again(s.until.Sub(w.now))

@@ -21,7 +21,7 @@ func (t *reconciliation) execute(ctx context.Context, p *plan.Plan) {
 	current := map[string]bool{}
 	missing := map[string]string{} // what is drawn for is not there, by file
 	for i := range p.Steps {
-		s := &stepExecutor{run: t, step: &p.Steps[i], mu: &mu, now: t.r.now()}
+		s := &stepExecutor{run: t, step: &p.Steps[i], mu: &mu, now: t.r.now(), content: t.contentOf(&p.Steps[i])}
 		current[s.key()], current[s.failedKey()] = true, true
 		switch settled := s.settled(); {
 		case settled && s.drawn() && s.step.Action != plan.Keep:

@@ -49,7 +49,7 @@ type Cluster struct {
 	Namespaces []string
 	// Shard is which resources of the kind are served, and by whom.
 	Shard shard.Shard
-	// CRD returns the metadata of the kind's CRD, or nil.
+	// CRD returns the metadata of a CRD, or nil.
 	CRD func(name string) metav1.Object
 	// ReadOnly: everything is looked at and planned, and nothing is written. The
 	// Writer refuses it too.

@@ -147,6 +147,32 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestRefusedByCRD: a child that was refused is sent again once the CRD of its kind
+// changed, and not before.
+func TestRefusedByCRD(t *testing.T) {
+	w := newWorld(t, map[string]string{"widget.yaml": oneWidget}, served(widgetKind, "widgets", true))
+	crd := w.server.Change(memory.Object(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.foreign.io"}}`), "installer", nil)
+	w.server.Refuse = refusing(answered(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "spec.name: Unsupported value"), applyWidget)
+	w.sends("when it is refused", putOnRecord, applyWidget, applyStatus)
+	w.says("when it is refused", "Invalid", "Widget default/w")
+	w.sends("while the CRD is the same")
+	w.server.Change(crd, "installer", func(o *unstructured.Unstructured) { o.SetLabels(map[string]string{"a": "b"}) })
+	w.sends("when the schema is the same")
+	w.server.Change(crd, "installer", func(o *unstructured.Unstructured) { o.Object["spec"] = map[string]any{"preserveUnknownFields": false} })
+	w.server.Refuse = nil
+	w.sends("when the CRD changed", applyWidget, applyStatus)
+}
+
+// TestStatusRefusedByCRD: so it is with a status and the CRD of its resource.
+func TestStatusRefusedByCRD(t *testing.T) {
+	w := newWorld(t, map[string]string{"one.yaml": oneMap, "status.yaml": "phase: On\n"})
+	w.server.Refuse = refusing(answered(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "status.phase: Unsupported value"), applyStatus)
+	w.sends("when it is refused", putOnRecord, applyOne, applyStatus)
+	w.sends("at once")
+	w.server.Change(w.server.Get(crdKind, "", things), "installer", func(o *unstructured.Unstructured) { o.Object["spec"] = map[string]any{"preserveUnknownFields": false} })
+	w.sends("when the CRD changed", applyStatus)
+}
+
 // TestRetryAfter: what the API server asks to wait counts from its answer, however
 // long that took.
 func TestRetryAfter(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 )
 
 // An unfit status was refused for its content: the kind's own fields, at a
-// generation of the resource. It is not sent again before a time, whatever else
-// the status says.
+// generation of the resource and of its CRD. It is not sent again before a time,
+// whatever else the status says.
 type unfit struct {
 	hash  string
 	again time.Time
@@ -24,7 +24,7 @@ func (t *reconciliation) fitting(in status.Input, send func() error) error {
 	if err != nil {
 		return fmt.Errorf("comparing the status with the last: %w", err)
 	}
-	hash = fmt.Sprint(hash, " ", in.Generation)
+	hash = fmt.Sprint(hash, " ", in.Generation, " ", schemaOf(t.subject.crd()))
 	if was := t.known.failures.unfit; was.hash == hash && t.r.now().Before(was.again) {
 		return was.err
 	}

@@ -100,7 +100,12 @@ func newWorld(t testing.TB, files map[string]string, more ...live.Resource) *wor
 		DeclaresConditions: func(schema.GroupKind) bool { return false },
 		Defined:            func(gk schema.GroupKind) bool { return gk == thingKind.GroupKind() },
 		Shard:              shard.Shard{Identity: "jacquard"},
-		CRD:                func(name string) metav1.Object { return w.server.Get(crdKind, "", name) },
+		CRD: func(name string) metav1.Object {
+			if crd := w.server.Get(crdKind, "", name); crd != nil {
+				return crd
+			}
+			return nil
+		},
 	})
 	w.r.now = func() time.Time { return w.now }
 	w.r.Follow(func(*unstructured.Unstructured) Choice { return w.choice }, func(_ *unstructured.Unstructured, o Outcome) { w.outcome = o })
