@@ -2,12 +2,15 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
+	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
 // garbageCollectable reports whether the garbage collector finds an object in that
@@ -71,6 +74,19 @@ func applied(o metav1.Object) bool {
 	return err == nil && ok && entry.Owns("metadata", "labels", api.LabelOwnerUID)
 }
 
+// OtherVersions returns the versions of its API, other than the owner's own, by which
+// children refer to the owner.
+func OtherVersions(owner Owner, all []live.Object) []string {
+	var found []string
+	for _, l := range all {
+		if c := controller(l.Meta); c != nil && c.UID == owner.UID && c.APIVersion != owner.GVK.GroupVersion().String() {
+			found = append(found, c.APIVersion)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
 // TakeOver reports whether an existing object may become a child of the owner:
 // nobody else controls it, and its annotation names this very resource, or
 // made says that this process applied this very object before, and somebody
@@ -124,6 +140,9 @@ func (in *Input) prove(s *Step) (Action, string) {
 	if o.GetAnnotations()[api.AnnotationDesired] != s.Hash {
 		return Update, "the template renders something else now"
 	}
+	if s.Child.Policy.Once && !hasMarks(s.Document, o) {
+		return Update, "its owner reference or annotations are not up to date"
+	}
 	if ownership.CoOwner(o.GetManagedFields(), api.FieldManager) >= 0 {
 		return Update, "an earlier writer holds its fields too"
 	}
@@ -145,6 +164,18 @@ func (in *Input) prove(s *Step) (Action, string) {
 		return Update, "to give back " + Brief(extra)
 	}
 	return Keep, ""
+}
+
+// hasMarks reports whether a live object has the owner reference and the annotations that
+// the engine adds to a document. The hash of a Job made once does not cover them.
+func hasMarks(doc *unstructured.Unstructured, o metav1.Object) bool {
+	for _, key := range []string{api.AnnotationOwner, api.AnnotationFile, api.AnnotationDrawn} {
+		if doc.GetAnnotations()[key] != o.GetAnnotations()[key] {
+			return false
+		}
+	}
+	want, have := controller(doc), controller(o)
+	return want == nil || have != nil && want.APIVersion == have.APIVersion
 }
 
 // failed reports whether a Pod or Job ended Failed.

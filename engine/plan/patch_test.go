@@ -201,7 +201,7 @@ func TestOnce(t *testing.T) {
 	}
 	with := func(hash string) live.Object {
 		return liveAs(t, "x", func(o *unstructured.Unstructured) {
-			o.SetAnnotations(map[string]string{api.AnnotationOwner: owner.String(), api.AnnotationDesired: hash})
+			o.SetAnnotations(map[string]string{api.AnnotationOwner: owner.String(), api.AnnotationFile: c.File, api.AnnotationDesired: hash})
 		})
 	}
 	same, other := with(hash), with("v1:0")
@@ -223,6 +223,43 @@ func TestOnce(t *testing.T) {
 		}
 		if got := p.Steps[0].Action; got != s.want {
 			t.Errorf("%s: %s, want %s", name, got, s.want)
+		}
+	}
+}
+
+// TestOnceMarks: a Job made once keeps its content, but not what the engine adds to it:
+// its owner reference is to name the version that its resource is served in now.
+func TestOnceMarks(t *testing.T) {
+	c := pod("x", render.Policy{Once: true})
+	made, _, err := Document(owner, c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	later, keeps := owner, owner
+	later.GVK.Version, keeps.Keeps = "v2", true
+	moved, drawn := c, c
+	moved.File, drawn.Drawn = "jobs", true
+	for name, s := range map[string]struct {
+		owner Owner
+		child render.Child
+		want  Action
+	}{
+		"as it was made":               {owner, c, Keep},
+		"the resource has a later API": {later, c, Update},
+		"the resource keeps children":  {keeps, c, Update},
+		"another file renders the Job": {owner, moved, Update},
+		"a value is drawn now":         {owner, drawn, Update},
+	} {
+		there := liveAs(t, "x", func(o *unstructured.Unstructured) {
+			o.SetAnnotations(made.GetAnnotations())
+			o.SetOwnerReferences(made.GetOwnerReferences())
+		})
+		p, err := Make(Input{Owner: s.owner, Live: []live.Object{there}, State: synced, Result: &render.Result{Children: []render.Child{s.child}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Steps[0]; got.Action != s.want {
+			t.Errorf("%s: %s (%s), want %s", name, got.Action, got.Why, s.want)
 		}
 	}
 }

@@ -191,6 +191,7 @@ func (t *reconciliation) previewStatus(ctx context.Context, p *plan.Plan, w *sna
 	out, err := status.Make(status.Input{
 		Generation: t.subject.resource.GetGeneration(), Live: live.ours(), Now: metav1.Now(),
 		Children: t.children(p, w), Own: fields, Problems: t.found.problems, Ignored: w.ignoredAnnotations(), Paused: t.subject.paused(),
+		OtherVersions: plan.OtherVersions(t.subject.owner(), w.live),
 	})
 	if err != nil {
 		return false, err

@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
 )
 
 // TestRecordDone: the record of Jobs that have succeeded is bounded, keeps what
@@ -28,4 +32,49 @@ func TestRecordDone(t *testing.T) {
 		"migrate-299="+hash(300)) || strings.Contains(again, hash(299)) {
 		t.Errorf("another content is recorded as %s", again)
 	}
+}
+
+// TestReferencesFollowVersion: once a resource is served in a later version of its API,
+// so are the owner references of all its children, a Job made once among them: the
+// garbage collector does not find the owner by a version that has ended. A paused
+// resource says that its children wait for that.
+func TestReferencesFollowVersion(t *testing.T) {
+	later := thingKind
+	later.Version = "v2"
+	w := newWorld(t, map[string]string{"one.yaml": oneMap,
+		"job.yaml": strings.Replace(plainJob, "NAME", "once, annotations: {"+api.AnnotationOnce+": \"true\"}", 1)}, served(later, "things", true))
+	w.settle()
+	made := w.server.Get(job, "default", "once")
+
+	w.r.gvk = later
+	paused := func(value string) {
+		w.edit(func(o *unstructured.Unstructured) { o.SetAnnotations(map[string]string{api.AnnotationPaused: value}) })
+	}
+	paused("true")
+	w.sends("while it is paused", applyStatus)
+	if message := conditionOf(w, "Paused"); !strings.Contains(message, "an owner reference in example.com/v1:") {
+		t.Errorf("the condition Paused says %q", message)
+	}
+	paused("false")
+	w.sends("when the pause ends", applyOne, "apply jobs default/once", applyStatus)
+	w.sends("at rest")
+	for _, o := range []*unstructured.Unstructured{w.server.Get(mapKind, "default", "one"), w.server.Get(job, "default", "once")} {
+		if refs := o.GetOwnerReferences(); len(refs) != 1 || refs[0].APIVersion != "example.com/v2" || refs[0].UID != w.resource.GetUID() {
+			t.Errorf("%s %s refers to %v", o.GetKind(), o.GetName(), refs)
+		}
+	}
+	if w.server.Get(job, "default", "once").GetUID() != made.GetUID() {
+		t.Error("the Job was made again")
+	}
+}
+
+// conditionOf is the message of a condition of the resource, or "".
+func conditionOf(w *world, kind string) string {
+	all, _, _ := unstructured.NestedSlice(w.server.Get(thingKind, "default", "a").Object, "status", "conditions")
+	for _, c := range all {
+		if m := c.(map[string]any); m["type"] == kind {
+			return fmt.Sprint(m["message"])
+		}
+	}
+	return ""
 }

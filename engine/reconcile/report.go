@@ -54,6 +54,7 @@ func (t *reconciliation) report(ctx context.Context, p *plan.Plan) (reconcile.Re
 		Children: t.withPodReasons(ctx, t.children(p, w), w), Own: own, Problems: t.found.problems,
 		Kept: t.found.kept, KeptFailed: t.found.keptFailed, Ignored: w.ignoredAnnotations(),
 		Refused: t.choice.Refused, Paused: t.subject.paused() && !t.subject.deleting(),
+		OtherVersions: plan.OtherVersions(t.subject.owner(), w.live),
 	}
 	out, err := status.Make(in)
 	if err == nil {

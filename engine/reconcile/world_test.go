@@ -275,7 +275,7 @@ type resources struct {
 }
 
 func (r resources) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
-	o := r.w.server.Get(thingKind, key.Namespace, key.Name)
+	o := r.w.server.Get(r.w.r.gvk, key.Namespace, key.Name)
 	if o == nil {
 		return apierrors.NewNotFound(schema.GroupResource{Group: "example.com", Resource: "things"}, key.Name)
 	}

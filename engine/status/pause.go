@@ -1,6 +1,9 @@
 package status
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // reasonNotApplied is the reason of Paused where the children are not those of the
 // present generation. It stays until the pause is over: nothing is applied before.
@@ -8,13 +11,19 @@ const reasonNotApplied = "NotApplied"
 
 // paused is the state of the condition Paused, nil if the resource is not.
 func paused(in Input) *state {
-	switch {
-	case !in.Paused:
+	if !in.Paused {
 		return nil
-	case unapplied(in.Live, in.Generation):
-		return &state{"True", reasonNotApplied, "nothing is applied or deleted while paused, and the present generation was not applied before"}
 	}
-	return &state{"True", reasonPaused, "nothing is applied or deleted while paused"}
+	s := state{"True", reasonPaused, "nothing is applied or deleted while paused"}
+	if unapplied(in.Live, in.Generation) {
+		s.reason = reasonNotApplied
+		s.message += ", and the present generation was not applied before"
+	}
+	if len(in.OtherVersions) > 0 {
+		s.message += "; children have an owner reference in " + strings.Join(in.OtherVersions, ", ") +
+			": end the pause before that version is no longer served, or they stay when the resource is deleted"
+	}
+	return &s
 }
 
 // unapplied says of a paused resource whether its present generation was not, or

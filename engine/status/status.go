@@ -44,6 +44,9 @@ type Input struct {
 	// Paused adds the condition Paused. Ready is not True then unless Live says
 	// that this generation was applied before the pause.
 	Paused bool
+	// OtherVersions are the API versions, other than the one that serves it, by which
+	// children refer to the resource.
+	OtherVersions []string
 	// Now is the transition time of conditions that change.
 	Now metav1.Time
 }

@@ -21,7 +21,8 @@ func fields(c call) *managedfields.FieldManager {
 	return m
 }
 
-// untyped stands in for the server's conversions: every kind has one version.
+// untyped stands in for the server's conversions: the versions of a kind differ by their
+// names alone.
 type untyped struct{}
 
 func (untyped) Default(runtime.Object) {}
@@ -32,10 +33,18 @@ func (untyped) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
 	return o, nil
 }
 
-func (untyped) Convert(any, any, any) error { return errors.New("there is one version alone") }
+func (untyped) Convert(any, any, any) error { return errors.New("there are no types") }
 
-func (untyped) ConvertToVersion(in runtime.Object, _ runtime.GroupVersioner) (runtime.Object, error) {
-	return in, nil
+func (untyped) ConvertToVersion(in runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {
+	gvk, _ := to.KindForGroupVersionKinds([]schema.GroupVersionKind{in.GetObjectKind().GroupVersionKind()})
+	return converted(in.(*unstructured.Unstructured), gvk), nil
+}
+
+// converted copies an object into a version of its kind.
+func converted(o *unstructured.Unstructured, gvk schema.GroupVersionKind) *unstructured.Unstructured {
+	out := o.DeepCopy()
+	out.SetGroupVersionKind(gvk)
+	return out
 }
 
 func (untyped) ConvertFieldLabel(schema.GroupVersionKind, string, string) (string, string, error) {
