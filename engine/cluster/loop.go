@@ -63,16 +63,16 @@ type Loop struct {
 
 // NewLoop returns a Loop that has not begun.
 func NewLoop(options LoopOptions) *Loop {
-	return &Loop{LoopOptions: options, patience: patience, pauses: backOff, renewed: make(chan struct{}, 1)}
+	l := &Loop{LoopOptions: options, patience: patience, pauses: backOff, renewed: make(chan struct{}, 1)}
+	l.advance()
+	return l
 }
 
 // A SilentError is why nothing is known of a list that has not failed.
 type SilentError struct{ For time.Duration }
 
-// Error says for how long there was no answer.
-func (e *SilentError) Error() string {
-	return fmt.Sprintf("the API server has not answered for %s", e.For.Round(time.Second))
-}
+// Error is the same however long there was no answer.
+func (e *SilentError) Error() string { return "the API server gives no answer" }
 
 // Run lists and watches until ctx ends.
 func (l *Loop) Run(ctx context.Context) {
@@ -153,7 +153,7 @@ func (l *Loop) try(ctx context.Context, reflector *cache.Reflector) (isRenewed b
 // checkSilence reports a list that makes no progress, and gives it up in the end. It
 // returns when to look again.
 func (l *Loop) checkSilence(giveUp func()) time.Duration {
-	silent := time.Since(time.Unix(0, l.progress.Load()))
+	silent := l.Silence()
 	if silent >= silenceLimit {
 		giveUp()
 	}
@@ -166,6 +166,14 @@ func (l *Loop) checkSilence(giveUp func()) time.Duration {
 
 // advance records that a list makes progress.
 func (l *Loop) advance() { l.progress.Store(time.Now().UnixNano()) }
+
+// Silence is for how long the list has made no progress; 0 once it came in.
+func (l *Loop) Silence() time.Duration {
+	if l.hasListed.Load() {
+		return 0
+	}
+	return time.Since(time.Unix(0, l.progress.Load()))
+}
 
 // source is the source of the reflector. It hides what the reflector would try again by
 // itself. After the CRD changed, the first watch that ended is followed by a list, since

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -59,12 +60,9 @@ func (s *refusingServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestDeadConversionWebhook: a kind whose conversion webhook is dead is in trouble at
-// once, which names the webhook and no object. It is asked for rarely, no other kind
-// waits, and it is known as soon as its CRD is repaired.
-func TestDeadConversionWebhook(t *testing.T) {
-	t.Parallel()
-	s := &refusingServer{}
+// children watches the kinds that the server serves.
+func (s *refusingServer) children(t *testing.T, change func(*ChildrenOptions)) (*Children, *witness) {
+	t.Helper()
 	at := httptest.NewServer(s)
 	t.Cleanup(at.Close)
 	verbs := metav1.Verbs{"list", "watch"}
@@ -76,8 +74,18 @@ func TestDeadConversionWebhook(t *testing.T) {
 		{GroupVersion: "observe.test/v1", APIResources: []metav1.APIResource{{Name: "things", Kind: "Thing", Namespaced: true, Verbs: verbs}}},
 	}, map[schema.GroupVersion]error{})
 	cfg := transport.Configure(&rest.Config{Host: at.URL}, time.Minute)
-	children, w := startChildren(t, cfg, func(*ChildrenOptions) {})
+	children, w := startChildren(t, cfg, change)
 	children.Served(func() *Served { return served })
+	return children, w
+}
+
+// TestDeadConversionWebhook: a kind whose conversion webhook is dead is in trouble at
+// once, which names the webhook and no object. It is asked for rarely, no other kind
+// waits, and it is known as soon as its CRD is repaired.
+func TestDeadConversionWebhook(t *testing.T) {
+	t.Parallel()
+	s := &refusingServer{}
+	children, w := s.children(t, func(*ChildrenOptions) {})
 	children.Want("k", wants{configMaps: live.Metadata, things: live.Metadata})
 	synced(t, children, configMaps, live.Metadata)
 	eventually(t, "the trouble is known", func() bool { return children.State(things).Err != nil })
@@ -106,4 +114,33 @@ func TestDeadConversionWebhook(t *testing.T) {
 	if err := children.State(things).Err; err != nil {
 		t.Errorf("it is in trouble still: %v", err)
 	}
+}
+
+// TestTroubleStaysWhenAnotherPartIsWanted: a kind that cannot be listed stays in the same
+// trouble when another part of it is wanted, and nobody reports that it is well again.
+func TestTroubleStaysWhenAnotherPartIsWanted(t *testing.T) {
+	t.Parallel()
+	s := &refusingServer{}
+	var part atomic.Int64
+	children, w := s.children(t, func(o *ChildrenOptions) {
+		o.Part = func(schema.GroupVersionKind, []string) Part { return Part{Name: strconv.FormatInt(part.Load(), 10)} }
+	})
+	children.Want("k", wants{things: live.Metadata})
+	eventually(t, "the trouble is known", func() bool { return strings.Contains(text(children.State(things).Err), "webhook") })
+	part.Store(1)
+	children.Divide()
+	if err := children.State(things).Err; !strings.Contains(text(err), "webhook") {
+		t.Errorf("its trouble is %v", err)
+	}
+	if !children.Divided(things, "1") {
+		t.Error("it is waited for")
+	}
+	eventually(t, "a try to list the other part", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.asked) >= 6 })
+	w.mu.Lock()
+	if w.troubled[things] != 1 {
+		t.Errorf("the same trouble is reported %d times", w.troubled[things])
+	}
+	w.mu.Unlock()
+	s.isHealed.Store(true)
+	synced(t, children, things, live.Metadata)
 }

@@ -91,9 +91,10 @@ func (k *kind) run(need live.Need, r live.Resource) {
 		k.forget()
 	}
 	gives := func(f *kindWatch) bool { return f.need == need && f.part.Name == k.wanted().Name }
-	if k.current != nil && !k.current.listings && !gives(k.current) {
-		k.current.stop()
-		k.current = nil
+	if before := k.current; before != nil && !before.listings && !gives(before) {
+		before.stop()
+		k.current = k.start(need, r)
+		k.current.inheritTroubles(before)
 	}
 	if k.next != nil && !gives(k.next) {
 		k.next.stop()

@@ -142,6 +142,16 @@ func (f *kindWatch) stuck(in ...string) bool {
 	return slices.ContainsFunc(f.among(in), (*store).stuck)
 }
 
+// inheritTroubles takes over what keeps the watch that f replaces from listing, until f
+// knows better.
+func (f *kindWatch) inheritTroubles(before *kindWatch) {
+	for n, s := range f.stores {
+		if n < len(before.stores) {
+			s.troubles = before.stores[n].troubles
+		}
+	}
+}
+
 func (f *kindWatch) trouble(in ...string) error {
 	errs := make([]error, 0, len(f.stores))
 	for _, s := range f.among(in) {

@@ -31,12 +31,14 @@ func (o *Operator) knows(of api.Owner, uid types.UID) bool {
 
 // Watches of children wait for the lists of resources: for ownersLimit, and for slowLimit
 // as long as resources are being listed and nothing is wrong with that. They do not wait
-// for a kind that the API server has refused to list for refusedLimit. Children of a
-// resource that was not listed by then cost a list each when it is served.
+// for a kind that the API server has refused to list for refusedLimit, nor for one whose
+// list has made no progress for silentLimit. Children of a resource that was not listed by
+// then cost a list each when it is served.
 const (
 	ownersLimit  = 10 * time.Second
 	slowLimit    = 2 * time.Minute
 	refusedLimit = time.Second
+	silentLimit  = 4 * time.Second
 )
 
 // awaitOwners returns a channel that is closed once it is known whose children

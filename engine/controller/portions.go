@@ -76,6 +76,10 @@ func (p *portion) failed(ctx context.Context, err error) {
 	now.since = refusedSince(err, now.at)
 	if before != nil && !before.since.IsZero() && !now.since.IsZero() {
 		now.since = before.since
+		var silent *cluster.SilentError
+		if errors.As(err, &silent) { // the next try waits too: what the server answered to the last is the cause
+			now.err = before.err
+		}
 	}
 	p.trouble.Store(now)
 	if before == nil || before.err.Error() != now.err.Error() {
@@ -128,6 +132,14 @@ func (p *portion) forbidden() bool {
 func (p *portion) refusedFor(d time.Duration) bool {
 	t := p.trouble.Load()
 	return p.forbidden() || t != nil && !t.since.IsZero() && time.Since(t.since) >= d
+}
+
+// isSilentFor reports whether the list of the resources has made no progress for some time.
+// While there is a trouble, that decides.
+func (p *portion) isSilentFor(d time.Duration) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.trouble.Load() == nil && p.loop != nil && p.loop.Silence() >= d
 }
 
 // portions are a kind's resources, as far as they are known.
@@ -251,12 +263,15 @@ func (all portions) choose(wanted choice) {
 }
 
 // have reports whether the resources that were chosen last are known, but for those that
-// the API server has refused to list for some time.
+// the API server has refused to list, or has not answered about, for some time.
 func (all portions) have() bool {
-	return !slices.ContainsFunc(all, func(p *portion) bool { return !p.has(p.choice()) && !p.refusedFor(refusedLimit) })
+	return !slices.ContainsFunc(all, func(p *portion) bool {
+		return !p.has(p.choice()) && !p.refusedFor(refusedLimit) && !p.isSilentFor(silentLimit)
+	})
 }
 
-// chose reports whether just these resources are known, with the same exception.
+// chose reports whether just these resources are known, but for those that the API server
+// refuses to list.
 func (all portions) chose(wanted choice) bool {
 	return !slices.ContainsFunc(all, func(p *portion) bool { return !p.has(wanted) && !p.refusedFor(cluster.LastingAfter) })
 }

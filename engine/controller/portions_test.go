@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -8,9 +9,14 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/jacquard-operator/jacquard/engine/cluster"
+	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 )
 
 // TestNamesWhatIsNotServed: of a kind it is said in which namespaces its resources
@@ -109,5 +115,59 @@ func TestListed(t *testing.T) {
 		if got := c.all.listed(); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
+	}
+}
+
+// TestSilenceKeepsTheCause: while the API server lets each try wait before it refuses it,
+// as with a conversion webhook that does not answer, the cause stays and is reported once.
+func TestSilenceKeepsTheCause(t *testing.T) {
+	told := 0
+	p := &portion{told: func() { told++ }}
+	silent, refused := &cluster.SilentError{For: 8 * time.Second}, apierrors.NewInternalError(errors.New("the webhook does not answer"))
+	for range 3 {
+		p.failed(t.Context(), silent)
+		p.failed(t.Context(), refused)
+	}
+	p.failed(t.Context(), silent)
+	want := []string{"resources cannot be listed: Internal error occurred: the webhook does not answer"}
+	if got := (portions{p}).troubles(false); told != 2 || !slices.Equal(got, want) {
+		t.Errorf("reported %d times, want 2: %q", told, got)
+	}
+}
+
+// TestSilentListIsNotWaitedFor: other kinds wait only some seconds for resources whose list
+// makes no progress, long before that counts as trouble. They wait for an API server that
+// cannot be reached.
+func TestSilentListIsNotWaitedFor(t *testing.T) {
+	for name, c := range map[string]struct {
+		list func(context.Context) error
+		want bool // whether nobody waits for it after silentLimit
+	}{
+		"no answer":     {func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, true},
+		"no connection": {func(context.Context) error { return errors.New("no connection") }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &portion{told: func() {}, wanted: everything(), source: func(replicas.Selection) cache.ListerWatcher {
+					return &cache.ListWatch{
+						ListWithContextFunc: func(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) { return nil, c.list(ctx) },
+						WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+							return nil, errors.New("lists are not streamed")
+						},
+					}
+				}}
+				ctx, stop := context.WithCancel(t.Context())
+				defer stop()
+				go p.run(ctx)
+				time.Sleep(silentLimit - time.Second)
+				if (portions{p}).have() {
+					t.Error("nobody waits for a list that may come yet")
+				}
+				time.Sleep(time.Second)
+				if got := (portions{p}).have(); got != c.want {
+					t.Errorf("after %s nobody waits for it: %t, want %t", silentLimit, got, c.want)
+				}
+			})
+		})
 	}
 }
