@@ -59,6 +59,9 @@ func observed(view *liveview.View, planned *plan.Plan, resource *unstructured.Un
 		}
 		one := explain.Observed{Object: u, Rule: readiness.RuleFor(view.Version().Health(), l.GVK.GroupKind()),
 			Conditioned: c.DeclaresConditions(l.GVK.GroupKind())}
+		if readiness.ReadsClasses(view.Version().Health(), l.GVK.GroupKind()) {
+			one.Class = c.StorageClass(u.Object)
+		}
 		switch {
 		case resource.GetDeletionTimestamp() != nil:
 			one.Fate = "its resource is being deleted"

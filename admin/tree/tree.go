@@ -85,14 +85,19 @@ func Of(view *liveview.View, resource *unstructured.Unstructured) *Tree {
 	}
 	t.Revision = view.Revision()
 	owner := plan.OwnerOf(t.Kind, resource)
-	j := judge{view.Version(), cluster, reportedChildren(resource), status.ReportedBy(resource.Object)}
+	j := judge{version: view.Version(), cluster: cluster, reported: reportedChildren(resource), before: status.ReportedBy(resource.Object)}
+	var children []live.Object
 	for gvk := range view.Version().Children {
 		current, _ := cluster.Children.Of(gvk, owner.UID) // what is wrong is among the troubles
 		for _, l := range current {
 			if plan.Ours(owner, l.Meta) {
-				t.Children = append(t.Children, j.node(l))
+				children = append(children, l)
+				j.children = append(j.children, l.Body)
 			}
 		}
+	}
+	for _, l := range children {
+		t.Children = append(t.Children, j.node(l))
 	}
 	t.patched(view, j, owner.UID)
 	t.descend(view, j)
@@ -137,6 +142,8 @@ type judge struct {
 	reported map[childKey]reportedChild
 	// before is what the operator has waited for.
 	before status.Reported
+	// children are the children of the resource.
+	children []map[string]any
 }
 
 type childKey struct {
@@ -196,7 +203,11 @@ func (j judge) node(l live.Object) *Node {
 		n.Message = fmt.Sprintf("its status cannot be read: %s", err)
 		return n
 	}
-	verdict = j.before.Settle(status.Child{APIVersion: n.APIVersion, Kind: n.Kind, Namespace: n.Namespace, Name: n.Name}, verdict)
+	child := status.Child{APIVersion: n.APIVersion, Kind: n.Kind, Namespace: n.Namespace, Name: n.Name}
+	if verdict.State == readiness.Unbound {
+		verdict = j.before.SettleClaim(child, verdict, j.cluster.StorageClass(l.Body), readiness.ConsumerOf(l.Body, j.children))
+	}
+	verdict = j.before.Settle(child, verdict)
 	n.Ready, n.Message = verdict.IsReady(), verdict.Message
 	return n
 }

@@ -101,11 +101,27 @@ func (w *World) unready(made []*unstructured.Unstructured, c render.Child) (stri
 	u := made[i]
 	gk := u.GroupVersionKind().GroupKind()
 	verdict, err := readiness.Of(u.Object, readiness.RuleFor(w.kind.Health, gk), w.cluster.conditioned[gk])
-	if err != nil || verdict.IsReady() {
+	if err != nil {
 		return "", err
+	}
+	if verdict = verdict.WithClass(w.storageClass(u)); verdict.IsReady() {
+		return "", nil
 	}
 	return "is not ready: " + verdict.Message, nil
 }
+
+// storageClass returns the StorageClass of a claim.
+func (w *World) storageClass(claim *unstructured.Unstructured) readiness.StorageClass {
+	var all []map[string]any
+	for _, u := range w.cluster.objects {
+		if u.GroupVersionKind() == storageClassKind {
+			all = append(all, u.Object)
+		}
+	}
+	return readiness.SelectClass(readiness.ClassName(claim.Object), all)
+}
+
+var storageClassKind = apischema.GroupVersionKind{Group: "storage.k8s.io", Version: "v1", Kind: "StorageClass"}
 
 // asApplied is a child as the operator applies it.
 func (w *World) asApplied(c render.Child) (*unstructured.Unstructured, error) {

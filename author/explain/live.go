@@ -22,6 +22,8 @@ type Observed struct {
 	Rule *health.Rule
 	// Conditioned: its CRD declares conditions.
 	Conditioned bool
+	// Class is the StorageClass of a claim.
+	Class readiness.StorageClass
 	// Fate says what becomes of it; "" if it stays as it was applied.
 	Fate string
 	// Taken are the fields of it that others took.
@@ -145,8 +147,12 @@ func (o *objects) say(l Observed) *Live {
 
 func (o *objects) readyWord(l Observed) (word, message string) {
 	v, err := readiness.Of(l.Object.Object, l.Rule, l.Conditioned)
-	v = o.before.Settle(status.Child{APIVersion: l.Object.GetAPIVersion(), Kind: l.Object.GetKind(), Namespace: l.Object.GetNamespace(),
-		Name: l.Object.GetName()}, v)
+	u := l.Object
+	child := status.Child{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
+	v = o.before.Settle(child, v)
+	if v.State == readiness.Unbound {
+		v = o.before.SettleClaim(child, v, l.Class, readiness.ConsumerOf(l.Object.Object, o.bodies()))
+	}
 	switch {
 	case err != nil:
 		return "", err.Error()
@@ -156,4 +162,13 @@ func (o *objects) readyWord(l Observed) (word, message string) {
 		return "failed", v.Message
 	}
 	return "not ready", v.Message
+}
+
+// bodies are the live objects.
+func (o *objects) bodies() []map[string]any {
+	all := make([]map[string]any, len(o.all))
+	for i, l := range o.all {
+		all[i] = l.Object.Object
+	}
+	return all
 }

@@ -29,6 +29,7 @@ func (w *work) children() {
 		}
 		w.grants(c, plural, written)
 		w.pods(c, written)
+		w.classes(c)
 		if owned.File == "" && w.owns(c.GroupVersionKind) {
 			owned = c.Place
 		}
@@ -48,6 +49,15 @@ func (w *work) pods(c kind.Child, written []string) {
 	for _, namespace := range written {
 		w.add(w.writer, namespace, Rule{Resource: "pods", Verbs: []string{"list"},
 			Why: []string{"kind.yaml says podReasons: what the Pods of " + placed(c.Place) + " wait for is told"}})
+	}
+}
+
+// classes is what the operator needs to read of the classes of claims, whose volumes
+// may be made only once a Pod mounts them.
+func (w *work) classes(c kind.Child) {
+	if readiness.ReadsClasses(w.Kind.Health, c.GroupKind()) {
+		w.add(Operator, "", Rule{Group: "storage.k8s.io", Resource: "storageclasses", Verbs: []string{"list", "watch"},
+			Why: []string{placed(c.Place) + " makes a claim: its class says whether the volume waits for a Pod"}})
 	}
 }
 

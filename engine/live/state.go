@@ -61,6 +61,11 @@ type RuleError struct {
 
 // Error names the request, the server's words and the rule that is missing.
 func (e *RuleError) Error() string {
+	return fmt.Sprintf("watching %s: %v; %s", e.Resource, e.Err, e.Missing())
+}
+
+// Missing names the rule that is missing.
+func (e *RuleError) Missing() string {
 	scope := "a ClusterRole"
 	if e.Namespace != "" {
 		scope = fmt.Sprintf("a Role in namespace %q", e.Namespace)
@@ -69,8 +74,8 @@ func (e *RuleError) Error() string {
 	if e.Name != "" {
 		names = fmt.Sprintf("resourceNames: [%q], ", e.Name)
 	}
-	return fmt.Sprintf("watching %s: %v; the missing rule, in %s: {apiGroups: [%q], resources: [%q], %sverbs: [\"%s\"]}",
-		e.Resource, e.Err, scope, e.Resource.Group, e.Resource.Resource, names, strings.Join(e.Verbs, `", "`))
+	return fmt.Sprintf("the missing rule, in %s: {apiGroups: [%q], resources: [%q], %sverbs: [\"%s\"]}",
+		scope, e.Resource.Group, e.Resource.Resource, names, strings.Join(e.Verbs, `", "`))
 }
 
 // Unwrap returns the server's answer.

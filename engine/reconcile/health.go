@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 	"github.com/jacquard-operator/jacquard/engine/status/readiness"
 )
@@ -40,12 +41,15 @@ func reference(l live.Object) status.Child {
 
 // judge decides whether a live child is ready. It asks to look again once a temporary
 // state has lasted.
-func (t *reconciliation) judge(l live.Object) (readiness.Verdict, error) {
+func (t *reconciliation) judge(w *snapshot, l live.Object) (readiness.Verdict, error) {
 	set, gk, uid := t.subject.version.Health(), l.GVK.GroupKind(), l.Meta.GetUID()
 	if !readiness.NeedsBody(set, gk) && l.Meta.GetDeletionTimestamp() == nil {
 		return readiness.Verdict{State: readiness.Ready}, nil
 	}
 	verdict, err := readiness.Of(body(l), readiness.RuleFor(set, gk), t.r.cluster.DeclaresConditions(gk))
+	if verdict.State == readiness.Unbound {
+		verdict = verdict.WithClass(w.storageClass(body(l)))
+	}
 	if err != nil || !verdict.IsTemporary() {
 		delete(t.known.children.temporary, uid)
 		return verdict, err
@@ -63,8 +67,9 @@ func (t *reconciliation) judge(l live.Object) (readiness.Verdict, error) {
 	return verdict.After(lasted), nil
 }
 
-// child reports on one live child. Of a resource that goes, health does not matter.
-func (t *reconciliation) child(l live.Object) status.Child {
+// child reports on one live child. Of a resource that goes, health does not matter. The
+// plan, which may be nil, says which claims are mounted.
+func (t *reconciliation) child(w *snapshot, l live.Object, p *plan.Plan) status.Child {
 	c := reference(l)
 	if t.subject.deleting() {
 		if c.Message = stillThere; l.Meta.GetDeletionTimestamp() != nil {
@@ -72,10 +77,13 @@ func (t *reconciliation) child(l live.Object) status.Child {
 		}
 		return c
 	}
-	verdict, err := t.judge(l)
+	verdict, err := t.judge(w, l)
 	if err != nil {
 		c.Message = fmt.Sprintf("its status cannot be read: %s", err)
 		return c
+	}
+	if verdict.State == readiness.Unconsumed {
+		verdict = verdict.ConsumedBy(w.consumerOf(body(l), p))
 	}
 	c.Ready, c.Failed, c.Message = verdict.IsReady(), verdict.IsFailed(), verdict.Message
 	return c

@@ -41,16 +41,22 @@ func (w *world) after(d time.Duration) {
 // widget compares what the status says of the Widget.
 func (w *world) widget(when string, ready bool, message string) {
 	w.Helper()
+	w.reported(when, "Widget", ready, message)
+}
+
+// reported compares what the status says of the only child of a kind.
+func (w *world) reported(when, kind string, ready bool, message string) {
+	w.Helper()
 	children, _, _ := unstructured.NestedSlice(w.server.Get(thingKind, "default", "a").Object, "status", "children")
 	for _, item := range children {
-		if c := item.(map[string]any); c["kind"] == "Widget" {
+		if c := item.(map[string]any); c["kind"] == kind {
 			if got, _ := c["message"].(string); c["ready"] != ready || got != message {
 				w.Errorf("%s the status has %v, want ready: %v, message: %q", when, c, ready, message)
 			}
 			return
 		}
 	}
-	w.Errorf("%s the status has no Widget: %v", when, children)
+	w.Errorf("%s the status has no %s: %v", when, kind, children)
 }
 
 // reports lets the Widget's controller write a status.

@@ -75,19 +75,25 @@ func (w *snapshot) ask(q cluster.Query) ([]live.Object, error) {
 		return known.found, known.err
 	}
 	w.asked = append(w.asked, q)
-	var a answer
-	if q.Selector != nil {
-		a.found, a.err = w.subject.cluster.Reads.Select(q)
-	} else if l, err := w.subject.cluster.Reads.Lookup(q); err != nil {
-		a.err = err
-	} else if l != nil {
-		a.found = []live.Object{*l}
-	}
+	found, err := w.subject.cluster.find(q)
+	a := answer{found, err}
 	if slices.ContainsFunc(a.found, w.isOutdated) {
 		a = answer{err: errOutdated}
 	}
 	w.answers[key] = a
 	return a.found, a.err
+}
+
+// find answers a query: by a select if it has a selector, else by a lookup.
+func (c *Cluster) find(q cluster.Query) ([]live.Object, error) {
+	if q.Selector != nil {
+		return c.Reads.Select(q)
+	}
+	l, err := c.Reads.Lookup(q)
+	if err != nil || l == nil {
+		return nil, err
+	}
+	return []live.Object{*l}, nil
 }
 
 var errOutdated = fmt.Errorf("%w: the change of a child has not arrived yet", live.ErrNotYet)

@@ -42,16 +42,16 @@ func (t *reconciliation) report(ctx context.Context, p *plan.Plan) (reconcile.Re
 	}
 	t.reportReferences(w)
 	live := t.subject.status()
-	own := t.ownStatus(ctx, w)
+	own, children := t.ownStatus(ctx, w), t.children(p, w)
 	t.r.cluster.Reads.Record(t.subject.owner().Owner, w.asked)
-	if w.pending { // what status.yaml reads is on its way, and wakes us
+	if w.pending { // what the status depends on is on its way, and wakes us
 		t.pending = true
 		return reconcile.Result{RequeueAfter: t.found.requeue}, nil
 	}
 	t.known.told.date(t.found.problems)
 	in := status.Input{
 		Generation: t.subject.resource.GetGeneration(), Live: live.ours(), Now: metav1.Now(),
-		Children: t.withPodReasons(ctx, t.children(p, w), w), Own: own, Problems: t.found.problems,
+		Children: t.withPodReasons(ctx, children, w), Own: own, Problems: t.found.problems,
 		Kept: t.found.kept, KeptFailed: t.found.keptFailed, Ignored: w.ignoredAnnotations(),
 		Refused: t.choice.Refused, Paused: t.subject.paused() && !t.subject.deleting(),
 		OtherVersions: plan.OtherVersions(t.subject.owner(), w.live),

@@ -53,11 +53,12 @@ type snapshot struct {
 func (t *reconciliation) takeSnapshot() *snapshot {
 	s := t.subject
 	w := &snapshot{
-		subject: s, judge: t.judge, texts: t.texts, served: s.cluster.Served(), since: s.cluster.Reads.Tick(),
+		subject: s, texts: t.texts, served: s.cluster.Served(), since: s.cluster.Reads.Tick(),
 		pending: s.version.Pending(*s.cluster),
 		state:   map[schema.GroupVersionKind]live.State{}, unpatched: map[schema.GroupVersionKind]error{},
 		undrawn: map[secretKey]int{}, answers: map[question]answer{},
 	}
+	w.judge = func(l live.Object) (readiness.Verdict, error) { return t.judge(w, l) }
 	uid := s.resource.GetUID()
 	for gvk, need := range s.version.Children {
 		in := s.within(gvk)

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -60,6 +61,8 @@ type world struct {
 	// read are the objects that the cache of what templates read has, where it is later
 	// than the cache of children.
 	read map[schema.GroupVersionKind][]*unstructured.Unstructured
+	// unread is why objects of a kind cannot be read by templates.
+	unread map[schema.GroupVersionKind]error
 	// unknown are kinds whose children cannot be listed.
 	unknown []schema.GroupVersionKind
 	// sent is what the server got in this turn, and looked the kinds whose caches
@@ -321,6 +324,9 @@ func (r reads) State(s cluster.Scope) live.State {
 
 func (r reads) Lookup(q cluster.Query) (*live.Object, error) {
 	r.w.looks(q.Scope.Kind)
+	if err := r.w.unread[q.Scope.GroupVersionKind]; err != nil {
+		return nil, err
+	}
 	all, late := r.w.read[q.Scope.GroupVersionKind]
 	if !late {
 		all = r.w.all(q.Scope.GroupVersionKind)
@@ -333,9 +339,17 @@ func (r reads) Lookup(q cluster.Query) (*live.Object, error) {
 	return nil, nil
 }
 
-func (r reads) Select(q cluster.Query) ([]live.Object, error) {
+func (r reads) Select(q cluster.Query) (all []live.Object, err error) {
 	r.w.looks(q.Scope.Kind)
-	return nil, nil
+	if err := r.w.unread[q.Scope.GroupVersionKind]; err != nil {
+		return nil, err
+	}
+	for _, o := range r.w.all(q.Scope.GroupVersionKind) {
+		if q.Selector.Matches(labels.Set(o.GetLabels())) && (q.Namespace == "" || q.Namespace == o.GetNamespace()) {
+			all = append(all, live.Object{GVK: q.Scope.GroupVersionKind, Meta: o, Body: o.Object})
+		}
+	}
+	return all, nil
 }
 
 func (r reads) Patched(gvk schema.GroupVersionKind, uid types.UID, _ ...string) (all []live.Object, err error) {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jacquard-operator/jacquard/engine/status/readiness"
 )
 
 // transient are the engine's conditions that are there only while True.
@@ -39,12 +41,15 @@ func readyState(problems []Problem, in Input, own *state) state {
 }
 
 // countMessage is the message of Ready. A ready child has a message if its health is not
-// known.
+// known, or if it is a claim that waits for its first consumer.
 func countMessage(children []Child) string {
-	message, unknown := fmt.Sprintf("%d children are ready", len(children)), 0
+	message, unknown, unconsumed := fmt.Sprintf("%d children are ready", len(children)), 0, 0
 	for _, c := range children {
-		if c.Message != "" {
+		switch {
+		case readiness.IsUnknown(c.Message):
 			unknown++
+		case readiness.IsUnconsumed(c.Message):
+			unconsumed++
 		}
 	}
 	switch len(children) {
@@ -55,6 +60,9 @@ func countMessage(children []Child) string {
 	}
 	if unknown > 0 {
 		message += fmt.Sprintf("; of %d the health is not known", unknown)
+	}
+	if unconsumed > 0 {
+		message += fmt.Sprintf("; of %d the volume waits for a first consumer", unconsumed)
 	}
 	return message
 }

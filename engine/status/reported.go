@@ -51,6 +51,21 @@ func (r Reported) Settle(c Child, v readiness.Verdict) readiness.Verdict {
 	return v
 }
 
+// SettleClaim returns the verdict of an Unbound claim, given its class and the workload
+// that mounts it; all other verdicts stay. Where who looks may not read the class, the
+// operator's decision stands.
+func (r Reported) SettleClaim(c Child, v readiness.Verdict, class readiness.StorageClass, consumer string) readiness.Verdict {
+	m := r.find(c)
+	message := text(m, "message")
+	if v.State != readiness.Unbound || class.Unknown == "" || !readiness.IsUnconsumed(message) {
+		return v.WithClass(class).ConsumedBy(consumer)
+	}
+	if m["ready"] == true {
+		return readiness.Verdict{State: readiness.Unconsumed, Message: message}
+	}
+	return readiness.Verdict{Message: message}
+}
+
 func (r Reported) find(c Child) map[string]any {
 	for _, item := range r.children {
 		m, _ := item.(map[string]any)

@@ -12,7 +12,8 @@ type Child struct {
 	Ready                             bool
 	// Failed means that the child will not become ready by waiting.
 	Failed bool
-	// Message says why the child is not ready.
+	// Message says why the child is not ready. Of a ready one it says why its health is
+	// not known, or what it waits for.
 	Message string
 }
 

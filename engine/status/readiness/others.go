@@ -16,19 +16,6 @@ func service(obj map[string]any) Verdict {
 	return waiting("the load balancer has no address yet")
 }
 
-func claim(obj map[string]any) Verdict {
-	switch phase := str(obj, "status", "phase"); phase {
-	case "Bound":
-		return ready
-	case "Lost":
-		return failed("its volume is lost")
-	case "":
-		return waiting(messageNoStatus)
-	default:
-		return waiting(join("phase "+phase, told(obj)))
-	}
-}
-
 // told is the message of the first condition that has one; "" if none has.
 func told(obj map[string]any) string {
 	for _, c := range conditions(obj) {

@@ -28,6 +28,12 @@ const (
 	// Failing means that a health expression says that the child failed, which may
 	// pass. It counts as Failed once that has lasted for Patience.
 	Failing
+	// Unbound means that the child is a claim without a volume. Its StorageClass decides
+	// whether it waits for a Pod, which WithClass finds out.
+	Unbound
+	// Unconsumed means that the child is a claim that gets its volume once a Pod mounts
+	// it. It counts as ready, unless a child runs such Pods, which ConsumedBy finds out.
+	Unconsumed
 	// Failed means that the child will not become ready by waiting.
 	Failed
 	// Ready means that the child is ready, as far as is known.
@@ -36,7 +42,7 @@ const (
 
 // String returns the name of the state.
 func (s State) String() string {
-	return [...]string{"waiting", "unreported", "failing", "failed", "ready"}[s]
+	return [...]string{"waiting", "unreported", "failing", "unbound", "unconsumed", "failed", "ready"}[s]
 }
 
 // Patience is how long a child may have no conditions, or may fail by its health
@@ -44,14 +50,14 @@ func (s State) String() string {
 const Patience = 60 * time.Second
 
 // A Verdict is how ready a child is. Message says why it is not ready, or, of one that
-// is, why its health is not known; else it is "".
+// counts as ready, why its health is not known or what it waits for; else it is "".
 type Verdict struct {
 	State   State
 	Message string
 }
 
 // IsReady reports whether the child counts as ready.
-func (v Verdict) IsReady() bool { return v.State == Ready }
+func (v Verdict) IsReady() bool { return v.State == Ready || v.State == Unconsumed }
 
 // IsFailed reports whether the child will not become ready by waiting.
 func (v Verdict) IsFailed() bool { return v.State == Failed }
@@ -83,6 +89,9 @@ const (
 	// conditions.
 	MessageSilent = unknown + "nothing"
 )
+
+// IsUnknown reports whether a message is that of a child whose health is not known.
+func IsUnknown(message string) bool { return strings.HasPrefix(message, unknown) }
 
 // Of judges a child. rule is the health entry of its kind, or nil.
 // crdDeclaresConditions says that the child's CRD declares status.conditions. The error

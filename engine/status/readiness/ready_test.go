@@ -120,9 +120,9 @@ func TestOf(t *testing.T) {
 		},
 		"v1 PersistentVolumeClaim": {
 			"just created": {"", not("its controller has not reported a status yet")},
-			"pending":      {"status: {phase: Pending}", not("phase Pending")},
+			"pending":      {"status: {phase: Pending}", readiness.Verdict{State: readiness.Unbound, Message: "phase Pending"}},
 			"modified in vain": {"status: {phase: Pending, conditions: [{type: ModifyVolumeError, status: 'True', message: no such class}]}",
-				not("phase Pending: ModifyVolumeError: no such class")},
+				readiness.Verdict{State: readiness.Unbound, Message: "phase Pending: ModifyVolumeError: no such class"}},
 			"bound": {"status: {phase: Bound}", isReady()},
 			"lost":  {"status: {phase: Lost}", failed("its volume is lost")},
 		},
