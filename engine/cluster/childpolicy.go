@@ -92,13 +92,15 @@ func isStub(l live.Object) bool {
 	return false
 }
 
-// ours is a child without what others note on it, unless all of it is needed:
-// what they write may be as large as they like.
+// ours is a child without what others note on it, unless that is needed: what they
+// write may be as large as they like.
 func ours(l live.Object, need live.Need) live.Object {
 	annotations := maps.Clone(l.Meta.GetAnnotations())
 	before := len(annotations)
-	maps.DeleteFunc(annotations, func(key, _ string) bool { return !strings.HasPrefix(key, api.Domain+"/") })
-	if need == live.Body || len(annotations) == before {
+	maps.DeleteFunc(annotations, func(key, _ string) bool {
+		return !strings.HasPrefix(key, api.Domain+"/") && !need.Includes("metadata", "annotations", key)
+	})
+	if len(annotations) == before {
 		return l
 	}
 	if o, partial := l.Meta.(*metav1.PartialObjectMetadata); partial {

@@ -2,10 +2,13 @@ package cluster
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -19,7 +22,7 @@ import (
 type wants = map[schema.GroupVersionKind]live.Need
 
 func TestChildrenFindsByOwner(t *testing.T) {
-	for _, need := range []live.Need{live.Metadata, live.Readiness, live.Body} {
+	for _, need := range []live.Need{live.Metadata, live.NeedOf([]string{"data", "k"}), live.Readiness, live.Body} {
 		t.Run(need.String(), func(t *testing.T) {
 			in := realCluster(t)
 			children, w, _ := observe(t, admin)
@@ -183,7 +186,7 @@ func TestReleaseLeaksNothing(t *testing.T) {
 	all := wants{}
 	for gvk, r := range d.Served().resources {
 		if watchable(r) == nil && len(all) < 20 {
-			all[gvk] = live.Need(len(all) % 3)
+			all[gvk] = []live.Need{live.Metadata, live.Readiness, live.Body}[len(all)%3]
 		}
 	}
 	round := func() {
@@ -201,5 +204,64 @@ func TestReleaseLeaksNothing(t *testing.T) {
 	eventually(t, "as few goroutines as before", func() bool { return runtime.NumGoroutine() <= before+10 })
 	if n := len(children.kinds); n != 0 {
 		t.Errorf("%d kinds are left", n)
+	}
+}
+
+// TestChildrenKeepNeededFields checks that of a large child only the needed fields stay in
+// memory, as a watch delivered it and as a write answered, and none of them is missing.
+func TestChildrenKeepNeededFields(t *testing.T) {
+	const many, large = 100, 100_000
+	children, k, s := stillChildren(t)
+	k.current.need = live.NeedOf([]string{"data", "level"}, []string{"metadata", "annotations", "mode"})
+	whole := func(n int) *unstructured.Unstructured {
+		u := child(configMaps, fmt.Sprint("large-", n), "known")
+		u.SetUID(types.UID(fmt.Sprint("uid-", n)))
+		u.SetResourceVersion("10")
+		u.SetCreationTimestamp(metav1.Unix(1, 0))
+		u.SetAnnotations(map[string]string{api.AnnotationOwner: ownerOf("known").String(), "mode": "slow", "note": "n"})
+		u.Object["data"] = map[string]any{"level": "5", "text": strings.Repeat("x", large)}
+		return u
+	}
+	list := func() (all []any) {
+		stream := s.Transformer()
+		for n := range many {
+			text, err := whole(n).MarshalJSON()
+			if err != nil {
+				t.Fatal(err)
+			}
+			packed, err := live.Pack(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o, err := stream(packed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, o)
+		}
+		return all
+	}
+	before := heap()
+	if err := s.Replace(list(), "10"); err != nil {
+		t.Fatal(err)
+	}
+	if stays := (int64(heap()) - int64(before)) / many; stays > large/10 {
+		t.Errorf("%d bytes stay of a child of %d", stays, large)
+	}
+	answer := whole(0)
+	answer.SetResourceVersion("11")
+	children.RecordWrite(configMaps, answer)
+	found, err := children.Of(configMaps, "known")
+	if err != nil || len(found) != many {
+		t.Fatalf("%d children, %v", len(found), err)
+	}
+	for _, l := range found[:2] {
+		if diff := cmp.Diff(map[string]any{"level": "5"}, l.Body["data"]); diff != "" {
+			t.Errorf("data of %s (-want +got):\n%s", l.Key(), diff)
+		}
+		annotations, _, _ := unstructured.NestedStringMap(l.Body, "metadata", "annotations")
+		if annotations["mode"] != "slow" || annotations["note"] != "" || l.Meta.GetAnnotations()[api.AnnotationOwner] == "" {
+			t.Errorf("annotations of %s: %v, of its metadata %v", l.Key(), annotations, l.Meta.GetAnnotations())
+		}
 	}
 }

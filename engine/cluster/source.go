@@ -63,10 +63,10 @@ func (c clients) list(ctx context.Context, s *store, namespace string, opts meta
 	switch opts = s.watch.narrow(opts); s.watch.need {
 	case live.Metadata:
 		return c.partial(gvr, namespace).List(ctx, opts)
-	case live.Readiness:
-		return c.packed.list(ctx, gvr, namespace, opts)
+	case live.Body:
+		return c.full(gvr, namespace).List(ctx, opts)
 	}
-	return c.full(gvr, namespace).List(ctx, opts)
+	return c.packed.list(ctx, gvr, namespace, opts)
 }
 
 func (c clients) watch(ctx context.Context, s *store, opts metav1.ListOptions) (watch.Interface, error) {
@@ -74,10 +74,10 @@ func (c clients) watch(ctx context.Context, s *store, opts metav1.ListOptions) (
 	switch opts = s.watch.narrow(opts); s.watch.need {
 	case live.Metadata:
 		return c.partial(gvr, s.namespace).Watch(ctx, opts)
-	case live.Readiness:
-		return c.packed.watch(ctx, gvr, s.namespace, opts)
+	case live.Body:
+		return c.full(gvr, s.namespace).Watch(ctx, opts)
 	}
-	return c.full(gvr, s.namespace).Watch(ctx, opts)
+	return c.packed.watch(ctx, gvr, s.namespace, opts)
 }
 
 func (c clients) partial(gvr schema.GroupVersionResource, namespace string) metadata.ResourceInterface {

@@ -15,7 +15,7 @@ func (w *watches) sync() {
 	wanted := map[Scope]live.Need{}
 	for _, scopes := range w.holders {
 		for scope, need := range scopes {
-			wanted[scope] = max(wanted[scope], need)
+			wanted[scope] = wanted[scope].Merge(need)
 		}
 	}
 	for scope, k := range w.kinds {

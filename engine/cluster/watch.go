@@ -77,7 +77,7 @@ func (f *kindWatch) listed(o *notifications) {
 	}
 	before, last := k.view(), k.current
 	k.current, k.next = f, nil
-	o.mute, o.synced = false, last.need < f.need || last.part.Name != f.part.Name
+	o.mute, o.synced = false, !last.need.Covers(f.need) || last.part.Name != f.part.Name
 	for _, s := range f.stores {
 		s.settle(o)
 	}
@@ -172,10 +172,10 @@ func (f *kindWatch) all() map[types.NamespacedName]live.Object {
 // is that could not be taken is not known, and shows in State, until a list goes well.
 func (f *kindWatch) loop(ctx context.Context, s *store, source cache.ListerWatcher) *Loop {
 	gvk := f.resource.GVK
-	var expected runtime.Object = &metav1.PartialObjectMetadata{}
+	var expected runtime.Object = &live.Packed{}
 	switch f.need {
-	case live.Readiness:
-		expected = &live.Packed{}
+	case live.Metadata:
+		expected = &metav1.PartialObjectMetadata{}
 	case live.Body:
 		u := &unstructured.Unstructured{}
 		u.SetGroupVersionKind(gvk)

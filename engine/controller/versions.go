@@ -200,12 +200,12 @@ func (c *versionTracker) versions() []*reconcile.Version {
 	return all
 }
 
-// children are the kinds of children of all versions, with the greater need.
+// children are the kinds of children of all versions, with what any of them needs.
 func (c *versionTracker) children() map[apischema.GroupVersionKind]live.Need {
 	all := map[apischema.GroupVersionKind]live.Need{}
 	for _, v := range c.versions() {
 		for gvk, need := range v.Children {
-			all[gvk] = max(all[gvk], need)
+			all[gvk] = all[gvk].Merge(need)
 		}
 	}
 	return all

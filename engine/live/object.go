@@ -2,30 +2,12 @@ package live
 
 import (
 	"fmt"
-	"maps"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
-
-// A Need is how much of its children a kind needs. A greater need includes the
-// smaller ones.
-type Need int
-
-const (
-	// Metadata is no body at all.
-	Metadata Need = iota
-	// Readiness is metadata, status, and spec but for a template of Pods: what
-	// readiness is judged by.
-	Readiness
-	// Body is the whole object, such as the data of a ConfigMap.
-	Body
-)
-
-// String returns the name of the need.
-func (n Need) String() string { return [...]string{"metadata", "readiness", "body"}[n] }
 
 // An Object is an object as the cluster has it. It is shared with the cache: read
 // it, never change it.
@@ -39,24 +21,20 @@ type Object struct {
 	packed []byte // JSON of the body; nil if it is not packed
 }
 
-// Cut returns the object with no more body than is needed.
+// Cut returns the object with no more of its body than is needed.
 func (o Object) Cut(need Need) Object {
 	switch {
 	case need == Metadata:
 		o.Body, o.packed = nil, nil
-	case o.packed != nil && need == Readiness:
-		o.packed = judged(o.GVK, o.packed)
-	case o.Body != nil && need == Readiness:
-		body := make(map[string]any, 5)
-		for _, key := range []string{"apiVersion", "kind", "metadata", "spec", "status"} {
+	case need == Body:
+	case o.packed != nil:
+		o.packed = pick(o.packed, need.paths())
+	case o.Body != nil:
+		body := pickFrom(o.Body, need.paths()).(map[string]any)
+		for _, key := range []string{"apiVersion", "kind", "metadata"} {
 			if v, found := o.Body[key]; found {
 				body[key] = v
 			}
-		}
-		if spec, is := body["spec"].(map[string]any); is && makesPods(o.GVK) {
-			spec = maps.Clone(spec)
-			delete(spec, "template")
-			body["spec"] = spec
 		}
 		o.Body, o.Meta = body, &unstructured.Unstructured{Object: body}
 	}

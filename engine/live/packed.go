@@ -1,14 +1,12 @@
 package live
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
@@ -47,30 +45,6 @@ func (p *Packed) DeepCopyObject() runtime.Object {
 	return &Packed{PartialObjectMetadata: *p.DeepCopy(), JSON: p.JSON}
 }
 
-// judged is the part of an object's JSON that readiness is judged by: its status,
-// and its spec but for a template of Pods, which is most of a workload.
-func judged(gvk schema.GroupVersionKind, object []byte) []byte {
-	var parts struct {
-		Spec   map[string]json.RawMessage `json:"spec,omitempty"`
-		Status json.RawMessage            `json:"status,omitempty"`
-	}
-	if utiljson.Unmarshal(object, &parts) != nil {
-		return object // its spec is no object, which readiness finds out
-	}
-	if makesPods(gvk) {
-		delete(parts.Spec, "template")
-	}
-	out, err := json.Marshal(parts)
-	if err != nil {
-		return object
-	}
-	return out
-}
-
-// makesPods reports whether the template in the spec of a kind is one of Pods.
-// That of a Job is kept: nobody may change it, and a refusal is about parts of it.
-func makesPods(gvk schema.GroupVersionKind) bool { return gvk.Group == "apps" }
-
 // IsPacked reports whether there is a body that Unpacked returns.
 func (o Object) IsPacked() bool { return o.packed != nil }
 
@@ -87,8 +61,8 @@ func (o Object) Runtime() runtime.Object {
 	return o.Meta.(runtime.Object) // Of took it for one
 }
 
-// Unpacked returns the object with its body, if that was packed: what there is of
-// spec and status, and of the metadata what readiness is judged by.
+// Unpacked returns the object with its body, if that was packed: the fields that Cut left,
+// and of the metadata also what always decides whether an object is ready.
 func (o Object) Unpacked() (Object, error) {
 	if o.packed == nil {
 		return o, nil
@@ -97,7 +71,11 @@ func (o Object) Unpacked() (Object, error) {
 	if err := utiljson.Unmarshal(o.packed, &body); err != nil {
 		return o, fmt.Errorf("reading %s %s: %w", o.GVK.Kind, o.Key(), err)
 	}
-	metadata := map[string]any{"name": o.Meta.GetName(), "uid": string(o.Meta.GetUID())}
+	metadata, _ := body["metadata"].(map[string]any)
+	if metadata == nil {
+		metadata = map[string]any{}
+	}
+	metadata["name"], metadata["uid"] = o.Meta.GetName(), string(o.Meta.GetUID())
 	if namespace := o.Meta.GetNamespace(); namespace != "" {
 		metadata["namespace"] = namespace
 	}

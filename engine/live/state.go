@@ -35,8 +35,8 @@ func (p Phase) String() string { return [...]string{"unsynced", "synced", "not s
 // some namespaces.
 type State struct {
 	Phase Phase
-	// Holds is how much the entries carry while Synced. It may be less than
-	// what was asked for last, until a list with bodies has come in.
+	// Holds is what the entries have while Synced. It may not cover what was asked for
+	// last, until another list has come in.
 	Holds Need
 	// Err is why the kind is not synced; with ErrNotYet, or without an Err, it is
 	// on its way. With Synced it is a passing trouble,

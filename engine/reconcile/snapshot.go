@@ -67,7 +67,7 @@ func (t *reconciliation) takeSnapshot() *snapshot {
 		if state.Phase != live.Synced {
 			continue
 		}
-		w.pending = w.pending || state.Holds < need
+		w.pending = w.pending || !state.Holds.Covers(need)
 		found, err := s.cluster.Children.Of(gvk, uid, in...)
 		if err != nil { // some were seen before their owner, and are being read again
 			w.state[gvk] = live.State{Err: err}
@@ -135,7 +135,7 @@ func (w *snapshot) unwatched(found *findings) {
 func (v *Version) Pending(c Cluster) bool {
 	for gvk, need := range v.Children {
 		s := c.Children.State(gvk)
-		if s.Coming() || s.Phase == live.Synced && s.Holds < need {
+		if s.Coming() || s.Phase == live.Synced && !s.Holds.Covers(need) {
 			return true
 		}
 	}

@@ -12,9 +12,9 @@ import (
 // this list, and no others of ours. A new package needs a line here, and a place
 // in docs/packages.md.
 var inPod = []string{
-	"engine/api", "engine/panics", "engine/transport", "engine/folder", "engine/schema", "engine/schema/compat", "engine/template/funcs", "engine/template", "engine/template/typecheck",
+	"engine/api", "engine/live", "engine/panics", "engine/transport", "engine/folder", "engine/schema", "engine/schema/compat", "engine/template/funcs", "engine/template", "engine/template/typecheck",
 	"engine/status/health", "engine/kind", "engine/render",
-	"engine/live", "engine/revision", "engine/cluster", "engine/apply/ownership", "engine/apply", "engine/plan", "engine/status/readiness",
+	"engine/revision", "engine/cluster", "engine/apply/ownership", "engine/apply", "engine/plan", "engine/status/readiness",
 	"engine/status",
 	"engine/controller/shard", "engine/controller/replicas", "engine/controller/heartbeat", "engine/controller/metrics", "engine/controller/roots", "engine/reconcile",
 	"engine/controller/rollout", "engine/controller", "engine",

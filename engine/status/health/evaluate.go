@@ -142,7 +142,7 @@ func (r *Rule) explain(vars map[string]any) string {
 }
 
 // messageFields are what explainStatus and isBehind read.
-var messageFields = Fields{
+var messageFields = [][]string{
 	{"metadata", "generation"}, {"status", "conditions"}, {"status", "message"}, {"status", "observedGeneration"},
 	{"status", "phase"}, {"status", "reason"},
 }

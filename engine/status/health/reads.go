@@ -20,35 +20,14 @@ type Path []string
 // String returns the path as people write it, such as status.conditions[].type.
 func (p Path) String() string { return strings.ReplaceAll(strings.Join(p, "."), "."+Item, Item) }
 
-// Fields are paths without Item, none of which is below another.
-type Fields []Path
-
-// minimal returns the fields sorted, cut at Item, and without those below another.
-func (f Fields) minimal() Fields {
-	var cut Fields
-	for _, path := range f {
-		if i := slices.Index(path, Item); i >= 0 {
-			path = path[:i]
-		}
-		cut = append(cut, path)
+// withoutItem returns the path up to the first list of whose items it names a field: of
+// a list all is kept.
+func (p Path) withoutItem() Path {
+	if i := slices.Index(p, Item); i >= 0 {
+		return p[:i]
 	}
-	slices.SortFunc(cut, slices.Compare[Path])
-	var minimal Fields
-	for _, path := range cut {
-		if last := len(minimal) - 1; last < 0 || !path.isBelow(minimal[last]) {
-			minimal = append(minimal, path)
-		}
-	}
-	return minimal
+	return p
 }
-
-// isBelow reports whether a path is another one or below it.
-func (p Path) isBelow(above Path) bool {
-	return len(p) >= len(above) && slices.Equal(p[:len(above)], above)
-}
-
-// Merge returns the fields of both.
-func (f Fields) Merge(other Fields) Fields { return slices.Concat(f, other).minimal() }
 
 // A Read is one place where an expression reads a field.
 type Read struct {
@@ -114,6 +93,10 @@ func (r *reader) walk(e ast.Expr, vars scope) {
 		for _, entry := range e.AsMap().Entries() {
 			r.walk(entry.AsMapEntry().Key(), vars)
 			r.walk(entry.AsMapEntry().Value(), vars)
+		}
+	case ast.StructKind:
+		for _, field := range e.AsStruct().Fields() {
+			r.walk(field.AsStructField().Value(), vars)
 		}
 	case ast.ComprehensionKind:
 		r.walkMacro(e.AsComprehension(), vars)

@@ -3,10 +3,13 @@ package health
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/cel-go/cel"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
 // A Rule is an entry with its expressions compiled. It is immutable.
@@ -17,7 +20,7 @@ type Rule struct {
 	existenceSuffices bool
 	reads             []Read
 	emptyAlls         []EmptyAll
-	fields            Fields
+	need              live.Need
 }
 
 // An EmptyAll is a call of all on the result of filter, in an expression that does not
@@ -89,7 +92,11 @@ func compileRule(entry Entry) (*Rule, []*EntryError) {
 		*field.into = compiled
 		r.addReads(field.name, compiled)
 	}
-	r.fields = r.fields.Merge(messageFields)
+	paths := slices.Clone(messageFields)
+	for _, read := range r.reads {
+		paths = append(paths, read.Path.withoutItem())
+	}
+	r.need = live.NeedOf(paths...)
 	return r, errs
 }
 
@@ -97,7 +104,6 @@ func (r *Rule) addReads(field string, e *expression) {
 	for _, read := range e.reads {
 		read.Field = field
 		r.reads = append(r.reads, read)
-		r.fields = append(r.fields, read.Path)
 	}
 	for _, offset := range e.emptyAlls {
 		r.emptyAlls = append(r.emptyAlls, EmptyAll{field, offset})
@@ -110,9 +116,9 @@ func (r *Rule) Reads() []Read { return r.reads }
 // EmptyAlls returns the calls of all that are true for an empty list.
 func (r *Rule) EmptyAlls() []EmptyAll { return r.emptyAlls }
 
-// Fields returns the fields of an object that Evaluate reads, without a field below
-// another of them.
-func (r *Rule) Fields() Fields { return r.fields }
+// Need returns the fields of an object that Evaluate reads: from others its result is the
+// same.
+func (r *Rule) Need() live.Need { return r.need }
 
 // Find returns the rule for a kind: that of the exact kind, else that of the group,
 // else one with a wildcard; nil if there is none.

@@ -1,7 +1,7 @@
 package readiness
 
 import (
-	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -80,26 +80,39 @@ func NeedsBody(set *health.Set, gk schema.GroupKind) bool {
 	return !bodiless[gk] || set.FindAuthored(gk) != nil
 }
 
-// Needs returns how much of the children of a kind readiness is decided by. A health
-// entry may read more than what the engine's own rules do.
+// Needs returns which fields of the children of a kind are needed: those that its health
+// entry reads, or by which the engine's own rules judge it, and what says of a workload
+// which Pods it has, whether it runs them now, and whether it ended.
 func Needs(set *health.Set, gk schema.GroupKind) live.Need {
-	switch rule := RuleFor(set, gk); {
-	case rule != nil && slices.ContainsFunc(rule.Fields(), isBeyondStatus):
-		return live.Body
-	case NeedsBody(set, gk):
+	rule := RuleFor(set, gk)
+	switch {
+	case rule == nil && bodiless[gk]:
+		return live.Metadata
+	case rule == nil && HasPods(gk):
+		return workloadNeed
+	case rule == nil:
 		return live.Readiness
+	case HasPods(gk):
+		return rule.Need().Merge(workloadNeed)
 	}
-	return live.Metadata
+	return rule.Need().Merge(runningNeed)
 }
 
-// judgedBy are the fields of an object that live.Readiness keeps.
-var judgedBy = []string{"apiVersion", "kind", "spec", "status"}
+// runningNeed is what says whether an object of any kind runs Pods now or ended, and
+// workloadNeed what the rules of workloads and PodSelector read, too. Templates of Pods,
+// which are most of a workload, are not needed.
+var (
+	runningNeed  = needOf("spec.replicas", "spec.suspend", "status.conditions", "status.phase")
+	workloadNeed = runningNeed.Merge(needOf("spec.completions", "spec.selector", "spec.updateStrategy", "status"))
+)
 
-// isBeyondStatus reports whether live.Readiness and what is always kept of metadata lack
-// a path.
-func isBeyondStatus(p health.Path) bool {
-	isIdentity := p[0] == "metadata" && len(p) > 1 && slices.Contains([]string{"name", "namespace", "uid", "generation"}, p[1])
-	return !isIdentity && !slices.Contains(judgedBy, p[0])
+// needOf is the need of paths as people write them.
+func needOf(paths ...string) live.Need {
+	var all [][]string
+	for _, path := range paths {
+		all = append(all, strings.Split(path, "."))
+	}
+	return live.NeedOf(all...)
 }
 
 // HasRule reports whether readiness of a kind is decided by a rule of the engine.

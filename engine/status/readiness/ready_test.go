@@ -2,6 +2,8 @@ package readiness_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
 	"github.com/jacquard-operator/jacquard/engine/live"
@@ -184,14 +187,25 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// kept is what the cache keeps of an object, with a template of Pods that it does not
-// keep.
+// kept is what the cache keeps of an object without a health entry, with a template of Pods
+// that it does not keep.
 func kept(t *testing.T, obj map[string]any) map[string]any {
 	t.Helper()
-	gvk := schema.FromAPIVersionAndKind(obj["apiVersion"].(string), obj["kind"].(string))
-	if spec, is := obj["spec"].(map[string]any); is && gvk.Group == "apps" {
+	if spec, is := obj["spec"].(map[string]any); is && strings.HasPrefix(obj["apiVersion"].(string), "apps/") {
 		spec["template"] = map[string]any{"spec": map[string]any{}}
 	}
+	packed, body := cached(t, obj, nil)
+	if strings.Contains(string(packed), `"template"`) {
+		t.Error("the template of Pods is kept")
+	}
+	return body
+}
+
+// cached is what the cache keeps of an object: its JSON, and what is made of it.
+func cached(t *testing.T, obj map[string]any, set *health.Set) (kept []byte, body map[string]any) {
+	t.Helper()
+	gvk := schema.FromAPIVersionAndKind(obj["apiVersion"].(string), obj["kind"].(string))
+	need := readiness.Needs(set, gvk.GroupKind())
 	text, err := json.Marshal(obj)
 	if err != nil {
 		t.Fatal(err)
@@ -200,20 +214,107 @@ func kept(t *testing.T, obj map[string]any) map[string]any {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if need == live.Metadata {
+		return nil, map[string]any{"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": obj["metadata"]}
+	}
 	l, err := live.Of(gvk, packed)
 	if err == nil {
-		l, err = live.Of(gvk, l.Cut(live.Readiness).Runtime()) // through a list
-	}
-	if err == nil {
-		l, err = l.Cut(live.Readiness).Unpacked()
+		l, err = live.Of(gvk, l.Cut(need).Runtime()) // through a list
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if spec, is := l.Body["spec"].(map[string]any); is && spec["template"] != nil {
-		t.Error("the template of Pods is kept")
+	l = l.Cut(need)
+	kept = l.Runtime().(*live.Packed).JSON
+	if l, err = l.Unpacked(); err != nil {
+		t.Fatal(err)
 	}
-	return l.Body
+	return kept, l.Body
+}
+
+// TestKeepsWhatEntriesRead checks with the statuses that the built-in entries are tested
+// with: what is kept of an object gives the same verdict as all of it, and what no entry
+// reads is not kept.
+func TestKeepsWhatEntriesRead(t *testing.T) {
+	text, err := os.ReadFile("../health/testdata/builtin.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct{ Object map[string]any }
+	if err := utilyaml.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		gvk := schema.FromAPIVersionAndKind(c.Object["apiVersion"].(string), c.Object["kind"].(string))
+		rule := readiness.RuleFor(nil, gvk.GroupKind())
+		for _, name := range []string{"spec", "status"} {
+			if field, is := c.Object[name].(map[string]any); is {
+				field["large"] = strings.Repeat("x", 10_000)
+			}
+		}
+		want, err := readiness.Of(c.Object, rule, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		packed, body := cached(t, c.Object, nil)
+		if len(packed) > 10_000 {
+			t.Errorf("%s keeps %d bytes", rule, len(packed))
+		}
+		got, err := readiness.Of(body, rule, true)
+		if err != nil || got != want {
+			t.Errorf("%s: what is kept is %v (%v), all of it %v\n%s", rule, got, err, want, packed)
+		}
+	}
+}
+
+// TestKeepsWhatMattersBesides checks with entries of an author that what is kept of an
+// object is enough for all who ask: an entry that reads little, or nothing that is there,
+// and what else is asked of a workload.
+func TestKeepsWhatMattersBesides(t *testing.T) {
+	list, errs := health.CompileList([]health.Entry{
+		{APIVersion: "example.com/v1", Current: "status.health.level > 1", Message: "'level ' + string(status.health.level)"},
+		{APIVersion: "apps/v1", Current: "spec.template.metadata.labels.a == 'b'"}, {APIVersion: "batch/v1", Current: "true"},
+		{APIVersion: "v1", Current: "true"},
+	})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	set := health.NewSet(list, nil)
+	for name, text := range map[string]string{
+		"no status":       "{apiVersion: example.com/v1, kind: Thing, metadata: {name: x}}",
+		"an empty status": "{apiVersion: example.com/v1, kind: Thing, metadata: {name: x}, status: {}}",
+		"another status":  "{apiVersion: example.com/v1, kind: Thing, metadata: {name: x}, status: {other: {a: b}, more: c}}",
+		"another part":    "{apiVersion: example.com/v1, kind: Thing, metadata: {name: x}, status: {health: {other: 1}}}",
+		"too low":         "{apiVersion: example.com/v1, kind: Thing, metadata: {name: x}, status: {health: {level: 1, other: 2}}}",
+		"current":         "{apiVersion: example.com/v1, kind: Thing, metadata: {name: x}, status: {health: {level: 2}}}",
+		"Deployment": "{apiVersion: apps/v1, kind: Deployment, metadata: {name: x, namespace: web, uid: u}, spec: {replicas: 0, " +
+			"selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}}}, status: {x: y}}",
+		"Job": "{apiVersion: batch/v1, kind: Job, metadata: {name: x}, spec: {suspend: true, template: {spec: {}}}, " +
+			"status: {conditions: [{type: Complete, status: 'True'}]}}",
+		"Pod": "{apiVersion: v1, kind: Pod, metadata: {name: x}, spec: {nodeName: a}, status: {phase: Failed, conditions: []}}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			obj := read(t, text)
+			gk := schema.FromAPIVersionAndKind(obj["apiVersion"].(string), obj["kind"].(string)).GroupKind()
+			_, body := cached(t, obj, set)
+			want, err := readiness.Of(obj, readiness.RuleFor(set, gk), false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := readiness.Of(body, readiness.RuleFor(set, gk), false); err != nil || got != want {
+				t.Errorf("what is kept is %v (%v), all of it %v", got, err, want)
+			}
+			if got, want := fmt.Sprint(readiness.PodSelector(body)), fmt.Sprint(readiness.PodSelector(obj)); got != want {
+				t.Errorf("the selector of Pods is %s, want %s", got, want)
+			}
+			for _, path := range [][]string{{"spec", "replicas"}, {"spec", "suspend"}, {"status", "phase"}, {"status", "conditions"}} {
+				want, _, _ := unstructured.NestedFieldNoCopy(obj, path...)
+				if got, _, _ := unstructured.NestedFieldNoCopy(body, path...); !cmp.Equal(got, want) {
+					t.Errorf("%v is %v, want %v", path, got, want)
+				}
+			}
+		})
+	}
 }
 
 func TestOfBeingDeleted(t *testing.T) {
@@ -340,12 +441,23 @@ func TestOfWrongStatus(t *testing.T) {
 	}
 }
 
-// TestNeeds: a health entry that reads more than spec and status needs the whole object.
+// TestNeeds checks that just the fields are kept which a health entry reads, from which a
+// message may come, or which say whether a workload runs.
 func TestNeeds(t *testing.T) {
 	config, thing := schema.GroupKind{Kind: "ConfigMap"}, schema.GroupKind{Group: "example.com", Kind: "Thing"}
+	with := func(paths ...[]string) live.Need {
+		for _, name := range []string{"conditions", "message", "observedGeneration", "phase", "reason"} {
+			paths = append(paths, []string{"status", name})
+		}
+		paths = append(paths, []string{"spec", "replicas"}, []string{"spec", "suspend"})
+		return live.NeedOf(paths...)
+	}
 	for current, want := range map[string]live.Need{
-		"true": live.Readiness, "has(status.a) && spec.b == metadata.name": live.Readiness,
-		"has(data.a)": live.Body, "metadata.annotations['a'] == 'b'": live.Body, "has(operation.sync)": live.Body,
+		"true": with(), "has(status.a) && spec.b == metadata.name": with([]string{"status", "a"}, []string{"spec", "b"}),
+		"has(data.a)": with([]string{"data", "a"}), "metadata.annotations['a'] == 'b'": with([]string{"metadata", "annotations", "a"}),
+		"has(operation.sync)":                    with([]string{"operation", "sync"}),
+		"status.conditions.exists(c, has(c.a))":  with(),
+		"size(status) > 1 && spec.a[spec.b] > 1": with([]string{"status"}, []string{"spec", "a"}, []string{"spec", "b"}),
 	} {
 		list, errs := health.CompileList([]health.Entry{{APIVersion: "v1", Current: current}, {APIVersion: "example.com/v1", Current: current}})
 		if len(errs) > 0 {
@@ -359,6 +471,16 @@ func TestNeeds(t *testing.T) {
 	}
 	if config, thing := readiness.Needs(nil, config), readiness.Needs(nil, thing); config != live.Metadata || thing != live.Readiness {
 		t.Errorf("without entries: %s, %s", config, thing)
+	}
+	list, errs := health.CompileList([]health.Entry{{APIVersion: "apps/v1", Current: "spec.template.spec.hostNetwork == true"}})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	got := readiness.Needs(health.NewSet(nil, list), schema.GroupKind{Group: "apps", Kind: "Deployment"})
+	for _, path := range [][]string{{"spec", "template", "spec", "hostNetwork"}, {"spec", "selector"}, {"spec", "suspend"}, {"status"}} {
+		if !got.Includes(path...) {
+			t.Errorf("of a Deployment %s is kept, without %s", got, path)
+		}
 	}
 }
 
