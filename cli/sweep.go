@@ -84,6 +84,11 @@ func (o *sweepOptions) run(cmd *cobra.Command, name string, named []string) erro
 	to := visible(cmd.OutOrStdout())
 	if len(named) == 0 {
 		listOrphans(to, found, drawn)
+		if len(found) == 0 && len(unread) > 0 {
+			fmt.Fprintln(to, "every child that could be listed has its resource")
+		} else if len(found) == 0 {
+			fmt.Fprintln(to, "every child has its resource")
+		}
 		return nil
 	}
 	chosen, err := choose(found, named, drawn)
@@ -100,9 +105,6 @@ func listOrphans(to io.Writer, found []sweep.Orphan, drawn func(string) bool) {
 			stays = ", is never swept: " + why
 		}
 		fmt.Fprintf(to, "%s  of %s/%s%s\n", o, o.Of.Namespace, o.Of.Name, stays)
-	}
-	if len(found) == 0 {
-		fmt.Fprintln(to, "every child has its resource")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/admin/health"
 	"github.com/jacquard-operator/jacquard/admin/liveview"
@@ -21,7 +22,13 @@ func (s Sight) Explain(ctx context.Context, resource *unstructured.Unstructured)
 	r := view.Reconciler()
 	traced := render.Trace(ctx, s.Folder, resource, r.World(view.Version(), resource))
 	planned := r.Preview(ctx, view.Version(), resource).Plan
-	report := explain.Of(explain.Input{Kind: s.Folder, Resource: resource, Traced: traced, Live: observed(view, planned, resource)})
+	report := explain.Of(explain.Input{Kind: s.Folder, Resource: resource, Traced: traced, Live: observed(view, planned, resource),
+		Unlisted: func(gvk schema.GroupVersionKind) error {
+			if state := view.Cluster().Children.State(gvk); state.Phase == live.Unsynced {
+				return state.Err
+			}
+			return nil
+		}})
 	report.Notes = append(view.Notes(), view.Troubles()...)
 	if by := view.Revision(); by != "" && by != view.Version().Digest {
 		report.Notes = append(report.Notes, fmt.Sprintf("revision %s of the folder serves it, and this is about the folder with the digest %s",

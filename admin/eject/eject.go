@@ -135,19 +135,18 @@ func (e *Eject) Find(ctx context.Context) ([]Object, error) {
 	for _, group := range e.survey.Served().Troubled() {
 		errs = append(errs, e.blind(schema.GroupKind{Group: group}, e.survey.Served().Unknown(group)))
 	}
-	for _, r := range e.survey.Served().Listable() {
-		if r.GVK.Kind == "Event" || r.GVK.GroupKind() == definitions.GVK.GroupKind() {
-			continue
+	all := slices.DeleteFunc(slices.Clone(e.survey.Served().Listable()), func(r live.Resource) bool {
+		return r.GVK.Kind == "Event" || r.GVK.GroupKind() == definitions.GVK.GroupKind()
+	})
+	unlisted := e.survey.EachOf(ctx, all, "", func(r live.Resource, o metav1.Object) {
+		if what := e.kinds.of(r, o); what != "" {
+			found = append(found, Object{what, slices.ContainsFunc(o.GetFinalizers(), e.kinds.sides(r, o).ours), r, o})
 		}
-		err := e.survey.Each(ctx, r, "", func(o metav1.Object) {
-			if what := e.kinds.of(r, o); what != "" {
-				found = append(found, Object{what, slices.ContainsFunc(o.GetFinalizers(), e.kinds.sides(r, o).ours), r, o})
-			}
-		})
-		if err == nil || apierrors.IsNotFound(err) { // its CRD went meanwhile
-			continue
+	})
+	for i, err := range unlisted {
+		if err != nil && !apierrors.IsNotFound(err) { // else its CRD went meanwhile
+			errs = append(errs, e.blind(all[i].GVK.GroupKind(), err))
 		}
-		errs = append(errs, e.blind(r.GVK.GroupKind(), err))
 	}
 	order := func(o Object) int { return map[What]int{Child: 0, Patched: 1, Copy: 2, Resource: 3, Kept: 4}[o.What] }
 	slices.SortStableFunc(found, func(a, b Object) int {

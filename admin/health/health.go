@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -76,11 +77,13 @@ type look struct {
 	*liveview.Survey
 	Asked
 	*Health
+	// noting is held while something is added to Unknown.
+	noting sync.Mutex
 }
 
 // Of looks at a cluster.
 func Of(ctx context.Context, s *liveview.Survey, asked Asked) *Health {
-	l := &look{s, asked, &Health{Version: Format, Installations: []*Installation{}}}
+	l := &look{Survey: s, Asked: asked, Health: &Health{Version: Format, Installations: []*Installation{}}}
 	l.find(ctx)
 	for _, i := range l.Installations {
 		l.leader(ctx, i)
@@ -105,6 +108,8 @@ func Of(ctx context.Context, s *liveview.Survey, asked Asked) *Health {
 
 // unknown notes that something could not be read.
 func (l *look) unknown(what string, err error) {
+	l.noting.Lock()
+	defer l.noting.Unlock()
 	l.Unknown = append(l.Unknown, fmt.Sprintf("%s: %v", what, err))
 }
 

@@ -68,22 +68,26 @@ func (l *look) kinds(ctx context.Context, i *Installation) {
 		return
 	}
 	for _, told := range i.report.Kinds {
-		k := &Kind{Kind: told}
-		i.Kinds = append(i.Kinds, k)
-		if i.Leader.dead() && !told.State.NoResources() {
-			k.State = heartbeat.NotServed
-		}
-		if told.State.NoResources() {
-			continue
-		}
-		of, err := l.Kind(ctx, told.Name)
-		if err != nil {
-			l.unknown("resources of "+told.Name, err)
-			continue
-		}
-		l.resources(ctx, k, of, i)
-		l.orphans(ctx, k)
+		i.Kinds = append(i.Kinds, &Kind{Kind: told})
 	}
+	liveview.Together(len(i.Kinds), func(n int) { l.kind(ctx, i, i.Kinds[n]) })
+}
+
+// kind adds to what the operator reports of a kind how its resources are.
+func (l *look) kind(ctx context.Context, i *Installation, k *Kind) {
+	if k.State.NoResources() {
+		return
+	}
+	if i.Leader.dead() {
+		k.State = heartbeat.NotServed
+	}
+	of, err := l.Kind(ctx, k.Name)
+	if err != nil {
+		l.unknown("resources of "+k.Name, err)
+		return
+	}
+	l.resources(ctx, k, of, i)
+	l.orphans(ctx, k)
 }
 
 // orphans counts the children of a kind whose resource is gone, wherever they

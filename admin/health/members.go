@@ -131,7 +131,7 @@ func (s *Server) String() string {
 // ServerOf finds the replica that serves a resource; nil if replicas do not divide the
 // resources, or that may not be read.
 func ServerOf(ctx context.Context, s *liveview.Survey, k *liveview.Kind, resource *unstructured.Unstructured) *Server {
-	l := &look{s, Asked{Identity: k.Whose(resource).Identity, Now: time.Now()}, &Health{}}
+	l := &look{Survey: s, Asked: Asked{Identity: k.Whose(resource).Identity, Now: time.Now()}, Health: &Health{}}
 	if l.Identity == "" {
 		return nil
 	}

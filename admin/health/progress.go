@@ -24,7 +24,7 @@ type Progress struct {
 // CRD. That is the folder of the operator's ConfigMaps; if there is none, or they may
 // not be read, that of asked.Folders; else the one that the operator reports.
 func ProgressOf(ctx context.Context, s *liveview.Survey, asked Asked, name string) Progress {
-	l := &look{s, asked, &Health{}}
+	l := &look{Survey: s, Asked: asked, Health: &Health{}}
 	l.find(ctx)
 	var all []Progress
 	for _, i := range l.Installations {

@@ -2,6 +2,7 @@ package liveview
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -38,13 +39,34 @@ func (s *silence) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, late
 	}
 	answer, err := s.next.RoundTrip(r)
+	s.note(resource, err)
+	if err == nil {
+		answer.Body = silentBody{answer.Body, func(err error) { s.note(resource, err) }}
+	}
+	return answer, err
+}
+
+// note keeps the error of a request about a resource, if it says that the answer is late.
+func (s *silence) note(resource string, err error) {
 	var timeout *transport.TimeoutError
 	if errors.As(err, &timeout) {
 		s.mu.Lock()
+		defer s.mu.Unlock()
 		s.late[resource] = timeout
-		s.mu.Unlock()
 	}
-	return answer, err
+}
+
+// A silentBody is the body of an answer that may not end in time.
+type silentBody struct {
+	io.ReadCloser
+	note func(error)
+}
+
+// Read reads a part of the body.
+func (b silentBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.note(err)
+	return n, err
 }
 
 // resourceOf is a path of the API without namespace and name: /apis/apps/v1/deployments.

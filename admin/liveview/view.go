@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -223,25 +224,17 @@ func (v *View) Whole(gvk schema.GroupVersionKind, namespace, name string) (*live
 	return &found[0], nil
 }
 
-// abreast is how many kinds are listed at the same time.
-const abreast = 8
+// ListChildren lists the kinds of children, at the same time.
+func (v *View) ListChildren() {
+	kinds := slices.Collect(maps.Keys(v.version.Children))
+	Together(len(kinds), func(i int) { v.children.State(kinds[i]) })
+}
 
 // Reconciler is the operator's own road for these resources, over this view:
-// what is written is only tried. It has listed the kinds of children first, at
-// the same time.
+// what is written is only tried. It has listed the kinds of children first.
 func (v *View) Reconciler() *reconcile.Reconciler {
-	cluster := v.Cluster()
-	var all sync.WaitGroup
-	slots := make(chan struct{}, abreast)
-	for gvk := range v.version.Children {
-		slots <- struct{}{}
-		all.Go(func() {
-			cluster.Children.State(gvk)
-			<-slots
-		})
-	}
-	all.Wait()
-	return reconcile.New(v.kind.Name, v.kind.GVK, nil, cluster)
+	v.ListChildren()
+	return reconcile.New(v.kind.Name, v.kind.GVK, nil, v.Cluster())
 }
 
 // Cluster answers what the operator asks of its caches.

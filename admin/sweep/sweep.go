@@ -62,13 +62,13 @@ func Orphans(ctx context.Context, s *liveview.Survey, name string) (found []Orph
 	if err != nil {
 		return nil, nil, fmt.Errorf("looking for what resources of %s left: %w", name, err)
 	}
-	for _, r := range kinds {
-		err := s.Each(ctx, r, api.LabelOwnerUID, func(o metav1.Object) {
-			owner, named := api.ParseOwner(o.GetAnnotations()[api.AnnotationOwner])
-			if named && owner.Kind == name && ours(o) && o.GetDeletionTimestamp() == nil {
-				found = append(found, Orphan{r, o, owner})
-			}
-		})
+	errs := s.EachOf(ctx, kinds, api.LabelOwnerUID, func(r live.Resource, o metav1.Object) {
+		owner, named := api.ParseOwner(o.GetAnnotations()[api.AnnotationOwner])
+		if named && owner.Kind == name && ours(o) && o.GetDeletionTimestamp() == nil {
+			found = append(found, Orphan{r, o, owner})
+		}
+	})
+	for _, err := range errs {
 		if err != nil {
 			unread = append(unread, err.Error())
 		}

@@ -77,6 +77,7 @@ type Node struct {
 
 // Of looks at one resource.
 func Of(view *liveview.View, resource *unstructured.Unstructured) *Tree {
+	view.ListChildren()
 	cluster := view.Cluster()
 	t := &Tree{
 		Kind: view.Version().Name, Resource: called(resource), Namespace: resource.GetNamespace(), Name: resource.GetName(),

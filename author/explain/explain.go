@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/render"
@@ -19,6 +20,9 @@ type Input struct {
 	// Live are the children of the resource and the objects that it patches, as
 	// the cluster has them; nil without a cluster.
 	Live []Observed
+	// Unlisted says why objects of a kind could not be listed, or returns nil; it is nil
+	// without a cluster.
+	Unlisted func(schema.GroupVersionKind) error
 }
 
 // Of explains a traced render.
@@ -128,7 +132,11 @@ func (e *explainer) document(i int, d *template.Document) Document {
 				out.Patch = c.Policy.Subresource
 			}
 		}
-		out.Live = e.live.take(c)
+		if out.Live = e.live.take(c); out.Live == nil && !c.Policy.Patch && e.Unlisted != nil {
+			if err := e.Unlisted(c.Object.GroupVersionKind()); err != nil {
+				out.Unknown = err.Error()
+			}
+		}
 	}
 	return out
 }

@@ -102,6 +102,8 @@ type Document struct {
 	Because []Turn `json:"because,omitempty"`
 	// Live is the object in the cluster; nil if there is none, or no cluster.
 	Live *Live `json:"live,omitempty"`
+	// Unknown says why it is not known whether there is such an object.
+	Unknown string `json:"unknown,omitempty"`
 }
 
 // A LeftOut is a document that the file's text holds and that was not made.

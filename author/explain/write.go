@@ -91,6 +91,9 @@ func (p *printer) file(f File) {
 		if d.Live != nil && d.Live.Fate != "" && !d.Live.Deleting {
 			p.line(2, "%s", d.Live.Fate)
 		}
+		if d.Unknown != "" {
+			p.line(2, "not known: %s", d.Unknown)
+		}
 		p.live(2, d.Live)
 	}
 	for _, l := range f.LeftOut {

@@ -24,12 +24,26 @@ func Configure(cfg *rest.Config, limit time.Duration) *rest.Config {
 // IsWatch reports whether a request lasts until one of the two sides ends it.
 func IsWatch(r *http.Request) bool { return r.URL.Query().Get("watch") != "" }
 
+// isWrite reports whether a request changes an object. What is created by POST, such as a
+// review of rights, is often kept by nobody.
+func isWrite(r *http.Request) bool {
+	return r.Method != http.MethodGet && r.Method != http.MethodPost && r.URL.Query().Get("dryRun") == ""
+}
+
 // A TimeoutError is why a request ended that got no complete answer in time.
-type TimeoutError struct{ Limit time.Duration }
+type TimeoutError struct {
+	Limit time.Duration
+	// IsWrite: it was to change an object, which it may have done.
+	IsWrite bool
+}
 
 // Error says how long the request was waited for.
 func (e *TimeoutError) Error() string {
-	return fmt.Sprintf("the API server gave no answer within %s", e.Limit)
+	text := fmt.Sprintf("the API server gave no answer within %s", e.Limit)
+	if e.IsWrite {
+		text += "; whether it was done is not known"
+	}
+	return text
 }
 
 // A LostError is a connection that broke before the answer came. It does not unwrap
@@ -59,7 +73,7 @@ type sender struct {
 func (s *sender) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := r.Context(), func() {}
 	if !IsWatch(r) {
-		ctx, cancel = context.WithTimeoutCause(ctx, s.limit, &TimeoutError{s.limit})
+		ctx, cancel = context.WithTimeoutCause(ctx, s.limit, &TimeoutError{s.limit, isWrite(r)})
 	}
 	answer, err := s.next.RoundTrip(r.WithContext(ctx))
 	if err != nil {

@@ -209,3 +209,29 @@ func TestRetryAfterIsKept(t *testing.T) {
 		t.Errorf("got %v, to wait %s", err, wait)
 	}
 }
+
+// TestLateWritesMayBeDone: of a write that got no answer in time it is said that it may be
+// done all the same; of a read and a dry run it is not.
+func TestLateWritesMayBeDone(t *testing.T) {
+	t.Parallel()
+	cfg, _ := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	client := dynamic.NewForConfigOrDie(Configure(cfg, 50*time.Millisecond)).Resource(secrets)
+	patch := func(options metav1.PatchOptions) error {
+		_, err := client.Patch(t.Context(), "a", types.MergePatchType, []byte(`{}`), options)
+		return err
+	}
+	_, read := client.Get(t.Context(), "a", metav1.GetOptions{})
+	for name, c := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"read":    {read, false},
+		"dry run": {patch(metav1.PatchOptions{DryRun: []string{"All"}}), false},
+		"write":   {patch(metav1.PatchOptions{}), true},
+		"delete":  {client.Delete(t.Context(), "a", metav1.DeleteOptions{}), true},
+	} {
+		if got := strings.Contains(c.err.Error(), "whether it was done is not known"); got != c.want {
+			t.Errorf("%s: %v", name, c.err)
+		}
+	}
+}
