@@ -129,6 +129,9 @@ func (w *making) leaveOut() {
 	w.all = slices.DeleteFunc(w.all, func(m *manifest) bool {
 		core := m.gvk.Group == ""
 		switch {
+		case m.isToken():
+			w.draft.Note(fmt.Sprintf("%s: it is left out: it is the token of a ServiceAccount, which the cluster makes", m))
+			return true
 		case core && m.gvk.Kind == "Secret" && (at(m.node, "data") != nil || at(m.node, "stringData") != nil):
 			w.secrets = append(w.secrets, m.name)
 			w.draft.Note(fmt.Sprintf("%s: its data are in no template: the Secret must be there, and the spec names it where it is read. "+

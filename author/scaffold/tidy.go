@@ -20,11 +20,14 @@ var ofServer = []string{
 // ofTools are annotations and labels that tools write: whole keys, or what
 // comes before the name.
 var ofTools = []string{
-	"kubectl.kubernetes.io/last-applied-configuration", "deployment.kubernetes.io/revision", "deprecated.daemonset.template.generation",
-	"pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/", "batch.kubernetes.io/job-tracking",
-	"autoscaling.alpha.kubernetes.io/",
+	"kubectl.kubernetes.io/last-applied-configuration", "kubectl.kubernetes.io/restartedAt",
+	"deployment.kubernetes.io/", "deprecated.daemonset.template.generation",
+	"pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/", "batch.kubernetes.io/",
+	"autoscaling.alpha.kubernetes.io/", "control-plane.alpha.kubernetes.io/", "endpoints.kubernetes.io/",
+	"pod-template-hash", "controller-revision-hash", "pod-template-generation", "statefulset.kubernetes.io/", "apps.kubernetes.io/pod-index",
+	"k8s.v1.cni.cncf.io/network-status", "cni.projectcalico.org/",
 	"meta.helm.sh/", "helm.sh/", "argocd.argoproj.io/", "kustomize.toolkit.fluxcd.io/", "helm.toolkit.fluxcd.io/",
-	"controller-uid", "batch.kubernetes.io/controller-uid",
+	"controller-uid",
 	api.LabelOwnerUID, api.AnnotationOwner, api.AnnotationFile, api.AnnotationDrawn, api.AnnotationDesired,
 }
 
@@ -66,7 +69,7 @@ var (
 
 // tidy takes away what no author wrote: what the server and tools add.
 func (m *manifest) tidy() {
-	live := text(m.node, "metadata", "uid") != "" || at(m.node, "metadata", "managedFields") != nil
+	live := m.isLive()
 	drop(m.node, "status")
 	for _, key := range ofServer {
 		drop(m.node, "metadata", key)
@@ -76,10 +79,16 @@ func (m *manifest) tidy() {
 			dropTools(n)
 		}
 	})
-	for _, field := range []string{"labels", "annotations"} {
-		if n := at(m.node, "metadata", field); n != nil && len(n.Content) == 0 {
-			drop(m.node, "metadata", field)
+	for _, path := range [][]string{{}, {"spec", "template"}, {"spec", "jobTemplate"}, {"spec", "jobTemplate", "spec", "template"}} {
+		for _, field := range []string{"labels", "annotations"} {
+			if n := at(m.node, append(path, "metadata", field)...); n != nil && len(n.Content) == 0 {
+				drop(m.node, append(path, "metadata", field)...)
+			}
 		}
+		drop(m.node, append(path, "metadata", "creationTimestamp")...)
+	}
+	if !m.patch {
+		m.tidyControlled()
 	}
 	if live {
 		m.tidyLive()
@@ -111,7 +120,16 @@ func (m *manifest) tidyLive() {
 	}
 	if pod := podSpec(m); pod != nil {
 		undefault(pod, ofPod)
-		drop(m.node, "spec", "template", "metadata", "creationTimestamp")
+		tidyPod(pod)
+	}
+	switch {
+	case m.gvk.Group == "batch" && m.gvk.Kind == "Job":
+		m.tidyJob()
+	case m.gvk.Group == "" && m.gvk.Kind == "PersistentVolume":
+		drop(spec, "claimRef", "uid")
+		drop(spec, "claimRef", "resourceVersion")
+	case m.gvk.Group == "" && m.gvk.Kind == "Namespace":
+		drop(spec, "finalizers")
 	}
 	if m.gvk.Group == "apps" || m.gvk.Group == "batch" || m.gvk.Kind == "PersistentVolumeClaim" {
 		dropDefaults(spec, ofWorkload)
