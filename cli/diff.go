@@ -54,8 +54,9 @@ own plan, and every write is tried as a server-side dry run.
 FILE contains new or changed custom resources (- is stdin). First, the API server
 is asked for the result of applying them. NAME/RESOURCE is a live resource; NAME is
 that of its CRD, or kind, plural or short name. --all looks at every resource of
-the kinds NAME, or of all folders: what these folders would change and delete, and
-what would stop their rollout.
+the kinds NAME, or of all folders: what these folders would change and delete, how
+many resources become not ready by their health expressions, and what would stop
+their rollout.
 
 With --revision, it looks at a revision of the folder that the operator keeps (see
 history), and not at the folder of --root.
@@ -63,8 +64,9 @@ history), and not at the folder of --root.
 Values of Secrets are never shown. If you may not read or try something, it is
 reported for that child, with the missing rule.
 
-The exit code is 0 if nothing would change, 1 if something would, and 2 for errors,
-also if a child is refused, or something may not be read.`,
+The exit code is 0 if nothing would change, 1 if something would or a resource
+becomes not ready, and 2 for errors, also if a child is refused, or something may not
+be read.`,
 		Example: `  jacquard diff resource.yaml
   jacquard diff webs.example.com/team-a/shop
   jacquard diff --root NEW --all`,

@@ -48,6 +48,9 @@ func impactMarkdown(m *markdown, i *diff.Impact) {
 		m.say("**It deletes %d:**", len(i.Deletes))
 		m.fence("text", strings.Join(slices.Sorted(slices.Values(i.Deletes)), "\n"))
 	}
+	if i.Unready > 0 {
+		m.say("**%s.**", unreadySummary(i.Unready))
+	}
 	if i.Stops != "" {
 		m.say("**A rollout of this folder stops before it begins:**")
 		m.fence("text", i.Stops)
@@ -90,6 +93,10 @@ func resourceMarkdown(m *markdown, r *diff.Resource, full bool) {
 		if full {
 			m.fence("diff", c.Diff)
 		}
+	}
+	if len(r.Unready) > 0 {
+		m.say("It becomes not ready:")
+		m.fence("text", strings.Join(r.Unready, "\n"))
 	}
 	if len(r.Waiting) > 0 {
 		m.say("It waits:")

@@ -20,6 +20,7 @@ func printDiff(w io.Writer, r *diff.Resource, full bool) {
 			printChange(w, c, "")
 		}
 	}
+	printUnready(w, r)
 	for _, text := range r.Waiting {
 		fmt.Fprintf(w, "  waits       %s\n", text)
 	}
@@ -41,6 +42,14 @@ func diffSummary(r *diff.Resource) string {
 	case r.Error != "":
 		return r.Error
 	}
+	summary := childrenSummary(r)
+	if len(r.Unready) > 0 {
+		summary += "; it becomes not ready"
+	}
+	return summary
+}
+
+func childrenSummary(r *diff.Resource) string {
 	if r.Outcome() == diff.Nothing && len(r.Waiting) == 0 && r.Counts[diff.Held] == 0 {
 		return "nothing would change"
 	}
@@ -82,6 +91,7 @@ func printImpact(w io.Writer, i *diff.Impact, full bool) {
 		case r.Outcome() != diff.Nothing || r.Counts[diff.Held] > 0 || len(r.Waiting) > 0:
 			fmt.Fprintf(w, "%s: %s\n", diffNamed(r), diffSummary(r))
 			printWrong(w, r)
+			printUnready(w, r)
 		}
 	}
 	changed := slices.DeleteFunc(slices.Clone(i.Resources), func(r *diff.Resource) bool { return r.Outcome() == diff.Nothing })
@@ -99,6 +109,9 @@ func printImpact(w io.Writer, i *diff.Impact, full bool) {
 		}
 		fmt.Fprintf(w, "    %s\n", name)
 	}
+	if i.Unready > 0 {
+		fmt.Fprintf(w, "  %s\n", unreadySummary(i.Unready))
+	}
 	if i.Stops != "" {
 		fmt.Fprintf(w, "  a rollout of this folder stops before it begins: %s\n", i.Stops)
 	}
@@ -107,6 +120,21 @@ func printImpact(w io.Writer, i *diff.Impact, full bool) {
 	}
 	for _, text := range i.Notes {
 		fmt.Fprintf(w, "  note: %s\n", text)
+	}
+}
+
+// unreadySummary is "12 resources become not ready".
+func unreadySummary(n int) string {
+	if n == 1 {
+		return "1 resource becomes not ready"
+	}
+	return fmt.Sprintf("%d resources become not ready", n)
+}
+
+// printUnready names the children by which a resource becomes not ready.
+func printUnready(w io.Writer, r *diff.Resource) {
+	for _, text := range r.Unready {
+		fmt.Fprintf(w, "  not ready   %s\n", text)
 	}
 }
 

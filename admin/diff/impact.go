@@ -23,6 +23,8 @@ type Impact struct {
 	Counts    Counts      `json:"counts"`
 	// Deletes are the children that would be deleted, of all resources.
 	Deletes []string `json:"deletes,omitempty"`
+	// Unready counts the resources that become not ready.
+	Unready int `json:"unreadyResources,omitempty"`
 	// Stops says why a rollout of the folder would stop before it begins; "" if
 	// it would not.
 	Stops    string   `json:"stops,omitempty"`
@@ -78,6 +80,9 @@ func (s Sight) All(ctx context.Context, of Scope) (*Impact, error) {
 	for _, one := range out.Resources {
 		out.Counts.add(one.Counts)
 		out.Deletes = append(out.Deletes, deletes(one)...)
+		if len(one.Unready) > 0 {
+			out.Unready++
+		}
 	}
 	out.Stops = stops(k, view.Version(), living(trials, resources), before)
 	out.Troubles, out.Notes = view.Troubles(), view.Notes()

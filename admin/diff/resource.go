@@ -3,6 +3,7 @@ package diff
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -36,6 +37,9 @@ type Resource struct {
 	Error string `json:"error,omitempty"`
 	// Waiting are the files that wait, and what for: their children stay.
 	Waiting []string `json:"waiting,omitempty"`
+	// Unready are the children by which a resource that is ready becomes not ready, as they
+	// are now, and why: the folder, or this program, has other health entries.
+	Unready []string `json:"unready,omitempty"`
 	// Troubles say what could not be found out; Notes what to know besides.
 	Troubles []string `json:"troubles,omitempty"`
 	Notes    []string `json:"notes,omitempty"`
@@ -52,10 +56,14 @@ func (r *Resource) Outcome() Outcome {
 	if r.Error != "" || len(r.Troubles) > 0 {
 		return Wrong
 	}
-	if r.Self != nil {
-		return max(outcome([]Change{*r.Self}), outcome(r.Changes))
+	out := outcome(r.Changes)
+	if len(r.Unready) > 0 {
+		out = max(out, Changes)
 	}
-	return outcome(r.Changes)
+	if r.Self != nil {
+		out = max(out, outcome([]Change{*r.Self}))
+	}
+	return out
 }
 
 // Of tells what the operator would do for a resource.
@@ -73,7 +81,7 @@ func one(ctx context.Context, view *liveview.View, r *reconcile.Reconciler, reso
 	out.Changes, out.Notes = d.changes(), d.notes()
 	out.Counts = count(out.Changes)
 	if out.Error = d.unplanned(); out.Error == "" {
-		out.Waiting = d.waiting()
+		out.Waiting, out.Unready = d.waiting(), d.unready()
 	}
 	return out
 }
@@ -107,6 +115,15 @@ func (d differ) unplanned() string {
 func (d differ) waiting() (all []string) {
 	for _, w := range d.Rendered.Waiting {
 		all = append(all, w.File+".yaml: "+w.Message)
+	}
+	return all
+}
+
+// unready are the children by which the resource becomes not ready, and why.
+func (d differ) unready() (all []string) {
+	for i := range d.Unready {
+		c := &d.Unready[i]
+		all = append(all, fmt.Sprintf("%s %s: %s", c.Kind, strings.TrimPrefix(c.Namespace+"/"+c.Name, "/"), c.Message))
 	}
 	return all
 }

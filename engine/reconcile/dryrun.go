@@ -13,6 +13,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/status"
+	"github.com/jacquard-operator/jacquard/engine/status/readiness"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
@@ -33,6 +34,9 @@ type DryRun struct {
 	// Finalizer: the resource gets our finalizer before anything is made.
 	Finalizer bool
 	Paused    bool
+	// Unready are the live children that count as not ready by the health entries of this
+	// version, or of this program, although the status says that the resource is ready.
+	Unready []status.Child
 }
 
 // An Act is one step of the plan that was tried.
@@ -87,6 +91,7 @@ func (r *Reconciler) DryRun(ctx context.Context, v *Version, resource *unstructu
 	}
 	out.Plan = t.plan(out.Rendered, view)
 	if p := out.Plan; p != nil {
+		out.Unready = t.becomeUnready(p, view)
 		out.Finalizer = p.Cleanup && !t.subject.deleting() && !slices.Contains(resource.GetFinalizers(), api.Finalizer)
 		t.execute(ctx, p)
 		t.protected(p)
@@ -102,6 +107,26 @@ func (r *Reconciler) DryRun(ctx context.Context, v *Version, resource *unstructu
 	}
 	out.Problems, out.Paused = t.found.problems, t.subject.paused() && !t.subject.deleting()
 	return out
+}
+
+// becomeUnready returns the live children of a resource that is ready by its status which
+// are judged not ready as they are now. Claims are left out: who looks from outside may
+// not be able to read their classes.
+func (t *reconciliation) becomeUnready(p *plan.Plan, w *snapshot) (all []status.Child) {
+	if t.subject.deleting() || !status.ReportedBy(t.subject.resource.Object).IsReady() {
+		return nil
+	}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		l := w.liveOf(s.Child)
+		if l == nil || s.Child.Policy.Patch || readiness.ReadsClasses(t.subject.version.Health(), l.GVK.GroupKind()) {
+			continue
+		}
+		if c := t.child(w, *l, p); !c.Ready {
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 // World is what the templates of a resource see of the cluster, for a render

@@ -22,6 +22,9 @@ func ReportedBy(resource map[string]any) Reported {
 	return r
 }
 
+// IsReady reports whether the condition Ready is True.
+func (r Reported) IsReady() bool { return r.ready }
+
 // Lasting returns the temporary state of a child that counted as lasting when the status
 // was written; lasted is false if there was none.
 func (r Reported) Lasting(c Child) (state readiness.State, lasted bool) {

@@ -63,6 +63,32 @@ func TestAll(t *testing.T) {
 	}
 }
 
+// TestUnready: a folder that changes no child, but judges them otherwise, makes resources
+// not ready, and diff says so.
+func TestUnready(t *testing.T) {
+	s := build(t, map[string]string{"deployment.yaml": everything["deployment.yaml"]})
+	for _, name := range []string{"a", "b"} {
+		s.apply(s.named(name, spec))
+	}
+	s.start()
+	s.ready("a")
+	s.ready("b")
+	s.operator.Stop(t)
+	if same := s.impacts(0, s.root)[0]; same.Unready != 0 {
+		t.Errorf("by the same folder %d resources become not ready", same.Unready)
+	}
+	stricter := s.changed(map[string]string{"deployment.yaml": everything["deployment.yaml"],
+		"kind.yaml": "healthCheckExprs: [{apiVersion: apps/v1, kind: Deployment, current: status.readyReplicas > 1, message: \"'one Pod is too few'\"}]\n"})
+	got := s.impacts(1, stricter)[0]
+	if d := cmp.Diff(diff.Counts{diff.Kept: 2}, got.Counts); d != "" || got.Unready != 2 {
+		t.Errorf("%d resources become not ready; -want +got:\n%s", got.Unready, d)
+	}
+	if text := s.as(looker, "diff", "--root", stricter, "--all").stdout; !strings.Contains(text, "  2 resources become not ready\n") ||
+		!strings.Contains(text, "Deployment "+s.namespace+"/a: one Pod is too few\n") {
+		t.Errorf("it does not say so:\n%s", text)
+	}
+}
+
 // impacts runs diff --all -o json.
 func (s *toolSite) impacts(code int, root string) []*diff.Impact {
 	s.Helper()
