@@ -121,6 +121,9 @@ func (t *reconciliation) protected(p *plan.Plan) {
 // must allow to go.
 const pruneProtected = "PruneHeld"
 
+// pruneFailed is the reason while a deletion is refused.
+const pruneFailed = "PruneFailed"
+
 // endDeletes does one ending unless that was done or refused just now.
 func (t *reconciliation) endDeletes(key string, do func(*pendingDelete) error) {
 	now := t.r.now()
@@ -136,7 +139,7 @@ func (t *reconciliation) endDeletes(key string, do func(*pendingDelete) error) {
 		return
 	}
 	if !e.dropped && !now.Before(e.again) {
-		e.problem = status.Problem{Severity: status.Retry, Reason: "PruneFailed"}
+		e.problem = status.Problem{Severity: status.Retry, Reason: pruneFailed}
 		err := do(e)
 		if err == nil {
 			e.again = time.Time{}
@@ -144,7 +147,7 @@ func (t *reconciliation) endDeletes(key string, do func(*pendingDelete) error) {
 		}
 		t.refusal(err)
 		e.problem.Message = err.Error()
-		e.again = now.Add(backOff(e.tries, 0, longWait))
+		e.again = now.Add(backOff(e.tries, apply.Classify(err).RetryAfter, longWait))
 		e.tries++
 	}
 	t.waitsFor(e, now)

@@ -242,3 +242,25 @@ func TestAllowPrune(t *testing.T) {
 	w.settle()
 	w.says("when the next one is not rendered", pruneProtected)
 }
+
+// TestRefusedPrune: a deletion that is refused is sent again, but no sooner than the API
+// server asked for, and the status does not change meanwhile.
+func TestRefusedPrune(t *testing.T) {
+	w := newWorld(t, map[string]string{"map.yaml": namedMap})
+	w.settle()
+	busy := answered(429, metav1.StatusReasonTooManyRequests, "busy")
+	busy.Details = &metav1.StatusDetails{RetryAfterSeconds: 20}
+	w.server.Refuse = refusing(busy, "delete")
+	w.names("y")
+	w.sends("when it is edited", "apply configmaps default/one-y", applyStatus)
+	w.sends("when it is ready", "delete configmaps default/one-x", applyStatus)
+	w.says("when it is refused", "PruneFailed", "busy")
+	w.sends("while the server is busy")
+	w.now = w.now.Add(19 * time.Second)
+	w.sends("while the server is still busy")
+	w.server.Refuse = nil
+	w.now = w.now.Add(time.Minute)
+	w.sends("later", "delete configmaps default/one-x", applyStatus)
+	w.says("later", "Ready")
+	w.sends("at rest")
+}

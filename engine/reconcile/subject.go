@@ -127,10 +127,11 @@ func (s *subject) allowances() []string {
 }
 
 // reportedReady reports whether the status says that the resource is ready in its present
-// generation. Without a status, only the children can tell.
+// generation, but for a deletion that failed. Without a status, only the children can tell.
 func (s *subject) reportedReady() bool {
 	ready, _ := status.ReadyOf(s.resource)
-	return !s.version.hasStatus() || ready.Status == "True" && ready.Observed == s.resource.GetGeneration()
+	isReady := ready.Status == "True" || ready.Reason == pruneFailed
+	return !s.version.hasStatus() || isReady && ready.Observed == s.resource.GetGeneration()
 }
 
 // mayPatch reports whether the kind may patch such an object in its place: anybody
