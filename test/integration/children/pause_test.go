@@ -83,7 +83,7 @@ func TestGoneWhilePaused(t *testing.T) {
 }
 
 // TestReconcileAt: what was refused is not tried again before long, unless a
-// person asks for it.
+// person asks for it. A dry run then finds out whether a new object would be refused too.
 func TestReconcileAt(t *testing.T) {
 	s := ordered(t,
 		map[string]string{"map.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\nimmutable: true\ndata:\n  text: {{ .spec.text }}\n"})
@@ -95,7 +95,7 @@ func TestReconcileAt(t *testing.T) {
 		mark := cluster.Mark(t)
 		s.annotate("jacquard.dev/reconcile-at", fmt.Sprint("time ", i))
 		kit.Eventually(t, "it is tried again", func() error {
-			if n := kit.Tally(s.sent(mark))["patch configmaps"]; n != 1 {
+			if n := kit.Tally(s.sent(mark))["patch configmaps"]; n != 2 {
 				return fmt.Errorf("%d times", n)
 			}
 			return nil

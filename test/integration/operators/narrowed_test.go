@@ -1,6 +1,8 @@
 package operators
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/jacquard-operator/jacquard/engine/controller"
@@ -13,6 +15,9 @@ import (
 func TestNarrowed(t *testing.T) {
 	k := newThing(t, "narrowed")
 	root, none := k.folder(t, "now"), t.TempDir()
+	if err := os.Mkdir(filepath.Join(none, "templates"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	before := k.run(t, "a", "", root, k.ns, k.far)
 	k.apply(t, "one", "", "x")
 	k.ready(t, "one")
