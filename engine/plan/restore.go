@@ -15,7 +15,8 @@ import (
 // Restore decides which parts of the live object of a step go, so that it becomes as
 // rendered. The object was read from the API server, which may have refused fields.
 func (s *Step) Restore(read *unstructured.Unstructured, refused []ownership.Refused) ownership.Restoration {
-	in := ownership.Comparison{Document: s.Document.Object, Manager: api.FieldManager, Live: read, Refused: refused}
+	in := ownership.Comparison{Document: s.Document.Object, Manager: api.FieldManager, Live: read, Refused: refused,
+		WasApplied: read.GetAnnotations()[api.AnnotationDesired] == s.Hash}
 	for _, x := range schema.BuiltInType(s.Document.GroupVersionKind()).Excluded(s.Document.Object) {
 		in.Excluded = append(in.Excluded, ownership.Excluded{Path: x.Path, Decides: x.By, Fits: x.Fits})
 	}
@@ -30,20 +31,17 @@ func (in *Input) readsFirst(s *Step) bool {
 	if !in.Memory.Ours(in.Owner, o) {
 		return true
 	}
+	if o.GetAnnotations()[api.AnnotationDesired] != s.Hash {
+		return givesUpClusterIP(s.Document, o) || slices.ContainsFunc(
+			schema.BuiltInType(s.Document.GroupVersionKind()).Excluded(s.Document.Object), func(x schema.Exclusion) bool { return x.IsKept })
+	}
 	displacers := ownership.Displacers(o.GetManagedFields(), s.Document.Object, api.FieldManager)
-	if len(displacers) > 0 {
-		if len(s.Taken) > 0 {
-			s.Takers = slices.Concat(s.Takers, displacers)
-			slices.Sort(s.Takers)
-			s.Takers = slices.Compact(s.Takers)
-		}
-		return true
+	if len(s.Taken) > 0 {
+		s.Takers = slices.Concat(s.Takers, displacers)
+		slices.Sort(s.Takers)
+		s.Takers = slices.Compact(s.Takers)
 	}
-	if o.GetAnnotations()[api.AnnotationDesired] == s.Hash {
-		return false
-	}
-	return givesUpClusterIP(s.Document, o) || slices.ContainsFunc(
-		schema.BuiltInType(s.Document.GroupVersionKind()).Excluded(s.Document.Object), func(x schema.Exclusion) bool { return x.IsKept })
+	return len(displacers) > 0
 }
 
 var services = runtimeschema.GroupVersionKind{Version: "v1", Kind: "Service"}
@@ -60,8 +58,9 @@ func givesUpClusterIP(doc *unstructured.Unstructured, o metav1.Object) bool {
 
 // Detour returns what has to be applied to a Service before its document, or nil. Whether
 // a Service is headless can only be changed by way of type ExternalName: the API server
-// keeps or refuses any other change. What it returns has a hash of its own, so that the
-// document is applied in any case, also after a crash.
+// keeps or refuses any other change. What it returns has no other field of the spec, since
+// many do not go with that type. It has a hash of its own, so that the document is applied
+// in any case, also after a crash.
 func Detour(doc, live *unstructured.Unstructured) *unstructured.Unstructured {
 	if doc.GroupVersionKind() != services {
 		return nil
@@ -71,16 +70,15 @@ func Detour(doc, live *unstructured.Unstructured) *unstructured.Unstructured {
 		return text
 	}
 	const external = "ExternalName"
-	want, is := of(doc, "clusterIP") == headless, of(live, "clusterIP") == headless
-	if want == is || of(doc, "type") == external || of(live, "type") == external {
+	want, is := of(doc, "clusterIP"), of(live, "clusterIP")
+	switch {
+	case (want == headless) == (is == headless), of(doc, "type") == external, of(live, "type") == external:
 		return nil
+	case want == "" && ownership.IsHeldByOthers(live.GetManagedFields(), api.FieldManager, "spec", "clusterIP"):
+		return nil // whoever made it headless keeps it so
 	}
 	detour := doc.DeepCopy()
-	spec, _, _ := unstructured.NestedMap(detour.Object, "spec")
-	delete(spec, "clusterIP")
-	delete(spec, "clusterIPs")
-	spec["type"], spec["externalName"] = external, "changing.invalid"
-	detour.Object["spec"] = spec
+	detour.Object["spec"] = map[string]any{"type": external, "externalName": "changing.invalid"}
 	hash, err := ownership.Hash(detour.Object)
 	if err != nil {
 		return nil

@@ -44,6 +44,16 @@ func holdersOf(managed []metav1.ManagedFieldsEntry, manager string) holders {
 	return all
 }
 
+// IsHeldByOthers reports whether another manager owns a field, given by the names on the
+// way to it, or something below it.
+func IsHeldByOthers(managed []metav1.ManagedFieldsEntry, manager string, path ...string) bool {
+	at := holdersOf(managed, manager)
+	for _, name := range path {
+		at = at.at(field(name))
+	}
+	return len(at.others()) > 0
+}
+
 // at returns the holders of the part of this place that pe names. A manager that owns
 // the place as a whole, and lists no parts, owns every part.
 func (all holders) at(pe fieldpath.PathElement) holders {

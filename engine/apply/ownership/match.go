@@ -31,11 +31,11 @@ func match(doc, live []any, keys []string) matching {
 	}
 	pair(func(pe fieldpath.PathElement, item any) bool {
 		d, is := item.(map[string]any)
-		return is && hasKeys(d, *pe.Key)
+		return is && pe.Key != nil && hasKeys(d, *pe.Key)
 	})
 	pair(func(pe fieldpath.PathElement, item any) bool {
 		d, is := item.(map[string]any)
-		return is && fits(pe, d)
+		return is && pe.Key != nil && fits(pe, d)
 	})
 	return m
 }

@@ -18,6 +18,9 @@ type Comparison struct {
 	Document map[string]any
 	Manager  string
 	Live     *unstructured.Unstructured
+	// WasApplied is true if the document is the one that was applied last. Of another one
+	// nobody knows whether an entry that is missing was there before.
+	WasApplied bool
 	// Excluded are fields that the document excludes by what it chooses.
 	Excluded []Excluded
 	// Refused are the fields for which the API server refused the apply.
@@ -317,11 +320,12 @@ func (r *restorer) rival(doc []any, live any, m matching, at holders, keys []str
 }
 
 // tookPlace reports whether a live item equals a missing one but for its key. It has to
-// be younger than our last apply: what was there before stood beside ours. Of an object
-// that we never applied nothing is known but what the items say.
+// be younger than our last apply, which had the missing one: what was there before stood
+// beside ours, and a new item of the document is in nobody's place. Of an object that we
+// never applied nothing is known but what the items say.
 func (r *restorer) tookPlace(doc, live any, at holders, keys []string) bool {
 	want := without(doc, keys)
-	younger := slices.ContainsFunc(at, func(h holder) bool { return !h.ours && !h.since.Before(r.since) })
+	younger := r.in.WasApplied && slices.ContainsFunc(at, func(h holder) bool { return !h.ours && !h.since.Before(r.since) })
 	if r.since.IsZero() {
 		younger = len(want) > 0
 	}

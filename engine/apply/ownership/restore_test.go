@@ -102,6 +102,13 @@ func TestRestore(t *testing.T) {
 				item(m, "mountPath", "/tmp", "volumeMounts")["mountPath"] = "/other"
 			})},
 			want: []string{"spec.template.spec.containers[name=web].volumeMounts[mountPath=/other] TookPlace somebody"}},
+		"an entry like one that the template adds": {text: deploymentText,
+			edits: []func(map[string]any){appendItem("spec/template/spec/volumes", "{name: theirs, emptyDir: {}}"),
+				appendItem("spec/template/spec/imagePullSecrets", "{name: theirs}")},
+			change: func(m map[string]any) {
+				appendItem("spec/template/spec/volumes", "{name: more, emptyDir: {}}")(m)
+				appendItem("spec/template/spec/imagePullSecrets", "{name: more}")(m)
+			}},
 		"a deleted entry": {text: deploymentText, edits: []func(map[string]any){edit(container, "name", "web", func(m map[string]any) {
 			m["env"] = m["env"].([]any)[1:]
 		})}},
@@ -171,7 +178,7 @@ func TestRestore(t *testing.T) {
 			live := s.Live().(*unstructured.Unstructured).DeepCopy()
 			live.SetManagedFields(withTimes(owned(live.GetManagedFields()), c.before && c.change == nil))
 			out := s.check(c.want, doc, ownership.Comparison{
-				Document: doc, Manager: us, Live: live, Excluded: c.exclude, Refused: c.refused,
+				Document: doc, Manager: us, Live: live, WasApplied: c.before || c.change == nil, Excluded: c.exclude, Refused: c.refused,
 			})
 			if n := len(c.lacks); n > 0 {
 				list, _, _ := unstructured.NestedSlice(out, c.lacks[:n-1]...)
@@ -182,6 +189,21 @@ func TestRestore(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestRestoreOfAnotherSchema: a list whose items had keys when they were applied may have
+// items of another type by now, since the CRD changed.
+func TestRestoreOfAnotherSchema(t *testing.T) {
+	live := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v2", "kind": "Thing",
+		"spec": map[string]any{"hosts": []any{"a", nil, map[string]any{"name": "b"}}}}}
+	live.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: us, Operation: metav1.ManagedFieldsOperationApply, FieldsType: "FieldsV1",
+		FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:hosts":{"k:{\"name\":\"a\"}":{".":{}}}}}`)}})
+	doc := map[string]any{"apiVersion": "example.com/v2", "kind": "Thing",
+		"spec": map[string]any{"hosts": []any{map[string]any{"name": "b"}, "c", nil}}}
+	out := ownership.Restore(ownership.Comparison{Document: doc, Manager: us, Live: live})
+	if len(out.Corrections) > 0 {
+		t.Errorf("it corrects %v", out.Corrections)
 	}
 }
 
