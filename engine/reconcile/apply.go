@@ -14,6 +14,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/panics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
@@ -134,20 +135,32 @@ func (w *stepExecutor) report(p status.Problem) {
 
 // send sends what the step needs and takes up the answer.
 func (w *stepExecutor) send(ctx context.Context) {
-	err := w.prepare()
-	if err == nil {
-		switch w.step.Action {
-		case plan.Create:
-			err = w.create(ctx)
-		case plan.Update:
-			err = w.update(ctx, w.step.Live.Meta)
-		case plan.Recreate:
-			err = w.recreate(ctx, w.step.Live.Meta, "it is recreated: "+w.step.Why)
-		case plan.Patch:
-			err = w.patch(ctx)
-		}
+	err := w.write(ctx)
+	if panics.In(err) != nil {
+		NotePanic(w.run.r.name, err)
+		err = seldom(status.Retry, outcomes[apply.TryAgain].Reason, err.Error())
 	}
 	w.locked(func() { w.conclude(err) })
+}
+
+// write sends what the step needs. Steps are written beside each other, where nobody else
+// catches a panic: it would end the process that serves all other resources.
+func (w *stepExecutor) write(ctx context.Context) (err error) {
+	defer panics.Catch(&err, "applying it")
+	if err := w.prepare(); err != nil {
+		return err
+	}
+	switch w.step.Action {
+	case plan.Create:
+		return w.create(ctx)
+	case plan.Update:
+		return w.update(ctx, w.step.Live.Meta)
+	case plan.Recreate:
+		return w.recreate(ctx, w.step.Live.Meta, "it is recreated: "+w.step.Why)
+	case plan.Patch:
+		return w.patch(ctx)
+	}
+	return nil
 }
 
 // prepare finds out where and as whom to write.

@@ -28,6 +28,8 @@ const (
 	drawnSecret = "apiVersion: v1\nkind: Secret\nmetadata: {name: drawn}\nstringData: {password: {{ stable \"secret\" \"password\" 20 }}}\n"
 )
 
+var serviceKind = schema.GroupVersionKind{Version: "v1", Kind: "Service"}
+
 const (
 	putOnRecord = "patch customresourcedefinitions " + things
 	applyOne    = "apply configmaps default/one"
@@ -145,6 +147,39 @@ func TestRefused(t *testing.T) {
 			w.says("when it is applied", "Ready")
 		})
 	}
+}
+
+// TestPanicWhileWriting: a panic of one write is a problem of this child alone, and is
+// tried again.
+func TestPanicWhileWriting(t *testing.T) {
+	w := newWorld(t, map[string]string{"one.yaml": oneMap, "two.yaml": twoMap})
+	w.server.Refuse = func(r memory.Request) *metav1.Status {
+		if r.String() == applyOne {
+			panic("a mistake")
+		}
+		return nil
+	}
+	w.turn()
+	w.says("after the panic", "ApplyFailed", "ConfigMap default/one: applying it: panic: a string")
+	if w.server.Get(mapKind, "default", "two") == nil {
+		t.Error("the other child was not applied")
+	}
+	w.server.Refuse = nil
+	w.sends("at once")
+	w.now = w.now.Add(2 * longestGap)
+	w.sends("when its time has come", applyOne, applyStatus)
+}
+
+// TestServiceWithoutSpec: a headless Service whose template renders no spec any more is
+// refused like any other invalid content.
+func TestServiceWithoutSpec(t *testing.T) {
+	const text = "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n"
+	w := newWorld(t, map[string]string{"s.yaml": text + "spec: {clusterIP: None, ports: [{port: 80}]}\n"}, served(serviceKind, "services", true))
+	w.settle()
+	w.folder(map[string]string{"s.yaml": text})
+	w.server.Refuse = refusing(answered(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "spec.ports: Required value"), "apply services")
+	w.turn()
+	w.says("when it is refused", "Invalid", "Service default/s", "spec.ports: Required value")
 }
 
 // TestRefusedByCRD: a child that was refused is sent again once the CRD of its kind
