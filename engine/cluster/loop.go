@@ -2,7 +2,9 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -59,6 +61,9 @@ type Loop struct {
 	// nanoseconds.
 	progress            atomic.Int64
 	hasListed, hasBegun atomic.Bool
+	// reporting is held while silence is reported. A list that comes in meanwhile waits,
+	// so that the store takes it after the report.
+	reporting sync.Mutex
 }
 
 // NewLoop returns a Loop that has not begun.
@@ -160,7 +165,11 @@ func (l *Loop) checkSilence(giveUp func()) time.Duration {
 	if silent < l.patience {
 		return l.patience - silent
 	}
-	l.Failed(&SilentError{silent})
+	l.reporting.Lock()
+	defer l.reporting.Unlock()
+	if !l.hasListed.Load() {
+		l.Failed(&SilentError{silent})
+	}
 	return max(silenceLimit-silent, time.Second)
 }
 
@@ -187,7 +196,11 @@ func (l *Loop) source() cache.ListerWatcher {
 			return of.ListWithContext(ctx, opts)
 		},
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			if follows := l.hasBegun.Swap(true); follows && l.isStale.Swap(false) {
+			follows := l.hasBegun.Swap(true)
+			if follows && isStreaming(opts) {
+				return nil, errors.New("the stream ended before the list was complete")
+			}
+			if follows && l.isStale.Swap(false) {
 				return nil, apierrors.NewResourceExpired("the CRD changed")
 			}
 			w, err := of.WatchWithContext(ctx, opts)
@@ -219,7 +232,9 @@ var (
 
 // Replace takes a complete list.
 func (s loopStore) Replace(list []any, resourceVersion string) error {
+	s.loop.reporting.Lock()
 	s.loop.hasListed.Store(true)
+	s.loop.reporting.Unlock()
 	return s.ReflectorStore.Replace(list, resourceVersion)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -11,7 +12,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
@@ -26,11 +27,15 @@ type scriptedSource struct {
 	// begun are the watches that go on.
 	watches []*watch.FakeWatcher
 	watch   func(n int) error
+	// stream answers a list that is to stream in; nil: none can.
+	stream func() watch.Interface
+	// failed is called with each failure, if it is not nil.
+	failed func()
 }
 
 func (s *scriptedSource) source() *cache.ListWatch {
 	return &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
+		ListWithContextFunc: func(ctx context.Context, _ metav1.ListOptions) (apiruntime.Object, error) {
 			s.mu.Lock()
 			s.lists++
 			n, answer := s.lists, s.list
@@ -43,6 +48,9 @@ func (s *scriptedSource) source() *cache.ListWatch {
 			return &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: fmt.Sprint(n)}}, ctx.Err()
 		},
 		WatchFuncWithContext: func(_ context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+			if isStreaming(opts) && s.stream != nil {
+				return s.stream(), nil
+			}
 			if isStreaming(opts) {
 				return nil, errors.New("it streams no lists")
 			}
@@ -80,7 +88,14 @@ func runLoop(t *testing.T, s *scriptedSource) (*Loop, func() []error) {
 	var failed []error
 	l := NewLoop(LoopOptions{
 		Name: "test", Source: s.source(), Expected: &metav1.PartialObjectMetadata{}, Store: cache.NewStore(cache.MetaNamespaceKeyFunc),
-		Failed: func(err error) { mu.Lock(); defer mu.Unlock(); failed = append(failed, err) },
+		Failed: func(err error) {
+			mu.Lock()
+			failed = append(failed, err)
+			mu.Unlock()
+			if s.failed != nil {
+				s.failed()
+			}
+		},
 		Guard:  func(do func()) error { do(); return nil },
 	})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -262,4 +277,57 @@ func TestLastingTrouble(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLoopBacksOffFromBrokenStreams: a list that is to stream in, and whose stream ends
+// again and again before it is complete, is asked for without streaming.
+func TestLoopBacksOffFromBrokenStreams(t *testing.T) {
+	expired := apierrors.NewResourceExpired("too old resource version").Status()
+	for name, end := range map[string]func(*watch.FakeWatcher){
+		"closed":  (*watch.FakeWatcher).Stop,
+		"expired": func(w *watch.FakeWatcher) { w.Error(&expired); w.Stop() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, streams := &scriptedSource{}, 0
+				s.stream = func() watch.Interface {
+					streams++
+					w := watch.NewFakeWithChanSize(2, false)
+					w.Add(&metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "a", ResourceVersion: "1"}})
+					if streams < 1000 { // else it would never end
+						end(w)
+					}
+					return w
+				}
+				l, failed := runLoop(t, s)
+				time.Sleep(10 * time.Second)
+				if lists, _ := s.counts(); streams != 1 || lists != 1 || !l.hasListed.Load() || len(failed()) != 0 {
+					t.Errorf("there were %d streams and %d lists, and it failed by %v", streams, lists, failed())
+				}
+			})
+		})
+	}
+}
+
+// TestLoopReportsNoPastSilence: a list that comes in while its silence is being reported
+// is taken after that, so that the report does not outlast the silence.
+func TestLoopReportsNoPastSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hangs := make(chan struct{})
+		s := &scriptedSource{list: func(int) error { <-hangs; return nil }}
+		var l *Loop
+		var hadListed bool
+		s.failed = func() {
+			close(hangs)
+			for range 10_000 { // what waits for a mutex keeps the time from going on
+				runtime.Gosched()
+			}
+			hadListed = l.hasListed.Load()
+		}
+		l, _ = runLoop(t, s)
+		time.Sleep(patience + time.Second)
+		if hadListed || !l.hasListed.Load() {
+			t.Errorf("it had listed while its silence was reported: %t; it has listed: %t", hadListed, l.hasListed.Load())
+		}
+	})
 }
