@@ -30,6 +30,7 @@ func (p *portion) run(ctx context.Context) {
 		p.chosen = stop
 		p.mu.Unlock()
 		if chosen.None() {
+			p.isUnwatchable.Store(false)
 			p.replace(nil, chosen)
 			<-watching.Done()
 		} else {
@@ -82,11 +83,12 @@ func (p *portion) noting(of cache.ListerWatcher) cache.ListerWatcher {
 		},
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
 			w, err := source.WatchWithContext(ctx, opts)
+			p.isUnwatchable.Store(apierrors.IsForbidden(err))
 			switch isList := opts.SendInitialEvents != nil; {
-			case isList && !apierrors.IsForbidden(err): // the list that follows tells
+			case isList: // what this means is known when the list is in, or refused too
 			case err != nil:
 				p.failed(ctx, err)
-			case !isList:
+			default:
 				p.recovered()
 			}
 			return w, err
@@ -215,7 +217,7 @@ func (p *portion) replace(list []*live.Packed, chosen choice) {
 	before, first := p.items, !p.synced
 	p.items, p.synced, p.selected = items, true, chosen
 	p.mu.Unlock()
-	if !p.recovered() && first {
+	if hasRecovered := !p.isUnwatchable.Load() && p.recovered(); first && !hasRecovered {
 		p.told()
 	}
 	to := p.followed()

@@ -2,15 +2,21 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
@@ -178,6 +184,57 @@ func TestPortionChooses(t *testing.T) {
 	}
 	stop()
 	<-ended
+}
+
+// TestPortionReportsMissingRightsOnce: where the right to watch is missing, or that to
+// list too, this is reported once and stays, though lists come in, or are refused with
+// another text.
+func TestPortionReportsMissingRightsOnce(t *testing.T) {
+	forbidden := func(verb string) error {
+		return apierrors.NewForbidden(apischema.GroupResource{Resource: "webs"}, "", fmt.Errorf("it cannot %s them", verb))
+	}
+	for name, ofList := range map[string]error{"to watch": nil, "to list and watch": forbidden("list")} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var isAllowed atomic.Bool
+				told := 0
+				p := &portion{told: func() { told++ }, wanted: everything(), source: func(replicas.Selection) cache.ListerWatcher {
+					return &cache.ListWatch{
+						ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+							if ofList != nil && !isAllowed.Load() {
+								return nil, ofList
+							}
+							return &metav1.List{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}, nil
+						},
+						WatchFuncWithContext: func(_ context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+							switch {
+							case !isAllowed.Load():
+								return nil, forbidden("watch")
+							case opts.SendInitialEvents != nil:
+								return nil, errors.New("lists are not streamed")
+							}
+							return watch.NewFake(), nil
+						},
+					}
+				}}
+				ctx, stop := context.WithCancel(t.Context())
+				ended := make(chan struct{})
+				go func() { defer close(ended); portions{p}.begin(ctx) }()
+				defer func() { stop(); <-ended }()
+				time.Sleep(10 * time.Second)
+				before := told
+				time.Sleep(5 * time.Minute)
+				if told != before || !p.forbidden() || p.hasSynced() != (ofList == nil) {
+					t.Errorf("within five minutes it is reported %d times again; forbidden %t, listed %t", told-before, p.forbidden(), p.hasSynced())
+				}
+				isAllowed.Store(true)
+				time.Sleep(time.Minute)
+				if p.forbidden() || !p.hasSynced() || p.trouble.Load() != nil {
+					t.Errorf("once it is allowed: forbidden %t, listed %t", p.forbidden(), p.hasSynced())
+				}
+			})
+		})
+	}
 }
 
 func eventually(t *testing.T, is func() bool) {

@@ -38,6 +38,8 @@ type portion struct {
 	// told is called when a trouble came or went.
 	told    func()
 	trouble atomic.Pointer[trouble]
+	// isUnwatchable: no right allows the latest watch. A list does not end that trouble.
+	isUnwatchable atomic.Bool
 
 	// delivering is held while a change is taken and told of, so that changes are told of
 	// in their order; mu is taken after it, and held by nobody who is told.

@@ -3,7 +3,6 @@ package controller
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -17,11 +16,11 @@ func (o *Operator) countUnwatched(r *kindController) {
 	o.counting.Lock()
 	defer o.counting.Unlock()
 	forbidden, failing := r.resources.counts()
-	for _, state := range o.watched(r) {
+	for _, w := range o.watched(r) {
 		switch {
-		case isForbidden(state):
+		case isForbidden(w.State):
 			forbidden++
-		case isFailing(state):
+		case isFailing(w.State):
 			failing++
 		}
 	}
@@ -33,15 +32,19 @@ func (o *Operator) countUnwatched(r *kindController) {
 	}
 }
 
-// watched are the states of all that a kind needs watched besides its resources, by what
-// it is.
-func (o *Operator) watched(r *kindController) map[string]live.State {
-	all := map[string]live.State{}
+// A watchedState is the state of what is watched for a kind, and what that is, for people.
+type watchedState struct {
+	what string
+	live.State
+}
+
+// watched are the states of all that a kind needs watched besides its resources.
+func (o *Operator) watched(r *kindController) (all []watchedState) {
 	for gvk := range r.versions.children() {
-		all["children of kind "+gvk.Kind] = o.children.State(gvk)
+		all = append(all, watchedState{"children of kind " + gvk.GroupKind().String(), o.children.State(gvk)})
 	}
 	for _, scope := range r.versions.scopes() {
-		all["what is read or patched of kind "+scope.Kind] = o.reads.State(scope)
+		all = append(all, watchedState{"what is read or patched of kind " + scope.GroupKind().String(), o.reads.State(scope)})
 	}
 	return all
 }
@@ -60,14 +63,14 @@ func isFailing(s live.State) bool {
 // unlisted says what of a kind, and of what it needs watched, cannot be listed or watched
 // now, and why. Of missing rights, those that resources report are left out.
 func (o *Operator) unlisted(r *kindController) []string {
-	texts := r.resources.troubles(false)
-	states := o.watched(r)
-	for _, what := range slices.Sorted(maps.Keys(states)) {
-		if isFailing(states[what]) {
-			texts = append(texts, fmt.Sprintf("%s are not known: %v", what, states[what].Err))
+	var texts []string
+	for _, w := range o.watched(r) {
+		if isFailing(w.State) {
+			texts = append(texts, fmt.Sprintf("%s are not known: %v", w.what, w.Err))
 		}
 	}
-	return texts
+	slices.Sort(texts)
+	return append(r.resources.troubles(false), texts...)
 }
 
 // allUnlisted says it of all kinds, for /readyz.
