@@ -248,7 +248,7 @@ func TestAsking(t *testing.T) {
 }
 
 // canned answers as an API server without CRDs, and counts the discoveries.
-type canned struct{ asked int }
+type canned struct{ asked atomic.Int64 }
 
 func (c *canned) RoundTrip(r *http.Request) (*http.Response, error) {
 	body := "ok"
@@ -256,7 +256,7 @@ func (c *canned) RoundTrip(r *http.Request) (*http.Response, error) {
 	case "/api":
 		body = `{"kind": "APIVersions", "versions": ["v1"]}`
 	case "/apis":
-		c.asked++
+		c.asked.Add(1)
 		body = `{"kind": "APIGroupList", "apiVersion": "v1", "groups": []}`
 	case "/api/v1":
 		body = `{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "v1", "resources": [` +
@@ -283,13 +283,13 @@ func TestManyChangesAreOneASecond(t *testing.T) {
 			d.Trigger()
 		}
 		synctest.Wait()
-		if server.asked < 9 || server.asked > 11 {
-			t.Errorf("asked %d times in ten seconds of changes, want once a second", server.asked)
+		if asked := server.asked.Load(); asked < 9 || asked > 11 {
+			t.Errorf("asked %d times in ten seconds of changes, want once a second", asked)
 		}
 		time.Sleep(2 * time.Second)
-		before := server.asked
+		before := server.asked.Load()
 		time.Sleep(time.Hour)
-		if more := server.asked - before; more != 2 { // that of a second later has been
+		if more := server.asked.Load() - before; more != 2 { // that of a second later has been
 			t.Errorf("asked %d times more after the last change, want 2", more)
 		}
 		stop()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -96,7 +97,7 @@ func runLoop(t *testing.T, s *scriptedSource) (*Loop, func() []error) {
 				s.failed()
 			}
 		},
-		Guard:  func(do func()) error { do(); return nil },
+		Guard: func(do func()) error { do(); return nil },
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -131,18 +132,17 @@ func TestLoopBacksOff(t *testing.T) {
 // seconds after it no longer does.
 func TestLoopIsWellAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var well time.Time
+		var isHealed atomic.Bool
 		s := &scriptedSource{list: func(int) error {
-			if well.IsZero() {
+			if !isHealed.Load() {
 				return apierrors.NewInternalError(errors.New("conversion webhook failed"))
 			}
 			return nil
 		}}
 		l, _ := runLoop(t, s)
 		time.Sleep(20 * time.Minute)
-		s.mu.Lock()
-		well = time.Now()
-		s.mu.Unlock()
+		well := time.Now()
+		isHealed.Store(true)
 		for !l.hasListed.Load() {
 			time.Sleep(100 * time.Millisecond)
 		}
