@@ -167,17 +167,24 @@ func withNumber(obj map[string]any) map[string]any {
 // ready; the first that an object has decides.
 var summaries = []string{"Ready", "Available", "Healthy", "Synced", "Succeeded"}
 
+// summary is the condition that decides, or a zero one.
+func summary(cs []condition) condition {
+	for _, kind := range summaries {
+		if c := find(cs, kind); c.Status != "" {
+			return c
+		}
+	}
+	return condition{}
+}
+
 // byConditions judges an object with which kstatus finds nothing wrong.
 func byConditions(cs []condition, crdDeclares, builtIn bool) Verdict {
-	for _, kind := range summaries {
-		c := find(cs, kind)
-		switch c.Status {
-		case "":
-			continue
-		case "True":
-			return ready
-		}
-		return waiting(join(join(kind+"="+c.Status, c.Reason), c.Message))
+	switch c := summary(cs); c.Status {
+	case "":
+	case "True":
+		return ready
+	default:
+		return waiting(join(join(c.Type+"="+c.Status, c.Reason), c.Message))
 	}
 	switch {
 	case builtIn: // none of its conditions is about its health
@@ -231,19 +238,18 @@ func behind(obj map[string]any, must bool) bool {
 	return seen < generation
 }
 
-// stale reports whether the conditions themselves are of an older generation: the
-// Ready condition where there is one, else all that tell.
+// stale reports whether the conditions themselves are of an older generation: the one that
+// decides, where there is one, else all that have a generation.
 func stale(obj map[string]any, cs []condition) bool {
 	generation, ok := integer(obj, "metadata", "generation")
 	if !ok {
 		return false
 	}
-	newest := int64(0)
-	for _, c := range cs {
-		if c.Type == "Ready" {
-			return c.observedGeneration > 0 && c.observedGeneration < generation
+	newest := summary(cs).observedGeneration
+	if summary(cs) == (condition{}) {
+		for _, c := range cs {
+			newest = max(newest, c.observedGeneration)
 		}
-		newest = max(newest, c.observedGeneration)
 	}
 	return newest > 0 && newest < generation
 }

@@ -16,8 +16,12 @@ func deployment(obj map[string]any) Verdict {
 	switch c := find(cs, "Progressing"); c.Reason {
 	case "ProgressDeadlineExceeded":
 		return failed(join("the rollout exceeded its progress deadline", v.Message))
+	case "DeploymentPaused":
+		if !v.IsReady() {
+			v.Message = join(v.Message, "it is paused")
+		}
 	case "ReplicaSetCreateError":
-		v.Message = join(v.Message, "its ReplicaSet cannot be created: "+c.Message)
+		return waiting(join(v.Message, "its ReplicaSet cannot be created: "+c.Message))
 	}
 	if v.IsReady() && find(cs, "Available").Status != "True" {
 		return waiting("it is not available yet")
@@ -41,12 +45,16 @@ var forbidden = regexp.MustCompile(`^pods "[^"]*" is forbidden: `)
 // statefulSet counts replicas; with a partition only those above it are to be
 // updated, and with OnDelete none.
 func statefulSet(obj map[string]any) Verdict {
+	usable := []string{"readyReplicas"}
+	if _, reported := integer(obj, "status", "availableReplicas"); reported {
+		usable = append(usable, "availableReplicas")
+	}
 	if str(obj, "spec", "updateStrategy", "type") == "OnDelete" {
-		return counted(obj, "readyReplicas")
+		return counted(obj, usable...)
 	}
 	partition, ok := integer(obj, "spec", "updateStrategy", "rollingUpdate", "partition")
 	if !ok || partition == 0 {
-		v := counted(obj, "updatedReplicas", "readyReplicas")
+		v := counted(obj, append([]string{"updatedReplicas"}, usable...)...)
 		if v.IsReady() && str(obj, "status", "currentRevision") != str(obj, "status", "updateRevision") {
 			return waiting("the rollout is not complete")
 		}
@@ -56,7 +64,7 @@ func statefulSet(obj map[string]any) Verdict {
 	if want := wanted(obj) - partition; updated < want {
 		return waiting(fmt.Sprintf("%d of %d replicas are updated", updated, want))
 	}
-	return counted(obj, "readyReplicas")
+	return counted(obj, usable...)
 }
 
 // replicas counts the replicas of a ReplicaSet or ReplicationController.
