@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -89,8 +90,11 @@ func (e *EntryError) Error() string {
 // Unwrap returns what is wrong.
 func (e *EntryError) Unwrap() error { return e.Err }
 
-const versionForms = "it must be GROUP/VERSION, such as example.com/v1, or *.SUFFIX/* for every group with that suffix; " +
+const versionForms = "it must be GROUP/VERSION, such as example.com/v1, or v1 for the core group, or *.SUFFIX/* for every group with that suffix; " +
 	"an entry without a kind is for all kinds of the group"
+
+// coreVersion matches the version of a kind of the core group, which has no name.
+var coreVersion = regexp.MustCompile(`^v[0-9]+((alpha|beta)[0-9]+)?$`)
 
 // checkAPIVersion refuses what no object can have.
 func checkAPIVersion(apiVersion string) error {
@@ -99,6 +103,8 @@ func checkAPIVersion(apiVersion string) error {
 	switch {
 	case apiVersion == "":
 		return errors.New("it is missing: " + versionForms)
+	case !found && !coreVersion.MatchString(apiVersion):
+		return errors.New(versionForms)
 	case wildcard && (version != "*" || suffix == ""), strings.Contains(suffix, "*"), !wildcard && strings.Contains(version, "*"),
 		strings.Contains(version, "/"), found && (group == "" || version == ""), strings.ContainsAny(apiVersion, " \t\n"):
 		return errors.New(versionForms)

@@ -1,6 +1,8 @@
 package health
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"regexp"
@@ -36,6 +38,7 @@ const (
 	messageUnobserved = "its controller has not observed the latest change yet"
 	messageNoStatus   = "it has no status yet"
 	messageNotCurrent = "its health expression current is not true yet"
+	messageTrue       = "its health expression %s is true"
 )
 
 // Evaluate returns the state of an object, which it does not change.
@@ -44,6 +47,7 @@ func (r *Rule) Evaluate(obj map[string]any) Result {
 		return Result{InProgress, messageUnobserved}
 	}
 	vars := variables(obj)
+	hasStatus := len(vars["status"].(map[string]any)) > 0
 	for _, step := range []struct {
 		name  string
 		text  *expression
@@ -51,17 +55,20 @@ func (r *Rule) Evaluate(obj map[string]any) Result {
 	}{{"inProgress", r.inProgress, InProgress}, {"failed", r.failed, Failed}, {"current", r.current, Current}} {
 		isTrue, err := step.text.isTrue(vars)
 		switch {
-		case err != nil && len(vars["status"].(map[string]any)) == 0:
+		case err != nil && !hasStatus:
 			return Result{InProgress, messageNoStatus}
 		case err != nil:
 			return Result{InProgress, "its health expression " + step.name + " cannot be evaluated: " + describeError(err)}
 		case isTrue && step.state == Current:
 			return Result{State: Current}
 		case isTrue:
-			return Result{step.state, r.explain(vars)}
+			return Result{step.state, cmp.Or(r.explain(vars), fmt.Sprintf(messageTrue, step.name))}
 		}
 	}
-	return Result{InProgress, r.explain(vars)}
+	if text := r.explain(vars); text != "" || hasStatus {
+		return Result{InProgress, cmp.Or(text, messageNotCurrent)}
+	}
+	return Result{InProgress, messageNoStatus}
 }
 
 // variables returns the object with an empty map for every objectMap that it lacks.
@@ -122,7 +129,7 @@ func describeError(err error) string {
 }
 
 // explain returns why an object is not current: the message of the entry, else what
-// the object's status says.
+// the object's status says; "" if neither says anything.
 func (r *Rule) explain(vars map[string]any) string {
 	if r.message != nil {
 		if value, err := r.message.evaluate(vars); err == nil {
@@ -132,13 +139,7 @@ func (r *Rule) explain(vars map[string]any) string {
 		}
 	}
 	status, _ := vars["status"].(map[string]any)
-	if len(status) == 0 {
-		return messageNoStatus
-	}
-	if text := explainStatus(status); text != "" {
-		return text
-	}
-	return messageNotCurrent
+	return explainStatus(status)
 }
 
 // messageFields are what explainStatus and isBehind read.

@@ -55,6 +55,9 @@ func TestEvaluate(t *testing.T) {
 		"absent spec":                  {health.Entry{Current: "!has(spec.paused) && !has(metadata.x) && !has(data.y)"}, "", current},
 		"current":                      {health.Entry{Current: isReady}, "status: {conditions: [{type: Ready, status: 'True'}]}", current},
 		"failed before current":        {health.Entry{Current: "true || true", Failed: "true"}, "status: {message: broken}", fails("broken")},
+		"failed, without a message":    {health.Entry{Current: "true", Failed: "status.x == 1"}, "status: {x: 1}", fails("its health expression failed is true")},
+		"inProgress, without one":      {health.Entry{Current: "true", InProgress: "status.x == 1"}, "status: {x: 1}", waits("its health expression inProgress is true")},
+		"failed, without a status":     {health.Entry{Current: "true", Failed: "spec.x == 1"}, "spec: {x: 1}", fails("its health expression failed is true")},
 		"inProgress before failed":     {health.Entry{Current: "true", Failed: "true", InProgress: "true"}, "status: {phase: Paused}", waits("phase Paused")},
 		"none":                         {health.Entry{Current: isReady, Failed: "false"}, "status: {conditions: []}", waits("its health expression current is not true yet")},
 		"an older generation":          {health.Entry{Current: "1 == 1"}, "metadata: {generation: 2}\nstatus: {observedGeneration: 1}", waits("its controller has not observed the latest change yet")},
@@ -103,7 +106,7 @@ func TestEvaluate(t *testing.T) {
 // TestCompileRefuses: what no object can have, and what no expression can be, is
 // reported with its field and place.
 func TestCompileRefuses(t *testing.T) {
-	const forms = `it must be GROUP/VERSION, such as example.com/v1, or *.SUFFIX/* for every group with that suffix; ` +
+	const forms = `it must be GROUP/VERSION, such as example.com/v1, or v1 for the core group, or *.SUFFIX/* for every group with that suffix; ` +
 		`an entry without a kind is for all kinds of the group`
 	for name, test := range map[string]struct {
 		entry health.Entry
@@ -115,6 +118,8 @@ func TestCompileRefuses(t *testing.T) {
 		"a wildcard and version":  {health.Entry{APIVersion: "*.b/v1", Current: "true"}, "apiVersion 0: " + forms},
 		"all groups":              {health.Entry{APIVersion: "*/*", Current: "true"}, "apiVersion 0: " + forms},
 		"no version":              {health.Entry{APIVersion: "a.b/", Current: "true"}, "apiVersion 0: " + forms},
+		"a group alone":           {health.Entry{APIVersion: "a.b", Current: "true"}, "apiVersion 0: " + forms},
+		"a kind for a version":    {health.Entry{APIVersion: "Pod", Current: "true"}, "apiVersion 0: " + forms},
 		"a wildcard for kinds":    {health.Entry{APIVersion: "a.b/v1", Kind: "*", Current: "true"}, `kind 0: it must be a kind, such as Deployment; without a kind the entry is for all kinds of the group`},
 		"Secrets":                 {health.Entry{APIVersion: "v1", Kind: "Secret", Current: "true"}, "kind 0: the values of a Secret are not read, so that it cannot have an entry: it is ready once it exists"},
 		"no current":              {health.Entry{APIVersion: "a.b/v1", Failed: "true"}, "current 0: it is missing: it is the expression that is true once the object is ready"},
@@ -185,6 +190,7 @@ func TestFind(t *testing.T) {
 		"no whole suffix":     {health.NewSet(list("*.3.aws.example.com/*", "*.s3.aws.example.com/*"), nil), thing, "", false},
 		"root":                {health.NewSet(list("other.example.com/v1"), list("*.example.com/*")), thing, "*.example.com/*", true},
 		"folder before root":  {health.NewSet(list("*.example.com/*"), list("s3.aws.example.com/v1 Thing")), thing, "*.example.com/*", true},
+		"core, a beta":        {health.NewSet(list("v2beta1 ConfigMap"), nil), schema.GroupKind{Kind: "ConfigMap"}, "ConfigMap", true},
 		"core group":          {health.NewSet(list("v1 ConfigMap"), nil), schema.GroupKind{Kind: "ConfigMap"}, "ConfigMap", true},
 		"whole core group":    {health.NewSet(list("v1"), nil), schema.GroupKind{Kind: "Pod"}, "*", true},
 		"never a Secret":      {health.NewSet(list("v1"), nil), schema.GroupKind{Kind: "Secret"}, "", false},
