@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
@@ -77,9 +78,30 @@ func (w *stepExecutor) conclude(err error) {
 		p, when = w.refused(err)
 	}
 	w.run.known.failures.recordFailed(key, w.content, p, when)
+	w.run.known.failures.failedWrites[key].othersMark = w.othersInTheWay(err)
 	w.run.executor.executed(w, &p, err)
 	w.report(p)
 	if s := w.run.known.failures.failedWrites[key]; !s.until.IsZero() {
 		w.run.found.again(s.until.Sub(w.now))
 	}
+}
+
+// othersInTheWay identifies what others own of the live object, if the API server refuses
+// the write for a part of that object; "" if not.
+func (w *stepExecutor) othersInTheWay(err error) string {
+	kind := apply.Classify(err).Kind
+	if w.step.Live == nil || kind != apply.ForeignEntry && kind != apply.LeftOver {
+		return ""
+	}
+	return othersMark(w.step.Live.Meta)
+}
+
+func othersMark(o metav1.Object) string {
+	return string(o.GetUID()) + ": " + ownership.OthersMark(o.GetManagedFields(), api.FieldManager)
+}
+
+// isWayChanged reports whether a write failed for what others own of the live object, and
+// that changed since: somebody may have removed what was in the way.
+func (w *stepExecutor) isWayChanged(s *failedWrite) bool {
+	return s.othersMark != "" && w.step.Live != nil && s.othersMark != othersMark(w.step.Live.Meta)
 }

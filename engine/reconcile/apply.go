@@ -106,7 +106,7 @@ func (w *stepExecutor) settled() bool {
 		w.run.found.again(backOff(0, longestGap, longestGap))
 		return true
 	}
-	if s := w.run.known.failures.due(key, w.content, w.now); s != nil && !w.approved(s) {
+	if s := w.run.known.failures.due(key, w.content, w.now); s != nil && !w.approved(s) && !w.isWayChanged(s) {
 		w.report(s.problem)
 		if !s.until.IsZero() {
 			w.run.found.again(s.until.Sub(w.now))

@@ -92,3 +92,39 @@ func refusedWorld(t *testing.T, row refusals.Row, recorded *refusals.Recorded) *
 	}
 	return w
 }
+
+// TestRefusedForWhatOthersHold: a write that was refused for a field or an entry of another
+// manager is tried again once that manager's fields changed, and not before.
+func TestRefusedForWhatOthersHold(t *testing.T) {
+	rows, err := refusals.Rows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := 0
+	for _, row := range rows {
+		if !strings.Contains(row.Message, "from the live object") {
+			continue
+		}
+		tried++
+		t.Run(row.Name, func(t *testing.T) {
+			recorded, err := row.Recorded()
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := refusedWorld(t, row, recorded)
+			w.turn()
+			w.sends("at once")
+			w.server.Change(recorded.Live, "somebody", func(o *unstructured.Unstructured) {
+				_ = unstructured.SetNestedField(o.Object, "x", "metadata", "labels", "their-own")
+			})
+			again := w.turn()
+			if len(again) == 0 {
+				t.Error("it is not tried again once others changed the object")
+			}
+			w.sends("when that was in vain")
+		})
+	}
+	if tried == 0 {
+		t.Error("no row is about what others hold")
+	}
+}

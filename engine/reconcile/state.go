@@ -139,6 +139,9 @@ type failedWrite struct {
 	tries   int
 	// until is when to try again; zero: not before the content changes.
 	until time.Time
+	// othersMark is the state of what others own of the live object, if that is why the
+	// write failed, or empty.
+	othersMark string
 }
 
 func (r *Reconciler) stateOf(name types.NamespacedName, resource *unstructured.Unstructured) *resourceState {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,6 +45,18 @@ func MarkAt(managed []metav1.ManagedFieldsEntry, manager, subresource string) (m
 		return Mark{}, false
 	}
 	return mark(managed[i]), true
+}
+
+// OthersMark tells two states of what other managers own in the main resource apart,
+// without their fields being read.
+func OthersMark(managed []metav1.ManagedFieldsEntry, manager string) string {
+	var marks []string
+	for _, m := range managed {
+		if m.Manager != manager && m.Subresource == "" {
+			marks = append(marks, m.Manager+" "+mark(m).Digest+" "+mark(m).Time)
+		}
+	}
+	return strings.Join(marks, ", ")
 }
 
 func index(managed []metav1.ManagedFieldsEntry, manager, subresource string) int {
