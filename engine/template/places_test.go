@@ -75,7 +75,7 @@ func TestOneFileHidesNoOther(t *testing.T) {
 		{Name: "_p.tpl", File: "_p.tpl", Text: "{{ define \"p\" }}\n{{ . }"},
 	}})
 	want := "b.yaml:1:7: {{ if .x }}: this if is not closed: add {{ end }}\n" +
-		"_p.tpl:2:6: {{ . }: unexpected \"}\" in operand\n" +
+		"_p.tpl:2:6: {{ . }: an action ends with two braces: write {{ … }}\n" +
 		"a.yaml:1:7: {{ quot 1 }}: there is no function quot; did you mean quote?"
 	if err == nil || err.Error() != want {
 		t.Errorf("\n got %v\nwant %s", err, want)

@@ -26,15 +26,23 @@ func syntaxError(src *source, err error) error {
 	lines := strings.SplitAfter(src.text, "\n")
 	line = min(max(line, 1), len(lines))
 	start := len(strings.Join(lines[:line-1], ""))
-	column := max(strings.LastIndex(lines[line-1], "{{"), 0)
-	for _, token := range quotedToken.FindAllStringSubmatch(m[2], -1) {
-		if i := strings.Index(lines[line-1], token[1]+token[2]+token[3]); i >= 0 && token[1]+token[2]+token[3] != "" {
-			column = i
-			break
-		}
+	column, text := findSlip(m[2], lines[line-1])
+	if text == "" {
+		column, text = columnOf(m[2], lines[line-1]), plainSyntax(m[2], lines[line-1])
 	}
 	place := pos{src, start + column}
-	return &Error{Place: place.place(), Quote: shortened(strings.TrimSpace(lines[line-1])), Err: errors.New(plainSyntax(m[2], lines[line-1]))}
+	return &Error{Place: place.place(), Quote: shortened(strings.TrimSpace(lines[line-1])), Err: errors.New(text)}
+}
+
+// columnOf is where on a line the token stands that the parser's message quotes, or else
+// the last action.
+func columnOf(message, line string) int {
+	for _, token := range quotedToken.FindAllStringSubmatch(message, -1) {
+		if i := strings.Index(line, token[1]+token[2]+token[3]); i >= 0 && token[1]+token[2]+token[3] != "" {
+			return i
+		}
+	}
+	return max(strings.LastIndex(line, "{{"), 0)
 }
 
 // operators of other languages, and the functions that do the same.
