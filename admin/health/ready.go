@@ -25,19 +25,24 @@ type Readiness struct {
 	Unserved bool
 }
 
-// ReadyOf tells whether a resource is Ready. A condition about an earlier generation says
-// nothing of the present one.
+// ReadyOf tells whether a resource is Ready. A condition about an earlier generation does
+// not say so of the present one, but its reason may be why that is not served.
 func ReadyOf(o *unstructured.Unstructured) Readiness {
 	ready := Conditions(o)["Ready"]
 	if ready == nil {
 		return Readiness{Status: "Unknown", Reason: "New", Message: "it has no condition Ready yet", Unserved: true}
 	}
-	if observed, known := ready["observedGeneration"].(int64); known && observed != o.GetGeneration() {
-		return Readiness{Status: "Unknown", Reason: "Old", Message: "its conditions are about an earlier generation", Unserved: true}
-	}
 	text := func(key string) string { s, _ := ready[key].(string); return s }
 	r := Readiness{Status: text("status"), Reason: text("reason"), Message: text("message")}
-	if r.Status != "True" && r.Status != "False" {
+	observed, known := ready["observedGeneration"].(int64)
+	r.Unserved = known && observed != o.GetGeneration()
+	switch {
+	case r.Unserved && r.Status == "True":
+		return Readiness{Status: "Unknown", Reason: "Changed", Message: "its last change is not served yet", Unserved: true}
+	case r.Unserved:
+		r.Status = "Unknown"
+		r.Message += " (before its last change, which is not served yet)"
+	case r.Status != "True" && r.Status != "False":
 		r.Status = "Unknown"
 	}
 	return r
