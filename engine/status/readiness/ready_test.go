@@ -286,7 +286,7 @@ func TestKeepsWhatMattersBesides(t *testing.T) {
 	list, errs := health.CompileList([]health.Entry{
 		{APIVersion: "example.com/v1", Current: "status.health.level > 1", Message: "'level ' + string(status.health.level)"},
 		{APIVersion: "apps/v1", Current: "spec.template.metadata.labels.a == 'b'"}, {APIVersion: "batch/v1", Current: "true"},
-		{APIVersion: "v1", Current: "true"},
+		{APIVersion: "v1", Current: "true"}, {APIVersion: "argoproj.io/v1alpha1", Current: "true"},
 	})
 	if len(errs) > 0 {
 		t.Fatal(errs)
@@ -303,7 +303,8 @@ func TestKeepsWhatMattersBesides(t *testing.T) {
 			"selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}}}, status: {x: y}}",
 		"Job": "{apiVersion: batch/v1, kind: Job, metadata: {name: x}, spec: {suspend: true, template: {spec: {}}}, " +
 			"status: {conditions: [{type: Complete, status: 'True'}]}}",
-		"Pod": "{apiVersion: v1, kind: Pod, metadata: {name: x}, spec: {nodeName: a}, status: {phase: Failed, conditions: []}}",
+		"Rollout": "{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: x}, spec: {replicas: 0, template: {spec: {}}}}",
+		"Pod":     "{apiVersion: v1, kind: Pod, metadata: {name: x}, spec: {nodeName: a}, status: {phase: Failed, conditions: []}}",
 	} {
 		t.Run(name, func(t *testing.T) {
 			obj := read(t, text)
@@ -318,6 +319,9 @@ func TestKeepsWhatMattersBesides(t *testing.T) {
 			}
 			if got, want := fmt.Sprint(readiness.PodSelector(body)), fmt.Sprint(readiness.PodSelector(obj)); got != want {
 				t.Errorf("the selector of Pods is %s, want %s", got, want)
+			}
+			if got, want := readiness.RunsPods(body), readiness.RunsPods(obj); got != want {
+				t.Errorf("it runs Pods: %v, want %v", got, want)
 			}
 			for _, path := range [][]string{{"spec", "replicas"}, {"spec", "suspend"}, {"status", "phase"}, {"status", "conditions"}} {
 				want, _, _ := unstructured.NestedFieldNoCopy(obj, path...)
