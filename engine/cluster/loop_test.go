@@ -272,6 +272,10 @@ func TestLastingTrouble(t *testing.T) {
 			if at.stuck() != c.want {
 				t.Errorf("it is lasting: %t", at.stuck())
 			}
+			compared := at
+			if compared.listAllowed(); compared.stuck() && compared.err(live.RuleError{}) == nil {
+				t.Error("after a list that was only compared, there is lasting trouble without a reason")
+			}
 			if at.listed(true); at.stuck() || at.err(live.RuleError{}) != nil {
 				t.Errorf("after a list it is in trouble: %v", at.err(live.RuleError{}))
 			}

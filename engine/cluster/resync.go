@@ -70,7 +70,7 @@ func (k *kind) compare(ctx context.Context, s *store) (bool, error) {
 		}
 		return false, err
 	}
-	s.watch.deliver(func(*notifications) { s.troubles.list = nil })
+	s.watch.deliver(func(*notifications) { s.listAllowed() })
 	if newer(passed, version) {
 		return false, nil // the past came back: this watch would wait for the old future
 	}

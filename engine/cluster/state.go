@@ -41,10 +41,13 @@ func (t *troubles) failed(list, watch error, now time.Time) {
 	}
 }
 
+// listAllowed records that the API server lists again what it refused.
+func (t *troubles) listAllowed() { t.list, t.since, t.isLasting = nil, time.Time{}, false }
+
 // listed records that a list came in. Where no watch delivered it, a right to watch may
 // still be missing.
 func (t *troubles) listed(streamed bool) {
-	t.list, t.since, t.isLasting = nil, time.Time{}, false
+	t.listAllowed()
 	if streamed || !apierrors.IsForbidden(t.watch) {
 		t.watch = nil
 	}

@@ -197,8 +197,8 @@ func TestPortionReportsMissingRightsOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var isAllowed atomic.Bool
-				told := 0
-				p := &portion{told: func() { told++ }, wanted: everything(), source: func(replicas.Selection) cache.ListerWatcher {
+				var told atomic.Int64
+				p := &portion{told: func() { told.Add(1) }, wanted: everything(), source: func(replicas.Selection) cache.ListerWatcher {
 					return &cache.ListWatch{
 						ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 							if ofList != nil && !isAllowed.Load() {
@@ -222,10 +222,10 @@ func TestPortionReportsMissingRightsOnce(t *testing.T) {
 				go func() { defer close(ended); portions{p}.begin(ctx) }()
 				defer func() { stop(); <-ended }()
 				time.Sleep(10 * time.Second)
-				before := told
+				before := told.Load()
 				time.Sleep(5 * time.Minute)
-				if told != before || !p.forbidden() || p.hasSynced() != (ofList == nil) {
-					t.Errorf("within five minutes it is reported %d times again; forbidden %t, listed %t", told-before, p.forbidden(), p.hasSynced())
+				if again := told.Load() - before; again != 0 || !p.forbidden() || p.hasSynced() != (ofList == nil) {
+					t.Errorf("within five minutes it is reported %d times again; forbidden %t, listed %t", again, p.forbidden(), p.hasSynced())
 				}
 				isAllowed.Store(true)
 				time.Sleep(time.Minute)
