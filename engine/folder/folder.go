@@ -65,7 +65,7 @@ func read(fsys fs.FS, shown, name string, shared lib) (*Folder, error) {
 		return nil, fmt.Errorf("reading folder %s: %w", path.Join(shown, dir), err)
 	}
 	f := &Folder{Name: name, Partials: slices.Clone(shared.partials), Health: shared.health}
-	var errs []error
+	errs := []error{shared.err}
 	for _, e := range entries {
 		if err := f.take(fsys, shown, path.Join(dir, e.Name())); err != nil {
 			errs = append(errs, err)
@@ -124,8 +124,8 @@ func (f *Folder) sort(name string, file File) error {
 		return nil
 	}
 	file.Data = Clean(file.Data)
-	if len(bytes.TrimSpace(file.Data)) == 0 { // it is being written, or was cut off
-		return fmt.Errorf("reading %s: it is empty: write it, or remove it", file.Shown)
+	if err := checkBlank(file); err != nil {
+		return err
 	}
 	switch {
 	case name == "status.yaml":
@@ -140,6 +140,14 @@ func (f *Folder) sort(name string, file File) error {
 		f.Partials = append(f.Partials, file)
 	default:
 		f.Children = append(f.Children, file)
+	}
+	return nil
+}
+
+// checkBlank returns an error for a file without text: it is being written, or was cut off.
+func checkBlank(file File) error {
+	if len(bytes.TrimSpace(file.Data)) == 0 {
+		return fmt.Errorf("reading %s: it is empty: write it, or remove it", file.Shown)
 	}
 	return nil
 }

@@ -1,11 +1,13 @@
 package folder
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"testing/fstest"
 )
 
 // TestOnlyRegularFiles reads a folder with each of these beside a sound file.
@@ -51,5 +53,40 @@ func TestOnlyRegularFiles(t *testing.T) {
 				t.Errorf("got %v, want %s", broken, tt.want)
 			}
 		})
+	}
+}
+
+// TestUnreachableFolders: a folder behind a link that leads out of the root or nowhere is
+// broken. It does not look like one that was removed.
+func TestUnreachableFolders(t *testing.T) {
+	t.Parallel()
+	for name, target := range map[string]string{"out of the root": t.TempDir(), "nowhere": "gone"} {
+		root := t.TempDir()
+		if err := os.Mkdir(filepath.Join(root, "templates"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(target, filepath.Join(root, "templates", "things.example.com")); err != nil {
+			t.Fatal(err)
+		}
+		contents, err := FromDir(root).Read()
+		if err != nil || contents.Broken["things.example.com"] == nil {
+			t.Errorf("a link %s: %v, %+v", name, err, contents)
+		}
+	}
+}
+
+// TestBlankSharedFile: a blank file of templates/_lib is an error of every folder, as one
+// of its own is.
+func TestBlankSharedFile(t *testing.T) {
+	t.Parallel()
+	for _, blank := range []string{"health.yaml", "names.tpl"} {
+		contents, err := FromFS(fstest.MapFS{
+			"templates/_lib/" + blank:               {Data: []byte(" \n")},
+			"templates/things.example.com/one.yaml": {Data: []byte("a: 1")},
+		}, "root").Read()
+		want := "reading root/templates/_lib/" + blank + ": it is empty: write it, or remove it"
+		if err != nil || fmt.Sprint(contents.Broken["things.example.com"]) != want {
+			t.Errorf("%s: %v, %v, want %s", blank, err, contents.Broken, want)
+		}
 	}
 }

@@ -149,7 +149,16 @@ func (r opened) read() (*Contents, error) {
 	}
 	for _, e := range entries {
 		name := e.Name()
-		if strings.HasPrefix(name, ".") || name == LibName || !r.isDir(path.Join(templatesName, name)) {
+		if strings.HasPrefix(name, ".") || name == LibName {
+			continue
+		}
+		// A folder that cannot be reached must not look like one that was removed.
+		info, err := fs.Stat(r.fsys, path.Join(templatesName, name))
+		if err != nil {
+			c.Broken[name] = fmt.Errorf("reading folder %s: %w", path.Join(r.shown, templatesName, name), err)
+			continue
+		}
+		if !info.IsDir() {
 			continue
 		}
 		if f, err := read(r.fsys, r.shown, name, shared); err != nil {
@@ -182,6 +191,8 @@ func (r opened) list(dir string) ([]fs.DirEntry, error) {
 type lib struct {
 	partials []File
 	health   *File
+	// err is why no folder can use it.
+	err error
 }
 
 // lib reads the *.tpl and health.yaml of templates/_lib.
@@ -204,6 +215,7 @@ func (r opened) lib(entries []fs.DirEntry) (lib, error) {
 			return shared, err
 		}
 		f.Data = Clean(f.Data)
+		shared.err = errors.Join(shared.err, checkBlank(*f))
 		if e.Name() == HealthName {
 			f.Name, shared.health = LibHealthName, f
 			continue
