@@ -99,6 +99,23 @@ func TestAwaitOfOnceJob(t *testing.T) {
 	w.has("when both succeeded", true)
 }
 
+// TestAwaitOfMarkedDocuments: what is awaited is compared with what is applied, by its
+// annotations too, whichever file is rendered first.
+func TestAwaitOfMarkedDocuments(t *testing.T) {
+	const text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: two, annotations: {MARK}}\ndata: {fixed: text}\n"
+	for name, mark := range map[string]string{
+		"it is kept": api.AnnotationOnDelete + ": keep", "a field is initial": api.AnnotationInitial + ": data.fixed",
+		"it is recreated": api.AnnotationOnImmutable + ": recreate",
+	} {
+		for _, file := range []string{"before", "then"} {
+			w := newWorld(t, map[string]string{file + ".yaml": strings.Replace(text, "MARK", mark, 1),
+				"one.yaml": "{{- $_ := await \"" + file + "\" }}\n" + oneMap})
+			w.settle()
+			w.has("where "+name+", in "+file+".yaml", true)
+		}
+	}
+}
+
 // TestAwaitOfNothing: where the awaited file renders nothing, the file that awaits it
 // waits, and its message says why.
 func TestAwaitOfNothing(t *testing.T) {

@@ -43,8 +43,8 @@ func (s *Set) Execute(ctx context.Context, name string, dot map[string]any, worl
 
 // Execute runs a file and returns its documents, values put in. It is a
 // function of the Rendering's arguments: the same ones give the same
-// documents. ctx carries the deadline. To execute a file again may return the
-// very same documents.
+// documents. ctx carries the deadline. The documents are the caller's, who may
+// change them.
 //
 // Errors are an *Error around what is wrong: a *Wait, a *Failure, ErrBudget,
 // or a mistake.
@@ -53,7 +53,7 @@ func (r *Rendering) Execute(ctx context.Context, name string) ([]*Document, erro
 		return r.execute(ctx, name)
 	}
 	out := r.outcome(ctx, name)
-	return out.docs, out.err
+	return copyDocuments(out.docs), out.err
 }
 
 func (r *Rendering) execute(ctx context.Context, name string) ([]*Document, error) {
