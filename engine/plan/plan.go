@@ -181,8 +181,7 @@ type Input struct {
 	// Replaced are the bodies of objects that were deleted to be created again, by
 	// [Identity]: their values of fields that are only set initially are taken over.
 	Replaced map[string]map[string]any
-	// Succeeded are the hashes of Jobs made once that have succeeded, by
-	// name.
+	// Succeeded are the hashes of Jobs made once that have succeeded, by [OnceName].
 	Succeeded map[string]string
 	// AllowPrune are the entries of the annotation jacquard.dev/allow-prune: see Allowance.
 	AllowPrune []string
@@ -294,7 +293,7 @@ func (in *Input) step(c render.Child, all map[string]*live.Object) (Step, error)
 		s.Action, s.Why = Block, unknown(c.Object.GetKind(), state.Err)
 	case in.namespaceNotReady(c.Object, all) != "":
 		s.Action, s.Why = Block, in.namespaceNotReady(c.Object, all)
-	case s.Live == nil && c.Policy.Once && in.Succeeded[c.Object.GetName()] == s.Hash:
+	case s.Live == nil && c.Policy.Once && HasSucceeded(in.Succeeded, in.Owner, c.Object, s.Hash):
 		s.Action = Done
 	case s.Live == nil:
 		s.Action = Create

@@ -36,7 +36,7 @@ func (w *snapshot) unready(c render.Child) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case current == nil && c.Policy.Once && w.subject.succeeded()[c.Object.GetName()] == hash:
+	case current == nil && c.Policy.Once && plan.HasSucceeded(w.subject.succeeded(), w.subject.owner(), c.Object, hash):
 		return "", nil
 	case current == nil:
 		return render.NotThere, nil

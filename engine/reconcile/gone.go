@@ -68,7 +68,7 @@ func (s *subject) reported() (children []status.Child, cut bool) {
 
 // hasSucceeded reports whether a child is a Job that is made once and has succeeded.
 func (s *subject) hasSucceeded(c status.Child) bool {
-	_, succeeded := s.succeeded()[c.Name]
+	_, succeeded := s.succeeded()[plan.OnceName(s.owner(), c.Namespace, c.Name)]
 	return succeeded && groupKind(c) == job.GroupKind()
 }
 

@@ -12,7 +12,8 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/plan"
 )
 
-// A done is a Job made once that has succeeded, and the hash of its content.
+// A done is a Job made once that has succeeded, by plan.OnceName, and the hash of its
+// content.
 type done struct{ job, hash string }
 
 // mostDone is how many Jobs that are not rendered any more stay on record: all
@@ -61,14 +62,17 @@ func recordDone(record string, now []done, needed func(job string) bool) string 
 // Without a plan nobody knows which are not needed any more.
 func (t *reconciliation) recordSucceeded(ctx context.Context, w *snapshot, p *plan.Plan) {
 	var now []done
+	owner := t.subject.owner()
 	for _, l := range w.live {
 		if t.subject.once(l) && complete(l.Body) {
-			now = append(now, done{l.Meta.GetName(), l.Meta.GetAnnotations()[api.AnnotationDesired]})
+			now = append(now, done{plan.OnceName(owner, l.Meta.GetNamespace(), l.Meta.GetName()), l.Meta.GetAnnotations()[api.AnnotationDesired]})
 		}
 	}
 	needed := func(job string) bool {
 		return p == nil || w.pending || slices.ContainsFunc(p.Steps,
-			func(s plan.Step) bool { return s.Child.Policy.Once && s.Document.GetName() == job })
+			func(s plan.Step) bool {
+				return s.Child.Policy.Once && plan.OnceName(owner, s.Document.GetNamespace(), s.Document.GetName()) == job
+			})
 	}
 	have := t.subject.resource.GetAnnotations()[api.AnnotationSucceeded]
 	slices.SortFunc(now, func(a, b done) int { return strings.Compare(a.job+"="+a.hash, b.job+"="+b.hash) })

@@ -78,3 +78,23 @@ func conditionOf(w *world, kind string) string {
 	}
 	return ""
 }
+
+// TestOnceInTwoNamespaces: Jobs made once that have one name in two namespaces do not take
+// each other's place on record: neither is made again.
+func TestOnceInTwoNamespaces(t *testing.T) {
+	in := func(namespace string) string {
+		return strings.Replace(plainJob, "NAME", "once, namespace: "+namespace+", annotations: {"+api.AnnotationOnce+": \"true\"}", 1)
+	}
+	w := newWorld(t, map[string]string{"a.yaml": in("default"), "b.yaml": in("other"), "one.yaml": "{{ $_ := await \"a\" }}\n" + oneMap,
+		"kind.yaml": "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nchildren:\n- {apiVersion: batch/v1, kind: Job, namespaces: [other]}\n"})
+	w.settle()
+	for _, namespace := range []string{"default", "other"} {
+		w.completesIn(namespace, "once")
+		w.settle()
+	}
+	for _, namespace := range []string{"default", "other"} {
+		w.server.Delete(w.server.Get(job, namespace, "once"))
+	}
+	w.sends("when they are gone")
+	w.says("when they are gone", "Ready")
+}

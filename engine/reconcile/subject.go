@@ -38,8 +38,8 @@ func (s *subject) readyReason() string {
 	return reason
 }
 
-// succeeded are the hashes of the Jobs made once that have succeeded, by name,
-// as the resource has them on record.
+// succeeded are the hashes of the Jobs made once that have succeeded, by plan.OnceName, as
+// the resource has them on record.
 func (s *subject) succeeded() map[string]string {
 	all := map[string]string{}
 	for _, d := range doneIn(s.resource.GetAnnotations()[api.AnnotationSucceeded]) {

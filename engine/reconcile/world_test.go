@@ -248,8 +248,10 @@ func (w *world) edit(change func(*unstructured.Unstructured)) {
 }
 
 // completes lets a Job succeed.
-func (w *world) completes(name string) {
-	w.server.Change(w.server.Get(job, "default", name), "job-controller", func(o *unstructured.Unstructured) {
+func (w *world) completes(name string) { w.completesIn("default", name) }
+
+func (w *world) completesIn(namespace, name string) {
+	w.server.Change(w.server.Get(job, namespace, name), "job-controller", func(o *unstructured.Unstructured) {
 		o.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Complete", "status": "True"}}}
 	})
 }
