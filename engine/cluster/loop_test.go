@@ -31,7 +31,7 @@ type scriptedSource struct {
 	// stream answers a list that is to stream in; nil: none can.
 	stream func() watch.Interface
 	// failed is called with each failure, if it is not nil.
-	failed func()
+	failed func(*Loop)
 }
 
 func (s *scriptedSource) source() *cache.ListWatch {
@@ -87,14 +87,15 @@ func runLoop(t *testing.T, s *scriptedSource) (*Loop, func() []error) {
 	t.Helper()
 	var mu sync.Mutex
 	var failed []error
-	l := NewLoop(LoopOptions{
+	var l *Loop
+	l = NewLoop(LoopOptions{
 		Name: "test", Source: s.source(), Expected: &metav1.PartialObjectMetadata{}, Store: cache.NewStore(cache.MetaNamespaceKeyFunc),
 		Failed: func(err error) {
 			mu.Lock()
 			failed = append(failed, err)
 			mu.Unlock()
 			if s.failed != nil {
-				s.failed()
+				s.failed(l)
 			}
 		},
 		Guard: func(do func()) error { do(); return nil },
@@ -293,20 +294,20 @@ func TestLoopBacksOffFromBrokenStreams(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s, streams := &scriptedSource{}, 0
+				s, streams := &scriptedSource{}, atomic.Int64{}
 				s.stream = func() watch.Interface {
-					streams++
+					n := streams.Add(1)
 					w := watch.NewFakeWithChanSize(2, false)
 					w.Add(&metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "a", ResourceVersion: "1"}})
-					if streams < 1000 { // else it would never end
+					if n < 1000 { // else it would never end
 						end(w)
 					}
 					return w
 				}
 				l, failed := runLoop(t, s)
 				time.Sleep(10 * time.Second)
-				if lists, _ := s.counts(); streams != 1 || lists != 1 || !l.hasListed.Load() || len(failed()) != 0 {
-					t.Errorf("there were %d streams and %d lists, and it failed by %v", streams, lists, failed())
+				if lists, _ := s.counts(); streams.Load() != 1 || lists != 1 || !l.hasListed.Load() || len(failed()) != 0 {
+					t.Errorf("there were %d streams and %d lists, and it failed by %v", streams.Load(), lists, failed())
 				}
 			})
 		})
@@ -319,19 +320,18 @@ func TestLoopReportsNoPastSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hangs := make(chan struct{})
 		s := &scriptedSource{list: func(int) error { <-hangs; return nil }}
-		var l *Loop
-		var hadListed bool
-		s.failed = func() {
+		var hadListed atomic.Bool
+		s.failed = func(l *Loop) {
 			close(hangs)
 			for range 10_000 { // what waits for a mutex keeps the time from going on
 				runtime.Gosched()
 			}
-			hadListed = l.hasListed.Load()
+			hadListed.Store(l.hasListed.Load())
 		}
-		l, _ = runLoop(t, s)
+		l, _ := runLoop(t, s)
 		time.Sleep(patience + time.Second)
-		if hadListed || !l.hasListed.Load() {
-			t.Errorf("it had listed while its silence was reported: %t; it has listed: %t", hadListed, l.hasListed.Load())
+		if hadListed.Load() || !l.hasListed.Load() {
+			t.Errorf("it had listed while its silence was reported: %t; it has listed: %t", hadListed.Load(), l.hasListed.Load())
 		}
 	})
 }
