@@ -179,6 +179,9 @@ func eachLeaf(at any, path []any, call func(path []any, leaf any)) {
 // explainLabels finds the labels whose keys or values are refused: the server names the
 // map that they are in, and quotes them.
 func explainLabels(a refused) explanation {
+	if a.Details == nil {
+		return explanation{}
+	}
 	var out []Field
 	for _, c := range a.Details.Causes {
 		f := cleanField(Field{Path: parsePath(c.Field, a.document), Text: detail(c.Message)}, a.document)

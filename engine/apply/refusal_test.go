@@ -46,6 +46,10 @@ func TestUnderstand(t *testing.T) {
 			Invalid, "failed to create typed patch object (ns/a): expected map, got something else",
 		},
 		"conflict": {metav1.Status{Code: 409, Message: "it is there"}, Exists, "it is there"},
+		"label without details": {
+			metav1.Status{Code: 422, Message: `a valid label must be an empty string`},
+			Invalid, "a valid label must be an empty string; limit the value in the CRD by a pattern, or replace in the template what does not fit",
+		},
 		"recreated": {
 			metav1.Status{Code: 422, Message: `ConfigMap "a" is invalid: metadata.uid: Invalid value: "x": field is immutable`,
 				Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Field: "metadata.uid",
