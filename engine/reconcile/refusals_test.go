@@ -5,7 +5,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
@@ -126,5 +128,36 @@ func TestRefusedForWhatOthersHold(t *testing.T) {
 	}
 	if tried == 0 {
 		t.Error("no row is about what others hold")
+	}
+}
+
+// TestNamespaceComesBack: however long a namespace took to go, a child in it is soon there
+// again once somebody makes the namespace anew.
+func TestNamespaceComesBack(t *testing.T) {
+	for name, refusal := range map[string]*metav1.Status{
+		"it is being deleted": {Status: metav1.StatusFailure, Code: 403, Reason: metav1.StatusReasonForbidden,
+			Message: `configmaps "one" is forbidden: because it is being terminated`,
+			Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause, Field: "metadata.namespace"}}}},
+		"it is gone": {Status: metav1.StatusFailure, Code: 404, Reason: metav1.StatusReasonNotFound, Message: `namespaces "default" not found`,
+			Details: &metav1.StatusDetails{Kind: "namespaces", Name: "default"}},
+	} {
+		w := newWorld(t, map[string]string{"one.yaml": oneMap})
+		w.server.Refuse = func(r memory.Request) *metav1.Status {
+			if r.Resource == "configmaps" && r.Writes() {
+				refusal.Kind, refusal.APIVersion = "Status", "v1"
+				return refusal
+			}
+			return nil
+		}
+		longest := time.Duration(0)
+		for range 30 {
+			w.turn()
+			wait := w.requeue()
+			longest = max(longest, wait)
+			w.now = w.now.Add(wait)
+		}
+		if longest > 15*time.Second {
+			t.Errorf("%s: it waits for %v", name, longest)
+		}
 	}
 }

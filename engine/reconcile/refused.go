@@ -39,7 +39,8 @@ var outcomes = map[apply.Cause]refusalOutcome{
 	apply.Admission:   {status.Problem{Severity: status.Retry, Reason: "DeniedByAdmission"}, "admission", longWait},
 	apply.NotServed:   {status.Problem{Severity: status.Waiting, Reason: "NotServed"}, "not-served", longWait},
 	apply.NoNamespace: {status.Problem{Severity: status.Waiting, Reason: "ChildWaiting"}, "no-namespace", 10 * time.Second},
-	apply.Terminating: {status.Problem{Severity: status.Waiting, Reason: "NamespaceTerminating"}, "terminating", longWait},
+	// Nothing wakes us when somebody makes the namespace again.
+	apply.Terminating: {status.Problem{Severity: status.Waiting, Reason: "NamespaceTerminating"}, "terminating", 10 * time.Second},
 	// A change of the object wakes us, and other content is tried at once.
 	apply.Conflict: {status.Problem{Severity: status.Stalled, Reason: "Conflict"}, "conflict", longestGap},
 }
