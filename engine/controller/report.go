@@ -261,14 +261,16 @@ func (c *versionTracker) describe(k *heartbeat.Kind, paused bool) {
 	if !changed { // how far a wave is would change all the time
 		told = c.written
 	}
+	isPreviewed := c.next != nil && c.rollout == nil
+	isResumed := isPreviewed && told.Digest == c.next.Digest // by a process that has just begun
 	switch {
-	case c.rollout != nil && told.State != rollout.Complete:
+	case (c.rollout != nil || isResumed) && told.State != rollout.Complete:
 		k.State, k.Message = rolling[told.State], told.Text(k.Name)
 	case told.NotReady > 0:
 		k.Message = told.Text(k.Name)
 	}
 	switch {
-	case c.next != nil && c.rollout == nil:
+	case isPreviewed && k.State == heartbeat.Serving:
 		k.State, k.Message = heartbeat.RollingOut, "the changed folder is being tried"
 	case k.State == heartbeat.Serving && c.running != nil && c.running.Removed:
 		k.State, k.Message = heartbeat.Removed, "the folder was removed: resources are only deleted"

@@ -85,8 +85,8 @@ type past struct {
 	// unfinished: the CRD tells of a rollout that is not complete, such as that of
 	// another version, or of this one when it was put back.
 	unfinished bool
-	// complete is the record of the version's own rollout, or zero.
-	complete rollout.Record
+	// record is that of the version's own rollout, or zero.
+	record rollout.Record
 	// base is the version that serves what no rollout has reached, or nil, and digest
 	// its digest, or ""; kept are those of rollouts before, and lost says why one of
 	// them is not here.
@@ -102,8 +102,8 @@ func pastOf(crd metav1.Object, v *reconcile.Version, mine shard.Shard) past {
 		settled:    crd.GetAnnotations()[mine.Key(api.AnnotationRolledOut)] == v.Digest || !hasRecord(crd),
 		unfinished: told.Digest != "" && told.State != rollout.Complete,
 	}
-	if told.Digest == v.Digest && told.State == rollout.Complete {
-		p.complete = told
+	if told.Digest == v.Digest {
+		p.record = told
 	}
 	return p
 }
@@ -129,7 +129,7 @@ func (c *versionTracker) setVersion(v *reconcile.Version, before past) bool {
 		return again
 	case !lives && before.settled && !before.unfinished:
 		c.use(v)
-		c.force(before.complete, before.complete.ForcedNames())
+		c.force(before.record, before.record.ForcedNames())
 		return true
 	}
 	c.back = lives && c.running.Digest == v.Digest || !lives && before.settled
@@ -137,6 +137,7 @@ func (c *versionTracker) setVersion(v *reconcile.Version, before past) bool {
 	c.change(v, lives)
 	if begins {
 		c.running, c.base, c.kept, c.lost = before.base, before.digest, before.kept, before.lost
+		c.written = before.record
 	}
 	return false
 }

@@ -132,7 +132,7 @@ func TestForced(t *testing.T) {
 	}
 	c.recorded(now)
 	again := newVersionTracker(c.kindPaused)
-	again.setVersion(versionOf("1"), past{settled: true, complete: rollout.Read(now.String())})
+	again.setVersion(versionOf("1"), past{settled: true, record: rollout.Read(now.String())})
 	for _, c := range []*versionTracker{c, again} {
 		k := &heartbeat.Kind{}
 		if c.describe(k, false); k.State != heartbeat.Serving || !strings.Contains(k.Message, "forced, 2 not ready, as ns/a") {
@@ -197,6 +197,25 @@ func TestResumed(t *testing.T) {
 	again := rollout.Read(record.String())
 	if got := again.ServedBy("a"); got != "2" {
 		t.Errorf("as read again a is served by %q", got)
+	}
+}
+
+// TestReportOfResumedRollout: before a process that begins in the middle of a rollout has
+// previewed its version, it reports what is on record; of another version, that it is tried.
+func TestReportOfResumedRollout(t *testing.T) {
+	record := rollout.Record{Digest: "2", State: rollout.Stopped, Reason: rollout.Deletes, Deletes: []string{"ConfigMap ns/a"}, Deleted: 1}
+	for digest, want := range map[string]struct {
+		state   heartbeat.State
+		message string
+	}{"2": {heartbeat.Stopped, record.Text("things")}, "3": {heartbeat.RollingOut, "the changed folder is being tried"}} {
+		crd := &metav1.ObjectMeta{Annotations: map[string]string{"jacquard.dev/child-kinds": "x", "jacquard.dev/rolled-out": "0",
+			"jacquard.dev/rollout": record.String()}}
+		c := newVersionTracker(func() bool { return false })
+		c.setVersion(versionOf(digest), pastOf(crd, versionOf(digest), shard.Shard{}))
+		k := &heartbeat.Kind{Name: "things"}
+		if c.describe(k, false); k.State != want.state || k.Message != want.message {
+			t.Errorf("with folder %s it is %s: %s, want %s: %s", digest, k.State, k.Message, want.state, want.message)
+		}
 	}
 }
 
