@@ -374,6 +374,10 @@ func (p *provocation) seen(o *unstructured.Unstructured) *unstructured.Unstructu
 	out.SetCreationTimestamp(metav1.Time{})
 	out.SetResourceVersion("1")
 	delete(out.Object, "status")
+	unstructured.RemoveNestedField(out.Object, "metadata", "annotations", "deployment.kubernetes.io/revision") // by its controller, if that was quick
+	if len(out.GetAnnotations()) == 0 {
+		out.SetAnnotations(nil)
+	}
 	managed := slices.DeleteFunc(out.GetManagedFields(), func(m metav1.ManagedFieldsEntry) bool { return m.Subresource != "" })
 	for i := range managed {
 		managed[i].Time = nil
