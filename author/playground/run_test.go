@@ -31,7 +31,7 @@ func TestFindings(t *testing.T) {
 		partial                      bool
 	}{
 		{deployment, ".spec.image", ".spec.imgae", "did you mean spec.image?", "unknown-field", true},
-		{deployment, "{{", "{{ }}{{", "missing value", "syntax", true},
+		{deployment, "{{", "{{ }}{{", "this action has no value", "syntax", true},
 		{deployment, "      labels:", "      labels: {own: x}\n      annotations:", "(rendered for resource.yaml:1:1)", "invalid-child", false},
 		{Resource, "kind: App", "kind: Ap", "did you mean App?", "", false},
 		{Resource, "replicas: 2", "replicas: two", "spec.replicas", "", false},
