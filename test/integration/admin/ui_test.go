@@ -109,7 +109,9 @@ func (b *browser) follow(ctx context.Context) {
 	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
 		var c ui.Change
 		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			b.Errorf("%v: %s", err, lines.Text())
+			if ctx.Err() == nil { // else the end cut a line
+				b.Errorf("%v: %s", err, lines.Text())
+			}
 			return
 		}
 		b.mu.Lock()
