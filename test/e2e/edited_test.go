@@ -63,14 +63,15 @@ func (n *realNode) underEdits(t *testing.T, do func()) time.Duration {
 	return slices.Max(waits)
 }
 
-// edits edits the resources until it is told to stop: the last edit is finished then.
+// edits edits the resources until it is told to stop and has done so editedCount times:
+// the last edit is finished then.
 func (n *realNode) edits(t *testing.T) (stop func()) {
 	t.Helper()
 	c := n.client(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var editing sync.WaitGroup
 	editing.Go(func() {
-		for edit := 0; ctx.Err() == nil; edit++ {
+		for edit := 0; edit < editedCount || ctx.Err() == nil; edit++ {
 			i := rand.IntN(editedCount)
 			o := &unstructured.Unstructured{}
 			o.SetAPIVersion("mydomain.com/v1beta1")
