@@ -81,7 +81,7 @@ func one(ctx context.Context, view *liveview.View, r *reconcile.Reconciler, reso
 	out.Changes, out.Notes = d.changes(), d.notes()
 	out.Counts = count(out.Changes)
 	if out.Error = d.unplanned(); out.Error == "" {
-		out.Waiting, out.Unready = d.waiting(), d.unready()
+		out.Waiting, out.Unready = d.waiting(), d.listUnready()
 	}
 	return out
 }
@@ -119,8 +119,8 @@ func (d differ) waiting() (all []string) {
 	return all
 }
 
-// unready are the children by which the resource becomes not ready, and why.
-func (d differ) unready() (all []string) {
+// listUnready returns the children by which the resource becomes not ready, and why.
+func (d differ) listUnready() (all []string) {
 	for i := range d.Unready {
 		c := &d.Unready[i]
 		all = append(all, fmt.Sprintf("%s %s: %s", c.Kind, strings.TrimPrefix(c.Namespace+"/"+c.Name, "/"), c.Message))

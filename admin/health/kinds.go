@@ -70,11 +70,11 @@ func (l *look) kinds(ctx context.Context, i *Installation) {
 	for _, told := range i.report.Kinds {
 		i.Kinds = append(i.Kinds, &Kind{Kind: told})
 	}
-	liveview.Together(len(i.Kinds), func(n int) { l.kind(ctx, i, i.Kinds[n]) })
+	liveview.Together(len(i.Kinds), func(n int) { l.addResources(ctx, i, i.Kinds[n]) })
 }
 
-// kind adds to what the operator reports of a kind how its resources are.
-func (l *look) kind(ctx context.Context, i *Installation, k *Kind) {
+// addResources adds to what the operator reports of a kind how its resources are.
+func (l *look) addResources(ctx context.Context, i *Installation, k *Kind) {
 	if k.State.NoResources() {
 		return
 	}

@@ -39,15 +39,15 @@ func (s *silence) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, late
 	}
 	answer, err := s.next.RoundTrip(r)
-	s.note(resource, err)
+	s.recordLate(resource, err)
 	if err == nil {
-		answer.Body = silentBody{answer.Body, func(err error) { s.note(resource, err) }}
+		answer.Body = silentBody{answer.Body, func(err error) { s.recordLate(resource, err) }}
 	}
 	return answer, err
 }
 
-// note keeps the error of a request about a resource, if it says that the answer is late.
-func (s *silence) note(resource string, err error) {
+// recordLate records the error of a request about a resource, if it says that the answer is late.
+func (s *silence) recordLate(resource string, err error) {
 	var timeout *transport.TimeoutError
 	if errors.As(err, &timeout) {
 		s.mu.Lock()

@@ -133,7 +133,7 @@ func (s *Survey) View(ctx context.Context, k *Kind, folder *kind.Kind, resources
 	} else if k.CRD != nil {
 		v.version.Schema = sync.OnceValue(func() *crdschema.Version { return shown(k.CRD, k.GVK.Version) })
 	}
-	v.version.Children, v.version.Patched = reconcile.Needs(folder, v.crd(k.Name), reconcile.APIs{
+	v.version.Children, v.version.Patched = reconcile.Needs(folder, v.findCRD(k.Name), reconcile.APIs{
 		Served: s.served, Defined: func(gk schema.GroupKind) bool { return s.definesKind(ctx, gk) },
 	})
 	if k.Unread != nil {
@@ -245,14 +245,14 @@ func (v *View) Cluster() reconcile.Cluster {
 		Resource:           v.survey.served.Resource,
 		DeclaresConditions: func(gk schema.GroupKind) bool { return v.survey.declaresConditions(v.ctx, gk) },
 		Defined:            func(gk schema.GroupKind) bool { return v.survey.definesKind(v.ctx, gk) },
-		CRD:                v.crd,
+		CRD:                v.findCRD,
 		Shard:              v.whose(),
 	}
 }
 
-// crd is the metadata of the kind's CRD; that on file says nothing of the past. Those of
+// findCRD returns the metadata of the kind's CRD; that on file says nothing of the past. Those of
 // its children matter only to writes that failed.
-func (v *View) crd(name string) metav1.Object {
+func (v *View) findCRD(name string) metav1.Object {
 	if name != v.kind.Name || v.kind.CRD == nil || v.kind.Unread != nil {
 		return nil
 	}

@@ -151,7 +151,7 @@ func (o *objects) readyWord(l Observed) (word, message string) {
 	child := status.Child{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
 	v = o.before.Settle(child, v)
 	if v.State == readiness.Unbound {
-		v = o.before.SettleClaim(child, v, l.Class, readiness.ConsumerOf(l.Object.Object, o.bodies()))
+		v = o.before.SettleClaim(child, v, l.Class, readiness.ConsumerOf(l.Object.Object, o.listBodies()))
 	}
 	switch {
 	case err != nil:
@@ -164,8 +164,8 @@ func (o *objects) readyWord(l Observed) (word, message string) {
 	return "not ready", v.Message
 }
 
-// bodies are the live objects.
-func (o *objects) bodies() []map[string]any {
+// listBodies returns the live objects.
+func (o *objects) listBodies() []map[string]any {
 	all := make([]map[string]any, len(o.all))
 	for i, l := range o.all {
 		all[i] = l.Object.Object

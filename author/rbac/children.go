@@ -29,7 +29,7 @@ func (w *work) children() {
 		}
 		w.grants(c, plural, written)
 		w.pods(c, written)
-		w.classes(c)
+		w.addStorageClasses(c)
 		if owned.File == "" && w.owns(c.GroupVersionKind) {
 			owned = c.Place
 		}
@@ -52,9 +52,9 @@ func (w *work) pods(c kind.Child, written []string) {
 	}
 }
 
-// classes is what the operator needs to read of the classes of claims, whose volumes
+// addStorageClasses adds what the operator needs to read of the classes of claims, whose volumes
 // may be made only once a Pod mounts them.
-func (w *work) classes(c kind.Child) {
+func (w *work) addStorageClasses(c kind.Child) {
 	if readiness.ReadsClasses(w.Kind.Health, c.GroupKind()) {
 		w.add(Operator, "", Rule{Group: "storage.k8s.io", Resource: "storageclasses", Verbs: []string{"list", "watch"},
 			Why: []string{placed(c.Place) + " makes a claim: its class says whether the volume waits for a Pod"}})

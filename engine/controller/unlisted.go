@@ -16,7 +16,7 @@ func (o *Operator) countUnwatched(r *kindController) {
 	o.counting.Lock()
 	defer o.counting.Unlock()
 	forbidden, failing := r.resources.counts()
-	for _, w := range o.watched(r) {
+	for _, w := range o.listWatched(r) {
 		switch {
 		case isForbidden(w.State):
 			forbidden++
@@ -38,8 +38,8 @@ type watchedState struct {
 	live.State
 }
 
-// watched are the states of all that a kind needs watched besides its resources.
-func (o *Operator) watched(r *kindController) (all []watchedState) {
+// listWatched returns the states of all that a kind needs watched besides its resources.
+func (o *Operator) listWatched(r *kindController) (all []watchedState) {
 	for gvk := range r.versions.children() {
 		all = append(all, watchedState{"children of kind " + gvk.GroupKind().String(), o.children.State(gvk)})
 	}
@@ -64,7 +64,7 @@ func isFailing(s live.State) bool {
 // now, and why. Of missing rights, those that resources report are left out.
 func (o *Operator) unlisted(r *kindController) []string {
 	var texts []string
-	for _, w := range o.watched(r) {
+	for _, w := range o.listWatched(r) {
 		if isFailing(w.State) {
 			texts = append(texts, fmt.Sprintf("%s are not known: %v", w.what, w.Err))
 		}

@@ -78,8 +78,8 @@ func (n Need) String() string {
 	return strings.NewReplacer(betweenPaths, ", ", betweenNames, ".").Replace(string(n))
 }
 
-// paths are the fields of a need that is neither Metadata nor Body.
-func (n Need) paths() [][]string {
+// splitPaths returns the paths of a need that is neither Metadata nor Body.
+func (n Need) splitPaths() [][]string {
 	var all [][]string
 	for text := range strings.SplitSeq(string(n), betweenPaths) {
 		all = append(all, strings.Split(text, betweenNames))
@@ -95,7 +95,7 @@ func (n Need) Merge(o Need) Need {
 	case n == Metadata || o == Body:
 		return o
 	}
-	return NeedOf(slices.Concat(n.paths(), o.paths())...)
+	return NeedOf(slices.Concat(n.splitPaths(), o.splitPaths())...)
 }
 
 // Covers reports whether who has what n needs has all that o needs.
@@ -109,30 +109,30 @@ func (n Need) Includes(path ...string) bool {
 	case Body:
 		return true
 	}
-	return slices.ContainsFunc(n.paths(), func(p []string) bool { return isBelow(path, p) || isBelow(p, path) })
+	return slices.ContainsFunc(n.splitPaths(), func(p []string) bool { return isBelow(path, p) || isBelow(p, path) })
 }
 
-// pick returns the JSON of an object with these fields alone; the paths are sorted. What
+// pickJSON returns the JSON of an object with these fields alone; the paths are sorted. What
 // is no object stays as it is.
-func pick(object json.RawMessage, paths [][]string) json.RawMessage {
+func pickJSON(object json.RawMessage, paths [][]string) json.RawMessage {
 	var all map[string]json.RawMessage
 	if len(paths[0]) == 0 || utiljson.Unmarshal(object, &all) != nil || all == nil {
 		return object
 	}
-	picked, err := json.Marshal(pickNames(all, paths, json.RawMessage("null"), pick))
+	picked, err := json.Marshal(pickNames(all, paths, json.RawMessage("null"), pickJSON))
 	if err != nil {
 		return object
 	}
 	return picked
 }
 
-// pickFrom returns what pick does, of a value, which is shared.
-func pickFrom(value any, paths [][]string) any {
+// pickFields returns what pickJSON does, of a value, which is shared.
+func pickFields(value any, paths [][]string) any {
 	all, isMap := value.(map[string]any)
 	if len(paths[0]) == 0 || !isMap {
 		return value
 	}
-	return pickNames(all, paths, nil, pickFrom)
+	return pickNames(all, paths, nil, pickFields)
 }
 
 // pickNames picks of the fields of a map those with the first names of sorted paths. A map

@@ -28,9 +28,9 @@ func (o Object) Cut(need Need) Object {
 		o.Body, o.packed = nil, nil
 	case need == Body:
 	case o.packed != nil:
-		o.packed = pick(o.packed, need.paths())
+		o.packed = pickJSON(o.packed, need.splitPaths())
 	case o.Body != nil:
-		body := pickFrom(o.Body, need.paths()).(map[string]any)
+		body := pickFields(o.Body, need.splitPaths()).(map[string]any)
 		for _, key := range []string{"apiVersion", "kind", "metadata"} {
 			if v, found := o.Body[key]; found {
 				body[key] = v

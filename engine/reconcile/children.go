@@ -22,7 +22,7 @@ func (t *reconciliation) children(p *plan.Plan, w *snapshot) []status.Child {
 	var out []status.Child
 	if p == nil || t.subject.deleting() {
 		for _, l := range current {
-			out = append(out, t.child(w, l, p))
+			out = append(out, t.describeChild(w, l, p))
 		}
 		return t.withGone(out, p, w)
 	}
@@ -33,7 +33,7 @@ func (t *reconciliation) children(p *plan.Plan, w *snapshot) []status.Child {
 		switch {
 		case s.Child.Policy.Patch:
 		case there:
-			out = append(out, t.child(w, l, p))
+			out = append(out, t.describeChild(w, l, p))
 		case s.Action == plan.Done:
 			c := missing(s.Document, w.state[gvk])
 			c.Ready, c.Message = true, ""

@@ -28,7 +28,7 @@ func classQuery(claim map[string]any) cluster.Query {
 
 // StorageClass returns what is known of the StorageClass of a claim.
 func (c *Cluster) StorageClass(claim map[string]any) readiness.StorageClass {
-	found, err := c.find(classQuery(claim))
+	found, err := c.findObjects(classQuery(claim))
 	return storageClass(claim, found, err)
 }
 
@@ -79,10 +79,10 @@ func (w *snapshot) consumerOf(claim map[string]any, p *plan.Plan) string {
 			continue
 		}
 		if l := w.liveOf(s.Child); l != nil && readiness.RunsPods(body(*l)) {
-			return named(s.Document)
+			return describeObject(s.Document)
 		}
 	}
 	return ""
 }
 
-func named(o *unstructured.Unstructured) string { return o.GetKind() + " " + o.GetName() }
+func describeObject(o *unstructured.Unstructured) string { return o.GetKind() + " " + o.GetName() }

@@ -122,7 +122,7 @@ func (t *reconciliation) becomeUnready(p *plan.Plan, w *snapshot) (all []status.
 		if l == nil || s.Child.Policy.Patch || readiness.ReadsClasses(t.subject.version.Health(), l.GVK.GroupKind()) {
 			continue
 		}
-		if c := t.child(w, *l, p); !c.Ready {
+		if c := t.describeChild(w, *l, p); !c.Ready {
 			all = append(all, c)
 		}
 	}

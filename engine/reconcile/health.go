@@ -39,9 +39,9 @@ func reference(l live.Object) status.Child {
 	return status.Child{APIVersion: l.GVK.GroupVersion().String(), Kind: l.GVK.Kind, Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName()}
 }
 
-// judge decides whether a live child is ready. It asks to look again once a temporary
+// judgeChild decides whether a live child is ready. It asks to look again once a temporary
 // state has lasted.
-func (t *reconciliation) judge(w *snapshot, l live.Object) (readiness.Verdict, error) {
+func (t *reconciliation) judgeChild(w *snapshot, l live.Object) (readiness.Verdict, error) {
 	set, gk, uid := t.subject.version.Health(), l.GVK.GroupKind(), l.Meta.GetUID()
 	if !readiness.NeedsBody(set, gk) && l.Meta.GetDeletionTimestamp() == nil {
 		return readiness.Verdict{State: readiness.Ready}, nil
@@ -67,9 +67,9 @@ func (t *reconciliation) judge(w *snapshot, l live.Object) (readiness.Verdict, e
 	return verdict.After(lasted), nil
 }
 
-// child reports on one live child. Of a resource that goes, health does not matter. The
+// describeChild reports on one live child. Of a resource that goes, health does not matter. The
 // plan, which may be nil, says which claims are mounted.
-func (t *reconciliation) child(w *snapshot, l live.Object, p *plan.Plan) status.Child {
+func (t *reconciliation) describeChild(w *snapshot, l live.Object, p *plan.Plan) status.Child {
 	c := reference(l)
 	if t.subject.deleting() {
 		if c.Message = stillThere; l.Meta.GetDeletionTimestamp() != nil {
@@ -77,7 +77,7 @@ func (t *reconciliation) child(w *snapshot, l live.Object, p *plan.Plan) status.
 		}
 		return c
 	}
-	verdict, err := t.judge(w, l)
+	verdict, err := t.judgeChild(w, l)
 	if err != nil {
 		c.Message = fmt.Sprintf("its status cannot be read: %s", err)
 		return c

@@ -75,7 +75,7 @@ func (w *snapshot) ask(q cluster.Query) ([]live.Object, error) {
 		return known.found, known.err
 	}
 	w.asked = append(w.asked, q)
-	found, err := w.subject.cluster.find(q)
+	found, err := w.subject.cluster.findObjects(q)
 	a := answer{found, err}
 	if slices.ContainsFunc(a.found, w.isOutdated) {
 		a = answer{err: errOutdated}
@@ -84,8 +84,8 @@ func (w *snapshot) ask(q cluster.Query) ([]live.Object, error) {
 	return a.found, a.err
 }
 
-// find answers a query: by a select if it has a selector, else by a lookup.
-func (c *Cluster) find(q cluster.Query) ([]live.Object, error) {
+// findObjects answers a query: by a select if it has a selector, else by a lookup.
+func (c *Cluster) findObjects(q cluster.Query) ([]live.Object, error) {
 	if q.Selector != nil {
 		return c.Reads.Select(q)
 	}

@@ -29,11 +29,7 @@ func TestRefusals(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.Name, func(t *testing.T) {
-			recorded, err := row.Recorded()
-			if err != nil {
-				t.Fatal(err)
-			}
-			w := refusedWorld(t, row, recorded)
+			w, _ := refusedWorld(t, row)
 			w.turn()
 			ready := status.Condition(w.server.Get(thingKind, "default", "a").Object, "Ready")
 			message := strings.ReplaceAll(fmt.Sprint(ready["message"]), "templates/"+things+"/", "")
@@ -54,8 +50,12 @@ func TestRefusals(t *testing.T) {
 }
 
 // refusedWorld is a world whose child is refused as it was recorded.
-func refusedWorld(t *testing.T, row refusals.Row, recorded *refusals.Recorded) *world {
+func refusedWorld(t *testing.T, row refusals.Row) (*world, *refusals.Recorded) {
 	t.Helper()
+	recorded, err := row.Recorded()
+	if err != nil {
+		t.Fatal(err)
+	}
 	child := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal([]byte(row.Sent()), &child.Object); err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func refusedWorld(t *testing.T, row refusals.Row, recorded *refusals.Recorded) *
 		}
 		return recorded.Answer
 	}
-	return w
+	return w, recorded
 }
 
 // TestRefusedForWhatOthersHold: a write that was refused for a field or an entry of another
@@ -109,11 +109,7 @@ func TestRefusedForWhatOthersHold(t *testing.T) {
 		}
 		tried++
 		t.Run(row.Name, func(t *testing.T) {
-			recorded, err := row.Recorded()
-			if err != nil {
-				t.Fatal(err)
-			}
-			w := refusedWorld(t, row, recorded)
+			w, recorded := refusedWorld(t, row)
 			w.turn()
 			w.sends("at once")
 			w.server.Change(recorded.Live, "somebody", func(o *unstructured.Unstructured) {

@@ -104,7 +104,7 @@ func (t *reconciliation) input(rendered *render.Result, w *snapshot) plan.Input 
 		Memory: t.known.children.applied, Replaced: t.known.children.replaced, Succeeded: t.subject.succeeded(),
 		AllowPrune:  t.subject.allowances(),
 		DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty, ReportedReady: t.subject.reportedReady(),
-		IsReady: func(l live.Object) bool { return t.child(w, l, nil).Ready },
+		IsReady: func(l live.Object) bool { return t.describeChild(w, l, nil).Ready },
 	}
 	if t.subject.deleting() {
 		t.setDeletion(&in, w)

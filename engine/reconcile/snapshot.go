@@ -58,7 +58,7 @@ func (t *reconciliation) takeSnapshot() *snapshot {
 		state:   map[schema.GroupVersionKind]live.State{}, unpatched: map[schema.GroupVersionKind]error{},
 		undrawn: map[secretKey]int{}, answers: map[question]answer{},
 	}
-	w.judge = func(l live.Object) (readiness.Verdict, error) { return t.judge(w, l) }
+	w.judge = func(l live.Object) (readiness.Verdict, error) { return t.judgeChild(w, l) }
 	uid := s.resource.GetUID()
 	for gvk, need := range s.version.Children {
 		in := s.within(gvk)

@@ -37,11 +37,11 @@ func (untyped) Convert(any, any, any) error { return errors.New("there are no ty
 
 func (untyped) ConvertToVersion(in runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {
 	gvk, _ := to.KindForGroupVersionKinds([]schema.GroupVersionKind{in.GetObjectKind().GroupVersionKind()})
-	return converted(in.(*unstructured.Unstructured), gvk), nil
+	return convertVersion(in.(*unstructured.Unstructured), gvk), nil
 }
 
-// converted copies an object into a version of its kind.
-func converted(o *unstructured.Unstructured, gvk schema.GroupVersionKind) *unstructured.Unstructured {
+// convertVersion copies an object into a version of its kind.
+func convertVersion(o *unstructured.Unstructured, gvk schema.GroupVersionKind) *unstructured.Unstructured {
 	out := o.DeepCopy()
 	out.SetGroupVersionKind(gvk)
 	return out

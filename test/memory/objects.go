@@ -54,7 +54,7 @@ func (s *Server) serve(c call) (any, *metav1.Status) {
 // shown is an object, or its metadata if that is what was asked for.
 func shown(c call, o *unstructured.Unstructured) any {
 	if !strings.Contains(c.http.Header.Get("Accept"), "PartialObjectMetadata") {
-		return converted(o, c.served.GVK).Object
+		return convertVersion(o, c.served.GVK).Object
 	}
 	return map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": o.Object["metadata"]}
 }

@@ -34,7 +34,7 @@ func (s *Server) Get(gvk schema.GroupVersionKind, namespace, name string) *unstr
 	if o == nil {
 		return nil
 	}
-	return converted(o, gvk)
+	return convertVersion(o, gvk)
 }
 
 // Change changes an object, or makes it, as a manager that updates: what the

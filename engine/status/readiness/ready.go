@@ -167,8 +167,8 @@ func withNumber(obj map[string]any) map[string]any {
 // ready; the first that an object has decides.
 var summaries = []string{"Ready", "Available", "Healthy", "Synced", "Succeeded"}
 
-// summary is the condition that decides, or a zero one.
-func summary(cs []condition) condition {
+// findSummary returns the condition that decides, or a zero one.
+func findSummary(cs []condition) condition {
 	for _, kind := range summaries {
 		if c := find(cs, kind); c.Status != "" {
 			return c
@@ -179,7 +179,7 @@ func summary(cs []condition) condition {
 
 // byConditions judges an object with which kstatus finds nothing wrong.
 func byConditions(cs []condition, crdDeclares, builtIn bool) Verdict {
-	switch c := summary(cs); c.Status {
+	switch c := findSummary(cs); c.Status {
 	case "":
 	case "True":
 		return ready
@@ -245,8 +245,8 @@ func stale(obj map[string]any, cs []condition) bool {
 	if !ok {
 		return false
 	}
-	newest := summary(cs).observedGeneration
-	if summary(cs) == (condition{}) {
+	newest := findSummary(cs).observedGeneration
+	if findSummary(cs) == (condition{}) {
 		for _, c := range cs {
 			newest = max(newest, c.observedGeneration)
 		}

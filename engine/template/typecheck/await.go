@@ -94,14 +94,14 @@ func (w *walker) findEmpty(a arrival) (why string, found bool) {
 	if tree == nil {
 		return "", false
 	}
-	trial := w.assuming(a.premise, tree)
+	trial := w.newTrial(a.premise, tree)
 	defer func() { w.worked = trial.worked }()
 	for n := 0; n < calmPaths && trial.spent < calmSpent && !trial.heavy(); n++ {
 		plan, left := trial.nextPlan()
 		if !left {
 			return "", false
 		}
-		x := trial.follow(tree, plan, nil)
+		x := trial.followPlan(tree, plan, nil)
 		if x.ends == "" && !x.over && x.rendersNothing(a.awaited) && trial.comesTo(a, x) {
 			return x.whyNothing(), true
 		}
@@ -112,25 +112,25 @@ func (w *walker) findEmpty(a arrival) (why string, found bool) {
 // comesTo reports whether the awaiting file still comes to its call with what the path
 // through the awaited one has found out.
 func (w *walker) comesTo(a arrival, x *path) bool {
-	trial := w.assuming(premise{facts: x.facts.known, conditions: conditionsOf(x.taken), counter: x.counter}, a.tree)
+	trial := w.newTrial(premise{facts: x.facts.known, conditions: conditionsOf(x.taken), counter: x.counter}, a.tree)
 	defer func() { w.worked = trial.worked }()
 	wishes := map[fork]outcome{}
 	for _, t := range a.taken {
 		wishes[t.fork] = t.side + 1
 	}
-	trial.follow(a.tree, nil, wishes)
+	trial.followPlan(a.tree, nil, wishes)
 	return slices.ContainsFunc(trial.arrivals, func(b arrival) bool { return b.call == a.call && b.site == a.site })
 }
 
-// assuming returns a walker through a file that was walked before. It keeps what it finds
+// newTrial returns a walker through a file that was walked before. It keeps what it finds
 // to itself.
-func (w *walker) assuming(p premise, tree *parse.Tree) *walker {
+func (w *walker) newTrial(p premise, tree *parse.Tree) *walker {
 	in, trial := *w.in, *w
 	in.Seen = nil
 	trial.in, trial.flow, trial.said = &in, newFlow(), newFindings()
 	trial.reached, trial.dead, trial.barred = map[turning]bool{}, map[turning]deadEnd{}, map[turning]barred{}
 	trial.arrivals, trial.premise, trial.sums, trial.spent, trial.hasty = nil, &p, maps.Clone(w.settled[tree]), 0, false
-	trial.restart()
+	trial.resetPaths()
 	return &trial
 }
 
@@ -158,7 +158,7 @@ func valueAt(s *template.Shape, keys ...string) *template.Shape {
 func (w *path) whyNothing() string {
 	for _, t := range w.taken {
 		b := branchOf(t.fork.node)
-		if w.prints(sideOf(b, t.side)) || !w.prints(sideOf(b, 1-t.side)) {
+		if w.alwaysPrints(sideOf(b, t.side)) || !w.alwaysPrints(sideOf(b, 1-t.side)) {
 			continue
 		}
 		n, side := withoutNot(b.Pipe, t.side)
@@ -176,26 +176,26 @@ func (w *path) whyNothing() string {
 	return ""
 }
 
-// enter records that the path stands within a side, and returns how many enclose that.
-func (w *path) enter(f fork, s outcome) int {
+// enterSide records that the path stands within a side, and returns how many enclose that.
+func (w *path) enterSide(f fork, s outcome) int {
 	w.enclosing = append(w.enclosing, turning{f, s})
 	return len(w.enclosing) - 1
 }
 
-// assumed returns the side of a branch whose condition is known before the path begins.
-func (w *path) assumed(branch parse.Node) (side outcome, known bool) {
+// findAssumed returns the side of a branch whose condition is known before the path begins.
+func (w *path) findAssumed(branch parse.Node) (side outcome, known bool) {
 	if w.premise == nil {
 		return holds, false
 	}
-	return w.premise.conditions.find(branchOf(branch).Pipe)
+	return w.premise.conditions.findOutcome(branchOf(branch).Pipe)
 }
 
-// preferred is the side to take first where nothing else decides.
-func (w *path) preferred(n *parse.BranchNode, otherwise outcome) outcome {
+// preferSide returns the side to take first where nothing else decides.
+func (w *path) preferSide(n *parse.BranchNode, otherwise outcome) outcome {
 	if w.premise == nil || !w.premise.isSparse {
 		return otherwise
 	}
-	switch some, others := w.prints(n.List), w.prints(n.ElseList); {
+	switch some, others := w.alwaysPrints(n.List), w.alwaysPrints(n.ElseList); {
 	case some && !others:
 		return fails
 	case others && !some:
@@ -204,8 +204,8 @@ func (w *path) preferred(n *parse.BranchNode, otherwise outcome) outcome {
 	return otherwise
 }
 
-// prints reports whether every path through a list prints something of a document.
-func (w *walker) prints(l *parse.ListNode) bool { return w.printsWithin(l, deepCalls) }
+// alwaysPrints reports whether every path through a list prints something of a document.
+func (w *walker) alwaysPrints(l *parse.ListNode) bool { return w.printsWithin(l, deepCalls) }
 
 func (w *walker) printsWithin(l *parse.ListNode, calls int) bool {
 	if l == nil || calls == 0 {

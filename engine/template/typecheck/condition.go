@@ -30,8 +30,8 @@ func (c conditions) add(n parse.Node, side outcome) {
 	}
 }
 
-// find returns the outcome of a condition, if it is known.
-func (c conditions) find(n parse.Node) (side outcome, known bool) {
+// findOutcome returns the outcome of a condition, if it is known.
+func (c conditions) findOutcome(n parse.Node) (side outcome, known bool) {
 	n, flipped := withoutNot(n, holds)
 	if side, known = c[textOf(n)]; known {
 		return side ^ flipped, true
@@ -46,7 +46,7 @@ func (c conditions) find(n parse.Node) (side outcome, known bool) {
 		decides = holds
 	}
 	for _, a := range args {
-		part, known := c.find(a)
+		part, known := c.findOutcome(a)
 		if known && part == decides {
 			return decides ^ flipped, true
 		}

@@ -145,11 +145,11 @@ func (w *path) branch(n *parse.BranchNode, at parse.Node, with bool) signal {
 			prefer = fails
 		}
 		yes, no := v.truth()
-		s := w.decide(w.fork(at), yes, no, w.preferred(n, prefer))
+		s := w.decide(w.fork(at), yes, no, w.preferSide(n, prefer))
 		w.mind(n, at, v)
 		before := w.facts.mark()
 		w.assume(n.Pipe, v, s == holds)
-		within := w.enter(w.fork(at), s)
+		within := w.enterSide(w.fork(at), s)
 		sig := w.side(n, v, s, with)
 		necessary := s == holds && elseEnds || s == fails && thenEnds
 		w.leave(before, necessary)

@@ -30,9 +30,9 @@ func (w *path) rangeOver(n *parse.RangeNode) signal {
 		if w.finishes(n.List) {
 			prefer = fails
 		}
-		s := w.decide(w.fork(n), yes, no, w.preferred(&n.BranchNode, prefer))
+		s := w.decide(w.fork(n), yes, no, w.preferSide(&n.BranchNode, prefer))
 		w.mind(&n.BranchNode, n, over)
-		within := w.enter(w.fork(n), s)
+		within := w.enterSide(w.fork(n), s)
 		defer func() { w.enclosing = w.enclosing[:within] }()
 		before := w.facts.mark()
 		w.assume(n.Pipe, over, s == holds)

@@ -111,7 +111,7 @@ const (
 // decide takes a side of a fork: the planned one, or else that which holds, or
 // does not end the path.
 func (w *path) decide(f fork, yes, no bool, prefer outcome) outcome {
-	if side, known := w.assumed(f.node); known && yes && no {
+	if side, known := w.findAssumed(f.node); known && yes && no {
 		yes, no = side == holds, side == fails
 	}
 	s := prefer

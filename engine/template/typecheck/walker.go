@@ -102,7 +102,7 @@ func (w *walker) file(name string, tree *parse.Tree) {
 		}
 		rough := !w.quick && !settled
 		w.grown, w.hasty = false, w.quick || rough
-		w.restart()
+		w.resetPaths()
 		before, arrived := w.said.mark(), len(w.arrivals)
 		ways := w.walk(name, tree)
 		if again := w.grown || rough; !again || w.heavy() || round > mostRounds+1 {
@@ -115,8 +115,8 @@ func (w *walker) file(name string, tree *parse.Tree) {
 	}
 }
 
-// restart forgets the paths, and plans a first one that may take any side.
-func (w *walker) restart() {
+// resetPaths forgets the paths, and plans a first one that may take any side.
+func (w *walker) resetPaths() {
 	w.covered, w.planned, w.plans = map[turning]bool{}, map[turning]bool{}, []*plan{nil}
 	w.retries, w.tries, w.masked = nil, map[turning]int{}, map[masked]map[fork]outcome{}
 }
@@ -188,7 +188,7 @@ func inOrder(all map[masked]map[fork]outcome) []masked {
 
 // once walks one path, and keeps what it writes.
 func (w *walker) once(name string, tree *parse.Tree, plan *plan, wishes map[fork]outcome) *Path {
-	x := w.follow(tree, plan, wishes)
+	x := w.followPlan(tree, plan, wishes)
 	if x.over {
 		w.flow.Cut[name] = true
 	}
@@ -199,8 +199,8 @@ func (w *walker) once(name string, tree *parse.Tree, plan *plan, wishes map[fork
 	return out
 }
 
-// follow walks one path.
-func (w *walker) follow(tree *parse.Tree, plan *plan, wishes map[fork]outcome) *path {
+// followPlan walks one path.
+func (w *walker) followPlan(tree *parse.Tree, plan *plan, wishes map[fork]outcome) *path {
 	w.sketch.Begin()
 	root := w.root()
 	x := &path{walker: w, facts: facts{known: map[string]fact{}}, parents: map[string]string{}, args: map[*parse.IdentifierNode][]arg{},
