@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"regexp"
-	"strings"
 	"time"
 
 	"k8s.io/client-go/rest"
 
 	"github.com/jacquard-operator/jacquard/admin/approve"
+	"github.com/jacquard-operator/jacquard/admin/confirm"
 	"github.com/jacquard-operator/jacquard/admin/history"
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/engine/api"
@@ -101,15 +100,8 @@ func (s *Server) command(words ...string) string {
 	if s.Context != "" {
 		words = append(words, "--context", s.Context)
 	}
-	for i, word := range words {
-		if !harmless.MatchString(word) {
-			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(words, " ")
+	return confirm.CommandLine(words...)
 }
-
-var harmless = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
 
 // ofKind are the words of a command about a kind.
 func ofKind(o *Order, words ...string) []string {

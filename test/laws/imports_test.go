@@ -27,7 +27,7 @@ var offline = []string{
 }
 
 // online are the packages that work on a live cluster, below admin.
-var online = []string{"admin/liveview", "admin/sweep", "admin/diff", "admin/health", "admin/history", "admin/approve", "admin/eject", "admin/adopt", "admin/tree", "admin/trial",
+var online = []string{"admin/liveview", "admin/sweep", "admin/diff", "admin/health", "admin/history", "admin/confirm", "admin/approve", "admin/eject", "admin/adopt", "admin/tree", "admin/trial",
 	"admin/ui"}
 
 // forTests are packages that only tests may import; what they may do is the
