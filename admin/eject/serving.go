@@ -13,6 +13,7 @@ import (
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/live"
 )
@@ -129,10 +130,10 @@ func (e *Eject) held(ctx context.Context, namespace, name string) (bool, error) 
 		if err != nil || lease == nil {
 			return false, err
 		}
-		if lease.GetAnnotations()[api.AnnotationDivision] != "" {
+		holder, _, _ := unstructured.NestedString(lease.Object, "spec", "holderIdentity")
+		if _, divided := replicas.ReadHeld(lease.GetAnnotations()[api.AnnotationDivision], holder); divided {
 			return e.anyHeld(ctx, lease)
 		}
-		holder, _, _ := unstructured.NestedString(lease.Object, "spec", "holderIdentity")
 		renewed, _, _ := unstructured.NestedString(lease.Object, "spec", "renewTime")
 		seconds, _, _ := unstructured.NestedInt64(lease.Object, "spec", "leaseDurationSeconds")
 		switch {

@@ -34,7 +34,7 @@ type Member struct {
 // members are the replicas that divide the resources, by the Lease of the installation;
 // nil if they do not.
 func (l *look) members(ctx context.Context, i *Installation, lease *unstructured.Unstructured) {
-	d, divided := replicas.Read(lease.GetAnnotations()[api.AnnotationDivision])
+	d, divided := replicas.ReadHeld(lease.GetAnnotations()[api.AnnotationDivision], l.read(lease).Holder)
 	if !divided {
 		return
 	}

@@ -46,10 +46,10 @@ func (l *look) starts(ctx context.Context, identity string) bool {
 	}
 	lease, err := l.Object(ctx, leases, namespace, api.Lease(identity))
 	there := err == nil && l.read(lease).State == Leads
-	if there && lease.GetAnnotations()[api.AnnotationDivision] != "" {
+	if there {
 		i := &Installation{Identity: identity}
 		l.members(ctx, i, lease)
-		there = slices.ContainsFunc(i.Members, func(m *Member) bool { return !m.Late })
+		there = i.Members == nil || slices.ContainsFunc(i.Members, func(m *Member) bool { return !m.Late })
 	}
 	if !there {
 		d, err := l.Object(ctx, deployments, namespace, path.Base(identity))

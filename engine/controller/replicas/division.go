@@ -73,6 +73,16 @@ func Read(text string) (d Division, ok bool) {
 	return d, true
 }
 
+// ReadHeld reads the division of an installation's Lease that a holder has, or "", nobody.
+// ok is false while one process holds it: that serves all resources, whatever division
+// the replicas before it left.
+func ReadHeld(text, by string) (d Division, ok bool) {
+	if by != "" && by != holder {
+		return Division{}, false
+	}
+	return Read(text)
+}
+
 // String returns the division as JSON.
 func (d Division) String() string {
 	text, err := json.Marshal(d)
