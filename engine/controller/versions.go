@@ -389,11 +389,10 @@ func (c *versionTracker) served(o *unstructured.Unstructured, came reconcile.Out
 	if c.rollout == nil {
 		return
 	}
-	if came.Version.Digest != c.next.Digest {
-		c.rollout.Due(now)
-	} else if !now.Paused {
-		c.rollout.Served(now, rollout.Outcome{Digest: came.Version.Digest, Ready: came.Ready, Failed: came.Failed,
-			Refused: came.Refused, Forbidden: came.Forbidden})
+	c.rollout.Due(now) // also in a revert, where the version before has the digest of the next one
+	if came.Version.Digest == c.next.Digest && !now.Paused {
+		c.rollout.Served(now, rollout.Outcome{Digest: came.Version.Digest, Ready: came.Ready, WouldBeReady: came.WouldBeReady,
+			Failed: came.Failed, Refused: came.Refused, Forbidden: came.Forbidden})
 	}
 	c.trigger()
 }

@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
@@ -108,6 +109,53 @@ func TestCourseAtStart(t *testing.T) {
 	try(c)
 	c.is(t, "a", "0")
 	c.is(t, "b", "0")
+}
+
+// TestRevertEndsAmongEdits: a rollout is taken back, and resources that it had not reached
+// are edited and made meanwhile, before and after the preview. The version that serves
+// these has the digest of the one that is put back.
+func TestRevertEndsAmongEdits(t *testing.T) {
+	c := newVersionTracker(func() bool { return false })
+	c.setVersion(versionOf("0"), past{settled: true})
+	c.setVersion(versionOf("1"), past{})
+	try(c)
+	serve := func(o *unstructured.Unstructured) {
+		c.served(o, reconcile.Outcome{Version: c.choose(o).Version, Ready: true})
+	}
+	serve(thing("a"))
+	c.setVersion(versionOf("0"), past{settled: true})
+	c.rollout = rollout.Begin([]rollout.Preview{{Name: reconcile.Key(thing("a")), UID: "a", Ready: true},
+		{Name: reconcile.Key(thing("b")), UID: "b", Ready: true, Same: true}},
+		rollout.Settings{Digest: "0", Rollout: kind.Rollout{}, Back: c.back}, rollout.Record{}, time.Time{})
+	b := thing("b")
+	for n := range int64(5) {
+		b.SetGeneration(n + 1)
+		c.rollout.Look(resource(b))
+		c.rollout.Step(time.Time{})
+		serve(b)
+		serve(thing("a"))
+	}
+	if c.rollout.Step(time.Time{}); c.rollout.State() != rollout.Complete {
+		t.Errorf("%s; to be previewed: %v", c.rollout.Record(), c.rollout.NotPreviewed())
+	}
+}
+
+// TestMadeWhileRevertStopped: what is made while a revert waits for an approval can be
+// previewed once the version that it is put back to has served it.
+func TestMadeWhileRevertStopped(t *testing.T) {
+	c := newVersionTracker(func() bool { return false })
+	c.setVersion(versionOf("0"), past{settled: true})
+	c.setVersion(versionOf("1"), past{})
+	try(c)
+	c.setVersion(versionOf("0"), past{settled: true})
+	lost := rollout.Child{GroupKind: apischema.GroupKind{Kind: "Namespace"}, Name: "x"}
+	c.rollout = rollout.Begin([]rollout.Preview{{Name: reconcile.Key(thing("a")), UID: "a", Ready: true, Lost: []rollout.Child{lost}}},
+		rollout.Settings{Digest: "0", Back: c.back}, rollout.Record{}, time.Time{})
+	made := thing("made")
+	c.served(made, reconcile.Outcome{Version: c.choose(made).Version, Ready: true})
+	if due := c.rollout.ToPreview(); len(due) != 1 || due[0].Name != "made" {
+		t.Errorf("to be previewed: %v, in %s", due, c.rollout.Record())
+	}
 }
 
 // TestForced: what a rollout was forced past is told of after it is complete, and

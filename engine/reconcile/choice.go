@@ -40,6 +40,8 @@ type Choice struct {
 type Outcome struct {
 	Version *Version
 	Ready   bool
+	// WouldBeReady reports whether it is not Ready only since this reconciliation wrote.
+	WouldBeReady bool
 	// Failed reports whether a child failed, so that the resource is stalled.
 	Failed bool
 	// Refused says which child the API refuses for its content, Forbidden which
@@ -107,11 +109,11 @@ func (w *stepExecutor) approved(s *failedWrite) bool {
 // a reconciliation found nothing to write: what is to be written again because it was written
 // never is.
 func (t *reconciliation) recordServed(ready bool, problems []status.Problem) {
+	out := Outcome{Version: t.subject.version, Ready: ready}
 	if ready && t.choice.MayDelete != nil && !t.rests() {
-		ready = false
+		out.Ready, out.WouldBeReady = false, !t.holdsRepeats()
 		t.found.again(firstWait)
 	}
-	out := Outcome{Version: t.subject.version, Ready: ready}
 	for _, p := range t.found.problems {
 		switch {
 		case isForbidden(p.Reason):

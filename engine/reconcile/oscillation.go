@@ -72,12 +72,17 @@ func (m *failures) progressed() { clear(m.repeats) }
 // rests reports whether the reconciliation wrote nothing, and holds nothing back that our
 // own writes may cause.
 func (t *reconciliation) rests() bool {
+	return !t.holdsRepeats() && t.known.writes.Load() == t.written
+}
+
+// holdsRepeats reports whether a write is held back that our own writes seem to cause.
+func (t *reconciliation) holdsRepeats() bool {
 	for _, r := range t.known.failures.repeats {
 		if r.IsHeld() {
-			return false
+			return true
 		}
 	}
-	return t.known.writes.Load() == t.written
+	return false
 }
 
 // releaseRepeat drops what is held back of a child that needs no write any more.

@@ -98,6 +98,9 @@ func TestReadyAtRest(t *testing.T) {
 		if got := told[len(told)-1].Ready; got != c.ready || (p.found.requeue == 0) != c.ready {
 			t.Errorf("turn %d: ready is %v, looked at again in %s, want %v", i, got, p.found.requeue, c.ready)
 		}
+		if got := told[len(told)-1].WouldBeReady; got != c.write {
+			t.Errorf("turn %d: it would be ready but for its writes: %v, want %v", i, got, c.write)
+		}
 	}
 	p.choice.MayDelete = nil
 	if turn(true, ""); !told[len(told)-1].Ready || p.found.requeue > 0 {

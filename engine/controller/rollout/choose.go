@@ -50,9 +50,10 @@ func (r *Rollout) find(o Resource) *member {
 // those that were there before.
 func (r *Rollout) see(o Resource) *member {
 	if m := r.find(o); m != nil {
-		m.labels = o.Labels
-		if m.paused = o.Paused; m.seen != o.Generation && !m.isNew(r) {
-			m.notPreviewed, m.due, m.seen = true, false, o.Generation
+		m.labels, m.paused = o.Labels, o.Paused
+		if m.seen != o.Generation {
+			m.seen = o.Generation
+			r.recordEdit(m)
 		}
 		return m
 	}
@@ -66,6 +67,35 @@ func (r *Rollout) see(o Resource) *member {
 		r.came[o.Name] = o.UID
 	}
 	return nil
+}
+
+// maxEdits is how many edits of a resource send it back to its preview. Otherwise a
+// resource that is edited all the time would keep the rollout from its end.
+const maxEdits = 2
+
+// isEditedOften reports whether edits no longer send the member back to its preview. In a
+// revert, none does.
+func (r *Rollout) isEditedOften(m *member) bool {
+	return r.settings.Back && m.edits > 0 || m.edits > maxEdits
+}
+
+// recordEdit records that a member was edited. The first edits of a member that the new
+// version does not serve send it back to its preview, but not out of a wave that changes
+// it. After that, it counts as changed by the new version: its wave moves it as it is, and
+// what no preview counted still needs MayDelete. A member that was never previewed, or whose
+// last preview failed, is previewed again in any case, and at once.
+func (r *Rollout) recordEdit(m *member) {
+	m.edits++
+	switch isOften := r.isEditedOften(m); {
+	case m.isNew(r):
+	case !isOften || m.joined || m.Error != "":
+		m.notPreviewed, m.due = true, isOften
+	default:
+		if m.notPreviewed = false; m.Same {
+			m.Same = false
+			r.order = append(r.order, m.Name)
+		}
+	}
 }
 
 // join makes a resource a member that is to be tried, in place of an earlier one
@@ -113,6 +143,8 @@ type Outcome struct {
 	// Ready reports whether it is ready now, Failed whether a child of it failed, so that
 	// it will not become so by waiting.
 	Ready, Failed bool
+	// WouldBeReady reports whether it is not Ready only since this reconciliation wrote.
+	WouldBeReady bool
 	// Refused says which child the API refuses for its content, Forbidden which
 	// one it forbids; "" for none.
 	Refused, Forbidden string
@@ -124,9 +156,10 @@ func (r *Rollout) Served(o Resource, came Outcome) {
 	if m == nil || came.Digest != r.settings.Digest {
 		return
 	}
-	m.served, m.ready, m.failed = true, came.Ready, came.Failed
+	// Where edits go on, each reconciliation may write.
+	m.served, m.ready, m.failed = true, came.Ready || came.WouldBeReady && r.isEditedOften(m), came.Failed
 	m.settled = m.settled || came.Ready
-	if !came.Ready {
+	if !m.ready {
 		m.readySince = time.Time{}
 	}
 	if m.forbidden = ""; !m.Refused {
@@ -170,16 +203,21 @@ func (r *Rollout) ToPreview() []types.NamespacedName {
 
 // Previewed takes up a later trial: of a resource that could not be rendered, or
 // that is not as it was tried before. What it changes belongs to a wave that is
-// to come, unless its own has come already.
+// to come, unless its own has come already. A preview of an earlier generation counts until
+// there is a later one; of a member that is edited often, there may never be.
 func (r *Rollout) Previewed(t Preview) {
 	m := r.members[t.Name]
 	if m == nil || m.UID != t.UID || m.left || m.isNew(r) {
 		return
 	}
+	isStale, isOften := t.Generation != m.seen, r.isEditedOften(m)
+	if isStale && isOften && !m.notPreviewed { // it counts as changed
+		return
+	}
 	if !m.joined {
 		t.Ready = m.Ready
 	}
-	m.Preview, m.notPreviewed, m.joined = t, t.Generation != m.seen, false
+	m.Preview, m.notPreviewed, m.joined = t, isStale && !isOften, false
 	changes := t.Error == "" && !t.Same
 	switch due := slices.Contains(r.order, t.Name); {
 	case changes && !due:

@@ -62,10 +62,12 @@ type member struct {
 	// of an edit. unsure: it was taken since it was found as the new version wants
 	// it, and the version that had served it is not here.
 	settled, unsure bool
-	// notPreviewed: it was made or changed since it was tried, and joined: it was never;
-	// seen is its generation since, and due that it may be tried.
+	// notPreviewed: it is to be tried again, since it was made or edited, and joined: it
+	// was never tried. seen is its latest generation, and due that it may be tried.
 	notPreviewed, joined, due bool
 	seen                      int64
+	// edits counts the edits during the rollout.
+	edits int
 	// asked are children whose deletion waits for approval and that no trial had
 	// counted.
 	asked []Child
@@ -219,9 +221,9 @@ func (r *Rollout) Ends(now time.Time) bool {
 }
 
 // finish ends a rollout whose waves are over, unless resources stay behind or are
-// to be tried first.
+// to be tried first. It does not wait for one that is edited often and failed.
 func (r *Rollout) finish() {
-	if len(r.NotPreviewed()) > 0 {
+	if len(r.which(func(m *member) bool { return m.notPreviewed && !m.left && (m.joined || !r.isEditedOften(m)) })) > 0 {
 		return
 	}
 	if failed := r.unapproved(r.Failed()); len(failed) > 0 {
