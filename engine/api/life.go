@@ -23,8 +23,9 @@ const (
 	// DIGEST/REASON; the operator takes it off once it is used.
 	AnnotationApproved = "jacquard.dev/approved"
 	// AnnotationRollback is which revision of the folder is served in place of which
-	// folder, as REVISION FOLDER, two digests; the operator takes it off once the
-	// folder is another one.
+	// folder, as REVISION FOLDER, two digests, then the name of the request and the
+	// deletions that are approved with it; the operator takes it off once the folder is
+	// another one.
 	AnnotationRollback = "jacquard.dev/rollback"
 )
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -91,9 +92,12 @@ func (c *versionTracker) announced() (now rollout.Record, changed bool) {
 		now = c.rollout.Record()
 	case c.next == nil && c.written.State == rollout.Complete:
 		now = c.written.WithForced(slices.SortedFunc(maps.Keys(c.forced), rollout.ByName))
+	case c.next == nil && c.written.State == "" && c.rollback.Request != "": // there was no rollout yet
+		now = rollout.Record{Digest: c.base, State: rollout.Complete, Began: time.Now().UTC()}
 	default:
 		return now, false
 	}
+	now.Rollback = c.rollback.Request
 	return now, !now.Same(c.written)
 }
 

@@ -145,7 +145,8 @@ func (r *kindController) rollOut(next *reconcile.Version, trials []rollout.Previ
 	if c.next == nil || c.next.Digest != next.Digest {
 		return false
 	}
-	how := rollout.Settings{Digest: next.Digest, Rollout: next.Kind.Settings.Rollout, Back: c.back}
+	how := rollout.Settings{Digest: next.Digest, Rollout: next.Kind.Settings.Rollout, Back: c.back,
+		Approved: c.rollback.Approved}
 	c.rollout = rollout.Begin(trials, how, before, time.Now())
 	c.written, c.retried = before, time.Now()
 	r.each(c.rollout.Missed) // served by the version that they had while the preview ran

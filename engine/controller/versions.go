@@ -41,6 +41,8 @@ type versionTracker struct {
 	rollout *rollout.Rollout
 	// back: next is the version before an unfinished rollout, put back.
 	back bool
+	// rollback is the rollback by which the last version that was set serves.
+	rollback rollout.Rollback
 	// kept are the versions of abandoned rollouts, with the resources that they
 	// reached. lost says why a version that is wanted here is not.
 	kept []keptVersion
@@ -94,6 +96,8 @@ type past struct {
 	digest string
 	kept   []keptVersion
 	lost   string
+	// rollback is the rollback by which the version serves, or zero.
+	rollback rollout.Rollback
 }
 
 func pastOf(crd metav1.Object, v *reconcile.Version, mine shard.Shard) past {
@@ -105,6 +109,9 @@ func pastOf(crd metav1.Object, v *reconcile.Version, mine shard.Shard) past {
 	if told.Digest == v.Digest {
 		p.record = told
 	}
+	if back := readRollback(crd, mine); back.To == v.Digest {
+		p.rollback = back
+	}
 	return p
 }
 
@@ -113,6 +120,7 @@ func pastOf(crd metav1.Object, v *reconcile.Version, mine shard.Shard) past {
 func (c *versionTracker) setVersion(v *reconcile.Version, before past) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.rollback = before.rollback
 	lives := c.running != nil && c.running.Kind != nil
 	switch {
 	case v.Kind == nil:

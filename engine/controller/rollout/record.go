@@ -54,6 +54,8 @@ type Record struct {
 	// Wanted tells one set of deletions that wait for approval, or one pause, from
 	// another.
 	Wanted string `json:"wanted,omitempty"`
+	// Rollback is the request of the rollback that was taken in last and still holds.
+	Rollback string `json:"rollback,omitempty"`
 	// Wave counts the waves that have begun. Of counts the resources that the new
 	// version changes, Done those of them that it has reached, and Ready those of
 	// these that are as ready as before; as the record is written: with each wave.
@@ -155,7 +157,7 @@ func resourcesOf(all []string) []types.NamespacedName {
 // Same reports whether two records differ in nothing but how far a wave is.
 func (r Record) Same(o Record) bool {
 	return r.Wave == o.Wave && r.State == o.State && r.Message == o.Message && r.Stop() == o.Stop() && slices.Equal(r.Forced, o.Forced) &&
-		r.Set == o.Set && r.NotReady == o.NotReady
+		r.Set == o.Set && r.NotReady == o.NotReady && r.Rollback == o.Rollback
 }
 
 // Stop names a stop: the folder, the reason and, if it would delete, what.

@@ -2,17 +2,45 @@ package rollout
 
 import "strings"
 
-// A Rollback is which revision serves in place of which folder, by their digests, as it
-// stands on the CRD. The zero value is none.
-type Rollback struct{ To, From string }
+// A Rollback is which revision serves in place of which folder, as it stands on the CRD.
+// The zero value is none.
+type Rollback struct {
+	// To and From are the digests of the revision and of the folder.
+	To, From string
+	// Request names the request of a person, which a record repeats once it was taken in.
+	Request string
+	// Approved are the deletions that the person approved, as ApproveDeletions returns them.
+	Approved string
+}
 
 // ReadRollback reads a rollback; what is none is the zero Rollback.
 func ReadRollback(text string) Rollback {
-	if words := strings.Fields(text); len(words) == 2 {
-		return Rollback{words[0], words[1]}
+	words := strings.Fields(text)
+	if len(words) < 2 || len(words) > 4 {
+		return Rollback{}
 	}
-	return Rollback{}
+	words = append(words, "", "")
+	return Rollback{To: words[0], From: words[1], Request: words[2], Approved: words[3]}
 }
 
 // String returns the rollback as it stands on the CRD.
-func (r Rollback) String() string { return r.To + " " + r.From }
+func (r Rollback) String() string {
+	return strings.TrimRight(strings.Join([]string{r.To, r.From, r.Request, r.Approved}, " "), " ")
+}
+
+// ApproveDeletions returns an approval of what the previews delete, and of what they
+// recreate where isRecreated reports so. ReadRollback and Settings take it.
+func ApproveDeletions(previews []Preview, isRecreated func(Preview, Child) bool) string {
+	approved := set{}
+	for _, p := range previews {
+		for _, c := range p.Lost {
+			approved[deletion{p.UID, c}.key()] = true
+		}
+		for _, c := range p.Replace {
+			if isRecreated(p, c) {
+				approved[deletion{p.UID, c}.key()] = true
+			}
+		}
+	}
+	return approved.String()
+}

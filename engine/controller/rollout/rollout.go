@@ -122,6 +122,7 @@ func Begin(trials []Preview, settings Settings, before Record, now time.Time) *R
 		before = Record{}
 	}
 	r.resume(before)
+	maps.Copy(r.approved, readSet(settings.Approved))
 	had := ReadSet(before.Reached)
 	var unserved []Preview
 	var reached []types.NamespacedName

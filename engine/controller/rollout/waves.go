@@ -23,6 +23,8 @@ type Settings struct {
 	// goes to all at once and waits for nothing, but for approval of what it
 	// deletes.
 	Back bool
+	// Approved are deletions that a person approved with the rollback that this is.
+	Approved string
 }
 
 // wave is wave i; the zero Wave is the last one, of all that are left.
