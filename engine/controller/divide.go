@@ -288,7 +288,7 @@ func (o *Operator) follow(ctx context.Context, h *history, running *kindControll
 	}
 	o.recordClaim(ctx, made.Name, mine, nil)
 	if running != nil {
-		metrics.Kind(made.Name).Paused(o.paused(made.Name))
+		o.exportKindState(made.Name)
 	}
 	v, err := h.followed(made, crd, mine)
 	if err != nil || v == nil {

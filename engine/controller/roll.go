@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
@@ -246,9 +247,21 @@ func (r *kindController) gone(name types.NamespacedName) bool {
 }
 
 // paused reports whether a whole kind is observed and not changed.
-func (o *Operator) paused(name string) bool {
+func (o *Operator) paused(name string) bool { return o.options.ReadOnly || o.isPausedByCRD(name) }
+
+// isPausedByCRD reports whether a person paused the kind.
+func (o *Operator) isPausedByCRD(name string) bool {
 	crd := o.crd(name)
-	return o.options.ReadOnly || crd != nil && crd.GetAnnotations()[api.AnnotationPaused] == "true"
+	return crd != nil && crd.GetAnnotations()[api.AnnotationPaused] == "true"
+}
+
+// exportKindState sets the metrics of how a kind that runs is served.
+func (o *Operator) exportKindState(name string) {
+	o.mu.Lock()
+	back := o.seen(name).rolledBack
+	o.mu.Unlock()
+	metrics.Kind(name).Paused(o.isPausedByCRD(name))
+	metrics.Kind(name).RolledBack(back != "")
 }
 
 // retry tries the resources again that were made or changed since they were

@@ -265,18 +265,21 @@ func (o *Operator) serve(ctx context.Context, h *history, running *kindControlle
 // it.
 func (h *history) serve(ctx context.Context, running *kindController, v *reconcile.Version, before past) error {
 	o := h.o
-	metrics.Kind(v.Name).Paused(o.paused(v.Name))
 	seen := o.seenCRD(v.Name)
 	if running == nil {
 		c := newVersionTracker(func() bool { return o.paused(v.Name) })
 		c.setVersion(v, before)
 		gvk, err := shownAs(v.Kind, h.crd)
-		if err == nil && seen != nil {
-			err = o.start(ctx, gvk, seen, c)
+		if err != nil || seen == nil {
+			return err
 		}
-		metrics.Kind(v.Name).Paused(o.paused(v.Name))
-		return err
+		if err := o.start(ctx, gvk, seen, c); err != nil {
+			return err
+		}
+		o.exportKindState(v.Name)
+		return nil
 	}
+	o.exportKindState(v.Name)
 	running.led = true
 	if v.Kind == nil && !v.Removed && running.versions.good() {
 		running.versions.trigger()

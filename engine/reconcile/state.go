@@ -160,7 +160,7 @@ func (r *Reconciler) stateOf(name types.NamespacedName, resource *unstructured.U
 		r.names[uid] = name
 		m = newResourceState(resource)
 		r.known[name] = m
-		m.told.standing = standing(resource, nil)
+		m.told.standing = r.standing(resource, nil)
 		metrics.Kind(r.name).Stands(before, m.told.standing)
 	}
 	return m

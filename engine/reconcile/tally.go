@@ -90,24 +90,30 @@ func (t *reconciliation) counted(name types.NamespacedName, woken time.Time, err
 
 // result is what came of the reconciliation.
 func (t *reconciliation) result(err error) metrics.Result {
+	if err != nil || t.failed {
+		return metrics.Failed
+	}
 	worst := metrics.Done
 	if t.pending {
 		worst = metrics.Waiting
 	}
-	if err != nil || t.failed {
-		return metrics.Failed
-	}
 	for _, p := range t.found.problems {
-		switch {
-		case p.Severity == status.Retry:
-			return metrics.Failed
-		case p.Severity == status.Stalled:
-			worst = metrics.Stalled
-		case worst == metrics.Done:
-			worst = metrics.Waiting
-		}
+		worst = metrics.Worse(worst, resultOf(p))
 	}
 	return worst
+}
+
+// resultOf is what comes of a reconciliation that has one problem.
+func resultOf(p status.Problem) metrics.Result {
+	switch {
+	case p.Severity == status.Stalled:
+		return metrics.Stalled
+	case p.Severity == status.Waiting:
+		return metrics.Waiting
+	case isForbidden(p.Reason):
+		return metrics.Denied
+	}
+	return metrics.Failed
 }
 
 // skipped is how many children of a plan need no request.
@@ -132,7 +138,7 @@ func (t *reconciliation) countStanding(out status.Output) {
 	if out.Status == nil { // it could not be made
 		return
 	}
-	now := standing(&unstructured.Unstructured{Object: map[string]any{"status": out.Status}}, t.found.problems)
+	now := t.r.standing(&unstructured.Unstructured{Object: map[string]any{"status": out.Status}}, t.found.problems)
 	t.r.mu.Lock()
 	defer t.r.mu.Unlock()
 	metrics.Kind(t.r.name).Stands(t.known.told.standing, now)
@@ -141,7 +147,7 @@ func (t *reconciliation) countStanding(out status.Output) {
 
 // standing is what a resource counts as by its status. One that has none yet is
 // not ready.
-func standing(resource *unstructured.Unstructured, problems []status.Problem) metrics.Standing {
+func (r *Reconciler) standing(resource *unstructured.Unstructured, problems []status.Problem) metrics.Standing {
 	s := metrics.Standing{Conditions: []string{"NotReady"}}
 	conditions, _, _ := unstructured.NestedFieldNoCopy(resource.Object, "status", "conditions")
 	all, _ := conditions.([]any)
@@ -160,5 +166,8 @@ func standing(resource *unstructured.Unstructured, problems []status.Problem) me
 	}
 	slices.Sort(s.Problems)
 	s.Problems = slices.Compact(s.Problems)
+	explained := func(reason string) bool { return reason == reasonNotKnown || isForbidden(reason) }
+	s.IsWaiting = s.Conditions[0] == "NotReady" && !r.cluster.ReadOnly && !slices.Contains(s.Conditions, "Stalled") &&
+		!slices.Contains(s.Conditions, "Paused") && !slices.ContainsFunc(s.Problems, explained)
 	return s
 }

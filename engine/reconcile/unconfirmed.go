@@ -46,7 +46,7 @@ func (t *reconciliation) confirmWrites(ctx context.Context) {
 			err = t.r.cluster.Children.Resync(ctx, l.scope.GroupVersionKind)
 		}
 		if err != nil && !errors.Is(err, live.ErrNotServed) { // what is not served took its objects along
-			t.found.add(status.Problem{Severity: status.Retry, Reason: "NotKnown", Message: "what is left is not known: " + err.Error()})
+			t.found.add(status.Problem{Severity: status.Retry, Reason: reasonNotKnown, Message: "what is left is not known: " + err.Error()})
 			t.found.again(backOff(t.known.failures.tries, 0, longWait))
 			t.known.failures.tries++
 			return

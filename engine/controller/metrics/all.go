@@ -14,6 +14,8 @@ var (
 		"Resources by kind and condition. Each is Ready or NotReady; beside that it may be Reconciling, Stalled or Paused.", "kind", "condition")
 	problems = gauge("jacquard_resources_with_problem",
 		"Resources that have at least one problem with this reason now.", "kind", "reason")
+	waiting = gauge("jacquard_resources_waiting",
+		"Resources that are not ready, and that are neither stalled nor paused, denied by the API server, nor in a state that cannot be read.", "kind")
 )
 
 // pending is about a read-only operator.
@@ -23,7 +25,7 @@ var pending = gauge("jacquard_read_only_pending_resources",
 // What a kind's workers do.
 var (
 	reconciliations = counter("jacquard_reconciliations_total",
-		"Reconciliations of a resource by result: done, waiting (for something to come), stalled (a person must change something) or failed (it is tried again).", "kind", "result")
+		"Reconciliations of a resource by result: done, waiting (for something to come), stalled (a person must change something), denied (by RBAC or admission) or failed (it is tried again).", "kind", "result")
 	turns = counter("jacquard_turns_total",
 		"Deprecated: the name that jacquard_reconciliations_total had before.", "kind", "result")
 	writes = counter("jacquard_writes_total",
@@ -62,6 +64,8 @@ var (
 		"1 while this process serves the kind.", "kind")
 	paused = gauge("jacquard_kind_paused",
 		"1 while the kind's CRD has the annotation jacquard.dev/paused.", "kind")
+	rolledBack = gauge("jacquard_kind_rolled_back",
+		"1 while an earlier revision of the folder serves the kind, since a person rolled it back.", "kind")
 	elsewhere = gauge("jacquard_kind_served_elsewhere",
 		"1 while another installation serves a kind that this one has a folder for.", "kind")
 	crdDeleted = gauge("jacquard_crd_deleted",
@@ -109,9 +113,9 @@ type family interface {
 // that it has while it has a folder.
 var (
 	ofRun = []family{
-		resources, problems, pending, reconciliations, turns, writes, refusals, unwatched, failing, skipped, corrected,
+		resources, problems, waiting, pending, reconciliations, turns, writes, refusals, unwatched, failing, skipped, corrected,
 		renderSeconds, lookups, lagSeconds,
-		driftSeconds, queueDepth, queueSeconds, served, paused, rolloutRunning, rolloutStopped,
+		driftSeconds, queueDepth, queueSeconds, served, paused, rolledBack, rolloutRunning, rolloutStopped,
 	}
 	ofFolder = []family{loads, broken, panicked}
 )

@@ -47,11 +47,11 @@ func TestDocs(t *testing.T) {
 // values are those of labels that are known from the start.
 var values = map[string][]string{
 	"condition": conditions,
-	"result":    {string(Done), string(Waiting), string(Stalled), string(Failed), "hit", "miss", "loaded", "broken"},
+	"result":    append(texts(results), "hit", "miss", "loaded", "broken"),
 	"operation": texts(operations),
 }
 
-func texts(all []Operation) (out []string) {
+func texts[T ~string](all []T) (out []string) {
 	for _, o := range all {
 		out = append(out, string(o))
 	}

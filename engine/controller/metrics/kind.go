@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -38,8 +39,20 @@ const (
 	Done    Result = "done"
 	Waiting Result = "waiting"
 	Stalled Result = "stalled"
+	Denied  Result = "denied" // by RBAC or admission
 	Failed  Result = "failed"
 )
+
+// results are all of them, from best to worst.
+var results = []Result{Done, Waiting, Stalled, Denied, Failed}
+
+// Worse returns the worse one of two results.
+func Worse(a, b Result) Result {
+	if slices.Index(results, a) > slices.Index(results, b) {
+		return a
+	}
+	return b
+}
 
 // conditions are those that resources are counted by.
 var conditions = []string{"Ready", "NotReady", "Reconciling", "Stalled", "Paused"}
@@ -50,7 +63,8 @@ var conditions = []string{"Ready", "NotReady", "Reconciling", "Stalled", "Paused
 func (k Kind) Begin(reasons []string) {
 	name := string(k)
 	k.zero(resources, conditions)
-	for _, result := range []Result{Done, Waiting, Stalled, Failed} {
+	waiting.WithLabelValues(name)
+	for _, result := range results {
 		reconciliations.WithLabelValues(name, string(result))
 		turns.WithLabelValues(name, string(result))
 	}
@@ -70,6 +84,7 @@ func (k Kind) Begin(reasons []string) {
 	k.Unwatched(0)
 	k.Failing(0)
 	k.Paused(false)
+	k.RolledBack(false)
 	k.Rollout(false, false)
 }
 

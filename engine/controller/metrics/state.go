@@ -6,9 +6,14 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// A Standing is what a resource counts as: its conditions, and the reasons of
-// its problems, each once.
-type Standing struct{ Conditions, Problems []string }
+// A Standing is what a resource counts as.
+type Standing struct {
+	Conditions []string
+	// Problems are the reasons of its problems, each once.
+	Problems []string
+	// IsWaiting: it is not ready, and nobody has to act as far as is known.
+	IsWaiting bool
+}
 
 // Stands says that a resource counts as now, and no longer as before.
 func (k Kind) Stands(before, now Standing) {
@@ -18,6 +23,7 @@ func (k Kind) Stands(before, now Standing) {
 	for _, p := range before.Problems {
 		problems.WithLabelValues(string(k), p).Dec()
 	}
+	waiting.WithLabelValues(string(k)).Add(number(now.IsWaiting) - number(before.IsWaiting))
 	for _, c := range now.Conditions {
 		resources.WithLabelValues(string(k), c).Inc()
 	}
@@ -31,6 +37,9 @@ func (k Kind) Pending(n int) { pending.WithLabelValues(string(k)).Set(float64(n)
 
 // Paused reports whether the whole kind is paused.
 func (k Kind) Paused(yes bool) { paused.WithLabelValues(string(k)).Set(number(yes)) }
+
+// RolledBack reports whether an earlier revision serves the kind.
+func (k Kind) RolledBack(yes bool) { rolledBack.WithLabelValues(string(k)).Set(number(yes)) }
 
 // Unwatched says how many kinds of objects it may not list or watch.
 func (k Kind) Unwatched(n int) { unwatched.WithLabelValues(string(k)).Set(float64(n)) }

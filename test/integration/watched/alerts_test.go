@@ -2,6 +2,7 @@ package watched
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -39,8 +40,9 @@ type site struct {
 	gate gate
 }
 
-// A gate holds the writes of ConfigMaps in the namespaces that it is closed for.
-type gate struct{ closed sync.Map }
+// A gate holds the writes of ConfigMaps in the namespaces that it is closed for, and
+// breaks those in the namespaces that it is broken for.
+type gate struct{ closed, broken sync.Map }
 
 func (g *gate) close(ns string) { g.closed.Store(ns, true) }
 func (g *gate) open(ns string)  { g.closed.Delete(ns) }
@@ -53,6 +55,11 @@ type held struct {
 
 func (h held) RoundTrip(r *http.Request) (*http.Response, error) {
 	parts := strings.Split(r.URL.Path, "/") // /api/v1/namespaces/NS/configmaps/NAME
+	if len(parts) > 5 && parts[5] == "configmaps" && r.Method == http.MethodPatch {
+		if _, broken := h.gate.broken.Load(parts[4]); broken {
+			return nil, errors.New("the connection is cut")
+		}
+	}
 	for len(parts) > 5 && parts[5] == "configmaps" && r.Method == http.MethodPatch && r.Context().Err() == nil {
 		if _, closed := h.gate.closed.Load(parts[4]); !closed {
 			break
@@ -115,11 +122,17 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
+// exact are groups of situations that no other alert is about.
+var exact = []string{"quota", "podsecurity", "denied", "forbidden", "paused", "rolledback", "panics"}
+
 // happens makes the situation, and mends it.
 func (c situation) happens(s *site, k *thing, p *prometheus) {
 	c.make(s, k)
 	for _, name := range c.alerts {
 		p.fires(k.T, name, about(name, k))
+	}
+	if slices.Contains(exact, c.group) {
+		p.firesOnly(k.T, k.name(), c.alerts)
 	}
 	if c.mend == nil {
 		return
@@ -201,7 +214,23 @@ var situations = map[string]situation{
 	}},
 	"ReadOnly": {"readonly", configMap, []string{"JacquardReadOnly"},
 		func(*site, *thing) { metrics.ReadOnly(true) }, func(*site, *thing) { metrics.ReadOnly(false) }},
-	"Forbidden": {"forbidden", account, []string{"JacquardRightsMissing", "JacquardReconcileErrors"}, forbid, nil},
+	"RolledBack": {"rolledback", configMap, []string{"JacquardRolledBack"},
+		func(_ *site, k *thing) { metrics.Kind(k.name()).RolledBack(true) }, func(_ *site, k *thing) { metrics.Kind(k.name()).RolledBack(false) }},
+	"Panics":    {"panics", configMap, []string{"JacquardPanics"}, func(_ *site, k *thing) { metrics.Kind(k.name()).Panicked() }, nil},
+	"Forbidden": {"forbidden", account, []string{"JacquardRightsMissing"}, applySix, nil},
+	"Cut": {"cut", configMap, []string{"JacquardReconcileErrors"}, func(s *site, k *thing) {
+		s.gate.broken.Store(k.ns, true)
+		applySix(s, k)
+	}, nil},
+	"Quota": {"quota", configMap, []string{"JacquardQuotaExceeded"}, func(s *site, k *thing) {
+		cluster.Apply(k, k.ns, `{apiVersion: v1, kind: ResourceQuota, metadata: {name: none}, spec: {hard: {count/configmaps: "0"}}}`)
+		applySix(s, k)
+	}, nil},
+	"PodSecurity": {"podsecurity", bare, []string{"JacquardPodSecurityViolated"}, func(s *site, k *thing) {
+		cluster.Apply(k, "", fmt.Sprintf(`{apiVersion: v1, kind: Namespace, metadata: {name: %s, labels: {pod-security.kubernetes.io/enforce: restricted}}}`, k.ns))
+		applySix(s, k)
+	}, nil},
+	"Denied": {"denied", bare, []string{"JacquardDeniedByPolicy"}, applies("a", "ghost"), nil},
 	"Unlistable": {"unlistable", configMap, []string{"JacquardRightsMissing"},
 		writes(strings.Replace(account, "ServiceAccount", "ResourceQuota", 1)), nil},
 	"Failing": {"failing", configMap, []string{"JacquardWatchesFailing"},
@@ -211,8 +240,8 @@ var situations = map[string]situation{
 	"Backlog":   {"backlog", configMap, []string{"JacquardQueueBacklog"}, pile, open},
 }
 
-// forbid wants ServiceAccounts, which the operator has lost the right to make.
-func forbid(_ *site, k *thing) {
+// applySix wants children that nothing lets the operator make.
+func applySix(_ *site, k *thing) {
 	for i := range 6 {
 		k.apply(fmt.Sprint("a", i), "x")
 	}
@@ -257,6 +286,20 @@ const account = `apiVersion: v1
 kind: ServiceAccount
 metadata:
   name: {{ .metadata.name }}
+`
+
+// bare is a Pod that no level of Pod Security but the lowest one allows.
+const bare = `apiVersion: v1
+kind: Pod
+metadata:
+  name: {{ .metadata.name }}
+spec:
+  {{- if eq .spec.text "ghost" }}
+  serviceAccountName: ghost
+  {{- end }}
+  containers:
+  - name: c
+    image: example.com/pause
 `
 
 const service = `apiVersion: v1

@@ -187,6 +187,28 @@ func (p *prometheus) fires(t *testing.T, name, kind string) {
 	})
 }
 
+// firesOnly waits until no other alerts than these fire about a kind.
+func (p *prometheus) firesOnly(t *testing.T, kind string, names []string) {
+	t.Helper()
+	kit.Eventually(t, fmt.Sprintf("only %v fire about %s", names, kind), func() error {
+		all, err := p.alerts()
+		if err != nil {
+			return err
+		}
+		fired := map[string]bool{}
+		for _, a := range all {
+			name := a.Labels["alertname"]
+			if a.Labels["kind"] == kind && name != "JacquardSlow" { // which a busy machine is
+				fired[name] = true
+			}
+		}
+		if len(fired) != len(names) || slices.ContainsFunc(names, func(name string) bool { return !fired[name] }) {
+			return fmt.Errorf("%v fire", fired)
+		}
+		return nil
+	})
+}
+
 // ends waits until an alert does not fire any more.
 func (p *prometheus) ends(t *testing.T, name, kind string) {
 	t.Helper()
