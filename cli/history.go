@@ -15,9 +15,6 @@ import (
 type historyOptions struct {
 	access
 	namespace, identity, output string
-	// to and release are those of rollback.
-	to      string
-	release bool
 }
 
 func newHistory() *cobra.Command {
@@ -54,29 +51,6 @@ NAME is that of the CRD, or kind, plural or short name.`,
 	return cmd
 }
 
-func newRollback() *cobra.Command {
-	var o historyOptions
-	cmd := &cobra.Command{
-		Use:   "rollback NAME",
-		Short: "Serve an earlier revision of a kind's folder",
-		Long: `Serve an earlier revision of a kind's folder in place of the present folder: by
-default the one that served before it. The revision is rolled out as a changed folder
-is. Where the present folder was just being rolled out, the resources that it had
-reached go back at once.
-
-The rollback holds until the folder changes. To end it earlier, use --release: then
-the present folder is rolled out again.`,
-		Example: "  jacquard rollback webs.example.com\n  jacquard rollback web --to 3\n  jacquard rollback web --release",
-		Args:    cobra.ExactArgs(1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return o.rollback(cmd, args[0]) },
-	}
-	o.commonFlags(cmd)
-	cmd.Flags().StringVar(&o.to, "to", "", "revision to serve: its number, or at least six characters of its digest")
-	cmd.Flags().BoolVar(&o.release, "release", false, "end the rollback, and serve the present folder again")
-	cmd.MarkFlagsMutuallyExclusive("to", "release")
-	return cmd
-}
-
 func (o *historyOptions) commonFlags(cmd *cobra.Command) {
 	o.access.flags(cmd)
 	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "namespace of the operator; default any")
@@ -97,31 +71,6 @@ func (o *historyOptions) look(ctx context.Context, name string) (*history.Histor
 		return nil, err
 	}
 	return history.Of(ctx, s.Survey, k, history.Place{Namespace: o.namespace, Fallback: r.place()})
-}
-
-func (o *historyOptions) rollback(cmd *cobra.Command, name string) error {
-	h, err := o.look(cmd.Context(), name)
-	if err != nil {
-		return err
-	}
-	cfg, err := o.config()
-	if err != nil {
-		return err
-	}
-	if o.release {
-		if err := h.Release(cmd.Context(), cfg); err != nil {
-			return err
-		}
-		fmt.Fprintf(cmd.OutOrStdout(), "released: the present folder of %s is rolled out again\n", h.Kind)
-		return nil
-	}
-	r, err := h.Rollback(cmd.Context(), cfg, o.to)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s goes back to revision %d (%s) until its folder changes; to end that: jacquard rollback %s --release\n",
-		h.Kind, r.Number, r.Digest, h.Kind)
-	return nil
 }
 
 // printHistory writes revisions as text; ages are as of now.

@@ -71,8 +71,7 @@ the time is over (1). The present folder is that in the operator's ConfigMaps, o
 	moreRoots(cmd, &o.roots)
 	flags.StringVarP(&o.output, "output", "o", "text", "text or json")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "show it again after each change, until interrupted")
-	flags.DurationVar(&o.wait, "wait", 0, "wait until the present folder of the kind serves all its resources, at most this `time`")
-	flags.Lookup("wait").NoOptDefVal = usualWait
+	waitFlag(cmd, &o.wait, "the present folder of the kind serves all its resources")
 	flags.BoolVar(&o.all, "all", false, "list all resources that are not ready")
 	return cmd
 }

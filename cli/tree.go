@@ -85,7 +85,7 @@ func (o *treeOptions) run(cmd *cobra.Command, arg string) error {
 }
 
 // every is how often --watch looks.
-const every = 2 * time.Second
+var every = 2 * time.Second
 
 // pause waits until --watch looks again; false if that is not to be.
 func pause(ctx context.Context) bool {

@@ -175,8 +175,8 @@ export function mock({ total = 5000, changes = 20 } = {}) {
   const yaml = 'apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n    note: <img src=x onerror=alert(1)>\nspec:\n  replicas: 2\n'
   const commands = {
     approve: (b) => `jacquard approve ${b.kind}`,
-    rollback: (b) => `jacquard rollback ${b.kind} --to ${b.to}`,
-    release: (b) => `jacquard rollback ${b.kind} --release`,
+    rollback: (b) => `jacquard rollback ${b.kind} --to ${b.to} --digest 9a1f0c6be2d34e77 --yes`,
+    release: (b) => `jacquard rollback ${b.kind} --release --digest 41d7b3a90c5e8f12 --yes`,
     pause: (b) => `kubectl annotate ${b.kind} --namespace ${b.namespace} ${b.name} jacquard.dev/paused=true`,
     resume: (b) => `kubectl annotate ${b.kind} --namespace ${b.namespace} ${b.name} jacquard.dev/paused-`,
     reconcile: (b) => `kubectl annotate ${b.kind} --namespace ${b.namespace} ${b.name} jacquard.dev/reconcile=now`,

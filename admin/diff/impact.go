@@ -13,7 +13,6 @@ import (
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
-	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
 // An Impact is what a folder would do to all resources of its kind.
@@ -30,6 +29,11 @@ type Impact struct {
 	Stops    string   `json:"stops,omitempty"`
 	Troubles []string `json:"troubles,omitempty"`
 	Notes    []string `json:"notes,omitempty"`
+
+	// previews are those of the resources that stay, by which a rollout counts.
+	previews []rollout.Preview
+	settings rollout.Settings
+	before   rollout.Record
 }
 
 // Outcome is what the impact comes to.
@@ -84,7 +88,9 @@ func (s Sight) All(ctx context.Context, of Scope) (*Impact, error) {
 			out.Unready++
 		}
 	}
-	out.Stops = stops(k, view.Version(), living(trials, resources), before)
+	out.previews, out.before = living(trials, resources), before
+	out.settings = rollout.Settings{Digest: view.Version().Digest, Rollout: view.Version().Kind.Settings.Rollout}
+	out.Stops = out.stops(k)
 	out.Troubles, out.Notes = view.Troubles(), view.Notes()
 	if others := found - len(resources); others > 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("%d resources are not looked at: %s serves %s only", others, k.Share.Identity, k.Share))
@@ -128,15 +134,43 @@ func record(k *liveview.Kind) rollout.Record {
 
 // stops says why a rollout would stop before it begins. There is none where the
 // folder serves every resource already.
-func stops(k *liveview.Kind, v *reconcile.Version, trials []rollout.Preview, before rollout.Record) string {
-	if k.CRD != nil && k.CRD.Annotations[k.Share.Key(api.AnnotationRolledOut)] == v.Digest {
+func (i *Impact) stops(k *liveview.Kind) string {
+	if k.CRD != nil && k.CRD.Annotations[k.Share.Key(api.AnnotationRolledOut)] == i.settings.Digest {
 		return ""
 	}
-	r := rollout.Begin(trials, rollout.Settings{Digest: v.Digest, Rollout: v.Kind.Settings.Rollout}, before, time.Now())
+	return whyStopped(rollout.Begin(i.previews, i.settings, i.before, time.Now()))
+}
+
+func whyStopped(r *rollout.Rollout) string {
 	if r.State() != rollout.Stopped {
 		return ""
 	}
 	return r.Record().Why()
+}
+
+// RollBack returns the children that a rollback to the folder deletes or recreates, each
+// once, their approval, and why the rollback stops all the same before it begins. back:
+// the folder served before a rollout that is not complete.
+func (i *Impact) RollBack(back bool) (deletes []string, approved, stops string) {
+	isRecreated := map[string]bool{}
+	for _, r := range i.Resources {
+		for n := range r.Changes {
+			if c := &r.Changes[n]; c.Verb == Recreated {
+				isRecreated[c.Named()] = true
+			}
+		}
+	}
+	approved = rollout.ApproveDeletions(i.previews, func(_ rollout.Preview, c rollout.Child) bool { return isRecreated[c.String()] })
+	deletes = slices.Clone(i.Deletes)
+	for _, p := range i.previews {
+		for _, c := range p.Lost { // of which some are kept until their resource allows it
+			deletes = append(deletes, c.String())
+		}
+	}
+	slices.Sort(deletes)
+	settings := i.settings
+	settings.Back, settings.Approved = back, approved
+	return slices.Compact(deletes), approved, whyStopped(rollout.Begin(i.previews, settings, i.before, time.Now()))
 }
 
 // Sorted are the resources by namespace and name.

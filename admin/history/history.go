@@ -3,6 +3,7 @@ package history
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -27,11 +28,13 @@ type History struct {
 	// Notes say what is not known.
 	Notes []string `json:"notes,omitempty"`
 
-	kept []*revision.Revision
-	kind *liveview.Kind
-	now  rollout.Record
-	base string
-	back rollout.Rollback
+	survey *liveview.Survey
+	place  Place
+	kept   []*revision.Revision
+	kind   *liveview.Kind
+	now    rollout.Record
+	base   string
+	back   rollout.Rollback
 }
 
 // An Entry is one revision.
@@ -55,7 +58,8 @@ func Of(ctx context.Context, s *liveview.Survey, k *liveview.Kind, at Place) (*H
 	if k.CRD == nil || k.Unread != nil {
 		return nil, fmt.Errorf("reading the history of %s: %w", k.Name, k.Unread)
 	}
-	h := &History{Kind: k.Name, Revisions: []Entry{}, kind: k, base: k.CRD.Annotations[k.Share.Key(api.AnnotationRolledOut)],
+	h := &History{Kind: k.Name, Revisions: []Entry{}, survey: s, place: at, kind: k,
+		base: k.CRD.Annotations[k.Share.Key(api.AnnotationRolledOut)],
 		now:  rollout.Read(k.CRD.Annotations[k.Share.Key(api.AnnotationRollout)]),
 		back: rollout.ReadRollback(k.CRD.Annotations[k.Share.Key(api.AnnotationRollback)])}
 	if home, _, named := strings.Cut(k.Share.Identity, "/"); named {
@@ -153,7 +157,7 @@ func (h *History) Compiled(s *liveview.Survey, meant string) (*kind.Kind, error)
 	return compiled.At(kind.Site{Scopes: s.Scopes}), nil
 }
 
-// folder is the digest of the present folder.
+// folder is the digest of the present folder, as the operator recorded it.
 func (h *History) folder() string {
 	switch {
 	case h.back.From != "":
@@ -164,9 +168,8 @@ func (h *History) folder() string {
 	return h.base
 }
 
-// before is the revision that served before the present folder.
-func (h *History) before() (*revision.Revision, error) {
-	present := h.folder()
+// before is the revision that served before the present folder, which has this digest.
+func (h *History) before(present string) (*revision.Revision, error) {
 	for _, r := range h.kept {
 		if r.Digest == h.base && r.Digest != present {
 			return r, nil
@@ -177,5 +180,5 @@ func (h *History) before() (*revision.Revision, error) {
 			return r, nil
 		}
 	}
-	return nil, fmt.Errorf("no revision before the present folder of %s is kept", h.Kind)
+	return nil, errors.New("no revision before its present folder is kept")
 }

@@ -2,65 +2,135 @@ package history
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/retry"
 
+	"github.com/jacquard-operator/jacquard/admin/health"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
+	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/revision"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
-// Plan is what Rollback would write, and the revision that would serve: to is what a
-// person means, and "" the revision that served before. It is an error if the revision
-// cannot be used.
-func (h *History) Plan(to string) (rollout.Rollback, *revision.Revision, error) {
-	r, err := h.before()
-	if to != "" {
-		r, err = h.Find(to)
-	}
-	if err != nil {
-		return rollout.Rollback{}, nil, err
-	}
-	switch h.folder() {
-	case "":
-		return rollout.Rollback{}, nil, fmt.Errorf("rolling back %s: it is not on record which folder serves it", h.Kind)
-	case r.Digest:
-		return rollout.Rollback{}, nil, fmt.Errorf("rolling back %s: revision %d is the present folder; to end a rollback, use --release",
-			h.Kind, r.Number)
-	}
-	crd, err := schema.FromObject(h.kind.CRD)
-	if err != nil {
-		return rollout.Rollback{}, nil, fmt.Errorf("rolling back %s: %w", h.Kind, err)
-	}
-	if _, err := r.Compile(crd); err != nil {
-		return rollout.Rollback{}, nil, fmt.Errorf("rolling back %s: %w", h.Kind, err)
-	}
-	return rollout.Rollback{To: r.Digest, From: h.folder()}, r, nil
+// A Plan is a rollback, or the end of one, before anything is written.
+type Plan struct {
+	// Revision is the one that is to serve; nil if a rollback is to end.
+	Revision *revision.Revision
+	// Leaves is the digest of the folder that is to be left: the present one, or, if a
+	// rollback is to end, that of the revision which serves in its place.
+	Leaves string
+	// Unknown says what could not be found out about the present folder.
+	Unknown []string
+	back    rollout.Rollback
 }
 
-// Rollback writes on the CRD that a revision serves in place of the present folder, as
-// Plan says. It is an error if the CRD has changed since the history was read.
-func (h *History) Rollback(ctx context.Context, cfg *rest.Config, to string) (*revision.Revision, error) {
-	planned, r, err := h.Plan(to)
+// Plan plans a rollback: to is the revision that a person means, and "" the one that
+// served before the present folder. It is an error if the revision cannot be used, or if
+// it cannot be known which folder would be left.
+func (h *History) Plan(ctx context.Context, to string) (*Plan, error) {
+	p, err := h.plan(ctx, to)
+	if err != nil {
+		return nil, fmt.Errorf("rolling back %s: %w", h.Kind, err)
+	}
+	return p, nil
+}
+
+func (h *History) plan(ctx context.Context, to string) (*Plan, error) {
+	present := health.FindPresentFolder(ctx, h.survey, health.Asked{Identity: h.kind.Share.Identity, Fallback: h.place.Fallback,
+		Now: time.Now()}, h.Kind)
+	leaves, err := h.digestOf(present)
 	if err != nil {
 		return nil, err
 	}
-	return r, h.annotate(ctx, cfg, planned.String())
+	r, err := h.before(leaves)
+	if to != "" {
+		r, err = revision.Find(h.kept, to)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case leaves == "":
+		return nil, errors.New("it is not on record which folder serves it")
+	case r.Digest == leaves:
+		return nil, fmt.Errorf("revision %d is the present folder; to end a rollback, use --release", r.Number)
+	}
+	crd, err := schema.FromObject(h.kind.CRD)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.Compile(crd); err != nil {
+		return nil, err
+	}
+	return &Plan{Revision: r, Leaves: leaves, Unknown: present.Unknown, back: rollout.Rollback{To: r.Digest, From: leaves}}, nil
 }
 
-// Present is the rollback that holds; the zero value is none.
-func (h *History) Present() rollout.Rollback { return h.back }
-
-// Release takes a rollback off, so that the folder is rolled out again.
-func (h *History) Release(ctx context.Context, cfg *rest.Config) error {
-	if h.back == (rollout.Rollback{}) {
-		return fmt.Errorf("%s is not rolled back", h.Kind)
+// digestOf returns the digest of the present folder. An operator that runs recorded it on
+// the CRD, unless it has not loaded the folder yet. Where none runs, the folder itself must
+// be known: a rollback from another one would end when the operator starts.
+func (h *History) digestOf(present health.PresentFolder) (string, error) {
+	switch {
+	case present.Source != nil && present.Source.Err != nil:
+		return "", fmt.Errorf("its present folder does not load, so that its last good version serves: %w", present.Source.Err)
+	case present.Source == nil && present.Stopped != "":
+		return "", fmt.Errorf("%s, and its folder is in no ConfigMap that may be read, so it cannot be known which folder would be left: start the operator first",
+			present.Stopped)
+	case present.Source == nil:
+		return h.folder(), nil
 	}
-	return h.annotate(ctx, cfg, nil)
+	crd, err := schema.FromObject(h.kind.CRD)
+	if err != nil {
+		return "", err
+	}
+	k, err := kind.Compile(present.Source.Folder, crd)
+	if err == nil {
+		k, err = h.settings().Apply(k)
+	}
+	if err != nil {
+		return "", fmt.Errorf("its present folder does not load, so that its last good version serves: %w", err)
+	}
+	return revision.Cut(k.Digest), nil
+}
+
+// settings are the settings of the installation by which it served the folder last, or
+// nil.
+func (h *History) settings() *kind.Config {
+	recorded := h.folder()
+	n := max(0, slices.IndexFunc(h.kept, func(r *revision.Revision) bool { return r.Digest == recorded }))
+	if n >= len(h.kept) {
+		return nil
+	}
+	_, settings, err := h.kept[n].Folder()
+	if err != nil { // nobody knows them
+		return nil
+	}
+	return settings
+}
+
+// PlanRelease plans the end of a rollback. It is an error if there is none.
+func (h *History) PlanRelease() (*Plan, error) {
+	if h.back == (rollout.Rollback{}) {
+		return nil, fmt.Errorf("%s is not rolled back", h.Kind)
+	}
+	return &Plan{Leaves: h.back.To, back: h.back}, nil
+}
+
+// Write writes on the CRD what was planned, with the approval of deletions. It is an error
+// if the CRD says something else of its folder since the history was read.
+func (h *History) Write(ctx context.Context, cfg *rest.Config, p *Plan, approved string) error {
+	if p.Revision == nil {
+		return h.annotate(ctx, cfg, nil)
+	}
+	p.back.Request, p.back.Approved = rand.Text()[:8], approved
+	return h.annotate(ctx, cfg, p.back.String())
 }
 
 func (h *History) annotate(ctx context.Context, cfg *rest.Config, value any) error {
@@ -72,20 +142,25 @@ func (h *History) annotate(ctx context.Context, cfg *rest.Config, value any) err
 	if err != nil {
 		return err
 	}
-	crd, err := writer.CRD(ctx, h.Kind)
+	conflicts := apierrors.IsConflict // the operator writes on the CRD, too
+	err = retry.OnError(retry.DefaultBackoff, conflicts, func() error {
+		crd, err := writer.CRD(ctx, h.Kind)
+		if err != nil {
+			return fmt.Errorf("reading CRD %s: %w", h.Kind, err)
+		}
+		changed := rollout.Read(crd.GetAnnotations()[h.kind.Share.Key(api.AnnotationRollout)]).Digest != h.now.Digest
+		for _, key := range []string{api.AnnotationRolledOut, api.AnnotationRollback} {
+			key := h.kind.Share.Key(key)
+			changed = changed || crd.GetAnnotations()[key] != h.kind.CRD.Annotations[key]
+		}
+		if changed {
+			return errors.New("the CRD changed meanwhile, and nothing was written: look at jacquard history " + h.Kind + " again")
+		}
+		_, err = writer.Annotate(ctx, crd, map[string]any{h.kind.Share.Key(api.AnnotationRollback): value})
+		return err
+	})
 	if err != nil {
-		return fmt.Errorf("reading CRD %s: %w", h.Kind, err)
-	}
-	changed := rollout.Read(crd.GetAnnotations()[h.kind.Share.Key(api.AnnotationRollout)]).Digest != h.now.Digest
-	for _, key := range []string{api.AnnotationRolledOut, api.AnnotationRollback} {
-		key := h.kind.Share.Key(key)
-		changed = changed || crd.GetAnnotations()[key] != h.kind.CRD.Annotations[key]
-	}
-	if changed {
-		return errors.New("the CRD changed meanwhile: look at jacquard history " + h.Kind + " again")
-	}
-	if _, err := writer.Annotate(ctx, crd, map[string]any{h.kind.Share.Key(api.AnnotationRollback): value}); err != nil {
-		return fmt.Errorf("writing on CRD %s: %w", h.Kind, err)
+		return fmt.Errorf("rolling back %s: %w", h.Kind, err)
 	}
 	return nil
 }

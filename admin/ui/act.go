@@ -162,17 +162,16 @@ func (s *Server) rollback(ctx context.Context, o *Order) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	back, r, err := h.Plan(o.To)
+	p, err := h.Plan(ctx, o.To)
 	if err != nil {
 		return nil, err
 	}
-	text := fmt.Sprintf("%s goes back to revision %d (%s) until its folder changes", h.Kind, r.Number, r.Digest)
+	r := p.Revision
+	text := fmt.Sprintf("%s goes back from its folder (%s) to revision %d (%s) until its folder changes", h.Kind, p.Leaves, r.Number, r.Digest)
 	return &Plan{
-		Command: s.command(ofKind(o, "jacquard", "rollback", h.Kind, "--to", r.Digest)...), Text: text, Digest: back.String(),
-		do: func(ctx context.Context) (string, error) {
-			_, err := h.Rollback(ctx, s.Config, r.Digest)
-			return text, err
-		},
+		Command: s.command(ofKind(o, "jacquard", "rollback", h.Kind, "--to", r.Digest, "--digest", p.Leaves, "--yes")...), Text: text,
+		Digest: r.Digest + " " + p.Leaves,
+		do:     func(ctx context.Context) (string, error) { return text, h.Write(ctx, s.Config, p, "") },
 	}, nil
 }
 
@@ -181,13 +180,15 @@ func (s *Server) release(ctx context.Context, o *Order) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if h.Present() == (rollout.Rollback{}) {
-		return nil, &refusal{http.StatusConflict, h.Kind + " is not rolled back"}
+	p, err := h.PlanRelease()
+	if err != nil {
+		return nil, &refusal{http.StatusConflict, err.Error()}
 	}
 	text := fmt.Sprintf("the present folder of %s is rolled out again", h.Kind)
 	return &Plan{
-		Command: s.command(ofKind(o, "jacquard", "rollback", h.Kind, "--release")...), Text: text, Digest: h.Present().String(),
-		do: func(ctx context.Context) (string, error) { return text, h.Release(ctx, s.Config) },
+		Command: s.command(ofKind(o, "jacquard", "rollback", h.Kind, "--release", "--digest", p.Leaves, "--yes")...), Text: text,
+		Digest: p.Leaves,
+		do:     func(ctx context.Context) (string, error) { return text, h.Write(ctx, s.Config, p, "") },
 	}, nil
 }
 

@@ -227,7 +227,7 @@ func (s *Server) delete(c call, there *unstructured.Unstructured) (any, *metav1.
 	if p := how.Preconditions; p != nil && p.UID != nil && *p.UID != there.GetUID() {
 		return nil, conflict("the UID in the precondition does not match the UID in record")
 	}
-	if c.DryRun = c.DryRun || len(how.DryRun) > 0; there.GetDeletionTimestamp() == nil {
+	if there.GetDeletionTimestamp() == nil {
 		out := there.DeepCopy()
 		out.SetDeletionTimestamp(ptr.To(metav1.NewTime(time.Now().UTC().Truncate(time.Second))))
 		s.store(c, there, out)

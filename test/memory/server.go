@@ -99,6 +99,10 @@ func (s *Server) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return refuse(req, failed(http.StatusNotFound, metav1.StatusReasonNotFound, err.Error()))
 	}
+	var how metav1.DeleteOptions
+	if r.Verb == "delete" && json.Unmarshal(sent, &how) == nil {
+		r.DryRun = r.DryRun || len(how.DryRun) > 0
+	}
 	s.requests = append(s.requests, r)
 	if s.Refuse != nil {
 		if status := s.Refuse(r); status != nil {

@@ -58,7 +58,7 @@ func TestWait(t *testing.T) {
 
 	s.annotateCRD("jacquard.dev/paused", "true")
 	s.write(map[string]string{"map.yaml": strings.Replace(changed, "more: text", "more: other", 1)})
-	wait("=3s", 1, "after 3s its present folder does not serve all its resources yet")
+	wait("=3s", 1, "after 3s it is not done")
 	s.recorded(heartbeat.Paused)
 }
 

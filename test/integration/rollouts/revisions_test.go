@@ -121,7 +121,7 @@ func TestServedByRevision(t *testing.T) {
 	saysThat(t, k.jacquard(t, "tree", k.name()+"/"+k.ns+"/r50"), "served by revision "+before[1])
 	saysThat(t, k.jacquard(t, "diff", k.name()+"/"+k.ns+"/r50", "--revision", before[0], "-v"), "ConfigMap "+k.ns+"/r50")
 
-	saysThat(t, k.jacquard(t, "rollback", k.name()), "goes back to revision "+before[0])
+	saysThat(t, k.jacquard(t, "rollback", k.name(), "--yes", "--wait=5m"), "goes back to revision "+before[0], "RolledBack: every resource")
 	k.say(t, map[string]int{"one-hello": 98, "one-edited": 3})
 	k.rollout(t, rollout.Complete, "")
 	saysThat(t, k.jacquard(t, "history", k.name()), "serves all resources; rolled back to", "is the folder, which was rolled back")
@@ -136,7 +136,7 @@ func TestServedByRevision(t *testing.T) {
 	k.at(t, home) // the rollback holds
 	k.apply(t, "last", "hello")
 	k.say(t, map[string]int{"one-hello": 99, "one-edited": 3})
-	k.jacquard(t, "rollback", k.name(), "--release")
+	k.jacquard(t, "rollback", k.name(), "--release", "--yes")
 	k.rollout(t, rollout.Stopped, rollout.NotReady)
 	k.approve(t, "--all-waves")
 	k.say(t, map[string]int{"two-hello": 99, "two-edited": 3})
@@ -182,7 +182,7 @@ func TestRevisionRefused(t *testing.T) {
 	k.at(t, home)
 	k.says(t, "r07", "Stalled", "True", "rolled back, and revision 0123456789abcdef of its folder is not kept")
 	k.say(t, map[string]int{"two-hello": 5, "one-hello": 3})
-	k.jacquard(t, "rollback", k.name(), "--release")
+	k.jacquard(t, "rollback", k.name(), "--release", "--yes")
 	k.rollout(t, rollout.Stopped, rollout.NotReady)
 	k.approve(t, "--all-waves")
 	k.say(t, map[string]int{"two-hello": 7, "two-edited": 1})

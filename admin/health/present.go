@@ -1,0 +1,77 @@
+package health
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/jacquard-operator/jacquard/admin/liveview"
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/folder"
+)
+
+// A PresentFolder is what can be known of the folder that a kind has now, whether its
+// operator has loaded it or not.
+type PresentFolder struct {
+	// Source is that of the operator's ConfigMaps, or nil: it is in a root, or may not be
+	// read.
+	Source *folder.Source
+	// Stopped says why no operator looks at the folder; "" if one does, or if that is not
+	// known.
+	Stopped string
+	// Unknown says what could not be read.
+	Unknown []string
+}
+
+// FindPresentFolder finds the folder that a kind has now, by the name of its CRD.
+func FindPresentFolder(ctx context.Context, s *liveview.Survey, asked Asked, name string) PresentFolder {
+	l := &look{Survey: s, Asked: asked, Health: &Health{}}
+	l.find(ctx)
+	for _, i := range l.Installations {
+		if i.report == nil {
+			continue
+		}
+		k := slices.IndexFunc(i.report.Kinds, func(k heartbeat.Kind) bool { return k.Name == name && k.State != heartbeat.Elsewhere })
+		if k < 0 {
+			continue
+		}
+		l.leader(ctx, i)
+		present := PresentFolder{Source: l.source(ctx, i, i.report.Kinds[k])}
+		if i.Leader.dead() {
+			present.Stopped = "no operator runs: " + i.Identity + " is stopped"
+		}
+		present.Unknown = l.Unknown
+		return present
+	}
+	if l.LeasesUnread != "" {
+		return PresentFolder{Unknown: l.Unknown}
+	}
+	return PresentFolder{Stopped: "no operator reports that it has a folder for it", Unknown: l.Unknown}
+}
+
+// source returns the ConfigMap, or the ConfigMaps, that an operator reports as the folder
+// of a kind, as they are now; nil if it reports another place, or they may not be read.
+func (l *look) source(ctx context.Context, i *Installation, reported heartbeat.Kind) *folder.Source {
+	found, err := l.Objects(ctx, configMaps, liveview.Range{Namespace: i.Namespace, Selector: api.LabelKind})
+	if err != nil {
+		l.unknown("the present folder of "+reported.Name, err)
+		return nil
+	}
+	items := make([]corev1.ConfigMap, len(found))
+	for n, o := range found {
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &items[n]); err != nil {
+			l.unknown("the present folder of "+reported.Name, fmt.Errorf("reading ConfigMap %s: %w", o.GetName(), err))
+			return nil
+		}
+	}
+	sources := folder.FromConfigMaps(items)
+	n := slices.IndexFunc(sources, func(s folder.Source) bool { return s.Kind == reported.Name && s.Shown == reported.Folder })
+	if n < 0 {
+		return nil
+	}
+	return &sources[n]
+}

@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jacquard-operator/jacquard/admin/confirm"
+	"github.com/jacquard-operator/jacquard/admin/health"
+	"github.com/jacquard-operator/jacquard/admin/history"
+)
+
+type rollbackOptions struct {
+	historyOptions
+	confirmation
+	to, digest string
+	release    bool
+	wait       time.Duration
+}
+
+func newRollback() *cobra.Command {
+	var o rollbackOptions
+	cmd := &cobra.Command{
+		Use:   "rollback NAME",
+		Short: "Serve an earlier revision of a kind's folder",
+		Long: `Serve an earlier revision of a kind's folder in place of the present folder: by
+default the one that served before it. The revision is rolled out as a changed folder
+is. Where the present folder was just being rolled out, the resources that it had
+reached go back at once.
+
+Without --yes, the command prints which resources change and every deletion, and
+changes nothing. On a terminal, it then asks. Otherwise, it prints the command that
+carries out just this plan: --digest is the digest of the folder that is to be left,
+and if that is not the present folder any more, nothing is done. With --yes, the
+deletions that were listed are approved. If others show later, the rollout stops.
+What you may not preview, or what takes longer than 30 seconds, is listed as such.
+
+The present folder is that in the operator's ConfigMaps, whether the operator has
+loaded it or not. If it is elsewhere, an operator must run.
+
+The rollback holds until the folder changes. To end it earlier, use --release: then
+the present folder is rolled out again. There --digest is that of the revision.
+
+With --wait, the command waits until all resources are served by the revision.
+
+The exit code is 0 if it was done, or with --dry-run; else 1.`,
+		Example: "  jacquard rollback webs.example.com\n  jacquard rollback web --to 3 --yes --wait\n  jacquard rollback web --release",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.wait < 0 {
+				return fmt.Errorf("--wait=%s: the time must be positive", o.wait)
+			}
+			return cobra.ExactArgs(1)(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
+	}
+	o.commonFlags(cmd)
+	o.confirmation.flags(cmd)
+	cmd.Flags().StringVar(&o.to, "to", "", "revision to serve: its number, or at least six characters of its digest")
+	cmd.Flags().StringVar(&o.digest, "digest", "", "only act if the folder that is to be left has this digest")
+	cmd.Flags().BoolVar(&o.release, "release", false, "end the rollback, and serve the present folder again")
+	waitFlag(cmd, &o.wait, "all resources are served by the revision")
+	cmd.MarkFlagsMutuallyExclusive("to", "release")
+	return cmd
+}
+
+func (o *rollbackOptions) run(cmd *cobra.Command, name string) error {
+	h, p, err := o.plan(cmd.Context(), name, o.to)
+	if err != nil {
+		return err
+	}
+	if o.digest != "" && o.digest != p.Leaves {
+		return fmt.Errorf("rolling back %s: nothing was changed, since the folder that is to be left is another one: it was %s, and is %s now; look again at jacquard rollback %s",
+			h.Kind, o.digest, p.Leaves, h.Kind)
+	}
+	pins, preview := []string{"--digest", p.Leaves}, &history.Preview{}
+	if p.Revision != nil {
+		pins = append([]string{"--to", strconv.FormatInt(p.Revision.Number, 10)}, pins...)
+		preview = h.Preview(cmd.Context(), p)
+	}
+	out := visible(cmd.OutOrStdout())
+	printPlan(out, h, p, preview)
+	if may, err := o.confirm(cmd, "Do it?", []string{h.Kind}, pins...); !may {
+		return err
+	}
+	if err := o.write(cmd.Context(), h, p, preview.Approved); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s\n", written(h, p))
+	if o.wait == 0 {
+		return nil
+	}
+	return o.untilDone(cmd, h, p)
+}
+
+// plan reads the history of a kind, and plans what the flags say; to is a revision.
+func (o *rollbackOptions) plan(ctx context.Context, name, to string) (*history.History, *history.Plan, error) {
+	h, err := o.look(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.release {
+		p, err := h.PlanRelease()
+		return h, p, err
+	}
+	p, err := h.Plan(ctx, to)
+	return h, p, err
+}
+
+// write carries out a plan, if a new look at the cluster still gives the same one.
+func (o *rollbackOptions) write(ctx context.Context, h *history.History, p *history.Plan, approved string) error {
+	to := ""
+	if p.Revision != nil {
+		to = p.Revision.Digest
+	}
+	now, again, err := o.plan(ctx, h.Kind, to)
+	if err != nil {
+		return fmt.Errorf("nothing was changed: %w", err)
+	}
+	if again.Leaves != p.Leaves {
+		return fmt.Errorf("rolling back %s: nothing was changed, since the folder that is to be left changed meanwhile: it was %s, and is %s now",
+			h.Kind, p.Leaves, again.Leaves)
+	}
+	cfg, err := o.config()
+	if err != nil {
+		return err
+	}
+	return now.Write(ctx, cfg, p, approved)
+}
+
+// untilDone waits until what was written is done.
+func (o *rollbackOptions) untilDone(cmd *cobra.Command, h *history.History, p *history.Plan) error {
+	cfg, err := o.config()
+	if err != nil {
+		return err
+	}
+	reader, err := writerOf(cfg)
+	if err != nil {
+		return err
+	}
+	return waitFor(cmd, o.wait, h.Kind, func(ctx context.Context) (string, health.Progress, error) {
+		crd, err := reader.CRD(ctx, h.Kind)
+		if err != nil {
+			return h.Kind, health.Progress{}, err
+		}
+		return h.Kind, h.Progress(p, crd), nil
+	})
+}
+
+// written says what a plan comes to that was carried out.
+func written(h *history.History, p *history.Plan) string {
+	if p.Revision == nil {
+		return fmt.Sprintf("released: the present folder of %s is rolled out again", h.Kind)
+	}
+	return fmt.Sprintf("%s goes back to revision %d (%s) until its folder changes; to end that: jacquard rollback %s --release",
+		h.Kind, p.Revision.Number, p.Revision.Digest, h.Kind)
+}
+
+// printPlan writes what a rollback would do.
+func printPlan(w io.Writer, h *history.History, p *history.Plan, preview *history.Preview) {
+	if p.Revision == nil {
+		fmt.Fprintf(w, "the rollback of %s to revision %s ends, and its present folder is rolled out again\n", h.Kind, p.Leaves)
+		return
+	}
+	fmt.Fprintf(w, "%s goes back from its folder (%s) to revision %d (%s), which is %s old\n", h.Kind, p.Leaves, p.Revision.Number,
+		p.Revision.Digest, age(p.Revision.Made, time.Now()))
+	for _, text := range p.Unknown {
+		fmt.Fprintf(w, "not known: %s\n", text)
+	}
+	fmt.Fprintf(w, "changes %d of %d resources\n", preview.Changed, preview.Of)
+	for _, g := range preview.Changes {
+		fmt.Fprintf(w, "  %d with %s: %s\n", len(g.Resources), g.Text, few(g.Resources))
+	}
+	fmt.Fprint(w, confirm.Deletions(preview.Deletes))
+	if len(preview.Unknown) > 0 {
+		fmt.Fprintln(w, "cannot be previewed:")
+	}
+	for _, g := range preview.Unknown {
+		if fmt.Fprintf(w, "  %s\n", g.Text); len(g.Resources) > 0 {
+			fmt.Fprintf(w, "    %d resources: %s\n", len(g.Resources), few(g.Resources))
+		}
+	}
+	if preview.Stops != "" {
+		fmt.Fprintf(w, "the rollout of the revision stops before it begins: %s\n", preview.Stops)
+	}
+	if preview.Changed > 0 {
+		fmt.Fprintf(w, "the differences: jacquard diff %s --all --revision %d --full\n", h.Kind, p.Revision.Number)
+	}
+}

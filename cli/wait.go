@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jacquard-operator/jacquard/admin/health"
+)
+
+// usualWait is for how long --wait waits without a time.
+const usualWait = "10m"
+
+// waitFlag is the flag --wait of commands that can wait for what they are about.
+func waitFlag(cmd *cobra.Command, limit *time.Duration, until string) {
+	cmd.Flags().DurationVar(limit, "wait", 0, "wait until "+until+", at most this `time`")
+	cmd.Flags().Lookup("wait").NoOptDefVal = usualWait
+}
+
+// waitFor looks until it is done, and prints how far it is whenever that changes. name is
+// what the caller calls it; look returns its full name, too. The error is nil only if it
+// is done.
+func waitFor(cmd *cobra.Command, limit time.Duration, name string,
+	look func(context.Context) (full string, p health.Progress, err error)) error {
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	last := ""
+	for {
+		full, p, err := look(ctx)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			return err
+		case err == nil && p.Message != last:
+			last = p.Message
+			fmt.Fprintf(visible(cmd.OutOrStdout()), "%s: %s\n", full, last)
+		}
+		switch {
+		case p.Done:
+			return nil
+		case p.Failed:
+			return errFindings
+		case pause(ctx):
+		case errors.Is(ctx.Err(), context.DeadlineExceeded):
+			return fmt.Errorf("waiting for %s: after %s it is not done: %s", name, limit, last)
+		default:
+			return ctx.Err()
+		}
+	}
+}
