@@ -48,9 +48,9 @@ A case may have steps: 1-cr.yaml, 2-cluster.yaml, … Each step sees the childre
 the status of the step before, and keeps the resource and the cluster that it does
 not replace.
 
-With --live, the cases run on the cluster of --context or --kubeconfig, where an
-operator must serve the kinds. Each case gets a namespace of its own, which is
-deleted afterwards. Nothing outside of it is changed.`,
+With --live, cases that pass also run on the cluster of --context or --kubeconfig,
+where an operator must serve the kinds. Each case gets a namespace of its own, which
+is deleted afterwards. Nothing outside of it is changed.`,
 		Example: "  jacquard test --run ports --update\n  jacquard test --coverage=100\n" +
 			"  jacquard test apps.example.com --live --context staging",
 		Args: func(*cobra.Command, []string) error { return o.check() },

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 
+	"github.com/jacquard-operator/jacquard/admin/diff"
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/admin/trial"
 	"github.com/jacquard-operator/jacquard/engine/apply"
@@ -50,7 +52,10 @@ func (o *trialOptions) check(offline bool) error {
 	return nil
 }
 
-// runLive runs all cases on a cluster, one after the other.
+// casesAtOnce is how many cases run on a cluster at the same time.
+const casesAtOnce = 8
+
+// runLive runs all cases on a cluster, several at once.
 func (o *testOptions) runLive(ctx context.Context, r *testReport) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -66,35 +71,58 @@ func (o *testOptions) runLive(ctx context.Context, r *testReport) error {
 	if err != nil {
 		return err
 	}
+	var errs []error
+	var group sync.WaitGroup
+	room := make(chan struct{}, casesAtOnce)
 	for _, k := range r.kinds {
 		if len(k.cases) == 0 {
 			continue
 		}
-		survey, err := o.cluster.served(ctx, cfg, writer, o.catalog.Kinds[k.Name])
-		if err != nil {
-			k.broken = err
-			return err
+		if !o.catalog.Kinds[k.Name].CRD.Namespaced {
+			o.runOffline(ctx, k.cases, "its kind is cluster-scoped: a case on a cluster stays in a namespace of its own")
+			continue
 		}
-		for begin, c := range k.cases {
-			if begin > 0 && k.cases[begin-1].one.Dir == c.one.Dir {
-				continue
-			}
-			end := begin + 1
-			for end < len(k.cases) && k.cases[end].one.Dir == c.one.Dir {
-				end++
-			}
-			runSteps(ctx, &trial.Trial{Survey: survey, Writer: writer, Limit: o.cluster.limit}, k.cases[begin:end])
+		with, err := o.kindOnCluster(ctx, cfg, writer, o.catalog.Kinds[k.Name])
+		if err != nil {
+			k.broken, k.cases = err, nil
+			errs = append(errs, err)
+			continue
+		}
+		for _, steps := range k.byFolder() {
+			room <- struct{}{}
+			group.Go(func() {
+				defer func() { <-room }()
+				o.runSteps(ctx, &trial.Trial{Sight: with, Writer: writer, Limit: o.cluster.limit}, steps)
+			})
 		}
 	}
-	return nil
+	group.Wait()
+	return errors.Join(errs...)
 }
 
-// served looks at a cluster that serves a kind, after its CRD was applied where that
+// byFolder returns the cases of a kind, those that are steps of one together.
+func (k *testedKind) byFolder() (all [][]*testedCase) {
+	for i, c := range k.cases {
+		if i == 0 || k.cases[i-1].one.Dir != c.one.Dir {
+			all = append(all, nil)
+		}
+		all[len(all)-1] = append(all[len(all)-1], c)
+	}
+	return all
+}
+
+// kindOnCluster looks at a kind as a cluster serves it.
+func (o *testOptions) kindOnCluster(ctx context.Context, cfg *rest.Config, writer *apply.Writer, k *kind.Kind) (diff.Sight, error) {
+	survey, err := o.cluster.served(ctx, cfg, writer, k)
+	if err != nil {
+		return diff.Sight{}, err
+	}
+	return (&sight{Survey: survey, catalog: o.catalog}).folder(ctx, k.Name)
+}
+
+// served looks at a cluster until it serves a kind, after its CRD was applied where that
 // may be done.
 func (o *trialOptions) served(ctx context.Context, cfg *rest.Config, writer *apply.Writer, k *kind.Kind) (*liveview.Survey, error) {
-	if !k.CRD.Namespaced {
-		return nil, fmt.Errorf("%s: its resources are not in a namespace, so its cases cannot run in one of their own", k.Name)
-	}
 	installed := false
 	for deadline := time.Now().Add(o.limit); ; {
 		survey, err := liveview.Open(ctx, cfg, nil)
@@ -136,27 +164,56 @@ func install(ctx context.Context, writer *apply.Writer, k *kind.Kind) error {
 	})
 }
 
-// runSteps runs the steps of a case on a cluster.
-func runSteps(ctx context.Context, t *trial.Trial, steps []*testedCase) {
+// runOffline runs cases without a cluster, and skips those that pass. It reports whether
+// all do.
+func (o *testOptions) runOffline(ctx context.Context, cases []*testedCase, skip string) bool {
+	passed := true
+	for _, c := range cases {
+		c.run(ctx, o)
+		passed = passed && !c.failed()
+		if !c.failed() {
+			c.skipped = skip
+		}
+	}
+	return passed
+}
+
+// runSteps runs the steps of a case without a cluster and, if all pass, on the cluster.
+func (o *testOptions) runSteps(ctx context.Context, t *trial.Trial, steps []*testedCase) {
 	begun := time.Now()
+	if !o.runOffline(ctx, steps, "another step does not pass, even without a cluster") {
+		return
+	}
+	for _, c := range steps {
+		c.skipped = ""
+	}
+	last := runOnCluster(ctx, t, steps)
+	if err := t.End(context.WithoutCancel(ctx)); err != nil {
+		last.findings = append(last.findings, err.Error())
+	}
+	if len(steps) == 1 {
+		last.took = time.Since(begun)
+	}
+}
+
+// runOnCluster runs the steps of a case on a cluster. It returns the last that ran.
+func runOnCluster(ctx context.Context, t *trial.Trial, steps []*testedCase) *testedCase {
 	last := steps[len(steps)-1]
 	err := t.Begin(ctx)
-	for _, c := range steps {
-		at := time.Now()
+	for i, c := range steps {
+		begun := time.Now()
 		if err == nil {
 			err = t.Step(ctx, c.one)
-			if err != nil {
-				last = c
-			}
-		} else if c != last {
-			c.skipped = "an earlier step did not pass"
 		}
-		c.took = time.Since(at)
-	}
-	if unfit := (trial.UnfitError{}); errors.As(err, &unfit) {
-		last.skipped, err = unfit.Error(), t.End(context.WithoutCancel(ctx))
-		last.findings = lines(err)
-		return
+		c.took = time.Since(begun)
+		if err == nil {
+			continue
+		}
+		for _, later := range steps[i+1:] {
+			later.skipped = "an earlier step did not pass"
+		}
+		last = c
+		break
 	}
 	if err == nil {
 		err = t.Drift(ctx, last.one)
@@ -164,8 +221,10 @@ func runSteps(ctx context.Context, t *trial.Trial, steps []*testedCase) {
 	if err == nil {
 		err = t.Leave(ctx)
 	}
-	last.findings = append(last.findings, lines(errors.Join(err, t.End(context.WithoutCancel(ctx))))...)
-	if len(steps) == 1 {
-		last.took = time.Since(begun)
+	if unfit := (trial.UnfitError{}); errors.As(err, &unfit) {
+		last.skipped = unfit.Error()
+	} else if err != nil {
+		last.findings = append(last.findings, err.Error())
 	}
+	return last
 }

@@ -77,7 +77,12 @@ func (s Sight) Of(ctx context.Context, resource *unstructured.Unstructured) *Res
 
 func one(ctx context.Context, view *liveview.View, r *reconcile.Reconciler, resource *unstructured.Unstructured) *Resource {
 	d := differ{view, r.DryRun(ctx, view.Version(), resource), resource.GetDeletionTimestamp() != nil}
-	out := New(view.Version().Name, resource)
+	return d.resource(resource)
+}
+
+// resource is what the dry run of a resource came to.
+func (d differ) resource(resource *unstructured.Unstructured) *Resource {
+	out := New(d.view.Version().Name, resource)
 	out.Changes, out.Notes = d.changes(), d.notes()
 	out.Counts = count(out.Changes)
 	if out.Error = d.unplanned(); out.Error == "" {

@@ -2,47 +2,74 @@ package trial
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jacquard-operator/jacquard/author/catalog"
-	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/render"
 )
 
 // Drift deletes a child of the last step, and waits until it is back. A child that
 // holds data, stays or is made once is none that comes back as it was.
 func (t *Trial) Drift(ctx context.Context, last *catalog.Case) error {
-	_, fails := last.Wants[catalog.FileWantError]
-	_, waits := last.Wants[catalog.FileWantWaits]
-	if fails || waits {
+	want := wantedOf(last)
+	if want.fails || len(want.waits) > 0 {
 		return nil
 	}
-	for _, o := range t.wanted {
-		marks := o.GetAnnotations()
-		if o.patched() || marks[api.AnnotationOnce] != "" || marks[api.AnnotationOnDelete] == "keep" ||
-			kind.HoldsData(o.GroupVersionKind().GroupKind()) || o.GetKind() == "Secret" {
+	for _, c := range t.children {
+		if !isDeletable(c) || c.Policy.Once || c.Object.GetKind() == "Secret" {
 			continue
 		}
-		found, err := t.Writer.Read(ctx, o.served, o.GetNamespace(), o.GetName())
+		found, err := t.find(ctx, c)
+		switch {
+		case err != nil:
+			return err
+		case found == nil:
+			return fmt.Errorf("%s %s is not there", c.Object.GetKind(), c.Object.GetName())
+		}
+		if err := t.Writer.Delete(ctx, found.served, found.Unstructured, metav1.DeletePropagationBackground); err != nil {
+			return fmt.Errorf("deleting %s: %w", found, err)
+		}
+		if err := t.until(ctx, func() error { return t.checkGone(ctx, found) }); err != nil {
+			return err
+		}
+		err = t.observe(ctx, (*observation).judgeDrift)
 		if err != nil {
-			return fmt.Errorf("reading %s: %w", o, err)
+			return fmt.Errorf("a child was deleted: %w", err)
 		}
-		if err := t.Writer.Delete(ctx, o.served, found, metav1.DeletePropagationBackground); err != nil {
-			return fmt.Errorf("deleting %s: %w", o, err)
-		}
-		return t.until(ctx, func() error {
-			if err := t.gone(ctx, &object{found, o.served}); err != nil {
-				return err
-			}
-			if err := t.compare(ctx); err != nil {
-				return fmt.Errorf("a child was deleted: %w", err)
-			}
-			return nil
-		})
+		return nil
 	}
 	return nil
+}
+
+// judgeDrift judges a resource one of whose children was deleted.
+func (o *observation) judgeDrift() (progress, error) {
+	switch {
+	case !o.isCurrent:
+		return changes, errors.New("no operator has reconciled the resource yet")
+	case o.failure == "" && len(o.differences) == 0:
+		return passed, nil
+	}
+	return failsAtRest, o.problem(o.failure)
+}
+
+// isDeletable reports whether a child goes with its resource.
+func isDeletable(c render.Child) bool {
+	return !c.Policy.Patch && c.Policy.OnDelete != "keep" && !kind.HoldsData(c.Object.GroupVersionKind().GroupKind())
+}
+
+// find returns the live object of a child; nil if there is none.
+func (t *Trial) find(ctx context.Context, c render.Child) (*object, error) {
+	gvk := c.Object.GroupVersionKind()
+	served, _ := t.Sight.Served().Resource(gvk)
+	found, err := t.Sight.Object(ctx, gvk, c.Object.GetNamespace(), c.Object.GetName())
+	if err != nil || found == nil {
+		return nil, err
+	}
+	return &object{found, served}, nil
 }
 
 // Leave deletes the resource, and waits until its children are gone.
@@ -50,26 +77,25 @@ func (t *Trial) Leave(ctx context.Context) error {
 	if t.resource == nil {
 		return nil
 	}
-	var children []*object
-	for _, o := range t.wanted {
-		marks := o.GetAnnotations()
-		if o.patched() || marks[api.AnnotationOnDelete] == "keep" || kind.HoldsData(o.GroupVersionKind().GroupKind()) {
+	leaving := []*object{t.resource}
+	for _, c := range t.children {
+		if !isDeletable(c) {
 			continue
 		}
-		found, err := t.Survey.Object(ctx, o.GroupVersionKind(), o.GetNamespace(), o.GetName())
+		found, err := t.find(ctx, c)
 		if err != nil {
 			return err
 		}
 		if found != nil {
-			children = append(children, &object{found, o.served})
+			leaving = append(leaving, found)
 		}
 	}
-	if err := t.Writer.Delete(ctx, t.resource.served, t.resource, metav1.DeletePropagationBackground); err != nil {
+	if err := t.Writer.Delete(ctx, t.resource.served, t.resource.Unstructured, metav1.DeletePropagationBackground); err != nil {
 		return fmt.Errorf("deleting %s: %w", t.resource, err)
 	}
 	return t.until(ctx, func() error {
-		for _, o := range append(children, &object{t.resource.Unstructured, t.resource.served}) {
-			if err := t.gone(ctx, o); err != nil {
+		for _, o := range leaving {
+			if err := t.checkGone(ctx, o); err != nil {
 				return fmt.Errorf("the resource was deleted: %w", err)
 			}
 		}
