@@ -114,6 +114,8 @@ func stopped(crd metav1.Object, identity string) (of shard.Shard, record rollout
 		return of, record, errors.New("no rollout of it is stopped")
 	case len(whose) > 1:
 		return of, rollout.Record{}, fmt.Errorf("rollouts of several installations are stopped: say --identity %s", strings.Join(whose, " or "))
+	case !record.Reason.MayApprove():
+		return of, record, errors.New(record.Message)
 	}
 	return of, record, nil
 }

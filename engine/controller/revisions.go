@@ -310,20 +310,26 @@ func readRollback(crd metav1.Object, mine shard.Shard) rollout.Rollback {
 	return rollout.ReadRollback(crd.GetAnnotations()[mine.Key(api.AnnotationRollback)])
 }
 
-// rolledBack is the version that serves in place of the folder's, if a person said so
-// of this very folder. Where its revision cannot be used, the error comes with a version
+// rolledBack is the version that serves in place of the folder's, if a person rolled back
+// from this very folder. A folder that does not load is, as for lastGood, the version that
+// was rolled out last. Where the revision cannot be used, the error comes with a version
 // that serves nothing: to go forward is what nobody wants then.
 func (h *history) rolledBack(ctx context.Context, v *reconcile.Version, crd metav1.Object, mine shard.Shard) (*reconcile.Version, error) {
-	back := readRollback(crd, mine)
-	if back.To == "" || v.Kind == nil {
+	back, present := readRollback(crd, mine), v.Digest
+	switch {
+	case v.Removed:
 		return v, nil
-	}
-	if back.From != v.Digest {
+	case v.Kind == nil:
+		present = recordedDigest(crd, mine)
+	case back.EndsWith(present):
 		log.FromContext(ctx).Info("the folder changed, so the rollback ends", "kind", v.Name, "digest", v.Digest)
 		if h.o.options.ReadOnly {
 			return v, nil
 		}
 		return v, h.o.annotate(ctx, crd, map[string]any{mine.Key(api.AnnotationRollback): nil})
+	}
+	if !back.AppliesTo(present) {
+		return v, nil
 	}
 	to, err := h.version(back.To)
 	if _, unlisted := h.list(); unlisted != nil && err != nil {

@@ -149,6 +149,7 @@ func (r *kindController) rollOut(next *reconcile.Version, trials []rollout.Previ
 	how := rollout.Settings{Digest: next.Digest, Rollout: next.Kind.Settings.Rollout, Back: c.back,
 		Approved: c.rollback.Approved}
 	c.rollout = rollout.Begin(trials, how, before, time.Now())
+	c.rollout.Halt(c.halted, time.Now())
 	c.written, c.retried = before, time.Now()
 	r.each(c.rollout.Missed) // served by the version that they had while the preview ran
 	return true
@@ -209,6 +210,7 @@ func (o *Operator) stepped(ctx context.Context, r *kindController, crd metav1.Ob
 		c.rollout.Approve(approves, now)
 		c.used = approval
 	}
+	c.rollout.Halt(c.halted, now)
 	paused := o.paused(r.name)
 	resumed := c.paused && !paused
 	if c.paused = paused; resumed {

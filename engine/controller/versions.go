@@ -39,8 +39,10 @@ type versionTracker struct {
 	// until next has been tried.
 	next    *reconcile.Version
 	rollout *rollout.Rollout
-	// back: next is the version before an unfinished rollout, put back.
-	back bool
+	// back: next is the version before an unfinished rollout, put back. halted says why
+	// the rollout of next must not go on although nothing else is served, or is "".
+	back   bool
+	halted string
 	// rollback is the rollback by which the last version that was set serves.
 	rollback rollout.Rollback
 	// kept are the versions of abandoned rollouts, with the resources that they
@@ -170,7 +172,24 @@ func (c *versionTracker) change(v *reconcile.Version, lives bool) {
 		}
 		c.kept = append(c.kept, keptVersion{c.next.Digest, c.next, reached})
 	}
-	c.next, c.rollout, c.forced = v, nil, nil
+	c.next, c.rollout, c.forced, c.halted = v, nil, nil, ""
+}
+
+// halt stops the rollout of the version that a person rolled back from, while the revision
+// to serve instead cannot be used. No error lets it go on.
+func (c *versionTracker) halt(from string, unusable error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.halted
+	if c.halted = ""; unusable != nil && c.next != nil && c.next.Digest == from {
+		c.halted = unusable.Error()
+	}
+	if c.halted != "" && c.rollout != nil {
+		c.rollout.Halt(c.halted, time.Now())
+	}
+	if c.halted != before {
+		c.trigger()
+	}
 }
 
 // same reports whether two versions of the same digest are to be served alike.

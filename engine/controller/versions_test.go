@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -137,6 +138,54 @@ func TestRevertEndsAmongEdits(t *testing.T) {
 	}
 	if c.rollout.Step(time.Time{}); c.rollout.State() != rollout.Complete {
 		t.Errorf("%s; to be previewed: %v", c.rollout.Record(), c.rollout.NotPreviewed())
+	}
+}
+
+// TestRollbackUnusable: while a rollback's revision cannot be used, the rollout that it should
+// take back moves nothing, be it previewed by then or not. It goes on once the folder is to
+// serve after all, and ends when another version is.
+func TestRollbackUnusable(t *testing.T) {
+	lost := errors.New("revision 0 is not kept")
+	for _, isPreviewed := range []bool{true, false} {
+		c := newVersionTracker(func() bool { return false })
+		begin := func(digest string) {
+			v := versionOf(digest)
+			v.Kind.Settings.Rollout = kind.Rollout{Waves: kind.Sizes("1"), ProgressDeadline: metav1.Duration{Duration: time.Hour}}
+			c.setVersion(v, past{settled: digest == "0"})
+		}
+		preview := func() {
+			previews := []rollout.Preview{{Name: reconcile.Key(thing("a")), UID: "a"}, {Name: reconcile.Key(thing("b")), UID: "b"}}
+			if !(&kindController{versions: c}).rollOut(c.next, previews, rollout.Record{}) {
+				t.Fatal("the rollout does not begin")
+			}
+			c.rollout.Step(time.Now())
+		}
+		begin("0")
+		if begin("1"); isPreviewed {
+			preview()
+		}
+		if c.halt("1", lost); !isPreviewed {
+			preview()
+		}
+		c.is(t, "a", "0")
+		k := &heartbeat.Kind{Name: "things"}
+		c.written = c.rollout.Record()
+		if c.describe(k, false); k.State != heartbeat.Stopped || !strings.HasPrefix(k.Message, lost.Error()) {
+			t.Errorf("it is %s: %s", k.State, k.Message)
+		}
+		c.halt("1", nil)
+		c.rollout.Halt(c.halted, time.Now())
+		c.rollout.Step(time.Now())
+		c.is(t, "a", "1")
+		c.halt("1", lost)
+		begin("0")
+		preview()
+		c.halt("1", lost) // it is lost again, and in memory
+		c.rollout.Step(time.Now())
+		c.is(t, "a", "0")
+		if now := c.rollout.Record(); now.State == rollout.Stopped {
+			t.Errorf("the rollback is %s", now)
+		}
 	}
 }
 

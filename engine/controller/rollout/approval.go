@@ -57,7 +57,7 @@ func ReadApproval(text string) Approval {
 // Approve lets a stopped rollout go on past what stopped it: the deletions and
 // the resources that it named. What comes up later stops it again.
 func (r *Rollout) Approve(a Approval, now time.Time) {
-	if r.state != Stopped {
+	if r.state != Stopped || !r.reason.MayApprove() {
 		return
 	}
 	if len(a.Only) > 0 {
@@ -129,6 +129,9 @@ func (r *Rollout) resume(before Record) {
 		r.began = before.Began
 	}
 }
+
+// MayApprove reports whether an approval lets a rollout go on that stopped for this reason.
+func (r Reason) MayApprove() bool { return r != RollbackFailed }
 
 // MayAllWaves reports whether an approval may be good for later waves too. Deletions
 // are approved one by one, and what cannot be rendered stays as it is.

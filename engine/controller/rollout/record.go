@@ -38,6 +38,8 @@ const (
 	NotReady Reason = "NotReady"
 	// Paused: kind.yaml wants a person to approve after the wave.
 	Paused Reason = "Paused"
+	// RollbackFailed: a person rolled back, and the revision to return to cannot be used.
+	RollbackFailed Reason = "RollbackFailed"
 )
 
 // A Record is what a rollout says of itself on the kind's CRD. It has many fields since
@@ -194,6 +196,8 @@ func (r Record) Text(kind string) string {
 		return fmt.Sprintf("%s; %s", r.Counts(), r.Message)
 	case r.State != Stopped:
 		return r.Counts()
+	case !r.Reason.MayApprove(): // the message says how to go on
+		return fmt.Sprintf("%s (%s)", r.Message, r.Counts())
 	}
 	return fmt.Sprintf("%s (%s; to go on all the same: jacquard approve %s)", r.Why(), r.Counts(), kind)
 }

@@ -44,3 +44,13 @@ func ApproveDeletions(previews []Preview, isRecreated func(Preview, Child) bool)
 	}
 	return approved.String()
 }
+
+// AppliesTo reports whether the revision serves in place of a folder.
+func (r Rollback) AppliesTo(folder string) bool { return r.To != "" && folder == r.From }
+
+// EndsWith reports whether the rollback ends, since the present folder is another one than
+// it speaks of. It does not end with the folder of the revision: a replica that still has
+// that folder may lead for a moment.
+func (r Rollback) EndsWith(folder string) bool {
+	return r.To != "" && folder != r.From && folder != r.To
+}

@@ -82,6 +82,18 @@ func (r *Rollout) goOn(now time.Time) {
 	}
 }
 
+// Halt stops a rollout that a person rolled back, while the revision to return to cannot be
+// used; why says so. "" lets it go on. An approval does not.
+func (r *Rollout) Halt(why string, now time.Time) {
+	switch {
+	case why != "" && (r.state == Running || r.reason == RollbackFailed):
+		r.state, r.reason, r.message = Stopped, RollbackFailed, why
+	case why == "" && r.reason == RollbackFailed:
+		r.state, r.reason, r.message, r.since = Running, "", "", now
+		r.check()
+	}
+}
+
 // failing says which resources cannot be rendered. Why is for their own
 // statuses: whoever may read the CRD may not be meant to read a resource.
 func (r *Rollout) failing(names []types.NamespacedName) string {

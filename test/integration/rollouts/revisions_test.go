@@ -188,6 +188,51 @@ func TestRevisionRefused(t *testing.T) {
 	k.say(t, map[string]int{"two-hello": 7, "two-edited": 1})
 }
 
+// TestRollbackAmongFolders: a rollback to a revision that is not there stops the rollout. One
+// to a revision that is there takes it back, and holds when an operator that still has the
+// folder of the revision leads before one that has the other.
+func TestRollbackAmongFolders(t *testing.T) {
+	t.Parallel()
+	k, home := newThing(t, "among", said("one", false)), cluster.Namespace(t)
+	op := k.at(t, home)
+	k.many(t, 8)
+	two := said("two", false)
+	two["kind.yaml"] = strings.Replace(two["kind.yaml"], `{waves: ["5"], progressDeadline: 5s}`, `{waves: ["1"], minReadySeconds: 600, progressDeadline: 1h}`, 1)
+	k.write(t, two)
+	k.say(t, map[string]int{"two-hello": 1, "one-hello": 7})
+	rolling, served := k.rollout(t, rollout.Running, ""), k.crd(t).GetAnnotations()["jacquard.dev/rolled-out"]
+	rollBack := func(to string) {
+		t.Helper()
+		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"jacquard.dev/rollback":"%s %s"}}}`, to, rolling.Digest)
+		if err := cluster.Client.Patch(context.Background(), k.crd(t), client.RawPatch(types.MergePatchType, patch)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rollBack("0123456789abcdef")
+	saysThat(t, k.rollout(t, rollout.Stopped, rollout.RollbackFailed).Message, "revision 0123456789abcdef of its folder is not kept", "--release")
+	k.apply(t, "r07", "edited")
+	k.say(t, map[string]int{"two-hello": 1, "one-hello": 6, "one-edited": 1})
+	saysThat(t, k.jacquard(t, "approve", k.name()), "is not kept")
+	rollBack(served)
+	k.say(t, map[string]int{"one-hello": 7, "one-edited": 1})
+	k.rollout(t, rollout.Complete, "")
+	op.Stop(t)
+
+	k.write(t, said("one", false))
+	op = k.at(t, home)
+	k.apply(t, "made", "hello")
+	k.ready(t, "made")
+	op.Stop(t)
+	k.write(t, two)
+	k.at(t, home)
+	k.apply(t, "last", "hello")
+	k.ready(t, "last")
+	k.say(t, map[string]int{"one-hello": 9, "one-edited": 1})
+	if k.crd(t).GetAnnotations()["jacquard.dev/rollback"] == "" {
+		t.Error("the folder of the revision has ended the rollback")
+	}
+}
+
 // TestRevisionUnfit: a CRD that changes while a rollout is stopped, so that the revision
 // before does not fit it any more.
 func TestRevisionUnfit(t *testing.T) {
