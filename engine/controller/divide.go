@@ -287,6 +287,9 @@ func (o *Operator) follow(ctx context.Context, h *history, running *kindControll
 		return nil // the claim settles the kind again
 	}
 	o.recordClaim(ctx, made.Name, mine, nil)
+	o.mu.Lock()
+	o.state(made.Name).rolledBack = "" // the replica that leads reports it, and its end
+	o.mu.Unlock()
 	if running != nil {
 		o.exportKindState(made.Name)
 	}

@@ -1,12 +1,15 @@
 package controller
 
 import (
+	"context"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 )
 
 // gauge is a metric of a kind.
@@ -57,5 +60,25 @@ func TestExportKindState(t *testing.T) {
 				t.Errorf("it is only looked at: %v", got)
 			}
 		})
+	}
+}
+
+// TestFollowerIsNotRolledBack: a replica that led when a kind was rolled back, and leads no
+// more, does not go on to count it as rolled back: it would not notice the end of that.
+func TestFollowerIsNotRolledBack(t *testing.T) {
+	const name = "followed.example.com"
+	mine := shard.Shard{Identity: "home/jacquard"}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	crd.Annotations = map[string]string{api.AnnotationOperator: mine.Identity,
+		mine.Key(api.AnnotationRollout): rollout.Record{Digest: "1", State: rollout.Running}.String()}
+	o := &Operator{options: Options{Identity: mine.Identity}, kinds: map[string]*kindState{name: {crd: crd, rolledBack: "0"}}}
+	o.exportKindState(name)
+	v := versionOf("1")
+	v.Name = name
+	if err := o.follow(context.Background(), &history{o: o, crd: crd}, &kindController{}, v); err != nil {
+		t.Fatal(err)
+	}
+	if got := gauge(t, "jacquard_kind_rolled_back", name); got != 0 {
+		t.Errorf("it is rolled back: %v", got)
 	}
 }
