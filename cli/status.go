@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -12,7 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jacquard-operator/jacquard/admin/health"
+	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 type statusOptions struct {
@@ -32,13 +35,19 @@ func newStatus() *cobra.Command {
 load and why, the state of the resources, the permissions that the operator lacks,
 and the CRDs that were served by an operator that is gone.
 
-If you may not read something, this is reported, and the rest is shown. The exit
-code is 0 if all is well, 1 if something is wrong.
+If you may not read something, this is reported, and the rest is shown. The last line
+says what was looked at, and whether all is well there.
 
 With --wait, the command waits for one kind: until its present folder serves all
-its resources (exit code 0), its rollout has stopped or the folder does not load, or
-the time is over (1). The present folder is that in the operator's ConfigMaps, or in
---root.`,
+its resources, its rollout has stopped or the folder does not load, or the time is
+over. The present folder is that in the operator's ConfigMaps, or in --root.
+
+Exit codes:
+  0  all is well
+  1  something is not well, even if something else is not known; with --wait, the
+     folder does not serve all resources
+  2  wrong use, such as a namespace or kind that does not exist
+  3  it is not known whether all is well`,
 		Args: func(_ *cobra.Command, args []string) error {
 			namespace, name, both := strings.Cut(o.install, "/")
 			switch {
@@ -81,7 +90,7 @@ func (o *statusOptions) run(cmd *cobra.Command) error {
 	defer stop()
 	folders, err := foldersIn(o.roots)
 	if err != nil {
-		return err
+		return &exit{exitUsage, err}
 	}
 	last := ""
 	for {
@@ -90,7 +99,7 @@ func (o *statusOptions) run(cmd *cobra.Command) error {
 			return nil
 		}
 		if err != nil {
-			return err
+			return notKnown(err)
 		}
 		if now := h.Says(); now != last {
 			last = now
@@ -98,10 +107,10 @@ func (o *statusOptions) run(cmd *cobra.Command) error {
 				return err
 			}
 		}
-		if !o.watch && len(h.Problems) > 0 {
-			return errFindings
+		if !o.watch {
+			return exitOf(h.State)
 		}
-		if !o.watch || !pause(ctx) {
+		if !pause(ctx) {
 			return nil
 		}
 	}
@@ -136,11 +145,49 @@ func foldersIn(roots []string) (map[string]*folder.Folder, error) {
 	return all, nil
 }
 
+// exitOf is the error that gives the exit code of a verdict; nil if all is well.
+func exitOf(v verdict.Verdict) error {
+	if v == verdict.Well {
+		return nil
+	}
+	return &exit{v.ExitCode(), errFindings}
+}
+
+// notKnown gives an error the exit code 3, unless it has one: if the cluster cannot be
+// looked at, nothing is known.
+func notKnown(err error) error {
+	var coded *exit
+	var kind *liveview.UnknownKindError
+	switch {
+	case errors.As(err, &coded):
+		return err
+	case errors.As(err, &kind):
+		return &exit{exitUsage, err}
+	}
+	return &exit{verdict.NotKnown.ExitCode(), err}
+}
+
+// namespaces are those that the flags name.
+func (o *statusOptions) namespaces() (all []string) {
+	if o.namespace != "" {
+		all = append(all, o.namespace)
+	}
+	if namespace, _, both := strings.Cut(o.install, "/"); both {
+		all = append(all, namespace)
+	}
+	return all
+}
+
 func (o *statusOptions) look(ctx context.Context, folders map[string]*folder.Folder) (*health.Health, error) {
 	r := reach{o.access, o.namespace}
 	s, err := r.open(ctx, nil)
 	if err != nil {
 		return nil, err
+	}
+	for _, namespace := range o.namespaces() {
+		if there, err := s.HasNamespace(ctx, namespace); err == nil && !there {
+			return nil, &exit{exitUsage, fmt.Errorf("the cluster has no namespace %s", namespace)}
+		}
 	}
 	cfg, err := o.config()
 	if err != nil {

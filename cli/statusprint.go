@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/jacquard-operator/jacquard/admin/health"
-	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 // fewResources is how many resources that are not ready are named unless all are asked
@@ -36,9 +36,7 @@ func printHealth(w io.Writer, h *health.Health, now time.Time, all bool) {
 	p.list("claimed by operators that are not there", claimTexts(h.Forsaken))
 	p.list("not known", h.Unknown)
 	p.list("wrong", h.Problems)
-	if len(h.Problems) == 0 {
-		fmt.Fprintln(p, "\nall is well")
-	}
+	fmt.Fprintf(p, "\n%s\n", h.Headline)
 }
 
 func claimTexts(all []health.Claim) []string {
@@ -94,15 +92,15 @@ func (p *healthPrinter) installation(i *health.Installation) {
 func (p *healthPrinter) leader(i *health.Installation) string {
 	age := func(t time.Time) string { return duration.HumanDuration(p.now.Sub(t)) }
 	switch i.Leader.State {
-	case health.Leads:
+	case verdict.Leads:
 		return fmt.Sprintf("leader: %s, for %s", i.Leader.Holder, age(i.Leader.Since))
-	case health.Gone:
+	case verdict.Gone:
 		return "leader: none, no operator runs: it was uninstalled"
-	case health.Late:
+	case verdict.Late:
 		return fmt.Sprintf("leader: none, %s has not renewed the Lease for %s", i.Leader.Holder, age(i.Leader.Renewed))
-	case health.Nobody:
+	case verdict.Nobody:
 		return "leader: none, no operator runs"
-	case health.NotKnown:
+	case verdict.LeaderUnknown:
 		if !i.Elects() {
 			return fmt.Sprintf("runs without leader election: %s, for %s", i.Pod, age(i.Since))
 		}
@@ -126,7 +124,7 @@ func (p *healthPrinter) kinds(all []*health.Kind) {
 	for n, row := range rows {
 		line := "  "
 		if n > 0 {
-			line = healthMark(all[n-1])
+			line = marks[all[n-1].Verdict]
 		}
 		for i, cell := range row {
 			line += cell + strings.Repeat(" ", width[i]-len([]rune(cell))+2)
@@ -138,12 +136,8 @@ func (p *healthPrinter) kinds(all []*health.Kind) {
 	}
 }
 
-func healthMark(k *health.Kind) string {
-	if k.State.Wrong() || k.State == heartbeat.NotServed || len(k.NotReady)+len(k.Unlisted) > 0 {
-		return "✗ "
-	}
-	return "✓ "
-}
+// marks are what stands before a kind.
+var marks = map[verdict.Verdict]string{verdict.Well: "✓ ", verdict.NotWell: "✗ ", verdict.NotKnown: "? "}
 
 // below writes what is to be said of a kind.
 func (p *healthPrinter) below(k *health.Kind) {

@@ -15,9 +15,15 @@ import (
 func (o *statusOptions) untilServed(cmd *cobra.Command, name string) error {
 	folders, err := foldersIn(o.roots)
 	if err != nil {
-		return err
+		return &exit{exitUsage, err}
 	}
-	return waitFor(cmd, o.wait, name, func(ctx context.Context) (string, health.Progress, error) { return o.progress(ctx, name, folders) })
+	return waitFor(cmd, o.wait, name, func(ctx context.Context) (string, health.Progress, error) {
+		full, p, err := o.progress(ctx, name, folders)
+		if err != nil {
+			err = notKnown(err)
+		}
+		return full, p, err
+	})
 }
 
 // progress looks once; full is the name of the kind's CRD.

@@ -48,8 +48,20 @@ export function mock({ total = 5000, changes = 20 } = {}) {
   }, 500)
   timer.unref()
 
+  const meaning = (state) => ({
+    state,
+    ...{
+      Serving: { verdict: 'Well', severity: 'none', color: 'ready', word: 'serving' },
+      RollingOut: { verdict: 'Well', severity: 'info', color: 'reconciling', word: 'rolling out', rollout: true },
+      Stopped: { verdict: 'NotWell', severity: 'warning', color: 'stalled', word: 'rollout stopped', rollout: true, approvable: true },
+      Broken: { verdict: 'NotWell', severity: 'warning', color: 'stalled', word: 'folder does not load' },
+    }[state],
+  })
+
   const health = () => ({
     version: 1,
+    state: 'NotWell',
+    headline: 'in all namespaces: 3 problems; 1 kind rolling out',
     installations: [
       {
         identity: 'jacquard/jacquard',
@@ -73,7 +85,7 @@ export function mock({ total = 5000, changes = 20 } = {}) {
           served: 'v1',
           folder: `/templates/${name}`,
           digest: '9a1f0c6be2d34e77',
-          state: i === 1 && !approved ? 'Stopped' : i === 3 ? 'RollingOut' : i === 4 ? 'Broken' : 'Serving',
+          ...meaning(i === 1 && !approved ? 'Stopped' : i === 3 ? 'RollingOut' : i === 4 ? 'Broken' : 'Serving'),
           message:
             i === 1 && !approved
               ? 'the rollout of shops.example.com stopped (Deletes) at wave 1: 3 children would be deleted; jacquard approve shops.example.com lets it go on'

@@ -16,6 +16,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 // Idle returns an error that says what to do first if an operator serves one of
@@ -74,7 +75,7 @@ func (r *running) lets(crd metav1.Object, identity string) error {
 	}
 	namespace, _, _ := strings.Cut(identity, "/")
 	for _, k := range r.report.Kinds {
-		if k.Name != crd.GetName() || k.State == heartbeat.Removed || k.State == heartbeat.Elsewhere {
+		if k.Name != crd.GetName() || k.State == verdict.Removed || k.State == verdict.Elsewhere {
 			continue
 		}
 		first := "remove templates/" + k.Name + " from its " + k.Folder

@@ -13,12 +13,12 @@ import (
 
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 // A Retired is an entry of retired in the kind.yaml of a folder.
@@ -35,7 +35,7 @@ func (l *look) understand(ctx context.Context, i *Installation) {
 	folders, err := l.folders(ctx, i)
 	i.unread = err
 	for _, k := range i.Kinds {
-		if k.State.NoResources() {
+		if k.State.HasNoResources() {
 			continue
 		}
 		current, err := l.CRD(ctx, k.Name)
@@ -88,9 +88,9 @@ func (k *Kind) onRecord(crd metav1.Object, preferred func(apischema.GroupKind) (
 	for _, r := range k.compiled.Settings.Retired {
 		gk := r.GVK().GroupKind()
 		key := records[r.Patch()]
-		k.Retired = append(k.Retired, Retired{Entry: r.String(), MayGo: k.State == heartbeat.Serving && !slices.Contains(left[key], gk)})
+		k.Retired = append(k.Retired, Retired{Entry: r.String(), MayGo: k.State == verdict.Serving && !slices.Contains(left[key], gk)})
 	}
-	if k.State != heartbeat.Serving {
+	if k.State != verdict.Serving {
 		return
 	}
 	for _, patched := range []bool{false, true} {

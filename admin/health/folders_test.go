@@ -14,6 +14,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 const webs = `apiVersion: apiextensions.k8s.io/v1
@@ -53,14 +54,14 @@ func TestOnRecord(t *testing.T) {
 	preferred := func(gk apischema.GroupKind) (live.Resource, bool) {
 		return live.Resource{GVK: gk.WithVersion("v1")}, true
 	}
-	for state, want := range map[heartbeat.State]string{
-		heartbeat.Serving: `{apiVersion: v1, kind: Service} may go: true
+	for state, want := range map[verdict.State]string{
+		verdict.Serving: `{apiVersion: v1, kind: Service} may go: true
 {apiVersion: v1, kind: Secret} may go: false
 {apiVersion: v1, kind: Pod, ownership: patch} may go: true
 dropped {apiVersion: batch/v1, kind: CronJob}
 dropped {apiVersion: v1, kind: ConfigMap, ownership: patch}
 `,
-		heartbeat.RollingOut: `{apiVersion: v1, kind: Service} may go: false
+		verdict.RollingOut: `{apiVersion: v1, kind: Service} may go: false
 {apiVersion: v1, kind: Secret} may go: false
 {apiVersion: v1, kind: Pod, ownership: patch} may go: false
 `,

@@ -15,6 +15,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 // Format is the version of a Health as JSON. Fields may be added; what is there
@@ -23,7 +24,11 @@ const Format = 1
 
 // A Health is how Jacquard is in a cluster.
 type Health struct {
-	Version       int             `json:"version"`
+	Version int `json:"version"`
+	// State is the verdict over all that was looked at, and Headline says so, and what
+	// was looked at.
+	State         verdict.Verdict `json:"state"`
+	Headline      string          `json:"headline"`
 	Installations []*Installation `json:"installations"`
 	// Starting are the identities of operators, or else the Deployments, that are
 	// there and have not reported yet.
@@ -35,7 +40,7 @@ type Health struct {
 	LeasesUnread string `json:"leasesUnread,omitempty"`
 	// Unknown says what could not be read, and so is not told.
 	Unknown []string `json:"unknown,omitempty"`
-	// Problems say what is wrong; if there are none, all is well.
+	// Problems say what is not well.
 	Problems []string `json:"problems,omitempty"`
 }
 
@@ -79,6 +84,10 @@ type look struct {
 	*Health
 	// noting is held while something is added to Unknown.
 	noting sync.Mutex
+	// unread are the states of what could not be read and decides the verdict.
+	unread []verdict.State
+	// narrowed is how many kinds were looked at in the namespace Fallback only.
+	narrowed int
 }
 
 // Of looks at a cluster.
@@ -89,7 +98,7 @@ func Of(ctx context.Context, s *liveview.Survey, asked Asked) *Health {
 		l.leader(ctx, i)
 	}
 	// A local operator without a leader has ended, and given all back.
-	l.Installations = slices.DeleteFunc(l.Installations, func(i *Installation) bool { return i.Local && i.Leader.State == Nobody })
+	l.Installations = slices.DeleteFunc(l.Installations, func(i *Installation) bool { return i.Local && i.Leader.State == verdict.Nobody })
 	for _, i := range l.Installations {
 		l.takeOver(ctx, i)
 		chart := l.replicas(ctx, i)
@@ -111,6 +120,13 @@ func (l *look) unknown(what string, err error) {
 	l.noting.Lock()
 	defer l.noting.Unlock()
 	l.Unknown = append(l.Unknown, fmt.Sprintf("%s: %v", what, err))
+}
+
+// noteNarrowed counts a kind that is looked at in the namespace Fallback only.
+func (l *look) noteNarrowed() {
+	l.noting.Lock()
+	defer l.noting.Unlock()
+	l.narrowed++
 }
 
 // find finds the installations, by the Leases that bear their reports.
@@ -211,32 +227,7 @@ func (l *look) unseen(ctx context.Context, crd, identity string) bool {
 	lease, err := l.Object(ctx, leases, namespace, api.ReportLease(identity))
 	if err != nil {
 		l.unknown(fmt.Sprintf("%s, which serves %s", identity, crd), err)
+		l.unread = append(l.unread, verdict.OperatorUnread)
 	}
 	return lease != nil || err != nil
-}
-
-// judge says what is wrong.
-func (l *look) judge() {
-	bad := func(format string, args ...any) { l.Problems = append(l.Problems, fmt.Sprintf(format, args...)) }
-	switch {
-	case len(l.Installations)+len(l.Starting) > 0:
-	case l.LeasesUnread != "":
-		bad("it is not known whether an operator runs, since its Leases could not be read: %s", l.LeasesUnread)
-	default:
-		bad("no operator was found")
-	}
-	for _, name := range l.Starting {
-		namespace, _, _ := strings.Cut(name, "/")
-		bad("%s has not reported yet: it is starting; if that lasts, see kubectl --namespace %s get pods", name, namespace)
-	}
-	for _, c := range l.Forsaken {
-		if strings.Contains(c.Identity, "/") {
-			bad("%s was served by %s: %s", c.CRD, c.Identity, c.Message)
-		}
-	}
-	for _, i := range l.Installations {
-		for _, text := range i.problems() {
-			bad("%s: %s", i.Identity, text)
-		}
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 // An Installation is one operator, or several replicas of it. It has many fields since
@@ -57,32 +58,15 @@ type Installation struct {
 
 // A Leader is who holds the leader's Lease.
 type Leader struct {
-	State LeaderState `json:"state"`
+	State verdict.State `json:"state"`
 	// Holder, Since and Renewed are those of the Lease.
 	Holder  string    `json:"holder,omitempty"`
 	Since   time.Time `json:"since,omitzero"`
 	Renewed time.Time `json:"renewed,omitzero"`
 }
 
-// A LeaderState is whether somebody leads.
-type LeaderState string
-
-const (
-	// Leads: the Lease is held and renewed.
-	Leads LeaderState = "Leads"
-	// Late: the Lease is held, and was not renewed in time.
-	Late LeaderState = "Late"
-	// Gone: the Lease is held, and the service account of the operator is gone, so
-	// nobody can renew it: that is how an uninstalled operator leaves it.
-	Gone LeaderState = "Gone"
-	// Nobody holds the Lease.
-	Nobody LeaderState = "Nobody"
-	// NotKnown: the Lease may not be read, or the operator runs without one.
-	NotKnown LeaderState = "NotKnown"
-)
-
 // dead reports whether nobody serves the kinds of the installation.
-func (l Leader) dead() bool { return l.State == Nobody || l.State == Late || l.State == Gone }
+func (l Leader) dead() bool { return l.State.Verdict() == verdict.NotWell }
 
 // Replicas are those of the operator's Deployment.
 type Replicas struct {
@@ -98,7 +82,7 @@ func (l *look) add(lease *unstructured.Unstructured) {
 		return
 	}
 	i := &Installation{Namespace: lease.GetNamespace(), Identity: lease.GetNamespace() + "/" + lease.GetName(),
-		Leader: Leader{State: NotKnown}, Kinds: []*Kind{}}
+		Leader: Leader{State: verdict.LeaderUnknown}, Kinds: []*Kind{}}
 	l.Installations = append(l.Installations, i)
 	r, err := heartbeat.Read(text)
 	if err != nil {
@@ -130,8 +114,8 @@ func (l *look) leader(ctx context.Context, i *Installation) {
 	if i.Leader = l.read(lease); lease != nil {
 		l.members(ctx, i, lease)
 	}
-	if i.Leader.State == Leads && l.uninstalled(ctx, i) {
-		i.Leader.State = Gone
+	if i.Leader.State == verdict.Leads && l.uninstalled(ctx, i) {
+		i.Leader.State = verdict.Gone
 	}
 }
 
@@ -147,7 +131,7 @@ func (l *look) uninstalled(ctx context.Context, i *Installation) bool {
 
 // read reads who holds a Lease; nil is none.
 func (l *look) read(lease *unstructured.Unstructured) Leader {
-	h := Leader{State: Nobody}
+	h := Leader{State: verdict.Nobody}
 	if lease == nil {
 		return h
 	}
@@ -162,9 +146,9 @@ func (l *look) read(lease *unstructured.Unstructured) Leader {
 	switch {
 	case h.Holder == "":
 	case l.Now.Sub(h.Renewed) > time.Duration(duration)*time.Second+grace:
-		h.State = Late
+		h.State = verdict.Late
 	default:
-		h.State = Leads
+		h.State = verdict.Leads
 	}
 	return h
 }
@@ -190,43 +174,36 @@ func (l *look) replicas(ctx context.Context, i *Installation) (chart string) {
 	return chart
 }
 
-// problems say what is wrong with an installation.
-func (i *Installation) problems() []string {
-	var all []string
-	bad := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+// findings are what is not well, or not known, of an installation.
+func (i *Installation) findings() findings {
+	var all findings
 	switch i.Leader.State {
-	case Nobody:
-		bad("no operator runs")
-	case Gone:
-		bad("no operator runs: its account %s is gone, and its Lease is not given back", i.Account)
-	case Late:
-		bad("the Lease of the leader is not renewed, since %s: no operator runs", i.Leader.Renewed.Format(time.RFC3339))
+	case verdict.Nobody:
+		all.add(i.Leader.State, "no operator runs")
+	case verdict.Gone:
+		all.add(i.Leader.State, "no operator runs: its account %s is gone, and its Lease is not given back", i.Account)
+	case verdict.Late:
+		all.add(i.Leader.State, "the Lease of the leader is not renewed, since %s: no operator runs", i.Leader.Renewed.Format(time.RFC3339))
+	case verdict.LeaderUnknown:
+		if i.Trouble == "" {
+			all.add(i.Leader.State, "it is not known whether it runs")
+		}
 	}
 	if i.Trouble != "" {
-		bad("%s", i.Trouble)
+		all.add(verdict.OperatorUnread, "%s", i.Trouble)
 	}
-	i.divides(bad)
+	i.divides(&all)
 	if i.Replicas != nil && i.Replicas.Ready < i.Replicas.Wanted {
-		bad("%d of %d replicas of Deployment %s are ready", i.Replicas.Ready, i.Replicas.Wanted, i.Replicas.Deployment)
+		all.add(verdict.ReplicasNotReady, "%d of %d replicas of Deployment %s are ready", i.Replicas.Ready, i.Replicas.Wanted, i.Replicas.Deployment)
 	}
 	for _, root := range i.MissingRoots {
-		bad("a root cannot be read, so its kinds are served as before: %s", root)
+		all.add(verdict.RootMissing, "a root cannot be read, so its kinds are served as before: %s", root)
 	}
 	for _, k := range i.Kinds {
-		if k.State.Wrong() {
-			bad("%s is %s: %s", k.Name, k.State, k.Message)
-		}
-		for _, text := range k.Unlisted {
-			if !i.Leader.dead() {
-				bad("%s: %s", k.Name, text)
-			}
-		}
-		if k.Resources != nil && len(k.NotReady) > 0 {
-			bad("%s: not ready: %d of %s", k.Name, len(k.NotReady), plural(k.Resources.Total, "resource"))
-		}
+		k.findings(&all, i.Leader.dead())
 	}
 	if len(i.Lacks) > 0 {
-		bad("the operator lacks %s", plural(len(i.Lacks), "right"))
+		all.add(verdict.RightsMissing, "the operator lacks %s", plural(len(i.Lacks), "right"))
 	}
 	return all
 }

@@ -13,11 +13,19 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
 	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 // A Kind is one kind of an installation.
 type Kind struct {
 	heartbeat.Kind
+	// Meaning is what the worst means that is so of the kind: its state, or how its
+	// resources are.
+	verdict.Meaning
+	// IsRollout reports whether a rollout is not complete, and IsApprovable whether an
+	// approval lets it go on.
+	IsRollout    bool `json:"rollout,omitempty"`
+	IsApprovable bool `json:"approvable,omitempty"`
 	// Resources is nil if they are not known.
 	Resources *Counts `json:"resources,omitempty"`
 	// NotReady are the resources that are neither Ready nor paused; where the
@@ -35,6 +43,55 @@ type Kind struct {
 	// says why.
 	compiled *kind.Kind
 	unread   error
+	// isResourcesUnread reports that whoever asks cannot list the resources.
+	isResourcesUnread bool
+}
+
+// states are all that is so of a kind; nobody: no operator runs.
+func (k *Kind) states(nobody bool) []verdict.State {
+	all := []verdict.State{k.State}
+	if k.Resources != nil && len(k.NotReady) > 0 {
+		all = append(all, verdict.ResourcesNotReady)
+	}
+	if k.isResourcesUnread {
+		all = append(all, verdict.ResourcesUnread)
+	}
+	if len(k.Unlisted) > 0 && !nobody {
+		all = append(all, verdict.WatchesFailing)
+	}
+	return all
+}
+
+// judge sets what the kind means. Its word begins with that of its state.
+func (k *Kind) judge(nobody bool) {
+	own, worst := k.State, verdict.Worst(k.states(nobody)...)
+	k.Meaning = worst.Meaning()
+	if worst != own {
+		k.Word = own.Meaning().Word + ", " + k.Word
+	}
+	k.IsRollout, k.IsApprovable = own.IsRollout(), own.IsApprovable()
+}
+
+// findings adds what is not well, or not known, of a kind.
+func (k *Kind) findings(all *findings, nobody bool) {
+	for _, state := range k.states(nobody) {
+		switch {
+		case state.Verdict() == verdict.Well:
+		case state == verdict.ResourcesNotReady:
+			all.add(state, "%s: not ready: %d of %s", k.Name, len(k.NotReady), plural(k.Resources.Total, "resource"))
+		case state == verdict.ResourcesUnread:
+			all.add(state, "%s: its resources could not be read", k.Name)
+		case state == verdict.WatchesFailing:
+			for _, text := range k.Unlisted {
+				all.add(state, "%s: %s", k.Name, text)
+			}
+		case state == verdict.NotServed: // the finding about the leader covers it
+		case k.Message == "":
+			all.add(state, "%s is %s", k.Name, state)
+		default:
+			all.add(state, "%s is %s: %s", k.Name, state, k.Message)
+		}
+	}
 }
 
 // Counts count resources by condition; one may be counted under several.
@@ -75,14 +132,15 @@ func (l *look) kinds(ctx context.Context, i *Installation) {
 
 // addResources adds to what the operator reports of a kind how its resources are.
 func (l *look) addResources(ctx context.Context, i *Installation, k *Kind) {
-	if k.State.NoResources() {
+	if k.State.HasNoResources() {
 		return
 	}
 	if i.Leader.dead() {
-		k.State = heartbeat.NotServed
+		k.State = verdict.NotServed
 	}
 	of, err := l.Kind(ctx, k.Name)
 	if err != nil {
+		k.isResourcesUnread = true
 		l.unknown("resources of "+k.Name, err)
 		return
 	}
@@ -113,9 +171,12 @@ func (l *look) resources(ctx context.Context, k *Kind, of *liveview.Kind, i *Ins
 	if err != nil && l.Namespace == "" && of.Resource.Namespaced {
 		l.unknown("resources of "+k.Name+" outside of namespace "+l.Fallback, err)
 		in.Namespace = l.Fallback
-		all, err = l.Objects(ctx, of.GVK, in)
+		if all, err = l.Objects(ctx, of.GVK, in); err == nil {
+			l.noteNarrowed()
+		}
 	}
 	if err != nil {
+		k.isResourcesUnread = true
 		l.unknown("resources of "+k.Name, err)
 		return
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 // A Member is one of the replicas that divide the resources of an installation. It has
@@ -42,6 +43,7 @@ func (l *look) members(ctx context.Context, i *Installation, lease *unstructured
 	all, err := l.Objects(ctx, leases, in)
 	if err != nil {
 		l.unknown("the replicas of "+i.Identity, err)
+		i.Leader.State = verdict.LeaderUnknown
 		return
 	}
 	i.Members, i.division = []*Member{}, d
@@ -49,7 +51,7 @@ func (l *look) members(ctx context.Context, i *Installation, lease *unstructured
 		if one.GetName() == lease.GetName() {
 			continue
 		}
-		m := &Member{Name: one.GetName(), Leads: d.Leader == one.GetName(), Owns: []int{}, Late: l.read(one).State != Leads,
+		m := &Member{Name: one.GetName(), Leads: d.Leader == one.GetName(), Owns: []int{}, Late: l.read(one).State != verdict.Leads,
 			Replica: heartbeat.ReadReplica(one.GetAnnotations()[api.AnnotationReplica])}
 		for bucket, owner := range d.Owners {
 			if owner == m.Name {
@@ -66,9 +68,9 @@ func (l *look) members(ctx context.Context, i *Installation, lease *unstructured
 	if leads := slices.ContainsFunc(i.Members, func(m *Member) bool { return m.Leads }); leads {
 		return
 	}
-	i.Leader = Leader{State: Nobody}
+	i.Leader = Leader{State: verdict.Nobody}
 	if slices.ContainsFunc(i.Members, func(m *Member) bool { return !m.Late }) {
-		i.Leader.State = NotKnown // one of them is about to lead
+		i.Leader.State = verdict.LeaderUnknown // one of them is about to lead
 	}
 }
 
@@ -79,15 +81,15 @@ const (
 	few        = 100
 )
 
-// divides says what is wrong with how replicas divide the resources.
-func (i *Installation) divides(bad func(format string, args ...any)) {
+// divides finds what is not well with how replicas divide the resources.
+func (i *Installation) divides(all *findings) {
 	if i.Members == nil {
 		return
 	}
 	living, total := 0, 0
 	for _, m := range i.Members {
 		if m.Late {
-			bad("replica %s has not renewed its Lease", m.Name)
+			all.add(verdict.ReplicaLate, "replica %s has not renewed its Lease", m.Name)
 			continue
 		}
 		living, total = living+1, total+m.Resources
@@ -99,15 +101,15 @@ func (i *Installation) divides(bad func(format string, args ...any)) {
 		}
 	}
 	if nobody > 0 {
-		bad("no replica serves %d of %s", nobody, plural(len(i.division.Owners), "bucket"))
+		all.add(verdict.BucketsUnowned, "no replica serves %d of %s", nobody, plural(len(i.division.Owners), "bucket"))
 	}
 	if len(i.division.Whole) > 0 { // that the leader has more is as it should be
 		return
 	}
 	for _, m := range i.Members {
 		if total >= few && living > 1 && float64(m.Resources*living) > unbalanced*float64(total) {
-			bad("out of balance: replica %s serves %d of %s, since the namespaces of its buckets have more than others", m.Name, m.Resources,
-				plural(total, "resource"))
+			all.add(verdict.Unbalanced, "out of balance: replica %s serves %d of %s, since the namespaces of its buckets have more than others",
+				m.Name, m.Resources, plural(total, "resource"))
 		}
 	}
 }

@@ -1,13 +1,13 @@
 package health
 
 import (
-	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 // TestServer: the replica that serves a resource is named by its Pod; one that did not
@@ -44,11 +44,13 @@ func TestDivides(t *testing.T) {
 		division: replicas.Division{Bounds: replicas.Equal(1), Owners: []string{"a"}},
 	}
 	wrong := func() (n int) {
-		i.divides(func(format string, _ ...any) {
-			if strings.HasPrefix(format, "out of balance") {
+		var all findings
+		i.divides(&all)
+		for _, f := range all {
+			if f.state == verdict.Unbalanced {
 				n++
 			}
-		})
+		}
 		return n
 	}
 	if n := wrong(); n != 1 {

@@ -12,6 +12,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
 	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 // A PresentFolder is what can be known of the folder that a kind has now, whether its
@@ -35,7 +36,7 @@ func FindPresentFolder(ctx context.Context, s *liveview.Survey, asked Asked, nam
 		if i.report == nil {
 			continue
 		}
-		k := slices.IndexFunc(i.report.Kinds, func(k heartbeat.Kind) bool { return k.Name == name && k.State != heartbeat.Elsewhere })
+		k := slices.IndexFunc(i.report.Kinds, func(k heartbeat.Kind) bool { return k.Name == name && k.State != verdict.Elsewhere })
 		if k < 0 {
 			continue
 		}

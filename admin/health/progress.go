@@ -9,6 +9,7 @@ import (
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
 	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 // A Progress is how far the present folder of a kind has come.
@@ -32,7 +33,7 @@ func ProgressOf(ctx context.Context, s *liveview.Survey, asked Asked, name strin
 			continue
 		}
 		for _, told := range i.report.Kinds {
-			if told.Name != name || told.State == heartbeat.Elsewhere {
+			if told.Name != name || told.State == verdict.Elsewhere {
 				continue
 			}
 			l.leader(ctx, i)
@@ -79,10 +80,9 @@ func progress(told heartbeat.Kind, present *folder.Folder, nobody bool) Progress
 		return Progress{Message: "its operator does not run"}
 	case present != nil && !strings.HasPrefix(present.Digest, told.Digest):
 		return Progress{Message: "the operator has not loaded the present folder yet"}
-	case told.State == heartbeat.Serving:
+	case told.State == verdict.Serving:
 		return Progress{Done: true, Message: text}
-	case told.State == heartbeat.Stopped, told.State == heartbeat.RolledBack, told.State == heartbeat.Broken,
-		told.State == heartbeat.Removed, told.State == heartbeat.CRDDeleted:
+	case told.State.IsWaitOver():
 		return Progress{Failed: true, Message: text}
 	}
 	return Progress{Message: text}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/author/rbac"
 	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 // Allowed reports whether an account may do something.
@@ -28,7 +29,7 @@ type Account struct {
 // lacks finds the rights that the operator needs and does not have: by asking the
 // API server about what the folders need, or else as resources tell.
 func (l *look) lacks(ctx context.Context, i *Installation) {
-	if i.report == nil || l.Allowed == nil || i.Leader.State == Gone { // who is gone needs none
+	if i.report == nil || l.Allowed == nil || i.Leader.State == verdict.Gone { // who is gone needs none
 		return
 	}
 	roles, err := l.needed(i)

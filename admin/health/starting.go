@@ -10,6 +10,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 // starting finds operators that have not reported and that no CRD names yet:
@@ -45,7 +46,7 @@ func (l *look) starts(ctx context.Context, identity string) bool {
 		return true
 	}
 	lease, err := l.Object(ctx, leases, namespace, api.Lease(identity))
-	there := err == nil && l.read(lease).State == Leads
+	there := err == nil && l.read(lease).State == verdict.Leads
 	if there {
 		i := &Installation{Identity: identity}
 		l.members(ctx, i, lease)

@@ -35,6 +35,18 @@ type Kind struct {
 	Share shard.Shard
 }
 
+// An UnknownKindError is about a kind that the cluster does not have, or of which several
+// have that name.
+type UnknownKindError struct {
+	Name   string
+	reason string
+}
+
+// Error implements error.
+func (e *UnknownKindError) Error() string {
+	return fmt.Sprintf("finding kind %s: %s", e.Name, e.reason)
+}
+
 // Kind finds a kind by the name of its CRD, or by kind, plural, singular or short
 // name if these are clear.
 func (s *Survey) Kind(ctx context.Context, name string) (*Kind, error) {
@@ -45,22 +57,28 @@ func (s *Survey) Kind(ctx context.Context, name string) (*Kind, error) {
 		if err := s.served.Unknown(group); err != nil {
 			return nil, fmt.Errorf("finding kind %s: %w", name, err)
 		}
-		return nil, fmt.Errorf("finding kind %s: the cluster has none of that name; give the name of its CRD, as in webs.example.com, or install it", name)
+		return nil, &UnknownKindError{name, "the cluster has none of that name; give the name of its CRD, as in webs.example.com, or install it"}
 	case 1:
 	default:
 		var all []string
 		for _, r := range named {
 			all = append(all, r.GVR.GroupResource().String())
 		}
-		return nil, fmt.Errorf("finding kind %s: it may be %v; give one of these names", name, all)
+		return nil, &UnknownKindError{name, fmt.Sprintf("it may be %v; give one of these names", all)}
 	}
 	r := named[0]
 	k := &Kind{Name: r.GVR.GroupResource().String(), Resource: r, GVK: r.GVK}
 	k.CRD, k.Unread = s.known(ctx, k.Name)
 	if k.CRD == nil && k.Unread == nil {
-		return nil, fmt.Errorf("finding kind %s: no CRD defines it, so it cannot have a folder", k.Name)
+		return nil, &UnknownKindError{k.Name, "no CRD defines it, so it cannot have a folder"}
 	}
 	return k, nil
+}
+
+// HasNamespace reports whether the cluster has a namespace, as far as it may be read.
+func (s *Survey) HasNamespace(ctx context.Context, name string) (bool, error) {
+	found, err := s.Object(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}, "", name)
+	return found != nil, err
 }
 
 // As is the kind in another version that the cluster serves.

@@ -16,7 +16,7 @@ func (o Options) metrics() (metricsserver.Options, error) {
 		return out, nil
 	}
 	out.SecureServing = true
-	out.FilterProvider = judged
+	out.FilterProvider = metricsAuth
 	out.TLSOpts = []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }}
 	if o.MetricsCertPath == "" {
 		return out, nil

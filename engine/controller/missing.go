@@ -9,6 +9,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 var errCRDDeleted = errors.New("the CRD was deleted, and with it every resource of the kind: restore both, or remove the folder if that is meant")
@@ -43,7 +44,7 @@ func (r *reporter) remember(ctx context.Context) {
 	}
 	r.o.mu.Lock()
 	for _, k := range told.Kinds {
-		if k.Served != "" || k.State == heartbeat.CRDDeleted {
+		if k.Served != "" || k.State == verdict.CRDDeleted {
 			r.o.state(k.Name).wasServed = true
 		}
 	}

@@ -18,8 +18,10 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 // How often the report is recreated, which sends nothing while it says the same,
@@ -35,21 +37,21 @@ const (
 // A reporter keeps the report of the operator that leads.
 type reporter struct {
 	o         *Operator
-	first     heartbeat.Report // what stays as it is
-	lease     metav1.Object    // as last read or written; nil: not known
-	text      string           // what it says
-	published string           // the last trouble
-	looked    time.Time        // when the Lease was read or written last
+	first     heartbeat.Report         // what stays as it is
+	lease     metav1.Object            // as last read or written; nil: not known
+	text      string                   // what it says
+	published string                   // the last trouble
+	looked    time.Time                // when the Lease was read or written last
+	states    map[string]verdict.State // of kinds, as the metric has them
 }
 
-// keepReport writes what the operator says of itself whenever that changed, or
-// is not there any more.
+// keepReport keeps the metrics of the states of kinds, and writes what the operator says
+// of itself whenever that changed, or is not there any more.
 func (o *Operator) keepReport(ctx context.Context) error {
-	if o.options.home() == "" {
-		return nil
-	}
 	r := &reporter{o: o, first: o.aboutItself(ctx)}
-	r.remember(ctx)
+	if o.options.home() != "" {
+		r.remember(ctx)
+	}
 	wait := reportTick
 	for {
 		select {
@@ -59,9 +61,14 @@ func (o *Operator) keepReport(ctx context.Context) error {
 		}
 		wait = reportTick
 		if !o.leads() {
+			r.showStates(nil)
 			continue
 		}
 		report := o.report(r.first)
+		r.showStates(report.Kinds)
+		if o.options.home() == "" {
+			continue
+		}
 		if wrote, err := o.recordStates(ctx, report.Kinds); wrote {
 			if wait = reportGap; err != nil {
 				wait = reportWait
@@ -78,6 +85,16 @@ func (o *Operator) keepReport(ctx context.Context) error {
 	}
 }
 
+// showStates keeps the metric of the states of kinds.
+func (r *reporter) showStates(kinds []heartbeat.Kind) {
+	now := map[string]verdict.State{}
+	for _, k := range kinds {
+		now[k.Name] = k.State
+	}
+	metrics.KindStates(r.states, now)
+	r.states = now
+}
+
 // recordStates puts on the CRDs how their kinds are served, where that changed, and
 // reports whether it wrote.
 func (o *Operator) recordStates(ctx context.Context, kinds []heartbeat.Kind) (wrote bool, err error) {
@@ -86,7 +103,7 @@ func (o *Operator) recordStates(ctx context.Context, kinds []heartbeat.Kind) (wr
 	}
 	for _, k := range kinds {
 		seen, crd := o.seenCRD(k.Name), o.crd(k.Name)
-		if seen == nil || crd == nil || k.State == heartbeat.Starting || k.State == heartbeat.Elsewhere {
+		if seen == nil || crd == nil || k.State == verdict.Starting || k.State == verdict.Elsewhere {
 			continue
 		}
 		key := o.shardOf(seen).Key(api.AnnotationState)
@@ -204,19 +221,22 @@ func (o *Operator) reportOf(name string) (k heartbeat.Kind, ours bool) {
 	o.mu.Unlock()
 	if r != nil {
 		if troubles := r.resources.troubles(true); len(troubles) > 0 && k.State == "" {
-			k.State, k.Message = heartbeat.Unsettled, strings.Join(troubles, "; ")
+			k.State, k.Message = verdict.Unsettled, strings.Join(troubles, "; ")
 		} else {
 			k.Unlisted = o.unlisted(r)
 		}
 		k.Served, k.Pending, ours = r.gvk.GroupVersion().String(), r.reconciler.Pending(), true
 		r.versions.describe(&k, o.paused(name) && !o.options.ReadOnly)
-		if back != "" && k.State == heartbeat.Serving {
-			k.State = heartbeat.RolledBack
+		if since := r.versions.stuckSince(k.State, time.Now()); !since.IsZero() {
+			k.State, k.Message = verdict.RolloutStuck, fmt.Sprintf("no progress since %s: %s", since.UTC().Format(time.RFC3339), k.Message)
+		}
+		if back != "" && k.State == verdict.Serving {
+			k.State = verdict.RolledBack
 			k.Message = strings.TrimSuffix(fmt.Sprintf("revision %s serves in place of the folder; to serve the folder again: jacquard rollback %s --release; %s",
 				back, name, k.Message), "; ")
 		}
 	} else if k.State == "" {
-		k.State = heartbeat.Starting
+		k.State = verdict.Starting
 	}
 	return k, ours
 }
@@ -233,17 +253,17 @@ func (o *Operator) outside(name string) (k heartbeat.Kind, folder bool) {
 	behind := known.controller != nil && known.source.folder != nil && known.synced != known.source.folder.Digest
 	switch {
 	case known.crdDeleted:
-		k.State, k.Message = heartbeat.CRDDeleted, errCRDDeleted.Error()
+		k.State, k.Message = verdict.CRDDeleted, errCRDDeleted.Error()
 	case known.crd == nil:
-		k.State, k.Message = heartbeat.NoCRD, "the CRD is not installed"
+		k.State, k.Message = verdict.NoCRD, "the CRD is not installed"
 	case behind: // what is known is about the folder before
-		k.State, k.Message = heartbeat.RollingOut, "the changed folder is about to be loaded"
+		k.State, k.Message = verdict.RollingOut, "the changed folder is about to be loaded"
 	case trouble != nil:
-		k.State, k.Message = heartbeat.Broken, trouble.Error()
+		k.State, k.Message = verdict.Broken, trouble.Error()
 	case known.elsewhere != "":
-		k.State, k.Message = heartbeat.Elsewhere, known.elsewhere
+		k.State, k.Message = verdict.Elsewhere, known.elsewhere
 	case known.unsettled != "":
-		k.State, k.Message = heartbeat.Unsettled, known.unsettled
+		k.State, k.Message = verdict.Unsettled, known.unsettled
 	}
 	return k, known.named()
 }
@@ -256,7 +276,7 @@ func (c *versionTracker) describe(k *heartbeat.Kind, paused bool) {
 	if k.State != "" {
 		return
 	}
-	k.State = heartbeat.Serving
+	k.State = verdict.Serving
 	told, changed := c.announced()
 	if !changed { // how far a wave is would change all the time
 		told = c.written
@@ -265,19 +285,28 @@ func (c *versionTracker) describe(k *heartbeat.Kind, paused bool) {
 	isResumed := isPreviewed && told.Digest == c.next.Digest // by a process that has just begun
 	switch {
 	case (c.rollout != nil || isResumed) && told.State != rollout.Complete:
-		k.State, k.Message = rolling[told.State], told.Text(k.Name)
+		k.State, k.Message = rollingState(told), told.Text(k.Name)
 	case told.NotReady > 0:
 		k.Message = told.Text(k.Name)
 	}
 	switch {
-	case isPreviewed && k.State == heartbeat.Serving:
-		k.State, k.Message = heartbeat.RollingOut, "the changed folder is being tried"
-	case k.State == heartbeat.Serving && c.running != nil && c.running.Removed:
-		k.State, k.Message = heartbeat.Removed, "the folder was removed: resources are only deleted"
+	case isPreviewed && k.State == verdict.Serving:
+		k.State, k.Message = verdict.RollingOut, "the changed folder is being tried"
+	case k.State == verdict.Serving && c.running != nil && c.running.Removed:
+		k.State, k.Message = verdict.Removed, "the folder was removed: resources are only deleted"
 	}
-	if paused && !k.State.Wrong() {
-		k.State, k.Message = heartbeat.Paused, "the CRD has the annotation "+api.AnnotationPaused
+	if paused && k.State.Verdict() == verdict.Well {
+		k.State, k.Message = verdict.Paused, "the CRD has the annotation "+api.AnnotationPaused
 	}
 }
 
-var rolling = map[rollout.State]heartbeat.State{rollout.Running: heartbeat.RollingOut, rollout.Stopped: heartbeat.Stopped}
+// rollingState is the state of a kind whose rollout is not complete.
+func rollingState(r rollout.Record) verdict.State {
+	switch {
+	case r.State != rollout.Stopped:
+		return verdict.RollingOut
+	case r.Reason == rollout.Paused:
+		return verdict.RolloutPaused
+	}
+	return verdict.Stopped
+}

@@ -59,6 +59,8 @@ type versionTracker struct {
 	// when resources that could not be rendered were tried last.
 	paused  bool
 	retried time.Time
+	// progress is since when the rollout has made no progress.
+	progress progressClock
 }
 
 func newVersionTracker(kindPaused func() bool) *versionTracker {

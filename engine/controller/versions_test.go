@@ -19,6 +19,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/revision"
 	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 func versionOf(digest string) *reconcile.Version {
@@ -232,7 +233,7 @@ func TestForced(t *testing.T) {
 	again.setVersion(versionOf("1"), past{settled: true, record: rollout.Read(now.String())})
 	for _, c := range []*versionTracker{c, again} {
 		k := &heartbeat.Kind{}
-		if c.describe(k, false); k.State != heartbeat.Serving || !strings.Contains(k.Message, "forced, 2 not ready, as ns/a") {
+		if c.describe(k, false); k.State != verdict.Serving || !strings.Contains(k.Message, "forced, 2 not ready, as ns/a") {
 			t.Errorf("it is %s: %s", k.State, k.Message)
 		}
 		c.served(thing("a"), reconcile.Outcome{Version: c.running, Ready: true})
@@ -258,7 +259,7 @@ func TestCompleteIsServing(t *testing.T) {
 		t.Fatalf("the rollout is %s", state)
 	}
 	k := &heartbeat.Kind{}
-	if c.describe(k, false); k.State != heartbeat.Serving || k.Message != "" {
+	if c.describe(k, false); k.State != verdict.Serving || k.Message != "" {
 		t.Errorf("it is %s: %s", k.State, k.Message)
 	}
 }
@@ -302,9 +303,9 @@ func TestResumed(t *testing.T) {
 func TestReportOfResumedRollout(t *testing.T) {
 	record := rollout.Record{Digest: "2", State: rollout.Stopped, Reason: rollout.Deletes, Deletes: []string{"ConfigMap ns/a"}, Deleted: 1}
 	for digest, want := range map[string]struct {
-		state   heartbeat.State
+		state   verdict.State
 		message string
-	}{"2": {heartbeat.Stopped, record.Text("things")}, "3": {heartbeat.RollingOut, "the changed folder is being tried"}} {
+	}{"2": {verdict.Stopped, record.Text("things")}, "3": {verdict.RollingOut, "the changed folder is being tried"}} {
 		crd := &metav1.ObjectMeta{Annotations: map[string]string{"jacquard.dev/child-kinds": "x", "jacquard.dev/rolled-out": "0",
 			"jacquard.dev/rollout": record.String()}}
 		c := newVersionTracker(func() bool { return false })

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -102,7 +102,7 @@ func TestLive(t *testing.T) {
 // approves a rollout that stopped.
 func (s *site) rolls(p *page) {
 	s.Helper()
-	s.says(heartbeat.Serving)
+	s.says(verdict.Serving)
 	p.visit("#/rollouts/" + s.kind())
 	p.shows("Revisions", "serves all resources")
 	s.write(map[string]string{"map.yaml": fmt.Sprintf(settings, "two")})
@@ -112,13 +112,13 @@ func (s *site) rolls(p *page) {
 
 	p.order("Roll back", "jacquard rollback "+s.kind()+" --to ")
 	s.data("a", "version", "one")
-	s.says(heartbeat.RolledBack) // until then the CRD may change
+	s.says(verdict.RolledBack) // until then the CRD may change
 	p.order("Release the rollback", "jacquard rollback "+s.kind()+" --release")
 	s.data("a", "version", "two")
-	s.says(heartbeat.Serving)
+	s.says(verdict.Serving)
 
 	s.write(map[string]string{"set.yaml": fmt.Sprintf(set, "-renamed")})
-	p.shows("Stopped", "What stopped it", "What an approval would do", "StatefulSet")
+	p.shows("rollout stopped", "What stopped it", "What an approval would do", "StatefulSet")
 	if _, err := cluster.Get("apps/v1", "StatefulSet", s.namespace, "a"); err != nil {
 		s.Error("before the approval: ", err)
 	}
@@ -127,7 +127,7 @@ func (s *site) rolls(p *page) {
 		_, err := cluster.Get("apps/v1", "StatefulSet", s.namespace, "a-renamed")
 		return err
 	})
-	p.wait("nothing is stopped", `document.querySelector('.kind .title .state').innerText.includes('Serving')`)
+	p.wait("nothing is stopped", `document.querySelector('.kind .title .state').innerText.includes('serving')`)
 }
 
 // TestStale: nothing is done if it is not as it was shown.

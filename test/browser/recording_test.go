@@ -18,7 +18,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 // often is how much time is between two frames of a recording; a frame that nothing
@@ -144,7 +144,7 @@ func changed(before, now *image.RGBA) image.Rectangle {
 func (s *site) film(p *page, dir string) {
 	const webs = "webapps.platform.example.com"
 	s.Helper()
-	s.state(webs, heartbeat.Serving)
+	s.state(webs, verdict.Serving)
 	p.do(chromedp.EmulateViewport(1240, 680))
 	p.theme("light")
 	p.visit("#/resources?namespace=shop")

@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
-	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -155,21 +155,21 @@ func TestShots(t *testing.T) {
 	s := place(t)
 	s.furnish(root)
 	const webs, apps = "webapps.platform.example.com", "apps.app.huolala.cn"
-	s.state(webs, heartbeat.Serving)
+	s.state(webs, verdict.Serving)
 	p := open(t, browser, ui(t, "--root", s.root))
 	s.film(p, dir)
 	s.change(webs+"/deployment.yaml", "      - name: main\n", "      - name: main\n        imagePullPolicy: IfNotPresent\n")
 	p.visit("#/rollouts/" + webs)
 	p.wait("there are two revisions, and the new one serves", `document.querySelectorAll('.revisions li').length === 2 &&
 		document.querySelector('.revisions li .grow').innerText.includes('serves all resources')`)
-	s.state(webs, heartbeat.Serving)
+	s.state(webs, verdict.Serving)
 	s.apply(`{apiVersion: platform.example.com/v1, kind: WebApp, metadata: {name: drafts, namespace: blog, annotations: {jacquard.dev/paused: "true"}},
 		spec: {image: "nginx:1.29", port: 80, replicas: 1}}`)
 	s.apply("{apiVersion: apps/v1, kind: Deployment, metadata: {name: drafts, namespace: blog}, spec: {replicas: 2}}")
 	s.change(webs+"/service.yaml", "  name: {{ .metadata.name }}\n", "  name: {{ .metadata.name }}-web\n")
 	s.change(apps+"/deployment.yaml", "imagePullPolicy: IfNotPresent", "imagePullPolicy: Always")
-	s.state(webs, heartbeat.Stopped)
-	s.state(apps, heartbeat.Stopped)
+	s.state(webs, verdict.Stopped)
+	s.state(apps, verdict.Stopped)
 
 	resource := func(namespace, name, more string) string {
 		return "#/resource/" + webs + "/" + namespace + "/" + name + more

@@ -16,8 +16,8 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller"
-	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -103,13 +103,13 @@ func (s *site) is(name, condition, status string) {
 }
 
 // says waits until the CRD says how its kind is served.
-func (s *site) says(state heartbeat.State) {
+func (s *site) says(state verdict.State) {
 	s.Helper()
 	s.state(s.kind(), state)
 }
 
 // state waits until the CRD of a kind says how it is served.
-func (s *site) state(kind string, state heartbeat.State) {
+func (s *site) state(kind string, state verdict.State) {
 	s.Helper()
 	kit.Eventually(s, "the CRD "+kind+" says "+string(state), func() error {
 		crd, err := cluster.Get("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", kind)

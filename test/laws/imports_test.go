@@ -12,7 +12,7 @@ import (
 // this list, and no others of ours. A new package needs a line here, and a place
 // in docs/packages.md.
 var inPod = []string{
-	"engine/api", "engine/live", "engine/panics", "engine/transport", "engine/folder", "engine/schema", "engine/schema/compat", "engine/template/funcs", "engine/template", "engine/template/typecheck",
+	"engine/api", "engine/verdict", "engine/live", "engine/panics", "engine/transport", "engine/folder", "engine/schema", "engine/schema/compat", "engine/template/funcs", "engine/template", "engine/template/typecheck",
 	"engine/status/health", "engine/kind", "engine/render",
 	"engine/revision", "engine/cluster", "engine/apply/ownership", "engine/apply", "engine/plan", "engine/status/readiness",
 	"engine/status",

@@ -103,7 +103,7 @@ var pure = []string{
 	"engine/api", "author/chart", "author/jsonschema", "author/rbac/exposure", "engine/template/typecheck", "engine/template/funcs",
 	"engine/kind", "engine/live", "engine/revision", "engine/apply/ownership", "author/pack", "engine/plan", "engine/status/readiness", "engine/render",
 	"engine/controller/heartbeat", "author/rbac", "engine/controller/rollout", "author/scaffold", "engine/schema", "engine/schema/compat", "engine/controller/shard",
-	"engine/status", "engine/template",
+	"engine/status", "engine/template", "engine/verdict",
 }
 
 // impure are imports that could tell two runs apart.

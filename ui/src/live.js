@@ -234,7 +234,7 @@ export class Live {
   }
 
   async #followRollouts() {
-    const runs = this.health.installations.flatMap((i) => i.kinds ?? []).filter((k) => k.state === 'RollingOut' || k.state === 'Stopped')
+    const runs = this.health.installations.flatMap((i) => i.kinds ?? []).filter((k) => k.rollout)
     for (const name of this.rollouts.keys()) if (!runs.some((k) => k.name === name)) this.rollouts.delete(name)
     for (const kind of runs.slice(0, 20)) {
       const history = await get(`/api/kinds/${encodeURIComponent(kind.name)}/history`).catch(() => null)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 // Format is the version of the report's form. Fields may be added to it; what is
@@ -45,46 +47,6 @@ type Report struct {
 	Cut int `json:"cut,omitempty"`
 }
 
-// A State is how a kind is served.
-type State string
-
-const (
-	// Serving: its resources are served by its folder.
-	Serving State = "Serving"
-	// Starting: it is about to be served.
-	Starting State = "Starting"
-	// Paused: it is observed and not changed.
-	Paused State = "Paused"
-	// RollingOut: a changed folder is on its way to the resources.
-	RollingOut State = "RollingOut"
-	// Stopped: the rollout of a changed folder waits for a person.
-	Stopped State = "Stopped"
-	// Broken: the folder does not load; the last good version, if any, serves.
-	Broken State = "Broken"
-	// Removed: the folder is gone, and resources are only deleted.
-	Removed State = "Removed"
-	// NoCRD: the folder waits for its CRD.
-	NoCRD State = "NoCRD"
-	// CRDDeleted: it was served, and its CRD was deleted, with all resources.
-	CRDDeleted State = "CRDDeleted"
-	// Elsewhere: another installation serves the kind.
-	Elsewhere State = "Elsewhere"
-	// RolledBack: an earlier revision serves the resources in place of the folder.
-	RolledBack State = "RolledBack"
-	// NotServed: no operator runs that serves it. No report says so of itself.
-	NotServed State = "NotServed"
-	// Unsettled: the kind cannot be served, and is tried again.
-	Unsettled State = "Unsettled"
-)
-
-// Wrong reports whether a person must do something about a kind in this state.
-func (s State) Wrong() bool {
-	return s == Stopped || s == Broken || s == Unsettled || s == CRDDeleted
-}
-
-// NoResources reports whether the operator has no resources of a kind in this state.
-func (s State) NoResources() bool { return s == NoCRD || s == CRDDeleted || s == Elsewhere }
-
 // A Kind is one kind as its operator serves it.
 type Kind struct {
 	// Name is that of the CRD.
@@ -95,8 +57,8 @@ type Kind struct {
 	Folder string   `json:"folder,omitempty"`
 	Unused []string `json:"unused,omitempty"`
 	// Digest tells two states of the folder apart.
-	Digest string `json:"digest,omitempty"`
-	State  State  `json:"state"`
+	Digest string        `json:"digest,omitempty"`
+	State  verdict.State `json:"state"`
 	// Message says why: what is wrong with the folder, who serves the kind.
 	Message string `json:"message,omitempty"`
 	// Unlisted are the kinds of objects that cannot be listed or watched now, and why.

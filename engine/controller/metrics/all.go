@@ -62,6 +62,8 @@ var (
 var (
 	served = gauge("jacquard_kind_served",
 		"1 while this process serves the kind.", "kind")
+	kindState = gauge("jacquard_kind_state",
+		"1 for the state that the kind is in, as jacquard status names it, with the verdict Well, NotWell or NotKnown. The leader reports it.", "kind", "state", "verdict")
 	paused = gauge("jacquard_kind_paused",
 		"1 while the kind's CRD has the annotation jacquard.dev/paused.", "kind")
 	rolledBack = gauge("jacquard_kind_rolled_back",

@@ -45,6 +45,8 @@ var panels = []panel{
 			`jacquard_buckets{HERE}`, "{{instance}} buckets"}},
 	{"Problems", "resources by what is wrong with them", "short", false,
 		[]string{`sum by (kind, reason) (jacquard_resources_with_problem{WHERE}) > 0`, "{{kind}} {{reason}}"}},
+	{"States of kinds", "those that are not served as they should be, by state", "short", false,
+		[]string{`max by (kind, state) (jacquard_kind_state{WHERE,verdict!="Well"})`, "{{kind}} {{state}}"}},
 	{"Writes", "", "ops", false, []string{`sum by (kind, operation) (rate(jacquard_writes_total{WHERE}[$__rate_interval])) > 0`,
 		"{{kind}} {{operation}}"}},
 	{"Nothing to do", "applies that were not needed", "ops", false,

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 // row is a line of the table in docs/metrics.md: name, type, labels, meaning.
@@ -72,7 +74,7 @@ func TestNames(t *testing.T) {
 			labels[l] = true
 		}
 	}
-	want := []string{"condition", "field_manager", "go_version", "kind", "operation", "reason", "result", "root", "version"}
+	want := []string{"condition", "field_manager", "go_version", "kind", "operation", "reason", "result", "root", "state", "verdict", "version"}
 	if got := slices.Sorted(maps.Keys(labels)); !slices.Equal(got, want) {
 		t.Errorf("labels %v, want %v", got, want)
 	}
@@ -120,6 +122,8 @@ func TestEnd(t *testing.T) {
 		Queues{}.NewLatencyMetric(string(k)).Observe(1)
 	}
 	Strangers(map[string]int{string(k): 1, string(other): 1})
+	both := map[string]verdict.State{string(k): verdict.Serving, string(other): verdict.RolledBack}
+	KindStates(nil, both)
 	for _, m := range defined {
 		if slices.Contains(m.Labels, "kind") && len(series(t, m.Name, string(k))) == 0 {
 			t.Errorf("%s has no series: this test no longer tries it", m.Name)
@@ -132,6 +136,7 @@ func TestEnd(t *testing.T) {
 	k.CRDDeleted(false)
 	k.CRDMissing(false)
 	Strangers(map[string]int{string(other): 1})
+	KindStates(both, map[string]verdict.State{string(other): verdict.Serving})
 	for _, m := range defined {
 		if left := series(t, m.Name, string(k)); len(left) > 0 {
 			t.Errorf("%s stays: %v", m.Name, left)

@@ -4,6 +4,8 @@ import (
 	"runtime"
 
 	"k8s.io/client-go/util/workqueue"
+
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 // A Standing is what a resource counts as.
@@ -34,6 +36,18 @@ func (k Kind) Stands(before, now Standing) {
 
 // Pending says how many resources a read-only operator would change.
 func (k Kind) Pending(n int) { pending.WithLabelValues(string(k)).Set(float64(n)) }
+
+// KindStates replaces the states that kinds had, by name, by those that they have.
+func KindStates(before, now map[string]verdict.State) {
+	for kind, state := range now {
+		kindState.WithLabelValues(kind, string(state), string(state.Verdict())).Set(1)
+	}
+	for kind, state := range before {
+		if now[kind] != state {
+			kindState.DeleteLabelValues(kind, string(state), string(state.Verdict()))
+		}
+	}
+}
 
 // Paused reports whether the whole kind is paused.
 func (k Kind) Paused(yes bool) { paused.WithLabelValues(string(k)).Set(number(yes)) }

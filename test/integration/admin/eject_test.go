@@ -10,7 +10,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -123,7 +123,7 @@ func TestEjectRemoved(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(s.root, "templates", s.name())); err != nil {
 		t.Fatal(err)
 	}
-	s.becomes("that the folder is gone", state(heartbeat.Removed))
+	s.becomes("that the folder is gone", state(verdict.Removed))
 	cluster.Delete(t, s.group+"/v1", "Web", s.namespace, "b")
 	s.gone("Web", "b")
 	kit.Eventually(t, "its children are gone", func() error {
@@ -164,7 +164,7 @@ func TestEjectAll(t *testing.T) {
 	other.web("a", "text: one")
 	other.start(nil)
 	other.is("a", "Ready", "True", "")
-	other.becomes("that it serves", state(heartbeat.Serving))
+	other.becomes("that it serves", state(verdict.Serving))
 	cluster.Delete(t, other.group+"/v1", "Web", other.namespace, "a")
 	other.gone("Web", "a")
 	cluster.Delete(t, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", other.name())
@@ -211,8 +211,8 @@ func (s *site) startingUp() {
 	cluster.Apply(s, s.home, strings.ReplaceAll(deployment, "{{ .metadata.name }}", "x"))
 	h := s.statusOfAll()
 	if len(h.Starting) != 1 || h.Starting[0] != s.home+"/jacquard" || len(h.Forsaken) != 0 ||
-		!strings.Contains(strings.Join(h.Problems, " "), "has not reported yet") {
-		s.Errorf("starting %v, forsaken %v, problems %v", h.Starting, h.Forsaken, h.Problems)
+		!strings.Contains(strings.Join(h.Unknown, " "), "has not reported yet") {
+		s.Errorf("starting %v, forsaken %v, unknown %v", h.Starting, h.Forsaken, h.Unknown)
 	}
 	cluster.Delete(s, "apps/v1", "Deployment", s.home, "jacquard")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/jacquard-operator/jacquard/admin/eject"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -33,9 +34,9 @@ func (s *site) forge(name string, r heartbeat.Report) {
 func TestForgedReport(t *testing.T) {
 	s := lay(t, plain)
 	home := s.home + "/jacquard"
-	s.forge("another-report", heartbeat.Report{Identity: home, Kinds: []heartbeat.Kind{{Name: s.name(), State: heartbeat.Serving}}})
+	s.forge("another-report", heartbeat.Report{Identity: home, Kinds: []heartbeat.Kind{{Name: s.name(), State: verdict.Serving}}})
 	s.forge("own-report", heartbeat.Report{Identity: s.namespace + "/own",
-		Kinds: []heartbeat.Kind{{Name: s.name(), State: heartbeat.Broken, Message: "a\x1b]0;b\x07\u009bc"}}})
+		Kinds: []heartbeat.Kind{{Name: s.name(), State: verdict.Broken, Message: "a\x1b]0;b\x07\u009bc"}}})
 	h := s.statusOfAll()
 	for _, i := range h.Installations {
 		if i.Identity == home || i.Namespace == s.namespace && strings.Contains(i.Identity, "another") && (i.Trouble == "" || len(i.Kinds) > 0) {

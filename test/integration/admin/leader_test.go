@@ -14,6 +14,7 @@ import (
 	"github.com/jacquard-operator/jacquard/admin/health"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -43,20 +44,20 @@ func TestStatusOfLeader(t *testing.T) {
 	for name, c := range map[string]struct {
 		account string
 		lease   func(*site)
-		state   health.LeaderState
+		state   verdict.State
 		// says is in the text; wrong begins the only problem, if there is one.
 		says, wrong string
 	}{
 		"it leads": {"default", func(s *site) { s.leads("pod-1", 3600, time.Now()) },
-			health.Leads, "leader: pod-1, for ", ""},
+			verdict.Leads, "leader: pod-1, for ", ""},
 		"its holder is gone": {"default", func(s *site) { s.leads("pod-1", 15, time.Now().Add(-time.Hour)) },
-			health.Late, "leader: none, pod-1 has not renewed the Lease for 60m", "the Lease of the leader is not renewed, since "},
+			verdict.Late, "leader: none, pod-1 has not renewed the Lease for 60m", "the Lease of the leader is not renewed, since "},
 		"it was uninstalled": {"away", func(s *site) { s.leads("pod-1", 3600, time.Now()) },
-			health.Gone, "leader: none, no operator runs: it was uninstalled", "no operator runs: its account system:serviceaccount:"},
+			verdict.Gone, "leader: none, no operator runs: it was uninstalled", "no operator runs: its account system:serviceaccount:"},
 		"it was given back": {"default", func(s *site) { s.leads("", 1, time.Now()) },
-			health.Nobody, "leader: none, no operator runs\n", "no operator runs"},
+			verdict.Nobody, "leader: none, no operator runs\n", "no operator runs"},
 		"there is no Lease": {"default", func(*site) {},
-			health.Nobody, "leader: none, no operator runs\n", "no operator runs"},
+			verdict.Nobody, "leader: none, no operator runs\n", "no operator runs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := lay(t, plain)
@@ -110,7 +111,7 @@ func (s *site) reportsTooMuch() (left, all int) {
 	s.Helper()
 	kinds := make([]heartbeat.Kind, 1000)
 	for i := range kinds {
-		kinds[i] = heartbeat.Kind{Name: fmt.Sprintf("kind%d.example.com", i), State: heartbeat.NoCRD, Message: strings.Repeat("x", 500)}
+		kinds[i] = heartbeat.Kind{Name: fmt.Sprintf("kind%d.example.com", i), State: verdict.NoCRD, Message: strings.Repeat("x", 500)}
 	}
 	s.reports("default", kinds...)
 	lease, err := cluster.Get("coordination.k8s.io/v1", "Lease", s.namespace, api.ReportLease(s.own()))

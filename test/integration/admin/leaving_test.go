@@ -21,7 +21,7 @@ import (
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
-	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -79,7 +79,7 @@ func vary(t *testing.T, first ...func(*site)) *site {
 	s.web("a", "text: one")
 	s.start(nil)
 	s.is("a", "Ready", "True", "")
-	s.becomes("that it serves", state(heartbeat.Serving))
+	s.becomes("that it serves", state(verdict.Serving))
 	return s
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -65,7 +66,7 @@ func TestReadOnly(t *testing.T) {
 	s.write(map[string]string{"map.yaml": modest["map.yaml"] + "  more: x\n", "space.yaml": modest["space.yaml"]})
 	s.told("calm", "roll out the changed folder")
 	kit.Eventually(t, "the changed folder is tried, and what it would change is counted", func() error {
-		if r := s.report(); r == nil || len(r.Kinds) != 1 || r.Kinds[0].State != heartbeat.RollingOut || r.Kinds[0].Pending != 4 {
+		if r := s.report(); r == nil || len(r.Kinds) != 1 || r.Kinds[0].State != verdict.RollingOut || r.Kinds[0].Pending != 4 {
 			return fmt.Errorf("%+v", r)
 		}
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/jacquard-operator/jacquard/admin/health"
 	"github.com/jacquard-operator/jacquard/author/rbac"
 	"github.com/jacquard-operator/jacquard/engine/controller"
-	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -47,7 +47,7 @@ func (s *site) becomes(what string, check func(*health.Health, *health.Kind) boo
 	return h, a
 }
 
-func state(want heartbeat.State) func(*health.Health, *health.Kind) bool {
+func state(want verdict.State) func(*health.Health, *health.Kind) bool {
 	return func(_ *health.Health, k *health.Kind) bool { return k.State == want }
 }
 
@@ -59,28 +59,28 @@ func TestStatus(t *testing.T) {
 	s.start(nil)
 	s.is("a", "Ready", "True", "")
 	h, a := s.becomes("that all is well", func(h *health.Health, k *health.Kind) bool {
-		return k.State == heartbeat.Serving && k.Resources != nil && k.Resources.Ready == 1 && len(h.Problems) == 0
+		return k.State == verdict.Serving && k.Resources != nil && k.Resources.Ready == 1 && len(h.Problems) == 0
 	}, "--root", s.root)
 	i := h.Installations[0]
-	if a.code != 0 || len(h.Unknown) > 0 || i.Leader.State != health.Leads || i.Program != "v0-test" ||
+	if a.code != 0 || len(h.Unknown) > 0 || i.Leader.State != verdict.Leads || i.Program != "v0-test" ||
 		i.Account != s.operator.Access.User() || i.Kinds[0].Served != s.group+"/v1" {
 		t.Errorf("exit %d: %s", a.code, a.all())
 	}
 	mark := cluster.Mark(t)
 	text := s.as("admin", "status", "--install", s.home+"/jacquard", "--root", s.root)
 	for _, part := range []string{s.home + "/jacquard  v0-test\n", "leader: ", "✓ webs." + s.group + "  Serving  v1       1: 1 ready  root ",
-		"\nall is well\n"} {
+		"\nin all namespaces, of " + s.home + "/jacquard: all is well; 1 kind with 1 resource\n"} {
 		if text.code != 0 || !strings.Contains(text.stdout, part) {
 			t.Errorf("exit %d, it does not say %q:\n%s", text.code, part, text.all())
 		}
 	}
 	s.write(map[string]string{"map.yaml": strings.Replace(plain["map.yaml"], ".spec.text", "nonsense .spec.text", 1)})
-	_, a = s.becomes("that the folder is broken", state(heartbeat.Broken))
+	_, a = s.becomes("that the folder is broken", state(verdict.Broken))
 	if a.code != 1 || !strings.Contains(a.stdout, "map.yaml:5:") {
 		t.Errorf("exit %d: %s", a.code, a.all())
 	}
 	s.write(plain)
-	s.becomes("that it serves", state(heartbeat.Serving))
+	s.becomes("that it serves", state(verdict.Serving))
 	s.write(map[string]string{"kind.yaml": "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nretired: [{apiVersion: v1, kind: Service}]\n"})
 	s.becomes("that nothing is left of what is retired", func(_ *health.Health, k *health.Kind) bool {
 		return len(k.Dropped) == 0 && len(k.Retired) == 1 && k.Retired[0].MayGo
@@ -88,7 +88,7 @@ func TestStatus(t *testing.T) {
 	s.annotateCRD("jacquard.dev/paused", "true")
 	s.is("a", "Paused", "True", "")
 	if _, a = s.becomes("that it is paused", func(_ *health.Health, k *health.Kind) bool {
-		return k.State == heartbeat.Paused && k.Resources.Paused == 1
+		return k.State == verdict.Paused && k.Resources.Paused == 1
 	}); a.code != 0 {
 		t.Errorf("exit %d: %s", a.code, a.all())
 	}
@@ -101,7 +101,7 @@ func TestStatus(t *testing.T) {
 	s.operator.Stop(t)
 	_, a = s.becomes("that nobody runs", func(h *health.Health,
 		_ *health.Kind) bool {
-		return h.Installations[0].Leader.State == health.Nobody
+		return h.Installations[0].Leader.State == verdict.Nobody
 	})
 	if a.code != 1 || !strings.Contains(a.stdout, "no operator runs") {
 		t.Errorf("exit %d: %s", a.code, a.all())
@@ -146,11 +146,11 @@ func TestStatusOfViewer(t *testing.T) {
 	s.start(nil)
 	s.is("a", "Ready", "True", "")
 	h, a := s.status("viewer")
-	if a.code != 1 || len(h.Unknown) == 0 || !strings.Contains(a.stdout, `cannot get resource \"leases\"`) {
+	if a.code != 3 || h.State != verdict.NotKnown || len(h.Problems) > 0 || !strings.Contains(a.stdout, `cannot get resource \"leases\"`) {
 		t.Errorf("exit %d: %s", a.code, a.all())
 	}
 	s.apply(`{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: reads, namespace: ` +
-		s.home + `}, rules: [{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get]}]}
+		s.home + `}, rules: [{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, list]}]}
 ---
 {apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: reads, namespace: ` + s.home + `}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: reads}, subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: viewers}]}
 ---
@@ -179,12 +179,12 @@ func TestReportAtRest(t *testing.T) {
 	s.web("a", "text: one")
 	s.start(nil)
 	s.is("a", "Ready", "True", "")
-	s.becomes("that it serves", state(heartbeat.Serving))
+	s.becomes("that it serves", state(verdict.Serving))
 	other := *s
 	other.home = cluster.Namespace(t)
 	other.start(func(o *controller.Options) { o.LeaderElection = false })
-	h, _ := other.becomes("that another serves it", state(heartbeat.Elsewhere))
-	if k := h.Installations[0].Kinds[0]; !strings.Contains(k.Message, s.home+"/jacquard") || h.Installations[0].Leader.State != health.Leads {
+	h, _ := other.becomes("that another serves it", state(verdict.Elsewhere))
+	if k := h.Installations[0].Kinds[0]; !strings.Contains(k.Message, s.home+"/jacquard") || h.Installations[0].Leader.State != verdict.Leads {
 		t.Errorf("%+v", h.Installations[0])
 	}
 	mark := cluster.Mark(t)
@@ -203,7 +203,7 @@ func TestReportIsKept(t *testing.T) {
 	t.Parallel()
 	s := lay(t, plain)
 	s.start(nil)
-	s.becomes("that it serves", state(heartbeat.Serving))
+	s.becomes("that it serves", state(verdict.Serving))
 	kit.Eventually(t, "the report stays", func() error {
 		before, err := cluster.Get("coordination.k8s.io/v1", "Lease", s.home, "jacquard-report")
 		if err != nil {
@@ -217,7 +217,7 @@ func TestReportIsKept(t *testing.T) {
 		return err
 	})
 	cluster.Delete(t, "coordination.k8s.io/v1", "Lease", s.home, "jacquard-report")
-	s.becomes("that it serves again", state(heartbeat.Serving))
+	s.becomes("that it serves again", state(verdict.Serving))
 	lease, err := cluster.Get("coordination.k8s.io/v1", "Lease", s.home, "jacquard-report")
 	if err != nil {
 		t.Fatal(err)
@@ -226,7 +226,7 @@ func TestReportIsKept(t *testing.T) {
 		client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":null}}`))); err != nil {
 		t.Fatal(err)
 	}
-	s.becomes("that it serves once more", state(heartbeat.Serving))
+	s.becomes("that it serves once more", state(verdict.Serving))
 }
 
 // annotateCRD sets an annotation of the site's CRD; nil takes it off.

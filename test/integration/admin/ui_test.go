@@ -17,7 +17,7 @@ import (
 	"github.com/jacquard-operator/jacquard/admin/tree"
 	"github.com/jacquard-operator/jacquard/admin/ui"
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -193,7 +193,7 @@ func TestUI(t *testing.T) {
 		t.Fatalf("%d %v: %s", code, err, text)
 	}
 	child := find(of.Children, "ConfigMap")
-	s.says(heartbeat.Serving)
+	s.says(verdict.Serving)
 	for what, parts := range map[string][]string{
 		"events": {"["}, "explain": {`map.yaml"`, `"file"`}, "object": {"kind: Web"},
 		"object?child=v1/ConfigMap/" + s.namespace + "/" + child.Name: {`"live"`, `"desired"`},
@@ -226,7 +226,7 @@ func TestUI(t *testing.T) {
 	s.is("a", "Ready", "True", "")
 
 	s.write(map[string]string{"set.yaml": fmt.Sprintf(set, "-renamed")})
-	s.says(heartbeat.Stopped)
+	s.says(verdict.Stopped)
 	b.order("approve", ui.Key{Kind: s.name()})
 	kit.Eventually(t, "the rollout continues", func() error {
 		_, err := cluster.Get("apps/v1", "StatefulSet", s.namespace, "a-renamed")
@@ -256,7 +256,7 @@ spec:
 `
 
 // says waits until the CRD says how its kind is served.
-func (s *site) says(state heartbeat.State) {
+func (s *site) says(state verdict.State) {
 	s.Helper()
 	kit.Eventually(s, "the CRD says "+string(state), func() error {
 		crd, err := cluster.Get("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", s.name())

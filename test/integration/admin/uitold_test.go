@@ -20,8 +20,8 @@ import (
 	"github.com/jacquard-operator/jacquard/admin/ui"
 	"github.com/jacquard-operator/jacquard/author/explain"
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
 	folders "github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -51,7 +51,7 @@ spec:
 	s.start(nil)
 	s.web("a", "text: one")
 	s.is("a", "Ready", "True", "")
-	s.says(heartbeat.Serving)
+	s.says(verdict.Serving)
 	path := "/api/resources/" + s.name() + "/" + s.namespace + "/a/object?child=v1/Service/" + s.namespace + "/a"
 	var c diff.Child
 	kit.Eventually(t, "the page says that nothing differs", func() error { // its revision is kept a little later
@@ -107,7 +107,7 @@ func TestUIFolders(t *testing.T) {
 		}
 	})
 	s.start(nil)
-	s.says(heartbeat.Serving)
+	s.says(verdict.Serving)
 	unknown := s.name() + ": its folder is not known"
 	told := func(want bool) func() error {
 		return func() error {
@@ -182,7 +182,7 @@ func TestUIFewRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(h.Installations)+len(h.Starting)+len(h.Forsaken) > 0 || !strings.Contains(h.LeasesUnread, `resources: ["leases"]`) ||
-		len(h.Problems) != 1 || !strings.HasPrefix(h.Problems[0], "it is not known whether an operator runs") {
+		h.State != verdict.NotKnown || !strings.HasSuffix(h.Headline, "it is not known whether all is well; the operators could not be read") {
 		t.Errorf("it says %+v", h)
 	}
 }
@@ -232,7 +232,7 @@ func TestUIDocumented(t *testing.T) {
 			return err
 		}
 		if !slices.ContainsFunc(h.Installations, func(i *health.Installation) bool {
-			return i.Identity == s.home+"/jacquard" && i.Leader.State == health.Leads
+			return i.Identity == s.home+"/jacquard" && i.Leader.State == verdict.Leads
 		}) {
 			return fmt.Errorf("the operator is not told of: %+v", h)
 		}
@@ -268,7 +268,7 @@ func (s *site) developer(rules string) string {
 	s.start(nil)
 	s.web("a", "text: one")
 	s.is("a", "Ready", "True", "")
-	s.says(heartbeat.Serving)
+	s.says(verdict.Serving)
 	user := "developer-of-" + s.namespace
 	s.grant(user, "Role", rules)
 	return user

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -33,7 +33,7 @@ func TestWait(t *testing.T) {
 	}
 	wait("", 0, ": Serving\n")
 	s.is("a", "Ready", "True", "")
-	s.recorded(heartbeat.Serving)
+	s.recorded(verdict.Serving)
 
 	changed := strings.Replace(plain["map.yaml"], "\ndata:", "\ndata:\n  more: text", 1)
 	s.write(map[string]string{"map.yaml": changed})
@@ -41,11 +41,11 @@ func TestWait(t *testing.T) {
 
 	s.write(map[string]string{"map.yaml": strings.Replace(changed, "more: text", "no key!: text", 1)})
 	wait("", 1, ": Stopped: ", "jacquard approve "+s.name())
-	s.recorded(heartbeat.Stopped)
+	s.recorded(verdict.Stopped)
 
 	s.write(map[string]string{"map.yaml": strings.Replace(changed, "more: text", "more: {{ nonsense }}", 1)})
 	wait("", 1, ": Broken: ")
-	s.recorded(heartbeat.Broken)
+	s.recorded(verdict.Broken)
 
 	s.write(map[string]string{"map.yaml": changed})
 	wait("", 0, ": Serving\n")
@@ -54,18 +54,18 @@ func TestWait(t *testing.T) {
 		"map.yaml":  strings.Replace(changed, "more: text", "more: slow", 1),
 		"kind.yaml": "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nrollout: {waves: [], minReadySeconds: 3600}\n",
 	})
-	s.recorded(heartbeat.RollingOut)
+	s.recorded(verdict.RollingOut)
 
 	s.annotateCRD("jacquard.dev/paused", "true")
 	s.write(map[string]string{"map.yaml": strings.Replace(changed, "more: text", "more: other", 1)})
 	wait("=3s", 1, "after 3s it is not done")
-	s.recorded(heartbeat.Paused)
+	s.recorded(verdict.Paused)
 }
 
 // recorded waits until the CRD says how its kind is served, and compares what health
 // checks read of it with testdata/crds, or writes it there. The test of the checks in
 // docs/gitops.md finds it there.
-func (s *site) recorded(state heartbeat.State) {
+func (s *site) recorded(state verdict.State) {
 	s.Helper()
 	var crd *unstructured.Unstructured
 	kit.Eventually(s, "the CRD says "+string(state), func() (err error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -130,7 +131,7 @@ func (k *thing) reported(t *testing.T, home, part string) {
 			return err
 		}
 		for _, kind := range read.Kinds {
-			if kind.Name == k.name() && kind.State == heartbeat.Unsettled && strings.Contains(kind.Message, part) {
+			if kind.Name == k.name() && kind.State == verdict.Unsettled && strings.Contains(kind.Message, part) {
 				return nil
 			}
 		}

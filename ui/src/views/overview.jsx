@@ -56,13 +56,16 @@ function Told({ problem, kinds }) {
   )
 }
 
+// cards are how the page frames a verdict.
+const cards = { Well: 'good', NotWell: 'bad', NotKnown: 'unknown' }
+
 function Problems({ health }) {
   const problems = health.problems ?? []
   const kinds = kindsOf(health)
   return (
-    <section aria-labelledby="h-problems" class={`card ${problems.length ? 'bad' : 'good'}`}>
+    <section aria-labelledby="h-problems" class={`card ${cards[health.state] ?? cards.NotKnown}`}>
       <header>
-        <h2 id="h-problems">{problems.length ? count(problems.length, 'problem') : 'All is well'}</h2>
+        <h2 id="h-problems">{seen(health.headline)}</h2>
       </header>
       {problems.length > 0 && (
         <ul class="problems">
@@ -76,19 +79,15 @@ function Problems({ health }) {
           ))}
         </ul>
       )}
+      {health.state === 'NotKnown' && <Notes notes={health.unknown} />}
     </section>
   )
 }
 
-// Remarks are what the report says besides problems: what it could not find out, and what
-// has not begun.
+// Remarks are what could not be found out, unless the headline is about that.
 function Remarks({ health }) {
-  const notes = [
-    ...(health.forsaken ?? []).map((c) => `${c.crd}: ${c.message}`),
-    ...(health.starting ?? []).map((s) => `${s} has not reported yet`),
-    ...(health.unknown ?? []),
-  ].filter((n) => !(health.problems ?? []).some((p) => p.includes(n)))
-  if (notes.length === 0) return null
+  const notes = health.unknown ?? []
+  if (notes.length === 0 || health.state === 'NotKnown') return null
   return (
     <section aria-labelledby="h-notes" class="card">
       <h2 id="h-notes">Notes</h2>
@@ -97,28 +96,15 @@ function Remarks({ health }) {
   )
 }
 
-// kindGlyph is which glyph of a resource's state stands for a kind's state.
-export const kindGlyph = {
-  Serving: 'ready',
-  Starting: 'reconciling',
-  RollingOut: 'reconciling',
-  Paused: 'paused',
-  Stopped: 'stalled',
-  Broken: 'stalled',
-  Removed: 'deleting',
-  NoCRD: 'stalled',
-  CRDDeleted: 'stalled',
-  Elsewhere: 'unknown',
-  RolledBack: 'paused',
-  NotServed: 'stalled',
-  Unsettled: 'stalled',
-}
+const verdicts = ['NotWell', 'NotKnown', 'Well']
+const severities = ['critical', 'warning', 'info', 'none']
 
+// kindsOf are all kinds, the worst first.
 export function kindsOf(health) {
-  const order = { stalled: 0, reconciling: 1, deleting: 2, paused: 3, unknown: 4, ready: 5 }
+  const rank = (k) => verdicts.indexOf(k.verdict) * severities.length + severities.indexOf(k.severity)
   return (health?.installations ?? [])
     .flatMap((i) => (i.kinds ?? []).map((k) => ({ ...k, identity: i.identity })))
-    .sort((a, b) => order[kindGlyph[a.state] ?? 'unknown'] - order[kindGlyph[b.state] ?? 'unknown'] || (a.name < b.name ? -1 : 1))
+    .sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1))
 }
 
 function Kinds({ health, tallied }) {
@@ -139,7 +125,7 @@ function Kinds({ health, tallied }) {
                 <Dotted name={k.name} />
               </a>
               <a class="kstate" href={format(['rollouts', k.name])}>
-                <State state={kindGlyph[k.state] ?? 'unknown'} text={k.state} />
+                <State state={k.color} text={k.word} />
               </a>
               <Stack counts={t} names={[...states].reverse()} label={k.name} />
               <span class="counts num">

@@ -1,6 +1,6 @@
 import { useEffect, useReducer, useRef, useState } from 'preact/hooks'
 import { Age, Busy, Dotted, Notes, Problem, State, useAnswer, useLive } from '../parts.jsx'
-import { kindGlyph, kindsOf, Plot } from './overview.jsx'
+import { kindsOf, Plot } from './overview.jsx'
 import { post } from '../api.js'
 import { format } from '../lib/route.js'
 import { progress } from '../lib/series.js'
@@ -34,7 +34,7 @@ export function Rollouts({ path }) {
                   <Dotted name={k.name} />
                 </span>
                 {shared(k) && <span class="dim">{seen(k.identity)}</span>}
-                <State state={kindGlyph[k.state] ?? 'unknown'} text={k.state} />
+                <State state={k.color} text={k.word} />
               </a>
             ))}
           </nav>
@@ -54,7 +54,7 @@ function Kind({ of, identity, live }) {
   const history = useAnswer(`/api/kinds/${encodeURIComponent(name)}/history${asked}`, `${state} ${live.healthAt}`)
   const revisions = history.value?.revisions ?? []
   const now = revisions.map((r) => progress(r.serves)).find(Boolean)
-  const stopped = of.state === 'Stopped'
+  const stopped = of.approvable
   const back = of.state === 'RolledBack' || revisions.some((r) => (r.serves ?? '').includes('rolled back'))
   const target = { kind: name, identity }
   const done = () => {
@@ -67,7 +67,7 @@ function Kind({ of, identity, live }) {
         <h2>
           <Dotted name={name} />
         </h2>
-        <State state={kindGlyph[of.state] ?? 'unknown'} text={of.state} />
+        <State state={of.color} text={of.word} />
         <Actions target={target} actions={[stopped && 'approve', back && 'release'].filter(Boolean)} done={done} />
       </header>
       <p class="dim">

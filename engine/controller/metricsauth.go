@@ -13,36 +13,36 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/apply"
 )
 
-// judged lets those get the metrics whom the API server knows and allows to. The
+// metricsAuth lets those get the metrics whom the API server knows and allows to. The
 // filter that it takes for that answers 500 to a token that the API server does
-// not know, as it does where the API server cannot be asked; judged tells these
-// apart.
-func judged(cfg *rest.Config, client *http.Client) (metricsserver.Filter, error) {
+// not know, as it does where the API server cannot be asked; metricsAuth distinguishes
+// these.
+func metricsAuth(cfg *rest.Config, client *http.Client) (metricsserver.Filter, error) {
 	reviewer, err := apply.NewReviewer(cfg)
 	if err != nil {
 		return nil, err
 	}
-	judge, err := filters.WithAuthenticationAndAuthorization(cfg, client)
+	filter, err := filters.WithAuthenticationAndAuthorization(cfg, client)
 	if err != nil {
 		return nil, err
 	}
 	return func(log logr.Logger, metrics http.Handler) (http.Handler, error) {
-		next, err := judge(log, metrics)
+		next, err := filter(log, metrics)
 		return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-			next.ServeHTTP(&verdict{w, q, reviewer.Knows}, q)
+			next.ServeHTTP(&unauthorizedWriter{w, q, reviewer.Knows}, q)
 		}), err
 	}, nil
 }
 
-// A verdict writes 401 for 500 where the request's token is not known.
-type verdict struct {
+// An unauthorizedWriter writes 401 for 500 where the request's token is not known.
+type unauthorizedWriter struct {
 	http.ResponseWriter
 	request *http.Request
 	knows   func(ctx context.Context, token string) (bool, error)
 }
 
 // WriteHeader implements [http.ResponseWriter].
-func (v *verdict) WriteHeader(code int) {
+func (v *unauthorizedWriter) WriteHeader(code int) {
 	kind, token, _ := strings.Cut(v.request.Header.Get("Authorization"), " ")
 	if code == http.StatusInternalServerError && strings.EqualFold(kind, "Bearer") {
 		if known, err := v.knows(v.request.Context(), strings.TrimSpace(token)); err == nil && !known {

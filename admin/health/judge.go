@@ -1,0 +1,121 @@
+package health
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jacquard-operator/jacquard/engine/verdict"
+)
+
+// A finding is something that is not well or not known.
+type finding struct {
+	state verdict.State
+	text  string
+}
+
+type findings []finding
+
+func (f *findings) add(state verdict.State, format string, args ...any) {
+	*f = append(*f, finding{state, fmt.Sprintf(format, args...)})
+}
+
+// judge decides whether all is well, and says why not.
+func (l *look) judge() {
+	var all findings
+	switch {
+	case len(l.Installations)+len(l.Starting) > 0:
+	case l.LeasesUnread != "":
+		all.add(verdict.OperatorUnread, "it is not known whether an operator runs, since its Leases could not be read: %s", l.LeasesUnread)
+	default:
+		all.add(verdict.NoOperator, "no operator was found")
+	}
+	for _, name := range l.Starting {
+		namespace, _, _ := strings.Cut(name, "/")
+		all.add(verdict.OperatorStarting, "%s has not reported yet: it is starting; if that lasts, see kubectl --namespace %s get pods", name, namespace)
+	}
+	for _, c := range l.Forsaken {
+		state := verdict.ClaimForsaken
+		if !strings.Contains(c.Identity, "/") {
+			state = verdict.OperatorUnread // operators of that time did not report
+		}
+		all.add(state, "%s was served by %s: %s", c.CRD, c.Identity, c.Message)
+	}
+	for _, i := range l.Installations {
+		for _, f := range i.findings() {
+			all.add(f.state, "%s: %s", i.Identity, f.text)
+		}
+	}
+	states := slices.Clone(l.unread)
+	for _, f := range all {
+		states = append(states, f.state)
+		if f.state.Verdict() == verdict.NotWell {
+			l.Problems = append(l.Problems, f.text)
+		} else {
+			l.Unknown = append(l.Unknown, f.text)
+		}
+	}
+	for _, i := range l.Installations {
+		for _, k := range i.Kinds {
+			k.judge(i.Leader.dead())
+		}
+	}
+	l.State = verdict.Of(states...)
+	l.Headline = l.headline(states)
+}
+
+// headline says what was looked at, and how it is.
+func (l *look) headline(states []verdict.State) string {
+	var parts []string
+	switch l.State {
+	case verdict.Well:
+		parts = append(parts, "all is well")
+	case verdict.NotWell:
+		parts = append(parts, plural(len(l.Problems), "problem"))
+	case verdict.NotKnown:
+		parts = append(parts, "it is not known whether all is well")
+	}
+	kinds, resources := 0, 0
+	shown := map[verdict.Meaning]int{}
+	for _, i := range l.Installations {
+		for _, k := range i.Kinds {
+			kinds++
+			if k.Resources != nil {
+				resources += k.Resources.Total
+			}
+			if m := verdict.Worst(k.states(i.Leader.dead())...).Meaning(); m.Verdict == verdict.NotKnown || m.Severity == verdict.Info {
+				shown[m]++
+			}
+		}
+	}
+	if l.State == verdict.Well {
+		parts = append(parts, fmt.Sprintf("%s with %s", plural(kinds, "kind"), plural(resources, "resource")))
+	}
+	for _, m := range slices.SortedFunc(maps.Keys(shown), func(a, b verdict.Meaning) int { return cmp.Compare(a.Word, b.Word) }) {
+		parts = append(parts, plural(shown[m], "kind")+" "+m.Word)
+	}
+	if slices.Contains(states, verdict.OperatorUnread) {
+		parts = append(parts, "the operators could not be read")
+	}
+	if l.narrowed > 0 && l.narrowed < kinds {
+		parts = append(parts, fmt.Sprintf("%s looked at in namespace %s only", plural(l.narrowed, "kind"), l.Fallback))
+	}
+	return l.scope(kinds) + ": " + strings.Join(parts, "; ")
+}
+
+// scope says where resources were looked at.
+func (l *look) scope(kinds int) string {
+	text := "in all namespaces"
+	switch {
+	case l.Namespace != "":
+		text = "in namespace " + l.Namespace
+	case l.narrowed > 0 && l.narrowed == kinds:
+		text = "in namespace " + l.Fallback
+	}
+	if l.Identity != "" {
+		text += ", of " + l.Identity
+	}
+	return text
+}

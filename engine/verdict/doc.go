@@ -1,0 +1,4 @@
+// Package verdict decides whether what people see of Jacquard is well, not well or not
+// known: in jacquard status, its exit code, the page, jacquard tree and the metrics. One
+// table has every state of a kind, a resource, an object and an operator.
+package verdict

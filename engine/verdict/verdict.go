@@ -1,0 +1,118 @@
+package verdict
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A Verdict is whether something is well.
+type Verdict string
+
+const (
+	// Well means that nobody has to do anything.
+	Well Verdict = "Well"
+	// NotWell means that something does not work, or waits for a person.
+	NotWell Verdict = "NotWell"
+	// NotKnown means that it could not be found out, or that it is too early to say.
+	NotKnown Verdict = "NotKnown"
+)
+
+// A Severity is how urgent a state is. Alerts about a state have the same.
+type Severity string
+
+// The severities.
+const (
+	None     Severity = "none"
+	Info     Severity = "info"
+	Warning  Severity = "warning"
+	Critical Severity = "critical"
+)
+
+// A Color is how the page draws a state.
+type Color string
+
+// The colors, named by what they stand for most often.
+const (
+	Green  Color = "ready"
+	Amber  Color = "reconciling"
+	Red    Color = "stalled"
+	Violet Color = "paused"
+	Brown  Color = "deleting"
+	Gray   Color = "unknown"
+)
+
+// A Meaning is what a state means to a person.
+type Meaning struct {
+	Verdict  Verdict  `json:"verdict"`
+	Severity Severity `json:"severity"`
+	Color    Color    `json:"color"`
+	// Word is the state in words.
+	Word string `json:"word"`
+}
+
+// Meaning returns the row of the table about s. A state that the table does not have, such
+// as one of a newer operator, is not known.
+func (s State) Meaning() Meaning {
+	if r, found := table[s]; found {
+		return r.Meaning
+	}
+	return Meaning{NotKnown, Info, Gray, string(s)}
+}
+
+// Verdict returns whether something in this state is well.
+func (s State) Verdict() Verdict { return s.Meaning().Verdict }
+
+// IsWaitOver reports whether a kind in this state stays in it until a person changes
+// something, so that a wait for its present folder fails.
+func (s State) IsWaitOver() bool { return table[s].ends }
+
+// IsApprovable reports whether an approval lets the rollout of a kind in this state go on.
+func (s State) IsApprovable() bool { return s == Stopped || s == RolloutPaused }
+
+// IsRollout reports whether a kind in this state has a rollout that is not complete.
+func (s State) IsRollout() bool {
+	return s == RollingOut || s == RolloutStuck || s.IsApprovable()
+}
+
+// HasNoResources reports whether the operator has no resources of a kind in this state.
+func (s State) HasNoResources() bool { return s == NoCRD || s == CRDDeleted || s == Elsewhere }
+
+// Worst returns the state that decides over several: one that is not well, else one that is
+// not known, and of these the most severe one. Of none it returns Serving.
+func Worst(states ...State) State {
+	if len(states) == 0 {
+		return Serving
+	}
+	return slices.MinFunc(states, Compare)
+}
+
+// Of returns the verdict over several states.
+func Of(states ...State) Verdict { return Worst(states...).Verdict() }
+
+// Compare orders states: the worst first.
+func Compare(a, b State) int {
+	x, y := a.Meaning(), b.Meaning()
+	return cmp.Or(cmp.Compare(x.Verdict.rank(), y.Verdict.rank()), cmp.Compare(y.Severity.rank(), x.Severity.rank()))
+}
+
+func (v Verdict) rank() int { return slices.Index([]Verdict{NotWell, NotKnown, Well}, v) }
+
+func (s Severity) rank() int { return slices.Index([]Severity{None, Info, Warning, Critical}, s) }
+
+// The exit codes of jacquard status. Code 2 is wrong use, as in every command.
+const (
+	exitWell     = 0
+	exitNotWell  = 1
+	exitNotKnown = 3
+)
+
+// ExitCode returns the exit code of jacquard status.
+func (v Verdict) ExitCode() int {
+	switch v {
+	case Well:
+		return exitWell
+	case NotWell:
+		return exitNotWell
+	}
+	return exitNotKnown
+}

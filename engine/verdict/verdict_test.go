@@ -1,0 +1,70 @@
+package verdict
+
+import (
+	"maps"
+	"os"
+	"regexp"
+	"testing"
+)
+
+// TestWorst: what is not well decides over what is not known, and what is severe comes first.
+func TestWorst(t *testing.T) {
+	for _, c := range []struct {
+		states []State
+		want   State
+		code   int
+	}{
+		{nil, Serving, 0},
+		{[]State{Serving, Paused, RolloutPaused}, Paused, 0},
+		{[]State{Serving, ResourcesUnread}, ResourcesUnread, 3},
+		{[]State{ResourcesUnread, RolledBack, Serving}, RolledBack, 1},
+		{[]State{ResourcesNotReady, CRDDeleted}, CRDDeleted, 1},
+		{[]State{"Newer", Serving}, "Newer", 3},
+	} {
+		if got := Worst(c.states...); got != c.want || got.Verdict().ExitCode() != c.code {
+			t.Errorf("%v: %s, exit code %d, want %s and %d", c.states, got, got.Verdict().ExitCode(), c.want, c.code)
+		}
+	}
+}
+
+// TestTable: each row is complete, and nothing that is well is worse than information.
+func TestTable(t *testing.T) {
+	for state, r := range table {
+		if r.Word == "" || r.Verdict.rank() < 0 || r.Severity.rank() < 0 || r.Color == "" {
+			t.Errorf("the row of %s is incomplete: %+v", state, r)
+		}
+		if (r.Verdict == NotWell) != (r.Severity.rank() >= Warning.rank()) && !isPassing(state) {
+			t.Errorf("%s is %s with the severity %s", state, r.Verdict, r.Severity)
+		}
+	}
+}
+
+// isPassing reports whether a state is not well, and no reason to warn anybody yet.
+func isPassing(s State) bool { return s == Reconciling || s == Deleting }
+
+// documented is a row of the table of kinds' states in docs/tools.md.
+var documented = regexp.MustCompile("(?m)^\\| `([A-Za-z]+)` \\| (well|not well|not known) \\| ")
+
+// TestDocumentedStates: docs/tools.md has every state that a kind may have, and its verdict.
+func TestDocumentedStates(t *testing.T) {
+	text, err := os.ReadFile("../../docs/tools.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := map[Verdict]string{Well: "well", NotWell: "not well", NotKnown: "not known"}
+	got := map[State]string{}
+	for _, m := range documented.FindAllStringSubmatch(string(text), -1) {
+		got[State(m[1])] = m[2]
+	}
+	want := map[State]string{}
+	for _, s := range ofKinds {
+		want[s] = words[s.Verdict()]
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("docs/tools.md has %v, want %v", got, want)
+	}
+}
+
+// ofKinds are the states that a kind may have.
+var ofKinds = []State{Serving, Starting, Paused, RollingOut, RolloutPaused, RolloutStuck, Stopped, Broken, Removed, NoCRD, CRDDeleted,
+	Elsewhere, RolledBack, NotServed, Unsettled}
