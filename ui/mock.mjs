@@ -198,8 +198,7 @@ export function mock({ total = 5000, changes = 20 } = {}) {
     const json = (value) => res.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(value))
     const no = (status, text) => res.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(text)
     const path = url.pathname.split('/').slice(2).map(decodeURIComponent)
-    if (!req.headers['x-jacquard']) return no(403, 'this request is not from the page of this server')
-    if (!(req.headers.cookie ?? '').includes(session)) return no(401, 'the session is unknown: run jacquard ui again, and open the address that it prints')
+    if (req.headers.authorization !== `Bearer ${session}`) return no(401, 'the session is unknown: run jacquard ui again, and open the address that it prints')
     if (req.method === 'POST') {
       let body = ''
       for await (const piece of req) body += piece
@@ -266,7 +265,7 @@ export function mock({ total = 5000, changes = 20 } = {}) {
       let body = ''
       for await (const piece of req) body += piece
       if (body !== token) return res.writeHead(401, { 'Content-Type': 'text/plain' }).end('the address was opened before: run jacquard ui again')
-      res.writeHead(204, { 'Set-Cookie': `mock=${session}; Path=/; HttpOnly; SameSite=Strict` }).end()
+      res.writeHead(200, { 'Content-Type': 'text/plain' }).end(session)
       return undefined
     }
     if (url.pathname.startsWith('/api/')) return api(req, res, url)

@@ -12,10 +12,6 @@ import (
 	"sync"
 )
 
-// header is on every request that the page's script sends. A page of another origin
-// cannot set it without a preflight request, which is never answered as it wants.
-const header = "X-Jacquard"
-
 // policy is the Content-Security-Policy: what the server itself sends, and nothing else.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
@@ -23,18 +19,22 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // A Guard lets only the browser of the person who started the server use it.
 type Guard struct {
 	// names are what the header Host may be.
-	names   []string
-	cookie  string
+	names []string
+	// session is the secret that the page's script sends with each request, as a bearer
+	// token (RFC 6750). It is no cookie: browsers send those to every port of a host, and
+	// so to any other server on this machine. A page of another origin cannot set the header
+	// without a preflight request, which is always refused.
 	session string
 
 	mu sync.Mutex
-	// token is "" once it was used.
+	// token is what the address carries: it is exchanged for the session, once. It is ""
+	// after that.
 	token string
 }
 
 // NewGuard makes the guard of a server that listens on a port of the loopback interface.
 func NewGuard(port int) *Guard {
-	g := &Guard{cookie: fmt.Sprintf("jacquard-%d", port), session: secret(), token: secret()}
+	g := &Guard{session: secret(), token: secret()}
 	for _, name := range []string{"127.0.0.1", "[::1]", "localhost"} {
 		g.names = append(g.names, fmt.Sprintf("%s:%d", name, port))
 	}
@@ -86,7 +86,7 @@ func (g *Guard) Wrap(page, inner http.Handler) http.Handler {
 			g.begin(w, r)
 			return
 		}
-		if c, err := r.Cookie(g.cookie); err != nil || subtle.ConstantTimeCompare([]byte(c.Value), []byte(g.session)) != 1 {
+		if !equalSecrets(r.Header.Get("Authorization"), "Bearer "+g.session) {
 			http.Error(w, "the session is unknown: run jacquard ui again, and open the address that it prints", http.StatusUnauthorized)
 			return
 		}
@@ -94,12 +94,14 @@ func (g *Guard) Wrap(page, inner http.Handler) http.Handler {
 	})
 }
 
-// ownPage reports whether the script of this server's page sent a request. Browsers tell
-// the origin of requests that may change something, and by Sec-Fetch-Site that of others.
+// equalSecrets compares in constant time.
+func equalSecrets(a, b string) bool {
+	return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
+}
+
+// ownPage reports whether nothing says that a request is from another page. Browsers send
+// the origin of requests that may change something, and Sec-Fetch-Site with the others.
 func (g *Guard) ownPage(r *http.Request) bool {
-	if r.Header.Get(header) == "" {
-		return false
-	}
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
 		return false
 	}
@@ -110,7 +112,7 @@ func (g *Guard) ownPage(r *http.Request) bool {
 	return len(origin) == 1 && origin[0] == "http://"+r.Host
 }
 
-// begin gives the cookie for the token, once.
+// begin answers the token with the secret of the session, once.
 func (g *Guard) begin(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		http.Error(w, "a session begins by POST", http.StatusMethodNotAllowed)
@@ -119,11 +121,11 @@ func (g *Guard) begin(w http.ResponseWriter, r *http.Request) {
 	token, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 256))
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err != nil || g.token == "" || subtle.ConstantTimeCompare(token, []byte(g.token)) != 1 {
+	if err != nil || g.token == "" || !equalSecrets(string(token), g.token) {
 		http.Error(w, "the address was opened before, or is not the one that jacquard ui printed: run it again", http.StatusUnauthorized)
 		return
 	}
 	g.token = ""
-	http.SetCookie(w, &http.Cookie{Name: g.cookie, Value: g.session, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
-	w.WriteHeader(http.StatusNoContent)
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, g.session) // the page may be gone
 }

@@ -13,7 +13,6 @@ const port = 40123
 func ask(g *Guard, method, path string, change func(*http.Request)) *httptest.ResponseRecorder {
 	ok := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
 	r := httptest.NewRequest(method, "http://127.0.0.1:40123"+path, nil)
-	r.Header.Set(header, "1")
 	r.Header.Set("Origin", "http://127.0.0.1:40123")
 	if change != nil {
 		change(r)
@@ -24,14 +23,22 @@ func ask(g *Guard, method, path string, change func(*http.Request)) *httptest.Re
 }
 
 // open begins a session as the page does.
-func open(t *testing.T, g *Guard) *http.Cookie {
+func open(t *testing.T, g *Guard) (session string) {
 	t.Helper()
 	_, token, _ := strings.Cut(g.URL(), "#")
 	w := ask(g, http.MethodPost, "/session", func(r *http.Request) { r.Body = body(token) })
-	if w.Code != http.StatusNoContent || len(w.Result().Cookies()) != 1 {
+	if w.Code != http.StatusOK || w.Body.Len() == 0 {
 		t.Fatalf("the token gives %d %s", w.Code, w.Body)
 	}
-	return w.Result().Cookies()[0]
+	if set := w.Result().Cookies(); len(set) > 0 {
+		t.Fatalf("it sets a cookie, which browsers send to every port: %v", set)
+	}
+	return w.Body.String()
+}
+
+// bearing sends a session as the page does.
+func bearing(session string) func(*http.Request) {
+	return func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+session) }
 }
 
 type text struct{ *strings.Reader }
@@ -43,12 +50,9 @@ func body(s string) text { return text{strings.NewReader(s)} }
 func TestSession(t *testing.T) {
 	g := NewGuard(port)
 	_, token, _ := strings.Cut(g.URL(), "#")
-	c := open(t, g)
-	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Domain != "" {
-		t.Errorf("the cookie is %v", c)
-	}
-	if w := ask(g, http.MethodGet, "/api/kinds", func(r *http.Request) { r.AddCookie(c) }); w.Code != http.StatusOK {
-		t.Errorf("with the cookie: %d %s", w.Code, w.Body)
+	session := open(t, g)
+	if w := ask(g, http.MethodGet, "/api/kinds", bearing(session)); w.Code != http.StatusOK {
+		t.Errorf("with the session: %d %s", w.Code, w.Body)
 	}
 	if w := ask(g, http.MethodPost, "/session", func(r *http.Request) { r.Body = body(token) }); w.Code != http.StatusUnauthorized {
 		t.Errorf("the token is good for a second session: %d", w.Code)
@@ -58,12 +62,12 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestAttacks: what others send is refused, with the cookie and without.
+// TestAttacks: what others send is refused, with the session and without.
 func TestAttacks(t *testing.T) {
 	g := NewGuard(port)
-	c := open(t, g)
+	session := open(t, g)
 	mine := func(change func(*http.Request)) func(*http.Request) {
-		return func(r *http.Request) { r.AddCookie(c); change(r) }
+		return func(r *http.Request) { bearing(session)(r); change(r) }
 	}
 	for name, test := range map[string]struct {
 		method, path string
@@ -71,8 +75,11 @@ func TestAttacks(t *testing.T) {
 		want         int
 	}{
 		"another user of the machine": {http.MethodGet, "/api/kinds", nil, http.StatusUnauthorized},
-		"who guesses": {http.MethodGet, "/api/kinds",
-			func(r *http.Request) { r.AddCookie(&http.Cookie{Name: c.Name, Value: "x"}) }, http.StatusUnauthorized},
+		"who guesses":                 {http.MethodGet, "/api/kinds", bearing("x"), http.StatusUnauthorized},
+		"who sends it as a cookie": {http.MethodGet, "/api/kinds",
+			func(r *http.Request) { r.AddCookie(&http.Cookie{Name: "jacquard-40123", Value: session}) }, http.StatusUnauthorized},
+		"the session as a token": {http.MethodPost, "/session",
+			func(r *http.Request) { r.Body = body(session) }, http.StatusUnauthorized},
 		"who guesses the token": {http.MethodPost, "/session",
 			func(r *http.Request) { r.Body = body("x") }, http.StatusUnauthorized},
 		"who sends no token after it was used": {http.MethodPost, "/session", nil, http.StatusUnauthorized},
@@ -86,7 +93,7 @@ func TestAttacks(t *testing.T) {
 			mine(func(r *http.Request) { r.Host = "127.0.0.2:40123" }), http.StatusMisdirectedRequest},
 		"a form of another page": {http.MethodPost, "/api/approve", mine(func(r *http.Request) {
 			r.Header.Set("Origin", "https://evil.example")
-			r.Header.Del(header)
+			r.Header.Del("Authorization")
 		}), http.StatusForbidden},
 		"a form of another port": {http.MethodPost, "/api/approve",
 			mine(func(r *http.Request) { r.Header.Set("Origin", "http://127.0.0.1:8080") }), http.StatusForbidden},
@@ -96,8 +103,8 @@ func TestAttacks(t *testing.T) {
 			mine(func(r *http.Request) { r.Header.Set("Origin", "null") }), http.StatusForbidden},
 		"an image of another page": {http.MethodGet, "/api/kinds", mine(func(r *http.Request) {
 			r.Header.Del("Origin")
-			r.Header.Del(header)
-		}), http.StatusForbidden},
+			r.Header.Del("Authorization")
+		}), http.StatusUnauthorized},
 		"a stream of another page": {http.MethodGet, "/api/events", mine(func(r *http.Request) {
 			r.Header.Del("Origin")
 			r.Header.Set("Sec-Fetch-Site", "cross-site")
@@ -108,7 +115,7 @@ func TestAttacks(t *testing.T) {
 		}), http.StatusForbidden},
 		"a preflight request": {http.MethodOptions, "/api/approve", mine(func(r *http.Request) {
 			r.Header.Set("Origin", "https://evil.example")
-			r.Header.Del(header)
+			r.Header.Del("Authorization")
 		}), http.StatusForbidden},
 		"a change of a file": {http.MethodPost, "/index.html", mine(func(*http.Request) {}), http.StatusMethodNotAllowed},
 	} {

@@ -36,9 +36,8 @@ func serve(t *testing.T, s *Server) func(method, path, body string) reply {
 			t.Fatal(err)
 		}
 		r.Host = g.names[0]
-		r.Header.Set(header, "1")
 		r.Header.Set("Origin", "http://"+r.Host)
-		r.AddCookie(&http.Cookie{Name: g.cookie, Value: g.session})
+		r.Header.Set("Authorization", "Bearer "+g.session)
 		answer, err := http.DefaultClient.Do(r)
 		if err != nil {
 			t.Fatal(err)

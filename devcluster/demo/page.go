@@ -57,11 +57,11 @@ func (d *demo) showPage(ctx context.Context) (err error) {
 
 // visit opens the page as a browser does, and asks whose cluster it shows.
 func (d *demo) visit(ctx context.Context, page, token string) error {
-	cookie, _, err := request(ctx, page+"session", token, "")
+	session, err := request(ctx, page+"session", token, "")
 	if err != nil {
 		return fmt.Errorf("opening the page: %w", err)
 	}
-	_, about, err := request(ctx, page+"api/about", "", cookie)
+	about, err := request(ctx, page+"api/about", "", session)
 	if err != nil {
 		return fmt.Errorf("asking the page: %w", err)
 	}
@@ -73,28 +73,26 @@ func (d *demo) visit(ctx context.Context, page, token string) error {
 }
 
 // request sends a request as the page does: a POST if there is a body. It returns the
-// cookie that the answer sets, and its text.
-func request(ctx context.Context, url, body, cookie string) (set, text string, err error) {
+// text of the answer.
+func request(ctx context.Context, url, body, session string) (text string, err error) {
 	method := http.MethodGet
 	if body != "" {
 		method = http.MethodPost
 	}
 	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
-	r.Header.Set("X-Jacquard", "1")
 	r.Header.Set("Origin", "http://"+r.URL.Host)
-	r.Header.Set("Cookie", cookie)
+	r.Header.Set("Authorization", "Bearer "+session)
 	a, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
 	defer a.Body.Close()
 	all, err := io.ReadAll(a.Body)
 	if err == nil && a.StatusCode >= http.StatusBadRequest {
 		err = fmt.Errorf("%s: %s", a.Status, all)
 	}
-	set, _, _ = strings.Cut(a.Header.Get("Set-Cookie"), ";")
-	return set, string(all), err
+	return string(all), err
 }

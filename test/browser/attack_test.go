@@ -19,10 +19,14 @@ import (
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
-// evil serves an empty page to attack from, and returns its port.
+// evil serves an empty page to attack from, and returns its port. A cookie that the browser
+// sends to it would be one of another server of this machine.
 func evil(t *testing.T) string {
 	t.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if cookie := r.Header.Get("Cookie"); cookie != "" {
+			t.Errorf("the browser sends %s to another server of this machine", cookie)
+		}
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, "<!doctype html><title>evil</title><body>evil")
 	}))
@@ -44,11 +48,11 @@ const attacks = `(async () => {
 	for (const path of ['/', '/app.js', '/api/about', '/api/health', '/api/rows']) {
 		await read(path)
 		await read(path, { credentials: 'include' })
-		await read(path, { credentials: 'include', headers: { 'X-Jacquard': '1' } })
+		await read(path, { credentials: 'include', headers: { Authorization: 'Bearer x' } })
 		await read(path, { credentials: 'include', mode: 'no-cors' })
 	}
 	await read('/api/do', { method: 'POST', credentials: 'include', body: order })
-	await read('/api/do', { method: 'POST', credentials: 'include', body: order, headers: { 'X-Jacquard': '1' } })
+	await read('/api/do', { method: 'POST', credentials: 'include', body: order, headers: { Authorization: 'Bearer x' } })
 	await read('/api/do', { method: 'POST', credentials: 'include', body: order, mode: 'no-cors' })
 	navigator.sendBeacon(base + '/api/do', order)
 	const loads = (name, to) => new Promise((done) => {
@@ -124,7 +128,7 @@ func TestOtherPages(t *testing.T) {
 		t.Error("another page did something")
 	}
 	// The order is one that the page itself may give.
-	got := must[int](own, `fetch('/api/do', { method: 'POST', body: `+quoted(order)+`, headers: { 'X-Jacquard': '1' } }).then((a) => a.status)`)
+	got := must[int](own, `fetch('/api/do', { method: 'POST', body: `+quoted(order)+`, headers: { Authorization: 'Bearer ' + localStorage.getItem('jacquard.session') } }).then((a) => a.status)`)
 	if got != http.StatusOK || !s.paused("a") {
 		t.Errorf("the page itself: %d", got)
 	}
@@ -134,7 +138,7 @@ func TestOtherPages(t *testing.T) {
 func (s *site) planned(p *page, action, name string) string {
 	s.Helper()
 	order := map[string]string{"action": action, "kind": s.kind(), "namespace": s.namespace, "name": name}
-	ask := `fetch('/api/plan', { method: 'POST', body: ` + quoted(quoted(order)) + `, headers: { 'X-Jacquard': '1' } }).then((a) => a.json())`
+	ask := `fetch('/api/plan', { method: 'POST', body: ` + quoted(quoted(order)) + `, headers: { Authorization: 'Bearer ' + localStorage.getItem('jacquard.session') } }).then((a) => a.json())`
 	order["digest"] = must[struct{ Digest string }](p, ask).Digest
 	if order["digest"] == "" {
 		s.Fatal("the plan has no digest")
@@ -172,7 +176,7 @@ func TestRebinding(t *testing.T) {
 	p.navigate("http://rebound.example:" + port + "/")
 	p.shows("this server has another name")
 	for _, path := range []string{"/api/about", "/api/rows", "/app.js"} {
-		if got := must[int](p, `fetch(`+quoted(path)+`, { headers: { 'X-Jacquard': '1' } }).then((a) => a.status)`); got != http.StatusMisdirectedRequest {
+		if got := must[int](p, `fetch(`+quoted(path)+`, { headers: { Authorization: 'Bearer ' + localStorage.getItem('jacquard.session') } }).then((a) => a.status)`); got != http.StatusMisdirectedRequest {
 			t.Errorf("%s answers %d", path, got)
 		}
 	}
@@ -195,21 +199,48 @@ func TestOtherUsers(t *testing.T) {
 	again.navigate(address)
 	again.shows("The session cannot begin", "the address was opened before")
 
-	for _, cookie := range []string{"", "jacquard-1=x", "jacquard-" + own.base[strings.LastIndex(own.base, ":")+1:] + "=" + strings.Repeat("A", 43)} {
+	for _, secret := range []string{"", "Bearer ", "Bearer x", "Bearer " + strings.Repeat("A", 43)} {
 		for _, path := range []string{"/api/about", "/api/rows", "/api/health", "/api/kinds/x/history", "/api/resources/x/-/y/object", "/api/none"} {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, own.base+path, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.Header.Set("X-Jacquard", "1")
-			r.Header.Set("Cookie", cookie)
+			r.Header.Set("Authorization", secret)
+			r.Header.Set("Cookie", secret)
 			if code, text := fetched(t, r); code != http.StatusUnauthorized {
-				t.Errorf("%s with cookie %q: %d %s", path, cookie, code, text)
+				t.Errorf("%s with %q: %d %s", path, secret, code, text)
 			}
 		}
 	}
-	if got := must[int](own, `fetch('/api/about', { headers: { 'X-Jacquard': '1' } }).then((a) => a.status)`); got != http.StatusOK {
+	if got := must[int](own, `fetch('/api/about', { headers: { Authorization: 'Bearer ' + localStorage.getItem('jacquard.session') } }).then((a) => a.status)`); got != http.StatusOK {
 		t.Errorf("the one whose session it is: %d", got)
+	}
+}
+
+// TestSessions: a session is that of a browser, in all its tabs. A secret of an earlier process on
+// the same port is dropped.
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	browser := start(t)
+	address, interrupt := interruptible(t)
+	own := open(t, browser, address)
+	other := tab(t, browser)
+	other.navigate(own.base + "/#/resources")
+	other.shows("Resources", "of")
+	again := tab(t, browser)
+	again.navigate(address) // was opened before, by this browser
+	again.shows("Kinds")
+	first := must[string](own, "localStorage.getItem('jacquard.session')")
+
+	interrupt()
+	next := ui(t, "--port", own.base[strings.LastIndex(own.base, ":")+1:])
+	other.wait("the secret of the earlier process is dropped", "localStorage.getItem('jacquard.session') === null")
+	other.shows("There is no session", "run jacquard ui again")
+	again.navigate("about:blank")
+	again.navigate(next)
+	again.shows("Kinds")
+	if second := must[string](again, "localStorage.getItem('jacquard.session')"); second == "" || second == first {
+		t.Errorf("after %q the session is %q", first, second)
 	}
 }
 
@@ -313,7 +344,7 @@ func (p *page) rows() string {
 	p.Helper()
 	return must[string](p, `(async () => {
 		const stop = new AbortController()
-		const answer = await fetch('/api/rows', { headers: { 'X-Jacquard': '1' }, signal: stop.signal })
+		const answer = await fetch('/api/rows', { headers: { Authorization: 'Bearer ' + localStorage.getItem('jacquard.session') }, signal: stop.signal })
 		const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader()
 		let text = ''
 		while (!text.includes('"ready":true')) text += (await reader.read()).value

@@ -1,4 +1,7 @@
 import { lines } from './lib/ndjson.js'
+import { Session } from './lib/session.js'
+
+const session = new Session(() => localStorage)
 
 // A Refusal is an answer of the server that is not the one that was asked for.
 export class Refusal extends Error {
@@ -8,16 +11,28 @@ export class Refusal extends Error {
   }
 }
 
-async function ask(path, init = {}) {
+async function send(path, init) {
   let answer
   try {
-    answer = await fetch(path, { credentials: 'same-origin', cache: 'no-store', ...init, headers: { 'X-Jacquard': '1', ...init.headers } })
+    answer = await fetch(path, { credentials: 'omit', cache: 'no-store', ...init })
   } catch (err) {
     if (err.name === 'AbortError') throw err
     throw new Refusal(0, 'jacquard ui does not answer: it may have ended, or the connection is gone')
   }
   if (!answer.ok) throw new Refusal(answer.status, (await answer.text()).trim() || `the server answers ${answer.status}`)
   return answer
+}
+
+// ask sends a request with the secret of the session, and forgets a secret that is refused:
+// it is that of an earlier process on this port.
+async function ask(path, init = {}) {
+  const { secret } = session
+  try {
+    return await send(path, { ...init, headers: { ...init.headers, Authorization: `Bearer ${secret}` } })
+  } catch (err) {
+    if (err.status === 401) session.drop(secret)
+    throw err
+  }
 }
 
 export async function get(path, signal) {
@@ -29,9 +44,17 @@ export async function post(path, body, signal) {
   return (await ask(path, init)).json()
 }
 
-// begin changes the token for the cookie.
+// begin exchanges the token of the address for the secret of the session. An address that
+// was opened before is refused, unless this browser has the session.
 export async function begin(token) {
-  await ask('/session', { method: 'POST', body: token, headers: { 'Content-Type': 'text/plain' } })
+  try {
+    const answer = await send('/session', { method: 'POST', body: token, headers: { 'Content-Type': 'text/plain' } })
+    session.secret = await answer.text()
+  } catch (err) {
+    await get('/api/about').catch((refusal) => {
+      if (refusal.status === 401) throw err
+    })
+  }
 }
 
 // follow reads the stream of changes until it ends.

@@ -295,12 +295,8 @@ async function start() {
     try {
       await begin(token)
     } catch (err) {
-      // The address may have been opened in this browser before: then the cookie is there.
-      const known = await fetch('/api/about', { headers: { 'X-Jacquard': '1' } }).then((a) => a.ok, () => false)
-      if (!known) {
-        render(<Alone error={err} what="The session cannot begin" />, root)
-        return
-      }
+      render(<Alone error={err} what="The session cannot begin" />, root)
+      return
     }
   }
   live.listen(() => live.link.state === 'closed' && render(<Alone error={live.link.error} what="There is no session" />, root))

@@ -5,6 +5,7 @@ import { filter, idOf, stateOf, Table, tally } from '../src/lib/rows.js'
 import { scrolled, step, windowed } from '../src/lib/list.js'
 import { backoff, lines, pause } from '../src/lib/ndjson.js'
 import { layout, pruned, rooted } from '../src/lib/layout.js'
+import { Session } from '../src/lib/session.js'
 import { line, parts, progress, Series, waiting } from '../src/lib/series.js'
 import { age, diffLines, ranges, seen, mention } from '../src/lib/text.js'
 
@@ -33,6 +34,35 @@ test('a route stays in this page', () => {
 test('a token is no route', () => {
   assert.ok(isToken(`#${'aB3-_'.repeat(8)}`))
   for (const hash of ['', '#', '#/', '#/resources', '#short']) assert.ok(!isToken(hash), hash)
+})
+
+test('a session is shared by the tabs of an origin, and only a refused secret is dropped', () => {
+  const items = new Map()
+  const storage = () => ({
+    getItem: (key) => items.get(key) ?? null,
+    setItem: (key, value) => items.set(key, value),
+    removeItem: (key) => items.delete(key),
+  })
+  const one = new Session(storage)
+  const other = new Session(storage)
+  assert.equal(one.secret, '')
+  one.secret = 'first'
+  assert.equal(other.secret, 'first')
+  other.secret = 'second' // of a new process on the same port
+  one.drop('first')
+  assert.equal(one.secret, 'second')
+  one.drop('second')
+  assert.equal(one.secret, '')
+})
+
+test('a session lasts as long as its tab where nothing can be stored', () => {
+  const session = new Session(() => {
+    throw new Error('denied')
+  })
+  session.secret = 'only'
+  assert.equal(session.secret, 'only')
+  session.drop('only')
+  assert.equal(session.secret, '')
 })
 
 test('a child is named with its namespace', () => {

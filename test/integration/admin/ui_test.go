@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptest"
 	"strconv"
 	"strings"
@@ -24,8 +23,8 @@ import (
 // A browser is the page of `jacquard ui` without a screen.
 type browser struct {
 	*testing.T
-	base   string
-	client *http.Client
+	base    string
+	session string
 
 	mu    sync.Mutex
 	rows  map[ui.Key]ui.Row
@@ -56,14 +55,11 @@ func browse(t *testing.T, change ...func(*ui.Options)) *browser {
 			t.Error(err)
 		}
 	})
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	base, token, _ := strings.Cut(guard.URL(), "/#")
-	b := &browser{T: t, base: base, client: &http.Client{Jar: jar}, rows: map[ui.Key]ui.Row{}}
-	if code, text := b.ask("POST", "/session", token); code != http.StatusNoContent {
-		t.Fatalf("no session: %d %s", code, text)
+	b := &browser{T: t, base: base, rows: map[ui.Key]ui.Row{}}
+	var code int
+	if code, b.session = b.ask("POST", "/session", token); code != http.StatusOK {
+		t.Fatalf("no session: %d %s", code, b.session)
 	}
 	all.Go(func() { b.follow(ctx) })
 	t.Cleanup(func() {
@@ -79,9 +75,9 @@ func (b *browser) send(ctx context.Context, method, path, body string) (*http.Re
 	if err != nil {
 		return nil, err
 	}
-	r.Header.Set("X-Jacquard", "1")
+	r.Header.Set("Authorization", "Bearer "+b.session)
 	r.Header.Set("Origin", b.base)
-	return b.client.Do(r)
+	return http.DefaultClient.Do(r)
 }
 
 func (b *browser) ask(method, path, body string) (code int, text string) {
