@@ -38,9 +38,12 @@ func (a *access) config() (*rest.Config, error) {
 // load returns the access to the cluster of --kubeconfig, of KUBECONFIG, of the
 // Pod's service account, or of ~/.kube/config.
 func (a *access) load() (*rest.Config, error) {
+	if err := a.checkKubeconfig(); err != nil {
+		return nil, fmt.Errorf("finding the cluster: %w", err)
+	}
 	cfg, err := a.loader().ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
-		return nil, fmt.Errorf("finding the cluster: there is no kubeconfig: name one by --kubeconfig or KUBECONFIG; neither %s nor a Pod's service account is there", clientcmd.RecommendedHomeFile)
+		err = a.errNoKubeconfig()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("finding the cluster: %w", err)
@@ -50,9 +53,13 @@ func (a *access) load() (*rest.Config, error) {
 }
 
 func (a *access) loader() clientcmd.ClientConfig {
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(a.loadingRules(), &clientcmd.ConfigOverrides{CurrentContext: a.context})
+}
+
+func (a *access) loadingRules() *clientcmd.ClientConfigLoadingRules {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = a.kubeconfig
-	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: a.context})
+	return rules
 }
 
 // podNamespace is the namespace of the Pod that this runs in, or "".

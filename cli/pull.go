@@ -57,6 +57,7 @@ func (f *pullFlags) run(cmd *cobra.Command, words []string) error {
 			return err
 		}
 	}
+	f.registry.Warn = warnOnce(cmd.ErrOrStderr())
 	files, digest, err := f.registry.Pull(cmd.Context(), words[0], key, f.unverified)
 	if err != nil {
 		return err

@@ -5,7 +5,9 @@ import (
 	"crypto/ecdsa"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -54,6 +56,20 @@ digest. A kind with findings of lint is not pushed. The output is REF@DIGEST.`,
 	return c
 }
 
+// warnOnce prints each warning once.
+func warnOnce(to io.Writer) func(error) {
+	printed := map[string]bool{}
+	var mu sync.Mutex
+	return func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !printed[err.Error()] {
+			printed[err.Error()] = true
+			fmt.Fprintln(to, "warning:", err)
+		}
+	}
+}
+
 // plainFlag is the flag --plain-http of commands that talk to registries.
 func plainFlag(c *cobra.Command, registry *artefact.Registry) {
 	c.Flags().BoolVar(&registry.PlainHTTP, "plain-http", false, "allow HTTP without TLS, also for registries that are not on this machine")
@@ -75,6 +91,7 @@ func (f *pushFlags) run(cmd *cobra.Command, words []string) error {
 	if err != nil {
 		return err
 	}
+	f.registry.Warn = warnOnce(cmd.ErrOrStderr())
 	digest, err := f.registry.Push(cmd.Context(), image, append([]string{words[0]}, f.tags...), key)
 	if err != nil {
 		return err

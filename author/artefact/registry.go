@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -30,9 +29,12 @@ const (
 	maxSignatures = 50
 )
 
-// A Registry is how registries are talked to: with the credentials of docker's
-// configuration.
+// A Registry is how registries are talked to: with the credentials of docker's or
+// podman's configuration.
 type Registry struct {
+	// Warn is called with what is wrong with the configuration and prevents nothing. It may
+	// be nil.
+	Warn func(error)
 	// PlainHTTP: HTTP without TLS is allowed, not only on the loopback interface.
 	PlainHTTP bool
 }
@@ -45,7 +47,13 @@ func (r Registry) naming() []name.Option {
 }
 
 func (r Registry) options(ctx context.Context) []remote.Option {
-	return []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain), remote.WithTransport(r)}
+	return []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(keychain{r.warn}), remote.WithTransport(r)}
+}
+
+func (r Registry) warn(err error) {
+	if r.Warn != nil {
+		r.Warn(err)
+	}
 }
 
 // RoundTrip refuses plain HTTP that is not allowed: the library falls back to it

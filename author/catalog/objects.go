@@ -82,8 +82,11 @@ type part struct {
 // terminator is a line that ends a document.
 var terminator = regexp.MustCompile(`^(---|\.\.\.)[ \t]*(#.*)?\n?$`)
 
-// split parts a file at its lines of ---.
+// split parts a file of JSON at its objects, and others at their lines of ---.
 func split(data []byte) []part {
+	if parts, ok := jsonDocuments(data); ok {
+		return parts
+	}
 	parts := []part{{}}
 	for i, line := range bytes.SplitAfter(data, []byte("\n")) {
 		last := &parts[len(parts)-1]
@@ -113,7 +116,8 @@ type parsed struct {
 // parse reads one document; nil without error if it is empty.
 func (p part) parse(name string) (*parsed, error) {
 	var doc yamlv3.Node
-	if err := yamlv3.Unmarshal(p.text, &doc); err != nil {
+	text := yamlOf(p.text)
+	if err := yamlv3.Unmarshal(text, &doc); err != nil {
 		return nil, p.placed(name, err)
 	}
 	if len(doc.Content) == 0 || doc.Content[0].Tag == "!!null" {
@@ -123,7 +127,7 @@ func (p part) parse(name string) (*parsed, error) {
 	if err := errors.Join(o.repeated(o.node)...); err != nil {
 		return nil, err
 	}
-	raw, err := yaml.YAMLToJSONStrict(p.text)
+	raw, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
 		return nil, p.placed(name, err)
 	}

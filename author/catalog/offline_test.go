@@ -67,6 +67,8 @@ func TestReadRefuses(t *testing.T) {
 		"infinity":            {head + "a: .inf\n", "x.yaml:"},
 		"text after dashes":   {head + "--- a: b\n", "x.yaml:3: "},
 		"unknown alias":       {head + "a: *b\n", "x.yaml:"},
+		"duplicate in JSON":   {"{\"apiVersion\": \"v1\", \"kind\": \"a\\/b\", \"kind\": \"Pod\"}", "x.yaml:1:38: the key \"kind\" occurs twice"},
+		"broken JSON":         {"{\"apiVersion\": \"v1\",\n\"kind\": }{", "x.yaml:"},
 		"both of two are bad": {"a: b\n---\nkind: Pod\n", "x.yaml:1:1: apiVersion must be a text\nx.yaml:3:1: apiVersion must be a text"},
 	} {
 		_, err := Read("x.yaml", []byte(c.text))

@@ -109,6 +109,9 @@ func (d *Discovery) ask(ctx context.Context, prev *Served) (*Served, error) {
 	groups, lists, err := discovery.ServerGroupsAndResourcesWithContext(ctx, d.client)
 	var partial *discovery.ErrGroupDiscoveryFailed
 	if err != nil && !errors.As(err, &partial) {
+		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
+			err = d.refusal(ctx, err)
+		}
 		return nil, fmt.Errorf("discovering what the cluster serves: %w", err)
 	}
 	var failed map[schema.GroupVersion]error
@@ -122,6 +125,15 @@ func (d *Discovery) ask(ctx context.Context, prev *Served) (*Served, error) {
 		return nil, errors.New("discovering what the cluster serves: the answer lacks the core kinds")
 	}
 	return next, nil
+}
+
+// refusal asks once more why discovery is refused. The discovery client drops the text of
+// the answer, which names the user that the API server takes the caller for.
+func (d *Discovery) refusal(ctx context.Context, err error) error {
+	if explained := d.client.RESTClient().Get().AbsPath("/api").Do(ctx).Error(); explained != nil {
+		return explained
+	}
+	return err
 }
 
 func (d *Discovery) announce() {

@@ -3,6 +3,7 @@ package admin
 import (
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -110,6 +111,19 @@ func TestNothing(t *testing.T) {
 	}
 	if got := s.diff(0, s.file(s.web(spec))); !strings.Contains(got.stdout, "nothing would change") {
 		t.Errorf("the same as a file:\n%s", got.all())
+	}
+}
+
+// TestNulls: a file may have nulls where kubectl create accepts them, for a resource that is new
+// and for one that is there.
+func TestNulls(t *testing.T) {
+	s := build(t, everything)
+	for verb, name := range map[string]string{"create": "created", "apply": "applied"} {
+		file := s.file(fmt.Sprintf("{apiVersion: %s, kind: Web, metadata: {name: %s, namespace: %s, labels: null, annotations: null, creationTimestamp: null}, "+
+			"spec: {%s, patch: null, extra: null}, status: null}", s.apiVersion(), name, s.namespace, spec))
+		s.diff(1, file)
+		kubectl(s, "", verb, "-f", file)
+		s.diff(1, file)
 	}
 }
 

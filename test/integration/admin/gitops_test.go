@@ -109,15 +109,20 @@ func (s *gitopsSite) patch(o client.Object, patch string) {
 // kubectl is what people run, and what Argo CD does without server-side apply.
 func (s *gitopsSite) kubectl(stdin string, args ...string) {
 	s.Helper()
+	kubectl(s, stdin, args...)
+}
+
+func kubectl(t testing.TB, stdin string, args ...string) {
+	t.Helper()
 	root, err := kit.Root()
 	if err != nil {
-		s.Fatal(err)
+		t.Fatal(err)
 	}
 	cmd := exec.Command(filepath.Join(root, ".bin", "kubectl"),
 		append([]string{"--kubeconfig", filepath.Join(cluster.Dir, "kubeconfig")}, args...)...)
 	cmd.Stdin = strings.NewReader(stdin)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		s.Fatalf("kubectl %v: %v: %s", args, err, out)
+		t.Fatalf("kubectl %v: %v: %s", args, err, out)
 	}
 }
 
