@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 )
 
 // TestLeftOverDivision: an operator that serves all resources alone runs, whatever the
@@ -51,5 +54,39 @@ func TestLeftOverDivision(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestLeaderOfReplicas: the Lease of the replica that leads tells since when it runs, which
+// is not since when it leads.
+func TestLeaderOfReplicas(t *testing.T) {
+	s, kubeconfig, _ := sickCluster(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"apiVersion":"v1","kind":"List","metadata":{},"items":[]}`)
+	})
+	now := time.Now().UTC()
+	for name, annotation := range map[string]string{
+		"jacquard-report": `{"version":"v1","identity":"default/jacquard","lease":"jacquard.dev","leaseNamespace":"default","kinds":[]}`,
+		"jacquard.dev":    `{"bounds":["0000000000000000"],"owners":["pod-1"],"leader":"pod-1"}`,
+		"pod-1":           `{}`,
+	} {
+		lease := object(t, "{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {namespace: default}}")
+		lease.SetName(name)
+		s.Change(lease, "jacquard", func(o *unstructured.Unstructured) {
+			key := map[string]string{"jacquard-report": api.AnnotationReport, "jacquard.dev": api.AnnotationDivision, "pod-1": api.AnnotationReplica}[name]
+			o.SetAnnotations(map[string]string{key: annotation})
+			if name != "jacquard-report" {
+				o.SetLabels(map[string]string{api.LabelReplicas: shard.ID("default/jacquard")})
+			}
+			o.Object["spec"] = map[string]any{
+				"holderIdentity": "replicas", "leaseDurationSeconds": int64(60),
+				"acquireTime": now.Add(-7 * time.Minute).Format("2006-01-02T15:04:05.000000Z"), "renewTime": now.Format("2006-01-02T15:04:05.000000Z"),
+			}
+		})
+	}
+	var out, trouble bytes.Buffer
+	Main([]string{"status", "--kubeconfig", kubeconfig}, strings.NewReader(""), &out, &trouble)
+	if !strings.Contains(out.String(), "leader: pod-1\n") {
+		t.Errorf("it prints %s%s", out.String(), trouble.String())
 	}
 }

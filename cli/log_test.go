@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -44,6 +46,25 @@ func TestNoLogLevel(t *testing.T) {
 		code := Main([]string{"run", "--log-level", level, "--kubeconfig", "/nowhere"}, strings.NewReader(""), &bytes.Buffer{}, &trouble)
 		if code != exitUsage || !strings.Contains(trouble.String(), `--log-level "`+level+`": it must be error, info, debug`) {
 			t.Errorf("%s: it exits with %d: %s", level, code, trouble.String())
+		}
+	}
+}
+
+// TestLogEndsInJSON: that the operator cannot start is a line of its log like all others.
+func TestLogEndsInJSON(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(config, []byte(`{clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}], contexts: [{name: c, context: {cluster: c}}], current-context: c}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var trouble bytes.Buffer
+	code := Main([]string{"run", "--kubeconfig", config, "--metrics-bind-address", "127.0.0.1:0", "--metrics-cert-path", "/nowhere"},
+		strings.NewReader(""), &bytes.Buffer{}, &trouble)
+	if code != exitFailed || !strings.Contains(trouble.String(), "reading the certificate of the metrics") {
+		t.Errorf("it exits with %d: %s", code, trouble.String())
+	}
+	for line := range strings.Lines(trouble.String()) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("a line is no JSON: %s", line)
 		}
 	}
 }

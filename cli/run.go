@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -140,11 +141,20 @@ func (f *runFlags) run(cmd *cobra.Command, dirs []string) error {
 		f.options.Roots = append(f.options.Roots, root)
 	}
 	f.place(inPod())
-	o, err := controller.New(f.options)
+	if err := serve(cmd.Context(), f.options); err != nil {
+		ctrl.Log.Error(err, "the operator ends")
+		return &exit{code: exitFailed} // the log has the reason, each line of which is JSON
+	}
+	return nil
+}
+
+// serve runs an operator until it is asked to end.
+func serve(ctx context.Context, options controller.Options) error {
+	o, err := controller.New(options)
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return o.Run(ctx)
 }

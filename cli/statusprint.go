@@ -93,6 +93,9 @@ func (p *healthPrinter) leader(i *health.Installation) string {
 	age := func(t time.Time) string { return duration.HumanDuration(p.now.Sub(t)) }
 	switch i.Leader.State {
 	case verdict.Leads:
+		if i.Leader.Since.IsZero() {
+			return "leader: " + i.Leader.Holder
+		}
 		return fmt.Sprintf("leader: %s, for %s", i.Leader.Holder, age(i.Leader.Since))
 	case verdict.Gone:
 		return "leader: none, no operator runs: it was uninstalled"

@@ -59,7 +59,7 @@ type Installation struct {
 // A Leader is who holds the leader's Lease.
 type Leader struct {
 	State verdict.State `json:"state"`
-	// Holder, Since and Renewed are those of the Lease.
+	// Holder, Since and Renewed are those of the Lease. Since is zero if it is not known.
 	Holder  string    `json:"holder,omitempty"`
 	Since   time.Time `json:"since,omitzero"`
 	Renewed time.Time `json:"renewed,omitzero"`

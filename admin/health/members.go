@@ -61,6 +61,7 @@ func (l *look) members(ctx context.Context, i *Installation, lease *unstructured
 		if m.Leads {
 			i.Leader = l.read(one)
 			i.Leader.Holder = cmp.Or(m.Pod, m.Name)
+			i.Leader.Since = time.Time{} // its Lease tells since when it runs, not since when it leads
 		}
 		i.Members = append(i.Members, m)
 	}

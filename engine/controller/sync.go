@@ -99,7 +99,7 @@ func (o *Operator) syncKind(ctx context.Context, name string) error {
 	}
 	o.recordCRD(ctx, name, crd == nil, !none)
 	if crd == nil || !established(crd) || none && !hasRecord(crd) {
-		o.forgetTrouble(name)
+		o.forgetTrouble(ctx, name, crd)
 		o.forgetIdle(name)
 		o.recordClaim(ctx, name, shard.Shard{}, nil)
 		o.stop(name)
@@ -208,7 +208,7 @@ func (o *Operator) version(ctx context.Context, name string, f *folder.Folder, u
 	crd *apiextensionsv1.CustomResourceDefinition) *reconcile.Version {
 	v := &reconcile.Version{Name: name, Removed: f == nil && unread == nil}
 	if v.Removed {
-		o.forgetTrouble(name)
+		o.forgetTrouble(ctx, name, crd)
 	} else {
 		v.Kind, v.Broken = o.compile(f, unread, crd)
 		reconcile.NotePanic(name, v.Broken)

@@ -10,13 +10,23 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 )
 
-// forgetTrouble forgets what was wrong with a folder that is gone.
-func (o *Operator) forgetTrouble(name string) {
+// forgetTrouble forgets what was wrong with a folder that is gone. That it is gone is an
+// event on the CRD, by the leader.
+func (o *Operator) forgetTrouble(ctx context.Context, name string, crd *apiextensionsv1.CustomResourceDefinition) {
 	o.mu.Lock()
 	k := o.state(name)
+	isNew := k.taken != "" && !k.named() // its CRD may be what is gone
 	k.trouble, k.announced.trouble, k.taken = nil, "", ""
 	o.mu.Unlock()
 	metrics.Kind(name).NoFolder()
+	if !isNew {
+		return
+	}
+	log.FromContext(ctx).Info("folder removed", "kind", name)
+	if crd != nil && o.leads() {
+		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, "FolderRemoved", "Load",
+			"the folder was removed: the children of its resources stay as they are, and the resources can be deleted")
+	}
 }
 
 // recordTrouble keeps what is wrong with a folder for /readyz, and tells of it once: in

@@ -40,3 +40,7 @@ func histogram(name, help string, buckets []float64, labels ...string) *promethe
 	return define(metric{name, "histogram", labels, help},
 		prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels))
 }
+
+// Each replica holds a Lease of its own by client-go's leader election, which takes every
+// one of them for a leader: jacquard_leads says which one leads.
+var _ = metrics.Registry.Unregister(prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "leader_election_master_status"}, []string{"name"}))

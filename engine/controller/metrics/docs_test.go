@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
@@ -77,6 +79,14 @@ func TestNames(t *testing.T) {
 	want := []string{"condition", "field_manager", "go_version", "kind", "operation", "reason", "result", "root", "state", "verdict", "version"}
 	if got := slices.Sorted(maps.Keys(labels)); !slices.Equal(got, want) {
 		t.Errorf("labels %v, want %v", got, want)
+	}
+}
+
+// TestNoOtherLeader: no metric of a library takes every replica for the leader.
+func TestNoOtherLeader(t *testing.T) {
+	again := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "leader_election_master_status"}, []string{"name"})
+	if metrics.Registry.Unregister(again) {
+		t.Error("it is registered")
 	}
 }
 

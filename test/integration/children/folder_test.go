@@ -156,6 +156,7 @@ func TestFolderComesAndGoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.says(t, "a", "Stalled", "True", "FolderRemoved")
+	told(t, "", k.name(), "Warning FolderRemoved")
 	k.data(t, "a-renamed", "one")
 	k.apply(t, "b", "")
 	k.says(t, "b", "Stalled", "True", "FolderRemoved")
