@@ -219,11 +219,16 @@ func (o *Operator) followDiscovery(ctx context.Context) error {
 	}
 }
 
-// known lists the kinds that have a folder or run, or had children.
+// known lists the kinds that have a folder or run, or had children, or that the division
+// of resources names.
 func (o *Operator) known() []string {
+	divided := o.turns.now().Kinds()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.those(func(k *kindState) bool { return k.named() || k.controller != nil || k.crd != nil && hasRecord(k.crd) })
+	names := o.those(func(k *kindState) bool { return k.named() || k.controller != nil || k.crd != nil && hasRecord(k.crd) })
+	names = append(names, divided...)
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // kindController is the kind of that name at work, or nil.

@@ -402,6 +402,15 @@ func (o *Operator) wholes(ctx context.Context, v *reconcile.Version, rolls bool)
 	return false
 }
 
+// stopUnserved stops a kind that this installation does not serve any more, and takes it out
+// of the division, which may have the leader alone serve it, or divide it by uid.
+func (o *Operator) stopUnserved(name string) {
+	o.stop(name)
+	if o.divides() && o.leads() {
+		o.member.Want(name, false, false)
+	}
+}
+
 // wholeTick is when it is looked again whether others have given a kind away, if what
 // changed then did not tell.
 const wholeTick = time.Second

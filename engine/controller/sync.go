@@ -102,7 +102,7 @@ func (o *Operator) syncKind(ctx context.Context, name string) error {
 		o.forgetTrouble(ctx, name, crd)
 		o.forgetIdle(name)
 		o.recordClaim(ctx, name, shard.Shard{}, nil)
-		o.stop(name)
+		o.stopUnserved(name)
 		o.recordLonely(ctx, name, crd == nil)
 		return nil
 	}
@@ -136,7 +136,7 @@ func (o *Operator) syncKind(ctx context.Context, name string) error {
 		return o.standBy(ctx, v, gvk, crd)
 	}
 	if ours, err := o.claim(ctx, v, o.shardOf(crd)); !ours {
-		o.stop(name)
+		o.stopUnserved(name)
 		return err
 	}
 	running = o.stopOutdated(running, crd, v, gvk)

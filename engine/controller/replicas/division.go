@@ -219,6 +219,9 @@ func (s Share) Closed(kind string) bool {
 	return is && !all
 }
 
+// Kinds are those that are not divided like all others.
+func (s Share) Kinds() []string { return slices.AppendSeq(slices.Clone(s.byUID), maps.Keys(s.whole)) }
+
 // Same reports whether two shares are the same.
 func (s Share) Same(o Share) bool {
 	return s.Leads == o.Leads && slices.Equal(s.bounds, o.bounds) && slices.Equal(s.own, o.own) && maps.Equal(s.whole, o.whole) &&
