@@ -81,7 +81,10 @@ func printHistory(w io.Writer, h *history.History, now time.Time) error {
 			fmt.Fprintln(columns, "REVISION\tDIGEST\tAGE\tSERVES")
 		}
 		serves := e.Serves
-		if e.Trouble != "" {
+		switch {
+		case e.Trouble != "" && serves != "":
+			serves = fmt.Sprintf("✗ %s, but %s", serves, e.Trouble)
+		case e.Trouble != "":
 			serves = "✗ " + e.Trouble
 		}
 		fmt.Fprintf(columns, "%d\t%s\t%s\t%s\n", e.Number, e.Digest, age(e.Made, now), serves)

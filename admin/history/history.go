@@ -92,8 +92,9 @@ func Of(ctx context.Context, s *liveview.Survey, k *liveview.Kind, at Place) (*H
 	}
 	h.kept = revision.Read(items)
 	for _, r := range h.kept {
-		e := Entry{Number: r.Number, Digest: r.Digest, Made: r.Made, Serves: h.serves(r.Digest)}
-		if _, _, err := r.Folder(); err != nil {
+		_, err := h.compile(s, r)
+		e := Entry{Number: r.Number, Digest: r.Digest, Made: r.Made, Serves: h.serves(r.Digest, err == nil)}
+		if err != nil {
 			e.Trouble = err.Error()
 		}
 		h.Revisions = append(h.Revisions, e)
@@ -104,20 +105,24 @@ func Of(ctx context.Context, s *liveview.Survey, k *liveview.Kind, at Place) (*H
 	return h, nil
 }
 
-// serves says what a revision serves.
-func (h *History) serves(digest string) string {
+// serves says what a revision serves, or is to serve if it cannot be used.
+func (h *History) serves(digest string, isUsable bool) string {
 	var all []string
+	verb := "serves"
+	if !isUsable {
+		verb = "is to serve"
+	}
 	runs := h.now.State != "" && h.now.State != rollout.Complete
 	switch {
 	case runs && digest == h.now.Digest:
 		all = append(all, fmt.Sprintf("is rolled out: %s, %s", h.now.State, h.now.Counts()))
 	case digest == h.base && runs:
-		all = append(all, "serves what the rollout has not reached")
+		all = append(all, verb+" what the rollout has not reached")
 	case digest == h.base:
-		all = append(all, "serves all resources")
+		all = append(all, verb+" all resources")
 	}
 	if runs && h.now.Kept[digest] != "" {
-		all = append(all, "serves what an earlier rollout had reached")
+		all = append(all, verb+" what an earlier rollout had reached")
 	}
 	switch digest {
 	case h.back.To:
@@ -143,6 +148,12 @@ func (h *History) Compiled(s *liveview.Survey, meant string) (*kind.Kind, error)
 	if err != nil {
 		return nil, err
 	}
+	return h.compile(s, r)
+}
+
+// compile is the folder of a revision, for the cluster. What is an error here is one for
+// the operator too.
+func (h *History) compile(s *liveview.Survey, r *revision.Revision) (*kind.Kind, error) {
 	crd, err := schema.FromObject(h.kind.CRD)
 	if err != nil {
 		return nil, fmt.Errorf("reading CRD %s: %w", h.Kind, err)
