@@ -101,14 +101,6 @@ func (c *versionTracker) announced() (now rollout.Record, changed bool) {
 	return now, !now.Same(c.written)
 }
 
-// dropForced forgets resources that are gone of those that a rollout was forced
-// past.
-func (r *kindController) dropForced() {
-	r.versions.mu.Lock()
-	defer r.versions.mu.Unlock()
-	maps.DeleteFunc(r.versions.forced, func(name types.NamespacedName, _ bool) bool { return r.gone(name) })
-}
-
 // announce tells of a rollout's new state.
 func (o *Operator) announce(ctx context.Context, r *kindController, now rollout.Record) {
 	severity := corev1.EventTypeNormal

@@ -3,14 +3,17 @@ package controller
 import (
 	"context"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/go-logr/logr"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -21,14 +24,20 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
+	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/test/memory"
 )
 
 // dividing is an operator, without CRDs or folders, that divides resources by Leases in
-// memory, with a division that is there already. It runs until the test ends.
-func dividing(t *testing.T, before replicas.Division) *Operator {
+// memory, with a division that is there already, and with other replicas. It runs until the test ends.
+func dividing(t *testing.T, before replicas.Division, others ...string) *Operator {
 	t.Helper()
 	o := defining(t)
 	t.Cleanup(o.names.ShutDown)
@@ -44,11 +53,16 @@ func dividing(t *testing.T, before replicas.Division) *Operator {
 	}
 	o.children, o.reads = children, reads
 	labels := map[string]string{api.LabelReplicas: "some"}
-	o.member = replicas.NewMember(replicas.Options{Leases: leasesInMemory(&coordinationv1.Lease{
+	leases := []apiruntime.Object{&coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "home", Name: "jacquard.dev", ResourceVersion: "1", Labels: labels,
 			Annotations: map[string]string{api.AnnotationDivision: before.String()}},
 		Spec: coordinationv1.LeaseSpec{HolderIdentity: ptr.To("replicas"), LeaseDurationSeconds: ptr.To[int32](60)},
-	}).CoordinationV1().Leases("home"), Name: "jacquard.dev", Labels: labels, Buckets: len(before.Owners),
+	}}
+	for _, name := range others {
+		leases = append(leases, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "home", Name: name, ResourceVersion: "1", Labels: labels},
+			Spec: coordinationv1.LeaseSpec{HolderIdentity: ptr.To(name), LeaseDurationSeconds: ptr.To[int32](3600)}})
+	}
+	o.member = replicas.NewMember(replicas.Options{Leases: leasesInMemory(leases...).CoordinationV1().Leases("home"), Name: "jacquard.dev", Labels: labels, Buckets: len(before.Owners),
 		Serve: o.takeShare, Drained: o.turns.drained, Log: logr.Discard()})
 	ctx, end := context.WithCancel(t.Context())
 	t.Cleanup(end)
@@ -59,8 +73,8 @@ func dividing(t *testing.T, before replicas.Division) *Operator {
 }
 
 // leasesInMemory is an API server of Leases that counts their versions.
-func leasesInMemory(there *coordinationv1.Lease) *fake.Clientset {
-	server := fake.NewClientset(there)
+func leasesInMemory(there ...apiruntime.Object) *fake.Clientset {
+	server := fake.NewClientset(there...)
 	version := 1
 	server.PrependReactor("update", "leases", func(a clienttesting.Action) (bool, apiruntime.Object, error) {
 		lease := a.(clienttesting.UpdateAction).GetObject().(*coordinationv1.Lease)
@@ -118,4 +132,102 @@ func TestDeletedKindIsDivided(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAllReplicasCount: what is said of all resources of a kind counts those that other
+// replicas serve.
+func TestAllReplicasCount(t *testing.T) {
+	const ready, unready = `[{"type":"Ready","status":"True","observedGeneration":1}]`, `[{"type":"Ready","status":"False","observedGeneration":1}]`
+	for name, c := range map[string]struct {
+		conditions string
+		is         []string
+		forced     string
+		retired    bool
+	}{
+		"all is done":                {conditions: ready},
+		"a resource is not ready":    {conditions: unready, forced: "elsewhere/there"},
+		"a child is there":           {conditions: ready, is: []string{"things.example.com/elsewhere/there"}, retired: true},
+		"a child of another kind is": {conditions: ready, is: []string{"others.example.com/elsewhere/there"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := memory.New(resourceOf("", "Namespace", false), resourceOf("", "ConfigMap", true), resourceOf("", "ServiceAccount", true),
+					resourceOf("apiextensions.k8s.io", "CustomResourceDefinition", false), resourceOf("example.com", "Thing", true))
+				server.Put(memory.Object(`{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"namespace":"elsewhere","name":"there","uid":"u1","generation":1},
+					"status":{"conditions":` + c.conditions + `}}`))
+				for _, owner := range c.is {
+					server.Put(memory.Object(`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"namespace":"elsewhere","name":"there","labels":
+						{"jacquard.dev/owner-uid":"u1"},"annotations":{"jacquard.dev/owner":"` + owner + `"}}}`))
+				}
+				before := replicas.New(4)
+				o := dividing(t, before, "other")
+				r := o.leading(t, server)
+				time.Sleep(10 * time.Second)
+				if share := o.turns.now(); !share.Leads || share.Whole() {
+					t.Fatalf("the share is %+v", share)
+				}
+				for range 30 {
+					o.advance(t.Context(), r)
+					time.Sleep(10 * time.Second)
+				}
+				marks := server.Get(resourceOf("apiextensions.k8s.io", "CustomResourceDefinition", false).GVK, "", r.name).GetAnnotations()
+				if record := rollout.Read(marks[api.AnnotationRollout]); strings.Join(record.Forced, ",") != c.forced {
+					t.Errorf("forced are %v", record.Forced)
+				}
+				if got := marks[api.AnnotationChildKinds]; (got == "ConfigMap,ServiceAccount") != c.retired || got != "ConfigMap" && !c.retired {
+					t.Errorf("on record are %s", got)
+				}
+			})
+		})
+	}
+}
+
+// leading is a kind at work whose folder makes ConfigMaps, and made ServiceAccounts before.
+// Its rollout was forced past two resources of other replicas, one of which is gone.
+func (o *Operator) leading(t *testing.T, server *memory.Server) *kindController {
+	t.Helper()
+	cfg, through := server.Client()
+	discovery, err := cluster.NewDiscovery(cfg, through)
+	if err == nil {
+		err = discovery.Refresh(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	writer, err := apply.NewWriter(cfg, through)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := versionOf("now")
+	v.Kind.Settings.ResyncInterval.Duration = time.Minute
+	v.Kind.Children = []kind.Child{{GroupVersionKind: resourceOf("", "ConfigMap", true).GVK}}
+	record := rollout.Record{Digest: "now", State: rollout.Complete, Forced: []string{"elsewhere/gone", "elsewhere/there"}, NotReady: 2}
+	crd := defines("things", "Thing", true)
+	crd.UID, crd.Spec.Scope = "crd", apiextensionsv1.NamespaceScoped
+	crd.Annotations = map[string]string{api.AnnotationOperator: "jacquard", api.AnnotationChildKinds: "ConfigMap,ServiceAccount", api.AnnotationRollout: record.String(),
+		api.AnnotationRolledOut: "now"}
+	crd.APIVersion, crd.Kind = "apiextensions.k8s.io/v1", "CustomResourceDefinition"
+	stored, err := apiruntime.DefaultUnstructuredConverter.ToUnstructured(crd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Put(&unstructured.Unstructured{Object: stored})
+	crd.ResourceVersion = server.Get(crd.GroupVersionKind(), "", crd.Name).GetResourceVersion()
+	p := &portion{told: func() {}}
+	p.replace(nil, everything())
+	r := &kindController{o: o, name: crd.Name, gvk: resourceOf("example.com", "Thing", true).GVK, versions: newVersionTracker(func() bool { return false }),
+		resources: portions{p}}
+	r.reconciler = reconcile.New(r.name, r.gvk, nil, reconcile.Cluster{Writer: writer, Served: discovery.Served, CRD: o.crd, Shard: shard.Shard{Identity: "jacquard"}})
+	r.versions.setVersion(v, past{settled: true, record: record})
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.discovery, o.writer, o.options.Identity = discovery, writer, "jacquard"
+	o.state(r.name).crd = crd
+	return r
+}
+
+// resourceOf is how a kind is served.
+func resourceOf(group, name string, namespaced bool) live.Resource {
+	gv := apischema.GroupVersion{Group: group, Version: "v1"}
+	return live.Resource{GVR: gv.WithResource(strings.ToLower(name) + "s"), GVK: gv.WithKind(name), Namespaced: namespaced}
 }

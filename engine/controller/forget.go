@@ -3,45 +3,74 @@ package controller
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
-// forgetAgain is how soon the server is asked again for what is left of kinds
-// that nothing makes any more. It doubles each time, up to the slow periodic look.
-const forgetAgain = 5 * time.Second
+// askAgain is how soon the server is asked again for what is open of a whole kind. It
+// doubles each time, up to the slow periodic look.
+const askAgain = 5 * time.Second
 
-// A forgetting is when to ask for what is left of kinds that are on record and
-// that no version in use makes.
-type forgetting struct {
-	kinds string
+// An asking is when to ask the server for what is open, such as kinds that are on record
+// and that no version in use makes.
+type asking struct {
+	open  string
 	tries int
 	next  time.Time
 }
 
+// due is how long not to ask for what is open; at first it is delayed.
+func (a *asking) due(open string, delay time.Duration) time.Duration {
+	if open != a.open {
+		*a = asking{open: open, next: time.Now().Add(delay)}
+	}
+	return time.Until(a.next)
+}
+
+// again is how long not to ask again, which is at most that long.
+func (a *asking) again(most time.Duration) time.Duration {
+	wait := min(askAgain<<min(a.tries, 10), most)
+	a.tries, a.next = a.tries+1, time.Now().Add(wait)
+	return wait
+}
+
 // forget takes off the record what nothing makes any more and of which nothing is
 // left, once no rollout is under way. It says when to look again; 0 means never.
+// Where other replicas serve resources too, it waits until what they have sent before the
+// rollout is done or never will be.
 func (o *Operator) forget(ctx context.Context, r *kindController) time.Duration {
-	crd, versions, f := o.crd(r.name), r.versions.versions(), &r.forgets
+	crd, versions, delay := o.crd(r.name), r.versions.versions(), time.Duration(0)
 	if crd == nil || o.paused(r.name) || !r.listed() {
 		return 0
 	}
-	unused := reconcile.Unused(crd, versions)
-	if kinds := fmt.Sprint(unused); kinds != f.kinds {
-		*f = forgetting{kinds: kinds}
+	if !o.turns.now().Whole() {
+		delay = requestLimit
 	}
+	unused := reconcile.Unused(crd, versions)
+	wait := r.forgets.due(fmt.Sprint(unused), delay)
 	if len(unused) == 0 {
 		return 0
 	}
-	if wait := time.Until(f.next); wait > 0 {
+	if wait > 0 {
 		return wait
 	}
-	went, err := r.reconciler.Forget(ctx, versions, r.resources.all())
+	resources, err := o.allResources(ctx, r)
+	var went []string
+	if err == nil {
+		went, err = r.reconciler.Forget(ctx, versions, resources)
+	}
 	switch {
 	case apierrors.IsConflict(err): // the CRD changed; the cache tells how
 	case err != nil && ctx.Err() == nil:
@@ -50,7 +79,69 @@ func (o *Operator) forget(ctx context.Context, r *kindController) time.Duration 
 		log.FromContext(ctx).Info("nothing is left of kinds that are not made any more; they are off the record", "kind", r.name, "kinds",
 			strings.Join(went, ","))
 	}
-	wait := min(forgetAgain<<min(f.tries, 10), r.versions.resyncInterval())
-	f.tries, f.next = f.tries+1, time.Now().Add(wait)
-	return wait
+	return r.forgets.again(r.versions.resyncInterval())
+}
+
+// allResources are the metadata of all resources of a kind, whichever replica serves them.
+func (o *Operator) allResources(ctx context.Context, r *kindController) (all []*live.Packed, err error) {
+	if o.turns.now().Whole() {
+		return r.resources.all(), nil
+	}
+	served, found := o.resource(r.gvk)
+	if !found {
+		return nil, fmt.Errorf("listing resources of %s: %w", r.name, live.ErrNotServed)
+	}
+	_, err = o.writer.Some(ctx, served, "", func(resource metav1.Object) bool {
+		all = append(all, &live.Packed{PartialObjectMetadata: *resource.(*metav1.PartialObjectMetadata)})
+		return false
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listing resources of %s: %w", r.name, err)
+	}
+	return all, nil
+}
+
+// dropForced forgets, of the resources that a rollout was forced past, those that are gone,
+// and those of other replicas that are ready. It says when to look again; 0 means never.
+func (o *Operator) dropForced(ctx context.Context, r *kindController) time.Duration {
+	c, share := r.versions, o.turns.now()
+	c.mu.Lock()
+	names := slices.SortedFunc(maps.Keys(c.forced), rollout.ByName)
+	c.mu.Unlock()
+	var others []types.NamespacedName
+	for _, name := range names {
+		resource, err := r.resources.find(name)
+		switch {
+		case err != nil || resource != nil && resource.DeletionTimestamp == nil: // it is served here
+		case resource != nil || share.Whole() || share.AllOf(r.name):
+			c.dropForced(name)
+		default:
+			others = append(others, name)
+		}
+	}
+	wait := r.asksForced.due(fmt.Sprint(others), 0)
+	if len(others) == 0 {
+		return 0
+	}
+	if wait > 0 {
+		return wait
+	}
+	served, found := o.resource(r.gvk)
+	for _, name := range others {
+		if !found || ctx.Err() != nil {
+			break
+		}
+		resource, err := o.writer.Read(ctx, served, name.Namespace, name.Name)
+		if apierrors.IsNotFound(err) || err == nil && (resource.GetDeletionTimestamp() != nil || status.IsReady(resource)) {
+			c.dropForced(name)
+		}
+	}
+	return r.asksForced.again(r.versions.resyncInterval())
+}
+
+// dropForced forgets one of the resources that a rollout was forced past.
+func (c *versionTracker) dropForced(name types.NamespacedName) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.forced, name)
 }

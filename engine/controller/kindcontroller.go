@@ -40,7 +40,9 @@ type kindController struct {
 	versions   *versionTracker
 	resources  portions
 	queue      atomic.Pointer[queue]
-	forgets    forgetting
+	// forgets are kinds on record that nothing makes any more, and asksForced resources of
+	// other replicas that a rollout was forced past.
+	forgets, asksForced asking
 	// parallel is how many resources are tried at the same time.
 	parallel int
 	cancel   context.CancelFunc

@@ -66,10 +66,11 @@ func (o *Operator) advance(ctx context.Context, r *kindController) time.Duration
 			return soonTick
 		}
 	}
+	forced := time.Duration(0)
 	if next != nil {
 		o.step(ctx, r)
-	} else if o.turns.now().Whole() {
-		r.dropForced()
+	} else {
+		forced = o.dropForced(ctx, r)
 	}
 	if err := o.announceRollout(ctx, r); err != nil {
 		if apierrors.IsConflict(err) { // the CRD changed; the cache tells how
@@ -79,16 +80,21 @@ func (o *Operator) advance(ctx context.Context, r *kindController) time.Duration
 		return waveTick
 	}
 	if next, _ = r.versions.coming(); next == nil {
-		share := o.turns.now()
-		if share.AllOf(r.name) { // which is given back
+		if o.turns.now().AllOf(r.name) { // which is given back
 			o.names.Add(r.name)
-		}
-		if !share.Whole() {
 			return 0
 		}
-		return o.forget(ctx, r)
+		return sooner(forced, o.forget(ctx, r))
 	}
 	return r.versions.tick()
+}
+
+// sooner is the shorter of two times to wait; 0 means for ever.
+func sooner(a, b time.Duration) time.Duration {
+	if a <= 0 || b > 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // coming is the version that is being rolled out, and whether it was tried.

@@ -30,3 +30,9 @@ func ReadyOf(o *unstructured.Unstructured) (ready Ready, seen bool) {
 	}
 	return ready, true
 }
+
+// IsReady reports whether the resource is ready as it is now.
+func IsReady(o *unstructured.Unstructured) bool {
+	ready, seen := ReadyOf(o)
+	return seen && ready.Status == "True" && ready.Observed == o.GetGeneration()
+}
