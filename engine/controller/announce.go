@@ -84,6 +84,16 @@ func (c *versionTracker) force(written rollout.Record, names []types.NamespacedN
 	}
 }
 
+// takeRecord takes up what the leader before this one left on record of a rollout that is
+// complete.
+func (c *versionTracker) takeRecord(of rollout.Record) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.next == nil && of.State == rollout.Complete {
+		c.force(of, of.ForcedNames())
+	}
+}
+
 // announced is what is to be said of the rollout, or of the last one; and whether the
 // CRD does not say so yet. It needs the mutex.
 func (c *versionTracker) announced() (now rollout.Record, changed bool) {

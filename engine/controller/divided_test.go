@@ -143,11 +143,14 @@ func TestAllReplicasCount(t *testing.T) {
 		is         []string
 		forced     string
 		retired    bool
+		follows    bool
 	}{
-		"all is done":                {conditions: ready},
-		"a resource is not ready":    {conditions: unready, forced: "elsewhere/there"},
-		"a child is there":           {conditions: ready, is: []string{"things.example.com/elsewhere/there"}, retired: true},
-		"a child of another kind is": {conditions: ready, is: []string{"others.example.com/elsewhere/there"}},
+		"another led before":             {conditions: ready, follows: true},
+		"another led, and it is unready": {conditions: unready, follows: true, forced: "elsewhere/there"},
+		"all is done":                    {conditions: ready},
+		"a resource is not ready":        {conditions: unready, forced: "elsewhere/there"},
+		"a child is there":               {conditions: ready, is: []string{"things.example.com/elsewhere/there"}, retired: true},
+		"a child of another kind is":     {conditions: ready, is: []string{"others.example.com/elsewhere/there"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -161,7 +164,7 @@ func TestAllReplicasCount(t *testing.T) {
 				}
 				before := replicas.New(4)
 				o := dividing(t, before, "other")
-				r := o.leading(t, server)
+				r := o.leading(t, server, c.follows)
 				time.Sleep(10 * time.Second)
 				if share := o.turns.now(); !share.Leads || share.Whole() {
 					t.Fatalf("the share is %+v", share)
@@ -183,8 +186,9 @@ func TestAllReplicasCount(t *testing.T) {
 }
 
 // leading is a kind at work whose folder makes ConfigMaps, and made ServiceAccounts before.
-// Its rollout was forced past two resources of other replicas, one of which is gone.
-func (o *Operator) leading(t *testing.T, server *memory.Server) *kindController {
+// Its rollout was forced past two resources of other replicas, one of which is gone. If it
+// follows, another replica led when it began to serve the kind.
+func (o *Operator) leading(t *testing.T, server *memory.Server, follows bool) *kindController {
 	t.Helper()
 	cfg, through := server.Client()
 	discovery, err := cluster.NewDiscovery(cfg, through)
@@ -199,6 +203,7 @@ func (o *Operator) leading(t *testing.T, server *memory.Server) *kindController 
 		t.Fatal(err)
 	}
 	v := versionOf("now")
+	v.Kind.CRD.Object = &apiextensionsv1.CustomResourceDefinition{}
 	v.Kind.Settings.ResyncInterval.Duration = time.Minute
 	v.Kind.Children = []kind.Child{{GroupVersionKind: resourceOf("", "ConfigMap", true).GVK}}
 	record := rollout.Record{Digest: "now", State: rollout.Complete, Forced: []string{"elsewhere/gone", "elsewhere/there"}, NotReady: 2}
@@ -218,11 +223,19 @@ func (o *Operator) leading(t *testing.T, server *memory.Server) *kindController 
 	r := &kindController{o: o, name: crd.Name, gvk: resourceOf("example.com", "Thing", true).GVK, versions: newVersionTracker(func() bool { return false }),
 		resources: portions{p}}
 	r.reconciler = reconcile.New(r.name, r.gvk, nil, reconcile.Cluster{Writer: writer, Served: discovery.Served, CRD: o.crd, Shard: shard.Shard{Identity: "jacquard"}})
-	r.versions.setVersion(v, past{settled: true, record: record})
 	o.mu.Lock()
-	defer o.mu.Unlock()
 	o.discovery, o.writer, o.options.Identity = discovery, writer, "jacquard"
 	o.state(r.name).crd = crd
+	o.mu.Unlock()
+	before := past{settled: true, record: record}
+	if !follows {
+		r.versions.setVersion(v, before)
+		return r
+	}
+	r.versions.follow(v)
+	if err := o.history(t.Context(), crd).serve(t.Context(), r, v, before); err != nil {
+		t.Fatal(err)
+	}
 	return r
 }
 

@@ -283,7 +283,10 @@ func (h *history) serve(ctx context.Context, running *kindController, v *reconci
 		return nil
 	}
 	o.exportKindState(v.Name)
-	running.led = true
+	if !running.led {
+		running.versions.takeRecord(before.record)
+		running.led = true
+	}
 	if v.Kind == nil && !v.Removed && running.versions.good() {
 		running.versions.trigger()
 		o.open(running)
