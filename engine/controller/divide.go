@@ -473,8 +473,9 @@ func (o Options) leaseLabels() map[string]string {
 	return map[string]string{api.LabelPartOf: api.PartOf, api.LabelReplicas: shard.ID(o.Identity)}
 }
 
-// divides reports whether replicas divide the resources.
-func (o Options) divides() bool { return o.Buckets > 0 && o.elects() }
+// divides reports whether replicas divide the resources. Those that are read-only do not:
+// they put nothing on record that followers could go by, and one of them counts everything.
+func (o Options) divides() bool { return o.Buckets > 0 && o.elects() && !o.ReadOnly }
 
 func (o *Operator) newMember() (*replicas.Member, error) {
 	cfg := rest.CopyConfig(o.options.Config)

@@ -70,7 +70,7 @@ type Options struct {
 	Local bool
 	Lease Lease
 	// Buckets: the replicas of the installation divide the resources among them, in so
-	// many buckets; 0: one of them serves all resources.
+	// many buckets, unless they are read-only; 0: one of them serves all resources.
 	Buckets int
 	// Settings override those of the folders' config.yaml; nil: none.
 	Settings *kind.Config
