@@ -14,9 +14,12 @@ import (
 
 type approveOptions struct {
 	access
-	identity string
-	allWaves bool
-	only     []string
+	confirmation
+	identity, stop string
+	// operatorNamespace is where the operator stores what a rollout would delete.
+	operatorNamespace string
+	allWaves          bool
+	only              []string
 }
 
 func newApprove() *cobra.Command {
@@ -25,9 +28,16 @@ func newApprove() *cobra.Command {
 		Use:   "approve NAME",
 		Short: "Let the stopped rollout of a kind continue",
 		Long: `Let the stopped rollout of a kind continue. It prints why the rollout stopped, and
-what it would delete. The rollout continues past the deletions and resources that
-are listed. For others, and in the next wave, it stops again. To roll back
-instead, apply the earlier folder again.
+everything that it would delete. On a terminal, it then asks. Without a yes, nothing
+is changed: it prints the command that approves just this stop, and exits with 1.
+
+The rollout continues past the deletions and resources that are listed. For others,
+and in the next wave, it stops again. To roll back instead, run jacquard rollback, or
+apply the earlier folder again.
+
+With --yes, it approves what it prints, without asking. With --stop, it approves
+nothing if the folder, the reason or the deletions are not those of that stop any
+more; jacquard status -o json has its ID.
 
 With --all-waves, later waves neither wait until their resources are ready nor
 stop if one is refused. It first prints how many resources this affects.
@@ -37,11 +47,15 @@ children. The rollout remains stopped.
 
 If several installations serve a shard of the kind each, and several rollouts are
 stopped, choose one with --identity.`,
-		Example: "  jacquard approve webs.example.com\n  jacquard approve web --only shop/front",
-		Args:    cobra.ExactArgs(1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
+		Example: "  jacquard approve webs.example.com\n  jacquard approve web --only shop/front\n" +
+			"  jacquard approve webs.example.com --stop 250c9685a8a1aede/Deletes/Zk3wq0aP --yes",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
-	o.flags(cmd)
+	o.access.flags(cmd)
+	o.confirmation.flags(cmd)
+	cmd.Flags().StringVar(&o.stop, "stop", "", "approve only the stop with this `ID`")
+	cmd.Flags().StringVar(&o.operatorNamespace, "operator-namespace", "", "namespace of the operator; default the one that its identity names")
 	cmd.Flags().StringVar(&o.identity, "identity", "", "approve the rollout of this installation")
 	cmd.Flags().BoolVar(&o.allWaves, "all-waves", false, "do not stop later waves for this reason either")
 	cmd.Flags().StringArrayVar(&o.only, "only", nil, "roll out to this resource only, NAMESPACE/NAME; may be given several times")
@@ -70,17 +84,22 @@ func (o *approveOptions) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	record, out := stop.Record, cmd.OutOrStdout()
-	if o.allWaves && record.Reason.MayAllWaves() {
-		fmt.Fprintf(out, "risks %d resources that it has not reached yet: no wave stops for %s any more\n", record.Of-record.Done, record.Reason)
+	if o.stop != "" {
+		if err := stop.Compare(o.stop); err != nil {
+			return err
+		}
 	}
-	if err := stop.Approve(cmd.Context(), rollout.Approval{AllWaves: o.allWaves, Only: only}); err != nil {
+	approval := rollout.Approval{AllWaves: o.allWaves, Only: only}
+	names, unread := stop.Deletions(cmd.Context(), s, o.operatorNamespace)
+	out := visible(cmd.OutOrStdout())
+	fmt.Fprint(out, stop.Plan(approval, names, unread))
+	if may, err := o.confirm(cmd, "Approve?", []string{stop.Kind}, "--stop", stop.ID()); !may {
 		return err
 	}
-	if len(only) > 0 {
-		fmt.Fprintf(out, "only %s: ", strings.Join(only, ", "))
+	if err := stop.Approve(cmd.Context(), approval); err != nil {
+		return err
 	}
-	fmt.Fprintf(out, "approved %s, which stopped: %s (%s)\n", record.Digest, record.Why(), record.Counts())
+	fmt.Fprintf(out, "approved: %s of folder %s\n", stop.Record.Reason, stop.Record.Digest)
 	return nil
 }
 

@@ -22,14 +22,14 @@ type statusOptions struct {
 	access
 	namespace, install, output string
 	roots                      []string
-	watch, all                 bool
+	watch, all, deletions      bool
 	wait                       time.Duration
 }
 
 func newStatus() *cobra.Command {
 	var o statusOptions
 	cmd := &cobra.Command{
-		Use:   "status [NAME --wait[=TIME]]",
+		Use:   "status [NAME --wait[=TIME] | --deletions NAME]",
 		Short: "Show the state of the operator, its kinds and their resources",
 		Long: `Show the operators and their leaders, how each kind is served, which folders do not
 load and why, the state of the resources, the permissions that the operator lacks,
@@ -41,6 +41,9 @@ says what was looked at, and whether all is well there.
 With --wait, the command waits for one kind: until its present folder serves all
 its resources, its rollout has stopped or the folder does not load, or the time is
 over. The present folder is that in the operator's ConfigMaps, or in --root.
+
+With --deletions, the command lists everything that the stopped rollout of one kind
+would delete.
 
 Exit codes:
   0  all is well
@@ -57,8 +60,10 @@ Exit codes:
 				return fmt.Errorf("--wait needs the name of one kind: status NAME --wait")
 			case o.wait > 0 && (o.watch || o.output != "text"):
 				return fmt.Errorf("--wait goes with neither --watch nor --output json")
-			case o.wait == 0 && len(args) > 0:
-				return fmt.Errorf("status takes the name of a kind only with --wait; see also --namespace and --install")
+			case o.deletions && (len(args) != 1 || o.wait > 0 || o.watch):
+				return fmt.Errorf("--deletions needs the name of one kind, and goes with neither --wait nor --watch")
+			case o.wait == 0 && !o.deletions && len(args) > 0:
+				return fmt.Errorf("status takes the name of a kind only with --wait and --deletions; see also --namespace and --install")
 			case o.output != "text" && o.output != "json":
 				return fmt.Errorf("--output is text or json, not %s", o.output)
 			case o.install != "" && (!both || namespace == "" || name == "" || strings.Contains(name, "/")):
@@ -67,7 +72,10 @@ Exit codes:
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.wait > 0 {
+			switch {
+			case o.deletions:
+				return o.printDeletions(cmd, args[0])
+			case o.wait > 0:
 				return o.untilServed(cmd, args[0])
 			}
 			return o.run(cmd)
@@ -81,6 +89,7 @@ Exit codes:
 	flags.StringVarP(&o.output, "output", "o", "text", "text or json")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "show it again after each change, until interrupted")
 	waitFlag(cmd, &o.wait, "the present folder of the kind serves all its resources")
+	flags.BoolVar(&o.deletions, "deletions", false, "list everything that the stopped rollout of the kind would delete")
 	flags.BoolVar(&o.all, "all", false, "list all resources that are not ready")
 	return cmd
 }

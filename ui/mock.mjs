@@ -186,7 +186,7 @@ export function mock({ total = 5000, changes = 20 } = {}) {
   })
   const yaml = 'apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n    note: <img src=x onerror=alert(1)>\nspec:\n  replicas: 2\n'
   const commands = {
-    approve: (b) => `jacquard approve ${b.kind}`,
+    approve: (b) => `jacquard approve ${b.kind} --stop ${digest}/Deletes/Zk3wq0aP --yes`,
     rollback: (b) => `jacquard rollback ${b.kind} --to ${b.to} --digest 9a1f0c6be2d34e77 --yes`,
     release: (b) => `jacquard rollback ${b.kind} --release --digest 41d7b3a90c5e8f12 --yes`,
     pause: (b) => `kubectl annotate ${b.kind} --namespace ${b.namespace} ${b.name} jacquard.dev/paused=true`,
@@ -209,7 +209,7 @@ export function mock({ total = 5000, changes = 20 } = {}) {
           context: 'kind-demo',
           server: 'https://127.0.0.1:6443',
           command: commands[b.action](b),
-          text: b.action === 'approve' ? 'stopped: Deletes\nwould delete\n  Service team-01/old\n  ConfigMap team-01/old\nthen 85 resources get the new version in waves of 5' : `${b.action}: nothing else changes`,
+          text: b.action === 'approve' ? 'the rollout stopped (Deletes): it would delete 2 of 170 children\ndeletes 1 ConfigMap:\n  team-01/old\ndeletes 1 Service:\n  team-01/old\nIt may delete the children that are listed, and goes on; it stops again before it deletes others.' : `${b.action}: nothing else changes`,
           digest,
         })
       }

@@ -12,11 +12,12 @@ import (
 	"github.com/jacquard-operator/jacquard/admin/sweep"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
-// A Kind is one kind of an installation.
+// A Kind is one kind of an installation. It has many fields since each is a key of the JSON.
 type Kind struct {
 	heartbeat.Kind
 	// Meaning is what the worst means that is so of the kind: its state, or how its
@@ -38,6 +39,8 @@ type Kind struct {
 	// Dropped are the kinds that are on record and that its folder neither makes
 	// nor retires, as the entries of retired that would keep their rights.
 	Dropped []string `json:"dropped,omitempty"`
+	// Stop is the ID of the stop, for jacquard approve --stop, if its rollout has stopped.
+	Stop string `json:"stop,omitempty"`
 
 	// compiled is the folder, nil if it is not known or does not load; unread
 	// says why.
@@ -144,8 +147,22 @@ func (l *look) addResources(ctx context.Context, i *Installation, k *Kind) {
 		l.unknown("resources of "+k.Name, err)
 		return
 	}
+	k.Stop = stopOf(of, i.Identity)
 	l.resources(ctx, k, of, i)
 	l.orphans(ctx, k)
+}
+
+// stopOf returns the ID of the stop of an installation's rollout; "" for none.
+func stopOf(k *liveview.Kind, identity string) string {
+	for _, c := range k.Claims() {
+		if c.Identity != identity {
+			continue
+		}
+		if r := rollout.Read(k.CRD.Annotations[c.Shard.Key(api.AnnotationRollout)]); r.State == rollout.Stopped {
+			return r.Stop()
+		}
+	}
+	return ""
 }
 
 // orphans counts the children of a kind whose resource is gone, wherever they

@@ -112,33 +112,25 @@ func ofKind(o *Order, words ...string) []string {
 }
 
 func (s *Server) approve(ctx context.Context, o *Order) (*Plan, error) {
+	survey, err := liveview.Open(ctx, s.Config, nil)
+	if err != nil {
+		return nil, err
+	}
 	stop, err := approve.Find(ctx, s.Config, o.Kind, o.Identity)
 	if err != nil {
 		return nil, err
 	}
-	r := stop.Record
+	names, unread := stop.Deletions(ctx, survey, "")
 	return &Plan{
-		Command: s.command(ofKind(o, "jacquard", "approve", stop.Kind)...), Digest: r.Stop(),
-		Text: fmt.Sprintf("the rollout of %s (%s) continues, which stopped: %s (%s). %s", stop.Kind, r.Digest, r.Why(), r.Counts(),
-			approving(r.Reason)),
+		Command: s.command(ofKind(o, "jacquard", "approve", stop.Kind, "--stop", stop.ID(), "--yes")...), Digest: stop.ID(),
+		Text: stop.Plan(rollout.Approval{}, names, unread),
 		do: func(ctx context.Context) (string, error) {
 			if err := stop.Approve(ctx, rollout.Approval{}); err != nil {
 				return "", err
 			}
-			return fmt.Sprintf("approved %s, which stopped: %s (%s)", r.Digest, r.Why(), r.Counts()), nil
+			return fmt.Sprintf("approved: %s of folder %s", stop.Record.Reason, stop.Record.Digest), nil
 		},
 	}, nil
-}
-
-// approving says what an approval of a rollout means that stopped for a reason.
-func approving(stopped rollout.Reason) string {
-	switch stopped {
-	case rollout.Paused:
-		return "It goes on with the next wave, and may stop again."
-	case rollout.Deletes:
-		return "It may delete the children that it names, and goes on; it stops again before it deletes others."
-	}
-	return "It no longer waits for the resources that stopped it, and goes on with the next wave; it stops again if others have problems."
 }
 
 // past is the history of the kind of an order.

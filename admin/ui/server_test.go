@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
-
-	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 )
 
 // A reply is an answer whose body the test closes.
@@ -177,18 +175,6 @@ func TestLeadsTo(t *testing.T) {
 	} {
 		if got := leadsTo(c.action, c.paused, c.kind); !strings.Contains(got, c.want) {
 			t.Errorf("%+v: %s", c, got)
-		}
-	}
-}
-
-// TestApproving: what an approval means depends on why the rollout stopped.
-func TestApproving(t *testing.T) {
-	for reason, want := range map[rollout.Reason]string{
-		rollout.Paused: "the next wave", rollout.Deletes: "delete the children", rollout.NotReady: "no longer waits",
-		rollout.Refused: "no longer waits", rollout.RenderFailed: "no longer waits",
-	} {
-		if got := approving(reason); !strings.Contains(got, want) || !strings.Contains(got, "stop") {
-			t.Errorf("%s: %s", reason, got)
 		}
 	}
 }

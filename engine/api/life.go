@@ -29,10 +29,13 @@ const (
 	AnnotationRollback = "jacquard.dev/rollback"
 )
 
-// Labels on ControllerRevisions that hold a state of a folder.
+// Labels on ControllerRevisions that hold a state of a folder, or what a stopped rollout
+// would delete.
 const (
 	// LabelRevision is the digest of the folder.
 	LabelRevision = "jacquard.dev/revision"
+	// LabelStop is a hash of the stop of a rollout whose deletions are listed.
+	LabelStop = "jacquard.dev/stop"
 	// LabelInstallation is a hash of the identity of the installation that keeps it.
 	LabelInstallation = "jacquard.dev/installation"
 )

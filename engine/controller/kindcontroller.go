@@ -43,6 +43,7 @@ type kindController struct {
 	// forgets are kinds on record that nothing makes any more, and asksForced resources of
 	// other replicas that a rollout was forced past.
 	forgets, asksForced asking
+	deletions           storedDeletions
 	// parallel is how many resources are tried at the same time.
 	parallel int
 	cancel   context.CancelFunc

@@ -42,22 +42,30 @@ func (o *Operator) history(ctx context.Context, crd *apiextensionsv1.CustomResou
 
 // revisions lists the revisions of a kind that this installation keeps, the last first.
 func (o *Operator) revisions(ctx context.Context, name string) ([]*revision.Revision, error) {
+	found, err := o.controllerRevisions(ctx, name, revision.Selector(o.options.Identity, name))
+	if err != nil {
+		return nil, fmt.Errorf("listing revisions of %s: %w", name, err)
+	}
+	return revision.Read(found), nil
+}
+
+// controllerRevisions lists the ControllerRevisions that this installation keeps of a kind.
+func (o *Operator) controllerRevisions(ctx context.Context, name, selects string) ([]appsv1.ControllerRevision, error) {
 	home := o.options.home()
 	if home == "" {
 		return nil, errNoHome
 	}
-	selector, err := labels.Parse(revision.Selector(o.options.Identity, name))
+	selector, err := labels.Parse(selects)
 	if err != nil {
-		return nil, fmt.Errorf("listing revisions of %s: %w", name, err)
+		return nil, err
 	}
 	var found appsv1.ControllerRevisionList
-	err = o.mgr.GetAPIReader().List(ctx, &found, client.InNamespace(home), client.MatchingLabelsSelector{Selector: selector})
-	if err != nil {
-		return nil, fmt.Errorf("listing revisions of %s: %w", name, err)
+	if err := o.mgr.GetAPIReader().List(ctx, &found, client.InNamespace(home), client.MatchingLabelsSelector{Selector: selector}); err != nil {
+		return nil, err
 	}
-	return revision.Read(slices.DeleteFunc(found.Items, func(r appsv1.ControllerRevision) bool {
+	return slices.DeleteFunc(found.Items, func(r appsv1.ControllerRevision) bool {
 		return r.Annotations[api.AnnotationKind] != name || r.Annotations[api.AnnotationOperator] != o.options.Identity
-	})), nil
+	}), nil
 }
 
 // find is the revision with a digest.
@@ -141,7 +149,7 @@ func (o *Operator) store(ctx context.Context, h *history, v *reconcile.Version, 
 			return err
 		}
 		if now != nil && !now.Holds(made) { // somebody changed it, or packed it otherwise
-			if err := o.drop(ctx, now); err != nil {
+			if err := o.drop(ctx, now.Stored()); err != nil {
 				return err
 			}
 			now = nil
@@ -162,7 +170,7 @@ func (o *Operator) store(ctx context.Context, h *history, v *reconcile.Version, 
 		}
 	}
 	for _, r := range revision.Superfluous(all, h.used(v)) {
-		if err := o.drop(ctx, r); err != nil {
+		if err := o.drop(ctx, r.Stored()); err != nil {
 			return err
 		}
 	}
@@ -187,8 +195,9 @@ func (o *Operator) write(ctx context.Context, r *revision.Revision) error {
 	return nil
 }
 
-func (o *Operator) drop(ctx context.Context, r *revision.Revision) error {
-	for _, stored := range r.Stored() {
+// drop deletes ControllerRevisions.
+func (o *Operator) drop(ctx context.Context, all []metav1.Object) error {
+	for _, stored := range all {
 		if err := o.writer.Delete(ctx, revision.Resource, stored, metav1.DeletePropagationBackground); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("deleting ControllerRevision %s: %w", stored.GetName(), err)
 		}

@@ -72,6 +72,7 @@ func (o *Operator) advance(ctx context.Context, r *kindController) time.Duration
 	} else {
 		forced = o.dropForced(ctx, r)
 	}
+	retry := o.storeDeletions(ctx, r)
 	if err := o.announceRollout(ctx, r); err != nil {
 		if apierrors.IsConflict(err) { // the CRD changed; the cache tells how
 			return soonTick
@@ -86,7 +87,10 @@ func (o *Operator) advance(ctx context.Context, r *kindController) time.Duration
 		}
 		return sooner(forced, o.forget(ctx, r))
 	}
-	return r.versions.tick()
+	if tick := r.versions.tick(); tick > 0 {
+		return tick
+	}
+	return retry
 }
 
 // sooner is the shorter of two times to wait; 0 means for ever.

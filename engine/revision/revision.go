@@ -116,7 +116,16 @@ func (r *Revision) root() (*folder.Root, error) {
 	if r.wrong != nil {
 		return nil, r.wrong
 	}
-	files, err := zip.NewReader(bytes.NewReader(r.archive), int64(len(r.archive)))
+	files, err := unpack(r.archive)
+	if err != nil {
+		return nil, err
+	}
+	return folder.FromFS(files, r.shown()), nil
+}
+
+// unpack opens an archive, if it is not too large.
+func unpack(archive []byte) (*zip.Reader, error) {
+	files, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
 		return nil, fmt.Errorf("reading its archive: %w", err)
 	}
@@ -127,7 +136,7 @@ func (r *Revision) root() (*folder.Root, error) {
 	if len(files.File) > mostFiles || size > mostBytes {
 		return nil, fmt.Errorf("its archive has %d files of %d bytes; at most %d of %d bytes are read", len(files.File), size, mostFiles, mostBytes)
 	}
-	return folder.FromFS(files, r.shown()), nil
+	return files, nil
 }
 
 func (r *Revision) shown() string { return "revision " + r.Digest }

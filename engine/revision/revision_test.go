@@ -11,7 +11,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
@@ -97,14 +96,9 @@ func made(t *testing.T, root fstest.MapFS, settings string) (*Revision, *kind.Ki
 // stored is a revision as the API server has it.
 func stored(t *testing.T, r *Revision) []appsv1.ControllerRevision {
 	t.Helper()
-	var all []appsv1.ControllerRevision
-	for _, o := range r.Objects("home", "home/jacquard") {
-		var item appsv1.ControllerRevision
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &item); err != nil {
-			t.Fatal(err)
-		}
-		item.CreationTimestamp = metav1.Time{Time: time.Unix(1, 0)}
-		all = append(all, item)
+	all := typed(t, r.Objects("home", "home/jacquard"))
+	for i := range all {
+		all[i].CreationTimestamp = metav1.Time{Time: time.Unix(1, 0)}
 	}
 	return all
 }

@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,7 +41,11 @@ var partSize = 700 << 10
 // Selector selects the ControllerRevisions of an installation, or, if identity is
 // "", of all; of a kind, or, if that is "", of all kinds.
 func Selector(identity, kindName string) string {
-	terms := []string{api.LabelRevision}
+	return selector(api.LabelRevision, identity, kindName)
+}
+
+func selector(label, identity, kindName string) string {
+	terms := []string{label}
 	if kindName != "" {
 		terms = append(terms, api.LabelKind+"="+labelled(kindName))
 	}
@@ -68,64 +71,90 @@ func short(text string) string {
 // Objects are the ControllerRevisions that hold a revision of an installation, as they
 // are applied.
 func (r *Revision) Objects(namespace, identity string) []*unstructured.Unstructured {
+	all := objects(r.archive, fmt.Sprintf("jacquard-%s-%s", short(identity+" "+r.Kind), r.Digest), identity, r.Kind)
+	for _, o := range all {
+		o.SetNamespace(namespace)
+		o.Object["revision"] = r.Number
+		addLabel(o, api.LabelRevision, r.Digest)
+	}
+	return all
+}
+
+// objects are ControllerRevisions that hold the parts of an archive which an installation
+// keeps of a kind.
+func objects(archive []byte, name, identity, kindName string) []*unstructured.Unstructured {
 	var all []*unstructured.Unstructured
-	chunks := slices.Collect(slices.Chunk(r.archive, partSize))
+	chunks := slices.Collect(slices.Chunk(archive, partSize))
 	for i, chunk := range chunks {
-		name := fmt.Sprintf("jacquard-%s-%s", short(identity+" "+r.Kind), r.Digest)
-		if i > 0 {
-			name += "-" + strconv.Itoa(i+1)
-		}
 		o := &unstructured.Unstructured{Object: map[string]any{
-			"data": map[string]any{"zip": base64.StdEncoding.EncodeToString(chunk)}, "revision": r.Number,
+			"data": map[string]any{"zip": base64.StdEncoding.EncodeToString(chunk)}, "revision": int64(0),
 		}}
 		o.SetGroupVersionKind(Resource.GVK)
-		o.SetNamespace(namespace)
 		o.SetName(name)
-		o.SetLabels(map[string]string{api.LabelPartOf: api.PartOf, api.LabelRevision: r.Digest, api.LabelKind: labelled(r.Kind),
-			api.LabelInstallation: short(identity)})
-		o.SetAnnotations(map[string]string{api.AnnotationKind: r.Kind, api.AnnotationOperator: identity,
+		if i > 0 {
+			o.SetName(name + "-" + strconv.Itoa(i+1))
+		}
+		o.SetLabels(map[string]string{api.LabelPartOf: api.PartOf, api.LabelKind: labelled(kindName), api.LabelInstallation: short(identity)})
+		o.SetAnnotations(map[string]string{api.AnnotationKind: kindName, api.AnnotationOperator: identity,
 			api.AnnotationPart: fmt.Sprintf("%d/%d", i+1, len(chunks))})
 		all = append(all, o)
 	}
 	return all
 }
 
+func addLabel(o *unstructured.Unstructured, key, value string) {
+	all := o.GetLabels()
+	all[key] = value
+	o.SetLabels(all)
+}
+
 // Read makes revisions of the ControllerRevisions of one kind and installation, the
 // one that was served last first. What is wrong with one is told when it is used.
 func Read(items []appsv1.ControllerRevision) []*Revision {
-	parts := map[string][]*appsv1.ControllerRevision{}
-	for i := range items {
-		digest := items[i].Labels[api.LabelRevision]
-		parts[digest] = append(parts[digest], &items[i])
-	}
 	var all []*Revision
-	for _, digest := range slices.Sorted(maps.Keys(parts)) {
-		all = append(all, join(digest, parts[digest]))
+	for digest, parts := range byLabel(items, api.LabelRevision) {
+		r := &Revision{Kind: parts[0].Annotations[api.AnnotationKind], Digest: digest, Made: parts[0].CreationTimestamp.Time}
+		for _, p := range parts {
+			r.stored = append(r.stored, p)
+			r.Number = max(r.Number, p.Revision)
+		}
+		r.archive, r.wrong = join(parts)
+		all = append(all, r)
 	}
 	ByNumber(all)
 	return all
 }
 
-func join(digest string, parts []*appsv1.ControllerRevision) *Revision {
-	slices.SortFunc(parts, func(a, b *appsv1.ControllerRevision) int {
-		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), strings.Compare(a.Name, b.Name))
-	})
-	first := parts[0]
-	r := &Revision{Kind: first.Annotations[api.AnnotationKind], Digest: digest, Number: first.Revision, Made: first.CreationTimestamp.Time}
+// byLabel returns ControllerRevisions by the value of a label, each group in order of
+// their parts.
+func byLabel(items []appsv1.ControllerRevision, label string) map[string][]*appsv1.ControllerRevision {
+	groups := map[string][]*appsv1.ControllerRevision{}
+	for i := range items {
+		value := items[i].Labels[label]
+		groups[value] = append(groups[value], &items[i])
+	}
+	for _, parts := range groups {
+		slices.SortFunc(parts, func(a, b *appsv1.ControllerRevision) int {
+			return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), strings.Compare(a.Name, b.Name))
+		})
+	}
+	return groups
+}
+
+// join joins the parts of an archive; the error says why it is not whole.
+func join(parts []*appsv1.ControllerRevision) (archive []byte, wrong error) {
 	for i, p := range parts {
-		r.stored = append(r.stored, p)
-		r.Number = max(r.Number, p.Revision)
 		var d data
 		switch err := json.Unmarshal(p.Data.Raw, &d); {
 		case err != nil:
-			r.wrong = fmt.Errorf("reading ControllerRevision %s/%s: %w", p.Namespace, p.Name, err)
+			wrong = fmt.Errorf("reading ControllerRevision %s/%s: %w", p.Namespace, p.Name, err)
 		case p.Annotations[api.AnnotationPart] != fmt.Sprintf("%d/%d", i+1, len(parts)):
-			r.wrong = fmt.Errorf("ControllerRevision %s/%s is part %s of it, and %d are there", p.Namespace, p.Name,
+			wrong = fmt.Errorf("ControllerRevision %s/%s is part %s of it, and %d are there", p.Namespace, p.Name,
 				p.Annotations[api.AnnotationPart], len(parts))
 		}
-		r.archive = append(r.archive, d.Zip...)
+		archive = append(archive, d.Zip...)
 	}
-	return r
+	return archive, wrong
 }
 
 // Stored are the ControllerRevisions that hold the revision.

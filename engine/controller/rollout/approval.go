@@ -172,7 +172,11 @@ func keyOf(parts ...string) string {
 }
 
 // key tells deletions apart: by the resource and the very object.
-func (d deletion) key() string { return keyOf(string(d.of), string(d.UID), d.String()) }
+func (d deletion) key() string { return deletionKey(d.of, d.UID, d.String()) }
+
+func deletionKey(of, child types.UID, name string) string {
+	return keyOf(string(of), string(child), name)
+}
 
 // failure tells resources apart that cannot be rendered.
 func failure(of types.UID) string { return keyOf(string(of)) }

@@ -106,13 +106,11 @@ func (r *Rollout) Record() Record {
 		}
 	}
 	if r.reason == Deletes {
-		wanted, all := r.wanted(), set{}
-		for i, d := range wanted {
-			if all[d.key()] = true; i < mostNamed {
-				out.Deletes = append(out.Deletes, d.String())
-			}
+		wanted := r.wanted()
+		for _, d := range wanted[:min(len(wanted), mostNamed)] {
+			out.Deletes = append(out.Deletes, d.String())
 		}
-		out.Deleted, out.Wanted = len(wanted), keyOf(all.all()...)
+		out.Deleted, out.Wanted = len(wanted), hashOf(wanted)
 	}
 	if r.reason == Paused {
 		out.Wanted = fmt.Sprintf("wave-%d", r.wave)
@@ -162,7 +160,11 @@ func (r Record) Same(o Record) bool {
 		r.Set == o.Set && r.NotReady == o.NotReady && r.Rollback == o.Rollback
 }
 
-// Stop names a stop: the folder, the reason and, if it would delete, what.
+// NamesAll reports whether the record names all that the rollout would delete.
+func (r Record) NamesAll() bool { return r.Deleted <= len(r.Deletes) }
+
+// Stop names a stop: the digest of the folder, the reason and, if it would delete, a hash
+// of what; or the wave that it paused after.
 func (r Record) Stop() string {
 	name := r.Digest + "/" + string(r.Reason)
 	if r.Wanted != "" {

@@ -154,7 +154,7 @@ func TestApproveWhich(t *testing.T) {
 		}
 		return nil
 	})
-	if err := stop.Approve(t.Context(), rollout.Approval{}); err == nil || !strings.Contains(err.Error(), "stopped again meanwhile: ") {
-		t.Errorf("%v, want that it stopped again", err)
+	if err := stop.Approve(t.Context(), rollout.Approval{}); err == nil || !strings.Contains(err.Error(), "the folder changed, from ") {
+		t.Errorf("%v, want that the folder changed", err)
 	}
 }

@@ -56,7 +56,8 @@ func TestTools(t *testing.T) {
 	k.write(t, rootB, "{{ fail \"never\" }}")
 	k.rollout(t, "b", rollout.Stopped)
 	k.jacquard(t, 1, []string{"approve", k.name(), "--identity", k.group + "/a"}, "no rollout of it by "+k.group+"/a is stopped")
-	k.jacquard(t, 0, []string{"approve", k.name()}, "approved")
+	k.jacquard(t, 1, []string{"approve", k.name()}, "nothing was changed")
+	k.jacquard(t, 0, []string{"approve", k.name(), "--yes"}, "approved")
 }
 
 // TestFlags: what is no selector or cannot name a Lease is refused.

@@ -133,7 +133,7 @@ spec:
 	s.stopped(rollout.NotReady)
 
 	var out strings.Builder
-	approve := []string{"approve", "webs." + s.group, "--all-waves", "--kubeconfig", filepath.Join(cluster.Dir, "kubeconfig")}
+	approve := []string{"approve", "webs." + s.group, "--all-waves", "--yes", "--kubeconfig", filepath.Join(cluster.Dir, "kubeconfig")}
 	if code := cli.Main(approve, strings.NewReader(""), &out, &out); code != 0 {
 		t.Fatalf("exit %d: %s", code, out.String())
 	}

@@ -1,0 +1,33 @@
+package rollout
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestDeletionListIsWhole: a stored list has what the record has no place for. Another
+// list is refused: of it nothing was hashed into the stop.
+func TestDeletionListIsWhole(t *testing.T) {
+	r := Begin(lose(ready(38), 38, claim), settings(), Record{}, start)
+	record, list := Read(r.Record().String()), r.DeletionList()
+	if record.NamesAll() || len(record.Deletes) != 20 || record.Deleted != 38 {
+		t.Fatalf("the record is %s", record)
+	}
+	names, err := record.ReadDeletions(list)
+	if err != nil || len(names) != 38 || names[37] != "PersistentVolumeClaim ns/c0037" {
+		t.Errorf("%d names, %v", len(names), err)
+	}
+	if fmt.Sprint(names[:20]) != fmt.Sprint(record.Deletes) {
+		t.Errorf("the record names %v, the list %v", record.Deletes, names[:20])
+	}
+	for _, other := range []string{"", "x", strings.Replace(string(list), "c0037", "c0038", 1), string(list[:len(list)/2])} {
+		if _, err := record.ReadDeletions([]byte(other)); err == nil {
+			t.Errorf("%.30q… is taken for the list", other)
+		}
+	}
+	r.approve()
+	if len(r.DeletionList()) != 0 {
+		t.Errorf("what is approved is listed: %s", r.DeletionList())
+	}
+}
