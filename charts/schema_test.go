@@ -26,7 +26,7 @@ func TestLint(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for text, want := range map[string]string{
 		"replicacount: 2":                                           "additional properties 'replicacount' not allowed",
-		"replicaCount: two":                                         "at '/replicaCount': got string, want integer",
+		"replicaCount: two":                                         "at '/replicaCount': got string, want null or integer",
 		"metrics: {serviceMonitor: {enabeld: true}}":                "at '/metrics/serviceMonitor': additional properties 'enabeld' not allowed",
 		"image: {digest: latest}":                                   "at '/image/digest': 'latest' does not match pattern",
 		"image: {pullPolicy: Sometimes}":                            "at '/image/pullPolicy': value must be one of 'Always', 'IfNotPresent', 'Never'",

@@ -3,16 +3,29 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 52 | trimSuffix "-" -}}
 {{- end }}
 
-{{/* The name of all objects: with room for what is appended in names of 63. */}}
+{{/*
+The name of all objects: with room for what is appended in names of 63. A Service may
+have no dot in its name, and begins with a letter, which a release need not.
+*/}}
 {{- define "jacquard.fullname" -}}
 {{- $name := include "jacquard.name" . -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride | trunc 52 | trimSuffix "-" -}}
-{{- else if contains $name .Release.Name -}}
-{{- .Release.Name | trunc 52 | trimSuffix "-" -}}
 {{- else -}}
-{{- printf "%s-%s" .Release.Name $name | trunc 52 | trimSuffix "-" -}}
+{{- $release := .Release.Name | replace "." "-" -}}
+{{- if regexMatch "^[0-9]" $release -}}
+{{- printf "%s-%s" $name $release | trunc 52 | trimSuffix "-" -}}
+{{- else if contains $name $release -}}
+{{- $release | trunc 52 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" $release $name | trunc 52 | trimSuffix "-" -}}
 {{- end -}}
+{{- end -}}
+{{- end }}
+
+{{/* A text as the value of a label: what labels may not have is replaced, or cut off. */}}
+{{- define "jacquard.labelValue" -}}
+{{- regexReplaceAll "[^A-Za-z0-9]+$" (regexReplaceAll "^[^A-Za-z0-9]+" (regexReplaceAll "[^-A-Za-z0-9_.]" . "_") "" | trunc 63) "" -}}
 {{- end }}
 
 {{/* The service account that the operator runs as. */}}
@@ -38,7 +51,7 @@ roles, which are watched, and would be written anew for nothing.
 {{ include "jacquard.selector" . }}
 app.kubernetes.io/part-of: jacquard
 app.kubernetes.io/managed-by: {{ .Release.Service }}
-{{- with omit .Values.commonLabels "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/part-of" "app.kubernetes.io/managed-by" "app.kubernetes.io/version" "helm.sh/chart" }}
+{{- with omit (.Values.commonLabels | default dict) "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/part-of" "app.kubernetes.io/managed-by" "app.kubernetes.io/version" "helm.sh/chart" }}
 {{ toYaml . }}
 {{- end }}
 {{- end }}
@@ -53,17 +66,17 @@ annotations:
 
 {{/* Labels of everything else. */}}
 {{- define "jacquard.labels" -}}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+helm.sh/chart: {{ include "jacquard.labelValue" (printf "%s-%s" .Chart.Name .Chart.Version) | quote }}
 {{ include "jacquard.lasting" . }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/version: {{ include "jacquard.labelValue" .Chart.AppVersion | quote }}
 {{- end }}
 
 {{/* The image, by tag, by digest, or by both. */}}
 {{- define "jacquard.image" -}}
 {{- with .Values.image -}}
 {{- $tag := .tag -}}
-{{- if not (or .tag .digest) -}}{{- $tag = $.Chart.AppVersion -}}{{- end -}}
-{{- with dig "imageRegistry" "" $.Values.global -}}
+{{- if not (or .tag .digest) -}}{{- $tag = $.Chart.AppVersion | replace "+" "_" | trunc 128 -}}{{- end -}}
+{{- with dig "imageRegistry" "" ($.Values.global | default dict) -}}
 {{- printf "%s/" . -}}
 {{- $parts := splitList "/" $.Values.image.repository -}}
 {{- if and (gt (len $parts) 1) (or (contains "." (first $parts)) (contains ":" (first $parts)) (eq (first $parts) "localhost")) -}}
@@ -92,7 +105,7 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 suffix that is known: what Go's collector is to stay below.
 */}}
 {{- define "jacquard.gomemlimit" -}}
-{{- $limit := dig "limits" "memory" "" .Values.resources -}}
+{{- $limit := dig "limits" "memory" "" (.Values.resources | default dict) -}}
 {{- $limit = kindIs "float64" $limit | ternary (printf "%.0f" (float64 $limit)) (toString $limit) -}}
 {{- $units := dict "" 1 "k" 1000 "M" 1000000 "G" 1000000000 "T" 1000000000000 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
 {{- if regexMatch "^[0-9]+([kMGT]|[KMGT]i)?$" $limit -}}

@@ -32,7 +32,7 @@ what to call it in errors.
 {{- define "jacquard.written" -}}
 {{- $labels := merge (include "jacquard.lasting" .root | fromYaml) (.document.metadata.labels | default dict) -}}
 {{- $_ := set .document.metadata "labels" $labels -}}
-{{- with mergeOverwrite (deepCopy .root.Values.commonAnnotations) (.document.metadata.annotations | default dict) -}}
+{{- with mergeOverwrite (deepCopy (.root.Values.commonAnnotations | default dict)) (.document.metadata.annotations | default dict) -}}
 {{- $_ := set $.document.metadata "annotations" . -}}
 {{- end -}}
 ---

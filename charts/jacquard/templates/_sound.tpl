@@ -50,7 +50,7 @@ null says that they are to go.
 {{- range (lookup "v1" "ConfigMap" .Release.Namespace "").items -}}
 {{- $name := get (.metadata.labels | default dict) "jacquard.dev/kind" -}}
 {{- $mine := eq (get (.metadata.annotations | default dict) "meta.helm.sh/release-name") $.Release.Name -}}
-{{- if and $mine ($.Files.Get (printf "files/kinds/%s.yaml" $name)) (not (hasKey $.Values.kinds.custom $name)) -}}
+{{- if and $mine ($.Files.Get (printf "files/kinds/%s.yaml" $name)) (not (hasKey ($.Values.kinds.custom | default dict) $name)) -}}
 {{- $served = append $served $name -}}
 {{- end -}}
 {{- end -}}
