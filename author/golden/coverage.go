@@ -2,8 +2,10 @@ package golden
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
+	"text/template/parse"
 
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/schema"
@@ -11,8 +13,8 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
-// A Coverage is which outcomes of the branches of a kind's templates some case
-// came to. Each if and with has two, taken and not taken, and each range, with
+// A Coverage is which outcomes of a kind's templates some case came to. A file that
+// can wait has two, waiting and rendered. Each if and with has two, taken and not taken, and each range, with
 // items and without; one whose condition is literal has the one that it always
 // comes to. An outcome that the schema or a branch around makes impossible, such
 // as none of a list that has an item at least, does not count.
@@ -40,7 +42,7 @@ type Missing struct {
 	// Text is the branch as its author wrote it.
 	Text string `json:"text"`
 	// Outcome says what never happens: "taken", "not taken", "with items",
-	// "without items".
+	// "without items"; of a file that can wait "waiting", "rendered".
 	Outcome string `json:"outcome"`
 }
 
@@ -75,6 +77,9 @@ func Cover(k *kind.Kind, runs []*template.Run) *Coverage {
 			}
 		}
 	}
+	for _, name := range k.Files {
+		c.countWaits(k, name, runs)
+	}
 	for _, f := range c.Files {
 		slices.SortStableFunc(f.Missing, func(a, b Missing) int {
 			return cmp.Or(a.Line-b.Line, a.Column-b.Column, -strings.Compare(a.Outcome, b.Outcome))
@@ -102,6 +107,74 @@ func (f *FileCovered) count(b *template.Branch, taken, covered bool) {
 	}
 	f.Missing = append(f.Missing, Missing{File: b.Place.File, Line: b.Place.Line, Column: b.Place.Column, Text: b.Text,
 		Outcome: b.Outcome(taken)})
+}
+
+// countWaits counts the two outcomes of a file that can wait: that it waits, and that it is
+// rendered.
+func (c *Coverage) countWaits(k *kind.Kind, name string, runs []*template.Run) {
+	waited, rendered := false, false
+	for _, r := range runs {
+		var wait *template.Wait
+		if r.File == name {
+			waited, rendered = waited || errors.As(r.Err, &wait), rendered || r.Err == nil
+		}
+	}
+	tree := k.Templates.Tree(name)
+	call := firstWait(tree.Root)
+	if call == nil && !waited {
+		return
+	}
+	place, text := template.Place{File: tree.ParseName, Line: 1, Column: 1}, name+".yaml"
+	if call != nil {
+		place, text = k.Templates.Sketch().Place(tree, call), call.String()
+	}
+	f := c.file(tree.ParseName)
+	for outcome, covered := range map[string]bool{"waiting": waited, "rendered": rendered} {
+		if f.Total++; covered {
+			f.Covered++
+			continue
+		}
+		f.Missing = append(f.Missing, Missing{File: f.File, Line: place.Line, Column: place.Column, Text: text, Outcome: outcome})
+	}
+}
+
+// firstWait returns the first command of a node that calls wait or await; nil if none
+// does.
+func firstWait(n parse.Node) parse.Node {
+	var below []parse.Node
+	switch n := n.(type) {
+	case *parse.ListNode:
+		if n != nil {
+			below = n.Nodes
+		}
+	case *parse.ActionNode:
+		below = []parse.Node{n.Pipe}
+	case *parse.TemplateNode:
+		below = []parse.Node{n.Pipe}
+	case *parse.IfNode:
+		below = []parse.Node{n.Pipe, n.List, n.ElseList}
+	case *parse.WithNode:
+		below = []parse.Node{n.Pipe, n.List, n.ElseList}
+	case *parse.RangeNode:
+		below = []parse.Node{n.Pipe, n.List, n.ElseList}
+	case *parse.PipeNode:
+		if n != nil {
+			for _, cmd := range n.Cmds {
+				below = append(below, cmd)
+			}
+		}
+	case *parse.CommandNode:
+		if fn, is := n.Args[0].(*parse.IdentifierNode); is && (fn.Ident == "wait" || fn.Ident == "await") {
+			return n
+		}
+		below = n.Args
+	}
+	for _, b := range below {
+		if found := firstWait(b); found != nil {
+			return found
+		}
+	}
+	return nil
 }
 
 // Count is how many outcomes some case came to, and how many there are.

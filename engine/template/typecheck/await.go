@@ -128,7 +128,8 @@ func (w *walker) newTrial(p premise, tree *parse.Tree) *walker {
 	in, trial := *w.in, *w
 	in.Seen = nil
 	trial.in, trial.flow, trial.said = &in, newFlow(), newFindings()
-	trial.reached, trial.dead, trial.barred = map[turning]bool{}, map[turning]deadEnd{}, map[turning]barred{}
+	trial.reached, trial.open = map[turning]bool{}, map[turning]bool{}
+	trial.dead, trial.barred = map[turning]deadEnd{}, map[turning]barred{}
 	trial.arrivals, trial.premise, trial.sums, trial.spent, trial.hasty = nil, &p, maps.Clone(w.settled[tree]), 0, false
 	trial.resetPaths()
 	return &trial

@@ -22,12 +22,15 @@ func (w *path) mind(n *parse.BranchNode, at parse.Node, v *val) {
 	yes, no := v.truth()
 	for s, possible := range map[outcome]bool{holds: yes, fails: no} {
 		key := turning{fork{node: at}, s}
+		list := sideOf(n, s)
+		if !possible {
+			w.barred[key] = barred{w.sketch.Place(w.frame.tree, n.Pipe), w.frame.tree, list}
+		}
 		if possible || v.way || v.piece != nil || v.can == 0 {
 			w.reached[key] = true
+			w.open[key] = w.open[key] || possible || !isFullList(at, s, v)
 			continue
 		}
-		list := sideOf(n, s)
-		w.barred[key] = barred{w.sketch.Place(w.frame.tree, n.Pipe), w.frame.tree, list}
 		if list == nil || w.shared(w.frame.tree) {
 			continue
 		}
@@ -40,6 +43,13 @@ func (w *path) mind(n *parse.BranchNode, at parse.Node, v *val) {
 		}
 		w.dead[key] = deadEnd{at, s, w.finding(Unreachable, n.Pipe, text)}
 	}
+}
+
+// isFullList reports whether a side is that of a range without items, over a list that
+// has some wherever the path comes to it.
+func isFullList(at parse.Node, s outcome, v *val) bool {
+	_, ranges := at.(*parse.RangeNode)
+	return ranges && s == fails && v.piece == nil && v.can == funcs.List
 }
 
 func sideOf(n *parse.BranchNode, s outcome) *parse.ListNode {
@@ -60,7 +70,7 @@ type barred struct {
 func (w *walker) never() map[Outcome]bool {
 	all := map[Outcome]bool{}
 	for key, b := range w.barred {
-		if w.reached[key] {
+		if w.open[key] {
 			continue
 		}
 		all[Outcome{b.place, key.side == holds}] = true

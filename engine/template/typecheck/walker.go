@@ -34,9 +34,11 @@ type walker struct {
 	// on all paths together.
 	sums  map[sumKey]*val
 	grown bool
-	// reached are the sides of branches that some way can take; dead why one
-	// side cannot be taken at all.
+	// reached are the sides of branches that some way can take, as far as is to be
+	// reported, and open those of which that is not excluded; dead is why one side cannot
+	// be taken at all.
 	reached map[turning]bool
+	open    map[turning]bool
 	dead    map[turning]deadEnd
 	barred  map[turning]barred
 	// hasty: a path takes all sides that it can and no way took yet, so that
@@ -67,8 +69,8 @@ func Follow(in Input) *Flow {
 	f := newFlow()
 	w := &walker{
 		in: &in, flow: f, said: newFindings(), sketch: in.Set.Sketch(), defines: in.Set.Defines(),
-		reached: map[turning]bool{}, dead: map[turning]deadEnd{}, barred: map[turning]barred{}, looped: map[*parse.Tree]map[string]bool{},
-		quick: in.Quick, settled: map[*parse.Tree]map[sumKey]*val{},
+		reached: map[turning]bool{}, open: map[turning]bool{}, dead: map[turning]deadEnd{}, barred: map[turning]barred{},
+		looped: map[*parse.Tree]map[string]bool{}, quick: in.Quick, settled: map[*parse.Tree]map[sumKey]*val{},
 	}
 	w.keys = w.words()
 	for _, name := range in.Files {
