@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +21,7 @@ type approveOptions struct {
 	operatorNamespace string
 	allWaves          bool
 	only              []string
+	wait              time.Duration
 }
 
 func newApprove() *cobra.Command {
@@ -45,11 +47,14 @@ stop if one is refused. It first prints how many resources this affects.
 With --only, the changed folder serves only these resources, and may delete their
 children. The rollout remains stopped.
 
+With --wait, the command waits until the rollout is complete. The exit code is 1 if it
+stops again, or the time is over.
+
 If several installations serve a shard of the kind each, and several rollouts are
 stopped, choose one with --identity.`,
 		Example: "  jacquard approve webs.example.com\n  jacquard approve web --only shop/front\n" +
 			"  jacquard approve webs.example.com --stop 250c9685a8a1aede/Deletes/Zk3wq0aP --yes",
-		Args: cobra.ExactArgs(1),
+		Args: oneKind(&o.wait),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
 	o.access.flags(cmd)
@@ -59,7 +64,9 @@ stopped, choose one with --identity.`,
 	cmd.Flags().StringVar(&o.identity, "identity", "", "approve the rollout of this installation")
 	cmd.Flags().BoolVar(&o.allWaves, "all-waves", false, "do not stop later waves for this reason either")
 	cmd.Flags().StringArrayVar(&o.only, "only", nil, "roll out to this resource only, NAMESPACE/NAME; may be given several times")
+	waitFlag(cmd, &o.wait, "the rollout is complete")
 	cmd.MarkFlagsMutuallyExclusive("only", "all-waves")
+	cmd.MarkFlagsMutuallyExclusive("only", "wait")
 	return cmd
 }
 
@@ -100,7 +107,7 @@ func (o *approveOptions) run(cmd *cobra.Command, name string) error {
 		return err
 	}
 	fmt.Fprintf(out, "approved: %s of folder %s\n", stop.Record.Reason, stop.Record.Digest)
-	return nil
+	return o.waitForCRD(cmd, o.wait, stop.Kind, stop.Progress)
 }
 
 // named are the resources of --only, each of which must be there, as

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jacquard-operator/jacquard/admin/confirm"
 	"github.com/jacquard-operator/jacquard/admin/health"
@@ -49,13 +50,8 @@ With --wait, the command waits until all resources are served by the revision.
 
 The exit code is 0 if it was done, or with --dry-run; else 1.`,
 		Example: "  jacquard rollback webs.example.com\n  jacquard rollback web --to 3 --yes --wait\n  jacquard rollback web --release",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if o.wait < 0 {
-				return fmt.Errorf("--wait=%s: the time must be positive", o.wait)
-			}
-			return cobra.ExactArgs(1)(cmd, args)
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
+		Args:    oneKind(&o.wait),
+		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
 	o.commonFlags(cmd)
 	o.confirmation.flags(cmd)
@@ -90,10 +86,7 @@ func (o *rollbackOptions) run(cmd *cobra.Command, name string) error {
 		return err
 	}
 	fmt.Fprintf(out, "%s\n", written(h, p))
-	if o.wait == 0 {
-		return nil
-	}
-	return o.untilDone(cmd, h, p)
+	return o.waitForCRD(cmd, o.wait, h.Kind, func(crd metav1.Object) health.Progress { return h.Progress(p, crd) })
 }
 
 // plan reads the history of a kind, and plans what the flags say; to is a revision.
@@ -129,25 +122,6 @@ func (o *rollbackOptions) write(ctx context.Context, h *history.History, p *hist
 		return err
 	}
 	return now.Write(ctx, cfg, p, approved)
-}
-
-// untilDone waits until what was written is done.
-func (o *rollbackOptions) untilDone(cmd *cobra.Command, h *history.History, p *history.Plan) error {
-	cfg, err := o.config()
-	if err != nil {
-		return err
-	}
-	reader, err := writerOf(cfg)
-	if err != nil {
-		return err
-	}
-	return waitFor(cmd, o.wait, h.Kind, func(ctx context.Context) (string, health.Progress, error) {
-		crd, err := reader.CRD(ctx, h.Kind)
-		if err != nil {
-			return h.Kind, health.Progress{}, err
-		}
-		return h.Kind, h.Progress(p, crd), nil
-	})
 }
 
 // written says what a plan comes to that was carried out.

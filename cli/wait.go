@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jacquard-operator/jacquard/admin/health"
 )
@@ -21,6 +22,39 @@ const usualWait = "10m"
 func waitFlag(cmd *cobra.Command, limit *time.Duration, until string) {
 	cmd.Flags().DurationVar(limit, "wait", 0, "wait until "+until+", at most this `time`")
 	cmd.Flags().Lookup("wait").NoOptDefVal = usualWait
+}
+
+// oneKind checks the arguments of a command that is about one kind and can wait.
+func oneKind(wait *time.Duration) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if *wait < 0 {
+			return fmt.Errorf("--wait=%s: the time must be positive", *wait)
+		}
+		return cobra.ExactArgs(1)(cmd, args)
+	}
+}
+
+// waitForCRD waits until the CRD of a kind shows that what was written on it is done; it
+// does not wait if the limit is 0.
+func (a *access) waitForCRD(cmd *cobra.Command, limit time.Duration, name string, progress func(metav1.Object) health.Progress) error {
+	if limit == 0 {
+		return nil
+	}
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	reader, err := writerOf(cfg)
+	if err != nil {
+		return err
+	}
+	return waitFor(cmd, limit, name, func(ctx context.Context) (string, health.Progress, error) {
+		crd, err := reader.CRD(ctx, name)
+		if err != nil {
+			return name, health.Progress{}, err
+		}
+		return name, progress(crd), nil
+	})
 }
 
 // waitFor looks until it is done, and prints how far it is whenever that changes. name is
