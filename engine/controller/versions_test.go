@@ -171,7 +171,7 @@ func TestRollbackUnusable(t *testing.T) {
 		c.is(t, "a", "0")
 		k := &heartbeat.Kind{Name: "things"}
 		c.written = c.rollout.Record()
-		if c.describe(k, false); k.State != heartbeat.Stopped || !strings.HasPrefix(k.Message, lost.Error()) {
+		if c.describe(k, false); k.State != verdict.Stopped || !strings.HasPrefix(k.Message, lost.Error()) {
 			t.Errorf("it is %s: %s", k.State, k.Message)
 		}
 		c.halt("1", nil)
