@@ -99,6 +99,8 @@ func (p *healthPrinter) leader(i *health.Installation) string {
 		return fmt.Sprintf("leader: %s, for %s", i.Leader.Holder, age(i.Leader.Since))
 	case verdict.Gone:
 		return "leader: none, no operator runs: it was uninstalled"
+	case verdict.Overdue:
+		return fmt.Sprintf("leader: %s, which has not renewed the Lease for %s", i.Leader.Holder, age(i.Leader.Renewed))
 	case verdict.Late:
 		return fmt.Sprintf("leader: none, %s has not renewed the Lease for %s", i.Leader.Holder, age(i.Leader.Renewed))
 	case verdict.Nobody:

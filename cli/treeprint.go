@@ -66,14 +66,11 @@ func (p *treePrinter) branches(nodes []*tree.Node, lead string) {
 
 // line is one object; its namespace is said where it is not the resource's.
 func (p *treePrinter) line(n *tree.Node) string {
-	mark, name := "✓", n.Name
-	if !n.Ready {
-		mark = "✗"
-	}
+	name := n.Name
 	if n.Namespace != p.namespace && n.Namespace != "" {
 		name = n.Namespace + "/" + name
 	}
-	parts := []string{mark + " " + n.Kind + " " + name}
+	parts := []string{marks[n.Verdict] + n.Kind + " " + name}
 	if n.File != "" {
 		parts = append(parts, n.File+".yaml")
 	}

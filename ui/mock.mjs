@@ -13,6 +13,8 @@ const kinds = ['pages.example.com', 'shops.example.com', 'databases.storage.exam
 const hostile = ['<img src=x onerror=alert(1)>', 'javascript:alert(1)', 'a\u202egnp.exe', '"><script>alert(1)</script>', 'x'.repeat(253)]
 const ago = (s) => new Date(Date.now() - s * 1000).toISOString()
 
+const states = ['stalled', 'reconciling', 'deleting', 'paused', 'ready'].map((word) => ({ word, color: word }))
+
 function made(total) {
   const rows = []
   for (let i = 0; i < total; i++) {
@@ -23,7 +25,7 @@ function made(total) {
       name: i < hostile.length ? hostile[i] : `${['north', 'shop', 'blog', 'orders', 'media'][i % 5]}-${i}`,
       created: ago(60 + i * 611),
       ready: bad ? 'False' : i % 61 === 0 ? 'Unknown' : 'True',
-      stalled: Boolean(bad),
+      state: i % 131 === 1 ? 'paused' : bad ? 'stalled' : i % 61 === 0 ? 'reconciling' : 'ready',
       reason: bad ? 'RenderFailed' : i % 61 === 0 ? 'Progressing' : 'Ready',
       message: bad ? 'templates/page.yaml:12:9: the Secret team-01/login has no key password <b>' : i % 61 === 0 ? 'Deployment web: 1 of 2 replicas are ready' : '',
       paused: i % 131 === 1 || undefined,
@@ -123,7 +125,7 @@ export function mock({ total = 5000, changes = 20 } = {}) {
     notes: ['revisions before 1 were removed: 3 are kept'],
   })
 
-  const node = (kind, name, more) => ({ apiVersion: kind === 'Deployment' || kind === 'ReplicaSet' ? 'apps/v1' : 'v1', kind, namespace: 'team-01', name, created: ago(5000), ready: true, ...more })
+  const node = (kind, name, more) => ({ apiVersion: kind === 'Deployment' || kind === 'ReplicaSet' ? 'apps/v1' : 'v1', kind, namespace: 'team-01', name, created: ago(5000), ready: true, ...(more?.ready === false ? { color: 'reconciling', word: 'reconciling' } : { color: 'ready', word: 'ready' }), ...more })
   const tree = (kind, namespace, name) => ({
     kind,
     resource: `Page ${namespace === '-' ? '' : `${namespace}/`}${name}`,
@@ -133,9 +135,9 @@ export function mock({ total = 5000, changes = 20 } = {}) {
     revision: '9a1f0c6be2d34e7712ab',
     server: { replica: 'jacquard-7c9f8d-abcde', of: 3 },
     conditions: [
-      { type: 'Ready', status: 'False', reason: 'ChildNotReady', message: 'Deployment web: 1 of 2 replicas are ready' },
-      { type: 'Reconciling', status: 'True', reason: 'Progressing', message: 'waits for Deployment web' },
-      { type: 'Stalled', status: 'False', reason: 'Progressing', old: true },
+      { type: 'Ready', color: 'reconciling', status: 'False', reason: 'ChildNotReady', message: 'Deployment web: 1 of 2 replicas are ready' },
+      { type: 'Reconciling', color: 'reconciling', status: 'True', reason: 'Progressing', message: 'waits for Deployment web' },
+      { type: 'Stalled', color: 'ready', status: 'False', reason: 'Progressing', old: true },
     ],
     children: [
       node('Deployment', 'web', {
@@ -217,7 +219,10 @@ export function mock({ total = 5000, changes = 20 } = {}) {
       if (b.action === 'approve') approved = true
       if (b.name) {
         const row = rows.find((r) => r.kind === b.kind && (r.namespace || '') === (b.namespace || '') && r.name === b.name)
-        if (row && b.action !== 'reconcile') row.paused = b.action === 'pause' || undefined
+        if (row && b.action !== 'reconcile') {
+          row.paused = b.action === 'pause' || undefined
+          row.state = row.paused ? 'paused' : 'ready'
+        }
         if (row) for (const f of followers) f.write(`${JSON.stringify({ rows: [row] })}\n`)
       }
       return json({ text: `${b.action}d` })
@@ -226,7 +231,7 @@ export function mock({ total = 5000, changes = 20 } = {}) {
     if (path[0] === 'health') return json(health())
     if (path[0] === 'rows') {
       res.writeHead(200, { 'Content-Type': 'application/x-ndjson' })
-      res.write(`${JSON.stringify({ rows })}\n`)
+      res.write(`${JSON.stringify({ rows, states })}\n`)
       res.write(`${JSON.stringify({ ready: true })}\n`)
       const beat = setInterval(() => res.write('{}\n'), 15000)
       followers.add(res)

@@ -114,7 +114,7 @@ func (l *look) leader(ctx context.Context, i *Installation) {
 	if i.Leader = l.read(lease); lease != nil {
 		l.members(ctx, i, lease)
 	}
-	if i.Leader.State == verdict.Leads && l.uninstalled(ctx, i) {
+	if !i.Leader.dead() && i.Leader.State != verdict.LeaderUnknown && l.uninstalled(ctx, i) {
 		i.Leader.State = verdict.Gone
 	}
 }
@@ -143,10 +143,13 @@ func (l *look) read(lease *unstructured.Unstructured) Leader {
 	h.Holder = text("holderIdentity")
 	h.Since, _ = time.Parse(time.RFC3339, text("acquireTime"))
 	h.Renewed, _ = time.Parse(time.RFC3339, text("renewTime"))
-	switch {
+	lasts := time.Duration(duration) * time.Second
+	switch age := l.Now.Sub(h.Renewed); {
 	case h.Holder == "":
-	case l.Now.Sub(h.Renewed) > time.Duration(duration)*time.Second+grace:
+	case age > lasts+grace:
 		h.State = verdict.Late
+	case age > lasts:
+		h.State = verdict.Overdue
 	default:
 		h.State = verdict.Leads
 	}
@@ -184,6 +187,8 @@ func (i *Installation) findings() findings {
 		all.add(i.Leader.State, "no operator runs: its account %s is gone, and its Lease is not given back", i.Account)
 	case verdict.Late:
 		all.add(i.Leader.State, "the Lease of the leader is not renewed, since %s: no operator runs", i.Leader.Renewed.Format(time.RFC3339))
+	case verdict.Overdue:
+		all.add(i.Leader.State, "the Lease of the leader is not renewed, since %s: it is not known whether it runs", i.Leader.Renewed.Format(time.RFC3339))
 	case verdict.LeaderUnknown:
 		if i.Trouble == "" {
 			all.add(i.Leader.State, "it is not known whether it runs")

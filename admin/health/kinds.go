@@ -13,6 +13,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
@@ -46,6 +47,8 @@ type Kind struct {
 	// says why.
 	compiled *kind.Kind
 	unread   error
+	// isClaimedOnly reports that its operator has a claim to it and does not report it.
+	isClaimedOnly bool
 	// isResourcesUnread reports that whoever asks cannot list the resources.
 	isResourcesUnread bool
 }
@@ -88,7 +91,7 @@ func (k *Kind) findings(all *findings, nobody bool) {
 			for _, text := range k.Unlisted {
 				all.add(state, "%s: %s", k.Name, text)
 			}
-		case state == verdict.NotServed: // the finding about the leader covers it
+		case state == verdict.NotServed && nobody: // the finding about the leader covers it
 		case k.Message == "":
 			all.add(state, "%s is %s", k.Name, state)
 		default:
@@ -130,7 +133,30 @@ func (l *look) kinds(ctx context.Context, i *Installation) {
 	for _, told := range i.report.Kinds {
 		i.Kinds = append(i.Kinds, &Kind{Kind: told})
 	}
+	i.Kinds = append(i.Kinds, l.claimedOnly(ctx, i)...)
 	liveview.Together(len(i.Kinds), func(n int) { l.addResources(ctx, i, i.Kinds[n]) })
+	i.Kinds = slices.DeleteFunc(i.Kinds, func(k *Kind) bool { return k.isClaimedOnly && k.Resources != nil && k.Resources.Total == 0 })
+}
+
+// claimedOnly are the kinds that an installation has a claim to and does not report: nobody
+// serves them, such as after their folder and their roles were removed.
+func (l *look) claimedOnly(ctx context.Context, i *Installation) (all []*Kind) {
+	if i.Cut > 0 {
+		return nil // the report has no place for them
+	}
+	found, err := l.Definitions(ctx)
+	if err != nil { // forsaken reports it
+		return nil
+	}
+	for _, crd := range found {
+		isReported := slices.ContainsFunc(i.Kinds, func(k *Kind) bool { return k.Name == crd.GetName() })
+		isClaimed := slices.ContainsFunc(shard.Claims(crd), func(c shard.Claim) bool { return c.Identity == i.Identity })
+		if isClaimed && !isReported {
+			all = append(all, &Kind{isClaimedOnly: true, Kind: heartbeat.Kind{Name: crd.GetName(), State: verdict.NotServed,
+				Message: "the operator has a claim to it, and no folder for it: apply its folder and roles again, or take off what is left of it: jacquard eject " + crd.GetName()}})
+		}
+	}
+	return all
 }
 
 // addResources adds to what the operator reports of a kind how its resources are.
@@ -233,7 +259,7 @@ func (k *Kind) count(o *unstructured.Unstructured, readOnly bool) {
 	if ready.Status == "True" {
 		c.Ready++
 	}
-	if ready.Status == "True" || is("Paused") || o.GetAnnotations()[api.AnnotationPaused] == "true" {
+	if ready.Status == "True" || IsPaused(o) {
 		return
 	}
 	if ready.Unserved {

@@ -30,6 +30,8 @@ type Member struct {
 	Owns []int `json:"owns"`
 	// Late: it did not renew its Lease in time.
 	Late bool `json:"late,omitempty"`
+	// Overdue: it did not either, unless the clocks differ.
+	Overdue bool `json:"overdue,omitempty"`
 }
 
 // members are the replicas that divide the resources, by the Lease of the installation;
@@ -47,12 +49,13 @@ func (l *look) members(ctx context.Context, i *Installation, lease *unstructured
 		return
 	}
 	i.Members, i.division = []*Member{}, d
+	newest := l.newest(all)
 	for _, one := range all {
 		if one.GetName() == lease.GetName() {
 			continue
 		}
-		m := &Member{Name: one.GetName(), Leads: d.Leader == one.GetName(), Owns: []int{}, Late: l.read(one).State != verdict.Leads,
-			Replica: heartbeat.ReadReplica(one.GetAnnotations()[api.AnnotationReplica])}
+		m := &Member{Name: one.GetName(), Leads: d.Leader == one.GetName(), Owns: []int{}, Overdue: l.read(one).State == verdict.Overdue,
+			Late: !l.isAlive(one, newest), Replica: heartbeat.ReadReplica(one.GetAnnotations()[api.AnnotationReplica])}
 		for bucket, owner := range d.Owners {
 			if owner == m.Name {
 				m.Owns = append(m.Owns, bucket)
@@ -62,6 +65,9 @@ func (l *look) members(ctx context.Context, i *Installation, lease *unstructured
 			i.Leader = l.read(one)
 			i.Leader.Holder = cmp.Or(m.Pod, m.Name)
 			i.Leader.Since = time.Time{} // its Lease tells since when it runs, not since when it leads
+			if m.Late && !i.Leader.dead() {
+				i.Leader.State = verdict.Late
+			}
 		}
 		i.Members = append(i.Members, m)
 	}
@@ -73,6 +79,24 @@ func (l *look) members(ctx context.Context, i *Installation, lease *unstructured
 	if slices.ContainsFunc(i.Members, func(m *Member) bool { return !m.Late }) {
 		i.Leader.State = verdict.LeaderUnknown // one of them is about to lead
 	}
+}
+
+// newest is when the latest of some Leases was renewed.
+func (l *look) newest(all []*unstructured.Unstructured) (latest time.Time) {
+	for _, one := range all {
+		if at := l.read(one).Renewed; at.After(latest) {
+			latest = at
+		}
+	}
+	return latest
+}
+
+// isAlive reports whether a replica may live. Replicas share a clock more likely than this
+// program and they do: one that did not renew its Lease while another did has ended.
+func (l *look) isAlive(lease *unstructured.Unstructured, newest time.Time) bool {
+	held := l.read(lease)
+	seconds, _, _ := unstructured.NestedInt64(lease.Object, "spec", "leaseDurationSeconds")
+	return !held.dead() && newest.Sub(held.Renewed) <= time.Duration(seconds)*time.Second
 }
 
 // unbalanced is how many times as many resources as the mean the replica with the most may
@@ -92,6 +116,9 @@ func (i *Installation) divides(all *findings) {
 		if m.Late {
 			all.add(verdict.ReplicaLate, "replica %s has not renewed its Lease", m.Name)
 			continue
+		}
+		if m.Overdue && !m.Leads {
+			all.add(verdict.ReplicaOverdue, "replica %s has not renewed its Lease in time: it is not known whether it runs", m.Name)
 		}
 		living, total = living+1, total+m.Resources
 	}

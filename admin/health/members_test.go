@@ -1,9 +1,13 @@
 package health
 
 import (
+	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
@@ -59,5 +63,57 @@ func TestDivides(t *testing.T) {
 	i.division.Whole = map[string][]string{"whole": nil}
 	if n := wrong(); n != 0 {
 		t.Errorf("%d problems with the balance in a rollout", n)
+	}
+}
+
+// leaseOf is the Lease of a replica that was renewed so long ago.
+func leaseOf(name string, ago time.Duration, now time.Time) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"holderIdentity": name, "leaseDurationSeconds": int64(15), "renewTime": now.Add(-ago).Format(time.RFC3339),
+	}}}
+	o.SetName(name)
+	return o
+}
+
+// TestAliveReplicas: a replica that did not renew its Lease while another one did is not
+// alive, however the clock of whoever asks differs; all that are late may be alive for as
+// long as clocks may differ.
+func TestAliveReplicas(t *testing.T) {
+	now := time.Unix(1e9, 0).UTC()
+	l := &look{Asked: Asked{Now: now}}
+	for name, c := range map[string]struct {
+		ago  []time.Duration
+		want []bool
+	}{
+		"all renew":                {[]time.Duration{time.Second, 3 * time.Second}, []bool{true, true}},
+		"one was killed":           {[]time.Duration{time.Second, 20 * time.Second}, []bool{true, false}},
+		"one was reinstalled":      {[]time.Duration{0, 16 * time.Second, 40 * time.Second}, []bool{true, false, false}},
+		"the clocks differ":        {[]time.Duration{40 * time.Second, 42 * time.Second}, []bool{true, true}},
+		"all are late":             {[]time.Duration{50 * time.Second, 52 * time.Second}, []bool{false, false}},
+		"the clock here is behind": {[]time.Duration{-20 * time.Second, 0}, []bool{true, false}},
+	} {
+		var all []*unstructured.Unstructured
+		for n, ago := range c.ago {
+			all = append(all, leaseOf(fmt.Sprint(n), ago, now))
+		}
+		newest := l.newest(all)
+		for n, want := range c.want {
+			if got := l.isAlive(all[n], newest); got != want {
+				t.Errorf("%s: replica %d lives: %v, want %v", name, n, got, want)
+			}
+		}
+	}
+	if got := l.read(leaseOf("a", 20*time.Second, now)).State; got != verdict.Overdue {
+		t.Errorf("a Lease that is overdue by 5 s is %s", got)
+	}
+}
+
+// TestNobodyServesBuckets: buckets of replicas that do not live are not well.
+func TestNobodyServesBuckets(t *testing.T) {
+	i := &Installation{Leader: Leader{State: verdict.Leads}, Members: []*Member{{Name: "new", Leads: true}, {Name: "old", Late: true}},
+		division: replicas.Division{Leader: "new", Bounds: replicas.Equal(4), Owners: []string{"old", "old", "gone", "old"}}}
+	l := &look{Health: &Health{Installations: []*Installation{i}}}
+	if l.judge(); l.State != verdict.NotWell || !strings.Contains(strings.Join(l.Problems, " "), "no replica serves 4 of 4 buckets") {
+		t.Errorf("%s: %q", l.State, l.Problems)
 	}
 }

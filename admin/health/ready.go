@@ -2,6 +2,9 @@ package health
 
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 // Conditions are the conditions of a resource, by type.
@@ -46,4 +49,38 @@ func ReadyOf(o *unstructured.Unstructured) Readiness {
 		r.Status = "Unknown"
 	}
 	return r
+}
+
+// resourceStates are the states of a resource, the worst first.
+var resourceStates = []verdict.State{verdict.Stalled, verdict.Reconciling, verdict.Deleting, verdict.Paused, verdict.Ready}
+
+// ResourceMeanings returns what the states of a resource mean, the worst first.
+func ResourceMeanings() []verdict.Meaning {
+	var all []verdict.Meaning
+	for _, state := range resourceStates {
+		all = append(all, state.Meaning())
+	}
+	return all
+}
+
+// StateOf returns the one state that a resource is listed under. That it was stalled before
+// its last change does not count.
+func StateOf(o *unstructured.Unstructured) verdict.State {
+	ready := ReadyOf(o)
+	switch {
+	case o.GetDeletionTimestamp() != nil:
+		return verdict.Deleting
+	case IsPaused(o):
+		return verdict.Paused
+	case ready.Status == "True":
+		return verdict.Ready
+	case !ready.Unserved && Conditions(o)["Stalled"]["status"] == "True":
+		return verdict.Stalled
+	}
+	return verdict.Reconciling
+}
+
+// IsPaused reports whether a resource is paused, or is about to be.
+func IsPaused(o *unstructured.Unstructured) bool {
+	return o.GetAnnotations()[api.AnnotationPaused] == "true" || Conditions(o)["Paused"]["status"] == "True"
 }

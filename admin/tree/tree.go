@@ -21,6 +21,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/status"
 	"github.com/jacquard-operator/jacquard/engine/status/readiness"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 // A Tree is what became of one custom resource.
@@ -33,6 +34,8 @@ type Tree struct {
 	Name      string    `json:"name"`
 	Created   time.Time `json:"created"`
 	Deleting  bool      `json:"deleting,omitempty"`
+	// Meaning is what the state of the resource means.
+	verdict.Meaning
 	// Revision is the digest of the state of the folder that serves it, if the CRD
 	// says so.
 	Revision string `json:"revision,omitempty"`
@@ -52,9 +55,12 @@ type Condition struct {
 	Message string `json:"message,omitempty"`
 	// Old: it is about an earlier generation of the resource.
 	Old bool `json:"old,omitempty"`
+	// Color is that of the state which the condition stands for.
+	Color verdict.Color `json:"color"`
 }
 
-// A Node is a child, a patched object, or what one of these owns.
+// A Node is a child, a patched object, or what one of these owns. It has many fields since
+// each is shown.
 type Node struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -64,7 +70,9 @@ type Node struct {
 	File    string    `json:"file,omitempty"`
 	Created time.Time `json:"created"`
 	Ready   bool      `json:"ready"`
-	Message string    `json:"message,omitempty"`
+	// Meaning is what its state means.
+	verdict.Meaning
+	Message string `json:"message,omitempty"`
 	// Patched: it is somebody else's, and fields of it are set.
 	Patched bool `json:"patched,omitempty"`
 	// Beside are the entries of lists, such as containers, ports and mounts, that others
@@ -82,7 +90,7 @@ func Of(view *liveview.View, resource *unstructured.Unstructured) *Tree {
 	t := &Tree{
 		Kind: view.Version().Name, Resource: called(resource), Namespace: resource.GetNamespace(), Name: resource.GetName(),
 		Created:  resource.GetCreationTimestamp().Time,
-		Deleting: resource.GetDeletionTimestamp() != nil, Conditions: conditions(resource), Children: []*Node{},
+		Deleting: resource.GetDeletionTimestamp() != nil, Meaning: health.StateOf(resource).Meaning(), Conditions: conditions(resource), Children: []*Node{},
 	}
 	t.Revision = view.Revision()
 	owner := plan.OwnerOf(t.Kind, resource)
@@ -173,44 +181,66 @@ func reportedChildren(resource *unstructured.Unstructured) map[childKey]reported
 	return all
 }
 
-// node judges one object.
+// node judges one object, and sets what its state means.
 func (j judge) node(l live.Object) *Node {
-	n := &Node{
+	n, isFailed := j.assess(l)
+	n.Meaning = n.state(l.Meta.GetDeletionTimestamp() != nil, isFailed).Meaning()
+	return n
+}
+
+// state is the row of the table of states for an object.
+func (n *Node) state(isDeleting, isFailed bool) verdict.State {
+	switch {
+	case isDeleting:
+		return verdict.Deleting
+	case n.Ready && readiness.IsUnknown(n.Message):
+		return verdict.HealthUnknown
+	case n.Ready:
+		return verdict.Ready
+	case isFailed:
+		return verdict.Stalled
+	}
+	return verdict.Reconciling
+}
+
+// assess decides whether an object is ready, or failed.
+func (j judge) assess(l live.Object) (n *Node, isFailed bool) {
+	n = &Node{
 		APIVersion: l.GVK.GroupVersion().String(), Kind: l.GVK.Kind, Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName(),
 		File: l.Meta.GetAnnotations()[api.AnnotationFile], Created: l.Meta.GetCreationTimestamp().Time, uid: l.Meta.GetUID(),
 		Beside: ownership.BesideTexts(l.Body, l.Meta.GetManagedFields(), api.FieldManager),
 	}
 	if l.Meta.GetDeletionTimestamp() != nil {
 		n.Message = "being deleted"
-		return n
+		return n, false
 	}
 	gk := l.GVK.GroupKind()
 	if r, found := j.reported[childKey{gk, n.Namespace, n.Name}]; found && j.version.Kind == nil && !readiness.HasRule(gk) {
 		n.Ready, n.Message = r.ready, r.message
-		return n
+		return n, false
 	}
 	if !readiness.NeedsBody(j.version.Health(), l.GVK.GroupKind()) {
 		n.Ready = true
-		return n
+		return n, false
 	}
 	rule := readiness.RuleFor(j.version.Health(), l.GVK.GroupKind())
 	if l.GVK == pods && rule == nil {
-		verdict := readiness.ForPerson(l.Body)
-		n.Ready, n.Message = verdict.IsReady(), verdict.Message
-		return n
+		result := readiness.ForPerson(l.Body)
+		n.Ready, n.Message = result.IsReady(), result.Message
+		return n, result.IsFailed()
 	}
-	verdict, err := readiness.Of(l.Body, rule, j.cluster.DeclaresConditions(l.GVK.GroupKind()))
+	result, err := readiness.Of(l.Body, rule, j.cluster.DeclaresConditions(l.GVK.GroupKind()))
 	if err != nil {
 		n.Message = fmt.Sprintf("its status cannot be read: %s", err)
-		return n
+		return n, false
 	}
 	child := status.Child{APIVersion: n.APIVersion, Kind: n.Kind, Namespace: n.Namespace, Name: n.Name}
-	if verdict.State == readiness.Unbound {
-		verdict = j.before.SettleClaim(child, verdict, j.cluster.StorageClass(l.Body), readiness.ConsumerOf(l.Body, j.children))
+	if result.State == readiness.Unbound {
+		result = j.before.SettleClaim(child, result, j.cluster.StorageClass(l.Body), readiness.ConsumerOf(l.Body, j.children))
 	}
-	verdict = j.before.Settle(child, verdict)
-	n.Ready, n.Message = verdict.IsReady(), verdict.Message
-	return n
+	result = j.before.Settle(child, result)
+	n.Ready, n.Message = result.IsReady(), result.Message
+	return n, result.IsFailed()
 }
 
 // sort puts those that are not ready first, at every depth.
@@ -226,6 +256,21 @@ func sort(nodes []*Node) {
 	}
 }
 
+// conditionColor is the color of a condition: of some, True is the bad news.
+func conditionColor(name, value string) verdict.Color {
+	isTrue := value == "True"
+	state := map[string]verdict.State{"Stalled": verdict.Stalled, "Reconciling": verdict.Reconciling, "Paused": verdict.Paused}[name]
+	switch {
+	case value == "Unknown", state == "" && name != "Ready" && !isTrue:
+		return verdict.Gray
+	case state != "" && isTrue:
+		return state.Meaning().Color
+	case name == "Ready" && !isTrue:
+		return verdict.Reconciling.Meaning().Color
+	}
+	return verdict.Ready.Meaning().Color
+}
+
 func conditions(resource *unstructured.Unstructured) []Condition {
 	items, _, _ := unstructured.NestedSlice(resource.Object, "status", "conditions")
 	all := []Condition{}
@@ -233,7 +278,8 @@ func conditions(resource *unstructured.Unstructured) []Condition {
 		m, _ := item.(map[string]any)
 		text := func(key string) string { s, _ := m[key].(string); return s }
 		observed, told := m["observedGeneration"].(int64)
-		all = append(all, Condition{text("type"), text("status"), text("reason"), text("message"), told && observed != resource.GetGeneration()})
+		all = append(all, Condition{text("type"), text("status"), text("reason"), text("message"), told && observed != resource.GetGeneration(),
+			conditionColor(text("type"), text("status"))})
 	}
 	slices.SortStableFunc(all, func(a, b Condition) int {
 		return map[bool]int{true: 0, false: 1}[a.Type == "Ready"] - map[bool]int{true: 0, false: 1}[b.Type == "Ready"]

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/jacquard-operator/jacquard/admin/health"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 // A Key names a resource: the name of its CRD, its namespace ("" if it has none) and its
@@ -22,21 +25,22 @@ type Key struct {
 type Row struct {
 	Key
 	Created time.Time `json:"created"`
+	// State is the word of the state that it is listed under.
+	State string `json:"state"`
 	// Ready is the status of the condition Ready: True, False or Unknown.
 	Ready   string `json:"ready"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Stalled: it becomes Ready only once somebody changes something.
-	Stalled bool `json:"stalled,omitempty"`
-	// Paused and Deleting explain why it may be as it is.
-	Paused   bool `json:"paused,omitempty"`
-	Deleting bool `json:"deleting,omitempty"`
+	// Paused says which button the page has for it.
+	Paused bool `json:"paused,omitempty"`
 }
 
 // A Change is what is new in a table since the last one.
 type Change struct {
-	Rows []Row `json:"rows,omitempty"`
-	Gone []Key `json:"gone,omitempty"`
+	// States are those that rows may have, the worst first; the first change has them.
+	States []verdict.Meaning `json:"states,omitempty"`
+	Rows   []Row             `json:"rows,omitempty"`
+	Gone   []Key             `json:"gone,omitempty"`
 	// Ready: all of the first lists were read, and rows so far are all that there are.
 	Ready bool `json:"ready,omitempty"`
 	// Unread says what cannot be listed; it is all of that, whenever it changes.
@@ -130,6 +134,7 @@ type Follower struct {
 	// ready and changed are what it was told of the table.
 	ready   bool
 	changed int
+	began   bool
 }
 
 // Follow makes a follower, which is told of all rows first. Leave ends it.
@@ -162,6 +167,9 @@ func (f *Follower) Next(ctx context.Context) (Change, error) {
 	f.table.mu.Lock()
 	defer f.table.mu.Unlock()
 	var change Change
+	if !f.began {
+		f.began, change.States = true, health.ResourceMeanings()
+	}
 	for key := range f.news {
 		if row, there := f.table.rows[key]; there {
 			change.Rows = append(change.Rows, row)

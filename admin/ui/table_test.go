@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/jacquard-operator/jacquard/admin/health"
 )
 
 func row(name, ready string) Row {
@@ -30,7 +32,7 @@ func TestFollow(t *testing.T) {
 	table.Put(row("a", "True"))
 	f := table.Follow()
 	defer f.Leave()
-	want := Change{Rows: []Row{row("a", "True"), row("b", "False")}}
+	want := Change{States: health.ResourceMeanings(), Rows: []Row{row("a", "True"), row("b", "False")}}
 	if diff := cmp.Diff(want, next(t, f)); diff != "" {
 		t.Error(diff)
 	}

@@ -24,7 +24,6 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/jacquard-operator/jacquard/admin/health"
-	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
@@ -377,13 +376,12 @@ func (k *kindRows) replace(all []metav1.Object) {
 // rowOf is what lists show of a resource. It holds nothing of the object itself, so that
 // the object can be forgotten.
 func rowOf(kind string, o *unstructured.Unstructured) Row {
-	ready, conditions := health.ReadyOf(o), health.Conditions(o)
+	ready, state := health.ReadyOf(o), health.StateOf(o)
 	return Row{
+		State:   state.Meaning().Word,
 		Key:     Key{kind, strings.Clone(o.GetNamespace()), strings.Clone(o.GetName())},
 		Created: o.GetCreationTimestamp().UTC(), Ready: strings.Clone(ready.Status), Reason: strings.Clone(ready.Reason),
-		Message:  strings.Clone(ready.Message),
-		Stalled:  !ready.Unserved && conditions["Stalled"]["status"] == "True",
-		Paused:   o.GetAnnotations()[api.AnnotationPaused] == "true" || conditions["Paused"]["status"] == "True",
-		Deleting: o.GetDeletionTimestamp() != nil,
+		Message: strings.Clone(ready.Message),
+		Paused:  health.IsPaused(o),
 	}
 }

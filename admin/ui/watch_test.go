@@ -20,6 +20,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 var webs = live.Resource{GVR: schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "webs"},
@@ -97,7 +98,7 @@ func TestWatch(t *testing.T) {
 			defer f.Leave()
 			key := Key{"webs.example.com", "shop", "a"}
 			until(t, f, s, func() bool { return s.ready && len(s.rows) == 1 })
-			if r := s.rows[key]; r.Ready != "False" || r.Reason != "R" || r.Message != "m" || !r.Paused || r.Deleting {
+			if r := s.rows[key]; r.Ready != "False" || r.Reason != "R" || r.Message != "m" || !r.Paused || r.State == verdict.Deleting.Meaning().Word {
 				t.Errorf("%+v", r)
 			}
 			said := len(s.unread) == 1 && strings.Contains(s.unread[0], "outside of namespace shop")
@@ -167,15 +168,16 @@ func TestChangedCRDIsListedAgain(t *testing.T) {
 	<-ended
 }
 
-// TestStalled: a resource is stalled as its own condition says, if that is about its
-// present generation.
-func TestStalled(t *testing.T) {
+// TestRowState: a row has the word of the table of states, and a resource is stalled as its
+// own condition says, if that is about its present generation.
+func TestRowState(t *testing.T) {
 	for _, tt := range []struct {
 		status   string
 		observed int64
-		want     bool
-	}{{"True", 2, true}, {"False", 2, false}, {"True", 1, false}} {
+		want     verdict.State
+	}{{"True", 2, verdict.Stalled}, {"False", 2, verdict.Reconciling}, {"True", 1, verdict.Reconciling}} {
 		o := web("a", "False")
+		o.SetAnnotations(nil) // it is not paused
 		o.SetGeneration(2)
 		conditions := []any{
 			map[string]any{"type": "Ready", "status": "False", "observedGeneration": tt.observed},
@@ -184,8 +186,8 @@ func TestStalled(t *testing.T) {
 		if err := unstructured.SetNestedSlice(o.Object, conditions, "status", "conditions"); err != nil {
 			t.Fatal(err)
 		}
-		if got := rowOf("webs.example.com", o).Stalled; got != tt.want {
-			t.Errorf("%+v: got %v", tt, got)
+		if got := rowOf("webs.example.com", o).State; got != tt.want.Meaning().Word {
+			t.Errorf("%+v: got %s", tt, got)
 		}
 	}
 }

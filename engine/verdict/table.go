@@ -67,6 +67,9 @@ const (
 const (
 	// Leads means that the leader's Lease is held and renewed.
 	Leads State = "Leads"
+	// Overdue means that the leader's Lease is held and was not renewed in time, unless the
+	// clocks differ.
+	Overdue State = "Overdue"
 	// Late means that the leader's Lease is held, and was not renewed in time.
 	Late State = "Late"
 	// Gone means that the leader's Lease is held, and that the service account of the
@@ -85,6 +88,9 @@ const (
 	OperatorUnread State = "OperatorUnread"
 	// ClaimForsaken means that a CRD has the claim of an operator that is not there.
 	ClaimForsaken State = "ClaimForsaken"
+	// ReplicaOverdue means that a replica did not renew its Lease in time, unless the clocks
+	// differ.
+	ReplicaOverdue State = "ReplicaOverdue"
 	// ReplicaLate means that a replica did not renew its Lease in time.
 	ReplicaLate State = "ReplicaLate"
 	// ReplicasNotReady means that Pods of the operator are not ready.
@@ -135,6 +141,7 @@ var table = map[State]row{
 	HealthUnknown: {Meaning{NotKnown, Info, Gray, "health not known"}, false},
 
 	Leads:            {Meaning{Well, None, Green, "leads"}, false},
+	Overdue:          {Meaning{NotKnown, Info, Amber, "Lease overdue"}, false},
 	Late:             {Meaning{NotWell, Critical, Red, "does not renew its Lease"}, false},
 	Gone:             {Meaning{NotWell, Critical, Red, "uninstalled"}, false},
 	Nobody:           {Meaning{NotWell, Critical, Red, "nobody leads"}, false},
@@ -143,6 +150,7 @@ var table = map[State]row{
 	OperatorStarting: {Meaning{NotKnown, Info, Amber, "operator starting"}, false},
 	OperatorUnread:   {Meaning{NotKnown, Info, Gray, "operator could not be read"}, false},
 	ClaimForsaken:    {Meaning{NotWell, Warning, Red, "claimed by an operator that is gone"}, false},
+	ReplicaOverdue:   {Meaning{NotKnown, Info, Amber, "Lease of a replica overdue"}, false},
 	ReplicaLate:      {Meaning{NotWell, Warning, Red, "replica does not renew its Lease"}, false},
 	ReplicasNotReady: {Meaning{NotWell, Warning, Red, "replicas not ready"}, false},
 	BucketsUnowned:   {Meaning{NotWell, Critical, Red, "buckets not served"}, false},

@@ -162,14 +162,14 @@ export class Live {
   // tally counts the rows by state, once for each state that they are in.
   tally() {
     const { version } = this.table
-    if (this.#counted.version !== version) this.#counted = { version, ...tally(this.table.all()) }
+    if (this.#counted.version !== version) this.#counted = { version, ...tally(this.table.all(), this.table.states) }
     return this.#counted
   }
 
   // #queue keeps changes until a person may see them; those that came while the page is
   // not in sight are taken up before they are many.
   #queue(change) {
-    if (!change.rows && !change.gone && !change.ready && !change.unread) return
+    if (!change.rows && !change.gone && !change.ready && !change.unread && !change.states) return
     this.#pending.push(change)
     this.#size += (change.rows?.length ?? 0) + (change.gone?.length ?? 0)
     if (document.hidden && this.#size > 2000) {
@@ -251,7 +251,7 @@ export class Live {
   #measure() {
     if (!this.ready) return
     const { all } = this.tally()
-    this.readySeries.add(Date.now(), all.ready)
+    this.readySeries.add(Date.now(), all.ready ?? 0)
   }
 }
 

@@ -135,13 +135,14 @@ export function Busy({ what }) {
 }
 
 // Stack is a bar of the shares of states; its text says the same.
-export function Stack({ counts, names, label }) {
-  const all = parts(counts, names)
+export function Stack({ counts, states, label }) {
+  const colors = new Map([...states].reverse().map((s) => [s.word, s.color]))
+  const all = parts(counts, [...colors.keys()])
   const text = all.map((p) => `${p.count} ${p.name}`).join(', ') || 'none'
   return (
     <span class="stack" role="img" aria-label={`${label}: ${text}`} title={text}>
       {all.map((p) => (
-        <span key={p.name} class={`part bg-${p.name}`} style={{ width: `${p.width}%` }} />
+        <span key={p.name} class={`part bg-${colors.get(p.name)}`} style={{ width: `${p.width}%` }} />
       ))}
     </span>
   )

@@ -1,7 +1,7 @@
 import test from 'node:test'
 import assert from 'node:assert/strict'
 import { childID, format, isToken, parse, resourcePath, resourceRoute } from '../src/lib/route.js'
-import { filter, idOf, stateOf, Table, tally } from '../src/lib/rows.js'
+import { filter, idOf, Table, tally } from '../src/lib/rows.js'
 import { scrolled, step, windowed } from '../src/lib/list.js'
 import { backoff, lines, pause } from '../src/lib/ndjson.js'
 import { layout, pruned, rooted } from '../src/lib/layout.js'
@@ -9,7 +9,7 @@ import { Session } from '../src/lib/session.js'
 import { line, parts, progress, Series, waiting } from '../src/lib/series.js'
 import { age, diffLines, ranges, seen, mention } from '../src/lib/text.js'
 
-const row = (name, more) => ({ kind: 'pages.example.com', namespace: 'a', name, ready: 'True', ...more })
+const row = (name, more) => ({ kind: 'pages.example.com', namespace: 'a', name, ready: 'True', state: 'ready', ...more })
 
 test('a route comes back as it was, whatever the names are', () => {
   for (const name of ['plain', 'a/b', '?q=1&x', '#', '%2F', '<b>', '\u202e', 'ü']) {
@@ -99,19 +99,18 @@ test('a row without a namespace has another id than one with the namespace of it
   assert.notEqual(idOf({ kind: 'k', name: 'a' }), idOf({ kind: 'k', namespace: 'a', name: '' }))
 })
 
-test('a row is in one state', () => {
-  assert.equal(stateOf(row('x', { ready: 'False', stalled: true })), 'stalled')
-  assert.equal(stateOf(row('y', { ready: 'False' })), 'reconciling')
-  assert.equal(stateOf(row('x')), 'ready')
-  assert.equal(stateOf(row('x', { paused: true, stalled: true, ready: 'False' })), 'paused')
-  assert.equal(stateOf(row('x', { paused: true, deleting: true })), 'deleting')
-  const { all, kinds } = tally([row('x', { ready: 'False', stalled: true }), row('z'), row('p', { paused: true })])
-  assert.deepEqual(all, { total: 3, stalled: 1, reconciling: 0, deleting: 0, paused: 1, ready: 1 })
+test('a row counts under the state that the server gave it, in the order of its table', () => {
+  const t = new Table()
+  t.apply([{ states: ['stalled', 'paused', 'ready'].map((word) => ({ word, color: `c-${word}` })) }])
+  const { all, kinds } = tally([row('x', { state: 'stalled' }), row('z'), row('p', { state: 'stalled' })], t.states)
+  assert.deepEqual(all, { total: 3, stalled: 2, paused: 0, ready: 1 })
+  assert.equal(t.colorOf('paused'), 'c-paused')
+  assert.equal(t.colorOf('of a newer server'), 'unknown')
   assert.equal(kinds.get('pages.example.com').total, 3)
 })
 
 test('filters hold together', () => {
-  const rows = [row('shop', { message: 'Image is missing', ready: 'False' }), row('blog', { namespace: 'b' }), row('node', { namespace: undefined, kind: 'other' })]
+  const rows = [row('shop', { message: 'Image is missing', ready: 'False', state: 'stalled' }), row('blog', { namespace: 'b' }), row('node', { namespace: undefined, kind: 'other' })]
   const names = (query) => filter(rows, query).map((r) => r.name)
   assert.deepEqual(names({}), ['shop', 'blog', 'node'])
   assert.deepEqual(names({ q: 'IMAGE a/sh' }), ['shop'])
@@ -194,11 +193,10 @@ test('boxes of a graph do not touch, and lines go from parent to child', () => {
   }
 })
 
-test('the root of a tree is stalled as its condition says', () => {
+test('the root of a tree has the state of the resource', () => {
   const conditions = [{ type: 'Ready', status: 'False', message: 'no' }, { type: 'Stalled', status: 'True' }]
-  const { ready, stalled, message } = rooted({ ...tree, conditions })
-  assert.deepEqual({ ready, stalled, message }, { ready: false, stalled: true, message: 'no' })
-  assert.equal(rooted({ ...tree, conditions: [{ type: 'Stalled', status: 'False' }] }).stalled, false)
+  const { ready, color, word, message } = rooted({ ...tree, conditions, color: 'stalled', word: 'is stuck' })
+  assert.deepEqual({ ready, color, word, message }, { ready: false, color: 'stalled', word: 'is stuck', message: 'no' })
 })
 
 test('ids of a tree are unique, even of objects that have the same name', () => {

@@ -52,6 +52,8 @@ func TestStatusOfLeader(t *testing.T) {
 			verdict.Leads, "leader: pod-1, for ", ""},
 		"its holder is gone": {"default", func(s *site) { s.leads("pod-1", 15, time.Now().Add(-time.Hour)) },
 			verdict.Late, "leader: none, pod-1 has not renewed the Lease for 60m", "the Lease of the leader is not renewed, since "},
+		"it may be gone": {"default", func(s *site) { s.leads("pod-1", 3600, time.Now().Add(-3610*time.Second)) },
+			verdict.Overdue, "leader: pod-1, which has not renewed the Lease for 60m", ""},
 		"it was uninstalled": {"away", func(s *site) { s.leads("pod-1", 3600, time.Now()) },
 			verdict.Gone, "leader: none, no operator runs: it was uninstalled", "no operator runs: its account system:serviceaccount:"},
 		"it was given back": {"default", func(s *site) { s.leads("", 1, time.Now()) },

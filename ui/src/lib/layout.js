@@ -29,7 +29,8 @@ export function rooted(tree) {
     name: tree.name,
     created: tree.created,
     ready: ready?.status === 'True',
-    stalled: of('Stalled')?.status === 'True',
+    color: tree.color,
+    word: tree.word,
     message: ready?.status === 'True' ? '' : ready?.message,
     owns: (tree.children ?? []).map((c, i) => node(c, '0', i)),
   }

@@ -1,20 +1,10 @@
 // The rows of a cluster, as the stream tells them.
 
-export const states = ['stalled', 'reconciling', 'deleting', 'paused', 'ready']
-
 // notReady is what a filter calls the resources that are not Ready, whatever their state.
 export const notReady = 'not ready'
 
 export function idOf(key) {
   return `${key.kind}/${key.namespace ?? ''}/${key.name}`
-}
-
-// stateOf is the one state that a row is listed under.
-export function stateOf(row) {
-  if (row.deleting) return 'deleting'
-  if (row.paused) return 'paused'
-  if (row.ready === 'True') return 'ready'
-  return row.stalled ? 'stalled' : 'reconciling'
 }
 
 // A Table keeps the newest row of each resource, in order. Its version counts the changes,
@@ -25,6 +15,8 @@ export class Table {
   #list = null
   version = 0
   shape = 0
+  // states are those that rows can have, the worst first: their words and colors.
+  states = []
 
   get(key) {
     return this.#rows.get(idOf(key))
@@ -34,6 +26,7 @@ export class Table {
   apply(changes) {
     const touched = new Set()
     for (const change of changes) {
+      if (change.states) this.states = change.states
       for (const row of change.rows ?? []) {
         const id = idOf(row)
         if (!this.#rows.has(id)) this.#list = null
@@ -50,6 +43,11 @@ export class Table {
     if (touched.size) this.version++
     if (!this.#list) this.shape++
     return touched
+  }
+
+  // colorOf is the color of a state, by its word.
+  colorOf(word) {
+    return this.states.find((s) => s.word === word)?.color ?? 'unknown'
   }
 
   // keepOnly drops the rows that are not in a set of ids: after the stream began anew,
@@ -91,23 +89,22 @@ export function filter(rows, query) {
   return rows.filter((row) => {
     if (query.kind && row.kind !== query.kind) return false
     if (query.namespace && (row.namespace || '-') !== query.namespace) return false
-    if (query.state && (query.state === notReady ? row.ready === 'True' : stateOf(row) !== query.state)) return false
+    if (query.state && (query.state === notReady ? row.ready === 'True' : row.state !== query.state)) return false
     return words.every((word) => textOf(row).includes(word))
   })
 }
 
 // tally counts rows by state, in all and for each kind.
-export function tally(rows) {
-  const none = () => ({ total: 0, stalled: 0, reconciling: 0, deleting: 0, paused: 0, ready: 0 })
+export function tally(rows, states) {
+  const none = () => ({ total: 0, ...Object.fromEntries(states.map((s) => [s.word, 0])) })
   const all = none()
   const kinds = new Map()
   for (const row of rows) {
-    const state = stateOf(row)
     if (!kinds.has(row.kind)) kinds.set(row.kind, none())
     const kind = kinds.get(row.kind)
     for (const c of [all, kind]) {
       c.total++
-      c[state]++
+      c[row.state] = (c[row.state] ?? 0) + 1
     }
   }
   return { all, kinds }

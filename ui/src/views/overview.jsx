@@ -2,12 +2,13 @@ import { Age, Busy, Dotted, Notes, Problem, Stack, State, Unread, useLive } from
 import { count, mention, ranges, seen } from '../lib/text.js'
 import { format } from '../lib/route.js'
 import { line } from '../lib/series.js'
-import { notReady, states } from '../lib/rows.js'
+import { notReady } from '../lib/rows.js'
 
 export function Overview() {
   const live = useLive()
   const { health, healthError } = live
   const { all, kinds } = live.tally()
+  const { states } = live.table
   return (
     <>
       <h1 class="sr">Overview</h1>
@@ -22,16 +23,16 @@ export function Overview() {
         </header>
         <div class="tiles">
           {states.map((s) => (
-            <a key={s} class="tile" href={format(['resources'], { state: s })}>
-              <span class="big num">{all[s].toLocaleString('en')}</span>
-              <State state={s} />
+            <a key={s.word} class="tile" href={format(['resources'], { state: s.word })}>
+              <span class="big num">{all[s.word].toLocaleString('en')}</span>
+              <State state={s.color} text={s.word} />
             </a>
           ))}
         </div>
-        <Stack counts={all} names={[...states].reverse()} label="All resources" />
+        <Stack counts={all} states={states} label="All resources" />
       </section>
       <Plots live={live} total={all.total} />
-      {health && <Kinds health={health} tallied={kinds} />}
+      {health && <Kinds health={health} tallied={kinds} states={states} />}
       {health && health.installations.map((i) => <Installation key={i.identity} of={i} />)}
       {health && <Remarks health={health} />}
       {health && health.installations.length === 0 && !health.leasesUnread && (
@@ -107,7 +108,7 @@ export function kindsOf(health) {
     .sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1))
 }
 
-function Kinds({ health, tallied }) {
+function Kinds({ health, tallied, states }) {
   const kinds = kindsOf(health)
   if (kinds.length === 0) return null
   return (
@@ -127,9 +128,10 @@ function Kinds({ health, tallied }) {
               <a class="kstate" href={format(['rollouts', k.name])}>
                 <State state={k.color} text={k.word} />
               </a>
-              <Stack counts={t} names={[...states].reverse()} label={k.name} />
+              <Stack counts={t} states={states} label={k.name} />
               <span class="counts num">
                 {states
+                  .map((s) => s.word)
                   .filter((s) => t[s] > 0)
                   .reverse()
                   .map((s) => `${t[s].toLocaleString('en')} ${s}`)

@@ -3,7 +3,6 @@ import { Age, Busy, Diff, Notes, Problem, State, useAnswer, useLive, useNarrow }
 import { childID, resourcePath, resourceRoute } from '../lib/route.js'
 import { layout, pruned, rooted } from '../lib/layout.js'
 import { count, diffLines, seen } from '../lib/text.js'
-import { stateOf } from '../lib/rows.js'
 import { Actions } from '../dialog.jsx'
 
 const tabs = ['tree', 'events', 'explain', 'object']
@@ -57,7 +56,7 @@ export function Resource({ path, query, replace }) {
             {t?.server && <> · {t.server.replica ? `served by ${seen(t.server.replica)} (1\u00a0of\u00a0${t.server.of})` : 'no replica serves it at the moment'}</>}
           </p>
         </div>
-        {row && <State state={stateOf(row)} />}
+        {row && <State state={live.table.colorOf(row.state)} text={row.state} />}
         {(row || t) && <Actions target={key} actions={actions} done={again} />}
       </header>
       {live.ready && !row && !tree.error && (
@@ -88,7 +87,7 @@ function Conditions({ all }) {
     <ul class="conditions" aria-label="Conditions">
       {all.map((c) => (
         <li key={c.type} class="card">
-          <State state={glyphOf(c)} text={`${seen(c.type)}: ${seen(c.status)}`} />
+          <State state={c.color} text={`${seen(c.type)}: ${seen(c.status)}`} />
           {c.reason && <strong>{seen(c.reason)}</strong>}
           {c.old && <span class="tag warn">about an earlier generation</span>}
           {c.message && <p>{seen(c.message)}</p>}
@@ -96,17 +95,6 @@ function Conditions({ all }) {
       ))}
     </ul>
   )
-}
-
-// Of some conditions, True is the bad news.
-function glyphOf(c) {
-  if (c.status === 'Unknown') return 'unknown'
-  const yes = c.status === 'True'
-  if (c.type === 'Stalled') return yes ? 'stalled' : 'ready'
-  if (c.type === 'Reconciling') return yes ? 'reconciling' : 'ready'
-  if (c.type === 'Ready') return yes ? 'ready' : 'reconciling'
-  if (c.type === 'Paused') return yes ? 'paused' : 'ready'
-  return yes ? 'ready' : 'unknown'
 }
 
 function Tree({ tree, of, child, turn, replace }) {
@@ -157,8 +145,7 @@ function Tree({ tree, of, child, turn, replace }) {
 function Box({ box, narrow, of, child, more }) {
   const n = box.node
   const id = n.root ? null : childID(n)
-  const state = n.ready ? 'ready' : n.stalled ? 'stalled' : 'reconciling'
-  const word = n.ready ? 'ready' : n.stalled ? 'stalled' : 'not ready'
+  const { color, word } = n
   const style = { left: `${box.x}px`, top: `${box.y}px`, width: narrow ? `calc(100% - ${box.x}px)` : `${box.width}px`, height: `${box.height}px` }
   const label = `${n.kind} ${n.name}, ${word}${n.patched ? ', patched' : ''}${n.message ? `: ${n.message}` : ''}`
   return (
@@ -167,7 +154,7 @@ function Box({ box, narrow, of, child, more }) {
         aria-current={id && id === child ? 'true' : undefined}
         href={n.root ? resourceRoute(of, { tab: 'object' }) : resourceRoute(of, { child: id })}>
         <span class="line1">
-          <State state={state} text={seen(n.kind)} />
+          <State state={color} text={seen(n.kind)} />
           <span class="dim num">
             <Age time={n.created} />
           </span>
@@ -219,7 +206,7 @@ function Live({ path, turn, label, node, close }) {
       </header>
       {node?.message && (
         <p class="pre">
-          <State state={node.ready ? 'ready' : 'reconciling'} text={seen(node.message)} />
+          <State state={node.color} text={seen(node.message)} />
         </p>
       )}
       {node?.beside?.length > 0 && <p>Others added: {seen(node.beside.join(', '))}</p>}

@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Age, State, Unread, useLive, useNarrow } from '../parts.jsx'
-import { choices, filter, idOf, notReady, stateOf, states } from '../lib/rows.js'
+import { choices, filter, idOf, notReady } from '../lib/rows.js'
 import { scrolled, step, windowed } from '../lib/list.js'
 import { format, resourceRoute } from '../lib/route.js'
 import { count, seen } from '../lib/text.js'
@@ -100,7 +100,7 @@ export function Resources({ query, replace }) {
         </label>
         <Choice label="Kind" value={query.kind} options={kinds} onChange={(kind) => set({ kind })} />
         <Choice label="Namespace" value={query.namespace} options={namespaces} onChange={(namespace) => set({ namespace })} />
-        <Choice label="State" value={query.state} options={[notReady, ...states]} onChange={(state) => set({ state })} />
+        <Choice label="State" value={query.state} options={[notReady, ...live.table.states.map((s) => s.word)]} onChange={(state) => set({ state })} />
         <output class="dim num">
           {filtered ? `${rows.length.toLocaleString('en')} of ` : ''}
           {count(all.length, 'resource')}
@@ -131,7 +131,7 @@ export function Resources({ query, replace }) {
                 aria-selected={Boolean(cursor) && n === at} tabIndex={-1} href={resourceRoute(row)} onClick={() => setCursor({ at: n, id: idOf(row) })}
                 style={{ transform: `translateY(${n * height}px)`, height: `${height}px` }}>
                 <span role="gridcell" class="c-state">
-                  <State state={stateOf(row)} />
+                  <State state={live.table.colorOf(row.state)} text={row.state} />
                 </span>
                 <span role="gridcell" class="c-name">
                   {seen(row.name)}
