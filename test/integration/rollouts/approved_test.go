@@ -62,8 +62,8 @@ func TestApproveNeedsYes(t *testing.T) {
 	if approval, written := k.crd(t).GetAnnotations()["jacquard.dev/approved"]; written {
 		t.Fatalf("it approved %s", approval)
 	}
-	kit.Eventually(t, "the report has the stop", func() error {
-		if text := k.exits(t, 1, "status", "--install", home+"/jacquard", "-o", "json"); !strings.Contains(text, `"stop": "`+record.Stop()+`"`) {
+	kit.Eventually(t, "status has the ID of the stop", func() error { // the operator reports its kinds a little later
+		if text := k.jacquard(t, "status", "--install", home+"/jacquard", "-o", "json"); !strings.Contains(text, `"stop": "`+record.Stop()+`"`) {
 			return errors.New(text)
 		}
 		return nil
