@@ -26,12 +26,7 @@ type statusOptions struct {
 	wait                       time.Duration
 }
 
-func newStatus() *cobra.Command {
-	var o statusOptions
-	cmd := &cobra.Command{
-		Use:   "status [NAME --wait[=TIME] | --deletions NAME]",
-		Short: "Show the state of the operator, its kinds and their resources",
-		Long: `Show the operators and their leaders, how each kind is served, which folders do not
+const statusLong = `Show the operators and their leaders, how each kind is served, which folders do not
 load and why, the state of the resources, the permissions that the operator lacks,
 and the CRDs that were served by an operator that is gone.
 
@@ -50,7 +45,14 @@ Exit codes:
   1  something is not well, even if something else is not known; with --wait, the
      folder does not serve all resources
   2  wrong use, such as a namespace or kind that does not exist
-  3  it is not known whether all is well`,
+  3  it is not known whether all is well`
+
+func newStatus() *cobra.Command {
+	var o statusOptions
+	cmd := &cobra.Command{
+		Use:   "status [NAME --wait[=TIME] | --deletions NAME]",
+		Short: "Show the state of the operator, its kinds and their resources",
+		Long:  statusLong,
 		Args: func(_ *cobra.Command, args []string) error {
 			namespace, name, both := strings.Cut(o.install, "/")
 			switch {

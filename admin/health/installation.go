@@ -199,7 +199,8 @@ func (i *Installation) findings() findings {
 	}
 	i.divides(&all)
 	if i.Replicas != nil && i.Replicas.Ready < i.Replicas.Wanted {
-		all.add(verdict.ReplicasNotReady, "%d of %d replicas of Deployment %s are ready", i.Replicas.Ready, i.Replicas.Wanted, i.Replicas.Deployment)
+		all.add(verdict.ReplicasNotReady, "%d of %d replicas of Deployment %s are ready",
+			i.Replicas.Ready, i.Replicas.Wanted, i.Replicas.Deployment)
 	}
 	for _, root := range i.MissingRoots {
 		all.add(verdict.RootMissing, "a root cannot be read, so its kinds are served as before: %s", root)

@@ -90,7 +90,8 @@ func Of(view *liveview.View, resource *unstructured.Unstructured) *Tree {
 	t := &Tree{
 		Kind: view.Version().Name, Resource: called(resource), Namespace: resource.GetNamespace(), Name: resource.GetName(),
 		Created:  resource.GetCreationTimestamp().Time,
-		Deleting: resource.GetDeletionTimestamp() != nil, Meaning: health.StateOf(resource).Meaning(), Conditions: conditions(resource), Children: []*Node{},
+		Deleting: resource.GetDeletionTimestamp() != nil, Meaning: health.StateOf(resource).Meaning(),
+		Conditions: conditions(resource), Children: []*Node{},
 	}
 	t.Revision = view.Revision()
 	owner := plan.OwnerOf(t.Kind, resource)
