@@ -21,7 +21,7 @@ echo '{"Username": "%s", "Secret": "x"}'
 // warning, for public registries and for those with credentials elsewhere.
 func TestKeychain(t *testing.T) {
 	const file = `"auths": {"r.example.com": {"auth": "ZmlsZTp4"}, "r.example.com/team/a": {"auth": "cmVwb3NpdG9yeTp4"}}`
-	for name, test := range map[string]struct {
+	for title, test := range map[string]struct {
 		config, repository string
 		want               string // the user, "" is anonymous
 		warning            string
@@ -44,7 +44,7 @@ func TestKeychain(t *testing.T) {
 		"a helper that knows nothing": {
 			`{"credsStore": "one"}`, "public.example.com/a", "", ""},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(title, func(t *testing.T) {
 			dir := t.TempDir()
 			for program, user := range map[string]string{"docker-credential-one": "one", "docker-credential-other": "other"} {
 				if err := os.WriteFile(filepath.Join(dir, program), fmt.Appendf(nil, helper, "r.example.com", user), 0o700); err != nil {
