@@ -1,13 +1,20 @@
 package kinds
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/jacquard-operator/jacquard/cli"
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller"
+	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
 // TestCasesOfShipped runs golden cases of all kinds that ship, of the patterns and of
@@ -26,6 +33,7 @@ func TestCasesOfShipped(t *testing.T) {
 		t.Fatal(err)
 	}
 	cluster.Apply(t, "", string(theme))
+	t.Cleanup(func() { unclaim(t, more) })
 	cluster.Run(t, func(o *controller.Options) { o.InstallCRDs = true }, roots...)
 	args := []string{"test", "--live", "--install-crds", "--kubeconfig", filepath.Join(cluster.Dir, "kubeconfig"), "--timeout", "2m",
 		"--run", "patterns|/(available|changed|example|labelled|no-theme|one|route-waits|running|waits-for-its-secret)$"}
@@ -48,5 +56,23 @@ func TestCasesOfShipped(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log(out.String())
+	}
+}
+
+// unclaim takes the operator's claim off the kinds of roots, which other tests serve too. It
+// runs once the operator has stopped.
+func unclaim(t *testing.T, roots []string) {
+	for _, dir := range roots {
+		files, err := filepath.Glob(filepath.Join(dir, "crds", "*.yaml"))
+		if err != nil {
+			t.Error(err)
+		}
+		for _, file := range files {
+			crd := kit.Parse(t, text(t, file))[0]
+			patch := fmt.Sprintf(`{"metadata": {"annotations": {%q: null}}}`, api.AnnotationOperator)
+			if err := cluster.Client.Patch(context.Background(), crd, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }

@@ -61,16 +61,15 @@ func TestStatus(t *testing.T) {
 	for _, r := range f.replicas {
 		r.signal(syscall.SIGKILL)
 	}
-	kit.Eventually(t, "status says that nobody is there", func() error {
+	kit.Eventually(t, "status and tree say that nobody is there", func() error {
 		if said = f.status(); !strings.Contains(said, "has not renewed its Lease") {
+			return errors.New(said)
+		}
+		if said = f.jacquard("tree", thing); !strings.Contains(said, "no replica serves it at the moment") {
 			return errors.New(said)
 		}
 		return nil
 	})
-	t.Log(said)
-	if said := f.jacquard("tree", thing); !strings.Contains(said, "no replica serves it at the moment") {
-		t.Errorf("nobody is there, and tree says:\n%s", said)
-	}
 }
 
 // status is what `jacquard status` prints of the installation.
