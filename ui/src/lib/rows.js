@@ -26,7 +26,10 @@ export class Table {
   apply(changes) {
     const touched = new Set()
     for (const change of changes) {
-      if (change.states) this.states = change.states
+      if (change.states) {
+        this.states = change.states
+        this.version++ // what was counted without them has no counts for them
+      }
       for (const row of change.rows ?? []) {
         const id = idOf(row)
         if (!this.#rows.has(id)) this.#list = null
