@@ -70,6 +70,14 @@ test('a child is named with its namespace', () => {
   assert.equal(childID({ apiVersion: 'v1', kind: 'Namespace', name: 'web' }), 'v1/Namespace/-/web')
 })
 
+test('what was counted before the states came is counted again', () => {
+  const table = new Table()
+  const before = table.version
+  table.apply([{ states: [{ word: 'ready', color: 'green' }] }])
+  assert.notEqual(table.version, before)
+  assert.equal(tally(table.all(), table.states).all.ready, 0)
+})
+
 test('changes are applied in their order', () => {
   const t = new Table()
   const touched = t.apply([{ rows: [row('b'), row('a')] }, { rows: [row('a', { ready: 'False' })] }, { gone: [row('b')] }, { rows: [row('c')] }, {}])
