@@ -153,7 +153,8 @@ func printPlan(w io.Writer, h *history.History, p *history.Plan, preview *histor
 		fmt.Fprintln(w, "cannot be previewed:")
 	}
 	for _, g := range preview.Unknown {
-		if fmt.Fprintf(w, "  %s\n", g.Text); len(g.Resources) > 0 {
+		fmt.Fprintf(w, "  %s\n", g.Text)
+		if len(g.Resources) > 0 {
 			fmt.Fprintf(w, "    %d resources: %s\n", len(g.Resources), few(g.Resources))
 		}
 	}

@@ -291,7 +291,7 @@ func (o *Operator) follow(ctx context.Context, h *history, running *kindControll
 	o.state(made.Name).rolledBack = "" // the replica that leads reports it, and its end
 	o.mu.Unlock()
 	if running != nil {
-		o.exportKindState(made.Name)
+		o.exportPaused(made.Name)
 	}
 	v, err := h.followed(made, crd, mine)
 	if err != nil || v == nil {

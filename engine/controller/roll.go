@@ -83,14 +83,11 @@ func (o *Operator) advance(ctx context.Context, r *kindController) time.Duration
 	if next, _ = r.versions.coming(); next == nil {
 		if o.turns.now().AllOf(r.name) { // which is given back
 			o.names.Add(r.name)
-			return 0
+			return retry
 		}
-		return sooner(forced, o.forget(ctx, r))
+		return sooner(retry, sooner(forced, o.forget(ctx, r)))
 	}
-	if tick := r.versions.tick(); tick > 0 {
-		return tick
-	}
-	return retry
+	return sooner(retry, r.versions.tick())
 }
 
 // sooner is the shorter of two times to wait; 0 means for ever.
@@ -267,14 +264,8 @@ func (o *Operator) isPausedByCRD(name string) bool {
 	return crd != nil && crd.GetAnnotations()[api.AnnotationPaused] == "true"
 }
 
-// exportKindState sets the metrics of how a kind that runs is served.
-func (o *Operator) exportKindState(name string) {
-	o.mu.Lock()
-	back := o.seen(name).rolledBack
-	o.mu.Unlock()
-	metrics.Kind(name).Paused(o.isPausedByCRD(name))
-	metrics.Kind(name).RolledBack(back != "")
-}
+// exportPaused sets the metric of whether a kind that runs is paused.
+func (o *Operator) exportPaused(name string) { metrics.Kind(name).Paused(o.isPausedByCRD(name)) }
 
 // retry tries the resources again that were made or changed since they were
 // tried, and now and then those that the new version could not render.

@@ -279,10 +279,10 @@ func (h *history) serve(ctx context.Context, running *kindController, v *reconci
 		if err := o.start(ctx, gvk, seen, c); err != nil {
 			return err
 		}
-		o.exportKindState(v.Name)
+		o.exportPaused(v.Name)
 		return nil
 	}
-	o.exportKindState(v.Name)
+	o.exportPaused(v.Name)
 	if !running.led {
 		running.versions.takeRecord(before.record)
 		running.led = true

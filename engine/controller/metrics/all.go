@@ -66,8 +66,6 @@ var (
 		"1 for the state that the kind is in, as jacquard status names it, with the verdict Well, NotWell or NotKnown. The leader reports it.", "kind", "state", "verdict")
 	paused = gauge("jacquard_kind_paused",
 		"1 while the kind's CRD has the annotation jacquard.dev/paused.", "kind")
-	rolledBack = gauge("jacquard_kind_rolled_back",
-		"1 while an earlier revision of the folder serves the kind, since a person rolled it back.", "kind")
 	elsewhere = gauge("jacquard_kind_served_elsewhere",
 		"1 while another installation serves a kind that this one has a folder for.", "kind")
 	crdDeleted = gauge("jacquard_crd_deleted",
@@ -117,7 +115,7 @@ var (
 	ofRun = []family{
 		resources, problems, waiting, pending, reconciliations, turns, writes, refusals, unwatched, failing, skipped, corrected,
 		renderSeconds, lookups, lagSeconds,
-		driftSeconds, queueDepth, queueSeconds, served, paused, rolledBack, rolloutRunning, rolloutStopped,
+		driftSeconds, queueDepth, queueSeconds, served, paused, rolloutRunning, rolloutStopped,
 	}
 	ofFolder = []family{loads, broken, panicked}
 )

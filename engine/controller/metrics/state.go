@@ -52,9 +52,6 @@ func KindStates(before, now map[string]verdict.State) {
 // Paused reports whether the whole kind is paused.
 func (k Kind) Paused(yes bool) { paused.WithLabelValues(string(k)).Set(number(yes)) }
 
-// RolledBack reports whether an earlier revision serves the kind.
-func (k Kind) RolledBack(yes bool) { rolledBack.WithLabelValues(string(k)).Set(number(yes)) }
-
 // Unwatched says how many kinds of objects it may not list or watch.
 func (k Kind) Unwatched(n int) { unwatched.WithLabelValues(string(k)).Set(float64(n)) }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -215,7 +216,7 @@ var situations = map[string]situation{
 	"ReadOnly": {"readonly", configMap, []string{"JacquardReadOnly"},
 		func(*site, *thing) { metrics.ReadOnly(true) }, func(*site, *thing) { metrics.ReadOnly(false) }},
 	"RolledBack": {"rolledback", configMap, []string{"JacquardRolledBack"},
-		func(_ *site, k *thing) { metrics.Kind(k.name()).RolledBack(true) }, func(_ *site, k *thing) { metrics.Kind(k.name()).RolledBack(false) }},
+		func(_ *site, k *thing) { metrics.KindStates(nil, rolledBack(k)) }, func(_ *site, k *thing) { metrics.KindStates(rolledBack(k), nil) }},
 	"Panics":    {"panics", configMap, []string{"JacquardPanics"}, func(_ *site, k *thing) { metrics.Kind(k.name()).Panicked() }, nil},
 	"Forbidden": {"forbidden", account, []string{"JacquardRightsMissing"}, applySix, nil},
 	"Cut": {"cut", configMap, []string{"JacquardReconcileErrors"}, func(s *site, k *thing) {
@@ -311,3 +312,8 @@ spec:
   ports:
   - port: 80
 `
+
+// rolledBack is the state of a kind that is rolled back.
+func rolledBack(k *thing) map[string]verdict.State {
+	return map[string]verdict.State{k.name(): verdict.RolledBack}
+}
