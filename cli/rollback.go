@@ -85,7 +85,7 @@ func (o *rollbackOptions) run(cmd *cobra.Command, name string) error {
 	if err := o.write(cmd.Context(), h, p, preview.Approved); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s\n", written(h, p))
+	fmt.Fprintf(out, "%s\n", describeOutcome(h, p))
 	return o.waitForCRD(cmd, o.wait, h.Kind, func(crd metav1.Object) health.Progress { return h.Progress(p, crd) })
 }
 
@@ -124,8 +124,8 @@ func (o *rollbackOptions) write(ctx context.Context, h *history.History, p *hist
 	return now.Write(ctx, cfg, p, approved)
 }
 
-// written says what a plan comes to that was carried out.
-func written(h *history.History, p *history.Plan) string {
+// describeOutcome says what a plan comes to that was carried out.
+func describeOutcome(h *history.History, p *history.Plan) string {
 	if p.Revision == nil {
 		return fmt.Sprintf("released: the present folder of %s is rolled out again", h.Kind)
 	}

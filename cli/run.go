@@ -141,15 +141,15 @@ func (f *runFlags) run(cmd *cobra.Command, dirs []string) error {
 		f.options.Roots = append(f.options.Roots, root)
 	}
 	f.place(inPod())
-	if err := serve(cmd.Context(), f.options); err != nil {
+	if err := runOperator(cmd.Context(), f.options); err != nil {
 		ctrl.Log.Error(err, "the operator ends")
 		return &exit{code: exitFailed} // the log has the reason, each line of which is JSON
 	}
 	return nil
 }
 
-// serve runs an operator until it is asked to end.
-func serve(ctx context.Context, options controller.Options) error {
+// runOperator runs an operator until it is asked to end.
+func runOperator(ctx context.Context, options controller.Options) error {
 	o, err := controller.New(options)
 	if err != nil {
 		return err

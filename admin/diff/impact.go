@@ -90,7 +90,7 @@ func (s Sight) All(ctx context.Context, of Scope) (*Impact, error) {
 	}
 	out.previews, out.before = living(trials, resources), before
 	out.settings = rollout.Settings{Digest: view.Version().Digest, Rollout: view.Version().Kind.Settings.Rollout}
-	out.Stops = out.stops(k)
+	out.Stops = out.explainStop(k)
 	out.Troubles, out.Notes = view.Troubles(), view.Notes()
 	if others := found - len(resources); others > 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("%d resources are not looked at: %s serves %s only", others, k.Share.Identity, k.Share))
@@ -132,9 +132,9 @@ func record(k *liveview.Kind) rollout.Record {
 	return rollout.Read(k.CRD.Annotations[k.Share.Key(api.AnnotationRollout)])
 }
 
-// stops says why a rollout would stop before it begins. There is none where the
+// explainStop says why a rollout would stop before it begins. There is none where the
 // folder serves every resource already.
-func (i *Impact) stops(k *liveview.Kind) string {
+func (i *Impact) explainStop(k *liveview.Kind) string {
 	if k.CRD != nil && k.CRD.Annotations[k.Share.Key(api.AnnotationRolledOut)] == i.settings.Digest {
 		return ""
 	}

@@ -109,7 +109,7 @@ func Of(ctx context.Context, s *liveview.Survey, asked Asked) *Health {
 	}
 	l.forsaken(ctx)
 	l.starting(ctx)
-	l.judge()
+	l.decideVerdict()
 	slices.Sort(l.Unknown)
 	l.Unknown = slices.Compact(l.Unknown)
 	return l.Health
@@ -195,7 +195,7 @@ func annotate(key string, crds ...string) string {
 // takeOver says how another operator comes to serve the kinds of one that does
 // not run.
 func (l *look) takeOver(ctx context.Context, i *Installation) {
-	if !i.Leader.dead() {
+	if !i.Leader.isDead() {
 		return
 	}
 	all, err := l.Definitions(ctx)

@@ -65,8 +65,8 @@ type Leader struct {
 	Renewed time.Time `json:"renewed,omitzero"`
 }
 
-// dead reports whether nobody serves the kinds of the installation.
-func (l Leader) dead() bool { return l.State.Verdict() == verdict.NotWell }
+// isDead reports whether nobody serves the kinds of the installation.
+func (l Leader) isDead() bool { return l.State.Verdict() == verdict.NotWell }
 
 // Replicas are those of the operator's Deployment.
 type Replicas struct {
@@ -114,7 +114,7 @@ func (l *look) leader(ctx context.Context, i *Installation) {
 	if i.Leader = l.read(lease); lease != nil {
 		l.members(ctx, i, lease)
 	}
-	if !i.Leader.dead() && i.Leader.State != verdict.LeaderUnknown && l.uninstalled(ctx, i) {
+	if !i.Leader.isDead() && i.Leader.State != verdict.LeaderUnknown && l.uninstalled(ctx, i) {
 		i.Leader.State = verdict.Gone
 	}
 }
@@ -177,8 +177,8 @@ func (l *look) replicas(ctx context.Context, i *Installation) (chart string) {
 	return chart
 }
 
-// findings are what is not well, or not known, of an installation.
-func (i *Installation) findings() findings {
+// listFindings returns what is not well, or not known, of an installation.
+func (i *Installation) listFindings() findings {
 	var all findings
 	switch i.Leader.State {
 	case verdict.Nobody:
@@ -206,7 +206,7 @@ func (i *Installation) findings() findings {
 		all.add(verdict.RootMissing, "a root cannot be read, so its kinds are served as before: %s", root)
 	}
 	for _, k := range i.Kinds {
-		k.findings(&all, i.Leader.dead())
+		k.addFindings(&all, i.Leader.isDead())
 	}
 	if len(i.Lacks) > 0 {
 		all.add(verdict.RightsMissing, "the operator lacks %s", plural(len(i.Lacks), "right"))

@@ -22,8 +22,8 @@ func (f *findings) add(state verdict.State, format string, args ...any) {
 	*f = append(*f, finding{state, fmt.Sprintf(format, args...)})
 }
 
-// judge decides whether all is well, and says why not.
-func (l *look) judge() {
+// decideVerdict decides whether all is well, and says why not.
+func (l *look) decideVerdict() {
 	var all findings
 	switch {
 	case len(l.Installations)+len(l.Starting) > 0:
@@ -44,7 +44,7 @@ func (l *look) judge() {
 		all.add(state, "%s was served by %s: %s", c.CRD, c.Identity, c.Message)
 	}
 	for _, i := range l.Installations {
-		for _, f := range i.findings() {
+		for _, f := range i.listFindings() {
 			all.add(f.state, "%s: %s", i.Identity, f.text)
 		}
 	}
@@ -59,15 +59,15 @@ func (l *look) judge() {
 	}
 	for _, i := range l.Installations {
 		for _, k := range i.Kinds {
-			k.judge(i.Leader.dead())
+			k.setMeaning(i.Leader.isDead())
 		}
 	}
 	l.State = verdict.Of(states...)
-	l.Headline = l.headline(states)
+	l.Headline = l.composeHeadline(states)
 }
 
-// headline says what was looked at, and how it is.
-func (l *look) headline(states []verdict.State) string {
+// composeHeadline says what was looked at, and how it is.
+func (l *look) composeHeadline(states []verdict.State) string {
 	var parts []string
 	switch l.State {
 	case verdict.Well:
@@ -85,7 +85,7 @@ func (l *look) headline(states []verdict.State) string {
 			if k.Resources != nil {
 				resources += k.Resources.Total
 			}
-			if m := verdict.Worst(k.states(i.Leader.dead())...).Meaning(); m.Verdict == verdict.NotKnown || m.Severity == verdict.Info {
+			if m := verdict.Worst(k.listStates(i.Leader.isDead())...).Meaning(); m.Verdict == verdict.NotKnown || m.Severity == verdict.Info {
 				shown[m]++
 			}
 		}
@@ -102,11 +102,11 @@ func (l *look) headline(states []verdict.State) string {
 	if l.narrowed > 0 && l.narrowed < kinds {
 		parts = append(parts, fmt.Sprintf("%s looked at in namespace %s only", plural(l.narrowed, "kind"), l.Fallback))
 	}
-	return l.scope(kinds) + ": " + strings.Join(parts, "; ")
+	return l.describeScope(kinds) + ": " + strings.Join(parts, "; ")
 }
 
-// scope says where resources were looked at.
-func (l *look) scope(kinds int) string {
+// describeScope says where resources were looked at.
+func (l *look) describeScope(kinds int) string {
 	text := "in all namespaces"
 	switch {
 	case l.Namespace != "":

@@ -60,7 +60,7 @@ func TestVerdict(t *testing.T) {
 		"of a newer program": {served(kindIn("Dreaming", 1, 0)), Asked{}, 0, verdict.NotKnown, "in all namespaces: it is not known whether all is well; 1 kind Dreaming"},
 	} {
 		l := &look{Health: &c.h, Asked: c.asked, narrowed: c.narrowed}
-		l.judge()
+		l.decideVerdict()
 		if l.State != c.want || l.Headline != c.headline {
 			t.Errorf("%s: %s, %q, want %s, %q (problems %q, unknown %q)", name, l.State, l.Headline, c.want, c.headline, l.Problems, l.Unknown)
 		}
@@ -74,7 +74,7 @@ func TestVerdict(t *testing.T) {
 func TestKindMeaning(t *testing.T) {
 	h := Health{Installations: []*Installation{{Leader: Leader{State: verdict.Leads}, Kinds: []*Kind{
 		kindIn(verdict.Serving, 1, 0), kindIn(verdict.Serving, 1, 1), unread(verdict.RollingOut), kindIn(verdict.Stopped, 1, 0)}}}}
-	(&look{Health: &h}).judge()
+	(&look{Health: &h}).decideVerdict()
 	for n, want := range []string{"serving", "serving, resources not ready", "rolling out, could not be read", "rollout stopped"} {
 		if k := h.Installations[0].Kinds[n]; k.Word != want {
 			t.Errorf("kind %d is %q, want %q", n, k.Word, want)

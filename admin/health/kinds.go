@@ -53,8 +53,8 @@ type Kind struct {
 	isResourcesUnread bool
 }
 
-// states are all that is so of a kind; nobody: no operator runs.
-func (k *Kind) states(nobody bool) []verdict.State {
+// listStates returns all that is so of a kind; nobody: no operator runs.
+func (k *Kind) listStates(nobody bool) []verdict.State {
 	all := []verdict.State{k.State}
 	if k.Resources != nil && len(k.NotReady) > 0 {
 		all = append(all, verdict.ResourcesNotReady)
@@ -68,9 +68,9 @@ func (k *Kind) states(nobody bool) []verdict.State {
 	return all
 }
 
-// judge sets what the kind means. Its word begins with that of its state.
-func (k *Kind) judge(nobody bool) {
-	own, worst := k.State, verdict.Worst(k.states(nobody)...)
+// setMeaning sets what the kind means. Its word begins with that of its state.
+func (k *Kind) setMeaning(nobody bool) {
+	own, worst := k.State, verdict.Worst(k.listStates(nobody)...)
 	k.Meaning = worst.Meaning()
 	if worst != own {
 		k.Word = own.Meaning().Word + ", " + k.Word
@@ -78,9 +78,9 @@ func (k *Kind) judge(nobody bool) {
 	k.IsRollout, k.IsApprovable = own.IsRollout(), own.IsApprovable()
 }
 
-// findings adds what is not well, or not known, of a kind.
-func (k *Kind) findings(all *findings, nobody bool) {
-	for _, state := range k.states(nobody) {
+// addFindings adds what is not well, or not known, of a kind.
+func (k *Kind) addFindings(all *findings, nobody bool) {
+	for _, state := range k.listStates(nobody) {
 		switch {
 		case state.Verdict() == verdict.Well:
 		case state == verdict.ResourcesNotReady:
@@ -164,7 +164,7 @@ func (l *look) addResources(ctx context.Context, i *Installation, k *Kind) {
 	if k.State.HasNoResources() {
 		return
 	}
-	if i.Leader.dead() {
+	if i.Leader.isDead() {
 		k.State = verdict.NotServed
 	}
 	of, err := l.Kind(ctx, k.Name)

@@ -49,7 +49,7 @@ func (l *look) members(ctx context.Context, i *Installation, lease *unstructured
 		return
 	}
 	i.Members, i.division = []*Member{}, d
-	newest := l.newest(all)
+	newest := l.latestRenewal(all)
 	for _, one := range all {
 		if one.GetName() == lease.GetName() {
 			continue
@@ -65,7 +65,7 @@ func (l *look) members(ctx context.Context, i *Installation, lease *unstructured
 			i.Leader = l.read(one)
 			i.Leader.Holder = cmp.Or(m.Pod, m.Name)
 			i.Leader.Since = time.Time{} // its Lease tells since when it runs, not since when it leads
-			if m.Late && !i.Leader.dead() {
+			if m.Late && !i.Leader.isDead() {
 				i.Leader.State = verdict.Late
 			}
 		}
@@ -81,8 +81,8 @@ func (l *look) members(ctx context.Context, i *Installation, lease *unstructured
 	}
 }
 
-// newest is when the latest of some Leases was renewed.
-func (l *look) newest(all []*unstructured.Unstructured) (latest time.Time) {
+// latestRenewal returns when the latest of some Leases was renewed.
+func (l *look) latestRenewal(all []*unstructured.Unstructured) (latest time.Time) {
 	for _, one := range all {
 		if at := l.read(one).Renewed; at.After(latest) {
 			latest = at
@@ -96,7 +96,7 @@ func (l *look) newest(all []*unstructured.Unstructured) (latest time.Time) {
 func (l *look) isAlive(lease *unstructured.Unstructured, newest time.Time) bool {
 	held := l.read(lease)
 	seconds, _, _ := unstructured.NestedInt64(lease.Object, "spec", "leaseDurationSeconds")
-	return !held.dead() && newest.Sub(held.Renewed) <= time.Duration(seconds)*time.Second
+	return !held.isDead() && newest.Sub(held.Renewed) <= time.Duration(seconds)*time.Second
 }
 
 // unbalanced is how many times as many resources as the mean the replica with the most may

@@ -96,7 +96,7 @@ func TestAliveReplicas(t *testing.T) {
 		for n, ago := range c.ago {
 			all = append(all, leaseOf(fmt.Sprint(n), ago, now))
 		}
-		newest := l.newest(all)
+		newest := l.latestRenewal(all)
 		for n, want := range c.want {
 			if got := l.isAlive(all[n], newest); got != want {
 				t.Errorf("%s: replica %d lives: %v, want %v", name, n, got, want)
@@ -113,7 +113,7 @@ func TestNobodyServesBuckets(t *testing.T) {
 	i := &Installation{Leader: Leader{State: verdict.Leads}, Members: []*Member{{Name: "new", Leads: true}, {Name: "old", Late: true}},
 		division: replicas.Division{Leader: "new", Bounds: replicas.Equal(4), Owners: []string{"old", "old", "gone", "old"}}}
 	l := &look{Health: &Health{Installations: []*Installation{i}}}
-	if l.judge(); l.State != verdict.NotWell || !strings.Contains(strings.Join(l.Problems, " "), "no replica serves 4 of 4 buckets") {
+	if l.decideVerdict(); l.State != verdict.NotWell || !strings.Contains(strings.Join(l.Problems, " "), "no replica serves 4 of 4 buckets") {
 		t.Errorf("%s: %q", l.State, l.Problems)
 	}
 }

@@ -42,7 +42,7 @@ func FindPresentFolder(ctx context.Context, s *liveview.Survey, asked Asked, nam
 		}
 		l.leader(ctx, i)
 		present := PresentFolder{Source: l.source(ctx, i, i.report.Kinds[k])}
-		if i.Leader.dead() {
+		if i.Leader.isDead() {
 			present.Stopped = "no operator runs: " + i.Identity + " is stopped"
 		}
 		present.Unknown = l.Unknown

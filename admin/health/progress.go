@@ -38,7 +38,7 @@ func ProgressOf(ctx context.Context, s *liveview.Survey, asked Asked, name strin
 			}
 			l.leader(ctx, i)
 			folders, _ := l.folders(ctx, i) // what may not be read is as the operator reports it
-			all = append(all, progress(told, folders[name], i.Leader.dead()))
+			all = append(all, progress(told, folders[name], i.Leader.isDead()))
 		}
 	}
 	if len(all) == 0 {

@@ -92,8 +92,8 @@ func Of(ctx context.Context, s *liveview.Survey, k *liveview.Kind, at Place) (*H
 	}
 	h.kept = revision.Read(items)
 	for _, r := range h.kept {
-		_, err := h.compile(s, r)
-		e := Entry{Number: r.Number, Digest: r.Digest, Made: r.Made, Serves: h.serves(r.Digest, err == nil)}
+		_, err := h.compileRevision(s, r)
+		e := Entry{Number: r.Number, Digest: r.Digest, Made: r.Made, Serves: h.describeServing(r.Digest, err == nil)}
 		if err != nil {
 			e.Trouble = err.Error()
 		}
@@ -105,8 +105,8 @@ func Of(ctx context.Context, s *liveview.Survey, k *liveview.Kind, at Place) (*H
 	return h, nil
 }
 
-// serves says what a revision serves, or is to serve if it cannot be used.
-func (h *History) serves(digest string, isUsable bool) string {
+// describeServing says what a revision serves, or is to serve if it cannot be used.
+func (h *History) describeServing(digest string, isUsable bool) string {
 	var all []string
 	verb := "serves"
 	if !isUsable {
@@ -148,12 +148,12 @@ func (h *History) Compiled(s *liveview.Survey, meant string) (*kind.Kind, error)
 	if err != nil {
 		return nil, err
 	}
-	return h.compile(s, r)
+	return h.compileRevision(s, r)
 }
 
-// compile is the folder of a revision, for the cluster. What is an error here is one for
+// compileRevision returns the folder of a revision, for the cluster. What is an error here is one for
 // the operator too.
-func (h *History) compile(s *liveview.Survey, r *revision.Revision) (*kind.Kind, error) {
+func (h *History) compileRevision(s *liveview.Survey, r *revision.Revision) (*kind.Kind, error) {
 	crd, err := schema.FromObject(h.kind.CRD)
 	if err != nil {
 		return nil, fmt.Errorf("reading CRD %s: %w", h.Kind, err)
@@ -179,8 +179,8 @@ func (h *History) folder() string {
 	return h.base
 }
 
-// before is the revision that served before the present folder, which has this digest.
-func (h *History) before(present string) (*revision.Revision, error) {
+// revisionBefore returns the revision that served before the present folder, which has this digest.
+func (h *History) revisionBefore(present string) (*revision.Revision, error) {
 	for _, r := range h.kept {
 		if r.Digest == h.base && r.Digest != present {
 			return r, nil

@@ -44,7 +44,7 @@ func (h *History) Preview(ctx context.Context, p *Plan) *Preview {
 	ctx, cancel := context.WithTimeout(ctx, previewLimit)
 	defer cancel()
 	out := &Preview{}
-	impact, err := h.impact(ctx, p)
+	impact, err := h.findImpact(ctx, p)
 	if err != nil {
 		out.Unknown = []Group{{Text: err.Error()}}
 		return out
@@ -68,13 +68,13 @@ func (h *History) Preview(ctx context.Context, p *Plan) *Preview {
 			unknown.add(text, "")
 		}
 	}
-	out.Changes, out.Unknown = changes.sorted(), unknown.sorted()
+	out.Changes, out.Unknown = changes.sortedGroups(), unknown.sortedGroups()
 	unfinished := h.now.State != "" && h.now.State != rollout.Complete
 	out.Deletes, out.Approved, out.Stops = impact.RollBack(unfinished && h.base == p.Revision.Digest)
 	return out
 }
 
-func (h *History) impact(ctx context.Context, p *Plan) (*diff.Impact, error) {
+func (h *History) findImpact(ctx context.Context, p *Plan) (*diff.Impact, error) {
 	folder, err := h.Compiled(h.survey, p.Revision.Digest)
 	if err != nil {
 		return nil, err
@@ -130,8 +130,8 @@ func (g groups) add(text, name string) {
 	g[text] = names
 }
 
-// sorted returns the groups, the largest first.
-func (g groups) sorted() []Group {
+// sortedGroups returns the groups, the largest first.
+func (g groups) sortedGroups() []Group {
 	var all []Group
 	for text, names := range g {
 		all = append(all, Group{text, names})

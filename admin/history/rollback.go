@@ -37,21 +37,21 @@ type Plan struct {
 // served before the present folder. It is an error if the revision cannot be used, or if
 // it cannot be known which folder would be left.
 func (h *History) Plan(ctx context.Context, to string) (*Plan, error) {
-	p, err := h.plan(ctx, to)
+	p, err := h.planRollback(ctx, to)
 	if err != nil {
 		return nil, fmt.Errorf("rolling back %s: %w", h.Kind, err)
 	}
 	return p, nil
 }
 
-func (h *History) plan(ctx context.Context, to string) (*Plan, error) {
+func (h *History) planRollback(ctx context.Context, to string) (*Plan, error) {
 	present := health.FindPresentFolder(ctx, h.survey, health.Asked{Identity: h.kind.Share.Identity, Fallback: h.place.Fallback,
 		Now: time.Now()}, h.Kind)
 	leaves, err := h.digestOf(present)
 	if err != nil {
 		return nil, err
 	}
-	r, err := h.before(leaves)
+	r, err := h.revisionBefore(leaves)
 	if to != "" {
 		r, err = revision.Find(h.kept, to)
 	}
@@ -92,7 +92,7 @@ func (h *History) digestOf(present health.PresentFolder) (string, error) {
 	}
 	k, err := kind.Compile(present.Source.Folder, crd)
 	if err == nil {
-		k, err = h.settings().Apply(k)
+		k, err = h.recordedSettings().Apply(k)
 	}
 	if err != nil {
 		return "", fmt.Errorf("its present folder does not load, so that its last good version serves: %w", err)
@@ -100,9 +100,9 @@ func (h *History) digestOf(present health.PresentFolder) (string, error) {
 	return revision.Cut(k.Digest), nil
 }
 
-// settings are the settings of the installation by which it served the folder last, or
+// recordedSettings returns the settings of the installation by which it served the folder last, or
 // nil.
-func (h *History) settings() *kind.Config {
+func (h *History) recordedSettings() *kind.Config {
 	recorded := h.folder()
 	n := max(0, slices.IndexFunc(h.kept, func(r *revision.Revision) bool { return r.Digest == recorded }))
 	if n >= len(h.kept) {

@@ -23,7 +23,7 @@ func (t *Trial) Drift(ctx context.Context, last *catalog.Case) error {
 		if !isDeletable(c) || c.Policy.Once || c.Object.GetKind() == "Secret" {
 			continue
 		}
-		found, err := t.find(ctx, c)
+		found, err := t.findLive(ctx, c)
 		switch {
 		case err != nil:
 			return err
@@ -33,10 +33,10 @@ func (t *Trial) Drift(ctx context.Context, last *catalog.Case) error {
 		if err := t.Writer.Delete(ctx, found.served, found.Unstructured, metav1.DeletePropagationBackground); err != nil {
 			return fmt.Errorf("deleting %s: %w", found, err)
 		}
-		if err := t.until(ctx, func() error { return t.checkGone(ctx, found) }); err != nil {
+		if err := t.retryUntil(ctx, func() error { return t.checkGone(ctx, found) }); err != nil {
 			return err
 		}
-		err = t.observe(ctx, (*observation).judgeDrift)
+		err = t.observeUntil(ctx, (*observation).judgeDrift)
 		if err != nil {
 			return fmt.Errorf("a child was deleted: %w", err)
 		}
@@ -53,7 +53,7 @@ func (o *observation) judgeDrift() (progress, error) {
 	case o.failure == "" && len(o.differences) == 0:
 		return passed, nil
 	}
-	return failsAtRest, o.problem(o.failure)
+	return failsAtRest, o.problemWith(o.failure)
 }
 
 // isDeletable reports whether a child goes with its resource.
@@ -61,8 +61,8 @@ func isDeletable(c render.Child) bool {
 	return !c.Policy.Patch && c.Policy.OnDelete != "keep" && !kind.HoldsData(c.Object.GroupVersionKind().GroupKind())
 }
 
-// find returns the live object of a child; nil if there is none.
-func (t *Trial) find(ctx context.Context, c render.Child) (*object, error) {
+// findLive returns the live object of a child; nil if there is none.
+func (t *Trial) findLive(ctx context.Context, c render.Child) (*object, error) {
 	gvk := c.Object.GroupVersionKind()
 	served, _ := t.Sight.Served().Resource(gvk)
 	found, err := t.Sight.Object(ctx, gvk, c.Object.GetNamespace(), c.Object.GetName())
@@ -82,7 +82,7 @@ func (t *Trial) Leave(ctx context.Context) error {
 		if !isDeletable(c) {
 			continue
 		}
-		found, err := t.find(ctx, c)
+		found, err := t.findLive(ctx, c)
 		if err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ func (t *Trial) Leave(ctx context.Context) error {
 	if err := t.Writer.Delete(ctx, t.resource.served, t.resource.Unstructured, metav1.DeletePropagationBackground); err != nil {
 		return fmt.Errorf("deleting %s: %w", t.resource, err)
 	}
-	return t.until(ctx, func() error {
+	return t.retryUntil(ctx, func() error {
 		for _, o := range leaving {
 			if err := t.checkGone(ctx, o); err != nil {
 				return fmt.Errorf("the resource was deleted: %w", err)

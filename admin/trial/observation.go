@@ -70,8 +70,8 @@ func wantedOf(one *catalog.Case) wanted {
 	return w
 }
 
-// look observes the resource, and applies the status of children that are there.
-func (t *Trial) look(ctx context.Context) (*observation, error) {
+// observeOnce observes the resource, and applies the status of children that are there.
+func (t *Trial) observeOnce(ctx context.Context) (*observation, error) {
 	if err := t.applyPending(ctx); err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (t *Trial) look(ctx context.Context) (*observation, error) {
 	o.failure, o.waits, o.notReady = r.Error, r.Waits, r.NotReady
 	o.notes = append(r.Troubles, r.Notes...)
 	for i := range r.Changes {
-		if text := describe(&r.Changes[i]); text != "" {
+		if text := describeDifference(&r.Changes[i]); text != "" {
 			o.differences = append(o.differences, text)
 		}
 	}
@@ -109,9 +109,9 @@ func conditionOf(u *unstructured.Unstructured, name string) condition {
 	return condition{message: "the condition is absent"}
 }
 
-// describe returns how an object differs from what is rendered, with its place; "" if it
+// describeDifference returns how an object differs from what is rendered, with its place; "" if it
 // does not.
-func describe(c *diff.Change) string {
+func describeDifference(c *diff.Change) string {
 	var text string
 	switch c.Verb {
 	case diff.Created:
@@ -151,27 +151,27 @@ func (o *observation) judge(want wanted) (progress, error) {
 	unexpected, expected := o.sortWaits(want)
 	switch {
 	case o.stalled.isTrue:
-		return failsAtRest, o.problem("Stalled is True: " + o.stalled.message)
+		return failsAtRest, o.problemWith("Stalled is True: " + o.stalled.message)
 	case o.failure != "" && o.ready.isTrue:
-		return failsAtRest, o.problem(o.failure)
+		return failsAtRest, o.problemWith(o.failure)
 	case o.failure != "":
-		return changes, o.problem(o.failure)
+		return changes, o.problemWith(o.failure)
 	case unexpected != "" && len(o.notReady) > 0: // it may wait for these
-		return changes, o.problem(unexpected)
+		return changes, o.problemWith(unexpected)
 	case unexpected != "":
-		return failsAtRest, o.problem(unexpected)
+		return failsAtRest, o.problemWith(unexpected)
 	case len(o.differences) > 0 && (o.ready.isTrue || expected):
-		return failsAtRest, o.problem("")
+		return failsAtRest, o.problemWith("")
 	case o.ready.isTrue && expected:
-		return failsAtRest, o.problem("Ready is True although files wait")
+		return failsAtRest, o.problemWith("Ready is True although files wait")
 	case o.ready.isTrue:
 		return passed, nil
 	case expected && len(o.differences) == 0 && len(o.notReady) > 0:
-		return passesAtRest, o.problem(strings.Join(o.notReady, "\n"))
+		return passesAtRest, o.problemWith(strings.Join(o.notReady, "\n"))
 	case expected && len(o.differences) == 0:
 		return passed, nil
 	}
-	return changes, o.problem("Ready is False: " + o.ready.message)
+	return changes, o.problemWith("Ready is False: " + o.ready.message)
 }
 
 // judgeFailure judges a resource that is to be Stalled. An error with a text that is only
@@ -181,11 +181,11 @@ func (o *observation) judgeFailure(wanted string) (progress, error) {
 	case o.stalled.isTrue && (holdsLines(o.stalled.message, wanted) || o.failure != "" && strings.Contains(o.stalled.message, o.failure)):
 		return passed, nil
 	case o.stalled.isTrue:
-		return failsAtRest, o.problem(fmt.Sprintf("Stalled is True: %s\nwanted is: %s", o.stalled.message, strings.TrimSpace(wanted)))
+		return failsAtRest, o.problemWith(fmt.Sprintf("Stalled is True: %s\nwanted is: %s", o.stalled.message, strings.TrimSpace(wanted)))
 	case o.ready.isTrue:
-		return failsAtRest, o.problem("Ready is True, and wanted is an error: " + strings.TrimSpace(wanted))
+		return failsAtRest, o.problemWith("Ready is True, and wanted is an error: " + strings.TrimSpace(wanted))
 	}
-	return changes, o.problem("Ready is False: " + o.ready.message)
+	return changes, o.problemWith("Ready is False: " + o.ready.message)
 }
 
 // sortWaits returns the waits of files that are not to wait, and whether others wait.
@@ -201,8 +201,8 @@ func (o *observation) sortWaits(want wanted) (unexpected string, expected bool) 
 	return strings.Join(all, "\n"), expected
 }
 
-// problem is what is wrong, with the differences and what to know besides.
-func (o *observation) problem(text string) error {
+// problemWith returns what is wrong, with the differences and what to know besides.
+func (o *observation) problemWith(text string) error {
 	var all []string
 	if text != "" {
 		all = append(all, text)

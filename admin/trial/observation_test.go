@@ -72,14 +72,14 @@ func TestRest(t *testing.T) {
 	} {
 		var r rest
 		for i := 1; i < restingObservations; i++ {
-			if got := r.decide("1", state, problem); !reflect.DeepEqual(got, want[0]) {
+			if got := r.recordProgress("1", state, problem); !reflect.DeepEqual(got, want[0]) {
 				t.Fatalf("state %d, observation %d: got %v, want %v", state, i, got, want[0])
 			}
 		}
-		if got := r.decide("1", state, problem); !reflect.DeepEqual(got, want[1]) {
+		if got := r.recordProgress("1", state, problem); !reflect.DeepEqual(got, want[1]) {
 			t.Errorf("state %d, at rest: got %v, want %v", state, got, want[1])
 		}
-		if got := r.decide("2", state, problem); !reflect.DeepEqual(got, want[0]) {
+		if got := r.recordProgress("2", state, problem); !reflect.DeepEqual(got, want[0]) {
 			t.Errorf("state %d, after a change: got %v, want %v", state, got, want[0])
 		}
 	}
@@ -93,12 +93,12 @@ func TestDescribe(t *testing.T) {
 		diff.Pruned: "there, and not rendered (web.yaml:1:1)\n+x", diff.GivenBack: "there, and not rendered (web.yaml:1:1)\n+x",
 		diff.Refused: "the API server does not take it: a quota (web.yaml:1:1)\n+x", diff.Kept: "", diff.Held: "",
 	} {
-		got := describe(&diff.Change{Verb: verb, Kind: "Web", Name: "a", Place: "web.yaml:1:1", Why: "a quota", Diff: "+x"})
+		got := describeDifference(&diff.Change{Verb: verb, Kind: "Web", Name: "a", Place: "web.yaml:1:1", Why: "a quota", Diff: "+x"})
 		if got != strings.TrimSpace(got) || strings.TrimPrefix(got, "Web a: ") != want {
 			t.Errorf("%s: got %q, want %q", verb, got, want)
 		}
 	}
-	if got := describe(&diff.Change{Verb: diff.Changed}); got != "" {
+	if got := describeDifference(&diff.Change{Verb: diff.Changed}); got != "" {
 		t.Errorf("a change of the record alone: got %q", got)
 	}
 }

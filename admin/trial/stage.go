@@ -39,7 +39,7 @@ func (t *Trial) stageStep(ctx context.Context, one *catalog.Case) (refused bool,
 	if t.wanted, err = t.placeWanted(one); err != nil {
 		return false, err
 	}
-	placed, err := t.place(append(cluster, written...))
+	placed, err := t.placeObjects(append(cluster, written...))
 	if err != nil {
 		return false, err
 	}
@@ -59,7 +59,7 @@ func (t *Trial) stageStep(ctx context.Context, one *catalog.Case) (refused bool,
 
 // stageResource applies the resource.
 func (t *Trial) stageResource(ctx context.Context, o *object) error {
-	made, _, err := t.stage(ctx, o)
+	made, _, err := t.stageObject(ctx, o)
 	if err != nil {
 		return fmt.Errorf("applying %s: %w", o, err)
 	}
@@ -79,7 +79,7 @@ func (t *Trial) stageOther(ctx context.Context, o *object) error {
 		return nil
 	}
 	ephemeral := takeEphemeralContainers(o.Unstructured)
-	made, created, err := t.stage(ctx, o)
+	made, created, err := t.stageObject(ctx, o)
 	if err == nil && ephemeral != nil {
 		spec := map[string]any{"ephemeralContainers": ephemeral}
 		err = t.applySubresource(ctx, o, made.GetUID(), "ephemeralcontainers", map[string]any{"spec": spec})
@@ -98,15 +98,15 @@ func (t *Trial) stageOther(ctx context.Context, o *object) error {
 	return err
 }
 
-// stage applies an object without its status, again as long as the API server is too busy
+// stageObject applies an object without its status, again as long as the API server is too busy
 // or still learns of the kind. created reports whether it was not there.
-func (t *Trial) stage(ctx context.Context, o *object) (made *unstructured.Unstructured, created bool, err error) {
+func (t *Trial) stageObject(ctx context.Context, o *object) (made *unstructured.Unstructured, created bool, err error) {
 	doc := o.DeepCopy()
 	delete(doc.Object, "status")
 	for _, field := range []string{"uid", "generation", "resourceVersion", "creationTimestamp", "managedFields"} {
 		unstructured.RemoveNestedField(doc.Object, "metadata", field)
 	}
-	err = t.until(ctx, func() error {
+	err = t.retryUntil(ctx, func() error {
 		there, err := t.Writer.Find(ctx, o.served, o.GetNamespace(), o.GetName())
 		if err == nil {
 			if created = there == nil; !created {
@@ -171,8 +171,8 @@ func (t *Trial) applySubresource(ctx context.Context, o *object, uid types.UID, 
 	return nil
 }
 
-// place puts objects into the namespace. The error is about those that are outside.
-func (t *Trial) place(all []*unstructured.Unstructured) ([]*object, error) {
+// placeObjects puts objects into the namespace. The error is about those that are outside.
+func (t *Trial) placeObjects(all []*unstructured.Unstructured) ([]*object, error) {
 	var placed []*object
 	for _, u := range all {
 		r, served := t.Sight.Served().Resource(u.GroupVersionKind())
@@ -185,25 +185,25 @@ func (t *Trial) place(all []*unstructured.Unstructured) ([]*object, error) {
 			return nil, unfit("%s %s is in the namespace %s: a case on a cluster stays in its own", u.GetKind(), u.GetName(), u.GetNamespace())
 		}
 		u.SetNamespace(t.placed)
-		t.rename(u.Object)
+		t.renameNamespace(u.Object)
 		placed = append(placed, &object{u, r})
 	}
 	return placed, nil
 }
 
-// rename replaces the namespace of the case, in fields of that name.
-func (t *Trial) rename(value any) {
+// renameNamespace replaces the namespace of the case, in fields of that name.
+func (t *Trial) renameNamespace(value any) {
 	switch v := value.(type) {
 	case map[string]any:
 		for key, of := range v {
 			if key == "namespace" && of == t.placed {
 				v[key] = t.namespace.GetName()
 			}
-			t.rename(of)
+			t.renameNamespace(of)
 		}
 	case []any:
 		for _, of := range v {
-			t.rename(of)
+			t.renameNamespace(of)
 		}
 	}
 }
@@ -218,7 +218,7 @@ func (t *Trial) placeWanted(one *catalog.Case) ([]*object, error) {
 	for _, d := range documents {
 		all = append(all, &unstructured.Unstructured{Object: d})
 	}
-	return t.place(all)
+	return t.placeObjects(all)
 }
 
 func isSame(a, b *object) bool {

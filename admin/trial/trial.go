@@ -84,7 +84,7 @@ func (t *Trial) End(ctx context.Context) error {
 		return fmt.Errorf("deleting the namespace %s of the case: %w", t.namespace.GetName(), err)
 	}
 	patient := &Trial{Limit: max(t.Limit, time.Minute)}
-	return patient.until(ctx, func() error { return t.checkGone(ctx, &object{t.namespace, namespaces}) })
+	return patient.retryUntil(ctx, func() error { return t.checkGone(ctx, &object{t.namespace, namespaces}) })
 }
 
 // Step applies what a step has, and observes the resource until it is as the step wants
@@ -95,20 +95,20 @@ func (t *Trial) Step(ctx context.Context, one *catalog.Case) error {
 		return err
 	}
 	w := wantedOf(one)
-	return t.observe(ctx, func(o *observation) (progress, error) { return o.judge(w) })
+	return t.observeUntil(ctx, func(o *observation) (progress, error) { return o.judge(w) })
 }
 
-// observe observes the resource until judge reports that it passed, or that nothing
+// observeUntil observes the resource until judge reports that it passed, or that nothing
 // changes any more.
-func (t *Trial) observe(ctx context.Context, judge func(*observation) (progress, error)) error {
+func (t *Trial) observeUntil(ctx context.Context, judge func(*observation) (progress, error)) error {
 	var r rest
-	return t.until(ctx, func() error {
-		seen, err := t.look(ctx)
+	return t.retryUntil(ctx, func() error {
+		seen, err := t.observeOnce(ctx)
 		if err != nil {
 			return err
 		}
 		state, problem := judge(seen)
-		return r.decide(seen.version, state, problem)
+		return r.recordProgress(seen.version, state, problem)
 	})
 }
 
@@ -118,9 +118,9 @@ type rest struct {
 	equal int
 }
 
-// decide returns nil if the resource passed, a finalError if it failed for good, and
+// recordProgress returns nil if the resource passed, a finalError if it failed for good, and
 // otherwise the problem with it.
-func (r *rest) decide(version string, state progress, problem error) error {
+func (r *rest) recordProgress(version string, state progress, problem error) error {
 	if now := fmt.Sprint(version, state, problem); now != r.last {
 		r.last, r.equal = now, 0
 	}
@@ -138,8 +138,8 @@ func (r *rest) decide(version string, state progress, problem error) error {
 // A finalError is one that more time does not mend.
 type finalError struct{ error }
 
-// until calls try until it succeeds, or fails for good.
-func (t *Trial) until(ctx context.Context, try func() error) error {
+// retryUntil calls try until it succeeds, or fails for good.
+func (t *Trial) retryUntil(ctx context.Context, try func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, t.Limit)
 	defer cancel()
 	var last error

@@ -44,7 +44,7 @@ func (k keychain) Resolve(target authn.Resource) (authn.Authenticator, error) {
 		if err != nil {
 			return nil, fmt.Errorf("asking the credential helper %s of %s for %s: %w", program, file.Filename, registry, err)
 		}
-		if auth := authenticator(found); auth != authn.Anonymous {
+		if auth := authenticatorOf(found); auth != authn.Anonymous {
 			return auth, nil
 		}
 	}
@@ -54,7 +54,7 @@ func (k keychain) Resolve(target authn.Resource) (authn.Authenticator, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", file.Filename, err)
 		}
-		if auth := authenticator(found); auth != authn.Anonymous || !strings.Contains(key, "/") {
+		if auth := authenticatorOf(found); auth != authn.Anonymous || !strings.Contains(key, "/") {
 			return auth, nil
 		}
 	}
@@ -68,8 +68,8 @@ func credentialsKey(registry string) string {
 	return registry
 }
 
-// authenticator returns authn.Anonymous for credentials that are empty.
-func authenticator(found types.AuthConfig) authn.Authenticator {
+// authenticatorOf returns authn.Anonymous for credentials that are empty.
+func authenticatorOf(found types.AuthConfig) authn.Authenticator {
 	all := authn.AuthConfig{Username: found.Username, Password: found.Password, Auth: found.Auth,
 		IdentityToken: found.IdentityToken, RegistryToken: found.RegistryToken}
 	if all == (authn.AuthConfig{}) {

@@ -56,8 +56,8 @@ func yamlOf(document []byte) []byte {
 			out.WriteByte('/')
 			lost++
 			i++
-		case utf16.IsSurrogate(unit(rest)):
-			if r := utf16.DecodeRune(unit(rest), unit(rest[6:])); r != unicode.ReplacementChar {
+		case utf16.IsSurrogate(parseUnit(rest)):
+			if r := utf16.DecodeRune(parseUnit(rest), parseUnit(rest[6:])); r != unicode.ReplacementChar {
 				fmt.Fprintf(&out, `\U%08X`, r)
 				lost += 2
 				i += 11
@@ -73,8 +73,8 @@ func yamlOf(document []byte) []byte {
 	return out.Bytes()
 }
 
-// unit is the UTF-16 code unit of an escape \uXXXX that a text begins with, or 0.
-func unit(text []byte) rune {
+// parseUnit returns the UTF-16 code unit of an escape \uXXXX that a text begins with, or 0.
+func parseUnit(text []byte) rune {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return 0
 	}

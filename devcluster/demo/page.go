@@ -57,11 +57,11 @@ func (d *demo) showPage(ctx context.Context) (err error) {
 
 // visit opens the page as a browser does, and asks whose cluster it shows.
 func (d *demo) visit(ctx context.Context, page, token string) error {
-	session, err := request(ctx, page+"session", token, "")
+	session, err := sendRequest(ctx, page+"session", token, "")
 	if err != nil {
 		return fmt.Errorf("opening the page: %w", err)
 	}
-	about, err := request(ctx, page+"api/about", "", session)
+	about, err := sendRequest(ctx, page+"api/about", "", session)
 	if err != nil {
 		return fmt.Errorf("asking the page: %w", err)
 	}
@@ -72,9 +72,9 @@ func (d *demo) visit(ctx context.Context, page, token string) error {
 	return nil
 }
 
-// request sends a request as the page does: a POST if there is a body. It returns the
+// sendRequest sends a request as the page does: a POST if there is a body. It returns the
 // text of the answer.
-func request(ctx context.Context, url, body, session string) (text string, err error) {
+func sendRequest(ctx context.Context, url, body, session string) (text string, err error) {
 	method := http.MethodGet
 	if body != "" {
 		method = http.MethodPost

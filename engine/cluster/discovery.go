@@ -110,7 +110,7 @@ func (d *Discovery) ask(ctx context.Context, prev *Served) (*Served, error) {
 	var partial *discovery.ErrGroupDiscoveryFailed
 	if err != nil && !errors.As(err, &partial) {
 		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
-			err = d.refusal(ctx, err)
+			err = d.explainRefusal(ctx, err)
 		}
 		return nil, fmt.Errorf("discovering what the cluster serves: %w", err)
 	}
@@ -127,9 +127,9 @@ func (d *Discovery) ask(ctx context.Context, prev *Served) (*Served, error) {
 	return next, nil
 }
 
-// refusal asks once more why discovery is refused. The discovery client drops the text of
+// explainRefusal asks once more why discovery is refused. The discovery client drops the text of
 // the answer, which names the user that the API server takes the caller for.
-func (d *Discovery) refusal(ctx context.Context, err error) error {
+func (d *Discovery) explainRefusal(ctx context.Context, err error) error {
 	if explained := d.client.RESTClient().Get().AbsPath("/api").Do(ctx).Error(); explained != nil {
 		return explained
 	}

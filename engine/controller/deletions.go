@@ -60,7 +60,7 @@ func (o *Operator) replaceDeletions(ctx context.Context, r *kindController, stop
 			stop = ""
 			continue
 		}
-		if err := o.drop(ctx, list.Stored()); err != nil {
+		if err := o.deleteRevisions(ctx, list.Stored()); err != nil {
 			return err
 		}
 	}

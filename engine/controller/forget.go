@@ -31,16 +31,16 @@ type asking struct {
 	next  time.Time
 }
 
-// due is how long not to ask for what is open; at first it is delayed.
-func (a *asking) due(open string, delay time.Duration) time.Duration {
+// timeUntilDue returns how long not to ask for what is open; at first it is delayed.
+func (a *asking) timeUntilDue(open string, delay time.Duration) time.Duration {
 	if open != a.open {
 		*a = asking{open: open, next: time.Now().Add(delay)}
 	}
 	return time.Until(a.next)
 }
 
-// again is how long not to ask again, which is at most that long.
-func (a *asking) again(most time.Duration) time.Duration {
+// postpone delays the next question, at most that long, and returns for how long.
+func (a *asking) postpone(most time.Duration) time.Duration {
 	wait := min(askAgain<<min(a.tries, 10), most)
 	a.tries, a.next = a.tries+1, time.Now().Add(wait)
 	return wait
@@ -59,7 +59,7 @@ func (o *Operator) forget(ctx context.Context, r *kindController) time.Duration 
 		delay = requestLimit
 	}
 	unused := reconcile.Unused(crd, versions)
-	wait := r.forgets.due(fmt.Sprint(unused), delay)
+	wait := r.forgets.timeUntilDue(fmt.Sprint(unused), delay)
 	if len(unused) == 0 {
 		return 0
 	}
@@ -79,7 +79,7 @@ func (o *Operator) forget(ctx context.Context, r *kindController) time.Duration 
 		log.FromContext(ctx).Info("nothing is left of kinds that are not made any more; they are off the record", "kind", r.name, "kinds",
 			strings.Join(went, ","))
 	}
-	return r.forgets.again(r.versions.resyncInterval())
+	return r.forgets.postpone(r.versions.resyncInterval())
 }
 
 // allResources are the metadata of all resources of a kind, whichever replica serves them.
@@ -119,7 +119,7 @@ func (o *Operator) dropForced(ctx context.Context, r *kindController) time.Durat
 			others = append(others, name)
 		}
 	}
-	wait := r.asksForced.due(fmt.Sprint(others), 0)
+	wait := r.asksForced.timeUntilDue(fmt.Sprint(others), 0)
 	if len(others) == 0 {
 		return 0
 	}
@@ -136,7 +136,7 @@ func (o *Operator) dropForced(ctx context.Context, r *kindController) time.Durat
 			c.dropForced(name)
 		}
 	}
-	return r.asksForced.again(r.versions.resyncInterval())
+	return r.asksForced.postpone(r.versions.resyncInterval())
 }
 
 // dropForced forgets one of the resources that a rollout was forced past.

@@ -16,8 +16,8 @@ type progressClock struct {
 	since             time.Time
 }
 
-// observe takes up how far a rollout is, and returns since when it has come no further.
-func (p *progressClock) observe(r rollout.Record, now time.Time) time.Time {
+// recordProgress takes up how far a rollout is, and returns since when it has come no further.
+func (p *progressClock) recordProgress(r rollout.Record, now time.Time) time.Time {
 	if p.digest != r.Digest || p.since.IsZero() {
 		*p = progressClock{digest: r.Digest, since: now}
 	}
@@ -55,7 +55,7 @@ func (c *versionTracker) stuckSince(state verdict.State, now time.Time) time.Tim
 	}
 	record, _ := c.announced() // zero while the resources are previewed
 	record.Digest = c.next.Digest
-	since := c.progress.observe(record, now)
+	since := c.progress.recordProgress(record, now)
 	if now.Sub(since) <= longestRest(c.next.Kind.Settings.Rollout) {
 		return time.Time{}
 	}

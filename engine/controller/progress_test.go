@@ -49,12 +49,12 @@ func TestRolloutIsStuckWithoutProgress(t *testing.T) {
 func TestProgressIsMore(t *testing.T) {
 	var p progressClock
 	start := time.Unix(1000, 0)
-	p.observe(rollout.Record{Digest: "d", Wave: 1, Done: 2, Ready: 2}, start)
-	p.observe(rollout.Record{Digest: "d", Wave: 1, Done: 2, Ready: 1}, start.Add(time.Minute))
-	if since := p.observe(rollout.Record{Digest: "d", Wave: 1, Done: 2, Ready: 2}, start.Add(2*time.Minute)); !since.Equal(start) {
+	p.recordProgress(rollout.Record{Digest: "d", Wave: 1, Done: 2, Ready: 2}, start)
+	p.recordProgress(rollout.Record{Digest: "d", Wave: 1, Done: 2, Ready: 1}, start.Add(time.Minute))
+	if since := p.recordProgress(rollout.Record{Digest: "d", Wave: 1, Done: 2, Ready: 2}, start.Add(2*time.Minute)); !since.Equal(start) {
 		t.Errorf("progress at %v", since)
 	}
-	if since := p.observe(rollout.Record{Digest: "d", Wave: 1, Done: 3, Ready: 2}, start.Add(3*time.Minute)); since.Equal(start) {
+	if since := p.recordProgress(rollout.Record{Digest: "d", Wave: 1, Done: 3, Ready: 2}, start.Add(3*time.Minute)); since.Equal(start) {
 		t.Error("another resource is no progress")
 	}
 }

@@ -149,7 +149,7 @@ func (o *Operator) store(ctx context.Context, h *history, v *reconcile.Version, 
 			return err
 		}
 		if now != nil && !now.Holds(made) { // somebody changed it, or packed it otherwise
-			if err := o.drop(ctx, now.Stored()); err != nil {
+			if err := o.deleteRevisions(ctx, now.Stored()); err != nil {
 				return err
 			}
 			now = nil
@@ -170,7 +170,7 @@ func (o *Operator) store(ctx context.Context, h *history, v *reconcile.Version, 
 		}
 	}
 	for _, r := range revision.Superfluous(all, h.used(v)) {
-		if err := o.drop(ctx, r.Stored()); err != nil {
+		if err := o.deleteRevisions(ctx, r.Stored()); err != nil {
 			return err
 		}
 	}
@@ -195,8 +195,8 @@ func (o *Operator) write(ctx context.Context, r *revision.Revision) error {
 	return nil
 }
 
-// drop deletes ControllerRevisions.
-func (o *Operator) drop(ctx context.Context, all []metav1.Object) error {
+// deleteRevisions deletes ControllerRevisions.
+func (o *Operator) deleteRevisions(ctx context.Context, all []metav1.Object) error {
 	for _, stored := range all {
 		if err := o.writer.Delete(ctx, revision.Resource, stored, metav1.DeletePropagationBackground); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("deleting ControllerRevision %s: %w", stored.GetName(), err)

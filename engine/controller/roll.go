@@ -85,13 +85,13 @@ func (o *Operator) advance(ctx context.Context, r *kindController) time.Duration
 			o.names.Add(r.name)
 			return retry
 		}
-		return sooner(retry, sooner(forced, o.forget(ctx, r)))
+		return shorterWait(retry, shorterWait(forced, o.forget(ctx, r)))
 	}
-	return sooner(retry, r.versions.tick())
+	return shorterWait(retry, r.versions.tick())
 }
 
-// sooner is the shorter of two times to wait; 0 means for ever.
-func sooner(a, b time.Duration) time.Duration {
+// shorterWait returns the shorter of two times to wait; 0 means for ever.
+func shorterWait(a, b time.Duration) time.Duration {
 	if a <= 0 || b > 0 && b < a {
 		return b
 	}

@@ -177,7 +177,7 @@ func (o *Operator) chosen(ctx context.Context, h *history, v *reconcile.Version,
 	}
 	back, err := h.rolledBack(ctx, v, crd, mine)
 	if r := o.kindController(v.Name); r != nil && (back == v || err != nil) { // else another version is rolled out
-		r.versions.halt(readRollback(crd, mine).From, err)
+		r.versions.haltRollout(readRollback(crd, mine).From, err)
 	}
 	if back == nil {
 		return nil, err

@@ -177,9 +177,9 @@ func (c *versionTracker) change(v *reconcile.Version, lives bool) {
 	c.next, c.rollout, c.forced, c.halted = v, nil, nil, ""
 }
 
-// halt stops the rollout of the version that a person rolled back from, while the revision
+// haltRollout stops the rollout of the version that a person rolled back from, while the revision
 // to serve instead cannot be used. No error lets it go on.
-func (c *versionTracker) halt(from string, unusable error) {
+func (c *versionTracker) haltRollout(from string, unusable error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := c.halted

@@ -165,7 +165,7 @@ func TestRollbackUnusable(t *testing.T) {
 		if begin("1"); isPreviewed {
 			preview()
 		}
-		if c.halt("1", lost); !isPreviewed {
+		if c.haltRollout("1", lost); !isPreviewed {
 			preview()
 		}
 		c.is(t, "a", "0")
@@ -174,14 +174,14 @@ func TestRollbackUnusable(t *testing.T) {
 		if c.describe(k, false); k.State != verdict.Stopped || !strings.HasPrefix(k.Message, lost.Error()) {
 			t.Errorf("it is %s: %s", k.State, k.Message)
 		}
-		c.halt("1", nil)
+		c.haltRollout("1", nil)
 		c.rollout.Halt(c.halted, time.Now())
 		c.rollout.Step(time.Now())
 		c.is(t, "a", "1")
-		c.halt("1", lost)
+		c.haltRollout("1", lost)
 		begin("0")
 		preview()
-		c.halt("1", lost) // it is lost again, and in memory
+		c.haltRollout("1", lost) // it is lost again, and in memory
 		c.rollout.Step(time.Now())
 		c.is(t, "a", "0")
 		if now := c.rollout.Record(); now.State == rollout.Stopped {

@@ -38,13 +38,13 @@ func NewDeletionList(kindName, stop string, text []byte) (*DeletionList, error) 
 // DeletionSelector selects the ControllerRevisions of Objects, as Selector those of
 // revisions.
 func DeletionSelector(identity, kindName string) string {
-	return selector(api.LabelStop, identity, kindName)
+	return selectorOf(api.LabelStop, identity, kindName)
 }
 
 // Objects are the ControllerRevisions that hold the list, as they are applied. They go
 // with the CRD at the latest.
 func (l *DeletionList) Objects(namespace, identity string, crd metav1.OwnerReference) []*unstructured.Unstructured {
-	all := objects(l.archive, fmt.Sprintf("jacquard-%s-stop-%s", short(identity+" "+l.Kind), l.stop), identity, l.Kind)
+	all := storedObjects(l.archive, fmt.Sprintf("jacquard-%s-stop-%s", short(identity+" "+l.Kind), l.stop), identity, l.Kind)
 	for _, o := range all {
 		o.SetNamespace(namespace)
 		o.SetOwnerReferences([]metav1.OwnerReference{crd})
@@ -61,7 +61,7 @@ func ReadDeletionLists(items []appsv1.ControllerRevision) []*DeletionList {
 		for _, p := range parts {
 			l.stored = append(l.stored, p)
 		}
-		l.archive, l.wrong = join(parts)
+		l.archive, l.wrong = joinParts(parts)
 		all = append(all, l)
 	}
 	return all

@@ -41,10 +41,10 @@ var partSize = 700 << 10
 // Selector selects the ControllerRevisions of an installation, or, if identity is
 // "", of all; of a kind, or, if that is "", of all kinds.
 func Selector(identity, kindName string) string {
-	return selector(api.LabelRevision, identity, kindName)
+	return selectorOf(api.LabelRevision, identity, kindName)
 }
 
-func selector(label, identity, kindName string) string {
+func selectorOf(label, identity, kindName string) string {
 	terms := []string{label}
 	if kindName != "" {
 		terms = append(terms, api.LabelKind+"="+labelled(kindName))
@@ -71,7 +71,7 @@ func short(text string) string {
 // Objects are the ControllerRevisions that hold a revision of an installation, as they
 // are applied.
 func (r *Revision) Objects(namespace, identity string) []*unstructured.Unstructured {
-	all := objects(r.archive, fmt.Sprintf("jacquard-%s-%s", short(identity+" "+r.Kind), r.Digest), identity, r.Kind)
+	all := storedObjects(r.archive, fmt.Sprintf("jacquard-%s-%s", short(identity+" "+r.Kind), r.Digest), identity, r.Kind)
 	for _, o := range all {
 		o.SetNamespace(namespace)
 		o.Object["revision"] = r.Number
@@ -80,9 +80,9 @@ func (r *Revision) Objects(namespace, identity string) []*unstructured.Unstructu
 	return all
 }
 
-// objects are ControllerRevisions that hold the parts of an archive which an installation
+// storedObjects returns ControllerRevisions that hold the parts of an archive which an installation
 // keeps of a kind.
-func objects(archive []byte, name, identity, kindName string) []*unstructured.Unstructured {
+func storedObjects(archive []byte, name, identity, kindName string) []*unstructured.Unstructured {
 	var all []*unstructured.Unstructured
 	chunks := slices.Collect(slices.Chunk(archive, partSize))
 	for i, chunk := range chunks {
@@ -118,7 +118,7 @@ func Read(items []appsv1.ControllerRevision) []*Revision {
 			r.stored = append(r.stored, p)
 			r.Number = max(r.Number, p.Revision)
 		}
-		r.archive, r.wrong = join(parts)
+		r.archive, r.wrong = joinParts(parts)
 		all = append(all, r)
 	}
 	ByNumber(all)
@@ -141,8 +141,8 @@ func byLabel(items []appsv1.ControllerRevision, label string) map[string][]*apps
 	return groups
 }
 
-// join joins the parts of an archive; the error says why it is not whole.
-func join(parts []*appsv1.ControllerRevision) (archive []byte, wrong error) {
+// joinParts joins the parts of an archive; the error says why it is not whole.
+func joinParts(parts []*appsv1.ControllerRevision) (archive []byte, wrong error) {
 	for i, p := range parts {
 		var d data
 		switch err := json.Unmarshal(p.Data.Raw, &d); {
