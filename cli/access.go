@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -19,6 +20,33 @@ type access struct{ kubeconfig, context string }
 func (a *access) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.kubeconfig, "kubeconfig", "", "kubeconfig file")
 	cmd.Flags().StringVar(&a.context, "context", "", "context in the kubeconfig")
+}
+
+// operatorNamespaceFlag adds the flag that names the operator's namespace. Where a command
+// has --namespace too, that is the resources'.
+func operatorNamespaceFlag(cmd *cobra.Command, namespace *string, value, usage string) {
+	cmd.Flags().StringVar(namespace, "operator-namespace", value, usage)
+}
+
+// refuseNamespace refuses --namespace and -n of a command that looks at no resources of one
+// namespace, since they could be meant as the operator's.
+func refuseNamespace(cmd *cobra.Command) {
+	cmd.Flags().VarP(refusedNamespace{}, "namespace", "n", "")
+	_ = cmd.Flags().MarkHidden("namespace") // it fails only for a flag that is not there
+}
+
+// A refusedNamespace is the value of a flag that names its successor.
+type refusedNamespace struct{}
+
+// String returns "", as there is no default.
+func (refusedNamespace) String() string { return "" }
+
+// Type returns that of a namespace.
+func (refusedNamespace) Type() string { return "string" }
+
+// Set refuses any value.
+func (refusedNamespace) Set(string) error {
+	return errors.New("this names the namespace of resources; name the operator's by --operator-namespace")
 }
 
 // requestLimit is how long a command waits for the answer to one request, such as one

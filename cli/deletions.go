@@ -42,7 +42,7 @@ func (o *statusOptions) printDeletions(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	names, unread := stop.Deletions(cmd.Context(), s.Survey, "")
+	names, unread := stop.Deletions(cmd.Context(), s.Survey, o.operatorNamespace)
 	known := verdict.Well
 	if unread != nil {
 		known = verdict.NotKnown

@@ -29,8 +29,9 @@ type diffOptions struct {
 	all     bool
 	full    bool
 	abreast int
-	// revision is what a person calls the revision to look at.
-	revision string
+	// revision is what a person calls the revision to look at; operatorNamespace is where it
+	// is kept.
+	revision, operatorNamespace string
 	// identity is the installation whose resources are looked at.
 	identity string
 
@@ -90,6 +91,7 @@ be read.`,
 	cmd.Flags().StringVar(&o.identity, "identity", "",
 		"with --all: only look at the resources of this installation; required if several serve a shard of the kind each")
 	cmd.Flags().StringVar(&o.revision, "revision", "", "look at this revision of the kind's folder: its number, or at least six characters of its digest")
+	operatorNamespaceFlag(cmd, &o.operatorNamespace, "", "with --revision: namespace of the operator; default any")
 	cmd.MarkFlagsMutuallyExclusive("revision", "root")
 	cmd.MarkFlagsMutuallyExclusive("revision", "config")
 	cmd.Flags().IntVar(&o.abreast, "parallel", 8, "with --all: number of resources to look at at the same time")
@@ -267,7 +269,7 @@ func (o *diffOptions) kept(ctx context.Context, k *liveview.Kind) (*kind.Kind, e
 	if err := k.Look(o.identity); err != nil {
 		return nil, err
 	}
-	h, err := history.Of(ctx, o.Survey, k, history.Place{Fallback: o.place()})
+	h, err := history.Of(ctx, o.Survey, k, history.Place{Namespace: o.operatorNamespace, Fallback: o.place()})
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 
 type historyOptions struct {
 	access
-	namespace, identity, output string
+	operatorNamespace, identity, output string
 }
 
 func newHistory() *cobra.Command {
@@ -53,12 +53,13 @@ NAME is that of the CRD, or kind, plural or short name.`,
 
 func (o *historyOptions) commonFlags(cmd *cobra.Command) {
 	o.access.flags(cmd)
-	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "namespace of the operator; default any")
+	operatorNamespaceFlag(cmd, &o.operatorNamespace, "", "namespace of the operator; default any")
+	refuseNamespace(cmd)
 	cmd.Flags().StringVar(&o.identity, "identity", "", "the installation, if several serve a shard of the kind each")
 }
 
 func (o *historyOptions) look(ctx context.Context, name string) (*history.History, error) {
-	r := reach{o.access, o.namespace}
+	r := reach{access: o.access}
 	s, err := r.open(ctx, nil)
 	if err != nil {
 		return nil, err
@@ -70,7 +71,7 @@ func (o *historyOptions) look(ctx context.Context, name string) (*history.Histor
 	if err := k.Look(o.identity); err != nil {
 		return nil, err
 	}
-	return history.Of(ctx, s.Survey, k, history.Place{Namespace: o.namespace, Fallback: r.place()})
+	return history.Of(ctx, s.Survey, k, history.Place{Namespace: o.operatorNamespace, Fallback: r.place()})
 }
 
 // printHistory writes revisions as text; ages are as of now.

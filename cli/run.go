@@ -61,8 +61,8 @@ or of ~/.kube/config, in this order.`,
 	configFlag(c, &settings)
 	flags := c.Flags()
 	f.flags(c)
-	flags.StringVar(&f.options.Namespace, "namespace", podNamespace(),
-		"namespace of the operator, whose ConfigMaps may contain folders; default that of the Pod, if there is one")
+	refuseNamespace(c)
+	operatorNamespaceFlag(c, &f.options.Namespace, podNamespace(), "namespace of the operator, whose ConfigMaps may contain folders; default the Pod's")
 	flags.StringSliceVar(&f.options.Namespaces, "namespaces", nil,
 		"only serve resources in these namespaces, comma-separated, and create nothing elsewhere; default all")
 	flags.StringVar(&f.selector, "selector", "", "only serve resources with these labels, such as team=a,env in (x,y); default all")
@@ -99,7 +99,7 @@ func (f *runFlags) leaderFlags(c *cobra.Command) {
 	flags := c.Flags()
 	flags.BoolVar(&f.options.LeaderElection, "leader-elect", true, "deprecated, without effect: a leader is always elected")
 	flags.StringVar(&f.options.LeaderElectionNamespace, "leader-election-namespace", "",
-		"namespace of the Lease; default that of --namespace, that of --identity, or default")
+		"namespace of the Lease; default that of --operator-namespace, that of --identity, or default")
 	flags.DurationVar(&f.options.Lease.Duration, "leader-elect-lease-duration", controller.LeaseDuration,
 		"how long others wait for a leader that does not renew its Lease")
 	flags.DurationVar(&f.options.Lease.RenewDeadline, "leader-elect-renew-deadline", controller.RenewDeadline,

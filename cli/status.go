@@ -20,10 +20,11 @@ import (
 
 type statusOptions struct {
 	access
-	namespace, install, output string
-	roots                      []string
-	watch, all, deletions      bool
-	wait                       time.Duration
+	namespace, operatorNamespace string
+	install, output              string
+	roots                        []string
+	watch, all, deletions        bool
+	wait                         time.Duration
 }
 
 const statusLong = `Show the operators and their leaders, how each kind is served, which folders do not
@@ -86,12 +87,14 @@ func newStatus() *cobra.Command {
 	o.flags(cmd)
 	flags := cmd.Flags()
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "only look at resources in this namespace; default all")
+	operatorNamespaceFlag(cmd, &o.operatorNamespace, "", "only look for operators in this namespace; default all")
 	flags.StringVar(&o.install, "install", "", "only look at this installation, `NAMESPACE/NAME`; default all")
 	moreRoots(cmd, &o.roots)
 	flags.StringVarP(&o.output, "output", "o", "text", "text or json")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "show it again after each change, until interrupted")
 	waitFlag(cmd, &o.wait, "the present folder of the kind serves all its resources")
 	flags.BoolVar(&o.deletions, "deletions", false, "list everything that the stopped rollout of the kind would delete")
+	cmd.MarkFlagsMutuallyExclusive("install", "operator-namespace")
 	flags.BoolVar(&o.all, "all", false, "list all resources that are not ready")
 	return cmd
 }
@@ -180,8 +183,10 @@ func notKnown(err error) error {
 
 // namespaces are those that the flags name.
 func (o *statusOptions) namespaces() (all []string) {
-	if o.namespace != "" {
-		all = append(all, o.namespace)
+	for _, namespace := range []string{o.namespace, o.operatorNamespace} {
+		if namespace != "" {
+			all = append(all, namespace)
+		}
 	}
 	if namespace, _, both := strings.Cut(o.install, "/"); both {
 		all = append(all, namespace)
@@ -209,7 +214,7 @@ func (o *statusOptions) look(ctx context.Context, folders map[string]*folder.Fol
 		return nil, err
 	}
 	return health.Of(ctx, s.Survey, health.Asked{
-		Identity: o.install, Namespace: o.namespace, Fallback: r.place(), Folders: folders, Program: Version(), Now: time.Now(),
-		Allowed: allowed,
+		Identity: o.install, OperatorNamespace: o.operatorNamespace, Namespace: o.namespace, Fallback: r.place(), Folders: folders,
+		Program: Version(), Now: time.Now(), Allowed: allowed,
 	}), nil
 }

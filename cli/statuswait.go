@@ -38,6 +38,6 @@ func (o *statusOptions) progress(ctx context.Context, name string,
 	if err != nil {
 		return "", health.Progress{}, err
 	}
-	return k.Name, health.ProgressOf(ctx, s.Survey, health.Asked{Identity: o.install, Fallback: r.place(), Folders: folders, Now: time.Now()},
-		k.Name), nil
+	return k.Name, health.ProgressOf(ctx, s.Survey, health.Asked{Identity: o.install, OperatorNamespace: o.operatorNamespace,
+		Fallback: r.place(), Folders: folders, Now: time.Now()}, k.Name), nil
 }

@@ -19,8 +19,9 @@ import (
 
 type uiOptions struct {
 	access
-	port  uint16
-	roots []string
+	operatorNamespace string
+	port              uint16
+	roots             []string
 }
 
 func newUI() *cobra.Command {
@@ -43,6 +44,7 @@ Values of Secrets are never shown.`,
 	}
 	o.flags(cmd)
 	moreRoots(cmd, &o.roots)
+	operatorNamespaceFlag(cmd, &o.operatorNamespace, "", "only look for operators, and for revisions, in this namespace; default all")
 	cmd.Flags().Uint16Var(&o.port, "port", 0, "port to listen on; 0 is any that is free")
 	return cmd
 }
@@ -67,7 +69,7 @@ func (o *uiOptions) run(cmd *cobra.Command) error {
 	}
 	guard := ui.NewGuard(listener.Addr().(*net.TCPAddr).Port)
 	server := ui.New(ui.Options{Config: cfg, Context: o.current(), Namespace: (&reach{access: o.access}).place(),
-		Folders: folders, Program: Version()})
+		OperatorNamespace: o.operatorNamespace, Folders: folders, Program: Version()})
 	web := &http.Server{Handler: server.Handler(guard), ReadHeaderTimeout: headerTime,
 		BaseContext: func(net.Listener) context.Context { return ctx }}
 	served := make(chan error, 1)

@@ -56,6 +56,8 @@ type Asked struct {
 	// Identity is that of the only installation to look at, NAMESPACE/NAME; ""
 	// means all.
 	Identity string
+	// OperatorNamespace is that of the installations to look at; "" means all.
+	OperatorNamespace string
 	// Namespace is that of the resources to look at; "" means all.
 	Namespace string
 	// Fallback is where to look where not everything may be listed.
@@ -142,9 +144,13 @@ func (l *look) find(ctx context.Context) {
 		}
 		return
 	}
-	in := liveview.Range{Selector: api.LabelPartOf + "=" + api.PartOf}
+	in := liveview.Range{Namespace: l.OperatorNamespace, Selector: api.LabelPartOf + "=" + api.PartOf}
 	all, err := l.Objects(ctx, leases, in)
-	if err != nil {
+	switch {
+	case err != nil && l.OperatorNamespace != "":
+		l.unknown("installations in namespace "+l.OperatorNamespace, err)
+		l.LeasesUnread = err.Error()
+	case err != nil:
 		l.unknown("installations outside of namespaces jacquard and "+l.Fallback, err)
 		l.LeasesUnread = err.Error()
 		for _, in.Namespace = range []string{"jacquard", l.Fallback} {
@@ -171,6 +177,9 @@ func (l *look) forsaken(ctx context.Context) {
 	for _, crd := range all {
 		for _, claim := range shard.Claims(crd) {
 			identity := claim.Identity
+			if namespace, _, _ := strings.Cut(identity, "/"); l.OperatorNamespace != "" && namespace != l.OperatorNamespace {
+				continue
+			}
 			if slices.ContainsFunc(l.Installations, func(i *Installation) bool { return i.Identity == identity }) {
 				continue
 			}

@@ -24,7 +24,7 @@ func (l *look) starting(ctx context.Context) {
 		l.starts(ctx, l.Identity)
 		return
 	}
-	all, err := l.Objects(ctx, deployments, liveview.Range{Selector: api.LabelPartOf + "=" + api.PartOf})
+	all, err := l.Objects(ctx, deployments, liveview.Range{Namespace: l.OperatorNamespace, Selector: api.LabelPartOf + "=" + api.PartOf})
 	if err != nil {
 		return
 	}

@@ -69,7 +69,7 @@ func Of(ctx context.Context, s *liveview.Survey, k *liveview.Kind, at Place) (*H
 	found, err := s.Objects(ctx, revision.Resource.GVK, in)
 	if err != nil && at.Namespace == "" && at.Fallback != "" {
 		in.Namespace = at.Fallback
-		h.Notes = append(h.Notes, fmt.Sprintf("%s; only namespace %s was looked at: give the operator's by --namespace", err, at.Fallback))
+		h.Notes = append(h.Notes, fmt.Sprintf("%s; only namespace %s was looked at: give the operator's by --operator-namespace", err, at.Fallback))
 		found, err = s.Objects(ctx, revision.Resource.GVK, in)
 	}
 	if err != nil {
@@ -86,7 +86,7 @@ func Of(ctx context.Context, s *liveview.Survey, k *liveview.Kind, at Place) (*H
 			continue
 		}
 		if items = append(items, item); item.Namespace != items[0].Namespace {
-			return nil, fmt.Errorf("reading the history of %s: there are revisions in the namespaces %s and %s: give the operator's by --namespace",
+			return nil, fmt.Errorf("reading the history of %s: there are revisions in the namespaces %s and %s: give the operator's by --operator-namespace",
 				k.Name, items[0].Namespace, item.Namespace)
 		}
 	}

@@ -104,7 +104,10 @@ func (s *Server) command(words ...string) string {
 }
 
 // ofKind are the words of a command about a kind.
-func ofKind(o *Order, words ...string) []string {
+func (s *Server) ofKind(o *Order, words ...string) []string {
+	if s.OperatorNamespace != "" {
+		words = append(words, "--operator-namespace", s.OperatorNamespace)
+	}
 	if o.Identity != "" {
 		words = append(words, "--identity", o.Identity)
 	}
@@ -120,9 +123,9 @@ func (s *Server) approve(ctx context.Context, o *Order) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, unread := stop.Deletions(ctx, survey, "")
+	names, unread := stop.Deletions(ctx, survey, s.OperatorNamespace)
 	return &Plan{
-		Command: s.command(ofKind(o, "jacquard", "approve", stop.Kind, "--stop", stop.ID(), "--yes")...), Digest: stop.ID(),
+		Command: s.command(s.ofKind(o, "jacquard", "approve", stop.Kind, "--stop", stop.ID(), "--yes")...), Digest: stop.ID(),
 		Text: stop.Plan(rollout.Approval{}, names, unread),
 		do: func(ctx context.Context) (string, error) {
 			if err := stop.Approve(ctx, rollout.Approval{}); err != nil {
@@ -146,7 +149,7 @@ func (s *Server) past(ctx context.Context, o *Order) (*history.History, error) {
 	if err := k.Look(o.Identity); err != nil {
 		return nil, err
 	}
-	return history.Of(ctx, survey, k, history.Place{Fallback: s.Namespace})
+	return history.Of(ctx, survey, k, s.operatorPlace())
 }
 
 func (s *Server) rollback(ctx context.Context, o *Order) (*Plan, error) {
@@ -161,7 +164,7 @@ func (s *Server) rollback(ctx context.Context, o *Order) (*Plan, error) {
 	r := p.Revision
 	text := fmt.Sprintf("%s goes back from its folder (%s) to revision %d (%s) until its folder changes", h.Kind, p.Leaves, r.Number, r.Digest)
 	return &Plan{
-		Command: s.command(ofKind(o, "jacquard", "rollback", h.Kind, "--to", r.Digest, "--digest", p.Leaves, "--yes")...), Text: text,
+		Command: s.command(s.ofKind(o, "jacquard", "rollback", h.Kind, "--to", r.Digest, "--digest", p.Leaves, "--yes")...), Text: text,
 		Digest: r.Digest + " " + p.Leaves,
 		do:     func(ctx context.Context) (string, error) { return text, h.Write(ctx, s.Config, p, "") },
 	}, nil
@@ -178,7 +181,7 @@ func (s *Server) release(ctx context.Context, o *Order) (*Plan, error) {
 	}
 	text := fmt.Sprintf("the present folder of %s is rolled out again", h.Kind)
 	return &Plan{
-		Command: s.command(ofKind(o, "jacquard", "rollback", h.Kind, "--release", "--digest", p.Leaves, "--yes")...), Text: text,
+		Command: s.command(s.ofKind(o, "jacquard", "rollback", h.Kind, "--release", "--digest", p.Leaves, "--yes")...), Text: text,
 		Digest: p.Leaves,
 		do:     func(ctx context.Context) (string, error) { return text, h.Write(ctx, s.Config, p, "") },
 	}, nil

@@ -70,7 +70,7 @@ func (s *Server) sight(ctx context.Context, l *look) (diff.Sight, error) {
 	}
 	k := *l.kind
 	k.Share = k.Whose(l.resource)
-	h, err := history.Of(ctx, l.Survey, &k, history.Place{Fallback: s.Namespace})
+	h, err := history.Of(ctx, l.Survey, &k, s.operatorPlace())
 	if err != nil {
 		return diff.Sight{}, err
 	}

@@ -41,6 +41,8 @@ type Options struct {
 	// Context is the name of the kubeconfig's context, and Namespace the one of
 	// this context: it is looked at where not all may be listed.
 	Context, Namespace string
+	// OperatorNamespace is that of the operators to show; "" means all.
+	OperatorNamespace string
 	// Folders reads those on file, beside those of the operator's ConfigMaps; nil: there are
 	// none.
 	Folders func() (map[string]*folder.Folder, error)
@@ -256,6 +258,11 @@ func unlisted(ctx context.Context, may *apply.Reviewer) string {
 		"{apiGroups: [%q], resources: [%q], verbs: [%s]}", definitions.Group, definitions.Resource, strings.Join(missing, ", "))
 }
 
+// operatorPlace is where revisions are looked for.
+func (s *Server) operatorPlace() history.Place {
+	return history.Place{Namespace: s.OperatorNamespace, Fallback: s.Namespace}
+}
+
 func (s *Server) health(r *http.Request) (any, error) {
 	survey, err := liveview.Open(r.Context(), s.Config, nil)
 	if err != nil {
@@ -265,7 +272,8 @@ func (s *Server) health(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	asked := health.Asked{Fallback: s.Namespace, Program: s.Program, Now: time.Now(), Allowed: allowed}
+	asked := health.Asked{OperatorNamespace: s.OperatorNamespace, Fallback: s.Namespace, Program: s.Program, Now: time.Now(),
+		Allowed: allowed}
 	if s.Folders != nil { // read each time: they change while the page is open
 		asked.Folders, err = s.Folders()
 	}
@@ -288,5 +296,5 @@ func (s *Server) history(r *http.Request) (any, error) {
 	if err := k.Look(r.URL.Query().Get("identity")); err != nil {
 		return nil, err
 	}
-	return history.Of(r.Context(), survey, k, history.Place{Fallback: s.Namespace})
+	return history.Of(r.Context(), survey, k, s.operatorPlace())
 }

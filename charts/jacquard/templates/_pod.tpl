@@ -1,7 +1,7 @@
 {{/* The arguments of the operator: only what differs from its own defaults. */}}
 {{- define "jacquard.args" -}}
 - run
-- --namespace=$(POD_NAMESPACE)
+- --operator-namespace=$(POD_NAMESPACE)
 - --leader-elect={{ .Values.leaderElection.enabled }}
 {{- if .Values.leaderElection.enabled }}
 - --leader-election-namespace=$(POD_NAMESPACE)

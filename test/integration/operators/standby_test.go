@@ -109,7 +109,7 @@ func (p *pair) start() *replica {
 	if err != nil {
 		p.Fatal(err)
 	}
-	args := []string{"run", "--buckets", "0", "--kubeconfig", p.kubeconfig, "--root", p.root, "--namespace", p.home,
+	args := []string{"run", "--buckets", "0", "--kubeconfig", p.kubeconfig, "--root", p.root, "--operator-namespace", p.home,
 		"--leader-election-namespace", p.home, "--health-probe-bind-address", r.probe}
 	if os.Getenv("LEASE") != "default" { // a killed leader's Lease is waited for, and on a busy machine the leader must not lose it before
 		args = append(args, "--leader-elect-lease-duration", "12s", "--leader-elect-renew-deadline", "10s", "--leader-elect-retry-period",

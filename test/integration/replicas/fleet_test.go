@@ -95,7 +95,7 @@ func (f *fleet) start(args ...string) *replica {
 	if err != nil {
 		f.Fatal(err)
 	}
-	r.cmd = exec.Command(self, append([]string{"run", "--kubeconfig", kubeconfig, "--root", f.root, "--namespace", f.home,
+	r.cmd = exec.Command(self, append([]string{"run", "--kubeconfig", kubeconfig, "--root", f.root, "--operator-namespace", f.home,
 		"--identity", f.identity(), "--leader-election-namespace", f.home, "--health-probe-bind-address", "0", "--buckets", strconv.Itoa(f.buckets)}, args...)...)
 	r.cmd.Env = append(os.Environ(), asOperator+"=1")
 	r.cmd.Stdout, r.cmd.Stderr = r.log, r.log
