@@ -33,6 +33,7 @@ func printHealth(w io.Writer, h *health.Health, now time.Time, all bool) {
 		}
 		p.installation(i)
 	}
+	p.list("hold no claim on a CRD, so their reports decide nothing; --install shows one of them", h.Claimless)
 	p.list("claimed by operators that are not there", claimTexts(h.Forsaken))
 	p.list("not known", h.Unknown)
 	p.list("wrong", h.Problems)

@@ -30,6 +30,9 @@ type Health struct {
 	State         verdict.Verdict `json:"state"`
 	Headline      string          `json:"headline"`
 	Installations []*Installation `json:"installations"`
+	// Claimless are the identities of installations that hold no claim on a CRD. They are
+	// not among Installations, and their reports decide nothing.
+	Claimless []string `json:"claimless,omitempty"`
 	// Starting are the identities of operators, or else the Deployments, that are
 	// there and have not reported yet.
 	Starting []string `json:"starting,omitempty"`
@@ -84,6 +87,9 @@ type look struct {
 	*liveview.Survey
 	Asked
 	*Health
+	// claims are the identities of those who claim a CRD, by its name; nil: not known, or
+	// not needed.
+	claims map[string][]string
 	// noting is held while something is added to Unknown.
 	noting sync.Mutex
 	// unread are the states of what could not be read and decides the verdict.
@@ -96,6 +102,7 @@ type look struct {
 func Of(ctx context.Context, s *liveview.Survey, asked Asked) *Health {
 	l := &look{Survey: s, Asked: asked, Health: &Health{Version: Format, Installations: []*Installation{}}}
 	l.find(ctx)
+	l.dropClaimless(ctx)
 	for _, i := range l.Installations {
 		l.leader(ctx, i)
 	}

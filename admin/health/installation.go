@@ -86,7 +86,7 @@ func (l *look) add(lease *unstructured.Unstructured) {
 	l.Installations = append(l.Installations, i)
 	r, err := heartbeat.Read(text)
 	if err != nil {
-		i.Trouble = err.Error()
+		i.Identity, i.Trouble = strings.TrimSuffix(i.Identity, "-report"), err.Error()
 		return
 	}
 	if namespace, _, both := strings.Cut(r.Identity, "/"); both && namespace != i.Namespace || lease.GetName() != api.ReportLease(r.Identity) {

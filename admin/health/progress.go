@@ -27,13 +27,15 @@ type Progress struct {
 func ProgressOf(ctx context.Context, s *liveview.Survey, asked Asked, name string) Progress {
 	l := &look{Survey: s, Asked: asked, Health: &Health{}}
 	l.find(ctx)
+	l.dropClaimless(ctx)
+	l.readClaims(ctx, name)
 	var all []Progress
 	for _, i := range l.Installations {
 		if i.report == nil {
 			continue
 		}
 		for _, told := range i.report.Kinds {
-			if told.Name != name || told.State == verdict.Elsewhere {
+			if told = l.disclaim(i, told); told.Name != name || told.State == verdict.Elsewhere {
 				continue
 			}
 			l.leader(ctx, i)
@@ -42,7 +44,7 @@ func ProgressOf(ctx context.Context, s *liveview.Survey, asked Asked, name strin
 		}
 	}
 	if len(all) == 0 {
-		text := "no operator reports that it has a folder for it"
+		text := "no operator that holds a claim reports that it has a folder for it"
 		if l.LeasesUnread != "" {
 			text = "it is not known whether an operator has a folder for it"
 		}

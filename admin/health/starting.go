@@ -29,8 +29,8 @@ func (l *look) starting(ctx context.Context) {
 		return
 	}
 	for _, d := range all {
-		if wanted(d) {
-			l.Starting = append(l.Starting, d.GetNamespace()+"/"+d.GetName())
+		if identity := d.GetNamespace() + "/" + d.GetName(); wanted(d) && !slices.Contains(l.Claimless, identity) {
+			l.Starting = append(l.Starting, identity)
 		}
 	}
 }

@@ -179,11 +179,11 @@ func TestEjectAll(t *testing.T) {
 		t.Fatalf("exit %d: %s", a.code, a.all())
 	}
 	s.operator.Stop(t)
-	if h := s.statusOfAll(); len(h.Installations) != 2 || len(h.Forsaken) != 0 {
-		t.Errorf("installations %v, forsaken %v", h.Installations, h.Forsaken)
+	if h := s.statusOfAll(); len(h.Installations) != 1 || len(h.Claimless) != 1 || len(h.Forsaken) != 0 {
+		t.Errorf("installations %v, without a claim %v, forsaken %v", h.Installations, h.Claimless, h.Forsaken)
 	}
 	cluster.Delete(t, "coordination.k8s.io/v1", "Lease", s.home, "jacquard-report")
-	if h := s.statusOfAll(); len(h.Installations) != 1 || len(h.Forsaken) != 1 || h.Forsaken[0].CRD != s.name() ||
+	if h := s.statusOfAll(); len(h.Installations) != 0 || len(h.Claimless) != 1 || len(h.Forsaken) != 1 || h.Forsaken[0].CRD != s.name() ||
 		h.Forsaken[0].Identity != s.home+"/jacquard" {
 		t.Errorf("installations %v, forsaken %v", h.Installations, h.Forsaken)
 	}
@@ -197,7 +197,7 @@ func TestEjectAll(t *testing.T) {
 	if other.report() != nil {
 		t.Error("the report of an operator that is gone is there still")
 	}
-	if h := s.statusOfAll(); len(h.Installations)+len(h.Forsaken) > 0 {
+	if h := s.statusOfAll(); len(h.Installations)+len(h.Claimless)+len(h.Forsaken) > 0 {
 		t.Errorf("installations %v, forsaken %v", h.Installations, h.Forsaken)
 	}
 }

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/engine/verdict"
+)
+
+// forgedReport is the Lease of a user who may write Leases in the namespace team: a report
+// about a kind of somebody else.
+func forgedReport(t *testing.T, kinds ...any) *unstructured.Unstructured {
+	t.Helper()
+	report, err := json.Marshal(map[string]any{"version": "v1", "identity": "team/own", "kinds": kinds,
+		"missingRoots": []string{"the forger's text"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease := object(t, "{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: own-report, namespace: team, labels: {app.kubernetes.io/part-of: jacquard}}}")
+	lease.SetAnnotations(map[string]string{"jacquard.dev/report": string(report)})
+	return lease
+}
+
+// TestReportWithoutClaimDecidesNothing: a report counts only if its installation holds a
+// claim on the CRD, so a forged Lease changes neither an exit code nor what is awaited.
+func TestReportWithoutClaimDecidesNothing(t *testing.T) {
+	forged := map[string]any{"name": "webs.example.com", "served": "example.com/v1", "state": "Broken", "message": "the forger's text"}
+	for _, c := range []struct {
+		args string
+		// claims is the other CRD, if the forger's installation holds a claim on it.
+		claims    string
+		code      int
+		text, not string
+	}{
+		{"status", "", verdict.NotKnown.ExitCode(), "team/own", "the forger's text"},
+		{"status webs.example.com --wait=1m", "", exitOK, "webs.example.com: Serving", "the forger's text"},
+		{"status", "nets.example.com", exitFailed, "a root cannot be read", "webs.example.com is Broken"},
+		{"status webs.example.com --wait=1m", "nets.example.com", exitOK, "webs.example.com: Serving", "the forger's text"},
+	} {
+		s, kubeconfig, _ := sickCluster(t, http.NotFound)
+		s.Put(object(t, "{apiVersion: example.com/v1, kind: Web, metadata: {name: a, namespace: default, uid: u1, generation: 1}, spec: {text: one}, status: {conditions: [{type: Ready, status: 'True', observedGeneration: 1}]}}"))
+		s.Put(forgedReport(t, forged))
+		if c.claims != "" {
+			gvk := kindOf("apiextensions.k8s.io", "CustomResourceDefinition", "customresourcedefinitions", false).GVK
+			crd := s.Get(gvk, "", c.claims)
+			crd.SetAnnotations(map[string]string{"jacquard.dev/operator": "team/own"})
+			s.Put(crd)
+		}
+		var out, errs bytes.Buffer
+		code := Main(append(strings.Fields(c.args), "--kubeconfig", kubeconfig), strings.NewReader(""), &out, &errs)
+		if text := out.String() + errs.String(); code != c.code || !strings.Contains(text, c.text) || strings.Contains(text, c.not) {
+			t.Errorf("%s: exit code %d, want %d, with %q and without %q:\n%s", c.args, code, c.code, c.text, c.not, text)
+		}
+	}
+}
+
+// TestNamedInstallationNeedsNoClaim: whoever names an installation sees what it reports.
+func TestNamedInstallationNeedsNoClaim(t *testing.T) {
+	for _, flag := range []string{"--install=team/own", "--operator-namespace=team"} {
+		s, kubeconfig, _ := sickCluster(t, http.NotFound)
+		s.Put(object(t, "{apiVersion: v1, kind: Namespace, metadata: {name: team}}"))
+		s.Put(forgedReport(t))
+		var out, errs bytes.Buffer
+		code := Main([]string{"status", flag, "--kubeconfig", kubeconfig}, strings.NewReader(""), &out, &errs)
+		if code != exitFailed || !strings.Contains(out.String(), "the forger's text") {
+			t.Errorf("%s: exit code %d:\n%s%s", flag, code, out.String(), errs.String())
+		}
+	}
+}
