@@ -19,6 +19,9 @@ const (
 	// AnnotationState is how the kind is served, as a word of the report: Serving,
 	// RollingOut, Stopped, Broken. Health checks of GitOps tools read it.
 	AnnotationState = "jacquard.dev/state"
+	// AnnotationStateLease is the Lease that the operator which wrote the state renews
+	// while it lives, NAMESPACE/NAME: the state is not written again to confirm it.
+	AnnotationStateLease = "jacquard.dev/state-lease"
 	// AnnotationApproved is which stop of a rollout is approved, as
 	// DIGEST/REASON; the operator takes it off once it is used.
 	AnnotationApproved = "jacquard.dev/approved"

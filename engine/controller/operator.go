@@ -76,8 +76,9 @@ type Operator struct {
 	// or 0. stoodBy: it had filled caches before.
 	leadsSince atomic.Int64
 	stoodBy    atomic.Bool
-	counting   sync.Mutex // of what may not be watched
-	noHome     sync.Once  // it was told that no revisions are kept
+	counting   sync.Mutex   // of what may not be watched
+	noHome     sync.Once    // it was told that no revisions are kept
+	bases      *baseWatches // what every kind needs watched
 }
 
 // requestLimit is how long the operator waits for the answer to one request that is not
@@ -110,6 +111,7 @@ func New(options Options) (*Operator, error) {
 	election := lead.of(options.Config)
 	options.Config = rest.CopyConfig(options.Config)
 	options.Config.Wrap(apply.NewInFlight().Wrap)
+	bases := &baseWatches{clock: clock.RealClock{}}
 	how := ctrl.Options{
 		Scheme:                        scheme,
 		Logger:                        logr.New(ending{ctrl.Log.GetSink(), ends}),
@@ -124,7 +126,7 @@ func New(options Options) (*Operator, error) {
 		RetryPeriod:                   &options.Lease.RetryPeriod,
 		PprofBindAddress:              pprofAddress,
 		Cache: cache.Options{ReaderFailOnMissingInformer: true, ByObject: onlyFolders(options.Namespace),
-			NewInformer: heedsRestores},
+			NewInformer: bases.newInformer},
 	}
 	var o *Operator
 	var lock *replicas.Lock
@@ -139,10 +141,10 @@ func New(options Options) (*Operator, error) {
 		return nil, fmt.Errorf("starting the operator: %w", err)
 	}
 	o = &Operator{
-		options: options, clock: clock.RealClock{}, mgr: mgr, ends: ends, http: mgr.GetHTTPClient(), withdrawn: make(chan struct{}, 1),
+		options: options, clock: clock.RealClock{}, bases: bases, mgr: mgr, ends: ends,
+		http: mgr.GetHTTPClient(), withdrawn: make(chan struct{}, 1),
 		names: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
-		kinds: map[string]*kindState{}, mapsRead: options.Namespace == "",
-		divided: make(chan struct{}, 1), lock: lock,
+		kinds: map[string]*kindState{}, mapsRead: options.Namespace == "", divided: make(chan struct{}, 1), lock: lock,
 	}
 	if o.childShare = replicas.All(); lock != nil {
 		o.childShare = replicas.Share{}

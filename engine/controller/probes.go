@@ -31,14 +31,25 @@ func (r Readiness) check() error {
 	return fmt.Errorf("which folders must have loaded is %s, %s or %s, not %q", ReadyAll, ReadyRelease, ReadyNone, string(r))
 }
 
-// Ready says why this process is not ready: what it has not read yet, and which
+// Ready says why this process is not ready: what it has not read yet, that it cannot watch
+// CRDs or the ConfigMaps of folders any more, and which
 // of the folders that it waits for has not loaded since the start. One that
 // loaded once stays ready: its last good version runs. Followers load folders
 // too, so that a rolling update keeps the old Pod until the new one can take
 // over. A folder whose CRD is not there holds nobody up.
 func (o *Operator) Ready() error {
-	keeps, _ := o.unloaded()
+	keeps, _ := o.unready()
 	return keeps
+}
+
+// unready returns what keeps the process from being ready, and what is wrong besides.
+// Trouble with a kind of resources or children is neither.
+func (o *Operator) unready() (keeps, others error) {
+	keeps, others = o.unloaded()
+	if o.bases != nil { // nil in a process that watches nothing
+		keeps = errors.Join(o.bases.err(), keeps)
+	}
+	return keeps, others
 }
 
 // unloaded says which roots cannot be read and which folders have not loaded since the
@@ -98,7 +109,7 @@ func (o *Operator) probes() http.Handler {
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("/readyz", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		keeps, others := o.unloaded()
+		keeps, others := o.unready()
 		if keeps != nil {
 			w.WriteHeader(http.StatusInternalServerError)
 			fmt.Fprintf(w, "not ready:\n%v\n", keeps)

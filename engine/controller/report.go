@@ -20,6 +20,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
@@ -95,8 +96,8 @@ func (r *reporter) showStates(kinds []heartbeat.Kind) {
 	r.states = now
 }
 
-// recordStates puts on the CRDs how their kinds are served, where that changed, and
-// reports whether it wrote.
+// recordStates puts on the CRDs how their kinds are served, where that changed, with the
+// Lease that shows whether the operator still lives, and reports whether it wrote.
 func (o *Operator) recordStates(ctx context.Context, kinds []heartbeat.Kind) (wrote bool, err error) {
 	if o.options.ReadOnly {
 		return false, nil
@@ -106,16 +107,33 @@ func (o *Operator) recordStates(ctx context.Context, kinds []heartbeat.Kind) (wr
 		if seen == nil || crd == nil || k.State == verdict.Starting || k.State == verdict.Elsewhere {
 			continue
 		}
-		key := o.shardOf(seen).Key(api.AnnotationState)
-		if crd.GetAnnotations()[key] == string(k.State) {
+		change := o.stateChange(crd.GetAnnotations(), o.shardOf(seen), k.State)
+		if len(change) == 0 {
 			continue
 		}
 		wrote = true
-		if failed := o.annotate(ctx, crd, map[string]any{key: string(k.State)}); failed != nil && !apierrors.IsConflict(failed) {
+		if failed := o.annotate(ctx, crd, change); failed != nil && !apierrors.IsConflict(failed) {
 			err = fmt.Errorf("recording the state on CRD %s: %w", k.Name, failed)
 		}
 	}
 	return wrote, err
+}
+
+// stateChange returns the annotations of a CRD that record a state, nil if they are there.
+// A state is never written again to confirm it: the Lease is renewed instead.
+func (o *Operator) stateChange(annotations map[string]string, mine shard.Shard, state verdict.State) map[string]any {
+	lease := ""
+	if o.options.elects() {
+		lease = o.options.leaseNamespace() + "/" + api.Lease(o.options.Identity)
+	}
+	stateKey, leaseKey := mine.Key(api.AnnotationState), mine.Key(api.AnnotationStateLease)
+	if annotations[stateKey] == string(state) && annotations[leaseKey] == lease {
+		return nil
+	}
+	if lease == "" {
+		return map[string]any{stateKey: string(state), leaseKey: nil}
+	}
+	return map[string]any{stateKey: string(state), leaseKey: lease}
 }
 
 // publish logs a trouble once.

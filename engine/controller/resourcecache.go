@@ -80,8 +80,8 @@ func (o *Operator) resourcesOf(of cluster.Selection, s replicas.Selection) tools
 	return cluster.HeedRestores(source)
 }
 
-// heedsRestores is an informer that lists again after etcd was restored.
-func heedsRestores(of toolscache.ListerWatcher, example runtime.Object, resync time.Duration,
+// newRestoreInformer returns an informer that lists again after etcd was restored.
+func newRestoreInformer(of toolscache.ListerWatcher, example runtime.Object, resync time.Duration,
 	by toolscache.Indexers) toolscache.SharedIndexInformer {
 	return toolscache.NewSharedIndexInformer(cluster.InformerSource(of), example, resync, by)
 }

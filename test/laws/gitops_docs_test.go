@@ -38,7 +38,8 @@ func manifests(t *testing.T) []map[string]any {
 // kind that ships and for no other, under keys that a ConfigMap may have.
 func TestHealthChecksAreForEveryKind(t *testing.T) {
 	const health = "resource.customizations.health."
-	want := []string{health + "apiextensions.k8s.io_CustomResourceDefinition"} // by which it waits for a kind
+	want := []string{health + "apiextensions.k8s.io_CustomResourceDefinition", // by which it waits for a kind
+		health + "argoproj.io_Application"} // by which it waits for the operator
 	var got []string
 	for _, crd := range shipped(t) {
 		want = append(want, health+crd.Spec.Group+"_"+crd.Spec.Names.Kind)

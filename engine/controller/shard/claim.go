@@ -162,4 +162,5 @@ func Of(claims []Claim, resource metav1.Object) []Claim {
 
 // records are the annotations by which an installation knows how far it is with
 // a kind. They belong to a claim, and end with it.
-var records = []string{api.AnnotationRolledOut, api.AnnotationRollout, api.AnnotationApproved, api.AnnotationRollback, api.AnnotationState}
+var records = []string{api.AnnotationRolledOut, api.AnnotationRollout, api.AnnotationApproved, api.AnnotationRollback, api.AnnotationState,
+	api.AnnotationStateLease}

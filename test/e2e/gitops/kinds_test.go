@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,7 +22,55 @@ var kinds = map[string]struct{ argo, flux string }{
 	"Broken":     {"Degraded", "Failed"},
 }
 
-const ofCRDs = "apiextensions.k8s.io_CustomResourceDefinition"
+const (
+	ofCRDs         = "apiextensions.k8s.io_CustomResourceDefinition"
+	ofApplications = "argoproj.io_Application"
+)
+
+// TestOperatorIsChecked: the state on a CRD stays while the operator is down, so the checks
+// of the document include the operator: by its Application, and by its Deployment.
+func TestOperatorIsChecked(t *testing.T) {
+	script := scripts(t)[ofApplications]
+	for text, want := range map[string]verdict{
+		`{}`:           {"Progressing", "not known yet"},
+		`{status: {}}`: {"Progressing", "not known yet"},
+		`{status: {health: {status: Degraded, message: "0 of 2"}}}`: {"Degraded", "0 of 2"},
+		`{status: {health: {status: Healthy}}}`:                     {"Healthy", ""},
+	} {
+		var application map[string]any
+		if err := yaml.Unmarshal([]byte(text), &application); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := health(script, application); err != nil || got != want {
+			t.Errorf("Argo CD says of %s: %v (%v), want %v", text, got, err, want)
+		}
+	}
+	text, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var checked []string
+	for _, m := range block.FindAllStringSubmatch(string(text), -1) {
+		var object struct {
+			Spec struct {
+				Wait         bool
+				HealthChecks []struct{ APIVersion, Kind, Namespace, Name string }
+			}
+		}
+		if yaml.Unmarshal([]byte(m[1]), &object) != nil {
+			continue
+		}
+		if len(object.Spec.HealthChecks) > 0 && object.Spec.Wait {
+			t.Errorf("Flux ignores healthChecks beside wait:\n%s", m[1])
+		}
+		for _, c := range object.Spec.HealthChecks {
+			checked = append(checked, strings.Join([]string{c.APIVersion, c.Kind, c.Namespace, c.Name}, " "))
+		}
+	}
+	if want := "apps/v1 Deployment jacquard jacquard"; !slices.Contains(checked, want) {
+		t.Errorf("Flux checks %v, without %s", checked, want)
+	}
+}
 
 // TestKinds: Argo CD and Flux wait for a kind by the checks of the document.
 func TestKinds(t *testing.T) {
