@@ -143,7 +143,7 @@ func TestCounts(t *testing.T) {
 	k.write(configMap)
 	k.counts("the folder is mended", n{"folder_loads_total broken": 1, "folder_loads_total loaded": 3}, "folder_broken", "folder_loads_total")
 	k.deleteCRD()
-	k.left("the CRD is gone while its folder stays", n{"crd_deleted": 1})
+	k.left("the CRD is gone while its folder stays", n{"crd_deleted": 1, "kind_state CRDDeleted,NotWell": 1})
 	if err := os.RemoveAll(filepath.Join(k.root, "templates", k.name())); err != nil {
 		t.Fatal(err)
 	}
