@@ -40,7 +40,11 @@ func ProgressOf(ctx context.Context, s *liveview.Survey, asked Asked, name strin
 			}
 			l.leader(ctx, i)
 			folders, _ := l.folders(ctx, i) // what may not be read is as the operator reports it
-			all = append(all, progress(told, folders[name], i.Leader.isDead()))
+			p := progress(told, folders[name], i.Leader.isDead())
+			if newer := l.readNewer(ctx, i, told); newer != "" && (p.Done || p.Failed) {
+				p = Progress{Message: newer}
+			}
+			all = append(all, p)
 		}
 	}
 	if len(all) == 0 {

@@ -1,9 +1,15 @@
 package health
 
 import (
+	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
@@ -47,6 +53,50 @@ func TestProgress(t *testing.T) {
 	}{{[]Progress{done}, done}, {[]Progress{done, waits}, waits}, {[]Progress{waits, failed, done}, failed}} {
 		if got := together(c.all); got != c.want {
 			t.Errorf("%v: %+v, want %+v", c.all, got, c.want)
+		}
+	}
+}
+
+// TestNewerThanReport: what a report says counts only as far as the CRD records nothing
+// that is newer.
+func TestNewerThanReport(t *testing.T) {
+	stopped := rollout.Record{Digest: "new", State: rollout.Stopped, Reason: rollout.Deletes, Deleted: 2, Wanted: "w"}
+	running := rollout.Record{Digest: "new", State: rollout.Running}
+	complete := rollout.Record{Digest: "new", State: rollout.Complete}
+	back := rollout.Rollback{To: "old", From: "new", Request: "r"}
+	takenIn := rollout.Record{Digest: "old", State: rollout.Complete, Rollback: "r"}
+	for name, c := range map[string]struct {
+		record   rollout.Record
+		approved string
+		back     rollout.Rollback
+		told     verdict.State
+		want     string
+	}{
+		"a stop":                               {stopped, "", rollout.Rollback{}, verdict.Stopped, ""},
+		"an approval that is not taken in":     {stopped, stopped.Stop(), rollout.Rollback{}, verdict.Stopped, "the operator has not taken in the approval yet"},
+		"an approval of another stop":          {stopped, "other", rollout.Rollback{}, verdict.Stopped, ""},
+		"an approval that is taken in":         {running, "", rollout.Rollback{}, verdict.Stopped, "RollingOut: "},
+		"what was approved is complete":        {complete, "", rollout.Rollback{}, verdict.Stopped, "not reported yet"},
+		"a changed folder":                     {running, "", rollout.Rollback{}, verdict.Serving, "RollingOut: "},
+		"served":                               {complete, "", rollout.Rollback{}, verdict.Serving, ""},
+		"broken during a rollout":              {running, "", rollout.Rollback{}, verdict.Broken, ""},
+		"a rollback that is not taken in":      {complete, "", back, verdict.Serving, "the operator has not taken in the rollback yet"},
+		"a rollback that is not reported":      {takenIn, "", back, verdict.Serving, "not reported yet"},
+		"rolled back":                          {takenIn, "", back, verdict.RolledBack, ""},
+		"a rollback whose end is not known":    {takenIn, "", rollout.Rollback{}, verdict.RolledBack, "the end of the rollback"},
+		"a rollback whose end is not reported": {complete, "", rollout.Rollback{}, verdict.RolledBack, "the end of the rollback"},
+	} {
+		mine := shard.Shard{Identity: "ops/jacquard"}
+		crd := &metav1.ObjectMeta{Annotations: map[string]string{mine.Key(api.AnnotationRollout): c.record.String()}}
+		if c.approved != "" {
+			crd.Annotations[mine.Key(api.AnnotationApproved)] = c.approved
+		}
+		if c.back != (rollout.Rollback{}) {
+			crd.Annotations[mine.Key(api.AnnotationRollback)] = c.back.String()
+		}
+		got := describeNewer(crd, mine, heartbeat.Kind{Name: "webs.example.com", State: c.told})
+		if !strings.Contains(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }

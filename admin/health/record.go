@@ -1,6 +1,16 @@
 package health
 
-import "github.com/jacquard-operator/jacquard/engine/controller/rollout"
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
+)
 
 // ProgressByRecord returns how far a rollout is by its record, for a command that waits
 // for its end. kind is the name of the CRD, and done says what the end is.
@@ -12,4 +22,43 @@ func ProgressByRecord(r rollout.Record, kind, done string) Progress {
 		return Progress{Failed: true, Message: "Stopped: " + r.Text(kind)}
 	}
 	return Progress{Message: "RollingOut: " + r.Text(kind)}
+}
+
+// readNewer returns what the CRD of a kind tells that the report of an installation does
+// not yet, or "": reports are written some seconds after the CRD.
+func (l *look) readNewer(ctx context.Context, i *Installation, told heartbeat.Kind) string {
+	crd, err := l.CRD(ctx, told.Name)
+	if err != nil || crd == nil {
+		return ""
+	}
+	for _, claim := range shard.Claims(crd) {
+		if claim.Identity == i.Identity {
+			return describeNewer(crd, claim.Shard, told)
+		}
+	}
+	return ""
+}
+
+// describeNewer returns in which way a reported state is older than what the CRD records,
+// or "": an approval or a rollback that the operator has not taken in, or that it has not
+// reported.
+func describeNewer(crd metav1.Object, mine shard.Shard, told heartbeat.Kind) string {
+	annotations := crd.GetAnnotations()
+	now := rollout.Read(annotations[mine.Key(api.AnnotationRollout)])
+	back := rollout.ReadRollback(annotations[mine.Key(api.AnnotationRollback)])
+	approval := rollout.ReadApproval(annotations[mine.Key(api.AnnotationApproved)])
+	isBack := back != rollout.Rollback{}
+	switch {
+	case isBack && back.Request != now.Rollback:
+		return "the operator has not taken in the rollback yet"
+	case !isBack && (now.Rollback != "" || told.State == verdict.RolledBack):
+		return "the operator has not taken in the end of the rollback yet"
+	case approval.Stop != "" && now.State == rollout.Stopped && approval.Stop == now.Stop():
+		return "the operator has not taken in the approval yet"
+	case now.State == rollout.Running && (told.State.IsApprovable() || told.State == verdict.Serving):
+		return "RollingOut: " + now.Text(told.Name)
+	case now.State == rollout.Complete && told.State.IsApprovable(), isBack && told.State == verdict.Serving:
+		return "the operator has not reported yet that its rollout is complete"
+	}
+	return ""
 }
