@@ -43,7 +43,7 @@ What you may not preview, or what takes longer than 30 seconds, is listed as suc
 The present folder is that in the operator's ConfigMaps, whether the operator has
 loaded it or not. If it is elsewhere, an operator must run.
 
-The rollback holds until the folder changes. To end it earlier, use --release: then
+The rollback holds until there is a third folder. To end it earlier, use --release: then
 the present folder is rolled out again. There --digest is that of the revision.
 
 With --wait, the command waits until all resources are served by the revision.
@@ -129,7 +129,7 @@ func describeOutcome(h *history.History, p *history.Plan) string {
 	if p.Revision == nil {
 		return fmt.Sprintf("released: the present folder of %s is rolled out again", h.Kind)
 	}
-	return fmt.Sprintf("%s goes back to revision %d (%s) until its folder changes; to end that: jacquard rollback %s --release",
+	return fmt.Sprintf("%s goes back to revision %d (%s) until there is a third folder; to end that: jacquard rollback %s --release",
 		h.Kind, p.Revision.Number, p.Revision.Digest, h.Kind)
 }
 

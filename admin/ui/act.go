@@ -162,7 +162,7 @@ func (s *Server) rollback(ctx context.Context, o *Order) (*Plan, error) {
 		return nil, err
 	}
 	r := p.Revision
-	text := fmt.Sprintf("%s goes back from its folder (%s) to revision %d (%s) until its folder changes", h.Kind, p.Leaves, r.Number, r.Digest)
+	text := fmt.Sprintf("%s goes back from its folder (%s) to revision %d (%s) until there is a third folder", h.Kind, p.Leaves, r.Number, r.Digest)
 	return &Plan{
 		Command: s.command(s.ofKind(o, "jacquard", "rollback", h.Kind, "--to", r.Digest, "--digest", p.Leaves, "--yes")...), Text: text,
 		Digest: r.Digest + " " + p.Leaves,
