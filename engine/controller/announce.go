@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 )
 
@@ -32,7 +31,6 @@ func (o *Operator) announceRollout(ctx context.Context, r *kindController) error
 	}
 	runs, used := c.rollout != nil, approved != "" && approved == c.used
 	c.mu.Unlock()
-	metrics.Kind(r.name).Rollout(now.State == rollout.Running, now.State == rollout.Stopped)
 	if o.options.ReadOnly || !changed && !used {
 		return nil
 	}

@@ -80,10 +80,6 @@ var (
 		"Panics while the kind's folder was loaded or tried, or a resource of it was served: mistakes in the operator, which say in the log where they were.", "kind")
 	notUsed = gauge("jacquard_folder_not_used",
 		"1 while the kind has a second folder, which is not used.", "kind")
-	rolloutRunning = gauge("jacquard_rollout_running",
-		"1 while a changed folder of the kind is being rolled out.", "kind")
-	rolloutStopped = gauge("jacquard_rollout_stopped",
-		"1 while the rollout of the kind's changed folder waits for approval.", "kind")
 )
 
 // The process.
@@ -115,7 +111,7 @@ var (
 	ofRun = []family{
 		resources, problems, waiting, pending, reconciliations, turns, writes, refusals, unwatched, failing, skipped, corrected,
 		renderSeconds, lookups, lagSeconds,
-		driftSeconds, queueDepth, queueSeconds, served, paused, rolloutRunning, rolloutStopped,
+		driftSeconds, queueDepth, queueSeconds, served, paused,
 	}
 	ofFolder = []family{loads, broken, panicked}
 )

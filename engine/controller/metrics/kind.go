@@ -84,7 +84,6 @@ func (k Kind) Begin(reasons []string) {
 	k.Unwatched(0)
 	k.Failing(0)
 	k.Paused(false)
-	k.Rollout(false, false)
 }
 
 func (k Kind) zero(of *prometheus.GaugeVec, labels []string) {

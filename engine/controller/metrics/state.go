@@ -58,12 +58,6 @@ func (k Kind) Unwatched(n int) { unwatched.WithLabelValues(string(k)).Set(float6
 // Failing says how many kinds of objects cannot be listed or watched although it may.
 func (k Kind) Failing(n int) { failing.WithLabelValues(string(k)).Set(float64(n)) }
 
-// Rollout says how the rollout of a changed folder is; neither: there is none.
-func (k Kind) Rollout(running, stopped bool) {
-	rolloutRunning.WithLabelValues(string(k)).Set(number(running))
-	rolloutStopped.WithLabelValues(string(k)).Set(number(stopped))
-}
-
 // Panicked counts a panic.
 func (k Kind) Panicked() { panicked.WithLabelValues(string(k)).Inc() }
 

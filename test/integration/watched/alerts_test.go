@@ -182,10 +182,10 @@ func applies(name, text string) func(*site, *thing) {
 const absent = "absents.example.com"
 
 // ofProcesses are alerts about processes that end, about several, about their roots,
-// and about hours.
+// about hours, and about states of kinds that last.
 // TestRules of engine/controller/metrics makes them fire with the series of such.
 var ofProcesses = []string{"JacquardRestarts", "JacquardMemoryHigh", "JacquardStandbyMissing", "JacquardBucketsUnowned",
-	"JacquardReplicasUnbalanced", "JacquardRootMissing"}
+	"JacquardReplicasUnbalanced", "JacquardRootMissing", "JacquardRolloutStuck", "JacquardKindUnsettled"}
 
 var situations = map[string]situation{
 	"Broken": {"broken", configMap, []string{"JacquardFolderBroken"}, writes("{{ .spec.nonsense }}\n"), writes(configMap)},
