@@ -29,6 +29,8 @@ func (l *look) decideVerdict() {
 	case len(l.Installations)+len(l.Starting) > 0:
 	case l.LeasesUnread != "":
 		all.add(verdict.OperatorUnread, "it is not known whether an operator runs, since its Leases could not be read: %s", l.LeasesUnread)
+	case len(l.Claimless) > 0:
+		all.add(verdict.NoOperator, "no operator that holds a claim on a CRD was found: none serves a kind")
 	default:
 		all.add(verdict.NoOperator, "no operator was found")
 	}
