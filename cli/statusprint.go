@@ -173,6 +173,10 @@ func (p *healthPrinter) below(k *health.Kind) {
 		fmt.Fprintf(p,
 			"    on record, and neither made nor retired: to keep the rights until it is gone, write in kind.yaml, under retired: - %s\n", entry)
 	}
+	if len(k.FolderManagers) > 0 {
+		fmt.Fprintf(p, "    several managers write the data of its ConfigMap: %s; a file that one of them leaves out stays while another manages it\n",
+			strings.Join(k.FolderManagers, ", "))
+	}
 	for n, r := range k.NotReady {
 		if n == fewResources && !p.all {
 			fmt.Fprintf(p, "    … and %d more: --all\n", len(k.NotReady)-fewResources)

@@ -2,7 +2,9 @@ package health
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -32,9 +34,11 @@ type Retired struct {
 
 // understand compiles the folders of an installation, as far as they are known.
 func (l *look) understand(ctx context.Context, i *Installation) {
-	folders, err := l.folders(ctx, i)
+	items, err := l.listConfigMaps(ctx, i)
 	i.unread = err
+	folders := l.joinFolders(items)
 	for _, k := range i.Kinds {
+		k.FolderManagers = listFolderManagers(items, k.Name)
 		if k.State.HasNoResources() {
 			continue
 		}
@@ -62,22 +66,60 @@ func (l *look) understand(ctx context.Context, i *Installation) {
 // folders are those of the operator's ConfigMaps, if they may be read, and those
 // on file.
 func (l *look) folders(ctx context.Context, i *Installation) (map[string]*folder.Folder, error) {
+	items, err := l.listConfigMaps(ctx, i)
+	return l.joinFolders(items), err
+}
+
+// joinFolders returns the folders of ConfigMaps, and those on file that these do not have.
+func (l *look) joinFolders(items []corev1.ConfigMap) map[string]*folder.Folder {
 	all := maps.Clone(l.Folders)
 	if all == nil {
 		all = map[string]*folder.Folder{}
 	}
+	maps.Copy(all, folder.OfConfigMaps(items))
+	return all
+}
+
+// listConfigMaps lists the ConfigMaps of an installation that hold folders.
+func (l *look) listConfigMaps(ctx context.Context, i *Installation) ([]corev1.ConfigMap, error) {
 	found, err := l.Objects(ctx, configMaps, liveview.Range{Namespace: i.Namespace, Selector: api.LabelKind})
 	if err != nil {
-		return all, err
+		return nil, err
 	}
 	items := make([]corev1.ConfigMap, len(found))
 	for n, o := range found {
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &items[n]); err != nil {
-			return all, err
+			return nil, fmt.Errorf("reading ConfigMap %s: %w", o.GetName(), err)
 		}
 	}
-	maps.Copy(all, folder.OfConfigMaps(items))
-	return all, nil
+	return items, nil
+}
+
+// listFolderManagers returns the field managers of the data of a kind's ConfigMaps, sorted,
+// if one of these has several; else nil.
+func listFolderManagers(items []corev1.ConfigMap, name string) []string {
+	var all []string
+	for i := range items {
+		if folder.KindOf(&items[i]) != name {
+			continue
+		}
+		var managers []string
+		for _, entry := range items[i].ManagedFields {
+			var fields map[string]json.RawMessage
+			if entry.FieldsV1 == nil || json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields) != nil {
+				continue
+			}
+			if fields["f:data"] != nil || fields["f:binaryData"] != nil {
+				managers = append(managers, entry.Manager)
+			}
+		}
+		slices.Sort(managers)
+		if managers = slices.Compact(managers); len(managers) > 1 {
+			all = append(all, managers...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // onRecord says which entries of retired may go, and what the record on the CRD

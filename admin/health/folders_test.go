@@ -6,9 +6,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
@@ -77,6 +79,37 @@ dropped {apiVersion: v1, kind: ConfigMap, ownership: patch}
 		}
 		if diff := cmp.Diff(want, text.String()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", state, diff)
+		}
+	}
+}
+
+// TestFolderManagers: a folder is named whose ConfigMap has data of several managers, since
+// a file that one of them leaves out stays then.
+func TestFolderManagers(t *testing.T) {
+	folderOf := func(crd string, fields ...string) (m corev1.ConfigMap) {
+		m.Labels = map[string]string{api.LabelKind: crd}
+		for _, f := range fields {
+			manager, owned, _ := strings.Cut(f, " ")
+			m.ManagedFields = append(m.ManagedFields, metav1.ManagedFieldsEntry{Manager: manager,
+				FieldsV1: metav1.NewFieldsV1(owned)})
+		}
+		return m
+	}
+	items := []corev1.ConfigMap{
+		folderOf("shared.example.com", `kubectl {"f:data":{"f:b.yaml":{}}}`, `helm {"f:data":{"f:a.yaml":{}}}`),
+		folderOf("binary.example.com", `helm {"f:data":{"f:a.yaml":{}}}`, `kubectl {"f:binaryData":{"f:b.yaml":{}}}`),
+		folderOf("labelled.example.com", `helm {"f:data":{"f:a.yaml":{}}}`, `kubectl {"f:metadata":{"f:labels":{}}}`, `helm {"f:data":{}}`),
+		folderOf("parts.example.com", `helm {"f:data":{"f:a.yaml":{}}}`),
+		folderOf("parts.example.com", `kubectl {"f:data":{"f:a.yaml":{}}}`),
+	}
+	for crd, want := range map[string]string{"shared.example.com": "helm kubectl", "binary.example.com": "helm kubectl"} {
+		if got := strings.Join(listFolderManagers(items, crd), " "); got != want {
+			t.Errorf("%s: %q, want %q", crd, got, want)
+		}
+	}
+	for _, crd := range []string{"labelled.example.com", "parts.example.com", "none.example.com"} {
+		if got := listFolderManagers(items, crd); got != nil {
+			t.Errorf("%s: %v", crd, got)
 		}
 	}
 }

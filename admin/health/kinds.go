@@ -40,6 +40,9 @@ type Kind struct {
 	// Dropped are the kinds that are on record and that its folder neither makes
 	// nor retires, as the entries of retired that would keep their rights.
 	Dropped []string `json:"dropped,omitempty"`
+	// FolderManagers are the field managers of the data of its ConfigMap, if there are
+	// several: a file that one of them leaves out stays while another one manages it.
+	FolderManagers []string `json:"folderManagers,omitempty"`
 	// Stop is the ID of the stop, for jacquard approve --stop, if its rollout has stopped.
 	Stop string `json:"stop,omitempty"`
 

@@ -2,14 +2,9 @@ package health
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"github.com/jacquard-operator/jacquard/admin/liveview"
-	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/verdict"
@@ -57,17 +52,10 @@ func FindPresentFolder(ctx context.Context, s *liveview.Survey, asked Asked, nam
 // source returns the ConfigMap, or the ConfigMaps, that an operator reports as the folder
 // of a kind, as they are now; nil if it reports another place, or they may not be read.
 func (l *look) source(ctx context.Context, i *Installation, reported heartbeat.Kind) *folder.Source {
-	found, err := l.Objects(ctx, configMaps, liveview.Range{Namespace: i.Namespace, Selector: api.LabelKind})
+	items, err := l.listConfigMaps(ctx, i)
 	if err != nil {
 		l.unknown("the present folder of "+reported.Name, err)
 		return nil
-	}
-	items := make([]corev1.ConfigMap, len(found))
-	for n, o := range found {
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &items[n]); err != nil {
-			l.unknown("the present folder of "+reported.Name, fmt.Errorf("reading ConfigMap %s: %w", o.GetName(), err))
-			return nil
-		}
 	}
 	sources := folder.FromConfigMaps(items)
 	n := slices.IndexFunc(sources, func(s folder.Source) bool { return s.Kind == reported.Name && s.Shown == reported.Folder })

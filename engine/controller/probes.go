@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -104,9 +105,34 @@ func (o *Operator) serveProbes() error {
 	}})
 }
 
+// lockPatience is for how long the state may be locked before the process counts as hung.
+const lockPatience = 5 * time.Second
+
+// canProceed reports whether the state of the process can be locked within the patience.
+// If not, a goroutine holds the lock that does not go on, and only a restart helps.
+func (o *Operator) canProceed(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	for !o.mu.TryLock() {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	o.mu.Unlock()
+	return true
+}
+
 func (o *Operator) probes() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("/healthz", func(w http.ResponseWriter, r *http.Request) {
+		if !o.canProceed(r.Context()) {
+			http.Error(w, "the state of the operator is locked: it is restarted if that lasts", http.StatusInternalServerError)
+			return
+		}
+		fmt.Fprintln(w, "ok")
+	})
 	mux.HandleFunc("/readyz", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		keeps, others := o.unready()

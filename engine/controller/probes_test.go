@@ -5,6 +5,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -88,4 +90,27 @@ func mapOf(kind, release string) corev1.ConfigMap {
 			Labels: map[string]string{api.LabelKind: kind, "app.kubernetes.io/instance": release}},
 		Data: map[string]string{"a.yaml": "a: 1\n"},
 	}
+}
+
+// TestHealthzOfHungProcess: a process whose state stays locked is not healthy, so that it is
+// restarted; one that is locked for a moment is.
+func TestHealthzOfHungProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &Operator{options: Options{}.withDefaults()}
+		for _, c := range []struct {
+			locked time.Duration
+			want   int
+		}{{0, 200}, {time.Second, 200}, {time.Minute, 500}} {
+			if c.locked > 0 {
+				o.mu.Lock()
+				time.AfterFunc(c.locked, o.mu.Unlock)
+			}
+			answer := httptest.NewRecorder()
+			o.probes().ServeHTTP(answer, httptest.NewRequest("GET", "/healthz", nil))
+			if answer.Code != c.want {
+				t.Errorf("locked for %s: %d, want %d", c.locked, answer.Code, c.want)
+			}
+		}
+		time.Sleep(time.Minute)
+	})
 }

@@ -72,11 +72,17 @@ func FromConfigMaps(items []corev1.ConfigMap) []Source {
 	return sources
 }
 
-func partOf(m *corev1.ConfigMap) part {
-	p := part{ConfigMap: m, kind: m.Labels[api.LabelKind]}
+// KindOf returns the name of the CRD whose folder, or a part of it, a ConfigMap holds; "" if
+// it holds none.
+func KindOf(m *corev1.ConfigMap) string {
 	if long := m.Annotations[api.AnnotationKind]; long != "" {
-		p.kind = long
+		return long
 	}
+	return m.Labels[api.LabelKind]
+}
+
+func partOf(m *corev1.ConfigMap) part {
+	p := part{ConfigMap: m, kind: KindOf(m)}
 	text, found := m.Annotations[api.AnnotationPart]
 	if !found {
 		return p
