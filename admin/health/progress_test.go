@@ -65,6 +65,7 @@ func TestNewerThanReport(t *testing.T) {
 	complete := rollout.Record{Digest: "new", State: rollout.Complete}
 	back := rollout.Rollback{To: "old", From: "new", Request: "r"}
 	takenIn := rollout.Record{Digest: "old", State: rollout.Complete, Rollback: "r"}
+	rollingBack := rollout.Record{Digest: "old", State: rollout.Running, Rollback: "r"}
 	for name, c := range map[string]struct {
 		record   rollout.Record
 		approved string
@@ -82,6 +83,7 @@ func TestNewerThanReport(t *testing.T) {
 		"broken during a rollout":              {running, "", rollout.Rollback{}, verdict.Broken, ""},
 		"a rollback that is not taken in":      {complete, "", back, verdict.Serving, "the operator has not taken in the rollback yet"},
 		"a rollback that is not reported":      {takenIn, "", back, verdict.Serving, "not reported yet"},
+		"a rollback that is under way":         {rollingBack, "", back, verdict.RolledBack, "RollingOut: "},
 		"rolled back":                          {takenIn, "", back, verdict.RolledBack, ""},
 		"a rollback whose end is not known":    {takenIn, "", rollout.Rollback{}, verdict.RolledBack, "the end of the rollback"},
 		"a rollback whose end is not reported": {complete, "", rollout.Rollback{}, verdict.RolledBack, "the end of the rollback"},
