@@ -29,9 +29,11 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
+	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 	"github.com/jacquard-operator/jacquard/test/memory"
 )
 
@@ -243,4 +245,30 @@ func (o *Operator) leading(t *testing.T, server *memory.Server, follows bool) *k
 func resourceOf(group, name string, namespaced bool) live.Resource {
 	gv := apischema.GroupVersion{Group: group, Version: "v1"}
 	return live.Resource{GVR: gv.WithResource(strings.ToLower(name) + "s"), GVK: gv.WithKind(name), Namespaced: namespaced}
+}
+
+// TestServedOnceOthersGaveItAway: a folder that the leader cannot begin to roll out, since other
+// replicas still serve resources of the kind, is not reported as serving them.
+func TestServedOnceOthersGaveItAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := memory.New(resourceOf("", "Namespace", false), resourceOf("", "ConfigMap", true), resourceOf("", "ServiceAccount", true),
+			resourceOf("apiextensions.k8s.io", "CustomResourceDefinition", false), resourceOf("example.com", "Thing", true))
+		o := dividing(t, replicas.New(4), "other")
+		setMapsRead(o, false) // nothing is decided of a kind without folder
+		r := o.leading(t, server, false)
+		time.Sleep(10 * time.Second)
+		v := versionOf("next")
+		v.Name, v.Kind.CRD.Object = r.name, o.seenCRD(r.name)
+		f := &folder.Folder{Name: r.name, Digest: v.Digest}
+		o.mu.Lock()
+		k := o.state(r.name)
+		k.controller, k.source.folder, k.rolledBack = r, f, v.Digest
+		o.mu.Unlock()
+		if err := o.serve(t.Context(), o.history(t.Context(), o.seenCRD(r.name)), r, v, f); err != nil {
+			t.Fatal(err)
+		}
+		if told, _ := o.reportOf(r.name); told.State != verdict.RollingOut {
+			t.Errorf("it is %s: %s", told.State, told.Message)
+		}
+	})
 }

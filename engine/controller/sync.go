@@ -149,10 +149,9 @@ func (o *Operator) syncKind(ctx context.Context, name string) error {
 		of = nil
 	}
 	o.keep(ctx, h, v, of)
-	if err := o.serve(ctx, h, running, v); err != nil {
+	if err := o.serve(ctx, h, running, v, f); err != nil {
 		return err
 	}
-	o.recordSynced(name, f)
 	return unusable
 }
 
@@ -239,7 +238,7 @@ func digest(k *kind.Kind) string {
 }
 
 // serve starts a kind with a version, or lets one that runs go on with it.
-func (o *Operator) serve(ctx context.Context, h *history, running *kindController, v *reconcile.Version) error {
+func (o *Operator) serve(ctx context.Context, h *history, running *kindController, v *reconcile.Version, f *folder.Folder) error {
 	crd, seen := o.crd(v.Name), o.seenCRD(v.Name)
 	if crd == nil || seen == nil {
 		return nil
@@ -251,6 +250,7 @@ func (o *Operator) serve(ctx context.Context, h *history, running *kindControlle
 	}
 	rolls := v.Kind != nil && (!before.settled || before.unfinished) || running != nil && running.versions.rolls()
 	if !o.wholes(ctx, v, rolls) {
+		o.recordSynced(v.Name, nil) // what is known is about the folder before
 		o.names.AddAfter(v.Name, wholeTick)
 		gvk, err := shownAs(v.Kind, h.crd)
 		if err == nil && running == nil {
@@ -261,7 +261,11 @@ func (o *Operator) serve(ctx context.Context, h *history, running *kindControlle
 	if running == nil || !running.versions.good() {
 		before = h.resume(before, v, crd, o.shardOf(seen))
 	}
-	return h.serve(ctx, running, v, before)
+	if err := h.serve(ctx, running, v, before); err != nil {
+		return err
+	}
+	o.recordSynced(v.Name, f)
+	return nil
 }
 
 // serve starts a kind with a version whose past is known, or lets one that runs go on with
