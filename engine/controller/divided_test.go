@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -271,4 +272,38 @@ func TestServedOnceOthersGaveItAway(t *testing.T) {
 			t.Errorf("it is %s: %s", told.State, told.Message)
 		}
 	})
+}
+
+// TestClaimsStayWithReplicas: an operator outside of the cluster that ends takes its claims, and
+// what is recorded with them, off the CRDs, unless another replica goes on.
+func TestClaimsStayWithReplicas(t *testing.T) {
+	for name, c := range map[string]struct {
+		others []string
+		claim  string
+	}{
+		"the last replica":   {nil, ""},
+		"another replica is": {[]string{"other"}, "jacquard"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := memory.New(resourceOf("", "Namespace", false), resourceOf("", "ConfigMap", true), resourceOf("", "ServiceAccount", true),
+					resourceOf("apiextensions.k8s.io", "CustomResourceDefinition", false), resourceOf("example.com", "Thing", true))
+				o := dividing(t, replicas.New(4), c.others...)
+				setMapsRead(o, false) // nothing is decided of a kind without folder
+				r := o.leading(t, server, false)
+				time.Sleep(10 * time.Second)
+				o.options.Local = true
+				o.ends = new(atomic.Bool)
+				o.ends.Store(true)
+				o.giveUp()
+				marks := server.Get(resourceOf("apiextensions.k8s.io", "CustomResourceDefinition", false).GVK, "", r.name).GetAnnotations()
+				if got := marks[api.AnnotationOperator]; got != c.claim {
+					t.Errorf("it is claimed by %q", got)
+				}
+				if got := marks[api.AnnotationRolledOut]; (got != "") != (c.claim != "") {
+					t.Errorf("rolled out is %q", got)
+				}
+			})
+		})
+	}
 }

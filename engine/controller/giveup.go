@@ -13,9 +13,12 @@ const giveUpLimit = 10 * time.Second
 // giveUp takes the claims of an operator that ran on somebody's machine off the
 // CRDs, since it may not come back: whoever has a folder for a kind may serve it
 // then. It must be told to end, still hold the Lease, and be the only one that
-// claims the kind.
+// claims the kind. No other replica of its installation may live.
 func (o *Operator) giveUp() {
 	if !o.options.Local || o.options.ReadOnly || !o.leads() || !o.ends.Load() {
+		return
+	}
+	if o.divides() && !o.member.IsAlone() {
 		return
 	}
 	ctx, end := context.WithTimeout(context.Background(), giveUpLimit)

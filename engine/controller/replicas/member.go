@@ -138,6 +138,19 @@ func (m *Member) Replicas() (says map[string]string, bounds []string) {
 	return says, d.Bounds
 }
 
+// IsAlone reports whether no other replica renews its Lease.
+func (m *Member) IsAlone() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, o := range m.leases.List() {
+		l := o.(*coordinationv1.Lease) // nothing else is put there
+		if l.Name != m.options.Name && l.Name != m.self && !m.expired(l) {
+			return false
+		}
+	}
+	return true
+}
+
 // Unowned is how many buckets no replica has that renews its Lease.
 func (m *Member) Unowned() (n int) {
 	m.mu.Lock()
