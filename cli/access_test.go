@@ -30,6 +30,14 @@ func TestKubeconfig(t *testing.T) {
 			env:  "DIR/none",
 			want: []string{"there is no kubeconfig", "DIR/none is missing"},
 		},
+		"an empty file": {
+			files: map[string]string{"one": ""}, kubeconfig: "DIR/one",
+			want: []string{"no kubeconfig has a context, and there is no Pod's service account", "DIR/one has no context"},
+		},
+		"KUBECONFIG is not read because of the flag": {
+			files: map[string]string{"one": someClusters, "two": someUsers}, env: "DIR/two", kubeconfig: "DIR/one",
+			want: []string{"DIR/one has no context; KUBECONFIG is not read, because of --kubeconfig"},
+		},
 		"~/.kube/config is not read": {
 			files: map[string]string{"home": someClusters}, env: "DIR/none",
 			want: []string{"DIR/none is missing", "DIR/home is not read, because of KUBECONFIG"},

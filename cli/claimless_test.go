@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -70,5 +71,31 @@ func TestNamedInstallationNeedsNoClaim(t *testing.T) {
 		if code != exitFailed || !strings.Contains(out.String(), "the forger's text") {
 			t.Errorf("%s: exit code %d:\n%s%s", flag, code, out.String(), errs.String())
 		}
+	}
+}
+
+// TestClaimlessAreFewAndCanBeShown: a report that names another installation is listed by
+// the name that --install takes, and many forged reports do not hide what is well.
+func TestClaimlessAreFewAndCanBeShown(t *testing.T) {
+	s, kubeconfig, _ := sickCluster(t, http.NotFound)
+	s.Put(object(t, "{apiVersion: v1, kind: Namespace, metadata: {name: team}}"))
+	for n := range 30 {
+		forged := forgedReport(t)
+		forged.SetName(fmt.Sprintf("own%02d-report", n))
+		s.Put(forged)
+	}
+	run := func(args ...string) string {
+		var out, errs bytes.Buffer
+		Main(append([]string{"status", "--kubeconfig", kubeconfig}, args...), strings.NewReader(""), &out, &errs)
+		return out.String() + errs.String()
+	}
+	if text := run(); !strings.Contains(text, "team/own04\n  … and 25 more: --all\n") || strings.Contains(text, "own05") {
+		t.Errorf("status:\n%s", text)
+	}
+	if text := run("--all"); !strings.Contains(text, "team/own29\n") {
+		t.Errorf("status --all:\n%s", text)
+	}
+	if text := run("--install=team/own00"); !strings.Contains(text, `it says that it is of "team/own"`) {
+		t.Errorf("status --install:\n%s", text)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -52,23 +53,36 @@ func (a *access) checkKubeconfig() error {
 
 // errNoKubeconfig is that of a command which has neither a kubeconfig nor a Pod's service account.
 func (a *access) errNoKubeconfig() error {
-	return errors.New("there is no kubeconfig, and no Pod's service account: name a file by --kubeconfig or KUBECONFIG; " + a.kubeconfigFiles())
+	problem := "there is no kubeconfig"
+	if files, _ := a.listKubeconfigs(); slices.ContainsFunc(files, func(file string) bool { _, err := os.Stat(file); return err == nil }) {
+		problem = "no kubeconfig has a context"
+	}
+	return errors.New(problem + ", and there is no Pod's service account: name a file by --kubeconfig or KUBECONFIG; " + a.kubeconfigFiles())
 }
 
-// kubeconfigFiles describes the files that are read, in their order, and ~/.kube/config where
-// it is there and is not read.
-func (a *access) kubeconfigFiles() string {
+// listKubeconfigs returns the files that are read, in their order, and what names them in
+// place of ~/.kube/config, if anything does.
+func (a *access) listKubeconfigs() (files []string, source string) {
 	rules := a.loadingRules()
-	files, source := rules.GetLoadingPrecedence(), ""
 	switch {
 	case rules.ExplicitPath != "":
-		files, source = []string{rules.ExplicitPath}, "--kubeconfig"
+		return []string{rules.ExplicitPath}, "--kubeconfig"
 	case os.Getenv(clientcmd.RecommendedConfigPathEnvVar) != "":
 		source = clientcmd.RecommendedConfigPathEnvVar
 	}
+	return rules.GetLoadingPrecedence(), source
+}
+
+// kubeconfigFiles describes the files that are read, in their order, and those that are not,
+// KUBECONFIG and ~/.kube/config, where they are there.
+func (a *access) kubeconfigFiles() string {
+	files, source := a.listKubeconfigs()
 	var all []string
 	for _, file := range files {
 		all = append(all, describeKubeconfig(file))
+	}
+	if env := os.Getenv(clientcmd.RecommendedConfigPathEnvVar); env != "" && a.kubeconfig != "" && !slices.Equal(filepath.SplitList(env), files) {
+		all = append(all, fmt.Sprintf("%s is not read, because of --kubeconfig", clientcmd.RecommendedConfigPathEnvVar))
 	}
 	home := clientcmd.RecommendedHomeFile
 	if _, err := os.Stat(home); err == nil && !slices.Contains(files, home) {

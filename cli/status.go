@@ -95,7 +95,7 @@ func newStatus() *cobra.Command {
 	waitFlag(cmd, &o.wait, "the present folder of the kind serves all its resources")
 	flags.BoolVar(&o.deletions, "deletions", false, "list everything that the stopped rollout of the kind would delete")
 	cmd.MarkFlagsMutuallyExclusive("install", "operator-namespace")
-	flags.BoolVar(&o.all, "all", false, "list all resources that are not ready")
+	flags.BoolVar(&o.all, "all", false, "list all resources that are not ready, and all operators without a claim")
 	return cmd
 }
 

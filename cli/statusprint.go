@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,9 +13,12 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
-// fewResources is how many resources that are not ready are named unless all are asked
-// for.
-const fewResources = 5
+// The first few resources of a kind that are not ready, and the first few operators without
+// a claim, are named unless all are asked for.
+const (
+	fewResources = 5
+	fewClaimless = 5
+)
 
 // A healthPrinter writes a Health; now is what ages are as of.
 type healthPrinter struct {
@@ -33,7 +37,7 @@ func printHealth(w io.Writer, h *health.Health, now time.Time, all bool) {
 		}
 		p.installation(i)
 	}
-	p.list("hold no claim on a CRD, so their reports decide nothing; --install shows one of them", h.Claimless)
+	p.list("hold no claim on a CRD, so their reports decide nothing; --install shows one of them", p.limitClaimless(h.Claimless))
 	p.list("claimed by operators that are not there", claimTexts(h.Forsaken))
 	p.list("not known", h.Unknown)
 	p.list("wrong", h.Problems)
@@ -46,6 +50,15 @@ func claimTexts(all []health.Claim) []string {
 		texts = append(texts, fmt.Sprintf("%s by %s: %s", c.CRD, c.Identity, c.Message))
 	}
 	return texts
+}
+
+// limitClaimless keeps the first few operators without a claim, since anyone who may write
+// Leases in a namespace can add to them.
+func (p *healthPrinter) limitClaimless(all []string) []string {
+	if p.all || len(all) <= fewClaimless {
+		return all
+	}
+	return append(slices.Clone(all[:fewClaimless]), fmt.Sprintf("… and %d more: --all", len(all)-fewClaimless))
 }
 
 // list writes texts below a title, if there are any.

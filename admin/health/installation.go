@@ -81,12 +81,13 @@ func (l *look) add(lease *unstructured.Unstructured) {
 	if !found {
 		return
 	}
-	i := &Installation{Namespace: lease.GetNamespace(), Identity: lease.GetNamespace() + "/" + lease.GetName(),
+	// The identity for which --install reads this Lease, whatever the report contains.
+	i := &Installation{Namespace: lease.GetNamespace(), Identity: lease.GetNamespace() + "/" + strings.TrimSuffix(lease.GetName(), "-report"),
 		Leader: Leader{State: verdict.LeaderUnknown}, Kinds: []*Kind{}}
 	l.Installations = append(l.Installations, i)
 	r, err := heartbeat.Read(text)
 	if err != nil {
-		i.Identity, i.Trouble = strings.TrimSuffix(i.Identity, "-report"), err.Error()
+		i.Trouble = err.Error()
 		return
 	}
 	if namespace, _, both := strings.Cut(r.Identity, "/"); both && namespace != i.Namespace || lease.GetName() != api.ReportLease(r.Identity) {

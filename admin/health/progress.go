@@ -40,7 +40,7 @@ func ProgressOf(ctx context.Context, s *liveview.Survey, asked Asked, name strin
 			}
 			l.leader(ctx, i)
 			folders, _ := l.folders(ctx, i) // what may not be read is as the operator reports it
-			p := progress(told, folders[name], i.Leader.isDead())
+			p := progress(told, folders[name], i.Leader)
 			if newer := l.readNewer(ctx, i, told); newer != "" && (p.Done || p.Failed) {
 				p = Progress{Message: newer}
 			}
@@ -75,15 +75,17 @@ func (p Progress) rank() int {
 }
 
 // progress judges what an operator reports of a kind. present is its folder, if that is
-// known; nobody: the operator does not run.
-func progress(told heartbeat.Kind, present *folder.Folder, nobody bool) Progress {
+// known. Nothing is done while it is not known whether the operator runs.
+func progress(told heartbeat.Kind, present *folder.Folder, leader Leader) Progress {
 	text := string(told.State)
 	if told.Message != "" {
 		text += ": " + told.Message
 	}
 	switch {
-	case nobody:
+	case leader.isDead():
 		return Progress{Message: "its operator does not run"}
+	case leader.State == verdict.Overdue:
+		return Progress{Message: "it is not known whether its operator runs: the Lease of the leader is not renewed"}
 	case present != nil && !strings.HasPrefix(present.Digest, told.Digest):
 		return Progress{Message: "the operator has not loaded the present folder yet"}
 	case told.State == verdict.Serving:

@@ -28,21 +28,25 @@ func TestProgress(t *testing.T) {
 	for name, c := range map[string]struct {
 		told    heartbeat.Kind
 		present *folder.Folder
-		nobody  bool
+		leader  verdict.State
 		want    Progress
 	}{
-		"served":                       {told(verdict.Serving, ""), present, false, done},
-		"served, its folder not known": {told(verdict.Serving, ""), nil, false, done},
-		"forced":                       {told(verdict.Serving, "forced"), present, false, Progress{Done: true, Message: "Serving: forced"}},
-		"stopped":                      {told(verdict.Stopped, "not ready again"), present, false, failed},
-		"stopped before":               {old, present, false, Progress{Message: "the operator has not loaded the present folder yet"}},
-		"broken":                       {told(verdict.Broken, "a.yaml:1"), present, false, Progress{Failed: true, Message: "Broken: a.yaml:1"}},
-		"on its way":                   {told(verdict.RollingOut, "1 of 2"), present, false, Progress{Message: "RollingOut: 1 of 2"}},
-		"without its CRD":              {told(verdict.NoCRD, ""), present, false, Progress{Message: "NoCRD"}},
-		"paused":                       {told(verdict.Paused, ""), present, false, Progress{Message: "Paused"}},
-		"without an operator":          {told(verdict.Serving, ""), present, true, Progress{Message: "its operator does not run"}},
+		"served":                       {told(verdict.Serving, ""), present, verdict.Leads, done},
+		"served, its folder not known": {told(verdict.Serving, ""), nil, verdict.Leads, done},
+		"forced":                       {told(verdict.Serving, "forced"), present, verdict.Leads, Progress{Done: true, Message: "Serving: forced"}},
+		"stopped":                      {told(verdict.Stopped, "not ready again"), present, verdict.Leads, failed},
+		"stopped before":               {old, present, verdict.Leads, Progress{Message: "the operator has not loaded the present folder yet"}},
+		"broken":                       {told(verdict.Broken, "a.yaml:1"), present, verdict.Leads, Progress{Failed: true, Message: "Broken: a.yaml:1"}},
+		"on its way":                   {told(verdict.RollingOut, "1 of 2"), present, verdict.Leads, Progress{Message: "RollingOut: 1 of 2"}},
+		"without its CRD":              {told(verdict.NoCRD, ""), present, verdict.Leads, Progress{Message: "NoCRD"}},
+		"paused":                       {told(verdict.Paused, ""), present, verdict.Leads, Progress{Message: "Paused"}},
+		"with an operator that may have ended": {told(verdict.Serving, ""), present, verdict.Overdue,
+			Progress{Message: "it is not known whether its operator runs: the Lease of the leader is not renewed"}},
+		"stopped by an operator that may have ended": {told(verdict.Stopped, "not ready again"), present, verdict.Overdue,
+			Progress{Message: "it is not known whether its operator runs: the Lease of the leader is not renewed"}},
+		"without an operator": {told(verdict.Serving, ""), present, verdict.Late, Progress{Message: "its operator does not run"}},
 	} {
-		if got := progress(c.told, c.present, c.nobody); got != c.want {
+		if got := progress(c.told, c.present, Leader{State: c.leader}); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}

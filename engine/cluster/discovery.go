@@ -109,10 +109,7 @@ func (d *Discovery) ask(ctx context.Context, prev *Served) (*Served, error) {
 	groups, lists, err := discovery.ServerGroupsAndResourcesWithContext(ctx, d.client)
 	var partial *discovery.ErrGroupDiscoveryFailed
 	if err != nil && !errors.As(err, &partial) {
-		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
-			err = d.explainRefusal(ctx, err)
-		}
-		return nil, fmt.Errorf("discovering what the cluster serves: %w", err)
+		return nil, fmt.Errorf("discovering what the cluster serves: %w", d.ExplainRefusal(ctx, err))
 	}
 	var failed map[schema.GroupVersion]error
 	if partial != nil {
@@ -127,9 +124,14 @@ func (d *Discovery) ask(ctx context.Context, prev *Served) (*Served, error) {
 	return next, nil
 }
 
-// explainRefusal asks once more why discovery is refused. The discovery client drops the text of
-// the answer, which names the user that the API server takes the caller for.
-func (d *Discovery) explainRefusal(ctx context.Context, err error) error {
+// ExplainRefusal asks once more why discovery is refused, if err says that it is. The discovery
+// client drops the text of the answer, which names the user that the API server takes the caller
+// for.
+func (d *Discovery) ExplainRefusal(ctx context.Context, err error) error {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Message != "unknown" || !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) {
+		return err
+	}
 	if explained := d.client.RESTClient().Get().AbsPath("/api").Do(ctx).Error(); explained != nil {
 		return explained
 	}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -24,6 +25,11 @@ func TestRefusedDiscovery(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := d.Refresh(t.Context()); err == nil || !strings.Contains(err.Error(), text) {
+		t.Errorf("got %v, want %s", err, text)
+	}
+	// So is the operator, whose mapper meets the same refusal.
+	_, err = d.client.ServerGroups()
+	if err = d.ExplainRefusal(t.Context(), fmt.Errorf("failed to get server groups: %w", err)); err == nil || !strings.Contains(err.Error(), text) {
 		t.Errorf("got %v, want %s", err, text)
 	}
 }

@@ -227,7 +227,10 @@ func (o *Operator) Run(ctx context.Context) error {
 	metrics.ReadOnly(o.options.ReadOnly)
 	defer metrics.Leads(false)
 	defer context.AfterFunc(ctx, func() { o.ends.Store(true) })()
-	return o.mgr.Start(ctx)
+	if err := o.mgr.Start(ctx); err != nil {
+		return o.discovery.ExplainRefusal(context.WithoutCancel(ctx), err)
+	}
+	return nil
 }
 
 // An everywhere runs in followers too, which read and watch but start no kind.

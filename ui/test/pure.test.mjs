@@ -7,7 +7,7 @@ import { backoff, lines, pause } from '../src/lib/ndjson.js'
 import { layout, pruned, rooted } from '../src/lib/layout.js'
 import { Session } from '../src/lib/session.js'
 import { line, parts, progress, Series, waiting } from '../src/lib/series.js'
-import { age, diffLines, ranges, seen, mention } from '../src/lib/text.js'
+import { age, describeCounts, describeNoKinds, diffLines, ranges, seen, mention } from '../src/lib/text.js'
 
 const row = (name, more) => ({ kind: 'pages.example.com', namespace: 'a', name, ready: 'True', state: 'ready', ...more })
 
@@ -262,6 +262,15 @@ test('what cannot be seen in a text is shown', () => {
   assert.equal(seen('a\u202egnp.exe\u200b'), 'a\\u202egnp.exe\\u200b')
   assert.equal(seen('<b>ü\n\t日本</b>'), '<b>ü\n\t日本</b>')
   assert.equal(seen(undefined), '')
+})
+
+test('what could not be read is not taken for nothing', () => {
+  const words = ['stalled', 'ready']
+  assert.equal(describeCounts({ total: 3, ready: 2, stalled: 1 }, words, true), '2 ready · 1 stalled')
+  assert.equal(describeCounts({ total: 0 }, words, { total: 0 }), 'no resources')
+  assert.equal(describeCounts({ total: 0 }, words, undefined), '–')
+  assert.equal(describeNoKinds({}), 'No operator serves a kind.')
+  assert.match(describeNoKinds({ leasesUnread: 'forbidden' }), /not known/)
 })
 
 test('times, ranges and diffs are read', () => {

@@ -22,6 +22,18 @@ export function count(n, noun, nouns = `${noun}s`) {
   return `${n.toLocaleString('en')} ${n === 1 ? noun : nouns}`
 }
 
+// describeCounts is how many resources of a kind have which state; a dash if they could not
+// be read.
+export function describeCounts(counts, words, isRead) {
+  const parts = words.filter((word) => counts[word] > 0).reverse().map((word) => `${counts[word].toLocaleString('en')} ${word}`)
+  return parts.join(' · ') || (isRead ? 'no resources' : '–')
+}
+
+// describeNoKinds says why a health report has no kinds.
+export function describeNoKinds(health) {
+  return health.leasesUnread ? 'It is not known which kinds an operator serves.' : 'No operator serves a kind.'
+}
+
 // ranges says sorted numbers in short: 0–3, 7.
 export function ranges(numbers) {
   const all = [...numbers].sort((a, b) => a - b)

@@ -1,5 +1,5 @@
 import { Age, Busy, Dotted, Notes, Problem, Stack, State, Unread, useLive } from '../parts.jsx'
-import { count, mention, ranges, seen } from '../lib/text.js'
+import { count, describeCounts, mention, ranges, seen } from '../lib/text.js'
 import { format } from '../lib/route.js'
 import { line } from '../lib/series.js'
 import { notReady } from '../lib/rows.js'
@@ -130,12 +130,7 @@ function Kinds({ health, tallied, states }) {
               </a>
               <Stack counts={t} states={states} label={k.name} />
               <span class="counts num">
-                {states
-                  .map((s) => s.word)
-                  .filter((s) => t[s] > 0)
-                  .reverse()
-                  .map((s) => `${t[s].toLocaleString('en')} ${s}`)
-                  .join(' · ') || 'no resources'}
+                {describeCounts(t, states.map((s) => s.word), k.resources)}
               </span>
               {k.message && !health.problems?.some((p) => p.includes(k.message)) && <p class="dim why">{seen(k.message)}</p>}
               {k.orphans > 0 && <p class="dim why">{count(k.orphans, 'child', 'children')} of resources that are gone</p>}

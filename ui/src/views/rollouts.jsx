@@ -4,7 +4,7 @@ import { kindsOf, Plot } from './overview.jsx'
 import { post } from '../api.js'
 import { format } from '../lib/route.js'
 import { progress } from '../lib/series.js'
-import { seen } from '../lib/text.js'
+import { describeNoKinds, seen } from '../lib/text.js'
 import { Actions } from '../dialog.jsx'
 
 export function Rollouts({ path }) {
@@ -22,7 +22,7 @@ export function Rollouts({ path }) {
       <h1 class="sr">Rollouts</h1>
       <Problem error={live.healthError} what="The health report cannot be read" retry={() => live.refresh()} />
       {!live.health && !live.healthError && <Busy what="the kinds" />}
-      {live.health && kinds.length === 0 && <p class="empty">No operator serves a kind.</p>}
+      {live.health && kinds.length === 0 && <p class="empty">{describeNoKinds(live.health)}</p>}
       {live.health && kinds.length > 0 && !chosen && <p class="note">No operator serves {seen(path[1])}.</p>}
       <div class="split">
         {kinds.length > 0 && (
