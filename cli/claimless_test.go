@@ -99,3 +99,24 @@ func TestClaimlessAreFewAndCanBeShown(t *testing.T) {
 		t.Errorf("status --install:\n%s", text)
 	}
 }
+
+// TestReportsDecideNothingWithoutCRDs: who may not read CRDs cannot tell a forged report from
+// another one, so none decides that all is well, or that something is not.
+func TestReportsDecideNothingWithoutCRDs(t *testing.T) {
+	for _, state := range []string{"Serving", "Broken"} {
+		for args, code := range map[string]int{
+			"status": verdict.NotKnown.ExitCode(), "status --operator-namespace=team": exitFailed,
+			"status webs.example.com --wait=1s": exitFailed,
+		} {
+			s, kubeconfig, _ := sickCluster(t, http.NotFound)
+			s.Put(object(t, "{apiVersion: v1, kind: Namespace, metadata: {name: team}}"))
+			s.Put(forgedReport(t, map[string]any{"name": "webs.example.com", "served": "example.com/v1", "state": state, "message": "the forger's text"}))
+			s.refused = "/customresourcedefinitions"
+			var out, errs bytes.Buffer
+			got := Main(append(strings.Fields(args), "--kubeconfig", kubeconfig), strings.NewReader(""), &out, &errs)
+			if got != code {
+				t.Errorf("%s, %s: exit code %d, want %d:\n%s%s", args, state, got, code, out.String(), errs.String())
+			}
+		}
+	}
+}

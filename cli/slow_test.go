@@ -33,6 +33,8 @@ type sickServer struct {
 	asked  atomic.Int64
 	// delay, if there is one, is called before a list of another kind is answered.
 	delay func(*http.Request)
+	// refused is a part of the paths that the user may not read, or "".
+	refused string
 }
 
 // ServeHTTP answers a request.
@@ -42,6 +44,11 @@ func (s *sickServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.asked.Add(1)
 		_, _ = io.Copy(io.Discard, r.Body)
 		s.answer(w, r)
+		return
+	case s.refused != "" && strings.Contains(r.URL.Path, s.refused):
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = io.WriteString(w, `{"apiVersion":"v1","kind":"Status","status":"Failure","reason":"Forbidden","code":403,"message":"forbidden"}`)
 		return
 	case strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews"):
 		w.Header().Set("Content-Type", "application/json")

@@ -14,7 +14,7 @@ import (
 // dropClaimless moves installations without a claim on any CRD to Claimless. Whoever may
 // write Leases in some namespace can write a report, but only an operator can claim a CRD.
 // An installation that the caller named needs no claim. If CRDs may not be listed, all
-// reports count.
+// reports are shown, and none decides that something is well or not well.
 func (l *look) dropClaimless(ctx context.Context) {
 	if l.Identity != "" || l.OperatorNamespace != "" {
 		return
@@ -22,6 +22,8 @@ func (l *look) dropClaimless(ctx context.Context) {
 	all, err := l.Definitions(ctx)
 	if err != nil {
 		l.unknown("which operators hold a claim on a CRD", err)
+		l.claimsUnread = true
+		l.unread = append(l.unread, verdict.OperatorUnread)
 		return
 	}
 	l.claims = map[string][]string{}
@@ -58,6 +60,12 @@ func (l *look) disclaim(i *Installation, k heartbeat.Kind) heartbeat.Kind {
 		return k
 	}
 	return heartbeat.Kind{Name: k.Name, State: verdict.Elsewhere, Message: "its CRD is claimed by " + strings.Join(claims, ", ")}
+}
+
+// mayServe reports whether an installation may hold a claim on a CRD. One that the caller may
+// not read is claimed by nobody, as far as is known.
+func (l *look) mayServe(i *Installation, name string) bool {
+	return !l.claimsUnread || slices.Contains(l.claims[name], i.Identity)
 }
 
 // readClaims reads the claims on one CRD, for a caller who may not list CRDs.

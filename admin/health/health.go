@@ -90,6 +90,8 @@ type look struct {
 	// claims are the identities of those who claim a CRD, by its name; nil: not known, or
 	// not needed.
 	claims map[string][]string
+	// claimsUnread: CRDs may not be listed, so any report may be forged.
+	claimsUnread bool
 	// noting is held while something is added to Unknown.
 	noting sync.Mutex
 	// unread are the states of what could not be read and decides the verdict.

@@ -47,6 +47,9 @@ func (l *look) decideVerdict() {
 	}
 	for _, i := range l.Installations {
 		for _, f := range i.listFindings() {
+			if l.claimsUnread {
+				f.state = verdict.OperatorUnread
+			}
 			all.add(f.state, "%s: %s", i.Identity, f.text)
 		}
 	}
