@@ -39,7 +39,11 @@ func printHealth(w io.Writer, h *health.Health, now time.Time, all bool) {
 	}
 	p.list("hold no claim on a CRD, so their reports decide nothing; --install shows one of them", p.limitClaimless(h.Claimless))
 	p.list("claimed by operators that are not there", claimTexts(h.Forsaken))
-	p.list("not known", h.Unknown)
+	unknown := "not known"
+	if h.State == verdict.Well { // the verdict does not depend on it
+		unknown = "not checked"
+	}
+	p.list(unknown, h.Unknown)
 	p.list("wrong", h.Problems)
 	fmt.Fprintf(p, "\n%s\n", h.Headline)
 }
