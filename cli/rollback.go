@@ -96,7 +96,7 @@ func (o *rollbackOptions) plan(ctx context.Context, name, to string) (*history.H
 		return nil, nil, err
 	}
 	if o.release {
-		p, err := h.PlanRelease()
+		p, err := h.PlanRelease(ctx)
 		return h, p, err
 	}
 	p, err := h.Plan(ctx, to)
@@ -144,7 +144,9 @@ func printPlan(w io.Writer, h *history.History, p *history.Plan, preview *histor
 	for _, text := range p.Unknown {
 		fmt.Fprintf(w, "not known: %s\n", text)
 	}
-	fmt.Fprintf(w, "changes %d of %d resources\n", preview.Changed, preview.Of)
+	if preview.Of > 0 || len(preview.Unknown) == 0 {
+		fmt.Fprintf(w, "changes %d of %d resources\n", preview.Changed, preview.Of)
+	}
 	for _, g := range preview.Changes {
 		fmt.Fprintf(w, "  %d with %s: %s\n", len(g.Resources), g.Text, few(g.Resources))
 	}

@@ -239,7 +239,7 @@ func TestRollbackLeavesThePresentFolder(t *testing.T) {
 	}{
 		{name: "a changed folder, and an operator", leads: true, from: "configmap default/webs", files: three, to: "two"},
 		{name: "a changed folder, and no operator", from: "configmap default/webs", files: three, to: "two"},
-		{name: "a folder in a root, and no operator", from: "root /kinds", says: "start the operator first"},
+		{name: "a folder in a root, and no operator", from: "root /kinds", says: "an operator must run"},
 		{name: "a folder in a root, and an operator", leads: true, from: "root /kinds", to: "one"},
 		{name: "a folder that does not load", leads: true, from: "configmap default/webs", files: map[string]string{"map.yaml": "{{"}, says: "does not load"},
 	} {
@@ -293,6 +293,21 @@ func TestRollbackWithFewRights(t *testing.T) {
 	code, text = c.jacquard("rollback webs --yes")
 	if wrote := rollout.ReadRollback(c.wrote()); code != 0 || wrote.To != c.one || wrote.Approved != "" || !strings.Contains(text, "you may not list webs") {
 		t.Errorf("it exits with %d, wrote %q and prints %s", code, wrote, text)
+	}
+	if strings.Contains(text, "0 of 0 resources") {
+		t.Errorf("it counts resources that it could not list: %s", text)
+	}
+
+	c = newRolledCluster(t, map[string]string{"map.yaml": webMap})
+	c.Refuse = func(r memory.Request) *metav1.Status {
+		if r.Resource != "leases" && r.Resource != "configmaps" {
+			return nil
+		}
+		return &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: "Failure", Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden, Message: "you may not list it"}
+	}
+	code, text = c.jacquard("rollback webs --yes")
+	if wrote := c.wrote(); code != 1 || wrote != "" || !strings.Contains(text, "it is not known whether an operator runs") {
+		t.Errorf("without knowing the folder it exits with %d, wrote %q and prints %s", code, wrote, text)
 	}
 }
 

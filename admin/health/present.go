@@ -16,8 +16,8 @@ type PresentFolder struct {
 	// Source is that of the operator's ConfigMaps, or nil: it is in a root, or may not be
 	// read.
 	Source *folder.Source
-	// Stopped says why no operator looks at the folder; "" if one does, or if that is not
-	// known.
+	// Stopped says why no operator looks at the folder, or why that is not known; "" if one
+	// does.
 	Stopped string
 	// Unknown says what could not be read.
 	Unknown []string
@@ -44,7 +44,7 @@ func FindPresentFolder(ctx context.Context, s *liveview.Survey, asked Asked, nam
 		return present
 	}
 	if l.LeasesUnread != "" {
-		return PresentFolder{Unknown: l.Unknown}
+		return PresentFolder{Stopped: "it is not known whether an operator runs, since its Leases could not be read: " + l.LeasesUnread}
 	}
 	return PresentFolder{Stopped: "no operator reports that it has a folder for it", Unknown: l.Unknown}
 }

@@ -44,7 +44,8 @@ func TestProgress(t *testing.T) {
 			Progress{Message: "it is not known whether its operator runs: the Lease of the leader is not renewed"}},
 		"stopped by an operator that may have ended": {told(verdict.Stopped, "not ready again"), present, verdict.Overdue,
 			Progress{Message: "it is not known whether its operator runs: the Lease of the leader is not renewed"}},
-		"without an operator": {told(verdict.Serving, ""), present, verdict.Late, Progress{Message: "its operator does not run"}},
+		"without an operator":        {told(verdict.Serving, ""), present, verdict.Late, Progress{Message: "its operator does not run"}},
+		"of a leader that is unread": {told(verdict.Serving, ""), present, verdict.LeaderUnknown, done},
 	} {
 		if got := progress(c.told, c.present, Leader{State: c.leader}); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
@@ -75,22 +76,24 @@ func TestNewerThanReport(t *testing.T) {
 		approved string
 		back     rollout.Rollback
 		told     verdict.State
+		revision string
 		want     string
 	}{
-		"a stop":                               {stopped, "", rollout.Rollback{}, verdict.Stopped, ""},
-		"an approval that is not taken in":     {stopped, stopped.Stop(), rollout.Rollback{}, verdict.Stopped, "the operator has not taken in the approval yet"},
-		"an approval of another stop":          {stopped, "other", rollout.Rollback{}, verdict.Stopped, ""},
-		"an approval that is taken in":         {running, "", rollout.Rollback{}, verdict.Stopped, "RollingOut: "},
-		"what was approved is complete":        {complete, "", rollout.Rollback{}, verdict.Stopped, "not reported yet"},
-		"a changed folder":                     {running, "", rollout.Rollback{}, verdict.Serving, "RollingOut: "},
-		"served":                               {complete, "", rollout.Rollback{}, verdict.Serving, ""},
-		"broken during a rollout":              {running, "", rollout.Rollback{}, verdict.Broken, ""},
-		"a rollback that is not taken in":      {complete, "", back, verdict.Serving, "the operator has not taken in the rollback yet"},
-		"a rollback that is not reported":      {takenIn, "", back, verdict.Serving, "not reported yet"},
-		"a rollback that is under way":         {rollingBack, "", back, verdict.RolledBack, "RollingOut: "},
-		"rolled back":                          {takenIn, "", back, verdict.RolledBack, ""},
-		"a rollback whose end is not known":    {takenIn, "", rollout.Rollback{}, verdict.RolledBack, "the end of the rollback"},
-		"a rollback whose end is not reported": {complete, "", rollout.Rollback{}, verdict.RolledBack, "the end of the rollback"},
+		"a stop":                               {stopped, "", rollout.Rollback{}, verdict.Stopped, "new", ""},
+		"an approval that is not taken in":     {stopped, stopped.Stop(), rollout.Rollback{}, verdict.Stopped, "new", "the operator has not taken in the approval yet"},
+		"an approval of another stop":          {stopped, "other", rollout.Rollback{}, verdict.Stopped, "new", ""},
+		"an approval that is taken in":         {running, "", rollout.Rollback{}, verdict.Stopped, "new", "RollingOut: "},
+		"what was approved is complete":        {complete, "", rollout.Rollback{}, verdict.Stopped, "new", "not reported yet"},
+		"a changed folder":                     {running, "", rollout.Rollback{}, verdict.Serving, "new", "RollingOut: "},
+		"served":                               {complete, "", rollout.Rollback{}, verdict.Serving, "new", ""},
+		"broken during a rollout":              {running, "", rollout.Rollback{}, verdict.Broken, "new", ""},
+		"a rollback that is not taken in":      {complete, "", back, verdict.Serving, "new", "the operator has not taken in the rollback yet"},
+		"a rollback that is not reported":      {takenIn, "", back, verdict.Serving, "new", "not reported yet"},
+		"the folder is the revision":           {takenIn, "", back, verdict.Serving, "old", ""},
+		"a rollback that is under way":         {rollingBack, "", back, verdict.RolledBack, "new", "RollingOut: "},
+		"rolled back":                          {takenIn, "", back, verdict.RolledBack, "new", ""},
+		"a rollback whose end is not known":    {takenIn, "", rollout.Rollback{}, verdict.RolledBack, "new", "the end of the rollback"},
+		"a rollback whose end is not reported": {complete, "", rollout.Rollback{}, verdict.RolledBack, "new", "the end of the rollback"},
 	} {
 		mine := shard.Shard{Identity: "ops/jacquard"}
 		crd := &metav1.ObjectMeta{Annotations: map[string]string{mine.Key(api.AnnotationRollout): c.record.String()}}
@@ -100,7 +103,7 @@ func TestNewerThanReport(t *testing.T) {
 		if c.back != (rollout.Rollback{}) {
 			crd.Annotations[mine.Key(api.AnnotationRollback)] = c.back.String()
 		}
-		got := describeNewer(crd, mine, heartbeat.Kind{Name: "webs.example.com", State: c.told})
+		got := describeNewer(crd, mine, heartbeat.Kind{Name: "webs.example.com", State: c.told, Revision: c.revision})
 		if !strings.Contains(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}

@@ -57,7 +57,8 @@ func describeNewer(crd metav1.Object, mine shard.Shard, told heartbeat.Kind) str
 		return "the operator has not taken in the approval yet"
 	case now.State == rollout.Running && (told.State.IsApprovable() || told.State == verdict.Serving || told.State == verdict.RolledBack):
 		return "RollingOut: " + now.Text(told.Name)
-	case now.State == rollout.Complete && told.State.IsApprovable(), isBack && told.State == verdict.Serving:
+	case now.State == rollout.Complete && told.State.IsApprovable(),
+		isBack && told.State == verdict.Serving && told.Revision != back.To: // else the folder is that of the revision again
 		return "the operator has not reported yet that its rollout is complete"
 	}
 	return ""

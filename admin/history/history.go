@@ -128,7 +128,7 @@ func (h *History) describeServing(digest string, isUsable bool) string {
 	case h.back.To:
 		all = append(all, "rolled back to")
 	case h.back.From:
-		all = append(all, "is the folder, which was rolled back")
+		all = append(all, "rolled back from")
 	}
 	return strings.Join(all, "; ")
 }

@@ -30,7 +30,10 @@ type Plan struct {
 	Leaves string
 	// Unknown says what could not be found out about the present folder.
 	Unknown []string
-	back    rollout.Rollback
+	// folder is the digest of the present folder where a rollback is to end, or "" if that
+	// is not known.
+	folder string
+	back   rollout.Rollback
 }
 
 // Plan plans a rollback: to is the revision that a person means, and "" the one that
@@ -45,8 +48,7 @@ func (h *History) Plan(ctx context.Context, to string) (*Plan, error) {
 }
 
 func (h *History) planRollback(ctx context.Context, to string) (*Plan, error) {
-	present := health.FindPresentFolder(ctx, h.survey, health.Asked{Identity: h.kind.Share.Identity, Fallback: h.place.Fallback,
-		Now: time.Now()}, h.Kind)
+	present := h.findPresent(ctx)
 	leaves, err := h.digestOf(present)
 	if err != nil {
 		return nil, err
@@ -73,6 +75,12 @@ func (h *History) planRollback(ctx context.Context, to string) (*Plan, error) {
 	return &Plan{Revision: r, Leaves: leaves, Unknown: present.Unknown, back: rollout.Rollback{To: r.Digest, From: leaves}}, nil
 }
 
+// findPresent finds the folder that the kind has now.
+func (h *History) findPresent(ctx context.Context) health.PresentFolder {
+	asked := health.Asked{Identity: h.kind.Share.Identity, Fallback: h.place.Fallback, Now: time.Now()}
+	return health.FindPresentFolder(ctx, h.survey, asked, h.Kind)
+}
+
 // digestOf returns the digest of the present folder. An operator that runs recorded it on
 // the CRD, unless it has not loaded the folder yet. Where none runs, the folder itself must
 // be known: a rollback from another one would end when the operator starts.
@@ -81,8 +89,8 @@ func (h *History) digestOf(present health.PresentFolder) (string, error) {
 	case present.Source != nil && present.Source.Err != nil:
 		return "", fmt.Errorf("its present folder does not load, so that its last good version serves: %w", present.Source.Err)
 	case present.Source == nil && present.Stopped != "":
-		return "", fmt.Errorf("%s, and its folder is in no ConfigMap that may be read, so it cannot be known which folder would be left: start the operator first",
-			present.Stopped)
+		return "", fmt.Errorf("%s, and its folder is in no ConfigMap that may be read, so it cannot be known which folder would be left: "+
+			"an operator must run whose report may be read", present.Stopped)
 	case present.Source == nil:
 		return h.folder(), nil
 	}
@@ -116,11 +124,15 @@ func (h *History) recordedSettings() *kind.Config {
 }
 
 // PlanRelease plans the end of a rollback. It is an error if there is none.
-func (h *History) PlanRelease() (*Plan, error) {
+func (h *History) PlanRelease(ctx context.Context) (*Plan, error) {
 	if h.back == (rollout.Rollback{}) {
 		return nil, fmt.Errorf("%s is not rolled back", h.Kind)
 	}
-	return &Plan{Leaves: h.back.To, back: h.back}, nil
+	present, err := h.digestOf(h.findPresent(ctx))
+	if err != nil { // then the last folder that loads is rolled out
+		present = ""
+	}
+	return &Plan{Leaves: h.back.To, folder: present, back: h.back}, nil
 }
 
 // Write writes on the CRD what was planned, with the approval of deletions. It is an error

@@ -15,7 +15,7 @@ func (h *History) Progress(p *Plan, crd metav1.Object) health.Progress {
 	now := rollout.Read(annotations[mine.Key(api.AnnotationRollout)])
 	back := rollout.ReadRollback(annotations[mine.Key(api.AnnotationRollback)])
 	if p.Revision == nil {
-		return progressOfRelease(p.back, back, now, h.Kind)
+		return progressOfRelease(p, back, now, h.Kind)
 	}
 	switch {
 	case back == (rollout.Rollback{}):
@@ -29,11 +29,11 @@ func (h *History) Progress(p *Plan, crd metav1.Object) health.Progress {
 }
 
 // progressOfRelease returns how far the end of a rollback is.
-func progressOfRelease(released, back rollout.Rollback, now rollout.Record, kind string) health.Progress {
+func progressOfRelease(p *Plan, back rollout.Rollback, now rollout.Record, kind string) health.Progress {
 	switch {
 	case back != (rollout.Rollback{}):
 		return health.Progress{Failed: true, Message: "somebody rolled it back again meanwhile"}
-	case now.Rollback != "" || now.Digest == released.To:
+	case now.Rollback != "", now.Digest == p.back.To && p.folder != p.back.To:
 		return health.Progress{Message: "the operator has not taken in the end of the rollback yet"}
 	}
 	return health.ProgressByRecord(now, kind, "Serving: every resource is served by the folder")

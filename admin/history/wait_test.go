@@ -18,6 +18,7 @@ func TestProgress(t *testing.T) {
 	const done, failed, waits = "done", "failed", "waits"
 	back := &Plan{Revision: &revision.Revision{Digest: "to"}, back: rollout.Rollback{To: "to", From: "from", Request: "mine"}}
 	end := &Plan{back: rollout.Rollback{To: "to", From: "from", Request: "mine"}}
+	same := &Plan{back: end.back, folder: "to"}
 	for _, tt := range []struct {
 		name       string
 		plan       *Plan
@@ -38,6 +39,9 @@ func TestProgress(t *testing.T) {
 		{"released, and under way", end, "", rollout.Record{Digest: "from", State: rollout.Running}, waits, "RollingOut"},
 		{"released, and stopped", end, "", rollout.Record{Digest: "from", State: rollout.Stopped}, failed, "Stopped"},
 		{"released, and complete", end, "", rollout.Record{Digest: "from", State: rollout.Complete}, done, "Serving"},
+		{"released, and the folder is the revision", same, "", rollout.Record{Digest: "to", State: rollout.Complete}, done, "Serving"},
+		{"released, not taken in, and the folder is the revision", same, "", rollout.Record{Digest: "to", State: rollout.Complete, Rollback: "mine"},
+			waits, "has not taken in"},
 		{"released, and rolled back again", end, "to from other", rollout.Record{Digest: "from", State: rollout.Complete}, failed, "meanwhile"},
 	} {
 		h := &History{Kind: "webs.example.com", kind: &liveview.Kind{}}

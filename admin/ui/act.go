@@ -175,7 +175,7 @@ func (s *Server) release(ctx context.Context, o *Order) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := h.PlanRelease()
+	p, err := h.PlanRelease(ctx)
 	if err != nil {
 		return nil, &refusal{http.StatusConflict, err.Error()}
 	}

@@ -41,6 +41,8 @@ type kindState struct {
 	// kept is the digest of the version that is kept as a revision, and rolledBack that
 	// of the revision which serves in place of the folder, or "".
 	kept, rolledBack string
+	// revision is the digest of the version that the folder was loaded as last.
+	revision string
 	// unread: another replica may have written to the CRD what was not seen yet.
 	unread bool
 	// announced is what was told of the kind.

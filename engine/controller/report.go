@@ -263,7 +263,7 @@ func (o *Operator) reportOf(name string) (k heartbeat.Kind, ours bool) {
 // if it has none. It needs the mutex.
 func (o *Operator) outside(name string) (k heartbeat.Kind, folder bool) {
 	known := o.seen(name)
-	k = heartbeat.Kind{Name: name, Folder: known.source.shown, Unused: slices.Clone(known.source.idle)}
+	k = heartbeat.Kind{Name: name, Folder: known.source.shown, Unused: slices.Clone(known.source.idle), Revision: known.revision}
 	if f := known.source.folder; f != nil {
 		k.Digest = f.Digest[:min(16, len(f.Digest))]
 	}

@@ -183,6 +183,7 @@ func (o *Operator) chosen(ctx context.Context, h *history, v *reconcile.Version,
 	}
 	o.mu.Lock()
 	k := o.state(v.Name)
+	k.revision = v.Digest
 	if k.rolledBack = ""; back != v && err == nil {
 		k.rolledBack = back.Digest
 	}

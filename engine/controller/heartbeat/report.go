@@ -57,8 +57,10 @@ type Kind struct {
 	Folder string   `json:"folder,omitempty"`
 	Unused []string `json:"unused,omitempty"`
 	// Digest tells two states of the folder apart.
-	Digest string        `json:"digest,omitempty"`
-	State  verdict.State `json:"state"`
+	Digest string `json:"digest,omitempty"`
+	// Revision is the digest of the revision that the folder was loaded as.
+	Revision string        `json:"revision,omitempty"`
+	State    verdict.State `json:"state"`
 	// Message says why: what is wrong with the folder, who serves the kind.
 	Message string `json:"message,omitempty"`
 	// Unlisted are the kinds of objects that cannot be listed or watched now, and why.

@@ -124,7 +124,7 @@ func TestServedByRevision(t *testing.T) {
 	saysThat(t, k.jacquard(t, "rollback", k.name(), "--yes", "--wait=5m"), "goes back to revision "+before[0], "RolledBack: every resource")
 	k.say(t, map[string]int{"one-hello": 98, "one-edited": 3})
 	k.rollout(t, rollout.Complete, "")
-	saysThat(t, k.jacquard(t, "history", k.name()), "serves all resources; rolled back to", "is the folder, which was rolled back")
+	saysThat(t, k.jacquard(t, "history", k.name()), "serves all resources; rolled back to", "rolled back from")
 	kit.Eventually(t, "status tells of the rollback", func() error { // the report comes after the record
 		if said := k.jacquard(t, "status", k.name(), "--wait=5m"); !strings.Contains(said, "RolledBack") {
 			return errors.New(said)
