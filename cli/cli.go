@@ -73,8 +73,8 @@ func newRoot(started *bool) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
-		PersistentPreRun: func(*cobra.Command, []string) {
-			*started = true
+		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
+			*started = cmd.ValidateFlagGroups() == nil // which cobra checks after this
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			*started = false

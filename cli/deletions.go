@@ -36,7 +36,7 @@ func (o *statusOptions) printDeletions(cmd *cobra.Command, name string) error {
 	}
 	k, err := s.Kind(cmd.Context(), name)
 	if err != nil {
-		return err
+		return notKnown(err)
 	}
 	stop, err := approve.Find(cmd.Context(), cfg, k.Name, o.install)
 	if err != nil {

@@ -50,7 +50,7 @@ func Find(ctx context.Context, cfg *rest.Config, name, identity string) (*Stop, 
 		return nil, fmt.Errorf("reading CRD %s: %w", name, err)
 	}
 	if s.of, s.Record, err = stopped(s.crd, identity); err != nil {
-		return nil, fmt.Errorf("approving %s: %w", name, err)
+		return nil, fmt.Errorf("looking at the rollout of %s: %w", name, err)
 	}
 	return s, nil
 }
@@ -138,6 +138,8 @@ func (s *Stop) Plan(approval rollout.Approval, names []string, unread error) str
 		fmt.Fprintf(&text, "It risks %d resources that it has not reached yet: no wave stops for %s any more.\n", r.Of-r.Done, r.Reason)
 	case r.Reason == rollout.Paused:
 		text.WriteString("It goes on with the next wave, and may stop again.\n")
+	case r.Reason == rollout.Deletes && unread != nil:
+		text.WriteString("It may delete all of these, also those that cannot be listed, and goes on; it stops again before it deletes others.\n")
 	case r.Reason == rollout.Deletes:
 		text.WriteString("It may delete the children that are listed, and goes on; it stops again before it deletes others.\n")
 	default:

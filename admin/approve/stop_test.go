@@ -53,6 +53,9 @@ func TestPlan(t *testing.T) {
 		{rollout.Deletes, rollout.Approval{Only: []string{"shop/a"}}, all[:1], errors.New("forbidden"), "deletes 1 Service:\n  shop/a\n" +
 			"and 2 more that cannot be listed: forbidden\n" +
 			"The folder serves only shop/a, and may delete what is listed of these; the rollout remains stopped.\n"},
+		{rollout.Deletes, rollout.Approval{}, all[:1], errors.New("forbidden"), "deletes 1 Service:\n  shop/a\n" +
+			"and 2 more that cannot be listed: forbidden\n" +
+			"It may delete all of these, also those that cannot be listed, and goes on; it stops again before it deletes others.\n"},
 		{rollout.NotReady, rollout.Approval{AllWaves: true}, nil, nil,
 			"It risks 3 resources that it has not reached yet: no wave stops for NotReady any more.\n"},
 		{rollout.NotReady, rollout.Approval{}, nil, nil, "It no longer waits for the resources that stopped it, and goes on with the next wave; " +

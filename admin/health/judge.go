@@ -119,8 +119,11 @@ func (l *look) describeScope(kinds int) string {
 	case l.narrowed > 0 && l.narrowed == kinds:
 		text = "in namespace " + l.Fallback
 	}
-	if l.Identity != "" {
+	switch {
+	case l.Identity != "":
 		text += ", of " + l.Identity
+	case l.OperatorNamespace != "":
+		text += ", of operators in namespace " + l.OperatorNamespace
 	}
 	return text
 }

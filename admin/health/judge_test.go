@@ -42,6 +42,8 @@ func TestVerdict(t *testing.T) {
 			"in namespace shop: all is well; 1 kind with 3 resources"},
 		"of one": {served(kindIn(verdict.Serving, 3, 0)), Asked{Identity: "a/b"}, 0, verdict.Well,
 			"in all namespaces, of a/b: all is well; 1 kind with 3 resources"},
+		"of the operators of a namespace": {Health{}, Asked{OperatorNamespace: "ops"}, 0, verdict.NotWell,
+			"in all namespaces, of operators in namespace ops: 1 problem"},
 		"in the context's namespace": {served(kindIn(verdict.Serving, 3, 0)), Asked{Fallback: "shop"}, 1, verdict.Well,
 			"in namespace shop: all is well; 1 kind with 3 resources"},
 		"a part in the context's namespace": {served(kindIn(verdict.Serving, 3, 0), kindIn(verdict.Serving, 2, 0)), Asked{Fallback: "shop"}, 1, verdict.Well,
