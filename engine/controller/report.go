@@ -41,7 +41,8 @@ type reporter struct {
 	first     heartbeat.Report         // what stays as it is
 	lease     metav1.Object            // as last read or written; nil: not known
 	text      string                   // what it says
-	published string                   // the last trouble
+	published map[string]string        // the last trouble, by CRD; "" is the Lease
+	refused   map[string]time.Time     // when a CRD is written again that could not be
 	looked    time.Time                // when the Lease was read or written last
 	states    map[string]verdict.State // of kinds, as the metric has them
 }
@@ -49,7 +50,7 @@ type reporter struct {
 // keepReport keeps the metrics of the states of kinds, and writes what the operator says
 // of itself whenever that changed, or is not there any more.
 func (o *Operator) keepReport(ctx context.Context) error {
-	r := &reporter{o: o, first: o.aboutItself(ctx)}
+	r := &reporter{o: o, first: o.aboutItself(ctx), published: map[string]string{}, refused: map[string]time.Time{}}
 	if o.options.home() != "" {
 		r.remember(ctx)
 	}
@@ -70,17 +71,14 @@ func (o *Operator) keepReport(ctx context.Context) error {
 		if o.options.home() == "" {
 			continue
 		}
-		if wrote, err := o.recordStates(ctx, report.Kinds); wrote {
-			if wait = reportGap; err != nil {
-				wait = reportWait
-				r.publish(ctx, err)
-			}
+		if r.recordStates(ctx, report.Kinds, o.annotate) {
+			wait = reportGap
 		}
 		if now := report.String(); now != r.text || r.lost(ctx) {
 			wait = max(wait, reportGap)
 			if err := r.write(ctx, now); err != nil {
 				wait = reportWait
-				r.publish(ctx, err)
+				r.publish(ctx, "", err)
 			}
 		}
 	}
@@ -97,10 +95,13 @@ func (r *reporter) showStates(kinds []heartbeat.Kind) {
 }
 
 // recordStates puts on the CRDs how their kinds are served, where that changed, with the
-// Lease that shows whether the operator still lives, and reports whether it wrote.
-func (o *Operator) recordStates(ctx context.Context, kinds []heartbeat.Kind) (wrote bool, err error) {
+// Lease that shows whether the operator still lives, and reports whether it wrote. A CRD
+// that cannot be written is tried again later, and holds up nothing else.
+func (r *reporter) recordStates(ctx context.Context, kinds []heartbeat.Kind,
+	annotate func(context.Context, metav1.Object, map[string]any) error) (wrote bool) {
+	o := r.o
 	if o.options.ReadOnly {
-		return false, nil
+		return false
 	}
 	for _, k := range kinds {
 		seen, crd := o.seenCRD(k.Name), o.crd(k.Name)
@@ -108,15 +109,16 @@ func (o *Operator) recordStates(ctx context.Context, kinds []heartbeat.Kind) (wr
 			continue
 		}
 		change := o.stateChange(crd.GetAnnotations(), o.shardOf(seen), k.State)
-		if len(change) == 0 {
+		if len(change) == 0 || time.Now().Before(r.refused[k.Name]) {
 			continue
 		}
 		wrote = true
-		if failed := o.annotate(ctx, crd, change); failed != nil && !apierrors.IsConflict(failed) {
-			err = fmt.Errorf("recording the state on CRD %s: %w", k.Name, failed)
+		if err := annotate(ctx, crd, change); err != nil && !apierrors.IsConflict(err) {
+			r.refused[k.Name] = time.Now().Add(reportWait)
+			r.publish(ctx, k.Name, fmt.Errorf("recording the state on CRD %s: %w", k.Name, err))
 		}
 	}
-	return wrote, err
+	return wrote
 }
 
 // stateChange returns the annotations of a CRD that record a state, nil if they are there.
@@ -136,12 +138,12 @@ func (o *Operator) stateChange(annotations map[string]string, mine shard.Shard, 
 	return map[string]any{stateKey: string(state), leaseKey: lease}
 }
 
-// publish logs a trouble once.
-func (r *reporter) publish(ctx context.Context, err error) {
-	if err.Error() != r.published && ctx.Err() == nil {
+// publish logs a trouble with a CRD, or with the Lease if crd is "", once.
+func (r *reporter) publish(ctx context.Context, crd string, err error) {
+	if err.Error() != r.published[crd] && ctx.Err() == nil {
 		log.FromContext(ctx).Info("report not written", "error", err.Error())
 	}
-	r.published = err.Error()
+	r.published[crd] = err.Error()
 }
 
 // aboutItself is the part of the report that stays as it is.
@@ -212,7 +214,8 @@ func (r *reporter) write(ctx context.Context, text string) (err error) {
 		r.lease = nil
 		return err
 	}
-	r.lease, r.text, r.published, r.looked = answer, text, "", time.Now()
+	r.lease, r.text, r.looked = answer, text, time.Now()
+	delete(r.published, "")
 	return nil
 }
 
