@@ -81,7 +81,8 @@ func (a *access) kubeconfigFiles() string {
 	for _, file := range files {
 		all = append(all, describeKubeconfig(file))
 	}
-	if env := os.Getenv(clientcmd.RecommendedConfigPathEnvVar); env != "" && a.kubeconfig != "" && !slices.Equal(filepath.SplitList(env), files) {
+	env := os.Getenv(clientcmd.RecommendedConfigPathEnvVar)
+	if env != "" && a.kubeconfig != "" && !slices.Equal(filepath.SplitList(env), files) {
 		all = append(all, fmt.Sprintf("%s is not read, because of --kubeconfig", clientcmd.RecommendedConfigPathEnvVar))
 	}
 	home := clientcmd.RecommendedHomeFile
