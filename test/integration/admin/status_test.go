@@ -130,8 +130,8 @@ func TestStatusLacks(t *testing.T) {
 	s.operator.Access.Deny(func(r rbac.Rule, verb string) bool { return r.Resource == "configmaps" && verb == "patch" })
 	s.web("a", "text: one")
 	s.is("a", "Ready", "False", "the missing rule")
-	h, a := s.becomes("the missing right", func(h *health.Health, _ *health.Kind) bool {
-		return len(h.Installations[0].Lacks) == 1 && strings.Contains(h.Installations[0].Lacks[0], "resources: [configmaps], verbs: [patch]")
+	h, a := s.becomes("the missing right", func(h *health.Health, k *health.Kind) bool {
+		return k.State == verdict.Serving && len(h.Installations[0].Lacks) == 1 && strings.Contains(h.Installations[0].Lacks[0], "resources: [configmaps], verbs: [patch]")
 	}, "--root", s.root)
 	if a.code != 1 || len(h.Unknown) > 0 {
 		t.Errorf("exit %d: %s", a.code, a.all())
