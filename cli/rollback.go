@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -44,7 +45,9 @@ The present folder is that in the operator's ConfigMaps, whether the operator ha
 loaded it or not. If it is elsewhere, an operator must run.
 
 The rollback holds until there is a third folder. To end it earlier, use --release: then
-the present folder is rolled out again. There --digest is that of the revision.
+the present folder is rolled out again. It prints the same plan, but approves no
+deletion: a rollout that would delete more than it may stops, and waits for jacquard
+approve. There --digest is that of the revision.
 
 With --wait, the command waits until all resources are served by the revision.
 
@@ -72,10 +75,9 @@ func (o *rollbackOptions) run(cmd *cobra.Command, name string) error {
 		return fmt.Errorf("rolling back %s: nothing was changed, since the folder that is to be left is another one: it was %s, and is %s now; look again at jacquard rollback %s",
 			h.Kind, o.digest, p.Leaves, h.Kind)
 	}
-	pins, preview := []string{"--digest", p.Leaves}, &history.Preview{}
+	pins, preview := []string{"--digest", p.Leaves}, h.Preview(cmd.Context(), p)
 	if p.Revision != nil {
 		pins = append([]string{"--to", strconv.FormatInt(p.Revision.Number, 10)}, pins...)
-		preview = h.Preview(cmd.Context(), p)
 	}
 	out := visible(cmd.OutOrStdout())
 	printPlan(out, h, p, preview)
@@ -117,6 +119,10 @@ func (o *rollbackOptions) write(ctx context.Context, h *history.History, p *hist
 		return fmt.Errorf("rolling back %s: nothing was changed, since the folder that is to be left changed meanwhile: it was %s, and is %s now",
 			h.Kind, p.Leaves, again.Leaves)
 	}
+	if again.Target != p.Target {
+		return fmt.Errorf("rolling back %s: nothing was changed, since the present folder changed meanwhile: it was %s, and is %s now",
+			h.Kind, cmp.Or(p.Target, "not known"), cmp.Or(again.Target, "not known"))
+	}
 	cfg, err := o.config()
 	if err != nil {
 		return err
@@ -133,14 +139,15 @@ func describeOutcome(h *history.History, p *history.Plan) string {
 		h.Kind, p.Revision.Number, p.Revision.Digest, h.Kind)
 }
 
-// printPlan writes what a rollback would do.
+// printPlan writes what a rollback, or the end of one, would do.
 func printPlan(w io.Writer, h *history.History, p *history.Plan, preview *history.Preview) {
 	if p.Revision == nil {
-		fmt.Fprintf(w, "the rollback of %s to revision %s ends, and its present folder is rolled out again\n", h.Kind, p.Leaves)
-		return
+		fmt.Fprintf(w, "the rollback of %s to revision %s ends, and its present folder (%s) is rolled out again\n", h.Kind, p.Leaves,
+			cmp.Or(p.Target, "not known"))
+	} else {
+		fmt.Fprintf(w, "%s goes back from its folder (%s) to revision %d (%s), which is %s old\n", h.Kind, p.Leaves, p.Revision.Number,
+			p.Revision.Digest, age(p.Revision.Made, time.Now()))
 	}
-	fmt.Fprintf(w, "%s goes back from its folder (%s) to revision %d (%s), which is %s old\n", h.Kind, p.Leaves, p.Revision.Number,
-		p.Revision.Digest, age(p.Revision.Made, time.Now()))
 	for _, text := range p.Unknown {
 		fmt.Fprintf(w, "not known: %s\n", text)
 	}
@@ -161,9 +168,11 @@ func printPlan(w io.Writer, h *history.History, p *history.Plan, preview *histor
 		}
 	}
 	if preview.Stops != "" {
-		fmt.Fprintf(w, "the rollout of the revision stops before it begins: %s\n", preview.Stops)
+		fmt.Fprintf(w, "the rollout stops before it begins: %s\n", preview.Stops)
 	}
-	if preview.Changed > 0 {
+	if p.Revision == nil {
+		fmt.Fprintf(w, "the end of a rollback approves no deletion: a rollout that would delete more than it may stops, and waits for jacquard approve %s\n", h.Kind)
+	} else if preview.Changed > 0 {
 		fmt.Fprintf(w, "the differences: jacquard diff %s --all --revision %d --full\n", h.Kind, p.Revision.Number)
 	}
 }

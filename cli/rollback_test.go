@@ -126,6 +126,14 @@ func (c *rolledCluster) annotate(annotations map[string]string) {
 // write changes the folder, and returns its digest.
 func (c *rolledCluster) write(files map[string]string) string {
 	c.Helper()
+	c.put(files)
+	k, _ := c.compiled(files)
+	return revisions.Cut(k.Digest)
+}
+
+// put changes the folder, which need not load.
+func (c *rolledCluster) put(files map[string]string) {
+	c.Helper()
 	data := map[string]any{}
 	for name, text := range files {
 		data[name] = text
@@ -133,8 +141,6 @@ func (c *rolledCluster) write(files map[string]string) string {
 	o := object(c.T, "{apiVersion: v1, kind: ConfigMap, metadata: {name: webs, namespace: default, labels: {jacquard.dev/kind: webs.example.com}}}")
 	o.Object["data"] = data
 	c.Put(o)
-	k, _ := c.compiled(files)
-	return revisions.Cut(k.Digest)
 }
 
 // runs says whether the operator runs, and where it has the folder from.
@@ -225,6 +231,56 @@ func TestRollbackAsks(t *testing.T) {
 	}
 }
 
+// TestReleasePrintsItsPlan: the end of a rollback has the plan of a rollback, with the
+// present folder as its target. It approves no deletion, and says so. A folder that cannot
+// be previewed does not block it.
+func TestReleasePrintsItsPlan(t *testing.T) {
+	const stops = "stops before it begins: it would delete 25 of 51 children"
+	for _, tt := range []struct {
+		name string
+		from string
+		// folder is the text of map.yaml in the present folder, which is nothing else.
+		folder      string
+		wants, lack []string
+	}{
+		{name: "the folder that was left", from: "configmap default/webs", folder: webMap,
+			wants: []string{"changes 26 of 26 resources", "25 with ConfigMap changed, ConfigMap pruned", "deletes 25 ConfigMap", stops, "jacquard approve webs.example.com"}},
+		{name: "a folder in a root, of which a revision is kept", from: "root /kinds", folder: webMap,
+			wants: []string{"deletes 25 ConfigMap", stops}},
+		{name: "a folder that does not load", from: "configmap default/webs", folder: "{{",
+			wants: []string{"cannot be previewed:", "does not load"}, lack: []string{"changes", "deletes"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := newRolledCluster(t, map[string]string{"map.yaml": webMap})
+			c.annotate(map[string]string{api.AnnotationRollback: rollout.Rollback{To: c.two, From: c.one, Request: "before"}.String()})
+			c.put(map[string]string{"map.yaml": tt.folder})
+			c.runs(true, tt.from)
+			code, text := c.jacquard("rollback webs --release")
+			if code != 1 || c.wrote() != "" {
+				t.Errorf("without a yes it exits with %d, or wrote", code)
+			}
+			for _, want := range append(tt.wants, "--release --digest "+c.two+" --yes") {
+				if !strings.Contains(text, want) {
+					t.Errorf("it does not say %q", want)
+				}
+			}
+			for _, lack := range tt.lack {
+				if strings.Contains(text, lack) {
+					t.Errorf("it says %q", lack)
+				}
+			}
+			if t.Failed() {
+				t.Log(text)
+			}
+			c.Requests()
+			code, text = c.jacquard(pinnedIn(text))
+			if _, isThere := c.definition().GetAnnotations()[api.AnnotationRollback]; code != 0 || isThere {
+				t.Errorf("the printed command exits with %d: %s", code, text)
+			}
+		})
+	}
+}
+
 // TestRollbackLeavesThePresentFolder: a rollback is from the folder that is there, also if
 // no operator has loaded it; and refused where that cannot be known.
 func TestRollbackLeavesThePresentFolder(t *testing.T) {
@@ -251,7 +307,7 @@ func TestRollbackLeavesThePresentFolder(t *testing.T) {
 			case tt.says == "" && tt.files != nil:
 				from = c.write(tt.files)
 			case tt.files != nil:
-				c.Put(object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: webs, namespace: default, labels: {jacquard.dev/kind: webs.example.com}}, data: {map.yaml: \"{{\"}}"))
+				c.put(tt.files)
 			}
 			c.runs(tt.leads, tt.from)
 			code, text := c.jacquard("rollback webs --yes")

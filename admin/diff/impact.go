@@ -152,6 +152,27 @@ func whyStopped(r *rollout.Rollout) string {
 // once, their approval, and why the rollback stops all the same before it begins. back:
 // the folder served before a rollout that is not complete.
 func (i *Impact) RollBack(back bool) (deletes []string, approved, stops string) {
+	deletes, approved = i.listDeletions()
+	return deletes, approved, i.explainStopOf(back, approved)
+}
+
+// Release returns the same of the end of a rollback, which approves no deletion.
+func (i *Impact) Release(back bool) (deletes []string, stops string) {
+	deletes, _ = i.listDeletions()
+	return deletes, i.explainStopOf(back, "")
+}
+
+// explainStopOf says why a rollback, or its end, stops before it begins, with the approval
+// of deletions.
+func (i *Impact) explainStopOf(back bool, approved string) string {
+	settings := i.settings
+	settings.Back, settings.Approved = back, approved
+	return whyStopped(rollout.Begin(i.previews, settings, i.before, time.Now()))
+}
+
+// listDeletions returns the children that are deleted or recreated, each once, and their
+// approval.
+func (i *Impact) listDeletions() (deletes []string, approved string) {
 	isRecreated := map[string]bool{}
 	for _, r := range i.Resources {
 		for n := range r.Changes {
@@ -168,9 +189,7 @@ func (i *Impact) RollBack(back bool) (deletes []string, approved, stops string) 
 		}
 	}
 	slices.Sort(deletes)
-	settings := i.settings
-	settings.Back, settings.Approved = back, approved
-	return slices.Compact(deletes), approved, whyStopped(rollout.Begin(i.previews, settings, i.before, time.Now()))
+	return slices.Compact(deletes), approved
 }
 
 // Sorted are the resources by namespace and name.

@@ -159,10 +159,15 @@ func (h *History) compileRevision(s *liveview.Survey, r *revision.Revision) (*ki
 		return nil, fmt.Errorf("reading CRD %s: %w", h.Kind, err)
 	}
 	compiled, err := r.Compile(crd)
-	if err == nil {
-		err = compiled.CheckScopes(s.Scopes)
-	}
 	if err != nil {
+		return nil, err
+	}
+	return placeFolder(s, compiled)
+}
+
+// placeFolder returns a compiled folder for the cluster.
+func placeFolder(s *liveview.Survey, compiled *kind.Kind) (*kind.Kind, error) {
+	if err := compiled.CheckScopes(s.Scopes); err != nil {
 		return nil, err
 	}
 	return compiled.At(kind.Site{Scopes: s.Scopes}), nil

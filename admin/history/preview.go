@@ -9,13 +9,14 @@ import (
 
 	"github.com/jacquard-operator/jacquard/admin/diff"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
+	"github.com/jacquard-operator/jacquard/engine/kind"
 )
 
 // previewLimit is how long a preview may take.
 var previewLimit = 30 * time.Second
 
-// A Preview is what a rollback would do to the resources of its kind, as far as the caller
-// may find out in time.
+// A Preview is what a rollback, or the end of one, would do to the resources of its kind, as
+// far as the caller may find out in time.
 type Preview struct {
 	// Changes are the changes of resources, equal ones together.
 	Changes []Group
@@ -25,10 +26,10 @@ type Preview struct {
 	Deletes []string
 	// Unknown are resources that could not be previewed, those with the same cause together.
 	Unknown []Group
-	// Stops says why the rollback stops before it begins, although Deletes are approved;
-	// "" if it does not.
+	// Stops says why the rollout stops before it begins, although Deletes are approved in a
+	// rollback; "" if it does not.
 	Stops string
-	// Approved is the approval of Deletes.
+	// Approved is the approval of Deletes. The end of a rollback has no place to record one.
 	Approved string
 }
 
@@ -39,7 +40,7 @@ type Group struct {
 	Resources []string
 }
 
-// Preview finds out what a planned rollback would do.
+// Preview finds out what a plan would do.
 func (h *History) Preview(ctx context.Context, p *Plan) *Preview {
 	ctx, cancel := context.WithTimeout(ctx, previewLimit)
 	defer cancel()
@@ -70,12 +71,17 @@ func (h *History) Preview(ctx context.Context, p *Plan) *Preview {
 	}
 	out.Changes, out.Unknown = changes.sortedGroups(), unknown.sortedGroups()
 	unfinished := h.now.State != "" && h.now.State != rollout.Complete
-	out.Deletes, out.Approved, out.Stops = impact.RollBack(unfinished && h.base == p.Revision.Digest)
+	isBack := unfinished && h.base == p.Target
+	if p.Revision == nil {
+		out.Deletes, out.Stops = impact.Release(isBack)
+	} else {
+		out.Deletes, out.Approved, out.Stops = impact.RollBack(isBack)
+	}
 	return out
 }
 
 func (h *History) findImpact(ctx context.Context, p *Plan) (*diff.Impact, error) {
-	folder, err := h.Compiled(h.survey, p.Revision.Digest)
+	folder, err := h.compileTarget(p)
 	if err != nil {
 		return nil, err
 	}
@@ -84,6 +90,17 @@ func (h *History) findImpact(ctx context.Context, p *Plan) (*diff.Impact, error)
 		return nil, err
 	}
 	return diff.Sight{Survey: h.survey, Kind: as, Folder: folder}.All(ctx, diff.Scope{Abreast: 8})
+}
+
+// compileTarget returns what is to serve by a plan, for the cluster.
+func (h *History) compileTarget(p *Plan) (*kind.Kind, error) {
+	switch {
+	case p.undetermined != nil:
+		return nil, p.undetermined
+	case p.present != nil:
+		return placeFolder(h.survey, p.present)
+	}
+	return h.Compiled(h.survey, p.Target)
 }
 
 // unknownOf returns why it is not known all that becomes of a resource; "" if it is.

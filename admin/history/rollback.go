@@ -28,12 +28,16 @@ type Plan struct {
 	// Leaves is the digest of the folder that is to be left: the present one, or, if a
 	// rollback is to end, that of the revision which serves in its place.
 	Leaves string
+	// Target is the digest of what is to serve then: that of Revision, or, if a rollback is
+	// to end, that of the present folder, or "" if that is not known.
+	Target string
 	// Unknown says what could not be found out about the present folder.
 	Unknown []string
-	// folder is the digest of the present folder where a rollback is to end, or "" if that
-	// is not known.
-	folder string
-	back   rollout.Rollback
+	// present is the present folder where a rollback is to end, or nil: then it is a
+	// revision, or undetermined says why it is not known.
+	present      *kind.Kind
+	undetermined error
+	back         rollout.Rollback
 }
 
 // Plan plans a rollback: to is the revision that a person means, and "" the one that
@@ -49,7 +53,7 @@ func (h *History) Plan(ctx context.Context, to string) (*Plan, error) {
 
 func (h *History) planRollback(ctx context.Context, to string) (*Plan, error) {
 	present := h.findPresent(ctx)
-	leaves, err := h.digestOf(present)
+	leaves, _, err := h.compilePresent(present)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +76,7 @@ func (h *History) planRollback(ctx context.Context, to string) (*Plan, error) {
 	if _, err := r.Compile(crd); err != nil {
 		return nil, err
 	}
-	return &Plan{Revision: r, Leaves: leaves, Unknown: present.Unknown, back: rollout.Rollback{To: r.Digest, From: leaves}}, nil
+	return &Plan{Revision: r, Leaves: leaves, Target: r.Digest, Unknown: present.Unknown, back: rollout.Rollback{To: r.Digest, From: leaves}}, nil
 }
 
 // findPresent finds the folder that the kind has now.
@@ -81,31 +85,32 @@ func (h *History) findPresent(ctx context.Context) health.PresentFolder {
 	return health.FindPresentFolder(ctx, h.survey, asked, h.Kind)
 }
 
-// digestOf returns the digest of the present folder. An operator that runs recorded it on
-// the CRD, unless it has not loaded the folder yet. Where none runs, the folder itself must
-// be known: a rollback from another one would end when the operator starts.
-func (h *History) digestOf(present health.PresentFolder) (string, error) {
+// compilePresent returns the digest of the present folder, and the folder for its CRD, or nil
+// if only the digest is known. An operator that runs recorded it on the CRD, unless it has
+// not loaded the folder yet. Where none runs, the folder itself must be known: a rollback
+// from another one would end when the operator starts.
+func (h *History) compilePresent(present health.PresentFolder) (string, *kind.Kind, error) {
 	switch {
 	case present.Source != nil && present.Source.Err != nil:
-		return "", fmt.Errorf("its present folder does not load, so that its last good version serves: %w", present.Source.Err)
+		return "", nil, fmt.Errorf("its present folder does not load, so that its last good version serves: %w", present.Source.Err)
 	case present.Source == nil && present.Stopped != "":
-		return "", fmt.Errorf("%s, and its folder is in no ConfigMap that may be read, so it cannot be known which folder would be left: "+
+		return "", nil, fmt.Errorf("%s, and its folder is in no ConfigMap that may be read, so it cannot be known which folder would be left: "+
 			"an operator must run whose report may be read", present.Stopped)
 	case present.Source == nil:
-		return h.folder(), nil
+		return h.folder(), nil, nil
 	}
 	crd, err := schema.FromObject(h.kind.CRD)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	k, err := kind.Compile(present.Source.Folder, crd)
 	if err == nil {
 		k, err = h.recordedSettings().Apply(k)
 	}
 	if err != nil {
-		return "", fmt.Errorf("its present folder does not load, so that its last good version serves: %w", err)
+		return "", nil, fmt.Errorf("its present folder does not load, so that its last good version serves: %w", err)
 	}
-	return revision.Cut(k.Digest), nil
+	return revision.Cut(k.Digest), k, nil
 }
 
 // recordedSettings returns the settings of the installation by which it served the folder last, or
@@ -128,11 +133,10 @@ func (h *History) PlanRelease(ctx context.Context) (*Plan, error) {
 	if h.back == (rollout.Rollback{}) {
 		return nil, fmt.Errorf("%s is not rolled back", h.Kind)
 	}
-	present, err := h.digestOf(h.findPresent(ctx))
-	if err != nil { // then the last folder that loads is rolled out
-		present = ""
-	}
-	return &Plan{Leaves: h.back.To, folder: present, back: h.back}, nil
+	found := h.findPresent(ctx)
+	p := &Plan{Leaves: h.back.To, Unknown: found.Unknown, back: h.back}
+	p.Target, p.present, p.undetermined = h.compilePresent(found)
+	return p, nil
 }
 
 // Write writes on the CRD what was planned, with the approval of deletions. It is an error

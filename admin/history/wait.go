@@ -33,7 +33,7 @@ func progressOfRelease(p *Plan, back rollout.Rollback, now rollout.Record, kind 
 	switch {
 	case back != (rollout.Rollback{}):
 		return health.Progress{Failed: true, Message: "somebody rolled it back again meanwhile"}
-	case now.Rollback != "", now.Digest == p.back.To && p.folder != p.back.To:
+	case now.Rollback != "", now.Digest == p.back.To && p.Target != p.back.To:
 		return health.Progress{Message: "the operator has not taken in the end of the rollback yet"}
 	}
 	return health.ProgressByRecord(now, kind, "Serving: every resource is served by the folder")

@@ -18,7 +18,7 @@ func TestProgress(t *testing.T) {
 	const done, failed, waits = "done", "failed", "waits"
 	back := &Plan{Revision: &revision.Revision{Digest: "to"}, back: rollout.Rollback{To: "to", From: "from", Request: "mine"}}
 	end := &Plan{back: rollout.Rollback{To: "to", From: "from", Request: "mine"}}
-	same := &Plan{back: end.back, folder: "to"}
+	same := &Plan{back: end.back, Target: "to"}
 	for _, tt := range []struct {
 		name       string
 		plan       *Plan
