@@ -212,11 +212,13 @@ func Find(all []*Revision, meant string) (*Revision, error) {
 			found = append(found, r)
 		}
 	}
-	switch len(found) {
-	case 0:
-		return nil, fmt.Errorf("there is no revision %s; jacquard history lists them", meant)
-	case 1:
+	switch {
+	case len(found) == 1:
 		return found[0], nil
+	case len(found) == 0 && len(meant) < leastDigest:
+		return nil, fmt.Errorf("there is no revision %s; of a digest, at least %d characters are needed; jacquard history lists them", meant, leastDigest)
+	case len(found) == 0:
+		return nil, fmt.Errorf("there is no revision %s; jacquard history lists them", meant)
 	}
 	return nil, fmt.Errorf("several revisions begin with %s: give more of the digest", meant)
 }
