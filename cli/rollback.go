@@ -30,9 +30,9 @@ func newRollback() *cobra.Command {
 		Use:   "rollback NAME",
 		Short: "Serve an earlier revision of a kind's folder",
 		Long: `Serve an earlier revision of a kind's folder in place of the present folder: by
-default the one that served before it. The revision is rolled out as a changed folder
-is. Where the present folder was just being rolled out, the resources that it had
-reached go back at once.
+default the newest one that was rolled out completely, and was not rolled back from.
+The revision is rolled out as a changed folder is. Where the present folder was just
+being rolled out, the resources that it had reached go back at once.
 
 Without --yes, the command prints which resources change and every deletion, and
 changes nothing. On a terminal, it then asks. Otherwise, it prints the command that

@@ -3,7 +3,6 @@ package history
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -184,17 +183,31 @@ func (h *History) folder() string {
 	return h.base
 }
 
-// revisionBefore returns the revision that served before the present folder, which has this digest.
-func (h *History) revisionBefore(present string) (*revision.Revision, error) {
+// chooseRevision returns the revision to go back to from the present folder, which has this
+// digest, where a person names none. Only the version that was rolled out last is on record
+// as complete. If it is not that one, unsure says what is not known.
+func (h *History) chooseRevision(present string) (r *revision.Revision, unsure string, err error) {
+	skipped := map[string]bool{present: true}
+	if h.back != (rollout.Rollback{}) {
+		skipped[h.back.From] = true // a person left it
+		skipped[h.back.To] = !h.back.EndsWith(present)
+	}
 	for _, r := range h.kept {
-		if r.Digest == h.base && r.Digest != present {
-			return r, nil
+		if (r.Digest == h.base || r.Digest == h.back.To) && !skipped[r.Digest] {
+			return r, "", nil
 		}
 	}
 	for _, r := range h.kept {
-		if r.Digest != present {
-			return r, nil
+		if !skipped[r.Digest] && !h.isIncomplete(r.Digest) {
+			return r, fmt.Sprintf("whether revision %d was ever rolled out completely; jacquard history %s lists the others", r.Number, h.Kind), nil
 		}
 	}
-	return nil, errors.New("no revision before its present folder is kept")
+	return nil, "", fmt.Errorf("no earlier revision is kept that may have been rolled out completely: choose one with --to; jacquard history %s lists them",
+		h.Kind)
+}
+
+// isIncomplete reports whether a rollout of this digest is on record that did not complete.
+func (h *History) isIncomplete(digest string) bool {
+	_, isAbandoned := h.now.Kept[digest]
+	return isAbandoned || digest == h.now.Digest && h.now.State != rollout.Complete
 }

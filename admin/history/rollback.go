@@ -31,7 +31,7 @@ type Plan struct {
 	// Target is the digest of what is to serve then: that of Revision, or, if a rollback is
 	// to end, that of the present folder, or "" if that is not known.
 	Target string
-	// Unknown says what could not be found out about the present folder.
+	// Unknown says what could not be found out about the present folder and the revision.
 	Unknown []string
 	// present is the present folder where a rollback is to end, or nil: then it is a
 	// revision, or undetermined says why it is not known.
@@ -40,9 +40,9 @@ type Plan struct {
 	back         rollout.Rollback
 }
 
-// Plan plans a rollback: to is the revision that a person means, and "" the one that
-// served before the present folder. It is an error if the revision cannot be used, or if
-// it cannot be known which folder would be left.
+// Plan plans a rollback: to is the revision that a person means, and "" the newest other
+// one that was rolled out completely, as far as that is on record. It is an error if the
+// revision cannot be used, or if it cannot be known which folder would be left.
 func (h *History) Plan(ctx context.Context, to string) (*Plan, error) {
 	p, err := h.planRollback(ctx, to)
 	if err != nil {
@@ -57,15 +57,22 @@ func (h *History) planRollback(ctx context.Context, to string) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := h.revisionBefore(leaves)
+	if leaves == "" {
+		return nil, errors.New("it is not on record which folder serves it")
+	}
+	var (
+		r       *revision.Revision
+		unsure  string
+		unknown = slices.Clone(present.Unknown)
+	)
 	if to != "" {
 		r, err = revision.Find(h.kept, to)
+	} else if r, unsure, err = h.chooseRevision(leaves); unsure != "" {
+		unknown = append(unknown, unsure)
 	}
 	switch {
 	case err != nil:
 		return nil, err
-	case leaves == "":
-		return nil, errors.New("it is not on record which folder serves it")
 	case r.Digest == leaves:
 		return nil, fmt.Errorf("revision %d is the present folder; to end a rollback, use --release", r.Number)
 	}
@@ -76,7 +83,7 @@ func (h *History) planRollback(ctx context.Context, to string) (*Plan, error) {
 	if _, err := r.Compile(crd); err != nil {
 		return nil, err
 	}
-	return &Plan{Revision: r, Leaves: leaves, Target: r.Digest, Unknown: present.Unknown, back: rollout.Rollback{To: r.Digest, From: leaves}}, nil
+	return &Plan{Revision: r, Leaves: leaves, Target: r.Digest, Unknown: unknown, back: rollout.Rollback{To: r.Digest, From: leaves}}, nil
 }
 
 // findPresent finds the folder that the kind has now.
