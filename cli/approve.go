@@ -39,7 +39,8 @@ apply the earlier folder again.
 
 With --yes, it approves what it prints, without asking. With --stop, it approves
 nothing if the folder, the reason or the deletions are not those of that stop any
-more; jacquard status -o json has its ID.
+more; jacquard status -o json has its ID. Nothing is approved, either, if the folder
+in the operator's ConfigMaps is another one, which the operator has not loaded yet.
 
 With --all-waves, later waves neither wait until their resources are ready nor
 stop if one is refused. It first prints how many resources this affects.
@@ -96,11 +97,21 @@ func (o *approveOptions) run(cmd *cobra.Command, name string) error {
 			return err
 		}
 	}
+	out := visible(cmd.OutOrStdout())
+	unknown, err := o.compareFolder(cmd.Context(), stop)
+	if err != nil {
+		return err
+	}
+	if unknown != "" {
+		fmt.Fprintf(out, "not known: whether the folder has changed since the rollout stopped: %s\n", unknown)
+	}
 	approval := rollout.Approval{AllWaves: o.allWaves, Only: only}
 	names, unread := stop.Deletions(cmd.Context(), s, o.operatorNamespace)
-	out := visible(cmd.OutOrStdout())
 	fmt.Fprint(out, stop.Plan(approval, names, unread))
 	if may, err := o.confirm(cmd, "Approve?", []string{stop.Kind}, "--stop", stop.ID()); !may {
+		return err
+	}
+	if _, err := o.compareFolder(cmd.Context(), stop); err != nil {
 		return err
 	}
 	if err := stop.Approve(cmd.Context(), approval); err != nil {
@@ -108,6 +119,20 @@ func (o *approveOptions) run(cmd *cobra.Command, name string) error {
 	}
 	fmt.Fprintf(out, "approved: %s of folder %s\n", stop.Record.Reason, stop.Record.Digest)
 	return o.waitForCRD(cmd, o.wait, stop.Kind, stop.Progress)
+}
+
+// compareFolder returns an error if the folder is another one than that which stopped, whether
+// the operator has loaded it or not. unknown says why that cannot be known.
+func (o *approveOptions) compareFolder(ctx context.Context, stop *approve.Stop) (unknown string, err error) {
+	kept := historyOptions{access: o.access, operatorNamespace: o.operatorNamespace, identity: stop.Identity()}
+	h, err := kept.look(ctx, stop.Kind)
+	if err != nil { // an approval does not need the history
+		return err.Error(), nil
+	}
+	if unknown, err = h.CompareStopped(ctx, stop.Record.Digest); err != nil {
+		return "", fmt.Errorf("approving %s: nothing was approved: %w; look at it again: jacquard approve %s", stop.Kind, err, stop.Kind)
+	}
+	return unknown, nil
 }
 
 // named are the resources of --only, each of which must be there, as

@@ -401,3 +401,48 @@ func TestRollbackWaits(t *testing.T) {
 		}
 	}
 }
+
+// TestApproveComparesTheFolder: a stop is not approved once the folder is another one,
+// whether the operator has loaded it or not.
+func TestApproveComparesTheFolder(t *testing.T) {
+	three := map[string]string{"map.yaml": webMap, "third.yaml": moreMap}
+	for _, tt := range []struct {
+		name  string
+		from  string
+		files map[string]string
+		// isRolledBack: the stop is that of a rollback from two to one.
+		isRolledBack bool
+		// says is in the refusal; "" if it is approved.
+		says string
+	}{
+		{name: "the folder that stopped", from: "configmap default/webs"},
+		{name: "another folder", from: "configmap default/webs", files: three, says: "the folder that is to serve changed"},
+		{name: "a folder that does not load", from: "configmap default/webs", files: map[string]string{"map.yaml": "{{"}, says: "does not load"},
+		{name: "a folder in a root", from: "root /kinds", files: three},
+		{name: "a rollback that stopped", from: "configmap default/webs", isRolledBack: true},
+		{name: "a rollback that stopped, and another folder", from: "configmap default/webs", isRolledBack: true, files: three,
+			says: "the folder that is to serve changed"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := newRolledCluster(t, map[string]string{"map.yaml": webMap})
+			stop := rollout.Record{Digest: c.two, State: rollout.Stopped, Reason: rollout.NotReady, Message: "not ready"}
+			base, back := c.one, ""
+			if tt.isRolledBack {
+				stop.Digest, base, back = c.one, c.two, rollout.Rollback{To: c.one, From: c.two, Request: "r"}.String()
+			}
+			c.annotate(map[string]string{api.AnnotationRollout: stop.String(), api.AnnotationRolledOut: base, api.AnnotationRollback: back})
+			if tt.files != nil {
+				c.put(tt.files)
+			}
+			c.runs(true, tt.from)
+			code, text := c.jacquard("approve webs --stop " + stop.Stop() + " --yes")
+			approved, want := c.definition().GetAnnotations()[api.AnnotationApproved], stop.Stop()
+			if tt.says != "" {
+				want = ""
+			}
+			if (code == 0) != (tt.says == "") || approved != want || !strings.Contains(text, tt.says) {
+				t.Errorf("it exits with %d, wrote %q and prints %s", code, approved, text)
+			}
+		})
+	}
+}

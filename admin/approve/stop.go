@@ -59,6 +59,9 @@ func Find(ctx context.Context, cfg *rest.Config, name, identity string) (*Stop, 
 // would delete. It stays the same while these do, whatever becomes of single resources.
 func (s *Stop) ID() string { return s.Record.Stop() }
 
+// Identity is that of the installation whose rollout stopped, or "".
+func (s *Stop) Identity() string { return s.of.Identity }
+
 // Compare returns nil if the stop is the one that id names, and else what changed.
 func (s *Stop) Compare(id string) error {
 	if id == s.ID() {

@@ -120,6 +120,26 @@ func (h *History) compilePresent(present health.PresentFolder) (string, *kind.Ki
 	return revision.Cut(k.Digest), k, nil
 }
 
+// CompareStopped returns nil if the present folder, or the revision that a rollback serves in
+// its place, is the one with this digest, whose rollout stopped. Where the folder may not be
+// read, unknown says why that is not known.
+func (h *History) CompareStopped(ctx context.Context, digest string) (unknown string, err error) {
+	found := h.findPresent(ctx)
+	present, _, err := h.compilePresent(found)
+	switch {
+	case err != nil && found.Source == nil:
+		return err.Error(), nil
+	case err != nil:
+		return "", err
+	case h.back.AppliesTo(present):
+		present = h.back.To
+	}
+	if present != digest {
+		return "", fmt.Errorf("the folder that is to serve changed, from %s to %s", digest, present)
+	}
+	return "", nil
+}
+
 // recordedSettings returns the settings of the installation by which it served the folder last, or
 // nil.
 func (h *History) recordedSettings() *kind.Config {

@@ -123,6 +123,13 @@ func (s *Server) approve(ctx context.Context, o *Order) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	stopped := *o
+	stopped.Identity = stop.Identity()
+	if h, err := s.past(ctx, &stopped); err == nil { // an approval does not need the history
+		if _, err := h.CompareStopped(ctx, stop.Record.Digest); err != nil {
+			return nil, &refusal{http.StatusConflict, err.Error()}
+		}
+	}
 	names, unread := stop.Deletions(ctx, survey, s.OperatorNamespace)
 	return &Plan{
 		Command: s.command(s.ofKind(o, "jacquard", "approve", stop.Kind, "--stop", stop.ID(), "--yes")...), Digest: stop.ID(),
