@@ -410,6 +410,8 @@ func TestApproveComparesTheFolder(t *testing.T) {
 		name  string
 		from  string
 		files map[string]string
+		// flags are those of the command.
+		flags string
 		// isRolledBack: the stop is that of a rollback from two to one.
 		isRolledBack bool
 		// says is in the refusal; "" if it is approved.
@@ -419,6 +421,8 @@ func TestApproveComparesTheFolder(t *testing.T) {
 		{name: "another folder", from: "configmap default/webs", files: three, says: "the folder that is to serve changed"},
 		{name: "a folder that does not load", from: "configmap default/webs", files: map[string]string{"map.yaml": "{{"}, says: "does not load"},
 		{name: "a folder in a root", from: "root /kinds", files: three},
+		{name: "a folder whose settings are unknown, since no revision is found", from: "configmap default/webs", files: three,
+			flags: " --operator-namespace other"},
 		{name: "a rollback that stopped", from: "configmap default/webs", isRolledBack: true},
 		{name: "a rollback that stopped, and another folder", from: "configmap default/webs", isRolledBack: true, files: three,
 			says: "the folder that is to serve changed"},
@@ -435,7 +439,7 @@ func TestApproveComparesTheFolder(t *testing.T) {
 				c.put(tt.files)
 			}
 			c.runs(true, tt.from)
-			code, text := c.jacquard("approve webs --stop " + stop.Stop() + " --yes")
+			code, text := c.jacquard("approve webs --stop " + stop.Stop() + " --yes" + tt.flags)
 			approved, want := c.definition().GetAnnotations()[api.AnnotationApproved], stop.Stop()
 			if tt.says != "" {
 				want = ""

@@ -121,8 +121,8 @@ func (h *History) compilePresent(present health.PresentFolder) (string, *kind.Ki
 }
 
 // CompareStopped returns nil if the present folder, or the revision that a rollback serves in
-// its place, is the one with this digest, whose rollout stopped. Where the folder may not be
-// read, unknown says why that is not known.
+// its place, is the one with this digest, whose rollout stopped. Where the folder, or the
+// settings of the installation for it, may not be read, unknown says why that is not known.
 func (h *History) CompareStopped(ctx context.Context, digest string) (unknown string, err error) {
 	found := h.findPresent(ctx)
 	present, _, err := h.compilePresent(found)
@@ -134,17 +134,19 @@ func (h *History) CompareStopped(ctx context.Context, digest string) (unknown st
 	case h.back.AppliesTo(present):
 		present = h.back.To
 	}
-	if present != digest {
-		return "", fmt.Errorf("the folder that is to serve changed, from %s to %s", digest, present)
+	switch {
+	case present == digest:
+		return "", nil
+	case h.indexRecorded() < 0:
+		return "no revision of the folder is found, so the settings of its installation are not known", nil
 	}
-	return "", nil
+	return "", fmt.Errorf("the folder that is to serve changed, from %s to %s", digest, present)
 }
 
 // recordedSettings returns the settings of the installation by which it served the folder last, or
 // nil.
 func (h *History) recordedSettings() *kind.Config {
-	recorded := h.folder()
-	n := max(0, slices.IndexFunc(h.kept, func(r *revision.Revision) bool { return r.Digest == recorded }))
+	n := max(0, h.indexRecorded())
 	if n >= len(h.kept) {
 		return nil
 	}
@@ -153,6 +155,12 @@ func (h *History) recordedSettings() *kind.Config {
 		return nil
 	}
 	return settings
+}
+
+// indexRecorded returns the index of the recorded folder among the revisions, or -1.
+func (h *History) indexRecorded() int {
+	recorded := h.folder()
+	return slices.IndexFunc(h.kept, func(r *revision.Revision) bool { return r.Digest == recorded })
 }
 
 // PlanRelease plans the end of a rollback. It is an error if there is none.
