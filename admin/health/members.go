@@ -131,7 +131,8 @@ func (i *Installation) divides(all *findings) {
 	if nobody > 0 {
 		all.add(verdict.BucketsUnowned, "no replica serves %d of %s", nobody, plural(len(i.division.Owners), "bucket"))
 	}
-	if len(i.division.Whole) > 0 { // that the leader has more is as it should be
+	isOutdated := func(m *Member) bool { return !m.Late && m.Share != i.division.ShareOf(m.Name).Digest() }
+	if len(i.division.Whole) > 0 || slices.ContainsFunc(i.Members, isOutdated) { // in a rollout the leader has more, as it should be
 		return
 	}
 	for _, m := range i.Members {

@@ -39,30 +39,47 @@ func TestServer(t *testing.T) {
 }
 
 // TestDivides: replicas are out of balance if one has much more than its part, but not
-// while the leader serves a whole kind since a folder rolls out.
+// while the leader serves a whole kind since a folder rolls out, nor while one of them has
+// not counted since the division changed.
 func TestDivides(t *testing.T) {
-	i := &Installation{
-		Members: []*Member{
-			{Name: "a", Replica: heartbeat.Replica{Resources: 100}}, {Name: "b", Replica: heartbeat.Replica{Resources: 20}},
-		},
-		division: replicas.Division{Bounds: replicas.Equal(1), Owners: []string{"a"}},
-	}
-	wrong := func() (n int) {
+	even := replicas.Division{Leader: "a", Bounds: replicas.Equal(2), Owners: []string{"a", "b"}}
+	whole, moved, rebalancing := even, even, even
+	whole.Whole = map[string][]string{"whole": nil}
+	moved.Bounds = []string{even.Bounds[0], "4000000000000000"}
+	rebalancing.Next = moved.Bounds
+	for name, c := range map[string]struct {
+		division replicas.Division
+		// a and b are the divisions by which the replicas counted, late whether b is dead.
+		a, b replicas.Division
+		late bool
+		want int
+	}{
+		"both counted":                              {even, even, even, false, 1},
+		"in a rollout":                              {whole, whole, whole, false, 0},
+		"neither counted since a rollout":           {even, whole, whole, false, 0},
+		"only the leader counted since a rollout":   {even, even, whole, false, 0},
+		"only the follower counted since a rollout": {even, whole, even, false, 0},
+		"the bounds are being moved":                {rebalancing, even, even, false, 0},
+		"the bounds were moved":                     {moved, even, even, false, 0},
+		"both counted since the bounds were moved":  {moved, moved, moved, false, 1},
+		"one that is dead did not count":            {even, even, whole, true, 0},
+	} {
+		member := func(name string, resources int, by replicas.Division) *Member {
+			return &Member{Name: name, Replica: heartbeat.Replica{Resources: resources, Share: by.ShareOf(name).Digest()}}
+		}
+		i := &Installation{Members: []*Member{member("a", 100, c.a), member("b", 20, c.b)}, division: c.division}
+		i.Members[1].Late = c.late
 		var all findings
 		i.divides(&all)
+		n := 0
 		for _, f := range all {
 			if f.state == verdict.Unbalanced {
 				n++
 			}
 		}
-		return n
-	}
-	if n := wrong(); n != 1 {
-		t.Errorf("%d problems with the balance", n)
-	}
-	i.division.Whole = map[string][]string{"whole": nil}
-	if n := wrong(); n != 0 {
-		t.Errorf("%d problems with the balance in a rollout", n)
+		if n != c.want {
+			t.Errorf("%s: %d problems with the balance, want %d", name, n, c.want)
+		}
 	}
 }
 

@@ -390,16 +390,19 @@ func (o *Operator) wholes(ctx context.Context, v *reconcile.Version, rolls bool)
 	if !rolls {
 		return true
 	}
-	share := o.turns.now()
-	o.mu.Lock()
-	l := o.seen(name).cache
-	known := l != nil && l.resources.chose(l.choice(name, share))
-	o.mu.Unlock()
-	if share.AllOf(name) && known {
+	if share := o.turns.now(); share.AllOf(name) && o.hasListed(name, share) {
 		return true
 	}
 	log.FromContext(ctx).V(1).Info("waits until other replicas have given a kind away", "kind", name)
 	return false
+}
+
+// hasListed reports whether the resources of a kind are known that are in a share.
+func (o *Operator) hasListed(name string, share replicas.Share) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	l := o.seen(name).cache
+	return l != nil && l.resources.chose(l.choice(name, share))
 }
 
 // stopUnserved stops a kind that this installation does not serve any more, and takes it out
@@ -431,11 +434,15 @@ func (o *Operator) leave() {
 // says is what this replica says of itself.
 func (o *Operator) says() string {
 	host, _ := os.Hostname() // "" says that it is not known
-	share, r := o.turns.now(), heartbeat.Replica{Program: o.options.Version, Pod: host, Buckets: map[int]int{}}
+	share := o.turns.now()
+	r := heartbeat.Replica{Program: o.options.Version, Pod: host, Buckets: map[int]int{}, Share: share.Digest()}
 	for _, i := range share.Buckets() {
 		r.Buckets[i] = 0
 	}
 	for _, k := range o.running() {
+		if !o.hasListed(k.name, share) {
+			r.Share = ""
+		}
 		for _, resource := range k.resources.all() {
 			if share.Serves(k.name, resource) {
 				r.Resources++

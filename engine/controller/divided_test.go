@@ -27,6 +27,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
+	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
@@ -246,6 +247,28 @@ func (o *Operator) leading(t *testing.T, server *memory.Server, follows bool) *k
 func resourceOf(group, name string, namespaced bool) live.Resource {
 	gv := apischema.GroupVersion{Group: group, Version: "v1"}
 	return live.Resource{GVR: gv.WithResource(strings.ToLower(name) + "s"), GVK: gv.WithKind(name), Namespaced: namespaced}
+}
+
+// TestCountsOfShare: a replica names the share that it counted once it has listed all of it.
+func TestCountsOfShare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := memory.New(resourceOf("", "Namespace", false), resourceOf("apiextensions.k8s.io", "CustomResourceDefinition", false))
+		o := dividing(t, replicas.New(4), "other")
+		setMapsRead(o, false) // nothing is decided of a kind without folder
+		r := o.leading(t, server, false)
+		time.Sleep(10 * time.Second)
+		share := o.turns.now()
+		o.mu.Lock()
+		o.state(r.name).controller, o.state(r.name).cache = r, &resourceCache{resources: r.resources, inSpaces: true}
+		o.mu.Unlock()
+		if got := heartbeat.ReadReplica(o.says()).Share; got != "" {
+			t.Errorf("before it has listed the share, it counted the share %s", got)
+		}
+		r.resources[0].replace(nil, choice{share.Selection(r.name, true), 0})
+		if got := heartbeat.ReadReplica(o.says()).Share; got != share.Digest() {
+			t.Errorf("it counted the share %q, want %q", got, share.Digest())
+		}
+	})
 }
 
 // TestServedOnceOthersGaveItAway: a folder that the leader cannot begin to roll out, since other

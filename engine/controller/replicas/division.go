@@ -17,6 +17,7 @@ package replicas
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -186,6 +187,25 @@ type Share struct {
 
 // All is the share of a process that is alone.
 func All() Share { return Share{Leads: true, bounds: Equal(1), own: []bool{true}} }
+
+// ShareOf returns what a division has a replica serve once nothing of it is about to be
+// given away.
+func (d Division) ShareOf(name string) Share {
+	s := Share{Leads: d.Leader == name, bounds: d.Bounds, own: make([]bool, len(d.Owners)), byUID: d.ByUID, whole: map[string]bool{}}
+	for i, owner := range d.Owners {
+		s.own[i] = owner == name && len(d.Next) == 0
+	}
+	for kind := range d.Whole {
+		s.whole[kind] = s.Leads
+	}
+	return s
+}
+
+// Digest identifies which resources are in the share.
+func (s Share) Digest() string {
+	sum := sha256.Sum256(fmt.Append(nil, s.bounds, s.own, s.byUID, s.whole))
+	return hex.EncodeToString(sum[:4])
+}
 
 // Serves reports whether a resource of a kind belongs to the share.
 func (s Share) Serves(kind string, o metav1.Object) bool {

@@ -65,16 +65,13 @@ func (v view) share() Share {
 
 func (v view) shareOf(d Division) Share {
 	wanted := assign(len(d.Owners), v.staying())
-	s := Share{Leads: d.Leader == v.self, bounds: d.Bounds, own: make([]bool, len(d.Owners)), byUID: d.ByUID, whole: map[string]bool{}}
-	for i, owner := range d.Owners {
-		s.own[i] = owner == v.self && wanted[i] == v.self && len(d.Next) == 0
+	s := d.ShareOf(v.self)
+	for i := range s.own {
+		s.own[i] = s.own[i] && wanted[i] == v.self
 	}
 	for kind, yet := range d.Whole {
-		switch {
-		case !s.Leads:
-			s.whole[kind] = false
-		case len(yet) == 0 && !v.divides(kind):
-			s.whole[kind] = true
+		if s.Leads && (len(yet) > 0 || v.divides(kind)) {
+			delete(s.whole, kind)
 		}
 	}
 	return s
