@@ -219,7 +219,7 @@ func (o *diffOptions) live(ctx context.Context, t target) error {
 	}
 	r := s.Of(ctx, resource)
 	if server := health.ServerOf(ctx, s.Survey, s.Kind, resource); server != nil {
-		r.Notes = append(r.Notes, server.String())
+		r.Notes = append(r.Notes, server.Text)
 	}
 	o.add(r)
 	return nil

@@ -22,7 +22,7 @@ func printTree(w io.Writer, t *tree.Tree, now time.Time) {
 		fmt.Fprintf(w, "  served by revision %s of the folder\n", t.Revision)
 	}
 	if t.Server != nil {
-		fmt.Fprintf(w, "  %s\n", t.Server)
+		fmt.Fprintf(w, "  %s\n", t.Server.Text)
 	}
 	for _, c := range t.Conditions {
 		line := fmt.Sprintf("  %s: %s", c.Type, c.Status)

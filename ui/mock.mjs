@@ -133,7 +133,7 @@ export function mock({ total = 5000, changes = 20 } = {}) {
     name,
     created: ago(90000),
     revision: '9a1f0c6be2d34e7712ab',
-    server: { replica: 'jacquard-7c9f8d-abcde', of: 3 },
+    server: { replica: 'jacquard-7c9f8d-abcde', of: 3, text: 'served by jacquard-7c9f8d-abcde (1 of 3 replicas)' },
     conditions: [
       { type: 'Ready', color: 'reconciling', status: 'False', reason: 'ChildNotReady', message: 'Deployment web: 1 of 2 replicas are ready' },
       { type: 'Reconciling', color: 'reconciling', status: 'True', reason: 'Progressing', message: 'waits for Deployment web' },

@@ -35,7 +35,7 @@ func (s Sight) Explain(ctx context.Context, resource *unstructured.Unstructured)
 			by, view.Version().Digest))
 	}
 	if server := health.ServerOf(ctx, s.Survey, s.Kind, resource); server != nil {
-		report.Notes = append(report.Notes, server.String())
+		report.Notes = append(report.Notes, server.Text)
 	}
 	if resource.GetDeletionTimestamp() != nil {
 		report.Notes = append(report.Notes, "it is being deleted: nothing of it is made or changed any more, whatever the files say")

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/admin/liveview"
@@ -141,52 +140,6 @@ func (i *Installation) divides(all *findings) {
 				m.Name, m.Resources, plural(total, "resource"))
 		}
 	}
-}
-
-// A Server is the replica that serves a resource, where replicas divide them.
-type Server struct {
-	// Replica is its Pod, or else its Lease; "" is nobody at the moment.
-	Replica string `json:"replica"`
-	// Of is how many replicas there are.
-	Of int `json:"of"`
-}
-
-// String says who serves the resource.
-func (s *Server) String() string {
-	if s.Replica == "" {
-		return "no replica serves it at the moment"
-	}
-	return fmt.Sprintf("served by %s (1 of %s)", s.Replica, plural(s.Of, "replica"))
-}
-
-// ServerOf finds the replica that serves a resource; nil if replicas do not divide the
-// resources, or that may not be read.
-func ServerOf(ctx context.Context, s *liveview.Survey, k *liveview.Kind, resource *unstructured.Unstructured) *Server {
-	l := &look{Survey: s, Asked: Asked{Identity: k.Whose(resource).Identity, Now: time.Now()}, Health: &Health{}}
-	if l.Identity == "" {
-		return nil
-	}
-	l.find(ctx)
-	for _, i := range l.Installations {
-		if l.leader(ctx, i); i.Members != nil {
-			return i.server(k.Name, resource)
-		}
-	}
-	return nil
-}
-
-// server is the replica that serves a resource of a kind.
-func (i *Installation) server(kind string, resource metav1.Object) *Server {
-	s := &Server{}
-	for _, m := range i.Members {
-		if m.Late {
-			continue
-		}
-		if s.Of++; m.Name == i.division.Owner(kind, resource) {
-			s.Replica = cmp.Or(m.Pod, m.Name)
-		}
-	}
-	return s
 }
 
 // Text is one replica as a line.

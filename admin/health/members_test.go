@@ -18,6 +18,8 @@ import (
 // renew its Lease, or has none any more, serves nothing.
 func TestServer(t *testing.T) {
 	i := &Installation{
+		Leader: Leader{State: verdict.Leads},
+		report: &heartbeat.Report{Kinds: []heartbeat.Kind{{Name: "kind", State: verdict.Serving}, {Name: "whole", State: verdict.RollingOut}}},
 		Members: []*Member{
 			{Name: "a", Replica: heartbeat.Replica{Pod: "pod-a"}}, {Name: "b"}, {Name: "late", Late: true},
 		},
@@ -32,8 +34,46 @@ func TestServer(t *testing.T) {
 		{"kind", "", "no replica serves it at the moment"},
 	} {
 		i.division.Owners = []string{c.owner}
-		if got := i.server(c.kind, &metav1.ObjectMeta{Namespace: "n"}).String(); got != c.want {
+		if got := i.server(c.kind, &metav1.ObjectMeta{Namespace: "n"}).Text; got != c.want {
 			t.Errorf("a resource of %s that %q serves is %q, want %q", c.kind, c.owner, got, c.want)
+		}
+	}
+}
+
+// TestServerByState: a resource is served by a replica only where its kind is served, as
+// jacquard status reports it.
+func TestServerByState(t *testing.T) {
+	const name = "webs.example.com"
+	reported := func(state verdict.State) *heartbeat.Report {
+		return &heartbeat.Report{Kinds: []heartbeat.Kind{{Name: name, State: state}}}
+	}
+	cut := &heartbeat.Report{Cut: 1}
+	for _, c := range []struct {
+		leader verdict.State
+		report *heartbeat.Report
+		want   string
+	}{
+		{verdict.Leads, reported(verdict.Serving), "served by a (1 of 1 replica)"},
+		{verdict.Leads, reported(verdict.Stopped), "served by a (1 of 1 replica)"},
+		{verdict.Leads, reported(verdict.Broken), "served by a (1 of 1 replica)"},
+		{verdict.Leads, cut, "served by a (1 of 1 replica)"},
+		{verdict.LeaderUnknown, reported(verdict.Serving), "served by a (1 of 1 replica)"},
+		{verdict.Leads, reported(verdict.Removed), "not served: folder removed"},
+		{verdict.Leads, reported(verdict.NoCRD), "not served: no CRD"},
+		{verdict.Leads, reported(verdict.Elsewhere), "served elsewhere"},
+		{verdict.Leads, &heartbeat.Report{}, "not served"},
+		{verdict.Leads, reported(verdict.Starting), "it is not known whether it is served: starting"},
+		{verdict.Leads, reported(verdict.Unsettled), "it is not known whether it is served: cannot be served"},
+		{verdict.Leads, reported("Dreaming"), "it is not known whether it is served: Dreaming"},
+		{verdict.Overdue, reported(verdict.Serving), "it is not known whether it is served: Lease overdue"},
+		{verdict.Late, reported(verdict.Serving), "not served"},
+		{verdict.Nobody, reported(verdict.Removed), "not served"},
+		{verdict.Nobody, reported(verdict.NoCRD), "not served: no CRD"},
+	} {
+		i := &Installation{Leader: Leader{State: c.leader}, report: c.report, Cut: c.report.Cut, Members: []*Member{{Name: "a"}},
+			division: replicas.Division{Leader: "a", Bounds: replicas.Equal(1), Owners: []string{"a"}}}
+		if got := i.server(name, &metav1.ObjectMeta{Namespace: "n"}).Text; got != c.want {
+			t.Errorf("with a leader that is %s and %+v it is %q, want %q", c.leader, c.report.Kinds, got, c.want)
 		}
 	}
 }

@@ -39,7 +39,8 @@ type Tree struct {
 	// Revision is the digest of the state of the folder that serves it, if the CRD
 	// says so.
 	Revision string `json:"revision,omitempty"`
-	// Server is the replica that serves it, if replicas divide the resources.
+	// Server is the replica that serves it, if replicas divide the resources, or why none
+	// does.
 	Server     *health.Server `json:"server,omitempty"`
 	Conditions []Condition    `json:"conditions"`
 	// Children are those that are not ready first.

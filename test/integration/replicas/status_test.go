@@ -65,7 +65,7 @@ func TestStatus(t *testing.T) {
 		if said = f.status(); !strings.Contains(said, "has not renewed its Lease") {
 			return errors.New(said)
 		}
-		if said = f.jacquard("tree", thing); !strings.Contains(said, "no replica serves it at the moment") {
+		if said = f.jacquard("tree", thing); !strings.Contains(said, "  not served\n") {
 			return errors.New(said)
 		}
 		return nil

@@ -53,7 +53,7 @@ export function Resource({ path, query, replace }) {
               </>
             )}
             {t?.revision && <> · revision {seen(t.revision.slice(0, 16))}</>}
-            {t?.server && <> · {t.server.replica ? `served by ${seen(t.server.replica)} (1\u00a0of\u00a0${t.server.of})` : 'no replica serves it at the moment'}</>}
+            {t?.server && <> · {seen(t.server.text)}</>}
           </p>
         </div>
         {row && <State state={live.table.colorOf(row.state)} text={row.state} />}
