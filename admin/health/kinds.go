@@ -176,7 +176,11 @@ func (l *look) addResources(ctx context.Context, i *Installation, k *Kind) {
 		l.unknown("resources of "+k.Name, err)
 		return
 	}
-	k.Stop = stopOf(of, i.Identity)
+	if newer := l.readNewer(ctx, i, k.Kind); newer != "" && endsByRecord(k.State) {
+		k.State, k.Message = verdict.RollingOut, newer
+	} else {
+		k.Stop = stopOf(of, i.Identity)
+	}
 	l.resources(ctx, k, of, i)
 	l.orphans(ctx, k)
 }

@@ -42,7 +42,7 @@ func ProgressOf(ctx context.Context, s *liveview.Survey, asked Asked, name strin
 			folders, _ := l.folders(ctx, i) // what may not be read is as the operator reports it
 			p := progress(told, folders[name], i.Leader)
 			if newer := l.readNewer(ctx, i, told); newer != "" && (p.Done || p.Failed) {
-				p = Progress{Message: newer}
+				p = Progress{Message: "RollingOut: " + newer}
 			}
 			all = append(all, p)
 		}

@@ -41,7 +41,7 @@ func (l *look) readNewer(ctx context.Context, i *Installation, told heartbeat.Ki
 
 // describeNewer returns in which way a reported state is older than what the CRD records,
 // or "": an approval or a rollback that the operator has not taken in, or that it has not
-// reported.
+// reported. The kind is then RollingOut.
 func describeNewer(crd metav1.Object, mine shard.Shard, told heartbeat.Kind) string {
 	annotations := crd.GetAnnotations()
 	now := rollout.Read(annotations[mine.Key(api.AnnotationRollout)])
@@ -55,11 +55,17 @@ func describeNewer(crd metav1.Object, mine shard.Shard, told heartbeat.Kind) str
 		return "the operator has not taken in the end of the rollback yet"
 	case approval.Stop != "" && now.State == rollout.Stopped && approval.Stop == now.Stop():
 		return "the operator has not taken in the approval yet"
-	case now.State == rollout.Running && (told.State.IsApprovable() || told.State == verdict.Serving || told.State == verdict.RolledBack):
-		return "RollingOut: " + now.Text(told.Name)
+	case now.State == rollout.Running && endsByRecord(told.State):
+		return now.Text(told.Name)
 	case now.State == rollout.Complete && told.State.IsApprovable(),
 		isBack && told.State == verdict.Serving && told.Revision != back.To: // else the folder is that of the revision again
 		return "the operator has not reported yet that its rollout is complete"
 	}
 	return ""
+}
+
+// endsByRecord reports whether a kind is not in a reported state any more once its CRD
+// records something newer. A folder that does not load stays so.
+func endsByRecord(state verdict.State) bool {
+	return state.IsApprovable() || state == verdict.Serving || state == verdict.RolledBack
 }
