@@ -31,3 +31,19 @@ func TestDeletionListIsWhole(t *testing.T) {
 		t.Errorf("what is approved is listed: %s", r.DeletionList())
 	}
 }
+
+// TestStopNamesCommands: a stop that does not name all deletions names the command that
+// lists them, beside the one that approves them.
+func TestStopNamesCommands(t *testing.T) {
+	const approves = "; to go on all the same: jacquard approve things)"
+	const lists = "; to list all deletions: jacquard status --deletions things" + approves
+	for deleted, want := range map[int]string{0: approves, 2: approves, 20: lists} {
+		r := Record{State: Stopped, Reason: Deletes, Message: "it would delete", Deletes: []string{"Service a/b", "Service a/c"}, Deleted: deleted}
+		if deleted == 0 {
+			r.Deletes, r.Reason = nil, NotReady
+		}
+		if got := r.Text("things"); !strings.HasSuffix(got, " to go"+want) {
+			t.Errorf("with %d deletions: %q does not end with %q", deleted, got, want)
+		}
+	}
+}

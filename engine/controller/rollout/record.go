@@ -201,7 +201,11 @@ func (r Record) Text(kind string) string {
 	case !r.Reason.MayApprove(): // the message says how to go on
 		return fmt.Sprintf("%s (%s)", r.Message, r.Counts())
 	}
-	return fmt.Sprintf("%s (%s; to go on all the same: jacquard approve %s)", r.Why(), r.Counts(), kind)
+	list := ""
+	if !r.NamesAll() {
+		list = "; to list all deletions: jacquard status --deletions " + kind
+	}
+	return fmt.Sprintf("%s (%s%s; to go on all the same: jacquard approve %s)", r.Why(), r.Counts(), list, kind)
 }
 
 // Counts says how far the rollout is.
