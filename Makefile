@@ -168,7 +168,13 @@ demo: ## Show it all on a Kubernetes of its own; UI=1 also in a browser, ONCE=1 
 .PHONY: test
 # The clusters' parts spend a sixth of their time on collecting garbage else.
 test: export GOGC := 400
-test: devcluster ## Run all tests, against a real API server
+ifneq ($(PKG)$(RUN),)
+test: devcluster
+	@package='$(or $(PKG),./...)'; module="$${package%%/...}"; \
+	until [[ -f $$module/go.mod ]]; do module="$$(dirname "$$module")"; done; \
+	cd "$$module" && $(TEST) -count 1 -timeout 40m $(if $(RUN),-run '$(RUN)') "./$$(realpath --canonicalize-missing --relative-to . "$(CURDIR)/$$package")"
+else
+test: devcluster ## Run all tests, against a real API server; PKG=./engine/plan RUN=TestX runs one thing
 	$(TEST) -p $(AT_ONCE) -timeout 40m $(LONGEST) ./...
 	cd devcluster && $(TEST) -p $(AT_ONCE) -timeout 20m ./...
 	cd test/helmcompat && $(TEST) -timeout 10m ./...
@@ -179,6 +185,27 @@ test: devcluster ## Run all tests, against a real API server
 	cd test/browser && $(TEST) -timeout 30m ./...
 	cd test/e2e && $(TEST) -timeout 20m ./cmd/... ./oci ./registry ./standin
 	cd test/e2e/gitops && $(TEST) -count 1 ./...
+endif
+
+# What takes too long for make test. A part ends within an hour.
+PARTS := browser browser-soak chaos chaos-defects-1 chaos-defects-2 chaos-replicas e2e-all fuzz kinds-unseen mutants scale scale-replicas
+
+.PHONY: nightly $(addprefix nightly-,$(PARTS))
+nightly: ## Run all parts that have not passed on the present code; nightly-PART runs one: .bin/nightly has the results
+	@test/nightly/run $(PARTS)
+
+$(addprefix nightly-,$(PARTS)): nightly-%:
+	@test/nightly/run --again $*
+
+.PHONY: browser
+browser: export NIGHTLY := true
+browser: devcluster ## Run all tests of the page, the site and the playground; needs Chromium, and npm for the latter two
+	cd test/browser && $(TEST) -count 1 -timeout 30m ./...
+
+.PHONY: kinds-unseen
+kinds-unseen: devcluster ## Take kinds that nobody has seen down the whole road; UNSEEN_SEED=7 to see the same again
+	for seed in $(or $(UNSEEN_SEED),1 2 3 4 5); do \
+		NIGHTLY=true UNSEEN_SEED=$$seed $(TEST) -count 1 -timeout 20m -run TestUnseenKinds ./test/integration/kinds; done
 
 .PHONY: check
 check: ## Run the tests that need no cluster, in a minute or two
@@ -188,8 +215,11 @@ check: ## Run the tests that need no cluster, in a minute or two
 fuzz: ## Run all fuzz targets, one after the other; FUZZTIME=1m each
 	@FUZZTIME=$(or $(FUZZTIME),1m) test/fuzzed/run
 
+.PHONY: e2e-all
+e2e-all: export NIGHTLY := true
+e2e-all: e2e ## Run all end-to-end tests on a real node
 .PHONY: e2e
-e2e: devcluster build image helm containerd cosign ## Run the end-to-end tests on a real node; needs root, and says what else
+e2e: devcluster build image helm containerd cosign ## Run the most important end-to-end tests on a real node; needs root, and says what else
 	@for values in charts/jacquard/ci/*.yaml; do \
 		for helm in helm helm3; do $(BIN)/$$helm lint --quiet --strict charts/jacquard --values "$$values"; done; \
 	done
@@ -209,15 +239,20 @@ compare: devcluster build ## Compare with two hand-written operators (an hour); 
 
 .PHONY: chaos
 chaos: devcluster ## Let everything go wrong at random; CHAOS_TIME=10m, CHAOS_SEED=7 to see the same again
-	CHAOS_TIME=$(or $(CHAOS_TIME),10m) CHAOS_SEED=$(CHAOS_SEED) go test -count=1 -timeout 3h -v ./test/integration/chaos
+	NIGHTLY=true CHAOS_TIME=$(or $(CHAOS_TIME),10m) CHAOS_SEED=$(CHAOS_SEED) go test -count=1 -timeout 3h -v ./test/integration/chaos
 
 .PHONY: chaos-replicas
 chaos-replicas: devcluster ## Let everything happen to replicas at random; MOMENTS=200, CHAOS_SEED=7
-	REPLICAS_MOMENTS=$(or $(MOMENTS),200) CHAOS_SEED=$(CHAOS_SEED) go test -count=1 -timeout 3h -v -run 'TestOneWriter|TestTakesOver' ./test/integration/replicas
+	NIGHTLY=true REPLICAS_MOMENTS=$(or $(MOMENTS),200) CHAOS_SEED=$(CHAOS_SEED) go test -count=1 -timeout 3h -v -run 'TestOneWriter|TestTakesOver' ./test/integration/replicas
 
 .PHONY: chaos-defects
 chaos-defects: devcluster ## Show that chaos finds each of twelve defects (an hour; CHAOS_DEFECT=no-prune)
-	CHAOS_DEFECTS=true CHAOS_DEFECT=$(CHAOS_DEFECT) go test -count=1 -timeout 3h -v -run TestDefects ./test/integration/chaos
+	NIGHTLY=true CHAOS_DEFECT=$(CHAOS_DEFECT) go test -count=1 -timeout 3h -v -run '^TestDefects$$/^[$(or $(DEFECTS),a-z)]' ./test/integration/chaos
+
+.PHONY: chaos-defects-1 chaos-defects-2
+chaos-defects-1: DEFECTS := a-n
+chaos-defects-2: DEFECTS := o-z
+chaos-defects-1 chaos-defects-2: chaos-defects
 
 .PHONY: mutants
 mutants: devcluster ## Show that the tests notice each of forty-three defects (some minutes; MUTANT=name for one)

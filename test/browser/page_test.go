@@ -21,10 +21,16 @@ import (
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
+// smoke is the test that make test runs too; all others are a part of make nightly.
+const smoke = "TestLive"
+
 // start starts a Chromium of the test's own. All names of the domain example are this
 // machine, and no other name is known.
 func start(t *testing.T) context.Context {
 	t.Helper()
+	if t.Name() != smoke {
+		kit.Nightly(t, "browser")
+	}
 	if chromium == "" {
 		if os.Getenv("CI") == "true" {
 			t.Fatal("there is no Chromium: install chromium")

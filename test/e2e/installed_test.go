@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -30,6 +31,14 @@ metadata:
     pod-security.kubernetes.io/enforce-version: latest
 `
 
+// A schedule is when a part is tested.
+type schedule int
+
+const (
+	always  schedule = iota
+	nightly          // by make nightly alone
+)
+
 // TestInstalled goes through the life of an installed operator. What comes
 // later relies on what was done before only through the cluster, so a part can
 // be run alone with -run; all but Rights, which is about the whole run.
@@ -40,21 +49,27 @@ func TestInstalled(t *testing.T) {
 	for _, part := range []struct {
 		name string
 		test func(*testing.T, *realNode)
+		when schedule
 	}{
-		{"Examples", examples},
-		{"Exporter", exporter},
-		{"Changed", changed},
-		{"Handover", handover},
-		{"Upgrade", upgrade},
-		{"Uninstall", uninstall},
-		{"Kinds", kinds},
-		{"Reasons", reasons},
-		{"Moved", moved},
-		{"Metrics", metrics},
-		{"Rights", rights},
-		{"Ejected", ejected},
+		{"Examples", examples, always},
+		{"Exporter", exporter, always},
+		{"Changed", changed, always},
+		{"Handover", handover, nightly},
+		{"Upgrade", upgrade, always},
+		{"Uninstall", uninstall, always},
+		{"Kinds", kinds, nightly},
+		{"Reasons", reasons, nightly},
+		{"Moved", moved, nightly},
+		{"Metrics", metrics, always},
+		{"Rights", rights, nightly},
+		{"Ejected", ejected, nightly},
 	} {
-		t.Run(part.name, func(t *testing.T) { part.test(t, n) })
+		t.Run(part.name, func(t *testing.T) {
+			if part.when == nightly && os.Getenv("NIGHTLY") == "" {
+				t.Skip("make nightly-e2e-all runs it")
+			}
+			part.test(t, n)
+		})
 	}
 }
 

@@ -33,6 +33,7 @@ const people = 6
 // order once nothing goes wrong any more: what was refused is tried again after
 // a minute or more.
 func TestChaos(t *testing.T) {
+	kit.Nightly(t, "chaos")
 	length, patience := span(t, "CHAOS_TIME", "1m"), span(t, "CHAOS_PATIENCE", "6m")
 	seed, err := strconv.ParseUint(setting("CHAOS_SEED", strconv.FormatInt(time.Now().UnixNano()%1_000_000, 10)), 10, 64)
 	if err != nil {

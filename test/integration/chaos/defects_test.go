@@ -82,12 +82,9 @@ func TestDefectsFit(t *testing.T) {
 	}
 }
 
-// TestDefects: each defect is found. It takes an hour, and so runs only where
-// CHAOS_DEFECTS=true; CHAOS_DEFECT names a single one.
+// TestDefects: each defect is found. CHAOS_DEFECT names a single one.
 func TestDefects(t *testing.T) {
-	if os.Getenv("CHAOS_DEFECTS") == "" {
-		t.Skip("takes an hour: make chaos-defects")
-	}
+	kit.Nightly(t, "chaos-defects")
 	for _, patch := range defects(t) {
 		name := strings.TrimSuffix(filepath.Base(patch), ".patch")
 		if only := os.Getenv("CHAOS_DEFECT"); only != "" && only != name {

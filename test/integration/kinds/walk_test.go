@@ -33,6 +33,7 @@ type walk struct {
 
 // TestUnseenKinds: create, restart, edit, drift, prune, delete.
 func TestUnseenKinds(t *testing.T) {
+	kit.Nightly(t, "kinds-unseen")
 	w := &walk{r: rand.New(rand.NewPCG(seed(t), 0)), root: t.TempDir(), namespaces: map[string]bool{},
 		bystanders: map[uid]*unstructured.Unstructured{}}
 	for number := range 6 {

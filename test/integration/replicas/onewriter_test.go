@@ -84,6 +84,7 @@ func TestOneWriter(t *testing.T) {
 		t.Run("gate "+strconv.FormatBool(gate), func(t *testing.T) {
 			c := cluster
 			if !gate {
+				kit.Nightly(t, "chaos-replicas")
 				c = kit.Start(t, "--nodes", "0", "--components", "etcd,apiserver,controller-manager")
 			}
 			oneWriter(t, c)
@@ -117,9 +118,7 @@ func oneWriter(t *testing.T, c *kit.Cluster) {
 // in order, while nothing happens to the others: a fifth as often as other things happen in
 // TestOneWriter.
 func TestTakesOver(t *testing.T) {
-	if os.Getenv("REPLICAS_MOMENTS") == "" {
-		t.Skip("make chaos-replicas runs it")
-	}
+	kit.Nightly(t, "chaos-replicas")
 	w, l, began := gather(t, cluster)
 	stop := w.edits(200 * time.Millisecond)
 	for i := range moments(t) / 5 {
