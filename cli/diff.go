@@ -19,8 +19,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/kind"
 )
 
-// diffOptions are the flags of `jacquard diff` and what was found with them. They have
-// many fields since most are one flag each.
+// diffOptions are the flags of `jacquard diff` and what was found with them.
 type diffOptions struct {
 	reach
 	roots   []string

@@ -15,8 +15,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 )
 
-// rbacFlags are the flags of `jacquard rbac`. They have many fields since each is one
-// flag.
+// rbacFlags are the flags of `jacquard rbac`.
 type rbacFlags struct {
 	access
 	roots           []string

@@ -15,8 +15,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
-// An Installation is one operator, or several replicas of it. It has many fields since
-// most are one line of `jacquard status` each.
+// An Installation is one operator, or several replicas of it.
 type Installation struct {
 	Identity  string `json:"identity"`
 	Namespace string `json:"namespace"`

@@ -18,7 +18,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
-// A Kind is one kind of an installation. It has many fields since each is a key of the JSON.
+// A Kind is one kind of an installation.
 type Kind struct {
 	heartbeat.Kind
 	// Meaning is what the worst means that is so of the kind: its state, or how its

@@ -17,8 +17,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
-// A Member is one of the replicas that divide the resources of an installation. It has
-// many fields since most are a column of `jacquard status` each.
+// A Member is one of the replicas that divide the resources of an installation.
 type Member struct {
 	// Name is that of its Lease.
 	Name string `json:"name"`

@@ -60,8 +60,7 @@ type Condition struct {
 	Color verdict.Color `json:"color"`
 }
 
-// A Node is a child, a patched object, or what one of these owns. It has many fields since
-// each is shown.
+// A Node is a child, a patched object, or what one of these owns.
 type Node struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`

@@ -19,7 +19,7 @@ import (
 )
 
 // A Catalog is every kind of some roots. It is read-only once loaded and
-// configured. It has many fields since it keeps what was read beside what was made of it.
+// configured.
 type Catalog struct {
 	// Kinds are the sound kinds, by name.
 	Kinds map[string]*kind.Kind

@@ -51,7 +51,6 @@ type document struct {
 }
 
 // A Server answers one editor. Its fields are guarded by its mutex, but for the options.
-// It has many fields since each request may need all that the editor said before.
 type Server struct {
 	Options
 	rpc *jrpc2.Server

@@ -24,8 +24,7 @@ import (
 )
 
 // A space is some roots and what is known of the kinds in them. Its fields are guarded by
-// the server's mutex, but for the cache, which has its own. It has many fields since what a
-// keystroke tells is made of what the last whole check found.
+// the server's mutex, but for the cache, which has its own.
 type space struct {
 	server *Server
 	// dirs are the directories of the roots, and shown what errors call them, in order.

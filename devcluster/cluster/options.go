@@ -27,8 +27,7 @@ var partNames = map[string][]string{
 	realNodes:      {"etcd", "apiserver", "containerd", "controller-manager", "scheduler", "kubelet", "kube-proxy", "router"},
 }
 
-// options are what the command line of `devcluster up` says. It has many fields since
-// most are one flag each.
+// options are what the command line of `devcluster up` says.
 type options struct {
 	dir        string
 	node       string // what nodes are: simulated or real

@@ -17,8 +17,7 @@ import (
 //go:embed try.txt
 var tryText string
 
-// A demo is one run: a cluster, an operator, and the examples. It has many fields since
-// each scene goes on from what an earlier one made.
+// A demo is one run: a cluster, an operator, and the examples.
 type demo struct {
 	once   bool
 	ui     bool // is shown, by page

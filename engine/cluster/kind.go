@@ -15,7 +15,7 @@ import (
 )
 
 // A kind is what is watched of one kind in one version, as long as somebody wants it.
-// It has many fields since one mutex guards most of them.
+// One mutex guards most of its fields.
 type kind struct {
 	scope   Scope
 	watches *watches

@@ -10,8 +10,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/folder"
 )
 
-// A kindState is all that the operator knows of one kind. It needs the operator's
-// mutex. It has many fields since it stands for as many maps by kind.
+// A kindState is all that the operator knows of one kind. It needs the operator's mutex.
 type kindState struct {
 	source chosenSource
 	// crd is the CRD as last seen, and answer as our last write answered it; or nil.

@@ -33,8 +33,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/transport"
 )
 
-// An Operator serves every kind that has a folder and a CRD. It has many fields since
-// it joins the parts of the process.
+// An Operator serves every kind that has a folder and a CRD.
 type Operator struct {
 	options   Options
 	clock     clock.Clock

@@ -12,8 +12,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/kind"
 )
 
-// Options are what an operator is started with. They have many fields since most are
-// one flag of `jacquard run` each.
+// Options are what an operator is started with.
 type Options struct {
 	// Config is the cluster. Its RateLimiter limits what is written.
 	Config *rest.Config

@@ -24,7 +24,7 @@ import (
 )
 
 // A portion is a kind's resources in one namespace, or in all, as far as this process is
-// to know them. It has many fields since it is a cache with a watch of its own: a
+// to know them. It is a cache with a watch of its own: a
 // namespace that is gone, or in which the operator has no permissions any more, does not
 // affect the others.
 //

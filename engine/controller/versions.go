@@ -20,8 +20,7 @@ import (
 )
 
 // A versionTracker knows which versions of its folder a kind is served with: the one
-// that runs, and the one that is being rolled out. It has many fields since a rollout
-// can be begun, stopped, forced, abandoned and put back.
+// that runs, and the one that is being rolled out.
 type versionTracker struct {
 	// triggered tells the kind's goroutine to look at the rollout.
 	triggered chan struct{}

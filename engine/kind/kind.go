@@ -16,8 +16,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// A Kind is a CRD and its folder, compiled. It is immutable. It has many fields since
-// each is something that others ask of a folder.
+// A Kind is a CRD and its folder, compiled. It is immutable.
 type Kind struct {
 	// Name is the CRD's name, <plural>.<group>.
 	Name    string

@@ -16,7 +16,7 @@ import (
 )
 
 // Settings is kind.yaml: what a folder says about itself. Every field is
-// optional. It has many fields since it is a file that people write.
+// optional.
 type Settings struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`

@@ -150,7 +150,7 @@ type Memory struct {
 // behind a slash.
 type Memories map[types.UID]Memory
 
-// Input is what a plan is made from. It has many fields since a plan is pure: all that
+// Input is what a plan is made from. A plan is pure: all that
 // it depends on is in here.
 type Input struct {
 	Owner  Owner

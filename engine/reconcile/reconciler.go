@@ -29,8 +29,7 @@ import (
 	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
 )
 
-// Cluster is what a Reconciler needs of the cluster. It has many fields since each is
-// one thing that is replaced in a test, in a dry run or in a live view, or one setting.
+// Cluster is what a Reconciler needs of the cluster.
 type Cluster struct {
 	Children Children
 	Reads    Reads
@@ -88,8 +87,7 @@ type Resources interface {
 	Get(ctx context.Context, name client.ObjectKey, into client.Object, opts ...client.GetOption) error
 }
 
-// A Reconciler serves the custom resources of one kind. It has many fields since
-// several things must be known of resources between two reconciliations.
+// A Reconciler serves the custom resources of one kind.
 type Reconciler struct {
 	name      string
 	gvk       schema.GroupVersionKind
@@ -235,7 +233,6 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*u
 }
 
 // A reconciliation is one pass over one resource: it collects what is to be reported.
-// It has many fields since each step adds what the report says of it.
 type reconciliation struct {
 	r       *Reconciler
 	subject *subject

@@ -22,8 +22,7 @@ import (
 )
 
 // A snapshot is what is known of a resource's children, and of what else its templates
-// read, at one moment. It is the template.World of its templates. It has many fields
-// since it keeps the answer to each sort of question.
+// read, at one moment. It is the template.World of its templates.
 type snapshot struct {
 	subject *subject
 	// judge decides whether a live child is ready.

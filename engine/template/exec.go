@@ -34,7 +34,7 @@ type World interface {
 // own and for cluster-scoped kinds.
 type Object struct{ APIVersion, Kind, Namespace, Name string }
 
-// exec is the state of one execution. It has many fields since each bound and each
+// exec is the state of one execution. Each bound and each
 // secret that is met counts for the whole execution.
 type exec struct {
 	ctx   context.Context

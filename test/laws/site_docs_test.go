@@ -142,3 +142,12 @@ func noSuchFlags(t *testing.T, file string, call []string, flags map[string]stri
 		}
 	}
 }
+
+// proseFiles are the documents that people read.
+func proseFiles(t *testing.T) []string {
+	t.Helper()
+	return slices.DeleteFunc(files(t, ".md"), func(file string) bool {
+		return !slices.Contains([]string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "charts/jacquard/README.md"}, file) &&
+			!strings.HasPrefix(file, "docs/") && !strings.HasPrefix(file, "examples/")
+	})
+}

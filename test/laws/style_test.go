@@ -1,14 +1,12 @@
 package laws
 
 import (
-	"cmp"
 	"go/ast"
 	"go/token"
 	"path"
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 )
 
@@ -81,38 +79,6 @@ func undocumentedSpec(d *ast.GenDecl, spec ast.Spec) []*ast.Ident {
 		return slices.DeleteFunc(slices.Clone(s.Names), func(n *ast.Ident) bool { return !n.IsExported() })
 	}
 	return nil
-}
-
-// mostFields is how many fields a struct may have without saying why.
-const mostFields = 12
-
-// TestLargeStructs: the comment of a struct with many fields says why it has them.
-func TestLargeStructs(t *testing.T) {
-	large := 0
-	for _, f := range goFiles(t) {
-		if f.test() {
-			continue
-		}
-		for _, decl := range f.ast.Decls {
-			d, ok := decl.(*ast.GenDecl)
-			if !ok || d.Tok != token.TYPE {
-				continue
-			}
-			for _, spec := range d.Specs {
-				s := spec.(*ast.TypeSpec)
-				if of, ok := s.Type.(*ast.StructType); !ok || of.Fields.NumFields() <= mostFields {
-					continue
-				}
-				large++
-				if why := cmp.Or(s.Doc, d.Doc).Text(); !strings.Contains(strings.Join(strings.Fields(why), " "), "many fields since") {
-					t.Errorf("%s: %s has more than %d fields; split it, or say in its comment: It has many fields since …", f.at(s), s.Name, mostFields)
-				}
-			}
-		}
-	}
-	if large < 10 {
-		t.Errorf("only %d large structs found: this test looks in the wrong place", large)
-	}
 }
 
 // TestGoDirectives: every module builds with Go 1.26.

@@ -16,8 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// A Row is one way in which a child is refused. It has many fields since each says what
-// else is needed for it.
+// A Row is one way in which a child is refused.
 type Row struct {
 	Name string `json:"-"`
 	// Child is a template that prints .spec.name or .spec.replicas.

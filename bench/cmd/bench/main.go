@@ -26,7 +26,7 @@ import (
 	"github.com/jacquard-operator/jacquard/bench/internal/report"
 )
 
-// options are the flags. They have many fields since each is one flag.
+// options are the flags.
 type options struct {
 	name        string
 	operator    string

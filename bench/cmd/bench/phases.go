@@ -24,8 +24,7 @@ const (
 	settleLimit  = 120 * time.Second
 )
 
-// bench is one run on a started control plane. It has many fields since each phase goes
-// on from what an earlier one made.
+// bench is one run on a started control plane.
 type bench struct {
 	options
 	result   *report.Report

@@ -24,7 +24,7 @@ type Report struct {
 	Phases      []*Phase       `json:"phases"`
 }
 
-// Phase is the result of one phase. It has many fields since most are one figure each.
+// Phase is the result of one phase.
 type Phase struct {
 	Name      string  `json:"name"`
 	Goal      string  `json:"goal"`

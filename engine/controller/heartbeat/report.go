@@ -14,8 +14,7 @@ import (
 // there stays.
 const Format = "v1"
 
-// A Report is what an operator says of itself. It has many fields since each is a key
-// of the JSON in the annotation.
+// A Report is what an operator says of itself.
 type Report struct {
 	// Version is that of the form, Program that of the operator.
 	Version  string `json:"version"`

@@ -58,8 +58,7 @@ type Options struct {
 	Log     logr.Logger
 }
 
-// A Member is one replica's part in the division. It has many fields since it is what the
-// replica knows of all others.
+// A Member is one replica's part in the division.
 type Member struct {
 	options Options
 	leases  cache.Store

@@ -9,8 +9,7 @@ import (
 )
 
 // A Preview is what the new version would make of one resource, found out
-// without changing anything. It has many fields since each is a fact by which the
-// rollout is judged.
+// without changing anything.
 type Preview struct {
 	Name       types.NamespacedName
 	UID        types.UID

@@ -42,8 +42,7 @@ const (
 	RollbackFailed Reason = "RollbackFailed"
 )
 
-// A Record is what a rollout says of itself on the kind's CRD. It has many fields since
-// each is a key of the JSON in the annotation.
+// A Record is what a rollout says of itself on the kind's CRD.
 type Record struct {
 	Digest  string `json:"digest"`
 	State   State  `json:"state"`

@@ -10,8 +10,7 @@ import (
 )
 
 // A Rollout is one version of a folder on its way to the resources of a kind. It must
-// not be used by several goroutines at once. It has many fields since it is the record,
-// the members, and what was approved of both.
+// not be used by several goroutines at once.
 type Rollout struct {
 	settings Settings
 	members  map[types.NamespacedName]*member
@@ -45,7 +44,7 @@ type Rollout struct {
 }
 
 // A member is a resource that was there when the rollout began, or that was made while
-// it was stopped. It has many fields since each is a fact by which a wave is judged.
+// it was stopped.
 type member struct {
 	Preview
 	// released: its wave has come; taken: the new version serves it, or is just

@@ -41,8 +41,7 @@ type fork struct {
 	dot  *schema.Type
 }
 
-// A path is one walk through a file: at each fork it takes one side. It has many fields
-// since whatever is found out on the way is kept for the steps that follow.
+// A path is one walk through a file: at each fork it takes one side.
 type path struct {
 	*walker
 	facts   facts

@@ -8,8 +8,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
-// A val is what is known of a value while a path is followed. It has many fields since
-// a value is known in many ways, few of which exclude each other.
+// A val is what is known of a value while a path is followed.
 type val struct {
 	// can are the kinds that it may be of; 0 is a value that there is not yet.
 	can funcs.Kinds

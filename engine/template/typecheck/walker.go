@@ -10,8 +10,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// A walker follows one file along all its paths. It has many fields since nearly every
-// step of a walk reads what the walk has found so far.
+// A walker follows one file along all its paths.
 type walker struct {
 	in     *Input
 	flow   *Flow
