@@ -43,7 +43,7 @@ TEST = $(GOTEST) -vet=off -ldflags='-s -w'
 # What is linted: folders, and the packages in them. devcluster's main package
 # only joins Kubernetes' own commands, and looking at it means looking at all
 # of Kubernetes.
-LINTED := .=./... devcluster=./cluster/...,./demo/...,./machine/...,./pause/...,./router/... test/helmcompat=./... bench=./... charts=./... test/pipeline=./... test/browser=./... tools/release=./... test/e2e=./... test/e2e/gitops=./...
+LINTED := .=./... devcluster=./cluster/...,./demo/...,./machine/...,./pause/...,./router/... test/helmcompat=./... bench=./... charts=./... test/pipeline=./... test/browser=./... tools=./style/... tools/release=./... test/e2e=./... test/e2e/gitops=./...
 
 STAMPS := github.com/jacquard-operator/jacquard/cli
 STAMPED = -s -w -X $(STAMPS).version=$(VERSION) -X $(STAMPS).revision=$(REVISION)
@@ -180,6 +180,7 @@ test: devcluster ## Run all tests, against a real API server; PKG=./engine/plan 
 	cd test/helmcompat && $(TEST) -timeout 10m ./...
 	cd bench && $(TEST) -timeout 10m ./...
 	cd charts && $(TEST) -timeout 20m ./...
+	cd tools && $(TEST) -timeout 10m ./style
 	cd tools/release && $(TEST) -timeout 10m ./...
 	cd test/pipeline && $(TEST) -timeout 10m ./...
 	cd test/browser && $(TEST) -timeout 30m ./...
@@ -274,6 +275,14 @@ lint: $(BIN)/golangci-lint ## Check formatting and style
 		(cd "$${linted%%=*}" && packages="$${linted#*=}" && go vet $${packages//,/ } && \
 			$(BIN)/golangci-lint run --config $(CURDIR)/.golangci.yml $${packages//,/ }); \
 	done
+	@echo "checking names and comments"
+	@cd tools && go build -ldflags '-s -w' -o $(BIN)/style ./style
+	@$(BIN)/style $(LINTED)
+
+.PHONY: style-update
+style-update: ## Take out of tools/style/baseline.txt what no longer occurs
+	@cd tools && go build -ldflags '-s -w' -o $(BIN)/style ./style
+	@$(BIN)/style -update $(LINTED)
 
 .PHONY: fmt
 fmt: ## Format all Go code

@@ -81,8 +81,7 @@ func chartName(version string) string { return "jacquard-" + strings.TrimPrefix(
 // imageName is what the image is called in the archive and in the registry.
 func imageName(version string) string { return imageRepository + ":" + version }
 
-// A release is what is made of one commit under one version. It has many fields
-// since each step adds what it has found out.
+// A release is what is made of one commit under one version.
 type release struct {
 	version   string
 	platforms []platform

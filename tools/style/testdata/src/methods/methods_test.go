@@ -1,0 +1,3 @@
+package methods
+
+func (small) m21() {}
