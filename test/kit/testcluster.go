@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -88,6 +89,7 @@ func Main(m *testing.M, into **Cluster, flags ...string) {
 	if flag.Parse(); testing.Short() {
 		os.Exit(0)
 	}
+	setParallel()
 	var to io.Writer = io.Discard
 	if os.Getenv("OPERATOR_LOG") != "" {
 		to = os.Stderr
@@ -107,6 +109,16 @@ func Main(m *testing.M, into **Cluster, flags ...string) {
 	code := m.Run()
 	c.Stop()
 	os.Exit(code)
+}
+
+// setParallel lets more tests run at once than there are processors, unless -parallel is
+// given: they mostly wait for the cluster.
+func setParallel() {
+	isGiven := false
+	flag.Visit(func(f *flag.Flag) { isGiven = isGiven || f.Name == "test.parallel" })
+	if !isGiven {
+		flag.Set("test.parallel", strconv.Itoa(8*runtime.GOMAXPROCS(0))) //nolint:errcheck // it is a number
+	}
 }
 
 // Start starts one more cluster for a test, which ends with it. Flags are those of

@@ -4,7 +4,6 @@
 package admin
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"testing"
@@ -19,7 +18,6 @@ func TestMain(m *testing.M) {
 	if os.Getenv(commandLine) != "" || filepath.Base(os.Args[0]) == "jacquard" { // as people and pipelines run it
 		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
-	flag.Set("test.parallel", "8") //nolint:errcheck // these tests mostly wait
 	kit.Main(m, &cluster, "--nodes", "1", "--components", "etcd,apiserver,controller-manager,scheduler,kwok",
 		"--token", "admin=admin:system:masters", "--token", "viewer=viewer:viewers",
 		"--token", "looker=looker:system:masters", "--token", "editor=editor:editors")

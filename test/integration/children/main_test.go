@@ -4,7 +4,6 @@
 package children
 
 import (
-	"flag"
 	"testing"
 
 	"github.com/jacquard-operator/jacquard/test/kit"
@@ -13,6 +12,5 @@ import (
 var cluster *kit.Cluster
 
 func TestMain(m *testing.M) {
-	flag.Set("test.parallel", "12") //nolint:errcheck // these tests mostly wait
 	kit.Main(m, &cluster, "--nodes", "2")
 }

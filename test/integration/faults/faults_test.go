@@ -4,7 +4,6 @@ package faults
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,7 +21,6 @@ import (
 var cluster *kit.Cluster
 
 func TestMain(m *testing.M) {
-	flag.Set("test.parallel", "8") //nolint:errcheck // these tests mostly wait
 	kit.Main(m, &cluster, "--nodes", "2", "--components", "etcd,apiserver,controller-manager,scheduler,kwok")
 }
 

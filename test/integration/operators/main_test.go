@@ -4,7 +4,6 @@
 package operators
 
 import (
-	"flag"
 	"os"
 	"testing"
 
@@ -18,6 +17,5 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asOperator) != "" {
 		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
-	flag.Set("test.parallel", "16") //nolint:errcheck // these tests mostly wait
 	kit.Main(m, &cluster, "--nodes", "0", "--components", "etcd,apiserver,controller-manager")
 }

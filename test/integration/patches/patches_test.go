@@ -5,7 +5,6 @@ package patches
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,7 +28,6 @@ var cluster *kit.Cluster
 const limited = "jacquard-limited"
 
 func TestMain(m *testing.M) {
-	flag.Set("test.parallel", "8") //nolint:errcheck // these tests mostly wait
 	kit.Log = &logged
 	kit.Main(m, &cluster, "--nodes", "6", "--components", "etcd,apiserver,controller-manager,scheduler,kwok", "--token", "limited="+limited)
 }

@@ -3,7 +3,6 @@
 package replicas
 
 import (
-	"flag"
 	"os"
 	"testing"
 
@@ -17,6 +16,5 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asOperator) != "" {
 		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
-	flag.Set("test.parallel", "8") //nolint:errcheck // these tests mostly wait
 	kit.Main(m, &cluster, "--nodes", "0", "--components", "etcd,apiserver,controller-manager", "--feature-gates", "ShardedListAndWatch=true")
 }

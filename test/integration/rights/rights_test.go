@@ -8,7 +8,6 @@ package rights
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -26,7 +25,6 @@ import (
 var cluster *kit.Cluster
 
 func TestMain(m *testing.M) {
-	flag.Set("test.parallel", "8") //nolint:errcheck // these tests mostly wait
 	kit.GuardOwners = true
 	// An API server that streams lists through watches is asked for no list, and
 	// one that does not is asked for it.
