@@ -309,6 +309,10 @@ chart: ## Write again what the chart has of the kinds and rights, and dist/insta
 	done
 	@cd charts && go run .
 
+.PHONY: docs
+docs: ## Write again what the documents have of the code, such as the table of metrics
+	@go run ./test/docs/write
+
 .PHONY: clean
 clean: ## Remove everything that was built
 	rm -rf $(BIN) .demo

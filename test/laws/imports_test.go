@@ -32,7 +32,7 @@ var online = []string{"admin/liveview", "admin/sweep", "admin/diff", "admin/heal
 
 // forTests are packages that only tests may import; what they may do is the
 // tests' affair.
-var forTests = []string{"test/fuzzed", "test/kit", "test/memory", "test/mutants", "test/refusals"}
+var forTests = []string{"test/docs", "test/docs/write", "test/fuzzed", "test/kit", "test/memory", "test/mutants", "test/refusals"}
 
 // notOffline are the packages that need a cluster, and notOnline the process:
 // what is shared with it lies in the packages below it.

@@ -11,11 +11,12 @@ var (
 // The resources of a kind that this process serves.
 var (
 	resources = gauge("jacquard_resources",
-		"Resources by kind and condition. Each is Ready or NotReady; beside that it may be Reconciling, Stalled or Paused.", "kind", "condition")
+		"Resources by condition: each is `Ready` or `NotReady`, and may also be `Reconciling`, `Stalled` or `Paused`.", "kind", "condition")
 	problems = gauge("jacquard_resources_with_problem",
-		"Resources that have at least one problem with this reason now.", "kind", "reason")
+		"Resources that have a problem with this reason at present. The [table of reasons](operations/alerts-and-troubleshooting.md#reasons) has all.", "kind", "reason")
 	waiting = gauge("jacquard_resources_waiting",
-		"Resources that are not ready, and that are neither stalled nor paused, denied by the API server, nor in a state that cannot be read.", "kind")
+		"Resources that are not ready and wait for something, such as a child: they are neither stalled nor paused, denied by "+
+			"the API server, nor in a state that cannot be read.", "kind")
 )
 
 // pending is about a read-only operator.
@@ -25,37 +26,50 @@ var pending = gauge("jacquard_read_only_pending_resources",
 // What a kind's workers do.
 var (
 	reconciliations = counter("jacquard_reconciliations_total",
-		"Reconciliations of a resource by result: done, waiting (for something to come), stalled (a person must change something), denied (by RBAC or admission) or failed (it is tried again).", "kind", "result")
+		"Reconciliations of a resource by result: `done`; `waiting` for another object; `stalled` until a person changes "+
+			"something; `denied` by RBAC, a quota, Pod Security, a policy or a webhook, and will be tried again; `failed` for "+
+			"another reason, and will be tried again.", "kind", "result")
 	turns = counter("jacquard_turns_total",
-		"Deprecated: the name that jacquard_reconciliations_total had before.", "kind", "result")
+		"Deprecated: the former name of `jacquard_reconciliations_total`.", "kind", "result")
 	writes = counter("jacquard_writes_total",
-		"Writes that the API server accepted, by what was done.", "kind", "operation")
+		"Writes that the API server accepted, by operation. Of children: `create`, `update`, `recreate` (deleted, to be created "+
+			"again), `delete`. Of other patched objects: `patch`, `give-back` (release a patch's fields). Of the resource: `status`, "+
+			"`metadata` (finalizers, annotations). Of the CRD: `record`. `entry` removes an earlier writer's entry, or `stringData` "+
+			"that somebody applied, from managedFields.", "kind", "operation")
 	refusals = counter("jacquard_refusals_total",
-		"Writes that the API server refused, by why.", "kind", "reason")
+		"Writes that the API server refused: `forbidden` (a permission is missing), `quota`, `pod-security`, `policy`, "+
+			"`webhook`, `admission` (another admission plugin), `invalid`, `conflict`, `not-served`, `no-namespace`, `terminating`, "+
+			"`exists`, `gone`, `try-again`.", "kind", "reason")
 	unwatched = gauge("jacquard_watches_forbidden",
-		"Kinds of objects that the kind needs watched, and that the operator has no right to list or watch, and namespaces in which its resources may not be listed.", "kind")
+		"Kinds of objects that the kind needs to watch, but that the operator may not list or watch, in some namespace or in all; "+
+			"each namespace in which it may not list the kind's own resources adds one.", "kind")
 	failing = gauge("jacquard_watches_failing",
-		"Kinds of objects that the kind needs watched, and that cannot be listed or watched although the operator has the right, and namespaces in which its resources cannot be listed.", "kind")
+		"Kinds of objects that the kind needs to watch, and that cannot be listed or watched at present although the operator "+
+			"has the permission: a conversion webhook does not answer, or the API server does not; "+
+			"each namespace in which the kind's own resources cannot be listed adds one.", "kind")
 	skipped = counter("jacquard_applies_skipped_total",
-		"Children and patches that were found to say what they should, so that nothing was sent.", "kind")
+		"Children and patches that were already as desired, so that no request was sent.", "kind")
 	corrected = counter("jacquard_drift_corrected_total",
-		"Children and patched objects that were set right, by the field manager that had taken fields of them: at most 10 for each kind, the rest is other; unknown where managedFields do not tell.", "kind", "field_manager")
+		"Children and patched objects whose drift was corrected, by the field manager that had changed them: at most 10 for each "+
+			"kind, `other` for the rest, `unknown` if managedFields do not tell, `jacquard` for patches of other resources.",
+		"kind", "field_manager")
 	renderSeconds = histogram("jacquard_render_duration_seconds",
-		"Time to render the children of one resource, trials of changed folders included.", quick, "kind")
+		"Time to render the children of one resource, including previews of changed folders.", quick, "kind")
 	lookups = counter("jacquard_skeleton_lookups_total",
-		"Parsed skeletons of documents that were looked up in the cache: hit, or miss (and then parsed).", "kind", "result")
+		"Skeletons of documents that were looked up in the cache of parsed skeletons: `hit` or `miss`.", "kind", "result")
 	lagSeconds = histogram("jacquard_event_to_apply_seconds",
-		"Time from the first event that woke a resource to the end of the turn that wrote to its children.", slow, "kind")
+		"Time from the first event about a resource to the end of the reconciliation that wrote its children.", slow, "kind")
 	driftSeconds = histogram("jacquard_drift_correction_seconds",
-		"Time from the first event that woke a resource to the end of the reconciliation that set children or patched objects right.", slow, "kind")
+		"Time from the first event about a resource to the end of the reconciliation that corrected drift of its children or "+
+			"patched objects.", slow, "kind")
 )
 
 // The queue of a kind.
 var (
 	queueDepth = gauge("jacquard_queue_depth",
-		"Resources that are due and wait for a worker.", "kind")
+		"Resources that wait for a worker.", "kind")
 	queueSeconds = histogram("jacquard_queue_wait_seconds",
-		"Time that a resource that was due waited for a worker.", slow, "kind")
+		"How long a resource waited for a worker.", slow, "kind")
 )
 
 // The kinds themselves.
@@ -63,21 +77,24 @@ var (
 	served = gauge("jacquard_kind_served",
 		"1 while this process serves the kind.", "kind")
 	kindState = gauge("jacquard_kind_state",
-		"1 for the state that the kind is in, as jacquard status names it, with the verdict Well, NotWell or NotKnown. The leader reports it.", "kind", "state", "verdict")
+		"1 for the [state](tools.md#states) that the kind is in, with the verdict `Well`, `NotWell` or `NotKnown`; only the "+
+			"leader reports it.", "kind", "state", "verdict")
 	paused = gauge("jacquard_kind_paused",
-		"1 while the kind's CRD has the annotation jacquard.dev/paused.", "kind")
+		"1 while the kind's CRD has the annotation `jacquard.dev/paused`.", "kind")
 	elsewhere = gauge("jacquard_kind_served_elsewhere",
-		"1 while another installation serves a kind that this one has a folder for.", "kind")
+		"1 while another operator serves a kind that this one has a folder for.", "kind")
 	crdDeleted = gauge("jacquard_crd_deleted",
-		"1 while a kind that was served has a folder and no CRD any more.", "kind")
+		"1 while a kind that was served has a folder but no longer a CRD.", "kind")
 	noCRD = gauge("jacquard_crd_missing",
-		"1 while a kind that was not served has a folder and no CRD.", "kind")
+		"1 while a kind that was never served has a folder but no CRD.", "kind")
 	loads = counter("jacquard_folder_loads_total",
-		"Versions of the kind's folder that were taken up, by what came of it: loaded or broken.", "kind", "result")
+		"Versions of the kind's folder that were read: `loaded` or `broken`.", "kind", "result")
 	broken = gauge("jacquard_folder_broken",
 		"1 while the newest version of the kind's folder does not load.", "kind")
 	panicked = counter("jacquard_panics_total",
-		"Panics while the kind's folder was loaded or tried, or a resource of it was served: mistakes in the operator, which say in the log where they were.", "kind")
+		"Panics while a folder was loaded or previewed, a resource was served, or its children or reads were watched (`kind` is "+
+			"empty if no kind is known): "+
+			"bugs of the operator, whose place is in the log (`stack`). Please report them. Each affects only that folder, resource or kind of object.", "kind")
 	notUsed = gauge("jacquard_folder_not_used",
 		"1 while the kind has a second folder, which is not used.", "kind")
 )
@@ -87,17 +104,20 @@ var (
 	leads = gauge("jacquard_leads",
 		"1 while this process is the leader.")
 	buckets = gauge("jacquard_buckets",
-		"Buckets of resources that this process serves; 0 unless replicas divide the resources.")
+		"[Buckets](operations/high-availability.md#how-the-resources-are-divided) that this replica serves; 0 with `--buckets 0`.")
 	unowned = gauge("jacquard_buckets_unowned",
-		"Buckets that no replica serves that renews its Lease. The leader counts them; others say 0.")
+		"Buckets that no replica serves at present, because they have no owner, or their owner does not renew its Lease; the "+
+			"leader counts them every ten seconds, the other replicas report 0.")
 	strangers = gauge("jacquard_labelled_objects_of_unknown_owners",
-		"Objects that wear the label of our children and name no resource that is served here, by the kind that they name; it is empty for those that name none of ours.", "kind")
+		"Objects that have the label `jacquard.dev/owner-uid` but name no resource that is served here, by the kind that they "+
+			"name, counted every minute; `kind` is empty for objects that name none of these kinds. They are copies, leftovers of "+
+			"deleted resources, or children of another operator. Each needs some hundred bytes of memory.", "kind")
 	rootMissing = gauge("jacquard_root_missing",
-		"1 while a root cannot be read, or has no templates/ any more; its kinds are served as before.", "root")
+		"1 while a [root](operations/kinds.md#live-roots) cannot be read, or no longer has `templates/`; its kinds are served as before.", "root")
 	readOnly = gauge("jacquard_read_only",
-		"1 while this process was started to change nothing.")
+		"1 while this process runs in read-only mode.")
 	buildInfo = gauge("jacquard_build_info",
-		"Always 1; the labels say which build this is.", "version", "go_version")
+		"Always 1; the labels identify the build.", "version", "go_version")
 )
 
 // A family is a metric that a kind has series of.

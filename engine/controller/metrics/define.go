@@ -1,44 +1,62 @@
 package metrics
 
 import (
+	"regexp"
+	"slices"
+	"strings"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// A metric is what there is to know of a metric before it has any value.
-type metric struct {
+// A Metric is what there is to know of a metric before it has any value.
+type Metric struct {
 	Name string
 	// Type is counter, gauge or histogram.
 	Type   string
 	Labels []string
-	Help   string
+	// Description is Markdown, with links as in docs/metrics.md. Its first sentence, as
+	// plain text, is the help that the endpoint serves.
+	Description string
 }
 
 // defined are the metrics of the operator. Beside them the endpoint serves those
 // of controller-runtime, client-go, and the Go runtime.
-var defined []metric
+var defined []Metric
+
+// All returns the metrics of the operator in the order of the documents.
+func All() []Metric { return slices.Clone(defined) }
 
 // define registers a metric.
-func define[C prometheus.Collector](m metric, c C) C {
+func define[C prometheus.Collector](m Metric, c C) C {
 	defined = append(defined, m)
 	metrics.Registry.MustRegister(c)
 	return c
 }
 
-func counter(name, help string, labels ...string) *prometheus.CounterVec {
-	return define(metric{name, "counter", labels, help},
-		prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels))
+func counter(name, description string, labels ...string) *prometheus.CounterVec {
+	m := Metric{name, "counter", labels, description}
+	return define(m, prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: m.helpText()}, labels))
 }
 
-func gauge(name, help string, labels ...string) *prometheus.GaugeVec {
-	return define(metric{name, "gauge", labels, help},
-		prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels))
+func gauge(name, description string, labels ...string) *prometheus.GaugeVec {
+	m := Metric{name, "gauge", labels, description}
+	return define(m, prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: m.helpText()}, labels))
 }
 
 // histogram is of seconds.
-func histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
-	return define(metric{name, "histogram", labels, help},
-		prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels))
+func histogram(name, description string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	m := Metric{name, "histogram", labels, description}
+	return define(m, prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: m.helpText(), Buckets: buckets}, labels))
+}
+
+var link = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+
+// helpText returns the first sentence of the description without Markdown.
+func (m Metric) helpText() string {
+	sentence, _, _ := strings.Cut(m.Description, ". ")
+	sentence = link.ReplaceAllString(sentence, "$1")
+	return strings.TrimSuffix(strings.ReplaceAll(sentence, "`", ""), ".") + "."
 }
 
 // Each replica holds a Lease of its own by client-go's leader election, which takes every

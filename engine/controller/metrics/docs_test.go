@@ -3,8 +3,6 @@ package metrics
 import (
 	"fmt"
 	"maps"
-	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -16,35 +14,26 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
-// row is a line of the table in docs/metrics.md: name, type, labels, meaning.
-var row = regexp.MustCompile("(?m)^\\| `(jacquard_[a-z_]+)` \\| ([a-z]+) \\| ([^|]*) \\| (.+) \\|$")
-
-// TestDocs: the table in docs/metrics.md is what is registered, both ways.
-func TestDocs(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/metrics.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	told := map[string]string{}
-	for _, m := range row.FindAllStringSubmatch(string(text), -1) {
-		told[m[1]] = m[2] + " " + strings.ReplaceAll(m[3], "`", "")
-		if strings.TrimSpace(m[4]) == "" {
-			t.Errorf("%s has no meaning", m[1])
-		}
-	}
-	there := map[string]string{}
+// TestDescriptions: the description of a metric names every value of its labels that is
+// known from the start, and its first sentence is the help.
+func TestDescriptions(t *testing.T) {
+	var text strings.Builder
 	for _, m := range defined {
-		there[m.Name] = m.Type + " " + strings.Join(m.Labels, ", ")
-	}
-	if diff := cmp.Diff(there, told); diff != "" {
-		t.Errorf("docs/metrics.md says something else (- registered, + documented):\n%s", diff)
+		text.WriteString(m.Description)
+		if !strings.HasSuffix(m.Description, ".") || strings.ContainsAny(m.Description, "|\n") {
+			t.Errorf("%s: its description is no sentence for a table: %q", m.Name, m.Description)
+		}
 	}
 	for _, label := range []string{"condition", "result", "operation"} {
 		for _, value := range values[label] {
-			if !strings.Contains(string(text), "`"+value+"`") {
-				t.Errorf("docs/metrics.md does not tell of the %s %s", label, value)
+			if !strings.Contains(text.String(), "`"+value+"`") {
+				t.Errorf("no description names the %s %s", label, value)
 			}
 		}
+	}
+	m := Metric{Description: "1 while a [root](operations/kinds.md) has no `templates/`. Rarely so."}
+	if got, want := m.helpText(), "1 while a root has no templates/."; got != want {
+		t.Errorf("the help is %q, want %q", got, want)
 	}
 }
 

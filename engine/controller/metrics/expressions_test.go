@@ -98,7 +98,7 @@ var targets = []string{"namespace", "job", "instance", "le"}
 // the dashboard shows every metric. Prometheus itself reads the expressions in
 // test/integration/watched.
 func TestExpressions(t *testing.T) {
-	known := map[string]metric{}
+	known := map[string]Metric{}
 	for _, m := range defined {
 		known[m.Name] = m
 	}
@@ -124,7 +124,7 @@ func TestExpressions(t *testing.T) {
 }
 
 // asked checks one use of a metric and returns the labels that the metric has.
-func asked(t *testing.T, known map[string]metric, expr string, use []string) []string {
+func asked(t *testing.T, known map[string]Metric, expr string, use []string) []string {
 	t.Helper()
 	name := use[1]
 	if slices.Contains(language, name) || foreign(t, name) {
