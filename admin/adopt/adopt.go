@@ -95,7 +95,7 @@ type finder struct {
 func (f finder) objects(ctx context.Context) (all []Object) {
 	for _, act := range f.ran.Acts {
 		p := act.Problem
-		refused := p != nil && p.Reason == reconcile.NotOurs
+		refused := p != nil && p.Reason == api.ReasonNotOurs
 		if !refused && (act.Step.Action != plan.Create || act.Over != nil) {
 			continue
 		}

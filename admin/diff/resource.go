@@ -111,7 +111,7 @@ func (d differ) unplanned() string {
 	case d.Plan == nil:
 		return first(d.Problems)
 	case d.Plan.Empty:
-		return first(slices.DeleteFunc(slices.Clone(d.Problems), func(p status.Problem) bool { return p.Reason != "RenderedNothing" }))
+		return first(slices.DeleteFunc(slices.Clone(d.Problems), func(p status.Problem) bool { return p.Reason != api.ReasonRenderedNothing }))
 	}
 	return ""
 }
@@ -224,10 +224,10 @@ func (d differ) act(a *reconcile.Act, c *Change) {
 	p := a.Problem
 	var before, after map[string]any
 	switch {
-	case p != nil && p.Reason != reconcile.Recreating:
+	case p != nil && p.Reason != api.ReasonRecreating:
 		if c.Verb, c.Why = Refused, p.Message; p.Severity == status.Waiting {
 			c.Verb = Held
-		} else if p.Reason != reconcile.NotOurs {
+		} else if p.Reason != api.ReasonNotOurs {
 			c.Verb = verbOf(a.Err)
 		}
 		if a.Answer == nil {

@@ -109,6 +109,13 @@ func (c *versionTracker) announced() (now rollout.Record, changed bool) {
 	return now, !now.Same(c.written)
 }
 
+// rolloutReasons are the reasons of the events about a rollout, by its new state.
+var rolloutReasons = map[rollout.State]string{
+	rollout.Running:  api.ReasonRolloutRunning,
+	rollout.Stopped:  api.ReasonRolloutStopped,
+	rollout.Complete: api.ReasonRolloutComplete,
+}
+
 // announce tells of a rollout's new state.
 func (o *Operator) announce(ctx context.Context, r *kindController, now rollout.Record) {
 	severity := corev1.EventTypeNormal
@@ -118,7 +125,7 @@ func (o *Operator) announce(ctx context.Context, r *kindController, now rollout.
 	text := now.Text(r.name)
 	log.FromContext(ctx).Info("rollout", "kind", r.name, "digest", now.Digest, "state", string(now.State), "message", text)
 	if crd := o.seenCRD(r.name); crd != nil {
-		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, severity, "Rollout"+string(now.State), "Rollout", "%s", cut(text))
+		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, severity, rolloutReasons[now.State], "Rollout", "%s", cut(text))
 	}
 }
 

@@ -130,7 +130,7 @@ func (o *Operator) recordClaim(ctx context.Context, name string, mine shard.Shar
 	metrics.Kind(name).Elsewhere(true)
 	log.FromContext(ctx).Info("kind not served", "kind", name, "message", text)
 	if crd := o.seenCRD(name); crd != nil {
-		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, "ServedElsewhere", "Claim", "%s", cut(text))
+		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, api.ReasonServedElsewhere, "Claim", "%s", cut(text))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 )
@@ -111,6 +112,6 @@ func (o *Operator) announceIdle(ctx context.Context, name string) {
 	text := fmt.Sprintf("the folder of this kind comes from %s; this one is not used: %s", chosen, idle)
 	log.FromContext(ctx).Info("two folders of one kind", "kind", name, "message", text)
 	if crd := o.seenCRD(name); crd != nil && o.leads() {
-		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, "FolderNotUsed", "Load", "%s", cut(text))
+		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, api.ReasonFolderNotUsed, "Load", "%s", cut(text))
 	}
 }

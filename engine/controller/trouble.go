@@ -7,6 +7,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 )
 
@@ -24,7 +25,7 @@ func (o *Operator) forgetTrouble(ctx context.Context, name string, crd *apiexten
 	}
 	log.FromContext(ctx).Info("folder removed", "kind", name)
 	if crd != nil && o.leads() {
-		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, "FolderRemoved", "Load",
+		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, api.ReasonFolderRemoved, "Load",
 			"the folder was removed: the children of its resources stay as they are, and the resources can be deleted")
 	}
 }
@@ -62,8 +63,8 @@ func (o *Operator) announceTrouble(name string, crd *apiextensionsv1.CustomResou
 	switch {
 	case text == before:
 	case text == "":
-		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeNormal, "FolderLoads", "Load", "the folder loads again")
+		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeNormal, api.ReasonFolderLoads, "Load", "the folder loads again")
 	default:
-		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, "FolderInvalid", "Load", "%s", cut(text))
+		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, api.ReasonFolderInvalid, "Load", "%s", cut(text))
 	}
 }

@@ -99,10 +99,10 @@ func (w *stepExecutor) settled() bool {
 		w.run.reportOscillation(w.child(), w.named(), w.step.Child.Doc.Place().String())
 		return true
 	case plan.Block:
-		w.problem(status.Waiting, "ChildWaiting", "waiting to apply %s: %s", w.step.Why)
+		w.problem(status.Waiting, api.ReasonChildWaiting, "waiting to apply %s: %s", w.step.Why)
 		return true
 	case plan.Refuse:
-		w.problem(status.Stalled, NotOurs, "%s is there already and is left alone: %s", w.step.Why)
+		w.problem(status.Stalled, api.ReasonNotOurs, "%s is there already and is left alone: %s", w.step.Why)
 		w.run.found.again(backOff(0, longestGap, longestGap))
 		return true
 	}
@@ -170,8 +170,9 @@ func (w *stepExecutor) prepare() error {
 		return soon("the cluster does not have this kind any more")
 	}
 	if served.Namespaced != (w.step.Document.GetNamespace() != "") {
-		return seldom(status.Stalled, "NotAllowed", "it is "+map[bool]string{true: "namespaced", false: "cluster-scoped"}[served.Namespaced]+
-			" in this cluster, which its file and kind.yaml do not say")
+		return seldom(status.Stalled, api.ReasonNotAllowed,
+			"it is "+map[bool]string{true: "namespaced", false: "cluster-scoped"}[served.Namespaced]+
+				" in this cluster, which its file and kind.yaml do not say")
 	}
 	var err error
 	w.resource = served
@@ -224,7 +225,7 @@ func (w *stepExecutor) takeOver(ctx context.Context, there *metav1.PartialObject
 	if old, _ := api.ParseOwner(there.GetAnnotations()[api.AnnotationOwner]); old == w.run.subject.owner().Owner {
 		return soon("it belongs to an earlier resource of this name and will be collected")
 	}
-	return seldom(status.Stalled, NotOurs, "an object of this name is there already and is left alone: "+whose)
+	return seldom(status.Stalled, api.ReasonNotOurs, "an object of this name is there already and is left alone: "+whose)
 }
 
 // adoptUnchanged takes an object over. What was drawn for a new Secret never
@@ -250,7 +251,7 @@ func (h *deferred) Error() string { return h.message }
 
 // soon holds a write until the present object is gone, which nobody may tell.
 func soon(message string) error {
-	return &deferred{status.Waiting, "ChildWaiting", message, retry{most: 10 * time.Second}}
+	return &deferred{status.Waiting, api.ReasonChildWaiting, message, retry{most: 10 * time.Second}}
 }
 
 // seldom holds a write for long.

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/panics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
@@ -59,7 +60,7 @@ func (r *Reconciler) Follow(choose func(*unstructured.Unstructured) Choice, serv
 func (t *reconciliation) frozen() bool {
 	switch {
 	case t.subject.version.Removed:
-		t.found.add(status.Problem{Severity: status.Stalled, Reason: "FolderRemoved",
+		t.found.add(status.Problem{Severity: status.Stalled, Reason: api.ReasonFolderRemoved,
 			Message: "the folder of this kind was removed: the children stay as they are, and deleting this resource deletes them"})
 		return true
 	case t.choice.Frozen && (t.subject.edited() || !slices.Contains(fromChildren, t.subject.readyReason())):
@@ -67,7 +68,7 @@ func (t *reconciliation) frozen() bool {
 		if t.choice.Why != "" {
 			message += "; until then nothing of it changes, since " + t.choice.Why
 		}
-		t.found.add(status.Problem{Severity: status.Waiting, Reason: "RolloutPending", Message: message})
+		t.found.add(status.Problem{Severity: status.Waiting, Reason: api.ReasonRolloutPending, Message: message})
 	}
 	return t.choice.Frozen
 }
@@ -75,7 +76,7 @@ func (t *reconciliation) frozen() bool {
 // fromChildren are the reasons of Ready that the children alone make. A held
 // resource that was well is as well as its children; one that was not, or that was
 // edited since, waits until it is reached.
-var fromChildren = []string{"Ready", "NotReady", "ChildrenNotReady", "ChildFailed"}
+var fromChildren = []string{api.ReasonReady, api.ReasonNotReady, api.ReasonChildrenNotReady, api.ReasonChildFailed}
 
 // mayDelete says why a child may not be deleted now, for good or to be recreated.
 // Of a resource that goes all may.
@@ -86,20 +87,17 @@ func (t *reconciliation) mayDelete(gk schema.GroupKind, child metav1.Object) err
 	return t.choice.MayDelete(gk, child)
 }
 
-// waitsForApproval is the reason of a write that a rollout holds.
-const waitsForApproval = "WaitsForApproval"
-
 func unapproved(err error) error {
-	return &deferred{status.Waiting, waitsForApproval, err.Error(), retry{atLeast: time.Minute, most: longestGap}}
+	return &deferred{status.Waiting, api.ReasonWaitsForApproval, err.Error(), retry{atLeast: time.Minute, most: longestGap}}
 }
 
 // approved reports whether a write that a rollout or the resource held need not
 // wait any more.
 func (w *stepExecutor) approved(s *failedWrite) bool {
 	switch s.problem.Reason {
-	case waitsForApproval:
+	case api.ReasonWaitsForApproval:
 		return w.step.Live != nil && w.run.mayDelete(w.step.Live.GVK.GroupKind(), w.step.Live.Meta) == nil
-	case pruneProtected:
+	case api.ReasonPruneHeld:
 		return w.step.IfInvalid != plan.Spare
 	}
 	return false

@@ -66,13 +66,6 @@ type End struct {
 	Err error
 }
 
-// Recreating is the reason of a Problem that says that a child is deleted and
-// recreated.
-const Recreating = "Recreating"
-
-// NotOurs is the reason of a Problem about an object that is left alone.
-const NotOurs = "NotOurs"
-
 // DryRun does everything that a reconciliation with this version does for a resource
 // but change anything. The cluster's Writer must be a dry one: each write of the
 // plan is sent to it. What would be pruned is tried even where a reconciliation would

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
@@ -66,7 +67,8 @@ func (w *stepExecutor) lacks(missing map[string]string) bool {
 	}
 	for _, file := range w.run.subject.version.Kind.DrawsFrom(w.step.Child.File) {
 		if secret := missing[file]; secret != "" {
-			w.problem(status.Waiting, "ChildWaiting", "waiting to apply %s: %s", secret+" is not there yet, and what is drawn for it is in this")
+			w.problem(status.Waiting, api.ReasonChildWaiting, "waiting to apply %s: %s",
+				secret+" is not there yet, and what is drawn for it is in this")
 			return true
 		}
 	}

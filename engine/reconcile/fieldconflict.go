@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
@@ -54,7 +55,7 @@ func (w *stepExecutor) inFieldConflict() bool {
 	c.last = w.now
 	c.until = w.now.Add(c.wait())
 	if c.rounds > freeRounds {
-		c.problem = status.Problem{Severity: status.Retry, Reason: "Contended", Message: fmt.Sprintf(
+		c.problem = status.Problem{Severity: status.Retry, Reason: api.ReasonContended, Message: fmt.Sprintf(
 			"%s: %s keeps changing %s; it is set again, less and less often", w.named(), strings.Join(w.step.Takers, ", "),
 			plan.Brief(w.step.Taken))}
 		w.run.found.add(c.problem) // setting it right now does not end it

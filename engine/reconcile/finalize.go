@@ -99,7 +99,7 @@ func (t *reconciliation) finalize(ctx context.Context, p *plan.Plan) (reconcile.
 		return reconcile.Result{RequeueAfter: announceFinalize - since}, nil
 	}
 	if len(p.Left) > 0 {
-		t.found.add(status.Problem{Severity: status.Waiting, Reason: "Deleting",
+		t.found.add(status.Problem{Severity: status.Waiting, Reason: api.ReasonDeleting,
 			Message: "waiting until these are gone: " + joinRefs(p.Left)})
 		return t.report(ctx, p)
 	}

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"time"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
@@ -33,14 +34,11 @@ func (f *findings) file(reason string) string {
 	return ""
 }
 
-// reasonNotKnown is the reason of problems about what cannot be read.
-const reasonNotKnown = "NotKnown"
-
 // unknown notes that something cannot be found out.
 func (f *findings) unknown(message string) {
 	f.unclear = true
 	f.again(10 * time.Second)
-	f.add(status.Problem{Severity: status.Waiting, Reason: reasonNotKnown, Message: message})
+	f.add(status.Problem{Severity: status.Waiting, Reason: api.ReasonNotKnown, Message: message})
 }
 
 // again asks to look again after d at the latest.

@@ -77,10 +77,10 @@ func (t *reconciliation) reportReferences(w *snapshot) {
 	switch {
 	case before == nil:
 	case owner.Keeps:
-		t.event(corev1.EventTypeNormal, "OwnerReferencesRemoved",
+		t.event(corev1.EventTypeNormal, api.ReasonOwnerReferencesRemoved,
 			"the children have no owner reference any more, as "+api.AnnotationOnDelete+": keep asks for: they stay when this resource is deleted")
 	default:
-		t.event(corev1.EventTypeNormal, "OwnerReferencesRestored",
+		t.event(corev1.EventTypeNormal, api.ReasonOwnerReferencesRestored,
 			"this resource has no "+api.AnnotationOnDelete+": keep any more, and its children have their owner reference again: they are deleted with it")
 	}
 }
@@ -92,7 +92,7 @@ func (t *reconciliation) reportOutliving(p *plan.Plan) {
 		t.reportInferred(p)
 	}
 	if all := p.RetainedFor(plan.NoReference); len(all) > 0 {
-		t.event(corev1.EventTypeWarning, "ChildrenNotDeleted", "they have no owner reference to this resource, so nothing proves that they are its children: "+
+		t.event(corev1.EventTypeWarning, api.ReasonChildrenNotDeleted, "they have no owner reference to this resource, so nothing proves that they are its children: "+
 			joinRefs(refsOf(all))+"; jacquard sweep "+t.r.name+" lists them")
 	}
 }
@@ -108,7 +108,7 @@ func (t *reconciliation) reportInferred(p *plan.Plan) {
 	if len(p.Left) > 0 {
 		note = "deleted, since they grant permissions: " + joinRefs(p.Left) + "; " + note
 	}
-	t.event(corev1.EventTypeWarning, "OrphaningInferred", note)
+	t.event(corev1.EventTypeWarning, api.ReasonOrphaningInferred, note)
 }
 
 // refsOf refers to live objects.

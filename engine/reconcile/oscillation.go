@@ -102,7 +102,7 @@ func (t *reconciliation) reportOscillation(key, what, file string) {
 		delete(t.known.failures.repeats, key)
 		return
 	}
-	t.found.add(status.Problem{Severity: status.Stalled, Reason: "Oscillating", File: file, Message: fmt.Sprintf(
+	t.found.add(status.Problem{Severity: status.Stalled, Reason: api.ReasonOscillating, File: file, Message: fmt.Sprintf(
 		"%s: %s changes again each time that it is written (%s); it is written less and less often", what,
 		strings.Join(r.fields[:min(3, len(r.fields))], ", "), file)})
 	t.found.again(r.Due(now))

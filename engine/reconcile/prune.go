@@ -80,7 +80,7 @@ func (t *reconciliation) prune(ctx context.Context, p *plan.Plan) {
 func (t *reconciliation) isApproved(l live.Object) bool {
 	err := t.mayDelete(l.GVK.GroupKind(), l.Meta)
 	if err != nil {
-		t.found.add(status.Problem{Severity: status.Waiting, Reason: waitsForApproval, Message: err.Error()})
+		t.found.add(status.Problem{Severity: status.Waiting, Reason: api.ReasonWaitsForApproval, Message: err.Error()})
 	}
 	return err == nil
 }
@@ -111,18 +111,11 @@ func (t *reconciliation) waitsFor(e *pendingDelete, now time.Time) {
 // protected says of which children the resource must allow that they go.
 func (t *reconciliation) protected(p *plan.Plan) {
 	for _, l := range p.RetainedFor(plan.HoldsData) {
-		t.found.add(status.Problem{Severity: status.Stalled, Reason: pruneProtected, Message: fmt.Sprintf(
+		t.found.add(status.Problem{Severity: status.Stalled, Reason: api.ReasonPruneHeld, Message: fmt.Sprintf(
 			"%s is not rendered any more and is kept, since what is in it would be lost; to delete it, annotate this resource with %s=%s",
 			plan.RefOf(l), api.AnnotationAllowPrune, plan.Allowance(l.GVK.GroupKind(), l.Meta))})
 	}
 }
-
-// pruneProtected is the reason of a child that would be lost, and that the resource
-// must allow to go.
-const pruneProtected = "PruneHeld"
-
-// pruneFailed is the reason while a deletion is refused.
-const pruneFailed = "PruneFailed"
 
 // endDeletes does one ending unless that was done or refused just now.
 func (t *reconciliation) endDeletes(key string, do func(*pendingDelete) error) {
@@ -139,7 +132,7 @@ func (t *reconciliation) endDeletes(key string, do func(*pendingDelete) error) {
 		return
 	}
 	if !e.dropped && !now.Before(e.again) {
-		e.problem = status.Problem{Severity: status.Retry, Reason: pruneFailed}
+		e.problem = status.Problem{Severity: status.Retry, Reason: api.ReasonPruneFailed}
 		err := do(e)
 		if err == nil {
 			e.again = time.Time{}
@@ -201,13 +194,10 @@ func (t *reconciliation) releasePatch(ctx context.Context, r plan.Release, e *pe
 	if e.refused.IsZero() {
 		e.refused = t.r.now()
 	}
-	e.problem.Severity, e.problem.Reason = status.Waiting, notReleased
+	e.problem.Severity, e.problem.Reason = status.Waiting, api.ReasonNotGivenBack
 	e.dropped = t.dropEntry(ctx, r) == nil
 	return fmt.Errorf("%w; its fields stay as they are, and after ten minutes it is not waited for any more", err)
 }
-
-// notReleased is the reason of a patch whose fields stay.
-const notReleased = "NotGivenBack"
 
 // dropEntry drops our entry for a patch, if the object is as it was seen.
 func (t *reconciliation) dropEntry(ctx context.Context, r plan.Release) error {

@@ -50,7 +50,7 @@ func TestNamedForTenMinutes(t *testing.T) {
 	back := &plan.Release{Live: live.Object{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Service"}, Meta: theirs}}
 	memory := newResourceState(resource)
 	memory.failures.pendingDeletes["patch"] = &pendingDelete{release: back, refused: now, dropped: true,
-		problem: status.Problem{Severity: status.Waiting, Reason: notReleased, Message: "no ports"}}
+		problem: status.Problem{Severity: status.Waiting, Reason: api.ReasonNotGivenBack, Message: "no ports"}}
 	for _, passed := range []time.Duration{0, time.Minute, 9 * time.Minute, 10*time.Minute - time.Second} {
 		turn := r.reconciliation(resource, Choice{Version: &Version{}}, memory)
 		now = memory.failures.pendingDeletes["patch"].refused.Add(passed)
@@ -186,7 +186,7 @@ func TestPruneOfReplacedChildCounts(t *testing.T) {
 	w.folder(map[string]string{"map.yaml": strings.ReplaceAll(namedMap, "one-", "two-"), "app.yaml": strings.ReplaceAll(deployment, "one-", "two-")})
 	w.choice.MayDelete = func(schema.GroupKind, metav1.Object) error { return errors.New("it waits for an approval") }
 	w.sends("when it is not approved", "apply configmaps default/two-x", "apply deployments default/app", applyStatus)
-	w.says("when it is not approved", waitsForApproval)
+	w.says("when it is not approved", api.ReasonWaitsForApproval)
 	w.choice.MayDelete = func(schema.GroupKind, metav1.Object) error { return nil }
 	w.rollsOut()
 	w.settle()
@@ -219,10 +219,10 @@ func TestAllowPrune(t *testing.T) {
 	w.folder(without)
 	w.settle()
 	allowance := "Secret/default/drawn/" + string(w.server.Get(secretKind, "default", "drawn").GetUID())
-	w.says("when it is not rendered", pruneProtected, api.AnnotationAllowPrune+"="+allowance)
+	w.says("when it is not rendered", api.ReasonPruneHeld, api.AnnotationAllowPrune+"="+allowance)
 	for _, other := range []string{"Secret/drawn", "Secret/default/drawn", "Secret/default/drawn/other", "ConfigMap/default/drawn/uid", "Secret/else/drawn/uid"} {
 		allow(other)
-		w.says("when it is allowed as "+other, pruneProtected)
+		w.says("when it is allowed as "+other, api.ReasonPruneHeld)
 	}
 	allow("Secret/drawn")
 	ignored("in the old form", api.AnnotationAllowPrune+": Secret/drawn does nothing: an entry is KIND[.GROUP]/[NAMESPACE/]NAME/UID, as the status prints it")
@@ -240,7 +240,7 @@ func TestAllowPrune(t *testing.T) {
 	w.settle()
 	w.folder(without)
 	w.settle()
-	w.says("when the next one is not rendered", pruneProtected)
+	w.says("when the next one is not rendered", api.ReasonPruneHeld)
 }
 
 // TestRefusedPrune: a deletion that is refused is sent again, but no sooner than the API

@@ -23,7 +23,7 @@ func (t *reconciliation) announcePlanned(ctx context.Context, p *plan.Plan) reco
 	text := t.planned(p)
 	t.r.count(Key(t.subject.resource), text != "")
 	if text != t.known.told.announced && text != "" {
-		t.r.cluster.Events.Eventf(t.subject.resource, nil, corev1.EventTypeNormal, "ReadOnly", "Reconcile",
+		t.r.cluster.Events.Eventf(t.subject.resource, nil, corev1.EventTypeNormal, api.ReasonReadOnly, "Reconcile",
 			"the operator is read-only and would %s", text)
 		log.FromContext(ctx).Info("read-only: not done", "would", text)
 	}

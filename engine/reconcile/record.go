@@ -184,7 +184,7 @@ func (t *reconciliation) notRecorded(err error) {
 		t.outdated = true
 		return
 	}
-	t.found.add(status.Problem{Severity: status.Retry, Reason: "NotRecorded", Message: err.Error()})
+	t.found.add(status.Problem{Severity: status.Retry, Reason: api.ReasonNotRecorded, Message: err.Error()})
 	t.found.again(backOff(t.known.failures.tries, 0, longWait))
 	t.known.failures.tries++
 }

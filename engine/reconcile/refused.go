@@ -27,22 +27,22 @@ type refusalOutcome struct {
 // outcomes has what follows each cause. It is the only place that knows the retry
 // policy of writes.
 var outcomes = map[apply.Cause]refusalOutcome{
-	apply.TryAgain:    {status.Problem{Severity: status.Retry, Reason: "ApplyFailed"}, "try-again", longWait},
-	apply.Exists:      {status.Problem{Severity: status.Waiting, Reason: "ChildChanged"}, "exists", 10 * time.Second},
-	apply.Gone:        {status.Problem{Severity: status.Waiting, Reason: "ChildChanged"}, "gone", 10 * time.Second},
-	apply.Invalid:     {status.Problem{Severity: status.Stalled, Reason: "Invalid"}, "invalid", 0},
-	apply.Forbidden:   {status.Problem{Severity: status.Retry, Reason: "Forbidden"}, "forbidden", longWait},
-	apply.Quota:       {status.Problem{Severity: status.Retry, Reason: "QuotaExceeded"}, "quota", longWait},
-	apply.PodSecurity: {status.Problem{Severity: status.Retry, Reason: "PodSecurityViolated"}, "pod-security", longWait},
-	apply.Policy:      {status.Problem{Severity: status.Retry, Reason: "DeniedByPolicy"}, "policy", longWait},
-	apply.Webhook:     {status.Problem{Severity: status.Retry, Reason: "DeniedByWebhook"}, "webhook", longWait},
-	apply.Admission:   {status.Problem{Severity: status.Retry, Reason: "DeniedByAdmission"}, "admission", longWait},
-	apply.NotServed:   {status.Problem{Severity: status.Waiting, Reason: "NotServed"}, "not-served", longWait},
-	apply.NoNamespace: {status.Problem{Severity: status.Waiting, Reason: "ChildWaiting"}, "no-namespace", 10 * time.Second},
+	apply.TryAgain:    {status.Problem{Severity: status.Retry, Reason: api.ReasonApplyFailed}, "try-again", longWait},
+	apply.Exists:      {status.Problem{Severity: status.Waiting, Reason: api.ReasonChildChanged}, "exists", 10 * time.Second},
+	apply.Gone:        {status.Problem{Severity: status.Waiting, Reason: api.ReasonChildChanged}, "gone", 10 * time.Second},
+	apply.Invalid:     {status.Problem{Severity: status.Stalled, Reason: api.ReasonInvalid}, "invalid", 0},
+	apply.Forbidden:   {status.Problem{Severity: status.Retry, Reason: api.ReasonForbidden}, "forbidden", longWait},
+	apply.Quota:       {status.Problem{Severity: status.Retry, Reason: api.ReasonQuotaExceeded}, "quota", longWait},
+	apply.PodSecurity: {status.Problem{Severity: status.Retry, Reason: api.ReasonPodSecurityViolated}, "pod-security", longWait},
+	apply.Policy:      {status.Problem{Severity: status.Retry, Reason: api.ReasonDeniedByPolicy}, "policy", longWait},
+	apply.Webhook:     {status.Problem{Severity: status.Retry, Reason: api.ReasonDeniedByWebhook}, "webhook", longWait},
+	apply.Admission:   {status.Problem{Severity: status.Retry, Reason: api.ReasonDeniedByAdmission}, "admission", longWait},
+	apply.NotServed:   {status.Problem{Severity: status.Waiting, Reason: api.ReasonNotServed}, "not-served", longWait},
+	apply.NoNamespace: {status.Problem{Severity: status.Waiting, Reason: api.ReasonChildWaiting}, "no-namespace", 10 * time.Second},
 	// Nothing wakes us when somebody makes the namespace again.
-	apply.Terminating: {status.Problem{Severity: status.Waiting, Reason: "NamespaceTerminating"}, "terminating", 10 * time.Second},
+	apply.Terminating: {status.Problem{Severity: status.Waiting, Reason: api.ReasonNamespaceTerminating}, "terminating", 10 * time.Second},
 	// A change of the object wakes us, and other content is tried at once.
-	apply.Conflict: {status.Problem{Severity: status.Stalled, Reason: "Conflict"}, "conflict", longestGap},
+	apply.Conflict: {status.Problem{Severity: status.Stalled, Reason: api.ReasonConflict}, "conflict", longestGap},
 }
 
 // IsRefusal reports whether the reason of a problem says that the API server refuses a

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/panics"
@@ -23,7 +24,7 @@ func (t *reconciliation) render(ctx context.Context, w *snapshot) *render.Result
 		return nil
 	}
 	if t.subject.version.Kind == nil {
-		t.found.add(status.Problem{Severity: status.Stalled, Reason: "FolderInvalid", Message: t.subject.version.Broken.Error()})
+		t.found.add(status.Problem{Severity: status.Stalled, Reason: api.ReasonFolderInvalid, Message: t.subject.version.Broken.Error()})
 		return nil
 	}
 	w.forgetStored()
@@ -39,7 +40,7 @@ func (t *reconciliation) render(ctx context.Context, w *snapshot) *render.Result
 		return nil
 	}
 	for _, waiting := range result.Waiting {
-		t.found.add(status.Problem{Severity: status.Waiting, Reason: "Waiting", Message: waiting.File + ": " + waiting.Message,
+		t.found.add(status.Problem{Severity: status.Waiting, Reason: api.ReasonWaiting, Message: waiting.File + ": " + waiting.Message,
 			File: waiting.File})
 	}
 	return result
@@ -56,10 +57,10 @@ func (t *reconciliation) renderOnce(ctx context.Context, w *snapshot) (result *r
 }
 
 func renderProblem(err error) status.Problem {
-	p := status.Problem{Severity: status.Stalled, Reason: "RenderFailed", Message: err.Error()}
+	p := status.Problem{Severity: status.Stalled, Reason: api.ReasonRenderFailed, Message: err.Error()}
 	var failure *template.Failure
 	if errors.As(err, &failure) {
-		p.Reason = "Refused"
+		p.Reason = api.ReasonRefused
 	}
 	var placed *template.Error
 	if errors.As(err, &placed) {
@@ -77,13 +78,13 @@ func (t *reconciliation) plan(rendered *render.Result, w *snapshot) *plan.Plan {
 	p, err := t.planOf(in)
 	if err != nil {
 		NotePanic(t.r.name, err)
-		t.found.add(status.Problem{Severity: status.Stalled, Reason: "RenderFailed", Message: err.Error()})
+		t.found.add(status.Problem{Severity: status.Stalled, Reason: api.ReasonRenderFailed, Message: err.Error()})
 		return nil
 	}
 	t.known.keep(p)
 	t.keeps(p)
 	if p.Empty {
-		t.found.add(status.Problem{Severity: status.Stalled, Reason: "RenderedNothing",
+		t.found.add(status.Problem{Severity: status.Stalled, Reason: api.ReasonRenderedNothing,
 			Message: "the templates render no children any more, so the present ones are kept; if that is meant, the folder says allowEmpty: true in kind.yaml"})
 	}
 	if t.subject.deleting() {

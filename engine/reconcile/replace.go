@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
@@ -82,7 +83,7 @@ func (w *stepExecutor) recreate(ctx context.Context, o metav1.Object, why string
 	}
 	w.run.executor.wrote(metrics.Recreate)
 	w.locked(w.run.known.failures.progressed)
-	return seldom(status.Waiting, Recreating, why)
+	return seldom(status.Waiting, api.ReasonRecreating, why)
 }
 
 // deletePredecessor deletes an object, as it was read where values of it are taken over.

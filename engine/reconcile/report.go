@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
@@ -29,7 +30,7 @@ import (
 // log, and decides when to look again.
 func (t *reconciliation) report(ctx context.Context, p *plan.Plan) (reconcile.Result, error) {
 	if len(t.pruned) > 0 {
-		t.event(corev1.EventTypeNormal, "Pruned", "not rendered any more, and deleted: "+strings.Join(t.pruned, ", "))
+		t.event(corev1.EventTypeNormal, api.ReasonPruned, "not rendered any more, and deleted: "+strings.Join(t.pruned, ", "))
 	}
 	if t.outdated { // nothing that this reconciliation found is worth telling
 		t.pending = true
@@ -62,7 +63,7 @@ func (t *reconciliation) report(ctx context.Context, p *plan.Plan) (reconcile.Re
 	}
 	if why := invalid(err); why != "" && in.Own != nil { // say so in a status without the kind's own fields
 		in.Own = nil
-		in.Problems = append(in.Problems, status.Problem{Severity: status.Stalled, Reason: "StatusInvalid", Message: why})
+		in.Problems = append(in.Problems, status.Problem{Severity: status.Stalled, Reason: api.ReasonStatusInvalid, Message: why})
 		if out, err = status.Make(in); err == nil {
 			err = t.write(ctx, out, live)
 		}
@@ -107,12 +108,12 @@ func (t *reconciliation) ownStatus(ctx context.Context, w *snapshot) map[string]
 	fields, err := render.Status(ctx, t.subject.version.Kind, t.subject.resource, w)
 	var wait *template.Wait
 	if errors.As(err, &wait) {
-		t.found.add(status.Problem{Severity: status.Waiting, Reason: "Waiting", Message: "status: " + wait.Message})
+		t.found.add(status.Problem{Severity: status.Waiting, Reason: api.ReasonWaiting, Message: "status: " + wait.Message})
 		return nil
 	}
 	if err != nil {
 		p := renderProblem(err)
-		p.Reason = "StatusFailed"
+		p.Reason = api.ReasonStatusFailed
 		t.found.add(p)
 		return nil
 	}
@@ -269,7 +270,7 @@ func (t *reconciliation) announceReleased(e *pendingDelete) {
 		return
 	}
 	e.announced = true
-	t.event(corev1.EventTypeWarning, notReleased, fmt.Sprintf("the fields of %s %s stay as they are: %s", e.release.Live.GVK.Kind,
+	t.event(corev1.EventTypeWarning, api.ReasonNotGivenBack, fmt.Sprintf("the fields of %s %s stay as they are: %s", e.release.Live.GVK.Kind,
 		place(e.release.Live.Meta), e.problem.Message))
 }
 

@@ -272,7 +272,7 @@ func TestTakeOver(t *testing.T) {
 			if (data == "x") != c.taken {
 				t.Errorf("its data is %v", data)
 			}
-			w.says("in the end", map[bool]string{true: "Ready", false: NotOurs}[c.taken])
+			w.says("in the end", map[bool]string{true: "Ready", false: api.ReasonNotOurs}[c.taken])
 		})
 	}
 }
@@ -345,7 +345,7 @@ func TestUnapproved(t *testing.T) {
 	w.folder(map[string]string{"one.yaml": oneMap})
 	w.choice.MayDelete = func(schema.GroupKind, metav1.Object) error { return fmt.Errorf("it waits for an approval") }
 	w.sends("when it may not be pruned", applyStatus)
-	w.says("when it may not be pruned", waitsForApproval, "it waits for an approval")
+	w.says("when it may not be pruned", api.ReasonWaitsForApproval, "it waits for an approval")
 	w.choice.MayDelete = nil
 	w.sends("when it may", "delete configmaps default/two", applyStatus)
 }
@@ -393,10 +393,10 @@ func TestImmutable(t *testing.T) {
 	}{
 		"the file does not say so": {file: oneMap, want: []string{applyOne, "PROBE", readOne, applyStatus}, says: "Invalid"},
 		"the file says so": {file: replaced, want: []string{applyOne, "PROBE", readOne, "delete configmaps default/one", applyStatus},
-			says: Recreating},
+			says: api.ReasonRecreating},
 		"the new one is refused": {file: replaced, probe: immutable, want: []string{applyOne, "PROBE", readOne, applyStatus}, says: "Invalid"},
 		"a rollout does not allow": {file: replaced, may: fmt.Errorf("not yet"), want: []string{applyOne, "PROBE", readOne, applyStatus},
-			says: waitsForApproval},
+			says: api.ReasonWaitsForApproval},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, map[string]string{"one.yaml": c.file})

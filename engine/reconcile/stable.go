@@ -181,7 +181,7 @@ func (w *stepExecutor) drawn() bool {
 // were drawn would be others.
 func (w *stepExecutor) spared(o metav1.Object) error {
 	allowance := plan.Allowance(w.step.Document.GroupVersionKind().GroupKind(), o)
-	return &deferred{status.Stalled, pruneProtected,
+	return &deferred{status.Stalled, api.ReasonPruneHeld,
 		fmt.Sprintf("the API refuses to change it, and it is not recreated, since what was drawn for it would be lost; "+
 			"to allow it, annotate this resource with %s=%s",
 			api.AnnotationAllowPrune, allowance), retry{atLeast: 5 * time.Second, most: longestGap}}

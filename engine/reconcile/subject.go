@@ -130,7 +130,7 @@ func (s *subject) allowances() []string {
 // generation, but for a deletion that failed. Without a status, only the children can tell.
 func (s *subject) reportedReady() bool {
 	ready, _ := status.ReadyOf(s.resource)
-	isReady := ready.Status == "True" || ready.Reason == pruneFailed
+	isReady := ready.Status == "True" || ready.Reason == api.ReasonPruneFailed
 	return !s.version.hasStatus() || isReady && ready.Observed == s.resource.GetGeneration()
 }
 

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
@@ -166,7 +167,7 @@ func (r *Reconciler) standing(resource *unstructured.Unstructured, problems []st
 	}
 	slices.Sort(s.Problems)
 	s.Problems = slices.Compact(s.Problems)
-	explained := func(reason string) bool { return reason == reasonNotKnown || isForbidden(reason) }
+	explained := func(reason string) bool { return reason == api.ReasonNotKnown || isForbidden(reason) }
 	s.IsWaiting = s.Conditions[0] == "NotReady" && !r.cluster.ReadOnly && !slices.Contains(s.Conditions, "Stalled") &&
 		!slices.Contains(s.Conditions, "Paused") && !slices.ContainsFunc(s.Problems, explained)
 	return s

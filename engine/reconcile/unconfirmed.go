@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/live"
@@ -46,7 +47,7 @@ func (t *reconciliation) confirmWrites(ctx context.Context) {
 			err = t.r.cluster.Children.Resync(ctx, l.scope.GroupVersionKind)
 		}
 		if err != nil && !errors.Is(err, live.ErrNotServed) { // what is not served took its objects along
-			t.found.add(status.Problem{Severity: status.Retry, Reason: reasonNotKnown, Message: "what is left is not known: " + err.Error()})
+			t.found.add(status.Problem{Severity: status.Retry, Reason: api.ReasonNotKnown, Message: "what is left is not known: " + err.Error()})
 			t.found.again(backOff(t.known.failures.tries, 0, longWait))
 			t.known.failures.tries++
 			return

@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/status/readiness"
 )
 
@@ -34,10 +35,10 @@ func readyState(problems []Problem, in Input, own *state) state {
 	if own != nil {
 		return state{"False", own.reason, clip(own.message, maxMessage)}
 	}
-	if s := paused(in); s != nil && s.reason == reasonNotApplied {
-		return state{"Unknown", reasonPaused, s.message}
+	if s := paused(in); s != nil && s.reason == api.ReasonNotApplied {
+		return state{"Unknown", api.ReasonPaused, s.message}
 	}
-	return state{"True", reasonReady, countMessage(in.Children)}
+	return state{"True", api.ReasonReady, countMessage(in.Children)}
 }
 
 // countMessage is the message of Ready. A ready child has a message if its health is not
@@ -73,7 +74,7 @@ func unready(children []Child) *state {
 	if len(notReady) == 0 {
 		return nil
 	}
-	return &state{"False", reasonChildren, listing([]string{about(notReady[0])}, len(notReady)-1)}
+	return &state{"False", api.ReasonChildrenNotReady, listing([]string{about(notReady[0])}, len(notReady)-1)}
 }
 
 // passing makes the conditions that are there only while True. Stalled and
@@ -91,17 +92,17 @@ func passing(problems []Problem, in Input, ready state) []map[string]any {
 		add("Paused", *s)
 	}
 	if in.Refused != "" {
-		add("RolloutPending", state{"True", reasonRolloutFailed, clip(in.Refused, maxMessage)})
+		add("RolloutPending", state{"True", api.ReasonRolloutFailed, clip(in.Refused, maxMessage)})
 	}
 	if len(in.Kept) > 0 {
-		reason := reasonWaiting
+		reason := api.ReasonWaiting
 		if in.KeptFailed {
-			reason = reasonRenderFailed
+			reason = api.ReasonRenderFailed
 		}
 		add("ChildrenKept", state{"True", reason, listing(slices.Sorted(slices.Values(in.Kept)), 0)})
 	}
 	if len(in.Ignored) > 0 {
-		add("AnnotationsIgnored", state{"True", reasonUnknown, listing(slices.Sorted(slices.Values(in.Ignored)), 0)})
+		add("AnnotationsIgnored", state{"True", api.ReasonUnknownAnnotation, listing(slices.Sorted(slices.Values(in.Ignored)), 0)})
 	}
 	return cs
 }
@@ -140,7 +141,9 @@ func transition(c, live map[string]any, now metav1.Time) string {
 }
 
 // onTheWay are the reasons of Ready while all is well.
-var onTheWay = []string{"", reasonReady, reasonNotReady, reasonChildren, reasonWaiting, "ChildWaiting", "Deleting"}
+var onTheWay = []string{
+	"", api.ReasonReady, api.ReasonNotReady, api.ReasonChildrenNotReady, api.ReasonWaiting, api.ReasonChildWaiting, api.ReasonDeleting,
+}
 
 // ordinary reports whether only Ready and Reconciling change, by reasons of the way
 // to Ready, and beside them conditions of the kind's own while Ready is not True. That

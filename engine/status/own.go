@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
 )
 
 // ownPart splits what status.yaml says: its fields, its conditions, and its
@@ -84,7 +86,7 @@ func ownConditions(v any) (cs []map[string]any, ready *state, err error) {
 func ownReady(given, filled map[string]any) *state {
 	s := state{text(filled, "status"), text(filled, "reason"), text(filled, "message")}
 	if text(given, "reason") == "" {
-		s.reason = reasonNotReady
+		s.reason = api.ReasonNotReady
 	}
 	return &s
 }

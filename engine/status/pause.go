@@ -3,20 +3,18 @@ package status
 import (
 	"slices"
 	"strings"
-)
 
-// reasonNotApplied is the reason of Paused where the children are not those of the
-// present generation. It stays until the pause is over: nothing is applied before.
-const reasonNotApplied = "NotApplied"
+	"github.com/jacquard-operator/jacquard/engine/api"
+)
 
 // paused is the state of the condition Paused, nil if the resource is not.
 func paused(in Input) *state {
 	if !in.Paused {
 		return nil
 	}
-	s := state{"True", reasonPaused, "nothing is applied or deleted while paused"}
+	s := state{"True", api.ReasonPaused, "nothing is applied or deleted while paused"}
 	if unapplied(in.Live, in.Generation) {
-		s.reason = reasonNotApplied
+		s.reason = api.ReasonNotApplied
 		s.message += ", and the present generation was not applied before"
 	}
 	if len(in.OtherVersions) > 0 {
@@ -39,7 +37,7 @@ func unapplied(live map[string]any, generation int64) bool {
 		}
 	}
 	if p := conditionOf(live, "Paused"); p != nil { // it was paused before
-		return text(p, "reason") == reasonNotApplied
+		return text(p, "reason") == api.ReasonNotApplied
 	}
 	return slices.ContainsFunc([]string{"Stalled", "Reconciling"}, func(kind string) bool {
 		c := conditionOf(live, kind)
@@ -49,4 +47,4 @@ func unapplied(live map[string]any, generation int64) bool {
 
 // besideApplying are the reasons for not being ready of a resource all of which
 // was applied.
-var besideApplying = []string{reasonChildren, ChildFailed, "StatusInvalid", "StatusFailed"}
+var besideApplying = []string{api.ReasonChildrenNotReady, api.ReasonChildFailed, api.ReasonStatusInvalid, api.ReasonStatusFailed}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
 )
 
 // A Severity decides who has to act on a problem, and so how it is retried.
@@ -47,21 +49,6 @@ type Problem struct {
 	Since int64
 }
 
-// ChildFailed is the reason of a problem about a child that will not become ready by
-// waiting.
-const ChildFailed = "ChildFailed"
-
-const (
-	reasonReady         = "Ready"
-	reasonNotReady      = "NotReady"
-	reasonChildren      = "ChildrenNotReady"
-	reasonPaused        = "Paused"
-	reasonUnknown       = "UnknownAnnotation"
-	reasonWaiting       = "Waiting"
-	reasonRolloutFailed = "RolloutFailed"
-	reasonRenderFailed  = "RenderFailed"
-)
-
 // maxMessage is the longest message of a condition, in bytes, maxLine that of a
 // change of one: events allow no more.
 const (
@@ -75,7 +62,7 @@ func withFailedChildren(problems []Problem, children []Child) []Problem {
 	all := slices.Clone(problems)
 	for _, c := range children {
 		if c.Failed && !c.Ready {
-			all = append(all, Problem{Severity: Stalled, Reason: ChildFailed, Message: about(c)})
+			all = append(all, Problem{Severity: Stalled, Reason: api.ReasonChildFailed, Message: about(c)})
 		}
 	}
 	return all
@@ -94,7 +81,7 @@ func sorted(problems []Problem) []Problem {
 }
 
 func late(p Problem) int {
-	if p.Reason == ChildFailed {
+	if p.Reason == api.ReasonChildFailed {
 		return 1
 	}
 	return 0

@@ -26,11 +26,13 @@ type generator func(root, page string) (string, error)
 // generators are the blocks that there may be, by name.
 var generators = map[string]generator{
 	"metrics": generateMetrics,
+	"reasons": generateReasons,
 }
 
 // pages are the documents that have generated blocks.
 var pages = []string{
 	"docs/metrics.md",
+	"docs/operations/alerts-and-troubleshooting.md",
 }
 
 // A Page is a document, as it is and as it has to be.

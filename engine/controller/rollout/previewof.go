@@ -32,11 +32,11 @@ func PastByStatus(record Record) Past {
 }
 
 func failsByStatus(reason string) (children, ofStatus bool) {
-	return reason == "RenderFailed" || reason == "Refused", reason == "StatusFailed"
+	return reason == api.ReasonRenderFailed || reason == api.ReasonRefused, reason == api.ReasonStatusFailed
 }
 
 func unwantedByStatus(p *plan.Plan, reason string) []live.Object {
-	if reason == "PruneHeld" {
+	if reason == api.ReasonPruneHeld {
 		return slices.Concat(p.Prune, p.RetainedFor(plan.StillUsed))
 	}
 	return Unwanted(p)
