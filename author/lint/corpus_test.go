@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -54,36 +53,16 @@ func TestCorpus(t *testing.T) {
 		}
 	}
 	var known []string
-	for _, class := range append([]typecheck.Class{Example, Golden, Ignore, DroppedKind, Unpackable}, classes...) {
-		known = append(known, string(class))
-	}
-	slices.Sort(known)
-	if diff := cmp.Diff(documented(t), known); diff != "" {
-		t.Errorf("docs/tools.md tells of other classes than there are (-documented +there):\n%s", diff)
-	}
-	if diff := cmp.Diff(documented(t), slices.Sorted(maps.Keys(broken))); diff != "" {
-		t.Errorf("docs/tools.md tells of other classes than there are cases for (-documented +cases):\n%s", diff)
-	}
-}
-
-// documented are the classes that docs/tools.md tells of.
-func documented(t *testing.T) []string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(repository, "docs/tools.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, _ := strings.Cut(string(text), "| class | what is wrong |\n")
-	table, _, _ = strings.Cut(table, "\n\n")
-	var classes []string
-	for line := range strings.Lines(table) {
-		first := strings.Split(line, "|")[1]
-		for _, m := range regexp.MustCompile("`([a-z-]+)`").FindAllStringSubmatch(first, -1) {
-			classes = append(classes, m[1])
+	for _, d := range Classes {
+		known = append(known, string(d.Class))
+		if d.Mistake == "" || strings.ContainsAny(d.Mistake, "|\n") {
+			t.Errorf("%s: what it is about is no text for a table: %q", d.Class, d.Mistake)
 		}
 	}
-	slices.Sort(classes)
-	return classes
+	slices.Sort(known)
+	if diff := cmp.Diff(known, slices.Sorted(maps.Keys(broken))); diff != "" {
+		t.Errorf("testdata has cases of other classes than there are (-classes +cases):\n%s", diff)
+	}
 }
 
 func checkCase(t *testing.T, file, class string, near bool) {

@@ -10,10 +10,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
-// DroppedKind is the class of what an earlier folder made or patched and the
-// present one neither does nor retires.
-const DroppedKind typecheck.Class = "dropped-kind"
-
 // Dropped finds the kinds of children that went since an earlier state of the
 // roots and whose rights would go with them. The error says that what the
 // earlier folder made cannot be told.

@@ -13,15 +13,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
-// classes are those of findings that a comment can silence. What keeps a folder
-// from loading is not to be silenced, whatever its class.
-var classes = []typecheck.Class{
-	typecheck.UnknownField, typecheck.WrongType, typecheck.NotAList, typecheck.Nil, typecheck.Falsy, typecheck.UnusedVar,
-	typecheck.Unreachable, typecheck.Secret, typecheck.Syntax, typecheck.EndlessWait,
-	DoesNotFit, InvalidChild, TooLong, JobTTL, Annotation, Braces, Collision, Contended, Oscillating, RemovedAPI, StatusDropped, UnusedField,
-	UnusedPartial, UnusedRule, BreakingCRD, Health, UnknownHealth,
-}
-
 // A Silenced is a finding that somebody who knows better has silenced.
 type Silenced struct {
 	typecheck.Finding
@@ -160,12 +151,9 @@ func (s *silencer) read(text string) {
 	class, reason, _ := strings.Cut(text, ":")
 	s.class, s.reason = typecheck.Class(strings.TrimSpace(class)), strings.TrimSpace(reason)
 	switch {
-	case !slices.Contains(classes, s.class):
+	case !Silenceable(s.class):
 		s.wrong = fmt.Sprintf("there is no class %q that can be silenced: write jacquard:ignore CLASS: reason, with the class that the finding has", s.class)
 	case s.reason == "":
 		s.wrong = fmt.Sprintf("this gives no reason: write jacquard:ignore %s: reason", s.class)
 	}
 }
-
-// Silenceable reports whether a comment can silence findings of a class.
-func Silenceable(class typecheck.Class) bool { return slices.Contains(classes, class) }

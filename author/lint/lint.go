@@ -13,31 +13,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
-// The classes of findings that this package adds to those of engine/template/typecheck.
-const (
-	DoesNotFit    typecheck.Class = "does-not-fit"   // a value of another type than the child's field
-	InvalidChild  typecheck.Class = "invalid-child"  // a child that its type refuses
-	TooLong       typecheck.Class = "too-long"       // a name or label that can outgrow its limit
-	JobTTL        typecheck.Class = "job-ttl"        // a Job that goes by itself and would be made again
-	Annotation    typecheck.Class = "annotation"     // an annotation that means nothing
-	Braces        typecheck.Class = "braces"         // {{{
-	Collision     typecheck.Class = "collision"      // a child's name that two resources can want
-	Contended     typecheck.Class = "contended"      // a field that an autoscaler and the template both write
-	Oscillating   typecheck.Class = "oscillating"    // a file that puts what it writes into itself
-	RemovedAPI    typecheck.Class = "removed-api"    // a child of an API that Kubernetes no longer has
-	StatusDropped typecheck.Class = "status-dropped" // status that the CRD's schema drops or refuses
-	Unpackable    typecheck.Class = "unpackable"     // a folder that pack refuses
-	UnusedField   typecheck.Class = "unused-field"   // a field of the spec that nothing reads
-	UnusedPartial typecheck.Class = "unused-partial" // a define that nothing calls
-	UnusedRule    typecheck.Class = "unused-rule"    // a rule of kind.yaml that nothing needs
-	Example       typecheck.Class = "example"        // an example that is invalid or does not render
-	Golden        typecheck.Class = "golden"         // a golden case that cannot be run
-	Ignore        typecheck.Class = "ignore"         // a comment that silences nothing
-	Health        typecheck.Class = "health"         // a health expression that cannot be right
-	UnknownHealth typecheck.Class = "unknown-health" // a kind of child that is waited for, and that no entry is for
-	BreakingCRD   typecheck.Class = "breaking-crd"   // a change of the CRD that breaks resources or clients
-)
-
 // follow checks all but what samples show.
 func (l *linter) follow() {
 	c, name := l.catalog, l.name

@@ -25,6 +25,7 @@ type generator func(root, page string) (string, error)
 
 // generators are the blocks that there may be, by name.
 var generators = map[string]generator{
+	"classes": generateClasses,
 	"metrics": generateMetrics,
 	"reasons": generateReasons,
 }
@@ -33,6 +34,7 @@ var generators = map[string]generator{
 var pages = []string{
 	"docs/metrics.md",
 	"docs/operations/alerts-and-troubleshooting.md",
+	"docs/tools.md",
 }
 
 // A Page is a document, as it is and as it has to be.
