@@ -20,4 +20,7 @@
 //   - status says in one value what became of the resource;
 //   - reconcile does all this for one resource, and controller runs it: it follows
 //     folders and CRDs, has a queue for each kind, and rolls changed folders out.
+//
+// Without it, users lose building an operator of their own around a folder
+// (`examples/embedded`).
 package engine

@@ -4,4 +4,6 @@
 // by itself: a [reconcile.DryRun] is the operator's own reconciliation with dry runs.
 //
 // No value of a Secret is ever in what it says.
+//
+// Without it, users lose the effect of a folder on a cluster, before it is applied.
 package diff

@@ -7,4 +7,7 @@
 // What may not be read is an error with the rule that is missing, never taken
 // for absent. Where a kind may be listed in some namespaces only, those of the
 // resources looked at are listed.
+//
+// Without it, users lose `diff`, `tree` and `explain` with the rights of the person who
+// asks.
 package liveview

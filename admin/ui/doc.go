@@ -12,4 +12,6 @@
 //     of the page have a header that other pages cannot set without a preflight request
 //   - text from the cluster that is meant to be HTML: a Content-Security-Policy without
 //     inline script, and trusted types
+//
+// Without it, users lose the page of `jacquard ui`.
 package ui

@@ -6,4 +6,7 @@
 // containerd 2.2, a layer is unpacked only if the configuration names the
 // architecture of the node. All manifests have the same single layer, which is a
 // root.
+//
+// Without it, users lose kinds from a registry, for image volumes and Flux, with
+// signatures that can be verified.
 package artefact

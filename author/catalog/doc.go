@@ -7,4 +7,6 @@
 // (objects.go) makes Objects of a file; Catalog.Resources (resource.go) finds
 // the custom resources among them, defaulted and validated; Catalog.Cluster
 // (cluster.go) makes a Cluster of the rest. Golden cases are in golden.go.
+//
+// Without it, users lose every tool that needs no cluster.
 package catalog

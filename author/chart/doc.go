@@ -12,4 +12,6 @@
 //
 // What cannot be carried over never changes its meaning in silence: it becomes
 // a Note, and where a template would read it, a call of `fail`.
+//
+// Without it, users lose a start from a Helm chart; another converter is to replace it.
 package chart

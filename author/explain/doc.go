@@ -6,4 +6,6 @@
 //
 // It is pure: it tells what a traced render (render.Trace) and live objects say.
 // Reports hold no texts of the resource and nothing of a Secret.
+//
+// Without it, users lose the reason why a child is there.
 package explain

@@ -19,4 +19,6 @@
 // braces). Dropped and Breaking compare with an earlier state: a kind of child that
 // went and is not retired (dropped-kind), a CRD that no longer accepts, keeps or
 // serves what it did (breaking-crd).
+//
+// Without it, users lose mistakes that the API server would report, or nobody.
 package lint

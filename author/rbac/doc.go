@@ -5,4 +5,6 @@
 // Of makes the roles of one kind, Base those that every operator has, Users
 // those of the people who write custom resources; Write writes them as YAML,
 // each rule with a comment that says what needs it.
+//
+// Without it, users lose least privilege: the exact roles of a folder.
 package rbac

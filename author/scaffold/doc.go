@@ -6,4 +6,6 @@
 // called; Form (forms.go) fills in one of the forms that are kept in forms/;
 // FromCRD (fromcrd.go) makes a folder for a CRD that there is; FromManifests
 // (manifests.go) makes templates of manifests. Each gives a Draft (draft.go).
+//
+// Without it, users lose a start that lints, from a CRD or from manifests.
 package scaffold

@@ -1,5 +1,8 @@
 // Package api holds the names that users and other programs rely on: labels,
 // annotations, field managers and the finalizer of the domain jacquard.dev.
+//
+// Without it, users lose one place that has every name on the wire; an upgrade that
+// loses no name rests on it.
 package api
 
 import (

@@ -13,4 +13,7 @@
 //
 // Every request is bounded in time, and what the server refuses comes back as a
 // Refusal: understood, and without values of what was sent.
+//
+// Without it, users lose preconditions, and refusals that name the missing rule and
+// mask Secrets.
 package apply

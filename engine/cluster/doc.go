@@ -24,4 +24,7 @@
 // only if, one of its queries may now be answered otherwise; and what it
 // was answered is never followed by something older, unless the cluster itself
 // was put back into its past.
+//
+// Without it, users lose memory: bodies are kept only of what templates read, and
+// watches only of what they name.
 package cluster

@@ -1,5 +1,7 @@
 // Package panics makes errors of panics: what one folder or one resource brings
 // about must not end the process that serves all others.
+//
+// Without it, users lose all other kinds, when one folder panics.
 package panics
 
 import (

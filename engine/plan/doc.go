@@ -3,4 +3,6 @@
 // recreate, to leave alone, to prune; which objects of others to patch and which
 // patches to release. A resource that goes is planned in the same way, with
 // nothing wanted. It is pure; a Plan can be printed.
+//
+// Without it, users lose decisions that can be read before they are carried out.
 package plan

@@ -8,4 +8,7 @@
 //
 // Objects are JSON values as the Kubernetes decoders make them: map[string]any,
 // []any, string, int64, float64, bool and nil.
+//
+// Without it, users lose defaults as the API server sets them, and errors before the
+// API server says them.
 package schema

@@ -4,4 +4,6 @@
 // Reconciling, Stalled, Paused, ChildrenKept and RolloutPending only while True.
 //
 // All functions are pure; the time comes in as a value.
+//
+// Without it, users lose conditions that `kubectl wait`, Argo CD and Flux understand.
 package status

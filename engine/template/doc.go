@@ -16,4 +16,7 @@
 // installation and each other is in reading.go and rendering.go, checked when
 // they are compiled by ask.go; seal.go keeps what was read from a Secret in
 // Secrets.
+//
+// Without it, users lose the promise that no value changes the structure of a document,
+// and line and column in errors.
 package template

@@ -6,4 +6,7 @@
 // cache of one kind is not ready answers Retry-After: 30, so that a caller hangs for
 // minutes. With a configuration of this package the first answer reaches the caller,
 // who decides whether, and when, to try again.
+//
+// Without it, users lose answers in time from every other kind and command, when the
+// API server refuses or delays the requests about one kind.
 package transport

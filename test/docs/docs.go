@@ -25,15 +25,18 @@ type generator func(root, page string) (string, error)
 
 // generators are the blocks that there may be, by name.
 var generators = map[string]generator{
-	"classes": generateClasses,
-	"metrics": generateMetrics,
-	"reasons": generateReasons,
+	"classes":  generateClasses,
+	"metrics":  generateMetrics,
+	"packages": generatePackages,
+	"reasons":  generateReasons,
+	"tests":    generateTests,
 }
 
 // pages are the documents that have generated blocks.
 var pages = []string{
 	"docs/metrics.md",
 	"docs/operations/alerts-and-troubleshooting.md",
+	"docs/packages.md",
 	"docs/tools.md",
 }
 

@@ -1,6 +1,6 @@
-// Package fuzzed tells how many inputs of a fuzz target got past parsing: a
-// target whose inputs are all refused at once holds nothing. Only tests import
-// it.
+// Package fuzzed counts the inputs of a fuzz target that get past parsing, and makes
+// inputs that do: a target whose inputs are all refused at once tests nothing. Only tests
+// import it.
 package fuzzed
 
 import (

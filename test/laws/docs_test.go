@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,8 +14,6 @@ import (
 	"github.com/jacquard-operator/jacquard/cli"
 	"github.com/jacquard-operator/jacquard/engine/api"
 )
-
-const packages = "docs/packages.md"
 
 // code matches a piece of text set as code, on one line.
 var code = regexp.MustCompile("`([^`\n]+)`")
@@ -89,16 +86,6 @@ func allDocs(t *testing.T) string {
 		}
 	}
 	return text.String()
-}
-
-// TestPackagesAreDocumented: docs/packages.md has a line for each package.
-func TestPackagesAreDocumented(t *testing.T) {
-	documented := codes(string(read(t, packages)))
-	for _, name := range slices.Concat(inPod, offline, online, forTests) {
-		if !documented[name] {
-			t.Errorf("%s: says nothing of `%s`", packages, name)
-		}
-	}
 }
 
 var (

@@ -9,8 +9,7 @@ import (
 )
 
 // inPod are the packages that run in the Pod. Each may import those above it in
-// this list, and no others of ours. A new package needs a line here, and a place
-// in docs/packages.md.
+// this list, and no others of ours. A new package needs a line here.
 var inPod = []string{
 	"engine/api", "engine/verdict", "engine/live", "engine/panics", "engine/transport", "engine/folder", "engine/schema", "engine/schema/compat", "engine/template/funcs", "engine/template", "engine/template/typecheck",
 	"engine/status/health", "engine/kind", "engine/render",

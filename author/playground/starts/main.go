@@ -1,5 +1,7 @@
 // Command starts prints what the playground has to begin with, as JSON. It is run from the
 // repository's root.
+//
+// Without it, users lose the kinds that the playground offers to begin with.
 package main
 
 import (

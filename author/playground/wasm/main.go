@@ -2,6 +2,8 @@
 
 // Command wasm is the playground for a browser. It sets the function jacquard, which
 // takes an Input as JSON and returns an Output as JSON.
+//
+// Without it, users lose the engine in the browser, which the playground runs.
 package main
 
 import (

@@ -9,4 +9,6 @@
 //
 // All functions are pure and keep no reference to what they are given but the
 // managedFields entries inside an Entry.
+//
+// Without it, users lose no requests at rest, and the proof that a child is ours.
 package ownership

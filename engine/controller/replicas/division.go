@@ -12,6 +12,9 @@
 //     once the server has said that the owner's Lease is gone;
 //   - a Lease of a replica goes when that replica ends, or once it was not renewed for
 //     its duration, and never comes back.
+//
+// Without it, users lose more replicas than one that works: it says which of them
+// serves what.
 package replicas
 
 import (

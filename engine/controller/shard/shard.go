@@ -2,6 +2,8 @@
 // serves: all, or a share by namespace and label. Shares that are provably
 // disjoint may be served side by side, each with records of its own on the
 // kind's CRD. It is pure.
+//
+// Without it, users lose two operators that serve different resources of one kind.
 package shard
 
 import (

@@ -4,4 +4,7 @@
 //
 // All functions are pure. An expression is compiled once and costs at most
 // costLimit, whatever the object contains.
+//
+// Without it, users lose Ready that is right for kinds that the engine does not know,
+// and a way to correct it.
 package health

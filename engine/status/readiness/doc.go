@@ -7,4 +7,7 @@
 //
 // All functions are pure. Messages are short and the same for the same state:
 // no times, no values of the child's spec.
+//
+// Without it, users lose Ready, which would say that something was sent, not that it
+// runs.
 package readiness

@@ -26,6 +26,9 @@
 //
 // An error names the function, the position of the argument and types, never
 // a value: values of a resource may be secret.
+//
+// Without it, users lose the functions of Helm's charts: without them a template cannot
+// be moved from a chart.
 package funcs
 
 import "sync"

@@ -1,6 +1,6 @@
 // Package chaos lets everything go wrong at once, at random, while people edit
-// hundreds of resources, and looks at what the operator deletes and at what the
-// cluster says in the end.
+// hundreds of resources, kills the control plane and restores an older one, and looks at
+// what the operator deletes and at what the cluster says in the end.
 package chaos
 
 import (

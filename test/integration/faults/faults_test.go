@@ -1,5 +1,6 @@
 // Package faults does to running resources what people, controllers and
-// admission do to them, and looks at what the cluster says afterwards.
+// admission do to them, and looks at what the cluster says afterwards;
+// docs/reliability.md names the test of each case.
 package faults
 
 import (

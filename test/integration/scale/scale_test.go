@@ -1,6 +1,6 @@
-// Package scale measures how far an operator goes: on a real API server and
-// etcd without anything else, with thousands of resources. It is no test: `make
-// scale` runs it, and docs/scaling.md has what it said.
+// Package scale measures, for docs/scaling.md, how far an operator goes: on a real API
+// server and etcd without anything else, with thousands of resources. It is no test:
+// `make scale` runs it.
 package scale
 
 import (

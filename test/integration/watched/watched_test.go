@@ -1,4 +1,4 @@
-// Package watched tests what the operator tells of itself, on a real cluster:
+// Package watched tests what the operator reports about itself, on a real cluster:
 // the values of its metrics, who gets them, and, with a real Prometheus, that
 // every alert warns of what it is about.
 package watched
