@@ -19,8 +19,8 @@ import (
 	"unicode/utf8"
 )
 
-// A generator makes a block. root is the root of the repository, and page the text of the
-// page that the block stands in.
+// A generator makes a block, or a whole page. root is the root of the repository, and page
+// the text of the page as it is.
 type generator func(root, page string) (string, error)
 
 // generators are the blocks that there may be, by name.
@@ -29,15 +29,22 @@ var generators = map[string]generator{
 	"metrics":  generateMetrics,
 	"packages": generatePackages,
 	"reasons":  generateReasons,
+	"tasks":    generateTasks,
 	"tests":    generateTests,
 }
 
-// pages are the documents that have generated blocks.
-var pages = []string{
-	"docs/metrics.md",
-	"docs/operations/alerts-and-troubleshooting.md",
-	"docs/packages.md",
-	"docs/tools.md",
+// pages are the documents that have a generated part, with what writes it.
+var pages = []struct {
+	path  string
+	write generator
+}{
+	{"docs/metrics.md", replaceBlocks},
+	{"docs/operations/alerts-and-troubleshooting.md", replaceBlocks},
+	{"docs/packages.md", replaceBlocks},
+	{"docs/reliability.md", placeTests},
+	{"docs/site/groups.mjs", completeGroups},
+	{"docs/templates.md", replaceBlocks},
+	{"docs/tools.md", replaceBlocks},
 }
 
 // A Page is a document, as it is and as it has to be.
@@ -52,16 +59,16 @@ type Page struct {
 func Pages(root string) ([]Page, error) {
 	var all []Page
 	var errs []error
-	for _, path := range pages {
-		data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(path)))
+	for _, p := range pages {
+		data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(p.path)))
 		if err != nil {
 			return nil, err
 		}
-		want, err := replaceBlocks(root, string(data))
+		want, err := p.write(root, string(data))
 		if err != nil {
-			errs = append(errs, fmt.Errorf("generating %s: %w", path, err))
+			errs = append(errs, fmt.Errorf("generating %s: %w", p.path, err))
 		}
-		all = append(all, Page{path, string(data), want})
+		all = append(all, Page{p.path, string(data), want})
 	}
 	return all, errors.Join(errs...)
 }

@@ -67,7 +67,7 @@ func readPackages(root, top string) ([]packageComment, error) {
 		}
 		if d.IsDir() {
 			_, module := fs.Stat(tree, path.Join(name, "go.mod"))
-			if module == nil || strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules" {
+			if module == nil || isSkipped(d) {
 				return fs.SkipDir
 			}
 			return nil
@@ -86,8 +86,8 @@ func readPackages(root, top string) ([]packageComment, error) {
 		return nil
 	})
 	var sorted []packageComment
-	for path, comment := range all {
-		sorted = append(sorted, packageComment{path, comment})
+	for dir, comment := range all {
+		sorted = append(sorted, packageComment{dir, comment})
 	}
 	slices.SortFunc(sorted, func(a, b packageComment) int { return strings.Compare(a.path, b.path) })
 	return sorted, err

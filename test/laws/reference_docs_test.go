@@ -105,22 +105,3 @@ func (p property) fields(path string) []string {
 func TestAuthorsAnnotationsAreDocumented(t *testing.T) {
 	sameRows(t, "## Annotations", section(t, reference, "## Annotations"), api.AuthorAnnotations)
 }
-
-// TestTasksAreIndexed: the guide's index of tasks leads to every section that
-// is about a task.
-func TestTasksAreIndexed(t *testing.T) {
-	index := section(t, guide, "## Find a task")
-	n := 0
-	for _, line := range heading.FindAllString(fenced.ReplaceAllString(string(read(t, guide)), ""), -1) {
-		title, deep := strings.CutPrefix(line, "### ")
-		if !deep {
-			continue
-		}
-		if n++; !strings.Contains(index, "["+title+"](#") {
-			t.Errorf("%s: no task of the index leads to %q", guide, title)
-		}
-	}
-	if n == 0 {
-		t.Errorf("%s: has no sections of tasks", guide)
-	}
-}

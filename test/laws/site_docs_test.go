@@ -9,38 +9,6 @@ import (
 
 const site = "docs/site/"
 
-// TestSiteLeavesNothingOut: the sidebar of the site lists each document, and nothing
-// that is not there. Pages that the site generates are not documents.
-func TestSiteLeavesNothingOut(t *testing.T) {
-	var listed []string
-	for _, m := range regexp.MustCompile(`\["([^"]+\.md)"`).FindAllStringSubmatch(string(read(t, site+"groups.mjs")), -1) {
-		if m[1] != "kinds/index.md" {
-			listed = append(listed, m[1])
-		}
-	}
-	var documents []string
-	for _, file := range proseFiles(t) {
-		if !strings.HasPrefix(file, "examples/") && !strings.HasPrefix(file, "docs/decisions/") { // that directory is listed as a whole
-			documents = append(documents, file)
-		}
-	}
-	slices.Sort(listed)
-	slices.Sort(documents)
-	for _, file := range documents {
-		if !slices.Contains(listed, file) {
-			t.Errorf("%sgroups.mjs: does not list %s: add it to a group", site, file)
-		}
-	}
-	for i, file := range listed {
-		if !slices.Contains(documents, file) {
-			t.Errorf("%sgroups.mjs: lists %s, which is not a document", site, file)
-		}
-		if i > 0 && file == listed[i-1] {
-			t.Errorf("%sgroups.mjs: lists %s twice", site, file)
-		}
-	}
-}
-
 // TestSiteLinksLead: what the settings of a page link to is there. TestLinksLead and
 // TestAnchorsLead look at its text.
 func TestSiteLinksLead(t *testing.T) {
