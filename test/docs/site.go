@@ -3,6 +3,7 @@ package docs
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -48,7 +49,7 @@ func completeGroups(root, page string) (string, error) {
 		delete(further, m[2])
 		return text + m[3]
 	})
-	for directory := range further {
+	for _, directory := range slices.Sorted(maps.Keys(further)) {
 		errs = append(errs, fmt.Errorf("no group has a place for further documents of %s", directory))
 	}
 	return want, errors.Join(errs...)
