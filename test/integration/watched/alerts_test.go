@@ -182,10 +182,10 @@ func applies(name, text string) func(*site, *thing) {
 const absent = "absents.example.com"
 
 // ofProcesses are alerts about processes that end, about several, about their roots,
-// about hours, and about states of kinds that last.
+// about hours, and about states of kinds and watches that last.
 // TestRules of engine/controller/metrics makes them fire with the series of such.
 var ofProcesses = []string{"JacquardRestarts", "JacquardMemoryHigh", "JacquardStandbyMissing", "JacquardBucketsUnowned",
-	"JacquardReplicasUnbalanced", "JacquardRootMissing", "JacquardRolloutStuck", "JacquardKindUnsettled"}
+	"JacquardReplicasUnbalanced", "JacquardRootMissing", "JacquardRolloutStuck", "JacquardKindUnsettled", "JacquardWatchesFailing"}
 
 var situations = map[string]situation{
 	"Broken": {"broken", configMap, []string{"JacquardFolderBroken"}, writes("{{ .spec.nonsense }}\n"), writes(configMap)},
@@ -234,8 +234,6 @@ var situations = map[string]situation{
 	"Denied": {"denied", bare, []string{"JacquardDeniedByPolicy"}, applies("a", "ghost"), nil},
 	"Unlistable": {"unlistable", configMap, []string{"JacquardRightsMissing"},
 		writes(strings.Replace(account, "ServiceAccount", "ResourceQuota", 1)), nil},
-	"Failing": {"failing", configMap, []string{"JacquardWatchesFailing"},
-		func(_ *site, k *thing) { metrics.Kind(k.name()).Failing(1) }, func(_ *site, k *thing) { metrics.Kind(k.name()).Failing(0) }},
 	"Contended": {"contended", configMap, []string{"JacquardFieldsContended"}, contend, nil},
 	"Slow":      {"slow", configMap, []string{"JacquardSlow"}, hold, nil},
 	"Backlog":   {"backlog", configMap, []string{"JacquardQueueBacklog"}, pile, open},
