@@ -30,7 +30,7 @@ PLATFORMS ?= linux/$(shell go env GOARCH)
 export KUBEBUILDER_ASSETS ?= $(BIN)
 
 # How many packages are tested at once: one waits now and then, most of all for a cluster.
-AT_ONCE := $(shell echo $$((1 + $$(getconf _NPROCESSORS_ONLN))))
+AT_ONCE ?= $(shell echo $$((1 + $$(getconf _NPROCESSORS_ONLN))))
 
 # What takes longest begins first: the rest fills the gaps.
 LONGEST := $(addprefix ./test/integration/,children faults kinds patches replicas)

@@ -76,6 +76,7 @@ export const groups = [
       ["docs/architecture.md"],
       ["docs/packages.md"],
       ["CONTRIBUTING.md"],
+      ["docs/testing.md"],
       ["CHANGELOG.md"],
       ["SECURITY.md"],
       ["docs/decisions/"],
