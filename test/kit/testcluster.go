@@ -117,7 +117,7 @@ func setParallel() {
 	isGiven := false
 	flag.Visit(func(f *flag.Flag) { isGiven = isGiven || f.Name == "test.parallel" })
 	if !isGiven {
-		flag.Set("test.parallel", strconv.Itoa(8*runtime.GOMAXPROCS(0))) //nolint:errcheck // it is a number
+		flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))) //nolint:errcheck // it is a number
 	}
 }
 
