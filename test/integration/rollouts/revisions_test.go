@@ -25,11 +25,11 @@ import (
 // said is a folder whose ConfigMap says what the resource says, and which version. With
 // nowhere it has a Deployment, too, that never becomes ready.
 func said(version string, nowhere bool) map[string]string {
-	files := config(version + "-{{ .spec.text }}")
+	files, deadline := config(version+"-{{ .spec.text }}"), "10m" // a busy machine is no stop
 	if nowhere {
-		files["deployment.yaml"] = deployment(true)["deployment.yaml"]
+		files["deployment.yaml"], deadline = deployment(true)["deployment.yaml"], "5s"
 	}
-	files["kind.yaml"] = "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nrollout: {waves: [\"5\"], progressDeadline: 5s}\n"
+	files["kind.yaml"] = "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nrollout: {waves: [\"5\"], progressDeadline: " + deadline + "}\n"
 	return files
 }
 
@@ -197,7 +197,7 @@ func TestRollbackAmongFolders(t *testing.T) {
 	op := k.at(t, home)
 	k.many(t, 8)
 	two := said("two", false)
-	two["kind.yaml"] = strings.Replace(two["kind.yaml"], `{waves: ["5"], progressDeadline: 5s}`, `{waves: ["1"], minReadySeconds: 600, progressDeadline: 1h}`, 1)
+	two["kind.yaml"] = strings.Replace(two["kind.yaml"], `{waves: ["5"], progressDeadline: 10m}`, `{waves: ["1"], minReadySeconds: 600, progressDeadline: 1h}`, 1)
 	k.write(t, two)
 	k.say(t, map[string]int{"two-hello": 1, "one-hello": 7})
 	rolling, served := k.rollout(t, rollout.Running, ""), k.crd(t).GetAnnotations()["jacquard.dev/rolled-out"]
