@@ -52,9 +52,9 @@ func (l *look) hasEnded(ctx context.Context, i *Installation) bool {
 	return err == nil && l.read(lease).State == verdict.Nobody
 }
 
-// disclaim returns what an installation reports of a kind. It is Elsewhere if others hold
+// limitToClaims returns what an installation reports of a kind. It is Elsewhere if others hold
 // all claims on the CRD, whatever the report contains.
-func (l *look) disclaim(i *Installation, k heartbeat.Kind) heartbeat.Kind {
+func (l *look) limitToClaims(i *Installation, k heartbeat.Kind) heartbeat.Kind {
 	claims := l.claims[k.Name]
 	if len(claims) == 0 || slices.Contains(claims, i.Identity) || k.State == verdict.Elsewhere {
 		return k

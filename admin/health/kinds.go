@@ -134,7 +134,7 @@ func (l *look) kinds(ctx context.Context, i *Installation) {
 		return
 	}
 	for _, told := range i.report.Kinds {
-		i.Kinds = append(i.Kinds, &Kind{Kind: l.disclaim(i, told)})
+		i.Kinds = append(i.Kinds, &Kind{Kind: l.limitToClaims(i, told)})
 	}
 	i.Kinds = append(i.Kinds, l.claimedOnly(ctx, i)...)
 	liveview.Together(len(i.Kinds), func(n int) { l.addResources(ctx, i, i.Kinds[n]) })

@@ -34,7 +34,7 @@ func TestServer(t *testing.T) {
 		{"kind", "", "no replica serves it at the moment"},
 	} {
 		i.division.Owners = []string{c.owner}
-		if got := i.server(c.kind, &metav1.ObjectMeta{Namespace: "n"}).Text; got != c.want {
+		if got := i.describeServer(c.kind, &metav1.ObjectMeta{Namespace: "n"}).Text; got != c.want {
 			t.Errorf("a resource of %s that %q serves is %q, want %q", c.kind, c.owner, got, c.want)
 		}
 	}
@@ -72,7 +72,7 @@ func TestServerByState(t *testing.T) {
 	} {
 		i := &Installation{Leader: Leader{State: c.leader}, report: c.report, Cut: c.report.Cut, Members: []*Member{{Name: "a"}},
 			division: replicas.Division{Leader: "a", Bounds: replicas.Equal(1), Owners: []string{"a"}}}
-		if got := i.server(name, &metav1.ObjectMeta{Namespace: "n"}).Text; got != c.want {
+		if got := i.describeServer(name, &metav1.ObjectMeta{Namespace: "n"}).Text; got != c.want {
 			t.Errorf("with a leader that is %s and %+v it is %q, want %q", c.leader, c.report.Kinds, got, c.want)
 		}
 	}

@@ -35,7 +35,7 @@ func ProgressOf(ctx context.Context, s *liveview.Survey, asked Asked, name strin
 			continue
 		}
 		for _, told := range i.report.Kinds {
-			if told = l.disclaim(i, told); told.Name != name || told.State == verdict.Elsewhere || !l.mayServe(i, name) {
+			if told = l.limitToClaims(i, told); told.Name != name || told.State == verdict.Elsewhere || !l.mayServe(i, name) {
 				continue
 			}
 			l.leader(ctx, i)

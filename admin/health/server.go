@@ -29,8 +29,8 @@ type Server struct {
 	Text string `json:"text"`
 }
 
-// describe returns in words who serves the resource.
-func (s *Server) describe() string {
+// composeText returns in words who serves the resource.
+func (s *Server) composeText() string {
 	switch word := s.State.Meaning().Word; {
 	case s.State == verdict.NotServed, s.State == verdict.Elsewhere:
 		return word
@@ -58,14 +58,14 @@ func ServerOf(ctx context.Context, s *liveview.Survey, k *liveview.Kind, resourc
 			continue
 		}
 		l.leader(ctx, i)
-		return i.server(k.Name, resource)
+		return i.describeServer(k.Name, resource)
 	}
 	return nil
 }
 
-// server returns the replica that serves a resource of a kind, or why none does; nil if
+// describeServer returns the replica that serves a resource of a kind, or why none does; nil if
 // one process serves all.
-func (i *Installation) server(kind string, resource metav1.Object) *Server {
+func (i *Installation) describeServer(kind string, resource metav1.Object) *Server {
 	s := &Server{State: i.stateWithoutServer(kind)}
 	if s.State == "" && i.Members == nil {
 		return nil
@@ -78,7 +78,7 @@ func (i *Installation) server(kind string, resource metav1.Object) *Server {
 			s.Replica = cmp.Or(m.Pod, m.Name)
 		}
 	}
-	s.Text = s.describe()
+	s.Text = s.composeText()
 	return s
 }
 

@@ -53,31 +53,31 @@ func baseName(example runtime.Object) string {
 func (b *baseWatches) newInformer(of toolscache.ListerWatcher, example runtime.Object, resync time.Duration,
 	by toolscache.Indexers) toolscache.SharedIndexInformer {
 	if name := baseName(example); name != "" {
-		of = b.observe(name, of)
+		of = b.wrapSource(name, of)
 	}
 	return newRestoreInformer(of, example, resync, by)
 }
 
-// observe returns a source that does as another one, and records how its requests end.
-func (b *baseWatches) observe(name string, of toolscache.ListerWatcher) toolscache.ListerWatcher {
+// wrapSource returns a source that does as another one, and records how its requests end.
+func (b *baseWatches) wrapSource(name string, of toolscache.ListerWatcher) toolscache.ListerWatcher {
 	source := toolscache.ToListerWatcherWithContext(of)
 	return &toolscache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			list, err := source.ListWithContext(ctx, opts)
-			b.record(ctx, name, err)
+			b.recordResult(ctx, name, err)
 			return list, err
 		},
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
 			w, err := source.WatchWithContext(ctx, opts)
-			b.record(ctx, name, err)
+			b.recordResult(ctx, name, err)
 			return w, err
 		},
 	}
 }
 
-// record records how a request ended. A resourceVersion that is too old is no failure: a
+// recordResult records how a request ended. A resourceVersion that is too old is no failure: a
 // new list follows.
-func (b *baseWatches) record(ctx context.Context, name string, err error) {
+func (b *baseWatches) recordResult(ctx context.Context, name string, err error) {
 	if ctx.Err() != nil || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
 		return
 	}
@@ -98,8 +98,8 @@ func (b *baseWatches) record(ctx context.Context, name string, err error) {
 	b.failures[name] = failure
 }
 
-// err returns why no kind can be served reliably; nil if no base watch has failed for long.
-func (b *baseWatches) err() error {
+// joinFailures returns why no kind can be served reliably; nil if no base watch has failed for long.
+func (b *baseWatches) joinFailures() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var errs []error

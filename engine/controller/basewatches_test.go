@@ -25,7 +25,7 @@ func TestReadinessWithoutBaseWatches(t *testing.T) {
 	bases := &baseWatches{clock: now}
 	o := &Operator{options: Options{}.withDefaults(), read: true, mapsRead: true, listed: true, kinds: map[string]*kindState{}, bases: bases}
 	var answer error
-	source := cache.ToListerWatcherWithContext(bases.observe(baseName(&apiextensionsv1.CustomResourceDefinition{}), &cache.ListWatch{
+	source := cache.ToListerWatcherWithContext(bases.wrapSource(baseName(&apiextensionsv1.CustomResourceDefinition{}), &cache.ListWatch{
 		ListWithContextFunc:  func(context.Context, metav1.ListOptions) (runtime.Object, error) { return nil, answer },
 		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return nil, answer },
 	}))

@@ -39,8 +39,8 @@ func (a *asking) timeUntilDue(open string, delay time.Duration) time.Duration {
 	return time.Until(a.next)
 }
 
-// postpone delays the next question, at most that long, and returns for how long.
-func (a *asking) postpone(most time.Duration) time.Duration {
+// postponeNext delays the next question, at most that long, and returns for how long.
+func (a *asking) postponeNext(most time.Duration) time.Duration {
 	wait := min(askAgain<<min(a.tries, 10), most)
 	a.tries, a.next = a.tries+1, time.Now().Add(wait)
 	return wait
@@ -79,7 +79,7 @@ func (o *Operator) forget(ctx context.Context, r *kindController) time.Duration 
 		log.FromContext(ctx).Info("nothing is left of kinds that are not made any more; they are off the record", "kind", r.name, "kinds",
 			strings.Join(went, ","))
 	}
-	return r.forgets.postpone(r.versions.resyncInterval())
+	return r.forgets.postponeNext(r.versions.resyncInterval())
 }
 
 // allResources are the metadata of all resources of a kind, whichever replica serves them.
@@ -136,7 +136,7 @@ func (o *Operator) dropForced(ctx context.Context, r *kindController) time.Durat
 			c.dropForced(name)
 		}
 	}
-	return r.asksForced.postpone(r.versions.resyncInterval())
+	return r.asksForced.postponeNext(r.versions.resyncInterval())
 }
 
 // dropForced forgets one of the resources that a rollout was forced past.

@@ -28,7 +28,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
-// A run is one kind at work: the cache of its resources, its queue and workers.
+// A kindController is one kind at work: the cache of its resources, its queue and workers.
 type kindController struct {
 	o          *Operator
 	name       string

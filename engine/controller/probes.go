@@ -39,16 +39,16 @@ func (r Readiness) check() error {
 // too, so that a rolling update keeps the old Pod until the new one can take
 // over. A folder whose CRD is not there holds nobody up.
 func (o *Operator) Ready() error {
-	keeps, _ := o.unready()
+	keeps, _ := o.findUnready()
 	return keeps
 }
 
-// unready returns what keeps the process from being ready, and what is wrong besides.
+// findUnready returns what keeps the process from being ready, and what is wrong besides.
 // Trouble with a kind of resources or children is neither.
-func (o *Operator) unready() (keeps, others error) {
+func (o *Operator) findUnready() (keeps, others error) {
 	keeps, others = o.unloaded()
 	if o.bases != nil { // nil in a process that watches nothing
-		keeps = errors.Join(o.bases.err(), keeps)
+		keeps = errors.Join(o.bases.joinFailures(), keeps)
 	}
 	return keeps, others
 }
@@ -135,7 +135,7 @@ func (o *Operator) probes() http.Handler {
 	})
 	mux.HandleFunc("/readyz", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		keeps, others := o.unready()
+		keeps, others := o.findUnready()
 		if keeps != nil {
 			w.WriteHeader(http.StatusInternalServerError)
 			fmt.Fprintf(w, "not ready:\n%v\n", keeps)

@@ -37,20 +37,20 @@ const (
 
 // A reporter keeps the report of the operator that leads.
 type reporter struct {
-	o         *Operator
-	first     heartbeat.Report         // what stays as it is
-	lease     metav1.Object            // as last read or written; nil: not known
-	text      string                   // what it says
-	published map[string]string        // the last trouble, by CRD; "" is the Lease
-	refused   map[string]time.Time     // when a CRD is written again that could not be
-	looked    time.Time                // when the Lease was read or written last
-	states    map[string]verdict.State // of kinds, as the metric has them
+	o       *Operator
+	first   heartbeat.Report         // what stays as it is
+	lease   metav1.Object            // as last read or written; nil: not known
+	text    string                   // what it says
+	logged  map[string]string        // the last trouble, by CRD; "" is the Lease
+	refused map[string]time.Time     // when a CRD is written again that could not be
+	looked  time.Time                // when the Lease was read or written last
+	states  map[string]verdict.State // of kinds, as the metric has them
 }
 
 // keepReport keeps the metrics of the states of kinds, and writes what the operator says
 // of itself whenever that changed, or is not there any more.
 func (o *Operator) keepReport(ctx context.Context) error {
-	r := &reporter{o: o, first: o.aboutItself(ctx), published: map[string]string{}, refused: map[string]time.Time{}}
+	r := &reporter{o: o, first: o.aboutItself(ctx), logged: map[string]string{}, refused: map[string]time.Time{}}
 	if o.options.home() != "" {
 		r.remember(ctx)
 	}
@@ -78,7 +78,7 @@ func (o *Operator) keepReport(ctx context.Context) error {
 			wait = max(wait, reportGap)
 			if err := r.write(ctx, now); err != nil {
 				wait = reportWait
-				r.publish(ctx, "", err)
+				r.logOnce(ctx, "", err)
 			}
 		}
 	}
@@ -115,7 +115,7 @@ func (r *reporter) recordStates(ctx context.Context, kinds []heartbeat.Kind,
 		wrote = true
 		if err := annotate(ctx, crd, change); err != nil && !apierrors.IsConflict(err) {
 			r.refused[k.Name] = time.Now().Add(reportWait)
-			r.publish(ctx, k.Name, fmt.Errorf("recording the state on CRD %s: %w", k.Name, err))
+			r.logOnce(ctx, k.Name, fmt.Errorf("recording the state on CRD %s: %w", k.Name, err))
 		}
 	}
 	return wrote
@@ -138,12 +138,12 @@ func (o *Operator) stateChange(annotations map[string]string, mine shard.Shard, 
 	return map[string]any{stateKey: string(state), leaseKey: lease}
 }
 
-// publish logs a trouble with a CRD, or with the Lease if crd is "", once.
-func (r *reporter) publish(ctx context.Context, crd string, err error) {
-	if err.Error() != r.published[crd] && ctx.Err() == nil {
+// logOnce logs a trouble with a CRD, or with the Lease if crd is "", once.
+func (r *reporter) logOnce(ctx context.Context, crd string, err error) {
+	if err.Error() != r.logged[crd] && ctx.Err() == nil {
 		log.FromContext(ctx).Info("report not written", "error", err.Error())
 	}
-	r.published[crd] = err.Error()
+	r.logged[crd] = err.Error()
 }
 
 // aboutItself is the part of the report that stays as it is.
@@ -215,7 +215,7 @@ func (r *reporter) write(ctx context.Context, text string) (err error) {
 		return err
 	}
 	r.lease, r.text, r.looked = answer, text, time.Now()
-	delete(r.published, "")
+	delete(r.logged, "")
 	return nil
 }
 

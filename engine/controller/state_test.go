@@ -53,7 +53,7 @@ func TestStateOfRefusedCRD(t *testing.T) {
 			crd.Name = name
 			o.kinds[name] = &kindState{crd: crd}
 		}
-		r := &reporter{o: o, published: map[string]string{}, refused: map[string]time.Time{}}
+		r := &reporter{o: o, logged: map[string]string{}, refused: map[string]time.Time{}}
 		var tried []string
 		annotate := func(_ context.Context, crd metav1.Object, change map[string]any) error {
 			tried = append(tried, crd.GetName())

@@ -28,9 +28,9 @@ type apiNames struct {
 	documented map[string]bool
 }
 
-// has reports whether a name is known. Names of the standard library count with their package, as
+// hasName reports whether a name is known. Names of the standard library count with their package, as
 // in encoding.TextMarshaler: such interfaces are implemented without an import.
-func (n *apiNames) has(name string) bool {
+func (n *apiNames) hasName(name string) bool {
 	if !qualified.MatchString(name) {
 		return n.words[name]
 	}

@@ -44,7 +44,7 @@ func run(modules []string, update bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	analyzers := []*analysis.Analyzer{wordsAnalyzer, docsAnalyzer, newMentionsAnalyzer(names.has), methodsAnalyzer}
+	analyzers := []*analysis.Analyzer{wordsAnalyzer, docsAnalyzer, newMentionsAnalyzer(names.hasName), methodsAnalyzer}
 	found := newFindings()
 	for _, module := range modules {
 		dir, patterns, _ := strings.Cut(module, "=")

@@ -40,7 +40,7 @@ var (
 
 func checkMentions(pass *analysis.Pass, isKnown func(string) bool) {
 	names := sync.OnceValue(func() *knownNames { return collectNames(pass) })
-	exists := func(name string) bool { return names().has(name) || isKnown(name) }
+	exists := func(name string) bool { return names().hasName(name) || isKnown(name) }
 	for _, file := range writtenFiles(pass) {
 		for _, group := range file.Comments {
 			for _, comment := range group.List {
@@ -108,8 +108,8 @@ type knownNames struct {
 	packages map[string]*types.Package
 }
 
-// has reports whether every part of a name exists.
-func (k *knownNames) has(name string) bool {
+// hasName reports whether every part of a name exists.
+func (k *knownNames) hasName(name string) bool {
 	parts := strings.Split(name, ".")
 	if p := k.packages[parts[0]]; p != nil && len(parts) > 1 {
 		return p.Scope().Lookup(parts[1]) != nil

@@ -41,7 +41,7 @@ func TestAPINames(t *testing.T) {
 		"plan.Input":                 false,
 		"ownerReference.APIVersions": false,
 	} {
-		if got := names.has(name); got != want {
+		if got := names.hasName(name); got != want {
 			t.Errorf("has(%q) = %t", name, got)
 		}
 	}
