@@ -5,6 +5,7 @@ package kit
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -12,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -46,7 +48,7 @@ type Cluster struct {
 	// Config is the admin's access.
 	Config *rest.Config
 	// Client is the admin's.
-	Client client.Client
+	Client client.WithWatch
 	stdin  io.Closer
 	cmd    *exec.Cmd
 	defined
@@ -216,7 +218,7 @@ func (c *Cluster) connect() (err error) {
 		return err
 	}
 	jitter(c.Config, "JITTER_TESTS")
-	if c.Client, err = client.New(c.Config, client.Options{}); err != nil {
+	if c.Client, err = client.NewWithWatch(c.Config, client.Options{}); err != nil {
 		return err
 	}
 	return c.follow()
@@ -243,11 +245,13 @@ func (c *Cluster) Stop() {
 type Operator struct {
 	*controller.Operator
 	// Config is its access; Access the account that it has if it was given none.
-	Config *rest.Config
-	Access *Access
-	stop   context.CancelFunc
-	done   chan error
-	once   sync.Once
+	Config   *rest.Config
+	Access   *Access
+	identity string
+	traffic  *traffic
+	stop     context.CancelFunc
+	done     chan error
+	once     sync.Once
 }
 
 // Run starts an operator over the roots; it ends with the test at the latest.
@@ -270,12 +274,16 @@ func (c *Cluster) Run(t testing.TB, change func(*controller.Options), roots ...s
 	if options.Config.BearerToken == a.Config.BearerToken {
 		a.Serve(options, roots...)
 	}
+	passed := &traffic{}
+	options.Config = rest.CopyConfig(options.Config)
+	options.Config.Wrap(passed.wrap)
 	op, err := controller.New(options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	o := &Operator{Operator: op, Config: options.Config, Access: a, stop: stop, done: make(chan error, 1)}
+	o := &Operator{Operator: op, Config: options.Config, Access: a, stop: stop, done: make(chan error, 1),
+		identity: cmp.Or(options.Identity, path.Join(options.Namespace, "jacquard")), traffic: passed}
 	go func() { o.done <- op.Run(ctx) }()
 	t.Cleanup(func() { o.Stop(t) })
 	return o
