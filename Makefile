@@ -37,7 +37,7 @@ LONGEST := $(addprefix ./test/integration/,children faults kinds patches replica
 
 # What runs tests; .ci/run gives what also notes those that are skipped.
 GOTEST ?= go test
-# make lint vets; symbols, which only debuggers read, cost time to link.
+# golangci-lint vets; symbols, which only debuggers read, cost time to link.
 TEST = $(GOTEST) -vet=off -ldflags='-s -w'
 
 # What is linted: folders, and the packages in them. devcluster's main package
@@ -165,6 +165,17 @@ endif
 demo: ## Show it all on a Kubernetes of its own; UI=1 also in a browser, ONCE=1 ends by itself, KUBECONFIG=FILE takes a cluster that you have
 	@LDFLAGS='$(STAMPED)' devcluster/demo/run $(if $(ONCE),--once) $(if $(UI),--ui) $(EXISTING)
 
+# The modules that are tested beside the main one, one after the other, and what of them.
+MODULES := test/browser devcluster charts test/pipeline test/helmcompat bench tools tools/release test/e2e test/e2e/gitops
+tests/.: PACKAGES := -p $(AT_ONCE) $(LONGEST) ./...
+tests/tools: PACKAGES := ./style
+tests/test/e2e: PACKAGES := ./cmd/... ./oci ./registry ./standin
+tests/test/e2e/gitops: PACKAGES := -count 1 ./...
+
+.PHONY: $(addprefix tests/,. $(MODULES))
+$(addprefix tests/,. $(MODULES)): tests/%:
+	cd $* && MAKEFLAGS= $(TEST) -timeout 40m $(or $(PACKAGES),./...)
+
 .PHONY: test
 # The clusters' parts spend a sixth of their time on collecting garbage else.
 test: export GOGC := 400
@@ -175,21 +186,11 @@ test: devcluster
 	cd "$$module" && $(TEST) -count 1 -timeout 40m $(if $(RUN),-run '$(RUN)') "./$$(realpath --canonicalize-missing --relative-to . "$(CURDIR)/$$package")"
 else
 test: devcluster ## Run the tests, against a real API server; PKG=./engine/plan RUN=TestX runs one thing
-	$(TEST) -p $(AT_ONCE) -timeout 40m $(LONGEST) ./...
-	cd devcluster && $(TEST) -p $(AT_ONCE) -timeout 20m ./...
-	cd test/helmcompat && $(TEST) -timeout 10m ./...
-	cd bench && $(TEST) -timeout 10m ./...
-	cd charts && $(TEST) -timeout 20m ./...
-	cd tools && $(TEST) -timeout 10m ./style
-	cd tools/release && $(TEST) -timeout 10m ./...
-	cd test/pipeline && $(TEST) -timeout 10m ./...
-	cd test/browser && $(TEST) -timeout 30m ./...
-	cd test/e2e && $(TEST) -timeout 20m ./cmd/... ./oci ./registry ./standin
-	cd test/e2e/gitops && $(TEST) -count 1 ./...
+	@$(MAKE) --no-print-directory -j 2 tests/. $(addprefix tests/,$(MODULES))
 endif
 
 # What takes too long for make test. A part ends within an hour.
-PARTS := browser browser-soak chaos chaos-defects-1 chaos-defects-2 chaos-replicas e2e-all fuzz kinds-unseen mutants scale scale-replicas
+PARTS := browser browser-soak chaos chaos-defects-1 chaos-defects-2 chaos-replicas e2e-all fuzz integration kinds-unseen mutants scale scale-replicas
 
 .PHONY: nightly $(addprefix nightly-,$(PARTS))
 nightly: ## Run all parts that have not passed on the present code; nightly-PART runs one: .bin/nightly has the results
@@ -207,6 +208,10 @@ browser: devcluster ## Run all tests of the page, the site and the playground; n
 kinds-unseen: devcluster ## Take kinds that nobody has seen down the whole road; UNSEEN_SEED=7 to see the same again
 	for seed in $(or $(UNSEEN_SEED),1 2 3 4 5); do \
 		NIGHTLY=true UNSEEN_SEED=$$seed $(TEST) -count 1 -timeout 20m -run TestUnseenKinds ./test/integration/kinds; done
+
+.PHONY: integration
+integration: devcluster ## Run all integration tests, also those that take too long for make test
+	NIGHTLY=true $(TEST) -count 1 -p $(AT_ONCE) -timeout 50m $(filter-out %/chaos %/scale,$(wildcard ./test/integration/*))
 
 .PHONY: check
 check: ## Run the tests that need no cluster, in a minute or two
@@ -256,8 +261,9 @@ chaos-defects-2: DEFECTS := o-z
 chaos-defects-1 chaos-defects-2: chaos-defects
 
 .PHONY: mutants
-mutants: devcluster ## Show that the tests notice each of forty-three defects (some minutes; MUTANT=name for one)
+mutants: devcluster ## Show that the tests notice each of forty-three defects, and lint each mistake (some minutes; MUTANT=name for one)
 	go run ./test/mutants $(MUTANT)
+	$(if $(MUTANT),,NIGHTLY=true $(TEST) -run TestMutants ./author/lint)
 
 .PHONY: scale
 scale: devcluster ## Measure how far one operator goes (an hour; SIZES=1000,5000,10000)
@@ -272,7 +278,7 @@ lint: $(BIN)/golangci-lint ## Check formatting and style
 	@files=$$(gofmt -l .); [[ -z $$files ]] || { echo "not formatted (make fmt):"; echo "$$files"; exit 1; } >&2
 	@for linted in $(LINTED); do \
 		echo "linting $$linted"; \
-		(cd "$${linted%%=*}" && packages="$${linted#*=}" && go vet $${packages//,/ } && \
+		(cd "$${linted%%=*}" && packages="$${linted#*=}" && \
 			$(BIN)/golangci-lint run --config $(CURDIR)/.golangci.yml $${packages//,/ }); \
 	done
 	@echo "checking names and comments"

@@ -21,8 +21,8 @@ const repository = "../.."
 
 // TestMutants: in every shipped folder each field is misspelt, each guard taken
 // away, each type changed, one at a time, and each is found, but for those that
-// testdata/exceptions.txt names with the reason. With -short it is a few of
-// them: every one takes as long as a check of its kind.
+// testdata/exceptions.txt names with the reason. It is a few of them but for make
+// nightly-mutants: every one takes as long as a check of its kind.
 func TestMutants(t *testing.T) {
 	kinds, err := catalog.Load([]string{repository})
 	if err != nil {
@@ -35,6 +35,9 @@ func TestMutants(t *testing.T) {
 	}
 	t.Logf("%d mutants", total)
 }
+
+// everyMutant is so with make nightly.
+var everyMutant = os.Getenv("NIGHTLY") != ""
 
 // checkMutants compares what escapes of one kind with what may.
 func checkMutants(t *testing.T, k *mutable, excused map[string]string) (n int) {
@@ -52,7 +55,7 @@ func checkMutants(t *testing.T, k *mutable, excused map[string]string) (n int) {
 		}
 	}
 	for what := range excused {
-		if !testing.Short() && strings.HasPrefix(what, k.name+"/") && !slices.Contains(escaped, what) {
+		if everyMutant && strings.HasPrefix(what, k.name+"/") && !slices.Contains(escaped, what) {
 			t.Errorf("testdata/exceptions.txt: no longer needed: %s", what)
 		}
 	}
@@ -117,7 +120,7 @@ func readKind(t *testing.T, kinds *catalog.Catalog, name string) *mutable {
 func (k *mutable) escapes(t *testing.T) (escaped []string, n int) {
 	all := k.mutants(t)
 	step := 1
-	if testing.Short() {
+	if !everyMutant {
 		step = max(1, len(all)/20)
 	}
 	found := make([]bool, len(all))
