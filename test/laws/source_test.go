@@ -3,6 +3,7 @@ package laws
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/importer"
 	"go/parser"
@@ -15,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -33,48 +35,70 @@ func (f goFile) test() bool { return strings.HasSuffix(f.path, "_test.go") }
 // at is where a node stands, as editors understand it.
 func (f goFile) at(n ast.Node) string { return f.set.Position(n.Pos()).String() }
 
-// goFiles parses every Go file that people write.
+// goFiles are the Go files that people write.
 func goFiles(t *testing.T) []goFile {
 	t.Helper()
+	all, err := parsedFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Clone(all)
+}
+
+var parsedFiles = sync.OnceValues(func() ([]goFile, error) {
+	paths, err := allFiles()
+	if err != nil {
+		return nil, err
+	}
 	var all []goFile
-	for _, path := range files(t, ".go") {
-		f := goFile{path: path, text: string(read(t, path)), set: token.NewFileSet()}
-		var err error
+	for _, path := range paths {
+		if !strings.HasSuffix(path, ".go") {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		f := goFile{path: path, text: string(text), set: token.NewFileSet()}
 		if f.ast, err = parser.ParseFile(f.set, path, f.text, parser.ParseComments|parser.SkipObjectResolution); err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		if !ast.IsGenerated(f.ast) {
 			all = append(all, f)
 		}
 	}
 	if len(all) == 0 {
-		t.Fatal("there are no Go files: this test looks in the wrong place")
+		return nil, errors.New("there are no Go files: this test looks in the wrong place")
 	}
-	return all
-}
+	return all, nil
+})
 
 // files lists the files of the repository with this suffix, but for what was
 // built and what tests keep in testdata.
 func files(t *testing.T, suffix string) []string {
 	t.Helper()
-	var all []string
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+	all, err := allFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(path string) bool { return !strings.HasSuffix(path, suffix) })
+}
+
+var allFiles = sync.OnceValues(func() (all []string, err error) {
+	err = filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		if d.IsDir() && path != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules") {
 			return filepath.SkipDir
 		}
-		if !d.IsDir() && strings.HasSuffix(path, suffix) {
+		if !d.IsDir() {
 			all = append(all, filepath.ToSlash(path))
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
+	return all, err
+})
 
 func read(t *testing.T, path string) []byte {
 	t.Helper()
@@ -104,20 +128,28 @@ func (p listed) ours() bool {
 // list asks `go list` about packages and all that they depend on.
 func list(t *testing.T, args ...string) []listed {
 	t.Helper()
+	all, err := listPackages(args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func listPackages(args ...string) ([]listed, error) {
 	cmd := exec.Command("go", append([]string{"list", "-deps"}, args...)...)
 	var trouble strings.Builder
 	cmd.Stderr = &trouble
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("go list: %v\n%s", err, trouble.String())
+		return nil, fmt.Errorf("go list: %w\n%s", err, trouble.String())
 	}
 	var all []listed
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p listed
 		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-			return all
+			return all, nil
 		} else if err != nil {
-			t.Fatalf("reading what go list says: %v", err)
+			return nil, fmt.Errorf("reading what go list says: %w", err)
 		}
 		all = append(all, p)
 	}
@@ -134,7 +166,18 @@ type typed struct {
 // tests left out.
 func typedPackages(t *testing.T) []typed {
 	t.Helper()
-	all := list(t, "-export", "-json=ImportPath,Dir,Export,GoFiles", "./...")
+	all, err := checkedPackages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+var checkedPackages = sync.OnceValues(func() ([]typed, error) {
+	all, err := listPackages("-export", "-json=ImportPath,Dir,Export,GoFiles", "./...")
+	if err != nil {
+		return nil, err
+	}
 	exports := map[string]string{}
 	for _, p := range all {
 		exports[p.ImportPath] = p.Export
@@ -144,26 +187,27 @@ func typedPackages(t *testing.T) []typed {
 	all = slices.DeleteFunc(all, func(p listed) bool { return !p.ours() })
 	packages := make([]typed, len(all))
 	for i, p := range all {
-		packages[i] = checkTypes(t, p, set, from)
+		if packages[i], err = checkTypes(p, set, from); err != nil {
+			return nil, err
+		}
 	}
-	return packages
-}
+	return packages, nil
+})
 
-func checkTypes(t *testing.T, p listed, set *token.FileSet, from types.Importer) typed {
-	t.Helper()
+func checkTypes(p listed, set *token.FileSet, from types.Importer) (typed, error) {
 	var parsed []*ast.File
 	for _, name := range p.GoFiles {
 		f, err := parser.ParseFile(set, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
 		if err != nil {
-			t.Fatal(err)
+			return typed{}, err
 		}
 		parsed = append(parsed, f)
 	}
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
 	if _, err := (&types.Config{Importer: from}).Check(p.ImportPath, set, parsed, info); err != nil {
-		t.Fatal(err)
+		return typed{}, err
 	}
-	return typed{p, set, info.Uses}
+	return typed{p, set, info.Uses}, nil
 }
 
 // exists reports whether a document's relative link leads to something.
