@@ -3,8 +3,8 @@ package kit
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,9 +16,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// AwaitQuiet waits until the operator has nothing left to do: what it watches has brought
-// it everything, no resource is due, and no request is under way. What happens at a later
-// time by itself, such as another try of what was refused, is not waited for.
+// AwaitQuiet waits until the operator has nothing left to do: no resource is due, no request
+// is under way, and nothing comes that it would look at. What happens at a later time by
+// itself, such as another try of what was refused, is not waited for.
 //
 // A test that something does not happen awaits quiet first, and looks then.
 func (o *Operator) AwaitQuiet(t testing.TB) {
@@ -66,8 +66,9 @@ func (c *Cluster) carryWrite() error {
 	if err := c.Client.Create(ctx, canary); err != nil {
 		return err
 	}
+	since := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: canary.ResourceVersion}}
 	changes, err := c.Client.Watch(ctx, &corev1.ConfigMapList{}, client.InNamespace(canary.Namespace),
-		client.MatchingFields{"metadata.name": canary.Name}, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: canary.ResourceVersion}})
+		client.MatchingFields{"metadata.name": canary.Name}, since)
 	if err != nil {
 		return err
 	}
@@ -82,15 +83,16 @@ func (c *Cluster) carryWrite() error {
 	return nil
 }
 
-// A traffic is what passes between an operator and the API server.
+// A traffic is what passes between an operator and the API server. What other tests do
+// is seen by all operators, so watches do not count, nor does the discovery that follows
+// each CRD. Leases and Events do not either: they are written by the clock, or follow
+// what was done.
 type traffic struct {
-	underWay atomic.Int64 // requests, without watches
-	ended    atomic.Int64 // requests, without watches
-	received atomic.Int64 // bytes of watches
+	underWay atomic.Int64
+	ended    atomic.Int64
 }
 
-// wrap lets a client's traffic be counted. Leases and Events are not: they are written
-// by the clock, or follow what was done.
+// wrap lets a client's traffic be counted.
 func (f *traffic) wrap(next http.RoundTripper) http.RoundTripper { return &counted{f, next} }
 
 type counted struct {
@@ -100,15 +102,8 @@ type counted struct {
 
 // RoundTrip sends a request.
 func (c *counted) RoundTrip(r *http.Request) (*http.Response, error) {
-	if strings.Contains(r.URL.Path, "/leases") || strings.Contains(r.URL.Path, "/events") {
+	if !counts(r) {
 		return c.next.RoundTrip(r)
-	}
-	if r.URL.Query().Get("watch") != "" {
-		response, err := c.next.RoundTrip(r)
-		if err == nil {
-			response.Body = &countedBody{response.Body, &c.received}
-		}
-		return response, err
 	}
 	c.underWay.Add(1)
 	defer c.ended.Add(1)
@@ -116,16 +111,11 @@ func (c *counted) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.next.RoundTrip(r)
 }
 
-type countedBody struct {
-	io.ReadCloser
-	n *atomic.Int64
-}
-
-// Read reads what a watch brings.
-func (b *countedBody) Read(into []byte) (int, error) {
-	n, err := b.ReadCloser.Read(into)
-	b.n.Add(int64(n))
-	return n, err
+// counts reports whether a request belongs to an operator's traffic.
+func counts(r *http.Request) bool {
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	ofObjects := len(parts) > 2 && parts[0] == "api" || len(parts) > 3 && parts[0] == "apis" // not discovery
+	return ofObjects && r.URL.Query().Get("watch") == "" && !slices.Contains(parts, "leases") && !slices.Contains(parts, "events")
 }
 
 // activity describes what the operator has done. It fails while a request is under way or
@@ -134,33 +124,37 @@ func (o *Operator) activity() (string, error) {
 	if n := o.traffic.underWay.Load(); n > 0 {
 		return "", fmt.Errorf("%d requests are under way", n)
 	}
-	due, err := countDue(o.Access.cluster.claimed(o.identity))
+	due, done, err := countWork(o.Access.cluster.claimed(o.identity))
 	if err == nil && due > 0 {
 		err = fmt.Errorf("%v resources are due", due)
 	}
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d requests, %d bytes of watches", o.traffic.ended.Load(), o.traffic.received.Load()), nil
+	return fmt.Sprintf("%d requests, %v reconciliations", o.traffic.ended.Load(), done), nil
 }
 
-// countDue counts the resources of kinds that wait for a worker, or have one.
-func countDue(kinds map[string]bool) (due float64, err error) {
+// countWork counts the resources of kinds that wait for a worker, or have one, and the
+// reconciliations that are done.
+func countWork(kinds map[string]bool) (due, done float64, err error) {
 	families, err := metrics.Registry.Gather()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	for _, family := range families {
-		if family.GetName() != "jacquard_queue_depth" && family.GetName() != "controller_runtime_active_workers" {
-			continue
-		}
 		for _, m := range family.GetMetric() {
+			isTheirs := false
 			for _, label := range m.GetLabel() {
-				if kinds[label.GetValue()] {
-					due += m.GetGauge().GetValue()
-				}
+				isTheirs = isTheirs || kinds[label.GetValue()]
+			}
+			switch name := family.GetName(); {
+			case !isTheirs:
+			case name == "jacquard_queue_depth", name == "controller_runtime_active_workers":
+				due += m.GetGauge().GetValue()
+			case name == "jacquard_reconciliations_total":
+				done += m.GetCounter().GetValue()
 			}
 		}
 	}
-	return due, nil
+	return due, done, nil
 }

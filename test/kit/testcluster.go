@@ -16,6 +16,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"sync"
@@ -277,14 +278,18 @@ func (c *Cluster) Run(t testing.TB, change func(*controller.Options), roots ...s
 	passed := &traffic{}
 	options.Config = rest.CopyConfig(options.Config)
 	options.Config.Wrap(passed.wrap)
-	op, err := controller.New(options)
+	ctx, stop := context.WithCancel(context.Background())
+	o := &Operator{Config: options.Config, Access: a, stop: stop, done: make(chan error, 1),
+		identity: cmp.Or(options.Identity, path.Join(options.Namespace, "jacquard")), traffic: passed}
+	var err error
+	pprof.Do(ctx, pprof.Labels(operatorLabel, a.User()), func(ctx context.Context) {
+		if o.Operator, err = controller.New(options); err == nil {
+			go func() { o.done <- o.Run(ctx) }()
+		}
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	o := &Operator{Operator: op, Config: options.Config, Access: a, stop: stop, done: make(chan error, 1),
-		identity: cmp.Or(options.Identity, path.Join(options.Namespace, "jacquard")), traffic: passed}
-	go func() { o.done <- op.Run(ctx) }()
 	t.Cleanup(func() { o.Stop(t) })
 	return o
 }
