@@ -65,6 +65,9 @@ func TestRoad(t *testing.T) {
 	w.edit(func(o *unstructured.Unstructured) { _ = unstructured.SetNestedField(o.Object, "y", "spec", "name") })
 	w.sends("when it is edited", applyOne, applyStatus)
 	w.sends("at rest again")
+	if wait := w.requeue(); wait != 0 {
+		t.Errorf("at rest it asks to be looked at again after %s", wait)
+	}
 	one := w.server.Get(mapKind, "default", "one")
 	if one.Object["data"].(map[string]any)["name"] != "y" || len(one.GetOwnerReferences()) != 1 {
 		t.Errorf("the child is %v", one.Object)
@@ -274,6 +277,32 @@ func TestTakeOver(t *testing.T) {
 			}
 			w.says("in the end", map[bool]string{true: "Ready", false: api.ReasonNotOurs}[c.taken])
 		})
+	}
+}
+
+// TestForeignIsLookedAtLessOften: somebody else's object costs one refused create and one
+// read for each look, two to four of them in 30 seconds, and one status.
+func TestForeignIsLookedAtLessOften(t *testing.T) {
+	w := newWorld(t, map[string]string{"one.yaml": oneMap})
+	foreign := w.server.Change(memory.Object(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"one","namespace":"default"},"data":{"name":"other"}}`), "person", nil)
+	w.sends("at first", putOnRecord, applyOne, readOne, applyStatus)
+	began, looks := w.now, 1
+	for last := time.Duration(0); ; looks++ {
+		wait := w.requeue()
+		if wait <= last {
+			t.Fatalf("look %d comes after %s, and the one before after %s", looks+1, wait, last)
+		}
+		if w.now = w.now.Add(wait); w.now.Sub(began) > 30*time.Second {
+			break
+		}
+		w.sends("when its time has come", applyOne, readOne)
+		last = wait
+	}
+	if looks < 2 || looks > 4 {
+		t.Errorf("%d looks in 30 s, want 2 to 4", looks)
+	}
+	if now := w.server.Get(mapKind, "default", "one"); now.GetResourceVersion() != foreign.GetResourceVersion() {
+		t.Errorf("the foreign object is %v", now)
 	}
 }
 

@@ -68,3 +68,28 @@ func TestDue(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingIsKept: of resources that are gone nothing is kept in memory, whatever was
+// known of them.
+func TestNothingIsKept(t *testing.T) {
+	w := newWorld(t, map[string]string{"kind.yaml": nodes, "one.yaml": oneMap, "node.yaml": oneNode})
+	for range 3 {
+		w.settle()
+		w.r.Reassigned(w.resource)
+		w.server.Delete(w.resource)
+		w.r.ObserveDeletion(w.server.Get(thingKind, "default", "a"))
+		w.now = time.Now()
+		w.settle()
+		w.r.Gone(w.resource)
+		w.turn()
+		r := w.r
+		if n := len(r.known) + len(r.names) + len(r.deletions) + len(r.pending) + len(r.woken) + len(r.reassigned); n > 0 {
+			t.Errorf("%v, %v, %v, %v, %v and %v are known still", r.known, r.names, r.deletions, r.pending, r.woken, r.reassigned)
+		}
+		made := w.resource.DeepCopy()
+		made.SetUID("")
+		made.SetResourceVersion("")
+		made.SetFinalizers(nil)
+		w.resource = w.server.Change(made, "person", nil)
+	}
+}
