@@ -1,11 +1,13 @@
 package children
 
 import (
+	"errors"
+	"slices"
 	"testing"
-	"time"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller"
+	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
 // TestAlone: of two processes of one installation one works, without leader
@@ -24,9 +26,15 @@ func TestAlone(t *testing.T) {
 	other := &thing{group: k.group, root: t.TempDir(), ns: k.ns}
 	other.writeCRD(t)
 	other.write(t, map[string]string{"map.yaml": config("", "second")})
-	cluster.Run(t, same, other.root)
 	mark := cluster.Mark(t)
-	time.Sleep(stretch)
+	second := cluster.Run(t, same, other.root)
+	kit.Eventually(t, "the second process asks for the Lease", func() error {
+		if !slices.ContainsFunc(second.AllRequests(t, mark), func(r kit.Request) bool { return r.Resource == "leases" }) {
+			return errors.New("it has not")
+		}
+		return nil
+	})
+	second.AwaitQuiet(t)
 	if writes := k.writes(t, mark); len(writes) > 0 {
 		t.Errorf("two processes worked: %v", writes)
 	}

@@ -2,7 +2,6 @@ package children
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -46,56 +45,49 @@ func TestCRDComesAndGoes(t *testing.T) {
 	}
 }
 
-// TestNoLeak: kinds that start and stop leave no goroutines behind. It runs
-// alone, before the parallel tests go on.
+// TestNoLeak: kinds that start and stop leave no goroutines behind.
 func TestNoLeak(t *testing.T) {
-	root := t.TempDir()
-	k := &thing{group: "leak.example.com", root: root, ns: cluster.Namespace(t)}
-	k.writeCRD(t)
-	k.write(t, plain())
-	round := func(name string) int {
+	t.Parallel()
+	k := newThing(t, "leak", plain())
+	op := cluster.Run(t, nil, k.root)
+	round := func(name string) {
 		cluster.Apply(t, "", k.crd())
 		cluster.Served(t, k.apiVersion(), "Thing")
 		k.apply(t, name, "")
 		k.ready(t, name)
-		running := runtime.NumGoroutine()
+		running, _ := op.Goroutines(t)
 		dropCRD(t, k.name())
-		kit.Eventually(t, "the kind has stopped", func() error {
-			if n := runtime.NumGoroutine(); n >= running {
-				return fmt.Errorf("%d goroutines, %d while it ran", n, running)
-			}
-			return nil
-		})
-		return least()
+		fewer(t, op, running-1) // the kind has stopped
 	}
-	cluster.Run(t, nil, root)
-	before := round("first")
+	round("first")
+	before := least(t, op)
 	for i := range 3 {
 		round(fmt.Sprint("again", i))
 	}
-	fewer(t, before+2)
+	fewer(t, op, before+2)
 }
 
-// fewer waits until there are no more goroutines than most: one may take its time
+// fewer waits until an operator has no more goroutines than most: one may take its time
 // to end.
-func fewer(t *testing.T, most int) {
+func fewer(t *testing.T, op *kit.Operator, most int) {
 	t.Helper()
 	kit.Eventually(t, "goroutines end", func() error {
-		if n := least(); n > most {
-			stacks := make([]byte, 1<<20)
-			return fmt.Errorf("%d goroutines, want at most %d\n%s", n, most, stacks[:runtime.Stack(stacks, true)])
+		if n, stacks := op.Goroutines(t); n > most {
+			return fmt.Errorf("%d goroutines, want at most %d\n%s", n, most, stacks)
 		}
 		return nil
 	})
 }
 
-// least is the number of goroutines once no more of them end.
-func least() int {
-	n := runtime.NumGoroutine()
-	for range 20 {
-		time.Sleep(200 * time.Millisecond)
-		n = min(n, runtime.NumGoroutine())
-	}
+// least is the number of an operator's goroutines once no more of them end.
+func least(t *testing.T, op *kit.Operator) int {
+	t.Helper()
+	n, _ := op.Goroutines(t)
+	cluster.AwaitQuiet(t, func() (string, error) {
+		now, _ := op.Goroutines(t)
+		n = min(n, now)
+		return fmt.Sprint(n), nil
+	})
 	return n
 }
 

@@ -59,7 +59,7 @@ func TestFlapping(t *testing.T) {
 	pod.SetKind("Pod")
 	pod.SetNamespace(k.ns)
 	pod.SetName("a")
-	const times = 400
+	const times = 200
 	started := time.Now()
 	every := time.NewTicker(10 * time.Millisecond)
 	defer every.Stop()

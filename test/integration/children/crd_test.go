@@ -18,6 +18,7 @@ const crds = "apiextensions.k8s.io/v1"
 // children that the garbage collector does not reach. (Those in its reach it may
 // only collect once it can look for their owner again: when there is a CRD.)
 func TestCRDGoes(t *testing.T) {
+	t.Parallel()
 	for name, how := range map[string]struct{ before, meanwhile func(*site) }{
 		"under a running operator": {func(*site) {}, func(*site) {}},
 		"while none runs":          {func(s *site) { s.operator.Stop(s) }, (*site).start},

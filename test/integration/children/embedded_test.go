@@ -21,7 +21,7 @@ func TestEmbedded(t *testing.T) {
 		t.Fatal(err)
 	}
 	binary := filepath.Join(t.TempDir(), "embedded")
-	if out, err := exec.Command("go", "build", "-o", binary, filepath.Join(root, "examples", "embedded")).CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary, filepath.Join(root, "examples", "embedded")).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	var said bytes.Buffer

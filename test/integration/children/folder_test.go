@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jacquard-operator/jacquard/author/catalog"
 	"github.com/jacquard-operator/jacquard/test/kit"
@@ -142,7 +141,7 @@ func TestFolderComesAndGoes(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(k.root, "templates"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	k.run(t)
+	op := k.run(t)
 	k.apply(t, "a", "text: one")
 	k.write(t, plain())
 	k.ready(t, "a")
@@ -160,8 +159,10 @@ func TestFolderComesAndGoes(t *testing.T) {
 	k.data(t, "a-renamed", "one")
 	k.apply(t, "b", "")
 	k.says(t, "b", "Stalled", "True", "FolderRemoved")
-	time.Sleep(stretch)
-	k.data(t, "b-renamed", "")
+	op.AwaitQuiet(t)
+	if err := cluster.Gone("v1", "ConfigMap", k.ns, "b-renamed"); err != nil {
+		t.Error(err)
+	}
 	cluster.Delete(t, k.apiVersion(), "Thing", k.ns, "a")
 	k.data(t, "a-renamed", "")
 

@@ -37,6 +37,7 @@ func (s *site) forge() {
 // TestForgedChild: an object that a tenant forged does not keep the children alive that the
 // tenant may not write, however their resource is deleted.
 func TestForgedChild(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		settings    string
 		propagation metav1.DeletionPropagation

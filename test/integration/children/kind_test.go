@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -120,20 +119,6 @@ func ready(t *testing.T, group, namespace string, names ...string) {
 	t.Helper()
 	for _, name := range names {
 		kit.Eventually(t, name+" is Ready", func() error { return cluster.Ready(group+"/v1", "Web", namespace, name) })
-	}
-}
-
-// quiet waits until the operator has sent nothing for a while.
-const quiet = 3 * time.Second
-
-func settled(t *testing.T, op *kit.Operator) {
-	t.Helper()
-	for {
-		mark := cluster.Mark(t)
-		time.Sleep(quiet)
-		if len(op.Requests(t, mark)) == 0 {
-			return
-		}
 	}
 }
 

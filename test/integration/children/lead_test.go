@@ -2,6 +2,8 @@ package children
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,8 +25,8 @@ func TestRestart(t *testing.T) {
 	k.atRest(t, "a", "ConfigMap/a", "Deployment/a")
 	first.Stop(t)
 	mark := cluster.Mark(t)
-	second := k.run(t)
-	kit.Eventually(t, "the operator is ready", second.Ready)
+	k.run(t)
+	awaitReconciled(t, k.name(), 2)
 	k.atRest(t, "a", "ConfigMap/a", "Deployment/a")
 	k.atRest(t, "b", "ConfigMap/b", "Deployment/b")
 	k.noWrites(t, mark)
@@ -42,13 +44,20 @@ func (k *thing) noWrites(t *testing.T, mark int64) {
 
 func (k *thing) writes(t *testing.T, mark int64) []kit.Request {
 	t.Helper()
-	var writes []kit.Request
-	for _, r := range kit.Writes(cluster.Requests(t, mark)) {
-		if r.Namespace == k.ns {
-			writes = append(writes, r)
-		}
-	}
-	return writes
+	return kit.Writes(k.requests(t, mark))
+}
+
+// requests are what operators sent about the kind's namespace since mark.
+func (k *thing) requests(t *testing.T, mark int64) []kit.Request {
+	t.Helper()
+	return slices.DeleteFunc(cluster.Requests(t, mark), func(r kit.Request) bool { return r.Namespace != k.ns })
+}
+
+// awaitQuiet waits until no operator sends anything about the kind's namespace any more.
+func (k *thing) awaitQuiet(t *testing.T) {
+	t.Helper()
+	mark := cluster.Mark(t)
+	cluster.AwaitQuiet(t, func() (string, error) { return fmt.Sprint(k.requests(t, mark)), nil })
 }
 
 // TestLeaders: of two operators one works; when it is stopped it releases the
@@ -112,10 +121,19 @@ func TestBrokenFollower(t *testing.T) {
 	next.writeCRD(t)
 	next.write(t, map[string]string{"map.yaml": broken})
 	follower := cluster.Run(t, elect, next.root)
-	for end := time.Now().Add(stretch); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if follower.Ready() == nil {
+	kit.Eventually(t, "the follower has read its folder", func() error {
+		err := follower.Ready()
+		if err == nil {
 			t.Fatal("the follower is ready")
 		}
+		if !strings.Contains(err.Error(), "map.yaml:4:") {
+			return err
+		}
+		return nil
+	})
+	follower.AwaitQuiet(t)
+	if follower.Ready() == nil {
+		t.Error("the follower is ready")
 	}
 	if err := leader.Ready(); err != nil {
 		t.Error(err)
@@ -144,7 +162,7 @@ func TestStop(t *testing.T) {
 	if holder := k.holder(t); holder != "" {
 		t.Errorf("the Lease is held by %s", holder)
 	}
-	time.Sleep(stretch)
+	k.awaitQuiet(t)
 	for _, r := range k.writes(t, mark) {
 		if r.Received.After(stopped) { // what was under way by then may be logged later
 			t.Errorf("sent after the end: %v", r)

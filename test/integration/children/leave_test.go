@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -69,7 +68,7 @@ func (s *site) stayed() {
 	s.Helper()
 	s.gone()
 	s.holds("foreign", "map[own:text]")
-	time.Sleep(stretch)
+	s.operator.AwaitQuiet(s)
 	o := s.get("v1", "ConfigMap", "a")
 	if len(o.GetOwnerReferences()) > 0 || o.GetDeletionTimestamp() != nil {
 		s.Errorf("the child is %v", o)
@@ -148,7 +147,7 @@ func TestStuckWhileLeaving(t *testing.T) {
 	s.patch(held, `{"metadata":{"finalizers":["example.com/held"]}}`)
 	s.leave()
 	s.is("Ready", "False", "ClusterRole NAMESPACE-a-far")
-	s.quiet()
+	s.operator.AwaitQuiet(s)
 	s.is("Ready", "False", "ClusterRole NAMESPACE-a-far")
 	s.patch(held, `{"metadata":{"finalizers":null}}`)
 	s.gone()
@@ -176,6 +175,7 @@ func TestStuckWhileWanted(t *testing.T) {
 
 // TestNamespaceGoes: a resource whose namespace is deleted is not in its way.
 func TestNamespaceGoes(t *testing.T) {
+	t.Parallel()
 	for name, build := range map[string]func(*testing.T) *site{
 		"far children": mixed,
 		"in order":     func(t *testing.T) *site { s, _ := buildStore(t, ""); return s },

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"sync"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -17,32 +16,45 @@ import (
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
-const many = 1000
-
 // TestMany: many resources made at once, looked at by an operator that comes up
 // again, replaced at once and deleted at once. All are served; whoever comes up
 // again writes nothing for those at rest and serves a new one; and nothing is
-// kept of those that are gone: no child, no memory, no goroutine.
+// kept of those that are gone: no child, no goroutine.
 func TestMany(t *testing.T) {
-	k := newThing(t, "many", plain())
+	t.Parallel()
+	manyComeAndGo(t, 200, false)
+}
+
+// TestThousand: so it is with a thousand, and with memory. It is not parallel: the
+// heap is that of all operators.
+func TestThousand(t *testing.T) {
+	kit.Nightly(t, "integration")
+	manyComeAndGo(t, 1000, true)
+}
+
+func manyComeAndGo(t *testing.T, many int, weighs bool) {
+	t.Helper()
+	k := newThing(t, fmt.Sprint("many", many), plain())
 	op := k.run(t)
 	k.apply(t, "warm", "")
 	k.ready(t, "warm")
-	goroutines := least()
+	goroutines := least(t, op)
 	k.each(t, "a", many, create)
 	k.served(t, many+1)
 	k.data(t, "a7", "a7")
 	k.atRest(t, "a9", "ConfigMap/a9")
-	k.remembers(t, many+1)
+	k.remembers(t, float64(many+1))
 
 	op.Stop(t)
 	empty := heap() // with what the test keeps of the one that was stopped
 	mark := cluster.Mark(t)
-	k.run(t)
+	op = k.run(t)
 	k.apply(t, "new", "text: new")
 	k.data(t, "new", "new")
 	k.ready(t, "new")
-	k.remembers(t, many+2)
+	k.remembers(t, float64(many+2))
+	awaitReconciled(t, k.name(), float64(many+2))
+	op.AwaitQuiet(t)
 	for _, r := range kit.Writes(cluster.Requests(t, mark)) {
 		if r.Namespace == k.ns && r.Name != "new" {
 			t.Errorf("a write of what is at rest: %v", r)
@@ -65,7 +77,10 @@ func TestMany(t *testing.T) {
 		return nil
 	})
 	k.remembers(t, 0)
-	fewer(t, goroutines+30) // the clients' own come and go
+	fewer(t, op, goroutines+10) // the clients' own come and go
+	if !weighs {
+		return
+	}
 	kit.Eventually(t, "memory is given back", func() error {
 		if now := heap(); now > empty+(full-empty)/3 {
 			return fmt.Errorf("a heap of %d KiB, which was %d KiB, and %d KiB with all resources", now>>10, empty>>10, full>>10)
@@ -104,7 +119,6 @@ func (k *thing) served(t *testing.T, want int) {
 			}
 		}
 		if ready != want || len(things) != want {
-			time.Sleep(time.Second) // looking costs the server time that the operator is to have
 			return fmt.Errorf("%d of %d are", ready, len(things))
 		}
 		return nil

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,9 +13,6 @@ import (
 
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
-
-// stretch is for how long nothing is to happen.
-const stretch = 2 * time.Second
 
 // rests holds what must be true at rest: the resource is Ready, or says because
 // of what it is not; its children are these, written Kind/name or
@@ -29,13 +25,9 @@ func (s *site) rests(because string, children ...string) {
 		s.is("Ready", "False", because)
 	}
 	want := slices.Sorted(slices.Values(children))
-	kit.Eventually(s, "nothing is sent any more", func() error {
-		mark := cluster.Mark(s)
+	kit.Eventually(s, "nothing changes any more", func() error {
 		before := s.everything()
-		time.Sleep(stretch)
-		if got := s.sent(mark); len(got) > 0 {
-			return fmt.Errorf("it sent %v", got)
-		}
+		s.operator.AwaitQuiet(s)
 		if err := same(before, s.everything()); err != nil {
 			return err
 		}
@@ -44,9 +36,9 @@ func (s *site) rests(because string, children ...string) {
 		}
 		return nil
 	})
-	if generation, _, _ := unstructured.NestedInt64(s.owner().Object, "status",
-		"observedGeneration"); generation != s.owner().GetGeneration() {
-		s.Errorf("observedGeneration is %d, want %d", generation, s.owner().GetGeneration())
+	owner := s.owner()
+	if generation, _, _ := unstructured.NestedInt64(owner.Object, "status", "observedGeneration"); generation != owner.GetGeneration() {
+		s.Errorf("observedGeneration is %d, want %d", generation, owner.GetGeneration())
 	}
 }
 
@@ -67,26 +59,14 @@ func same(before, after map[types.UID]*unstructured.Unstructured) error {
 
 // children are those of the resource among all objects, sorted.
 func (s *site) children(all map[types.UID]*unstructured.Unstructured) (names []string) {
+	owner := s.owner().GetUID()
 	for _, o := range all {
-		if s.made(o) {
+		if s.made(o, owner) {
 			names = append(names, s.called(o))
 		}
 	}
 	slices.Sort(names)
 	return names
-}
-
-// quiet waits until nothing is sent any more.
-func (s *site) quiet() {
-	s.Helper()
-	kit.Eventually(s, "nothing is sent any more", func() error {
-		mark := cluster.Mark(s)
-		time.Sleep(stretch)
-		if got := s.sent(mark); len(got) > 0 {
-			return fmt.Errorf("it sent %v", got)
-		}
-		return nil
-	})
 }
 
 func (s *site) called(o *unstructured.Unstructured) string {
@@ -108,21 +88,22 @@ var kinds = []string{
 func (s *site) everything() map[types.UID]*unstructured.Unstructured {
 	s.Helper()
 	all := map[types.UID]*unstructured.Unstructured{}
+	owner := client.MatchingLabels{"jacquard.dev/owner-uid": string(s.owner().GetUID())}
 	for _, kind := range kinds {
 		apiVersion, name, _ := strings.Cut(kind, " ")
-		for _, o := range cluster.List(s, apiVersion, name, client.MatchingLabels{"jacquard.dev/owner-uid": string(s.owner().GetUID())}) {
+		for _, o := range cluster.List(s, apiVersion, name, owner) {
 			all[o.GetUID()] = &o
 		}
 	}
 	return all
 }
 
-// made reports whether an object is a child of the resource: its label is applied
-// by the operator, it names the resource, and nobody else controls it.
-func (s *site) made(o *unstructured.Unstructured) bool {
+// made reports whether an object is a child of the resource, which has this uid: its label
+// is applied by the operator, it names the resource, and nobody else controls it.
+func (s *site) made(o *unstructured.Unstructured, owner types.UID) bool {
 	c := metav1.GetControllerOf(o)
 	named := fmt.Sprintf("%ss.%s/%s/%s", strings.ToLower(s.kind), s.group, s.home(), s.name())
-	return (c == nil || c.UID == s.owner().GetUID()) && o.GetAnnotations()["jacquard.dev/owner"] == named &&
+	return (c == nil || c.UID == owner) && o.GetAnnotations()["jacquard.dev/owner"] == named &&
 		applied(o, "jacquard.dev/owner-uid")
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -14,6 +13,7 @@ import (
 // TestPaused: a paused resource, or one of a paused kind, is observed and not
 // changed; once it goes on, everything is set right. Deleting it works.
 func TestPaused(t *testing.T) {
+	t.Parallel()
 	for name, on := range map[string]func(*site) *unstructured.Unstructured{
 		"resource": (*site).owner,
 		"kind": func(s *site) *unstructured.Unstructured {
@@ -33,7 +33,7 @@ func TestPaused(t *testing.T) {
 			s.patch(s.get("v1", "ConfigMap", "foreign"), `{"data":{"text":"drifted"}}`)
 			s.is("Ready", "False", "ChildrenNotReady")
 			s.is("Paused", "True", "NotApplied")
-			time.Sleep(stretch)
+			s.operator.AwaitQuiet(t)
 			s.holds("a", "map[text:drifted]")
 			s.holds("foreign", "map[own:text text:drifted]")
 			for _, r := range kit.Writes(s.sent(mark)) {

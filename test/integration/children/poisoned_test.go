@@ -34,8 +34,8 @@ var poisonable = map[string]string{
 }
 
 // healthy is how many resources of a kind have nothing, and each how many have
-// each poison: one in a hundred.
-const healthy, each = 200, 2
+// each poison: one in fifty.
+const healthy, each = 50, 1
 
 // ward makes two kinds with the same folder and healthy resources, of which the
 // second one has poisoned ones too, and an operator.
@@ -83,7 +83,6 @@ func (k *thing) follow(t testing.TB, text string) {
 				}
 			}
 			if n != healthy {
-				time.Sleep(time.Second / 2) // looking costs the server time that the operator is to have
 				return fmt.Errorf("%d of %d of %s do", n, healthy, kind[1])
 			}
 		}
@@ -95,8 +94,9 @@ func isHealthy(name string) bool {
 	return strings.HasPrefix(name, "r") && !strings.HasPrefix(name, "refused")
 }
 
-// turns are the turns that resources of a kind took, by what came of them.
-func (k *thing) turns(t testing.TB) map[string]float64 {
+// turns are the turns that resources of a kind took since its operator started, by what
+// came of them.
+func turns(t testing.TB, kind string) map[string]float64 {
 	t.Helper()
 	families, err := metrics.Registry.Gather()
 	if err != nil {
@@ -108,7 +108,7 @@ func (k *thing) turns(t testing.TB) map[string]float64 {
 			continue
 		}
 		for _, m := range f.GetMetric() {
-			if labels := m.GetLabel(); labels[0].GetValue() == k.name() { // kind, result
+			if labels := m.GetLabel(); labels[0].GetValue() == kind { // kind, result
 				all[labels[1].GetValue()] += m.GetCounter().GetValue()
 			}
 		}
@@ -116,12 +116,34 @@ func (k *thing) turns(t testing.TB) map[string]float64 {
 	return all
 }
 
-// TestPoisoned: one resource in a hundred has each of the poisons. The healthy
+// reconciliations is how many turns resources of a kind took.
+func reconciliations(t testing.TB, kind string) (n float64) {
+	t.Helper()
+	for _, of := range turns(t, kind) {
+		n += of
+	}
+	return n
+}
+
+// awaitReconciled waits until an operator that came up has looked at so many resources of
+// a kind.
+func awaitReconciled(t testing.TB, kind string, resources float64) {
+	t.Helper()
+	kit.Eventually(t, "the resources of "+kind+" are reconciled", func() error {
+		if n := reconciliations(t, kind); n < resources {
+			return fmt.Errorf("%v reconciliations, want %v", n, resources)
+		}
+		return nil
+	})
+}
+
+// TestPoisoned: one resource in fifty has each of the poisons. The healthy
 // ones cost just what those of a kind cost that has none, and none of them has to
 // wait until poisoned ones were tried again and again.
 func TestPoisoned(t *testing.T) {
+	t.Parallel()
 	well, sick := ward(t)
-	before, began, mark := sick.turns(t), time.Now(), cluster.Mark(t)
+	before, began, mark := turns(t, sick.name()), time.Now(), cluster.Mark(t)
 	for poison := range poisons { // they come first
 		for i := range each {
 			sick.apply(t, fmt.Sprint(poison, i), "text: new, poison: "+poison)
@@ -147,7 +169,7 @@ func TestPoisoned(t *testing.T) {
 			t.Errorf("%s: %d healthy resources took %v, want an apply and a status for each", k.group, healthy, n)
 		}
 	}
-	after := sick.turns(t)
+	after := turns(t, sick.name())
 	t.Logf("turns of the kind with poisoned resources: %v, and before %v", after, before)
 	for _, result := range []string{"failed", "stalled", "waiting"} {
 		if n := after[result] - before[result]; n > tries*each*float64(len(poisons)) {

@@ -74,6 +74,7 @@ const (
 // TestRefusedFolder: what a folder may not say is told when it is loaded, with
 // places.
 func TestRefusedFolder(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		files  map[string]string
 		places []string

@@ -62,6 +62,7 @@ func (s *site) in(suffix, apiVersion, kind string) *unstructured.Unstructured {
 
 // TestTeamElsewhere: a team gets nothing in namespaces of others.
 func TestTeamElsewhere(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ namespace, because string }{
 		"kube-system": {"kube-system", "nothing may be in the namespaces kube-*"},
 		"somebody's":  {"NAMESPACE", "Namespace NAMESPACE: an object of this name is there already and is left alone"},
