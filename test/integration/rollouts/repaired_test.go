@@ -3,7 +3,6 @@ package rollouts
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -37,7 +36,7 @@ func TestRepaired(t *testing.T) {
 func TestTwoStops(t *testing.T) {
 	t.Parallel()
 	k := newThing(t, "twostops", claims(""))
-	k.run(t)
+	op := k.run(t)
 	for _, name := range []string{"r00", "r01"} {
 		k.apply(t, name, "hello")
 		k.exists(t, "v1", "PersistentVolumeClaim", name)
@@ -56,7 +55,7 @@ func TestTwoStops(t *testing.T) {
 		}
 		return nil
 	})
-	time.Sleep(time.Second) // whatever would go on would by now
+	op.AwaitQuiet(t)
 	k.rollout(t, "Stopped", "Deletes")
 	k.allSay(t, "one", 2)
 	k.approve(t)

@@ -3,7 +3,6 @@ package rollouts
 import (
 	"encoding/json"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -72,7 +71,7 @@ func TestFailing(t *testing.T) {
 func TestPausedKind(t *testing.T) {
 	t.Parallel()
 	k := newThing(t, "pausedkind", config("one"))
-	k.run(t)
+	op := k.run(t)
 	k.many(t, 5)
 	pause := func(value any) {
 		t.Helper()
@@ -89,7 +88,7 @@ func TestPausedKind(t *testing.T) {
 	k.says(t, "r00", "Paused", "True", "") // so the operator knows
 	k.write(t, config("two"))
 	k.rollout(t, rollout.Running, "")
-	time.Sleep(3 * time.Second)
+	op.AwaitQuiet(t)
 	k.allSay(t, "one", 5)
 	pause(nil)
 	k.rollout(t, rollout.Complete, "")
