@@ -85,7 +85,8 @@ func (c *Cluster) carryWrite() error {
 
 // A traffic is what passes between an operator and the API server. What other tests do
 // is seen by all operators, so watches do not count, nor does the discovery that follows
-// each CRD. Leases and Events do not either: they are written by the clock, or follow
+// each CRD, and neither do reconciliations, of which each CRD brings one to every resource.
+// Leases and Events do not either: they are written by the clock, or follow
 // what was done.
 type traffic struct {
 	underWay atomic.Int64
@@ -124,37 +125,33 @@ func (o *Operator) activity() (string, error) {
 	if n := o.traffic.underWay.Load(); n > 0 {
 		return "", fmt.Errorf("%d requests are under way", n)
 	}
-	due, done, err := countWork(o.Access.cluster.claimed(o.identity))
+	due, err := countDue(o.Access.cluster.claimed(o.identity))
 	if err == nil && due > 0 {
 		err = fmt.Errorf("%v resources are due", due)
 	}
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d requests, %v reconciliations", o.traffic.ended.Load(), done), nil
+	return fmt.Sprintf("%d requests", o.traffic.ended.Load()), nil
 }
 
-// countWork counts the resources of kinds that wait for a worker, or have one, and the
-// reconciliations that are done.
-func countWork(kinds map[string]bool) (due, done float64, err error) {
+// countDue counts the resources of kinds that wait for a worker, or have one.
+func countDue(kinds map[string]bool) (due float64, err error) {
 	families, err := metrics.Registry.Gather()
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	for _, family := range families {
+		if family.GetName() != "jacquard_queue_depth" && family.GetName() != "controller_runtime_active_workers" {
+			continue
+		}
 		for _, m := range family.GetMetric() {
-			isTheirs := false
 			for _, label := range m.GetLabel() {
-				isTheirs = isTheirs || kinds[label.GetValue()]
-			}
-			switch name := family.GetName(); {
-			case !isTheirs:
-			case name == "jacquard_queue_depth", name == "controller_runtime_active_workers":
-				due += m.GetGauge().GetValue()
-			case name == "jacquard_reconciliations_total":
-				done += m.GetCounter().GetValue()
+				if kinds[label.GetValue()] {
+					due += m.GetGauge().GetValue()
+				}
 			}
 		}
 	}
-	return due, done, nil
+	return due, nil
 }

@@ -130,26 +130,10 @@ func TestKeptFromNowOn(t *testing.T) {
 		return nil
 	})
 	s.rests("", "ConfigMap/one", "ConfigMap/two")
-	s.witness()
 	s.goes()
 	s.away("v1", "ConfigMap", s.namespace, "two")
-	s.collected()
+	s.operator.AwaitQuiet(t)
 	s.get("v1", "ConfigMap", "one")
-}
-
-// witness makes an object that the garbage collector collects when the resource goes.
-func (s *site) witness() {
-	s.Helper()
-	cluster.Apply(s, s.namespace, fmt.Sprintf(`{apiVersion: v1, kind: ConfigMap, metadata: {name: witness, ownerReferences: [
-		{apiVersion: %s, kind: %s, name: %s, uid: %s}]}}`, s.apiVersion(), s.kind, s.name(), s.owner().GetUID()))
-}
-
-// collected waits until the garbage collector is done with what the resource left, the
-// witness included, and so is the operator.
-func (s *site) collected() {
-	s.Helper()
-	s.away("v1", "ConfigMap", s.namespace, "witness")
-	s.operator.AwaitQuiet(s)
 }
 
 // TestKeptByResource: a resource whose annotation says so goes without its children, and
@@ -172,10 +156,9 @@ func TestKeptByResource(t *testing.T) {
 	s.annotate("jacquard.dev/on-delete", "keep")
 	references(0)
 	s.rests("", "ConfigMap/a")
-	s.witness()
 	s.goes()
-	s.collected()
-	references(0)
+	s.operator.AwaitQuiet(t)
+	references(0) // so nobody collects it
 	s.apply("")
 	references(1)
 	s.rests("", "ConfigMap/a")

@@ -143,7 +143,7 @@ func awaitReconciled(t testing.TB, kind string, resources float64) {
 func TestPoisoned(t *testing.T) {
 	t.Parallel()
 	well, sick := ward(t)
-	before, began, mark := turns(t, sick.name()), time.Now(), cluster.Mark(t)
+	before, looks, began, mark := turns(t, sick.name()), turns(t, well.name())["done"], time.Now(), cluster.Mark(t)
 	for poison := range poisons { // they come first
 		for i := range each {
 			sick.apply(t, fmt.Sprint(poison, i), "text: new, poison: "+poison)
@@ -156,6 +156,7 @@ func TestPoisoned(t *testing.T) {
 	well.follow(t, "new")
 	sick.follow(t, "new")
 	tries := float64(bits.Len(uint(time.Since(began)/time.Second)) + 3) // the waits double, from a second on
+	tries += (turns(t, well.name())["done"] - looks) / healthy          // and each CRD of other tests is a turn of every resource
 	sent := kit.Writes(cluster.Requests(t, mark))
 	for _, k := range []*thing{well, sick} {
 		n := map[string]int{}
