@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -43,18 +42,17 @@ func (w *walk) intrude(t *testing.T) {
 			made = append(made, o)
 		}
 	}
-	kit.Eventually(t, "the foreign objects have settled", func() error {
-		before := takeInventory(t, w.namespaces)
-		time.Sleep(stretch)
-		after := takeInventory(t, w.namespaces)
+	cluster.AwaitQuiet(t, func() (string, error) {
+		in, activity := takeInventory(t, w.namespaces), ""
 		for _, o := range made {
-			a, b := before.objects[o.GetUID()], after.objects[o.GetUID()]
-			if a == nil || b == nil || a.GetResourceVersion() != b.GetResourceVersion() {
-				return fmt.Errorf("%s %s is changing", o.GetKind(), o.GetName())
+			now := in.objects[o.GetUID()]
+			if now == nil {
+				return "", fmt.Errorf("%s %s is not there", o.GetKind(), o.GetName())
 			}
-			w.bystanders[o.GetUID()] = b
+			w.bystanders[o.GetUID()] = now
+			activity += " " + version(now)
 		}
-		return nil
+		return activity, nil
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 
 // TestMade runs the operator over kinds of every origin.
 func TestMade(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	examples := map[string]string{}
 	for _, draft := range drafts(t) {

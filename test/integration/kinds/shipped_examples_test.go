@@ -3,7 +3,6 @@ package kinds
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,9 +21,9 @@ import (
 // testExamples applies every example, as a user does; then does to them what
 // the README offers to try; and takes them away again.
 func testExamples(t *testing.T) {
-	s, p := &site{T: t, ns: "default"}, &site{T: t, ns: "podroute"}
+	s, p := &site{T: t, ns: cluster.Namespace(t)}, &site{T: t, ns: "podroute"}
 	before := s.everything()
-	examples := applyExamples(t)
+	examples := s.applyExamples()
 	for _, o := range ours(examples) {
 		in := &site{T: t, ns: o.GetNamespace()}
 		in.ready(o.GetKind(), o.GetName())
@@ -46,10 +45,10 @@ func testExamples(t *testing.T) {
 	s.rests()
 	p.rests()
 	for name, test := range map[string]func(*site){"Deployment": deployment, "Daemon": daemon, "Pod": pod, "Exporter": exporter} {
-		t.Run(name, func(t *testing.T) { test(&site{T: t, ns: "default"}) })
+		t.Run(name, func(t *testing.T) { test(&site{T: t, ns: s.ns}) })
 	}
 	s.rests()
-	t.Run("Deleted", func(t *testing.T) { deleted(&site{T: t, ns: "default"}, examples, before) })
+	t.Run("Deleted", func(t *testing.T) { deleted(&site{T: t, ns: s.ns}, examples, before) })
 }
 
 // deleted: nothing is left behind.
@@ -72,22 +71,19 @@ func ours(examples []*unstructured.Unstructured) []*unstructured.Unstructured {
 }
 
 // applyExamples applies the files of examples/ and returns the resources.
-func applyExamples(t *testing.T) []*unstructured.Unstructured {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(root(t), "examples", "*.yaml"))
+func (s *site) applyExamples() []*unstructured.Unstructured {
+	s.Helper()
+	files, err := filepath.Glob(filepath.Join(root(s), "examples", "*.yaml"))
 	if err != nil || len(files) < 5 {
-		t.Fatalf("there are %d examples: %v", len(files), err)
+		s.Fatalf("there are %d examples: %v", len(files), err)
 	}
 	var all []*unstructured.Unstructured
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cluster.Apply(t, "default", string(text))
-		for _, o := range kit.Parse(t, string(text)) {
+		example := strings.ReplaceAll(text(s.T, file), "namespace: default", "namespace: "+s.ns)
+		cluster.Apply(s, s.ns, example)
+		for _, o := range kit.Parse(s, example) {
 			if o.GetNamespace() == "" {
-				o.SetNamespace("default")
+				o.SetNamespace(s.ns)
 			}
 			if o.GetKind() != "Namespace" {
 				all = append(all, o)
@@ -174,7 +170,7 @@ func (s *site) everything() map[string]bool {
 			if r.Kind == "Event" || !strings.Contains(r.Verbs.String(), "list") {
 				continue
 			}
-			for _, ns := range []string{"default", "podroute"} {
+			for _, ns := range []string{s.ns, "podroute"} {
 				found, err := objects.Resource(gv.WithResource(r.Name)).Namespace(ns).List(context.Background(), metav1.ListOptions{})
 				if err != nil {
 					s.Fatal(err)

@@ -2,7 +2,6 @@ package kinds
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -37,17 +36,28 @@ func root(t testing.TB) string {
 	return dir
 }
 
-// TestShipped runs the operator over the repository's root. What concerns the
-// whole cluster comes first; the kinds' own tests run side by side.
+// TestShipped runs the operator over the kinds of this repository: those that ship, those
+// of the patterns, and those of examples/kinds. What takes away an API that others need
+// comes first; all else runs side by side.
 func TestShipped(t *testing.T) {
+	t.Parallel()
 	installRoutes(t)
-	cluster.Run(t, func(o *controller.Options) { o.InstallCRDs = true }, root(t))
+	more := exampleRoots(t)
+	roots := append([]string{root(t), filepath.Join(root(t), "examples", "patterns")}, more...)
+	for _, dir := range more {
+		installSchemas(t, dir)
+	}
+	cluster.Run(t, func(o *controller.Options) { o.InstallCRDs = true }, roots...)
 	for _, kind := range kinds {
 		cluster.Served(t, versions[kind], kind)
 	}
-	t.Run("Examples", testExamples)
 	t.Run("RouteAPI", testRouteAPI)
 	t.Run("Kinds", func(t *testing.T) {
+		t.Run("Cases", func(t *testing.T) { t.Parallel(); testCases(t, roots) })
+		t.Run("Examples", func(t *testing.T) { t.Parallel(); testExamples(t) })
+		for _, dir := range more {
+			t.Run(filepath.Base(dir), func(t *testing.T) { t.Parallel(); testMoreExamples(t, dir) })
+		}
 		for name, test := range map[string]func(*site){
 			"Foo": testFoo, "FooForeign": testFooForeign, "Genericdaemon": testGenericdaemon, "Podroute": testPodroute,
 			"PodrouteTwice": testPodrouteTwice, "Milvus": testMilvus, "MilvusPods": testMilvusPods, "App": testApp, "AppPorts": testAppPorts,
@@ -66,15 +76,33 @@ func TestShipped(t *testing.T) {
 	}
 }
 
+// exampleRoots are the roots of examples/kinds.
+func exampleRoots(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(root(t), "examples", "kinds", "*"))
+	if err != nil || len(found) == 0 {
+		t.Fatalf("there are no examples of kinds (%v): this test looks in the wrong place", err)
+	}
+	return found
+}
+
 // installRoutes installs OpenShift's CRD.
 func installRoutes(t *testing.T) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root(t), "schemas", "routes.route.openshift.io.yaml"))
+	cluster.Apply(t, "", text(t, filepath.Join(root(t), "schemas", "routes.route.openshift.io.yaml")))
+	cluster.Served(t, versions["Route"], "Route")
+}
+
+// installSchemas installs the CRDs of others that the kinds of a root need.
+func installSchemas(t *testing.T, dir string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "schemas", "*.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	cluster.Apply(t, "", string(text))
-	cluster.Served(t, versions["Route"], "Route")
+	for _, file := range files {
+		cluster.Apply(t, "", text(t, file))
+	}
 }
 
 // A site is a namespace of one test.

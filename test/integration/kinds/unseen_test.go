@@ -38,6 +38,7 @@ func (nowhere) Children(string) ([]any, error)      { return nil, nil }
 // TestMadeUpKindsRender renders many made-up kinds without a cluster: each
 // folder compiles, each resource is valid, and every file renders.
 func TestMadeUpKindsRender(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(seed(t), 1))
 	for number := range 60 {
 		m, root := makeUp(r, number), t.TempDir()

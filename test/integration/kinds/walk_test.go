@@ -31,7 +31,8 @@ type walk struct {
 	operator   *kit.Operator
 }
 
-// TestUnseenKinds: create, restart, edit, drift, prune, delete.
+// TestUnseenKinds: create, restart, edit, drift, prune, delete. It runs alone, since it lists
+// every kind that is served.
 func TestUnseenKinds(t *testing.T) {
 	kit.Nightly(t, "kinds-unseen")
 	w := &walk{r: rand.New(rand.NewPCG(seed(t), 0)), root: t.TempDir(), namespaces: map[string]bool{},
