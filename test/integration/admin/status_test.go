@@ -3,11 +3,9 @@ package admin
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -195,38 +193,6 @@ func TestReportAtRest(t *testing.T) {
 			t.Errorf("at rest: %s", q)
 		}
 	}
-}
-
-// TestReportIsKept: a report that somebody deletes, or takes off its Lease, is
-// soon written again, although nothing changed.
-func TestReportIsKept(t *testing.T) {
-	t.Parallel()
-	s := lay(t, plain)
-	s.start(nil)
-	s.becomes("that it serves", state(verdict.Serving))
-	kit.Eventually(t, "the report stays", func() error {
-		before, err := cluster.Get("coordination.k8s.io/v1", "Lease", s.home, "jacquard-report")
-		if err != nil {
-			return err
-		}
-		time.Sleep(7 * time.Second) // longer than there is between two writes of it
-		now, err := cluster.Get("coordination.k8s.io/v1", "Lease", s.home, "jacquard-report")
-		if err == nil && now.GetResourceVersion() != before.GetResourceVersion() {
-			err = errors.New("it was written")
-		}
-		return err
-	})
-	cluster.Delete(t, "coordination.k8s.io/v1", "Lease", s.home, "jacquard-report")
-	s.becomes("that it serves again", state(verdict.Serving))
-	lease, err := cluster.Get("coordination.k8s.io/v1", "Lease", s.home, "jacquard-report")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cluster.Client.Patch(context.Background(), lease,
-		client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":null}}`))); err != nil {
-		t.Fatal(err)
-	}
-	s.becomes("that it serves once more", state(verdict.Serving))
 }
 
 // annotateCRD sets an annotation of the site's CRD; nil takes it off.
