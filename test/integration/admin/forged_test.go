@@ -62,7 +62,8 @@ func TestForgedReport(t *testing.T) {
 }
 
 // TestEjectForgedLease: a Lease that is renewed once in a hundred years, as it
-// says, does not hold up an ejection.
+// says, does not hold up an ejection. It runs before the tests that run side by side, whose
+// installations it would find.
 func TestEjectForgedLease(t *testing.T) {
 	s := lay(t, plain)
 	s.forge("own-report", heartbeat.Report{Identity: s.namespace + "/own", Lease: "leader", LeaseNamespace: s.namespace})

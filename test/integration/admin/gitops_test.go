@@ -43,6 +43,7 @@ data:
 
 func newSite(t *testing.T, group string) *gitopsSite {
 	t.Helper()
+	t.Parallel()
 	s := &gitopsSite{T: t, group: group + ".example.com", namespace: cluster.Namespace(t), root: t.TempDir()}
 	files := map[string]string{"crds/" + s.crdName() + ".yaml": s.crd()}
 	for name, text := range folder {

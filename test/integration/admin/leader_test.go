@@ -1,9 +1,12 @@
 package admin
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +65,7 @@ func TestStatusOfLeader(t *testing.T) {
 			verdict.Nobody, "leader: none, no operator runs\n", "no operator runs"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := lay(t, plain)
 			s.reports(c.account)
 			c.lease(s)
@@ -137,7 +141,7 @@ func TestStatusWatch(t *testing.T) {
 	w := s.watch("admin", "status", "--watch", "--install", s.own())
 	w.shows("leader: pod-1, for ")
 	s.leads("pod-1", 3600, time.Now())
-	time.Sleep(5 * time.Second) // it looks every two
+	s.looksAgain()
 	s.leads("pod-2", 3600, time.Now())
 	w.shows("leader: pod-2, for ")
 	s.leads("", 1, time.Now())
@@ -148,6 +152,26 @@ func TestStatusWatch(t *testing.T) {
 	if n := strings.Count(w.text(), s.own()+"  "); n != 3 {
 		t.Errorf("it was shown %d times, want 3:\n%s", n, w.text())
 	}
+}
+
+// looksAgain waits until the Lease of the leader was read twice from now on: whoever
+// reads it again and again has done so, and shown it, between.
+func (s *site) looksAgain() {
+	s.Helper()
+	reads := func() int {
+		log, err := os.ReadFile(filepath.Join(cluster.Dir, "audit.log"))
+		if err != nil {
+			s.Fatal(err)
+		}
+		return bytes.Count(log, []byte(`"requestURI":"/apis/coordination.k8s.io/v1/namespaces/`+s.namespace+`/leases/leader"`))
+	}
+	before := reads()
+	kit.Eventually(s, "the Lease is read twice", func() error {
+		if n := reads() - before; n < 2 {
+			return fmt.Errorf("it was read %d times", n)
+		}
+		return nil
+	})
 }
 
 // TestEjectWaits: it is waited for, and told, whether somebody renews a Lease that
@@ -163,6 +187,7 @@ func TestEjectWaits(t *testing.T) {
 		"somebody leads":   {true, 1, "runs, and its report has no place for all kinds: stop it first"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := lay(t, plain)
 			s.reportsTooMuch()
 			s.annotateCRD(api.AnnotationOperator, s.own())

@@ -162,6 +162,7 @@ func TestForeground(t *testing.T) {
 // TestAggregatedRoles: a role that Kubernetes puts together drifts only if who
 // applies it says what its rules are.
 func TestAggregatedRoles(t *testing.T) {
+	t.Parallel()
 	const role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: aggregated}\n" +
 		"aggregationRule: {clusterRoleSelectors: [{matchLabels: {aggregate-to: it}}]}\n"
 	s := &gitopsSite{T: t}
