@@ -14,6 +14,7 @@ import (
 
 // An account sees what it may, whatever the operator may.
 func TestReadsAsAnAccount(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
 	here := in.place()
 	in.create(object(here, "a", nil))
@@ -69,6 +70,7 @@ func TestReadsAsAnAccount(t *testing.T) {
 // The rights to list and watch are all that it takes to fetch one object, and
 // without them the error names the rule.
 func TestFetchNamesTheMissingRule(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
 	here := in.place()
 	in.create(object(here, "a", nil))
@@ -105,6 +107,7 @@ func TestFetchNamesTheMissingRule(t *testing.T) {
 
 // A role may allow one object by its name.
 func TestReadsOneByName(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
 	here := in.place()
 	in.create(object(here, "a", nil))

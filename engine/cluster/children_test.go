@@ -22,6 +22,7 @@ import (
 type wants = map[schema.GroupVersionKind]live.Need
 
 func TestChildrenFindsByOwner(t *testing.T) {
+	t.Parallel()
 	for _, need := range []live.Need{live.Metadata, live.NeedOf([]string{"data", "k"}), live.Readiness, live.Body} {
 		t.Run(need.String(), func(t *testing.T) {
 			in := realCluster(t)
@@ -66,6 +67,7 @@ func TestChildrenFindsByOwner(t *testing.T) {
 // TestChildrenServedMeanwhile: whoever knows from discovery that a kind is served
 // and wants it never finds it not served, though Served has not told of that yet.
 func TestChildrenServedMeanwhile(t *testing.T) {
+	t.Parallel()
 	realCluster(t)
 	children, _, _ := observe(t, admin)
 	d := undiscovered(t)
@@ -94,6 +96,7 @@ func TestChildrenComing(t *testing.T) {
 }
 
 func TestChildrenOfNamespaces(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
 	// A name of its own: nothing finalizes a deleted namespace here.
 	name := "observe-" + rand.String(8)
@@ -122,6 +125,7 @@ func TestChildrenOfNamespaces(t *testing.T) {
 }
 
 func TestChildrenCarryWhatIsNeeded(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
 	c := child(configMaps, "need-a", "need-1")
 	c.Object["data"] = map[string]any{"k": "v"}
@@ -166,6 +170,7 @@ func TestChildrenCarryWhatIsNeeded(t *testing.T) {
 }
 
 func TestChildrenAreNotServed(t *testing.T) {
+	t.Parallel()
 	realCluster(t)
 	children, w, _ := observe(t, admin)
 	unheard := schema.GroupVersionKind{Group: "nobody.test", Version: "v1", Kind: "Unheard"}
@@ -180,6 +185,8 @@ func TestChildrenAreNotServed(t *testing.T) {
 	synced(t, children, configMaps, live.Metadata)
 }
 
+// TestReleaseLeaksNothing: what is not wanted any more leaves nothing behind. It runs
+// alone, since it counts goroutines.
 func TestReleaseLeaksNothing(t *testing.T) {
 	realCluster(t)
 	children, _, d := observe(t, admin)

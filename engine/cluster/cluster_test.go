@@ -58,6 +58,9 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "starting a control plane:", err)
 		return 1
 	}
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue { // they mostly wait for the API server
+		flag.Set("test.parallel", "8") //nolint:errcheck // it is a number
+	}
 	admin = cfg
 	admin.QPS = -1
 	defer func() {
@@ -97,12 +100,15 @@ var (
 		"APIService":               {Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"},
 		"ClusterRole":              {Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"},
 		"ClusterRoleBinding":       {Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterrolebindings"},
-		"Thing":                    {Group: "observe.test", Version: "v1", Resource: "things"},
 	}
 )
 
 func (c cluster) of(obj *unstructured.Unstructured) dynamic.ResourceInterface {
-	r := c.Resource(resources[obj.GetKind()])
+	gvr := resources[obj.GetKind()]
+	if obj.GetKind() == things.Kind { // each test has them in a group of its own
+		gvr = obj.GroupVersionKind().GroupVersion().WithResource("things")
+	}
+	r := c.Resource(gvr)
 	if obj.GetNamespace() == "" {
 		return r
 	}

@@ -51,6 +51,7 @@ func versions(found []live.Object) string {
 // Whatever happens while they ask, record and change their minds, while bodies
 // go and are fetched again: in the end every reader has seen the last state.
 func TestReadersSeeTheEnd(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
 	here := in.place()
 	pupils := map[string]*pupil{}

@@ -43,19 +43,21 @@ func newCounter(cfg *rest.Config) (*atomic.Int64, *rest.Config) {
 }
 
 func TestDiscoveryFollowsCRDs(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
+	things := thingsOf("followed")
 	children, _, d := observe(t, admin)
 	follow(t, d, children)
 	told := d.Subscribe()
 	if _, found := d.Served().Resource(things); found {
 		t.Fatal("served before there is a CRD")
 	}
-	crd := in.create(thing("Namespaced"))
+	crd := in.create(thing(things, "Namespaced"))
 	d.Trigger()
 	eventually(t, "served", func() bool { _, found := d.Served().Resource(things); return found })
 	<-told
 	r, _ := d.Served().Preferred(things.GroupKind())
-	if !r.Namespaced || r.GVR != resources["Thing"] || !r.Verbs.HasAll("list", "watch", "patch") {
+	if !r.Namespaced || r.GVR != things.GroupVersion().WithResource("things") || !r.Verbs.HasAll("list", "watch", "patch") {
 		t.Errorf("served as %v", r)
 	}
 	if m, err := d.Mapper().RESTMapping(things.GroupKind(), "v1"); err != nil || m.Resource != r.GVR {
@@ -74,6 +76,7 @@ func TestDiscoveryFollowsCRDs(t *testing.T) {
 
 // The first refresh asks besides whether the API server is ready.
 func TestRefreshIsTwoRequests(t *testing.T) {
+	t.Parallel()
 	realCluster(t)
 	count, through := newCounter(admin)
 	client, err := rest.HTTPClientFor(through)
@@ -106,6 +109,7 @@ func TestRefreshIsTwoRequests(t *testing.T) {
 }
 
 func TestDeadAPIService(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
 	dead := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": "v1.dead.observe.test"},
@@ -139,6 +143,7 @@ func TestDeadAPIService(t *testing.T) {
 
 // A refresh that fails as a whole leaves everything as it was.
 func TestRefreshFails(t *testing.T) {
+	t.Parallel()
 	realCluster(t)
 	d := discover(t)
 	before := d.Served()

@@ -20,6 +20,7 @@ func pending(c *Children) int {
 }
 
 func TestNoteStandsInForALaggingWatch(t *testing.T) {
+	t.Parallel()
 	for _, need := range []live.Need{live.Metadata, live.Body} {
 		t.Run(need.String(), func(t *testing.T) {
 			in := realCluster(t)
@@ -68,6 +69,7 @@ func TestNoteStandsInForALaggingWatch(t *testing.T) {
 
 // A terminating object stays visible: its Note carries the deletionTimestamp.
 func TestTerminatingStaysVisible(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
 	children, _, _ := observe(t, admin)
 	held := child(configMaps, "term-a", "term-1")

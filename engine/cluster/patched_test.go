@@ -46,6 +46,7 @@ func patched(t *testing.T, r *Reads, uid types.UID) string {
 }
 
 func TestPatchedIsFoundByManager(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
 	here := in.place()
 	one := types.UID(here + "-1")
@@ -107,6 +108,7 @@ func TestPatchedIsFoundByManager(t *testing.T) {
 }
 
 func TestNoteStandsInForReadsAndPatches(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
 	here := in.place()
 	uid := types.UID(here)

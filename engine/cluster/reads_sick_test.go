@@ -12,6 +12,7 @@ import (
 )
 
 func TestLookFindsWhatReadersMissed(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
 	here := in.place()
 	leak, through := newValve(admin)
@@ -59,7 +60,9 @@ func TestLookFindsWhatReadersMissed(t *testing.T) {
 
 // The API of what is read comes, goes, and comes with another scope.
 func TestReadsOfAKindRecreatedWithAnotherScope(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
+	things := thingsOf("read")
 	reads, a := read(t, admin)
 	d := discover(t)
 	follow(t, d, reads)
@@ -75,7 +78,7 @@ func TestReadsOfAKindRecreatedWithAnotherScope(t *testing.T) {
 		}
 		reads.Record(reader("one"), []Query{q})
 		told := a.told("one")
-		crd := in.create(thing(kind))
+		crd := in.create(thing(things, kind))
 		d.Trigger()
 		known(t, reads, scope)
 		eventually(t, "told that it is served", func() bool { return a.told("one") > told })
@@ -100,6 +103,8 @@ func TestReadsOfAKindRecreatedWithAnotherScope(t *testing.T) {
 	}
 }
 
+// TestReadsLeakNothing: what is not read any more leaves nothing behind. It runs alone,
+// since it counts goroutines.
 func TestReadsLeakNothing(t *testing.T) {
 	in := realCluster(t)
 	here := in.place()

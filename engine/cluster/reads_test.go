@@ -161,6 +161,7 @@ func (c cluster) relabel(obj *unstructured.Unstructured, set map[string]string) 
 }
 
 func TestReadsAnswer(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
 	here, there := in.place(), in.place()
 	in.create(object(here, "b", map[string]string{"app": "x"}))
@@ -215,6 +216,7 @@ func TestReadsAnswer(t *testing.T) {
 }
 
 func TestReadsOfWhatIsNotServed(t *testing.T) {
+	t.Parallel()
 	realCluster(t)
 	reads, a := read(t, admin)
 	unheard := Scope{GroupVersionKind: schema.GroupVersionKind{Group: "nobody.test", Version: "v1", Kind: "Unheard"}}
@@ -234,6 +236,7 @@ func TestReadsOfWhatIsNotServed(t *testing.T) {
 // What only a query names is watched from the first query on, and no longer
 // than anybody reads it.
 func TestReadsComeAndGo(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
 	here := in.place()
 	reads, _ := read(t, admin)

@@ -94,6 +94,7 @@ func (p plane) start() {
 // The control plane restarts, and then wakes up in its own past: resource
 // versions go back.
 func TestEtcdRestored(t *testing.T) {
+	t.Parallel()
 	p := ownPlane(t)
 	client, err := dynamic.NewForConfig(p.cfg)
 	if err != nil {

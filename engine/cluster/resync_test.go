@@ -10,6 +10,7 @@ import (
 )
 
 func TestLookFindsWhatTheWatchSwallowed(t *testing.T) {
+	t.Parallel()
 	for _, need := range []live.Need{live.Metadata, live.Body} {
 		t.Run(need.String(), func(t *testing.T) {
 			in := realCluster(t)
@@ -54,10 +55,14 @@ func TestLookFindsWhatTheWatchSwallowed(t *testing.T) {
 }
 
 func TestLookAtRest(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
+	here := in.place() // where nothing else changes
 	count, through := newCounter(admin)
-	children, w, _ := observe(t, through)
-	in.create(child(configMaps, "rest-a", "rest-1"))
+	children, w, _ := observe(t, through, here)
+	one := child(configMaps, "rest-a", "rest-1")
+	one.SetNamespace(here)
+	in.create(one)
 	children.Want("k", wants{configMaps: live.Body})
 	synced(t, children, configMaps, live.Body)
 	before := count.Load()
@@ -77,6 +82,7 @@ func TestLookAtRest(t *testing.T) {
 // A look ends what stands in although the watch swallowed it, and finds that
 // something went.
 func TestLookEndsWhatStandsIn(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
 	leak, through := newValve(admin)
 	children, _, _ := observe(t, through)
@@ -104,6 +110,7 @@ func TestLookEndsWhatStandsIn(t *testing.T) {
 
 // A watch that believes in a future which the server no longer knows.
 func TestLookFindsThatVersionsWentBack(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
 	children, _, _ := observe(t, admin)
 	in.create(child(configMaps, "back-a", "back-1"))

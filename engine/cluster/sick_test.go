@@ -48,6 +48,7 @@ func missing(c *Children, gvk schema.GroupVersionKind) []string {
 }
 
 func TestMissingRightsAreNamedAndHeal(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
 	in.create(child(configMaps, "rbac-a", "rbac-1"))
 	in.allow("rbac", "configmaps", "list", "watch")
@@ -75,6 +76,7 @@ func TestMissingRightsAreNamedAndHeal(t *testing.T) {
 }
 
 func TestRightsTakenAwayUnderAWatch(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
 	in.create(child(configMaps, "taken-a", "taken-1"))
 	_, binding := in.allow("taken", "configmaps", "list", "watch")
@@ -96,12 +98,12 @@ func TestRightsTakenAwayUnderAWatch(t *testing.T) {
 	eventually(t, "both", func() bool { return len(names(t, children, configMaps, "taken-1")) == 2 })
 }
 
-// thing is the CRD things.observe.test.
-func thing(scope string) *unstructured.Unstructured {
+// thing is the CRD of things, whose group is its test's own.
+func thing(things schema.GroupVersionKind, scope string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": map[string]any{"name": "things.observe.test"},
+		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": map[string]any{"name": "things." + things.Group},
 		"spec": map[string]any{
-			"group": "observe.test", "scope": scope,
+			"group": things.Group, "scope": scope,
 			"names": map[string]any{"plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList"},
 			"versions": []any{map[string]any{"name": "v1", "served": true, "storage": true,
 				"schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}},
@@ -109,6 +111,11 @@ func thing(scope string) *unstructured.Unstructured {
 }
 
 var things = schema.GroupVersionKind{Group: "observe.test", Version: "v1", Kind: "Thing"}
+
+// thingsOf are the things in the group of a test.
+func thingsOf(group string) schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: group + ".observe.test", Version: things.Version, Kind: things.Kind}
+}
 
 // follow runs a Discovery that tells who follows it, until the test ends.
 func follow(t *testing.T, d *Discovery, who interface{ Served(func() *Served) }) {
@@ -131,7 +138,9 @@ func follow(t *testing.T, d *Discovery, who interface{ Served(func() *Served) })
 }
 
 func TestKindRecreatedWithAnotherScope(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
+	things := thingsOf("recreated")
 	for _, namespaces := range [][]string{nil, {"default"}} {
 		children, _, d := observe(t, admin, namespaces...)
 		follow(t, d, children)
@@ -140,7 +149,7 @@ func TestKindRecreatedWithAnotherScope(t *testing.T) {
 			if s := children.State(things); s.Phase != live.NotServed {
 				t.Fatalf("before there is a CRD: %v", s)
 			}
-			crd := in.create(thing(scope))
+			crd := in.create(thing(things, scope))
 			d.Trigger()
 			synced(t, children, things, live.Body)
 			one := child(things, "one", "thing-1")

@@ -77,12 +77,13 @@ func TestNothingIsAbsentBeforeReady(t *testing.T) {
 // starts never finds that a kind of a CRD is absent: when it says that it is
 // ready, it shows them.
 func TestAPIServerStarts(t *testing.T) {
+	t.Parallel()
 	p := ownPlane(t)
 	client, err := dynamic.NewForConfig(p.cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cluster{T: t, Interface: client}.create(thing("Namespaced"))
+	cluster{T: t, Interface: client}.create(thing(things, "Namespaced"))
 	through, err := rest.HTTPClientFor(p.cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -96,6 +96,7 @@ func TestStrangersAreStubs(t *testing.T) {
 // TestOwnerComesAfterItsChildren: what is known of children as stubs is completed
 // once somebody asks for them: one list.
 func TestOwnerComesAfterItsChildren(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
 	for _, name := range []string{"late-a", "late-b"} {
 		in.create(child(configMaps, name, "late-1"))

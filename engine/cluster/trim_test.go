@@ -20,6 +20,7 @@ func bodies(r *Reads, scope Scope, namespace string) string {
 }
 
 func TestTrimKeepsWhatIsRead(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
 	here := in.place()
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
@@ -80,6 +81,7 @@ func TestTrimKeepsWhatIsRead(t *testing.T) {
 // A body that is fetched while the watch lags is newer than what the watch
 // knows; nothing older is served after it.
 func TestFetchOvertakesTheWatch(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
 	here := in.place()
 	made := in.create(object(here, "a", nil))
@@ -145,6 +147,7 @@ func TestFill(t *testing.T) {
 
 // After a start all resources ask at once: their bodies come by one list.
 func TestManyAskAtOnce(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
 	here := in.place()
 	const many = 30

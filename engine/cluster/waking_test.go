@@ -10,6 +10,7 @@ import (
 )
 
 func TestReadsWakeJustTheReaders(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
 	here, there := in.place(), in.place()
 	reads, a := read(t, admin)
@@ -72,6 +73,7 @@ func TestReadsWakeJustTheReaders(t *testing.T) {
 
 // An object changes after it was read and before that is recorded.
 func TestRecordWakesForWhatChangedSince(t *testing.T) {
+	t.Parallel()
 	in := realCluster(t)
 	here := in.place()
 	reads, a := read(t, admin)
