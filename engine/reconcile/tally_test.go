@@ -4,14 +4,18 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	registry "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/status"
+	"github.com/jacquard-operator/jacquard/test/memory"
 )
 
 // exported are the series about the kind of the test that are not zero, without the
@@ -70,6 +74,41 @@ func TestCountsDenied(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLagOfSlowWrite: how long a change takes to be applied is counted from the event to
+// the answer of the API server.
+func TestLagOfSlowWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		metrics.Kind(things).End() // of other tests
+		w := newWorld(t, map[string]string{"one.yaml": oneMap})
+		w.r.Begin()
+		t.Cleanup(metrics.Kind(things).End)
+		const slow = 11 * time.Second
+		w.server.Refuse = func(r memory.Request) *metav1.Status {
+			if r.String() == applyOne {
+				time.Sleep(slow)
+			}
+			return nil
+		}
+		w.r.Wake(types.NamespacedName{Namespace: "default", Name: "a"})
+		w.turn()
+		families, err := registry.Registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			for _, m := range f.GetMetric() {
+				if f.GetName() == "jacquard_event_to_apply_seconds" && m.GetLabel()[0].GetValue() == things {
+					if h := m.GetHistogram(); h.GetSampleCount() != 1 || h.GetSampleSum() != slow.Seconds() {
+						t.Errorf("%d changes took %g s, want one of %s", h.GetSampleCount(), h.GetSampleSum(), slow)
+					}
+					return
+				}
+			}
+		}
+		t.Error("no change is counted")
+	})
 }
 
 // TestCountsWaiting: a resource counts as waiting while it is not ready and neither a
