@@ -14,7 +14,8 @@ import (
 
 // TestAccepted: the API server takes every object of every combination, with no
 // field that it does not know, and the Pods where Pod Security restricted is
-// enforced.
+// enforced. It runs before the tests that run side by side, since one of these makes
+// what it tries.
 func TestAccepted(t *testing.T) {
 	cluster.Apply(t, "", string(read(t, "testdata/prometheus-operator.yaml")))
 	for _, kind := range []string{"ServiceMonitor", "PrometheusRule"} {
@@ -26,6 +27,7 @@ func TestAccepted(t *testing.T) {
 	ensure(t, &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: "gvisor"}, Handler: "runsc"})
 	for name, values := range combinations(t) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			namespace := restricted(t)
 			objects, err := render(release{name: "tried", namespace: namespace, values: values})
 			if err != nil {
@@ -86,6 +88,7 @@ func pod(t *testing.T, objects []*unstructured.Unstructured, namespace string) {
 // TestPodSecurityIsEnforced: where TestAccepted tries Pods, one that may do
 // more is refused.
 func TestPodSecurityIsEnforced(t *testing.T) {
+	t.Parallel()
 	objects, err := render(release{name: "tried", namespace: restricted(t),
 		values: values(t, "securityContext: {allowPrivilegeEscalation: true}")})
 	if err != nil {

@@ -12,12 +12,18 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/jacquard-operator/jacquard/cli"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
 var cluster *kit.Cluster
 
-func TestMain(m *testing.M) { kit.Main(m, &cluster) }
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "jacquard" { // as the chart's Pod runs it
+		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	kit.Main(m, &cluster)
+}
 
 func read(t *testing.T, file string) []byte {
 	t.Helper()

@@ -23,14 +23,26 @@ type helm struct {
 	on          *kit.Cluster
 }
 
-// newHelm builds Helm and starts a cluster whose Pods nobody runs. The command works in
-// a directory as people have it: with charts/, and the values that documents name.
-func newHelm(t *testing.T, major string) *helm {
+// buildHelm builds Helm 4 and Helm 3 into .bin, unless they are there, and returns .bin.
+func buildHelm(t *testing.T) string {
 	t.Helper()
-	h := &helm{t, filepath.Join(t.TempDir(), "helm"), t.TempDir(), kit.Start(t)}
-	if out, err := exec.Command("go", "build", "-C", "../tools/helm", "-ldflags=-s -w", "-o", h.binary, "helm.sh/helm/"+major+"/cmd/helm").CombinedOutput(); err != nil {
-		t.Fatalf("building Helm %s: %v\n%s", major, err, out)
+	root, err := kit.Root()
+	if err != nil {
+		t.Fatal(err)
 	}
+	build := exec.Command("make", "-C", root, "helm")
+	build.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MAKE") }) // those of a make that runs the tests
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building Helm: %v\n%s", err, out)
+	}
+	return filepath.Join(root, ".bin")
+}
+
+// newHelm starts a cluster whose Pods nobody runs. The command works in a directory as
+// people have it: with charts/, and the values that documents name.
+func newHelm(t *testing.T, binary string) *helm {
+	t.Helper()
+	h := &helm{t, binary, t.TempDir(), kit.Start(t, "--components", "etcd,apiserver,controller-manager")}
 	root, err := kit.Root()
 	if err != nil {
 		t.Fatal(err)
@@ -134,9 +146,12 @@ func (h *helm) scale() {
 // after `kubectl apply --server-side`. What a person changed meanwhile is a conflict with
 // Helm 4, and --force-conflicts takes it back.
 func TestDocumentedCommands(t *testing.T) {
-	for _, major := range []string{"v4", "v3"} {
+	t.Parallel()
+	bin := buildHelm(t)
+	for major, binary := range map[string]string{"v4": "helm", "v3": "helm3"} {
 		t.Run(major, func(t *testing.T) {
-			h := newHelm(t, major)
+			t.Parallel()
+			h := newHelm(t, filepath.Join(bin, binary))
 			for _, s := range documented {
 				if s.before != nil {
 					s.before(h)
@@ -166,6 +181,7 @@ var command = regexp.MustCompile("(?m)^helm (install|upgrade) [^\n…]*$")
 // TestDocumentedCommandsAreAll: each command of the documents is tried, and each that is
 // tried is in a document.
 func TestDocumentedCommandsAreAll(t *testing.T) {
+	t.Parallel()
 	var tried []string
 	for _, s := range documented {
 		tried = append(tried, s.line)

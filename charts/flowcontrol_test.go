@@ -15,6 +15,7 @@ import (
 // its own priority level, its Leases for that of leader elections, and requests
 // of others for neither.
 func TestFlowControl(t *testing.T) {
+	t.Parallel()
 	objects, err := render(release{name: "flows", namespace: "flows", values: values(t, "flowControl: {enabled: true}")})
 	if err != nil {
 		t.Fatal(err)

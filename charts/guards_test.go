@@ -39,6 +39,7 @@ func guard(t *testing.T, r release) {
 // TestGuardedNamespaces: whatever rights it has, the operator's account writes
 // nothing in kube-*, but where the values say so.
 func TestGuardedNamespaces(t *testing.T) {
+	t.Parallel()
 	guard(t, release{name: "guarded", namespace: "guarded", values: values(t, "guards: {allowedNamespaces: [kube-public]}")})
 	config := rest.CopyConfig(cluster.Config)
 	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:guarded:guarded-jacquard",
@@ -70,7 +71,8 @@ func TestGuardedNamespaces(t *testing.T) {
 // TestGuardedCRDs: a CRD that an installation serves is deleted only if it says
 // that it may be.
 func TestGuardedCRDs(t *testing.T) {
-	guard(t, release{name: "guarded", namespace: "guarded"})
+	t.Parallel()
+	guard(t, release{name: "guarded-crds", namespace: "guarded"})
 	crd := named(t, rendered(t, samples(t)), "CustomResourceDefinition", "foos.samplecontroller.k8s.io").DeepCopy()
 	unstructured.SetNestedField(crd.Object, "guardeds", "spec", "names", "plural")      //nolint:errcheck // it is a text
 	unstructured.SetNestedField(crd.Object, "guarded", "spec", "names", "singular")     //nolint:errcheck // as above
@@ -99,7 +101,8 @@ func TestGuardedCRDs(t *testing.T) {
 // TestProtected: what is annotated so is not deleted, alone or with others, until the
 // annotation is off; everything else is.
 func TestProtected(t *testing.T) {
-	guard(t, release{name: "guarded", namespace: "guarded", values: values(t, "guards: {namespaces: false, crds: false}")})
+	t.Parallel()
+	guard(t, release{name: "protected", namespace: "guarded", values: values(t, "guards: {namespaces: false, crds: false}")})
 	namespace := cluster.Namespace(t)
 	object := func(name, protect string) *corev1.ConfigMap {
 		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name,

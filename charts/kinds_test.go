@@ -16,6 +16,7 @@ import (
 
 // TestEveryKindIsIn: the chart has the kinds of the repository.
 func TestEveryKindIsIn(t *testing.T) {
+	t.Parallel()
 	var want []string
 	for name := range loaded(t).Kinds {
 		want = append(want, name)
@@ -28,6 +29,7 @@ func TestEveryKindIsIn(t *testing.T) {
 
 // TestKindsFollowTheList: what there is of kinds is exactly that of the list.
 func TestKindsFollowTheList(t *testing.T) {
+	t.Parallel()
 	lists := [][]string{{}, shipped(t)}
 	for _, name := range shipped(t) {
 		lists = append(lists, []string{name})
@@ -43,6 +45,7 @@ func TestKindsFollowTheList(t *testing.T) {
 // TestDefaultKinds: by default no kind is on, and among the samples is none that
 // reaches into the Pods of others.
 func TestDefaultKinds(t *testing.T) {
+	t.Parallel()
 	if got := kindsOf(rendered(t, nil)); len(got) > 0 {
 		t.Errorf("these kinds are on by default, and whoever may edit anywhere may use the rights of the operator for them: %v", got)
 	}
@@ -98,6 +101,7 @@ func anys(list []string) []any {
 
 // TestCustomKinds: a kind of one's own is what was packed, in this release.
 func TestCustomKinds(t *testing.T) {
+	t.Parallel()
 	name := shipped(t)[0]
 	packed := string(read(t, dir+"/files/kinds/"+name+".yaml"))
 	enabled := rendered(t, map[string]any{"kinds": map[string]any{"enabled": []any{name}}})
@@ -114,6 +118,7 @@ var ofPeople = regexp.MustCompile(`^jacquard:[^:]+:(view|edit|admin)$`)
 // TestAnotherRelease: names and labels of one installation are nobody else's,
 // but for CRDs and the roles of people.
 func TestAnotherRelease(t *testing.T) {
+	t.Parallel()
 	objects, err := render(release{name: "other", namespace: "elsewhere",
 		values: values(t, "{metrics: {serviceMonitor: {enabled: true}}, kinds: {enabled: [apps.app.huolala.cn]}}")})
 	if err != nil {
@@ -135,6 +140,7 @@ func TestAnotherRelease(t *testing.T) {
 
 // TestSwitches: CRDs and rights can be left to somebody else.
 func TestSwitches(t *testing.T) {
+	t.Parallel()
 	for text, gone := range map[string][]string{
 		"{crd: {enabled: false}, kinds: {enabled: [apps.app.huolala.cn]}}": {"CustomResourceDefinition"},
 		"rbac: {create: false, userRoles: false}":                          {"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"},

@@ -15,6 +15,7 @@ import (
 // TestVersionsAreLabels: whatever versions a tool gives the chart and the operator, every
 // label is one that the API server accepts.
 func TestVersionsAreLabels(t *testing.T) {
+	t.Parallel()
 	for _, r := range []release{
 		{version: "0.1.0+0123456789ab", app: "v0.1.0+sha.abc"},
 		{version: "0.1.0-" + strings.Repeat("a", 47) + "+abc", app: "v" + strings.Repeat("1", 80)},
@@ -41,6 +42,7 @@ func TestVersionsAreLabels(t *testing.T) {
 
 // TestNamesOfReleases: whatever name a release has, the names of its objects are valid.
 func TestNamesOfReleases(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"j", "1x", "a.b", "1.2", "jacquard.two", strings.Repeat("r", 53), strings.Repeat("r", 51) + ".r"} {
 		objects, err := render(release{name: name, namespace: "jacquard"})
 		if err != nil {
@@ -66,6 +68,7 @@ func TestNamesOfReleases(t *testing.T) {
 // TestNulls: null of a map or a list removes its defaults; every other null is refused by
 // the schema, and none ends in an error of a template.
 func TestNulls(t *testing.T) {
+	t.Parallel()
 	defaults := map[string]any{}
 	if err := yaml.Unmarshal(read(t, dir+"/values.yaml"), &defaults); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 // TestNotes: what Helm prints after an install names this release, and says what
 // an uninstall would do.
 func TestNotes(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string][]string{
 		"kinds: {enabled: [apps.app.huolala.cn]}": {"installed in namespace elsewhere as other-jacquard", "apps.app.huolala.cn",
 			"pack NAME --install elsewhere/other-jacquard", "jacquard eject --all", "--only roles,users,folder | kubectl delete",

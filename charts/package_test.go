@@ -14,6 +14,7 @@ import (
 // TestPackage: the package holds the chart in the versions that were asked for,
 // Helm reads it, and it does not depend on the times of files.
 func TestPackage(t *testing.T) {
+	t.Parallel()
 	var made [2]map[string]string
 	for i := range made {
 		output := t.TempDir()

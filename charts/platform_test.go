@@ -21,6 +21,7 @@ func platform(t *testing.T) []*unstructured.Unstructured {
 // TestCommon: all objects of the chart have the common labels and annotations, beside
 // their own; objects of yours are as they were given.
 func TestCommon(t *testing.T) {
+	t.Parallel()
 	given := values(t, string(read(t, dir+"/ci/platform-values.yaml")))
 	maps.Copy(given, samples(t))
 	maps.Copy(given, values(t, "{networkPolicy: {enabled: true}, flowControl: {enabled: true}, kinds: {enabled: [apps.app.huolala.cn], apps.app.huolala.cn: {config: {a: b}}}}"))
@@ -47,6 +48,7 @@ func TestCommon(t *testing.T) {
 
 // TestPlatform: what a platform asks of the Pod.
 func TestPlatform(t *testing.T) {
+	t.Parallel()
 	var d appsv1.Deployment
 	into(t, ofKind(platform(t), "Deployment")[0], &d)
 	pod := d.Spec.Template.Spec
@@ -73,6 +75,7 @@ func TestPlatform(t *testing.T) {
 // TestMonitoring: alerts that are switched off are not there, all others have the
 // labels; a ServiceMonitor asks with the credentials that it is given.
 func TestMonitoring(t *testing.T) {
+	t.Parallel()
 	objects := platform(t)
 	groups, _, _ := unstructured.NestedSlice(ofKind(objects, "PrometheusRule")[0].Object, "spec", "groups")
 	names := []string{}

@@ -32,6 +32,7 @@ func container(t *testing.T, text string) corev1.Container {
 
 // TestFlags: the operator has every flag that the chart gives it.
 func TestFlags(t *testing.T) {
+	t.Parallel()
 	var help, trouble bytes.Buffer
 	if code := cli.Main([]string{"run", "--help"}, strings.NewReader(""), &help, &trouble); code != 0 {
 		t.Fatal(trouble.String())
@@ -50,6 +51,7 @@ func TestFlags(t *testing.T) {
 
 // TestArguments: values become arguments.
 func TestArguments(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"readOnly: true":                       "--read-only",
 		"selector: team in (a,b)":              "--selector=team in (a,b)",
@@ -79,6 +81,7 @@ func TestArguments(t *testing.T) {
 
 // TestImage: tag, digest, or both.
 func TestImage(t *testing.T) {
+	t.Parallel()
 	digest := "sha256:" + strings.Repeat("0", 64)
 	for text, want := range map[string]string{
 		"{}":                                "ghcr.io/jacquard-operator/jacquard:v0.1.0",
@@ -97,6 +100,7 @@ func TestImage(t *testing.T) {
 
 // TestMemory: Go's collector is told of the limit, where there is one.
 func TestMemory(t *testing.T) {
+	t.Parallel()
 	for limit, want := range map[string]string{
 		"512Mi": "483183820", "1Gi": "966367641", "1G": "900000000", "1000000000": "900000000", "1.5Gi": "", "null": "",
 	} {
@@ -116,6 +120,7 @@ func TestMemory(t *testing.T) {
 // the start, and neither with other kinds nor with another version of the
 // chart alone.
 func TestRestarts(t *testing.T) {
+	t.Parallel()
 	template := func(r release) corev1.PodTemplateSpec {
 		r.name, r.namespace = "jacquard", "jacquard"
 		objects, err := render(r)
@@ -145,6 +150,7 @@ func TestRestarts(t *testing.T) {
 // TestLasting: a new version of the chart alone changes no CRD, no folder and no
 // role.
 func TestLasting(t *testing.T) {
+	t.Parallel()
 	before := rendered(t, samples(t))
 	after, err := render(release{name: "jacquard", namespace: "jacquard", version: "9.9.9", values: samples(t)})
 	if err != nil {

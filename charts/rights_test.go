@@ -28,6 +28,7 @@ func loaded(t *testing.T) *catalog.Catalog {
 // TestRights: in every combination the account holds exactly what `jacquard
 // rbac` says that these kinds need, where they need it.
 func TestRights(t *testing.T) {
+	t.Parallel()
 	for name, values := range combinations(t) {
 		t.Run(name, func(t *testing.T) {
 			objects := rendered(t, values)
@@ -165,6 +166,7 @@ func into(t *testing.T, o *unstructured.Unstructured, typed any) {
 // TestNoWildcards: no role of any combination has a wildcard, and no role is
 // bound that is not the release's own.
 func TestNoWildcards(t *testing.T) {
+	t.Parallel()
 	n := 0
 	for name, values := range combinations(t) {
 		objects := rendered(t, values)
@@ -188,6 +190,7 @@ func TestNoWildcards(t *testing.T) {
 // TestNothingButBase: without kinds the operator holds what it needs to look for
 // some, and no more.
 func TestNothingButBase(t *testing.T) {
+	t.Parallel()
 	holds := map[string]bool{}
 	for line := range held(t, rendered(t, values(t, "kinds: {enabled: []}"))) {
 		holds[strings.Fields(line)[1]] = true

@@ -11,6 +11,7 @@ import (
 
 // TestLint: `helm lint --strict` finds nothing in any combination.
 func TestLint(t *testing.T) {
+	t.Parallel()
 	version := common.KubeVersion{Version: "v1.36.0", Major: "1", Minor: "36"}
 	for name, values := range combinations(t) {
 		result := lint.RunAll(dir, values, "jacquard", lint.WithKubeVersion(&version))
@@ -24,6 +25,7 @@ func TestLint(t *testing.T) {
 
 // TestRefusals: what cannot be meant is refused, and it is said what.
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"replicacount: 2":                                           "additional properties 'replicacount' not allowed",
 		"replicaCount: two":                                         "at '/replicaCount': got string, want null or integer",

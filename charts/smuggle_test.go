@@ -32,6 +32,7 @@ var smuggled = map[string]string{
 // TestNothingSmuggled: the text of a kind of one's own brings that kind and
 // nothing else.
 func TestNothingSmuggled(t *testing.T) {
+	t.Parallel()
 	name := shipped(t)[0]
 	packed := string(read(t, dir+"/files/kinds/"+name+".yaml"))
 	fill := strings.NewReplacer("NAME", name, "RBAC", "rbac.authorization.k8s.io/v1")
@@ -50,6 +51,7 @@ func TestNothingSmuggled(t *testing.T) {
 // TestLinesOfOthers: a text is parted as kubectl parts it, with the line breaks
 // of Windows too, so that no document is left out.
 func TestLinesOfOthers(t *testing.T) {
+	t.Parallel()
 	name := shipped(t)[0]
 	packed := string(read(t, dir+"/files/kinds/"+name+".yaml"))
 	want := titles(rendered(t, ofText(name, packed)))

@@ -12,6 +12,7 @@ import (
 // TestUpgradeTakesNothingAway: a release of a chart that enabled kinds by default
 // is not upgraded to one without them unless it is said that they are to go.
 func TestUpgradeTakesNothingAway(t *testing.T) {
+	t.Parallel()
 	ensure(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "earlier"}})
 	objects, err := render(release{name: "earlier", namespace: "earlier", values: samples(t)})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 // TestMadeIsFresh: what is made of the chart is as the chart is now.
 func TestMadeIsFresh(t *testing.T) {
+	t.Parallel()
 	files, err := made()
 	if err != nil {
 		t.Fatal(err)
@@ -26,6 +27,7 @@ func TestMadeIsFresh(t *testing.T) {
 
 // TestSchemaKnowsValues: the schema and values.yaml have the same fields.
 func TestSchemaKnowsValues(t *testing.T) {
+	t.Parallel()
 	var schema map[string]any
 	if err := json.Unmarshal(read(t, dir+"/values.schema.json"), &schema); err != nil {
 		t.Fatal(err)

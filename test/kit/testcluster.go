@@ -86,8 +86,9 @@ var Log io.Writer
 var GuardOwners bool
 
 // Main starts a cluster for the tests of a package, runs them, and ends the
-// cluster. Flags are those of `devcluster up`. With -short nothing is run: what has
-// no cluster of its own is in other packages.
+// cluster; into is nil where the few tests that need one call Start. Flags are those of
+// `devcluster up`. With -short nothing is run: what has no cluster of its own is in other
+// packages.
 func Main(m *testing.M, into **Cluster, flags ...string) {
 	if flag.Parse(); testing.Short() {
 		os.Exit(0)
@@ -103,6 +104,9 @@ func Main(m *testing.M, into **Cluster, flags ...string) {
 		klog.SetLogger(zap.New(zap.WriteTo(Log)))
 	}
 	ctrl.SetLogger(zap.New(zap.WriteTo(to)))
+	if into == nil {
+		os.Exit(m.Run())
+	}
 	c, err := start(flags)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "starting the test cluster:", err)

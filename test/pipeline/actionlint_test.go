@@ -44,6 +44,7 @@ func workflows(t *testing.T, root string) map[string]string {
 // TestActionlint: actionlint objects to no workflow, also not to how it uses the
 // action: it reads action.yml for that.
 func TestActionlint(t *testing.T) {
+	t.Parallel()
 	root, err := kit.Root()
 	if err != nil {
 		t.Fatal(err)
@@ -106,6 +107,7 @@ type job struct {
 // TestWorkflowsAreSafe: what runs for pull requests has no token that writes where it
 // looks at them, and no text of a stranger becomes a part of a script.
 func TestWorkflowsAreSafe(t *testing.T) {
+	t.Parallel()
 	root, err := kit.Root()
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 // TestChanges runs the action for each change of testdata, and compares what it
 // writes with what stands there.
 func TestChanges(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		// failed is what the action ends with.
 		failed bool
@@ -28,6 +29,7 @@ func TestChanges(t *testing.T) {
 		"breaking":   {failed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dir := base(t)
 			write(t, dir, archive(t, name).Files)
 			git(t, dir, commit)
@@ -46,6 +48,8 @@ func TestChanges(t *testing.T) {
 // TestCluster: with a kubeconfig, the comment tells what a rollout would delete, and
 // no value of a Secret. The kubeconfig is not left behind.
 func TestCluster(t *testing.T) {
+	t.Parallel()
+	cluster := kit.Start(t, "--components", "etcd,apiserver,controller-manager")
 	dir := base(t)
 	namespace := cluster.Namespace(t)
 	for _, f := range archive(t, "repository").Files {

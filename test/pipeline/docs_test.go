@@ -29,6 +29,7 @@ func blocks(t *testing.T, language string) []string {
 
 // TestGitLab runs the pipeline of docs/pipeline.md for GitLab.
 func TestGitLab(t *testing.T) {
+	t.Parallel()
 	var pipeline struct {
 		Kinds struct {
 			Script    []string
@@ -82,6 +83,7 @@ func TestGitLab(t *testing.T) {
 
 // TestPlain runs the lines of docs/pipeline.md for other systems.
 func TestPlain(t *testing.T) {
+	t.Parallel()
 	scripts := blocks(t, "sh")
 	if len(scripts) != 1 {
 		t.Fatalf("docs/pipeline.md has %d scripts", len(scripts))

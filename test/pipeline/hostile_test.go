@@ -17,6 +17,7 @@ const hostile = "\n```\n````\n~~~\n@octocat #1 <img src=x onerror=alert(1)> ![a]
 // TestHostile: a folder of a stranger whose names and texts are Markdown, HTML,
 // mentions and commands to the runner. What is told of it is text.
 func TestHostile(t *testing.T) {
+	t.Parallel()
 	dir := base(t)
 	files := map[string]string{
 		// a file, a case and a kind by such names
@@ -49,6 +50,7 @@ func TestHostile(t *testing.T) {
 // TestLinks: links to files of the runner are refused, wherever they are, and nothing
 // of these files is told.
 func TestLinks(t *testing.T) {
+	t.Parallel()
 	secret := filepath.Join(t.TempDir(), "credentials")
 	if err := os.WriteFile(secret, []byte("password-of-the-runner: hunter2\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -59,6 +61,7 @@ func TestLinks(t *testing.T) {
 		logins + "files/link", logins + "tests/plain/cluster.yaml", logins + "tests/plain/want-status.yaml", "templates/_lib/link.tpl",
 	} {
 		t.Run(link, func(t *testing.T) {
+			t.Parallel()
 			dir := base(t)
 			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, link)), 0o755); err != nil {
 				t.Fatal(err)
@@ -66,10 +69,9 @@ func TestLinks(t *testing.T) {
 			if err := os.Symlink(secret, filepath.Join(dir, link)); err != nil {
 				t.Fatal(err)
 			}
-			t.Chdir(dir)
 			for _, command := range [][]string{{"lint"}, {"lint", "-o", "markdown"}, {"lint", "-o", "sarif"}, {"test"}, {"test", "-o", "markdown"}} {
 				var said bytes.Buffer
-				code := cli.Main(command, strings.NewReader(""), &said, &said)
+				code := cli.Main(append(command, "--root", dir), strings.NewReader(""), &said, &said)
 				if strings.Contains(said.String(), "hunter2") {
 					t.Errorf("jacquard %v tells the file:\n%s", command, said.String())
 				}

@@ -12,14 +12,11 @@ import (
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
-var (
-	update  = flag.Bool("update", false, "write what came out into testdata")
-	cluster *kit.Cluster
-)
+var update = flag.Bool("update", false, "write what came out into testdata")
 
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "jacquard" { // as the action runs it
 		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
-	kit.Main(m, &cluster, "--components", "etcd,apiserver,controller-manager")
+	kit.Main(m, nil)
 }

@@ -13,6 +13,7 @@ import (
 
 // TestBuilds: the action builds the command from its own checkout, with Go alone.
 func TestBuilds(t *testing.T) {
+	t.Parallel()
 	dir := base(t)
 	r := start(t, dir, pullRequest(), map[string]string{"build": "", "coverage": "100"})
 	if r.code != 0 || !strings.Contains(r.report["comment.md"], "Tests: 2 cases, 0 failed") {
@@ -23,6 +24,7 @@ func TestBuilds(t *testing.T) {
 // TestRefuses: what cannot be checked, or not safely, ends the action before
 // anything is looked at.
 func TestRefuses(t *testing.T) {
+	t.Parallel()
 	at := func(commit string) event {
 		e := pullRequest()
 		e.context["github.event.pull_request.base.sha"] = commit
@@ -43,6 +45,7 @@ func TestRefuses(t *testing.T) {
 		"a report of the change":       {on: pullRequest(), script: "echo >jacquard-report", want: "jacquard-report is there already"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dir := base(t)
 			if c.script != "" {
 				git(t, dir, c.script)
@@ -58,6 +61,7 @@ func TestRefuses(t *testing.T) {
 // TestComparesWithTheMergeBase: what others changed on the target branch since is no
 // change of the pull request; and nothing is left in the clone.
 func TestComparesWithTheMergeBase(t *testing.T) {
+	t.Parallel()
 	dir := base(t)
 	git(t, dir, "git checkout --quiet main && mkdir schemas && rm -r templates/logins.* crds/logins.* examples/logins.* && "+commit+
 		" && git checkout --quiet change")
@@ -73,6 +77,7 @@ func TestComparesWithTheMergeBase(t *testing.T) {
 
 // TestWithoutBase: a push, and a repository that had no kinds, are checked too.
 func TestWithoutBase(t *testing.T) {
+	t.Parallel()
 	dir := base(t)
 	r := start(t, dir, event{name: "push"}, nil)
 	if r.code != 0 || !strings.Contains(r.report["comment.md"], "| permissions | not compared: there is no base |") {
@@ -91,6 +96,7 @@ func TestWithoutBase(t *testing.T) {
 // TestLongComment: of very much, GitHub takes the comment, and it says what is not in
 // it.
 func TestLongComment(t *testing.T) {
+	t.Parallel()
 	dir := base(t)
 	var page, role strings.Builder
 	page.WriteString("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .metadata.name }}}\ndata:\n")
@@ -113,6 +119,7 @@ func TestLongComment(t *testing.T) {
 
 // TestShellcheck: the script has nothing that shellcheck objects to.
 func TestShellcheck(t *testing.T) {
+	t.Parallel()
 	root, err := kit.Root()
 	if err != nil {
 		t.Fatal(err)
