@@ -274,6 +274,8 @@ scale-replicas: devcluster ## Measure one, two and four replicas (an hour; SIZES
 	JACQUARD_SCALE=$(or $(SIZES),8000) go test -count=1 -timeout 3h -v -run 'Replicas|Webhosting' ./test/integration/scale
 
 .PHONY: lint
+# What the linters found out is kept where Go keeps what it built.
+lint: export GOLANGCI_LINT_CACHE := $(shell go env GOCACHE)/golangci-lint
 lint: $(BIN)/golangci-lint ## Check formatting and style
 	@files=$$(gofmt -l .); [[ -z $$files ]] || { echo "not formatted (make fmt):"; echo "$$files"; exit 1; } >&2
 	@for linted in $(LINTED); do \
