@@ -1,6 +1,8 @@
 package operators
 
 import (
+	"errors"
+	"fmt"
 	"math/bits"
 	"net/http"
 	"sync"
@@ -33,7 +35,12 @@ func TestBusyServer(t *testing.T) {
 	b.set(10)
 	last := want{"four", "fourth", false}
 	s.web("a", last.spec())
-	time.Sleep(downtime)
+	kit.Eventually(t, "the server has been down for long enough", func() error {
+		if down := time.Since(began); down < downtime {
+			return fmt.Errorf("it has been down for %s", down)
+		}
+		return nil
+	})
 	most := bits.Len(uint(time.Since(began)/time.Second)) + 2 // the waits double, from a second on
 	tries := map[request]int{}
 	for _, r := range s.wrote()[from:] {
@@ -55,13 +62,14 @@ func TestBusyServer(t *testing.T) {
 	b.set(3)
 	cluster.Delete(t, s.apiVersion(), "Web", s.namespace, "a")
 	s.until("the resource is gone", func() error { return s.holds(want{}) })
-	kit.Eventually(t, "nothing is left", s.left)
-	s.rests("deletion", func() error { return s.holds(want{}) })
+	s.collect()
+	s.rests("deletion", func() error { return errors.Join(s.left(), s.holds(want{})) })
 	passwords.once(t, 1)
 }
 
-// downtime is for how long no write is carried out.
-const downtime = 10 * time.Second
+// downtime is for how long no write is carried out: long enough that waits which do not
+// double would mean more tries.
+const downtime = 6 * time.Second
 
 // A busy server refuses some writes in place of carrying them out.
 type busy struct {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jacquard-operator/jacquard/admin/approve"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
@@ -21,27 +20,35 @@ func TestOverlap(t *testing.T) {
 	k.apply(t, "one", "team: a, env: x", "x")
 	k.says(t, "one", "x by a")
 	before := k.versions(t, "one")
-	k.run(t, "b", "env=x", k.folder(t, "by b"))
-	k.run(t, "whole", "", k.folder(t, "by all"))
+	b := k.run(t, "b", "env=x", k.folder(t, "by b"))
+	whole := k.run(t, "whole", "", k.folder(t, "by all"))
 	key := shard.Claims(k.crd(t))[0].Key
 	k.told(t, "ServedElsewhere", "operator "+k.group+"/a serves the resources with team=a of this kind",
 		k.group+"/b, which is to serve the resources with env=x, does not", key+"-")
 	k.told(t, "ServedElsewhere", k.group+"/whole, which is to serve all resources, does not")
 	k.apply(t, "two", "team: z, env: x", "x")
-	time.Sleep(stretch)
+	awaitQuiet(t, a, b, whole)
 	k.unchanged(t, "one", before)
 	if claims := shard.Claims(k.crd(t)); len(claims) != 1 {
 		t.Errorf("claims %v", claims)
 	}
 	// One beside a is served, though b and the whole wait.
-	k.run(t, "c", "team=c", k.folder(t, "by c"))
+	c := k.run(t, "c", "team=c", k.folder(t, "by c"))
 	k.apply(t, "three", "team: c", "x")
 	k.says(t, "three", "x by c")
 
 	a.Stop(t)
 	annotate(t, k.crd(t), key, "")
-	time.Sleep(stretch)
+	awaitQuiet(t, b, c, whole)
 	k.unchanged(t, "one", before) // c has a claim still, which b's would meet
+}
+
+// awaitQuiet waits until operators have nothing left to do.
+func awaitQuiet(t *testing.T, all ...*kit.Operator) {
+	t.Helper()
+	for _, op := range all {
+		op.AwaitQuiet(t)
+	}
 }
 
 // TestChanged: an installation whose selector is changed claims the new share

@@ -1,11 +1,16 @@
 package operators
 
 import (
+	"fmt"
 	"regexp"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
@@ -21,7 +26,7 @@ func TestClocks(t *testing.T) {
 			s := build(t, plain)
 			among := controller.Options{
 				LeaderElection: true, LeaderElectionNamespace: s.namespace,
-				Lease: controller.Lease{Duration: 15 * time.Second, RenewDeadline: 13 * time.Second, RetryPeriod: time.Second},
+				Lease: controller.Lease{Duration: 6 * time.Second, RenewDeadline: 5 * time.Second, RetryPeriod: time.Second},
 			}
 			s.access.Serve(controller.Options{Identity: "test/" + s.group, LeaderElectionNamespace: s.namespace}, s.dir)
 			made := record(t, s.namespace)
@@ -34,7 +39,13 @@ func TestClocks(t *testing.T) {
 			s.says(map[string]string{"one": "old"})
 			kit.Eventually(t, "it is ready", ready)
 			s.startAs(apart(-first, &shifted), among)
-			time.Sleep(among.Lease.Duration + stretch) // it takes no living leader for dead
+			began := renewed(t, s.namespace, s.group)
+			kit.Eventually(t, "the Lease has been renewed for longer than it lasts", func() error {
+				if lasted := renewed(t, s.namespace, s.group).Sub(began); lasted <= among.Lease.Duration+among.Lease.RetryPeriod {
+					return fmt.Errorf("it was renewed for %s", lasted)
+				}
+				return nil
+			})
 			for _, r := range s.wrote() {
 				if r.resource != "leases" {
 					t.Errorf("the other one wrote %v", r)
@@ -49,12 +60,23 @@ func TestClocks(t *testing.T) {
 			made.are(t, map[string]int{"a": 1, "one": 1, "two": 2})
 			cluster.Delete(t, s.apiVersion(), "Web", s.namespace, "a")
 			kit.Eventually(t, "the resource is gone", func() error { _, err := s.served(want{}); return err })
-			kit.Eventually(t, "nothing is left", s.left)
+			s.collect()
+			s.rests("deletion", s.left)
 			if shifted.Load() == 0 {
 				t.Error("no time was shifted")
 			}
 		})
 	}
+}
+
+// renewed is when the Lease of an installation was renewed last, by the clock of who did.
+func renewed(t testing.TB, namespace, identity string) time.Time {
+	t.Helper()
+	var lease coordinationv1.Lease
+	if err := cluster.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: api.Lease(identity)}, &lease); err != nil {
+		t.Fatal(err)
+	}
+	return lease.Spec.RenewTime.Time
 }
 
 // moment matches a time in JSON.

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/test/kit"
@@ -64,6 +66,7 @@ func (s *site) start(w *wire) {
 func (s *site) startAs(w *wire, o controller.Options) {
 	s.Helper()
 	s.wire = w
+	w.about = [][]byte{[]byte(s.group), []byte(s.namespace)}
 	cfg := rest.CopyConfig(s.access.Config)
 	cfg.Wrap(w.through)
 	if w.twist != nil {
@@ -130,21 +133,40 @@ func (s *site) until(what string, check func() error) (killed bool) {
 // settled is how long nothing was written when a phase counts as done.
 const settled = 300 * time.Millisecond
 
-// stretch is for how long nothing is to happen at rest.
-const stretch = 2 * time.Second
-
-// rests waits until nothing has been written for a stretch. Then what check
-// says must hold still.
+// rests waits until the operator has nothing left to do. Then what check says must hold
+// still.
 func (s *site) rests(what string, check func() error) {
 	s.Helper()
-	kit.Eventually(s, "nothing is written any more", func() error {
-		if !s.idle(stretch) {
-			return fmt.Errorf("the last was %v", s.wrote())
-		}
-		return nil
-	})
+	cluster.AwaitQuiet(s, s.activity)
 	if err := check(); err != nil {
 		s.Errorf("at rest after %s: %v", what, err)
+	}
+}
+
+// collect deletes what resources that are gone own.
+func (s *site) collect() {
+	s.Helper()
+	collect(s, s.namespace)
+}
+
+// collect deletes what resources that are gone own in their namespace, as the garbage
+// collector does, which finds out about a new kind only after up to half a minute.
+func collect(t testing.TB, namespace string) {
+	t.Helper()
+	for _, kind := range []string{"ConfigMap", "Secret"} {
+		for _, o := range cluster.List(t, "v1", kind, client.InNamespace(namespace), client.HasLabels{api.LabelOwnerUID}) {
+			owners := o.GetOwnerReferences()
+			if len(owners) != 1 || string(owners[0].UID) != o.GetLabels()[api.LabelOwnerUID] {
+				t.Fatalf("the garbage collector leaves %s %s, with the owners %v", kind, o.GetName(), owners)
+			}
+			owner, err := cluster.Get(owners[0].APIVersion, owners[0].Kind, namespace, owners[0].Name)
+			if client.IgnoreNotFound(err) != nil {
+				t.Fatal(err)
+			}
+			if err != nil || owner.GetUID() != owners[0].UID {
+				cluster.Delete(t, "v1", kind, namespace, o.GetName())
+			}
+		}
 	}
 }
 

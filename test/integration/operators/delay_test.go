@@ -2,8 +2,8 @@ package operators
 
 import (
 	"bytes"
-	"context"
 	"io"
+	"sync/atomic"
 	"time"
 )
 
@@ -15,45 +15,97 @@ type piece struct {
 	data []byte
 	err  error
 	due  time.Time
+	held <-chan struct{} // closed when it may be read; nil: it is not held
+	// waits: it is about the test's own objects, and is read when its time comes.
+	waits bool
 }
 
 // A late is a stream whose pieces are read some time after they arrived.
 type late struct {
-	io.ReadCloser
-	ctx    context.Context // ends with the stream
-	pieces chan piece
-	rest   []byte
+	*stream
+	wire    *wire
+	of      request
+	pieces  chan piece
+	rest    []byte
+	waiting atomic.Int64 // pieces that wait
 }
 
-// delay makes a watch late. The list that it may begin with is not: a list is
-// asked of etcd, and says what there is when it is made.
-func delay(ctx context.Context, body io.ReadCloser, by time.Duration, list bool) io.ReadCloser {
-	l := &late{ReadCloser: body, ctx: ctx, pieces: make(chan piece, 1<<16)}
-	go l.receive(by, list)
+// delay makes a watch as late as the wire says when something arrives. The list that it
+// may begin with is not late: a list is asked of etcd, and says what there is when it is
+// made.
+func (w *wire) delay(s *stream, of request) io.ReadCloser {
+	l := &late{stream: s, wire: w, of: of, pieces: make(chan piece, 1<<10)}
+	w.mu.Lock()
+	w.late = append(w.late, l)
+	w.mu.Unlock()
+	go l.receive()
 	return l
 }
 
+// hold lets the watches of these resources bring nothing more, until catchUp.
+func (w *wire) hold(resources ...string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.behind = map[string]chan struct{}{}
+	for _, resource := range resources {
+		w.behind[resource] = make(chan struct{})
+	}
+}
+
+// catchUp lets all watches bring what they have.
+func (w *wire) catchUp() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, held := range w.behind {
+		close(held)
+	}
+	w.behind = nil
+}
+
+// lateness says when what a watch brings now may be read.
+func (w *wire) lateness(resource string) (due time.Time, held <-chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	due = time.Now()
+	if w.lag != nil {
+		due = due.Add(w.lag(resource))
+	}
+	if c, isHeld := w.behind[resource]; isHeld {
+		held = c
+	}
+	return due, held
+}
+
 // receive reads what arrives until the stream ends.
-func (l *late) receive(by time.Duration, list bool) {
+func (l *late) receive() {
 	var before []byte
-	for {
-		buffer := make([]byte, 32<<10)
-		n, err := l.ReadCloser.Read(buffer)
-		due := time.Now()
+	buffer := make([]byte, 32<<10)
+	for list := l.of.list; ; {
+		n, err := l.stream.Read(buffer)
+		next := piece{data: bytes.Clone(buffer[:n]), err: err}
 		if list {
 			before = append(before[max(0, len(before)-len(listEnds)):], buffer[:n]...)
 			list = !bytes.Contains(before, []byte(listEnds))
 		} else {
-			due = due.Add(by)
+			next.due, next.held = l.wire.lateness(l.of.resource)
 		}
+		next.waits = next.held == nil && l.wire.isAbout(next.data)
+		l.count(next, 1)
 		select {
-		case l.pieces <- piece{buffer[:n], err, due}:
+		case l.pieces <- next:
 		case <-l.ctx.Done():
 			return
 		}
 		if err != nil {
 			return
 		}
+	}
+}
+
+// count counts a piece that waits.
+func (l *late) count(p piece, n int64) {
+	if p.waits {
+		l.waiting.Add(n)
 	}
 }
 
@@ -64,16 +116,42 @@ func (l *late) Read(p []byte) (int, error) {
 		l.rest = l.rest[n:]
 		return n, nil
 	}
-	select {
-	case next := <-l.pieces:
-		select {
-		case <-time.After(time.Until(next.due)):
-			n := copy(p, next.data)
-			l.rest = next.data[n:]
-			return n, next.err
-		case <-l.ctx.Done():
-		}
-	case <-l.ctx.Done():
+	next, err := l.next()
+	if err != nil {
+		return 0, err
 	}
-	return 0, errCut
+	n := copy(p, next.data)
+	l.rest = next.data[n:]
+	return n, next.err
+}
+
+// next returns the next piece when it is due.
+func (l *late) next() (next piece, err error) {
+	select {
+	case next = <-l.pieces:
+	case <-l.ctx.Done():
+		return piece{}, l.end()
+	}
+	if next.held != nil {
+		select {
+		case <-next.held:
+		case <-l.ctx.Done():
+			return piece{}, l.end()
+		}
+	}
+	select {
+	case <-time.After(time.Until(next.due)):
+		l.count(next, -1)
+		return next, nil
+	case <-l.ctx.Done():
+		return piece{}, l.end()
+	}
+}
+
+// end is how the stream ends.
+func (l *late) end() error {
+	if l.ended.Load() {
+		return io.EOF
+	}
+	return errCut
 }

@@ -5,15 +5,11 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
-// outage is how long the network is cut.
-const outage = 60 * time.Second
-
-// TestCutOff: the network between operator and server is cut for a minute, as
+// TestCutOff: the network between operator and server is cut for a while, as
 // by a cable, when everything hangs, and as by a firewall, when everything
 // fails at once. Meanwhile people delete a child, change a resource, make one
 // and delete one. All of it is seen when the network is back, nothing is made
@@ -38,7 +34,8 @@ func TestCutOff(t *testing.T) {
 			s.web("changed", want{"map-changed", "new", false}.spec())
 			s.web("made", want{"map-made", "old", false}.spec())
 			cluster.Delete(t, s.apiVersion(), "Web", s.namespace, "leaves")
-			time.Sleep(outage)
+			s.collect()
+			kit.Eventually(t, "the network is missed", w.gap.missed)
 			w.gap.close()
 			s.says(map[string]string{"map-deleted": "old", "map-changed": "new", "map-made": "old"})
 			check := func() error {
@@ -71,6 +68,18 @@ type gap struct {
 
 	mu     sync.Mutex
 	closed chan struct{} // nil while nothing is cut
+	lost   int           // what did not go through
+}
+
+// missed says why the outage is too short yet: each watch is to have found out, and where
+// requests fail, each is to have been tried again and again.
+func (g *gap) missed() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if least := map[bool]int{true: 15, false: 3}[g.fails]; g.lost < least {
+		return fmt.Errorf("%d requests and watches were lost, of %d", g.lost, least)
+	}
+	return nil
 }
 
 // open cuts the network.
@@ -96,6 +105,9 @@ func (g *gap) pass(ctx context.Context) error {
 	}
 	g.mu.Lock()
 	closed := g.closed
+	if closed != nil {
+		g.lost++
+	}
 	g.mu.Unlock()
 	switch {
 	case closed == nil:

@@ -4,7 +4,26 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/jacquard-operator/jacquard/test/kit"
 )
+
+// awaitOldWatches waits until all watches have lasted for two seconds: one that ends within
+// a second, without an event, is not gone on with.
+func (s *site) awaitOldWatches() {
+	s.Helper()
+	kit.Eventually(s, "the watches have lasted for two seconds", func() error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, w := range s.watches {
+			if age := time.Since(w.began); age < 2*time.Second {
+				return fmt.Errorf("one has lasted for %s", age)
+			}
+		}
+		return nil
+	})
+}
 
 // TestGone: the server has forgotten the version that the watches go on from,
 // those of children and those of what templates read. They list again, and what
@@ -33,7 +52,7 @@ func TestGone(t *testing.T) {
 	s.start(newWire())
 	s.web("a", "text: old")
 	s.until("it is made", says("one"))
-	s.rests("creation", says("one")) // a watch that lasts less than a second is not gone on with
+	s.awaitOldWatches()
 	var refused atomic.Int64
 	s.set(func(r request) blow {
 		if !r.watch || r.list {

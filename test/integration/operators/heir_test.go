@@ -1,6 +1,7 @@
 package operators
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -11,10 +12,6 @@ import (
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
-// lateness is by how long the follower's watch is late: longer than a leader that
-// is gone is waited for.
-const lateness = 30 * time.Second
-
 // TestLateHeir: a follower whose watch of resources is late takes over. What the
 // leader before it made of a change that the follower does not see yet is not
 // undone: nothing is deleted, made or changed by what the resource said before.
@@ -23,7 +20,7 @@ func TestLateHeir(t *testing.T) {
 	s := build(t, plain)
 	among := controller.Options{
 		LeaderElection: true, LeaderElectionNamespace: s.namespace,
-		Lease: controller.Lease{Duration: 15 * time.Second, RenewDeadline: 13 * time.Second, RetryPeriod: time.Second},
+		Lease: controller.Lease{Duration: time.Minute, RenewDeadline: 50 * time.Second, RetryPeriod: time.Second / 2},
 	}
 	s.access.Serve(controller.Options{Identity: "test/" + s.group, LeaderElectionNamespace: s.namespace}, s.dir)
 	made := record(t, s.namespace)
@@ -31,19 +28,27 @@ func TestLateHeir(t *testing.T) {
 	s.startAs(leader, among)
 	s.web("a", want{"one", "old", false}.spec())
 	s.until("the first leads", func() error { return s.owned(want{"one", "old", false}) })
-	s.startAs(lateBy(lateness, "webs"), among)
-	time.Sleep(lateness + stretch) // the other has listed everything
+	follower := newWire()
+	s.startAs(follower, among)
+	s.rests("the other has listed everything", func() error { return s.owned(want{"one", "old", false}) })
+	follower.hold("webs")
 	to := want{"two", "new", false}
 	s.web("a", to.spec())
 	kit.Eventually(t, "the leader follows", func() error { return s.owned(to) })
 	leader.kill()
-	for end := time.Now().Add(lateness + stretch); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if err := s.owned(to); err != nil {
-			t.Fatalf("undone: %v", err)
+	before := releaseLease(t, s.namespace, s.group)
+	kit.Eventually(t, "the other leads", func() error {
+		if now := leaseHolder(t, s.namespace, s.group); now == before || now == "" {
+			return fmt.Errorf("%q holds the Lease, after %q", now, before)
 		}
-	}
+		return nil
+	})
+	s.rests("the other leads", func() error { return s.owned(to) })
 	made.are(t, map[string]int{"a": 1, "one": 1, "two": 1})
+	follower.catchUp()
 	s.until("the other says it too", func() error { return cluster.Ready(s.apiVersion(), "Web", s.namespace, "a") })
+	s.rests("the other says it too", func() error { return s.owned(to) })
+	made.are(t, map[string]int{"a": 1, "one": 1, "two": 1})
 }
 
 // owned says what of the owned children is not as the resource wants it.

@@ -3,8 +3,6 @@ package operators
 import (
 	"fmt"
 	"testing"
-
-	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
 // lanes is how many of the runs are under way at the same time.
@@ -28,8 +26,11 @@ func TestKilled(t *testing.T) {
 						break
 					}
 				}
-				for _, s := range all { // the garbage collector finds out about a new kind after a while
-					kit.Eventually(t, "nothing is left", s.left)
+				for _, s := range all {
+					s.collect()
+					if err := s.left(); err != nil {
+						t.Error(err)
+					}
 				}
 			})
 		}

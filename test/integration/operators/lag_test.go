@@ -1,6 +1,7 @@
 package operators
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -9,8 +10,8 @@ import (
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
-// lag is by how long watches are late.
-const lag = 10 * time.Second
+// lag is by how long watches are late: longer than a write is expected to come back.
+const lag = 4 * time.Second
 
 // lagging makes the watches of these resources late; none means of all.
 func lagging(resources ...string) *wire { return lateBy(lag, resources...) }
@@ -49,11 +50,8 @@ func TestLag(t *testing.T) {
 			made.are(t, map[string]int{"a": 1, "one": 3, "two": 1})
 			cluster.Delete(t, s.apiVersion(), "Web", s.namespace, "a")
 			s.until("the resource is gone", func() error { return s.holds(want{}) })
-			kit.Eventually(t, "nothing is left", s.left)
-			time.Sleep(lag + stretch)
-			if err := s.left(); err != nil {
-				t.Error(err)
-			}
+			s.collect()
+			s.rests("the watches have brought all", s.left)
 			made.are(t, map[string]int{"a": 1, "one": 3, "two": 1})
 			made.once(t, 1)
 		})
@@ -77,19 +75,17 @@ func TestLateDeletion(t *testing.T) {
 	t.Parallel()
 	s := build(t, plain)
 	made := record(t, s.namespace)
-	s.start(lagging("webs"))
-	for i := range 3 { // the garbage collector finds out about a new kind after a while
-		name := fmt.Sprintf("a%d", i)
-		s.web(name, want{"map-" + name, "old", false}.spec())
-		kit.Eventually(t, "it is ready", func() error { return cluster.Ready(s.apiVersion(), "Web", s.namespace, name) })
-		cluster.Delete(t, s.apiVersion(), "Web", s.namespace, name)
-		kit.Eventually(t, "nothing is left", s.left)
-	}
-	time.Sleep(lag + stretch)
-	if err := s.left(); err != nil {
-		t.Error(err)
-	}
-	made.are(t, map[string]int{"a0": 1, "a1": 1, "a2": 1, "map-a0": 1, "map-a1": 1, "map-a2": 1})
+	w := newWire()
+	s.start(w)
+	s.web("a", want{"map-a", "old", false}.spec())
+	s.until("it is ready", func() error { return cluster.Ready(s.apiVersion(), "Web", s.namespace, "a") })
+	w.hold("webs")
+	cluster.Delete(t, s.apiVersion(), "Web", s.namespace, "a")
+	s.collect()
+	s.rests("its children went", s.left)
+	w.catchUp()
+	s.rests("its deletion is seen", s.left)
+	made.are(t, map[string]int{"a": 1, "map-a": 1})
 }
 
 // TestLateLoss: the answer to every write is lost, the watches of children are
@@ -111,10 +107,7 @@ func TestLateLoss(t *testing.T) {
 	})
 	cluster.Delete(t, s.apiVersion(), "Web", s.namespace, "a")
 	s.until("the resource is gone", func() error { _, err := s.served(want{}); return err })
-	kit.Eventually(t, "nothing is left", s.left)
-	time.Sleep(lag)
-	if err := s.holds(want{}); err != nil {
-		t.Error(err)
-	}
+	s.collect()
+	s.rests("the watches have brought all", func() error { return errors.Join(s.left(), s.holds(want{})) })
 	made.once(t, 1)
 }

@@ -16,6 +16,7 @@ import (
 // created right after is served by the other, which lists nothing for it; nothing
 // is written twice.
 func TestTakeOver(t *testing.T) {
+	t.Parallel()
 	for name, with := range map[string]syscall.Signal{"killed": syscall.SIGKILL, "terminated": syscall.SIGTERM} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -47,7 +48,7 @@ func TestTakeOver(t *testing.T) {
 				}
 				return nil
 			})
-			time.Sleep(standbyStretch)
+			p.awaitQuiet()
 			sent := p.sent(mark)
 			t.Logf("ended after %s, served after %s: %v", ended.Round(time.Millisecond), served.Round(time.Millisecond), kit.Tally(sent))
 			var got []string
@@ -87,9 +88,7 @@ func TestKilledAtWork(t *testing.T) {
 		names = append(names, fmt.Sprint("r", i))
 		p.apply(names[i], "v1")
 		if i == 30 {
-			if err := p.first.end(syscall.SIGKILL); err == nil {
-				t.Error("it was not killed")
-			}
+			p.kill()
 		}
 	}
 	p.ready(names...)
@@ -137,7 +136,7 @@ func (p *pair) once(mark int64, names []string) error {
 func (p *pair) rests() {
 	p.Helper()
 	before := p.versions()
-	time.Sleep(standbyStretch)
+	p.awaitQuiet()
 	if p.versions() != before {
 		p.Errorf("it was\n%s\nand is\n%s", before, p.versions())
 	}
@@ -170,6 +169,7 @@ func TestGoneMeanwhile(t *testing.T) {
 	for _, name := range names {
 		cluster.Delete(t, p.apiVersion(), "Thing", p.ns, name)
 	}
+	releaseLease(t, p.home, "jacquard")
 	for _, name := range names {
 		p.await(name+" is gone", func() error { return cluster.Gone(p.apiVersion(), "Thing", p.ns, name) })
 		if err := cluster.Gone("v1", "ConfigMap", far, name); err != nil {

@@ -53,8 +53,5 @@ func TestNarrowed(t *testing.T) {
 	stays("the folder is gone")
 	narrower.Stop(t)
 	k.run(t, "a", "", root, k.ns, k.far)
-	for _, at := range k.maps("one") {
-		kit.Eventually(t, "nothing is left", func() error { return cluster.Gone("v1", "ConfigMap", at[0], at[1]) })
-	}
-	kit.Eventually(t, "it is gone", func() error { return cluster.Gone(k.apiVersion(), "Thing", k.ns, "one") })
+	k.gone(t, "one")
 }

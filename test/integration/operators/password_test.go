@@ -17,7 +17,7 @@ import (
 // Each Secret has one value ever. CRASH_PASSWORDS is how many resources.
 func TestPasswords(t *testing.T) {
 	t.Parallel()
-	many := 200
+	many := 60
 	if text := os.Getenv("CRASH_PASSWORDS"); text != "" {
 		var err error
 		if many, err = strconv.Atoi(text); err != nil {

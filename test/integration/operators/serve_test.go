@@ -5,24 +5,25 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
-// still looks for a while that an operator writes nothing.
+// still holds that an operator writes nothing, and has nothing left to do.
 func (k *thing) still(t *testing.T, mark int64, of *kit.Operator) {
 	t.Helper()
-	time.Sleep(stretch)
+	of.AwaitQuiet(t)
 	if writes := k.writes(t, mark, of); len(writes) > 0 {
 		t.Errorf("writes: %v", writes)
 	}
 }
 
-// wrote waits until the audit log has so many writes of an operator, and no more.
+// wrote waits until an operator has nothing left to do, and the audit log has so many
+// writes of it, and no more.
 func (k *thing) wrote(t *testing.T, mark int64, of *kit.Operator, times int) {
 	t.Helper()
+	of.AwaitQuiet(t)
 	kit.Eventually(t, fmt.Sprintf("the audit log has %d writes of %s", times, of.Access.User()), func() error {
 		if all := k.writes(t, mark, of); len(all) != times {
 			return fmt.Errorf("it has %d: %v", len(all), all)
@@ -98,7 +99,7 @@ func TestMoved(t *testing.T) {
 	k.apply(t, "one", "team: a", "z")
 	k.says(t, "one", "z now")
 	k.ready(t, "one")
-	time.Sleep(stretch)
+	awaitQuiet(t, a, b)
 	late := len(k.writes(t, mark, b)) // what a writes may come to b before the move does
 	if late > 2 {
 		t.Errorf("the former one wrote %v", k.writes(t, mark, b))
@@ -115,7 +116,7 @@ func TestMoved(t *testing.T) {
 // other; one that is nobody's waits.
 func TestDelete(t *testing.T) {
 	k := newThing(t, "delete")
-	k.run(t, "a", "team=a", k.folder(t, "now"))
+	a := k.run(t, "a", "team=a", k.folder(t, "now"))
 	b := k.run(t, "b", "team=b", k.folder(t, "now"))
 	for name, team := range map[string]string{"one": "a", "two": "b", "three": "a", "four": "b"} {
 		k.apply(t, name, "team: "+team, "x")
@@ -130,14 +131,14 @@ func TestDelete(t *testing.T) {
 	before := k.versions(t, "three")
 	k.apply(t, "three", "team: z", "x")
 	remove("three")
-	time.Sleep(stretch)
+	awaitQuiet(t, a, b)
 	k.unchanged(t, "three", before)
 	relabel(t, k, "three", "b")
 	k.gone(t, "three")
 
 	b.Stop(t) // the other does not end what is not its own
 	remove("four")
-	time.Sleep(stretch)
+	a.AwaitQuiet(t)
 	k.versions(t, "four")
 	relabel(t, k, "four", "a")
 	k.gone(t, "four")

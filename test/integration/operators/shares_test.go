@@ -138,8 +138,10 @@ func (k *thing) unchanged(t *testing.T, name string, before []string) {
 // gone waits until a resource and its children are gone.
 func (k *thing) gone(t *testing.T, name string) {
 	t.Helper()
-	kit.Eventually(t, name+" is gone", func() error {
-		errs := []error{cluster.Gone(k.apiVersion(), "Thing", k.ns, name)}
+	kit.Eventually(t, name+" is gone", func() error { return cluster.Gone(k.apiVersion(), "Thing", k.ns, name) })
+	collect(t, k.ns)
+	kit.Eventually(t, "the children of "+name+" are gone", func() error {
+		var errs []error
 		for _, at := range k.maps(name) {
 			errs = append(errs, cluster.Gone("v1", "ConfigMap", at[0], at[1]))
 		}

@@ -9,13 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -173,11 +172,21 @@ func (p *pair) follow() {
 		}
 		return nil
 	})
-	time.Sleep(standbyStretch)
+	p.awaitQuiet()
 }
 
-// stretch is how long is looked that nothing happens.
-const standbyStretch = time.Second
+// awaitQuiet waits until the replicas have nothing left to do: they send nothing any more,
+// and nothing of theirs changes.
+func (p *pair) awaitQuiet() {
+	p.Helper()
+	mark := cluster.Mark(p)
+	cluster.AwaitQuiet(p, func() (string, error) {
+		sent := slices.DeleteFunc(cluster.AllRequests(p, mark), func(r kit.Request) bool {
+			return r.User != p.access.User() || r.Resource == "leases" || r.Resource == "events"
+		})
+		return fmt.Sprintf("%d requests, %s", len(sent), p.versions()), nil
+	})
+}
 
 func (p *pair) apply(name, text string) {
 	p.Helper()
@@ -194,12 +203,17 @@ func (p *pair) ready(names ...string) {
 // leader is who holds the Lease, or "".
 func (p *pair) leader() string {
 	p.Helper()
-	lease, err := cluster.Get("coordination.k8s.io/v1", "Lease", p.home, "jacquard.jacquard.dev")
-	if err != nil {
-		return ""
+	return leaseHolder(p, p.home, "jacquard")
+}
+
+// kill kills the first replica, and lets the next one lead without waiting for its Lease.
+func (p *pair) kill() {
+	p.Helper()
+	if err := p.first.end(syscall.SIGKILL); err == nil {
+		p.Error("it was not killed")
 	}
-	holder, _, _ := unstructured.NestedString(lease.Object, "spec", "holderIdentity")
-	return holder
+	p.awaitQuiet()
+	releaseLease(p, p.home, "jacquard")
 }
 
 // versions are the resource versions of everything in the namespace that an

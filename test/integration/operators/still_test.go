@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
@@ -35,12 +34,12 @@ func TestStoodStill(t *testing.T) {
 	if now := p.leader(); now == leader || now == "" {
 		t.Errorf("the leader is %q, after %q", now, leader)
 	}
-	time.Sleep(standbyStretch)
+	p.awaitQuiet()
 	before, mark := p.versions(), cluster.Mark(t)
 	if err := p.first.end(syscall.SIGCONT); err == nil {
 		t.Error("it ended as if it had been asked to")
 	}
-	time.Sleep(standbyStretch)
+	p.awaitQuiet()
 	if p.versions() != before {
 		t.Errorf("it was\n%s\nand is\n%s", before, p.versions())
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"syscall"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -22,7 +21,7 @@ import (
 // not reached by the revision before, and undoes what happened meanwhile.
 func TestKilledInRollout(t *testing.T) {
 	t.Parallel()
-	const settings = "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nrollout: {waves: [\"1\"], progressDeadline: 10s}\n"
+	const settings = "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nrollout: {waves: [\"1\"], progressDeadline: 5s}\n"
 	p := newPair(t, "stopped", map[string]string{"kind.yaml": settings})
 	names := []string{"a", "b", "c"}
 	for _, name := range names {
@@ -73,7 +72,7 @@ spec:
 // killed kills the operator and starts another one, after something was done meanwhile.
 func (p *pair) killed(meanwhile ...func()) {
 	p.Helper()
-	p.first.end(syscall.SIGKILL) //nolint:errcheck // it is killed on purpose
+	p.kill()
 	for _, do := range meanwhile {
 		do()
 	}

@@ -6,9 +6,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
@@ -21,37 +21,55 @@ import (
 // earlier is the commit of the operator that is upgraded from, and gone back to.
 const earlier = "dba9afcf87c667d3ee2a79f6be6aa75a61b30640"
 
-// programOf builds the operator of a commit.
-func programOf(t *testing.T, commit string) string {
+// earlierProgram returns the operator of the earlier commit.
+func earlierProgram(t *testing.T) string {
 	t.Helper()
 	root, err := kit.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
-	git := func(args ...string) *exec.Cmd { // whoever owns the clone
-		return exec.Command("git", append([]string{"-c", "safe.directory=*", "-C", root}, args...)...)
-	}
-	if err := git("cat-file", "-e", commit+"^{commit}").Run(); err != nil {
-		why := fmt.Sprintf("this clone has no commit %s to upgrade from: `git fetch --unshallow` gets it", commit)
+	if err := gitIn(root, "cat-file", "-e", earlier+"^{commit}").Run(); err != nil {
+		why := fmt.Sprintf("this clone has no commit %s to upgrade from: `git fetch --unshallow` gets it", earlier)
 		if os.Getenv("CI") == "true" {
 			t.Fatal(why)
 		}
 		t.Skip(why)
 	}
-	dir := t.TempDir()
+	program, err := buildEarlier()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return program
+}
+
+// gitIn is a command of git, whoever owns the clone.
+func gitIn(root string, args ...string) *exec.Cmd {
+	return exec.Command("git", append([]string{"-c", "safe.directory=*", "-C", root}, args...)...)
+}
+
+// buildEarlier builds the earlier commit, once, beside the cluster's files.
+var buildEarlier = sync.OnceValues(func() (program string, err error) {
+	root, err := kit.Root()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cluster.Dir, "earlier")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", err
+	}
 	compile := exec.Command("go", "build", "-o", "jacquard", ".")
 	compile.Dir = dir
 	for _, command := range []*exec.Cmd{
-		git("archive", "--output", filepath.Join(dir, "commit.tar"), commit),
+		gitIn(root, "archive", "--output", filepath.Join(dir, "commit.tar"), earlier),
 		exec.Command("tar", "-xf", filepath.Join(dir, "commit.tar"), "-C", dir),
 		compile,
 	} {
 		if out, err := command.CombinedOutput(); err != nil {
-			t.Fatalf("running %v: %v: %s", command.Args, err, out)
+			return "", fmt.Errorf("running %v: %w: %s", command.Args, err, out)
 		}
 	}
-	return filepath.Join(dir, "jacquard")
-}
+	return filepath.Join(dir, "jacquard"), nil
+})
 
 // line are the options of one operator, whose version changes.
 func (s *site) line() controller.Options {
@@ -120,7 +138,7 @@ func (s *site) sentOf(mark int64, but string) (all []kit.Request) {
 }
 
 // serve waits until resources are Ready, "a" and its objects have a text, and
-// nothing of the site has been written for a stretch.
+// nothing of the site is written any more.
 func (s *site) serve(names []string, text string) {
 	s.Helper()
 	for _, name := range names {
@@ -139,14 +157,8 @@ func (s *site) serve(names []string, text string) {
 			return nil
 		})
 	}
-	kit.Eventually(s, "nothing is written any more", func() error {
-		mark := cluster.Mark(s)
-		time.Sleep(stretch)
-		if all := s.sentOf(mark, ""); len(all) > 0 {
-			return fmt.Errorf("written: %v", all)
-		}
-		return nil
-	})
+	mark := cluster.Mark(s)
+	cluster.AwaitQuiet(s, func() (string, error) { return fmt.Sprint(s.sentOf(mark, "")), nil })
 }
 
 // spares fails if since mark anything was written more often than expected,

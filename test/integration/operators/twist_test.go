@@ -17,7 +17,7 @@ import (
 // look finds it.
 func TestSwallowedDeletion(t *testing.T) {
 	t.Parallel()
-	files := map[string]string{"kind.yaml": "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nresyncInterval: 10s\n"}
+	files := map[string]string{"kind.yaml": "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nresyncInterval: 5s\n"}
 	for name, text := range plain {
 		files[name] = text
 	}

@@ -23,7 +23,7 @@ import (
 // what is changed once, and deletes.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
-	program := programOf(t, earlier)
+	program := earlierProgram(t)
 	files := map[string]string{}
 	for _, name := range []string{"kind", "map", "secret", "role", "second"} {
 		files[name+".yaml"] = everyWay[name+".yaml"]
@@ -64,17 +64,18 @@ func TestUpgrade(t *testing.T) {
 	for _, name := range names {
 		cluster.Delete(t, s.apiVersion(), "Web", s.namespace, name)
 	}
-	kit.Eventually(t, "the resources are gone, and nothing is left", func() error {
+	kit.Eventually(t, "the resources and what nobody collects are gone", func() error {
 		for _, name := range names {
 			if err := cluster.Gone(s.apiVersion(), "Web", s.namespace, name); err != nil {
 				return err
 			}
 		}
-		if err := s.roles(want{}); err != nil {
-			return err
-		}
-		return s.left()
+		return s.roles(want{})
 	})
+	s.collect()
+	if err := s.left(); err != nil {
+		t.Error(err)
+	}
 	passwords.once(t, len(names))
 }
 
@@ -86,7 +87,7 @@ func divides(o *controller.Options) { o.Buckets = 16 }
 // neither changed nor deleted, until an approval goes on.
 func TestUpgradeInRollout(t *testing.T) {
 	t.Parallel()
-	program := programOf(t, earlier)
+	program := earlierProgram(t)
 	const settings = "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nrollout: {waves: [\"1\"], progressDeadline: 10s}\n"
 	const said = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .spec.name }}\ndata:\n  text: %s-{{ .spec.text }}\n"
 	s := build(t, map[string]string{"kind.yaml": settings, "map.yaml": fmt.Sprintf(said, "one")})

@@ -1,6 +1,7 @@
 package operators
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,8 @@ type wire struct {
 	instead func(request) *fault
 	// lag is by how long the watch of a resource is late; nil: none is.
 	lag func(resource string) time.Duration
+	// behind has the resources whose watches bring nothing; it is closed when they go on.
+	behind map[string]chan struct{}
 	// gap is where nothing goes through at times; nil: there is none.
 	gap *gap
 	// twist changes texts on their way; nil: none.
@@ -38,6 +41,12 @@ type wire struct {
 	watches []*stream
 	sent    []request
 	last    time.Time // when a write passed, or the wire was laid
+	late    []*late   // watches
+	// about are the names of the test's own group and namespace: watches bring the objects
+	// of other tests too.
+	about [][]byte
+	// underWay and ended count the requests that a test waits for.
+	underWay, ended atomic.Int64
 }
 
 // A blow is what becomes of a request.
@@ -69,7 +78,8 @@ func newWire() *wire {
 func (w *wire) through(next http.RoundTripper) http.RoundTripper {
 	return trip(func(r *http.Request) (*http.Response, error) {
 		asked := parse(r)
-		b, late := w.note(asked)
+		defer w.count(asked)()
+		b := w.note(asked)
 		if w.instead != nil {
 			if f := w.instead(asked); f != nil {
 				return f.answer(r), nil
@@ -107,16 +117,48 @@ func (w *wire) through(next http.RoundTripper) http.RoundTripper {
 			cancel()
 			return nil, errors.Join(errCut, err)
 		}
-		body := &stream{ReadCloser: answer.Body, ctx: ctx, alive: w.alive, cancel: cancel, gap: w.gap}
+		body := &stream{ReadCloser: answer.Body, ctx: ctx, alive: w.alive, cancel: cancel, gap: w.gap, began: time.Now()}
+		answer.Body = body
 		if asked.watch {
 			w.noteWatch(body)
-		}
-		answer.Body = body
-		if late > 0 {
-			answer.Body = delay(ctx, answer.Body, late, asked.list)
+			answer.Body = w.delay(body, asked)
 		}
 		return answer, nil
 	})
+}
+
+// activity describes what has passed, for AwaitQuiet. It fails while a request is under
+// way, or a watch is yet to bring what has arrived.
+func (w *wire) activity() (string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, l := range w.late {
+		if n := l.waiting.Load(); n > 0 && l.ctx.Err() == nil {
+			return "", fmt.Errorf("the watch of %s is late by %d events", l.of.resource, n)
+		}
+	}
+	if n := w.underWay.Load(); n > 0 {
+		return "", fmt.Errorf("%d requests are under way", n)
+	}
+	return fmt.Sprintf("%d requests", w.ended.Load()), nil
+}
+
+// isAbout reports whether a text is about the test's own objects.
+func (w *wire) isAbout(text []byte) bool {
+	return slices.ContainsFunc(w.about, func(name []byte) bool { return bytes.Contains(text, name) })
+}
+
+// count counts a request, unless the clock or another test causes it. end is called at its
+// end.
+func (w *wire) count(r request) (end func()) {
+	if r.watch || r.resource == "" || r.resource == "leases" || r.resource == "events" {
+		return func() {}
+	}
+	w.underWay.Add(1)
+	return func() {
+		w.ended.Add(1)
+		w.underWay.Add(-1)
+	}
 }
 
 func (w *wire) noteWatch(s *stream) {
@@ -142,14 +184,11 @@ type trip func(*http.Request) (*http.Response, error)
 func (t trip) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
 
 // note records a request and decides about it.
-func (w *wire) note(r request) (b blow, late time.Duration) {
+func (w *wire) note(r request) (b blow) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.strike != nil {
 		b = w.strike(r)
-	}
-	if r.watch && w.lag != nil {
-		late = w.lag(r.resource)
 	}
 	if w.alive.Err() == nil && b != killBefore {
 		r.at = time.Now()
@@ -158,7 +197,7 @@ func (w *wire) note(r request) (b blow, late time.Duration) {
 			w.last = time.Now()
 		}
 	}
-	return b, late
+	return b
 }
 
 // set changes what becomes of the requests from now on.
@@ -238,6 +277,7 @@ type stream struct {
 	cancel context.CancelFunc
 	gap    *gap
 	ended  atomic.Bool
+	began  time.Time
 }
 
 // Read reads as long as the operator is alive.

@@ -75,7 +75,7 @@ func TestDivides(t *testing.T) {
 
 	mark = cluster.Mark(t)
 	began = time.Now()
-	f.replicas[1].end(syscall.SIGKILL)
+	f.kill(f.replicas[1])
 	f.awaitDivided(1)
 	t.Logf("taken over after %s", since(began))
 	edit("third")

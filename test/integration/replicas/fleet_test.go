@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,6 +122,21 @@ func (r *replica) end(by syscall.Signal) {
 	r.signal(by)
 	<-r.gone
 }
+
+// kill kills a replica, and deletes its Lease, so that the others need not wait until it
+// runs out.
+func (f *fleet) kill(r *replica) {
+	f.Helper()
+	r.end(syscall.SIGKILL)
+	self := asReplica.FindStringSubmatch(r.log.String())
+	if self == nil {
+		f.Fatalf("%s serves nothing", r.access.User())
+	}
+	f.cluster.Delete(f, "coordination.k8s.io/v1", "Lease", f.home, self[1])
+}
+
+// asReplica finds the name of a replica's Lease in its log.
+var asReplica = regexp.MustCompile(`"as":"([^"]+)"`)
 
 func (r *replica) signal(what syscall.Signal) {
 	r.cmd.Process.Signal(what) //nolint:errcheck // it may have ended

@@ -80,6 +80,7 @@ func moments(t *testing.T) int {
 // writes nothing but what was on its way, and one that ends in order not even that; nothing
 // is made twice, nothing deleted, and in the end all is served.
 func TestOneWriter(t *testing.T) {
+	t.Parallel()
 	for _, gate := range []bool{true, false} {
 		t.Run("gate "+strconv.FormatBool(gate), func(t *testing.T) {
 			c := cluster
@@ -116,7 +117,7 @@ func oneWriter(t *testing.T, c *kit.Cluster) {
 
 // TestTakesOver measures how long a bucket has no owner when a replica is killed, or ends
 // in order, while nothing happens to the others: a fifth as often as other things happen in
-// TestOneWriter.
+// TestOneWriter. It is not parallel, since it measures, and has the kinds of that one.
 func TestTakesOver(t *testing.T) {
 	kit.Nightly(t, "chaos-replicas")
 	w, l, began := gather(t, cluster)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
@@ -69,7 +68,7 @@ func TestRollsOut(t *testing.T) {
 	if leader < 0 {
 		t.Fatalf("no replica has the Lease %s", d.Leader)
 	}
-	f.replicas[leader].end(syscall.SIGKILL)
+	f.kill(f.replicas[leader])
 	kit.Eventually(t, "another replica leads", func() error {
 		now, err := f.division()
 		if err == nil && (now.Leader == "" || now.Leader == d.Leader) {

@@ -2,6 +2,7 @@ package replicas
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/sharding"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
@@ -30,6 +32,8 @@ var (
 type reader struct {
 	list  func(metav1.ListOptions) (runtime.Object, error)
 	watch func(metav1.ListOptions) (watch.Interface, error)
+	// change changes the object in a namespace.
+	change func(namespace string) error
 }
 
 // TestShardSelector: the API server divides lists, watches and lists by watch of custom
@@ -38,10 +42,16 @@ type reader struct {
 // delivers everything: a client has to filter too. What a client filters out by the
 // same selector is what the server leaves out.
 func TestShardSelector(t *testing.T) {
+	t.Parallel()
 	for _, gate := range []bool{true, false} {
 		t.Run(strconv.FormatBool(gate), func(t *testing.T) {
-			c := kit.Start(t, "--components", "apiserver", "--feature-gates", "ShardedListAndWatch="+strconv.FormatBool(gate))
+			t.Parallel()
+			c := cluster
+			if !gate {
+				c = kit.Start(t, "--components", "apiserver", "--feature-gates", "ShardedListAndWatch=false")
+			}
 			c.Apply(t, "", kit.ThingCRD(things.Group))
+			t.Cleanup(func() { c.Delete(t, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "things."+things.Group) })
 			c.Served(t, things.GroupVersion().String(), "Thing")
 			half := sharding.NewSelector(sharding.ShardRangeRequirement{Key: "object.metadata.namespace",
 				Start: "0x0000000000000000", End: "0x8000000000000000"})
@@ -91,6 +101,11 @@ func readers(t *testing.T, c *kit.Cluster) map[string]reader {
 	}
 	all := map[string]reader{}
 	for _, gvr := range []schema.GroupVersionResource{configMaps, things} {
+		change := func(namespace string) error {
+			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"example.com/at":%q}}}`, time.Now().Format(time.RFC3339Nano))
+			_, err := whole.Resource(gvr).Namespace(namespace).Patch(context.Background(), "one", types.MergePatchType, patch, metav1.PatchOptions{})
+			return err
+		}
 		all[gvr.Resource] = reader{
 			func(o metav1.ListOptions) (runtime.Object, error) {
 				return whole.Resource(gvr).List(context.Background(), o)
@@ -98,6 +113,7 @@ func readers(t *testing.T, c *kit.Cluster) map[string]reader {
 			func(o metav1.ListOptions) (watch.Interface, error) {
 				return whole.Resource(gvr).Watch(context.Background(), o)
 			},
+			change,
 		}
 		all["metadata of "+gvr.Resource] = reader{
 			func(o metav1.ListOptions) (runtime.Object, error) {
@@ -106,6 +122,7 @@ func readers(t *testing.T, c *kit.Cluster) map[string]reader {
 			func(o metav1.ListOptions) (watch.Interface, error) {
 				return partial.Resource(gvr).Watch(context.Background(), o)
 			},
+			change,
 		}
 	}
 	return all
@@ -134,15 +151,15 @@ func reads(t *testing.T, r reader, selector string, want []string) {
 			AllowWatchBookmarks: true},
 	} {
 		opts.LabelSelector, opts.ShardSelector = "of=shards", selector
-		if diff := cmp.Diff(want, watched(t, r, opts, len(want))); diff != "" {
+		if diff := cmp.Diff(want, watched(t, r, opts, want)); diff != "" {
 			t.Errorf("the %s (-want +got):\n%s", name, diff)
 		}
 	}
 }
 
-// watched are the namespaces of what a watch delivers: n objects, and then either the
-// bookmark that ends a list or nothing more for a while.
-func watched(t *testing.T, r reader, opts metav1.ListOptions, n int) []string {
+// watched are the namespaces of what a watch delivers before the bookmark that ends a list,
+// or before a change that is made once all that is wanted was delivered.
+func watched(t *testing.T, r reader, opts metav1.ListOptions, want []string) []string {
 	w, err := r.watch(opts)
 	if err != nil {
 		t.Fatal(err)
@@ -153,12 +170,14 @@ func watched(t *testing.T, r reader, opts metav1.ListOptions, n int) []string {
 	for {
 		select {
 		case e := <-w.ResultChan():
-			if e.Type == watch.Bookmark {
+			if e.Type == watch.Bookmark || e.Type == watch.Modified {
 				return slices.Sorted(slices.Values(got))
 			}
 			got = append(got, namespaceOf(t, e.Object))
-			if opts.SendInitialEvents == nil && len(got) >= n {
-				limit = time.After(time.Second)
+			if opts.SendInitialEvents == nil && len(got) == len(want) {
+				if err := r.change(want[0]); err != nil {
+					t.Fatal(err)
+				}
 			}
 		case <-limit:
 			return slices.Sorted(slices.Values(got))
