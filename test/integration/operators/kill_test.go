@@ -3,6 +3,8 @@ package operators
 import (
 	"fmt"
 	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // lanes is how many of the runs are under way at the same time.
@@ -18,22 +20,28 @@ func TestKilled(t *testing.T) {
 		for lane := range lanes {
 			t.Run(fmt.Sprintf("%s/%d", name, lane), func(t *testing.T) {
 				t.Parallel()
-				var all []*site
-				for k := 1 + lane; ; k += lanes {
-					s := build(t, everyWay)
-					all = append(all, s)
-					if !s.live(k, b) {
-						break
-					}
-				}
-				for _, s := range all {
-					s.collect()
-					if err := s.left(); err != nil {
-						t.Error(err)
-					}
+				s := build(t, everyWay)
+				for k := 1 + lane; s.live(k, b); k += lanes {
+					s.renew()
 				}
 			})
 		}
+	}
+}
+
+// renew makes the site as it was before any operator ran, in another namespace.
+func (s *site) renew() {
+	s.Helper()
+	s.kill()
+	s.namespace = cluster.Namespace(s)
+	crd, err := cluster.Get("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "webs."+s.group)
+	if err != nil {
+		s.Fatal(err)
+	}
+	before := crd.DeepCopy()
+	crd.SetAnnotations(nil)
+	if err := cluster.Client.Patch(ctx, crd, client.MergeFrom(before)); err != nil {
+		s.Fatal(err)
 	}
 }
 
@@ -66,6 +74,8 @@ func (s *site) live(k int, b blow) bool {
 		s.rests(what, check)
 	}
 	passwords.once(s.T, 1)
+	s.collect()
+	s.rests("the garbage was collected", s.left)
 	s.Logf("k=%d: struck in %d phases", k, struck)
 	return struck > 0
 }

@@ -181,9 +181,7 @@ func (p *pair) awaitQuiet() {
 	p.Helper()
 	mark := cluster.Mark(p)
 	cluster.AwaitQuiet(p, func() (string, error) {
-		sent := slices.DeleteFunc(cluster.AllRequests(p, mark), func(r kit.Request) bool {
-			return r.User != p.access.User() || r.Resource == "leases" || r.Resource == "events"
-		})
+		sent := slices.DeleteFunc(cluster.Requests(p, mark), func(r kit.Request) bool { return r.User != p.access.User() })
 		return fmt.Sprintf("%d requests, %s", len(sent), p.versions()), nil
 	})
 }

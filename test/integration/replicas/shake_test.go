@@ -39,8 +39,21 @@ func (w *crowd) living() (living []*replica) {
 	return living
 }
 
-// shake kills, stops, cuts off, ends and begins replicas, so many times; there are one to
-// four of them.
+// A blow is what happens to a replica.
+type blow string
+
+const (
+	killed  blow = "killed"
+	ended   blow = "ended"
+	stopped blow = "stopped"
+	cutOff  blow = "cut off"
+)
+
+// blows are each sort of blow at least once.
+var blows = []blow{killed, ended, stopped, stopped, cutOff}
+
+// shake kills, stops, cuts off, ends and begins replicas, so many times, with each sort of
+// blow in turn, at random; there are one to four replicas.
 func (w *crowd) shake(times int) {
 	seed := uint64(time.Now().UnixNano())
 	if text := os.Getenv("CHAOS_SEED"); text != "" {
@@ -50,27 +63,31 @@ func (w *crowd) shake(times int) {
 	}
 	w.Logf("CHAOS_SEED=%d", seed)
 	random := rand.New(rand.NewPCG(seed, 1))
+	var next []int
 	for range times {
 		living := w.living()
 		if len(living) == 0 {
 			w.hasten()
 			continue
 		}
-		one := living[random.IntN(len(living))]
-		switch what := random.IntN(6); {
-		case what == 0:
-			w.happens(one, "killed", false)
+		if len(next) == 0 {
+			next = random.Perm(len(blows))
+		}
+		one, what := living[random.IntN(len(living))], blows[next[0]]
+		if next = next[1:]; what == ended && len(living) == 1 {
+			continue // there is nobody to give anything to
+		}
+		w.happens(one, string(what), what == ended)
+		switch what {
+		case killed:
 			one.end(syscall.SIGKILL)
-		case what == 1 && len(living) > 1:
-			w.happens(one, "ended", true)
+		case ended:
 			one.end(syscall.SIGTERM)
-		case what == 2 || what == 3:
-			w.happens(one, "stopped", false)
+		case stopped:
 			one.signal(syscall.SIGSTOP)
 			time.Sleep(time.Duration(3000+random.IntN(4000)) * time.Millisecond)
 			one.signal(syscall.SIGCONT)
-		case what == 4:
-			w.happens(one, "cut off", false)
+		case cutOff:
 			one.line.cut()
 			w.awaitEnd(one)
 		}
