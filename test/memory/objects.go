@@ -134,8 +134,10 @@ func (s *Server) apply(c call, there *unstructured.Unstructured) (any, *metav1.S
 	unstructured.RemoveNestedField(doc.Object, "metadata", "resourceVersion")
 	query := c.http.URL.Query()
 	out, err := fields(c).Apply(base.DeepCopy(), doc, query.Get("fieldManager"), query.Get("force") == "true")
-	if status, is := err.(interface{ Status() metav1.Status }); is {
-		return nil, ptr.To(status.Status())
+	if refusal, is := err.(interface{ Status() metav1.Status }); is {
+		status := refusal.Status()
+		status.Kind, status.APIVersion = "Status", "v1" // else the client reads no causes
+		return nil, &status
 	}
 	if err != nil {
 		return nil, failed(http.StatusInternalServerError, metav1.StatusReasonInternalError, err.Error())
