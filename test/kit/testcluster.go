@@ -254,9 +254,12 @@ type Operator struct {
 	Access   *Access
 	identity string
 	traffic  *traffic
-	stop     context.CancelFunc
-	done     chan error
-	once     sync.Once
+	// reconciledBefore counts, by kind, the reconciliations before it was started.
+	reconciledBefore map[string]float64
+
+	stop context.CancelFunc
+	done chan error
+	once sync.Once
 }
 
 // Run starts an operator over the roots; it ends with the test at the latest.
@@ -282,10 +285,13 @@ func (c *Cluster) Run(t testing.TB, change func(*controller.Options), roots ...s
 	passed := &traffic{}
 	options.Config = rest.CopyConfig(options.Config)
 	options.Config.Wrap(passed.wrap)
+	before, err := countReconciled()
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	o := &Operator{Config: options.Config, Access: a, stop: stop, done: make(chan error, 1),
-		identity: cmp.Or(options.Identity, path.Join(options.Namespace, "jacquard")), traffic: passed}
-	var err error
+		identity: cmp.Or(options.Identity, path.Join(options.Namespace, "jacquard")), traffic: passed, reconciledBefore: before}
 	pprof.Do(ctx, pprof.Labels(operatorLabel, a.User()), func(ctx context.Context) {
 		if o.Operator, err = controller.New(options); err == nil {
 			go func() { o.done <- o.Run(ctx) }()
