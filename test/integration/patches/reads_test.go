@@ -10,9 +10,9 @@ import (
 )
 
 // TestReadOwn: lookup and select see the resource's own namespace, and tell
-// when it changes there and only there. It runs alone: a CRD of another test
-// has everything rendered again.
+// when it changes there and only there.
 func TestReadOwn(t *testing.T) {
+	t.Parallel()
 	s := build(t, map[string]string{"map.yaml": `{{- $one := lookup "v1" "ConfigMap" "" .spec.one }}
 {{- $names := list }}
 {{- range select "v1" "ConfigMap" (dict "matchLabels" (dict "app" "x")) }}

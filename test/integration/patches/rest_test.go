@@ -2,34 +2,25 @@ package patches
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
-// stretch is for how long nothing is to happen.
-const stretch = 3 * time.Second
-
-// rests waits until the operator sends nothing about this namespace, and sees
-// that nothing in it changes any more.
+// rests waits until the operator has nothing left to do and nothing about this namespace
+// changes any more.
 func (s *site) rests(kinds ...string) {
 	s.Helper()
 	kinds = append(kinds, "v1 ConfigMap", "v1 Secret", "v1 Pod", s.apiVersion()+" Web")
-	before := s.versions(kinds)
-	kit.Eventually(s, "the operator rests", func() error {
-		mark := cluster.Mark(s)
-		time.Sleep(stretch)
-		if got := s.sent(mark); len(got) > 0 {
-			before = s.versions(kinds)
-			return fmt.Errorf("it sent %v", got)
-		}
-		after := s.versions(kinds)
-		defer func() { before = after }()
-		if fmt.Sprint(after) != fmt.Sprint(before) {
+	s.operator.AwaitReconciled(s, "webs."+s.group)
+	kit.Eventually(s, "nothing changes any more", func() error {
+		before := s.versions(kinds)
+		s.operator.AwaitQuiet(s)
+		if after := s.versions(kinds); !maps.Equal(before, after) {
 			return fmt.Errorf("something changes: %v, was %v", after, before)
 		}
 		return nil
