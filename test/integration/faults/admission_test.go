@@ -67,6 +67,7 @@ const mutate = `  failurePolicy: Fail
 // fought over; the condition Overridden names it, after a restart too, and goes
 // when the policy and the child's content have changed.
 func TestMutatingAdmission(t *testing.T) {
+	t.Parallel()
 	s := build(t, map[string]string{"map.yaml": configMap, "secret.yaml": secret})
 	remove := s.policy("MutatingAdmissionPolicy", mutate)
 	s.works("{text: mine}", func(_ error, data map[string]any) bool { return data["text"] == "theirs" })
@@ -89,6 +90,7 @@ func TestMutatingAdmission(t *testing.T) {
 // TestValidatingAdmission: a policy refuses one child; the others are applied,
 // nothing is pruned, status names the one, and it heals.
 func TestValidatingAdmission(t *testing.T) {
+	t.Parallel()
 	s := build(t, map[string]string{"map.yaml": configMap, "secret.yaml": secret,
 		"service.yaml": "{{ if .spec.service }}\n" + service + "{{ end }}\n"})
 	s.web("text: one, service: true")
@@ -98,15 +100,17 @@ func TestValidatingAdmission(t *testing.T) {
 	s.web("text: two, service: false")
 	s.rests(rest{
 		children: wantConfigMap + parting + strings.Replace(wantSecret, "b25l", "dHdv", 1) + parting + wantService,
-		because:  "applying ConfigMap " + s.namespace + "/a", retries: true,
+		because:  "applying ConfigMap " + s.namespace + "/a",
 	})
 	t.Log(s.message())
+	s.retriesAlone()
 	remove()
 	s.rests(rest{children: strings.NewReplacer("text: one", "text: two", "b25l", "dHdv").Replace(wantConfigMap + parting + wantSecret)})
 }
 
 // TestQuota: a quota refuses one child.
 func TestQuota(t *testing.T) {
+	t.Parallel()
 	s := build(t, map[string]string{"map.yaml": configMap, "secret.yaml": secret, "service.yaml": "{{ if .spec.service }}\n" + service + "{{ end }}\n"})
 	s.web("text: one")
 	s.ready()
@@ -125,8 +129,9 @@ func TestQuota(t *testing.T) {
 	})
 	s.web("text: two, service: true")
 	children := strings.NewReplacer("text: one", "text: two", "b25l", "dHdv").Replace(wantConfigMap + parting + wantSecret)
-	s.rests(rest{children: children, because: "applying Service " + s.namespace + "/a", retries: true})
+	s.rests(rest{children: children, because: "applying Service " + s.namespace + "/a"})
 	t.Log(s.message())
+	s.retriesAlone()
 	cluster.Delete(t, "v1", "ResourceQuota", s.namespace, "q")
 	s.rests(rest{children: children + parting + wantService})
 }
@@ -134,6 +139,7 @@ func TestQuota(t *testing.T) {
 // TestRenamed: a file renamed writes its child once and no more; a child
 // renamed is made under its new name before the old one is pruned.
 func TestRenamed(t *testing.T) {
+	t.Parallel()
 	s := build(t, map[string]string{"map.yaml": configMap, "secret.yaml": secret})
 	s.web("text: one")
 	want := rest{children: wantConfigMap + parting + wantSecret}

@@ -41,6 +41,7 @@ func conversion(group, how string) string {
 // listed and why, and so are those of other kinds, also after a restart. Nothing of the
 // sick kind is changed, and it is asked for rarely. It heals without a restart.
 func TestConversionWebhookDies(t *testing.T) {
+	t.Parallel()
 	group := "dies.example.com"
 	cluster.Apply(t, "", conversion(group, "{strategy: None}"))
 	cluster.Served(t, group+"/v1", "Gadget")
@@ -111,6 +112,7 @@ const soon = 15 * time.Second
 // again and again. After each change the operator sees new resources, deletions of
 // children and edits of what is read as soon as after the first.
 func TestCRDChangesQuickly(t *testing.T) {
+	t.Parallel()
 	const many = 8
 	for name, c := range map[string]struct {
 		// change changes the CRD for the nth time, and see waits until what was done
@@ -156,6 +158,7 @@ func TestCRDChangesQuickly(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			group := strings.ReplaceAll(name, " ", "-") + ".quick.example.com"
 			cluster.Apply(t, "", conversion(group, "{strategy: None}"))
 			cluster.Served(t, group+"/v1", "Gadget")

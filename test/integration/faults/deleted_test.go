@@ -39,13 +39,14 @@ spec:
         - containerPort: 80
 `
 
-// TestDeletedByHand: a child is deleted 100 times, 10 a second.
+// TestDeletedByHand: a child is deleted 40 times, 10 a second.
 func TestDeletedByHand(t *testing.T) {
+	t.Parallel()
 	s := build(t, map[string]string{"map.yaml": configMap, "deployment.yaml": deployment})
 	s.web("text: one, replicas: 1")
 	s.ready()
 	bystander := s.get("apps/v1", "Deployment", "a")
-	for range 100 {
+	for range 40 {
 		cluster.Delete(t, "v1", "ConfigMap", s.namespace, "a")
 		time.Sleep(100 * time.Millisecond)
 	}
@@ -58,6 +59,7 @@ func TestDeletedByHand(t *testing.T) {
 // TestDeletedWithFinalizer: a child that is held by somebody's finalizer comes
 // back once it is let go.
 func TestDeletedWithFinalizer(t *testing.T) {
+	t.Parallel()
 	s := build(t, map[string]string{"map.yaml": configMap})
 	s.web("text: one")
 	s.ready()
@@ -65,7 +67,7 @@ func TestDeletedWithFinalizer(t *testing.T) {
 	old := s.get("v1", "ConfigMap", "a")
 	cluster.Delete(t, "v1", "ConfigMap", s.namespace, "a")
 	s.is("Ready", "False", "being deleted")
-	time.Sleep(2 * stretch)
+	s.settles(rest{because: "being deleted"})
 	s.patch("v1", "ConfigMap", "a", "other", `{"metadata":{"finalizers":null}}`)
 	kit.Eventually(t, "it is recreated", func() error {
 		if o, err := cluster.Get("v1", "ConfigMap", s.namespace, "a"); err != nil || o.GetUID() == old.GetUID() {

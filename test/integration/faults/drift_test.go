@@ -44,6 +44,7 @@ const (
 // TestDrift: whatever others do to our fields is undone, and what is theirs
 // stays.
 func TestDrift(t *testing.T) {
+	t.Parallel()
 	s := build(t, map[string]string{"map.yaml": configMap, "secret.yaml": secret, "service.yaml": service, "deployment.yaml": deployment})
 	s.web("text: one, replicas: 1")
 	want := rest{children: strings.Join([]string{wantConfigMap, wantSecret, wantService, wantDeployment}, parting)}
@@ -134,6 +135,7 @@ func (s *site) document(apiVersion, kind string, change func(map[string]any)) st
 // TestOthersOwnReplicas: a field that is not rendered belongs to whoever
 // writes it, as an autoscaler does.
 func TestOthersOwnReplicas(t *testing.T) {
+	t.Parallel()
 	s := build(t, map[string]string{"deployment.yaml": strings.Replace(deployment, "  replicas: {{ .spec.replicas }}\n", "", 1)})
 	s.web("")
 	s.ready()

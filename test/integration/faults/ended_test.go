@@ -27,8 +27,10 @@ spec:
 // version that is served, the very same child is changed, and pruned where it is
 // not rendered any more.
 func TestServedVersionEnds(t *testing.T) {
+	t.Parallel()
 	for name, down := range map[string]bool{"running": false, "down": true} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			group := name + ".ended.example.com"
 			in := func(text string, more ...string) string {
 				return strings.NewReplacer(append(more, "GROUP", group)...).Replace(text)

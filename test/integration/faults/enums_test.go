@@ -15,6 +15,7 @@ import (
 // TestEnumerations: the texts that lint takes for a field of a built-in kind are those
 // that the API server names.
 func TestEnumerations(t *testing.T) {
+	t.Parallel()
 	client, err := discovery.NewDiscoveryClientForConfig(cluster.Config)
 	if err != nil {
 		t.Fatal(err)

@@ -58,6 +58,7 @@ func podOf(spec string) string {
 // TestExclusiveFields: what lint says of fields that exclude each other, the API server says,
 // too, and takes the document without the excluded field.
 func TestExclusiveFields(t *testing.T) {
+	t.Parallel()
 	namespace := cluster.Namespace(t)
 	for field, text := range exclusive {
 		if text == "" {

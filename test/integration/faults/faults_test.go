@@ -38,7 +38,6 @@ var sites atomic.Int64
 // build writes a folder and starts an operator over it.
 func build(t *testing.T, files map[string]string) *site {
 	t.Helper()
-	t.Parallel()
 	s := &site{T: t, group: fmt.Sprintf("site%d.example.com", sites.Add(1)), namespace: cluster.Namespace(t), root: t.TempDir()}
 	kit.Write(t, s.root, map[string]string{"crds/webs." + s.group + ".yaml": strings.ReplaceAll(kit.WebCRD, "GROUP", s.group)})
 	s.write(files)

@@ -17,11 +17,12 @@ import (
 // also when it is not wanted any more and when the resource goes; the other
 // children are applied. It heals when the object goes.
 func TestForeignObject(t *testing.T) {
+	t.Parallel()
 	s := build(t, map[string]string{"map.yaml": configMap, "secret.yaml": secret})
 	cluster.Apply(t, s.namespace, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {theirs: x}}")
 	foreign := s.get("v1", "ConfigMap", "a")
 	s.web("text: one")
-	r := rest{children: wantSecret, because: "ConfigMap " + s.namespace + "/a", foreign: []*unstructured.Unstructured{foreign}, retries: true}
+	r := rest{children: wantSecret, because: "ConfigMap " + s.namespace + "/a", foreign: []*unstructured.Unstructured{foreign}}
 	s.rests(r)
 	s.write(map[string]string{"map.yaml": "{{- if .spec.config }}\n" + configMap + "{{ end }}"})
 	r = rest{children: wantSecret, foreign: r.foreign}
@@ -36,6 +37,7 @@ func TestForeignObject(t *testing.T) {
 // TestTwoResourcesOneChild: the second resource that renders a child is told
 // whose it is.
 func TestTwoResourcesOneChild(t *testing.T) {
+	t.Parallel()
 	s := build(t, map[string]string{"map.yaml": strings.Replace(configMap, "{{ .metadata.name }}", "shared", 1)})
 	s.web("text: one")
 	s.ready()
@@ -48,7 +50,7 @@ func TestTwoResourcesOneChild(t *testing.T) {
 		return kit.IsCondition(o, "Stalled", "True", "it belongs to Web a")
 	})
 	child := strings.Replace(wantConfigMap, "name: a", "name: shared", 1)
-	s.rests(rest{children: child, retries: true})
+	s.rests(rest{children: child})
 	cluster.Delete(t, s.apiVersion(), "Web", s.namespace, "b")
 	s.rests(rest{children: child})
 }
@@ -56,6 +58,7 @@ func TestTwoResourcesOneChild(t *testing.T) {
 // TestCopies: what wears our labels, annotations, owner reference or even
 // managedFields, but was not applied by us, is never touched.
 func TestCopies(t *testing.T) {
+	t.Parallel()
 	s := build(t, map[string]string{"map.yaml": configMap, "secret.yaml": secret})
 	s.web("text: one")
 	s.ready()
@@ -83,6 +86,7 @@ func TestCopies(t *testing.T) {
 // TestEndpointSlices: those of a Service copy its labels, ours too, and are
 // nevertheless the Service's, also where a folder makes some of its own.
 func TestEndpointSlices(t *testing.T) {
+	t.Parallel()
 	slice := "apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata:\n  name: {{ .metadata.name }}\naddressType: IPv4\nendpoints:\n- addresses:\n  - 192.0.2.1\n"
 	s := build(t, map[string]string{"service.yaml": service, "slice.yaml": "{{- if .spec.slice }}\n" + slice + "{{ end }}"})
 	s.web("slice: true")
@@ -107,6 +111,7 @@ func TestEndpointSlices(t *testing.T) {
 // child that another controller took is refused, named, and comes back when
 // that one lets go.
 func TestStripped(t *testing.T) {
+	t.Parallel()
 	s := build(t, map[string]string{"map.yaml": configMap, "secret.yaml": secret})
 	s.web("text: one")
 	want := rest{children: wantConfigMap + parting + wantSecret}
@@ -138,8 +143,7 @@ func TestStripped(t *testing.T) {
 		`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Secret","name":"a","uid":%q,"controller":true}]}}`, thief.GetUID()))
 	s.is("Stalled", "True", "it belongs to Secret a")
 	taken := s.get("v1", "ConfigMap", "a")
-	s.rests(rest{children: wantSecret, because: "ConfigMap " + s.namespace + "/a", foreign: []*unstructured.Unstructured{taken},
-		retries: true})
+	s.rests(rest{children: wantSecret, because: "ConfigMap " + s.namespace + "/a", foreign: []*unstructured.Unstructured{taken}})
 	s.patch("v1", "ConfigMap", "a", "thief", `{"metadata":{"ownerReferences":null}}`)
 	s.rests(want)
 }
@@ -147,11 +151,12 @@ func TestStripped(t *testing.T) {
 // TestReborn: a resource is deleted and made again at once under the same
 // name, while its old children terminate.
 func TestReborn(t *testing.T) {
+	t.Parallel()
 	s := build(t, map[string]string{"map.yaml": configMap, "deployment.yaml": deployment})
 	want := rest{children: wantConfigMap + parting + wantDeployment}
 	s.web("text: one, replicas: 2")
 	s.rests(want)
-	for range 3 {
+	for range 2 {
 		old := s.owner()
 		cluster.Delete(t, s.apiVersion(), "Web", s.namespace, "a")
 		s.web("text: one, replicas: 2")
@@ -162,8 +167,10 @@ func TestReborn(t *testing.T) {
 	}
 }
 
-// TestRebornWithFinalizer: an old child is held by a finalizer for a while.
+// TestRebornWithFinalizer: an old child is held by a finalizer for a while. The test
+// collects the garbage itself, which Kubernetes may begin half a minute later.
 func TestRebornWithFinalizer(t *testing.T) {
+	t.Parallel()
 	s := build(t, map[string]string{"map.yaml": configMap, "secret.yaml": secret})
 	s.web("text: one")
 	want := rest{children: wantConfigMap + parting + wantSecret}
@@ -175,9 +182,11 @@ func TestRebornWithFinalizer(t *testing.T) {
 	if s.owner().GetUID() == old.GetUID() {
 		t.Fatal("it is the old one still")
 	}
+	cluster.Delete(t, "v1", "ConfigMap", s.namespace, "a")
+	cluster.Delete(t, "v1", "Secret", s.namespace, "a")
 	s.is("Ready", "False", "an object of this name is being deleted")
 	held := s.get("v1", "ConfigMap", "a")
-	s.rests(rest{children: wantSecret, because: "being deleted", foreign: []*unstructured.Unstructured{held}, retries: true})
+	s.rests(rest{children: wantSecret, because: "being deleted", foreign: []*unstructured.Unstructured{held}})
 	if err := cluster.Client.Patch(context.Background(), held,
 		client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))); err != nil {
 		t.Fatal(err)

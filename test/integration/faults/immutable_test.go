@@ -6,6 +6,7 @@ import "testing"
 // changes names the line that wrote this field, also where the API server names
 // only the whole spec, and the annotation that would allow it.
 func TestImmutableField(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ document, place string }{
 		"of a StatefulSet": {`apiVersion: apps/v1
 kind: StatefulSet
@@ -32,6 +33,7 @@ spec:
 `, "child.yaml:7:"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := build(t, map[string]string{"child.yaml": c.document})
 			s.web("text: one")
 			s.ready()

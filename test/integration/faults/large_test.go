@@ -18,6 +18,7 @@ const large = 900_000
 // TestLargeChild: a child of 900 KB is made, is at rest, is changed and is put
 // back when somebody changes it.
 func TestLargeChild(t *testing.T) {
+	t.Parallel()
 	s := build(t, map[string]string{"map.yaml": strings.Replace(configMap, "{{ .spec.text }}",
 		fmt.Sprintf("{{ repeat %d .spec.text }}", large), 1)})
 	says := func(letter string) {
@@ -42,16 +43,17 @@ func TestLargeChild(t *testing.T) {
 	says("q")
 }
 
-// TestManyChildren: a resource has 500 children: all are made, changed and
-// pruned, and its status stays small.
+// TestManyChildren: a resource has more children than its status lists: all are made,
+// changed and pruned, and its status stays small.
 func TestManyChildren(t *testing.T) {
+	t.Parallel()
 	s := build(t,
 		map[string]string{"map.yaml": "{{- range $i := until (int .spec.count) }}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n" +
 			"  name: {{ $.metadata.name }}-{{ $i }}\ndata:\n  text: {{ $.spec.text }}\n{{- end }}\n"})
 	for _, step := range []struct {
 		text  string
 		count int64
-	}{{"one", 500}, {"two", 500}, {"two", 20}, {"three", 500}} {
+	}{{"one", 120}, {"two", 120}, {"two", 20}, {"three", 120}} {
 		s.web(fmt.Sprintf("text: %s, count: %d", step.text, step.count))
 		s.ready()
 		// Those that the file does not render any more go once the resource is ready.
@@ -86,6 +88,7 @@ func TestManyChildren(t *testing.T) {
 // takes, and then, with the resource, beyond it. Then that part is left out; the
 // status says so, and all else goes on.
 func TestLargeStatus(t *testing.T) {
+	t.Parallel()
 	s := build(t, map[string]string{
 		"map.yaml":    configMap,
 		"status.yaml": fmt.Sprintf("note: {{ repeat (ternary %d 1 .spec.large) \"x\" }}\n", large),

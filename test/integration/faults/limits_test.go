@@ -34,6 +34,7 @@ const wantPod = "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {contain
 // TestPodRefused: a LimitRange, or Pod Security, refuses one child; the others
 // are applied, nothing is pruned, status names the one and why, and it heals.
 func TestPodRefused(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		forbid, allow func(*site)
 		because       string
@@ -51,6 +52,7 @@ func TestPodRefused(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := build(t, map[string]string{"map.yaml": configMap, "service.yaml": service, "pod.yaml": pod})
 			s.web("text: one, pod: false")
 			s.ready()
@@ -58,7 +60,8 @@ func TestPodRefused(t *testing.T) {
 			s.podIs("refused", apierrors.IsForbidden)
 			s.web("text: two, pod: true")
 			children := strings.Replace(wantConfigMap, "text: one", "text: two", 1) + parting + wantService
-			s.rests(rest{children: children, because: "applying Pod " + s.namespace + "/a", retries: true})
+			s.rests(rest{children: children, because: "applying Pod " + s.namespace + "/a"})
+			s.retriesAlone()
 			if said := s.message(); !strings.Contains(said, c.because) {
 				t.Errorf("it says %q, not %q", said, c.because)
 			}

@@ -130,6 +130,7 @@ type keyedList struct {
 // render most, finds it as rendered soon after, with no entry beside it. What nobody may
 // set or edit is refused. The lists are those of the API server's own schema.
 func TestListKeys(t *testing.T) {
+	t.Parallel()
 	var lists []*keyedList
 	files := map[string]string{"../../schemas/listeds.yaml": listed}
 	cluster.Apply(t, "", listed)

@@ -41,6 +41,7 @@ var noops = map[string]string{
 // of a Pod that a custom resource controls Kubernetes cannot say how many are to be
 // (CalculateExpectedPodCountFailed), which a budget with a share waits for.
 func TestNoopsThatBump(t *testing.T) {
+	t.Parallel()
 	others, apart := maps.Clone(noops), map[string]string{}
 	for _, name := range []string{"limits", "budget"} {
 		apart[name] = noops[name]
@@ -52,6 +53,7 @@ func TestNoopsThatBump(t *testing.T) {
 }
 
 func noopsRest(t *testing.T, documents map[string]string) {
+	t.Parallel()
 	files, names, r := map[string]string{}, map[string]string{}, rest{}
 	for i, name := range slices.Sorted(maps.Keys(documents)) {
 		document := strings.Replace(documents[name], "  name: a\n", fmt.Sprintf("  name: a%d\n", i), 1)

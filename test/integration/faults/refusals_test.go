@@ -91,6 +91,7 @@ type provocation struct {
 // says, and, if it is of the version with which the table was recorded, in the same
 // words. With -update, what it answers is recorded.
 func TestRecordRefusals(t *testing.T) {
+	t.Parallel()
 	cluster.Apply(t, "", disks)
 	cluster.Served(t, "storage.acme.example/v1", "Disk")
 	version := serverVersion(t)

@@ -14,6 +14,7 @@ import (
 // resource Stalled, names the place in the template, is sent once and not
 // again; the other children are applied, and a change heals it.
 func TestRefusedContent(t *testing.T) {
+	t.Parallel()
 	all := map[string]struct{ document, place string }{
 		"unknown field": {"apiVersion: v1\nkind: Service\nmetadata:\n  name: b\nspec:\n  ports:\n  - port: 80\n    prot: TCP\n",
 			"8:11"},

@@ -2,10 +2,13 @@ package faults
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
-	"time"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -23,12 +26,7 @@ type rest struct {
 	because string
 	// foreign are objects as they were, which nobody has touched.
 	foreign []*unstructured.Unstructured
-	// retries: writes that are refused are tried again, with back-off.
-	retries bool
 }
-
-// stretch is for how long nothing is to happen.
-const stretch = 4 * time.Second
 
 // rests holds the five invariants of rest against the cluster.
 func (s *site) rests(r rest) {
@@ -38,14 +36,9 @@ func (s *site) rests(r rest) {
 	} else {
 		s.is("Ready", "False", r.because)
 	}
-	s.says(r.children) // I1
-	kit.Eventually(s, "the children are those wanted", func() error { return s.children(r, s.everything()) })
-	s.settles(r)
-	after := s.quiet(r)
-	if err := s.children(r, after); err != nil {
-		s.Error(err)
-	}
-	for _, o := range r.foreign { // I3
+	s.says(r.children)
+	after := s.settles(r, func(all map[types.UID]*unstructured.Unstructured) error { return s.children(r, all) }) // I1, I2, I5
+	for _, o := range r.foreign {                                                                                 // I3
 		if now := after[o.GetUID()]; now == nil || fmt.Sprint(now.Object) != fmt.Sprint(o.Object) {
 			s.Errorf("the foreign %s %s is %v, was %v", o.GetKind(), o.GetName(), now, o.Object)
 		}
@@ -56,61 +49,60 @@ func (s *site) rests(r rest) {
 	}
 }
 
-// stretches is how many there may be until one is quiet: who stood still while
-// all others settled comes late, but who comes late every time does not rest.
-const stretches = 3
-
-// quiet waits for a stretch in which the operator sends nothing and nothing
-// changes (I5), and returns everything as it is then.
-func (s *site) quiet(r rest) map[types.UID]*unstructured.Unstructured {
+// settles waits until the operator is quiet, nobody else has anything left to do, and
+// everything as it is then passes the checks. It returns everything.
+func (s *site) settles(r rest, checks ...func(map[types.UID]*unstructured.Unstructured) error) (after map[types.UID]*unstructured.Unstructured) {
 	s.Helper()
-	for n := 1; ; n++ {
+	s.operator.AwaitReconciled(s, "webs."+s.group)
+	kit.Eventually(s, "nothing changes any more", func() error {
 		before := s.everything()
-		mark := cluster.Mark(s)
-		time.Sleep(stretch)
-		sent := accepted(s.sent(mark), r.retries)
-		after := s.everything()
-		late := changed(before, after)
-		if len(sent)+len(late) == 0 {
-			return after
-		}
-		if n == stretches {
-			s.Errorf("at rest the operator sent %v", sent)
-			for _, o := range late {
-				s.Errorf("at rest %s %s changed", o.GetKind(), o.GetName())
-			}
-			return after
-		}
-		s.Logf("late: the operator sent %v, and %d objects changed", sent, len(late))
-		s.settles(r)
-	}
-}
-
-// settles waits until a stretch passes in which the operator sends nothing, and
-// nobody else has anything left to do.
-func (s *site) settles(r rest) {
-	s.Helper()
-	kit.Eventually(s, "nothing happens any more", func() error {
-		mark, before := cluster.Mark(s), s.everything()
-		time.Sleep(stretch / 2)
-		if got := accepted(s.sent(mark), r.retries); len(got) > 0 {
-			return fmt.Errorf("the operator sent %v", got)
-		}
-		after := s.everything()
+		s.operator.AwaitQuiet(s)
+		after = s.everything()
 		if got := changed(before, after); len(got) > 0 {
 			return fmt.Errorf("%s %s changed", got[0].GetKind(), got[0].GetName())
+		}
+		for _, check := range checks {
+			if err := check(after); err != nil {
+				return err
+			}
 		}
 		if r.because == "" {
 			return rolledOut(after)
 		}
 		return nil
 	})
+	return after
 }
 
-// changed are the objects of after that before has not, or has otherwise.
+// retriesAlone waits until a write that was refused is tried again, and is quiet after
+// that, and fails if the operator changed anything then.
+func (s *site) retriesAlone() {
+	s.Helper()
+	mark := cluster.Mark(s)
+	kit.Eventually(s, "what was refused is tried again", func() error {
+		if sent := s.sent(mark); len(refused(sent)) == 0 {
+			return fmt.Errorf("it sent %v", sent)
+		}
+		return nil
+	})
+	s.operator.AwaitQuiet(s)
+	for _, r := range kit.Writes(s.sent(mark)) {
+		if r.Code < http.StatusMultipleChoices {
+			s.Errorf("trying again, it sent %v", r)
+		}
+	}
+}
+
+// changed are the objects that before and after do not both have, or not in the same
+// version.
 func changed(before, after map[types.UID]*unstructured.Unstructured) (all []*unstructured.Unstructured) {
 	for uid, o := range after {
 		if was := before[uid]; was == nil || was.GetResourceVersion() != o.GetResourceVersion() {
+			all = append(all, o)
+		}
+	}
+	for uid, o := range before {
+		if after[uid] == nil {
 			all = append(all, o)
 		}
 	}
@@ -137,15 +129,6 @@ func rolledOut(all map[types.UID]*unstructured.Unstructured) error {
 	return nil
 }
 
-// accepted are the requests that count: all, or with retries those writes that
-// the server accepted.
-func accepted(requests []kit.Request, retries bool) []kit.Request {
-	if !retries {
-		return requests
-	}
-	return slices.DeleteFunc(kit.Writes(requests), func(r kit.Request) bool { return r.Code >= 300 })
-}
-
 // kinds are all kinds of children in these tests.
 var kinds = []string{
 	"v1 ConfigMap", "v1 Secret", "v1 Service", "v1 ServiceAccount", "v1 Pod", "apps/v1 Deployment",
@@ -157,11 +140,24 @@ var kinds = []string{
 // everything is every object of these kinds in the namespace, and the resource.
 func (s *site) everything() map[types.UID]*unstructured.Unstructured {
 	s.Helper()
-	all := map[types.UID]*unstructured.Unstructured{}
-	for _, kind := range append(slices.Clone(kinds), s.apiVersion()+" Web") {
+	lists, errs := make([]unstructured.UnstructuredList, len(kinds)+1), make([]error, len(kinds)+1)
+	var listing sync.WaitGroup
+	for i, kind := range append(slices.Clone(kinds), s.apiVersion()+" Web") {
 		apiVersion, name, _ := strings.Cut(kind, " ")
-		for _, o := range cluster.List(s, apiVersion, name, client.InNamespace(s.namespace)) {
-			all[o.GetUID()] = &o
+		lists[i].SetAPIVersion(apiVersion)
+		lists[i].SetKind(name + "List")
+		listing.Go(func() {
+			errs[i] = cluster.Client.List(context.Background(), &lists[i], client.InNamespace(s.namespace))
+		})
+	}
+	listing.Wait()
+	if err := errors.Join(errs...); err != nil {
+		s.Fatal(err)
+	}
+	all := map[types.UID]*unstructured.Unstructured{}
+	for _, list := range lists {
+		for i := range list.Items {
+			all[list.Items[i].GetUID()] = &list.Items[i]
 		}
 	}
 	return all

@@ -17,6 +17,7 @@ import (
 // another namespace; nothing of the render is applied. All that is refused is in
 // package render's tests.
 func TestScope(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ document, because string }{
 		"cluster-scoped": {"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: jacquard-fault\nrules: []\n",
 			"ClusterRole is cluster-scoped"},
@@ -24,6 +25,7 @@ func TestScope(t *testing.T) {
 			"child.yaml:5:17: Secret is in another namespace"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := build(t, map[string]string{"child.yaml": c.document, "map.yaml": configMap})
 			s.web("text: one, where: default")
 			s.is("Stalled", "True", c.because)
@@ -41,6 +43,7 @@ func TestScope(t *testing.T) {
 // cluster-scoped, so a folder that does not declare that is refused there. When
 // it is replaced by a namespaced one, the folder is taken up.
 func TestScopeAtRunTime(t *testing.T) {
+	t.Parallel()
 	s := build(t, map[string]string{"map.yaml": configMap})
 	gadgets := "gadgets." + s.group
 	definition := func(scope string) string {

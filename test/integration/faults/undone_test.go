@@ -77,6 +77,7 @@ func (c switched) document(name string) string {
 // TestUnions: a child whose template changes to another variant becomes what a new object
 // of that variant is, and back, and is never recreated.
 func TestUnions(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{}
 	for name, c := range switchedChildren {
 		files[name+".yaml"] = c.document(name)
@@ -148,6 +149,7 @@ func withoutAllocated(o *unstructured.Unstructured) map[string]any {
 // TestUnionThatSomebodyOwns: a field of another branch that somebody set is not taken
 // away; the message names it and who set it.
 func TestUnionThatSomebodyOwns(t *testing.T) {
+	t.Parallel()
 	s := build(t, map[string]string{"deployment.yaml": strings.ReplaceAll(switchedChildren["strategy"].document("x"), "-x", "")})
 	s.web("variant: a")
 	s.ready()
@@ -161,6 +163,7 @@ func TestUnionThatSomebodyOwns(t *testing.T) {
 
 // TestAtomicLists: an edited entry of a list without keys is undone with its list.
 func TestAtomicLists(t *testing.T) {
+	t.Parallel()
 	lists := map[string]struct{ kind, spec, at, edited string }{
 		"ingress": {"networking.k8s.io/v1 Ingress", "{rules: [{host: a.example.com, http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: a, port: {number: 80}}}}]}}]}",
 			"/spec/rules/0/http/paths/0/path", `"/other"`},
@@ -201,6 +204,7 @@ func TestAtomicLists(t *testing.T) {
 // hold on what is rendered: a later change of a port takes effect, and a key that is
 // rendered no more goes. What is not rendered stays.
 func TestAdoptedWithOwners(t *testing.T) {
+	t.Parallel()
 	const adopted = "  annotations:\n    jacquard.dev/adopt: \"true\"\n"
 	s := build(t, map[string]string{
 		"service.yaml": "apiVersion: v1\nkind: Service\nmetadata:\n  name: {{ .metadata.name }}\n" + adopted +
@@ -251,6 +255,7 @@ func (s *site) ports(want string) {
 // TestRecreatedKeepsInitial: what is recreated has the live values of its initial fields; a
 // StatefulSet keeps its Pods. One that somebody deleted has the rendered values.
 func TestRecreatedKeepsInitial(t *testing.T) {
+	t.Parallel()
 	const spec = "spec:\n  replicas: 1\n  selector: {matchLabels: {app: {{ .metadata.name }}KIND}}\n  template:\n    metadata: {labels: {app: {{ .metadata.name }}KINDLABEL}}\n    spec: {containers: [{name: main, image: nginx}]}\n"
 	of := func(kind, label string) string {
 		return strings.NewReplacer("KINDLABEL", kind+label, "KIND", kind).Replace(spec)

@@ -35,6 +35,7 @@ spec:
 // TestChildOfOlderVersion: a child whose managedFields are in an older version of
 // its API, which lacks a field that has a default by now, is changed as before.
 func TestChildOfOlderVersion(t *testing.T) {
+	t.Parallel()
 	group := "older.example.com"
 	in := func(text string, more ...string) string {
 		return strings.NewReplacer(append(more, "GROUP", group)...).Replace(text)
@@ -62,6 +63,7 @@ func TestChildOfOlderVersion(t *testing.T) {
 // TestResourceOfOlderVersion: so is the status of a resource of which the folder
 // is shown a newer version.
 func TestResourceOfOlderVersion(t *testing.T) {
+	t.Parallel()
 	s := build(t, map[string]string{"map.yaml": configMap})
 	s.web("text: one")
 	s.ready()
