@@ -157,10 +157,14 @@ func (a *Access) keep() {
 	if time.Since(a.looked) < often && a.seen != "" {
 		return
 	}
-	seen := a.state()
+	files := a.state()
+	seen := fmt.Sprintln(a.cluster.changes.Load()) + files
 	a.looked = time.Now()
 	if seen == a.seen {
 		return
+	}
+	if a.files != files {
+		a.files, a.read = files, nil
 	}
 	if err := a.renew(context.Background()); err != nil {
 		a.t.Errorf("giving an operator its rights: %v", err)
@@ -169,10 +173,9 @@ func (a *Access) keep() {
 	a.seen = seen
 }
 
-// state tells two states of what rights depend on apart.
+// state tells two states of the folders apart.
 func (a *Access) state() string {
 	var b strings.Builder
-	fmt.Fprintln(&b, a.cluster.changes.Load())
 	for _, part := range a.parts() {
 		filepath.WalkDir(part, func(name string, d fs.DirEntry, err error) error { //nolint:errcheck // what goes meanwhile is seen next time
 			if err != nil || d.IsDir() {

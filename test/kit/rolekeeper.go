@@ -22,10 +22,19 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
-// A keeper knows which roles an account has.
+// A roleKeeper knows which roles an account has.
 type roleKeeper struct {
 	applied map[string]*unstructured.Unstructured
 	texts   map[string]string
+	// files is the state of the folders, and read what was read of them, or nil.
+	files string
+	read  *foldersRead
+}
+
+// foldersRead are folders and the CRDs of crds/, by name.
+type foldersRead struct {
+	folders map[string]*folder.Folder
+	crds    map[string]*schema.CRD
 }
 
 // printed are, by installation and kind, the folders that roles were printed of
@@ -160,10 +169,10 @@ func (a *Access) withdraw() {
 
 // roles are those that the operator needs now.
 func (a *Access) roles(ctx context.Context) ([]rbac.Role, error) {
-	folders, files, err := a.folders(ctx)
-	if err != nil {
-		return nil, err
+	if a.read == nil {
+		a.read = a.readFolders(ctx)
 	}
+	folders, files := a.read.folders, a.read.crds
 	roles := rbac.Base(rbac.Installation{Namespace: cmp.Or(a.options.Namespace, a.options.LeaderElectionNamespace),
 		Namespaces:    a.options.Namespaces,
 		SecureMetrics: a.options.MetricsSecure, Identity: a.options.Identity, Divides: a.options.Buckets > 0})
@@ -186,8 +195,8 @@ func (a *Access) roles(ctx context.Context) ([]rbac.Role, error) {
 	return slices.DeleteFunc(roles, func(r rbac.Role) bool { return r.Holder != rbac.Operator }), nil
 }
 
-// folders are those of the roots and ConfigMaps, and the CRDs of crds/.
-func (a *Access) folders(ctx context.Context) (map[string]*folder.Folder, map[string]*schema.CRD, error) {
+// readFolders reads those of the roots and ConfigMaps, and the CRDs of crds/.
+func (a *Access) readFolders(ctx context.Context) *foldersRead {
 	folders, crds := folder.OfConfigMaps(a.maps(ctx)), map[string]*schema.CRD{}
 	for _, dir := range a.roots {
 		contents, err := folder.FromDir(dir).Read()
@@ -201,7 +210,7 @@ func (a *Access) folders(ctx context.Context) (map[string]*folder.Folder, map[st
 			}
 		}
 	}
-	return folders, crds, nil
+	return &foldersRead{folders, crds}
 }
 
 // ofKind are the roles for one kind, as `jacquard rbac` prints them of its folder.

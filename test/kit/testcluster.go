@@ -16,6 +16,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"runtime/pprof"
 	"strconv"
 	"strings"
@@ -94,6 +95,9 @@ func Main(m *testing.M, into **Cluster, flags ...string) {
 		os.Exit(0)
 	}
 	setParallel()
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400) // what is kept is little, and processors are few
+	}
 	var to io.Writer = io.Discard
 	if os.Getenv("OPERATOR_LOG") != "" {
 		to = os.Stderr
