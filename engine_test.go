@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 
 // TestExamples: each resource of examples/ becomes ready.
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	routes, err := os.ReadFile("schemas/routes.route.openshift.io.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -78,6 +79,7 @@ func crdName(o *unstructured.Unstructured) string {
 // added, and a resource of it is served; the folder is edited, and the child
 // follows.
 func TestNewKind(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	cluster.Run(t, nil, root)
 	namespace := cluster.Namespace(t)

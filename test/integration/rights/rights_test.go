@@ -8,6 +8,7 @@ package rights
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -26,6 +27,9 @@ var cluster *kit.Cluster
 
 func TestMain(m *testing.M) {
 	kit.GuardOwners = true
+	// Most of the time, tests wait until this admission knows their kind: the fewer wait
+	// after each other, the better.
+	flag.Set("test.parallel", "24") //nolint:errcheck // it is a number
 	// An API server that streams lists through watches is asked for no list, and
 	// one that does not is asked for it.
 	os.Setenv("KUBE_FEATURE_WatchListClient", "false") //nolint:errcheck // the name is sound

@@ -71,7 +71,7 @@ func (h held) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // TestAlerts makes what each alert of the chart warns of, and a real Prometheus
-// says so; most end when it is mended.
+// says so; most end when it is mended. It runs alone, since some metrics are of the process.
 func TestAlerts(t *testing.T) {
 	s, root := &site{home: cluster.Namespace(t)}, t.TempDir()
 	kinds := map[string]*thing{}

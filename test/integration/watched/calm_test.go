@@ -11,6 +11,7 @@ import (
 // TestNoFalseAlarm: what is as it should be is logged as no error: an optional
 // kind that the cluster does not serve, and an operator that is told to end.
 func TestNoFalseAlarm(t *testing.T) {
+	t.Parallel()
 	k := newThing(t, "calm.example.com", t.TempDir(), configMap+`---
 {{- if hasAPI "calm.example.org/v1" "Optional" }}
 apiVersion: calm.example.org/v1

@@ -83,7 +83,8 @@ func (k *thing) patch(apiVersion, kind, name, manager, text string) {
 }
 
 // TestCounts: what metrics say is what happened, from the first resource to the
-// end of the kind.
+// end of the kind. It runs alone: operators that have no folder of the kind say so in the
+// metrics of the process.
 func TestCounts(t *testing.T) {
 	k := newThing(t, "counts.example.com", t.TempDir(), configMap)
 	op := cluster.Run(t, install, k.root)

@@ -77,7 +77,8 @@ func get(address, token string) (code int, body string, certificate *x509.Certif
 }
 
 // TestEndpoint: who has no token, or not the right, does not get the metrics; nor
-// does anybody of whom the API server cannot be asked.
+// does anybody of whom the API server cannot be asked. It runs alone, since whether an
+// operator leads is a metric of the process.
 func TestEndpoint(t *testing.T) {
 	at, ns := address(t), cluster.Namespace(t)
 	o := cluster.Run(t, func(o *controller.Options) {
@@ -138,6 +139,7 @@ func certify(t *testing.T, dir, name string) {
 
 // TestCertificate: the certificate that is given is used, and read again.
 func TestCertificate(t *testing.T) {
+	t.Parallel()
 	at, dir := address(t), t.TempDir()
 	options := func(o *controller.Options) { o.MetricsSecure, o.MetricsAddress, o.MetricsCertPath = true, at, dir }
 	missing := controller.Options{Config: cluster.Config}

@@ -59,7 +59,8 @@ func (l *log) length() int {
 }
 
 // TestLog: lines name kind, namespace, name and file, a folder that does not
-// load is an error, and at rest nothing is logged.
+// load is an error, and at rest nothing is logged. It runs alone, since it reads what
+// all operators log.
 func TestLog(t *testing.T) {
 	k := newThing(t, "log.example.com", t.TempDir(), configMap)
 	cluster.Run(t, install, k.root)
@@ -83,6 +84,7 @@ func TestLog(t *testing.T) {
 // TestSourcesHaveNames: what feeds a kind's queue is logged by a name, not by where
 // it is in memory.
 func TestSourcesHaveNames(t *testing.T) {
+	t.Parallel()
 	k := newThing(t, "sources.example.com", t.TempDir(), configMap)
 	before := logged.length()
 	cluster.Run(t, install, k.root)

@@ -5,6 +5,7 @@ package watched
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"net"
 	"testing"
@@ -21,6 +22,7 @@ var cluster *kit.Cluster
 
 func TestMain(m *testing.M) {
 	kit.Log = &logged
+	flag.Set("test.parallel", "24") //nolint:errcheck // it is a number; as many situations as there are last at once
 	kit.Main(m, &cluster, "--nodes", "2", "--node-label", "node-0:daemon=logs", "--components",
 		"etcd,apiserver,controller-manager,scheduler,kwok")
 }
