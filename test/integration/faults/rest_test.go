@@ -37,8 +37,11 @@ func (s *site) rests(r rest) {
 		s.is("Ready", "False", r.because)
 	}
 	s.says(r.children)
-	after := s.settles(r, func(all map[types.UID]*unstructured.Unstructured) error { return s.children(r, all) }) // I1, I2, I5
-	for _, o := range r.foreign {                                                                                 // I3
+	hasChildren := func(all map[types.UID]*unstructured.Unstructured) error { return s.children(r, all) } // I1, I2
+
+	after := s.settles(r, hasChildren) // I5
+
+	for _, o := range r.foreign { // I3
 		if now := after[o.GetUID()]; now == nil || fmt.Sprint(now.Object) != fmt.Sprint(o.Object) {
 			s.Errorf("the foreign %s %s is %v, was %v", o.GetKind(), o.GetName(), now, o.Object)
 		}

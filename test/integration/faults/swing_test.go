@@ -20,8 +20,9 @@ func TestOscillating(t *testing.T) {
 }
 
 // TestCopiedBack: so is a folder that reads what a controller copies of what it
-// wrote.
+// wrote. The controller has to be quick, which it is not beside all other tests.
 func TestCopiedBack(t *testing.T) {
+	kit.Nightly(t, "integration")
 	t.Parallel()
 	const flips = `{{ if and .spec.turn (eq ((lookup "v1" "ConfigMap" "" "copy").data.said | default "Tick") "Tick") }}Tock{{ else }}Tick{{ end }}`
 	s := build(t, map[string]string{"map.yaml": configMap, "status.yaml": "conditions:\n- type: Said\n  status: \"True\"\n  reason: " + flips + "\n"})
