@@ -167,6 +167,9 @@ func start(flags []string) (*Cluster, error) {
 	}
 	c := &Cluster{Dir: dir, cmd: exec.Command(binary, args...), printed: printed{kinds: map[string]*kind.Kind{}}}
 	c.cmd.Stderr = os.Stderr
+	if os.Getenv("GOGC") == "" {
+		c.cmd.Env = append(os.Environ(), "GOGC=200") // see Main
+	}
 	if c.stdin, err = c.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}

@@ -20,7 +20,6 @@ func TestOscillatingIsNotReady(t *testing.T) {
 	if r := k.rollout(t, rollout.Stopped, rollout.NotReady); r.Done != 1 || r.Of != 5 {
 		t.Errorf("it reached others: %s", r)
 	}
-	k.says(t, names[0], "Stalled", "True", "map.yaml")
 	k.ready(t, names[1:]...)
 	k.write(t, config("{{ .spec.text }}"))
 	k.ready(t, names...)
