@@ -169,10 +169,14 @@ func (a *Access) withdraw() {
 
 // roles are those that the operator needs now.
 func (a *Access) roles(ctx context.Context) ([]rbac.Role, error) {
-	if a.read == nil {
-		a.read = a.readFolders(ctx)
+	found := a.read
+	if found == nil {
+		var isWhole bool
+		if found, isWhole = a.readFolders(ctx); isWhole {
+			a.read = found
+		}
 	}
-	folders, files := a.read.folders, a.read.crds
+	folders, files := found.folders, found.crds
 	roles := rbac.Base(rbac.Installation{Namespace: cmp.Or(a.options.Namespace, a.options.LeaderElectionNamespace),
 		Namespaces:    a.options.Namespaces,
 		SecureMetrics: a.options.MetricsSecure, Identity: a.options.Identity, Divides: a.options.Buckets > 0})
@@ -195,13 +199,16 @@ func (a *Access) roles(ctx context.Context) ([]rbac.Role, error) {
 	return slices.DeleteFunc(roles, func(r rbac.Role) bool { return r.Holder != rbac.Operator }), nil
 }
 
-// readFolders reads those of the roots and ConfigMaps, and the CRDs of crds/.
-func (a *Access) readFolders(ctx context.Context) *foldersRead {
+// readFolders reads those of the roots and ConfigMaps, and the CRDs of crds/, and reports
+// whether all could be read.
+func (a *Access) readFolders(ctx context.Context) (found *foldersRead, isWhole bool) {
+	isWhole = true
 	folders, crds := folder.OfConfigMaps(a.maps(ctx)), map[string]*schema.CRD{}
 	for _, dir := range a.roots {
 		contents, err := folder.FromDir(dir).Read()
 		if err != nil {
-			continue // it is being written
+			isWhole = false // it is being written
+			continue
 		}
 		maps.Copy(folders, contents.Folders)
 		for _, file := range contents.CRDs {
@@ -210,7 +217,7 @@ func (a *Access) readFolders(ctx context.Context) *foldersRead {
 			}
 		}
 	}
-	return &foldersRead{folders, crds}
+	return &foldersRead{folders, crds}, isWhole
 }
 
 // ofKind are the roles for one kind, as `jacquard rbac` prints them of its folder.
