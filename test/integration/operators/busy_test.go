@@ -62,7 +62,7 @@ func TestBusyServer(t *testing.T) {
 	b.set(3)
 	cluster.Delete(t, s.apiVersion(), "Web", s.namespace, "a")
 	s.until("the resource is gone", func() error { return s.holds(want{}) })
-	s.collect()
+	s.collectGarbage()
 	s.rests("deletion", func() error { return errors.Join(s.left(), s.holds(want{})) })
 	passwords.once(t, 1)
 }

@@ -39,9 +39,9 @@ func TestClocks(t *testing.T) {
 			s.says(map[string]string{"one": "old"})
 			kit.Eventually(t, "it is ready", ready)
 			s.startAs(apart(-first, &shifted), among)
-			began := renewed(t, s.namespace, s.group)
+			began := lastRenewal(t, s.namespace, s.group)
 			kit.Eventually(t, "the Lease has been renewed for longer than it lasts", func() error {
-				if lasted := renewed(t, s.namespace, s.group).Sub(began); lasted <= among.Lease.Duration+among.Lease.RetryPeriod {
+				if lasted := lastRenewal(t, s.namespace, s.group).Sub(began); lasted <= among.Lease.Duration+among.Lease.RetryPeriod {
 					return fmt.Errorf("it was renewed for %s", lasted)
 				}
 				return nil
@@ -60,7 +60,7 @@ func TestClocks(t *testing.T) {
 			made.are(t, map[string]int{"a": 1, "one": 1, "two": 2})
 			cluster.Delete(t, s.apiVersion(), "Web", s.namespace, "a")
 			kit.Eventually(t, "the resource is gone", func() error { _, err := s.served(want{}); return err })
-			s.collect()
+			s.collectGarbage()
 			s.rests("deletion", s.left)
 			if shifted.Load() == 0 {
 				t.Error("no time was shifted")
@@ -69,8 +69,8 @@ func TestClocks(t *testing.T) {
 	}
 }
 
-// renewed is when the Lease of an installation was renewed last, by the clock of who did.
-func renewed(t testing.TB, namespace, identity string) time.Time {
+// lastRenewal is when the Lease of an installation was renewed last, by the clock of who did.
+func lastRenewal(t testing.TB, namespace, identity string) time.Time {
 	t.Helper()
 	var lease coordinationv1.Lease
 	if err := cluster.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: api.Lease(identity)}, &lease); err != nil {

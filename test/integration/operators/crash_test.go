@@ -143,15 +143,15 @@ func (s *site) rests(what string, check func() error) {
 	}
 }
 
-// collect deletes what resources that are gone own.
-func (s *site) collect() {
+// collectGarbage deletes what resources that are gone own.
+func (s *site) collectGarbage() {
 	s.Helper()
-	collect(s, s.namespace)
+	collectGarbage(s, s.namespace)
 }
 
-// collect deletes what resources that are gone own in their namespace, as the garbage
+// collectGarbage deletes what resources that are gone own in their namespace, as the garbage
 // collector does, which finds out about a new kind only after up to half a minute.
-func collect(t testing.TB, namespace string) {
+func collectGarbage(t testing.TB, namespace string) {
 	t.Helper()
 	for _, kind := range []string{"ConfigMap", "Secret"} {
 		for _, o := range cluster.List(t, "v1", kind, client.InNamespace(namespace), client.HasLabels{api.LabelOwnerUID}) {

@@ -42,8 +42,8 @@ func (w *wire) delay(s *stream, of request) io.ReadCloser {
 	return l
 }
 
-// hold lets the watches of these resources bring nothing more, until catchUp.
-func (w *wire) hold(resources ...string) {
+// holdWatches lets the watches of these resources bring nothing more, until catchUp.
+func (w *wire) holdWatches(resources ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.behind = map[string]chan struct{}{}
@@ -90,7 +90,7 @@ func (l *late) receive() {
 			next.due, next.held = l.wire.lateness(l.of.resource)
 		}
 		next.waits = next.held == nil && l.wire.isAbout(next.data)
-		l.count(next, 1)
+		l.countWaiting(next, 1)
 		select {
 		case l.pieces <- next:
 		case <-l.ctx.Done():
@@ -102,8 +102,8 @@ func (l *late) receive() {
 	}
 }
 
-// count counts a piece that waits.
-func (l *late) count(p piece, n int64) {
+// countWaiting counts a piece that waits.
+func (l *late) countWaiting(p piece, n int64) {
 	if p.waits {
 		l.waiting.Add(n)
 	}
@@ -130,26 +130,26 @@ func (l *late) next() (next piece, err error) {
 	select {
 	case next = <-l.pieces:
 	case <-l.ctx.Done():
-		return piece{}, l.end()
+		return piece{}, l.endError()
 	}
 	if next.held != nil {
 		select {
 		case <-next.held:
 		case <-l.ctx.Done():
-			return piece{}, l.end()
+			return piece{}, l.endError()
 		}
 	}
 	select {
 	case <-time.After(time.Until(next.due)):
-		l.count(next, -1)
+		l.countWaiting(next, -1)
 		return next, nil
 	case <-l.ctx.Done():
-		return piece{}, l.end()
+		return piece{}, l.endError()
 	}
 }
 
-// end is how the stream ends.
-func (l *late) end() error {
+// endError is the error with which the stream ends.
+func (l *late) endError() error {
 	if l.ended.Load() {
 		return io.EOF
 	}

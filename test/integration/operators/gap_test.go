@@ -34,8 +34,8 @@ func TestCutOff(t *testing.T) {
 			s.web("changed", want{"map-changed", "new", false}.spec())
 			s.web("made", want{"map-made", "old", false}.spec())
 			cluster.Delete(t, s.apiVersion(), "Web", s.namespace, "leaves")
-			s.collect()
-			kit.Eventually(t, "the network is missed", w.gap.missed)
+			s.collectGarbage()
+			kit.Eventually(t, "the network is missed", w.gap.isMissed)
 			w.gap.close()
 			s.says(map[string]string{"map-deleted": "old", "map-changed": "new", "map-made": "old"})
 			check := func() error {
@@ -67,17 +67,23 @@ type gap struct {
 	fails bool // what comes fails; else it waits
 
 	mu     sync.Mutex
-	closed chan struct{} // nil while nothing is cut
-	lost   int           // what did not go through
+	closed chan struct{}  // nil while nothing is cut
+	lost   map[string]int // how often a list or watch of a resource did not go through
 }
 
-// missed says why the outage is too short yet: each watch is to have found out, and where
-// requests fail, each is to have been tried again and again.
-func (g *gap) missed() error {
+// isMissed returns why the outage is too short yet: each watch that has something to bring
+// is to have been lost, and where requests fail, to have been tried again and again.
+func (g *gap) isMissed() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if least := map[bool]int{true: 15, false: 3}[g.fails]; g.lost < least {
-		return fmt.Errorf("%d requests and watches were lost, of %d", g.lost, least)
+	least := 1
+	if g.fails {
+		least = 4
+	}
+	for _, resource := range []string{"webs", "configmaps", "secrets"} {
+		if n := g.lost[resource]; n < least {
+			return fmt.Errorf("%s were lost %d times, of %d", resource, n, least)
+		}
 	}
 	return nil
 }
@@ -86,7 +92,7 @@ func (g *gap) missed() error {
 func (g *gap) open() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.closed = make(chan struct{})
+	g.closed, g.lost = make(chan struct{}), map[string]int{}
 }
 
 // close mends it.
@@ -97,16 +103,16 @@ func (g *gap) close() {
 	g.closed = nil
 }
 
-// pass waits until the gap is closed. What has waited for that is lost, as
+// pass lets something about a resource pass once the gap is closed. What has waited for that is lost, as
 // connections are that nobody has heard of for so long.
-func (g *gap) pass(ctx context.Context) error {
+func (g *gap) pass(ctx context.Context, resource string) error {
 	if g == nil {
 		return nil
 	}
 	g.mu.Lock()
 	closed := g.closed
 	if closed != nil {
-		g.lost++
+		g.lost[resource]++
 	}
 	g.mu.Unlock()
 	switch {

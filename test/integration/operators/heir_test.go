@@ -31,7 +31,7 @@ func TestLateHeir(t *testing.T) {
 	follower := newWire()
 	s.startAs(follower, among)
 	s.rests("the other has listed everything", func() error { return s.owned(want{"one", "old", false}) })
-	follower.hold("webs")
+	follower.holdWatches("webs")
 	to := want{"two", "new", false}
 	s.web("a", to.spec())
 	kit.Eventually(t, "the leader follows", func() error { return s.owned(to) })

@@ -22,15 +22,15 @@ func TestKilled(t *testing.T) {
 				t.Parallel()
 				s := build(t, everyWay)
 				for k := 1 + lane; s.live(k, b); k += lanes {
-					s.renew()
+					s.renewSite()
 				}
 			})
 		}
 	}
 }
 
-// renew makes the site as it was before any operator ran, in another namespace.
-func (s *site) renew() {
+// renewSite makes the site as it was before any operator ran, in another namespace.
+func (s *site) renewSite() {
 	s.Helper()
 	s.kill()
 	s.namespace = cluster.Namespace(s)
@@ -74,7 +74,7 @@ func (s *site) live(k int, b blow) bool {
 		s.rests(what, check)
 	}
 	passwords.once(s.T, 1)
-	s.collect()
+	s.collectGarbage()
 	s.rests("the garbage was collected", s.left)
 	s.Logf("k=%d: struck in %d phases", k, struck)
 	return struck > 0

@@ -88,7 +88,7 @@ func TestKilledAtWork(t *testing.T) {
 		names = append(names, fmt.Sprint("r", i))
 		p.apply(names[i], "v1")
 		if i == 30 {
-			p.kill()
+			p.killFirst()
 		}
 	}
 	p.ready(names...)

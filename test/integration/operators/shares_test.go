@@ -139,7 +139,7 @@ func (k *thing) unchanged(t *testing.T, name string, before []string) {
 func (k *thing) gone(t *testing.T, name string) {
 	t.Helper()
 	kit.Eventually(t, name+" is gone", func() error { return cluster.Gone(k.apiVersion(), "Thing", k.ns, name) })
-	collect(t, k.ns)
+	collectGarbage(t, k.ns)
 	kit.Eventually(t, "the children of "+name+" are gone", func() error {
 		var errs []error
 		for _, at := range k.maps(name) {

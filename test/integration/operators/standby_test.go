@@ -204,8 +204,8 @@ func (p *pair) leader() string {
 	return leaseHolder(p, p.home, "jacquard")
 }
 
-// kill kills the first replica, and lets the next one lead without waiting for its Lease.
-func (p *pair) kill() {
+// killFirst kills the first replica, and lets the next one lead without waiting for its Lease.
+func (p *pair) killFirst() {
 	p.Helper()
 	if err := p.first.end(syscall.SIGKILL); err == nil {
 		p.Error("it was not killed")

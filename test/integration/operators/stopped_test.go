@@ -72,7 +72,7 @@ spec:
 // killed kills the operator and starts another one, after something was done meanwhile.
 func (p *pair) killed(meanwhile ...func()) {
 	p.Helper()
-	p.kill()
+	p.killFirst()
 	for _, do := range meanwhile {
 		do()
 	}

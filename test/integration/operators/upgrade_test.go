@@ -72,7 +72,7 @@ func TestUpgrade(t *testing.T) {
 		}
 		return s.roles(want{})
 	})
-	s.collect()
+	s.collectGarbage()
 	if err := s.left(); err != nil {
 		t.Error(err)
 	}

@@ -78,14 +78,14 @@ func newWire() *wire {
 func (w *wire) through(next http.RoundTripper) http.RoundTripper {
 	return trip(func(r *http.Request) (*http.Response, error) {
 		asked := parse(r)
-		defer w.count(asked)()
+		defer w.countRequest(asked)()
 		b := w.note(asked)
 		if w.instead != nil {
 			if f := w.instead(asked); f != nil {
 				return f.answer(r), nil
 			}
 		}
-		if err := w.gap.pass(r.Context()); err != nil {
+		if err := w.gap.pass(r.Context(), asked.resource); err != nil {
 			return nil, err
 		}
 		switch b {
@@ -117,7 +117,8 @@ func (w *wire) through(next http.RoundTripper) http.RoundTripper {
 			cancel()
 			return nil, errors.Join(errCut, err)
 		}
-		body := &stream{ReadCloser: answer.Body, ctx: ctx, alive: w.alive, cancel: cancel, gap: w.gap, began: time.Now()}
+		body := &stream{ReadCloser: answer.Body, ctx: ctx, alive: w.alive, cancel: cancel, gap: w.gap, resource: asked.resource,
+			began: time.Now()}
 		answer.Body = body
 		if asked.watch {
 			w.noteWatch(body)
@@ -148,9 +149,9 @@ func (w *wire) isAbout(text []byte) bool {
 	return slices.ContainsFunc(w.about, func(name []byte) bool { return bytes.Contains(text, name) })
 }
 
-// count counts a request, unless the clock or another test causes it. end is called at its
+// countRequest counts a request, unless the clock or another test causes it. end is called at its
 // end.
-func (w *wire) count(r request) (end func()) {
+func (w *wire) countRequest(r request) (end func()) {
 	if r.watch || r.resource == "" || r.resource == "leases" || r.resource == "events" {
 		return func() {}
 	}
@@ -272,18 +273,19 @@ func (f *fault) answer(r *http.Request) *http.Response {
 // A stream is an answer that ends with the operator.
 type stream struct {
 	io.ReadCloser
-	ctx    context.Context // ends with the request
-	alive  context.Context
-	cancel context.CancelFunc
-	gap    *gap
-	ended  atomic.Bool
-	began  time.Time
+	ctx      context.Context // ends with the request
+	alive    context.Context
+	cancel   context.CancelFunc
+	gap      *gap
+	ended    atomic.Bool
+	began    time.Time
+	resource string
 }
 
 // Read reads as long as the operator is alive.
 func (s *stream) Read(p []byte) (int, error) {
 	n, err := s.ReadCloser.Read(p)
-	if cut := s.gap.pass(s.ctx); cut != nil && err == nil {
+	if cut := s.gap.pass(s.ctx, s.resource); cut != nil && err == nil {
 		n, err = 0, cut
 	}
 	switch {

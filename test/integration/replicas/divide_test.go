@@ -16,7 +16,7 @@ import (
 // are replaced.
 func TestDivides(t *testing.T) {
 	t.Parallel()
-	const group, n = "divides.example.com", 60
+	const group, n = "divides.example.com", 36
 	child := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: '{{ .metadata.name }}'}\ndata: {text: '{{ .spec.text }}'}\n"
 	f := newFleet(t, cluster, map[string]string{
 		"crds/things." + group + ".yaml":          kit.ThingCRD(group),
@@ -75,7 +75,7 @@ func TestDivides(t *testing.T) {
 
 	mark = cluster.Mark(t)
 	began = time.Now()
-	f.kill(f.replicas[1])
+	f.killReplica(f.replicas[1])
 	f.awaitDivided(1)
 	t.Logf("taken over after %s", since(began))
 	edit("third")
@@ -105,7 +105,7 @@ func TestDivides(t *testing.T) {
 // TestLaterKind: a kind whose CRD comes while replicas divide is divided too.
 func TestLaterKind(t *testing.T) {
 	t.Parallel()
-	const group, n = "later.example.com", 24
+	const group, n = "later.example.com", 12
 	f := newFleet(t, cluster, map[string]string{
 		"crds/things." + group + ".yaml":          kit.ThingCRD(group),
 		"templates/things." + group + "/one.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: '{{ .metadata.name }}'}\ndata: {text: '{{ .spec.text }}'}\n",

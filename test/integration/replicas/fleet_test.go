@@ -123,9 +123,9 @@ func (r *replica) end(by syscall.Signal) {
 	<-r.gone
 }
 
-// kill kills a replica, and deletes its Lease, so that the others need not wait until it
+// killReplica kills a replica, and deletes its Lease, so that the others need not wait until it
 // runs out.
-func (f *fleet) kill(r *replica) {
+func (f *fleet) killReplica(r *replica) {
 	f.Helper()
 	r.end(syscall.SIGKILL)
 	self := asReplica.FindStringSubmatch(r.log.String())

@@ -22,7 +22,7 @@ import (
 // not lead says too that a kind is paused, and that it is no more.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	const group, n = "metrics.example.com", 40
+	const group, n = "metrics.example.com", 16
 	name := "things." + group
 	f := newFleet(t, cluster, map[string]string{
 		"crds/" + name + ".yaml":          kit.ThingCRD(group),

@@ -16,7 +16,7 @@ import (
 // When it goes on, each resource is written once, and then the kind is divided again.
 func TestRollsOut(t *testing.T) {
 	t.Parallel()
-	const group, n = "rolls.example.com", 40
+	const group, n = "rolls.example.com", 24
 	name := "things." + group
 	child := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: '{{ .metadata.name }}'%s}\ndata: {text: '{{ .spec.text }}', version: %s}\n"
 	file := "templates/" + name + "/one.yaml"
@@ -68,7 +68,7 @@ func TestRollsOut(t *testing.T) {
 	if leader < 0 {
 		t.Fatalf("no replica has the Lease %s", d.Leader)
 	}
-	f.kill(f.replicas[leader])
+	f.killReplica(f.replicas[leader])
 	kit.Eventually(t, "another replica leads", func() error {
 		now, err := f.division()
 		if err == nil && (now.Leader == "" || now.Leader == d.Leader) {

@@ -21,7 +21,7 @@ import (
 // are dead, that no operator runs.
 func TestStatus(t *testing.T) {
 	t.Parallel()
-	const group, n = "status.example.com", 150
+	const group, n = "status.example.com", 105 // of fewer, nobody says that they are out of balance
 	name := "things." + group
 	f := newFleet(t, cluster, map[string]string{
 		"crds/" + name + ".yaml":          kit.ThingCRD(group),
@@ -31,15 +31,18 @@ func TestStatus(t *testing.T) {
 	t.Cleanup(func() { cluster.Delete(t, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", name) })
 	cluster.Served(t, group+"/v1", "Thing")
 	spaces := []string{cluster.Namespace(t)}
-	for i := range n {
-		if i > n*6/10 {
-			spaces = append(spaces, cluster.Namespace(t))
-		}
-		cluster.Apply(t, spaces[len(spaces)-1], fmt.Sprintf("{apiVersion: %s/v1, kind: Thing, metadata: {name: thing-%d}, spec: {}}", group, i))
+	for range 12 {
+		spaces = append(spaces, cluster.Namespace(t))
 	}
-	w := &crowd{fleet: f}
+	for i := range n {
+		in := spaces[0]
+		if i > n*6/10 {
+			in = spaces[1+i%12]
+		}
+		cluster.Apply(t, in, fmt.Sprintf("{apiVersion: %s/v1, kind: Thing, metadata: {name: thing-%d}, spec: {}}", group, i))
+	}
 	for range 3 {
-		w.hasten()
+		f.start()
 	}
 	f.awaitDivided(3)
 	f.allReady(group+"/v1", "Thing", n)

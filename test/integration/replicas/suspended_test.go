@@ -34,9 +34,9 @@ func TestSuspended(t *testing.T) {
 		}
 	}
 	edit("first")
-	w := &crowd{fleet: f}
-	w.hasten()
-	w.hasten()
+	for range 2 {
+		f.start("--leader-elect-lease-duration", "8s", "--leader-elect-renew-deadline", "6s", "--leader-elect-retry-period", "1s")
+	}
 	f.awaitDivided(2)
 	f.allReady(group+"/v1", "Thing", n)
 	one := f.replicas[0]
