@@ -2,6 +2,7 @@ package operators
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -43,7 +44,21 @@ func TestLateHeir(t *testing.T) {
 		}
 		return nil
 	})
-	s.rests("the other leads", func() error { return s.owned(to) })
+	kit.Eventually(t, "the other has asked for the resource twice", func() error {
+		n := 0
+		for _, r := range follower.asked() {
+			if r.method == http.MethodGet && r.resource == "webs" {
+				n++
+			}
+		}
+		if n < 2 {
+			return fmt.Errorf("it asked %d times", n)
+		}
+		return nil
+	})
+	if err := s.owned(to); err != nil {
+		t.Errorf("undone: %v", err)
+	}
 	made.are(t, map[string]int{"a": 1, "one": 1, "two": 1})
 	follower.catchUp()
 	s.until("the other says it too", func() error { return cluster.Ready(s.apiVersion(), "Web", s.namespace, "a") })
