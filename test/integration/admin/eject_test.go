@@ -112,7 +112,11 @@ func TestEjectRemoved(t *testing.T) {
 	s.becomes("that the folder is gone", state(verdict.Removed))
 	cluster.Delete(t, s.group+"/v1", "Web", s.namespace, "b")
 	s.gone("Web", "b")
-	kit.Eventually(t, "its children are gone", func() error {
+	for _, child := range []string{"v1 ConfigMap", "v1 Service", "apps/v1 Deployment", "apps/v1 DaemonSet"} {
+		version, kind, _ := strings.Cut(child, " ")
+		kit.Eventually(t, "its "+kind+" is gone", func() error { return cluster.Gone(version, kind, s.namespace, "b") })
+	}
+	kit.Eventually(t, "all its children are gone", func() error { // such as the Pods of its workloads
 		for _, o := range s.everything() {
 			if strings.HasPrefix(o.GetName(), "b-") && o.GetName() != "b-kept" || o.GetName() == "b" {
 				return fmt.Errorf("%s %s", o.GetKind(), o.GetName())
