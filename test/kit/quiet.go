@@ -23,7 +23,7 @@ import (
 // A test that something does not happen awaits quiet first, and looks then.
 func (o *Operator) AwaitQuiet(t testing.TB) {
 	t.Helper()
-	o.Access.cluster.AwaitQuiet(t, o.activity)
+	o.Access.cluster.AwaitQuiet(t, o.describeActivity)
 }
 
 // quietRounds is how many rounds in a row nothing may happen in: see AwaitQuiet.
@@ -93,8 +93,8 @@ type traffic struct {
 	ended    atomic.Int64
 }
 
-// wrap lets a client's traffic be counted.
-func (f *traffic) wrap(next http.RoundTripper) http.RoundTripper { return &counted{f, next} }
+// wrapTransport lets a client's traffic be counted.
+func (f *traffic) wrapTransport(next http.RoundTripper) http.RoundTripper { return &counted{f, next} }
 
 type counted struct {
 	*traffic
@@ -103,7 +103,7 @@ type counted struct {
 
 // RoundTrip sends a request.
 func (c *counted) RoundTrip(r *http.Request) (*http.Response, error) {
-	if !counts(r) {
+	if !isCounted(r) {
 		return c.next.RoundTrip(r)
 	}
 	c.underWay.Add(1)
@@ -112,16 +112,16 @@ func (c *counted) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.next.RoundTrip(r)
 }
 
-// counts reports whether a request belongs to an operator's traffic.
-func counts(r *http.Request) bool {
+// isCounted reports whether a request belongs to an operator's traffic.
+func isCounted(r *http.Request) bool {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	ofObjects := len(parts) > 2 && parts[0] == "api" || len(parts) > 3 && parts[0] == "apis" // not discovery
 	return ofObjects && r.URL.Query().Get("watch") == "" && !slices.Contains(parts, "leases") && !slices.Contains(parts, "events")
 }
 
-// activity describes what the operator has done. It fails while a request is under way or
+// describeActivity describes what the operator has done. It fails while a request is under way or
 // a resource is due.
-func (o *Operator) activity() (string, error) {
+func (o *Operator) describeActivity() (string, error) {
 	if n := o.traffic.underWay.Load(); n > 0 {
 		return "", fmt.Errorf("%d requests are under way", n)
 	}

@@ -291,7 +291,7 @@ func (c *Cluster) Run(t testing.TB, change func(*controller.Options), roots ...s
 	}
 	passed := &traffic{}
 	options.Config = rest.CopyConfig(options.Config)
-	options.Config.Wrap(passed.wrap)
+	options.Config.Wrap(passed.wrapTransport)
 	before, err := countReconciled()
 	if err != nil {
 		t.Fatal(err)

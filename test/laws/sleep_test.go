@@ -21,7 +21,7 @@ var slow = regexp.MustCompile(`^test/(integration/(chaos|scale)/|browser/recordi
 
 // TestSleeps: no test that make test runs sleeps longer than longestSleep, but in the time
 // of testing/synctest. kit.Eventually waits for what is to happen, and
-// kit.Operator.AwaitQuiet until nothing can happen any more.
+// AwaitQuiet of test/kit until nothing can happen any more.
 func TestSleeps(t *testing.T) {
 	all := goFiles(t)
 	constants := map[string]map[string]ast.Expr{}
