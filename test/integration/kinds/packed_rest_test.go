@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -57,6 +59,13 @@ func TestSameFolder(t *testing.T) {
 	op := in.run(t, in.root)
 	in.make(t, ns, "one")
 	in.ready(t, ns, "one")
+	kit.Eventually(t, "the CRD says how the kind is served", func() error {
+		crd, err := cluster.Get("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", k.crd())
+		if err == nil && crd.GetAnnotations()[api.AnnotationState] != string(verdict.Serving) {
+			err = fmt.Errorf("it is annotated with %v", crd.GetAnnotations())
+		}
+		return err
+	})
 	op.Stop(t)
 
 	mark := cluster.Mark(t)
