@@ -33,7 +33,8 @@ export KUBEBUILDER_ASSETS ?= $(BIN)
 AT_ONCE ?= $(shell echo $$((1 + $$(getconf _NPROCESSORS_ONLN))))
 
 # What takes longest begins first: the rest fills the gaps.
-LONGEST := $(addprefix ./test/integration/,children faults kinds patches replicas)
+LONGEST := $(addprefix ./test/integration/,children admin faults replicas chaos kinds operators patches rights watched rollouts) \
+	./engine/cluster ./test/laws ./cli
 
 # What runs tests; .ci/run gives what also notes those that are skipped.
 GOTEST ?= go test
