@@ -27,9 +27,12 @@ import (
 // home is the namespace of the operators' accounts.
 const home = "operators"
 
+// accounts is how the names of the operators' accounts begin.
+const accounts = "system:serviceaccount:" + home + ":"
+
 // IsOperator reports whether a user of the audit log is an operator.
 func IsOperator(user string) bool {
-	return user == User || strings.HasPrefix(user, "system:serviceaccount:"+home+":")
+	return user == User || strings.HasPrefix(user, accounts)
 }
 
 // An Access is how an operator reaches the cluster: as an account that has the

@@ -23,7 +23,15 @@ import (
 // A test that something does not happen awaits quiet first, and looks then.
 func (o *Operator) AwaitQuiet(t testing.TB) {
 	t.Helper()
-	o.Access.cluster.AwaitQuiet(t, o.describeActivity)
+	before := ""
+	o.Access.cluster.AwaitQuiet(t, func() (string, error) {
+		now, err := o.describeActivity()
+		if err != nil || now != before { // counting what is due would cost more
+			before = now
+			return now, err
+		}
+		return now, o.checkDue()
+	})
 }
 
 // quietRounds is how many rounds in a row nothing may happen in: see AwaitQuiet.
@@ -31,28 +39,24 @@ const quietRounds = 3
 
 // AwaitQuiet waits until activity, a text that changes whenever something happens, stays
 // the same while the cluster carries writes to those who watch three times in a row. So on
-// a busy machine it takes longer, as everything does.
+// a busy machine it takes longer, as everything does. While something happens, nothing is
+// written: waiting is not to keep the cluster busy.
 func (c *Cluster) AwaitQuiet(t testing.TB, activity func() (string, error)) {
 	t.Helper()
-	before, quiet := "", -1
+	before := ""
 	Eventually(t, "nothing happens any more", func() error {
-		for quiet < quietRounds {
+		for round := 0; ; round++ {
+			now, err := activity()
+			if err == nil && now != before {
+				err = fmt.Errorf("it changed from %q to %q", before, now)
+			}
+			if before = now; err != nil || round == quietRounds {
+				return err
+			}
 			if err := c.carryWrite(); err != nil {
 				return err
 			}
-			now, err := activity()
-			if err != nil {
-				quiet = -1
-				return err
-			}
-			quiet++
-			if now != before {
-				changed := fmt.Errorf("it changed from %q to %q", before, now)
-				before, quiet = now, 0
-				return changed
-			}
 		}
-		return nil
 	})
 }
 
@@ -119,20 +123,22 @@ func isCounted(r *http.Request) bool {
 	return ofObjects && r.URL.Query().Get("watch") == "" && !slices.Contains(parts, "leases") && !slices.Contains(parts, "events")
 }
 
-// describeActivity describes what the operator has done. It fails while a request is under way or
-// a resource is due.
+// describeActivity says how many requests the operator has sent. It fails while one is
+// under way.
 func (o *Operator) describeActivity() (string, error) {
 	if n := o.traffic.underWay.Load(); n > 0 {
 		return "", fmt.Errorf("%d requests are under way", n)
 	}
+	return fmt.Sprintf("%d requests", o.traffic.ended.Load()), nil
+}
+
+// checkDue fails while a resource is due.
+func (o *Operator) checkDue() error {
 	due, err := countDue(o.Access.cluster.claimed(o.identity))
 	if err == nil && due > 0 {
 		err = fmt.Errorf("%v resources are due", due)
 	}
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%d requests", o.traffic.ended.Load()), nil
+	return err
 }
 
 // countDue counts the resources of kinds that wait for a worker, or have one.
