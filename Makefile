@@ -29,11 +29,11 @@ PLATFORMS ?= linux/$(shell go env GOARCH)
 # The real API server that tests run against; yours, if you give one.
 export KUBEBUILDER_ASSETS ?= $(BIN)
 
-# How many packages are tested at once: one waits now and then, most of all for a cluster.
-AT_ONCE ?= $(shell echo $$((1 + $$(getconf _NPROCESSORS_ONLN))))
+# How many packages of the main module are tested at once, beside one of the others.
+AT_ONCE ?= $(shell getconf _NPROCESSORS_ONLN)
 
 # What takes longest begins first: the rest fills the gaps.
-LONGEST := $(addprefix ./test/integration/,children admin faults replicas chaos kinds operators patches rights watched rollouts) \
+LONGEST := $(addprefix ./test/integration/,children admin faults replicas kinds operators patches rights watched rollouts) \
 	./engine/cluster ./test/laws ./cli
 
 # What runs tests; .ci/run gives what also notes those that are skipped.
@@ -213,6 +213,8 @@ kinds-unseen: devcluster ## Take kinds that nobody has seen down the whole road;
 .PHONY: integration
 integration: devcluster ## Run all integration tests, also those that take too long for make test
 	NIGHTLY=true $(TEST) -count 1 -p $(AT_ONCE) -timeout 50m $(filter-out %/chaos %/scale,$(wildcard ./test/integration/*))
+	cd charts && NIGHTLY=true $(TEST) -count 1 -timeout 20m ./...
+	cd devcluster && NIGHTLY=true $(TEST) -count 1 -timeout 20m ./...
 
 .PHONY: check
 check: ## Run the tests that need no cluster, in a minute or two

@@ -151,6 +151,9 @@ func TestDocumentedCommands(t *testing.T) {
 	for major, binary := range map[string]string{"v4": "helm", "v3": "helm3"} {
 		t.Run(major, func(t *testing.T) {
 			t.Parallel()
+			if major == "v3" {
+				kit.Nightly(t, "integration")
+			}
 			h := newHelm(t, filepath.Join(bin, binary))
 			for _, s := range documented {
 				if s.before != nil {

@@ -43,6 +43,9 @@ func needMachine(t *testing.T) {
 // it leaves the machine as it was. A strict umask keeps no container from its
 // files.
 func TestReal(t *testing.T) {
+	if os.Getenv("NIGHTLY") == "" {
+		t.Skip("make nightly-integration runs it, and make e2e starts such a node too")
+	}
 	needMachine(t)
 	defer syscall.Umask(syscall.Umask(0o077))
 	image := filepath.Join(t.TempDir(), "web.tar")

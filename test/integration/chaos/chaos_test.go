@@ -20,6 +20,9 @@ import (
 var cluster *kit.Cluster
 
 func TestMain(m *testing.M) {
+	if os.Getenv("NIGHTLY") == "" {
+		kit.Main(m, nil) // for TestDefectsFit
+	}
 	kit.Main(m, &cluster, "--restart", "--nodes", "0", "--components", "etcd,apiserver,controller-manager")
 }
 

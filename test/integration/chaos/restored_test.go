@@ -20,6 +20,7 @@ import (
 // restored resources say, with the very objects that were restored, nothing is
 // deleted, and edits are served as ever.
 func TestEtcdRestored(t *testing.T) {
+	kit.Nightly(t, "chaos")
 	s := serve(t, "restored.example.com", map[string]string{
 		"kind.yaml":   "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nlookAgain: 10s\nchildren:\n- {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole}\n",
 		"map.yaml":    mapOf("map"),

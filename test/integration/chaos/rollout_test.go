@@ -56,6 +56,7 @@ func (s *site) observed(name, text string) {
 // API server is killed, in the first wave and in a later one. When it is back the
 // rollout still waits, then goes on, and each child is changed once.
 func TestServerKilledInRollout(t *testing.T) {
+	kit.Nightly(t, "chaos")
 	group := "rollout.example.com"
 	cluster.Apply(t, "", strings.ReplaceAll(gadgets, "GROUP", group))
 	cluster.Served(t, group+"/v1", "Gadget")
