@@ -80,12 +80,12 @@ func moments(t *testing.T) int {
 // writes nothing but what was on its way, and one that ends in order not even that; nothing
 // is made twice, nothing deleted, and in the end all is served.
 func TestOneWriter(t *testing.T) {
+	kit.Nightly(t, "chaos-replicas")
 	t.Parallel()
 	for _, gate := range []bool{true, false} {
 		t.Run("gate "+strconv.FormatBool(gate), func(t *testing.T) {
 			c := cluster
 			if !gate {
-				kit.Nightly(t, "chaos-replicas")
 				c = kit.Start(t, "--nodes", "0", "--components", "etcd,apiserver,controller-manager")
 			}
 			oneWriter(t, c)
