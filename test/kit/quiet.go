@@ -13,12 +13,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
 // AwaitQuiet waits until the operator has nothing left to do: no resource is due, no request
-// is under way, and nothing comes that it would look at. What happens at a later time by
-// itself, such as another try of what was refused, is not waited for.
+// is under way, and none follows while the cluster carries three writes to a watch. What
+// happens at a later time by itself, such as another try of what was refused, is not
+// waited for.
 //
 // A test that something does not happen awaits quiet first, and looks then.
 func (o *Operator) AwaitQuiet(t testing.TB) {
@@ -132,32 +132,16 @@ func (o *Operator) describeActivity() (string, error) {
 	return fmt.Sprintf("%d requests", o.traffic.ended.Load()), nil
 }
 
-// checkDue fails while a resource is due.
+// checkDue fails while a resource waits for a worker, or has one.
 func (o *Operator) checkDue() error {
-	due, err := countDue(o.Access.cluster.claimed(o.identity))
-	if err == nil && due > 0 {
-		err = fmt.Errorf("%v resources are due", due)
-	}
-	return err
-}
-
-// countDue counts the resources of kinds that wait for a worker, or have one.
-func countDue(kinds map[string]bool) (due float64, err error) {
-	families, err := metrics.Registry.Gather()
+	due, err := sumByKind("jacquard_queue_depth", "controller_runtime_active_workers")
 	if err != nil {
-		return 0, err
+		return err
 	}
-	for _, family := range families {
-		if family.GetName() != "jacquard_queue_depth" && family.GetName() != "controller_runtime_active_workers" {
-			continue
-		}
-		for _, m := range family.GetMetric() {
-			for _, label := range m.GetLabel() {
-				if kinds[label.GetValue()] {
-					due += m.GetGauge().GetValue()
-				}
-			}
+	for kind := range o.Access.cluster.claimed(o.identity) {
+		if due[kind] > 0 {
+			return fmt.Errorf("%v resources of %s are due", due[kind], kind)
 		}
 	}
-	return due, nil
+	return nil
 }

@@ -2,6 +2,7 @@ package kit
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -12,7 +13,7 @@ import (
 func (o *Operator) AwaitReconciled(t testing.TB, kind string) {
 	t.Helper()
 	Eventually(t, "resources of "+kind+" are reconciled", func() error {
-		now, err := countReconciled()
+		now, err := sumByKind(reconciled)
 		if err == nil && now[kind] <= o.reconciledBefore[kind] {
 			err = fmt.Errorf("no resource has been since the start")
 		}
@@ -20,24 +21,27 @@ func (o *Operator) AwaitReconciled(t testing.TB, kind string) {
 	})
 }
 
-// countReconciled counts, by kind, the reconciliations in this process.
-func countReconciled() (map[string]float64, error) {
+// reconciled is controller-runtime's counter of reconciliations.
+const reconciled = "controller_runtime_reconcile_total"
+
+// sumByKind sums counters and gauges of this process by the kind that a label of theirs names.
+func sumByKind(named ...string) (map[string]float64, error) {
 	families, err := metrics.Registry.Gather()
 	if err != nil {
 		return nil, err
 	}
-	all := map[string]float64{}
+	sums := map[string]float64{}
 	for _, family := range families {
-		if family.GetName() != "controller_runtime_reconcile_total" {
+		if !slices.Contains(named, family.GetName()) {
 			continue
 		}
 		for _, m := range family.GetMetric() {
-			for _, label := range m.GetLabel() {
-				if label.GetName() == "controller" {
-					all[label.GetValue()] += m.GetCounter().GetValue()
+			for _, l := range m.GetLabel() {
+				if l.GetName() == "kind" || l.GetName() == "controller" {
+					sums[l.GetValue()] += m.GetCounter().GetValue() + m.GetGauge().GetValue() // it has one of the two
 				}
 			}
 		}
 	}
-	return all, nil
+	return sums, nil
 }

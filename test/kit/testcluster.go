@@ -16,7 +16,6 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"runtime/pprof"
 	"strconv"
 	"strings"
@@ -95,9 +94,6 @@ func Main(m *testing.M, into **Cluster, flags ...string) {
 		os.Exit(0)
 	}
 	setParallel()
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400) // what is kept is little, and processors are few
-	}
 	var to io.Writer = io.Discard
 	if os.Getenv("OPERATOR_LOG") != "" {
 		to = os.Stderr
@@ -167,9 +163,6 @@ func start(flags []string) (*Cluster, error) {
 	}
 	c := &Cluster{Dir: dir, cmd: exec.Command(binary, args...), printed: printed{kinds: map[string]*kind.Kind{}}}
 	c.cmd.Stderr = os.Stderr
-	if os.Getenv("GOGC") == "" {
-		c.cmd.Env = append(os.Environ(), "GOGC=200") // see Main
-	}
 	if c.stdin, err = c.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
@@ -292,7 +285,7 @@ func (c *Cluster) Run(t testing.TB, change func(*controller.Options), roots ...s
 	passed := &traffic{}
 	options.Config = rest.CopyConfig(options.Config)
 	options.Config.Wrap(passed.wrapTransport)
-	before, err := countReconciled()
+	before, err := sumByKind(reconciled)
 	if err != nil {
 		t.Fatal(err)
 	}

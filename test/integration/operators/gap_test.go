@@ -35,7 +35,7 @@ func TestCutOff(t *testing.T) {
 			s.web("made", want{"map-made", "old", false}.spec())
 			cluster.Delete(t, s.apiVersion(), "Web", s.namespace, "leaves")
 			s.collectGarbage()
-			kit.Eventually(t, "the network is missed", w.gap.isMissed)
+			kit.Eventually(t, "the network is missed", w.gap.checkMissed)
 			w.gap.close()
 			s.says(map[string]string{"map-deleted": "old", "map-changed": "new", "map-made": "old"})
 			check := func() error {
@@ -71,9 +71,9 @@ type gap struct {
 	lost   map[string]int // how often a list or watch of a resource did not go through
 }
 
-// isMissed returns why the outage is too short yet: each watch that has something to bring
+// checkMissed returns why the outage is too short yet: each watch that has something to bring
 // is to have been lost, and where requests fail, to have been tried again and again.
-func (g *gap) isMissed() error {
+func (g *gap) checkMissed() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	least := 1
@@ -103,8 +103,8 @@ func (g *gap) close() {
 	g.closed = nil
 }
 
-// pass lets something about a resource pass once the gap is closed. What has waited for that is lost, as
-// connections are that nobody has heard of for so long.
+// pass lets something about a resource pass once the gap is closed. What has waited for
+// that is lost, as connections are that nobody has heard of for so long.
 func (g *gap) pass(ctx context.Context, resource string) error {
 	if g == nil {
 		return nil

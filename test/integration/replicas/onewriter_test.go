@@ -66,7 +66,7 @@ func sorts() []sort {
 func moments(t *testing.T) int {
 	text := os.Getenv("REPLICAS_MOMENTS")
 	if text == "" {
-		return len(blows)
+		return 8
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
@@ -105,7 +105,7 @@ type crowd struct {
 
 func oneWriter(t *testing.T, c *kit.Cluster) {
 	w, l, began := gather(t, c)
-	stop := w.edits(20 * time.Millisecond)
+	stop := w.edits(10 * time.Millisecond)
 	w.shake(moments(t))
 	w.roll()
 	stop()
@@ -144,7 +144,7 @@ func TestTakesOver(t *testing.T) {
 // from before.
 func gather(t *testing.T, c *kit.Cluster) (w *crowd, l *timeline, began time.Time) {
 	t.Helper()
-	w = &crowd{shared: c.Namespace(t), each: 24, uids: map[string]types.UID{}}
+	w = &crowd{shared: c.Namespace(t), each: 60, uids: map[string]types.UID{}}
 	if moments(t) >= 100 {
 		w.each = 100
 	}

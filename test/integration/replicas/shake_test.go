@@ -74,27 +74,32 @@ func (w *crowd) shake(times int) {
 			next = random.Perm(len(blows))
 		}
 		one, what := living[random.IntN(len(living))], blows[next[0]]
-		if next = next[1:]; what == ended && len(living) == 1 {
-			continue // there is nobody to give anything to
-		}
-		w.happens(one, string(what), what == ended)
-		switch what {
-		case killed:
-			one.end(syscall.SIGKILL)
-		case ended:
-			one.end(syscall.SIGTERM)
-		case stopped:
-			one.signal(syscall.SIGSTOP)
-			time.Sleep(time.Duration(3000+random.IntN(4000)) * time.Millisecond)
-			one.signal(syscall.SIGCONT)
-		case cutOff:
-			one.line.cut()
-			w.awaitEnd(one)
+		next = next[1:]
+		if what != ended || len(living) > 1 { // else there is nobody to give anything to
+			w.strike(random, one, what)
 		}
 		if len(living) < 4 && random.IntN(2) == 0 || len(living) < 2 {
 			w.hasten()
 		}
 		time.Sleep(time.Duration(random.IntN(3000)) * time.Millisecond)
+	}
+}
+
+// strike lets a blow happen to a replica.
+func (w *crowd) strike(random *rand.Rand, r *replica, what blow) {
+	w.happens(r, string(what), what == ended)
+	switch what {
+	case killed:
+		r.end(syscall.SIGKILL)
+	case ended:
+		r.end(syscall.SIGTERM)
+	case stopped:
+		r.signal(syscall.SIGSTOP)
+		time.Sleep(time.Duration(3000+random.IntN(4000)) * time.Millisecond)
+		r.signal(syscall.SIGCONT)
+	case cutOff:
+		r.line.cut()
+		w.awaitEnd(r)
 	}
 }
 
