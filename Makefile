@@ -29,12 +29,12 @@ PLATFORMS ?= linux/$(shell go env GOARCH)
 # The real API server that tests run against; yours, if you give one.
 export KUBEBUILDER_ASSETS ?= $(BIN)
 
-# How many packages of the main module are tested at once, beside one of the others.
+# How many of the packages with a cluster are tested at once, beside one of all others.
 AT_ONCE ?= $(shell getconf _NPROCESSORS_ONLN)
 
-# What takes longest begins first: the rest fills the gaps.
-LONGEST := $(addprefix ./test/integration/,children admin faults replicas kinds operators patches rights watched rollouts) \
-	./engine/cluster ./test/laws ./cli
+# What needs a cluster of its own, what takes longest first.
+CLUSTERS := $(addprefix ./test/integration/,children admin faults kinds operators replicas rollouts patches rights watched chaos scale) \
+	./engine/cluster
 
 # What runs tests; .ci/run gives what also notes those that are skipped.
 GOTEST ?= go test
@@ -166,14 +166,18 @@ endif
 demo: ## Show it all on a Kubernetes of its own; UI=1 also in a browser, ONCE=1 ends by itself, KUBECONFIG=FILE takes a cluster that you have
 	@LDFLAGS='$(STAMPED)' devcluster/demo/run $(if $(ONCE),--once) $(if $(UI),--ui) $(EXISTING)
 
-# The modules that are tested beside the main one, one after the other, and what of them.
+# The modules that are tested beside the clusters, one after the other, and what of them. All
+# else of the main module comes last.
 MODULES := test/browser devcluster charts test/pipeline test/helmcompat bench tools tools/release test/e2e test/e2e/gitops
-tests/.: PACKAGES := -p $(AT_ONCE) $(LONGEST) ./...
+tests/.: PACKAGES = -p 1 $(filter-out $(CLUSTERS),$(shell go list -f '.{{slice .ImportPath (len .Module.Path)}}' ./...))
 tests/tools: PACKAGES := ./style
 tests/test/e2e: PACKAGES := ./cmd/... ./oci ./registry
 tests/test/e2e/gitops: PACKAGES := -count 1 ./...
 
-.PHONY: $(addprefix tests/,. $(MODULES))
+.PHONY: tests/clusters $(addprefix tests/,. $(MODULES))
+tests/clusters:
+	MAKEFLAGS= $(TEST) -timeout 40m -p $(AT_ONCE) $(CLUSTERS)
+
 $(addprefix tests/,. $(MODULES)): tests/%:
 	cd $* && MAKEFLAGS= $(TEST) -timeout 40m $(or $(PACKAGES),./...)
 
@@ -187,7 +191,7 @@ test: devcluster
 	cd "$$module" && $(TEST) -count 1 -timeout 40m $(if $(RUN),-run '$(RUN)') "./$$(realpath --canonicalize-missing --relative-to . "$(CURDIR)/$$package")"
 else
 test: devcluster ## Run the tests, against a real API server; PKG=./engine/plan RUN=TestX runs one thing
-	@$(MAKE) --no-print-directory -j 2 tests/. $(addprefix tests/,$(MODULES))
+	@$(MAKE) --no-print-directory -j 2 tests/clusters $(addprefix tests/,$(MODULES) .)
 endif
 
 # What takes too long for make test. A part ends within an hour.
