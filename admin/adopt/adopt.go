@@ -93,8 +93,11 @@ type finder struct {
 }
 
 func (f finder) objects(ctx context.Context) (all []Object) {
-	for _, act := range f.ran.Acts {
+	for _, act := range f.ran.Tried {
 		p := act.Problem
+		if act.Step == nil || act.Skipped {
+			continue
+		}
 		refused := p != nil && p.Reason == api.ReasonNotOurs
 		if !refused && (act.Step.Action != plan.Create || act.Over != nil) {
 			continue
@@ -118,7 +121,7 @@ func (f finder) objects(ctx context.Context) (all []Object) {
 	for i := range f.ran.Plan.Steps {
 		s := &f.ran.Plan.Steps[i]
 		o := f.of(s)
-		switch tried := slices.ContainsFunc(f.ran.Acts, func(a reconcile.Act) bool { return a.Step == s }); {
+		switch tried := slices.ContainsFunc(f.ran.Tried, func(a reconcile.Tried) bool { return a.Step == s && !a.Skipped }); {
 		case s.Child.Policy.Patch:
 			continue
 		case s.Action == plan.Refuse, s.Action == plan.Block && s.Live == nil:

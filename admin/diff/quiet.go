@@ -11,7 +11,7 @@ import (
 
 // quiet says what becomes of a child that is applied again and says the same
 // afterwards: whose its fields are.
-func quiet(a *reconcile.Act) string {
+func quiet(a *reconcile.Tried) string {
 	said := []string{"every field keeps its value"}
 	if a.Step.Live == nil {
 		return said[0]

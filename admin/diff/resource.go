@@ -176,8 +176,10 @@ func (d differ) ends() []Change {
 		p = &plan.Plan{}
 	}
 	var ends []Change
-	for _, e := range d.Ends {
-		ends = append(ends, d.end(e))
+	for i := range d.Tried {
+		if r := &d.Tried[i]; r.Step == nil {
+			ends = append(ends, d.end(r))
+		}
 	}
 	for _, r := range p.Retained {
 		if r.Why == plan.HoldsData {
@@ -211,16 +213,16 @@ func (d differ) step(s *plan.Step, c *Change) {
 		c.Verb, c.Why = Refused, "it is there already and is left alone: "+s.Why
 		return
 	}
-	i := slices.IndexFunc(d.Acts, func(a reconcile.Act) bool { return a.Step == s })
+	i := slices.IndexFunc(d.Tried, func(a reconcile.Tried) bool { return a.Step == s && !a.Skipped })
 	if i < 0 { // it is not tried now; the status says why
 		c.Verb = Held
 		return
 	}
-	d.act(&d.Acts[i], c)
+	d.act(&d.Tried[i], c)
 }
 
 // act tells what the server makes of a step.
-func (d differ) act(a *reconcile.Act, c *Change) {
+func (d differ) act(a *reconcile.Tried, c *Change) {
 	p := a.Problem
 	var before, after map[string]any
 	switch {
@@ -230,19 +232,19 @@ func (d differ) act(a *reconcile.Act, c *Change) {
 		} else if p.Reason != api.ReasonNotOurs {
 			c.Verb = verbOf(a.Err)
 		}
-		if a.Answer == nil {
+		if a.Preview == nil {
 			return
 		}
 		before = d.live(a) // an immutable field: what would be, were it recreated
-		after = likeOf(body(a.Answer), before)
+		after = likeOf(body(a.Preview), before)
 	case p != nil:
 		c.Verb, c.Why = Recreated, p.Message
 		before = d.live(a)
-		after = likeOf(body(a.Answer), before)
+		after = likeOf(body(a.Preview), before)
 	case a.Step.Action == plan.Patch:
 		c.Verb, before, after = Patched, d.live(a), body(a.Answer)
 	case a.Over != nil:
-		c.Verb, before, after = Changed, d.live(a), body(a.Answer)
+		c.Verb, before, after = Changed, d.live(a), body(cmp.Or(a.Answer, a.Preview))
 		c.Why = cmp.Or(c.Why, "it is there already and is taken over")
 	default:
 		c.Verb, after = Created, a.Step.Document.Object
@@ -259,7 +261,7 @@ func (d differ) act(a *reconcile.Act, c *Change) {
 
 // same reports whether applying a child again would leave it as it is: the hash
 // too.
-func same(a *reconcile.Act) bool {
+func same(a *reconcile.Tried) bool {
 	return a.Step.Live.Meta.GetAnnotations()[api.AnnotationDesired] == a.Step.Hash
 }
 
@@ -273,7 +275,7 @@ func (d differ) compare(c *Change, before, after map[string]any) {
 }
 
 // live is the object that a step is about, as it is.
-func (d differ) live(a *reconcile.Act) map[string]any {
+func (d differ) live(a *reconcile.Tried) map[string]any {
 	if l := a.Step.Live; l != nil && l.Body != nil {
 		return l.Body
 	}
@@ -286,23 +288,27 @@ func (d differ) live(a *reconcile.Act) map[string]any {
 }
 
 // end tells what becomes of what is not rendered any more.
-func (d differ) end(e reconcile.End) Change {
-	c := about(e.Live.GVK, e.Live.Meta, Pruned)
+func (d differ) end(r *reconcile.Tried) Change {
+	l, verb := r.Object, Pruned
+	if r.Release != nil {
+		l, verb = &r.Release.Live, GivenBack
+	}
+	c := about(l.GVK, l.Meta, verb)
 	if c.Why = "it is not rendered any more"; d.leaving {
 		c.Why = "its resource is being deleted"
 	}
-	isChild := func(l live.Object) bool { return l.Meta.GetUID() == e.Live.Meta.GetUID() }
+	isChild := func(o live.Object) bool { return o.Meta.GetUID() == l.Meta.GetUID() }
 	if d.Plan != nil && slices.ContainsFunc(d.Plan.RetainedFor(plan.StillUsed), isChild) {
-		c.Why = "its file renders another " + e.Live.GVK.Kind + " in its place; it is deleted once the resource is ready"
+		c.Why = "its file renders another " + l.GVK.Kind + " in its place; it is deleted once the resource is ready"
 	}
-	if e.Patch {
-		c.Verb, c.Subresource = GivenBack, e.Subresource
+	if r.Release != nil {
+		c.Subresource = r.Release.Subresource
 	}
 	switch {
-	case e.Err != nil:
-		c.Verb, c.Why = verbOf(e.Err), e.Err.Error()
-	case e.Answer != nil:
-		d.compare(&c, e.Live.Body, e.Answer.Object)
+	case r.Err != nil:
+		c.Verb, c.Why = verbOf(r.Err), r.Err.Error()
+	case r.Answer != nil:
+		d.compare(&c, l.Body, r.Answer.Object)
 	}
 	return c
 }

@@ -11,6 +11,9 @@
 //   - metadata of CRDs and custom resources: merged, with the uid and, where it
 //     replaces a list, the resourceVersion.
 //
+// [Execute] carries out a plan with a [ResourceWriter], which knows what to send for each
+// part, and returns results.
+//
 // Every request is bounded in time, and what the server refuses comes back as a
 // Refusal: understood, and without values of what was sent.
 //

@@ -41,6 +41,9 @@ const (
 	// ForeignEntry: the object has an entry of a list that the document does not
 	// have, and because of which an entry of the document is refused.
 	ForeignEntry Kind = "foreign entry"
+	// TextExists: the Secret exists already, so that a text that was generated for it is of no
+	// use.
+	TextExists Kind = "text exists"
 )
 
 // A refusalKind is a row of the table of kinds: how an answer is recognised, and what

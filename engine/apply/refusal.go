@@ -46,7 +46,20 @@ const (
 	Terminating
 	// Conflict: other managers hold fields of a patch, which is not forced.
 	Conflict
+
+	// Waits: nothing was sent, or not all, since something else has to happen first. This and
+	// all that follow are no answers of the API server.
+	Waits
+	// NotOurs: an object of this name exists that may not be adopted.
+	NotOurs
+	// WrongScope: the kind is namespaced where the child has no namespace, or the reverse.
+	WrongScope
+	// Recreating: the child was deleted, to be created again.
+	Recreating
 )
+
+// IsAnswer reports whether the API server refused a request.
+func (c Cause) IsAnswer() bool { return c < Waits }
 
 // IsDenied reports whether admission denies the write: no right is missing.
 func (c Cause) IsDenied() bool { return c >= Quota && c <= Admission }

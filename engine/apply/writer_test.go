@@ -147,7 +147,7 @@ func second[T any](_ T, err error) error { return err }
 var sending = []string{"Create", "Patch", "Probe", "Replace", "Stage", "Status", "TryFile", "Update"}
 
 // silent are the methods that send nothing.
-var silent = []string{"As", "Dry", "ReadOnly", "Tries", "While"}
+var silent = []string{"As", "Dry", "For", "ReadOnly", "Tries", "While"}
 
 // TestEveryRequestIsUnderstood: whatever a Writer sends is bounded in time, and
 // what is refused comes back as a Refusal without the values that were sent:

@@ -11,6 +11,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/render"
+	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
 // An Owner is the custom resource whose children are planned.
@@ -49,9 +50,8 @@ const (
 	// Update: the object is ours and says something else, or it may be taken
 	// over.
 	Update
-	// Recreate: the child ended Failed and its file says to make a new one, or
-	// it is a Job made once whose content changed. What the API refuses to change is an
-	// Update whose IfInvalid is Replace.
+	// Recreate: the child ended Failed and its file says to make a new one, it is a Job made
+	// once whose content changed, or the API server refuses to change it.
 	Recreate
 	// Patch: somebody else's object lacks our fields.
 	Patch
@@ -61,28 +61,17 @@ const (
 	Block
 	// Refuse: an object of this name is there and is not ours.
 	Refuse
+	// BackOff: an earlier attempt failed, or did not last.
+	BackOff
 )
 
-var actionNames = [...]string{"keep", "create", "update", "recreate", "patch", "done", "hold", "refuse"}
+var actionNames = [...]string{"keep", "create", "update", "recreate", "patch", "done", "hold", "refuse", "back off"}
 
 // String returns the action's name.
 func (a Action) String() string { return actionNames[a] }
 
-// A Fallback is what becomes of a step that the API refuses.
-type Fallback int
-
-const (
-	// Tell: the refusal is told, and nothing else is done.
-	Tell Fallback = iota
-	// Adopt: the object that is there becomes the child, if [TakeOver] allows it.
-	Adopt
-	// Replace: the object is deleted and created again, if the API takes the new
-	// one, and the rollout allows the deletion.
-	Replace
-	// Spare: it would be replaced, but what is in it would be lost: the resource
-	// must allow it.
-	Spare
-)
+// IsWrite reports whether the action sends a request that changes something.
+func (a Action) IsWrite() bool { return a == Create || a == Update || a == Recreate || a == Patch }
 
 // A Step is what is to be done with one rendered child.
 type Step struct {
@@ -96,9 +85,15 @@ type Step struct {
 	Live *live.Object
 	// Why says why, for people.
 	Why string
-	// IfExists is what is done where an object is there that was not seen, and
-	// IfInvalid where the API refuses to change the object.
-	IfExists, IfInvalid Fallback
+	// Problem is what the status reports while the step has to wait. It may be nil.
+	Problem *status.Problem
+	// Recreation is set if the child is to be recreated since the API server refuses to change
+	// it.
+	Recreation *Recreation
+	// GeneratesText is true for a Secret with texts that were generated just now.
+	// GeneratedFrom are the files of the Secrets whose generated texts the child contains.
+	GeneratesText bool
+	GeneratedFrom []string
 	// ReadsFirst is true if the live object is read before it is updated, to see what an
 	// apply alone does not undo.
 	ReadsFirst bool
@@ -106,6 +101,19 @@ type Step struct {
 	Taken []string
 	// Takers are those managers.
 	Takers []string
+}
+
+// A Recreation is a child that the API server refuses to change, and would create.
+type Recreation struct {
+	// Object is the object that is to be deleted, and Hash the hash of the content that it
+	// cannot be given.
+	Object metav1.Object
+	Hash   string
+	// Why is the refusal, for people.
+	Why string
+	// Predecessor is the object as it was read, if the next one takes over values of fields that
+	// are only set initially; or nil.
+	Predecessor *unstructured.Unstructured
 }
 
 // A Release is a patch that nobody wants any more: its fields are released.
@@ -178,6 +186,10 @@ type Input struct {
 	Draws func(file string) bool
 	// Memory is what is known of earlier writes.
 	Memory Memories
+	// Recreations are the children that the API server refuses to change, by [Identity].
+	Recreations map[string]Recreation
+	// MayDelete returns an error if a child may not be deleted yet. If it is nil, all may.
+	MayDelete func(gk schema.GroupKind, child metav1.Object) error
 	// Replaced are the bodies of objects that were deleted to be created again, by
 	// [Identity]: their values of fields that are only set initially are taken over.
 	Replaced map[string]map[string]any
@@ -301,22 +313,10 @@ func (in *Input) step(c render.Child, all map[string]*live.Object) (Step, error)
 	default:
 		in.compare(&s)
 	}
-	s.IfExists, s.IfInvalid = Adopt, in.ifInvalid(&s)
-	return s, nil
-}
-
-// ifInvalid says what becomes of a child that the API refuses to change. The texts
-// in a Secret that were drawn once would be others.
-func (in *Input) ifInvalid(s *Step) Fallback {
-	gk := s.Child.Object.GroupVersionKind().GroupKind()
-	drawn := gk == secrets.GroupKind() && in.Draws != nil && in.Draws(s.Child.File)
-	switch {
-	case !s.Child.Policy.RecreateOnImmutable:
-		return Tell
-	case drawn && (s.Live == nil || !in.isPruneAllowed(gk, s.Live.Meta)):
-		return Spare
+	if s.Action == Create || s.Action == Update {
+		in.RecreateRefused(&s)
 	}
-	return Replace
+	return s, nil
 }
 
 func unknown(kind string, err error) string {

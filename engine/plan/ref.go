@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/live"
@@ -17,6 +18,10 @@ type Ref struct {
 // RefOf returns a reference to a live object.
 func RefOf(l live.Object) Ref {
 	return Ref{GroupKind: l.GVK.GroupKind(), Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName()}
+}
+
+func refOfObject(o *unstructured.Unstructured) Ref {
+	return Ref{GroupKind: o.GroupVersionKind().GroupKind(), Namespace: o.GetNamespace(), Name: o.GetName()}
 }
 
 // String returns "Kind namespace/name", or "Kind name".

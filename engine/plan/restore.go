@@ -12,12 +12,12 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
-// Restore decides which parts of the live object of a step go, so that it becomes as
-// rendered. The object was read from the API server, which may have refused fields.
-func (s *Step) Restore(read *unstructured.Unstructured, refused []ownership.Refused) ownership.Restoration {
-	in := ownership.Comparison{Document: s.Document.Object, Manager: api.FieldManager, Live: read, Refused: refused,
+// Restore decides which parts of the live object of a step go, so that it becomes as the
+// document says. The object was read from the API server, which may have refused fields.
+func (s *Step) Restore(doc, read *unstructured.Unstructured, refused []ownership.Refused) ownership.Restoration {
+	in := ownership.Comparison{Document: doc.Object, Manager: api.FieldManager, Live: read, Refused: refused,
 		WasApplied: read.GetAnnotations()[api.AnnotationDesired] == s.Hash}
-	for _, x := range schema.BuiltInType(s.Document.GroupVersionKind()).Excluded(s.Document.Object) {
+	for _, x := range schema.BuiltInType(doc.GroupVersionKind()).Excluded(doc.Object) {
 		in.Excluded = append(in.Excluded, ownership.Excluded{Path: x.Path, Decides: x.By, Fits: x.Fits})
 	}
 	return ownership.Restore(in)

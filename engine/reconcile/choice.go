@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -56,7 +55,7 @@ func (r *Reconciler) Follow(choose func(*unstructured.Unstructured) Choice, serv
 	r.choose, r.served = choose, served
 }
 
-// deferred reports whether nothing of the resource may be changed, and tells why.
+// frozen reports whether nothing of the resource may be changed, and tells why.
 func (t *reconciliation) frozen() bool {
 	switch {
 	case t.subject.version.Removed:
@@ -85,22 +84,6 @@ func (t *reconciliation) mayDelete(gk schema.GroupKind, child metav1.Object) err
 		return nil
 	}
 	return t.choice.MayDelete(gk, child)
-}
-
-func unapproved(err error) error {
-	return &deferred{status.Waiting, api.ReasonWaitsForApproval, err.Error(), retry{atLeast: time.Minute, most: longestGap}}
-}
-
-// approved reports whether a write that a rollout or the resource held need not
-// wait any more.
-func (w *stepExecutor) approved(s *failedWrite) bool {
-	switch s.problem.Reason {
-	case api.ReasonWaitsForApproval:
-		return w.step.Live != nil && w.run.mayDelete(w.step.Live.GVK.GroupKind(), w.step.Live.Meta) == nil
-	case api.ReasonPruneHeld:
-		return w.step.IfInvalid != plan.Spare
-	}
-	return false
 }
 
 // recordServed tells what came of the reconciliation. A rollout takes a resource for ready once
@@ -158,7 +141,7 @@ func (r *Reconciler) Preview(ctx context.Context, v *Version, resource *unstruct
 func (r *Reconciler) preview(ctx context.Context, v *Version, resource *unstructured.Unstructured) (out Preview, err error) {
 	defer panics.Catch(&err, "trying the folder on a "+r.gvk.Kind)
 	t := r.reconciliation(resource, Choice{Version: v}, &resourceState{children: childMemory{made: map[string]types.UID{}}})
-	t.executor = previewing{}
+	t.mode = previews
 	t.inheritOverridden()
 	view := t.takeSnapshot()
 	t.inheritHealth(view)

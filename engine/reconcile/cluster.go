@@ -33,10 +33,3 @@ type Reads interface {
 	RecordWrite(gvk schema.GroupVersionKind, o *unstructured.Unstructured)
 	Resync(ctx context.Context, scope cluster.Scope) error
 }
-
-// recordWrite records the answer of the write of a child. Templates may read the child
-// too, by another watch.
-func (c *Cluster) recordWrite(answer *unstructured.Unstructured) {
-	c.Children.RecordWrite(answer.GroupVersionKind(), answer)
-	c.Reads.RecordWrite(answer.GroupVersionKind(), answer)
-}

@@ -5,11 +5,10 @@ import (
 	"context"
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/status"
@@ -26,8 +25,8 @@ type DryRun struct {
 	Rendered *render.Result
 	// Problems are what the status would tell of.
 	Problems []status.Problem
-	Acts     []Act
-	Ends     []End
+	// Tried are the parts of the plan that were tried.
+	Tried []Tried
 	// Drawn are the texts that are going to be drawn, as file/key: here they
 	// only stand in.
 	Drawn []string
@@ -39,31 +38,11 @@ type DryRun struct {
 	Unready []status.Child
 }
 
-// An Act is one step of the plan that was tried.
-type Act struct {
-	Step *plan.Step
-	// Answer is what the server would make of the object. Where it refuses to
-	// change an immutable field, it is what a new object would be; nil if it
-	// refuses that too.
-	Answer *unstructured.Unstructured
-	// Over is the object that is changed, perhaps only its metadata; nil if it
-	// would be created or patched.
-	Over metav1.Object
-	// Problem is what the status would tell of it, and Err why; or nil.
+// A Tried is one part of a plan, how the API server answered it as a dry run, and the problem
+// that the status would report; nil if it would report none.
+type Tried struct {
+	plan.Result
 	Problem *status.Problem
-	Err     error
-}
-
-// An End is a child that would be deleted or a patch that would be released.
-type End struct {
-	Live live.Object
-	// Patch: it is a patch, of this subresource.
-	Patch       bool
-	Subresource string
-	// Answer is the object without the patch; nil for a child.
-	Answer *unstructured.Unstructured
-	// Err says why it is refused.
-	Err error
 }
 
 // DryRun does everything that a reconciliation with this version does for a resource
@@ -83,23 +62,59 @@ func (r *Reconciler) DryRun(ctx context.Context, v *Version, resource *unstructu
 		out.Rendered = t.render(ctx, view)
 	}
 	out.Plan = t.plan(out.Rendered, view)
+	writer, err := t.resourceWriter()
+	if err != nil {
+		t.notRecorded(err)
+		out.Problems = t.found.problems
+		return out
+	}
 	if p := out.Plan; p != nil {
 		out.Unready = t.becomeUnready(p, view)
 		out.Finalizer = p.Cleanup && !t.subject.deleting() && !slices.Contains(resource.GetFinalizers(), api.Finalizer)
-		t.execute(ctx, p)
-		t.protected(p)
-		for _, g := range p.Release {
-			answer, err := t.releasePatches(ctx, g)
-			out.Ends = append(out.Ends, End{g.Live, true, g.Subresource, answer, err})
-		}
+		out.Tried = t.trySteps(ctx, writer, p, view)
+		t.reportProtected(p)
 	}
 	if p := cmp.Or(out.Plan, t.stuck); p != nil {
-		for _, l := range slices.Concat(p.Prune, p.RetainedFor(plan.StillUsed)) {
-			out.Ends = append(out.Ends, End{Live: l, Err: t.delete(ctx, l)})
+		ends := &plan.Plan{Prune: slices.Concat(p.Prune, p.RetainedFor(plan.StillUsed)), Release: p.Release}
+		for _, r := range apply.Execute(ctx, writer, ends) {
+			out.Tried = append(out.Tried, Tried{Result: r})
 		}
 	}
+	out.Drawn = t.generated
 	out.Problems, out.Paused = t.found.problems, t.subject.paused() && !t.subject.deleting()
 	return out
+}
+
+// trySteps tries the steps of a plan. What has to be recreated is tried as the next plan
+// would have it.
+func (t *reconciliation) trySteps(ctx context.Context, writer apply.ResourceWriter, p *plan.Plan, w *snapshot) (tried []Tried) {
+	steps := &plan.Plan{Steps: p.Steps}
+	results := append(t.holdBack(ctx, steps), apply.Execute(ctx, writer, steps)...)
+	for i := range results {
+		r := &results[i]
+		if r.Recreation != nil {
+			preview := r.Preview
+			t.learnStep(t.newPlannedStep(r.Step), r)
+			in := t.input(&render.Result{}, w)
+			if in.RecreateRefused(r.Step); r.Step.Action == plan.Recreate {
+				r.Outcome = writer.Write(ctx, r.Step)
+			}
+			r.Preview = cmp.Or(r.Preview, preview)
+		}
+		before := len(t.found.problems)
+		if s := t.newPlannedStep(r.Step); r.Recreation != nil {
+			s.isSettled()
+		} else {
+			t.learnStep(s, r)
+		}
+		one := Tried{Result: *r}
+		if len(t.found.problems) > before {
+			problem := t.found.problems[before]
+			one.Problem = &problem
+		}
+		tried = append(tried, one)
+	}
+	return tried
 }
 
 // becomeUnready returns the live children of a resource that is ready by its status which
@@ -133,7 +148,7 @@ func (r *Reconciler) World(v *Version, resource *unstructured.Unstructured) temp
 func (r *Reconciler) dryRunning(v *Version, resource *unstructured.Unstructured) (*reconciliation, *DryRun, *snapshot) {
 	t := r.reconciliation(resource, Choice{Version: v}, newResourceState(resource))
 	out := &DryRun{}
-	t.executor = out
+	t.mode = tries
 	t.inheritOverridden()
 	view := t.takeSnapshot()
 	t.inheritHealth(view)

@@ -2,75 +2,198 @@ package reconcile
 
 import (
 	"context"
-	"slices"
-	"sync"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
-// maxParallelWrites is how many children of one resource are written at the same time.
-const maxParallelWrites = 8
-
-// execute carries out the steps of a plan whose kinds are on record. Secrets
-// with texts that were just drawn come first: what else has these texts waits
-// for them.
+// execute carries out a plan, and learns from the results.
 func (t *reconciliation) execute(ctx context.Context, p *plan.Plan) {
-	var mu sync.Mutex // guards memory and findings
-	var first, open []*stepExecutor
+	writer, err := t.resourceWriter()
+	if err != nil {
+		t.found.incomplete = true
+		t.notRecorded(err)
+		return
+	}
+	held := t.holdBack(ctx, p)
+	due, waiting := t.duePrunes(p)
+	t.learnResults(append(held, apply.Execute(ctx, writer, due)...))
+	if !t.found.incomplete {
+		t.reportPrunes(p, waiting)
+	}
+}
+
+// resourceWriter returns what carries out plans of the resource.
+func (t *reconciliation) resourceWriter() (apply.ResourceWriter, error) {
+	to, err := t.subject.writer()
+	if err != nil {
+		return nil, err
+	}
+	applied := t.known.children.applied
+	return to.For(apply.ResourceOf{
+		Owner: t.subject.owner(), IsDeleting: t.subject.deleting(),
+		Served:     func(gvk schema.GroupVersionKind) (live.Resource, bool) { return t.r.cluster.Served().Resource(gvk) },
+		WasApplied: func(uid types.UID) bool { _, found := applied[uid]; return found },
+	}), nil
+}
+
+// A plannedStep is a step of a plan, with what it takes to find what is remembered of it.
+type plannedStep struct {
+	*plan.Step
+	run *reconciliation
+	now time.Time
+}
+
+func (t *reconciliation) newPlannedStep(s *plan.Step) *plannedStep {
+	return &plannedStep{Step: s, run: t, now: t.r.now()}
+}
+
+func (s *plannedStep) childName() string { return childName(s.Step) }
+
+// failureKey tells failed writes of a child apart: creating it, making it again because it
+// failed, which must back off whichever object it is, and changing this object.
+func (s *plannedStep) failureKey() string {
+	switch {
+	case s.Action == plan.Recreate:
+		return s.recreateKey()
+	case s.Live != nil:
+		return s.childName() + "/" + string(s.Live.Meta.GetUID())
+	}
+	return s.childName()
+}
+
+func (s *plannedStep) recreateKey() string { return s.childName() + "/failed" }
+
+// contentHash identifies what a step writes. A CRD that changed may accept what it refused, so
+// that the same document counts as other content.
+func (s *plannedStep) contentHash() string {
+	return s.Hash + " " + s.run.schemaOfKind(s.Document.GroupVersionKind())
+}
+
+// schemaOfKind identifies what a CRD says of the objects of a kind; "" of a kind without CRD.
+func (t *reconciliation) schemaOfKind(gvk schema.GroupVersionKind) string {
+	served, found := t.r.cluster.Served().Resource(gvk)
+	if !found {
+		return ""
+	}
+	return schemaOf(t.r.cluster.CRD(served.GVR.GroupResource().String()))
+}
+
+// schemaOf identifies what a CRD says of its objects; "" of a kind without CRD.
+func schemaOf(crd metav1.Object) string {
+	if crd == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s/%d", crd.GetUID(), crd.GetGeneration())
+}
+
+// holdBack turns the steps that have to wait into BackOffs, reports what they wait for, and
+// completes the others. It returns the results of those that have failed already.
+func (t *reconciliation) holdBack(ctx context.Context, p *plan.Plan) (failed []plan.Result) {
 	current := map[string]bool{}
-	missing := map[string]string{} // what is drawn for is not there, by file
 	for i := range p.Steps {
-		s := &stepExecutor{run: t, step: &p.Steps[i], mu: &mu, now: t.r.now(), content: t.contentOf(&p.Steps[i])}
-		current[s.key()], current[s.failedKey()] = true, true
-		switch settled := s.settled(); {
-		case settled && s.drawn() && s.step.Action != plan.Keep:
-			missing[s.step.Child.File] = s.named()
-		case settled:
-		case s.drawn():
-			first = append(first, s)
-		default:
-			open = append(open, s)
+		s := t.newPlannedStep(&p.Steps[i])
+		current[s.failureKey()], current[s.recreateKey()] = true, true
+		s.GeneratesText = s.Document.GetKind() == "Secret" && t.texts.fresh[s.Child.File]
+		if k := t.subject.version.Kind; k != nil {
+			s.GeneratedFrom = k.DrawsFrom(s.Child.File)
+		}
+		if !s.isSettled() && s.mustWait() {
+			s.Action = plan.BackOff
+		}
+		if s.Action == plan.Create && s.mayHaveExisted() {
+			if err := t.confirmedAlive(ctx); err != nil {
+				s.Action = plan.BackOff
+				failed = append(failed, plan.Result{Step: s.Step, Outcome: plan.Outcome{Err: err}})
+			}
 		}
 	}
-	t.executor.skipped(skipped(p))
+	t.countSkipped(p)
 	t.known.failures.clearFailed(current, t.r.now())
-	sendAll(ctx, first)
-	for _, s := range first {
-		if t.known.failures.failedWrites[s.key()] != nil {
-			missing[s.step.Child.File] = s.named()
-		}
-	}
-	sendAll(ctx, slices.DeleteFunc(open, func(s *stepExecutor) bool { return s.lacks(missing) }))
+	return failed
 }
 
-// sendAll sends several writes at the same time.
-func sendAll(ctx context.Context, open []*stepExecutor) {
-	var all sync.WaitGroup
-	slots := make(chan struct{}, maxParallelWrites)
-	for _, s := range open {
-		slots <- struct{}{}
-		all.Go(func() {
-			s.send(ctx)
-			<-slots
-		})
-	}
-	all.Wait()
-}
-
-// lacks reports whether a child has texts that were drawn for a Secret which is not
-// there, and reports it: they would be others once it is.
-func (w *stepExecutor) lacks(missing map[string]string) bool {
-	if len(missing) == 0 {
-		return false
-	}
-	for _, file := range w.run.subject.version.Kind.DrawsFrom(w.step.Child.File) {
-		if secret := missing[file]; secret != "" {
-			w.problem(status.Waiting, api.ReasonChildWaiting, "waiting to apply %s: %s",
-				secret+" is not there yet, and what is drawn for it is in this")
+// isSettled reports whether a step needs no request, and reports why not.
+func (s *plannedStep) isSettled() bool {
+	switch s.Action {
+	case plan.Keep, plan.Done:
+		delete(s.run.known.failures.failedWrites, s.failureKey())
+		s.reportFieldConflict()
+		s.run.releaseRepeat(s.childName())
+		s.run.reportOscillation(s.childName(), s.Name(), s.templatePlace())
+	case plan.Block:
+		if s.Problem != nil {
+			s.reportProblem(*s.Problem)
+			s.run.found.again(time.Minute)
 			return true
 		}
+		s.reportProblem(status.Problem{Severity: status.Waiting, Reason: api.ReasonChildWaiting,
+			Message: fmt.Sprintf("waiting to apply %s: %s", s.Name(), s.Why)})
+	case plan.Refuse:
+		s.reportProblem(status.Problem{Severity: status.Stalled, Reason: api.ReasonNotOurs,
+			Message: fmt.Sprintf("%s is there already and is left alone: %s", s.Name(), s.Why)})
+		s.run.found.again(backOff(0, longestGap, longestGap))
+	default:
+		return false
 	}
-	return false
+	return true
+}
+
+// mustWait reports whether a step that writes has to wait, and reports why.
+func (s *plannedStep) mustWait() bool {
+	if f := s.run.known.failures.due(s.failureKey(), s.contentHash(), s.now); f != nil && !s.isWayChanged(f) {
+		s.reportProblem(f.problem)
+		if !f.until.IsZero() {
+			s.run.found.again(f.until.Sub(s.now))
+		}
+		return true
+	}
+	return s.inFieldConflict() || s.mayOscillate()
+}
+
+func (s *plannedStep) templatePlace() string { return s.Child.Doc.Place().String() }
+
+func (s *plannedStep) reportProblem(p status.Problem) {
+	if p.File == "" {
+		p.File = s.templatePlace()
+	}
+	s.run.found.incomplete = true
+	s.run.found.add(p)
+}
+
+// othersInTheWay identifies what others own of the live object, if the API server refuses
+// the write for a part of that object; "" if not.
+func (s *plannedStep) othersInTheWay(err error) string {
+	kind := apply.Classify(err).Kind
+	if s.Live == nil || kind != apply.ForeignEntry && kind != apply.LeftOver {
+		return ""
+	}
+	return othersMark(s.Live.Meta)
+}
+
+func othersMark(o metav1.Object) string {
+	return string(o.GetUID()) + ": " + ownership.OthersMark(o.GetManagedFields(), api.FieldManager)
+}
+
+// isWayChanged reports whether a write failed for what others own of the live object, and
+// that changed since: somebody may have removed what was in the way.
+func (s *plannedStep) isWayChanged(f *failedWrite) bool {
+	return f.othersMark != "" && s.Live != nil && f.othersMark != othersMark(s.Live.Meta)
+}
+
+// mayHaveExisted reports whether a child that is to be created may have existed before: this
+// process made it, or another operator may have.
+func (s *plannedStep) mayHaveExisted() bool {
+	_, made := s.run.known.children.made[s.childName()]
+	return made || s.run.r.tookOver() && !s.run.known.children.lives
 }

@@ -30,36 +30,36 @@ const (
 )
 
 // inFieldConflict reports whether a step waits because others took its fields again.
-func (w *stepExecutor) inFieldConflict() bool {
-	if len(w.step.Taken) == 0 {
+func (s *plannedStep) inFieldConflict() bool {
+	if len(s.Taken) == 0 {
 		return false
 	}
-	c := w.run.known.failures.fieldConflicts[w.child()]
+	c := s.run.known.failures.fieldConflicts[s.childName()]
 	if c == nil {
 		c = &fieldConflict{}
-		w.run.known.failures.fieldConflicts[w.child()] = c
+		s.run.known.failures.fieldConflicts[s.childName()] = c
 	}
-	if !slices.ContainsFunc(w.step.Taken, func(path string) bool { return slices.Contains(c.fields, path) }) {
+	if !slices.ContainsFunc(s.Taken, func(path string) bool { return slices.Contains(c.fields, path) }) {
 		*c = fieldConflict{} // it is about something else
 	}
-	c.fields = w.step.Taken
-	if w.now.Before(c.until) {
-		w.report(c.problem)
-		w.run.found.again(c.until.Sub(w.now))
+	c.fields = s.Taken
+	if s.now.Before(c.until) {
+		s.reportProblem(c.problem)
+		s.run.found.again(c.until.Sub(s.now))
 		return true
 	}
-	if w.now.Sub(c.last) > max(roundGap, 2*c.wait()) {
+	if s.now.Sub(c.last) > max(roundGap, 2*c.wait()) {
 		c.rounds = 0
 	}
 	c.rounds++
-	c.last = w.now
-	c.until = w.now.Add(c.wait())
+	c.last = s.now
+	c.until = s.now.Add(c.wait())
 	if c.rounds > freeRounds {
 		c.problem = status.Problem{Severity: status.Retry, Reason: api.ReasonContended, Message: fmt.Sprintf(
-			"%s: %s keeps changing %s; it is set again, less and less often", w.named(), strings.Join(w.step.Takers, ", "),
-			plan.Brief(w.step.Taken))}
-		w.run.found.add(c.problem) // setting it right now does not end it
-		w.run.found.again(c.isOver().Sub(w.now))
+			"%s: %s keeps changing %s; it is set again, less and less often", s.Name(), strings.Join(s.Takers, ", "),
+			plan.Brief(s.Taken))}
+		s.run.found.add(c.problem) // setting it right now does not end it
+		s.run.found.again(c.isOver().Sub(s.now))
 	}
 	return false
 }
@@ -72,18 +72,18 @@ func (c *fieldConflict) wait() time.Duration {
 	return backOff(c.rounds-freeRounds, fieldConflictFirst, longestGap)
 }
 
-// reportFieldConflict reports a field conflict that is not over yet although all is right just now.
-func (w *stepExecutor) reportFieldConflict() {
-	c := w.run.known.failures.fieldConflicts[w.child()]
+// reportFieldConflict reports a field conflict that is not over yet although all is right just nos.
+func (s *plannedStep) reportFieldConflict() {
+	c := s.run.known.failures.fieldConflicts[s.childName()]
 	if c == nil || c.rounds <= freeRounds {
 		return
 	}
-	if w.step.Action == plan.Done || !w.now.Before(c.isOver()) {
-		delete(w.run.known.failures.fieldConflicts, w.child())
+	if s.Action == plan.Done || !s.now.Before(c.isOver()) {
+		delete(s.run.known.failures.fieldConflicts, s.childName())
 		return
 	}
-	w.run.found.add(c.problem)
-	w.run.found.again(c.isOver().Sub(w.now))
+	s.run.found.add(c.problem)
+	s.run.found.again(c.isOver().Sub(s.now))
 }
 
 // isOver is when it is over if nobody takes anything until then.

@@ -15,13 +15,13 @@ type rival struct {
 	now   time.Time
 }
 
-// meets returns the executor of a child from which these fields are taken.
-func (r *rival) meets(taken ...string) *stepExecutor {
+// meets returns the step of a child from which these fields are taken.
+func (r *rival) meets(taken ...string) *plannedStep {
 	child := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
 	child.SetName("a")
-	return &stepExecutor{
+	return &plannedStep{
 		run: &reconciliation{r: &Reconciler{now: func() time.Time { return r.now }}, known: r.state}, now: r.now,
-		step: &plan.Step{Action: plan.Update, Document: child, Taken: taken, Takers: []string{"other"}},
+		Step: &plan.Step{Action: plan.Update, Document: child, Taken: taken, Takers: []string{"other"}},
 	}
 }
 
@@ -36,7 +36,7 @@ func TestFieldConflict(t *testing.T) {
 		if !w.inFieldConflict() {
 			writes++
 		}
-		r.state.failures.fieldConflicts[w.child()].problem.File = "map.yaml:1" // else it is looked for in the template
+		r.state.failures.fieldConflicts[w.childName()].problem.File = "map.yaml:1" // else it is looked for in the template
 		if len(w.run.found.problems) > 0 {
 			if told++; w.run.found.problems[0].Reason != "Contended" || w.run.found.requeue == 0 {
 				t.Fatalf("it says %v, and is looked at again in %s", w.run.found.problems, w.run.found.requeue)

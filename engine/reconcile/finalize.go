@@ -69,10 +69,10 @@ func (t *reconciliation) metadata(ctx context.Context, fields map[string]any) er
 		err = fmt.Errorf("writing metadata of %s %s: %w", t.r.gvk.Kind, place(t.subject.resource), err)
 	}
 	if t.known.failures.metadataPause.sent(err, t.r.now()); err != nil {
-		t.refusal(err)
+		t.countRefusal(err)
 		return err
 	}
-	t.executor.wrote(metrics.Metadata)
+	t.countRequest(metrics.Metadata)
 	t.known.told.answered(answer, t.r.now())
 	t.subject.resource = answer
 	return nil

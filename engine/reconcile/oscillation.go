@@ -44,7 +44,7 @@ func (t *reconciliation) recordRepeat(of candidateWrite) time.Duration {
 		r = &repeat{}
 		failures.repeats[of.key] = r
 	}
-	r.Repeat = r.Follow(of.hash, time.Unix(0, t.known.lastWrite.Load()), of.now)
+	r.Repeat = r.Follow(of.hash, t.known.lastWrite, of.now)
 	if r.IsHeld() {
 		r.fields = changedFields(r.written, of.doc)
 		return r.Due(of.now)
@@ -72,7 +72,7 @@ func (m *failures) progressed() { clear(m.repeats) }
 // rests reports whether the reconciliation wrote nothing, and holds nothing back that our
 // own writes may cause.
 func (t *reconciliation) rests() bool {
-	return !t.holdsRepeats() && t.known.writes.Load() == t.written
+	return !t.holdsRepeats() && t.known.writes == t.written
 }
 
 // holdsRepeats reports whether a write is held back that our own writes seem to cause.
@@ -108,25 +108,25 @@ func (t *reconciliation) reportOscillation(key, what, file string) {
 	t.found.again(r.Due(now))
 }
 
-// oscillates reports whether a step waits because our own writes seem to cause it.
-func (w *stepExecutor) oscillates() bool {
-	if !w.run.executor.repeats() || w.step.Action != plan.Update && w.step.Action != plan.Patch {
+// mayOscillate reports whether a step waits because our own writes seem to cause it.
+func (s *plannedStep) mayOscillate() bool {
+	if s.run.isDry() || s.Action != plan.Update && s.Action != plan.Patch {
 		return false
 	}
-	delay := w.run.recordRepeat(candidateWrite{w.child(), w.step.Hash, w.step.Document.Object, w.now})
-	w.run.reportOscillation(w.child(), w.named(), w.step.Child.Doc.Place().String())
+	delay := s.run.recordRepeat(candidateWrite{s.childName(), s.Hash, s.Document.Object, s.now})
+	s.run.reportOscillation(s.childName(), s.Name(), s.templatePlace())
 	if delay == 0 {
 		return false
 	}
-	w.run.found.incomplete = true
-	w.run.found.again(delay)
+	s.run.found.incomplete = true
+	s.run.found.again(delay)
 	return true
 }
 
 // steady returns what status.yaml is to say: what it said last, while our own writes seem
 // to change that.
 func (t *reconciliation) steady(fields map[string]any) map[string]any {
-	if !t.executor.repeats() {
+	if t.isDry() {
 		return fields
 	}
 	if hash, err := ownership.Hash(fields); err == nil {

@@ -34,7 +34,7 @@ func (p *played) write(after time.Duration, value any) bool {
 	p.held = p.recordRepeat(candidateWrite{"child", fmt.Sprint(value), doc, p.now})
 	if p.held == 0 {
 		p.writes++
-		p.known.lastWrite.Store(p.now.UnixNano())
+		p.known.lastWrite = p.now
 	}
 	return p.held == 0
 }
@@ -83,9 +83,9 @@ func TestReadyAtRest(t *testing.T) {
 	p.r = &Reconciler{served: func(_ *unstructured.Unstructured, came Outcome) { told = append(told, came) }}
 	p.choice.MayDelete = func(schema.GroupKind, metav1.Object) error { return nil }
 	turn := func(write bool, held string) {
-		p.reconciliation.written, p.found = p.known.writes.Load(), findings{}
+		p.reconciliation.written, p.found = p.known.writes, findings{}
 		if write {
-			p.known.writes.Add(1)
+			p.known.writes++
 		}
 		p.known.failures.repeats["child"] = &repeat{Repeat: plan.Repeat{Held: held}}
 		p.recordServed(true, nil)

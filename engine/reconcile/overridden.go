@@ -15,13 +15,13 @@ const (
 	overriddenText = "the cluster changed what was applied and is not contradicted: "
 )
 
-// override notes where the server changed what was applied.
-func (w *stepExecutor) override(differ []ownership.Difference) {
-	name := shortName(w.step.Document.GetKind(), w.step.Document.GetName())
-	delete(w.run.known.children.changed, name)
+// recordOverridden notes where the server changed what was applied.
+func (s *plannedStep) recordOverridden(differ []ownership.Difference) {
+	name := shortName(s.Document.GetKind(), s.Document.GetName())
+	delete(s.run.known.children.changed, name)
 	for _, d := range differ {
 		if !d.Normalised && !d.Unset {
-			w.run.known.children.changed[name] = append(w.run.known.children.changed[name], d.Path)
+			s.run.known.children.changed[name] = append(s.run.known.children.changed[name], d.Path)
 		}
 	}
 }

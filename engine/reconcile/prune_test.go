@@ -38,6 +38,8 @@ func TestLetGo(t *testing.T) {
 	}
 }
 
+func noCRD(string) metav1.Object { return nil }
+
 // TestNamedForTenMinutes: a patch that cannot be released is named, at every
 // look, for ten minutes, and the resource is looked at again when they are over;
 // then it is let go, with one event.
@@ -45,7 +47,7 @@ func TestNamedForTenMinutes(t *testing.T) {
 	now, told := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), events.NewFakeRecorder(9)
 	resource := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Web",
 		"metadata": map[string]any{"name": "r"}}}
-	r := &Reconciler{now: func() time.Time { return now }, cluster: Cluster{Events: told}}
+	r := &Reconciler{now: func() time.Time { return now }, cluster: Cluster{Events: told, CRD: noCRD}}
 	theirs := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "theirs"}}
 	back := &plan.Release{Live: live.Object{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Service"}, Meta: theirs}}
 	memory := newResourceState(resource)
@@ -54,7 +56,7 @@ func TestNamedForTenMinutes(t *testing.T) {
 	for _, passed := range []time.Duration{0, time.Minute, 9 * time.Minute, 10*time.Minute - time.Second} {
 		turn := r.reconciliation(resource, Choice{Version: &Version{}}, memory)
 		now = memory.failures.pendingDeletes["patch"].refused.Add(passed)
-		turn.prune(t.Context(), &plan.Plan{})
+		turn.execute(t.Context(), &plan.Plan{})
 		if len(turn.found.problems) != 1 || turn.found.problems[0].Message != "no ports" {
 			t.Fatalf("after %s it is not named: %v", passed, turn.found.problems)
 		}
@@ -65,7 +67,7 @@ func TestNamedForTenMinutes(t *testing.T) {
 	now = now.Add(time.Second)
 	for range 2 {
 		turn := r.reconciliation(resource, Choice{Version: &Version{}}, memory)
-		turn.prune(t.Context(), &plan.Plan{})
+		turn.execute(t.Context(), &plan.Plan{})
 		if len(turn.found.problems) > 0 || turn.found.requeue > 0 {
 			t.Errorf("after ten minutes it is named still: %v", turn.found.problems)
 		}
@@ -87,13 +89,13 @@ func TestPruneWaits(t *testing.T) {
 	}
 	for _, incomplete := range []bool{true, false} {
 		asked := 0
-		turn := (&Reconciler{now: time.Now}).reconciliation(resource, Choice{Version: &Version{}}, newResourceState(resource))
+		turn := (&Reconciler{now: time.Now, cluster: Cluster{CRD: noCRD}}).reconciliation(resource, Choice{Version: &Version{}}, newResourceState(resource))
 		turn.choice.MayDelete = func(schema.GroupKind, metav1.Object) error {
 			asked++
 			return errors.New("not yet")
 		}
 		turn.found.incomplete = incomplete
-		turn.prune(t.Context(), &plan.Plan{Prune: []live.Object{child("ConfigMap")},
+		turn.execute(t.Context(), &plan.Plan{Prune: []live.Object{child("ConfigMap")},
 			Retained: []plan.Retained{{Live: child("PersistentVolumeClaim"), Why: plan.HoldsData}}})
 		if want := map[bool]int{true: 0, false: 1}[incomplete]; asked != want || len(turn.found.problems) != 2*want {
 			t.Errorf("incomplete is %v: %d deletions, and it says %v", incomplete, asked, turn.found.problems)

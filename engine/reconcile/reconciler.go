@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -149,10 +148,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 // reconciliation begins one.
 func (r *Reconciler) reconciliation(resource *unstructured.Unstructured, choice Choice, known *resourceState) *reconciliation {
 	t := &reconciliation{
-		r: r, choice: choice, known: known, texts: newTexts(known.children.drawn), written: known.writes.Load(),
+		r: r, choice: choice, known: known, texts: newTexts(known.children.drawn), written: known.writes,
 		subject: &subject{name: r.name, gvk: r.gvk, cluster: &r.cluster, version: choice.Version, resource: resource},
 	}
-	t.executor = writing{t}
 	return t
 }
 
@@ -191,11 +189,15 @@ func (t *reconciliation) run(ctx context.Context) (reconcile.Result, error) {
 		return reconcile.Result{RequeueAfter: firstWait}, err
 	}
 	if t.guard(ctx, decided) && t.recordOrphaning(ctx, decided) {
-		t.apply(ctx, decided)
-		t.prune(ctx, decided)
+		t.applyPlan(ctx, decided)
 		t.release(ctx, decided, view)
-	} else if decided == nil {
-		t.prune(ctx, t.stuck)
+	} else if decided == nil && t.stuck != nil {
+		t.execute(ctx, t.stuck)
+	}
+	if t.replans { // the next plan decides what follows from a refusal
+		t.pending = true
+		t.r.cluster.Reads.Record(t.subject.owner().Owner, view.asked)
+		return reconcile.Result{RequeueAfter: replanAfter}, nil
 	}
 	if t.subject.deleting() {
 		return t.finalize(ctx, decided)
@@ -248,17 +250,50 @@ type reconciliation struct {
 	// stuck is the plan while files cannot be rendered, or nil.
 	stuck *plan.Plan
 	// alive is what the server says of the resource's own life, once asked.
-	asking sync.Once
-	alive  error
-	// executor is how it acts on the plan.
-	executor executor
+	isAsked bool
+	alive   error
+	mode    mode
+	// generated are the texts that a dry run would generate, as file/key.
+	generated []string
 	// pruned are children that were deleted, to be told of.
 	pruned []string
 	// pending: nothing was decided, since something is on its way; wrote: a
 	// child or a patch was written; failed: the status could not be; outdated:
 	// the resource or its CRD is not what it was seen as any more.
 	pending, failed, outdated bool
-	wrote, undone             atomic.Bool
+	wrote, undone             bool
+	// replans: something was found out by which the next plan decides.
+	replans bool
+}
+
+// A mode is how a reconciliation acts on its plan.
+type mode int
+
+const (
+	// writes: it writes.
+	writes mode = iota
+	// tries: it asks the API server what it would do.
+	tries
+	// previews: it sends nothing.
+	previews
+)
+
+func (t *reconciliation) isDry() bool { return t.mode != writes }
+
+// replanAfter is when to reconcile again because of what was found out just now.
+const replanAfter = time.Millisecond
+
+// applyPlan carries out a plan, once the kinds of its children are on record.
+func (t *reconciliation) applyPlan(ctx context.Context, p *plan.Plan) {
+	release, err := t.recordKinds(ctx, p)
+	if err != nil {
+		t.countRefusal(err)
+		t.found.incomplete = true
+		t.notRecorded(err)
+		return
+	}
+	defer release()
+	t.execute(ctx, p)
 }
 
 // askedAgain forgets what was not to be tried again, once a person asks to

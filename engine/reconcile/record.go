@@ -152,7 +152,7 @@ func (t *reconciliation) writeRecord(ctx context.Context, crd metav1.Object, cha
 	if t.r.recorded.sent(err, t.r.now()); err != nil {
 		return err
 	}
-	t.executor.wrote(metrics.Record)
+	t.countRequest(metrics.Record)
 	answer = written
 	return nil
 }

@@ -2,13 +2,11 @@ package reconcile
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
-	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/panics"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
@@ -17,32 +15,40 @@ import (
 type refusalOutcome struct {
 	// Problem has severity and reason.
 	status.Problem
-	// label is what metrics call it.
+	// label is what metrics call it; empty if the API server did not refuse anything.
 	label string
 	// most is the longest wait before the write is tried again; 0: until something
-	// else changes, or the next resync.
-	most time.Duration
+	// else changes, or the next resync. least is the shortest.
+	most, least time.Duration
 }
+
+// rareRetry is the first wait of what hardly ever helps to try again.
+const rareRetry = 5 * time.Second
 
 // outcomes has what follows each cause. It is the only place that knows the retry
 // policy of writes.
 var outcomes = map[apply.Cause]refusalOutcome{
-	apply.TryAgain:    {status.Problem{Severity: status.Retry, Reason: api.ReasonApplyFailed}, "try-again", longWait},
-	apply.Exists:      {status.Problem{Severity: status.Waiting, Reason: api.ReasonChildChanged}, "exists", 10 * time.Second},
-	apply.Gone:        {status.Problem{Severity: status.Waiting, Reason: api.ReasonChildChanged}, "gone", 10 * time.Second},
-	apply.Invalid:     {status.Problem{Severity: status.Stalled, Reason: api.ReasonInvalid}, "invalid", 0},
-	apply.Forbidden:   {status.Problem{Severity: status.Retry, Reason: api.ReasonForbidden}, "forbidden", longWait},
-	apply.Quota:       {status.Problem{Severity: status.Retry, Reason: api.ReasonQuotaExceeded}, "quota", longWait},
-	apply.PodSecurity: {status.Problem{Severity: status.Retry, Reason: api.ReasonPodSecurityViolated}, "pod-security", longWait},
-	apply.Policy:      {status.Problem{Severity: status.Retry, Reason: api.ReasonDeniedByPolicy}, "policy", longWait},
-	apply.Webhook:     {status.Problem{Severity: status.Retry, Reason: api.ReasonDeniedByWebhook}, "webhook", longWait},
-	apply.Admission:   {status.Problem{Severity: status.Retry, Reason: api.ReasonDeniedByAdmission}, "admission", longWait},
-	apply.NotServed:   {status.Problem{Severity: status.Waiting, Reason: api.ReasonNotServed}, "not-served", longWait},
-	apply.NoNamespace: {status.Problem{Severity: status.Waiting, Reason: api.ReasonChildWaiting}, "no-namespace", 10 * time.Second},
+	apply.TryAgain:    {status.Problem{Severity: status.Retry, Reason: api.ReasonApplyFailed}, "try-again", longWait, 0},
+	apply.Exists:      {status.Problem{Severity: status.Waiting, Reason: api.ReasonChildChanged}, "exists", 10 * time.Second, 0},
+	apply.Gone:        {status.Problem{Severity: status.Waiting, Reason: api.ReasonChildChanged}, "gone", 10 * time.Second, 0},
+	apply.Invalid:     {status.Problem{Severity: status.Stalled, Reason: api.ReasonInvalid}, "invalid", 0, 0},
+	apply.Forbidden:   {status.Problem{Severity: status.Retry, Reason: api.ReasonForbidden}, "forbidden", longWait, 0},
+	apply.Quota:       {status.Problem{Severity: status.Retry, Reason: api.ReasonQuotaExceeded}, "quota", longWait, 0},
+	apply.PodSecurity: {status.Problem{Severity: status.Retry, Reason: api.ReasonPodSecurityViolated}, "pod-security", longWait, 0},
+	apply.Policy:      {status.Problem{Severity: status.Retry, Reason: api.ReasonDeniedByPolicy}, "policy", longWait, 0},
+	apply.Webhook:     {status.Problem{Severity: status.Retry, Reason: api.ReasonDeniedByWebhook}, "webhook", longWait, 0},
+	apply.Admission:   {status.Problem{Severity: status.Retry, Reason: api.ReasonDeniedByAdmission}, "admission", longWait, 0},
+	apply.NotServed:   {status.Problem{Severity: status.Waiting, Reason: api.ReasonNotServed}, "not-served", longWait, 0},
+	apply.NoNamespace: {status.Problem{Severity: status.Waiting, Reason: api.ReasonChildWaiting}, "no-namespace", 10 * time.Second, 0},
 	// Nothing wakes us when somebody makes the namespace again.
-	apply.Terminating: {status.Problem{Severity: status.Waiting, Reason: api.ReasonNamespaceTerminating}, "terminating", 10 * time.Second},
+	apply.Terminating: {status.Problem{Severity: status.Waiting, Reason: api.ReasonNamespaceTerminating}, "terminating", 10 * time.Second, 0},
 	// A change of the object wakes us, and other content is tried at once.
-	apply.Conflict: {status.Problem{Severity: status.Stalled, Reason: api.ReasonConflict}, "conflict", longestGap},
+	apply.Conflict: {status.Problem{Severity: status.Stalled, Reason: api.ReasonConflict}, "conflict", longestGap, 0},
+
+	apply.Waits:      {status.Problem{Severity: status.Waiting, Reason: api.ReasonChildWaiting}, "", 10 * time.Second, 0},
+	apply.NotOurs:    {status.Problem{Severity: status.Stalled, Reason: api.ReasonNotOurs}, "", longestGap, rareRetry},
+	apply.WrongScope: {status.Problem{Severity: status.Stalled, Reason: api.ReasonNotAllowed}, "", longestGap, rareRetry},
+	apply.Recreating: {status.Problem{Severity: status.Waiting, Reason: api.ReasonRecreating}, "", longestGap, rareRetry},
 }
 
 // IsRefusal reports whether the reason of a problem says that the API server refuses a
@@ -62,28 +68,38 @@ func isForbidden(reason string) bool {
 	return false
 }
 
-// refused explains a refused write to the resource's author, and says when to
-// try again.
-func (w *stepExecutor) refused(err error) (status.Problem, retry) {
+// describeFailure returns the problem of a step that failed, and when to try it again.
+func (s *plannedStep) describeFailure(err error) (status.Problem, retry) {
+	now := s.run.r.now() // waits begin with the answer
+	if panics.In(err) != nil {
+		NotePanic(s.run.r.name, err)
+		p := outcomes[apply.TryAgain].Problem
+		p.Message = s.Name() + ": " + err.Error()
+		return p, retry{now: now, atLeast: rareRetry, most: longestGap}
+	}
 	refusal := apply.Classify(err)
-	w.run.refusal(refusal)
 	outcome := outcomes[refusal.Cause]
 	p := outcome.Problem
-	when := retry{now: w.now, atLeast: refusal.RetryAfter, most: outcome.most}
-	switch p.Message = fmt.Sprintf("applying %s: %s", w.named(), w.placed(refusal)); refusal.Cause {
-	case apply.Invalid: // the same content is refused again
-		when.atLeast, when.most = w.run.subject.version.ResyncInterval(), w.run.subject.version.ResyncInterval()
-	case apply.Conflict:
-		p.Message = fmt.Sprintf("patching %s: %s; it is not forced", w.named(), refusal)
-	case apply.Gone, apply.Exists:
-		p.Message = fmt.Sprintf("applying %s: it changed meanwhile and is looked at again", w.named())
+	when := retry{now: now, atLeast: max(outcome.least, refusal.RetryAfter), most: outcome.most}
+	switch cause := refusal.Cause; {
+	case !cause.IsAnswer():
+		p.Message = s.Name() + ": " + refusal.Error()
+	case cause == apply.Invalid: // the same content is refused again
+		p.Message = fmt.Sprintf("applying %s: %s", s.Name(), s.describeRefusal(refusal))
+		when.atLeast, when.most = s.run.subject.version.ResyncInterval(), s.run.subject.version.ResyncInterval()
+	case cause == apply.Conflict:
+		p.Message = fmt.Sprintf("patching %s: %s; it is not forced", s.Name(), refusal)
+	case cause == apply.Gone || cause == apply.Exists:
+		p.Message = fmt.Sprintf("applying %s: it changed meanwhile and is looked at again", s.Name())
+	default:
+		p.Message = fmt.Sprintf("applying %s: %s", s.Name(), s.describeRefusal(refusal))
 	}
 	return p, when
 }
 
-// placed describes a refusal, with the place where the template wrote each field.
-func (w *stepExecutor) placed(r *apply.Refusal) string {
-	return r.Describe(func(f apply.Field) string { return " (" + placeOf(w.step.Child, f.Path).String() + ")" })
+// describeRefusal describes a refusal, with the place where the template wrote each field.
+func (s *plannedStep) describeRefusal(r *apply.Refusal) string {
+	return r.Describe(func(f apply.Field) string { return " (" + placeOf(s.Child, f.Path).String() + ")" })
 }
 
 // placeOf is where the template wrote a field of the document that is sent. What was
@@ -96,41 +112,4 @@ func placeOf(c render.Child, path []any) fmt.Stringer {
 		}
 	}
 	return c.Doc.Place(path...)
-}
-
-// remedy is what to do about a change that is refused although its content is fine; or
-// "". fresh is the refusal of a dry run that would create the child anew, or nil.
-func (w *stepExecutor) remedy(r *apply.Refusal, fresh error) string {
-	recreate := "annotate it in the template with " + api.AnnotationOnImmutable + ": recreate"
-	precious := kind.HoldsData(w.step.Document.GroupVersionKind().GroupKind())
-	switch {
-	case r.Kind == apply.ForeignEntry:
-		return "remove that entry from the live object"
-	case r.Kind == apply.LeftOver && precious:
-		return "remove that field from the live object"
-	case r.Kind == apply.LeftOver:
-		return "remove that field from the live object; or, to delete and recreate it instead, " + recreate
-	case r.Kind != apply.Immutable:
-		return ""
-	case precious:
-		return "it is never recreated, since what is in it would be lost" + initialHint(r.Fields, "to keep what it has")
-	case w.step.Child.Policy.RecreateOnImmutable:
-		return "it is not recreated, since a new one would be refused too: " + apply.Classify(fresh).Error()
-	}
-	others := slices.DeleteFunc(slices.Clone(r.Fields), func(f apply.Field) bool { return len(f.Holders) == 0 })
-	return "to delete and recreate it instead, " + recreate + initialHint(others, "to leave the field to others")
-}
-
-// initialHint says how fields can be left as they are, and what for; "" if they cannot.
-func initialHint(fields []apply.Field, purpose string) string {
-	var paths []string
-	for _, f := range fields {
-		if _, err := kind.InitialPaths(f.Name()); err == nil {
-			paths = append(paths, f.Name())
-		}
-	}
-	if len(paths) == 0 {
-		return ""
-	}
-	return "; " + purpose + ", annotate it with " + api.AnnotationInitial + ": " + strings.Join(paths, ", ")
 }

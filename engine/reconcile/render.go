@@ -29,7 +29,7 @@ func (t *reconciliation) render(ctx context.Context, w *snapshot) *render.Result
 	}
 	w.forgetStored()
 	result, err := t.renderOnce(ctx, w)
-	for err == nil && len(w.undrawn) > 0 && t.executor.draws() {
+	for err == nil && len(w.undrawn) > 0 && t.mode != previews {
 		t.draw(ctx, w, result)
 		result, err = t.renderOnce(ctx, w)
 	}
@@ -101,7 +101,8 @@ func (t *reconciliation) input(rendered *render.Result, w *snapshot) plan.Input 
 	in := plan.Input{
 		Owner: t.subject.owner(), Result: rendered, Live: w.live, State: w.stateOfKind,
 		Patched: w.patched, Object: w.object, Patchers: w.patchers, Rendered: w.inRendered, CanMake: w.canMake,
-		Draws:  t.subject.draws,
+		Draws:       t.subject.draws,
+		Recreations: t.knownRecreations(), MayDelete: t.mayDelete,
 		Memory: t.known.children.applied, Replaced: t.known.children.replaced, Succeeded: t.subject.succeeded(),
 		AllowPrune:  t.subject.allowances(),
 		DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty, ReportedReady: t.subject.reportedReady(),

@@ -72,7 +72,7 @@ func (t *reconciliation) report(ctx context.Context, p *plan.Plan) (reconcile.Re
 	switch {
 	case err != nil:
 		t.failed = true
-		t.refusal(err)
+		t.countRefusal(err)
 		t.known.failures.tries++
 		t.found.again(backOff(t.known.failures.tries, 0, longWait))
 		log.FromContext(ctx).Error(err, "status not written")
@@ -165,7 +165,7 @@ func (t *reconciliation) write(ctx context.Context, out status.Output, live live
 	if err != nil {
 		return err
 	}
-	t.executor.wrote(metrics.Status)
+	t.countRequest(metrics.Status)
 	t.known.told.answered(answer, t.r.now())
 	t.known.told.sent, t.known.told.saidAt = hash+"@"+answer.GetResourceVersion(), t.r.now()
 	t.announce(ctx, out)

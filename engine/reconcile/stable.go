@@ -5,20 +5,15 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
-	"maps"
 	"math/big"
 	"slices"
 	"strings"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
-	"github.com/jacquard-operator/jacquard/engine/status"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
@@ -105,7 +100,7 @@ func (t *reconciliation) draw(ctx context.Context, w *snapshot, result *render.R
 		}
 		if err == nil && text == "" {
 			t.texts.fresh[at.file] = true
-			text, err = t.executor.draw(at, length)
+			text, err = t.generateText(at, length)
 			t.texts.kept[at] = text
 		}
 		if err != nil {
@@ -149,6 +144,15 @@ func (t *reconciliation) stored(ctx context.Context, at secretKey, result *rende
 	return text, nil
 }
 
+// generateText generates a text. A dry run takes note of it, and only stands in for it.
+func (t *reconciliation) generateText(at secretKey, length int) (string, error) {
+	if t.isDry() {
+		t.generated = append(t.generated, at.file+"/"+at.key)
+		return strings.Repeat("x", length), nil
+	}
+	return random(length)
+}
+
 // letters are what a drawn text is made of.
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
@@ -163,26 +167,4 @@ func random(length int) (string, error) {
 		b.WriteByte(letters[n.Int64()])
 	}
 	return b.String(), nil
-}
-
-// forgetDrawn forgets what was drawn for the child's file: it is in its Secret now, or
-// the next reconciliation asks the server what is.
-func (w *stepExecutor) forgetDrawn() {
-	maps.DeleteFunc(w.run.texts.kept, func(at secretKey, _ string) bool { return at.file == w.step.Child.File })
-}
-
-// drawn reports whether the child is a Secret with texts that were drawn in this
-// turn, because there was none.
-func (w *stepExecutor) drawn() bool {
-	return w.step.Document.GetKind() == "Secret" && w.run.texts.fresh[w.step.Child.File]
-}
-
-// spared says why a Secret is not deleted to be recreated: the texts in it that
-// were drawn would be others.
-func (w *stepExecutor) spared(o metav1.Object) error {
-	allowance := plan.Allowance(w.step.Document.GroupVersionKind().GroupKind(), o)
-	return &deferred{status.Stalled, api.ReasonPruneHeld,
-		fmt.Sprintf("the API refuses to change it, and it is not recreated, since what was drawn for it would be lost; "+
-			"to allow it, annotate this resource with %s=%s",
-			api.AnnotationAllowPrune, allowance), retry{atLeast: 5 * time.Second, most: longestGap}}
 }

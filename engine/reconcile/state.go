@@ -2,10 +2,10 @@ package reconcile
 
 import (
 	"maps"
-	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -24,9 +24,9 @@ type resourceState struct {
 	children childMemory
 	failures failures
 	told     told
-	// writes counts what was written of the resource. lastWrite is when that was last, in
-	// nanoseconds since 1970.
-	writes, lastWrite atomic.Int64
+	// writes counts what was written of the resource. lastWrite is when that was last.
+	writes    int64
+	lastWrite time.Time
 }
 
 func newResourceState(resource *unstructured.Unstructured) *resourceState {
@@ -50,7 +50,7 @@ type childMemory struct {
 	// suspected: what another operator may have written was added to unconfirmed.
 	suspected bool
 	// lives: the server said of the resource that it is there to stay.
-	lives atomic.Bool
+	lives bool
 	// drawn are texts that were drawn and did not get into a Secret yet.
 	drawn map[secretKey]string
 	// changed are the paths that the server changed in what was applied, by
@@ -77,6 +77,8 @@ type failures struct {
 	pendingDeletes map[string]*pendingDelete
 	// fieldConflicts are fields that others take from us again and again, by child.
 	fieldConflicts map[string]*fieldConflict
+	// recreations are the children that have to be recreated, by [plan.Identity].
+	recreations map[string]recreation
 	// repeats are writes that may follow from one another, by child. repeatsOf is the
 	// generation and the revision that they are of.
 	repeats   map[string]*repeat
@@ -94,6 +96,7 @@ func newFailures() failures {
 	return failures{
 		failedWrites: map[string]*failedWrite{}, pendingDeletes: map[string]*pendingDelete{},
 		fieldConflicts: map[string]*fieldConflict{}, repeats: map[string]*repeat{},
+		recreations: map[string]recreation{},
 	}
 }
 
@@ -130,6 +133,15 @@ type told struct {
 	askedAt string
 	// standing is what metrics count the resource as.
 	standing metrics.Standing
+}
+
+// A recreation is a child that has to be recreated, the kind and the schema of the CRD with
+// which that was found out, and when it is to be found out again.
+type recreation struct {
+	plan.Recreation
+	gvk    schema.GroupVersionKind
+	schema string
+	until  time.Time
 }
 
 // A failedWrite is not tried again with the same content before its time.
@@ -244,6 +256,7 @@ func (m *resourceState) keep(p *plan.Plan) {
 	}
 	maps.DeleteFunc(m.children.made, func(child string, _ types.UID) bool { return !steps[child] })
 	maps.DeleteFunc(m.children.replaced, func(child string, _ map[string]any) bool { return !rendered[child] })
+	maps.DeleteFunc(m.failures.recreations, func(child string, _ recreation) bool { return !rendered[child] })
 	maps.DeleteFunc(m.failures.fieldConflicts, func(child string, _ *fieldConflict) bool { return !steps[child] })
 	maps.DeleteFunc(m.failures.repeats, func(child string, _ *repeat) bool { return !steps[child] && child != statusFile })
 	maps.DeleteFunc(m.children.changed, func(child string, _ []string) bool { return !steps[child] })
@@ -301,7 +314,7 @@ func backOff(tries int, atLeast, most time.Duration) time.Duration {
 }
 
 // recordFailed records a failed write. most 0 means: not before the content changes.
-func (m *failures) recordFailed(key, hash string, p status.Problem, when retry) {
+func (m *failures) recordFailed(key, hash string, p status.Problem, when retry) *failedWrite {
 	s := m.failedWrites[key]
 	if s == nil || s.hash != hash || (!s.until.IsZero() && when.now.Sub(s.until) > longestGap) {
 		s = &failedWrite{hash: hash}
@@ -313,6 +326,7 @@ func (m *failures) recordFailed(key, hash string, p status.Problem, when retry) 
 		s.until = when.now.Add(backOff(s.tries, when.atLeast, when.most))
 	}
 	s.tries++
+	return s
 }
 
 // A retry says when to try a failed write again.

@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -10,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 )
@@ -85,12 +85,11 @@ func (t *reconciliation) suspectWrites() {
 // this one last acted on it: then a plan would undo what that leader did, and an
 // event is on its way. The server is asked once, when there is something to do.
 func (t *reconciliation) cacheMayBeStale(ctx context.Context, p *plan.Plan) (bool, error) {
-	if p == nil || p.Same() || t.subject.deleting() || !t.r.tookOver() || t.known.children.lives.Load() {
+	if p == nil || p.Same() || t.subject.deleting() || !t.r.tookOver() || t.known.children.lives {
 		return false, nil
 	}
 	err := t.confirmedAlive(ctx)
-	var held *deferred
-	if errors.As(err, &held) {
+	if err != nil && apply.Classify(err).Cause == apply.Waits {
 		return true, nil
 	}
 	return false, err
@@ -108,11 +107,4 @@ func (t *reconciliation) certain(of unconfirmedWrite) {
 	t.r.mu.Lock()
 	defer t.r.mu.Unlock()
 	t.r.confirmed[of] = true
-}
-
-// again reports whether this child may have been there before: it was, or another
-// operator may have made it.
-func (w *stepExecutor) again() (made bool) {
-	w.locked(func() { _, made = w.run.known.children.made[w.child()] })
-	return made || w.run.r.tookOver() && !w.run.known.children.lives.Load()
 }

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
@@ -16,8 +18,10 @@ import (
 // Begin makes the kind known in metrics; whoever ends the kind ends them.
 func (r *Reconciler) Begin() {
 	var labels []string
-	for _, outcome := range outcomes {
-		labels = append(labels, outcome.label)
+	for cause, outcome := range outcomes {
+		if cause.IsAnswer() {
+			labels = append(labels, outcome.label)
+		}
 	}
 	slices.Sort(labels)
 	metrics.Kind(r.name).Begin(labels)
@@ -77,9 +81,9 @@ func (t *reconciliation) counted(name types.NamespacedName, woken time.Time, err
 	}
 	switch {
 	case woken.IsZero():
-	case t.wrote.Load():
+	case t.wrote:
 		kind.Applied(time.Since(woken))
-		if t.undone.Load() {
+		if t.undone {
 			kind.Undone(time.Since(woken))
 		}
 	case t.pending:
@@ -127,10 +131,42 @@ func skipped(p *plan.Plan) (n int) {
 	return n
 }
 
-// corrected notes an object that was set right.
-func (w *stepExecutor) corrected() {
-	if len(w.step.Taken) > 0 {
-		w.run.executor.corrected(w.step.Takers)
+// countSkipped counts the children of a plan that need no request.
+func (t *reconciliation) countSkipped(p *plan.Plan) {
+	if t.mode == writes {
+		metrics.Kind(t.r.name).Skipped(skipped(p))
+	}
+}
+
+// countRequest counts a request that changed something of the resource.
+func (t *reconciliation) countRequest(o metrics.Operation) {
+	if t.isDry() {
+		return
+	}
+	metrics.Kind(t.r.name).Wrote(o)
+	t.known.writes++
+	t.known.lastWrite = t.r.now()
+}
+
+// countWrite counts a request that changed a child or a patched object.
+func (t *reconciliation) countWrite(w plan.Write) {
+	t.countRequest(metrics.Operation(w))
+	t.wrote = true
+}
+
+// countRefusal counts a write that the API server refused; other errors are none.
+func (t *reconciliation) countRefusal(err error) {
+	var refusal *apply.Refusal
+	if t.mode == writes && errors.As(err, &refusal) && refusal.Cause.IsAnswer() {
+		metrics.Kind(t.r.name).Refused(outcomes[refusal.Cause].label)
+	}
+}
+
+// countCorrected counts an object whose fields were taken back from other managers.
+func (t *reconciliation) countCorrected(takers []string) {
+	if t.mode == writes {
+		t.undone = true
+		metrics.Kind(t.r.name).Corrected(takers)
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/live"
-	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
@@ -22,17 +21,6 @@ import (
 type unconfirmedWrite struct {
 	scope cluster.Scope
 	patch bool
-}
-
-// recordUnconfirmed remembers a write whose answer did not come, until one did.
-func (w *stepExecutor) recordUnconfirmed(err error) {
-	if err == nil {
-		delete(w.run.known.children.unconfirmed, w.child())
-	} else if apply.Classify(err).Cause == apply.TryAgain && !apply.NotSent(err) {
-		w.run.known.children.unconfirmed[w.child()] = unconfirmedWrite{cluster.Scope{GroupVersionKind: w.step.Document.GroupVersionKind()},
-			w.step.Action == plan.Patch}
-		w.run.r.recorded.doubt(w.step.Document.GroupVersionKind().GroupKind())
-	}
 }
 
 // confirmWrites asks the server itself, before a resource goes, what became of the
@@ -61,14 +49,16 @@ func (t *reconciliation) confirmWrites(ctx context.Context) {
 // stay. A child that went may have gone with its resource, whose deletion the
 // cache does not show yet.
 func (t *reconciliation) confirmedAlive(ctx context.Context) error {
-	t.asking.Do(func() { t.alive = t.askAlive(ctx) })
+	if !t.isAsked {
+		t.isAsked, t.alive = true, t.askAlive(ctx)
+	}
 	return t.alive
 }
 
 func (t *reconciliation) askAlive(ctx context.Context) error {
 	served, found := t.r.cluster.Served().Resource(t.r.gvk)
 	if !found {
-		return soon("the cluster does not have " + t.r.gvk.Kind + " any more")
+		return &apply.Refusal{Cause: apply.Waits, Text: "the cluster does not have " + t.r.gvk.Kind + " any more"}
 	}
 	read := t.r.cluster.Writer.GetMetadata
 	if k := t.subject.version.Kind; k == nil || len(k.Children) == 0 { // what makes no children may list its resources, and not get one
@@ -81,10 +71,10 @@ func (t *reconciliation) askAlive(ctx context.Context) error {
 		return fmt.Errorf("reading %s %s: %w", t.r.gvk.Kind, place(t.subject.resource), err)
 	case o.GetUID() != t.subject.resource.GetUID() || o.GetDeletionTimestamp() != nil:
 	case t.r.tookOver() && !sameAs(o, t.subject.resource):
-		return soon("its resource changed meanwhile")
+		return &apply.Refusal{Cause: apply.Waits, Text: "its resource changed meanwhile"}
 	default:
-		t.known.children.lives.Store(true)
+		t.known.children.lives = true
 		return nil
 	}
-	return soon("its resource is being deleted")
+	return &apply.Refusal{Cause: apply.Waits, Text: "its resource is being deleted"}
 }

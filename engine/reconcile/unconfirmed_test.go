@@ -33,7 +33,7 @@ func TestUnconfirmed(t *testing.T) {
 	} {
 		r := &rival{state: newResourceState(&unstructured.Unstructured{})}
 		w := r.meets()
-		w.run.r, w.step.Action = &Reconciler{now: time.Now}, plan.Create
+		w.run.r, w.Action = &Reconciler{now: time.Now}, plan.Create
 		w.recordUnconfirmed(c.before)
 		w.recordUnconfirmed(c.answer)
 		if got := len(r.state.children.unconfirmed); got != c.want {

@@ -153,10 +153,15 @@ func (w *world) turn() []string {
 	v := w.choice.Version
 	v.Children, v.Patched = Needs(v.Kind, w.r.cluster.CRD(things), APIs{Served: w.r.cluster.Served(), Defined: w.r.cluster.Defined})
 	w.server.Requests()
-	w.sent, w.looked = nil, map[int]string{}
-	w.requeue()
-	w.sent = append(w.sent, w.server.Requests()...)
-	w.decidesFirst()
+	var sent []memory.Request
+	for again := true; again; {
+		w.sent, w.looked = nil, map[int]string{}
+		again = w.requeue() == replanAfter
+		w.sent = append(w.sent, w.server.Requests()...)
+		w.decidesFirst()
+		sent = append(sent, w.sent...)
+	}
+	w.sent = sent
 	var all []string
 	for _, r := range w.sent {
 		text := r.String()

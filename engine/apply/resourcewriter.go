@@ -1,0 +1,325 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
+	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/plan"
+)
+
+// A ResourceOf is what a Writer needs to know of the resource whose plans it carries out.
+type ResourceOf struct {
+	Owner plan.Owner
+	// IsDeleting is true if the resource is being deleted: its children are then deleted in the
+	// foreground, so that what comes later in the order comes after their dependents too.
+	IsDeleting bool
+	// Served returns how the cluster serves a kind.
+	Served func(schema.GroupVersionKind) (live.Resource, bool)
+	// WasApplied reports whether this process has applied the object with this uid, or patched
+	// the one with this [plan.PatchKey]. It may be called by several goroutines.
+	WasApplied func(types.UID) bool
+}
+
+// For returns what carries out the plans of a resource.
+func (w *Writer) For(r ResourceOf) ResourceWriter { return &resourceWriter{to: w, ResourceOf: r} }
+
+type resourceWriter struct {
+	to *Writer
+	ResourceOf
+}
+
+// A stepWrite is a step that is being carried out.
+type stepWrite struct {
+	*resourceWriter
+	step     *plan.Step
+	resource live.Resource
+	// document is what is sent. It differs from that of the step once the object was read: it
+	// then has its values of fields that are only set initially.
+	document *unstructured.Unstructured
+	// readsFirst is true if the object is read before it is changed.
+	readsFirst bool
+	// predecessor is the object as it was read before it is deleted, if the next one takes over
+	// values of it; or nil.
+	predecessor *unstructured.Unstructured
+	out         plan.Outcome
+}
+
+// Write carries out a step.
+func (w *resourceWriter) Write(ctx context.Context, s *plan.Step) plan.Outcome {
+	x := &stepWrite{resourceWriter: w, step: s, document: s.Document, readsFirst: s.ReadsFirst}
+	x.out.Err = x.write(ctx)
+	x.out.Sent = x.document
+	return x.out
+}
+
+func (w *stepWrite) write(ctx context.Context) error {
+	served, found := w.Served(w.document.GroupVersionKind())
+	switch {
+	case !found:
+		return waitFor("the cluster does not have this kind any more")
+	case served.Namespaced && w.document.GetNamespace() == "":
+		return &Refusal{Cause: WrongScope, Text: "it is namespaced in this cluster, which its file and kind.yaml do not say"}
+	case !served.Namespaced && w.document.GetNamespace() != "":
+		return &Refusal{Cause: WrongScope, Text: "it is cluster-scoped in this cluster, which its file and kind.yaml do not say"}
+	}
+	w.resource = served
+	switch w.step.Action {
+	case plan.Create:
+		return w.createChild(ctx)
+	case plan.Update:
+		return w.updateChild(ctx, w.step.Live.Meta)
+	case plan.Recreate:
+		return w.recreateChild(ctx)
+	case plan.Patch:
+		return w.patchObject(ctx)
+	}
+	return nil
+}
+
+// waitFor returns a refusal that ends by itself, without an event for the resource.
+func waitFor(text string) *Refusal { return &Refusal{Cause: Waits, Text: text} }
+
+const changedMeanwhile = "it changed meanwhile and is looked at again"
+
+func (w *stepWrite) recordWrite(kind plan.Write) { w.out.Writes = append(w.out.Writes, kind) }
+
+func (w *stepWrite) createChild(ctx context.Context) error {
+	answer, err := w.to.Create(ctx, w.resource, w.document)
+	if err == nil {
+		w.recordWrite(plan.WriteCreate)
+		return w.finishWrite(ctx, answer)
+	}
+	if Classify(err).Cause != Exists {
+		return err
+	}
+	existing, err := w.to.GetMetadata(ctx, w.resource, w.document.GetNamespace(), w.document.GetName())
+	if err != nil {
+		return err
+	}
+	return w.adoptExisting(ctx, existing)
+}
+
+// adoptExisting takes over an object that exists although it was not seen, or says why not. A newly
+// generated text never replaces the one in a Secret. Fields that are only set initially keep
+// their live values.
+func (w *stepWrite) adoptExisting(ctx context.Context, existing *metav1.PartialObjectMetadata) error {
+	if existing.GetDeletionTimestamp() != nil {
+		return waitFor("an object of this name is being deleted")
+	}
+	ok, whose := plan.TakeOver(w.Owner, existing, w.WasApplied(existing.GetUID()), w.step.Child.Policy.Adopt)
+	previous, _ := api.ParseOwner(existing.GetAnnotations()[api.AnnotationOwner])
+	switch {
+	case !ok && previous == w.Owner.Owner:
+		return waitFor("it belongs to an earlier resource of this name and will be collected")
+	case !ok:
+		return &Refusal{Cause: NotOurs, Text: "an object of this name is there already and is left alone: " + whose}
+	case w.step.GeneratesText:
+		return &Refusal{Cause: Waits, Kind: TextExists, Text: "the Secret is there already, and what was drawn for it is in it"}
+	}
+	_, applied := ownership.MarkAt(existing.GetManagedFields(), api.FieldManager, "")
+	w.readsFirst = !applied || len(w.step.Child.Policy.Initial) > 0
+	return w.updateChild(ctx, existing)
+}
+
+func (w *stepWrite) updateChild(ctx context.Context, o metav1.Object) error {
+	w.out.Over = o
+	if w.readsFirst {
+		read, done, err := w.restoreObject(ctx, o, nil)
+		if done || err != nil {
+			return w.explainRefusal(ctx, o, err)
+		}
+		o = read
+	}
+	err := w.applyTo(ctx, o)
+	if refusal := Classify(err); err != nil && mayRestore(refusal) {
+		if _, done, restored := w.restoreObject(ctx, o, refusal); done {
+			err = restored
+		}
+	}
+	return w.explainRefusal(ctx, o, err)
+}
+
+// applyTo applies the document to the object.
+func (w *stepWrite) applyTo(ctx context.Context, o metav1.Object) error {
+	doc := w.document
+	if len(w.step.Child.Policy.Initial) > 0 { // live values are sent: they must be the present ones
+		doc = doc.DeepCopy()
+		doc.SetResourceVersion(o.GetResourceVersion())
+	}
+	answer, err := w.to.Update(ctx, w.resource, doc, o.GetUID())
+	if err != nil {
+		return err
+	}
+	w.recordWrite(plan.WriteUpdate)
+	return w.finishWrite(ctx, answer)
+}
+
+// finishWrite removes from managedFields what hides who wrote a child: the entry of an earlier
+// writer, or else the stringData of another one. If the object has changed meanwhile, the
+// next plan finds the entry still there.
+func (w *stepWrite) finishWrite(ctx context.Context, answer *unstructured.Unstructured) error {
+	w.out.Answer = answer
+	without, err := w.dropOthers(ctx, answer)
+	if err != nil {
+		return waitFor("an earlier writer holds its fields too")
+	}
+	if without != nil {
+		w.recordWrite(plan.WriteEntry)
+		w.out.Answer = without
+	}
+	return nil
+}
+
+// dropOthers returns nil if there is nothing to remove.
+func (w *stepWrite) dropOthers(ctx context.Context, answer *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	managed := answer.GetManagedFields()
+	if i := ownership.CoOwner(managed, api.FieldManager); i >= 0 {
+		return w.to.DropEntry(ctx, w.resource, answer, i)
+	}
+	i := ownership.PlainText(managed, api.FieldManager)
+	if i < 0 {
+		return nil, nil
+	}
+	left, err := ownership.WithoutPlainText(managed[i])
+	if err != nil {
+		return nil, err
+	}
+	return w.to.CutEntry(ctx, w.resource, answer, Cut{Index: i, Fields: left})
+}
+
+// patchObject applies our fields to an object that belongs to others.
+func (w *stepWrite) patchObject(ctx context.Context) error {
+	to := Patching{Object: w.step.Live.Meta.GetUID(), Owner: w.Owner.UID, Subresource: w.step.Child.Policy.Subresource}
+	answer, err := w.to.Patch(ctx, w.resource, w.document, to)
+	if err != nil {
+		return err
+	}
+	w.recordWrite(plan.WritePatch)
+	w.out.Answer = answer
+	without, err := w.withoutDoubles(ctx, answer)
+	if err != nil {
+		return err
+	}
+	w.out.Answer = without
+	return nil
+}
+
+// withoutDoubles removes our fields from the entry by which the API server says that somebody
+// before us owns all fields of a patched object, if all entries were wiped: otherwise, we
+// could never change ours again. The entry keeps the others: fields that nobody owns would
+// go with the last of ours beside them. Where this process has not patched the object
+// before, ours may really be another's.
+func (w *stepWrite) withoutDoubles(ctx context.Context, answer *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	managed, manager := answer.GetManagedFields(), api.PatchManager(w.Owner.UID)
+	i := ownership.CoOwner(managed, manager)
+	if i < 0 || w.step.Child.Policy.Subresource != "" || !w.WasApplied(plan.PatchKey(answer.GetUID(), "")) ||
+		len(w.step.Live.Meta.GetManagedFields()) > 0 {
+		return answer, nil
+	}
+	entry, _, err := ownership.Ours(managed, manager)
+	if err != nil {
+		return nil, err
+	}
+	left, err := entry.Rest(managed[i])
+	if err != nil {
+		return nil, err
+	}
+	without, err := w.to.CutEntry(ctx, w.resource, answer, Cut{Index: i, Fields: left})
+	if err == nil {
+		w.recordWrite(plan.WriteEntry)
+	}
+	return without, err
+}
+
+// Delete deletes a child by its uid.
+func (w *resourceWriter) Delete(ctx context.Context, l live.Object) plan.Outcome {
+	served, found := w.Served(l.GVK)
+	if !found {
+		return plan.Outcome{Err: fmt.Errorf("the API server does not tell of %s just now", l.GVK.Kind)}
+	}
+	how := metav1.DeletePropagationBackground
+	if w.IsDeleting {
+		how = metav1.DeletePropagationForeground
+	}
+	err := w.to.Delete(ctx, served, l.Meta, how)
+	switch {
+	case err == nil:
+		return plan.Outcome{Writes: []plan.Write{plan.WriteDelete}}
+	case isGone(err):
+		return plan.Outcome{}
+	}
+	return plan.Outcome{Err: fmt.Errorf("pruning %s %s: %w", l.GVK.Kind, qualifiedName(l.Meta), err)}
+}
+
+// isGone reports whether a refusal means that the very object does not exist any more: a
+// conflict must be about its uid.
+func isGone(err error) bool {
+	answer := Classify(err).Err
+	return apierrors.IsNotFound(err) || apierrors.IsConflict(err) && strings.Contains(strings.ToLower(answer.Error()), "uid")
+}
+
+// Release gives up the fields of a patch. What a subresource refuses to release counts as
+// released. If the API server refuses the object that would be left, a retry is of no use:
+// our entry is removed, and the fields stay.
+func (w *resourceWriter) Release(ctx context.Context, r plan.Release) (out plan.Outcome) {
+	served, found := w.Served(r.Live.GVK)
+	if !found {
+		return plan.Outcome{Err: fmt.Errorf("the API server does not tell of %s just now", r.Live.GVK.Kind)}
+	}
+	to := Patching{Object: r.Live.Meta.GetUID(), Owner: w.Owner.UID, Subresource: r.Subresource}
+	answer, err := w.to.ReleaseFields(ctx, served, r.Live.Meta, to)
+	refusal := Classify(err)
+	switch {
+	case err == nil:
+		return plan.Outcome{Writes: []plan.Write{plan.WriteRelease}, Answer: answer}
+	case isGone(err) || r.Subresource != "" && refusal.Cause == Invalid:
+		return plan.Outcome{}
+	}
+	out.Err = fmt.Errorf("giving back %s %s: %w", r.Live.GVK.Kind, qualifiedName(r.Live.Meta), err)
+	if w.to.Tries() || refusal.Cause != Invalid && !refusal.Cause.IsDenied() {
+		return out
+	}
+	out.Err = fmt.Errorf("%w; its fields stay as they are, and after ten minutes it is not waited for any more", out.Err)
+	if answer, err := w.dropPatchEntry(ctx, served, r); err == nil {
+		out.Answer, out.Writes, out.Dropped = answer, []plan.Write{plan.WriteEntry}, true
+	}
+	return out
+}
+
+// dropPatchEntry removes our entry of a patch, if the object is as it was seen.
+func (w *resourceWriter) dropPatchEntry(ctx context.Context, served live.Resource, r plan.Release) (*unstructured.Unstructured, error) {
+	managed := r.Live.Meta.GetManagedFields()
+	i := slices.IndexFunc(managed, func(m metav1.ManagedFieldsEntry) bool {
+		return m.Manager == api.PatchManager(w.Owner.UID) && m.Operation == metav1.ManagedFieldsOperationApply && m.Subresource == r.Subresource
+	})
+	if i < 0 {
+		return nil, errors.New("the patch has no entry of its own")
+	}
+	o := &unstructured.Unstructured{}
+	o.SetGroupVersionKind(r.Live.GVK)
+	o.SetNamespace(r.Live.Meta.GetNamespace())
+	o.SetName(r.Live.Meta.GetName())
+	o.SetResourceVersion(r.Live.Meta.GetResourceVersion())
+	o.SetManagedFields(managed)
+	return w.to.DropEntry(ctx, served, o, i)
+}
+
+// qualifiedName returns NAMESPACE/NAME, or the name of an object without a namespace.
+func qualifiedName(o metav1.Object) string {
+	if o.GetNamespace() == "" {
+		return o.GetName()
+	}
+	return o.GetNamespace() + "/" + o.GetName()
+}

@@ -1,0 +1,78 @@
+package plan
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/jacquard-operator/jacquard/engine/live"
+)
+
+// A Write is a kind of request that changed something.
+type Write string
+
+const (
+	// WriteCreate creates a child.
+	WriteCreate Write = "create"
+	// WriteUpdate changes one.
+	WriteUpdate Write = "update"
+	// WriteRecreate deletes one that is created again afterwards.
+	WriteRecreate Write = "recreate"
+	// WriteDelete deletes one for good.
+	WriteDelete Write = "delete"
+	// WritePatch changes an object that belongs to others.
+	WritePatch Write = "patch"
+	// WriteRelease gives up the fields of a patch.
+	WriteRelease Write = "give-back"
+	// WriteEntry changes entries of managedFields.
+	WriteEntry Write = "entry"
+)
+
+// An Outcome is what became of one part of a plan.
+type Outcome struct {
+	// Writes are the requests that the API server carried out, in order.
+	Writes []Write
+	// Sent is the document as it was sent last. It has live values of fields that are only set
+	// initially.
+	Sent *unstructured.Unstructured
+	// Over is the object that was changed, perhaps only its metadata. It is nil if the object
+	// was created or patched.
+	Over metav1.Object
+	// Answer is the object as the API server returned it last, or nil. Preview is what a new
+	// object would be, if that was asked: it is for people.
+	Answer, Preview *unstructured.Unstructured
+	// Deleted is the object that was deleted to be created again, if the next one takes over
+	// values of it; or nil.
+	Deleted *unstructured.Unstructured
+	// Recreation is set if the child has to be deleted and created again, since the API server
+	// refuses to change it. The next plan decides whether it may.
+	Recreation *Recreation
+	// Dropped is true if a patch could not be released, and our entry in managedFields was
+	// removed instead: its fields stay as they are.
+	Dropped bool
+	// Err is nil if the part succeeded.
+	Err error
+}
+
+// A Result is one part of a plan and its outcome. Metrics, events, the memory, the status and
+// dry runs are derived from results.
+type Result struct {
+	Outcome
+	// Exactly one of these is set: a step, a child to delete, or a patch to release.
+	Step    *Step
+	Object  *live.Object
+	Release *Release
+	// Skipped is true if the part was not attempted, because another one failed. Lacks names
+	// the Secret that does not exist, if the child contains a text that was generated for it.
+	Skipped bool
+	Lacks   string
+}
+
+// Succeeded reports whether all parts were carried out.
+func Succeeded(results []Result) bool {
+	for i := range results {
+		if r := &results[i]; r.Err != nil || r.Recreation != nil || r.Skipped {
+			return false
+		}
+	}
+	return true
+}
