@@ -47,10 +47,15 @@ func TestForms(t *testing.T) {
 		all := f.replicas
 		f.allReady(group+"/v1", "Thing", n)
 		f.replicas = by
-		mine := len(f.writes(mark, "configmaps"))
+		mine := f.writes(mark, "configmaps")
 		f.replicas = all
-		if total := len(f.writes(mark, "configmaps")); mine != want || total != want {
-			t.Errorf("%d writes of ConfigMaps, %d of them by those that serve, want %d", total, mine, want)
+		written := map[string]bool{}
+		for _, r := range mine {
+			written[r.Namespace+"/"+r.Name] = true
+		}
+		// Whoever takes over may write again what its own watch does not show yet.
+		if total := len(f.writes(mark, "configmaps")); len(written) != want || total != len(mine) || total > want+want/10 {
+			t.Errorf("%d writes of ConfigMaps, %d of them by those that serve, of %d ConfigMaps, want %d", total, len(mine), len(written), want)
 		}
 		mark = cluster.Mark(t)
 	}
