@@ -55,7 +55,7 @@ func reported(keys ...string) func(*Input) {
 		for _, key := range keys {
 			key, absent := strings.CutSuffix(key, "?")
 			namespace, name, _ := strings.Cut(key, "/")
-			in.Reported[Ref{configMaps.GroupKind(), namespace, name}] = !absent
+			in.Reported[Ref{GroupKind: configMaps.GroupKind(), Namespace: namespace, Name: name}] = !absent
 		}
 	}
 }

@@ -46,6 +46,28 @@ func (s *Step) markBlocked(p status.Problem) {
 // Name returns "Kind namespace/name", or "Kind name".
 func (s *Step) Name() string { return refOfObject(s.Document).String() }
 
+// Ref refers to the child, or to the patch of an object that belongs to others.
+func (s *Step) Ref() Ref {
+	ref := refOfObject(s.Document)
+	ref.IsPatch, ref.Subresource = s.Child.Policy.Patch, s.Child.Policy.Subresource
+	return ref
+}
+
+// Key returns the key of attempts at the step: creating the child, changing this object, or
+// recreating the child, which backs off whichever object it is.
+func (s *Step) Key() Key {
+	switch {
+	case s.Action == Recreate:
+		return s.RecreateKey()
+	case s.Live != nil:
+		return Key{Operation: OpWrite, Ref: s.Ref(), UID: s.Live.Meta.GetUID()}
+	}
+	return Key{Operation: OpWrite, Ref: s.Ref()}
+}
+
+// RecreateKey returns the key of attempts to recreate the child.
+func (s *Step) RecreateKey() Key { return Key{Operation: OpRecreate, Ref: s.Ref()} }
+
 // Recreated returns the object that is deleted to be created again.
 func (s *Step) Recreated() metav1.Object {
 	if s.Recreation != nil {

@@ -13,6 +13,10 @@ import (
 type Ref struct {
 	schema.GroupKind
 	Namespace, Name string
+	// IsPatch is true for a patch of an object that belongs to others. Subresource is the patched
+	// subresource, or empty.
+	IsPatch     bool
+	Subresource string
 }
 
 // RefOf returns a reference to a live object.

@@ -60,20 +60,6 @@ func (t *reconciliation) newPlannedStep(s *plan.Step) *plannedStep {
 
 func (s *plannedStep) childName() string { return childName(s.Step) }
 
-// failureKey tells failed writes of a child apart: creating it, making it again because it
-// failed, which must back off whichever object it is, and changing this object.
-func (s *plannedStep) failureKey() string {
-	switch {
-	case s.Action == plan.Recreate:
-		return s.recreateKey()
-	case s.Live != nil:
-		return s.childName() + "/" + string(s.Live.Meta.GetUID())
-	}
-	return s.childName()
-}
-
-func (s *plannedStep) recreateKey() string { return s.childName() + "/failed" }
-
 // contentHash identifies what a step writes. A CRD that changed may accept what it refused, so
 // that the same document counts as other content.
 func (s *plannedStep) contentHash() string {
@@ -100,10 +86,10 @@ func schemaOf(crd metav1.Object) string {
 // holdBack turns the steps that have to wait into BackOffs, reports what they wait for, and
 // completes the others. It returns the results of those that have failed already.
 func (t *reconciliation) holdBack(ctx context.Context, p *plan.Plan) (failed []plan.Result) {
-	current := map[string]bool{}
+	current := map[plan.Key]bool{}
 	for i := range p.Steps {
 		s := t.newPlannedStep(&p.Steps[i])
-		current[s.failureKey()], current[s.recreateKey()] = true, true
+		current[s.Key()], current[s.RecreateKey()] = true, true
 		s.GeneratesText = s.Document.GetKind() == "Secret" && t.texts.fresh[s.Child.File]
 		if k := t.subject.version.Kind; k != nil {
 			s.GeneratedFrom = k.DrawsFrom(s.Child.File)
@@ -119,7 +105,7 @@ func (t *reconciliation) holdBack(ctx context.Context, p *plan.Plan) (failed []p
 		}
 	}
 	t.countSkipped(p)
-	t.known.failures.clearFailed(current, t.r.now())
+	t.known.failures.attempts.Forget(current, t.r.now(), plan.OpWrite, plan.OpRecreate)
 	return failed
 }
 
@@ -127,7 +113,7 @@ func (t *reconciliation) holdBack(ctx context.Context, p *plan.Plan) (failed []p
 func (s *plannedStep) isSettled() bool {
 	switch s.Action {
 	case plan.Keep, plan.Done:
-		delete(s.run.known.failures.failedWrites, s.failureKey())
+		delete(s.run.known.failures.attempts, s.Key())
 		s.reportFieldConflict()
 		s.run.releaseRepeat(s.childName())
 		s.run.reportOscillation(s.childName(), s.Name(), s.templatePlace())
@@ -142,7 +128,7 @@ func (s *plannedStep) isSettled() bool {
 	case plan.Refuse:
 		s.reportProblem(status.Problem{Severity: status.Stalled, Reason: api.ReasonNotOurs,
 			Message: fmt.Sprintf("%s is there already and is left alone: %s", s.Name(), s.Why)})
-		s.run.found.again(backOff(0, longestGap, longestGap))
+		s.run.found.again(plan.Retry{Min: longestGap, Max: longestGap}.DelayAfter(1))
 	default:
 		return false
 	}
@@ -151,11 +137,9 @@ func (s *plannedStep) isSettled() bool {
 
 // mustWait reports whether a step that writes has to wait, and reports why.
 func (s *plannedStep) mustWait() bool {
-	if f := s.run.known.failures.due(s.failureKey(), s.contentHash(), s.now); f != nil && !s.isWayChanged(f) {
-		s.reportProblem(f.problem)
-		if !f.until.IsZero() {
-			s.run.found.again(f.until.Sub(s.now))
-		}
+	if at := s.run.known.failures.attempts.Blocking(s.Key(), s.contentHash(), s.now); at != nil && !s.isWayChanged(at) {
+		s.reportProblem(at.Problem)
+		s.run.found.again(at.Next.Sub(s.now))
 		return true
 	}
 	return s.inFieldConflict() || s.mayOscillate()
@@ -187,8 +171,8 @@ func othersMark(o metav1.Object) string {
 
 // isWayChanged reports whether a write failed for what others own of the live object, and
 // that changed since: somebody may have removed what was in the way.
-func (s *plannedStep) isWayChanged(f *failedWrite) bool {
-	return f.othersMark != "" && s.Live != nil && f.othersMark != othersMark(s.Live.Meta)
+func (s *plannedStep) isWayChanged(at *plan.Attempt) bool {
+	return at.Obstacle != "" && s.Live != nil && at.Obstacle != othersMark(s.Live.Meta)
 }
 
 // mayHaveExisted reports whether a child that is to be created may have existed before: this

@@ -69,7 +69,7 @@ func (c *fieldConflict) wait() time.Duration {
 	if c.rounds <= freeRounds {
 		return 0
 	}
-	return backOff(c.rounds-freeRounds, fieldConflictFirst, longestGap)
+	return plan.Retry{Min: fieldConflictFirst, Max: longestGap}.DelayAfter(c.rounds - freeRounds + 1)
 }
 
 // reportFieldConflict reports a field conflict that is not over yet although all is right just nos.

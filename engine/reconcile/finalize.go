@@ -61,14 +61,14 @@ func (t *reconciliation) metadata(ctx context.Context, fields map[string]any) er
 	if !found {
 		return fmt.Errorf("the cluster does not have %s any more", t.r.gvk.Kind)
 	}
-	if err := t.known.failures.metadataPause.why(t.r.now()); err != nil {
+	if err := busyError(t.known.failures.attempts, plan.OpMetadata, t.r.now()); err != nil {
 		return err
 	}
 	answer, err := t.r.cluster.Writer.Metadata(ctx, served, t.subject.resource, fields)
 	if err != nil {
 		err = fmt.Errorf("writing metadata of %s %s: %w", t.r.gvk.Kind, place(t.subject.resource), err)
 	}
-	if t.known.failures.metadataPause.sent(err, t.r.now()); err != nil {
+	if recordBusy(t.known.failures.attempts, plan.OpMetadata, err, t.r.now()); err != nil {
 		t.countRefusal(err)
 		return err
 	}

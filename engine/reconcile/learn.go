@@ -68,7 +68,7 @@ func (s *plannedStep) expectAnswer(r *plan.Result) {
 
 // learnWrite records that a child was written, or an object patched.
 func (t *reconciliation) learnWrite(s *plannedStep, r *plan.Result) {
-	delete(t.known.failures.failedWrites, s.failureKey())
+	delete(t.known.failures.attempts, s.Key())
 	if len(s.Taken) > 0 {
 		t.countCorrected(s.Takers)
 	}
@@ -87,7 +87,7 @@ func (t *reconciliation) learnWrite(s *plannedStep, r *plan.Result) {
 		sub := s.Child.Policy.Subresource
 		entry, _, _ := ownership.OursAt(managed, api.PatchManager(t.subject.owner().UID), sub)
 		t.known.children.applied[plan.PatchKey(uid, sub)] = plan.Memory{Hash: s.Hash, Digest: entry.Digest, Time: entry.Time}
-		delete(t.known.failures.pendingDeletes, string(plan.PatchKey(uid, sub)))
+		delete(t.known.failures.attempts, plan.Key{Operation: plan.OpRelease, Ref: s.Ref(), UID: uid})
 	} else {
 		mark, _ := ownership.MarkAt(managed, api.FieldManager, "")
 		t.known.children.recordAnswer(s.childName(), uid, plan.Memory{Hash: s.Hash, Digest: mark.Digest, Time: mark.Time})
@@ -111,20 +111,19 @@ func (t *reconciliation) learnFailure(s *plannedStep, r *plan.Result) {
 	if refusal.Kind == apply.TextExists {
 		s.forgetGenerated()
 	}
-	p, when := s.describeFailure(r.Err)
+	p, retry := s.describeFailure(r.Err)
 	t.countRefusal(r.Err)
-	f := t.known.failures.recordFailed(s.failureKey(), s.contentHash(), p, when)
-	f.othersMark = s.othersInTheWay(r.Err)
+	now := t.r.now() // waits begin with the answer
+	at := t.known.failures.attempts.Fail(s.Key(), s.contentHash(), retry, now)
+	at.Problem, at.Obstacle = p, s.othersInTheWay(r.Err)
 	s.reportProblem(p)
-	if !f.until.IsZero() {
-		t.found.again(f.until.Sub(when.now))
-	}
+	t.found.again(at.Next.Sub(now))
 }
 
 // recordRecreation remembers that a child has to be recreated. The next plan decides
 // whether it may.
 func (t *reconciliation) recordRecreation(s *plannedStep, r plan.Recreation) {
-	delete(t.known.failures.failedWrites, s.failureKey())
+	delete(t.known.failures.attempts, s.Key())
 	gvk := s.Document.GroupVersionKind()
 	t.known.failures.recreations[plan.Identity(s.Document)] = recreation{
 		Recreation: r, gvk: gvk, schema: t.schemaOfKind(gvk), until: t.r.now().Add(t.subject.version.ResyncInterval()),

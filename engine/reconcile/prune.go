@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -14,32 +13,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
-
-// A pendingDelete is a child that was to be deleted, or a patch that was to be released, and
-// that the watch still shows.
-type pendingDelete struct {
-	tries int
-	// again is when to try again; zero: it was done.
-	again   time.Time
-	problem status.Problem
-	// release is the patch that is to be released, or nil; forbidden: no right
-	// allows that.
-	release   *plan.Release
-	forbidden bool
-	// refused is when the API first refused the object that would be left, or
-	// zero; dropped: our entry is off it since; told: that it was let go.
-	refused            time.Time
-	dropped, announced bool
-}
-
-// releaseLimit is how long the resource tells of a patch that cannot be released,
-// and waits with it.
-const releaseLimit = 10 * time.Minute
-
-// released reports whether a patch that cannot be released is waited for no more.
-func (e *pendingDelete) released(now time.Time) bool {
-	return !e.refused.IsZero() && now.Sub(e.refused) >= releaseLimit
-}
 
 // duePrunes returns the plan with those deletions and releases that are due and approved, and
 // what the others wait for.
@@ -58,7 +31,7 @@ func (t *reconciliation) duePrunes(p *plan.Plan) (due *plan.Plan, waiting []stat
 	}
 	now := t.r.now()
 	for _, l := range p.Prune {
-		if isApproved(l) && t.known.failures.pendingDeletes[deleteKey(l)].isDue(now) { // all are asked about
+		if isApproved(l) && t.isDue(deleteKey(l), now) { // all are asked about
 			out.Prune = append(out.Prune, l)
 		}
 	}
@@ -66,129 +39,136 @@ func (t *reconciliation) duePrunes(p *plan.Plan) (due *plan.Plan, waiting []stat
 		isApproved(l)
 	}
 	for _, r := range p.Release {
-		if t.known.failures.pendingDeletes[releaseKey(r)].isDue(now) {
+		if t.isDue(releaseKey(r), now) {
 			out.Release = append(out.Release, r)
 		}
 	}
 	return &out, waiting
 }
 
-func deleteKey(l live.Object) string { return string(l.Meta.GetUID()) }
+func deleteKey(l live.Object) plan.Key {
+	return plan.Key{Operation: plan.OpDelete, Ref: plan.RefOf(l), UID: l.Meta.GetUID()}
+}
 
-func releaseKey(r plan.Release) string {
-	return string(plan.PatchKey(r.Live.Meta.GetUID(), r.Subresource))
+func releaseKey(r plan.Release) plan.Key {
+	ref := plan.RefOf(r.Live)
+	ref.IsPatch, ref.Subresource = true, r.Subresource
+	return plan.Key{Operation: plan.OpRelease, Ref: ref, UID: r.Live.Meta.GetUID()}
 }
 
 // isDue reports whether a deletion or release is to be sent now.
-func (e *pendingDelete) isDue(now time.Time) bool {
-	return e == nil || !e.again.IsZero() && !e.dropped && !e.released(now) && !now.Before(e.again)
+func (t *reconciliation) isDue(k plan.Key, now time.Time) bool {
+	at := t.known.failures.attempts[k]
+	isRefused := at != nil && at.Refused != nil && (at.Refused.IsDropped || at.Refused.IsOver(now))
+	return !isRefused && t.known.failures.attempts.Blocking(k, "", now) == nil
 }
 
 // learnDelete records what became of the deletion of a child.
 func (t *reconciliation) learnDelete(r *plan.Result) {
-	e := t.pendingDelete(deleteKey(*r.Object))
 	if len(r.Writes) > 0 {
 		t.known.failures.progressed()
 		if !t.subject.deleting() {
 			t.pruned = append(t.pruned, plan.RefOf(*r.Object).String())
 		}
 	}
-	t.learnPrune(e, r, status.Problem{Severity: status.Retry, Reason: api.ReasonPruneFailed})
+	t.learnPrune(deleteKey(*r.Object), r)
 }
 
 // learnRelease records what became of the release of a patch.
 func (t *reconciliation) learnRelease(r *plan.Result) {
-	e := t.pendingDelete(releaseKey(*r.Release))
 	if r.Answer != nil && !t.isDry() {
 		t.r.cluster.Reads.RecordWrite(r.Release.Live.GVK, r.Answer)
 	}
-	p := status.Problem{Severity: status.Retry, Reason: api.ReasonPruneFailed}
-	if r.Err != nil {
-		refusal := apply.Classify(r.Err)
-		e.release, e.forbidden, e.dropped = r.Release, refusal.Cause == apply.Forbidden, r.Dropped
-		if refusal.Cause == apply.Invalid || refusal.Cause.IsDenied() {
-			p.Severity, p.Reason = status.Waiting, api.ReasonNotGivenBack
-			if e.refused.IsZero() {
-				e.refused = t.r.now()
-			}
-		}
+	k := releaseKey(*r.Release)
+	refused := &plan.RefusedRelease{Release: *r.Release, IsDropped: r.Dropped}
+	if before := t.known.failures.attempts[k]; before != nil && before.Refused != nil {
+		refused.At = before.Refused.At
 	}
-	t.learnPrune(e, r, p)
-}
-
-func (t *reconciliation) pendingDelete(key string) *pendingDelete {
-	e := t.known.failures.pendingDeletes[key]
-	if e == nil {
-		e = &pendingDelete{}
-		t.known.failures.pendingDeletes[key] = e
-	}
-	return e
-}
-
-// learnPrune records when to try again what failed; p describes it, but for the message.
-func (t *reconciliation) learnPrune(e *pendingDelete, r *plan.Result, p status.Problem) {
-	if r.Err == nil {
-		e.again = time.Time{}
+	at := t.learnPrune(k, r)
+	if at == nil {
 		return
 	}
+	refusal := apply.Classify(r.Err)
+	if refused.IsForbidden = refusal.Cause == apply.Forbidden; refusal.Cause == apply.Invalid || refusal.Cause.IsDenied() {
+		at.Problem.Severity, at.Problem.Reason = status.Waiting, api.ReasonNotGivenBack
+		if refused.At.IsZero() {
+			refused.At = t.r.now()
+		}
+	}
+	at.Refused = refused
+}
+
+// learnPrune records that something was sent, or when to try again what failed, and returns
+// the latter; nil if nothing failed.
+func (t *reconciliation) learnPrune(k plan.Key, r *plan.Result) *plan.Attempt {
+	if r.Err == nil {
+		t.known.failures.attempts.AwaitWatch(k)
+		return nil
+	}
 	t.countRefusal(r.Err)
-	p.Message = r.Err.Error()
-	e.problem = p
-	e.again = t.r.now().Add(backOff(e.tries, apply.Classify(r.Err).RetryAfter, longWait))
-	e.tries++
+	retry := plan.Retry{Min: apply.Classify(r.Err).RetryAfter, Max: longWait}
+	at := t.known.failures.attempts.Fail(k, "", retry, t.r.now())
+	at.Problem = status.Problem{Severity: status.Retry, Reason: api.ReasonPruneFailed, Message: r.Err.Error()}
+	return at
 }
 
 // reportPrunes reports what waits to be deleted or released, and forgets what has ended.
 func (t *reconciliation) reportPrunes(p *plan.Plan, waiting []status.Problem) {
 	t.reportProtected(p)
 	t.found.problems = append(t.found.problems, waiting...)
-	open, now := map[string]bool{}, t.r.now()
+	planned, now := map[plan.Key]bool{}, t.r.now()
 	for _, l := range p.Prune {
-		open[deleteKey(l)] = true
+		planned[deleteKey(l)] = true
 		t.reportPending(deleteKey(l), now)
 	}
 	for _, r := range p.Release {
-		open[releaseKey(r)] = true
+		planned[releaseKey(r)] = true
 		t.reportPending(releaseKey(r), now)
 	}
 	if p == t.stuck { // it does not know all that ends
 		return
 	}
-	maps.DeleteFunc(t.known.failures.pendingDeletes, func(key string, e *pendingDelete) bool { return !open[key] && t.deleteEnded(e) })
+	for k, at := range t.known.failures.attempts {
+		isPrune := k.Operation == plan.OpDelete || k.Operation == plan.OpRelease
+		if isPrune && !planned[k] && t.hasEnded(at, now) {
+			delete(t.known.failures.attempts, k)
+		}
+	}
 }
 
 // reportPending reports a deletion or release that failed, or that is waited for no more.
-func (t *reconciliation) reportPending(key string, now time.Time) {
-	switch e := t.known.failures.pendingDeletes[key]; {
-	case e == nil || e.again.IsZero():
-	case e.released(now):
-		t.announceReleased(e)
+func (t *reconciliation) reportPending(k plan.Key, now time.Time) {
+	switch at := t.known.failures.attempts[k]; {
+	case at == nil || at.Next.IsZero():
+	case at.Refused.IsOver(now):
+		t.announceReleased(at)
 	default:
-		t.waitsFor(e, now)
+		t.reportAttempt(at, now)
 	}
 }
 
-// deleteEnded reports whether there is nothing more to tell of an ending that the plan
-// does not have any more.
-func (t *reconciliation) deleteEnded(e *pendingDelete) bool {
-	now := t.r.now()
-	switch {
-	case e.dropped && !e.released(now):
-		t.waitsFor(e, now)
-		return false
-	case e.dropped, e.forbidden && !slices.Contains(t.subject.version.Patched, e.release.Live.GVK):
-		t.announceReleased(e)
-	}
-	return true
-}
-
-func (t *reconciliation) waitsFor(e *pendingDelete, now time.Time) {
-	t.found.add(e.problem)
-	if e.dropped {
-		t.found.again(e.refused.Add(releaseLimit).Sub(now))
+// reportAttempt reports a deletion or release that failed.
+func (t *reconciliation) reportAttempt(at *plan.Attempt, now time.Time) {
+	t.found.add(at.Problem)
+	if at.Refused != nil && at.Refused.IsDropped {
+		t.found.again(at.Refused.Ends().Sub(now))
 		return
 	}
-	t.found.again(e.again.Sub(now))
+	t.found.again(at.Next.Sub(now))
+}
+
+// hasEnded reports whether there is nothing more to report of a deletion or release that the
+// plan does not have any more.
+func (t *reconciliation) hasEnded(at *plan.Attempt, now time.Time) bool {
+	switch refused := at.Refused; {
+	case refused == nil:
+	case refused.IsDropped && !refused.IsOver(now):
+		t.reportAttempt(at, now)
+		return false
+	case refused.IsDropped, refused.IsForbidden && !slices.Contains(t.subject.version.Patched, refused.Release.Live.GVK):
+		t.announceReleased(at)
+	}
+	return true
 }
 
 // reportProtected reports the children that may only be deleted once the resource allows it.

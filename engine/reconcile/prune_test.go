@@ -17,27 +17,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
-// TestLetGo: what cannot be released is waited for ten minutes from its first
-// refusal, however often it is tried.
-func TestLetGo(t *testing.T) {
-	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	for name, c := range map[string]struct {
-		e    pendingDelete
-		at   time.Duration
-		want bool
-	}{
-		"not refused":    {pendingDelete{tries: 9}, time.Hour, false},
-		"just refused":   {pendingDelete{refused: first}, 0, false},
-		"refused again":  {pendingDelete{refused: first, tries: 9}, 10*time.Minute - 1, false},
-		"for so long":    {pendingDelete{refused: first, tries: 9}, 10 * time.Minute, true},
-		"after dropping": {pendingDelete{refused: first, dropped: true}, time.Hour, true},
-	} {
-		if got := c.e.released(first.Add(c.at)); got != c.want {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
-	}
-}
-
 func noCRD(string) metav1.Object { return nil }
 
 // TestNamedForTenMinutes: a patch that cannot be released is named, at every
@@ -49,18 +28,19 @@ func TestNamedForTenMinutes(t *testing.T) {
 		"metadata": map[string]any{"name": "r"}}}
 	r := &Reconciler{now: func() time.Time { return now }, cluster: Cluster{Events: told, CRD: noCRD}}
 	theirs := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "theirs"}}
-	back := &plan.Release{Live: live.Object{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Service"}, Meta: theirs}}
+	back := plan.Release{Live: live.Object{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Service"}, Meta: theirs}}
 	memory := newResourceState(resource)
-	memory.failures.pendingDeletes["patch"] = &pendingDelete{release: back, refused: now, dropped: true,
-		problem: status.Problem{Severity: status.Waiting, Reason: api.ReasonNotGivenBack, Message: "no ports"}}
+	at := &plan.Attempt{Refused: &plan.RefusedRelease{Release: back, At: now, IsDropped: true},
+		Problem: status.Problem{Severity: status.Waiting, Reason: api.ReasonNotGivenBack, Message: "no ports"}}
+	memory.failures.attempts[releaseKey(back)] = at
 	for _, passed := range []time.Duration{0, time.Minute, 9 * time.Minute, 10*time.Minute - time.Second} {
 		turn := r.reconciliation(resource, Choice{Version: &Version{}}, memory)
-		now = memory.failures.pendingDeletes["patch"].refused.Add(passed)
+		now = at.Refused.At.Add(passed)
 		turn.execute(t.Context(), &plan.Plan{})
 		if len(turn.found.problems) != 1 || turn.found.problems[0].Message != "no ports" {
 			t.Fatalf("after %s it is not named: %v", passed, turn.found.problems)
 		}
-		if want := releaseLimit - passed; turn.found.requeue != want {
+		if want := 10*time.Minute - passed; turn.found.requeue != want {
 			t.Errorf("after %s it is looked at again in %s, want %s", passed, turn.found.requeue, want)
 		}
 	}

@@ -33,8 +33,8 @@ type record struct {
 	// written is the CRD as our last write answered it: it stands in for the
 	// cache until that has caught up.
 	written metav1.Object
-	// pause is for how long nothing is written.
-	pause pause
+	// attempts say for how long nothing is written.
+	attempts plan.Attempts
 	// using counts the reconciliation that write objects of a kind just now.
 	using map[schema.GroupKind]int
 	// doubtful is when an answer to a write of a kind got lost: it may come true
@@ -120,7 +120,7 @@ func (t *reconciliation) toRecord(p *plan.Plan) (crd metav1.Object, changed map[
 		changed[key] = now
 	}
 	if busy = t.r.recorded.busy; busy == nil && len(changed) > 0 {
-		if err = t.r.recorded.pause.why(t.r.now()); err != nil {
+		if err = busyError(t.r.recorded.attempts, plan.OpRecord, t.r.now()); err != nil {
 			return nil, nil, nil, err
 		}
 		t.r.recorded.busy = make(chan struct{})
@@ -161,7 +161,10 @@ func (t *reconciliation) writeRecord(ctx context.Context, crd metav1.Object, cha
 func (r *record) sent(err error, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.pause.sent(err, now)
+	if r.attempts == nil {
+		r.attempts = plan.Attempts{}
+	}
+	recordBusy(r.attempts, plan.OpRecord, err, now)
 }
 
 // done ends the write that is under way; answer is the CRD as it was answered, or
@@ -185,8 +188,7 @@ func (t *reconciliation) notRecorded(err error) {
 		return
 	}
 	t.found.add(status.Problem{Severity: status.Retry, Reason: api.ReasonNotRecorded, Message: err.Error()})
-	t.found.again(backOff(t.known.failures.tries, 0, longWait))
-	t.known.failures.tries++
+	t.retryLater()
 }
 
 // withKinds adds the kinds of the steps that may write.

@@ -7,61 +7,61 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/panics"
+	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
-// A refusalOutcome is what follows a refused write.
-type refusalOutcome struct {
-	// Problem has severity and reason.
-	status.Problem
+// A refusalPolicy determines how a refusal is reported and retried.
+type refusalPolicy struct {
+	severity status.Severity
+	reason   string
 	// label is what metrics call it; empty if the API server did not refuse anything.
 	label string
-	// most is the longest wait before the write is tried again; 0: until something
-	// else changes, or the next resync. least is the shortest.
-	most, least time.Duration
+	// retry is when the same content is tried again. What is invalid is tried again at the
+	// resync.
+	retry plan.Retry
 }
 
 // rareRetry is the first wait of what hardly ever helps to try again.
 const rareRetry = 5 * time.Second
 
-// outcomes has what follows each cause. It is the only place that knows the retry
-// policy of writes.
-var outcomes = map[apply.Cause]refusalOutcome{
-	apply.TryAgain:    {status.Problem{Severity: status.Retry, Reason: api.ReasonApplyFailed}, "try-again", longWait, 0},
-	apply.Exists:      {status.Problem{Severity: status.Waiting, Reason: api.ReasonChildChanged}, "exists", 10 * time.Second, 0},
-	apply.Gone:        {status.Problem{Severity: status.Waiting, Reason: api.ReasonChildChanged}, "gone", 10 * time.Second, 0},
-	apply.Invalid:     {status.Problem{Severity: status.Stalled, Reason: api.ReasonInvalid}, "invalid", 0, 0},
-	apply.Forbidden:   {status.Problem{Severity: status.Retry, Reason: api.ReasonForbidden}, "forbidden", longWait, 0},
-	apply.Quota:       {status.Problem{Severity: status.Retry, Reason: api.ReasonQuotaExceeded}, "quota", longWait, 0},
-	apply.PodSecurity: {status.Problem{Severity: status.Retry, Reason: api.ReasonPodSecurityViolated}, "pod-security", longWait, 0},
-	apply.Policy:      {status.Problem{Severity: status.Retry, Reason: api.ReasonDeniedByPolicy}, "policy", longWait, 0},
-	apply.Webhook:     {status.Problem{Severity: status.Retry, Reason: api.ReasonDeniedByWebhook}, "webhook", longWait, 0},
-	apply.Admission:   {status.Problem{Severity: status.Retry, Reason: api.ReasonDeniedByAdmission}, "admission", longWait, 0},
-	apply.NotServed:   {status.Problem{Severity: status.Waiting, Reason: api.ReasonNotServed}, "not-served", longWait, 0},
-	apply.NoNamespace: {status.Problem{Severity: status.Waiting, Reason: api.ReasonChildWaiting}, "no-namespace", 10 * time.Second, 0},
+// refusalPolicies is the complete retry policy of writes.
+var refusalPolicies = map[apply.Cause]refusalPolicy{
+	apply.TryAgain:    {status.Retry, api.ReasonApplyFailed, "try-again", plan.Retry{Max: longWait}},
+	apply.Exists:      {status.Waiting, api.ReasonChildChanged, "exists", plan.Retry{Max: 10 * time.Second}},
+	apply.Gone:        {status.Waiting, api.ReasonChildChanged, "gone", plan.Retry{Max: 10 * time.Second}},
+	apply.Invalid:     {status.Stalled, api.ReasonInvalid, "invalid", plan.Retry{}},
+	apply.Forbidden:   {status.Retry, api.ReasonForbidden, "forbidden", plan.Retry{Max: longWait}},
+	apply.Quota:       {status.Retry, api.ReasonQuotaExceeded, "quota", plan.Retry{Max: longWait}},
+	apply.PodSecurity: {status.Retry, api.ReasonPodSecurityViolated, "pod-security", plan.Retry{Max: longWait}},
+	apply.Policy:      {status.Retry, api.ReasonDeniedByPolicy, "policy", plan.Retry{Max: longWait}},
+	apply.Webhook:     {status.Retry, api.ReasonDeniedByWebhook, "webhook", plan.Retry{Max: longWait}},
+	apply.Admission:   {status.Retry, api.ReasonDeniedByAdmission, "admission", plan.Retry{Max: longWait}},
+	apply.NotServed:   {status.Waiting, api.ReasonNotServed, "not-served", plan.Retry{Max: longWait}},
+	apply.NoNamespace: {status.Waiting, api.ReasonChildWaiting, "no-namespace", plan.Retry{Max: 10 * time.Second}},
 	// Nothing wakes us when somebody makes the namespace again.
-	apply.Terminating: {status.Problem{Severity: status.Waiting, Reason: api.ReasonNamespaceTerminating}, "terminating", 10 * time.Second, 0},
+	apply.Terminating: {status.Waiting, api.ReasonNamespaceTerminating, "terminating", plan.Retry{Max: 10 * time.Second}},
 	// A change of the object wakes us, and other content is tried at once.
-	apply.Conflict: {status.Problem{Severity: status.Stalled, Reason: api.ReasonConflict}, "conflict", longestGap, 0},
+	apply.Conflict: {status.Stalled, api.ReasonConflict, "conflict", plan.Retry{Max: longestGap}},
 
-	apply.Waits:      {status.Problem{Severity: status.Waiting, Reason: api.ReasonChildWaiting}, "", 10 * time.Second, 0},
-	apply.NotOurs:    {status.Problem{Severity: status.Stalled, Reason: api.ReasonNotOurs}, "", longestGap, rareRetry},
-	apply.WrongScope: {status.Problem{Severity: status.Stalled, Reason: api.ReasonNotAllowed}, "", longestGap, rareRetry},
-	apply.Recreating: {status.Problem{Severity: status.Waiting, Reason: api.ReasonRecreating}, "", longestGap, rareRetry},
+	apply.Waits:      {status.Waiting, api.ReasonChildWaiting, "", plan.Retry{Max: 10 * time.Second}},
+	apply.NotOurs:    {status.Stalled, api.ReasonNotOurs, "", plan.Retry{Min: rareRetry, Max: longestGap}},
+	apply.WrongScope: {status.Stalled, api.ReasonNotAllowed, "", plan.Retry{Min: rareRetry, Max: longestGap}},
+	apply.Recreating: {status.Waiting, api.ReasonRecreating, "", plan.Retry{Min: rareRetry, Max: longestGap}},
 }
 
 // IsRefusal reports whether the reason of a problem says that the API server refuses a
 // child, for its content or for whoever writes it.
 func IsRefusal(reason string) bool {
-	return reason == outcomes[apply.Invalid].Reason || isForbidden(reason)
+	return reason == refusalPolicies[apply.Invalid].reason || isForbidden(reason)
 }
 
 // isForbidden reports whether a reason says that a right is missing, or that admission
 // denies a child.
 func isForbidden(reason string) bool {
-	for cause, outcome := range outcomes {
-		if outcome.Reason == reason && (cause == apply.Forbidden || cause.IsDenied()) {
+	for cause, policy := range refusalPolicies {
+		if policy.reason == reason && (cause == apply.Forbidden || cause.IsDenied()) {
 			return true
 		}
 	}
@@ -69,24 +69,22 @@ func isForbidden(reason string) bool {
 }
 
 // describeFailure returns the problem of a step that failed, and when to try it again.
-func (s *plannedStep) describeFailure(err error) (status.Problem, retry) {
-	now := s.run.r.now() // waits begin with the answer
+func (s *plannedStep) describeFailure(err error) (status.Problem, plan.Retry) {
 	if panics.In(err) != nil {
 		NotePanic(s.run.r.name, err)
-		p := outcomes[apply.TryAgain].Problem
-		p.Message = s.Name() + ": " + err.Error()
-		return p, retry{now: now, atLeast: rareRetry, most: longestGap}
+		p := status.Problem{Severity: status.Retry, Reason: api.ReasonApplyFailed, Message: s.Name() + ": " + err.Error()}
+		return p, plan.Retry{Min: rareRetry, Max: longestGap}
 	}
 	refusal := apply.Classify(err)
-	outcome := outcomes[refusal.Cause]
-	p := outcome.Problem
-	when := retry{now: now, atLeast: max(outcome.least, refusal.RetryAfter), most: outcome.most}
+	policy := refusalPolicies[refusal.Cause]
+	p, retry := status.Problem{Severity: policy.severity, Reason: policy.reason}, policy.retry
+	retry.Min = max(retry.Min, refusal.RetryAfter)
 	switch cause := refusal.Cause; {
 	case !cause.IsAnswer():
 		p.Message = s.Name() + ": " + refusal.Error()
 	case cause == apply.Invalid: // the same content is refused again
 		p.Message = fmt.Sprintf("applying %s: %s", s.Name(), s.describeRefusal(refusal))
-		when.atLeast, when.most = s.run.subject.version.ResyncInterval(), s.run.subject.version.ResyncInterval()
+		retry = plan.Retry{Min: s.run.subject.version.ResyncInterval(), Max: s.run.subject.version.ResyncInterval()}
 	case cause == apply.Conflict:
 		p.Message = fmt.Sprintf("patching %s: %s; it is not forced", s.Name(), refusal)
 	case cause == apply.Gone || cause == apply.Exists:
@@ -94,7 +92,7 @@ func (s *plannedStep) describeFailure(err error) (status.Problem, retry) {
 	default:
 		p.Message = fmt.Sprintf("applying %s: %s", s.Name(), s.describeRefusal(refusal))
 	}
-	return p, when
+	return p, retry
 }
 
 // describeRefusal describes a refusal, with the place where the template wrote each field.

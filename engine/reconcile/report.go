@@ -73,11 +73,10 @@ func (t *reconciliation) report(ctx context.Context, p *plan.Plan) (reconcile.Re
 	case err != nil:
 		t.failed = true
 		t.countRefusal(err)
-		t.known.failures.tries++
-		t.found.again(backOff(t.known.failures.tries, 0, longWait))
+		t.retryLater()
 		log.FromContext(ctx).Error(err, "status not written")
 	case len(t.found.problems) == 0:
-		t.known.failures.tries = 0
+		delete(t.known.failures.attempts, plan.Key{Operation: plan.OpPrepare})
 	}
 	t.recordServed(out.Ready, out.Problems)
 	return reconcile.Result{RequeueAfter: t.found.requeue}, nil
@@ -152,13 +151,13 @@ func (t *reconciliation) write(ctx context.Context, out status.Output, live live
 		t.found.again(wait)
 		return nil
 	}
-	if t.known.failures.statusPause.why(t.r.now()) != nil {
+	if at := t.known.failures.attempts.Blocking(plan.Key{Operation: plan.OpStatus}, "", t.r.now()); at != nil {
 		t.failed = true
-		t.found.again(t.known.failures.statusPause.until.Sub(t.r.now()))
+		t.found.again(at.Next.Sub(t.r.now()))
 		return nil
 	}
 	answer, err := t.r.cluster.Writer.Status(ctx, served, t.subject.resource, desired)
-	t.known.failures.statusPause.sent(err, t.r.now())
+	recordBusy(t.known.failures.attempts, plan.OpStatus, err, t.r.now())
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil // it is gone, or another one by now: an event tells
 	}
@@ -265,13 +264,13 @@ func (t *reconciliation) event(severity, reason, note string) string {
 }
 
 // announceReleased records, once, that a patch stays which could not be released.
-func (t *reconciliation) announceReleased(e *pendingDelete) {
-	if e.announced {
+func (t *reconciliation) announceReleased(at *plan.Attempt) {
+	if at.Refused.IsAnnounced {
 		return
 	}
-	e.announced = true
-	t.event(corev1.EventTypeWarning, api.ReasonNotGivenBack, fmt.Sprintf("the fields of %s %s stay as they are: %s", e.release.Live.GVK.Kind,
-		place(e.release.Live.Meta), e.problem.Message))
+	at.Refused.IsAnnounced = true
+	ref := plan.RefOf(at.Refused.Release.Live)
+	t.event(corev1.EventTypeWarning, api.ReasonNotGivenBack, fmt.Sprintf("the fields of %s stay as they are: %s", ref, at.Problem.Message))
 }
 
 // ResyncInterval is how often the children of a kind are listed without an event.

@@ -105,8 +105,7 @@ func (t *reconciliation) draw(ctx context.Context, w *snapshot, result *render.R
 		}
 		if err != nil {
 			t.texts.undrawable[at] = err.Error()
-			t.found.again(backOff(t.known.failures.tries, 0, longWait))
-			t.known.failures.tries++
+			t.retryLater()
 			continue
 		}
 		t.texts.drawn[at] = text

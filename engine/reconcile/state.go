@@ -8,12 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
-	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
 // A resourceState is what this process knows of one resource beyond what the
@@ -70,11 +69,8 @@ func newChildMemory() childMemory {
 
 // The failures of a resource are what did not succeed, and when to try it again.
 type failures struct {
-	// failedWrites are writes that failed, by child and by uid of the live object.
-	failedWrites map[string]*failedWrite
-	// pendingDeletes are children that were to be deleted and patches that were to
-	// be released, and that are seen still.
-	pendingDeletes map[string]*pendingDelete
+	// attempts are what failed, and what was deleted and is seen still.
+	attempts plan.Attempts
 	// fieldConflicts are fields that others take from us again and again, by child.
 	fieldConflicts map[string]*fieldConflict
 	// recreations are the children that have to be recreated, by [plan.Identity].
@@ -83,28 +79,21 @@ type failures struct {
 	// generation and the revision that they are of.
 	repeats   map[string]*repeat
 	repeatsOf string
-	// unfit is the last status that was refused for its content.
-	unfit unfit
-	// statusPause and metadataPause are for how long nothing of the resource
-	// itself is sent.
-	statusPause, metadataPause pause
-	// tries is how often in a row something was asked in vain.
-	tries int
 }
 
 func newFailures() failures {
 	return failures{
-		failedWrites: map[string]*failedWrite{}, pendingDeletes: map[string]*pendingDelete{},
-		fieldConflicts: map[string]*fieldConflict{}, repeats: map[string]*repeat{},
+		attempts: plan.Attempts{}, fieldConflicts: map[string]*fieldConflict{}, repeats: map[string]*repeat{},
 		recreations: map[string]recreation{},
 	}
 }
 
 // forget forgets what was not to be tried again.
 func (m *failures) forget() {
-	tries, refused := m.tries, m.unfit
+	attempts := m.attempts
+	attempts.Reset()
 	*m = newFailures()
-	m.tries, m.unfit = tries, refused
+	m.attempts = attempts
 }
 
 // A told is what was said of a resource, and what it asked for.
@@ -142,18 +131,6 @@ type recreation struct {
 	gvk    schema.GroupVersionKind
 	schema string
 	until  time.Time
-}
-
-// A failedWrite is not tried again with the same content before its time.
-type failedWrite struct {
-	hash    string
-	problem status.Problem
-	tries   int
-	// until is when to try again; zero: not before the content changes.
-	until time.Time
-	// othersMark is the state of what others own of the live object, if that is why the
-	// write failed, or empty.
-	othersMark string
 }
 
 func (r *Reconciler) stateOf(name types.NamespacedName, resource *unstructured.Unstructured) *resourceState {
@@ -277,60 +254,36 @@ func childName(s *plan.Step) string {
 	return name
 }
 
-// due returns the failed write of a write that is not to be tried now, or nil.
-func (m *failures) due(key, hash string, now time.Time) *failedWrite {
-	s := m.failedWrites[key]
-	if s == nil || s.hash != hash || (!s.until.IsZero() && !now.Before(s.until)) {
-		return nil
-	}
-	return s
-}
-
-// clearFailed forgets the failed write of what is not to be written any more. One whose
-// time has not come stays: what waits for a reconciliation comes back.
-func (m *failures) clearFailed(current map[string]bool, now time.Time) {
-	maps.DeleteFunc(m.failedWrites, func(key string, s *failedWrite) bool { return !current[key] && !now.Before(s.until) })
-}
-
-// How long to wait after a failed write: doubled each time, with jitter.
+// How long to wait.
 const (
 	firstWait  = time.Second
 	longWait   = time.Minute
 	longestGap = 5 * time.Minute
 )
 
-// backOff is how long to wait after so many failures in a row, at least
-// atLeast, at most most, or atLeast where that is longer.
-func backOff(tries int, atLeast, most time.Duration) time.Duration {
-	d := max(firstWait, atLeast)
-	most = max(most, d)
-	for range min(tries, 20) {
-		if d *= 2; d >= most {
-			d = most
-			break
-		}
-	}
-	return wait.Jitter(d, 0.2)
+// retryLater reconciles the resource again, later each time, since something that the
+// reconciliation depends on could not be read or recorded.
+func (t *reconciliation) retryLater() {
+	now := t.r.now()
+	at := t.known.failures.attempts.Fail(plan.Key{Operation: plan.OpPrepare}, "", plan.Retry{Max: longWait}, now)
+	t.found.again(at.Next.Sub(now))
 }
 
-// recordFailed records a failed write. most 0 means: not before the content changes.
-func (m *failures) recordFailed(key, hash string, p status.Problem, when retry) *failedWrite {
-	s := m.failedWrites[key]
-	if s == nil || s.hash != hash || (!s.until.IsZero() && when.now.Sub(s.until) > longestGap) {
-		s = &failedWrite{hash: hash}
-		m.failedWrites[key] = s
+// recordBusy remembers for how long something is not sent, since the API server was busy,
+// down or unreachable. Unlike after a failed write, what is to be sent may change meanwhile.
+func recordBusy(a plan.Attempts, o plan.Operation, err error, now time.Time) {
+	k := plan.Key{Operation: o}
+	if err == nil {
+		delete(a, k)
+	} else if refusal := apply.Classify(err); refusal.Cause == apply.TryAgain {
+		a.Fail(k, "", plan.Retry{Min: refusal.RetryAfter, Max: longWait}, now).Err = err
 	}
-	s.problem = p
-	s.until = time.Time{}
-	if when.most > 0 {
-		s.until = when.now.Add(backOff(s.tries, when.atLeast, when.most))
-	}
-	s.tries++
-	return s
 }
 
-// A retry says when to try a failed write again.
-type retry struct {
-	now           time.Time
-	atLeast, most time.Duration
+// busyError returns why something is not to be sent now, or nil.
+func busyError(a plan.Attempts, o plan.Operation, now time.Time) error {
+	if at := a.Blocking(plan.Key{Operation: o}, "", now); at != nil {
+		return at.Err
+	}
+	return nil
 }

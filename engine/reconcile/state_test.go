@@ -4,68 +4,36 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/jacquard-operator/jacquard/engine/status"
+	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/plan"
 )
 
-// TestBackOff: pauses grow up to a bound, and are never shorter than what a
-// server asked for, however long that is.
-func TestBackOff(t *testing.T) {
-	for _, c := range []struct {
-		tries                int
-		atLeast, most, least time.Duration
-	}{
-		{0, 0, longWait, firstWait},
-		{3, 0, longWait, 8 * firstWait},
-		{30, 0, longWait, longWait},
-		{2, 10 * time.Second, longWait, 40 * time.Second},
-		{0, 10 * time.Minute, longWait, 10 * time.Minute},
-		{1, 10 * time.Minute, longWait, 10 * time.Minute},
-		{30, 10 * time.Minute, longWait, 10 * time.Minute},
-	} {
-		if got := backOff(c.tries, c.atLeast, c.most); got < c.least || got > c.least*6/5 {
-			t.Errorf("after %d tries, at least %s, at most %s: %s, want %s and a fifth", c.tries, c.atLeast, c.most, got, c.least)
-		}
+// TestBusyServer: what a busy server could not take is sent later each time, not before the
+// server wants it. Content that it refused delays nothing, and a success ends the delay.
+func TestBusyServer(t *testing.T) {
+	a, now := plan.Attempts{}, time.Now()
+	next := func() time.Time { return a[plan.Key{Operation: plan.OpStatus}].Next }
+	busy := &apply.Refusal{Cause: apply.TryAgain, RetryAfter: 5 * time.Second, Err: apierrors.NewTooManyRequests("busy", 5)}
+	recordBusy(a, plan.OpStatus, busy, now)
+	first := next().Sub(now)
+	if busyError(a, plan.OpStatus, now) == nil || first < 5*time.Second || busyError(a, plan.OpStatus, next()) != nil {
+		t.Errorf("the first delay is %v", first)
 	}
-}
-
-// TestForgive: a write that failed is not tried at once again because its file
-// waited for a reconciliation.
-func TestForgive(t *testing.T) {
-	m, now := newResourceState(&unstructured.Unstructured{}), time.Now()
-	m.failures.recordFailed("a", "hash", status.Problem{}, retry{now: now, most: longWait})
-	m.failures.clearFailed(map[string]bool{}, now)
-	if m.failures.due("a", "hash", now) == nil {
-		t.Error("it is due at once")
+	now = next()
+	recordBusy(a, plan.OpStatus, busy, now)
+	if second := next().Sub(now); second <= first {
+		t.Errorf("the delays are %v and %v", first, second)
 	}
-	m.failures.clearFailed(map[string]bool{}, now.Add(longWait))
-	if len(m.failures.failedWrites) > 0 {
-		t.Error("it is kept")
+	recordBusy(a, plan.OpStatus, nil, now)
+	if len(a) > 0 {
+		t.Errorf("it goes on: %v", a)
 	}
-}
-
-// TestDue: what failed is not sent again before its time, but other content is,
-// and so is what would be sent for another object.
-func TestDue(t *testing.T) {
-	m, now := newResourceState(&unstructured.Unstructured{}), time.Now()
-	m.failures.recordFailed("a", "hash", status.Problem{}, retry{now: now, most: longWait})
-	m.failures.recordFailed("refused", "hash", status.Problem{}, retry{now: now})
-	for name, c := range map[string]struct {
-		key, hash string
-		after     time.Duration
-		waits     bool
-	}{
-		"the same, at once":       {"a", "hash", 0, true},
-		"the same, later":         {"a", "hash", longWait, false},
-		"other content":           {"a", "other", 0, false},
-		"another child":           {"b", "hash", 0, false},
-		"refused for its content": {"refused", "hash", time.Hour, true},
-		"refused, other content":  {"refused", "other", 0, false},
-	} {
-		if got := m.failures.due(c.key, c.hash, now.Add(c.after)) != nil; got != c.waits {
-			t.Errorf("%s: it waits: %v, want %v", name, got, c.waits)
-		}
+	recordBusy(a, plan.OpStatus, &apply.Refusal{Cause: apply.Invalid, Err: apierrors.NewInvalid(schema.GroupKind{}, "a", nil)}, now)
+	if busyError(a, plan.OpStatus, now) != nil {
+		t.Error("refused content delays what comes next")
 	}
 }
 

@@ -18,9 +18,9 @@ import (
 // Begin makes the kind known in metrics; whoever ends the kind ends them.
 func (r *Reconciler) Begin() {
 	var labels []string
-	for cause, outcome := range outcomes {
+	for cause, policy := range refusalPolicies {
 		if cause.IsAnswer() {
-			labels = append(labels, outcome.label)
+			labels = append(labels, policy.label)
 		}
 	}
 	slices.Sort(labels)
@@ -158,7 +158,7 @@ func (t *reconciliation) countWrite(w plan.Write) {
 func (t *reconciliation) countRefusal(err error) {
 	var refusal *apply.Refusal
 	if t.mode == writes && errors.As(err, &refusal) && refusal.Cause.IsAnswer() {
-		metrics.Kind(t.r.name).Refused(outcomes[refusal.Cause].label)
+		metrics.Kind(t.r.name).Refused(refusalPolicies[refusal.Cause].label)
 	}
 }
 

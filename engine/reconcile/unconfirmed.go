@@ -36,8 +36,7 @@ func (t *reconciliation) confirmWrites(ctx context.Context) {
 		}
 		if err != nil && !errors.Is(err, live.ErrNotServed) { // what is not served took its objects along
 			t.found.add(status.Problem{Severity: status.Retry, Reason: api.ReasonNotKnown, Message: "what is left is not known: " + err.Error()})
-			t.found.again(backOff(t.known.failures.tries, 0, longWait))
-			t.known.failures.tries++
+			t.retryLater()
 			return
 		}
 		t.certain(t.known.children.unconfirmed[child])
