@@ -72,7 +72,7 @@ func (c *fieldConflict) wait() time.Duration {
 	return plan.Retry{Min: fieldConflictFirst, Max: longestGap}.DelayAfter(c.rounds - freeRounds + 1)
 }
 
-// reportFieldConflict reports a field conflict that is not over yet although all is right just nos.
+// reportFieldConflict reports a field conflict that is not over yet although all is right just now.
 func (s *plannedStep) reportFieldConflict() {
 	c := s.run.known.failures.fieldConflicts[s.childName()]
 	if c == nil || c.rounds <= freeRounds {
