@@ -74,7 +74,7 @@ func plain(o map[string]any, status bool) map[string]any {
 	for _, field := range noted {
 		delete(meta, field)
 	}
-	drop(meta, "annotations", corev1.LastAppliedConfigAnnotation, api.AnnotationDesired)
+	drop(meta, "annotations", corev1.LastAppliedConfigAnnotation, api.AnnotationDesired, api.AnnotationWrittenBy)
 	return out
 }
 

@@ -87,7 +87,8 @@ func TestBetween(t *testing.T) {
 		"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]any{"a": "1"}, "status": map[string]any{"x": "y"},
 		"metadata": map[string]any{
 			"name": "c", "uid": "u", "resourceVersion": "7", "generation": int64(2), "managedFields": []any{map[string]any{"manager": "jacquard"}},
-			"annotations": map[string]any{"jacquard.dev/desired": "v1:aa", "jacquard.dev/owner": "webs.example.com/n/a"},
+			"annotations": map[string]any{"jacquard.dev/desired": "v1:aa", "jacquard.dev/owner": "webs.example.com/n/a",
+				"jacquard.dev/written-by": "1-aa"},
 		},
 	}
 	next := map[string]any{

@@ -28,7 +28,7 @@ var ofTools = []string{
 	"k8s.v1.cni.cncf.io/network-status", "cni.projectcalico.org/",
 	"meta.helm.sh/", "helm.sh/", "argocd.argoproj.io/", "kustomize.toolkit.fluxcd.io/", "helm.toolkit.fluxcd.io/",
 	"controller-uid",
-	api.LabelOwnerUID, api.AnnotationOwner, api.AnnotationFile, api.AnnotationDrawn, api.AnnotationDesired,
+	api.LabelOwnerUID, api.AnnotationOwner, api.AnnotationFile, api.AnnotationDrawn, api.AnnotationDesired, api.AnnotationWrittenBy,
 }
 
 // A defaulted is a field that the API server fills in, and with what; a nil

@@ -34,6 +34,9 @@ const (
 	AnnotationDrawn = "jacquard.dev/drawn"
 	// AnnotationDesired is the hash of what is applied, "v1:" and SHA-256.
 	AnnotationDesired = "jacquard.dev/desired"
+	// AnnotationWrittenBy is the revision of the folder that last wrote the child. Later
+	// versions of the operator write it; this one neither writes nor removes it.
+	AnnotationWrittenBy = "jacquard.dev/written-by"
 )
 
 // PatchManager is the field manager of the patches of one custom resource: it
@@ -75,7 +78,7 @@ const (
 // people write, what we record, and what stands on it if it is a child itself.
 var ResourceAnnotations = []string{
 	AnnotationPaused, AnnotationReconcileAt, AnnotationAllowPrune, AnnotationProtect, AnnotationSucceeded, AnnotationOrphaned,
-	AnnotationOwner, AnnotationFile, AnnotationDesired, AnnotationOnDelete,
+	AnnotationOwner, AnnotationFile, AnnotationDesired, AnnotationWrittenBy, AnnotationOnDelete,
 }
 
 // AnnotationChildKinds is the engine's record on a CRD of every kind of child

@@ -140,6 +140,8 @@ func TestKindsOfChildren(t *testing.T) {
 		head +
 			"  annotations: {a: b, jacquard.dev/owner: c}\n": "x.yaml:5:23: the annotation jacquard.dev/owner is written by the engine",
 		head +
+			"  annotations:\n    jacquard.dev/written-by: 1-aa\n": "x.yaml:6:5: the annotation jacquard.dev/written-by is written by the engine",
+		head +
 			"  labels:\n    {{- if .spec.image }}\n    \"jacquard.dev/x\": c\n    {{- end }}\n": "x.yaml:7:6: there is no label jacquard.dev/x",
 		head + "  annotations:\n    jacquard.dev/on-immutable: recreate\n":                            "",
 		head + "data:\n  a: |\n    metadata:\n      annotations:\n        jacquard.dev/nope: x\n":     "",

@@ -21,9 +21,10 @@ var (
 	keyAlone  = regexp.MustCompile(`^\s*(?:- +)?["']?([\w./-]+)["']?:`)
 )
 
-var (
-	engineKeys = []string{api.AnnotationOwner, api.AnnotationFile, api.AnnotationDrawn, api.AnnotationDesired, api.LabelOwnerUID}
-)
+// engineKeys are the labels and annotations of children that only the engine writes.
+var engineKeys = []string{
+	api.AnnotationOwner, api.AnnotationFile, api.AnnotationDrawn, api.AnnotationDesired, api.AnnotationWrittenBy, api.LabelOwnerUID,
+}
 
 // checkLines finds what no value can make right in the literal lines of a
 // file: annotations of ours that there are none of, and generateName.

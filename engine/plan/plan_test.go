@@ -68,8 +68,10 @@ func TestSteps(t *testing.T) {
 		state  live.State
 		want   Action
 	}{
-		"absent":   {want: Create},
-		"the same": {live: []live.Object{liveAs(t, "x", nil)}, want: Keep},
+		"absent":                               {want: Create},
+		"the same":                             {live: []live.Object{liveAs(t, "x", nil)}, want: Keep},
+		"marked by a later version":            {live: []live.Object{liveAs(t, "x", markedWith(api.AnnotationWrittenBy))}, want: Keep},
+		"applied with an annotation of others": {live: []live.Object{liveAs(t, "x", markedWith("example.com/x"))}, want: Update},
 		"another hash": {live: []live.Object{liveAs(t, "x", func(o *unstructured.Unstructured) {
 			o.SetAnnotations(map[string]string{api.AnnotationOwner: owner.String(), api.AnnotationDesired: "v1:0"})
 		})}, want: Update},
@@ -107,6 +109,19 @@ func TestSteps(t *testing.T) {
 				t.Errorf("%s (%s), want %s", got, p.Steps[0].Why, c.want)
 			}
 		})
+	}
+}
+
+// markedWith adds an annotation that our entry owns.
+func markedWith(key string) func(*unstructured.Unstructured) {
+	return func(o *unstructured.Unstructured) {
+		annotations := o.GetAnnotations()
+		annotations[key] = "1-aa"
+		o.SetAnnotations(annotations)
+		entries := o.GetManagedFields()
+		fields := strings.Replace(owned, `"f:annotations":{`, `"f:annotations":{"f:`+key+`":{},`, 1)
+		entries[0].FieldsV1 = metav1.NewFieldsV1(fields)
+		o.SetManagedFields(entries)
 	}
 }
 

@@ -19,6 +19,7 @@ func TestIgnoredAnnotations(t *testing.T) {
 		"jacquard.dev/allow-prune":  {"Secret/a", ""},
 		"jacquard.dev/protect":      {"yes", `jacquard.dev/protect does nothing unless it is "true"`},
 		"jacquard.dev/on-delete":    {"delete", "jacquard.dev/on-delete does nothing on a resource unless it is keep"},
+		"jacquard.dev/written-by":   {"1-aa", ""},
 		"jacquard.dev/owner":        {"webs.example.com/ns/parent", ""},
 		"example.com/paused":        {"yes", ""},
 	} {

@@ -111,6 +111,36 @@ func TestDrift(t *testing.T) {
 	}
 }
 
+// TestMarksOfLaterVersion: the revision that a later version of the operator wrote on a child
+// is no reason for a write after a downgrade. A write for another reason takes it off, since
+// it would not be true any more. The child has no owner reference: for want of schemas, the
+// server in memory does not list the parts of one.
+func TestMarksOfLaterVersion(t *testing.T) {
+	w := newWorld(t, map[string]string{"one.yaml": strings.Replace(oneMap, "{name: one}", "{name: one, annotations: {"+api.AnnotationOnDelete+": keep}}", 1)})
+	w.settle()
+	one := w.server.Get(mapKind, "default", "one")
+	marked := one.DeepCopy()
+	annotations := marked.GetAnnotations()
+	annotations[api.AnnotationWrittenBy] = "2-bb"
+	marked.SetAnnotations(annotations)
+	for _, field := range []string{"managedFields", "resourceVersion", "uid", "generation", "creationTimestamp"} {
+		unstructured.RemoveNestedField(marked.Object, "metadata", field)
+	}
+	version := w.server.Apply(marked, api.FieldManager).GetResourceVersion()
+	if version == one.GetResourceVersion() {
+		t.Fatal("the later version wrote nothing")
+	}
+	w.restart()
+	w.sends("after a downgrade")
+	w.sends("at rest")
+	w.server.Change(one, "other", func(o *unstructured.Unstructured) { _ = unstructured.SetNestedField(o.Object, "z", "data", "name") })
+	w.sends("when a field was taken", applyOne)
+	if mark := w.server.Get(mapKind, "default", "one").GetAnnotations()[api.AnnotationWrittenBy]; mark != "" {
+		t.Errorf("the child that this version wrote is marked with %q", mark)
+	}
+	w.sends("at rest again")
+}
+
 // TestRefused: a refused child is not sent again before its time, unless it changes
 // or somebody asks; how long that is, and what the status says, is by what the
 // refusal means. Other children are applied, and nothing is pruned meanwhile.

@@ -7,7 +7,8 @@ import (
 )
 
 // Extra lists, sorted, the leaf paths which the entry owns and desired does
-// not have: the next apply of desired gives them back.
+// not have: the next apply of desired gives them back. The annotation with the revision that
+// wrote the object is none of them.
 func (e Entry) Extra(desired map[string]any) []string {
 	x := extras{}
 	x.walk(e.fields(), desired)
@@ -26,9 +27,10 @@ func (x *extras) walk(set *fieldpath.Set, v any) {
 		if _, deep := set.Children.Get(pe); deep {
 			continue
 		}
-		if _, ok := lookup(v, pe); !ok {
-			x.found = append(x.found, show(append(x.path, pe)))
+		if _, found := lookup(v, pe); found || pe.FieldName != nil && skipped(x.path, *pe.FieldName) {
+			continue
 		}
+		x.found = append(x.found, show(append(x.path, pe)))
 	}
 	for pe := range set.Children.All() {
 		below, _ := set.Children.Get(pe)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
 )
@@ -158,6 +159,33 @@ func TestExtra(t *testing.T) {
 				t.Errorf("Extra after the apply: got %q, want none", got)
 			}
 		})
+	}
+}
+
+// TestWrittenByIsIgnored: the revision that wrote an object is no reason to write it, whether
+// the document has the annotation or not. The annotations beside it count.
+func TestWrittenByIsIgnored(t *testing.T) {
+	const writtenBy = "jacquard.dev/written-by"
+	without, with := read(t, deploymentText), read(t, deploymentText)
+	set("1-aa", "metadata", "annotations", writtenBy)(with)
+	s := serve(t, with)
+	s.apply(with, us)
+	if got := s.ours().Extra(without); got != nil {
+		t.Errorf("Extra: got %q, want none", got)
+	}
+	live := s.Live().(*unstructured.Unstructured).Object
+	for name, documents := range map[string][2]map[string]any{"it is live": {without, live}, "it is rendered": {with, without}} {
+		if got := ownership.Differences(documents[0], documents[1]); got != nil {
+			t.Errorf("Differences where %s: got %v, want none", name, got)
+		}
+	}
+	s.update(them, set("2-bb", "metadata", "annotations", writtenBy))
+	if got := s.ours().Missing(with); got != nil {
+		t.Errorf("Missing after another's change: got %q, want none", got)
+	}
+	drop("metadata", "annotations", "jacquard.dev/desired")(without)
+	if diff := cmp.Diff([]string{`metadata.annotations["jacquard.dev/desired"]`}, s.ours().Extra(without)); diff != "" {
+		t.Errorf("Extra of the annotation beside it (-want +got):\n%s", diff)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
 )
 
 // unapplied are the fields of metadata that identify an object, are
@@ -16,13 +18,16 @@ var unapplied = map[string]bool{
 	"generation": true, "creationTimestamp": true, "managedFields": true, "selfLink": true,
 }
 
-// skipped reports whether the field name below path is none that can be owned.
+// skipped reports whether the field name below path never counts: it cannot be owned, or it
+// is the annotation with the revision that wrote the object, which is no part of its content.
 func skipped(path fieldpath.Path, name string) bool {
 	switch len(path) {
 	case 0:
 		return name == "apiVersion" || name == "kind"
 	case 1:
 		return isField(path[0], "metadata") && unapplied[name]
+	case 2:
+		return name == api.AnnotationWrittenBy && isField(path[0], "metadata") && isField(path[1], "annotations")
 	}
 	return false
 }
