@@ -18,6 +18,8 @@ const (
 	OpWrite Operation = "Write"
 	// OpRecreate deletes a child that is created again.
 	OpRecreate Operation = "Recreate"
+	// OpTakeBack takes back fields that other managers took.
+	OpTakeBack Operation = "TakeBack"
 	// OpDelete deletes a child for good.
 	OpDelete Operation = "Delete"
 	// OpRelease gives up the fields of a patch.
@@ -54,6 +56,9 @@ type Attempt struct {
 	// Problem is for the status, and Err is the error.
 	Problem status.Problem
 	Err     error
+	// Fields are those that an OpTakeBack took back last, at Last.
+	Fields []string
+	Last   time.Time
 	// Obstacle identifies what others own of the object, if the write failed for that.
 	Obstacle string
 	// Refused is set for an OpRelease that the API server refused.

@@ -114,7 +114,7 @@ func (s *plannedStep) isSettled() bool {
 	switch s.Action {
 	case plan.Keep, plan.Done:
 		delete(s.run.known.failures.attempts, s.Key())
-		s.reportFieldConflict()
+		s.reportContention()
 		s.run.releaseRepeat(s.childName())
 		s.run.reportOscillation(s.childName(), s.Name(), s.templatePlace())
 	case plan.Block:
@@ -142,7 +142,39 @@ func (s *plannedStep) mustWait() bool {
 		s.run.found.again(at.Next.Sub(s.now))
 		return true
 	}
-	return s.inFieldConflict() || s.mayOscillate()
+	return s.isContended() || s.mayOscillate()
+}
+
+// isContended reports whether a step has to wait, since other managers take its fields again
+// and again.
+func (s *plannedStep) isContended() bool {
+	if len(s.Taken) == 0 {
+		return false
+	}
+	attempts := s.run.known.failures.attempts
+	if at := attempts.BlockingTakeBack(s.Step, s.now); at != nil {
+		s.reportProblem(at.Problem)
+		s.run.found.again(at.Next.Sub(s.now))
+		return true
+	}
+	if at := attempts.TakeBack(s.Step, s.now); at.IsContended() { // to set it right now does not end it
+		s.run.found.add(at.Problem)
+		s.run.found.again(at.ContentionEnds().Sub(s.now))
+	}
+	return false
+}
+
+// reportContention reports a contention that is not over yet although all is right just now.
+func (s *plannedStep) reportContention() {
+	attempts := s.run.known.failures.attempts
+	switch at := attempts[s.TakeBackKey()]; {
+	case !at.IsContended():
+	case s.Action == plan.Done || !s.now.Before(at.ContentionEnds()):
+		delete(attempts, s.TakeBackKey())
+	default:
+		s.run.found.add(at.Problem)
+		s.run.found.again(at.ContentionEnds().Sub(s.now))
+	}
 }
 
 func (s *plannedStep) templatePlace() string { return s.Child.Doc.Place().String() }

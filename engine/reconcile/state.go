@@ -71,8 +71,6 @@ func newChildMemory() childMemory {
 type failures struct {
 	// attempts are what failed, and what was deleted and is seen still.
 	attempts plan.Attempts
-	// fieldConflicts are fields that others take from us again and again, by child.
-	fieldConflicts map[string]*fieldConflict
 	// recreations are the children that have to be recreated, by [plan.Identity].
 	recreations map[string]recreation
 	// repeats are writes that may follow from one another, by child. repeatsOf is the
@@ -83,7 +81,7 @@ type failures struct {
 
 func newFailures() failures {
 	return failures{
-		attempts: plan.Attempts{}, fieldConflicts: map[string]*fieldConflict{}, repeats: map[string]*repeat{},
+		attempts: plan.Attempts{}, repeats: map[string]*repeat{},
 		recreations: map[string]recreation{},
 	}
 }
@@ -220,10 +218,10 @@ func (m *childMemory) recordAnswer(child string, uid types.UID, applied plan.Mem
 
 // keep forgets children that the plan does not have any more.
 func (m *resourceState) keep(p *plan.Plan) {
-	rendered, steps, uids := map[string]bool{}, map[string]bool{}, map[types.UID]bool{}
+	rendered, steps, uids, refs := map[string]bool{}, map[string]bool{}, map[types.UID]bool{}, map[plan.Ref]bool{}
 	for i := range p.Steps {
 		o := p.Steps[i].Document
-		rendered[plan.Identity(o)] = true
+		rendered[plan.Identity(o)], refs[p.Steps[i].Ref()] = true, true
 		steps[childName(&p.Steps[i])], steps[shortName(o.GetKind(), o.GetName())] = true, true
 		if live := p.Steps[i].Live; live != nil {
 			m.children.made[childName(&p.Steps[i])] = live.Meta.GetUID()
@@ -234,7 +232,7 @@ func (m *resourceState) keep(p *plan.Plan) {
 	maps.DeleteFunc(m.children.made, func(child string, _ types.UID) bool { return !steps[child] })
 	maps.DeleteFunc(m.children.replaced, func(child string, _ map[string]any) bool { return !rendered[child] })
 	maps.DeleteFunc(m.failures.recreations, func(child string, _ recreation) bool { return !rendered[child] })
-	maps.DeleteFunc(m.failures.fieldConflicts, func(child string, _ *fieldConflict) bool { return !steps[child] })
+	maps.DeleteFunc(m.failures.attempts, func(k plan.Key, _ *plan.Attempt) bool { return k.Operation == plan.OpTakeBack && !refs[k.Ref] })
 	maps.DeleteFunc(m.failures.repeats, func(child string, _ *repeat) bool { return !steps[child] && child != statusFile })
 	maps.DeleteFunc(m.children.changed, func(child string, _ []string) bool { return !steps[child] })
 	for _, uid := range m.children.made {
