@@ -20,6 +20,8 @@ const (
 	OpRecreate Operation = "Recreate"
 	// OpTakeBack takes back fields that other managers took.
 	OpTakeBack Operation = "TakeBack"
+	// OpRepeat writes what may follow from our own last write.
+	OpRepeat Operation = "Repeat"
 	// OpDelete deletes a child for good.
 	OpDelete Operation = "Delete"
 	// OpRelease gives up the fields of a patch.
@@ -56,9 +58,12 @@ type Attempt struct {
 	// Problem is for the status, and Err is the error.
 	Problem status.Problem
 	Err     error
-	// Fields are those that an OpTakeBack took back last, at Last.
-	Fields []string
-	Last   time.Time
+	// Fields are those that an OpTakeBack took back last, at Last, or that differ in what an
+	// OpRepeat holds back from what was Written last.
+	Fields  []string
+	Last    time.Time
+	Written map[string]any
+	Repeat  Repeat
 	// Obstacle identifies what others own of the object, if the write failed for that.
 	Obstacle string
 	// Refused is set for an OpRelease that the API server refused.

@@ -91,8 +91,8 @@ func (t *reconciliation) mayDelete(gk schema.GroupKind, child metav1.Object) err
 // never is.
 func (t *reconciliation) recordServed(ready bool, problems []status.Problem) {
 	out := Outcome{Version: t.subject.version, Ready: ready}
-	if ready && t.choice.MayDelete != nil && !t.rests() {
-		out.Ready, out.WouldBeReady = false, !t.holdsRepeats()
+	if ready && t.choice.MayDelete != nil && !t.isAtRest() {
+		out.Ready, out.WouldBeReady = false, !t.known.failures.attempts.HoldsRepeats()
 		t.found.again(firstWait)
 	}
 	for _, p := range t.found.problems {

@@ -115,8 +115,8 @@ func (s *plannedStep) isSettled() bool {
 	case plan.Keep, plan.Done:
 		delete(s.run.known.failures.attempts, s.Key())
 		s.reportContention()
-		s.run.releaseRepeat(s.childName())
-		s.run.reportOscillation(s.childName(), s.Name(), s.templatePlace())
+		s.run.known.failures.attempts.ReleaseRepeat(s.RepeatKey())
+		s.run.reportOscillation(s.RepeatKey(), s.Name(), s.templatePlace())
 	case plan.Block:
 		if s.Problem != nil {
 			s.reportProblem(*s.Problem)

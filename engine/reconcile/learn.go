@@ -73,7 +73,7 @@ func (t *reconciliation) learnWrite(s *plannedStep, r *plan.Result) {
 		t.countCorrected(s.Takers)
 	}
 	if s.Action == plan.Create {
-		t.known.failures.progressed()
+		t.known.failures.attempts.ForgetRepeats()
 		delete(t.known.children.replaced, plan.Identity(s.Document))
 	}
 	if s.GeneratesText {
@@ -103,7 +103,7 @@ func (t *reconciliation) learnFailure(s *plannedStep, r *plan.Result) {
 		delete(t.known.failures.recreations, plan.Identity(s.Document))
 	}
 	if refusal.Cause == apply.Recreating {
-		t.known.failures.progressed()
+		t.known.failures.attempts.ForgetRepeats()
 		if r.Deleted != nil {
 			t.known.children.replaced[plan.Identity(s.Document)] = initialOf(r.Deleted.Object, s.Child.Policy.Initial)
 		}

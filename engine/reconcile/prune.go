@@ -66,7 +66,7 @@ func (t *reconciliation) isDue(k plan.Key, now time.Time) bool {
 // learnDelete records what became of the deletion of a child.
 func (t *reconciliation) learnDelete(r *plan.Result) {
 	if len(r.Writes) > 0 {
-		t.known.failures.progressed()
+		t.known.failures.attempts.ForgetRepeats()
 		if !t.subject.deleting() {
 			t.pruned = append(t.pruned, plan.RefOf(*r.Object).String())
 		}

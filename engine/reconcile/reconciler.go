@@ -281,7 +281,7 @@ const (
 func (t *reconciliation) isDry() bool { return t.mode != writes }
 
 // replanAfter is when to reconcile again because of what was found out just now.
-const replanAfter = time.Millisecond
+const replanAfter = time.Microsecond
 
 // applyPlan carries out a plan, once the kinds of its children are on record.
 func (t *reconciliation) applyPlan(ctx context.Context, p *plan.Plan) {

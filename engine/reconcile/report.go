@@ -120,7 +120,7 @@ func (t *reconciliation) ownStatus(ctx context.Context, w *snapshot) map[string]
 	if fields == nil {
 		fields = map[string]any{}
 	}
-	return t.withOverridden(t.steady(fields))
+	return t.withOverridden(t.holdStatus(fields))
 }
 
 // write applies the status unless the live one says the same. The same status

@@ -73,16 +73,11 @@ type failures struct {
 	attempts plan.Attempts
 	// recreations are the children that have to be recreated, by [plan.Identity].
 	recreations map[string]recreation
-	// repeats are writes that may follow from one another, by child. repeatsOf is the
-	// generation and the revision that they are of.
-	repeats   map[string]*repeat
-	repeatsOf string
 }
 
 func newFailures() failures {
 	return failures{
-		attempts: plan.Attempts{}, repeats: map[string]*repeat{},
-		recreations: map[string]recreation{},
+		attempts: plan.Attempts{}, recreations: map[string]recreation{},
 	}
 }
 
@@ -232,8 +227,9 @@ func (m *resourceState) keep(p *plan.Plan) {
 	maps.DeleteFunc(m.children.made, func(child string, _ types.UID) bool { return !steps[child] })
 	maps.DeleteFunc(m.children.replaced, func(child string, _ map[string]any) bool { return !rendered[child] })
 	maps.DeleteFunc(m.failures.recreations, func(child string, _ recreation) bool { return !rendered[child] })
-	maps.DeleteFunc(m.failures.attempts, func(k plan.Key, _ *plan.Attempt) bool { return k.Operation == plan.OpTakeBack && !refs[k.Ref] })
-	maps.DeleteFunc(m.failures.repeats, func(child string, _ *repeat) bool { return !steps[child] && child != statusFile })
+	maps.DeleteFunc(m.failures.attempts, func(k plan.Key, _ *plan.Attempt) bool {
+		return (k.Operation == plan.OpTakeBack || k.Operation == plan.OpRepeat && k != plan.StatusRepeatKey) && !refs[k.Ref]
+	})
 	maps.DeleteFunc(m.children.changed, func(child string, _ []string) bool { return !steps[child] })
 	for _, uid := range m.children.made {
 		uids[uid] = true
