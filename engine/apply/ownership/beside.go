@@ -23,8 +23,8 @@ func displacersIn(doc any, at holders, path fieldpath.Path, found *[]string) {
 	switch d := doc.(type) {
 	case map[string]any:
 		for name, v := range d {
-			if !skipped(path, name) && isCollection(v) {
-				pe := field(name)
+			if !isIgnoredField(path, name) && isCollection(v) {
+				pe := fieldElement(name)
 				displacersIn(v, at.at(pe), append(path, pe), found)
 			}
 		}
@@ -147,7 +147,7 @@ func besideIn(live any, ours *fieldpath.Set, at holders, path fieldpath.Path, fo
 		for _, item := range list {
 			pe := elementFor(item, keys)
 			if !ours.Members.Has(pe) && !hasChild(ours, pe) {
-				*found = append(*found, Foreign{Path: show(append(path, pe)), Managers: at.at(pe).others()})
+				*found = append(*found, Foreign{Path: formatPath(append(path, pe)), Managers: at.at(pe).others()})
 			}
 		}
 	}

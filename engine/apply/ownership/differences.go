@@ -41,10 +41,10 @@ type comparison struct {
 
 func (c *comparison) fields(in goField, sent, answer map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
-		if skipped(c.path, name) {
+		if isIgnoredField(c.path, name) {
 			continue
 		}
-		c.path = append(c.path, field(name))
+		c.path = append(c.path, fieldElement(name))
 		switch got, of := answer[name], in.below(name); {
 		case got == nil && sent[name] == nil:
 		case got == nil:
@@ -60,7 +60,7 @@ func (c *comparison) fields(in goField, sent, answer map[string]any) {
 
 // add records a difference at the path walked so far.
 func (c *comparison) add(d Difference) {
-	d.Path = show(c.path)
+	d.Path = formatPath(c.path)
 	c.found = append(c.found, d)
 }
 
@@ -137,11 +137,11 @@ func (c *comparison) keyed(of goField, sent, got []any, keys []string) {
 func counterpart(got []any, m map[string]any, given value.FieldList) (any, bool) {
 	if m["port"] != nil || m["containerPort"] != nil {
 		full := append(given.Copy(), value.Field{Name: "protocol", Value: value.NewValueInterface("TCP")})
-		if g, ok := keyed(got, fieldpath.PathElement{Key: &full}); ok && m["protocol"] == nil {
+		if g, ok := findByKeys(got, fieldpath.PathElement{Key: &full}); ok && m["protocol"] == nil {
 			return g, true
 		}
 	}
-	return keyed(got, fieldpath.PathElement{Key: &given})
+	return findByKeys(got, fieldpath.PathElement{Key: &given})
 }
 
 // at reports whether the path walked so far is exactly that of these fields.

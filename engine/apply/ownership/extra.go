@@ -6,43 +6,44 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// Extra lists, sorted, the leaf paths which the entry owns and desired does
-// not have: the next apply of desired gives them back. The annotation with the revision that
-// wrote the object is none of them.
+// Extra returns, sorted, the leaf paths that the entry owns and that desired does not have.
+// The next apply of desired releases them. The annotation with the revision that wrote the
+// object is not among them.
 func (e Entry) Extra(desired map[string]any) []string {
 	x := extras{}
-	x.walk(e.fields(), desired)
+	x.collectExtra(e.fields(), desired)
 	slices.Sort(x.found)
 	return slices.Compact(x.found)
 }
 
+// extras collects the paths that Extra returns.
 type extras struct {
 	path  fieldpath.Path
 	found []string
 }
 
-// walk looks up each path of set in v, which is nil where desired has nothing.
-func (x *extras) walk(set *fieldpath.Set, v any) {
+// collectExtra collects the paths of set that v lacks. It is nil where desired has nothing.
+func (x *extras) collectExtra(set *fieldpath.Set, v any) {
 	for pe := range set.Members.All() {
 		if _, deep := set.Children.Get(pe); deep {
 			continue
 		}
-		if _, found := lookup(v, pe); found || pe.FieldName != nil && skipped(x.path, *pe.FieldName) {
+		if _, found := findPart(v, pe); found || pe.FieldName != nil && isIgnoredField(x.path, *pe.FieldName) {
 			continue
 		}
-		x.found = append(x.found, show(append(x.path, pe)))
+		x.found = append(x.found, formatPath(append(x.path, pe)))
 	}
 	for pe := range set.Children.All() {
 		below, _ := set.Children.Get(pe)
-		part, _ := lookup(v, pe)
+		part, _ := findPart(v, pe)
 		x.path = append(x.path, pe)
-		x.walk(below, part)
+		x.collectExtra(below, part)
 		x.path = x.path[:len(x.path)-1]
 	}
 }
 
-// lookup finds the part of v that a path element names.
-func lookup(v any, pe fieldpath.PathElement) (any, bool) {
+// findPart returns the part of v that a path element names.
+func findPart(v any, pe fieldpath.PathElement) (any, bool) {
 	switch {
 	case pe.FieldName != nil:
 		m, _ := v.(map[string]any)
@@ -50,7 +51,7 @@ func lookup(v any, pe fieldpath.PathElement) (any, bool) {
 		return part, ok
 	case pe.Key != nil:
 		list, _ := v.([]any)
-		return keyed(list, pe)
+		return findByKeys(list, pe)
 	case pe.Index != nil:
 		list, _ := v.([]any)
 		if *pe.Index < 0 || *pe.Index >= len(list) {
@@ -66,9 +67,9 @@ func lookup(v any, pe fieldpath.PathElement) (any, bool) {
 	return list[i], true
 }
 
-// keyed finds the item of an associative list: by all keys, or else by those
-// that the item gives.
-func keyed(list []any, pe fieldpath.PathElement) (any, bool) {
+// findByKeys returns the item of an associative list that has all keys, or else one that
+// has no other values of them.
+func findByKeys(list []any, pe fieldpath.PathElement) (any, bool) {
 	var partly any
 	found := false
 	for _, item := range list {

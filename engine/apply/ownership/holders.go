@@ -49,7 +49,7 @@ func holdersOf(managed []metav1.ManagedFieldsEntry, manager string) holders {
 func IsHeldByOthers(managed []metav1.ManagedFieldsEntry, manager string, path ...string) bool {
 	at := holdersOf(managed, manager)
 	for _, name := range path {
-		at = at.at(field(name))
+		at = at.at(fieldElement(name))
 	}
 	return len(at.others()) > 0
 }

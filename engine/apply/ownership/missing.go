@@ -39,8 +39,8 @@ type gaps struct {
 
 func (g *gaps) fields(set *fieldpath.Set, m map[string]any) {
 	for name, v := range m {
-		if !skipped(g.path, name) {
-			g.node(set, field(name), v)
+		if !isIgnoredField(g.path, name) {
+			g.node(set, fieldElement(name), v)
 		}
 	}
 }
@@ -88,10 +88,10 @@ func (g *gaps) whole(v any) bool {
 func (g *gaps) report(v any) {
 	if m, ok := v.(map[string]any); ok && len(m) > 0 {
 		for _, name := range slices.Sorted(maps.Keys(m)) {
-			if skipped(g.path, name) {
+			if isIgnoredField(g.path, name) {
 				continue
 			}
-			g.path = append(g.path, field(name))
+			g.path = append(g.path, fieldElement(name))
 			g.report(m[name])
 			g.path = g.path[:len(g.path)-1]
 		}
@@ -100,7 +100,7 @@ func (g *gaps) report(v any) {
 	if l, ok := v.([]any); ok && len(l) == 0 && !g.taken() {
 		return
 	}
-	g.found = append(g.found, show(g.path))
+	g.found = append(g.found, formatPath(g.path))
 }
 
 // taken reports whether another manager holds the field at g.path as a whole.

@@ -33,7 +33,7 @@ func Owners(managed []metav1.ManagedFieldsEntry) ([]Owner, error) {
 		if m.Time != nil {
 			o.Time = m.Time.UTC().Format(time.RFC3339)
 		}
-		fields.Leaves().Iterate(func(p fieldpath.Path) { o.Paths = append(o.Paths, show(p)) })
+		fields.Leaves().Iterate(func(p fieldpath.Path) { o.Paths = append(o.Paths, formatPath(p)) })
 		slices.Sort(o.Paths)
 		o.Paths = slices.Compact(o.Paths)
 		all = append(all, o)

@@ -11,16 +11,16 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 )
 
-// unapplied are the fields of metadata that identify an object, are
-// preconditions, or that the server never records an owner of.
+// unapplied are the fields of metadata that nobody can own: they identify an object, are
+// preconditions, or are written by the server.
 var unapplied = map[string]bool{
 	"name": true, "namespace": true, "uid": true, "resourceVersion": true,
 	"generation": true, "creationTimestamp": true, "managedFields": true, "selfLink": true,
 }
 
-// skipped reports whether the field name below path never counts: it cannot be owned, or it
-// is the annotation with the revision that wrote the object, which is no part of its content.
-func skipped(path fieldpath.Path, name string) bool {
+// isIgnoredField reports whether the field name below path never counts. Nobody can own it,
+// or it is the annotation with the revision that wrote the object, which is no content.
+func isIgnoredField(path fieldpath.Path, name string) bool {
 	switch len(path) {
 	case 0:
 		return name == "apiVersion" || name == "kind"
@@ -32,23 +32,24 @@ func skipped(path fieldpath.Path, name string) bool {
 	return false
 }
 
+// isField reports whether a path element is the field with this name.
 func isField(pe fieldpath.PathElement, name string) bool {
 	return pe.FieldName != nil && *pe.FieldName == name
 }
 
-// field is the path element of a map's key.
-func field(name string) fieldpath.PathElement {
+// fieldElement returns the path element of a map's key.
+func fieldElement(name string) fieldpath.PathElement {
 	return fieldpath.PathElement{FieldName: &name}
 }
 
-// show prints a path as people write it: spec.ports[port=80,protocol=TCP].name
-// and metadata.labels["example.com/app"]. The values of set lists are left
-// out: they may be secret, keys are not.
-func show(path fieldpath.Path) string {
+// formatPath returns a path as people write it: spec.ports[port=80,protocol=TCP].name
+// and metadata.labels["example.com/app"]. Values of set lists are left out, since they
+// may be secret.
+func formatPath(path fieldpath.Path) string {
 	var b strings.Builder
 	for _, pe := range path {
 		switch {
-		case pe.FieldName != nil && plain(*pe.FieldName):
+		case pe.FieldName != nil && needsNoQuotes(*pe.FieldName):
 			if b.Len() > 0 {
 				b.WriteByte('.')
 			}
@@ -56,7 +57,7 @@ func show(path fieldpath.Path) string {
 		case pe.FieldName != nil:
 			b.WriteString("[" + strconv.Quote(*pe.FieldName) + "]")
 		case pe.Key != nil:
-			b.WriteString("[" + showKeys(*pe.Key) + "]")
+			b.WriteString("[" + formatKeys(*pe.Key) + "]")
 		case pe.Index != nil:
 			b.WriteString("[" + strconv.Itoa(*pe.Index) + "]")
 		default:
@@ -66,7 +67,8 @@ func show(path fieldpath.Path) string {
 	return b.String()
 }
 
-func showKeys(keys value.FieldList) string {
+// formatKeys returns the keys of a list item as port=80,protocol=TCP.
+func formatKeys(keys value.FieldList) string {
 	parts := make([]string, len(keys))
 	for i, k := range keys {
 		parts[i] = fmt.Sprintf("%s=%v", k.Name, k.Value.Unstructured())
@@ -74,8 +76,8 @@ func showKeys(keys value.FieldList) string {
 	return strings.Join(parts, ",")
 }
 
-// plain reports whether a field name needs no quotes.
-func plain(name string) bool {
+// needsNoQuotes reports whether a field name needs no quotes.
+func needsNoQuotes(name string) bool {
 	for _, r := range name {
 		if r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') {
 			return false

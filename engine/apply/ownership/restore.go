@@ -123,7 +123,7 @@ func (r *restorer) within(pe fieldpath.PathElement, do func()) {
 }
 
 func (r *restorer) correct(reason Reason, at holders) {
-	r.out.Corrections = append(r.out.Corrections, Correction{Path: show(r.path), Reason: reason, Managers: at.others()})
+	r.out.Corrections = append(r.out.Corrections, Correction{Path: formatPath(r.path), Reason: reason, Managers: at.others()})
 }
 
 // exclude removes a field that the document excludes, unless others own it, or something
@@ -137,7 +137,7 @@ func (r *restorer) exclude(x Excluded, live map[string]any, at holders) {
 		if !found {
 			return
 		}
-		if decides := field(x.Decides); x.Decides != "" && i == len(x.Path)-1 &&
+		if decides := fieldElement(x.Decides); x.Decides != "" && i == len(x.Path)-1 &&
 			part(doc, decides) == nil && len(at.at(decides).others()) > 0 {
 			return
 		}
@@ -152,7 +152,7 @@ func (r *restorer) exclude(x Excluded, live map[string]any, at holders) {
 // excludeField is exclude for the field at the present path, in a live map.
 func (r *restorer) excludeField(x Excluded, live, doc any, at holders) {
 	last := r.path[len(r.path)-1]
-	value, found := lookup(live, last)
+	value, found := findPart(live, last)
 	_, ours := at.ours()
 	switch {
 	case !found || doc != nil || last.FieldName == nil || x.Fits != nil && x.Fits(value):
@@ -169,7 +169,7 @@ func (r *restorer) excludeField(x Excluded, live, doc any, at holders) {
 // of a field, or the live item that is the document's item of this index.
 func element(step, doc, live any, at holders) (fieldpath.PathElement, bool) {
 	if name, is := step.(string); is {
-		return field(name), true
+		return fieldElement(name), true
 	}
 	docs, _ := doc.([]any)
 	lives, _ := live.([]any)
@@ -186,7 +186,7 @@ func element(step, doc, live any, at holders) (fieldpath.PathElement, bool) {
 }
 
 func part(v any, pe fieldpath.PathElement) any {
-	found, _ := lookup(v, pe)
+	found, _ := findPart(v, pe)
 	return found
 }
 
@@ -203,7 +203,7 @@ func (r *restorer) fields(doc, live map[string]any, at holders) {
 		if r.isSkipped(name) || doc[name] == nil {
 			continue
 		}
-		pe := field(name)
+		pe := fieldElement(name)
 		there, found := live[name]
 		if !found {
 			live[name] = doc[name]
@@ -217,7 +217,7 @@ func (r *restorer) fields(doc, live map[string]any, at holders) {
 // and of its metadata all but labels and annotations.
 func (r *restorer) isSkipped(name string) bool {
 	switch {
-	case skipped(r.path, name), len(r.path) == 0 && name == "status":
+	case isIgnoredField(r.path, name), len(r.path) == 0 && name == "status":
 		return true
 	case len(r.path) == 1 && isField(r.path[0], "metadata"):
 		return name != "labels" && name != "annotations"
@@ -402,7 +402,7 @@ func prune(live, doc any, ours *fieldpath.Set, at holders) {
 		return
 	}
 	goes := func(pe fieldpath.PathElement) bool {
-		_, wanted := lookup(doc, pe)
+		_, wanted := findPart(doc, pe)
 		return !wanted && len(at.at(pe).others()) == 0
 	}
 	var names []fieldpath.PathElement
@@ -434,7 +434,7 @@ func pruneItems(live []any, doc any, ours *fieldpath.Set, at holders) []any {
 	return slices.DeleteFunc(live, func(item any) bool {
 		pe := elementFor(item, keys)
 		below, deep := ours.Children.Get(pe)
-		_, wanted := lookup(doc, pe)
+		_, wanted := findPart(doc, pe)
 		if wanted && deep {
 			prune(item, part(doc, pe), below, at.at(pe))
 		}
@@ -477,7 +477,7 @@ func Relinquished(managed []metav1.ManagedFieldsEntry, doc map[string]any, manag
 func beyond(set *fieldpath.Set, doc any) *fieldpath.Set {
 	left := &fieldpath.Set{}
 	set.Members.Iterate(func(pe fieldpath.PathElement) {
-		if _, found := lookup(doc, pe); !found {
+		if _, found := findPart(doc, pe); !found {
 			left.Members.Insert(pe)
 		}
 	})
