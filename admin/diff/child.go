@@ -146,12 +146,12 @@ func Text(o map[string]any) (string, error) {
 
 // shownPair are two states of an object as YAML, nil as "". Values of Secrets are masked.
 func shownPair(before, after map[string]any) (was, is string, err error) {
-	before, after = plain(before, true), plain(after, true)
-	mask(before, after)
-	old, err := text(before)
+	before, after = copyWithoutNotes(before, true), copyWithoutNotes(after, true)
+	maskSecrets(before, after)
+	old, err := formatYAML(before)
 	if err != nil {
 		return "", "", err
 	}
-	now, err := text(after)
+	now, err := formatYAML(after)
 	return string(old), string(now), err
 }

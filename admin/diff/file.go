@@ -39,7 +39,7 @@ func (s Sight) Try(ctx context.Context, doc, live *unstructured.Unstructured) (*
 	if live != nil {
 		before = live.Object
 	}
-	if c.Diff, err = between(before, answer.Object, false); err != nil {
+	if c.Diff, err = diffStates(before, answer.Object, false); err != nil {
 		c.Why = err.Error()
 	}
 	if live != nil && c.Diff == "" {
@@ -51,7 +51,7 @@ func (s Sight) Try(ctx context.Context, doc, live *unstructured.Unstructured) (*
 // written is a document without what the server notes on objects, as it is in
 // one that was read from a cluster.
 func written(doc *unstructured.Unstructured, namespaced bool) *unstructured.Unstructured {
-	doc = &unstructured.Unstructured{Object: plain(doc.Object, false)}
+	doc = &unstructured.Unstructured{Object: copyWithoutNotes(doc.Object, false)}
 	if !namespaced {
 		doc.SetNamespace("")
 	}

@@ -236,15 +236,15 @@ func (d differ) act(a *reconcile.Tried, c *Change) {
 			return
 		}
 		before = d.live(a) // an immutable field: what would be, were it recreated
-		after = likeOf(body(a.Preview), before)
+		after = likeOf(bodyOf(a.Preview), before)
 	case p != nil:
 		c.Verb, c.Why = Recreated, p.Message
 		before = d.live(a)
-		after = likeOf(body(a.Preview), before)
+		after = likeOf(bodyOf(a.Preview), before)
 	case a.Step.Action == plan.Patch:
-		c.Verb, before, after = Patched, d.live(a), body(a.Answer)
+		c.Verb, before, after = Patched, d.live(a), bodyOf(a.Answer)
 	case a.Over != nil:
-		c.Verb, before, after = Changed, d.live(a), body(cmp.Or(a.Answer, a.Preview))
+		c.Verb, before, after = Changed, d.live(a), bodyOf(cmp.Or(a.Answer, a.Preview))
 		c.Why = cmp.Or(c.Why, "it is there already and is taken over")
 	default:
 		c.Verb, after = Created, a.Step.Document.Object
@@ -267,7 +267,7 @@ func same(a *reconcile.Tried) bool {
 
 // compare puts the diff into a change.
 func (d differ) compare(c *Change, before, after map[string]any) {
-	text, err := between(before, after, c.Subresource != "")
+	text, err := diffStates(before, after, c.Subresource != "")
 	if err != nil {
 		c.Why = cmp.Or(c.Why, err.Error())
 	}

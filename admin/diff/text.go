@@ -16,34 +16,33 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
-// noted are the fields of metadata that the server notes on every object.
+// noted are the fields of metadata that the server writes on every object.
 var noted = []string{"managedFields", "creationTimestamp", "generation", "resourceVersion", "uid", "selfLink", "deletionGracePeriodSeconds"}
 
-// Between is a unified diff of two states of an object as YAML, without what the
-// server notes and what the engine adds; "" says that they say the same. Values of
+// Between returns a unified diff of two states of an object as YAML, or "" if they are
+// equal. What the server writes and what the engine adds is left out, and values of
 // Secrets are masked.
 func Between(before, after map[string]any) (string, error) {
-	before, after = plain(before, false), plain(after, false)
-	engineless(before)
-	engineless(after)
-	return between(before, after, false)
+	before, after = copyWithoutNotes(before, false), copyWithoutNotes(after, false)
+	dropEngineMarks(before)
+	dropEngineMarks(after)
+	return diffStates(before, after, false)
 }
 
-// between is a unified diff of two states of an object as YAML; nil stands for
-// none, and "" says that they say the same. The status counts only where it is
-// what is applied.
-func between(before, after map[string]any, status bool) (string, error) {
-	before, after = plain(before, status), plain(after, status)
+// diffStates returns a unified diff of two states of an object as YAML, or "" if they are
+// equal. A state that is nil stands for no object. The status counts only if status is true.
+func diffStates(before, after map[string]any, status bool) (string, error) {
+	before, after = copyWithoutNotes(before, status), copyWithoutNotes(after, status)
 	if before == nil || after == nil {
-		engineless(before)
-		engineless(after)
+		dropEngineMarks(before)
+		dropEngineMarks(after)
 	}
-	mask(before, after)
-	old, err := text(before)
+	maskSecrets(before, after)
+	old, err := formatYAML(before)
 	if err != nil {
 		return "", err
 	}
-	now, err := text(after)
+	now, err := formatYAML(after)
 	if err != nil {
 		return "", err
 	}
@@ -54,15 +53,16 @@ func between(before, after map[string]any, status bool) (string, error) {
 	return lines[1], nil // the first line repeats the names
 }
 
-func text(o map[string]any) ([]byte, error) {
+// formatYAML returns an object as YAML, or nothing for nil.
+func formatYAML(o map[string]any) ([]byte, error) {
 	if o == nil {
 		return nil, nil
 	}
 	return funcs.YAML(o)
 }
 
-// plain is a copy of an object without what the server and tools note on it.
-func plain(o map[string]any, status bool) map[string]any {
+// copyWithoutNotes copies an object without what the server and tools write on it.
+func copyWithoutNotes(o map[string]any, status bool) map[string]any {
 	if o == nil {
 		return nil
 	}
@@ -74,12 +74,12 @@ func plain(o map[string]any, status bool) map[string]any {
 	for _, field := range noted {
 		delete(meta, field)
 	}
-	drop(meta, "annotations", corev1.LastAppliedConfigAnnotation, api.AnnotationDesired, api.AnnotationWrittenBy)
+	dropKeys(meta, "annotations", corev1.LastAppliedConfigAnnotation, api.AnnotationDesired, api.AnnotationWrittenBy)
 	return out
 }
 
-// drop takes keys off a map of metadata, and the map if none are left.
-func drop(meta map[string]any, field string, keys ...string) {
+// dropKeys drops keys of a map of metadata, and the map if none are left.
+func dropKeys(meta map[string]any, field string, keys ...string) {
 	all, _ := meta[field].(map[string]any)
 	for _, key := range keys {
 		delete(all, key)
@@ -89,25 +89,25 @@ func drop(meta map[string]any, field string, keys ...string) {
 	}
 }
 
-// engineless takes off what the engine adds to every child, where the whole
-// object is shown.
-func engineless(o map[string]any) {
+// dropEngineMarks drops what the engine adds to every child. It is for objects that are
+// shown as a whole.
+func dropEngineMarks(o map[string]any) {
 	meta, _ := o["metadata"].(map[string]any)
-	drop(meta, "annotations", api.AnnotationOwner, api.AnnotationFile, api.AnnotationDrawn)
-	drop(meta, "labels", api.LabelOwnerUID)
+	dropKeys(meta, "annotations", api.AnnotationOwner, api.AnnotationFile, api.AnnotationDrawn)
+	dropKeys(meta, "labels", api.LabelOwnerUID)
 	delete(meta, "ownerReferences")
 }
 
-// What is shown instead of a value of a Secret: that it differs, but not how.
+// Masks for values of a Secret. They show that a value differs, but not how.
 const (
 	hidden       = "(hidden)"
 	hiddenBefore = "(hidden, as it is)"
 	hiddenAfter  = "(hidden, another one)"
 )
 
-// mask puts marks in place of the values of two states of a Secret.
-func mask(before, after map[string]any) {
-	secrets := append(values(before), values(after)...)
+// maskSecrets replaces the values of two states of a Secret by masks.
+func maskSecrets(before, after map[string]any) {
+	secrets := append(listSecretValues(before), listSecretValues(after)...)
 	if !isSecret(before) && !isSecret(after) {
 		return
 	}
@@ -131,15 +131,15 @@ func mask(before, after map[string]any) {
 		}
 	}
 	for _, o := range []map[string]any{before, after} {
-		without(o, secrets)
+		hideSecretsIn(o, secrets)
 	}
 }
 
 func isSecret(o map[string]any) bool { return o["kind"] == "Secret" && o["apiVersion"] == "v1" }
 
-// values are the values of a Secret, as they are stored, as they are meant, and
-// as they stand in JSON.
-func values(o map[string]any) []string {
+// listSecretValues returns the values of a Secret: as they are stored, decoded, and quoted
+// in JSON.
+func listSecretValues(o map[string]any) []string {
 	if !isSecret(o) {
 		return nil
 	}
@@ -148,18 +148,18 @@ func values(o map[string]any) []string {
 		m, _ := o[field].(map[string]any)
 		for _, v := range m {
 			stored, _ := v.(string)
-			all = append(all, quoted(stored)...)
+			all = append(all, listQuotedForms(stored)...)
 			if meant, err := base64.StdEncoding.DecodeString(stored); err == nil {
-				all = append(all, quoted(string(meant))...)
+				all = append(all, listQuotedForms(string(meant))...)
 			}
 		}
 	}
 	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 }
 
-// quoted is a text as it is, and within JSON of those who escape <, > and & and
-// of those who do not.
-func quoted(text string) []string {
+// listQuotedForms returns a text as it is, and as it stands in JSON, where <, > and & may be
+// escaped or not.
+func listQuotedForms(text string) []string {
 	all := []string{text}
 	for _, escape := range []bool{true, false} {
 		var b strings.Builder
@@ -172,12 +172,12 @@ func quoted(text string) []string {
 	return all
 }
 
-// packed is how gzip begins in base64: some tools keep whole objects so.
+// packed is how gzip data begins in base64. Some tools keep whole objects in this form.
 const packed = "H4sI"
 
-// without hides the labels and annotations of an object that hold a secret, or
-// may hold one unseen.
-func without(o map[string]any, secrets []string) {
+// hideSecretsIn hides the labels and annotations of an object that hold a secret, or may
+// hold one in a packed form.
+func hideSecretsIn(o map[string]any, secrets []string) {
 	meta, _ := o["metadata"].(map[string]any)
 	for _, field := range []string{"labels", "annotations"} {
 		m, _ := meta[field].(map[string]any)
@@ -191,41 +191,41 @@ func without(o map[string]any, secrets []string) {
 	}
 }
 
-// likeOf is an object that was tried under another name, with the name and the
-// uid of the one that it is to replace, wherever they stand in it: in labels of a
-// Job's Pods, for one.
+// likeOf returns an object that was tried under another name, with the name and uid of the
+// object that it is to replace. They may stand anywhere, as in the labels of a Job's Pods.
 func likeOf(tried, live map[string]any) map[string]any {
 	a, b := &unstructured.Unstructured{Object: tried}, &unstructured.Unstructured{Object: live}
 	if tried == nil || live == nil || a.GetUID() == "" {
 		return tried
 	}
 	same := strings.NewReplacer(a.GetName(), b.GetName(), string(a.GetUID()), string(b.GetUID()))
-	renamed, _ := replaced(tried, same).(map[string]any)
+	renamed, _ := replaceTexts(tried, same).(map[string]any)
 	return renamed
 }
 
-func replaced(v any, by *strings.Replacer) any {
+// replaceTexts returns a copy of a value with replaced texts.
+func replaceTexts(v any, by *strings.Replacer) any {
 	switch v := v.(type) {
 	case string:
 		return by.Replace(v)
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = replaced(v[i], by)
+			out[i] = replaceTexts(v[i], by)
 		}
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for key := range v {
-			out[key] = replaced(v[key], by)
+			out[key] = replaceTexts(v[key], by)
 		}
 		return out
 	}
 	return v
 }
 
-// body is the whole object, or nil.
-func body(o *unstructured.Unstructured) map[string]any {
+// bodyOf returns the whole object, or nil.
+func bodyOf(o *unstructured.Unstructured) map[string]any {
 	if o == nil {
 		return nil
 	}

@@ -24,7 +24,7 @@ func TestHidden(t *testing.T) {
 	after := secret(map[string]any{"password": encoded(now), "same": encoded(old), "new": encoded(now), "bytes": "AAAA"},
 		map[string]any{"note": "it is " + encoded(now)})
 	for name, pair := range map[string][2]map[string]any{"changed": {before, after}, "created": {nil, after}, "deleted": {before, nil}} {
-		got, err := between(pair[0], pair[1], false)
+		got, err := diffStates(pair[0], pair[1], false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +37,7 @@ func TestHidden(t *testing.T) {
 			t.Errorf("%s: nothing is hidden:\n%s", name, got)
 		}
 	}
-	got, _ := between(before, after, false)
+	got, _ := diffStates(before, after, false)
 	for _, want := range []string{"-  gone: (hidden)", "+  new: (hidden)", "-  password: " + hiddenBefore, "+  password: " + hiddenAfter,
 		"   same: (hidden)"} {
 		if !strings.Contains(got, want) {
@@ -51,7 +51,7 @@ func TestControlCharacters(t *testing.T) {
 	data := func(text string) map[string]any {
 		return map[string]any{"data": map[string]any{"a": text, "merge": "<<"}}
 	}
-	got, err := between(data("x\u0085"), data("x\u0092"), false)
+	got, err := diffStates(data("x\u0085"), data("x\u0092"), false)
 	if want := "-  a: \"x\\N\"\n+  a: \"x\\x92\"\n   merge: \"<<\"\n"; err != nil || !strings.Contains(got, want) {
 		t.Errorf("%v\n%s", err, got)
 	}
@@ -74,7 +74,7 @@ func TestHiddenCopies(t *testing.T) {
 			"apiVersion": "v1", "kind": "Secret", "data": map[string]any{"key": base64.StdEncoding.EncodeToString([]byte(key))},
 			"metadata": map[string]any{"name": "s", "annotations": map[string]any{"note": note}},
 		}
-		got, err := between(nil, secret, false)
+		got, err := diffStates(nil, secret, false)
 		if err != nil || strings.Contains(got, "MIIE") || strings.Contains(got, "H4sI") {
 			t.Errorf("%s: a copy of the Secret is shown: %v\n%s", name, err, got)
 		}
@@ -98,15 +98,15 @@ func TestBetween(t *testing.T) {
 			"annotations": map[string]any{"jacquard.dev/desired": "v1:bb", "jacquard.dev/owner": "webs.example.com/n/a"},
 		},
 	}
-	if got, err := between(live, next, false); got != "" || err != nil {
+	if got, err := diffStates(live, next, false); got != "" || err != nil {
 		t.Errorf("%v\n%s", err, got)
 	}
 	next["data"] = map[string]any{"a": "2"}
-	got, err := between(live, next, false)
+	got, err := diffStates(live, next, false)
 	if err != nil || !strings.Contains(got, "-  a: \"1\"\n+  a: \"2\"\n") {
 		t.Errorf("%v\n%s", err, got)
 	}
-	created, err := between(nil, next, false)
+	created, err := diffStates(nil, next, false)
 	want := "--- live\n+++ planned\n@@ -0,0 +1,6 @@\n+apiVersion: v1\n+data:\n+  a: \"2\"\n+kind: ConfigMap\n+metadata:\n+  name: c\n"
 	if d := cmp.Diff(want, created); d != "" || err != nil {
 		t.Error(err, d)
