@@ -94,7 +94,7 @@ func (w *making) sift() error {
 		return ofCluster(m)
 	})
 	for _, m := range w.all {
-		m.tidy()
+		m.dropForeign()
 	}
 	return errors.Join(errs...)
 }

@@ -67,8 +67,8 @@ var (
 	}
 )
 
-// tidy takes away what no author wrote: what the server and tools add.
-func (m *manifest) tidy() {
+// dropForeign drops what no author wrote: what the server and tools add.
+func (m *manifest) dropForeign() {
 	live := m.isLive()
 	drop(m.node, "status")
 	for _, key := range ofServer {
@@ -119,7 +119,7 @@ func (m *manifest) tidyLive() {
 		dropDefaults(spec, ofService[2:])
 	}
 	if pod := podSpec(m); pod != nil {
-		undefault(pod, ofPod)
+		dropDefaultsBelow(pod, ofPod)
 		tidyPod(pod)
 	}
 	switch {
@@ -141,9 +141,9 @@ func (m *manifest) tidyLive() {
 	}
 }
 
-// undefault drops defaults from a map and all maps below it; the texts that
-// environment variables and the like hold are no maps, and stay.
-func undefault(n *node, defaults []defaulted) {
+// dropDefaultsBelow drops defaults from a map and all maps below it. The texts of
+// environment variables and the like are no maps, and stay.
+func dropDefaultsBelow(n *node, defaults []defaulted) {
 	walk(n, nil, func(_ []string, n *node) {
 		if n.Kind == yamlv3.MappingNode {
 			dropDefaults(n, defaults)

@@ -26,8 +26,8 @@ var engineKeys = []string{
 	api.AnnotationOwner, api.AnnotationFile, api.AnnotationDrawn, api.AnnotationDesired, api.AnnotationWrittenBy, api.LabelOwnerUID,
 }
 
-// checkLines finds what no value can make right in the literal lines of a
-// file: annotations of ours that there are none of, and generateName.
+// checkLines finds errors in the literal lines of a file that no value can mend:
+// annotations of our domain that authors may not write, and generateName.
 func checkLines(f folder.File) []error {
 	var errs []error
 	lines := strings.Split(string(f.Data), "\n")
@@ -56,7 +56,7 @@ func checkLines(f folder.File) []error {
 func isLabel(lines []string, i, keyAt int) bool {
 	under := keyOfBrace(lines[i][:keyAt])
 	if under == "" {
-		under = above(lines, i)
+		under = findKeyAbove(lines, i)
 	}
 	return strings.HasSuffix(strings.ToLower(under), "labels")
 }
@@ -66,7 +66,7 @@ var (
 	beforeIt = regexp.MustCompile(`([\w./-]+)["']?:\s*$`)
 )
 
-// keyOfBrace is the key of the innermost brace that is open at the end of a
+// keyOfBrace returns the key of the innermost brace that is open at the end of a
 // text, or "".
 func keyOfBrace(text string) string {
 	bare := inMarks.ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat(" ", len(s)) })
@@ -88,7 +88,7 @@ func keyOfBrace(text string) string {
 	return ""
 }
 
-// wrongKey says why an author may not write a key of ours.
+// wrongKey returns why an author may not write a key of our domain, or "".
 func wrongKey(key string, label bool) string {
 	for _, known := range api.AuthorAnnotations {
 		if key == known && !label {
@@ -113,24 +113,23 @@ func wrongKey(key string, label bool) string {
 	return text
 }
 
-// parent is the index of the line that a line stands under, -1 if there is
-// none.
-func parent(lines []string, i int) int {
+// findParent returns the index of the line that line i is nested in, or -1.
+func findParent(lines []string, i int) int {
 	for j := i - 1; j >= 0; j-- {
 		bare := strings.TrimSpace(lines[j])
 		if strings.HasPrefix(lines[j], "---") {
 			return -1
 		}
-		if bare != "" && !strings.HasPrefix(bare, "#") && !strings.HasPrefix(bare, "{{") && indent(lines[j]) < indent(lines[i]) {
+		if bare != "" && !strings.HasPrefix(bare, "#") && !strings.HasPrefix(bare, "{{") && countIndent(lines[j]) < countIndent(lines[i]) {
 			return j
 		}
 	}
 	return -1
 }
 
-// above is the key that a line stands under, or "".
-func above(lines []string, i int) string {
-	if i = parent(lines, i); i >= 0 {
+// findKeyAbove returns the key that line i is nested in, or "".
+func findKeyAbove(lines []string, i int) string {
+	if i = findParent(lines, i); i >= 0 {
 		if m := keyAlone.FindStringSubmatch(lines[i]); m != nil {
 			return m[1]
 		}
@@ -140,13 +139,13 @@ func above(lines []string, i int) string {
 
 // underMetadata reports whether a line is a field of the object's own metadata.
 func underMetadata(lines []string, i int) bool {
-	at := parent(lines, i)
+	at := findParent(lines, i)
 	return at >= 0 && strings.HasPrefix(lines[at], "metadata:")
 }
 
 // inRaw reports whether a line is text of a block scalar.
 func inRaw(lines []string, i int) bool {
-	for i = parent(lines, i); i >= 0; i = parent(lines, i) {
+	for i = findParent(lines, i); i >= 0; i = findParent(lines, i) {
 		if opensRaw.MatchString(lines[i]) {
 			return true
 		}
@@ -154,4 +153,5 @@ func inRaw(lines []string, i int) bool {
 	return false
 }
 
-func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+// countIndent returns the number of blanks at the start of a line.
+func countIndent(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }

@@ -170,7 +170,7 @@ func ownKeys(lines []string, i int) [][2]int {
 // inFlow reports whether a key stands within braces, of its line or of the one
 // that it stands under.
 func inFlow(lines []string, i, keyAt int) bool {
-	above := parent(lines, i)
+	above := findParent(lines, i)
 	return strings.Contains(lines[i][:keyAt], "{") || above >= 0 && strings.HasSuffix(strings.TrimSpace(lines[above]), "{")
 }
 
@@ -205,11 +205,11 @@ func (m *mark) read(line string, off int, flow bool) {
 // far as that can be seen.
 func ofDocument(lines []string, i int) bool {
 	top := i
-	for at := parent(lines, i); at >= 0; at = parent(lines, at) {
+	for at := findParent(lines, i); at >= 0; at = findParent(lines, at) {
 		top = at
 	}
 	key := keyAlone.FindStringSubmatch(lines[top])
-	return indent(lines[top]) > 0 || key == nil || key[1] == "metadata" || top == i
+	return countIndent(lines[top]) > 0 || key == nil || key[1] == "metadata" || top == i
 }
 
 var nameAction = regexp.MustCompile(`\{\{-?\s*(?:(\$?)\.metadata\.name|childName\s+(\$?)\.metadata\.name\s+"[^"]*")\s*-?\}\}`)

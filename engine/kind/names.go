@@ -128,7 +128,7 @@ func (l *literals) nameLines(d *literal) []nameLine {
 		m := nameStart.FindStringSubmatch(line)
 		off := start
 		start += len(line) + 1
-		if m == nil || indent(line) > 0 && !underMetadata(l.source, i) {
+		if m == nil || countIndent(line) > 0 && !underMetadata(l.source, i) {
 			continue
 		}
 		s, ok := l.spanAt(off + strings.Index(line, "name"))
@@ -136,11 +136,11 @@ func (l *literals) nameLines(d *literal) []nameLine {
 			continue
 		}
 		value, own := m[1], true
-		if indent(line) == 0 {
+		if countIndent(line) == 0 {
 			value, _, _ = strings.Cut(strings.ReplaceAll(value, "}}", "\x00"), "}")
 			value, _, _ = strings.Cut(strings.ReplaceAll(value, "\x00", "}}"), ",")
 		} else {
-			own = indent(l.source[parent(l.source, i)]) == 0
+			own = countIndent(l.source[findParent(l.source, i)]) == 0
 		}
 		all = append(all, nameLine{s, value, i, own})
 	}
