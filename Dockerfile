@@ -1,5 +1,5 @@
 # The operator as a static binary and nothing else, run by a user that is not
-# root. `make image` builds the same image without Docker: it takes the last
+# root. The binary has the commands run and version. `make image` builds the same image without Docker: it takes the last
 # stage from here.
 #   docker build --build-arg VERSION=v0.1.0 --build-arg REVISION=$(git rev-parse HEAD) .
 #   docker buildx build --platform linux/amd64,linux/arm64 …
@@ -13,7 +13,7 @@ ARG TARGETOS
 ARG TARGETARCH
 ARG VERSION=dev
 ARG REVISION
-RUN GOOS=$TARGETOS GOARCH=$TARGETARCH make build OUT=/out/jacquard
+RUN GOOS=$TARGETOS GOARCH=$TARGETARCH make build GOTAGS=operator OUT=/out/jacquard
 
 FROM scratch
 ARG VERSION=dev

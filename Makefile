@@ -18,7 +18,8 @@ TAG := $(word 2,$(subst :, ,$(lastword $(subst /, ,$(IMAGE)))))
 VERSION ?= $(or $(TAG),$(shell git describe --tags --always --dirty 2>/dev/null || echo dev))
 REVISION ?= $(shell git rev-parse HEAD 2>/dev/null)
 
-# What make build writes; GOOS and GOARCH say for what machine.
+# What make build writes; GOOS and GOARCH say for what machine. With
+# GOTAGS=operator it has only the commands of the operator's image.
 OUT ?= $(BIN)/jacquard
 
 # What make image writes, under which name, for which machines (comma-separated).
@@ -57,14 +58,14 @@ help: ## Show what there is to make
 .PHONY: build
 build: ## Build the operator, .bin/jacquard
 	@mkdir -p $(dir $(OUT))
-	go build -ldflags '$(STAMPED)' -o $(OUT) .
+	go build $(if $(GOTAGS),-tags '$(GOTAGS)') -ldflags '$(STAMPED)' -o $(OUT) .
 
 .PHONY: image
 image: ## Build the Dockerfile's image without Docker, .bin/image/jacquard.tar; PLATFORMS=linux/amd64,linux/arm64
 	@mkdir -p $(dir $(IMAGE_FILE))
 	@binaries=(); for platform in $(subst $(comma), ,$(PLATFORMS)); do \
 		binary="$(dir $(IMAGE_FILE))$${platform//\//-}"; \
-		GOOS="$${platform%%/*}" GOARCH="$${platform#*/}" $(MAKE) --no-print-directory build OUT="$$binary"; \
+		GOOS="$${platform%%/*}" GOARCH="$${platform#*/}" $(MAKE) --no-print-directory build GOTAGS=operator OUT="$$binary"; \
 		binaries+=("$$platform=$$binary"); \
 	done; \
 	cd test/e2e && go run ./cmd/image --dockerfile ../../Dockerfile --arg VERSION=$(VERSION) --arg REVISION=$(REVISION) \
@@ -223,6 +224,7 @@ integration: devcluster ## Run all integration tests, also those that take too l
 .PHONY: check
 check: ## Run the tests that need no cluster, in a minute or two
 	$(TEST) -short -timeout 10m ./...
+	$(TEST) -short -tags operator . ./cli
 
 .PHONY: fuzz
 fuzz: ## Run all fuzz targets, one after the other; FUZZTIME=1m each
@@ -292,6 +294,8 @@ lint: $(BIN)/golangci-lint ## Check formatting and style
 		(cd "$${linted%%=*}" && packages="$${linted#*=}" && \
 			$(BIN)/golangci-lint run --config $(CURDIR)/.golangci.yml $${packages//,/ }); \
 	done
+	@echo "vetting the operator's binary"
+	@go vet -tags operator . ./cli
 	@echo "checking names and comments"
 	@cd tools && go build -ldflags '-s -w' -o $(BIN)/style ./style
 	@$(BIN)/style $(LINTED)

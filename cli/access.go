@@ -5,13 +5,10 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-
-	"github.com/jacquard-operator/jacquard/engine/transport"
 )
 
 // An access is how a command reaches the cluster.
@@ -47,20 +44,6 @@ func (refusedNamespace) Type() string { return "string" }
 // Set refuses any value.
 func (refusedNamespace) Set(string) error {
 	return errors.New("this names the namespace of resources; name the operator's by --operator-namespace")
-}
-
-// requestLimit is how long a command waits for the answer to one request, such as one
-// page of a list.
-var requestLimit = 10 * time.Second
-
-// config is the access to the cluster of a command: of load, with requests that are sent
-// once, and are limited in time.
-func (a *access) config() (*rest.Config, error) {
-	cfg, err := a.load()
-	if err != nil {
-		return nil, err
-	}
-	return transport.Configure(cfg, requestLimit), nil
 }
 
 // load returns the access to the cluster of --kubeconfig, of KUBECONFIG, of the

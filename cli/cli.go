@@ -2,16 +2,12 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/jacquard-operator/jacquard/author/catalog"
 )
 
 // The exit codes.
@@ -19,8 +15,6 @@ const (
 	exitOK     = 0
 	exitFailed = 1 // findings or errors
 	exitUsage  = 2
-	// exitWrong is that of diff for errors: there 1 means that there are changes.
-	exitWrong = 2
 )
 
 // An exit is an error that says the exit code.
@@ -81,11 +75,8 @@ func newRoot(started *bool) *cobra.Command {
 			return errors.New("a command is missing")
 		},
 	}
-	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: program(os.Args[0])}
-	root.AddCommand(newAdopt(), newApprove(), newDiff(), newEject(), newExplain(), newHistory(), newLint(), newLSP(), newNew(), newPack(),
-		newPull(), newPush(), newRBAC(), newRender(), newRollback(), newRun(), newSchemas(), newStatus(), newSweep(), newTest(),
-		newTree(), newUI(), newVersion())
-	completable(root)
+	root.AddCommand(newRun(), newVersion())
+	addTools(root)
 	return root
 }
 
@@ -98,23 +89,6 @@ func rootFlag(cmd *cobra.Command, roots *[]string) {
 func configFlag(cmd *cobra.Command, file *string) {
 	cmd.Flags().StringVar(file,
 		"config", "", "file with settings that override config.yaml: a map of the names of kinds to maps of settings")
-}
-
-// load reads folders, and settings from a file unless its name is "".
-func load(roots []string, config string) (*catalog.Catalog, error) {
-	kinds, err := catalog.Load(roots)
-	if err != nil || config == "" {
-		return kinds, err
-	}
-	return kinds, kinds.Configure(config)
-}
-
-// encode writes a value as JSON, for programs and people.
-func encode(to io.Writer, v any) error {
-	e := json.NewEncoder(to)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
 }
 
 // tell writes an error, joined ones one below the other, each once.

@@ -1,3 +1,5 @@
+//go:build !operator
+
 package cli
 
 import (
@@ -18,6 +20,9 @@ import (
 	"github.com/jacquard-operator/jacquard/author/catalog"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 )
+
+// exitWrong is the exit code of diff for errors: there 1 means that there are changes.
+const exitWrong = 2
 
 // diffOptions are the flags of `jacquard diff` and what was found with them.
 type diffOptions struct {

@@ -1,5 +1,6 @@
 // Package cli is the command line: subcommands that are thin over the engine's
-// own functions. Results go to stdout, trouble to stderr.
+// own functions. Results go to stdout, trouble to stderr. With the build tag
+// operator, as in the image, it has only run and version.
 //
 // Without it, users lose the commands `jacquard adopt`, `jacquard approve`, `jacquard
 // diff`, `jacquard eject`, `jacquard explain`, `jacquard history`, `jacquard lint`,

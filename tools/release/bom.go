@@ -25,7 +25,7 @@ import (
 
 // writeBinaryBOM writes the list of what is in a binary.
 func (r *release) writeBinaryBOM(p platform) error {
-	app, modules, err := r.application(p)
+	app, modules, err := r.application(p, r.binaries[p])
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (r *release) writeImageBOM() error {
 		if p.os != "linux" {
 			continue
 		}
-		app, modules, err := r.application(p)
+		app, modules, err := r.application(p, r.imageBinaries[p])
 		if err != nil {
 			return err
 		}
@@ -58,14 +58,14 @@ func (r *release) writeImageBOM() error {
 }
 
 // application is a binary and the modules in it, Go's own library among them.
-func (r *release) application(p platform) (cdx.Component, []cdx.Component, error) {
-	data, err := os.ReadFile(r.binaries[p])
+func (r *release) application(p platform, file string) (cdx.Component, []cdx.Component, error) {
+	data, err := os.ReadFile(file)
 	if err != nil {
 		return cdx.Component{}, nil, err
 	}
 	info, err := buildinfo.Read(bytes.NewReader(data))
 	if err != nil {
-		return cdx.Component{}, nil, fmt.Errorf("reading of which modules %s is: %w", r.binaries[p], err)
+		return cdx.Component{}, nil, fmt.Errorf("reading of which modules %s is: %w", file, err)
 	}
 	digest := sha256.Sum256(data)
 	ref := fmt.Sprintf("%s?goarch=%s&goos=%s", purl(info.Main.Path, r.version), p.arch, p.os)

@@ -46,11 +46,11 @@ func (r *release) buildImage() error {
 		return err
 	}
 	var linux []string
-	r.binaries = map[platform]string{}
+	r.imageBinaries = map[platform]string{}
 	for _, p := range r.platforms {
 		if p.os == "linux" {
 			linux = append(linux, p.String())
-			r.binaries[p] = filepath.Join(r.work, p.os+"-"+p.arch)
+			r.imageBinaries[p] = filepath.Join(r.work, p.os+"-"+p.arch)
 		}
 	}
 	if len(linux) == 0 {
@@ -101,22 +101,20 @@ func imageDigest(file string) (string, error) {
 	}
 }
 
-// buildBinaries builds the binaries that are not in the image, and packs all,
-// each with what is in it.
+// buildBinaries builds the binaries with all commands, and packs each with the
+// list of what is in it. Those of the image have only the operator's commands.
 func (r *release) buildBinaries() error {
 	license, err := os.ReadFile(filepath.Join(r.root, "LICENSE"))
 	if err != nil {
 		return err
 	}
+	r.binaries = map[platform]string{}
 	for _, p := range r.platforms {
-		file := r.binaries[p]
-		if file == "" {
-			file = filepath.Join(r.work, p.os+"-"+p.arch)
-			r.binaries[p] = file
-			args := append([]string{"--no-print-directory", "build", "OUT=" + file, "GOOS=" + p.os, "GOARCH=" + p.arch}, r.stamps()...)
-			if err := r.run(".", "make", args...); err != nil {
-				return err
-			}
+		file := filepath.Join(r.work, p.stem())
+		r.binaries[p] = file
+		args := append([]string{"--no-print-directory", "build", "OUT=" + file, "GOOS=" + p.os, "GOARCH=" + p.arch}, r.stamps()...)
+		if err := r.run(".", "make", args...); err != nil {
+			return err
 		}
 		data, err := os.ReadFile(file)
 		if err != nil {

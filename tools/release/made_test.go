@@ -26,6 +26,7 @@ func made(t *testing.T) *release {
 		goes: "go1.26.0", digest: "sha256:" + strings.Repeat("a", 64)}
 	p := platform{"linux", "arm64"}
 	r.platforms, r.binaries = []platform{p}, map[platform]string{p: filepath.Join(dir, "binary")}
+	r.imageBinaries = r.binaries
 	build := exec.Command("go", "build", "-o", r.binaries[p], ".")
 	build.Env = append(os.Environ(), "GOOS="+p.os, "GOARCH="+p.arch, "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {

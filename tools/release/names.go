@@ -94,8 +94,11 @@ type release struct {
 	changed bool      // what is built differs from the commit
 	goes    string    // version of Go
 
-	digest   string // of the image, sha256:…
-	binaries map[platform]string
+	digest string // of the image, sha256:…
+
+	// binaries are the files with all commands, which archives hold;
+	// imageBinaries are those that the image holds.
+	binaries, imageBinaries map[platform]string
 }
 
 // contents are the names of all files of the release, sorted.

@@ -1,0 +1,56 @@
+//go:build !operator
+
+package cli
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/rest"
+
+	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/engine/transport"
+)
+
+// addTools adds the commands of authors and admins. The operator's image has
+// none of them: it is built with the tag operator.
+func addTools(root *cobra.Command) {
+	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: program(os.Args[0])}
+	root.AddCommand(newAdopt(), newApprove(), newDiff(), newEject(), newExplain(), newHistory(), newLint(), newLSP(), newNew(), newPack(),
+		newPull(), newPush(), newRBAC(), newRender(), newRollback(), newSchemas(), newStatus(), newSweep(), newTest(), newTree(), newUI())
+	completable(root)
+}
+
+// requestLimit is how long a command waits for the answer to one request, such as one
+// page of a list.
+var requestLimit = 10 * time.Second
+
+// config is the access to the cluster of a command: of load, with requests that are sent
+// once, and are limited in time.
+func (a *access) config() (*rest.Config, error) {
+	cfg, err := a.load()
+	if err != nil {
+		return nil, err
+	}
+	return transport.Configure(cfg, requestLimit), nil
+}
+
+// load reads folders, and settings from a file unless its name is "".
+func load(roots []string, config string) (*catalog.Catalog, error) {
+	kinds, err := catalog.Load(roots)
+	if err != nil || config == "" {
+		return kinds, err
+	}
+	return kinds, kinds.Configure(config)
+}
+
+// encode writes a value as JSON, for programs and people.
+func encode(to io.Writer, v any) error {
+	e := json.NewEncoder(to)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
