@@ -287,7 +287,7 @@ scale-replicas: devcluster ## Measure one, two and four replicas (an hour; SIZES
 .PHONY: lint
 # What the linters found out is kept where Go keeps what it built.
 lint: export GOLANGCI_LINT_CACHE := $(shell go env GOCACHE)/golangci-lint
-lint: $(BIN)/golangci-lint ## Check formatting and style
+lint: $(BIN)/golangci-lint $(BIN)/deadcode ## Check formatting and style
 	@files=$$(gofmt -l .); [[ -z $$files ]] || { echo "not formatted (make fmt):"; echo "$$files"; exit 1; } >&2
 	@for linted in $(LINTED); do \
 		echo "linting $$linted"; \
@@ -296,6 +296,8 @@ lint: $(BIN)/golangci-lint ## Check formatting and style
 	done
 	@echo "vetting the operator's binary"
 	@go vet -tags operator . ./cli
+	@echo "looking for functions of engine/ that the operator never calls"
+	@tools/unreachable $(BIN)/deadcode
 	@echo "checking names and comments"
 	@cd tools && go build -ldflags '-s -w' -o $(BIN)/style ./style
 	@$(BIN)/style $(LINTED)
@@ -304,6 +306,10 @@ lint: $(BIN)/golangci-lint ## Check formatting and style
 style-update: ## Take out of tools/style/baseline.txt what no longer occurs
 	@cd tools && go build -ldflags '-s -w' -o $(BIN)/style ./style
 	@$(BIN)/style -update $(LINTED)
+
+.PHONY: unreachable-update
+unreachable-update: $(BIN)/deadcode ## Take out of tools/unreachable.txt what no longer occurs
+	@tools/unreachable $(BIN)/deadcode -update
 
 .PHONY: fmt
 fmt: ## Format all Go code
@@ -342,6 +348,11 @@ $(BIN)/golangci-lint: tools/go.mod tools/go.sum
 	@echo "building golangci-lint; the first time this takes some minutes"
 	@mkdir -p $(BIN)
 	cd tools && go build -ldflags '-s -w' -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	@touch $@
+
+$(BIN)/deadcode: tools/go.mod tools/go.sum
+	@mkdir -p $(BIN)
+	cd tools && go build -ldflags '-s -w' -o $@ golang.org/x/tools/cmd/deadcode
 	@touch $@
 
 $(BIN)/containerd/containerd: devcluster/containerd/build devcluster/containerd/go.mod devcluster/containerd/go.sum
