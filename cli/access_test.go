@@ -100,7 +100,7 @@ func TestKubeconfig(t *testing.T) {
 			before := clientcmd.RecommendedHomeFile
 			t.Cleanup(func() { clientcmd.RecommendedHomeFile = before })
 			clientcmd.RecommendedHomeFile = filepath.Join(dir, "home")
-			_, err := (&access{kubeconfig: here(test.kubeconfig), context: test.context}).config()
+			_, err := (&access{kubeconfig: here(test.kubeconfig), context: test.context}).clientConfig()
 			if (err != nil) != (test.want != nil) {
 				t.Fatalf("got %v", err)
 			}

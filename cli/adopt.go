@@ -70,7 +70,7 @@ The exit code is 1 if an object that exists cannot be taken over.`,
 
 func (o *adoptOptions) run(cmd *cobra.Command, args []string) error {
 	ctx := cmd.Context()
-	kinds, err := load(o.roots, o.config)
+	kinds, err := loadCatalog(o.roots, o.config)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (o *adoptOptions) run(cmd *cobra.Command, args []string) error {
 	}
 	a := adopting{adoptOptions: o, sight: s, to: visible(cmd.OutOrStdout())}
 	if o.yes {
-		cfg, err := o.access.config()
+		cfg, err := o.access.clientConfig()
 		if err != nil {
 			return err
 		}

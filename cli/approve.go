@@ -74,7 +74,7 @@ stopped, choose one with --identity.`,
 }
 
 func (o *approveOptions) run(cmd *cobra.Command, name string) error {
-	cfg, err := o.config()
+	cfg, err := o.clientConfig()
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ type deletionList struct {
 
 // printDeletions prints everything that the stopped rollout of a kind would delete.
 func (o *statusOptions) printDeletions(cmd *cobra.Command, name string) error {
-	cfg, err := o.config()
+	cfg, err := o.clientConfig()
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (o *statusOptions) printDeletions(cmd *cobra.Command, name string) error {
 		if unread != nil {
 			list.Unread = unread.Error()
 		}
-		return cmp.Or(encode(cmd.OutOrStdout(), list), exitOf(known))
+		return cmp.Or(encodeJSON(cmd.OutOrStdout(), list), exitOf(known))
 	}
 	out := visible(cmd.OutOrStdout())
 	fmt.Fprintf(out, "%s: stop %s; children that it would delete: %d\n%s", k.Name, stop.ID(), stop.Record.Deleted,

@@ -121,7 +121,7 @@ func (o *diffOptions) run(cmd *cobra.Command, args []string) error {
 	var kinds *catalog.Catalog
 	var err error
 	if o.revision == "" {
-		if kinds, err = load(o.roots, o.config); err != nil {
+		if kinds, err = loadCatalog(o.roots, o.config); err != nil {
 			return err
 		}
 	}
@@ -310,9 +310,9 @@ func (o *diffOptions) print(cmd *cobra.Command) error {
 	w := cmd.OutOrStdout()
 	if o.output == "json" {
 		if o.all {
-			return encode(w, append([]*diff.Impact{}, o.impacts...))
+			return encodeJSON(w, append([]*diff.Impact{}, o.impacts...))
 		}
-		return encode(w, append([]*diff.Resource{}, o.results...))
+		return encodeJSON(w, append([]*diff.Resource{}, o.results...))
 	}
 	if o.output == "markdown" {
 		return o.markdown().write(w)

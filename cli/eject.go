@@ -60,7 +60,7 @@ can interrupt it and run it again.`,
 
 func (o *ejectOptions) run(cmd *cobra.Command, names []string) error {
 	ctx := cmd.Context()
-	cfg, err := o.config()
+	cfg, err := o.clientConfig()
 	if err != nil {
 		return err
 	}

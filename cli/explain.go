@@ -75,7 +75,7 @@ func (o *explainOptions) check(args []string) error {
 }
 
 func (o *explainOptions) run(cmd *cobra.Command, args []string) (err error) {
-	if o.catalog, err = load(o.roots, o.config); err != nil {
+	if o.catalog, err = loadCatalog(o.roots, o.config); err != nil {
 		return err
 	}
 	var errs []error
@@ -92,7 +92,7 @@ func (o *explainOptions) run(cmd *cobra.Command, args []string) (err error) {
 
 func (o *explainOptions) print(cmd *cobra.Command) error {
 	if o.output == "json" {
-		return encode(cmd.OutOrStdout(), append([]*explain.Report{}, o.reports...))
+		return encodeJSON(cmd.OutOrStdout(), append([]*explain.Report{}, o.reports...))
 	}
 	for i, r := range o.reports {
 		if i > 0 {

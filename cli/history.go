@@ -43,7 +43,7 @@ NAME is that of the CRD, or kind, plural or short name.`,
 				return err
 			}
 			if o.output == "json" {
-				return encode(cmd.OutOrStdout(), h)
+				return encodeJSON(cmd.OutOrStdout(), h)
 			}
 			return printHistory(visible(cmd.OutOrStdout()), h, time.Now())
 		},

@@ -180,7 +180,7 @@ func (l linted) kinds() int {
 
 // lint checks those of the wanted kinds that changed says, all if it is nil.
 func (o *lintOptions) lint(ctx context.Context, into linted, changed func(name string) bool) error {
-	loaded, err := load(o.roots, o.settings)
+	loaded, err := loadCatalog(o.roots, o.settings)
 	if err != nil {
 		return err
 	}

@@ -29,14 +29,14 @@ type baseline struct {
 func (o *lintOptions) baseline(ctx context.Context) (b baseline, err error) {
 	roots := slices.DeleteFunc(slices.Clone(o.against), func(dir string) bool { return dir == inCluster })
 	if len(roots) > 0 {
-		if b.earlier, err = load(roots, ""); err != nil {
+		if b.earlier, err = loadCatalog(roots, ""); err != nil {
 			return b, fmt.Errorf("--against: %w", err)
 		}
 	}
 	if len(roots) == len(o.against) {
 		return b, nil
 	}
-	cfg, err := o.config()
+	cfg, err := o.clientConfig()
 	if err != nil {
 		return b, err
 	}

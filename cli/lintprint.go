@@ -227,7 +227,7 @@ func findingsJSON(l linted) (string, error) {
 		Version: 1, Findings: append([]jsonFinding{}, inJSON(l.findings())...), Silenced: inJSON(l.silenced()), NotChecked: inJSON(l.unchecked()),
 	}
 	var text strings.Builder
-	if err := encode(&text, all); err != nil {
+	if err := encodeJSON(&text, all); err != nil {
 		return "", fmt.Errorf("printing findings: %w", err)
 	}
 	return text.String(), nil

@@ -94,7 +94,7 @@ func findingsSARIF(l linted) (string, error) {
 	}
 	slices.SortFunc(run.Tool.Driver.Rules, func(a, b sarifRule) int { return cmp.Compare(a.ID, b.ID) })
 	var text strings.Builder
-	err := encode(&text, sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}})
+	err := encodeJSON(&text, sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}})
 	return text.String(), err
 }
 

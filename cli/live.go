@@ -53,7 +53,7 @@ type sight struct {
 
 // open looks at the cluster. kinds may be nil.
 func (r *reach) open(ctx context.Context, kinds *catalog.Catalog) (*sight, error) {
-	cfg, err := r.config()
+	cfg, err := r.clientConfig()
 	if err != nil {
 		return nil, err
 	}

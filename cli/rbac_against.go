@@ -62,7 +62,7 @@ func (f *rbacFlags) tellChanges(to io.Writer, changes []rbac.Change) error {
 			all = append(all, roleChange{c.Role.Name, c.Role.Namespace, holderOf(c.Role),
 				lacking("", []rbac.Role{ofRules(c, c.Added)}), lacking("", []rbac.Role{ofRules(c, c.Removed)}), c.Labelled, c.Unlabelled})
 		}
-		return encode(to, all)
+		return encodeJSON(to, all)
 	case "markdown":
 		m := &markdown{}
 		m.say("### Roles: %s", changesSummary(changes))

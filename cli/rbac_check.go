@@ -30,7 +30,7 @@ type lack struct {
 
 // checkRoles tells what of the roles their holders do not have.
 func (f *rbacFlags) checkRoles(cmd *cobra.Command, roles []rbac.Role) error {
-	cfg, err := f.config()
+	cfg, err := f.clientConfig()
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func lacking(user string, missing []rbac.Role) []lack {
 
 func (f *rbacFlags) tellLacks(to io.Writer, lacks []lack, asked int) error {
 	if f.output == "json" {
-		return encode(to, lacks)
+		return encodeJSON(to, lacks)
 	}
 	for _, l := range lacks {
 		fmt.Fprintln(to, l.text)

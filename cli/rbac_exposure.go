@@ -36,7 +36,7 @@ func (f *rbacFlags) expose(to io.Writer, kinds *catalog.Catalog, names []string)
 		return err
 	}
 	if f.output == "json" {
-		return encode(to, all)
+		return encodeJSON(to, all)
 	}
 	for _, one := range all {
 		if err := one.write(to); err != nil {

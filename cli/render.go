@@ -50,7 +50,7 @@ ends in (patch). Do not pass patches to kubectl.`,
 }
 
 func (o *renderOptions) run(cmd *cobra.Command, names []string) error {
-	loaded, err := load(o.roots, o.config)
+	loaded, err := loadCatalog(o.roots, o.config)
 	if err != nil {
 		return err
 	}

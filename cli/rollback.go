@@ -125,7 +125,7 @@ func (o *rollbackOptions) write(ctx context.Context, h *history.History, p *hist
 		return fmt.Errorf("rolling back %s: nothing was changed, since the present folder changed meanwhile: it was %s, and is %s now",
 			h.Kind, cmp.Or(p.Target, "not known"), cmp.Or(again.Target, "not known"))
 	}
-	cfg, err := o.config()
+	cfg, err := o.clientConfig()
 	if err != nil {
 		return err
 	}

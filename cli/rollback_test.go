@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/folder"
@@ -55,7 +56,7 @@ func newRolledCluster(t *testing.T, one map[string]string) *rolledCluster {
 	definition := c.definition()
 	text, err := json.Marshal(definition)
 	if err == nil {
-		c.crd, err = schema.Parse("crd.yaml", text)
+		c.crd, err = crdfile.Parse("crd.yaml", text)
 	}
 	if err != nil {
 		t.Fatal(err)

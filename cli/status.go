@@ -134,7 +134,7 @@ func (o *statusOptions) run(cmd *cobra.Command) error {
 
 func (o *statusOptions) print(cmd *cobra.Command, h *health.Health) error {
 	if o.output == "json" {
-		return encode(cmd.OutOrStdout(), h)
+		return encodeJSON(cmd.OutOrStdout(), h)
 	}
 	printHealth(visible(cmd.OutOrStdout()), h, time.Now(), o.all)
 	return nil
@@ -207,7 +207,7 @@ func (o *statusOptions) look(ctx context.Context, folders map[string]*folder.Fol
 			return nil, &exit{exitUsage, fmt.Errorf("the cluster has no namespace %s", namespace)}
 		}
 	}
-	cfg, err := o.config()
+	cfg, err := o.clientConfig()
 	if err != nil {
 		return nil, err
 	}

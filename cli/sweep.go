@@ -60,7 +60,7 @@ func (o *sweepOptions) run(cmd *cobra.Command, name string, named []string) erro
 	var kinds *catalog.Catalog
 	var err error
 	if len(o.roots) > 0 {
-		if kinds, err = load(o.roots, ""); err != nil {
+		if kinds, err = loadCatalog(o.roots, ""); err != nil {
 			return err
 		}
 	}
@@ -127,7 +127,7 @@ func choose(found []sweep.Orphan, named []string, drawn func(string) bool) (chos
 
 // delete deletes children, or with no --yes tries to.
 func (o *sweepOptions) delete(ctx context.Context, to io.Writer, chosen []sweep.Orphan) error {
-	cfg, err := o.access.config()
+	cfg, err := o.access.clientConfig()
 	if err != nil {
 		return err
 	}

@@ -93,11 +93,11 @@ func (o *testOptions) check() (err error) {
 func (o *testOptions) run(ctx context.Context, names []string) error {
 	begun := time.Now()
 	if o.cluster.live {
-		if _, err := o.cluster.config(); err != nil {
+		if _, err := o.cluster.clientConfig(); err != nil {
 			return err
 		}
 	}
-	kinds, err := load(o.roots, o.config)
+	kinds, err := loadCatalog(o.roots, o.config)
 	if err != nil {
 		return err
 	}

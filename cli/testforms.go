@@ -44,7 +44,7 @@ func (r *testReport) json(o *testOptions) error {
 			report.Cases = append(report.Cases, jsonCase{k.Name, c.one.Name, c.failed(), c.took.Seconds(), c.said(), c.wrote, c.skipped})
 		}
 	}
-	return encode(o.out, report)
+	return encodeJSON(o.out, report)
 }
 
 // said are the findings, and what is wrong with the files of the case.

@@ -61,7 +61,7 @@ const casesAtOnce = 8
 func (o *testOptions) runLive(ctx context.Context, r *testReport) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	cfg, err := o.cluster.config()
+	cfg, err := o.cluster.clientConfig()
 	if err != nil {
 		return err
 	}

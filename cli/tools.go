@@ -28,9 +28,9 @@ func addTools(root *cobra.Command) {
 // page of a list.
 var requestLimit = 10 * time.Second
 
-// config is the access to the cluster of a command: of load, with requests that are sent
+// clientConfig is the access to the cluster of a command: of load, with requests that are sent
 // once, and are limited in time.
-func (a *access) config() (*rest.Config, error) {
+func (a *access) clientConfig() (*rest.Config, error) {
 	cfg, err := a.load()
 	if err != nil {
 		return nil, err
@@ -38,8 +38,8 @@ func (a *access) config() (*rest.Config, error) {
 	return transport.Configure(cfg, requestLimit), nil
 }
 
-// load reads folders, and settings from a file unless its name is "".
-func load(roots []string, config string) (*catalog.Catalog, error) {
+// loadCatalog reads folders, and settings from a file unless its name is "".
+func loadCatalog(roots []string, config string) (*catalog.Catalog, error) {
 	kinds, err := catalog.Load(roots)
 	if err != nil || config == "" {
 		return kinds, err
@@ -47,8 +47,8 @@ func load(roots []string, config string) (*catalog.Catalog, error) {
 	return kinds, kinds.Configure(config)
 }
 
-// encode writes a value as JSON, for programs and people.
-func encode(to io.Writer, v any) error {
+// encodeJSON writes a value as JSON, for programs and people.
+func encodeJSON(to io.Writer, v any) error {
 	e := json.NewEncoder(to)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)

@@ -117,7 +117,7 @@ func (o *treeOptions) look(ctx context.Context, t target) (*tree.Tree, error) {
 
 func (o *treeOptions) print(w io.Writer, t *tree.Tree) error {
 	if o.output == "json" {
-		return encode(w, t)
+		return encodeJSON(w, t)
 	}
 	printTree(w, t, time.Now())
 	return nil

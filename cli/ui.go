@@ -57,7 +57,7 @@ const headerTime = 10 * time.Second
 func (o *uiOptions) run(cmd *cobra.Command) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	cfg, err := o.config()
+	cfg, err := o.clientConfig()
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (a *access) waitForCRD(cmd *cobra.Command, limit time.Duration, name string
 	if limit == 0 {
 		return nil
 	}
-	cfg, err := a.config()
+	cfg, err := a.clientConfig()
 	if err != nil {
 		return err
 	}

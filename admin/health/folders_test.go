@@ -10,12 +10,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/live"
-	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
@@ -34,7 +34,7 @@ spec:
 // and which are lacking; while a rollout is under way nothing may go, and what an
 // earlier folder makes is not lacking.
 func TestOnRecord(t *testing.T) {
-	crd, err := schema.Parse("crd.yaml", []byte(webs))
+	crd, err := crdfile.Parse("crd.yaml", []byte(webs))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/pager"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
 )
@@ -80,7 +81,7 @@ func refusal(u *unstructured.Unstructured, v *crdschema.Version) string {
 	if len(wrong) == 0 {
 		return ""
 	}
-	text := crdschema.Describe(wrong[0])
+	text := crdfile.Describe(wrong[0])
 	if more := len(wrong) - 1; more > 0 {
 		text += fmt.Sprintf(" (and %d more)", more)
 	}

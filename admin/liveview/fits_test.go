@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic/fake"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
 )
 
@@ -28,7 +29,7 @@ spec:
 	for i, v := range versions {
 		text += fmt.Sprintf("  - {name: %s, served: true, storage: %t, schema: {openAPIV3Schema: {type: object, properties: {spec: %s}}}}\n", v, i == 0, spec)
 	}
-	crd, err := crdschema.Parse("crd.yaml", []byte(text))
+	crd, err := crdfile.Parse("crd.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

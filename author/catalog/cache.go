@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/schema"
@@ -39,12 +40,12 @@ func NewCache() *Cache { return &Cache{crds: map[string]parsedCRD{}, kinds: map[
 
 func (c *Cache) parse(file folder.File) (*schema.CRD, error) {
 	if c == nil {
-		return schema.Parse(file.Shown, file.Data)
+		return crdfile.Parse(file.Shown, file.Data)
 	}
 	last, known := c.crds[file.Shown]
 	if !known || last.data != string(file.Data) {
 		last = parsedCRD{data: string(file.Data)}
-		last.crd, last.err = schema.Parse(file.Shown, file.Data)
+		last.crd, last.err = crdfile.Parse(file.Shown, file.Data)
 		c.crds[file.Shown] = last
 	}
 	return last.crd, last.err

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
@@ -89,7 +90,7 @@ func admit(k *kind.Kind, o *Object, written string) (*Resource, error) {
 	}
 	version.Default(u.Object)
 	for _, wrong := range version.Validate(u.Object) {
-		errs = append(errs, fmt.Errorf("%s: %s", o.Place(wrong.Field), schema.Describe(wrong)))
+		errs = append(errs, fmt.Errorf("%s: %s", o.Place(wrong.Field), crdfile.Describe(wrong)))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err

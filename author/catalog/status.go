@@ -9,8 +9,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/render"
-	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/status"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
@@ -26,7 +26,7 @@ func checkStatus(ctx context.Context, r *Resource, world *World, own map[string]
 	if err != nil || len(docs) == 0 {
 		return err
 	}
-	at := func(path string) template.Place { return docs[0].Place(schema.Steps(path)...) }
+	at := func(path string) template.Place { return docs[0].Place(crdfile.SplitPath(path)...) }
 	full, err := status.Make(status.Input{Own: own, Generation: r.Object.GetGeneration(), Now: metav1.Unix(0, 0)})
 	if err != nil {
 		return &template.Error{Place: at(firstPath.FindString(strings.TrimPrefix(err.Error(), "reading status.yaml: "))), Err: err}
@@ -38,7 +38,7 @@ func checkStatus(ctx context.Context, r *Resource, world *World, own map[string]
 	}
 	kept, _ := r.Kind.Version.PruneStatus(full.Status)
 	for _, wrong := range r.Kind.Version.ValidateStatus(kept) {
-		errs = append(errs, &template.Error{Place: at(inStatus(wrong.Field)), Err: errors.New(schema.Describe(wrong))})
+		errs = append(errs, &template.Error{Place: at(inStatus(wrong.Field)), Err: errors.New(crdfile.Describe(wrong))})
 	}
 	return errors.Join(errs...)
 }

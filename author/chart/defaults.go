@@ -8,7 +8,7 @@ import (
 
 	sigsyaml "sigs.k8s.io/yaml"
 
-	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 )
 
 var (
@@ -27,7 +27,7 @@ func (v *conversion) accepted(spec shape) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("writing the CRD: %w", err)
 		}
-		_, err = schema.Parse(file, crd)
+		_, err = crdfile.Parse(file, crd)
 		if err == nil {
 			return crd, nil
 		}
@@ -40,7 +40,7 @@ func (v *conversion) accepted(spec shape) ([]byte, error) {
 // dropDefaults takes out the defaults that an error is about, and reports whether
 // there were any.
 func (v *conversion) dropDefaults(spec shape, err error) bool {
-	var findings schema.Errors
+	var findings crdfile.Errors
 	dropped := false
 	if !errors.As(err, &findings) {
 		return false

@@ -13,6 +13,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/validate"
 	"sigs.k8s.io/yaml"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
@@ -23,7 +24,7 @@ func parse(t *testing.T, file string) *schema.CRD {
 	if err != nil {
 		t.Fatal(err)
 	}
-	crd, err := schema.Parse(file, data)
+	crd, err := crdfile.Parse(file, data)
 	if err != nil {
 		t.Fatal(err)
 	}

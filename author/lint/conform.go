@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
@@ -53,14 +54,14 @@ func defined(version *schema.Version, c render.Child, gvk apischema.GroupVersion
 	object := runtime.DeepCopyJSON(c.Object.Object)
 	var all []wrong
 	for _, path := range version.Unknown(object) {
-		all = append(all, wrong{schema.Steps(path), undeclaredAt(subject, version.Live(), schema.Steps(path)), true})
+		all = append(all, wrong{crdfile.SplitPath(path), undeclaredAt(subject, version.Live(), crdfile.SplitPath(path)), true})
 	}
 	if c.Policy.Patch {
 		return all
 	}
 	version.Default(object)
 	for _, err := range version.Validate(object) {
-		all = append(all, wrong{path: schema.Steps(err.Field), text: subject + ": " + schema.Describe(err)})
+		all = append(all, wrong{path: crdfile.SplitPath(err.Field), text: subject + ": " + crdfile.Describe(err)})
 	}
 	return all
 }

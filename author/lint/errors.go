@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/kind"
-	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
 	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
@@ -28,7 +28,7 @@ func findings(class typecheck.Class, err error) []typecheck.Finding {
 		return []typecheck.Finding{err}
 	case *template.Error:
 		return []typecheck.Finding{{Class: class, Place: err.Place, Length: utf8.RuneCountInString(err.Quote), Text: err.Err.Error()}}
-	case *schema.Finding:
+	case *crdfile.Finding:
 		text := err.Text
 		if err.Field != "" {
 			text = err.Field + ": " + text

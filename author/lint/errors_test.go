@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/template"
 	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
@@ -21,7 +21,7 @@ func TestFindings(t *testing.T) {
 	err := errors.Join(
 		&template.Error{Place: at("a.yaml", 3, 4), Quote: "{{ x }}", Err: errors.New("there is no function x")},
 		errors.Join(nil, known, errors.New("b.yaml:5:6: too bad: really")),
-		schema.Errors{{File: "c.yaml", Line: 7, Field: "spec.x", Text: "must be a string"}, {File: "c.yaml", Text: "is empty"}},
+		crdfile.Errors{{File: "c.yaml", Line: 7, Field: "spec.x", Text: "must be a string"}, {File: "c.yaml", Text: "is empty"}},
 		fmt.Errorf("templates/x: there is no CRD crds/x.yaml"),
 		errors.New("reading settings: nothing there"),
 	)

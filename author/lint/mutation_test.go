@@ -12,6 +12,7 @@ import (
 	"text/template/parse"
 
 	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
@@ -197,7 +198,7 @@ func (k *mutable) findings(t *testing.T, m mutant) []typecheck.Finding {
 			t.Errorf("%s: %s: the mutant is no template: %v", k.name, m.what, err)
 		}
 	}
-	crd, err := schema.Parse("crds/"+k.name+".yaml", []byte(text))
+	crd, err := crdfile.Parse("crds/"+k.name+".yaml", []byte(text))
 	if err != nil {
 		t.Errorf("%s: %s: %v", k.name, m.what, err)
 		return nil

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/author/lint"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/panics"
-	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
 	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
@@ -76,7 +76,7 @@ func (sp *space) unsaved(f *folder.File) {
 func (sp *space) own(shown, inside, text string, read func(*folder.Folder)) (found []typecheck.Finding, ok bool, err error) {
 	defer panics.Catch(&err, "checking "+shown)
 	if strings.HasPrefix(inside, "crds/") || strings.HasPrefix(inside, "schemas/") {
-		_, err := schema.Parse(shown, []byte(text))
+		_, err := crdfile.Parse(shown, []byte(text))
 		return lint.Findings(err), true, nil
 	}
 	if err := sp.ready(); err != nil {

@@ -201,7 +201,7 @@ func noted(v *typecheck.Value, field *schema.Type, name string) string {
 		path = strings.TrimPrefix(path+"."+name, ".")
 	}
 	kind, apiVersion, _ := strings.Cut(v.Sources[0].Read, " ")
-	return schema.BuiltInNote(apischema.FromAPIVersionAndKind(apiVersion, kind), steps(path))
+	return builtInNote(apischema.FromAPIVersionAndKind(apiVersion, kind), steps(path))
 }
 
 // steps are those of a path such as spec.ports[].name.
@@ -503,7 +503,7 @@ func (q *query) typeOf(text, shown string, s *spot, left int) (t *schema.Type, n
 		if text := described(field); text != "" {
 			return text
 		}
-		return schema.BuiltInNote(gvk, append(slices.Clone(path), name))
+		return builtInNote(gvk, append(slices.Clone(path), name))
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
-var update = flag.Bool("update", false, "write functions.txt")
+var update = flag.Bool("update", false, "write functions.txt and definition.txt")
 
 var (
 	functionNames = regexp.MustCompile("^((?:`[^`]+` ?)+)(.*)$")

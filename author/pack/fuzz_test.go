@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/author/pack"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
-	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/test/fuzzed"
 )
 
@@ -20,7 +20,7 @@ func FuzzPack(f *testing.F) {
 	f.Add("data:\n  a: {{ include \"a\" . }}", "{{ define \"a\" }}--- \n{{ end }}", []byte("\"<&>\\"), uint(30), false)
 	f.Add("data: {b: c}\n", "", bytes.Repeat([]byte("\x00\xff line\n"), 700), uint(99), true) // more than one ConfigMap holds
 	crd := folder.File{Name: "crd.yaml", Shown: "crd.yaml", Data: bytes.ReplaceAll([]byte(crdText), []byte("GROUP"), []byte("example.com"))}
-	definition, err := schema.Parse(crd.Shown, crd.Data)
+	definition, err := crdfile.Parse(crd.Shown, crd.Data)
 	if err != nil {
 		f.Fatal(err)
 	}

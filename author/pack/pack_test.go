@@ -14,10 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/yaml"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/author/pack"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
-	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 const crdText = `---
@@ -58,7 +58,7 @@ func input(t *testing.T, group string, files map[string]string) pack.Input {
 
 func compile(t *testing.T, f *folder.Folder, file folder.File) *kind.Kind {
 	t.Helper()
-	crd, err := schema.Parse(file.Shown, file.Data)
+	crd, err := crdfile.Parse(file.Shown, file.Data)
 	if err != nil {
 		t.Fatal(err)
 	}

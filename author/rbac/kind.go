@@ -205,7 +205,7 @@ func (w *work) keeps(gvk apischema.GroupVersionKind) bool {
 // plural is the name by which a kind is served; "" after an error that says
 // what to do if nobody knows.
 func (w *work) plural(gvk apischema.GroupVersionKind, place template.Place) string {
-	plural := schema.Plural(gvk)
+	plural := BuiltInPlural(gvk)
 	if plural == "" && w.Plural != nil {
 		plural = w.Plural(gvk)
 	}

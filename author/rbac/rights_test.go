@@ -13,9 +13,9 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
-	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 var update = flag.Bool("update", false, "write what came out as what is wanted")
@@ -103,7 +103,7 @@ func input(t *testing.T, archive *txtar.Archive) (in Input, files []txtar.File, 
 		}
 	}
 	var err error
-	if in.CRD, err = schema.Parse("crds/webs.example.com.yaml", []byte(strings.ReplaceAll(crd, "SCOPE", scope)+older)); err != nil {
+	if in.CRD, err = crdfile.Parse("crds/webs.example.com.yaml", []byte(strings.ReplaceAll(crd, "SCOPE", scope)+older)); err != nil {
 		t.Fatal(err)
 	}
 	want = map[string][]byte{}

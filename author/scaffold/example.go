@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	validfield "k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
@@ -39,7 +40,7 @@ func exampleOf(crd *schema.CRD, version *schema.Version, root *props) ([]byte, e
 	}
 	errs := []error{fmt.Errorf("making an example of %s: what the schema asks for was not found out: write one, and give it with --example FILE", gvk.Kind)}
 	for _, fault := range faults {
-		errs = append(errs, errors.New("  "+schema.Describe(fault)))
+		errs = append(errs, errors.New("  "+crdfile.Describe(fault)))
 	}
 	return nil, errors.Join(errs...)
 }

@@ -10,6 +10,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
@@ -61,7 +62,7 @@ func choose(source Source, which string) (*schema.CRD, string, error) {
 		if err := yaml.Unmarshal([]byte(document), &head); err != nil || head.Kind != "CustomResourceDefinition" {
 			continue
 		}
-		crd, err := schema.Parse(source.Name, []byte(document))
+		crd, err := crdfile.Parse(source.Name, []byte(document))
 		if err != nil {
 			return nil, "", err
 		}

@@ -10,6 +10,7 @@ import (
 
 	yamlv3 "go.yaml.in/yaml/v3"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
@@ -39,7 +40,7 @@ type declaration = apiextensionsv1.CustomResourceDefinitionVersion
 
 // supplied is the text of a CRD with what its kind's version lacks, as YAML.
 func supplied(file, text string, lacking func(*schema.Version, *declaration) (string, error)) (string, error) {
-	crd, err := schema.Parse(file, []byte(text))
+	crd, err := crdfile.Parse(file, []byte(text))
 	if err != nil {
 		return "", err
 	}
@@ -69,7 +70,7 @@ func supplied(file, text string, lacking func(*schema.Version, *declaration) (st
 		return text, err // lint says what is lacking
 	}
 	more := s.text()
-	if _, err := schema.Parse(file, []byte(more)); err != nil {
+	if _, err := crdfile.Parse(file, []byte(more)); err != nil {
 		return text, nil // it is written in a way that bears no addition: lint says it
 	}
 	return more, nil

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/roots"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
@@ -19,7 +20,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/revision"
-	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 const appsCRD = `
@@ -45,7 +45,7 @@ func appVersion(t *testing.T, files map[string]string) (*folder.Folder, *reconci
 	if err != nil {
 		t.Fatal(err)
 	}
-	crd, err := schema.Parse("crd.yaml", []byte(appsCRD))
+	crd, err := crdfile.Parse("crd.yaml", []byte(appsCRD))
 	if err != nil {
 		t.Fatal(err)
 	}

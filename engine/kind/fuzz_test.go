@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/folder"
-	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/test/fuzzed"
 )
 
@@ -34,7 +34,7 @@ func FuzzSettings(f *testing.F) {
 		"\x01\x00\x01\x01\x01\x02\x03\x01\x01\x00\x01"} {
 		f.Add("v1 Secret Pod apps/v1 a 5% 10m 90s x", []byte(choices))
 	}
-	crd, err := schema.Parse("crd.yaml", []byte(definition))
+	crd, err := crdfile.Parse("crd.yaml", []byte(definition))
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	sigsyaml "sigs.k8s.io/yaml"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/folder"
-	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/status/health"
 )
 
@@ -70,7 +70,7 @@ func TestWrongEntries(t *testing.T) {
 // compileRoot compiles the folder of a root that has a health.yaml, unless text is "".
 func compileRoot(t *testing.T, text, child string) (*Kind, error) {
 	t.Helper()
-	crd, err := schema.Parse("crd.yaml", []byte(definition))
+	crd, err := crdfile.Parse("crd.yaml", []byte(definition))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestWrongRootHealth(t *testing.T) {
 
 // TestHealthPrecedence: the folder's entry wins over the root's.
 func TestHealthPrecedence(t *testing.T) {
-	crd, err := schema.Parse("crd.yaml", []byte(definition))
+	crd, err := crdfile.Parse("crd.yaml", []byte(definition))
 	if err != nil {
 		t.Fatal(err)
 	}

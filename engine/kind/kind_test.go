@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/folder"
-	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 const definition = `
@@ -40,7 +40,7 @@ const head = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .metadata.n
 // compileFor compiles a folder of these files for a definition.
 func compileFor(t *testing.T, definition string, files map[string]string) (*Kind, error) {
 	t.Helper()
-	crd, err := schema.Parse("crd.yaml", []byte(definition))
+	crd, err := crdfile.Parse("crd.yaml", []byte(definition))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/folder"
-	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
@@ -36,7 +36,7 @@ spec:
 // TestWorkIsBounded: a folder is understood or refused with a bounded amount of
 // work, whatever it says.
 func TestWorkIsBounded(t *testing.T) {
-	crd, err := schema.Parse("crd.yaml", []byte(thingsCRD))
+	crd, err := crdfile.Parse("crd.yaml", []byte(thingsCRD))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,9 +9,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
-	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 const aMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\ndata: {text: {{ .spec.name }}}\n"
@@ -101,7 +101,7 @@ func compiles(b *testing.B, files map[string]string, size int) func() {
 		data[name] = []byte(file)
 	}
 	return func() {
-		crd, err := crdschema.Parse(things+".yaml", []byte(text.String()))
+		crd, err := crdfile.Parse(things+".yaml", []byte(text.String()))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
@@ -132,7 +133,7 @@ func (w *world) folder(files map[string]string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	crd, err := crdschema.Parse(things+".yaml", text)
+	crd, err := crdfile.Parse(things+".yaml", text)
 	if err != nil {
 		w.Fatal(err)
 	}

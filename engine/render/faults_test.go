@@ -13,10 +13,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/render"
-	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
@@ -38,7 +38,7 @@ func compile(t testing.TB, files map[string]string) (*kind.Kind, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	crd, err := schema.Parse(things+".yaml", data)
+	crd, err := crdfile.Parse(things+".yaml", data)
 	if err != nil {
 		t.Fatal(err)
 	}

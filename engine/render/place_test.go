@@ -11,10 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/render"
-	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 // compileAt compiles a folder of the kind Thing, which is cluster-scoped or
@@ -29,7 +29,7 @@ func compileAt(t *testing.T, clusterScoped bool, files map[string]string) *kind.
 	if clusterScoped {
 		text = []byte(strings.Replace(string(text), "scope: Namespaced", "scope: Cluster", 1))
 	}
-	crd, err := schema.Parse(things+".yaml", text)
+	crd, err := crdfile.Parse(things+".yaml", text)
 	if err != nil {
 		t.Fatal(err)
 	}

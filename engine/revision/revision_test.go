@@ -12,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/schema"
@@ -55,7 +56,7 @@ func whole() fstest.MapFS {
 
 func crd(t *testing.T, text string) *schema.CRD {
 	t.Helper()
-	c, err := schema.Parse("crd.yaml", []byte(text))
+	c, err := crdfile.Parse("crd.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -27,19 +28,18 @@ type CRD struct {
 	File string
 	// Object is the definition as it was read, without defaults.
 	Object *apiextensionsv1.CustomResourceDefinition
-
-	// written is the tree of File; nil for a live one.
-	written *document
+	// Source is the tree of File; nil for a live one.
+	Source *yaml.Node
 }
 
 // Locate returns where in File the field at path stands, such as
 // spec.versions[0].name, or the deepest part of it that is there; 0, 0 for a
 // live definition. Both count from 1.
 func (c *CRD) Locate(path string) (line, column int) {
-	if c.written == nil {
+	if c.Source == nil {
 		return 0, 0
 	}
-	at := Locate(c.written.root, path)
+	at := Locate(c.Source, path)
 	return at.Line, at.Column
 }
 

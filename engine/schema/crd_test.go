@@ -6,17 +6,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestParse(t *testing.T) {
-	crd, err := Parse("zones.yaml", []byte(source(t, zones)))
-	if err != nil {
-		t.Fatal(err)
-	}
+func TestFromObjectNames(t *testing.T) {
+	crd := definition(t, zones)
 	type names struct {
-		Name, Group, Kind, Plural, Singular, File string
-		Namespaced                                bool
+		Name, Group, Kind, Plural, Singular string
+		Namespaced                          bool
 	}
-	got := names{crd.Name, crd.Group, crd.Kind, crd.Plural, crd.Singular, crd.File, crd.Namespaced}
-	want := names{zones, "net.example.com", "Zone", "zones", "zone", "zones.yaml", false}
+	got := names{crd.Name, crd.Group, crd.Kind, crd.Plural, crd.Singular, crd.Namespaced}
+	want := names{zones, "net.example.com", "Zone", "zones", "zone", false}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
@@ -25,7 +22,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestParseSubresources(t *testing.T) {
+func TestFromObjectSubresources(t *testing.T) {
 	tests := []struct {
 		name             string
 		status, scale    bool
@@ -37,10 +34,7 @@ func TestParseSubresources(t *testing.T) {
 		{backups, true, false, true, "backup", "Backup"},
 	}
 	for _, tt := range tests {
-		crd, err := Parse(tt.name, []byte(source(t, tt.name)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		crd := definition(t, tt.name)
 		v, err := crd.Version("")
 		if err != nil {
 			t.Fatal(err)
@@ -55,10 +49,7 @@ func TestParseSubresources(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	crd, err := Parse("zones.yaml", []byte(source(t, zones)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	crd := definition(t, zones)
 	tests := []struct{ name, want, fails string }{
 		{"", "v1", ""},
 		{"v1", "v1", ""},
@@ -85,10 +76,7 @@ func TestVersion(t *testing.T) {
 }
 
 func TestFromObject(t *testing.T) {
-	crd, err := Parse("webapps.yaml", []byte(source(t, webapps)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	crd := definition(t, webapps)
 	live := crd.Object.DeepCopy()
 	live.Status.StoredVersions = []string{"v1"}
 	before := live.DeepCopy()
@@ -104,13 +92,10 @@ func TestFromObject(t *testing.T) {
 	}
 }
 
-// A definition that was made through v1beta1 may say preserveUnknownFields, and
+// TestFromObjectOfOld: a definition that was made through v1beta1 may say preserveUnknownFields, and
 // then may lack a schema: everything is free-form.
 func TestFromObjectOfOld(t *testing.T) {
-	crd, err := Parse("blobs.yaml", []byte(source(t, blobs)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	crd := definition(t, blobs)
 	live := crd.Object.DeepCopy()
 	live.Spec.PreserveUnknownFields = true
 	live.Spec.Versions[0].Schema = nil

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	_ "embed"
 	"maps"
 	"reflect"
 	"strings"
@@ -9,21 +8,6 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
-
-// definitionNotesText is what the comments of the Go types of CRDs say of their fields:
-// Type.field and the text, parted by a tab. These types have no SwaggerDoc. A test writes it.
-//
-//go:embed definition.txt
-var definitionNotesText string
-
-var definitionNotes = sync.OnceValue(func() map[string]string {
-	all := map[string]string{}
-	for line := range strings.Lines(definitionNotesText) {
-		name, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		all[name] = text
-	}
-	return all
-})
 
 // Definition is the type of CustomResourceDefinitions as people write them. Other than
 // BuiltInType it knows schemas, which hold themselves: do not walk it to its end.
@@ -62,11 +46,11 @@ func schemaOfSchemas() *Type {
 		field := in.Field(i)
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch of := field.Type; {
-		case isSchema(of):
+		case IsSchema(of):
 			t.fields[name] = &t
-		case of.Kind() == reflect.Slice && isSchema(of.Elem()):
+		case of.Kind() == reflect.Slice && IsSchema(of.Elem()):
 			t.fields[name] = ListOf(&t)
-		case of.Kind() == reflect.Map && isSchema(of.Elem()):
+		case of.Kind() == reflect.Map && IsSchema(of.Elem()):
 			t.fields[name] = MapOf(&t)
 		}
 	}
@@ -76,8 +60,8 @@ func schemaOfSchemas() *Type {
 	return &t
 }
 
-// isSchema reports whether a Go type is a schema in YAML, or may be one.
-func isSchema(in reflect.Type) bool {
+// IsSchema reports whether a Go type is a schema in YAML, or may be one.
+func IsSchema(in reflect.Type) bool {
 	if in.Kind() == reflect.Pointer {
 		in = in.Elem()
 	}

@@ -1,4 +1,5 @@
-// Package schema reads CustomResourceDefinitions and answers what the API
+// Package schema understands CustomResourceDefinitions that an API server has
+// accepted, and answers what the API
 // server would make of a custom resource: which defaults it adds, which fields
 // it drops, what it refuses. It also gives the types that a template sees, so
 // that a misspelt path is found when a folder is loaded.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
@@ -18,14 +19,24 @@ func source(t testing.TB, name string) string {
 	return string(data)
 }
 
-// storage returns the storage version of a definition in testdata.
-func storage(t testing.TB, name string) *Version {
+// definition returns a definition in testdata, as a live one is read.
+func definition(t testing.TB, name string) *CRD {
 	t.Helper()
-	crd, err := Parse(name+".yaml", []byte(source(t, name)))
+	object := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.Unmarshal([]byte(source(t, name)), object); err != nil {
+		t.Fatal(err)
+	}
+	crd, err := FromObject(object)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := crd.Version("")
+	return crd
+}
+
+// storage returns the storage version of a definition in testdata.
+func storage(t testing.TB, name string) *Version {
+	t.Helper()
+	v, err := definition(t, name).Version("")
 	if err != nil {
 		t.Fatal(err)
 	}

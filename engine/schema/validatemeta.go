@@ -33,7 +33,7 @@ func (v *Version) validateMetadata(obj map[string]any) field.ErrorList {
 	path := field.NewPath("metadata")
 	meta, found, err := objectmeta.GetObjectMeta(obj, false)
 	if err != nil {
-		return field.ErrorList{field.TypeInvalid(path, nil, metadataDetail(err.Error()))}
+		return field.ErrorList{field.TypeInvalid(path, nil, MetadataDetail(err.Error()))}
 	}
 	if !found || meta == nil {
 		return field.ErrorList{field.Required(path, "")}
@@ -42,9 +42,9 @@ func (v *Version) validateMetadata(obj map[string]any) field.ErrorList {
 		metavalidation.NameIsDNSSubdomain, path, true)
 }
 
-// metadataDetail says what is wrong with metadata without the values that an
+// MetadataDetail says what is wrong with metadata without the values that an
 // error of decoding may quote.
-func metadataDetail(text string) string {
+func MetadataDetail(text string) string {
 	if strings.Contains(text, "parsing time") {
 		return "a timestamp must be in RFC 3339 form"
 	}
@@ -56,7 +56,7 @@ func metadataDetail(text string) string {
 	if want == "string" && (name == "labels" || name == "annotations") {
 		return name + " must hold strings: quote numbers, true and false"
 	}
-	return fmt.Sprintf("%s must be %s", name, spoken(want))
+	return fmt.Sprintf("%s must be %s", name, TypePhrase(want))
 }
 
 // validateScale checks the paths of the scale subresource, except where an
@@ -92,4 +92,21 @@ func validateReplicas(path *field.Path, value any) field.ErrorList {
 		return field.ErrorList{field.Invalid(path, count, fmt.Sprintf("must be ≤ %d", math.MaxInt32))}
 	}
 	return nil
+}
+
+// TypePhrase names a Go or JSON type as a person would.
+func TypePhrase(name string) string {
+	switch {
+	case strings.HasPrefix(name, "[]"), name == "array":
+		return "a list"
+	case strings.HasPrefix(name, "int"):
+		return "a whole number"
+	case strings.HasPrefix(name, "float"), name == "number":
+		return "a number"
+	case name == "bool":
+		return "true or false"
+	case name == "string":
+		return "a string"
+	}
+	return "a map"
 }

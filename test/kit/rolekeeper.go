@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/author/rbac"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/folder"
@@ -212,7 +213,7 @@ func (a *Access) readFolders(ctx context.Context) (found *foldersRead, isWhole b
 		}
 		maps.Copy(folders, contents.Folders)
 		for _, file := range contents.CRDs {
-			if crd, err := schema.Parse(file.Shown, file.Data); err == nil {
+			if crd, err := crdfile.Parse(file.Shown, file.Data); err == nil {
 				crds[crd.Name] = crd
 			}
 		}

@@ -6,7 +6,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 )
 
 // TestOldServersTakeCRDs: API servers before 1.34 estimate the cost of a rule as
@@ -30,7 +30,7 @@ func TestOldServersTakeCRDs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := schema.Parse(file, data); err != nil {
+			if _, err := crdfile.Parse(file, data); err != nil {
 				t.Errorf("an API server before 1.34 would refuse this: %v", err)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/schema"
@@ -76,7 +77,7 @@ func compile(t *testing.T, archive *txtar.Archive) (k *kind.Kind, files []txtar.
 			continue
 		}
 		var err error
-		if crd, err = schema.Parse("crds/webs.example.com.yaml", f.Data); err != nil {
+		if crd, err = crdfile.Parse("crds/webs.example.com.yaml", f.Data); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
@@ -43,7 +44,7 @@ spec:
 	for _, v := range versions {
 		text += "  - " + strings.ReplaceAll(strings.TrimSpace(v), "\n", "\n    ") + "\n"
 	}
-	crd, err := schema.Parse("crd.yaml", []byte(text))
+	crd, err := crdfile.Parse("crd.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

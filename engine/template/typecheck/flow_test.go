@@ -9,6 +9,7 @@ import (
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
@@ -20,7 +21,7 @@ func pages(t testing.TB) *schema.Type {
 	if err != nil {
 		t.Fatal(err)
 	}
-	crd, err := schema.Parse("pages.yaml", data)
+	crd, err := crdfile.Parse("pages.yaml", data)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
 	"sigs.k8s.io/yaml"
@@ -24,7 +25,7 @@ func shipped(t testing.TB, name string) Input {
 	if err != nil {
 		t.Fatal(err)
 	}
-	crd, err := schema.Parse(name, data)
+	crd, err := crdfile.Parse(name, data)
 	if err != nil {
 		t.Fatal(err)
 	}

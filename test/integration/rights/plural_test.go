@@ -8,7 +8,7 @@ import (
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 
-	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/author/rbac"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -33,7 +33,7 @@ func TestPlurals(t *testing.T) {
 		}
 		for _, r := range list.APIResources {
 			gvk := gv.WithKind(r.Kind)
-			if plural := schema.Plural(gvk); plural != "" && !strings.Contains(r.Name, "/") {
+			if plural := rbac.BuiltInPlural(gvk); plural != "" && !strings.Contains(r.Name, "/") {
 				n++
 				if plural != r.Name {
 					t.Errorf("%s is served as %s, not %s", gvk, r.Name, plural)

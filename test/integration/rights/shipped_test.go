@@ -14,10 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/author/rbac"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller"
-	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -33,7 +33,7 @@ func TestShipped(t *testing.T) {
 	for _, file := range schemas {
 		text := read(t, file)
 		cluster.Apply(t, "", text)
-		crd, err := crdschema.Parse(file, []byte(text))
+		crd, err := crdfile.Parse(file, []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package schema
+package crdfile
 
 import (
 	"fmt"
@@ -6,32 +6,34 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 // intoField takes apart the decoder's error about a value of the wrong type. It
 // names the field by its path without list indices and map keys.
 var intoField = regexp.MustCompile(`cannot unmarshal (\w+) into Go struct field [A-Za-z0-9]+\.(\S+) of type (\S+)`)
 
-// mistyped makes the finding of a value of the wrong type.
-func (d *document) mistyped(err error) *Finding {
+// typeFinding makes the finding of a value of the wrong type.
+func (d *document) typeFinding(err error) *Finding {
 	m := intoField.FindStringSubmatch(err.Error())
 	if m == nil {
-		return d.finding("", strings.TrimPrefix(err.Error(), "json: "))
+		return d.newFinding("", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	got, path, want := m[1], m[2], m[3]
-	f := &Finding{File: d.file, Field: path, Text: fmt.Sprintf("must be %s, not %s", spoken(want), spoken(got))}
-	if node := seek(d.root, strings.Split(path, "."), got); node != nil {
+	f := &Finding{File: d.file, Field: path, Text: fmt.Sprintf("must be %s, not %s", schema.TypePhrase(want), schema.TypePhrase(got))}
+	if node := findMistyped(d.root, strings.Split(path, "."), got); node != nil {
 		f.Line, f.Column = node.Line, node.Column
 	}
 	return f
 }
 
-// seek finds the first value of JSON type got at whose path all the segments
+// findMistyped finds the first value of JSON type got at whose path all the segments
 // occur in order, the last as its key.
-func seek(node *yaml.Node, segments []string, got string) *yaml.Node {
+func findMistyped(node *yaml.Node, segments []string, got string) *yaml.Node {
 	for i, value := range node.Content {
 		if node.Kind == yaml.SequenceNode {
-			if found := seek(value, segments, got); found != nil {
+			if found := findMistyped(value, segments, got); found != nil {
 				return found
 			}
 			continue
@@ -49,7 +51,7 @@ func seek(node *yaml.Node, segments []string, got string) *yaml.Node {
 				rest = segments[1:]
 			}
 		}
-		if found := seek(value, rest, got); found != nil {
+		if found := findMistyped(value, rest, got); found != nil {
 			return found
 		}
 	}
@@ -71,21 +73,4 @@ func jsonType(node *yaml.Node) string {
 		return "bool"
 	}
 	return "string"
-}
-
-// spoken names a Go or JSON type as a person would.
-func spoken(name string) string {
-	switch {
-	case strings.HasPrefix(name, "[]"), name == "array":
-		return "a list"
-	case strings.HasPrefix(name, "int"):
-		return "a whole number"
-	case strings.HasPrefix(name, "float"), name == "number":
-		return "a number"
-	case name == "bool":
-		return "true or false"
-	case name == "string":
-		return "a string"
-	}
-	return "a map"
 }

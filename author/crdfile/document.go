@@ -1,4 +1,4 @@
-package schema
+package crdfile
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 // A document is the tree of a definition's file, which knows where things stand.
@@ -47,10 +49,10 @@ func readDocument(file string, data []byte) (*document, Errors) {
 	return doc, nil
 }
 
-// finding makes a finding about the field at path.
-func (d *document) finding(path, text string) *Finding {
+// newFinding makes a finding about the field at path.
+func (d *document) newFinding(path, text string) *Finding {
 	f := &Finding{File: d.file, Field: path, Text: text}
-	if node := Locate(d.root, path); node != nil {
+	if node := schema.Locate(d.root, path); node != nil {
 		f.Line, f.Column = node.Line, node.Column
 	}
 	return f
@@ -69,7 +71,7 @@ func (d *document) fieldFinding(err *field.Error) *Finding {
 	if _, ok := bare.BadValue.(string); ok {
 		bare.BadValue = nil
 	}
-	return d.finding(path, Describe(&bare))
+	return d.newFinding(path, Describe(&bare))
 }
 
 var celPlace = regexp.MustCompile(`ERROR: <input>:(\d+:\d+): `)

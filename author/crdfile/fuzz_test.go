@@ -1,4 +1,4 @@
-package schema
+package crdfile
 
 import (
 	"encoding/json"
@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/test/fuzzed"
 )
 
@@ -17,7 +20,7 @@ const given = `{"metadata":{"name":"a","namespace":"b","unknown":1},"spec":{"rep
 // TestDefinitions: what FuzzCRD asks of small definitions holds of large ones,
 // which are too slow to be mutated.
 func TestDefinitions(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.yaml")
+	files, err := filepath.Glob(testdata + "/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no definitions", err)
 	}
@@ -100,15 +103,15 @@ func checkDefinition(t *testing.T, text, object string) bool {
 }
 
 // checkVersion looks at one version with any object.
-func checkVersion(t *testing.T, v *Version, given map[string]any) {
+func checkVersion(t *testing.T, v *schema.Version, given map[string]any) {
 	t.Helper()
-	o := clone(given).(map[string]any)
+	o := runtime.DeepCopyJSON(given)
 	v.Validate(o)
 	if !reflect.DeepEqual(o, given) {
 		t.Fatal("to validate an object changes it")
 	}
 	v.Default(o)
-	once := clone(o).(map[string]any)
+	once := runtime.DeepCopyJSON(o)
 	if v.Default(o); !reflect.DeepEqual(o, once) {
 		t.Fatalf("defaulted twice it is another: %v and %v", once, o)
 	}

@@ -1,4 +1,4 @@
-package schema
+package crdfile
 
 import (
 	"fmt"
@@ -9,6 +9,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 // schemaFields are the words of a schema.
@@ -28,14 +30,14 @@ func reflectedNames(in reflect.Type) map[string]bool {
 // find them below items and additionalProperties, and names no line.
 func (d *document) unknownSchemaFields() Errors {
 	var errs Errors
-	_, spec := child(d.root, "spec")
-	_, versions := child(spec, "versions")
+	_, spec := findEntry(d.root, "spec")
+	_, versions := findEntry(spec, "versions")
 	if versions == nil {
 		return nil
 	}
 	for i, version := range versions.Content {
-		_, holder := child(version, "schema")
-		_, top := child(holder, "openAPIV3Schema")
+		_, holder := findEntry(version, "schema")
+		_, top := findEntry(holder, "openAPIV3Schema")
 		errs = append(errs, d.walkSchema(top, fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", i))...)
 	}
 	return errs
@@ -76,14 +78,14 @@ func (d *document) walkSchema(node *yaml.Node, path string) Errors {
 // unknownField makes the finding of a word that means nothing.
 func (d *document) unknownField(key *yaml.Node, path string) *Finding {
 	text := "unknown field"
-	if near := Suggest(key.Value, schemaFields); near != "" {
+	if near := schema.Suggest(key.Value, schemaFields); near != "" {
 		text += fmt.Sprintf(", did you mean %s?", near)
 	}
 	return &Finding{File: d.file, Line: key.Line, Column: key.Column, Field: path, Text: text}
 }
 
-// child returns the key and value of a map's entry, nil if there is none.
-func child(node *yaml.Node, name string) (key, value *yaml.Node) {
+// findEntry returns the key and value of a map's entry, nil if there is none.
+func findEntry(node *yaml.Node, name string) (key, value *yaml.Node) {
 	if node == nil || node.Kind != yaml.MappingNode {
 		return nil, nil
 	}

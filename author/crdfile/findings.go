@@ -1,4 +1,4 @@
-package schema
+package crdfile
 
 import (
 	"cmp"
@@ -58,8 +58,8 @@ func (e Errors) Unwrap() []error {
 	return out
 }
 
-// sorted orders the findings by place and drops repetitions.
-func (e Errors) sorted() Errors {
+// sortUnique orders the findings by place and drops repetitions.
+func (e Errors) sortUnique() Errors {
 	slices.SortStableFunc(e, func(a, b *Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Field, b.Field), cmp.Compare(a.Text, b.Text))
 	})
@@ -78,5 +78,5 @@ func yamlErrors(file string, err error) Errors {
 	if errs == nil {
 		return Errors{{File: file, Text: err.Error()}}
 	}
-	return errs.sorted()
+	return errs.sortUnique()
 }

@@ -1,4 +1,4 @@
-package schema
+package crdfile
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Each case spoils a good definition in one place.
+// TestParseRefuses: each case spoils a good definition in one place.
 func TestParseRefuses(t *testing.T) {
 	const root = "spec.versions[0].schema.openAPIV3Schema"
 	tests := []struct{ name, file, from, to, want string }{
@@ -119,7 +119,18 @@ func TestParseAccepts(t *testing.T) {
 	}
 }
 
-// All findings are told at once, by line.
+// TestParseLocates: a definition of a file knows the file, and where its fields stand.
+func TestParseLocates(t *testing.T) {
+	crd, err := Parse("zones.yaml", []byte(source(t, zones)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line, column := crd.Locate("spec.scope"); crd.Name != zones || crd.File != "zones.yaml" || line != 8 || column != 3 {
+		t.Errorf("%s of %q has spec.scope at %d:%d", crd.Name, crd.File, line, column)
+	}
+}
+
+// TestParseTellsAll: all findings are returned at once, by line.
 func TestParseTellsAll(t *testing.T) {
 	text := strings.NewReplacer("minimum: 0", "minimun: 0", "default: TCP", "defualt: TCP", "  scope:", "  x: y\n  scope:").Replace(source(t, webapps)) //nolint:misspell // a misspelt word is what is tested
 	_, err := Parse("f.yaml", []byte(text))

@@ -1,4 +1,4 @@
-package schema
+package crdfile
 
 import (
 	"strings"
@@ -6,8 +6,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
+
+// rulesSkipped is the note of an object that is invalid for other reasons.
+const rulesSkipped = "validation rules were not checked because the object is invalid; correct the other errors first"
 
 // described says errors as a person reads them.
 func described(errs field.ErrorList) []string {
@@ -18,7 +22,7 @@ func described(errs field.ErrorList) []string {
 	return out
 }
 
-// head and metadata of a sound resource of each kind.
+// sound has the head and metadata of a sound resource of each kind.
 var sound = map[string]string{
 	webapps: "apiVersion: apps.example.com/v1, kind: WebApp, metadata: {name: a, namespace: b}",
 	zones:   "apiVersion: net.example.com/v1, kind: Zone, metadata: {name: a}",
@@ -74,7 +78,7 @@ func TestValidateSpec(t *testing.T) {
 			v := storage(t, tt.kind)
 			obj := object(t, "{"+sound[tt.kind]+", "+tt.in+"}")
 			v.Default(obj)
-			before := clone(obj)
+			before := runtime.DeepCopyJSON(obj)
 			got := described(v.Validate(obj))
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("errors (-want +got):\n%s", diff)
@@ -133,7 +137,7 @@ func TestValidateHead(t *testing.T) {
 	}
 }
 
-// One version serves all workers at once, from its first validation on.
+// TestValidateConcurrently: one version serves all workers at once, from its first validation on.
 func TestValidateConcurrently(t *testing.T) {
 	v := storage(t, webapps)
 	var group sync.WaitGroup

@@ -1,4 +1,4 @@
-package schema
+package crdfile
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 // Describe says a field error in one line, such as
@@ -15,7 +17,7 @@ import (
 // string, list or map that was refused is not, since it may be secret. Only what
 // the author of a definition writes into a messageExpression is theirs to keep clean.
 func Describe(err *field.Error) string {
-	reason := reason(err)
+	reason := describeReason(err)
 	switch err.BadValue.(type) {
 	case int64, int32, int, float64, float32, bool:
 		if err.Type == field.ErrorTypeInvalid || err.Type == field.ErrorTypeNotSupported {
@@ -29,9 +31,9 @@ func Describe(err *field.Error) string {
 	return err.Field + ": " + reason
 }
 
-// reason says what is wrong, without the place and without the value.
-func reason(err *field.Error) string {
-	detail := plain(err.Detail)
+// describeReason says what is wrong, without the place and without the value.
+func describeReason(err *field.Error) string {
+	detail := rewordDetail(err.Detail)
 	if err.Type == field.ErrorTypeNotSupported {
 		if values, found := strings.CutPrefix(detail, "supported values: "); found {
 			return "must be one of " + values // the schema's words, not the object's
@@ -40,17 +42,17 @@ func reason(err *field.Error) string {
 	detail = withoutValue(detail, err.BadValue)
 	switch err.Type {
 	case field.ErrorTypeRequired:
-		return join("is required", detail)
+		return joinDetail("is required", detail)
 	case field.ErrorTypeDuplicate:
-		return join("occurs twice", detail)
+		return joinDetail("occurs twice", detail)
 	case field.ErrorTypeForbidden:
-		return join("is forbidden", detail)
+		return joinDetail("is forbidden", detail)
 	case field.ErrorTypeNotFound:
-		return join("was not found", detail)
+		return joinDetail("was not found", detail)
 	case field.ErrorTypeNotSupported:
-		return join("is not one of the allowed values", detail)
+		return joinDetail("is not one of the allowed values", detail)
 	case field.ErrorTypeInternal:
-		return join("could not be checked", detail)
+		return joinDetail("could not be checked", detail)
 	}
 	if detail == "" {
 		return "is invalid"
@@ -58,8 +60,8 @@ func reason(err *field.Error) string {
 	return detail
 }
 
-// join appends a detail, if there is one.
-func join(text, detail string) string {
+// joinDetail appends a detail, if there is one.
+func joinDetail(text, detail string) string {
 	if detail == "" {
 		return text
 	}
@@ -91,11 +93,11 @@ var mistyped = regexp.MustCompile(`(?s)^must be of type ([\w,-]+)(?:: "(.*)"|, b
 
 var typeNames = []string{"string", "number", "integer", "boolean", "array", "object", "null"}
 
-// plain rewords a detail of the OpenAPI validator or of a decoder, and takes out
+// rewordDetail rewords a detail of the OpenAPI validator or of a decoder, and takes out
 // the value that it may quote. The words of a definition's author stay.
-func plain(detail string) string {
+func rewordDetail(detail string) string {
 	if strings.HasPrefix(detail, "json: ") || strings.HasPrefix(detail, "parsing time ") {
-		return metadataDetail(detail)
+		return schema.MetadataDetail(detail)
 	}
 	text := inBody.ReplaceAllString(detail, "")
 	if text == detail {

@@ -1,4 +1,4 @@
-package schema
+package crdfile
 
 import (
 	"regexp"
@@ -7,9 +7,9 @@ import (
 
 var oneStep = regexp.MustCompile(`[^.\[\]]+`)
 
-// Steps takes a path as findings spell it, such as items[0].name, apart: names
+// SplitPath takes a path as findings spell it, such as items[0].name, apart: names
 // of fields as string, numbers of list items as int.
-func Steps(path string) []any {
+func SplitPath(path string) []any {
 	var all []any
 	for _, part := range oneStep.FindAllString(path, -1) {
 		if n, err := strconv.Atoi(part); err == nil {

@@ -1,4 +1,4 @@
-package schema
+package crdfile
 
 import (
 	"context"
@@ -10,16 +10,16 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 )
 
-// check runs the API server's own validation of a new definition: names,
+// checkCreation runs the API server's own validation of a new definition: names,
 // exactly one storage version, structural schemas, defaults that validate, CEL
 // rules that compile within their cost.
-func (d *document) check(object *apiextensionsv1.CustomResourceDefinition) Errors {
+func (d *document) checkCreation(object *apiextensionsv1.CustomResourceDefinition) Errors {
 	full := object.DeepCopy()
 	full.Status = apiextensionsv1.CustomResourceDefinitionStatus{} // as at a creation
 	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(full)
 	internal := &apiextensions.CustomResourceDefinition{}
 	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(full, internal, nil); err != nil {
-		return Errors{d.finding("", fmt.Sprintf("converting: %v", err))}
+		return Errors{d.newFinding("", fmt.Sprintf("converting: %v", err))}
 	}
 	var errs Errors
 	for _, err := range validation.ValidateCustomResourceDefinition(context.Background(), internal) {
@@ -29,7 +29,7 @@ func (d *document) check(object *apiextensionsv1.CustomResourceDefinition) Error
 		err.Field = writtenPath(err.Field)
 		errs = append(errs, d.fieldFinding(err))
 	}
-	return errs.sorted()
+	return errs.sortUnique()
 }
 
 // hoisted are the places to which the internal form moves what all versions have
