@@ -67,7 +67,7 @@ func (l *look) decideVerdict() {
 			k.setMeaning(i.Leader.isDead())
 		}
 	}
-	l.State = verdict.Of(states...)
+	l.State = worstState(states...).Verdict()
 	l.Headline = l.composeHeadline(states)
 }
 
@@ -90,7 +90,7 @@ func (l *look) composeHeadline(states []verdict.State) string {
 			if k.Resources != nil {
 				resources += k.Resources.Total
 			}
-			if m := verdict.Worst(k.listStates(i.Leader.isDead())...).Meaning(); m.Verdict == verdict.NotKnown || m.Severity == verdict.Info {
+			if m := worstState(k.listStates(i.Leader.isDead())...).Meaning(); m.Verdict == verdict.NotKnown || m.Severity == verdict.Info {
 				shown[m]++
 			}
 		}

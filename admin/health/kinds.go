@@ -73,7 +73,7 @@ func (k *Kind) listStates(nobody bool) []verdict.State {
 
 // setMeaning sets what the kind means. Its word begins with that of its state.
 func (k *Kind) setMeaning(nobody bool) {
-	own, worst := k.State, verdict.Worst(k.listStates(nobody)...)
+	own, worst := k.State, worstState(k.listStates(nobody)...)
 	k.Meaning = worst.Meaning()
 	if worst != own {
 		k.Word = own.Meaning().Word + ", " + k.Word

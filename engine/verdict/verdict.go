@@ -1,10 +1,5 @@
 package verdict
 
-import (
-	"cmp"
-	"slices"
-)
-
 // A Verdict is whether something is well.
 type Verdict string
 
@@ -76,28 +71,6 @@ func (s State) IsRollout() bool {
 
 // HasNoResources reports whether the operator has no resources of a kind in this state.
 func (s State) HasNoResources() bool { return s == NoCRD || s == CRDDeleted || s == Elsewhere }
-
-// Worst returns the state that decides over several: one that is not well, else one that is
-// not known, and of these the most severe one. Of none it returns Serving.
-func Worst(states ...State) State {
-	if len(states) == 0 {
-		return Serving
-	}
-	return slices.MinFunc(states, Compare)
-}
-
-// Of returns the verdict over several states.
-func Of(states ...State) Verdict { return Worst(states...).Verdict() }
-
-// Compare orders states: the worst first.
-func Compare(a, b State) int {
-	x, y := a.Meaning(), b.Meaning()
-	return cmp.Or(cmp.Compare(x.Verdict.rank(), y.Verdict.rank()), cmp.Compare(y.Severity.rank(), x.Severity.rank()))
-}
-
-func (v Verdict) rank() int { return slices.Index([]Verdict{NotWell, NotKnown, Well}, v) }
-
-func (s Severity) rank() int { return slices.Index([]Severity{None, Info, Warning, Critical}, s) }
 
 // The exit codes of jacquard status. Code 2 is wrong use, as in every command.
 const (
