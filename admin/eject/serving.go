@@ -14,7 +14,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
-	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
@@ -25,7 +24,7 @@ import (
 func (e *Eject) Idle(ctx context.Context) error {
 	alive := map[string]*running{}
 	for _, crd := range e.crds {
-		for _, identity := range shard.Identities(crd) {
+		for _, identity := range liveview.ClaimIdentities(crd) {
 			r := alive[identity]
 			if r == nil {
 				var err error

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
-	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
@@ -29,7 +29,7 @@ func (l *look) dropClaimless(ctx context.Context) {
 	l.claims = map[string][]string{}
 	held := map[string]bool{}
 	for _, crd := range all {
-		l.claims[crd.GetName()] = shard.Identities(crd)
+		l.claims[crd.GetName()] = liveview.ClaimIdentities(crd)
 		for _, identity := range l.claims[crd.GetName()] {
 			held[identity] = true
 		}
@@ -74,6 +74,6 @@ func (l *look) readClaims(ctx context.Context, name string) {
 		return
 	}
 	if crd, err := l.CRD(ctx, name); err == nil && crd != nil {
-		l.claims = map[string][]string{name: shard.Identities(crd)}
+		l.claims = map[string][]string{name: liveview.ClaimIdentities(crd)}
 	}
 }

@@ -55,24 +55,14 @@ func Claims(crd metav1.Object) []Claim {
 	}
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		if strings.HasPrefix(key, prefix) {
-			all = append(all, Claim{key, read(key, annotations[key])})
+			all = append(all, Claim{key, parseClaim(key, annotations[key])})
 		}
 	}
 	return all
 }
 
-// Identities are those of all installations that claim a kind, or a share of it;
-// sorted.
-func Identities(crd metav1.Object) []string {
-	var all []string
-	for _, c := range Claims(crd) {
-		all = append(all, c.Identity)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-func read(key, text string) Shard {
+// parseClaim reads the text of a claim. One that cannot be read claims everything.
+func parseClaim(key, text string) Shard {
 	var t claimText
 	if json.Unmarshal([]byte(text), &t) != nil || t.Identity == "" {
 		return Shard{Identity: fmt.Sprintf("%q", strings.TrimPrefix(key, prefix))}

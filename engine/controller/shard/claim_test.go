@@ -7,20 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestIdentities: whoever says on a CRD that they serve it, or a share of it.
-func TestIdentities(t *testing.T) {
-	got := Identities(&metav1.ObjectMeta{Annotations: map[string]string{
-		"jacquard.dev/operator":            "jacquard/jacquard",
-		"operator.jacquard.dev/team-a-12":  `{"identity":"ops/team-a","selector":"team=a"}`,
-		"operator.jacquard.dev/team-a-13":  `{"identity":"ops/team-a","selector":"team=c"}`,
-		"operator.jacquard.dev/unreadable": "{",
-		"jacquard.dev/child-kinds":         "ConfigMap",
-	}})
-	if diff := cmp.Diff([]string{`"unreadable"`, "jacquard/jacquard", "ops/team-a"}, got); diff != "" {
-		t.Error(diff)
-	}
-}
-
 // TestYield: who gives a kind up takes the claim and its records off, unless
 // others have a share of it.
 func TestYield(t *testing.T) {
