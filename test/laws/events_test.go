@@ -12,7 +12,7 @@ import (
 )
 
 // reporters are the packages that give reasons to conditions, events and problems.
-var reporters = []string{"engine/status", "engine/reconcile", "engine/controller"}
+var reporters = []string{"engine/status", "engine/plan", "engine/reconcile", "engine/controller"}
 
 // reasonAt says which argument of a call, or which element of a literal, is a reason.
 var reasonAt = map[string]int{"state": 1, "seldom": 1, "problem": 1, "deferred": 1, "event": 1, "Eventf": 3}

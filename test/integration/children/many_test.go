@@ -22,7 +22,7 @@ import (
 // kept of those that are gone: no child, no goroutine.
 func TestMany(t *testing.T) {
 	t.Parallel()
-	manyComeAndGo(t, 200, false)
+	manyComeAndGo(t, 100, false)
 }
 
 // TestThousand: so it is with a thousand, and with memory. It is not parallel: the
