@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -54,11 +55,10 @@ func TestReleasedBinary(t *testing.T) {
 	if out, err := exec.Command(binary, "version").CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "jacquard "+released+" ") {
 		t.Errorf("jacquard version says %q, %v", out, err)
 	}
-	out, err := exec.Command("go", "version", "-m", binary).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{stem + ".cdx.json", "jacquard_image.cdx.json"} {
+	for name, modules := range map[string][]string{
+		stem + ".cdx.json":        modulesOf(t, exec.Command("go", "version", "-m", binary), "dep"),
+		"jacquard_image.cdx.json": modulesOf(t, operatorModules(), "module"),
+	} {
 		var list struct {
 			Components []struct{ Name, Version string }
 		}
@@ -69,20 +69,40 @@ func TestReleasedBinary(t *testing.T) {
 		for _, c := range list.Components {
 			named[c.Name+" "+c.Version] = true
 		}
-		n := 0
-		for line := range strings.Lines(string(out)) {
-			words := strings.Fields(line)
-			if len(words) < 3 || words[0] != "dep" {
-				continue
-			}
-			if n++; !named[words[1]+" "+words[2]] {
-				t.Errorf("%s does not name %s %s", name, words[1], words[2])
+		for _, m := range modules {
+			if !named[m] {
+				t.Errorf("%s does not name %s", name, m)
 			}
 		}
-		if n < 50 {
-			t.Errorf("go version -m names only %d modules: this test looks in the wrong place", n)
+		if len(modules) < 50 {
+			t.Errorf("%s: only %d modules: this test looks in the wrong place", name, len(modules))
 		}
 	}
+}
+
+// operatorModules lists the modules of the image's binary, which has only the commands run and
+// version.
+func operatorModules() *exec.Cmd {
+	list := exec.Command("go", "list", "-deps", "-tags", "operator",
+		"-f", "{{with .Module}}{{if not .Main}}module {{.Path}} {{.Version}}{{end}}{{end}}", ".")
+	list.Dir = repository
+	return list
+}
+
+// modulesOf returns "PATH VERSION" of the lines that begin with a word.
+func modulesOf(t *testing.T, list *exec.Cmd, word string) (all []string) {
+	t.Helper()
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		if words := strings.Fields(line); len(words) >= 3 && words[0] == word {
+			all = append(all, words[1]+" "+words[2])
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // TestReleased: the chart of a release, as it is, runs the image of the release,

@@ -15,7 +15,7 @@ import (
 var reporters = []string{"engine/status", "engine/plan", "engine/reconcile", "engine/controller"}
 
 // reasonAt says which argument of a call, or which element of a literal, is a reason.
-var reasonAt = map[string]int{"state": 1, "seldom": 1, "problem": 1, "deferred": 1, "event": 1, "Eventf": 3}
+var reasonAt = map[string]int{"state": 1, "event": 1, "Eventf": 3}
 
 // TestReasonsAreDescribed: every reason that the code gives is a constant of package api,
 // is given somewhere, and is described there: make docs writes the table of reasons.
