@@ -9,9 +9,9 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
-// quiet says what becomes of a child that is applied again and says the same
+// describeUnchanged says what becomes of a child that is applied again and says the same
 // afterwards: whose its fields are.
-func quiet(a *reconcile.Tried) string {
+func describeUnchanged(a *reconcile.Tried) string {
 	said := []string{"every field keeps its value"}
 	if a.Step.Live == nil {
 		return said[0]

@@ -178,7 +178,7 @@ func (d differ) ends() []Change {
 	var ends []Change
 	for i := range d.Tried {
 		if r := &d.Tried[i]; r.Step == nil {
-			ends = append(ends, d.end(r))
+			ends = append(ends, d.describeEnd(r))
 		}
 	}
 	for _, r := range p.Retained {
@@ -218,11 +218,11 @@ func (d differ) step(s *plan.Step, c *Change) {
 		c.Verb = Held
 		return
 	}
-	d.act(&d.Tried[i], c)
+	d.describeStep(&d.Tried[i], c)
 }
 
-// act tells what the server makes of a step.
-func (d differ) act(a *reconcile.Tried, c *Change) {
+// describeStep describes what the server makes of a step.
+func (d differ) describeStep(a *reconcile.Tried, c *Change) {
 	p := a.Problem
 	var before, after map[string]any
 	switch {
@@ -235,16 +235,16 @@ func (d differ) act(a *reconcile.Tried, c *Change) {
 		if a.Preview == nil {
 			return
 		}
-		before = d.live(a) // an immutable field: what would be, were it recreated
+		before = d.liveBody(a) // an immutable field: what would be, were it recreated
 		after = likeOf(bodyOf(a.Preview), before)
 	case p != nil:
 		c.Verb, c.Why = Recreated, p.Message
-		before = d.live(a)
+		before = d.liveBody(a)
 		after = likeOf(bodyOf(a.Preview), before)
 	case a.Step.Action == plan.Patch:
-		c.Verb, before, after = Patched, d.live(a), bodyOf(a.Answer)
+		c.Verb, before, after = Patched, d.liveBody(a), bodyOf(a.Answer)
 	case a.Over != nil:
-		c.Verb, before, after = Changed, d.live(a), bodyOf(cmp.Or(a.Answer, a.Preview))
+		c.Verb, before, after = Changed, d.liveBody(a), bodyOf(cmp.Or(a.Answer, a.Preview))
 		c.Why = cmp.Or(c.Why, "it is there already and is taken over")
 	default:
 		c.Verb, after = Created, a.Step.Document.Object
@@ -252,16 +252,16 @@ func (d differ) act(a *reconcile.Tried, c *Change) {
 	d.compare(c, before, after)
 	switch {
 	case c.Verb != Changed || c.Diff != "":
-	case a.Step.Live != nil && same(a):
+	case a.Step.Live != nil && isSameContent(a):
 		c.Verb, c.Why = Kept, ""
 	default:
-		c.Why += "; " + quiet(a)
+		c.Why += "; " + describeUnchanged(a)
 	}
 }
 
-// same reports whether applying a child again would leave it as it is: the hash
+// isSameContent reports whether applying a child again would leave it as it is: the hash
 // too.
-func same(a *reconcile.Tried) bool {
+func isSameContent(a *reconcile.Tried) bool {
 	return a.Step.Live.Meta.GetAnnotations()[api.AnnotationDesired] == a.Step.Hash
 }
 
@@ -274,8 +274,8 @@ func (d differ) compare(c *Change, before, after map[string]any) {
 	c.Diff = text
 }
 
-// live is the object that a step is about, as it is.
-func (d differ) live(a *reconcile.Tried) map[string]any {
+// liveBody returns the object that a step is about, as it is.
+func (d differ) liveBody(a *reconcile.Tried) map[string]any {
 	if l := a.Step.Live; l != nil && l.Body != nil {
 		return l.Body
 	}
@@ -287,8 +287,8 @@ func (d differ) live(a *reconcile.Tried) map[string]any {
 	return l.Body
 }
 
-// end tells what becomes of what is not rendered any more.
-func (d differ) end(r *reconcile.Tried) Change {
+// describeEnd describes what becomes of what is not rendered any more.
+func (d differ) describeEnd(r *reconcile.Tried) Change {
 	l, verb := r.Object, Pruned
 	if r.Release != nil {
 		l, verb = &r.Release.Live, GivenBack

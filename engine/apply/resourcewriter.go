@@ -260,7 +260,7 @@ func (w *resourceWriter) Delete(ctx context.Context, l live.Object) plan.Outcome
 	case isGone(err):
 		return plan.Outcome{}
 	}
-	return plan.Outcome{Err: fmt.Errorf("pruning %s %s: %w", l.GVK.Kind, qualifiedName(l.Meta), err)}
+	return plan.Outcome{Err: fmt.Errorf("pruning %s: %w", plan.RefOf(l), err)}
 }
 
 // isGone reports whether a refusal means that the very object does not exist any more: a
@@ -287,7 +287,7 @@ func (w *resourceWriter) Release(ctx context.Context, r plan.Release) (out plan.
 	case isGone(err) || r.Subresource != "" && refusal.Cause == Invalid:
 		return plan.Outcome{}
 	}
-	out.Err = fmt.Errorf("giving back %s %s: %w", r.Live.GVK.Kind, qualifiedName(r.Live.Meta), err)
+	out.Err = fmt.Errorf("giving back %s: %w", plan.RefOf(r.Live), err)
 	if w.to.Tries() || refusal.Cause != Invalid && !refusal.Cause.IsDenied() {
 		return out
 	}
@@ -314,12 +314,4 @@ func (w *resourceWriter) dropPatchEntry(ctx context.Context, served live.Resourc
 	o.SetResourceVersion(r.Live.Meta.GetResourceVersion())
 	o.SetManagedFields(managed)
 	return w.to.DropEntry(ctx, served, o, i)
-}
-
-// qualifiedName returns NAMESPACE/NAME, or the name of an object without a namespace.
-func qualifiedName(o metav1.Object) string {
-	if o.GetNamespace() == "" {
-		return o.GetName()
-	}
-	return o.GetNamespace() + "/" + o.GetName()
 }
