@@ -15,6 +15,8 @@ const maxParallelWrites = 8
 
 // A ResourceWriter carries out the parts of plans for one resource.
 type ResourceWriter interface {
+	// WriteMetadata changes the resource itself, unless somebody else has changed it meanwhile.
+	WriteMetadata(ctx context.Context, m plan.Metadata) plan.Outcome
 	// Write carries out a step. If an object of this name exists although it was not seen, it
 	// is adopted where [plan.TakeOver] permits it.
 	Write(ctx context.Context, s *plan.Step) plan.Outcome
@@ -24,30 +26,67 @@ type ResourceWriter interface {
 	Release(ctx context.Context, r plan.Release) plan.Outcome
 }
 
-// Execute carries out a plan: first its steps, then, if all of them have succeeded and none
-// has to wait, its deletions and releases. The results include the parts that were skipped.
-func Execute(ctx context.Context, w ResourceWriter, p *plan.Plan) []plan.Result {
-	results := executeSteps(ctx, w, p)
-	var last []plan.Result
+// Execute carries out a plan in stages: changes of the resource that come first, its steps, its
+// deletions and releases, and changes of the resource that come last. Each stage requires that
+// all stages before it have succeeded, and that none of their parts has to wait: nothing is
+// created without our finalizer, nothing is deleted before everything is applied, and the
+// finalizer is removed last. The results include the parts that were skipped.
+func Execute(ctx context.Context, w ResourceWriter, p *plan.Plan) (results []plan.Result) {
+	runStage := func(parts []plan.Result, isBlocked bool, run func([]plan.Result) []plan.Result) {
+		if !isBlocked && plan.Succeeded(results) {
+			parts = run(parts)
+		} else {
+			for i := range parts {
+				parts[i].Skipped = true
+			}
+		}
+		results = append(results, parts...)
+	}
+	changeResource := func(m *plan.Metadata) {
+		if m.IsEmpty() {
+			return
+		}
+		runStage([]plan.Result{{Metadata: m}}, false, func(parts []plan.Result) []plan.Result {
+			return runParts(1, parts, func(*plan.Result) plan.Outcome { return w.WriteMetadata(ctx, *m) })
+		})
+	}
+	changeResource(&p.Before)
+	runStage(stepResults(p), false, func([]plan.Result) []plan.Result { return executeSteps(ctx, w, p) })
+	runStage(pruneResults(p), !p.IsComplete(), func(parts []plan.Result) []plan.Result {
+		return runParts(1, parts, func(r *plan.Result) plan.Outcome {
+			if r.Object != nil {
+				return w.Delete(ctx, *r.Object)
+			}
+			return w.Release(ctx, *r.Release)
+		})
+	})
+	changeResource(&p.After)
+	return results
+}
+
+// stepResults returns the results, to be filled in, of the steps that write.
+func stepResults(p *plan.Plan) (parts []plan.Result) {
+	for i := range p.Steps {
+		if p.Steps[i].Action.IsWrite() {
+			parts = append(parts, plan.Result{Step: &p.Steps[i]})
+		}
+	}
+	return parts
+}
+
+// pruneResults returns the results, to be filled in, of the deletions and releases that are due.
+func pruneResults(p *plan.Plan) (parts []plan.Result) {
 	for i := range p.Prune {
-		last = append(last, plan.Result{Object: &p.Prune[i]})
+		if !p.Delayed[plan.DeleteKey(p.Prune[i])] {
+			parts = append(parts, plan.Result{Object: &p.Prune[i]})
+		}
 	}
 	for i := range p.Release {
-		last = append(last, plan.Result{Release: &p.Release[i]})
-	}
-	if !p.IsComplete() || !plan.Succeeded(results) {
-		for i := range last {
-			last[i].Skipped = true
+		if !p.Delayed[p.Release[i].Key()] {
+			parts = append(parts, plan.Result{Release: &p.Release[i]})
 		}
-		return slices.Concat(results, last)
 	}
-	runParts(1, last, func(r *plan.Result) plan.Outcome {
-		if r.Object != nil {
-			return w.Delete(ctx, *r.Object)
-		}
-		return w.Release(ctx, *r.Release)
-	})
-	return slices.Concat(results, last)
+	return parts
 }
 
 // executeSteps writes children. Secrets with newly generated texts come first. Children that
@@ -94,7 +133,7 @@ func missingSecret(p *plan.Plan, s *plan.Step, written []plan.Result) string {
 
 // runParts carries out parts, at most so many at the same time. A panic becomes the error of
 // its part: it would end the process, which serves all other resources too.
-func runParts(limit int, parts []plan.Result, do func(*plan.Result) plan.Outcome) {
+func runParts(limit int, parts []plan.Result, do func(*plan.Result) plan.Outcome) []plan.Result {
 	var group sync.WaitGroup
 	slots := make(chan struct{}, limit)
 	for i := range parts {
@@ -106,4 +145,5 @@ func runParts(limit int, parts []plan.Result, do func(*plan.Result) plan.Outcome
 		})
 	}
 	group.Wait()
+	return parts
 }

@@ -44,6 +44,10 @@ func (w *fakeWriter) Write(_ context.Context, s *plan.Step) plan.Outcome {
 	return w.do("write " + s.Child.File)
 }
 
+func (w *fakeWriter) WriteMetadata(_ context.Context, m plan.Metadata) plan.Outcome {
+	return w.do(string(m.Finalizer))
+}
+
 func (w *fakeWriter) Delete(_ context.Context, l live.Object) plan.Outcome {
 	return w.do("delete " + l.Meta.GetName())
 }
@@ -117,6 +121,33 @@ func TestExecute(t *testing.T) {
 				if outcome == "panics" && !slices.ContainsFunc(results, func(r plan.Result) bool { return panics.In(r.Err) != nil }) {
 					t.Errorf("the panic of %s is not a result", what)
 				}
+			}
+		})
+	}
+}
+
+// TestExecuteChangesOfResource: our finalizer is there before anything is written, and is removed
+// after everything else has succeeded.
+func TestExecuteChangesOfResource(t *testing.T) {
+	old := live.Object{Meta: &metav1.ObjectMeta{Name: "old"}}
+	for name, c := range map[string]struct {
+		fails string
+		sent  []string
+	}{
+		"all succeeds":             {"", []string{"Add", "write a", "delete old", "Remove"}},
+		"the finalizer is refused": {"Add", []string{"Add"}},
+		"a write fails":            {"write a", []string{"Add", "write a"}},
+		"a deletion fails":         {"delete old", []string{"Add", "write a", "delete old"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &fakeWriter{outcomes: map[string]string{c.fails: "fails"}}
+			Execute(t.Context(), w, &plan.Plan{
+				Before: plan.Metadata{Finalizer: plan.AddFinalizer}, After: plan.Metadata{Finalizer: plan.RemoveFinalizer},
+				Steps: []plan.Step{{Action: plan.Create, Child: render.Child{File: "a"}, Document: &unstructured.Unstructured{}}},
+				Prune: []live.Object{old},
+			})
+			if !slices.Equal(w.sent, c.sent) {
+				t.Errorf("it sends %q, want %q", w.sent, c.sent)
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +22,12 @@ import (
 
 // A ResourceOf is what a Writer needs to know of the resource whose plans it carries out.
 type ResourceOf struct {
-	Owner plan.Owner
+	// Resource is as it was seen last, of the kind Self.
+	Resource *unstructured.Unstructured
+	Self     func() (live.Resource, bool)
+	Owner    plan.Owner
+	// Children writes children and patches, if another account does than changes the resource.
+	Children *Writer
 	// IsDeleting is true if the resource is being deleted: its children are then deleted in the
 	// foreground, so that what comes later in the order comes after their dependents too.
 	IsDeleting bool
@@ -33,11 +39,40 @@ type ResourceOf struct {
 }
 
 // For returns what carries out the plans of a resource.
-func (w *Writer) For(r ResourceOf) ResourceWriter { return &resourceWriter{to: w, ResourceOf: r} }
+func (w *Writer) For(r ResourceOf) ResourceWriter {
+	return &resourceWriter{own: w, to: cmp.Or(r.Children, w), ResourceOf: r}
+}
 
+// A resourceWriter changes the resource itself by its Writer own, and all other objects by to.
 type resourceWriter struct {
-	to *Writer
+	own, to *Writer
 	ResourceOf
+}
+
+// WriteMetadata changes the annotations and finalizers of the resource. Finalizers are only
+// changed if nobody has changed the resource meanwhile.
+func (w *resourceWriter) WriteMetadata(ctx context.Context, m plan.Metadata) (out plan.Outcome) {
+	served, found := w.Self()
+	if !found {
+		return plan.Outcome{Err: fmt.Errorf("the cluster does not have %s any more", w.Owner.GVK.Kind)}
+	}
+	fields, others := map[string]any{}, w.Resource.GetFinalizers()
+	if len(m.Annotations) > 0 {
+		fields["annotations"] = m.Annotations
+	}
+	if m.Finalizer != "" {
+		others = slices.DeleteFunc(slices.Clone(others), func(f string) bool { return f == api.Finalizer })
+		if m.Finalizer == plan.AddFinalizer {
+			others = append(others, api.Finalizer)
+		}
+		fields["finalizers"], fields["resourceVersion"] = others, w.Resource.GetResourceVersion()
+	}
+	answer, err := w.own.Metadata(ctx, served, w.Resource, fields)
+	if err != nil {
+		return plan.Outcome{Err: fmt.Errorf("writing metadata of %s: %w", plan.RefOf(live.Object{GVK: w.Owner.GVK, Meta: w.Resource}), err)}
+	}
+	w.Resource = answer
+	return plan.Outcome{Answer: answer}
 }
 
 // A stepWrite is a step that is being carried out.

@@ -40,8 +40,10 @@ func (a Attempts) TakeBack(s *Step, now time.Time) *Attempt {
 	at := a[s.TakeBackKey()]
 	if at == nil || !at.isAbout(s.Taken) || now.Sub(at.Last) > max(roundGap, 2*at.Next.Sub(at.Last)) {
 		at = &Attempt{}
-		a[s.TakeBackKey()] = at
 	}
+	next := *at // that of an earlier plan stays as it is
+	at = &next
+	a[s.TakeBackKey()] = at
 	at.Tries++
 	at.Fields, at.Last, at.Next = s.Taken, now, now
 	if at.IsContended() {

@@ -58,21 +58,6 @@ func Document(owner Owner, c render.Child, current *live.Object) (*unstructured.
 	return doc, hash, nil
 }
 
-// OnceName names a Job made once among those of its owner: by its name, and by its namespace
-// if that is another one than the owner's.
-func OnceName(owner Owner, namespace, name string) string {
-	if namespace == owner.Namespace {
-		return name
-	}
-	return namespace + "/" + name
-}
-
-// HasSucceeded reports whether a Job made once, with this hash, is among those that have
-// succeeded. They may be on record by name alone, since the hash tells namespaces apart.
-func HasSucceeded(succeeded map[string]string, owner Owner, job *unstructured.Unstructured, hash string) bool {
-	return succeeded[OnceName(owner, job.GetNamespace(), job.GetName())] == hash || succeeded[job.GetName()] == hash
-}
-
 // A field is a path and its value.
 type field struct {
 	path  []string

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -63,7 +64,7 @@ func TestPrecious(t *testing.T) {
 	if diff := cmp.Diff([]string{"a"}, names(p.RetainedFor(HoldsData))); diff != "" {
 		t.Errorf("held: -want +got\n%s", diff)
 	}
-	if !p.Cleanup {
+	if p.Before.Finalizer != AddFinalizer {
 		t.Error("a live Namespace needs the finalizer")
 	}
 }
@@ -93,6 +94,41 @@ func TestInNewNamespace(t *testing.T) {
 			}
 			if got := p.Steps[1].Action; got != c.want {
 				t.Errorf("%s (%s), want %s", got, p.Steps[1].Why, c.want)
+			}
+		})
+	}
+}
+
+// TestPrunesWait: nothing is deleted, and no approval is asked for, before everything that is
+// rendered can be applied. What has to wait for an approval is planned, and delayed.
+func TestPrunesWait(t *testing.T) {
+	unwanted := far("Node", "old", "gone", "delete")
+	for name, c := range map[string]struct {
+		phase live.Phase
+		asked int
+	}{
+		"everything can be applied": {live.Synced, 1},
+		"a kind is not known":       {live.Unsynced, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := 0
+			p, err := Make(Input{
+				Owner: owner, Live: []live.Object{unwanted, far("Namespace", "a", "gone", "delete")},
+				Result: &render.Result{Children: []render.Child{pod("x", render.Policy{})}},
+				State:  func(schema.GroupVersionKind) live.State { return live.State{Phase: c.phase} },
+				MayDelete: func(schema.GroupKind, metav1.Object) error {
+					asked++
+					return errors.New("not yet")
+				},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if asked != c.asked || p.Delayed[DeleteKey(unwanted)] != (c.asked > 0) {
+				t.Errorf("%d deletions are asked for, and these are delayed: %v", asked, p.Delayed)
+			}
+			if got := len(p.PruneProblems); got != 1+c.asked {
+				t.Errorf("%d problems: %v", got, p.PruneProblems)
 			}
 		})
 	}

@@ -35,8 +35,10 @@ func (a Attempts) FollowRepeat(k Key, c Content, lastWrite, now time.Time) time.
 	at := a[k]
 	if at == nil || at.Hash != c.Cause {
 		at = &Attempt{Hash: c.Cause}
-		a[k] = at
 	}
+	next := *at // that of an earlier plan stays as it is
+	at = &next
+	a[k] = at
 	at.Repeat = at.Repeat.Follow(c.Hash, lastWrite, now)
 	if at.Repeat.IsHeld() {
 		at.Fields = changedFields(at.Written, c.Document)
@@ -62,7 +64,9 @@ func changedFields(before, after map[string]any) []string {
 // ReleaseRepeat drops what is held back of a child that needs no write any more.
 func (a Attempts) ReleaseRepeat(k Key) {
 	if at := a[k]; at != nil {
-		at.Repeat = at.Repeat.Release()
+		released := *at
+		released.Repeat = at.Repeat.Release()
+		a[k] = &released
 	}
 }
 

@@ -27,6 +27,7 @@ func (in *Input) patch(s Step) (Step, error) {
 		return s, fmt.Errorf("planning the patch of %s %s: %w", s.Document.GetKind(), s.Document.GetName(), err)
 	}
 	s.Hash = hash
+	in.describeContent(&s)
 	s.Live, err = in.Object(s.Document)
 	switch {
 	case err != nil:
@@ -83,13 +84,14 @@ var lasting = []string{"ephemeralcontainers"}
 
 // release lists the patches that nobody wants any more. While a file waits
 // that may patch such objects, its patches stay.
-func (in *Input) release(wanted map[string]bool) []Release {
+func (in *Input) release(wanted map[Ref]bool) []Release {
 	manager := api.PatchManager(in.Owner.UID)
 	var out []Release
 	for _, l := range in.Patched {
 		for _, m := range l.Meta.GetManagedFields() {
-			id := identity(l.GVK, l.Meta.GetNamespace(), l.Meta.GetName()) + "/patch/" + m.Subresource
-			if m.Manager != manager || m.Operation != metav1.ManagedFieldsOperationApply || wanted[id] ||
+			ref := RefOf(l)
+			ref.IsPatch, ref.Subresource = true, m.Subresource
+			if m.Manager != manager || m.Operation != metav1.ManagedFieldsOperationApply || wanted[ref] ||
 				slices.Contains(lasting, m.Subresource) || in.patchWaits(l, m.Subresource) {
 				continue
 			}
@@ -100,7 +102,7 @@ func (in *Input) release(wanted map[string]bool) []Release {
 }
 
 func (in *Input) patchWaits(l live.Object, subresource string) bool {
-	if in.Patchers == nil {
+	if in.Patchers == nil || in.Result == nil {
 		return false
 	}
 	files := in.Patchers(l.GVK, subresource)

@@ -70,7 +70,7 @@ func TestPatch(t *testing.T) {
 			if got := p.Steps[0].Action; got != c.want {
 				t.Errorf("%s (%s), want %s", got, p.Steps[0].Why, c.want)
 			}
-			if !p.Cleanup {
+			if p.Before.Finalizer != AddFinalizer {
 				t.Error("a patch needs the finalizer")
 			}
 		})
@@ -217,7 +217,7 @@ func TestOnce(t *testing.T) {
 		"there, with new":        {[]live.Object{other}, "v1:0", Recreate},
 	} {
 		p, err := Make(Input{Owner: owner, Live: s.live, State: synced, Result: &render.Result{Children: []render.Child{c}},
-			Succeeded: map[string]string{"x": s.succeeded}})
+			Succeeded: "x=" + s.succeeded})
 		if err != nil {
 			t.Fatal(err)
 		}

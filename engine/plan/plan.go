@@ -2,6 +2,8 @@ package plan
 
 import (
 	"fmt"
+	"maps"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -81,6 +83,9 @@ type Step struct {
 	Document *unstructured.Unstructured
 	// Hash is that of the document; an owned child carries it.
 	Hash string
+	// Schema identifies the schema of the document's CRD, or is empty. Another one may accept what
+	// this one refuses, so that the same document counts as other content.
+	Schema string
 	// Live is the object as the cluster has it, or nil.
 	Live *live.Object
 	// Why says why, for people.
@@ -122,9 +127,36 @@ type Release struct {
 	Subresource string
 }
 
-// A Plan is everything that is to be done for one resource.
+// A FinalizerChange is a change of our finalizer on the resource; empty means none.
+type FinalizerChange string
+
+const (
+	// AddFinalizer adds our finalizer before anything is created that the garbage collector would
+	// not clean up.
+	AddFinalizer FinalizerChange = "Add"
+	// RemoveFinalizer removes it once nothing is left that it is needed for.
+	RemoveFinalizer FinalizerChange = "Remove"
+)
+
+// A Metadata is a change of the metadata of the resource itself.
+type Metadata struct {
+	Annotations map[string]string
+	Finalizer   FinalizerChange
+}
+
+// IsEmpty reports whether nothing changes.
+func (m Metadata) IsEmpty() bool { return len(m.Annotations) == 0 && m.Finalizer == "" }
+
+// A Plan is everything that one reconciliation does. It is executed in this order: Before,
+// Steps, Prune and Release, After. Each part requires that all parts before it have succeeded.
 type Plan struct {
-	Steps []Step
+	// IsRendered is true if the steps are all children that there should be. Otherwise, nothing
+	// is known of that: the resource is paused, frozen or deleted, or cannot be rendered.
+	IsRendered bool
+	// Before and After change the resource itself: its annotations, on which later plans depend,
+	// and our finalizer.
+	Before, After Metadata
+	Steps         []Step
 	// Prune are live children of ours that were not rendered; of a resource
 	// that goes, those that are to be deleted now.
 	Prune []live.Object
@@ -132,6 +164,8 @@ type Plan struct {
 	Retained []Retained
 	// Release are patches that were not rendered.
 	Release []Release
+	// Delayed are the deletions and releases that have to wait.
+	Delayed map[Key]bool
 	// Left are, for a resource that goes, the children that must be gone before it may go,
 	// and Orphaning is what it leaves behind.
 	Left      []Ref
@@ -139,9 +173,17 @@ type Plan struct {
 	// Empty: nothing was rendered although there are children, and the kind
 	// does not allow that; nothing is pruned.
 	Empty bool
-	// Cleanup: the resource needs our finalizer, since something of it is out
-	// of the garbage collector's reach.
-	Cleanup bool
+	// ConfirmAlive is a question that the API server has to answer first: whether the resource is
+	// not being deleted.
+	ConfirmAlive bool
+	// Problems are for the status. PruneProblems are too, once all steps have succeeded.
+	Problems, PruneProblems []status.Problem
+	// SkipsStatus is true while a deletion is too young to be reported.
+	SkipsStatus bool
+	// Requeue is when to reconcile again without an event; 0 means never.
+	Requeue time.Duration
+	// Attempts are those of the input, with what this plan tries.
+	Attempts Attempts
 }
 
 // A Memory is what is known of a child from earlier writes of this process.
@@ -161,7 +203,8 @@ type Memories map[types.UID]Memory
 // Input is what a plan is made from. A plan is pure: all that
 // it depends on is in here.
 type Input struct {
-	Owner  Owner
+	Owner Owner
+	// Result is nil if nothing may be changed, or if nothing is known of what is rendered.
 	Result *render.Result
 	// Live are the objects that carry the owner's uid as label, of all kinds
 	// that are known.
@@ -186,22 +229,49 @@ type Input struct {
 	Draws func(file string) bool
 	// Memory is what is known of earlier writes.
 	Memory Memories
-	// Recreations are the children that the API server refuses to change, by [Identity].
-	Recreations map[string]Recreation
+	// Attempts are earlier attempts. LastWrite is the time of the last write of anything of the
+	// resource, and Cause identifies what changes its content for other reasons: the generation of
+	// the resource and the revision of the folder.
+	Attempts  Attempts
+	LastWrite time.Time
+	Cause     string
+	Now       time.Time
+	// SchemaOf identifies the schema of a kind's CRD, or returns an empty string.
+	SchemaOf func(schema.GroupVersionKind) string
+	// GeneratesText reports whether texts were generated just now for the Secret of a file, and
+	// GeneratedFrom returns the files of the Secrets whose texts a file contains.
+	GeneratesText func(file string) bool
+	GeneratedFrom func(file string) []string
+	// MayHaveExisted reports whether a child that does not exist may have existed before. IsAlive
+	// is true if the API server has confirmed that the resource is not being deleted.
+	MayHaveExisted func(Ref) bool
+	IsAlive        bool
+	// HasFinalizer is true if our finalizer is on the resource.
+	HasFinalizer bool
+	// Unknown describes what there may be of the resource that is not known. HasUnconfirmed is
+	// true if writes without a response may have created something.
+	Unknown        []string
+	HasUnconfirmed bool
+	// Recreations are the children that the API server refuses to change.
+	Recreations map[Ref]Recreation
 	// MayDelete returns an error if a child may not be deleted yet. If it is nil, all may.
 	MayDelete func(gk schema.GroupKind, child metav1.Object) error
-	// Replaced are the bodies of objects that were deleted to be created again, by
-	// [Identity]: their values of fields that are only set initially are taken over.
-	Replaced map[string]map[string]any
-	// Succeeded are the hashes of Jobs made once that have succeeded, by [OnceName].
-	Succeeded map[string]string
+	// Replaced are the bodies of objects that were deleted to be created again: their values of
+	// fields that are only set initially are taken over.
+	Replaced map[Ref]map[string]any
+	// Succeeded is the record of Jobs made once that have succeeded, and MakesOnce reports whether
+	// a file makes such Jobs.
+	Succeeded string
+	MakesOnce func(file string) bool
 	// AllowPrune are the entries of the annotation jacquard.dev/allow-prune: see Allowance.
 	AllowPrune []string
 	// DeleteOrder are the files whose children go one after the other.
 	DeleteOrder []string
 	AllowEmpty  bool
-	// Leaving: the resource is being deleted, so that nothing is wanted.
-	Leaving bool
+	// Leaving: the resource is being deleted, so that nothing is wanted. DeletionSeenAt is when this
+	// process first saw that, by its own clock.
+	Leaving        bool
+	DeletionSeenAt time.Time
 	// Propagation is how the resource is deleted, as far as a finalizer of the garbage
 	// collector shows it: Orphan, Foreground, or empty.
 	Propagation metav1.DeletionPropagation
@@ -218,37 +288,65 @@ type Input struct {
 	IsReady       func(live.Object) bool
 }
 
-// Make plans. Its error says which document cannot be finished.
+// Make plans one reconciliation. An error says which document cannot be finished.
 func Make(in Input) (*Plan, error) {
-	p := &Plan{Cleanup: len(in.DeleteOrder) > 0 || len(in.Patched) > 0}
-	current := map[string]*live.Object{}
-	for i := range in.Live {
-		l := &in.Live[i]
-		current[identity(l.GVK, l.Meta.GetNamespace(), l.Meta.GetName())] = l
-		p.Cleanup = p.Cleanup || !in.Owner.Keeps && !kept(l.Meta) && !garbageCollectable(in.Owner, l.Meta.GetNamespace()) &&
-			Ours(in.Owner, l.Meta)
+	p := &Plan{Attempts: maps.Clone(in.Attempts), Delayed: map[Key]bool{}}
+	if p.Attempts == nil {
+		p.Attempts = Attempts{}
 	}
-	wanted := map[string]bool{}
+	switch {
+	case in.Leaving:
+		in.planDeletion(p)
+	case in.Result == nil:
+	case len(in.Result.Failed) > 0:
+		in.planAllowedPrunes(p)
+		in.planPrunes(p)
+	default:
+		if err := in.planChildren(p); err != nil {
+			return nil, err
+		}
+	}
+	in.planMetadata(p)
+	return p, nil
+}
+
+// planChildren plans what becomes of the children and patches of a resource that is rendered.
+func (in *Input) planChildren(p *Plan) error {
+	p.IsRendered = true
+	current := map[Ref]*live.Object{}
+	for i := range in.Live {
+		current[RefOf(in.Live[i])] = &in.Live[i]
+	}
+	wanted := map[Ref]bool{}
 	for _, c := range in.Result.Children {
 		step, err := in.step(c, current)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		wanted[step.identity()] = true
-		p.Cleanup = p.Cleanup || in.needsCleanup(c)
+		wanted[step.Ref()] = true
 		p.Steps = append(p.Steps, step)
 	}
+	in.forgetAttempts(p)
+	for i := range p.Steps {
+		in.holdBack(p, &p.Steps[i])
+	}
 	p.Release = in.release(wanted)
-	if in.Leaving {
-		in.leave(p)
-	} else {
-		in.prune(p, wanted)
-	}
-	if !in.Leaving && !p.rendersChildren() && len(in.Result.Waiting) == 0 && len(p.Prune)+len(p.Retained) > 0 && !in.AllowEmpty {
+	in.prune(p, wanted)
+	if !p.rendersChildren() && len(in.Result.Waiting) == 0 && len(p.Prune)+len(p.Retained) > 0 && !in.AllowEmpty {
 		p.Prune, p.Retained, p.Empty = nil, nil, true
+		p.Problems = append(p.Problems, status.Problem{Severity: status.Stalled, Reason: api.ReasonRenderedNothing,
+			Message: "the templates render no children any more, so the present ones are kept; if that is meant, the folder says allowEmpty: true in kind.yaml"})
 	}
-	p.sort()
-	return p, nil
+	in.planPrunes(p)
+	return nil
+}
+
+// RequeueAfter makes sure that the resource is reconciled again after d at the latest,
+// unless d is 0.
+func (p *Plan) RequeueAfter(d time.Duration) {
+	if d > 0 && (p.Requeue == 0 || d < p.Requeue) {
+		p.Requeue = d
+	}
 }
 
 func (p *Plan) rendersChildren() bool {
@@ -260,43 +358,18 @@ func (p *Plan) rendersChildren() bool {
 	return false
 }
 
-// needsCleanup reports whether the garbage collector does not undo this child
-// when the resource goes.
-func (in *Input) needsCleanup(c render.Child) bool {
-	return c.Policy.Patch ||
-		!in.Owner.Keeps && c.Policy.OnDelete != "keep" && !garbageCollectable(in.Owner, c.Object.GetNamespace())
-}
-
-func identity(gvk schema.GroupVersionKind, namespace, name string) string {
-	return gvk.Group + "/" + gvk.Kind + "/" + namespace + "/" + name
-}
-
-// Identity names an object, whichever of its name it is.
-func Identity(o *unstructured.Unstructured) string {
-	return identity(o.GroupVersionKind(), o.GetNamespace(), o.GetName())
-}
-
-// identity is that of the object, and for patches of the subresource too.
-func (s *Step) identity() string {
-	o := s.Child.Object
-	id := identity(o.GroupVersionKind(), o.GetNamespace(), o.GetName())
-	if s.Child.Policy.Patch {
-		id += "/patch/" + s.Child.Policy.Subresource
-	}
-	return id
-}
-
 // step decides about one rendered document.
-func (in *Input) step(c render.Child, all map[string]*live.Object) (Step, error) {
+func (in *Input) step(c render.Child, all map[Ref]*live.Object) (Step, error) {
 	s := Step{Child: c}
 	if c.Policy.Patch {
 		return in.patch(s)
 	}
-	s.Live = all[s.identity()]
+	s.Live = all[RefOfObject(c.Object)]
 	var err error
 	if s.Document, s.Hash, err = Document(in.Owner, c, s.Live); err != nil {
 		return s, err
 	}
+	in.describeContent(&s)
 	state := in.State(c.Object.GroupVersionKind())
 	switch {
 	case state.Phase == live.NotServed:
@@ -309,7 +382,7 @@ func (in *Input) step(c render.Child, all map[string]*live.Object) (Step, error)
 		s.Action = Done
 	case s.Live == nil:
 		s.Action = Create
-		s.Document = Successor(s.Document, c, in.Replaced[s.identity()])
+		s.Document = Successor(s.Document, c, in.Replaced[s.Ref()])
 	default:
 		in.compare(&s)
 	}
@@ -317,6 +390,19 @@ func (in *Input) step(c render.Child, all map[string]*live.Object) (Step, error)
 		in.RecreateRefused(&s)
 	}
 	return s, nil
+}
+
+// describeContent sets what an attempt at the step depends on besides its document.
+func (in *Input) describeContent(s *Step) {
+	if in.SchemaOf != nil {
+		s.Schema = in.SchemaOf(s.Document.GroupVersionKind())
+	}
+	if in.GeneratesText != nil {
+		s.GeneratesText = s.Document.GetKind() == "Secret" && in.GeneratesText(s.Child.File)
+	}
+	if in.GeneratedFrom != nil {
+		s.GeneratedFrom = in.GeneratedFrom(s.Child.File)
+	}
 }
 
 func unknown(kind string, err error) string {
@@ -330,12 +416,12 @@ var namespaces = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
 
 // namespaceNotReady says why a child cannot be yet in the namespace that the same
 // resource makes: it must be there, and ours.
-func (in *Input) namespaceNotReady(o *unstructured.Unstructured, all map[string]*live.Object) string {
+func (in *Input) namespaceNotReady(o *unstructured.Unstructured, all map[Ref]*live.Object) string {
 	namespace := o.GetNamespace()
 	if in.Rendered == nil || !in.Rendered(o.GroupVersionKind(), namespace) {
 		return ""
 	}
-	l := all[identity(namespaces, "", namespace)]
+	l := all[Ref{GroupKind: namespaces.GroupKind(), Name: namespace}]
 	switch {
 	case l == nil || !Ours(in.Owner, l.Meta):
 		return fmt.Sprintf("Namespace %s does not exist yet, or is not a child of this resource", namespace)

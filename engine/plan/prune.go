@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -10,6 +12,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/render"
+	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
 // kept reports whether a live child stays when nobody wants it any more: it says
@@ -61,10 +64,10 @@ func (p *Plan) retain(l live.Object, why RetainReason, file string) {
 // prune plans what becomes of live children of ours that nobody wants, of kinds whose
 // objects are known. While a file waits, what it can make stays, whichever file made
 // it: to make it again later would be an outage.
-func (in *Input) prune(p *Plan, wanted map[string]bool) {
+func (in *Input) prune(p *Plan, wanted map[Ref]bool) {
 	held := in.retainedNamespaces(wanted)
 	for _, l := range in.Live {
-		if wanted[identity(l.GVK, l.Meta.GetNamespace(), l.Meta.GetName())] || kept(l.Meta) || held[l.Meta.GetNamespace()] {
+		if wanted[RefOf(l)] || kept(l.Meta) || held[l.Meta.GetNamespace()] {
 			continue
 		}
 		file, waits := in.waits(l)
@@ -84,12 +87,64 @@ func (in *Input) prune(p *Plan, wanted map[string]bool) {
 	}
 }
 
-// sort puts the children that go or stay in an order that does not depend on that of the
-// live objects.
-func (p *Plan) sort() {
-	slices.SortFunc(p.Prune, func(a, b live.Object) int { return compareRefs(RefOf(a), RefOf(b)) })
-	slices.SortFunc(p.Retained, func(a, b Retained) int { return compareRefs(RefOf(a.Live), RefOf(b.Live)) })
-	slices.SortFunc(p.Left, compareRefs)
+// planPrunes puts the deletions and releases in an order that does not depend on that of the
+// live objects, and decides which of them have to wait: for an approval, or since an earlier
+// attempt failed or the watch does not show its effect yet.
+func (in *Input) planPrunes(p *Plan) {
+	slices.SortFunc(p.Prune, func(a, b live.Object) int { return CompareRefs(RefOf(a), RefOf(b)) })
+	slices.SortFunc(p.Retained, func(a, b Retained) int { return CompareRefs(RefOf(a.Live), RefOf(b.Live)) })
+	slices.SortFunc(p.Left, CompareRefs)
+	for _, k := range p.pruneKeys() {
+		if !in.isDue(p, k) {
+			p.Delayed[k] = true
+		}
+	}
+	for _, l := range p.RetainedFor(HoldsData) {
+		p.PruneProblems = append(p.PruneProblems, status.Problem{Severity: status.Stalled, Reason: api.ReasonPruneHeld, Message: fmt.Sprintf(
+			"%s is not rendered any more and is kept, since what is in it would be lost; to delete it, annotate this resource with %s=%s",
+			RefOf(l), api.AnnotationAllowPrune, Allowance(l.GVK.GroupKind(), l.Meta))})
+	}
+	if in.Leaving || in.MayDelete == nil || !p.IsComplete() {
+		return
+	}
+	// The deletions of children that are still used count for the rollout that replaces them.
+	for _, l := range slices.Concat(p.Prune, p.RetainedFor(StillUsed)) {
+		if err := in.MayDelete(l.GVK.GroupKind(), l.Meta); err != nil {
+			p.Delayed[DeleteKey(l)] = true
+			p.PruneProblems = append(p.PruneProblems,
+				status.Problem{Severity: status.Waiting, Reason: api.ReasonWaitsForApproval, Message: err.Error()})
+		}
+	}
+}
+
+// pruneKeys returns the keys of the deletions and releases.
+func (p *Plan) pruneKeys() (keys []Key) {
+	for _, l := range p.Prune {
+		keys = append(keys, DeleteKey(l))
+	}
+	for _, r := range p.Release {
+		keys = append(keys, r.Key())
+	}
+	return keys
+}
+
+// DeleteKey returns the key of attempts to delete a child.
+func DeleteKey(l live.Object) Key {
+	return Key{Operation: OpDelete, Ref: RefOf(l), UID: l.Meta.GetUID()}
+}
+
+// Key returns the key of attempts to release the patch.
+func (r Release) Key() Key {
+	ref := RefOf(r.Live)
+	ref.IsPatch, ref.Subresource = true, r.Subresource
+	return Key{Operation: OpRelease, Ref: ref, UID: r.Live.Meta.GetUID()}
+}
+
+// isDue reports whether a deletion or release is to be sent now.
+func (in *Input) isDue(p *Plan, k Key) bool {
+	at := p.Attempts[k]
+	isRefused := at != nil && at.Refused != nil && (at.Refused.IsDropped || at.Refused.IsOver(in.Now))
+	return !isRefused && p.Attempts.Blocking(k, "", in.Now) == nil
 }
 
 // isReplaced reports whether a child is a ConfigMap or Secret whose file renders another
@@ -108,19 +163,20 @@ func (in *Input) isRolledOut(p *Plan) bool {
 	})
 }
 
-// Stuck plans for a resource of which files could not be rendered: everything
-// stays as it is, but for what no other file wants and the resource allows to go.
-func Stuck(in Input) *Plan {
-	p, failed, wanted := &Plan{}, *in.Result, map[string]bool{}
+// planAllowedPrunes plans for a resource of which files cannot be rendered: everything stays as
+// it is, but for what no other file wants and the resource allows to go.
+func (in *Input) planAllowedPrunes(p *Plan) {
+	failed, wanted := *in.Result, map[Ref]bool{}
 	for _, c := range failed.Children {
-		wanted[identity(c.Object.GroupVersionKind(), c.Object.GetNamespace(), c.Object.GetName())] = !c.Policy.Patch
+		wanted[RefOfObject(c.Object)] = !c.Policy.Patch
 	}
 	failed.Waiting = slices.Clone(failed.Waiting)
 	for _, file := range failed.Failed {
 		failed.Waiting = append(failed.Waiting, render.Waiting{File: file})
 	}
-	in.Result = &failed
-	in.prune(p, wanted)
+	withFailed := *in
+	withFailed.Result = &failed
+	withFailed.prune(p, wanted)
 	p.Prune = slices.DeleteFunc(p.Prune, func(l live.Object) bool {
 		stays := !in.isPruneAllowed(l.GVK.GroupKind(), l.Meta)
 		if stays {
@@ -136,8 +192,6 @@ func Stuck(in Input) *Plan {
 			r.Why = FileFails
 		}
 	}
-	p.sort()
-	return p
 }
 
 // waits names a file that waits and made the object or can make it. To revoke
@@ -178,31 +232,44 @@ var (
 // retainedNamespaces are the Namespaces of ours that are not rendered any more and
 // stay until the resource allows it: what is in them stays too, such as the
 // rules for their Pods.
-func (in *Input) retainedNamespaces(wanted map[string]bool) map[string]bool {
+func (in *Input) retainedNamespaces(wanted map[Ref]bool) map[string]bool {
 	held := map[string]bool{}
 	for _, l := range in.Live {
 		name := l.Meta.GetName()
-		if l.GVK == namespaces && !wanted[identity(l.GVK, "", name)] && Ours(in.Owner, l.Meta) && !in.isPruneAllowed(l.GVK.GroupKind(), l.Meta) {
+		if l.GVK == namespaces && !wanted[RefOf(l)] && Ours(in.Owner, l.Meta) && !in.isPruneAllowed(l.GVK.GroupKind(), l.Meta) {
 			held[name] = true
 		}
 	}
 	return held
 }
 
-// leave plans what is to be deleted now of a resource that goes. What the garbage collector
-// reaches goes with the resource.
-func (in *Input) leave(p *Plan) {
+// planDeletion plans for a resource that is being deleted. What the garbage collector reaches
+// goes with the resource.
+func (in *Input) planDeletion(p *Plan) {
+	p.Release = in.release(nil)
 	switch p.Orphaning = in.decideOrphaning(); p.Orphaning {
 	case OrphanRequested:
-		return
 	case OrphanInferred, OrphaningUnknown:
 		// Somebody may have provoked this: revoke permissions.
 		in.leaveAll(p, func(l live.Object) bool { return !in.isReachable(l) && grantsPermissions(l) })
+		in.retainOrphans(p)
 	case NotOrphaned:
 		in.leaveInOrder(p)
+		in.retainOrphans(p)
 	}
-	in.retainOrphans(p)
+	for _, unknown := range in.Unknown {
+		p.Problems = append(p.Problems, status.Problem{Severity: status.Waiting, Reason: api.ReasonNotKnown, Message: unknown})
+		p.RequeueAfter(unknownRetry)
+	}
+	in.planPrunes(p)
+	if len(in.Unknown) > 0 && len(in.DeleteOrder) > 0 { // what is not known may be first in order
+		p.HoldBack()
+	}
 }
+
+// unknownRetry is how often it is looked again at what is not known of a resource that is
+// being deleted.
+const unknownRetry = 10 * time.Second
 
 // leaveInOrder deletes the children of the first file in order that has some; then those
 // that the garbage collector does not reach.

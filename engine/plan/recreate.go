@@ -14,7 +14,7 @@ import (
 // were generated once needs the permission of the resource, and during a rollout every
 // deletion needs that of the rollout.
 func (in *Input) RecreateRefused(s *Step) {
-	r, found := in.Recreations[s.identity()]
+	r, found := in.Recreations[s.Ref()]
 	if !found || r.Hash != s.Hash || s.Live != nil && s.Live.Meta.GetUID() != r.Object.GetUID() {
 		return
 	}
@@ -39,16 +39,16 @@ func (in *Input) RecreateRefused(s *Step) {
 // markBlocked turns a step into a Block, for a reason that the status reports.
 func (s *Step) markBlocked(p status.Problem) {
 	s.Action, s.Why = Block, p.Message
-	p.Message = s.Name() + ": " + p.Message
+	p.Message, p.File = s.Name()+": "+p.Message, s.Place()
 	s.Problem = &p
 }
 
 // Name returns "Kind namespace/name", or "Kind name".
-func (s *Step) Name() string { return refOfObject(s.Document).String() }
+func (s *Step) Name() string { return RefOfObject(s.Document).String() }
 
 // Ref refers to the child, or to the patch of an object that belongs to others.
 func (s *Step) Ref() Ref {
-	ref := refOfObject(s.Document)
+	ref := RefOfObject(s.Document)
 	ref.IsPatch, ref.Subresource = s.Child.Policy.Patch, s.Child.Policy.Subresource
 	return ref
 }

@@ -58,7 +58,7 @@ func TestRecreateRefused(t *testing.T) {
 		in := Input{
 			Owner: owner, State: synced, Live: []live.Object{existing}, AllowPrune: c.allowed, Draws: func(file string) bool { return file == "drawn" },
 			Result:      &render.Result{Children: []render.Child{child}},
-			Recreations: map[string]Recreation{Identity(document): {Object: refused, Hash: hash, Why: "no"}},
+			Recreations: map[Ref]Recreation{RefOfObject(document): {Object: refused, Hash: hash, Why: "no"}},
 			MayDelete:   func(schema.GroupKind, metav1.Object) error { return c.held },
 		}
 		if c.unseen {

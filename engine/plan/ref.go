@@ -24,7 +24,8 @@ func RefOf(l live.Object) Ref {
 	return Ref{GroupKind: l.GVK.GroupKind(), Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName()}
 }
 
-func refOfObject(o *unstructured.Unstructured) Ref {
+// RefOfObject returns a reference to an object.
+func RefOfObject(o *unstructured.Unstructured) Ref {
 	return Ref{GroupKind: o.GroupVersionKind().GroupKind(), Namespace: o.GetNamespace(), Name: o.GetName()}
 }
 
@@ -36,7 +37,8 @@ func (r Ref) String() string {
 	return r.Kind + " " + r.Namespace + "/" + r.Name
 }
 
-func compareRefs(a, b Ref) int {
+// CompareRefs orders references by kind, namespace and name.
+func CompareRefs(a, b Ref) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace),
 		cmp.Compare(a.Name, b.Name), cmp.Compare(a.Group, b.Group))
 }

@@ -57,10 +57,12 @@ type Outcome struct {
 // dry runs are derived from results.
 type Result struct {
 	Outcome
-	// Exactly one of these is set: a step, a child to delete, or a patch to release.
-	Step    *Step
-	Object  *live.Object
-	Release *Release
+	// Exactly one of these is set: a change of the resource itself, a step, a child to delete, or
+	// a patch to release.
+	Metadata *Metadata
+	Step     *Step
+	Object   *live.Object
+	Release  *Release
 	// Skipped is true if the part was not attempted, because another one failed. Lacks names
 	// the Secret that does not exist, if the child contains a text that was generated for it.
 	Skipped bool

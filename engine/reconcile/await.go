@@ -31,12 +31,12 @@ func (w *snapshot) Await(file string, documents []*template.Document) (child any
 
 // unready returns why a rendered child is still waited for; "" if it is not.
 func (w *snapshot) unready(c render.Child) (string, error) {
-	current := w.liveOf(c)
+	current, succeeded := w.liveOf(c), w.subject.resource.GetAnnotations()[api.AnnotationSucceeded]
 	_, hash, err := plan.Document(w.subject.owner(), c, current)
 	switch {
 	case err != nil:
 		return "", err
-	case current == nil && c.Policy.Once && plan.HasSucceeded(w.subject.succeeded(), w.subject.owner(), c.Object, hash):
+	case current == nil && c.Policy.Once && plan.HasSucceeded(succeeded, w.subject.owner(), c.Object, hash):
 		return "", nil
 	case current == nil:
 		return render.NotThere, nil
@@ -55,9 +55,9 @@ func (w *snapshot) unready(c render.Child) (string, error) {
 
 // liveOf is the live object of a rendered child, or nil.
 func (w *snapshot) liveOf(c render.Child) *live.Object {
-	key := childKey(c.Object.GroupVersionKind(), c.Object)
+	ref := plan.RefOfObject(c.Object)
 	for i := range w.live {
-		if childKey(w.live[i].GVK, w.live[i].Meta) == key && plan.Ours(w.subject.owner(), w.live[i].Meta) {
+		if plan.RefOf(w.live[i]) == ref && plan.Ours(w.subject.owner(), w.live[i].Meta) {
 			return &w.live[i]
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/plan"
 )
 
 const (
@@ -91,7 +92,7 @@ func TestAwaitOfOnceJob(t *testing.T) {
 	w.completes("once")
 	w.settle()
 	w.has("when one Job is not complete", false)
-	w.server.Delete(w.server.Get(job, "default", "once"))
+	w.server.Delete(w.server.Get(plan.JobKind, "default", "once"))
 	w.settle()
 	w.says("when one Job is gone and the other not complete", "Waiting", "one: servers: Job other is not ready: ")
 	w.completes("other")

@@ -1,9 +1,7 @@
 package reconcile
 
 import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
@@ -13,14 +11,14 @@ import (
 // children tells of every child that the resource should have, or, when that
 // could not be found out, of every one that it has.
 func (t *reconciliation) children(p *plan.Plan, w *snapshot) []status.Child {
-	current := map[string]live.Object{}
+	current := map[plan.Ref]live.Object{}
 	for _, l := range w.live {
-		if t.known.children.applied.Ours(w.subject.owner(), l.Meta) {
-			current[childKey(l.GVK, l.Meta)] = l
+		if t.memory.applied.Ours(w.subject.owner(), l.Meta) {
+			current[plan.RefOf(l)] = l
 		}
 	}
 	var out []status.Child
-	if p == nil || t.subject.deleting() {
+	if !p.IsRendered {
 		for _, l := range current {
 			out = append(out, t.describeChild(w, l, p))
 		}
@@ -29,7 +27,7 @@ func (t *reconciliation) children(p *plan.Plan, w *snapshot) []status.Child {
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		gvk := s.Document.GroupVersionKind()
-		l, there := current[childKey(gvk, s.Document)]
+		l, there := current[s.Ref()]
 		switch {
 		case s.Child.Policy.Patch:
 		case there:
@@ -43,10 +41,6 @@ func (t *reconciliation) children(p *plan.Plan, w *snapshot) []status.Child {
 		}
 	}
 	return out
-}
-
-func childKey(gvk schema.GroupVersionKind, o metav1.Object) string {
-	return gvk.Group + "/" + gvk.Kind + "/" + o.GetNamespace() + "/" + o.GetName()
 }
 
 // missing tells of a child that is not among the live ones.

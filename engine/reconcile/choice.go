@@ -92,7 +92,7 @@ func (t *reconciliation) mayDelete(gk schema.GroupKind, child metav1.Object) err
 func (t *reconciliation) recordServed(ready bool, problems []status.Problem) {
 	out := Outcome{Version: t.subject.version, Ready: ready}
 	if ready && t.choice.MayDelete != nil && !t.isAtRest() {
-		out.Ready, out.WouldBeReady = false, !t.known.failures.attempts.HoldsRepeats()
+		out.Ready, out.WouldBeReady = false, !t.memory.attempts.HoldsRepeats()
 		t.found.again(firstWait)
 	}
 	for _, p := range t.found.problems {
@@ -140,15 +140,15 @@ func (r *Reconciler) Preview(ctx context.Context, v *Version, resource *unstruct
 
 func (r *Reconciler) preview(ctx context.Context, v *Version, resource *unstructured.Unstructured) (out Preview, err error) {
 	defer panics.Catch(&err, "trying the folder on a "+r.gvk.Kind)
-	t := r.reconciliation(resource, Choice{Version: v}, &resourceState{children: childMemory{made: map[string]types.UID{}}})
+	t := r.reconciliation(resource, Choice{Version: v}, newMemory(resource))
 	t.mode = previews
 	t.inheritOverridden()
 	view := t.takeSnapshot()
 	t.inheritHealth(view)
 	rendered := t.render(ctx, view)
 	p := t.plan(rendered, view)
-	out = Preview{Plan: p, Waits: waits(rendered)}
-	if p != nil && !out.Waits && p.Same() {
+	out = Preview{Plan: p, Waits: p.IsRendered && waits(rendered)}
+	if p.IsRendered && !out.Waits && p.Same() {
 		out.Same, out.StatusErr = t.previewStatus(ctx, p, view)
 	}
 	out.Pending = view.pending
@@ -157,8 +157,8 @@ func (r *Reconciler) preview(ctx context.Context, v *Version, resource *unstruct
 			out.Live++
 		}
 	}
-	if p == nil {
-		out.Err = errors.New(t.found.first())
+	if !p.IsRendered && !t.subject.deleting() {
+		out.Plan, out.Err = nil, errors.New(t.found.first())
 	}
 	return out, nil
 }

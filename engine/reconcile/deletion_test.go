@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/plan"
 )
 
 const (
@@ -202,7 +203,7 @@ func TestOrphaningWaitsForKinds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, with(withFarChildren, "job.yaml", strings.Replace(plainJob, "NAME", "job", 1)))
 			w.settle()
-			w.server.Change(w.server.Get(job, "default", "job"), "garbage-collector", func(o *unstructured.Unstructured) { o.SetOwnerReferences(nil) })
+			w.server.Change(w.server.Get(plan.JobKind, "default", "job"), "garbage-collector", func(o *unstructured.Unstructured) { o.SetOwnerReferences(nil) })
 			w.deleted("")
 			w.unlisted(mapKind)
 			for _, name := range c.stripped {

@@ -7,7 +7,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
@@ -51,34 +50,35 @@ type Tried struct {
 // first have to apply something else.
 func (r *Reconciler) DryRun(ctx context.Context, v *Version, resource *unstructured.Unstructured) *DryRun {
 	t, out, view := r.dryRunning(v, resource)
-	if releaseOf(resource) {
+	if isDeletedWithoutFinalizer(resource) {
 		out.Plan, out.Rendered = &plan.Plan{}, &render.Result{}
 		return out
 	}
-	switch {
-	case t.subject.deleting():
-		out.Rendered = &render.Result{}
-	default:
-		out.Rendered = t.render(ctx, view)
-	}
-	out.Plan = t.plan(out.Rendered, view)
+	out.Rendered = t.render(ctx, view)
+	p := t.plan(out.Rendered, view)
 	writer, err := t.resourceWriter()
 	if err != nil {
 		t.notRecorded(err)
 		out.Problems = t.found.problems
 		return out
 	}
-	if p := out.Plan; p != nil {
-		out.Unready = t.becomeUnready(p, view)
-		out.Finalizer = p.Cleanup && !t.subject.deleting() && !slices.Contains(resource.GetFinalizers(), api.Finalizer)
-		out.Tried = t.trySteps(ctx, writer, p, view)
-		t.reportProtected(p)
+	t.found.problems = append(t.found.problems, p.Problems...)
+	switch {
+	case t.subject.deleting():
+		out.Rendered = &render.Result{}
+	case !p.IsRendered:
+		out.Rendered = nil
 	}
-	if p := cmp.Or(out.Plan, t.stuck); p != nil {
-		ends := &plan.Plan{Prune: slices.Concat(p.Prune, p.RetainedFor(plan.StillUsed)), Release: p.Release}
-		for _, r := range apply.Execute(ctx, writer, ends) {
-			out.Tried = append(out.Tried, Tried{Result: r})
-		}
+	if out.Rendered != nil {
+		out.Plan = p
+		out.Unready = t.becomeUnready(p, view)
+		out.Finalizer = p.Before.Finalizer == plan.AddFinalizer
+		out.Tried = t.trySteps(ctx, writer, p, view)
+		t.found.problems = append(t.found.problems, p.PruneProblems...)
+	}
+	ends := &plan.Plan{Prune: slices.Concat(p.Prune, p.RetainedFor(plan.StillUsed)), Release: p.Release}
+	for _, r := range apply.Execute(ctx, writer, ends) {
+		out.Tried = append(out.Tried, Tried{Result: r})
 	}
 	out.Drawn = t.generated
 	out.Problems, out.Paused = t.found.problems, t.subject.paused() && !t.subject.deleting()
@@ -88,24 +88,21 @@ func (r *Reconciler) DryRun(ctx context.Context, v *Version, resource *unstructu
 // trySteps tries the steps of a plan. What has to be recreated is tried as the next plan
 // would have it.
 func (t *reconciliation) trySteps(ctx context.Context, writer apply.ResourceWriter, p *plan.Plan, w *snapshot) (tried []Tried) {
-	steps := &plan.Plan{Steps: p.Steps}
-	results := append(t.holdBack(ctx, steps), apply.Execute(ctx, writer, steps)...)
+	results := apply.Execute(ctx, writer, &plan.Plan{Steps: p.Steps})
 	for i := range results {
-		r := &results[i]
-		if r.Recreation != nil {
-			preview := r.Preview
-			t.learnStep(t.newPlannedStep(r.Step), r)
-			in := t.input(&render.Result{}, w)
+		r, before := &results[i], len(t.found.problems)
+		if wanted := r.Recreation; wanted == nil {
+			t.learnStep(r.Step, r)
+		} else {
+			t.recordRecreation(r.Step, *wanted)
+			preview, in := r.Preview, t.planInput(&render.Result{}, w)
 			if in.RecreateRefused(r.Step); r.Step.Action == plan.Recreate {
 				r.Outcome = writer.Write(ctx, r.Step)
+				t.learnStep(r.Step, r)
+			} else if r.Step.Problem != nil {
+				t.found.add(*r.Step.Problem)
 			}
 			r.Preview = cmp.Or(r.Preview, preview)
-		}
-		before := len(t.found.problems)
-		if s := t.newPlannedStep(r.Step); r.Recreation != nil {
-			s.isSettled()
-		} else {
-			t.learnStep(s, r)
 		}
 		one := Tried{Result: *r}
 		if len(t.found.problems) > before {
@@ -146,7 +143,7 @@ func (r *Reconciler) World(v *Version, resource *unstructured.Unstructured) temp
 
 // dryRunning begins a reconciliation in which nothing is changed.
 func (r *Reconciler) dryRunning(v *Version, resource *unstructured.Unstructured) (*reconciliation, *DryRun, *snapshot) {
-	t := r.reconciliation(resource, Choice{Version: v}, newResourceState(resource))
+	t := r.reconciliation(resource, Choice{Version: v}, newMemory(resource))
 	out := &DryRun{}
 	t.mode = tries
 	t.inheritOverridden()

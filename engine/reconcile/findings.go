@@ -7,19 +7,15 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
-// findings is what a reconciliation has found out: it becomes the status.
+// The findings of a reconciliation are what the status reports, and when to look again.
 type findings struct {
 	problems []status.Problem
-	// kept says of children that nobody wants for which files they stay;
-	// keptFailed: some of these could not be rendered.
+	// kept are sentences about children that stay for a file that waits or cannot be rendered;
+	// keptFailed is true if one cannot be rendered.
 	kept       []string
 	keptFailed bool
 	// requeue is when to look again without an event; 0: not at all.
 	requeue time.Duration
-	// incomplete: not everything was applied, so nothing may be pruned.
-	incomplete bool
-	// unclear: there may be children or patches that are not known.
-	unclear bool
 }
 
 func (f *findings) add(p status.Problem) { f.problems = append(f.problems, p) }
@@ -34,9 +30,8 @@ func (f *findings) file(reason string) string {
 	return ""
 }
 
-// unknown notes that something cannot be found out.
-func (f *findings) unknown(message string) {
-	f.unclear = true
+// addUnknown reports that something cannot be found out.
+func (f *findings) addUnknown(message string) {
 	f.again(10 * time.Second)
 	f.add(status.Problem{Severity: status.Waiting, Reason: api.ReasonNotKnown, Message: message})
 }
@@ -48,13 +43,13 @@ func (f *findings) again(d time.Duration) {
 	}
 }
 
-// date notes since when each problem is there, so that what is new is told first.
-func (m *told) date(problems []status.Problem) {
-	m.reconciliations++
+// dateProblems notes since when each problem is there, so that what is new comes first.
+func (m *published) dateProblems(problems []status.Problem) {
+	m.reports++
 	since := map[string]int64{}
 	for i, p := range problems {
 		key := p.Reason + ": " + p.Message
-		if since[key] = m.reconciliations; m.since[key] > 0 {
+		if since[key] = m.reports; m.since[key] > 0 {
 			since[key] = m.since[key]
 		}
 		problems[i].Since = since[key]
@@ -64,7 +59,7 @@ func (m *told) date(problems []status.Problem) {
 
 // announcedProblem notes which problems there are, and returns those that were not there
 // when this was asked last. What is waited for is progress, and not among them.
-func (m *told) announcedProblem(problems []status.Problem) (news []status.Problem) {
+func (m *published) announcedProblem(problems []status.Problem) (news []status.Problem) {
 	now := map[string]bool{}
 	for _, p := range problems {
 		key := p.Reason + ": " + p.Message

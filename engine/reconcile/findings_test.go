@@ -16,7 +16,7 @@ import (
 func TestNewestProblemFirst(t *testing.T) {
 	invalid := status.Problem{Reason: "Invalid", Message: "applying ConfigMap a: refused"}
 	refused := status.Problem{Reason: "Refused", Message: "b.yaml: must not be"}
-	m := &told{}
+	m := &published{}
 	for i, c := range []struct {
 		problems []status.Problem
 		first    string
@@ -28,7 +28,7 @@ func TestNewestProblemFirst(t *testing.T) {
 		{nil, "Ready"},
 		{[]status.Problem{refused, invalid}, "Invalid"}, // both are new
 	} {
-		m.date(c.problems)
+		m.dateProblems(c.problems)
 		out, err := status.Make(status.Input{Problems: c.problems})
 		if err != nil || out.Reason != c.first {
 			t.Errorf("turn %d: %s (%s) first, want %s: %v", i, out.Reason, out.Message, c.first, err)
@@ -43,7 +43,7 @@ func TestNewProblemsAreEvents(t *testing.T) {
 	told := events.NewFakeRecorder(99)
 	resource := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Web",
 		"metadata": map[string]any{"name": "r"}}}
-	turn := (&Reconciler{cluster: Cluster{Events: told}}).reconciliation(resource, Choice{Version: &Version{}}, newResourceState(resource))
+	turn := (&Reconciler{cluster: Cluster{Events: told}}).reconciliation(resource, Choice{Version: &Version{}}, newMemory(resource))
 	a := status.Problem{Reason: "Invalid", Message: "applying ConfigMap a: no a"}
 	b := status.Problem{Reason: "Invalid", Message: "applying ConfigMap b: no b"}
 	c := status.Problem{Severity: status.Retry, Reason: "Forbidden", Message: "applying ConfigMap c: no c"}
@@ -63,7 +63,7 @@ func TestNewProblemsAreEvents(t *testing.T) {
 		{[]status.Problem{a}, nil},
 		{[]status.Problem{a, b, c}, []string{"Warning Invalid applying ConfigMap b: no b", "Warning Forbidden applying ConfigMap c: no c"}},
 	} {
-		turn.known.told.date(step.problems)
+		turn.memory.dateProblems(step.problems)
 		turn.found.problems = step.problems
 		out, err := status.Make(status.Input{Live: live, Problems: step.problems})
 		if err != nil {

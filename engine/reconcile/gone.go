@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
@@ -16,7 +17,7 @@ import (
 // decided whether children are orphaned, it keeps all that the status names: the
 // decision depends on them.
 func (t *reconciliation) withGone(current []status.Child, p *plan.Plan, w *snapshot) []status.Child {
-	undecided := t.subject.deleting() && (p == nil || p.Orphaning == plan.OrphaningUnknown)
+	undecided := t.subject.deleting() && p.Orphaning == plan.OrphaningUnknown
 	if !undecided && (t.subject.deleting() || !t.subject.paused() && !t.choice.Frozen) {
 		return current
 	}
@@ -68,8 +69,8 @@ func (s *subject) reported() (children []status.Child, cut bool) {
 
 // hasSucceeded reports whether a child is a Job that is made once and has succeeded.
 func (s *subject) hasSucceeded(c status.Child) bool {
-	_, succeeded := s.succeeded()[plan.OnceName(s.owner(), c.Namespace, c.Name)]
-	return succeeded && groupKind(c) == job.GroupKind()
+	record := s.resource.GetAnnotations()[api.AnnotationSucceeded]
+	return groupKind(c) == plan.JobKind.GroupKind() && plan.HasSucceededOnce(record, plan.OnceName(s.owner(), c.Namespace, c.Name))
 }
 
 // reportedChildren are the children that the status names, and whether it says that they

@@ -22,14 +22,14 @@ type temporaryState struct {
 // inheritHealth takes from the live status what an earlier process had waited for: what
 // counted as ready or as failed counts so still.
 func (t *reconciliation) inheritHealth(w *snapshot) {
-	if t.known.children.temporary != nil {
+	if t.memory.temporary != nil {
 		return
 	}
-	t.known.children.temporary = map[types.UID]temporaryState{}
+	t.memory.temporary = map[types.UID]temporaryState{}
 	before := status.ReportedBy(t.subject.resource.Object)
 	for _, l := range w.live {
 		if state, lasted := before.Lasting(reference(l)); lasted {
-			t.known.children.temporary[l.Meta.GetUID()] = temporaryState{state: state}
+			t.memory.temporary[l.Meta.GetUID()] = temporaryState{state: state}
 		}
 	}
 }
@@ -51,13 +51,13 @@ func (t *reconciliation) judgeChild(w *snapshot, l live.Object) (readiness.Verdi
 		verdict = verdict.WithClass(w.storageClass(body(l)))
 	}
 	if err != nil || !verdict.IsTemporary() {
-		delete(t.known.children.temporary, uid)
+		delete(t.memory.temporary, uid)
 		return verdict, err
 	}
-	now, seen := t.r.now(), t.known.children.temporary[uid]
+	now, seen := t.r.now(), t.memory.temporary[uid]
 	if seen.state != verdict.State {
 		seen = temporaryState{verdict.State, now}
-		t.known.children.temporary[uid] = seen
+		t.memory.temporary[uid] = seen
 	}
 	lasted := readiness.Patience
 	if !seen.since.IsZero() {

@@ -174,18 +174,20 @@ func TestDeletionIgnoresHealth(t *testing.T) {
 	w.says("before it goes", "ChildFailed")
 	w.server.Change(w.server.Get(mapKind, "default", "one"), "other", func(o *unstructured.Unstructured) { o.SetFinalizers([]string{"other.io/f"}) })
 	w.server.Delete(w.server.Get(thingKind, "default", "a"))
-	w.now = time.Now().Add(time.Minute) // the server deletes by the wall clock
 	w.r.cluster.DeclaresConditions = func(gk schema.GroupKind) bool {
 		t.Errorf("the health of a %s is asked for", gk.Kind)
 		return true
 	}
-	w.sends("when it goes", patchThing, "delete configmaps default/one", applyStatus)
+	w.sends("when it goes", patchThing, "delete configmaps default/one")
+	w.now = w.now.Add(5 * time.Second)
+	w.sends("when that takes long", applyStatus)
 	w.says("while the first is going", "Deleting", "ConfigMap")
 	w.widget("while the first is going", false, "still there")
 	if c := status.Condition(w.server.Get(thingKind, "default", "a").Object, "Stalled"); c != nil {
 		t.Errorf("a resource that goes is stalled: %v", c)
 	}
 	w.server.Change(w.server.Get(mapKind, "default", "one"), "other", func(o *unstructured.Unstructured) { o.SetFinalizers(nil) })
+	w.now = w.now.Add(statusGap)
 	w.sends("when the first is gone", "delete widgets default/w", applyStatus)
 	w.after(0)
 	if o := w.server.Get(thingKind, "default", "a"); o != nil {

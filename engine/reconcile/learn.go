@@ -4,19 +4,22 @@ import (
 	"fmt"
 	"maps"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
+	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
 // learnResults records the results of a plan: in the memory of the resource, in the caches, in
 // metrics, and as problems for the status.
-func (t *reconciliation) learnResults(results []plan.Result) {
+func (t *reconciliation) learnResults(p *plan.Plan, results []plan.Result) {
+	isApplied := p.IsComplete()
 	for i := range results {
 		r := &results[i]
 		for _, w := range r.Writes {
@@ -24,24 +27,55 @@ func (t *reconciliation) learnResults(results []plan.Result) {
 		}
 		switch {
 		case r.Step != nil:
-			t.learnStep(t.newPlannedStep(r.Step), r)
+			t.learnStep(r.Step, r)
+			isApplied = isApplied && r.Err == nil && !r.Skipped && r.Recreation == nil
 		case r.Skipped:
+		case r.Metadata != nil:
+			t.learnMetadata(p, r)
+			isApplied = isApplied && (r.Err == nil || r.Metadata == &p.After)
 		case r.Object != nil:
 			t.learnDelete(r)
 		default:
 			t.learnRelease(r)
 		}
 	}
+	if isApplied {
+		t.reportPrunes(p)
+	}
+}
+
+// learnMetadata records that the resource itself was changed, or why not. One that is gone, and
+// was to lose our finalizer, has lost it.
+func (t *reconciliation) learnMetadata(p *plan.Plan, r *plan.Result) {
+	if r.Metadata.Finalizer == plan.RemoveFinalizer && apierrors.IsNotFound(r.Err) {
+		r.Err = nil
+	}
+	if recordBusy(t.memory.attempts, plan.OpMetadata, r.Err, t.r.now()); r.Err != nil {
+		t.countRefusal(r.Err)
+		t.notRecorded(r.Err)
+		return
+	}
+	if r.Answer != nil {
+		t.countRequest(metrics.Metadata)
+		t.memory.recordResource(r.Answer, t.r.now())
+		t.subject.resource = r.Answer
+	}
+	if r.Metadata.Annotations[api.AnnotationOrphaned] != "" {
+		t.reportInferred(p)
+	}
 }
 
 // learnStep records what became of a step.
-func (t *reconciliation) learnStep(s *plannedStep, r *plan.Result) {
-	if r.Skipped {
-		s.reportProblem(status.Problem{Severity: status.Waiting, Reason: api.ReasonChildWaiting,
+func (t *reconciliation) learnStep(s *plan.Step, r *plan.Result) {
+	switch {
+	case r.Skipped && r.Lacks != "":
+		t.reportStep(s, status.Problem{Severity: status.Waiting, Reason: api.ReasonChildWaiting,
 			Message: fmt.Sprintf("waiting to apply %s: %s is not there yet, and what is drawn for it is in this", s.Name(), r.Lacks)})
 		return
+	case r.Skipped:
+		return
 	}
-	s.expectAnswer(r)
+	t.expectAnswer(s, r)
 	switch {
 	case r.Recreation != nil:
 		t.recordRecreation(s, *r.Recreation)
@@ -51,33 +85,41 @@ func (t *reconciliation) learnStep(s *plannedStep, r *plan.Result) {
 	default:
 		t.learnFailure(s, r)
 	}
-	s.recordUnconfirmed(r.Err)
+	t.recordUnconfirmed(s, r.Err)
+}
+
+// reportStep reports a problem of a step, by default at the place of its template.
+func (t *reconciliation) reportStep(s *plan.Step, p status.Problem) {
+	if p.File == "" {
+		p.File = s.Place()
+	}
+	t.found.add(p)
 }
 
 // expectAnswer overlays the caches with the answer to a write, until the watches deliver it.
 // Templates may read a child too, by another watch.
-func (s *plannedStep) expectAnswer(r *plan.Result) {
-	if r.Answer == nil || s.run.isDry() {
+func (t *reconciliation) expectAnswer(s *plan.Step, r *plan.Result) {
+	if r.Answer == nil || t.isDry() {
 		return
 	}
 	if s.Action != plan.Patch {
-		s.run.r.cluster.Children.RecordWrite(r.Answer.GroupVersionKind(), r.Answer)
+		t.r.cluster.Children.RecordWrite(r.Answer.GroupVersionKind(), r.Answer)
 	}
-	s.run.r.cluster.Reads.RecordWrite(r.Answer.GroupVersionKind(), r.Answer)
+	t.r.cluster.Reads.RecordWrite(r.Answer.GroupVersionKind(), r.Answer)
 }
 
 // learnWrite records that a child was written, or an object patched.
-func (t *reconciliation) learnWrite(s *plannedStep, r *plan.Result) {
-	delete(t.known.failures.attempts, s.Key())
+func (t *reconciliation) learnWrite(s *plan.Step, r *plan.Result) {
+	delete(t.memory.attempts, s.Key())
 	if len(s.Taken) > 0 {
 		t.countCorrected(s.Takers)
 	}
 	if s.Action == plan.Create {
-		t.known.failures.attempts.ForgetRepeats()
-		delete(t.known.children.replaced, plan.Identity(s.Document))
+		t.memory.attempts.ForgetRepeats()
+		delete(t.memory.replaced, s.Ref())
 	}
 	if s.GeneratesText {
-		s.forgetGenerated()
+		t.forgetGenerated(s)
 	}
 	if r.Answer == nil { // a dry run that only shows what a new object would be
 		return
@@ -86,78 +128,81 @@ func (t *reconciliation) learnWrite(s *plannedStep, r *plan.Result) {
 	if s.Action == plan.Patch {
 		sub := s.Child.Policy.Subresource
 		entry, _, _ := ownership.OursAt(managed, api.PatchManager(t.subject.owner().UID), sub)
-		t.known.children.applied[plan.PatchKey(uid, sub)] = plan.Memory{Hash: s.Hash, Digest: entry.Digest, Time: entry.Time}
-		delete(t.known.failures.attempts, plan.Key{Operation: plan.OpRelease, Ref: s.Ref(), UID: uid})
+		t.memory.applied[plan.PatchKey(uid, sub)] = plan.Memory{Hash: s.Hash, Digest: entry.Digest, Time: entry.Time}
+		delete(t.memory.attempts, plan.Key{Operation: plan.OpRelease, Ref: s.Ref(), UID: uid})
 	} else {
 		mark, _ := ownership.MarkAt(managed, api.FieldManager, "")
-		t.known.children.recordAnswer(s.childName(), uid, plan.Memory{Hash: s.Hash, Digest: mark.Digest, Time: mark.Time})
+		t.memory.recordApplied(s.Ref(), uid, plan.Memory{Hash: s.Hash, Digest: mark.Digest, Time: mark.Time})
 	}
-	s.recordOverridden(ownership.Differences(r.Sent.Object, r.Answer.Object))
+	t.recordOverridden(s, ownership.Differences(r.Sent.Object, r.Answer.Object))
 }
 
 // learnFailure records that a step failed, and reports why.
-func (t *reconciliation) learnFailure(s *plannedStep, r *plan.Result) {
+func (t *reconciliation) learnFailure(s *plan.Step, r *plan.Result) {
 	refusal := apply.Classify(r.Err)
 	switch refusal.Cause {
 	case apply.Recreating, apply.Gone, apply.Exists, apply.Waits: // the object is another one by now
-		delete(t.known.failures.recreations, plan.Identity(s.Document))
+		delete(t.memory.recreations, s.Ref())
 	}
 	if refusal.Cause == apply.Recreating {
-		t.known.failures.attempts.ForgetRepeats()
+		t.memory.attempts.ForgetRepeats()
 		if r.Deleted != nil {
-			t.known.children.replaced[plan.Identity(s.Document)] = initialOf(r.Deleted.Object, s.Child.Policy.Initial)
+			t.memory.replaced[s.Ref()] = initialOf(r.Deleted.Object, s.Child.Policy.Initial)
 		}
 	}
 	if refusal.Kind == apply.TextExists {
-		s.forgetGenerated()
+		t.forgetGenerated(s)
 	}
-	p, retry := s.describeFailure(r.Err)
+	p, retry := t.describeFailure(s, r.Err)
 	t.countRefusal(r.Err)
 	now := t.r.now() // waits begin with the answer
-	at := t.known.failures.attempts.Fail(s.Key(), s.contentHash(), retry, now)
-	at.Problem, at.Obstacle = p, s.othersInTheWay(r.Err)
-	s.reportProblem(p)
+	at := t.memory.attempts.Fail(s.Key(), s.AttemptHash(), retry, now)
+	at.Problem, at.Obstacle = p, ""
+	if s.Live != nil && (refusal.Kind == apply.ForeignEntry || refusal.Kind == apply.LeftOver) {
+		at.Obstacle = plan.Obstacle(*s.Live)
+	}
+	t.reportStep(s, p)
 	t.found.again(at.Next.Sub(now))
 }
 
 // recordRecreation remembers that a child has to be recreated. The next plan decides
 // whether it may.
-func (t *reconciliation) recordRecreation(s *plannedStep, r plan.Recreation) {
-	delete(t.known.failures.attempts, s.Key())
+func (t *reconciliation) recordRecreation(s *plan.Step, r plan.Recreation) {
+	delete(t.memory.attempts, s.Key())
 	gvk := s.Document.GroupVersionKind()
-	t.known.failures.recreations[plan.Identity(s.Document)] = recreation{
+	t.memory.recreations[s.Ref()] = recreation{
 		Recreation: r, gvk: gvk, schema: t.schemaOfKind(gvk), until: t.r.now().Add(t.subject.version.ResyncInterval()),
 	}
-	t.found.incomplete, t.replans = true, true
+	t.replans = true
 }
 
 // knownRecreations returns the children that the API server refuses to change, as far as that is
 // still known: a CRD that has changed since may accept the change, and so may a webhook.
-func (t *reconciliation) knownRecreations() map[string]plan.Recreation {
-	all := map[string]plan.Recreation{}
-	for identity, r := range t.known.failures.recreations {
+func (t *reconciliation) knownRecreations() map[plan.Ref]plan.Recreation {
+	all := map[plan.Ref]plan.Recreation{}
+	for child, r := range t.memory.recreations {
 		if t.r.now().Before(r.until) && r.schema == t.schemaOfKind(r.gvk) {
-			all[identity] = r.Recreation
+			all[child] = r.Recreation
 		}
 	}
 	return all
 }
 
 // recordUnconfirmed remembers a write whose answer did not come, until one did.
-func (s *plannedStep) recordUnconfirmed(err error) {
+func (t *reconciliation) recordUnconfirmed(s *plan.Step, err error) {
 	gvk := s.Document.GroupVersionKind()
 	if err == nil {
-		delete(s.run.known.children.unconfirmed, s.childName())
+		delete(t.memory.unconfirmed, s.Ref())
 	} else if apply.Classify(err).Cause == apply.TryAgain && !apply.NotSent(err) {
-		s.run.known.children.unconfirmed[s.childName()] = unconfirmedWrite{cluster.Scope{GroupVersionKind: gvk}, s.Action == plan.Patch}
-		s.run.r.recorded.doubt(gvk.GroupKind())
+		t.memory.unconfirmed[s.Ref()] = unconfirmedWrite{cluster.Scope{GroupVersionKind: gvk}, s.Action == plan.Patch}
+		t.r.recorded.doubt(gvk.GroupKind())
 	}
 }
 
 // forgetGenerated forgets the texts that were generated for the file of a Secret: they are in
 // it now, or the next reconciliation asks the API server which ones are.
-func (s *plannedStep) forgetGenerated() {
-	maps.DeleteFunc(s.run.texts.kept, func(at secretKey, _ string) bool { return at.file == s.Child.File })
+func (t *reconciliation) forgetGenerated(s *plan.Step) {
+	maps.DeleteFunc(t.texts.kept, func(at secretKey, _ string) bool { return at.file == s.Child.File })
 }
 
 // initialOf returns the fields of an object that are only set initially.

@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"context"
 	"slices"
 	"strings"
 
@@ -38,42 +37,26 @@ func (t *reconciliation) setDeletion(in *plan.Input, w *snapshot) {
 	in.Leaving, in.Propagation = true, t.r.deletions[t.subject.resource.GetUID()]
 	t.r.mu.Unlock()
 	in.RecordedOrphaning, in.Reported = t.subject.recordedOrphaning(), t.subject.reportedChildren()
-	var left findings
-	w.unknownChildren(&left)
-	in.KindsUnknown = left.unclear || len(t.known.children.unconfirmed) > 0
+	in.KindsUnknown = len(w.unknownChildren()) > 0 || in.HasUnconfirmed
+	if t.memory.deletionSeenAt.IsZero() {
+		t.memory.deletionSeenAt = in.Now
+	}
+	in.DeletionSeenAt = t.memory.deletionSeenAt
 }
 
 func (s *subject) recordedOrphaning() plan.Orphaning {
 	return plan.ParseOrphaning(s.resource.GetAnnotations()[api.AnnotationOrphaned], s.resource.GetUID())
 }
 
-// recordOrphaning records whether the children of a resource outlive it, unless this
-// reconciliation ends the deletion. It reports whether anything may be deleted.
-func (t *reconciliation) recordOrphaning(ctx context.Context, p *plan.Plan) bool {
-	if !t.subject.deleting() || p == nil || p.Orphaning == plan.OrphaningUnknown || p.Orphaning == t.subject.recordedOrphaning() ||
-		len(p.Left)+len(t.found.problems) == 0 {
-		return true
-	}
-	record := p.Orphaning.Record(t.subject.resource.GetUID())
-	err := t.metadata(ctx, map[string]any{"annotations": map[string]any{api.AnnotationOrphaned: record}})
-	if err != nil {
-		t.found.incomplete = true
-		t.notRecorded(err)
-		return false
-	}
-	t.reportInferred(p)
-	return true
-}
-
 // reportReferences records an event once the children have, or lack, the owner references
 // that the resource's annotation on-delete asks for since it was changed. Until then a
 // deletion would keep or delete what it should not.
 func (t *reconciliation) reportReferences(w *snapshot) {
-	owner, before := t.subject.owner(), t.known.told.keepsChildren
+	owner, before := t.subject.owner(), t.memory.keepsChildren
 	if t.subject.deleting() || before != nil && *before == owner.Keeps || !plan.ReferencesFit(owner, w.live) {
 		return
 	}
-	t.known.told.keepsChildren = &owner.Keeps
+	t.memory.keepsChildren = &owner.Keeps
 	switch {
 	case before == nil:
 	case owner.Keeps:

@@ -19,31 +19,15 @@ func (t *reconciliation) contentCause() string {
 // isAtRest reports whether the reconciliation wrote nothing, and holds nothing back that our
 // own writes may cause.
 func (t *reconciliation) isAtRest() bool {
-	return !t.known.failures.attempts.HoldsRepeats() && t.known.writes == t.written
+	return !t.memory.attempts.HoldsRepeats() && t.memory.writes == t.written
 }
 
 // reportOscillation reports what oscillates, and looks at it again.
 func (t *reconciliation) reportOscillation(k plan.Key, what, file string) {
-	if p, due := t.known.failures.attempts.Oscillation(k, what, file, t.r.now()); p != nil {
+	if p, due := t.memory.attempts.Oscillation(k, what, file, t.r.now()); p != nil {
 		t.found.add(*p)
 		t.found.again(due)
 	}
-}
-
-// mayOscillate reports whether a step waits because our own writes seem to cause it.
-func (s *plannedStep) mayOscillate() bool {
-	if s.run.isDry() || s.Action != plan.Update && s.Action != plan.Patch {
-		return false
-	}
-	content := plan.Content{Hash: s.Hash, Document: s.Document.Object, Cause: s.run.contentCause()}
-	delay := s.run.known.failures.attempts.FollowRepeat(s.RepeatKey(), content, s.run.known.lastWrite, s.now)
-	s.run.reportOscillation(s.RepeatKey(), s.Name(), s.templatePlace())
-	if delay == 0 {
-		return false
-	}
-	s.run.found.incomplete = true
-	s.run.found.again(delay)
-	return true
 }
 
 // holdStatus returns what status.yaml is to say: what it said last, while our own writes seem
@@ -52,16 +36,16 @@ func (t *reconciliation) holdStatus(fields map[string]any) map[string]any {
 	if t.isDry() {
 		return fields
 	}
-	attempts, k := t.known.failures.attempts, plan.StatusRepeatKey
+	attempts, k := t.memory.attempts, plan.StatusRepeatKey
 	if hash, err := ownership.Hash(fields); err == nil {
 		at := attempts[k]
-		if at != nil && t.known.told.saidAt.After(at.Repeat.Written) { // its write was delayed
-			at.Repeat.Written = t.known.told.saidAt
+		if at != nil && t.memory.saidAt.After(at.Repeat.Written) { // its write was delayed
+			at.Repeat.Written = t.memory.saidAt
 		}
 		if at != nil && at.Repeat.Hash == hash {
 			attempts.ReleaseRepeat(k)
 		} else if delay := attempts.FollowRepeat(k, plan.Content{Hash: hash, Document: maps.Clone(fields), Cause: t.contentCause()},
-			t.known.lastWrite, t.r.now()); delay > 0 {
+			t.memory.lastWrite, t.r.now()); delay > 0 {
 			t.found.again(delay)
 			fields = maps.Clone(attempts[k].Written)
 		}

@@ -15,16 +15,16 @@ import (
 // holds nothing back that its own writes seem to cause; it is looked at again.
 func TestReadyAtRest(t *testing.T) {
 	resource := &unstructured.Unstructured{Object: map[string]any{}}
-	p := (&Reconciler{now: time.Now}).reconciliation(resource, Choice{Version: &Version{Digest: "a"}}, newResourceState(resource))
+	p := (&Reconciler{now: time.Now}).reconciliation(resource, Choice{Version: &Version{Digest: "a"}}, newMemory(resource))
 	var told []Outcome
 	p.r = &Reconciler{served: func(_ *unstructured.Unstructured, came Outcome) { told = append(told, came) }}
 	p.choice.MayDelete = func(schema.GroupKind, metav1.Object) error { return nil }
 	turn := func(write bool, held string) {
-		p.written, p.found = p.known.writes, findings{}
+		p.written, p.found = p.memory.writes, findings{}
 		if write {
-			p.known.writes++
+			p.memory.writes++
 		}
-		p.known.failures.attempts[plan.Key{Operation: plan.OpRepeat}] = &plan.Attempt{Repeat: plan.Repeat{Held: held}}
+		p.memory.attempts[plan.Key{Operation: plan.OpRepeat}] = &plan.Attempt{Repeat: plan.Repeat{Held: held}}
 		p.recordServed(true, nil)
 	}
 	for i, c := range []struct {

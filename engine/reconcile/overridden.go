@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
+	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
@@ -16,12 +17,12 @@ const (
 )
 
 // recordOverridden notes where the server changed what was applied.
-func (s *plannedStep) recordOverridden(differ []ownership.Difference) {
+func (t *reconciliation) recordOverridden(s *plan.Step, differ []ownership.Difference) {
 	name := shortName(s.Document.GetKind(), s.Document.GetName())
-	delete(s.run.known.children.changed, name)
+	delete(t.memory.changed, name)
 	for _, d := range differ {
 		if !d.Normalised && !d.Unset {
-			s.run.known.children.changed[name] = append(s.run.known.children.changed[name], d.Path)
+			t.memory.changed[name] = append(t.memory.changed[name], d.Path)
 		}
 	}
 }
@@ -31,14 +32,14 @@ func shortName(kind, name string) string { return kind + "/" + name }
 // inheritOverridden takes from the live status what an earlier process found overridden:
 // a child that is not applied again is as overridden as it was.
 func (t *reconciliation) inheritOverridden() {
-	if t.known.children.changed != nil {
+	if t.memory.changed != nil {
 		return
 	}
-	t.known.children.changed = map[string][]string{}
+	t.memory.changed = map[string][]string{}
 	message, _ := status.Condition(t.subject.resource.Object, overridden)["message"].(string)
 	for _, item := range strings.Split(strings.TrimPrefix(message, overriddenText), ", ") {
 		if child, path, found := strings.Cut(item, " "); found {
-			t.known.children.changed[child] = append(t.known.children.changed[child], path)
+			t.memory.changed[child] = append(t.memory.changed[child], path)
 		}
 	}
 }
@@ -46,7 +47,7 @@ func (t *reconciliation) inheritOverridden() {
 // withOverridden adds the condition to the kind's own ones.
 func (t *reconciliation) withOverridden(fields map[string]any) map[string]any {
 	var all []string
-	for child, paths := range t.known.children.changed {
+	for child, paths := range t.memory.changed {
 		for _, path := range paths {
 			all = append(all, child+" "+path)
 		}

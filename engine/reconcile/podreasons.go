@@ -10,6 +10,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 	"github.com/jacquard-operator/jacquard/engine/status/readiness"
 )
@@ -42,20 +43,20 @@ func (t *reconciliation) withPodReasons(ctx context.Context, children []status.C
 	if !t.subject.settings().PodReasons || t.subject.deleting() {
 		return children
 	}
-	known, now, lists := t.known.children.notReady, t.r.now(), 0
-	t.known.children.notReady = map[string]*notReadyChild{}
+	known, now, lists := t.memory.notReady, t.r.now(), 0
+	t.memory.notReady = map[plan.Ref]*notReadyChild{}
 	for i := range children {
 		c := &children[i]
 		l, there := w.workload(*c)
 		if c.Ready || !there {
 			continue
 		}
-		key := childKey(l.GVK, l.Meta)
+		key := plan.RefOf(l)
 		m := known[key]
 		if m == nil {
 			m = &notReadyChild{next: now.Add(podReasonsAfter), gap: podReasonsAfter}
 		}
-		t.known.children.notReady[key] = m
+		t.memory.notReady[key] = m
 		if m.said != c.Message && m.gap > podReasonsAfter { // it came further, or fell back
 			m.gap, m.next = podReasonsAfter, now
 		}

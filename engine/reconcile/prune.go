@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -9,69 +8,19 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
-	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
-// duePrunes returns the plan with those deletions and releases that are due and approved, and
-// what the others wait for.
-func (t *reconciliation) duePrunes(p *plan.Plan) (due *plan.Plan, waiting []status.Problem) {
-	out := *p
-	out.Prune, out.Release = nil, nil
-	if t.found.incomplete || !p.IsComplete() {
-		return &out, nil
-	}
-	isApproved := func(l live.Object) bool {
-		err := t.mayDelete(l.GVK.GroupKind(), l.Meta)
-		if err != nil {
-			waiting = append(waiting, status.Problem{Severity: status.Waiting, Reason: api.ReasonWaitsForApproval, Message: err.Error()})
-		}
-		return err == nil
-	}
-	now := t.r.now()
-	for _, l := range p.Prune {
-		if isApproved(l) && t.isDue(deleteKey(l), now) { // all are asked about
-			out.Prune = append(out.Prune, l)
-		}
-	}
-	for _, l := range p.RetainedFor(plan.StillUsed) { // their deletion counts for the rollout that replaces them
-		isApproved(l)
-	}
-	for _, r := range p.Release {
-		if t.isDue(releaseKey(r), now) {
-			out.Release = append(out.Release, r)
-		}
-	}
-	return &out, waiting
-}
-
-func deleteKey(l live.Object) plan.Key {
-	return plan.Key{Operation: plan.OpDelete, Ref: plan.RefOf(l), UID: l.Meta.GetUID()}
-}
-
-func releaseKey(r plan.Release) plan.Key {
-	ref := plan.RefOf(r.Live)
-	ref.IsPatch, ref.Subresource = true, r.Subresource
-	return plan.Key{Operation: plan.OpRelease, Ref: ref, UID: r.Live.Meta.GetUID()}
-}
-
-// isDue reports whether a deletion or release is to be sent now.
-func (t *reconciliation) isDue(k plan.Key, now time.Time) bool {
-	at := t.known.failures.attempts[k]
-	isRefused := at != nil && at.Refused != nil && (at.Refused.IsDropped || at.Refused.IsOver(now))
-	return !isRefused && t.known.failures.attempts.Blocking(k, "", now) == nil
-}
-
 // learnDelete records what became of the deletion of a child.
 func (t *reconciliation) learnDelete(r *plan.Result) {
 	if len(r.Writes) > 0 {
-		t.known.failures.attempts.ForgetRepeats()
+		t.memory.attempts.ForgetRepeats()
 		if !t.subject.deleting() {
 			t.pruned = append(t.pruned, plan.RefOf(*r.Object).String())
 		}
 	}
-	t.learnPrune(deleteKey(*r.Object), r)
+	t.learnPrune(plan.DeleteKey(*r.Object), r)
 }
 
 // learnRelease records what became of the release of a patch.
@@ -79,9 +28,9 @@ func (t *reconciliation) learnRelease(r *plan.Result) {
 	if r.Answer != nil && !t.isDry() {
 		t.r.cluster.Reads.RecordWrite(r.Release.Live.GVK, r.Answer)
 	}
-	k := releaseKey(*r.Release)
+	k := r.Release.Key()
 	refused := &plan.RefusedRelease{Release: *r.Release, IsDropped: r.Dropped}
-	if before := t.known.failures.attempts[k]; before != nil && before.Refused != nil {
+	if before := t.memory.attempts[k]; before != nil && before.Refused != nil {
 		refused.At = before.Refused.At
 	}
 	at := t.learnPrune(k, r)
@@ -102,43 +51,42 @@ func (t *reconciliation) learnRelease(r *plan.Result) {
 // the latter; nil if nothing failed.
 func (t *reconciliation) learnPrune(k plan.Key, r *plan.Result) *plan.Attempt {
 	if r.Err == nil {
-		t.known.failures.attempts.AwaitWatch(k)
+		t.memory.attempts.AwaitWatch(k)
 		return nil
 	}
 	t.countRefusal(r.Err)
 	retry := plan.Retry{Min: apply.Classify(r.Err).RetryAfter, Max: longWait}
-	at := t.known.failures.attempts.Fail(k, "", retry, t.r.now())
+	at := t.memory.attempts.Fail(k, "", retry, t.r.now())
 	at.Problem = status.Problem{Severity: status.Retry, Reason: api.ReasonPruneFailed, Message: r.Err.Error()}
 	return at
 }
 
 // reportPrunes reports what waits to be deleted or released, and forgets what has ended.
-func (t *reconciliation) reportPrunes(p *plan.Plan, waiting []status.Problem) {
-	t.reportProtected(p)
-	t.found.problems = append(t.found.problems, waiting...)
+func (t *reconciliation) reportPrunes(p *plan.Plan) {
+	t.found.problems = append(t.found.problems, p.PruneProblems...)
 	planned, now := map[plan.Key]bool{}, t.r.now()
 	for _, l := range p.Prune {
-		planned[deleteKey(l)] = true
-		t.reportPending(deleteKey(l), now)
+		planned[plan.DeleteKey(l)] = true
+		t.reportPending(plan.DeleteKey(l), now)
 	}
 	for _, r := range p.Release {
-		planned[releaseKey(r)] = true
-		t.reportPending(releaseKey(r), now)
+		planned[r.Key()] = true
+		t.reportPending(r.Key(), now)
 	}
-	if p == t.stuck { // it does not know all that ends
+	if !p.IsRendered && !t.subject.deleting() { // it does not know all that ends
 		return
 	}
-	for k, at := range t.known.failures.attempts {
+	for k, at := range t.memory.attempts {
 		isPrune := k.Operation == plan.OpDelete || k.Operation == plan.OpRelease
 		if isPrune && !planned[k] && t.hasEnded(at, now) {
-			delete(t.known.failures.attempts, k)
+			delete(t.memory.attempts, k)
 		}
 	}
 }
 
 // reportPending reports a deletion or release that failed, or that is waited for no more.
 func (t *reconciliation) reportPending(k plan.Key, now time.Time) {
-	switch at := t.known.failures.attempts[k]; {
+	switch at := t.memory.attempts[k]; {
 	case at == nil || at.Next.IsZero():
 	case at.Refused.IsOver(now):
 		t.announceReleased(at)
@@ -169,15 +117,6 @@ func (t *reconciliation) hasEnded(at *plan.Attempt, now time.Time) bool {
 		t.announceReleased(at)
 	}
 	return true
-}
-
-// reportProtected reports the children that may only be deleted once the resource allows it.
-func (t *reconciliation) reportProtected(p *plan.Plan) {
-	for _, l := range p.RetainedFor(plan.HoldsData) {
-		t.found.add(status.Problem{Severity: status.Stalled, Reason: api.ReasonPruneHeld, Message: fmt.Sprintf(
-			"%s is not rendered any more and is kept, since what is in it would be lost; to delete it, annotate this resource with %s=%s",
-			plan.RefOf(l), api.AnnotationAllowPrune, plan.Allowance(l.GVK.GroupKind(), l.Meta))})
-	}
 }
 
 // place is namespace/name, or the name of what has no namespace.

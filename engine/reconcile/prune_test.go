@@ -29,14 +29,14 @@ func TestNamedForTenMinutes(t *testing.T) {
 	r := &Reconciler{now: func() time.Time { return now }, cluster: Cluster{Events: told, CRD: noCRD}}
 	theirs := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "theirs"}}
 	back := plan.Release{Live: live.Object{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Service"}, Meta: theirs}}
-	memory := newResourceState(resource)
+	memory := newMemory(resource)
 	at := &plan.Attempt{Refused: &plan.RefusedRelease{Release: back, At: now, IsDropped: true},
 		Problem: status.Problem{Severity: status.Waiting, Reason: api.ReasonNotGivenBack, Message: "no ports"}}
-	memory.failures.attempts[releaseKey(back)] = at
+	memory.attempts[back.Key()] = at
 	for _, passed := range []time.Duration{0, time.Minute, 9 * time.Minute, 10*time.Minute - time.Second} {
 		turn := r.reconciliation(resource, Choice{Version: &Version{}}, memory)
 		now = at.Refused.At.Add(passed)
-		turn.execute(t.Context(), &plan.Plan{})
+		turn.reportPrunes(&plan.Plan{IsRendered: true})
 		if len(turn.found.problems) != 1 || turn.found.problems[0].Message != "no ports" {
 			t.Fatalf("after %s it is not named: %v", passed, turn.found.problems)
 		}
@@ -47,7 +47,7 @@ func TestNamedForTenMinutes(t *testing.T) {
 	now = now.Add(time.Second)
 	for range 2 {
 		turn := r.reconciliation(resource, Choice{Version: &Version{}}, memory)
-		turn.execute(t.Context(), &plan.Plan{})
+		turn.reportPrunes(&plan.Plan{IsRendered: true})
 		if len(turn.found.problems) > 0 || turn.found.requeue > 0 {
 			t.Errorf("after ten minutes it is named still: %v", turn.found.problems)
 		}
@@ -57,29 +57,6 @@ func TestNamedForTenMinutes(t *testing.T) {
 	}
 	if got, want := <-told.Events, "Warning NotGivenBack the fields of Service ns/theirs stay as they are: no ports"; got != want {
 		t.Errorf("the event says %q, want %q", got, want)
-	}
-}
-
-// TestPruneWaits: nothing is deleted or told of it before everything that was
-// rendered is applied.
-func TestPruneWaits(t *testing.T) {
-	resource := &unstructured.Unstructured{Object: map[string]any{}}
-	child := func(kind string) live.Object {
-		return live.Object{GVK: schema.GroupVersionKind{Version: "v1", Kind: kind}, Meta: &metav1.ObjectMeta{Name: "a", UID: "1"}}
-	}
-	for _, incomplete := range []bool{true, false} {
-		asked := 0
-		turn := (&Reconciler{now: time.Now, cluster: Cluster{CRD: noCRD}}).reconciliation(resource, Choice{Version: &Version{}}, newResourceState(resource))
-		turn.choice.MayDelete = func(schema.GroupKind, metav1.Object) error {
-			asked++
-			return errors.New("not yet")
-		}
-		turn.found.incomplete = incomplete
-		turn.execute(t.Context(), &plan.Plan{Prune: []live.Object{child("ConfigMap")},
-			Retained: []plan.Retained{{Live: child("PersistentVolumeClaim"), Why: plan.HoldsData}}})
-		if want := map[bool]int{true: 0, false: 1}[incomplete]; asked != want || len(turn.found.problems) != 2*want {
-			t.Errorf("incomplete is %v: %d deletions, and it says %v", incomplete, asked, turn.found.problems)
-		}
 	}
 }
 

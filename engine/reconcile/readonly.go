@@ -22,12 +22,12 @@ func (t *reconciliation) announcePlanned(ctx context.Context, p *plan.Plan) reco
 	t.r.cluster.Reads.Record(t.subject.owner().Owner, t.view.asked)
 	text := t.planned(p)
 	t.r.count(Key(t.subject.resource), text != "")
-	if text != t.known.told.announced && text != "" {
+	if text != t.memory.announced && text != "" {
 		t.r.cluster.Events.Eventf(t.subject.resource, nil, corev1.EventTypeNormal, api.ReasonReadOnly, "Reconcile",
 			"the operator is read-only and would %s", text)
 		log.FromContext(ctx).Info("read-only: not done", "would", text)
 	}
-	t.known.told.announced = text
+	t.memory.announced = text
 	return reconcile.Result{RequeueAfter: t.found.requeue}
 }
 
@@ -44,9 +44,6 @@ func (t *reconciliation) planned(p *plan.Plan) string {
 
 // steps says what a reconciliation that may write would do.
 func (t *reconciliation) steps(p *plan.Plan) []string {
-	if p == nil {
-		return nil
-	}
 	counts := map[string]int{}
 	for i := range p.Steps {
 		if a := p.Steps[i].Action; a != plan.Keep && a != plan.Done && a != plan.Block && a != plan.Refuse {

@@ -14,6 +14,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
@@ -194,9 +195,9 @@ func (w *snapshot) Config(key string) (any, error) {
 
 // object finds what is to be patched; it is watched as if it had been read.
 func (w *snapshot) object(o *unstructured.Unstructured) (*live.Object, error) {
-	key := childKey(o.GroupVersionKind(), o)
+	ref := plan.RefOfObject(o)
 	for i := range w.patched {
-		if childKey(w.patched[i].GVK, w.patched[i].Meta) == key {
+		if plan.RefOf(w.patched[i]) == ref {
 			return &w.patched[i], nil
 		}
 	}

@@ -1,9 +1,9 @@
 package reconcile
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,7 +23,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/live"
-	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
 )
@@ -97,7 +96,7 @@ type Reconciler struct {
 	served    func(*unstructured.Unstructured, Outcome)
 
 	mu        sync.Mutex
-	known     map[types.NamespacedName]*resourceState
+	memories  map[types.NamespacedName]*Memory
 	names     map[types.UID]types.NamespacedName       // of what is in memory
 	deletions map[types.UID]metav1.DeletionPropagation // how resources are being deleted, where it was seen
 	pending   map[types.NamespacedName]bool            // what a read-only operator would change
@@ -118,7 +117,7 @@ type Reconciler struct {
 func New(name string, gvk schema.GroupVersionKind, resources Resources, c Cluster) *Reconciler {
 	return &Reconciler{
 		name: name, gvk: gvk, resources: resources, cluster: c, now: time.Now,
-		known: map[types.NamespacedName]*resourceState{}, names: map[types.UID]types.NamespacedName{},
+		memories: map[types.NamespacedName]*Memory{}, names: map[types.UID]types.NamespacedName{},
 		deletions: map[types.UID]metav1.DeletionPropagation{},
 		woken:     map[types.NamespacedName]time.Time{},
 		pending:   map[types.NamespacedName]bool{},
@@ -129,8 +128,8 @@ func New(name string, gvk schema.GroupVersionKind, resources Resources, c Cluste
 // renderLimit bounds how long the templates of one resource may run.
 const renderLimit = 10 * time.Second
 
-// Reconcile makes the cluster say what one custom resource wants, and says in
-// its status what became of it.
+// Reconcile brings the children of one custom resource into their desired state, and reports
+// the outcome in its status.
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	woken := r.takeWoken(req.NamespacedName)
 	resource, err := r.observe(ctx, req.NamespacedName)
@@ -138,7 +137,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		r.counts(err)
 		return reconcile.Result{}, err
 	}
-	t := r.reconciliation(resource, r.choose(resource), r.stateOf(req.NamespacedName, resource))
+	t := r.reconciliation(resource, r.choose(resource), r.memoryOf(req.NamespacedName, resource))
 	result, err := t.safely(ctx)
 	NotePanic(r.name, err)
 	t.counted(req.NamespacedName, woken, err)
@@ -146,64 +145,80 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 }
 
 // reconciliation begins one.
-func (r *Reconciler) reconciliation(resource *unstructured.Unstructured, choice Choice, known *resourceState) *reconciliation {
-	t := &reconciliation{
-		r: r, choice: choice, known: known, texts: newTexts(known.children.drawn), written: known.writes,
+func (r *Reconciler) reconciliation(resource *unstructured.Unstructured, choice Choice, memory *Memory) *reconciliation {
+	return &reconciliation{
+		r: r, choice: choice, memory: memory, texts: newTexts(memory.drawn), written: memory.writes,
 		subject: &subject{name: r.name, gvk: r.gvk, cluster: &r.cluster, version: choice.Version, resource: resource},
 	}
-	return t
 }
 
-// run takes the reconciliation.
+// run reconciles the resource.
 func (t *reconciliation) run(ctx context.Context) (reconcile.Result, error) {
+	// 1. Observe what the caches contain. What has not been listed yet enqueues the resource
+	// when it has.
 	if t.subject.deleting() {
 		t.confirmWrites(ctx)
 	}
 	view := t.takeSnapshot()
-	if view.pending { // Synced wakes us
+	if view.pending {
 		t.pending = true
 		return reconcile.Result{}, nil
-	}
-	t.inheritOverridden()
-	t.inheritHealth(view)
-	t.askedAgain()
-	var decided *plan.Plan
-	switch {
-	case t.subject.deleting():
-		decided = t.plan(&render.Result{}, view)
-	case !t.subject.paused():
-		decided = t.plan(t.render(ctx, view), view)
 	}
 	t.view = view
-	t.recordSucceeded(ctx, view, decided)
-	if view.pending { // what a template read is on its way, and wakes us
+	t.inheritOverridden()
+	t.inheritHealth(view)
+	t.memory.forgetFailures(t.subject.resource.GetAnnotations()[api.AnnotationReconcileAt])
+
+	// 2. Render, unless nothing may be changed. A deletion never depends on templates.
+	var rendered *render.Result
+	if !t.subject.paused() {
+		rendered = t.render(ctx, view)
+	}
+
+	// 3. Plan: all decisions are made here. What was planned from too little is planned again once
+	// an event has told the rest.
+	p := t.plan(rendered, view)
+	if view.pending {
+		p = t.plan(nil, view)
+	}
+
+	// 4. Ask the API server what caches that lag behind cannot answer.
+	switch {
+	case t.r.cluster.ReadOnly && !view.pending:
+		return t.announcePlanned(ctx, p), nil
+	case t.r.cluster.ReadOnly:
+	default:
+		if isStale, err := t.isStale(ctx, p); isStale || err != nil {
+			t.pending = true
+			return reconcile.Result{RequeueAfter: firstWait}, err
+		}
+		// 5. Execute, and remember the results.
+		t.execute(ctx, p)
+	}
+	if view.pending || t.replans { // an event, or the next plan, decides what follows
 		t.pending = true
 		t.r.cluster.Reads.Record(t.subject.owner().Owner, view.asked)
+		if t.replans {
+			return reconcile.Result{RequeueAfter: replanAfter}, nil
+		}
 		return reconcile.Result{}, nil
 	}
-	if t.r.cluster.ReadOnly {
-		return t.announcePlanned(ctx, cmp.Or(decided, t.stuck)), nil
+
+	// 6. Publish, unless the resource is gone or its deletion has only begun.
+	if t.subject.deleting() && !t.outdated && len(t.found.problems) == 0 {
+		switch {
+		case len(p.Left) == 0:
+			t.reportOutliving(p)
+			return reconcile.Result{}, nil
+		case p.SkipsStatus:
+			return reconcile.Result{RequeueAfter: t.found.requeue}, nil
+		}
+		t.found.add(p.DescribeLeft())
 	}
-	if behind, err := t.cacheMayBeStale(ctx, cmp.Or(decided, t.stuck)); behind || err != nil {
-		t.pending = true
-		return reconcile.Result{RequeueAfter: firstWait}, err
+	if !t.subject.deleting() {
+		view.unlisted(p, &t.found)
 	}
-	if t.guard(ctx, decided) && t.recordOrphaning(ctx, decided) {
-		t.applyPlan(ctx, decided)
-		t.release(ctx, decided, view)
-	} else if decided == nil && t.stuck != nil {
-		t.execute(ctx, t.stuck)
-	}
-	if t.replans { // the next plan decides what follows from a refusal
-		t.pending = true
-		t.r.cluster.Reads.Record(t.subject.owner().Owner, view.asked)
-		return reconcile.Result{RequeueAfter: replanAfter}, nil
-	}
-	if t.subject.deleting() {
-		return t.finalize(ctx, decided)
-	}
-	view.unlisted(decided, &t.found)
-	return t.report(ctx, decided)
+	return t.report(ctx, p)
 }
 
 // Find names the resource with this uid, if it was ever looked at.
@@ -221,49 +236,48 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*u
 	resource.SetGroupVersionKind(r.gvk)
 	err := r.resources.Get(ctx, name, resource)
 	if apierrors.IsNotFound(err) {
-		r.forget(name)
+		r.forgetResource(name)
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s %s: %w", r.gvk.Kind, name, err)
 	}
-	resource = r.stateOf(name, resource).told.newest(resource, r.now())
-	if releaseOf(resource) {
+	resource = r.memoryOf(name, resource).newestOf(resource, r.now())
+	if isDeletedWithoutFinalizer(resource) {
 		return nil, nil
 	}
 	return resource, nil
 }
 
-// A reconciliation is one pass over one resource: it collects what is to be reported.
+// isDeletedWithoutFinalizer reports whether a resource is being deleted and does not need us:
+// the garbage collector deletes its children.
+func isDeletedWithoutFinalizer(resource *unstructured.Unstructured) bool {
+	return resource.GetDeletionTimestamp() != nil && !slices.Contains(resource.GetFinalizers(), api.Finalizer)
+}
+
+// A reconciliation is one pass over one resource. It collects what is to be reported.
 type reconciliation struct {
 	r       *Reconciler
 	subject *subject
 	choice  Choice
-	known   *resourceState
+	memory  *Memory
 	found   findings
-	// view is what the children were planned from; written how much was written of
-	// the resource before.
+	// view is what the plan was made from. written is the number of writes before.
 	view    *snapshot
 	written int64
-	// texts are those that are drawn for Secrets.
+	// texts are those that are generated for Secrets.
 	texts *texts
-	// stuck is the plan while files cannot be rendered, or nil.
-	stuck *plan.Plan
-	// alive is what the server says of the resource's own life, once asked.
-	isAsked bool
-	alive   error
-	mode    mode
+	mode  mode
 	// generated are the texts that a dry run would generate, as file/key.
 	generated []string
-	// pruned are children that were deleted, to be told of.
+	// pruned are the children that were deleted.
 	pruned []string
-	// pending: nothing was decided, since something is on its way; wrote: a
-	// child or a patch was written; failed: the status could not be; outdated:
-	// the resource or its CRD is not what it was seen as any more.
-	pending, failed, outdated bool
-	wrote, undone             bool
-	// replans: something was found out by which the next plan decides.
-	replans bool
+	// pending is true if nothing was decided, since something is on its way; replans, if something
+	// was found out by which the next plan decides; failed, if the status could not be written;
+	// outdated, if the resource or its CRD is not as it was seen any more.
+	pending, replans, failed, outdated bool
+	// wrote is true if a child or a patch was written, and undone if fields were taken back.
+	wrote, undone bool
 }
 
 // A mode is how a reconciliation acts on its plan.
@@ -282,26 +296,3 @@ func (t *reconciliation) isDry() bool { return t.mode != writes }
 
 // replanAfter is when to reconcile again because of what was found out just now.
 const replanAfter = time.Microsecond
-
-// applyPlan carries out a plan, once the kinds of its children are on record.
-func (t *reconciliation) applyPlan(ctx context.Context, p *plan.Plan) {
-	release, err := t.recordKinds(ctx, p)
-	if err != nil {
-		t.countRefusal(err)
-		t.found.incomplete = true
-		t.notRecorded(err)
-		return
-	}
-	defer release()
-	t.execute(ctx, p)
-}
-
-// askedAgain forgets what was not to be tried again, once a person asks to
-// reconcile.
-func (t *reconciliation) askedAgain() {
-	at := t.subject.resource.GetAnnotations()[api.AnnotationReconcileAt]
-	if at != t.known.told.askedAt {
-		t.known.failures.forget()
-	}
-	t.known.told.askedAt = at
-}

@@ -69,9 +69,9 @@ func isForbidden(reason string) bool {
 }
 
 // describeFailure returns the problem of a step that failed, and when to try it again.
-func (s *plannedStep) describeFailure(err error) (status.Problem, plan.Retry) {
+func (t *reconciliation) describeFailure(s *plan.Step, err error) (status.Problem, plan.Retry) {
 	if panics.In(err) != nil {
-		NotePanic(s.run.r.name, err)
+		NotePanic(t.r.name, err)
 		p := status.Problem{Severity: status.Retry, Reason: api.ReasonApplyFailed, Message: s.Name() + ": " + err.Error()}
 		return p, plan.Retry{Min: rareRetry, Max: longestGap}
 	}
@@ -83,20 +83,20 @@ func (s *plannedStep) describeFailure(err error) (status.Problem, plan.Retry) {
 	case !cause.IsAnswer():
 		p.Message = s.Name() + ": " + refusal.Error()
 	case cause == apply.Invalid: // the same content is refused again
-		p.Message = fmt.Sprintf("applying %s: %s", s.Name(), s.describeRefusal(refusal))
-		retry = plan.Retry{Min: s.run.subject.version.ResyncInterval(), Max: s.run.subject.version.ResyncInterval()}
+		p.Message = fmt.Sprintf("applying %s: %s", s.Name(), describeRefusal(s, refusal))
+		retry = plan.Retry{Min: t.subject.version.ResyncInterval(), Max: t.subject.version.ResyncInterval()}
 	case cause == apply.Conflict:
 		p.Message = fmt.Sprintf("patching %s: %s; it is not forced", s.Name(), refusal)
 	case cause == apply.Gone || cause == apply.Exists:
 		p.Message = fmt.Sprintf("applying %s: it changed meanwhile and is looked at again", s.Name())
 	default:
-		p.Message = fmt.Sprintf("applying %s: %s", s.Name(), s.describeRefusal(refusal))
+		p.Message = fmt.Sprintf("applying %s: %s", s.Name(), describeRefusal(s, refusal))
 	}
 	return p, retry
 }
 
 // describeRefusal describes a refusal, with the place where the template wrote each field.
-func (s *plannedStep) describeRefusal(r *apply.Refusal) string {
+func describeRefusal(s *plan.Step, r *apply.Refusal) string {
 	return r.Describe(func(f apply.Field) string { return " (" + placeOf(s.Child, f.Path).String() + ")" })
 }
 

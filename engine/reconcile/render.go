@@ -16,11 +16,11 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// render renders the children; nil means that nothing may be changed. It renders again
-// until nothing is missing, at most once for each call of stable, whose arguments are
-// literal.
+// render renders the children. The result is nil if nothing may be changed, and names the files
+// that cannot be rendered. It renders again until nothing is missing, at most once for each
+// call of stable, whose arguments are literal.
 func (t *reconciliation) render(ctx context.Context, w *snapshot) *render.Result {
-	if t.frozen() {
+	if t.subject.deleting() || t.frozen() {
 		return nil
 	}
 	if t.subject.version.Kind == nil {
@@ -36,8 +36,10 @@ func (t *reconciliation) render(ctx context.Context, w *snapshot) *render.Result
 	if err != nil {
 		NotePanic(t.r.name, err)
 		t.found.add(renderProblem(err))
-		t.stuckWith(result, w)
-		return nil
+		if result == nil || len(result.Failed) == 0 {
+			return nil
+		}
+		return result
 	}
 	for _, waiting := range result.Waiting {
 		t.found.add(status.Problem{Severity: status.Waiting, Reason: api.ReasonWaiting, Message: waiting.File + ": " + waiting.Message,
@@ -69,44 +71,43 @@ func renderProblem(err error) status.Problem {
 	return p
 }
 
-// plan decides everything before anything is done.
+// plan decides everything before anything is done. Without a rendered result, a plan changes the
+// resource itself at most.
 func (t *reconciliation) plan(rendered *render.Result, w *snapshot) *plan.Plan {
-	if rendered == nil {
-		return nil
-	}
-	in := t.input(rendered, w)
+	in := t.planInput(rendered, w)
 	p, err := t.planOf(in)
 	if err != nil {
 		NotePanic(t.r.name, err)
 		t.found.add(status.Problem{Severity: status.Stalled, Reason: api.ReasonRenderFailed, Message: err.Error()})
-		return nil
+		in.Result = nil
+		if p, err = t.planOf(in); err != nil {
+			p = &plan.Plan{Attempts: t.memory.attempts}
+		}
 	}
-	t.known.keep(p)
-	t.keeps(p)
-	if p.Empty {
-		t.found.add(status.Problem{Severity: status.Stalled, Reason: api.ReasonRenderedNothing,
-			Message: "the templates render no children any more, so the present ones are kept; if that is meant, the folder says allowEmpty: true in kind.yaml"})
+	if p.IsRendered {
+		t.memory.forgetChildren(p)
 	}
-	if t.subject.deleting() {
-		w.unknown(&t.found)
-		// What is not known may be first in order.
-		t.found.incomplete = t.found.incomplete || t.found.unclear && len(in.DeleteOrder) > 0
-	}
+	t.noteKept(p)
 	return p
 }
 
-// input is what a plan is made from.
-func (t *reconciliation) input(rendered *render.Result, w *snapshot) plan.Input {
-	settings := t.subject.settings()
+// planInput gathers what a plan depends on.
+func (t *reconciliation) planInput(rendered *render.Result, w *snapshot) plan.Input {
+	settings, annotations := t.subject.settings(), t.subject.resource.GetAnnotations()
 	in := plan.Input{
 		Owner: t.subject.owner(), Result: rendered, Live: w.live, State: w.stateOfKind,
 		Patched: w.patched, Object: w.object, Patchers: w.patchers, Rendered: w.inRendered, CanMake: w.canMake,
-		Draws:       t.subject.draws,
-		Recreations: t.knownRecreations(), MayDelete: t.mayDelete,
-		Memory: t.known.children.applied, Replaced: t.known.children.replaced, Succeeded: t.subject.succeeded(),
-		AllowPrune:  t.subject.allowances(),
-		DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty, ReportedReady: t.subject.reportedReady(),
-		IsReady: func(l live.Object) bool { return t.describeChild(w, l, nil).Ready },
+		Draws: t.subject.draws, GeneratesText: func(file string) bool { return t.texts.fresh[file] },
+		Recreations: t.knownRecreations(), MayDelete: t.mayDelete, MayHaveExisted: t.mayHaveExisted,
+		Memory: t.memory.applied, Replaced: t.memory.replaced, SchemaOf: t.schemaOfKind,
+		Succeeded: annotations[api.AnnotationSucceeded], MakesOnce: t.subject.makesOnce,
+		AllowPrune: t.subject.allowances(), DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty,
+		ReportedReady: t.subject.reportedReady(), IsReady: func(l live.Object) bool { return t.describeChild(w, l, nil).Ready },
+		Attempts: t.memory.attempts, LastWrite: t.memory.lastWrite, Cause: t.contentCause(), Now: t.r.now(),
+		HasFinalizer: t.subject.hasFinalizer(), Unknown: w.unknown(), HasUnconfirmed: len(t.memory.unconfirmed) > 0,
+	}
+	if k := t.subject.version.Kind; k != nil {
+		in.GeneratedFrom = k.DrawsFrom
 	}
 	if t.subject.deleting() {
 		t.setDeletion(&in, w)
@@ -114,19 +115,8 @@ func (t *reconciliation) input(rendered *render.Result, w *snapshot) plan.Input 
 	return in
 }
 
-// stuckWith plans for a resource of which single files could not be rendered: that
-// of what is kept goes what the resource allows.
-func (t *reconciliation) stuckWith(rendered *render.Result, w *snapshot) {
-	if rendered == nil || len(rendered.Failed) == 0 {
-		return
-	}
-	t.stuck = plan.Stuck(t.input(rendered, w))
-	t.keeps(t.stuck)
-}
-
-// keeps tells of the children that stay for a file, each by the text that allows its
-// deletion.
-func (t *reconciliation) keeps(p *plan.Plan) {
+// noteKept notes which children stay for a file, each with the text that allows its deletion.
+func (t *reconciliation) noteKept(p *plan.Plan) {
 	for _, r := range p.Retained {
 		why := ""
 		switch r.Why {

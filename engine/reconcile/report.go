@@ -37,7 +37,7 @@ func (t *reconciliation) report(ctx context.Context, p *plan.Plan) (reconcile.Re
 		return reconcile.Result{RequeueAfter: firstWait}, nil
 	}
 	w := t.view
-	if p == nil || !p.Same() { // as it is after applying
+	if !p.IsRendered && !t.subject.deleting() || !p.Same() { // as it is after applying
 		w = t.takeSnapshot()
 		w.asked = slices.Clone(t.view.asked) // what the plan read counts too
 	}
@@ -49,7 +49,7 @@ func (t *reconciliation) report(ctx context.Context, p *plan.Plan) (reconcile.Re
 		t.pending = true
 		return reconcile.Result{RequeueAfter: t.found.requeue}, nil
 	}
-	t.known.told.date(t.found.problems)
+	t.memory.dateProblems(t.found.problems)
 	in := status.Input{
 		Generation: t.subject.resource.GetGeneration(), Live: live.ours(), Now: metav1.Now(),
 		Children: t.withPodReasons(ctx, children, w), Own: own, Problems: t.found.problems,
@@ -59,7 +59,7 @@ func (t *reconciliation) report(ctx context.Context, p *plan.Plan) (reconcile.Re
 	}
 	out, err := status.Make(in)
 	if err == nil {
-		err = t.fitting(in, func() error { return t.write(ctx, out, live) })
+		err = t.writeUnlessRefused(in, func() error { return t.write(ctx, out, live) })
 	}
 	if why := invalid(err); why != "" && in.Own != nil { // say so in a status without the kind's own fields
 		in.Own = nil
@@ -76,10 +76,30 @@ func (t *reconciliation) report(ctx context.Context, p *plan.Plan) (reconcile.Re
 		t.retryLater()
 		log.FromContext(ctx).Error(err, "status not written")
 	case len(t.found.problems) == 0:
-		delete(t.known.failures.attempts, plan.Key{Operation: plan.OpPrepare})
+		delete(t.memory.attempts, plan.Key{Operation: plan.OpPrepare})
 	}
 	t.recordServed(out.Ready, out.Problems)
 	return reconcile.Result{RequeueAfter: t.found.requeue}, nil
+}
+
+// writeUnlessRefused writes a status unless its own fields, at this generation of the resource
+// and of its CRD, were refused just now, whatever else the status says. It then returns that
+// error.
+func (t *reconciliation) writeUnlessRefused(in status.Input, write func() error) error {
+	hash, err := ownership.Hash(in.Own)
+	if err != nil {
+		return fmt.Errorf("comparing the status with the last: %w", err)
+	}
+	hash = fmt.Sprint(hash, " ", in.Generation, " ", schemaOf(t.subject.crd()))
+	attempts, k := t.memory.attempts, plan.Key{Operation: plan.OpStatusFields}
+	if at := attempts.Blocking(k, hash, t.r.now()); at != nil {
+		return at.Err
+	}
+	err = write()
+	if invalid(err) != "" {
+		attempts.Fail(k, hash, plan.Retry{Min: longWait, Max: longWait}, t.r.now()).Err = err
+	}
+	return err
 }
 
 // invalid says what is wrong with a status that was refused for its content,
@@ -132,7 +152,7 @@ func (t *reconciliation) write(ctx context.Context, out status.Output, live live
 	}
 	desired, same := t.subject.desired(out.Status, live)
 	if same {
-		t.known.told.announcedProblem(out.Problems)
+		t.memory.announcedProblem(out.Problems)
 		return nil
 	}
 	served, found := t.r.cluster.Resource(t.r.gvk)
@@ -144,20 +164,20 @@ func (t *reconciliation) write(ctx context.Context, out status.Output, live live
 		return err
 	}
 	sent := hash + "@" + t.subject.resource.GetResourceVersion()
-	if t.known.told.sent == sent {
+	if t.memory.sent == sent {
 		return nil
 	}
 	if wait := t.mayWait(out, desired, live.fields); wait > 0 {
 		t.found.again(wait)
 		return nil
 	}
-	if at := t.known.failures.attempts.Blocking(plan.Key{Operation: plan.OpStatus}, "", t.r.now()); at != nil {
+	if at := t.memory.attempts.Blocking(plan.Key{Operation: plan.OpStatus}, "", t.r.now()); at != nil {
 		t.failed = true
 		t.found.again(at.Next.Sub(t.r.now()))
 		return nil
 	}
 	answer, err := t.r.cluster.Writer.Status(ctx, served, t.subject.resource, desired)
-	recordBusy(t.known.failures.attempts, plan.OpStatus, err, t.r.now())
+	recordBusy(t.memory.attempts, plan.OpStatus, err, t.r.now())
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil // it is gone, or another one by now: an event tells
 	}
@@ -165,8 +185,8 @@ func (t *reconciliation) write(ctx context.Context, out status.Output, live live
 		return err
 	}
 	t.countRequest(metrics.Status)
-	t.known.told.answered(answer, t.r.now())
-	t.known.told.sent, t.known.told.saidAt = hash+"@"+answer.GetResourceVersion(), t.r.now()
+	t.memory.recordResource(answer, t.r.now())
+	t.memory.sent, t.memory.saidAt = hash+"@"+answer.GetResourceVersion(), t.r.now()
 	t.announce(ctx, out)
 	return nil
 }
@@ -182,7 +202,7 @@ func (t *reconciliation) mayWait(out status.Output, desired, live map[string]any
 	if len(out.Changed) > 0 || !status.SameGeneration(desired, live) {
 		return 0
 	}
-	return t.known.told.saidAt.Add(statusGap).Sub(t.r.now())
+	return t.memory.saidAt.Add(statusGap).Sub(t.r.now())
 }
 
 func (v *Version) hasStatus() bool {
@@ -203,13 +223,13 @@ func (v *Version) shown() *crdschema.Version {
 // to Ready is no news where its status tells it.
 func (t *reconciliation) announce(ctx context.Context, out status.Output) {
 	told, changed := out.Reason+": "+out.Message, ""
-	if len(out.Changed) > 0 && (t.subject.version.hasStatus() || t.known.told.announced != told) {
-		t.known.told.announced = told
+	if len(out.Changed) > 0 && (t.subject.version.hasStatus() || t.memory.announced != told) {
+		t.memory.announced = told
 		changed = t.announceChanged(ctx, out)
 	}
 	var reasons []string
 	news := map[string]string{}
-	for _, p := range t.known.told.announcedProblem(out.Problems) {
+	for _, p := range t.memory.announcedProblem(out.Problems) {
 		if strings.Contains(changed, p.Message) {
 			continue
 		}
@@ -237,11 +257,11 @@ func (t *reconciliation) announceChanged(ctx context.Context, out status.Output)
 		}
 	}
 	logger := log.FromContext(ctx)
-	recovers := out.Ready && t.known.told.notReady
+	recovers := out.Ready && t.memory.wasNotReady
 	if out.Ordinary && !recovers && t.subject.version.hasStatus() && !t.r.cluster.AllEvents {
 		logger = logger.V(1)
 	} else {
-		t.known.told.notReady = !out.Ready
+		t.memory.wasNotReady = !out.Ready
 		note = t.event(severity, out.Reason, strings.Join(out.Changed, "; "))
 	}
 	about := []any{"ready", out.Ready, "reason", out.Reason, "message", out.Message}

@@ -47,11 +47,11 @@ func TestStatusOnTheWay(t *testing.T) {
 				t.Fatal(err)
 			}
 			turn := (&Reconciler{now: time.Now}).reconciliation(nil, Choice{},
-				newResourceState(&unstructured.Unstructured{Object: map[string]any{}}))
+				newMemory(&unstructured.Unstructured{Object: map[string]any{}}))
 			if turn.mayWait(after, after.Status, before.Status) > 0 {
 				t.Error("the first status of a process waits")
 			}
-			turn.known.told.saidAt = time.Now().Add(time.Hour)
+			turn.memory.saidAt = time.Now().Add(time.Hour)
 			if waits := turn.mayWait(after, after.Status, before.Status) > 0; waits != c.waits {
 				t.Errorf("it waits: %v, want %v", waits, c.waits)
 			}

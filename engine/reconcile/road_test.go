@@ -90,7 +90,7 @@ func TestDecidesFirst(t *testing.T) {
 	files["one.yaml"], files["secret.yaml"] = read, drawnSecret
 	files["status.yaml"] = `phase: {{ (lookup "v1" "ConfigMap" .metadata.namespace "third").data.text | default "none" }}` + "\n"
 	w.folder(files)
-	w.sends("when everything is to be done", "get secrets default/drawn", patchThing, putOnRecord, applyOne, "apply secrets default/drawn",
+	w.sends("when everything is to be done", "get secrets default/drawn", putOnRecord, patchThing, applyOne, "apply secrets default/drawn",
 		"delete configmaps default/two", applyStatus)
 }
 
@@ -416,7 +416,7 @@ func TestDeleteOrder(t *testing.T) {
 		"one.yaml": oneNode, "two.yaml": strings.ReplaceAll(oneNode, "name: node", "name: other"),
 		"kind.yaml": nodes + "deleteOrder: [two, one]\n",
 	})
-	w.sends("when it is new", patchThing, putOnRecord, "apply nodes node", "apply nodes other", applyStatus)
+	w.sends("when it is new", putOnRecord, patchThing, "apply nodes node", "apply nodes other", applyStatus)
 	for _, name := range []string{"node", "other"} { // they take their time
 		w.server.Change(w.server.Get(nodeKind, "", name), "kubelet", func(o *unstructured.Unstructured) { o.SetFinalizers([]string{"k/f"}) })
 	}

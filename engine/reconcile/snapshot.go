@@ -89,32 +89,33 @@ func (t *reconciliation) takeSnapshot() *snapshot {
 	return w
 }
 
-// unknown reports, for a resource that goes, what is not known of it: there may
-// be something left.
-func (w *snapshot) unknown(found *findings) {
-	w.unknownChildren(found)
+// unknown describes what is not known of the resource: there may be something left.
+func (w *snapshot) unknown() []string {
+	all := w.unknownChildren()
 	for _, err := range w.unpatched {
-		found.unknown("what is patched is not known: " + err.Error())
+		all = append(all, "what is patched is not known: "+err.Error())
 	}
+	return all
 }
 
-// unknownChildren reports of which kinds, and where, there may be children that are not
+// unknownChildren describes of which kinds, and where, there may be children that are not
 // known.
-func (w *snapshot) unknownChildren(found *findings) {
+func (w *snapshot) unknownChildren() (all []string) {
 	for gvk, state := range w.state {
 		if state.Phase == live.NotServed && !w.subject.cluster.Defined(gvk.GroupKind()) {
 			continue // it took its objects along
 		}
 		if state.Phase != live.Synced || state.Err != nil {
-			found.unknown(fmt.Sprintf("what is left of kind %s is not known: %v", gvk.Kind, state.Err))
+			all = append(all, fmt.Sprintf("what is left of kind %s is not known: %v", gvk.Kind, state.Err))
 		}
 	}
-	w.unwatched(found)
+	slices.Sort(all)
+	return append(all, w.unwatched()...)
 }
 
-// unwatched reports namespaces that children may be in and that the operator does
+// unwatched describes the namespaces that children may be in and that the operator does
 // not watch, as when its list of namespaces became shorter.
-func (w *snapshot) unwatched(found *findings) {
+func (w *snapshot) unwatched() (all []string) {
 	within := w.subject.cluster.Namespaces
 	for _, namespace := range w.subject.elsewhere() {
 		where := "namespace " + namespace
@@ -122,10 +123,11 @@ func (w *snapshot) unwatched(found *findings) {
 			where = "namespaces that it made"
 		}
 		if len(within) > 0 && !slices.Contains(within, namespace) {
-			found.unknown("what is left in " + where + " is not known, since the operator is limited to others: " +
-				"run it there too, or delete what is left and then take off the finalizer " + api.Finalizer)
+			all = append(all, "what is left in "+where+" is not known, since the operator is limited to others: "+
+				"run it there too, or delete what is left and then take off the finalizer "+api.Finalizer)
 		}
 	}
+	return all
 }
 
 // Pending reports whether some kind of child, or of what is patched or read, has

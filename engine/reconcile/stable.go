@@ -135,7 +135,7 @@ func (t *reconciliation) stored(ctx context.Context, at secretKey, result *rende
 	if err != nil {
 		return "", fmt.Errorf("reading Secret %s: %w", place(c.Object), err)
 	}
-	_, made := t.known.children.applied[live.GetUID()]
+	_, made := t.memory.applied[live.GetUID()]
 	if ok, _ := plan.TakeOver(t.subject.owner(), live, made, c.Policy.Adopt); !ok && !plan.Ours(t.subject.owner(), live) {
 		return "", nil // it is refused when it is applied
 	}

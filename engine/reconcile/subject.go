@@ -38,26 +38,11 @@ func (s *subject) readyReason() string {
 	return reason
 }
 
-// succeeded are the hashes of the Jobs made once that have succeeded, by plan.OnceName, as
-// the resource has them on record.
-func (s *subject) succeeded() map[string]string {
-	all := map[string]string{}
-	for _, d := range doneIn(s.resource.GetAnnotations()[api.AnnotationSucceeded]) {
-		all[d.job] = d.hash
-	}
-	return all
-}
-
-// once reports whether a live object is a Job of ours that is made once.
-func (s *subject) once(l live.Object) bool {
-	if s.version.Kind == nil || l.GVK != job || !plan.Ours(s.owner(), l.Meta) {
-		return false
-	}
-	return s.makesOnce(l.Meta.GetAnnotations()[api.AnnotationFile])
-}
-
 // makesOnce reports whether a file makes Jobs once.
 func (s *subject) makesOnce(file string) bool {
+	if s.version.Kind == nil {
+		return false
+	}
 	for _, d := range s.version.Kind.Documents {
 		if d.File == file && d.Marks[api.AnnotationOnce] != "" {
 			return true
@@ -221,6 +206,7 @@ func (s *subject) desired(made map[string]any, current liveStatus) (desired map[
 	return desired, current.says(desired)
 }
 
-func (s *subject) otherFinalizers() []string {
-	return slices.DeleteFunc(slices.Clone(s.resource.GetFinalizers()), func(f string) bool { return f == api.Finalizer })
+// hasFinalizer reports whether our finalizer is on the resource.
+func (s *subject) hasFinalizer() bool {
+	return slices.Contains(s.resource.GetFinalizers(), api.Finalizer)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
 // Another operator may have written what our watches do not show yet: the leader
@@ -58,10 +59,10 @@ func (r *Reconciler) Gone(resource metav1.Object) {
 // suspectWrites remembers, of a resource that goes, that children and patches may be
 // there which another operator made and no watch shows yet.
 func (t *reconciliation) suspectWrites() {
-	if t.known.children.suspected {
+	if t.memory.suspected {
 		return
 	}
-	t.known.children.suspected = true
+	t.memory.suspected = true
 	t.r.mu.Lock()
 	defer t.r.mu.Unlock()
 	arrived := t.r.now().Sub(t.r.reassigned[t.subject.resource.GetUID()]) < recent
@@ -70,7 +71,7 @@ func (t *reconciliation) suspectWrites() {
 	}
 	add := func(l unconfirmedWrite) {
 		if l.scope.Version != "" && (arrived || !t.r.confirmed[l]) {
-			t.known.children.unconfirmed["any "+l.scope.String()] = l
+			t.memory.unconfirmed[plan.Ref{GroupKind: l.scope.GroupKind(), IsPatch: l.patch}] = l
 		}
 	}
 	for gvk := range t.subject.version.Children {
@@ -81,18 +82,29 @@ func (t *reconciliation) suspectWrites() {
 	}
 }
 
-// cacheMayBeStale reports whether the resource may not be what it was when the leader before
-// this one last acted on it: then a plan would undo what that leader did, and an
-// event is on its way. The server is asked once, when there is something to do.
-func (t *reconciliation) cacheMayBeStale(ctx context.Context, p *plan.Plan) (bool, error) {
-	if p == nil || p.Same() || t.subject.deleting() || !t.r.tookOver() || t.known.children.lives {
+// isStale reports whether the cache does not show the resource as it is: it is being deleted,
+// so that a child that is to be created again may have gone with it; or it was edited before
+// the last write of the leader before this one, which the plan would undo. An event is on its
+// way then. The API server is asked only if the plan depends on it.
+func (t *reconciliation) isStale(ctx context.Context, p *plan.Plan) (bool, error) {
+	mayBeOutdated := t.r.tookOver() && !t.memory.lives && !t.subject.deleting() && !p.Same()
+	if !p.ConfirmAlive && !mayBeOutdated {
 		return false, nil
 	}
-	err := t.confirmedAlive(ctx)
-	if err != nil && apply.Classify(err).Cause == apply.Waits {
+	err := t.askAlive(ctx)
+	switch {
+	case err == nil:
+		return false, nil
+	case apply.Classify(err).Cause == apply.Waits:
 		return true, nil
+	case mayBeOutdated:
+		return false, err
 	}
-	return false, err
+	t.countRefusal(err)
+	t.found.add(status.Problem{Severity: status.Retry, Reason: api.ReasonApplyFailed, Message: err.Error()})
+	t.retryLater()
+	p.HoldBack()
+	return false, nil
 }
 
 // sameAs reports whether nothing that templates see changed but the status.

@@ -144,8 +144,8 @@ func (t *reconciliation) countRequest(o metrics.Operation) {
 		return
 	}
 	metrics.Kind(t.r.name).Wrote(o)
-	t.known.writes++
-	t.known.lastWrite = t.r.now()
+	t.memory.writes++
+	t.memory.lastWrite = t.r.now()
 }
 
 // countWrite counts a request that changed a child or a patched object.
@@ -178,8 +178,8 @@ func (t *reconciliation) countStanding(out status.Output) {
 	now := t.r.standing(&unstructured.Unstructured{Object: map[string]any{"status": out.Status}}, t.found.problems)
 	t.r.mu.Lock()
 	defer t.r.mu.Unlock()
-	metrics.Kind(t.r.name).Stands(t.known.told.standing, now)
-	t.known.told.standing = now
+	metrics.Kind(t.r.name).Stands(t.memory.standing, now)
+	t.memory.standing = now
 }
 
 // standing is what a resource counts as by its status. One that has none yet is

@@ -13,6 +13,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
@@ -27,9 +28,9 @@ type unconfirmedWrite struct {
 // writes whose answer did not come: nobody would find it later.
 func (t *reconciliation) confirmWrites(ctx context.Context) {
 	t.suspectWrites()
-	for _, child := range slices.Sorted(maps.Keys(t.known.children.unconfirmed)) {
+	for _, child := range slices.SortedFunc(maps.Keys(t.memory.unconfirmed), plan.CompareRefs) {
 		var err error
-		if l := t.known.children.unconfirmed[child]; l.patch {
+		if l := t.memory.unconfirmed[child]; l.patch {
 			err = t.r.cluster.Reads.Resync(ctx, l.scope)
 		} else {
 			err = t.r.cluster.Children.Resync(ctx, l.scope.GroupVersionKind)
@@ -39,21 +40,13 @@ func (t *reconciliation) confirmWrites(ctx context.Context) {
 			t.retryLater()
 			return
 		}
-		t.certain(t.known.children.unconfirmed[child])
-		delete(t.known.children.unconfirmed, child)
+		t.certain(t.memory.unconfirmed[child])
+		delete(t.memory.unconfirmed, child)
 	}
 }
 
-// confirmedAlive asks the server itself, once a reconciliation, whether the resource is there to
-// stay. A child that went may have gone with its resource, whose deletion the
-// cache does not show yet.
-func (t *reconciliation) confirmedAlive(ctx context.Context) error {
-	if !t.isAsked {
-		t.isAsked, t.alive = true, t.askAlive(ctx)
-	}
-	return t.alive
-}
-
+// askAlive asks the API server whether the resource is not being deleted. A child that is gone
+// may have gone with its resource, whose deletion the cache does not show yet.
 func (t *reconciliation) askAlive(ctx context.Context) error {
 	served, found := t.r.cluster.Served().Resource(t.r.gvk)
 	if !found {
@@ -72,7 +65,7 @@ func (t *reconciliation) askAlive(ctx context.Context) error {
 	case t.r.tookOver() && !sameAs(o, t.subject.resource):
 		return &apply.Refusal{Cause: apply.Waits, Text: "its resource changed meanwhile"}
 	default:
-		t.known.children.lives = true
+		t.memory.lives = true
 		return nil
 	}
 	return &apply.Refusal{Cause: apply.Waits, Text: "its resource is being deleted"}

@@ -31,12 +31,12 @@ func TestUnconfirmed(t *testing.T) {
 		"lost, then it exists, stays":  {errors.New("EOF"), apierrors.NewAlreadyExists(maps, "a"), 1},
 		"lost, then another was there": {errors.New("EOF"), apierrors.NewConflict(maps, "a", errors.New("uid")), 1},
 	} {
-		state := newResourceState(&unstructured.Unstructured{})
-		run := &reconciliation{r: &Reconciler{now: time.Now}, known: state}
-		w := run.newPlannedStep(&plan.Step{Action: plan.Create, Document: &unstructured.Unstructured{Object: map[string]any{"kind": "ConfigMap"}}})
-		w.recordUnconfirmed(c.before)
-		w.recordUnconfirmed(c.answer)
-		if got := len(state.children.unconfirmed); got != c.want {
+		state := newMemory(&unstructured.Unstructured{})
+		run := &reconciliation{r: &Reconciler{now: time.Now}, memory: state}
+		step := &plan.Step{Action: plan.Create, Document: &unstructured.Unstructured{Object: map[string]any{"kind": "ConfigMap"}}}
+		run.recordUnconfirmed(step, c.before)
+		run.recordUnconfirmed(step, c.answer)
+		if got := len(state.unconfirmed); got != c.want {
 			t.Errorf("%s: %d writes are unconfirmed, want %d", name, got, c.want)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 // of, these tell.
 func (w *snapshot) unlisted(p *plan.Plan, found *findings) {
 	crd := w.subject.crd()
-	if p == nil || crd == nil {
+	if !p.IsRendered || crd == nil {
 		return
 	}
 	for _, gk := range Recorded(crd.GetAnnotations()[api.AnnotationChildKinds]) {
@@ -50,7 +50,7 @@ func (w *snapshot) forbidden(left kind.RetiredRule, err error, found *findings) 
 	if k := w.subject.version.Kind; k != nil && !k.Retires(gk, left.Patch()) && !w.subject.version.writes(gk, left.Patch()) {
 		text += "; so that roles have it, write in kind.yaml, under retired: - " + left.String()
 	}
-	found.unknown(text)
+	found.addUnknown(text)
 }
 
 // steps reports whether a plan makes, or patches, an object of a kind.

@@ -29,6 +29,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/plan"
 	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/status"
 	"github.com/jacquard-operator/jacquard/test/memory"
@@ -79,7 +80,7 @@ func newWorld(t testing.TB, files map[string]string, more ...live.Resource) *wor
 	w := &world{TB: t, now: time.Unix(1e9, 0), events: events.NewFakeRecorder(99), server: memory.New(append(more,
 		served(thingKind, "things", true), served(mapKind, "configmaps", true), served(nodeKind, "nodes", false),
 		served(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}, "namespaces", false),
-		served(crdKind, "customresourcedefinitions", false), served(job, "jobs", true),
+		served(crdKind, "customresourcedefinitions", false), served(plan.JobKind, "jobs", true),
 		served(secretKind, "secrets", true),
 		served(deploymentKind, "deployments", true), served(pod.GVK, "pods", true), served(roleKind, "clusterroles", false),
 		served(applicationKind, "applications", true), served(bucketKind, "buckets", true), served(virtualKind, "virtualservices", true),
@@ -257,7 +258,7 @@ func (w *world) edit(change func(*unstructured.Unstructured)) {
 func (w *world) completes(name string) { w.completesIn("default", name) }
 
 func (w *world) completesIn(namespace, name string) {
-	w.server.Change(w.server.Get(job, namespace, name), "job-controller", func(o *unstructured.Unstructured) {
+	w.server.Change(w.server.Get(plan.JobKind, namespace, name), "job-controller", func(o *unstructured.Unstructured) {
 		o.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Complete", "status": "True"}}}
 	})
 }
@@ -265,7 +266,7 @@ func (w *world) completesIn(namespace, name string) {
 // late keeps the caches from seeing what happens from now on; seen ends it.
 func (w *world) late() {
 	w.cached = map[schema.GroupVersionKind][]*unstructured.Unstructured{}
-	for _, gvk := range []schema.GroupVersionKind{mapKind, nodeKind, job} {
+	for _, gvk := range []schema.GroupVersionKind{mapKind, nodeKind, plan.JobKind} {
 		w.cached[gvk] = w.server.All(gvk)
 	}
 }

@@ -1,0 +1,199 @@
+package reconcile
+
+import (
+	"maps"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
+	"github.com/jacquard-operator/jacquard/engine/plan"
+)
+
+// A Memory is everything that this process remembers of one resource between two
+// reconciliations. Losing it costs at most one write for each child. Only the worker that
+// reconciles the resource uses it.
+type Memory struct {
+	uid types.UID
+	// attempts determine when to try again what failed.
+	attempts plan.Attempts
+	// applied are the outcomes of writes, by which it is cheap to prove that a child has not
+	// changed since.
+	applied plan.Memories
+	// made is the uid of each child as last written or seen.
+	made map[plan.Ref]types.UID
+	// recreations are the children that have to be recreated. replaced are the bodies of objects
+	// that were deleted to be created again.
+	recreations map[plan.Ref]recreation
+	replaced    map[plan.Ref]map[string]any
+	// unconfirmed are the writes without a response, by child.
+	unconfirmed map[plan.Ref]unconfirmedWrite
+	// suspected is true once unconfirmed contains what another operator may have written.
+	suspected bool
+	// lives is true once the API server has confirmed that the resource is not being deleted.
+	lives bool
+	// drawn are texts that were generated and are in no Secret yet.
+	drawn map[secretKey]string
+	// changed are the paths that the API server changed in what was applied, by "Kind/name" of the
+	// child; nil until inheritOverridden.
+	changed map[string][]string
+	// temporary are the children in a state that counts once it has lasted, by uid; nil until
+	// inheritHealth.
+	temporary map[types.UID]temporaryState
+	// notReady are the children whose Pods are listed.
+	notReady map[plan.Ref]*notReadyChild
+	// writes is the number of writes, and lastWrite the time of the last one.
+	writes    int64
+	lastWrite time.Time
+	// requestedAt is the last value of the annotation jacquard.dev/reconcile-at.
+	requestedAt string
+	// deletionSeenAt is when this process first saw that the resource is being deleted.
+	deletionSeenAt time.Time
+	published
+}
+
+// A published is what was last published of a resource.
+type published struct {
+	// answer is the resource as the last write of it was answered, at answeredAt.
+	answer     *unstructured.Unstructured
+	answeredAt time.Time
+	// sent is the hash of the last status, which was written at saidAt.
+	sent   string
+	saidAt time.Time
+	// reports is the number of reports, and since the first of them with each of the present
+	// problems.
+	reports int64
+	since   map[string]int64
+	// problems are those that an event, or the status, has reported.
+	problems map[string]bool
+	// keepsChildren is whether the owner references of the children were last seen to be
+	// those of a resource that keeps them when it is deleted. It is nil before that.
+	keepsChildren *bool
+	// wasNotReady is true if the last event said that the resource is not ready.
+	wasNotReady bool
+	// announced is the last event of a resource without status.
+	announced string
+	// standing is what metrics count the resource as.
+	standing metrics.Standing
+}
+
+// A recreation is a child that has to be recreated, the kind and the schema of the CRD with
+// which that was found out, and when it is to be found out again.
+type recreation struct {
+	plan.Recreation
+	gvk    schema.GroupVersionKind
+	schema string
+	until  time.Time
+}
+
+func newMemory(resource *unstructured.Unstructured) *Memory {
+	return &Memory{
+		uid: resource.GetUID(), requestedAt: resource.GetAnnotations()[api.AnnotationReconcileAt],
+		attempts: plan.Attempts{}, applied: plan.Memories{}, made: map[plan.Ref]types.UID{},
+		recreations: map[plan.Ref]recreation{}, replaced: map[plan.Ref]map[string]any{},
+		unconfirmed: map[plan.Ref]unconfirmedWrite{}, drawn: map[secretKey]string{},
+	}
+}
+
+// forgetFailures forgets what was not to be tried again once a person asks to reconcile, by
+// another value of the annotation jacquard.dev/reconcile-at.
+func (m *Memory) forgetFailures(requestedAt string) {
+	if requestedAt == m.requestedAt {
+		return
+	}
+	m.requestedAt = requestedAt
+	m.attempts.Reset()
+	clear(m.recreations)
+}
+
+// newestOf returns the resource as the last write of it was answered, while the cache is behind
+// that.
+func (m *Memory) newestOf(cached *unstructured.Unstructured, now time.Time) *unstructured.Unstructured {
+	if m.answer == nil {
+		return cached
+	}
+	// A cache that is behind for so long has gone back, as after a restore of etcd.
+	c, err := resourceversion.CompareResourceVersion(cached.GetResourceVersion(), m.answer.GetResourceVersion())
+	if err != nil || c >= 0 || now.Sub(m.answeredAt) > longWait {
+		m.answer = nil
+		return cached
+	}
+	return m.answer
+}
+
+// recordResource records the answer to a write of the resource itself.
+func (m *Memory) recordResource(answer *unstructured.Unstructured, now time.Time) {
+	m.answer, m.answeredAt = answer, now
+}
+
+// recordApplied records the outcome of applying a child, and forgets the object that had its
+// name before.
+func (m *Memory) recordApplied(child plan.Ref, uid types.UID, applied plan.Memory) {
+	if old := m.made[child]; old != uid {
+		delete(m.applied, old)
+	}
+	m.made[child], m.applied[uid] = uid, applied
+}
+
+// forgetChildren forgets the children that a plan does not have any more.
+func (m *Memory) forgetChildren(p *plan.Plan) {
+	planned, names, uids := map[plan.Ref]bool{}, map[string]bool{}, map[types.UID]bool{}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		ref := s.Ref()
+		planned[ref], names[shortName(ref.Kind, ref.Name)] = true, true
+		if s.Live != nil {
+			uid := s.Live.Meta.GetUID()
+			m.made[ref], uids[uid] = uid, true
+			uids[plan.PatchKey(uid, ref.Subresource)] = true
+		}
+	}
+	maps.DeleteFunc(m.made, func(child plan.Ref, _ types.UID) bool { return !planned[child] })
+	maps.DeleteFunc(m.replaced, func(child plan.Ref, _ map[string]any) bool { return !planned[child] })
+	maps.DeleteFunc(m.recreations, func(child plan.Ref, _ recreation) bool { return !planned[child] })
+	maps.DeleteFunc(m.changed, func(child string, _ []string) bool { return !names[child] })
+	for _, uid := range m.made {
+		uids[uid] = true
+	}
+	maps.DeleteFunc(m.temporary, func(uid types.UID, _ temporaryState) bool { return !uids[uid] })
+	maps.DeleteFunc(m.applied, func(uid types.UID, _ plan.Memory) bool { return !uids[uid] })
+}
+
+// How long to wait.
+const (
+	firstWait  = time.Second
+	longWait   = time.Minute
+	longestGap = 5 * time.Minute
+)
+
+// retryLater reconciles the resource again, later each time, since something that the
+// reconciliation depends on could not be read or recorded.
+func (t *reconciliation) retryLater() {
+	now := t.r.now()
+	at := t.memory.attempts.Fail(plan.Key{Operation: plan.OpPrepare}, "", plan.Retry{Max: longWait}, now)
+	t.found.again(at.Next.Sub(now))
+}
+
+// recordBusy remembers for how long something is not sent, since the API server was busy,
+// down or unreachable. Unlike after a failed write, what is to be sent may change meanwhile.
+func recordBusy(a plan.Attempts, o plan.Operation, err error, now time.Time) {
+	k := plan.Key{Operation: o}
+	if err == nil {
+		delete(a, k)
+	} else if refusal := apply.Classify(err); refusal.Cause == apply.TryAgain {
+		a.Fail(k, "", plan.Retry{Min: refusal.RetryAfter, Max: longWait}, now).Err = err
+	}
+}
+
+// busyError returns why something is not to be sent now, or nil.
+func busyError(a plan.Attempts, o plan.Operation, now time.Time) error {
+	if at := a.Blocking(plan.Key{Operation: o}, "", now); at != nil {
+		return at.Err
+	}
+	return nil
+}
