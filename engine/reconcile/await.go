@@ -22,21 +22,21 @@ func (w *snapshot) Await(file string, documents []*template.Document) (child any
 	if err != nil {
 		return nil, "it cannot be rendered", nil // the file's own error says why
 	}
-	waits, err = render.Awaits(rendered, w.unready)
+	waits, err = render.Awaits(rendered, w.whyNotReady)
 	if waits != "" || err != nil || len(made) == 0 {
 		return nil, waits, err
 	}
 	return made[0], "", nil
 }
 
-// unready returns why a rendered child is still waited for; "" if it is not.
-func (w *snapshot) unready(c render.Child) (string, error) {
+// whyNotReady returns why a rendered child is still waited for; "" if it is not.
+func (w *snapshot) whyNotReady(c render.Child) (string, error) {
 	current, succeeded := w.liveOf(c), w.subject.resource.GetAnnotations()[api.AnnotationSucceeded]
-	_, hash, err := plan.Document(w.subject.owner(), c, current)
+	_, hash, err := plan.Document(w.subject.planOwner(), c, current)
 	switch {
 	case err != nil:
 		return "", err
-	case current == nil && c.Policy.Once && plan.HasSucceeded(succeeded, w.subject.owner(), c.Object, hash):
+	case current == nil && c.Policy.Once && plan.HasSucceeded(succeeded, w.subject.planOwner(), c.Object, hash):
 		return "", nil
 	case current == nil:
 		return render.NotThere, nil
@@ -57,7 +57,7 @@ func (w *snapshot) unready(c render.Child) (string, error) {
 func (w *snapshot) liveOf(c render.Child) *live.Object {
 	ref := plan.RefOfObject(c.Object)
 	for i := range w.live {
-		if plan.RefOf(w.live[i]) == ref && plan.Ours(w.subject.owner(), w.live[i].Meta) {
+		if plan.RefOf(w.live[i]) == ref && plan.Ours(w.subject.planOwner(), w.live[i].Meta) {
 			return &w.live[i]
 		}
 	}

@@ -8,12 +8,12 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
-// children tells of every child that the resource should have, or, when that
-// could not be found out, of every one that it has.
-func (t *reconciliation) children(p *plan.Plan, w *snapshot) []status.Child {
+// describeChildren describes every child that the resource should have or, if that is not
+// known, every one that it has.
+func (t judge) describeChildren(p *plan.Plan, w *snapshot) []status.Child {
 	current := map[plan.Ref]live.Object{}
 	for _, l := range w.live {
-		if t.memory.applied.Ours(w.subject.owner(), l.Meta) {
+		if t.memory.applied.Ours(w.subject.planOwner(), l.Meta) {
 			current[plan.RefOf(l)] = l
 		}
 	}
@@ -33,18 +33,18 @@ func (t *reconciliation) children(p *plan.Plan, w *snapshot) []status.Child {
 		case there:
 			out = append(out, t.describeChild(w, l, p))
 		case s.Action == plan.Done:
-			c := missing(s.Document, w.state[gvk])
+			c := describeMissing(s.Document, w.state[gvk])
 			c.Ready, c.Message = true, ""
 			out = append(out, c)
 		default:
-			out = append(out, missing(s.Document, w.state[gvk]))
+			out = append(out, describeMissing(s.Document, w.state[gvk]))
 		}
 	}
 	return out
 }
 
-// missing tells of a child that is not among the live ones.
-func missing(o *unstructured.Unstructured, s live.State) status.Child {
+// describeMissing describes a child that is not among the live ones.
+func describeMissing(o *unstructured.Unstructured, s live.State) status.Child {
 	c := status.Child{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName(), Message: notThere}
 	if s.Phase == live.Unsynced {
 		c.Message = notKnown

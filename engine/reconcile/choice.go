@@ -55,14 +55,15 @@ func (r *Reconciler) Follow(choose func(*unstructured.Unstructured) Choice, serv
 	r.choose, r.served = choose, served
 }
 
-// frozen reports whether nothing of the resource may be changed, and tells why.
-func (t *reconciliation) frozen() bool {
+// isFrozen reports whether nothing of the resource may be changed, and adds the reason to the
+// problems.
+func (t renderer) isFrozen() bool {
 	switch {
 	case t.subject.version.Removed:
 		t.found.add(status.Problem{Severity: status.Stalled, Reason: api.ReasonFolderRemoved,
 			Message: "the folder of this kind was removed: the children stay as they are, and deleting this resource deletes them"})
 		return true
-	case t.choice.Frozen && (t.subject.edited() || !slices.Contains(fromChildren, t.subject.readyReason())):
+	case t.choice.Frozen && (t.subject.isEdited() || !slices.Contains(fromChildren, t.subject.readyReason())):
 		message := "the folder of this kind changed, and its rollout has not reached this resource"
 		if t.choice.Why != "" {
 			message += "; until then nothing of it changes, since " + t.choice.Why
@@ -79,8 +80,8 @@ var fromChildren = []string{api.ReasonReady, api.ReasonNotReady, api.ReasonChild
 
 // mayDelete says why a child may not be deleted now, for good or to be recreated.
 // Of a resource that goes all may.
-func (t *reconciliation) mayDelete(gk schema.GroupKind, child metav1.Object) error {
-	if t.choice.MayDelete == nil || t.subject.deleting() {
+func (t *pass) mayDelete(gk schema.GroupKind, child metav1.Object) error {
+	if t.choice.MayDelete == nil || t.subject.isDeleting() {
 		return nil
 	}
 	return t.choice.MayDelete(gk, child)
@@ -89,11 +90,11 @@ func (t *reconciliation) mayDelete(gk schema.GroupKind, child metav1.Object) err
 // recordServed tells what came of the reconciliation. A rollout takes a resource for ready once
 // a reconciliation found nothing to write: what is to be written again because it was written
 // never is.
-func (t *reconciliation) recordServed(ready bool, problems []status.Problem) {
+func (t publisher) recordServed(ready bool, problems []status.Problem) {
 	out := Outcome{Version: t.subject.version, Ready: ready}
 	if ready && t.choice.MayDelete != nil && !t.isAtRest() {
 		out.Ready, out.WouldBeReady = false, !t.memory.attempts.HoldsRepeats()
-		t.found.again(firstWait)
+		t.found.requeueAfter(firstWait)
 	}
 	for _, p := range t.found.problems {
 		switch {
@@ -130,7 +131,7 @@ type Preview struct {
 // Preview plans for a resource with some version, from what is known, and changes
 // nothing. A panic says of this resource that it cannot be rendered.
 func (r *Reconciler) Preview(ctx context.Context, v *Version, resource *unstructured.Unstructured) Preview {
-	out, err := r.preview(ctx, v, resource)
+	out, err := r.makePreview(ctx, v, resource)
 	if err != nil {
 		NotePanic(r.name, err)
 		return Preview{Err: err}
@@ -138,61 +139,62 @@ func (r *Reconciler) Preview(ctx context.Context, v *Version, resource *unstruct
 	return out
 }
 
-func (r *Reconciler) preview(ctx context.Context, v *Version, resource *unstructured.Unstructured) (out Preview, err error) {
+func (r *Reconciler) makePreview(ctx context.Context, v *Version, resource *unstructured.Unstructured) (out Preview, err error) {
 	defer panics.Catch(&err, "trying the folder on a "+r.gvk.Kind)
-	t := r.reconciliation(resource, Choice{Version: v}, newMemory(resource))
+	t := r.newReconciliation(resource, Choice{Version: v}, newMemory(resource))
 	t.mode = previews
 	t.inheritOverridden()
 	view := t.takeSnapshot()
 	t.inheritHealth(view)
-	rendered := t.render(ctx, view)
-	p := t.plan(rendered, view)
-	out = Preview{Plan: p, Waits: p.IsRendered && waits(rendered)}
+	rendered := t.renderChildren(ctx, view)
+	p := t.makePlan(rendered, view)
+	out = Preview{Plan: p, Waits: p.IsRendered && hasWaiting(rendered)}
 	if p.IsRendered && !out.Waits && p.Same() {
 		out.Same, out.StatusErr = t.previewStatus(ctx, p, view)
 	}
 	out.Pending = view.pending
 	for _, l := range view.live {
-		if plan.Ours(t.subject.owner(), l.Meta) {
+		if plan.Ours(t.subject.planOwner(), l.Meta) {
 			out.Live++
 		}
 	}
-	if !p.IsRendered && !t.subject.deleting() {
-		out.Plan, out.Err = nil, errors.New(t.found.first())
+	if !p.IsRendered && !t.subject.isDeleting() {
+		out.Plan, out.Err = nil, errors.New(t.found.firstMessage())
 	}
 	return out, nil
 }
 
 // previewStatus reports whether the status would say what it says, where the children
 // are as planned.
-func (t *reconciliation) previewStatus(ctx context.Context, p *plan.Plan, w *snapshot) (same bool, err error) {
-	live := t.subject.status()
+func (t publisher) previewStatus(ctx context.Context, p *plan.Plan, w *snapshot) (same bool, err error) {
+	live := t.subject.readStatus()
 	fields := t.ownStatus(ctx, w)
 	if fields == nil {
-		return false, errors.New(t.found.last())
+		return false, errors.New(t.found.lastMessage())
 	}
 	out, err := status.Make(status.Input{
-		Generation: t.subject.resource.GetGeneration(), Live: live.ours(), Now: metav1.Now(),
-		Children: t.children(p, w), Own: fields, Problems: t.found.problems, Ignored: w.ignoredAnnotations(), Paused: t.subject.paused(),
-		OtherVersions: plan.OtherVersions(t.subject.owner(), w.live),
+		Generation: t.subject.resource.GetGeneration(), Live: live.ownFields(), Now: metav1.Now(),
+		Children: t.describeChildren(p, w), Own: fields, Problems: t.found.problems,
+		Ignored: w.ignoredAnnotations(), Paused: t.subject.isPaused(),
+		OtherVersions: plan.OtherVersions(t.subject.planOwner(), w.live),
 	})
 	if err != nil {
 		return false, err
 	}
-	_, same = t.subject.desired(out.Status, live)
+	_, same = t.subject.desiredStatus(out.Status, live)
 	return !t.subject.version.hasStatus() || same, nil
 }
 
-func waits(rendered *render.Result) bool { return rendered != nil && len(rendered.Waiting) > 0 }
+func hasWaiting(rendered *render.Result) bool { return rendered != nil && len(rendered.Waiting) > 0 }
 
-func (f *findings) first() string {
+func (f *findings) firstMessage() string {
 	if len(f.problems) == 0 {
 		return "it cannot be rendered"
 	}
 	return f.problems[0].Message
 }
 
-func (f *findings) last() string {
+func (f *findings) lastMessage() string {
 	if len(f.problems) == 0 {
 		return "its status cannot be rendered"
 	}

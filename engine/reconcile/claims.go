@@ -36,7 +36,7 @@ func (c *Cluster) StorageClass(claim map[string]any) readiness.StorageClass {
 func (w *snapshot) storageClass(claim map[string]any) readiness.StorageClass {
 	q := classQuery(claim)
 	q.Since = w.since
-	found, err := w.ask(q)
+	found, err := w.askCache(q)
 	w.pending = w.pending || errors.Is(err, live.ErrNotYet)
 	return storageClass(claim, found, err)
 }
@@ -48,7 +48,7 @@ func storageClass(claim map[string]any, found []live.Object, err error) readines
 	}
 	all := make([]map[string]any, len(found))
 	for i, l := range found {
-		all[i] = body(l)
+		all[i] = bodyOf(l)
 	}
 	return readiness.SelectClass(name, all)
 }
@@ -78,7 +78,7 @@ func (w *snapshot) consumerOf(claim map[string]any, p *plan.Plan) string {
 		if s.Child.Policy.Patch || !readiness.Mounts(s.Document.Object, claim) {
 			continue
 		}
-		if l := w.liveOf(s.Child); l != nil && readiness.RunsPods(body(*l)) {
+		if l := w.liveOf(s.Child); l != nil && readiness.RunsPods(bodyOf(*l)) {
 			return describeObject(s.Document)
 		}
 	}

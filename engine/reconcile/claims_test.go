@@ -54,7 +54,7 @@ func (w *world) claimIs(phase string) {
 // claim compares what the status says of the claim.
 func (w *world) claim(when string, ready bool, message string) {
 	w.Helper()
-	w.reported(when, "PersistentVolumeClaim", ready, message)
+	w.listReported(when, "PersistentVolumeClaim", ready, message)
 }
 
 // TestClaimOfCronJob: a claim that waits for its first consumer keeps nothing from being

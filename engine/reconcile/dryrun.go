@@ -54,8 +54,8 @@ func (r *Reconciler) DryRun(ctx context.Context, v *Version, resource *unstructu
 		out.Plan, out.Rendered = &plan.Plan{}, &render.Result{}
 		return out
 	}
-	out.Rendered = t.render(ctx, view)
-	p := t.plan(out.Rendered, view)
+	out.Rendered = t.renderChildren(ctx, view)
+	p := t.makePlan(out.Rendered, view)
 	writer, err := t.resourceWriter()
 	if err != nil {
 		t.notRecorded(err)
@@ -64,7 +64,7 @@ func (r *Reconciler) DryRun(ctx context.Context, v *Version, resource *unstructu
 	}
 	t.found.problems = append(t.found.problems, p.Problems...)
 	switch {
-	case t.subject.deleting():
+	case t.subject.isDeleting():
 		out.Rendered = &render.Result{}
 	case !p.IsRendered:
 		out.Rendered = nil
@@ -81,7 +81,7 @@ func (r *Reconciler) DryRun(ctx context.Context, v *Version, resource *unstructu
 		out.Tried = append(out.Tried, Tried{Result: r})
 	}
 	out.Drawn = t.generated
-	out.Problems, out.Paused = t.found.problems, t.subject.paused() && !t.subject.deleting()
+	out.Problems, out.Paused = t.found.problems, t.subject.isPaused() && !t.subject.isDeleting()
 	return out
 }
 
@@ -118,7 +118,7 @@ func (t *reconciliation) trySteps(ctx context.Context, writer apply.ResourceWrit
 // are judged not ready as they are now. Claims are left out: who looks from outside may
 // not be able to read their classes.
 func (t *reconciliation) becomeUnready(p *plan.Plan, w *snapshot) (all []status.Child) {
-	if t.subject.deleting() || !status.ReportedBy(t.subject.resource.Object).IsReady() {
+	if t.subject.isDeleting() || !status.ReportedBy(t.subject.resource.Object).IsReady() {
 		return nil
 	}
 	for i := range p.Steps {
@@ -143,7 +143,7 @@ func (r *Reconciler) World(v *Version, resource *unstructured.Unstructured) temp
 
 // dryRunning begins a reconciliation in which nothing is changed.
 func (r *Reconciler) dryRunning(v *Version, resource *unstructured.Unstructured) (*reconciliation, *DryRun, *snapshot) {
-	t := r.reconciliation(resource, Choice{Version: v}, newMemory(resource))
+	t := r.newReconciliation(resource, Choice{Version: v}, newMemory(resource))
 	out := &DryRun{}
 	t.mode = tries
 	t.inheritOverridden()

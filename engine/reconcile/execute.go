@@ -13,13 +13,13 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/plan"
 )
 
-// execute carries out a plan, once the kinds of its children are on record, and learns from
+// executePlan carries out a plan, once the kinds of its children are on record, and learns from
 // the results.
-func (t *reconciliation) execute(ctx context.Context, p *plan.Plan) {
+func (t *reconciliation) executePlan(ctx context.Context, p *plan.Plan) {
 	t.found.problems = append(t.found.problems, p.Problems...)
-	t.found.again(p.Requeue)
+	t.found.requeueAfter(p.Requeue)
 	t.countSkipped(p)
-	if p.IsRendered || t.subject.deleting() {
+	if p.IsRendered || t.subject.isDeleting() {
 		release, err := t.recordKinds(ctx, p)
 		if err != nil {
 			t.countRefusal(err)
@@ -41,18 +41,18 @@ func (t *reconciliation) execute(ctx context.Context, p *plan.Plan) {
 // resourceWriter returns what carries out plans of the resource. With an error, it can still
 // change the resource itself.
 func (t *reconciliation) resourceWriter() (apply.ResourceWriter, error) {
-	children, err := t.subject.writer()
+	children, err := t.subject.childWriter()
 	applied := t.memory.applied
 	return t.r.cluster.Writer.For(apply.ResourceOf{
 		Resource: t.subject.resource, Self: func() (live.Resource, bool) { return t.r.cluster.Resource(t.r.gvk) },
-		Owner: t.subject.owner(), Children: children, IsDeleting: t.subject.deleting(),
+		Owner: t.subject.planOwner(), Children: children, IsDeleting: t.subject.isDeleting(),
 		Served:     func(gvk schema.GroupVersionKind) (live.Resource, bool) { return t.r.cluster.Served().Resource(gvk) },
 		WasApplied: func(uid types.UID) bool { _, found := applied[uid]; return found },
 	}), err
 }
 
 // schemaOfKind identifies what a CRD says of the objects of a kind; "" of a kind without CRD.
-func (t *reconciliation) schemaOfKind(gvk schema.GroupVersionKind) string {
+func (t *pass) schemaOfKind(gvk schema.GroupVersionKind) string {
 	served, found := t.r.cluster.Served().Resource(gvk)
 	if !found {
 		return ""

@@ -20,8 +20,8 @@ type findings struct {
 
 func (f *findings) add(p status.Problem) { f.problems = append(f.problems, p) }
 
-// file is the template that the first problem with a reason is about.
-func (f *findings) file(reason string) string {
+// fileOf returns the template that the first problem with a reason is about.
+func (f *findings) fileOf(reason string) string {
 	for _, p := range f.problems {
 		if p.Reason == reason && p.File != "" {
 			return p.File
@@ -32,12 +32,12 @@ func (f *findings) file(reason string) string {
 
 // addUnknown reports that something cannot be found out.
 func (f *findings) addUnknown(message string) {
-	f.again(10 * time.Second)
+	f.requeueAfter(10 * time.Second)
 	f.add(status.Problem{Severity: status.Waiting, Reason: api.ReasonNotKnown, Message: message})
 }
 
-// again asks to look again after d at the latest.
-func (f *findings) again(d time.Duration) {
+// requeueAfter makes sure that the resource is reconciled again after d at the latest.
+func (f *findings) requeueAfter(d time.Duration) {
 	if d > 0 && (f.requeue == 0 || d < f.requeue) {
 		f.requeue = d
 	}

@@ -43,7 +43,7 @@ func TestNewProblemsAreEvents(t *testing.T) {
 	told := events.NewFakeRecorder(99)
 	resource := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Web",
 		"metadata": map[string]any{"name": "r"}}}
-	turn := (&Reconciler{cluster: Cluster{Events: told}}).reconciliation(resource, Choice{Version: &Version{}}, newMemory(resource))
+	turn := (&Reconciler{cluster: Cluster{Events: told}}).newReconciliation(resource, Choice{Version: &Version{}}, newMemory(resource))
 	a := status.Problem{Reason: "Invalid", Message: "applying ConfigMap a: no a"}
 	b := status.Problem{Reason: "Invalid", Message: "applying ConfigMap b: no b"}
 	c := status.Problem{Severity: status.Retry, Reason: "Forbidden", Message: "applying ConfigMap c: no c"}
@@ -70,7 +70,7 @@ func TestNewProblemsAreEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 		live = out.Status
-		turn.announce(t.Context(), out)
+		turn.announceStatus(t.Context(), out)
 		var got []string
 		for range len(told.Events) {
 			got = append(got, <-told.Events)

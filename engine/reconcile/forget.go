@@ -27,7 +27,7 @@ func Unused(crd metav1.Object, versions []*Version) map[string][]schema.GroupKin
 	unused := map[string][]schema.GroupKind{}
 	for key, patched := range records {
 		for _, gk := range Recorded(crd.GetAnnotations()[key]) {
-			if !slices.ContainsFunc(versions, func(v *Version) bool { return v.writes(gk, patched) }) {
+			if !slices.ContainsFunc(versions, func(v *Version) bool { return v.writesKind(gk, patched) }) {
 				unused[key] = append(unused[key], gk)
 			}
 		}
@@ -35,8 +35,8 @@ func Unused(crd metav1.Object, versions []*Version) map[string][]schema.GroupKin
 	return unused
 }
 
-// writes reports whether the folder makes, or patches, objects of a kind.
-func (v *Version) writes(gk schema.GroupKind, patched bool) bool {
+// writesKind reports whether the folder makes, or patches, objects of a kind.
+func (v *Version) writesKind(gk schema.GroupKind, patched bool) bool {
 	if patched {
 		return slices.ContainsFunc(v.Kind.Patches(), func(p kind.Patch) bool { return p.GroupKind() == gk })
 	}
@@ -55,13 +55,13 @@ func (r *Reconciler) Forget(ctx context.Context, versions []*Version, resources 
 		return nil, nil
 	}
 	var answer metav1.Object
-	defer func() { r.recorded.done(answer) }()
+	defer func() { r.recorded.endWrite(answer) }()
 	write, rest := map[string]any{}, false
 	for key, patched := range records {
 		have := Recorded(crd.GetAnnotations()[key])
 		left := slices.Clone(have)
 		for _, gk := range unused[key] {
-			there, err := r.there(ctx, gk, patched, resources)
+			there, err := r.existsAny(ctx, gk, patched, resources)
 			if err != nil {
 				return nil, fmt.Errorf("looking for what is left of kind %s: %w", gk.Kind, err)
 			}
@@ -81,7 +81,7 @@ func (r *Reconciler) Forget(ctx context.Context, versions []*Version, resources 
 		return nil, nil
 	}
 	// Without a record nobody would take the finalizer off once the folder is gone.
-	if !rest && slices.ContainsFunc(resources, finalized) {
+	if !rest && slices.ContainsFunc(resources, hasOurFinalizer) {
 		return nil, nil
 	}
 	written, err := r.cluster.Writer.Annotate(ctx, crd, write)
@@ -94,8 +94,8 @@ func (r *Reconciler) Forget(ctx context.Context, versions []*Version, resources 
 	return slices.Compact(went), nil
 }
 
-// finalized reports whether a resource bears our finalizer.
-func finalized(o *live.Packed) bool {
+// hasOurFinalizer reports whether our finalizer is on a resource.
+func hasOurFinalizer(o *live.Packed) bool {
 	return slices.Contains(o.GetFinalizers(), api.Finalizer)
 }
 
@@ -107,12 +107,12 @@ func (r *Reconciler) toForget(versions []*Version) (metav1.Object, map[string][]
 	r.recorded.mu.Lock()
 	defer r.recorded.mu.Unlock()
 	crd := r.newestCRD()
-	if crd == nil || r.recorded.busy != nil || r.tookOver() || !r.alone(crd) {
+	if crd == nil || r.recorded.busy != nil || r.tookOver() || !r.servesAlone(crd) {
 		return nil, nil
 	}
 	unused := Unused(crd, versions)
 	for key := range unused {
-		unused[key] = slices.DeleteFunc(unused[key], r.recorded.unsettled)
+		unused[key] = slices.DeleteFunc(unused[key], r.recorded.isUnsettled)
 		if len(unused[key]) == 0 {
 			delete(unused, key)
 		}
@@ -123,22 +123,22 @@ func (r *Reconciler) toForget(versions []*Version) (metav1.Object, map[string][]
 	return crd, unused
 }
 
-// alone reports whether this installation serves all resources of the kind, alone,
-// and sees all namespaces.
-func (r *Reconciler) alone(crd metav1.Object) bool {
+// servesAlone reports whether this installation alone serves all resources of the kind, and
+// sees all namespaces.
+func (r *Reconciler) servesAlone(crd metav1.Object) bool {
 	claims := shard.Claims(crd)
 	return r.cluster.Shard.Whole() && len(r.cluster.Namespaces) == 0 && len(claims) == 1 && r.cluster.Shard.Holds(claims)
 }
 
-// unsettled reports whether a write of a kind is under way, or may be. It needs the
-// mutex.
-func (r *record) unsettled(gk schema.GroupKind) bool {
+// isUnsettled reports whether a write of a kind is under way, or may be. The caller must hold
+// the mutex.
+func (r *record) isUnsettled(gk schema.GroupKind) bool {
 	lost, doubtful := r.doubtful[gk]
 	return r.using[gk] > 0 || doubtful && time.Since(lost) < recent
 }
 
-// doubt notes that the answer to a write of a kind got lost.
-func (r *record) doubt(gk schema.GroupKind) {
+// recordDoubt records that a write of a kind got no response.
+func (r *record) recordDoubt(gk schema.GroupKind) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.doubtful == nil {
@@ -147,11 +147,11 @@ func (r *record) doubt(gk schema.GroupKind) {
 	r.doubtful[gk] = time.Now()
 }
 
-// there asks the server itself whether there is a child, or an object with a
+// existsAny asks the server itself whether there is a child, or an object with a
 // patch, of any resource of the kind. What the cluster does not serve may be
 // there. A child says itself whose it is, and one that does not may be ours; of a
 // patch only the resource's uid tells.
-func (r *Reconciler) there(ctx context.Context, gk schema.GroupKind, patched bool, resources []*live.Packed) (bool, error) {
+func (r *Reconciler) existsAny(ctx context.Context, gk schema.GroupKind, patched bool, resources []*live.Packed) (bool, error) {
 	served, found := r.cluster.Served().Preferred(gk)
 	if !found {
 		return true, nil

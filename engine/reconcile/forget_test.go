@@ -117,12 +117,12 @@ func TestForget(t *testing.T) {
 		"the claim is off":           {marks: map[string]string{api.AnnotationOperator: ""}},
 		"it sees some namespaces":    {change: func(r *Reconciler) { r.cluster.Namespaces = []string{"a"} }},
 		"another led just now":       {change: func(r *Reconciler) { r.TookOver(time.Now()) }},
-		"an answer got lost":         {change: func(r *Reconciler) { r.recorded.doubt(schema.GroupKind{Kind: "ServiceAccount"}) }},
-		"one is written":             {change: func(r *Reconciler) { r.recorded.use(planned("ServiceAccount"), 1) }},
+		"an answer got lost":         {change: func(r *Reconciler) { r.recorded.recordDoubt(schema.GroupKind{Kind: "ServiceAccount"}) }},
+		"one is written":             {change: func(r *Reconciler) { r.recorded.addUse(planned("ServiceAccount"), 1) }},
 		"one was written": {
 			change: func(r *Reconciler) {
-				r.recorded.use(planned("ServiceAccount"), 1)
-				r.recorded.use(planned("ServiceAccount"), -1)
+				r.recorded.addUse(planned("ServiceAccount"), 1)
+				r.recorded.addUse(planned("ServiceAccount"), -1)
 			},
 			want: []string{list, patch(`"jacquard.dev/child-kinds":"ConfigMap"`)},
 		},
@@ -198,7 +198,7 @@ func TestRecordWhileForgetting(t *testing.T) {
 	if len(unused) == 0 {
 		t.Fatal("nothing is forgotten")
 	}
-	turn := &reconciliation{r: r, subject: &subject{name: r.name, cluster: &r.cluster, version: making("ConfigMap", "ServiceAccount")}}
+	turn := recorder{&pass{r: r, subject: &subject{name: r.name, cluster: &r.cluster, version: making("ConfigMap", "ServiceAccount")}}}
 	_, changed, busy, err := turn.toRecord(planned("ServiceAccount"))
 	if err != nil || busy == nil || changed[api.AnnotationChildKinds] != "ConfigMap,ServiceAccount" {
 		t.Errorf("a kind that is being forgotten: %v, waits %t, writes %v", err, busy != nil, changed)
@@ -206,7 +206,7 @@ func TestRecordWhileForgetting(t *testing.T) {
 	if _, changed, _, err = turn.toRecord(planned("ConfigMap")); err != nil || len(changed) > 0 {
 		t.Errorf("another kind: %v, writes %v", err, changed)
 	}
-	r.recorded.done(nil)
+	r.recorded.endWrite(nil)
 	if _, changed, busy, err = turn.toRecord(planned("ServiceAccount")); err != nil || busy != nil || len(changed) > 0 {
 		t.Errorf("after it was not forgotten: %v, waits %t, writes %v", err, busy != nil, changed)
 	}

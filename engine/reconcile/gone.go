@@ -16,13 +16,13 @@ import (
 // the status alone knows them, and nothing makes them again now. While a deletion has not
 // decided whether children are orphaned, it keeps all that the status names: the
 // decision depends on them.
-func (t *reconciliation) withGone(current []status.Child, p *plan.Plan, w *snapshot) []status.Child {
-	undecided := t.subject.deleting() && p.Orphaning == plan.OrphaningUnknown
-	if !undecided && (t.subject.deleting() || !t.subject.paused() && !t.choice.Frozen) {
+func (t judge) withGone(current []status.Child, p *plan.Plan, w *snapshot) []status.Child {
+	undecided := t.subject.isDeleting() && p.Orphaning == plan.OrphaningUnknown
+	if !undecided && (t.subject.isDeleting() || !t.subject.isPaused() && !t.choice.Frozen) {
 		return current
 	}
 	seen := slices.Clone(current)
-	reported, _ := t.subject.reported()
+	reported, _ := t.subject.listReported()
 	for _, c := range reported {
 		switch {
 		case slices.ContainsFunc(seen, func(l status.Child) bool { return sameChild(l, c) }):
@@ -37,17 +37,17 @@ func (t *reconciliation) withGone(current []status.Child, p *plan.Plan, w *snaps
 
 // judgeGone says what is to be said of a child that is not there, and that was reported
 // before. A Job that is made once and has succeeded may go.
-func (t *reconciliation) judgeGone(c status.Child, w *snapshot) status.Child {
+func (t judge) judgeGone(c status.Child, w *snapshot) status.Child {
 	reported := c.Message
 	c.Ready, c.Message = false, ""
 	switch {
 	case t.subject.hasSucceeded(c):
 		c.Ready = true
-	case w.phase(groupKind(c)) == live.Unsynced:
+	case w.phaseOf(groupKind(c)) == live.Unsynced:
 		c.Message = notKnown
 	case reported == notThere:
 		c.Message = notThere
-	case t.subject.paused():
+	case t.subject.isPaused():
 		c.Message = goneWhilePaused
 	default:
 		c.Message = goneWhileFrozen
@@ -61,8 +61,8 @@ const (
 	goneWhileFrozen = "it is gone, and made again when the rollout of the changed folder reaches this resource"
 )
 
-// reported are the children that the status names.
-func (s *subject) reported() (children []status.Child, cut bool) {
+// listReported returns the children that the status names.
+func (s *subject) listReported() (children []status.Child, cut bool) {
 	fields, _ := s.resource.Object["status"].(map[string]any)
 	return status.ChildrenOf(fields)
 }
@@ -70,13 +70,13 @@ func (s *subject) reported() (children []status.Child, cut bool) {
 // hasSucceeded reports whether a child is a Job that is made once and has succeeded.
 func (s *subject) hasSucceeded(c status.Child) bool {
 	record := s.resource.GetAnnotations()[api.AnnotationSucceeded]
-	return groupKind(c) == plan.JobKind.GroupKind() && plan.HasSucceededOnce(record, plan.OnceName(s.owner(), c.Namespace, c.Name))
+	return groupKind(c) == plan.JobKind.GroupKind() && plan.HasSucceededOnce(record, plan.OnceName(s.planOwner(), c.Namespace, c.Name))
 }
 
 // reportedChildren are the children that the status names, and whether it says that they
 // existed; nil if the CRD does not declare them, or the list was cut.
 func (s *subject) reportedChildren() map[plan.Ref]bool {
-	children, cut := s.reported()
+	children, cut := s.listReported()
 	if cut || !s.version.declaresChildren() {
 		return nil
 	}
@@ -90,7 +90,7 @@ func (s *subject) reportedChildren() map[plan.Ref]bool {
 
 // declaresChildren reports whether the CRD has room for the children in the status.
 func (v *Version) declaresChildren() bool {
-	shown := v.shown()
+	shown := v.shownVersion()
 	if shown == nil || !shown.Status {
 		return false
 	}
@@ -99,8 +99,8 @@ func (v *Version) declaresChildren() bool {
 	return len(dropped) == 0
 }
 
-// phase says how much is known of the children of a kind, in whichever version.
-func (w *snapshot) phase(gk schema.GroupKind) live.Phase {
+// phaseOf returns how much is known of the children of a kind, in whichever version.
+func (w *snapshot) phaseOf(gk schema.GroupKind) live.Phase {
 	phase := live.Unsynced
 	for gvk, state := range w.state {
 		if gvk.GroupKind() == gk && (phase == live.Unsynced || state.Phase == live.Synced) {

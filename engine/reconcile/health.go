@@ -21,34 +21,34 @@ type temporaryState struct {
 
 // inheritHealth takes from the live status what an earlier process had waited for: what
 // counted as ready or as failed counts so still.
-func (t *reconciliation) inheritHealth(w *snapshot) {
+func (t judge) inheritHealth(w *snapshot) {
 	if t.memory.temporary != nil {
 		return
 	}
 	t.memory.temporary = map[types.UID]temporaryState{}
 	before := status.ReportedBy(t.subject.resource.Object)
 	for _, l := range w.live {
-		if state, lasted := before.Lasting(reference(l)); lasted {
+		if state, lasted := before.Lasting(reportedAs(l)); lasted {
 			t.memory.temporary[l.Meta.GetUID()] = temporaryState{state: state}
 		}
 	}
 }
 
-// reference names a live child as the status does.
-func reference(l live.Object) status.Child {
+// reportedAs returns a live child as the status names it.
+func reportedAs(l live.Object) status.Child {
 	return status.Child{APIVersion: l.GVK.GroupVersion().String(), Kind: l.GVK.Kind, Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName()}
 }
 
 // judgeChild decides whether a live child is ready. It asks to look again once a temporary
 // state has lasted.
-func (t *reconciliation) judgeChild(w *snapshot, l live.Object) (readiness.Verdict, error) {
+func (t judge) judgeChild(w *snapshot, l live.Object) (readiness.Verdict, error) {
 	set, gk, uid := t.subject.version.Health(), l.GVK.GroupKind(), l.Meta.GetUID()
 	if !readiness.NeedsBody(set, gk) && l.Meta.GetDeletionTimestamp() == nil {
 		return readiness.Verdict{State: readiness.Ready}, nil
 	}
-	verdict, err := readiness.Of(body(l), readiness.RuleFor(set, gk), t.r.cluster.DeclaresConditions(gk))
+	verdict, err := readiness.Of(bodyOf(l), readiness.RuleFor(set, gk), t.r.cluster.DeclaresConditions(gk))
 	if verdict.State == readiness.Unbound {
-		verdict = verdict.WithClass(w.storageClass(body(l)))
+		verdict = verdict.WithClass(w.storageClass(bodyOf(l)))
 	}
 	if err != nil || !verdict.IsTemporary() {
 		delete(t.memory.temporary, uid)
@@ -63,15 +63,15 @@ func (t *reconciliation) judgeChild(w *snapshot, l live.Object) (readiness.Verdi
 	if !seen.since.IsZero() {
 		lasted = now.Sub(seen.since)
 	}
-	t.found.again(readiness.Patience - lasted)
+	t.found.requeueAfter(readiness.Patience - lasted)
 	return verdict.After(lasted), nil
 }
 
 // describeChild reports on one live child. Of a resource that goes, health does not matter. The
 // plan, which may be nil, says which claims are mounted.
-func (t *reconciliation) describeChild(w *snapshot, l live.Object, p *plan.Plan) status.Child {
-	c := reference(l)
-	if t.subject.deleting() {
+func (t judge) describeChild(w *snapshot, l live.Object, p *plan.Plan) status.Child {
+	c := reportedAs(l)
+	if t.subject.isDeleting() {
 		if c.Message = stillThere; l.Meta.GetDeletionTimestamp() != nil {
 			c.Message = readiness.MessageDeleted
 		}
@@ -83,7 +83,7 @@ func (t *reconciliation) describeChild(w *snapshot, l live.Object, p *plan.Plan)
 		return c
 	}
 	if verdict.State == readiness.Unconsumed {
-		verdict = verdict.ConsumedBy(w.consumerOf(body(l), p))
+		verdict = verdict.ConsumedBy(w.consumerOf(bodyOf(l), p))
 	}
 	c.Ready, c.Failed, c.Message = verdict.IsReady(), verdict.IsFailed(), verdict.Message
 	return c

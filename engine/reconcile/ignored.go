@@ -17,13 +17,13 @@ import (
 
 // ignoredAnnotations says what of a resource's annotations in our domain does nothing.
 func (w *snapshot) ignoredAnnotations() []string {
-	return append(ignored(w.subject.resource), w.unmatchedAllowances()...)
+	return append(findIgnored(w.subject.resource), w.unmatchedAllowances()...)
 }
 
 // unmatchedAllowances says which entries of the annotation allow-prune allow nothing. Of a
 // kind whose children are not known, nothing is said.
 func (w *snapshot) unmatchedAllowances() (all []string) {
-	for _, entry := range plan.UnmatchedAllowances(w.subject.allowances(), w.live) {
+	for _, entry := range plan.UnmatchedAllowances(w.subject.parseAllowances(), w.live) {
 		gk := schema.ParseGroupKind(strings.Split(entry, "/")[0])
 		switch slashes := strings.Count(entry, "/"); {
 		case slashes < 2 || slashes > 3:
@@ -46,9 +46,9 @@ func (w *snapshot) mayHaveUnknown(gk schema.GroupKind) bool {
 	return false
 }
 
-// ignored says of a resource's annotations in our domain which do nothing there:
+// findIgnored describes the annotations of a resource in our domain that do nothing there:
 // they are misspelt, or belong on another object.
-func ignored(resource metav1.Object) []string {
+func findIgnored(resource metav1.Object) []string {
 	var all, known []string
 	for _, key := range api.ResourceAnnotations {
 		known = append(known, path.Base(key))

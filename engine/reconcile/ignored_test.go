@@ -25,7 +25,7 @@ func TestIgnoredAnnotations(t *testing.T) {
 	} {
 		resource := &unstructured.Unstructured{Object: map[string]any{}}
 		resource.SetAnnotations(map[string]string{key: c.value})
-		out, err := status.Make(status.Input{Ignored: ignored(resource)})
+		out, err := status.Make(status.Input{Ignored: findIgnored(resource)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,11 +41,11 @@ func (w *world) after(d time.Duration) {
 // widget compares what the status says of the Widget.
 func (w *world) widget(when string, ready bool, message string) {
 	w.Helper()
-	w.reported(when, "Widget", ready, message)
+	w.listReported(when, "Widget", ready, message)
 }
 
-// reported compares what the status says of the only child of a kind.
-func (w *world) reported(when, kind string, ready bool, message string) {
+// listReported compares what the status says of the only child of a kind.
+func (w *world) listReported(when, kind string, ready bool, message string) {
 	w.Helper()
 	children, _, _ := unstructured.NestedSlice(w.server.Get(thingKind, "default", "a").Object, "status", "children")
 	for _, item := range children {

@@ -18,7 +18,7 @@ import (
 
 // learnResults records the results of a plan: in the memory of the resource, in the caches, in
 // metrics, and as problems for the status.
-func (t *reconciliation) learnResults(p *plan.Plan, results []plan.Result) {
+func (t learner) learnResults(p *plan.Plan, results []plan.Result) {
 	isApplied := p.IsComplete()
 	for i := range results {
 		r := &results[i]
@@ -46,7 +46,7 @@ func (t *reconciliation) learnResults(p *plan.Plan, results []plan.Result) {
 
 // learnMetadata records that the resource itself was changed, or why not. One that is gone, and
 // was to lose our finalizer, has lost it.
-func (t *reconciliation) learnMetadata(p *plan.Plan, r *plan.Result) {
+func (t learner) learnMetadata(p *plan.Plan, r *plan.Result) {
 	if r.Metadata.Finalizer == plan.RemoveFinalizer && apierrors.IsNotFound(r.Err) {
 		r.Err = nil
 	}
@@ -66,7 +66,7 @@ func (t *reconciliation) learnMetadata(p *plan.Plan, r *plan.Result) {
 }
 
 // learnStep records what became of a step.
-func (t *reconciliation) learnStep(s *plan.Step, r *plan.Result) {
+func (t learner) learnStep(s *plan.Step, r *plan.Result) {
 	switch {
 	case r.Skipped && r.Lacks != "":
 		t.reportStep(s, status.Problem{Severity: status.Waiting, Reason: api.ReasonChildWaiting,
@@ -89,7 +89,7 @@ func (t *reconciliation) learnStep(s *plan.Step, r *plan.Result) {
 }
 
 // reportStep reports a problem of a step, by default at the place of its template.
-func (t *reconciliation) reportStep(s *plan.Step, p status.Problem) {
+func (t learner) reportStep(s *plan.Step, p status.Problem) {
 	if p.File == "" {
 		p.File = s.Place()
 	}
@@ -98,7 +98,7 @@ func (t *reconciliation) reportStep(s *plan.Step, p status.Problem) {
 
 // expectAnswer overlays the caches with the answer to a write, until the watches deliver it.
 // Templates may read a child too, by another watch.
-func (t *reconciliation) expectAnswer(s *plan.Step, r *plan.Result) {
+func (t learner) expectAnswer(s *plan.Step, r *plan.Result) {
 	if r.Answer == nil || t.isDry() {
 		return
 	}
@@ -109,7 +109,7 @@ func (t *reconciliation) expectAnswer(s *plan.Step, r *plan.Result) {
 }
 
 // learnWrite records that a child was written, or an object patched.
-func (t *reconciliation) learnWrite(s *plan.Step, r *plan.Result) {
+func (t learner) learnWrite(s *plan.Step, r *plan.Result) {
 	delete(t.memory.attempts, s.Key())
 	if len(s.Taken) > 0 {
 		t.countCorrected(s.Takers)
@@ -127,7 +127,7 @@ func (t *reconciliation) learnWrite(s *plan.Step, r *plan.Result) {
 	uid, managed := r.Answer.GetUID(), r.Answer.GetManagedFields()
 	if s.Action == plan.Patch {
 		sub := s.Child.Policy.Subresource
-		entry, _, _ := ownership.OursAt(managed, api.PatchManager(t.subject.owner().UID), sub)
+		entry, _, _ := ownership.OursAt(managed, api.PatchManager(t.subject.planOwner().UID), sub)
 		t.memory.applied[plan.PatchKey(uid, sub)] = plan.Memory{Hash: s.Hash, Digest: entry.Digest, Time: entry.Time}
 		delete(t.memory.attempts, plan.Key{Operation: plan.OpRelease, Ref: s.Ref(), UID: uid})
 	} else {
@@ -138,7 +138,7 @@ func (t *reconciliation) learnWrite(s *plan.Step, r *plan.Result) {
 }
 
 // learnFailure records that a step failed, and reports why.
-func (t *reconciliation) learnFailure(s *plan.Step, r *plan.Result) {
+func (t learner) learnFailure(s *plan.Step, r *plan.Result) {
 	refusal := apply.Classify(r.Err)
 	switch refusal.Cause {
 	case apply.Recreating, apply.Gone, apply.Exists, apply.Waits: // the object is another one by now
@@ -162,12 +162,12 @@ func (t *reconciliation) learnFailure(s *plan.Step, r *plan.Result) {
 		at.Obstacle = plan.Obstacle(*s.Live)
 	}
 	t.reportStep(s, p)
-	t.found.again(at.Next.Sub(now))
+	t.found.requeueAfter(at.Next.Sub(now))
 }
 
 // recordRecreation remembers that a child has to be recreated. The next plan decides
 // whether it may.
-func (t *reconciliation) recordRecreation(s *plan.Step, r plan.Recreation) {
+func (t learner) recordRecreation(s *plan.Step, r plan.Recreation) {
 	delete(t.memory.attempts, s.Key())
 	gvk := s.Document.GroupVersionKind()
 	t.memory.recreations[s.Ref()] = recreation{
@@ -189,19 +189,19 @@ func (t *reconciliation) knownRecreations() map[plan.Ref]plan.Recreation {
 }
 
 // recordUnconfirmed remembers a write whose answer did not come, until one did.
-func (t *reconciliation) recordUnconfirmed(s *plan.Step, err error) {
+func (t learner) recordUnconfirmed(s *plan.Step, err error) {
 	gvk := s.Document.GroupVersionKind()
 	if err == nil {
 		delete(t.memory.unconfirmed, s.Ref())
 	} else if apply.Classify(err).Cause == apply.TryAgain && !apply.NotSent(err) {
 		t.memory.unconfirmed[s.Ref()] = unconfirmedWrite{cluster.Scope{GroupVersionKind: gvk}, s.Action == plan.Patch}
-		t.r.recorded.doubt(gvk.GroupKind())
+		t.r.recorded.recordDoubt(gvk.GroupKind())
 	}
 }
 
 // forgetGenerated forgets the texts that were generated for the file of a Secret: they are in
 // it now, or the next reconciliation asks the API server which ones are.
-func (t *reconciliation) forgetGenerated(s *plan.Step) {
+func (t learner) forgetGenerated(s *plan.Step) {
 	maps.DeleteFunc(t.texts.kept, func(at secretKey, _ string) bool { return at.file == s.Child.File })
 }
 

@@ -25,7 +25,7 @@ func (r *Reconciler) memoryOf(name types.NamespacedName, resource *unstructured.
 		r.names[uid] = name
 		m = newMemory(resource)
 		r.memories[name] = m
-		m.standing = r.standing(resource, nil)
+		m.standing = r.standingOf(resource, nil)
 		metrics.Kind(r.name).Stands(before, m.standing)
 	}
 	return m
@@ -57,7 +57,7 @@ func (r *Reconciler) forgetResource(name types.NamespacedName) {
 		metrics.Kind(r.name).Stands(m.standing, metrics.Standing{})
 	}
 	delete(r.memories, name)
-	r.unpend(name)
+	r.removePending(name)
 }
 
 // readsNothing ends the watches that only this resource needs.

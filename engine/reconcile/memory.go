@@ -173,10 +173,10 @@ const (
 
 // retryLater reconciles the resource again, later each time, since something that the
 // reconciliation depends on could not be read or recorded.
-func (t *reconciliation) retryLater() {
+func (t *pass) retryLater() {
 	now := t.r.now()
 	at := t.memory.attempts.Fail(plan.Key{Operation: plan.OpPrepare}, "", plan.Retry{Max: longWait}, now)
-	t.found.again(at.Next.Sub(now))
+	t.found.requeueAfter(at.Next.Sub(now))
 }
 
 // recordBusy remembers for how long something is not sent, since the API server was busy,

@@ -32,8 +32,8 @@ func Needs(k *kind.Kind, crd metav1.Object, apis APIs) (children map[schema.Grou
 	if crd != nil {
 		annotations = crd.GetAnnotations()
 	}
-	return childKinds(k, apis.recorded(annotations[api.AnnotationChildKinds])), patchedKinds(k,
-		apis.recorded(annotations[api.AnnotationPatchedKinds]))
+	return childKinds(k, apis.parseRecord(annotations[api.AnnotationChildKinds])), patchedKinds(k,
+		apis.parseRecord(annotations[api.AnnotationPatchedKinds]))
 }
 
 func childKinds(k *kind.Kind, recorded []schema.GroupVersionKind) map[schema.GroupVersionKind]live.Need {
@@ -41,13 +41,13 @@ func childKinds(k *kind.Kind, recorded []schema.GroupVersionKind) map[schema.Gro
 	have := map[schema.GroupKind]bool{}
 	if k != nil {
 		for _, c := range k.Children {
-			all[c.GroupVersionKind] = need(k, c.GroupVersionKind)
+			all[c.GroupVersionKind] = needOf(k, c.GroupVersionKind)
 			have[c.GroupKind()] = true
 		}
 	}
 	for _, gvk := range recorded {
 		if !have[gvk.GroupKind()] {
-			all[gvk] = need(k, gvk)
+			all[gvk] = needOf(k, gvk)
 		}
 	}
 	return all
@@ -71,9 +71,9 @@ func patchedKinds(k *kind.Kind, recorded []schema.GroupVersionKind) []schema.Gro
 	return all
 }
 
-// need says how much of a kind of child is needed: the whole body where a
-// template reads it, what readiness is judged by, or metadata.
-func need(k *kind.Kind, gvk schema.GroupVersionKind) live.Need {
+// needOf returns how much of a kind of child is needed: the whole body if a template reads
+// it, the fields that readiness depends on, or metadata.
+func needOf(k *kind.Kind, gvk schema.GroupVersionKind) live.Need {
 	if k != nil && (k.Reads(gvk) || setsInitially(k, gvk)) {
 		return live.Body
 	}
@@ -98,10 +98,10 @@ func setsInitially(k *kind.Kind, gvk schema.GroupVersionKind) bool {
 	})
 }
 
-// recorded are the kinds on record, in the version that the cluster prefers.
-// Where the cluster cannot tell whether it has them, they have no version:
-// their objects are then unknown, and nobody takes them for gone.
-func (a APIs) recorded(text string) []schema.GroupVersionKind {
+// parseRecord returns the recorded kinds, in the version that the cluster prefers. If it is
+// not known whether the cluster has them, they have no version: their objects are then
+// unknown, and do not count as gone.
+func (a APIs) parseRecord(text string) []schema.GroupVersionKind {
 	var all []schema.GroupVersionKind
 	for _, gk := range Recorded(text) {
 		if r, found := a.Served.Preferred(gk); found {

@@ -51,38 +51,38 @@ func (s *subject) recordedOrphaning() plan.Orphaning {
 // reportReferences records an event once the children have, or lack, the owner references
 // that the resource's annotation on-delete asks for since it was changed. Until then a
 // deletion would keep or delete what it should not.
-func (t *reconciliation) reportReferences(w *snapshot) {
-	owner, before := t.subject.owner(), t.memory.keepsChildren
-	if t.subject.deleting() || before != nil && *before == owner.Keeps || !plan.ReferencesFit(owner, w.live) {
+func (t publisher) reportReferences(w *snapshot) {
+	owner, before := t.subject.planOwner(), t.memory.keepsChildren
+	if t.subject.isDeleting() || before != nil && *before == owner.Keeps || !plan.ReferencesFit(owner, w.live) {
 		return
 	}
 	t.memory.keepsChildren = &owner.Keeps
 	switch {
 	case before == nil:
 	case owner.Keeps:
-		t.event(corev1.EventTypeNormal, api.ReasonOwnerReferencesRemoved,
+		t.recordEvent(corev1.EventTypeNormal, api.ReasonOwnerReferencesRemoved,
 			"the children have no owner reference any more, as "+api.AnnotationOnDelete+": keep asks for: they stay when this resource is deleted")
 	default:
-		t.event(corev1.EventTypeNormal, api.ReasonOwnerReferencesRestored,
+		t.recordEvent(corev1.EventTypeNormal, api.ReasonOwnerReferencesRestored,
 			"this resource has no "+api.AnnotationOnDelete+": keep any more, and its children have their owner reference again: they are deleted with it")
 	}
 }
 
 // reportOutliving tells, once a resource goes, of children that outlive it although it did
 // not ask for that.
-func (t *reconciliation) reportOutliving(p *plan.Plan) {
+func (t publisher) reportOutliving(p *plan.Plan) {
 	if t.subject.recordedOrphaning() != p.Orphaning { // else it was told when it was recorded
 		t.reportInferred(p)
 	}
 	if all := p.RetainedFor(plan.NoReference); len(all) > 0 {
-		t.event(corev1.EventTypeWarning, api.ReasonChildrenNotDeleted, "they have no owner reference to this resource, so nothing proves that they are its children: "+
+		t.recordEvent(corev1.EventTypeWarning, api.ReasonChildrenNotDeleted, "they have no owner reference to this resource, so nothing proves that they are its children: "+
 			joinRefs(refsOf(all))+"; jacquard sweep "+t.r.name+" lists them")
 	}
 }
 
 // reportInferred tells that orphaning was inferred, what is deleted all the same, and what
 // stays.
-func (t *reconciliation) reportInferred(p *plan.Plan) {
+func (t *pass) reportInferred(p *plan.Plan) {
 	if p.Orphaning != plan.OrphanInferred {
 		return
 	}
@@ -91,7 +91,7 @@ func (t *reconciliation) reportInferred(p *plan.Plan) {
 	if len(p.Left) > 0 {
 		note = "deleted, since they grant permissions: " + joinRefs(p.Left) + "; " + note
 	}
-	t.event(corev1.EventTypeWarning, api.ReasonOrphaningInferred, note)
+	t.recordEvent(corev1.EventTypeWarning, api.ReasonOrphaningInferred, note)
 }
 
 // refsOf refers to live objects.

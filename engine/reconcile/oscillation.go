@@ -12,27 +12,27 @@ import (
 const statusFile = "status.yaml"
 
 // contentCause identifies what changes content for other reasons than our own writes.
-func (t *reconciliation) contentCause() string {
+func (t *pass) contentCause() string {
 	return fmt.Sprintf("%d@%s", t.subject.resource.GetGeneration(), t.subject.version.Digest)
 }
 
 // isAtRest reports whether the reconciliation wrote nothing, and holds nothing back that our
 // own writes may cause.
-func (t *reconciliation) isAtRest() bool {
+func (t publisher) isAtRest() bool {
 	return !t.memory.attempts.HoldsRepeats() && t.memory.writes == t.written
 }
 
 // reportOscillation reports what oscillates, and looks at it again.
-func (t *reconciliation) reportOscillation(k plan.Key, what, file string) {
+func (t *pass) reportOscillation(k plan.Key, what, file string) {
 	if p, due := t.memory.attempts.Oscillation(k, what, file, t.r.now()); p != nil {
 		t.found.add(*p)
-		t.found.again(due)
+		t.found.requeueAfter(due)
 	}
 }
 
 // holdStatus returns what status.yaml is to say: what it said last, while our own writes seem
 // to change that.
-func (t *reconciliation) holdStatus(fields map[string]any) map[string]any {
+func (t publisher) holdStatus(fields map[string]any) map[string]any {
 	if t.isDry() {
 		return fields
 	}
@@ -46,7 +46,7 @@ func (t *reconciliation) holdStatus(fields map[string]any) map[string]any {
 			attempts.ReleaseRepeat(k)
 		} else if delay := attempts.FollowRepeat(k, plan.Content{Hash: hash, Document: maps.Clone(fields), Cause: t.contentCause()},
 			t.memory.lastWrite, t.r.now()); delay > 0 {
-			t.found.again(delay)
+			t.found.requeueAfter(delay)
 			fields = maps.Clone(attempts[k].Written)
 		}
 	}

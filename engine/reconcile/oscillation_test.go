@@ -15,7 +15,7 @@ import (
 // holds nothing back that its own writes seem to cause; it is looked at again.
 func TestReadyAtRest(t *testing.T) {
 	resource := &unstructured.Unstructured{Object: map[string]any{}}
-	p := (&Reconciler{now: time.Now}).reconciliation(resource, Choice{Version: &Version{Digest: "a"}}, newMemory(resource))
+	p := (&Reconciler{now: time.Now}).newReconciliation(resource, Choice{Version: &Version{Digest: "a"}}, newMemory(resource))
 	var told []Outcome
 	p.r = &Reconciler{served: func(_ *unstructured.Unstructured, came Outcome) { told = append(told, came) }}
 	p.choice.MayDelete = func(schema.GroupKind, metav1.Object) error { return nil }

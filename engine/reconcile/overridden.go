@@ -17,7 +17,7 @@ const (
 )
 
 // recordOverridden notes where the server changed what was applied.
-func (t *reconciliation) recordOverridden(s *plan.Step, differ []ownership.Difference) {
+func (t learner) recordOverridden(s *plan.Step, differ []ownership.Difference) {
 	name := shortName(s.Document.GetKind(), s.Document.GetName())
 	delete(t.memory.changed, name)
 	for _, d := range differ {
@@ -31,7 +31,7 @@ func shortName(kind, name string) string { return kind + "/" + name }
 
 // inheritOverridden takes from the live status what an earlier process found overridden:
 // a child that is not applied again is as overridden as it was.
-func (t *reconciliation) inheritOverridden() {
+func (t publisher) inheritOverridden() {
 	if t.memory.changed != nil {
 		return
 	}
@@ -45,7 +45,7 @@ func (t *reconciliation) inheritOverridden() {
 }
 
 // withOverridden adds the condition to the kind's own ones.
-func (t *reconciliation) withOverridden(fields map[string]any) map[string]any {
+func (t publisher) withOverridden(fields map[string]any) map[string]any {
 	var all []string
 	for child, paths := range t.memory.changed {
 		for _, path := range paths {

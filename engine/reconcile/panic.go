@@ -1,10 +1,7 @@
 package reconcile
 
 import (
-	"context"
-
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/panics"
@@ -27,13 +24,7 @@ func Guard(kind, doing string, do func() error) (err error) {
 	return do()
 }
 
-// safely takes the reconciliation. A panic ends this reconciliation alone.
-func (t *reconciliation) safely(ctx context.Context) (result reconcile.Result, err error) {
-	defer panics.Catch(&err, "serving a "+t.r.gvk.Kind)
-	return t.run(ctx)
-}
-
-// planOf makes a plan. A panic is an error of this resource.
+// planOf makes a plan. A panic becomes an error.
 func (t *reconciliation) planOf(in plan.Input) (p *plan.Plan, err error) {
 	defer panics.Catch(&err, "planning a "+t.r.gvk.Kind)
 	return plan.Make(in)

@@ -39,15 +39,15 @@ type notReadyChild struct {
 
 // withPodReasons adds to the children that have not been ready for a while what their
 // Pods wait for, where kind.yaml says podReasons.
-func (t *reconciliation) withPodReasons(ctx context.Context, children []status.Child, w *snapshot) []status.Child {
-	if !t.subject.settings().PodReasons || t.subject.deleting() {
+func (t judge) withPodReasons(ctx context.Context, children []status.Child, w *snapshot) []status.Child {
+	if !t.subject.kindSettings().PodReasons || t.subject.isDeleting() {
 		return children
 	}
 	known, now, lists := t.memory.notReady, t.r.now(), 0
 	t.memory.notReady = map[plan.Ref]*notReadyChild{}
 	for i := range children {
 		c := &children[i]
-		l, there := w.workload(*c)
+		l, there := w.findWorkload(*c)
 		if c.Ready || !there {
 			continue
 		}
@@ -65,14 +65,14 @@ func (t *reconciliation) withPodReasons(ctx context.Context, children []status.C
 			m.said, m.reasons = c.Message, t.podReasons(ctx, l)
 			m.next, m.gap = now.Add(m.gap), min(2*m.gap, longestGap)
 		}
-		t.found.again(max(m.next.Sub(now), firstWait))
-		tell(c, m.reasons)
+		t.found.requeueAfter(max(m.next.Sub(now), firstWait))
+		addPodReasons(c, m.reasons)
 	}
 	return children
 }
 
-// tell adds to a child what its Pods wait for.
-func tell(c *status.Child, reasons []readiness.PodReason) {
+// addPodReasons adds to the message of a child what its Pods wait for.
+func addPodReasons(c *status.Child, reasons []readiness.PodReason) {
 	var texts []string
 	for _, r := range reasons[:min(len(reasons), mostPodReasons)] {
 		texts = append(texts, r.Message)
@@ -83,11 +83,11 @@ func tell(c *status.Child, reasons []readiness.PodReason) {
 	}
 }
 
-// workload is the live object of a child that makes Pods.
-func (w *snapshot) workload(c status.Child) (live.Object, bool) {
+// findWorkload returns the live object of a child that creates Pods.
+func (w *snapshot) findWorkload(c status.Child) (live.Object, bool) {
 	for _, l := range w.live {
 		if l.GVK == schema.FromAPIVersionAndKind(c.APIVersion, c.Kind) && l.Meta.GetNamespace() == c.Namespace && l.Meta.GetName() == c.Name {
-			return l, readiness.PodSelector(body(l)) != nil
+			return l, readiness.PodSelector(bodyOf(l)) != nil
 		}
 	}
 	return live.Object{}, false
@@ -95,12 +95,12 @@ func (w *snapshot) workload(c status.Child) (live.Object, bool) {
 
 // podReasons lists Pods of a child and says what they wait for, or why that cannot be
 // found out.
-func (t *reconciliation) podReasons(ctx context.Context, l live.Object) []readiness.PodReason {
-	writer, err := t.subject.writer()
+func (t judge) podReasons(ctx context.Context, l live.Object) []readiness.PodReason {
+	writer, err := t.subject.childWriter()
 	if err != nil {
 		return nil // it is told of by what is written
 	}
-	workload := body(l)
+	workload := bodyOf(l)
 	in := apply.Selection{Namespace: l.Meta.GetNamespace(), Labels: readiness.PodSelector(workload), Limit: mostPods}
 	pods, err := writer.List(ctx, pod, in)
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 )
 
 // learnDelete records what became of the deletion of a child.
-func (t *reconciliation) learnDelete(r *plan.Result) {
+func (t learner) learnDelete(r *plan.Result) {
 	if len(r.Writes) > 0 {
 		t.memory.attempts.ForgetRepeats()
-		if !t.subject.deleting() {
+		if !t.subject.isDeleting() {
 			t.pruned = append(t.pruned, plan.RefOf(*r.Object).String())
 		}
 	}
@@ -24,7 +24,7 @@ func (t *reconciliation) learnDelete(r *plan.Result) {
 }
 
 // learnRelease records what became of the release of a patch.
-func (t *reconciliation) learnRelease(r *plan.Result) {
+func (t learner) learnRelease(r *plan.Result) {
 	if r.Answer != nil && !t.isDry() {
 		t.r.cluster.Reads.RecordWrite(r.Release.Live.GVK, r.Answer)
 	}
@@ -49,7 +49,7 @@ func (t *reconciliation) learnRelease(r *plan.Result) {
 
 // learnPrune records that something was sent, or when to try again what failed, and returns
 // the latter; nil if nothing failed.
-func (t *reconciliation) learnPrune(k plan.Key, r *plan.Result) *plan.Attempt {
+func (t learner) learnPrune(k plan.Key, r *plan.Result) *plan.Attempt {
 	if r.Err == nil {
 		t.memory.attempts.AwaitWatch(k)
 		return nil
@@ -62,7 +62,7 @@ func (t *reconciliation) learnPrune(k plan.Key, r *plan.Result) *plan.Attempt {
 }
 
 // reportPrunes reports what waits to be deleted or released, and forgets what has ended.
-func (t *reconciliation) reportPrunes(p *plan.Plan) {
+func (t learner) reportPrunes(p *plan.Plan) {
 	t.found.problems = append(t.found.problems, p.PruneProblems...)
 	planned, now := map[plan.Key]bool{}, t.r.now()
 	for _, l := range p.Prune {
@@ -73,7 +73,7 @@ func (t *reconciliation) reportPrunes(p *plan.Plan) {
 		planned[r.Key()] = true
 		t.reportPending(r.Key(), now)
 	}
-	if !p.IsRendered && !t.subject.deleting() { // it does not know all that ends
+	if !p.IsRendered && !t.subject.isDeleting() { // it does not know all that ends
 		return
 	}
 	for k, at := range t.memory.attempts {
@@ -85,7 +85,7 @@ func (t *reconciliation) reportPrunes(p *plan.Plan) {
 }
 
 // reportPending reports a deletion or release that failed, or that is waited for no more.
-func (t *reconciliation) reportPending(k plan.Key, now time.Time) {
+func (t learner) reportPending(k plan.Key, now time.Time) {
 	switch at := t.memory.attempts[k]; {
 	case at == nil || at.Next.IsZero():
 	case at.Refused.IsOver(now):
@@ -96,18 +96,18 @@ func (t *reconciliation) reportPending(k plan.Key, now time.Time) {
 }
 
 // reportAttempt reports a deletion or release that failed.
-func (t *reconciliation) reportAttempt(at *plan.Attempt, now time.Time) {
+func (t learner) reportAttempt(at *plan.Attempt, now time.Time) {
 	t.found.add(at.Problem)
 	if at.Refused != nil && at.Refused.IsDropped {
-		t.found.again(at.Refused.Ends().Sub(now))
+		t.found.requeueAfter(at.Refused.Ends().Sub(now))
 		return
 	}
-	t.found.again(at.Next.Sub(now))
+	t.found.requeueAfter(at.Next.Sub(now))
 }
 
 // hasEnded reports whether there is nothing more to report of a deletion or release that the
 // plan does not have any more.
-func (t *reconciliation) hasEnded(at *plan.Attempt, now time.Time) bool {
+func (t learner) hasEnded(at *plan.Attempt, now time.Time) bool {
 	switch refused := at.Refused; {
 	case refused == nil:
 	case refused.IsDropped && !refused.IsOver(now):
@@ -119,8 +119,8 @@ func (t *reconciliation) hasEnded(at *plan.Attempt, now time.Time) bool {
 	return true
 }
 
-// place is namespace/name, or the name of what has no namespace.
-func place(o metav1.Object) string {
+// describePlace returns namespace/name, or the name of an object without a namespace.
+func describePlace(o metav1.Object) string {
 	if o.GetNamespace() == "" {
 		return o.GetName()
 	}

@@ -34,7 +34,7 @@ func TestNamedForTenMinutes(t *testing.T) {
 		Problem: status.Problem{Severity: status.Waiting, Reason: api.ReasonNotGivenBack, Message: "no ports"}}
 	memory.attempts[back.Key()] = at
 	for _, passed := range []time.Duration{0, time.Minute, 9 * time.Minute, 10*time.Minute - time.Second} {
-		turn := r.reconciliation(resource, Choice{Version: &Version{}}, memory)
+		turn := r.newReconciliation(resource, Choice{Version: &Version{}}, memory)
 		now = at.Refused.At.Add(passed)
 		turn.reportPrunes(&plan.Plan{IsRendered: true})
 		if len(turn.found.problems) != 1 || turn.found.problems[0].Message != "no ports" {
@@ -46,7 +46,7 @@ func TestNamedForTenMinutes(t *testing.T) {
 	}
 	now = now.Add(time.Second)
 	for range 2 {
-		turn := r.reconciliation(resource, Choice{Version: &Version{}}, memory)
+		turn := r.newReconciliation(resource, Choice{Version: &Version{}}, memory)
 		turn.reportPrunes(&plan.Plan{IsRendered: true})
 		if len(turn.found.problems) > 0 || turn.found.requeue > 0 {
 			t.Errorf("after ten minutes it is named still: %v", turn.found.problems)

@@ -19,9 +19,12 @@ import (
 // announcePlanned ends the reconciliation of an operator that is read-only: what it would do
 // is counted and told once, by event and log, and nothing is written.
 func (t *reconciliation) announcePlanned(ctx context.Context, p *plan.Plan) reconcile.Result {
-	t.r.cluster.Reads.Record(t.subject.owner().Owner, t.view.asked)
-	text := t.planned(p)
-	t.r.count(Key(t.subject.resource), text != "")
+	if t.view.pending {
+		return t.awaitNext(0)
+	}
+	t.r.cluster.Reads.Record(t.subject.planOwner().Owner, t.view.asked)
+	text := t.describePlanned(p)
+	t.r.countPending(Key(t.subject.resource), text != "")
 	if text != t.memory.announced && text != "" {
 		t.r.cluster.Events.Eventf(t.subject.resource, nil, corev1.EventTypeNormal, api.ReasonReadOnly, "Reconcile",
 			"the operator is read-only and would %s", text)
@@ -31,19 +34,19 @@ func (t *reconciliation) announcePlanned(ctx context.Context, p *plan.Plan) reco
 	return reconcile.Result{RequeueAfter: t.found.requeue}
 }
 
-// planned says what would be done, were the operator not read-only: by this reconciliation,
-// and by the rollout of a changed folder; "" is nothing. What would be said in the
-// status is not told.
-func (t *reconciliation) planned(p *plan.Plan) string {
-	texts := t.steps(p)
-	if t.choice.RollsOut && !t.subject.deleting() {
+// describePlanned describes what an operator that is not read-only would do, in this
+// reconciliation and by the rollout of a changed folder; it is empty if that is nothing, or
+// only a status.
+func (t *reconciliation) describePlanned(p *plan.Plan) string {
+	texts := t.describeSteps(p)
+	if t.choice.RollsOut && !t.subject.isDeleting() {
 		texts = append(texts, "roll out the changed folder")
 	}
 	return strings.Join(texts, ", ")
 }
 
-// steps says what a reconciliation that may write would do.
-func (t *reconciliation) steps(p *plan.Plan) []string {
+// describeSteps describes what a reconciliation that may write would do.
+func (t *reconciliation) describeSteps(p *plan.Plan) []string {
 	counts := map[string]int{}
 	for i := range p.Steps {
 		if a := p.Steps[i].Action; a != plan.Keep && a != plan.Done && a != plan.Block && a != plan.Refuse {
@@ -57,24 +60,24 @@ func (t *reconciliation) steps(p *plan.Plan) []string {
 			texts = append(texts, fmt.Sprintf("%s %d", what, n))
 		}
 	}
-	if t.subject.deleting() && slices.Contains(t.subject.resource.GetFinalizers(), api.Finalizer) {
+	if t.subject.isDeleting() && slices.Contains(t.subject.resource.GetFinalizers(), api.Finalizer) {
 		texts = append(texts, "let the resource go")
 	}
 	return texts
 }
 
-// count counts the resources of the kind that would be changed.
-func (r *Reconciler) count(name types.NamespacedName, pending bool) {
+// countPending counts the resources of the kind that would be changed.
+func (r *Reconciler) countPending(name types.NamespacedName, pending bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.pending[name] = true; !pending {
-		r.unpend(name)
+		r.removePending(name)
 	}
 	metrics.Kind(r.name).Pending(len(r.pending))
 }
 
-// unpend takes a resource out of the count; it needs the mutex.
-func (r *Reconciler) unpend(name types.NamespacedName) {
+// removePending removes a resource from the count. The caller must hold the mutex.
+func (r *Reconciler) removePending(name types.NamespacedName) {
 	delete(r.pending, name)
 	if r.cluster.ReadOnly {
 		metrics.Kind(r.name).Pending(len(r.pending))

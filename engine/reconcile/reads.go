@@ -20,35 +20,35 @@ import (
 
 // Lookup returns one live object, or nil.
 func (w *snapshot) Lookup(what template.Object) (any, error) {
-	q, err := w.query(what)
+	q, err := w.makeQuery(what)
 	if err != nil {
 		return nil, err
 	}
 	q.Name = what.Name
-	found, err := w.ask(q)
+	found, err := w.askCache(q)
 	if err != nil {
-		return nil, w.waits(what, err)
+		return nil, w.waitFor(what, err)
 	}
 	if len(found) == 0 {
 		return nil, nil
 	}
-	return body(found[0]), nil
+	return bodyOf(found[0]), nil
 }
 
 // Select returns the live objects that match.
 func (w *snapshot) Select(what template.Object, selector labels.Selector) ([]any, error) {
-	q, err := w.query(what)
+	q, err := w.makeQuery(what)
 	if err != nil {
 		return nil, err
 	}
 	q.Selector = selector
-	found, err := w.ask(q)
+	found, err := w.askCache(q)
 	if err != nil {
-		return nil, w.waits(what, err)
+		return nil, w.waitFor(what, err)
 	}
 	all := make([]any, len(found))
 	for i, l := range found {
-		all[i] = body(l)
+		all[i] = bodyOf(l)
 	}
 	return all, nil
 }
@@ -65,9 +65,9 @@ type answer struct {
 	err   error
 }
 
-// ask answers a question as it was answered before, if it was: by a lookup, or,
+// askCache answers a question as it was answered before, if it was: by a lookup, or,
 // if it has a selector, by a select.
-func (w *snapshot) ask(q cluster.Query) ([]live.Object, error) {
+func (w *snapshot) askCache(q cluster.Query) ([]live.Object, error) {
 	key := question{scope: q.Scope, namespace: q.Namespace, name: q.Name}
 	if q.Selector != nil {
 		key.selector = q.Selector.String()
@@ -114,8 +114,8 @@ func (w *snapshot) isOutdated(read live.Object) bool {
 	})
 }
 
-// waits makes the file wait for what cannot be told now.
-func (w *snapshot) waits(what template.Object, err error) error {
+// waitFor makes the file wait for what is not known now.
+func (w *snapshot) waitFor(what template.Object, err error) error {
 	w.pending = w.pending || errors.Is(err, live.ErrNotYet)
 	if errors.Is(err, live.ErrNotServed) {
 		return &template.Wait{Message: fmt.Sprintf("the cluster has no %s %s to read; ask hasAPI first", what.APIVersion, what.Kind)}
@@ -123,8 +123,8 @@ func (w *snapshot) waits(what template.Object, err error) error {
 	return &template.Wait{Message: fmt.Sprintf("reading %s: %s", what.Kind, err)}
 }
 
-// query is where a read looks, if it may.
-func (w *snapshot) query(what template.Object) (cluster.Query, error) {
+// makeQuery returns where a read looks, or an error if it may not.
+func (w *snapshot) makeQuery(what template.Object) (cluster.Query, error) {
 	gv, err := schema.ParseGroupVersion(what.APIVersion)
 	if err != nil {
 		return cluster.Query{}, fmt.Errorf("reading %s: %w", what.Kind, err)
@@ -136,7 +136,7 @@ func (w *snapshot) query(what template.Object) (cluster.Query, error) {
 		if err == nil {
 			err = live.ErrNotServed
 		}
-		return cluster.Query{}, w.waits(what, err)
+		return cluster.Query{}, w.waitFor(what, err)
 	}
 	own := w.subject.resource.GetNamespace()
 	namespace := what.Namespace
@@ -146,12 +146,12 @@ func (w *snapshot) query(what template.Object) (cluster.Query, error) {
 	if err := w.subject.version.Kind.MayRead(gvk, own, namespace, what.Name, !served.Namespaced); err != nil {
 		return cluster.Query{}, err
 	}
-	return cluster.Query{Scope: w.subject.version.scope(gvk, own, namespace, what.Name), Namespace: namespace, Since: w.since}, nil
+	return cluster.Query{Scope: w.subject.version.scopeOf(gvk, own, namespace, what.Name), Namespace: namespace, Since: w.since}, nil
 }
 
-// scope is which watch delivers what a template reads. What the operator reads
+// scopeOf returns which watch delivers what a template reads. What the operator reads
 // itself in the namespaces of resources, one watch delivers for all of them.
-func (v *Version) scope(gvk schema.GroupVersionKind, own, namespace, name string) cluster.Scope {
+func (v *Version) scopeOf(gvk schema.GroupVersionKind, own, namespace, name string) cluster.Scope {
 	scope := cluster.Scope{GroupVersionKind: gvk}
 	if account := v.Kind.Settings.ServiceAccountName; account != "" {
 		scope.Namespace, scope.As = namespace, own+"/"+account
@@ -193,17 +193,18 @@ func (w *snapshot) Config(key string) (any, error) {
 	return w.subject.version.Kind.Config[key], nil
 }
 
-// object finds what is to be patched; it is watched as if it had been read.
-func (w *snapshot) object(o *unstructured.Unstructured) (*live.Object, error) {
+// findPatched finds an object that is to be patched. It is watched as if a template had read
+// it.
+func (w *snapshot) findPatched(o *unstructured.Unstructured) (*live.Object, error) {
 	ref := plan.RefOfObject(o)
 	for i := range w.patched {
 		if plan.RefOf(w.patched[i]) == ref {
 			return &w.patched[i], nil
 		}
 	}
-	scope := w.subject.version.scope(o.GroupVersionKind(), w.subject.resource.GetNamespace(), o.GetNamespace(), o.GetName())
+	scope := w.subject.version.scopeOf(o.GroupVersionKind(), w.subject.resource.GetNamespace(), o.GetNamespace(), o.GetName())
 	q := cluster.Query{Scope: scope, Namespace: o.GetNamespace(), Name: o.GetName(), Since: w.since}
-	found, err := w.ask(q)
+	found, err := w.askCache(q)
 	w.pending = w.pending || errors.Is(err, live.ErrNotYet)
 	if err != nil || len(found) == 0 {
 		return nil, err
@@ -221,8 +222,8 @@ func (w *snapshot) inRendered(gvk schema.GroupVersionKind, namespace string) boo
 	return where.Rendered && !slices.Contains(where.Listed, namespace)
 }
 
-// patchers are the files that patch objects of a kind.
-func (w *snapshot) patchers(gvk schema.GroupVersionKind, subresource string) []string {
+// listPatchers returns the files that patch objects of a kind.
+func (w *snapshot) listPatchers(gvk schema.GroupVersionKind, subresource string) []string {
 	if w.subject.version.Kind == nil {
 		return nil
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/panics"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
 )
@@ -132,31 +133,35 @@ const renderLimit = 10 * time.Second
 // the outcome in its status.
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	woken := r.takeWoken(req.NamespacedName)
-	resource, err := r.observe(ctx, req.NamespacedName)
+	resource, err := r.getResource(ctx, req.NamespacedName)
 	if resource == nil || err != nil {
-		r.counts(err)
+		r.countResult(err)
 		return reconcile.Result{}, err
 	}
-	t := r.reconciliation(resource, r.choose(resource), r.memoryOf(req.NamespacedName, resource))
-	result, err := t.safely(ctx)
+	t := r.newReconciliation(resource, r.choose(resource), r.memoryOf(req.NamespacedName, resource))
+	result, err := t.run(ctx)
 	NotePanic(r.name, err)
-	t.counted(req.NamespacedName, woken, err)
+	t.countReconciliation(req.NamespacedName, woken, err)
 	return result, err
 }
 
-// reconciliation begins one.
-func (r *Reconciler) reconciliation(resource *unstructured.Unstructured, choice Choice, memory *Memory) *reconciliation {
-	return &reconciliation{
+// newReconciliation begins a reconciliation.
+func (r *Reconciler) newReconciliation(resource *unstructured.Unstructured, choice Choice, memory *Memory) *reconciliation {
+	p := &pass{
 		r: r, choice: choice, memory: memory, texts: newTexts(memory.drawn), written: memory.writes,
 		subject: &subject{name: r.name, gvk: r.gvk, cluster: &r.cluster, version: choice.Version, resource: resource},
 	}
+	return &reconciliation{pass: p, confirmer: confirmer{p}, renderer: renderer{p}, recorder: recorder{p}, learner: learner{p},
+		publisher: publisher{judge{p}}}
 }
 
-// run reconciles the resource.
-func (t *reconciliation) run(ctx context.Context) (reconcile.Result, error) {
+// run reconciles the resource. A panic becomes the error of this reconciliation.
+func (t *reconciliation) run(ctx context.Context) (result reconcile.Result, err error) {
+	defer panics.Catch(&err, "serving a "+t.r.gvk.Kind)
+
 	// 1. Observe what the caches contain. What has not been listed yet enqueues the resource
 	// when it has.
-	if t.subject.deleting() {
+	if t.subject.isDeleting() {
 		t.confirmWrites(ctx)
 	}
 	view := t.takeSnapshot()
@@ -171,41 +176,38 @@ func (t *reconciliation) run(ctx context.Context) (reconcile.Result, error) {
 
 	// 2. Render, unless nothing may be changed. A deletion never depends on templates.
 	var rendered *render.Result
-	if !t.subject.paused() {
-		rendered = t.render(ctx, view)
+	if !t.subject.isPaused() {
+		rendered = t.renderChildren(ctx, view)
 	}
 
 	// 3. Plan: all decisions are made here. What was planned from too little is planned again once
 	// an event has told the rest.
-	p := t.plan(rendered, view)
+	p := t.makePlan(rendered, view)
 	if view.pending {
-		p = t.plan(nil, view)
+		p = t.makePlan(nil, view)
+	}
+
+	if t.r.cluster.ReadOnly {
+		return t.announcePlanned(ctx, p), nil
 	}
 
 	// 4. Ask the API server what caches that lag behind cannot answer.
-	switch {
-	case t.r.cluster.ReadOnly && !view.pending:
-		return t.announcePlanned(ctx, p), nil
-	case t.r.cluster.ReadOnly:
-	default:
-		if isStale, err := t.isStale(ctx, p); isStale || err != nil {
-			t.pending = true
-			return reconcile.Result{RequeueAfter: firstWait}, err
-		}
-		// 5. Execute, and remember the results.
-		t.execute(ctx, p)
-	}
-	if view.pending || t.replans { // an event, or the next plan, decides what follows
+	if isStale, err := t.isStale(ctx, p); isStale || err != nil {
 		t.pending = true
-		t.r.cluster.Reads.Record(t.subject.owner().Owner, view.asked)
-		if t.replans {
-			return reconcile.Result{RequeueAfter: replanAfter}, nil
-		}
-		return reconcile.Result{}, nil
+		return reconcile.Result{RequeueAfter: firstWait}, err
+	}
+
+	// 5. Execute, and remember the results.
+	t.executePlan(ctx, p)
+	switch {
+	case t.replans: // the next plan decides what follows from a refusal
+		return t.awaitNext(replanAfter), nil
+	case view.pending:
+		return t.awaitNext(0), nil
 	}
 
 	// 6. Publish, unless the resource is gone or its deletion has only begun.
-	if t.subject.deleting() && !t.outdated && len(t.found.problems) == 0 {
+	if t.subject.isDeleting() && !t.outdated && len(t.found.problems) == 0 {
 		switch {
 		case len(p.Left) == 0:
 			t.reportOutliving(p)
@@ -215,10 +217,17 @@ func (t *reconciliation) run(ctx context.Context) (reconcile.Result, error) {
 		}
 		t.found.add(p.DescribeLeft())
 	}
-	if !t.subject.deleting() {
+	if !t.subject.isDeleting() {
 		view.unlisted(p, &t.found)
 	}
-	return t.report(ctx, p)
+	return t.publishStatus(ctx, p)
+}
+
+// awaitNext ends a reconciliation after which another one follows: after d, or after an event.
+func (t *reconciliation) awaitNext(d time.Duration) reconcile.Result {
+	t.pending = true
+	t.r.cluster.Reads.Record(t.subject.planOwner().Owner, t.view.asked)
+	return reconcile.Result{RequeueAfter: d}
 }
 
 // Find names the resource with this uid, if it was ever looked at.
@@ -229,9 +238,9 @@ func (r *Reconciler) Find(uid types.UID) (name types.NamespacedName, found bool)
 	return name, found
 }
 
-// observe returns the resource as last seen, or nil when there is nothing to
+// getResource returns the resource as last seen, or nil when there is nothing to
 // do for it: it is gone, or going without us, and its children go with it.
-func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*unstructured.Unstructured, error) {
+func (r *Reconciler) getResource(ctx context.Context, name types.NamespacedName) (*unstructured.Unstructured, error) {
 	resource := &unstructured.Unstructured{}
 	resource.SetGroupVersionKind(r.gvk)
 	err := r.resources.Get(ctx, name, resource)
@@ -255,8 +264,36 @@ func isDeletedWithoutFinalizer(resource *unstructured.Unstructured) bool {
 	return resource.GetDeletionTimestamp() != nil && !slices.Contains(resource.GetFinalizers(), api.Finalizer)
 }
 
-// A reconciliation is one pass over one resource. It collects what is to be reported.
+// A reconciliation reconciles one resource once. Each of its parts has one task.
 type reconciliation struct {
+	*pass
+	confirmer
+	renderer
+	recorder
+	learner
+	publisher
+}
+
+// A confirmer asks the API server what caches that lag behind cannot answer.
+type confirmer struct{ *pass }
+
+// A renderer renders the children of a resource, and generates texts for its Secrets.
+type renderer struct{ *pass }
+
+// A recorder records on the CRD which kinds of children there may be.
+type recorder struct{ *pass }
+
+// A learner records the results of a plan.
+type learner struct{ *pass }
+
+// A judge observes the children of a resource, and decides whether they are ready.
+type judge struct{ *pass }
+
+// A publisher reports the outcome in the status, in events and to the rollout.
+type publisher struct{ judge }
+
+// A pass is what a reconciliation is about, and what it finds.
+type pass struct {
 	r       *Reconciler
 	subject *subject
 	choice  Choice
@@ -292,7 +329,7 @@ const (
 	previews
 )
 
-func (t *reconciliation) isDry() bool { return t.mode != writes }
+func (t *pass) isDry() bool { return t.mode != writes }
 
 // replanAfter is when to reconcile again because of what was found out just now.
 const replanAfter = time.Microsecond

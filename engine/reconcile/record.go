@@ -49,13 +49,13 @@ type record struct {
 // patches of is on record, so that they are found again after any crash. It stays
 // there until release is called. Workers that have something to write take reconciliations,
 // and come again where one takes long.
-func (t *reconciliation) recordKinds(ctx context.Context, p *plan.Plan) (release func(), err error) {
+func (t recorder) recordKinds(ctx context.Context, p *plan.Plan) (release func(), err error) {
 	for {
 		crd, changed, busy, err := t.toRecord(p)
 		if err != nil {
 			return nil, err
 		}
-		release = func() { t.r.recorded.use(p, -1) }
+		release = func() { t.r.recorded.addUse(p, -1) }
 		if len(changed) == 0 {
 			return release, nil
 		}
@@ -75,15 +75,15 @@ func (t *reconciliation) recordKinds(ctx context.Context, p *plan.Plan) (release
 	}
 }
 
-// use counts a reconciliation that writes what the plan has; it takes the mutex.
-func (r *record) use(p *plan.Plan, turns int) {
+// addUse counts a reconciliation that writes the kinds of a plan.
+func (r *record) addUse(p *plan.Plan, turns int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.count(p, turns)
+	r.countUse(p, turns)
 }
 
-// count is use for whoever has the mutex.
-func (r *record) count(p *plan.Plan, turns int) {
+// countUse does the same for a caller that holds the mutex.
+func (r *record) countUse(p *plan.Plan, turns int) {
 	if r.using == nil {
 		r.using = map[schema.GroupKind]int{}
 	}
@@ -101,7 +101,7 @@ var errRecording = errors.New("recording child kinds: another resource's are bei
 // writes, it is the caller's turn, and writeRecord must follow; else busy ends
 // with the write that is under way. Unless that is to be waited for, the reconciliation
 // counts as one that writes.
-func (t *reconciliation) toRecord(p *plan.Plan) (crd metav1.Object, changed map[string]any, busy chan struct{}, err error) {
+func (t recorder) toRecord(p *plan.Plan) (crd metav1.Object, changed map[string]any, busy chan struct{}, err error) {
 	t.r.recorded.mu.Lock()
 	defer t.r.recorded.mu.Unlock()
 	if crd = t.r.newestCRD(); crd == nil {
@@ -126,7 +126,7 @@ func (t *reconciliation) toRecord(p *plan.Plan) (crd metav1.Object, changed map[
 		t.r.recorded.busy = make(chan struct{})
 	}
 	if busy == nil || len(changed) == 0 {
-		t.r.recorded.count(p, 1)
+		t.r.recorded.countUse(p, 1)
 	}
 	return crd, changed, busy, nil
 }
@@ -135,21 +135,21 @@ func (t *reconciliation) toRecord(p *plan.Plan) (crd metav1.Object, changed map[
 // needs the record's mutex.
 func (r *Reconciler) newestCRD() metav1.Object {
 	crd := r.cluster.CRD(r.name)
-	if crd != nil && newer(r.recorded.written, crd) {
+	if crd != nil && isNewer(r.recorded.written, crd) {
 		return r.recorded.written
 	}
 	return crd
 }
 
 // writeRecord writes the record, and gives the reconciliation on.
-func (t *reconciliation) writeRecord(ctx context.Context, crd metav1.Object, changed map[string]any) error {
+func (t recorder) writeRecord(ctx context.Context, crd metav1.Object, changed map[string]any) error {
 	var answer metav1.Object
-	defer func() { t.r.recorded.done(answer) }()
+	defer func() { t.r.recorded.endWrite(answer) }()
 	written, err := t.r.cluster.Writer.Annotate(ctx, crd, changed)
 	if err != nil {
 		err = fmt.Errorf("recording child kinds on CRD %s: %w", t.r.name, err)
 	}
-	if t.r.recorded.sent(err, t.r.now()); err != nil {
+	if t.r.recorded.recordSent(err, t.r.now()); err != nil {
 		return err
 	}
 	t.countRequest(metrics.Record)
@@ -157,8 +157,8 @@ func (t *reconciliation) writeRecord(ctx context.Context, crd metav1.Object, cha
 	return nil
 }
 
-// sent takes up what became of a write.
-func (r *record) sent(err error, now time.Time) {
+// recordSent records the outcome of a write.
+func (r *record) recordSent(err error, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.attempts == nil {
@@ -167,9 +167,9 @@ func (r *record) sent(err error, now time.Time) {
 	recordBusy(r.attempts, plan.OpRecord, err, now)
 }
 
-// done ends the write that is under way; answer is the CRD as it was answered, or
+// endWrite ends the write that is under way; answer is the CRD as it was answered, or
 // nil.
-func (r *record) done(answer metav1.Object) {
+func (r *record) endWrite(answer metav1.Object) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if answer != nil {
@@ -182,7 +182,7 @@ func (r *record) done(answer metav1.Object) {
 // notRecorded takes up that a record on the CRD or on the resource could not be
 // written. A conflict is no trouble to tell of: the record was seen too late, and
 // the next reconciliation sees what it is now. Nor is one that another resource is writing.
-func (t *reconciliation) notRecorded(err error) {
+func (t *pass) notRecorded(err error) {
 	if apierrors.IsConflict(err) || errors.Is(err, errRecording) {
 		t.outdated = true
 		return
@@ -204,7 +204,7 @@ func withKinds(have []schema.GroupKind, p *plan.Plan, patches bool) []schema.Gro
 	return want
 }
 
-// A leaving is what deleting needs of a folder's settings.
+// A finalization is what deleting needs of a folder's settings.
 type finalization struct {
 	DeleteOrder        []string `json:"deleteOrder,omitempty"`
 	ServiceAccountName string   `json:"serviceAccountName,omitempty"`
@@ -215,8 +215,8 @@ type finalization struct {
 
 // finalizationRecord is what is put on record of the settings; "" if they say
 // nothing about deleting.
-func (t *reconciliation) finalizationRecord() string {
-	s, elsewhere := t.subject.settings(), t.subject.elsewhere()
+func (t recorder) finalizationRecord() string {
+	s, elsewhere := t.subject.kindSettings(), t.subject.otherNamespaces()
 	if len(s.DeleteOrder) == 0 && s.ServiceAccountName == "" && len(elsewhere) == 0 {
 		return ""
 	}
@@ -238,8 +238,8 @@ func finalizationOf(crd metav1.Object, of shard.Shard) finalization {
 	return l
 }
 
-// newer reports whether a is the same object as b, seen later.
-func newer(a, b metav1.Object) bool {
+// isNewer reports whether a is a later version of the same object as b.
+func isNewer(a, b metav1.Object) bool {
 	if a == nil || a.GetUID() != b.GetUID() {
 		return false
 	}

@@ -69,7 +69,7 @@ func isForbidden(reason string) bool {
 }
 
 // describeFailure returns the problem of a step that failed, and when to try it again.
-func (t *reconciliation) describeFailure(s *plan.Step, err error) (status.Problem, plan.Retry) {
+func (t learner) describeFailure(s *plan.Step, err error) (status.Problem, plan.Retry) {
 	if panics.In(err) != nil {
 		NotePanic(t.r.name, err)
 		p := status.Problem{Severity: status.Retry, Reason: api.ReasonApplyFailed, Message: s.Name() + ": " + err.Error()}

@@ -16,11 +16,11 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// render renders the children. The result is nil if nothing may be changed, and names the files
+// renderChildren renders the children. The result is nil if nothing may be changed, and names the files
 // that cannot be rendered. It renders again until nothing is missing, at most once for each
 // call of stable, whose arguments are literal.
-func (t *reconciliation) render(ctx context.Context, w *snapshot) *render.Result {
-	if t.subject.deleting() || t.frozen() {
+func (t renderer) renderChildren(ctx context.Context, w *snapshot) *render.Result {
+	if t.subject.isDeleting() || t.isFrozen() {
 		return nil
 	}
 	if t.subject.version.Kind == nil {
@@ -30,7 +30,7 @@ func (t *reconciliation) render(ctx context.Context, w *snapshot) *render.Result
 	w.forgetStored()
 	result, err := t.renderOnce(ctx, w)
 	for err == nil && len(w.undrawn) > 0 && t.mode != previews {
-		t.draw(ctx, w, result)
+		t.drawTexts(ctx, w, result)
 		result, err = t.renderOnce(ctx, w)
 	}
 	if err != nil {
@@ -48,7 +48,7 @@ func (t *reconciliation) render(ctx context.Context, w *snapshot) *render.Result
 	return result
 }
 
-func (t *reconciliation) renderOnce(ctx context.Context, w *snapshot) (result *render.Result, err error) {
+func (t renderer) renderOnce(ctx context.Context, w *snapshot) (result *render.Result, err error) {
 	defer panics.Catch(&err, "rendering a "+t.r.gvk.Kind)
 	ctx, cancel := context.WithTimeout(ctx, renderLimit)
 	defer cancel()
@@ -71,9 +71,9 @@ func renderProblem(err error) status.Problem {
 	return p
 }
 
-// plan decides everything before anything is done. Without a rendered result, a plan changes the
+// makePlan decides everything before anything is done. Without a rendered result, a plan changes the
 // resource itself at most.
-func (t *reconciliation) plan(rendered *render.Result, w *snapshot) *plan.Plan {
+func (t *reconciliation) makePlan(rendered *render.Result, w *snapshot) *plan.Plan {
 	in := t.planInput(rendered, w)
 	p, err := t.planOf(in)
 	if err != nil {
@@ -93,23 +93,23 @@ func (t *reconciliation) plan(rendered *render.Result, w *snapshot) *plan.Plan {
 
 // planInput gathers what a plan depends on.
 func (t *reconciliation) planInput(rendered *render.Result, w *snapshot) plan.Input {
-	settings, annotations := t.subject.settings(), t.subject.resource.GetAnnotations()
+	settings, annotations := t.subject.kindSettings(), t.subject.resource.GetAnnotations()
 	in := plan.Input{
-		Owner: t.subject.owner(), Result: rendered, Live: w.live, State: w.stateOfKind,
-		Patched: w.patched, Object: w.object, Patchers: w.patchers, Rendered: w.inRendered, CanMake: w.canMake,
-		Draws: t.subject.draws, GeneratesText: func(file string) bool { return t.texts.fresh[file] },
+		Owner: t.subject.planOwner(), Result: rendered, Live: w.live, State: w.stateOfKind,
+		Patched: w.patched, Object: w.findPatched, Patchers: w.listPatchers, Rendered: w.inRendered, CanMake: w.canMake,
+		Draws: t.subject.drawsTexts, GeneratesText: func(file string) bool { return t.texts.fresh[file] },
 		Recreations: t.knownRecreations(), MayDelete: t.mayDelete, MayHaveExisted: t.mayHaveExisted,
 		Memory: t.memory.applied, Replaced: t.memory.replaced, SchemaOf: t.schemaOfKind,
 		Succeeded: annotations[api.AnnotationSucceeded], MakesOnce: t.subject.makesOnce,
-		AllowPrune: t.subject.allowances(), DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty,
+		AllowPrune: t.subject.parseAllowances(), DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty,
 		ReportedReady: t.subject.reportedReady(), IsReady: func(l live.Object) bool { return t.describeChild(w, l, nil).Ready },
 		Attempts: t.memory.attempts, LastWrite: t.memory.lastWrite, Cause: t.contentCause(), Now: t.r.now(),
-		HasFinalizer: t.subject.hasFinalizer(), Unknown: w.unknown(), HasUnconfirmed: len(t.memory.unconfirmed) > 0,
+		HasFinalizer: t.subject.hasFinalizer(), Unknown: w.describeUnknown(), HasUnconfirmed: len(t.memory.unconfirmed) > 0,
 	}
 	if k := t.subject.version.Kind; k != nil {
 		in.GeneratedFrom = k.DrawsFrom
 	}
-	if t.subject.deleting() {
+	if t.subject.isDeleting() {
 		t.setDeletion(&in, w)
 	}
 	return in

@@ -26,46 +26,46 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// report writes the status if it says something new, tells of it by event and
+// publishStatus writes the status if it says something new, tells of it by event and
 // log, and decides when to look again.
-func (t *reconciliation) report(ctx context.Context, p *plan.Plan) (reconcile.Result, error) {
+func (t publisher) publishStatus(ctx context.Context, p *plan.Plan) (reconcile.Result, error) {
 	if len(t.pruned) > 0 {
-		t.event(corev1.EventTypeNormal, api.ReasonPruned, "not rendered any more, and deleted: "+strings.Join(t.pruned, ", "))
+		t.recordEvent(corev1.EventTypeNormal, api.ReasonPruned, "not rendered any more, and deleted: "+strings.Join(t.pruned, ", "))
 	}
 	if t.outdated { // nothing that this reconciliation found is worth telling
 		t.pending = true
 		return reconcile.Result{RequeueAfter: firstWait}, nil
 	}
 	w := t.view
-	if !p.IsRendered && !t.subject.deleting() || !p.Same() { // as it is after applying
+	if !p.IsRendered && !t.subject.isDeleting() || !p.Same() { // as it is after applying
 		w = t.takeSnapshot()
 		w.asked = slices.Clone(t.view.asked) // what the plan read counts too
 	}
 	t.reportReferences(w)
-	live := t.subject.status()
-	own, children := t.ownStatus(ctx, w), t.children(p, w)
-	t.r.cluster.Reads.Record(t.subject.owner().Owner, w.asked)
+	live := t.subject.readStatus()
+	own, children := t.ownStatus(ctx, w), t.describeChildren(p, w)
+	t.r.cluster.Reads.Record(t.subject.planOwner().Owner, w.asked)
 	if w.pending { // what the status depends on is on its way, and wakes us
 		t.pending = true
 		return reconcile.Result{RequeueAfter: t.found.requeue}, nil
 	}
 	t.memory.dateProblems(t.found.problems)
 	in := status.Input{
-		Generation: t.subject.resource.GetGeneration(), Live: live.ours(), Now: metav1.Now(),
+		Generation: t.subject.resource.GetGeneration(), Live: live.ownFields(), Now: metav1.Now(),
 		Children: t.withPodReasons(ctx, children, w), Own: own, Problems: t.found.problems,
 		Kept: t.found.kept, KeptFailed: t.found.keptFailed, Ignored: w.ignoredAnnotations(),
-		Refused: t.choice.Refused, Paused: t.subject.paused() && !t.subject.deleting(),
-		OtherVersions: plan.OtherVersions(t.subject.owner(), w.live),
+		Refused: t.choice.Refused, Paused: t.subject.isPaused() && !t.subject.isDeleting(),
+		OtherVersions: plan.OtherVersions(t.subject.planOwner(), w.live),
 	}
 	out, err := status.Make(in)
 	if err == nil {
-		err = t.writeUnlessRefused(in, func() error { return t.write(ctx, out, live) })
+		err = t.writeUnlessRefused(in, func() error { return t.writeStatus(ctx, out, live) })
 	}
-	if why := invalid(err); why != "" && in.Own != nil { // say so in a status without the kind's own fields
+	if why := describeInvalid(err); why != "" && in.Own != nil { // say so in a status without the kind's own fields
 		in.Own = nil
 		in.Problems = append(in.Problems, status.Problem{Severity: status.Stalled, Reason: api.ReasonStatusInvalid, Message: why})
 		if out, err = status.Make(in); err == nil {
-			err = t.write(ctx, out, live)
+			err = t.writeStatus(ctx, out, live)
 		}
 	}
 	t.countStanding(out)
@@ -85,26 +85,26 @@ func (t *reconciliation) report(ctx context.Context, p *plan.Plan) (reconcile.Re
 // writeUnlessRefused writes a status unless its own fields, at this generation of the resource
 // and of its CRD, were refused just now, whatever else the status says. It then returns that
 // error.
-func (t *reconciliation) writeUnlessRefused(in status.Input, write func() error) error {
+func (t publisher) writeUnlessRefused(in status.Input, write func() error) error {
 	hash, err := ownership.Hash(in.Own)
 	if err != nil {
 		return fmt.Errorf("comparing the status with the last: %w", err)
 	}
-	hash = fmt.Sprint(hash, " ", in.Generation, " ", schemaOf(t.subject.crd()))
+	hash = fmt.Sprint(hash, " ", in.Generation, " ", schemaOf(t.subject.readCRD()))
 	attempts, k := t.memory.attempts, plan.Key{Operation: plan.OpStatusFields}
 	if at := attempts.Blocking(k, hash, t.r.now()); at != nil {
 		return at.Err
 	}
 	err = write()
-	if invalid(err) != "" {
+	if describeInvalid(err) != "" {
 		attempts.Fail(k, hash, plan.Retry{Min: longWait, Max: longWait}, t.r.now()).Err = err
 	}
 	return err
 }
 
-// invalid says what is wrong with a status that was refused for its content,
+// describeInvalid returns what is wrong with a status that was refused for its content,
 // here or by the API server; "" for all other errors.
-func invalid(err error) string {
+func describeInvalid(err error) string {
 	var refusal *apply.Refusal
 	switch {
 	case err == nil:
@@ -118,8 +118,8 @@ func invalid(err error) string {
 }
 
 // ownStatus renders status.yaml; nil if it cannot be rendered.
-func (t *reconciliation) ownStatus(ctx context.Context, w *snapshot) map[string]any {
-	if t.subject.version.Kind == nil || t.choice.Frozen || t.subject.deleting() {
+func (t publisher) ownStatus(ctx context.Context, w *snapshot) map[string]any {
+	if t.subject.version.Kind == nil || t.choice.Frozen || t.subject.isDeleting() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, renderLimit)
@@ -143,14 +143,14 @@ func (t *reconciliation) ownStatus(ctx context.Context, w *snapshot) map[string]
 	return t.withOverridden(t.holdStatus(fields))
 }
 
-// write applies the status unless the live one says the same. The same status
+// writeStatus applies the status unless the live one says the same. The same status
 // is not sent twice for the same resourceVersion, whatever became of it.
-func (t *reconciliation) write(ctx context.Context, out status.Output, live liveStatus) error {
+func (t publisher) writeStatus(ctx context.Context, out status.Output, live liveStatus) error {
 	if !t.subject.version.hasStatus() {
-		t.announce(ctx, out)
+		t.announceStatus(ctx, out)
 		return nil
 	}
-	desired, same := t.subject.desired(out.Status, live)
+	desired, same := t.subject.desiredStatus(out.Status, live)
 	if same {
 		t.memory.announcedProblem(out.Problems)
 		return nil
@@ -168,12 +168,12 @@ func (t *reconciliation) write(ctx context.Context, out status.Output, live live
 		return nil
 	}
 	if wait := t.mayWait(out, desired, live.fields); wait > 0 {
-		t.found.again(wait)
+		t.found.requeueAfter(wait)
 		return nil
 	}
 	if at := t.memory.attempts.Blocking(plan.Key{Operation: plan.OpStatus}, "", t.r.now()); at != nil {
 		t.failed = true
-		t.found.again(at.Next.Sub(t.r.now()))
+		t.found.requeueAfter(at.Next.Sub(t.r.now()))
 		return nil
 	}
 	answer, err := t.r.cluster.Writer.Status(ctx, served, t.subject.resource, desired)
@@ -187,7 +187,7 @@ func (t *reconciliation) write(ctx context.Context, out status.Output, live live
 	t.countRequest(metrics.Status)
 	t.memory.recordResource(answer, t.r.now())
 	t.memory.sent, t.memory.saidAt = hash+"@"+answer.GetResourceVersion(), t.r.now()
-	t.announce(ctx, out)
+	t.announceStatus(ctx, out)
 	return nil
 }
 
@@ -198,7 +198,7 @@ const statusGap = 10 * time.Second
 // mayWait is how long a status may wait, so that several become one: counts and
 // what else changes on the way. Whether a condition holds, why, and which
 // generation was observed is said at once.
-func (t *reconciliation) mayWait(out status.Output, desired, live map[string]any) time.Duration {
+func (t publisher) mayWait(out status.Output, desired, live map[string]any) time.Duration {
 	if len(out.Changed) > 0 || !status.SameGeneration(desired, live) {
 		return 0
 	}
@@ -206,22 +206,22 @@ func (t *reconciliation) mayWait(out status.Output, desired, live map[string]any
 }
 
 func (v *Version) hasStatus() bool {
-	shown := v.shown()
+	shown := v.shownVersion()
 	return shown == nil || shown.Status
 }
 
-// shown is Schema; nil if that is not known.
-func (v *Version) shown() *crdschema.Version {
+// shownVersion returns Schema; nil if that is not known.
+func (v *Version) shownVersion() *crdschema.Version {
 	if v.Schema == nil {
 		return nil
 	}
 	return v.Schema()
 }
 
-// announce records an event and a line of log when a condition changed, and events of
+// announceStatus records an event and a line of log when a condition changed, and events of
 // the problems that are new and that this did not tell of. The way of every resource
 // to Ready is no news where its status tells it.
-func (t *reconciliation) announce(ctx context.Context, out status.Output) {
+func (t publisher) announceStatus(ctx context.Context, out status.Output) {
 	told, changed := out.Reason+": "+out.Message, ""
 	if len(out.Changed) > 0 && (t.subject.version.hasStatus() || t.memory.announced != told) {
 		t.memory.announced = told
@@ -241,12 +241,12 @@ func (t *reconciliation) announce(ctx context.Context, out status.Output) {
 		news[p.Reason] += "; " + p.Message
 	}
 	for _, reason := range reasons {
-		t.event(corev1.EventTypeWarning, reason, news[reason])
+		t.recordEvent(corev1.EventTypeWarning, reason, news[reason])
 	}
 }
 
 // announceChanged tells of the conditions that changed, and returns what it said.
-func (t *reconciliation) announceChanged(ctx context.Context, out status.Output) (note string) {
+func (t publisher) announceChanged(ctx context.Context, out status.Output) (note string) {
 	severity := corev1.EventTypeNormal
 	if t.choice.Refused != "" {
 		severity = corev1.EventTypeWarning
@@ -262,20 +262,20 @@ func (t *reconciliation) announceChanged(ctx context.Context, out status.Output)
 		logger = logger.V(1)
 	} else {
 		t.memory.wasNotReady = !out.Ready
-		note = t.event(severity, out.Reason, strings.Join(out.Changed, "; "))
+		note = t.recordEvent(severity, out.Reason, strings.Join(out.Changed, "; "))
 	}
 	about := []any{"ready", out.Ready, "reason", out.Reason, "message", out.Message}
-	if file := t.found.file(out.Reason); file != "" {
+	if file := t.found.fileOf(out.Reason); file != "" {
 		about = append(about, "file", file)
 	}
 	logger.Info("status changed", about...)
 	return note
 }
 
-// event records an event about the resource, and returns as much of the note as
+// recordEvent records an event about the resource, and returns as much of the note as
 // it has room for. The API keeps one event of a reason for each state of the
 // resource: what is of one reason must be told at once.
-func (t *reconciliation) event(severity, reason, note string) string {
+func (t *pass) recordEvent(severity, reason, note string) string {
 	if len(note) > 1000 {
 		note = strings.ToValidUTF8(note[:1000], "") + "…"
 	}
@@ -284,13 +284,14 @@ func (t *reconciliation) event(severity, reason, note string) string {
 }
 
 // announceReleased records, once, that a patch stays which could not be released.
-func (t *reconciliation) announceReleased(at *plan.Attempt) {
+func (t *pass) announceReleased(at *plan.Attempt) {
 	if at.Refused.IsAnnounced {
 		return
 	}
 	at.Refused.IsAnnounced = true
 	ref := plan.RefOf(at.Refused.Release.Live)
-	t.event(corev1.EventTypeWarning, api.ReasonNotGivenBack, fmt.Sprintf("the fields of %s stay as they are: %s", ref, at.Problem.Message))
+	t.recordEvent(corev1.EventTypeWarning, api.ReasonNotGivenBack, fmt.Sprintf(
+		"the fields of %s stay as they are: %s", ref, at.Problem.Message))
 }
 
 // ResyncInterval is how often the children of a kind are listed without an event.

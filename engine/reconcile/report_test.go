@@ -46,7 +46,7 @@ func TestStatusOnTheWay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			turn := (&Reconciler{now: time.Now}).reconciliation(nil, Choice{},
+			turn := (&Reconciler{now: time.Now}).newReconciliation(nil, Choice{},
 				newMemory(&unstructured.Unstructured{Object: map[string]any{}}))
 			if turn.mayWait(after, after.Status, before.Status) > 0 {
 				t.Error("the first status of a process waits")

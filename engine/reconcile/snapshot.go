@@ -49,7 +49,7 @@ type snapshot struct {
 
 // takeSnapshot looks at what there is of a resource. Live objects of a kind that is
 // not synced are left out, since there may be others.
-func (t *reconciliation) takeSnapshot() *snapshot {
+func (t judge) takeSnapshot() *snapshot {
 	s := t.subject
 	w := &snapshot{
 		subject: s, texts: t.texts, served: s.cluster.Served(), since: s.cluster.Reads.Tick(),
@@ -60,7 +60,7 @@ func (t *reconciliation) takeSnapshot() *snapshot {
 	w.judge = func(l live.Object) (readiness.Verdict, error) { return t.judgeChild(w, l) }
 	uid := s.resource.GetUID()
 	for gvk, need := range s.version.Children {
-		in := s.within(gvk)
+		in := s.namespacesOf(gvk)
 		state := s.cluster.Children.State(gvk, in...)
 		w.state[gvk] = state
 		if state.Phase != live.Synced {
@@ -76,7 +76,7 @@ func (t *reconciliation) takeSnapshot() *snapshot {
 		w.live = append(w.live, found...)
 	}
 	for _, gvk := range s.version.Patched {
-		patched, err := s.cluster.Reads.Patched(gvk, uid, s.within(gvk)...)
+		patched, err := s.cluster.Reads.Patched(gvk, uid, s.namespacesOf(gvk)...)
 		if err != nil && (!errors.Is(err, live.ErrNotServed) || s.cluster.Defined(gvk.GroupKind())) {
 			w.unpatched[gvk] = err
 		}
@@ -89,8 +89,8 @@ func (t *reconciliation) takeSnapshot() *snapshot {
 	return w
 }
 
-// unknown describes what is not known of the resource: there may be something left.
-func (w *snapshot) unknown() []string {
+// describeUnknown describes what is not known of the resource: there may be something left.
+func (w *snapshot) describeUnknown() []string {
 	all := w.unknownChildren()
 	for _, err := range w.unpatched {
 		all = append(all, "what is patched is not known: "+err.Error())
@@ -110,14 +110,14 @@ func (w *snapshot) unknownChildren() (all []string) {
 		}
 	}
 	slices.Sort(all)
-	return append(all, w.unwatched()...)
+	return append(all, w.describeUnwatched()...)
 }
 
-// unwatched describes the namespaces that children may be in and that the operator does
+// describeUnwatched describes the namespaces that children may be in and that the operator does
 // not watch, as when its list of namespaces became shorter.
-func (w *snapshot) unwatched() (all []string) {
+func (w *snapshot) describeUnwatched() (all []string) {
 	within := w.subject.cluster.Namespaces
-	for _, namespace := range w.subject.elsewhere() {
+	for _, namespace := range w.subject.otherNamespaces() {
 		where := "namespace " + namespace
 		if namespace == anywhere {
 			where = "namespaces that it made"
@@ -178,18 +178,18 @@ func (w *snapshot) Children(file string) ([]any, error) {
 	}
 	var out []any
 	for _, l := range w.live {
-		if l.Meta.GetAnnotations()[api.AnnotationFile] == file && plan.Ours(w.subject.owner(), l.Meta) {
-			out = append(out, body(l))
+		if l.Meta.GetAnnotations()[api.AnnotationFile] == file && plan.Ours(w.subject.planOwner(), l.Meta) {
+			out = append(out, bodyOf(l))
 		}
 	}
 	slices.SortFunc(out, newestFirst)
 	return out, nil
 }
 
-// body is the object as templates read it.
-func body(l live.Object) map[string]any {
+// bodyOf returns the object as templates read it.
+func bodyOf(l live.Object) map[string]any {
 	if l.Body != nil {
-		return plain(l.Body)
+		return plainObject(l.Body)
 	}
 	partial, ok := l.Meta.(*metav1.PartialObjectMetadata)
 	if !ok {
@@ -200,11 +200,11 @@ func body(l live.Object) map[string]any {
 		return map[string]any{}
 	}
 	object["apiVersion"], object["kind"] = l.GVK.GroupVersion().String(), l.GVK.Kind
-	return plain(object)
+	return plainObject(object)
 }
 
-// plain is an object without what tools keep in its metadata.
-func plain(object map[string]any) map[string]any {
+// plainObject returns an object without what tools keep in its metadata.
+func plainObject(object map[string]any) map[string]any {
 	out := maps.Clone(object)
 	meta, _ := object["metadata"].(map[string]any)
 	meta = maps.Clone(meta)

@@ -86,17 +86,17 @@ func textIn(secret map[string]any, key string) (string, bool) {
 	return string(text), err == nil
 }
 
-// draw draws the texts that are still to be drawn, unless the Secret that they
+// drawTexts draws the texts that are still to be drawn, unless the Secret that they
 // are for is there already: that is asked of the server itself, since a cache
 // may be late. What was drawn in an earlier turn is used again, so that nothing
 // else changes while it does not get into its Secret. Files that ask for what
 // cannot be drawn wait.
-func (t *reconciliation) draw(ctx context.Context, w *snapshot, result *render.Result) {
+func (t renderer) drawTexts(ctx context.Context, w *snapshot, result *render.Result) {
 	for at, length := range w.undrawn {
 		text, err := t.texts.kept[at], error(nil)
 		t.texts.fresh[at.file] = t.texts.fresh[at.file] || text != ""
 		if text == "" {
-			text, err = t.stored(ctx, at, result)
+			text, err = t.readStored(ctx, at, result)
 		}
 		if err == nil && text == "" {
 			t.texts.fresh[at.file] = true
@@ -113,8 +113,8 @@ func (t *reconciliation) draw(ctx context.Context, w *snapshot, result *render.R
 	clear(w.undrawn)
 }
 
-// stored is the text that the Secret of a file has now; "" without one.
-func (t *reconciliation) stored(ctx context.Context, at secretKey, result *render.Result) (string, error) {
+// readStored returns the text that the Secret of a file has now; "" without one.
+func (t renderer) readStored(ctx context.Context, at secretKey, result *render.Result) (string, error) {
 	i := slices.IndexFunc(result.Children, func(c render.Child) bool { return c.File == at.file && c.Object.GetKind() == "Secret" })
 	if i < 0 {
 		return "", fmt.Errorf("%s.yaml makes no Secret now, whose key %s is wanted", at.file, at.key)
@@ -124,7 +124,7 @@ func (t *reconciliation) stored(ctx context.Context, at secretKey, result *rende
 	if !found {
 		return "", fmt.Errorf("the cluster does not tell of Secrets")
 	}
-	to, err := t.subject.writer()
+	to, err := t.subject.childWriter()
 	if err != nil {
 		return "", err
 	}
@@ -133,10 +133,10 @@ func (t *reconciliation) stored(ctx context.Context, at secretKey, result *rende
 		return "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("reading Secret %s: %w", place(c.Object), err)
+		return "", fmt.Errorf("reading Secret %s: %w", describePlace(c.Object), err)
 	}
 	_, made := t.memory.applied[live.GetUID()]
-	if ok, _ := plan.TakeOver(t.subject.owner(), live, made, c.Policy.Adopt); !ok && !plan.Ours(t.subject.owner(), live) {
+	if ok, _ := plan.TakeOver(t.subject.planOwner(), live, made, c.Policy.Adopt); !ok && !plan.Ours(t.subject.planOwner(), live) {
 		return "", nil // it is refused when it is applied
 	}
 	text, _ := textIn(live.Object, at.key)
@@ -144,19 +144,19 @@ func (t *reconciliation) stored(ctx context.Context, at secretKey, result *rende
 }
 
 // generateText generates a text. A dry run takes note of it, and only stands in for it.
-func (t *reconciliation) generateText(at secretKey, length int) (string, error) {
+func (t renderer) generateText(at secretKey, length int) (string, error) {
 	if t.isDry() {
 		t.generated = append(t.generated, at.file+"/"+at.key)
 		return strings.Repeat("x", length), nil
 	}
-	return random(length)
+	return randomText(length)
 }
 
 // letters are what a drawn text is made of.
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-// random draws a text, each letter as likely as any other.
-func random(length int) (string, error) {
+// randomText draws a text, each letter as likely as any other.
+func randomText(length int) (string, error) {
 	var b strings.Builder
 	for range length {
 		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(letters))))

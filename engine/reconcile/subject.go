@@ -26,9 +26,9 @@ type subject struct {
 	resource *unstructured.Unstructured
 }
 
-// edited reports whether the status is about an earlier generation of the resource:
+// isEdited reports whether the status is about an earlier generation of the resource:
 // nobody has served what it says now.
-func (s *subject) edited() bool {
+func (s *subject) isEdited() bool {
 	of, told := status.Condition(s.resource.Object, "Ready")["observedGeneration"].(int64)
 	return told && of != s.resource.GetGeneration()
 }
@@ -51,47 +51,47 @@ func (s *subject) makesOnce(file string) bool {
 	return false
 }
 
-// draws reports whether the texts of a file's Secret are drawn once.
-func (s *subject) draws(file string) bool {
+// drawsTexts reports whether the texts of a file's Secret are drawn once.
+func (s *subject) drawsTexts(file string) bool {
 	return s.version.Kind != nil && s.version.Kind.Draws(file)
 }
 
-func (s *subject) owner() plan.Owner {
+func (s *subject) planOwner() plan.Owner {
 	return plan.Owner{
 		Owner: api.Owner{Kind: s.name, Namespace: s.resource.GetNamespace(), Name: s.resource.GetName()},
 		GVK:   s.gvk, UID: s.resource.GetUID(), Keeps: plan.KeepsChildren(s.resource),
 	}
 }
 
-// deleting reports whether the resource is being deleted.
-func (s *subject) deleting() bool { return s.resource.GetDeletionTimestamp() != nil }
+// isDeleting reports whether the resource is being deleted.
+func (s *subject) isDeleting() bool { return s.resource.GetDeletionTimestamp() != nil }
 
-// paused reports whether the resource, or its whole kind, is observed and not
+// isPaused reports whether the resource, or its whole kind, is observed and not
 // changed.
-func (s *subject) paused() bool {
-	crd := s.crd()
+func (s *subject) isPaused() bool {
+	crd := s.readCRD()
 	return s.resource.GetAnnotations()[api.AnnotationPaused] == "true" || crd != nil && crd.GetAnnotations()[api.AnnotationPaused] == "true"
 }
 
-// settings are those of the folder; without one, as far as they are on record,
+// kindSettings returns the settings of the folder; without one, as far as they are recorded,
 // since deleting needs them.
-func (s *subject) settings() kind.Settings {
+func (s *subject) kindSettings() kind.Settings {
 	if s.version.Kind != nil {
 		return s.version.Kind.Settings
 	}
 	var recorded kind.Settings
-	if crd := s.crd(); crd != nil {
+	if crd := s.readCRD(); crd != nil {
 		l := finalizationOf(crd, s.cluster.Shard)
 		recorded.DeleteOrder, recorded.ServiceAccountName = l.DeleteOrder, l.ServiceAccountName
 	}
 	return recorded
 }
 
-// elsewhere are the namespaces that children may be in besides their resource's,
+// otherNamespaces returns the namespaces that children may be in besides their resource's,
 // by the folder or, without one, by the record.
-func (s *subject) elsewhere() (all []string) {
+func (s *subject) otherNamespaces() (all []string) {
 	if s.version.Kind == nil {
-		if crd := s.crd(); crd != nil {
+		if crd := s.readCRD(); crd != nil {
 			all = finalizationOf(crd, s.cluster.Shard).Elsewhere
 		}
 		return all
@@ -106,8 +106,8 @@ func (s *subject) elsewhere() (all []string) {
 	return slices.Compact(all)
 }
 
-// allowances are the entries by which the resource allows that children are deleted.
-func (s *subject) allowances() []string {
+// parseAllowances returns the entries by which the resource allows that children are deleted.
+func (s *subject) parseAllowances() []string {
 	return plan.ParseAllowances(s.resource.GetAnnotations()[api.AnnotationAllowPrune])
 }
 
@@ -128,12 +128,12 @@ func (s *subject) mayPatch(l live.Object) bool {
 		k.MayBeIn(l.GVK, s.resource.GetNamespace(), l.Meta.GetNamespace())
 }
 
-// crd is the metadata of the kind's CRD as last seen, or nil.
-func (s *subject) crd() metav1.Object { return s.cluster.CRD(s.name) }
+// readCRD returns the metadata of the kind's CRD as last seen, or nil.
+func (s *subject) readCRD() metav1.Object { return s.cluster.CRD(s.name) }
 
-// within are the namespaces that the resource's objects of a kind may be in, as
+// namespacesOf returns the namespaces that the resource's objects of a kind may be in, as
 // its folder says; none: any.
-func (s *subject) within(gvk schema.GroupVersionKind) []string {
+func (s *subject) namespacesOf(gvk schema.GroupVersionKind) []string {
 	own, k := s.resource.GetNamespace(), s.version.Kind
 	if own == "" || k == nil || !slices.ContainsFunc(k.Children, func(c kind.Child) bool { return c.GroupVersionKind == gvk }) &&
 		!slices.ContainsFunc(k.Patches(), func(p kind.Patch) bool { return p.GroupVersionKind == gvk }) {
@@ -146,9 +146,9 @@ func (s *subject) within(gvk schema.GroupVersionKind) []string {
 	return append([]string{own}, where.Listed...)
 }
 
-// writer writes children as the account that the folder says.
-func (s *subject) writer() (*apply.Writer, error) {
-	account := s.settings().ServiceAccountName
+// childWriter writes children as the account that the folder says.
+func (s *subject) childWriter() (*apply.Writer, error) {
+	account := s.kindSettings().ServiceAccountName
 	if account == "" {
 		return s.cluster.Writer, nil
 	}
@@ -164,15 +164,15 @@ type liveStatus struct {
 	err    error
 }
 
-func (s *subject) status() liveStatus {
+func (s *subject) readStatus() liveStatus {
 	var l liveStatus
 	l.fields, _ = s.resource.Object["status"].(map[string]any)
 	l.entry, l.owned, l.err = ownership.OursAt(s.resource.GetManagedFields(), api.FieldManager, "status")
 	return l
 }
 
-// ours are the fields that our entry covers.
-func (l liveStatus) ours() map[string]any {
+// ownFields returns the fields that our entry covers.
+func (l liveStatus) ownFields() map[string]any {
 	if l.err != nil || !l.owned {
 		return nil
 	}
@@ -192,13 +192,13 @@ func (l liveStatus) says(desired map[string]any) bool {
 		(!l.owned || len(l.entry.Extra(map[string]any{"status": desired})) == 0)
 }
 
-// desired is what of a status the CRD has, and whether the live one says it already:
+// desiredStatus returns what of a status the CRD has, and whether the live one says it already:
 // then there was nothing to prune.
-func (s *subject) desired(made map[string]any, current liveStatus) (desired map[string]any, same bool) {
+func (s *subject) desiredStatus(made map[string]any, current liveStatus) (desired map[string]any, same bool) {
 	if same = current.says(made); same {
 		return made, same
 	}
-	shown := s.version.shown()
+	shown := s.version.shownVersion()
 	if shown == nil {
 		return made, same
 	}

@@ -58,7 +58,7 @@ func (r *Reconciler) Gone(resource metav1.Object) {
 
 // suspectWrites remembers, of a resource that goes, that children and patches may be
 // there which another operator made and no watch shows yet.
-func (t *reconciliation) suspectWrites() {
+func (t confirmer) suspectWrites() {
 	if t.memory.suspected {
 		return
 	}
@@ -86,8 +86,8 @@ func (t *reconciliation) suspectWrites() {
 // so that a child that is to be created again may have gone with it; or it was edited before
 // the last write of the leader before this one, which the plan would undo. An event is on its
 // way then. The API server is asked only if the plan depends on it.
-func (t *reconciliation) isStale(ctx context.Context, p *plan.Plan) (bool, error) {
-	mayBeOutdated := t.r.tookOver() && !t.memory.lives && !t.subject.deleting() && !p.Same()
+func (t confirmer) isStale(ctx context.Context, p *plan.Plan) (bool, error) {
+	mayBeOutdated := t.r.tookOver() && !t.memory.lives && !t.subject.isDeleting() && !p.Same()
 	if !p.ConfirmAlive && !mayBeOutdated {
 		return false, nil
 	}
@@ -113,10 +113,10 @@ func sameAs(a, b metav1.Object) bool {
 		maps.Equal(a.GetAnnotations(), b.GetAnnotations())
 }
 
-// certain notes that the server was asked itself which children or patches there
-// are: nothing that another operator wrote before is hidden any more.
-func (t *reconciliation) certain(of unconfirmedWrite) {
-	t.r.mu.Lock()
-	defer t.r.mu.Unlock()
-	t.r.confirmed[of] = true
+// recordListed notes that the API server was asked itself which children or patches there are:
+// nothing that another operator wrote before is hidden any more.
+func (r *Reconciler) recordListed(of unconfirmedWrite) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.confirmed[of] = true
 }

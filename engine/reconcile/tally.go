@@ -63,8 +63,8 @@ func (r *Reconciler) takeWoken(name types.NamespacedName) time.Time {
 	return at
 }
 
-// counts counts a reconciliation that ended before it began.
-func (r *Reconciler) counts(err error) {
+// countResult counts a reconciliation that ended before it began.
+func (r *Reconciler) countResult(err error) {
 	if err != nil {
 		metrics.Kind(r.name).Reconciled(metrics.Failed)
 		return
@@ -72,8 +72,8 @@ func (r *Reconciler) counts(err error) {
 	metrics.Kind(r.name).Reconciled(metrics.Done)
 }
 
-// counted counts the reconciliation. One that decided nothing is still to come.
-func (t *reconciliation) counted(name types.NamespacedName, woken time.Time, err error) {
+// countReconciliation counts the reconciliation. One that decided nothing is still to come.
+func (t *reconciliation) countReconciliation(name types.NamespacedName, woken time.Time, err error) {
 	kind := metrics.Kind(t.r.name)
 	kind.Reconciled(t.result(err))
 	if t.subject.version.Kind != nil {
@@ -132,14 +132,14 @@ func skipped(p *plan.Plan) (n int) {
 }
 
 // countSkipped counts the children of a plan that need no request.
-func (t *reconciliation) countSkipped(p *plan.Plan) {
+func (t *pass) countSkipped(p *plan.Plan) {
 	if t.mode == writes {
 		metrics.Kind(t.r.name).Skipped(skipped(p))
 	}
 }
 
 // countRequest counts a request that changed something of the resource.
-func (t *reconciliation) countRequest(o metrics.Operation) {
+func (t *pass) countRequest(o metrics.Operation) {
 	if t.isDry() {
 		return
 	}
@@ -149,13 +149,13 @@ func (t *reconciliation) countRequest(o metrics.Operation) {
 }
 
 // countWrite counts a request that changed a child or a patched object.
-func (t *reconciliation) countWrite(w plan.Write) {
+func (t *pass) countWrite(w plan.Write) {
 	t.countRequest(metrics.Operation(w))
 	t.wrote = true
 }
 
 // countRefusal counts a write that the API server refused; other errors are none.
-func (t *reconciliation) countRefusal(err error) {
+func (t *pass) countRefusal(err error) {
 	var refusal *apply.Refusal
 	if t.mode == writes && errors.As(err, &refusal) && refusal.Cause.IsAnswer() {
 		metrics.Kind(t.r.name).Refused(refusalPolicies[refusal.Cause].label)
@@ -163,7 +163,7 @@ func (t *reconciliation) countRefusal(err error) {
 }
 
 // countCorrected counts an object whose fields were taken back from other managers.
-func (t *reconciliation) countCorrected(takers []string) {
+func (t *pass) countCorrected(takers []string) {
 	if t.mode == writes {
 		t.undone = true
 		metrics.Kind(t.r.name).Corrected(takers)
@@ -171,20 +171,20 @@ func (t *reconciliation) countCorrected(takers []string) {
 }
 
 // countStanding says what the resource counts as from now on.
-func (t *reconciliation) countStanding(out status.Output) {
+func (t publisher) countStanding(out status.Output) {
 	if out.Status == nil { // it could not be made
 		return
 	}
-	now := t.r.standing(&unstructured.Unstructured{Object: map[string]any{"status": out.Status}}, t.found.problems)
+	now := t.r.standingOf(&unstructured.Unstructured{Object: map[string]any{"status": out.Status}}, t.found.problems)
 	t.r.mu.Lock()
 	defer t.r.mu.Unlock()
 	metrics.Kind(t.r.name).Stands(t.memory.standing, now)
 	t.memory.standing = now
 }
 
-// standing is what a resource counts as by its status. One that has none yet is
+// standingOf returns what a resource counts as by its status. One that has none yet is
 // not ready.
-func (r *Reconciler) standing(resource *unstructured.Unstructured, problems []status.Problem) metrics.Standing {
+func (r *Reconciler) standingOf(resource *unstructured.Unstructured, problems []status.Problem) metrics.Standing {
 	s := metrics.Standing{Conditions: []string{"NotReady"}}
 	conditions, _, _ := unstructured.NestedFieldNoCopy(resource.Object, "status", "conditions")
 	all, _ := conditions.([]any)

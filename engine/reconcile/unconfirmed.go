@@ -26,7 +26,7 @@ type unconfirmedWrite struct {
 
 // confirmWrites asks the server itself, before a resource goes, what became of the
 // writes whose answer did not come: nobody would find it later.
-func (t *reconciliation) confirmWrites(ctx context.Context) {
+func (t confirmer) confirmWrites(ctx context.Context) {
 	t.suspectWrites()
 	for _, child := range slices.SortedFunc(maps.Keys(t.memory.unconfirmed), plan.CompareRefs) {
 		var err error
@@ -40,14 +40,14 @@ func (t *reconciliation) confirmWrites(ctx context.Context) {
 			t.retryLater()
 			return
 		}
-		t.certain(t.memory.unconfirmed[child])
+		t.r.recordListed(t.memory.unconfirmed[child])
 		delete(t.memory.unconfirmed, child)
 	}
 }
 
 // askAlive asks the API server whether the resource is not being deleted. A child that is gone
 // may have gone with its resource, whose deletion the cache does not show yet.
-func (t *reconciliation) askAlive(ctx context.Context) error {
+func (t confirmer) askAlive(ctx context.Context) error {
 	served, found := t.r.cluster.Served().Resource(t.r.gvk)
 	if !found {
 		return &apply.Refusal{Cause: apply.Waits, Text: "the cluster does not have " + t.r.gvk.Kind + " any more"}
@@ -60,7 +60,7 @@ func (t *reconciliation) askAlive(ctx context.Context) error {
 	switch {
 	case apierrors.IsNotFound(err), err == nil && o == nil:
 	case err != nil:
-		return fmt.Errorf("reading %s %s: %w", t.r.gvk.Kind, place(t.subject.resource), err)
+		return fmt.Errorf("reading %s %s: %w", t.r.gvk.Kind, describePlace(t.subject.resource), err)
 	case o.GetUID() != t.subject.resource.GetUID() || o.GetDeletionTimestamp() != nil:
 	case t.r.tookOver() && !sameAs(o, t.subject.resource):
 		return &apply.Refusal{Cause: apply.Waits, Text: "its resource changed meanwhile"}

@@ -32,7 +32,7 @@ func TestUnconfirmed(t *testing.T) {
 		"lost, then another was there": {errors.New("EOF"), apierrors.NewConflict(maps, "a", errors.New("uid")), 1},
 	} {
 		state := newMemory(&unstructured.Unstructured{})
-		run := &reconciliation{r: &Reconciler{now: time.Now}, memory: state}
+		run := learner{&pass{r: &Reconciler{now: time.Now}, memory: state}}
 		step := &plan.Step{Action: plan.Create, Document: &unstructured.Unstructured{Object: map[string]any{"kind": "ConfigMap"}}}
 		run.recordUnconfirmed(step, c.before)
 		run.recordUnconfirmed(step, c.answer)

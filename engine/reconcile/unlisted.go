@@ -18,20 +18,20 @@ import (
 // may be left, and nothing else would tell. Of a kind that the plan has steps
 // of, these tell.
 func (w *snapshot) unlisted(p *plan.Plan, found *findings) {
-	crd := w.subject.crd()
+	crd := w.subject.readCRD()
 	if !p.IsRendered || crd == nil {
 		return
 	}
 	for _, gk := range Recorded(crd.GetAnnotations()[api.AnnotationChildKinds]) {
 		for gvk, state := range w.state {
-			if gvk.GroupKind() == gk && !steps(p, gk, false) {
+			if gvk.GroupKind() == gk && !hasSteps(p, gk, false) {
 				w.forbidden(kind.RetiredRule{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind}, state.Err, found)
 			}
 		}
 	}
 	for _, gk := range Recorded(crd.GetAnnotations()[api.AnnotationPatchedKinds]) {
 		for gvk, err := range w.unpatched {
-			if gvk.GroupKind() == gk && !steps(p, gk, true) {
+			if gvk.GroupKind() == gk && !hasSteps(p, gk, true) {
 				w.forbidden(kind.RetiredRule{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind, Ownership: "patch"}, err, found)
 			}
 		}
@@ -47,14 +47,14 @@ func (w *snapshot) forbidden(left kind.RetiredRule, err error, found *findings) 
 	}
 	text := fmt.Sprintf("what is left of kind %s is not known: %v", left.Kind, rule)
 	gk := left.GVK().GroupKind()
-	if k := w.subject.version.Kind; k != nil && !k.Retires(gk, left.Patch()) && !w.subject.version.writes(gk, left.Patch()) {
+	if k := w.subject.version.Kind; k != nil && !k.Retires(gk, left.Patch()) && !w.subject.version.writesKind(gk, left.Patch()) {
 		text += "; so that roles have it, write in kind.yaml, under retired: - " + left.String()
 	}
 	found.addUnknown(text)
 }
 
-// steps reports whether a plan makes, or patches, an object of a kind.
-func steps(p *plan.Plan, gk schema.GroupKind, patches bool) bool {
+// hasSteps reports whether a plan makes, or patches, an object of a kind.
+func hasSteps(p *plan.Plan, gk schema.GroupKind, patches bool) bool {
 	return slices.ContainsFunc(p.Steps, func(s plan.Step) bool {
 		return s.Child.Policy.Patch == patches && s.Document.GroupVersionKind().GroupKind() == gk
 	})
