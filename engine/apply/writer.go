@@ -196,6 +196,22 @@ func (w *Writer) List(ctx context.Context, r live.Resource, in Selection) (*unst
 	})
 }
 
+// CollectionVersion returns the resourceVersion that the collection of a kind has now. It is a
+// consistent read of at most one object.
+func (w *Writer) CollectionVersion(ctx context.Context, r live.Resource, namespace string) (string, error) {
+	found, err := send(ctx, nil, func(ctx context.Context) (*metav1.PartialObjectMetadataList, error) {
+		one := metav1.ListOptions{Limit: 1}
+		if r.Namespaced {
+			return w.metadata.Resource(r.GVR).Namespace(namespace).List(ctx, one)
+		}
+		return w.metadata.Resource(r.GVR).List(ctx, one)
+	})
+	if err != nil {
+		return "", err
+	}
+	return found.ResourceVersion, nil
+}
+
 // GetMetadata reads the metadata of an existing object, to tell whose it is.
 func (w *Writer) GetMetadata(ctx context.Context, r live.Resource, namespace, name string) (*metav1.PartialObjectMetadata, error) {
 	return send(ctx, nil, func(ctx context.Context) (*metav1.PartialObjectMetadata, error) {

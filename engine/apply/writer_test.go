@@ -97,6 +97,9 @@ var requests = map[string]func(context.Context, *Writer, live.Resource) error{
 	"List": func(ctx context.Context, w *Writer, r live.Resource) error {
 		return second(w.List(ctx, r, Selection{Namespace: "ns", Labels: labels.Everything(), Limit: 1}))
 	},
+	"CollectionVersion": func(ctx context.Context, w *Writer, r live.Resource) error {
+		return second(w.CollectionVersion(ctx, r, "ns"))
+	},
 	"ReleaseFields": func(ctx context.Context, w *Writer, r live.Resource) error {
 		return second(w.ReleaseFields(ctx, r, secret(), Patching{Object: "1"}))
 	},

@@ -46,7 +46,7 @@ func changes(to *reconcile.Reconciler, gone func(types.UID)) handler.EventHandle
 		CreateFunc: func(_ context.Context, e event.CreateEvent, q adder) {
 			to.ObserveDeletion(e.Object)
 			if !e.IsInInitialList {
-				to.Reassigned(e.Object)
+				to.Arrived(e.Object)
 			}
 			priority := 0
 			if e.IsInInitialList && told(e.Object) {
@@ -62,7 +62,7 @@ func changes(to *reconcile.Reconciler, gone func(types.UID)) handler.EventHandle
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q adder) {
 			if e.ObjectOld.GetUID() != e.ObjectNew.GetUID() { // a list shows another one of this name
 				to.Gone(e.ObjectOld)
-				to.Reassigned(e.ObjectNew)
+				to.Arrived(e.ObjectNew)
 				gone(e.ObjectOld.GetUID())
 			}
 			to.ObserveDeletion(e.ObjectNew)

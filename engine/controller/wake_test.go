@@ -35,7 +35,7 @@ func TestUnseenIsForgotten(t *testing.T) {
 	kept := reconcile.New("webs.example.com", schema.GroupVersionKind{}, nil, reconcile.Cluster{})
 	holds := func(when string, want int) {
 		t.Helper()
-		for _, field := range []string{"reassigned", "deletions"} {
+		for _, field := range []string{"arrivals", "deletions"} {
 			if n := reflect.ValueOf(kept).Elem().FieldByName(field).Len(); n != want {
 				t.Errorf("%s: %s holds %d, want %d", when, field, n, want)
 			}

@@ -38,7 +38,7 @@ func (in *Input) holdBack(p *Plan, s *Step) {
 		if in.mustWait(p, s) {
 			s.Action = BackOff
 		}
-		if s.Action == Create && !in.IsAlive && in.MayHaveExisted != nil && in.MayHaveExisted(s.Ref()) {
+		if s.Action == Create && in.WasMade != nil && in.WasMade(s.Ref()) {
 			p.ConfirmAlive = true
 		}
 	}

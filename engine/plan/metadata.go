@@ -42,7 +42,10 @@ func (in *Input) planFinalizer(p *Plan) {
 	switch needed := in.needsFinalizer(); {
 	case needed && !in.HasFinalizer:
 		p.Before.Finalizer = AddFinalizer
-	case !needed && in.HasFinalizer && p.IsComplete() && len(in.Unknown) == 0 && !in.HasUnconfirmed:
+	case needed || !in.HasFinalizer || !p.IsComplete() || len(in.Unknown) > 0:
+	case len(in.Doubtful) > 0:
+		p.Relist = in.Doubtful
+	default:
 		p.After.Finalizer = RemoveFinalizer
 	}
 }
@@ -70,8 +73,9 @@ func (in *Input) needsCleanup(c render.Child) bool {
 // Otherwise, it records the decision about the children before anything is deleted. Later plans
 // cannot repeat it, and this process may not live until then.
 func (in *Input) endDeletion(p *Plan) {
+	p.Relist = in.Doubtful
 	isPending, hasFailed := in.releaseStates(p)
-	isEnd := len(p.Left) == 0 && len(p.Problems) == 0 && !isPending && !in.HasUnconfirmed
+	isEnd := len(p.Left) == 0 && len(p.Problems) == 0 && !isPending && len(in.Doubtful) == 0
 	if isEnd {
 		p.After.Finalizer = RemoveFinalizer
 	}

@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -127,6 +129,17 @@ type Release struct {
 	Subresource string
 }
 
+// A List contains the objects of a kind that may be children, or that may be patched.
+type List struct {
+	schema.GroupVersionKind
+	IsPatched bool
+}
+
+// Compare orders lists by kind.
+func (l List) Compare(other List) int {
+	return cmp.Or(strings.Compare(l.String(), other.String()), strings.Compare(fmt.Sprint(l.IsPatched), fmt.Sprint(other.IsPatched)))
+}
+
 // A FinalizerChange is a change of our finalizer on the resource; empty means none.
 type FinalizerChange string
 
@@ -173,9 +186,11 @@ type Plan struct {
 	// Empty: nothing was rendered although there are children, and the kind
 	// does not allow that; nothing is pruned.
 	Empty bool
-	// ConfirmAlive is a question that the API server has to answer first: whether the resource is
-	// not being deleted.
-	ConfirmAlive bool
+	// ConfirmAlive, ConfirmCurrent and Relist are questions that the API server has to answer
+	// first: whether the resource is not being deleted, whether it is as the cache shows it, and
+	// which objects there are. After a list, the resource has to be planned again.
+	ConfirmAlive, ConfirmCurrent bool
+	Relist                       []List
 	// Problems are for the status. PruneProblems are too, once all steps have succeeded.
 	Problems, PruneProblems []status.Problem
 	// SkipsStatus is true while a deletion is too young to be reported.
@@ -242,16 +257,18 @@ type Input struct {
 	// GeneratedFrom returns the files of the Secrets whose texts a file contains.
 	GeneratesText func(file string) bool
 	GeneratedFrom func(file string) []string
-	// MayHaveExisted reports whether a child that does not exist may have existed before. IsAlive
-	// is true if the API server has confirmed that the resource is not being deleted.
-	MayHaveExisted func(Ref) bool
-	IsAlive        bool
+	// WasMade reports whether this process has written, or seen, a child before. IsCurrent is true
+	// if the cached resource is known to be as new as the last write of the process before this
+	// one.
+	WasMade   func(Ref) bool
+	IsCurrent bool
 	// HasFinalizer is true if our finalizer is on the resource.
 	HasFinalizer bool
-	// Unknown describes what there may be of the resource that is not known. HasUnconfirmed is
-	// true if writes without a response may have created something.
-	Unknown        []string
-	HasUnconfirmed bool
+	// Unknown describes what there may be of the resource that is not known. Doubtful are lists of
+	// which the cache may lack objects: a write got no response, or another process wrote to the
+	// resource after the kind was listed.
+	Unknown  []string
+	Doubtful []List
 	// Recreations are the children that the API server refuses to change.
 	Recreations map[Ref]Recreation
 	// MayDelete returns an error if a child may not be deleted yet. If it is nil, all may.
@@ -307,6 +324,7 @@ func Make(in Input) (*Plan, error) {
 		}
 	}
 	in.planMetadata(p)
+	p.ConfirmCurrent = !in.IsCurrent && !in.Leaving && !(p.Same() && p.Before.IsEmpty() && p.After.IsEmpty())
 	return p, nil
 }
 

@@ -68,9 +68,8 @@ func schemaOf(crd metav1.Object) string {
 	return fmt.Sprintf("%s/%d", crd.GetUID(), crd.GetGeneration())
 }
 
-// mayHaveExisted reports whether a child that is to be created may have existed before: this
-// process made it, or another operator may have.
-func (t *reconciliation) mayHaveExisted(child plan.Ref) bool {
+// wasMade reports whether this process has written, or seen, a child before.
+func (t *reconciliation) wasMade(child plan.Ref) bool {
 	_, made := t.memory.made[child]
-	return made || t.r.tookOver() && !t.memory.lives
+	return made
 }

@@ -107,7 +107,7 @@ func (r *Reconciler) toForget(versions []*Version) (metav1.Object, map[string][]
 	r.recorded.mu.Lock()
 	defer r.recorded.mu.Unlock()
 	crd := r.newestCRD()
-	if crd == nil || r.recorded.busy != nil || r.tookOver() || !r.servesAlone(crd) {
+	if crd == nil || r.recorded.busy != nil || r.now().Sub(r.leadsSince) < recent || !r.servesAlone(crd) {
 		return nil, nil
 	}
 	unused := Unused(crd, versions)
@@ -129,6 +129,10 @@ func (r *Reconciler) servesAlone(crd metav1.Object) bool {
 	claims := shard.Claims(crd)
 	return r.cluster.Shard.Whole() && len(r.cluster.Namespaces) == 0 && len(claims) == 1 && r.cluster.Shard.Holds(claims)
 }
+
+// recent is for how long a write of the operator before this one, or a write without a
+// response, may still come into effect.
+const recent = 5 * time.Minute
 
 // isUnsettled reports whether a write of a kind is under way, or may be. The caller must hold
 // the mutex.

@@ -10,7 +10,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
-	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
@@ -85,7 +84,7 @@ func (t learner) learnStep(s *plan.Step, r *plan.Result) {
 	default:
 		t.learnFailure(s, r)
 	}
-	t.recordUnconfirmed(s, r.Err)
+	t.recordUnanswered(s, r.Err)
 }
 
 // reportStep reports a problem of a step, by default at the place of its template.
@@ -188,13 +187,13 @@ func (t *reconciliation) knownRecreations() map[plan.Ref]plan.Recreation {
 	return all
 }
 
-// recordUnconfirmed remembers a write whose answer did not come, until one did.
-func (t learner) recordUnconfirmed(s *plan.Step, err error) {
+// recordUnanswered remembers a write without a response, until one comes.
+func (t learner) recordUnanswered(s *plan.Step, err error) {
 	gvk := s.Document.GroupVersionKind()
 	if err == nil {
-		delete(t.memory.unconfirmed, s.Ref())
+		delete(t.memory.unanswered, s.Ref())
 	} else if apply.Classify(err).Cause == apply.TryAgain && !apply.NotSent(err) {
-		t.memory.unconfirmed[s.Ref()] = unconfirmedWrite{cluster.Scope{GroupVersionKind: gvk}, s.Action == plan.Patch}
+		t.memory.unanswered[s.Ref()] = unansweredWrite{plan.List{GroupVersionKind: gvk, IsPatched: s.Action == plan.Patch}, t.r.now()}
 		t.r.recorded.recordDoubt(gvk.GroupKind())
 	}
 }

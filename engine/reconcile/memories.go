@@ -18,7 +18,7 @@ func (r *Reconciler) memoryOf(name types.NamespacedName, resource *unstructured.
 		before := metrics.Standing{}
 		if m != nil {
 			delete(r.deletions, m.uid)
-			delete(r.reassigned, m.uid)
+			delete(r.arrivals, m.uid)
 			delete(r.names, m.uid)
 			before = m.standing
 		}
@@ -27,6 +27,10 @@ func (r *Reconciler) memoryOf(name types.NamespacedName, resource *unstructured.
 		r.memories[name] = m
 		m.standing = r.standingOf(resource, nil)
 		metrics.Kind(r.name).Stands(before, m.standing)
+	}
+	m.setInheritance(resource, r.leadsSince, r.arrivals[uid])
+	if version := resource.GetResourceVersion(); r.latest == "" || isNewerVersion(version, r.latest) {
+		r.latest = version
 	}
 	return m
 }
@@ -43,7 +47,7 @@ func (r *Reconciler) End() {
 	clear(r.deletions)
 	clear(r.woken)
 	clear(r.pending)
-	clear(r.reassigned)
+	clear(r.arrivals)
 }
 
 func (r *Reconciler) forgetResource(name types.NamespacedName) {
@@ -51,7 +55,7 @@ func (r *Reconciler) forgetResource(name types.NamespacedName) {
 	defer r.mu.Unlock()
 	if m, known := r.memories[name]; known {
 		delete(r.deletions, m.uid)
-		delete(r.reassigned, m.uid)
+		delete(r.arrivals, m.uid)
 		delete(r.names, m.uid)
 		r.readsNothing(name)
 		metrics.Kind(r.name).Stands(m.standing, metrics.Standing{})

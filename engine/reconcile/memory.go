@@ -31,12 +31,16 @@ type Memory struct {
 	// that were deleted to be created again.
 	recreations map[plan.Ref]recreation
 	replaced    map[plan.Ref]map[string]any
-	// unconfirmed are the writes without a response, by child.
-	unconfirmed map[plan.Ref]unconfirmedWrite
-	// suspected is true once unconfirmed contains what another operator may have written.
-	suspected bool
-	// lives is true once the API server has confirmed that the resource is not being deleted.
-	lives bool
+	// unanswered are the writes without a response, by child. They may have succeeded.
+	unanswered map[plan.Ref]unansweredWrite
+	// since is when this process became the writer of the resource; zero if it always was.
+	// isInherited is true if another process may have created children before that which only our
+	// finalizer cleans up.
+	since       time.Time
+	isInherited bool
+	// isCurrent is true once the cached resource is known to be as new as the last write of the
+	// process before this one.
+	isCurrent bool
 	// drawn are texts that were generated and are in no Secret yet.
 	drawn map[secretKey]string
 	// changed are the paths that the API server changed in what was applied, by "Kind/name" of the
@@ -91,12 +95,19 @@ type recreation struct {
 	until  time.Time
 }
 
+// An unansweredWrite is a write without a response: the object may be in this list, although the
+// watch does not show it.
+type unansweredWrite struct {
+	list plan.List
+	at   time.Time
+}
+
 func newMemory(resource *unstructured.Unstructured) *Memory {
 	return &Memory{
 		uid: resource.GetUID(), requestedAt: resource.GetAnnotations()[api.AnnotationReconcileAt],
 		attempts: plan.Attempts{}, applied: plan.Memories{}, made: map[plan.Ref]types.UID{},
 		recreations: map[plan.Ref]recreation{}, replaced: map[plan.Ref]map[string]any{},
-		unconfirmed: map[plan.Ref]unconfirmedWrite{}, drawn: map[secretKey]string{},
+		unanswered: map[plan.Ref]unansweredWrite{}, drawn: map[secretKey]string{},
 	}
 }
 

@@ -43,7 +43,7 @@ func TestNothingIsKept(t *testing.T) {
 	w := newWorld(t, map[string]string{"kind.yaml": nodes, "one.yaml": oneMap, "node.yaml": oneNode})
 	for range 3 {
 		w.settle()
-		w.r.Reassigned(w.resource)
+		w.r.Arrived(w.resource)
 		w.server.Delete(w.resource)
 		w.r.ObserveDeletion(w.server.Get(thingKind, "default", "a"))
 		w.now = time.Now()
@@ -51,8 +51,8 @@ func TestNothingIsKept(t *testing.T) {
 		w.r.Gone(w.resource)
 		w.turn()
 		r := w.r
-		if n := len(r.memories) + len(r.names) + len(r.deletions) + len(r.pending) + len(r.woken) + len(r.reassigned); n > 0 {
-			t.Errorf("%v, %v, %v, %v, %v and %v are known still", r.memories, r.names, r.deletions, r.pending, r.woken, r.reassigned)
+		if n := len(r.memories) + len(r.names) + len(r.deletions) + len(r.pending) + len(r.woken) + len(r.arrivals); n > 0 {
+			t.Errorf("%v, %v, %v, %v, %v and %v are known still", r.memories, r.names, r.deletions, r.pending, r.woken, r.arrivals)
 		}
 		made := w.resource.DeepCopy()
 		made.SetUID("")

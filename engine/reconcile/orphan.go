@@ -37,7 +37,7 @@ func (t *reconciliation) setDeletion(in *plan.Input, w *snapshot) {
 	in.Leaving, in.Propagation = true, t.r.deletions[t.subject.resource.GetUID()]
 	t.r.mu.Unlock()
 	in.RecordedOrphaning, in.Reported = t.subject.recordedOrphaning(), t.subject.reportedChildren()
-	in.KindsUnknown = len(w.unknownChildren()) > 0 || in.HasUnconfirmed
+	in.KindsUnknown = len(w.unknownChildren()) > 0 || len(in.Doubtful) > 0
 	if t.memory.deletionSeenAt.IsZero() {
 		t.memory.deletionSeenAt = in.Now
 	}

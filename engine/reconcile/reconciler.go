@@ -24,6 +24,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/panics"
+	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
 )
@@ -104,12 +105,18 @@ type Reconciler struct {
 	recorded  record
 	// woken is when the first event came for a resource that waits to be served.
 	woken map[types.NamespacedName]time.Time
-	// tookOverAt is when this operator took over from another one, or zero;
-	// looked is what the server was asked for itself since. arrived is when
-	// resources came that another operator had served.
-	tookOverAt time.Time
-	confirmed  map[unconfirmedWrite]bool
-	reassigned map[types.UID]time.Time
+	// leadsSince is when this operator took over from another one, or zero. arrivals are the times
+	// when resources came that another operator had served. listedAt is when this process has
+	// listed something from the API server besides its watches.
+	leadsSince time.Time
+	arrivals   map[types.UID]time.Time
+	listedAt   map[plan.List]time.Time
+	// latest is the greatest resourceVersion of the resources that were reconciled.
+	latest string
+	// takeOver guards collectionVersion, which is a resourceVersion that the collection of the
+	// resources had after leadsSince; it is empty until it is asked for.
+	takeOver          sync.Mutex
+	collectionVersion string
 }
 
 // New returns a Reconciler for the kind named name; resources reads its custom
@@ -122,7 +129,8 @@ func New(name string, gvk schema.GroupVersionKind, resources Resources, c Cluste
 		deletions: map[types.UID]metav1.DeletionPropagation{},
 		woken:     map[types.NamespacedName]time.Time{},
 		pending:   map[types.NamespacedName]bool{},
-		confirmed: map[unconfirmedWrite]bool{}, reassigned: map[types.UID]time.Time{},
+		arrivals:  map[types.UID]time.Time{},
+		listedAt:  map[plan.List]time.Time{},
 	}
 }
 
@@ -161,9 +169,6 @@ func (t *reconciliation) run(ctx context.Context) (result reconcile.Result, err 
 
 	// 1. Observe what the caches contain. What has not been listed yet enqueues the resource
 	// when it has.
-	if t.subject.isDeleting() {
-		t.confirmWrites(ctx)
-	}
 	view := t.takeSnapshot()
 	if view.pending {
 		t.pending = true
@@ -191,7 +196,15 @@ func (t *reconciliation) run(ctx context.Context) (result reconcile.Result, err 
 		return t.announcePlanned(ctx, p), nil
 	}
 
-	// 4. Ask the API server what caches that lag behind cannot answer.
+	// 4. Ask the API server what caches that lag behind cannot answer, and plan again.
+	if len(p.Relist) > 0 && t.listAgain(ctx, p.Relist) {
+		if view = t.takeSnapshot(); view.pending {
+			t.pending = true
+			return reconcile.Result{}, nil
+		}
+		t.view = view
+		p = t.makePlan(rendered, view)
+	}
 	if isStale, err := t.isStale(ctx, p); isStale || err != nil {
 		t.pending = true
 		return reconcile.Result{RequeueAfter: firstWait}, err

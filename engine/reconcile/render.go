@@ -98,13 +98,13 @@ func (t *reconciliation) planInput(rendered *render.Result, w *snapshot) plan.In
 		Owner: t.subject.planOwner(), Result: rendered, Live: w.live, State: w.stateOfKind,
 		Patched: w.patched, Object: w.findPatched, Patchers: w.listPatchers, Rendered: w.inRendered, CanMake: w.canMake,
 		Draws: t.subject.drawsTexts, GeneratesText: func(file string) bool { return t.texts.fresh[file] },
-		Recreations: t.knownRecreations(), MayDelete: t.mayDelete, MayHaveExisted: t.mayHaveExisted,
+		Recreations: t.knownRecreations(), MayDelete: t.mayDelete, WasMade: t.wasMade,
 		Memory: t.memory.applied, Replaced: t.memory.replaced, SchemaOf: t.schemaOfKind,
 		Succeeded: annotations[api.AnnotationSucceeded], MakesOnce: t.subject.makesOnce,
 		AllowPrune: t.subject.parseAllowances(), DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty,
 		ReportedReady: t.subject.reportedReady(), IsReady: func(l live.Object) bool { return t.describeChild(w, l, nil).Ready },
 		Attempts: t.memory.attempts, LastWrite: t.memory.lastWrite, Cause: t.contentCause(), Now: t.r.now(),
-		HasFinalizer: t.subject.hasFinalizer(), Unknown: w.describeUnknown(), HasUnconfirmed: len(t.memory.unconfirmed) > 0,
+		HasFinalizer: t.subject.hasFinalizer(), Unknown: w.describeUnknown(), Doubtful: t.doubtfulLists(), IsCurrent: t.memory.isCurrent,
 	}
 	if k := t.subject.version.Kind; k != nil {
 		in.GeneratedFrom = k.DrawsFrom
@@ -117,6 +117,7 @@ func (t *reconciliation) planInput(rendered *render.Result, w *snapshot) plan.In
 
 // noteKept notes which children stay for a file, each with the text that allows its deletion.
 func (t *reconciliation) noteKept(p *plan.Plan) {
+	t.found.kept = nil
 	for _, r := range p.Retained {
 		why := ""
 		switch r.Why {

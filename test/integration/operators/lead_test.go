@@ -41,7 +41,7 @@ func TestTakeOver(t *testing.T) {
 			if now := p.leader(); now == leader || now == "" {
 				t.Errorf("the leader is %q, after %q", now, leader)
 			}
-			want := []string{"get things", "patch configmaps", "patch configmaps", "patch things/status"}
+			want := []string{"get things", "list things", "patch configmaps", "patch configmaps", "patch things/status"}
 			p.await("all of it is in the audit log", func() error {
 				if sent := p.sent(mark); len(sent) < len(want) {
 					return fmt.Errorf("there is %v", sent)
