@@ -214,4 +214,4 @@ func TestEveryWriteHasAPrecondition(t *testing.T) {
 }
 
 // reading are the methods that write nothing, two by dry runs.
-var reading = []string{"CRD", "Find", "List", "Probe", "Read", "Some", "TryFile", "GetMetadata"}
+var reading = []string{"CRD", "CollectionVersion", "Find", "List", "Probe", "Read", "Some", "TryFile", "GetMetadata"}

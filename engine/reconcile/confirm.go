@@ -77,7 +77,7 @@ func (t confirmer) doubtfulLists() []plan.List {
 		}
 	}
 	if t.memory.isInherited {
-		for _, list := range t.subject.version.lists() {
+		for _, list := range t.subject.version.allLists() {
 			if t.r.listedAt[list].Before(t.memory.since) {
 				doubtful[list] = true
 			}
@@ -86,8 +86,8 @@ func (t confirmer) doubtfulLists() []plan.List {
 	return slices.SortedFunc(maps.Keys(doubtful), plan.List.Compare)
 }
 
-// lists returns the lists in which objects of a resource may be.
-func (v *Version) lists() (all []plan.List) {
+// allLists returns the lists in which objects of a resource may be.
+func (v *Version) allLists() (all []plan.List) {
 	for gvk := range v.Children {
 		all = append(all, plan.List{GroupVersionKind: gvk})
 	}
