@@ -1,7 +1,7 @@
-// Package reconcile takes one custom resource down the whole road: observe,
-// render, plan, apply, prune, report. There is one Reconciler for every kind.
-// It is the one place that writes status, decides when to look again, logs and
-// records events; everybody else returns an error.
+// Package reconcile reconciles custom resources: it observes the caches, renders, plans, asks
+// the API server what caches that lag behind cannot answer, executes, and publishes the
+// status. There is one Reconciler for each kind. It is the only package that writes statuses,
+// requeues, logs and records events; all others return errors.
 //
-// Without it, users lose everything: it is the road.
+// Without it, users lose everything: it is the main path.
 package reconcile
