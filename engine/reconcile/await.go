@@ -13,7 +13,7 @@ import (
 // Await returns the newest child that a file made, once all objects that it renders now
 // are applied and ready; nil if there is none, since they were Jobs made once. Else it
 // returns what is waited for.
-func (w *snapshot) Await(file string, documents []*template.Document) (child any, waits string, err error) {
+func (w templateWorld) Await(file string, documents []*template.Document) (child any, waits string, err error) {
 	made, err := w.Children(file)
 	if err != nil {
 		return nil, "", err
@@ -30,7 +30,7 @@ func (w *snapshot) Await(file string, documents []*template.Document) (child any
 }
 
 // whyNotReady returns why a rendered child is still waited for; "" if it is not.
-func (w *snapshot) whyNotReady(c render.Child) (string, error) {
+func (w templateWorld) whyNotReady(c render.Child) (string, error) {
 	current, succeeded := w.liveOf(c), w.subject.resource.GetAnnotations()[api.AnnotationSucceeded]
 	_, hash, err := plan.Document(w.subject.planOwner(), c, current)
 	switch {

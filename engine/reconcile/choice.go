@@ -130,16 +130,14 @@ type Preview struct {
 
 // Preview plans for a resource with some version, from what is known, and changes
 // nothing. A panic says of this resource that it cannot be rendered.
-func (r *Reconciler) Preview(ctx context.Context, v *Version, resource *unstructured.Unstructured) Preview {
-	out, err := r.makePreview(ctx, v, resource)
-	if err != nil {
-		NotePanic(r.name, err)
-		return Preview{Err: err}
-	}
-	return out
-}
-
-func (r *Reconciler) makePreview(ctx context.Context, v *Version, resource *unstructured.Unstructured) (out Preview, err error) {
+func (r *Reconciler) Preview(ctx context.Context, v *Version, resource *unstructured.Unstructured) (out Preview) {
+	var err error
+	defer func() {
+		if err != nil {
+			NotePanic(r.name, err)
+			out = Preview{Err: err}
+		}
+	}()
 	defer panics.Catch(&err, "trying the folder on a "+r.gvk.Kind)
 	t := r.newReconciliation(resource, Choice{Version: v}, newMemory(resource))
 	t.mode = previews
@@ -161,7 +159,7 @@ func (r *Reconciler) makePreview(ctx context.Context, v *Version, resource *unst
 	if !p.IsRendered && !t.subject.isDeleting() {
 		out.Plan, out.Err = nil, errors.New(t.found.firstMessage())
 	}
-	return out, nil
+	return out
 }
 
 // previewStatus reports whether the status would say what it says, where the children

@@ -49,7 +49,7 @@ type Tried struct {
 // plan is sent to it. What would be pruned is tried even where a reconciliation would
 // first have to apply something else.
 func (r *Reconciler) DryRun(ctx context.Context, v *Version, resource *unstructured.Unstructured) *DryRun {
-	t, out, view := r.dryRunning(v, resource)
+	t, out, view := newDryRun(r, v, resource)
 	if isDeletedWithoutFinalizer(resource) {
 		out.Plan, out.Rendered = &plan.Plan{}, &render.Result{}
 		return out
@@ -137,12 +137,12 @@ func (t *reconciliation) becomeUnready(p *plan.Plan, w *snapshot) (all []status.
 // World is what the templates of a resource see of the cluster, for a render
 // that is made outside of a reconciliation.
 func (r *Reconciler) World(v *Version, resource *unstructured.Unstructured) template.World {
-	_, _, view := r.dryRunning(v, resource)
-	return view
+	_, _, view := newDryRun(r, v, resource)
+	return templateWorld{view}
 }
 
-// dryRunning begins a reconciliation in which nothing is changed.
-func (r *Reconciler) dryRunning(v *Version, resource *unstructured.Unstructured) (*reconciliation, *DryRun, *snapshot) {
+// newDryRun begins a reconciliation in which nothing is changed.
+func newDryRun(r *Reconciler, v *Version, resource *unstructured.Unstructured) (*reconciliation, *DryRun, *snapshot) {
 	t := r.newReconciliation(resource, Choice{Version: v}, newMemory(resource))
 	out := &DryRun{}
 	t.mode = tries

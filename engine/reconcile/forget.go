@@ -50,6 +50,13 @@ func (v *Version) writesKind(gk schema.GroupKind, patched bool) bool {
 //
 // Turns that write one of the kinds meanwhile wait, and put it on record again.
 func (r *Reconciler) Forget(ctx context.Context, versions []*Version, resources []*live.Packed) (went []string, err error) {
+	return forgetter{r}.forgetKinds(ctx, versions, resources)
+}
+
+// A forgetter takes kinds off the record of their CRD.
+type forgetter struct{ *Reconciler }
+
+func (r forgetter) forgetKinds(ctx context.Context, versions []*Version, resources []*live.Packed) (went []string, err error) {
 	crd, unused := r.toForget(versions)
 	if len(unused) == 0 {
 		return nil, nil
@@ -103,7 +110,7 @@ func hasOurFinalizer(o *live.Packed) bool {
 // done must follow then. What an operator before this one, or a write without
 // answer, may still bring about, stays on record for a while; and for as long as
 // other installations may make it, or nothing is known of some namespaces.
-func (r *Reconciler) toForget(versions []*Version) (metav1.Object, map[string][]schema.GroupKind) {
+func (r forgetter) toForget(versions []*Version) (metav1.Object, map[string][]schema.GroupKind) {
 	r.recorded.mu.Lock()
 	defer r.recorded.mu.Unlock()
 	crd := r.newestCRD()
@@ -125,7 +132,7 @@ func (r *Reconciler) toForget(versions []*Version) (metav1.Object, map[string][]
 
 // servesAlone reports whether this installation alone serves all resources of the kind, and
 // sees all namespaces.
-func (r *Reconciler) servesAlone(crd metav1.Object) bool {
+func (r forgetter) servesAlone(crd metav1.Object) bool {
 	claims := shard.Claims(crd)
 	return r.cluster.Shard.Whole() && len(r.cluster.Namespaces) == 0 && len(claims) == 1 && r.cluster.Shard.Holds(claims)
 }
@@ -155,7 +162,7 @@ func (r *record) recordDoubt(gk schema.GroupKind) {
 // patch, of any resource of the kind. What the cluster does not serve may be
 // there. A child says itself whose it is, and one that does not may be ours; of a
 // patch only the resource's uid tells.
-func (r *Reconciler) existsAny(ctx context.Context, gk schema.GroupKind, patched bool, resources []*live.Packed) (bool, error) {
+func (r forgetter) existsAny(ctx context.Context, gk schema.GroupKind, patched bool, resources []*live.Packed) (bool, error) {
 	served, found := r.cluster.Served().Preferred(gk)
 	if !found {
 		return true, nil

@@ -194,7 +194,7 @@ func TestForgetLast(t *testing.T) {
 func TestRecordWhileForgetting(t *testing.T) {
 	r := recording(t, &answering{}, map[string]string{api.AnnotationOperator: "jacquard",
 		api.AnnotationChildKinds: "ConfigMap,ServiceAccount"})
-	_, unused := r.toForget([]*Version{making("ConfigMap")})
+	_, unused := forgetter{r}.toForget([]*Version{making("ConfigMap")})
 	if len(unused) == 0 {
 		t.Fatal("nothing is forgotten")
 	}

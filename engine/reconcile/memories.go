@@ -25,7 +25,7 @@ func (r *Reconciler) memoryOf(name types.NamespacedName, resource *unstructured.
 		r.names[uid] = name
 		m = newMemory(resource)
 		r.memories[name] = m
-		m.standing = r.standingOf(resource, nil)
+		m.standing = standingOf(resource, nil, r.cluster.ReadOnly)
 		metrics.Kind(r.name).Stands(before, m.standing)
 	}
 	m.setInheritance(resource, r.leadsSince, r.arrivals[uid])
@@ -37,16 +37,16 @@ func (r *Reconciler) memoryOf(name types.NamespacedName, resource *unstructured.
 
 // End forgets everything.
 func (r *Reconciler) End() {
+	r.forgetWoken()
+	r.forgetPending()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for name := range r.memories {
-		r.readsNothing(name)
+		r.endReads(name)
 	}
 	clear(r.memories)
 	clear(r.names)
 	clear(r.deletions)
-	clear(r.woken)
-	clear(r.pending)
 	clear(r.arrivals)
 }
 
@@ -57,14 +57,16 @@ func (r *Reconciler) forgetResource(name types.NamespacedName) {
 		delete(r.deletions, m.uid)
 		delete(r.arrivals, m.uid)
 		delete(r.names, m.uid)
-		r.readsNothing(name)
+		r.endReads(name)
 		metrics.Kind(r.name).Stands(m.standing, metrics.Standing{})
 	}
 	delete(r.memories, name)
-	r.removePending(name)
+	if left := r.setPending(name, false); r.cluster.ReadOnly {
+		metrics.Kind(r.name).Pending(left)
+	}
 }
 
-// readsNothing ends the watches that only this resource needs.
-func (r *Reconciler) readsNothing(name types.NamespacedName) {
+// endReads ends the watches that only this resource needs.
+func (r *Reconciler) endReads(name types.NamespacedName) {
 	r.cluster.Reads.Record(api.Owner{Kind: r.name, Namespace: name.Namespace, Name: name.Name}, nil)
 }

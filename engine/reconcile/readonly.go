@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -24,7 +25,7 @@ func (t *reconciliation) announcePlanned(ctx context.Context, p *plan.Plan) reco
 	}
 	t.r.cluster.Reads.Record(t.subject.planOwner().Owner, t.view.asked)
 	text := t.describePlanned(p)
-	t.r.countPending(Key(t.subject.resource), text != "")
+	metrics.Kind(t.r.name).Pending(t.r.setPending(Key(t.subject.resource), text != ""))
 	if text != t.memory.announced && text != "" {
 		t.r.cluster.Events.Eventf(t.subject.resource, nil, corev1.EventTypeNormal, api.ReasonReadOnly, "Reconcile",
 			"the operator is read-only and would %s", text)
@@ -66,27 +67,35 @@ func (t *reconciliation) describeSteps(p *plan.Plan) []string {
 	return texts
 }
 
-// countPending counts the resources of the kind that would be changed.
-func (r *Reconciler) countPending(name types.NamespacedName, pending bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.pending[name] = true; !pending {
-		r.removePending(name)
-	}
-	metrics.Kind(r.name).Pending(len(r.pending))
+// The pendingResources are those that a read-only operator would change.
+type pendingResources struct {
+	mu    sync.Mutex
+	names map[types.NamespacedName]bool
 }
 
-// removePending removes a resource from the count. The caller must hold the mutex.
-func (r *Reconciler) removePending(name types.NamespacedName) {
-	delete(r.pending, name)
-	if r.cluster.ReadOnly {
-		metrics.Kind(r.name).Pending(len(r.pending))
+// setPending records whether a resource would be changed, and returns how many would.
+func (p *pendingResources) setPending(name types.NamespacedName, isPending bool) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.names == nil {
+		p.names = map[types.NamespacedName]bool{}
 	}
+	if p.names[name] = true; !isPending {
+		delete(p.names, name)
+	}
+	return len(p.names)
 }
 
-// Pending is how many resources a read-only operator would change.
-func (r *Reconciler) Pending() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.pending)
+// Pending returns how many resources a read-only operator would change.
+func (p *pendingResources) Pending() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.names)
+}
+
+// forgetPending forgets all resources.
+func (p *pendingResources) forgetPending() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	clear(p.names)
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // Lookup returns one live object, or nil.
-func (w *snapshot) Lookup(what template.Object) (any, error) {
+func (w templateWorld) Lookup(what template.Object) (any, error) {
 	q, err := w.makeQuery(what)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (w *snapshot) Lookup(what template.Object) (any, error) {
 }
 
 // Select returns the live objects that match.
-func (w *snapshot) Select(what template.Object, selector labels.Selector) ([]any, error) {
+func (w templateWorld) Select(what template.Object, selector labels.Selector) ([]any, error) {
 	q, err := w.makeQuery(what)
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (w *snapshot) isOutdated(read live.Object) bool {
 }
 
 // waitFor makes the file wait for what is not known now.
-func (w *snapshot) waitFor(what template.Object, err error) error {
+func (w templateWorld) waitFor(what template.Object, err error) error {
 	w.pending = w.pending || errors.Is(err, live.ErrNotYet)
 	if errors.Is(err, live.ErrNotServed) {
 		return &template.Wait{Message: fmt.Sprintf("the cluster has no %s %s to read; ask hasAPI first", what.APIVersion, what.Kind)}
@@ -124,7 +124,7 @@ func (w *snapshot) waitFor(what template.Object, err error) error {
 }
 
 // makeQuery returns where a read looks, or an error if it may not.
-func (w *snapshot) makeQuery(what template.Object) (cluster.Query, error) {
+func (w templateWorld) makeQuery(what template.Object) (cluster.Query, error) {
 	gv, err := schema.ParseGroupVersion(what.APIVersion)
 	if err != nil {
 		return cluster.Query{}, fmt.Errorf("reading %s: %w", what.Kind, err)
@@ -189,7 +189,7 @@ func (v *Version) Scopes() []cluster.Scope {
 }
 
 // Config returns a setting of the installation.
-func (w *snapshot) Config(key string) (any, error) {
+func (w templateWorld) Config(key string) (any, error) {
 	return w.subject.version.Kind.Config[key], nil
 }
 

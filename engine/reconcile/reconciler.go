@@ -97,14 +97,14 @@ type Reconciler struct {
 	choose    func(*unstructured.Unstructured) Choice
 	served    func(*unstructured.Unstructured, Outcome)
 
+	wakeTimes
+	pendingResources
+
 	mu        sync.Mutex
 	memories  map[types.NamespacedName]*Memory
 	names     map[types.UID]types.NamespacedName       // of what is in memory
 	deletions map[types.UID]metav1.DeletionPropagation // how resources are being deleted, where it was seen
-	pending   map[types.NamespacedName]bool            // what a read-only operator would change
 	recorded  record
-	// woken is when the first event came for a resource that waits to be served.
-	woken map[types.NamespacedName]time.Time
 	// leadsSince is when this operator took over from another one, or zero. arrivals are the times
 	// when resources came that another operator had served. listedAt is when this process has
 	// listed something from the API server besides its watches.
@@ -127,8 +127,6 @@ func New(name string, gvk schema.GroupVersionKind, resources Resources, c Cluste
 		name: name, gvk: gvk, resources: resources, cluster: c, now: time.Now,
 		memories: map[types.NamespacedName]*Memory{}, names: map[types.UID]types.NamespacedName{},
 		deletions: map[types.UID]metav1.DeletionPropagation{},
-		woken:     map[types.NamespacedName]time.Time{},
-		pending:   map[types.NamespacedName]bool{},
 		arrivals:  map[types.UID]time.Time{},
 		listedAt:  map[plan.List]time.Time{},
 	}
@@ -143,7 +141,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	woken := r.takeWoken(req.NamespacedName)
 	resource, err := r.getResource(ctx, req.NamespacedName)
 	if resource == nil || err != nil {
-		r.countResult(err)
+		countResult(r.name, err)
 		return reconcile.Result{}, err
 	}
 	t := r.newReconciliation(resource, r.choose(resource), r.memoryOf(req.NamespacedName, resource))

@@ -27,7 +27,7 @@ func (t renderer) renderChildren(ctx context.Context, w *snapshot) *render.Resul
 		t.found.add(status.Problem{Severity: status.Stalled, Reason: api.ReasonFolderInvalid, Message: t.subject.version.Broken.Error()})
 		return nil
 	}
-	w.forgetStored()
+	templateWorld{w}.forgetStored()
 	result, err := t.renderOnce(ctx, w)
 	for err == nil && len(w.undrawn) > 0 && t.mode != previews {
 		t.drawTexts(ctx, w, result)
@@ -53,7 +53,7 @@ func (t renderer) renderOnce(ctx context.Context, w *snapshot) (result *render.R
 	ctx, cancel := context.WithTimeout(ctx, renderLimit)
 	defer cancel()
 	started := time.Now()
-	result, err = render.Children(ctx, t.subject.version.Kind, t.subject.resource, w)
+	result, err = render.Children(ctx, t.subject.version.Kind, t.subject.resource, templateWorld{w})
 	metrics.Kind(t.r.name).Rendered(time.Since(started))
 	return result, err
 }
@@ -97,10 +97,10 @@ func (t *reconciliation) planInput(rendered *render.Result, w *snapshot) plan.In
 	in := plan.Input{
 		Owner: t.subject.planOwner(), Result: rendered, Live: w.live, State: w.stateOfKind,
 		Patched: w.patched, Object: w.findPatched, Patchers: w.listPatchers, Rendered: w.inRendered, CanMake: w.canMake,
-		Draws: t.subject.drawsTexts, GeneratesText: func(file string) bool { return t.texts.fresh[file] },
+		Draws: t.subject.version.drawsTexts, GeneratesText: func(file string) bool { return t.texts.fresh[file] },
 		Recreations: t.knownRecreations(), MayDelete: t.mayDelete, WasMade: t.wasMade,
 		Memory: t.memory.applied, Replaced: t.memory.replaced, SchemaOf: t.schemaOfKind,
-		Succeeded: annotations[api.AnnotationSucceeded], MakesOnce: t.subject.makesOnce,
+		Succeeded: annotations[api.AnnotationSucceeded], MakesOnce: t.subject.version.makesOnce,
 		AllowPrune: t.subject.parseAllowances(), DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty,
 		ReportedReady: t.subject.reportedReady(), IsReady: func(l live.Object) bool { return t.describeChild(w, l, nil).Ready },
 		Attempts: t.memory.attempts, LastWrite: t.memory.lastWrite, Cause: t.contentCause(), Now: t.r.now(),

@@ -124,7 +124,7 @@ func (t publisher) ownStatus(ctx context.Context, w *snapshot) map[string]any {
 	}
 	ctx, cancel := context.WithTimeout(ctx, renderLimit)
 	defer cancel()
-	fields, err := render.Status(ctx, t.subject.version.Kind, t.subject.resource, w)
+	fields, err := render.Status(ctx, t.subject.version.Kind, t.subject.resource, templateWorld{w})
 	var wait *template.Wait
 	if errors.As(err, &wait) {
 		t.found.add(status.Problem{Severity: status.Waiting, Reason: api.ReasonWaiting, Message: "status: " + wait.Message})

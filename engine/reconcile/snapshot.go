@@ -22,7 +22,7 @@ import (
 )
 
 // A snapshot is what is known of a resource's children, and of what else its templates
-// read, at one moment. It is the template.World of its templates.
+// read, at one moment.
 type snapshot struct {
 	subject *subject
 	// judge decides whether a live child is ready.
@@ -46,6 +46,9 @@ type snapshot struct {
 	answers map[question]answer
 	asked   []cluster.Query
 }
+
+// A templateWorld is a snapshot as templates see it.
+type templateWorld struct{ *snapshot }
 
 // takeSnapshot looks at what there is of a resource. Live objects of a kind that is
 // not synced are left out, since there may be others.
@@ -153,7 +156,7 @@ func (w *snapshot) stateOfKind(gvk schema.GroupVersionKind) live.State { return 
 
 // HasAPI reports whether the cluster serves a kind; while that cannot be told,
 // the file waits.
-func (w *snapshot) HasAPI(apiVersion, kind string) (bool, error) {
+func (w templateWorld) HasAPI(apiVersion, kind string) (bool, error) {
 	gv, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil {
 		return false, fmt.Errorf("hasAPI: %w", err)
@@ -170,7 +173,7 @@ func (w *snapshot) HasAPI(apiVersion, kind string) (bool, error) {
 
 // Children returns the live children that a file made, newest first, then by
 // name.
-func (w *snapshot) Children(file string) ([]any, error) {
+func (w templateWorld) Children(file string) ([]any, error) {
 	for _, gvk := range w.subject.version.Kind.Makes(file) {
 		if w.state[gvk].Phase == live.Unsynced {
 			return nil, &template.Wait{Message: fmt.Sprintf("the live objects of kind %s are not known", gvk.Kind)}

@@ -40,7 +40,7 @@ func newTexts(kept map[secretKey]string) *texts {
 // Stable returns a text that is drawn once: what the live Secret says, else
 // what was found or drawn in this reconciliation. Else it stands in for a text that is
 // still to be drawn, for a render that only tells which Secret it is for.
-func (w *snapshot) Stable(file, key string, length int) (string, error) {
+func (w templateWorld) Stable(file, key string, length int) (string, error) {
 	all, err := w.Children(file)
 	if err != nil {
 		return "", err
@@ -64,7 +64,7 @@ func (w *snapshot) Stable(file, key string, length int) (string, error) {
 // forgetStored forgets the texts that got into their Secrets: if such a Secret is
 // deleted, its text is drawn anew. Templates need not ask for it meanwhile, as where
 // they look the Secret up themselves.
-func (w *snapshot) forgetStored() {
+func (w templateWorld) forgetStored() {
 	for at := range w.texts.kept {
 		all, err := w.Children(at.file)
 		if err == nil && slices.ContainsFunc(all, func(child any) bool {

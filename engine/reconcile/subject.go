@@ -39,11 +39,11 @@ func (s *subject) readyReason() string {
 }
 
 // makesOnce reports whether a file makes Jobs once.
-func (s *subject) makesOnce(file string) bool {
-	if s.version.Kind == nil {
+func (v *Version) makesOnce(file string) bool {
+	if v.Kind == nil {
 		return false
 	}
-	for _, d := range s.version.Kind.Documents {
+	for _, d := range v.Kind.Documents {
 		if d.File == file && d.Marks[api.AnnotationOnce] != "" {
 			return true
 		}
@@ -52,8 +52,8 @@ func (s *subject) makesOnce(file string) bool {
 }
 
 // drawsTexts reports whether the texts of a file's Secret are drawn once.
-func (s *subject) drawsTexts(file string) bool {
-	return s.version.Kind != nil && s.version.Kind.Draws(file)
+func (v *Version) drawsTexts(file string) bool {
+	return v.Kind != nil && v.Kind.Draws(file)
 }
 
 func (s *subject) planOwner() plan.Owner {

@@ -27,49 +27,13 @@ func (r *Reconciler) Begin() {
 	metrics.Kind(r.name).Begin(labels)
 }
 
-// Wake notes that an event woke a resource, unless it waits to be served
-// already.
-func (r *Reconciler) Wake(name types.NamespacedName) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.woken[name].IsZero() {
-		r.woken[name] = time.Now()
-	}
-}
-
-// Oldest is when the first event came for a resource that waits to be served; zero if none
-// does.
-func (r *Reconciler) Oldest() (first time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, at := range r.woken {
-		if first.IsZero() || at.Before(first) {
-			first = at
-		}
-	}
-	return first
-}
-
-// Leave notes that a resource does not wait to be served any more.
-func (r *Reconciler) Leave(name types.NamespacedName) { r.takeWoken(name) }
-
-// takeWoken is when a resource was woken that is being served now; zero if no
-// event did.
-func (r *Reconciler) takeWoken(name types.NamespacedName) time.Time {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	at := r.woken[name]
-	delete(r.woken, name)
-	return at
-}
-
 // countResult counts a reconciliation that ended before it began.
-func (r *Reconciler) countResult(err error) {
+func countResult(kind string, err error) {
 	if err != nil {
-		metrics.Kind(r.name).Reconciled(metrics.Failed)
+		metrics.Kind(kind).Reconciled(metrics.Failed)
 		return
 	}
-	metrics.Kind(r.name).Reconciled(metrics.Done)
+	metrics.Kind(kind).Reconciled(metrics.Done)
 }
 
 // countReconciliation counts the reconciliation. One that decided nothing is still to come.
@@ -87,9 +51,7 @@ func (t *reconciliation) countReconciliation(name types.NamespacedName, woken ti
 			kind.Undone(time.Since(woken))
 		}
 	case t.pending:
-		t.r.mu.Lock()
-		t.r.woken[name] = woken
-		t.r.mu.Unlock()
+		t.r.restoreWoken(name, woken)
 	}
 }
 
@@ -175,7 +137,7 @@ func (t publisher) countStanding(out status.Output) {
 	if out.Status == nil { // it could not be made
 		return
 	}
-	now := t.r.standingOf(&unstructured.Unstructured{Object: map[string]any{"status": out.Status}}, t.found.problems)
+	now := standingOf(&unstructured.Unstructured{Object: map[string]any{"status": out.Status}}, t.found.problems, t.r.cluster.ReadOnly)
 	t.r.mu.Lock()
 	defer t.r.mu.Unlock()
 	metrics.Kind(t.r.name).Stands(t.memory.standing, now)
@@ -184,7 +146,7 @@ func (t publisher) countStanding(out status.Output) {
 
 // standingOf returns what a resource counts as by its status. One that has none yet is
 // not ready.
-func (r *Reconciler) standingOf(resource *unstructured.Unstructured, problems []status.Problem) metrics.Standing {
+func standingOf(resource *unstructured.Unstructured, problems []status.Problem, isReadOnly bool) metrics.Standing {
 	s := metrics.Standing{Conditions: []string{"NotReady"}}
 	conditions, _, _ := unstructured.NestedFieldNoCopy(resource.Object, "status", "conditions")
 	all, _ := conditions.([]any)
@@ -204,7 +166,7 @@ func (r *Reconciler) standingOf(resource *unstructured.Unstructured, problems []
 	slices.Sort(s.Problems)
 	s.Problems = slices.Compact(s.Problems)
 	explained := func(reason string) bool { return reason == api.ReasonNotKnown || isForbidden(reason) }
-	s.IsWaiting = s.Conditions[0] == "NotReady" && !r.cluster.ReadOnly && !slices.Contains(s.Conditions, "Stalled") &&
+	s.IsWaiting = s.Conditions[0] == "NotReady" && !isReadOnly && !slices.Contains(s.Conditions, "Stalled") &&
 		!slices.Contains(s.Conditions, "Paused") && !slices.ContainsFunc(s.Problems, explained)
 	return s
 }

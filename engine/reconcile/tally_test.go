@@ -140,7 +140,7 @@ func TestCountsWaiting(t *testing.T) {
 				problems = append(problems, status.Problem{Reason: c.problem})
 			}
 			resource := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"conditions": c.conditions}}}
-			if got := r.standingOf(resource, problems).IsWaiting; got != c.want {
+			if got := standingOf(resource, problems, false).IsWaiting; got != c.want {
 				t.Errorf("it counts as waiting: %v", got)
 			}
 		})
