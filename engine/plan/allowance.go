@@ -33,22 +33,17 @@ func ParseAllowances(annotation string) (entries []string) {
 	return entries
 }
 
-// allows reports whether one of the entries permits the deletion of an object, by the
+// isAllowed reports whether one of the entries permits the deletion of an object, by the
 // beginning of its uid or by the whole uid.
-func allows(entries []string, gk schema.GroupKind, o metav1.Object) bool {
+func isAllowed(entries []string, gk schema.GroupKind, o metav1.Object) bool {
 	return len(entries) > 0 && o.GetUID() != "" &&
 		(slices.Contains(entries, Allowance(gk, o)) || slices.Contains(entries, allowanceWithUID(gk, o, string(o.GetUID()))))
-}
-
-// isPruneAllowed reports whether the resource permits the deletion of a child.
-func (in *Input) isPruneAllowed(gk schema.GroupKind, o metav1.Object) bool {
-	return allows(in.AllowPrune, gk, o)
 }
 
 // UnmatchedAllowances returns the entries that permit nothing, since they name none of the
 // live objects.
 func UnmatchedAllowances(entries []string, all []live.Object) []string {
 	return slices.DeleteFunc(slices.Clone(entries), func(entry string) bool {
-		return slices.ContainsFunc(all, func(l live.Object) bool { return allows([]string{entry}, l.GVK.GroupKind(), l.Meta) })
+		return slices.ContainsFunc(all, func(l live.Object) bool { return isAllowed([]string{entry}, l.GVK.GroupKind(), l.Meta) })
 	})
 }

@@ -47,7 +47,7 @@ func TestAllowances(t *testing.T) {
 		entries := ParseAllowances(annotation)
 		var got []string
 		for _, l := range []live.Object{claim, space} {
-			if allows(entries, l.GVK.GroupKind(), l.Meta) {
+			if isAllowed(entries, l.GVK.GroupKind(), l.Meta) {
 				got = append(got, l.Meta.GetName())
 			}
 		}

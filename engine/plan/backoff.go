@@ -19,57 +19,57 @@ const (
 
 // holdBack turns a step into a BackOff if an earlier attempt at it failed, or did not last, and
 // it is not time yet to try again. It reports why a step is not carried out.
-func (in *Input) holdBack(p *Plan, s *Step) {
+func (m *planner) holdBack(s *Step) {
 	switch s.Action {
 	case Keep, Done:
-		in.settleStep(p, s)
+		m.settleStep(s)
 		return
 	case Block:
 		if s.Problem != nil {
-			p.RequeueAfter(blockRetry)
+			m.plan.RequeueAfter(blockRetry)
 		} else {
 			s.Problem = s.newProblem(status.Waiting, api.ReasonChildWaiting, fmt.Sprintf("waiting to apply %s: %s", s.Name(), s.Why))
 		}
 	case Refuse:
 		s.Problem = s.newProblem(status.Stalled, api.ReasonNotOurs,
 			fmt.Sprintf("%s is there already and is left alone: %s", s.Name(), s.Why))
-		p.RequeueAfter(Retry{Min: refuseRetry, Max: refuseRetry}.DelayAfter(1))
+		m.plan.RequeueAfter(Retry{Min: refuseRetry, Max: refuseRetry}.DelayAfter(1))
 	default:
-		if in.mustWait(p, s) {
+		if m.mustWait(s) {
 			s.Action = BackOff
 		}
-		if s.Action == Create && in.WasMade != nil && in.WasMade(s.Ref()) {
-			p.ConfirmAlive = true
+		if s.Action == Create && m.WasMade != nil && m.WasMade(s.Ref()) {
+			m.plan.ConfirmAlive = true
 		}
 	}
 	if s.Problem != nil {
-		p.Problems = append(p.Problems, *s.Problem)
+		m.plan.Problems = append(m.plan.Problems, *s.Problem)
 	}
 }
 
 // settleStep forgets earlier attempts at a step that needs no request. What has not lasted so far
 // is reported until it has for a while.
-func (in *Input) settleStep(p *Plan, s *Step) {
-	delete(p.Attempts, s.Key())
-	switch at := p.Attempts[s.TakeBackKey()]; {
+func (m *planner) settleStep(s *Step) {
+	delete(m.plan.Attempts, s.Key())
+	switch at := m.plan.Attempts[s.TakeBackKey()]; {
 	case !at.IsContended():
-	case s.Action == Done || !in.Now.Before(at.ContentionEnds()):
-		delete(p.Attempts, s.TakeBackKey())
+	case s.Action == Done || !m.Now.Before(at.ContentionEnds()):
+		delete(m.plan.Attempts, s.TakeBackKey())
 	default:
-		p.Problems = append(p.Problems, at.Problem)
-		p.RequeueAfter(at.ContentionEnds().Sub(in.Now))
+		m.plan.Problems = append(m.plan.Problems, at.Problem)
+		m.plan.RequeueAfter(at.ContentionEnds().Sub(m.Now))
 	}
-	p.Attempts.ReleaseRepeat(s.RepeatKey())
-	in.reportOscillation(p, s)
+	m.plan.Attempts.ReleaseRepeat(s.RepeatKey())
+	m.reportOscillation(s)
 }
 
 // mustWait reports whether a step that writes has to wait.
-func (in *Input) mustWait(p *Plan, s *Step) bool {
-	if at := p.Attempts.Blocking(s.Key(), s.AttemptHash(), in.Now); at != nil && !s.isWayChanged(at) {
-		s.waitFor(p, at, in.Now)
+func (m *planner) mustWait(s *Step) bool {
+	if at := m.plan.Attempts.Blocking(s.Key(), s.AttemptHash(), m.Now); at != nil && !s.isWayChanged(at) {
+		s.waitFor(m.plan, at, m.Now)
 		return true
 	}
-	return in.isContended(p, s) || in.isRepeated(p, s)
+	return m.isContended(s) || m.isRepeated(s)
 }
 
 // waitFor reports the attempt that a step has to wait for.
@@ -84,52 +84,52 @@ func (s *Step) waitFor(p *Plan, at *Attempt, now time.Time) {
 
 // isContended reports whether a step has to wait, since other managers take its fields again
 // and again.
-func (in *Input) isContended(p *Plan, s *Step) bool {
+func (m *planner) isContended(s *Step) bool {
 	if len(s.Taken) == 0 {
 		return false
 	}
-	if at := p.Attempts.BlockingTakeBack(s, in.Now); at != nil {
-		s.waitFor(p, at, in.Now)
+	if at := m.plan.Attempts.BlockingTakeBack(s, m.Now); at != nil {
+		s.waitFor(m.plan, at, m.Now)
 		return true
 	}
-	if at := p.Attempts.TakeBack(s, in.Now); at.IsContended() { // to set it right now does not end it
-		p.Problems = append(p.Problems, at.Problem)
-		p.RequeueAfter(at.ContentionEnds().Sub(in.Now))
+	if at := m.plan.Attempts.TakeBack(s, m.Now); at.IsContended() { // to set it right now does not end it
+		m.plan.Problems = append(m.plan.Problems, at.Problem)
+		m.plan.RequeueAfter(at.ContentionEnds().Sub(m.Now))
 	}
 	return false
 }
 
 // isRepeated reports whether a step has to wait, since our own writes seem to cause it.
-func (in *Input) isRepeated(p *Plan, s *Step) bool {
+func (m *planner) isRepeated(s *Step) bool {
 	if s.Action != Update && s.Action != Patch {
 		return false
 	}
-	content := Content{Hash: s.Hash, Document: s.Document.Object, Cause: in.Cause}
-	delay := p.Attempts.FollowRepeat(s.RepeatKey(), content, in.LastWrite, in.Now)
-	in.reportOscillation(p, s)
-	p.RequeueAfter(delay)
+	content := Content{Hash: s.Hash, Document: s.Document.Object, Cause: m.Cause}
+	delay := m.plan.Attempts.FollowRepeat(s.RepeatKey(), content, m.LastWrite, m.Now)
+	m.reportOscillation(s)
+	m.plan.RequeueAfter(delay)
 	return delay > 0
 }
 
 // reportOscillation reports a child whose content our own writes change.
-func (in *Input) reportOscillation(p *Plan, s *Step) {
-	if problem, due := p.Attempts.Oscillation(s.RepeatKey(), s.Name(), s.Place(), in.Now); problem != nil {
-		p.Problems = append(p.Problems, *problem)
-		p.RequeueAfter(due)
+func (m *planner) reportOscillation(s *Step) {
+	if problem, due := m.plan.Attempts.Oscillation(s.RepeatKey(), s.Name(), s.Place(), m.Now); problem != nil {
+		m.plan.Problems = append(m.plan.Problems, *problem)
+		m.plan.RequeueAfter(due)
 	}
 }
 
 // forgetAttempts forgets attempts at what is not planned any more.
-func (in *Input) forgetAttempts(p *Plan) {
+func (m *planner) forgetAttempts() {
 	planned, refs := map[Key]bool{}, map[Ref]bool{}
-	for i := range p.Steps {
-		s := &p.Steps[i]
+	for i := range m.plan.Steps {
+		s := &m.plan.Steps[i]
 		planned[s.Key()], planned[s.RecreateKey()], refs[s.Ref()] = true, true, true
 	}
-	p.Attempts.Forget(planned, in.Now, OpWrite, OpRecreate)
-	for k := range p.Attempts {
+	m.plan.Attempts.Forget(planned, m.Now, OpWrite, OpRecreate)
+	for k := range m.plan.Attempts {
 		if (k.Operation == OpTakeBack || k.Operation == OpRepeat && k != StatusRepeatKey) && !refs[k.Ref] {
-			delete(p.Attempts, k)
+			delete(m.plan.Attempts, k)
 		}
 	}
 }

@@ -29,15 +29,15 @@ func hasReference(owner Owner, namespace string) bool {
 // Ours reports whether an object that carries our label is a child of the owner:
 // our Apply entry owns that label, and the owner controls it where it can. The
 // label alone proves nothing, since controllers and people copy labels.
-func Ours(owner Owner, o metav1.Object) bool { return belongs(owner, o) && applied(o) }
+func Ours(owner Owner, o metav1.Object) bool { return isNamedChild(owner, o) && wasApplied(o) }
 
-// belongs reports whether an object says that it is a child of the owner.
-func belongs(owner Owner, o metav1.Object) bool {
-	c := controller(o)
+// isNamedChild reports whether an object says that it is a child of the owner.
+func isNamedChild(owner Owner, o metav1.Object) bool {
+	c := controllerOf(o)
 	switch {
 	case c != nil && c.UID != owner.UID:
 		return false
-	case c == nil && hasReference(owner, o.GetNamespace()) && !kept(o):
+	case c == nil && hasReference(owner, o.GetNamespace()) && !isKept(o):
 		return false
 	case c == nil && o.GetAnnotations()[api.AnnotationOwner] != owner.String():
 		return false
@@ -48,11 +48,11 @@ func belongs(owner Owner, o metav1.Object) bool {
 // Ours is Ours for an object of which there may be a Memory: while our entry is as it
 // was after the last apply, which put the label on, it need not be read.
 func (all Memories) Ours(owner Owner, o metav1.Object) bool {
-	return belongs(owner, o) && (all.untouched(o) || applied(o))
+	return isNamedChild(owner, o) && (all.isUntouched(o) || wasApplied(o))
 }
 
-// untouched reports whether our entry is as the server left it after the last apply.
-func (all Memories) untouched(o metav1.Object) bool {
+// isUntouched reports whether our entry is as the server left it after the last apply.
+func (all Memories) isUntouched(o metav1.Object) bool {
 	known, remembered := all[o.GetUID()]
 	if !remembered {
 		return false
@@ -64,12 +64,12 @@ func (all Memories) untouched(o metav1.Object) bool {
 // Controls reports whether an object's controller is the owner: it stays so when
 // somebody takes our label off.
 func Controls(owner Owner, o metav1.Object) bool {
-	c := controller(o)
+	c := controllerOf(o)
 	return c != nil && c.UID == owner.UID
 }
 
-// applied reports whether we have put our label on an object: nobody has copied it.
-func applied(o metav1.Object) bool {
+// wasApplied reports whether we have put our label on an object: nobody has copied it.
+func wasApplied(o metav1.Object) bool {
 	entry, ok, err := ownership.Ours(o.GetManagedFields(), api.FieldManager)
 	return err == nil && ok && entry.Owns("metadata", "labels", api.LabelOwnerUID)
 }
@@ -79,7 +79,7 @@ func applied(o metav1.Object) bool {
 func OtherVersions(owner Owner, all []live.Object) []string {
 	var found []string
 	for _, l := range all {
-		if c := controller(l.Meta); c != nil && c.UID == owner.UID && c.APIVersion != owner.GVK.GroupVersion().String() {
+		if c := controllerOf(l.Meta); c != nil && c.UID == owner.UID && c.APIVersion != owner.GVK.GroupVersion().String() {
 			found = append(found, c.APIVersion)
 		}
 	}
@@ -92,7 +92,7 @@ func OtherVersions(owner Owner, all []live.Object) []string {
 // made says that this process applied this very object before, and somebody
 // took our marks off, or its file says to adopt it. If not, it says whose it is.
 func TakeOver(owner Owner, o metav1.Object, made, adopt bool) (ok bool, whose string) {
-	if c := controller(o); c != nil && c.UID != owner.UID {
+	if c := controllerOf(o); c != nil && c.UID != owner.UID {
 		return false, fmt.Sprintf("it belongs to %s %s", c.Kind, c.Name)
 	}
 	named, _ := api.ParseOwner(o.GetAnnotations()[api.AnnotationOwner])
@@ -108,8 +108,8 @@ func TakeOver(owner Owner, o metav1.Object, made, adopt bool) (ok bool, whose st
 	return false, "it was not made by this resource"
 }
 
-// compare decides about a child whose object is there.
-func (in *Input) compare(s *Step) {
+// compareChild decides about a child whose object is there.
+func (in *Input) compareChild(s *Step) {
 	o := s.Live.Meta
 	_, made := in.Memory[o.GetUID()]
 	switch {
@@ -120,21 +120,21 @@ func (in *Input) compare(s *Step) {
 		if s.Action, s.Why = Update, "it is taken over"; !ok {
 			s.Action, s.Why = Refuse, whose
 		}
-	case s.Child.Policy.RecreateOnFailed && failed(s.Live.Body):
+	case s.Child.Policy.RecreateOnFailed && hasFailedPhase(s.Live.Body):
 		s.Action, s.Why = Recreate, "it ended Failed"
 	case s.Child.Policy.Once && o.GetAnnotations()[api.AnnotationDesired] != s.Hash:
 		s.Action, s.Why = Recreate, "the template renders something else now"
 	case len(s.Child.Policy.Initial) > 0 && s.Live.Body == nil:
-		s.Action, s.Why = Block, unknown(s.Document.GetKind(), nil)
+		s.Action, s.Why = Block, describeUnknown(s.Document.GetKind(), nil)
 	default:
-		s.Action, s.Why = in.prove(s)
+		s.Action, s.Why = in.proveContent(s)
 	}
 	s.ReadsFirst = s.Action == Update && in.readsFirst(s)
 }
 
-// prove proves by field ownership that a child says what is wanted, or says
+// proveContent proves by field ownership that a child says what is wanted, or says
 // why not.
-func (in *Input) prove(s *Step) (Action, string) {
+func (in *Input) proveContent(s *Step) (Action, string) {
 	o := s.Live.Meta
 	known, remembered := in.Memory[o.GetUID()]
 	if o.GetAnnotations()[api.AnnotationDesired] != s.Hash {
@@ -149,7 +149,7 @@ func (in *Input) prove(s *Step) (Action, string) {
 	if i := ownership.PlainText(o.GetManagedFields(), api.FieldManager); i >= 0 {
 		return Update, o.GetManagedFields()[i].Manager + " applied stringData"
 	}
-	if remembered && known.Hash == s.Hash && in.Memory.untouched(o) {
+	if remembered && known.Hash == s.Hash && in.Memory.isUntouched(o) {
 		return Keep, ""
 	}
 	entry, _, _ := ownership.Ours(o.GetManagedFields(), api.FieldManager)
@@ -174,12 +174,12 @@ func hasMarks(doc *unstructured.Unstructured, o metav1.Object) bool {
 			return false
 		}
 	}
-	want, have := controller(doc), controller(o)
+	want, have := controllerOf(doc), controllerOf(o)
 	return want == nil || have != nil && want.APIVersion == have.APIVersion
 }
 
-// failed reports whether a Pod or Job ended Failed.
-func failed(body map[string]any) bool {
+// hasFailedPhase reports whether a Pod or Job ended Failed.
+func hasFailedPhase(body map[string]any) bool {
 	status, _ := body["status"].(map[string]any)
 	if status["phase"] == "Failed" {
 		return true

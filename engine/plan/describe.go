@@ -26,7 +26,7 @@ func (p *Plan) Describe(owner Owner, l live.Object) string {
 	case l.Meta.GetDeletionTimestamp() != nil:
 		return "it is being deleted"
 	case step != nil:
-		return step.describe()
+		return step.describeAction()
 	case slices.ContainsFunc(p.Release, func(r Release) bool { return same(r.Live) }):
 		return "its fields are to be given back"
 	case slices.ContainsFunc(p.Prune, same):
@@ -37,7 +37,7 @@ func (p *Plan) Describe(owner Owner, l live.Object) string {
 		return "it is left alone: somebody has put the label of this resource's children on it"
 	case p.Empty:
 		return "it stays: the last children are only pruned with allowEmpty in kind.yaml"
-	case kept(l.Meta):
+	case isKept(l.Meta):
 		return "it stays, as its annotation " + api.AnnotationOnDelete + ": keep says"
 	}
 	return "it stays while its Namespace is held"
@@ -63,7 +63,7 @@ func (r Retained) Describe() string {
 	return ""
 }
 
-func (s *Step) describe() string {
+func (s *Step) describeAction() string {
 	switch s.Action {
 	case Update, Patch:
 		return "it is to be changed: " + s.Why

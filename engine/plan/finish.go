@@ -19,10 +19,10 @@ import (
 // changes them, and else not at all. They do not count in the hash. The hash of
 // a Job made once is that of what was rendered alone.
 func Document(owner Owner, c render.Child, current *live.Object) (*unstructured.Unstructured, string, error) {
-	doc := &unstructured.Unstructured{Object: shallow(c.Object.Object)}
-	meta := shallow(doc.Object["metadata"])
+	doc := &unstructured.Unstructured{Object: copyMap(c.Object.Object)}
+	meta := copyMap(doc.Object["metadata"])
 	doc.Object["metadata"] = meta
-	labels, annotations := shallow(meta["labels"]), shallow(meta["annotations"])
+	labels, annotations := copyMap(meta["labels"]), copyMap(meta["annotations"])
 	meta["labels"], meta["annotations"] = labels, annotations
 	labels[api.LabelOwnerUID] = string(owner.UID)
 	annotations[api.AnnotationOwner] = owner.String()
@@ -53,7 +53,7 @@ func Document(owner Owner, c render.Child, current *live.Object) (*unstructured.
 		first = heldInitial(c.Policy.Initial, current)
 	}
 	for _, f := range first {
-		put(doc.Object, f.path, f.value)
+		setField(doc.Object, f.path, f.value)
 	}
 	return doc, hash, nil
 }
@@ -72,8 +72,8 @@ func Successor(doc *unstructured.Unstructured, c render.Child, body map[string]a
 		_, rendered, _ := unstructured.NestedFieldNoCopy(c.Object.Object, path...)
 		v, found, err := unstructured.NestedFieldNoCopy(body, path...)
 		if rendered && found && err == nil {
-			doc = &unstructured.Unstructured{Object: shallow(doc.Object)}
-			put(doc.Object, path, v)
+			doc = &unstructured.Unstructured{Object: copyMap(doc.Object)}
+			setField(doc.Object, path, v)
 		}
 	}
 	return doc
@@ -91,7 +91,7 @@ func cutInitial(doc map[string]any, paths [][]string) []field {
 		cut = append(cut, field{path, v})
 		at := doc
 		for _, name := range path[:len(path)-1] {
-			below := shallow(at[name])
+			below := copyMap(at[name])
 			at[name], at = below, below
 		}
 		delete(at, path[len(path)-1])
@@ -115,17 +115,17 @@ func heldInitial(paths [][]string, current *live.Object) []field {
 	return held
 }
 
-// put puts a value into a document of which every map on the way is its own.
-func put(doc map[string]any, path []string, v any) {
+// setField puts a value into a document of which every map on the way is its own.
+func setField(doc map[string]any, path []string, v any) {
 	for _, name := range path[:len(path)-1] {
-		below := shallow(doc[name])
+		below := copyMap(doc[name])
 		doc[name], doc = below, below
 	}
 	doc[path[len(path)-1]] = v
 }
 
-// shallow copies a map one level deep; nil becomes an empty map.
-func shallow(v any) map[string]any {
+// copyMap copies a map one level deep; nil becomes an empty map.
+func copyMap(v any) map[string]any {
 	m, _ := v.(map[string]any)
 	out := make(map[string]any, len(m)+4)
 	for key, value := range m {
@@ -144,7 +144,7 @@ func encodeStringData(o map[string]any) error {
 	if !ok {
 		return fmt.Errorf("stringData must be a map of texts")
 	}
-	data := shallow(o["data"])
+	data := copyMap(o["data"])
 	for key, v := range texts {
 		text, ok := v.(string)
 		if !ok {

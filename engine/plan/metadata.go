@@ -13,49 +13,50 @@ import (
 
 // planMetadata plans changes of the resource itself. Annotations are records on which later
 // plans depend.
-func (in *Input) planMetadata(p *Plan) {
+func (m *planner) planMetadata() {
 	switch {
-	case in.Leaving:
-		in.endDeletion(p)
+	case m.Leaving:
+		m.endDeletion()
 	default:
-		if record := in.recordSucceeded(p); record != in.Succeeded {
-			p.Before.Annotations = map[string]string{api.AnnotationSucceeded: record}
+		if record := m.recordSucceeded(); record != m.Succeeded {
+			m.plan.Before.Annotations = map[string]string{api.AnnotationSucceeded: record}
 		}
-		in.planFinalizer(p)
+		m.planFinalizer()
 	}
-	if at := p.Attempts.Blocking(Key{Operation: OpMetadata}, "", in.Now); at != nil && !(p.Before.IsEmpty() && p.After.IsEmpty()) {
-		if !p.Before.IsEmpty() {
-			p.HoldBack()
+	changes := !m.plan.Before.IsEmpty() || !m.plan.After.IsEmpty()
+	if at := m.plan.Attempts.Blocking(Key{Operation: OpMetadata}, "", m.Now); at != nil && changes {
+		if !m.plan.Before.IsEmpty() {
+			m.plan.HoldBack()
 		}
-		p.Before, p.After = Metadata{}, Metadata{}
-		p.Problems = append(p.Problems, status.Problem{Severity: status.Retry, Reason: api.ReasonNotRecorded, Message: at.Err.Error()})
-		p.RequeueAfter(at.Next.Sub(in.Now))
+		m.plan.Before, m.plan.After = Metadata{}, Metadata{}
+		m.plan.Problems = append(m.plan.Problems, status.Problem{Severity: status.Retry, Reason: api.ReasonNotRecorded, Message: at.Err.Error()})
+		m.plan.RequeueAfter(at.Next.Sub(m.Now))
 	}
 }
 
 // planFinalizer plans a change of our finalizer. A resource needs it as long as it has, or is
 // to have, children or patches that the garbage collector does not clean up, or not in order.
-func (in *Input) planFinalizer(p *Plan) {
-	if !p.IsRendered {
+func (m *planner) planFinalizer() {
+	if !m.plan.IsRendered {
 		return
 	}
-	switch needed := in.needsFinalizer(); {
-	case needed && !in.HasFinalizer:
-		p.Before.Finalizer = AddFinalizer
-	case needed || !in.HasFinalizer || !p.IsComplete() || len(in.Unknown) > 0:
-	case len(in.Doubtful) > 0:
-		p.Relist = in.Doubtful
+	switch needed := m.needsFinalizer(); {
+	case needed && !m.HasFinalizer:
+		m.plan.Before.Finalizer = AddFinalizer
+	case needed || !m.HasFinalizer || !m.plan.IsComplete() || len(m.Unknown) > 0:
+	case len(m.Doubtful) > 0:
+		m.plan.Relist = m.Doubtful
 	default:
-		p.After.Finalizer = RemoveFinalizer
+		m.plan.After.Finalizer = RemoveFinalizer
 	}
 }
 
 func (in *Input) needsFinalizer() bool {
-	if len(in.DeleteOrder) > 0 || len(in.Patched) > 0 || slices.ContainsFunc(in.Result.Children, in.needsCleanup) {
+	if len(in.DeleteOrder) > 0 || len(in.Patched) > 0 || slices.ContainsFunc(in.Result.Children, in.Owner.needsCleanup) {
 		return true
 	}
 	for _, l := range in.Live {
-		if !in.Owner.Keeps && !kept(l.Meta) && !in.isReachable(l) && Ours(in.Owner, l.Meta) {
+		if !in.Owner.Keeps && !isKept(l.Meta) && !garbageCollectable(in.Owner, l.Meta.GetNamespace()) && Ours(in.Owner, l.Meta) {
 			return true
 		}
 	}
@@ -64,27 +65,27 @@ func (in *Input) needsFinalizer() bool {
 
 // needsCleanup reports whether the garbage collector does not undo this child
 // when the resource goes.
-func (in *Input) needsCleanup(c render.Child) bool {
+func (o Owner) needsCleanup(c render.Child) bool {
 	return c.Policy.Patch ||
-		!in.Owner.Keeps && c.Policy.OnDelete != "keep" && !garbageCollectable(in.Owner, c.Object.GetNamespace())
+		!o.Keeps && c.Policy.OnDelete != "keep" && !garbageCollectable(o, c.Object.GetNamespace())
 }
 
 // endDeletion removes our finalizer from a resource of which nothing is left that would stay.
 // Otherwise, it records the decision about the children before anything is deleted. Later plans
 // cannot repeat it, and this process may not live until then.
-func (in *Input) endDeletion(p *Plan) {
-	p.Relist = in.Doubtful
-	isPending, hasFailed := in.releaseStates(p)
-	isEnd := len(p.Left) == 0 && len(p.Problems) == 0 && !isPending && len(in.Doubtful) == 0
+func (m *planner) endDeletion() {
+	m.plan.Relist = m.Doubtful
+	isPending, hasFailed := m.plan.releaseStates(m.Now)
+	isEnd := len(m.plan.Left) == 0 && len(m.plan.Problems) == 0 && !isPending && len(m.Doubtful) == 0
 	if isEnd {
-		p.After.Finalizer = RemoveFinalizer
+		m.plan.After.Finalizer = RemoveFinalizer
 	}
-	if p.Orphaning != OrphaningUnknown && p.Orphaning != in.RecordedOrphaning && (!isEnd || hasFailed) {
-		p.Before.Annotations = map[string]string{api.AnnotationOrphaned: p.Orphaning.Record(in.Owner.UID)}
+	if m.plan.Orphaning != OrphaningUnknown && m.plan.Orphaning != m.RecordedOrphaning && (!isEnd || hasFailed) {
+		m.plan.Before.Annotations = map[string]string{api.AnnotationOrphaned: m.plan.Orphaning.Record(m.Owner.UID)}
 	}
-	if age := in.Now.Sub(in.DeletionSeenAt); len(p.Left) > 0 && len(p.Problems) == 0 && age < reportDeletionAfter {
-		p.SkipsStatus = true
-		p.RequeueAfter(reportDeletionAfter - age)
+	if age := m.Now.Sub(m.DeletionSeenAt); len(m.plan.Left) > 0 && len(m.plan.Problems) == 0 && age < reportDeletionAfter {
+		m.plan.SkipsStatus = true
+		m.plan.RequeueAfter(reportDeletionAfter - age)
 	}
 }
 
@@ -94,9 +95,9 @@ const reportDeletionAfter = 5 * time.Second
 
 // releaseStates reports whether a patch that could not be released is still waited for, and
 // whether the release of a patch has failed before.
-func (in *Input) releaseStates(p *Plan) (isPending, hasFailed bool) {
+func (p *Plan) releaseStates(now time.Time) (isPending, hasFailed bool) {
 	for k, at := range p.Attempts {
-		if k.Operation != OpRelease || at.Next.IsZero() || at.Refused.IsOver(in.Now) {
+		if k.Operation != OpRelease || at.Next.IsZero() || at.Refused.IsOver(now) {
 			continue
 		}
 		isPlanned := slices.ContainsFunc(p.Release, func(r Release) bool { return r.Key() == k })

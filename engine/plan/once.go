@@ -59,18 +59,18 @@ func withSucceeded(record string, now []succeededJob, needed func(name string) b
 // recordSucceeded returns the record with the Jobs made once that have succeeded now. They are
 // recorded before anything is pruned, whatever the resource renders, also while it is paused:
 // the next reconciliation may find them gone.
-func (in *Input) recordSucceeded(p *Plan) string {
+func (m *planner) recordSucceeded() string {
 	var now []succeededJob
-	for _, l := range in.Live {
-		if in.isMadeOnce(l) && isComplete(l.Body) {
-			name := OnceName(in.Owner, l.Meta.GetNamespace(), l.Meta.GetName())
+	for _, l := range m.Live {
+		if m.isMadeOnce(l) && isComplete(l.Body) {
+			name := OnceName(m.Owner, l.Meta.GetNamespace(), l.Meta.GetName())
 			now = append(now, succeededJob{name, l.Meta.GetAnnotations()[api.AnnotationDesired]})
 		}
 	}
 	slices.SortFunc(now, func(a, b succeededJob) int { return strings.Compare(a.name+"="+a.hash, b.name+"="+b.hash) })
-	return withSucceeded(in.Succeeded, now, func(name string) bool {
-		return !p.IsRendered || slices.ContainsFunc(p.Steps, func(s Step) bool {
-			return s.Child.Policy.Once && OnceName(in.Owner, s.Document.GetNamespace(), s.Document.GetName()) == name
+	return withSucceeded(m.Succeeded, now, func(name string) bool {
+		return !m.plan.IsRendered || slices.ContainsFunc(m.plan.Steps, func(s Step) bool {
+			return s.Child.Policy.Once && OnceName(m.Owner, s.Document.GetNamespace(), s.Document.GetName()) == name
 		})
 	})
 }

@@ -62,7 +62,7 @@ func (in *Input) decideOrphaning() Orphaning {
 // refutesOrphaning reports whether a child refers to the resource, although the garbage
 // collector reaches it: it takes the references off all children that it orphans.
 func (in *Input) refutesOrphaning(l live.Object) bool {
-	return in.isReachable(l) && in.wasReported(RefOf(l)) && refersTo(l.Meta, in.Owner.UID)
+	return garbageCollectable(in.Owner, l.Meta.GetNamespace()) && wasReported(in.Reported, RefOf(l)) && refersTo(l.Meta, in.Owner.UID)
 }
 
 // wereOrphaned reports whether the garbage collector appears to have orphaned the children:
@@ -73,7 +73,7 @@ func (in *Input) wereOrphaned() bool {
 	exists := map[Ref]bool{}
 	for _, l := range in.Live {
 		ref := RefOf(l)
-		if !in.isReachable(l) || !in.wasReported(ref) {
+		if !garbageCollectable(in.Owner, l.Meta.GetNamespace()) || !wasReported(in.Reported, ref) {
 			continue
 		}
 		exists[ref] = true
@@ -89,22 +89,18 @@ func (in *Input) wereOrphaned() bool {
 	return orphaned > 0
 }
 
-// isReachable reports whether the garbage collector finds a child from its resource.
-func (in *Input) isReachable(l live.Object) bool {
-	return garbageCollectable(in.Owner, l.Meta.GetNamespace())
-}
-
 // wasReported reports whether the status names an object, or may name it.
-func (in *Input) wasReported(r Ref) bool {
-	_, reported := in.Reported[r]
-	return reported || in.Reported == nil
+func wasReported(reported map[Ref]bool, r Ref) bool {
+	_, found := reported[r]
+	return found || reported == nil
 }
 
 // lacksReference reports whether an object is a child of the owner in all but a reference,
 // by which the garbage collector would find it.
 func lacksReference(owner Owner, l live.Object) bool {
-	return garbageCollectable(owner, l.Meta.GetNamespace()) && !kept(l.Meta) && controller(l.Meta) == nil && !refersTo(l.Meta, owner.UID) &&
-		l.Meta.GetAnnotations()[api.AnnotationOwner] == owner.String() && applied(l.Meta)
+	return garbageCollectable(owner, l.Meta.GetNamespace()) && !isKept(l.Meta) && controllerOf(l.Meta) == nil &&
+		!refersTo(l.Meta, owner.UID) &&
+		l.Meta.GetAnnotations()[api.AnnotationOwner] == owner.String() && wasApplied(l.Meta)
 }
 
 // ReferencesFit reports whether the garbage collector would delete or keep the children of

@@ -18,9 +18,9 @@ func PatchKey(uid types.UID, subresource string) types.UID {
 	return uid + types.UID("/"+subresource)
 }
 
-// patch decides about a patch of somebody else's object. Nothing of ours is
+// planPatch decides about a patch of somebody else's object. Nothing of ours is
 // added to it: it is exactly what was rendered.
-func (in *Input) patch(s Step) (Step, error) {
+func (in *Input) planPatch(s Step) (Step, error) {
 	s.Document = s.Child.Object
 	hash, err := ownership.Hash(s.Document.Object)
 	if err != nil {
@@ -68,13 +68,13 @@ func (in *Input) comparePatch(s *Step) (Action, string) {
 	if s.Live.Body == nil {
 		return Block, "its present state is not known yet"
 	}
-	if !same && differs(s.Document, s.Live.Body) {
+	if !same && hasDifferences(s.Document, s.Live.Body) {
 		return Patch, "the template renders something else now"
 	}
 	return Keep, ""
 }
 
-func differs(doc *unstructured.Unstructured, body map[string]any) bool {
+func hasDifferences(doc *unstructured.Unstructured, body map[string]any) bool {
 	return slices.ContainsFunc(ownership.Differences(doc.Object, body), func(d ownership.Difference) bool { return !d.Normalised })
 }
 
@@ -82,9 +82,9 @@ func differs(doc *unstructured.Unstructured, body map[string]any) bool {
 // nothing to release.
 var lasting = []string{"ephemeralcontainers"}
 
-// release lists the patches that nobody wants any more. While a file waits
+// listReleases lists the patches that nobody wants any more. While a file waits
 // that may patch such objects, its patches stay.
-func (in *Input) release(wanted map[Ref]bool) []Release {
+func (in *Input) listReleases(wanted map[Ref]bool) []Release {
 	manager := api.PatchManager(in.Owner.UID)
 	var out []Release
 	for _, l := range in.Patched {

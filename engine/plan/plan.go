@@ -311,51 +311,58 @@ func Make(in Input) (*Plan, error) {
 	if p.Attempts == nil {
 		p.Attempts = Attempts{}
 	}
+	m := &planner{in, p}
 	switch {
 	case in.Leaving:
-		in.planDeletion(p)
+		m.planDeletion()
 	case in.Result == nil:
 	case len(in.Result.Failed) > 0:
-		in.planAllowedPrunes(p)
-		in.planPrunes(p)
+		m.planAllowedPrunes()
+		m.planPrunes()
 	default:
-		if err := in.planChildren(p); err != nil {
+		if err := m.planChildren(); err != nil {
 			return nil, err
 		}
 	}
-	in.planMetadata(p)
+	m.planMetadata()
 	p.ConfirmCurrent = !in.IsCurrent && !in.Leaving && !(p.Same() && p.Before.IsEmpty() && p.After.IsEmpty())
 	return p, nil
 }
 
+// A planner makes a plan.
+type planner struct {
+	Input
+	plan *Plan
+}
+
 // planChildren plans what becomes of the children and patches of a resource that is rendered.
-func (in *Input) planChildren(p *Plan) error {
-	p.IsRendered = true
+func (m *planner) planChildren() error {
+	m.plan.IsRendered = true
 	current := map[Ref]*live.Object{}
-	for i := range in.Live {
-		current[RefOf(in.Live[i])] = &in.Live[i]
+	for i := range m.Live {
+		current[RefOf(m.Live[i])] = &m.Live[i]
 	}
 	wanted := map[Ref]bool{}
-	for _, c := range in.Result.Children {
-		step, err := in.step(c, current)
+	for _, c := range m.Result.Children {
+		step, err := m.planStep(c, current)
 		if err != nil {
 			return err
 		}
 		wanted[step.Ref()] = true
-		p.Steps = append(p.Steps, step)
+		m.plan.Steps = append(m.plan.Steps, step)
 	}
-	in.forgetAttempts(p)
-	for i := range p.Steps {
-		in.holdBack(p, &p.Steps[i])
+	m.forgetAttempts()
+	for i := range m.plan.Steps {
+		m.holdBack(&m.plan.Steps[i])
 	}
-	p.Release = in.release(wanted)
-	in.prune(p, wanted)
-	if !p.rendersChildren() && len(in.Result.Waiting) == 0 && len(p.Prune)+len(p.Retained) > 0 && !in.AllowEmpty {
-		p.Prune, p.Retained, p.Empty = nil, nil, true
-		p.Problems = append(p.Problems, status.Problem{Severity: status.Stalled, Reason: api.ReasonRenderedNothing,
+	m.plan.Release = m.listReleases(wanted)
+	m.planUnwanted(wanted)
+	if !m.plan.rendersChildren() && len(m.Result.Waiting) == 0 && len(m.plan.Prune)+len(m.plan.Retained) > 0 && !m.AllowEmpty {
+		m.plan.Prune, m.plan.Retained, m.plan.Empty = nil, nil, true
+		m.plan.Problems = append(m.plan.Problems, status.Problem{Severity: status.Stalled, Reason: api.ReasonRenderedNothing,
 			Message: "the templates render no children any more, so the present ones are kept; if that is meant, the folder says allowEmpty: true in kind.yaml"})
 	}
-	in.planPrunes(p)
+	m.planPrunes()
 	return nil
 }
 
@@ -376,11 +383,11 @@ func (p *Plan) rendersChildren() bool {
 	return false
 }
 
-// step decides about one rendered document.
-func (in *Input) step(c render.Child, all map[Ref]*live.Object) (Step, error) {
+// planStep decides about one rendered document.
+func (in *Input) planStep(c render.Child, all map[Ref]*live.Object) (Step, error) {
 	s := Step{Child: c}
 	if c.Policy.Patch {
-		return in.patch(s)
+		return in.planPatch(s)
 	}
 	s.Live = all[RefOfObject(c.Object)]
 	var err error
@@ -393,7 +400,7 @@ func (in *Input) step(c render.Child, all map[Ref]*live.Object) (Step, error) {
 	case state.Phase == live.NotServed:
 		s.Action, s.Why = Block, fmt.Sprintf("the cluster has no %s %s", c.Object.GetAPIVersion(), c.Object.GetKind())
 	case state.Phase != live.Synced:
-		s.Action, s.Why = Block, unknown(c.Object.GetKind(), state.Err)
+		s.Action, s.Why = Block, describeUnknown(c.Object.GetKind(), state.Err)
 	case in.namespaceNotReady(c.Object, all) != "":
 		s.Action, s.Why = Block, in.namespaceNotReady(c.Object, all)
 	case s.Live == nil && c.Policy.Once && HasSucceeded(in.Succeeded, in.Owner, c.Object, s.Hash):
@@ -402,7 +409,7 @@ func (in *Input) step(c render.Child, all map[Ref]*live.Object) (Step, error) {
 		s.Action = Create
 		s.Document = Successor(s.Document, c, in.Replaced[s.Ref()])
 	default:
-		in.compare(&s)
+		in.compareChild(&s)
 	}
 	if s.Action == Create || s.Action == Update {
 		in.RecreateRefused(&s)
@@ -423,7 +430,7 @@ func (in *Input) describeContent(s *Step) {
 	}
 }
 
-func unknown(kind string, err error) string {
+func describeUnknown(kind string, err error) string {
 	if err == nil {
 		return fmt.Sprintf("the live objects of kind %s are not known yet", kind)
 	}
@@ -449,5 +456,5 @@ func (in *Input) namespaceNotReady(o *unstructured.Unstructured, all map[Ref]*li
 	return ""
 }
 
-// controller is the owner reference that controls an object, or nil.
-func controller(o metav1.Object) *metav1.OwnerReference { return metav1.GetControllerOfNoCopy(o) }
+// controllerOf returns the owner reference that controls an object, or nil.
+func controllerOf(o metav1.Object) *metav1.OwnerReference { return metav1.GetControllerOfNoCopy(o) }

@@ -15,9 +15,9 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
-// kept reports whether a live child stays when nobody wants it any more: it says
+// isKept reports whether a live child stays when nobody wants it any more: it says
 // so itself.
-func kept(o metav1.Object) bool { return o.GetAnnotations()[api.AnnotationOnDelete] == "keep" }
+func isKept(o metav1.Object) bool { return o.GetAnnotations()[api.AnnotationOnDelete] == "keep" }
 
 // A Retained child is not wanted any more, and stays for now.
 type Retained struct {
@@ -57,32 +57,32 @@ func (p *Plan) RetainedFor(why RetainReason) (all []live.Object) {
 	return all
 }
 
-func (p *Plan) retain(l live.Object, why RetainReason, file string) {
+func (p *Plan) retainChild(l live.Object, why RetainReason, file string) {
 	p.Retained = append(p.Retained, Retained{l, why, file})
 }
 
-// prune plans what becomes of live children of ours that nobody wants, of kinds whose
+// planUnwanted plans what becomes of live children of ours that nobody wants, of kinds whose
 // objects are known. While a file waits, what it can make stays, whichever file made
 // it: to make it again later would be an outage.
-func (in *Input) prune(p *Plan, wanted map[Ref]bool) {
-	held := in.retainedNamespaces(wanted)
-	for _, l := range in.Live {
-		if wanted[RefOf(l)] || kept(l.Meta) || held[l.Meta.GetNamespace()] {
+func (m *planner) planUnwanted(wanted map[Ref]bool) {
+	held := m.retainedNamespaces(wanted)
+	for _, l := range m.Live {
+		if wanted[RefOf(l)] || isKept(l.Meta) || held[l.Meta.GetNamespace()] {
 			continue
 		}
-		file, waits := in.waits(l)
+		file, waits := m.waitingFile(l)
 		switch {
-		case l.Meta.GetDeletionTimestamp() != nil || !Ours(in.Owner, l.Meta):
-		case in.isPruneAllowed(l.GVK.GroupKind(), l.Meta):
-			p.Prune = append(p.Prune, l)
+		case l.Meta.GetDeletionTimestamp() != nil || !Ours(m.Owner, l.Meta):
+		case isAllowed(m.AllowPrune, l.GVK.GroupKind(), l.Meta):
+			m.plan.Prune = append(m.plan.Prune, l)
 		case waits:
-			p.retain(l, FileWaits, file)
-		case kind.HoldsData(l.GVK.GroupKind()) || in.drawn(l):
-			p.retain(l, HoldsData, "")
-		case in.isReplaced(l) && !in.isRolledOut(p):
-			p.retain(l, StillUsed, "")
+			m.plan.retainChild(l, FileWaits, file)
+		case kind.HoldsData(l.GVK.GroupKind()) || m.isGenerated(l):
+			m.plan.retainChild(l, HoldsData, "")
+		case m.isReplaced(l) && !m.isRolledOut():
+			m.plan.retainChild(l, StillUsed, "")
 		default:
-			p.Prune = append(p.Prune, l)
+			m.plan.Prune = append(m.plan.Prune, l)
 		}
 	}
 }
@@ -90,28 +90,29 @@ func (in *Input) prune(p *Plan, wanted map[Ref]bool) {
 // planPrunes puts the deletions and releases in an order that does not depend on that of the
 // live objects, and decides which of them have to wait: for an approval, or since an earlier
 // attempt failed or the watch does not show its effect yet.
-func (in *Input) planPrunes(p *Plan) {
-	slices.SortFunc(p.Prune, func(a, b live.Object) int { return CompareRefs(RefOf(a), RefOf(b)) })
-	slices.SortFunc(p.Retained, func(a, b Retained) int { return CompareRefs(RefOf(a.Live), RefOf(b.Live)) })
-	slices.SortFunc(p.Left, CompareRefs)
-	for _, k := range p.pruneKeys() {
-		if !in.isDue(p, k) {
-			p.Delayed[k] = true
+func (m *planner) planPrunes() {
+	slices.SortFunc(m.plan.Prune, func(a, b live.Object) int { return CompareRefs(RefOf(a), RefOf(b)) })
+	slices.SortFunc(m.plan.Retained, func(a, b Retained) int { return CompareRefs(RefOf(a.Live), RefOf(b.Live)) })
+	slices.SortFunc(m.plan.Left, CompareRefs)
+	for _, k := range m.plan.pruneKeys() {
+		if !m.plan.Attempts.isDue(k, m.Now) {
+			m.plan.Delayed[k] = true
 		}
 	}
-	for _, l := range p.RetainedFor(HoldsData) {
-		p.PruneProblems = append(p.PruneProblems, status.Problem{Severity: status.Stalled, Reason: api.ReasonPruneHeld, Message: fmt.Sprintf(
-			"%s is not rendered any more and is kept, since what is in it would be lost; to delete it, annotate this resource with %s=%s",
-			RefOf(l), api.AnnotationAllowPrune, Allowance(l.GVK.GroupKind(), l.Meta))})
+	for _, l := range m.plan.RetainedFor(HoldsData) {
+		message := fmt.Sprintf("%s is not rendered any more and is kept, since what is in it would be lost; "+
+			"to delete it, annotate this resource with %s=%s", RefOf(l), api.AnnotationAllowPrune, Allowance(l.GVK.GroupKind(), l.Meta))
+		m.plan.PruneProblems = append(m.plan.PruneProblems,
+			status.Problem{Severity: status.Stalled, Reason: api.ReasonPruneHeld, Message: message})
 	}
-	if in.Leaving || in.MayDelete == nil || !p.IsComplete() {
+	if m.Leaving || m.MayDelete == nil || !m.plan.IsComplete() {
 		return
 	}
 	// The deletions of children that are still used count for the rollout that replaces them.
-	for _, l := range slices.Concat(p.Prune, p.RetainedFor(StillUsed)) {
-		if err := in.MayDelete(l.GVK.GroupKind(), l.Meta); err != nil {
-			p.Delayed[DeleteKey(l)] = true
-			p.PruneProblems = append(p.PruneProblems,
+	for _, l := range slices.Concat(m.plan.Prune, m.plan.RetainedFor(StillUsed)) {
+		if err := m.MayDelete(l.GVK.GroupKind(), l.Meta); err != nil {
+			m.plan.Delayed[DeleteKey(l)] = true
+			m.plan.PruneProblems = append(m.plan.PruneProblems,
 				status.Problem{Severity: status.Waiting, Reason: api.ReasonWaitsForApproval, Message: err.Error()})
 		}
 	}
@@ -141,10 +142,10 @@ func (r Release) Key() Key {
 }
 
 // isDue reports whether a deletion or release is to be sent now.
-func (in *Input) isDue(p *Plan, k Key) bool {
-	at := p.Attempts[k]
-	isRefused := at != nil && at.Refused != nil && (at.Refused.IsDropped || at.Refused.IsOver(in.Now))
-	return !isRefused && p.Attempts.Blocking(k, "", in.Now) == nil
+func (a Attempts) isDue(k Key, now time.Time) bool {
+	at := a[k]
+	isRefused := at != nil && at.Refused != nil && (at.Refused.IsDropped || at.Refused.IsOver(now))
+	return !isRefused && a.Blocking(k, "", now) == nil
 }
 
 // isReplaced reports whether a child is a ConfigMap or Secret whose file renders another
@@ -157,16 +158,16 @@ func (in *Input) isReplaced(l live.Object) bool {
 
 // isRolledOut reports whether the resource is ready with what is rendered now: its status
 // says so, nothing is left to write, and the live children are ready.
-func (in *Input) isRolledOut(p *Plan) bool {
-	return in.ReportedReady && !slices.ContainsFunc(p.Steps, func(s Step) bool {
-		return s.Action != Keep && s.Action != Done || s.Live != nil && !s.Child.Policy.Patch && in.IsReady != nil && !in.IsReady(*s.Live)
+func (m *planner) isRolledOut() bool {
+	return m.ReportedReady && !slices.ContainsFunc(m.plan.Steps, func(s Step) bool {
+		return s.Action != Keep && s.Action != Done || s.Live != nil && !s.Child.Policy.Patch && m.IsReady != nil && !m.IsReady(*s.Live)
 	})
 }
 
 // planAllowedPrunes plans for a resource of which files cannot be rendered: everything stays as
 // it is, but for what no other file wants and the resource allows to go.
-func (in *Input) planAllowedPrunes(p *Plan) {
-	failed, wanted := *in.Result, map[Ref]bool{}
+func (m *planner) planAllowedPrunes() {
+	failed, wanted := *m.Result, map[Ref]bool{}
 	for _, c := range failed.Children {
 		wanted[RefOfObject(c.Object)] = !c.Policy.Patch
 	}
@@ -174,18 +175,18 @@ func (in *Input) planAllowedPrunes(p *Plan) {
 	for _, file := range failed.Failed {
 		failed.Waiting = append(failed.Waiting, render.Waiting{File: file})
 	}
-	withFailed := *in
+	withFailed := *m
 	withFailed.Result = &failed
-	withFailed.prune(p, wanted)
-	p.Prune = slices.DeleteFunc(p.Prune, func(l live.Object) bool {
-		stays := !in.isPruneAllowed(l.GVK.GroupKind(), l.Meta)
+	withFailed.planUnwanted(wanted)
+	m.plan.Prune = slices.DeleteFunc(m.plan.Prune, func(l live.Object) bool {
+		stays := !isAllowed(m.AllowPrune, l.GVK.GroupKind(), l.Meta)
 		if stays {
-			p.retain(l, FileFails, failed.Failed[0])
+			m.plan.retainChild(l, FileFails, failed.Failed[0])
 		}
 		return stays
 	})
-	for i := range p.Retained {
-		switch r := &p.Retained[i]; {
+	for i := range m.plan.Retained {
+		switch r := &m.plan.Retained[i]; {
 		case r.Why != FileWaits:
 			r.Why, r.File = FileFails, failed.Failed[0]
 		case slices.Contains(failed.Failed, r.File):
@@ -194,9 +195,9 @@ func (in *Input) planAllowedPrunes(p *Plan) {
 	}
 }
 
-// waits names a file that waits and made the object or can make it. To revoke
+// waitingFile names a file that waits and made the object or can make it. To revoke
 // rights must not hang on that, so of these more than a likeness is asked.
-func (in *Input) waits(l live.Object) (file string, waits bool) {
+func (in *Input) waitingFile(l live.Object) (file string, waits bool) {
 	for _, w := range in.Result.Waiting {
 		if l.Meta.GetAnnotations()[api.AnnotationFile] == w.File {
 			return w.File, true
@@ -216,10 +217,10 @@ func (in *Input) waits(l live.Object) (file string, waits bool) {
 // grantsPermissions reports whether an object is a role or a binding.
 func grantsPermissions(l live.Object) bool { return l.GVK.Group == "rbac.authorization.k8s.io" }
 
-// drawn reports whether an object is a Secret with texts that are drawn once: they
+// isGenerated reports whether an object is a Secret with texts that are drawn once: they
 // are lost with it. Its own mark says so when the folder has dropped the file,
 // the folder where the mark has come off.
-func (in *Input) drawn(l live.Object) bool {
+func (in *Input) isGenerated(l live.Object) bool {
 	said := l.Meta.GetAnnotations()
 	return l.GVK == secrets && (said[api.AnnotationDrawn] != "" || in.Draws != nil && in.Draws(said[api.AnnotationFile]))
 }
@@ -236,7 +237,7 @@ func (in *Input) retainedNamespaces(wanted map[Ref]bool) map[string]bool {
 	held := map[string]bool{}
 	for _, l := range in.Live {
 		name := l.Meta.GetName()
-		if l.GVK == namespaces && !wanted[RefOf(l)] && Ours(in.Owner, l.Meta) && !in.isPruneAllowed(l.GVK.GroupKind(), l.Meta) {
+		if l.GVK == namespaces && !wanted[RefOf(l)] && Ours(in.Owner, l.Meta) && !isAllowed(in.AllowPrune, l.GVK.GroupKind(), l.Meta) {
 			held[name] = true
 		}
 	}
@@ -245,25 +246,27 @@ func (in *Input) retainedNamespaces(wanted map[Ref]bool) map[string]bool {
 
 // planDeletion plans for a resource that is being deleted. What the garbage collector reaches
 // goes with the resource.
-func (in *Input) planDeletion(p *Plan) {
-	p.Release = in.release(nil)
-	switch p.Orphaning = in.decideOrphaning(); p.Orphaning {
+func (m *planner) planDeletion() {
+	m.plan.Release = m.listReleases(nil)
+	switch m.plan.Orphaning = m.decideOrphaning(); m.plan.Orphaning {
 	case OrphanRequested:
 	case OrphanInferred, OrphaningUnknown:
 		// Somebody may have provoked this: revoke permissions.
-		in.leaveAll(p, func(l live.Object) bool { return !in.isReachable(l) && grantsPermissions(l) })
-		in.retainOrphans(p)
+		m.leaveAll(func(l live.Object) bool {
+			return !garbageCollectable(m.Owner, l.Meta.GetNamespace()) && grantsPermissions(l)
+		})
+		m.retainOrphans()
 	case NotOrphaned:
-		in.leaveInOrder(p)
-		in.retainOrphans(p)
+		m.leaveInOrder()
+		m.retainOrphans()
 	}
-	for _, unknown := range in.Unknown {
-		p.Problems = append(p.Problems, status.Problem{Severity: status.Waiting, Reason: api.ReasonNotKnown, Message: unknown})
-		p.RequeueAfter(unknownRetry)
+	for _, unknown := range m.Unknown {
+		m.plan.Problems = append(m.plan.Problems, status.Problem{Severity: status.Waiting, Reason: api.ReasonNotKnown, Message: unknown})
+		m.plan.RequeueAfter(unknownRetry)
 	}
-	in.planPrunes(p)
-	if len(in.Unknown) > 0 && len(in.DeleteOrder) > 0 { // what is not known may be first in order
-		p.HoldBack()
+	m.planPrunes()
+	if len(m.Unknown) > 0 && len(m.DeleteOrder) > 0 { // what is not known may be first in order
+		m.plan.HoldBack()
 	}
 }
 
@@ -273,40 +276,40 @@ const unknownRetry = 10 * time.Second
 
 // leaveInOrder deletes the children of the first file in order that has some; then those
 // that the garbage collector does not reach.
-func (in *Input) leaveInOrder(p *Plan) {
-	for _, file := range in.DeleteOrder {
-		if in.leaveAll(p, func(l live.Object) bool { return l.Meta.GetAnnotations()[api.AnnotationFile] == file }) {
+func (m *planner) leaveInOrder() {
+	for _, file := range m.DeleteOrder {
+		if m.leaveAll(func(l live.Object) bool { return l.Meta.GetAnnotations()[api.AnnotationFile] == file }) {
 			return
 		}
 	}
-	in.leaveAll(p, func(l live.Object) bool { return !in.isReachable(l) })
+	m.leaveAll(func(l live.Object) bool { return !garbageCollectable(m.Owner, l.Meta.GetNamespace()) })
 }
 
 // retainOrphans lists the children that outlive a resource although it did not ask for
 // that.
-func (in *Input) retainOrphans(p *Plan) {
-	for _, l := range in.Live {
+func (m *planner) retainOrphans() {
+	for _, l := range m.Live {
 		switch {
-		case slices.Contains(p.Left, RefOf(l)):
-		case p.Orphaning == OrphanInferred && (lacksReference(in.Owner, l) || Ours(in.Owner, l.Meta)):
-			p.retain(l, Orphaned, "")
-		case p.Orphaning == NotOrphaned && lacksReference(in.Owner, l):
-			p.retain(l, NoReference, "")
+		case slices.Contains(m.plan.Left, RefOf(l)):
+		case m.plan.Orphaning == OrphanInferred && (lacksReference(m.Owner, l) || Ours(m.Owner, l.Meta)):
+			m.plan.retainChild(l, Orphaned, "")
+		case m.plan.Orphaning == NotOrphaned && lacksReference(m.Owner, l):
+			m.plan.retainChild(l, NoReference, "")
 		}
 	}
 }
 
 // leaveAll deletes the children of ours that go, and reports whether there are any.
-func (in *Input) leaveAll(p *Plan, goes func(live.Object) bool) bool {
-	for _, l := range in.Live {
+func (m *planner) leaveAll(goes func(live.Object) bool) bool {
+	for _, l := range m.Live {
 		said := l.Meta.GetAnnotations()[api.AnnotationOnDelete]
-		if !goes(l) || !Ours(in.Owner, l.Meta) || kept(l.Meta) || kind.HoldsData(l.GVK.GroupKind()) && said != "delete" {
+		if !goes(l) || !Ours(m.Owner, l.Meta) || isKept(l.Meta) || kind.HoldsData(l.GVK.GroupKind()) && said != "delete" {
 			continue
 		}
-		p.Left = append(p.Left, RefOf(l))
+		m.plan.Left = append(m.plan.Left, RefOf(l))
 		if l.Meta.GetDeletionTimestamp() == nil {
-			p.Prune = append(p.Prune, l)
+			m.plan.Prune = append(m.plan.Prune, l)
 		}
 	}
-	return len(p.Left) > 0
+	return len(m.plan.Left) > 0
 }

@@ -21,7 +21,7 @@ func (in *Input) RecreateRefused(s *Step) {
 	s.Recreation = &r
 	gk := s.Document.GroupVersionKind().GroupKind()
 	isGenerated := gk == secrets.GroupKind() && in.Draws != nil && in.Draws(s.Child.File)
-	if isGenerated && !in.isPruneAllowed(gk, r.Object) {
+	if isGenerated && !isAllowed(in.AllowPrune, gk, r.Object) {
 		s.markBlocked(status.Problem{Severity: status.Stalled, Reason: api.ReasonPruneHeld, Message: fmt.Sprintf(
 			"the API refuses to change it, and it is not recreated, since what was drawn for it would be lost; "+
 				"to allow it, annotate this resource with %s=%s", api.AnnotationAllowPrune, Allowance(gk, r.Object))})

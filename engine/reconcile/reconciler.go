@@ -229,7 +229,7 @@ func (t *reconciliation) run(ctx context.Context) (result reconcile.Result, err 
 		t.found.add(p.DescribeLeft())
 	}
 	if !t.subject.isDeleting() {
-		view.unlisted(p, &t.found)
+		view.reportUnlisted(p, &t.found)
 	}
 	return t.publishStatus(ctx, p)
 }

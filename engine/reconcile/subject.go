@@ -185,9 +185,9 @@ func (l liveStatus) ownFields() map[string]any {
 	return kept
 }
 
-// says reports whether the live status is what is desired, with nothing of ours
+// isAs reports whether the live status is what is desired, with nothing of ours
 // left over.
-func (l liveStatus) says(desired map[string]any) bool {
+func (l liveStatus) isAs(desired map[string]any) bool {
 	return status.Same(desired, l.fields) && l.err == nil &&
 		(!l.owned || len(l.entry.Extra(map[string]any{"status": desired})) == 0)
 }
@@ -195,7 +195,7 @@ func (l liveStatus) says(desired map[string]any) bool {
 // desiredStatus returns what of a status the CRD has, and whether the live one says it already:
 // then there was nothing to prune.
 func (s *subject) desiredStatus(made map[string]any, current liveStatus) (desired map[string]any, same bool) {
-	if same = current.says(made); same {
+	if same = current.isAs(made); same {
 		return made, same
 	}
 	shown := s.version.shownVersion()
@@ -203,7 +203,7 @@ func (s *subject) desiredStatus(made map[string]any, current liveStatus) (desire
 		return made, same
 	}
 	desired, _ = shown.PruneStatus(made)
-	return desired, current.says(desired)
+	return desired, current.isAs(desired)
 }
 
 // hasFinalizer reports whether our finalizer is on the resource.

@@ -39,7 +39,7 @@ func countResult(kind string, err error) {
 // countReconciliation counts the reconciliation. One that decided nothing is still to come.
 func (t *reconciliation) countReconciliation(name types.NamespacedName, woken time.Time, err error) {
 	kind := metrics.Kind(t.r.name)
-	kind.Reconciled(t.result(err))
+	kind.Reconciled(t.resultOf(err))
 	if t.subject.version.Kind != nil {
 		kind.LookedUp(t.subject.version.Kind.Templates.CacheUse())
 	}
@@ -55,8 +55,8 @@ func (t *reconciliation) countReconciliation(name types.NamespacedName, woken ti
 	}
 }
 
-// result is what came of the reconciliation.
-func (t *reconciliation) result(err error) metrics.Result {
+// resultOf returns what came of the reconciliation.
+func (t *reconciliation) resultOf(err error) metrics.Result {
 	if err != nil || t.failed {
 		return metrics.Failed
 	}
@@ -65,13 +65,13 @@ func (t *reconciliation) result(err error) metrics.Result {
 		worst = metrics.Waiting
 	}
 	for _, p := range t.found.problems {
-		worst = metrics.Worse(worst, resultOf(p))
+		worst = metrics.Worse(worst, resultOfProblem(p))
 	}
 	return worst
 }
 
-// resultOf is what comes of a reconciliation that has one problem.
-func resultOf(p status.Problem) metrics.Result {
+// resultOfProblem returns what comes of a reconciliation that has one problem.
+func resultOfProblem(p status.Problem) metrics.Result {
 	switch {
 	case p.Severity == status.Stalled:
 		return metrics.Stalled
@@ -83,8 +83,8 @@ func resultOf(p status.Problem) metrics.Result {
 	return metrics.Failed
 }
 
-// skipped is how many children of a plan need no request.
-func skipped(p *plan.Plan) (n int) {
+// countKept returns how many children of a plan need no request.
+func countKept(p *plan.Plan) (n int) {
 	for i := range p.Steps {
 		if p.Steps[i].Action == plan.Keep {
 			n++
@@ -96,7 +96,7 @@ func skipped(p *plan.Plan) (n int) {
 // countSkipped counts the children of a plan that need no request.
 func (t *pass) countSkipped(p *plan.Plan) {
 	if t.mode == writes {
-		metrics.Kind(t.r.name).Skipped(skipped(p))
+		metrics.Kind(t.r.name).Skipped(countKept(p))
 	}
 }
 

@@ -133,14 +133,12 @@ func TestCountsWaiting(t *testing.T) {
 		"nothing may be written":    {readOnly: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := &Reconciler{}
-			r.cluster.ReadOnly = c.readOnly
 			var problems []status.Problem
 			if c.problem != "" {
 				problems = append(problems, status.Problem{Reason: c.problem})
 			}
 			resource := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"conditions": c.conditions}}}
-			if got := standingOf(resource, problems, false).IsWaiting; got != c.want {
+			if got := standingOf(resource, problems, c.readOnly).IsWaiting; got != c.want {
 				t.Errorf("it counts as waiting: %v", got)
 			}
 		})

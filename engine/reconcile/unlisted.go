@@ -13,11 +13,11 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/plan"
 )
 
-// unlisted says, for a resource that stays, which kinds on record no right lets
+// reportUnlisted reports, for a resource that stays, which kinds on record no right lets
 // us list: what an earlier folder made of them, or this one for an earlier spec,
 // may be left, and nothing else would tell. Of a kind that the plan has steps
 // of, these tell.
-func (w *snapshot) unlisted(p *plan.Plan, found *findings) {
+func (w *snapshot) reportUnlisted(p *plan.Plan, found *findings) {
 	crd := w.subject.readCRD()
 	if !p.IsRendered || crd == nil {
 		return
@@ -25,22 +25,22 @@ func (w *snapshot) unlisted(p *plan.Plan, found *findings) {
 	for _, gk := range Recorded(crd.GetAnnotations()[api.AnnotationChildKinds]) {
 		for gvk, state := range w.state {
 			if gvk.GroupKind() == gk && !hasSteps(p, gk, false) {
-				w.forbidden(kind.RetiredRule{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind}, state.Err, found)
+				w.reportForbidden(kind.RetiredRule{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind}, state.Err, found)
 			}
 		}
 	}
 	for _, gk := range Recorded(crd.GetAnnotations()[api.AnnotationPatchedKinds]) {
 		for gvk, err := range w.unpatched {
 			if gvk.GroupKind() == gk && !hasSteps(p, gk, true) {
-				w.forbidden(kind.RetiredRule{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind, Ownership: "patch"}, err, found)
+				w.reportForbidden(kind.RetiredRule{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind, Ownership: "patch"}, err, found)
 			}
 		}
 	}
 }
 
-// forbidden says that what is left of a kind is not known, if no right lets us
+// reportForbidden reports that what is left of a kind is not known, if no right lets us
 // see it, and how roles that are made of the folder have it.
-func (w *snapshot) forbidden(left kind.RetiredRule, err error, found *findings) {
+func (w *snapshot) reportForbidden(left kind.RetiredRule, err error, found *findings) {
 	var rule *live.RuleError
 	if !errors.As(err, &rule) {
 		return
