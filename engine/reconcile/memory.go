@@ -122,6 +122,16 @@ func (m *Memory) forgetFailures(requestedAt string) {
 	clear(m.recreations)
 }
 
+// adoptAttempts takes over the attempts of a plan that is carried out. Attempts to read or record
+// what the plan depends on are newer than the plan.
+func (m *Memory) adoptAttempts(planned plan.Attempts) {
+	k := plan.Key{Operation: plan.OpPrepare}
+	if at := m.attempts[k]; at != nil {
+		planned[k] = at
+	}
+	m.attempts = planned
+}
+
 // newestOf returns the resource as the last write of it was answered, while the cache is behind
 // that.
 func (m *Memory) newestOf(cached *unstructured.Unstructured, now time.Time) *unstructured.Unstructured {

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/apply"
@@ -60,4 +62,24 @@ func TestNothingIsKept(t *testing.T) {
 		made.SetFinalizers(nil)
 		w.resource = w.server.Change(made, "person", nil)
 	}
+}
+
+// TestRecordIsTriedLater: while the kinds of children cannot be recorded, nothing is created, and
+// it is tried again less and less often.
+func TestRecordIsTriedLater(t *testing.T) {
+	w := newWorld(t, map[string]string{"one.yaml": oneMap})
+	w.turn()
+	w.r.End()
+	w.server.Change(w.server.Get(crdKind, "", things), "person", func(o *unstructured.Unstructured) { o.SetAnnotations(nil) })
+	w.server.Refuse = refusing(answered(403, metav1.StatusReasonForbidden, "no rights"), putOnRecord)
+	w.names("y")
+	last := time.Duration(0)
+	for range 4 {
+		wait := w.requeue()
+		if wait <= last {
+			t.Fatalf("after %s it waits for %s", last, wait)
+		}
+		last, w.now = wait, w.now.Add(wait)
+	}
+	w.says("while it cannot be recorded", "NotRecorded", "no rights")
 }
