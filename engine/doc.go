@@ -9,8 +9,7 @@
 // package after the other:
 //
 //   - folder reads the files of a kind; kind compiles them, with the CRD from
-//     schema and the template files from template, which typecheck follows with
-//     types;
+//     schema and the template files from template;
 //   - cluster watches what the cluster has, and hands it out as values of live;
 //   - render turns a resource, and what its templates read, into children and
 //     status fields. It sends nothing;

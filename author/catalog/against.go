@@ -3,6 +3,7 @@ package catalog
 import (
 	"fmt"
 
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
@@ -23,7 +24,7 @@ func (c *Catalog) Against(name string, live *schema.CRD, scopes kind.Scopes) (*k
 	case live == nil:
 		return nil, fmt.Errorf("the CRD %s is neither in the cluster nor in crds/", name)
 	}
-	k, err := kind.Compile(f, live)
+	k, err := kind.CompileWith(f, live, typecheck.Check)
 	if err == nil {
 		k, err = c.config.Apply(k)
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/jacquard-operator/jacquard/author/crdfile"
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/schema"
@@ -53,12 +54,12 @@ func (c *Cache) parse(file folder.File) (*schema.CRD, error) {
 
 func (c *Cache) compile(f *folder.Folder, crd *schema.CRD) (*kind.Kind, error) {
 	if c == nil {
-		return kind.Compile(f, crd)
+		return kind.CompileWith(f, crd, typecheck.Check)
 	}
 	last, known := c.kinds[f.Name]
 	if shown := firstShown(f); !known || last.digest != f.Digest || last.crd != crd || last.shown != shown {
 		last = compiled{digest: f.Digest, shown: shown, crd: crd}
-		last.kind, last.err = kind.Compile(f, crd)
+		last.kind, last.err = kind.CompileWith(f, crd, typecheck.Check)
 		c.kinds[f.Name] = last
 	}
 	return last.kind, last.err

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"text/template/parse"
 
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
 // A Coverage is which outcomes of a kind's templates some case came to. A file that
@@ -62,7 +62,7 @@ func Cover(k *kind.Kind, runs []*template.Run) *Coverage {
 	if k.HasStatus {
 		c.file(k.Templates.Tree("status").ParseName)
 	}
-	in := k.FlowInput()
+	in := typecheck.InputOf(k)
 	in.Quick, in.Live = true, schema.BuiltInType
 	never := typecheck.Follow(in).Never
 	for _, b := range k.Templates.Branches() {

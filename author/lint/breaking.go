@@ -4,10 +4,10 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/schema/compat"
 	"github.com/jacquard-operator/jacquard/engine/template"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
 // Breaking finds what a CRD no longer accepts, keeps or serves of what it did

@@ -3,10 +3,10 @@ package lint
 import (
 	"slices"
 
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 )
 
-// The classes of findings that this package adds to those of engine/template/typecheck.
+// The classes of findings that this package adds to those of author/typecheck.
 // Classes describes each.
 const (
 	DoesNotFit    typecheck.Class = "does-not-fit"

@@ -16,7 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/jacquard-operator/jacquard/author/catalog"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 )
 
 var update = flag.Bool("update", false, "write what is found into the cases of testdata")
@@ -90,11 +90,10 @@ func checkCase(t *testing.T, file, class string, near bool) {
 	}
 }
 
-// caseFindings are the findings, a line each, with their classes, what is
-// silenced and what is not checked.
-func caseFindings(t *testing.T, archive *txtar.Archive) string {
+// unpack writes the files of a case beside those of testdata/widgets.
+func unpack(t *testing.T, archive *txtar.Archive) (dir string) {
 	t.Helper()
-	dir := t.TempDir()
+	dir = t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("testdata/widgets")); err != nil {
 		t.Fatal(err)
 	}
@@ -111,6 +110,14 @@ func caseFindings(t *testing.T, archive *txtar.Archive) string {
 			t.Fatal(err)
 		}
 	}
+	return dir
+}
+
+// caseFindings are the findings, a line each, with their classes, what is
+// silenced and what is not checked.
+func caseFindings(t *testing.T, archive *txtar.Archive) string {
+	t.Helper()
+	dir := unpack(t, archive)
 	loaded, err := catalog.Load([]string{dir})
 	if err != nil {
 		t.Fatal(err)

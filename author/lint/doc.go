@@ -4,7 +4,7 @@
 // with a stable name, a file:line:column, and as far as it is known how many
 // characters to underline.
 //
-// What is about expressions comes of engine/template/typecheck, which follows the templates
+// What is about expressions comes of author/typecheck, which follows the templates
 // with types. This package checks what those ways make: each literal or printed
 // value against the child's field that it stands in, and against what Kubernetes
 // refuses there beyond its schemas (does-not-fit, invalid-child, nil), names and labels that can outgrow their limits

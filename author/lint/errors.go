@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/jacquard-operator/jacquard/author/crdfile"
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/template"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
 // Findings takes an error of loading or compiling apart: one finding of class

@@ -3,9 +3,9 @@ package lint
 import (
 	"fmt"
 
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
 // excludedBy says of the fields of a map, by name, why the API server refuses each beside

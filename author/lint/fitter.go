@@ -5,8 +5,8 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/schema"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
 // A fitter compares the nodes of a document with the type of the object that

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/jacquard-operator/jacquard/author/catalog"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 )
 
 // largeCRD has n parts, each of which one file of the folder is about.

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
 // follow checks all but what samples show.
@@ -22,9 +22,8 @@ func (l *linter) follow() {
 	if k == nil {
 		return
 	}
-	// Following a broken one says this again, and more of it.
-	l.findings = slices.DeleteFunc(l.findings, func(f typecheck.Finding) bool { return f.Class == typecheck.UnknownField })
 	l.kind, l.flow = k, flowOf(c, k, schema.Root(k.Version))
+	l.findings = slices.DeleteFunc(l.findings, l.isFollowed)
 	l.findings = append(l.findings, l.flow.Findings...)
 	l.documents()
 	l.newest()
@@ -36,10 +35,18 @@ func (l *linter) follow() {
 	l.health()
 }
 
+// isFollowed reports whether a finding of loading is one of the flow too, which says more
+// of it.
+func (l *linter) isFollowed(loading typecheck.Finding) bool {
+	return loading.Class == typecheck.UnknownField && slices.ContainsFunc(l.flow.Findings, func(f typecheck.Finding) bool {
+		return f.Place == loading.Place
+	})
+}
+
 // flowOf follows the templates of a kind, whose resources are of type root, with
 // all types that a catalog knows.
 func flowOf(c *catalog.Catalog, k *kind.Kind, root *schema.Type) *typecheck.Flow {
-	in := k.FlowInput()
+	in := typecheck.InputOf(k)
 	in.Live, in.Root = c.Type, root
 	return typecheck.Follow(in)
 }

@@ -7,10 +7,10 @@ import (
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/schema"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
 // marks checks a document's annotations, and those of what it holds.

@@ -13,9 +13,9 @@ import (
 
 	"github.com/jacquard-operator/jacquard/author/catalog"
 	"github.com/jacquard-operator/jacquard/author/crdfile"
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/schema"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
 const repository = "../.."

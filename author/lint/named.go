@@ -3,8 +3,8 @@ package lint
 import (
 	"fmt"
 
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/template"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
 // named finds a document whose name may be missing.

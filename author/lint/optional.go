@@ -3,9 +3,9 @@ package lint
 import (
 	"slices"
 
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
 // optionalSpec tells once, at the CRD, of a spec that a resource need not have.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 )
 
 // oscillating finds files that put into themselves what changes each time that

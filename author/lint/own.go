@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/jacquard-operator/jacquard/author/catalog"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 )
 
 // together are the classes of what several files, a sample or the CRD show.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/jacquard-operator/jacquard/author/catalog"
 	"github.com/jacquard-operator/jacquard/author/pack"
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/panics"
 	"github.com/jacquard-operator/jacquard/engine/template"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
 // A Result is what there is to say of a kind.

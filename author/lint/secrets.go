@@ -3,7 +3,7 @@ package lint
 import (
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 )
 
 // secrets finds values of Secrets in a document that is none, where more people

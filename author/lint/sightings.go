@@ -3,8 +3,8 @@ package lint
 import (
 	"fmt"
 
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/template"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
 // sightings are what samples show, each once, however many show it. What a line

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/folder"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
 // texts are the lines of a folder's templates, by the name that messages call

@@ -11,9 +11,9 @@ import (
 	yamlv3 "go.yaml.in/yaml/v3"
 
 	"github.com/jacquard-operator/jacquard/author/lint"
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/schema"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
 // actions offers edits that mend findings.

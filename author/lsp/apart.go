@@ -7,9 +7,9 @@ import (
 
 	"github.com/jacquard-operator/jacquard/author/catalog"
 	"github.com/jacquard-operator/jacquard/author/lint"
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/schema"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
 // apart is a catalog with a folder in which no other file than one hides what that one

@@ -10,10 +10,10 @@ import (
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
 	"github.com/jacquard-operator/jacquard/engine/template/funcs"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
 // functionsText is what docs/reference.md says of each function: its name, its arguments

@@ -10,10 +10,10 @@ import (
 
 	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/author/lint"
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/panics"
 	"github.com/jacquard-operator/jacquard/engine/template"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
 // now is the folder of a kind as the editor has it; nil if it could not be read. The

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/jacquard-operator/jacquard/author/scaffold"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 )
 
 var (

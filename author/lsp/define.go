@@ -13,10 +13,10 @@ import (
 	yamlv3 "go.yaml.in/yaml/v3"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
 // definition says where what stands at a place is declared. Of a property of a CRD it says

@@ -2,7 +2,7 @@
 // somebody writes a kind.
 //
 // It has no analysis of its own. Findings are those of author/lint, types those that
-// engine/template/typecheck finds, and a preview is rendered as jacquard render does,
+// author/typecheck finds, and a preview is rendered as jacquard render does,
 // under the same bounds. Nothing is downloaded or run.
 //
 // # What a keystroke costs

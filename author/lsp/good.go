@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/jacquard-operator/jacquard/author/lint"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 )
 
 // A good is what was found of a kind when it loaded, and the texts, by file, in which it

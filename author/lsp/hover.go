@@ -8,7 +8,7 @@ import (
 	"strings"
 	"text/template/parse"
 
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 )
 
 // hover tells what stands at a place.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 )
 
 // shippedTemplates are the templates of this repository, as paths in it.

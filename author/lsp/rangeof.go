@@ -3,7 +3,7 @@ package lsp
 import (
 	"strings"
 
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 )
 
 // rangeOf is what of a text a finding is about: it stays within its line, and in a

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/schema"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
 var (

@@ -18,9 +18,9 @@ import (
 
 	"github.com/jacquard-operator/jacquard/author/catalog"
 	"github.com/jacquard-operator/jacquard/author/lint"
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/schema"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
 // A space is some roots and what is known of the kinds in them. Its fields are guarded by

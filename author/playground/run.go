@@ -15,9 +15,9 @@ import (
 	"github.com/jacquard-operator/jacquard/author/explain"
 	"github.com/jacquard-operator/jacquard/author/lint"
 	"github.com/jacquard-operator/jacquard/author/rbac"
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/panics"
 	"github.com/jacquard-operator/jacquard/engine/template/funcs"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
 // The files of an Input that are not those of a root.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/template"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
 // rbac is the API group of roles and bindings.
@@ -62,7 +62,7 @@ func (b bindable) key() string { return b.resource + "/" + b.name }
 func (w *work) bound(c kind.Child) []bindable {
 	var all []bindable
 	found := false
-	for _, ways := range typecheck.Follow(w.Kind.FlowInput()).Paths {
+	for _, ways := range typecheck.Follow(typecheck.InputOf(w.Kind)).Paths {
 		for _, way := range ways {
 			for _, d := range way.Documents {
 				if literal(d.Root, "kind") != c.Kind || literal(d.Root, "apiVersion") != c.GroupVersion().String() {

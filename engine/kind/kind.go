@@ -104,13 +104,23 @@ const statusFile = "status"
 
 // Compile understands a folder for its CRD. Its error joins everything that is
 // wrong with it; it is an *Undeclared if that is only what templates read.
-func Compile(f *folder.Folder, crd *schema.CRD) (compiled *Kind, err error) {
+func Compile(f *folder.Folder, crd *schema.CRD) (*Kind, error) {
+	return CompileWith(f, crd, func(*Kind) error { return nil })
+}
+
+// CompileWith is Compile with a further check of what templates read. What Compile
+// refuses, CompileWith refuses too; where check finds anything, its errors stand for those
+// of Compile's own check.
+func CompileWith(f *folder.Folder, crd *schema.CRD, check func(*Kind) error) (compiled *Kind, err error) {
 	defer panics.Catch(&err, "compiling folder "+f.Name)
 	k, err := understand(f, crd)
 	if k == nil {
 		return nil, err
 	}
-	unread := k.check()
+	unread := check(k)
+	if unread == nil {
+		unread = k.checkFields()
+	}
 	switch {
 	case err != nil:
 		return nil, errors.Join(err, unread)

@@ -98,7 +98,7 @@ func TestAdopt(t *testing.T) {
 			"\n  annotations: {jacquard.dev/adopt: \"true\"}\n{{ end }}\n"}
 	}
 	refuses(t,
-		map[string]string{"x.yaml": "{{ $ = .spec }}\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ $.metadata.name }}\n  annotations: {jacquard.dev/adopt: \"true\"}\n"}, "x.yaml:6:17"+unsafe, "x.yaml:5:12: App v1 has no field spec.metadata")
+		map[string]string{"x.yaml": "{{ $ = .spec }}\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ $.metadata.name }}\n  annotations: {jacquard.dev/adopt: \"true\"}\n"}, "x.yaml:6:17"+unsafe)
 	const rooted = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ $.metadata.name }}\n  annotations: {jacquard.dev/adopt: \"true\"}\n"
 	refuses(t, map[string]string{"x.yaml": "{{ $ := dict \"metadata\" (dict \"name\" .spec.image) }}\n" + rooted}, "x.yaml:6:17"+unsafe)
 	refuses(t, map[string]string{"x.yaml": "{{ range $i, $ := .spec.env }}\n---\n" + rooted + "{{ end }}\n"}, "x.yaml:7:17"+unsafe,

@@ -11,7 +11,7 @@ import (
 // inPod are the packages that run in the Pod. Each may import those above it in
 // this list, and no others of ours. A new package needs a line here.
 var inPod = []string{
-	"engine/api", "engine/verdict", "engine/live", "engine/panics", "engine/transport", "engine/folder", "engine/schema", "engine/schema/compat", "engine/template/funcs", "engine/template", "engine/template/typecheck",
+	"engine/api", "engine/verdict", "engine/live", "engine/panics", "engine/transport", "engine/folder", "engine/schema", "engine/schema/compat", "engine/template/funcs", "engine/template",
 	"engine/status/health", "engine/kind", "engine/render",
 	"engine/revision", "engine/cluster", "engine/apply/ownership", "engine/status/readiness",
 	"engine/status", "engine/plan", "engine/apply",
@@ -21,7 +21,7 @@ var inPod = []string{
 
 // offline are the packages that work without a cluster, below author.
 var offline = []string{
-	"author/crdfile", "author/catalog", "author/explain", "author/golden", "author/rbac", "author/rbac/exposure", "author/pack", "author/lint",
+	"author/crdfile", "author/typecheck", "author/catalog", "author/explain", "author/golden", "author/rbac", "author/rbac/exposure", "author/pack", "author/lint",
 	"author/scaffold", "author/chart", "author/jsonschema", "author/try", "author/artefact", "author/lsp", "author/playground", "author/playground/starts", "author/playground/wasm",
 }
 

@@ -9,10 +9,10 @@ import (
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
-	"github.com/jacquard-operator/jacquard/engine/template/typecheck"
 )
 
 // A Field is a field of the resource, and all that it reaches.
@@ -43,7 +43,7 @@ type Reach struct {
 // nil where it is unknown. Its error is about templates that make no YAML on one
 // of the ways through them, so that nobody can tell.
 func Of(k *kind.Kind, live func(apischema.GroupVersionKind) *schema.Type) ([]Field, error) {
-	in := k.FlowInput()
+	in := typecheck.InputOf(k)
 	in.Live = live
 	followed := typecheck.Follow(in)
 	var errs []error

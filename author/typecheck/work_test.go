@@ -1,4 +1,4 @@
-package kind
+package typecheck
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
@@ -64,7 +65,7 @@ func TestWorkIsBounded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = Compile(f, crd)
+			_, err = kind.CompileWith(f, crd, Check)
 			if one.refused && (!errors.Is(err, template.ErrBudget) || !strings.HasPrefix(err.Error(), "f/a.yaml:1:1: ")) || !one.refused &&
 				err != nil {
 				t.Errorf("got %v", err)

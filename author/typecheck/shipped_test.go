@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-const root = "../../../"
+const root = "../../"
 
 // shipped compiles a folder of the repository, without the settings of its
 // kind.

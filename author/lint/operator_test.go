@@ -1,0 +1,128 @@
+package lint
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/author/typecheck"
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/schema"
+)
+
+// TestOperatorRefusesNoMore: what the operator refuses when it loads a folder, the type
+// checker refuses at the same place, in every case of testdata and in every folder of the
+// repository. What only the commands refuse stands in testdata/commands.txt.
+func TestOperatorRefusesNoMore(t *testing.T) {
+	var commands strings.Builder
+	cases, err := filepath.Glob("testdata/*/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range cases {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, _ := strings.CutPrefix(strings.TrimSuffix(file, ".txtar"), "testdata/")
+		for _, text := range onlyCommands(t, unpack(t, archive)) {
+			fmt.Fprintf(&commands, "%s: %s\n", name, text)
+		}
+	}
+	for _, dir := range roots(t) {
+		for _, text := range onlyCommands(t, dir) {
+			fmt.Fprintf(&commands, "%s: %s\n", strings.TrimPrefix(dir, "../../"), text)
+		}
+	}
+	const golden = "testdata/commands.txt"
+	if *update {
+		if err := os.WriteFile(golden, []byte(commands.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), commands.String()); diff != "" {
+		t.Errorf("%s (-want +found, -update writes it):\n%s", golden, diff)
+	}
+}
+
+// roots are the directories of the repository that hold templates.
+func roots(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || !d.IsDir():
+			return err
+		case strings.HasPrefix(d.Name(), ".") && len(d.Name()) > 2, d.Name() == "node_modules":
+			return fs.SkipDir
+		case d.Name() == "templates":
+			if _, err := os.Stat(filepath.Join(filepath.Dir(path), "crds")); err == nil {
+				all = append(all, filepath.Dir(path))
+			}
+			return fs.SkipDir
+		}
+		return nil
+	})
+	if err != nil || len(all) < 5 {
+		t.Fatalf("%d directories with templates: %v", len(all), err)
+	}
+	return all
+}
+
+// onlyCommands checks the folders of a directory as the operator does and as the commands
+// do, and returns what only the commands refuse.
+func onlyCommands(t *testing.T, dir string) (only []string) {
+	t.Helper()
+	loaded, err := catalog.Load([]string{dir})
+	if err != nil {
+		return nil // there is nothing to check
+	}
+	for _, name := range slices.Sorted(maps.Keys(loaded.CRDs)) {
+		f, crd := loaded.Folder(name), loaded.CRDs[name]
+		if f == nil {
+			continue
+		}
+		_, operator := kind.Compile(f, crd)
+		places := map[string]bool{}
+		_, commands := kind.CompileWith(f, crd, func(k *kind.Kind) error {
+			err := typecheck.Check(k)
+			for _, one := range append(Findings(err), flowOf(loaded, k, schema.Root(k.Version)).Findings...) {
+				places[one.Place.String()] = true
+			}
+			return errors.Join(err, errChecked) // so that the operator's own check adds nothing
+		})
+		for _, one := range Findings(commands) {
+			places[one.Place.String()] = true
+		}
+		refused := map[string]bool{}
+		for _, one := range Findings(operator) {
+			refused[one.Place.String()] = true
+			if !places[one.Place.String()] {
+				t.Errorf("%s: only the operator refuses %v", dir, one)
+			}
+		}
+		for _, one := range Findings(commands) {
+			if !refused[one.Place.String()] && one.Text != errChecked.Error() {
+				only = append(only, fmt.Sprintf("%s [%s]", strings.ReplaceAll(one.Error(), dir+"/", ""), one.Class))
+			}
+		}
+	}
+	return only
+}
+
+// errChecked is what a check returns that has found nothing.
+var errChecked = errors.New("checked")
