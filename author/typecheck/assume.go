@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"text/template/parse"
 
-	"github.com/jacquard-operator/jacquard/engine/template/funcs"
+	"github.com/jacquard-operator/jacquard/author/signature"
 )
 
 // assume learns from a condition that counts as true, or as false.
@@ -41,7 +41,7 @@ func (w *path) count(v *val, truth bool) {
 	w.learn(v, func(f *fact) {
 		if f.truth = -1; truth {
 			f.truth = 1
-			f.can &^= funcs.Nil
+			f.can &^= signature.Nil
 		}
 	})
 }
@@ -116,8 +116,8 @@ func (w *path) assumeEqual(args []arg, truth bool) {
 		values = append(values, a.constant)
 	}
 	w.oneOfThese(args[0], values, truth)
-	counts := args[0].surely(funcs.Int) && has(values, int64(0)) || args[0].surely(funcs.String) && has(values, "")
-	if args[0].can&funcs.Nil == 0 {
+	counts := args[0].surely(signature.Int) && has(values, int64(0)) || args[0].surely(signature.String) && has(values, "")
+	if args[0].can&signature.Nil == 0 {
 		switch {
 		case counts && (!truth || len(values) == 1):
 			w.assumeArg(args[0], !truth)
@@ -130,12 +130,12 @@ func (w *path) assumeEqual(args []arg, truth bool) {
 func (w *path) oneOfThese(a arg, values []any, truth bool) {
 	w.learn(a.val, func(f *fact) {
 		if truth {
-			var can funcs.Kinds
+			var can signature.Kinds
 			for _, v := range values {
-				can |= funcs.KindsOf(v)
+				can |= signature.KindsOf(v)
 			}
-			if can&funcs.Number != 0 {
-				can |= funcs.Number
+			if can&signature.Number != 0 {
+				can |= signature.Number
 			}
 			f.can &= can
 			f.among = values
@@ -146,7 +146,7 @@ func (w *path) oneOfThese(a arg, values []any, truth bool) {
 		}
 		f.not = append(f.not[:len(f.not):len(f.not)], values...)
 		if has(values, nil) {
-			f.can &^= funcs.Nil
+			f.can &^= signature.Nil
 		}
 	})
 }
@@ -172,9 +172,9 @@ func assumeKey(w *path, args []arg, truth bool) {
 	f = w.known(f)
 	w.learn(f, func(x *fact) {
 		if truth {
-			x.can &^= funcs.Nil
+			x.can &^= signature.Nil
 		} else {
-			x.can &= funcs.Nil
+			x.can &= signature.Nil
 		}
 	})
 }
@@ -222,7 +222,7 @@ func assumePart(w *path, args []arg, truth bool) {
 func assumeOrder(swapped, strict bool) lesson {
 	return func(w *path, args []arg, truth bool) {
 		for _, a := range args {
-			w.learn(a.val, func(f *fact) { f.can &^= funcs.Nil })
+			w.learn(a.val, func(f *fact) { f.can &^= signature.Nil })
 		}
 		greater, lesser := args[0], args[1]
 		if swapped != !truth {
@@ -234,12 +234,12 @@ func assumeOrder(swapped, strict bool) lesson {
 
 // assumeAbove learns of two whole numbers which one is greater, or as great.
 func (w *path) assumeAbove(greater, lesser arg, strict bool) {
-	if least, _ := lesser.bounded(); lesser.known && greater.surely(funcs.Int) && least != nil && (*least > 0 || strict && *least == 0) {
+	if least, _ := lesser.bounded(); lesser.known && greater.surely(signature.Int) && least != nil && (*least > 0 || strict && *least == 0) {
 		w.assumeArg(greater, true)
 	}
 	_, most := greater.bounded()
 	least, _ := lesser.bounded()
-	if greater.known && lesser.surely(funcs.Int) && most != nil && least != nil && *least == 0 && (*most == 0 || strict && *most <= 1) {
+	if greater.known && lesser.surely(signature.Int) && most != nil && least != nil && *least == 0 && (*most == 0 || strict && *most <= 1) {
 		w.assumeArg(lesser, false)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"text/template/parse"
 
+	"github.com/jacquard-operator/jacquard/author/signature"
 	"github.com/jacquard-operator/jacquard/engine/template"
-	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 // A deadEnd is a side of a branch that no resource takes.
@@ -49,7 +49,7 @@ func (w *path) mind(n *parse.BranchNode, at parse.Node, v *val) {
 // has some wherever the path comes to it.
 func isFullList(at parse.Node, s outcome, v *val) bool {
 	_, ranges := at.(*parse.RangeNode)
-	return ranges && s == fails && v.piece == nil && v.can == funcs.List
+	return ranges && s == fails && v.piece == nil && v.can == signature.List
 }
 
 func sideOf(n *parse.BranchNode, s outcome) *parse.ListNode {
@@ -192,9 +192,9 @@ func (w *path) falsyBranch(p *parse.PipeNode, v *val, with bool) {
 		return
 	}
 	switch {
-	case with && v.surely(funcs.Bool):
+	case with && v.surely(signature.Bool):
 		w.find(Falsy, n, fmt.Sprintf("%s may be false, and `with` passes over false: use `if`", w.called(n, v)))
-	case v.surely(funcs.Number) && v.optional && v.can&funcs.Nil != 0 && v.zero():
+	case v.surely(signature.Number) && v.optional && v.can&signature.Nil != 0 && v.zero():
 		word := "if"
 		if with {
 			word = "with"
@@ -211,9 +211,9 @@ func (w *path) falsyDefault(fn *parse.IdentifierNode, fallback, v arg) {
 	}
 	n := w.at(fn, v)
 	switch {
-	case v.surely(funcs.Bool):
+	case v.surely(signature.Bool):
 		w.find(Falsy, fn, fmt.Sprintf("%s may be false, which default replaces: use ifNil", w.called(n, v.val)))
-	case v.surely(funcs.Number) && v.zero():
+	case v.surely(signature.Number) && v.zero():
 		w.find(Falsy, fn, fmt.Sprintf("%s may be 0, which default replaces: use ifNil", w.called(n, v.val)))
 	}
 }

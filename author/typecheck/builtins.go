@@ -3,7 +3,7 @@ package typecheck
 import (
 	"text/template/parse"
 
-	"github.com/jacquard-operator/jacquard/engine/template/funcs"
+	"github.com/jacquard-operator/jacquard/author/signature"
 )
 
 // An owner knows more of what a function gives than its signature says; nil
@@ -38,15 +38,15 @@ func init() {
 }
 
 // from is a value of these kinds that is made of arguments.
-func from(k funcs.Kinds, args []arg) *val {
+func from(k signature.Kinds, args []arg) *val {
 	v := ofKinds(k)
 	v.sources, v.way = sourcesOf(args), anyPath(args)
 	return v
 }
 
 func negated(w *path, fn *parse.IdentifierNode, args []arg) *val {
-	out := from(funcs.Bool, args)
-	out.sources = open(fn, funcs.Bool, out.sources)
+	out := from(signature.Bool, args)
+	out.sources = open(fn, signature.Bool, out.sources)
 	if yes, no := args[0].truth(); yes != no && args[0].piece == nil {
 		out.known, out.constant = true, no
 	}
@@ -54,8 +54,8 @@ func negated(w *path, fn *parse.IdentifierNode, args []arg) *val {
 }
 
 func kindIs(w *path, fn *parse.IdentifierNode, args []arg) *val {
-	out := from(funcs.Bool, args)
-	out.sources = open(fn, funcs.Bool, out.sources)
+	out := from(signature.Bool, args)
+	out.sources = open(fn, signature.Bool, out.sources)
 	name, _ := args[0].constant.(string)
 	kinds, known := kindNames[name]
 	if !known || args[1].can == 0 {
@@ -71,10 +71,10 @@ func kindIs(w *path, fn *parse.IdentifierNode, args []arg) *val {
 
 // hasKey reads the field, which must be one that there can be.
 func hasKey(w *path, fn *parse.IdentifierNode, args []arg) *val {
-	out := from(funcs.Bool, args)
-	out.sources = open(fn, funcs.Bool, out.sources)
+	out := from(signature.Bool, args)
+	out.sources = open(fn, signature.Bool, out.sources)
 	name, ok := args[1].constant.(string)
-	if !ok || args[0].can&funcs.Map == 0 {
+	if !ok || args[0].can&signature.Map == 0 {
 		return out
 	}
 	f, found := args[0].field(name)
@@ -91,8 +91,8 @@ func hasKey(w *path, fn *parse.IdentifierNode, args []arg) *val {
 }
 
 func length0(w *path, fn *parse.IdentifierNode, args []arg) *val {
-	out := from(funcs.Int, args)
-	out.sources = open(fn, funcs.Int, out.sources)
+	out := from(signature.Int, args)
+	out.sources = open(fn, signature.Int, out.sources)
 	least := 0.0
 	if _, no := args[0].truth(); !no {
 		least = 1
@@ -104,9 +104,9 @@ func length0(w *path, fn *parse.IdentifierNode, args []arg) *val {
 func required(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	v := args[1].val
 	w.learn(v, func(f *fact) {
-		f.can &^= funcs.Nil
+		f.can &^= signature.Nil
 		f.not = append(f.not[:len(f.not):len(f.not)], "")
-		if v.can&^funcs.Nil == funcs.String {
+		if v.can&^signature.Nil == signature.String {
 			f.truth = 1
 		}
 	})
@@ -114,7 +114,7 @@ func required(w *path, fn *parse.IdentifierNode, args []arg) *val {
 		w.ends = "fail"
 	}
 	out := *v
-	if out.can &^= funcs.Nil; out.can&funcs.String != 0 {
+	if out.can &^= signature.Nil; out.can&signature.String != 0 {
 		out.shortest = max(out.shortest, 1)
 	}
 	return w.known(&out)

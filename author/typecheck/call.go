@@ -5,6 +5,7 @@ import (
 	"strings"
 	"text/template/parse"
 
+	"github.com/jacquard-operator/jacquard/author/signature"
 	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
@@ -57,7 +58,7 @@ func (w *path) apply(fn *parse.IdentifierNode, args []arg) *val {
 }
 
 func (w *path) applied(fn *parse.IdentifierNode, args []arg) *val {
-	sig, known := funcs.SignatureOf(fn.Ident)
+	sig, known := signature.ForFunction(fn.Ident)
 	if !known || len(args) < sig.Min || sig.Max >= 0 && len(args) > sig.Max {
 		delete(w.args, fn) // an editor follows what is half typed
 		return anything()
@@ -71,7 +72,7 @@ func (w *path) applied(fn *parse.IdentifierNode, args []arg) *val {
 	}
 	if !fits {
 		v := ofKinds(sig.Result.Kinds)
-		v.free = sig.Result.Kinds&funcs.Present == funcs.Present
+		v.free = sig.Result.Kinds&signature.Present == signature.Present
 		v.sources = sourcesOf(args)
 		return v
 	}
@@ -79,7 +80,7 @@ func (w *path) applied(fn *parse.IdentifierNode, args []arg) *val {
 }
 
 // identify gives the result of a pure function of named values a name.
-func (w *path) identify(fn *parse.IdentifierNode, sig funcs.Signature, args []arg, v *val) *val {
+func (w *path) identify(fn *parse.IdentifierNode, sig signature.Signature, args []arg, v *val) *val {
 	if v.known || v.id != "" || !sig.Pure || v.exact || v.piece != nil {
 		return v
 	}
@@ -98,13 +99,13 @@ func (w *path) identify(fn *parse.IdentifierNode, sig funcs.Signature, args []ar
 }
 
 // result is what the signature says that a function gives.
-func (w *path) result(fn *parse.IdentifierNode, sig funcs.Signature, args []arg) *val {
+func (w *path) result(fn *parse.IdentifierNode, sig signature.Signature, args []arg) *val {
 	if v := w.fold(fn, sig, args); v != nil {
 		return v
 	}
 	r := sig.Result
 	out := ofKinds(r.Kinds)
-	out.free = r.Kinds&funcs.Present == funcs.Present
+	out.free = r.Kinds&signature.Present == signature.Present
 	switch {
 	case len(r.Is) > 0:
 		out = w.oneOf(sig, args)
@@ -116,22 +117,22 @@ func (w *path) result(fn *parse.IdentifierNode, sig funcs.Signature, args []arg)
 		out.elem = ofKinds(r.Each)
 	}
 	if len(r.NilWith) > 0 && !w.allNil(sig, r.NilWith, args) {
-		out = out.as(^funcs.Nil)
+		out = out.as(^signature.Nil)
 	}
 	out.sources = open(fn, r.Kinds, through(fn, bothSources(out.sources, sourcesOf(args))))
 	out.way = out.way || anyPath(args)
-	if sig.Longest != nil && out.can&funcs.String != 0 {
+	if sig.Longest != nil && out.can&signature.String != 0 {
 		out.longest = sig.Longest(texts(args))
 	}
 	return out
 }
 
 // held is an item of what a function builds of lists, maps and items.
-func held(sig funcs.Signature, args []arg) *val {
+func held(sig signature.Signature, args []arg) *val {
 	elem := ofKinds(0)
 	for _, p := range sig.Result.Keeps {
 		for _, i := range sig.Args(p, len(args)) {
-			if args[i].can&(funcs.List|funcs.Map) != 0 {
+			if args[i].can&(signature.List|signature.Map) != 0 {
 				elem = join(elem, args[i].item())
 			}
 		}
@@ -144,7 +145,7 @@ func held(sig funcs.Signature, args []arg) *val {
 	return elem
 }
 
-func (w *path) oneOf(sig funcs.Signature, args []arg) *val {
+func (w *path) oneOf(sig signature.Signature, args []arg) *val {
 	out := ofKinds(0)
 	for _, p := range sig.Result.Is {
 		for _, i := range sig.Args(p, len(args)) {
@@ -155,10 +156,10 @@ func (w *path) oneOf(sig funcs.Signature, args []arg) *val {
 }
 
 // allNil reports whether all of these arguments may be absent together.
-func (w *path) allNil(sig funcs.Signature, params []int, args []arg) bool {
+func (w *path) allNil(sig signature.Signature, params []int, args []arg) bool {
 	for _, p := range params {
 		for _, i := range sig.Args(p, len(args)) {
-			if args[i].can&funcs.Nil == 0 {
+			if args[i].can&signature.Nil == 0 {
 				return false
 			}
 		}
@@ -167,9 +168,9 @@ func (w *path) allNil(sig funcs.Signature, params []int, args []arg) bool {
 }
 
 // fold calls a pure function whose arguments are known.
-func (w *path) fold(fn *parse.IdentifierNode, sig funcs.Signature, args []arg) *val {
+func (w *path) fold(fn *parse.IdentifierNode, sig signature.Signature, args []arg) *val {
 	f := funcs.Table()[fn.Ident]
-	if f == nil || !sig.Pure || sig.Result.Kinds&(funcs.List|funcs.Map) != 0 && len(sig.Result.Is) == 0 {
+	if f == nil || !sig.Pure || sig.Result.Kinds&(signature.List|signature.Map) != 0 && len(sig.Result.Is) == 0 {
 		return nil
 	}
 	plain := make([]any, len(args))
@@ -196,10 +197,10 @@ func anyPath(args []arg) bool {
 	return slices.ContainsFunc(args, func(a arg) bool { return a.way })
 }
 
-func texts(args []arg) []funcs.Arg {
-	out := make([]funcs.Arg, len(args))
+func texts(args []arg) []signature.Arg {
+	out := make([]signature.Arg, len(args))
 	for i, a := range args {
-		out[i] = funcs.Arg{Max: a.length(), Value: a.constant, Known: a.known}
+		out[i] = signature.Arg{Max: a.length(), Value: a.constant, Known: a.known}
 	}
 	return out
 }
@@ -242,14 +243,14 @@ var digests = []string{"len", "keys", "sha1sum", "sha256sum", "sha512sum", "adle
 var traits = []string{"len", "kindOf", "typeOf", "keys"}
 
 // open are the sources without those that the result of a function hides.
-func open(fn *parse.IdentifierNode, k funcs.Kinds, from []Source) []Source {
-	if k == funcs.Bool || slices.Contains(traits, fn.Ident) {
+func open(fn *parse.IdentifierNode, k signature.Kinds, from []Source) []Source {
+	if k == signature.Bool || slices.Contains(traits, fn.Ident) {
 		from = slices.Clone(from)
 		for i := range from {
 			from[i].Trait = true
 		}
 	}
-	if k != funcs.Bool && !slices.Contains(digests, fn.Ident) {
+	if k != signature.Bool && !slices.Contains(digests, fn.Ident) {
 		return from
 	}
 	var left []Source

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"text/template/parse"
 
-	"github.com/jacquard-operator/jacquard/engine/template/funcs"
+	"github.com/jacquard-operator/jacquard/author/signature"
 )
 
 func orDefault(w *path, fn *parse.IdentifierNode, args []arg) *val {
@@ -56,11 +56,11 @@ func defaulted(w *path, args []arg) *val {
 // encodedOr is what toYaml or the like gives, or what stands in for nothing.
 func encodedOr(v, fallback arg) *val {
 	h, ok := v.piece.Parts()[0].(*printed)
-	if !ok || h.v.can&funcs.Nil == 0 {
+	if !ok || h.v.can&signature.Nil == 0 {
 		return v.val
 	}
 	other := *h
-	other.v = join(h.v.as(^funcs.Nil), fallback.plain())
+	other.v = join(h.v.as(^signature.Nil), fallback.plain())
 	piece := v.piece.With(&other)
 	out := *v.val
 	out.piece = &piece
@@ -73,7 +73,7 @@ func (a arg) plain() *val {
 	if a.piece == nil || a.piece.Included() {
 		return a.val
 	}
-	if h, ok := a.piece.Parts()[0].(*printed); ok && h.v.can&funcs.Nil != 0 {
+	if h, ok := a.piece.Parts()[0].(*printed); ok && h.v.can&signature.Nil != 0 {
 		return a.val.maybe()
 	}
 	return a.val
@@ -96,10 +96,10 @@ func notNil(w *path, args []arg) *val {
 	switch {
 	case v.nothing():
 		return fallback.val
-	case v.can&funcs.Nil == 0:
+	case v.can&signature.Nil == 0:
 		return v.val
 	}
-	return w.mixed(join(fallback.plain(), v.as(^funcs.Nil)), args).entries(v, fallback)
+	return w.mixed(join(fallback.plain(), v.as(^signature.Nil)), args).entries(v, fallback)
 }
 
 func coalesce(w *path, fn *parse.IdentifierNode, args []arg) *val {
@@ -120,7 +120,7 @@ func coalesced(w *path, args []arg) *val {
 			return w.mixed(out, args)
 		}
 	}
-	return w.mixed(join(out, ofKinds(funcs.Nil)), args)
+	return w.mixed(join(out, ofKinds(signature.Nil)), args)
 }
 
 func ternary(w *path, fn *parse.IdentifierNode, args []arg) *val {

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"text/template/parse"
 
+	"github.com/jacquard-operator/jacquard/author/signature"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
-	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 // An arg is an argument of a function: as it is written, and what is known of
@@ -128,7 +128,7 @@ func (w *path) chain(n parse.Node, v *val, fields []string) *val {
 		}
 	}
 	w.use(n, v, w.asking)
-	if len(fields) > 0 && v.can != funcs.Nil {
+	if len(fields) > 0 && v.can != signature.Nil {
 		w.said.fine[call{w.sketch.Place(w.frame.tree, n), w.frame.called}] = true
 	}
 	return v
@@ -195,10 +195,10 @@ func (w *path) ofOwnKind(read string) bool {
 func (w *path) undeclared(n parse.Node, v *val, name string) {
 	f := w.finding(UnknownField, n, "")
 	switch {
-	case v.can&funcs.Map == 0 && v.exact && v.path != "":
+	case v.can&signature.Map == 0 && v.exact && v.path != "":
 		f.Text = fmt.Sprintf("%s, %s, has no field %s", v.path, article(v), name)
-	case v.can&funcs.Map == 0 || v.typ.Kind() != schema.KindObject && v.label == "":
-		f.Class, f.Text = WrongType, fmt.Sprintf("%s has no field %s", v.can&^funcs.Nil, name)
+	case v.can&signature.Map == 0 || v.typ.Kind() != schema.KindObject && v.label == "":
+		f.Class, f.Text = WrongType, fmt.Sprintf("%s has no field %s", v.can&^signature.Nil, name)
 	case v.typ.Kind() != schema.KindObject || !v.exact:
 		if !w.missed(v, name) {
 			return

@@ -4,12 +4,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jacquard-operator/jacquard/engine/template/funcs"
+	"github.com/jacquard-operator/jacquard/author/signature"
 )
 
 // A fact is what a path has found out about a named value by its branches.
 type fact struct {
-	can funcs.Kinds // the kinds that are left
+	can signature.Kinds // the kinds that are left
 	// truth is 1 where the value counts as true, -1 where as false.
 	truth int
 	// among are the only values that are left, if it is one of some; not are
@@ -87,7 +87,7 @@ func (f *facts) of(v *val) *val {
 func (f fact) narrow(v *val) *val {
 	out := *v
 	out.can &= f.can
-	if v.can&funcs.Nil != 0 && f.way && (f.can&funcs.Nil == 0 || f.truth > 0) {
+	if v.can&signature.Nil != 0 && f.way && (f.can&signature.Nil == 0 || f.truth > 0) {
 		out.by = f.by
 	}
 	out.way = v.way || f.way
@@ -96,17 +96,17 @@ func (f fact) narrow(v *val) *val {
 	}
 	switch {
 	case f.truth > 0:
-		out.can &^= funcs.Nil
+		out.can &^= signature.Nil
 		out.shortest = max(out.shortest, 1)
 		out.hold()
-	case f.truth < 0 && out.can == funcs.Bool:
+	case f.truth < 0 && out.can == signature.Bool:
 		out.known, out.constant = true, false
-	case f.truth < 0 && out.can == funcs.Nil:
+	case f.truth < 0 && out.can == signature.Nil:
 		out.known, out.constant = true, nil
 	}
-	if enum := f.left(out.enum()); len(enum) == 1 && out.can&funcs.Nil == 0 {
+	if enum := f.left(out.enum()); len(enum) == 1 && out.can&signature.Nil == 0 {
 		out.known, out.constant = true, enum[0]
-	} else if len(enum) > 1 && f.truth == 0 && allTruthy(enum) && out.can&funcs.Nil == 0 {
+	} else if len(enum) > 1 && f.truth == 0 && allTruthy(enum) && out.can&signature.Nil == 0 {
 		out.shortest = max(out.shortest, 1)
 	}
 	return &out
@@ -114,15 +114,15 @@ func (f fact) narrow(v *val) *val {
 
 // hold narrows a value that counts as true.
 func (v *val) hold() {
-	if v.can == funcs.Bool {
+	if v.can == signature.Bool {
 		v.known, v.constant = true, true
 	}
-	v.filled = v.filled || v.can&(funcs.List|funcs.Map) != 0
-	if v.least != nil && *v.least == 0 && v.can&funcs.Int != 0 {
+	v.filled = v.filled || v.can&(signature.List|signature.Map) != 0
+	if v.least != nil && *v.least == 0 && v.can&signature.Int != 0 {
 		one := 1.0
 		v.least = &one
 	}
-	if v.least == nil && v.most == nil && v.can&funcs.Number != 0 {
+	if v.least == nil && v.most == nil && v.can&signature.Number != 0 {
 		least := tiny
 		v.least = &least
 	}
@@ -160,7 +160,7 @@ func (w *path) learn(v *val, change func(*fact)) {
 	}
 	got, there := w.facts.known[v.id]
 	if !there {
-		got = fact{can: funcs.Any, by: w.last()}
+		got = fact{can: signature.Any, by: w.last()}
 	}
 	truth := got.truth
 	change(&got)
@@ -169,7 +169,7 @@ func (w *path) learn(v *val, change func(*fact)) {
 	if w.premise != nil && (truth*got.truth < 0 || got.can == 0) {
 		w.over = true // no resource takes this path
 	}
-	if got.truth > 0 || got.can&funcs.Nil == 0 {
+	if got.truth > 0 || got.can&signature.Nil == 0 {
 		w.there(v.parent)
 	}
 }
@@ -179,9 +179,9 @@ func (w *path) there(id string) {
 	for id != "" {
 		got, known := w.facts.known[id]
 		if !known {
-			got = fact{can: funcs.Any, by: w.last()}
+			got = fact{can: signature.Any, by: w.last()}
 		}
-		got.can &^= funcs.Nil
+		got.can &^= signature.Nil
 		got.truth = 1
 		got.way = got.way && known
 		w.facts.set(id, got)

@@ -1,8 +1,8 @@
 package typecheck
 
 import (
+	"github.com/jacquard-operator/jacquard/author/signature"
 	"github.com/jacquard-operator/jacquard/engine/schema"
-	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 // field is the value of a field; not found where the map is known not to have
@@ -10,10 +10,10 @@ import (
 func (v *val) field(name string) (*val, bool) {
 	switch {
 	case v.nothing():
-		out := ofKinds(funcs.Nil)
+		out := ofKinds(signature.Nil)
 		out.way = v.way
 		return out, true
-	case v.can&funcs.Map == 0:
+	case v.can&signature.Map == 0:
 		return nil, v.can == 0
 	}
 	out, found := v.entry(name)
@@ -22,7 +22,7 @@ func (v *val) field(name string) (*val, bool) {
 	}
 	copied := *out
 	out = &copied
-	if v.can&funcs.Nil != 0 {
+	if v.can&signature.Nil != 0 {
 		out = out.maybe()
 	}
 	if out == &copied || out.id == "" {
@@ -44,7 +44,7 @@ func (v *val) entry(name string) (*val, bool) {
 		out.way = true // another caller may give another map
 		return &out, true
 	}
-	if v.typ != nil && (v.typ.Kind() == schema.KindAny || v.can&^funcs.Nil == funcs.Map) {
+	if v.typ != nil && (v.typ.Kind() == schema.KindAny || v.can&^signature.Nil == signature.Map) {
 		return v.declared(name)
 	}
 	if v.elem != nil {
@@ -170,9 +170,9 @@ func (v *val) names() []string {
 func (v *val) schema() *schema.Type { return v.schemaTo(deepest) }
 
 func (v *val) schemaTo(left int) *schema.Type {
-	there := v.can &^ funcs.Nil
+	there := v.can &^ signature.Nil
 	switch {
-	case v.typ != nil && v.fields == nil && v.elem == nil && there&^kindsOf(v.typ) == 0 && there == kindsOf(v.typ)&^funcs.Nil:
+	case v.typ != nil && v.fields == nil && v.elem == nil && there&^kindsOf(v.typ) == 0 && there == kindsOf(v.typ)&^signature.Nil:
 		return v.typ
 	case left == 0 || v.known && v.constant == nil:
 		return nil
@@ -180,19 +180,19 @@ func (v *val) schemaTo(left int) *schema.Type {
 		return schema.Of(v.constant)
 	}
 	switch there {
-	case funcs.Bool:
+	case signature.Bool:
 		return schema.Scalar(schema.KindBoolean)
-	case funcs.Int:
+	case signature.Int:
 		return schema.Scalar(schema.KindInteger)
-	case funcs.Float, funcs.Number:
+	case signature.Float, signature.Number:
 		return schema.Scalar(schema.KindNumber)
-	case funcs.String:
+	case signature.String:
 		return schema.Scalar(schema.KindString)
-	case funcs.Int | funcs.String:
+	case signature.Int | signature.String:
 		return schema.Scalar(schema.KindIntOrString)
-	case funcs.List:
+	case signature.List:
 		return schema.ListOf(v.elemType(left))
-	case funcs.Map:
+	case signature.Map:
 		return v.mapType(left)
 	}
 	return nil
@@ -216,20 +216,20 @@ func (v *val) mapType(left int) *schema.Type {
 	var always []string
 	for _, name := range sortedKeys(v.fields) {
 		f := v.fields[name]
-		if fields[name] = f.schemaTo(left - 1); f.can&funcs.Nil == 0 {
+		if fields[name] = f.schemaTo(left - 1); f.can&signature.Nil == 0 {
 			always = append(always, name)
 		}
 	}
 	out := schema.ObjectOf(fields, always...)
 	if !v.closed {
-		out = schema.Open(out)
+		out = out.AllowUnknown()
 	}
 	return out
 }
 
 // shown is the value for others.
 func (v *val) shown() *Value {
-	out := &Value{Type: v.schema(), Nil: v.can&funcs.Nil != 0, Const: v.constant, Known: v.known, Exact: v.exact, MaxLen: v.length()}
+	out := &Value{Type: v.schema(), Nil: v.can&signature.Nil != 0, Const: v.constant, Known: v.known, Exact: v.exact, MaxLen: v.length()}
 	out.Sources = v.sources
 	return out
 }
@@ -237,11 +237,11 @@ func (v *val) shown() *Value {
 // length is how many characters its text has at most; -1 if unbounded.
 func (v *val) length() int {
 	switch {
-	case v.longest >= 0 || v.can&(funcs.String|funcs.List|funcs.Map) != 0:
+	case v.longest >= 0 || v.can&(signature.String|signature.List|signature.Map) != 0:
 		return v.longest
-	case v.can&funcs.Float != 0:
+	case v.can&signature.Float != 0:
 		return 25
-	case v.can&funcs.Int != 0:
+	case v.can&signature.Int != 0:
 		return 20
 	}
 	return 5

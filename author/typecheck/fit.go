@@ -6,32 +6,32 @@ import (
 	"strings"
 	"text/template/parse"
 
+	"github.com/jacquard-operator/jacquard/author/signature"
 	"github.com/jacquard-operator/jacquard/engine/schema"
-	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 // check says what is wrong with the arguments; it returns whether they fit.
-func (w *path) check(fn *parse.IdentifierNode, sig funcs.Signature, args []arg) bool {
+func (w *path) check(fn *parse.IdentifierNode, sig signature.Signature, args []arg) bool {
 	fits := true
 	params := w.params(fn, sig, args)
 	for i, a := range args {
 		p := params[i]
-		there := a.can &^ funcs.Nil
+		there := a.can &^ signature.Nil
 		switch {
 		case a.can == 0:
 		case there != 0 && there&p.Fits == 0:
 			fits = false
-			w.find(WrongType, w.at(fn, a), fmt.Sprintf("%s needs %s here, and %s is %s", fn.Ident, p.Fits&^funcs.Nil, w.called(w.at(fn, a), a.val),
-				there))
+			w.find(WrongType, w.at(fn, a), fmt.Sprintf("%s needs %s here, and %s is %s", fn.Ident, p.Fits&^signature.Nil,
+				w.called(w.at(fn, a), a.val), there))
 		case !a.free && there&^(p.Fits|p.Suspect) != 0:
 			fits = false
-			w.find(WrongType, w.at(fn, a), fmt.Sprintf("%s needs %s here, and %s may be %s: ask with kindIs", fn.Ident, p.Fits&^funcs.Nil,
+			w.find(WrongType, w.at(fn, a), fmt.Sprintf("%s needs %s here, and %s may be %s: ask with kindIs", fn.Ident, p.Fits&^signature.Nil,
 				w.called(w.at(fn, a), a.val), there&^(p.Fits|p.Suspect)))
 		case fn.Ident == "select" && i == 2 && a.noSelector():
 			w.find(WrongType, w.at(fn, a), wantsSelector(w.at(fn, a).String()))
-		case (p.Fits|p.Suspect)&funcs.Nil == 0 && !a.absent():
+		case (p.Fits|p.Suspect)&signature.Nil == 0 && !a.absent():
 			w.mask(w.at(fn, a), a.val)
-		case a.absent() && (p.Fits|p.Suspect)&funcs.Nil == 0:
+		case a.absent() && (p.Fits|p.Suspect)&signature.Nil == 0:
 			w.absent(w.at(fn, a), a.val, fmt.Sprintf("%s needs a value", fn.Ident))
 		}
 		if fn.Ident == "select" && i == 2 && !a.noSelector() {
@@ -98,7 +98,7 @@ func (w *path) selector(n parse.Node, v *val) {
 func (v *val) vacant() bool {
 	yes, _ := v.truth()
 	nothing := v.elem == nil || v.elem.can == 0
-	return !yes || nothing && (v.can == funcs.Map && v.closed && len(v.fields) == 0 || v.can == funcs.List && v.elem != nil)
+	return !yes || nothing && (v.can == signature.Map && v.closed && len(v.fields) == 0 || v.can == signature.List && v.elem != nil)
 }
 
 // wantsSelector says what to write instead of a map of labels.
@@ -110,16 +110,16 @@ func wantsSelector(written string) string {
 }
 
 // params are the parameters of a call; those of printf follow its format.
-func (w *path) params(fn *parse.IdentifierNode, sig funcs.Signature, args []arg) []funcs.Param {
-	params := make([]funcs.Param, len(args))
+func (w *path) params(fn *parse.IdentifierNode, sig signature.Signature, args []arg) []signature.Param {
+	params := make([]signature.Param, len(args))
 	for i := range args {
 		params[i] = sig.Param(i, len(args))
 	}
-	if fn.Ident != "printf" || !args[0].known || args[0].can != funcs.String {
+	if fn.Ident != "printf" || !args[0].known || args[0].can != signature.String {
 		return params
 	}
 	format, _ := args[0].constant.(string)
-	more, err := funcs.FormatParams(format, len(args)-1)
+	more, err := signature.FormatParams(format, len(args)-1)
 	if err != nil {
 		w.find(WrongType, fn, err.Error())
 		return params
@@ -141,7 +141,7 @@ func (w *path) at(fn *parse.IdentifierNode, a arg) parse.Node {
 
 // absent reports whether a value is known to be absent for some resource.
 func (v *val) absent() bool {
-	return v.can&funcs.Nil != 0 && (!v.free || v.exact && v.read == "")
+	return v.can&signature.Nil != 0 && (!v.free || v.exact && v.read == "")
 }
 
 // absent says that a value may be absent where that is an error.

@@ -3,23 +3,23 @@ package typecheck
 import (
 	"text/template/parse"
 
+	"github.com/jacquard-operator/jacquard/author/signature"
 	"github.com/jacquard-operator/jacquard/engine/template"
-	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 func quote(w *path, fn *parse.IdentifierNode, args []arg) *val {
-	out := from(funcs.String, args)
+	out := from(signature.String, args)
 	nilable := len(args) > 0
 	for _, a := range args {
-		nilable = nilable && a.can&funcs.Nil != 0
+		nilable = nilable && a.can&signature.Nil != 0
 	}
 	if nilable && len(args) > 0 {
-		out.can |= funcs.Nil
+		out.can |= signature.Nil
 	}
 	if len(args) == 1 {
 		out.longest, out.shortest = args[0].length(), args[0].shortest
 		if args[0].free && !args[0].exact {
-			out.can = funcs.String
+			out.can = signature.String
 		}
 		if text, ok := args[0].constant.(string); ok && args[0].known {
 			out.known, out.constant = true, text
@@ -48,7 +48,7 @@ func indent(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	}
 	given := args[1]
 	if given.piece == nil {
-		h := &printed{v: w.result(fn, signature(fn), args), node: w.at(fn, given), tree: w.frame.tree, called: w.frame.called}
+		h := &printed{v: w.result(fn, signatureOf(fn), args), node: w.at(fn, given), tree: w.frame.tree, called: w.frame.called}
 		if h.v.known || h.v.can == 0 {
 			return nil
 		}

@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/jacquard-operator/jacquard/author/signature"
 	"github.com/jacquard-operator/jacquard/engine/schema"
-	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 // deepest bounds how deep values are joined and compared; what is below may be
@@ -50,7 +50,7 @@ func joined(a, b *val, left int) *val {
 
 // bounds are those that hold for both.
 func (v *val) bounds(a, b *val) {
-	text := func(x *val) bool { return x.can&(funcs.String|funcs.Number) != 0 }
+	text := func(x *val) bool { return x.can&(signature.String|signature.Number) != 0 }
 	switch {
 	case !text(a):
 		v.least, v.most, v.shortest, v.longest = b.least, b.most, b.shortest, b.longest
@@ -68,7 +68,7 @@ func (v *val) bounds(a, b *val) {
 	}
 }
 
-func inner(v *val) bool { return v.can&(funcs.List|funcs.Map) != 0 }
+func inner(v *val) bool { return v.can&(signature.List|signature.Map) != 0 }
 
 // structure joins what is in maps and lists.
 func (v *val) structure(a, b *val, left int) {
@@ -94,13 +94,13 @@ func (v *val) plainType(a, b *val) {
 		}
 		return
 	}
-	if a.can&funcs.Present != 0 && b.can&funcs.Present != 0 && v.can&(funcs.List|funcs.Map) == 0 {
+	if a.can&signature.Present != 0 && b.can&signature.Present != 0 && v.can&(signature.List|signature.Map) == 0 {
 		v.typ = schema.Union(a.schema(), b.schema())
 	}
-	if v.can&funcs.Present != 0 && a.can&funcs.Present == 0 {
+	if v.can&signature.Present != 0 && a.can&signature.Present == 0 {
 		v.typ = b.typ
 	}
-	if v.can&funcs.Present != 0 && b.can&funcs.Present == 0 {
+	if v.can&signature.Present != 0 && b.can&signature.Present == 0 {
 		v.typ = a.typ
 	}
 }
@@ -132,7 +132,8 @@ func (v *val) open(a, b *val, left int) {
 		}
 		v.fields[name] = joined(a.part(name), b.part(name), left-1)
 	}
-	if a.can&(funcs.Map|funcs.List) != 0 && b.can&(funcs.Map|funcs.List) != 0 && (!a.closed && a.elem == nil || !b.closed && b.elem == nil) {
+	const collection = signature.Map | signature.List
+	if a.can&collection != 0 && b.can&collection != 0 && (!a.closed && a.elem == nil || !b.closed && b.elem == nil) {
 		return // the items of one may be anything
 	}
 	v.elem = joined(a.elem, b.elem, left-1)
@@ -145,8 +146,8 @@ func (v *val) part(name string) *val {
 		return v.fields[name]
 	case v.elem != nil:
 		return v.elem.maybe()
-	case v.closed || v.can&funcs.Map == 0:
-		return ofKinds(funcs.Nil)
+	case v.closed || v.can&signature.Map == 0:
+		return ofKinds(signature.Nil)
 	}
 	return anything()
 }

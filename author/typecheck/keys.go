@@ -3,7 +3,7 @@ package typecheck
 import (
 	"text/template/parse"
 
-	"github.com/jacquard-operator/jacquard/engine/template/funcs"
+	"github.com/jacquard-operator/jacquard/author/signature"
 )
 
 // keys are those of a map, under each of which something stands.
@@ -21,17 +21,17 @@ func keys(w *path, fn *parse.IdentifierNode, args []arg) *val {
 func sorted(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	textItems(w, fn, args)
 	list := args[len(args)-1]
-	if list.elem == nil || list.elem.keyOf == "" || list.elem.can != funcs.String {
+	if list.elem == nil || list.elem.keyOf == "" || list.elem.can != signature.String {
 		return nil
 	}
-	out := *w.result(fn, signature(fn), args)
+	out := *w.result(fn, signatureOf(fn), args)
 	out.elem, out.filled = list.elem, list.filled
 	return &out
 }
 
 // compact leaves the items that count as true.
 func compact(w *path, fn *parse.IdentifierNode, args []arg) *val {
-	out := *w.result(fn, signature(fn), args)
+	out := *w.result(fn, signatureOf(fn), args)
 	if out.elem != nil {
 		out.elem = out.elem.truthy()
 	}
@@ -60,9 +60,9 @@ func (v *val) entries(of arg, fallback arg) *val {
 // bare reports whether a value is surely a map or list without entries.
 func (v *val) bare() bool {
 	switch {
-	case v.can == funcs.Map:
+	case v.can == signature.Map:
 		return v.closed && len(v.fields) == 0 && v.elem == nil
-	case v.can == funcs.List:
+	case v.can == signature.List:
 		return v.elem != nil && v.elem.can == 0
 	}
 	return false
@@ -72,7 +72,7 @@ func (v *val) bare() bool {
 // where the words are not known.
 func (w *path) worded(in *val, at arg) *val {
 	words := at.enum()
-	if len(words) == 0 || in.fields == nil || in.can != funcs.Map {
+	if len(words) == 0 || in.fields == nil || in.can != signature.Map {
 		return nil
 	}
 	out := ofKinds(0)
@@ -85,7 +85,7 @@ func (w *path) worded(in *val, at arg) *val {
 			out = join(out, f)
 			continue
 		}
-		out = join(out, ofKinds(funcs.Nil))
+		out = join(out, ofKinds(signature.Nil))
 	}
 	bare := *out
 	bare.id, bare.parent, bare.way = "", "", true

@@ -1,10 +1,10 @@
 package typecheck
 
-import "github.com/jacquard-operator/jacquard/engine/template/funcs"
+import "github.com/jacquard-operator/jacquard/author/signature"
 
 // kindNames are the names of the kinds by which kindIs and typeIs ask.
-var kindNames = map[string]funcs.Kinds{
-	"string": funcs.String, "bool": funcs.Bool, "int64": funcs.Int, "float64": funcs.Float,
-	"slice": funcs.List, "map": funcs.Map, "invalid": funcs.Nil,
-	"[]interface {}": funcs.List, "map[string]interface {}": funcs.Map, "<nil>": funcs.Nil,
+var kindNames = map[string]signature.Kinds{
+	"string": signature.String, "bool": signature.Bool, "int64": signature.Int, "float64": signature.Float,
+	"slice": signature.List, "map": signature.Map, "invalid": signature.Nil,
+	"[]interface {}": signature.List, "map[string]interface {}": signature.Map, "<nil>": signature.Nil,
 }

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"text/template/parse"
 
-	"github.com/jacquard-operator/jacquard/engine/template/funcs"
+	"github.com/jacquard-operator/jacquard/author/signature"
 )
 
-const nilKind = funcs.Nil
+const nilKind = signature.Nil
 
 func (w *path) list(l *parse.ListNode) signal {
 	if l == nil {

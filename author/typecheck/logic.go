@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"text/template/parse"
 
-	"github.com/jacquard-operator/jacquard/engine/template/funcs"
+	"github.com/jacquard-operator/jacquard/author/signature"
 )
 
 // logic is and or or: what follows an argument is evaluated only where that
@@ -68,17 +68,17 @@ func (w *path) logic(fn *parse.IdentifierNode, nodes []parse.Node, piped *arg) *
 }
 
 // truthy is the value where it counts as true.
-func (v *val) truthy() *val { return fact{can: funcs.Any, truth: 1, way: v.way}.narrow(v) }
+func (v *val) truthy() *val { return fact{can: signature.Any, truth: 1, way: v.way}.narrow(v) }
 
 // falsy is the value where it counts as false.
-func (v *val) falsy() *val { return fact{can: funcs.Any, truth: -1, way: v.way}.narrow(v) }
+func (v *val) falsy() *val { return fact{can: signature.Any, truth: -1, way: v.way}.narrow(v) }
 
 // equal is eq and ne.
 func equal(w *path, fn *parse.IdentifierNode, args []arg) *val {
-	out := ofKinds(funcs.Bool)
-	out.sources, out.way = open(fn, funcs.Bool, sourcesOf(args)), anyPath(args)
+	out := ofKinds(signature.Bool)
+	out.sources, out.way = open(fn, signature.Bool, sourcesOf(args)), anyPath(args)
 	if w.assignable(args) {
-		if v := w.fold(fn, signature(fn), args); v != nil {
+		if v := w.fold(fn, signatureOf(fn), args); v != nil {
 			return v
 		}
 	}
@@ -95,8 +95,8 @@ func equal(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	return out
 }
 
-func signature(fn *parse.IdentifierNode) funcs.Signature {
-	sig, _ := funcs.SignatureOf(fn.Ident)
+func signatureOf(fn *parse.IdentifierNode) signature.Signature {
+	sig, _ := signature.ForFunction(fn.Ident)
 	return sig
 }
 
@@ -122,7 +122,7 @@ func (w *path) differ(a, b *val) (differ, way bool) {
 		return show(a.constant) != show(b.constant), a.way || b.way
 	}
 	if a.constant == nil {
-		return b.can != 0 && b.can&funcs.Nil == 0, b.way
+		return b.can != 0 && b.can&signature.Nil == 0, b.way
 	}
 	if b.nothing() {
 		return true, b.way
@@ -132,7 +132,7 @@ func (w *path) differ(a, b *val) (differ, way bool) {
 		return true, f.way
 	}
 	there := *b
-	there.can &^= funcs.Nil
+	there.can &^= signature.Nil
 	enum := f.left(there.enum())
 	if f.among != nil && enum == nil {
 		enum = f.among
@@ -143,12 +143,12 @@ func (w *path) differ(a, b *val) (differ, way bool) {
 // ordered is lt, le, gt and ge of numbers whose bounds decide.
 func ordered(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	if w.assignable(args) {
-		if v := w.fold(fn, signature(fn), args); v != nil {
+		if v := w.fold(fn, signatureOf(fn), args); v != nil {
 			return v
 		}
 	}
-	out := ofKinds(funcs.Bool)
-	out.sources, out.way = open(fn, funcs.Bool, sourcesOf(args)), anyPath(args)
+	out := ofKinds(signature.Bool)
+	out.sources, out.way = open(fn, signature.Bool, sourcesOf(args)), anyPath(args)
 	a, b := args[0].val, args[1].val
 	if fn.Ident == "lt" || fn.Ident == "le" {
 		a, b = b, a
@@ -186,17 +186,17 @@ func (v *val) bounded() (least, most *float64) {
 }
 
 // one reports whether there is but one kind, numbers being one.
-func one(k funcs.Kinds) bool {
-	return k == funcs.Number || bits.OnesCount8(uint8(k)) == 1
+func one(k signature.Kinds) bool {
+	return k == signature.Number || bits.OnesCount8(uint8(k)) == 1
 }
 
 // alike says that two values cannot be compared.
 func (w *path) alike(fn *parse.IdentifierNode, args []arg) bool {
-	group := func(k funcs.Kinds) funcs.Kinds {
-		if k&funcs.Number != 0 {
-			k |= funcs.Number
+	group := func(k signature.Kinds) signature.Kinds {
+		if k&signature.Number != 0 {
+			k |= signature.Number
 		}
-		return k &^ funcs.Nil
+		return k &^ signature.Nil
 	}
 	for _, b := range args[1:] {
 		x, y := group(args[0].can), group(b.can)
@@ -207,8 +207,8 @@ func (w *path) alike(fn *parse.IdentifierNode, args []arg) bool {
 			return false
 		}
 		if x != 0 && y != 0 && x&y == 0 {
-			w.find(WrongType, fn, fmt.Sprintf("%s cannot compare %s, %s, with %s, %s", fn.Ident, w.called(w.at(fn, a), a.val), a.can&^funcs.Nil,
-				w.called(w.at(fn, b), b.val), b.can&^funcs.Nil))
+			w.find(WrongType, fn, fmt.Sprintf("%s cannot compare %s, %s, with %s, %s", fn.Ident, w.called(w.at(fn, a), a.val), a.can&^signature.Nil,
+				w.called(w.at(fn, b), b.val), b.can&^signature.Nil))
 			return false
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"text/template/parse"
 
-	"github.com/jacquard-operator/jacquard/engine/template/funcs"
+	"github.com/jacquard-operator/jacquard/author/signature"
 )
 
 // rangeOver walks the body of a range once, or twice where it asks which turn
@@ -17,12 +17,12 @@ func (w *path) rangeOver(n *parse.RangeNode) signal {
 		if w.ends != "" || w.over {
 			return stops
 		}
-		if some := over.can &^ funcs.Nil; some != 0 && some&(funcs.List|funcs.Map|funcs.Int) == 0 {
+		if some := over.can &^ signature.Nil; some != 0 && some&(signature.List|signature.Map|signature.Int) == 0 {
 			w.find(NotAList, n.Pipe, fmt.Sprintf("range needs a list, a map or a whole number, and %s is %s", w.called(n.Pipe, over),
 				over.can&^nilKind))
 			return goOn
 		}
-		if over.surely(funcs.Map) {
+		if over.surely(signature.Map) {
 			w.use(n.Pipe, over, false) // every entry, by whatever name
 		}
 		yes, no := over.truth()
@@ -47,8 +47,8 @@ func (w *path) rangeOver(n *parse.RangeNode) signal {
 func (w *path) turns(n *parse.RangeNode, over *val) signal {
 	sets := setIn(n.List)
 	turns := 1
-	counts := over.counted || over.surely(funcs.Int)
-	if len(n.Pipe.Decl) == 2 && over.can&(funcs.List|funcs.Int) != 0 || len(sets) > 0 || counts {
+	counts := over.counted || over.surely(signature.Int)
+	if len(n.Pipe.Decl) == 2 && over.can&(signature.List|signature.Int) != 0 || len(sets) > 0 || counts {
 		turns = 2
 	}
 	depth, dot := len(w.frame.vars), w.frame.dot
@@ -88,9 +88,9 @@ func (w *path) turn(over *val, i, turns int) (key, item *val) {
 	w.counter++
 	id := fmt.Sprintf("@%d", w.counter)
 	switch {
-	case over.surely(funcs.Int) || over.counted:
-		key = ofKinds(funcs.Int)
-		item = ofKinds(funcs.Int)
+	case over.surely(signature.Int) || over.counted:
+		key = ofKinds(signature.Int)
+		item = ofKinds(signature.Int)
 		item.sources = over.sources
 		least := float64(i)
 		if i > 0 && over.counted {
@@ -101,25 +101,25 @@ func (w *path) turn(over *val, i, turns int) (key, item *val) {
 			item = constant(int64(0))
 			item.way = true
 		}
-	case over.surely(funcs.Map):
-		key, item = ofKinds(funcs.String), over.item()
+	case over.surely(signature.Map):
+		key, item = ofKinds(signature.String), over.item()
 		key.shortest = 1
-	case over.surely(funcs.List):
-		key, item = ofKinds(funcs.Int), over.item()
+	case over.surely(signature.List):
+		key, item = ofKinds(signature.Int), over.item()
 	default:
-		key, item = ofKinds(funcs.Int|funcs.String), anything()
+		key, item = ofKinds(signature.Int|signature.String), anything()
 		item.sources = over.sources
 	}
-	if key.can&funcs.Int != 0 {
+	if key.can&signature.Int != 0 {
 		least := float64(i)
 		key.least, key.way = &least, true
-		if i == 0 && turns > 1 && key.can == funcs.Int {
+		if i == 0 && turns > 1 && key.can == signature.Int {
 			key = constant(int64(0))
 			key.way = true
 		}
 	}
 	key.sources, key.keyOf = over.sources, over.held()
-	if over.counted || over.surely(funcs.Int) {
+	if over.counted || over.surely(signature.Int) {
 		item.keyOf = over.heldBy
 	}
 	if !item.known {

@@ -5,12 +5,12 @@ import (
 	"maps"
 	"text/template/parse"
 
+	"github.com/jacquard-operator/jacquard/author/signature"
 	"github.com/jacquard-operator/jacquard/engine/schema"
-	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 func dict(w *path, fn *parse.IdentifierNode, args []arg) *val {
-	out := ofKinds(funcs.Map)
+	out := ofKinds(signature.Map)
 	out.fields, out.closed, out.label = map[string]*val{}, true, madeByDict
 	for i := 0; i+1 < len(args); i += 2 {
 		out.put(args[i], args[i+1].val)
@@ -37,13 +37,13 @@ func set(w *path, fn *parse.IdentifierNode, args []arg) *val {
 // made is a copy of a map whose entries may be changed.
 func made(m *val) *val {
 	out := *m.opened()
-	out.typ, out.can, out.counts = nil, funcs.Map, 0
+	out.typ, out.can, out.counts = nil, signature.Map, 0
 	out.id, out.parent, out.exact, out.path, out.read, out.known, out.constant = "", "", false, "", "", false, nil
-	if m.nothing() || m.can&funcs.Map == 0 {
+	if m.nothing() || m.can&signature.Map == 0 {
 		out.closed, out.elem = true, nil
 	}
 	out.keyOf, out.heldBy = "", ""
-	out.filled = m.can&funcs.Nil == 0 && m.full()
+	out.filled = m.can&signature.Nil == 0 && m.full()
 	if out.fields = maps.Clone(out.fields); out.fields == nil {
 		out.fields = map[string]*val{}
 	}
@@ -71,7 +71,7 @@ func omit(w *path, fn *parse.IdentifierNode, args []arg) *val {
 }
 
 func pick(w *path, fn *parse.IdentifierNode, args []arg) *val {
-	out := ofKinds(funcs.Map)
+	out := ofKinds(signature.Map)
 	out.fields, out.closed, out.label = map[string]*val{}, true, madeByDict
 	for _, a := range args[1:] {
 		name, ok := a.constant.(string)
@@ -88,7 +88,7 @@ func pick(w *path, fn *parse.IdentifierNode, args []arg) *val {
 // wordField is the field that a word names.
 func (w *path) wordField(fn *parse.IdentifierNode, m *val, word arg) *val {
 	name, ok := word.constant.(string)
-	if !ok || m.can&funcs.Map == 0 {
+	if !ok || m.can&signature.Map == 0 {
 		return nil
 	}
 	f, found := m.field(name)
@@ -114,9 +114,9 @@ func merge(w *path, fn *parse.IdentifierNode, args []arg) *val {
 			case old == nil:
 				out.fields[name] = f
 			case fn.Ident == "merge":
-				out.fields[name] = join(old, f).as(old.can&f.can | ^funcs.Nil)
+				out.fields[name] = join(old, f).as(old.can&f.can | ^signature.Nil)
 			default:
-				out.fields[name] = join(f, old).as(old.can&f.can | ^funcs.Nil)
+				out.fields[name] = join(f, old).as(old.can&f.can | ^signature.Nil)
 			}
 		}
 		out.elem = join(out.elem, next.elem)
@@ -132,23 +132,23 @@ func get(w *path, fn *parse.IdentifierNode, args []arg) *val {
 
 // step is what index, get and dig find under a key or at a number.
 func (w *path) step(fn *parse.IdentifierNode, in *val, at arg) *val {
-	if _, word := at.constant.(string); word && in.can&funcs.Map != 0 && in.can&funcs.List == 0 {
+	if _, word := at.constant.(string); word && in.can&signature.Map != 0 && in.can&signature.List == 0 {
 		return w.wordField(fn, in, at)
 	}
 	if out := w.worded(in, at); out != nil {
 		return out
 	}
 	out := ofKinds(0)
-	if in.can&(funcs.Map|funcs.List) != 0 {
+	if in.can&(signature.Map|signature.List) != 0 {
 		out = in.item()
 	}
 	if at.keyOf != "" && at.keyOf == in.held() {
-		in = in.as(^funcs.Nil)
-	} else if n, ok := at.constant.(int64); !ok || n < 0 || !in.has(int(n)+1) || !in.surely(funcs.List) {
+		in = in.as(^signature.Nil)
+	} else if n, ok := at.constant.(int64); !ok || n < 0 || !in.has(int(n)+1) || !in.surely(signature.List) {
 		out = out.maybe()
 	}
-	if in.can&funcs.Nil != 0 {
-		out = join(out, ofKinds(funcs.Nil))
+	if in.can&signature.Nil != 0 {
+		out = join(out, ofKinds(signature.Nil))
 	}
 	if in.free {
 		out = anything()
@@ -166,7 +166,7 @@ func (w *path) step(fn *parse.IdentifierNode, in *val, at arg) *val {
 func index(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	v := args[0].val
 	for i, at := range args[1:] {
-		if !w.looks(fn, v, at, funcs.List|funcs.Map) {
+		if !w.looks(fn, v, at, signature.List|signature.Map) {
 			return anything()
 		}
 		asking := w.asking
@@ -180,16 +180,16 @@ func index(w *path, fn *parse.IdentifierNode, args []arg) *val {
 }
 
 // looks reports whether a value has parts of that sort, and what is wrong if not.
-func (w *path) looks(fn *parse.IdentifierNode, v *val, at arg, parts funcs.Kinds) bool {
-	n, there := w.at(fn, at), v.can&^funcs.Nil
-	switch key := at.can &^ funcs.Nil; {
+func (w *path) looks(fn *parse.IdentifierNode, v *val, at arg, parts signature.Kinds) bool {
+	n, there := w.at(fn, at), v.can&^signature.Nil
+	switch key := at.can &^ signature.Nil; {
 	case there != 0 && there&parts == 0, !v.free && there&^parts != 0:
 		w.find(WrongType, n, fmt.Sprintf("%s looks into what is %s; only %s has parts", fn.Ident, there, parts))
 	case there == 0 || key == 0 && !at.absent():
 	case at.absent() && !v.free:
 		w.absent(n, at.val, fn.Ident+" needs a key")
 	case at.free || v.free:
-	case there&funcs.List != 0 && key&^funcs.Number != 0, there&funcs.Map != 0 && key&^funcs.String != 0:
+	case there&signature.List != 0 && key&^signature.Number != 0, there&signature.Map != 0 && key&^signature.String != 0:
 		w.find(WrongType, n, fmt.Sprintf("%s looks into %s, and %s is %s", fn.Ident, there, w.called(n, at.val), key))
 	default:
 		return true
@@ -200,18 +200,18 @@ func (w *path) looks(fn *parse.IdentifierNode, v *val, at arg, parts funcs.Kinds
 func dig(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	v, fallback := args[len(args)-1].val, args[len(args)-2]
 	for _, at := range args[:len(args)-2] {
-		if !w.looks(fn, v, at, funcs.Map) {
+		if !w.looks(fn, v, at, signature.Map) {
 			return anything()
 		}
 		if v = w.step(fn, v, at); v == nil {
 			return anything()
 		}
 	}
-	if v.can&funcs.Nil == 0 {
+	if v.can&signature.Nil == 0 {
 		return v
 	}
 	whole := len(args) - 1 // of which just v is read
-	out := w.mixed(join(fallback.val, v.as(^funcs.Nil)), args[:whole])
+	out := w.mixed(join(fallback.val, v.as(^signature.Nil)), args[:whole])
 	out.way = out.way || args[whole].way
 	return out
 }
@@ -234,7 +234,7 @@ func (w *walker) words() map[string]bool {
 // of is the type of a setting.
 func of(v any) *val {
 	if v == nil {
-		return ofKinds(funcs.Nil)
+		return ofKinds(signature.Nil)
 	}
 	return typed(schema.Of(v))
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"text/template/parse"
 
+	"github.com/jacquard-operator/jacquard/author/signature"
 	"github.com/jacquard-operator/jacquard/engine/template"
-	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 // A printed is a value in a hole, and the action that prints it.
@@ -76,10 +76,10 @@ func include(w *path, fn *parse.IdentifierNode, args []arg) *val {
 		for other := range w.defines {
 			w.flow.Called[other] = true // any may be meant
 		}
-		return from(funcs.String, args)
+		return from(signature.String, args)
 	}
 	piece := w.sketch.Inside(func() { w.call(fn, name, args[1].val) })
-	out := ofKinds(funcs.String)
+	out := ofKinds(signature.String)
 	out.piece, out.label, out.longest = &piece, name, 0
 	parts := piece.Parts()
 	for _, p := range parts {
@@ -110,15 +110,15 @@ func (a arg) pieced(p template.Piece) *val {
 
 func encode(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	a := args[0]
-	out := from(funcs.String, args)
+	out := from(signature.String, args)
 	out.sources = through(fn, out.sources)
 	if a.piece != nil {
 		return out
 	}
 	piece := w.sketch.Encoded(fn.Ident, template.Standin{
 		Value: &printed{v: a.val, node: w.at(fn, a), tree: w.frame.tree, called: w.frame.called, encoded: true},
-		Map:   a.surely(funcs.Map), List: a.surely(funcs.List),
-		Unsure: !a.surely(funcs.Map) && !a.surely(funcs.List) && a.can&(funcs.Map|funcs.List) != 0,
+		Map:   a.surely(signature.Map), List: a.surely(signature.List),
+		Unsure: !a.surely(signature.Map) && !a.surely(signature.List) && a.can&(signature.Map|signature.List) != 0,
 	})
 	out.piece = &piece
 	return out
@@ -128,9 +128,9 @@ func encode(w *path, fn *parse.IdentifierNode, args []arg) *val {
 func decode(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	a := args[0]
 	if a.piece == nil || !a.piece.Included() {
-		out := from(funcs.Any, args)
+		out := from(signature.Any, args)
 		if fn.Ident == "fromYamlArray" || fn.Ident == "fromJsonArray" {
-			out.can = funcs.List
+			out.can = signature.List
 		}
 		return out
 	}
@@ -151,11 +151,11 @@ func decode(w *path, fn *parse.IdentifierNode, args []arg) *val {
 func (w *path) shaped(s *template.Shape, label string) *val {
 	switch {
 	case s.Empty:
-		return ofKinds(funcs.Nil)
+		return ofKinds(signature.Nil)
 	case s.Hole != nil:
 		return unnamed(s.Hole)
 	case s.Parts != nil:
-		out := ofKinds(funcs.String)
+		out := ofKinds(signature.String)
 		for _, p := range s.Parts {
 			out.sources = bothSources(out.sources, unnamed(p).deepSources())
 		}
@@ -182,21 +182,21 @@ func unnamed(p any) *val {
 }
 
 func (w *path) shapedList(s *template.Shape, label string) *val {
-	out := ofKinds(funcs.List)
+	out := ofKinds(signature.List)
 	out.elem = ofKinds(0)
 	for _, i := range s.Items {
 		v := w.shaped(i, label+" as an item")
 		if i.Gives() {
 			v = v.item()
 		}
-		out.elem = join(out.elem, v.as(^funcs.Nil))
+		out.elem = join(out.elem, v.as(^signature.Nil))
 	}
 	out.weigh()
 	return out
 }
 
 func (w *path) shapedMap(s *template.Shape, label string) *val {
-	out := ofKinds(funcs.Map)
+	out := ofKinds(signature.Map)
 	out.fields, out.closed, out.label = map[string]*val{}, true, label
 	for _, e := range s.Entries {
 		switch name, literal := literalKey(e.Key); {
@@ -214,7 +214,7 @@ func (w *path) shapedMap(s *template.Shape, label string) *val {
 		}
 	}
 	if len(out.fields) > 0 && !out.full() && out.elem == nil {
-		out.can |= funcs.Nil // a map that lost all its keys is left out
+		out.can |= signature.Nil // a map that lost all its keys is left out
 	}
 	out.weigh()
 	return out

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"text/template/parse"
 
+	"github.com/jacquard-operator/jacquard/author/signature"
 	"github.com/jacquard-operator/jacquard/engine/template"
-	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 // print prints a value: as structure what include and toYaml give, else as a
@@ -47,12 +47,12 @@ func (w *path) inText(h *printed, place template.Place) {
 		at = place
 	}
 	switch {
-	case h.v.surely(funcs.List | funcs.Map):
+	case h.v.surely(signature.List | signature.Map):
 		w.says(WrongType, h, at, fmt.Sprintf("%s is %s and cannot be part of a text: print it as a whole value, or use toYaml or toJson",
-			w.called(h.node, h.v), h.v.can&^funcs.Nil))
-	case !h.v.free && h.v.can&(funcs.List|funcs.Map) != 0:
+			w.called(h.node, h.v), h.v.can&^signature.Nil))
+	case !h.v.free && h.v.can&(signature.List|signature.Map) != 0:
 		w.says(WrongType, h, at, fmt.Sprintf("%s may be %s and cannot be part of a text then: ask with kindIs, or use toYaml or toJson",
-			w.called(h.node, h.v), h.v.can&(funcs.List|funcs.Map)))
+			w.called(h.node, h.v), h.v.can&(signature.List|signature.Map)))
 	case !h.v.absent():
 		w.mask(h.node, h.v)
 	default:

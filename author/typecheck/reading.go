@@ -6,8 +6,8 @@ import (
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/jacquard-operator/jacquard/author/signature"
 	"github.com/jacquard-operator/jacquard/engine/schema"
-	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 // secretKind is how Source.Read calls a Secret.
@@ -81,7 +81,7 @@ func (w *path) read(fn *parse.IdentifierNode, v *val, args []arg) *val {
 }
 
 func listOf(v *val) *val {
-	out := ofKinds(funcs.List)
+	out := ofKinds(signature.List)
 	out.elem, out.sources = v, v.sources
 	return out
 }
@@ -109,7 +109,7 @@ func (w *path) object(kinds []apischema.GroupVersionKind, otherwise string) *val
 		read = kinds[0].Kind + " " + kinds[0].GroupVersion().String()
 	}
 	out := typed(t).named(read, "")
-	out.can = funcs.Map
+	out.can = signature.Map
 	out.cluster = len(kinds) == 1 && schema.ClusterScoped(kinds[0].GroupKind())
 	return out
 }
@@ -117,11 +117,9 @@ func (w *path) object(kinds []apischema.GroupVersionKind, otherwise string) *val
 // anyObject is the type of an object of which no schema is known.
 func anyObject() *schema.Type {
 	text := schema.Scalar(schema.KindString)
-	return schema.Open(schema.ObjectOf(map[string]*schema.Type{
-		"apiVersion": text, "kind": text,
-		"metadata": schema.Open(schema.ObjectOf(map[string]*schema.Type{"name": text, "namespace": text, "uid": text}, "name", "namespace",
-			"uid")),
-	}, "apiVersion", "kind", "metadata"))
+	metadata := schema.ObjectOf(map[string]*schema.Type{"name": text, "namespace": text, "uid": text}, "name", "namespace", "uid")
+	fields := map[string]*schema.Type{"apiVersion": text, "kind": text, "metadata": metadata.AllowUnknown()}
+	return schema.ObjectOf(fields, "apiVersion", "kind", "metadata").AllowUnknown()
 }
 
 func config(w *path, fn *parse.IdentifierNode, args []arg) *val {
@@ -134,7 +132,7 @@ func config(w *path, fn *parse.IdentifierNode, args []arg) *val {
 // text is a text that is read: file, rendered or stable.
 func text(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	name, _ := args[0].constant.(string)
-	v := ofKinds(funcs.String)
+	v := ofKinds(signature.String)
 	v.id, v.sources = fn.Ident+"("+show(name)+")", []Source{{Read: fn.Ident, Path: name}}
 	if fn.Ident != "stable" {
 		return v

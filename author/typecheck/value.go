@@ -3,15 +3,15 @@ package typecheck
 import (
 	"slices"
 
+	"github.com/jacquard-operator/jacquard/author/signature"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
-	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 // A val is what is known of a value while a path is followed.
 type val struct {
 	// can are the kinds that it may be of; 0 is a value that there is not yet.
-	can funcs.Kinds
+	can signature.Kinds
 	// typ is what a schema says of it; nil if none does.
 	typ *schema.Type
 	// fields are those of a map that a template makes; closed says that it has
@@ -71,22 +71,22 @@ type val struct {
 	weight int
 }
 
-func anything() *val { return &val{can: funcs.Any, longest: -1, free: true} }
+func anything() *val { return &val{can: signature.Any, longest: -1, free: true} }
 
 func constant(v any) *val {
-	c := &val{can: funcs.KindsOf(v), known: true, constant: v, longest: -1, id: "=" + show(v)}
+	c := &val{can: signature.KindsOf(v), known: true, constant: v, longest: -1, id: "=" + show(v)}
 	if s, ok := v.(string); ok {
 		c.longest, c.shortest = len([]rune(s)), len([]rune(s))
 	}
 	return c
 }
 
-func ofKinds(k funcs.Kinds) *val { return &val{can: k, longest: -1} }
+func ofKinds(k signature.Kinds) *val { return &val{can: k, longest: -1} }
 
 // typed is a value of a type that a schema gives.
 func typed(t *schema.Type) *val {
 	v := &val{can: kindsOf(t), typ: t, longest: -1}
-	v.free = v.can == funcs.Any
+	v.free = v.can == signature.Any
 	if t == nil {
 		return v
 	}
@@ -101,40 +101,40 @@ func typed(t *schema.Type) *val {
 }
 
 // kindsOf are the kinds of the values of a type.
-func kindsOf(t *schema.Type) funcs.Kinds {
+func kindsOf(t *schema.Type) signature.Kinds {
 	if t.Nullable() {
-		return funcs.Nil | present(t.Kind())
+		return signature.Nil | present(t.Kind())
 	}
 	return present(t.Kind())
 }
 
-func present(k schema.Kind) funcs.Kinds {
+func present(k schema.Kind) signature.Kinds {
 	switch k {
 	case schema.KindObject, schema.KindFreeMap:
-		return funcs.Map
+		return signature.Map
 	case schema.KindList:
-		return funcs.List
+		return signature.List
 	case schema.KindString:
-		return funcs.String
+		return signature.String
 	case schema.KindInteger:
-		return funcs.Int
+		return signature.Int
 	case schema.KindNumber:
-		return funcs.Number
+		return signature.Number
 	case schema.KindBoolean:
-		return funcs.Bool
+		return signature.Bool
 	case schema.KindIntOrString:
-		return funcs.Int | funcs.String
+		return signature.Int | signature.String
 	}
-	return funcs.Any
+	return signature.Any
 }
 
 // maybe is the value that may be absent too.
 func (v *val) maybe() *val {
-	if v.can&funcs.Nil != 0 {
+	if v.can&signature.Nil != 0 {
 		return v
 	}
 	out := *v
-	out.can |= funcs.Nil
+	out.can |= signature.Nil
 	out.counts = 0
 	if out.known {
 		out.known, out.constant, out.id = false, nil, ""
@@ -143,7 +143,7 @@ func (v *val) maybe() *val {
 }
 
 // as is the value with only these kinds left.
-func (v *val) as(k funcs.Kinds) *val {
+func (v *val) as(k signature.Kinds) *val {
 	if v.can&k == v.can {
 		return v
 	}
@@ -153,11 +153,11 @@ func (v *val) as(k funcs.Kinds) *val {
 }
 
 // nothing reports whether the value is surely absent.
-func (v *val) nothing() bool { return v.can == funcs.Nil }
+func (v *val) nothing() bool { return v.can == signature.Nil }
 
 // surely reports whether the value is of these kinds, if it is there at all.
-func (v *val) surely(k funcs.Kinds) bool {
-	there := v.can &^ funcs.Nil
+func (v *val) surely(k signature.Kinds) bool {
+	there := v.can &^ signature.Nil
 	return there != 0 && there&^k == 0
 }
 
@@ -173,7 +173,7 @@ func (v *val) enum() []any {
 	if v.known {
 		return []any{v.constant}
 	}
-	if v.can&^funcs.Nil&^funcs.Scalar != 0 || v.can&funcs.Nil != 0 {
+	if v.can&^signature.Nil&^signature.Scalar != 0 || v.can&signature.Nil != 0 {
 		return nil
 	}
 	return v.typ.Enum()
@@ -199,9 +199,9 @@ func (v *val) truth() (yes, no bool) {
 		}
 		return yes, no
 	}
-	yes = v.can&^funcs.Nil != 0
-	no = v.can&(funcs.Nil|funcs.Bool) != 0 || v.can&funcs.Number != 0 && v.zero() || v.can&funcs.String != 0 && v.shortest == 0
-	if v.can&(funcs.List|funcs.Map) != 0 {
+	yes = v.can&^signature.Nil != 0
+	no = v.can&(signature.Nil|signature.Bool) != 0 || v.can&signature.Number != 0 && v.zero() || v.can&signature.String != 0 && v.shortest == 0
+	if v.can&(signature.List|signature.Map) != 0 {
 		no = no || !v.full()
 	}
 	if v.can == 0 {
@@ -213,7 +213,7 @@ func (v *val) truth() (yes, no bool) {
 // full reports whether a map or list surely has entries.
 func (v *val) full() bool {
 	for _, f := range v.fields {
-		if f.can != 0 && f.can&funcs.Nil == 0 {
+		if f.can != 0 && f.can&signature.Nil == 0 {
 			return true
 		}
 	}

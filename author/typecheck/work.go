@@ -1,10 +1,9 @@
 package typecheck
 
 import (
+	"regexp/syntax"
 	"strings"
 	"text/template/parse"
-
-	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 // mostWork bounds the work of following a folder, and with it the memory that
@@ -81,5 +80,23 @@ func searching(fn *parse.IdentifierNode, args []any) int {
 	}
 	expr, _ := args[0].(string)
 	text, _ := args[1].(string)
-	return funcs.SearchSteps(expr, text) / stepsPerWork
+	return searchSteps(expr, text) / stepsPerWork
+}
+
+// mostSearchSteps is where a search is given up.
+const mostSearchSteps = 1 << 25
+
+// searchSteps is how many steps it takes at most, about, to find all matches of a pattern
+// in a text, and to make the pattern ready.
+func searchSteps(expr, text string) int {
+	parsed, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return len(expr)
+	}
+	prog, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return len(expr)
+	}
+	size, length := len(prog.Inst), min(len(text)+1, mostSearchSteps)
+	return len(expr) + size + min(mostSearchSteps, length*min(size*length, mostSearchSteps))
 }

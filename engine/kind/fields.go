@@ -80,7 +80,8 @@ const (
 // the schema does not declare.
 func (k *Kind) checkFields() error {
 	c := &fieldCheck{
-		fieldContext: fieldContext{config: k.Config}, set: k.Templates, defines: k.Templates.Defines(), resource: k.GVK.Kind + " " + k.GVK.Version,
+		fieldContext: fieldContext{config: k.Config}, set: k.Templates, defines: k.Templates.Defines(),
+		resource:   k.GVK.Kind + " " + k.GVK.Version,
 		undeclared: map[fieldSite]error{}, readable: map[fieldSite]bool{},
 	}
 	resource := fieldValue{isKnown: true, typ: schema.Root(k.Version)}

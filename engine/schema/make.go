@@ -24,8 +24,8 @@ func ObjectOf(fields map[string]*Type, always ...string) *Type {
 	return &Type{kind: KindObject, fields: fields, given: slices.Sorted(slices.Values(always))}
 }
 
-// Open returns the type with fields besides the declared ones allowed.
-func Open(t *Type) *Type {
+// AllowUnknown returns the type with fields besides the declared ones allowed.
+func (t *Type) AllowUnknown() *Type {
 	if t.Kind() != KindObject {
 		return t
 	}

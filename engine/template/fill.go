@@ -93,11 +93,18 @@ func (f *filler) under(k keep, n *node, key string) keep {
 	if k != "" {
 		return k
 	}
-	selects := strings.HasSuffix(key, "Selector") && key != "nodeSelector"
-	if widens[key] || selects || (f.network && peers[key]) {
+	if Widens(key, f.network) {
 		return keep(shown(n, key))
 	}
 	return ""
+}
+
+// Widens reports whether an absent key inside the field of that name would select
+// or allow more, so that nothing may be absent there. network: the document is
+// a NetworkPolicy.
+func Widens(key string, network bool) bool {
+	selects := strings.HasSuffix(key, "Selector") && key != "nodeSelector"
+	return widens[key] || selects || network && peers[key]
 }
 
 func (f *filler) errorf(n *node, format string, args ...any) error {

@@ -4,14 +4,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jacquard-operator/jacquard/engine/template/funcs"
+	"github.com/jacquard-operator/jacquard/author/signature"
 )
 
 // TestSpecialsHaveSignatures: whoever checks calls before they are made knows
 // every function that templates may call, with the numbers of its arguments.
 func TestSpecialsHaveSignatures(t *testing.T) {
 	for _, name := range Specials() {
-		sig, ok := funcs.SignatureOf(name)
+		sig, ok := signature.ForFunction(name)
 		if !ok {
 			t.Errorf("%s has no signature", name)
 			continue
@@ -26,9 +26,9 @@ func TestSpecialsHaveSignatures(t *testing.T) {
 // values that their signatures say. V is where the value stands, which is the
 // argument of this number.
 func TestSpecialsTake(t *testing.T) {
-	values := map[funcs.Kinds]any{
-		funcs.Nil: nil, funcs.Bool: true, funcs.Int: int64(3), funcs.Float: 1.5, funcs.String: "[]",
-		funcs.List: []any{"a"}, funcs.Map: map[string]any{"a": "b"},
+	values := map[signature.Kinds]any{
+		signature.Nil: nil, signature.Bool: true, signature.Int: int64(3), signature.Float: 1.5, signature.String: "[]",
+		signature.List: []any{"a"}, signature.Map: map[string]any{"a": "b"},
 	}
 	for call, argument := range map[string]int{
 		`quote V`: 0, `squote V`: 0, `quote "a" V`: 1, `trim V`: 0, `trimSuffix "a" V`: 1, `trimSuffix V "a"`: 0,
@@ -38,7 +38,7 @@ func TestSpecialsTake(t *testing.T) {
 		`and V "a"`: 0, `or V "a"`: 0, `and "a" V`: 1,
 	} {
 		name, _, _ := strings.Cut(call, " ")
-		sig, _ := funcs.SignatureOf(name)
+		sig, _ := signature.ForFunction(name)
 		param := sig.Param(argument, strings.Count(call, " "))
 		for kind, v := range values {
 			wants := (param.Fits|param.Suspect)&kind != 0

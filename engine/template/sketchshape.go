@@ -145,10 +145,3 @@ func entryOf(src *source, out *output, e entry) ShapeEntry {
 	}
 	return ShapeEntry{shapeOf(src, out, e.key), shapeOf(src, out, e.value)}
 }
-
-// Widens reports whether an absent key inside the field of that name would select
-// or allow more, so that nothing may be absent there. network: the document is
-// a NetworkPolicy.
-func Widens(key string, network bool) bool {
-	return (&filler{network: network}).under("", &node{kind: constNode}, key) != ""
-}

@@ -100,7 +100,7 @@ func TestOneAccess(t *testing.T) {
 
 // pure are the packages that are functions from values to values.
 var pure = []string{
-	"engine/api", "author/chart", "author/jsonschema", "author/rbac/exposure", "author/typecheck", "engine/template/funcs",
+	"engine/api", "author/chart", "author/jsonschema", "author/rbac/exposure", "author/signature", "author/typecheck", "engine/template/funcs",
 	"engine/kind", "engine/live", "engine/revision", "engine/apply/ownership", "author/pack", "engine/plan", "engine/status/readiness", "engine/render",
 	"engine/controller/heartbeat", "author/rbac", "engine/controller/rollout", "author/scaffold", "engine/schema", "engine/schema/compat", "engine/controller/shard",
 	"engine/status", "engine/template", "engine/verdict",

@@ -10,8 +10,9 @@ import (
 var nameFuncs = map[string]any{"childName": childName}
 
 const (
-	maxName  = 63 // a DNS label, RFC 1123
-	hashSize = 8  // hexadecimal digits
+	// MaxName is how long a name of an object may be: a DNS label, RFC 1123.
+	MaxName  = 63
+	hashSize = 8 // hexadecimal digits
 )
 
 // childName joins a name and a suffix with a dash. What is longer than 63
@@ -24,11 +25,11 @@ func childName(name, suffix string) (string, error) {
 		}
 	}
 	whole := name + "-" + suffix
-	if len(whole) <= maxName && trimName(whole) == whole {
+	if len(whole) <= MaxName && trimName(whole) == whole {
 		return whole, nil
 	}
 	sum := sha256.Sum256([]byte(whole))
-	head := whole[:end(whole, min(len(whole), maxName-hashSize-1))]
+	head := whole[:end(whole, min(len(whole), MaxName-hashSize-1))]
 	if head = trimName(head); head != "" {
 		head += "-"
 	}

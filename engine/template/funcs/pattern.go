@@ -115,16 +115,6 @@ func forAll(lim Limits, expr, s string) (*pattern, error) {
 	return p, p.countMatches(lim, s)
 }
 
-// SearchSteps is how many steps it takes at most, about, to find all matches of
-// a pattern in a text, and to make the pattern ready.
-func SearchSteps(expr, text string) int {
-	p, err := compile(expr, text)
-	if err != nil {
-		return len(expr)
-	}
-	return len(expr) + p.size + min(maxSearch, times(len(text)+1, times(p.size, len(text)+1)))
-}
-
 // countMatches goes by all matches without keeping any, unless there cannot be
 // too many. One match takes time in proportion to the text, but a pattern such
 // as "b.*c|b" may look through the rest of the text for each of its matches.

@@ -25,7 +25,7 @@ func printAll(lim Limits, args ...some) (string, error) {
 		}
 		wasText = isText
 		var err error
-		if out, err = appendText(out, arg, lim); err != nil {
+		if out, err = AppendText(out, arg, lim); err != nil {
 			return "", err
 		}
 	}
@@ -49,16 +49,16 @@ func withBlanks(lim Limits, args []some) (string, error) {
 			out = append(out, ' ')
 		}
 		var err error
-		if out, err = appendText(out, arg, lim); err != nil {
+		if out, err = AppendText(out, arg, lim); err != nil {
 			return "", err
 		}
 	}
 	return string(out), nil
 }
 
-// appendText appends a value as fmt prints it with %v, and stops at the limit
+// AppendText appends a value as fmt prints it with %v, and stops at the limit
 // of bytes.
-func appendText(out []byte, v any, lim Limits) ([]byte, error) {
+func AppendText(out []byte, v any, lim Limits) ([]byte, error) {
 	return appendDeep(out, v, lim, 0)
 }
 

@@ -15,15 +15,15 @@ const maxPad = 1024
 // printf formats as fmt.Sprintf does, directive by directive; what fmt would
 // report within the text, such as %!d(string=…), is an error.
 func printf(lim Limits, format string, args ...any) (string, error) {
-	f := &formatter{format: format, args: args, used: make([]bool, len(args)), lim: lim}
-	return f.all()
+	return Format(lim, format, args, nil)
 }
 
-// scan goes through a format without values, and tells what is wanted of each
-// argument: flags and width as they are written, and the verb, or a star for
-// a width. It gives the text of the format itself.
-func scan(format string, args []any, want func(spec string, verb rune, i int)) (string, error) {
-	f := &formatter{format: format, args: args, used: make([]bool, len(args)), want: want, lim: DefaultLimits}
+// Format formats the arguments of printf. If want is given, no values are formatted: it is
+// called with what the format wants of each argument, namely flags and width as they are
+// written, and the verb, or a star for a width. Then Format returns the text of the format
+// itself.
+func Format(lim Limits, format string, args []any, want func(spec string, verb rune, i int)) (string, error) {
+	f := &formatter{format: format, args: args, used: make([]bool, len(args)), want: want, lim: lim}
 	return f.all()
 }
 
@@ -211,7 +211,7 @@ var longest = map[rune]int{'q': 4, 'x': 5, 'X': 5}
 // put formats one value.
 func (f *formatter) put(spec string, verb rune, i int, v any) error {
 	if f.want != nil {
-		if _, ok := verbParam(verb); !ok {
+		if !strings.ContainsRune(verbs, verb) {
 			return argument(i+1, errVerb(verb))
 		}
 		f.want(spec, verb, i)
@@ -226,7 +226,7 @@ func (f *formatter) put(spec string, verb rune, i int, v any) error {
 		if spec != "%" {
 			return argument(i+1, fmt.Errorf("is %s, which takes no flags or width", kind(v)))
 		}
-		f.out, err = appendText(f.out, v, f.lim)
+		f.out, err = AppendText(f.out, v, f.lim)
 		return err
 	case string:
 		if n := times(len(v), max(1, longest[verb])); n > f.lim.Bytes-len(f.out) {

@@ -84,7 +84,7 @@ func sortAlpha(lim Limits, v any) ([]string, error) {
 func toStrings(lim Limits, v any) ([]string, error) { return textsOf(lim, v, 0) }
 
 func toString(lim Limits, v some) (string, error) {
-	text, err := appendText(nil, v, lim)
+	text, err := AppendText(nil, v, lim)
 	return string(text), err
 }
 
@@ -103,7 +103,7 @@ func textsOf(lim Limits, v any, arg int) ([]string, error) {
 		if _, err := readScalar(item); err != nil {
 			return nil, argument(arg, itemError(ok, i, err))
 		}
-		text, err := appendText(nil, item, lim)
+		text, err := AppendText(nil, item, lim)
 		if err != nil {
 			return nil, err
 		}

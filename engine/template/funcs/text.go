@@ -99,7 +99,7 @@ func quoted(lim Limits, args []any, mark func(string) string) (any, error) {
 		if arg == nil {
 			return nil, argument(i, errNothing)
 		}
-		text, err := appendText(nil, arg, lim)
+		text, err := AppendText(nil, arg, lim)
 		if err != nil {
 			return nil, err
 		}

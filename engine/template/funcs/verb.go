@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// verbs are those that templates may use.
+const verbs = "vstqxXeEfFgGbcdoOU"
+
 // fitVerb gives the value in the type that a verb of printf formats.
 func fitVerb(verb rune, v any) (any, error) {
 	if v == nil {

@@ -1,9 +1,11 @@
-package funcs
+package signature
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 // Kinds is a set of the kinds of values that there are in templates.
@@ -46,15 +48,23 @@ func KindsOf(v any) Kinds {
 	return 0
 }
 
+// kindNames are the names of kinds, in the order of messages.
+var kindNames = []struct {
+	kind Kinds
+	name string
+}{
+	{String, "a string"}, {Int, "an integer"}, {Float, "a number"}, {Bool, "a boolean"}, {List, "a list"}, {Map, "a map"}, {Nil, "nothing"},
+}
+
 // String names the kinds as errors do: "a string or a list".
 func (k Kinds) String() string {
 	var names []string
 	if k&Number == Number {
 		names, k = append(names, "a number"), k&^Number
 	}
-	for _, v := range []any{"", int64(0), 0.0, false, []any(nil), map[string]any(nil), nil} {
-		if k&KindsOf(v) != 0 {
-			names = append(names, kind(v))
+	for _, one := range kindNames {
+		if k&one.kind != 0 {
+			names = append(names, one.name)
 		}
 	}
 	if len(names) < 2 {
@@ -130,13 +140,13 @@ type Arg struct {
 	Known bool
 }
 
-// SignatureOf is the signature of a function that templates may call, those
+// ForFunction is the signature of a function that templates may call, those
 // that need a cluster, an installation or the folder included.
-func SignatureOf(name string) (Signature, bool) {
+func ForFunction(name string) (Signature, bool) {
 	if sig, ok := specialSignatures[name]; ok {
 		return sig, true
 	}
-	f := table()[name]
+	f := funcs.Table()[name]
 	if f == nil {
 		return Signature{}, false
 	}
@@ -183,8 +193,8 @@ func (s Signature) Args(param, n int) []int {
 // error that printf would give.
 func FormatParams(format string, n int) ([]Param, error) {
 	params := slices.Repeat([]Param{{Fits: Present}}, n)
-	_, err := scan(format, make([]any, n), func(_ string, verb rune, i int) {
-		params[i], _ = verbParam(verb)
+	_, err := funcs.Format(funcs.DefaultLimits, format, make([]any, n), func(_ string, verb rune, i int) {
+		params[i] = verbParam(verb)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("printf: %w", err)
@@ -192,21 +202,19 @@ func FormatParams(format string, n int) ([]Param, error) {
 	return params, nil
 }
 
-// verbParam says what fitVerb takes; a star wants a width.
-func verbParam(verb rune) (Param, bool) {
+// verbParam is what a verb of printf takes; a star wants a width.
+func verbParam(verb rune) Param {
 	switch {
 	case verb == 'v':
-		return Param{Fits: Scalar, Suspect: List | Map}, true
+		return Param{Fits: Scalar, Suspect: List | Map}
 	case strings.ContainsRune("eEfFgG", verb):
-		return Param{Fits: Number}, true
+		return Param{Fits: Number}
 	case strings.ContainsRune("bcdoOU*", verb):
-		return Param{Fits: Int, Suspect: Float}, true
+		return Param{Fits: Int, Suspect: Float}
 	case verb == 's':
-		return Param{Fits: String}, true
+		return Param{Fits: String}
 	case verb == 't':
-		return Param{Fits: Bool}, true
-	case strings.ContainsRune("qxX", verb):
-		return Param{Fits: String | Int}, true
+		return Param{Fits: Bool}
 	}
-	return Param{}, false
+	return Param{Fits: String | Int} // q, x and X
 }

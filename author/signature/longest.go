@@ -1,8 +1,11 @@
-package funcs
+package signature
 
 import (
+	"math"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 // The functions here bound the characters of the text that a function gives;
@@ -26,7 +29,7 @@ func longestOf(args []Arg, i int) int {
 }
 
 func textLength(v any) int {
-	out, err := appendText(nil, v, DefaultLimits)
+	out, err := funcs.AppendText(nil, v, funcs.DefaultLimits)
 	if err != nil {
 		return -1
 	}
@@ -39,11 +42,22 @@ func knownCount(args []Arg, i int) int {
 	if i >= len(args) || !args[i].Known {
 		return -1
 	}
-	n, err := integer(args[i].Value)
-	if err != nil || n < 0 || n > 1<<30 {
+	n, isWhole := wholeNumber(args[i].Value)
+	if !isWhole || n < 0 || n > 1<<30 {
 		return -1
 	}
 	return int(n)
+}
+
+// wholeNumber reads a number without a fraction.
+func wholeNumber(v any) (n int64, isWhole bool) {
+	switch v := v.(type) {
+	case int64:
+		return v, true
+	case float64:
+		return int64(v), v == math.Trunc(v) && v >= -1<<63 && v < 1<<63
+	}
+	return 0, false
 }
 
 // upTo is cut to a length; a negative one keeps as many from the end.
@@ -53,8 +67,8 @@ func upTo(length, of int) func([]Arg) int {
 		if length >= len(args) || !args[length].Known {
 			return longest
 		}
-		n, err := integer(args[length].Value)
-		if n = max(n, -n); err != nil || n < 0 || n > 1<<30 {
+		n, isWhole := wholeNumber(args[length].Value)
+		if n = max(n, -n); !isWhole || n < 0 || n > 1<<30 {
 			return longest
 		}
 		if longest < 0 {
@@ -94,9 +108,9 @@ func joined(between int) func([]Arg) int {
 // such a name may have.
 func named(args []Arg) int {
 	if sum := joined(1)(args); sum >= 0 {
-		return min(sum, maxName)
+		return min(sum, funcs.MaxName)
 	}
-	return maxName
+	return funcs.MaxName
 }
 
 func repeated(args []Arg) int {
@@ -104,7 +118,10 @@ func repeated(args []Arg) int {
 	if n < 0 || each < 0 {
 		return -1
 	}
-	return times(n, each)
+	if n > 0 && each > math.MaxInt/n {
+		return math.MaxInt
+	}
+	return n * each
 }
 
 // replaced does not grow where what is put in is no longer.
@@ -144,7 +161,7 @@ func formatted(args []Arg) int {
 		return -1
 	}
 	sum, known := 0, true
-	text, err := scan(format, make([]any, len(args)-1), func(spec string, verb rune, i int) {
+	text, err := funcs.Format(funcs.DefaultLimits, format, make([]any, len(args)-1), func(spec string, verb rune, i int) {
 		n := longestOf(args, i+1)
 		if verb == 'd' {
 			n = longestInt

@@ -1,4 +1,4 @@
-package funcs
+package signature
 
 // specialSignatures are those of the functions that package template has: the
 // ones that need the execution, and some that keep printable values what they

@@ -1,4 +1,4 @@
-package funcs
+package signature
 
 import (
 	"errors"
@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
 var everyKind = []Kinds{Nil, Bool, Int, Float, String, List, Map}
@@ -73,12 +75,12 @@ var byValue = []string{"printf", "index", "dig", "quote", "squote"}
 // TestSignatures: what a signature lets in is not refused for its kind, and
 // gives what the signature says.
 func TestSignatures(t *testing.T) {
-	for _, name := range slices.Sorted(maps.Keys(Table())) {
+	for _, name := range slices.Sorted(maps.Keys(funcs.Table())) {
 		sig := pureSignature(t, name)
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				args := fitting(t, sig)
-				got, err := Table()[name].Call(args, Limits{})
+				got, err := funcs.Table()[name].Call(args, funcs.Limits{})
 				if err != nil {
 					if !sig.Alike && !slices.Contains(byValue, name) && refusedKind.MatchString(err.Error()) {
 						t.Fatalf("%v: %v", args, err)
@@ -97,11 +99,11 @@ func TestSignatures(t *testing.T) {
 // get another of that name.
 func pureSignature(t *testing.T, name string) Signature {
 	t.Helper()
-	sig, ok := SignatureOf(name)
+	sig, ok := ForFunction(name)
 	if !ok {
 		t.Fatalf("%s has no signature", name)
 	}
-	f := Table()[name]
+	f := funcs.Table()[name]
 	sig.Min, sig.Max = f.Min, f.Max
 	switch name {
 	case "quote", "squote":
@@ -208,7 +210,7 @@ func partsOf(v any) []any {
 // TestSignaturesRefuse: what is neither fit nor suspect is always an error;
 // what is either is taken for some value.
 func TestSignaturesRefuse(t *testing.T) {
-	for _, name := range slices.Sorted(maps.Keys(Table())) {
+	for _, name := range slices.Sorted(maps.Keys(funcs.Table())) {
 		sig := pureSignature(t, name)
 		for i := range max(len(sig.Params)+len(sig.Tail), sig.Min) {
 			p := sig.Param(i, max(len(sig.Params)+len(sig.Tail), sig.Min))
@@ -234,7 +236,7 @@ func takes(sig Signature, name string, i int, k Kinds) bool {
 			args[i] = ofKinds(t, k, "this")
 			return args
 		}).Example(seed)
-		if _, err := Table()[name].Call(args, Limits{}); err == nil {
+		if _, err := funcs.Table()[name].Call(args, funcs.Limits{}); err == nil {
 			return true
 		}
 	}
