@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,7 +40,7 @@ func TestOperatorRefusesNoMore(t *testing.T) {
 			fmt.Fprintf(&commands, "%s: %s\n", name, text)
 		}
 	}
-	for _, dir := range roots(t) {
+	for _, dir := range rootsIn(t, "../..") {
 		for _, text := range onlyCommands(t, dir) {
 			fmt.Fprintf(&commands, "%s: %s\n", strings.TrimPrefix(dir, "../../"), text)
 		}
@@ -59,11 +60,41 @@ func TestOperatorRefusesNoMore(t *testing.T) {
 	}
 }
 
-// roots are the directories of the repository that hold templates.
-func roots(t *testing.T) []string {
+// earlier is the last commit whose operator followed values when it loaded a folder.
+const earlier = "a0f6fc7148ea44f044643c314423653dbed85b4b"
+
+// TestFoldersKeepLoading: the operator refuses no folder of the earlier commit that the
+// operator of that commit served.
+func TestFoldersKeepLoading(t *testing.T) {
+	dir := t.TempDir()
+	tree := filepath.Join(dir, "commit.tar")
+	if err := gitIn("cat-file", "-e", earlier+"^{commit}").Run(); err != nil {
+		why := "this clone has no commit " + earlier + ": `git fetch --unshallow` gets it"
+		if os.Getenv("CI") == "true" {
+			t.Fatal(why)
+		}
+		t.Skip(why)
+	}
+	for _, command := range []*exec.Cmd{gitIn("archive", "--output", tree, earlier), exec.Command("tar", "-xf", tree, "-C", dir)} {
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("running %v: %v: %s", command.Args, err, out)
+		}
+	}
+	for _, root := range rootsIn(t, dir) {
+		onlyCommands(t, root)
+	}
+}
+
+// gitIn is a command of git in the repository, whoever owns the clone.
+func gitIn(args ...string) *exec.Cmd {
+	return exec.Command("git", append([]string{"-c", "safe.directory=*", "-C", "../.."}, args...)...)
+}
+
+// rootsIn are the directories of a repository that hold templates.
+func rootsIn(t *testing.T, repository string) []string {
 	t.Helper()
 	var all []string
-	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(repository, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil || !d.IsDir():
 			return err

@@ -1,6 +1,7 @@
 package typecheck
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -203,7 +204,7 @@ func (w *path) undeclared(n parse.Node, v *val, name string) {
 		if !w.missed(v, name) {
 			return
 		}
-		f.Read, f.Path, f.Text = v.label, name, fmt.Sprintf("%s has no field %s", v.label, name)
+		f.Read, f.Path, f.Text = v.label, name, fmt.Sprintf("%s has no field %s", cmp.Or(v.label, "this value"), name)
 		if near := schema.Suggest(name, v.names()); near != "" {
 			f.Text += "; did you mean " + near + "?"
 		}
