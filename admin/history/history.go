@@ -134,7 +134,7 @@ func (h *History) describeServing(digest string, isUsable bool) string {
 
 // Find is the revision that a person means, by number or by the beginning of its digest.
 func (h *History) Find(meant string) (*revision.Revision, error) {
-	r, err := revision.Find(h.kept, meant)
+	r, err := findRevision(h.kept, meant)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", h.Kind, err)
 	}

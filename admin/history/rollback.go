@@ -66,7 +66,7 @@ func (h *History) planRollback(ctx context.Context, to string) (*Plan, error) {
 		unknown = slices.Clone(present.Unknown)
 	)
 	if to != "" {
-		r, err = revision.Find(h.kept, to)
+		r, err = findRevision(h.kept, to)
 	} else if r, unsure, err = h.chooseRevision(leaves); unsure != "" {
 		unknown = append(unknown, unsure)
 	}

@@ -49,7 +49,7 @@ func (s Selection) addHealth(files Files) error {
 	for i, name := range s.Names {
 		kinds[i] = s.Kinds.Kinds[name]
 	}
-	text, err := kind.MergeRootHealth(kinds)
+	text, err := mergeRootHealth(kinds)
 	if err != nil {
 		return fmt.Errorf("%w: push their kinds into different images", err)
 	}

@@ -1,7 +1,6 @@
 package kind
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -67,7 +66,7 @@ func (k *Kind) compileHealth(f *folder.Folder) error {
 		written, rootErr = decodeFile(f.Health, &file)
 	}
 	shared, sharedErr := compileEntries(f.Health, file.HealthCheckExprs, written)
-	used := rules(shared).Select(k.judgedKinds())
+	used := rules(shared).Select(k.JudgedKinds())
 	shared = slices.DeleteFunc(shared, func(e HealthEntry) bool { return !slices.Contains(used, e.Rule) })
 	for i := range shared {
 		shared[i].InRoot = true
@@ -132,8 +131,8 @@ func compileEntries(f *folder.File, entries []health.Entry, written places) ([]H
 	return all, errors.Join(errs...)
 }
 
-// judgedKinds are the kinds that the folder renders, patches or reads.
-func (k *Kind) judgedKinds() []apischema.GroupKind {
+// JudgedKinds are the kinds that the folder renders, patches or reads.
+func (k *Kind) JudgedKinds() []apischema.GroupKind {
 	var all []apischema.GroupKind
 	for _, c := range k.Children {
 		all = append(all, c.GroupKind())
@@ -150,9 +149,10 @@ func (k *Kind) judgedKinds() []apischema.GroupKind {
 // RootHealth returns the entries of the root that the folder uses, as a file that
 // means the same; nil if it uses none. The order of the entries in the root and its
 // comments are no part of it.
-func (k *Kind) RootHealth() []byte { return writeHealth(k.rootEntries()) }
+func (k *Kind) RootHealth() []byte { return WriteRootHealth(k.RootEntries()) }
 
-func (k *Kind) rootEntries() []health.Entry {
+// RootEntries are the entries of the root that the folder uses.
+func (k *Kind) RootEntries() []health.Entry {
 	var entries []health.Entry
 	for _, e := range k.HealthEntries {
 		if e.InRoot {
@@ -162,37 +162,9 @@ func (k *Kind) rootEntries() []health.Entry {
 	return entries
 }
 
-// MergeRootHealth returns a templates/_lib/health.yaml for a root with these kinds, in
-// which each uses the entries that it uses now; nil if they use none. It is an error if
-// there can be no such file, since the kinds come from roots with different entries.
-func MergeRootHealth(kinds []*Kind) ([]byte, error) {
-	var all []health.Entry
-	for _, k := range kinds {
-		for _, e := range k.rootEntries() {
-			if !slices.Contains(all, e) {
-				all = append(all, e)
-			}
-		}
-	}
-	list, wrong := health.CompileList(all)
-	for _, err := range wrong {
-		return nil, fmt.Errorf("templates/_lib/health.yaml: two roots have different entries for %s", all[err.Index])
-	}
-	for _, k := range kinds {
-		var now []health.Entry
-		for _, rule := range list.Select(k.judgedKinds()) {
-			now = append(now, rule.Entry)
-		}
-		if !bytes.Equal(writeHealth(now), k.RootHealth()) {
-			return nil, fmt.Errorf("templates/_lib/health.yaml: %s would get entries of another root", k.Name)
-		}
-	}
-	return writeHealth(all), nil
-}
-
-// writeHealth returns a templates/_lib/health.yaml with these entries; nil if there
+// WriteRootHealth returns a templates/_lib/health.yaml with these entries; nil if there
 // are none.
-func writeHealth(entries []health.Entry) []byte {
+func WriteRootHealth(entries []health.Entry) []byte {
 	if len(entries) == 0 {
 		return nil
 	}

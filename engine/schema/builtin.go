@@ -76,8 +76,8 @@ var stable = regexp.MustCompile(`^(?:.*/)?v\d+$`)
 // every render.
 var builtInKinds = sync.OnceValue(func() map[apischema.GroupVersionKind]bool {
 	all := map[apischema.GroupVersionKind]bool{}
-	for gv, kinds := range builtIn {
-		for _, kind := range strings.Fields(kinds) {
+	for gv, kinds := range BuiltIns() {
+		for _, kind := range kinds {
 			all[apischema.FromAPIVersionAndKind(gv, kind)] = true
 		}
 	}

@@ -230,14 +230,11 @@ type compiler struct {
 	made map[string]bool
 }
 
-func (c *compiler) at(n parse.Node) pos { return pos{c.src, offset(n)} }
+func (c *compiler) at(n parse.Node) pos { return pos{c.src, Offset(n)} }
 
-// Offset is where a node of one of the set's parse trees begins in its file, in bytes.
-func Offset(n parse.Node) int { return offset(n) }
-
-// offset is where a node begins. The parser puts the node of several fields
-// at the second one.
-func offset(n parse.Node) int {
+// Offset is where a node of one of the set's parse trees begins in its file, in bytes. The
+// parser puts the node of several fields at the second one.
+func Offset(n parse.Node) int {
 	off := int(n.Position())
 	switch n := n.(type) {
 	case *parse.FieldNode:
@@ -294,7 +291,7 @@ func (s *Set) Place(tree *parse.Tree, n parse.Node) Place {
 	for _, r := range []map[string]*routine{s.files, s.defines} {
 		for _, routine := range r {
 			if routine.src.file == tree.ParseName {
-				return pos{routine.src, offset(n)}.place()
+				return pos{routine.src, Offset(n)}.place()
 			}
 		}
 	}

@@ -77,7 +77,7 @@ func (k *Sketch) Length(tree *parse.Tree, n parse.Node) int {
 }
 
 func (k *Sketch) at(tree *parse.Tree, n parse.Node) pos {
-	return pos{k.sources[tree.ParseName], offset(n)}
+	return pos{k.sources[tree.ParseName], Offset(n)}
 }
 
 // Text writes the author's own text.

@@ -85,6 +85,6 @@ func (c *compiler) function(n *parse.IdentifierNode) (special, *funcs.Func) {
 
 func suggestFunction(name string) string {
 	known := sortedKeys(funcs.Table())
-	known = append(known, sortedKeys(specials)...)
+	known = append(known, Specials()...)
 	return didYouMean(nearest(name, known))
 }
