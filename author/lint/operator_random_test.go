@@ -69,7 +69,7 @@ var (
 	pageConditions = []string{"P", "P", "P", "not P", "and P Q", "or P Q", "or (not P) Q", "and P (not Q)", "not (and P Q)", "eq P \"fast\"",
 		"ne P \"high\"", "eq P \"other\"", "eq P Q", "eq P nil", "ne P nil", "gt P 0", "ge P 2", "lt P Q", "gt (len P) 0", "hasKey $.spec \"tls\"",
 		"kindIs \"string\" P", "default false P", "default \"x\" P", "empty P", "contains \"a\" P", "hasPrefix \"a\" P", "has \"a\" P",
-		"true", "false", "\"\"", "config \"on\"", "config \"off\"", "config \"map\"", "hasAPI \"v1\" \"Pod\"",
+		"true", "false", "\"\"", "config \"enabled\"", "config \"disabled\"", "config \"map\"", "hasAPI \"v1\" \"Pod\"",
 		"lookup \"v1\" \"Service\" \"\" \"a\"", "(lookup \"v1\" \"Service\" \"\" \"a\").spec", "child \"b\"", "(child \"b\").data", "$x", "not $x",
 		"$y", "len P", "$z", "coalesce P Q", "ternary P Q true", "required \"r\" P", "any P Q", "printf \"%v\" P", "regexMatch \"a\" P"}
 )
@@ -146,7 +146,7 @@ func TestOperatorSparesImpossibleSides(t *testing.T) {
 			"a.yaml":      "{{ $x := $.spec.tls }}{{ $y := $.spec.db }}{{ $z := \"\" }}\n" + statements(t, 3),
 			"b.yaml":      "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .metadata.name }}\n",
 			"_p.tpl":      strings.ReplaceAll(partial("q"), "include \"p\"", "print") + partial("p"),
-			"config.yaml": "on: true\noff: false\nmap: {a: b}\n",
+			"config.yaml": "enabled: true\ndisabled: false\nmap: {a: b}\n",
 		}
 		data := map[string][]byte{}
 		for name, text := range files {
@@ -158,8 +158,11 @@ func TestOperatorSparesImpossibleSides(t *testing.T) {
 		}
 		_, operator := kind.Compile(f, crd)
 		var undeclared *kind.Undeclared
-		if !errors.As(operator, &undeclared) {
+		switch {
+		case operator == nil:
 			return
+		case !errors.As(operator, &undeclared):
+			t.Fatalf("the folder is no folder: %v\n%s%s", operator, files["a.yaml"], files["_p.tpl"])
 		}
 		in := typecheck.InputOf(undeclared.Kind)
 		in.Live = schema.BuiltInType

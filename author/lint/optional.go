@@ -19,7 +19,7 @@ func (l *linter) optionalSpec() {
 	if !slices.ContainsFunc(l.findings, func(f typecheck.Finding) bool { return f.Class == typecheck.Nil || f.Class == typecheck.Falsy }) {
 		return
 	}
-	given := &linter{catalog: l.catalog, kind: l.kind, flow: flowOf(l.catalog, l.kind, schema.Given(root, "spec"))}
+	given := &linter{catalog: l.catalog, kind: l.kind, flow: flowOf(l.catalog, l.kind, withGivenField(root, "spec"))}
 	given.findings = slices.Clone(given.flow.Findings)
 	given.documents()
 	type key struct {
@@ -38,4 +38,19 @@ func (l *linter) optionalSpec() {
 		l.add(typecheck.Nil, l.inCRD(l.schemaPath()),
 			"spec itself is not required: a resource without it has nothing of what templates read there, neither required fields nor defaults: add required: [spec] beside properties")
 	}
+}
+
+// withGivenField returns the type of an object with a field that is always there.
+func withGivenField(t *schema.Type, name string) *schema.Type {
+	fields, given := map[string]*schema.Type{}, []string{name}
+	for _, field := range t.Fields() {
+		if fields[field], _ = t.Field(field); t.Always(field) {
+			given = append(given, field)
+		}
+	}
+	object := schema.ObjectOf(fields, given...)
+	if t.FreeForm() {
+		return object.AllowUnknown()
+	}
+	return object
 }

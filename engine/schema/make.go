@@ -34,13 +34,6 @@ func (t *Type) AllowUnknown() *Type {
 	return &open
 }
 
-// Given returns the type with a field that is always there.
-func Given(t *Type, name string) *Type {
-	given := *t
-	given.given = append(slices.Clone(t.given), name)
-	return &given
-}
-
 // Either returns the type of these texts.
 func Either(texts ...string) *Type {
 	t := &Type{kind: KindString}
