@@ -14,7 +14,7 @@ import (
 type Kind string
 
 // The kinds after which something is done, or something special is said. Those of
-// ofChange are only known once the object is read.
+// OfChange are only known once the object is read.
 const (
 	// DuplicateKey: the document has two entries of a list with the same key.
 	DuplicateKey Kind = "duplicate key"

@@ -18,7 +18,7 @@ import (
 // again: whether and when it may be deleted is for the next plan to decide.
 func (w *stepWrite) explainRefusal(ctx context.Context, o metav1.Object, err error) error {
 	refusal := Classify(err)
-	if err == nil || refusal.Cause != Invalid {
+	if refusal.Cause != Invalid {
 		return err
 	}
 	if err := w.readPredecessor(ctx, o); err != nil {

@@ -172,8 +172,11 @@ func (w *stepWrite) updateChild(ctx context.Context, o metav1.Object) error {
 	w.out.Over = o
 	if w.readsFirst {
 		read, done, err := w.restoreObject(ctx, o, nil)
-		if done || err != nil {
+		if err != nil {
 			return w.explainRefusal(ctx, o, err)
+		}
+		if done {
+			return nil
 		}
 		o = read
 	}
@@ -183,7 +186,10 @@ func (w *stepWrite) updateChild(ctx context.Context, o metav1.Object) error {
 			err = restored
 		}
 	}
-	return w.explainRefusal(ctx, o, err)
+	if err != nil {
+		return w.explainRefusal(ctx, o, err)
+	}
+	return nil
 }
 
 // applyTo applies the document to the object.

@@ -222,7 +222,7 @@ func (w *Writer) GetMetadata(ctx context.Context, r live.Resource, namespace, na
 	})
 }
 
-// Find is Whose by a list, for what there is no right to get; nil if there is no
+// Find does the same by a list, where there is no right to get; it returns nil if there is no
 // such object.
 func (w *Writer) Find(ctx context.Context, r live.Resource, namespace, name string) (*metav1.PartialObjectMetadata, error) {
 	named := metav1.ListOptions{FieldSelector: metav1.ObjectNameField + "=" + name}

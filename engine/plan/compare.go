@@ -45,14 +45,14 @@ func isNamedChild(owner Owner, o metav1.Object) bool {
 	return o.GetLabels()[api.LabelOwnerUID] == string(owner.UID)
 }
 
-// Ours is Ours for an object of which there may be a Memory: while our entry is as it
+// Ours is Ours for an object of which there may be a Applied: while our entry is as it
 // was after the last apply, which put the label on, it need not be read.
-func (all Memories) Ours(owner Owner, o metav1.Object) bool {
+func (all AppliedObjects) Ours(owner Owner, o metav1.Object) bool {
 	return isNamedChild(owner, o) && (all.isUntouched(o) || wasApplied(o))
 }
 
 // isUntouched reports whether our entry is as the server left it after the last apply.
-func (all Memories) isUntouched(o metav1.Object) bool {
+func (all AppliedObjects) isUntouched(o metav1.Object) bool {
 	known, remembered := all[o.GetUID()]
 	if !remembered {
 		return false
@@ -111,11 +111,11 @@ func TakeOver(owner Owner, o metav1.Object, made, adopt bool) (ok bool, whose st
 // compareChild decides about a child whose object is there.
 func (in *Input) compareChild(s *Step) {
 	o := s.Live.Meta
-	_, made := in.Memory[o.GetUID()]
+	_, made := in.Applied[o.GetUID()]
 	switch {
 	case o.GetDeletionTimestamp() != nil:
 		s.Action, s.Why = Block, "the object is being deleted"
-	case !in.Memory.Ours(in.Owner, o):
+	case !in.Applied.Ours(in.Owner, o):
 		ok, whose := TakeOver(in.Owner, o, made, s.Child.Policy.Adopt)
 		if s.Action, s.Why = Update, "it is taken over"; !ok {
 			s.Action, s.Why = Refuse, whose
@@ -136,7 +136,7 @@ func (in *Input) compareChild(s *Step) {
 // why not.
 func (in *Input) proveContent(s *Step) (Action, string) {
 	o := s.Live.Meta
-	known, remembered := in.Memory[o.GetUID()]
+	known, remembered := in.Applied[o.GetUID()]
 	if o.GetAnnotations()[api.AnnotationDesired] != s.Hash {
 		return Update, "the template renders something else now"
 	}
@@ -149,7 +149,7 @@ func (in *Input) proveContent(s *Step) (Action, string) {
 	if i := ownership.PlainText(o.GetManagedFields(), api.FieldManager); i >= 0 {
 		return Update, o.GetManagedFields()[i].Manager + " applied stringData"
 	}
-	if remembered && known.Hash == s.Hash && in.Memory.isUntouched(o) {
+	if remembered && known.Hash == s.Hash && in.Applied.isUntouched(o) {
 		return Keep, ""
 	}
 	entry, _, _ := ownership.Ours(o.GetManagedFields(), api.FieldManager)

@@ -13,7 +13,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
-// PatchKey is under which a Memory keeps what came of a patch.
+// PatchKey is the key of the outcome of a patch in [AppliedObjects].
 func PatchKey(uid types.UID, subresource string) types.UID {
 	return uid + types.UID("/"+subresource)
 }
@@ -46,7 +46,7 @@ func (in *Input) planPatch(s Step) (Step, error) {
 func (in *Input) comparePatch(s *Step) (Action, string) {
 	manager, sub := api.PatchManager(in.Owner.UID), s.Child.Policy.Subresource
 	entry, found, err := ownership.OursAt(s.Live.Meta.GetManagedFields(), manager, sub)
-	known, remembered := in.Memory[PatchKey(s.Live.Meta.GetUID(), sub)]
+	known, remembered := in.Applied[PatchKey(s.Live.Meta.GetUID(), sub)]
 	same := remembered && known.Hash == s.Hash
 	switch {
 	case err == nil && !found && same && known.Digest == "" && slices.Contains(lasting, sub):

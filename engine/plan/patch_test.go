@@ -97,8 +97,8 @@ func TestPatchWithoutEntry(t *testing.T) {
 		}
 		p, err := Make(Input{
 			Owner: owner, Result: &render.Result{Children: []render.Child{now}}, State: synced,
-			Object: func(*unstructured.Unstructured) (*live.Object, error) { return theirs("x", nil), nil },
-			Memory: map[types.UID]Memory{PatchKey("uid", c.sub): {Hash: hash, Digest: c.digest}},
+			Object:  func(*unstructured.Unstructured) (*live.Object, error) { return theirs("x", nil), nil },
+			Applied: map[types.UID]Applied{PatchKey("uid", c.sub): {Hash: hash, Digest: c.digest}},
 		})
 		if err != nil {
 			t.Fatal(err)

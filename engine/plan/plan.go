@@ -201,19 +201,16 @@ type Plan struct {
 	Attempts Attempts
 }
 
-// A Memory is what is known of a child from earlier writes of this process.
-type Memory struct {
-	// Hash and Digest are of the document and of our managedFields entry after
-	// it was applied: together they stand for "this is what comes of it". Digest
-	// is "" if the server kept no entry.
-	Hash, Digest string
-	// Time is our entry's time then.
-	Time string
+// An Applied is the outcome of the last write of a child by this process.
+type Applied struct {
+	// Hash is that of the document. Digest and Time are those of our entry in managedFields after
+	// the write; Digest is empty if the API server kept no entry.
+	Hash, Digest, Time string
 }
 
-// Memories are by uid of the child, and of the patched object with the subresource
+// AppliedObjects are by uid of the child, and of the patched object with the subresource
 // behind a slash.
-type Memories map[types.UID]Memory
+type AppliedObjects map[types.UID]Applied
 
 // Input is what a plan is made from. A plan is pure: all that
 // it depends on is in here.
@@ -242,8 +239,8 @@ type Input struct {
 	// Draws reports whether the texts of a file's Secret are drawn once; nil: no
 	// file's are.
 	Draws func(file string) bool
-	// Memory is what is known of earlier writes.
-	Memory Memories
+	// Applied are the outcomes of earlier writes.
+	Applied AppliedObjects
 	// Attempts are earlier attempts. LastWrite is the time of the last write of anything of the
 	// resource, and Cause identifies what changes its content for other reasons: the generation of
 	// the resource and the revision of the folder.

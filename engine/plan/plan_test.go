@@ -222,8 +222,8 @@ func TestAtRestReadsNoFields(t *testing.T) {
 	in := Input{
 		Owner: owner, Live: []live.Object{l}, Result: &render.Result{Children: []render.Child{pod("x", render.Policy{})},
 			Rendered: []string{"pods"}},
-		State:  func(schema.GroupVersionKind) live.State { return live.State{Phase: live.Synced} },
-		Memory: Memories{l.Meta.GetUID(): {Hash: partial.Annotations[api.AnnotationDesired], Digest: mark.Digest, Time: mark.Time}},
+		State:   func(schema.GroupVersionKind) live.State { return live.State{Phase: live.Synced} },
+		Applied: AppliedObjects{l.Meta.GetUID(): {Hash: partial.Annotations[api.AnnotationDesired], Digest: mark.Digest, Time: mark.Time}},
 	}
 	plan := func() {
 		p, err := Make(in)
@@ -232,7 +232,7 @@ func TestAtRestReadsNoFields(t *testing.T) {
 		}
 	}
 	with := testing.AllocsPerRun(100, plan)
-	in.Memory = nil
+	in.Applied = nil
 	without := testing.AllocsPerRun(100, plan)
 	t.Logf("%.0f allocations, and %.0f without a memory", with, without)
 	if with > atRest || without < 2*with {

@@ -31,7 +31,7 @@ func TestReplaced(t *testing.T) {
 		in.Live = append(in.Live, object(in.Result.Children[0].Object.GroupVersionKind(), "new", func(o *unstructured.Unstructured) {
 			o.SetAnnotations(doc.GetAnnotations())
 		}))
-		in.Memory = Memories{"uid-new": {Hash: doc.GetAnnotations()[api.AnnotationDesired], Digest: markOf(t, in.Live[1])}}
+		in.Applied = AppliedObjects{"uid-new": {Hash: doc.GetAnnotations()[api.AnnotationDesired], Digest: markOf(t, in.Live[1])}}
 	}
 	notReady := func(in *Input) { in.IsReady = func(live.Object) bool { return false } }
 	for _, tt := range []struct {

@@ -28,7 +28,7 @@ func (s *Step) Restore(doc, read *unstructured.Unstructured, refused []ownership
 // taken the place of ours, or the API server keeps what the document now excludes.
 func (in *Input) readsFirst(s *Step) bool {
 	o := s.Live.Meta
-	if !in.Memory.Ours(in.Owner, o) {
+	if !in.Applied.Ours(in.Owner, o) {
 		return true
 	}
 	if o.GetAnnotations()[api.AnnotationDesired] != s.Hash {

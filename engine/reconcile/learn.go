@@ -127,11 +127,11 @@ func (t learner) learnWrite(s *plan.Step, r *plan.Result) {
 	if s.Action == plan.Patch {
 		sub := s.Child.Policy.Subresource
 		entry, _, _ := ownership.OursAt(managed, api.PatchManager(t.subject.planOwner().UID), sub)
-		t.memory.applied[plan.PatchKey(uid, sub)] = plan.Memory{Hash: s.Hash, Digest: entry.Digest, Time: entry.Time}
+		t.memory.applied[plan.PatchKey(uid, sub)] = plan.Applied{Hash: s.Hash, Digest: entry.Digest, Time: entry.Time}
 		delete(t.memory.attempts, plan.Key{Operation: plan.OpRelease, Ref: s.Ref(), UID: uid})
 	} else {
 		mark, _ := ownership.MarkAt(managed, api.FieldManager, "")
-		t.memory.recordApplied(s.Ref(), uid, plan.Memory{Hash: s.Hash, Digest: mark.Digest, Time: mark.Time})
+		t.memory.recordApplied(s.Ref(), uid, plan.Applied{Hash: s.Hash, Digest: mark.Digest, Time: mark.Time})
 	}
 	t.recordOverridden(s, ownership.Differences(r.Sent.Object, r.Answer.Object))
 }

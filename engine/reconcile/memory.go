@@ -24,7 +24,7 @@ type Memory struct {
 	attempts plan.Attempts
 	// applied are the outcomes of writes, by which it is cheap to prove that a child has not
 	// changed since.
-	applied plan.Memories
+	applied plan.AppliedObjects
 	// made is the uid of each child as last written or seen.
 	made map[plan.Ref]types.UID
 	// recreations are the children that have to be recreated. replaced are the bodies of objects
@@ -105,7 +105,7 @@ type unansweredWrite struct {
 func newMemory(resource *unstructured.Unstructured) *Memory {
 	return &Memory{
 		uid: resource.GetUID(), requestedAt: resource.GetAnnotations()[api.AnnotationReconcileAt],
-		attempts: plan.Attempts{}, applied: plan.Memories{}, made: map[plan.Ref]types.UID{},
+		attempts: plan.Attempts{}, applied: plan.AppliedObjects{}, made: map[plan.Ref]types.UID{},
 		recreations: map[plan.Ref]recreation{}, replaced: map[plan.Ref]map[string]any{},
 		unanswered: map[plan.Ref]unansweredWrite{}, drawn: map[secretKey]string{},
 	}
@@ -154,7 +154,7 @@ func (m *Memory) recordResource(answer *unstructured.Unstructured, now time.Time
 
 // recordApplied records the outcome of applying a child, and forgets the object that had its
 // name before.
-func (m *Memory) recordApplied(child plan.Ref, uid types.UID, applied plan.Memory) {
+func (m *Memory) recordApplied(child plan.Ref, uid types.UID, applied plan.Applied) {
 	if old := m.made[child]; old != uid {
 		delete(m.applied, old)
 	}
@@ -182,7 +182,7 @@ func (m *Memory) forgetChildren(p *plan.Plan) {
 		uids[uid] = true
 	}
 	maps.DeleteFunc(m.temporary, func(uid types.UID, _ temporaryState) bool { return !uids[uid] })
-	maps.DeleteFunc(m.applied, func(uid types.UID, _ plan.Memory) bool { return !uids[uid] })
+	maps.DeleteFunc(m.applied, func(uid types.UID, _ plan.Applied) bool { return !uids[uid] })
 }
 
 // How long to wait.

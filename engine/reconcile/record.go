@@ -35,7 +35,7 @@ type record struct {
 	written metav1.Object
 	// attempts say for how long nothing is written.
 	attempts plan.Attempts
-	// using counts the reconciliation that write objects of a kind just now.
+	// using counts the reconciliations that write objects of a kind just now.
 	using map[schema.GroupKind]int
 	// doubtful is when an answer to a write of a kind got lost: it may come true
 	// later.
@@ -47,8 +47,8 @@ type record struct {
 
 // recordKinds makes sure that every kind which the plan has children or
 // patches of is on record, so that they are found again after any crash. It stays
-// there until release is called. Workers that have something to write take reconciliations,
-// and come again where one takes long.
+// there until release is called. One worker at a time writes the record; the others wait, and
+// come again if that takes long.
 func (t recorder) recordKinds(ctx context.Context, p *plan.Plan) (release func(), err error) {
 	for {
 		crd, changed, busy, err := t.toRecord(p)
@@ -97,10 +97,9 @@ func (r *record) countUse(p *plan.Plan, turns int) {
 // errRecording says that another worker writes the record, which takes long.
 var errRecording = errors.New("recording child kinds: another resource's are being recorded")
 
-// toRecord is what is not on record yet. Where there is something, and nobody
-// writes, it is the caller's turn, and writeRecord must follow; else busy ends
-// with the write that is under way. Unless that is to be waited for, the reconciliation
-// counts as one that writes.
+// toRecord returns what is not recorded yet. If there is something, and no other worker writes,
+// writeRecord must follow; otherwise, busy is closed with the write that is under way. Unless
+// the caller has to wait for that, the reconciliation counts as one that writes.
 func (t recorder) toRecord(p *plan.Plan) (crd metav1.Object, changed map[string]any, busy chan struct{}, err error) {
 	t.r.recorded.mu.Lock()
 	defer t.r.recorded.mu.Unlock()
@@ -141,7 +140,7 @@ func (r *Reconciler) newestCRD() metav1.Object {
 	return crd
 }
 
-// writeRecord writes the record, and gives the reconciliation on.
+// writeRecord writes the record, and lets the next worker write.
 func (t recorder) writeRecord(ctx context.Context, crd metav1.Object, changed map[string]any) error {
 	var answer metav1.Object
 	defer func() { t.r.recorded.endWrite(answer) }()

@@ -99,7 +99,7 @@ func (t *reconciliation) planInput(rendered *render.Result, w *snapshot) plan.In
 		Patched: w.patched, Object: w.findPatched, Patchers: w.listPatchers, Rendered: w.inRendered, CanMake: w.canMake,
 		Draws: t.subject.version.drawsTexts, GeneratesText: func(file string) bool { return t.texts.fresh[file] },
 		Recreations: t.knownRecreations(), MayDelete: t.mayDelete, WasMade: t.wasMade,
-		Memory: t.memory.applied, Replaced: t.memory.replaced, SchemaOf: t.schemaOfKind,
+		Applied: t.memory.applied, Replaced: t.memory.replaced, SchemaOf: t.schemaOfKind,
 		Succeeded: annotations[api.AnnotationSucceeded], MakesOnce: t.subject.version.makesOnce,
 		AllowPrune: t.subject.parseAllowances(), DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty,
 		ReportedReady: t.subject.reportedReady(), IsReady: func(l live.Object) bool { return t.describeChild(w, l, nil).Ready },

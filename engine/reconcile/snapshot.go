@@ -135,7 +135,7 @@ func (w *snapshot) describeUnwatched() (all []string) {
 
 // Pending reports whether some kind of child, or of what is patched or read, has
 // not been listed yet, or not with as much as is needed, and nothing is known to
-// be in the way: observe then tells when it has been.
+// be in the way: an event then enqueues the resource when it has been.
 func (v *Version) Pending(c Cluster) bool {
 	for gvk, need := range v.Children {
 		s := c.Children.State(gvk)
