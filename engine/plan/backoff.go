@@ -39,7 +39,7 @@ func (m *planner) holdBack(s *Step) {
 			s.Action = BackOff
 		}
 		if s.Action == Create && m.WasMade != nil && m.WasMade(s.Ref()) {
-			m.plan.ConfirmAlive = true
+			s.WasMade, m.plan.ConfirmAlive = true, true
 		}
 	}
 	if s.Problem != nil {
@@ -164,12 +164,35 @@ func Obstacle(l live.Object) string {
 // what they depend on has failed. The resource keeps our finalizer.
 func (p *Plan) HoldBack() {
 	for i := range p.Steps {
-		if p.Steps[i].Action.IsWrite() {
-			p.Steps[i].Action = BackOff
+		if s := &p.Steps[i]; s.Action.IsWrite() {
+			p.WithdrawStep(s)
+			s.Action = BackOff
 		}
 	}
 	for _, k := range p.pruneKeys() {
 		p.Delayed[k] = true
 	}
-	p.PruneProblems, p.After = nil, Metadata{}
+	p.isHeldBack, p.PruneProblems, p.After = true, nil, Metadata{}
+}
+
+// HoldBackCreations turns the steps that create children again into BackOffs: it is not known
+// whether the resource is being deleted.
+func (p *Plan) HoldBackCreations() {
+	for i := range p.Steps {
+		if s := &p.Steps[i]; s.Action == Create && s.WasMade {
+			s.Action = BackOff
+		}
+	}
+}
+
+// WithdrawStep takes back that fields are taken back, and that content is written, by a step that
+// is not carried out after all.
+func (p *Plan) WithdrawStep(s *Step) {
+	for _, k := range []Key{s.TakeBackKey(), s.RepeatKey()} {
+		if at, found := p.earlier[k]; found {
+			p.Attempts[k] = at
+		} else {
+			delete(p.Attempts, k)
+		}
+	}
 }

@@ -116,14 +116,14 @@ func TestPrunesWait(t *testing.T) {
 				Owner: owner, Live: []live.Object{unwanted, far("Namespace", "a", "gone", "delete")},
 				Result: &render.Result{Children: []render.Child{pod("x", render.Policy{})}},
 				State:  func(schema.GroupVersionKind) live.State { return live.State{Phase: c.phase} },
-				MayDelete: func(schema.GroupKind, metav1.Object) error {
-					asked++
-					return errors.New("not yet")
-				},
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
+			p.DelayUnapproved(func(schema.GroupKind, metav1.Object) error {
+				asked++
+				return errors.New("not yet")
+			})
 			if asked != c.asked || p.Delayed[DeleteKey(unwanted)] != (c.asked > 0) {
 				t.Errorf("%d deletions are asked for, and these are delayed: %v", asked, p.Delayed)
 			}

@@ -104,6 +104,8 @@ type Step struct {
 	// ReadsFirst is true if the live object is read before it is updated, to see what an
 	// apply alone does not undo.
 	ReadsFirst bool
+	// WasMade is true for a child that is to be created although it existed before.
+	WasMade bool
 	// Taken are the fields that other managers took from us.
 	Taken []string
 	// Takers are those managers.
@@ -193,12 +195,15 @@ type Plan struct {
 	Relist                       []List
 	// Problems are for the status. PruneProblems are too, once all steps have succeeded.
 	Problems, PruneProblems []status.Problem
+	// isHeldBack is true if nothing is carried out but Before.
+	isHeldBack bool
 	// SkipsStatus is true while a deletion is too young to be reported.
 	SkipsStatus bool
 	// Requeue is when to reconcile again without an event; 0 means never.
 	Requeue time.Duration
-	// Attempts are those of the input, with what this plan tries.
-	Attempts Attempts
+	// Attempts are those of the input, with what this plan tries; earlier are
+	// those of the input.
+	Attempts, earlier Attempts
 }
 
 // An Applied is the outcome of the last write of a child by this process.
@@ -304,7 +309,7 @@ type Input struct {
 
 // Make plans one reconciliation. An error says which document cannot be finished.
 func Make(in Input) (*Plan, error) {
-	p := &Plan{Attempts: maps.Clone(in.Attempts), Delayed: map[Key]bool{}}
+	p := &Plan{Attempts: maps.Clone(in.Attempts), earlier: in.Attempts, Delayed: map[Key]bool{}}
 	if p.Attempts == nil {
 		p.Attempts = Attempts{}
 	}

@@ -88,8 +88,8 @@ func (m *planner) planUnwanted(wanted map[Ref]bool) {
 }
 
 // planPrunes puts the deletions and releases in an order that does not depend on that of the
-// live objects, and decides which of them have to wait: for an approval, or since an earlier
-// attempt failed or the watch does not show its effect yet.
+// live objects, and decides which of them have to wait, since an earlier attempt failed or the
+// watch does not show its effect yet.
 func (m *planner) planPrunes() {
 	slices.SortFunc(m.plan.Prune, func(a, b live.Object) int { return CompareRefs(RefOf(a), RefOf(b)) })
 	slices.SortFunc(m.plan.Retained, func(a, b Retained) int { return CompareRefs(RefOf(a.Live), RefOf(b.Live)) })
@@ -105,14 +105,19 @@ func (m *planner) planPrunes() {
 		m.plan.PruneProblems = append(m.plan.PruneProblems,
 			status.Problem{Severity: status.Stalled, Reason: api.ReasonPruneHeld, Message: message})
 	}
-	if m.Leaving || m.MayDelete == nil || !m.plan.IsComplete() {
+}
+
+// DelayUnapproved delays the deletions that have to wait for an approval. It is called when the
+// plan is about to be executed, and not before: a rollout counts the deletions that are asked
+// for, also of children that are still used, since they belong to the rollout that replaces them.
+func (p *Plan) DelayUnapproved(mayDelete func(gk schema.GroupKind, child metav1.Object) error) {
+	if p.isHeldBack || !p.IsComplete() {
 		return
 	}
-	// The deletions of children that are still used count for the rollout that replaces them.
-	for _, l := range slices.Concat(m.plan.Prune, m.plan.RetainedFor(StillUsed)) {
-		if err := m.MayDelete(l.GVK.GroupKind(), l.Meta); err != nil {
-			m.plan.Delayed[DeleteKey(l)] = true
-			m.plan.PruneProblems = append(m.plan.PruneProblems,
+	for _, l := range slices.Concat(p.Prune, p.RetainedFor(StillUsed)) {
+		if err := mayDelete(l.GVK.GroupKind(), l.Meta); err != nil {
+			p.Delayed[DeleteKey(l)] = true
+			p.PruneProblems = append(p.PruneProblems,
 				status.Problem{Severity: status.Waiting, Reason: api.ReasonWaitsForApproval, Message: err.Error()})
 		}
 	}

@@ -23,11 +23,14 @@ import (
 // before this one, since these caches were filled before it ended, or whoever served a resource
 // that has come to this installation. Every write has a precondition, so this matters only
 // where a child is created again, where nothing seems to be left, and where the cached resource
-// is older than what the other one acted on. All times here are of the clock of this process.
+// is older than what the other one acted on. What was before and what after is told by a counter
+// of this process, and by no clock.
 
 // TookOver records that this operator took over from another one, at since. Its caches were
 // filled before.
-func (r *Reconciler) TookOver(since time.Time) { r.leadsSince = since }
+func (r *Reconciler) TookOver(since time.Time) {
+	r.leadsSince, r.tookOver = since, r.ticks.Add(1)
+}
 
 // Arrived records a resource that came after the first list. If our finalizer is on it, another
 // operator has served it.
@@ -37,7 +40,7 @@ func (r *Reconciler) Arrived(resource metav1.Object) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.arrivals[resource.GetUID()] = r.now()
+	r.arrivals[resource.GetUID()] = r.ticks.Add(1)
 }
 
 // Gone records that a resource is gone from the cache. One that was never reconciled is
@@ -54,12 +57,12 @@ func (r *Reconciler) Gone(resource metav1.Object) {
 
 // setInheritance sets, until this process has written to the resource, since when it is the
 // writer, and whether another one was before.
-func (m *Memory) setInheritance(resource metav1.Object, leadsSince, arrivedAt time.Time) {
+func (m *Memory) setInheritance(resource metav1.Object, tookOver, arrivedAt uint64) {
 	if !m.isCurrent {
-		m.since, m.isCurrent = leadsSince, leadsSince.IsZero()
+		m.since, m.isCurrent = tookOver, tookOver == 0
 		m.isInherited = !m.isCurrent && slices.Contains(resource.GetFinalizers(), api.Finalizer)
 	}
-	if arrivedAt.After(m.since) {
+	if arrivedAt > m.since {
 		m.since, m.isInherited = arrivedAt, true
 	}
 }
@@ -72,13 +75,13 @@ func (t confirmer) doubtfulLists() []plan.List {
 	t.r.mu.Lock()
 	defer t.r.mu.Unlock()
 	for _, write := range t.memory.unanswered {
-		if !t.r.listedAt[write.list].After(write.at) {
+		if t.r.listedAt[write.list] < write.at {
 			doubtful[write.list] = true
 		}
 	}
 	if t.memory.isInherited {
 		for _, list := range t.subject.version.allLists() {
-			if t.r.listedAt[list].Before(t.memory.since) {
+			if t.r.listedAt[list] < t.memory.since {
 				doubtful[list] = true
 			}
 		}
@@ -101,7 +104,7 @@ func (v *Version) allLists() (all []plan.List) {
 // could be listed.
 func (t confirmer) listAgain(ctx context.Context, lists []plan.List) bool {
 	for _, list := range lists {
-		at, err := t.r.now(), error(nil)
+		at, err := t.r.ticks.Add(1), error(nil)
 		if list.IsPatched {
 			err = t.r.cluster.Reads.Resync(ctx, cluster.Scope{GroupVersionKind: list.GroupVersionKind})
 		} else {
@@ -113,9 +116,9 @@ func (t confirmer) listAgain(ctx context.Context, lists []plan.List) bool {
 			return false
 		}
 		t.r.mu.Lock()
-		t.r.listedAt[list] = at
+		t.r.listedAt[list] = max(t.r.listedAt[list], at)
 		t.r.mu.Unlock()
-		maps.DeleteFunc(t.memory.unanswered, func(_ plan.Ref, w unansweredWrite) bool { return w.list == list && !w.at.After(at) })
+		maps.DeleteFunc(t.memory.unanswered, func(_ plan.Ref, w unansweredWrite) bool { return w.list == list && w.at < at })
 	}
 	return true
 }
@@ -136,7 +139,7 @@ func (t confirmer) isStale(ctx context.Context, p *plan.Plan) (bool, error) {
 	t.countRefusal(err)
 	t.found.add(status.Problem{Severity: status.Retry, Reason: api.ReasonApplyFailed, Message: err.Error()})
 	t.retryLater()
-	p.HoldBack()
+	p.HoldBackCreations()
 	return false, nil
 }
 
@@ -146,13 +149,16 @@ func (t confirmer) isStale(ctx context.Context, p *plan.Plan) (bool, error) {
 // a resourceVersion; and one that is older than what the watch had delivered before comes from
 // a restored etcd, and proves nothing.
 func (t confirmer) isNewerThanTakeOver(ctx context.Context) bool {
-	t.r.takeOver.Lock()
+	if !t.r.takeOver.TryLock() { // another worker asks for it now
+		return false
+	}
 	defer t.r.takeOver.Unlock()
 	if t.r.collectionVersion == "" {
 		served, found := t.r.cluster.Resource(t.r.gvk)
-		if !found {
+		if !found || t.r.now().Before(t.r.nextTry) {
 			return false
 		}
+		t.r.nextTry = t.r.now().Add(longWait)
 		reached := t.r.latestVersion()
 		version, err := t.r.cluster.Writer.CollectionVersion(ctx, served, t.subject.resource.GetNamespace())
 		if err != nil || isNewerVersion(reached, version) {

@@ -1,13 +1,16 @@
 package reconcile
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/live"
@@ -92,6 +95,9 @@ func TestInheritedChild(t *testing.T) {
 				w.r.forgetResource(Key(w.resource))
 			}
 			w.server.Delete(w.server.Get(thingKind, "default", "a"))
+			if again := w.requeue() == replanAfter; again != c.takesOver {
+				t.Errorf("it begins anew after a list: %v, want %v", again, c.takesOver)
+			}
 			w.turn()
 			w.turn()
 			if got := len(w.server.All(nodeKind)); got != c.left {
@@ -107,23 +113,22 @@ func TestInheritedChild(t *testing.T) {
 // TestArrivals: of a resource that another operator has served, a child counts as absent only
 // once its kind was listed after the resource came; a list counts from when it was sent.
 func TestArrivals(t *testing.T) {
-	at := time.Unix(1e9, 0)
 	node := plan.List{GroupVersionKind: nodeKind}
 	for name, c := range map[string]struct {
-		leadsSince, arrived, listed, unanswered time.Time
-		hasFinalizer                            bool
-		doubtful                                int
+		tookOver, arrived, listed, unanswered uint64
+		hasFinalizer                          bool
+		doubtful                              int
 	}{
-		"always ours":                        {hasFinalizer: true},
-		"it came":                            {hasFinalizer: true, arrived: at, doubtful: 1},
-		"it came, and was listed before":     {hasFinalizer: true, arrived: at, listed: at.Add(-1), doubtful: 1},
-		"it came, and was listed after":      {hasFinalizer: true, arrived: at, listed: at.Add(1)},
-		"taken over":                         {hasFinalizer: true, leadsSince: at, doubtful: 1},
-		"taken over, and listed after":       {hasFinalizer: true, leadsSince: at, listed: at},
-		"taken over, and nothing to clean":   {leadsSince: at},
-		"no answer":                          {unanswered: at, doubtful: 1},
-		"no answer, and listed at that time": {unanswered: at, listed: at, doubtful: 1},
-		"no answer, and listed after":        {unanswered: at, listed: at.Add(1)},
+		"always ours":                      {hasFinalizer: true},
+		"it came":                          {hasFinalizer: true, arrived: 2, doubtful: 1},
+		"it came, and was listed before":   {hasFinalizer: true, arrived: 2, listed: 1, doubtful: 1},
+		"it came, and was listed after":    {hasFinalizer: true, arrived: 2, listed: 3},
+		"taken over":                       {hasFinalizer: true, tookOver: 1, doubtful: 1},
+		"taken over, and listed after":     {hasFinalizer: true, tookOver: 1, listed: 2},
+		"taken over, and nothing to clean": {tookOver: 1},
+		"no answer":                        {unanswered: 2, doubtful: 1},
+		"no answer, and listed before":     {unanswered: 2, listed: 1, doubtful: 1},
+		"no answer, and listed after":      {unanswered: 2, listed: 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			resource := &unstructured.Unstructured{Object: map[string]any{}}
@@ -133,8 +138,8 @@ func TestArrivals(t *testing.T) {
 			r := New(things, thingKind, nil, Cluster{})
 			r.listedAt[node] = c.listed
 			m := newMemory(resource)
-			m.setInheritance(resource, c.leadsSince, c.arrived)
-			if !c.unanswered.IsZero() {
+			m.setInheritance(resource, c.tookOver, c.arrived)
+			if c.unanswered > 0 {
 				m.unanswered[plan.Ref{Name: "node"}] = unansweredWrite{node, c.unanswered}
 			}
 			version := &Version{Children: map[schema.GroupVersionKind]live.Need{nodeKind: live.Metadata}}
@@ -144,4 +149,83 @@ func TestArrivals(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestClockSetBack: what was before and what after does not depend on the clock.
+func TestClockSetBack(t *testing.T) {
+	w := newWorld(t, map[string]string{"kind.yaml": nodes, "node.yaml": oneNode})
+	w.settle()
+	w.takeOver()
+	w.now = w.now.Add(-10 * time.Minute)
+	w.server.Delete(w.server.Get(thingKind, "default", "a"))
+	w.turn()
+	w.turn()
+	if n, o := len(w.server.All(nodeKind)), w.server.Get(thingKind, "default", "a"); n > 0 || o != nil {
+		t.Errorf("%d nodes are left, and of the resource %v", n, o)
+	}
+}
+
+// TestUnsentTakeBack: fields count as taken back only if the write was sent.
+func TestUnsentTakeBack(t *testing.T) {
+	w := newWorld(t, map[string]string{"one.yaml": oneMap})
+	w.settle()
+	w.folder(map[string]string{"kind.yaml": nodes, "one.yaml": oneMap, "node.yaml": oneNode})
+	w.turn()
+	w.r.End()
+	w.server.Change(w.server.Get(crdKind, "", things), "person", func(o *unstructured.Unstructured) { o.SetAnnotations(nil) })
+	w.server.Refuse = refusing(answered(403, metav1.StatusReasonForbidden, "no rights"), putOnRecord)
+	w.server.Change(w.server.Get(mapKind, "default", "one"), "autoscaler", func(o *unstructured.Unstructured) {
+		o.Object["data"] = map[string]any{"name": "theirs"}
+	})
+	for range 2 * 4 {
+		w.now = w.now.Add(w.requeue())
+	}
+	w.says("while nothing may be written", api.ReasonNotRecorded)
+	w.server.Refuse = nil
+	w.turn()
+	if got := w.server.Get(mapKind, "default", "one").Object["data"].(map[string]any)["name"]; got != "x" {
+		t.Errorf("once it may be written, the field is %v", got)
+	}
+}
+
+// TestApprovalsAskedAtExecution: a rollout counts the deletions that it is asked for, so that it
+// is asked only before they are sent.
+func TestApprovalsAskedAtExecution(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*world)
+		want   int
+	}{
+		"it is executed":            {func(*world) {}, 1},
+		"the operator is read-only": {func(w *world) { w.r.cluster.ReadOnly = true }, 0},
+		"the resource is stale": {func(w *world) {
+			w.takeOver()
+			w.r.resources = staleResource{resources{w: w}}
+		}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, map[string]string{"one.yaml": oneMap, "two.yaml": twoMap})
+			w.settle()
+			w.folder(map[string]string{"one.yaml": oneMap})
+			asked := 0
+			w.choice.MayDelete = func(schema.GroupKind, metav1.Object) error {
+				asked++
+				return errors.New("not yet")
+			}
+			c.change(w)
+			w.turn()
+			if asked != c.want {
+				t.Errorf("it is asked %d times, want %d", asked, c.want)
+			}
+		})
+	}
+}
+
+// A staleResource is a cache that shows an earlier state of the thing.
+type staleResource struct{ resources }
+
+func (r staleResource) Get(ctx context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
+	err := r.resources.Get(ctx, key, into, opts...)
+	into.SetLabels(map[string]string{"was": "before"})
+	into.SetResourceVersion("1")
+	return err
 }

@@ -56,18 +56,21 @@ func (r *Reconciler) DryRun(ctx context.Context, v *Version, resource *unstructu
 	}
 	out.Rendered = t.renderChildren(ctx, view)
 	p := t.makePlan(out.Rendered, view)
-	writer, err := t.resourceWriter()
-	if err != nil {
-		t.notRecorded(err)
-		out.Problems = t.found.problems
-		return out
-	}
 	t.found.problems = append(t.found.problems, p.Problems...)
 	switch {
 	case t.subject.isDeleting():
 		out.Rendered = &render.Result{}
 	case !p.IsRendered:
 		out.Rendered = nil
+	}
+	writer, err := t.resourceWriter()
+	if err != nil {
+		if out.Rendered != nil {
+			out.Plan = p
+		}
+		t.notRecorded(err)
+		out.Problems = t.found.problems
+		return out
 	}
 	if out.Rendered != nil {
 		out.Plan = p

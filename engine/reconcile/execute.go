@@ -34,6 +34,7 @@ func (t *reconciliation) executePlan(ctx context.Context, p *plan.Plan) {
 		t.notRecorded(err)
 		p.HoldBack()
 	}
+	p.DelayUnapproved(t.mayDelete)
 	t.memory.adoptAttempts(p.Attempts)
 	t.learnResults(p, apply.Execute(ctx, writer, p))
 }

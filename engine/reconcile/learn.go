@@ -27,6 +27,9 @@ func (t learner) learnResults(p *plan.Plan, results []plan.Result) {
 		switch {
 		case r.Step != nil:
 			t.learnStep(r.Step, r)
+			if r.Skipped {
+				p.WithdrawStep(r.Step)
+			}
 			isApplied = isApplied && r.Err == nil && !r.Skipped && r.Recreation == nil
 		case r.Skipped:
 		case r.Metadata != nil:
@@ -49,7 +52,9 @@ func (t learner) learnMetadata(p *plan.Plan, r *plan.Result) {
 	if r.Metadata.Finalizer == plan.RemoveFinalizer && apierrors.IsNotFound(r.Err) {
 		r.Err = nil
 	}
+	t.isReleased = r.Metadata.Finalizer == plan.RemoveFinalizer && r.Err == nil
 	if recordBusy(t.memory.attempts, plan.OpMetadata, r.Err, t.r.now()); r.Err != nil {
+		NotePanic(t.r.name, r.Err)
 		t.countRefusal(r.Err)
 		t.notRecorded(r.Err)
 		return
@@ -193,7 +198,8 @@ func (t learner) recordUnanswered(s *plan.Step, err error) {
 	if err == nil {
 		delete(t.memory.unanswered, s.Ref())
 	} else if apply.Classify(err).Cause == apply.TryAgain && !apply.NotSent(err) {
-		t.memory.unanswered[s.Ref()] = unansweredWrite{plan.List{GroupVersionKind: gvk, IsPatched: s.Action == plan.Patch}, t.r.now()}
+		list := plan.List{GroupVersionKind: gvk, IsPatched: s.Action == plan.Patch}
+		t.memory.unanswered[s.Ref()] = unansweredWrite{list, t.r.ticks.Add(1)}
 		t.r.recorded.recordDoubt(gvk.GroupKind())
 	}
 }

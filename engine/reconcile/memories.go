@@ -28,7 +28,7 @@ func (r *Reconciler) memoryOf(name types.NamespacedName, resource *unstructured.
 		m.standing = standingOf(resource, nil, r.cluster.ReadOnly)
 		metrics.Kind(r.name).Stands(before, m.standing)
 	}
-	m.setInheritance(resource, r.leadsSince, r.arrivals[uid])
+	m.setInheritance(resource, r.tookOver, r.arrivals[uid])
 	if version := resource.GetResourceVersion(); r.latest == "" || isNewerVersion(version, r.latest) {
 		r.latest = version
 	}
@@ -61,9 +61,7 @@ func (r *Reconciler) forgetResource(name types.NamespacedName) {
 		metrics.Kind(r.name).Stands(m.standing, metrics.Standing{})
 	}
 	delete(r.memories, name)
-	if left := r.setPending(name, false); r.cluster.ReadOnly {
-		metrics.Kind(r.name).Pending(left)
-	}
+	r.setPending(name, false)
 }
 
 // endReads ends the watches that only this resource needs.

@@ -33,10 +33,10 @@ type Memory struct {
 	replaced    map[plan.Ref]map[string]any
 	// unanswered are the writes without a response, by child. They may have succeeded.
 	unanswered map[plan.Ref]unansweredWrite
-	// since is when this process became the writer of the resource; zero if it always was.
+	// since is the tick at which this process became the writer of the resource; 0 if it always was.
 	// isInherited is true if another process may have created children before that which only our
 	// finalizer cleans up.
-	since       time.Time
+	since       uint64
 	isInherited bool
 	// isCurrent is true once the cached resource is known to be as new as the last write of the
 	// process before this one.
@@ -96,10 +96,10 @@ type recreation struct {
 }
 
 // An unansweredWrite is a write without a response: the object may be in this list, although the
-// watch does not show it.
+// watch does not show it. The tick at is that of the failure.
 type unansweredWrite struct {
 	list plan.List
-	at   time.Time
+	at   uint64
 }
 
 func newMemory(resource *unstructured.Unstructured) *Memory {

@@ -15,6 +15,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
+	"github.com/jacquard-operator/jacquard/test/memory"
 )
 
 func noCRD(string) metav1.Object { return nil }
@@ -29,12 +30,12 @@ func TestNamedForTenMinutes(t *testing.T) {
 	r := &Reconciler{now: func() time.Time { return now }, cluster: Cluster{Events: told, CRD: noCRD}}
 	theirs := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "theirs"}}
 	back := plan.Release{Live: live.Object{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Service"}, Meta: theirs}}
-	memory := newMemory(resource)
+	known := newMemory(resource)
 	at := &plan.Attempt{Refused: &plan.RefusedRelease{Release: back, At: now, IsDropped: true},
 		Problem: status.Problem{Severity: status.Waiting, Reason: api.ReasonNotGivenBack, Message: "no ports"}}
-	memory.attempts[back.Key()] = at
+	known.attempts[back.Key()] = at
 	for _, passed := range []time.Duration{0, time.Minute, 9 * time.Minute, 10*time.Minute - time.Second} {
-		turn := r.newReconciliation(resource, Choice{Version: &Version{}}, memory)
+		turn := r.newReconciliation(resource, Choice{Version: &Version{}}, known)
 		now = at.Refused.At.Add(passed)
 		turn.reportPrunes(&plan.Plan{IsRendered: true})
 		if len(turn.found.problems) != 1 || turn.found.problems[0].Message != "no ports" {
@@ -46,7 +47,7 @@ func TestNamedForTenMinutes(t *testing.T) {
 	}
 	now = now.Add(time.Second)
 	for range 2 {
-		turn := r.newReconciliation(resource, Choice{Version: &Version{}}, memory)
+		turn := r.newReconciliation(resource, Choice{Version: &Version{}}, known)
 		turn.reportPrunes(&plan.Plan{IsRendered: true})
 		if len(turn.found.problems) > 0 || turn.found.requeue > 0 {
 			t.Errorf("after ten minutes it is named still: %v", turn.found.problems)
@@ -222,4 +223,37 @@ func TestRefusedPrune(t *testing.T) {
 	w.sends("later", "delete configmaps default/one-x", applyStatus)
 	w.says("later", "Ready")
 	w.sends("at rest")
+}
+
+// TestReleaseTimesOut: a deletion goes on whenever its ten minutes for a patch that cannot be
+// released end, also while a request is under way.
+func TestReleaseTimesOut(t *testing.T) {
+	patch := strings.Replace(oneMap, "{name: one}", "{name: one, annotations: {"+api.AnnotationOwnership+": patch}}", 1)
+	denied := answered(403, metav1.StatusReasonForbidden, `admission webhook "w.example.com" denied the request: not today`)
+	for seconds := range 20 {
+		w := newWorld(t, map[string]string{"one.yaml": patch})
+		w.server.Change(memory.Object(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"one","namespace":"default"},"data":{"other":"z"}}`), "person", nil)
+		w.settle()
+		w.server.Delete(w.resource)
+		w.server.Refuse = func(r memory.Request) *metav1.Status {
+			if !strings.Contains(r.String(), "configmaps default/one") {
+				return nil
+			}
+			w.now = w.now.Add(time.Duration(seconds) * time.Second)
+			return denied
+		}
+		for range 100 {
+			wait := w.requeue()
+			if w.server.Get(thingKind, "default", "a") == nil {
+				break
+			}
+			if wait == 0 {
+				t.Fatalf("with requests of %d s, the deletion stops", seconds)
+			}
+			w.now = w.now.Add(wait)
+		}
+		if w.server.Get(thingKind, "default", "a") != nil {
+			t.Errorf("with requests of %d s, the resource stays", seconds)
+		}
+	}
 }

@@ -23,9 +23,10 @@ func (t *reconciliation) announcePlanned(ctx context.Context, p *plan.Plan) reco
 	if t.view.pending {
 		return t.awaitNext(0)
 	}
+	t.found.requeueAfter(p.Requeue)
 	t.r.cluster.Reads.Record(t.subject.planOwner().Owner, t.view.asked)
 	text := t.describePlanned(p)
-	metrics.Kind(t.r.name).Pending(t.r.setPending(Key(t.subject.resource), text != ""))
+	t.r.setPending(Key(t.subject.resource), text != "")
 	if text != t.memory.announced && text != "" {
 		t.r.cluster.Events.Eventf(t.subject.resource, nil, corev1.EventTypeNormal, api.ReasonReadOnly, "Reconcile",
 			"the operator is read-only and would %s", text)
@@ -69,12 +70,14 @@ func (t *reconciliation) describeSteps(p *plan.Plan) []string {
 
 // The pendingResources are those that a read-only operator would change.
 type pendingResources struct {
-	mu    sync.Mutex
-	names map[types.NamespacedName]bool
+	kind       string
+	isReadOnly bool
+	mu         sync.Mutex
+	names      map[types.NamespacedName]bool
 }
 
-// setPending records whether a resource would be changed, and returns how many would.
-func (p *pendingResources) setPending(name types.NamespacedName, isPending bool) int {
+// setPending records whether a resource would be changed, and the metric of how many would.
+func (p *pendingResources) setPending(name types.NamespacedName, isPending bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.names == nil {
@@ -83,7 +86,9 @@ func (p *pendingResources) setPending(name types.NamespacedName, isPending bool)
 	if p.names[name] = true; !isPending {
 		delete(p.names, name)
 	}
-	return len(p.names)
+	if p.isReadOnly {
+		metrics.Kind(p.kind).Pending(len(p.names))
+	}
 }
 
 // Pending returns how many resources a read-only operator would change.

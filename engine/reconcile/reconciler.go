@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -105,18 +106,23 @@ type Reconciler struct {
 	names     map[types.UID]types.NamespacedName       // of what is in memory
 	deletions map[types.UID]metav1.DeletionPropagation // how resources are being deleted, where it was seen
 	recorded  record
-	// leadsSince is when this operator took over from another one, or zero. arrivals are the times
-	// when resources came that another operator had served. listedAt is when this process has
-	// listed something from the API server besides its watches.
+	// leadsSince is when this operator took over from another one, or zero.
 	leadsSince time.Time
-	arrivals   map[types.UID]time.Time
-	listedAt   map[plan.List]time.Time
+	// ticks orders what happened in this process: tookOver is the tick of the take-over, or 0;
+	// arrivals are those of resources that another operator had served; listedAt are those of
+	// lists that were sent to the API server besides the watches.
+	ticks    atomic.Uint64
+	tookOver uint64
+	arrivals map[types.UID]uint64
+	listedAt map[plan.List]uint64
 	// latest is the greatest resourceVersion of the resources that were reconciled.
 	latest string
 	// takeOver guards collectionVersion, which is a resourceVersion that the collection of the
-	// resources had after leadsSince; it is empty until it is asked for.
+	// resources had after the take-over. It is empty until it is asked for, which is next tried
+	// at nextTry.
 	takeOver          sync.Mutex
 	collectionVersion string
+	nextTry           time.Time
 }
 
 // New returns a Reconciler for the kind named name; resources reads its custom
@@ -127,8 +133,10 @@ func New(name string, gvk schema.GroupVersionKind, resources Resources, c Cluste
 		name: name, gvk: gvk, resources: resources, cluster: c, now: time.Now,
 		memories: map[types.NamespacedName]*Memory{}, names: map[types.UID]types.NamespacedName{},
 		deletions: map[types.UID]metav1.DeletionPropagation{},
-		arrivals:  map[types.UID]time.Time{},
-		listedAt:  map[plan.List]time.Time{},
+		arrivals:  map[types.UID]uint64{},
+		listedAt:  map[plan.List]uint64{},
+
+		pendingResources: pendingResources{kind: name, isReadOnly: c.ReadOnly},
 	}
 }
 
@@ -194,18 +202,15 @@ func (t *reconciliation) run(ctx context.Context) (result reconcile.Result, err 
 		return t.announcePlanned(ctx, p), nil
 	}
 
-	// 4. Ask the API server what caches that lag behind cannot answer, and plan again.
+	// 4. Ask the API server what caches that lag behind cannot answer. After a list, everything
+	// begins anew.
 	if len(p.Relist) > 0 && t.listAgain(ctx, p.Relist) {
-		if view = t.takeSnapshot(); view.pending {
-			t.pending = true
-			return reconcile.Result{}, nil
-		}
-		t.view = view
-		p = t.makePlan(rendered, view)
+		return t.awaitNext(replanAfter), nil
 	}
 	if isStale, err := t.isStale(ctx, p); isStale || err != nil {
 		t.pending = true
-		return reconcile.Result{RequeueAfter: firstWait}, err
+		t.retryLater()
+		return reconcile.Result{RequeueAfter: t.found.requeue}, err
 	}
 
 	// 5. Execute, and remember the results.
@@ -220,11 +225,13 @@ func (t *reconciliation) run(ctx context.Context) (result reconcile.Result, err 
 	// 6. Publish, unless the resource is gone or its deletion has only begun.
 	if t.subject.isDeleting() && !t.outdated && len(t.found.problems) == 0 {
 		switch {
-		case len(p.Left) == 0:
+		case t.isReleased:
 			t.reportOutliving(p)
 			return reconcile.Result{}, nil
 		case p.SkipsStatus:
 			return reconcile.Result{RequeueAfter: t.found.requeue}, nil
+		case len(p.Left) == 0: // what the finalizer waited for has ended meanwhile
+			return t.awaitNext(firstWait), nil
 		}
 		t.found.add(p.DescribeLeft())
 	}
@@ -324,8 +331,9 @@ type pass struct {
 	// was found out by which the next plan decides; failed, if the status could not be written;
 	// outdated, if the resource or its CRD is not as it was seen any more.
 	pending, replans, failed, outdated bool
-	// wrote is true if a child or a patch was written, and undone if fields were taken back.
-	wrote, undone bool
+	// wrote is true if a child or a patch was written, undone if fields were taken back, and
+	// isReleased if our finalizer was removed.
+	wrote, undone, isReleased bool
 }
 
 // A mode is how a reconciliation acts on its plan.
