@@ -111,8 +111,12 @@ func matches(shown []string, printed string) bool {
 		}
 		pattern.WriteString(" *\n")
 	}
-	return regexp.MustCompile("^" + pattern.String() + "$").MatchString(printed)
+	return regexp.MustCompile("^" + pattern.String() + "$").MatchString(logLine.ReplaceAllString(printed, ""))
 }
+
+// logLine matches what kubectl logs beside its output, such as that a watch has ended, which may
+// come while it exits.
+var logLine = regexp.MustCompile(`(?m)^[IWE]\d{4} \d\d:.*\n`)
 
 // A shell is one shell that a person types into.
 type shell struct {
