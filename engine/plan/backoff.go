@@ -35,6 +35,9 @@ func (m *planner) holdBack(s *Step) {
 			fmt.Sprintf("%s is there already and is left alone: %s", s.Name(), s.Why))
 		m.plan.RequeueAfter(Retry{Min: refuseRetry, Max: refuseRetry}.DelayAfter(1))
 	default:
+		if m.SchemaOf != nil {
+			s.Schema = m.SchemaOf(s.Document.GroupVersionKind())
+		}
 		if m.mustWait(s) {
 			s.Action = BackOff
 		}

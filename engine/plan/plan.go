@@ -85,8 +85,9 @@ type Step struct {
 	Document *unstructured.Unstructured
 	// Hash is that of the document; an owned child carries it.
 	Hash string
-	// Schema identifies the schema of the document's CRD, or is empty. Another one may accept what
-	// this one refuses, so that the same document counts as other content.
+	// Schema identifies, for a step that writes, the schema of the document's CRD, or is empty.
+	// Another one may accept what this one refuses, so that the same document counts as other
+	// content.
 	Schema string
 	// Live is the object as the cluster has it, or nil.
 	Live *live.Object
@@ -266,9 +267,9 @@ type Input struct {
 	IsCurrent bool
 	// HasFinalizer is true if our finalizer is on the resource.
 	HasFinalizer bool
-	// Unknown describes what there may be of the resource that is not known. Doubtful are lists of
-	// which the cache may lack objects: a write got no response, or another process wrote to the
-	// resource after the kind was listed.
+	// Unknown describes what there may be of a resource with our finalizer that is not known.
+	// Doubtful are lists of which the cache may lack objects: a write got no response, or another
+	// process wrote to the resource after the kind was listed.
 	Unknown  []string
 	Doubtful []List
 	// Recreations are the children that the API server refuses to change.
@@ -419,11 +420,8 @@ func (in *Input) planStep(c render.Child, all map[Ref]*live.Object) (Step, error
 	return s, nil
 }
 
-// describeContent sets what an attempt at the step depends on besides its document.
+// describeContent sets which generated texts the document of the step contains.
 func (in *Input) describeContent(s *Step) {
-	if in.SchemaOf != nil {
-		s.Schema = in.SchemaOf(s.Document.GroupVersionKind())
-	}
 	if in.GeneratesText != nil {
 		s.GeneratesText = s.Document.GetKind() == "Secret" && in.GeneratesText(s.Child.File)
 	}

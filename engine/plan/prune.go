@@ -91,9 +91,9 @@ func (m *planner) planUnwanted(wanted map[Ref]bool) {
 // live objects, and decides which of them have to wait, since an earlier attempt failed or the
 // watch does not show its effect yet.
 func (m *planner) planPrunes() {
-	slices.SortFunc(m.plan.Prune, func(a, b live.Object) int { return CompareRefs(RefOf(a), RefOf(b)) })
-	slices.SortFunc(m.plan.Retained, func(a, b Retained) int { return CompareRefs(RefOf(a.Live), RefOf(b.Live)) })
-	slices.SortFunc(m.plan.Left, CompareRefs)
+	slices.SortFunc(m.plan.Prune, func(a, b live.Object) int { return compareRefs(RefOf(a), RefOf(b)) })
+	slices.SortFunc(m.plan.Retained, func(a, b Retained) int { return compareRefs(RefOf(a.Live), RefOf(b.Live)) })
+	slices.SortFunc(m.plan.Left, compareRefs)
 	for _, k := range m.plan.pruneKeys() {
 		if !m.plan.Attempts.isDue(k, m.Now) {
 			m.plan.Delayed[k] = true

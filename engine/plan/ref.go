@@ -37,8 +37,8 @@ func (r Ref) String() string {
 	return r.Kind + " " + r.Namespace + "/" + r.Name
 }
 
-// CompareRefs orders references by kind, namespace and name.
-func CompareRefs(a, b Ref) int {
+// compareRefs orders references by kind, namespace and name.
+func compareRefs(a, b Ref) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace),
 		cmp.Compare(a.Name, b.Name), cmp.Compare(a.Group, b.Group))
 }

@@ -3,7 +3,6 @@ package reconcile
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -62,7 +61,7 @@ func (t *reconciliation) describeSteps(p *plan.Plan) []string {
 			texts = append(texts, fmt.Sprintf("%s %d", what, n))
 		}
 	}
-	if t.subject.isDeleting() && slices.Contains(t.subject.resource.GetFinalizers(), api.Finalizer) {
+	if t.subject.isDeleting() && t.subject.hasFinalizer() {
 		texts = append(texts, "let the resource go")
 	}
 	return texts

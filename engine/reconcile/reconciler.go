@@ -147,12 +147,12 @@ const renderLimit = 10 * time.Second
 // the outcome in its status.
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	woken := r.takeWoken(req.NamespacedName)
-	resource, err := r.getResource(ctx, req.NamespacedName)
+	resource, memory, err := r.getResource(ctx, req.NamespacedName)
 	if resource == nil || err != nil {
 		countResult(r.name, err)
 		return reconcile.Result{}, err
 	}
-	t := r.newReconciliation(resource, r.choose(resource), r.memoryOf(req.NamespacedName, resource))
+	t := r.newReconciliation(resource, r.choose(resource), memory)
 	result, err := t.run(ctx)
 	NotePanic(r.name, err)
 	t.countReconciliation(req.NamespacedName, woken, err)
@@ -256,24 +256,25 @@ func (r *Reconciler) Find(uid types.UID) (name types.NamespacedName, found bool)
 	return name, found
 }
 
-// getResource returns the resource as last seen, or nil when there is nothing to
-// do for it: it is gone, or going without us, and its children go with it.
-func (r *Reconciler) getResource(ctx context.Context, name types.NamespacedName) (*unstructured.Unstructured, error) {
+// getResource returns the resource as last seen, and its memory; or nil if there is nothing to do:
+// it is gone, or is being deleted without our finalizer.
+func (r *Reconciler) getResource(ctx context.Context, name types.NamespacedName) (*unstructured.Unstructured, *Memory, error) {
 	resource := &unstructured.Unstructured{}
 	resource.SetGroupVersionKind(r.gvk)
 	err := r.resources.Get(ctx, name, resource)
 	if apierrors.IsNotFound(err) {
 		r.forgetResource(name)
-		return nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading %s %s: %w", r.gvk.Kind, name, err)
+		return nil, nil, fmt.Errorf("reading %s %s: %w", r.gvk.Kind, name, err)
 	}
-	resource = r.memoryOf(name, resource).newestOf(resource, r.now())
+	memory := r.memoryOf(name, resource)
+	resource = memory.newestOf(resource, r.now())
 	if isDeletedWithoutFinalizer(resource) {
-		return nil, nil
+		return nil, nil, nil
 	}
-	return resource, nil
+	return resource, memory, nil
 }
 
 // isDeletedWithoutFinalizer reports whether a resource is being deleted and does not need us:

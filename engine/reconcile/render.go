@@ -104,10 +104,13 @@ func (t *reconciliation) planInput(rendered *render.Result, w *snapshot) plan.In
 		AllowPrune: t.subject.parseAllowances(), DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty,
 		ReportedReady: t.subject.reportedReady(), IsReady: func(l live.Object) bool { return t.describeChild(w, l, nil).Ready },
 		Attempts: t.memory.attempts, LastWrite: t.memory.lastWrite, Cause: t.contentCause(), Now: t.r.now(),
-		HasFinalizer: t.subject.hasFinalizer(), Unknown: w.describeUnknown(), Doubtful: t.doubtfulLists(), IsCurrent: t.memory.isCurrent,
+		HasFinalizer: t.subject.hasFinalizer(), IsCurrent: t.memory.isCurrent,
 	}
 	if k := t.subject.version.Kind; k != nil {
 		in.GeneratedFrom = k.DrawsFrom
+	}
+	if in.HasFinalizer { // only its removal depends on what else there may be
+		in.Unknown, in.Doubtful = w.describeUnknown(), t.doubtfulLists()
 	}
 	if t.subject.isDeleting() {
 		t.setDeletion(&in, w)
