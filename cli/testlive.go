@@ -161,7 +161,7 @@ func install(ctx context.Context, writer *apply.Writer, k *kind.Kind) error {
 	crd.SetKind("CustomResourceDefinition")
 	delete(crd.Object, "status")
 	unstructured.RemoveNestedField(crd.Object, "metadata", "creationTimestamp")
-	return writer.InstallCRD(ctx, crd, func(*unstructured.Unstructured) error {
+	return apply.CRDsOf(writer).Install(ctx, crd, func(*unstructured.Unstructured) error {
 		return fmt.Errorf("%s: the cluster has its CRD, and does not serve %s: apply the CRD of this folder", k.Name, k.GVK.GroupVersion())
 	})
 }

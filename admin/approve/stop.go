@@ -46,7 +46,7 @@ func Find(ctx context.Context, cfg *rest.Config, name, identity string) (*Stop, 
 	if s.writer, err = apply.NewWriter(cfg, client); err != nil {
 		return nil, err
 	}
-	if s.crd, err = s.writer.CRD(ctx, name); err != nil {
+	if s.crd, err = apply.CRDsOf(s.writer).Get(ctx, name); err != nil {
 		return nil, fmt.Errorf("reading CRD %s: %w", name, err)
 	}
 	if s.of, s.Record, err = stopped(s.crd, identity); err != nil {
@@ -170,7 +170,7 @@ func (s *Stop) Approve(ctx context.Context, approval rollout.Approval) error {
 	}
 	approval.Stop = s.ID()
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		_, err := s.writer.Annotate(ctx, s.crd, map[string]any{s.of.Key(api.AnnotationApproved): approval.String()})
+		_, err := apply.CRDsOf(s.writer).Annotate(ctx, s.crd, map[string]any{s.of.Key(api.AnnotationApproved): approval.String()})
 		if !apierrors.IsConflict(err) {
 			return err
 		}
@@ -184,7 +184,7 @@ func (s *Stop) Approve(ctx context.Context, approval rollout.Approval) error {
 
 // again reads the CRD again, on which the stop is to be the one that was found.
 func (s *Stop) again(ctx context.Context) error {
-	crd, err := s.writer.CRD(ctx, s.Kind)
+	crd, err := apply.CRDsOf(s.writer).Get(ctx, s.Kind)
 	if err != nil {
 		return err
 	}

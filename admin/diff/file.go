@@ -7,6 +7,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 )
 
@@ -26,7 +27,7 @@ func (s Sight) Try(ctx context.Context, doc, live *unstructured.Unstructured) (*
 		return nil, &c
 	}
 	doc = written(doc, r.Namespaced)
-	answer, err := s.Writer().TryFile(ctx, r, doc, live)
+	answer, err := apply.AsPerson(s.Writer()).TryFile(ctx, r, doc, live)
 	if err != nil {
 		c.Verb, c.Why = verbOf(err), err.Error()
 		return nil, &c

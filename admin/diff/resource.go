@@ -11,10 +11,10 @@ import (
 
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/refusals"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
@@ -318,11 +318,11 @@ const untried = "does not support dry run"
 
 // verbOf tells what the caller may not find out from what is refused.
 func verbOf(err error) Verb {
-	refusal := apply.Classify(err)
+	refusal := refusals.Classify(err)
 	if strings.Contains(refusal.Text, untried) {
 		return Unknown
 	}
-	if refusal.Rule != "" || refusal.Cause == apply.TryAgain {
+	if refusal.Rule != "" || refusal.Cause == refusals.TryAgain {
 		return Unknown
 	}
 	return Refused

@@ -195,7 +195,7 @@ func (h *History) annotate(ctx context.Context, cfg *rest.Config, value any) err
 	}
 	conflicts := apierrors.IsConflict // the operator writes on the CRD, too
 	err = retry.OnError(retry.DefaultBackoff, conflicts, func() error {
-		crd, err := writer.CRD(ctx, h.Kind)
+		crd, err := apply.CRDsOf(writer).Get(ctx, h.Kind)
 		if err != nil {
 			return fmt.Errorf("reading CRD %s: %w", h.Kind, err)
 		}
@@ -207,7 +207,7 @@ func (h *History) annotate(ctx context.Context, cfg *rest.Config, value any) err
 		if changed {
 			return errors.New("the CRD changed meanwhile, and nothing was written: look at jacquard history " + h.Kind + " again")
 		}
-		_, err = writer.Annotate(ctx, crd, map[string]any{h.kind.Share.Key(api.AnnotationRollback): value})
+		_, err = apply.CRDsOf(writer).Annotate(ctx, crd, map[string]any{h.kind.Share.Key(api.AnnotationRollback): value})
 		return err
 	})
 	if err != nil {

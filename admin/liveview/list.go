@@ -13,9 +13,9 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/pager"
 
-	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/refusals"
 )
 
 // A lister lists one page of objects of a kind.
@@ -72,7 +72,7 @@ func objectOf(r live.Resource, o metav1.Object) live.Object {
 
 // refused says what could not be read, and by RBAC which rule is missing.
 func refused(doing string, err error) error {
-	return fmt.Errorf("%s: %w", doing, apply.Classify(err))
+	return fmt.Errorf("%s: %w", doing, refusals.Classify(err))
 }
 
 // impersonate returns a client that acts as a service account, namespace/name.

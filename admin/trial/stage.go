@@ -14,6 +14,7 @@ import (
 	"github.com/jacquard-operator/jacquard/author/catalog"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/refusals"
 )
 
 var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
@@ -112,9 +113,9 @@ func (t *Trial) stageObject(ctx context.Context, o *object) (made *unstructured.
 			if created = there == nil; !created {
 				doc.SetUID(there.GetUID())
 			}
-			made, err = t.Writer.Stage(ctx, o.served, doc)
+			made, err = apply.AsPerson(t.Writer).Stage(ctx, o.served, doc)
 		}
-		if err != nil && apply.Classify(err).Cause != apply.TryAgain {
+		if err != nil && refusals.Classify(err).Cause != refusals.TryAgain {
 			return finalError{err}
 		}
 		return err
@@ -165,7 +166,7 @@ func (t *Trial) applySubresource(ctx context.Context, o *object, uid types.UID, 
 	doc.SetNamespace(o.GetNamespace())
 	doc.SetName(o.GetName())
 	doc.SetUID(uid)
-	if _, err := t.Writer.Stage(ctx, o.served, doc, subresource); err != nil {
+	if _, err := apply.AsPerson(t.Writer).Stage(ctx, o.served, doc, subresource); err != nil {
 		return fmt.Errorf("applying %s of %s: %w", subresource, o, err)
 	}
 	return nil

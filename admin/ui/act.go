@@ -16,6 +16,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
+	"github.com/jacquard-operator/jacquard/engine/refusals"
 )
 
 // An Order is what a button of the page is to do.
@@ -251,7 +252,7 @@ func (s *Server) annotate(ctx context.Context, o *Order) (*Plan, error) {
 			}
 			_, err = writer.Metadata(ctx, l.kind.Resource, l.resource, map[string]any{"annotations": map[string]any{key: value}})
 			if err != nil {
-				return "", fmt.Errorf("writing on %s %s: %w", l.resource.GetKind(), l.resource.GetName(), apply.Classify(err))
+				return "", fmt.Errorf("writing on %s %s: %w", l.resource.GetKind(), l.resource.GetName(), refusals.Classify(err))
 			}
 			return l.resource.GetKind() + " " + l.resource.GetName() + ": " + text, nil
 		},

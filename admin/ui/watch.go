@@ -24,11 +24,11 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/jacquard-operator/jacquard/admin/health"
-	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/panics"
+	"github.com/jacquard-operator/jacquard/engine/refusals"
 )
 
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
@@ -126,7 +126,7 @@ func said(doing string, err error) string {
 	if err == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s: %v", doing, apply.Classify(err))
+	return fmt.Sprintf("%s: %v", doing, refusals.Classify(err))
 }
 
 // replaced takes up all CRDs that there are.

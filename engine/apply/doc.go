@@ -15,8 +15,7 @@
 // part, and returns results.
 //
 // Every request is bounded in time, and what the server refuses comes back as a
-// Refusal: understood, and without values of what was sent.
+// [refusals.Refusal]: understood, and without values of what was sent.
 //
-// Without it, users lose preconditions, and refusals that name the missing rule and
-// mask Secrets.
+// Without it, users lose preconditions: a stale cache would lead to wrong writes.
 package apply

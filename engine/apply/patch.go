@@ -20,7 +20,7 @@ func (w *Writer) Patch(ctx context.Context, r live.Resource, doc *unstructured.U
 	if to.Subresource != "" {
 		how.subresources = []string{to.Subresource}
 	}
-	return w.apply(ctx, r, with(doc, "uid", string(to.Object)), how)
+	return w.applyDocument(ctx, r, withMetadata(doc, "uid", string(to.Object)), how)
 }
 
 // A Patching says which object is patched, and for whom.

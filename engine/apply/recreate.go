@@ -11,14 +11,15 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/refusals"
 )
 
 // explainRefusal finds out what it means that the API server refuses a change. If the content would
 // be fine in a new object, and the file of the child allows it, the child has to be created
 // again: whether and when it may be deleted is for the next plan to decide.
 func (w *stepWrite) explainRefusal(ctx context.Context, o metav1.Object, err error) error {
-	refusal := Classify(err)
-	if refusal.Cause != Invalid {
+	refusal := refusals.Classify(err)
+	if refusal.Cause != refusals.Invalid {
 		return err
 	}
 	if err := w.readPredecessor(ctx, o); err != nil {
@@ -26,9 +27,9 @@ func (w *stepWrite) explainRefusal(ctx context.Context, o metav1.Object, err err
 	}
 	answer, fresh := w.to.Probe(ctx, w.resource, w.document)
 	if live, err := w.to.Read(ctx, w.resource, o.GetNamespace(), o.GetName()); err == nil {
-		refusal = refusal.OfChange(Change{Sent: w.document, Live: live, Fresh: fresh})
+		refusal = refusal.OfChange(refusals.Change{Sent: w.document, Live: live, Fresh: fresh})
 	}
-	if fresh == nil && refusal.Kind == Immutable {
+	if fresh == nil && refusal.Kind == refusals.Immutable {
 		w.out.Preview = answer // the refusal does not say what would change
 	}
 	mayRecreate := w.step.Child.Policy.RecreateOnImmutable && (plan.Ours(w.Owner, o) || plan.Controls(w.Owner, o))
@@ -36,7 +37,7 @@ func (w *stepWrite) explainRefusal(ctx context.Context, o metav1.Object, err err
 	case mayRecreate && fresh == nil:
 		w.out.Recreation = &plan.Recreation{Object: o, Hash: w.step.Hash, Why: refusal.Error(), Predecessor: w.predecessor}
 		return nil
-	case mayRecreate && Classify(fresh).Cause != Invalid:
+	case mayRecreate && refusals.Classify(fresh).Cause != refusals.Invalid:
 		return fresh // it is not known yet
 	}
 	refusal.Remedy = cmp.Or(w.describeRemedy(refusal, fresh), refusal.Remedy)
@@ -93,34 +94,34 @@ func (w *stepWrite) recreateChild(ctx context.Context) (err error) {
 	}
 	w.recordWrite(plan.WriteRecreate)
 	w.out.Deleted = w.predecessor
-	return &Refusal{Cause: Recreating, Text: text}
+	return &refusals.Refusal{Cause: refusals.Recreating, Text: text}
 }
 
 // describeRemedy returns what to do about a change that is refused although its content is fine, or
 // "". The argument fresh is the refusal of a dry run that would create the child anew, or nil.
-func (w *stepWrite) describeRemedy(r *Refusal, fresh error) string {
+func (w *stepWrite) describeRemedy(r *refusals.Refusal, fresh error) string {
 	recreate := "annotate it in the template with " + api.AnnotationOnImmutable + ": recreate"
 	holdsData := kind.HoldsData(w.document.GroupVersionKind().GroupKind())
 	switch {
-	case r.Kind == ForeignEntry:
+	case r.Kind == refusals.ForeignEntry:
 		return "remove that entry from the live object"
-	case r.Kind == LeftOver && holdsData:
+	case r.Kind == refusals.LeftOver && holdsData:
 		return "remove that field from the live object"
-	case r.Kind == LeftOver:
+	case r.Kind == refusals.LeftOver:
 		return "remove that field from the live object; or, to delete and recreate it instead, " + recreate
-	case r.Kind != Immutable:
+	case r.Kind != refusals.Immutable:
 		return ""
 	case holdsData:
 		return "it is never recreated, since what is in it would be lost" + initialHint(r.Fields, "to keep what it has")
 	case w.step.Child.Policy.RecreateOnImmutable:
-		return "it is not recreated, since a new one would be refused too: " + Classify(fresh).Error()
+		return "it is not recreated, since a new one would be refused too: " + refusals.Classify(fresh).Error()
 	}
-	others := slices.DeleteFunc(slices.Clone(r.Fields), func(f Field) bool { return len(f.Holders) == 0 })
+	others := slices.DeleteFunc(slices.Clone(r.Fields), func(f refusals.Field) bool { return len(f.Holders) == 0 })
 	return "to delete and recreate it instead, " + recreate + initialHint(others, "to leave the field to others")
 }
 
 // initialHint says how fields can be left as they are, and what for; "" if they cannot.
-func initialHint(fields []Field, purpose string) string {
+func initialHint(fields []refusals.Field, purpose string) string {
 	var paths []string
 	for _, f := range fields {
 		if _, err := kind.InitialPaths(f.Name()); err == nil {

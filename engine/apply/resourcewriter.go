@@ -18,6 +18,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/refusals"
 )
 
 // A ResourceOf is what a Writer needs to know of the resource whose plans it carries out.
@@ -38,8 +39,8 @@ type ResourceOf struct {
 	WasApplied func(types.UID) bool
 }
 
-// For returns what carries out the plans of a resource.
-func (w *Writer) For(r ResourceOf) ResourceWriter {
+// NewResourceWriter returns what carries out the plans of a resource.
+func NewResourceWriter(w *Writer, r ResourceOf) ResourceWriter {
 	return &resourceWriter{own: w, to: cmp.Or(r.Children, w), ResourceOf: r}
 }
 
@@ -105,9 +106,9 @@ func (w *stepWrite) write(ctx context.Context) error {
 	case !found:
 		return waitFor("the cluster does not have this kind any more")
 	case served.Namespaced && w.document.GetNamespace() == "":
-		return &Refusal{Cause: WrongScope, Text: "it is namespaced in this cluster, which its file and kind.yaml do not say"}
+		return &refusals.Refusal{Cause: refusals.WrongScope, Text: "it is namespaced in this cluster, which its file and kind.yaml do not say"}
 	case !served.Namespaced && w.document.GetNamespace() != "":
-		return &Refusal{Cause: WrongScope, Text: "it is cluster-scoped in this cluster, which its file and kind.yaml do not say"}
+		return &refusals.Refusal{Cause: refusals.WrongScope, Text: "it is cluster-scoped in this cluster, which its file and kind.yaml do not say"}
 	}
 	w.resource = served
 	switch w.step.Action {
@@ -124,7 +125,9 @@ func (w *stepWrite) write(ctx context.Context) error {
 }
 
 // waitFor returns a refusal that ends by itself, without an event for the resource.
-func waitFor(text string) *Refusal { return &Refusal{Cause: Waits, Text: text} }
+func waitFor(text string) *refusals.Refusal {
+	return &refusals.Refusal{Cause: refusals.Waits, Text: text}
+}
 
 const changedMeanwhile = "it changed meanwhile and is looked at again"
 
@@ -136,7 +139,7 @@ func (w *stepWrite) createChild(ctx context.Context) error {
 		w.recordWrite(plan.WriteCreate)
 		return w.finishWrite(ctx, answer)
 	}
-	if Classify(err).Cause != Exists {
+	if refusals.Classify(err).Cause != refusals.Exists {
 		return err
 	}
 	existing, err := w.to.GetMetadata(ctx, w.resource, w.document.GetNamespace(), w.document.GetName())
@@ -159,9 +162,9 @@ func (w *stepWrite) adoptExisting(ctx context.Context, existing *metav1.PartialO
 	case !ok && previous == w.Owner.Owner:
 		return waitFor("it belongs to an earlier resource of this name and will be collected")
 	case !ok:
-		return &Refusal{Cause: NotOurs, Text: "an object of this name is there already and is left alone: " + whose}
+		return &refusals.Refusal{Cause: refusals.NotOurs, Text: "an object of this name is there already and is left alone: " + whose}
 	case w.step.GeneratesText:
-		return &Refusal{Cause: Waits, Kind: TextExists, Text: "the Secret is there already, and what was drawn for it is in it"}
+		return &refusals.Refusal{Cause: refusals.Waits, Kind: refusals.TextExists, Text: "the Secret is there already, and what was drawn for it is in it"}
 	}
 	_, applied := ownership.MarkAt(existing.GetManagedFields(), api.FieldManager, "")
 	w.readsFirst = !applied || len(w.step.Child.Policy.Initial) > 0
@@ -181,7 +184,7 @@ func (w *stepWrite) updateChild(ctx context.Context, o metav1.Object) error {
 		o = read
 	}
 	err := w.applyTo(ctx, o)
-	if refusal := Classify(err); err != nil && mayRestore(refusal) {
+	if refusal := refusals.Classify(err); err != nil && mayRestore(refusal) {
 		if _, done, restored := w.restoreObject(ctx, o, refusal); done {
 			err = restored
 		}
@@ -307,7 +310,7 @@ func (w *resourceWriter) Delete(ctx context.Context, l live.Object) plan.Outcome
 // isGone reports whether a refusal means that the very object does not exist any more: a
 // conflict must be about its uid.
 func isGone(err error) bool {
-	answer := Classify(err).Err
+	answer := refusals.Classify(err).Err
 	return apierrors.IsNotFound(err) || apierrors.IsConflict(err) && strings.Contains(strings.ToLower(answer.Error()), "uid")
 }
 
@@ -321,15 +324,15 @@ func (w *resourceWriter) Release(ctx context.Context, r plan.Release) (out plan.
 	}
 	to := Patching{Object: r.Live.Meta.GetUID(), Owner: w.Owner.UID, Subresource: r.Subresource}
 	answer, err := w.to.ReleaseFields(ctx, served, r.Live.Meta, to)
-	refusal := Classify(err)
+	refusal := refusals.Classify(err)
 	switch {
 	case err == nil:
 		return plan.Outcome{Writes: []plan.Write{plan.WriteRelease}, Answer: answer}
-	case isGone(err) || r.Subresource != "" && refusal.Cause == Invalid:
+	case isGone(err) || r.Subresource != "" && refusal.Cause == refusals.Invalid:
 		return plan.Outcome{}
 	}
 	out.Err = fmt.Errorf("giving back %s: %w", plan.RefOf(r.Live), err)
-	if w.to.Tries() || refusal.Cause != Invalid && !refusal.Cause.IsDenied() {
+	if w.to.Tries() || refusal.Cause != refusals.Invalid && !refusal.Cause.IsDenied() {
 		return out
 	}
 	out.Err = fmt.Errorf("%w; its fields stay as they are, and after ten minutes it is not waited for any more", out.Err)

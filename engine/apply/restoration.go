@@ -11,16 +11,17 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/refusals"
 )
 
 // restoreObject reads an object, and makes it as rendered where an apply alone does not: one write
 // removes what is in the way and puts the document in, and an apply of the same content then
 // makes the fields ours. It reports whether that was done. Otherwise, the object as it was
 // read is to be applied to.
-func (w *stepWrite) restoreObject(ctx context.Context, o metav1.Object, refusal *Refusal) (read metav1.Object, done bool, err error) {
+func (w *stepWrite) restoreObject(ctx context.Context, o metav1.Object, refusal *refusals.Refusal) (read metav1.Object, done bool, err error) {
 	found, err := w.to.Read(ctx, w.resource, o.GetNamespace(), o.GetName())
 	switch needed := len(w.step.Child.Policy.Initial) > 0; {
-	case err != nil && !needed && Classify(err).Cause == Forbidden:
+	case err != nil && !needed && refusals.Classify(err).Cause == refusals.Forbidden:
 		return o, false, nil // an apply alone may do
 	case err != nil:
 		return o, false, err
@@ -55,8 +56,8 @@ func (w *stepWrite) restoreObject(ctx context.Context, o metav1.Object, refusal 
 }
 
 // mayRestore reports whether an apply may have been refused for what is in the live object.
-func mayRestore(refusal *Refusal) bool {
-	return (refusal.Kind == BadContent || refusal.Kind == DuplicateValue) && len(refusal.Fields) > 0
+func mayRestore(refusal *refusals.Refusal) bool {
+	return (refusal.Kind == refusals.BadContent || refusal.Kind == refusals.DuplicateValue) && len(refusal.Fields) > 0
 }
 
 // setInitial makes the document for an object that was read: it has its values of fields that
@@ -87,7 +88,7 @@ func (w *stepWrite) takeDetour(ctx context.Context, o metav1.Object, detour *uns
 // unique is how the API server says in other words that a value is already taken.
 var unique = regexp.MustCompile(`must be unique|must not already exist`)
 
-func refusedFields(refusal *Refusal) (all []ownership.Refused) {
+func refusedFields(refusal *refusals.Refusal) (all []ownership.Refused) {
 	if refusal == nil {
 		return nil
 	}

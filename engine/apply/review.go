@@ -79,15 +79,15 @@ func (r *Reviewer) Allowed(ctx context.Context, what authorizationv1.ResourceAtt
 		return answer.Status.Allowed, nil
 	}
 	answer, err := r.client.SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
-		Spec: authorizationv1.SubjectAccessReviewSpec{User: r.User, Groups: r.groups(), ResourceAttributes: &what}}, metav1.CreateOptions{})
+		Spec: authorizationv1.SubjectAccessReviewSpec{User: r.User, Groups: r.listGroups(), ResourceAttributes: &what}}, metav1.CreateOptions{})
 	if err != nil {
 		return false, fmt.Errorf("asking for the permissions of %s: %w", r.User, err)
 	}
 	return answer.Status.Allowed, nil
 }
 
-// groups are those that the API server would put the user into.
-func (r *Reviewer) groups() []string {
+// listGroups returns the groups that the API server would put the user into.
+func (r *Reviewer) listGroups() []string {
 	all := append([]string{"system:authenticated"}, r.Groups...)
 	if account, is := strings.CutPrefix(r.User, "system:serviceaccount:"); is {
 		namespace, _, _ := strings.Cut(account, ":")

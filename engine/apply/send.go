@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/jacquard-operator/jacquard/engine/refusals"
 	"github.com/jacquard-operator/jacquard/engine/transport"
 )
 
@@ -11,9 +12,9 @@ import (
 // counts as lost.
 const requestLimit = time.Minute
 
-// send sends one request, bounded in time. What the server refuses comes back as
+// sendRequest sends one request, bounded in time. What the server refuses comes back as
 // a Refusal, without values of the document that was sent.
-func send[T any](ctx context.Context, document map[string]any, request func(context.Context) (T, error)) (answer T, err error) {
+func sendRequest[T any](ctx context.Context, document map[string]any, request func(context.Context) (T, error)) (answer T, err error) {
 	var wanted time.Duration
 	ctx, cancel := context.WithTimeout(transport.WithRetryAfter(ctx, &wanted), requestLimit)
 	defer cancel()
@@ -21,7 +22,7 @@ func send[T any](ctx context.Context, document map[string]any, request func(cont
 		return answer, nil
 	}
 	var none T // clients return an empty object beside some errors
-	refusal := classify(err, document)
+	refusal := refusals.ClassifyWrite(err, document)
 	refusal.RetryAfter = max(refusal.RetryAfter, wanted)
 	return none, refusal
 }

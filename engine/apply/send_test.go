@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/refusals"
 	"github.com/jacquard-operator/jacquard/engine/transport"
 )
 
@@ -45,8 +46,8 @@ func TestSentOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			err = send(t.Context(), w, secrets)
-			var r *Refusal
-			if !errors.As(err, &r) || r.Cause != TryAgain || r.RetryAfter != time.Second {
+			var r *refusals.Refusal
+			if !errors.As(err, &r) || r.Cause != refusals.TryAgain || r.RetryAfter != time.Second {
 				t.Errorf("got %v (%+v), want to try again after a second", err, r)
 			}
 			if b.requests > 2 { // some look first

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/refusals"
 )
 
 // A refusing answers every request as the API server refuses content, or tells
@@ -76,9 +77,9 @@ func document() *unstructured.Unstructured {
 // requests sends each request that a Writer can send.
 var requests = map[string]func(context.Context, *Writer, live.Resource) error{
 	"Annotate": func(ctx context.Context, w *Writer, _ live.Resource) error {
-		return second(w.Annotate(ctx, secret(), map[string]any{}))
+		return second(CRDs{w}.Annotate(ctx, secret(), map[string]any{}))
 	},
-	"CRD": func(ctx context.Context, w *Writer, _ live.Resource) error { return second(w.CRD(ctx, "a")) },
+	"Get": func(ctx context.Context, w *Writer, _ live.Resource) error { return second(CRDs{w}.Get(ctx, "a")) },
 	"Create": func(ctx context.Context, w *Writer, r live.Resource) error {
 		return second(w.Create(ctx, r, document()))
 	},
@@ -103,8 +104,8 @@ var requests = map[string]func(context.Context, *Writer, live.Resource) error{
 	"ReleaseFields": func(ctx context.Context, w *Writer, r live.Resource) error {
 		return second(w.ReleaseFields(ctx, r, secret(), Patching{Object: "1"}))
 	},
-	"InstallCRD": func(ctx context.Context, w *Writer, _ live.Resource) error {
-		return w.InstallCRD(ctx, document(), func(*unstructured.Unstructured) error { return nil })
+	"Install": func(ctx context.Context, w *Writer, _ live.Resource) error {
+		return CRDs{w}.Install(ctx, document(), func(*unstructured.Unstructured) error { return nil })
 	},
 	"Metadata": func(ctx context.Context, w *Writer, r live.Resource) error {
 		return second(w.Metadata(ctx, r, secret(), map[string]any{}))
@@ -128,13 +129,13 @@ var requests = map[string]func(context.Context, *Writer, live.Resource) error{
 		return second(w.Some(ctx, r, "", func(metav1.Object) bool { return true }))
 	},
 	"Stage": func(ctx context.Context, w *Writer, r live.Resource) error {
-		return second(w.Stage(ctx, r, document()))
+		return second(Person{w}.Stage(ctx, r, document()))
 	},
 	"Status": func(ctx context.Context, w *Writer, r live.Resource) error {
 		return second(w.Status(ctx, r, secret(), map[string]any{"key": "hunter2"}))
 	},
 	"TryFile": func(ctx context.Context, w *Writer, r live.Resource) error {
-		return second(w.TryFile(ctx, r, document(), nil))
+		return second(Person{w}.TryFile(ctx, r, document(), nil))
 	},
 	"Update": func(ctx context.Context, w *Writer, r live.Resource) error {
 		return second(w.Update(ctx, r, document(), "1"))
@@ -150,7 +151,7 @@ func second[T any](_ T, err error) error { return err }
 var sending = []string{"Create", "Patch", "Probe", "Replace", "Stage", "Status", "TryFile", "Update"}
 
 // silent are the methods that send nothing.
-var silent = []string{"As", "Dry", "For", "ReadOnly", "Tries", "While"}
+var silent = []string{"As", "Dry", "ReadOnly", "Tries", "While"}
 
 // TestEveryRequestIsUnderstood: whatever a Writer sends is bounded in time, and
 // what is refused comes back as a Refusal without the values that were sent:
@@ -163,17 +164,19 @@ func TestEveryRequestIsUnderstood(t *testing.T) {
 	}
 	r := live.Resource{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Secret"},
 		GVR: schema.GroupVersionResource{Version: "v1", Resource: "secrets"}, Namespaced: true}
-	for method := range reflect.TypeFor[*Writer]().Methods() {
-		if request := requests[method.Name]; request == nil && !slices.Contains(silent, method.Name) {
-			t.Errorf("%s is not tried here", method.Name)
+	for _, of := range []reflect.Type{reflect.TypeFor[*Writer](), reflect.TypeFor[CRDs](), reflect.TypeFor[Person]()} {
+		for method := range of.Methods() {
+			if request := requests[method.Name]; request == nil && !slices.Contains(silent, method.Name) {
+				t.Errorf("%s is not tried here", method.Name)
+			}
 		}
 	}
 	for name, request := range requests {
 		err := request(t.Context(), w, r)
-		var refusal *Refusal
+		var refusal *refusals.Refusal
 		if !errors.As(err, &refusal) {
 			t.Errorf("%s returns %T, no Refusal: %v", name, err, err)
-		} else if conflict := apierrors.IsConflict(err); refusal.Cause != Invalid && !conflict {
+		} else if conflict := apierrors.IsConflict(err); refusal.Cause != refusals.Invalid && !conflict {
 			t.Errorf("%s: cause %d: %v", name, refusal.Cause, err)
 		}
 		if slices.Contains(sending, name) && strings.Contains(err.Error(), "hunter2") {
@@ -214,4 +217,4 @@ func TestEveryWriteHasAPrecondition(t *testing.T) {
 }
 
 // reading are the methods that write nothing, two by dry runs.
-var reading = []string{"CRD", "CollectionVersion", "Find", "List", "Probe", "Read", "Some", "TryFile", "GetMetadata"}
+var reading = []string{"CollectionVersion", "Find", "Get", "List", "Probe", "Read", "Some", "TryFile", "GetMetadata"}

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
@@ -38,7 +39,7 @@ func (o *Operator) crd(name string) metav1.Object {
 
 // annotate changes annotations of a CRD.
 func (o *Operator) annotate(ctx context.Context, crd metav1.Object, annotations map[string]any) error {
-	answer, err := o.writer.Annotate(ctx, crd, annotations)
+	answer, err := apply.CRDsOf(o.writer).Annotate(ctx, crd, annotations)
 	if err != nil {
 		return err
 	}

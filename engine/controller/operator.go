@@ -109,7 +109,7 @@ func New(options Options) (*Operator, error) {
 	options.Config = transport.Configure(options.Config, requestLimit)
 	election := lead.of(options.Config)
 	options.Config = rest.CopyConfig(options.Config)
-	options.Config.Wrap(apply.NewInFlight().Wrap)
+	options.Config.Wrap(transport.NewInFlight().Wrap)
 	bases := &baseWatches{clock: clock.RealClock{}}
 	how := ctrl.Options{
 		Scheme:                        scheme,

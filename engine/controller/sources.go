@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/controller/roots"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
@@ -39,7 +40,7 @@ func (o *Operator) installCRDs(ctx context.Context) error {
 			if err := yaml.Unmarshal(file.Data, &crd.Object); err != nil {
 				return fmt.Errorf("%s: %w", file.Shown, err)
 			}
-			err := writer.InstallCRD(ctx, crd, func(there *unstructured.Unstructured) error { return o.breaks(there, crd) })
+			err := apply.CRDsOf(writer).Install(ctx, crd, func(there *unstructured.Unstructured) error { return o.breaks(there, crd) })
 			var broken breaking
 			switch {
 			case errors.As(err, &broken):

@@ -11,13 +11,13 @@ import (
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/panics"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/refusals"
 	"github.com/jacquard-operator/jacquard/engine/revision"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
@@ -80,7 +80,7 @@ func (o *Operator) recordUnsynced(name string, err error) {
 		return
 	}
 	k.unsettled = err.Error()
-	if refusal := apply.Classify(err); refusal.Rule != "" {
+	if refusal := refusals.Classify(err); refusal.Rule != "" {
 		k.unsettled = refusal.Error()
 	}
 }

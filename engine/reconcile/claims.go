@@ -7,10 +7,10 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/refusals"
 	"github.com/jacquard-operator/jacquard/engine/status/readiness"
 )
 
@@ -57,7 +57,7 @@ func storageClass(claim map[string]any, found []live.Object, err error) readines
 // a message has no room for both.
 func missingRule(err error) string {
 	var rule *live.RuleError
-	var refusal *apply.Refusal
+	var refusal *refusals.Refusal
 	switch {
 	case errors.As(err, &rule):
 		return rule.Missing()

@@ -44,7 +44,7 @@ func (t *reconciliation) executePlan(ctx context.Context, p *plan.Plan) {
 func (t *reconciliation) resourceWriter() (apply.ResourceWriter, error) {
 	children, err := t.subject.childWriter()
 	applied := t.memory.applied
-	return t.r.cluster.Writer.For(apply.ResourceOf{
+	return apply.NewResourceWriter(t.r.cluster.Writer, apply.ResourceOf{
 		Resource: t.subject.resource, Self: func() (live.Resource, bool) { return t.r.cluster.Resource(t.r.gvk) },
 		Owner: t.subject.planOwner(), Children: children, IsDeleting: t.subject.isDeleting(),
 		Served:     func(gvk schema.GroupVersionKind) (live.Resource, bool) { return t.r.cluster.Served().Resource(gvk) },

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/kind"
@@ -91,7 +92,7 @@ func (r forgetter) forgetKinds(ctx context.Context, versions []*Version, resourc
 	if !rest && slices.ContainsFunc(resources, hasOurFinalizer) {
 		return nil, nil
 	}
-	written, err := r.cluster.Writer.Annotate(ctx, crd, write)
+	written, err := apply.CRDsOf(r.cluster.Writer).Annotate(ctx, crd, write)
 	if err != nil {
 		return nil, fmt.Errorf("taking kinds off the record on CRD %s: %w", r.name, err)
 	}

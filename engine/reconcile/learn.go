@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 
@@ -8,11 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/refusals"
 	"github.com/jacquard-operator/jacquard/engine/status"
+	"github.com/jacquard-operator/jacquard/engine/transport"
 )
 
 // learnResults records the results of a plan: in the memory of the resource, in the caches, in
@@ -143,18 +145,18 @@ func (t learner) learnWrite(s *plan.Step, r *plan.Result) {
 
 // learnFailure records that a step failed, and reports why.
 func (t learner) learnFailure(s *plan.Step, r *plan.Result) {
-	refusal := apply.Classify(r.Err)
+	refusal := refusals.Classify(r.Err)
 	switch refusal.Cause {
-	case apply.Recreating, apply.Gone, apply.Exists, apply.Waits: // the object is another one by now
+	case refusals.Recreating, refusals.Gone, refusals.Exists, refusals.Waits: // the object is another one by now
 		delete(t.memory.recreations, s.Ref())
 	}
-	if refusal.Cause == apply.Recreating {
+	if refusal.Cause == refusals.Recreating {
 		t.memory.attempts.ForgetRepeats()
 		if r.Deleted != nil {
 			t.memory.replaced[s.Ref()] = initialOf(r.Deleted.Object, s.Child.Policy.Initial)
 		}
 	}
-	if refusal.Kind == apply.TextExists {
+	if refusal.Kind == refusals.TextExists {
 		t.forgetGenerated(s)
 	}
 	p, retry := t.describeFailure(s, r.Err)
@@ -162,7 +164,7 @@ func (t learner) learnFailure(s *plan.Step, r *plan.Result) {
 	now := t.r.now() // waits begin with the answer
 	at := t.memory.attempts.Fail(s.Key(), s.AttemptHash(), retry, now)
 	at.Problem, at.Obstacle = p, ""
-	if s.Live != nil && (refusal.Kind == apply.ForeignEntry || refusal.Kind == apply.LeftOver) {
+	if s.Live != nil && (refusal.Kind == refusals.ForeignEntry || refusal.Kind == refusals.LeftOver) {
 		at.Obstacle = plan.Obstacle(*s.Live)
 	}
 	t.reportStep(s, p)
@@ -197,7 +199,7 @@ func (t learner) recordUnanswered(s *plan.Step, err error) {
 	gvk := s.Document.GroupVersionKind()
 	if err == nil {
 		delete(t.memory.unanswered, s.Ref())
-	} else if apply.Classify(err).Cause == apply.TryAgain && !apply.NotSent(err) {
+	} else if refusals.Classify(err).Cause == refusals.TryAgain && !errors.Is(err, transport.ErrNotSent) {
 		list := plan.List{GroupVersionKind: gvk, IsPatched: s.Action == plan.Patch}
 		t.memory.unanswered[s.Ref()] = unansweredWrite{list, t.r.ticks.Add(1)}
 		t.r.recorded.recordDoubt(gvk.GroupKind())

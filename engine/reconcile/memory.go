@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/refusals"
 )
 
 // A Memory is everything that this process remembers of one resource between two
@@ -206,7 +206,7 @@ func recordBusy(a plan.Attempts, o plan.Operation, err error, now time.Time) {
 	k := plan.Key{Operation: o}
 	if err == nil {
 		delete(a, k)
-	} else if refusal := apply.Classify(err); refusal.Cause == apply.TryAgain {
+	} else if refusal := refusals.Classify(err); refusal.Cause == refusals.TryAgain {
 		a.Fail(k, "", plan.Retry{Min: refusal.RetryAfter, Max: longWait}, now).Err = err
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/refusals"
 )
 
 // TestBusyServer: what a busy server could not take is sent later each time, not before the
@@ -18,7 +18,7 @@ import (
 func TestBusyServer(t *testing.T) {
 	a, now := plan.Attempts{}, time.Now()
 	next := func() time.Time { return a[plan.Key{Operation: plan.OpStatus}].Next }
-	busy := &apply.Refusal{Cause: apply.TryAgain, RetryAfter: 5 * time.Second, Err: apierrors.NewTooManyRequests("busy", 5)}
+	busy := &refusals.Refusal{Cause: refusals.TryAgain, RetryAfter: 5 * time.Second, Err: apierrors.NewTooManyRequests("busy", 5)}
 	recordBusy(a, plan.OpStatus, busy, now)
 	first := next().Sub(now)
 	if busyError(a, plan.OpStatus, now) == nil || first < 5*time.Second || busyError(a, plan.OpStatus, next()) != nil {
@@ -33,7 +33,7 @@ func TestBusyServer(t *testing.T) {
 	if len(a) > 0 {
 		t.Errorf("it goes on: %v", a)
 	}
-	recordBusy(a, plan.OpStatus, &apply.Refusal{Cause: apply.Invalid, Err: apierrors.NewInvalid(schema.GroupKind{}, "a", nil)}, now)
+	recordBusy(a, plan.OpStatus, &refusals.Refusal{Cause: refusals.Invalid, Err: apierrors.NewInvalid(schema.GroupKind{}, "a", nil)}, now)
 	if busyError(a, plan.OpStatus, now) != nil {
 		t.Error("refused content delays what comes next")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/refusals"
 	"github.com/jacquard-operator/jacquard/engine/status"
 	"github.com/jacquard-operator/jacquard/engine/status/readiness"
 )
@@ -104,7 +105,7 @@ func (t judge) podReasons(ctx context.Context, l live.Object) []readiness.PodRea
 	in := apply.Selection{Namespace: l.Meta.GetNamespace(), Labels: readiness.PodSelector(workload), Limit: mostPods}
 	pods, err := writer.List(ctx, pod, in)
 	if err != nil {
-		refusal := apply.Classify(err)
+		refusal := refusals.Classify(err)
 		if refusal.Rule != "" { // it fits where the server's words do not
 			return []readiness.PodReason{{Message: "not known; the missing rule, in " + refusal.Rule}}
 		}

@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/refusals"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
@@ -37,8 +37,8 @@ func (t learner) learnRelease(r *plan.Result) {
 	if at == nil {
 		return
 	}
-	refusal := apply.Classify(r.Err)
-	if refused.IsForbidden = refusal.Cause == apply.Forbidden; refusal.Cause == apply.Invalid || refusal.Cause.IsDenied() {
+	refusal := refusals.Classify(r.Err)
+	if refused.IsForbidden = refusal.Cause == refusals.Forbidden; refusal.Cause == refusals.Invalid || refusal.Cause.IsDenied() {
 		at.Problem.Severity, at.Problem.Reason = status.Waiting, api.ReasonNotGivenBack
 		if refused.At.IsZero() {
 			refused.At = t.r.now()
@@ -55,7 +55,7 @@ func (t learner) learnPrune(k plan.Key, r *plan.Result) *plan.Attempt {
 		return nil
 	}
 	t.countRefusal(r.Err)
-	retry := plan.Retry{Min: apply.Classify(r.Err).RetryAfter, Max: longWait}
+	retry := plan.Retry{Min: refusals.Classify(r.Err).RetryAfter, Max: longWait}
 	at := t.memory.attempts.Fail(k, "", retry, t.r.now())
 	at.Problem = status.Problem{Severity: status.Retry, Reason: api.ReasonPruneFailed, Message: r.Err.Error()}
 	return at

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/plan"
@@ -144,7 +145,7 @@ func (r *Reconciler) newestCRD() metav1.Object {
 func (t recorder) writeRecord(ctx context.Context, crd metav1.Object, changed map[string]any) error {
 	var answer metav1.Object
 	defer func() { t.r.recorded.endWrite(answer) }()
-	written, err := t.r.cluster.Writer.Annotate(ctx, crd, changed)
+	written, err := apply.CRDsOf(t.r.cluster.Writer).Annotate(ctx, crd, changed)
 	if err != nil {
 		err = fmt.Errorf("recording child kinds on CRD %s: %w", t.r.name, err)
 	}

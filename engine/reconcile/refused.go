@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/panics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/refusals"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
@@ -27,41 +27,41 @@ type refusalPolicy struct {
 const rareRetry = 5 * time.Second
 
 // refusalPolicies is the complete retry policy of writes.
-var refusalPolicies = map[apply.Cause]refusalPolicy{
-	apply.TryAgain:    {status.Retry, api.ReasonApplyFailed, "try-again", plan.Retry{Max: longWait}},
-	apply.Exists:      {status.Waiting, api.ReasonChildChanged, "exists", plan.Retry{Max: 10 * time.Second}},
-	apply.Gone:        {status.Waiting, api.ReasonChildChanged, "gone", plan.Retry{Max: 10 * time.Second}},
-	apply.Invalid:     {status.Stalled, api.ReasonInvalid, "invalid", plan.Retry{}},
-	apply.Forbidden:   {status.Retry, api.ReasonForbidden, "forbidden", plan.Retry{Max: longWait}},
-	apply.Quota:       {status.Retry, api.ReasonQuotaExceeded, "quota", plan.Retry{Max: longWait}},
-	apply.PodSecurity: {status.Retry, api.ReasonPodSecurityViolated, "pod-security", plan.Retry{Max: longWait}},
-	apply.Policy:      {status.Retry, api.ReasonDeniedByPolicy, "policy", plan.Retry{Max: longWait}},
-	apply.Webhook:     {status.Retry, api.ReasonDeniedByWebhook, "webhook", plan.Retry{Max: longWait}},
-	apply.Admission:   {status.Retry, api.ReasonDeniedByAdmission, "admission", plan.Retry{Max: longWait}},
-	apply.NotServed:   {status.Waiting, api.ReasonNotServed, "not-served", plan.Retry{Max: longWait}},
-	apply.NoNamespace: {status.Waiting, api.ReasonChildWaiting, "no-namespace", plan.Retry{Max: 10 * time.Second}},
+var refusalPolicies = map[refusals.Cause]refusalPolicy{
+	refusals.TryAgain:    {status.Retry, api.ReasonApplyFailed, "try-again", plan.Retry{Max: longWait}},
+	refusals.Exists:      {status.Waiting, api.ReasonChildChanged, "exists", plan.Retry{Max: 10 * time.Second}},
+	refusals.Gone:        {status.Waiting, api.ReasonChildChanged, "gone", plan.Retry{Max: 10 * time.Second}},
+	refusals.Invalid:     {status.Stalled, api.ReasonInvalid, "invalid", plan.Retry{}},
+	refusals.Forbidden:   {status.Retry, api.ReasonForbidden, "forbidden", plan.Retry{Max: longWait}},
+	refusals.Quota:       {status.Retry, api.ReasonQuotaExceeded, "quota", plan.Retry{Max: longWait}},
+	refusals.PodSecurity: {status.Retry, api.ReasonPodSecurityViolated, "pod-security", plan.Retry{Max: longWait}},
+	refusals.Policy:      {status.Retry, api.ReasonDeniedByPolicy, "policy", plan.Retry{Max: longWait}},
+	refusals.Webhook:     {status.Retry, api.ReasonDeniedByWebhook, "webhook", plan.Retry{Max: longWait}},
+	refusals.Admission:   {status.Retry, api.ReasonDeniedByAdmission, "admission", plan.Retry{Max: longWait}},
+	refusals.NotServed:   {status.Waiting, api.ReasonNotServed, "not-served", plan.Retry{Max: longWait}},
+	refusals.NoNamespace: {status.Waiting, api.ReasonChildWaiting, "no-namespace", plan.Retry{Max: 10 * time.Second}},
 	// Nothing wakes us when somebody makes the namespace again.
-	apply.Terminating: {status.Waiting, api.ReasonNamespaceTerminating, "terminating", plan.Retry{Max: 10 * time.Second}},
+	refusals.Terminating: {status.Waiting, api.ReasonNamespaceTerminating, "terminating", plan.Retry{Max: 10 * time.Second}},
 	// A change of the object wakes us, and other content is tried at once.
-	apply.Conflict: {status.Stalled, api.ReasonConflict, "conflict", plan.Retry{Max: longestGap}},
+	refusals.Conflict: {status.Stalled, api.ReasonConflict, "conflict", plan.Retry{Max: longestGap}},
 
-	apply.Waits:      {status.Waiting, api.ReasonChildWaiting, "", plan.Retry{Max: 10 * time.Second}},
-	apply.NotOurs:    {status.Stalled, api.ReasonNotOurs, "", plan.Retry{Min: rareRetry, Max: longestGap}},
-	apply.WrongScope: {status.Stalled, api.ReasonNotAllowed, "", plan.Retry{Min: rareRetry, Max: longestGap}},
-	apply.Recreating: {status.Waiting, api.ReasonRecreating, "", plan.Retry{Min: rareRetry, Max: longestGap}},
+	refusals.Waits:      {status.Waiting, api.ReasonChildWaiting, "", plan.Retry{Max: 10 * time.Second}},
+	refusals.NotOurs:    {status.Stalled, api.ReasonNotOurs, "", plan.Retry{Min: rareRetry, Max: longestGap}},
+	refusals.WrongScope: {status.Stalled, api.ReasonNotAllowed, "", plan.Retry{Min: rareRetry, Max: longestGap}},
+	refusals.Recreating: {status.Waiting, api.ReasonRecreating, "", plan.Retry{Min: rareRetry, Max: longestGap}},
 }
 
 // IsRefusal reports whether the reason of a problem says that the API server refuses a
 // child, for its content or for whoever writes it.
 func IsRefusal(reason string) bool {
-	return reason == refusalPolicies[apply.Invalid].reason || isForbidden(reason)
+	return reason == refusalPolicies[refusals.Invalid].reason || isForbidden(reason)
 }
 
 // isForbidden reports whether a reason says that a right is missing, or that admission
 // denies a child.
 func isForbidden(reason string) bool {
 	for cause, policy := range refusalPolicies {
-		if policy.reason == reason && (cause == apply.Forbidden || cause.IsDenied()) {
+		if policy.reason == reason && (cause == refusals.Forbidden || cause.IsDenied()) {
 			return true
 		}
 	}
@@ -75,19 +75,19 @@ func (t learner) describeFailure(s *plan.Step, err error) (status.Problem, plan.
 		p := status.Problem{Severity: status.Retry, Reason: api.ReasonApplyFailed, Message: s.Name() + ": " + err.Error()}
 		return p, plan.Retry{Min: rareRetry, Max: longestGap}
 	}
-	refusal := apply.Classify(err)
+	refusal := refusals.Classify(err)
 	policy := refusalPolicies[refusal.Cause]
 	p, retry := status.Problem{Severity: policy.severity, Reason: policy.reason}, policy.retry
 	retry.Min = max(retry.Min, refusal.RetryAfter)
 	switch cause := refusal.Cause; {
 	case !cause.IsAnswer():
 		p.Message = s.Name() + ": " + refusal.Error()
-	case cause == apply.Invalid: // the same content is refused again
+	case cause == refusals.Invalid: // the same content is refused again
 		p.Message = fmt.Sprintf("applying %s: %s", s.Name(), describeRefusal(s, refusal))
 		retry = plan.Retry{Min: t.subject.version.ResyncInterval(), Max: t.subject.version.ResyncInterval()}
-	case cause == apply.Conflict:
+	case cause == refusals.Conflict:
 		p.Message = fmt.Sprintf("patching %s: %s; it is not forced", s.Name(), refusal)
-	case cause == apply.Gone || cause == apply.Exists:
+	case cause == refusals.Gone || cause == refusals.Exists:
 		p.Message = fmt.Sprintf("applying %s: it changed meanwhile and is looked at again", s.Name())
 	default:
 		p.Message = fmt.Sprintf("applying %s: %s", s.Name(), describeRefusal(s, refusal))
@@ -96,8 +96,8 @@ func (t learner) describeFailure(s *plan.Step, err error) (status.Problem, plan.
 }
 
 // describeRefusal describes a refusal, with the place where the template wrote each field.
-func describeRefusal(s *plan.Step, r *apply.Refusal) string {
-	return r.Describe(func(f apply.Field) string { return " (" + placeOf(s.Child, f.Path).String() + ")" })
+func describeRefusal(s *plan.Step, r *refusals.Refusal) string {
+	return r.Describe(func(f refusals.Field) string { return " (" + placeOf(s.Child, f.Path).String() + ")" })
 }
 
 // placeOf is where the template wrote a field of the document that is sent. What was

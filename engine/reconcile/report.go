@@ -15,11 +15,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/refusals"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/status"
@@ -105,13 +105,13 @@ func (t publisher) writeUnlessRefused(in status.Input, write func() error) error
 // describeInvalid returns what is wrong with a status that was refused for its content,
 // here or by the API server; "" for all other errors.
 func describeInvalid(err error) string {
-	var refusal *apply.Refusal
+	var refusal *refusals.Refusal
 	switch {
 	case err == nil:
 		return ""
 	case !errors.As(err, &refusal):
 		return "status.yaml: " + err.Error()
-	case refusal.Cause == apply.Invalid:
+	case refusal.Cause == refusals.Invalid:
 		return "status.yaml: " + refusal.Error()
 	}
 	return ""

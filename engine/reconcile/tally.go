@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/refusals"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
@@ -118,7 +118,7 @@ func (t *pass) countWrite(w plan.Write) {
 
 // countRefusal counts a write that the API server refused; other errors are none.
 func (t *pass) countRefusal(err error) {
-	var refusal *apply.Refusal
+	var refusal *refusals.Refusal
 	if t.mode == writes && errors.As(err, &refusal) && refusal.Cause.IsAnswer() {
 		metrics.Kind(t.r.name).Refused(refusalPolicies[refusal.Cause].label)
 	}

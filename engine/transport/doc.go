@@ -1,5 +1,5 @@
-// Package transport makes every client of the API server send a request once, and for
-// a limited time.
+// Package transport makes every client of the API server send a request once, for a limited
+// time, and beside a limited number of others.
 //
 // client-go sends a request up to ten times: when the answer has the header Retry-After,
 // and when the connection of a GET breaks. It says so to nobody. An API server whose

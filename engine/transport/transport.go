@@ -77,7 +77,7 @@ func (s *sender) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	answer, err := s.next.RoundTrip(r.WithContext(ctx))
 	if err != nil {
-		err = unrepeatable(ctx, err)
+		err = preventRepeat(ctx, err)
 		cancel()
 		return nil, err
 	}
@@ -93,8 +93,8 @@ func (s *sender) RoundTrip(r *http.Request) (*http.Response, error) {
 // WrappedRoundTripper is the transport that sends the requests.
 func (s *sender) WrappedRoundTripper() http.RoundTripper { return s.next }
 
-// unrepeatable is the error of a request as client-go does not send it again for.
-func unrepeatable(ctx context.Context, err error) error {
+// preventRepeat returns the error of a request as client-go does not send it again for.
+func preventRepeat(ctx context.Context, err error) error {
 	var timeout *TimeoutError
 	switch {
 	case errors.As(context.Cause(ctx), &timeout):

@@ -13,7 +13,7 @@ import (
 var inPod = []string{
 	"engine/api", "engine/verdict", "engine/live", "engine/panics", "engine/transport", "engine/folder", "engine/schema", "engine/schema/compat", "engine/template/funcs", "engine/template",
 	"engine/status/health", "engine/kind", "engine/render",
-	"engine/revision", "engine/cluster", "engine/apply/ownership", "engine/status/readiness",
+	"engine/revision", "engine/cluster", "engine/apply/ownership", "engine/refusals", "engine/status/readiness",
 	"engine/status", "engine/plan", "engine/apply",
 	"engine/controller/shard", "engine/controller/replicas", "engine/controller/heartbeat", "engine/controller/metrics", "engine/controller/roots", "engine/reconcile",
 	"engine/controller/rollout", "engine/controller", "engine",

@@ -26,8 +26,9 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/refusals"
 	"github.com/jacquard-operator/jacquard/test/kit"
-	"github.com/jacquard-operator/jacquard/test/refusals"
+	recorded "github.com/jacquard-operator/jacquard/test/refusals"
 )
 
 var update = flag.Bool("update", false, "write what the API server answers into test/refusals/recorded")
@@ -81,7 +82,7 @@ spec:
 // A provocation is a row of the table that is played on the cluster.
 type provocation struct {
 	*testing.T
-	row       refusals.Row
+	row       recorded.Row
 	namespace string
 	resource  live.Resource
 	writer    *apply.Writer
@@ -95,7 +96,7 @@ func TestRecordRefusals(t *testing.T) {
 	cluster.Apply(t, "", disks)
 	cluster.Served(t, "storage.acme.example/v1", "Disk")
 	version := serverVersion(t)
-	rows, err := refusals.Rows()
+	rows, err := recorded.Rows()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +137,7 @@ func serverVersion(t *testing.T) string {
 	return info.GitVersion
 }
 
-func (p *provocation) write(got *refusals.Recorded) {
+func (p *provocation) write(got *recorded.Recorded) {
 	p.Helper()
 	root, err := kit.Root()
 	if err == nil {
@@ -148,7 +149,7 @@ func (p *provocation) write(got *refusals.Recorded) {
 }
 
 // play provokes the refusal. It returns what is recorded of it, and its kind.
-func (p *provocation) play() (*refusals.Recorded, apply.Kind) {
+func (p *provocation) play() (*recorded.Recorded, refusals.Kind) {
 	p.Helper()
 	p.prepare()
 	var there *unstructured.Unstructured
@@ -157,7 +158,7 @@ func (p *provocation) play() (*refusals.Recorded, apply.Kind) {
 	}
 	p.surround()
 	doc := p.document(p.row.Sent())
-	var refusal *apply.Refusal
+	var refusal *refusals.Refusal
 	kit.Eventually(p, "it is refused", func() error {
 		var err error
 		if there == nil {
@@ -168,10 +169,10 @@ func (p *provocation) play() (*refusals.Recorded, apply.Kind) {
 		if err == nil {
 			return errNotYet
 		}
-		refusal = apply.Classify(err)
+		refusal = refusals.Classify(err)
 		return nil
 	})
-	out := &refusals.Recorded{Resource: p.resource.GVR.Resource, Answer: p.answer(refusal)}
+	out := &recorded.Recorded{Resource: p.resource.GVR.Resource, Answer: p.answer(refusal)}
 	if there == nil {
 		return out, refusal.Kind
 	}
@@ -179,7 +180,7 @@ func (p *provocation) play() (*refusals.Recorded, apply.Kind) {
 	if fresh != nil {
 		out.Fresh = p.answer(fresh)
 	}
-	refusal = refusal.OfChange(apply.Change{Sent: doc, Live: there, Fresh: fresh})
+	refusal = refusal.OfChange(refusals.Change{Sent: doc, Live: there, Fresh: fresh})
 	out.Live = p.seen(there)
 	return out, refusal.Kind
 }

@@ -1,4 +1,4 @@
-package apply
+package refusals
 
 import (
 	"fmt"
@@ -32,7 +32,7 @@ func parsePath(text string, document map[string]any) []any {
 			step, text = text[:end], text[end:]
 		}
 		path = append(path, step)
-		at = down(at, step)
+		at = stepInto(at, step)
 	}
 	return path
 }
@@ -47,15 +47,15 @@ func inBrackets(text string, at any) any {
 		return strings.Trim(text, `"`)
 	}
 	for i, item := range list {
-		if m, ok := item.(map[string]any); ok && matches(m, text) {
+		if m, ok := item.(map[string]any); ok && hasKeys(m, text) {
 			return i
 		}
 	}
 	return text
 }
 
-// matches reports whether an item has the keys name="x",port=80.
-func matches(item map[string]any, keys string) bool {
+// hasKeys reports whether an item has the keys name="x",port=80.
+func hasKeys(item map[string]any, keys string) bool {
 	for _, pair := range strings.Split(keys, ",") {
 		key, value, _ := strings.Cut(pair, "=")
 		if v, given := item[key]; given && fmt.Sprint(v) != strings.Trim(value, `"`) {
@@ -65,7 +65,7 @@ func matches(item map[string]any, keys string) bool {
 	return true
 }
 
-func down(at, step any) any {
+func stepInto(at, step any) any {
 	switch step := step.(type) {
 	case string:
 		m, _ := at.(map[string]any)

@@ -1,4 +1,4 @@
-package apply
+package refusals
 
 import (
 	"encoding/json"
@@ -29,14 +29,14 @@ const unsupported = "Unsupported value"
 // look at the rest.
 const unchecked = "<nil>"
 
-// fields finds the refused fields in the causes of an Invalid answer, in the
-// text of a typed patch error, or in that of strict decoding.
-func fields(s metav1.Status, document map[string]any) []Field {
+// listFields returns the refused fields that the causes of an Invalid answer name, the text of a
+// typed patch error, or that of strict decoding.
+func listFields(s metav1.Status, document map[string]any) []Field {
 	var out []Field
 	if s.Details != nil && (s.Code == unprocessable || s.Code == 409) {
 		for _, c := range s.Details.Causes {
 			if c.Field != unchecked {
-				field := Field{Path: parsePath(c.Field, document), Text: detail(c.Message), IsDuplicate: c.Type == metav1.CauseTypeFieldValueDuplicate}
+				field := Field{Path: parsePath(c.Field, document), Text: describeCause(c.Message), IsDuplicate: c.Type == metav1.CauseTypeFieldValueDuplicate}
 				out = append(out, cleanField(field, document))
 			}
 		}
@@ -44,8 +44,8 @@ func fields(s metav1.Status, document map[string]any) []Field {
 	if m := typedField.FindStringSubmatch(s.Message); m != nil {
 		for _, line := range strings.Split(m[1], "\n") {
 			if f := fieldLine.FindStringSubmatch(line); f != nil {
-				field := Field{Path: parsePath(strings.TrimPrefix(f[1], "."), document), Text: masked(f[2])}
-				out = append(out, cleanField(duplicated(field, document), document))
+				field := Field{Path: parsePath(strings.TrimPrefix(f[1], "."), document), Text: maskQuotes(f[2])}
+				out = append(out, cleanField(findDuplicate(field, document), document))
 			}
 		}
 	}
@@ -55,9 +55,9 @@ func fields(s metav1.Status, document map[string]any) []Field {
 	return out
 }
 
-// duplicated is the field of a list with two entries of one key as that of the second
-// entry. The entries of a set are values, so they are left out.
-func duplicated(f Field, document map[string]any) Field {
+// findDuplicate returns the second of two entries with the same key, for the field of a list.
+// The entries of a set are values, so they are left out.
+func findDuplicate(f Field, document map[string]any) Field {
 	m := duplicateKey.FindStringSubmatch(f.Text)
 	list, _ := valueAt(document, f.Path).([]any)
 	if m == nil || list == nil {
@@ -70,7 +70,7 @@ func duplicated(f Field, document map[string]any) Field {
 	found := false
 	for i, item := range list {
 		keys, _ := item.(map[string]any)
-		if same := keys != nil && matches(keys, m[2]) || isSet && fmt.Sprint(item) == strings.Trim(value, `"`); same && found {
+		if same := keys != nil && hasKeys(keys, m[2]) || isSet && fmt.Sprint(item) == strings.Trim(value, `"`); same && found {
 			f.Path = append(f.Path, i)
 			break
 		} else if same {
@@ -80,13 +80,13 @@ func duplicated(f Field, document map[string]any) Field {
 	return f
 }
 
-// detail is what the server says of a field, with the value cut. After the first line
+// describeCause returns what the server says of a field, without the value. After the first line
 // there is a diff, with values, of what was and what was sent.
-func detail(message string) string {
+func describeCause(message string) string {
 	message, _, _ = strings.Cut(message, "\n")
 	m := invalidValue.FindStringSubmatch(message)
 	if m == nil {
-		return masked(message)
+		return maskQuotes(message)
 	}
 	rest := m[2]
 	if after, found := cutValue(rest); found {
@@ -101,10 +101,10 @@ func detail(message string) string {
 		return m[1]
 	}
 	rest, _, _ = strings.Cut(rest, " (e.g. ")
-	return fmt.Sprintf("%s: %s", m[1], masked(rest))
+	return fmt.Sprintf("%s: %s", m[1], maskQuotes(rest))
 }
 
-// cutValue cuts the value, quoted or JSON, off the beginning of what the server says.
+// cutValue removes the value, quoted or JSON, from the beginning of what the server says.
 func cutValue(text string) (rest string, found bool) {
 	if quoted, err := strconv.QuotedPrefix(text); err == nil {
 		return strings.TrimPrefix(strings.TrimPrefix(text, quoted), ": "), true
@@ -118,7 +118,7 @@ func cutValue(text string) (rest string, found bool) {
 
 // quoteMatch takes what the pattern matched. It is by others, and may quote what was
 // sent.
-func quoteMatch(a refused) explanation { return explanation{text: a.clean(a.match[0])} }
+func quoteMatch(a refused) explanation { return explanation{text: a.cleanText(a.match[0])} }
 
 // explainBase64 finds the values that are not base64: the server names none.
 func explainBase64(a refused) explanation {
@@ -126,18 +126,18 @@ func explainBase64(a refused) explanation {
 	if a.document["kind"] == "Secret" {
 		remedy += ", or as it is under stringData"
 	}
-	return explanation{text: "a value is not base64", fields: unconvertible(a.document, "it is not base64"), remedy: remedy}
+	return explanation{text: "a value is not base64", fields: findUnconvertible(a.document, "it is not base64"), remedy: remedy}
 }
 
 // explainConversion finds the values that do not fit their type.
 func explainConversion(a refused) explanation {
-	text := a.clean(a.match[1])
-	return explanation{text: text, fields: unconvertible(a.document, text)}
+	text := a.cleanText(a.match[1])
+	return explanation{text: text, fields: findUnconvertible(a.document, text)}
 }
 
-// unconvertible are the values of a document of a built-in kind that do not fit their
-// type, of which something is said.
-func unconvertible(document map[string]any, text string) []Field {
+// findUnconvertible returns the values of a document of a built-in kind that do not fit their
+// type, each with the same text.
+func findUnconvertible(document map[string]any, text string) []Field {
 	apiVersion, _ := document["apiVersion"].(string)
 	kind, _ := document["kind"].(string)
 	gvk := schema.FromAPIVersionAndKind(apiVersion, kind)
@@ -184,7 +184,7 @@ func explainLabels(a refused) explanation {
 	}
 	var out []Field
 	for _, c := range a.Details.Causes {
-		f := cleanField(Field{Path: parsePath(c.Field, a.document), Text: detail(c.Message)}, a.document)
+		f := cleanField(Field{Path: parsePath(c.Field, a.document), Text: describeCause(c.Message)}, a.document)
 		_, quoted, _ := strings.Cut(c.Message, ": ")
 		quoted, _ = strconv.QuotedPrefix(quoted)
 		refused, _ := strconv.Unquote(quoted)
@@ -206,10 +206,10 @@ func explainLabels(a refused) explanation {
 // explainQuota says which amounts a quota has no room for. What was asked for is left
 // out: it is in the document.
 func explainQuota(a refused) explanation {
-	used, limited := amounts(a.match[3]), amounts(a.match[4])
+	used, limited := parseAmounts(a.match[3]), parseAmounts(a.match[4])
 	var short []string
 	var fields []Field
-	for _, name := range slices.Sorted(maps.Keys(amounts(a.match[2]))) {
+	for _, name := range slices.Sorted(maps.Keys(parseAmounts(a.match[2]))) {
 		short = append(short, fmt.Sprintf("%s (%s of %s used)", name, used[name], limited[name]))
 		fields = append(fields, resourceFields(a.document, name)...)
 	}
@@ -220,8 +220,8 @@ func explainQuota(a refused) explanation {
 	return explanation{text: text, fields: fields, remedy: "raise the quota, or let the child ask for less"}
 }
 
-// amounts reads "pods=1,requests.memory=1Gi".
-func amounts(text string) map[string]string {
+// parseAmounts reads "pods=1,requests.memory=1Gi".
+func parseAmounts(text string) map[string]string {
 	all := map[string]string{}
 	for _, pair := range strings.Split(text, ",") {
 		name, amount, _ := strings.Cut(pair, "=")
@@ -245,7 +245,7 @@ func explainUnlimited(a refused) explanation {
 			}
 		}
 	}
-	return explanation{text: a.clean(a.match[0]), fields: out, remedy: "write it, or have a LimitRange with a default"}
+	return explanation{text: a.cleanText(a.match[0]), fields: out, remedy: "write it, or have a LimitRange with a default"}
 }
 
 // itemPath is where a Pod has the container or volume of that name; else its spec.
@@ -283,12 +283,12 @@ func explainPodSecurity(a refused) explanation {
 		for _, part := range strings.Split(control[2], "; ") {
 			subject := securitySubject.FindStringSubmatch(part)
 			if subject == nil {
-				add([]any{"spec"}, a.clean(part))
+				add([]any{"spec"}, a.cleanText(part))
 				continue
 			}
 			for _, name := range quotedName.FindAllStringSubmatch(subject[2], -1) {
 				lists := map[string][]string{"container": {"containers", "initContainers"}, "volume": {"volumes"}}[subject[1]]
-				add(itemPath(a.document, name[1], lists...), a.clean(subject[3]))
+				add(itemPath(a.document, name[1], lists...), a.cleanText(subject[3]))
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package apply
+package refusals
 
 import (
 	"fmt"
@@ -26,23 +26,23 @@ var (
 // the document, and where it would have to stand; "" if it was not a right that was missing.
 func missingRule(message string, document map[string]any) string {
 	if m := lacking.FindStringSubmatch(message); m != nil {
-		return rule(m[1], m[2], m[3], m[4])
+		return formatRule(m[1], m[2], m[3], m[4])
 	}
 	o := &unstructured.Unstructured{Object: document}
 	if owner, ok := api.ParseOwner(o.GetAnnotations()[api.AnnotationOwner]); ok && blocking.MatchString(message) {
 		plural, group, _ := strings.Cut(owner.Kind, ".")
-		return rule("update", plural+"/finalizers", group, owner.Namespace)
+		return formatRule("update", plural+"/finalizers", group, owner.Namespace)
 	}
 	if m := granting.FindStringSubmatch(message); m != nil {
 		return grantingRule(m[1], o)
 	}
 	if m := owning.FindStringSubmatch(message); m != nil {
 		plural, group, _ := strings.Cut(m[1], ".")
-		return rule("delete", plural, group, o.GetNamespace())
+		return formatRule("delete", plural, group, o.GetNamespace())
 	}
 	if m := creating.FindStringSubmatch(message); m != nil {
 		plural, group, _ := strings.Cut(m[1], ".")
-		return rule("create", plural, group, o.GetNamespace())
+		return formatRule("create", plural, group, o.GetNamespace())
 	}
 	return ""
 }
@@ -52,16 +52,16 @@ func missingRule(message string, document map[string]any) string {
 func grantingRule(resource string, o *unstructured.Unstructured) string {
 	plural, group, _ := strings.Cut(resource, ".")
 	if !strings.HasSuffix(plural, "bindings") {
-		return rule("escalate", plural, group, o.GetNamespace())
+		return formatRule("escalate", plural, group, o.GetNamespace())
 	}
 	of, _, _ := unstructured.NestedString(o.Object, "roleRef", "kind")
 	if of == "Role" {
-		return rule("bind", "roles", group, o.GetNamespace())
+		return formatRule("bind", "roles", group, o.GetNamespace())
 	}
-	return rule("bind", "clusterroles", group, o.GetNamespace())
+	return formatRule("bind", "clusterroles", group, o.GetNamespace())
 }
 
-func rule(verb, resource, group, namespace string) string {
+func formatRule(verb, resource, group, namespace string) string {
 	where := "a ClusterRole"
 	if namespace != "" {
 		where = fmt.Sprintf("a Role in namespace %q", namespace)
@@ -72,9 +72,9 @@ func rule(verb, resource, group, namespace string) string {
 // roleKind is how the API server refuses a binding to what is no role.
 var roleKind = regexp.MustCompile(`unsupported role reference kind: .*`)
 
-// ungranted is what the server says, without the rights and references of a
-// role or binding, which are values of the document.
-func ungranted(message string) string {
+// hideRights returns what the server says, without the rights and references of a role or binding,
+// which are values of the document.
+func hideRights(message string) string {
 	message = roleKind.ReplaceAllString(message, "unsupported role reference kind")
 	return granting.ReplaceAllString(message, `$1 is forbidden: $2`)
 }

@@ -1,4 +1,4 @@
-package apply
+package refusals
 
 import (
 	"errors"
@@ -113,7 +113,7 @@ func TestUnderstand(t *testing.T) {
 		"busy": {metav1.Status{Code: 503, Message: "busy"}, TryAgain, "busy"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := classify(&apierrors.StatusError{ErrStatus: c.status}, map[string]any{"metadata": map[string]any{
+			r := ClassifyWrite(&apierrors.StatusError{ErrStatus: c.status}, map[string]any{"metadata": map[string]any{
 				"namespace": "ns", "annotations": map[string]any{"jacquard.dev/owner": "webs.example.com/ns/r"}}})
 			if r.Cause != c.cause || r.Error() != c.text {
 				t.Errorf("cause %d: %s\nwant %d: %s", r.Cause, r, c.cause, c.text)
@@ -123,7 +123,7 @@ func TestUnderstand(t *testing.T) {
 	parts := metav1.Status{Code: 422, Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Field: "spec.schedule",
 		Message: `Invalid value: "hunter2 hunter3: x": failed to parse int from hunter2: invalid syntax`}}}}
 	sent := map[string]any{"spec": map[string]any{"schedule": "hunter2 hunter3: x"}}
-	if got, want := classify(&apierrors.StatusError{ErrStatus: parts},
+	if got, want := ClassifyWrite(&apierrors.StatusError{ErrStatus: parts},
 		sent).Error(), "spec.schedule: Invalid value: failed to parse int from …: invalid syntax"; got != want {
 		t.Errorf("a value in parts: %s\nwant %s", got, want)
 	}

@@ -1,4 +1,4 @@
-package apply
+package transport
 
 import (
 	"context"
@@ -9,8 +9,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/jacquard-operator/jacquard/engine/transport"
 )
 
 const (
@@ -24,12 +22,9 @@ const (
 	shares = 4
 )
 
-// errNotSent is why a request was not sent: it waited for its turn until its context
-// ended.
-var errNotSent = errors.New("as many requests as may be are under way")
-
-// NotSent reports whether an error says that a request was not sent.
-func NotSent(err error) bool { return errors.Is(err, errNotSent) }
+// ErrNotSent is the error of a request that was not sent: it waited for its turn until its
+// context ended, or its [Gate] was closed by then.
+var ErrNotSent = errors.New("as many requests as may be are under way")
 
 // An InFlight limits how many requests of the process are under way at a time, and
 // gives way to a server that is busy: at an answer 429 the limit is halved, and for
@@ -69,32 +64,32 @@ type limited struct {
 
 // RoundTrip sends a request when it is its turn.
 func (l limited) RoundTrip(r *http.Request) (answer *http.Response, err error) {
-	if transport.IsWatch(r) || strings.Contains(r.URL.Path, "/apis/coordination.k8s.io/") {
+	if IsWatch(r) || strings.Contains(r.URL.Path, "/apis/coordination.k8s.io/") {
 		return l.next.RoundTrip(r)
 	}
 	resource := resourceOf(r.URL.Path)
-	if err := l.by.begin(r.Context(), resource); err != nil {
+	if err := l.by.awaitTurn(r.Context(), resource); err != nil {
 		return nil, err
 	}
 	began := l.by.now()
-	defer func() { l.by.end(resource, began, err == nil && tooMany(answer)) }()
-	if r, err = barred(r); err != nil {
-		return nil, fmt.Errorf("%w: %w", errNotSent, err)
+	defer func() { l.by.endRequest(resource, began, err == nil && isTooMany(answer)) }()
+	if r, err = passGate(r); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNotSent, err)
 	}
 	return l.next.RoundTrip(r)
 }
 
-// WrappedRoundTripper is the transport that is limited.
+// WrappedRoundTripper returns the transport that is limited.
 func (l limited) WrappedRoundTripper() http.RoundTripper { return l.next }
 
-// tooMany reports whether an answer says that the server has too many requests: its fair
+// isTooMany reports whether an answer says that the server has too many requests: its fair
 // queues answer 429 with a text. With a Status it is about one resource, such as a
 // list for which its cache is not ready.
-func tooMany(answer *http.Response) bool {
+func isTooMany(answer *http.Response) bool {
 	return answer.StatusCode == http.StatusTooManyRequests && !strings.HasPrefix(answer.Header.Get("Content-Type"), "application/")
 }
 
-// resourceOf is the resource that a path is about, without namespace and name.
+// resourceOf returns the resource that a path is about, without namespace and name.
 func resourceOf(path string) string {
 	_, rest, _ := strings.Cut(path, "/api")
 	steps := strings.Split(rest, "/")
@@ -108,12 +103,12 @@ func resourceOf(path string) string {
 	return strings.Join(steps[:min(most, len(steps))], "/")
 }
 
-// begin waits for a turn, or until ctx ends.
-func (l *InFlight) begin(ctx context.Context, resource string) error {
+// awaitTurn waits until a request may be sent, or until ctx ends.
+func (l *InFlight) awaitTurn(ctx context.Context, resource string) error {
 	mine := &turn{resource, make(chan struct{})}
 	l.mu.Lock()
 	l.waiting = append(l.waiting, mine)
-	l.wake()
+	l.grantTurns()
 	l.mu.Unlock()
 	select {
 	case <-mine.came:
@@ -128,7 +123,7 @@ func (l *InFlight) begin(ctx context.Context, resource string) error {
 			return nil
 		case <-every.C:
 			l.mu.Lock()
-			l.wake()
+			l.grantTurns()
 			l.mu.Unlock()
 		case <-ctx.Done():
 			l.mu.Lock()
@@ -136,21 +131,21 @@ func (l *InFlight) begin(ctx context.Context, resource string) error {
 			if i := slices.Index(l.waiting, mine); i >= 0 {
 				l.waiting = slices.Delete(l.waiting, i, i+1)
 			} else { // its turn came meanwhile
-				l.leave(resource)
-				l.wake()
+				l.releaseSlot(resource)
+				l.grantTurns()
 			}
-			return fmt.Errorf("%w: %w", errNotSent, ctx.Err())
+			return fmt.Errorf("%w: %w", ErrNotSent, ctx.Err())
 		}
 	}
 }
 
-// end ends a request that began then. Of requests that were refused together only
+// endRequest ends a request that began at that time. Of requests that were refused together only
 // the first halves the limit.
-func (l *InFlight) end(resource string, began time.Time, refused bool) {
+func (l *InFlight) endRequest(resource string, began time.Time, refused bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.leave(resource)
-	l.raise()
+	l.releaseSlot(resource)
+	l.raiseLimit()
 	if refused && began.After(l.halved) {
 		l.limit = max(leastInFlight, l.limit/2)
 		l.halved = l.now()
@@ -158,27 +153,27 @@ func (l *InFlight) end(resource string, began time.Time, refused bool) {
 	if refused {
 		l.calm = l.now()
 	}
-	l.wake()
+	l.grantTurns()
 }
 
-func (l *InFlight) leave(resource string) {
+func (l *InFlight) releaseSlot(resource string) {
 	l.under--
 	if l.of[resource]--; l.of[resource] == 0 {
 		delete(l.of, resource)
 	}
 }
 
-// raise raises the limit by one for each second that was calm.
-func (l *InFlight) raise() {
+// raiseLimit raises the limit by one for each second that was calm.
+func (l *InFlight) raiseLimit() {
 	seconds := int(l.now().Sub(l.calm) / time.Second)
 	if l.limit = min(mostInFlight, l.limit+min(seconds, mostInFlight)); seconds > 0 {
 		l.calm = l.calm.Add(time.Duration(seconds) * time.Second)
 	}
 }
 
-// wake gives turns to those that wait, as far as the limit and the shares allow.
-func (l *InFlight) wake() {
-	l.raise()
+// grantTurns lets requests that wait be sent, as far as the limit and the shares allow.
+func (l *InFlight) grantTurns() {
+	l.raiseLimit()
 	l.waiting = slices.DeleteFunc(l.waiting, func(t *turn) bool {
 		if l.under >= l.limit || l.of[t.resource] >= max(1, l.limit/shares) {
 			return false

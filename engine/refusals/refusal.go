@@ -1,4 +1,4 @@
-package apply
+package refusals
 
 import (
 	"errors"
@@ -131,25 +131,25 @@ func (f Field) String() string {
 // Unwrap returns the server's answer.
 func (r *Refusal) Unwrap() error { return r.Err }
 
-// Classify returns the Refusal that a Writer returned, or finds out what the server
-// meant by an error of another client.
+// Classify returns the Refusal that an error contains, or finds out what the server meant by the
+// error of another client.
 func Classify(err error) *Refusal {
 	var r *Refusal
 	if errors.As(err, &r) {
 		return r
 	}
-	return classify(err, nil)
+	return ClassifyWrite(err, nil)
 }
 
-// classify finds out what the server meant by an error. document is what was sent;
-// its lists are searched for indices, and its values are masked.
-func classify(err error, document map[string]any) *Refusal {
+// ClassifyWrite finds out what the server meant by an error, after a document was sent. The lists
+// of the document are searched for indices, and its values are in no text.
+func ClassifyWrite(err error, document map[string]any) *Refusal {
 	r := &Refusal{Err: err, Text: "the API server cannot be reached"}
 	var answer apierrors.APIStatus
 	var timeout *transport.TimeoutError
 	switch {
-	case NotSent(err):
-		r.Text = "the request was not sent: " + errNotSent.Error()
+	case errors.Is(err, transport.ErrNotSent):
+		r.Text = "the request was not sent: " + transport.ErrNotSent.Error()
 	case errors.As(err, &timeout):
 		r.Text = timeout.Error()
 	}
@@ -163,7 +163,7 @@ func classify(err error, document map[string]any) *Refusal {
 	}
 	k, match := kindOf(s)
 	r.Kind, r.Cause = k.kind, k.cause
-	e := k.explained(refused{s, document, match})
+	e := k.explainAnswer(refused{s, document, match})
 	r.Text, r.Fields, r.Remedy = e.text, e.fields, e.remedy
 	if r.Rule = missingRule(s.Message, document); r.Rule != "" {
 		r.Text += "; the missing rule, in " + r.Rule

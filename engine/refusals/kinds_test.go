@@ -1,4 +1,4 @@
-package apply
+package refusals
 
 import (
 	"testing"
@@ -28,7 +28,7 @@ func TestKinds(t *testing.T) {
 			k, _ := kindOf(*recorded.Answer)
 			seen[k] = true
 			sent := parseYAML(t, row.Sent())
-			r := classify(answered(recorded.Answer), sent.Object)
+			r := ClassifyWrite(answered(recorded.Answer), sent.Object)
 			if recorded.Live != nil {
 				r = r.OfChange(Change{Sent: sent, Live: recorded.Live, Fresh: answered(recorded.Fresh)})
 			}

@@ -1,4 +1,4 @@
-package apply
+package refusals
 
 import (
 	"cmp"
@@ -26,9 +26,9 @@ var (
 	goValue = regexp.MustCompile(`(?s)got &.*$`)
 )
 
-// masked cuts quoted texts that are more than a name, and what a typed patch error
+// maskQuotes removes quoted texts that are more than a name, and what a typed patch error
 // prints of Go values, since they may be values of the document.
-func masked(message string) string {
+func maskQuotes(message string) string {
 	message = goValue.ReplaceAllString(message, "got something else")
 	return quotedText.ReplaceAllStringFunc(message, func(q string) string {
 		if len(q) <= 66 && plainName.MatchString(q) {
@@ -38,23 +38,22 @@ func masked(message string) string {
 	})
 }
 
-// cleanField takes the values of a document, above all its own, out of what is said of a
-// field.
+// cleanField removes the values of a document, above all its own, from the text of a field.
 func cleanField(f Field, document map[string]any) Field {
-	f.Text = without(clean(f.Text, document), textAt(document, f.Path))
+	f.Text = removeValue(removeValues(f.Text, document), textAt(document, f.Path))
 	return f
 }
 
-// clean takes the values of a document out of a text.
-func clean(text string, document map[string]any) string {
-	for _, secret := range secrets(document) {
-		text = without(text, secret)
+// removeValues removes the values of a document from a text.
+func removeValues(text string, document map[string]any) string {
+	for _, secret := range secretValues(document) {
+		text = removeValue(text, secret)
 	}
 	if strings.HasPrefix(text, unsupported) { // what follows are the supported ones
 		return text
 	}
 	for _, value := range valuesOf(document) {
-		text = withoutWhole(text, value)
+		text = removeWholeValue(text, value)
 	}
 	return text
 }
@@ -99,8 +98,8 @@ func valuesOf(document map[string]any) []string {
 	return sortLongest(all)
 }
 
-// secrets are the values of a Secret, as they are sent and as they are meant.
-func secrets(document map[string]any) []string {
+// secretValues returns the values of a Secret, encoded and decoded.
+func secretValues(document map[string]any) []string {
 	if document["kind"] != "Secret" {
 		return nil
 	}
@@ -125,15 +124,15 @@ func textAt(document map[string]any, path []any) string {
 func valueAt(document map[string]any, path []any) any {
 	var at any = document
 	for _, step := range path {
-		at = down(at, step)
+		at = stepInto(at, step)
 	}
 	return at
 }
 
-// without cuts a value of the document out of what the server says of it, and
-// every word that stands in the value: some messages quote it in parts. What
-// the server lists as supported stays readable.
-func without(message, value string) string {
+// removeValue removes a value of the document from what the server says of it, and every word
+// of the value: some messages quote it in parts. What the server lists as supported stays
+// readable.
+func removeValue(message, value string) string {
 	if len(value) < shortest {
 		return message
 	}
@@ -149,8 +148,8 @@ func without(message, value string) string {
 	})
 }
 
-// withoutWhole cuts a value out of a message where it is no part of a longer word.
-func withoutWhole(message, value string) string {
+// removeWholeValue removes a value from a message where it is no part of a longer word.
+func removeWholeValue(message, value string) string {
 	if len(value) < shortest {
 		return message
 	}

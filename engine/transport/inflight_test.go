@@ -1,7 +1,8 @@
-package apply
+package transport
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"testing"
@@ -30,7 +31,7 @@ func (o *office) send(ctx context.Context, path string) {
 	}
 	answer, err := o.Wrap(o.desk).RoundTrip(r) //nolint:bodyclose // it has none
 	switch {
-	case NotSent(err):
+	case errors.Is(err, ErrNotSent):
 		o.notSent++
 	case err != nil || answer.StatusCode == 0:
 		o.Errorf("there is no answer: %v", err)

@@ -1,4 +1,4 @@
-package apply
+package refusals
 
 import (
 	"reflect"
@@ -48,7 +48,7 @@ func (r *Refusal) OfChange(c Change) *Refusal {
 	out := *r
 	out.Kind, out.Fields = "", nil
 	for _, f := range r.Fields {
-		kind, fields := c.meaning(cleanField(f, c.Live.Object))
+		kind, fields := c.interpretField(cleanField(f, c.Live.Object))
 		if kind == Immutable && !isFine && !saysSo {
 			return r // nobody knows
 		}
@@ -63,8 +63,8 @@ func (r *Refusal) OfChange(c Change) *Refusal {
 	return &out
 }
 
-// meaning is what it means that a field of a change is refused, and the exact fields.
-func (c Change) meaning(f Field) (Kind, []Field) {
+// interpretField returns what it means that a field of a change is refused, and the exact fields.
+func (c Change) interpretField(f Field) (Kind, []Field) {
 	if f.IsDuplicate {
 		if found := c.foreignEntries(f); found != nil {
 			return ForeignEntry, found
@@ -82,7 +82,7 @@ func (c Change) meaning(f Field) (Kind, []Field) {
 		if _, isIndex := path[len(path)-1].(int); isIndex && len(path) > 1 { // it has no name of its own
 			path = path[:len(path)-1]
 		}
-		exact = append(exact, Field{Path: path, Text: text, Holders: c.holders(path, c.Sent)})
+		exact = append(exact, Field{Path: path, Text: text, Holders: c.listHolders(path, c.Sent)})
 	}
 	return Immutable, exact
 }
@@ -108,7 +108,7 @@ func (c Change) foreignEntries(f Field) []Field {
 		path := slices.Concat(list, []any{i}, below)
 		for j := range theirs {
 			other := slices.Concat(list, []any{j}, below)
-			holders := c.holders(other, c.Live)
+			holders := c.listHolders(other, c.Live)
 			if v := valueAt(c.Sent.Object, path); v != nil && reflect.DeepEqual(v, valueAt(c.Live.Object, other)) && len(holders) > 0 {
 				found = append(found, Field{Path: path, Text: "another entry of the live object has the same value", Holders: holders})
 			}
@@ -121,7 +121,7 @@ func (c Change) foreignEntries(f Field) []Field {
 // does not have them: the refused field itself, or other members of its union.
 func (c Change) leftOver(f Field) []Field {
 	var paths [][]any
-	path := spelled(f.Path, c.Live.Object)
+	path := spellPath(f.Path, c.Live.Object)
 	if valueAt(c.Sent.Object, path) == nil && valueAt(c.Live.Object, path) != nil && !c.isOurs(path) {
 		paths = append(paths, path)
 	}
@@ -135,7 +135,7 @@ func (c Change) leftOver(f Field) []Field {
 	}
 	var found []Field
 	for _, path := range paths {
-		left := Field{Path: path, Text: strings.TrimPrefix(f.Text, "Forbidden: "), Holders: c.holders(path, c.Live)}
+		left := Field{Path: path, Text: strings.TrimPrefix(f.Text, "Forbidden: "), Holders: c.listHolders(path, c.Live)}
 		if len(left.Holders) == 0 {
 			left.Text += "; the API server has filled it in"
 		}
@@ -205,17 +205,17 @@ func isBelow(path, of []any) bool {
 	return len(path) >= len(of) && slices.Equal(path[:len(of)], of)
 }
 
-// holders are the other managers that hold something at, above or below a path of
+// listHolders returns the other managers that hold something at, above or below a path of
 // one of the two documents.
-func (c Change) holders(path []any, in *unstructured.Unstructured) []string {
-	return c.managers(path, in, func(o ownership.Owner) bool { return o.Manager != api.FieldManager })
+func (c Change) listHolders(path []any, in *unstructured.Unstructured) []string {
+	return c.listManagers(path, in, func(o ownership.Owner) bool { return o.Manager != api.FieldManager })
 }
 
 func (c Change) isOurs(path []any) bool {
-	return len(c.managers(path, c.Live, func(o ownership.Owner) bool { return o.Manager == api.FieldManager })) > 0
+	return len(c.listManagers(path, c.Live, func(o ownership.Owner) bool { return o.Manager == api.FieldManager })) > 0
 }
 
-func (c Change) managers(path []any, in *unstructured.Unstructured, which func(ownership.Owner) bool) []string {
+func (c Change) listManagers(path []any, in *unstructured.Unstructured, which func(ownership.Owner) bool) []string {
 	owners, err := ownership.Owners(c.Live.GetManagedFields())
 	if err != nil {
 		return nil
@@ -233,13 +233,13 @@ func (c Change) managers(path []any, in *unstructured.Unstructured, which func(o
 	return slices.Compact(found)
 }
 
-// spelled is a path with its names as the object has them: in some answers one begins
+// spellPath returns a path with its names as the object has them: in some answers one begins
 // with a capital letter.
-func spelled(path []any, object map[string]any) []any {
+func spellPath(path []any, object map[string]any) []any {
 	var out []any
 	var at any = object
 	for _, step := range path {
-		if name, is := step.(string); is && down(at, name) == nil {
+		if name, is := step.(string); is && stepInto(at, name) == nil {
 			fields, _ := at.(map[string]any)
 			for key := range fields {
 				if strings.EqualFold(key, name) {
@@ -248,7 +248,7 @@ func spelled(path []any, object map[string]any) []any {
 			}
 		}
 		out = append(out, step)
-		at = down(at, step)
+		at = stepInto(at, step)
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package apply
+package refusals
 
 import (
 	"net/http"
@@ -71,8 +71,8 @@ type refused struct {
 	match    []string
 }
 
-// clean masks words that are not ours.
-func (a refused) clean(text string) string { return clean(masked(text), a.document) }
+// cleanText removes quoted texts and the values of the document from a text of others.
+func (a refused) cleanText(text string) string { return removeValues(maskQuotes(text), a.document) }
 
 // An explanation is what is said of an answer, without values of the document.
 type explanation struct {
@@ -172,7 +172,7 @@ var anyOther = refusalKind{cause: TryAgain}
 // kindOf finds the kind of an answer, and what its pattern matched.
 func kindOf(s metav1.Status) (k *refusalKind, match []string) {
 	for i := range kinds {
-		if k = &kinds[i]; k.fits(s) {
+		if k = &kinds[i]; k.matchesAnswer(s) {
 			if k.pattern != nil {
 				match = k.pattern.FindStringSubmatch(s.Message)
 			}
@@ -182,23 +182,23 @@ func kindOf(s metav1.Status) (k *refusalKind, match []string) {
 	return &anyOther, nil
 }
 
-func (k *refusalKind) fits(s metav1.Status) bool {
+func (k *refusalKind) matchesAnswer(s metav1.Status) bool {
 	return (k.codes == nil || slices.Contains(k.codes, s.Code)) && (k.pattern == nil || k.pattern.MatchString(s.Message)) &&
 		(k.also == nil || k.also(s))
 }
 
-// explained is what is said of an answer.
-func (k *refusalKind) explained(a refused) explanation {
-	e := explanation{fields: fields(a.Status, a.document)}
+// explainAnswer explains an answer.
+func (k *refusalKind) explainAnswer(a refused) explanation {
+	e := explanation{fields: listFields(a.Status, a.document)}
 	if k.explain != nil {
 		e = k.explain(a)
 	}
 	switch {
 	case e.text != "":
 	case k.cause == Forbidden: // it has no values left, and must not lose the names of resources
-		e.text = masked(ungranted(a.Message))
+		e.text = maskQuotes(hideRights(a.Message))
 	default:
-		e.text = a.clean(a.Message)
+		e.text = a.cleanText(a.Message)
 	}
 	e.text = strings.Trim(e.text, " :\n") // old servers give no reason after the colon
 	if e.remedy == "" {
