@@ -18,6 +18,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/verdict"
@@ -126,7 +127,7 @@ func listFolderManagers(items []corev1.ConfigMap, name string) []string {
 // names that the folder neither makes nor retires. While a rollout is under way
 // an earlier folder is still in use.
 func (k *Kind) onRecord(crd metav1.Object, preferred func(apischema.GroupKind) (live.Resource, bool)) {
-	left := reconcile.Unused(crd, []*reconcile.Version{{Kind: k.compiled}})
+	left := reconcile.Unused(crd, []*observe.Version{{Kind: k.compiled}})
 	for _, r := range k.compiled.Settings.Retired {
 		gk := r.GVK().GroupKind()
 		key := records[r.Patch()]

@@ -15,7 +15,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/live"
-	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 )
 
 // A found is what was listed of one kind.
@@ -30,7 +30,7 @@ type children struct {
 	kinds answers[schema.GroupVersionKind, found]
 }
 
-var _ reconcile.Children = &children{}
+var _ observe.Children = &children{}
 
 // State returns what is known about a kind as a whole.
 func (c *children) State(gvk schema.GroupVersionKind, _ ...string) live.State {

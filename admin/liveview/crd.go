@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/live"
-	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
 )
 
@@ -53,7 +53,7 @@ func (s *Survey) declaresConditions(ctx context.Context, gk schema.GroupKind) bo
 		return false
 	}
 	crd, _ := s.known(ctx, r.GVR.Resource+"."+gk.Group)
-	return crd != nil && reconcile.DeclaresConditions(crd)
+	return crd != nil && observe.DeclaresConditions(crd)
 }
 
 // known is a CRD as the cluster has it, or, if that may not be read, as it is on

@@ -15,7 +15,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/live"
-	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 )
 
 // An asked identifies a query.
@@ -31,7 +31,7 @@ type reads struct {
 	patched answers[schema.GroupVersionKind, map[types.UID][]live.Object]
 }
 
-var _ reconcile.Reads = &reads{}
+var _ observe.Reads = &reads{}
 
 // State says that everything can be asked at once.
 func (r *reads) State(cluster.Scope) live.State {

@@ -17,6 +17,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
 )
@@ -129,7 +130,7 @@ type View struct {
 	ctx       context.Context
 	survey    *Survey
 	kind      *Kind
-	version   *reconcile.Version
+	version   *observe.Version
 	resources []*unstructured.Unstructured
 	children  *children
 	reads     *reads
@@ -144,14 +145,14 @@ type View struct {
 func (s *Survey) View(ctx context.Context, k *Kind, folder *kind.Kind, resources ...*unstructured.Unstructured) *View {
 	v := &View{ctx: ctx, survey: s, kind: k, resources: resources}
 	v.children, v.reads = &children{View: v}, &reads{View: v}
-	v.version = &reconcile.Version{Name: k.Name, Kind: folder, Removed: folder == nil}
+	v.version = &observe.Version{Name: k.Name, Kind: folder, Removed: folder == nil}
 	if folder != nil {
 		v.version.Digest = folder.Digest[:16]
 		v.version.Schema = func() *crdschema.Version { return folder.Version }
 	} else if k.CRD != nil {
 		v.version.Schema = sync.OnceValue(func() *crdschema.Version { return shown(k.CRD, k.GVK.Version) })
 	}
-	v.version.Children, v.version.Patched = reconcile.Needs(folder, v.findCRD(k.Name), reconcile.APIs{
+	v.version.Children, v.version.Patched = observe.Needs(folder, v.findCRD(k.Name), observe.APIs{
 		Served: s.served, Defined: func(gk schema.GroupKind) bool { return s.definesKind(ctx, gk) },
 	})
 	if k.Unread != nil {
@@ -196,7 +197,7 @@ func shown(crd *apiextensionsv1.CustomResourceDefinition, version string) *crdsc
 }
 
 // Version is what the resources are looked at with.
-func (v *View) Version() *reconcile.Version { return v.version }
+func (v *View) Version() *observe.Version { return v.version }
 
 // Notes say what the view does not know, sorted.
 func (v *View) Notes() []string {
@@ -257,15 +258,14 @@ func (v *View) Reconciler() *reconcile.Reconciler {
 
 // Cluster answers what the operator asks of its caches.
 func (v *View) Cluster() reconcile.Cluster {
-	return reconcile.Cluster{
-		Children: v.children, Reads: v.reads, Writer: v.survey.writer,
+	return reconcile.Cluster{Writer: v.survey.writer, Resource: v.survey.served.Resource, Caches: observe.Caches{
+		Children: v.children, Reads: v.reads,
 		Served:             v.survey.Served,
-		Resource:           v.survey.served.Resource,
 		DeclaresConditions: func(gk schema.GroupKind) bool { return v.survey.declaresConditions(v.ctx, gk) },
 		Defined:            func(gk schema.GroupKind) bool { return v.survey.definesKind(v.ctx, gk) },
 		CRD:                v.findCRD,
 		Shard:              v.whose(),
-	}
+	}}
 }
 
 // findCRD returns the metadata of the kind's CRD; that on file says nothing of the past. Those of

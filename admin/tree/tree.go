@@ -17,6 +17,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/status"
@@ -145,7 +146,7 @@ var pods = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
 
 // A judge decides whether objects are ready, as the operator does.
 type judge struct {
-	version *reconcile.Version
+	version *observe.Version
 	cluster reconcile.Cluster
 	// reported are the children of status.children. Without the folder, its health
 	// expressions are not known here, and the operator's decision stands.

@@ -16,6 +16,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
@@ -175,8 +176,8 @@ func (o *Operator) shown() *cluster.Served { return o.definitions.promising(o.di
 func (o *Operator) served() *cluster.Served { return o.definitions.staying(o.discovery.Served()) }
 
 // apis are the kinds that there are in the cluster, as far as is known.
-func (o *Operator) apis() reconcile.APIs {
-	return reconcile.APIs{Served: o.discovery.Served(), Defined: o.defined}
+func (o *Operator) apis() observe.APIs {
+	return observe.APIs{Served: o.discovery.Served(), Defined: o.defined}
 }
 
 // resource is how the cluster serves a kind, also while its CRD goes.
@@ -255,7 +256,7 @@ func (o *Operator) running() []*kindController {
 // status.conditions.
 func (o *Operator) declaresConditions(gk schema.GroupKind) bool {
 	crd := o.definitions.of(gk)
-	return crd != nil && reconcile.DeclaresConditions(crd)
+	return crd != nil && observe.DeclaresConditions(crd)
 }
 
 // defined reports whether a CRD defines a kind, be it served just now or not.

@@ -15,7 +15,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
-	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 )
 
 // crd is the metadata of a CRD as last seen or as our last write answered it,
@@ -68,7 +68,7 @@ func (o *Operator) shardOf(crd *apiextensionsv1.CustomResourceDefinition) shard.
 // where no child of it was ever made, puts its folder on record as rolled out.
 // It never takes what another installation serves, nor a kind that this one has
 // no folder for.
-func (o *Operator) claim(ctx context.Context, v *reconcile.Version, mine shard.Shard) (ours bool, err error) {
+func (o *Operator) claim(ctx context.Context, v *observe.Version, mine shard.Shard) (ours bool, err error) {
 	name := v.Name
 	crd := o.crd(name)
 	if crd == nil {

@@ -26,7 +26,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/kind"
-	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 )
 
 // divides reports whether the replicas of this installation divide its resources among
@@ -251,7 +251,7 @@ func (r *kindController) makesOnlyHere(gvk apischema.GroupVersionKind) bool {
 	if r == nil {
 		return false
 	}
-	return !slices.ContainsFunc(r.versions.versions(), func(v *reconcile.Version) bool {
+	return !slices.ContainsFunc(r.versions.versions(), func(v *observe.Version) bool {
 		if _, makes := v.Children[gvk]; !makes {
 			return false
 		}
@@ -275,7 +275,7 @@ func (o *Operator) isServed(gvk apischema.GroupVersionKind) bool {
 
 // follow serves a kind as the replica that leads has it: with the folder that serves
 // every resource, whatever folder this replica has.
-func (o *Operator) follow(ctx context.Context, h *history, running *kindController, made *reconcile.Version) error {
+func (o *Operator) follow(ctx context.Context, h *history, running *kindController, made *observe.Version) error {
 	crd, mine := o.crd(made.Name), o.shardOf(h.crd)
 	if crd == nil {
 		return nil
@@ -319,7 +319,7 @@ func (o *Operator) follow(ctx context.Context, h *history, running *kindControll
 
 // followed is the version that serves every resource of a kind; nil while there is none,
 // since a folder rolls out.
-func (h *history) followed(made *reconcile.Version, crd metav1.Object, mine shard.Shard) (*reconcile.Version, error) {
+func (h *history) followed(made *observe.Version, crd metav1.Object, mine shard.Shard) (*observe.Version, error) {
 	told := rollout.Read(crd.GetAnnotations()[mine.Key(api.AnnotationRollout)])
 	digest := crd.GetAnnotations()[mine.Key(api.AnnotationRolledOut)]
 	switch {
@@ -339,7 +339,7 @@ func (h *history) followed(made *reconcile.Version, crd metav1.Object, mine shar
 
 // follow goes on with a version that serves all resources, and reports whether all are to
 // be looked at.
-func (c *versionTracker) follow(v *reconcile.Version) bool {
+func (c *versionTracker) follow(v *observe.Version) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.next == nil && c.running != nil && c.running.Kind != nil && v.Kind != nil && c.running.Digest == v.Digest {
@@ -377,7 +377,7 @@ func (o *Operator) readCRD(ctx context.Context, name string) error {
 
 // wholes reports whether the leader may begin or go on to roll out a folder: it serves all
 // resources of the kind. It makes that so, and has the others divided as kind.yaml says.
-func (o *Operator) wholes(ctx context.Context, v *reconcile.Version, rolls bool) bool {
+func (o *Operator) wholes(ctx context.Context, v *observe.Version, rolls bool) bool {
 	if !o.divides() {
 		return true
 	}

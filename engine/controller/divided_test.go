@@ -34,6 +34,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/verdict"
 	"github.com/jacquard-operator/jacquard/test/memory"
@@ -121,7 +122,7 @@ func TestDeletedKindIsDivided(t *testing.T) {
 				time.Sleep(10 * time.Second)
 				if c.rolls {
 					setMapsRead(o, false) // nothing is decided of a kind without folder
-					o.wholes(t.Context(), &reconcile.Version{Name: gone}, true)
+					o.wholes(t.Context(), &observe.Version{Name: gone}, true)
 					time.Sleep(10 * time.Second)
 					if !o.turns.now().AllOf(gone) {
 						t.Fatal("the leader does not serve all of the kind")
@@ -226,7 +227,7 @@ func (o *Operator) leading(t *testing.T, server *memory.Server, follows bool) *k
 	p.replace(nil, everything())
 	r := &kindController{o: o, name: crd.Name, gvk: resourceOf("example.com", "Thing", true).GVK, versions: newVersionTracker(func() bool { return false }),
 		resources: portions{p}}
-	r.reconciler = reconcile.New(r.name, r.gvk, nil, reconcile.Cluster{Writer: writer, Served: discovery.Served, CRD: o.crd, Shard: shard.Shard{Identity: "jacquard"}})
+	r.reconciler = reconcile.New(r.name, r.gvk, nil, reconcile.Cluster{Writer: writer, Caches: observe.Caches{Served: discovery.Served, CRD: o.crd, Shard: shard.Shard{Identity: "jacquard"}}})
 	o.mu.Lock()
 	o.discovery, o.writer, o.options.Identity = discovery, writer, "jacquard"
 	o.state(r.name).crd = crd

@@ -25,6 +25,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
@@ -104,9 +105,12 @@ func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, cr
 // cluster is what every kind needs of the cluster.
 func (o *Operator) cluster() reconcile.Cluster {
 	return reconcile.Cluster{
-		Children: o.children, Reads: o.reads, Served: o.served, Resource: o.resource, Writer: o.writer,
-		Events: o.mgr.GetEventRecorder("jacquard"), DeclaresConditions: o.declaresConditions, Defined: o.defined, CRD: o.crd,
-		ReadOnly: o.options.ReadOnly, AllEvents: o.options.AllEvents, Namespaces: o.options.Namespaces,
+		Resource: o.resource, Writer: o.writer, Events: o.mgr.GetEventRecorder("jacquard"),
+		ReadOnly: o.options.ReadOnly, AllEvents: o.options.AllEvents,
+		Caches: observe.Caches{
+			Children: o.children, Reads: o.reads, Served: o.served, DeclaresConditions: o.declaresConditions, Defined: o.defined,
+			CRD: o.crd, Namespaces: o.options.Namespaces,
+		},
 	}
 }
 
@@ -216,7 +220,7 @@ func (o *Operator) awaitPreview(ctx context.Context, r *kindController) error {
 	return reconcile.Guard(r.name, "trying "+r.name, func() error {
 		return until(ctx, func() bool {
 			next, tried := r.versions.coming()
-			return next == nil || tried || !next.Pending(o.cluster()) && o.begin(ctx, r, next)
+			return next == nil || tried || !next.IsPending(o.cluster().Caches) && o.begin(ctx, r, next)
 		})
 	})
 }

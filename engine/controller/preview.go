@@ -13,9 +13,9 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/panics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
-	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
 // has reports whether the kind has a resource of this name, as far as is known.
@@ -31,7 +31,7 @@ const patience = 30 * time.Second
 // preview finds out what a version would make of every resource that stays, as many
 // at a time as are served. Those that read what is on its way are tried again
 // while patience lasts, or no other version comes.
-func (r *kindController) preview(ctx context.Context, next *reconcile.Version, before rollout.Record) []rollout.Preview {
+func (r *kindController) preview(ctx context.Context, next *observe.Version, before rollout.Record) []rollout.Preview {
 	trials := map[types.NamespacedName]rollout.Preview{}
 	began, todo := time.Now(), r.resources.all()
 	for len(todo) > 0 && ctx.Err() == nil {
@@ -85,7 +85,7 @@ func inParallel[T any](all []T, most int, do func(*T)) {
 
 // previewOne finds out what a version would make of one resource; pending says that
 // something which it reads is on its way.
-func (r *kindController) previewOne(ctx context.Context, next *reconcile.Version, o *unstructured.Unstructured,
+func (r *kindController) previewOne(ctx context.Context, next *observe.Version, o *unstructured.Unstructured,
 	record rollout.Record) (t rollout.Preview, pending bool) {
 	tried := r.reconciler.Preview(ctx, next, o)
 	r.versions.mu.Lock()
@@ -105,7 +105,7 @@ func (r *kindController) previewOne(ctx context.Context, next *reconcile.Version
 
 // newlyUnwanted are the children that the plan does not want and that the version
 // before does: what an edit takes away is no matter of the rollout.
-func (r *kindController) newlyUnwanted(ctx context.Context, p *plan.Plan, before *reconcile.Version,
+func (r *kindController) newlyUnwanted(ctx context.Context, p *plan.Plan, before *observe.Version,
 	o *unstructured.Unstructured) []live.Object {
 	all := rollout.Unwanted(p)
 	if len(all) == 0 || before.Kind == nil {
@@ -123,7 +123,7 @@ func (r *kindController) newlyUnwanted(ctx context.Context, p *plan.Plan, before
 
 // fails reports whether the version that serves a resource cannot render its
 // children, or its status, either.
-func (r *kindController) fails(ctx context.Context, before *reconcile.Version, o *unstructured.Unstructured) (children, status bool) {
+func (r *kindController) fails(ctx context.Context, before *observe.Version, o *unstructured.Unstructured) (children, status bool) {
 	if before.Kind == nil {
 		return true, true
 	}

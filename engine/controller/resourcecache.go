@@ -15,7 +15,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
-	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 )
 
 // A resource cache is what is known of a kind's resources. Followers have it too, so
@@ -118,7 +118,7 @@ func (o *Operator) unlistAll() {
 
 // standBy keeps what the leader needs of a kind at hand, in case this operator
 // becomes the leader: its resources, and what its folder makes and reads.
-func (o *Operator) standBy(ctx context.Context, v *reconcile.Version, gvk apischema.GroupVersionKind,
+func (o *Operator) standBy(ctx context.Context, v *observe.Version, gvk apischema.GroupVersionKind,
 	crd *apiextensionsv1.CustomResourceDefinition) error {
 	mine, claims := o.shardOf(crd), shard.Claims(crd)
 	if mine.Conflict(claims) != nil || v.Removed && !mine.Holds(claims) {

@@ -21,7 +21,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/folder"
-	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/revision"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
@@ -83,7 +83,7 @@ func (h *history) find(digest string) (*revision.Revision, error) {
 }
 
 // version is the version that a revision makes with the CRD.
-func (h *history) version(digest string) (*reconcile.Version, error) {
+func (h *history) version(digest string) (*observe.Version, error) {
 	r, err := h.find(digest)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (h *history) version(digest string) (*reconcile.Version, error) {
 	return h.compiled(r)
 }
 
-func (h *history) compiled(r *revision.Revision) (*reconcile.Version, error) {
+func (h *history) compiled(r *revision.Revision) (*observe.Version, error) {
 	live, err := schema.FromObject(h.crd)
 	if err != nil {
 		return nil, fmt.Errorf("reading CRD %s: %w", h.crd.Name, err)
@@ -103,14 +103,14 @@ func (h *history) compiled(r *revision.Revision) (*reconcile.Version, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &reconcile.Version{Name: r.Kind, Kind: k}
+	v := &observe.Version{Name: r.Kind, Kind: k}
 	h.o.complete(v, h.crd)
 	return v, nil
 }
 
 // keep stores a version as a revision before it serves anything, once, and deletes
 // those that nobody needs. f is nil if a revision makes the version.
-func (o *Operator) keep(ctx context.Context, h *history, v *reconcile.Version, f *folder.Folder) {
+func (o *Operator) keep(ctx context.Context, h *history, v *observe.Version, f *folder.Folder) {
 	o.mu.Lock()
 	k := o.state(v.Name)
 	done := v.Kind == nil || o.options.ReadOnly || k.kept == v.Digest
@@ -134,7 +134,7 @@ func (o *Operator) keep(ctx context.Context, h *history, v *reconcile.Version, f
 	o.mu.Unlock()
 }
 
-func (o *Operator) store(ctx context.Context, h *history, v *reconcile.Version, f *folder.Folder) error {
+func (o *Operator) store(ctx context.Context, h *history, v *observe.Version, f *folder.Folder) error {
 	all, err := h.list()
 	if err != nil {
 		return err
@@ -206,7 +206,7 @@ func (o *Operator) deleteRevisions(ctx context.Context, all []metav1.Object) err
 }
 
 // used are the digests of all that serves some resource, or may soon.
-func (h *history) used(v *reconcile.Version) map[string]bool {
+func (h *history) used(v *observe.Version) map[string]bool {
 	mine := h.o.shardOf(h.crd)
 	used := map[string]bool{v.Digest: true, h.crd.Annotations[mine.Key(api.AnnotationRolledOut)]: true}
 	told := rollout.Read(h.crd.Annotations[mine.Key(api.AnnotationRollout)])
@@ -225,13 +225,13 @@ func (h *history) used(v *reconcile.Version) map[string]bool {
 }
 
 // resume adds to what the CRD says of the past the versions that it speaks of.
-func (h *history) resume(before past, v *reconcile.Version, crd metav1.Object, mine shard.Shard) past {
+func (h *history) resume(before past, v *observe.Version, crd metav1.Object, mine shard.Shard) past {
 	if v.Kind == nil || before.settled && !before.unfinished {
 		return before
 	}
 	told := rollout.Read(crd.GetAnnotations()[mine.Key(api.AnnotationRollout)])
 	before.digest = crd.GetAnnotations()[mine.Key(api.AnnotationRolledOut)]
-	get := func(digest string) *reconcile.Version {
+	get := func(digest string) *observe.Version {
 		found, err := h.version(digest)
 		if err != nil {
 			before.lost = err.Error()
@@ -270,7 +270,7 @@ func (h *history) resume(before past, v *reconcile.Version, crd metav1.Object, m
 // lastGood is the version that was served last, where an operator begins with a folder
 // that does not load: it runs on, as it would have without a restart. An error says
 // that it cannot be told whether there is one.
-func (h *history) lastGood(ctx context.Context, v *reconcile.Version, crd metav1.Object, mine shard.Shard) (*reconcile.Version, error) {
+func (h *history) lastGood(ctx context.Context, v *observe.Version, crd metav1.Object, mine shard.Shard) (*observe.Version, error) {
 	if v.Kind != nil || v.Removed {
 		return v, nil
 	}
@@ -301,7 +301,7 @@ func recordedDigest(crd metav1.Object, mine shard.Shard) string {
 // changed, and reports whether it did. One that does not fit the CRD serves nothing any
 // more.
 func (h *history) renew(c *versionTracker) bool {
-	fit, lost := map[string]*reconcile.Version{}, ""
+	fit, lost := map[string]*observe.Version{}, ""
 	for _, digest := range c.outdated(h.crd.Generation) {
 		r, err := h.find(digest)
 		if err != nil { // what is in memory goes on
@@ -323,7 +323,7 @@ func readRollback(crd metav1.Object, mine shard.Shard) rollout.Rollback {
 // from this very folder. A folder that does not load is, as for lastGood, the version that
 // was rolled out last. Where the revision cannot be used, the error comes with a version
 // that serves nothing: to go forward is what nobody wants then.
-func (h *history) rolledBack(ctx context.Context, v *reconcile.Version, crd metav1.Object, mine shard.Shard) (*reconcile.Version, error) {
+func (h *history) rolledBack(ctx context.Context, v *observe.Version, crd metav1.Object, mine shard.Shard) (*observe.Version, error) {
 	back, present := readRollback(crd, mine), v.Digest
 	switch {
 	case v.Removed:
@@ -346,7 +346,7 @@ func (h *history) rolledBack(ctx context.Context, v *reconcile.Version, crd meta
 	}
 	if err != nil {
 		err = fmt.Errorf("rolled back, and %w; to serve the folder: jacquard rollback %s --release", err, v.Name)
-		to = &reconcile.Version{Name: v.Name, Broken: err}
+		to = &observe.Version{Name: v.Name, Broken: err}
 		h.o.complete(to, h.crd)
 	}
 	return to, err

@@ -10,7 +10,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
-	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/revision"
 )
 
@@ -19,9 +19,9 @@ import (
 // folder of the revision serves it, and leaves the rollback as it is. In none of these
 // cases is anything written: this operator has nothing to write with.
 func TestRollbackHolds(t *testing.T) {
-	broken := &reconcile.Version{Name: "things", Broken: errors.New("no")}
+	broken := &observe.Version{Name: "things", Broken: errors.New("no")}
 	for name, tt := range map[string]struct {
-		made     *reconcile.Version
+		made     *observe.Version
 		recorded string
 		applies  bool
 	}{
@@ -30,7 +30,7 @@ func TestRollbackHolds(t *testing.T) {
 		"the folder of the revision":            {versionOf("old"), "bad", false},
 		"a folder that does not load":           {broken, "bad", true},
 		"it does not load, and is rolled back":  {broken, "old", false},
-		"the folder is gone":                    {&reconcile.Version{Name: "things", Removed: true}, "bad", false},
+		"the folder is gone":                    {&observe.Version{Name: "things", Removed: true}, "bad", false},
 	} {
 		o, mine := &Operator{options: Options{Identity: "home/jacquard"}}, shard.Shard{Identity: "home/jacquard"}
 		crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "things", Annotations: map[string]string{

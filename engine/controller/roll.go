@@ -15,6 +15,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
@@ -62,7 +63,7 @@ func (o *Operator) advance(ctx context.Context, r *kindController) time.Duration
 	}
 	next, tried := r.versions.coming()
 	if next != nil && !tried {
-		if next.Pending(o.cluster()) || !o.begin(ctx, r, next) {
+		if next.IsPending(o.cluster().Caches) || !o.begin(ctx, r, next) {
 			return soonTick
 		}
 	}
@@ -99,7 +100,7 @@ func shorterWait(a, b time.Duration) time.Duration {
 }
 
 // coming is the version that is being rolled out, and whether it was tried.
-func (c *versionTracker) coming() (next *reconcile.Version, tried bool) {
+func (c *versionTracker) coming() (next *observe.Version, tried bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.next, c.rollout != nil
@@ -122,7 +123,7 @@ func (c *versionTracker) tick() time.Duration {
 
 // begin tries the version on all resources and begins to roll it out. It may
 // take long, and holds nobody up.
-func (o *Operator) begin(ctx context.Context, r *kindController, next *reconcile.Version) bool {
+func (o *Operator) begin(ctx context.Context, r *kindController, next *observe.Version) bool {
 	if !r.listed() || o.divides() && !o.caughtUp(r, o.turns.now()) {
 		return false
 	}
@@ -146,7 +147,7 @@ func (o *Operator) begin(ctx context.Context, r *kindController, next *reconcile
 
 // rollOut begins the rollout of a version that was tried; false if yet another one
 // came meanwhile.
-func (r *kindController) rollOut(next *reconcile.Version, trials []rollout.Preview, before rollout.Record) bool {
+func (r *kindController) rollOut(next *observe.Version, trials []rollout.Preview, before rollout.Record) bool {
 	c := r.versions
 	c.mu.Lock()
 	defer c.mu.Unlock()

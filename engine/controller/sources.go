@@ -19,7 +19,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/roots"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/folder"
-	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/schema/compat"
 )
 
@@ -143,7 +143,7 @@ func (o *Operator) missingRoot(crd *apiextensionsv1.CustomResourceDefinition) er
 // startDelay returns how long what an operator found at its start must stay as it is
 // before it counts, if it is less than what was served before: it may still be being
 // copied. Later, the reader of the roots knows what was there.
-func (o *Operator) startDelay(h *history, v *reconcile.Version, f *folder.Folder) time.Duration {
+func (o *Operator) startDelay(h *history, v *observe.Version, f *folder.Folder) time.Duration {
 	o.mu.Lock()
 	k, changed := o.seen(v.Name), o.roots.Changed
 	o.mu.Unlock()
@@ -162,7 +162,7 @@ func (o *Operator) startDelay(h *history, v *reconcile.Version, f *folder.Folder
 
 // hadMore reports whether the version that was served last had files, or parts of them,
 // that the folder does not have; nil is none.
-func (h *history) hadMore(v *reconcile.Version, f *folder.Folder) bool {
+func (h *history) hadMore(v *observe.Version, f *folder.Folder) bool {
 	digest := recordedDigest(h.crd, h.o.shardOf(h.crd))
 	if digest == "" || digest == v.Digest {
 		return false

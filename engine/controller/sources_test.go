@@ -18,7 +18,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
-	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/revision"
 )
 
@@ -35,7 +35,7 @@ spec:
 `
 
 // appVersion is a folder of a root, and the version that it makes.
-func appVersion(t *testing.T, files map[string]string) (*folder.Folder, *reconcile.Version) {
+func appVersion(t *testing.T, files map[string]string) (*folder.Folder, *observe.Version) {
 	t.Helper()
 	data := map[string][]byte{}
 	for name, text := range files {
@@ -53,7 +53,7 @@ func appVersion(t *testing.T, files map[string]string) (*folder.Folder, *reconci
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f, &reconcile.Version{Name: f.Name, Kind: k, Digest: digest(k)}
+	return f, &observe.Version{Name: f.Name, Kind: k, Digest: digest(k)}
 }
 
 // TestStartDelay: at the start, a folder that has less than what was served before, or
@@ -107,14 +107,14 @@ func TestStartDelay(t *testing.T) {
 			}
 			return []*revision.Revision{kept}, nil
 		}}
-		f, now := (*folder.Folder)(nil), &reconcile.Version{Name: "apps.example.com", Removed: true}
+		f, now := (*folder.Folder)(nil), &observe.Version{Name: "apps.example.com", Removed: true}
 		if tt.now != nil {
 			f, now = appVersion(t, tt.now)
 		}
 		if got := o.startDelay(h, now, f); got != tt.wantDelay {
 			t.Errorf("%s: %s, want %s", name, got, tt.wantDelay)
 		}
-		if broken := (&reconcile.Version{Name: "apps.example.com", Broken: errors.New("no")}); o.startDelay(h, broken, f) != 0 {
+		if broken := (&observe.Version{Name: "apps.example.com", Broken: errors.New("no")}); o.startDelay(h, broken, f) != 0 {
 			t.Errorf("%s: what does not load waits", name)
 		}
 		clock.Step(tt.wantDelay)
@@ -122,7 +122,7 @@ func TestStartDelay(t *testing.T) {
 			t.Errorf("%s: %s after it was quiet", name, got)
 		}
 		o.roots.Changed = clock.Now() // from now on, the reader of the roots knows what was there
-		if got := o.startDelay(h, &reconcile.Version{Name: "apps.example.com", Removed: true}, nil); got != 0 {
+		if got := o.startDelay(h, &observe.Version{Name: "apps.example.com", Removed: true}, nil); got != 0 {
 			t.Errorf("%s: %s after it has counted", name, got)
 		}
 	}

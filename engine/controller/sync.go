@@ -15,6 +15,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/panics"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/refusals"
@@ -157,7 +158,7 @@ func (o *Operator) syncKind(ctx context.Context, name string) error {
 
 // stopOutdated stops a kind whose CRD is another one, or which is served in another
 // version of it; else it runs on.
-func (o *Operator) stopOutdated(running *kindController, crd *apiextensionsv1.CustomResourceDefinition, v *reconcile.Version,
+func (o *Operator) stopOutdated(running *kindController, crd *apiextensionsv1.CustomResourceDefinition, v *observe.Version,
 	gvk apischema.GroupVersionKind) *kindController {
 	if running != nil && (running.crdUID != crd.UID || (v.Kind != nil && running.gvk != gvk)) {
 		o.stop(v.Name)
@@ -169,7 +170,7 @@ func (o *Operator) stopOutdated(running *kindController, crd *apiextensionsv1.Cu
 // chosen is the version to serve with a folder that made v: that of a revision, if a
 // person rolled back to it, or if the operator begins with a folder that does not load.
 // With an error it is nil, or one that serves nothing.
-func (o *Operator) chosen(ctx context.Context, h *history, v *reconcile.Version, begins bool) (*reconcile.Version, error) {
+func (o *Operator) chosen(ctx context.Context, h *history, v *observe.Version, begins bool) (*observe.Version, error) {
 	crd, mine := o.crd(v.Name), o.shardOf(h.crd)
 	if crd == nil || !o.leads() || mine.Conflict(shard.Claims(crd)) != nil { // it is another's to roll back
 		return v, nil
@@ -205,8 +206,8 @@ func (o *Operator) recordSynced(name string, f *folder.Folder) {
 
 // version is what a kind is to run with now, by its folder and CRD.
 func (o *Operator) version(ctx context.Context, name string, f *folder.Folder, unread error,
-	crd *apiextensionsv1.CustomResourceDefinition) *reconcile.Version {
-	v := &reconcile.Version{Name: name, Removed: f == nil && unread == nil}
+	crd *apiextensionsv1.CustomResourceDefinition) *observe.Version {
+	v := &observe.Version{Name: name, Removed: f == nil && unread == nil}
 	if v.Removed {
 		o.forgetTrouble(ctx, name, crd)
 	} else {
@@ -221,10 +222,10 @@ func (o *Operator) version(ctx context.Context, name string, f *folder.Folder, u
 }
 
 // complete fills in what follows of a version's folder and the CRD.
-func (o *Operator) complete(v *reconcile.Version, crd *apiextensionsv1.CustomResourceDefinition) {
+func (o *Operator) complete(v *observe.Version, crd *apiextensionsv1.CustomResourceDefinition) {
 	v.Digest = digest(v.Kind)
 	v.Schema = sync.OnceValue(func() *schema.Version { return shown(v.Kind, crd) })
-	v.Children, v.Patched = reconcile.Needs(v.Kind, crd, o.apis())
+	v.Children, v.Patched = observe.Needs(v.Kind, crd, o.apis())
 }
 
 // digest tells what folders render apart: their files and the settings of the
@@ -239,7 +240,7 @@ func digest(k *kind.Kind) string {
 }
 
 // serve starts a kind with a version, or lets one that runs go on with it.
-func (o *Operator) serve(ctx context.Context, h *history, running *kindController, v *reconcile.Version, f *folder.Folder) error {
+func (o *Operator) serve(ctx context.Context, h *history, running *kindController, v *observe.Version, f *folder.Folder) error {
 	crd, seen := o.crd(v.Name), o.seenCRD(v.Name)
 	if crd == nil || seen == nil {
 		return nil
@@ -271,7 +272,7 @@ func (o *Operator) serve(ctx context.Context, h *history, running *kindControlle
 
 // serve starts a kind with a version whose past is known, or lets one that runs go on with
 // it.
-func (h *history) serve(ctx context.Context, running *kindController, v *reconcile.Version, before past) error {
+func (h *history) serve(ctx context.Context, running *kindController, v *observe.Version, before past) error {
 	o := h.o
 	seen := o.seenCRD(v.Name)
 	if running == nil {

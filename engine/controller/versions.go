@@ -16,6 +16,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
@@ -30,13 +31,13 @@ type versionTracker struct {
 	mu sync.Mutex
 	// running is nil while the folder that made the children is not here: then
 	// what the rollout has not reached is held.
-	running *reconcile.Version
+	running *observe.Version
 	// base is the digest of the version that serves what no rollout has reached,
 	// whether it is here or not; "" if that is not known.
 	base string
 	// next is the version that is being rolled out, or nil; rollout is nil
 	// until next has been tried.
-	next    *reconcile.Version
+	next    *observe.Version
 	rollout *rollout.Rollout
 	// back: next is the version before an unfinished rollout, put back. halted says why
 	// the rollout of next must not go on although nothing else is served, or is "".
@@ -78,7 +79,7 @@ func (c *versionTracker) trigger() {
 // version is nil if it is not here, and then what it had reached is held.
 type keptVersion struct {
 	digest  string
-	version *reconcile.Version
+	version *observe.Version
 	reached rollout.Set
 }
 
@@ -95,7 +96,7 @@ type past struct {
 	// base is the version that serves what no rollout has reached, or nil, and digest
 	// its digest, or ""; kept are those of rollouts before, and lost says why one of
 	// them is not here.
-	base   *reconcile.Version
+	base   *observe.Version
 	digest string
 	kept   []keptVersion
 	lost   string
@@ -103,7 +104,7 @@ type past struct {
 	rollback rollout.Rollback
 }
 
-func pastOf(crd metav1.Object, v *reconcile.Version, mine shard.Shard) past {
+func pastOf(crd metav1.Object, v *observe.Version, mine shard.Shard) past {
 	told := rollout.Read(crd.GetAnnotations()[mine.Key(api.AnnotationRollout)])
 	p := past{
 		settled:    crd.GetAnnotations()[mine.Key(api.AnnotationRolledOut)] == v.Digest || !hasRecord(crd),
@@ -120,7 +121,7 @@ func pastOf(crd metav1.Object, v *reconcile.Version, mine shard.Shard) past {
 
 // setVersion goes on with a version and reports whether all resources are to be looked
 // at. trigger is to be called once what the version needs is watched.
-func (c *versionTracker) setVersion(v *reconcile.Version, before past) bool {
+func (c *versionTracker) setVersion(v *observe.Version, before past) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.rollback = before.rollback
@@ -154,7 +155,7 @@ func (c *versionTracker) setVersion(v *reconcile.Version, before past) bool {
 }
 
 // use serves everything with a version.
-func (c *versionTracker) use(v *reconcile.Version) {
+func (c *versionTracker) use(v *observe.Version) {
 	c.base = v.Digest
 	c.running, c.next, c.rollout, c.forced = v, nil, nil, nil
 	c.kept, c.lost = nil, ""
@@ -162,7 +163,7 @@ func (c *versionTracker) use(v *reconcile.Version) {
 
 // change begins to roll out a version. What the last rollout reached stays on
 // its version until this one reaches it.
-func (c *versionTracker) change(v *reconcile.Version, lives bool) {
+func (c *versionTracker) change(v *observe.Version, lives bool) {
 	if !lives {
 		c.running = nil
 	}
@@ -194,17 +195,17 @@ func (c *versionTracker) haltRollout(from string, unusable error) {
 }
 
 // same reports whether two versions of the same digest are to be served alike.
-func same(a, b *reconcile.Version) bool {
+func same(a, b *observe.Version) bool {
 	return a.Kind.CRD.Object.Generation == b.Kind.CRD.Object.Generation && sameKinds(a, b)
 }
 
 // sameKinds reports whether two versions look at the same kinds.
-func sameKinds(a, b *reconcile.Version) bool {
+func sameKinds(a, b *observe.Version) bool {
 	return maps.Equal(a.Children, b.Children) && slices.Equal(a.Patched, b.Patched)
 }
 
 // sameTrouble reports whether two versions without folder say the same.
-func sameTrouble(a, b *reconcile.Version) bool {
+func sameTrouble(a, b *observe.Version) bool {
 	if (a.Broken == nil) != (b.Broken == nil) || a.Broken != nil && a.Broken.Error() != b.Broken.Error() {
 		return false
 	}
@@ -212,11 +213,11 @@ func sameTrouble(a, b *reconcile.Version) bool {
 }
 
 // versions are all that are served.
-func (c *versionTracker) versions() []*reconcile.Version {
+func (c *versionTracker) versions() []*observe.Version {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var all []*reconcile.Version
-	for _, v := range []*reconcile.Version{c.running, c.next} {
+	var all []*observe.Version
+	for _, v := range []*observe.Version{c.running, c.next} {
 		if v != nil {
 			all = append(all, v)
 		}
@@ -255,7 +256,7 @@ func (c *versionTracker) scopes() []cluster.Scope {
 
 // pending reports whether something that a version needs has not been listed yet.
 func (c *versionTracker) pending(in reconcile.Cluster) bool {
-	return slices.ContainsFunc(c.versions(), func(v *reconcile.Version) bool { return v.Pending(in) })
+	return slices.ContainsFunc(c.versions(), func(v *observe.Version) bool { return v.IsPending(in.Caches) })
 }
 
 // rolls reports whether a version is being rolled out.
@@ -277,7 +278,7 @@ func (c *versionTracker) resyncInterval() time.Duration { return c.versions()[0]
 
 // before is the version that serves a resource which the rollout has not
 // reached; nil means that it is held. It needs the mutex.
-func (c *versionTracker) before(uid types.UID) *reconcile.Version {
+func (c *versionTracker) before(uid types.UID) *observe.Version {
 	for _, k := range c.kept {
 		if k.reached.Has(uid) {
 			return k.version
@@ -318,7 +319,7 @@ func (c *versionTracker) outdated(generation int64) []string {
 		return nil
 	}
 	var digests []string
-	add := func(digest string, v *reconcile.Version) {
+	add := func(digest string, v *observe.Version) {
 		if digest != "" && (v == nil || v.Kind != nil && v.Kind.CRD.Object.Generation != generation) && !slices.Contains(digests, digest) {
 			digests = append(digests, digest)
 		}
@@ -332,7 +333,7 @@ func (c *versionTracker) outdated(generation int64) []string {
 
 // replace replaces versions, by digest, and reports whether others serve than before;
 // what those that are nil serve is held, and why says why.
-func (c *versionTracker) replace(by map[string]*reconcile.Version, why string) (changed bool) {
+func (c *versionTracker) replace(by map[string]*observe.Version, why string) (changed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lost = why

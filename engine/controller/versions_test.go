@@ -16,15 +16,16 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/revision"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
-func versionOf(digest string) *reconcile.Version {
+func versionOf(digest string) *observe.Version {
 	crd := &schema.CRD{}
-	return &reconcile.Version{Digest: digest, Kind: &kind.Kind{CRD: crd}}
+	return &observe.Version{Digest: digest, Kind: &kind.Kind{CRD: crd}}
 }
 
 func thing(name string) *unstructured.Unstructured {
@@ -86,7 +87,7 @@ func TestCourse(t *testing.T) {
 	c.is(t, "new", "0")
 	c.use(c.next)
 
-	c.setVersion(&reconcile.Version{Removed: true}, past{})
+	c.setVersion(&observe.Version{Removed: true}, past{})
 	if !c.choose(thing("a")).Version.Removed {
 		t.Error("the folder is gone, and still serves")
 	}

@@ -4,16 +4,17 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
 // describeChildren describes every child that the resource should have or, if that is not
 // known, every one that it has.
-func (t judge) describeChildren(p *plan.Plan, w *snapshot) []status.Child {
+func (t judge) describeChildren(p *plan.Plan, w *observe.Snapshot) []status.Child {
 	current := map[plan.Ref]live.Object{}
-	for _, l := range w.live {
-		if t.memory.applied.Ours(w.subject.planOwner(), l.Meta) {
+	for _, l := range w.Live {
+		if t.memory.applied.Ours(w.Subject.Owner(), l.Meta) {
 			current[plan.RefOf(l)] = l
 		}
 	}
@@ -33,11 +34,11 @@ func (t judge) describeChildren(p *plan.Plan, w *snapshot) []status.Child {
 		case there:
 			out = append(out, t.describeChild(w, l, p))
 		case s.Action == plan.Done:
-			c := describeMissing(s.Document, w.state[gvk])
+			c := describeMissing(s.Document, w.StateOf(gvk))
 			c.Ready, c.Message = true, ""
 			out = append(out, c)
 		default:
-			out = append(out, describeMissing(s.Document, w.state[gvk]))
+			out = append(out, describeMissing(s.Document, w.StateOf(gvk)))
 		}
 	}
 	return out
@@ -45,16 +46,9 @@ func (t judge) describeChildren(p *plan.Plan, w *snapshot) []status.Child {
 
 // describeMissing describes a child that is not among the live ones.
 func describeMissing(o *unstructured.Unstructured, s live.State) status.Child {
-	c := status.Child{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName(), Message: notThere}
+	c := status.Child{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName(), Message: observe.NotThere}
 	if s.Phase == live.Unsynced {
-		c.Message = notKnown
+		c.Message = observe.NotKnown
 	}
 	return c
 }
-
-// What the status says of a child that was never made, and of one that nobody
-// knows whether it is there.
-const (
-	notThere = "not there yet"
-	notKnown = "not known"
-)

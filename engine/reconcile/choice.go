@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/panics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
@@ -19,7 +20,7 @@ import (
 
 // A Choice is how one resource is served in one reconciliation.
 type Choice struct {
-	Version *Version
+	Version *observe.Version
 	// Frozen: nothing is applied or pruned, since the folder that made the
 	// children is not here and the new one has not reached the resource. Why says why
 	// it is not here, or is "".
@@ -38,7 +39,7 @@ type Choice struct {
 
 // An Outcome is what came of a reconciliation.
 type Outcome struct {
-	Version *Version
+	Version *observe.Version
 	Ready   bool
 	// WouldBeReady reports whether it is not Ready only since this reconciliation wrote.
 	WouldBeReady bool
@@ -59,11 +60,11 @@ func (r *Reconciler) Follow(choose func(*unstructured.Unstructured) Choice, serv
 // problems.
 func (t renderer) isFrozen() bool {
 	switch {
-	case t.subject.version.Removed:
+	case t.subject.Version.Removed:
 		t.found.add(status.Problem{Severity: status.Stalled, Reason: api.ReasonFolderRemoved,
 			Message: "the folder of this kind was removed: the children stay as they are, and deleting this resource deletes them"})
 		return true
-	case t.choice.Frozen && (t.subject.isEdited() || !slices.Contains(fromChildren, t.subject.readyReason())):
+	case t.choice.Frozen && (t.subject.IsEdited() || !slices.Contains(fromChildren, t.subject.ReadyReason())):
 		message := "the folder of this kind changed, and its rollout has not reached this resource"
 		if t.choice.Why != "" {
 			message += "; until then nothing of it changes, since " + t.choice.Why
@@ -81,7 +82,7 @@ var fromChildren = []string{api.ReasonReady, api.ReasonNotReady, api.ReasonChild
 // mayDelete says why a child may not be deleted now, for good or to be recreated.
 // Of a resource that goes all may.
 func (t *pass) mayDelete(gk schema.GroupKind, child metav1.Object) error {
-	if t.choice.MayDelete == nil || t.subject.isDeleting() {
+	if t.choice.MayDelete == nil || t.subject.IsDeleting() {
 		return nil
 	}
 	return t.choice.MayDelete(gk, child)
@@ -91,7 +92,7 @@ func (t *pass) mayDelete(gk schema.GroupKind, child metav1.Object) error {
 // a reconciliation found nothing to write: what is to be written again because it was written
 // never is.
 func (t publisher) recordServed(ready bool, problems []status.Problem) {
-	out := Outcome{Version: t.subject.version, Ready: ready}
+	out := Outcome{Version: t.subject.Version, Ready: ready}
 	if ready && t.choice.MayDelete != nil && !t.isAtRest() {
 		out.Ready, out.WouldBeReady = false, !t.memory.attempts.HoldsRepeats()
 		t.found.requeueAfter(firstWait)
@@ -105,7 +106,7 @@ func (t publisher) recordServed(ready bool, problems []status.Problem) {
 		}
 	}
 	if !t.choice.Frozen {
-		t.r.served(t.subject.resource, out)
+		t.r.served(t.subject.Resource, out)
 	}
 }
 
@@ -130,7 +131,7 @@ type Preview struct {
 
 // Preview plans for a resource with some version, from what is known, and changes
 // nothing. A panic says of this resource that it cannot be rendered.
-func (r *Reconciler) Preview(ctx context.Context, v *Version, resource *unstructured.Unstructured) (out Preview) {
+func (r *Reconciler) Preview(ctx context.Context, v *observe.Version, resource *unstructured.Unstructured) (out Preview) {
 	var err error
 	defer func() {
 		if err != nil {
@@ -142,7 +143,7 @@ func (r *Reconciler) Preview(ctx context.Context, v *Version, resource *unstruct
 	t := r.newReconciliation(resource, Choice{Version: v}, newMemory(resource))
 	t.mode = previews
 	t.inheritOverridden()
-	view := t.takeSnapshot()
+	view := observe.Take(t.subject, t.texts, t.judgeChild)
 	t.inheritHealth(view)
 	rendered := t.renderChildren(ctx, view)
 	p := t.makePlan(rendered, view)
@@ -150,13 +151,13 @@ func (r *Reconciler) Preview(ctx context.Context, v *Version, resource *unstruct
 	if p.IsRendered && !out.Waits && p.Same() {
 		out.Same, out.StatusErr = t.previewStatus(ctx, p, view)
 	}
-	out.Pending = view.pending
-	for _, l := range view.live {
-		if plan.Ours(t.subject.planOwner(), l.Meta) {
+	out.Pending = view.Pending
+	for _, l := range view.Live {
+		if plan.Ours(t.subject.Owner(), l.Meta) {
 			out.Live++
 		}
 	}
-	if !p.IsRendered && !t.subject.isDeleting() {
+	if !p.IsRendered && !t.subject.IsDeleting() {
 		out.Plan, out.Err = nil, errors.New(t.found.firstMessage())
 	}
 	return out
@@ -164,23 +165,23 @@ func (r *Reconciler) Preview(ctx context.Context, v *Version, resource *unstruct
 
 // previewStatus reports whether the status would say what it says, where the children
 // are as planned.
-func (t publisher) previewStatus(ctx context.Context, p *plan.Plan, w *snapshot) (same bool, err error) {
-	live := t.subject.readStatus()
+func (t publisher) previewStatus(ctx context.Context, p *plan.Plan, w *observe.Snapshot) (same bool, err error) {
+	live := t.subject.ReadStatus()
 	fields := t.ownStatus(ctx, w)
 	if fields == nil {
 		return false, errors.New(t.found.lastMessage())
 	}
 	out, err := status.Make(status.Input{
-		Generation: t.subject.resource.GetGeneration(), Live: live.ownFields(), Now: metav1.Now(),
+		Generation: t.subject.Resource.GetGeneration(), Live: live.OwnFields(), Now: metav1.Now(),
 		Children: t.describeChildren(p, w), Own: fields, Problems: t.found.problems,
-		Ignored: w.ignoredAnnotations(), Paused: t.subject.isPaused(),
-		OtherVersions: plan.OtherVersions(t.subject.planOwner(), w.live),
+		Ignored: w.IgnoredAnnotations(), Paused: t.subject.IsPaused(),
+		OtherVersions: plan.OtherVersions(t.subject.Owner(), w.Live),
 	})
 	if err != nil {
 		return false, err
 	}
-	_, same = t.subject.desiredStatus(out.Status, live)
-	return !t.subject.version.hasStatus() || same, nil
+	_, same = t.subject.DesiredStatus(out.Status, live)
+	return !t.subject.Version.HasStatus() || same, nil
 }
 
 func hasWaiting(rendered *render.Result) bool { return rendered != nil && len(rendered.Waiting) > 0 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/test/memory"
 )
 
@@ -33,7 +34,7 @@ const (
 // awaits the claim, or, with the name cron, a CronJob.
 func newClaims(t *testing.T, name string) *world {
 	w := newWorld(t, map[string]string{"claim.yaml": oneClaim, "server.yaml": oneServer, "backup.yaml": oneBackup},
-		served(claimKind, "persistentvolumeclaims", true), served(cronJobKind, "cronjobs", true), served(storageClassKind, "storageclasses", false))
+		served(claimKind, "persistentvolumeclaims", true), served(cronJobKind, "cronjobs", true), served(observe.StorageClassKind, "storageclasses", false))
 	w.server.Change(memory.Object(lateClass), "installer", nil)
 	w.named(name)
 	return w
@@ -98,21 +99,21 @@ func TestAwaitOfClaim(t *testing.T) {
 // exist, the claim is waited for, and the message says why.
 func TestClaimOfUnknownClass(t *testing.T) {
 	w := newClaims(t, "cron")
-	w.unread = map[schema.GroupVersionKind]error{storageClassKind: live.ErrNotYet}
+	w.unread = map[schema.GroupVersionKind]error{observe.StorageClassKind: live.ErrNotYet}
 	w.turn()
 	w.claimIs("Pending")
 	if sent := w.turn(); len(sent) > 0 {
 		t.Errorf("before the class is known it sends %s", strings.Join(sent, ", "))
 	}
 	resource := schema.GroupResource{Group: "storage.k8s.io", Resource: "storageclasses"}
-	w.unread[storageClassKind] = &live.RuleError{Resource: resource, Verbs: []string{"list", "watch"},
+	w.unread[observe.StorageClassKind] = &live.RuleError{Resource: resource, Verbs: []string{"list", "watch"},
 		Err: apierrors.NewForbidden(resource, "", nil)}
 	w.after(statusGap)
 	w.claim("when the class may not be read", false, "phase Pending: its StorageClass cannot be read, so whether it waits for its first "+
 		`consumer is not known: the missing rule, in a ClusterRole: {apiGroups: ["storage.k8s.io"], resources: ["storageclasses"], verbs: ["list", "watch"]}`)
 	w.says("when the class may not be read", "ChildrenNotReady", `verbs: ["list", "watch"]`)
 	w.unread = nil
-	w.server.Delete(w.server.Get(storageClassKind, "", "late"))
+	w.server.Delete(w.server.Get(observe.StorageClassKind, "", "late"))
 	w.after(statusGap)
 	w.claim("when there is no such class", false, "phase Pending: there is no StorageClass late")
 }

@@ -80,24 +80,13 @@ func (t confirmer) doubtfulLists() []plan.List {
 		}
 	}
 	if t.memory.isInherited {
-		for _, list := range t.subject.version.allLists() {
+		for _, list := range t.subject.Version.Lists() {
 			if t.r.listedAt[list] < t.memory.since {
 				doubtful[list] = true
 			}
 		}
 	}
 	return slices.SortedFunc(maps.Keys(doubtful), plan.List.Compare)
-}
-
-// allLists returns the lists in which objects of a resource may be.
-func (v *Version) allLists() (all []plan.List) {
-	for gvk := range v.Children {
-		all = append(all, plan.List{GroupVersionKind: gvk})
-	}
-	for _, gvk := range v.Patched {
-		all = append(all, plan.List{GroupVersionKind: gvk, IsPatched: true})
-	}
-	return slices.DeleteFunc(all, func(l plan.List) bool { return l.Version == "" })
 }
 
 // listAgain lists from the API server what the caches may lack. It reports whether all of it
@@ -160,13 +149,13 @@ func (t confirmer) isNewerThanTakeOver(ctx context.Context) bool {
 		}
 		t.r.nextTry = t.r.now().Add(longWait)
 		reached := t.r.latestVersion()
-		version, err := t.r.cluster.Writer.CollectionVersion(ctx, served, t.subject.resource.GetNamespace())
+		version, err := t.r.cluster.Writer.CollectionVersion(ctx, served, t.subject.Resource.GetNamespace())
 		if err != nil || isNewerVersion(reached, version) {
 			return false
 		}
 		t.r.collectionVersion = version
 	}
-	t.memory.isCurrent = isNewerVersion(t.subject.resource.GetResourceVersion(), t.r.collectionVersion)
+	t.memory.isCurrent = isNewerVersion(t.subject.Resource.GetResourceVersion(), t.r.collectionVersion)
 	return t.memory.isCurrent
 }
 
@@ -191,10 +180,10 @@ func (t confirmer) compareResource(ctx context.Context) (isStale bool, err error
 		return true, nil
 	}
 	read := t.r.cluster.Writer.GetMetadata
-	if k := t.subject.version.Kind; k == nil || len(k.Children) == 0 { // its role may list resources, and not get one
+	if k := t.subject.Version.Kind; k == nil || len(k.Children) == 0 { // its role may list resources, and not get one
 		read = t.r.cluster.Writer.Find
 	}
-	resource := t.subject.resource
+	resource := t.subject.Resource
 	present, err := read(ctx, served, resource.GetNamespace(), resource.GetName())
 	switch {
 	case apierrors.IsNotFound(err), err == nil && present == nil:

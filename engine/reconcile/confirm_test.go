@@ -14,6 +14,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 )
 
@@ -142,8 +143,8 @@ func TestArrivals(t *testing.T) {
 			if c.unanswered > 0 {
 				m.unanswered[plan.Ref{Name: "node"}] = unansweredWrite{node, c.unanswered}
 			}
-			version := &Version{Children: map[schema.GroupVersionKind]live.Need{nodeKind: live.Metadata}}
-			got := confirmer{&pass{r: r, memory: m, subject: &subject{version: version}}}.doubtfulLists()
+			version := &observe.Version{Children: map[schema.GroupVersionKind]live.Need{nodeKind: live.Metadata}}
+			got := confirmer{&pass{r: r, memory: m, subject: &observe.Subject{Version: version}}}.doubtfulLists()
 			if len(got) != c.doubtful {
 				t.Errorf("doubtful are %v, want %d", got, c.doubtful)
 			}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/status"
@@ -48,7 +49,7 @@ type Tried struct {
 // but change anything. The cluster's Writer must be a dry one: each write of the
 // plan is sent to it. What would be pruned is tried even where a reconciliation would
 // first have to apply something else.
-func (r *Reconciler) DryRun(ctx context.Context, v *Version, resource *unstructured.Unstructured) *DryRun {
+func (r *Reconciler) DryRun(ctx context.Context, v *observe.Version, resource *unstructured.Unstructured) *DryRun {
 	t, out, view := newDryRun(r, v, resource)
 	if isDeletedWithoutFinalizer(resource) {
 		out.Plan, out.Rendered = &plan.Plan{}, &render.Result{}
@@ -58,7 +59,7 @@ func (r *Reconciler) DryRun(ctx context.Context, v *Version, resource *unstructu
 	p := t.makePlan(out.Rendered, view)
 	t.found.problems = append(t.found.problems, p.Problems...)
 	switch {
-	case t.subject.isDeleting():
+	case t.subject.IsDeleting():
 		out.Rendered = &render.Result{}
 	case !p.IsRendered:
 		out.Rendered = nil
@@ -84,13 +85,13 @@ func (r *Reconciler) DryRun(ctx context.Context, v *Version, resource *unstructu
 		out.Tried = append(out.Tried, Tried{Result: r})
 	}
 	out.Drawn = t.generated
-	out.Problems, out.Paused = t.found.problems, t.subject.isPaused() && !t.subject.isDeleting()
+	out.Problems, out.Paused = t.found.problems, t.subject.IsPaused() && !t.subject.IsDeleting()
 	return out
 }
 
 // trySteps tries the steps of a plan. What has to be recreated is tried as the next plan
 // would have it.
-func (t *reconciliation) trySteps(ctx context.Context, writer apply.ResourceWriter, p *plan.Plan, w *snapshot) (tried []Tried) {
+func (t *reconciliation) trySteps(ctx context.Context, writer apply.ResourceWriter, p *plan.Plan, w *observe.Snapshot) (tried []Tried) {
 	results := apply.Execute(ctx, writer, &plan.Plan{Steps: p.Steps})
 	for i := range results {
 		r, before := &results[i], len(t.found.problems)
@@ -120,14 +121,14 @@ func (t *reconciliation) trySteps(ctx context.Context, writer apply.ResourceWrit
 // becomeUnready returns the live children of a resource that is ready by its status which
 // are judged not ready as they are now. Claims are left out: who looks from outside may
 // not be able to read their classes.
-func (t *reconciliation) becomeUnready(p *plan.Plan, w *snapshot) (all []status.Child) {
-	if t.subject.isDeleting() || !status.ReportedBy(t.subject.resource.Object).IsReady() {
+func (t *reconciliation) becomeUnready(p *plan.Plan, w *observe.Snapshot) (all []status.Child) {
+	if t.subject.IsDeleting() || !status.ReportedBy(t.subject.Resource.Object).IsReady() {
 		return nil
 	}
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		l := w.liveOf(s.Child)
-		if l == nil || s.Child.Policy.Patch || readiness.ReadsClasses(t.subject.version.Health(), l.GVK.GroupKind()) {
+		l := w.LiveOf(s.Child)
+		if l == nil || s.Child.Policy.Patch || readiness.ReadsClasses(t.subject.Version.Health(), l.GVK.GroupKind()) {
 			continue
 		}
 		if c := t.describeChild(w, *l, p); !c.Ready {
@@ -139,18 +140,18 @@ func (t *reconciliation) becomeUnready(p *plan.Plan, w *snapshot) (all []status.
 
 // World is what the templates of a resource see of the cluster, for a render
 // that is made outside of a reconciliation.
-func (r *Reconciler) World(v *Version, resource *unstructured.Unstructured) template.World {
+func (r *Reconciler) World(v *observe.Version, resource *unstructured.Unstructured) template.World {
 	_, _, view := newDryRun(r, v, resource)
-	return templateWorld{view}
+	return view.World()
 }
 
 // newDryRun begins a reconciliation in which nothing is changed.
-func newDryRun(r *Reconciler, v *Version, resource *unstructured.Unstructured) (*reconciliation, *DryRun, *snapshot) {
+func newDryRun(r *Reconciler, v *observe.Version, resource *unstructured.Unstructured) (*reconciliation, *DryRun, *observe.Snapshot) {
 	t := r.newReconciliation(resource, Choice{Version: v}, newMemory(resource))
 	out := &DryRun{}
 	t.mode = tries
 	t.inheritOverridden()
-	view := t.takeSnapshot()
+	view := observe.Take(t.subject, t.texts, t.judgeChild)
 	t.inheritHealth(view)
 	return t, out, view
 }

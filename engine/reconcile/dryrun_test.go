@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/jacquard-operator/jacquard/engine/observe"
 )
 
 // TestDryRunOfOtherHealth: a dry run names the children by which a resource that is ready
@@ -32,7 +34,7 @@ func TestDryRunOfOtherHealth(t *testing.T) {
 			}
 			w.folder(files)
 			v := w.choice.Version
-			v.Children, v.Patched = Needs(v.Kind, nil, APIs{Served: w.r.cluster.Served(), Defined: w.r.cluster.Defined})
+			v.Children, v.Patched = observe.Needs(v.Kind, nil, observe.APIs{Served: w.r.cluster.Served(), Defined: w.r.cluster.Defined})
 			var got []string
 			for _, child := range w.r.DryRun(t.Context(), v, w.server.Get(thingKind, "default", "a")).Unready {
 				got = append(got, child.Kind+" "+child.Name+": "+child.Message)

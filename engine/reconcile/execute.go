@@ -19,7 +19,7 @@ func (t *reconciliation) executePlan(ctx context.Context, p *plan.Plan) {
 	t.found.problems = append(t.found.problems, p.Problems...)
 	t.found.requeueAfter(p.Requeue)
 	t.countSkipped(p)
-	if p.IsRendered || t.subject.isDeleting() {
+	if p.IsRendered || t.subject.IsDeleting() {
 		release, err := t.recordKinds(ctx, p)
 		if err != nil {
 			t.countRefusal(err)
@@ -42,11 +42,11 @@ func (t *reconciliation) executePlan(ctx context.Context, p *plan.Plan) {
 // resourceWriter returns what carries out plans of the resource. With an error, it can still
 // change the resource itself.
 func (t *reconciliation) resourceWriter() (apply.ResourceWriter, error) {
-	children, err := t.subject.childWriter()
+	children, err := t.childWriter()
 	applied := t.memory.applied
 	return apply.NewResourceWriter(t.r.cluster.Writer, apply.ResourceOf{
-		Resource: t.subject.resource, Self: func() (live.Resource, bool) { return t.r.cluster.Resource(t.r.gvk) },
-		Owner: t.subject.planOwner(), Children: children, IsDeleting: t.subject.isDeleting(),
+		Resource: t.subject.Resource, Self: func() (live.Resource, bool) { return t.r.cluster.Resource(t.r.gvk) },
+		Owner: t.subject.Owner(), Children: children, IsDeleting: t.subject.IsDeleting(),
 		Served:     func(gvk schema.GroupVersionKind) (live.Resource, bool) { return t.r.cluster.Served().Resource(gvk) },
 		WasApplied: func(uid types.UID) bool { _, found := applied[uid]; return found },
 	}), err
@@ -73,4 +73,13 @@ func schemaOf(crd metav1.Object) string {
 func (t *reconciliation) wasMade(child plan.Ref) bool {
 	_, made := t.memory.made[child]
 	return made
+}
+
+// childWriter writes children as the account that the folder says.
+func (t *pass) childWriter() (*apply.Writer, error) {
+	account := t.subject.Settings().ServiceAccountName
+	if account == "" {
+		return t.r.cluster.Writer, nil
+	}
+	return t.r.cluster.Writer.As(t.subject.Resource.GetNamespace(), account)
 }

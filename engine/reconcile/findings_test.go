@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/events"
 
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
@@ -43,7 +44,7 @@ func TestNewProblemsAreEvents(t *testing.T) {
 	told := events.NewFakeRecorder(99)
 	resource := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Web",
 		"metadata": map[string]any{"name": "r"}}}
-	turn := (&Reconciler{cluster: Cluster{Events: told}}).newReconciliation(resource, Choice{Version: &Version{}}, newMemory(resource))
+	turn := (&Reconciler{cluster: Cluster{Events: told}}).newReconciliation(resource, Choice{Version: &observe.Version{}}, newMemory(resource))
 	a := status.Problem{Reason: "Invalid", Message: "applying ConfigMap a: no a"}
 	b := status.Problem{Reason: "Invalid", Message: "applying ConfigMap b: no b"}
 	c := status.Problem{Severity: status.Retry, Reason: "Forbidden", Message: "applying ConfigMap c: no c"}

@@ -15,33 +15,25 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
-	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 )
 
 // Unused are the kinds on record on a CRD that no version makes, or patches, by
 // annotation. While a version is not known, each may be in use.
-func Unused(crd metav1.Object, versions []*Version) map[string][]schema.GroupKind {
-	if slices.ContainsFunc(versions, func(v *Version) bool { return v.Kind == nil }) || len(versions) == 0 {
+func Unused(crd metav1.Object, versions []*observe.Version) map[string][]schema.GroupKind {
+	if slices.ContainsFunc(versions, func(v *observe.Version) bool { return v.Kind == nil }) || len(versions) == 0 {
 		return nil
 	}
 	unused := map[string][]schema.GroupKind{}
 	for key, patched := range records {
-		for _, gk := range Recorded(crd.GetAnnotations()[key]) {
-			if !slices.ContainsFunc(versions, func(v *Version) bool { return v.writesKind(gk, patched) }) {
+		for _, gk := range observe.Recorded(crd.GetAnnotations()[key]) {
+			if !slices.ContainsFunc(versions, func(v *observe.Version) bool { return v.WritesKind(gk, patched) }) {
 				unused[key] = append(unused[key], gk)
 			}
 		}
 	}
 	return unused
-}
-
-// writesKind reports whether the folder makes, or patches, objects of a kind.
-func (v *Version) writesKind(gk schema.GroupKind, patched bool) bool {
-	if patched {
-		return slices.ContainsFunc(v.Kind.Patches(), func(p kind.Patch) bool { return p.GroupKind() == gk })
-	}
-	return slices.ContainsFunc(v.Kind.Children, func(c kind.Child) bool { return c.GroupKind() == gk })
 }
 
 // Forget takes off the record what no version in use makes or patches, once the
@@ -50,14 +42,14 @@ func (v *Version) writesKind(gk schema.GroupKind, patched bool) bool {
 // that we do not see, or where something may be under way.
 //
 // Turns that write one of the kinds meanwhile wait, and put it on record again.
-func (r *Reconciler) Forget(ctx context.Context, versions []*Version, resources []*live.Packed) (went []string, err error) {
+func (r *Reconciler) Forget(ctx context.Context, versions []*observe.Version, resources []*live.Packed) (went []string, err error) {
 	return forgetter{r}.forgetKinds(ctx, versions, resources)
 }
 
 // A forgetter takes kinds off the record of their CRD.
 type forgetter struct{ *Reconciler }
 
-func (r forgetter) forgetKinds(ctx context.Context, versions []*Version, resources []*live.Packed) (went []string, err error) {
+func (r forgetter) forgetKinds(ctx context.Context, versions []*observe.Version, resources []*live.Packed) (went []string, err error) {
 	crd, unused := r.toForget(versions)
 	if len(unused) == 0 {
 		return nil, nil
@@ -66,7 +58,7 @@ func (r forgetter) forgetKinds(ctx context.Context, versions []*Version, resourc
 	defer func() { r.recorded.endWrite(answer) }()
 	write, rest := map[string]any{}, false
 	for key, patched := range records {
-		have := Recorded(crd.GetAnnotations()[key])
+		have := observe.Recorded(crd.GetAnnotations()[key])
 		left := slices.Clone(have)
 		for _, gk := range unused[key] {
 			there, err := r.existsAny(ctx, gk, patched, resources)
@@ -111,7 +103,7 @@ func hasOurFinalizer(o *live.Packed) bool {
 // done must follow then. What an operator before this one, or a write without
 // answer, may still bring about, stays on record for a while; and for as long as
 // other installations may make it, or nothing is known of some namespaces.
-func (r forgetter) toForget(versions []*Version) (metav1.Object, map[string][]schema.GroupKind) {
+func (r forgetter) toForget(versions []*observe.Version) (metav1.Object, map[string][]schema.GroupKind) {
 	r.recorded.mu.Lock()
 	defer r.recorded.mu.Unlock()
 	crd := r.newestCRD()
@@ -189,8 +181,8 @@ func (r forgetter) existsAny(ctx context.Context, gk schema.GroupKind, patched b
 // next. Who makes it is to put it there again, whoever took it off.
 func Forgot(before, after metav1.Object) bool {
 	for key := range records {
-		now := Recorded(after.GetAnnotations()[key])
-		if slices.ContainsFunc(Recorded(before.GetAnnotations()[key]), func(gk schema.GroupKind) bool { return !slices.Contains(now, gk) }) {
+		now := observe.Recorded(after.GetAnnotations()[key])
+		if slices.ContainsFunc(observe.Recorded(before.GetAnnotations()[key]), func(gk schema.GroupKind) bool { return !slices.Contains(now, gk) }) {
 			return true
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 )
 
@@ -69,18 +70,18 @@ func recording(t *testing.T, server *answering, annotations map[string]string) *
 		t.Fatal(err)
 	}
 	crd := &metav1.ObjectMeta{Name: "things.example.com", UID: "crd", ResourceVersion: "5", Annotations: annotations}
-	return New("things.example.com", schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Thing"}, nil, Cluster{
-		Writer: writer, Served: found.Served, CRD: func(string) metav1.Object { return crd }, Shard: shard.Shard{Identity: "jacquard"},
-	})
+	return New("things.example.com", schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Thing"}, nil, Cluster{Writer: writer, Caches: observe.Caches{
+		Served: found.Served, CRD: func(string) metav1.Object { return crd }, Shard: shard.Shard{Identity: "jacquard"},
+	}})
 }
 
 // making is a version whose folder makes these kinds of children.
-func making(kinds ...string) *Version {
+func making(kinds ...string) *observe.Version {
 	k := &kind.Kind{}
 	for _, name := range kinds {
 		k.Children = append(k.Children, kind.Child{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: name}})
 	}
-	return &Version{Kind: k}
+	return &observe.Version{Kind: k}
 }
 
 // TestForget: a kind goes off the record only if no version in use makes it, the
@@ -100,7 +101,7 @@ func TestForget(t *testing.T) {
 	of := func(name string) string { return strings.ReplaceAll(child, "NAME", name) }
 	for name, c := range map[string]struct {
 		items    string
-		versions []*Version
+		versions []*observe.Version
 		marks    map[string]string
 		change   func(*Reconciler)
 		want     []string
@@ -110,9 +111,9 @@ func TestForget(t *testing.T) {
 		"of another kind":            {items: of("teams.example.com"), want: []string{list, patch(`"jacquard.dev/child-kinds":"ConfigMap"`)}},
 		"a child is there":           {items: of(thing), want: []string{list}},
 		"a child of nobody is there": {items: `{"metadata":{"name":"a"}}`, want: []string{list}},
-		"a version makes it":         {versions: []*Version{making("ConfigMap"), making("ConfigMap", "ServiceAccount")}},
-		"a version is not here":      {versions: []*Version{making("ConfigMap"), {Removed: true}}},
-		"nobody knows the versions":  {versions: []*Version{}},
+		"a version makes it":         {versions: []*observe.Version{making("ConfigMap"), making("ConfigMap", "ServiceAccount")}},
+		"a version is not here":      {versions: []*observe.Version{making("ConfigMap"), {Removed: true}}},
+		"nobody knows the versions":  {versions: []*observe.Version{}},
 		"others serve a share":       {marks: map[string]string{"operator.jacquard.dev/team-1": `{"identity":"team"}`}},
 		"the claim is off":           {marks: map[string]string{api.AnnotationOperator: ""}},
 		"it sees some namespaces":    {change: func(r *Reconciler) { r.cluster.Namespaces = []string{"a"} }},
@@ -150,7 +151,7 @@ func TestForget(t *testing.T) {
 			c.change(r)
 		}
 		if c.versions == nil {
-			c.versions = []*Version{making("ConfigMap")}
+			c.versions = []*observe.Version{making("ConfigMap")}
 		}
 		resource := &live.Packed{}
 		resource.UID = "uid"
@@ -178,12 +179,12 @@ func TestForgetLast(t *testing.T) {
 	r := recording(t, server, map[string]string{api.AnnotationOperator: "jacquard", api.AnnotationChildKinds: "ServiceAccount"})
 	resource := &live.Packed{}
 	resource.Finalizers = []string{api.Finalizer}
-	went, err := r.Forget(context.Background(), []*Version{making("ConfigMap")}, []*live.Packed{resource})
+	went, err := r.Forget(context.Background(), []*observe.Version{making("ConfigMap")}, []*live.Packed{resource})
 	if err != nil || len(went) > 0 || len(server.asked) != 1 {
 		t.Errorf("with a finalizer: %v %v, asked %q", went, err, server.asked)
 	}
 	resource.Finalizers = nil
-	went, err = r.Forget(context.Background(), []*Version{making("ConfigMap")}, []*live.Packed{resource})
+	went, err = r.Forget(context.Background(), []*observe.Version{making("ConfigMap")}, []*live.Packed{resource})
 	if diff := cmp.Diff([]string{"ServiceAccount"}, went); diff != "" || err != nil {
 		t.Errorf("without: %v %s", err, diff)
 	}
@@ -194,11 +195,11 @@ func TestForgetLast(t *testing.T) {
 func TestRecordWhileForgetting(t *testing.T) {
 	r := recording(t, &answering{}, map[string]string{api.AnnotationOperator: "jacquard",
 		api.AnnotationChildKinds: "ConfigMap,ServiceAccount"})
-	_, unused := forgetter{r}.toForget([]*Version{making("ConfigMap")})
+	_, unused := forgetter{r}.toForget([]*observe.Version{making("ConfigMap")})
 	if len(unused) == 0 {
 		t.Fatal("nothing is forgotten")
 	}
-	turn := recorder{&pass{r: r, subject: &subject{name: r.name, cluster: &r.cluster, version: making("ConfigMap", "ServiceAccount")}}}
+	turn := recorder{&pass{r: r, subject: &observe.Subject{Name: r.name, Caches: &r.cluster.Caches, Version: making("ConfigMap", "ServiceAccount")}}}
 	_, changed, busy, err := turn.toRecord(planned("ServiceAccount"))
 	if err != nil || busy == nil || changed[api.AnnotationChildKinds] != "ConfigMap,ServiceAccount" {
 		t.Errorf("a kind that is being forgotten: %v, waits %t, writes %v", err, busy != nil, changed)

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 	"github.com/jacquard-operator/jacquard/engine/status/readiness"
@@ -21,13 +22,13 @@ type temporaryState struct {
 
 // inheritHealth takes from the live status what an earlier process had waited for: what
 // counted as ready or as failed counts so still.
-func (t judge) inheritHealth(w *snapshot) {
+func (t judge) inheritHealth(w *observe.Snapshot) {
 	if t.memory.temporary != nil {
 		return
 	}
 	t.memory.temporary = map[types.UID]temporaryState{}
-	before := status.ReportedBy(t.subject.resource.Object)
-	for _, l := range w.live {
+	before := status.ReportedBy(t.subject.Resource.Object)
+	for _, l := range w.Live {
 		if state, lasted := before.Lasting(reportedAs(l)); lasted {
 			t.memory.temporary[l.Meta.GetUID()] = temporaryState{state: state}
 		}
@@ -41,14 +42,14 @@ func reportedAs(l live.Object) status.Child {
 
 // judgeChild decides whether a live child is ready. It asks to look again once a temporary
 // state has lasted.
-func (t judge) judgeChild(w *snapshot, l live.Object) (readiness.Verdict, error) {
-	set, gk, uid := t.subject.version.Health(), l.GVK.GroupKind(), l.Meta.GetUID()
+func (t judge) judgeChild(w *observe.Snapshot, l live.Object) (readiness.Verdict, error) {
+	set, gk, uid := t.subject.Version.Health(), l.GVK.GroupKind(), l.Meta.GetUID()
 	if !readiness.NeedsBody(set, gk) && l.Meta.GetDeletionTimestamp() == nil {
 		return readiness.Verdict{State: readiness.Ready}, nil
 	}
-	verdict, err := readiness.Of(bodyOf(l), readiness.RuleFor(set, gk), t.r.cluster.DeclaresConditions(gk))
+	verdict, err := readiness.Of(observe.BodyOf(l), readiness.RuleFor(set, gk), t.r.cluster.DeclaresConditions(gk))
 	if verdict.State == readiness.Unbound {
-		verdict = verdict.WithClass(w.storageClass(bodyOf(l)))
+		verdict = verdict.WithClass(w.StorageClass(observe.BodyOf(l)))
 	}
 	if err != nil || !verdict.IsTemporary() {
 		delete(t.memory.temporary, uid)
@@ -69,9 +70,9 @@ func (t judge) judgeChild(w *snapshot, l live.Object) (readiness.Verdict, error)
 
 // describeChild reports on one live child. Of a resource that goes, health does not matter. The
 // plan, which may be nil, says which claims are mounted.
-func (t judge) describeChild(w *snapshot, l live.Object, p *plan.Plan) status.Child {
+func (t judge) describeChild(w *observe.Snapshot, l live.Object, p *plan.Plan) status.Child {
 	c := reportedAs(l)
-	if t.subject.isDeleting() {
+	if t.subject.IsDeleting() {
 		if c.Message = stillThere; l.Meta.GetDeletionTimestamp() != nil {
 			c.Message = readiness.MessageDeleted
 		}
@@ -83,7 +84,7 @@ func (t judge) describeChild(w *snapshot, l live.Object, p *plan.Plan) status.Ch
 		return c
 	}
 	if verdict.State == readiness.Unconsumed {
-		verdict = verdict.ConsumedBy(w.consumerOf(bodyOf(l), p))
+		verdict = verdict.ConsumedBy(w.ConsumerOf(observe.BodyOf(l), p))
 	}
 	c.Ready, c.Failed, c.Message = verdict.IsReady(), verdict.IsFailed(), verdict.Message
 	return c

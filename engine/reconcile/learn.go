@@ -11,6 +11,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/refusals"
 	"github.com/jacquard-operator/jacquard/engine/status"
@@ -64,7 +65,7 @@ func (t learner) learnMetadata(p *plan.Plan, r *plan.Result) {
 	if r.Answer != nil {
 		t.countRequest(metrics.Metadata)
 		t.memory.recordResource(r.Answer, t.r.now())
-		t.subject.resource = r.Answer
+		t.subject.Resource = r.Answer
 	}
 	if r.Metadata.Annotations[api.AnnotationOrphaned] != "" {
 		t.reportInferred(p)
@@ -133,7 +134,7 @@ func (t learner) learnWrite(s *plan.Step, r *plan.Result) {
 	uid, managed := r.Answer.GetUID(), r.Answer.GetManagedFields()
 	if s.Action == plan.Patch {
 		sub := s.Child.Policy.Subresource
-		entry, _, _ := ownership.OursAt(managed, api.PatchManager(t.subject.planOwner().UID), sub)
+		entry, _, _ := ownership.OursAt(managed, api.PatchManager(t.subject.Owner().UID), sub)
 		t.memory.applied[plan.PatchKey(uid, sub)] = plan.Applied{Hash: s.Hash, Digest: entry.Digest, Time: entry.Time}
 		delete(t.memory.attempts, plan.Key{Operation: plan.OpRelease, Ref: s.Ref(), UID: uid})
 	} else {
@@ -177,7 +178,7 @@ func (t learner) recordRecreation(s *plan.Step, r plan.Recreation) {
 	delete(t.memory.attempts, s.Key())
 	gvk := s.Document.GroupVersionKind()
 	t.memory.recreations[s.Ref()] = recreation{
-		Recreation: r, gvk: gvk, schema: t.schemaOfKind(gvk), until: t.r.now().Add(t.subject.version.ResyncInterval()),
+		Recreation: r, gvk: gvk, schema: t.schemaOfKind(gvk), until: t.r.now().Add(t.subject.Version.ResyncInterval()),
 	}
 	t.replans = true
 }
@@ -209,7 +210,7 @@ func (t learner) recordUnanswered(s *plan.Step, err error) {
 // forgetGenerated forgets the texts that were generated for the file of a Secret: they are in
 // it now, or the next reconciliation asks the API server which ones are.
 func (t learner) forgetGenerated(s *plan.Step) {
-	maps.DeleteFunc(t.texts.kept, func(at secretKey, _ string) bool { return at.file == s.Child.File })
+	maps.DeleteFunc(t.texts.Kept, func(at observe.SecretKey, _ string) bool { return at.File == s.Child.File })
 }
 
 // initialOf returns the fields of an object that are only set initially.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/refusals"
 )
@@ -42,7 +43,7 @@ type Memory struct {
 	// process before this one.
 	isCurrent bool
 	// drawn are texts that were generated and are in no Secret yet.
-	drawn map[secretKey]string
+	drawn map[observe.SecretKey]string
 	// changed are the paths that the API server changed in what was applied, by "Kind/name" of the
 	// child; nil until inheritOverridden.
 	changed map[string][]string
@@ -107,7 +108,7 @@ func newMemory(resource *unstructured.Unstructured) *Memory {
 		uid: resource.GetUID(), requestedAt: resource.GetAnnotations()[api.AnnotationReconcileAt],
 		attempts: plan.Attempts{}, applied: plan.AppliedObjects{}, made: map[plan.Ref]types.UID{},
 		recreations: map[plan.Ref]recreation{}, replaced: map[plan.Ref]map[string]any{},
-		unanswered: map[plan.Ref]unansweredWrite{}, drawn: map[secretKey]string{},
+		unanswered: map[plan.Ref]unansweredWrite{}, drawn: map[observe.SecretKey]string{},
 	}
 }
 

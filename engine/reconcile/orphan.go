@@ -9,6 +9,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 )
 
@@ -31,29 +32,25 @@ func (r *Reconciler) ObserveDeletion(resource metav1.Object) {
 }
 
 // setDeletion fills in what the plan of a resource that is being deleted depends on.
-func (t *reconciliation) setDeletion(in *plan.Input, w *snapshot) {
-	t.r.ObserveDeletion(t.subject.resource)
+func (t *reconciliation) setDeletion(in *plan.Input, w *observe.Snapshot) {
+	t.r.ObserveDeletion(t.subject.Resource)
 	t.r.mu.Lock()
-	in.Leaving, in.Propagation = true, t.r.deletions[t.subject.resource.GetUID()]
+	in.Leaving, in.Propagation = true, t.r.deletions[t.subject.Resource.GetUID()]
 	t.r.mu.Unlock()
-	in.RecordedOrphaning, in.Reported = t.subject.recordedOrphaning(), t.subject.reportedChildren()
-	in.KindsUnknown = len(w.unknownChildren()) > 0 || len(in.Doubtful) > 0
+	in.RecordedOrphaning, in.Reported = t.subject.RecordedOrphaning(), t.subject.ReportedChildren()
+	in.KindsUnknown = len(w.UnknownChildren()) > 0 || len(in.Doubtful) > 0
 	if t.memory.deletionSeenAt.IsZero() {
 		t.memory.deletionSeenAt = in.Now
 	}
 	in.DeletionSeenAt = t.memory.deletionSeenAt
 }
 
-func (s *subject) recordedOrphaning() plan.Orphaning {
-	return plan.ParseOrphaning(s.resource.GetAnnotations()[api.AnnotationOrphaned], s.resource.GetUID())
-}
-
 // reportReferences records an event once the children have, or lack, the owner references
 // that the resource's annotation on-delete asks for since it was changed. Until then a
 // deletion would keep or delete what it should not.
-func (t publisher) reportReferences(w *snapshot) {
-	owner, before := t.subject.planOwner(), t.memory.keepsChildren
-	if t.subject.isDeleting() || before != nil && *before == owner.Keeps || !plan.ReferencesFit(owner, w.live) {
+func (t publisher) reportReferences(w *observe.Snapshot) {
+	owner, before := t.subject.Owner(), t.memory.keepsChildren
+	if t.subject.IsDeleting() || before != nil && *before == owner.Keeps || !plan.ReferencesFit(owner, w.Live) {
 		return
 	}
 	t.memory.keepsChildren = &owner.Keeps
@@ -71,7 +68,7 @@ func (t publisher) reportReferences(w *snapshot) {
 // reportOutliving tells, once a resource goes, of children that outlive it although it did
 // not ask for that.
 func (t publisher) reportOutliving(p *plan.Plan) {
-	if t.subject.recordedOrphaning() != p.Orphaning { // else it was told when it was recorded
+	if t.subject.RecordedOrphaning() != p.Orphaning { // else it was told when it was recorded
 		t.reportInferred(p)
 	}
 	if all := p.RetainedFor(plan.NoReference); len(all) > 0 {

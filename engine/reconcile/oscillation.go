@@ -13,7 +13,7 @@ const statusFile = "status.yaml"
 
 // contentCause identifies what changes content for other reasons than our own writes.
 func (t *pass) contentCause() string {
-	return fmt.Sprintf("%d@%s", t.subject.resource.GetGeneration(), t.subject.version.Digest)
+	return fmt.Sprintf("%d@%s", t.subject.Resource.GetGeneration(), t.subject.Version.Digest)
 }
 
 // isAtRest reports whether the reconciliation wrote nothing, and holds nothing back that our

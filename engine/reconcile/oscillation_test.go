@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 )
 
@@ -15,7 +16,7 @@ import (
 // holds nothing back that its own writes seem to cause; it is looked at again.
 func TestReadyAtRest(t *testing.T) {
 	resource := &unstructured.Unstructured{Object: map[string]any{}}
-	p := (&Reconciler{now: time.Now}).newReconciliation(resource, Choice{Version: &Version{Digest: "a"}}, newMemory(resource))
+	p := (&Reconciler{now: time.Now}).newReconciliation(resource, Choice{Version: &observe.Version{Digest: "a"}}, newMemory(resource))
 	var told []Outcome
 	p.r = &Reconciler{served: func(_ *unstructured.Unstructured, came Outcome) { told = append(told, came) }}
 	p.choice.MayDelete = func(schema.GroupKind, metav1.Object) error { return nil }

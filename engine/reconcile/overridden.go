@@ -36,7 +36,7 @@ func (t publisher) inheritOverridden() {
 		return
 	}
 	t.memory.changed = map[string][]string{}
-	message, _ := status.Condition(t.subject.resource.Object, overridden)["message"].(string)
+	message, _ := status.Condition(t.subject.Resource.Object, overridden)["message"].(string)
 	for _, item := range strings.Split(strings.TrimPrefix(message, overriddenText), ", ") {
 		if child, path, found := strings.Cut(item, " "); found {
 			t.memory.changed[child] = append(t.memory.changed[child], path)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/refusals"
 	"github.com/jacquard-operator/jacquard/engine/status"
@@ -40,15 +41,15 @@ type notReadyChild struct {
 
 // withPodReasons adds to the children that have not been ready for a while what their
 // Pods wait for, where kind.yaml says podReasons.
-func (t judge) withPodReasons(ctx context.Context, children []status.Child, w *snapshot) []status.Child {
-	if !t.subject.kindSettings().PodReasons || t.subject.isDeleting() {
+func (t judge) withPodReasons(ctx context.Context, children []status.Child, w *observe.Snapshot) []status.Child {
+	if !t.subject.Settings().PodReasons || t.subject.IsDeleting() {
 		return children
 	}
 	known, now, lists := t.memory.notReady, t.r.now(), 0
 	t.memory.notReady = map[plan.Ref]*notReadyChild{}
 	for i := range children {
 		c := &children[i]
-		l, there := w.findWorkload(*c)
+		l, there := findWorkload(w, *c)
 		if c.Ready || !there {
 			continue
 		}
@@ -85,10 +86,10 @@ func addPodReasons(c *status.Child, reasons []readiness.PodReason) {
 }
 
 // findWorkload returns the live object of a child that creates Pods.
-func (w *snapshot) findWorkload(c status.Child) (live.Object, bool) {
-	for _, l := range w.live {
+func findWorkload(w *observe.Snapshot, c status.Child) (live.Object, bool) {
+	for _, l := range w.Live {
 		if l.GVK == schema.FromAPIVersionAndKind(c.APIVersion, c.Kind) && l.Meta.GetNamespace() == c.Namespace && l.Meta.GetName() == c.Name {
-			return l, readiness.PodSelector(bodyOf(l)) != nil
+			return l, readiness.PodSelector(observe.BodyOf(l)) != nil
 		}
 	}
 	return live.Object{}, false
@@ -97,11 +98,11 @@ func (w *snapshot) findWorkload(c status.Child) (live.Object, bool) {
 // podReasons lists Pods of a child and says what they wait for, or why that cannot be
 // found out.
 func (t judge) podReasons(ctx context.Context, l live.Object) []readiness.PodReason {
-	writer, err := t.subject.childWriter()
+	writer, err := t.childWriter()
 	if err != nil {
 		return nil // it is told of by what is written
 	}
-	workload := bodyOf(l)
+	workload := observe.BodyOf(l)
 	in := apply.Selection{Namespace: l.Meta.GetNamespace(), Labels: readiness.PodSelector(workload), Limit: mostPods}
 	pods, err := writer.List(ctx, pod, in)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 func (t learner) learnDelete(r *plan.Result) {
 	if len(r.Writes) > 0 {
 		t.memory.attempts.ForgetRepeats()
-		if !t.subject.isDeleting() {
+		if !t.subject.IsDeleting() {
 			t.pruned = append(t.pruned, plan.RefOf(*r.Object).String())
 		}
 	}
@@ -73,7 +73,7 @@ func (t learner) reportPrunes(p *plan.Plan) {
 		planned[r.Key()] = true
 		t.reportPending(r.Key(), now)
 	}
-	if !p.IsRendered && !t.subject.isDeleting() { // it does not know all that ends
+	if !p.IsRendered && !t.subject.IsDeleting() { // it does not know all that ends
 		return
 	}
 	for k, at := range t.memory.attempts {
@@ -113,7 +113,7 @@ func (t learner) hasEnded(at *plan.Attempt, now time.Time) bool {
 	case refused.IsDropped && !refused.IsOver(now):
 		t.reportAttempt(at, now)
 		return false
-	case refused.IsDropped, refused.IsForbidden && !slices.Contains(t.subject.version.Patched, refused.Release.Live.GVK):
+	case refused.IsDropped, refused.IsForbidden && !slices.Contains(t.subject.Version.Patched, refused.Release.Live.GVK):
 		t.announceReleased(at)
 	}
 	return true

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 	"github.com/jacquard-operator/jacquard/test/memory"
@@ -27,7 +28,7 @@ func TestNamedForTenMinutes(t *testing.T) {
 	now, told := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), events.NewFakeRecorder(9)
 	resource := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Web",
 		"metadata": map[string]any{"name": "r"}}}
-	r := &Reconciler{now: func() time.Time { return now }, cluster: Cluster{Events: told, CRD: noCRD}}
+	r := &Reconciler{now: func() time.Time { return now }, cluster: Cluster{Events: told, Caches: observe.Caches{CRD: noCRD}}}
 	theirs := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "theirs"}}
 	back := plan.Release{Live: live.Object{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Service"}, Meta: theirs}}
 	known := newMemory(resource)
@@ -35,7 +36,7 @@ func TestNamedForTenMinutes(t *testing.T) {
 		Problem: status.Problem{Severity: status.Waiting, Reason: api.ReasonNotGivenBack, Message: "no ports"}}
 	known.attempts[back.Key()] = at
 	for _, passed := range []time.Duration{0, time.Minute, 9 * time.Minute, 10*time.Minute - time.Second} {
-		turn := r.newReconciliation(resource, Choice{Version: &Version{}}, known)
+		turn := r.newReconciliation(resource, Choice{Version: &observe.Version{}}, known)
 		now = at.Refused.At.Add(passed)
 		turn.reportPrunes(&plan.Plan{IsRendered: true})
 		if len(turn.found.problems) != 1 || turn.found.problems[0].Message != "no ports" {
@@ -47,7 +48,7 @@ func TestNamedForTenMinutes(t *testing.T) {
 	}
 	now = now.Add(time.Second)
 	for range 2 {
-		turn := r.newReconciliation(resource, Choice{Version: &Version{}}, known)
+		turn := r.newReconciliation(resource, Choice{Version: &observe.Version{}}, known)
 		turn.reportPrunes(&plan.Plan{IsRendered: true})
 		if len(turn.found.problems) > 0 || turn.found.requeue > 0 {
 			t.Errorf("after ten minutes it is named still: %v", turn.found.problems)

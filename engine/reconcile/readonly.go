@@ -19,15 +19,15 @@ import (
 // announcePlanned ends the reconciliation of an operator that is read-only: what it would do
 // is counted and told once, by event and log, and nothing is written.
 func (t *reconciliation) announcePlanned(ctx context.Context, p *plan.Plan) reconcile.Result {
-	if t.view.pending {
+	if t.view.Pending {
 		return t.awaitNext(0)
 	}
 	t.found.requeueAfter(p.Requeue)
-	t.r.cluster.Reads.Record(t.subject.planOwner().Owner, t.view.asked)
+	t.r.cluster.Reads.Record(t.subject.Owner().Owner, t.view.Asked)
 	text := t.describePlanned(p)
-	t.r.setPending(Key(t.subject.resource), text != "")
+	t.r.setPending(Key(t.subject.Resource), text != "")
 	if text != t.memory.announced && text != "" {
-		t.r.cluster.Events.Eventf(t.subject.resource, nil, corev1.EventTypeNormal, api.ReasonReadOnly, "Reconcile",
+		t.r.cluster.Events.Eventf(t.subject.Resource, nil, corev1.EventTypeNormal, api.ReasonReadOnly, "Reconcile",
 			"the operator is read-only and would %s", text)
 		log.FromContext(ctx).Info("read-only: not done", "would", text)
 	}
@@ -40,7 +40,7 @@ func (t *reconciliation) announcePlanned(ctx context.Context, p *plan.Plan) reco
 // only a status.
 func (t *reconciliation) describePlanned(p *plan.Plan) string {
 	texts := t.describeSteps(p)
-	if t.choice.RollsOut && !t.subject.isDeleting() {
+	if t.choice.RollsOut && !t.subject.IsDeleting() {
 		texts = append(texts, "roll out the changed folder")
 	}
 	return strings.Join(texts, ", ")
@@ -61,7 +61,7 @@ func (t *reconciliation) describeSteps(p *plan.Plan) []string {
 			texts = append(texts, fmt.Sprintf("%s %d", what, n))
 		}
 	}
-	if t.subject.isDeleting() && t.subject.hasFinalizer() {
+	if t.subject.IsDeleting() && t.subject.HasFinalizer() {
 		texts = append(texts, "let the resource go")
 	}
 	return texts

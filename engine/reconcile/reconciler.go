@@ -20,67 +20,26 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
-	"github.com/jacquard-operator/jacquard/engine/cluster"
-	"github.com/jacquard-operator/jacquard/engine/controller/shard"
-	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/panics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
-	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 // Cluster is what a Reconciler needs of the cluster.
 type Cluster struct {
-	Children Children
-	Reads    Reads
-	Served   func() *cluster.Served
+	observe.Caches
 	// Resource is how the cluster serves the kind itself, also while its CRD
 	// goes.
 	Resource func(schema.GroupVersionKind) (live.Resource, bool)
 	Writer   *apply.Writer
 	Events   events.EventRecorder
-	// DeclaresConditions reports whether a CRD declares status.conditions for a
-	// kind of child.
-	DeclaresConditions func(schema.GroupKind) bool
-	// Defined reports whether a CRD defines a kind, be it served just now or not.
-	Defined func(schema.GroupKind) bool
-	// Namespaces are those that the operator is limited to; none means all.
-	Namespaces []string
-	// Shard is which resources of the kind are served, and by whom.
-	Shard shard.Shard
-	// CRD returns the metadata of a CRD, or nil.
-	CRD func(name string) metav1.Object
 	// ReadOnly: everything is looked at and planned, and nothing is written. The
 	// Writer refuses it too.
 	ReadOnly bool
 	// AllEvents: the way of a resource to Ready is told by events too.
 	AllEvents bool
-}
-
-// A Version is what a kind runs with: its compiled folder, or why there is
-// none, and which kinds of children to look at.
-type Version struct {
-	// Name is that of the kind.
-	Name string
-	Kind *kind.Kind
-	// Digest tells two versions of a folder apart, the installation's settings
-	// included.
-	Digest string
-	// Removed: there is no folder any more; Kind is then nil.
-	Removed bool
-	// Broken says why the folder does not load; Kind is then nil.
-	Broken error
-	// Schema is the CRD's version that resources are shown in, also when the
-	// folder does not load; nil if the CRD cannot be read. It is read when it is
-	// first asked for: of a kind that another installation serves, it never is.
-	Schema func() *crdschema.Version
-	// Children are all kinds of children there may be, those of the folder and
-	// those on record, and how much of them is needed.
-	Children map[schema.GroupVersionKind]live.Need
-	// Patched are all kinds of objects that there may be patches of, those of
-	// the folder and those on record.
-	Patched []schema.GroupVersionKind
 }
 
 // Resources are the custom resources of a kind, as far as they are known.
@@ -162,8 +121,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 // newReconciliation begins a reconciliation.
 func (r *Reconciler) newReconciliation(resource *unstructured.Unstructured, choice Choice, memory *Memory) *reconciliation {
 	p := &pass{
-		r: r, choice: choice, memory: memory, texts: newTexts(memory.drawn), written: memory.writes,
-		subject: &subject{name: r.name, gvk: r.gvk, cluster: &r.cluster, version: choice.Version, resource: resource},
+		r: r, choice: choice, memory: memory, texts: observe.NewTexts(memory.drawn), written: memory.writes,
+		subject: &observe.Subject{Name: r.name, GVK: r.gvk, Caches: &r.cluster.Caches, Version: choice.Version, Resource: resource},
 	}
 	return &reconciliation{pass: p, confirmer: confirmer{p}, renderer: renderer{p}, recorder: recorder{p}, learner: learner{p},
 		publisher: publisher{judge{p}}}
@@ -175,26 +134,26 @@ func (t *reconciliation) run(ctx context.Context) (result reconcile.Result, err 
 
 	// 1. Observe what the caches contain. What has not been listed yet enqueues the resource
 	// when it has.
-	view := t.takeSnapshot()
-	if view.pending {
+	view := observe.Take(t.subject, t.texts, t.judgeChild)
+	if view.Pending {
 		t.pending = true
 		return reconcile.Result{}, nil
 	}
 	t.view = view
 	t.inheritOverridden()
 	t.inheritHealth(view)
-	t.memory.forgetFailures(t.subject.resource.GetAnnotations()[api.AnnotationReconcileAt])
+	t.memory.forgetFailures(t.subject.Resource.GetAnnotations()[api.AnnotationReconcileAt])
 
 	// 2. Render, unless nothing may be changed. A deletion never depends on templates.
 	var rendered *render.Result
-	if !t.subject.isPaused() {
+	if !t.subject.IsPaused() {
 		rendered = t.renderChildren(ctx, view)
 	}
 
 	// 3. Plan: all decisions are made here. What was planned from too little is planned again once
 	// an event has told the rest.
 	p := t.makePlan(rendered, view)
-	if view.pending {
+	if view.Pending {
 		p = t.makePlan(nil, view)
 	}
 
@@ -218,12 +177,12 @@ func (t *reconciliation) run(ctx context.Context) (result reconcile.Result, err 
 	switch {
 	case t.replans: // the next plan decides what follows from a refusal
 		return t.awaitNext(replanAfter), nil
-	case view.pending:
+	case view.Pending:
 		return t.awaitNext(0), nil
 	}
 
 	// 6. Publish, unless the resource is gone or its deletion has only begun.
-	if t.subject.isDeleting() && !t.outdated && len(t.found.problems) == 0 {
+	if t.subject.IsDeleting() && !t.outdated && len(t.found.problems) == 0 {
 		switch {
 		case t.isReleased:
 			t.reportOutliving(p)
@@ -235,8 +194,10 @@ func (t *reconciliation) run(ctx context.Context) (result reconcile.Result, err 
 		}
 		t.found.add(p.DescribeLeft())
 	}
-	if !t.subject.isDeleting() {
-		view.reportUnlisted(p, &t.found)
+	if !t.subject.IsDeleting() {
+		for _, text := range view.DescribeUnlisted(p) {
+			t.found.addUnknown(text)
+		}
 	}
 	return t.publishStatus(ctx, p)
 }
@@ -244,7 +205,7 @@ func (t *reconciliation) run(ctx context.Context) (result reconcile.Result, err 
 // awaitNext ends a reconciliation after which another one follows: after d, or after an event.
 func (t *reconciliation) awaitNext(d time.Duration) reconcile.Result {
 	t.pending = true
-	t.r.cluster.Reads.Record(t.subject.planOwner().Owner, t.view.asked)
+	t.r.cluster.Reads.Record(t.subject.Owner().Owner, t.view.Asked)
 	return reconcile.Result{RequeueAfter: d}
 }
 
@@ -314,15 +275,15 @@ type publisher struct{ judge }
 // A pass is what a reconciliation is about, and what it finds.
 type pass struct {
 	r       *Reconciler
-	subject *subject
+	subject *observe.Subject
 	choice  Choice
 	memory  *Memory
 	found   findings
 	// view is what the plan was made from. written is the number of writes before.
-	view    *snapshot
+	view    *observe.Snapshot
 	written int64
 	// texts are those that are generated for Secrets.
-	texts *texts
+	texts *observe.Texts
 	mode  mode
 	// generated are the texts that a dry run would generate, as file/key.
 	generated []string

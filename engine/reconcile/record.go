@@ -1,9 +1,7 @@
 package reconcile
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,7 +17,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
-	"github.com/jacquard-operator/jacquard/engine/controller/shard"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
@@ -109,14 +107,14 @@ func (t recorder) toRecord(p *plan.Plan) (crd metav1.Object, changed map[string]
 	}
 	changed = map[string]any{}
 	for key, patches := range records {
-		have := slices.DeleteFunc(Recorded(crd.GetAnnotations()[key]),
+		have := slices.DeleteFunc(observe.Recorded(crd.GetAnnotations()[key]),
 			func(gk schema.GroupKind) bool { return slices.Contains(t.r.recorded.forgetting[key], gk) })
 		if want := withKinds(have, p, patches); len(want) > len(have) {
 			changed[key] = recordText(want)
 		}
 	}
 	key := t.r.cluster.Shard.Key(api.AnnotationLeaving)
-	if now := t.finalizationRecord(); now != "" && now != crd.GetAnnotations()[key] {
+	if now := t.subject.FinalizationRecord(); now != "" && now != crd.GetAnnotations()[key] {
 		changed[key] = now
 	}
 	if busy = t.r.recorded.busy; busy == nil && len(changed) > 0 {
@@ -204,40 +202,6 @@ func withKinds(have []schema.GroupKind, p *plan.Plan, patches bool) []schema.Gro
 	return want
 }
 
-// A finalization is what deleting needs of a folder's settings.
-type finalization struct {
-	DeleteOrder        []string `json:"deleteOrder,omitempty"`
-	ServiceAccountName string   `json:"serviceAccountName,omitempty"`
-	// Elsewhere are the namespaces that children may be in besides those of
-	// their resources; "*": any.
-	Elsewhere []string `json:"elsewhere,omitempty"`
-}
-
-// finalizationRecord is what is put on record of the settings; "" if they say
-// nothing about deleting.
-func (t recorder) finalizationRecord() string {
-	s, elsewhere := t.subject.kindSettings(), t.subject.otherNamespaces()
-	if len(s.DeleteOrder) == 0 && s.ServiceAccountName == "" && len(elsewhere) == 0 {
-		return ""
-	}
-	text, _ := json.Marshal(finalization{s.DeleteOrder, s.ServiceAccountName, elsewhere}) // texts
-	return string(text)
-}
-
-// anywhere stands for namespaces that nobody can name beforehand.
-const anywhere = "*"
-
-// finalizationOf reads what is on record of this share's folder or, if there is
-// nothing, of one that served all resources; anything else is nothing.
-func finalizationOf(crd metav1.Object, of shard.Shard) finalization {
-	text := cmp.Or(crd.GetAnnotations()[of.Key(api.AnnotationLeaving)], crd.GetAnnotations()[api.AnnotationLeaving])
-	var l finalization
-	if json.Unmarshal([]byte(text), &l) != nil {
-		return finalization{}
-	}
-	return l
-}
-
 // isNewer reports whether a is a later version of the same object as b.
 func isNewer(a, b metav1.Object) bool {
 	if a == nil || a.GetUID() != b.GetUID() {
@@ -249,17 +213,6 @@ func isNewer(a, b metav1.Object) bool {
 
 // records are the annotations with kinds, and whether these are patched.
 var records = map[string]bool{api.AnnotationChildKinds: false, api.AnnotationPatchedKinds: true}
-
-// Recorded reads the record of child kinds: "kind.group", comma-separated.
-func Recorded(text string) []schema.GroupKind {
-	var kinds []schema.GroupKind
-	for _, item := range strings.Split(text, ",") {
-		if item != "" {
-			kinds = append(kinds, schema.ParseGroupKind(item))
-		}
-	}
-	return kinds
-}
 
 func recordText(kinds []schema.GroupKind) string {
 	texts := make([]string, len(kinds))

@@ -84,7 +84,7 @@ func (t learner) describeFailure(s *plan.Step, err error) (status.Problem, plan.
 		p.Message = s.Name() + ": " + refusal.Error()
 	case cause == refusals.Invalid: // the same content is refused again
 		p.Message = fmt.Sprintf("applying %s: %s", s.Name(), describeRefusal(s, refusal))
-		retry = plan.Retry{Min: t.subject.version.ResyncInterval(), Max: t.subject.version.ResyncInterval()}
+		retry = plan.Retry{Min: t.subject.Version.ResyncInterval(), Max: t.subject.Version.ResyncInterval()}
 	case cause == refusals.Conflict:
 		p.Message = fmt.Sprintf("patching %s: %s; it is not forced", s.Name(), refusal)
 	case cause == refusals.Gone || cause == refusals.Exists:

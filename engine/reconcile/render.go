@@ -9,6 +9,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/panics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/render"
@@ -19,17 +20,17 @@ import (
 // renderChildren renders the children. The result is nil if nothing may be changed, and names the files
 // that cannot be rendered. It renders again until nothing is missing, at most once for each
 // call of stable, whose arguments are literal.
-func (t renderer) renderChildren(ctx context.Context, w *snapshot) *render.Result {
-	if t.subject.isDeleting() || t.isFrozen() {
+func (t renderer) renderChildren(ctx context.Context, w *observe.Snapshot) *render.Result {
+	if t.subject.IsDeleting() || t.isFrozen() {
 		return nil
 	}
-	if t.subject.version.Kind == nil {
-		t.found.add(status.Problem{Severity: status.Stalled, Reason: api.ReasonFolderInvalid, Message: t.subject.version.Broken.Error()})
+	if t.subject.Version.Kind == nil {
+		t.found.add(status.Problem{Severity: status.Stalled, Reason: api.ReasonFolderInvalid, Message: t.subject.Version.Broken.Error()})
 		return nil
 	}
-	templateWorld{w}.forgetStored()
+	observe.ForgetStored(w)
 	result, err := t.renderOnce(ctx, w)
-	for err == nil && len(w.undrawn) > 0 && t.mode != previews {
+	for err == nil && len(w.Undrawn) > 0 && t.mode != previews {
 		t.drawTexts(ctx, w, result)
 		result, err = t.renderOnce(ctx, w)
 	}
@@ -48,12 +49,12 @@ func (t renderer) renderChildren(ctx context.Context, w *snapshot) *render.Resul
 	return result
 }
 
-func (t renderer) renderOnce(ctx context.Context, w *snapshot) (result *render.Result, err error) {
+func (t renderer) renderOnce(ctx context.Context, w *observe.Snapshot) (result *render.Result, err error) {
 	defer panics.Catch(&err, "rendering a "+t.r.gvk.Kind)
 	ctx, cancel := context.WithTimeout(ctx, renderLimit)
 	defer cancel()
 	started := time.Now()
-	result, err = render.Children(ctx, t.subject.version.Kind, t.subject.resource, templateWorld{w})
+	result, err = render.Children(ctx, t.subject.Version.Kind, t.subject.Resource, w.World())
 	metrics.Kind(t.r.name).Rendered(time.Since(started))
 	return result, err
 }
@@ -73,7 +74,7 @@ func renderProblem(err error) status.Problem {
 
 // makePlan decides everything before anything is done. Without a rendered result, a plan changes the
 // resource itself at most.
-func (t *reconciliation) makePlan(rendered *render.Result, w *snapshot) *plan.Plan {
+func (t *reconciliation) makePlan(rendered *render.Result, w *observe.Snapshot) *plan.Plan {
 	in := t.planInput(rendered, w)
 	p, err := t.planOf(in)
 	if err != nil {
@@ -92,27 +93,27 @@ func (t *reconciliation) makePlan(rendered *render.Result, w *snapshot) *plan.Pl
 }
 
 // planInput gathers what a plan depends on.
-func (t *reconciliation) planInput(rendered *render.Result, w *snapshot) plan.Input {
-	settings, annotations := t.subject.kindSettings(), t.subject.resource.GetAnnotations()
+func (t *reconciliation) planInput(rendered *render.Result, w *observe.Snapshot) plan.Input {
+	settings, annotations := t.subject.Settings(), t.subject.Resource.GetAnnotations()
 	in := plan.Input{
-		Owner: t.subject.planOwner(), Result: rendered, Live: w.live, State: w.stateOfKind,
-		Patched: w.patched, Object: w.findPatched, Patchers: w.listPatchers, Rendered: w.inRendered, CanMake: w.canMake,
-		Draws: t.subject.version.drawsTexts, GeneratesText: func(file string) bool { return t.texts.fresh[file] },
+		Owner: t.subject.Owner(), Result: rendered, Live: w.Live, State: w.StateOf,
+		Patched: w.Patched, Object: w.FindPatched, Patchers: w.ListPatchers, Rendered: w.IsInRendered, CanMake: w.CanMake,
+		Draws: t.subject.Version.DrawsTexts, GeneratesText: func(file string) bool { return t.texts.Fresh[file] },
 		Recreations: t.knownRecreations(), MayDelete: t.mayDelete, WasMade: t.wasMade,
 		Applied: t.memory.applied, Replaced: t.memory.replaced, SchemaOf: t.schemaOfKind,
-		Succeeded: annotations[api.AnnotationSucceeded], MakesOnce: t.subject.version.makesOnce,
-		AllowPrune: t.subject.parseAllowances(), DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty,
-		ReportedReady: t.subject.reportedReady(), IsReady: func(l live.Object) bool { return t.describeChild(w, l, nil).Ready },
+		Succeeded: annotations[api.AnnotationSucceeded], MakesOnce: t.subject.Version.MakesOnce,
+		AllowPrune: t.subject.Allowances(), DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty,
+		ReportedReady: t.subject.ReportedReady(), IsReady: func(l live.Object) bool { return t.describeChild(w, l, nil).Ready },
 		Attempts: t.memory.attempts, LastWrite: t.memory.lastWrite, Cause: t.contentCause(), Now: t.r.now(),
-		HasFinalizer: t.subject.hasFinalizer(), IsCurrent: t.memory.isCurrent,
+		HasFinalizer: t.subject.HasFinalizer(), IsCurrent: t.memory.isCurrent,
 	}
-	if k := t.subject.version.Kind; k != nil {
+	if k := t.subject.Version.Kind; k != nil {
 		in.GeneratedFrom = k.DrawsFrom
 	}
 	if in.HasFinalizer { // only its removal depends on what else there may be
-		in.Unknown, in.Doubtful = w.describeUnknown(), t.doubtfulLists()
+		in.Unknown, in.Doubtful = w.DescribeUnknown(), t.doubtfulLists()
 	}
-	if t.subject.isDeleting() {
+	if t.subject.IsDeleting() {
 		t.setDeletion(&in, w)
 	}
 	return in

@@ -17,11 +17,10 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
-	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/refusals"
 	"github.com/jacquard-operator/jacquard/engine/render"
-	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/status"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
@@ -37,25 +36,25 @@ func (t publisher) publishStatus(ctx context.Context, p *plan.Plan) (reconcile.R
 		return reconcile.Result{RequeueAfter: firstWait}, nil
 	}
 	w := t.view
-	if !p.IsRendered && !t.subject.isDeleting() || !p.Same() { // as it is after applying
-		w = t.takeSnapshot()
-		w.asked = slices.Clone(t.view.asked) // what the plan read counts too
+	if !p.IsRendered && !t.subject.IsDeleting() || !p.Same() { // as it is after applying
+		w = observe.Take(t.subject, t.texts, t.judgeChild)
+		w.Asked = slices.Clone(t.view.Asked) // what the plan read counts too
 	}
 	t.reportReferences(w)
-	live := t.subject.readStatus()
+	live := t.subject.ReadStatus()
 	own, children := t.ownStatus(ctx, w), t.describeChildren(p, w)
-	t.r.cluster.Reads.Record(t.subject.planOwner().Owner, w.asked)
-	if w.pending { // what the status depends on is on its way, and wakes us
+	t.r.cluster.Reads.Record(t.subject.Owner().Owner, w.Asked)
+	if w.Pending { // what the status depends on is on its way, and wakes us
 		t.pending = true
 		return reconcile.Result{RequeueAfter: t.found.requeue}, nil
 	}
 	t.memory.dateProblems(t.found.problems)
 	in := status.Input{
-		Generation: t.subject.resource.GetGeneration(), Live: live.ownFields(), Now: metav1.Now(),
+		Generation: t.subject.Resource.GetGeneration(), Live: live.OwnFields(), Now: metav1.Now(),
 		Children: t.withPodReasons(ctx, children, w), Own: own, Problems: t.found.problems,
-		Kept: t.found.kept, KeptFailed: t.found.keptFailed, Ignored: w.ignoredAnnotations(),
-		Refused: t.choice.Refused, Paused: t.subject.isPaused() && !t.subject.isDeleting(),
-		OtherVersions: plan.OtherVersions(t.subject.planOwner(), w.live),
+		Kept: t.found.kept, KeptFailed: t.found.keptFailed, Ignored: w.IgnoredAnnotations(),
+		Refused: t.choice.Refused, Paused: t.subject.IsPaused() && !t.subject.IsDeleting(),
+		OtherVersions: plan.OtherVersions(t.subject.Owner(), w.Live),
 	}
 	out, err := status.Make(in)
 	if err == nil {
@@ -90,7 +89,7 @@ func (t publisher) writeUnlessRefused(in status.Input, write func() error) error
 	if err != nil {
 		return fmt.Errorf("comparing the status with the last: %w", err)
 	}
-	hash = fmt.Sprint(hash, " ", in.Generation, " ", schemaOf(t.subject.readCRD()))
+	hash = fmt.Sprint(hash, " ", in.Generation, " ", schemaOf(t.subject.CRD()))
 	attempts, k := t.memory.attempts, plan.Key{Operation: plan.OpStatusFields}
 	if at := attempts.Blocking(k, hash, t.r.now()); at != nil {
 		return at.Err
@@ -118,13 +117,13 @@ func describeInvalid(err error) string {
 }
 
 // ownStatus renders status.yaml; nil if it cannot be rendered.
-func (t publisher) ownStatus(ctx context.Context, w *snapshot) map[string]any {
-	if t.subject.version.Kind == nil || t.choice.Frozen || t.subject.isDeleting() {
+func (t publisher) ownStatus(ctx context.Context, w *observe.Snapshot) map[string]any {
+	if t.subject.Version.Kind == nil || t.choice.Frozen || t.subject.IsDeleting() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, renderLimit)
 	defer cancel()
-	fields, err := render.Status(ctx, t.subject.version.Kind, t.subject.resource, templateWorld{w})
+	fields, err := render.Status(ctx, t.subject.Version.Kind, t.subject.Resource, w.World())
 	var wait *template.Wait
 	if errors.As(err, &wait) {
 		t.found.add(status.Problem{Severity: status.Waiting, Reason: api.ReasonWaiting, Message: "status: " + wait.Message})
@@ -136,7 +135,7 @@ func (t publisher) ownStatus(ctx context.Context, w *snapshot) map[string]any {
 		t.found.add(p)
 		return nil
 	}
-	fields, _ = t.subject.version.Kind.Version.PruneStatus(fields)
+	fields, _ = t.subject.Version.Kind.Version.PruneStatus(fields)
 	if fields == nil {
 		fields = map[string]any{}
 	}
@@ -145,12 +144,12 @@ func (t publisher) ownStatus(ctx context.Context, w *snapshot) map[string]any {
 
 // writeStatus applies the status unless the live one says the same. The same status
 // is not sent twice for the same resourceVersion, whatever became of it.
-func (t publisher) writeStatus(ctx context.Context, out status.Output, live liveStatus) error {
-	if !t.subject.version.hasStatus() {
+func (t publisher) writeStatus(ctx context.Context, out status.Output, live observe.LiveStatus) error {
+	if !t.subject.Version.HasStatus() {
 		t.announceStatus(ctx, out)
 		return nil
 	}
-	desired, same := t.subject.desiredStatus(out.Status, live)
+	desired, same := t.subject.DesiredStatus(out.Status, live)
 	if same {
 		t.memory.announcedProblem(out.Problems)
 		return nil
@@ -163,11 +162,11 @@ func (t publisher) writeStatus(ctx context.Context, out status.Output, live live
 	if err != nil {
 		return err
 	}
-	sent := hash + "@" + t.subject.resource.GetResourceVersion()
+	sent := hash + "@" + t.subject.Resource.GetResourceVersion()
 	if t.memory.sent == sent {
 		return nil
 	}
-	if wait := t.mayWait(out, desired, live.fields); wait > 0 {
+	if wait := t.mayWait(out, desired, live.Fields); wait > 0 {
 		t.found.requeueAfter(wait)
 		return nil
 	}
@@ -176,7 +175,7 @@ func (t publisher) writeStatus(ctx context.Context, out status.Output, live live
 		t.found.requeueAfter(at.Next.Sub(t.r.now()))
 		return nil
 	}
-	answer, err := t.r.cluster.Writer.Status(ctx, served, t.subject.resource, desired)
+	answer, err := t.r.cluster.Writer.Status(ctx, served, t.subject.Resource, desired)
 	recordBusy(t.memory.attempts, plan.OpStatus, err, t.r.now())
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil // it is gone, or another one by now: an event tells
@@ -205,25 +204,12 @@ func (t publisher) mayWait(out status.Output, desired, live map[string]any) time
 	return t.memory.saidAt.Add(statusGap).Sub(t.r.now())
 }
 
-func (v *Version) hasStatus() bool {
-	shown := v.shownVersion()
-	return shown == nil || shown.Status
-}
-
-// shownVersion returns Schema; nil if that is not known.
-func (v *Version) shownVersion() *crdschema.Version {
-	if v.Schema == nil {
-		return nil
-	}
-	return v.Schema()
-}
-
 // announceStatus records an event and a line of log when a condition changed, and events of
 // the problems that are new and that this did not tell of. The way of every resource
 // to Ready is no news where its status tells it.
 func (t publisher) announceStatus(ctx context.Context, out status.Output) {
 	told, changed := out.Reason+": "+out.Message, ""
-	if len(out.Changed) > 0 && (t.subject.version.hasStatus() || t.memory.announced != told) {
+	if len(out.Changed) > 0 && (t.subject.Version.HasStatus() || t.memory.announced != told) {
 		t.memory.announced = told
 		changed = t.announceChanged(ctx, out)
 	}
@@ -258,7 +244,7 @@ func (t publisher) announceChanged(ctx context.Context, out status.Output) (note
 	}
 	logger := log.FromContext(ctx)
 	recovers := out.Ready && t.memory.wasNotReady
-	if out.Ordinary && !recovers && t.subject.version.hasStatus() && !t.r.cluster.AllEvents {
+	if out.Ordinary && !recovers && t.subject.Version.HasStatus() && !t.r.cluster.AllEvents {
 		logger = logger.V(1)
 	} else {
 		t.memory.wasNotReady = !out.Ready
@@ -279,7 +265,7 @@ func (t *pass) recordEvent(severity, reason, note string) string {
 	if len(note) > 1000 {
 		note = strings.ToValidUTF8(note[:1000], "") + "…"
 	}
-	t.r.cluster.Events.Eventf(t.subject.resource, nil, severity, reason, "Reconcile", "%s", note)
+	t.r.cluster.Events.Eventf(t.subject.Resource, nil, severity, reason, "Reconcile", "%s", note)
 	return note
 }
 
@@ -292,12 +278,4 @@ func (t *pass) announceReleased(at *plan.Attempt) {
 	ref := plan.RefOf(at.Refused.Release.Live)
 	t.recordEvent(corev1.EventTypeWarning, api.ReasonNotGivenBack, fmt.Sprintf(
 		"the fields of %s stay as they are: %s", ref, at.Problem.Message))
-}
-
-// ResyncInterval is how often the children of a kind are listed without an event.
-func (v *Version) ResyncInterval() time.Duration {
-	if v.Kind == nil {
-		return kind.DefaultResyncInterval
-	}
-	return v.Kind.Settings.ResyncInterval.Duration
 }

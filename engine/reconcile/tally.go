@@ -40,8 +40,8 @@ func countResult(kind string, err error) {
 func (t *reconciliation) countReconciliation(name types.NamespacedName, woken time.Time, err error) {
 	kind := metrics.Kind(t.r.name)
 	kind.Reconciled(t.resultOf(err))
-	if t.subject.version.Kind != nil {
-		kind.LookedUp(t.subject.version.Kind.Templates.CacheUse())
+	if t.subject.Version.Kind != nil {
+		kind.LookedUp(t.subject.Version.Kind.Templates.CacheUse())
 	}
 	switch {
 	case woken.IsZero():

@@ -29,6 +29,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/status"
@@ -100,8 +101,8 @@ func newWorld(t testing.TB, files map[string]string, more ...live.Resource) *wor
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.r = New(things, thingKind, resources{w: w}, Cluster{
-		Writer: writer, Served: found.Served, Resource: w.server.Served, Children: children{w}, Reads: reads{w}, Events: w.events,
+	w.r = New(things, thingKind, resources{w: w}, Cluster{Writer: writer, Resource: w.server.Served, Events: w.events, Caches: observe.Caches{
+		Served: found.Served, Children: children{w}, Reads: reads{w},
 		DeclaresConditions: func(schema.GroupKind) bool { return false },
 		Defined:            func(gk schema.GroupKind) bool { return gk == thingKind.GroupKind() },
 		Shard:              shard.Shard{Identity: "jacquard"},
@@ -111,7 +112,7 @@ func newWorld(t testing.TB, files map[string]string, more ...live.Resource) *wor
 			}
 			return nil
 		},
-	})
+	}})
 	w.r.now = func() time.Time { return w.now }
 	w.r.Follow(func(*unstructured.Unstructured) Choice { return w.choice }, func(_ *unstructured.Unstructured, o Outcome) { w.outcome = o })
 	w.folder(files)
@@ -146,14 +147,14 @@ func (w *world) folder(files map[string]string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.choice = Choice{Version: &Version{Name: things, Kind: k, Digest: fmt.Sprint(files), Schema: func() *crdschema.Version { return k.Version }}}
+	w.choice = Choice{Version: &observe.Version{Name: things, Kind: k, Digest: fmt.Sprint(files), Schema: func() *crdschema.Version { return k.Version }}}
 }
 
 // turn reconciles the thing once, and returns what was sent.
 func (w *world) turn() []string {
 	w.Helper()
 	v := w.choice.Version
-	v.Children, v.Patched = Needs(v.Kind, w.r.cluster.CRD(things), APIs{Served: w.r.cluster.Served(), Defined: w.r.cluster.Defined})
+	v.Children, v.Patched = observe.Needs(v.Kind, w.r.cluster.CRD(things), observe.APIs{Served: w.r.cluster.Served(), Defined: w.r.cluster.Defined})
 	w.server.Requests()
 	var sent []memory.Request
 	for again := true; again; {

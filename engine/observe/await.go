@@ -1,4 +1,4 @@
-package reconcile
+package observe
 
 import (
 	"fmt"
@@ -13,12 +13,12 @@ import (
 // Await returns the newest child that a file made, once all objects that it renders now
 // are applied and ready; nil if there is none, since they were Jobs made once. Else it
 // returns what is waited for.
-func (w templateWorld) Await(file string, documents []*template.Document) (child any, waits string, err error) {
+func (w world) Await(file string, documents []*template.Document) (child any, waits string, err error) {
 	made, err := w.Children(file)
 	if err != nil {
 		return nil, "", err
 	}
-	rendered, err := render.OfFile(w.subject.version.Kind, w.subject.resource, file, documents)
+	rendered, err := render.OfFile(w.Subject.Version.Kind, w.Subject.Resource, file, documents)
 	if err != nil {
 		return nil, "it cannot be rendered", nil // the file's own error says why
 	}
@@ -30,20 +30,20 @@ func (w templateWorld) Await(file string, documents []*template.Document) (child
 }
 
 // whyNotReady returns why a rendered child is still waited for; "" if it is not.
-func (w templateWorld) whyNotReady(c render.Child) (string, error) {
-	current, succeeded := w.liveOf(c), w.subject.resource.GetAnnotations()[api.AnnotationSucceeded]
-	_, hash, err := plan.Document(w.subject.planOwner(), c, current)
+func (w world) whyNotReady(c render.Child) (string, error) {
+	current, succeeded := w.LiveOf(c), w.Subject.Resource.GetAnnotations()[api.AnnotationSucceeded]
+	_, hash, err := plan.Document(w.Subject.Owner(), c, current)
 	switch {
 	case err != nil:
 		return "", err
-	case current == nil && c.Policy.Once && plan.HasSucceeded(succeeded, w.subject.planOwner(), c.Object, hash):
+	case current == nil && c.Policy.Once && plan.HasSucceeded(succeeded, w.Subject.Owner(), c.Object, hash):
 		return "", nil
 	case current == nil:
 		return render.NotThere, nil
 	case current.Meta.GetAnnotations()[api.AnnotationDesired] != hash:
 		return render.NotApplied, nil
 	}
-	verdict, err := w.judge(*current)
+	verdict, err := w.judge(w.Snapshot, *current)
 	if err != nil {
 		return "", fmt.Errorf("reading the status of %s %s: %w", current.GVK.Kind, current.Meta.GetName(), err)
 	}
@@ -53,12 +53,12 @@ func (w templateWorld) whyNotReady(c render.Child) (string, error) {
 	return "is not ready: " + verdict.Message, nil
 }
 
-// liveOf is the live object of a rendered child, or nil.
-func (w *snapshot) liveOf(c render.Child) *live.Object {
+// LiveOf is the live object of a rendered child, or nil.
+func (w *Snapshot) LiveOf(c render.Child) *live.Object {
 	ref := plan.RefOfObject(c.Object)
-	for i := range w.live {
-		if plan.RefOf(w.live[i]) == ref && plan.Ours(w.subject.planOwner(), w.live[i].Meta) {
-			return &w.live[i]
+	for i := range w.Live {
+		if plan.RefOf(w.Live[i]) == ref && plan.Ours(w.Subject.Owner(), w.Live[i].Meta) {
+			return &w.Live[i]
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package reconcile
+package observe
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ import (
 )
 
 // Lookup returns one live object, or nil.
-func (w templateWorld) Lookup(what template.Object) (any, error) {
+func (w world) Lookup(what template.Object) (any, error) {
 	q, err := w.makeQuery(what)
 	if err != nil {
 		return nil, err
@@ -32,11 +32,11 @@ func (w templateWorld) Lookup(what template.Object) (any, error) {
 	if len(found) == 0 {
 		return nil, nil
 	}
-	return bodyOf(found[0]), nil
+	return BodyOf(found[0]), nil
 }
 
 // Select returns the live objects that match.
-func (w templateWorld) Select(what template.Object, selector labels.Selector) ([]any, error) {
+func (w world) Select(what template.Object, selector labels.Selector) ([]any, error) {
 	q, err := w.makeQuery(what)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (w templateWorld) Select(what template.Object, selector labels.Selector) ([
 	}
 	all := make([]any, len(found))
 	for i, l := range found {
-		all[i] = bodyOf(l)
+		all[i] = BodyOf(l)
 	}
 	return all, nil
 }
@@ -67,7 +67,7 @@ type answer struct {
 
 // askCache answers a question as it was answered before, if it was: by a lookup, or,
 // if it has a selector, by a select.
-func (w *snapshot) askCache(q cluster.Query) ([]live.Object, error) {
+func (w *Snapshot) askCache(q cluster.Query) ([]live.Object, error) {
 	key := question{scope: q.Scope, namespace: q.Namespace, name: q.Name}
 	if q.Selector != nil {
 		key.selector = q.Selector.String()
@@ -75,8 +75,8 @@ func (w *snapshot) askCache(q cluster.Query) ([]live.Object, error) {
 	if known, asked := w.answers[key]; asked {
 		return known.found, known.err
 	}
-	w.asked = append(w.asked, q)
-	found, err := w.subject.cluster.findObjects(q)
+	w.Asked = append(w.Asked, q)
+	found, err := w.Subject.Caches.findObjects(q)
 	a := answer{found, err}
 	if slices.ContainsFunc(a.found, w.isOutdated) {
 		a = answer{err: errOutdated}
@@ -86,7 +86,7 @@ func (w *snapshot) askCache(q cluster.Query) ([]live.Object, error) {
 }
 
 // findObjects answers a query: by a select if it has a selector, else by a lookup.
-func (c *Cluster) findObjects(q cluster.Query) ([]live.Object, error) {
+func (c *Caches) findObjects(q cluster.Query) ([]live.Object, error) {
 	if q.Selector != nil {
 		return c.Reads.Select(q)
 	}
@@ -101,11 +101,11 @@ var errOutdated = fmt.Errorf("%w: the change of a child has not arrived yet", li
 
 // isOutdated reports whether the snapshot has a later version of a child than a template
 // reads. What is rendered from the earlier one would undo the change.
-func (w *snapshot) isOutdated(read live.Object) bool {
-	if read.Meta.GetLabels()[api.LabelOwnerUID] != string(w.subject.resource.GetUID()) {
+func (w *Snapshot) isOutdated(read live.Object) bool {
+	if read.Meta.GetLabels()[api.LabelOwnerUID] != string(w.Subject.Resource.GetUID()) {
 		return false
 	}
-	return slices.ContainsFunc(w.live, func(child live.Object) bool {
+	return slices.ContainsFunc(w.Live, func(child live.Object) bool {
 		if child.Meta.GetUID() != read.Meta.GetUID() {
 			return false
 		}
@@ -115,8 +115,8 @@ func (w *snapshot) isOutdated(read live.Object) bool {
 }
 
 // waitFor makes the file wait for what is not known now.
-func (w templateWorld) waitFor(what template.Object, err error) error {
-	w.pending = w.pending || errors.Is(err, live.ErrNotYet)
+func (w world) waitFor(what template.Object, err error) error {
+	w.Pending = w.Pending || errors.Is(err, live.ErrNotYet)
 	if errors.Is(err, live.ErrNotServed) {
 		return &template.Wait{Message: fmt.Sprintf("the cluster has no %s %s to read; ask hasAPI first", what.APIVersion, what.Kind)}
 	}
@@ -124,7 +124,7 @@ func (w templateWorld) waitFor(what template.Object, err error) error {
 }
 
 // makeQuery returns where a read looks, or an error if it may not.
-func (w templateWorld) makeQuery(what template.Object) (cluster.Query, error) {
+func (w world) makeQuery(what template.Object) (cluster.Query, error) {
 	gv, err := schema.ParseGroupVersion(what.APIVersion)
 	if err != nil {
 		return cluster.Query{}, fmt.Errorf("reading %s: %w", what.Kind, err)
@@ -138,97 +138,58 @@ func (w templateWorld) makeQuery(what template.Object) (cluster.Query, error) {
 		}
 		return cluster.Query{}, w.waitFor(what, err)
 	}
-	own := w.subject.resource.GetNamespace()
+	own := w.Subject.Resource.GetNamespace()
 	namespace := what.Namespace
 	if served.Namespaced && namespace == "" {
 		namespace = own
 	}
-	if err := w.subject.version.Kind.MayRead(gvk, own, namespace, what.Name, !served.Namespaced); err != nil {
+	if err := w.Subject.Version.Kind.MayRead(gvk, own, namespace, what.Name, !served.Namespaced); err != nil {
 		return cluster.Query{}, err
 	}
-	return cluster.Query{Scope: w.subject.version.scopeOf(gvk, own, namespace, what.Name), Namespace: namespace, Since: w.since}, nil
-}
-
-// scopeOf returns which watch delivers what a template reads. What the operator reads
-// itself in the namespaces of resources, one watch delivers for all of them.
-func (v *Version) scopeOf(gvk schema.GroupVersionKind, own, namespace, name string) cluster.Scope {
-	scope := cluster.Scope{GroupVersionKind: gvk}
-	if account := v.Kind.Settings.ServiceAccountName; account != "" {
-		scope.Namespace, scope.As = namespace, own+"/"+account
-	}
-	if namespace == own && v.Kind.ReadsOwn(gvk) {
-		return scope
-	}
-	for _, rule := range v.Kind.Settings.Reads {
-		if rule.GVK() == gvk && (rule.Namespaces == nil || slices.Contains(rule.Namespaces, namespace)) {
-			scope.Namespace = namespace
-			if slices.Contains(rule.Names, name) {
-				scope.Name = name
-			}
-		}
-	}
-	return scope
-}
-
-// Scopes are the watches that the kind needs whatever its resources say: those
-// of what is patched, and of what the operator itself reads.
-func (v *Version) Scopes() []cluster.Scope {
-	var all []cluster.Scope
-	for _, gvk := range v.Patched {
-		all = append(all, cluster.Scope{GroupVersionKind: gvk})
-	}
-	if v.Kind == nil || v.Kind.Settings.ServiceAccountName != "" {
-		return all
-	}
-	for _, read := range v.Kind.ReadKinds() {
-		if read.Own {
-			all = append(all, cluster.Scope{GroupVersionKind: read.GroupVersionKind})
-		}
-	}
-	return all
+	return cluster.Query{Scope: w.Subject.Version.scopeOf(gvk, own, namespace, what.Name), Namespace: namespace, Since: w.since}, nil
 }
 
 // Config returns a setting of the installation.
-func (w templateWorld) Config(key string) (any, error) {
-	return w.subject.version.Kind.Config[key], nil
+func (w world) Config(key string) (any, error) {
+	return w.Subject.Version.Kind.Config[key], nil
 }
 
-// findPatched finds an object that is to be patched. It is watched as if a template had read
+// FindPatched finds an object that is to be patched. It is watched as if a template had read
 // it.
-func (w *snapshot) findPatched(o *unstructured.Unstructured) (*live.Object, error) {
+func (w *Snapshot) FindPatched(o *unstructured.Unstructured) (*live.Object, error) {
 	ref := plan.RefOfObject(o)
-	for i := range w.patched {
-		if plan.RefOf(w.patched[i]) == ref {
-			return &w.patched[i], nil
+	for i := range w.Patched {
+		if plan.RefOf(w.Patched[i]) == ref {
+			return &w.Patched[i], nil
 		}
 	}
-	scope := w.subject.version.scopeOf(o.GroupVersionKind(), w.subject.resource.GetNamespace(), o.GetNamespace(), o.GetName())
+	scope := w.Subject.Version.scopeOf(o.GroupVersionKind(), w.Subject.Resource.GetNamespace(), o.GetNamespace(), o.GetName())
 	q := cluster.Query{Scope: scope, Namespace: o.GetNamespace(), Name: o.GetName(), Since: w.since}
 	found, err := w.askCache(q)
-	w.pending = w.pending || errors.Is(err, live.ErrNotYet)
+	w.Pending = w.Pending || errors.Is(err, live.ErrNotYet)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
 	return &found[0], nil
 }
 
-// inRendered reports whether a kind may be in a namespace only because the same
+// IsInRendered reports whether a kind may be in a namespace only because the same
 // resource makes it.
-func (w *snapshot) inRendered(gvk schema.GroupVersionKind, namespace string) bool {
-	if w.subject.version.Kind == nil || namespace == "" || namespace == w.subject.resource.GetNamespace() {
+func (w *Snapshot) IsInRendered(gvk schema.GroupVersionKind, namespace string) bool {
+	if w.Subject.Version.Kind == nil || namespace == "" || namespace == w.Subject.Resource.GetNamespace() {
 		return false
 	}
-	where, _ := w.subject.version.Kind.Placement(gvk)
+	where, _ := w.Subject.Version.Kind.Placement(gvk)
 	return where.Rendered && !slices.Contains(where.Listed, namespace)
 }
 
-// listPatchers returns the files that patch objects of a kind.
-func (w *snapshot) listPatchers(gvk schema.GroupVersionKind, subresource string) []string {
-	if w.subject.version.Kind == nil {
+// ListPatchers returns the files that patch objects of a kind.
+func (w *Snapshot) ListPatchers(gvk schema.GroupVersionKind, subresource string) []string {
+	if w.Subject.Version.Kind == nil {
 		return nil
 	}
 	var files []string
-	for _, d := range w.subject.version.Kind.Documents {
+	for _, d := range w.Subject.Version.Kind.Documents {
 		if d.Patch() && d.GroupVersionKind == gvk && d.Subresource() == subresource {
 			files = append(files, d.File)
 		}
@@ -236,11 +197,11 @@ func (w *snapshot) listPatchers(gvk schema.GroupVersionKind, subresource string)
 	return files
 }
 
-// canMake reports whether a file can make such an object for the resource.
-func (w *snapshot) canMake(file string, l live.Object) (can, literal bool) {
-	if w.subject.version.Kind == nil {
+// CanMake reports whether a file can make such an object for the resource.
+func (w *Snapshot) CanMake(file string, l live.Object) (can, literal bool) {
+	if w.Subject.Version.Kind == nil {
 		return false, false
 	}
 	at := types.NamespacedName{Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName()}
-	return w.subject.version.Kind.CanMake(file, w.subject.resource.GetNamespace(), l.GVK.GroupKind(), at)
+	return w.Subject.Version.Kind.CanMake(file, w.Subject.Resource.GetNamespace(), l.GVK.GroupKind(), at)
 }

@@ -1,4 +1,4 @@
-package reconcile
+package observe
 
 import (
 	"errors"
@@ -21,91 +21,95 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// A snapshot is what is known of a resource's children, and of what else its templates
+// A Snapshot is what is known of a resource's children, and of what else its templates
 // read, at one moment.
-type snapshot struct {
-	subject *subject
-	// judge decides whether a live child is ready.
-	judge  func(live.Object) (readiness.Verdict, error)
-	texts  *texts
+type Snapshot struct {
+	Subject *Subject
+	// Live are the objects that carry the uid of the resource, of all kinds that are known. Patched
+	// are the objects that have fields of ours, where the kind may patch them.
+	Live, Patched []live.Object
+	// Pending is true if some kind has not been listed yet, or not with what is needed.
+	Pending bool
+	// Undrawn are the lengths of the texts that are still to be generated.
+	Undrawn map[SecretKey]int
+	// Asked are the questions that were asked, for those who tell what changes.
+	Asked []cluster.Query
+
+	judge  Judge
+	texts  *Texts
 	served *cluster.Served
-	live   []live.Object
 	state  map[schema.GroupVersionKind]live.State
-	// patched are the objects that have fields of ours, where the kind may patch
-	// them; unpatched is why there may be others, by kind.
-	patched   []live.Object
+	// unpatched says, by kind, why there may be more patched objects.
 	unpatched map[schema.GroupVersionKind]error
 	// since is when the snapshot was taken, for those who tell what changes.
 	since uint64
-	// pending: some kind has not been listed yet, or not with what is needed.
-	pending bool
-	// undrawn are the lengths of texts that are still to be drawn.
-	undrawn map[secretKey]int
-	// answers are those that were given, by question: the same question has the
-	// same answer. asked are the questions, for those who tell what changes.
+	// answers are those that were given: the same question has the same answer.
 	answers map[question]answer
-	asked   []cluster.Query
 }
 
-// A templateWorld is a snapshot as templates see it.
-type templateWorld struct{ *snapshot }
+// A Judge decides whether a live child is ready.
+type Judge func(*Snapshot, live.Object) (readiness.Verdict, error)
 
-// takeSnapshot looks at what there is of a resource. Live objects of a kind that is
+// Take looks at what there is of a resource. Live objects of a kind that is
 // not synced are left out, since there may be others.
-func (t judge) takeSnapshot() *snapshot {
-	s := t.subject
-	w := &snapshot{
-		subject: s, texts: t.texts, served: s.cluster.Served(), since: s.cluster.Reads.Tick(),
-		pending: s.version.Pending(*s.cluster),
+func Take(s *Subject, texts *Texts, judge Judge) *Snapshot {
+	w := &Snapshot{
+		Subject: s, texts: texts, judge: judge, served: s.Caches.Served(), since: s.Caches.Reads.Tick(),
+		Pending: s.Version.IsPending(*s.Caches),
 		state:   map[schema.GroupVersionKind]live.State{}, unpatched: map[schema.GroupVersionKind]error{},
-		undrawn: map[secretKey]int{}, answers: map[question]answer{},
+		Undrawn: map[SecretKey]int{}, answers: map[question]answer{},
 	}
-	w.judge = func(l live.Object) (readiness.Verdict, error) { return t.judgeChild(w, l) }
-	uid := s.resource.GetUID()
-	for gvk, need := range s.version.Children {
+	uid := s.Resource.GetUID()
+	for gvk, need := range s.Version.Children {
 		in := s.namespacesOf(gvk)
-		state := s.cluster.Children.State(gvk, in...)
+		state := s.Caches.Children.State(gvk, in...)
 		w.state[gvk] = state
 		if state.Phase != live.Synced {
 			continue
 		}
-		w.pending = w.pending || !state.Holds.Covers(need)
-		found, err := s.cluster.Children.Of(gvk, uid, in...)
+		w.Pending = w.Pending || !state.Holds.Covers(need)
+		found, err := s.Caches.Children.Of(gvk, uid, in...)
 		if err != nil { // some were seen before their owner, and are being read again
 			w.state[gvk] = live.State{Err: err}
-			w.pending = w.pending || errors.Is(err, live.ErrNotYet)
+			w.Pending = w.Pending || errors.Is(err, live.ErrNotYet)
 			continue
 		}
-		w.live = append(w.live, found...)
+		w.Live = append(w.Live, found...)
 	}
-	for _, gvk := range s.version.Patched {
-		patched, err := s.cluster.Reads.Patched(gvk, uid, s.namespacesOf(gvk)...)
-		if err != nil && (!errors.Is(err, live.ErrNotServed) || s.cluster.Defined(gvk.GroupKind())) {
+	for _, gvk := range s.Version.Patched {
+		patched, err := s.Caches.Reads.Patched(gvk, uid, s.namespacesOf(gvk)...)
+		if err != nil && (!errors.Is(err, live.ErrNotServed) || s.Caches.Defined(gvk.GroupKind())) {
 			w.unpatched[gvk] = err
 		}
 		for _, l := range patched {
 			if s.mayPatch(l) {
-				w.patched = append(w.patched, l)
+				w.Patched = append(w.Patched, l)
 			}
 		}
 	}
 	return w
 }
 
-// describeUnknown describes what is not known of the resource: there may be something left.
-func (w *snapshot) describeUnknown() []string {
-	all := w.unknownChildren()
+// A world is a snapshot as templates see it.
+type world struct{ *Snapshot }
+
+// World returns the snapshot as templates see it.
+func (w *Snapshot) World() template.World { return world{w} }
+
+// DescribeUnknown describes what is not known of the resource: there may be something left.
+func (w *Snapshot) DescribeUnknown() []string {
+	all := w.UnknownChildren()
 	for _, err := range w.unpatched {
 		all = append(all, "what is patched is not known: "+err.Error())
 	}
 	return all
 }
 
-// unknownChildren describes of which kinds, and where, there may be children that are not
+// UnknownChildren describes of which kinds, and where, there may be children that are not
 // known.
-func (w *snapshot) unknownChildren() (all []string) {
+func (w *Snapshot) UnknownChildren() (all []string) {
 	for gvk, state := range w.state {
-		if state.Phase == live.NotServed && !w.subject.cluster.Defined(gvk.GroupKind()) {
+		if state.Phase == live.NotServed && !w.Subject.Caches.Defined(gvk.GroupKind()) {
 			continue // it took its objects along
 		}
 		if state.Phase != live.Synced || state.Err != nil {
@@ -118,9 +122,9 @@ func (w *snapshot) unknownChildren() (all []string) {
 
 // describeUnwatched describes the namespaces that children may be in and that the operator does
 // not watch, as when its list of namespaces became shorter.
-func (w *snapshot) describeUnwatched() (all []string) {
-	within := w.subject.cluster.Namespaces
-	for _, namespace := range w.subject.otherNamespaces() {
+func (w *Snapshot) describeUnwatched() (all []string) {
+	within := w.Subject.Caches.Namespaces
+	for _, namespace := range w.Subject.OtherNamespaces() {
 		where := "namespace " + namespace
 		if namespace == anywhere {
 			where = "namespaces that it made"
@@ -133,30 +137,23 @@ func (w *snapshot) describeUnwatched() (all []string) {
 	return all
 }
 
-// Pending reports whether some kind of child, or of what is patched or read, has
-// not been listed yet, or not with as much as is needed, and nothing is known to
-// be in the way: an event then enqueues the resource when it has been.
-func (v *Version) Pending(c Cluster) bool {
-	for gvk, need := range v.Children {
-		s := c.Children.State(gvk)
-		if s.Coming() || s.Phase == live.Synced && !s.Holds.Covers(need) {
-			return true
+// PhaseOf returns how much is known of the children of a kind, in whichever version.
+func (w *Snapshot) PhaseOf(gk schema.GroupKind) live.Phase {
+	phase := live.Unsynced
+	for gvk, state := range w.state {
+		if gvk.GroupKind() == gk && (phase == live.Unsynced || state.Phase == live.Synced) {
+			phase = state.Phase
 		}
 	}
-	for _, scope := range v.Scopes() {
-		if c.Reads.State(scope).Coming() {
-			return true
-		}
-	}
-	return false
+	return phase
 }
 
-// stateOfKind returns the state of a kind; one that nobody watches is unknown.
-func (w *snapshot) stateOfKind(gvk schema.GroupVersionKind) live.State { return w.state[gvk] }
+// StateOf returns the state of a kind; one that nobody watches is unknown.
+func (w *Snapshot) StateOf(gvk schema.GroupVersionKind) live.State { return w.state[gvk] }
 
 // HasAPI reports whether the cluster serves a kind; while that cannot be told,
 // the file waits.
-func (w templateWorld) HasAPI(apiVersion, kind string) (bool, error) {
+func (w world) HasAPI(apiVersion, kind string) (bool, error) {
 	gv, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil {
 		return false, fmt.Errorf("hasAPI: %w", err)
@@ -173,24 +170,24 @@ func (w templateWorld) HasAPI(apiVersion, kind string) (bool, error) {
 
 // Children returns the live children that a file made, newest first, then by
 // name.
-func (w templateWorld) Children(file string) ([]any, error) {
-	for _, gvk := range w.subject.version.Kind.Makes(file) {
+func (w world) Children(file string) ([]any, error) {
+	for _, gvk := range w.Subject.Version.Kind.Makes(file) {
 		if w.state[gvk].Phase == live.Unsynced {
 			return nil, &template.Wait{Message: fmt.Sprintf("the live objects of kind %s are not known", gvk.Kind)}
 		}
 	}
 	var out []any
-	for _, l := range w.live {
-		if l.Meta.GetAnnotations()[api.AnnotationFile] == file && plan.Ours(w.subject.planOwner(), l.Meta) {
-			out = append(out, bodyOf(l))
+	for _, l := range w.Live {
+		if l.Meta.GetAnnotations()[api.AnnotationFile] == file && plan.Ours(w.Subject.Owner(), l.Meta) {
+			out = append(out, BodyOf(l))
 		}
 	}
 	slices.SortFunc(out, newestFirst)
 	return out, nil
 }
 
-// bodyOf returns the object as templates read it.
-func bodyOf(l live.Object) map[string]any {
+// BodyOf returns the object as templates read it.
+func BodyOf(l live.Object) map[string]any {
 	if l.Body != nil {
 		return plainObject(l.Body)
 	}

@@ -1,4 +1,4 @@
-package reconcile
+package observe
 
 import (
 	"slices"
@@ -79,9 +79,6 @@ func needOf(k *kind.Kind, gvk schema.GroupVersionKind) live.Need {
 	}
 	return readiness.Needs(healthOf(k), gvk.GroupKind())
 }
-
-// Health returns the health expressions of the folder, or nil without a folder.
-func (v *Version) Health() *health.Set { return healthOf(v.Kind) }
 
 func healthOf(k *kind.Kind) *health.Set {
 	if k == nil {

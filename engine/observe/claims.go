@@ -1,4 +1,4 @@
-package reconcile
+package observe
 
 import (
 	"errors"
@@ -14,12 +14,13 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/status/readiness"
 )
 
-var storageClassKind = schema.GroupVersionKind{Group: "storage.k8s.io", Version: "v1", Kind: "StorageClass"}
+// StorageClassKind is the kind of StorageClasses.
+var StorageClassKind = schema.GroupVersionKind{Group: "storage.k8s.io", Version: "v1", Kind: "StorageClass"}
 
 // classQuery finds the StorageClass of a claim, or all where the default one is meant. The
 // operator watches StorageClasses as itself, and only while somebody asks.
 func classQuery(claim map[string]any) cluster.Query {
-	q := cluster.Query{Scope: cluster.Scope{GroupVersionKind: storageClassKind}, Name: readiness.ClassName(claim)}
+	q := cluster.Query{Scope: cluster.Scope{GroupVersionKind: StorageClassKind}, Name: readiness.ClassName(claim)}
 	if q.Name == "" {
 		q.Selector = labels.Everything()
 	}
@@ -27,17 +28,17 @@ func classQuery(claim map[string]any) cluster.Query {
 }
 
 // StorageClass returns what is known of the StorageClass of a claim.
-func (c *Cluster) StorageClass(claim map[string]any) readiness.StorageClass {
+func (c *Caches) StorageClass(claim map[string]any) readiness.StorageClass {
 	found, err := c.findObjects(classQuery(claim))
 	return storageClass(claim, found, err)
 }
 
-// storageClass does the same, and the resource is woken when the answer may be another one.
-func (w *snapshot) storageClass(claim map[string]any) readiness.StorageClass {
+// StorageClass does the same, and the resource is woken when the answer may be another one.
+func (w *Snapshot) StorageClass(claim map[string]any) readiness.StorageClass {
 	q := classQuery(claim)
 	q.Since = w.since
 	found, err := w.askCache(q)
-	w.pending = w.pending || errors.Is(err, live.ErrNotYet)
+	w.Pending = w.Pending || errors.Is(err, live.ErrNotYet)
 	return storageClass(claim, found, err)
 }
 
@@ -48,7 +49,7 @@ func storageClass(claim map[string]any, found []live.Object, err error) readines
 	}
 	all := make([]map[string]any, len(found))
 	for i, l := range found {
-		all[i] = bodyOf(l)
+		all[i] = BodyOf(l)
 	}
 	return readiness.SelectClass(name, all)
 }
@@ -67,9 +68,9 @@ func missingRule(err error) string {
 	return err.Error()
 }
 
-// consumerOf names the child that runs Pods now which mount a claim; "" is none. What the
+// ConsumerOf names the child that runs Pods now which mount a claim; "" is none. What the
 // Pods mount is taken from the plan: of live workloads their template may not be kept.
-func (w *snapshot) consumerOf(claim map[string]any, p *plan.Plan) string {
+func (w *Snapshot) ConsumerOf(claim map[string]any, p *plan.Plan) string {
 	if p == nil {
 		return ""
 	}
@@ -78,7 +79,7 @@ func (w *snapshot) consumerOf(claim map[string]any, p *plan.Plan) string {
 		if s.Child.Policy.Patch || !readiness.Mounts(s.Document.Object, claim) {
 			continue
 		}
-		if l := w.liveOf(s.Child); l != nil && readiness.RunsPods(bodyOf(*l)) {
+		if l := w.LiveOf(s.Child); l != nil && readiness.RunsPods(BodyOf(*l)) {
 			return describeObject(s.Document)
 		}
 	}

@@ -1,4 +1,4 @@
-package reconcile
+package observe
 
 import (
 	"fmt"
@@ -15,15 +15,15 @@ import (
 	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
 )
 
-// ignoredAnnotations says what of a resource's annotations in our domain does nothing.
-func (w *snapshot) ignoredAnnotations() []string {
-	return append(findIgnored(w.subject.resource), w.unmatchedAllowances()...)
+// IgnoredAnnotations says what of a resource's annotations in our domain does nothing.
+func (w *Snapshot) IgnoredAnnotations() []string {
+	return append(findIgnored(w.Subject.Resource), w.unmatchedAllowances()...)
 }
 
 // unmatchedAllowances says which entries of the annotation allow-prune allow nothing. Of a
 // kind whose children are not known, nothing is said.
-func (w *snapshot) unmatchedAllowances() (all []string) {
-	for _, entry := range plan.UnmatchedAllowances(w.subject.parseAllowances(), w.live) {
+func (w *Snapshot) unmatchedAllowances() (all []string) {
+	for _, entry := range plan.UnmatchedAllowances(w.Subject.Allowances(), w.Live) {
 		gk := schema.ParseGroupKind(strings.Split(entry, "/")[0])
 		switch slashes := strings.Count(entry, "/"); {
 		case slashes < 2 || slashes > 3:
@@ -37,7 +37,7 @@ func (w *snapshot) unmatchedAllowances() (all []string) {
 }
 
 // mayHaveUnknown reports whether there may be children of a kind that are not known.
-func (w *snapshot) mayHaveUnknown(gk schema.GroupKind) bool {
+func (w *Snapshot) mayHaveUnknown(gk schema.GroupKind) bool {
 	for gvk, state := range w.state {
 		if gvk.GroupKind() == gk && state.Phase != live.Synced {
 			return true
