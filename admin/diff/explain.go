@@ -57,7 +57,7 @@ func observed(view *liveview.View, planned *plan.Plan, resource *unstructured.Un
 		found, _ := c.Reads.Patched(gvk, uid)
 		all = append(all, found...)
 	}
-	owner := plan.OwnerOf(view.Version().Name, resource)
+	owner := liveview.NewOwner(view.Version().Name, resource)
 	var out []explain.Observed
 	for _, l := range all {
 		u, whole := l.Meta.(*unstructured.Unstructured)

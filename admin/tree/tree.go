@@ -94,7 +94,7 @@ func Of(view *liveview.View, resource *unstructured.Unstructured) *Tree {
 		Conditions: conditions(resource), Children: []*Node{},
 	}
 	t.Revision = view.Revision()
-	owner := plan.OwnerOf(t.Kind, resource)
+	owner := liveview.NewOwner(t.Kind, resource)
 	j := judge{version: view.Version(), cluster: cluster, reported: reportedChildren(resource), before: status.ReportedBy(resource.Object)}
 	var children []live.Object
 	for gvk := range view.Version().Children {
