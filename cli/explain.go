@@ -13,7 +13,6 @@ import (
 
 	"github.com/jacquard-operator/jacquard/author/catalog"
 	"github.com/jacquard-operator/jacquard/author/explain"
-	"github.com/jacquard-operator/jacquard/engine/render"
 )
 
 type explainOptions struct {
@@ -163,7 +162,7 @@ func (o *explainOptions) file(cmd *cobra.Command, name string) error {
 		return err
 	}
 	for _, r := range resources {
-		traced := render.Trace(cmd.Context(), r.Kind, r.Object, cluster.For(r.Kind, r.Object))
+		traced := explain.TraceRender(cmd.Context(), r.Kind, r.Object, cluster.For(r.Kind, r.Object))
 		o.reports = append(o.reports, explain.Of(explain.Input{Kind: r.Kind, Resource: r.Object, Traced: traced}))
 	}
 	return nil

@@ -12,7 +12,6 @@ import (
 
 	"github.com/jacquard-operator/jacquard/author/catalog"
 	"github.com/jacquard-operator/jacquard/author/explain"
-	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
@@ -37,7 +36,7 @@ func TestSaysAllProblems(t *testing.T) {
 	for _, k := range loaded.Kinds {
 		resource := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "shop"}, "status": out.Status}}
 		var text bytes.Buffer
-		if err := explain.Write(&text, explain.Of(explain.Input{Kind: k, Resource: resource, Traced: &render.Traced{}}), false); err != nil {
+		if err := explain.Write(&text, explain.Of(explain.Input{Kind: k, Resource: resource, Traced: &explain.Traced{}}), false); err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range problems {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/jacquard-operator/jacquard/admin/health"
 	"github.com/jacquard-operator/jacquard/author/rbac"
-	"github.com/jacquard-operator/jacquard/engine/apply"
 )
 
 // A lack is a rule that an account does not have.
@@ -34,7 +33,7 @@ func (f *rbacFlags) checkRoles(cmd *cobra.Command, roles []rbac.Role) error {
 	if err != nil {
 		return err
 	}
-	reviewer, err := apply.NewReviewer(cfg)
+	isAllowed, err := health.Review(cfg)
 	if err != nil {
 		return err
 	}
@@ -44,10 +43,10 @@ func (f *rbacFlags) checkRoles(cmd *cobra.Command, roles []rbac.Role) error {
 			fmt.Fprintf(cmd.ErrOrStderr(), "not asked for: what the service account %s of each namespace with resources needs (%s); say where by --namespaces\n", role.Account, role.Name)
 		}
 		for _, held := range f.holders(role) {
-			reviewer.User, reviewer.Groups = held.user, held.groups
+			account := health.Account{User: held.user, Groups: held.groups}
 			missing, err := rbac.Missing([]rbac.Role{held.role}, func(q rbac.Request) (bool, error) {
 				asked++
-				return reviewer.Allowed(cmd.Context(), health.Attributes(q))
+				return isAllowed(cmd.Context(), account, q)
 			})
 			lacks = append(lacks, lacking(held.user, missing)...)
 			if err != nil && len(lacks) > 0 {

@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jacquard-operator/jacquard/admin/health"
-	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/admin/liveview"
 )
 
 // usualWait is for how long --wait waits without a time.
@@ -52,7 +52,7 @@ func (a *access) waitForCRD(cmd *cobra.Command, limit time.Duration, name string
 		return err
 	}
 	return waitFor(cmd, limit, name, func(ctx context.Context) (string, health.Progress, error) {
-		crd, err := apply.CRDsOf(reader).Get(ctx, name)
+		crd, err := liveview.ReadCRD(ctx, reader.Reader, name)
 		if err != nil {
 			return name, health.Progress{}, err
 		}

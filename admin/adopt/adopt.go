@@ -77,7 +77,7 @@ func Find(ctx context.Context, s diff.Sight, resources []*unstructured.Unstructu
 		if ran.Plan == nil && len(ran.Problems) > 0 {
 			one.Trouble = ran.Problems[0].Message
 		}
-		f := finder{s, view, ran, plan.OwnerOf(s.Kind.Name, o)}
+		f := finder{s, view, ran, liveview.NewOwner(s.Kind.Name, o)}
 		one.Objects = f.objects(ctx)
 		all = append(all, one)
 	}

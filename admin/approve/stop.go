@@ -46,7 +46,7 @@ func Find(ctx context.Context, cfg *rest.Config, name, identity string) (*Stop, 
 	if s.writer, err = apply.NewWriter(cfg, client); err != nil {
 		return nil, err
 	}
-	if s.crd, err = apply.CRDsOf(s.writer).Get(ctx, name); err != nil {
+	if s.crd, err = liveview.ReadCRD(ctx, s.writer.Reader, name); err != nil {
 		return nil, fmt.Errorf("reading CRD %s: %w", name, err)
 	}
 	if s.of, s.Record, err = stopped(s.crd, identity); err != nil {
@@ -184,7 +184,7 @@ func (s *Stop) Approve(ctx context.Context, approval rollout.Approval) error {
 
 // again reads the CRD again, on which the stop is to be the one that was found.
 func (s *Stop) again(ctx context.Context) error {
-	crd, err := apply.CRDsOf(s.writer).Get(ctx, s.Kind)
+	crd, err := liveview.ReadCRD(ctx, s.writer.Reader, s.Kind)
 	if err != nil {
 		return err
 	}

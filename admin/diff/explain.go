@@ -12,7 +12,6 @@ import (
 	"github.com/jacquard-operator/jacquard/author/explain"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
-	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/status/readiness"
 )
 
@@ -20,7 +19,7 @@ import (
 func (s Sight) Explain(ctx context.Context, resource *unstructured.Unstructured) *explain.Report {
 	view := s.View(ctx, s.Kind, s.Folder, resource)
 	r := view.Reconciler()
-	traced := render.Trace(ctx, s.Folder, resource, r.World(view.Version(), resource))
+	traced := explain.TraceRender(ctx, s.Folder, resource, r.World(view.Version(), resource))
 	planned := r.Preview(ctx, view.Version(), resource).Plan
 	report := explain.Of(explain.Input{Kind: s.Folder, Resource: resource, Traced: traced, Live: observed(view, planned, resource),
 		Unlisted: func(gvk schema.GroupVersionKind) error {
@@ -57,7 +56,7 @@ func observed(view *liveview.View, planned *plan.Plan, resource *unstructured.Un
 		found, _ := c.Reads.Patched(gvk, uid)
 		all = append(all, found...)
 	}
-	owner := plan.OwnerOf(view.Version().Name, resource)
+	owner := liveview.NewOwner(view.Version().Name, resource)
 	var out []explain.Observed
 	for _, l := range all {
 		u, whole := l.Meta.(*unstructured.Unstructured)

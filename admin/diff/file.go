@@ -27,7 +27,7 @@ func (s Sight) Try(ctx context.Context, doc, live *unstructured.Unstructured) (*
 		return nil, &c
 	}
 	doc = written(doc, r.Namespaced)
-	answer, err := apply.AsPerson(s.Writer()).TryFile(ctx, r, doc, live)
+	answer, err := apply.Person{Writer: s.Writer()}.TryFile(ctx, r, doc, live)
 	if err != nil {
 		c.Verb, c.Why = verbOf(err), err.Error()
 		return nil, &c

@@ -13,7 +13,6 @@ import (
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
-	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
@@ -131,7 +130,7 @@ func (e *Eject) held(ctx context.Context, namespace, name string) (bool, error) 
 			return false, err
 		}
 		holder, _, _ := unstructured.NestedString(lease.Object, "spec", "holderIdentity")
-		if _, divided := replicas.ReadHeld(lease.GetAnnotations()[api.AnnotationDivision], holder); divided {
+		if _, divided := liveview.ReadDivision(lease, holder); divided {
 			return e.anyHeld(ctx, lease)
 		}
 		renewed, _, _ := unstructured.NestedString(lease.Object, "spec", "renewTime")

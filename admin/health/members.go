@@ -12,7 +12,6 @@ import (
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
-	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
@@ -35,7 +34,7 @@ type Member struct {
 // members are the replicas that divide the resources, by the Lease of the installation;
 // nil if they do not.
 func (l *look) members(ctx context.Context, i *Installation, lease *unstructured.Unstructured) {
-	d, divided := replicas.ReadHeld(lease.GetAnnotations()[api.AnnotationDivision], l.read(lease).Holder)
+	d, divided := liveview.ReadDivision(lease, l.read(lease).Holder)
 	if !divided {
 		return
 	}

@@ -18,15 +18,25 @@ func Review(cfg *rest.Config) (Allowed, error) {
 		return nil, err
 	}
 	return func(ctx context.Context, who Account, q rbac.Request) (bool, error) {
-		reviewer.User, reviewer.Groups = who.User, who.Groups
-		return reviewer.Allowed(ctx, Attributes(q))
+		reviewer.User, reviewer.Groups = who.User, who.listGroups()
+		return reviewer.Allowed(ctx, attributesOf(q))
 	}, nil
 }
 
-// Attributes are a request as the API server's authorizer sees it.
-func Attributes(q rbac.Request) authorizationv1.ResourceAttributes {
+// attributesOf returns a request as the API server's authorizer sees it.
+func attributesOf(q rbac.Request) authorizationv1.ResourceAttributes {
 	resource, sub, _ := strings.Cut(q.Resource, "/")
 	return authorizationv1.ResourceAttributes{
 		Namespace: q.Namespace, Name: q.Name, Verb: q.Verb, Group: q.Group, Resource: resource, Subresource: sub,
 	}
+}
+
+// listGroups returns the groups that the API server would put the account into.
+func (a Account) listGroups() []string {
+	all := append([]string{"system:authenticated"}, a.Groups...)
+	if account, is := strings.CutPrefix(a.User, "system:serviceaccount:"); is {
+		namespace, _, _ := strings.Cut(account, ":")
+		all = append(all, "system:serviceaccounts", "system:serviceaccounts:"+namespace)
+	}
+	return all
 }

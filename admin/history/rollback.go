@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	"github.com/jacquard-operator/jacquard/admin/health"
+	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
@@ -195,7 +196,7 @@ func (h *History) annotate(ctx context.Context, cfg *rest.Config, value any) err
 	}
 	conflicts := apierrors.IsConflict // the operator writes on the CRD, too
 	err = retry.OnError(retry.DefaultBackoff, conflicts, func() error {
-		crd, err := apply.CRDsOf(writer).Get(ctx, h.Kind)
+		crd, err := liveview.ReadCRD(ctx, writer.Reader, h.Kind)
 		if err != nil {
 			return fmt.Errorf("reading CRD %s: %w", h.Kind, err)
 		}

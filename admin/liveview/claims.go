@@ -18,3 +18,9 @@ func ClaimIdentities(crd metav1.Object) []string {
 	slices.Sort(all)
 	return slices.Compact(all)
 }
+
+// findClaims returns the claims that cover a resource: none or one, unless somebody else
+// wrote them.
+func findClaims(claims []shard.Claim, resource metav1.Object) []shard.Claim {
+	return slices.DeleteFunc(slices.Clone(claims), func(c shard.Claim) bool { return !c.Covers(resource) })
+}

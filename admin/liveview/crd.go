@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
@@ -21,6 +22,11 @@ import (
 var crds = live.Resource{
 	GVR: schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"},
 	GVK: schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"},
+}
+
+// ReadCRD reads a CRD from the API server itself. One that does not exist is an error.
+func ReadCRD(ctx context.Context, from *apply.Reader, name string) (*unstructured.Unstructured, error) {
+	return from.Read(ctx, crds, "", name)
 }
 
 // CRD reads a CRD; nil if there is none. The error says that it cannot be told.

@@ -47,7 +47,7 @@ func (k *Kind) Look(identity string) error {
 // it.
 func (k *Kind) Whose(resource metav1.Object) shard.Shard {
 	if k.Share.Identity == "" {
-		for _, c := range shard.Of(k.Claims(), resource) {
+		for _, c := range findClaims(k.Claims(), resource) {
 			return c.Shard
 		}
 	}
@@ -78,7 +78,7 @@ func (v *View) Revision() string {
 // served; "" if one does, or if the kind is not served.
 func (k *Kind) Unserved(resource metav1.Object) string {
 	claims := k.Claims()
-	if len(claims) == 0 || len(shard.Of(claims, resource)) > 0 {
+	if len(claims) == 0 || len(findClaims(claims, resource)) > 0 {
 		return ""
 	}
 	var all []string

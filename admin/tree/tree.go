@@ -14,8 +14,8 @@ import (
 
 	"github.com/jacquard-operator/jacquard/admin/health"
 	"github.com/jacquard-operator/jacquard/admin/liveview"
+	"github.com/jacquard-operator/jacquard/author/explain"
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
@@ -95,7 +95,7 @@ func Of(view *liveview.View, resource *unstructured.Unstructured) *Tree {
 		Conditions: conditions(resource), Children: []*Node{},
 	}
 	t.Revision = view.Revision()
-	owner := plan.OwnerOf(t.Kind, resource)
+	owner := liveview.NewOwner(t.Kind, resource)
 	j := judge{version: view.Version(), cluster: cluster, reported: reportedChildren(resource), before: status.ReportedBy(resource.Object)}
 	var children []live.Object
 	for gvk := range view.Version().Children {
@@ -210,7 +210,7 @@ func (j judge) assess(l live.Object) (n *Node, isFailed bool) {
 	n = &Node{
 		APIVersion: l.GVK.GroupVersion().String(), Kind: l.GVK.Kind, Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName(),
 		File: l.Meta.GetAnnotations()[api.AnnotationFile], Created: l.Meta.GetCreationTimestamp().Time, uid: l.Meta.GetUID(),
-		Beside: ownership.BesideTexts(l.Body, l.Meta.GetManagedFields(), api.FieldManager),
+		Beside: explain.ListForeign(l.Body, l.Meta.GetManagedFields(), api.FieldManager),
 	}
 	if l.Meta.GetDeletionTimestamp() != nil {
 		n.Message = "being deleted"
@@ -238,9 +238,9 @@ func (j judge) assess(l live.Object) (n *Node, isFailed bool) {
 	}
 	child := status.Child{APIVersion: n.APIVersion, Kind: n.Kind, Namespace: n.Namespace, Name: n.Name}
 	if result.State == readiness.Unbound {
-		result = j.before.SettleClaim(child, result, j.cluster.StorageClass(l.Body), readiness.ConsumerOf(l.Body, j.children))
+		result = explain.SettleClaim(j.before, child, result, j.cluster.StorageClass(l.Body), explain.FindConsumer(l.Body, j.children))
 	}
-	result = j.before.Settle(child, result)
+	result = explain.SettleVerdict(j.before, child, result)
 	n.Ready, n.Message = result.IsReady(), result.Message
 	return n, result.IsFailed()
 }

@@ -113,7 +113,7 @@ func (t *Trial) stageObject(ctx context.Context, o *object) (made *unstructured.
 			if created = there == nil; !created {
 				doc.SetUID(there.GetUID())
 			}
-			made, err = apply.AsPerson(t.Writer).Stage(ctx, o.served, doc)
+			made, err = apply.Person{Writer: t.Writer}.Stage(ctx, o.served, doc)
 		}
 		if err != nil && refusals.Classify(err).Cause != refusals.TryAgain {
 			return finalError{err}
@@ -166,7 +166,7 @@ func (t *Trial) applySubresource(ctx context.Context, o *object, uid types.UID, 
 	doc.SetNamespace(o.GetNamespace())
 	doc.SetName(o.GetName())
 	doc.SetUID(uid)
-	if _, err := apply.AsPerson(t.Writer).Stage(ctx, o.served, doc, subresource); err != nil {
+	if _, err := (apply.Person{Writer: t.Writer}).Stage(ctx, o.served, doc, subresource); err != nil {
 		return fmt.Errorf("applying %s of %s: %w", subresource, o, err)
 	}
 	return nil

@@ -68,7 +68,7 @@ func (o *object) isPatch() bool { return o.GetAnnotations()[api.AnnotationOwners
 func (t *Trial) Begin(ctx context.Context) (err error) {
 	doc := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace",
 		"metadata": map[string]any{"name": "jacquard-test-" + rand.String(8)}}}
-	t.namespace, err = apply.AsPerson(t.Writer).Stage(ctx, namespaces, doc)
+	t.namespace, err = apply.Person{Writer: t.Writer}.Stage(ctx, namespaces, doc)
 	if err != nil {
 		return fmt.Errorf("creating the namespace of the case: %w", err)
 	}

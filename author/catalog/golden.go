@@ -7,6 +7,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/jacquard-operator/jacquard/author/explain"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/template/funcs"
@@ -26,7 +27,7 @@ type Outcome struct {
 	// if the resource is refused.
 	Resource *Resource
 	World    *World
-	Traced   *render.Traced
+	Traced   *explain.Traced
 	// left is what the next step begins with.
 	left *remains
 }
@@ -104,7 +105,7 @@ func (c *Case) given(file string) (*File, error) {
 // what came of them: that is in the Outcome.
 func Render(ctx context.Context, r *Resource, cluster *Cluster) (*Outcome, error) {
 	world := cluster.For(r.Kind, r.Object)
-	traced := render.Trace(ctx, r.Kind, r.Object, world)
+	traced := explain.TraceRender(ctx, r.Kind, r.Object, world)
 	out := &Outcome{Resource: r, World: world, Traced: traced}
 	if out.Err = errors.Join(traced.Err, traced.StatusErr); out.Err != nil {
 		return out, nil

@@ -4,7 +4,7 @@
 // were left out by which branch; and, where live objects are known, when each
 // was last applied, whether it is ready, and who else owns which of its fields.
 //
-// It is pure: it tells what a traced render (render.Trace) and live objects say.
+// It is pure: it tells what a traced render (TraceRender) and live objects say.
 // Reports hold no texts of the resource and nothing of a Secret.
 //
 // Without it, users lose the reason why a child is there.

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/kind"
-	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
@@ -16,7 +15,7 @@ import (
 type Input struct {
 	Kind     *kind.Kind
 	Resource *unstructured.Unstructured
-	Traced   *render.Traced
+	Traced   *Traced
 	// Live are the children of the resource and the objects that it patches, as
 	// the cluster has them; nil without a cluster.
 	Live []Observed
@@ -36,7 +35,7 @@ func Of(in Input) *Report {
 	}
 	said := map[error]bool{}
 	for _, name := range files {
-		run := in.Traced.Run(name)
+		run := in.Traced.FindRun(name)
 		if run == nil {
 			continue
 		}

@@ -127,7 +127,7 @@ func (o *objects) rest() []Live {
 func (o *objects) say(l Observed) *Live {
 	u := l.Object
 	out := &Live{Object: u.GetKind() + " " + named(u), File: u.GetAnnotations()[api.AnnotationFile], Deleting: u.GetDeletionTimestamp() != nil,
-		Fate: l.Fate, Taken: l.Taken, Beside: ownership.BesideTexts(u.Object, u.GetManagedFields(), api.FieldManager)}
+		Fate: l.Fate, Taken: l.Taken, Beside: ListForeign(u.Object, u.GetManagedFields(), api.FieldManager)}
 	out.Ready, out.Message = o.readyWord(l)
 	owners, err := ownership.Owners(u.GetManagedFields())
 	if err != nil {
@@ -149,9 +149,9 @@ func (o *objects) readyWord(l Observed) (word, message string) {
 	v, err := readiness.Of(l.Object.Object, l.Rule, l.Conditioned)
 	u := l.Object
 	child := status.Child{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
-	v = o.before.Settle(child, v)
+	v = SettleVerdict(o.before, child, v)
 	if v.State == readiness.Unbound {
-		v = o.before.SettleClaim(child, v, l.Class, readiness.ConsumerOf(l.Object.Object, o.listBodies()))
+		v = SettleClaim(o.before, child, v, l.Class, FindConsumer(l.Object.Object, o.listBodies()))
 	}
 	switch {
 	case err != nil:

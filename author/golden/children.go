@@ -69,7 +69,7 @@ func (v *Verdict) status(name, text string, out *catalog.Outcome) error {
 		want = wants[0]
 	}
 	r := &rendered{object: out.Traced.Status}
-	if run := out.Traced.Run("status"); run != nil && len(run.Documents) == 1 {
+	if run := out.Traced.FindRun("status"); run != nil && len(run.Documents) == 1 {
 		r.doc = run.Documents[0]
 	}
 	finding, err := pair{want, r}.compare(name)

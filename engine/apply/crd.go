@@ -11,10 +11,10 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
-// CRDs reads and writes CRDs.
+// CRDs writes CRDs.
 type CRDs struct{ *Writer }
 
-// CRDsOf returns what reads and writes CRDs by a Writer.
+// CRDsOf returns what writes CRDs by a Writer.
 func CRDsOf(w *Writer) CRDs { return CRDs{w} }
 
 var crds = live.Resource{GVR: schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1",
@@ -24,11 +24,6 @@ var crds = live.Resource{GVR: schema.GroupVersionResource{Group: "apiextensions.
 // as it was seen, and returns it. A conflict means that it is not.
 func (c CRDs) Annotate(ctx context.Context, crd metav1.Object, annotations map[string]any) (*unstructured.Unstructured, error) {
 	return c.Metadata(ctx, crds, crd, map[string]any{"annotations": annotations, "resourceVersion": crd.GetResourceVersion()})
-}
-
-// Get reads a CRD.
-func (c CRDs) Get(ctx context.Context, name string) (*unstructured.Unstructured, error) {
-	return c.Read(ctx, crds, "", name)
 }
 
 // Install server-side applies a CRD: it creates it, or changes the one that is

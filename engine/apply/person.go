@@ -20,9 +20,6 @@ import (
 // A Person writes as people do, under other field managers than the operator.
 type Person struct{ *Writer }
 
-// AsPerson returns what writes by a Writer as people do.
-func AsPerson(w *Writer) Person { return Person{w} }
-
 // Stage server-side applies a document of a golden case, or only a subresource of it. The object
 // must have the uid of the document; it must not exist if the document has none. A dry run has a
 // field manager of its own: what was staged before stays, as far as the document does not say

@@ -18,7 +18,7 @@ type Reviewer struct {
 	client *authorizationclient.AuthorizationV1Client
 	whoami *authenticationclient.AuthenticationV1Client
 	// User is whose rights are asked for, as requests name them; "" are those of
-	// whoever asks. Groups are the user's, beside those of a service account.
+	// whoever asks. Groups are all of the user's.
 	User   string
 	Groups []string
 }
@@ -79,19 +79,9 @@ func (r *Reviewer) Allowed(ctx context.Context, what authorizationv1.ResourceAtt
 		return answer.Status.Allowed, nil
 	}
 	answer, err := r.client.SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
-		Spec: authorizationv1.SubjectAccessReviewSpec{User: r.User, Groups: r.listGroups(), ResourceAttributes: &what}}, metav1.CreateOptions{})
+		Spec: authorizationv1.SubjectAccessReviewSpec{User: r.User, Groups: r.Groups, ResourceAttributes: &what}}, metav1.CreateOptions{})
 	if err != nil {
 		return false, fmt.Errorf("asking for the permissions of %s: %w", r.User, err)
 	}
 	return answer.Status.Allowed, nil
-}
-
-// listGroups returns the groups that the API server would put the user into.
-func (r *Reviewer) listGroups() []string {
-	all := append([]string{"system:authenticated"}, r.Groups...)
-	if account, is := strings.CutPrefix(r.User, "system:serviceaccount:"); is {
-		namespace, _, _ := strings.Cut(account, ":")
-		all = append(all, "system:serviceaccounts", "system:serviceaccounts:"+namespace)
-	}
-	return all
 }

@@ -79,7 +79,6 @@ var requests = map[string]func(context.Context, *Writer, live.Resource) error{
 	"Annotate": func(ctx context.Context, w *Writer, _ live.Resource) error {
 		return second(CRDs{w}.Annotate(ctx, secret(), map[string]any{}))
 	},
-	"Get": func(ctx context.Context, w *Writer, _ live.Resource) error { return second(CRDs{w}.Get(ctx, "a")) },
 	"Create": func(ctx context.Context, w *Writer, r live.Resource) error {
 		return second(w.Create(ctx, r, document()))
 	},
@@ -217,4 +216,4 @@ func TestEveryWriteHasAPrecondition(t *testing.T) {
 }
 
 // reading are the methods that write nothing, two by dry runs.
-var reading = []string{"CollectionVersion", "Find", "Get", "List", "Probe", "Read", "Some", "TryFile", "GetMetadata"}
+var reading = []string{"CollectionVersion", "Find", "List", "Probe", "Read", "Some", "TryFile", "GetMetadata"}

@@ -117,7 +117,11 @@ func want(s selecting, always, zero, a string) string {
 func everything() choice { return choice{Selection: replicas.Everything()} }
 
 // half are the namespaces of the first of two buckets.
-func half() replicas.Selection { return replicas.BucketsOf(2, true, 0) }
+func half() replicas.Selection {
+	d := replicas.New(2)
+	d.Owners[0] = "a"
+	return d.ShareOf("a").Selection("", true)
+}
 
 // TestPortionChooses: what is wanted may change while a watch runs; the list before it
 // stays until what is wanted now has been listed, by a source that selects it.

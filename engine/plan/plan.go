@@ -27,14 +27,6 @@ type Owner struct {
 	Keeps bool
 }
 
-// OwnerOf is a custom resource, of the kind of that name, as an Owner.
-func OwnerOf(kind string, o *unstructured.Unstructured) Owner {
-	return Owner{
-		Owner: api.Owner{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()},
-		GVK:   o.GroupVersionKind(), UID: o.GetUID(), Keeps: KeepsChildren(o),
-	}
-}
-
 // KeepsChildren reports whether a resource says that its children stay when it goes.
 // On one that is a child itself the annotation is about the resource, not about its
 // children.

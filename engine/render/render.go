@@ -46,10 +46,11 @@ type Result struct {
 // each file, and the Result tells which files these are, if it is due to single
 // ones. Errors hold no values of the resource.
 func Children(ctx context.Context, k *kind.Kind, resource *unstructured.Unstructured, world template.World) (*Result, error) {
-	return children(ctx, k, resource, k.Templates.For(Dot(resource), world))
+	return ExecuteChildren(ctx, k, resource, k.Templates.For(Dot(resource), world))
 }
 
-func children(ctx context.Context, k *kind.Kind, resource *unstructured.Unstructured, files *template.Rendering) (*Result, error) {
+// ExecuteChildren does what Children does, by a Rendering of its own.
+func ExecuteChildren(ctx context.Context, k *kind.Kind, resource *unstructured.Unstructured, files *template.Rendering) (*Result, error) {
 	r := &Result{}
 	var errs []error
 	for _, file := range k.Files {
@@ -94,10 +95,11 @@ func OfFile(k *kind.Kind, resource *unstructured.Unstructured, file string, docs
 
 // Status renders status.yaml; nil without one.
 func Status(ctx context.Context, k *kind.Kind, resource *unstructured.Unstructured, world template.World) (map[string]any, error) {
-	return statusOf(ctx, k, k.Templates.For(Dot(resource), world))
+	return ExecuteStatus(ctx, k, k.Templates.For(Dot(resource), world))
 }
 
-func statusOf(ctx context.Context, k *kind.Kind, files *template.Rendering) (map[string]any, error) {
+// ExecuteStatus does what Status does, by a Rendering of its own.
+func ExecuteStatus(ctx context.Context, k *kind.Kind, files *template.Rendering) (map[string]any, error) {
 	if !k.HasStatus {
 		return nil, nil
 	}

@@ -53,44 +53,8 @@ func TestReportedLasting(t *testing.T) {
 			fields["conditions"] = conditions
 			state, lasted := status.ReportedBy(map[string]any{"status": fields}).Lasting(
 				status.Child{APIVersion: "x.io/v1", Kind: "Thing", Namespace: "a", Name: "x"})
-			settled := status.ReportedBy(map[string]any{"status": fields}).Settle(
-				status.Child{APIVersion: "x.io/v1", Kind: "Thing", Namespace: "a", Name: "x"}, readiness.Verdict{State: readiness.Unreported})
-			if settled.IsReady() != (c.want == readiness.Unreported) {
-				t.Errorf("what has no conditions is %s", settled.State)
-			}
 			if lasted != (c.want != readiness.Waiting) || state != c.want {
 				t.Errorf("got %s, %v, want %s", state, lasted, c.want)
-			}
-		})
-	}
-}
-
-// TestReportedClaim: where the class of a claim may not be read, what the operator
-// reported stands, if it knew the class.
-func TestReportedClaim(t *testing.T) {
-	const unconsumed, mounted = "waits for its first consumer: no Pod", "waits for its first consumer: Deployment web mounts it"
-	child := status.Child{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: "a", Name: "x"}
-	unbound := readiness.Verdict{State: readiness.Unbound, Message: "phase Pending"}
-	unread, late := readiness.StorageClass{Unknown: "no right"}, readiness.StorageClass{Name: "late", Exists: true, BindsLate: true}
-	for name, c := range map[string]struct {
-		reported string
-		ready    bool
-		class    readiness.StorageClass
-		verdict  readiness.Verdict
-		want     readiness.State
-	}{
-		"it counts as ready":       {unconsumed, true, unread, unbound, readiness.Unconsumed},
-		"it is mounted":            {mounted, false, unread, unbound, readiness.Waiting},
-		"the operator has no idea": {"phase Pending", false, unread, unbound, readiness.Waiting},
-		"the class can be read":    {mounted, false, late, unbound, readiness.Unconsumed},
-		"it is bound":              {unconsumed, true, unread, readiness.Verdict{State: readiness.Ready}, readiness.Ready},
-	} {
-		t.Run(name, func(t *testing.T) {
-			children := []any{map[string]any{"apiVersion": "v1", "kind": child.Kind, "namespace": "a", "name": "x",
-				"ready": c.ready, "message": c.reported}}
-			reported := status.ReportedBy(map[string]any{"status": map[string]any{"children": children}})
-			if got := reported.SettleClaim(child, c.verdict, c.class, ""); got.State != c.want {
-				t.Errorf("got %s, want %s", got.State, c.want)
 			}
 		})
 	}

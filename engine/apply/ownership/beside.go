@@ -124,19 +124,6 @@ func Beside(body map[string]any, managed []metav1.ManagedFieldsEntry, manager st
 	return found
 }
 
-// BesideTexts is Beside for people: each path, and whose it is, if that is known.
-func BesideTexts(body map[string]any, managed []metav1.ManagedFieldsEntry, manager string) []string {
-	var texts []string
-	for _, f := range Beside(body, managed, manager) {
-		text := f.Path
-		if len(f.Managers) > 0 {
-			text += " of " + strings.Join(f.Managers, " and ")
-		}
-		texts = append(texts, text)
-	}
-	return texts
-}
-
 func besideIn(live any, ours *fieldpath.Set, at holders, path fieldpath.Path, found *[]Foreign) {
 	list, isList := live.([]any)
 	if isList {

@@ -77,16 +77,6 @@ func Read(text string) (d Division, ok bool) {
 	return d, true
 }
 
-// ReadHeld reads the division of an installation's Lease that a holder has, or "", nobody.
-// ok is false while one process holds it: that serves all resources, whatever division
-// the replicas before it left.
-func ReadHeld(text, by string) (d Division, ok bool) {
-	if by != "" && by != holder {
-		return Division{}, false
-	}
-	return Read(text)
-}
-
 // String returns the division as JSON.
 func (d Division) String() string {
 	text, err := json.Marshal(d)
@@ -319,15 +309,6 @@ const pastAll = "10000000000000000"
 
 // Everything selects all objects.
 func Everything() Selection { return Selection{all: true} }
-
-// BucketsOf selects some buckets of n of the same width.
-func BucketsOf(n int, namespaced bool, some ...int) Selection {
-	share := Share{bounds: Equal(n), own: make([]bool, n)}
-	for _, i := range some {
-		share.own[i] = true
-	}
-	return share.Selection("", namespaced)
-}
 
 // Has reports whether an object in a namespace, or of a uid, is selected.
 func (s Selection) Has(namespace, uid string) bool {

@@ -24,12 +24,12 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 )
 
-// holder holds the Lease of the installation for all its replicas, so that a process that
+// Holder holds the Lease of the installation for all its replicas, so that a process that
 // serves all resources, as those of older versions do, does not take it: to such a one it
 // is the Lease of the leader. The leader renews it, or whoever sees that it was not; a
 // replica that has not seen that for longer than trusts serves nothing.
 const (
-	holder = "replicas"
+	Holder = "replicas"
 	lasts  = 60 * time.Second
 	renews = 20 * time.Second
 	trusts = 45 * time.Second
@@ -366,7 +366,7 @@ func (m *Member) division() (d Division, ours bool) {
 		return New(m.options.Buckets), false
 	}
 	d, ok := Read(m.newest.Annotations[api.AnnotationDivision])
-	if ours = ok && ptr.Deref(m.newest.Spec.HolderIdentity, "") == holder; !ok {
+	if ours = ok && ptr.Deref(m.newest.Spec.HolderIdentity, "") == Holder; !ok {
 		d = New(m.options.Buckets)
 	}
 	return d, ours
@@ -417,7 +417,7 @@ func (m *Member) write(ctx context.Context, d Division) error {
 	}
 	metav1.SetMetaDataAnnotation(&l.ObjectMeta, api.AnnotationDivision, d.String())
 	seconds := int32(lasts / time.Second)
-	l.Spec = coordinationv1.LeaseSpec{HolderIdentity: ptr.To(holder), LeaseDurationSeconds: &seconds, RenewTime: &now,
+	l.Spec = coordinationv1.LeaseSpec{HolderIdentity: ptr.To(Holder), LeaseDurationSeconds: &seconds, RenewTime: &now,
 		AcquireTime: l.Spec.AcquireTime, LeaseTransitions: l.Spec.LeaseTransitions}
 	if d.Leader == "" && !slices.ContainsFunc(d.Owners, func(owner string) bool { return owner != "" }) && m.ending {
 		l.Spec.HolderIdentity, l.Spec.LeaseDurationSeconds = nil, ptr.To[int32](1)

@@ -144,12 +144,6 @@ func (s Shard) Yield(crd metav1.Object) map[string]any {
 	return write
 }
 
-// Of are the claims that cover a resource: none or one, unless somebody else
-// wrote them.
-func Of(claims []Claim, resource metav1.Object) []Claim {
-	return slices.DeleteFunc(slices.Clone(claims), func(c Claim) bool { return !c.Covers(resource) })
-}
-
 // records are the annotations by which an installation knows how far it is with
 // a kind. They belong to a claim, and end with it.
 var records = []string{api.AnnotationRolledOut, api.AnnotationRollout, api.AnnotationApproved, api.AnnotationRollback, api.AnnotationState,

@@ -109,18 +109,6 @@ func (v Verdict) ConsumedBy(workload string) Verdict {
 // consumer.
 func IsUnconsumed(message string) bool { return strings.HasPrefix(message, messageUnconsumed) }
 
-// ConsumerOf names a workload whose Pods mount a claim and run now; "" is none. Of several
-// it is the first by kind and name.
-func ConsumerOf(claim map[string]any, workloads []map[string]any) (consumer string) {
-	for _, w := range workloads {
-		called := str(w, "kind") + " " + str(w, "metadata", "name")
-		if (consumer == "" || called < consumer) && Mounts(w, claim) && RunsPods(w) {
-			consumer = called
-		}
-	}
-	return consumer
-}
-
 // Mounts reports whether the Pods of a workload mount a claim. It looks at spec.template,
 // so a CronJob has no Pods.
 func Mounts(workload, claim map[string]any) bool {

@@ -85,38 +85,39 @@ func TestConsumer(t *testing.T) {
 	)
 	for name, c := range map[string]struct {
 		workload string
-		want     string
+		want     bool
 	}{
-		"Deployment":                      {apps + "Deployment, spec: {" + template + "}", "Deployment db"},
-		"Deployment, of another claim":    {apps + "Deployment, spec: {template: {spec: {volumes: [{persistentVolumeClaim: {claimName: x}}]}}}", ""},
-		"Deployment, elsewhere":           {"apiVersion: apps/v1, kind: Deployment, metadata: {name: db, namespace: m}, spec: {" + template + "}", ""},
-		"Deployment, without volumes":     {apps + "Deployment, spec: {replicas: 1}", ""},
-		"Deployment, scaled to 0":         {apps + "Deployment, spec: {replicas: 0, " + template + "}", ""},
-		"Deployment, paused":              {apps + "Deployment, spec: {replicas: 1, paused: true, " + template + "}", "Deployment db"},
-		"StatefulSet":                     {apps + "StatefulSet, spec: {replicas: 2, " + template + "}", "StatefulSet db"},
-		"StatefulSet, by template":        {apps + "StatefulSet, spec: {replicas: 2, volumeClaimTemplates: [{metadata: {name: data}}]}", "StatefulSet db"},
-		"StatefulSet, with fewer Pods":    {apps + "StatefulSet, spec: {replicas: 1, volumeClaimTemplates: [{metadata: {name: data}}]}", ""},
-		"StatefulSet, with a later start": {apps + "StatefulSet, spec: {replicas: 1, ordinals: {start: 1}, volumeClaimTemplates: [{metadata: {name: data}}]}", "StatefulSet db"},
-		"StatefulSet, of another claim":   {apps + "StatefulSet, spec: {replicas: 2, volumeClaimTemplates: [{metadata: {name: logs}}]}", ""},
-		"ReplicaSet":                      {apps + "ReplicaSet, spec: {replicas: 1, " + template + "}", "ReplicaSet db"},
-		"DaemonSet":                       {apps + "DaemonSet, spec: {" + template + "}, status: {desiredNumberScheduled: 1}", "DaemonSet db"},
-		"DaemonSet, not observed":         {"apiVersion: apps/v1, kind: DaemonSet, metadata: {name: db, namespace: n, generation: 2}, spec: {" + template + "}", "DaemonSet db"},
-		"DaemonSet, on no node":           {apps + "DaemonSet, spec: {" + template + "}, status: {desiredNumberScheduled: 0}", ""},
-		"ReplicationController":           {"apiVersion: v1, kind: ReplicationController, " + named + ", spec: {" + template + "}", "ReplicationController db"},
-		"Pod":                             {"apiVersion: v1, kind: Pod, " + named + ", spec: {" + volumes + "}", "Pod db"},
-		"Pod, finished":                   {"apiVersion: v1, kind: Pod, " + named + ", spec: {" + volumes + "}, status: {phase: Succeeded}", ""},
-		"Job":                             {"apiVersion: batch/v1, kind: Job, " + named + ", spec: {" + template + "}", "Job db"},
-		"Job, suspended":                  {"apiVersion: batch/v1, kind: Job, " + named + ", spec: {suspend: true, " + template + "}", ""},
-		"Job, complete":                   {"apiVersion: batch/v1, kind: Job, " + named + ", spec: {" + template + "}, status: {conditions: [{type: Complete, status: 'True'}]}", ""},
-		"Job, failed":                     {"apiVersion: batch/v1, kind: Job, " + named + ", spec: {" + template + "}, status: {conditions: [{type: Failed, status: 'True'}]}", ""},
-		"CronJob":                         {"apiVersion: batch/v1, kind: CronJob, " + named + ", spec: {jobTemplate: {spec: {" + template + "}}}", ""},
-		"of another project":              {"apiVersion: argoproj.io/v1alpha1, kind: Rollout, " + named + ", spec: {replicas: 2, " + template + "}", "Rollout db"},
-		"of no Pods":                      {"apiVersion: v1, kind: ConfigMap, " + named, ""},
+		"Deployment":                      {apps + "Deployment, spec: {" + template + "}", true},
+		"Deployment, of another claim":    {apps + "Deployment, spec: {template: {spec: {volumes: [{persistentVolumeClaim: {claimName: x}}]}}}", false},
+		"Deployment, elsewhere":           {"apiVersion: apps/v1, kind: Deployment, metadata: {name: db, namespace: m}, spec: {" + template + "}", false},
+		"Deployment, without volumes":     {apps + "Deployment, spec: {replicas: 1}", false},
+		"Deployment, scaled to 0":         {apps + "Deployment, spec: {replicas: 0, " + template + "}", false},
+		"Deployment, paused":              {apps + "Deployment, spec: {replicas: 1, paused: true, " + template + "}", true},
+		"StatefulSet":                     {apps + "StatefulSet, spec: {replicas: 2, " + template + "}", true},
+		"StatefulSet, by template":        {apps + "StatefulSet, spec: {replicas: 2, volumeClaimTemplates: [{metadata: {name: data}}]}", true},
+		"StatefulSet, with fewer Pods":    {apps + "StatefulSet, spec: {replicas: 1, volumeClaimTemplates: [{metadata: {name: data}}]}", false},
+		"StatefulSet, with a later start": {apps + "StatefulSet, spec: {replicas: 1, ordinals: {start: 1}, volumeClaimTemplates: [{metadata: {name: data}}]}", true},
+		"StatefulSet, of another claim":   {apps + "StatefulSet, spec: {replicas: 2, volumeClaimTemplates: [{metadata: {name: logs}}]}", false},
+		"ReplicaSet":                      {apps + "ReplicaSet, spec: {replicas: 1, " + template + "}", true},
+		"DaemonSet":                       {apps + "DaemonSet, spec: {" + template + "}, status: {desiredNumberScheduled: 1}", true},
+		"DaemonSet, not observed":         {"apiVersion: apps/v1, kind: DaemonSet, metadata: {name: db, namespace: n, generation: 2}, spec: {" + template + "}", true},
+		"DaemonSet, on no node":           {apps + "DaemonSet, spec: {" + template + "}, status: {desiredNumberScheduled: 0}", false},
+		"ReplicationController":           {"apiVersion: v1, kind: ReplicationController, " + named + ", spec: {" + template + "}", true},
+		"Pod":                             {"apiVersion: v1, kind: Pod, " + named + ", spec: {" + volumes + "}", true},
+		"Pod, finished":                   {"apiVersion: v1, kind: Pod, " + named + ", spec: {" + volumes + "}, status: {phase: Succeeded}", false},
+		"Job":                             {"apiVersion: batch/v1, kind: Job, " + named + ", spec: {" + template + "}", true},
+		"Job, suspended":                  {"apiVersion: batch/v1, kind: Job, " + named + ", spec: {suspend: true, " + template + "}", false},
+		"Job, complete":                   {"apiVersion: batch/v1, kind: Job, " + named + ", spec: {" + template + "}, status: {conditions: [{type: Complete, status: 'True'}]}", false},
+		"Job, failed":                     {"apiVersion: batch/v1, kind: Job, " + named + ", spec: {" + template + "}, status: {conditions: [{type: Failed, status: 'True'}]}", false},
+		"CronJob":                         {"apiVersion: batch/v1, kind: CronJob, " + named + ", spec: {jobTemplate: {spec: {" + template + "}}}", false},
+		"of another project":              {"apiVersion: argoproj.io/v1alpha1, kind: Rollout, " + named + ", spec: {replicas: 2, " + template + "}", true},
+		"of no Pods":                      {"apiVersion: v1, kind: ConfigMap, " + named, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			claim := read(t, "kind: PersistentVolumeClaim\nmetadata: {name: data-db-1, namespace: n}")
-			if got := readiness.ConsumerOf(claim, objects(t, "[{apiVersion: v1, kind: Secret}, {"+c.workload+"}]")); got != c.want {
-				t.Errorf("got %q, want %q", got, c.want)
+			w := objects(t, "[{"+c.workload+"}]")[0]
+			if mounts, runs := readiness.Mounts(w, claim), readiness.RunsPods(w); (mounts && runs) != c.want {
+				t.Errorf("it mounts the claim: %v, and runs Pods: %v, want %v", mounts, runs, c.want)
 			}
 		})
 	}
