@@ -282,3 +282,46 @@ func TestOrphaningRecord(t *testing.T) {
 		}
 	}
 }
+
+// TestOrphaningIsRecordedBeforeRelease: the API server may refuse to release a patch, and another
+// process may then go on with the deletion, which sees nothing of why the children stay. Where
+// nothing stays for that, and nothing can fail, no request is sent for a record.
+func TestOrphaningIsRecordedBeforeRelease(t *testing.T) {
+	for name, c := range map[string]struct {
+		patched []live.Object
+		changes []func(*Input)
+		want    string
+	}{
+		"orphaned, with a patch":        {[]live.Object{patchedObject()}, []func(*Input){orphaned}, "true/me"},
+		"orphaned, with a record":       {[]live.Object{patchedObject()}, []func(*Input){orphaned, recorded(OrphanRequested)}, ""},
+		"orphaned, without a patch":     {nil, []func(*Input){orphaned}, ""},
+		"not orphaned, with a patch":    {[]live.Object{patchedObject()}, nil, ""},
+		"not orphaned, without a patch": {nil, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := deletion()
+			in.Patched = c.patched
+			for _, change := range c.changes {
+				change(&in)
+			}
+			p, err := Make(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(p.Release) != len(c.patched) || p.After.Finalizer != RemoveFinalizer {
+				t.Fatalf("it releases %d patches, and then %q the finalizer", len(p.Release), p.After.Finalizer)
+			}
+			if got := p.Before.Annotations[api.AnnotationOrphaned]; got != c.want {
+				t.Errorf("it records %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// patchedObject returns an object of others that has a field of the resource's patch manager.
+func patchedObject() live.Object {
+	o := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "theirs", Namespace: "ns", UID: "theirs",
+		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: api.PatchManager("me"), Operation: metav1.ManagedFieldsOperationApply,
+			APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:data":{"f:ours":{}}}`)}}}}}
+	return live.Object{GVK: configMaps, Meta: o}
+}

@@ -80,7 +80,8 @@ func (m *planner) endDeletion() {
 	if isEnd {
 		m.plan.After.Finalizer = RemoveFinalizer
 	}
-	if m.plan.Orphaning != OrphaningUnknown && m.plan.Orphaning != m.RecordedOrphaning && (!isEnd || hasFailed) {
+	mayFail := hasFailed || m.plan.Orphaning != NotOrphaned && len(m.plan.Release) > 0
+	if m.plan.Orphaning != OrphaningUnknown && m.plan.Orphaning != m.RecordedOrphaning && (!isEnd || mayFail) {
 		m.plan.Before.Annotations = map[string]string{api.AnnotationOrphaned: m.plan.Orphaning.Record(m.Owner.UID)}
 	}
 	if age := m.Now.Sub(m.DeletionSeenAt); len(m.plan.Left) > 0 && len(m.plan.Problems) == 0 && age < reportDeletionAfter {

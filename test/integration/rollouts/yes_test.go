@@ -27,6 +27,7 @@ func (k *thing) personWrites(t *testing.T) int {
 		if !byOperator && r.Code != http.StatusConflict && bytes.Contains(line, []byte(`"verb":"patch"`)) &&
 			bytes.Contains(line, []byte(`"resource":"customresourcedefinitions","name":"`+k.name()+`"`)) {
 			n++
+			t.Logf("write %d: %s", n, line)
 		}
 	}
 	return n
