@@ -23,7 +23,8 @@ func SettleVerdict(before status.Reported, c status.Child, v readiness.Verdict) 
 // SettleClaim returns the verdict of an Unbound claim, given its class and the workload
 // that mounts it; all other verdicts stay. Where who looks may not read the class, the
 // operator's decision stands.
-func SettleClaim(before status.Reported, c status.Child, v readiness.Verdict, class readiness.StorageClass, consumer string) readiness.Verdict {
+func SettleClaim(before status.Reported, c status.Child, v readiness.Verdict, class readiness.StorageClass,
+	consumer string) readiness.Verdict {
 	reported := before.Find(c)
 	message, _ := reported["message"].(string)
 	if v.State != readiness.Unbound || class.Unknown == "" || !readiness.IsUnconsumed(message) {

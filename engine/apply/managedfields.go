@@ -33,7 +33,7 @@ func (w *Writer) DropEntry(ctx context.Context, r live.Resource, o *unstructured
 	if len(o.GetManagedFields()) == 1 { // an empty list would be as none given
 		return w.editEntries(ctx, r, o, []operation{newOperation("replace", "/metadata/managedFields", []any{map[string]any{}})})
 	}
-	return w.editEntries(ctx, r, o, []operation{operation{"op": "remove", "path": fmt.Sprintf("/metadata/managedFields/%d", index)}})
+	return w.editEntries(ctx, r, o, []operation{{"op": "remove", "path": fmt.Sprintf("/metadata/managedFields/%d", index)}})
 }
 
 // A Cut leaves the entry at Index of an object's managedFields these fields.
@@ -45,7 +45,8 @@ type Cut struct {
 // CutEntry cuts an entry of an object's managedFields, if the object is still
 // at that resourceVersion.
 func (w *Writer) CutEntry(ctx context.Context, r live.Resource, o *unstructured.Unstructured, cut Cut) (*unstructured.Unstructured, error) {
-	return w.editEntries(ctx, r, o, []operation{newOperation("replace", fmt.Sprintf("/metadata/managedFields/%d/fieldsV1", cut.Index), cut.Fields)})
+	path := fmt.Sprintf("/metadata/managedFields/%d/fieldsV1", cut.Index)
+	return w.editEntries(ctx, r, o, []operation{newOperation("replace", path, cut.Fields)})
 }
 
 // editEntries changes entries of managedFields, if the object is still at that resourceVersion.

@@ -18,7 +18,9 @@ import (
 // removes what is in the way and puts the document in, and an apply of the same content then
 // makes the fields ours. It reports whether that was done. Otherwise, the object as it was
 // read is to be applied to.
-func (w *stepWrite) restoreObject(ctx context.Context, o metav1.Object, refusal *refusals.Refusal) (read metav1.Object, done bool, err error) {
+func (w *stepWrite) restoreObject(ctx context.Context, o metav1.Object, refusal *refusals.Refusal) (
+	read metav1.Object, done bool, err error,
+) {
 	found, err := w.to.Read(ctx, w.resource, o.GetNamespace(), o.GetName())
 	switch needed := len(w.step.Child.Policy.Initial) > 0; {
 	case err != nil && !needed && refusals.Classify(err).Cause == refusals.Forbidden:

@@ -149,7 +149,8 @@ func (w *Writer) Status(ctx context.Context, r live.Resource, resource *unstruct
 	doc.SetGroupVersionKind(resource.GroupVersionKind())
 	doc.SetNamespace(resource.GetNamespace())
 	doc.SetName(resource.GetName())
-	return w.applyDocument(ctx, r, withMetadata(doc, "uid", string(resource.GetUID())), request{subresources: []string{"status"}, live: resource})
+	how := request{subresources: []string{"status"}, live: resource}
+	return w.applyDocument(ctx, r, withMetadata(doc, "uid", string(resource.GetUID())), how)
 }
 
 // Metadata merges fields into the metadata of the object with that uid, at

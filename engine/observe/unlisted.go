@@ -24,7 +24,8 @@ func (w *Snapshot) DescribeUnlisted(p *plan.Plan) (all []string) {
 	add := func(gvk schema.GroupVersionKind, ownership string, err error) {
 		var rule *live.RuleError
 		if errors.As(err, &rule) {
-			all = append(all, w.describeForbidden(kind.RetiredRule{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind, Ownership: ownership}, rule))
+			left := kind.RetiredRule{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind, Ownership: ownership}
+			all = append(all, w.describeForbidden(left, rule))
 		}
 	}
 	for _, gk := range Recorded(crd.GetAnnotations()[api.AnnotationChildKinds]) {

@@ -322,6 +322,6 @@ func TestOrphaningIsRecordedBeforeRelease(t *testing.T) {
 func patchedObject() live.Object {
 	o := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "theirs", Namespace: "ns", UID: "theirs",
 		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: api.PatchManager("me"), Operation: metav1.ManagedFieldsOperationApply,
-			APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:data":{"f:ours":{}}}`)}}}}}
+			APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:data":{"f:ours":{}}}`)}}}}
 	return live.Object{GVK: configMaps, Meta: o}
 }

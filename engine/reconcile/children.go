@@ -46,7 +46,8 @@ func (t judge) describeChildren(p *plan.Plan, w *observe.Snapshot) []status.Chil
 
 // describeMissing describes a child that is not among the live ones.
 func describeMissing(o *unstructured.Unstructured, s live.State) status.Child {
-	c := status.Child{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName(), Message: observe.NotThere}
+	c := status.Child{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName(),
+		Message: observe.NotThere}
 	if s.Phase == live.Unsynced {
 		c.Message = observe.NotKnown
 	}

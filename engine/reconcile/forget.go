@@ -182,7 +182,8 @@ func (r forgetter) existsAny(ctx context.Context, gk schema.GroupKind, patched b
 func Forgot(before, after metav1.Object) bool {
 	for key := range records {
 		now := observe.Recorded(after.GetAnnotations()[key])
-		if slices.ContainsFunc(observe.Recorded(before.GetAnnotations()[key]), func(gk schema.GroupKind) bool { return !slices.Contains(now, gk) }) {
+		isLeftOut := func(gk schema.GroupKind) bool { return !slices.Contains(now, gk) }
+		if slices.ContainsFunc(observe.Recorded(before.GetAnnotations()[key]), isLeftOut) {
 			return true
 		}
 	}

@@ -36,7 +36,8 @@ func listFields(s metav1.Status, document map[string]any) []Field {
 	if s.Details != nil && (s.Code == unprocessable || s.Code == 409) {
 		for _, c := range s.Details.Causes {
 			if c.Field != unchecked {
-				field := Field{Path: parsePath(c.Field, document), Text: describeCause(c.Message), IsDuplicate: c.Type == metav1.CauseTypeFieldValueDuplicate}
+				field := Field{Path: parsePath(c.Field, document), Text: describeCause(c.Message),
+					IsDuplicate: c.Type == metav1.CauseTypeFieldValueDuplicate}
 				out = append(out, cleanField(field, document))
 			}
 		}
