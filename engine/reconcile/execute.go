@@ -75,7 +75,7 @@ func (t *reconciliation) wasMade(child plan.Ref) bool {
 	return made
 }
 
-// childWriter writes children as the account that the folder says.
+// childWriter returns a writer of children, which acts as the account that the folder names.
 func (t *pass) childWriter() (*apply.Writer, error) {
 	account := t.subject.Settings().ServiceAccountName
 	if account == "" {
