@@ -10,7 +10,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/author/catalog"
 	"github.com/jacquard-operator/jacquard/author/golden"
-	"github.com/jacquard-operator/jacquard/engine/template"
+	"github.com/jacquard-operator/jacquard/author/trace"
 )
 
 // A testedCase is a golden case and what came of it.
@@ -23,7 +23,7 @@ type testedCase struct {
 	skipped string
 	// err is about the files of the case.
 	err  error
-	runs []*template.Run
+	runs []*trace.Run
 	took time.Duration
 }
 

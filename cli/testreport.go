@@ -13,7 +13,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/author/catalog"
 	"github.com/jacquard-operator/jacquard/author/golden"
-	"github.com/jacquard-operator/jacquard/engine/template"
+	"github.com/jacquard-operator/jacquard/author/trace"
 )
 
 // A testReport is what came of golden cases.
@@ -36,7 +36,7 @@ type testedKind struct {
 func (r *testReport) verdict(o *testOptions, kinds *catalog.Catalog) error {
 	var errs []error
 	for _, k := range r.kinds {
-		var runs []*template.Run
+		var runs []*trace.Run
 		for _, c := range k.cases {
 			runs = append(runs, c.runs...)
 			if c.failed() {

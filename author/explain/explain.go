@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/jacquard-operator/jacquard/author/trace"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
@@ -29,12 +30,8 @@ func Of(in Input) *Report {
 	r := &Report{Kind: in.Kind.Name, Resource: in.Kind.GVK.Kind + " " + named(in.Resource)}
 	r.Conditions = conditions(in.Resource)
 	live := newObjects(in)
-	files := in.Kind.Files
-	if in.Kind.HasStatus {
-		files = append(files[:len(files):len(files)], "status")
-	}
 	said := map[error]bool{}
-	for _, name := range files {
+	for _, name := range trace.FilesOf(in.Kind) {
 		run := in.Traced.FindRun(name)
 		if run == nil {
 			continue
@@ -75,7 +72,7 @@ func parts(err error) []error {
 type explainer struct {
 	Input
 	name string
-	run  *template.Run
+	run  *trace.Run
 	live *objects
 }
 
@@ -116,7 +113,7 @@ func (e *explainer) file() File {
 // does: unless something is wrong with the resource as a whole.
 func (e *explainer) document(i int, d *template.Document) Document {
 	u := &unstructured.Unstructured{Object: d.Object}
-	out := Document{Object: u.GetKind() + " " + named(u), Place: placed(d.Place()), Because: turns(d.Arms())}
+	out := Document{Object: u.GetKind() + " " + named(u), Place: placed(d.Place()), Because: turns(trace.ArmsOf(d))}
 	if e.Traced.Result == nil {
 		return out
 	}
@@ -142,9 +139,9 @@ func (e *explainer) document(i int, d *template.Document) Document {
 
 // leaver is the branch by which a line of the file was left out.
 func (e *explainer) leaver(line int) *Turn {
-	for _, turn := range e.Kind.Templates.Turns(e.name, line) {
+	for _, turn := range trace.TurnsOf(e.Kind.Templates, e.name, line) {
 		for _, s := range e.run.Steps {
-			if s.Branch != turn.Branch || turn.Taken && s.Took > 0 || !turn.Taken && s.Left > 0 {
+			if s.Branch.Place != turn.Branch.Place || turn.Taken && s.Took > 0 || !turn.Taken && s.Left > 0 {
 				continue
 			}
 			t := turnOf(s.Branch, !turn.Taken)
@@ -157,11 +154,11 @@ func (e *explainer) leaver(line int) *Turn {
 	return nil
 }
 
-func turnOf(b *template.Branch, taken bool) Turn {
+func turnOf(b *trace.Branch, taken bool) Turn {
 	return Turn{Place: placed(b.Place), Text: b.Text, Outcome: b.Outcome(taken)}
 }
 
-func turns(arms []template.Arm) []Turn {
+func turns(arms []trace.Arm) []Turn {
 	var all []Turn
 	for _, a := range arms {
 		t := turnOf(a.Step.Branch, a.Taken)
@@ -175,9 +172,9 @@ func turns(arms []template.Arm) []Turn {
 }
 
 // branches puts the steps of a run into each other.
-func branches(steps []*template.Step) []*Branch {
+func branches(steps []*trace.Step) []*Branch {
 	var top []*Branch
-	at := map[*template.Step]*Branch{}
+	at := map[*trace.Step]*Branch{}
 	for _, s := range steps {
 		b := &Branch{Place: placed(s.Branch.Place), Text: s.Branch.Text, Outcome: outcome(s), Took: s.Took, Left: s.Left, Came: s.Came}
 		for _, c := range s.Calls {
@@ -196,7 +193,7 @@ func branches(steps []*template.Step) []*Branch {
 	return top
 }
 
-func outcome(s *template.Step) string {
+func outcome(s *trace.Step) string {
 	switch {
 	case s.Took > 0 && s.Left > 0:
 		return fmt.Sprintf("%s %d of %d times", s.Branch.Outcome(true), s.Took, s.Took+s.Left)

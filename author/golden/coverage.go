@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/template/parse"
 
+	"github.com/jacquard-operator/jacquard/author/trace"
 	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/schema"
@@ -47,12 +48,12 @@ type Missing struct {
 }
 
 // Cover finds out what these runs of a kind's files cover.
-func Cover(k *kind.Kind, runs []*template.Run) *Coverage {
-	took, left := map[*template.Branch]bool{}, map[*template.Branch]bool{}
+func Cover(k *kind.Kind, runs []*trace.Run) *Coverage {
+	took, left := map[template.Place]bool{}, map[template.Place]bool{}
 	for _, run := range runs {
 		for _, s := range run.Steps {
-			took[s.Branch] = took[s.Branch] || s.Took > 0
-			left[s.Branch] = left[s.Branch] || s.Left > 0
+			took[s.Branch.Place] = took[s.Branch.Place] || s.Took > 0
+			left[s.Branch.Place] = left[s.Branch.Place] || s.Left > 0
 		}
 	}
 	c := &Coverage{Kind: k.Name}
@@ -65,13 +66,13 @@ func Cover(k *kind.Kind, runs []*template.Run) *Coverage {
 	in := typecheck.InputOf(k)
 	in.Quick, in.Live = true, schema.BuiltInType
 	never := typecheck.Follow(in).Never
-	for _, b := range k.Templates.Branches() {
+	for _, b := range trace.Branches(k.Templates, trace.FilesOf(k)) {
 		f := c.file(b.Place.File)
 		if b.Constant {
-			f.count(b, true, took[b] || left[b])
+			f.count(b, true, took[b.Place] || left[b.Place])
 			continue
 		}
-		for taken, covered := range map[bool]bool{true: took[b], false: left[b]} {
+		for taken, covered := range map[bool]bool{true: took[b.Place], false: left[b.Place]} {
 			if covered || !never[typecheck.Outcome{Place: b.Place, Taken: taken}] {
 				f.count(b, taken, covered)
 			}
@@ -99,7 +100,7 @@ func (c *Coverage) file(name string) *FileCovered {
 	return &c.Files[i]
 }
 
-func (f *FileCovered) count(b *template.Branch, taken, covered bool) {
+func (f *FileCovered) count(b *trace.Branch, taken, covered bool) {
 	f.Total++
 	if covered {
 		f.Covered++
@@ -111,7 +112,7 @@ func (f *FileCovered) count(b *template.Branch, taken, covered bool) {
 
 // countWaits counts the two outcomes of a file that can wait: that it waits, and that it is
 // rendered.
-func (c *Coverage) countWaits(k *kind.Kind, name string, runs []*template.Run) {
+func (c *Coverage) countWaits(k *kind.Kind, name string, runs []*trace.Run) {
 	waited, rendered := false, false
 	for _, r := range runs {
 		var wait *template.Wait
@@ -126,7 +127,7 @@ func (c *Coverage) countWaits(k *kind.Kind, name string, runs []*template.Run) {
 	}
 	place, text := template.Place{File: tree.ParseName, Line: 1, Column: 1}, name+".yaml"
 	if call != nil {
-		place, text = k.Templates.Sketch().Place(tree, call), call.String()
+		place, text = k.Templates.Place(tree, call), call.String()
 	}
 	f := c.file(tree.ParseName)
 	for outcome, covered := range map[string]bool{"waiting": waited, "rendered": rendered} {

@@ -43,24 +43,21 @@ type Set struct {
 	asks    []Ask
 	// shared are the files that others ask for: true if some file asks for the text,
 	// false if files only await the objects.
-	shared   map[string]bool
-	lost     map[string]bool
-	branches []*Branch
+	shared map[string]bool
+	lost   map[string]bool
 	// called are the sources, by File, of what the files reach.
 	called map[string]bool
 }
 
 // A routine is one compiled template: a file or a define.
 type routine struct {
-	name     string
-	src      *source
-	body     block
-	slots    int
-	asks     []Ask
-	needs    []need
-	calls    []*routine
-	branches []*Branch
-	texts    []stretch
+	name  string
+	src   *source
+	body  block
+	slots int
+	asks  []Ask
+	needs []need
+	calls []*routine
 	// callsAny: it includes by a computed name.
 	callsAny bool
 }
@@ -221,8 +218,6 @@ type compiler struct {
 	scope []string // names of the variables in scope; their index is the slot
 	most  int
 	errs  []error
-	// turns are the arms that the node being compiled stands in.
-	turns []Turn
 	// piped is the command whose value the one being compiled gets.
 	piped *parse.CommandNode
 	// made are the variables that hold something other than a field as it
@@ -288,12 +283,24 @@ func sortedKeys[V any](m map[string]V) []string {
 
 // Place is where a node of one of the set's parse trees stands.
 func (s *Set) Place(tree *parse.Tree, n parse.Node) Place {
-	for _, r := range []map[string]*routine{s.files, s.defines} {
-		for _, routine := range r {
-			if routine.src.file == tree.ParseName {
-				return pos{routine.src, Offset(n)}.place()
+	if at := s.findPosition(tree, n); at.src != nil {
+		return at.place()
+	}
+	return Place{File: tree.ParseName}
+}
+
+// Quote is the action {{ … }} that a node of one of the set's parse trees stands in, as
+// errors quote it.
+func (s *Set) Quote(tree *parse.Tree, n parse.Node) string { return s.findPosition(tree, n).quote() }
+
+// findPosition returns the position of a node; it has no source if the tree is not the set's.
+func (s *Set) findPosition(tree *parse.Tree, n parse.Node) pos {
+	for _, routines := range []map[string]*routine{s.files, s.defines} {
+		for _, r := range routines {
+			if r.src.file == tree.ParseName {
+				return pos{r.src, Offset(n)}
 			}
 		}
 	}
-	return Place{File: tree.ParseName}
+	return pos{}
 }

@@ -51,8 +51,8 @@ type exec struct {
 	made   int // bytes of what was made so far, see charge
 	// taint is the grade of the most secret value that text looked into.
 	taint grade
-	// track follows the way, if somebody asked for it.
-	track *track
+	// tracer is nil if nobody follows the execution.
+	tracer Tracer
 }
 
 // call runs a routine with its own variables; `$` and `.` are its argument.
@@ -66,23 +66,24 @@ func (x *exec) call(at pos, r *routine, arg any) error {
 	vars, dot := x.vars, x.dot
 	x.vars, x.dot = make([]any, max(r.slots, 1)), arg
 	x.vars[0] = arg
-	_, err := r.follow(x, at)
+	err := r.follow(x, at)
 	x.vars, x.dot = vars, dot
 	x.depth--
 	return err
 }
 
-// follow runs the body, on the track if there is one.
-func (r *routine) follow(x *exec, at pos) (signal, error) {
-	if x.track == nil {
-		return r.body.run(x)
+// follow runs the body, and tells the tracer if there is one.
+func (r *routine) follow(x *exec, at pos) error {
+	if x.tracer == nil {
+		_, err := r.body.run(x)
+		return err
 	}
-	leave := x.track.call(at)
-	sig, err := r.body.run(x)
+	leave := x.tracer.EnterCall(at.place())
+	_, err := r.body.run(x)
 	if err == nil {
 		leave()
 	}
-	return sig, err
+	return err
 }
 
 // enter sets dot; the returned function sets it back.

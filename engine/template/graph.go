@@ -40,7 +40,6 @@ func (s *Set) connect(sources []Source) []error {
 	}
 	for _, r := range s.inOrder(sources, reached) {
 		s.asks = append(s.asks, r.asks...)
-		s.branches = append(s.branches, r.branches...)
 	}
 	for _, a := range s.asks {
 		if a.Function == "await" {

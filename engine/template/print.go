@@ -47,8 +47,8 @@ type output struct {
 	scan  lineScan
 	// sealed: some hole is.
 	sealed bool
-	// passages are there if the execution is on a track; start is where a part
-	// begins in what they are about.
+	// passages are there if the execution is traced; start is where a part begins in
+	// what they are about.
 	passages []passage
 	start    int
 }
@@ -64,7 +64,7 @@ func (o *output) linePrefix() []byte { return o.buf[o.line:] }
 
 // emit writes the author's own text.
 func (x *exec) emit(at pos, text string) error {
-	x.passed()
+	x.recordPassage()
 	x.out.marks = append(x.out.marks, mark{off: len(x.out.buf), at: at})
 	return x.write(at, text)
 }
@@ -82,7 +82,7 @@ func (x *exec) write(at pos, text string) error {
 
 // print prints a value: a hole, unless it is the author's own text.
 func (x *exec) print(at pos, v any) error {
-	x.passed()
+	x.recordPassage()
 	switch p := v.(type) {
 	case *fragment:
 		return x.splice(at, p)

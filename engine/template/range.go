@@ -5,13 +5,12 @@ import "text/template/parse"
 type rangeStmt struct {
 	at         pos
 	over       expr
-	branch     *Branch
 	key, value int // slots, or -1
 	body, none block
 }
 
 func (c *compiler) rangeOver(n *parse.BranchNode) stmt {
-	s := &rangeStmt{at: c.at(n.Pipe), key: -1, value: -1, branch: c.note(n)}
+	s := &rangeStmt{at: c.at(n.Pipe), key: -1, value: -1}
 	c.scoped(func() {
 		s.over = c.pipe(n.Pipe)
 		switch len(n.Pipe.Decl) {
@@ -21,8 +20,8 @@ func (c *compiler) rangeOver(n *parse.BranchNode) stmt {
 			s.key = c.target(n.Pipe, 0)
 			s.value = c.target(n.Pipe, 1)
 		}
-		s.body = c.arm(Turn{s.branch, true}, n.List)
-		s.none = c.arm(Turn{s.branch, false}, n.ElseList)
+		c.scoped(func() { s.body = c.list(n.List) })
+		c.scoped(func() { s.none = c.list(n.ElseList) })
 	})
 	return s
 }
@@ -50,10 +49,10 @@ func (s *rangeStmt) run(x *exec) (signal, error) {
 		open := item
 		item = func(i int) (any, any) { return secret.entry(open(i)) }
 	}
-	if x.track == nil {
+	if x.tracer == nil {
 		return s.each(x, n, item)
 	}
-	leave := x.track.enter(s.branch, n > 0, over, n)
+	leave := x.tracer.EnterBranch(s.at.place(), n > 0, describeAnswer(over), n)
 	sig, err := s.each(x, n, item)
 	if err == nil {
 		leave()
@@ -87,8 +86,8 @@ func (s *rangeStmt) each(x *exec, n int, item func(int) (key, value any)) (signa
 		if err := x.step(s.at); err != nil {
 			return goOn, err
 		}
-		if x.track != nil {
-			x.track.item(i)
+		if x.tracer != nil {
+			x.tracer.NextItem(i)
 		}
 		k, v := item(i)
 		if s.key >= 0 {

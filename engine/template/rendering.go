@@ -13,12 +13,12 @@ import (
 // renders is known to the others, and worked out once. It is for one goroutine
 // at a time.
 type Rendering struct {
-	set    *Set
-	dot    map[string]any
-	world  World
-	known  map[string]*outcome // of the files that others render or await
-	traced bool
-	runs   []*Run
+	set   *Set
+	dot   map[string]any
+	world World
+	known map[string]*outcome // of the files that others render or await
+	// trace begins to follow the execution of a file; nil if nobody does.
+	trace func(file string) Tracer
 }
 
 // An outcome is what became of a file.
@@ -62,12 +62,12 @@ func (r *Rendering) execute(ctx context.Context, name string) ([]*Document, erro
 		return nil, fmt.Errorf("executing template: there is no file %q", name)
 	}
 	x := &exec{ctx: ctx, set: r.set, world: r.world, others: r, out: newOutput(len(file.src.text))}
-	if !r.traced {
+	if r.trace == nil {
 		return x.file(file, r.dot)
 	}
-	x.track = &track{}
+	x.tracer = r.trace(name)
 	docs, err := x.file(file, r.dot)
-	r.keep(x, name, docs, err)
+	x.tracer.End(docs, err)
 	return docs, err
 }
 

@@ -1,7 +1,6 @@
 package template
 
 import (
-	"slices"
 	"text/template/parse"
 )
 
@@ -44,7 +43,6 @@ type ifStmt struct {
 	cond         expr
 	slot         int // of {{ if $x := … }}, or -1
 	with         bool
-	branch       *Branch
 	then, orElse block
 }
 
@@ -72,7 +70,6 @@ func (c *compiler) list(n *parse.ListNode) block {
 func (c *compiler) stmt(node parse.Node) stmt {
 	switch n := node.(type) {
 	case *parse.TextNode:
-		c.into.texts = append(c.into.texts, stretch{int(n.Pos), slices.Clone(c.turns)})
 		return &textStmt{at: c.at(n), text: string(n.Text)}
 	case *parse.ActionNode:
 		return c.action(n)
@@ -117,14 +114,14 @@ func (c *compiler) target(p *parse.PipeNode, i int) int {
 }
 
 func (c *compiler) branch(n *parse.BranchNode, with bool) stmt {
-	s := &ifStmt{at: c.at(n.Pipe), with: with, slot: -1, branch: c.note(n)}
+	s := &ifStmt{at: c.at(n.Pipe), with: with, slot: -1}
 	c.scoped(func() {
 		s.cond = c.pipe(n.Pipe)
 		if len(n.Pipe.Decl) > 0 {
 			s.slot = c.target(n.Pipe, 0)
 		}
-		s.then = c.arm(Turn{s.branch, true}, n.List)
-		s.orElse = c.arm(Turn{s.branch, false}, n.ElseList)
+		c.scoped(func() { s.then = c.list(n.List) })
+		c.scoped(func() { s.orElse = c.list(n.ElseList) })
 	})
 	return s
 }
@@ -186,10 +183,10 @@ func (s *ifStmt) run(x *exec) (signal, error) {
 	if err != nil {
 		return goOn, s.at.wrap(err)
 	}
-	if x.track == nil {
+	if x.tracer == nil {
 		return s.choose(x, v, holds)
 	}
-	leave := x.track.enter(s.branch, holds, v, 0)
+	leave := x.tracer.EnterBranch(s.at.place(), holds, describeAnswer(v), 0)
 	sig, err := s.choose(x, v, holds)
 	if err == nil {
 		leave()
