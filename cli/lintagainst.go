@@ -10,6 +10,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/author/lint"
 	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/schema"
@@ -70,7 +71,7 @@ func (b baseline) compare(ctx context.Context, c *catalog.Catalog, name string) 
 	}
 	fit, err := b.cluster.Fits(ctx, present, crd)
 	if fit.Refused > 0 {
-		line, column := crd.Locate("spec.versions")
+		line, column := crdfile.LocateIn(crd, "spec.versions")
 		text := fmt.Sprintf("%d of %s in the cluster would be refused: %s", fit.Refused, counted(fit.Resources, "resource"),
 			strings.Join(fit.First, "; "))
 		if more := fit.Refused - len(fit.First); more > 0 {

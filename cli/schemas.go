@@ -83,7 +83,7 @@ func (o *schemasOptions) print(cmd *cobra.Command, all []jsonschema.Schema, name
 		return fmt.Errorf("writing schemas: %w", err)
 	}
 	for _, s := range all {
-		if s.APIVersion == version.GroupVersionKind().GroupVersion().String() {
+		if s.APIVersion == version.GVK.GroupVersion().String() {
 			_, err := cmd.OutOrStdout().Write(s.Data)
 			return err
 		}

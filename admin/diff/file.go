@@ -7,6 +7,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/jacquard-operator/jacquard/author/apiserver"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 )
@@ -72,6 +73,6 @@ func show(folder *kind.Kind, o *unstructured.Unstructured) error {
 	}
 	o.SetAPIVersion(folder.GVK.GroupVersion().String())
 	folder.Version.Prune(o.Object)
-	folder.Version.Default(o.Object)
+	apiserver.Default(folder.Version, o.Object)
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/pager"
 
+	"github.com/jacquard-operator/jacquard/author/apiserver"
 	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	crdschema "github.com/jacquard-operator/jacquard/engine/schema"
@@ -37,7 +38,7 @@ func (s *Survey) Fits(ctx context.Context, present, changed *crdschema.CRD) (Fit
 	if is == nil {
 		return fit, nil
 	}
-	gvk := was.GroupVersionKind()
+	gvk := was.GVK
 	resources := live.Resource{GVR: gvk.GroupVersion().WithResource(present.Plural), GVK: gvk, Namespaced: present.Namespaced}
 	pages := pager.New(pager.SimplePageFunc(func(opts metav1.ListOptions) (runtime.Object, error) {
 		return bodies(s.objects, resources, "")(ctx, opts)
@@ -76,8 +77,8 @@ func refusal(u *unstructured.Unstructured, v *crdschema.Version) string {
 	object := u.DeepCopy()
 	object.SetManagedFields(nil)
 	v.Prune(object.Object)
-	v.Default(object.Object)
-	wrong := v.Validate(object.Object)
+	apiserver.Default(v, object.Object)
+	wrong := apiserver.Validate(v, object.Object)
 	if len(wrong) == 0 {
 		return ""
 	}

@@ -66,10 +66,10 @@ func (c *Catalog) Cluster(file *File, others []*Object) (*Cluster, error) {
 func (cl *Cluster) serve(crd *schema.CRD) {
 	for _, v := range crd.Versions {
 		if status, found := schema.Root(v).Field("status"); found && slices.Contains(status.Fields(), "conditions") {
-			cl.conditioned[v.GroupVersionKind().GroupKind()] = true
+			cl.conditioned[v.GVK.GroupKind()] = true
 		}
 		if v.Served {
-			cl.served[v.GroupVersionKind()] = true
+			cl.served[v.GVK] = true
 		}
 	}
 }

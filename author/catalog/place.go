@@ -5,7 +5,7 @@ import (
 
 	yamlv3 "go.yaml.in/yaml/v3"
 
-	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 )
 
 // Place returns file:line:column of the field at path, such as
@@ -20,4 +20,4 @@ func (o *Object) at(n *yamlv3.Node) string {
 }
 
 // locate finds the node of the deepest part of path.
-func (o *Object) locate(path string) *yamlv3.Node { return schema.Locate(o.node, path) }
+func (o *Object) locate(path string) *yamlv3.Node { return crdfile.Locate(o.node, path) }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/jacquard-operator/jacquard/author/apiserver"
 	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/schema"
@@ -85,11 +86,11 @@ func admit(k *kind.Kind, o *Object, written string) (*Resource, error) {
 		}
 	}
 	var errs []error
-	for _, path := range version.Unknown(u.Object) {
+	for _, path := range apiserver.FindUnknown(version, u.Object) {
 		errs = append(errs, fmt.Errorf("%s: %s: unknown field%s", o.Place(path), path, meant(version, path)))
 	}
-	version.Default(u.Object)
-	for _, wrong := range version.Validate(u.Object) {
+	apiserver.Default(version, u.Object)
+	for _, wrong := range apiserver.Validate(version, u.Object) {
 		errs = append(errs, fmt.Errorf("%s: %s", o.Place(wrong.Field), crdfile.Describe(wrong)))
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -109,7 +110,7 @@ func convert(k *kind.Kind, o *Object, u *unstructured.Unstructured, written *sch
 	}
 	u.SetAPIVersion(k.GVK.GroupVersion().String())
 	k.Version.Prune(u.Object)
-	k.Version.Default(u.Object)
+	apiserver.Default(k.Version, u.Object)
 	return nil
 }
 

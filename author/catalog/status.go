@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/jacquard-operator/jacquard/author/apiserver"
 	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/status"
@@ -37,7 +38,7 @@ func checkStatus(ctx context.Context, r *Resource, world *World, own map[string]
 			"status.yaml renders what the CRD does not declare: %s", strings.Join(dropped, ", "))})
 	}
 	kept, _ := r.Kind.Version.PruneStatus(full.Status)
-	for _, wrong := range r.Kind.Version.ValidateStatus(kept) {
+	for _, wrong := range apiserver.ValidateStatus(r.Kind.Version, kept) {
 		errs = append(errs, &template.Error{Place: at(inStatus(wrong.Field)), Err: errors.New(crdfile.Describe(wrong))})
 	}
 	return errors.Join(errs...)

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/jacquard-operator/jacquard/author/apiserver"
 	"github.com/jacquard-operator/jacquard/engine/render"
 )
 
@@ -33,7 +34,7 @@ func (r *remains) before(one *Case, resource *Resource, cluster *Cluster) error 
 	_, written := resource.Source.Object["status"]
 	if r.status != nil && (!written || !one.has(fileResource)) {
 		resource.Object.Object["status"] = runtime.DeepCopyJSONValue(r.status)
-		resource.Kind.Version.Default(resource.Object.Object)
+		apiserver.Default(resource.Kind.Version, resource.Object.Object)
 	}
 	cluster.applied = r.applied
 	if !one.has(fileCluster) {

@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/author/apiserver"
 )
 
 // Describe says a field error in one line, such as
@@ -97,7 +97,7 @@ var typeNames = []string{"string", "number", "integer", "boolean", "array", "obj
 // the value that it may quote. The words of a definition's author stay.
 func rewordDetail(detail string) string {
 	if strings.HasPrefix(detail, "json: ") || strings.HasPrefix(detail, "parsing time ") {
-		return schema.MetadataDetail(detail)
+		return apiserver.MetadataDetail(detail)
 	}
 	text := inBody.ReplaceAllString(detail, "")
 	if text == detail {

@@ -9,8 +9,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 // A document is the tree of a definition's file, which knows where things stand.
@@ -52,7 +50,7 @@ func readDocument(file string, data []byte) (*document, Errors) {
 // newFinding makes a finding about the field at path.
 func (d *document) newFinding(path, text string) *Finding {
 	f := &Finding{File: d.file, Field: path, Text: text}
-	if node := schema.Locate(d.root, path); node != nil {
+	if node := Locate(d.root, path); node != nil {
 		f.Line, f.Column = node.Line, node.Column
 	}
 	return f

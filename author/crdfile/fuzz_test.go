@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/jacquard-operator/jacquard/author/apiserver"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/test/fuzzed"
 )
@@ -106,16 +107,16 @@ func checkDefinition(t *testing.T, text, object string) bool {
 func checkVersion(t *testing.T, v *schema.Version, given map[string]any) {
 	t.Helper()
 	o := runtime.DeepCopyJSON(given)
-	v.Validate(o)
+	apiserver.Validate(v, o)
 	if !reflect.DeepEqual(o, given) {
 		t.Fatal("to validate an object changes it")
 	}
-	v.Default(o)
+	apiserver.Default(v, o)
 	once := runtime.DeepCopyJSON(o)
-	if v.Default(o); !reflect.DeepEqual(o, once) {
+	if apiserver.Default(v, o); !reflect.DeepEqual(o, once) {
 		t.Fatalf("defaulted twice it is another: %v and %v", once, o)
 	}
-	unknown := v.Unknown(o)
+	unknown := apiserver.FindUnknown(v, o)
 	if dropped := v.Prune(o); !reflect.DeepEqual(dropped, unknown) {
 		t.Fatalf("%q are unknown and %q are pruned", unknown, dropped)
 	}
@@ -123,7 +124,7 @@ func checkVersion(t *testing.T, v *schema.Version, given map[string]any) {
 		t.Fatalf("pruned twice it loses %q", more)
 	}
 	if status, ok := given["status"].(map[string]any); ok {
-		v.ValidateStatus(status)
+		apiserver.ValidateStatus(v, status)
 		kept, _ := v.PruneStatus(status)
 		if again, dropped := v.PruneStatus(kept); len(dropped) > 0 || !reflect.DeepEqual(kept, again) {
 			t.Fatalf("a pruned status loses %q", dropped)

@@ -7,7 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/jacquard-operator/jacquard/engine/schema"
+	"github.com/jacquard-operator/jacquard/author/apiserver"
 )
 
 // intoField takes apart the decoder's error about a value of the wrong type. It
@@ -21,7 +21,7 @@ func (d *document) typeFinding(err error) *Finding {
 		return d.newFinding("", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	got, path, want := m[1], m[2], m[3]
-	f := &Finding{File: d.file, Field: path, Text: fmt.Sprintf("must be %s, not %s", schema.TypePhrase(want), schema.TypePhrase(got))}
+	f := &Finding{File: d.file, Field: path, Text: fmt.Sprintf("must be %s, not %s", apiserver.TypePhrase(want), apiserver.TypePhrase(got))}
 	if node := findMistyped(d.root, strings.Split(path, "."), got); node != nil {
 		f.Line, f.Column = node.Line, node.Column
 	}

@@ -125,7 +125,7 @@ func TestParseLocates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if line, column := crd.Locate("spec.scope"); crd.Name != zones || crd.File != "zones.yaml" || line != 8 || column != 3 {
+	if line, column := LocateIn(crd, "spec.scope"); crd.Name != zones || crd.File != "zones.yaml" || line != 8 || column != 3 {
 		t.Errorf("%s of %q has spec.scope at %d:%d", crd.Name, crd.File, line, column)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/jacquard-operator/jacquard/author/catalog"
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/schema/compat"
@@ -15,7 +16,7 @@ import (
 func Breaking(before *apiextensionsv1.CustomResourceDefinition, crd *schema.CRD) []typecheck.Finding {
 	var all []typecheck.Finding
 	for _, b := range compat.Breaks(before, crd.Object) {
-		line, column := crd.Locate(b.At)
+		line, column := crdfile.LocateIn(crd, b.At)
 		all = append(all, typecheck.Finding{
 			Class: BreakingCRD, Place: template.Place{File: crd.File, Line: line, Column: column}, Text: b.String(),
 		})

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/jacquard-operator/jacquard/author/apiserver"
 	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/schema"
@@ -53,14 +54,14 @@ func defined(version *schema.Version, c render.Child, gvk apischema.GroupVersion
 	subject := gvk.Kind + " " + gvk.GroupVersion().String()
 	object := runtime.DeepCopyJSON(c.Object.Object)
 	var all []wrong
-	for _, path := range version.Unknown(object) {
+	for _, path := range apiserver.FindUnknown(version, object) {
 		all = append(all, wrong{crdfile.SplitPath(path), undeclaredAt(subject, version.Live(), crdfile.SplitPath(path)), true})
 	}
 	if c.Policy.Patch {
 		return all
 	}
-	version.Default(object)
-	for _, err := range version.Validate(object) {
+	apiserver.Default(version, object)
+	for _, err := range apiserver.Validate(version, object) {
 		all = append(all, wrong{path: crdfile.SplitPath(err.Field), text: subject + ": " + crdfile.Describe(err)})
 	}
 	return all

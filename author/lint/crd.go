@@ -8,6 +8,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
@@ -91,7 +92,7 @@ func (l *linter) jsonPaths() []jsonPath {
 
 // inCRD is where something is written in the CRD.
 func (l *linter) inCRD(path string) template.Place {
-	line, column := l.kind.CRD.Locate(path)
+	line, column := crdfile.LocateIn(l.kind.CRD, path)
 	return template.Place{File: l.kind.CRD.File, Line: line, Column: column}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/schema"
@@ -116,7 +117,7 @@ func (u *unusedFields) field(t *schema.Type, path, written string) {
 		return
 	}
 	if !read {
-		line, column := u.kind.CRD.Locate(written)
+		line, column := crdfile.LocateIn(u.kind.CRD, written)
 		name := path[strings.LastIndex(path, ".")+1:]
 		u.findings = append(u.findings, typecheck.Finding{
 			Class: UnusedField, Length: utf8.RuneCountInString(name),

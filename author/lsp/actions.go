@@ -10,6 +10,7 @@ import (
 
 	yamlv3 "go.yaml.in/yaml/v3"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/author/lint"
 	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/folder"
@@ -112,7 +113,7 @@ func valueAt(text, at string) *yamlv3.Node {
 	if yamlv3.Unmarshal([]byte(text), &doc) != nil || len(doc.Content) == 0 {
 		return nil
 	}
-	key := schema.Locate(doc.Content[0], at)
+	key := crdfile.Locate(doc.Content[0], at)
 	return valueOf(doc.Content[0], key, at[strings.LastIndexByte(at, '.')+1:])
 }
 

@@ -463,7 +463,7 @@ func (q *query) headItems(s *spot) []completionItem {
 	for _, gv := range sortedKeys(versions) {
 		if s.key == "apiVersion" {
 			item := q.item(itemModule, gv, s.from)
-			if v := q.version(); v != nil && strings.HasPrefix(q.inside, "examples/") && gv == v.GroupVersionKind().GroupVersion().String() {
+			if v := q.version(); v != nil && strings.HasPrefix(q.inside, "examples/") && gv == v.GVK.GroupVersion().String() {
 				item.SortText = " " + gv
 				all = append([]completionItem{item}, all...)
 				continue

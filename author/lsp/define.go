@@ -13,9 +13,9 @@ import (
 	yamlv3 "go.yaml.in/yaml/v3"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/author/typecheck"
 	"github.com/jacquard-operator/jacquard/engine/folder"
-	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
@@ -142,7 +142,7 @@ func (q *query) inCRD(path string) *location {
 			written += ".properties." + step
 		}
 	}
-	node := schema.Locate(doc.Content[0], written)
+	node := crdfile.Locate(doc.Content[0], written)
 	if node.Value != name && name != "[]" && name != "*" {
 		return nil
 	}
@@ -257,7 +257,7 @@ func (q *query) literalDefinition(l *literal) []location {
 		var doc yamlv3.Node
 		text := string(q.folder.Config.Data)
 		if yamlv3.Unmarshal([]byte(text), &doc) == nil && len(doc.Content) > 0 {
-			at := schema.Locate(doc.Content[0], l.text)
+			at := crdfile.Locate(doc.Content[0], l.text)
 			return []location{{uriOf(q.abs(q.folder.Config.Shown)), placed(text, template.Place{Line: at.Line, Column: at.Column}, len(l.text))}}
 		}
 	case l.index == 1 && slices.Contains(namesKind, l.function):

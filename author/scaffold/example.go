@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	validfield "k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/jacquard-operator/jacquard/author/apiserver"
 	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
@@ -22,7 +23,7 @@ func exampleOf(crd *schema.CRD, version *schema.Version, root *props) ([]byte, e
 		object["spec"] = sample(&spec)
 	}
 	delete(object, "status")
-	gvk := version.GroupVersionKind()
+	gvk := version.GVK
 	object["apiVersion"], object["kind"] = gvk.GroupVersion().String(), gvk.Kind
 	object["metadata"] = map[string]any{"name": sampleName(crd, root)}
 	var faults validfield.ErrorList
@@ -51,8 +52,8 @@ func faultsOf(crd *schema.CRD, version *schema.Version, object map[string]any) v
 	if crd.Namespaced {
 		whole["metadata"].(map[string]any)["namespace"] = "default"
 	}
-	version.Default(whole)
-	return version.Validate(whole)
+	apiserver.Default(version, whole)
+	return apiserver.Validate(version, whole)
 }
 
 var onlyName = regexp.MustCompile(`self\.metadata\.name\s*==\s*['"]([a-z0-9.-]+)['"]`)

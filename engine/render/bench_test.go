@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/jacquard-operator/jacquard/author/apiserver"
 	"github.com/jacquard-operator/jacquard/author/catalog"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/render"
@@ -78,7 +79,7 @@ func sameObjects(t *testing.T, b *both) {
 	t.Helper()
 	different := map[string]bool{}
 	for i, resource := range b.resources {
-		if problems := b.kind.Version.Validate(resource.Object); len(problems) > 0 {
+		if problems := apiserver.Validate(b.kind.Version, resource.Object); len(problems) > 0 {
 			t.Fatalf("resource %d is not valid: %v", i, problems)
 		}
 		children, err := b.prepared(i)

@@ -32,17 +32,6 @@ type CRD struct {
 	Source *yaml.Node
 }
 
-// Locate returns where in File the field at path stands, such as
-// spec.versions[0].name, or the deepest part of it that is there; 0, 0 for a
-// live definition. Both count from 1.
-func (c *CRD) Locate(path string) (line, column int) {
-	if c.Source == nil {
-		return 0, 0
-	}
-	at := Locate(c.Source, path)
-	return at.Line, at.Column
-}
-
 // FromObject converts a live CustomResourceDefinition. It trusts that an API
 // server has accepted it; the error says which version's schema could not be
 // understood.
@@ -59,7 +48,7 @@ func FromObject(object *apiextensionsv1.CustomResourceDefinition) (*CRD, error) 
 		Object:     object,
 	}
 	for i := range full.Spec.Versions {
-		version, err := newVersion(full, &full.Spec.Versions[i])
+		version, err := newVersion(full, &full.Spec.Versions[i], object.Spec.Versions[i].Schema)
 		if err != nil {
 			return nil, fmt.Errorf("reading version %s of CustomResourceDefinition %s: %w", full.Spec.Versions[i].Name, full.Name, err)
 		}
@@ -97,36 +86,38 @@ func (c *CRD) Version(name string) (*Version, error) {
 	return nil, fmt.Errorf("finding version %s of %s: there is no such version (served: %s)", name, c.Name, list)
 }
 
-// newVersion makes one version of a defaulted definition ready for use.
-func newVersion(crd *apiextensionsv1.CustomResourceDefinition, in *apiextensionsv1.CustomResourceDefinitionVersion) (*Version, error) {
+// newVersion makes one version of a defaulted definition ready for use; definition is its
+// schema as the caller keeps it.
+func newVersion(crd *apiextensionsv1.CustomResourceDefinition, in *apiextensionsv1.CustomResourceDefinitionVersion,
+	definition *apiextensionsv1.CustomResourceValidation) (*Version, error) {
 	v := &Version{
 		Name:       in.Name,
 		Served:     in.Served,
 		Storage:    in.Storage,
-		kind:       runtimeschema.GroupVersionKind{Group: crd.Spec.Group, Version: in.Name, Kind: crd.Spec.Names.Kind},
-		namespaced: crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
+		GVK:        runtimeschema.GroupVersionKind{Group: crd.Spec.Group, Version: in.Name, Kind: crd.Spec.Names.Kind},
+		Namespaced: crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
+		Definition: definition,
 	}
 	if in.Subresources != nil {
 		v.Status = in.Subresources.Status != nil
 		v.Scale = in.Subresources.Scale
 	}
-	props, err := internalProps(in.Schema)
+	props, err := InternalProps(definition)
 	if err != nil {
 		return nil, err
 	}
-	v.props = props
 	if props != nil && !crd.Spec.PreserveUnknownFields {
-		if v.structural, err = structural(props); err != nil {
+		if v.Structural, err = structural(props); err != nil {
 			return nil, err
 		}
 	}
-	v.Type = rootType(v.structural, v.namespaced)
+	v.Type = rootType(v.Structural, v.Namespaced)
 	return v, nil
 }
 
-// internalProps converts a schema to the internal form that validation takes;
+// InternalProps converts a schema to the internal form that validation takes;
 // nil stays nil.
-func internalProps(in *apiextensionsv1.CustomResourceValidation) (*apiextensions.JSONSchemaProps, error) {
+func InternalProps(in *apiextensionsv1.CustomResourceValidation) (*apiextensions.JSONSchemaProps, error) {
 	if in == nil || in.OpenAPIV3Schema == nil {
 		return nil, nil
 	}

@@ -1,16 +1,13 @@
 package schema
 
 import (
-	"sync"
-
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// A Version is one version of a CRD. Its methods may be called from many
-// goroutines at once; validators are compiled once, at the first validation.
+// A Version is one version of a CRD. It is read-only, and its methods may be called from
+// many goroutines at once.
 type Version struct {
 	// Name is the version's own name, such as v1alpha1.
 	Name string
@@ -22,17 +19,14 @@ type Version struct {
 	Scale *apiextensionsv1.CustomResourceSubresourceScale
 	// Type is the type of a whole resource of this version.
 	Type *Type
-
-	kind       runtimeschema.GroupVersionKind
-	namespaced bool
-	props      *apiextensions.JSONSchemaProps
-	// structural is nil where nothing is defaulted or pruned: no schema, or a
-	// definition of old with spec.preserveUnknownFields.
-	structural *schema.Structural
-
-	once   sync.Once
-	checks checks
+	// GVK is the group, version and kind of the resources.
+	GVK runtimeschema.GroupVersionKind
+	// Namespaced reports whether resources live in a namespace.
+	Namespaced bool
+	// Definition is the schema as it was defined; nil if there is none.
+	Definition *apiextensionsv1.CustomResourceValidation
+	// Structural is the schema in the form that defaults and prunes. It is nil where
+	// nothing is defaulted or pruned: no schema, or a definition of old with
+	// spec.preserveUnknownFields.
+	Structural *schema.Structural
 }
-
-// GroupVersionKind returns the group, version and kind of the resources.
-func (v *Version) GroupVersionKind() runtimeschema.GroupVersionKind { return v.kind }

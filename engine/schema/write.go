@@ -11,17 +11,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 )
 
-// Default does to obj, in place, what the API server does when it is written:
-// nulls that the schema neither allows nor defaults are taken out, and the
-// schema's defaults filled in. It says nothing about whether obj is valid.
-func (v *Version) Default(obj map[string]any) {
-	if v.structural == nil || obj == nil {
-		return
-	}
-	defaulting.PruneNonNullableNullsWithoutDefaults(obj, v.structural)
-	defaulting.Default(obj, v.structural)
-}
-
 // Prune drops from obj, in place, what the schema does not declare, unknown
 // fields of metadata included, and returns the dropped paths, sorted. Malformed
 // metadata is left alone: Validate reports it.
@@ -30,8 +19,8 @@ func (v *Version) Prune(obj map[string]any) []string {
 		return nil
 	}
 	dropped := pruneMetadata(obj, "")
-	if v.structural != nil {
-		dropped = append(dropped, prune(obj, v.structural)...)
+	if v.Structural != nil {
+		dropped = append(dropped, prune(obj, v.Structural)...)
 	}
 	return sortedSet(dropped)
 }
@@ -46,24 +35,15 @@ func (v *Version) PruneStatus(status map[string]any) (map[string]any, []string) 
 	}
 	obj := map[string]any{"status": clone(status)}
 	var dropped []string
-	if v.structural != nil {
-		dropped = prune(obj, v.structural)
-		defaulting.PruneNonNullableNullsWithoutDefaults(obj, v.structural)
+	if v.Structural != nil {
+		dropped = prune(obj, v.Structural)
+		defaulting.PruneNonNullableNullsWithoutDefaults(obj, v.Structural)
 	}
 	kept, _ := obj["status"].(map[string]any)
 	if kept == nil {
 		kept = map[string]any{}
 	}
 	return kept, sortedSet(dropped)
-}
-
-// Unknown returns the paths of obj that the schema does not declare, sorted: what
-// kubectl's strict validation refuses. It leaves obj as it is.
-func (v *Version) Unknown(obj map[string]any) []string {
-	if obj == nil {
-		return nil
-	}
-	return v.Prune(clone(obj).(map[string]any))
 }
 
 // prune drops what s does not declare below the root of a resource, and the

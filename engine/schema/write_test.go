@@ -6,48 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestDefault(t *testing.T) {
-	tests := []struct{ name, kind, in, want string }{
-		{"nested", webapps, `{spec: {image: a}}`,
-			`{spec: {image: a, replicas: 2, maxReplicas: 10, probe: {path: /healthz, period: 10}}}`},
-		{"given values stay", webapps, `{spec: {image: a, replicas: 0, maxReplicas: 1, probe: {path: ""}}}`,
-			`{spec: {image: a, replicas: 0, maxReplicas: 1, probe: {path: "", period: 10}}}`},
-		{"list items", webapps,
-			`{spec: {replicas: 1, maxReplicas: 1, probe: {path: /, period: 1}, ports: [{name: a}, {name: b, protocol: UDP}]}}`,
-			`{spec: {replicas: 1, maxReplicas: 1, probe: {path: /, period: 1}, ports: [{name: a, protocol: TCP}, {name: b, protocol: UDP}]}}`},
-		{"nulls", webapps, `{spec: {replicas: null, tier: null, maxReplicas: 1, probe: {path: /, period: 1}}}`,
-			`{spec: {replicas: 2, maxReplicas: 1, probe: {path: /, period: 1}}}`},
-		{"nullable", backups, `{spec: {note: null}}`, `{spec: {note: null, mode: full}}`},
-		{"no parent, no default", backups, `{metadata: {name: a}}`, `{metadata: {name: a}}`},
-		{"lists in free maps", zones, `{spec: {records: {a: [{address: x}]}}}`, `{spec: {records: {a: [{address: x, ttl: 300}]}}}`},
-		{"free-form", blobs, `{a: {b: 1}}`, `{a: {b: 1}}`},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got := object(t, tt.in)
-			storage(t, tt.kind).Default(got)
-			if diff := cmp.Diff(object(t, tt.want), got); diff != "" {
-				t.Errorf("defaulted (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-// What one object is given must not be shared with the next.
-func TestDefaultCopies(t *testing.T) {
-	v := storage(t, webapps)
-	for range 2 {
-		obj := object(t, `{spec: {image: a}}`)
-		v.Default(obj)
-		probe := obj["spec"].(map[string]any)["probe"].(map[string]any)
-		if probe["path"] != "/healthz" {
-			t.Fatalf("got path %v", probe["path"])
-		}
-		probe["path"] = "spoilt"
-	}
-}
-
-func TestPruneAndUnknown(t *testing.T) {
+func TestPrune(t *testing.T) {
 	tests := []struct {
 		name, kind, in, want string
 		paths                []string
@@ -74,12 +33,6 @@ func TestPruneAndUnknown(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			v := storage(t, tt.kind)
 			obj := object(t, tt.in)
-			if diff := cmp.Diff(tt.paths, v.Unknown(obj)); diff != "" {
-				t.Errorf("unknown (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(object(t, tt.in), obj); diff != "" {
-				t.Errorf("Unknown changed the object:\n%s", diff)
-			}
 			if diff := cmp.Diff(tt.paths, v.Prune(obj)); diff != "" {
 				t.Errorf("dropped (-want +got):\n%s", diff)
 			}
@@ -123,12 +76,8 @@ func TestPruneStatus(t *testing.T) {
 
 func TestNilObjects(t *testing.T) {
 	v := storage(t, webapps)
-	v.Default(nil)
 	if got := v.Prune(nil); got != nil {
 		t.Errorf("Prune(nil) = %v", got)
-	}
-	if got := v.Unknown(nil); got != nil {
-		t.Errorf("Unknown(nil) = %v", got)
 	}
 	if got, dropped := v.PruneStatus(nil); len(got) != 0 || dropped != nil {
 		t.Errorf("PruneStatus(nil) = %v, %v", got, dropped)

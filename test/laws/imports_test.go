@@ -21,7 +21,7 @@ var inPod = []string{
 
 // offline are the packages that work without a cluster, below author.
 var offline = []string{
-	"author/crdfile", "author/signature", "author/trace", "author/typecheck", "author/catalog", "author/explain", "author/golden", "author/rbac", "author/rbac/exposure", "author/pack", "author/lint",
+	"author/apiserver", "author/crdfile", "author/signature", "author/trace", "author/typecheck", "author/catalog", "author/explain", "author/golden", "author/rbac", "author/rbac/exposure", "author/pack", "author/lint",
 	"author/scaffold", "author/chart", "author/jsonschema", "author/try", "author/artefact", "author/lsp", "author/playground", "author/playground/starts", "author/playground/wasm",
 }
 

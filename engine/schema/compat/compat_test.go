@@ -328,7 +328,7 @@ func TestPlaces(t *testing.T) {
 		if len(breaks) != 1 {
 			t.Fatal(breaks)
 		}
-		if line, _ := c.is.Locate(breaks[0].At); line != c.line {
+		if line, _ := crdfile.LocateIn(c.is, breaks[0].At); line != c.line {
 			t.Errorf("%s: at line %d, wanted %d", breaks[0], line, c.line)
 		}
 	}

@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/jacquard-operator/jacquard/engine/template"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/jacquard-operator/jacquard/author/apiserver"
+	"github.com/jacquard-operator/jacquard/engine/template"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -50,8 +52,8 @@ func TestMadeUpKindsRender(t *testing.T) {
 			u.SetKind(m.kind)
 			u.SetName("a")
 			u.SetNamespace("default")
-			m.compiled.Version.Default(u.Object)
-			if errs := m.compiled.Version.Validate(u.Object); len(errs) > 0 {
+			apiserver.Default(m.compiled.Version, u.Object)
+			if errs := apiserver.Validate(m.compiled.Version, u.Object); len(errs) > 0 {
 				t.Fatalf("%s: %v", m.name(), errs)
 			}
 			_, err := render.Children(context.Background(), m.compiled, u, nowhere{})

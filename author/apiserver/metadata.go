@@ -1,4 +1,4 @@
-package schema
+package apiserver
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 	metavalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 // withName returns obj, or a copy with a name where the server is to draw it:
@@ -29,7 +31,7 @@ func withName(obj map[string]any) map[string]any {
 }
 
 // validateMetadata checks metadata as at a creation.
-func (v *Version) validateMetadata(obj map[string]any) field.ErrorList {
+func validateMetadata(v *schema.Version, obj map[string]any) field.ErrorList {
 	path := field.NewPath("metadata")
 	meta, found, err := objectmeta.GetObjectMeta(obj, false)
 	if err != nil {
@@ -38,7 +40,7 @@ func (v *Version) validateMetadata(obj map[string]any) field.ErrorList {
 	if !found || meta == nil {
 		return field.ErrorList{field.Required(path, "")}
 	}
-	return metavalidation.ValidateObjectMetaDeclaratively(context.Background(), operation.Create, meta, nil, v.namespaced,
+	return metavalidation.ValidateObjectMetaDeclaratively(context.Background(), operation.Create, meta, nil, v.Namespaced,
 		metavalidation.NameIsDNSSubdomain, path, true)
 }
 
@@ -61,7 +63,7 @@ func MetadataDetail(text string) string {
 
 // validateScale checks the paths of the scale subresource, except where an
 // earlier check has complained already.
-func (v *Version) validateScale(obj map[string]any, found field.ErrorList) field.ErrorList {
+func validateScale(v *schema.Version, obj map[string]any, found field.ErrorList) field.ErrorList {
 	if v.Scale == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package crdfile
+package apiserver_test
 
 import (
 	"strings"
@@ -8,6 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/jacquard-operator/jacquard/author/apiserver"
+	"github.com/jacquard-operator/jacquard/author/crdfile"
 )
 
 // rulesSkipped is the note of an object that is invalid for other reasons.
@@ -17,7 +20,7 @@ const rulesSkipped = "validation rules were not checked because the object is in
 func described(errs field.ErrorList) []string {
 	var out []string
 	for _, err := range errs {
-		out = append(out, Describe(err))
+		out = append(out, crdfile.Describe(err))
 	}
 	return out
 }
@@ -77,9 +80,9 @@ func TestValidateSpec(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			v := storage(t, tt.kind)
 			obj := object(t, "{"+sound[tt.kind]+", "+tt.in+"}")
-			v.Default(obj)
+			apiserver.Default(v, obj)
 			before := runtime.DeepCopyJSON(obj)
-			got := described(v.Validate(obj))
+			got := described(apiserver.Validate(v, obj))
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("errors (-want +got):\n%s", diff)
 			}
@@ -125,7 +128,7 @@ func TestValidateHead(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := described(storage(t, tt.kind).Validate(object(t, tt.in)))
+			got := described(apiserver.Validate(storage(t, tt.kind), object(t, tt.in)))
 			begins := cmp.Comparer(func(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) })
 			if diff := cmp.Diff(tt.want, got, begins); diff != "" {
 				t.Errorf("errors (-want +got):\n%s", diff)
@@ -145,8 +148,8 @@ func TestValidateConcurrently(t *testing.T) {
 		group.Go(func() {
 			obj := object(t, "{"+sound[webapps]+", spec: {image: nginx, maxReplicas: 3}}")
 			obj["spec"].(map[string]any)["replicas"] = int64(i)
-			v.Default(obj)
-			if got, refused := v.Validate(obj), i > 3; (len(got) > 0) != refused {
+			apiserver.Default(v, obj)
+			if got, refused := apiserver.Validate(v, obj), i > 3; (len(got) > 0) != refused {
 				t.Errorf("%d replicas: %v", i, got)
 			}
 		})
@@ -158,9 +161,9 @@ func BenchmarkValidate(b *testing.B) {
 	v := storage(b, webapps)
 	obj := object(b, "{"+sound[webapps]+", spec: {image: nginx, ports: [{name: a}]}}")
 	for b.Loop() {
-		v.Default(obj)
+		apiserver.Default(v, obj)
 		v.Prune(obj)
-		if errs := v.Validate(obj); len(errs) > 0 {
+		if errs := apiserver.Validate(v, obj); len(errs) > 0 {
 			b.Fatal(errs)
 		}
 	}

@@ -1,4 +1,4 @@
-package schema
+package apiserver
 
 import (
 	"cmp"
@@ -7,33 +7,14 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
+
+	"github.com/jacquard-operator/jacquard/engine/schema"
 )
-
-// checks are the compiled validators of a version.
-type checks struct {
-	schema validation.SchemaValidator
-	cel    *cel.Validator
-	err    error
-}
-
-// compiled returns the version's validators, made at the first call.
-func (v *Version) compiled() *checks {
-	v.once.Do(func() {
-		if v.props != nil {
-			v.checks.schema, _, v.checks.err = validation.NewSchemaValidator(v.props)
-		}
-		if v.structural != nil {
-			v.checks.cel = cel.NewValidator(v.structural, true, celconfig.PerCallLimit)
-		}
-	})
-	return &v.checks
-}
 
 // Validate returns all that the API server would refuse when obj is created,
 // sorted by field ("" for the object as a whole): apiVersion and kind,
@@ -42,33 +23,33 @@ func (v *Version) compiled() *checks {
 // not apply). Call Default before, as the API server does. A namespaced resource
 // must name its namespace, and one of the cluster must not. CEL rules run only
 // on an object of sound types; a note, the last error, says when they did not.
-func (v *Version) Validate(obj map[string]any) field.ErrorList {
-	if errs := v.validateType(obj); len(errs) > 0 {
-		return sorted(errs)
+func Validate(v *schema.Version, obj map[string]any) field.ErrorList {
+	if errs := validateType(v, obj); len(errs) > 0 {
+		return sortErrors(errs)
 	}
-	compiled := v.compiled()
+	compiled := validatorsOf(v)
 	if compiled.err != nil {
-		return field.ErrorList{field.InternalError(nil, fmt.Errorf("compiling the schema of %s: %w", v.kind.Kind, compiled.err))}
+		return field.ErrorList{field.InternalError(nil, fmt.Errorf("compiling the schema of %s: %w", v.GVK.Kind, compiled.err))}
 	}
 	obj = withName(obj)
-	errs := v.validateMetadata(obj)
+	errs := validateMetadata(v, obj)
 	if compiled.schema != nil {
 		errs = append(errs, validation.ValidateCustomResource(nil, obj, compiled.schema)...)
 	}
-	errs = append(errs, v.validateScale(obj, errs)...)
-	if v.structural != nil {
+	errs = append(errs, validateScale(v, obj, errs)...)
+	if v.Structural != nil {
 		ctx := context.Background()
-		errs = append(errs, objectmeta.Validate(ctx, nil, obj, v.structural, false)...)
-		errs = append(errs, listtype.ValidateListSetsAndMaps(nil, v.structural, obj)...)
-		errs = append(errs, v.validateRules(obj, errs)...)
+		errs = append(errs, objectmeta.Validate(ctx, nil, obj, v.Structural, false)...)
+		errs = append(errs, listtype.ValidateListSetsAndMaps(nil, v.Structural, obj)...)
+		errs = append(errs, validateRules(v, obj, errs)...)
 	}
-	return sorted(errs)
+	return sortErrors(errs)
 }
 
 // validateRules runs the CEL rules unless found, the errors so far, say that
 // types are unsound: rules rely on them.
-func (v *Version) validateRules(obj map[string]any, found field.ErrorList) field.ErrorList {
-	rules := v.compiled().cel
+func validateRules(v *schema.Version, obj map[string]any, found field.ErrorList) field.ErrorList {
+	rules := validatorsOf(v).rules
 	if rules == nil {
 		return nil
 	}
@@ -78,27 +59,27 @@ func (v *Version) validateRules(obj map[string]any, found field.ErrorList) field
 			return field.ErrorList{field.Invalid(nil, nil, rulesSkipped)}
 		}
 	}
-	errs, _ := rules.Validate(context.Background(), nil, v.structural, obj, nil, celconfig.RuntimeCELCostBudget)
+	errs, _ := rules.Validate(context.Background(), nil, v.Structural, obj, nil, celconfig.RuntimeCELCostBudget)
 	return errs
 }
 
 const rulesSkipped = "validation rules were not checked because the object is invalid; correct the other errors first"
 
 // validateType compares apiVersion and kind with the version's own.
-func (v *Version) validateType(obj map[string]any) field.ErrorList {
+func validateType(v *schema.Version, obj map[string]any) field.ErrorList {
 	var errs field.ErrorList
-	if kind := obj["kind"]; kind != v.kind.Kind {
-		errs = append(errs, field.Invalid(field.NewPath("kind"), kind, "must be "+v.kind.Kind))
+	if kind := obj["kind"]; kind != v.GVK.Kind {
+		errs = append(errs, field.Invalid(field.NewPath("kind"), kind, "must be "+v.GVK.Kind))
 	}
-	want := v.kind.GroupVersion().String()
+	want := v.GVK.GroupVersion().String()
 	if got := obj["apiVersion"]; got != want {
 		errs = append(errs, field.Invalid(field.NewPath("apiVersion"), got, "must be "+want))
 	}
 	return errs
 }
 
-// sorted orders errors by field, then by text, and drops repetitions.
-func sorted(errs field.ErrorList) field.ErrorList {
+// sortErrors orders errors by field, then by text, and drops repetitions.
+func sortErrors(errs field.ErrorList) field.ErrorList {
 	for _, err := range errs {
 		if err.Field == "<nil>" { // the text of a nil path
 			err.Field = ""
@@ -117,8 +98,8 @@ func sorted(errs field.ErrorList) field.ErrorList {
 // ValidateStatus returns what the API server would refuse in a status of this
 // version by its schema, sorted, with paths from the root of the resource.
 // Required fields do not count, for a status may be partly another's.
-func (v *Version) ValidateStatus(status map[string]any) field.ErrorList {
-	compiled := v.compiled()
+func ValidateStatus(v *schema.Version, status map[string]any) field.ErrorList {
+	compiled := validatorsOf(v)
 	if compiled.schema == nil || len(status) == 0 {
 		return nil
 	}
@@ -128,5 +109,5 @@ func (v *Version) ValidateStatus(status map[string]any) field.ErrorList {
 			errs = append(errs, err)
 		}
 	}
-	return sorted(errs)
+	return sortErrors(errs)
 }

@@ -1,10 +1,12 @@
-package schema
+package crdfile
 
 import (
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 // Locate returns the node of the deepest part of path, such as
@@ -19,10 +21,10 @@ func Locate(root *yaml.Node, path string) *yaml.Node {
 		var next, key *yaml.Node
 		switch node.Kind {
 		case yaml.SequenceNode:
-			next, path = item(node, path)
+			next, path = itemOf(node, path)
 			key = next
 		case yaml.MappingNode:
-			key, next, path = entry(node, path)
+			key, next, path = entryOf(node, path)
 		}
 		if next == nil {
 			break
@@ -32,8 +34,8 @@ func Locate(root *yaml.Node, path string) *yaml.Node {
 	return at
 }
 
-// item returns the list item that path starts with, and the rest of path.
-func item(list *yaml.Node, path string) (*yaml.Node, string) {
+// itemOf returns the list item that path starts with, and the rest of path.
+func itemOf(list *yaml.Node, path string) (*yaml.Node, string) {
 	index, rest, found := strings.Cut(strings.TrimPrefix(path, "["), "]")
 	i, err := strconv.Atoi(index)
 	if !found || err != nil || i < 0 || i >= len(list.Content) {
@@ -42,10 +44,10 @@ func item(list *yaml.Node, path string) (*yaml.Node, string) {
 	return list.Content[i], strings.TrimPrefix(rest, ".")
 }
 
-// entry returns the key and value of the map entry that path starts with, and the
+// entryOf returns the key and value of the map entry that path starts with, and the
 // rest of path. Keys may hold dots, so the longest that fits is taken; paths say
 // them after a dot or in brackets.
-func entry(m *yaml.Node, path string) (key, value *yaml.Node, rest string) {
+func entryOf(m *yaml.Node, path string) (key, value *yaml.Node, rest string) {
 	longest := -1
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		name := m.Content[i].Value
@@ -58,4 +60,15 @@ func entry(m *yaml.Node, path string) (key, value *yaml.Node, rest string) {
 		}
 	}
 	return key, value, rest
+}
+
+// LocateIn returns where in its file the field of a definition at path stands, such as
+// spec.versions[0].name, or the deepest part of it that is there; 0, 0 for a live
+// definition. Both count from 1.
+func LocateIn(crd *schema.CRD, path string) (line, column int) {
+	if crd.Source == nil {
+		return 0, 0
+	}
+	at := Locate(crd.Source, path)
+	return at.Line, at.Column
 }
