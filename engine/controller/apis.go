@@ -118,7 +118,7 @@ func (o *Operator) crdCame(old, now any) {
 	}
 	if r := o.kindController(crd.Name); r != nil && (before.Annotations[api.AnnotationPaused] != crd.Annotations[api.AnnotationPaused] ||
 		reconcile.Forgot(before, crd)) {
-		r.resyncAll()
+		r.enqueueAll()
 	}
 }
 
@@ -207,7 +207,7 @@ func (o *Operator) followDiscovery(ctx context.Context) error {
 			o.names.Add(name)
 		}
 		for _, r := range o.running() {
-			r.resyncAll()
+			r.enqueueAll()
 		}
 		select {
 		case <-ctx.Done():

@@ -189,7 +189,7 @@ func (o *Operator) open(r *kindController) {
 	}
 	o.mu.Unlock()
 	if !unread && (!before.Same(share) || missed) {
-		r.resyncAll()
+		r.enqueueAll()
 	}
 }
 
@@ -311,7 +311,7 @@ func (o *Operator) follow(ctx context.Context, h *history, running *kindControll
 	running.want()
 	o.countUnwatched(running)
 	if again {
-		running.resyncAll()
+		running.enqueueAll()
 	}
 	o.open(running)
 	return nil
@@ -452,7 +452,7 @@ func (o *Operator) says() string {
 		if q := k.queue.Load(); q != nil {
 			r.Queue += (*q).Len()
 		}
-		if first := k.reconciler.Oldest(); !first.IsZero() {
+		if first := k.reconciler.OldestEvent(); !first.IsZero() {
 			r.Lag = max(r.Lag, int(time.Since(first).Seconds()))
 		}
 	}

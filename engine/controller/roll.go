@@ -141,7 +141,7 @@ func (o *Operator) begin(ctx context.Context, r *kindController, next *observe.V
 	}
 	log.FromContext(ctx).Info("folder changed; tried on all resources", "kind", r.name, "digest", next.Digest, "resources", len(trials),
 		"took", time.Since(started).String())
-	r.resyncAll()
+	r.enqueueAll()
 	return true
 }
 
@@ -175,7 +175,7 @@ func (o *Operator) step(ctx context.Context, r *kindController) {
 		goesOn = o.stepped(ctx, r, crd) || goesOn
 	}
 	if goesOn {
-		r.resyncAll() // those that were stopped in the middle of their wave, or without change
+		r.enqueueAll() // those that were stopped in the middle of their wave, or without change
 	}
 }
 

@@ -304,7 +304,7 @@ func (h *history) serve(ctx context.Context, running *kindController, v *observe
 	o.countUnwatched(running)
 	running.versions.trigger()
 	if again {
-		running.resyncAll()
+		running.enqueueAll()
 	}
 	o.open(running)
 	return nil

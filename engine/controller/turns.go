@@ -116,12 +116,12 @@ func (g gate) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, err
 		return g.r.reconciler.Reconcile(ctx, req)
 	}
 	if !g.r.served(resource) {
-		g.r.reconciler.Leave(req.NamespacedName)
+		g.r.reconciler.ForgetEvent(req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
 	ctx, end, begun := g.o.turns.begin(ctx, turn{kind: g.r.name, of: resource})
 	if !begun {
-		g.r.reconciler.Leave(req.NamespacedName)
+		g.r.reconciler.ForgetEvent(req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
 	defer end()

@@ -39,7 +39,7 @@ func changes(to *reconcile.Reconciler, gone func(types.UID)) handler.EventHandle
 	type adder = workqueue.TypedRateLimitingInterface[ctrl.Request]
 	request := func(o client.Object) ctrl.Request {
 		name := client.ObjectKeyFromObject(o)
-		to.Wake(name)
+		to.NoteEvent(name)
 		return ctrl.Request{NamespacedName: name}
 	}
 	return handler.Funcs{
@@ -106,21 +106,21 @@ func (r *kindController) add(namespace, name string) { r.addAfter(namespace, nam
 func (r *kindController) addAfter(namespace, name string, after time.Duration) {
 	if q := r.queue.Load(); q != nil {
 		req := ctrl.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
-		r.reconciler.Wake(req.NamespacedName)
+		r.reconciler.NoteEvent(req.NamespacedName)
 		(*q).AddAfter(req, after)
 	}
 }
 
-// resyncAll puts every resource of the kind in the queue, after those that an
+// enqueueAll puts every resource of the kind in the queue, after those that an
 // event woke.
-func (r *kindController) resyncAll() {
+func (r *kindController) enqueueAll() {
 	q := r.queue.Load()
 	if q == nil {
 		return // the first list puts them all in
 	}
 	for _, o := range r.resources.all() {
 		req := ctrl.Request{NamespacedName: client.ObjectKeyFromObject(o)}
-		r.reconciler.Wake(req.NamespacedName)
+		r.reconciler.NoteEvent(req.NamespacedName)
 		(*q).AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(handler.LowPriority)}, req)
 	}
 }
@@ -148,7 +148,7 @@ func (o *Operator) kindSynced(gvk apischema.GroupVersionKind) {
 	for _, r := range o.running() {
 		if _, has := r.versions.children()[gvk]; has {
 			o.countUnwatched(r)
-			r.resyncAll()
+			r.enqueueAll()
 		}
 	}
 }
@@ -174,7 +174,7 @@ func (o *Operator) scopeSynced(scope cluster.Scope) {
 	for _, r := range o.running() {
 		if slices.Contains(r.versions.scopes(), scope) {
 			o.countUnwatched(r)
-			r.resyncAll()
+			r.enqueueAll()
 		}
 	}
 }

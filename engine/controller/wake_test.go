@@ -80,7 +80,7 @@ func TestOthersAreNotWoken(t *testing.T) {
 	defer q.ShutDown()
 	r.queue.Store(&q)
 	o.state(webs).controller = r
-	woken := func() int { return reflect.ValueOf(r.reconciler).Elem().FieldByName("woken").Len() }
+	woken := func() int { return reflect.ValueOf(r.reconciler).Elem().FieldByName("eventAt").Len() }
 	for _, of := range []api.Owner{
 		{Kind: webs, Namespace: "served", Name: "gone"}, {Kind: webs, Namespace: "elsewhere", Name: "ours"},
 		{Kind: "others.example.com", Namespace: "served", Name: "ours"},

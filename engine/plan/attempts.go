@@ -102,7 +102,7 @@ func (r *RefusedRelease) IsOver(now time.Time) bool {
 	return !ends.IsZero() && !now.Before(ends)
 }
 
-// Attempts is the only place that remembers when to try something again.
+// Attempts remember what failed, and when to try it again.
 type Attempts map[Key]*Attempt
 
 // A Retry is a back-off: it begins with Min, and doubles up to Max. Without Max, the same

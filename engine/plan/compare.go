@@ -112,6 +112,7 @@ func TakeOver(owner Owner, o metav1.Object, made, adopt bool) (ok bool, whose st
 func (in *Input) compareChild(s *Step) {
 	o := s.Live.Meta
 	_, made := in.Applied[o.GetUID()]
+	why, replaced := isReplaced(s)
 	switch {
 	case o.GetDeletionTimestamp() != nil:
 		s.Action, s.Why = Block, "the object is being deleted"
@@ -120,10 +121,8 @@ func (in *Input) compareChild(s *Step) {
 		if s.Action, s.Why = Update, "it is taken over"; !ok {
 			s.Action, s.Why = Refuse, whose
 		}
-	case s.Child.Policy.RecreateOnFailed && hasFailedPhase(s.Live.Body):
-		s.Action, s.Why = Recreate, "it ended Failed"
-	case s.Child.Policy.Once && o.GetAnnotations()[api.AnnotationDesired] != s.Hash:
-		s.Action, s.Why = Recreate, "the template renders something else now"
+	case replaced:
+		s.Action, s.Why = Recreate, why
 	case len(s.Child.Policy.Initial) > 0 && s.Live.Body == nil:
 		s.Action, s.Why = Block, describeUnknown(s.Document.GetKind(), nil)
 	default:

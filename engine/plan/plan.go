@@ -407,7 +407,7 @@ func (in *Input) planStep(c render.Child, all map[Ref]*live.Object) (Step, error
 		in.compareChild(&s)
 	}
 	if s.Action == Create || s.Action == Update {
-		in.RecreateRefused(&s)
+		in.RecreateImmutable(&s)
 	}
 	return s, nil
 }

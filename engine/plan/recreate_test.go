@@ -13,10 +13,10 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/render"
 )
 
-// TestRecreateRefused covers a child that the API server refuses to change: it is recreated,
+// TestRecreateImmutable covers a child that the API server refuses to change: it is recreated,
 // but a Secret with generated texts only if the resource allows it, and during a rollout
 // only if that allows it. Another object, or other content, is tried first.
-func TestRecreateRefused(t *testing.T) {
+func TestRecreateImmutable(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind, file string
 		allowed    []string

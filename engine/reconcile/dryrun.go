@@ -100,7 +100,7 @@ func (t *reconciliation) trySteps(ctx context.Context, writer apply.ResourceWrit
 		} else {
 			t.recordRecreation(r.Step, *wanted)
 			preview, in := r.Preview, t.planInput(&render.Result{}, w)
-			if in.RecreateRefused(r.Step); r.Step.Action == plan.Recreate {
+			if in.RecreateImmutable(r.Step); r.Step.Action == plan.Recreate {
 				r.Outcome = writer.Write(ctx, r.Step)
 				t.learnStep(r.Step, r)
 			} else if r.Step.Problem != nil {

@@ -99,8 +99,8 @@ func hasOurFinalizer(o *live.Packed) bool {
 	return slices.Contains(o.GetFinalizers(), api.Finalizer)
 }
 
-// toForget takes the reconciliation to write the record, if there is anything to take off;
-// done must follow then. What an operator before this one, or a write without
+// toForget begins to write the record, if there is anything to take off; endWrite must follow
+// then. What an operator before this one, or a write without
 // answer, may still bring about, stays on record for a while; and for as long as
 // other installations may make it, or nothing is known of some namespaces.
 func (r forgetter) toForget(versions []*observe.Version) (metav1.Object, map[string][]schema.GroupKind) {

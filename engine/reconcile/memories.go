@@ -37,7 +37,7 @@ func (r *Reconciler) memoryOf(name types.NamespacedName, resource *unstructured.
 
 // End forgets everything.
 func (r *Reconciler) End() {
-	r.forgetWoken()
+	r.forgetEventTimes()
 	r.forgetPending()
 	r.mu.Lock()
 	defer r.mu.Unlock()

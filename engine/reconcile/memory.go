@@ -16,9 +16,10 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/refusals"
 )
 
-// A Memory is everything that this process remembers of one resource between two
-// reconciliations. Losing it costs at most one write for each child. Only the worker that
-// reconciles the resource uses it.
+// A Memory is what this process has learned of one resource by reconciling it, and uses for
+// the next reconciliation. Losing it costs at most one write for each child. Only the worker
+// that reconciles the resource uses it. What others tell of a resource between two
+// reconciliations is kept by the Reconciler: arrivals, deletions, and when it was enqueued.
 type Memory struct {
 	uid types.UID
 	// attempts determine when to try again what failed.

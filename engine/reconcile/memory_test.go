@@ -53,8 +53,8 @@ func TestNothingIsKept(t *testing.T) {
 		w.r.Gone(w.resource)
 		w.turn()
 		r := w.r
-		if n := len(r.memories) + len(r.names) + len(r.deletions) + len(r.pendingResources.names) + len(r.woken) + len(r.arrivals); n > 0 {
-			t.Errorf("%v, %v, %v, %v, %v and %v are known still", r.memories, r.names, r.deletions, r.pendingResources.names, r.woken, r.arrivals)
+		if n := len(r.memories) + len(r.names) + len(r.deletions) + len(r.pendingResources.names) + len(r.eventAt) + len(r.arrivals); n > 0 {
+			t.Errorf("%v, %v, %v, %v, %v and %v are known still", r.memories, r.names, r.deletions, r.pendingResources.names, r.eventAt, r.arrivals)
 		}
 		made := w.resource.DeepCopy()
 		made.SetUID("")

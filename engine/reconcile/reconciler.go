@@ -57,7 +57,7 @@ type Reconciler struct {
 	choose    func(*unstructured.Unstructured) Choice
 	served    func(*unstructured.Unstructured, Outcome)
 
-	wakeTimes
+	eventTimes
 	pendingResources
 
 	mu        sync.Mutex
@@ -105,7 +105,7 @@ const renderLimit = 10 * time.Second
 // Reconcile brings the children of one custom resource into their desired state, and reports
 // the outcome in its status.
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	woken := r.takeWoken(req.NamespacedName)
+	since := r.takeEventTime(req.NamespacedName)
 	resource, memory, err := r.getResource(ctx, req.NamespacedName)
 	if resource == nil || err != nil {
 		countResult(r.name, err)
@@ -114,7 +114,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	t := r.newReconciliation(resource, r.choose(resource), memory)
 	result, err := t.run(ctx)
 	NotePanic(r.name, err)
-	t.countReconciliation(req.NamespacedName, woken, err)
+	t.countReconciliation(req.NamespacedName, since, err)
 	return result, err
 }
 

@@ -18,15 +18,16 @@ type refusalPolicy struct {
 	reason   string
 	// label is what metrics call it; empty if the API server did not refuse anything.
 	label string
-	// retry is when the same content is tried again. What is invalid is tried again at the
-	// resync.
+	// retry is when the same content is tried again; other content is tried at once. The
+	// zero one means after the resync interval of the kind.
 	retry plan.Retry
 }
 
 // rareRetry is the first wait of what hardly ever helps to try again.
 const rareRetry = 5 * time.Second
 
-// refusalPolicies is the complete retry policy of writes.
+// refusalPolicies says for each refusal of a write what the status reports and when it is
+// tried again. Deletions and releases of patches are in prune.go and orphan.go.
 var refusalPolicies = map[refusals.Cause]refusalPolicy{
 	refusals.TryAgain:    {status.Retry, api.ReasonApplyFailed, "try-again", plan.Retry{Max: longWait}},
 	refusals.Exists:      {status.Waiting, api.ReasonChildChanged, "exists", plan.Retry{Max: 10 * time.Second}},
@@ -78,13 +79,13 @@ func (t learner) describeFailure(s *plan.Step, err error) (status.Problem, plan.
 	refusal := refusals.Classify(err)
 	policy := refusalPolicies[refusal.Cause]
 	p, retry := status.Problem{Severity: policy.severity, Reason: policy.reason}, policy.retry
+	if retry == (plan.Retry{}) { // the same content is refused again
+		retry = plan.Retry{Min: t.subject.Version.ResyncInterval(), Max: t.subject.Version.ResyncInterval()}
+	}
 	retry.Min = max(retry.Min, refusal.RetryAfter)
 	switch cause := refusal.Cause; {
 	case !cause.IsAnswer():
 		p.Message = s.Name() + ": " + refusal.Error()
-	case cause == refusals.Invalid: // the same content is refused again
-		p.Message = fmt.Sprintf("applying %s: %s", s.Name(), describeRefusal(s, refusal))
-		retry = plan.Retry{Min: t.subject.Version.ResyncInterval(), Max: t.subject.Version.ResyncInterval()}
 	case cause == refusals.Conflict:
 		p.Message = fmt.Sprintf("patching %s: %s; it is not forced", s.Name(), refusal)
 	case cause == refusals.Gone || cause == refusals.Exists:

@@ -37,21 +37,21 @@ func countResult(kind string, err error) {
 }
 
 // countReconciliation counts the reconciliation. One that decided nothing is still to come.
-func (t *reconciliation) countReconciliation(name types.NamespacedName, woken time.Time, err error) {
+func (t *reconciliation) countReconciliation(name types.NamespacedName, since time.Time, err error) {
 	kind := metrics.Kind(t.r.name)
 	kind.Reconciled(t.resultOf(err))
 	if t.subject.Version.Kind != nil {
 		kind.LookedUp(t.subject.Version.Kind.Templates.CacheUse())
 	}
 	switch {
-	case woken.IsZero():
+	case since.IsZero():
 	case t.wrote:
-		kind.Applied(time.Since(woken))
+		kind.Applied(time.Since(since))
 		if t.undone {
-			kind.Undone(time.Since(woken))
+			kind.Undone(time.Since(since))
 		}
 	case t.pending:
-		t.r.restoreWoken(name, woken)
+		t.r.restoreEventTime(name, since)
 	}
 }
 

@@ -91,7 +91,7 @@ func TestLagOfSlowWrite(t *testing.T) {
 			}
 			return nil
 		}
-		w.r.Wake(types.NamespacedName{Namespace: "default", Name: "a"})
+		w.r.NoteEvent(types.NamespacedName{Namespace: "default", Name: "a"})
 		w.turn()
 		families, err := registry.Registry.Gather()
 		if err != nil {

@@ -17,7 +17,7 @@ type Severity int
 const (
 	// Stalled means that a person must change something.
 	Stalled Severity = iota
-	// Waiting means that an event will tell when it is over.
+	// Waiting means that nobody has to act: an event or a timer ends it.
 	Waiting
 	// Retry means that trying again may help, with back-off.
 	Retry
