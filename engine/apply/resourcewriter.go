@@ -184,15 +184,17 @@ func (w *stepWrite) updateChild(ctx context.Context, o metav1.Object) error {
 		o = read
 	}
 	err := w.applyTo(ctx, o)
-	if refusal := refusals.Classify(err); err != nil && mayRestore(refusal) {
-		if _, done, restored := w.restoreObject(ctx, o, refusal); done {
+	if err == nil {
+		return nil
+	}
+	if refusal := refusals.Classify(err); mayRestore(refusal) {
+		if _, done, restored := w.restoreObject(ctx, o, refusal); done && restored == nil {
+			return nil
+		} else if done {
 			err = restored
 		}
 	}
-	if err != nil {
-		return w.explainRefusal(ctx, o, err)
-	}
-	return nil
+	return w.explainRefusal(ctx, o, err)
 }
 
 // applyTo applies the document to the object.

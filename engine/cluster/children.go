@@ -200,7 +200,7 @@ func (c *Children) RecordWrite(gvk schema.GroupVersionKind, obj *unstructured.Un
 // slow periodic look that finds what a watch has swallowed, and resource
 // versions that went back because etcd was restored. If they still differ
 // after a short grace, the watch is replaced by a new one; Changed is then
-// called for the owners of whatever differed. Look returns once that is done.
+// called for the owners of whatever differed. Resync returns once that is done.
 // A list that is refused shows in State, and is tried again by itself.
 func (c *Children) Resync(ctx context.Context, gvk schema.GroupVersionKind) error {
 	return c.resync(ctx, Scope{GroupVersionKind: gvk})

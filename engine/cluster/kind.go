@@ -143,7 +143,7 @@ func (k *kind) recordWrite(l live.Object) {
 	k.overlaid(l)
 }
 
-// overlaid is note for who has the mutex.
+// overlaid is recordWrite for a caller that holds the mutex.
 func (k *kind) overlaid(l live.Object) {
 	if k.current == nil || k.scope.Name != "" && k.scope.Name != l.Meta.GetName() {
 		return

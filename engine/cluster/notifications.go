@@ -6,7 +6,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
-// An notifications collects, under a kind's mutex, what is to be told after it is
+// The notifications collect, under a kind's mutex, what is to be told after it is
 // unlocked.
 type notifications struct {
 	policy   storePolicy

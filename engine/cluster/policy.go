@@ -7,7 +7,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
-// A policy knows what is special about the objects of one kind: whether they
+// A storePolicy knows what is special about the objects of one kind: whether they
 // are children or what templates read. All of it runs under the kind's mutex,
 // but for tell and synced, which run under none.
 type storePolicy interface {

@@ -116,7 +116,7 @@ func (m *planner) isRepeated(s *Step) bool {
 
 // reportOscillation reports a child whose content our own writes change.
 func (m *planner) reportOscillation(s *Step) {
-	if problem, due := m.plan.Attempts.Oscillation(s.RepeatKey(), s.Name(), s.Place(), m.Now); problem != nil {
+	if problem, due := m.plan.Attempts.Oscillation(s.RepeatKey(), s.Name(), s.Place, m.Now); problem != nil {
 		m.plan.Problems = append(m.plan.Problems, *problem)
 		m.plan.RequeueAfter(due)
 	}

@@ -87,8 +87,9 @@ func (a Attempts) HoldsRepeats() bool {
 }
 
 // Oscillation returns the problem of a child, or of the status, whose content our own writes
-// change, and when to look again; nil if there is none, or none any more.
-func (a Attempts) Oscillation(k Key, what, file string, now time.Time) (*status.Problem, time.Duration) {
+// change, and when to look again; nil if there is none, or none any more. The argument what
+// names the child, and place returns where its content is rendered.
+func (a Attempts) Oscillation(k Key, what string, place func() string, now time.Time) (*status.Problem, time.Duration) {
 	at := a[k]
 	switch {
 	case at == nil || !at.Repeat.IsOscillating():
@@ -97,6 +98,7 @@ func (a Attempts) Oscillation(k Key, what, file string, now time.Time) (*status.
 		delete(a, k)
 		return nil, 0
 	}
+	file := place()
 	return &status.Problem{Severity: status.Stalled, Reason: api.ReasonOscillating, File: file, Message: fmt.Sprintf(
 		"%s: %s changes again each time that it is written (%s); it is written less and less often",
 		what, strings.Join(at.Fields[:min(3, len(at.Fields))], ", "), file)}, at.Repeat.Due(now)

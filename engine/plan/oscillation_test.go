@@ -39,7 +39,7 @@ func TestEchoIsReported(t *testing.T) {
 			value++
 		}
 	}
-	p, due := w.attempts.Oscillation(echoKey, "ConfigMap a", "map.yaml:1", w.now)
+	p, due := w.attempts.Oscillation(echoKey, "ConfigMap a", func() string { return "map.yaml:1" }, w.now)
 	if w.writes > 40 || p == nil || due == 0 || !strings.Contains(p.Message, "ConfigMap a: data.value changes again") {
 		t.Errorf("%d writes in an hour; it is reported as %v, and looked at again in %s", w.writes, p, due)
 	}
@@ -47,7 +47,7 @@ func TestEchoIsReported(t *testing.T) {
 	if w.write(0, value+1); w.held > 0 {
 		t.Error("another generation is not written at once")
 	}
-	if p, _ := w.attempts.Oscillation(echoKey, "ConfigMap a", "map.yaml:1", w.now); p != nil {
+	if p, _ := w.attempts.Oscillation(echoKey, "ConfigMap a", func() string { return "map.yaml:1" }, w.now); p != nil {
 		t.Errorf("another generation is reported: %v", p)
 	}
 }

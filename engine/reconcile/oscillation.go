@@ -24,7 +24,7 @@ func (t publisher) isAtRest() bool {
 
 // reportOscillation reports what oscillates, and looks at it again.
 func (t *pass) reportOscillation(k plan.Key, what, file string) {
-	if p, due := t.memory.attempts.Oscillation(k, what, file, t.r.now()); p != nil {
+	if p, due := t.memory.attempts.Oscillation(k, what, func() string { return file }, t.r.now()); p != nil {
 		t.found.add(*p)
 		t.found.requeueAfter(due)
 	}
