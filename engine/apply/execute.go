@@ -124,7 +124,7 @@ func missingSecret(p *plan.Plan, s *plan.Step, written []plan.Result) string {
 		if !secret.GeneratesText || secret.Action == plan.Keep || !slices.Contains(s.GeneratedFrom, secret.Child.File) {
 			continue
 		}
-		if !slices.ContainsFunc(written, func(r plan.Result) bool { return r.Step == secret && plan.Succeeded([]plan.Result{r}) }) {
+		if !slices.ContainsFunc(written, func(r plan.Result) bool { return r.Step == secret && r.Succeeded() }) {
 			return secret.Name()
 		}
 	}

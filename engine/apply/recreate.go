@@ -67,9 +67,9 @@ func (w *stepWrite) readPredecessor(ctx context.Context, o metav1.Object) error 
 // recreateChild deletes an object. Its deletion enqueues the resource, whose next plan creates it
 // again. An object whose values the next one takes over is deleted as it was read.
 func (w *stepWrite) recreateChild(ctx context.Context) (err error) {
-	o, text := w.step.Recreated(), "it is recreated: "+w.step.Why
+	o := w.step.Recreated()
 	if r := w.step.Recreation; r != nil {
-		w.predecessor, text = r.Predecessor, "it is recreated, since the API refuses to change it: "+r.Why
+		w.predecessor = r.Predecessor
 	}
 	how := metav1.DeletePropagationBackground
 	if w.step.Child.Policy.KeepDependents {
@@ -93,8 +93,8 @@ func (w *stepWrite) recreateChild(ctx context.Context) (err error) {
 		}
 	}
 	w.recordWrite(plan.WriteRecreate)
-	w.out.Deleted = w.predecessor
-	return &refusals.Refusal{Cause: refusals.Recreating, Text: text}
+	w.out.IsDeleted, w.out.Predecessor = true, w.predecessor
+	return nil
 }
 
 // describeRemedy returns what to do about a change that is refused although its content is fine, or

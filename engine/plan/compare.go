@@ -111,17 +111,17 @@ func TakeOver(owner Owner, o metav1.Object, made, adopt bool) (ok bool, whose st
 // compareChild decides about a child whose object is there.
 func (in *Input) compareChild(s *Step) {
 	o := s.Live.Meta
-	_, made := in.Applied[o.GetUID()]
-	why, replaced := isReplaced(s)
+	_, wasApplied := in.Applied[o.GetUID()]
+	why, recreate := mustRecreate(s)
 	switch {
 	case o.GetDeletionTimestamp() != nil:
 		s.Action, s.Why = Block, "the object is being deleted"
 	case !in.Applied.Ours(in.Owner, o):
-		ok, whose := TakeOver(in.Owner, o, made, s.Child.Policy.Adopt)
+		ok, whose := TakeOver(in.Owner, o, wasApplied, s.Child.Policy.Adopt)
 		if s.Action, s.Why = Update, "it is taken over"; !ok {
 			s.Action, s.Why = Refuse, whose
 		}
-	case replaced:
+	case recreate:
 		s.Action, s.Why = Recreate, why
 	case len(s.Child.Policy.Initial) > 0 && s.Live.Body == nil:
 		s.Action, s.Why = Block, describeUnknown(s.Document.GetKind(), nil)

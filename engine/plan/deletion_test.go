@@ -35,7 +35,7 @@ func onDelete(value string) func(*unstructured.Unstructured) {
 
 // deletion is for the owner with these children, while it is being deleted.
 func deletion(children ...live.Object) Input {
-	return Input{Owner: owner, Result: &render.Result{}, State: synced, Leaving: true, Live: children}
+	return Input{Owner: owner, Result: &render.Result{}, State: synced, IsDeleting: true, Live: children}
 }
 
 func inOrder(files ...string) func(*Input) { return func(in *Input) { in.DeleteOrder = files } }
@@ -71,7 +71,7 @@ func summarizeDeletion(t *testing.T, in Input) string {
 	for _, l := range p.Prune {
 		words = append(words, "delete:"+l.Meta.GetName())
 	}
-	for _, ref := range p.Left {
+	for _, ref := range p.Remaining {
 		if !slices.ContainsFunc(p.Prune, func(l live.Object) bool { return RefOf(l) == ref }) {
 			words = append(words, "await:"+ref.Name)
 		}
@@ -257,7 +257,7 @@ func TestDeletionInPasses(t *testing.T) {
 				for _, l := range p.Prune {
 					remove(&in, l.Meta.GetName())
 				}
-				if ended = len(p.Left) == 0 && !in.KindsUnknown; !ended {
+				if ended = len(p.Remaining) == 0 && !in.KindsUnknown; !ended {
 					in.RecordedOrphaning = p.Orphaning
 				}
 				if pass == 0 && tt.between != nil {

@@ -15,7 +15,7 @@ import (
 // plans depend.
 func (m *planner) planMetadata() {
 	switch {
-	case m.Leaving:
+	case m.IsDeleting:
 		m.endDeletion()
 	default:
 		if record := m.recordSucceeded(); record != m.Succeeded {
@@ -76,7 +76,7 @@ func (o Owner) needsCleanup(c render.Child) bool {
 func (m *planner) endDeletion() {
 	m.plan.Relist = m.Doubtful
 	isPending, hasFailed := m.plan.releaseStates(m.Now)
-	isEnd := len(m.plan.Left) == 0 && len(m.plan.Problems) == 0 && !isPending && len(m.Doubtful) == 0
+	isEnd := len(m.plan.Remaining) == 0 && len(m.plan.Problems) == 0 && !isPending && len(m.Doubtful) == 0
 	if isEnd {
 		m.plan.After.Finalizer = RemoveFinalizer
 	}
@@ -84,7 +84,7 @@ func (m *planner) endDeletion() {
 	if m.plan.Orphaning != OrphaningUnknown && m.plan.Orphaning != m.RecordedOrphaning && (!isEnd || mayFail) {
 		m.plan.Before.Annotations = map[string]string{api.AnnotationOrphaned: m.plan.Orphaning.Record(m.Owner.UID)}
 	}
-	if age := m.Now.Sub(m.DeletionSeenAt); len(m.plan.Left) > 0 && len(m.plan.Problems) == 0 && age < reportDeletionAfter {
+	if age := m.Now.Sub(m.DeletionSeenAt); len(m.plan.Remaining) > 0 && len(m.plan.Problems) == 0 && age < reportDeletionAfter {
 		m.plan.SkipsStatus = true
 		m.plan.RequeueAfter(reportDeletionAfter - age)
 	}
@@ -109,10 +109,10 @@ func (p *Plan) releaseStates(now time.Time) (isPending, hasFailed bool) {
 	return isPending, hasFailed
 }
 
-// DescribeLeft returns the problem of a resource whose deletion waits for children.
-func (p *Plan) DescribeLeft() status.Problem {
-	texts := make([]string, len(p.Left))
-	for i, r := range p.Left {
+// DescribeRemaining returns the problem of a resource whose deletion waits for children.
+func (p *Plan) DescribeRemaining() status.Problem {
+	texts := make([]string, len(p.Remaining))
+	for i, r := range p.Remaining {
 		texts[i] = r.String()
 	}
 	return status.Problem{Severity: status.Waiting, Reason: api.ReasonDeleting,

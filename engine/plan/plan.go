@@ -174,9 +174,9 @@ type Plan struct {
 	Release []Release
 	// Delayed are the deletions and releases that have to wait.
 	Delayed map[Key]bool
-	// Left are, for a resource that goes, the children that must be gone before it may go,
-	// and Orphaning is what it leaves behind.
-	Left      []Ref
+	// Remaining are the children that must be gone before a resource that is being deleted may
+	// go, and Orphaning is the decision about the children that outlive it.
+	Remaining []Ref
 	Orphaning Orphaning
 	// Empty: nothing was rendered although there are children, and the kind
 	// does not allow that; nothing is pruned.
@@ -280,9 +280,9 @@ type Input struct {
 	// DeleteOrder are the files whose children go one after the other.
 	DeleteOrder []string
 	AllowEmpty  bool
-	// Leaving: the resource is being deleted, so that nothing is wanted. DeletionSeenAt is when this
-	// process first saw that, by its own clock.
-	Leaving        bool
+	// IsDeleting is true if the resource is being deleted, so that nothing is wanted.
+	// DeletionSeenAt is when this process first saw that, by its own clock.
+	IsDeleting     bool
 	DeletionSeenAt time.Time
 	// Propagation is how the resource is deleted, as far as a finalizer of the garbage
 	// collector shows it: Orphan, Foreground, or empty.
@@ -308,7 +308,7 @@ func Make(in Input) (*Plan, error) {
 	}
 	m := &planner{in, p}
 	switch {
-	case in.Leaving:
+	case in.IsDeleting:
 		m.planDeletion()
 	case in.Result == nil:
 	case len(in.Result.Failed) > 0:
@@ -320,7 +320,7 @@ func Make(in Input) (*Plan, error) {
 		}
 	}
 	m.planMetadata()
-	p.ConfirmCurrent = !in.IsCurrent && !in.Leaving && !(p.Same() && p.Before.IsEmpty() && p.After.IsEmpty())
+	p.ConfirmCurrent = !in.IsCurrent && !in.IsDeleting && !(p.Same() && p.Before.IsEmpty() && p.After.IsEmpty())
 	return p, nil
 }
 

@@ -79,7 +79,7 @@ func (m *planner) planUnwanted(wanted map[Ref]bool) {
 			m.plan.retainChild(l, FileWaits, file)
 		case kind.HoldsData(l.GVK.GroupKind()) || m.isGenerated(l):
 			m.plan.retainChild(l, HoldsData, "")
-		case m.isReplaced(l) && !m.isRolledOut():
+		case m.hasSuccessor(l) && !m.isRolledOut():
 			m.plan.retainChild(l, StillUsed, "")
 		default:
 			m.plan.Prune = append(m.plan.Prune, l)
@@ -93,7 +93,7 @@ func (m *planner) planUnwanted(wanted map[Ref]bool) {
 func (m *planner) planPrunes() {
 	slices.SortFunc(m.plan.Prune, func(a, b live.Object) int { return compareRefs(RefOf(a), RefOf(b)) })
 	slices.SortFunc(m.plan.Retained, func(a, b Retained) int { return compareRefs(RefOf(a.Live), RefOf(b.Live)) })
-	slices.SortFunc(m.plan.Left, compareRefs)
+	slices.SortFunc(m.plan.Remaining, compareRefs)
 	for _, k := range m.plan.pruneKeys() {
 		if !m.plan.Attempts.isDue(k, m.Now) {
 			m.plan.Delayed[k] = true
@@ -153,9 +153,9 @@ func (a Attempts) isDue(k Key, now time.Time) bool {
 	return !isRefused && a.Blocking(k, "", now) == nil
 }
 
-// isReplaced reports whether a child is a ConfigMap or Secret whose file renders another
+// hasSuccessor reports whether a child is a ConfigMap or Secret whose file renders another
 // one of its kind, as if a hash of the content is part of the name.
-func (in *Input) isReplaced(l live.Object) bool {
+func (in *Input) hasSuccessor(l live.Object) bool {
 	return (l.GVK == configMaps || l.GVK == secrets) && slices.ContainsFunc(in.Result.Children, func(c render.Child) bool {
 		return c.File == l.Meta.GetAnnotations()[api.AnnotationFile] && c.Object.GroupVersionKind() == l.GVK && !c.Policy.Patch
 	})
@@ -257,12 +257,12 @@ func (m *planner) planDeletion() {
 	case OrphanRequested:
 	case OrphanInferred, OrphaningUnknown:
 		// Somebody may have provoked this: revoke permissions.
-		m.leaveAll(func(l live.Object) bool {
+		m.deleteAll(func(l live.Object) bool {
 			return !garbageCollectable(m.Owner, l.Meta.GetNamespace()) && grantsPermissions(l)
 		})
 		m.retainOrphans()
 	case NotOrphaned:
-		m.leaveInOrder()
+		m.deleteInOrder()
 		m.retainOrphans()
 	}
 	for _, unknown := range m.Unknown {
@@ -279,15 +279,15 @@ func (m *planner) planDeletion() {
 // being deleted.
 const unknownRetry = 10 * time.Second
 
-// leaveInOrder deletes the children of the first file in order that has some; then those
+// deleteInOrder deletes the children of the first file in order that has some; then those
 // that the garbage collector does not reach.
-func (m *planner) leaveInOrder() {
+func (m *planner) deleteInOrder() {
 	for _, file := range m.DeleteOrder {
-		if m.leaveAll(func(l live.Object) bool { return l.Meta.GetAnnotations()[api.AnnotationFile] == file }) {
+		if m.deleteAll(func(l live.Object) bool { return l.Meta.GetAnnotations()[api.AnnotationFile] == file }) {
 			return
 		}
 	}
-	m.leaveAll(func(l live.Object) bool { return !garbageCollectable(m.Owner, l.Meta.GetNamespace()) })
+	m.deleteAll(func(l live.Object) bool { return !garbageCollectable(m.Owner, l.Meta.GetNamespace()) })
 }
 
 // retainOrphans lists the children that outlive a resource although it did not ask for
@@ -295,7 +295,7 @@ func (m *planner) leaveInOrder() {
 func (m *planner) retainOrphans() {
 	for _, l := range m.Live {
 		switch {
-		case slices.Contains(m.plan.Left, RefOf(l)):
+		case slices.Contains(m.plan.Remaining, RefOf(l)):
 		case m.plan.Orphaning == OrphanInferred && (lacksReference(m.Owner, l) || Ours(m.Owner, l.Meta)):
 			m.plan.retainChild(l, Orphaned, "")
 		case m.plan.Orphaning == NotOrphaned && lacksReference(m.Owner, l):
@@ -304,17 +304,17 @@ func (m *planner) retainOrphans() {
 	}
 }
 
-// leaveAll deletes the children of ours that go, and reports whether there are any.
-func (m *planner) leaveAll(goes func(live.Object) bool) bool {
+// deleteAll deletes the children of ours that go, and reports whether there are any.
+func (m *planner) deleteAll(goes func(live.Object) bool) bool {
 	for _, l := range m.Live {
 		said := l.Meta.GetAnnotations()[api.AnnotationOnDelete]
 		if !goes(l) || !Ours(m.Owner, l.Meta) || isKept(l.Meta) || kind.HoldsData(l.GVK.GroupKind()) && said != "delete" {
 			continue
 		}
-		m.plan.Left = append(m.plan.Left, RefOf(l))
+		m.plan.Remaining = append(m.plan.Remaining, RefOf(l))
 		if l.Meta.GetDeletionTimestamp() == nil {
 			m.plan.Prune = append(m.plan.Prune, l)
 		}
 	}
-	return len(m.plan.Left) > 0
+	return len(m.plan.Remaining) > 0
 }

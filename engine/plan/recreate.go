@@ -11,16 +11,16 @@ import (
 
 // A child is recreated, that is deleted and created again, for one of three reasons:
 //
-//   - it ended Failed, and its file says on-failed: recreate (isReplaced);
-//   - it is made once, such as a Job, and its file renders something else now (isReplaced);
+//   - it ended Failed, and its file says on-failed: recreate (mustRecreate);
+//   - it is made once, such as a Job, and its file renders something else now (mustRecreate);
 //   - the API server has refused to change the object to what its file renders now, which
 //     became known when the last plan was executed (RecreateImmutable).
 //
 // planStep asks for each of them. The plan after the deletion creates the child.
 
-// isReplaced reports whether a child of ours gives way to a new one whatever the API server
-// would say, and why.
-func isReplaced(s *Step) (why string, replaced bool) {
+// mustRecreate reports whether a child of ours has to be recreated whatever the API server would
+// say, and why.
+func mustRecreate(s *Step) (why string, recreate bool) {
 	policy, o := s.Child.Policy, s.Live
 	switch {
 	case policy.RecreateOnFailed && hasFailedPhase(o.Body):

@@ -40,16 +40,17 @@ type Outcome struct {
 	// Answer is the object as the API server returned it last, or nil. Preview is what a new
 	// object would be, if that was asked: it is for people.
 	Answer, Preview *unstructured.Unstructured
-	// Deleted is the object that was deleted to be created again, if the next one takes over
-	// values of it; or nil.
-	Deleted *unstructured.Unstructured
 	// Recreation is set if the child has to be deleted and created again, since the API server
 	// refuses to change it. The next plan decides whether it may.
 	Recreation *Recreation
+	// IsDeleted is true if the child was deleted to be created again, which is for the next
+	// plan. Predecessor is the deleted object, if the next one takes over values of it; or nil.
+	IsDeleted   bool
+	Predecessor *unstructured.Unstructured
 	// Dropped is true if a patch could not be released, and our entry in managedFields was
 	// removed instead: its fields stay as they are.
 	Dropped bool
-	// Err is nil if the part succeeded.
+	// Err is why the part failed.
 	Err error
 }
 
@@ -69,10 +70,15 @@ type Result struct {
 	Lacks   string
 }
 
+// Succeeded reports whether the part was carried out, so that nothing is left to do for it.
+func (r *Result) Succeeded() bool {
+	return r.Err == nil && r.Recreation == nil && !r.IsDeleted && !r.Skipped
+}
+
 // Succeeded reports whether all parts were carried out.
 func Succeeded(results []Result) bool {
 	for i := range results {
-		if r := &results[i]; r.Err != nil || r.Recreation != nil || r.Skipped {
+		if !results[i].Succeeded() {
 			return false
 		}
 	}

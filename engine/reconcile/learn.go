@@ -33,7 +33,7 @@ func (t learner) learnResults(p *plan.Plan, results []plan.Result) {
 			if r.Skipped {
 				p.WithdrawStep(r.Step)
 			}
-			isApplied = isApplied && r.Err == nil && !r.Skipped && r.Recreation == nil
+			isApplied = isApplied && r.Succeeded()
 		case r.Skipped:
 		case r.Metadata != nil:
 			t.learnMetadata(p, r)
@@ -87,6 +87,9 @@ func (t learner) learnStep(s *plan.Step, r *plan.Result) {
 	case r.Recreation != nil:
 		t.recordRecreation(s, *r.Recreation)
 		return
+	case r.IsDeleted:
+		t.learnRecreate(s, r)
+		return
 	case r.Err == nil:
 		t.learnWrite(s, r)
 	default:
@@ -96,7 +99,7 @@ func (t learner) learnStep(s *plan.Step, r *plan.Result) {
 }
 
 // reportStep reports a problem of a step, by default at the place of its template.
-func (t learner) reportStep(s *plan.Step, p status.Problem) {
+func (t *pass) reportStep(s *plan.Step, p status.Problem) {
 	if p.File == "" {
 		p.File = s.Place()
 	}
@@ -148,28 +151,44 @@ func (t learner) learnWrite(s *plan.Step, r *plan.Result) {
 func (t learner) learnFailure(s *plan.Step, r *plan.Result) {
 	refusal := refusals.Classify(r.Err)
 	switch refusal.Cause {
-	case refusals.Recreating, refusals.Gone, refusals.Exists, refusals.Waits: // the object is another one by now
+	case refusals.Gone, refusals.Exists, refusals.Waits: // the object is another one by now
 		delete(t.memory.recreations, s.Ref())
-	}
-	if refusal.Cause == refusals.Recreating {
-		t.memory.attempts.ForgetRepeats()
-		if r.Deleted != nil {
-			t.memory.replaced[s.Ref()] = initialOf(r.Deleted.Object, s.Child.Policy.Initial)
-		}
 	}
 	if refusal.Kind == refusals.TextExists {
 		t.forgetGenerated(s)
 	}
 	p, retry := t.describeFailure(s, r.Err)
 	t.countRefusal(r.Err)
-	now := t.r.now() // waits begin with the answer
-	at := t.memory.attempts.Fail(s.Key(), s.AttemptHash(), retry, now)
-	at.Problem, at.Obstacle = p, ""
+	at := t.recordAttempt(s, p, retry)
 	if s.Live != nil && (refusal.Kind == refusals.ForeignEntry || refusal.Kind == refusals.LeftOver) {
 		at.Obstacle = plan.Obstacle(*s.Live)
 	}
+}
+
+// learnRecreate records that a child was deleted to be created again. That backs off, so that
+// one which always has to be recreated is no busy loop.
+func (t learner) learnRecreate(s *plan.Step, r *plan.Result) {
+	delete(t.memory.recreations, s.Ref())
+	t.memory.attempts.ForgetRepeats()
+	if r.Predecessor != nil {
+		t.memory.replaced[s.Ref()] = initialOf(r.Predecessor.Object, s.Child.Policy.Initial)
+	}
+	text := "it is recreated: " + s.Why
+	if s.Recreation != nil {
+		text = "it is recreated, since the API refuses to change it: " + s.Recreation.Why
+	}
+	t.recordAttempt(s, status.Problem{Severity: status.Waiting, Reason: api.ReasonRecreating, Message: s.Name() + ": " + text},
+		plan.Retry{Min: rareRetry, Max: longestGap})
+}
+
+// recordAttempt records that a step has to be tried again, and reports why.
+func (t *pass) recordAttempt(s *plan.Step, p status.Problem, retry plan.Retry) *plan.Attempt {
+	now := t.r.now() // waits begin with the answer
+	at := t.memory.attempts.Fail(s.Key(), s.AttemptHash(), retry, now)
+	at.Problem, at.Obstacle = p, ""
 	t.reportStep(s, p)
 	t.found.requeueAfter(at.Next.Sub(now))
+	return at
 }
 
 // recordRecreation remembers that a child has to be recreated. The next plan decides

@@ -17,7 +17,8 @@ import (
 )
 
 // A Memory is what this process has learned of one resource by reconciling it, and uses for
-// the next reconciliation. Losing it costs at most one write for each child. Only the worker
+// the next reconciliation. Losing it costs at most one write for each child, and the initial values of an object
+// that was deleted just now to be created again. Only the worker
 // that reconciles the resource uses it. What others tell of a resource between two
 // reconciliations is kept by the Reconciler: arrivals, deletions, and when it was enqueued.
 type Memory struct {

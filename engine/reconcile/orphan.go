@@ -35,7 +35,7 @@ func (r *Reconciler) ObserveDeletion(resource metav1.Object) {
 func (t *reconciliation) setDeletion(in *plan.Input, w *observe.Snapshot) {
 	t.r.ObserveDeletion(t.subject.Resource)
 	t.r.mu.Lock()
-	in.Leaving, in.Propagation = true, t.r.deletions[t.subject.Resource.GetUID()]
+	in.IsDeleting, in.Propagation = true, t.r.deletions[t.subject.Resource.GetUID()]
 	t.r.mu.Unlock()
 	in.RecordedOrphaning, in.Reported = t.subject.RecordedOrphaning(), t.subject.ReportedChildren()
 	in.KindsUnknown = len(w.UnknownChildren()) > 0 || len(in.Doubtful) > 0
@@ -85,8 +85,8 @@ func (t *pass) reportInferred(p *plan.Plan) {
 	}
 	note := "no child has an owner reference to this resource any more, as after a deletion with --cascade=orphan, so the children are kept: " +
 		joinRefs(refsOf(p.RetainedFor(plan.Orphaned)))
-	if len(p.Left) > 0 {
-		note = "deleted, since they grant permissions: " + joinRefs(p.Left) + "; " + note
+	if len(p.Remaining) > 0 {
+		note = "deleted, since they grant permissions: " + joinRefs(p.Remaining) + "; " + note
 	}
 	t.recordEvent(corev1.EventTypeWarning, api.ReasonOrphaningInferred, note)
 }

@@ -189,10 +189,10 @@ func (t *reconciliation) run(ctx context.Context) (result reconcile.Result, err 
 			return reconcile.Result{}, nil
 		case p.SkipsStatus:
 			return reconcile.Result{RequeueAfter: t.found.requeue}, nil
-		case len(p.Left) == 0: // what the finalizer waited for has ended meanwhile
+		case len(p.Remaining) == 0: // what the finalizer waited for has ended meanwhile
 			return t.awaitNext(firstWait), nil
 		}
-		t.found.add(p.DescribeLeft())
+		t.found.add(p.DescribeRemaining())
 	}
 	if !t.subject.IsDeleting() {
 		for _, text := range view.DescribeUnlisted(p) {

@@ -18,10 +18,12 @@ type refusalPolicy struct {
 	reason   string
 	// label is what metrics call it; empty if the API server did not refuse anything.
 	label string
-	// retry is when the same content is tried again; other content is tried at once. The
-	// zero one means after the resync interval of the kind.
+	// retry is when the same content is tried again; other content is tried at once.
 	retry plan.Retry
 }
+
+// retryAtResync stands for the resync interval of the kind.
+var retryAtResync = plan.Retry{Max: -1}
 
 // rareRetry is the first wait of what hardly ever helps to try again.
 const rareRetry = 5 * time.Second
@@ -32,7 +34,7 @@ var refusalPolicies = map[refusals.Cause]refusalPolicy{
 	refusals.TryAgain:    {status.Retry, api.ReasonApplyFailed, "try-again", plan.Retry{Max: longWait}},
 	refusals.Exists:      {status.Waiting, api.ReasonChildChanged, "exists", plan.Retry{Max: 10 * time.Second}},
 	refusals.Gone:        {status.Waiting, api.ReasonChildChanged, "gone", plan.Retry{Max: 10 * time.Second}},
-	refusals.Invalid:     {status.Stalled, api.ReasonInvalid, "invalid", plan.Retry{}},
+	refusals.Invalid:     {status.Stalled, api.ReasonInvalid, "invalid", retryAtResync},
 	refusals.Forbidden:   {status.Retry, api.ReasonForbidden, "forbidden", plan.Retry{Max: longWait}},
 	refusals.Quota:       {status.Retry, api.ReasonQuotaExceeded, "quota", plan.Retry{Max: longWait}},
 	refusals.PodSecurity: {status.Retry, api.ReasonPodSecurityViolated, "pod-security", plan.Retry{Max: longWait}},
@@ -49,7 +51,6 @@ var refusalPolicies = map[refusals.Cause]refusalPolicy{
 	refusals.Waits:      {status.Waiting, api.ReasonChildWaiting, "", plan.Retry{Max: 10 * time.Second}},
 	refusals.NotOurs:    {status.Stalled, api.ReasonNotOurs, "", plan.Retry{Min: rareRetry, Max: longestGap}},
 	refusals.WrongScope: {status.Stalled, api.ReasonNotAllowed, "", plan.Retry{Min: rareRetry, Max: longestGap}},
-	refusals.Recreating: {status.Waiting, api.ReasonRecreating, "", plan.Retry{Min: rareRetry, Max: longestGap}},
 }
 
 // IsRefusal reports whether the reason of a problem says that the API server refuses a
@@ -79,7 +80,7 @@ func (t learner) describeFailure(s *plan.Step, err error) (status.Problem, plan.
 	refusal := refusals.Classify(err)
 	policy := refusalPolicies[refusal.Cause]
 	p, retry := status.Problem{Severity: policy.severity, Reason: policy.reason}, policy.retry
-	if retry == (plan.Retry{}) { // the same content is refused again
+	if retry == retryAtResync {
 		retry = plan.Retry{Min: t.subject.Version.ResyncInterval(), Max: t.subject.Version.ResyncInterval()}
 	}
 	retry.Min = max(retry.Min, refusal.RetryAfter)

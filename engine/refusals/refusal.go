@@ -54,8 +54,6 @@ const (
 	NotOurs
 	// WrongScope: the kind is namespaced where the child has no namespace, or the reverse.
 	WrongScope
-	// Recreating: the child was deleted, to be created again.
-	Recreating
 )
 
 // IsAnswer reports whether the API server refused a request.
