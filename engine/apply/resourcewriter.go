@@ -95,33 +95,28 @@ type stepWrite struct {
 // Write carries out a step.
 func (w *resourceWriter) Write(ctx context.Context, s *plan.Step) plan.Outcome {
 	x := &stepWrite{resourceWriter: w, step: s, document: s.Document, readsFirst: s.ReadsFirst}
-	x.out.Err = x.write(ctx)
+	served, found := w.Served(s.Document.GroupVersionKind())
+	x.resource = served
+	switch hasNamespace := s.Document.GetNamespace() != ""; {
+	case !found:
+		x.out.Err = waitFor("the cluster does not have this kind any more")
+	case served.Namespaced && !hasNamespace:
+		x.out.Err = &refusals.Refusal{Cause: refusals.WrongScope,
+			Text: "it is namespaced in this cluster, which its file and kind.yaml do not say"}
+	case !served.Namespaced && hasNamespace:
+		x.out.Err = &refusals.Refusal{Cause: refusals.WrongScope,
+			Text: "it is cluster-scoped in this cluster, which its file and kind.yaml do not say"}
+	case s.Action == plan.Create:
+		x.out.Err = x.createChild(ctx)
+	case s.Action == plan.Update:
+		x.out.Err = x.updateChild(ctx, s.Live.Meta)
+	case s.Action == plan.Recreate:
+		x.out.Err = x.recreateChild(ctx)
+	case s.Action == plan.Patch:
+		x.out.Err = x.patchObject(ctx)
+	}
 	x.out.Sent = x.document
 	return x.out
-}
-
-func (w *stepWrite) write(ctx context.Context) error {
-	served, found := w.Served(w.document.GroupVersionKind())
-	switch {
-	case !found:
-		return waitFor("the cluster does not have this kind any more")
-	case served.Namespaced && w.document.GetNamespace() == "":
-		return &refusals.Refusal{Cause: refusals.WrongScope, Text: "it is namespaced in this cluster, which its file and kind.yaml do not say"}
-	case !served.Namespaced && w.document.GetNamespace() != "":
-		return &refusals.Refusal{Cause: refusals.WrongScope, Text: "it is cluster-scoped in this cluster, which its file and kind.yaml do not say"}
-	}
-	w.resource = served
-	switch w.step.Action {
-	case plan.Create:
-		return w.createChild(ctx)
-	case plan.Update:
-		return w.updateChild(ctx, w.step.Live.Meta)
-	case plan.Recreate:
-		return w.recreateChild(ctx)
-	case plan.Patch:
-		return w.patchObject(ctx)
-	}
-	return nil
 }
 
 // waitFor returns a refusal that ends by itself, without an event for the resource.
@@ -217,32 +212,25 @@ func (w *stepWrite) applyTo(ctx context.Context, o metav1.Object) error {
 // next plan finds the entry still there.
 func (w *stepWrite) finishWrite(ctx context.Context, answer *unstructured.Unstructured) error {
 	w.out.Answer = answer
-	without, err := w.dropOthers(ctx, answer)
-	if err != nil {
-		return waitFor("an earlier writer holds its fields too")
+	managed := answer.GetManagedFields()
+	var without *unstructured.Unstructured
+	var err error
+	if i := ownership.CoOwner(managed, api.FieldManager); i >= 0 {
+		without, err = w.to.DropEntry(ctx, w.resource, answer, i)
+	} else if i := ownership.PlainText(managed, api.FieldManager); i >= 0 {
+		var left *metav1.FieldsV1
+		if left, err = ownership.WithoutPlainText(managed[i]); err == nil {
+			without, err = w.to.CutEntry(ctx, w.resource, answer, Cut{Index: i, Fields: left})
+		}
 	}
-	if without != nil {
+	switch {
+	case err != nil:
+		return waitFor("an earlier writer holds its fields too")
+	case without != nil:
 		w.recordWrite(plan.WriteEntry)
 		w.out.Answer = without
 	}
 	return nil
-}
-
-// dropOthers returns nil if there is nothing to remove.
-func (w *stepWrite) dropOthers(ctx context.Context, answer *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	managed := answer.GetManagedFields()
-	if i := ownership.CoOwner(managed, api.FieldManager); i >= 0 {
-		return w.to.DropEntry(ctx, w.resource, answer, i)
-	}
-	i := ownership.PlainText(managed, api.FieldManager)
-	if i < 0 {
-		return nil, nil
-	}
-	left, err := ownership.WithoutPlainText(managed[i])
-	if err != nil {
-		return nil, err
-	}
-	return w.to.CutEntry(ctx, w.resource, answer, Cut{Index: i, Fields: left})
 }
 
 // patchObject applies our fields to an object that belongs to others.

@@ -136,3 +136,8 @@ func (t *reconciliation) noteKept(p *plan.Plan) {
 			plan.Allowance(r.Live.GVK.GroupKind(), r.Live.Meta), r.File, why))
 	}
 }
+
+// contentCause identifies what changes content for other reasons than our own writes.
+func (t *pass) contentCause() string {
+	return fmt.Sprintf("%d@%s", t.subject.Resource.GetGeneration(), t.subject.Version.Digest)
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +25,9 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/status"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
+
+// statusFile is the template of the status.
+const statusFile = "status.yaml"
 
 // publishStatus writes the status if it says something new, tells of it by event and
 // log, and decides when to look again.
@@ -278,4 +282,42 @@ func (t *pass) announceReleased(at *plan.Attempt) {
 	ref := plan.RefOf(at.Refused.Release.Live)
 	t.recordEvent(corev1.EventTypeWarning, api.ReasonNotGivenBack, fmt.Sprintf(
 		"the fields of %s stay as they are: %s", ref, at.Problem.Message))
+}
+
+// isAtRest reports whether the reconciliation wrote nothing, and holds nothing back that our
+// own writes may cause.
+func (t publisher) isAtRest() bool {
+	return !t.memory.attempts.HoldsRepeats() && t.memory.writes == t.written
+}
+
+// reportOscillation reports what oscillates, and looks at it again.
+func (t *pass) reportOscillation(k plan.Key, what, file string) {
+	if p, due := t.memory.attempts.Oscillation(k, what, func() string { return file }, t.r.now()); p != nil {
+		t.found.add(*p)
+		t.found.requeueAfter(due)
+	}
+}
+
+// holdStatus returns what status.yaml is to say: what it said last, while our own writes seem
+// to change that.
+func (t publisher) holdStatus(fields map[string]any) map[string]any {
+	if t.isDry() {
+		return fields
+	}
+	attempts, k := t.memory.attempts, plan.StatusRepeatKey
+	if hash, err := ownership.Hash(fields); err == nil {
+		at := attempts[k]
+		if at != nil && t.memory.saidAt.After(at.Repeat.Written) { // its write was delayed
+			at.Repeat.Written = t.memory.saidAt
+		}
+		if at != nil && at.Repeat.Hash == hash {
+			attempts.ReleaseRepeat(k)
+		} else if delay := attempts.FollowRepeat(k, plan.Content{Hash: hash, Document: maps.Clone(fields), Cause: t.contentCause()},
+			t.memory.lastWrite, t.r.now()); delay > 0 {
+			t.found.requeueAfter(delay)
+			fields = maps.Clone(attempts[k].Written)
+		}
+	}
+	t.reportOscillation(k, "status", statusFile)
+	return fields
 }
