@@ -326,14 +326,15 @@ containerd: $(BIN)/containerd/containerd ## Build a containerd that mounts image
 
 .PHONY: chart
 chart: ## Write again what the chart has of the kinds and rights, and dist/install.yaml
-	@rm -rf charts/jacquard/files/kinds
-	@mkdir -p charts/jacquard/files/kinds
 	@mkdir -p $(BIN) && go build -o $(BIN)/jacquard .
-	@$(BIN)/jacquard pack --only base >charts/jacquard/files/base.yaml
+	@rm -rf $(BIN)/chart && mkdir -p $(BIN)/chart/kinds
+	@$(BIN)/jacquard pack --only base >$(BIN)/chart/base.yaml
 	@for crd in crds/*.yaml; do \
 		name=$$(basename $$crd .yaml); \
-		$(BIN)/jacquard pack $$name >charts/jacquard/files/kinds/$$name.yaml; \
+		$(BIN)/jacquard pack $$name >$(BIN)/chart/kinds/$$name.yaml || exit 1; \
 	done
+	@rm -rf charts/jacquard/files/kinds
+	@mv $(BIN)/chart/base.yaml $(BIN)/chart/kinds charts/jacquard/files/
 	@cd charts && go run .
 
 .PHONY: docs
