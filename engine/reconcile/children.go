@@ -17,19 +17,19 @@ import (
 
 // describeChildren describes every child that the resource should have or, if that is not
 // known, every one that it has.
-func (t judge) describeChildren(p *plan.Plan, w *observe.Snapshot) []status.Child {
+func (t judge) describeChildren(p *plan.Plan, view *observe.Snapshot) []status.Child {
 	current := map[plan.Ref]live.Object{}
-	for _, l := range w.Live {
-		if t.memory.applied.Ours(w.Subject.Owner(), l.Meta) {
+	for _, l := range view.Live {
+		if t.memory.applied.Ours(view.Subject.Owner(), l.Meta) {
 			current[plan.RefOf(l)] = l
 		}
 	}
 	var out []status.Child
 	if !p.IsRendered {
 		for _, l := range current {
-			out = append(out, t.describeChild(w, l, p))
+			out = append(out, t.describeChild(view, l, p))
 		}
-		return t.withGone(out, p, w)
+		return t.withGone(out, p, view)
 	}
 	for i := range p.Steps {
 		s := &p.Steps[i]
@@ -38,13 +38,13 @@ func (t judge) describeChildren(p *plan.Plan, w *observe.Snapshot) []status.Chil
 		switch {
 		case s.Child.Policy.Patch:
 		case there:
-			out = append(out, t.describeChild(w, l, p))
+			out = append(out, t.describeChild(view, l, p))
 		case s.Action == plan.Done:
-			c := describeMissing(s.Document, w.StateOf(gvk))
+			c := describeMissing(s.Document, view.StateOf(gvk))
 			c.Ready, c.Message = true, ""
 			out = append(out, c)
 		default:
-			out = append(out, describeMissing(s.Document, w.StateOf(gvk)))
+			out = append(out, describeMissing(s.Document, view.StateOf(gvk)))
 		}
 	}
 	return out
@@ -69,13 +69,13 @@ type temporaryState struct {
 
 // inheritHealth takes from the live status what an earlier process had waited for: what
 // counted as ready or as failed counts so still.
-func (t judge) inheritHealth(w *observe.Snapshot) {
+func (t judge) inheritHealth(view *observe.Snapshot) {
 	if t.memory.temporary != nil {
 		return
 	}
 	t.memory.temporary = map[types.UID]temporaryState{}
 	before := status.ReportedBy(t.subject.Resource.Object)
-	for _, l := range w.Live {
+	for _, l := range view.Live {
 		if state, lasted := before.Lasting(reportedAs(l)); lasted {
 			t.memory.temporary[l.Meta.GetUID()] = temporaryState{state: state}
 		}
@@ -89,14 +89,14 @@ func reportedAs(l live.Object) status.Child {
 
 // judgeChild decides whether a live child is ready. It asks to look again once a temporary
 // state has lasted.
-func (t judge) judgeChild(w *observe.Snapshot, l live.Object) (readiness.Verdict, error) {
+func (t judge) judgeChild(view *observe.Snapshot, l live.Object) (readiness.Verdict, error) {
 	set, gk, uid := t.subject.Version.Health(), l.GVK.GroupKind(), l.Meta.GetUID()
 	if !readiness.NeedsBody(set, gk) && l.Meta.GetDeletionTimestamp() == nil {
 		return readiness.Verdict{State: readiness.Ready}, nil
 	}
 	verdict, err := readiness.Of(observe.BodyOf(l), readiness.RuleFor(set, gk), t.r.cluster.DeclaresConditions(gk))
 	if verdict.State == readiness.Unbound {
-		verdict = verdict.WithClass(w.StorageClass(observe.BodyOf(l)))
+		verdict = verdict.WithClass(view.StorageClass(observe.BodyOf(l)))
 	}
 	if err != nil || !verdict.IsTemporary() {
 		delete(t.memory.temporary, uid)
@@ -117,7 +117,7 @@ func (t judge) judgeChild(w *observe.Snapshot, l live.Object) (readiness.Verdict
 
 // describeChild reports on one live child. Of a resource that goes, health does not matter. The
 // plan, which may be nil, says which claims are mounted.
-func (t judge) describeChild(w *observe.Snapshot, l live.Object, p *plan.Plan) status.Child {
+func (t judge) describeChild(view *observe.Snapshot, l live.Object, p *plan.Plan) status.Child {
 	c := reportedAs(l)
 	if t.subject.IsDeleting() {
 		if c.Message = stillThere; l.Meta.GetDeletionTimestamp() != nil {
@@ -125,13 +125,13 @@ func (t judge) describeChild(w *observe.Snapshot, l live.Object, p *plan.Plan) s
 		}
 		return c
 	}
-	verdict, err := t.judgeChild(w, l)
+	verdict, err := t.judgeChild(view, l)
 	if err != nil {
 		c.Message = fmt.Sprintf("its status cannot be read: %s", err)
 		return c
 	}
 	if verdict.State == readiness.Unconsumed {
-		verdict = verdict.ConsumedBy(w.ConsumerOf(observe.BodyOf(l), p))
+		verdict = verdict.ConsumedBy(view.ConsumerOf(observe.BodyOf(l), p))
 	}
 	c.Ready, c.Failed, c.Message = verdict.IsReady(), verdict.IsFailed(), verdict.Message
 	return c
@@ -146,7 +146,7 @@ const stillThere = "still there"
 // the status alone knows them, and nothing makes them again now. While a deletion has not
 // decided whether children are orphaned, it keeps all that the status names: the
 // decision depends on them.
-func (t judge) withGone(current []status.Child, p *plan.Plan, w *observe.Snapshot) []status.Child {
+func (t judge) withGone(current []status.Child, p *plan.Plan, view *observe.Snapshot) []status.Child {
 	undecided := t.subject.IsDeleting() && p.Orphaning == plan.OrphaningUnknown
 	if !undecided && (t.subject.IsDeleting() || !t.subject.IsPaused() && !t.choice.Frozen) {
 		return current
@@ -159,7 +159,7 @@ func (t judge) withGone(current []status.Child, p *plan.Plan, w *observe.Snapsho
 		case undecided:
 			current = append(current, c)
 		default:
-			current = append(current, t.judgeGone(c, w))
+			current = append(current, t.judgeGone(c, view))
 		}
 	}
 	return current
@@ -167,13 +167,13 @@ func (t judge) withGone(current []status.Child, p *plan.Plan, w *observe.Snapsho
 
 // judgeGone says what is to be said of a child that is not there, and that was reported
 // before. A Job that is made once and has succeeded may go.
-func (t judge) judgeGone(c status.Child, w *observe.Snapshot) status.Child {
+func (t judge) judgeGone(c status.Child, view *observe.Snapshot) status.Child {
 	reported := c.Message
 	c.Ready, c.Message = false, ""
 	switch {
 	case t.subject.HasSucceeded(c):
 		c.Ready = true
-	case w.PhaseOf(observe.GroupKindOf(c)) == live.Unsynced:
+	case view.PhaseOf(observe.GroupKindOf(c)) == live.Unsynced:
 		c.Message = observe.NotKnown
 	case reported == observe.NotThere:
 		c.Message = observe.NotThere

@@ -165,17 +165,17 @@ func (r *Reconciler) Preview(ctx context.Context, v *observe.Version, resource *
 
 // previewStatus reports whether the status would say what it says, where the children
 // are as planned.
-func (t publisher) previewStatus(ctx context.Context, p *plan.Plan, w *observe.Snapshot) (same bool, err error) {
+func (t publisher) previewStatus(ctx context.Context, p *plan.Plan, view *observe.Snapshot) (same bool, err error) {
 	live := t.subject.ReadStatus()
-	fields := t.ownStatus(ctx, w)
+	fields := t.ownStatus(ctx, view)
 	if fields == nil {
 		return false, errors.New(t.found.lastMessage())
 	}
 	out, err := status.Make(status.Input{
 		Generation: t.subject.Resource.GetGeneration(), Live: live.OwnFields(), Now: metav1.Now(),
-		Children: t.describeChildren(p, w), Own: fields, Problems: t.found.problems,
-		Ignored: w.IgnoredAnnotations(), Paused: t.subject.IsPaused(),
-		OtherVersions: plan.OtherVersions(t.subject.Owner(), w.Live),
+		Children: t.describeChildren(p, view), Own: fields, Problems: t.found.problems,
+		Ignored: view.IgnoredAnnotations(), Paused: t.subject.IsPaused(),
+		OtherVersions: plan.OtherVersions(t.subject.Owner(), view.Live),
 	})
 	if err != nil {
 		return false, err

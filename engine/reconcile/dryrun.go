@@ -91,7 +91,7 @@ func (r *Reconciler) DryRun(ctx context.Context, v *observe.Version, resource *u
 
 // trySteps tries the steps of a plan. What has to be recreated is tried as the next plan
 // would have it.
-func (t *reconciliation) trySteps(ctx context.Context, writer apply.ResourceWriter, p *plan.Plan, w *observe.Snapshot) (tried []Tried) {
+func (t *reconciliation) trySteps(ctx context.Context, writer apply.ResourceWriter, p *plan.Plan, view *observe.Snapshot) (tried []Tried) {
 	results := apply.Execute(ctx, writer, &plan.Plan{Steps: p.Steps})
 	for i := range results {
 		r, before := &results[i], len(t.found.problems)
@@ -99,7 +99,7 @@ func (t *reconciliation) trySteps(ctx context.Context, writer apply.ResourceWrit
 			t.learnStep(r.Step, r)
 		} else {
 			t.recordRecreation(r.Step, *wanted)
-			preview, in := r.Preview, t.planInput(&render.Result{}, w)
+			preview, in := r.Preview, t.planInput(&render.Result{}, view)
 			if in.RecreateImmutable(r.Step); r.Step.Action == plan.Recreate {
 				r.Outcome = writer.Write(ctx, r.Step)
 				t.learnStep(r.Step, r)
@@ -121,17 +121,17 @@ func (t *reconciliation) trySteps(ctx context.Context, writer apply.ResourceWrit
 // becomeUnready returns the live children of a resource that is ready by its status which
 // are judged not ready as they are now. Claims are left out: who looks from outside may
 // not be able to read their classes.
-func (t *reconciliation) becomeUnready(p *plan.Plan, w *observe.Snapshot) (all []status.Child) {
+func (t *reconciliation) becomeUnready(p *plan.Plan, view *observe.Snapshot) (all []status.Child) {
 	if t.subject.IsDeleting() || !status.ReportedBy(t.subject.Resource.Object).IsReady() {
 		return nil
 	}
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		l := w.LiveOf(s.Child)
+		l := view.LiveOf(s.Child)
 		if l == nil || s.Child.Policy.Patch || readiness.ReadsClasses(t.subject.Version.Health(), l.GVK.GroupKind()) {
 			continue
 		}
-		if c := t.describeChild(w, *l, p); !c.Ready {
+		if c := t.describeChild(view, *l, p); !c.Ready {
 			all = append(all, c)
 		}
 	}

@@ -20,8 +20,8 @@ import (
 // may be late. What was drawn in an earlier turn is used again, so that nothing
 // else changes while it does not get into its Secret. Files that ask for what
 // cannot be drawn wait.
-func (t renderer) drawTexts(ctx context.Context, w *observe.Snapshot, result *render.Result) {
-	for at, length := range w.Undrawn {
+func (t renderer) drawTexts(ctx context.Context, view *observe.Snapshot, result *render.Result) {
+	for at, length := range view.Undrawn {
 		text, err := t.texts.Kept[at], error(nil)
 		t.texts.Fresh[at.File] = t.texts.Fresh[at.File] || text != ""
 		if text == "" {
@@ -39,7 +39,7 @@ func (t renderer) drawTexts(ctx context.Context, w *observe.Snapshot, result *re
 		}
 		t.texts.Drawn[at] = text
 	}
-	clear(w.Undrawn)
+	clear(view.Undrawn)
 }
 
 // readStored returns the text that the Secret of a file has now; "" without one.

@@ -32,13 +32,13 @@ func (r *Reconciler) ObserveDeletion(resource metav1.Object) {
 }
 
 // setDeletion fills in what the plan of a resource that is being deleted depends on.
-func (t *reconciliation) setDeletion(in *plan.Input, w *observe.Snapshot) {
+func (t *reconciliation) setDeletion(in *plan.Input, view *observe.Snapshot) {
 	t.r.ObserveDeletion(t.subject.Resource)
 	t.r.mu.Lock()
 	in.IsDeleting, in.Propagation = true, t.r.deletions[t.subject.Resource.GetUID()]
 	t.r.mu.Unlock()
 	in.RecordedOrphaning, in.Reported = t.subject.RecordedOrphaning(), t.subject.ReportedChildren()
-	in.KindsUnknown = len(w.UnknownChildren()) > 0 || len(in.Doubtful) > 0
+	in.KindsUnknown = len(view.UnknownChildren()) > 0 || len(in.Doubtful) > 0
 	if t.memory.deletionSeenAt.IsZero() {
 		t.memory.deletionSeenAt = in.Now
 	}
@@ -48,9 +48,9 @@ func (t *reconciliation) setDeletion(in *plan.Input, w *observe.Snapshot) {
 // reportReferences records an event once the children have, or lack, the owner references
 // that the resource's annotation on-delete asks for since it was changed. Until then a
 // deletion would keep or delete what it should not.
-func (t publisher) reportReferences(w *observe.Snapshot) {
+func (t publisher) reportReferences(view *observe.Snapshot) {
 	owner, before := t.subject.Owner(), t.memory.keepsChildren
-	if t.subject.IsDeleting() || before != nil && *before == owner.Keeps || !plan.ReferencesFit(owner, w.Live) {
+	if t.subject.IsDeleting() || before != nil && *before == owner.Keeps || !plan.ReferencesFit(owner, view.Live) {
 		return
 	}
 	t.memory.keepsChildren = &owner.Keeps

@@ -41,7 +41,7 @@ type notReadyChild struct {
 
 // withPodReasons adds to the children that have not been ready for a while what their
 // Pods wait for, where kind.yaml says podReasons.
-func (t judge) withPodReasons(ctx context.Context, children []status.Child, w *observe.Snapshot) []status.Child {
+func (t judge) withPodReasons(ctx context.Context, children []status.Child, view *observe.Snapshot) []status.Child {
 	if !t.subject.Settings().PodReasons || t.subject.IsDeleting() {
 		return children
 	}
@@ -49,7 +49,7 @@ func (t judge) withPodReasons(ctx context.Context, children []status.Child, w *o
 	t.memory.notReady = map[plan.Ref]*notReadyChild{}
 	for i := range children {
 		c := &children[i]
-		l, there := findWorkload(w, *c)
+		l, there := findWorkload(view, *c)
 		if c.Ready || !there {
 			continue
 		}
@@ -86,8 +86,8 @@ func addPodReasons(c *status.Child, reasons []readiness.PodReason) {
 }
 
 // findWorkload returns the live object of a child that creates Pods.
-func findWorkload(w *observe.Snapshot, c status.Child) (live.Object, bool) {
-	for _, l := range w.Live {
+func findWorkload(view *observe.Snapshot, c status.Child) (live.Object, bool) {
+	for _, l := range view.Live {
 		if l.GVK == schema.FromAPIVersionAndKind(c.APIVersion, c.Kind) && l.Meta.GetNamespace() == c.Namespace && l.Meta.GetName() == c.Name {
 			return l, readiness.PodSelector(observe.BodyOf(l)) != nil
 		}

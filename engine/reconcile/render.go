@@ -20,7 +20,7 @@ import (
 // renderChildren renders the children. The result is nil if nothing may be changed, and names the files
 // that cannot be rendered. It renders again until nothing is missing, at most once for each
 // call of stable, whose arguments are literal.
-func (t renderer) renderChildren(ctx context.Context, w *observe.Snapshot) *render.Result {
+func (t renderer) renderChildren(ctx context.Context, view *observe.Snapshot) *render.Result {
 	if t.subject.IsDeleting() || t.isFrozen() {
 		return nil
 	}
@@ -28,11 +28,11 @@ func (t renderer) renderChildren(ctx context.Context, w *observe.Snapshot) *rend
 		t.found.add(status.Problem{Severity: status.Stalled, Reason: api.ReasonFolderInvalid, Message: t.subject.Version.Broken.Error()})
 		return nil
 	}
-	observe.ForgetStored(w)
-	result, err := t.renderOnce(ctx, w)
-	for err == nil && len(w.Undrawn) > 0 && t.mode != previews {
-		t.drawTexts(ctx, w, result)
-		result, err = t.renderOnce(ctx, w)
+	observe.ForgetStored(view)
+	result, err := t.renderOnce(ctx, view)
+	for err == nil && len(view.Undrawn) > 0 && t.mode != previews {
+		t.drawTexts(ctx, view, result)
+		result, err = t.renderOnce(ctx, view)
 	}
 	if err != nil {
 		NotePanic(t.r.name, err)
@@ -49,12 +49,12 @@ func (t renderer) renderChildren(ctx context.Context, w *observe.Snapshot) *rend
 	return result
 }
 
-func (t renderer) renderOnce(ctx context.Context, w *observe.Snapshot) (result *render.Result, err error) {
+func (t renderer) renderOnce(ctx context.Context, view *observe.Snapshot) (result *render.Result, err error) {
 	defer panics.Catch(&err, "rendering a "+t.r.gvk.Kind)
 	ctx, cancel := context.WithTimeout(ctx, renderLimit)
 	defer cancel()
 	started := time.Now()
-	result, err = render.Children(ctx, t.subject.Version.Kind, t.subject.Resource, w.World())
+	result, err = render.Children(ctx, t.subject.Version.Kind, t.subject.Resource, view.World())
 	metrics.Kind(t.r.name).Rendered(time.Since(started))
 	return result, err
 }
@@ -74,8 +74,8 @@ func renderProblem(err error) status.Problem {
 
 // makePlan decides everything before anything is done. Without a rendered result, a plan changes the
 // resource itself at most.
-func (t *reconciliation) makePlan(rendered *render.Result, w *observe.Snapshot) *plan.Plan {
-	in := t.planInput(rendered, w)
+func (t *reconciliation) makePlan(rendered *render.Result, view *observe.Snapshot) *plan.Plan {
+	in := t.planInput(rendered, view)
 	p, err := t.planOf(in)
 	if err != nil {
 		NotePanic(t.r.name, err)
@@ -93,17 +93,17 @@ func (t *reconciliation) makePlan(rendered *render.Result, w *observe.Snapshot) 
 }
 
 // planInput gathers what a plan depends on.
-func (t *reconciliation) planInput(rendered *render.Result, w *observe.Snapshot) plan.Input {
+func (t *reconciliation) planInput(rendered *render.Result, view *observe.Snapshot) plan.Input {
 	settings, annotations := t.subject.Settings(), t.subject.Resource.GetAnnotations()
 	in := plan.Input{
-		Owner: t.subject.Owner(), Result: rendered, Live: w.Live, State: w.StateOf,
-		Patched: w.Patched, Object: w.FindPatched, Patchers: w.ListPatchers, Rendered: w.IsInRendered, CanMake: w.CanMake,
+		Owner: t.subject.Owner(), Result: rendered, Live: view.Live, State: view.StateOf,
+		Patched: view.Patched, Object: view.FindPatched, Patchers: view.ListPatchers, Rendered: view.IsInRendered, CanMake: view.CanMake,
 		Draws: t.subject.Version.DrawsTexts, GeneratesText: func(file string) bool { return t.texts.Fresh[file] },
 		Recreations: t.knownRecreations(), MayDelete: t.mayDelete, WasMade: t.wasMade,
 		Applied: t.memory.applied, Replaced: t.memory.replaced, SchemaOf: t.schemaOfKind,
 		Succeeded: annotations[api.AnnotationSucceeded], MakesOnce: t.subject.Version.MakesOnce,
 		AllowPrune: t.subject.Allowances(), DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty,
-		ReportedReady: t.subject.ReportedReady(), IsReady: func(l live.Object) bool { return t.describeChild(w, l, nil).Ready },
+		ReportedReady: t.subject.ReportedReady(), IsReady: func(l live.Object) bool { return t.describeChild(view, l, nil).Ready },
 		Attempts: t.memory.attempts, LastWrite: t.memory.lastWrite, Cause: t.contentCause(), Now: t.r.now(),
 		HasFinalizer: t.subject.HasFinalizer(), IsCurrent: t.memory.isCurrent,
 	}
@@ -111,10 +111,10 @@ func (t *reconciliation) planInput(rendered *render.Result, w *observe.Snapshot)
 		in.GeneratedFrom = k.DrawsFrom
 	}
 	if in.HasFinalizer { // only its removal depends on what else there may be
-		in.Unknown, in.Doubtful = w.DescribeUnknown(), t.doubtfulLists()
+		in.Unknown, in.Doubtful = view.DescribeUnknown(), t.doubtfulLists()
 	}
 	if t.subject.IsDeleting() {
-		t.setDeletion(&in, w)
+		t.setDeletion(&in, view)
 	}
 	return in
 }

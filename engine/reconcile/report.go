@@ -39,26 +39,26 @@ func (t publisher) publishStatus(ctx context.Context, p *plan.Plan) (reconcile.R
 		t.pending = true
 		return reconcile.Result{RequeueAfter: firstWait}, nil
 	}
-	w := t.view
+	view := t.view
 	if !p.IsRendered && !t.subject.IsDeleting() || !p.Same() { // as it is after applying
-		w = observe.Take(t.subject, t.texts, t.judgeChild)
-		w.Asked = slices.Clone(t.view.Asked) // what the plan read counts too
+		view = observe.Take(t.subject, t.texts, t.judgeChild)
+		view.Asked = slices.Clone(t.view.Asked) // what the plan read counts too
 	}
-	t.reportReferences(w)
+	t.reportReferences(view)
 	live := t.subject.ReadStatus()
-	own, children := t.ownStatus(ctx, w), t.describeChildren(p, w)
-	t.r.cluster.Reads.Record(t.subject.Owner().Owner, w.Asked)
-	if w.Pending { // what the status depends on is on its way, and wakes us
+	own, children := t.ownStatus(ctx, view), t.describeChildren(p, view)
+	t.r.cluster.Reads.Record(t.subject.Owner().Owner, view.Asked)
+	if view.Pending { // what the status depends on is on its way, and wakes us
 		t.pending = true
 		return reconcile.Result{RequeueAfter: t.found.requeue}, nil
 	}
 	t.memory.dateProblems(t.found.problems)
 	in := status.Input{
 		Generation: t.subject.Resource.GetGeneration(), Live: live.OwnFields(), Now: metav1.Now(),
-		Children: t.withPodReasons(ctx, children, w), Own: own, Problems: t.found.problems,
-		Kept: t.found.kept, KeptFailed: t.found.keptFailed, Ignored: w.IgnoredAnnotations(),
+		Children: t.withPodReasons(ctx, children, view), Own: own, Problems: t.found.problems,
+		Kept: t.found.kept, KeptFailed: t.found.keptFailed, Ignored: view.IgnoredAnnotations(),
 		Refused: t.choice.Refused, Paused: t.subject.IsPaused() && !t.subject.IsDeleting(),
-		OtherVersions: plan.OtherVersions(t.subject.Owner(), w.Live),
+		OtherVersions: plan.OtherVersions(t.subject.Owner(), view.Live),
 	}
 	out, err := status.Make(in)
 	if err == nil {
@@ -121,13 +121,13 @@ func describeInvalid(err error) string {
 }
 
 // ownStatus renders status.yaml; nil if it cannot be rendered.
-func (t publisher) ownStatus(ctx context.Context, w *observe.Snapshot) map[string]any {
+func (t publisher) ownStatus(ctx context.Context, view *observe.Snapshot) map[string]any {
 	if t.subject.Version.Kind == nil || t.choice.Frozen || t.subject.IsDeleting() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, renderLimit)
 	defer cancel()
-	fields, err := render.Status(ctx, t.subject.Version.Kind, t.subject.Resource, w.World())
+	fields, err := render.Status(ctx, t.subject.Version.Kind, t.subject.Resource, view.World())
 	var wait *template.Wait
 	if errors.As(err, &wait) {
 		t.found.add(status.Problem{Severity: status.Waiting, Reason: api.ReasonWaiting, Message: "status: " + wait.Message})
