@@ -4,10 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"k8s.io/apimachinery/pkg/util/yaml"
-
-	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
 // testdata has definitions, one in each file.
@@ -21,30 +17,6 @@ func source(t testing.TB, name string) string {
 		t.Fatal(err)
 	}
 	return string(data)
-}
-
-// storage returns the storage version of a definition in testdata.
-func storage(t testing.TB, name string) *schema.Version {
-	t.Helper()
-	crd, err := Parse(name+".yaml", []byte(source(t, name)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := crd.Version("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
-// object reads a resource as a Kubernetes client would: integers are int64.
-func object(t testing.TB, text string) map[string]any {
-	t.Helper()
-	obj := map[string]any{}
-	if err := yaml.Unmarshal([]byte(text), &obj); err != nil {
-		t.Fatal(err)
-	}
-	return obj
 }
 
 const (
