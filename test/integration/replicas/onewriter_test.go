@@ -198,6 +198,7 @@ func (w *crowd) in(s sort, i int) (namespace, name string) {
 
 func (w *crowd) make() {
 	for _, s := range sorts() {
+		w.cluster.Served(w.T, s.group+"/v1", "Thing")
 		for i := range w.each {
 			namespace, name := w.in(s, i)
 			w.cluster.Apply(w.T, namespace, fmt.Sprintf("{apiVersion: %s/v1, kind: Thing, metadata: {name: %s}, spec: {text: first}}", s.group, name))
