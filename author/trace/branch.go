@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"text/template/parse"
@@ -83,13 +84,7 @@ func TurnsOf(set *template.Set, file string, line int) []Turn {
 }
 
 func comparePlaces(a, b template.Place) int {
-	if a.File != b.File {
-		return strings.Compare(a.File, b.File)
-	}
-	if a.Line != b.Line {
-		return a.Line - b.Line
-	}
-	return a.Column - b.Column
+	return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line, a.Column-b.Column)
 }
 
 // A branchWalker goes through parse trees in the order of the text.
