@@ -26,27 +26,13 @@ func newOperation(op, path string, value any) operation {
 	return operation{"op": op, "path": path, "value": value}
 }
 
-// DropEntry removes one entry of an object's managedFields, if the object is still at that
-// resourceVersion.
-func (w *Writer) DropEntry(ctx context.Context, r live.Resource, o *unstructured.Unstructured,
-	index int) (*unstructured.Unstructured, error) {
-	if len(o.GetManagedFields()) == 1 { // an empty list would be as none given
-		return w.editEntries(ctx, r, o, []operation{newOperation("replace", "/metadata/managedFields", []any{map[string]any{}})})
+// SetEntries changes the managedFields of an object, if it is still at that resourceVersion.
+func (w *Writer) SetEntries(ctx context.Context, r live.Resource, o metav1.Object,
+	managed []metav1.ManagedFieldsEntry) (*unstructured.Unstructured, error) {
+	if len(managed) == 0 { // an empty list would be as none given
+		managed = []metav1.ManagedFieldsEntry{{}}
 	}
-	return w.editEntries(ctx, r, o, []operation{{"op": "remove", "path": fmt.Sprintf("/metadata/managedFields/%d", index)}})
-}
-
-// A Cut leaves the entry at Index of an object's managedFields these fields.
-type Cut struct {
-	Index  int
-	Fields *metav1.FieldsV1
-}
-
-// CutEntry cuts an entry of an object's managedFields, if the object is still
-// at that resourceVersion.
-func (w *Writer) CutEntry(ctx context.Context, r live.Resource, o *unstructured.Unstructured, cut Cut) (*unstructured.Unstructured, error) {
-	path := fmt.Sprintf("/metadata/managedFields/%d/fieldsV1", cut.Index)
-	return w.editEntries(ctx, r, o, []operation{newOperation("replace", path, cut.Fields)})
+	return w.editEntries(ctx, r, o, []operation{newOperation("replace", "/metadata/managedFields", managed)})
 }
 
 // editEntries changes entries of managedFields, if the object is still at that resourceVersion.

@@ -194,6 +194,10 @@ func (w *stepWrite) updateChild(ctx context.Context, o metav1.Object) error {
 
 // applyTo applies the document to the object.
 func (w *stepWrite) applyTo(ctx context.Context, o metav1.Object) error {
+	o, err := w.dropCoOwner(ctx, o)
+	if err != nil {
+		return err
+	}
 	doc := w.document
 	if len(w.step.Child.Policy.Initial) > 0 { // live values are sent: they must be the present ones
 		doc = doc.DeepCopy()
@@ -207,29 +211,47 @@ func (w *stepWrite) applyTo(ctx context.Context, o metav1.Object) error {
 	return w.finishWrite(ctx, answer)
 }
 
+// dropCoOwner removes the entry of an earlier writer from the managedFields of an object that we
+// applied before: fields that the document no longer has would otherwise stay, first as that
+// writer's, and then as nobody's.
+func (w *stepWrite) dropCoOwner(ctx context.Context, o metav1.Object) (metav1.Object, error) {
+	managed, changed, err := ownership.WithoutCoOwner(o.GetManagedFields(), api.FieldManager)
+	if err != nil || !changed || w.to.Tries() {
+		return o, err
+	}
+	without, err := w.to.SetEntries(ctx, w.resource, o, managed)
+	if err != nil {
+		return o, waitFor(hasCoOwner)
+	}
+	w.recordWrite(plan.WriteEntry)
+	return without, nil
+}
+
+const hasCoOwner = "an earlier writer holds its fields too"
+
 // finishWrite removes from managedFields what hides who wrote a child: the entry of an earlier
 // writer, or else the stringData of another one. If the object has changed meanwhile, the
 // next plan finds the entry still there.
 func (w *stepWrite) finishWrite(ctx context.Context, answer *unstructured.Unstructured) error {
 	w.out.Answer = answer
 	managed := answer.GetManagedFields()
-	var without *unstructured.Unstructured
-	var err error
 	if i := ownership.CoOwner(managed, api.FieldManager); i >= 0 {
-		without, err = w.to.DropEntry(ctx, w.resource, answer, i)
+		managed = slices.Delete(managed, i, i+1)
 	} else if i := ownership.PlainText(managed, api.FieldManager); i >= 0 {
-		var left *metav1.FieldsV1
-		if left, err = ownership.WithoutPlainText(managed[i]); err == nil {
-			without, err = w.to.CutEntry(ctx, w.resource, answer, Cut{Index: i, Fields: left})
+		left, err := ownership.WithoutPlainText(managed[i])
+		if err != nil {
+			return waitFor(hasCoOwner)
 		}
+		managed[i].FieldsV1 = left
+	} else {
+		return nil
 	}
-	switch {
-	case err != nil:
-		return waitFor("an earlier writer holds its fields too")
-	case without != nil:
-		w.recordWrite(plan.WriteEntry)
-		w.out.Answer = without
+	without, err := w.to.SetEntries(ctx, w.resource, answer, managed)
+	if err != nil {
+		return waitFor(hasCoOwner)
 	}
+	w.recordWrite(plan.WriteEntry)
+	w.out.Answer = without
 	return nil
 }
 
@@ -270,7 +292,8 @@ func (w *stepWrite) withoutDoubles(ctx context.Context, answer *unstructured.Uns
 	if err != nil {
 		return nil, err
 	}
-	without, err := w.to.CutEntry(ctx, w.resource, answer, Cut{Index: i, Fields: left})
+	managed[i].FieldsV1 = left
+	without, err := w.to.SetEntries(ctx, w.resource, answer, managed)
 	if err == nil {
 		w.recordWrite(plan.WriteEntry)
 	}
@@ -341,11 +364,5 @@ func (w *resourceWriter) dropPatchEntry(ctx context.Context, served live.Resourc
 	if i < 0 {
 		return nil, errors.New("the patch has no entry of its own")
 	}
-	o := &unstructured.Unstructured{}
-	o.SetGroupVersionKind(r.Live.GVK)
-	o.SetNamespace(r.Live.Meta.GetNamespace())
-	o.SetName(r.Live.Meta.GetName())
-	o.SetResourceVersion(r.Live.Meta.GetResourceVersion())
-	o.SetManagedFields(managed)
-	return w.to.DropEntry(ctx, served, o, i)
+	return w.to.SetEntries(ctx, served, r.Live.Meta, slices.Delete(slices.Clone(managed), i, i+1))
 }

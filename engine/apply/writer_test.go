@@ -82,14 +82,11 @@ var requests = map[string]func(context.Context, *Writer, live.Resource) error{
 	"Create": func(ctx context.Context, w *Writer, r live.Resource) error {
 		return second(w.Create(ctx, r, document()))
 	},
-	"CutEntry": func(ctx context.Context, w *Writer, r live.Resource) error {
-		return second(w.CutEntry(ctx, r, secret(), Cut{}))
-	},
 	"Delete": func(ctx context.Context, w *Writer, r live.Resource) error {
 		return w.Delete(ctx, r, secret(), metav1.DeletePropagationBackground)
 	},
-	"DropEntry": func(ctx context.Context, w *Writer, r live.Resource) error {
-		return second(w.DropEntry(ctx, r, secret(), 0))
+	"SetEntries": func(ctx context.Context, w *Writer, r live.Resource) error {
+		return second(w.SetEntries(ctx, r, secret(), nil))
 	},
 	"Find": func(ctx context.Context, w *Writer, r live.Resource) error {
 		return second(w.Find(ctx, r, "ns", "a"))

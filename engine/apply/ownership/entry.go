@@ -101,8 +101,7 @@ func OursAt(managed []metav1.ManagedFieldsEntry, manager, subresource string) (e
 // CoOwner is the index in managed of an entry that owns fields beside our
 // Apply entry and would keep them when we give them up: the server's
 // "before-first-apply", or an earlier Update by manager. It is −1 if there is
-// none. Dropping the entry by a JSON patch needs a test of resourceVersion,
-// since indices move.
+// none.
 func CoOwner(managed []metav1.ManagedFieldsEntry, manager string) int {
 	return slices.IndexFunc(managed, func(m metav1.ManagedFieldsEntry) bool { return isCoOwner(m, manager) })
 }
@@ -110,6 +109,38 @@ func CoOwner(managed []metav1.ManagedFieldsEntry, manager string) int {
 func isCoOwner(m metav1.ManagedFieldsEntry, manager string) bool {
 	return m.Operation == metav1.ManagedFieldsOperationUpdate && m.Subresource == "" &&
 		(m.Manager == manager || m.Manager == beforeFirstApply)
+}
+
+// WithoutCoOwner returns managedFields without the entries of co-owners, and whether that
+// changes anything; it does not where manager has not applied yet. What an Update by manager
+// owns becomes part of its Apply entry, so that fields which it does not apply again go.
+func WithoutCoOwner(managed []metav1.ManagedFieldsEntry, manager string) (
+	rest []metav1.ManagedFieldsEntry, changed bool, err error,
+) {
+	ours, found, err := Ours(managed, manager)
+	if err != nil || !found || CoOwner(managed, manager) < 0 {
+		return managed, false, err
+	}
+	for _, m := range managed {
+		if !isCoOwner(m, manager) {
+			rest = append(rest, m)
+			continue
+		}
+		if m.Manager != manager {
+			continue
+		}
+		fields, err := parse(m)
+		if err != nil {
+			return managed, false, fmt.Errorf("reading managedFields of %s: %w", m.Manager, err)
+		}
+		ours.Fields = ours.Fields.Union(fields)
+	}
+	text, err := ours.Fields.ToJSON()
+	if err != nil {
+		return managed, false, fmt.Errorf("writing managedFields of %s: %w", manager, err)
+	}
+	rest[index(rest, manager, "")].FieldsV1 = metav1.NewFieldsV1(string(text))
+	return rest, true, nil
 }
 
 // Rest are the fields of another entry that this one does not own, as they

@@ -130,6 +130,30 @@ func TestCoOwner(t *testing.T) {
 	}
 }
 
+func TestWithoutCoOwner(t *testing.T) {
+	const a, b, both = `{"f:data":{"f:a":{}}}`, `{"f:data":{"f:b":{}}}`, `{"f:data":{"f:a":{},"f:b":{}}}`
+	apply, update := entry(us, "Apply", "", a), entry(us, "Update", "", b)
+	first, other := entry("before-first-apply", "Update", "", b), entry(them, "Update", "", b)
+	for name, test := range map[string]struct {
+		managed, want []metav1.ManagedFieldsEntry
+	}{
+		"our apply":          {[]metav1.ManagedFieldsEntry{apply, other}, nil},
+		"our update":         {[]metav1.ManagedFieldsEntry{update, other, apply}, []metav1.ManagedFieldsEntry{other, entry(us, "Apply", "", both)}},
+		"before first apply": {[]metav1.ManagedFieldsEntry{apply, first}, []metav1.ManagedFieldsEntry{apply}},
+		"never applied":      {[]metav1.ManagedFieldsEntry{update, first}, nil},
+	} {
+		rest, changed, err := ownership.WithoutCoOwner(test.managed, us)
+		if test.want == nil {
+			test.want = test.managed
+		} else if !changed {
+			t.Errorf("%s: it changes nothing", name)
+		}
+		if diff := cmp.Diff(test.want, rest); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got)\n%s", name, err, diff)
+		}
+	}
+}
+
 func TestPlainText(t *testing.T) {
 	ours, plain := entry(us, "Apply", "", `{"f:data":{"f:a":{}}}`), `{"f:metadata":{"f:labels":{"f:x":{}}},"f:stringData":{"f:a":{}}}`
 	for name, test := range map[string]struct {

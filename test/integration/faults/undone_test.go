@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -144,6 +145,26 @@ func withoutAllocated(o *unstructured.Unstructured) map[string]any {
 		}
 	}
 	return spec
+}
+
+// TestFieldOfEarlierWriter: a field goes with the template that had it, although an Update
+// under our name owns it, too: that is how a write which was cut short leaves it.
+func TestFieldOfEarlierWriter(t *testing.T) {
+	t.Parallel()
+	s := build(t, map[string]string{"map.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {{ toJson .spec.data }}\n"})
+	s.web("data: {kept: text}")
+	s.ready()
+	pause := `{"metadata":{"annotations":{"jacquard.dev/paused":%s}}}`
+	s.patch(s.apiVersion(), "Web", "a", "somebody", fmt.Sprintf(pause, `"true"`))
+	s.is("Paused", "True", "")
+	s.patch("v1", "ConfigMap", "a", api.FieldManager, `{"data":{"more":"text"}}`)
+	s.patch("v1", "ConfigMap", "a", "somebody", `{"data":{"own":"text"}}`)
+	s.web("data: {kept: changed}")
+	s.patch(s.apiVersion(), "Web", "a", "somebody", fmt.Sprintf(pause, "null"))
+	s.says("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {kept: changed, own: text}}")
+	if data := s.get("v1", "ConfigMap", "a").Object["data"].(map[string]any); data["more"] != nil {
+		t.Errorf("data is %v", data)
+	}
 }
 
 // TestUnionThatSomebodyOwns: a field of another branch that somebody set is not taken
