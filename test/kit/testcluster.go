@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"runtime/pprof"
 	"strconv"
@@ -262,6 +263,9 @@ type Operator struct {
 	once sync.Once
 }
 
+// notInNames is what the path of a root may have, and the name of a Lease may not.
+var notInNames = regexp.MustCompile(`[^a-z0-9./-]`)
+
 // Run starts an operator over the roots; it ends with the test at the latest.
 // It has an account of its own, with the rights that its folders need, or the
 // access that change gives it.
@@ -274,7 +278,7 @@ func (c *Cluster) Run(t testing.TB, change func(*controller.Options), roots ...s
 		options.Roots = append(options.Roots, folder.FromDir(dir))
 	}
 	if len(roots) > 0 { // an operator that comes up again is the same one
-		options.Identity = "test" + roots[0]
+		options.Identity = "test" + notInNames.ReplaceAllString(strings.ToLower(roots[0]), "-")
 	}
 	if change != nil {
 		change(&options)

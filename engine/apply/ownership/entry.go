@@ -113,7 +113,9 @@ func isCoOwner(m metav1.ManagedFieldsEntry, manager string) bool {
 
 // WithoutCoOwner returns managedFields without the entries of co-owners, and whether that
 // changes anything; it does not where manager has not applied yet. What an Update by manager
-// owns becomes part of its Apply entry, so that fields which it does not apply again go.
+// owns outside of the metadata becomes part of its Apply entry, so that fields which it does
+// not apply again go. An object may be a custom resource, too, whose finalizers and annotations
+// are none of the child's.
 func WithoutCoOwner(managed []metav1.ManagedFieldsEntry, manager string) (
 	rest []metav1.ManagedFieldsEntry, changed bool, err error,
 ) {
@@ -133,7 +135,7 @@ func WithoutCoOwner(managed []metav1.ManagedFieldsEntry, manager string) (
 		if err != nil {
 			return managed, false, fmt.Errorf("reading managedFields of %s: %w", m.Manager, err)
 		}
-		ours.Fields = ours.Fields.Union(fields)
+		ours.Fields = ours.Fields.Union(fields.RecursiveDifference(metadata))
 	}
 	text, err := ours.Fields.ToJSON()
 	if err != nil {
@@ -142,6 +144,9 @@ func WithoutCoOwner(managed []metav1.ManagedFieldsEntry, manager string) (
 	rest[index(rest, manager, "")].FieldsV1 = metav1.NewFieldsV1(string(text))
 	return rest, true, nil
 }
+
+// metadata is the set of all of an object's metadata.
+var metadata = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata"))
 
 // Rest are the fields of another entry that this one does not own, as they
 // stand in managedFields.

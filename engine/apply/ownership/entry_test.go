@@ -132,6 +132,7 @@ func TestCoOwner(t *testing.T) {
 
 func TestWithoutCoOwner(t *testing.T) {
 	const a, b, both = `{"f:data":{"f:a":{}}}`, `{"f:data":{"f:b":{}}}`, `{"f:data":{"f:a":{},"f:b":{}}}`
+	const finalizer = `{"f:metadata":{"f:finalizers":{".":{},"v:\"x\"":{}}}}`
 	apply, update := entry(us, "Apply", "", a), entry(us, "Update", "", b)
 	first, other := entry("before-first-apply", "Update", "", b), entry(them, "Update", "", b)
 	for name, test := range map[string]struct {
@@ -140,6 +141,7 @@ func TestWithoutCoOwner(t *testing.T) {
 		"our apply":          {[]metav1.ManagedFieldsEntry{apply, other}, nil},
 		"our update":         {[]metav1.ManagedFieldsEntry{update, other, apply}, []metav1.ManagedFieldsEntry{other, entry(us, "Apply", "", both)}},
 		"before first apply": {[]metav1.ManagedFieldsEntry{apply, first}, []metav1.ManagedFieldsEntry{apply}},
+		"our finalizer":      {[]metav1.ManagedFieldsEntry{apply, entry(us, "Update", "", finalizer)}, []metav1.ManagedFieldsEntry{apply}},
 		"never applied":      {[]metav1.ManagedFieldsEntry{update, first}, nil},
 	} {
 		rest, changed, err := ownership.WithoutCoOwner(test.managed, us)
