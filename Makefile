@@ -168,19 +168,22 @@ demo: ## Show it all on a Kubernetes of its own; UI=1 also in a browser, ONCE=1 
 	@LDFLAGS='$(STAMPED)' devcluster/demo/run $(if $(ONCE),--once) $(if $(UI),--ui) $(EXISTING)
 
 # The modules that are tested beside the clusters, one after the other, and what of them. All
-# else of the main module comes last.
+# else of the main module comes last, in two parts: the clusters end before them.
 MODULES := test/browser devcluster charts test/pipeline test/helmcompat bench tools tools/release test/e2e test/e2e/gitops
-tests/.: PACKAGES = -p 1 $(filter-out $(CLUSTERS),$(shell go list -f '.{{slice .ImportPath (len .Module.Path)}}' ./...))
+OTHERS = $(filter-out $(CLUSTERS),$(shell go list -f '.{{slice .ImportPath (len .Module.Path)}}' ./...))
+tests/.: PACKAGES = -p 1 $(filter-out ./engine/%,$(OTHERS))
+tests/engine: PACKAGES = -p 1 $(filter ./engine/%,$(OTHERS))
+tests/engine: MODULE := .
 tests/tools: PACKAGES := ./style
 tests/test/e2e: PACKAGES := ./cmd/... ./oci ./registry
 tests/test/e2e/gitops: PACKAGES := -count 1 ./...
 
-.PHONY: tests/clusters $(addprefix tests/,. $(MODULES))
+.PHONY: tests/clusters $(addprefix tests/,. engine $(MODULES))
 tests/clusters:
 	MAKEFLAGS= $(TEST) -timeout 40m -p $(AT_ONCE) $(CLUSTERS)
 
-$(addprefix tests/,. $(MODULES)): tests/%:
-	cd $* && MAKEFLAGS= $(TEST) -timeout 40m $(or $(PACKAGES),./...)
+$(addprefix tests/,. engine $(MODULES)): tests/%:
+	cd $(or $(MODULE),$*) && MAKEFLAGS= $(TEST) -timeout 40m $(or $(PACKAGES),./...)
 
 .PHONY: test
 # The clusters' parts spend a sixth of their time on collecting garbage else.
@@ -192,7 +195,7 @@ test: devcluster
 	cd "$$module" && $(TEST) -count 1 -timeout 40m $(if $(RUN),-run '$(RUN)') "./$$(realpath --canonicalize-missing --relative-to . "$(CURDIR)/$$package")"
 else
 test: devcluster ## Run the tests, against a real API server; PKG=./engine/plan RUN=TestX runs one thing
-	@$(MAKE) --no-print-directory -j 2 tests/clusters $(addprefix tests/,$(MODULES) .)
+	@$(MAKE) --no-print-directory -j 2 tests/clusters $(addprefix tests/,$(MODULES) . engine)
 endif
 
 # What takes too long for make test. A part ends within an hour.
