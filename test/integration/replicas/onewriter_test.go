@@ -153,7 +153,7 @@ func gather(t *testing.T, c *kit.Cluster) (w *crowd, l *timeline, began time.Tim
 	}
 	for _, s := range sorts() {
 		c.Apply(t, "", s.crd())
-		t.Cleanup(func() { c.Delete(t, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", s.name()) })
+		t.Cleanup(func() { removeKind(t, c, s) })
 		c.Served(t, s.group+"/v1", "Thing")
 	}
 	c.Apply(t, w.shared, "{apiVersion: v1, kind: ConfigMap, metadata: {name: theme}, data: {color: red}}")
@@ -166,6 +166,26 @@ func gather(t *testing.T, c *kit.Cluster) (w *crowd, l *timeline, began time.Tim
 	}
 	w.ready()
 	return w, l, began
+}
+
+// removeKind removes a kind and its resources, which no operator does any more: the next test
+// has the same kinds.
+func removeKind(t *testing.T, c *kit.Cluster, s sort) {
+	const definitions, definition = "apiextensions.k8s.io/v1", "CustomResourceDefinition"
+	c.Delete(t, definitions, definition, "", s.name())
+	kit.Eventually(t, s.name()+" is gone", func() error {
+		left := &unstructured.UnstructuredList{}
+		left.SetAPIVersion(s.group + "/v1")
+		left.SetKind("ThingList")
+		_ = c.Client.List(context.Background(), left) // it may be gone by now
+		for i := range left.Items {
+			release := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+			if err := c.Client.Patch(context.Background(), &left.Items[i], release); client.IgnoreNotFound(err) != nil {
+				return err
+			}
+		}
+		return c.Gone(definitions, definition, "", s.name())
+	})
 }
 
 // files are the folders, in a version.
