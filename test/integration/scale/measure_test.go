@@ -112,12 +112,12 @@ func (l *load) change(name, text string) time.Duration {
 	l.Helper()
 	patch := fmt.Sprintf(`{"spec":{"text":%q}}`, text)
 	began := time.Now()
-	if _, err := l.objects.Resource(l.things()).Namespace(l.ns).Patch(context.Background(), name, types.MergePatchType, []byte(patch),
+	if _, err := l.objects.Resource(l.things()).Namespace(l.spaces[0]).Patch(context.Background(), name, types.MergePatchType, []byte(patch),
 		metav1.PatchOptions{}); err != nil {
 		l.Fatal(err)
 	}
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(max(2*time.Millisecond, time.Since(began)/100)) {
-		o, err := l.objects.Resource(configMaps).Namespace(l.ns).Get(context.Background(), name+"-one", metav1.GetOptions{})
+		o, err := l.objects.Resource(configMaps).Namespace(l.spaces[0]).Get(context.Background(), name+"-one", metav1.GetOptions{})
 		if err != nil {
 			l.Fatal(err)
 		}

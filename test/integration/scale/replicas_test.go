@@ -26,9 +26,8 @@ func TestReplicas(t *testing.T) {
 	for _, gate := range []bool{true, false} {
 		t.Run("gate "+strconv.FormatBool(gate), func(t *testing.T) {
 			c := kit.Start(t, "--components", "etcd,apiserver", "--nodes", "0", "--feature-gates", "ShardedListAndWatch="+strconv.FormatBool(gate))
-			l := &load{T: t, cluster: c, buckets: replicas.Buckets, group: "replicas.example.com", ns: "replicas", root: t.TempDir(), table: &table{}}
+			l := &load{T: t, cluster: c, buckets: replicas.Buckets, group: "replicas.example.com", home: "replicas", root: t.TempDir(), table: &table{}}
 			l.spaces = even(10)
-			c.Apply(t, "", "{apiVersion: v1, kind: Namespace, metadata: {name: "+l.ns+"}}")
 			l.define(map[string]string{"one.yaml": fmt.Sprintf(configMap, "one"), "deployment.yaml": deployment})
 			l.divided(sizes[len(sizes)-1], fmt.Sprintf("ShardedListAndWatch=%t", gate))
 		})
@@ -112,7 +111,7 @@ func (l *load) spread(n, count int) {
 	l.Helper()
 	kit.Eventually(l.T, "the replicas divide all", func() error {
 		var leases coordinationv1.LeaseList
-		if err := l.cluster.Client.List(context.Background(), &leases, client.InNamespace(l.ns)); err != nil {
+		if err := l.cluster.Client.List(context.Background(), &leases, client.InNamespace(l.home)); err != nil {
 			return err
 		}
 		total, most, waits, says := 0, 0, 0, 0

@@ -45,12 +45,13 @@ func TestMain(m *testing.M) {
 // A load is a kind in a group of its own, and its resources.
 type load struct {
 	*testing.T
-	cluster         *kit.Cluster
-	buckets         int // of the operators that run
-	group, ns, root string
-	spaces          []string // namespaces of resources
-	objects         dynamic.Interface
-	table           *table
+	cluster     *kit.Cluster
+	buckets     int // of the operators that run
+	group, root string
+	home        string   // the operator's namespace
+	spaces      []string // namespaces of resources
+	objects     dynamic.Interface
+	table       *table
 }
 
 const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"{{ .metadata.name }}-%s\"}\ndata: {text: {{ .spec.text }}, more: \"a line or two of settings, as there are in many a ConfigMap\"}\n"
@@ -74,7 +75,7 @@ spec:
 
 func newLoad(t *testing.T, name string, files map[string]string) *load {
 	t.Helper()
-	l := &load{T: t, cluster: cluster, group: name + ".example.com", ns: name, spaces: []string{name}, root: t.TempDir(), table: &table{}}
+	l := &load{T: t, cluster: cluster, group: name + ".example.com", home: name + "-operator", spaces: []string{name}, root: t.TempDir(), table: &table{}}
 	l.define(files)
 	return l
 }
@@ -88,7 +89,7 @@ func (l *load) define(files map[string]string) {
 	for file, text := range files {
 		kit.Write(t, l.root, map[string]string{"templates/" + l.name() + "/" + file: text})
 	}
-	for _, ns := range l.spaces {
+	for _, ns := range append(l.spaces, l.home) {
 		l.cluster.Apply(t, "", "{apiVersion: v1, kind: Namespace, metadata: {name: "+ns+"}}")
 	}
 	l.cluster.Apply(t, "", crd)
@@ -99,12 +100,12 @@ func (l *load) define(files map[string]string) {
 	if l.objects, err = dynamic.NewForConfig(cfg); err != nil {
 		t.Fatal(err)
 	}
-	l.cluster.Grant(t, kit.User, controller.Options{Namespace: l.ns, Identity: l.identity(), LeaderElectionNamespace: l.ns, Buckets: l.buckets}, l.root)
+	l.cluster.Grant(t, kit.User, controller.Options{Namespace: l.home, Identity: l.identity(), LeaderElectionNamespace: l.home, Buckets: l.buckets}, l.root)
 	t.Cleanup(l.clean)
 }
 
 // identity is that of the installation.
-func (l *load) identity() string { return l.ns + "/jacquard" }
+func (l *load) identity() string { return l.home + "/jacquard" }
 
 func (l *load) name() string { return "things." + l.group }
 

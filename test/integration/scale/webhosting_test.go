@@ -42,14 +42,14 @@ const (
 // TestWebhosting: how long Websites wait for a worker, and until their pages are as they
 // should be, with one, two and four replicas.
 func TestWebhosting(t *testing.T) {
-	l := &load{T: t, buckets: replicas.Buckets, ns: "webhosting", table: &table{}, spaces: even(10),
+	l := &load{T: t, buckets: replicas.Buckets, home: "webhosting", table: &table{}, spaces: even(10),
 		cluster: kit.Start(t, "--components", "etcd,apiserver", "--nodes", "0", "--feature-gates", "ShardedListAndWatch=true")}
 	root, err := kit.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
 	l.root = filepath.Join(root, "examples", "kinds", "webhosting")
-	for _, ns := range append(l.spaces, l.ns) {
+	for _, ns := range append(l.spaces, l.home) {
 		l.cluster.Apply(t, "", "{apiVersion: v1, kind: Namespace, metadata: {name: "+ns+"}}")
 	}
 	for _, file := range []string{"schemas/themes.hosting.example.com.yaml", "crds/" + websiteName + ".yaml"} {
@@ -61,7 +61,7 @@ func TestWebhosting(t *testing.T) {
 	}
 	l.cluster.Served(t, "hosting.example.com/v1", "Website")
 	l.cluster.Served(t, "hosting.example.com/v1", "Theme")
-	l.cluster.Grant(t, kit.User, controller.Options{Namespace: l.ns, Identity: l.identity(), LeaderElectionNamespace: l.ns, Buckets: l.buckets}, l.root)
+	l.cluster.Grant(t, kit.User, controller.Options{Namespace: l.home, Identity: l.identity(), LeaderElectionNamespace: l.home, Buckets: l.buckets}, l.root)
 	h := newHoster(l)
 	l.table.add("replicas", "changes/s", "pages/s", "99 of 100 wait less for a worker", "the page is there after: median", "99 of 100", "CPU of all")
 	l.table.add("---", "---", "---", "---", "---", "---", "---")
