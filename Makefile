@@ -221,6 +221,7 @@ kinds-unseen: devcluster ## Take kinds that nobody has seen down the whole road;
 .PHONY: integration
 integration: devcluster ## Run all integration tests, also those that take too long for make test
 	NIGHTLY=true $(TEST) -count 1 -p $(AT_ONCE) -timeout 50m $(filter-out %/chaos %/scale,$(wildcard ./test/integration/*))
+	NIGHTLY=true $(TEST) -count 1 ./engine/controller/rollout
 	cd charts && NIGHTLY=true $(TEST) -count 1 -timeout 20m ./...
 	cd devcluster && NIGHTLY=true $(TEST) -count 1 -timeout 20m ./...
 

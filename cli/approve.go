@@ -119,7 +119,7 @@ func (o *approveOptions) run(cmd *cobra.Command, name string) error {
 	if err := stop.Approve(cmd.Context(), approval); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "approved: %s of folder %s\n", stop.Record.Reason, stop.Record.Digest)
+	fmt.Fprintf(out, "approved: %s of folder %s\n", stop.Record.Reason, stop.Record.Target().Digest)
 	return o.waitForCRD(cmd, o.wait, stop.Kind, stop.Progress)
 }
 
@@ -131,7 +131,7 @@ func (o *approveOptions) compareFolder(ctx context.Context, stop *approve.Stop) 
 	if err != nil { // an approval does not need the history
 		return err.Error(), nil
 	}
-	if unknown, err = h.CompareStopped(ctx, stop.Record.Digest); err != nil {
+	if unknown, err = h.CompareStopped(ctx, stop.Record.Target().Digest); err != nil {
 		return "", fmt.Errorf("approving %s: nothing was approved: %w; look at it again: jacquard approve %s", stop.Kind, err, stop.Kind)
 	}
 	return unknown, nil

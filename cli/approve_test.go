@@ -21,10 +21,11 @@ import (
 // writes nothing. Where the list of deletions cannot be read, it says how many there are.
 func TestApproveActsAfterYes(t *testing.T) {
 	s, kubeconfig, _ := sickCluster(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })
-	record := rollout.Record{Digest: "250c9685a8a1aede", State: rollout.Stopped, Reason: rollout.Deletes, Wanted: "Zk3wq0aP", Deleted: 38,
-		Message: "it would delete 38 of 60 children", Of: 38}
+	record := rollout.Record{Revisions: []rollout.Revision{{Digest: "base"}, {Digest: "250c9685a8a1aede"}}, State: rollout.Stopped, Reason: rollout.Deletes, DeletionCount: 38,
+		Stop:    "250c9685a8a1aede/Deletes/Zk3wq0aP",
+		Message: "it would delete 38 of 60 children", Total: 38}
 	for i := range 20 {
-		record.Deletes = append(record.Deletes, fmt.Sprintf("Service shop/web-%02d", i))
+		record.DeletionNames = append(record.DeletionNames, fmt.Sprintf("Service shop/web-%02d", i))
 	}
 	crd := object(t, "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: webs.example.com}}")
 	change := func(r rollout.Record) {
@@ -67,7 +68,7 @@ func TestApproveActsAfterYes(t *testing.T) {
 			t.Errorf("%s: it wrote %s", c.args, s.Requests()[before:][max(i, 0)])
 		}
 	}
-	record.Done, record.Ready = 3, 2 // what becomes of resources changes nothing
+	record.Moved, record.Ready = 3, 2 // what becomes of resources changes nothing
 	change(record)
 	var out bytes.Buffer
 	if code := Main([]string{"approve", "web", "--stop", pin, "--yes", "--kubeconfig", kubeconfig}, nil, &out, &out); code != 0 || approved() != pin {

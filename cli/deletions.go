@@ -50,14 +50,14 @@ func (o *statusOptions) printDeletions(cmd *cobra.Command, name string) error {
 		known = verdict.NotKnown
 	}
 	if o.output == "json" {
-		list := deletionList{Kind: k.Name, Stop: stop.ID(), Deleted: stop.Record.Deleted, Deletions: append([]string{}, names...)}
+		list := deletionList{Kind: k.Name, Stop: stop.ID(), Deleted: stop.Record.DeletionCount, Deletions: append([]string{}, names...)}
 		if unread != nil {
 			list.Unread = unread.Error()
 		}
 		return cmp.Or(encodeJSON(cmd.OutOrStdout(), list), exitOf(known))
 	}
 	out := visible(cmd.OutOrStdout())
-	fmt.Fprintf(out, "%s: stop %s; children that it would delete: %d\n%s", k.Name, stop.ID(), stop.Record.Deleted,
+	fmt.Fprintf(out, "%s: stop %s; children that it would delete: %d\n%s", k.Name, stop.ID(), stop.Record.DeletionCount,
 		stop.ListDeletions(names, unread))
 	return exitOf(known)
 }

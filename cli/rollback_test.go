@@ -75,7 +75,7 @@ func newRolledCluster(t *testing.T, one map[string]string) *rolledCluster {
 		c.one, c.two = c.two, r.Digest
 	}
 	c.annotate(map[string]string{api.AnnotationChildKinds: "ConfigMap", api.AnnotationRolledOut: c.two,
-		api.AnnotationRollout: rollout.Record{Digest: c.two, State: rollout.Complete}.String()})
+		api.AnnotationRollout: rollout.Record{Revisions: []rollout.Revision{{Digest: c.two}}, State: rollout.Complete}.String()})
 	c.write(two)
 	c.runs(true, "configmap default/webs")
 	for i := range rolledWebs {
@@ -225,7 +225,7 @@ func TestRollbackAsks(t *testing.T) {
 	if code, done := c.jacquard(pinnedIn(text)); code != 0 {
 		t.Errorf("the printed command exits with %d: %s", code, done)
 	}
-	wrote := rollout.ReadRollback(c.wrote())
+	wrote := rollout.ParseRollback(c.wrote())
 	if wrote.To != c.one || wrote.From != c.two || wrote.Request == "" || len(wrote.Approved) != 8*rolledWebs {
 		t.Errorf("it wrote %q", wrote)
 	}
@@ -314,7 +314,7 @@ func TestRollbackLeavesThePresentFolder(t *testing.T) {
 			}
 			c.runs(tt.leads, tt.from)
 			code, text := c.jacquard("rollback webs --yes")
-			wrote := rollout.ReadRollback(c.wrote())
+			wrote := rollout.ParseRollback(c.wrote())
 			if tt.says != "" {
 				if code != 1 || wrote.To != "" || !strings.Contains(text, tt.says) {
 					t.Errorf("it exits with %d, wrote %q and prints %s", code, wrote, text)
@@ -333,7 +333,7 @@ func TestRollbackLeavesThePresentFolder(t *testing.T) {
 func TestRollbackWithFewRights(t *testing.T) {
 	c := newRolledCluster(t, map[string]string{"map.yaml": webMap, "sick.yaml": sickOne})
 	code, text := c.jacquard("rollback webs --yes")
-	if wrote := rollout.ReadRollback(c.wrote()); code != 0 || wrote.To != c.one {
+	if wrote := rollout.ParseRollback(c.wrote()); code != 0 || wrote.To != c.one {
 		t.Errorf("it exits with %d, wrote %q", code, wrote)
 	}
 	for _, want := range []string{"cannot be previewed", "sicks.sick.example.com"} {
@@ -350,7 +350,7 @@ func TestRollbackWithFewRights(t *testing.T) {
 		return &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: "Failure", Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden, Message: "you may not list webs"}
 	}
 	code, text = c.jacquard("rollback webs --yes")
-	if wrote := rollout.ReadRollback(c.wrote()); code != 0 || wrote.To != c.one || wrote.Approved != "" || !strings.Contains(text, "you may not list webs") {
+	if wrote := rollout.ParseRollback(c.wrote()); code != 0 || wrote.To != c.one || wrote.Approved != "" || !strings.Contains(text, "you may not list webs") {
 		t.Errorf("it exits with %d, wrote %q and prints %s", code, wrote, text)
 	}
 	if strings.Contains(text, "0 of 0 resources") {
@@ -385,16 +385,16 @@ func TestRollbackWaits(t *testing.T) {
 		rollout.Running:  {1, "after 300ms it is not done: RollingOut"},
 	} {
 		c := newRolledCluster(t, map[string]string{"map.yaml": webMap})
-		c.annotate(map[string]string{api.AnnotationRollout: rollout.Record{Digest: c.two, State: rollout.Stopped, Reason: rollout.NotReady,
+		c.annotate(map[string]string{api.AnnotationRollout: rollout.Record{Revisions: []rollout.Revision{{Digest: "base"}, {Digest: c.two}}, State: rollout.Stopped, Reason: rollout.NotReady,
 			Message: "an earlier stop"}.String()})
 		looks := 0
 		c.delay = func(r *http.Request) {
-			written := rollout.ReadRollback(c.definition().GetAnnotations()[api.AnnotationRollback])
+			written := rollout.ParseRollback(c.definition().GetAnnotations()[api.AnnotationRollback])
 			if r.Method != http.MethodGet || written.Request == "" {
 				return
 			}
 			if looks++; looks == 3 {
-				c.annotate(map[string]string{api.AnnotationRollout: rollout.Record{Digest: c.one, State: state, Message: "it would delete more",
+				c.annotate(map[string]string{api.AnnotationRollout: rollout.Record{Revisions: []rollout.Revision{{Digest: "base"}, {Digest: c.one}}, State: state, Message: "it would delete more",
 					Rollback: written.Request}.String()})
 			}
 		}
@@ -432,18 +432,19 @@ func TestApproveComparesTheFolder(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newRolledCluster(t, map[string]string{"map.yaml": webMap})
-			stop := rollout.Record{Digest: c.two, State: rollout.Stopped, Reason: rollout.NotReady, Message: "not ready"}
-			base, back := c.one, ""
+			base, target, back := c.one, c.two, ""
 			if tt.isRolledBack {
-				stop.Digest, base, back = c.one, c.two, rollout.Rollback{To: c.one, From: c.two, Request: "r"}.String()
+				base, target, back = c.two, c.one, rollout.Rollback{To: c.one, From: c.two, Request: "r"}.String()
 			}
-			c.annotate(map[string]string{api.AnnotationRollout: stop.String(), api.AnnotationRolledOut: base, api.AnnotationRollback: back})
+			stop := rollout.Record{Revisions: []rollout.Revision{{Number: 1, Digest: base}, {Number: 2, Digest: target}}, State: rollout.Stopped,
+				Reason: rollout.NotReady, Message: "not ready", Stop: target + "/NotReady"}
+			c.annotate(map[string]string{api.AnnotationRollout: stop.String(), api.AnnotationRollback: back})
 			if tt.files != nil {
 				c.put(tt.files)
 			}
 			c.runs(true, tt.from)
-			code, text := c.jacquard("approve webs --stop " + stop.Stop() + " --yes" + tt.flags)
-			approved, want := c.definition().GetAnnotations()[api.AnnotationApproved], stop.Stop()
+			code, text := c.jacquard("approve webs --stop " + stop.Stop + " --yes" + tt.flags)
+			approved, want := c.definition().GetAnnotations()[api.AnnotationApproved], stop.Stop
 			if tt.says != "" {
 				want = ""
 			}

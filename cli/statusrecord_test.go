@@ -17,7 +17,7 @@ import (
 // TestStatusKnowsWhatTheCRDRecords: right after an approval or a rollback, status does not
 // repeat the state before it, which the operator still reports. It reads no CRD twice.
 func TestStatusKnowsWhatTheCRDRecords(t *testing.T) {
-	stopped := rollout.Record{Digest: "new", State: rollout.Stopped, Reason: rollout.Deletes, Deleted: 2, Wanted: "w"}
+	stopped := rollout.Record{Revisions: []rollout.Revision{{Digest: "base"}, {Digest: "new"}}, State: rollout.Stopped, Reason: rollout.Deletes, DeletionCount: 2, Stop: "new/Deletes/w"}
 	const back = "the operator has not taken in the rollback yet"
 	for name, c := range map[string]struct {
 		reported, approved, rollback string
@@ -25,14 +25,14 @@ func TestStatusKnowsWhatTheCRDRecords(t *testing.T) {
 		want                         string
 	}{
 		"a stop":                           {"Stopped", "", "", stopped, "Stopped  as reported"},
-		"an approval that is not taken in": {"Stopped", stopped.Stop(), "", stopped, "RollingOut  the operator has not taken in the approval yet"},
-		"what was approved goes on": {"Stopped", "", "", rollout.Record{Digest: "new", State: rollout.Running, Of: 3},
+		"an approval that is not taken in": {"Stopped", stopped.Stop, "", stopped, "RollingOut  the operator has not taken in the approval yet"},
+		"what was approved goes on": {"Stopped", "", "", rollout.Record{Revisions: []rollout.Revision{{Digest: "base"}, {Digest: "new"}}, State: rollout.Running, Total: 3},
 			"RollingOut  of 3 resources that change 0 are reached"},
-		"what was approved is complete": {"Stopped", "", "", rollout.Record{Digest: "new", State: rollout.Complete},
+		"what was approved is complete": {"Stopped", "", "", rollout.Record{Revisions: []rollout.Revision{{Digest: "new"}}, State: rollout.Complete},
 			"RollingOut  the operator has not reported yet that its rollout is complete"},
 		"a rollback that is not taken in":                   {"Serving", "", "old new r", rollout.Record{}, "RollingOut  " + back},
 		"a rollback of a folder that does not load":         {"Broken", "", "old new r", rollout.Record{}, "Broken  as reported"},
-		"a rollout of a folder that does not load any more": {"Broken", "", "", rollout.Record{Digest: "new", State: rollout.Running}, "Broken  as reported"},
+		"a rollout of a folder that does not load any more": {"Broken", "", "", rollout.Record{Revisions: []rollout.Revision{{Digest: "base"}, {Digest: "new"}}, State: rollout.Running}, "Broken  as reported"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, kubeconfig, _ := sickCluster(t, http.NotFound)

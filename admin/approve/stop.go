@@ -57,7 +57,7 @@ func Find(ctx context.Context, cfg *rest.Config, name, identity string) (*Stop, 
 
 // ID names the stop: the digest of the folder, the reason, and a hash of what the rollout
 // would delete. It stays the same while these do, whatever becomes of single resources.
-func (s *Stop) ID() string { return s.Record.Stop() }
+func (s *Stop) ID() string { return s.Record.Stop }
 
 // Identity is that of the installation whose rollout stopped, or "".
 func (s *Stop) Identity() string { return s.of.Identity }
@@ -77,7 +77,7 @@ func (s *Stop) Compare(id string) error {
 	case was[1] != is[1]:
 		changed = fmt.Sprintf("it stopped for %s, and now for %s", was[1], is[1])
 	case s.Record.Reason == rollout.Deletes:
-		changed = fmt.Sprintf("it would delete other children than then: now %d", s.Record.Deleted)
+		changed = fmt.Sprintf("it would delete other children than then: now %d", s.Record.DeletionCount)
 	default:
 		changed = fmt.Sprintf("it stopped again: %s", s.Record.Why())
 	}
@@ -90,7 +90,7 @@ func (s *Stop) Compare(id string) error {
 // identity names, or else any. The error says why only the first are returned.
 func (s *Stop) Deletions(ctx context.Context, survey *liveview.Survey, home string) ([]string, error) {
 	if s.Record.NamesAll() {
-		return s.Record.Deletes, nil
+		return s.Record.DeletionNames, nil
 	}
 	if namespace, _, isNamed := strings.Cut(s.of.Identity, "/"); isNamed {
 		home = cmp.Or(home, namespace)
@@ -98,13 +98,13 @@ func (s *Stop) Deletions(ctx context.Context, survey *liveview.Survey, home stri
 	found, err := survey.Objects(ctx, revision.Resource.GVK,
 		liveview.Range{Namespace: home, Selector: revision.DeletionSelector(s.of.Identity, s.Kind)})
 	if err != nil {
-		return s.Record.Deletes, fmt.Errorf("reading the list of deletions: %w", err)
+		return s.Record.DeletionNames, fmt.Errorf("reading the list of deletions: %w", err)
 	}
 	var items []appsv1.ControllerRevision
 	for _, o := range found {
 		var item appsv1.ControllerRevision
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &item); err != nil {
-			return s.Record.Deletes, fmt.Errorf("reading ControllerRevision %s/%s: %w", o.GetNamespace(), o.GetName(), err)
+			return s.Record.DeletionNames, fmt.Errorf("reading ControllerRevision %s/%s: %w", o.GetNamespace(), o.GetName(), err)
 		}
 		items = append(items, item)
 	}
@@ -122,7 +122,7 @@ func (s *Stop) Deletions(ctx context.Context, survey *liveview.Survey, home stri
 			return names, nil
 		}
 	}
-	return s.Record.Deletes, fmt.Errorf("reading the list of deletions: %w", err)
+	return s.Record.DeletionNames, fmt.Errorf("reading the list of deletions: %w", err)
 }
 
 // Plan describes what an approval does: why the rollout stopped, every deletion that is
@@ -130,15 +130,15 @@ func (s *Stop) Deletions(ctx context.Context, survey *liveview.Survey, home stri
 func (s *Stop) Plan(approval rollout.Approval, names []string, unread error) string {
 	r := s.Record
 	var text strings.Builder
-	fmt.Fprintf(&text, "the rollout of %s to folder %s stopped (%s): %s\n", s.Kind, r.Digest, r.Reason, r.Message)
+	fmt.Fprintf(&text, "the rollout of %s to folder %s stopped (%s): %s\n", s.Kind, r.Target().Digest, r.Reason, r.Message)
 	fmt.Fprintln(&text, r.Counts())
 	text.WriteString(s.ListDeletions(names, unread))
 	switch {
 	case len(approval.Only) > 0:
 		fmt.Fprintf(&text, "The folder serves only %s, and may delete what is listed of these; the rollout remains stopped.\n",
 			strings.Join(approval.Only, ", "))
-	case approval.AllWaves && r.Reason.MayAllWaves():
-		fmt.Fprintf(&text, "It risks %d resources that it has not reached yet: no wave stops for %s any more.\n", r.Of-r.Done, r.Reason)
+	case approval.AllWaves && r.Reason.MayApproveAllWaves():
+		fmt.Fprintf(&text, "It risks %d resources that it has not reached yet: no wave stops for %s any more.\n", r.Total-r.Moved, r.Reason)
 	case r.Reason == rollout.Paused:
 		text.WriteString("It goes on with the next wave, and may stop again.\n")
 	case r.Reason == rollout.Deletes && unread != nil:
@@ -156,7 +156,7 @@ func (s *Stop) Plan(approval rollout.Approval, names []string, unread error) str
 func (s *Stop) ListDeletions(names []string, unread error) string {
 	text := confirm.Deletions(names)
 	if unread != nil {
-		text += fmt.Sprintf("and %d more that cannot be listed: %v\n", s.Record.Deleted-len(names), unread)
+		text += fmt.Sprintf("and %d more that cannot be listed: %v\n", s.Record.DeletionCount-len(names), unread)
 	}
 	return text
 }
@@ -164,7 +164,7 @@ func (s *Stop) ListDeletions(names []string, unread error) string {
 // Approve writes an approval of this very stop. It is an error if the rollout has
 // gone on, or has stopped for something else, since it was found.
 func (s *Stop) Approve(ctx context.Context, approval rollout.Approval) error {
-	if approval.AllWaves && !s.Record.Reason.MayAllWaves() {
+	if approval.AllWaves && !s.Record.Reason.MayApproveAllWaves() {
 		return fmt.Errorf("approving %s: it stopped for %s, which is approved for what it names alone, not for all waves", s.Kind,
 			s.Record.Reason)
 	}
@@ -188,7 +188,7 @@ func (s *Stop) again(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	now := rollout.Read(crd.GetAnnotations()[s.of.Key(api.AnnotationRollout)])
+	now := rollout.ReadRecord(crd.GetAnnotations(), s.of.Key)
 	if now.State != rollout.Stopped {
 		return errors.New("the rollout is not stopped any more: " + now.Text(s.Kind))
 	}
@@ -205,7 +205,7 @@ func stopped(crd metav1.Object, identity string) (of shard.Shard, record rollout
 	}
 	var whose []string
 	for _, c := range claims {
-		r := rollout.Read(crd.GetAnnotations()[c.Shard.Key(api.AnnotationRollout)])
+		r := rollout.ReadRecord(crd.GetAnnotations(), c.Shard.Key)
 		if identity != "" && c.Identity != identity {
 			continue
 		}
@@ -219,7 +219,7 @@ func stopped(crd metav1.Object, identity string) (of shard.Shard, record rollout
 	case len(whose) == 0 && identity != "":
 		return of, record, fmt.Errorf("no rollout of it by %s is stopped", identity)
 	case len(whose) == 0 && record.State != "":
-		return of, record, fmt.Errorf("no rollout of it is stopped; that of folder %s is %s", record.Digest, record.State)
+		return of, record, fmt.Errorf("no rollout of it is stopped; that of folder %s is %s", record.Target().Digest, record.State)
 	case len(whose) == 0:
 		return of, record, errors.New("no rollout of it is stopped")
 	case len(whose) > 1:

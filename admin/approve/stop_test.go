@@ -11,15 +11,15 @@ import (
 // TestCompare: a pin is good for the folder, the reason and the deletions that it was
 // made of, whatever becomes of single resources, and an error says which of them changed.
 func TestCompare(t *testing.T) {
-	record := rollout.Record{Digest: "0011", State: rollout.Stopped, Reason: rollout.Deletes, Wanted: "abc", Deleted: 38, Of: 40, Done: 3}
+	record := rollout.Record{Revisions: []rollout.Revision{{Digest: "base"}, {Digest: "0011"}}, State: rollout.Stopped, Reason: rollout.Deletes, Stop: "0011/Deletes/abc", DeletionCount: 38, Total: 40, Moved: 3}
 	pin := (&Stop{Record: record}).ID()
 	for want, change := range map[string]func(*rollout.Record){
-		"":                                      func(r *rollout.Record) { r.Done, r.Ready, r.Of, r.Message = 5, 4, 41, "another text" },
-		"the folder changed, from 0011 to 2233": func(r *rollout.Record) { r.Digest = "2233" },
-		"it stopped for Deletes, and now for NotReady":                 func(r *rollout.Record) { r.Reason, r.Wanted = rollout.NotReady, "" },
-		"it would delete other children than then: now 12":             func(r *rollout.Record) { r.Wanted, r.Deleted = "def", 12 },
-		"look at it again: jacquard approve webs.example.com":          func(r *rollout.Record) { r.Wanted = "def" },
-		"nothing was approved, since the stop is not the one that was": func(r *rollout.Record) { r.Digest = "2233" },
+		"":                                      func(r *rollout.Record) { r.Moved, r.Ready, r.Total, r.Message = 5, 4, 41, "another text" },
+		"the folder changed, from 0011 to 2233": func(r *rollout.Record) { r.Stop = "2233/Deletes/abc" },
+		"it stopped for Deletes, and now for NotReady":                 func(r *rollout.Record) { r.Reason, r.Stop = rollout.NotReady, "0011/NotReady" },
+		"it would delete other children than then: now 12":             func(r *rollout.Record) { r.Stop, r.DeletionCount = "0011/Deletes/def", 12 },
+		"look at it again: jacquard approve webs.example.com":          func(r *rollout.Record) { r.Stop = "0011/Deletes/def" },
+		"nothing was approved, since the stop is not the one that was": func(r *rollout.Record) { r.Stop = "2233/Deletes/abc" },
 	} {
 		now := record
 		change(&now)
@@ -36,8 +36,8 @@ func TestCompare(t *testing.T) {
 // TestPlan: a plan names every deletion, or how many are not named and why, and what an
 // approval leads to.
 func TestPlan(t *testing.T) {
-	stop := &Stop{Kind: "webs.example.com", Record: rollout.Record{Digest: "0011", State: rollout.Stopped, Reason: rollout.Deletes,
-		Message: "it would delete 3 of 8 children", Deleted: 3, Of: 4, Done: 1}}
+	stop := &Stop{Kind: "webs.example.com", Record: rollout.Record{Revisions: []rollout.Revision{{Digest: "base"}, {Digest: "0011"}}, State: rollout.Stopped, Reason: rollout.Deletes,
+		Message: "it would delete 3 of 8 children", DeletionCount: 3, Total: 4, Moved: 1}}
 	all := []string{"Service shop/a", "Service shop/b", "ConfigMap shop/a"}
 	const begin = "the rollout of webs.example.com to folder 0011 stopped (Deletes): it would delete 3 of 8 children\n" +
 		"of 4 resources that change 1 are reached, 0 of them ready, 3 to go\n"

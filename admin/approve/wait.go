@@ -12,12 +12,13 @@ import (
 // the kind's CRD. The operator takes the approval off with the record that has taken it
 // in, so what is recorded before that counts for nothing.
 func (s *Stop) Progress(crd metav1.Object) health.Progress {
-	now := rollout.Read(crd.GetAnnotations()[s.of.Key(api.AnnotationRollout)])
+	now := rollout.ReadRecord(crd.GetAnnotations(), s.of.Key)
+	stopped, present := s.Record.Target().Digest, now.Target().Digest
 	switch {
 	case crd.GetAnnotations()[s.of.Key(api.AnnotationApproved)] != "":
 		return health.Progress{Message: "the operator has not taken in the approval yet"}
-	case now.Digest != s.Record.Digest:
-		return health.Progress{Failed: true, Message: "the folder changed meanwhile, from " + s.Record.Digest + " to " + now.Digest}
+	case present != stopped:
+		return health.Progress{Failed: true, Message: "the folder changed meanwhile, from " + stopped + " to " + present}
 	}
 	return health.ProgressByRecord(now, s.Kind, "Serving: every resource is served by the folder")
 }

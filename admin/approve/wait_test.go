@@ -14,17 +14,17 @@ import (
 // once it was taken in is.
 func TestProgress(t *testing.T) {
 	const done, failed, waits = "done", "failed", "waits"
-	stop := &Stop{Kind: "webs.example.com", Record: rollout.Record{Digest: "two", State: rollout.Stopped, Reason: rollout.NotReady}}
+	stop := &Stop{Kind: "webs.example.com", Record: rollout.Record{Revisions: []rollout.Revision{{Digest: "base"}, {Digest: "two"}}, State: rollout.Stopped, Reason: rollout.NotReady}}
 	for _, tt := range []struct {
 		name, approved string
 		record         rollout.Record
 		want, says     string
 	}{
 		{"the stop that was approved", "two/NotReady", stop.Record, waits, "has not taken in"},
-		{"under way", "", rollout.Record{Digest: "two", State: rollout.Running}, waits, "RollingOut"},
-		{"stopped again", "", rollout.Record{Digest: "two", State: rollout.Stopped, Message: "again"}, failed, "again"},
-		{"complete", "", rollout.Record{Digest: "two", State: rollout.Complete}, done, "Serving"},
-		{"another folder", "", rollout.Record{Digest: "three", State: rollout.Complete}, failed, "from two to three"},
+		{"under way", "", rollout.Record{Revisions: []rollout.Revision{{Digest: "base"}, {Digest: "two"}}, State: rollout.Running}, waits, "RollingOut"},
+		{"stopped again", "", rollout.Record{Revisions: []rollout.Revision{{Digest: "base"}, {Digest: "two"}}, State: rollout.Stopped, Message: "again"}, failed, "again"},
+		{"complete", "", rollout.Record{Revisions: []rollout.Revision{{Digest: "two"}}, State: rollout.Complete}, done, "Serving"},
+		{"another folder", "", rollout.Record{Revisions: []rollout.Revision{{Digest: "three"}}, State: rollout.Complete}, failed, "from two to three"},
 	} {
 		crd := &metav1.ObjectMeta{Annotations: map[string]string{api.AnnotationRollout: tt.record.String()}}
 		if tt.approved != "" {

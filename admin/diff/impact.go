@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/admin/liveview"
-	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 )
 
@@ -30,7 +29,9 @@ type Impact struct {
 	Troubles []string `json:"troubles,omitempty"`
 	Notes    []string `json:"notes,omitempty"`
 
-	// previews are those of the resources that stay, by which a rollout counts.
+	// living are the resources that are not being deleted, and previews theirs, by which a
+	// rollout counts.
+	living   []rollout.Resource
 	previews []rollout.Preview
 	settings rollout.Settings
 	before   rollout.Record
@@ -68,7 +69,7 @@ func (s Sight) All(ctx context.Context, of Scope) (*Impact, error) {
 	view := s.View(ctx, k, s.Folder, resources...)
 	r := view.Reconciler()
 	out := &Impact{Kind: k.Name, Counts: Counts{}, Resources: make([]*Resource, len(resources))}
-	trials := make([]rollout.Preview, len(resources))
+	previews := make([]rollout.Preview, len(resources))
 	before := record(k)
 	var all sync.WaitGroup
 	slots := make(chan struct{}, max(of.Abreast, 1))
@@ -76,7 +77,7 @@ func (s Sight) All(ctx context.Context, of Scope) (*Impact, error) {
 		slots <- struct{}{}
 		all.Go(func() {
 			out.Resources[i] = one(ctx, view, r, o)
-			trials[i] = rollout.PreviewOf(view.Version().Digest, r.Preview(ctx, view.Version(), o), o, rollout.PastByStatus(before))
+			previews[i] = rollout.PreviewOf(view.Version().Digest, r.Preview(ctx, view.Version(), o), o, rollout.PastByStatus(before))
 			<-slots
 		})
 	}
@@ -88,9 +89,14 @@ func (s Sight) All(ctx context.Context, of Scope) (*Impact, error) {
 			out.Unready++
 		}
 	}
-	out.previews, out.before = living(trials, resources), before
-	out.settings = rollout.Settings{Digest: view.Version().Digest, Rollout: view.Version().Kind.Settings.Rollout}
-	out.Stops = out.explainStop(k)
+	for i, o := range resources {
+		if o.GetDeletionTimestamp() == nil {
+			out.living, out.previews = append(out.living, rollout.ResourceOf(o)), append(out.previews, previews[i])
+		}
+	}
+	out.before = before
+	out.settings = rollout.Settings{Revisions: before.RevisionsWith(view.Version().Digest), Rollout: view.Version().Kind.Settings.Rollout}
+	out.Stops = out.explainStop()
 	out.Troubles, out.Notes = view.Troubles(), view.Notes()
 	if others := found - len(resources); others > 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("%d resources are not looked at: %s serves %s only", others, k.Share.Identity, k.Share))
@@ -114,34 +120,30 @@ func deletes(r *Resource) []string {
 	return all
 }
 
-// living are the trials of resources that are not being deleted.
-func living(trials []rollout.Preview, resources []*unstructured.Unstructured) []rollout.Preview {
-	var all []rollout.Preview
-	for i, t := range trials {
-		if resources[i].GetDeletionTimestamp() == nil {
-			all = append(all, t)
-		}
-	}
-	return all
-}
-
 func record(k *liveview.Kind) rollout.Record {
 	if k.CRD == nil {
 		return rollout.Record{}
 	}
-	return rollout.Read(k.CRD.Annotations[k.Share.Key(api.AnnotationRollout)])
+	return rollout.ReadRecord(k.CRD.Annotations, k.Share.Key)
 }
 
 // explainStop says why a rollout would stop before it begins. There is none where the
 // folder serves every resource already.
-func (i *Impact) explainStop(k *liveview.Kind) string {
-	if k.CRD != nil && k.CRD.Annotations[k.Share.Key(api.AnnotationRolledOut)] == i.settings.Digest {
+func (i *Impact) explainStop() string {
+	if !i.before.IsUnfinished() && i.before.Target().Digest == i.settings.Target().Digest {
 		return ""
 	}
-	return whyStopped(rollout.Begin(i.previews, i.settings, i.before, time.Now()))
+	return i.whyStopped(i.settings)
 }
 
-func whyStopped(r *rollout.Rollout) string {
+func (i *Impact) whyStopped(settings rollout.Settings) string {
+	now := time.Now()
+	r := rollout.New(settings, i.before, now)
+	r.ObserveAll(i.living)
+	for _, p := range i.previews {
+		r.Previewed(p)
+	}
+	r.Start(now)
 	if r.State() != rollout.Stopped {
 		return ""
 	}
@@ -166,8 +168,8 @@ func (i *Impact) Release(back bool) (deletes []string, stops string) {
 // of deletions.
 func (i *Impact) explainStopOf(back bool, approved string) string {
 	settings := i.settings
-	settings.Back, settings.Approved = back, approved
-	return whyStopped(rollout.Begin(i.previews, settings, i.before, time.Now()))
+	settings.IsRevert, settings.Approved = back, approved
+	return i.whyStopped(settings)
 }
 
 // listDeletions returns the children that are deleted or recreated, each once, and their
@@ -184,7 +186,7 @@ func (i *Impact) listDeletions() (deletes []string, approved string) {
 	approved = rollout.ApproveDeletions(i.previews, func(_ rollout.Preview, c rollout.Child) bool { return isRecreated[c.String()] })
 	deletes = slices.Clone(i.Deletes)
 	for _, p := range i.previews {
-		for _, c := range p.Lost { // of which some are kept until their resource allows it
+		for _, c := range p.Deletes { // of which some are kept until their resource allows it
 			deletes = append(deletes, c.String())
 		}
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/admin/sweep"
-	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
@@ -191,8 +190,8 @@ func stopOf(k *liveview.Kind, identity string) string {
 		if c.Identity != identity {
 			continue
 		}
-		if r := rollout.Read(k.CRD.Annotations[c.Shard.Key(api.AnnotationRollout)]); r.State == rollout.Stopped {
-			return r.Stop()
+		if r := rollout.ReadRecord(k.CRD.Annotations, c.Shard.Key); r.State == rollout.Stopped {
+			return r.Stop
 		}
 	}
 	return ""

@@ -65,12 +65,12 @@ func TestProgress(t *testing.T) {
 // TestNewerThanReport: what a report says counts only as far as the CRD records nothing
 // that is newer.
 func TestNewerThanReport(t *testing.T) {
-	stopped := rollout.Record{Digest: "new", State: rollout.Stopped, Reason: rollout.Deletes, Deleted: 2, Wanted: "w"}
-	running := rollout.Record{Digest: "new", State: rollout.Running}
-	complete := rollout.Record{Digest: "new", State: rollout.Complete}
+	stopped := rollout.Record{Revisions: []rollout.Revision{{Digest: "base"}, {Digest: "new"}}, State: rollout.Stopped, Reason: rollout.Deletes, DeletionCount: 2, Stop: "new/Deletes/w"}
+	running := rollout.Record{Revisions: []rollout.Revision{{Digest: "base"}, {Digest: "new"}}, State: rollout.Running}
+	complete := rollout.Record{Revisions: []rollout.Revision{{Digest: "new"}}, State: rollout.Complete}
 	back := rollout.Rollback{To: "old", From: "new", Request: "r"}
-	takenIn := rollout.Record{Digest: "old", State: rollout.Complete, Rollback: "r"}
-	rollingBack := rollout.Record{Digest: "old", State: rollout.Running, Rollback: "r"}
+	takenIn := rollout.Record{Revisions: []rollout.Revision{{Digest: "old"}}, State: rollout.Complete, Rollback: "r"}
+	rollingBack := rollout.Record{Revisions: []rollout.Revision{{Digest: "base"}, {Digest: "old"}}, State: rollout.Running, Rollback: "r"}
 	for name, c := range map[string]struct {
 		record   rollout.Record
 		approved string
@@ -80,7 +80,7 @@ func TestNewerThanReport(t *testing.T) {
 		want     string
 	}{
 		"a stop":                               {stopped, "", rollout.Rollback{}, verdict.Stopped, "new", ""},
-		"an approval that is not taken in":     {stopped, stopped.Stop(), rollout.Rollback{}, verdict.Stopped, "new", "the operator has not taken in the approval yet"},
+		"an approval that is not taken in":     {stopped, stopped.Stop, rollout.Rollback{}, verdict.Stopped, "new", "the operator has not taken in the approval yet"},
 		"an approval of another stop":          {stopped, "other", rollout.Rollback{}, verdict.Stopped, "new", ""},
 		"an approval that is taken in":         {running, "", rollout.Rollback{}, verdict.Stopped, "new", "are reached"},
 		"what was approved is complete":        {complete, "", rollout.Rollback{}, verdict.Stopped, "new", "not reported yet"},

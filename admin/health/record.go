@@ -17,7 +17,7 @@ import (
 func ProgressByRecord(r rollout.Record, kind, done string) Progress {
 	switch r.State {
 	case rollout.Complete:
-		return Progress{Done: true, Message: done + r.ForcedText()}
+		return Progress{Done: true, Message: done + r.PassedText()}
 	case rollout.Stopped:
 		return Progress{Failed: true, Message: "Stopped: " + r.Text(kind)}
 	}
@@ -44,18 +44,18 @@ func (l *look) readNewer(ctx context.Context, i *Installation, told heartbeat.Ki
 // reported. The kind is then RollingOut.
 func describeNewer(crd metav1.Object, mine shard.Shard, told heartbeat.Kind) string {
 	annotations := crd.GetAnnotations()
-	now := rollout.Read(annotations[mine.Key(api.AnnotationRollout)])
-	back := rollout.ReadRollback(annotations[mine.Key(api.AnnotationRollback)])
-	approval := rollout.ReadApproval(annotations[mine.Key(api.AnnotationApproved)])
+	now := rollout.ReadRecord(annotations, mine.Key)
+	back := rollout.ParseRollback(annotations[mine.Key(api.AnnotationRollback)])
+	approval := rollout.ParseApproval(annotations[mine.Key(api.AnnotationApproved)])
 	isBack := back != rollout.Rollback{}
 	switch {
 	case isBack && back.Request != now.Rollback:
 		return "the operator has not taken in the rollback yet"
 	case !isBack && (now.Rollback != "" || told.State == verdict.RolledBack):
 		return "the operator has not taken in the end of the rollback yet"
-	case approval.Stop != "" && now.State == rollout.Stopped && approval.Stop == now.Stop():
+	case approval.Stop != "" && now.State == rollout.Stopped && approval.Stop == now.Stop:
 		return "the operator has not taken in the approval yet"
-	case now.State == rollout.Running && endsByRecord(told.State):
+	case now.IsUnfinished() && now.State != rollout.Stopped && endsByRecord(told.State):
 		return now.Text(told.Name)
 	case now.State == rollout.Complete && told.State.IsApprovable(),
 		isBack && told.State == verdict.Serving && told.Revision != back.To: // else the folder is that of the revision again

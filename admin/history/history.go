@@ -32,7 +32,6 @@ type History struct {
 	kept   []*revision.Revision
 	kind   *liveview.Kind
 	now    rollout.Record
-	base   string
 	back   rollout.Rollback
 }
 
@@ -58,9 +57,8 @@ func Of(ctx context.Context, s *liveview.Survey, k *liveview.Kind, at Place) (*H
 		return nil, fmt.Errorf("reading the history of %s: %w", k.Name, k.Unread)
 	}
 	h := &History{Kind: k.Name, Revisions: []Entry{}, survey: s, place: at, kind: k,
-		base: k.CRD.Annotations[k.Share.Key(api.AnnotationRolledOut)],
-		now:  rollout.Read(k.CRD.Annotations[k.Share.Key(api.AnnotationRollout)]),
-		back: rollout.ReadRollback(k.CRD.Annotations[k.Share.Key(api.AnnotationRollback)])}
+		now:  rollout.ReadRecord(k.CRD.Annotations, k.Share.Key),
+		back: rollout.ParseRollback(k.CRD.Annotations[k.Share.Key(api.AnnotationRollback)])}
 	if home, _, named := strings.Cut(k.Share.Identity, "/"); named {
 		at.Namespace = cmp.Or(at.Namespace, home)
 	}
@@ -111,16 +109,16 @@ func (h *History) describeServing(digest string, isUsable bool) string {
 	if !isUsable {
 		verb = "is to serve"
 	}
-	runs := h.now.State != "" && h.now.State != rollout.Complete
+	runs := h.now.IsUnfinished()
 	switch {
-	case runs && digest == h.now.Digest:
+	case runs && digest == h.now.Target().Digest:
 		all = append(all, fmt.Sprintf("is rolled out: %s, %s", h.now.State, h.now.Counts()))
-	case digest == h.base && runs:
+	case runs && digest == h.now.Base().Digest:
 		all = append(all, verb+" what the rollout has not reached")
-	case digest == h.base:
+	case digest == h.now.Target().Digest:
 		all = append(all, verb+" all resources")
 	}
-	if runs && h.now.Kept[digest] != "" {
+	if h.now.IsAbandoned(digest) {
 		all = append(all, verb+" what an earlier rollout had reached")
 	}
 	switch digest {
@@ -174,13 +172,7 @@ func placeFolder(s *liveview.Survey, compiled *kind.Kind) (*kind.Kind, error) {
 
 // folder is the digest of the present folder, as the operator recorded it.
 func (h *History) folder() string {
-	switch {
-	case h.back.From != "":
-		return h.back.From
-	case h.now.State != "" && h.now.State != rollout.Complete:
-		return h.now.Digest
-	}
-	return h.base
+	return cmp.Or(h.back.From, h.now.Target().Digest)
 }
 
 // chooseRevision returns the revision to go back to from the present folder, which has this
@@ -193,7 +185,7 @@ func (h *History) chooseRevision(present string) (r *revision.Revision, unsure s
 		skipped[h.back.To] = !h.back.EndsWith(present)
 	}
 	for _, r := range h.kept {
-		if (r.Digest == h.base || r.Digest == h.back.To) && !skipped[r.Digest] {
+		if (r.Digest == h.now.Base().Digest || r.Digest == h.back.To) && !skipped[r.Digest] {
 			return r, "", nil
 		}
 	}
@@ -208,6 +200,5 @@ func (h *History) chooseRevision(present string) (r *revision.Revision, unsure s
 
 // isIncomplete reports whether a rollout of this digest is on record that did not complete.
 func (h *History) isIncomplete(digest string) bool {
-	_, isAbandoned := h.now.Kept[digest]
-	return isAbandoned || digest == h.now.Digest && h.now.State != rollout.Complete
+	return h.now.IsAbandoned(digest) || h.now.IsUnfinished() && digest == h.now.Target().Digest
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jacquard-operator/jacquard/admin/diff"
-	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 )
 
@@ -70,8 +69,7 @@ func (h *History) Preview(ctx context.Context, p *Plan) *Preview {
 		}
 	}
 	out.Changes, out.Unknown = changes.sortedGroups(), unknown.sortedGroups()
-	unfinished := h.now.State != "" && h.now.State != rollout.Complete
-	isBack := unfinished && h.base == p.Target
+	isBack := h.now.IsUnfinished() && h.now.Base().Digest == p.Target
 	if p.Revision == nil {
 		out.Deletes, out.Stops = impact.Release(isBack)
 	} else {

@@ -200,15 +200,12 @@ func (h *History) annotate(ctx context.Context, cfg *rest.Config, value any) err
 		if err != nil {
 			return fmt.Errorf("reading CRD %s: %w", h.Kind, err)
 		}
-		changed := rollout.Read(crd.GetAnnotations()[h.kind.Share.Key(api.AnnotationRollout)]).Digest != h.now.Digest
-		for _, key := range []string{api.AnnotationRolledOut, api.AnnotationRollback} {
-			key := h.kind.Share.Key(key)
-			changed = changed || crd.GetAnnotations()[key] != h.kind.CRD.Annotations[key]
-		}
-		if changed {
+		key := h.kind.Share.Key(api.AnnotationRollback)
+		now := rollout.ReadRecord(crd.GetAnnotations(), h.kind.Share.Key)
+		if !slices.Equal(now.Revisions, h.now.Revisions) || crd.GetAnnotations()[key] != h.kind.CRD.Annotations[key] {
 			return errors.New("the CRD changed meanwhile, and nothing was written: look at jacquard history " + h.Kind + " again")
 		}
-		_, err = apply.CRDsOf(writer).Annotate(ctx, crd, map[string]any{h.kind.Share.Key(api.AnnotationRollback): value})
+		_, err = apply.CRDsOf(writer).Annotate(ctx, crd, map[string]any{key: value})
 		return err
 	})
 	if err != nil {

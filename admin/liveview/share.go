@@ -1,15 +1,14 @@
 package liveview
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
+	"github.com/jacquard-operator/jacquard/engine/plan"
 )
 
 // Claims are what installations say on the CRD of the resources that they serve;
@@ -63,15 +62,34 @@ func (v *View) whose() shard.Shard {
 	return v.kind.Whose(v.resources[0])
 }
 
-// Revision is the digest of the state of the folder that serves the first resource, as
-// far as the CRD says; "" if it does not.
+// Revision returns the digest of the folder that serves the first resource, as far as the CRD
+// and the children tell; "" if they do not.
 func (v *View) Revision() string {
 	if v.kind.CRD == nil || v.kind.Unread != nil || len(v.resources) == 0 {
 		return ""
 	}
-	of, told := v.whose(), v.kind.CRD.Annotations
-	record := rollout.Read(told[of.Key(api.AnnotationRollout)])
-	return cmp.Or(record.ServedBy(v.resources[0].GetUID()), told[of.Key(api.AnnotationRolledOut)])
+	record := rollout.ReadRecord(v.kind.CRD.Annotations, v.whose().Key)
+	var marks []rollout.Revision
+	if record.IsUnfinished() {
+		marks = v.readMarks(v.resources[0])
+	}
+	if serving := record.Serving(marks).Digest; serving != rollout.Unknown {
+		return serving
+	}
+	return ""
+}
+
+// readMarks returns the revisions that the children of a resource carry.
+func (v *View) readMarks(resource metav1.Object) (marks []rollout.Revision) {
+	for gvk := range v.version.Children {
+		children, _ := v.children.Of(gvk, resource.GetUID()) // what is wrong is among the troubles
+		for _, child := range children {
+			if mark, ok := rollout.ParseRevision(plan.WrittenBy(child.Meta)); ok {
+				marks = append(marks, mark)
+			}
+		}
+	}
+	return marks
 }
 
 // Unserved says why no installation serves a resource although the kind is

@@ -127,7 +127,7 @@ func (s *Server) approve(ctx context.Context, o *Order) (*Plan, error) {
 	stopped := *o
 	stopped.Identity = stop.Identity()
 	if h, err := s.past(ctx, &stopped); err == nil { // an approval does not need the history
-		if _, err := h.CompareStopped(ctx, stop.Record.Digest); err != nil {
+		if _, err := h.CompareStopped(ctx, stop.Record.Target().Digest); err != nil {
 			return nil, &refusal{http.StatusConflict, err.Error()}
 		}
 	}
@@ -139,7 +139,7 @@ func (s *Server) approve(ctx context.Context, o *Order) (*Plan, error) {
 			if err := stop.Approve(ctx, rollout.Approval{}); err != nil {
 				return "", err
 			}
-			return fmt.Sprintf("approved: %s of folder %s", stop.Record.Reason, stop.Record.Digest), nil
+			return fmt.Sprintf("approved: %s of folder %s", stop.Record.Reason, stop.Record.Target().Digest), nil
 		},
 	}, nil
 }

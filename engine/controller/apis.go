@@ -141,7 +141,9 @@ var syncedBy = []string{api.AnnotationChildKinds, api.AnnotationPatchedKinds, ap
 // decided tells apart what the annotations of a CRD say of how its kind is to be
 // served here.
 func (o *Operator) decided(crd *apiextensionsv1.CustomResourceDefinition) string {
-	keys := append(slices.Clone(syncedBy), o.shardOf(crd).Key(api.AnnotationApproved), o.shardOf(crd).Key(api.AnnotationRollback))
+	mine := o.shardOf(crd)
+	keys := append(slices.Clone(syncedBy), mine.Key(api.AnnotationApproved), mine.Key(api.AnnotationRollback),
+		mine.Key(api.AnnotationRolledOut))
 	for _, claim := range shard.Claims(crd) {
 		keys = append(keys, claim.Key)
 	}

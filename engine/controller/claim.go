@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -14,6 +15,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
+	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 )
@@ -64,12 +66,12 @@ func (o *Operator) shardOf(crd *apiextensionsv1.CustomResourceDefinition) shard.
 	return all.OfKind(crd.Spec.Scope == apiextensionsv1.NamespaceScoped)
 }
 
-// claim makes the kind, or our share of it, ours before it is first served, and,
+// claimKind makes the kind, or our share of it, ours before it is first served, and,
 // where no child of it was ever made, puts its folder on record as rolled out.
 // It never takes what another installation serves, nor a kind that this one has
 // no folder for.
-func (o *Operator) claim(ctx context.Context, v *observe.Version, mine shard.Shard) (ours bool, err error) {
-	name := v.Name
+func (h *history) claimKind(ctx context.Context, v *observe.Version, mine shard.Shard) (ours bool, err error) {
+	o, name := h.o, v.Name
 	crd := o.crd(name)
 	if crd == nil {
 		return false, nil
@@ -90,9 +92,9 @@ func (o *Operator) claim(ctx context.Context, v *observe.Version, mine shard.Sha
 	if began {
 		maps.Copy(write, mine.ClaimAnnotation(crd))
 	}
-	rolledOut := mine.Key(api.AnnotationRolledOut)
-	if v.Kind != nil && !hasRecord(crd) && crd.GetAnnotations()[rolledOut] != v.Digest && !o.settled(name) {
-		write[rolledOut] = v.Digest
+	if record := readRecord(crd, mine); v.Kind != nil && !hasRecord(crd) && record.Target().Digest != v.Digest && !o.settled(name) {
+		maps.Copy(write, recordAnnotations(mine, rollout.Record{State: rollout.Complete, Began: time.Now().UTC(),
+			Revisions: []rollout.Revision{{Number: h.nextNumber(v.Digest, record), Digest: v.Digest}}}))
 	}
 	if len(write) == 0 || o.options.ReadOnly {
 		return true, nil
@@ -106,7 +108,16 @@ func (o *Operator) claim(ctx context.Context, v *observe.Version, mine shard.Sha
 // settled reports whether a folder of the kind serves resources already.
 func (o *Operator) settled(name string) bool {
 	r := o.kindController(name)
-	return r != nil && r.versions.good()
+	return r != nil && r.versions.hasFolder()
+}
+
+// recordAnnotations are the annotations of a CRD that hold a record.
+func recordAnnotations(mine shard.Shard, record rollout.Record) map[string]any {
+	write := map[string]any{mine.Key(api.AnnotationRollout): record.String()}
+	if record.State == rollout.Complete {
+		write[mine.Key(api.AnnotationRolledOut)] = record.Target().Digest
+	}
+	return write
 }
 
 // recordClaim tells once who else serves a kind, or the part of it that we would;

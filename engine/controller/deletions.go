@@ -30,7 +30,7 @@ func (o *Operator) storeDeletions(ctx context.Context, r *kindController) time.D
 	stop, isKept := "", !c.written.NamesAll()
 	var list []byte
 	if now.State == rollout.Stopped && !now.NamesAll() {
-		stop, list = now.Stop(), c.rollout.DeletionList()
+		stop, list = now.Stop, c.rollout.DeletionList()
 	}
 	c.mu.Unlock()
 	isStored := stop == r.deletions.stop && (stop != "" || !isKept)

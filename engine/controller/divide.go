@@ -293,7 +293,8 @@ func (o *Operator) follow(ctx context.Context, h *history, running *kindControll
 	if running != nil {
 		o.exportPaused(made.Name)
 	}
-	v, err := h.followed(made, crd, mine)
+	record := readRecord(crd, mine)
+	v, err := h.followed(made, record)
 	if err != nil || v == nil {
 		return err
 	}
@@ -305,9 +306,9 @@ func (o *Operator) follow(ctx context.Context, h *history, running *kindControll
 		return nil
 	}
 	if running == nil {
-		return h.serve(ctx, nil, v, past{settled: true})
+		return h.serve(ctx, nil, v, past{record: record})
 	}
-	again := running.versions.follow(v)
+	again := running.versions.follow(record.Target(), v)
 	running.want()
 	o.countUnwatched(running)
 	if again {
@@ -319,14 +320,13 @@ func (o *Operator) follow(ctx context.Context, h *history, running *kindControll
 
 // followed is the version that serves every resource of a kind; nil while there is none,
 // since a folder rolls out.
-func (h *history) followed(made *observe.Version, crd metav1.Object, mine shard.Shard) (*observe.Version, error) {
-	told := rollout.Read(crd.GetAnnotations()[mine.Key(api.AnnotationRollout)])
-	digest := crd.GetAnnotations()[mine.Key(api.AnnotationRolledOut)]
+func (h *history) followed(made *observe.Version, record rollout.Record) (*observe.Version, error) {
+	digest := record.Target().Digest
 	switch {
-	case told.Digest != "" && told.State != rollout.Complete:
-		return nil, nil
-	case made.Removed || made.Kind != nil && made.Digest == digest:
+	case made.Removed, !record.IsUnfinished() && made.Kind != nil && made.Digest == digest:
 		return made, nil
+	case record.IsUnfinished():
+		return nil, nil
 	case digest == "":
 		return nil, nil // the leader puts it on record
 	}
@@ -337,18 +337,26 @@ func (h *history) followed(made *observe.Version, crd metav1.Object, mine shard.
 	return v, nil
 }
 
-// follow goes on with a version that serves all resources, and reports whether all are to
-// be looked at.
-func (c *versionTracker) follow(v *observe.Version) bool {
+// hasFollowed reports whether the version that a replica serves as a follower is that of a
+// record.
+func (c *versionTracker) hasFollowed(record rollout.Record) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.next == nil && c.running != nil && c.running.Kind != nil && v.Kind != nil && c.running.Digest == v.Digest {
-		again := !same(c.running, v)
-		c.running = v
-		return again
+	return !record.IsUnfinished() && (c.targetRevision().Revision == record.Target() || c.targetRevision().Digest == "")
+}
+
+// follow goes on with a version that serves all resources, and reports whether all are to
+// be looked at.
+func (c *versionTracker) follow(r rollout.Revision, v *observe.Version) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if v.Kind == nil {
+		r = rollout.Revision{}
 	}
-	c.use(v)
-	return true
+	present := c.targetRevision()
+	isSame := c.rollout == nil && present.Revision == r && v.Kind != nil && present.version != nil && same(present.version, v)
+	c.serveAll(r, v)
+	return !isSame
 }
 
 // readCRD reads the CRD of a kind from the server, if another replica may have written to

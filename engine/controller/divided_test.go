@@ -179,8 +179,8 @@ func TestAllReplicasCount(t *testing.T) {
 					time.Sleep(10 * time.Second)
 				}
 				marks := server.Get(resourceOf("apiextensions.k8s.io", "CustomResourceDefinition", false).GVK, "", r.name).GetAnnotations()
-				if record := rollout.Read(marks[api.AnnotationRollout]); strings.Join(record.Forced, ",") != c.forced {
-					t.Errorf("forced are %v", record.Forced)
+				if record := rollout.ParseRecord(marks[api.AnnotationRollout]); strings.Join(record.Passed, ",") != c.forced {
+					t.Errorf("forced are %v", record.Passed)
 				}
 				if got := marks[api.AnnotationChildKinds]; (got == "ConfigMap,ServiceAccount") != c.retired || got != "ConfigMap" && !c.retired {
 					t.Errorf("on record are %s", got)
@@ -211,7 +211,7 @@ func (o *Operator) leading(t *testing.T, server *memory.Server, follows bool) *k
 	v.Kind.CRD.Object = &apiextensionsv1.CustomResourceDefinition{}
 	v.Kind.Settings.ResyncInterval.Duration = time.Minute
 	v.Kind.Children = []kind.Child{{GroupVersionKind: resourceOf("", "ConfigMap", true).GVK}}
-	record := rollout.Record{Digest: "now", State: rollout.Complete, Forced: []string{"elsewhere/gone", "elsewhere/there"}, NotReady: 2}
+	record := rollout.Record{Revisions: []rollout.Revision{{Number: 1, Digest: "now"}}, State: rollout.Complete, Passed: []string{"elsewhere/gone", "elsewhere/there"}, NotReady: 2}
 	crd := defines("things", "Thing", true)
 	crd.UID, crd.Spec.Scope = "crd", apiextensionsv1.NamespaceScoped
 	crd.Annotations = map[string]string{api.AnnotationOperator: "jacquard", api.AnnotationChildKinds: "ConfigMap,ServiceAccount", api.AnnotationRollout: record.String(),
@@ -232,12 +232,12 @@ func (o *Operator) leading(t *testing.T, server *memory.Server, follows bool) *k
 	o.discovery, o.writer, o.options.Identity = discovery, writer, "jacquard"
 	o.state(r.name).crd = crd
 	o.mu.Unlock()
-	before := past{settled: true, record: record}
+	before := past{record: record}
 	if !follows {
 		r.versions.setVersion(v, before)
 		return r
 	}
-	r.versions.follow(v)
+	r.versions.follow(record.Target(), v)
 	if err := o.history(t.Context(), crd).serve(t.Context(), r, v, before); err != nil {
 		t.Fatal(err)
 	}

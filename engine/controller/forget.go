@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/status"
@@ -101,12 +100,12 @@ func (o *Operator) allResources(ctx context.Context, r *kindController) (all []*
 	return all, nil
 }
 
-// dropForced forgets, of the resources that a rollout was forced past, those that are gone,
+// dropPassed forgets, of the resources that a rollout has passed, those that are gone,
 // and those of other replicas that are ready. It says when to look again; 0 means never.
-func (o *Operator) dropForced(ctx context.Context, r *kindController) time.Duration {
+func (o *Operator) dropPassed(ctx context.Context, r *kindController) time.Duration {
 	c, share := r.versions, o.turns.now()
 	c.mu.Lock()
-	names := slices.SortedFunc(maps.Keys(c.forced), rollout.ByName)
+	names := slices.SortedFunc(maps.Keys(c.passed), compareNames)
 	c.mu.Unlock()
 	var others []types.NamespacedName
 	for _, name := range names {
@@ -114,12 +113,12 @@ func (o *Operator) dropForced(ctx context.Context, r *kindController) time.Durat
 		switch {
 		case err != nil || resource != nil && resource.DeletionTimestamp == nil: // it is served here
 		case resource != nil || share.Whole() || share.AllOf(r.name):
-			c.dropForced(name)
+			c.dropPassed(name)
 		default:
 			others = append(others, name)
 		}
 	}
-	wait := r.asksForced.timeUntilDue(fmt.Sprint(others), 0)
+	wait := r.asksPassed.timeUntilDue(fmt.Sprint(others), 0)
 	if len(others) == 0 {
 		return 0
 	}
@@ -133,15 +132,15 @@ func (o *Operator) dropForced(ctx context.Context, r *kindController) time.Durat
 		}
 		resource, err := o.writer.Read(ctx, served, name.Namespace, name.Name)
 		if apierrors.IsNotFound(err) || err == nil && (resource.GetDeletionTimestamp() != nil || status.IsReady(resource)) {
-			c.dropForced(name)
+			c.dropPassed(name)
 		}
 	}
-	return r.asksForced.postponeNext(r.versions.resyncInterval())
+	return r.asksPassed.postponeNext(r.versions.resyncInterval())
 }
 
-// dropForced forgets one of the resources that a rollout was forced past.
-func (c *versionTracker) dropForced(name types.NamespacedName) {
+// dropPassed forgets one of the resources that a rollout has passed.
+func (c *versionTracker) dropPassed(name types.NamespacedName) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.forced, name)
+	delete(c.passed, name)
 }

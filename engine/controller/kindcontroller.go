@@ -40,9 +40,9 @@ type kindController struct {
 	versions   *versionTracker
 	resources  portions
 	queue      atomic.Pointer[queue]
-	// forgets are kinds on record that nothing makes any more, and asksForced resources of
-	// other replicas that a rollout was forced past.
-	forgets, asksForced asking
+	// forgets are kinds on record that nothing makes any more, and asksPassed resources of
+	// other replicas that a rollout has passed.
+	forgets, asksPassed asking
 	deletions           storedDeletions
 	// parallel is how many resources are tried at the same time.
 	parallel int
@@ -83,6 +83,7 @@ func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, cr
 	cluster.Shard = mine
 	r.reconciler = reconcile.New(name, gvk, l.resources, cluster)
 	r.reconciler.Follow(course.choose, course.served)
+	course.readMarks = r.readMarks
 	if o.stoodBy.Load() && !o.divides() {
 		r.reconciler.TookOver(time.Unix(0, o.leadsSince.Load()))
 	}
@@ -214,15 +215,25 @@ func until(ctx context.Context, is func() bool) error {
 	return nil
 }
 
-// awaitPreview returns when a version that this operator began with has been
-// tried on all resources: before that nobody knows which are to be held.
+// awaitPreview returns when a version that this operator began with has been previewed on
+// all resources: before that, nobody knows which of them stay as they are. A preview that
+// panics is made again after a while.
 func (o *Operator) awaitPreview(ctx context.Context, r *kindController) error {
-	return reconcile.Guard(r.name, "trying "+r.name, func() error {
-		return until(ctx, func() bool {
-			next, tried := r.versions.coming()
-			return next == nil || tried || !next.IsPending(o.cluster().Caches) && o.begin(ctx, r, next)
+	for {
+		wait := retryTick
+		_ = reconcile.Guard(r.name, "trying "+r.name, func() error {
+			wait = o.previewRollout(ctx, r)
+			return nil
 		})
-	})
+		if wait == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+		}
+	}
 }
 
 // resyncLoop lists the children of a kind every now and then, in case a watch

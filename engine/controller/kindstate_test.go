@@ -93,7 +93,7 @@ func TestFollowerForgetsRollback(t *testing.T) {
 	mine := shard.Shard{Identity: "home/jacquard"}
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	crd.Annotations = map[string]string{api.AnnotationOperator: mine.Identity,
-		mine.Key(api.AnnotationRollout): rollout.Record{Digest: "1", State: rollout.Running}.String()}
+		mine.Key(api.AnnotationRollout): rollout.Record{Revisions: []rollout.Revision{{Number: 1, Digest: "0"}, {Number: 2, Digest: "1"}}, State: rollout.Running}.String()}
 	o := &Operator{options: Options{Identity: mine.Identity}, kinds: map[string]*kindState{name: {crd: crd, rolledBack: "0"}}}
 	v := versionOf("1")
 	v.Name = name

@@ -142,7 +142,7 @@ func New(options Options) (*Operator, error) {
 	o = &Operator{
 		options: options, clock: clock.RealClock{}, bases: bases, mgr: mgr, ends: ends,
 		http: mgr.GetHTTPClient(), withdrawn: make(chan struct{}, 1),
-		names: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
+		names: workqueue.NewTypedRateLimitingQueue(newKindLimiter()),
 		kinds: map[string]*kindState{}, mapsRead: options.Namespace == "", divided: make(chan struct{}, 1), lock: lock,
 	}
 	if o.childShare = replicas.All(); lock != nil {

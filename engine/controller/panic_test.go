@@ -1,14 +1,17 @@
 package controller
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/panics"
@@ -20,8 +23,8 @@ import (
 func TestPanicOfTrial(t *testing.T) {
 	r := &kindController{name: "things.example.com", versions: newVersionTracker(nil)}
 	r.reconciler = reconcile.New(r.name, apischema.GroupVersionKind{}, nil, reconcile.Cluster{}) // whoever asks it panics
-	tried, pending := r.previewOne(t.Context(), versionOf("new"), thing("a"), rollout.Record{})
-	if pending || !strings.Contains(tried.Error, "panic") || tried.Name.Name != "a" {
+	tried, pending := r.previewOne(t.Context(), versionOf("new"), thing("a"))
+	if pending || !strings.Contains(tried.Failure, "panic") || tried.UID != "a" {
 		t.Errorf("got %+v, %v", tried, pending)
 	}
 }
@@ -62,4 +65,19 @@ func TestPanicOfLook(t *testing.T) {
 	v.Children = map[apischema.GroupVersionKind]live.Need{{Kind: "A"}: live.Body, {Kind: "B"}: live.Body}
 	r.versions.setVersion(v, past{})
 	(&Operator{}).resync(t.Context(), r) // there is nothing to look with
+}
+
+// TestPanicBeforeStart: where a preview panics before a kind is served, it is made again.
+func TestPanicBeforeStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &kindController{name: "things.example.com", versions: newVersionTracker(func() bool { return false })}
+		r.versions.setVersion(versionOf("0"), past{})
+		r.versions.setVersion(versionOf("1"), past{})
+		ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+		defer cancel()
+		began, o := time.Now(), &Operator{} // whoever asks it for its cluster panics
+		if err := o.awaitPreview(ctx, r); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) < 90*time.Second {
+			t.Errorf("after %s: %v", time.Since(began), err)
+		}
+	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/panics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
 // has reports whether the kind has a resource of this name, as far as is known.
@@ -28,32 +29,32 @@ func (r *kindController) has(name types.NamespacedName) bool {
 // long enough for a kind to be listed, and bounded since some never is.
 const patience = 30 * time.Second
 
-// preview finds out what a version would make of every resource that stays, as many
-// at a time as are served. Those that read what is on its way are tried again
-// while patience lasts, or no other version comes.
-func (r *kindController) preview(ctx context.Context, next *observe.Version, before rollout.Record) []rollout.Preview {
-	trials := map[types.NamespacedName]rollout.Preview{}
-	began, todo := time.Now(), r.resources.all()
-	for len(todo) > 0 && ctx.Err() == nil {
+// previewAll previews some resources with a version, as many at a time as are served. Those
+// that read what is on its way are previewed again while patience lasts, unless another
+// version comes.
+func (r *kindController) previewAll(ctx context.Context, next *observe.Version, names []types.NamespacedName) []rollout.Preview {
+	previews := map[types.NamespacedName]rollout.Preview{}
+	began := time.Now()
+	for len(names) > 0 && ctx.Err() == nil {
 		var mu sync.Mutex
-		var late []*live.Packed
-		inParallel(todo, r.parallel, func(packed **live.Packed) {
-			o, err := (*packed).Unpack()
-			if ctx.Err() != nil || err != nil || o.GetDeletionTimestamp() != nil {
+		var late []types.NamespacedName
+		inParallel(names, r.parallel, func(name *types.NamespacedName) {
+			o := &unstructured.Unstructured{}
+			o.SetGroupVersionKind(r.gvk)
+			if ctx.Err() != nil || r.resources.Get(ctx, *name, o) != nil || o.GetDeletionTimestamp() != nil {
 				return
 			}
-			t, pending := r.previewOne(ctx, next, o, before)
+			p, pending := r.previewOne(ctx, next, o)
 			mu.Lock()
 			defer mu.Unlock()
-			if trials[t.Name] = t; pending {
-				late = append(late, *packed)
+			if previews[*name] = p; pending {
+				late = append(late, *name)
 			}
 		})
-		coming, _ := r.versions.coming()
-		if coming == nil || coming.Digest != next.Digest || time.Since(began) > patience {
+		if present, _ := r.versions.coming(); present != next || time.Since(began) > patience {
 			break
 		}
-		if todo = late; len(late) == 0 {
+		if names = late; len(late) == 0 {
 			break
 		}
 		select {
@@ -61,7 +62,7 @@ func (r *kindController) preview(ctx context.Context, next *observe.Version, bef
 		case <-time.After(soonTick):
 		}
 	}
-	return slices.Collect(maps.Values(trials))
+	return slices.Collect(maps.Values(previews))
 }
 
 // inParallel does something with each of some things, with at most so many at a time.
@@ -83,24 +84,56 @@ func inParallel[T any](all []T, most int, do func(*T)) {
 	}
 }
 
-// previewOne finds out what a version would make of one resource; pending says that
-// something which it reads is on its way.
-func (r *kindController) previewOne(ctx context.Context, next *observe.Version, o *unstructured.Unstructured,
-	record rollout.Record) (t rollout.Preview, pending bool) {
+// previewOne previews one resource with a version; pending is true if something that it
+// reads is on its way.
+func (r *kindController) previewOne(ctx context.Context, next *observe.Version, o *unstructured.Unstructured) (
+	p rollout.Preview, pending bool,
+) {
 	tried := r.reconciler.Preview(ctx, next, o)
-	r.versions.mu.Lock()
-	before := r.versions.before(o.GetUID())
-	r.versions.mu.Unlock()
+	marks := r.versions.marksOf(o.GetUID())
+	present, record, isResumed := r.versions.beforePreview(o.GetUID(), marks)
 	past := rollout.PastByStatus(record)
-	if before != nil {
-		past.Fails = func(string) (bool, bool) { return r.fails(ctx, before, o) }
-		past.Unwanted = func(p *plan.Plan, _ string) []live.Object { return r.newlyUnwanted(ctx, p, before, o) }
+	if present != nil {
+		past.Fails = func(string) (bool, bool) { return r.fails(ctx, present, o) }
+		past.Unwanted = func(p *plan.Plan, _ string) []live.Object { return r.newlyUnwanted(ctx, p, present, o) }
 	}
-	t = rollout.PreviewOf(next.Digest, tried, o, past)
-	t.Mine = t.Same && before != nil && record.Digest == next.Digest && !r.reconciler.Preview(ctx, before, o).Same
-	t.Alone = before == nil
-	t.Unserved = t.Unserved && t.Alone // else it is served meanwhile
-	return t, tried.Pending
+	p = rollout.PreviewOf(next.Digest, tried, o, past)
+	isSame := tried.Same && p.Failure == ""
+	presentChanges := isSame && (present == nil || isResumed && !r.reconciler.Preview(ctx, present, o).Same)
+	target, _ := rollout.ParseRevision(next.Revision)
+	// What no version has served, and no other one can, begins with the new one, unless a person
+	// has to approve that.
+	_, isServed := status.ReadyOf(o)
+	isNew := present == nil && !isServed && tried.Live == 0 && record.State != rollout.Stopped
+	p.Reached = isNew || rollout.Reached(target, marks, !isSame, presentChanges)
+	return p, tried.Pending
+}
+
+// readMarks returns the revisions that the children of a resource carry.
+func (r *kindController) readMarks(uid types.UID) (marks []rollout.Revision) {
+	for gvk := range r.versions.children() {
+		children, _ := r.o.children.Of(gvk, uid) // what is not known has no mark
+		for _, child := range children {
+			if mark, ok := rollout.ParseRevision(plan.WrittenBy(child.Meta)); ok {
+				marks = append(marks, mark)
+			}
+		}
+	}
+	return marks
+}
+
+// beforePreview returns the version that serves a resource, or nil if it is not here, the
+// record of the rollout by an earlier process, and whether there is one.
+func (c *versionTracker) beforePreview(uid types.UID, marks []rollout.Revision) (*observe.Version, rollout.Record, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.rollout == nil:
+		return nil, rollout.Record{}, false
+	case c.rollout.IsResumed():
+		return c.presentOf(uid, marks).version, c.written, true
+	}
+	return c.presentOf(uid, marks).version, rollout.Record{}, false
 }
 
 // newlyUnwanted are the children that the plan does not want and that the version
@@ -123,7 +156,7 @@ func (r *kindController) newlyUnwanted(ctx context.Context, p *plan.Plan, before
 
 // fails reports whether the version that serves a resource cannot render its
 // children, or its status, either.
-func (r *kindController) fails(ctx context.Context, before *observe.Version, o *unstructured.Unstructured) (children, status bool) {
+func (r *kindController) fails(ctx context.Context, before *observe.Version, o *unstructured.Unstructured) (children, ofStatus bool) {
 	if before.Kind == nil {
 		return true, true
 	}

@@ -10,21 +10,21 @@ import (
 
 // A progressClock knows since when a rollout has made no progress.
 type progressClock struct {
-	digest string
-	// wave, done and ready are the most that there were.
-	wave, done, ready int
-	since             time.Time
+	target rollout.Revision
+	// wave, moved and ready are the most that there were.
+	wave, moved, ready int
+	since              time.Time
 }
 
 // recordProgress takes up how far a rollout is, and returns since when it has come no further.
 func (p *progressClock) recordProgress(r rollout.Record, now time.Time) time.Time {
-	if p.digest != r.Digest || p.since.IsZero() {
-		*p = progressClock{digest: r.Digest, since: now}
+	if p.target != r.Target() || p.since.IsZero() {
+		*p = progressClock{target: r.Target(), since: now}
 	}
-	if r.Wave > p.wave || r.Done > p.done || r.Ready > p.ready {
+	if r.Wave > p.wave || r.Moved > p.moved || r.Ready > p.ready {
 		p.since = now
 	}
-	p.wave, p.done, p.ready = max(p.wave, r.Wave), max(p.done, r.Done), max(p.ready, r.Ready)
+	p.wave, p.moved, p.ready = max(p.wave, r.Wave), max(p.moved, r.Moved), max(p.ready, r.Ready)
 	return p.since
 }
 
@@ -49,14 +49,12 @@ func longestRest(how kind.Rollout) time.Duration {
 func (c *versionTracker) stuckSince(state verdict.State, now time.Time) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if state != verdict.RollingOut || c.next == nil {
+	if state != verdict.RollingOut || c.rollout == nil {
 		c.progress = progressClock{}
 		return time.Time{}
 	}
-	record, _ := c.announced() // zero while the resources are previewed
-	record.Digest = c.next.Digest
-	since := c.progress.recordProgress(record, now)
-	if now.Sub(since) <= longestRest(c.next.Kind.Settings.Rollout) {
+	since := c.progress.recordProgress(c.rollout.Record(), now)
+	if now.Sub(since) <= longestRest(c.targetRevision().version.Kind.Settings.Rollout) {
 		return time.Time{}
 	}
 	return since

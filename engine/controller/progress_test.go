@@ -18,10 +18,11 @@ import (
 func TestRolloutIsStuckWithoutProgress(t *testing.T) {
 	start := time.Unix(1000, 0)
 	c := newVersionTracker(func() bool { return false })
-	c.setVersion(versionOf("0"), past{settled: true})
-	c.setVersion(versionOf("1"), past{})
-	c.next.Kind.Settings.Rollout = kind.Rollout{ProgressDeadline: metav1.Duration{Duration: time.Minute},
+	c.setVersion(versionOf("0"), past{})
+	v := versionOf("1")
+	v.Kind.Settings.Rollout = kind.Rollout{ProgressDeadline: metav1.Duration{Duration: time.Minute},
 		Waves: []kind.Wave{{Size: "1", MinReadySeconds: ptr.To(30)}}}
+	c.setVersion(v, past{})
 	for _, step := range []struct {
 		what    string
 		after   time.Duration
@@ -49,12 +50,12 @@ func TestRolloutIsStuckWithoutProgress(t *testing.T) {
 func TestProgressIsMore(t *testing.T) {
 	var p progressClock
 	start := time.Unix(1000, 0)
-	p.recordProgress(rollout.Record{Digest: "d", Wave: 1, Done: 2, Ready: 2}, start)
-	p.recordProgress(rollout.Record{Digest: "d", Wave: 1, Done: 2, Ready: 1}, start.Add(time.Minute))
-	if since := p.recordProgress(rollout.Record{Digest: "d", Wave: 1, Done: 2, Ready: 2}, start.Add(2*time.Minute)); !since.Equal(start) {
+	p.recordProgress(rollout.Record{Wave: 1, Moved: 2, Ready: 2}, start)
+	p.recordProgress(rollout.Record{Wave: 1, Moved: 2, Ready: 1}, start.Add(time.Minute))
+	if since := p.recordProgress(rollout.Record{Wave: 1, Moved: 2, Ready: 2}, start.Add(2*time.Minute)); !since.Equal(start) {
 		t.Errorf("progress at %v", since)
 	}
-	if since := p.recordProgress(rollout.Record{Digest: "d", Wave: 1, Done: 3, Ready: 2}, start.Add(3*time.Minute)); since.Equal(start) {
+	if since := p.recordProgress(rollout.Record{Wave: 1, Moved: 3, Ready: 2}, start.Add(3*time.Minute)); since.Equal(start) {
 		t.Error("another resource is no progress")
 	}
 }

@@ -302,10 +302,11 @@ func (c *versionTracker) describe(k *heartbeat.Kind, paused bool) {
 	if !changed { // how far a wave is would change all the time
 		told = c.written
 	}
-	isPreviewed := c.next != nil && c.rollout == nil
-	isResumed := isPreviewed && told.Digest == c.next.Digest // by a process that has just begun
+	target := c.targetRevision()
+	isPreviewed := c.rollout != nil && c.rollout.State() == rollout.Previewing
+	isResumed := isPreviewed && c.rollout.IsResumed() // by a process that has just begun
 	switch {
-	case (c.rollout != nil || isResumed) && told.State != rollout.Complete:
+	case c.rollout != nil && (!isPreviewed || isResumed) && told.State != rollout.Complete:
 		k.State, k.Message = rollingState(told), told.Text(k.Name)
 	case told.NotReady > 0:
 		k.Message = told.Text(k.Name)
@@ -313,7 +314,7 @@ func (c *versionTracker) describe(k *heartbeat.Kind, paused bool) {
 	switch {
 	case isPreviewed && k.State == verdict.Serving:
 		k.State, k.Message = verdict.RollingOut, "the changed folder is being tried"
-	case k.State == verdict.Serving && c.running != nil && c.running.Removed:
+	case k.State == verdict.Serving && target.version != nil && target.version.Removed:
 		k.State, k.Message = verdict.Removed, "the folder was removed: resources are only deleted"
 	}
 	if paused && k.State.Verdict() == verdict.Well {

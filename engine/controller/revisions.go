@@ -1,11 +1,9 @@
 package controller
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -208,11 +206,9 @@ func (o *Operator) deleteRevisions(ctx context.Context, all []metav1.Object) err
 // used are the digests of all that serves some resource, or may soon.
 func (h *history) used(v *observe.Version) map[string]bool {
 	mine := h.o.shardOf(h.crd)
-	used := map[string]bool{v.Digest: true, h.crd.Annotations[mine.Key(api.AnnotationRolledOut)]: true}
-	told := rollout.Read(h.crd.Annotations[mine.Key(api.AnnotationRollout)])
-	used[told.Digest] = true
-	for digest := range told.Kept {
-		used[digest] = true
+	used := map[string]bool{v.Digest: true}
+	for _, r := range readRecord(h.crd, mine).Revisions {
+		used[r.Digest] = true
 	}
 	back := readRollback(h.crd, mine)
 	used[back.To], used[back.From] = true, true
@@ -224,45 +220,41 @@ func (h *history) used(v *observe.Version) map[string]bool {
 	return used
 }
 
-// resume adds to what the CRD says of the past the versions that it speaks of.
-func (h *history) resume(before past, v *observe.Version, crd metav1.Object, mine shard.Shard) past {
-	if v.Kind == nil || before.settled && !before.unfinished {
+// nextNumber returns the number of the revision of a folder that begins to serve: that
+// under which it is stored, if none has served since, or one more than any other's.
+func (h *history) nextNumber(digest string, record rollout.Record) int64 {
+	last := int64(0)
+	for _, r := range record.Revisions {
+		last = max(last, r.Number)
+	}
+	all, _ := h.list() // where none is stored, the record counts alone
+	for i, r := range all {
+		if i == 0 && r.Digest == digest && r.Number > last {
+			return r.Number
+		}
+		last = max(last, r.Number)
+	}
+	return last + 1
+}
+
+// resume adds the versions of the revisions on record to what is known of a kind.
+func (h *history) resume(before past, v *observe.Version) past {
+	if v.Kind == nil || before.isSettled(v) {
 		return before
 	}
-	told := rollout.Read(crd.GetAnnotations()[mine.Key(api.AnnotationRollout)])
-	before.digest = crd.GetAnnotations()[mine.Key(api.AnnotationRolledOut)]
-	get := func(digest string) *observe.Version {
-		found, err := h.version(digest)
+	before.versions = map[string]*observe.Version{}
+	if base := before.record.Base().Digest; base == "" || base == rollout.Unknown {
+		before.versions[base], before.lost = nil, "it is not on record which folder served it"
+	}
+	for _, r := range before.record.Revisions {
+		if _, isKnown := before.versions[r.Digest]; isKnown || r.Digest == v.Digest {
+			continue
+		}
+		found, err := h.version(r.Digest)
 		if err != nil {
 			before.lost = err.Error()
 		}
-		return found
-	}
-	switch {
-	case before.settled:
-		before.base = v
-	case before.digest == "":
-		before.lost = "it is not on record which folder served it"
-	default:
-		before.base = get(before.digest)
-	}
-	add := func(digest string, reached rollout.Set) {
-		// What a set has no place for is found out only of the version that goes on.
-		if reached.Full() && (digest != v.Digest || told.Digest != v.Digest) {
-			before.base, before.lost = nil, fmt.Sprintf("the record does not name all resources that version %s had reached", digest)
-		}
-		version := v
-		if digest != v.Digest {
-			version = get(digest)
-		}
-		before.kept = append(before.kept, keptVersion{digest, version, reached})
-	}
-	latest := rollout.ReadSet(told.Reached)
-	if told.State != rollout.Complete && told.Reached != "" {
-		add(told.Digest, latest)
-	}
-	for _, digest := range slices.Sorted(maps.Keys(told.Kept)) {
-		add(digest, rollout.ReadSet(told.Kept[digest]))
+		before.versions[r.Digest] = found
 	}
 	return before
 }
@@ -293,8 +285,7 @@ func (h *history) lastGood(ctx context.Context, v *observe.Version, crd metav1.O
 // recordedDigest returns the digest of the version that was rolled out last, as far as
 // that went, or "".
 func recordedDigest(crd metav1.Object, mine shard.Shard) string {
-	record := rollout.Read(crd.GetAnnotations()[mine.Key(api.AnnotationRollout)])
-	return cmp.Or(record.Digest, crd.GetAnnotations()[mine.Key(api.AnnotationRolledOut)])
+	return readRecord(crd, mine).Target().Digest
 }
 
 // renew makes the versions again that a rollout has not replaced yet, for a CRD that
@@ -316,7 +307,7 @@ func (h *history) renew(c *versionTracker) bool {
 }
 
 func readRollback(crd metav1.Object, mine shard.Shard) rollout.Rollback {
-	return rollout.ReadRollback(crd.GetAnnotations()[mine.Key(api.AnnotationRollback)])
+	return rollout.ParseRollback(crd.GetAnnotations()[mine.Key(api.AnnotationRollback)])
 }
 
 // rolledBack is the version that serves in place of the folder's, if a person rolled back

@@ -2,11 +2,9 @@ package controller
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -19,12 +17,13 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
-// How often a rollout is looked at without an event: while a wave is under
-// way, while something is in the way of a step, and, where resources cannot be
-// rendered, to try them again.
+// How often a rollout is looked at without an event: while what a preview needs is being
+// listed, while something is in the way of a step, while a wave is under way, and, where
+// resources cannot be rendered, to preview them again.
 const (
-	waveTick  = 2 * time.Second
+	listTick  = 20 * time.Millisecond
 	soonTick  = 200 * time.Millisecond
+	waveTick  = 2 * time.Second
 	retryTick = time.Minute
 )
 
@@ -55,40 +54,33 @@ func (o *Operator) advanceSafely(ctx context.Context, r *kindController) time.Du
 	return wait
 }
 
-// advance takes the rollout of a kind as far as can be now, and says when to
-// look again without being poked; 0 means never.
+// advance takes the rollout of a kind as far as can be now, and returns when to look again
+// without an event; 0 means never.
 func (o *Operator) advance(ctx context.Context, r *kindController) time.Duration {
 	if !o.leads() {
 		return 0
 	}
-	next, tried := r.versions.coming()
-	if next != nil && !tried {
-		if next.IsPending(o.cluster().Caches) || !o.begin(ctx, r, next) {
-			return soonTick
-		}
+	if wait := o.previewRollout(ctx, r); wait > 0 {
+		return max(wait, soonTick)
 	}
-	forced := time.Duration(0)
-	if next != nil {
-		o.step(ctx, r)
+	rest := time.Duration(0)
+	if r.versions.isRollingOut() {
+		rest = o.step(ctx, r)
 	} else {
-		forced = o.dropForced(ctx, r)
+		rest = o.dropPassed(ctx, r)
 	}
 	retry := o.storeDeletions(ctx, r)
-	if err := o.announceRollout(ctx, r); err != nil {
-		if apierrors.IsConflict(err) { // the CRD changed; the cache tells how
-			return soonTick
-		}
-		log.FromContext(ctx).Error(err, "rollout not recorded", "kind", r.name)
-		return waveTick
+	if wait := o.recordRollout(ctx, r); wait > 0 {
+		return wait
 	}
-	if next, _ = r.versions.coming(); next == nil {
+	if !r.versions.isRollingOut() {
 		if o.turns.now().AllOf(r.name) { // which is given back
 			o.names.Add(r.name)
 			return retry
 		}
-		return shorterWait(retry, shorterWait(forced, o.forget(ctx, r)))
+		return shorterWait(retry, shorterWait(rest, o.forget(ctx, r)))
 	}
-	return shorterWait(retry, r.versions.tick())
+	return shorterWait(retry, rest)
 }
 
 // shorterWait returns the shorter of two times to wait; 0 means for ever.
@@ -99,91 +91,87 @@ func shorterWait(a, b time.Duration) time.Duration {
 	return a
 }
 
-// coming is the version that is being rolled out, and whether it was tried.
-func (c *versionTracker) coming() (next *observe.Version, tried bool) {
+// coming is the version whose rollout is under way, or nil, and whether it is previewed.
+func (c *versionTracker) coming() (next *observe.Version, isPreviewing bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.next, c.rollout != nil
+	if c.rollout == nil {
+		return nil, false
+	}
+	return c.targetRevision().version, c.rollout.State() == rollout.Previewing
 }
 
-// tick is when to look again without being poked.
-func (c *versionTracker) tick() time.Duration {
+// previewRollout previews a version on all resources, and begins its rollout, once what it needs is
+// listed. It returns when to try again; 0 if no preview is left.
+func (o *Operator) previewRollout(ctx context.Context, r *kindController) time.Duration {
+	next, isPreviewing := r.versions.coming()
+	switch {
+	case !isPreviewing:
+		return 0
+	case next.IsPending(o.cluster().Caches), !r.listed(), o.divides() && !o.caughtUp(r, o.turns.now()):
+		return listTick
+	}
+	c, started := r.versions, time.Now()
+	previews := r.previewAll(ctx, next, c.toPreview(next, r.listLiving()))
+	if ctx.Err() != nil {
+		return listTick
+	}
+	living := r.listLiving()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch {
-	case c.rollout == nil || c.rollout.State() == rollout.Complete:
-		return 0
-	case c.rollout.State() == rollout.Running || len(c.rollout.NotPreviewed()) > 0:
-		return waveTick
-	case len(c.rollout.Failed()) > 0:
-		return retryTick
+	if c.rollout == nil || c.targetRevision().version != next { // another version came meanwhile
+		return listTick
 	}
+	for _, p := range previews {
+		c.rollout.Previewed(p)
+	}
+	c.rollout.ObserveAll(living)
+	if c.rollout.Start(time.Now()); c.rollout.State() == rollout.Previewing {
+		return listTick // resources were created or edited meanwhile
+	}
+	log.FromContext(ctx).Info("folder changed; tried on all resources", "kind", r.name, "digest", next.Digest, "resources", len(previews),
+		"took", time.Since(started).String())
+	r.enqueueAll()
 	return 0
 }
 
-// begin tries the version on all resources and begins to roll it out. It may
-// take long, and holds nobody up.
-func (o *Operator) begin(ctx context.Context, r *kindController, next *observe.Version) bool {
-	if !r.listed() || o.divides() && !o.caughtUp(r, o.turns.now()) {
-		return false
-	}
-	var before rollout.Record
-	if crd := o.crd(r.name); crd != nil {
-		before = rollout.Read(crd.GetAnnotations()[r.shard.Key(api.AnnotationRollout)])
-	}
-	started := time.Now()
-	trials := r.preview(ctx, next, before)
-	if ctx.Err() != nil {
-		return false
-	}
-	if !r.rollOut(next, trials, before) {
-		return false
-	}
-	log.FromContext(ctx).Info("folder changed; tried on all resources", "kind", r.name, "digest", next.Digest, "resources", len(trials),
-		"took", time.Since(started).String())
-	r.enqueueAll()
-	return true
-}
-
-// rollOut begins the rollout of a version that was tried; false if yet another one
-// came meanwhile.
-func (r *kindController) rollOut(next *observe.Version, trials []rollout.Preview, before rollout.Record) bool {
-	c := r.versions
+// toPreview records the resources that there are, and returns those that have to be previewed
+// with a version, which none are if another one is rolled out by now.
+func (c *versionTracker) toPreview(next *observe.Version, living []rollout.Resource) []types.NamespacedName {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.next == nil || c.next.Digest != next.Digest {
-		return false
+	if c.rollout == nil || c.targetRevision().version != next {
+		return nil
 	}
-	how := rollout.Settings{Digest: next.Digest, Rollout: next.Kind.Settings.Rollout, Back: c.back,
-		Approved: c.rollback.Approved}
-	c.rollout = rollout.Begin(trials, how, before, time.Now())
-	c.rollout.Halt(c.halted, time.Now())
-	c.written, c.retried = before, time.Now()
-	r.each(c.rollout.Missed) // served by the version that they had while the preview ran
-	return true
+	c.rollout.ObserveAll(living)
+	return c.rollout.ToPreview()
 }
 
-// step releases the next resources, if the present ones are well.
-func (o *Operator) step(ctx context.Context, r *kindController) {
+// step releases the next resources, if the present ones are well. It returns when to look
+// again without an event; 0 means never.
+func (o *Operator) step(ctx context.Context, r *kindController) time.Duration {
 	crd := o.crd(r.name)
 	if crd == nil {
-		return
+		return 0
 	}
 	o.retry(ctx, r)
-	goesOn := o.stepped(ctx, r, crd)
+	goesOn, wait := o.stepped(r, crd)
 	if o.tellNamespaces(ctx, r.versions) {
-		goesOn = o.stepped(ctx, r, crd) || goesOn
+		again := false
+		again, wait = o.stepped(r, crd)
+		goesOn = goesOn || again
 	}
 	if goesOn {
 		r.enqueueAll() // those that were stopped in the middle of their wave, or without change
 	}
+	return wait
 }
 
 // tellNamespaces tells a rollout the labels of all namespaces if it waits for them, and
 // reports whether it did.
 func (o *Operator) tellNamespaces(ctx context.Context, c *versionTracker) bool {
 	c.mu.Lock()
-	rolling, wants := c.rollout, c.rollout != nil && c.rollout.WantsNamespaces()
+	rolling, wants := c.rollout, c.rollout != nil && c.rollout.NeedsNamespaces()
 	c.mu.Unlock()
 	if !wants {
 		return false
@@ -197,63 +185,59 @@ func (o *Operator) tellNamespaces(ctx context.Context, c *versionTracker) bool {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	rolling.Namespaces(all, err)
+	rolling.SetNamespaces(all, err)
 	return err == nil
 }
 
 // stepped takes the step, and reports whether a rollout that was stopped or paused
-// goes on, or ends.
-func (o *Operator) stepped(ctx context.Context, r *kindController, crd metav1.Object) bool {
+// continues, or ends. It returns when to look again without an event; 0 means never.
+func (o *Operator) stepped(r *kindController, crd metav1.Object) (goesOn bool, wait time.Duration) {
+	living := r.listLiving()
 	now, c := time.Now(), r.versions
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.rollout == nil {
-		return false
+		return false, 0
 	}
 	before := c.rollout.State()
-	stopped := before == rollout.Stopped
 	approval := crd.GetAnnotations()[r.shard.Key(api.AnnotationApproved)]
-	approves := rollout.ReadApproval(approval)
-	if told := c.rollout.Record(); stopped && approval != c.used && c.written.Same(told) && approves.Stop == told.Stop() {
-		c.rollout.Approve(approves, now)
-		c.used = approval
+	if _, changed := c.announced(); before == rollout.Stopped && approval != c.used && !changed {
+		if c.rollout.Approve(rollout.ParseApproval(approval), now) {
+			c.used = approval
+		}
 	}
 	c.rollout.Halt(c.halted, now)
 	paused := o.paused(r.name)
 	resumed := c.paused && !paused
 	if c.paused = paused; resumed {
-		c.rollout.Resume(now)
+		c.rollout.RestartDeadline(now)
 	}
-	for _, name := range slices.Concat(c.rollout.Awaited(), c.rollout.Failed(), c.rollout.NotPreviewed(), c.rollout.Forced()) {
-		if r.gone(name) {
-			c.rollout.Left(name)
-		}
-	}
+	c.rollout.ObserveAll(living)
 	if !paused {
-		if c.rollout.Ends(now) {
-			r.each(c.rollout.Look)
-		}
-		for _, name := range c.rollout.Step(now) {
+		var released []types.NamespacedName
+		released, wait = c.rollout.Step(now)
+		for _, name := range released {
 			r.add(name.Namespace, name.Name)
 		}
 	}
 	after := c.rollout.State()
-	return resumed || c.used != "" || before != after && (stopped || after == rollout.Complete)
+	switch {
+	case after == rollout.Running || len(c.rollout.ToPreview()) > 0:
+		wait = shorterWait(wait, waveTick)
+	case len(c.rollout.Failing()) > 0:
+		wait = shorterWait(wait, retryTick)
+	}
+	return resumed || c.used != "" || before != after && (before == rollout.Stopped || after == rollout.Complete), wait
 }
 
-// each takes up how every resource that stays is now, looked at or not.
-func (r *kindController) each(take func(rollout.Resource)) {
+// listLiving returns all resources that are not being deleted, as far as is known.
+func (r *kindController) listLiving() (all []rollout.Resource) {
 	for _, o := range r.resources.all() {
 		if o.DeletionTimestamp == nil {
-			take(labelled(o))
+			all = append(all, rollout.ResourceOf(o))
 		}
 	}
-}
-
-// gone reports whether there is no such resource any more, or not for long.
-func (r *kindController) gone(name types.NamespacedName) bool {
-	resource, err := r.resources.find(name)
-	return err == nil && (resource == nil || resource.DeletionTimestamp != nil)
+	return all
 }
 
 // paused reports whether a whole kind is observed and not changed.
@@ -268,8 +252,8 @@ func (o *Operator) isPausedByCRD(name string) bool {
 // exportPaused sets the metric of whether a kind that runs is paused.
 func (o *Operator) exportPaused(name string) { metrics.Kind(name).Paused(o.isPausedByCRD(name)) }
 
-// retry tries the resources again that were made or changed since they were
-// tried, and now and then those that the new version could not render.
+// retry previews the resources again that were edited since their preview, and now and then
+// those that the new version could not render.
 func (o *Operator) retry(ctx context.Context, r *kindController) {
 	c := r.versions
 	c.mu.Lock()
@@ -277,10 +261,10 @@ func (o *Operator) retry(ctx context.Context, r *kindController) {
 		c.mu.Unlock()
 		return
 	}
-	next, names, before := c.next, c.rollout.ToPreview(), c.rollout.Record()
+	next, names := c.targetRevision().version, c.rollout.ToPreview()
 	if time.Since(c.retried) >= retryTick {
 		c.retried = time.Now()
-		names = append(names, c.rollout.Failed()...)
+		names = append(names, c.rollout.Failing()...)
 	}
 	c.mu.Unlock()
 	for _, name := range names {
@@ -289,13 +273,13 @@ func (o *Operator) retry(ctx context.Context, r *kindController) {
 		if err := r.resources.Get(ctx, name, resource); err != nil {
 			continue
 		}
-		t, pending := r.previewOne(ctx, next, resource, before)
+		p, pending := r.previewOne(ctx, next, resource)
 		if pending { // the next time tells
 			continue
 		}
 		c.mu.Lock()
-		if c.next == next && c.rollout != nil {
-			c.rollout.Previewed(t)
+		if c.rollout != nil && c.targetRevision().version == next {
+			c.rollout.Previewed(p)
 		}
 		c.mu.Unlock()
 		r.add(name.Namespace, name.Name)

@@ -16,7 +16,8 @@ import (
 // TestRollbackOnRecord: the record names the request of a rollback with the first rollout
 // that serves it, and not before, so that nobody takes an earlier one for its end.
 func TestRollbackOnRecord(t *testing.T) {
-	crd := &metav1.ObjectMeta{Annotations: map[string]string{api.AnnotationChildKinds: "ConfigMap", api.AnnotationRolledOut: "1"}}
+	record := rollout.Record{Revisions: []rollout.Revision{{Number: 1, Digest: "1"}}, State: rollout.Complete}
+	crd := &metav1.ObjectMeta{Annotations: map[string]string{api.AnnotationChildKinds: "ConfigMap", api.AnnotationRollout: record.String()}}
 	c := newVersionTracker(func() bool { return false })
 	set := func(digest, rollback string) {
 		crd.Annotations[api.AnnotationRollback] = rollback
@@ -25,26 +26,25 @@ func TestRollbackOnRecord(t *testing.T) {
 		c.setVersion(v, pastOf(crd, v, shard.Shard{}))
 	}
 	set("1", "")
-	c.force(rollout.Record{Digest: "1", State: rollout.Complete}, nil)
 	set("0", "0 1 asked")
 	if now, changed := c.announced(); changed {
 		t.Errorf("while it is tried, the record becomes %s", now)
 	}
 	try(c)
-	if now, changed := c.announced(); !changed || now.Rollback != "asked" || now.State != rollout.Running {
+	if now := c.written; now.Rollback != "asked" || now.State != rollout.Running {
 		t.Errorf("once it is rolled out, the record is %s", now)
 	}
 	for _, name := range []string{"a", "b"} {
 		c.choose(thing(name))
-		c.served(thing(name), reconcile.Outcome{Version: c.next, Ready: true})
-		c.rollout.Step(time.Time{})
+		c.served(thing(name), reconcile.Outcome{Version: c.targetRevision().version, Ready: true})
+		c.rollout.Step(time.Now())
 	}
 	now, _ := c.announced()
-	if now.Rollback != "asked" || now.State != rollout.Complete || now.Digest != "0" {
+	if now.Rollback != "asked" || now.State != rollout.Complete || now.Target().Digest != "0" {
 		t.Errorf("at its end the record is %s", now)
 	}
 	c.recorded(now)
-	crd.Annotations[api.AnnotationRolledOut] = "0"
+	crd.Annotations[api.AnnotationRollout] = now.String()
 	if now, changed := c.announced(); changed {
 		t.Errorf("it is written again: %s", now)
 	}
@@ -66,7 +66,7 @@ func TestRollbackOnRecordAtStart(t *testing.T) {
 	c, v := newVersionTracker(func() bool { return false }), versionOf("0")
 	c.setVersion(v, pastOf(crd, v, shard.Shard{}))
 	now, changed := c.announced()
-	if !changed || now.Rollback != "asked" || now.State != rollout.Complete || now.Digest != "0" {
+	if !changed || now.Rollback != "asked" || now.State != rollout.Complete || now.Target().Digest != "0" {
 		t.Errorf("the record is %s", now)
 	}
 	c.recorded(now)

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
@@ -26,6 +28,12 @@ import (
 // syncWorkers is how many kinds are settled at the same time: a CRD that takes long
 // to write, or a folder that takes long to load, keeps no other kind waiting.
 const syncWorkers = 8
+
+// newKindLimiter returns how long a kind waits that cannot be settled: what is in the way,
+// such as a missing permission, may go any time.
+func newKindLimiter() workqueue.TypedRateLimiter[string] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[string](50*time.Millisecond, time.Minute)
+}
 
 // syncKinds starts, changes and stops kinds, each one step at a time.
 func (o *Operator) syncKinds(ctx context.Context) error {
@@ -136,7 +144,7 @@ func (o *Operator) syncKind(ctx context.Context, name string) error {
 	if !o.leads() { // lead syncs again
 		return o.standBy(ctx, v, gvk, crd)
 	}
-	if ours, err := o.claim(ctx, v, o.shardOf(crd)); !ours {
+	if ours, err := h.claimKind(ctx, v, o.shardOf(crd)); !ours {
 		o.stopUnserved(name)
 		return err
 	}
@@ -246,11 +254,12 @@ func (o *Operator) serve(ctx context.Context, h *history, running *kindControlle
 		return nil
 	}
 	before := pastOf(crd, v, o.shardOf(seen))
-	if running != nil && !running.led && before.unfinished { // what it knows of the rollout is what the record says
+	// A replica that becomes the leader begins with what the record says.
+	if running != nil && !running.led && !running.versions.hasFollowed(before.record) {
 		o.stop(v.Name)
 		running = nil
 	}
-	rolls := v.Kind != nil && (!before.settled || before.unfinished) || running != nil && running.versions.rolls()
+	rolls := v.Kind != nil && !before.isSettled(v) || running != nil && running.versions.isRollingOut()
 	if !o.wholes(ctx, v, rolls) {
 		o.recordSynced(v.Name, nil) // what is known is about the folder before
 		o.names.AddAfter(v.Name, wholeTick)
@@ -260,8 +269,11 @@ func (o *Operator) serve(ctx context.Context, h *history, running *kindControlle
 		}
 		return err
 	}
-	if running == nil || !running.versions.good() {
-		before = h.resume(before, v, crd, o.shardOf(seen))
+	if before.record.Target().Digest != v.Digest {
+		before.number = h.nextNumber(v.Digest, before.record)
+	}
+	if running == nil || !running.versions.hasFolder() {
+		before = h.resume(before, v)
 	}
 	if err := h.serve(ctx, running, v, before); err != nil {
 		return err
@@ -293,7 +305,7 @@ func (h *history) serve(ctx context.Context, running *kindController, v *observe
 		running.versions.takeRecord(before.record)
 		running.led = true
 	}
-	if v.Kind == nil && !v.Removed && running.versions.good() {
+	if v.Kind == nil && !v.Removed && running.versions.hasFolder() {
 		running.versions.trigger()
 		o.open(running)
 		return nil // the last good version runs on

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"testing"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -24,5 +25,17 @@ func TestUnlisted(t *testing.T) {
 	}
 	if o.seen(name).taken != "" {
 		t.Error("its folder was taken up")
+	}
+}
+
+// TestKindIsTriedEachMinute: a kind that could not be settled for long is settled a minute after
+// what was in the way is gone.
+func TestKindIsTriedEachMinute(t *testing.T) {
+	limiter, last := newKindLimiter(), time.Duration(0)
+	for range 30 {
+		last = limiter.When("things.example.com")
+	}
+	if last != time.Minute {
+		t.Errorf("it waits for %s", last)
 	}
 }

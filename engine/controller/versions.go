@@ -11,7 +11,6 @@ import (
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
@@ -20,51 +19,63 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
-// A versionTracker knows which versions of its folder a kind is served with: the one
-// that runs, and the one that is being rolled out.
+// A versionTracker knows which revisions of its folder serve a kind, and takes the latest one
+// to all resources.
 type versionTracker struct {
-	// triggered tells the kind's goroutine to look at the rollout.
+	// triggered makes the kind's goroutine look at the rollout.
 	triggered chan struct{}
 	// kindPaused reports whether the whole kind is observed and not changed.
 	kindPaused func() bool
+	// readMarks returns the revisions that the children of a resource carry.
+	readMarks func(types.UID) []rollout.Revision
 
 	mu sync.Mutex
-	// running is nil while the folder that made the children is not here: then
-	// what the rollout has not reached is held.
-	running *observe.Version
-	// base is the digest of the version that serves what no rollout has reached,
-	// whether it is here or not; "" if that is not known.
-	base string
-	// next is the version that is being rolled out, or nil; rollout is nil
-	// until next has been tried.
-	next    *observe.Version
+	// revisions serve resources, in the order in which they began: the base first, the target
+	// last. While nothing is rolled out, there is one.
+	revisions []servedRevision
+	// rollout takes the target to all resources, or is nil. While a rollback cannot be carried
+	// out, halted is why the rollout must not continue; else it is "".
 	rollout *rollout.Rollout
-	// back: next is the version before an unfinished rollout, put back. halted says why
-	// the rollout of next must not go on although nothing else is served, or is "".
-	back   bool
-	halted string
-	// rollback is the rollback by which the last version that was set serves.
+	halted  string
+	// rollback is the rollback by which the target serves, or zero.
 	rollback rollout.Rollback
-	// kept are the versions of abandoned rollouts, with the resources that they
-	// reached. lost says why a version that is wanted here is not.
-	kept []keptVersion
+	// found are the revisions that serve resources to which an earlier process took them, as
+	// their children said first: later, these may go or change.
+	found map[types.UID]rollout.Revision
+	// lost is why the version of a revision is not here.
 	lost string
-	// written is the rollout's record as the CRD has it; forced are the resources
-	// that a rollout which is complete was forced past and that are not ready.
+	// written is the record as the CRD has it. passed are the resources that a complete
+	// rollout has passed and that are not ready.
 	written rollout.Record
-	forced  map[types.NamespacedName]bool
-	// used is the approval that was taken up last, while the CRD has it.
+	passed  map[types.NamespacedName]bool
+	// used is the approval that was taken in last, while the CRD has it.
 	used string
-	// paused: the whole kind was paused when it was looked at last; retried is
-	// when resources that could not be rendered were tried last.
+	// paused is true if the whole kind was paused when it was looked at last. retried is when
+	// resources that could not be rendered were previewed last.
 	paused  bool
 	retried time.Time
 	// progress is since when the rollout has made no progress.
 	progress progressClock
 }
 
+// A servedRevision is a revision that serves resources, or will.
+type servedRevision struct {
+	rollout.Revision
+	// version is nil if it is not here: what it serves is then frozen.
+	version *observe.Version
+	// rollout took the revision to resources until another one began. It is nil if an earlier
+	// process did: then the marks on children say which ones it serves.
+	rollout *rollout.Rollout
+}
+
+// isAbandoned reports whether the rollout of the revision was abandoned before it was complete.
+func (c *versionTracker) isAbandoned(s servedRevision) bool {
+	return s.Revision != c.revisions[0].Revision
+}
+
 func newVersionTracker(kindPaused func() bool) *versionTracker {
-	return &versionTracker{triggered: make(chan struct{}, 1), kindPaused: kindPaused}
+	return &versionTracker{triggered: make(chan struct{}, 1), kindPaused: kindPaused,
+		readMarks: func(types.UID) []rollout.Revision { return nil }}
 }
 
 // trigger makes the kind's goroutine look at the rollout soon.
@@ -75,118 +86,154 @@ func (c *versionTracker) trigger() {
 	}
 }
 
-// A keptVersion is the version of an abandoned rollout, and what it had reached. The
-// version is nil if it is not here, and then what it had reached is held.
-type keptVersion struct {
-	digest  string
-	version *observe.Version
-	reached rollout.Set
-}
-
-// A past is what the CRD says of a version before this operator serves it, and what of
-// that is kept as revisions.
+// A past is what is known of a kind before this process serves it.
 type past struct {
-	// settled: the children were made by it, or there are none.
-	settled bool
-	// unfinished: the CRD tells of a rollout that is not complete, such as that of
-	// another version, or of this one when it was put back.
-	unfinished bool
-	// record is that of the version's own rollout, or zero.
 	record rollout.Record
-	// base is the version that serves what no rollout has reached, or nil, and digest
-	// its digest, or ""; kept are those of rollouts before, and lost says why one of
-	// them is not here.
-	base   *observe.Version
-	digest string
-	kept   []keptVersion
-	lost   string
+	// hasChildren is true if children were ever created.
+	hasChildren bool
+	// number is that of the next revision.
+	number int64
+	// versions are those of recorded revisions, by digest; lost is why one of them is missing.
+	versions map[string]*observe.Version
+	lost     string
 	// rollback is the rollback by which the version serves, or zero.
 	rollback rollout.Rollback
 }
 
+// isSettled reports whether a version serves every resource: it was rolled out, or there
+// are no children yet.
+func (p past) isSettled(v *observe.Version) bool {
+	return !p.record.IsUnfinished() && (p.record.Target().Digest == v.Digest || !p.hasChildren)
+}
+
 func pastOf(crd metav1.Object, v *observe.Version, mine shard.Shard) past {
-	told := rollout.Read(crd.GetAnnotations()[mine.Key(api.AnnotationRollout)])
-	p := past{
-		settled:    crd.GetAnnotations()[mine.Key(api.AnnotationRolledOut)] == v.Digest || !hasRecord(crd),
-		unfinished: told.Digest != "" && told.State != rollout.Complete,
-	}
-	if told.Digest == v.Digest {
-		p.record = told
-	}
+	p := past{record: readRecord(crd, mine), hasChildren: hasRecord(crd)}
 	if back := readRollback(crd, mine); back.To == v.Digest {
 		p.rollback = back
 	}
 	return p
 }
 
-// setVersion goes on with a version and reports whether all resources are to be looked
-// at. trigger is to be called once what the version needs is watched.
-func (c *versionTracker) setVersion(v *observe.Version, before past) bool {
+func readRecord(crd metav1.Object, mine shard.Shard) rollout.Record {
+	return rollout.ReadRecord(crd.GetAnnotations(), mine.Key)
+}
+
+// setVersion continues with a version, and reports whether all resources have to be
+// reconciled. The caller triggers once what the version needs is watched.
+func (c *versionTracker) setVersion(v *observe.Version, before past) (again bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.rollback = before.rollback
-	lives := c.running != nil && c.running.Kind != nil
+	present := c.targetRevision()
+	isServing := present.version != nil && present.version.Kind != nil
 	switch {
 	case v.Kind == nil:
-		again := c.running == nil || lives || !sameTrouble(c.running, v)
-		c.use(v)
+		again = present.version == nil || isServing || !sameTrouble(present.version, v)
+		c.serveAll(rollout.Revision{}, v)
 		return again
-	case c.next != nil && c.next.Digest == v.Digest:
-		again := !sameKinds(c.next, v)
-		c.next = v
+	case isServing && present.Digest == v.Digest:
+		again = !sameKinds(present.version, v) || c.rollout == nil && !same(present.version, v)
+		if !same(present.version, v) { // else a preview with it is under way, perhaps
+			c.setTarget(v)
+		}
 		return again
-	case c.next == nil && lives && c.running.Digest == v.Digest:
-		again := !same(c.running, v)
-		c.running = v
-		return again
-	case !lives && before.settled && !before.unfinished:
-		c.use(v)
-		c.force(before.record, before.record.ForcedNames())
+	case isServing:
+		c.beginRollout(c.revisions, v, before.number, rollout.Record{})
+		return false
+	case before.isSettled(v):
+		revision := before.record.Target()
+		if revision.Digest != v.Digest {
+			revision = rollout.Revision{Number: before.number, Digest: v.Digest}
+		}
+		c.serveAll(revision, v)
+		c.recordPassed(before.record, before.record.PassedNames())
 		return true
 	}
-	c.back = lives && c.running.Digest == v.Digest || !lives && before.settled
-	begins := !lives && c.next == nil
-	c.change(v, lives)
-	if begins {
-		c.running, c.base, c.kept, c.lost = before.base, before.digest, before.kept, before.lost
-		c.written = before.record
-	}
+	c.lost, c.written = before.lost, before.record
+	c.beginRollout(before.listRevisions(v), v, before.number, before.record)
 	return false
 }
 
-// use serves everything with a version.
-func (c *versionTracker) use(v *observe.Version) {
-	c.base = v.Digest
-	c.running, c.next, c.rollout, c.forced = v, nil, nil, nil
-	c.kept, c.lost = nil, ""
+// listRevisions returns the revisions that are on record. If none is, nobody knows which one
+// created the children.
+func (p past) listRevisions(v *observe.Version) (all []servedRevision) {
+	if len(p.record.Revisions) == 0 {
+		return []servedRevision{{Revision: rollout.Revision{Digest: rollout.Unknown}}}
+	}
+	for _, r := range p.record.Revisions {
+		version := p.versions[r.Digest]
+		if r.Digest == v.Digest {
+			version = v
+		}
+		all = append(all, servedRevision{Revision: r, version: withRevision(version, r)})
+	}
+	return all
 }
 
-// change begins to roll out a version. What the last rollout reached stays on
-// its version until this one reaches it.
-func (c *versionTracker) change(v *observe.Version, lives bool) {
-	if !lives {
-		c.running = nil
+// withRevision returns a version that marks the children that it writes with a revision.
+func withRevision(v *observe.Version, r rollout.Revision) *observe.Version {
+	if v == nil || r.Digest == "" {
+		return v
 	}
-	if c.rollout != nil {
-		reached := rollout.SetOf(c.rollout.Reached())
-		for _, k := range c.kept {
-			k.reached.Remove(reached)
+	marked := *v
+	marked.Revision = r.String()
+	return &marked
+}
+
+// targetRevision is the revision that serves every resource, or eventually will. It is zero before
+// there is any. It needs the mutex.
+func (c *versionTracker) targetRevision() servedRevision {
+	if len(c.revisions) == 0 {
+		return servedRevision{}
+	}
+	return c.revisions[len(c.revisions)-1]
+}
+
+// setTarget replaces the version of the target. It needs the mutex.
+func (c *versionTracker) setTarget(v *observe.Version) {
+	last := &c.revisions[len(c.revisions)-1]
+	last.version = withRevision(v, last.Revision)
+}
+
+// serveAll serves every resource with one version. It needs the mutex.
+func (c *versionTracker) serveAll(r rollout.Revision, v *observe.Version) {
+	c.revisions = []servedRevision{{Revision: r, version: withRevision(v, r)}}
+	c.rollout, c.passed, c.found, c.lost = nil, nil, nil, ""
+}
+
+// beginRollout begins to roll out a version after some revisions, or continues if it is the
+// last of them and none serves yet. What a rollout that is under way has reached stays as it
+// is until this one reaches it. It needs the mutex.
+func (c *versionTracker) beginRollout(after []servedRevision, v *observe.Version, number int64, record rollout.Record) {
+	isRevert := len(after) > 1 && after[0].Digest == v.Digest
+	if len(c.revisions) > 0 && c.rollout != nil {
+		after[len(after)-1].rollout = c.rollout
+	}
+	if record.Target().Digest != v.Digest || !record.IsUnfinished() {
+		for _, s := range after {
+			number = max(number, s.Number+1)
 		}
-		c.kept = append(c.kept, keptVersion{c.next.Digest, c.next, reached})
+		r := rollout.Revision{Number: number, Digest: v.Digest}
+		after = append(slices.Clone(after), servedRevision{Revision: r, version: withRevision(v, r)})
 	}
-	c.next, c.rollout, c.forced, c.halted = v, nil, nil, ""
+	settings := rollout.Settings{Rollout: v.Kind.Settings.Rollout, IsRevert: isRevert, Approved: c.rollback.Approved}
+	for _, s := range after {
+		settings.Revisions = append(settings.Revisions, s.Revision)
+	}
+	c.revisions, c.passed, c.halted = after, nil, ""
+	c.rollout, c.retried = rollout.New(settings, record, time.Now()), time.Now()
 }
 
 // haltRollout stops the rollout of the version that a person rolled back from, while the revision
-// to serve instead cannot be used. No error lets it go on.
+// to serve instead cannot be used. No error lets it continue.
 func (c *versionTracker) haltRollout(from string, unusable error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := c.halted
-	if c.halted = ""; unusable != nil && c.next != nil && c.next.Digest == from {
+	if c.halted = ""; unusable != nil && c.rollout != nil && c.targetRevision().Digest == from {
 		c.halted = unusable.Error()
 	}
-	if c.halted != "" && c.rollout != nil {
+	if c.rollout != nil && c.halted != "" { // else the next step lets it continue
 		c.rollout.Halt(c.halted, time.Now())
 	}
 	if c.halted != before {
@@ -217,14 +264,9 @@ func (c *versionTracker) versions() []*observe.Version {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var all []*observe.Version
-	for _, v := range []*observe.Version{c.running, c.next} {
-		if v != nil {
-			all = append(all, v)
-		}
-	}
-	for _, k := range c.kept {
-		if k.version != nil {
-			all = append(all, k.version)
+	for _, s := range c.revisions {
+		if s.version != nil {
+			all = append(all, s.version)
 		}
 	}
 	return all
@@ -259,55 +301,58 @@ func (c *versionTracker) pending(in reconcile.Cluster) bool {
 	return slices.ContainsFunc(c.versions(), func(v *observe.Version) bool { return v.IsPending(in.Caches) })
 }
 
-// rolls reports whether a version is being rolled out.
-func (c *versionTracker) rolls() bool {
+// isRollingOut reports whether a version is being rolled out.
+func (c *versionTracker) isRollingOut() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.next != nil
+	return c.rollout != nil
 }
 
-// good reports whether some folder that loads is served.
-func (c *versionTracker) good() bool {
+// hasFolder reports whether some folder that loads is served.
+func (c *versionTracker) hasFolder() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.next != nil || c.running != nil && c.running.Kind != nil
+	v := c.targetRevision().version
+	return v != nil && v.Kind != nil
 }
 
 // resyncInterval is how often the children are listed without an event.
 func (c *versionTracker) resyncInterval() time.Duration { return c.versions()[0].ResyncInterval() }
 
-// before is the version that serves a resource which the rollout has not
-// reached; nil means that it is held. It needs the mutex.
-func (c *versionTracker) before(uid types.UID) *observe.Version {
-	for _, k := range c.kept {
-		if k.reached.Has(uid) {
-			return k.version
-		}
+// marksOf returns the revisions that the children of a resource carry, if that matters: a
+// revision serves resources to which an earlier process took it, or the rollout continues
+// one of an earlier process.
+func (c *versionTracker) marksOf(uid types.UID) []rollout.Revision {
+	c.mu.Lock()
+	matters := c.rollout != nil && c.rollout.IsResumed()
+	for i := 1; i < len(c.revisions)-1; i++ {
+		matters = matters || c.revisions[i].rollout == nil
 	}
-	return c.running
+	c.mu.Unlock()
+	if !matters {
+		return nil
+	}
+	return c.readMarks(uid)
 }
 
-// holders completes the record of a rollout that is under way by which version each
-// resource has. It needs the mutex.
-func (c *versionTracker) holders(now rollout.Record) rollout.Record {
-	if c.rollout == nil || now.State == rollout.Complete {
-		return now
-	}
-	reached := c.rollout.Holds()
-	now.Reached, now.Kept = reached.String(), map[string]string{}
-	kept := map[string]rollout.Set{}
-	for _, k := range c.kept {
-		kept[k.digest] = kept[k.digest].Join(k.reached)
-	}
-	room := rollout.MostKept
-	for _, digest := range slices.Sorted(maps.Keys(kept)) {
-		kept[digest].Remove(reached)
-		text, count := kept[digest].Cut(room)
-		if room -= count; text != "" {
-			now.Kept[digest] = text
+// presentOf returns the revision that serves a resource which the rollout has not reached. It
+// needs the mutex.
+func (c *versionTracker) presentOf(uid types.UID, marks []rollout.Revision) servedRevision {
+	earlier, isFound := c.found[uid]
+	for i := len(c.revisions) - 2; i > 0; i-- {
+		s := c.revisions[i]
+		switch {
+		case s.rollout != nil && s.rollout.IsServed(uid), isFound && s.Revision == earlier:
+			return s
+		case s.rollout == nil && !isFound && slices.Contains(marks, s.Revision):
+			if c.found == nil {
+				c.found = map[types.UID]rollout.Revision{}
+			}
+			c.found[uid] = s.Revision
+			return s
 		}
 	}
-	return now
+	return c.revisions[0]
 }
 
 // outdated are the digests of versions that wait to be replaced, and were made with a
@@ -315,70 +360,83 @@ func (c *versionTracker) holders(now rollout.Record) rollout.Record {
 func (c *versionTracker) outdated(generation int64) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.next == nil {
-		return nil
-	}
 	var digests []string
-	add := func(digest string, v *observe.Version) {
-		if digest != "" && (v == nil || v.Kind != nil && v.Kind.CRD.Object.Generation != generation) && !slices.Contains(digests, digest) {
-			digests = append(digests, digest)
+	for _, s := range c.revisions[:max(0, len(c.revisions)-1)] {
+		isOutdated := s.version == nil || s.version.Kind != nil && s.version.Kind.CRD.Object.Generation != generation
+		if isOutdated && s.Digest != "" && !slices.Contains(digests, s.Digest) {
+			digests = append(digests, s.Digest)
 		}
-	}
-	add(c.base, c.running)
-	for _, k := range c.kept {
-		add(k.digest, k.version)
 	}
 	return digests
 }
 
-// replace replaces versions, by digest, and reports whether others serve than before;
-// what those that are nil serve is held, and why says why.
+// replace replaces versions that wait to be replaced, by digest, and reports whether that
+// changes anything; what those that are nil serve is frozen, and why says why.
 func (c *versionTracker) replace(by map[string]*observe.Version, why string) (changed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lost = why
-	if v, found := by[c.base]; found {
-		c.running, changed = v, v != c.running
-	}
-	for i, k := range c.kept {
-		if v, found := by[k.digest]; found {
-			c.kept[i].version, changed = v, changed || v != k.version
+	for i, s := range c.revisions[:max(0, len(c.revisions)-1)] {
+		if v, found := by[s.Digest]; found {
+			c.revisions[i].version, changed = withRevision(v, s.Revision), changed || v != nil || s.version != nil
 		}
 	}
 	return changed
 }
 
-// choose says how a resource that is about to be served is served.
+// choose decides which version serves a resource in this reconciliation.
 func (c *versionTracker) choose(o *unstructured.Unstructured) reconcile.Choice {
+	marks, isObserved := c.marksOf(o.GetUID()), c.kindPaused()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.next == nil {
-		return reconcile.Choice{Version: c.running}
+	target := c.targetRevision()
+	if c.rollout == nil {
+		return reconcile.Choice{Version: target.version}
 	}
-	before := c.before(o.GetUID())
-	held := reconcile.Choice{Version: before}
-	if before == nil {
-		held = reconcile.Choice{Version: c.next, Frozen: true, Why: c.lost}
+	present := c.presentOf(o.GetUID(), marks)
+	decided := rollout.Decision{Undecided: present.version == nil}
+	if isObserved || c.written.Target() == target.Revision { // what marks children must be on record
+		decided = c.rollout.Choose(rollout.ResourceOf(o))
 	}
-	if c.rollout == nil { // the preview runs
-		return held
+	choice := reconcile.Choice{Version: present.version}
+	if present.version == nil {
+		choice = reconcile.Choice{Version: target.version, Frozen: true, Why: c.lost}
 	}
-	decided := c.rollout.Choose(labelled(o))
-	if decided.NotPreviewed && before == nil { // else once it is served
-		c.rollout.Due(resource(o))
+	if c.isAbandoned(present) {
+		choice.MayDelete = func(gk apischema.GroupKind, child metav1.Object) error {
+			return c.mayDeleteAbandoned(present, rollout.ResourceOf(o), rollout.ChildOf(gk, child))
+		}
+	}
+	switch {
+	case decided.Undecided:
+		return reconcile.Choice{Version: target.version, Undecided: true}
+	case decided.Target:
+		mine := c.rollout
+		return reconcile.Choice{Version: target.version, MayDelete: func(gk apischema.GroupKind, child metav1.Object) error {
+			return c.mayDelete(mine, rollout.ResourceOf(o), rollout.ChildOf(gk, child))
+		}}
+	case c.rollout.State() == rollout.Previewing:
+		return choice
+	case decided.Failure != "":
+		choice.Refused = "the changed folder cannot be rendered, so the resource stays as it was: " + decided.Failure
+	}
+	if choice.Frozen && decided.Unpreviewed { // nothing serves it first
+		c.rollout.Served(rollout.ResourceOf(o), rollout.Outcome{}, time.Now())
 		c.trigger()
 	}
-	held.RollsOut = decided.Changes
-	switch {
-	case decided.New:
-		mine := c.rollout
-		return reconcile.Choice{Version: c.next, MayDelete: func(gk apischema.GroupKind, child metav1.Object) error {
-			return c.mayDelete(mine, resource(o), rollout.ChildOf(gk, child))
-		}}
-	case decided.Failed != "":
-		held.Refused = "the changed folder cannot be rendered, so the resource stays as it was: " + decided.Failed
+	choice.RollsOut = decided.Pending
+	return choice
+}
+
+// mayDeleteAbandoned returns an error if a revision whose rollout was abandoned must not delete
+// a child: what its rollout waited for was never approved.
+func (c *versionTracker) mayDeleteAbandoned(s servedRevision, o rollout.Resource, child rollout.Child) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.rollout != nil {
+		return s.rollout.MayDelete(o, child)
 	}
-	return held
+	return rollout.MayDeleteAbandoned(child)
 }
 
 func (c *versionTracker) mayDelete(r *rollout.Rollout, o rollout.Resource, child rollout.Child) error {
@@ -391,37 +449,23 @@ func (c *versionTracker) mayDelete(r *rollout.Rollout, o rollout.Resource, child
 	return nil
 }
 
-func resource(o metav1.Object) rollout.Resource {
-	return rollout.Resource{Name: reconcile.Key(o), UID: o.GetUID(), Generation: o.GetGeneration(),
-		Paused: o.GetAnnotations()[api.AnnotationPaused] == "true"}
-}
-
-// labelled is a resource with its labels, by which a wave may select it.
-func labelled(o metav1.Object) rollout.Resource {
-	r := resource(o)
-	r.Labels = o.GetLabels()
-	return r
-}
-
-// served takes up what came of serving a resource.
+// served records the outcome of a reconciliation.
 func (c *versionTracker) served(o *unstructured.Unstructured, came reconcile.Outcome) {
 	if c.kindPaused() { // it was only looked at
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := resource(o)
-	if came.Ready && c.forced[now.Name] {
-		delete(c.forced, now.Name)
+	now := rollout.ResourceOf(o)
+	if came.Ready && c.passed[now.NamespacedName] {
+		delete(c.passed, now.NamespacedName)
 		c.trigger()
 	}
 	if c.rollout == nil {
 		return
 	}
-	c.rollout.Due(now) // also in a revert, where the version before has the digest of the next one
-	if came.Version.Digest == c.next.Digest && !now.Paused {
-		c.rollout.Served(now, rollout.Outcome{Digest: came.Version.Digest, Ready: came.Ready, WouldBeReady: came.WouldBeReady,
-			Failed: came.Failed, Refused: came.Refused, Forbidden: came.Forbidden})
-	}
+	revision, _ := rollout.ParseRevision(came.Version.Revision) // a version without folder has none
+	c.rollout.Served(now, rollout.Outcome{Revision: revision, Ready: came.Ready, WouldBeReady: came.WouldBeReady,
+		Failed: came.Failed, Refused: came.Refused, Forbidden: came.Forbidden}, time.Now())
 	c.trigger()
 }

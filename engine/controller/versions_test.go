@@ -3,10 +3,12 @@ package controller
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -24,8 +26,9 @@ import (
 )
 
 func versionOf(digest string) *observe.Version {
-	crd := &schema.CRD{}
-	return &observe.Version{Digest: digest, Kind: &kind.Kind{CRD: crd}}
+	k := &kind.Kind{CRD: &schema.CRD{}}
+	k.Settings.Rollout = kind.Rollout{Waves: kind.Sizes("1"), ProgressDeadline: metav1.Duration{Duration: time.Minute}}
+	return &observe.Version{Digest: digest, Kind: k}
 }
 
 func thing(name string) *unstructured.Unstructured {
@@ -33,25 +36,33 @@ func thing(name string) *unstructured.Unstructured {
 	o.SetNamespace("ns")
 	o.SetName(name)
 	o.SetUID(types.UID(name))
+	o.SetGeneration(1)
 	return o
 }
 
-// try begins the rollout of what is coming, over the resources a, b and others.
+// unserved is the past of a kind whose children some other folder created.
+var unserved = past{hasChildren: true}
+
+// try begins the rollout of what is coming, which changes the resources a, b and others.
 func try(c *versionTracker, others ...string) {
-	var trials []rollout.Preview
+	var all []rollout.Resource
 	for _, name := range append(others, "a", "b") {
-		trials = append(trials, rollout.Preview{Name: reconcile.Key(thing(name)), UID: thing(name).GetUID(), Ready: true})
+		all = append(all, rollout.ResourceOf(thing(name)))
 	}
-	how := kind.Rollout{Waves: kind.Sizes("1"), ProgressDeadline: metav1.Duration{Duration: time.Minute}}
-	c.rollout = rollout.Begin(trials, rollout.Settings{Digest: c.next.Digest, Rollout: how, Back: c.back}, rollout.Record{}, time.Time{})
-	c.rollout.Step(time.Time{})
+	c.rollout.ObserveAll(all)
+	for _, o := range all {
+		c.rollout.Previewed(rollout.Preview{UID: o.UID, Generation: 1, WasReady: true, Changes: true})
+	}
+	c.rollout.Step(time.Now())
+	now, _ := c.announced()
+	c.recorded(now)
 }
 
 // is checks which version serves a resource; "" is none: it is held.
 func (c *versionTracker) is(t *testing.T, name, digest string) {
 	t.Helper()
 	got := c.choose(thing(name))
-	if got.Frozen != (digest == "") || digest != "" && got.Version.Digest != digest {
+	if isHeld := got.Frozen || got.Undecided; isHeld != (digest == "") || digest != "" && got.Version.Digest != digest {
 		t.Errorf("%s is served by %s (held: %v), want %q", name, got.Version.Digest, got.Frozen, digest)
 	}
 }
@@ -59,7 +70,7 @@ func (c *versionTracker) is(t *testing.T, name, digest string) {
 // TestCourse: versions that come one after the other, while the process runs.
 func TestCourse(t *testing.T) {
 	c := newVersionTracker(func() bool { return false })
-	c.setVersion(versionOf("0"), past{settled: true})
+	c.setVersion(versionOf("0"), past{})
 	c.is(t, "a", "0")
 	c.setVersion(versionOf("1"), past{})
 	c.is(t, "a", "0")
@@ -77,7 +88,7 @@ func TestCourse(t *testing.T) {
 	c.is(t, "b", "0")
 	c.is(t, "new", "1")
 
-	c.setVersion(versionOf("0"), past{settled: true}) // what was reached waits until it is tried
+	c.setVersion(versionOf("0"), past{}) // what was reached waits until it is tried
 	c.is(t, "a", "2")
 	c.is(t, "b", "0")
 	c.is(t, "new", "1")
@@ -85,13 +96,13 @@ func TestCourse(t *testing.T) {
 	c.is(t, "a", "0")
 	c.is(t, "b", "0")
 	c.is(t, "new", "0")
-	c.use(c.next)
+	c.serveAll(c.targetRevision().Revision, c.targetRevision().version)
 
 	c.setVersion(&observe.Version{Removed: true}, past{})
 	if !c.choose(thing("a")).Version.Removed {
 		t.Error("the folder is gone, and still serves")
 	}
-	c.setVersion(versionOf("0"), past{settled: true})
+	c.setVersion(versionOf("0"), past{})
 	c.is(t, "a", "0")
 }
 
@@ -99,19 +110,19 @@ func TestCourse(t *testing.T) {
 // that made the children.
 func TestCourseAtStart(t *testing.T) {
 	c := newVersionTracker(func() bool { return false })
-	c.setVersion(versionOf("1"), past{})
+	c.setVersion(versionOf("1"), unserved)
 	c.is(t, "a", "")
 	try(c)
 	c.is(t, "a", "1")
 	c.is(t, "b", "")
-	c.setVersion(versionOf("2"), past{})
+	c.setVersion(versionOf("2"), unserved)
 	c.is(t, "a", "1")
 	c.is(t, "b", "")
-	c.setVersion(versionOf("0"), past{settled: true, unfinished: true})
+	c.setVersion(versionOf("3"), unserved)
 	c.is(t, "b", "")
 	try(c)
-	c.is(t, "a", "0")
-	c.is(t, "b", "0")
+	c.is(t, "a", "3")
+	c.is(t, "b", "")
 }
 
 // TestRevertEndsAmongEdits: a rollout is taken back, and resources that it had not reached
@@ -119,27 +130,29 @@ func TestCourseAtStart(t *testing.T) {
 // these has the digest of the one that is put back.
 func TestRevertEndsAmongEdits(t *testing.T) {
 	c := newVersionTracker(func() bool { return false })
-	c.setVersion(versionOf("0"), past{settled: true})
+	c.setVersion(versionOf("0"), past{})
 	c.setVersion(versionOf("1"), past{})
 	try(c)
 	serve := func(o *unstructured.Unstructured) {
 		c.served(o, reconcile.Outcome{Version: c.choose(o).Version, Ready: true})
 	}
 	serve(thing("a"))
-	c.setVersion(versionOf("0"), past{settled: true})
-	c.rollout = rollout.Begin([]rollout.Preview{{Name: reconcile.Key(thing("a")), UID: "a", Ready: true},
-		{Name: reconcile.Key(thing("b")), UID: "b", Ready: true, Same: true}},
-		rollout.Settings{Digest: "0", Rollout: kind.Rollout{}, Back: c.back}, rollout.Record{}, time.Time{})
+	c.setVersion(versionOf("0"), past{})
+	c.rollout.ObserveAll([]rollout.Resource{rollout.ResourceOf(thing("a")), rollout.ResourceOf(thing("b"))})
+	c.rollout.Previewed(rollout.Preview{UID: "a", Generation: 1, WasReady: true, Changes: true})
+	c.rollout.Previewed(rollout.Preview{UID: "b", Generation: 1, WasReady: true})
+	c.rollout.Start(time.Now())
+	c.recorded(c.rollout.Record())
 	b := thing("b")
 	for n := range int64(5) {
-		b.SetGeneration(n + 1)
-		c.rollout.Look(resource(b))
-		c.rollout.Step(time.Time{})
+		b.SetGeneration(n + 2)
+		c.rollout.Observe(rollout.ResourceOf(b))
+		c.rollout.Step(time.Now())
 		serve(b)
 		serve(thing("a"))
 	}
-	if c.rollout.Step(time.Time{}); c.rollout.State() != rollout.Complete {
-		t.Errorf("%s; to be previewed: %v", c.rollout.Record(), c.rollout.NotPreviewed())
+	if c.rollout.Step(time.Now()); c.rollout.State() != rollout.Complete {
+		t.Errorf("%s; to be previewed: %v", c.rollout.Record(), c.rollout.ToPreview())
 	}
 }
 
@@ -150,18 +163,8 @@ func TestRollbackUnusable(t *testing.T) {
 	lost := errors.New("revision 0 is not kept")
 	for _, isPreviewed := range []bool{true, false} {
 		c := newVersionTracker(func() bool { return false })
-		begin := func(digest string) {
-			v := versionOf(digest)
-			v.Kind.Settings.Rollout = kind.Rollout{Waves: kind.Sizes("1"), ProgressDeadline: metav1.Duration{Duration: time.Hour}}
-			c.setVersion(v, past{settled: digest == "0"})
-		}
-		preview := func() {
-			previews := []rollout.Preview{{Name: reconcile.Key(thing("a")), UID: "a"}, {Name: reconcile.Key(thing("b")), UID: "b"}}
-			if !(&kindController{versions: c}).rollOut(c.next, previews, rollout.Record{}) {
-				t.Fatal("the rollout does not begin")
-			}
-			c.rollout.Step(time.Now())
-		}
+		begin := func(digest string) { c.setVersion(versionOf(digest), past{}) }
+		preview := func() { try(c) }
 		begin("0")
 		if begin("1"); isPreviewed {
 			preview()
@@ -171,7 +174,6 @@ func TestRollbackUnusable(t *testing.T) {
 		}
 		c.is(t, "a", "0")
 		k := &heartbeat.Kind{Name: "things"}
-		c.written = c.rollout.Record()
 		if c.describe(k, false); k.State != verdict.Stopped || !strings.HasPrefix(k.Message, lost.Error()) {
 			t.Errorf("it is %s: %s", k.State, k.Message)
 		}
@@ -195,13 +197,15 @@ func TestRollbackUnusable(t *testing.T) {
 // previewed once the version that it is put back to has served it.
 func TestMadeWhileRevertStopped(t *testing.T) {
 	c := newVersionTracker(func() bool { return false })
-	c.setVersion(versionOf("0"), past{settled: true})
+	c.setVersion(versionOf("0"), past{})
 	c.setVersion(versionOf("1"), past{})
 	try(c)
-	c.setVersion(versionOf("0"), past{settled: true})
+	c.setVersion(versionOf("0"), past{})
 	lost := rollout.Child{GroupKind: apischema.GroupKind{Kind: "Namespace"}, Name: "x"}
-	c.rollout = rollout.Begin([]rollout.Preview{{Name: reconcile.Key(thing("a")), UID: "a", Ready: true, Lost: []rollout.Child{lost}}},
-		rollout.Settings{Digest: "0", Back: c.back}, rollout.Record{}, time.Time{})
+	c.rollout.Observe(rollout.ResourceOf(thing("a")))
+	c.rollout.Previewed(rollout.Preview{UID: "a", Generation: 1, WasReady: true, Changes: true, Deletes: []rollout.Child{lost}})
+	c.rollout.Step(time.Now())
+	c.recorded(c.rollout.Record())
 	made := thing("made")
 	c.served(made, reconcile.Outcome{Version: c.choose(made).Version, Ready: true})
 	if due := c.rollout.ToPreview(); len(due) != 1 || due[0].Name != "made" {
@@ -213,16 +217,16 @@ func TestMadeWhileRevertStopped(t *testing.T) {
 // after a restart, until it is ready or gone.
 func TestForced(t *testing.T) {
 	c := newVersionTracker(func() bool { return false })
-	c.setVersion(versionOf("0"), past{settled: true})
+	c.setVersion(versionOf("0"), past{})
 	c.setVersion(versionOf("1"), past{})
 	try(c)
-	late := time.Time{}
+	late := time.Now()
 	for _, name := range []string{"a", "b"} {
 		c.choose(thing(name))
-		c.served(thing(name), reconcile.Outcome{Version: c.next})
+		c.served(thing(name), reconcile.Outcome{Version: c.targetRevision().version})
 		late = late.Add(time.Hour)
 		c.rollout.Step(late)
-		c.rollout.Approve(rollout.Approval{Stop: c.rollout.Record().Stop()}, late)
+		c.rollout.Approve(rollout.Approval{Stop: c.rollout.Record().Stop}, late)
 		c.rollout.Step(late)
 	}
 	now, _ := c.announced()
@@ -231,14 +235,14 @@ func TestForced(t *testing.T) {
 	}
 	c.recorded(now)
 	again := newVersionTracker(c.kindPaused)
-	again.setVersion(versionOf("1"), past{settled: true, record: rollout.Read(now.String())})
+	again.setVersion(versionOf("1"), past{hasChildren: true, record: rollout.ParseRecord(now.String())})
 	for _, c := range []*versionTracker{c, again} {
 		k := &heartbeat.Kind{}
 		if c.describe(k, false); k.State != verdict.Serving || !strings.Contains(k.Message, "forced, 2 not ready, as ns/a") {
 			t.Errorf("it is %s: %s", k.State, k.Message)
 		}
-		c.served(thing("a"), reconcile.Outcome{Version: c.running, Ready: true})
-		if now, changed := c.announced(); !changed || now.NotReady != 1 || now.Forced[0] != "ns/b" {
+		c.served(thing("a"), reconcile.Outcome{Version: c.targetRevision().version, Ready: true})
+		if now, changed := c.announced(); !changed || now.NotReady != 1 || now.Passed[0] != "ns/b" {
 			t.Errorf("a is ready: %s", now)
 		}
 	}
@@ -248,13 +252,13 @@ func TestForced(t *testing.T) {
 // is put away.
 func TestCompleteIsServing(t *testing.T) {
 	c := newVersionTracker(func() bool { return false })
-	c.setVersion(versionOf("0"), past{settled: true})
+	c.setVersion(versionOf("0"), past{})
 	c.setVersion(versionOf("1"), past{})
 	try(c)
 	for _, name := range []string{"a", "b"} {
 		c.choose(thing(name))
-		c.served(thing(name), reconcile.Outcome{Version: c.next, Ready: true})
-		c.rollout.Step(time.Time{})
+		c.served(thing(name), reconcile.Outcome{Version: c.targetRevision().version, Ready: true})
+		c.rollout.Step(time.Now())
 	}
 	if state := c.rollout.Record().State; state != rollout.Complete {
 		t.Fatalf("the rollout is %s", state)
@@ -266,106 +270,114 @@ func TestCompleteIsServing(t *testing.T) {
 }
 
 // TestResumed: a process that begins in the middle of a rollout, with the revisions of
-// what served before.
+// what served before. Marks on children tell which one serves a resource.
 func TestResumed(t *testing.T) {
+	ids := []rollout.Revision{{Number: 1, Digest: "0"}, {Number: 2, Digest: "1"}, {Number: 3, Digest: "lost"}}
 	c := newVersionTracker(func() bool { return false })
-	c.setVersion(versionOf("2"), past{base: versionOf("0"), digest: "0",
-		kept: []keptVersion{
-			{"1", versionOf("1"), rollout.SetOf([]types.UID{"a"})},
-			{"lost", nil, rollout.SetOf([]types.UID{"c"})},
-		}, lost: "revision lost is not kept"})
+	c.readMarks = func(uid types.UID) []rollout.Revision {
+		return map[types.UID][]rollout.Revision{"a": ids[:2], "b": ids[:1], "c": ids}[uid]
+	}
+	c.setVersion(versionOf("2"), past{hasChildren: true, number: 4, lost: "revision lost is not kept",
+		record:   rollout.Record{Revisions: ids, State: rollout.Running},
+		versions: map[string]*observe.Version{"0": versionOf("0"), "1": versionOf("1")}})
 	c.is(t, "a", "1")
 	c.is(t, "b", "0")
 	c.is(t, "c", "")
+	c.readMarks = func(types.UID) []rollout.Revision { return nil } // the children are gone
+	c.is(t, "a", "1")
+	data := &metav1.ObjectMeta{Namespace: "ns", Name: "data", UID: "data"}
+	if may := c.choose(thing("a")).MayDelete; may == nil || may(apischema.GroupKind{Kind: "PersistentVolumeClaim"}, data) == nil ||
+		may(apischema.GroupKind{Kind: "ConfigMap"}, data) != nil {
+		t.Error("what the abandoned rollout of 1 deletes was approved by nobody")
+	}
+	if c.choose(thing("b")).MayDelete != nil {
+		t.Error("what served before every rollout may not delete")
+	}
+	try(c, "c", "d") // the first wave reaches a
 	if why := c.choose(thing("c")).Why; why != "revision lost is not kept" {
 		t.Errorf("c is held since %q", why)
 	}
-	try(c, "c", "d") // the first wave reaches a
 	c.is(t, "a", "2")
 	c.is(t, "b", "0")
 	c.setVersion(versionOf("3"), past{})
 	try(c, "0", "c", "d")
 	c.is(t, "a", "2")
 	c.is(t, "b", "0")
-	record := c.holders(c.rollout.Record())
-	for uid, want := range map[types.UID]string{"0": "3", "a": "2", "b": "", "c": "lost", "d": ""} {
-		if got := record.ServedBy(uid); got != want {
-			t.Errorf("by the record %s is served by %q, want %q: %s", uid, got, want, record)
-		}
+	want := append(slices.Clone(ids), rollout.Revision{Number: 4, Digest: "2"}, rollout.Revision{Number: 5, Digest: "3"})
+	if diff := cmp.Diff(want, c.rollout.Record().Revisions); diff != "" {
+		t.Error(diff)
 	}
-	again := rollout.Read(record.String())
-	if got := again.ServedBy("a"); got != "2" {
-		t.Errorf("as read again a is served by %q", got)
+	if got := c.choose(thing("a")).Version.Revision; got != "4-2" {
+		t.Errorf("what writes a marks its children with %q", got)
 	}
 }
 
 // TestReportOfResumedRollout: before a process that begins in the middle of a rollout has
-// previewed its version, it reports what is on record; of another version, that it is tried.
+// previewed its version, it reports what is on record, and leaves that as it is; of another
+// version, that it is tried.
 func TestReportOfResumedRollout(t *testing.T) {
-	record := rollout.Record{Digest: "2", State: rollout.Stopped, Reason: rollout.Deletes, Deletes: []string{"ConfigMap ns/a"}, Deleted: 1}
+	record := rollout.Record{Revisions: []rollout.Revision{{Number: 1, Digest: "0"}, {Number: 2, Digest: "2"}}, State: rollout.Stopped,
+		Reason: rollout.Deletes, DeletionNames: []string{"ConfigMap ns/a"}, DeletionCount: 1}
 	for digest, want := range map[string]struct {
 		state   verdict.State
 		message string
 	}{"2": {verdict.Stopped, record.Text("things")}, "3": {verdict.RollingOut, "the changed folder is being tried"}} {
-		crd := &metav1.ObjectMeta{Annotations: map[string]string{"jacquard.dev/child-kinds": "x", "jacquard.dev/rolled-out": "0",
-			"jacquard.dev/rollout": record.String()}}
+		crd := &metav1.ObjectMeta{Annotations: map[string]string{"jacquard.dev/child-kinds": "x", "jacquard.dev/rollout": record.String()}}
 		c := newVersionTracker(func() bool { return false })
 		c.setVersion(versionOf(digest), pastOf(crd, versionOf(digest), shard.Shard{}))
 		k := &heartbeat.Kind{Name: "things"}
 		if c.describe(k, false); k.State != want.state || k.Message != want.message {
 			t.Errorf("with folder %s it is %s: %s, want %s: %s", digest, k.State, k.Message, want.state, want.message)
 		}
+		if now, changed := c.announced(); changed {
+			t.Errorf("with folder %s the record becomes %s", digest, now)
+		}
 	}
 }
 
-// TestPast: a rollout that puts the version before back is not complete because that
-// version had been.
-func TestPast(t *testing.T) {
-	record := rollout.Record{Digest: "0", State: rollout.Stopped, Reason: rollout.Deletes}
-	crd := &metav1.ObjectMeta{Annotations: map[string]string{"jacquard.dev/child-kinds": "x", "jacquard.dev/rolled-out": "0",
-		"jacquard.dev/rollout": record.String()}}
-	if p := pastOf(crd, versionOf("0"), shard.Shard{}); !p.settled || !p.unfinished {
-		t.Errorf("%+v", p)
-	}
-	record.State = rollout.Complete
-	crd.Annotations["jacquard.dev/rollout"] = record.String()
-	if p := pastOf(crd, versionOf("0"), shard.Shard{}); !p.settled || p.unfinished {
-		t.Errorf("%+v", p)
+// TestIsSettled: a version serves every resource if its rollout is complete, or if there are no
+// children yet.
+func TestIsSettled(t *testing.T) {
+	one, two := rollout.Revision{Number: 1, Digest: "0"}, rollout.Revision{Number: 2, Digest: "1"}
+	for name, test := range map[string]struct {
+		past past
+		want bool
+	}{
+		"complete":         {past{hasChildren: true, record: rollout.Record{Revisions: []rollout.Revision{one}}}, true},
+		"another folder":   {past{hasChildren: true, record: rollout.Record{Revisions: []rollout.Revision{two}}}, false},
+		"no children":      {past{record: rollout.Record{Revisions: []rollout.Revision{two}}}, true},
+		"no record":        {past{hasChildren: true}, false},
+		"being taken back": {past{hasChildren: true, record: rollout.Record{Revisions: []rollout.Revision{one, two, {Number: 3, Digest: "0"}}}}, false},
+	} {
+		if got := test.past.isSettled(versionOf("0")); got != test.want {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
 	}
 }
 
-// TestResume: of overlapping sets on record the latest counts, and what the version that
-// begins had reached before stays with it.
-func TestResume(t *testing.T) {
-	set := func(uids ...types.UID) string { return rollout.SetOf(uids).String() }
-	record := rollout.Record{Digest: "2", State: rollout.Stopped, Reached: set("a"), Kept: map[string]string{"1": set("a", "b")}}
-	crd := &metav1.ObjectMeta{Annotations: map[string]string{"jacquard.dev/child-kinds": "x", "jacquard.dev/rolled-out": "0",
-		"jacquard.dev/rollout": record.String()}}
-	h := &history{list: func() ([]*revision.Revision, error) { return nil, nil }}
-	var many []types.UID
-	for i := range 5000 {
-		many = append(many, types.UID(fmt.Sprint(i)))
+// TestNextNumber: the number of a revision is greater than any other that may be on a child.
+func TestNextNumber(t *testing.T) {
+	record := rollout.Record{Revisions: []rollout.Revision{{Number: 5, Digest: "0"}}}
+	stored := func(numbers ...int64) (all []*revision.Revision) {
+		for _, n := range numbers {
+			all = append(all, &revision.Revision{Number: n, Digest: fmt.Sprint("of ", n)})
+		}
+		return all
 	}
-	full := rollout.Record{Digest: "2", State: rollout.Stopped, Reached: set(many...)}
-	told := &metav1.ObjectMeta{Annotations: map[string]string{"jacquard.dev/child-kinds": "x", "jacquard.dev/rolled-out": "3",
-		"jacquard.dev/rollout": full.String()}}
-	three := versionOf("3")
-	if p := h.resume(pastOf(told, three, shard.Shard{}), three, told, shard.Shard{}); p.base != nil || p.lost == "" {
-		t.Errorf("not all that was reached is on record, and the base serves what is not: %+v", p)
-	}
-	for begins, want := range map[string][2]string{"1": {"", "1"}, "2": {"2", ""}} {
-		v := versionOf(begins)
-		p := h.resume(pastOf(crd, v, shard.Shard{}), v, crd, shard.Shard{})
-		c := newVersionTracker(func() bool { return false })
-		c.setVersion(v, p)
-		for i, uid := range []types.UID{"a", "b"} {
-			got := ""
-			if before := c.before(uid); before != nil {
-				got = before.Digest
-			}
-			if got != want[i] {
-				t.Errorf("version %s begins, and %s is served by %q, want %q", begins, uid, got, want[i])
-			}
+	for name, test := range map[string]struct {
+		digest string
+		stored []*revision.Revision
+		want   int64
+	}{
+		"nothing stored":     {"1", nil, 6},
+		"stored just now":    {"of 7", stored(7, 6), 7},
+		"stored before":      {"of 6", stored(7, 6), 8},
+		"not stored":         {"1", stored(7, 6), 8},
+		"below the record's": {"of 4", stored(4), 6},
+	} {
+		h := &history{list: func() ([]*revision.Revision, error) { return test.stored, nil }}
+		if got := h.nextNumber(test.digest, record); got != test.want {
+			t.Errorf("%s: %d, want %d", name, got, test.want)
 		}
 	}
 }

@@ -29,7 +29,7 @@ type Subject struct {
 func (s *Subject) Owner() plan.Owner {
 	return plan.Owner{
 		Owner: api.Owner{Kind: s.Name, Namespace: s.Resource.GetNamespace(), Name: s.Resource.GetName()},
-		GVK:   s.GVK, UID: s.Resource.GetUID(), Keeps: plan.KeepsChildren(s.Resource),
+		GVK:   s.GVK, UID: s.Resource.GetUID(), Keeps: plan.KeepsChildren(s.Resource), Revision: s.Version.Revision,
 	}
 }
 

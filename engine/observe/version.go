@@ -24,6 +24,9 @@ type Version struct {
 	// Digest tells two versions of a folder apart, the installation's settings
 	// included.
 	Digest string
+	// Revision is what children are marked with that the version writes, such as
+	// "17-0123456789abcdef"; "" marks none.
+	Revision string
 	// Removed: there is no folder any more; Kind is then nil.
 	Removed bool
 	// Broken says why the folder does not load; Kind is then nil.

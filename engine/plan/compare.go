@@ -74,6 +74,17 @@ func wasApplied(o metav1.Object) bool {
 	return err == nil && ok && entry.Owns("metadata", "labels", api.LabelOwnerUID)
 }
 
+// WrittenBy returns the revision that wrote a child last, or "". It is only proved by our Apply
+// entry: anybody can write an annotation.
+func WrittenBy(o metav1.Object) string {
+	entry, ok, err := ownership.Ours(o.GetManagedFields(), api.FieldManager)
+	if err != nil || !ok || !entry.Owns("metadata", "labels", api.LabelOwnerUID) ||
+		!entry.Owns("metadata", "annotations", api.AnnotationWrittenBy) {
+		return ""
+	}
+	return o.GetAnnotations()[api.AnnotationWrittenBy]
+}
+
 // OtherVersions returns the versions of its API, other than the owner's own, by which
 // children refer to the owner.
 func OtherVersions(owner Owner, all []live.Object) []string {

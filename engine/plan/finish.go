@@ -49,6 +49,9 @@ func Document(owner Owner, c render.Child, current *live.Object) (*unstructured.
 		return nil, "", fmt.Errorf("planning %s %s: %w", doc.GetKind(), doc.GetName(), err)
 	}
 	annotations[api.AnnotationDesired] = hash
+	if owner.Revision != "" {
+		annotations[api.AnnotationWrittenBy] = owner.Revision
+	}
 	if current != nil && len(c.Policy.Initial) > 0 {
 		first = heldInitial(c.Policy.Initial, current)
 	}

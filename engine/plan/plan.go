@@ -25,6 +25,8 @@ type Owner struct {
 	UID types.UID
 	// Keeps: its children stay when it goes, so they have no owner reference to it.
 	Keeps bool
+	// Revision of the folder marks the children that are written; "" marks none.
+	Revision string
 }
 
 // KeepsChildren reports whether a resource says that its children stay when it goes.

@@ -26,6 +26,9 @@ type Choice struct {
 	// it is not here, or is "".
 	Frozen bool
 	Why    string
+	// Undecided is true if it is not known yet which version serves the resource. Nothing
+	// happens then; once it is known, the resource is reconciled again.
+	Undecided bool
 	// RollsOut: a newer version is going to change the resource, and does not
 	// serve it yet.
 	RollsOut bool
@@ -97,6 +100,7 @@ func (t publisher) recordServed(ready bool, problems []status.Problem) {
 		out.Ready, out.WouldBeReady = false, !t.memory.attempts.HoldsRepeats()
 		t.found.requeueAfter(firstWait)
 	}
+	out.Failed = slices.ContainsFunc(problems, func(p status.Problem) bool { return p.Reason == api.ReasonChildFailed })
 	for _, p := range t.found.problems {
 		switch {
 		case isForbidden(p.Reason):

@@ -8,8 +8,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/plan"
+	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
 // TestReadyAtRest: in a rollout a resource is ready once a reconciliation wrote nothing, and
@@ -39,6 +41,9 @@ func TestReadyAtRest(t *testing.T) {
 		if got := told[len(told)-1].WouldBeReady; got != c.write {
 			t.Errorf("turn %d: it would be ready but for its writes: %v, want %v", i, got, c.write)
 		}
+	}
+	if p.recordServed(false, []status.Problem{{Reason: api.ReasonChildFailed}}); !told[len(told)-1].Failed {
+		t.Error("a resource with a failed child may become ready by waiting")
 	}
 	p.choice.MayDelete = nil
 	if turn(true, ""); !told[len(told)-1].Ready || p.found.requeue > 0 {

@@ -111,7 +111,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		countResult(r.name, err)
 		return reconcile.Result{}, err
 	}
-	t := r.newReconciliation(resource, r.choose(resource), memory)
+	choice := r.choose(resource)
+	if choice.Undecided {
+		return reconcile.Result{}, nil
+	}
+	t := r.newReconciliation(resource, choice, memory)
 	result, err := t.run(ctx)
 	NotePanic(r.name, err)
 	t.countReconciliation(req.NamespacedName, since, err)

@@ -14,8 +14,8 @@ import (
 // they make it of the text's words.
 func FuzzRecord(f *testing.F) {
 	for _, text := range []string{
-		"", "{}", "null", `{"digest":"a","state":"Stopped","reason":"Deletes","message":"m","deletes":["x"],"deleted":3,"wanted":"w","of":2,"began":"2026-01-02T03:04:05Z"}`,
-		`{"notReady":2,"forced":["a/b","c"],"of":-1}`, `{"notReady":1}`, `{"approved":["NotReady"],"approvedSet":"AAAA","state":"Running"}`,
+		"", "{}", "null", `{"revisions":["1-a"],"state":"Stopped","reason":"Deletes","message":"m","deletionNames":["x"],"deletionCount":3,"stop":"w","total":2,"began":"2026-01-02T03:04:05Z"}`,
+		`{"notReady":2,"passed":["a/b","c"],"total":-1}`, `{"notReady":1}`, `{"allWaves":["NotReady"],"approved":"AAAA","state":"Running"}`,
 	} {
 		f.Add(text, []byte{})
 	}
@@ -25,16 +25,16 @@ func FuzzRecord(f *testing.F) {
 		if len(choices) > 0 {
 			text = fuzzed.JSON(t, madeRecord(fuzzed.Choose(choices, text)))
 		}
-		r := Read(text)
-		again := Read(r.String())
-		if r.String() != again.String() || !r.Same(again) {
+		r := ParseRecord(text)
+		again := ParseRecord(r.String())
+		if r.String() != again.String() || !r.EqualIgnoringProgress(again) {
 			t.Fatalf("%q is read as %s, and that as %s", text, r, again)
 		}
-		if r.Text("webs.example.com") != again.Text("webs.example.com") || r.Why() != again.Why() || len(r.ForcedNames()) != len(r.Forced) {
+		if r.Text("webs.example.com") != again.Text("webs.example.com") || r.Why() != again.Why() || len(r.PassedNames()) != len(r.Passed) {
 			t.Fatalf("%q is told in two ways", text)
 		}
-		if read, set := readSet(r.Set), readSet(again.Set); len(read) != len(set) {
-			t.Fatalf("%q approves %d and %d", text, len(read), len(set))
+		if read, kept := parseApprovals(r.Approved, nil), parseApprovals(again.Approved, nil); len(read.keys) != len(kept.keys) {
+			t.Fatalf("%q approves %d and %d", text, len(read.keys), len(kept.keys))
 		}
 		if r.String() != (Record{}).String() {
 			parsed()
@@ -45,13 +45,13 @@ func FuzzRecord(f *testing.F) {
 // madeRecord is a record whose fields are all known.
 func madeRecord(c *fuzzed.Choices) map[string]any {
 	r := map[string]any{}
-	for _, field := range []string{"digest", "state", "reason", "message", "wanted", "approvedSet"} {
+	for _, field := range []string{"state", "reason", "message", "stop", "approved"} {
 		c.Maybe(r, field, c.Word())
 	}
-	for _, field := range []string{"deletes", "forced", "approved"} {
+	for _, field := range []string{"deletionNames", "passed", "allWaves"} {
 		c.Maybe(r, field, c.Words())
 	}
-	for _, field := range []string{"deleted", "wave", "done", "ready", "of", "notReady"} {
+	for _, field := range []string{"deletionCount", "wave", "moved", "ready", "total", "notReady"} {
 		c.Maybe(r, field, c.N(256)-9)
 	}
 	c.Maybe(r, "began", fmt.Sprintf("2026-01-02T03:04:%02dZ", c.N(60)))
@@ -66,12 +66,12 @@ func FuzzApproval(f *testing.F) {
 	}
 	parsed := fuzzed.Passed(f)
 	f.Fuzz(func(t *testing.T, text string) {
-		a := ReadApproval(text)
+		a := ParseApproval(text)
 		if a.Stop == "" {
 			return
 		}
 		parsed()
-		if again := ReadApproval(a.String()); !reflect.DeepEqual(again, a) || strings.Join(strings.Fields(text), " ") != a.String() {
+		if again := ParseApproval(a.String()); !reflect.DeepEqual(again, a) || strings.Join(strings.Fields(text), " ") != a.String() {
 			t.Fatalf("%q is read as %q", text, a)
 		}
 	})

@@ -49,40 +49,45 @@ func Unwanted(p *plan.Plan) []live.Object {
 	return slices.Concat(p.Prune, p.RetainedFor(plan.HoldsData), p.RetainedFor(plan.StillUsed))
 }
 
-// PreviewOf is what a rollout must know of a resource that was tried with the
-// version of that digest.
+// PreviewOf returns the preview of a resource that was tried with the revision of that digest.
 func PreviewOf(digest string, tried reconcile.Preview, o *unstructured.Unstructured, past Past) Preview {
-	t := Preview{Name: reconcile.Key(o), UID: o.GetUID(), Generation: o.GetGeneration(), Labels: o.GetLabels(), Children: tried.Live}
-	ready, seen := status.ReadyOf(o)
-	t.Unserved = !seen && tried.Live == 0
-	t.Ready = ready.Status == "True" || past.Record.Digest == digest && past.Record.since(ready.Since)
-	t.Refused = reconcile.IsRefusal(ready.Reason)
+	p := Preview{UID: o.GetUID(), Generation: o.GetGeneration(), Children: tried.Live}
+	ready, _ := status.ReadyOf(o)
+	p.WasReady = ready.Status == "True" || past.Record.Target().Digest == digest && past.Record.beganBefore(ready.Since)
+	p.WasRefused = reconcile.IsRefusal(ready.Reason)
 	if tried.Err != nil {
-		if t.Same, _ = past.Fails(ready.Reason); !t.Same {
-			t.Error = tried.Err.Error()
+		if failsAnyway, _ := past.Fails(ready.Reason); !failsAnyway {
+			p.Failure = tried.Err.Error()
 		}
-		return t
+		return p
 	}
-	if t.Same = tried.Same; tried.StatusErr != nil {
-		if _, anyway := past.Fails(ready.Reason); !anyway {
-			t.Error = tried.StatusErr.Error()
-			return t
+	if tried.StatusErr != nil {
+		if _, failsAnyway := past.Fails(ready.Reason); !failsAnyway {
+			p.Failure = tried.StatusErr.Error()
+			return p
 		}
 	}
+	p.Changes = !tried.Same
 	for _, l := range past.Unwanted(tried.Plan, ready.Reason) {
 		if l.Meta.GetAnnotations()[api.AnnotationOnDelete] != "keep" {
-			t.Lost = append(t.Lost, ChildOf(l.GVK.GroupKind(), l.Meta))
+			p.Deletes = append(p.Deletes, ChildOf(l.GVK.GroupKind(), l.Meta))
 		}
 	}
 	for _, s := range tried.Plan.Steps {
 		if s.Action == plan.Update && s.Live != nil && s.Child.Policy.RecreateOnImmutable {
-			t.Replace = append(t.Replace, ChildOf(s.Live.GVK.GroupKind(), s.Live.Meta))
+			p.Recreates = append(p.Recreates, ChildOf(s.Live.GVK.GroupKind(), s.Live.Meta))
 		}
 	}
-	return t
+	return p
 }
 
-// ChildOf is an object as a child that a rollout counts.
+// ResourceOf returns a custom resource as a rollout sees it.
+func ResourceOf(o metav1.Object) Resource {
+	return Resource{NamespacedName: reconcile.Key(o), UID: o.GetUID(), Generation: o.GetGeneration(), Labels: o.GetLabels(),
+		Paused: o.GetAnnotations()[api.AnnotationPaused] == "true"}
+}
+
+// ChildOf returns an object as a child that a rollout counts.
 func ChildOf(gk apischema.GroupKind, child metav1.Object) Child {
 	return Child{GroupKind: gk, Namespace: child.GetNamespace(), Name: child.GetName(), UID: child.GetUID()}
 }

@@ -1,25 +1,29 @@
 package rollout
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
 )
 
 // A State is how far a rollout is.
 type State string
 
 const (
-	// Running: resources are being changed.
+	// Previewing: the target is previewed on all resources, and nothing has changed.
+	Previewing State = "Previewing"
+	// Running: resources change, wave by wave.
 	Running State = "Running"
-	// Stopped: a person must approve before it goes on.
+	// Stopped: the rollout waits for an approval.
 	Stopped State = "Stopped"
-	// Complete: every resource is served by the new version.
+	// Complete: the target serves every resource.
 	Complete State = "Complete"
 )
 
@@ -27,162 +31,75 @@ const (
 type Reason string
 
 const (
-	// RenderFailed: the new version cannot render resources which the running
-	// one renders.
+	// RenderFailed: the target cannot render resources that their present revision can.
 	RenderFailed Reason = "RenderFailed"
-	// Deletes: it would delete too many children, or precious ones.
+	// Deletes: the target would delete too many children, or one that holds data.
 	Deletes Reason = "Deletes"
 	// Refused: the API refuses a child.
 	Refused Reason = "Refused"
-	// NotReady: a wave's resources did not become ready again in time.
+	// NotReady: the resources of a wave did not become ready again in time.
 	NotReady Reason = "NotReady"
-	// Paused: kind.yaml wants a person to approve after the wave.
+	// Paused: kind.yaml requires an approval after the wave.
 	Paused Reason = "Paused"
 	// RollbackFailed: a person rolled back, and the revision to return to cannot be used.
 	RollbackFailed Reason = "RollbackFailed"
 )
 
-// A Record is what a rollout says of itself on the kind's CRD.
+// MayApprove reports whether an approval lets a rollout continue that stopped for this reason.
+func (r Reason) MayApprove() bool { return r != RollbackFailed }
+
+// MayApproveAllWaves reports whether an approval can cover later waves too. Deletions are
+// approved one by one, and a resource that cannot be rendered stays as it is anyway.
+func (r Reason) MayApproveAllWaves() bool { return r == NotReady || r == Refused || r == Paused }
+
+// A Record is the recorded state of a rollout, in an annotation of the kind's CRD. Together
+// with the marks on children, it is all that survives a restart.
 type Record struct {
-	Digest  string `json:"digest"`
-	State   State  `json:"state"`
-	Reason  Reason `json:"reason,omitempty"`
-	Message string `json:"message,omitempty"`
-	// Deletes names children that it would delete, at most 20, and Deleted is
-	// how many there are.
-	Deletes []string `json:"deletes,omitempty"`
-	Deleted int      `json:"deleted,omitempty"`
-	// Wanted tells one set of deletions that wait for approval, or one pause, from
-	// another.
-	Wanted string `json:"wanted,omitempty"`
+	// Revisions serve resources. They are in the order in which they began: the base first,
+	// then the targets of abandoned rollouts, and the present target last. Once the target
+	// serves every resource, it is the only one. A new target is recorded here before any
+	// child is marked with it.
+	Revisions []Revision `json:"revisions"`
+	State     State      `json:"state"`
+	Reason    Reason     `json:"reason,omitempty"`
+	Message   string     `json:"message,omitempty"`
+	// Stop identifies this stop, so that an approval cannot apply to a different one.
+	Stop string `json:"stop,omitempty"`
+	// StoppedBy lists the resources that caused a stop for Refused or NotReady, at most 100.
+	StoppedBy []string `json:"stoppedBy,omitempty"`
 	// Rollback is the request of the rollback that was taken in last and still holds.
 	Rollback string `json:"rollback,omitempty"`
-	// Wave counts the waves that have begun. Of counts the resources that the new
-	// version changes, Done those of them that it has reached, and Ready those of
-	// these that are as ready as before; as the record is written: with each wave.
-	Wave  int `json:"wave,omitempty"`
-	Done  int `json:"done"`
+	// DeletionCount is how many children would be deleted. DeletionNames has at most 20.
+	DeletionNames []string `json:"deletionNames,omitempty"`
+	DeletionCount int      `json:"deletionCount,omitempty"`
+	// Wave is the number of waves that have been released.
+	Wave int `json:"wave,omitempty"`
+	// Total is the number of resources that the target changes. It serves Moved of them, and
+	// Ready of those are as ready as before.
+	Total int `json:"total"`
+	Moved int `json:"moved"`
 	Ready int `json:"ready"`
-	Of    int `json:"of"`
-	// Forced names resources that a person let the rollout go past and that are
-	// not ready yet, at most 100, and NotReady is how many there are.
-	Forced   []string `json:"forced,omitempty"`
+	// NotReady is the number of resources that the rollout has passed although they were not
+	// ready. Passed lists at most 100 of them.
+	Passed   []string `json:"passed,omitempty"`
 	NotReady int      `json:"notReady,omitempty"`
-	// Approved are the reasons for which no wave stops any more, Set hashes of
-	// all else that a person has approved for this digest.
-	Approved []Reason `json:"approved,omitempty"`
-	Set      string   `json:"approvedSet,omitempty"`
-	// Began is when it began: what became unready since then counts as made
-	// unready by it.
-	Began time.Time `json:"began"`
-	// Reached are the resources that the new version serves, or is about to, and
-	// Kept, by the digest of a version, those that a rollout which was abandoned had
-	// reached: others have the version that is rolled out. They are as the record is
-	// written, as a Set.
-	Reached string            `json:"reached,omitempty"`
-	Kept    map[string]string `json:"kept,omitempty"`
+	// AllWaves lists reasons that no longer stop any wave. Approved contains hashes of all
+	// other approvals.
+	AllWaves []Reason  `json:"allWaves,omitempty"`
+	Approved string    `json:"approved,omitempty"`
+	Began    time.Time `json:"began"`
 }
 
-// since reports whether a condition that changed then did so since the rollout began;
-// conditions tell of whole seconds.
-func (r Record) since(then time.Time) bool { return !then.Before(r.Began.Truncate(time.Second)) }
-
-// mostNamed is how many deletions a record names, mostForced how many resources.
 const (
-	mostNamed  = 20
-	mostForced = 100
+	maxNamedDeletions = 20
+	maxNamedResources = 100
 )
 
-// Record returns what the rollout says of itself now.
-func (r *Rollout) Record() Record {
-	out := Record{
-		Digest: r.settings.Digest, State: r.state, Reason: r.reason, Message: r.message, Began: r.began, Wave: r.wave,
-		Set: r.approved.String(),
-	}
-	for _, reason := range slices.Sorted(maps.Keys(r.allWaves)) {
-		if r.allWaves[reason] {
-			out.Approved = append(out.Approved, reason)
-		}
-	}
-	if r.reason == Deletes {
-		wanted := r.wanted()
-		for _, d := range wanted[:min(len(wanted), mostNamed)] {
-			out.Deletes = append(out.Deletes, d.String())
-		}
-		out.Deleted, out.Wanted = len(wanted), hashOf(wanted)
-	}
-	if r.reason == Paused {
-		out.Wanted = fmt.Sprintf("wave-%d", r.wave)
-	}
-	for _, m := range r.members {
-		if m.counts() {
-			out.Of++
-			if m.taken {
-				out.Done++
-			}
-			if m.taken && m.well() {
-				out.Ready++
-			}
-		}
-	}
-	return out.WithForced(r.Forced())
-}
+// Unknown is the digest of a revision that made children and is not on record.
+const Unknown = "unknown"
 
-// WithForced is the record with these as the resources that it was forced past and
-// that are not ready.
-func (r Record) WithForced(names []types.NamespacedName) Record {
-	r.NotReady, r.Forced = len(names), nil
-	for _, name := range names[:min(len(names), mostForced)] {
-		r.Forced = append(r.Forced, name.String())
-	}
-	return r
-}
-
-// ForcedNames are those that Forced names.
-func (r Record) ForcedNames() []types.NamespacedName {
-	return resourcesOf(r.Forced)
-}
-
-// resourcesOf reads names as NAMESPACE/NAME, or /NAME.
-func resourcesOf(all []string) []types.NamespacedName {
-	var names []types.NamespacedName
-	for _, name := range all {
-		namespace, name, _ := strings.Cut(name, "/")
-		names = append(names, types.NamespacedName{Namespace: namespace, Name: name})
-	}
-	return names
-}
-
-// Same reports whether two records differ in nothing but how far a wave is.
-func (r Record) Same(o Record) bool {
-	return r.Wave == o.Wave && r.State == o.State && r.Message == o.Message && r.Stop() == o.Stop() && slices.Equal(r.Forced, o.Forced) &&
-		r.Set == o.Set && r.NotReady == o.NotReady && r.Rollback == o.Rollback
-}
-
-// NamesAll reports whether the record names all that the rollout would delete.
-func (r Record) NamesAll() bool { return r.Deleted <= len(r.Deletes) }
-
-// Stop names a stop: the digest of the folder, the reason and, if it would delete, a hash
-// of what; or the wave that it paused after.
-func (r Record) Stop() string {
-	name := r.Digest + "/" + string(r.Reason)
-	if r.Wanted != "" {
-		name += "/" + r.Wanted
-	}
-	return name
-}
-
-// String returns the record as JSON.
-func (r Record) String() string {
-	text, err := json.Marshal(r)
-	if err != nil { // it holds nothing but texts and numbers
-		return fmt.Sprintf("{%q:%q}", "digest", r.Digest)
-	}
-	return string(text)
-}
-
-// Read reads a record; anything else is the zero Record.
-func Read(text string) Record {
+// ParseRecord parses a record. Anything else yields the zero Record.
+func ParseRecord(text string) Record {
 	var r Record
 	if json.Unmarshal([]byte(text), &r) != nil {
 		return Record{}
@@ -190,63 +107,146 @@ func Read(text string) Record {
 	return r
 }
 
-// Text says the record of a kind, by the name of its CRD, in a sentence.
-func (r Record) Text(kind string) string {
-	switch {
-	case r.State != Stopped && r.Message != "":
-		return fmt.Sprintf("%s; %s", r.Counts(), r.Message)
-	case r.State != Stopped:
-		return r.Counts()
-	case !r.Reason.MayApprove(): // the message says how to go on
-		return fmt.Sprintf("%s (%s)", r.Message, r.Counts())
+// ReadRecord reads the record of a kind from the annotations of its CRD. The function key
+// returns how an installation calls an annotation. Earlier versions wrote a record without
+// revisions, and an annotation with the digest of the folder that had been rolled out last.
+// Their approvals, and which resources a rollout had reached, are not read: where that matters,
+// the base is Unknown.
+func ReadRecord(annotations map[string]string, key func(string) string) Record {
+	text, rolledOut := annotations[key(api.AnnotationRollout)], annotations[key(api.AnnotationRolledOut)]
+	r := ParseRecord(text)
+	if len(r.Revisions) > 0 {
+		return r
 	}
-	list := ""
-	if !r.NamesAll() {
-		list = "; to list all deletions: jacquard status --deletions " + kind
+	var old struct {
+		Digest   string            `json:"digest"`
+		State    State             `json:"state"`
+		Reason   Reason            `json:"reason"`
+		Message  string            `json:"message"`
+		Wave     int               `json:"wave"`
+		Forced   []string          `json:"forced"`
+		NotReady int               `json:"notReady"`
+		Kept     map[string]string `json:"kept"`
+		Rollback string            `json:"rollback"`
+		Began    time.Time         `json:"began"`
 	}
-	return fmt.Sprintf("%s (%s%s; to go on all the same: jacquard approve %s)", r.Why(), r.Counts(), list, kind)
+	_ = json.Unmarshal([]byte(text), &old) // what is no record has no digest
+	if old.Digest == "" && rolledOut == "" {
+		return Record{}
+	}
+	r = Record{State: old.State, Reason: old.Reason, Message: old.Message, Wave: old.Wave, Passed: old.Forced, NotReady: old.NotReady,
+		Rollback: old.Rollback, Began: old.Began}
+	if old.Digest == "" || old.State == Complete {
+		r.Revisions, r.State = []Revision{{Digest: cmp.Or(old.Digest, rolledOut)}}, Complete
+		return r
+	}
+	base := cmp.Or(rolledOut, Unknown)
+	if old.Digest == rolledOut || len(old.Kept) > 0 { // some resources were served by others
+		base = Unknown
+	}
+	r.Revisions = []Revision{{Digest: base}, {Number: 1, Digest: old.Digest}}
+	return r
 }
 
-// Counts says how far the rollout is.
-func (r Record) Counts() string {
-	return fmt.Sprintf("of %d resources that change %d are reached, %d of them ready, %d to go%s", r.Of, r.Done, r.Ready, r.Of-r.Done,
-		r.ForcedText())
-}
-
-// ForcedText says behind a semicolon what the rollout was forced past and is not
-// ready; "" for nothing.
-func (r Record) ForcedText() string {
-	switch {
-	case r.NotReady == 0:
-		return ""
-	case len(r.Forced) == 0:
-		return fmt.Sprintf("; forced, %d not ready", r.NotReady)
+// String returns the record as JSON.
+func (r Record) String() string {
+	text, err := json.Marshal(r)
+	if err != nil {
+		panic(fmt.Sprintf("encoding a record of texts and numbers: %v", err))
 	}
-	return fmt.Sprintf("; forced, %d not ready, as %s", r.NotReady, r.Forced[0])
+	return string(text)
 }
 
-// Why says why the rollout stopped, and what it would delete.
-func (r Record) Why() string {
-	text := r.Message
-	if len(r.Deletes) > 0 {
-		text += ": " + strings.Join(r.Deletes, ", ")
-		if more := r.Deleted - len(r.Deletes); more > 0 {
-			text += fmt.Sprintf(" and %d more", more)
+// Target returns the revision that serves every resource, or eventually will. It is zero
+// if nothing has been recorded.
+func (r Record) Target() Revision {
+	if len(r.Revisions) == 0 {
+		return Revision{}
+	}
+	return r.Revisions[len(r.Revisions)-1]
+}
+
+// Base returns the revision that served every resource before the rollout. It is zero if
+// nothing has been recorded.
+func (r Record) Base() Revision {
+	if len(r.Revisions) == 0 {
+		return Revision{}
+	}
+	return r.Revisions[0]
+}
+
+// IsAbandoned reports whether a rollout of a folder was abandoned, and resources may still be
+// served by it.
+func (r Record) IsAbandoned(digest string) bool {
+	return r.IsUnfinished() && slices.ContainsFunc(r.Revisions[1:len(r.Revisions)-1], func(r Revision) bool { return r.Digest == digest })
+}
+
+// RevisionsWith returns the revisions of a rollout of a folder: those on record, and a new
+// one unless the folder is the present target.
+func (r Record) RevisionsWith(digest string) []Revision {
+	if r.Target().Digest == digest {
+		return r.Revisions
+	}
+	return append(slices.Clone(r.Revisions), Revision{Number: r.Target().Number + 1, Digest: digest})
+}
+
+// IsUnfinished reports whether there are resources that the target has yet to reach.
+func (r Record) IsUnfinished() bool { return len(r.Revisions) > 1 }
+
+// Serving returns the revision that serves a resource unless the rollout chooses the
+// target: the latest one among the marks on its children, or else the base. Marks that are
+// not in the record belong to other installations, or to revisions that were replaced
+// everywhere.
+func (r Record) Serving(marks []Revision) Revision {
+	for _, revision := range slices.Backward(r.Revisions) {
+		if slices.Contains(marks, revision) {
+			return revision
 		}
 	}
-	return text
+	if len(r.Revisions) == 0 {
+		return Revision{}
+	}
+	return r.Revisions[0]
 }
 
-// ServedBy returns the digest of the version that serves a resource, as the record
-// has it; "" is the one that is rolled out.
-func (r Record) ServedBy(uid types.UID) string {
-	if r.State == Complete || ReadSet(r.Reached).Has(uid) {
-		return r.Digest
+// EqualIgnoringProgress reports whether two records are equal except for the progress
+// within a wave, which alone does not justify a write.
+func (r Record) EqualIgnoringProgress(o Record) bool {
+	return slices.Equal(r.Revisions, o.Revisions) && r.State == o.State && r.Wave == o.Wave && r.Stop == o.Stop &&
+		r.Message == o.Message && r.Approved == o.Approved && r.NotReady == o.NotReady && slices.Equal(r.Passed, o.Passed) &&
+		r.Rollback == o.Rollback
+}
+
+// WithPassed returns the record with these resources as those that the rollout has passed
+// although they are not ready.
+func (r Record) WithPassed(names []types.NamespacedName) Record {
+	r.NotReady, r.Passed = len(names), formatNames(names)
+	return r
+}
+
+// PassedNames returns the resources that Passed lists.
+func (r Record) PassedNames() []types.NamespacedName { return parseNames(r.Passed) }
+
+// beganBefore reports whether the rollout began before a condition changed, which
+// conditions note in whole seconds.
+func (r Record) beganBefore(changed time.Time) bool {
+	return !changed.Before(r.Began.Truncate(time.Second))
+}
+
+// formatNames formats names, as many as fit into a record.
+func formatNames(names []types.NamespacedName) (texts []string) {
+	for _, name := range names[:min(len(names), maxNamedResources)] {
+		texts = append(texts, name.String())
 	}
-	for _, digest := range slices.Sorted(maps.Keys(r.Kept)) {
-		if ReadSet(r.Kept[digest]).Has(uid) {
-			return digest
-		}
+	return texts
+}
+
+// parseNames parses names of resources: NAMESPACE/NAME, or /NAME.
+func parseNames(texts []string) []types.NamespacedName {
+	names := make([]types.NamespacedName, len(texts))
+	for i, text := range texts {
+		namespace, name, _ := strings.Cut(text, "/")
+		names[i] = types.NamespacedName{Namespace: namespace, Name: name}
 	}
-	return ""
+	return names
 }

@@ -13,8 +13,8 @@ type Rollback struct {
 	Approved string
 }
 
-// ReadRollback reads a rollback; what is none is the zero Rollback.
-func ReadRollback(text string) Rollback {
+// ParseRollback parses a rollback. Anything else yields the zero Rollback.
+func ParseRollback(text string) Rollback {
 	words := strings.Fields(text)
 	if len(words) < 2 || len(words) > 4 {
 		return Rollback{}
@@ -29,16 +29,16 @@ func (r Rollback) String() string {
 }
 
 // ApproveDeletions returns an approval of what the previews delete, and of what they
-// recreate where isRecreated reports so. ReadRollback and Settings take it.
+// recreate where isRecreated reports so. ParseRollback and Settings take it.
 func ApproveDeletions(previews []Preview, isRecreated func(Preview, Child) bool) string {
-	approved := set{}
+	approved := newApprovals()
 	for _, p := range previews {
-		for _, c := range p.Lost {
-			approved[deletion{p.UID, c}.key()] = true
+		for _, c := range p.Deletes {
+			approved.addKey(deletion{p.UID, c}.approvalKey())
 		}
-		for _, c := range p.Replace {
+		for _, c := range p.Recreates {
 			if isRecreated(p, c) {
-				approved[deletion{p.UID, c}.key()] = true
+				approved.addKey(deletion{p.UID, c}.approvalKey())
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -18,7 +19,7 @@ func TestRollbackText(t *testing.T) {
 		"to from asked set":     {To: "to", From: "from", Request: "asked", Approved: "set"},
 		"to from asked set and": {},
 	} {
-		got := ReadRollback(text)
+		got := ParseRollback(text)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q: %s", text, diff)
 		}
@@ -28,36 +29,95 @@ func TestRollbackText(t *testing.T) {
 	}
 }
 
+// TestRollbackEnds: only a folder that is neither the one that is left nor the one of the
+// revision ends a rollback.
+func TestRollbackEnds(t *testing.T) {
+	for _, tt := range []struct {
+		back, folder  string
+		applies, ends bool
+	}{
+		{"", "old", false, false},
+		{"old bad", "bad", true, false},
+		{"old bad", "old", false, false},
+		{"old bad", "third", false, true},
+	} {
+		r := ParseRollback(tt.back)
+		if applies, ends := r.AppliesTo(tt.folder), r.EndsWith(tt.folder); applies != tt.applies || ends != tt.ends {
+			t.Errorf("%q and folder %s: it applies: %v, and ends: %v", tt.back, tt.folder, applies, ends)
+		}
+	}
+}
+
 // TestRollbackDeletesWhatIsApproved: a rollback does not stop for the deletions that were
 // approved with it, and stops for one more.
 func TestRollbackDeletesWhatIsApproved(t *testing.T) {
 	services := schema.GroupKind{Kind: "Service"}
-	listed := lose(ready(6), 5, services)
 	set := settings()
-	set.Approved = ApproveDeletions(listed, func(Preview, Child) bool { return false })
-	if now := Begin(listed, set, Record{}, start).Record(); now.State != Running {
-		t.Errorf("it deletes what was listed, and is %s: %s", now.State, now.Why())
-	}
-	now := Begin(lose(ready(6), 6, services), set, Record{}, start).Record()
-	if now.State != Stopped || now.Deleted != 1 || len(now.Deletes) != 1 || now.Deletes[0] != "Service ns/c0005" {
-		t.Errorf("it deletes one more, and is %s: %s", now.State, now.Why())
+	set.Approved = ApproveDeletions(deleting(changing(6), 5, services), func(Preview, Child) bool { return false })
+	begin(set, Record{}, deleting(changing(6), 5, services)).expect(t, "what was listed", Running, "")
+	s := begin(set, Record{}, deleting(changing(6), 6, services))
+	s.expect(t, "one more", Stopped, Deletes)
+	if now := s.Record(); now.DeletionCount != 1 || len(now.DeletionNames) != 1 || now.DeletionNames[0] != "Service ns/c005" {
+		t.Errorf("it waits for %s", now.Why())
 	}
 }
 
 // TestRollbackRecreatesWhatIsApproved: a child that was listed as one to be recreated may
 // be deleted, its neighbour may not.
 func TestRollbackRecreatesWhatIsApproved(t *testing.T) {
-	trials, claim := ready(2), schema.GroupKind{Kind: "PersistentVolumeClaim"}
-	for i := range trials {
-		trials[i].Replace = []Child{{GroupKind: claim, Namespace: "ns", Name: trials[i].Name.Name, UID: trials[i].UID}}
+	previews := changing(2)
+	for i := range previews {
+		previews[i].Recreates = []Child{{GroupKind: claim, Namespace: "ns", Name: resource(i).Name, UID: previews[i].UID}}
 	}
 	set := settings()
-	set.Approved = ApproveDeletions(trials, func(p Preview, _ Child) bool { return p.Name == named(0) })
-	r := Begin(trials, set, Record{}, start)
-	if err := r.MayDelete(trials[0].resource(), trials[0].Replace[0]); err != nil {
+	set.Approved = ApproveDeletions(previews, func(p Preview, _ Child) bool { return p.UID == resource(0).UID })
+	s := begin(set, Record{}, previews)
+	if err := s.MayDelete(resource(0), previews[0].Recreates[0]); err != nil {
 		t.Error(err)
 	}
-	if err := r.MayDelete(trials[1].resource(), trials[1].Replace[0]); err == nil || r.State() != Stopped {
-		t.Errorf("the rollout is %s: %v", r.State(), err)
+	if err := s.MayDelete(resource(1), previews[1].Recreates[0]); err == nil || s.State() != Stopped {
+		t.Errorf("the rollout is %s: %v", s.State(), err)
+	}
+}
+
+// TestHalt: a rollout that was rolled back moves nothing while the revision to return to
+// cannot be used, whatever is approved, and continues from where it was.
+func TestHalt(t *testing.T) {
+	const lost = "revision 1 is not kept"
+	for _, isStopped := range []bool{false, true} {
+		s := begin(settings(sizes("1")...), Record{}, changing(3))
+		if isStopped { // the first wave waits for what cannot become ready
+			s.serve(Outcome{Refused: "no"})
+		}
+		s.Halt(lost, s.now)
+		if got := s.Record(); got.State != Stopped || !isStopped && (got.Reason != RollbackFailed || got.Text("things") != lost+" ("+got.Counts()+")") {
+			t.Errorf("%s", got.Text("things"))
+		}
+		for range 2 {
+			s.Approve(Approval{Stop: s.Record().Stop, AllWaves: true}, s.now)
+			s.Halt(lost, s.now)
+			s.now = s.now.Add(time.Hour)
+			s.Step(s.now)
+			for i, o := range s.resources {
+				if s.Choose(o).Target != (isStopped && i == 0) {
+					t.Errorf("resource %d is moved: stopped before: %v", i, isStopped)
+				}
+			}
+		}
+		s.Halt("", s.now)
+		s.Step(s.now)
+		s.run(Outcome{Ready: true})
+		s.expect(t, "it is not halted any more", Complete, "")
+	}
+}
+
+// TestHaltBeforeStart: a rollout that is halted while it is previewed does not begin.
+func TestHaltBeforeStart(t *testing.T) {
+	r := New(settings(), Record{}, start)
+	r.Halt("lost", start)
+	r.Observe(resource(0))
+	r.Previewed(changing(1)[0])
+	if r.Step(start); r.Record().Reason != RollbackFailed || r.Choose(resource(0)).Target {
+		t.Errorf("it is %s", r.Record())
 	}
 }

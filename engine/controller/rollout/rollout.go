@@ -2,168 +2,68 @@ package rollout
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jacquard-operator/jacquard/engine/kind"
 )
 
-// A Rollout is one version of a folder on its way to the resources of a kind. It must
-// not be used by several goroutines at once.
+// Settings determine what is rolled out, and how.
+type Settings struct {
+	// Revisions are those in the Record: the base first, the target last.
+	Revisions []Revision
+	// Rollout comes from the target's kind.yaml, with defaults filled in.
+	Rollout kind.Rollout
+	// IsRevert is set to return to the base of an unfinished rollout: all resources change at
+	// once, and only deletions can stop it.
+	IsRevert bool
+	// Approved are deletions that a person approved with the rollback that this is: see
+	// ApproveDeletions.
+	Approved string
+}
+
+// Target returns the revision that is rolled out.
+func (s Settings) Target() Revision { return s.Revisions[len(s.Revisions)-1] }
+
+// A Rollout takes a revision to all resources of a kind. It is not safe for concurrent use.
 type Rollout struct {
-	settings Settings
-	members  map[types.NamespacedName]*member
-	// came are resources that are no members and are served by the new version:
-	// they came while the rollout ran.
-	came map[types.NamespacedName]types.UID
-	// order are those that change, as they are reached; the first released of
-	// them may change, those from first on belong to the present wave.
-	order           []types.NamespacedName
-	first, released int
-	wave            int
-	// waves is how many waves the present one stands for: what an earlier process had
-	// reached is waited for as one.
-	waves        int
-	began, since time.Time
-	children     int
-	// replaced are children whose deletion no trial had counted, and that were
-	// few enough.
-	replaced map[Child]bool
-	state    State
-	reason   Reason
-	message  string
-	// approved are things that a person has approved of, allWaves reasons for
-	// which no wave stops any more.
-	approved set
-	allWaves map[Reason]bool
-	// namespaces are labels of namespaces, for the wave that is about to begin, and
-	// wants is whether it waits for them.
-	namespaces map[string]map[string]string
-	wants      bool
+	progress
+	settings  Settings
+	members   members
+	waves     waves
+	failures  failures
+	deletions deletions
+	approvals *approvals
+	began     time.Time
+	// previous is the record of this rollout by an earlier process, or zero.
+	previous Record
+	// halted is why nothing may move: see Halt.
+	halted string
 }
 
-// A member is a resource that was there when the rollout began, or that was made while
-// it was stopped.
-type member struct {
-	Preview
-	// released: its wave has come; taken: the new version serves it, or is just
-	// about to. What was not taken when the rollout stopped stays as it is.
-	released, taken bool
-	// served: the new version has served it; ready, failed and refused say how it was
-	// then: whether a child failed, and whether the API refused a child that it did not
-	// refuse before.
-	served, ready, failed, refused bool
-	// forgiven: a person approved of refusals in its wave; forced: the rollout
-	// went past it although it was not ready.
-	forgiven, forced bool
-	// settled: the new version has made all of it, so what is deleted later comes
-	// of an edit. unsure: it was taken since it was found as the new version wants
-	// it, and the version that had served it is not here.
-	settled, unsure bool
-	// notPreviewed: it is to be tried again, since it was made or edited, and joined: it
-	// was never tried. seen is its latest generation, and due that it may be tried.
-	notPreviewed, joined, due bool
-	seen                      int64
-	// edits counts the edits during the rollout.
-	edits int
-	// asked are children whose deletion waits for approval and that no trial had
-	// counted.
-	asked []Child
-	// forbidden says which child the API forbids that it did not forbid before.
-	// The right to it may be on its way, as when folder and roles are applied one
-	// after the other, so that is waited for as readiness is.
-	forbidden string
-	// left: it is gone.
-	left bool
-	// paused: nobody knows when it will change, so it is not waited for; it
-	// stays on the version that it has.
-	paused bool
-	// readySince is since when the new version has it ready, as far as was seen; zero
-	// while it is not.
-	readySince time.Time
-	// labels are those of the resource.
-	labels map[string]string
-	// resumed: the new version had reached it before this process began.
-	resumed bool
-}
-
-// counts reports whether the new version changes the resource, or has done so.
-func (m *member) counts() bool { return (!m.Same || m.resumed) && !m.left && !m.paused }
-
-// well reports whether the new version has served the resource and it is as ready as
-// it was before.
-func (m *member) well() bool { return m.served && m.forbidden == "" && (m.ready || !m.Ready) }
-
-// over reports whether the resource need not be waited for.
-func (r *Rollout) over(m *member) bool {
-	switch {
-	case m.left || m.paused:
-		return true
-	case !m.served || m.forced:
-		return m.served
-	case m.forbidden != "":
-		return r.goesOn(Refused)
+// New returns a rollout in state Previewing. If the record is about the same target, the
+// rollout keeps its approvals, and whatever stopped it. The revisions must be recorded
+// before the first call of Choose.
+func New(settings Settings, record Record, now time.Time) *Rollout {
+	r := &Rollout{progress: progress{state: Previewing}, settings: settings, members: members{}, approvals: newApprovals(), began: now}
+	isSameTarget := record.Target() == settings.Target()
+	if isSameTarget {
+		r.previous, r.approvals = record, parseApprovals(record.Approved, record.AllWaves)
 	}
-	return m.well() || r.goesOn(NotReady)
-}
-
-// Begin begins a rollout with the previews of all resources. before is the record
-// of an earlier process, or the zero Record: what was approved for this digest
-// stays approved, and what stopped it still does.
-func Begin(trials []Preview, settings Settings, before Record, now time.Time) *Rollout {
-	r := &Rollout{
-		settings: settings, state: Running, began: now, since: now,
-		members: map[types.NamespacedName]*member{}, came: map[types.NamespacedName]types.UID{}, replaced: map[Child]bool{}, approved: set{},
-		allWaves: map[Reason]bool{},
+	r.approvals.addKeys(settings.Approved)
+	r.waves = waves{members: r.members, approvals: r.approvals, settings: settings, recoveredWaves: 1, since: now}
+	r.failures = failures{r.members, r.approvals}
+	r.deletions = deletions{r.members, r.approvals, map[Child]bool{}}
+	if !isSameTarget {
+		return r
 	}
-	if before.Digest != settings.Digest {
-		before = Record{}
+	if !record.Began.IsZero() {
+		r.began = record.Began
 	}
-	r.resume(before)
-	maps.Copy(r.approved, readSet(settings.Approved))
-	had := ReadSet(before.Reached)
-	var unserved []Preview
-	var reached []types.NamespacedName
-	for _, t := range trials {
-		if t.Unserved {
-			unserved = append(unserved, t)
-			continue
-		}
-		resumed := had.Has(t.UID) || t.Error == "" && t.Mine && before.Digest != ""
-		if resumed { // a version that served it before goes on, whatever it can render now
-			t.Error = ""
-		}
-		alike := t.Error == "" && t.Same && t.Alone || resumed
-		r.members[t.Name] = &member{Preview: t, seen: t.Generation, taken: alike, unsure: alike, labels: t.Labels,
-			resumed: resumed, released: resumed}
-		r.children += t.Children
-		switch {
-		case resumed:
-			reached = append(reached, t.Name)
-		case t.Error == "" && !t.Same:
-			r.order = append(r.order, t.Name)
-		}
-	}
-	slices.SortFunc(reached, ByName)
-	slices.SortFunc(r.order, ByName)
-	r.order, r.released, r.waves = append(reached, r.order...), len(reached), max(before.Wave, 1)
-	r.check()
-	switch {
-	case before.State != Stopped:
-	case before.Reason == Paused:
-		r.wave = before.Wave
-		fallthrough
-	case before.Reason == NotReady || before.Reason == Refused:
-		r.stop(before.Reason, before.Message)
-	}
-	for _, name := range before.ForcedNames() {
-		if m := r.members[name]; m != nil {
-			m.forced = true
-		}
-	}
-	for _, t := range unserved {
-		r.see(Resource{Name: t.Name, UID: t.UID, Generation: t.Generation, Labels: t.Labels})
+	if record.State == Stopped && record.Reason == Paused {
+		r.waves.number = record.Wave
 	}
 	return r
 }
@@ -171,133 +71,374 @@ func Begin(trials []Preview, settings Settings, before Record, now time.Time) *R
 // State returns how far the rollout is.
 func (r *Rollout) State() State { return r.state }
 
-// Step goes on as far as can be by now, and returns the resources that may
-// change from now on.
-func (r *Rollout) Step(now time.Time) []types.NamespacedName {
-	r.goOn(now)
-	start := r.released
-	for r.state == Running {
-		if late := r.late(); len(late) > 0 {
-			isOver := now.Sub(r.since) >= r.settings.Rollout.ProgressDeadline.Duration
-			if failed := r.failedOf(late); isOver && !r.tolerates(late) {
-				r.stop(r.tooLate(late))
-			} else if !isOver && len(failed) > 0 && !r.tolerates(failed) {
-				r.stop(NotReady, "a child failed of "+listed(failed))
-			}
-			if r.state == Stopped || !isOver {
-				break
-			}
+// Observe records the present state of a resource. While the rollout is running, a new
+// resource belongs to the target; otherwise it belongs to the base, like all others.
+func (r *Rollout) Observe(o Resource) { r.memberFor(o) }
+
+// memberFor returns the member for a resource, after recording the resource's state.
+func (r *Rollout) memberFor(o Resource) *member {
+	m := r.members[o.UID]
+	if m == nil {
+		m = &member{Preview: Preview{UID: o.UID}, name: o.NamespacedName, wave: noWave, generation: o.Generation}
+		if r.settings.IsRevert {
+			m.editLimit = 0
+		} else {
+			m.editLimit = maxEdits
 		}
-		if !r.lasts(now) {
-			break
+		if r.state == Running || r.state == Complete {
+			m.phase = Created
 		}
-		if r.released == len(r.order) {
-			r.finish()
-			break
-		}
-		r.goPast()
-		if r.pauses() {
-			if r.stop(Paused, fmt.Sprintf("kind.yaml pauses it after wave %d", r.wave)); r.state == Stopped {
-				break
-			}
-		}
-		if r.wants = r.namespaces == nil && r.settings.wave(r.wave).NamespaceMatchLabels != nil; r.wants {
-			break
-		}
-		r.first = r.released
-		r.released += r.next()
-		r.wave, r.waves, r.since = r.wave+1, 1, now
-		for _, name := range r.order[r.first:r.released] {
-			r.members[name].released = true
+		r.members[o.UID] = m
+	}
+	m.labels, m.paused = o.Labels, o.Paused
+	m.observeGeneration(o.Generation)
+	return m
+}
+
+// ObserveAll records the present state of all resources, and forgets those that no longer
+// exist.
+func (r *Rollout) ObserveAll(all []Resource) {
+	exist := map[types.UID]bool{}
+	for _, o := range all {
+		exist[o.UID] = true
+		r.Observe(o)
+	}
+	for uid := range r.members {
+		if !exist[uid] {
+			delete(r.members, uid)
 		}
 	}
-	return slices.Clone(r.order[start:r.released])
 }
 
-// Ends reports whether nothing is waited for any more, so that the next step may
-// end the rollout: then every resource is served by the new version.
-func (r *Rollout) Ends(now time.Time) bool {
-	return r.state == Running && r.released == len(r.order) && len(r.late()) == 0 && r.lasts(now)
+// Failing returns the resources that the target cannot render.
+func (r *Rollout) Failing() []types.NamespacedName { return memberNames(r.members.inPhase(Failing)) }
+
+// ToPreview returns the resources that need a preview now. Once the rollout has begun, an
+// edited resource is first served by its present revision, unless it is edited often.
+func (r *Rollout) ToPreview() []types.NamespacedName {
+	return memberNames(r.members.selectMembers(func(m *member) bool {
+		return m.needsPreview() && (r.state == Previewing || m.served == m.generation || m.isEditedOften())
+	}))
 }
 
-// finish ends a rollout whose waves are over, unless resources stay behind or are
-// to be tried first. It does not wait for one that is edited often and failed.
-func (r *Rollout) finish() {
-	if len(r.which(func(m *member) bool { return m.notPreviewed && !m.left && (m.joined || !r.isEditedOften(m)) })) > 0 {
+// Previewed records a preview. It ignores previews of resources that the target serves
+// already, and previews of earlier generations, unless the resource is edited often.
+func (r *Rollout) Previewed(p Preview) {
+	m := r.members[p.UID]
+	if m == nil || m.phase.ServedByTarget() || p.Generation != m.generation && !m.isEditedOften() {
 		return
 	}
-	if failed := r.unapproved(r.Failed()); len(failed) > 0 {
-		r.stop(RenderFailed, r.failing(failed))
+	if m.hasPreview() {
+		p.WasReady, p.WasRefused = m.WasReady, m.WasRefused
+	}
+	m.Preview = p
+	switch {
+	case p.Reached && r.state == Previewing:
+		m.wave = r.waves.number
+		m.applyEvent(previewReached)
+	case p.Failure != "":
+		m.applyEvent(previewFailed)
+	case p.Changes:
+		m.applyEvent(previewChanged)
+	default:
+		m.applyEvent(previewUnchanged)
 	}
 	if r.state == Running {
-		r.goPast()
+		r.stopIfHarmful()
+	}
+}
+
+// A Decision determines which revision serves a resource in one reconciliation.
+type Decision struct {
+	// Target is true if the target serves the resource; otherwise its present revision does.
+	Target bool
+	// Pending is true if the target is going to change the resource.
+	Pending bool
+	// Failure is the reason why the target cannot serve the resource, or empty.
+	Failure string
+	// Unpreviewed is true if the resource has yet to be previewed as it is.
+	Unpreviewed bool
+	// Undecided is true after a restart, until a preview shows whether the target has
+	// reached the resource. Until then, no revision may serve it.
+	Undecided bool
+}
+
+// Choose decides which revision serves a resource now. An edit never moves a resource to
+// another revision.
+func (r *Rollout) Choose(o Resource) Decision {
+	m := r.memberFor(o)
+	isApproved := r.approvals.isApprovedIndividually(m)
+	if isApproved {
+		m.applyEvent(waveReleased)
+	}
+	if !m.paused && (r.state == Running || isApproved && r.state == Stopped) {
+		m.applyEvent(chosen)
+	}
+	switch {
+	case m.phase.ServedByTarget() || r.state == Complete:
+		return Decision{Target: true}
+	case m.phase == Failing:
+		return Decision{Failure: m.Failure}
+	case r.state == Previewing && m.phase == Unpreviewed && r.IsResumed():
+		return Decision{Undecided: true}
+	}
+	return Decision{Pending: m.phase.isCounted(), Unpreviewed: m.phase == Unpreviewed}
+}
+
+// IsResumed reports whether an earlier process may have taken the target to resources.
+func (r *Rollout) IsResumed() bool { return r.previous.State != "" && r.previous.State != Previewing }
+
+// Served records the outcome of a reconciliation.
+func (r *Rollout) Served(o Resource, out Outcome, now time.Time) {
+	m := r.members[o.UID]
+	switch {
+	case m == nil:
+		return
+	case out.Revision != r.settings.Target():
+		m.served = o.Generation
+		return
+	case !m.phase.ServedByTarget() || m.paused:
+		return
+	}
+	if isAsReady := m.recordOutcome(out, now); isAsReady || m.phase == Created {
+		return
+	}
+	isRefused := out.Refused != "" && !m.WasRefused
+	switch {
+	case isRefused && !r.approvals.hasKey(refusalKey(m.UID)) && r.waves.waitsFor(Refused):
+		r.stopFor(Refused, out.Refused, m)
+	case isRefused || r.approvals.hasKey(unreadyKey(m.UID)):
+		r.approvals.approveUnready(m)
+	case m.wave != noWave && m.wave < r.waves.number && !m.settled:
+		m.applyEvent(passed) // later waves have been released without it
+	}
+}
+
+// Step advances the rollout as far as possible. It returns the resources that were
+// released, and when the passing of time may allow another step; 0 means that only an event
+// can.
+func (r *Rollout) Step(now time.Time) (released []types.NamespacedName, wait time.Duration) {
+	r.Start(now)
+	if r.state == Stopped && r.reason == RenderFailed && r.failures.areRepaired(len(r.waves.unreleasedMembers()) > 0) {
+		r.resumeRunning(now)
+	}
+	for r.state == Running {
+		if late := r.waves.membersToWaitFor(); len(late) > 0 {
+			remaining := r.waves.untilDeadline(now)
+			if failed := selectFailed(late); remaining > 0 && len(failed) > 0 && !r.waves.mayProceedWithout(failed) {
+				r.stopFor(NotReady, "a child failed of "+formatMembers(failed), failed...)
+			} else if remaining <= 0 && !r.waves.mayProceedWithout(late) {
+				reason, message := r.waves.explainLate(late)
+				r.stopFor(reason, message, late...)
+			}
+			switch {
+			case r.state == Stopped:
+				return released, 0
+			case remaining > 0:
+				return released, remaining
+			}
+		}
+		if wait := r.waves.untilReadyLongEnough(now); wait > 0 {
+			return released, wait
+		}
+		r.waves.passUnready()
+		if len(r.waves.unreleasedMembers()) == 0 {
+			r.completeOrStop()
+			return released, 0
+		}
+		if r.waves.pausesNow() {
+			if r.stopFor(Paused, r.waves.explainPause()); r.state == Stopped {
+				return released, 0
+			}
+		}
+		if r.NeedsNamespaces() {
+			return released, 0
+		}
+		released = append(released, memberNames(r.waves.releaseNext(now))...)
+	}
+	return released, 0
+}
+
+// Start starts the waves once every resource has been previewed.
+func (r *Rollout) Start(now time.Time) {
+	if r.state != Previewing || len(r.members.inPhase(Unpreviewed)) > 0 {
+		return
+	}
+	r.resumeRunning(now)
+	if r.previous.State == Stopped && r.previous.Reason.MayApproveAllWaves() {
+		r.stopFor(r.previous.Reason, r.previous.Message, r.members.withNames(parseNames(r.previous.StoppedBy))...)
+	}
+	if r.halted != "" {
+		r.Halt(r.halted, now)
+	}
+	r.waves.recoveredWaves = max(r.previous.Wave, 1)
+	passedBefore := parseNames(r.previous.Passed)
+	for _, m := range r.members.inPhase(Moved) {
+		if slices.Contains(passedBefore, m.name) {
+			m.phase = Passed
+		}
+	}
+}
+
+// completeOrStop completes the rollout after its last wave, unless resources have yet to be
+// previewed, or would be left behind without an approval.
+func (r *Rollout) completeOrStop() {
+	if len(r.members.inPhase(Unpreviewed)) > 0 {
+		return
+	}
+	if failing := r.failures.unapprovedFailures(); len(failing) > 0 {
+		r.stopFor(RenderFailed, r.failures.explainFailures(failing))
+	}
+	if r.state == Running {
 		r.state = Complete
 	}
 }
 
-// late are the resources that the present wave waits for.
-func (r *Rollout) late() []types.NamespacedName {
-	return slices.DeleteFunc(slices.Clone(r.order[r.first:r.released]), func(name types.NamespacedName) bool {
-		return r.over(r.members[name])
-	})
-}
-
-// tooLate says why a wave ends the rollout whose time is over.
-func (r *Rollout) tooLate(late []types.NamespacedName) (Reason, string) {
-	for _, name := range late {
-		if m := r.members[name]; m.forbidden != "" {
-			return Refused, fmt.Sprintf("%s (and still so after %s)", m.forbidden, r.settings.Rollout.ProgressDeadline.Duration)
-		}
+// stopFor stops a running rollout, unless the reason no longer stops it.
+func (r *Rollout) stopFor(reason Reason, message string, by ...*member) {
+	isIgnored := r.approvals.isApprovedForAllWaves(reason) || r.settings.IsRevert && reason != Deletes
+	if r.state == Running && !isIgnored {
+		r.recordStop(reason, message, memberNames(by))
 	}
-	return NotReady, fmt.Sprintf("not ready again within %s: %s", r.settings.Rollout.ProgressDeadline.Duration, listed(late))
 }
 
-// listed names the first of some resources, and how many more there are.
-func listed(names []types.NamespacedName) string {
-	text := names[0].String()
-	if more := len(names) - 1; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
+// stopIfHarmful stops a running rollout that would fail for, or delete, more than a person
+// may want to repair.
+func (r *Rollout) stopIfHarmful() {
+	if failing := r.failures.unapprovedFailures(); r.failures.areTooMany() {
+		r.stopFor(RenderFailed, r.failures.explainFailures(failing))
 	}
-	return text
+	if r.deletions.needApproval() {
+		r.stopFor(Deletes, r.deletions.explainDeletions())
+	}
 }
 
-// failedOf returns those of the resources of which a child failed.
-func (r *Rollout) failedOf(names []types.NamespacedName) []types.NamespacedName {
-	return slices.DeleteFunc(slices.Clone(names), func(name types.NamespacedName) bool { return !r.members[name].failed })
+// resumeRunning starts or resumes a rollout. Another reason may stop it again immediately.
+func (r *Rollout) resumeRunning(now time.Time) {
+	r.progress = progress{state: Running}
+	r.RestartDeadline(now)
+	r.stopIfHarmful()
 }
 
-// Awaited are the resources that the present wave waits for; none unless it
-// runs.
-func (r *Rollout) Awaited() []types.NamespacedName {
-	if r.state != Running {
+// Halt stops a rollout that a person rolled back, while the revision to return to cannot be
+// used; why says so. "" lets it continue. An approval does not.
+func (r *Rollout) Halt(why string, now time.Time) {
+	r.halted = why
+	switch {
+	case why != "" && (r.state == Running || r.reason == RollbackFailed):
+		r.recordStop(RollbackFailed, why, nil)
+	case why == "" && r.reason == RollbackFailed:
+		r.resumeRunning(now)
+	}
+}
+
+// RestartDeadline restarts the deadline of the present wave, after the kind was paused.
+func (r *Rollout) RestartDeadline(now time.Time) { r.waves.since = now }
+
+// NeedsNamespaces reports whether the next wave needs the labels of namespaces. They are
+// read again for each wave: see SetNamespaces.
+func (r *Rollout) NeedsNamespaces() bool { return r.state == Running && r.waves.needsNamespaces() }
+
+// SetNamespaces provides the labels of all namespaces by name, or the reason why they
+// cannot be read.
+func (r *Rollout) SetNamespaces(all map[string]map[string]string, err error) {
+	r.waves.namespaces, r.message = all, ""
+	if err != nil {
+		r.waves.namespaces = nil
+		r.message = fmt.Sprintf("wave %d waits for the labels of namespaces: %v", r.waves.number+1, err)
+	}
+}
+
+// MayDelete returns an error if the target must not delete a child now, neither for good
+// nor to create it again. A deletion that no preview counted, because only the API server
+// knows that a field is immutable, counts like any other.
+func (r *Rollout) MayDelete(o Resource, c Child) error {
+	m := r.members[o.UID]
+	if m == nil || r.state == Complete || r.deletions.mayDelete(m, c) {
 		return nil
 	}
-	return r.late()
+	r.deletions.expectDeletion(m, c)
+	r.stopFor(Deletes, fmt.Sprintf("%s would be deleted, which only became known during the rollout", c))
+	return fmt.Errorf("the rollout of the changed folder waits for approval: it would delete %s", c)
 }
 
-// Reached are the resources that the new version serves, those that came since
-// included.
-func (r *Rollout) Reached() []types.UID {
-	reached := slices.Collect(maps.Values(r.came))
-	for _, m := range r.members {
-		if m.isNew(r) {
-			reached = append(reached, m.UID)
+// MayDeleteAbandoned returns an error if a child must not be deleted by a revision whose rollout
+// an earlier process abandoned: nobody knows what was approved.
+func MayDeleteAbandoned(c Child) error {
+	if !isProtected(c) {
+		return nil
+	}
+	return fmt.Errorf("it would delete %s, and the rollout of its folder was abandoned", c)
+}
+
+// Approve lets a stopped rollout continue past the deletions and resources that stopped it,
+// and nothing else. It reports whether the approval applies to the present stop.
+func (r *Rollout) Approve(a Approval, now time.Time) bool {
+	if r.state != Stopped || !r.reason.MayApprove() || a.Stop != r.stopName(r.settings.Target(), r.deletions, r.waves.number) {
+		return false
+	}
+	if len(a.Only) > 0 {
+		r.approvals.approveIndividually(r.members.withNames(parseNames(a.Only)))
+		return true
+	}
+	if a.AllWaves && r.reason.MayApproveAllWaves() {
+		r.approvals.allWaves[r.reason] = true
+	}
+	// Members that caused the stop before a restart may not have been released since.
+	stoppedBefore := slices.DeleteFunc(r.members.withNames(r.stoppedBy), func(m *member) bool { return m.wave != noWave })
+	switch r.reason {
+	case Deletes:
+		for _, d := range r.deletions.unapprovedDeletions() {
+			r.approvals.addKey(d.approvalKey())
+		}
+	case RenderFailed:
+		for _, m := range r.failures.unapprovedFailures() {
+			r.approvals.addKey(failureKey(m.UID))
+		}
+	case NotReady:
+		for _, m := range append(r.waves.membersToWaitFor(), stoppedBefore...) {
+			r.approvals.approveUnready(m)
+		}
+	case Refused:
+		for _, m := range append(r.members.inWave(r.waves.number), stoppedBefore...) {
+			r.approvals.approveRefusal(m)
+		}
+	case Paused:
+		r.approvals.addKey(pauseKey(r.waves.number))
+	}
+	r.resumeRunning(now)
+	return true
+}
+
+// Passed returns the resources that the rollout has passed although they are not ready.
+func (r *Rollout) Passed() []types.NamespacedName { return memberNames(r.members.inPhase(Passed)) }
+
+// IsServed reports whether the target serves a resource.
+func (r *Rollout) IsServed(uid types.UID) bool {
+	m := r.members[uid]
+	return r.state == Complete || m != nil && m.phase.ServedByTarget()
+}
+
+// Record returns the present state of the rollout.
+func (r *Rollout) Record() Record {
+	out := Record{
+		Revisions: r.settings.Revisions, State: r.state, Reason: r.reason, Message: r.message, Wave: r.waves.number,
+		AllWaves: r.approvals.reasonsForAllWaves(), Approved: r.approvals.String(), Began: r.began,
+	}
+	switch r.state {
+	case Stopped:
+		out.Stop = r.stopName(r.settings.Target(), r.deletions, r.waves.number)
+	case Complete:
+		out.Revisions = []Revision{r.settings.Target()}
+	}
+	if r.reason == Deletes {
+		open := r.deletions.unapprovedDeletions()
+		out.DeletionCount = len(open)
+		for _, d := range open[:min(len(open), maxNamedDeletions)] {
+			out.DeletionNames = append(out.DeletionNames, d.child.String())
 		}
 	}
-	return reached
+	out.Total, out.Moved, out.Ready = r.members.countProgress()
+	out.StoppedBy = formatNames(r.stoppedBy)
+	return out.WithPassed(r.Passed())
 }
-
-// Holds are the resources that the new version serves or is about to, as a record
-// keeps them.
-func (r *Rollout) Holds() Set {
-	uids := r.Reached()
-	for _, m := range r.members {
-		if !m.left && r.mayMove(m) {
-			uids = append(uids, m.UID)
-		}
-	}
-	return SetOf(uids)
-}
-
-// Resume lets the present wave take its time again, after the kind was paused.
-func (r *Rollout) Resume(now time.Time) { r.since = now }

@@ -5,129 +5,193 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// check stops a rollout that should not begin.
-func (r *Rollout) check() {
-	failed := r.Failed()
-	if open := r.unapproved(failed); len(open) > 0 && len(failed)*10 > len(r.members) {
-		r.stop(RenderFailed, r.failing(open))
-	}
-	wanted := r.wanted()
-	if all := r.counted(); slices.ContainsFunc(wanted, deletion.holdsData) || len(wanted) > 0 && tooMany(all, r.children) {
-		r.stop(Deletes, fmt.Sprintf("it would delete %d of %d children", all, r.children))
-	}
+// progress is how far a rollout is, and why it is stopped.
+type progress struct {
+	state   State
+	reason  Reason
+	message string
+	// stoppedBy are the resources that caused the stop: see Record.StoppedBy.
+	stoppedBy []types.NamespacedName
 }
 
-// A deletion is a child that the new version would delete, and its resource.
+// recordStop records why the rollout stops. The resources that caused the stop are recorded, so
+// that an approval still applies to them after a restart.
+func (p *progress) recordStop(reason Reason, message string, by []types.NamespacedName) {
+	*p = progress{state: Stopped, reason: reason, message: message, stoppedBy: by}
+}
+
+// stopName identifies the present stop by the target, the reason and, where two stops can
+// have the same reason, their subject.
+func (p *progress) stopName(target Revision, d deletions, wave int) string {
+	switch p.reason {
+	case Deletes:
+		var keys []string
+		for _, one := range d.unapprovedDeletions() {
+			keys = append(keys, one.approvalKey())
+		}
+		return deletionsStop(target, keys)
+	case Paused:
+		return fmt.Sprintf("%s/%s/wave-%d", target.Digest, p.reason, wave)
+	}
+	return fmt.Sprintf("%s/%s", target.Digest, p.reason)
+}
+
+// deletionsStop identifies the stop for the deletions with these keys.
+func deletionsStop(target Revision, keys []string) string {
+	keys = slices.Compact(slices.Sorted(slices.Values(keys)))
+	return fmt.Sprintf("%s/%s/%s", target.Digest, Deletes, hashOf(keys...))
+}
+
+// failures are the resources that the target cannot render.
+type failures struct {
+	members   members
+	approvals *approvals
+}
+
+// unapprovedFailures returns the failing members that have not been approved to be left behind.
+func (f failures) unapprovedFailures() []*member {
+	return f.members.selectMembers(func(m *member) bool { return m.isFailing() && !f.approvals.hasKey(failureKey(m.UID)) })
+}
+
+// areTooMany reports whether more than a tenth of the members fail, and some of them have
+// not been approved.
+func (f failures) areTooMany() bool {
+	failing := f.members.selectMembers((*member).isFailing)
+	return len(f.unapprovedFailures()) > 0 && len(failing)*10 > f.members.countPreviewable()
+}
+
+// areRepaired reports whether a rollout that stopped for failing members may continue: they
+// were edited or deleted, or can be rendered. If only failing members are left, all of them
+// have to be repaired.
+func (f failures) areRepaired(othersAreLeft bool) bool {
+	failing := len(f.unapprovedFailures())
+	return failing == 0 || othersAreLeft && failing*10 <= f.members.countPreviewable()
+}
+
+// explainFailures names resources but gives no reasons. Those are in the statuses: people who may
+// read the CRD may not be permitted to read the resources.
+func (f failures) explainFailures(failing []*member) string {
+	return fmt.Sprintf("%d of %d resources cannot be rendered and stay on the version they have, as %s, whose status says why",
+		len(failing), len(f.members), failing[0].name)
+}
+
+// fewDeletions do not need an approval because of their number. In a kind with a handful
+// of children, every renamed child is more than a tenth of them. People who have to approve
+// every step stop reading what they approve.
+const fewDeletions = 3
+
+// protectedKinds are kinds whose deletion always needs an approval: no template can restore
+// their contents, or a workload stops.
+var protectedKinds = []schema.GroupKind{
+	{Kind: "PersistentVolumeClaim"},
+	{Kind: "Namespace"},
+	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"},
+	{Group: "apps", Kind: "StatefulSet"},
+}
+
+// isProtected reports whether the deletion of a child always needs an approval.
+func isProtected(c Child) bool { return slices.Contains(protectedKinds, c.GroupKind) }
+
+// areTooManyDeletions reports whether the number of deletions needs an approval: more than
+// a tenth of all children.
+func areTooManyDeletions(deletions, children int) bool {
+	return deletions > fewDeletions && deletions*10 > children
+}
+
+// A deletion is a child of a resource that the target would delete.
 type deletion struct {
-	of types.UID
-	Child
+	owner types.UID
+	child Child
 }
 
-func (d deletion) holdsData() bool { return holdsData(d.Child) }
+// approvalKey identifies the deletion among approvals. It includes the child's uid.
+func (d deletion) approvalKey() string { return deletionKey(d.owner, d.child.UID, d.child.String()) }
 
-// wanted are the deletions that nobody has approved and that are yet to come, by
-// name.
-func (r *Rollout) wanted() []deletion {
-	var all []deletion
-	for _, m := range r.members {
-		for _, c := range m.wants(true) {
-			if d := (deletion{m.UID, c}); !r.approved[d.key()] {
-				all = append(all, d)
+func deletionKey(owner, child types.UID, name string) string {
+	return hashOf("delete", string(owner), string(child), name)
+}
+
+// deletions are the children that the target deletes, for good or to create them again.
+type deletions struct {
+	members   members
+	approvals *approvals
+	// uncounted children were deleted although no preview had counted them, since they were
+	// few enough to need no approval.
+	uncounted map[Child]bool
+}
+
+// unapprovedDeletions returns the remaining deletions that have not been approved.
+func (d deletions) unapprovedDeletions() []deletion {
+	var open []deletion
+	for _, m := range d.members {
+		for _, c := range m.remainingDeletions() {
+			if one := (deletion{m.UID, c}); !d.approvals.hasKey(one.approvalKey()) {
+				open = append(open, one)
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b deletion) int {
-		return cmp.Or(strings.Compare(a.String(), b.String()), strings.Compare(string(a.UID), string(b.UID)))
+	slices.SortFunc(open, func(a, b deletion) int {
+		return cmp.Or(strings.Compare(a.child.String(), b.child.String()), strings.Compare(string(a.owner), string(b.owner)))
 	})
-	return all
+	return open
 }
 
-// counted is how many children the new version deletes in all, those of resources
-// that it has served included.
-func (r *Rollout) counted() int {
-	n := len(r.replaced)
-	for _, m := range r.members {
-		n += len(m.wants(false))
+// countAll counts all deletions of the rollout, including those already carried out.
+func (d deletions) countAll() int {
+	n := len(d.uncounted)
+	for _, m := range d.members {
+		n += len(m.plannedDeletions())
 	}
 	return n
 }
 
-// wants are the children that the new version would delete; ahead leaves out
-// those that a preview counted of a resource which it has served.
-func (m *member) wants(ahead bool) []Child {
-	switch {
-	case m.left:
-		return nil
-	case m.Error != "" || ahead && m.taken && m.served:
-		return m.asked
-	}
-	return slices.Concat(m.Lost, m.asked)
+// needApproval reports whether the rollout has to stop for an approval of deletions.
+func (d deletions) needApproval() bool {
+	open := d.unapprovedDeletions()
+	return slices.ContainsFunc(open, func(one deletion) bool { return isProtected(one.child) }) ||
+		len(open) > 0 && areTooManyDeletions(d.countAll(), d.members.countChildren())
 }
 
-// goOn lets a rollout go on that stopped for resources which can be rendered
-// by now, were edited or are gone: once all are released, none may be left.
-func (r *Rollout) goOn(now time.Time) {
-	if r.state != Stopped || r.reason != RenderFailed {
+// explainDeletions describes how much the rollout would delete.
+func (d deletions) explainDeletions() string {
+	return fmt.Sprintf("it would delete %d of %d children", d.countAll(), d.members.countChildren())
+}
+
+// mayDelete reports whether a child of a member may be deleted now. It counts deletions
+// that no preview counted, and allows them while they are few.
+func (d deletions) mayDelete(m *member, c Child) bool {
+	switch {
+	case m.settled || m.phase == Created:
+		return true
+	case d.uncounted[c] || d.approvals.hasKey(deletion{m.UID, c}.approvalKey()):
+		return true
+	case slices.Contains(m.Deletes, c): // where a process before had moved it, nobody may have approved that
+		return !m.Reached || !d.needApproval()
+	case isProtected(c) || areTooManyDeletions(d.countAll()+1, d.members.countChildren()):
+		return false
+	}
+	d.uncounted[c] = true
+	return true
+}
+
+// expectDeletion lists a child for approval. If it has to be recreated, the same probably applies to
+// children of its kind in other resources: they are listed too, so that one approval is
+// enough.
+func (d deletions) expectDeletion(m *member, c Child) {
+	m.expectDeletion(c)
+	if !slices.Contains(m.Recreates, c) {
 		return
 	}
-	failed := len(r.unapproved(r.Failed()))
-	if failed == 0 || r.released < len(r.order) && failed*10 <= len(r.members) {
-		r.state, r.reason, r.message, r.since = Running, "", "", now
-		r.check()
-	}
-}
-
-// Halt stops a rollout that a person rolled back, while the revision to return to cannot be
-// used; why says so. "" lets it go on. An approval does not.
-func (r *Rollout) Halt(why string, now time.Time) {
-	switch {
-	case why != "" && (r.state == Running || r.reason == RollbackFailed):
-		r.state, r.reason, r.message = Stopped, RollbackFailed, why
-	case why == "" && r.reason == RollbackFailed:
-		r.state, r.reason, r.message, r.since = Running, "", "", now
-		r.check()
-	}
-}
-
-// failing says which resources cannot be rendered. Why is for their own
-// statuses: whoever may read the CRD may not be meant to read a resource.
-func (r *Rollout) failing(names []types.NamespacedName) string {
-	return fmt.Sprintf("%d of %d resources cannot be rendered and stay on the version they have, as %s, whose status says why",
-		len(names), len(r.members), names[0])
-}
-
-// Failed are the resources that stay behind since the new version cannot render
-// them.
-func (r *Rollout) Failed() []types.NamespacedName {
-	return r.which(func(m *member) bool { return m.Error != "" && !m.left })
-}
-
-// which are the members for which something is so, by name.
-func (r *Rollout) which(so func(*member) bool) []types.NamespacedName {
-	var names []types.NamespacedName
-	for name, m := range r.members {
-		if so(m) {
-			names = append(names, name)
+	for _, other := range d.members {
+		for _, similar := range other.Recreates {
+			if similar.GroupKind == c.GroupKind && !other.settled && !d.uncounted[similar] && !slices.Contains(other.Deletes, similar) {
+				other.expectDeletion(similar)
+			}
 		}
 	}
-	slices.SortFunc(names, ByName)
-	return names
-}
-
-// stop stops the rollout, unless no wave stops for this reason any more or it is
-// stopped already.
-func (r *Rollout) stop(reason Reason, message string) {
-	if r.state == Running && !r.goesOn(reason) {
-		r.state, r.reason, r.message = Stopped, reason, message
-	}
-}
-
-// goesOn reports whether the rollout does not stop for a reason.
-func (r *Rollout) goesOn(reason Reason) bool {
-	return r.allWaves[reason] || r.settings.Back && reason != Deletes
 }

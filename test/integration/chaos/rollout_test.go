@@ -114,7 +114,7 @@ func TestServerKilledInRollout(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if r := rollout.Read(o.GetAnnotations()["jacquard.dev/rollout"]); r.State != rollout.Complete {
+		if r := rollout.ParseRecord(o.GetAnnotations()["jacquard.dev/rollout"]); r.State != rollout.Complete {
 			return fmt.Errorf("it is %s", r)
 		}
 		return nil

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jacquard-operator/jacquard/engine/template"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/jacquard-operator/jacquard/engine/template"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"

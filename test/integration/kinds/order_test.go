@@ -87,5 +87,5 @@ func (in *installed) told(t *testing.T) rollout.Record {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return rollout.Read(strings.TrimSpace(crd.GetAnnotations()[api.AnnotationRollout]))
+	return rollout.ParseRecord(strings.TrimSpace(crd.GetAnnotations()[api.AnnotationRollout]))
 }

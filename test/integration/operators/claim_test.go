@@ -102,7 +102,7 @@ func TestRollouts(t *testing.T) {
 		k.says(t, fmt.Sprint("b", i), "x second")
 		k.says(t, fmt.Sprint("a", i), "x first")
 	}
-	if got := k.record(t, "a"); got.State != rollout.Stopped || got.Digest != stopped.Digest {
+	if got := k.record(t, "a"); got.State != rollout.Stopped || got.Target().Digest != stopped.Target().Digest {
 		t.Errorf("the rollout of a is %s", got)
 	}
 	if _, err := approve.Find(t.Context(), cluster.Config, k.name(), k.group+"/b"); err == nil {
@@ -140,12 +140,12 @@ func TestApproveWhich(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	if stop, err := approve.Find(t.Context(), cluster.Config, k.name(), k.group+"/b"); err != nil ||
-		stop.Record.Digest != k.record(t, "b").Digest {
+		stop.Record.Target().Digest != k.record(t, "b").Target().Digest {
 		t.Error(stop, err)
 	} else if err := stop.Approve(t.Context(), rollout.Approval{}); err != nil {
 		t.Error(err)
 	}
-	if k.record(t, "a").Set != "" {
+	if k.record(t, "a").Approved != "" {
 		t.Error("a is approved too")
 	}
 
@@ -156,7 +156,7 @@ func TestApproveWhich(t *testing.T) {
 	}
 	k.write(t, roots["a"], "{{ fail \"not this either\" }}")
 	kit.Eventually(t, "the rollout of a stopped for its last folder", func() error {
-		if r := k.record(t, "a"); r.State != rollout.Stopped || r.Digest == stop.Record.Digest {
+		if r := k.record(t, "a"); r.State != rollout.Stopped || r.Target().Digest == stop.Record.Target().Digest {
 			return fmt.Errorf("it is %s", r)
 		}
 		return nil

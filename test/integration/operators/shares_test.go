@@ -210,7 +210,7 @@ func (k *thing) record(t *testing.T, identity string) rollout.Record {
 	crd := k.crd(t)
 	for _, c := range shard.Claims(crd) {
 		if c.Identity == k.group+"/"+identity {
-			return rollout.Read(crd.GetAnnotations()[c.Shard.Key(api.AnnotationRollout)])
+			return rollout.ParseRecord(crd.GetAnnotations()[c.Shard.Key(api.AnnotationRollout)])
 		}
 	}
 	return rollout.Record{}

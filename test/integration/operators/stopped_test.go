@@ -45,7 +45,7 @@ spec:
 	p.killed()
 	p.say(map[string]string{"a": "two-hello", "b": "hello", "c": "hello"})
 	p.await("the rollout stops", func() error {
-		if r := p.record(t); r.State != rollout.Stopped || r.Reason != rollout.NotReady || r.Done != 1 {
+		if r := p.record(t); r.State != rollout.Stopped || r.Reason != rollout.NotReady || r.Moved != 1 {
 			return fmt.Errorf("the record is %s", r)
 		}
 		return nil
@@ -64,7 +64,7 @@ spec:
 		p.apply("d", "hello")
 	})
 	p.say(map[string]string{"a": "two-hello", "b": "hello", "c": "edited", "d": "hello"})
-	if r := p.record(t); r.State != rollout.Stopped || r.Done != 1 {
+	if r := p.record(t); r.State != rollout.Stopped || r.Moved != 1 {
 		t.Errorf("the record is %s", r)
 	}
 }
@@ -105,7 +105,7 @@ func (p *pair) record(t *testing.T) rollout.Record {
 	}
 	for key, text := range crd.GetAnnotations() {
 		if strings.HasPrefix(key, api.AnnotationRollout) {
-			return rollout.Read(text)
+			return rollout.ParseRecord(text)
 		}
 	}
 	return rollout.Record{}

@@ -18,24 +18,29 @@ import (
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
-// earlier is the commit of the operator that is upgraded from, and gone back to.
-const earlier = "dba9afcf87c667d3ee2a79f6be6aa75a61b30640"
+// Commits of operators that are upgraded from.
+const (
+	// earlier is gone back to as well.
+	earlier = "ac11718516d310922b012e104027259c1b5633b9"
+	// withoutRevisions keeps no revisions of folders.
+	withoutRevisions = "dba9afcf87c667d3ee2a79f6be6aa75a61b30640"
+)
 
-// earlierProgram returns the operator of the earlier commit.
-func earlierProgram(t *testing.T) string {
+// programOf returns the operator of an earlier commit.
+func programOf(t *testing.T, commit string) string {
 	t.Helper()
 	root, err := kit.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := gitIn(root, "cat-file", "-e", earlier+"^{commit}").Run(); err != nil {
-		why := fmt.Sprintf("this clone has no commit %s to upgrade from: `git fetch --unshallow` gets it", earlier)
+	if err := gitIn(root, "cat-file", "-e", commit+"^{commit}").Run(); err != nil {
+		why := fmt.Sprintf("this clone has no commit %s to upgrade from: `git fetch --unshallow` gets it", commit)
 		if os.Getenv("CI") == "true" {
 			t.Fatal(why)
 		}
 		t.Skip(why)
 	}
-	program, err := buildEarlier()
+	program, err := builds[commit]()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,20 +52,26 @@ func gitIn(root string, args ...string) *exec.Cmd {
 	return exec.Command("git", append([]string{"-c", "safe.directory=*", "-C", root}, args...)...)
 }
 
-// buildEarlier builds the earlier commit, once, beside the cluster's files.
-var buildEarlier = sync.OnceValues(func() (program string, err error) {
+// builds build the commits, each once.
+var builds = map[string]func() (program string, err error){
+	earlier:          sync.OnceValues(func() (string, error) { return buildCommit(earlier) }),
+	withoutRevisions: sync.OnceValues(func() (string, error) { return buildCommit(withoutRevisions) }),
+}
+
+// buildCommit builds the operator of a commit beside the cluster's files.
+func buildCommit(commit string) (program string, err error) {
 	root, err := kit.Root()
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(cluster.Dir, "earlier")
+	dir := filepath.Join(cluster.Dir, commit)
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return "", err
 	}
 	compile := exec.Command("go", "build", "-o", "jacquard", ".")
 	compile.Dir = dir
 	for _, command := range []*exec.Cmd{
-		gitIn(root, "archive", "--output", filepath.Join(dir, "commit.tar"), earlier),
+		gitIn(root, "archive", "--output", filepath.Join(dir, "commit.tar"), commit),
 		exec.Command("tar", "-xf", filepath.Join(dir, "commit.tar"), "-C", dir),
 		compile,
 	} {
@@ -69,7 +80,7 @@ var buildEarlier = sync.OnceValues(func() (program string, err error) {
 		}
 	}
 	return filepath.Join(dir, "jacquard"), nil
-})
+}
 
 // line are the options of one operator, whose version changes.
 func (s *site) line() controller.Options {

@@ -23,7 +23,7 @@ import (
 // what is changed once, and deletes.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
-	program := earlierProgram(t)
+	program := programOf(t, earlier)
 	files := map[string]string{}
 	for _, name := range []string{"kind", "map", "secret", "role", "second"} {
 		files[name+".yaml"] = everyWay[name+".yaml"]
@@ -87,7 +87,7 @@ func divides(o *controller.Options) { o.Buckets = 16 }
 // neither changed nor deleted, until an approval goes on.
 func TestUpgradeInRollout(t *testing.T) {
 	t.Parallel()
-	program := earlierProgram(t)
+	program := programOf(t, withoutRevisions)
 	const settings = "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nrollout: {waves: [\"1\"], progressDeadline: 10s}\n"
 	const said = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .spec.name }}\ndata:\n  text: %s-{{ .spec.text }}\n"
 	s := build(t, map[string]string{"kind.yaml": settings, "map.yaml": fmt.Sprintf(said, "one")})
@@ -168,7 +168,7 @@ func (s *site) stopped(reason rollout.Reason) {
 			return err
 		}
 		for key, text := range crd.GetAnnotations() {
-			if r := rollout.Read(text); strings.HasPrefix(key, api.AnnotationRollout) && (r.State != rollout.Stopped || r.Reason != reason) {
+			if r := rollout.ParseRecord(text); strings.HasPrefix(key, api.AnnotationRollout) && (r.State != rollout.Stopped || r.Reason != reason) {
 				return fmt.Errorf("the record is %s", r)
 			}
 		}

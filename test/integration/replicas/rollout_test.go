@@ -54,7 +54,7 @@ func TestRollsOut(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if r := rollout.Read(crd.GetAnnotations()[api.AnnotationRollout]); r.State != rollout.Stopped {
+		if r := rollout.ParseRecord(crd.GetAnnotations()[api.AnnotationRollout]); r.State != rollout.Stopped {
 			return fmt.Errorf("the rollout is %q", r.State)
 		}
 		return nil

@@ -47,23 +47,23 @@ func TestApproveNeedsYes(t *testing.T) {
 	k.write(t, sets("-two"))
 	k.rollout(t, rollout.Stopped, rollout.Deletes)
 	k.deletes(t, 24)
-	record := rollout.Read(k.crd(t).GetAnnotations()["jacquard.dev/rollout"])
+	record := rollout.ParseRecord(k.crd(t).GetAnnotations()["jacquard.dev/rollout"])
 
-	pinned := "approve " + k.name() + " --kubeconfig " + filepath.Join(cluster.Dir, "kubeconfig") + " --stop " + record.Stop() + " --yes"
+	pinned := "approve " + k.name() + " --kubeconfig " + filepath.Join(cluster.Dir, "kubeconfig") + " --stop " + record.Stop + " --yes"
 	plan := k.exits(t, 1, "approve", k.name())
-	saysThat(t, plan, record.Digest, "deletes 24 StatefulSet", "nothing was changed", pinned)
+	saysThat(t, plan, record.Target().Digest, "deletes 24 StatefulSet", "nothing was changed", pinned)
 	list := k.exits(t, 0, "status", "--deletions", k.name())
 	for _, name := range names {
 		saysThat(t, plan, "\n  "+k.ns+"/"+name+"\n")
 		saysThat(t, list, "\n  "+k.ns+"/"+name+"\n")
 	}
 	saysThat(t, k.exits(t, 0, "approve", k.name(), "--dry-run"), pinned)
-	saysThat(t, k.exits(t, 0, "status", "--deletions", k.name(), "-o", "json"), `"stop": "`+record.Stop()+`"`, k.ns+"/r23")
+	saysThat(t, k.exits(t, 0, "status", "--deletions", k.name(), "-o", "json"), `"stop": "`+record.Stop+`"`, k.ns+"/r23")
 	if approval, written := k.crd(t).GetAnnotations()["jacquard.dev/approved"]; written {
 		t.Fatalf("it approved %s", approval)
 	}
 	kit.Eventually(t, "status has the ID of the stop", func() error { // the operator reports its kinds a little later
-		if text := k.jacquard(t, "status", "--install", home+"/jacquard", "-o", "json"); !strings.Contains(text, `"stop": "`+record.Stop()+`"`) {
+		if text := k.jacquard(t, "status", "--install", home+"/jacquard", "-o", "json"); !strings.Contains(text, `"stop": "`+record.Stop+`"`) {
 			return errors.New(text)
 		}
 		return nil
@@ -71,13 +71,13 @@ func TestApproveNeedsYes(t *testing.T) {
 
 	k.write(t, sets("-three"))
 	kit.Eventually(t, "the rollout of the next folder stops", func() error {
-		if r := rollout.Read(k.crd(t).GetAnnotations()["jacquard.dev/rollout"]); r.State != rollout.Stopped || r.Digest == record.Digest {
+		if r := rollout.ParseRecord(k.crd(t).GetAnnotations()["jacquard.dev/rollout"]); r.State != rollout.Stopped || r.Target().Digest == record.Target().Digest {
 			return fmt.Errorf("the record is %s", r)
 		}
 		return nil
 	})
-	next := rollout.Read(k.crd(t).GetAnnotations()["jacquard.dev/rollout"])
-	saysThat(t, k.exits(t, 1, "approve", k.name(), "--stop", record.Stop(), "--yes"), "the folder changed", record.Digest, next.Digest)
+	next := rollout.ParseRecord(k.crd(t).GetAnnotations()["jacquard.dev/rollout"])
+	saysThat(t, k.exits(t, 1, "approve", k.name(), "--stop", record.Stop, "--yes"), "the folder changed", record.Target().Digest, next.Target().Digest)
 	if approval, written := k.crd(t).GetAnnotations()["jacquard.dev/approved"]; written {
 		t.Fatalf("it approved %s", approval)
 	}
@@ -85,7 +85,7 @@ func TestApproveNeedsYes(t *testing.T) {
 		t.Errorf("%d lists of deletions are stored, want that of the present stop", n)
 	}
 
-	k.exits(t, 0, "approve", k.name(), "--stop", next.Stop(), "--yes")
+	k.exits(t, 0, "approve", k.name(), "--stop", next.Stop, "--yes")
 	k.rollout(t, rollout.Complete, "")
 	if all := k.lists(t, home); len(all) != 0 {
 		t.Errorf("the stop is over, and these are left: %v", all)
@@ -118,7 +118,7 @@ func TestForcedPast(t *testing.T) {
 	k.write(t, deployment(true))
 	for wave := range 2 {
 		kit.Eventually(t, fmt.Sprintf("wave %d stops", wave+1), func() error {
-			r := rollout.Read(k.crd(t).GetAnnotations()["jacquard.dev/rollout"])
+			r := rollout.ParseRecord(k.crd(t).GetAnnotations()["jacquard.dev/rollout"])
 			if r.Wave != wave+1 || r.Reason != rollout.NotReady || r.NotReady != wave {
 				return fmt.Errorf("the record is %s", r)
 			}
@@ -141,7 +141,7 @@ func TestForcedPast(t *testing.T) {
 		cluster.Delete(t, k.apiVersion(), "Thing", k.ns, names[0])
 		names = names[1:]
 		kit.Eventually(t, "the record leaves it out", func() error {
-			if r := rollout.Read(k.crd(t).GetAnnotations()["jacquard.dev/rollout"]); r.NotReady != len(names) {
+			if r := rollout.ParseRecord(k.crd(t).GetAnnotations()["jacquard.dev/rollout"]); r.NotReady != len(names) {
 				return fmt.Errorf("the record is %s", r)
 			}
 			return nil

@@ -25,7 +25,7 @@ func TestReplaced(t *testing.T) {
 	names := k.many(t, 10)
 	k.write(t, frozen("two"))
 	r := k.rollout(t, rollout.Stopped, rollout.Deletes)
-	if got := k.texts(t); got["one"] != 7 || r.Deleted < 1 {
+	if got := k.texts(t); got["one"] != 7 || r.DeletionCount < 1 {
 		t.Errorf("%v: %s", got, r)
 	}
 	k.approve(t)
@@ -46,7 +46,7 @@ func TestFailing(t *testing.T) {
 	k.says(t, "r03", "Ready", "True", "")
 	k.write(t, config("{{ if eq .spec.text \"bad\" }}{{ fail \"not so\" }}{{ end }}new"))
 	r := k.rollout(t, rollout.Stopped, rollout.RenderFailed)
-	if r.Done != 9 || r.Of != 10 {
+	if r.Moved != 9 || r.Total != 10 {
 		t.Errorf("%s", r)
 	}
 	k.says(t, "r03", "RolloutPending", "True", "RolloutFailed")
@@ -62,7 +62,7 @@ func TestFailing(t *testing.T) {
 
 	k.write(t, config("{{ fail \"for all\" }}"))
 	r = k.rollout(t, rollout.Stopped, rollout.RenderFailed)
-	if got := k.texts(t); got["bad"] != 1 || got["new"] != 9 || r.Done != 0 {
+	if got := k.texts(t); got["bad"] != 1 || got["new"] != 9 || r.Moved != 0 {
 		t.Errorf("%v: %s", got, r)
 	}
 }

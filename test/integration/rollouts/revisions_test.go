@@ -76,7 +76,7 @@ func TestServedByRevision(t *testing.T) {
 	}
 	k.ready(t, names...)
 	k.write(t, said("two", true))
-	if r := k.rollout(t, rollout.Stopped, rollout.NotReady); r.Done != 5 {
+	if r := k.rollout(t, rollout.Stopped, rollout.NotReady); r.Moved != 5 {
 		t.Errorf("the record is %s", r)
 	}
 	k.say(t, map[string]int{"two-hello": 5, "one-hello": 35})
@@ -101,7 +101,7 @@ func TestServedByRevision(t *testing.T) {
 	mark := cluster.Mark(t)
 	op = k.at(t, home)
 	k.say(t, map[string]int{"two-hello": 4, "two-edited": 1, "one-hello": 34, "one-edited": 1})
-	if r := k.rollout(t, rollout.Stopped, rollout.NotReady); r.Done != 5 {
+	if r := k.rollout(t, rollout.Stopped, rollout.NotReady); r.Moved != 5 {
 		t.Errorf("the record is %s", r)
 	}
 	k.ready(t, "r20", "r21", "r22", "made", "r39")
@@ -200,10 +200,11 @@ func TestRollbackAmongFolders(t *testing.T) {
 	two["kind.yaml"] = strings.Replace(two["kind.yaml"], `{waves: ["5"], progressDeadline: 10m}`, `{waves: ["1"], minReadySeconds: 600, progressDeadline: 1h}`, 1)
 	k.write(t, two)
 	k.say(t, map[string]int{"two-hello": 1, "one-hello": 7})
-	rolling, served := k.rollout(t, rollout.Running, ""), k.crd(t).GetAnnotations()["jacquard.dev/rolled-out"]
+	rolling := k.rollout(t, rollout.Running, "")
+	served := rolling.Base().Digest
 	rollBack := func(to string) {
 		t.Helper()
-		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"jacquard.dev/rollback":"%s %s"}}}`, to, rolling.Digest)
+		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"jacquard.dev/rollback":"%s %s"}}}`, to, rolling.Target().Digest)
 		if err := cluster.Client.Patch(context.Background(), k.crd(t), client.RawPatch(types.MergePatchType, patch)); err != nil {
 			t.Fatal(err)
 		}

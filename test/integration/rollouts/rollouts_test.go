@@ -133,7 +133,7 @@ func (k *thing) rollout(t *testing.T, state rollout.State, reason rollout.Reason
 	t.Helper()
 	var r rollout.Record
 	kit.Eventually(t, fmt.Sprintf("the rollout of %s is %s %s", k.group, state, reason), func() error {
-		if r = rollout.Read(k.crd(t).GetAnnotations()["jacquard.dev/rollout"]); r.State != state || r.Reason != reason {
+		if r = rollout.ParseRecord(k.crd(t).GetAnnotations()["jacquard.dev/rollout"]); r.State != state || r.Reason != reason {
 			return fmt.Errorf("it is %s", r)
 		}
 		return nil
@@ -180,7 +180,7 @@ func (k *thing) say(t *testing.T, want map[string]int) {
 func (k *thing) deletes(t *testing.T, n int) {
 	t.Helper()
 	kit.Eventually(t, fmt.Sprintf("the rollout of %s would delete %d", k.group, n), func() error {
-		if r := rollout.Read(k.crd(t).GetAnnotations()["jacquard.dev/rollout"]); r.Reason != rollout.Deletes || r.Deleted != n {
+		if r := rollout.ParseRecord(k.crd(t).GetAnnotations()["jacquard.dev/rollout"]); r.Reason != rollout.Deletes || r.DeletionCount != n {
 			return fmt.Errorf("it is %s", r)
 		}
 		return nil

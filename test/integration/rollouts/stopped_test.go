@@ -71,7 +71,7 @@ func TestNeverReady(t *testing.T) {
 	names := k.many(t, 10)
 	k.write(t, deployment(true))
 	r := k.rollout(t, rollout.Stopped, rollout.NotReady)
-	if r.Done != 1 || r.Ready != 0 || r.Of != 10 || k.changed(t) != 1 {
+	if r.Moved != 1 || r.Ready != 0 || r.Total != 10 || k.changed(t) != 1 {
 		t.Errorf("%d Deployments changed: %s", k.changed(t), r)
 	}
 	k.told(t, "RolloutStopped", "not ready again", k.ns+"/r00")
@@ -96,7 +96,7 @@ func TestNeverReady(t *testing.T) {
 	k.ready(t, append(names, "made", "new")...)
 	kit.Eventually(t, "the record is that of the good folder", func() error {
 		if k.changed(t) != 0 || k.crd(t).GetAnnotations()["jacquard.dev/rollout"] != "" &&
-			rollout.Read(k.crd(t).GetAnnotations()["jacquard.dev/rollout"]).State != rollout.Complete {
+			rollout.ParseRecord(k.crd(t).GetAnnotations()["jacquard.dev/rollout"]).State != rollout.Complete {
 			return fmt.Errorf("%d changed, %v", k.changed(t), k.crd(t).GetAnnotations())
 		}
 		return nil
@@ -225,7 +225,7 @@ func TestPreciousRenamed(t *testing.T) {
 			}
 			r := k.rollout(t, rollout.Stopped, rollout.Deletes)
 			want := []string{tt.kind + " " + k.ns + "/r00", tt.kind + " " + k.ns + "/r01"}
-			if r.Done != 0 || r.Of != 2 || !slices.Equal(r.Deletes, want) || r.Deleted != 2 {
+			if r.Moved != 0 || r.Total != 2 || !slices.Equal(r.DeletionNames, want) || r.DeletionCount != 2 {
 				t.Errorf("the record is %s", r)
 			}
 			k.told(t, "RolloutStopped", want[0], "jacquard approve "+k.name())

@@ -17,7 +17,7 @@ func TestOscillatingIsNotReady(t *testing.T) {
 	files := config("{{ .spec.text }}")
 	files["kind.yaml"], files["map.yaml"] = quick, files["map.yaml"]+"  sum: {{ child \"map\" | toJson | sha256sum }}\n"
 	k.write(t, files)
-	if r := k.rollout(t, rollout.Stopped, rollout.NotReady); r.Done != 1 || r.Of != 5 {
+	if r := k.rollout(t, rollout.Stopped, rollout.NotReady); r.Moved != 1 || r.Total != 5 {
 		t.Errorf("it reached others: %s", r)
 	}
 	k.ready(t, names[1:]...)

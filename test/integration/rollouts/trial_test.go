@@ -18,7 +18,7 @@ func TestReadsTried(t *testing.T) {
 	files["kind.yaml"] = patient + "reads:\n- {apiVersion: v1, kind: ConfigMap, namespaces: [" + other + "]}\n"
 	k.write(t, files)
 	r := k.rollout(t, "Stopped", "Deletes")
-	if want := "PersistentVolumeClaim " + k.ns + "/r00"; len(r.Deletes) != 1 || r.Deletes[0] != want {
+	if want := "PersistentVolumeClaim " + k.ns + "/r00"; len(r.DeletionNames) != 1 || r.DeletionNames[0] != want {
 		t.Errorf("the record is %s", r)
 	}
 	k.exists(t, "v1", "PersistentVolumeClaim", "r00")
@@ -35,7 +35,7 @@ func TestStatusTried(t *testing.T) {
 	names := k.many(t, 5)
 	k.write(t, map[string]string{"kind.yaml": quick,
 		"status.yaml": "conditions:\n- {type: Ready, status: \"False\", reason: Broken, message: by the folder}\n"})
-	if r := k.rollout(t, "Stopped", "NotReady"); r.Of != 5 || r.Done != 1 || r.Ready != 0 {
+	if r := k.rollout(t, "Stopped", "NotReady"); r.Total != 5 || r.Moved != 1 || r.Ready != 0 {
 		t.Errorf("the record is %s", r)
 	}
 	k.says(t, "r00", "Ready", "False", "Broken")
@@ -47,7 +47,7 @@ func TestStatusTried(t *testing.T) {
 	k.served(t, "r03")
 	k.write(t,
 		map[string]string{"status.yaml": "{{ if eq .spec.text \"bad\" }}{{ fail \"not so\" }}{{ end }}\nconditions:\n- {type: Told, status: \"True\", reason: Told, message: told}\n"})
-	if r := k.rollout(t, "Stopped", "RenderFailed"); r.Of != 5 || r.Done != 0 {
+	if r := k.rollout(t, "Stopped", "RenderFailed"); r.Total != 5 || r.Moved != 0 {
 		t.Errorf("the record is %s", r)
 	}
 	k.says(t, "r03", "RolloutPending", "True", "RolloutFailed")

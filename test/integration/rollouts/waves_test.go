@@ -74,12 +74,12 @@ func TestLastingReadiness(t *testing.T) {
 	k.areTwo(t, "r01")
 	k.ready(t, names...)
 	k.address(t, "r01", "")
-	if r := k.rollout(t, rollout.Stopped, rollout.NotReady); r.Done != 1 || r.Wave != 1 {
+	if r := k.rollout(t, rollout.Stopped, rollout.NotReady); r.Moved != 1 || r.Wave != 1 {
 		t.Errorf("the record is %s", r)
 	}
 	k.areTwo(t, "r01")
 	k.approve(t)
-	if r := k.rollout(t, rollout.Stopped, rollout.Paused); r.Done != 1 || r.NotReady != 1 {
+	if r := k.rollout(t, rollout.Stopped, rollout.Paused); r.Moved != 1 || r.NotReady != 1 {
 		t.Errorf("the record is %s", r)
 	}
 	k.told(t, "RolloutStopped", "kind.yaml pauses it after wave 1", "jacquard approve")
@@ -112,7 +112,7 @@ func TestNamespaceWave(t *testing.T) {
 		in(ns).say(t, map[string]int{"one-hello": 2})
 	}
 	k.write(t, said("two"))
-	if r := k.rollout(t, rollout.Stopped, rollout.Paused); r.Done != 2 || r.Of != 4 {
+	if r := k.rollout(t, rollout.Stopped, rollout.Paused); r.Moved != 2 || r.Total != 4 {
 		t.Errorf("the record is %s", r)
 	}
 	in(dev).say(t, map[string]int{"two-hello": 2})

@@ -12,8 +12,8 @@ import (
 // room for all of them, as a text that Record.ReadDeletions reads.
 func (r *Rollout) DeletionList() []byte {
 	var text strings.Builder
-	for _, d := range r.wanted() {
-		fmt.Fprintln(&text, d.of, d.UID, d)
+	for _, d := range r.deletions.unapprovedDeletions() {
+		fmt.Fprintln(&text, d.owner, d.child.UID, d.child)
 	}
 	return []byte(text.String())
 }
@@ -21,25 +21,15 @@ func (r *Rollout) DeletionList() []byte {
 // ReadDeletions returns the children that a list names. It is an error unless they are
 // those that the record's stop is about.
 func (r Record) ReadDeletions(list []byte) ([]string, error) {
-	var names []string
-	hashes := set{}
+	var names, keys []string
 	for line := range strings.Lines(string(list)) {
-		of, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		owner, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		uid, name, _ := strings.Cut(rest, " ")
 		names = append(names, name)
-		hashes[deletionKey(types.UID(of), types.UID(uid), name)] = true
+		keys = append(keys, deletionKey(types.UID(owner), types.UID(uid), name))
 	}
-	if r.Wanted != keyOf(hashes.all()...) {
+	if r.Stop != deletionsStop(r.Target(), keys) {
 		return nil, errors.New("the list is not the one of this stop")
 	}
 	return names, nil
-}
-
-// hashOf tells one set of deletions from another.
-func hashOf(all []deletion) string {
-	hashes := set{}
-	for _, d := range all {
-		hashes[d.key()] = true
-	}
-	return keyOf(hashes.all()...)
 }
