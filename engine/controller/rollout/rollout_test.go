@@ -480,6 +480,11 @@ func TestMayDelete(t *testing.T) {
 	if err := s.MayDelete(s.resources[0], child(statefulSet, 5)); err != nil {
 		t.Errorf("a deletion that results from an edit needs an approval: %v", err)
 	}
+	s = begin(settings(kind.Sizes("1")...), Record{}, changing(5))
+	s.Choose(s.resources[0])
+	if err := s.MayDelete(s.resources[0], child(statefulSet, 0)); err == nil || s.State() != Stopped {
+		t.Errorf("the only deletion is that of a StatefulSet, and needs no approval: %s", s.Record())
+	}
 }
 
 // TestReachedBeforeRestart: what stopped a rollout before a restart is not deleted afterwards,
