@@ -56,7 +56,7 @@ func (o *Operator) announceRollout(ctx context.Context, r *kindController) error
 	if err := o.annotate(ctx, crd, write); err != nil {
 		return fmt.Errorf("recording the rollout on CRD %s: %w", r.name, err)
 	}
-	if c.recorded(now) {
+	if c.acceptRecord(now) {
 		r.enqueueAll()
 	}
 	switch {
@@ -69,9 +69,9 @@ func (o *Operator) announceRollout(ctx context.Context, r *kindController) error
 	return nil
 }
 
-// recorded takes in that the CRD has a record, and reports whether a rollout may move resources
+// acceptRecord takes in that the CRD has a record, and reports whether a rollout may move resources
 // from now on. One that is complete is over.
-func (c *versionTracker) recorded(now rollout.Record) (begins bool) {
+func (c *versionTracker) acceptRecord(now rollout.Record) (begins bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	begins = c.rollout != nil && c.written.Target() != now.Target()

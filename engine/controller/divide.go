@@ -273,9 +273,9 @@ func (o *Operator) isServed(gvk apischema.GroupVersionKind) bool {
 	return served
 }
 
-// follow serves a kind as the replica that leads has it: with the folder that serves
+// followLeader serves a kind as the replica that leads has it: with the folder that serves
 // every resource, whatever folder this replica has.
-func (o *Operator) follow(ctx context.Context, h *history, running *kindController, made *observe.Version) error {
+func (o *Operator) followLeader(ctx context.Context, h *history, running *kindController, made *observe.Version) error {
 	crd, mine := o.crd(made.Name), o.shardOf(h.crd)
 	if crd == nil {
 		return nil
@@ -294,7 +294,7 @@ func (o *Operator) follow(ctx context.Context, h *history, running *kindControll
 		o.exportPaused(made.Name)
 	}
 	record := readRecord(crd, mine)
-	v, err := h.followed(made, record)
+	v, err := h.findFollowed(made, record)
 	if err != nil || v == nil {
 		return err
 	}
@@ -308,7 +308,7 @@ func (o *Operator) follow(ctx context.Context, h *history, running *kindControll
 	if running == nil {
 		return h.serve(ctx, nil, v, past{record: record})
 	}
-	again := running.versions.follow(record.Target(), v)
+	again := running.versions.followRevision(record.Target(), v)
 	running.want()
 	o.countUnwatched(running)
 	if again {
@@ -318,9 +318,9 @@ func (o *Operator) follow(ctx context.Context, h *history, running *kindControll
 	return nil
 }
 
-// followed is the version that serves every resource of a kind; nil while there is none,
+// findFollowed returns the version that serves every resource of a kind; nil while there is none,
 // since a folder rolls out.
-func (h *history) followed(made *observe.Version, record rollout.Record) (*observe.Version, error) {
+func (h *history) findFollowed(made *observe.Version, record rollout.Record) (*observe.Version, error) {
 	digest := record.Target().Digest
 	switch {
 	case made.Removed, !record.IsUnfinished() && made.Kind != nil && made.Digest == digest:
@@ -345,9 +345,9 @@ func (c *versionTracker) hasFollowed(record rollout.Record) bool {
 	return !record.IsUnfinished() && (c.targetRevision().Revision == record.Target() || c.targetRevision().Digest == "")
 }
 
-// follow goes on with a version that serves all resources, and reports whether all are to
+// followRevision goes on with a version that serves all resources, and reports whether all are to
 // be looked at.
-func (c *versionTracker) follow(r rollout.Revision, v *observe.Version) bool {
+func (c *versionTracker) followRevision(r rollout.Revision, v *observe.Version) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if v.Kind == nil {

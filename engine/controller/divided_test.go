@@ -237,7 +237,7 @@ func (o *Operator) leading(t *testing.T, server *memory.Server, follows bool) *k
 		r.versions.setVersion(v, before)
 		return r
 	}
-	r.versions.follow(record.Target(), v)
+	r.versions.followRevision(record.Target(), v)
 	if err := o.history(t.Context(), crd).serve(t.Context(), r, v, before); err != nil {
 		t.Fatal(err)
 	}

@@ -198,7 +198,7 @@ func (o *Operator) work(ctx context.Context, r *kindController, c controller.Con
 // awaitChildren returns when every kind of child has been listed or is in
 // trouble, so that no status is written that only says "not known yet".
 func (o *Operator) awaitChildren(ctx context.Context, r *kindController) error {
-	return until(ctx, func() bool { return !r.versions.pending(o.cluster()) })
+	return until(ctx, func() bool { return !r.versions.isPending(o.cluster()) })
 }
 
 // until waits until something is so.

@@ -97,7 +97,7 @@ func TestFollowerForgetsRollback(t *testing.T) {
 	o := &Operator{options: Options{Identity: mine.Identity}, kinds: map[string]*kindState{name: {crd: crd, rolledBack: "0"}}}
 	v := versionOf("1")
 	v.Name = name
-	if err := o.follow(context.Background(), &history{o: o, crd: crd}, &kindController{}, v); err != nil {
+	if err := o.followLeader(context.Background(), &history{o: o, crd: crd}, &kindController{}, v); err != nil {
 		t.Fatal(err)
 	}
 	if got := o.seen(name).rolledBack; got != "" {

@@ -51,7 +51,7 @@ func (r *kindController) previewAll(ctx context.Context, next *observe.Version, 
 				late = append(late, *name)
 			}
 		})
-		if present, _ := r.versions.coming(); present != next || time.Since(began) > patience {
+		if present, _ := r.versions.findComing(); present != next || time.Since(began) > patience {
 			break
 		}
 		if names = late; len(late) == 0 {
@@ -94,12 +94,15 @@ func (r *kindController) previewOne(ctx context.Context, next *observe.Version, 
 	present, record, isResumed := r.versions.beforePreview(o.GetUID(), marks)
 	past := rollout.PastByStatus(record)
 	if present != nil {
-		past.Fails = func(string) (bool, bool) { return r.fails(ctx, present, o) }
+		past.Fails = func(string) (bool, bool) { return r.failsAnyway(ctx, present, o) }
 		past.Unwanted = func(p *plan.Plan, _ string) []live.Object { return r.newlyUnwanted(ctx, p, present, o) }
 	}
 	p = rollout.PreviewOf(next.Digest, tried, o, past)
 	isSame := tried.Same && p.Failure == ""
 	presentChanges := isSame && (present == nil || isResumed && !r.reconciler.Preview(ctx, present, o).Same)
+	if isResumed {
+		marks = r.readMarks(o.GetUID())
+	}
 	target, _ := rollout.ParseRevision(next.Revision)
 	// What no version has served, and no other one can, begins with the new one, unless a person
 	// has to approve that.
@@ -154,9 +157,9 @@ func (r *kindController) newlyUnwanted(ctx context.Context, p *plan.Plan, before
 	})
 }
 
-// fails reports whether the version that serves a resource cannot render its
+// failsAnyway reports whether the version that serves a resource cannot render its
 // children, or its status, either.
-func (r *kindController) fails(ctx context.Context, before *observe.Version, o *unstructured.Unstructured) (children, ofStatus bool) {
+func (r *kindController) failsAnyway(ctx context.Context, before *observe.Version, o *unstructured.Unstructured) (children, ofStatus bool) {
 	if before.Kind == nil {
 		return true, true
 	}

@@ -237,8 +237,8 @@ func (h *history) nextNumber(digest string, record rollout.Record) int64 {
 	return last + 1
 }
 
-// resume adds the versions of the revisions on record to what is known of a kind.
-func (h *history) resume(before past, v *observe.Version) past {
+// loadRevisions adds the versions of the revisions on record to what is known of a kind.
+func (h *history) loadRevisions(before past, v *observe.Version) past {
 	if v.Kind == nil || before.isSettled(v) {
 		return before
 	}

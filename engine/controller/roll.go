@@ -65,7 +65,7 @@ func (o *Operator) advance(ctx context.Context, r *kindController) time.Duration
 	}
 	rest := time.Duration(0)
 	if r.versions.isRollingOut() {
-		rest = o.step(ctx, r)
+		rest = o.stepRollout(ctx, r)
 	} else {
 		rest = o.dropPassed(ctx, r)
 	}
@@ -91,8 +91,8 @@ func shorterWait(a, b time.Duration) time.Duration {
 	return a
 }
 
-// coming is the version whose rollout is under way, or nil, and whether it is previewed.
-func (c *versionTracker) coming() (next *observe.Version, isPreviewing bool) {
+// findComing returns the version whose rollout is under way, or nil, and whether it is previewed.
+func (c *versionTracker) findComing() (next *observe.Version, isPreviewing bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.rollout == nil {
@@ -104,7 +104,7 @@ func (c *versionTracker) coming() (next *observe.Version, isPreviewing bool) {
 // previewRollout previews a version on all resources, and begins its rollout, once what it needs is
 // listed. It returns when to try again; 0 if no preview is left.
 func (o *Operator) previewRollout(ctx context.Context, r *kindController) time.Duration {
-	next, isPreviewing := r.versions.coming()
+	next, isPreviewing := r.versions.findComing()
 	switch {
 	case !isPreviewing:
 		return 0
@@ -147,18 +147,18 @@ func (c *versionTracker) toPreview(next *observe.Version, living []rollout.Resou
 	return c.rollout.ToPreview()
 }
 
-// step releases the next resources, if the present ones are well. It returns when to look
+// stepRollout releases the next resources, if the present ones are well. It returns when to look
 // again without an event; 0 means never.
-func (o *Operator) step(ctx context.Context, r *kindController) time.Duration {
+func (o *Operator) stepRollout(ctx context.Context, r *kindController) time.Duration {
 	crd := o.crd(r.name)
 	if crd == nil {
 		return 0
 	}
 	o.retry(ctx, r)
-	goesOn, wait := o.stepped(r, crd)
+	goesOn, wait := o.takeStep(r, crd)
 	if o.tellNamespaces(ctx, r.versions) {
 		again := false
-		again, wait = o.stepped(r, crd)
+		again, wait = o.takeStep(r, crd)
 		goesOn = goesOn || again
 	}
 	if goesOn {
@@ -189,9 +189,9 @@ func (o *Operator) tellNamespaces(ctx context.Context, c *versionTracker) bool {
 	return err == nil
 }
 
-// stepped takes the step, and reports whether a rollout that was stopped or paused
+// takeStep takes the step, and reports whether a rollout that was stopped or paused
 // continues, or ends. It returns when to look again without an event; 0 means never.
-func (o *Operator) stepped(r *kindController, crd metav1.Object) (goesOn bool, wait time.Duration) {
+func (o *Operator) takeStep(r *kindController, crd metav1.Object) (goesOn bool, wait time.Duration) {
 	living := r.listLiving()
 	now, c := time.Now(), r.versions
 	c.mu.Lock()

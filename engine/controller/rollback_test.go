@@ -43,7 +43,7 @@ func TestRollbackOnRecord(t *testing.T) {
 	if now.Rollback != "asked" || now.State != rollout.Complete || now.Target().Digest != "0" {
 		t.Errorf("at its end the record is %s", now)
 	}
-	c.recorded(now)
+	c.acceptRecord(now)
 	crd.Annotations[api.AnnotationRollout] = now.String()
 	if now, changed := c.announced(); changed {
 		t.Errorf("it is written again: %s", now)
@@ -69,7 +69,7 @@ func TestRollbackOnRecordAtStart(t *testing.T) {
 	if !changed || now.Rollback != "asked" || now.State != rollout.Complete || now.Target().Digest != "0" {
 		t.Errorf("the record is %s", now)
 	}
-	c.recorded(now)
+	c.acceptRecord(now)
 	if now, changed := c.announced(); changed {
 		t.Errorf("it is written again: %s", now)
 	}

@@ -131,7 +131,7 @@ func (o *Operator) syncKind(ctx context.Context, name string) error {
 	case o.divides() && share.None():
 		return nil
 	case o.divides() && !share.Leads:
-		return o.follow(ctx, h, running, made)
+		return o.followLeader(ctx, h, running, made)
 	}
 	v, unusable := o.chosen(ctx, h, made, running == nil)
 	if v == nil {
@@ -273,7 +273,7 @@ func (o *Operator) serve(ctx context.Context, h *history, running *kindControlle
 		before.number = h.nextNumber(v.Digest, before.record)
 	}
 	if running == nil || !running.versions.hasFolder() {
-		before = h.resume(before, v)
+		before = h.loadRevisions(before, v)
 	}
 	if err := h.serve(ctx, running, v, before); err != nil {
 		return err

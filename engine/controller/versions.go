@@ -296,8 +296,8 @@ func (c *versionTracker) scopes() []cluster.Scope {
 	return all
 }
 
-// pending reports whether something that a version needs has not been listed yet.
-func (c *versionTracker) pending(in reconcile.Cluster) bool {
+// isPending reports whether something that a version needs has not been listed yet.
+func (c *versionTracker) isPending(in reconcile.Cluster) bool {
 	return slices.ContainsFunc(c.versions(), func(v *observe.Version) bool { return v.IsPending(in.Caches) })
 }
 
@@ -320,11 +320,10 @@ func (c *versionTracker) hasFolder() bool {
 func (c *versionTracker) resyncInterval() time.Duration { return c.versions()[0].ResyncInterval() }
 
 // marksOf returns the revisions that the children of a resource carry, if that matters: a
-// revision serves resources to which an earlier process took it, or the rollout continues
-// one of an earlier process.
+// revision serves resources to which an earlier process took it.
 func (c *versionTracker) marksOf(uid types.UID) []rollout.Revision {
 	c.mu.Lock()
-	matters := c.rollout != nil && c.rollout.IsResumed()
+	matters := false
 	for i := 1; i < len(c.revisions)-1; i++ {
 		matters = matters || c.revisions[i].rollout == nil
 	}

@@ -55,7 +55,7 @@ func try(c *versionTracker, others ...string) {
 	}
 	c.rollout.Step(time.Now())
 	now, _ := c.announced()
-	c.recorded(now)
+	c.acceptRecord(now)
 }
 
 // is checks which version serves a resource; "" is none: it is held.
@@ -142,7 +142,7 @@ func TestRevertEndsAmongEdits(t *testing.T) {
 	c.rollout.Previewed(rollout.Preview{UID: "a", Generation: 1, WasReady: true, Changes: true})
 	c.rollout.Previewed(rollout.Preview{UID: "b", Generation: 1, WasReady: true})
 	c.rollout.Start(time.Now())
-	c.recorded(c.rollout.Record())
+	c.acceptRecord(c.rollout.Record())
 	b := thing("b")
 	for n := range int64(5) {
 		b.SetGeneration(n + 2)
@@ -205,7 +205,7 @@ func TestMadeWhileRevertStopped(t *testing.T) {
 	c.rollout.Observe(rollout.ResourceOf(thing("a")))
 	c.rollout.Previewed(rollout.Preview{UID: "a", Generation: 1, WasReady: true, Changes: true, Deletes: []rollout.Child{lost}})
 	c.rollout.Step(time.Now())
-	c.recorded(c.rollout.Record())
+	c.acceptRecord(c.rollout.Record())
 	made := thing("made")
 	c.served(made, reconcile.Outcome{Version: c.choose(made).Version, Ready: true})
 	if due := c.rollout.ToPreview(); len(due) != 1 || due[0].Name != "made" {
@@ -233,7 +233,7 @@ func TestForced(t *testing.T) {
 	if now.State != rollout.Complete || now.NotReady != 2 {
 		t.Fatalf("%s", now)
 	}
-	c.recorded(now)
+	c.acceptRecord(now)
 	again := newVersionTracker(c.kindPaused)
 	again.setVersion(versionOf("1"), past{hasChildren: true, record: rollout.ParseRecord(now.String())})
 	for _, c := range []*versionTracker{c, again} {
