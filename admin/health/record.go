@@ -20,6 +20,8 @@ func ProgressByRecord(r rollout.Record, kind, done string) Progress {
 		return Progress{Done: true, Message: done + r.PassedText()}
 	case rollout.Stopped:
 		return Progress{Failed: true, Message: "Stopped: " + r.Text(kind)}
+	case rollout.Removed:
+		return Progress{Failed: true, Message: r.Text(kind)}
 	}
 	return Progress{Message: "RollingOut: " + r.Text(kind)}
 }

@@ -16,7 +16,7 @@ var inPod = []string{
 	"engine/revision", "engine/cluster", "engine/apply/ownership", "engine/refusals", "engine/status/readiness",
 	"engine/status", "engine/plan", "engine/apply",
 	"engine/controller/shard", "engine/controller/replicas", "engine/controller/heartbeat", "engine/controller/metrics", "engine/controller/roots", "engine/observe", "engine/reconcile",
-	"engine/controller/rollout", "engine/controller", "engine",
+	"engine/controller/rollout", "engine/controller/kinds", "engine/controller", "engine",
 }
 
 // offline are the packages that work without a cluster, below author.
@@ -36,7 +36,7 @@ var forTests = []string{"test/docs", "test/docs/write", "test/fuzzed", "test/kit
 // notOffline are the packages that need a cluster, and notOnline the process:
 // what is shared with it lies in the packages below it.
 var (
-	notOffline = []string{"engine", "engine/cluster", "engine/apply", "engine/observe", "engine/reconcile", "engine/controller", "engine/controller/rollout",
+	notOffline = []string{"engine", "engine/cluster", "engine/apply", "engine/observe", "engine/reconcile", "engine/controller", "engine/controller/rollout", "engine/controller/kinds",
 		"engine/controller/shard", "engine/controller/replicas", "engine/controller/heartbeat", "engine/controller/metrics", "engine/controller/roots"}
 	notOnline = []string{"engine/controller", "engine"}
 )

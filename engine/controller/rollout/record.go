@@ -25,6 +25,9 @@ const (
 	Stopped State = "Stopped"
 	// Complete: the target serves every resource.
 	Complete State = "Complete"
+	// Removed: the folder is gone, and resources can only be deleted. Only a Record has this
+	// state; its rollout continues where it was when the folder is there again.
+	Removed State = "Removed"
 )
 
 // A Reason is why a rollout stopped.

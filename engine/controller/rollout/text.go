@@ -13,6 +13,8 @@ func (r Record) Text(kind string) string {
 	switch {
 	case r.State == Previewing:
 		return "the changed folder is being tried"
+	case r.State == Removed:
+		return "the folder was removed: resources are only deleted"
 	case r.State != Stopped && r.Message != "":
 		return fmt.Sprintf("%s; %s", r.Counts(), r.Message)
 	case r.State != Stopped:
