@@ -17,7 +17,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/live"
-	"github.com/jacquard-operator/jacquard/engine/observe"
 )
 
 // An Object is one that something of ours is on.
@@ -116,7 +115,7 @@ func (e *Eject) resources(ctx context.Context) error {
 			e.unknown = append(e.unknown, fmt.Errorf("ejecting %s: %w", crd.GetName(), err))
 		}
 		for _, record := range []string{api.AnnotationChildKinds, api.AnnotationPatchedKinds} {
-			for _, gk := range observe.Recorded(crd.GetAnnotations()[record]) {
+			for _, gk := range api.ParseKinds(crd.GetAnnotations()[record]) {
 				e.recorded[gk] = true
 			}
 		}

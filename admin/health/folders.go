@@ -15,11 +15,10 @@ import (
 
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/kinds"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/live"
-	"github.com/jacquard-operator/jacquard/engine/observe"
-	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
@@ -127,32 +126,25 @@ func listFolderManagers(items []corev1.ConfigMap, name string) []string {
 // names that the folder neither makes nor retires. While a rollout is under way
 // an earlier folder is still in use.
 func (k *Kind) onRecord(crd metav1.Object, preferred func(apischema.GroupKind) (live.Resource, bool)) {
-	left := reconcile.Unused(crd, []*observe.Version{{Kind: k.compiled}})
+	left := kinds.Unused(kinds.ReadKinds(crd), []*kind.Kind{k.compiled})
 	for _, r := range k.compiled.Settings.Retired {
-		gk := r.GVK().GroupKind()
-		key := records[r.Patch()]
-		k.Retired = append(k.Retired, Retired{Entry: r.String(), MayGo: k.State == verdict.Serving && !slices.Contains(left[key], gk)})
+		isLeft := slices.Contains(left, kinds.RecordedKind{GroupKind: r.GVK().GroupKind(), Patched: r.Patch()})
+		k.Retired = append(k.Retired, Retired{Entry: r.String(), MayGo: k.State == verdict.Serving && !isLeft})
 	}
 	if k.State != verdict.Serving {
 		return
 	}
-	for _, patched := range []bool{false, true} {
-		for _, gk := range left[records[patched]] {
-			if k.compiled.Retires(gk, patched) {
-				continue
-			}
-			entry := kind.RetiredRule{APIVersion: gk.Group, Kind: gk.Kind}
-			if r, found := preferred(gk); found {
-				entry.APIVersion = r.GVK.GroupVersion().String()
-			}
-			if patched {
-				entry.Ownership = "patch"
-			}
-			k.Dropped = append(k.Dropped, entry.String())
+	for _, l := range left {
+		if k.compiled.Retires(l.GroupKind, l.Patched) {
+			continue
 		}
+		entry := kind.RetiredRule{APIVersion: l.Group, Kind: l.Kind}
+		if r, found := preferred(l.GroupKind); found {
+			entry.APIVersion = r.GVK.GroupVersion().String()
+		}
+		if l.Patched {
+			entry.Ownership = "patch"
+		}
+		k.Dropped = append(k.Dropped, entry.String())
 	}
 }
-
-// records are the annotations of a CRD with the kinds that were made, and with
-// those that were patched.
-var records = map[bool]string{false: api.AnnotationChildKinds, true: api.AnnotationPatchedKinds}

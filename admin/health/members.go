@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -116,6 +117,10 @@ func (i *Installation) divides(all *findings) {
 		}
 		if m.Overdue && !m.Leads {
 			all.add(verdict.ReplicaOverdue, "replica %s has not renewed its Lease in time: it is not known whether it runs", m.Name)
+		}
+		if len(m.Unable) > 0 {
+			all.add(verdict.RevisionMissing, "replica %s has another folder than the one that serves all resources of %s, and its revision is not stored: "+
+				"the replica that leads serves them", m.Name, strings.Join(m.Unable, ", "))
 		}
 		living, total = living+1, total+m.Resources
 	}

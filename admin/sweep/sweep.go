@@ -16,7 +16,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/apply/ownership"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/live"
-	"github.com/jacquard-operator/jacquard/engine/observe"
 )
 
 // An Orphan is a child of which no resource has the uid that it wears.
@@ -102,7 +101,7 @@ func kindsOf(ctx context.Context, s *liveview.Survey, name string) (kinds []live
 	if of, err = s.Kind(ctx, name); err != nil {
 		return nil, nil, err
 	}
-	for _, gk := range observe.Recorded(crd.GetAnnotations()[api.AnnotationChildKinds]) {
+	for _, gk := range api.ParseKinds(crd.GetAnnotations()[api.AnnotationChildKinds]) {
 		r, served := s.Served().Preferred(gk)
 		if served {
 			kinds = append(kinds, r)

@@ -1,130 +1,105 @@
 package controller
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/kinds"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 )
 
 // recordRollout records how far the rollout is when that changed, and announces it by event,
-// log and metric. It returns when to try again; 0 if it is recorded.
-func (o *Operator) recordRollout(ctx context.Context, r *kindController) time.Duration {
-	switch err := o.announceRollout(ctx, r); {
-	case err == nil:
-		return 0
-	case apierrors.IsConflict(err): // the CRD changed; the cache tells how
-		return soonTick
-	default:
-		log.FromContext(ctx).Error(err, "rollout not recorded", "kind", r.name)
-		return waveTick
-	}
-}
-
-func (o *Operator) announceRollout(ctx context.Context, r *kindController) error {
-	crd, c := o.crd(r.name), r.versions
-	if crd == nil {
-		return nil
-	}
-	c.mu.Lock()
-	approved := crd.GetAnnotations()[r.shard.Key(api.AnnotationApproved)]
-	now, changed := c.announced()
-	runs, used := c.rollout != nil, approved != "" && approved == c.used
-	c.mu.Unlock()
+// log and metric.
+func (o *Operator) recordRollout(ctx context.Context, r *kindController, crd metav1.Object) error {
+	key := r.shard.Key(api.AnnotationApproved)
+	approved := crd.GetAnnotations()[key]
+	now, changed, used := r.versions.toRecord(approved)
 	if o.options.ReadOnly || !changed && !used {
 		return nil
 	}
 	write := map[string]any{}
 	if changed {
-		write = recordAnnotations(r.shard, now)
+		write = kinds.RolloutAnnotations(r.shard, now)
 	}
-	// An approval is taken off once it is used, or if it is of another stop.
+	// An approval is removed once it is used, or if it is of another stop.
 	if approved != "" && (used || now.State != rollout.Stopped || rollout.ParseApproval(approved).Stop != now.Stop) {
-		write[r.shard.Key(api.AnnotationApproved)] = nil
+		write[key] = nil
 	}
 	if err := o.annotate(ctx, crd, write); err != nil {
 		return fmt.Errorf("recording the rollout on CRD %s: %w", r.name, err)
 	}
-	if c.acceptRecord(now) {
-		r.enqueueAll()
-	}
-	switch {
+	switch runs := r.versions.isRollingOut(); {
 	case changed && runs:
 		o.announce(ctx, r, now)
 	case changed:
 		logRollout(ctx, r, now)
 	}
-	c.trigger() // an approval may wait for the record
+	r.versions.forgetApproval()
+	o.names.Add(r.name) // what is on record decides how to continue
 	return nil
 }
 
-// acceptRecord takes in that the CRD has a record, and reports whether a rollout may move resources
-// from now on. One that is complete is over.
-func (c *versionTracker) acceptRecord(now rollout.Record) (begins bool) {
+// toRecord returns what the record is to say, whether the CRD says something else, and whether an
+// approval on it was taken in.
+func (c rolloutRecorder) toRecord(approved string) (now rollout.Record, changed, used bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	begins = c.rollout != nil && c.written.Target() != now.Target()
-	if c.used = ""; now.State != "" {
-		c.written = now
-	}
-	target := c.targetRevision()
-	if now.State == rollout.Complete && c.rollout != nil && target.Revision == now.Target() {
-		c.serveAll(target.Revision, target.version)
-		c.recordPassed(now, now.PassedNames())
-	}
-	return begins
+	now, changed = c.newRecord()
+	return now, changed, approved != "" && approved == c.used
 }
 
-// recordPassed takes in which resources a complete rollout has passed.
-func (c *versionTracker) recordPassed(written rollout.Record, names []types.NamespacedName) {
-	c.written, c.passed = written, map[types.NamespacedName]bool{}
-	for _, name := range names {
-		c.passed[name] = true
-	}
-}
-
-// takeRecord takes in what the leader before this one recorded of a rollout that is complete.
-func (c *versionTracker) takeRecord(of rollout.Record) {
+// forgetApproval forgets the approval that was taken in last: it is on the CRD no more.
+func (c rolloutRecorder) forgetApproval() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.rollout == nil && of.State == rollout.Complete {
-		c.recordPassed(of, of.PassedNames())
-	}
+	c.used = ""
 }
 
-// announced returns what the record is to say, and whether the CRD says something else. It
-// needs the mutex.
-func (c *versionTracker) announced() (now rollout.Record, changed bool) {
-	target := c.targetRevision()
+// newRecord returns what the record is to say, and whether the CRD says something else. The caller
+// must hold the mutex.
+func (c *servingState) newRecord() (now rollout.Record, changed bool) {
 	switch {
 	case c.rollout != nil && c.rollout.State() == rollout.Previewing:
-		return c.written, false
+		return c.record, false
 	case c.rollout != nil:
 		now = c.rollout.Record()
-	case target.Digest != "" && c.written.State == rollout.Complete:
-		now = c.written.WithPassed(slices.SortedFunc(maps.Keys(c.passed), compareNames))
-	case target.Digest != "" && c.written.State == "" && c.rollback.Request != "": // there was no rollout yet
-		now = rollout.Record{Revisions: []rollout.Revision{target.Revision}, State: rollout.Complete, Began: time.Now().UTC()}
+	case c.record.State == rollout.Complete && c.record.Target() == c.target().Revision:
+		now = c.record
+		if len(c.recovered) > 0 {
+			now = now.WithPassed(c.listPassed())
+		}
 	default:
-		return now, false
+		return c.record, false
 	}
 	now.Rollback = c.rollback.Request
-	return now, !now.EqualIgnoringProgress(c.written)
+	return now, !now.EqualIgnoringProgress(c.record)
 }
 
-func compareNames(a, b types.NamespacedName) int {
-	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+// listPassed returns the resources that a complete rollout has passed, and that are not known to
+// be ready or gone. The caller must hold the mutex.
+func (c *servingState) listPassed() []types.NamespacedName {
+	return slices.DeleteFunc(c.record.PassedNames(), func(name types.NamespacedName) bool { return c.recovered[name] })
+}
+
+// noteRecovered records that a resource is ready or gone, and reports whether a complete rollout
+// had passed it. The caller must hold the mutex.
+func (c *servingState) noteRecovered(name types.NamespacedName) bool {
+	if c.rollout != nil || !slices.Contains(c.listPassed(), name) {
+		return false
+	}
+	if c.recovered == nil {
+		c.recovered = map[types.NamespacedName]bool{}
+	}
+	c.recovered[name] = true
+	return true
 }
 
 // rolloutReasons are the reasons of the events about a rollout, by its new state.

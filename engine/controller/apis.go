@@ -116,8 +116,7 @@ func (o *Operator) crdCame(old, now any) {
 	if o.decided(before) != o.decided(crd) {
 		o.names.Add(crd.Name)
 	}
-	if r := o.kindController(crd.Name); r != nil && (before.Annotations[api.AnnotationPaused] != crd.Annotations[api.AnnotationPaused] ||
-		reconcile.Forgot(before, crd)) {
+	if r := o.kindController(crd.Name); r != nil && before.Annotations[api.AnnotationPaused] != crd.Annotations[api.AnnotationPaused] {
 		r.enqueueAll()
 	}
 }
@@ -143,7 +142,7 @@ var syncedBy = []string{api.AnnotationChildKinds, api.AnnotationPatchedKinds, ap
 func (o *Operator) decided(crd *apiextensionsv1.CustomResourceDefinition) string {
 	mine := o.shardOf(crd)
 	keys := append(slices.Clone(syncedBy), mine.Key(api.AnnotationApproved), mine.Key(api.AnnotationRollback),
-		mine.Key(api.AnnotationRolledOut))
+		mine.Key(api.AnnotationRolledOut), mine.Key(api.AnnotationRollout), mine.Key(api.AnnotationLeaving))
 	for _, claim := range shard.Claims(crd) {
 		keys = append(keys, claim.Key)
 	}

@@ -48,6 +48,7 @@ func (o *Operator) keepBalance(ctx context.Context) error {
 			unowned = o.member.Unowned()
 		}
 		metrics.Unowned(unowned)
+		o.noteUnable()
 		if !o.leads() || time.Since(changed) < balanceGap || !o.outOfBalance() {
 			seen = 0
 			continue
@@ -58,6 +59,28 @@ func (o *Operator) keepBalance(ctx context.Context) error {
 		seen, changed = 0, time.Now()
 		if err := o.rebalance(ctx); err != nil && ctx.Err() == nil {
 			log.FromContext(ctx).Error(err, "buckets not divided anew")
+		}
+	}
+}
+
+// noteUnable notes which kinds some replica cannot serve, since it does not have their revision.
+// The leader serves these, and looks whether the revision is stored.
+func (o *Operator) noteUnable() {
+	unable := map[string]bool{}
+	if o.leads() {
+		says, _ := o.member.Replicas()
+		for _, text := range says {
+			for _, name := range heartbeat.ReadReplica(text).Unable {
+				unable[name] = true
+			}
+		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for name, k := range o.kinds {
+		if k.areUnable != unable[name] {
+			k.areUnable, k.kept = unable[name], nil
+			o.names.Add(name)
 		}
 	}
 }

@@ -26,8 +26,8 @@ type storedDeletions struct {
 func (o *Operator) storeDeletions(ctx context.Context, r *kindController) time.Duration {
 	c := r.versions
 	c.mu.Lock()
-	now, _ := c.announced()
-	stop, isKept := "", !c.written.NamesAll()
+	now, _ := c.newRecord()
+	stop, isKept := "", !c.record.NamesAll()
 	var list []byte
 	if now.State == rollout.Stopped && !now.NamesAll() {
 		stop, list = now.Stop, c.rollout.DeletionList()

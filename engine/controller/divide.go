@@ -16,16 +16,13 @@ import (
 	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
-	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
-	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 )
 
@@ -168,7 +165,7 @@ func (o *Operator) caughtUp(r *kindController, share replicas.Share) bool {
 	if !known {
 		return false
 	}
-	for gvk := range r.versions.children() {
+	for gvk := range r.versions.all().children() {
 		if !o.children.Divided(gvk, o.children.Wanted(gvk).Name) {
 			return false
 		}
@@ -251,7 +248,7 @@ func (r *kindController) makesOnlyHere(gvk apischema.GroupVersionKind) bool {
 	if r == nil {
 		return false
 	}
-	return !slices.ContainsFunc(r.versions.versions(), func(v *observe.Version) bool {
+	return !slices.ContainsFunc(r.versions.all(), func(v *observe.Version) bool {
 		if _, makes := v.Children[gvk]; !makes {
 			return false
 		}
@@ -261,102 +258,6 @@ func (r *kindController) makesOnlyHere(gvk apischema.GroupVersionKind) bool {
 		where, _ := v.Kind.Placement(gvk)
 		return where.Elsewhere()
 	})
-}
-
-// isServed reports whether the cluster serves a kind; if not, discovery looks again and
-// settles it.
-func (o *Operator) isServed(gvk apischema.GroupVersionKind) bool {
-	_, served := o.discovery.Served().Resource(gvk)
-	if !served {
-		o.discovery.Trigger()
-	}
-	return served
-}
-
-// followLeader serves a kind as the replica that leads has it: with the folder that serves
-// every resource, whatever folder this replica has.
-func (o *Operator) followLeader(ctx context.Context, h *history, running *kindController, made *observe.Version) error {
-	crd, mine := o.crd(made.Name), o.shardOf(h.crd)
-	if crd == nil {
-		return nil
-	}
-	claims := shard.Claims(crd)
-	if other := mine.Conflict(claims); other != nil || !mine.Holds(claims) {
-		o.recordClaim(ctx, made.Name, mine, other)
-		o.stop(made.Name)
-		return nil // the claim settles the kind again
-	}
-	o.recordClaim(ctx, made.Name, mine, nil)
-	o.mu.Lock()
-	o.state(made.Name).rolledBack = "" // the replica that leads reports it, and its end
-	o.mu.Unlock()
-	if running != nil {
-		o.exportPaused(made.Name)
-	}
-	record := readRecord(crd, mine)
-	v, err := h.findFollowed(made, record)
-	if err != nil || v == nil {
-		return err
-	}
-	gvk, err := shownAs(v.Kind, h.crd)
-	if err != nil {
-		return err
-	}
-	if running = o.stopOutdated(running, h.crd, v, gvk); !o.isServed(gvk) {
-		return nil
-	}
-	if running == nil {
-		return h.serve(ctx, nil, v, past{record: record})
-	}
-	again := running.versions.followRevision(record.Target(), v)
-	running.want()
-	o.countUnwatched(running)
-	if again {
-		running.enqueueAll()
-	}
-	o.open(running)
-	return nil
-}
-
-// findFollowed returns the version that serves every resource of a kind; nil while there is none,
-// since a folder rolls out.
-func (h *history) findFollowed(made *observe.Version, record rollout.Record) (*observe.Version, error) {
-	digest := record.Target().Digest
-	switch {
-	case made.Removed, !record.IsUnfinished() && made.Kind != nil && made.Digest == digest:
-		return made, nil
-	case record.IsUnfinished():
-		return nil, nil
-	case digest == "":
-		return nil, nil // the leader puts it on record
-	}
-	v, err := h.version(digest)
-	if err != nil {
-		return nil, fmt.Errorf("the folder that serves all resources is not here: %w", err)
-	}
-	return v, nil
-}
-
-// hasFollowed reports whether the version that a replica serves as a follower is that of a
-// record.
-func (c *versionTracker) hasFollowed(record rollout.Record) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return !record.IsUnfinished() && (c.targetRevision().Revision == record.Target() || c.targetRevision().Digest == "")
-}
-
-// followRevision goes on with a version that serves all resources, and reports whether all are to
-// be looked at.
-func (c *versionTracker) followRevision(r rollout.Revision, v *observe.Version) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if v.Kind == nil {
-		r = rollout.Revision{}
-	}
-	present := c.targetRevision()
-	isSame := c.rollout == nil && present.Revision == r && v.Kind != nil && present.version != nil && same(present.version, v)
-	c.serveAll(r, v)
-	return !isSame
 }
 
 // readCRD reads the CRD of a kind from the server, if another replica may have written to
@@ -381,28 +282,6 @@ func (o *Operator) readCRD(ctx context.Context, name string) error {
 		k.answer = &found.Items[i]
 	}
 	return nil
-}
-
-// wholes reports whether the leader may begin or go on to roll out a folder: it serves all
-// resources of the kind. It makes that so, and has the others divided as kind.yaml says.
-func (o *Operator) wholes(ctx context.Context, v *observe.Version, rolls bool) bool {
-	if !o.divides() {
-		return true
-	}
-	name := v.Name
-	byUID := o.turns.now().ByUID(name)
-	if v.Kind != nil {
-		byUID = v.Kind.Settings.ShardBy == kind.ShardByUID
-	}
-	o.member.Want(name, rolls, byUID)
-	if !rolls {
-		return true
-	}
-	if share := o.turns.now(); share.AllOf(name) && o.hasListed(name, share) {
-		return true
-	}
-	log.FromContext(ctx).V(1).Info("waits until other replicas have given a kind away", "kind", name)
-	return false
 }
 
 // hasListed reports whether the resources of a kind are known that are in a share.
@@ -447,6 +326,9 @@ func (o *Operator) says() string {
 	for _, i := range share.Buckets() {
 		r.Buckets[i] = 0
 	}
+	o.mu.Lock()
+	r.Unable = o.those(func(k *kindState) bool { return k.unable })
+	o.mu.Unlock()
 	for _, k := range o.running() {
 		if !o.hasListed(k.name, share) {
 			r.Share = ""

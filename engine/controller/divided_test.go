@@ -28,11 +28,11 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/controller/kinds"
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/folder"
-	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
@@ -122,7 +122,7 @@ func TestDeletedKindIsDivided(t *testing.T) {
 				time.Sleep(10 * time.Second)
 				if c.rolls {
 					setMapsRead(o, false) // nothing is decided of a kind without folder
-					o.wholes(t.Context(), &observe.Version{Name: gone}, true)
+					o.member.Want(gone, true, false)
 					time.Sleep(10 * time.Second)
 					if !o.turns.now().AllOf(gone) {
 						t.Fatal("the leader does not serve all of the kind")
@@ -169,13 +169,17 @@ func TestAllReplicasCount(t *testing.T) {
 				}
 				before := replicas.New(4)
 				o := dividing(t, before, "other")
+				setMapsRead(o, false) // nothing is decided of a kind without folder
 				r := o.leading(t, server, c.follows)
 				time.Sleep(10 * time.Second)
 				if share := o.turns.now(); !share.Leads || share.Whole() {
 					t.Fatalf("the share is %+v", share)
 				}
 				for range 30 {
-					o.advance(t.Context(), r)
+					if _, err := o.advance(t.Context(), r); err != nil {
+						t.Fatal(err)
+					}
+					r.takeRecord(kinds.ReadRecord(o.crd(r.name), shard.Shard{}).Rollout)
 					time.Sleep(10 * time.Second)
 				}
 				marks := server.Get(resourceOf("apiextensions.k8s.io", "CustomResourceDefinition", false).GVK, "", r.name).GetAnnotations()
@@ -207,10 +211,6 @@ func (o *Operator) leading(t *testing.T, server *memory.Server, follows bool) *k
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := versionOf("now")
-	v.Kind.CRD.Object = &apiextensionsv1.CustomResourceDefinition{}
-	v.Kind.Settings.ResyncInterval.Duration = time.Minute
-	v.Kind.Children = []kind.Child{{GroupVersionKind: resourceOf("", "ConfigMap", true).GVK}}
 	record := rollout.Record{Revisions: []rollout.Revision{{Number: 1, Digest: "now"}}, State: rollout.Complete, Passed: []string{"elsewhere/gone", "elsewhere/there"}, NotReady: 2}
 	crd := defines("things", "Thing", true)
 	crd.UID, crd.Spec.Scope = "crd", apiextensionsv1.NamespaceScoped
@@ -225,23 +225,26 @@ func (o *Operator) leading(t *testing.T, server *memory.Server, follows bool) *k
 	crd.ResourceVersion = server.Get(crd.GroupVersionKind(), "", crd.Name).GetResourceVersion()
 	p := &portion{told: func() {}}
 	p.replace(nil, everything())
-	r := &kindController{o: o, name: crd.Name, gvk: resourceOf("example.com", "Thing", true).GVK, versions: newVersionTracker(func() bool { return false }),
+	r := &kindController{o: o, name: crd.Name, shard: shard.Shard{Identity: "jacquard"}, gvk: resourceOf("example.com", "Thing", true).GVK, versions: newKindVersions(func() {}, func() bool { return false }),
 		resources: portions{p}}
 	r.reconciler = reconcile.New(r.name, r.gvk, nil, reconcile.Cluster{Writer: writer, Caches: observe.Caches{Served: discovery.Served, CRD: o.crd, Shard: shard.Shard{Identity: "jacquard"}}})
 	o.mu.Lock()
 	o.discovery, o.writer, o.options.Identity = discovery, writer, "jacquard"
 	o.state(r.name).crd = crd
 	o.mu.Unlock()
-	before := past{record: record}
-	if !follows {
-		r.versions.setVersion(v, before)
-		return r
+	if follows {
+		r.takeRecord(rollout.Record{Revisions: record.Revisions, State: rollout.Complete})
 	}
-	r.versions.followRevision(record.Target(), v)
-	if err := o.history(t.Context(), crd).serve(t.Context(), r, v, before); err != nil {
-		t.Fatal(err)
-	}
+	r.takeRecord(record)
 	return r
+}
+
+// takeRecord serves the only version that there is, by what is on record.
+func (r *kindController) takeRecord(record rollout.Record) {
+	v := versionOf("now")
+	v.Kind.Settings.ResyncInterval.Duration = time.Minute
+	versions := []servedVersion{{Revision: record.Target(), version: v}}
+	r.versions.adopt(kinds.Desired{Mode: kinds.Serve, Versions: make([]kinds.Version, 1)}, record, versions, time.Now())
 }
 
 // resourceOf is how a kind is served.
@@ -282,14 +285,11 @@ func TestServedOnceOthersGaveItAway(t *testing.T) {
 		setMapsRead(o, false) // nothing is decided of a kind without folder
 		r := o.leading(t, server, false)
 		time.Sleep(10 * time.Second)
-		v := versionOf("next")
-		v.Name, v.Kind.CRD.Object = r.name, o.seenCRD(r.name)
-		f := &folder.Folder{Name: r.name, Digest: v.Digest}
 		o.mu.Lock()
 		k := o.state(r.name)
-		k.controller, k.source.folder, k.rolledBack = r, f, v.Digest
+		k.controller, k.source.folder, k.synced = r, &folder.Folder{Name: r.name, Digest: "next"}, "next"
 		o.mu.Unlock()
-		if err := o.serve(t.Context(), o.history(t.Context(), o.seenCRD(r.name)), r, v, f); err != nil {
+		if err := o.requestKind(t.Context(), &kindPass{o: o, name: r.name, running: r}, kinds.Desired{}); err != nil {
 			t.Fatal(err)
 		}
 		if told, _ := o.reportOf(r.name); told.State != verdict.RollingOut {

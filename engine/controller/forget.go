@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -13,8 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/kinds"
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/live"
-	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/status"
 )
 
@@ -25,15 +26,17 @@ const askAgain = 5 * time.Second
 // An asking is when to ask the server for what is open, such as kinds that are on record
 // and that no version in use makes.
 type asking struct {
-	open  string
+	open string
+	// tick is that of the kind's reconciler when it was opened.
+	tick  uint64
 	tries int
 	next  time.Time
 }
 
 // timeUntilDue returns how long not to ask for what is open; at first it is delayed.
-func (a *asking) timeUntilDue(open string, delay time.Duration) time.Duration {
+func (a *asking) timeUntilDue(open string, tick uint64, delay time.Duration) time.Duration {
 	if open != a.open {
-		*a = asking{open: open, next: time.Now().Add(delay)}
+		*a = asking{open: open, tick: tick, next: time.Now().Add(delay)}
 	}
 	return time.Until(a.next)
 }
@@ -45,31 +48,32 @@ func (a *asking) postponeNext(most time.Duration) time.Duration {
 	return wait
 }
 
-// forget takes off the record what nothing makes any more and of which nothing is
-// left, once no rollout is under way. It says when to look again; 0 means never.
-// Where other replicas serve resources too, it waits until what they have sent before the
-// rollout is done or never will be.
-func (o *Operator) forget(ctx context.Context, r *kindController) time.Duration {
-	crd, versions, delay := o.crd(r.name), r.versions.versions(), time.Duration(0)
+// forgetKinds removes the kinds from the record that nothing makes any more and of which nothing
+// is left, once no rollout is under way. It returns when to look again; 0 means never. Where other
+// replicas serve resources too, it waits until what they have sent before the rollout is done or
+// never will be.
+func (o *Operator) forgetKinds(ctx context.Context, r *kindController) time.Duration {
+	crd, delay := o.crd(r.name), time.Duration(0)
 	if crd == nil || o.paused(r.name) || !r.listed() {
 		return 0
 	}
 	if !o.turns.now().Whole() {
 		delay = requestLimit
 	}
-	unused := reconcile.Unused(crd, versions)
-	wait := r.forgets.timeUntilDue(fmt.Sprint(unused), delay)
+	unused := kinds.Unused(kinds.ReadKinds(crd), r.versions.all().kinds())
+	wait := r.forgets.timeUntilDue(fmt.Sprint(unused), r.reconciler.Tick(), delay)
 	if len(unused) == 0 {
 		return 0
 	}
 	if wait > 0 {
 		return wait
 	}
-	resources, err := o.allResources(ctx, r)
-	var went []string
-	if err == nil {
-		went, err = r.reconciler.Forget(ctx, versions, resources)
+	// Reconciliations that began before may still create such objects, and so may other
+	// installations.
+	if r.reconciler.IsRunningSince(r.forgets.tick) || !servesAlone(crd, r.shard, o.options.Namespaces) {
+		return r.forgets.postponeNext(r.versions.resyncInterval())
 	}
+	went, err := o.removeKinds(ctx, r, crd, unused)
 	switch {
 	case apierrors.IsConflict(err): // the CRD changed; the cache tells how
 	case err != nil && ctx.Err() == nil:
@@ -79,6 +83,77 @@ func (o *Operator) forget(ctx context.Context, r *kindController) time.Duration 
 			strings.Join(went, ","))
 	}
 	return r.forgets.postponeNext(r.versions.resyncInterval())
+}
+
+// servesAlone reports whether an installation alone serves all resources of a kind, and sees all
+// namespaces.
+func servesAlone(crd metav1.Object, mine shard.Shard, namespaces []string) bool {
+	claims := shard.Claims(crd)
+	return mine.Whole() && len(namespaces) == 0 && len(claims) == 1 && mine.Holds(claims)
+}
+
+// removeKinds removes those of some kinds from the record of which the API server has no object of
+// ours, and returns their names.
+func (o *Operator) removeKinds(ctx context.Context, r *kindController, crd metav1.Object, unused []kinds.RecordedKind) (
+	went []string, err error,
+) {
+	resources, err := o.allResources(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	left := kinds.ReadKinds(crd)
+	for _, k := range unused {
+		if r.reconciler.MayStillWrite(k.GroupKind) {
+			continue
+		}
+		exists, err := o.existsAny(ctx, r.name, k, resources)
+		if err != nil {
+			return nil, fmt.Errorf("looking for what is left of kind %s: %w", k.Kind, err)
+		}
+		if !exists {
+			left = slices.DeleteFunc(left, func(l kinds.RecordedKind) bool { return l == k })
+			went = append(went, k.GroupKind.String())
+		}
+	}
+	// Without a record nobody would remove the finalizer once the folder is gone.
+	if len(went) == 0 || len(left) == 0 && slices.ContainsFunc(resources, hasOurFinalizer) {
+		return nil, nil
+	}
+	if err := o.annotate(ctx, crd, kinds.KindAnnotations(crd, left)); err != nil {
+		return nil, fmt.Errorf("taking kinds off the record on CRD %s: %w", r.name, err)
+	}
+	slices.Sort(went)
+	return slices.Compact(went), nil
+}
+
+// hasOurFinalizer reports whether our finalizer is on a resource.
+func hasOurFinalizer(o *live.Packed) bool {
+	return slices.Contains(o.GetFinalizers(), api.Finalizer)
+}
+
+// existsAny asks the API server whether there is a child, or a patched object, of any resource of a
+// kind. What the cluster does not serve may exist. A child says itself whose it is, and one that
+// does not may be ours; of a patch only the resource's uid tells.
+func (o *Operator) existsAny(ctx context.Context, name string, k kinds.RecordedKind, resources []*live.Packed) (bool, error) {
+	served, found := o.served().Preferred(k.GroupKind)
+	if !found {
+		return true, nil
+	}
+	if !k.Patched {
+		return o.writer.Some(ctx, served, api.LabelOwnerUID, func(child metav1.Object) bool {
+			owner, named := api.ParseOwner(child.GetAnnotations()[api.AnnotationOwner])
+			return !named || owner.Kind == name
+		})
+	}
+	uids := map[types.UID]bool{}
+	for _, resource := range resources {
+		uids[resource.GetUID()] = true
+	}
+	return o.writer.Some(ctx, served, "", func(patched metav1.Object) bool {
+		return slices.ContainsFunc(patched.GetManagedFields(), func(m metav1.ManagedFieldsEntry) bool {
+			return uids[types.UID(strings.TrimPrefix(m.Manager, api.PatchManager("")))]
+		})
+	})
 }
 
 // allResources are the metadata of all resources of a kind, whichever replica serves them.
@@ -100,25 +175,22 @@ func (o *Operator) allResources(ctx context.Context, r *kindController) (all []*
 	return all, nil
 }
 
-// dropPassed forgets, of the resources that a rollout has passed, those that are gone,
-// and those of other replicas that are ready. It says when to look again; 0 means never.
-func (o *Operator) dropPassed(ctx context.Context, r *kindController) time.Duration {
-	c, share := r.versions, o.turns.now()
-	c.mu.Lock()
-	names := slices.SortedFunc(maps.Keys(c.passed), compareNames)
-	c.mu.Unlock()
+// dropRecovered finds out which of the resources that a rollout has passed are gone, and which of
+// those of other replicas are ready. It returns when to look again; 0 means never.
+func (o *Operator) dropRecovered(ctx context.Context, r *kindController) time.Duration {
+	share := o.turns.now()
 	var others []types.NamespacedName
-	for _, name := range names {
+	for _, name := range r.versions.passed() {
 		resource, err := r.resources.find(name)
 		switch {
 		case err != nil || resource != nil && resource.DeletionTimestamp == nil: // it is served here
 		case resource != nil || share.Whole() || share.AllOf(r.name):
-			c.dropPassed(name)
+			r.versions.dropPassed(name)
 		default:
 			others = append(others, name)
 		}
 	}
-	wait := r.asksPassed.timeUntilDue(fmt.Sprint(others), 0)
+	wait := r.asksPassed.timeUntilDue(fmt.Sprint(others), 0, 0)
 	if len(others) == 0 {
 		return 0
 	}
@@ -132,15 +204,23 @@ func (o *Operator) dropPassed(ctx context.Context, r *kindController) time.Durat
 		}
 		resource, err := o.writer.Read(ctx, served, name.Namespace, name.Name)
 		if apierrors.IsNotFound(err) || err == nil && (resource.GetDeletionTimestamp() != nil || status.IsReady(resource)) {
-			c.dropPassed(name)
+			r.versions.dropPassed(name)
 		}
 	}
 	return r.asksPassed.postponeNext(r.versions.resyncInterval())
 }
 
-// dropPassed forgets one of the resources that a rollout has passed.
-func (c *versionTracker) dropPassed(name types.NamespacedName) {
+// passed returns the resources that a complete rollout has passed, and that are not known to be
+// ready or gone.
+func (c rolloutRecorder) passed() []types.NamespacedName {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.passed, name)
+	return c.listPassed()
+}
+
+// dropPassed records that a resource which a rollout has passed is ready or gone.
+func (c rolloutRecorder) dropPassed(name types.NamespacedName) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.noteRecovered(name)
 }

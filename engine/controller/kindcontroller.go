@@ -37,7 +37,7 @@ type kindController struct {
 	shard      shard.Shard
 	crdUID     types.UID
 	reconciler *reconcile.Reconciler
-	versions   *versionTracker
+	versions   *kindVersions
 	resources  portions
 	queue      atomic.Pointer[queue]
 	// forgets are kinds on record that nothing makes any more, and asksPassed resources of
@@ -48,21 +48,21 @@ type kindController struct {
 	parallel int
 	cancel   context.CancelFunc
 	done     chan struct{}
-	// caught is the share of the resources that is known, since are the shares that were
-	// served since, and led says whether this replica led when it began to serve the kind,
-	// or since.
+	// caught is the share of the resources that is known, and since are the shares that were
+	// served since.
 	caught replicas.Share
 	since  []replicas.Share
-	led    bool
 	wants  atomic.Bool // whether children are watched, since it is known whose they are
+	begun  atomic.Bool // whether resources and their children were known once
 }
 
 // want declares what all versions of a kind need watched, once it is known whose children
 // there may be.
 func (r *kindController) want() {
 	if r.wants.Load() {
-		r.o.children.Want(r.name, r.versions.children())
-		r.o.reads.Want(r.name, r.versions.scopes())
+		versions := r.versions.all()
+		r.o.children.Want(r.name, versions.children())
+		r.o.reads.Want(r.name, versions.scopes())
 	}
 }
 
@@ -71,19 +71,19 @@ func (r *kindController) listed() bool { return r.resources.listed() }
 
 // start starts the kind of a CRD.
 func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, crd *apiextensionsv1.CustomResourceDefinition,
-	course *versionTracker) error {
+	versions *kindVersions) error {
 	name, mine := crd.Name, o.shardOf(crd)
 	l, err := o.list(ctx, gvk, crd)
 	if err != nil {
 		return err
 	}
-	r := &kindController{o: o, name: name, gvk: gvk, shard: mine, crdUID: crd.UID, resources: l.resources, versions: course,
-		parallel: o.options.Workers, done: make(chan struct{}), led: o.leads()}
+	r := &kindController{o: o, name: name, gvk: gvk, shard: mine, crdUID: crd.UID, resources: l.resources, versions: versions,
+		parallel: o.options.Workers, done: make(chan struct{})}
 	cluster := o.cluster()
 	cluster.Shard = mine
 	r.reconciler = reconcile.New(name, gvk, l.resources, cluster)
-	r.reconciler.Follow(course.choose, course.served)
-	course.readMarks = r.readMarks
+	r.reconciler.Follow(versions.choose, versions.served)
+	versions.readMarks = r.readMarks
 	if o.stoodBy.Load() && !o.divides() {
 		r.reconciler.TookOver(time.Unix(0, o.leadsSince.Load()))
 	}
@@ -138,7 +138,9 @@ func (o *Operator) controller(ctx context.Context, r *kindController) (controlle
 	})})
 	came := changes(r.reconciler, func(uid types.UID) {
 		o.children.Disown(uid)
-		r.versions.trigger()
+		if r.versions.concernsResources() {
+			o.names.Add(r.name)
+		}
 	})
 	for _, p := range r.resources {
 		of := strings.TrimSpace("resources " + p.namespace)
@@ -184,10 +186,11 @@ func (o *Operator) work(ctx context.Context, r *kindController, c controller.Con
 	r.wants.Store(true)
 	r.want()
 	o.countUnwatched(r)
-	if until(ctx, r.listed) == nil && o.awaitChildren(ctx, r) == nil && o.awaitPreview(ctx, r) == nil {
+	if until(ctx, r.listed) == nil && o.awaitChildren(ctx, r) == nil {
 		o.open(r)
+		r.begun.Store(true)
+		o.names.Add(r.name) // whose rollout can advance now
 		beside.Go(func() { o.resyncLoop(ctx, r) })
-		beside.Go(func() { o.roll(ctx, r) })
 		if err := c.Start(ctx); err != nil && ctx.Err() == nil {
 			log.FromContext(ctx).Error(err, "kind ended", "kind", r.name)
 		}
@@ -198,7 +201,7 @@ func (o *Operator) work(ctx context.Context, r *kindController, c controller.Con
 // awaitChildren returns when every kind of child has been listed or is in
 // trouble, so that no status is written that only says "not known yet".
 func (o *Operator) awaitChildren(ctx context.Context, r *kindController) error {
-	return until(ctx, func() bool { return !r.versions.isPending(o.cluster()) })
+	return until(ctx, func() bool { return !r.versions.all().isPending(o.cluster().Caches) })
 }
 
 // until waits until something is so.
@@ -215,27 +218,6 @@ func until(ctx context.Context, is func() bool) error {
 	return nil
 }
 
-// awaitPreview returns when a version that this operator began with has been previewed on
-// all resources: before that, nobody knows which of them stay as they are. A preview that
-// panics is made again after a while.
-func (o *Operator) awaitPreview(ctx context.Context, r *kindController) error {
-	for {
-		wait := retryTick
-		_ = reconcile.Guard(r.name, "trying "+r.name, func() error {
-			wait = o.previewRollout(ctx, r)
-			return nil
-		})
-		if wait == 0 {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(wait):
-		}
-	}
-}
-
 // resyncLoop lists the children of a kind every now and then, in case a watch
 // has swallowed something.
 func (o *Operator) resyncLoop(ctx context.Context, r *kindController) {
@@ -249,6 +231,10 @@ func (o *Operator) resyncLoop(ctx context.Context, r *kindController) {
 		case <-timer.C:
 		}
 		o.resync(ctx, r)
+		o.mu.Lock()
+		o.state(r.name).kept = nil // whether revisions are still stored is looked at again
+		o.mu.Unlock()
+		o.names.Add(r.name)
 	}
 }
 
@@ -260,10 +246,10 @@ func (o *Operator) resync(ctx context.Context, r *kindController) {
 			log.FromContext(ctx).Error(err, "not looked at", "kind", r.name)
 		}
 	}
-	for gvk := range r.versions.children() {
+	for gvk := range r.versions.all().children() {
 		look("looking at children of kind "+gvk.Kind, func() error { return o.children.Resync(ctx, gvk) })
 	}
-	for _, scope := range r.versions.scopes() {
+	for _, scope := range r.versions.all().scopes() {
 		look("looking at what is read of kind "+scope.Kind, func() error { return o.reads.Resync(ctx, scope) })
 	}
 }

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/revision"
 )
 
 // A kindState is all that the operator knows of one kind. It needs the operator's mutex.
@@ -37,13 +38,21 @@ type kindState struct {
 	hasCounted bool
 	// synced is the digest of the folder's files that the kind was synced with last.
 	synced string
-	// kept is the digest of the version that is kept as a revision, and rolledBack that
-	// of the revision which serves in place of the folder, or "".
-	kept, rolledBack string
+	// compiled is what the folder was compiled to last.
+	compiled compiledFolder
+	// archives are the revisions in use, by digest; kept are those that were stored when that was
+	// looked at last.
+	archives map[string]*revision.Revision
+	kept     map[string]bool
+	// rolledBack is the digest of the revision which serves in place of the folder, or "".
+	rolledBack string
 	// revision is the digest of the version that the folder was loaded as last.
 	revision string
 	// unread: another replica may have written to the CRD what was not seen yet.
 	unread bool
+	// unable is true if this replica does not have the revision that serves all resources, and
+	// areUnable if another one does not.
+	unable, areUnable bool
 	// announced is what was told of the kind.
 	announced announcedKind
 }

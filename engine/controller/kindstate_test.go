@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"context"
 	"slices"
 	"testing"
 
@@ -10,8 +9,8 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/controller/kinds"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
-	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
@@ -90,17 +89,16 @@ func samplesOf(t *testing.T, name, kind string) (all []sample) {
 // more, does not report it as rolled back once it leads again, unless it is.
 func TestFollowerForgetsRollback(t *testing.T) {
 	const name = "followed.example.com"
-	mine := shard.Shard{Identity: "home/jacquard"}
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	crd.Annotations = map[string]string{api.AnnotationOperator: mine.Identity,
-		mine.Key(api.AnnotationRollout): rollout.Record{Revisions: []rollout.Revision{{Number: 1, Digest: "0"}, {Number: 2, Digest: "1"}}, State: rollout.Running}.String()}
-	o := &Operator{options: Options{Identity: mine.Identity}, kinds: map[string]*kindState{name: {crd: crd, rolledBack: "0"}}}
-	v := versionOf("1")
-	v.Name = name
-	if err := o.followLeader(context.Background(), &history{o: o, crd: crd}, &kindController{}, v); err != nil {
-		t.Fatal(err)
-	}
-	if got := o.seen(name).rolledBack; got != "" {
-		t.Errorf("it is rolled back to %s", got)
+	o := &Operator{kinds: map[string]*kindState{name: {rolledBack: "0"}}}
+	p := &kindPass{o: o, name: name, in: kinds.Inputs{Role: kinds.Follower, Folder: kinds.Folder{Present: true, Digest: "1"}}}
+	for _, tt := range []struct {
+		role kinds.Role
+		want string
+	}{{kinds.Leader, "0"}, {kinds.Follower, ""}} {
+		p.in.Role = tt.role
+		o.reportDesired(t.Context(), p, kinds.Desired{Mode: kinds.Serve, Reason: kinds.RolledBack, Rollback: rollout.Rollback{To: "0"}})
+		if got := o.seen(name).rolledBack; got != tt.want {
+			t.Errorf("as %v it is rolled back to %q, want %q", tt.role, got, tt.want)
+		}
 	}
 }

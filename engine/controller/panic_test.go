@@ -1,12 +1,8 @@
 package controller
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/util/workqueue"
@@ -21,7 +17,9 @@ import (
 // TestPanicOfTrial: a preview that panics says so of its resource, and the others
 // are tried.
 func TestPanicOfTrial(t *testing.T) {
-	r := &kindController{name: "things.example.com", versions: newVersionTracker(nil)}
+	c := unserved()
+	c.serve("new")
+	r := &kindController{name: "things.example.com", versions: c.kindVersions}
 	r.reconciler = reconcile.New(r.name, apischema.GroupVersionKind{}, nil, reconcile.Cluster{}) // whoever asks it panics
 	tried, pending := r.previewOne(t.Context(), versionOf("new"), thing("a"))
 	if pending || !strings.Contains(tried.Failure, "panic") || tried.UID != "a" {
@@ -32,7 +30,7 @@ func TestPanicOfTrial(t *testing.T) {
 // TestPanicOfLoad: a folder whose load panics is broken.
 func TestPanicOfLoad(t *testing.T) {
 	o := &Operator{}
-	if k, err := o.compile(&folder.Folder{Name: "things.example.com"}, nil, nil); k != nil || panics.In(err) == nil {
+	if k, err := o.compile(&folder.Folder{Name: "things.example.com"}, nil); k != nil || panics.In(err) == nil {
 		t.Errorf("got %v, %v", k, err)
 	}
 }
@@ -40,7 +38,7 @@ func TestPanicOfLoad(t *testing.T) {
 // TestPanicOfSettle: a kind that cannot be settled does not end the process.
 func TestPanicOfSettle(t *testing.T) {
 	o := &Operator{listed: true, read: true, mapsRead: true}
-	if err := o.syncSafely(t.Context(), "things.example.com"); panics.In(err) == nil {
+	if _, err := o.syncSafely(t.Context(), "things.example.com"); panics.In(err) == nil {
 		t.Errorf("got %v", err)
 	}
 }
@@ -60,24 +58,9 @@ func TestPanicOfEvent(t *testing.T) {
 // TestPanicOfLook: the slow look at one kind of object that panics does not keep
 // it from the next.
 func TestPanicOfLook(t *testing.T) {
-	r := &kindController{name: "things.example.com", versions: newVersionTracker(nil)}
+	r := &kindController{name: "things.example.com", versions: newKindVersions(nil, nil)}
 	v := versionOf("now")
 	v.Children = map[apischema.GroupVersionKind]live.Need{{Kind: "A"}: live.Body, {Kind: "B"}: live.Body}
-	r.versions.setVersion(v, past{})
+	r.versions.versions = []servedVersion{{version: v}}
 	(&Operator{}).resync(t.Context(), r) // there is nothing to look with
-}
-
-// TestPanicBeforeStart: where a preview panics before a kind is served, it is made again.
-func TestPanicBeforeStart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := &kindController{name: "things.example.com", versions: newVersionTracker(func() bool { return false })}
-		r.versions.setVersion(versionOf("0"), past{})
-		r.versions.setVersion(versionOf("1"), past{})
-		ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
-		defer cancel()
-		began, o := time.Now(), &Operator{} // whoever asks it for its cluster panics
-		if err := o.awaitPreview(ctx, r); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) < 90*time.Second {
-			t.Errorf("after %s: %v", time.Since(began), err)
-		}
-	})
 }

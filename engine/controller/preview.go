@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -25,44 +24,44 @@ func (r *kindController) has(name types.NamespacedName) bool {
 	return resource != nil && err == nil
 }
 
-// patience is how long a preview waits for what the templates read: it must be
-// long enough for a kind to be listed, and bounded since some never is.
-const patience = 30 * time.Second
+// A namedPreview is a preview of a resource, whether something that the templates read is on its
+// way, and the name of the resource.
+type namedPreview struct {
+	rollout.Preview
+	name      types.NamespacedName
+	isPending bool
+}
 
-// previewAll previews some resources with a version, as many at a time as are served. Those
-// that read what is on its way are previewed again while patience lasts, unless another
-// version comes.
-func (r *kindController) previewAll(ctx context.Context, next *observe.Version, names []types.NamespacedName) []rollout.Preview {
-	previews := map[types.NamespacedName]rollout.Preview{}
-	began := time.Now()
-	for len(names) > 0 && ctx.Err() == nil {
-		var mu sync.Mutex
-		var late []types.NamespacedName
-		inParallel(names, r.parallel, func(name *types.NamespacedName) {
-			o := &unstructured.Unstructured{}
-			o.SetGroupVersionKind(r.gvk)
-			if ctx.Err() != nil || r.resources.Get(ctx, *name, o) != nil || o.GetDeletionTimestamp() != nil {
-				return
-			}
-			p, pending := r.previewOne(ctx, next, o)
+// previewAll previews some resources with a version, as many at a time as are served, for a
+// bounded time. It returns when to continue, 0 for never.
+func (r *kindController) previewAll(ctx context.Context, next *observe.Version, names []types.NamespacedName) (
+	previews []namedPreview, wait time.Duration,
+) {
+	var mu sync.Mutex
+	deadline := time.Now().Add(previewBudget)
+	inParallel(names, r.parallel, func(name *types.NamespacedName) {
+		o := &unstructured.Unstructured{}
+		o.SetGroupVersionKind(r.gvk)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case time.Now().After(deadline):
 			mu.Lock()
 			defer mu.Unlock()
-			if previews[*name] = p; pending {
-				late = append(late, *name)
-			}
-		})
-		if present, _ := r.versions.findComing(); present != next || time.Since(began) > patience {
-			break
+			wait = time.Nanosecond
+			return
+		case r.resources.Get(ctx, *name, o) != nil || o.GetDeletionTimestamp() != nil:
+			return
 		}
-		if names = late; len(late) == 0 {
-			break
+		p, isPending := r.previewOne(ctx, next, o)
+		mu.Lock()
+		defer mu.Unlock()
+		previews = append(previews, namedPreview{p, *name, isPending})
+		if isPending && wait == 0 {
+			wait = readTick
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(soonTick):
-		}
-	}
-	return slices.Collect(maps.Values(previews))
+	})
+	return previews, wait
 }
 
 // inParallel does something with each of some things, with at most so many at a time.
@@ -114,7 +113,7 @@ func (r *kindController) previewOne(ctx context.Context, next *observe.Version, 
 
 // readMarks returns the revisions that the children of a resource carry.
 func (r *kindController) readMarks(uid types.UID) (marks []rollout.Revision) {
-	for gvk := range r.versions.children() {
+	for gvk := range r.versions.all().children() {
 		children, _ := r.o.children.Of(gvk, uid) // what is not known has no mark
 		for _, child := range children {
 			if mark, ok := rollout.ParseRevision(plan.WrittenBy(child.Meta)); ok {
@@ -127,16 +126,14 @@ func (r *kindController) readMarks(uid types.UID) (marks []rollout.Revision) {
 
 // beforePreview returns the version that serves a resource, or nil if it is not here, the
 // record of the rollout by an earlier process, and whether there is one.
-func (c *versionTracker) beforePreview(uid types.UID, marks []rollout.Revision) (*observe.Version, rollout.Record, bool) {
+func (c rolloutStepper) beforePreview(uid types.UID, marks []rollout.Revision) (*observe.Version, rollout.Record, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch {
-	case c.rollout == nil:
-		return nil, rollout.Record{}, false
-	case c.rollout.IsResumed():
-		return c.presentOf(uid, marks).version, c.written, true
+	present, _ := c.presentOf(uid, marks)
+	if c.rollout.IsResumed() {
+		return present.version, c.record, true
 	}
-	return c.presentOf(uid, marks).version, rollout.Record{}, false
+	return present.version, rollout.Record{}, false
 }
 
 // newlyUnwanted are the children that the plan does not want and that the version

@@ -71,7 +71,7 @@ func TestReadyzNamesWhatCannotBeListed(t *testing.T) {
 		if name == "sick.example.com" {
 			p.failed(t.Context(), errors.New("conversion webhook failed"))
 		}
-		o.kinds[name] = &kindState{controller: &kindController{name: name, resources: portions{p}, versions: newVersionTracker(nil)}}
+		o.kinds[name] = &kindState{controller: &kindController{name: name, resources: portions{p}, versions: newKindVersions(nil, nil)}}
 	}
 	for _, url := range []string{"/readyz", "/readyz?verbose"} {
 		answer := httptest.NewRecorder()

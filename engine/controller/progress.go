@@ -46,7 +46,7 @@ func longestRest(how kind.Rollout) time.Duration {
 
 // stuckSince returns since when the rollout of a kind in this state has made no progress, if
 // that is for longer than it may; else the zero time.
-func (c *versionTracker) stuckSince(state verdict.State, now time.Time) time.Time {
+func (c rolloutRecorder) stuckSince(state verdict.State, now time.Time) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if state != verdict.RollingOut || c.rollout == nil {
@@ -54,7 +54,7 @@ func (c *versionTracker) stuckSince(state verdict.State, now time.Time) time.Tim
 		return time.Time{}
 	}
 	since := c.progress.recordProgress(c.rollout.Record(), now)
-	if now.Sub(since) <= longestRest(c.targetRevision().version.Kind.Settings.Rollout) {
+	if now.Sub(since) <= longestRest(c.target().version.Kind.Settings.Rollout) {
 		return time.Time{}
 	}
 	return since

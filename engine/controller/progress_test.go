@@ -17,12 +17,11 @@ import (
 // again, or a pause, lets it count anew.
 func TestRolloutIsStuckWithoutProgress(t *testing.T) {
 	start := time.Unix(1000, 0)
-	c := newVersionTracker(func() bool { return false })
-	c.setVersion(versionOf("0"), past{})
-	v := versionOf("1")
-	v.Kind.Settings.Rollout = kind.Rollout{ProgressDeadline: metav1.Duration{Duration: time.Minute},
+	c := newCourse()
+	c.serve("0")
+	c.serve("1")
+	c.target().version.Kind.Settings.Rollout = kind.Rollout{ProgressDeadline: metav1.Duration{Duration: time.Minute},
 		Waves: []kind.Wave{{Size: "1", MinReadySeconds: ptr.To(30)}}}
-	c.setVersion(v, past{})
 	for _, step := range []struct {
 		what    string
 		after   time.Duration
@@ -40,7 +39,7 @@ func TestRolloutIsStuckWithoutProgress(t *testing.T) {
 			t.Errorf("%s: it is stuck since %v, want stuck: %v", step.what, since, step.isStuck)
 		}
 	}
-	try(c)
+	c.try()
 	if since := c.stuckSince(verdict.RollingOut, start.Add(8*time.Minute)); !since.IsZero() {
 		t.Errorf("a wave that has begun is no progress: stuck since %v", since)
 	}

@@ -277,7 +277,7 @@ func (o *Operator) outside(name string) (k heartbeat.Kind, folder bool) {
 		k.State, k.Message = verdict.CRDDeleted, errCRDDeleted.Error()
 	case known.crd == nil:
 		k.State, k.Message = verdict.NoCRD, "the CRD is not installed"
-	case behind: // what is known is about the folder before
+	case behind && known.unsettled == "": // what is known is about the folder before
 		k.State, k.Message = verdict.RollingOut, "the changed folder is about to be loaded"
 	case trouble != nil:
 		k.State, k.Message = verdict.Broken, trouble.Error()
@@ -291,18 +291,18 @@ func (o *Operator) outside(name string) (k heartbeat.Kind, folder bool) {
 
 // describe says how the resources are served, unless something else is said
 // already.
-func (c *versionTracker) describe(k *heartbeat.Kind, paused bool) {
+func (c rolloutRecorder) describe(k *heartbeat.Kind, paused bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if k.State != "" {
 		return
 	}
 	k.State = verdict.Serving
-	told, changed := c.announced()
+	told, changed := c.newRecord()
 	if !changed { // how far a wave is would change all the time
-		told = c.written
+		told = c.record
 	}
-	target := c.targetRevision()
+	target := c.target()
 	isPreviewed := c.rollout != nil && c.rollout.State() == rollout.Previewing
 	isResumed := isPreviewed && c.rollout.IsResumed() // by a process that has just begun
 	switch {

@@ -14,8 +14,6 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
-	"github.com/jacquard-operator/jacquard/engine/controller/shard"
-	"github.com/jacquard-operator/jacquard/engine/observe"
 )
 
 // A resource cache is what is known of a kind's resources. Followers have it too, so
@@ -117,21 +115,17 @@ func (o *Operator) unlistAll() {
 }
 
 // standBy keeps what the leader needs of a kind at hand, in case this operator
-// becomes the leader: its resources, and what its folder makes and reads.
-func (o *Operator) standBy(ctx context.Context, v *observe.Version, gvk apischema.GroupVersionKind,
-	crd *apiextensionsv1.CustomResourceDefinition) error {
-	mine, claims := o.shardOf(crd), shard.Claims(crd)
-	if mine.Conflict(claims) != nil || v.Removed && !mine.Holds(claims) {
-		o.stop(v.Name)
-		return nil
-	}
-	if _, served := o.discovery.Served().Resource(gvk); !served {
-		o.discovery.Trigger() // followDiscovery syncs again
-		return nil
+// becomes the leader: its resources, and what its versions make and read.
+func (o *Operator) standBy(ctx context.Context, p *kindPass, versions []servedVersion, gvk apischema.GroupVersionKind) error {
+	var all versionList
+	for _, s := range versions {
+		if s.version != nil {
+			all = append(all, s.version)
+		}
 	}
 	o.stoodBy.Store(true)
-	o.children.Want(v.Name, v.Children)
-	o.reads.Want(v.Name, v.Scopes())
-	_, err := o.list(ctx, gvk, crd)
+	o.children.Want(p.name, all.children())
+	o.reads.Want(p.name, all.scopes())
+	_, err := o.list(ctx, gvk, p.definition)
 	return err
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -16,10 +15,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/kinds"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
-	"github.com/jacquard-operator/jacquard/engine/controller/shard"
-	"github.com/jacquard-operator/jacquard/engine/folder"
-	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/revision"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
@@ -32,10 +30,26 @@ type history struct {
 	o    *Operator
 	crd  *apiextensionsv1.CustomResourceDefinition
 	list func() ([]*revision.Revision, error)
+	// archives are revisions in use, by digest.
+	archives map[string]*revision.Revision
+	// unlisted is why a revision could not be looked for, or nil.
+	unlisted error
 }
 
-func (o *Operator) history(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) *history {
-	return &history{o, crd, sync.OnceValues(func() ([]*revision.Revision, error) { return o.revisions(ctx, crd.Name) })}
+func (o *Operator) history(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition,
+	archives map[string]*revision.Revision) *history {
+	h := &history{o: o, crd: crd, archives: archives}
+	h.list = sync.OnceValues(func() ([]*revision.Revision, error) { return o.revisions(ctx, crd.Name) })
+	return h
+}
+
+// failure returns why a revision could not be looked for, or nil. Without a namespace to keep them
+// in, there are none.
+func (h *history) failure() error {
+	if h == nil || errors.Is(h.unlisted, errNoHome) {
+		return nil
+	}
+	return h.unlisted
 }
 
 // revisions lists the revisions of a kind that this installation keeps, the last first.
@@ -68,8 +82,12 @@ func (o *Operator) controllerRevisions(ctx context.Context, name, selects string
 
 // find is the revision with a digest.
 func (h *history) find(digest string) (*revision.Revision, error) {
+	if r := h.archives[digest]; r != nil {
+		return r, nil
+	}
 	all, err := h.list()
 	if err != nil {
+		h.unlisted = err
 		return nil, err
 	}
 	for _, r := range all {
@@ -80,105 +98,135 @@ func (h *history) find(digest string) (*revision.Revision, error) {
 	return nil, fmt.Errorf("revision %s of its folder is not kept", digest)
 }
 
-// version is the version that a revision makes with the CRD.
-func (h *history) version(digest string) (*observe.Version, error) {
+// compile returns the folder of a revision, compiled for the CRD.
+func (h *history) compile(digest string) (*kind.Kind, error) {
 	r, err := h.find(digest)
 	if err != nil {
 		return nil, err
 	}
-	return h.compiled(r)
-}
-
-func (h *history) compiled(r *revision.Revision) (*observe.Version, error) {
 	live, err := schema.FromObject(h.crd)
 	if err != nil {
 		return nil, fmt.Errorf("reading CRD %s: %w", h.crd.Name, err)
 	}
 	k, err := r.Compile(live)
-	if err == nil {
-		k, err = h.o.placed(k)
-	}
 	if err != nil {
 		return nil, err
 	}
-	v := &observe.Version{Name: r.Kind, Kind: k}
-	h.o.complete(v, h.crd)
-	return v, nil
+	return h.o.placed(k)
 }
 
-// keep stores a version as a revision before it serves anything, once, and deletes
-// those that nobody needs. f is nil if a revision makes the version.
-func (o *Operator) keep(ctx context.Context, h *history, v *observe.Version, f *folder.Folder) {
-	o.mu.Lock()
-	k := o.state(v.Name)
-	done := v.Kind == nil || o.options.ReadOnly || k.kept == v.Digest
-	o.mu.Unlock()
-	if done {
-		return
+// keepRevisions stores the versions of a kind that serve resources, unless they are stored, and
+// deletes the revisions that nobody needs. Whether they are still there is looked at now and then.
+func (o *Operator) keepRevisions(ctx context.Context, p *kindPass, d kinds.Desired) error {
+	if o.options.ReadOnly || d.Mode != kinds.Serve || p.in.Role != kinds.Leader {
+		return nil
 	}
-	err := o.store(ctx, h, v, f)
-	switch {
+	o.mu.Lock()
+	before, kept := o.state(p.name).archives, o.state(p.name).kept
+	o.mu.Unlock()
+	archives, isKept := map[string]*revision.Revision{}, true
+	for _, v := range d.Versions {
+		if v.Kind == nil {
+			continue
+		}
+		r, err := before[v.Revision.Digest], error(nil)
+		switch {
+		case r != nil:
+		case v.Kind == p.in.Folder.Kind:
+			r, err = revision.Of(v.Kind, p.folder)
+		default:
+			r, err = p.history.find(v.Revision.Digest)
+		}
+		if errors.Is(err, errNoHome) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("keeping revision %s: %w", v.Revision, err)
+		}
+		archives[v.Revision.Digest] = r
+		isKept = isKept && kept[v.Revision.Digest]
+	}
+	o.mu.Lock()
+	o.state(p.name).archives = archives
+	o.mu.Unlock()
+	if isKept {
+		return nil
+	}
+	switch err := p.storeRevisions(ctx, d, archives); {
 	case errors.Is(err, errNoHome):
 		o.noHome.Do(func() {
 			log.FromContext(ctx).Info("no revisions of folders are kept, since the operator has no namespace: after a restart with a changed folder, resources are held that its rollout has not reached")
 		})
 	case err != nil:
-		log.FromContext(ctx).Error(err, "folder not kept as a revision; it is tried again", "kind", v.Name)
-		o.names.AddAfter(v.Name, time.Minute)
-		return
+		return fmt.Errorf("keeping revisions: %w", err)
 	}
 	o.mu.Lock()
-	o.state(v.Name).kept = v.Digest
-	o.mu.Unlock()
+	defer o.mu.Unlock()
+	o.state(p.name).kept = map[string]bool{}
+	for digest := range archives {
+		o.state(p.name).kept[digest] = true
+	}
+	return nil
 }
 
-func (o *Operator) store(ctx context.Context, h *history, v *observe.Version, f *folder.Folder) error {
-	all, err := h.list()
+// storeRevisions stores the revisions that serve resources, where they are not stored as they are.
+// The target gets the greatest number.
+func (p *kindPass) storeRevisions(ctx context.Context, d kinds.Desired, archives map[string]*revision.Revision) error {
+	all, err := p.history.list()
 	if err != nil {
 		return err
 	}
-	now, err := h.find(v.Digest)
-	if f == nil && err != nil {
-		return err
-	}
-	if f != nil {
-		made, err := revision.Of(v.Kind, f)
-		if err != nil {
-			return err
-		}
-		if now != nil && !now.Holds(made) { // somebody changed it, or packed it otherwise
-			if err := o.deleteRevisions(ctx, now.Stored()); err != nil {
-				return err
-			}
-			now = nil
-		}
-		if now == nil {
-			now = made
-		}
-	}
-	all = slices.DeleteFunc(slices.Clone(all), func(r *revision.Revision) bool { return r.Digest == v.Digest })
-	last := int64(0)
+	target, last := d.Versions[len(d.Versions)-1].Revision, int64(0)
 	for _, r := range all {
-		last = max(last, r.Number)
+		if r.Digest != target.Digest {
+			last = max(last, r.Number)
+		}
 	}
-	if now.Number <= last {
-		now.Number = last + 1
-		if err := o.write(ctx, now); err != nil {
+	for _, v := range d.Versions {
+		made := archives[v.Revision.Digest]
+		if made == nil {
+			continue
+		}
+		number := max(v.Revision.Number, 1)
+		if v.Revision == target {
+			number = max(number, last+1)
+		}
+		if err := p.storeRevision(ctx, all, *made, number); err != nil {
 			return err
 		}
 	}
-	for _, r := range revision.Superfluous(all, h.used(v)) {
-		if err := o.deleteRevisions(ctx, r.Stored()); err != nil {
+	others := slices.DeleteFunc(slices.Clone(all), func(r *revision.Revision) bool { return archives[r.Digest] != nil })
+	for _, r := range revision.Superfluous(others, p.usedDigests(archives)) {
+		if err := p.o.deleteRevisions(ctx, r.Stored()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// write creates the ControllerRevisions of a revision, or gives those that are there
-// its number.
-func (o *Operator) write(ctx context.Context, r *revision.Revision) error {
-	stored := r.Stored()
+// storeRevision stores a revision, unless it is among those that are stored, with at least that
+// number.
+func (p *kindPass) storeRevision(ctx context.Context, all []*revision.Revision, made revision.Revision, number int64) error {
+	made.Number = number
+	for _, r := range all {
+		switch {
+		case r.Digest != made.Digest:
+			continue
+		case !r.Holds(&made): // somebody changed it, or packed it otherwise
+			if err := p.o.deleteRevisions(ctx, r.Stored()); err != nil {
+				return err
+			}
+		case r.Number >= number:
+			return nil
+		default:
+			return p.o.write(ctx, &made, r.Stored())
+		}
+	}
+	return p.o.write(ctx, &made, nil)
+}
+
+// write creates the ControllerRevisions of a revision, or gives those that are stored its number.
+func (o *Operator) write(ctx context.Context, r *revision.Revision, stored []metav1.Object) error {
 	for i, doc := range r.Objects(o.options.home(), o.options.Identity) {
 		var err error
 		if i < len(stored) {
@@ -203,19 +251,15 @@ func (o *Operator) deleteRevisions(ctx context.Context, all []metav1.Object) err
 	return nil
 }
 
-// used are the digests of all that serves some resource, or may soon.
-func (h *history) used(v *observe.Version) map[string]bool {
-	mine := h.o.shardOf(h.crd)
-	used := map[string]bool{v.Digest: true}
-	for _, r := range readRecord(h.crd, mine).Revisions {
-		used[r.Digest] = true
+// usedDigests returns the digests of all that serves some resource, or may soon.
+func (p *kindPass) usedDigests(archives map[string]*revision.Revision) map[string]bool {
+	back := p.in.Record.Rollback
+	used := map[string]bool{back.To: true, back.From: true}
+	for digest := range archives {
+		used[digest] = true
 	}
-	back := readRollback(h.crd, mine)
-	used[back.To], used[back.From] = true, true
-	if r := h.o.kindController(v.Name); r != nil {
-		for _, v := range r.versions.versions() {
-			used[v.Digest] = true
-		}
+	for _, r := range p.in.Record.Rollout.Revisions {
+		used[r.Digest] = true
 	}
 	return used
 }
@@ -235,110 +279,4 @@ func (h *history) nextNumber(digest string, record rollout.Record) int64 {
 		last = max(last, r.Number)
 	}
 	return last + 1
-}
-
-// loadRevisions adds the versions of the revisions on record to what is known of a kind.
-func (h *history) loadRevisions(before past, v *observe.Version) past {
-	if v.Kind == nil || before.isSettled(v) {
-		return before
-	}
-	before.versions = map[string]*observe.Version{}
-	if base := before.record.Base().Digest; base == "" || base == rollout.Unknown {
-		before.versions[base], before.lost = nil, "it is not on record which folder served it"
-	}
-	for _, r := range before.record.Revisions {
-		if _, isKnown := before.versions[r.Digest]; isKnown || r.Digest == v.Digest {
-			continue
-		}
-		found, err := h.version(r.Digest)
-		if err != nil {
-			before.lost = err.Error()
-		}
-		before.versions[r.Digest] = found
-	}
-	return before
-}
-
-// lastGood is the version that was served last, where an operator begins with a folder
-// that does not load: it runs on, as it would have without a restart. An error says
-// that it cannot be told whether there is one.
-func (h *history) lastGood(ctx context.Context, v *observe.Version, crd metav1.Object, mine shard.Shard) (*observe.Version, error) {
-	if v.Kind != nil || v.Removed {
-		return v, nil
-	}
-	digest := recordedDigest(crd, mine)
-	if digest == "" {
-		return v, nil
-	}
-	if _, err := h.list(); err != nil && !errors.Is(err, errNoHome) {
-		return nil, err
-	}
-	found, err := h.version(digest)
-	if err != nil {
-		log.FromContext(ctx).Info("the folder does not load, and there is no revision to serve", "kind", v.Name, "error", err.Error())
-		return v, nil
-	}
-	log.FromContext(ctx).Info("the folder does not load; its last revision is served", "kind", v.Name, "revision", digest)
-	return found, nil
-}
-
-// recordedDigest returns the digest of the version that was rolled out last, as far as
-// that went, or "".
-func recordedDigest(crd metav1.Object, mine shard.Shard) string {
-	return readRecord(crd, mine).Target().Digest
-}
-
-// renew makes the versions again that a rollout has not replaced yet, for a CRD that
-// changed, and reports whether it did. One that does not fit the CRD serves nothing any
-// more.
-func (h *history) renew(c *versionTracker) bool {
-	fit, lost := map[string]*observe.Version{}, ""
-	for _, digest := range c.outdated(h.crd.Generation) {
-		r, err := h.find(digest)
-		if err != nil { // what is in memory goes on
-			lost = err.Error()
-			continue
-		}
-		if fit[digest], err = h.compiled(r); err != nil {
-			lost = err.Error()
-		}
-	}
-	return len(fit) > 0 && c.replace(fit, lost)
-}
-
-func readRollback(crd metav1.Object, mine shard.Shard) rollout.Rollback {
-	return rollout.ParseRollback(crd.GetAnnotations()[mine.Key(api.AnnotationRollback)])
-}
-
-// rolledBack is the version that serves in place of the folder's, if a person rolled back
-// from this very folder. A folder that does not load is, as for lastGood, the version that
-// was rolled out last. Where the revision cannot be used, the error comes with a version
-// that serves nothing: to go forward is what nobody wants then.
-func (h *history) rolledBack(ctx context.Context, v *observe.Version, crd metav1.Object, mine shard.Shard) (*observe.Version, error) {
-	back, present := readRollback(crd, mine), v.Digest
-	switch {
-	case v.Removed:
-		return v, nil
-	case v.Kind == nil:
-		present = recordedDigest(crd, mine)
-	case back.EndsWith(present):
-		log.FromContext(ctx).Info("the folder changed, so the rollback ends", "kind", v.Name, "digest", v.Digest)
-		if h.o.options.ReadOnly {
-			return v, nil
-		}
-		return v, h.o.annotate(ctx, crd, map[string]any{mine.Key(api.AnnotationRollback): nil})
-	}
-	if !back.AppliesTo(present) {
-		return v, nil
-	}
-	to, err := h.version(back.To)
-	if _, unlisted := h.list(); unlisted != nil && err != nil {
-		return nil, fmt.Errorf("rolling back: %w", err)
-	}
-	if err != nil {
-		err = fmt.Errorf("rolled back, and %w; to serve the folder: jacquard rollback %s --release", err, v.Name)
-		to = &observe.Version{Name: v.Name, Broken: err}
-		h.o.complete(to, h.crd)
-	}
-	return to, err
 }

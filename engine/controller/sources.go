@@ -18,8 +18,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/controller/roots"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
-	"github.com/jacquard-operator/jacquard/engine/folder"
-	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/schema/compat"
 )
 
@@ -143,37 +141,38 @@ func (o *Operator) missingRoot(crd *apiextensionsv1.CustomResourceDefinition) er
 // startDelay returns how long what an operator found at its start must stay as it is
 // before it counts, if it is less than what was served before: it may still be being
 // copied. Later, the reader of the roots knows what was there.
-func (o *Operator) startDelay(h *history, v *observe.Version, f *folder.Folder) time.Duration {
+func (p *kindPass) startDelay() time.Duration {
+	o := p.o
 	o.mu.Lock()
-	k, changed := o.seen(v.Name), o.roots.Changed
+	k, changed := o.seen(p.name), o.roots.Changed
 	o.mu.Unlock()
-	if k.hasCounted || v.Broken != nil {
+	if k.hasCounted || p.in.Folder.Err != nil {
 		return 0
 	}
-	isRooted := len(o.options.Roots) > 0 && (v.Removed || k.source.isRooted)
-	if delay := changed.Add(roots.QuietPeriod).Sub(o.clock.Now()); isRooted && delay > 0 && h.hadMore(v, f) {
+	isRooted := len(o.options.Roots) > 0 && (p.folder == nil || k.source.isRooted)
+	if delay := changed.Add(roots.QuietPeriod).Sub(o.clock.Now()); isRooted && delay > 0 && p.hadMore() {
 		return delay
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.state(v.Name).hasCounted = true
+	o.state(p.name).hasCounted = true
 	return 0
 }
 
 // hadMore reports whether the version that was served last had files, or parts of them,
-// that the folder does not have; nil is none.
-func (h *history) hadMore(v *observe.Version, f *folder.Folder) bool {
-	digest := recordedDigest(h.crd, h.o.shardOf(h.crd))
-	if digest == "" || digest == v.Digest {
+// that the folder does not have.
+func (p *kindPass) hadMore() bool {
+	digest := p.in.Record.Rollout.Target().Digest
+	if digest == "" || digest == p.in.Folder.Digest {
 		return false
 	}
-	if f == nil {
+	if p.folder == nil {
 		return true
 	}
-	served, err := h.find(digest)
+	served, err := p.history.find(digest)
 	if err != nil {
 		return false // what it had is not known
 	}
 	before, _, err := served.Folder()
-	return err == nil && roots.LostPart(roots.FilesOf(before), roots.FilesOf(f))
+	return err == nil && roots.LostPart(roots.FilesOf(before), roots.FilesOf(p.folder))
 }

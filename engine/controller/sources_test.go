@@ -8,14 +8,14 @@ import (
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/jacquard-operator/jacquard/author/crdfile"
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/kinds"
+	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/controller/roots"
-	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/observe"
@@ -96,33 +96,35 @@ func TestStartDelay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "apps.example.com"}}
+		p := &kindPass{o: o, name: "apps.example.com"}
 		if !tt.noRecord {
-			mine := shard.Shard{Identity: o.options.Identity}
-			crd.Annotations = map[string]string{mine.Key(api.AnnotationRolledOut): before.Digest}
+			p.in.Record.Rollout.Revisions = []rollout.Revision{{Digest: before.Digest}}
 		}
-		h := &history{o, crd, func() ([]*revision.Revision, error) {
+		p.history = &history{o: o, list: func() ([]*revision.Revision, error) {
 			if tt.unlisted {
 				return nil, errNoHome
 			}
 			return []*revision.Revision{kept}, nil
 		}}
-		f, now := (*folder.Folder)(nil), &observe.Version{Name: "apps.example.com", Removed: true}
 		if tt.now != nil {
-			f, now = appVersion(t, tt.now)
+			f, now := appVersion(t, tt.now)
+			p.folder, p.in.Folder.Digest = f, now.Digest
 		}
-		if got := o.startDelay(h, now, f); got != tt.wantDelay {
+		if got := p.startDelay(); got != tt.wantDelay {
 			t.Errorf("%s: %s, want %s", name, got, tt.wantDelay)
 		}
-		if broken := (&observe.Version{Name: "apps.example.com", Broken: errors.New("no")}); o.startDelay(h, broken, f) != 0 {
+		broken := *p
+		broken.in.Folder.Err = errors.New("no")
+		if broken.startDelay() != 0 {
 			t.Errorf("%s: what does not load waits", name)
 		}
 		clock.Step(tt.wantDelay)
-		if got := o.startDelay(h, now, f); got != 0 {
+		if got := p.startDelay(); got != 0 {
 			t.Errorf("%s: %s after it was quiet", name, got)
 		}
 		o.roots.Changed = clock.Now() // from now on, the reader of the roots knows what was there
-		if got := o.startDelay(h, &observe.Version{Name: "apps.example.com", Removed: true}, nil); got != 0 {
+		p.folder, p.in.Folder = nil, kinds.Folder{}
+		if got := p.startDelay(); got != 0 {
 			t.Errorf("%s: %s after it has counted", name, got)
 		}
 	}

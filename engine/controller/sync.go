@@ -9,12 +9,13 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/jacquard-operator/jacquard/engine/controller/kinds"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
-	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/observe"
@@ -62,12 +63,16 @@ func (o *Operator) syncNext(ctx context.Context) {
 		if stop {
 			return
 		}
-		err := o.syncSafely(ctx, name)
+		wait, err := o.syncSafely(ctx, name)
 		o.recordUnsynced(name, err)
-		if err != nil {
+		switch {
+		case err != nil:
 			log.FromContext(ctx).Error(err, "kind not settled", "kind", name)
 			o.names.AddRateLimited(name)
-		} else {
+		case wait > 0:
+			o.names.Forget(name)
+			o.names.AddAfter(name, wait)
+		default:
 			o.names.Forget(name)
 		}
 		o.names.Done(name)
@@ -75,8 +80,12 @@ func (o *Operator) syncNext(ctx context.Context) {
 }
 
 // syncSafely syncs a kind; a panic is why this one kind cannot be served.
-func (o *Operator) syncSafely(ctx context.Context, name string) error {
-	return reconcile.Guard(name, "settling "+name, func() error { return o.syncKind(ctx, name) })
+func (o *Operator) syncSafely(ctx context.Context, name string) (wait time.Duration, err error) {
+	err = reconcile.Guard(name, "settling "+name, func() error {
+		wait, err = o.syncKind(ctx, name)
+		return err
+	})
+	return wait, err
 }
 
 // recordUnsynced keeps for the report why a kind cannot be served.
@@ -94,113 +103,99 @@ func (o *Operator) recordUnsynced(name string, err error) {
 	}
 }
 
-// syncKind makes one kind run with what there is of it now: a folder that loads,
-// its last good version, on hold, or deleting only; or not at all.
-func (o *Operator) syncKind(ctx context.Context, name string) error {
-	o.mu.Lock()
-	seen := o.seen(name)
-	f, unread, crd, running := seen.source.folder, seen.source.unread, seen.crd, seen.controller
-	none := f == nil && unread == nil
-	unknown := !o.listed || none && (!o.read || !o.mapsRead)
-	o.mu.Unlock()
-	if unknown { // crdsListed or readMaps syncs again
-		return nil
+// syncKind brings one kind into its desired state. It returns when to do so again without an event;
+// 0 means never. A call takes a few seconds at most, so that kinds do not block each other.
+func (o *Operator) syncKind(ctx context.Context, name string) (time.Duration, error) {
+	p := o.observeKind(ctx, name)
+	d := kinds.Decide(p.in)
+	if err := p.history.failure(); err != nil { // what could not be read may decide
+		return 0, err
 	}
-	o.recordCRD(ctx, name, crd == nil, !none)
-	if crd == nil || !established(crd) || none && !hasRecord(crd) {
-		o.forgetTrouble(ctx, name, crd)
-		o.forgetIdle(name)
-		o.recordClaim(ctx, name, shard.Shard{}, nil)
-		o.stopUnserved(name)
-		o.recordLonely(ctx, name, crd == nil)
-		return nil
+	o.reportDesired(ctx, p, d)
+
+	// 1. Record first what must survive a crash. The event of the write leads back here, and
+	// then there is nothing left to write.
+	if !d.Writes.IsEmpty() {
+		if err := o.annotate(ctx, p.crd, d.Writes.Annotations(p.crd, p.mine, time.Now())); err != nil {
+			return 0, fmt.Errorf("recording the state of the kind on CRD %s: %w", name, err)
+		}
+		return 0, nil
 	}
-	if err := o.readCRD(ctx, name); err != nil {
-		return err
-	}
-	if none {
-		unread = o.missingRoot(crd)
-	}
-	known := o.discovery.Served() // the version is made by this or by what is newer
-	made, h := o.version(ctx, name, f, unread, crd), o.history(ctx, crd)
-	if delay := o.startDelay(h, made, f); delay > 0 {
-		o.names.AddAfter(name, delay)
-		return nil
-	}
-	switch share := o.turns.now(); { // takeShare syncs again
-	case o.divides() && share.None():
-		return nil
-	case o.divides() && !share.Leads:
-		return o.followLeader(ctx, h, running, made)
-	}
-	v, unusable := o.chosen(ctx, h, made, running == nil)
-	if v == nil {
-		return unusable
-	}
-	gvk, err := shownAs(v.Kind, crd)
-	if err != nil {
-		return err
-	}
-	if !o.leads() { // lead syncs again
-		return o.standBy(ctx, v, gvk, crd)
-	}
-	if ours, err := h.claimKind(ctx, v, o.shardOf(crd)); !ours {
-		o.stopUnserved(name)
-		return err
-	}
-	running = o.stopOutdated(running, crd, v, gvk)
-	if _, served := known.Resource(gvk); !served {
+
+	// 2. Request what is missing. Meanwhile, whatever is running continues.
+	switch {
+	case d.Reason == kinds.RecordStale:
+		return time.Nanosecond, o.readCRD(ctx, name)
+	case d.Reason == kinds.FolderUnsettled:
+		return p.settlesIn, nil
+	case d.Reason == kinds.NotDiscovered:
 		o.discovery.Trigger() // followDiscovery syncs again
-		return nil
+		return 0, nil
+	case d.Reason == kinds.NotExclusive:
+		return wholeTick, o.requestKind(ctx, p, d)
+	case d.Mode == kinds.Undecided:
+		return 0, nil
+	case d.Mode == kinds.Stopped:
+		o.stopUnserved(name)
+		if d.Reason == kinds.RevisionMissing || d.Reason == kinds.NoStorageVersion {
+			return 0, d.Err
+		}
+		return 0, nil
 	}
-	of := f
-	if v != made { // a revision is kept already
-		of = nil
+	versions, gvk := p.completeVersions(d), p.servedAs(d)
+	if d.Mode == kinds.Standby {
+		return 0, o.standBy(ctx, p, versions, gvk)
 	}
-	o.keep(ctx, h, v, of)
-	if err := o.serve(ctx, h, running, v, f); err != nil {
-		return err
+
+	// 3. Store the versions that serve resources, so that the next process can serve them too. A
+	// rollout waits for this; a single version does not.
+	keepErr := o.keepRevisions(ctx, p, d)
+	if keepErr != nil && d.IsRollingOut() {
+		return 0, keepErr
 	}
-	return unusable
+
+	// 4. Serve. Only from here on may another version serve a resource.
+	o.returnKind(p, d)
+	r := o.stopOutdated(p, gvk)
+	if r == nil {
+		v := newKindVersions(func() { o.names.Add(name) }, func() bool { return o.paused(name) })
+		v.adopt(d, p.in.Record.Rollout, versions, time.Now())
+		if err := o.start(ctx, gvk, p.definition, v); err != nil {
+			return 0, err
+		}
+		o.exportPaused(name)
+		o.recordSynced(name, p.folder)
+		return 0, keepErr
+	}
+	o.exportPaused(name)
+	changed := r.versions.adopt(d, p.in.Record.Rollout, versions, time.Now())
+	r.want()
+	o.countUnwatched(r)
+	if changed {
+		r.enqueueAll()
+	}
+	o.open(r)
+	o.recordSynced(name, p.folder)
+	if p.in.Role == kinds.Follower {
+		return 0, nil
+	}
+
+	// 5. Advance the rollout.
+	wait, err := o.advance(ctx, r)
+	if err = errors.Join(err, keepErr); err == nil && d.Reason == kinds.RollbackFailed {
+		err = d.Err // the revision may be stored again
+	}
+	return wait, err
 }
 
-// stopOutdated stops a kind whose CRD is another one, or which is served in another
-// version of it; else it runs on.
-func (o *Operator) stopOutdated(running *kindController, crd *apiextensionsv1.CustomResourceDefinition, v *observe.Version,
-	gvk apischema.GroupVersionKind) *kindController {
-	if running != nil && (running.crdUID != crd.UID || (v.Kind != nil && running.gvk != gvk)) {
-		o.stop(v.Name)
+// stopOutdated stops a kind whose CRD is another one, or which is served in another version of it,
+// and returns what is left to serve it, or nil.
+func (o *Operator) stopOutdated(p *kindPass, gvk apischema.GroupVersionKind) *kindController {
+	if r := p.running; r != nil && (r.crdUID != p.definition.UID || r.gvk != gvk) {
+		o.stop(p.name)
 		return nil
 	}
-	return running
-}
-
-// chosen is the version to serve with a folder that made v: that of a revision, if a
-// person rolled back to it, or if the operator begins with a folder that does not load.
-// With an error it is nil, or one that serves nothing.
-func (o *Operator) chosen(ctx context.Context, h *history, v *observe.Version, begins bool) (*observe.Version, error) {
-	crd, mine := o.crd(v.Name), o.shardOf(h.crd)
-	if crd == nil || !o.leads() || mine.Conflict(shard.Claims(crd)) != nil { // it is another's to roll back
-		return v, nil
-	}
-	back, err := h.rolledBack(ctx, v, crd, mine)
-	if r := o.kindController(v.Name); r != nil && (back == v || err != nil) { // else another version is rolled out
-		r.versions.haltRollout(readRollback(crd, mine).From, err)
-	}
-	if back == nil {
-		return nil, err
-	}
-	o.mu.Lock()
-	k := o.state(v.Name)
-	k.revision = v.Digest
-	if k.rolledBack = ""; back != v && err == nil {
-		k.rolledBack = back.Digest
-	}
-	o.mu.Unlock()
-	if begins && back == v {
-		return h.lastGood(ctx, back, crd, mine)
-	}
-	return back, err
+	return p.running
 }
 
 // recordSynced notes that what is told of a kind is about this folder from now on.
@@ -212,28 +207,11 @@ func (o *Operator) recordSynced(name string, f *folder.Folder) {
 	}
 }
 
-// version is what a kind is to run with now, by its folder and CRD.
-func (o *Operator) version(ctx context.Context, name string, f *folder.Folder, unread error,
-	crd *apiextensionsv1.CustomResourceDefinition) *observe.Version {
-	v := &observe.Version{Name: name, Removed: f == nil && unread == nil}
-	if v.Removed {
-		o.forgetTrouble(ctx, name, crd)
-	} else {
-		v.Kind, v.Broken = o.compile(f, unread, crd)
-		reconcile.NotePanic(name, v.Broken)
-		o.recordTrouble(ctx, name, crd, v.Broken)
-		o.countLoad(name, digest(v.Kind), v.Broken)
-	}
-	o.announceIdle(ctx, name)
-	o.complete(v, crd)
-	return v
-}
-
 // complete fills in what follows of a version's folder and the CRD.
-func (o *Operator) complete(v *observe.Version, crd *apiextensionsv1.CustomResourceDefinition) {
+func (o *Operator) complete(v *observe.Version, crd *apiextensionsv1.CustomResourceDefinition, recorded metav1.Object) {
 	v.Digest = digest(v.Kind)
 	v.Schema = sync.OnceValue(func() *schema.Version { return shown(v.Kind, crd) })
-	v.Children, v.Patched = observe.Needs(v.Kind, crd, o.apis())
+	v.Children, v.Patched = observe.Needs(v.Kind, recorded, o.apis())
 }
 
 // digest tells what folders render apart: their files and the settings of the
@@ -247,87 +225,9 @@ func digest(k *kind.Kind) string {
 	return revision.Cut(k.Digest)
 }
 
-// serve starts a kind with a version, or lets one that runs go on with it.
-func (o *Operator) serve(ctx context.Context, h *history, running *kindController, v *observe.Version, f *folder.Folder) error {
-	crd, seen := o.crd(v.Name), o.seenCRD(v.Name)
-	if crd == nil || seen == nil {
-		return nil
-	}
-	before := pastOf(crd, v, o.shardOf(seen))
-	// A replica that becomes the leader begins with what the record says.
-	if running != nil && !running.led && !running.versions.hasFollowed(before.record) {
-		o.stop(v.Name)
-		running = nil
-	}
-	rolls := v.Kind != nil && !before.isSettled(v) || running != nil && running.versions.isRollingOut()
-	if !o.wholes(ctx, v, rolls) {
-		o.recordSynced(v.Name, nil) // what is known is about the folder before
-		o.names.AddAfter(v.Name, wholeTick)
-		gvk, err := shownAs(v.Kind, h.crd)
-		if err == nil && running == nil {
-			_, err = o.list(ctx, gvk, seen)
-		}
-		return err
-	}
-	if before.record.Target().Digest != v.Digest {
-		before.number = h.nextNumber(v.Digest, before.record)
-	}
-	if running == nil || !running.versions.hasFolder() {
-		before = h.loadRevisions(before, v)
-	}
-	if err := h.serve(ctx, running, v, before); err != nil {
-		return err
-	}
-	o.recordSynced(v.Name, f)
-	return nil
-}
-
-// serve starts a kind with a version whose past is known, or lets one that runs go on with
-// it.
-func (h *history) serve(ctx context.Context, running *kindController, v *observe.Version, before past) error {
-	o := h.o
-	seen := o.seenCRD(v.Name)
-	if running == nil {
-		c := newVersionTracker(func() bool { return o.paused(v.Name) })
-		c.setVersion(v, before)
-		gvk, err := shownAs(v.Kind, h.crd)
-		if err != nil || seen == nil {
-			return err
-		}
-		if err := o.start(ctx, gvk, seen, c); err != nil {
-			return err
-		}
-		o.exportPaused(v.Name)
-		return nil
-	}
-	o.exportPaused(v.Name)
-	if !running.led {
-		running.versions.takeRecord(before.record)
-		running.led = true
-	}
-	if v.Kind == nil && !v.Removed && running.versions.hasFolder() {
-		running.versions.trigger()
-		o.open(running)
-		return nil // the last good version runs on
-	}
-	again := running.versions.setVersion(v, before)
-	again = h.renew(running.versions) || again
-	running.want()
-	o.countUnwatched(running)
-	running.versions.trigger()
-	if again {
-		running.enqueueAll()
-	}
-	o.open(running)
-	return nil
-}
-
-// compile understands a folder for the live CRD; trouble says why it cannot.
-func (o *Operator) compile(f *folder.Folder, unread error, crd *apiextensionsv1.CustomResourceDefinition) (k *kind.Kind, err error) {
+// compile understands a folder for the live CRD.
+func (o *Operator) compile(f *folder.Folder, crd *apiextensionsv1.CustomResourceDefinition) (k *kind.Kind, err error) {
 	defer panics.Catch(&err, "loading the folder")
-	if unread != nil {
-		return nil, unread
-	}
 	live, err := schema.FromObject(crd)
 	if err != nil {
 		return nil, fmt.Errorf("reading CRD %s: %w", crd.Name, err)
@@ -385,17 +285,14 @@ func (o *Operator) recordLonely(ctx context.Context, name string, lonely bool) {
 	}
 }
 
-// shownAs is the kind in the version that templates see.
-func shownAs(k *kind.Kind, crd *apiextensionsv1.CustomResourceDefinition) (apischema.GroupVersionKind, error) {
-	if k != nil {
-		return k.GVK, nil
-	}
+// storageVersion returns the version in which a CRD's resources are stored, or the zero value.
+func storageVersion(crd *apiextensionsv1.CustomResourceDefinition) apischema.GroupVersionKind {
 	for _, v := range crd.Spec.Versions {
 		if v.Storage {
-			return apischema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind}, nil
+			return kindOf(crd).WithVersion(v.Name)
 		}
 	}
-	return apischema.GroupVersionKind{}, errors.New("the CRD has no storage version")
+	return apischema.GroupVersionKind{}
 }
 
 // shown is the schema of the version that templates see; nil if the CRD cannot

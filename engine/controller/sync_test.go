@@ -17,10 +17,10 @@ func TestUnlisted(t *testing.T) {
 	crd.Name = name
 	crd.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{{Type: apiextensionsv1.Established,
 		Status: apiextensionsv1.ConditionTrue}}
-	o := &Operator{
-		read: true, mapsRead: true, kinds: map[string]*kindState{name: {crd: crd, source: chosenSource{folder: &folder.Folder{Name: name}}}},
-	}
-	if err := o.syncKind(t.Context(), name); err != nil {
+	o := defining(t)
+	o.read, o.mapsRead = true, true
+	o.kinds[name] = &kindState{crd: crd, source: chosenSource{folder: &folder.Folder{Name: name}}}
+	if _, err := o.syncKind(t.Context(), name); err != nil {
 		t.Error(err)
 	}
 	if o.seen(name).taken != "" {

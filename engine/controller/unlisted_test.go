@@ -23,8 +23,8 @@ func TestWatchedKindsOfOneName(t *testing.T) {
 	}
 	one := apischema.GroupVersionKind{Group: "one.example.com", Version: "v1", Kind: "Cluster"}
 	two := apischema.GroupVersionKind{Group: "two.example.com", Version: "v1", Kind: "Cluster"}
-	r := &kindController{name: "webs.example.com", versions: newVersionTracker(nil)}
-	r.versions.revisions = append(r.versions.revisions, servedRevision{version: &observe.Version{Children: map[apischema.GroupVersionKind]live.Need{one: live.Metadata, two: live.Metadata}}})
+	r := &kindController{name: "webs.example.com", versions: newKindVersions(nil, nil)}
+	r.versions.versions = append(r.versions.versions, servedVersion{version: &observe.Version{Children: map[apischema.GroupVersionKind]live.Need{one: live.Metadata, two: live.Metadata}}})
 	o := &Operator{children: children}
 	want := []string{
 		"children of kind Cluster.one.example.com are not known: " + children.State(one).Err.Error(),

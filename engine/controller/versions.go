@@ -6,265 +6,173 @@ import (
 	"sync"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jacquard-operator/jacquard/engine/cluster"
+	"github.com/jacquard-operator/jacquard/engine/controller/kinds"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
-	"github.com/jacquard-operator/jacquard/engine/controller/shard"
+	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/observe"
-	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
-// A versionTracker knows which revisions of its folder serve a kind, and takes the latest one
-// to all resources.
-type versionTracker struct {
-	// triggered makes the kind's goroutine look at the rollout.
-	triggered chan struct{}
-	// kindPaused reports whether the whole kind is observed and not changed.
-	kindPaused func() bool
+// A kindVersions knows which versions serve the resources of a kind. It connects the many
+// reconciliations of a kind to its one rollout, and is safe for concurrent use. Each of its parts
+// has one task.
+type kindVersions struct {
+	*servingState
+	versionChooser
+	rolloutStepper
+	rolloutRecorder
+}
+
+// A versionChooser chooses the version that serves a resource, and takes in the outcome.
+type versionChooser struct{ *servingState }
+
+// A rolloutStepper previews resources and advances the rollout.
+type rolloutStepper struct{ *servingState }
+
+// A rolloutRecorder decides what is recorded, and reported, of the rollout.
+type rolloutRecorder struct{ *servingState }
+
+// A servingState is which versions serve the resources of a kind.
+type servingState struct {
+	// wake enqueues the kind, so that its rollout is advanced. isPaused reports whether the whole
+	// kind is observed and not changed.
+	wake     func()
+	isPaused func() bool
 	// readMarks returns the revisions that the children of a resource carry.
 	readMarks func(types.UID) []rollout.Revision
 
-	mu sync.Mutex
-	// revisions serve resources, in the order in which they began: the base first, the target
-	// last. While nothing is rolled out, there is one.
-	revisions []servedRevision
-	// rollout takes the target to all resources, or is nil. While a rollback cannot be carried
-	// out, halted is why the rollout must not continue; else it is "".
-	rollout *rollout.Rollout
-	halted  string
-	// rollback is the rollback by which the target serves, or zero.
+	mu sync.Mutex // no other mutex is acquired while it is held
+	// versions serve resources: the base first, the target last. While nothing is rolled out,
+	// there is one.
+	versions []servedVersion
+	paused   bool
+	// record is that of the CRD, and rollback the one that the target carries out, or zero.
+	record   rollout.Record
 	rollback rollout.Rollback
-	// found are the revisions that serve resources to which an earlier process took them, as
-	// their children said first: later, these may go or change.
-	found map[types.UID]rollout.Revision
-	// lost is why the version of a revision is not here.
-	lost string
-	// written is the record as the CRD has it. passed are the resources that a complete
-	// rollout has passed and that are not ready.
-	written rollout.Record
-	passed  map[types.NamespacedName]bool
+	// rollout takes the target to all resources; it is nil if one version serves all of them.
+	// began is when this process began it, and retried when resources that could not be rendered
+	// were previewed last.
+	rollout        *rollout.Rollout
+	began, retried time.Time
+	// earlier is which abandoned revision serves a resource: as this process took it there, or
+	// as its children said first, which may go or change later.
+	earlier map[types.UID]rollout.Revision
+	// recovered are resources that a complete rollout has passed, according to the record, and
+	// that are ready or gone by now.
+	recovered map[types.NamespacedName]bool
 	// used is the approval that was taken in last, while the CRD has it.
-	used string
-	// paused is true if the whole kind was paused when it was looked at last. retried is when
-	// resources that could not be rendered were previewed last.
-	paused  bool
-	retried time.Time
-	// progress is since when the rollout has made no progress.
+	used     string
 	progress progressClock
 }
 
-// A servedRevision is a revision that serves resources, or will.
-type servedRevision struct {
+// A servedVersion serves resources, or will. Without a version, these are frozen, and err is the
+// reason.
+type servedVersion struct {
 	rollout.Revision
-	// version is nil if it is not here: what it serves is then frozen.
 	version *observe.Version
-	// rollout took the revision to resources until another one began. It is nil if an earlier
-	// process did: then the marks on children say which ones it serves.
-	rollout *rollout.Rollout
+	err     error
 }
 
-// isAbandoned reports whether the rollout of the revision was abandoned before it was complete.
-func (c *versionTracker) isAbandoned(s servedRevision) bool {
-	return s.Revision != c.revisions[0].Revision
+// newKindVersions returns kindVersions without any version; adopt must be called before choose.
+func newKindVersions(wake func(), isPaused func() bool) *kindVersions {
+	s := &servingState{wake: wake, isPaused: isPaused, readMarks: func(types.UID) []rollout.Revision { return nil }}
+	return &kindVersions{s, versionChooser{s}, rolloutStepper{s}, rolloutRecorder{s}}
 }
 
-func newVersionTracker(kindPaused func() bool) *versionTracker {
-	return &versionTracker{triggered: make(chan struct{}, 1), kindPaused: kindPaused,
-		readMarks: func(types.UID) []rollout.Revision { return nil }}
-}
-
-// trigger makes the kind's goroutine look at the rollout soon.
-func (c *versionTracker) trigger() {
-	select {
-	case c.triggered <- struct{}{}:
-	default:
-	}
-}
-
-// A past is what is known of a kind before this process serves it.
-type past struct {
-	record rollout.Record
-	// hasChildren is true if children were ever created.
-	hasChildren bool
-	// number is that of the next revision.
-	number int64
-	// versions are those of recorded revisions, by digest; lost is why one of them is missing.
-	versions map[string]*observe.Version
-	lost     string
-	// rollback is the rollback by which the version serves, or zero.
-	rollback rollout.Rollback
-}
-
-// isSettled reports whether a version serves every resource: it was rolled out, or there
-// are no children yet.
-func (p past) isSettled(v *observe.Version) bool {
-	return !p.record.IsUnfinished() && (p.record.Target().Digest == v.Digest || !p.hasChildren)
-}
-
-func pastOf(crd metav1.Object, v *observe.Version, mine shard.Shard) past {
-	p := past{record: readRecord(crd, mine), hasChildren: hasRecord(crd)}
-	if back := readRollback(crd, mine); back.To == v.Digest {
-		p.rollback = back
-	}
-	return p
-}
-
-func readRecord(crd metav1.Object, mine shard.Shard) rollout.Record {
-	return rollout.ReadRecord(crd.GetAnnotations(), mine.Key)
-}
-
-// setVersion continues with a version, and reports whether all resources have to be
-// reconciled. The caller triggers once what the version needs is watched.
-func (c *versionTracker) setVersion(v *observe.Version, before past) (again bool) {
+// adopt adopts the versions of a desired state, and what is on record. It begins a rollout if the
+// target has changed, and reports whether resources may be served differently now.
+func (c *kindVersions) adopt(d kinds.Desired, record rollout.Record, versions []servedVersion, now time.Time) (changed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.rollback = before.rollback
-	present := c.targetRevision()
-	isServing := present.version != nil && present.version.Kind != nil
+	before, recorded, wasPaused := c.versions, c.record, c.paused
+	for i, v := range versions {
+		versions[i] = reuseVersion(before, v)
+	}
+	target, isNew := versions[len(versions)-1], true
+	if len(before) > 0 {
+		isNew = before[len(before)-1].Revision != target.Revision
+	}
+	c.versions, c.record, c.rollback, c.paused = versions, record, d.Rollback, d.Paused
+	if !slices.Equal(record.Passed, recorded.Passed) {
+		c.recovered = nil
+	}
 	switch {
-	case v.Kind == nil:
-		again = present.version == nil || isServing || !sameTrouble(present.version, v)
-		c.serveAll(rollout.Revision{}, v)
-		return again
-	case isServing && present.Digest == v.Digest:
-		again = !sameKinds(present.version, v) || c.rollout == nil && !same(present.version, v)
-		if !same(present.version, v) { // else a preview with it is under way, perhaps
-			c.setTarget(v)
-		}
-		return again
-	case isServing:
-		c.beginRollout(c.revisions, v, before.number, rollout.Record{})
-		return false
-	case before.isSettled(v):
-		revision := before.record.Target()
-		if revision.Digest != v.Digest {
-			revision = rollout.Revision{Number: before.number, Digest: v.Digest}
-		}
-		c.serveAll(revision, v)
-		c.recordPassed(before.record, before.record.PassedNames())
-		return true
+	case !d.IsRollingOut():
+		c.rollout, c.earlier = nil, nil
+		return isNew || before[len(before)-1].version != target.version
+	case c.rollout == nil || isNew:
+		c.beginRollout(before, d, now)
+	case wasPaused && !d.Paused:
+		c.rollout.RestartDeadline(now)
 	}
-	c.lost, c.written = before.lost, before.record
-	c.beginRollout(before.listRevisions(v), v, before.number, before.record)
-	return false
+	c.rollout.Halt(d.Halted, now)
+	mayMove := recorded.Target() != record.Target() // what marks children must be on record
+	return mayMove || !isNew && !slices.EqualFunc(before, versions, func(a, b servedVersion) bool { return a.version == b.version })
 }
 
-// listRevisions returns the revisions that are on record. If none is, nobody knows which one
-// created the children.
-func (p past) listRevisions(v *observe.Version) (all []servedRevision) {
-	if len(p.record.Revisions) == 0 {
-		return []servedRevision{{Revision: rollout.Revision{Digest: rollout.Unknown}}}
-	}
-	for _, r := range p.record.Revisions {
-		version := p.versions[r.Digest]
-		if r.Digest == v.Digest {
-			version = v
-		}
-		all = append(all, servedRevision{Revision: r, version: withRevision(version, r)})
-	}
-	return all
-}
-
-// withRevision returns a version that marks the children that it writes with a revision.
-func withRevision(v *observe.Version, r rollout.Revision) *observe.Version {
-	if v == nil || r.Digest == "" {
+// reuseVersion returns a version, or the one that serves already if it is the same: a preview
+// with it may be under way.
+func reuseVersion(before []servedVersion, v servedVersion) servedVersion {
+	if v.version == nil {
 		return v
 	}
-	marked := *v
-	marked.Revision = r.String()
-	return &marked
-}
-
-// targetRevision is the revision that serves every resource, or eventually will. It is zero before
-// there is any. It needs the mutex.
-func (c *versionTracker) targetRevision() servedRevision {
-	if len(c.revisions) == 0 {
-		return servedRevision{}
-	}
-	return c.revisions[len(c.revisions)-1]
-}
-
-// setTarget replaces the version of the target. It needs the mutex.
-func (c *versionTracker) setTarget(v *observe.Version) {
-	last := &c.revisions[len(c.revisions)-1]
-	last.version = withRevision(v, last.Revision)
-}
-
-// serveAll serves every resource with one version. It needs the mutex.
-func (c *versionTracker) serveAll(r rollout.Revision, v *observe.Version) {
-	c.revisions = []servedRevision{{Revision: r, version: withRevision(v, r)}}
-	c.rollout, c.passed, c.found, c.lost = nil, nil, nil, ""
-}
-
-// beginRollout begins to roll out a version after some revisions, or continues if it is the
-// last of them and none serves yet. What a rollout that is under way has reached stays as it
-// is until this one reaches it. It needs the mutex.
-func (c *versionTracker) beginRollout(after []servedRevision, v *observe.Version, number int64, record rollout.Record) {
-	isRevert := len(after) > 1 && after[0].Digest == v.Digest
-	if len(c.revisions) > 0 && c.rollout != nil {
-		after[len(after)-1].rollout = c.rollout
-	}
-	if record.Target().Digest != v.Digest || !record.IsUnfinished() {
-		for _, s := range after {
-			number = max(number, s.Number+1)
+	for _, b := range before {
+		if b.Revision == v.Revision && b.version != nil && isSameVersion(b.version, v.version) {
+			return b
 		}
-		r := rollout.Revision{Number: number, Digest: v.Digest}
-		after = append(slices.Clone(after), servedRevision{Revision: r, version: withRevision(v, r)})
 	}
-	settings := rollout.Settings{Rollout: v.Kind.Settings.Rollout, IsRevert: isRevert, Approved: c.rollback.Approved}
-	for _, s := range after {
-		settings.Revisions = append(settings.Revisions, s.Revision)
+	marked := *v.version
+	if v.Digest != "" {
+		marked.Revision = v.Revision.String()
 	}
-	c.revisions, c.passed, c.halted = after, nil, ""
-	c.rollout, c.retried = rollout.New(settings, record, time.Now()), time.Now()
+	v.version = &marked
+	return v
 }
 
-// haltRollout stops the rollout of the version that a person rolled back from, while the revision
-// to serve instead cannot be used. No error lets it continue.
-func (c *versionTracker) haltRollout(from string, unusable error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	before := c.halted
-	if c.halted = ""; unusable != nil && c.rollout != nil && c.targetRevision().Digest == from {
-		c.halted = unusable.Error()
-	}
-	if c.rollout != nil && c.halted != "" { // else the next step lets it continue
-		c.rollout.Halt(c.halted, time.Now())
-	}
-	if c.halted != before {
-		c.trigger()
-	}
-}
-
-// same reports whether two versions of the same digest are to be served alike.
-func same(a, b *observe.Version) bool {
-	return a.Kind.CRD.Object.Generation == b.Kind.CRD.Object.Generation && sameKinds(a, b)
-}
-
-// sameKinds reports whether two versions look at the same kinds.
-func sameKinds(a, b *observe.Version) bool {
-	return maps.Equal(a.Children, b.Children) && slices.Equal(a.Patched, b.Patched)
-}
-
-// sameTrouble reports whether two versions without folder say the same.
-func sameTrouble(a, b *observe.Version) bool {
-	if (a.Broken == nil) != (b.Broken == nil) || a.Broken != nil && a.Broken.Error() != b.Broken.Error() {
+// isSameVersion reports whether two versions of the same revision serve resources alike.
+func isSameVersion(a, b *observe.Version) bool {
+	if !maps.Equal(a.Children, b.Children) || !slices.Equal(a.Patched, b.Patched) {
 		return false
 	}
-	return a.Removed == b.Removed && sameKinds(a, b)
+	if a.Kind != nil && b.Kind != nil {
+		return a.Kind.CRD.Object.Generation == b.Kind.CRD.Object.Generation
+	}
+	isSameTrouble := a.Broken == nil && b.Broken == nil || a.Broken != nil && b.Broken != nil && a.Broken.Error() == b.Broken.Error()
+	return a.Kind == b.Kind && a.Removed == b.Removed && isSameTrouble
 }
 
-// versions are all that are served.
-func (c *versionTracker) versions() []*observe.Version {
+// beginRollout begins to roll out the target, or continues what an earlier process began. The
+// caller must hold the mutex.
+func (c *kindVersions) beginRollout(before []servedVersion, d kinds.Desired, now time.Time) {
+	if c.rollout != nil {
+		abandoned := before[len(before)-1].Revision
+		for _, uid := range c.rollout.ServedResources() {
+			if c.earlier == nil {
+				c.earlier = map[types.UID]rollout.Revision{}
+			}
+			c.earlier[uid] = abandoned
+		}
+	}
+	target := c.versions[len(c.versions)-1].version
+	settings := rollout.Settings{Rollout: target.Kind.Settings.Rollout, Revisions: d.Revisions(), IsRevert: d.IsRevert,
+		Approved: d.Rollback.Approved}
+	c.rollout, c.began, c.retried = rollout.New(settings, c.record, now), now, now
+}
+
+// target returns the version that serves every resource, or eventually will. The caller must
+// hold the mutex.
+func (c *servingState) target() servedVersion { return c.versions[len(c.versions)-1] }
+
+// all returns all versions that serve resources.
+func (c *kindVersions) all() versionList {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var all []*observe.Version
-	for _, s := range c.revisions {
+	var all versionList
+	for _, s := range c.versions {
 		if s.version != nil {
 			all = append(all, s.version)
 		}
@@ -272,10 +180,43 @@ func (c *versionTracker) versions() []*observe.Version {
 	return all
 }
 
-// children are the kinds of children of all versions, with what any of them needs.
-func (c *versionTracker) children() map[apischema.GroupVersionKind]live.Need {
+// find returns the version with a digest, or nil, and the number of the target if that is it.
+func (c *kindVersions) find(digest string) (v *observe.Version, number int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, s := range c.versions {
+		if s.Digest != digest {
+			continue
+		}
+		if v = s.version; i == len(c.versions)-1 {
+			number = s.Number
+		}
+	}
+	return v, number
+}
+
+// isRollingOut reports whether a version is being rolled out.
+func (c *kindVersions) isRollingOut() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.rollout != nil
+}
+
+// concernsResources reports whether it matters to a rollout, or to what is on record of one, that a
+// resource is gone.
+func (c *kindVersions) concernsResources() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.rollout != nil || len(c.listPassed()) > 0
+}
+
+// A versionList has versions of one kind.
+type versionList []*observe.Version
+
+// children returns the kinds of children of all versions, with what any of them needs.
+func (l versionList) children() map[apischema.GroupVersionKind]live.Need {
 	all := map[apischema.GroupVersionKind]live.Need{}
-	for _, v := range c.versions() {
+	for _, v := range l {
 		for gvk, need := range v.Children {
 			all[gvk] = all[gvk].Merge(need)
 		}
@@ -283,10 +224,10 @@ func (c *versionTracker) children() map[apischema.GroupVersionKind]live.Need {
 	return all
 }
 
-// scopes are what all versions read and patch.
-func (c *versionTracker) scopes() []cluster.Scope {
+// scopes returns what all versions read and patch.
+func (l versionList) scopes() []cluster.Scope {
 	var all []cluster.Scope
-	for _, v := range c.versions() {
+	for _, v := range l {
 		for _, scope := range v.Scopes() {
 			if !slices.Contains(all, scope) {
 				all = append(all, scope)
@@ -297,174 +238,17 @@ func (c *versionTracker) scopes() []cluster.Scope {
 }
 
 // isPending reports whether something that a version needs has not been listed yet.
-func (c *versionTracker) isPending(in reconcile.Cluster) bool {
-	return slices.ContainsFunc(c.versions(), func(v *observe.Version) bool { return v.IsPending(in.Caches) })
+func (l versionList) isPending(in observe.Caches) bool {
+	return slices.ContainsFunc(l, func(v *observe.Version) bool { return v.IsPending(in) })
 }
 
-// isRollingOut reports whether a version is being rolled out.
-func (c *versionTracker) isRollingOut() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.rollout != nil
-}
+// resyncInterval returns how often the children are listed without an event.
+func (c *kindVersions) resyncInterval() time.Duration { return c.all()[0].ResyncInterval() }
 
-// hasFolder reports whether some folder that loads is served.
-func (c *versionTracker) hasFolder() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	v := c.targetRevision().version
-	return v != nil && v.Kind != nil
-}
-
-// resyncInterval is how often the children are listed without an event.
-func (c *versionTracker) resyncInterval() time.Duration { return c.versions()[0].ResyncInterval() }
-
-// marksOf returns the revisions that the children of a resource carry, if that matters: a
-// revision serves resources to which an earlier process took it.
-func (c *versionTracker) marksOf(uid types.UID) []rollout.Revision {
-	c.mu.Lock()
-	matters := false
-	for i := 1; i < len(c.revisions)-1; i++ {
-		matters = matters || c.revisions[i].rollout == nil
+// kinds returns the compiled folders, nil for a version without one.
+func (l versionList) kinds() (all []*kind.Kind) {
+	for _, v := range l {
+		all = append(all, v.Kind)
 	}
-	c.mu.Unlock()
-	if !matters {
-		return nil
-	}
-	return c.readMarks(uid)
-}
-
-// presentOf returns the revision that serves a resource which the rollout has not reached. It
-// needs the mutex.
-func (c *versionTracker) presentOf(uid types.UID, marks []rollout.Revision) servedRevision {
-	earlier, isFound := c.found[uid]
-	for i := len(c.revisions) - 2; i > 0; i-- {
-		s := c.revisions[i]
-		switch {
-		case s.rollout != nil && s.rollout.IsServed(uid), isFound && s.Revision == earlier:
-			return s
-		case s.rollout == nil && !isFound && slices.Contains(marks, s.Revision):
-			if c.found == nil {
-				c.found = map[types.UID]rollout.Revision{}
-			}
-			c.found[uid] = s.Revision
-			return s
-		}
-	}
-	return c.revisions[0]
-}
-
-// outdated are the digests of versions that wait to be replaced, and were made with a
-// CRD of another generation, or are not here since they did not fit it.
-func (c *versionTracker) outdated(generation int64) []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var digests []string
-	for _, s := range c.revisions[:max(0, len(c.revisions)-1)] {
-		isOutdated := s.version == nil || s.version.Kind != nil && s.version.Kind.CRD.Object.Generation != generation
-		if isOutdated && s.Digest != "" && !slices.Contains(digests, s.Digest) {
-			digests = append(digests, s.Digest)
-		}
-	}
-	return digests
-}
-
-// replace replaces versions that wait to be replaced, by digest, and reports whether that
-// changes anything; what those that are nil serve is frozen, and why says why.
-func (c *versionTracker) replace(by map[string]*observe.Version, why string) (changed bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.lost = why
-	for i, s := range c.revisions[:max(0, len(c.revisions)-1)] {
-		if v, found := by[s.Digest]; found {
-			c.revisions[i].version, changed = withRevision(v, s.Revision), changed || v != nil || s.version != nil
-		}
-	}
-	return changed
-}
-
-// choose decides which version serves a resource in this reconciliation.
-func (c *versionTracker) choose(o *unstructured.Unstructured) reconcile.Choice {
-	marks, isObserved := c.marksOf(o.GetUID()), c.kindPaused()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	target := c.targetRevision()
-	if c.rollout == nil {
-		return reconcile.Choice{Version: target.version}
-	}
-	present := c.presentOf(o.GetUID(), marks)
-	decided := rollout.Decision{Undecided: present.version == nil}
-	if isObserved || c.written.Target() == target.Revision { // what marks children must be on record
-		decided = c.rollout.Choose(rollout.ResourceOf(o))
-	}
-	choice := reconcile.Choice{Version: present.version}
-	if present.version == nil {
-		choice = reconcile.Choice{Version: target.version, Frozen: true, Why: c.lost}
-	}
-	if c.isAbandoned(present) {
-		choice.MayDelete = func(gk apischema.GroupKind, child metav1.Object) error {
-			return c.mayDeleteAbandoned(present, rollout.ResourceOf(o), rollout.ChildOf(gk, child))
-		}
-	}
-	switch {
-	case decided.Undecided:
-		return reconcile.Choice{Version: target.version, Undecided: true}
-	case decided.Target:
-		mine := c.rollout
-		return reconcile.Choice{Version: target.version, MayDelete: func(gk apischema.GroupKind, child metav1.Object) error {
-			return c.mayDelete(mine, rollout.ResourceOf(o), rollout.ChildOf(gk, child))
-		}}
-	case c.rollout.State() == rollout.Previewing:
-		return choice
-	case decided.Failure != "":
-		choice.Refused = "the changed folder cannot be rendered, so the resource stays as it was: " + decided.Failure
-	}
-	if choice.Frozen && decided.Unpreviewed { // nothing serves it first
-		c.rollout.Served(rollout.ResourceOf(o), rollout.Outcome{}, time.Now())
-		c.trigger()
-	}
-	choice.RollsOut = decided.Pending
-	return choice
-}
-
-// mayDeleteAbandoned returns an error if a revision whose rollout was abandoned must not delete
-// a child: what its rollout waited for was never approved.
-func (c *versionTracker) mayDeleteAbandoned(s servedRevision, o rollout.Resource, child rollout.Child) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s.rollout != nil {
-		return s.rollout.MayDelete(o, child)
-	}
-	return rollout.MayDeleteAbandoned(child)
-}
-
-func (c *versionTracker) mayDelete(r *rollout.Rollout, o rollout.Resource, child rollout.Child) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err := r.MayDelete(o, child); err != nil {
-		c.trigger()
-		return err
-	}
-	return nil
-}
-
-// served records the outcome of a reconciliation.
-func (c *versionTracker) served(o *unstructured.Unstructured, came reconcile.Outcome) {
-	if c.kindPaused() { // it was only looked at
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	now := rollout.ResourceOf(o)
-	if came.Ready && c.passed[now.NamespacedName] {
-		delete(c.passed, now.NamespacedName)
-		c.trigger()
-	}
-	if c.rollout == nil {
-		return
-	}
-	revision, _ := rollout.ParseRevision(came.Version.Revision) // a version without folder has none
-	c.rollout.Served(now, rollout.Outcome{Revision: revision, Ready: came.Ready, WouldBeReady: came.WouldBeReady,
-		Failed: came.Failed, Refused: came.Refused, Forbidden: came.Forbidden}, time.Now())
-	c.trigger()
+	return all
 }

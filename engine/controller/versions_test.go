@@ -9,12 +9,15 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/controller/kinds"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/kind"
@@ -26,7 +29,8 @@ import (
 )
 
 func versionOf(digest string) *observe.Version {
-	k := &kind.Kind{CRD: &schema.CRD{}}
+	k := &kind.Kind{CRD: &schema.CRD{Object: &apiextensionsv1.CustomResourceDefinition{}}, GVK: apischema.GroupVersionKind{Kind: "Thing"}}
+	k.Children = []kind.Child{{GroupVersionKind: apischema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}}}
 	k.Settings.Rollout = kind.Rollout{Waves: kind.Sizes("1"), ProgressDeadline: metav1.Duration{Duration: time.Minute}}
 	return &observe.Version{Digest: digest, Kind: k}
 }
@@ -40,11 +44,95 @@ func thing(name string) *unstructured.Unstructured {
 	return o
 }
 
-// unserved is the past of a kind whose children some other folder created.
-var unserved = past{hasChildren: true}
+// A course is a kind whose folder changes, from pass to pass.
+type course struct {
+	*kindVersions
+	crd *metav1.ObjectMeta
+	// folder is the digest of the present folder, "" if there is none. lost are revisions that
+	// are not stored.
+	folder string
+	lost   []string
+}
+
+// newCourse is a kind without children; unserved is one whose children some other folder made.
+func newCourse() *course {
+	never := func() bool { return false }
+	return &course{kindVersions: newKindVersions(func() {}, never), crd: &metav1.ObjectMeta{Annotations: map[string]string{}}}
+}
+
+func unserved() *course {
+	c := newCourse()
+	c.crd.Annotations[api.AnnotationChildKinds] = "ConfigMap"
+	return c
+}
+
+// serve makes a pass with a folder.
+func (c *course) serve(folder string) {
+	c.folder = folder
+	for {
+		in := kinds.Inputs{CRDsListed: true, FoldersRead: true, CRD: &kinds.CRD{Established: true, Storage: apischema.GroupVersionKind{Kind: "Thing"}},
+			Record: kinds.ReadRecord(c.crd, shard.Shard{}), Claim: kinds.Claimed, Exclusive: true,
+			IsDiscovered: func(apischema.GroupVersionKind) bool { return true },
+			Version: func(digest string) (*kind.Kind, error) {
+				if slices.Contains(c.lost, digest) {
+					return nil, fmt.Errorf("revision %s is not kept", digest)
+				}
+				return versionOf(digest).Kind, nil
+			}}
+		in.NextNumber = func(digest string) int64 {
+			if _, number := c.find(digest); number > in.Record.Rollout.Target().Number {
+				return number
+			}
+			return in.Record.Rollout.Target().Number + 1
+		}
+		if folder != "" {
+			in.Folder = kinds.Folder{Present: true, Digest: folder, Kind: versionOf(folder).Kind}
+		}
+		d := kinds.Decide(in)
+		if d.Writes.IsEmpty() {
+			c.take(d, in.Record.Rollout)
+			return
+		}
+		c.write(d.Writes.Annotations(c.crd, shard.Shard{}, time.Now()))
+	}
+}
+
+// take adopts what was decided.
+func (c *course) take(d kinds.Desired, record rollout.Record) {
+	var versions []servedVersion
+	for _, v := range d.Versions {
+		s := servedVersion{Revision: v.Revision, err: v.Err}
+		if v.Kind != nil {
+			s.version = &observe.Version{Digest: v.Revision.Digest, Kind: v.Kind}
+		}
+		versions = append(versions, s)
+	}
+	if d.Mode == kinds.DeleteOnly {
+		versions = []servedVersion{{version: &observe.Version{Removed: true}}}
+	}
+	c.adopt(d, record, versions, time.Now())
+}
+
+func (c *course) write(annotations map[string]any) {
+	for key, value := range annotations {
+		if delete(c.crd.Annotations, key); value != nil {
+			c.crd.Annotations[key] = value.(string)
+		}
+	}
+}
+
+// put records how far the rollout is, and makes another pass.
+func (c *course) put() (now rollout.Record, changed bool) {
+	now, changed = c.newRecord()
+	if changed {
+		c.write(kinds.RolloutAnnotations(shard.Shard{}, now))
+		c.serve(c.folder)
+	}
+	return now, changed
+}
 
 // try begins the rollout of what is coming, which changes the resources a, b and others.
-func try(c *versionTracker, others ...string) {
+func (c *course) try(others ...string) {
 	var all []rollout.Resource
 	for _, name := range append(others, "a", "b") {
 		all = append(all, rollout.ResourceOf(thing(name)))
@@ -54,12 +142,19 @@ func try(c *versionTracker, others ...string) {
 		c.rollout.Previewed(rollout.Preview{UID: o.UID, Generation: 1, WasReady: true, Changes: true})
 	}
 	c.rollout.Step(time.Now())
-	now, _ := c.announced()
-	c.acceptRecord(now)
+	c.put()
+}
+
+// reach serves resources until the rollout is complete.
+func (c *course) reach(names ...string) {
+	for _, name := range names {
+		c.served(thing(name), reconcile.Outcome{Version: c.choose(thing(name)).Version, Ready: true})
+		c.rollout.Step(time.Now())
+	}
 }
 
 // is checks which version serves a resource; "" is none: it is held.
-func (c *versionTracker) is(t *testing.T, name, digest string) {
+func (c *course) is(t *testing.T, name, digest string) {
 	t.Helper()
 	got := c.choose(thing(name))
 	if isHeld := got.Frozen || got.Undecided; isHeld != (digest == "") || digest != "" && got.Version.Digest != digest {
@@ -69,80 +164,97 @@ func (c *versionTracker) is(t *testing.T, name, digest string) {
 
 // TestCourse: versions that come one after the other, while the process runs.
 func TestCourse(t *testing.T) {
-	c := newVersionTracker(func() bool { return false })
-	c.setVersion(versionOf("0"), past{})
+	c := newCourse()
+	c.serve("0")
 	c.is(t, "a", "0")
-	c.setVersion(versionOf("1"), past{})
+	c.serve("1")
 	c.is(t, "a", "0")
-	try(c)
+	c.try()
 	c.is(t, "a", "1") // the first wave
 	c.is(t, "b", "0")
 	c.is(t, "new", "1")
 
-	c.setVersion(versionOf("2"), past{}) // begins anew; what was reached stays
+	c.serve("2") // begins anew; what was reached stays
 	c.is(t, "a", "1")
 	c.is(t, "b", "0")
 	c.is(t, "new", "1")
-	try(c, "new")
+	c.try("new")
 	c.is(t, "a", "2")
 	c.is(t, "b", "0")
 	c.is(t, "new", "1")
 
-	c.setVersion(versionOf("0"), past{}) // what was reached waits until it is tried
+	c.serve("0") // what was reached waits until it is tried
 	c.is(t, "a", "2")
 	c.is(t, "b", "0")
 	c.is(t, "new", "1")
-	try(c, "new")
+	c.try("new")
 	c.is(t, "a", "0")
 	c.is(t, "b", "0")
 	c.is(t, "new", "0")
-	c.serveAll(c.targetRevision().Revision, c.targetRevision().version)
+	c.reach("a", "b", "new")
+	c.put()
 
-	c.setVersion(&observe.Version{Removed: true}, past{})
+	c.serve("")
 	if !c.choose(thing("a")).Version.Removed {
 		t.Error("the folder is gone, and still serves")
 	}
-	c.setVersion(versionOf("0"), past{})
+	c.serve("0")
 	c.is(t, "a", "0")
 }
 
 // TestCourseAtStart: a process that begins with another folder than the one
 // that made the children.
 func TestCourseAtStart(t *testing.T) {
-	c := newVersionTracker(func() bool { return false })
-	c.setVersion(versionOf("1"), unserved)
+	c := unserved()
+	c.serve("1")
 	c.is(t, "a", "")
-	try(c)
+	c.try()
 	c.is(t, "a", "1")
 	c.is(t, "b", "")
-	c.setVersion(versionOf("2"), unserved)
+	c.serve("2")
 	c.is(t, "a", "1")
 	c.is(t, "b", "")
-	c.setVersion(versionOf("3"), unserved)
+	c.serve("3")
 	c.is(t, "b", "")
-	try(c)
+	c.try()
 	c.is(t, "a", "3")
 	c.is(t, "b", "")
+}
+
+// TestNothingMovesBeforeItIsOnRecord: the revision that children are marked with is on record
+// before the first of them is.
+func TestNothingMovesBeforeItIsOnRecord(t *testing.T) {
+	c := newCourse()
+	c.serve("0")
+	c.serve("1")
+	c.rollout.Observe(rollout.ResourceOf(thing("a")))
+	c.rollout.Previewed(rollout.Preview{UID: "a", Generation: 1, Changes: true})
+	c.rollout.Step(time.Now())
+	c.is(t, "a", "0")
+	c.is(t, "new", "0")
+	c.put()
+	c.is(t, "a", "1")
+	c.is(t, "new", "1")
 }
 
 // TestRevertEndsAmongEdits: a rollout is taken back, and resources that it had not reached
 // are edited and made meanwhile, before and after the preview. The version that serves
 // these has the digest of the one that is put back.
 func TestRevertEndsAmongEdits(t *testing.T) {
-	c := newVersionTracker(func() bool { return false })
-	c.setVersion(versionOf("0"), past{})
-	c.setVersion(versionOf("1"), past{})
-	try(c)
+	c := newCourse()
+	c.serve("0")
+	c.serve("1")
+	c.try()
 	serve := func(o *unstructured.Unstructured) {
 		c.served(o, reconcile.Outcome{Version: c.choose(o).Version, Ready: true})
 	}
 	serve(thing("a"))
-	c.setVersion(versionOf("0"), past{})
+	c.serve("0")
 	c.rollout.ObserveAll([]rollout.Resource{rollout.ResourceOf(thing("a")), rollout.ResourceOf(thing("b"))})
 	c.rollout.Previewed(rollout.Preview{UID: "a", Generation: 1, WasReady: true, Changes: true})
 	c.rollout.Previewed(rollout.Preview{UID: "b", Generation: 1, WasReady: true})
 	c.rollout.Start(time.Now())
-	c.acceptRecord(c.rollout.Record())
+	c.put()
 	b := thing("b")
 	for n := range int64(5) {
 		b.SetGeneration(n + 2)
@@ -158,54 +270,50 @@ func TestRevertEndsAmongEdits(t *testing.T) {
 
 // TestRollbackUnusable: while a rollback's revision cannot be used, the rollout that it should
 // take back moves nothing, be it previewed by then or not. It goes on once the folder is to
-// serve after all, and ends when another version is.
+// serve after all.
 func TestRollbackUnusable(t *testing.T) {
-	lost := errors.New("revision 0 is not kept")
 	for _, isPreviewed := range []bool{true, false} {
-		c := newVersionTracker(func() bool { return false })
-		begin := func(digest string) { c.setVersion(versionOf(digest), past{}) }
-		preview := func() { try(c) }
-		begin("0")
-		if begin("1"); isPreviewed {
-			preview()
+		c := newCourse()
+		c.serve("0")
+		if c.serve("1"); isPreviewed {
+			c.try()
 		}
-		if c.haltRollout("1", lost); !isPreviewed {
-			preview()
+		c.lost = []string{"earlier"}
+		c.crd.Annotations[api.AnnotationRollback] = "earlier 1"
+		if c.serve("1"); !isPreviewed && c.rollout != nil {
+			t.Error("a rollout that has moved nothing goes on")
 		}
 		c.is(t, "a", "0")
-		k := &heartbeat.Kind{Name: "things"}
-		if c.describe(k, false); k.State != verdict.Stopped || !strings.HasPrefix(k.Message, lost.Error()) {
-			t.Errorf("it is %s: %s", k.State, k.Message)
+		if isPreviewed {
+			c.rollout.Step(time.Now())
+			k := &heartbeat.Kind{Name: "things"}
+			if c.describe(k, false); k.State != verdict.Stopped || !strings.Contains(k.Message, "revision earlier is not kept") {
+				t.Errorf("it is %s: %s", k.State, k.Message)
+			}
 		}
-		c.haltRollout("1", nil)
-		c.rollout.Halt(c.halted, time.Now())
+		delete(c.crd.Annotations, api.AnnotationRollback)
+		if c.serve("1"); !isPreviewed {
+			c.try()
+		}
 		c.rollout.Step(time.Now())
+		c.put()
 		c.is(t, "a", "1")
-		c.haltRollout("1", lost)
-		begin("0")
-		preview()
-		c.haltRollout("1", lost) // it is lost again, and in memory
-		c.rollout.Step(time.Now())
-		c.is(t, "a", "0")
-		if now := c.rollout.Record(); now.State == rollout.Stopped {
-			t.Errorf("the rollback is %s", now)
-		}
 	}
 }
 
 // TestMadeWhileRevertStopped: what is made while a revert waits for an approval can be
 // previewed once the version that it is put back to has served it.
 func TestMadeWhileRevertStopped(t *testing.T) {
-	c := newVersionTracker(func() bool { return false })
-	c.setVersion(versionOf("0"), past{})
-	c.setVersion(versionOf("1"), past{})
-	try(c)
-	c.setVersion(versionOf("0"), past{})
+	c := newCourse()
+	c.serve("0")
+	c.serve("1")
+	c.try()
+	c.serve("0")
 	lost := rollout.Child{GroupKind: apischema.GroupKind{Kind: "Namespace"}, Name: "x"}
 	c.rollout.Observe(rollout.ResourceOf(thing("a")))
 	c.rollout.Previewed(rollout.Preview{UID: "a", Generation: 1, WasReady: true, Changes: true, Deletes: []rollout.Child{lost}})
 	c.rollout.Step(time.Now())
-	c.acceptRecord(c.rollout.Record())
+	c.put()
 	made := thing("made")
 	c.served(made, reconcile.Outcome{Version: c.choose(made).Version, Ready: true})
 	if due := c.rollout.ToPreview(); len(due) != 1 || due[0].Name != "made" {
@@ -216,50 +324,48 @@ func TestMadeWhileRevertStopped(t *testing.T) {
 // TestForced: what a rollout was forced past is told of after it is complete, and
 // after a restart, until it is ready or gone.
 func TestForced(t *testing.T) {
-	c := newVersionTracker(func() bool { return false })
-	c.setVersion(versionOf("0"), past{})
-	c.setVersion(versionOf("1"), past{})
-	try(c)
+	c := newCourse()
+	c.serve("0")
+	c.serve("1")
+	c.try()
 	late := time.Now()
 	for _, name := range []string{"a", "b"} {
-		c.choose(thing(name))
-		c.served(thing(name), reconcile.Outcome{Version: c.targetRevision().version})
+		c.served(thing(name), reconcile.Outcome{Version: c.choose(thing(name)).Version})
 		late = late.Add(time.Hour)
 		c.rollout.Step(late)
 		c.rollout.Approve(rollout.Approval{Stop: c.rollout.Record().Stop}, late)
 		c.rollout.Step(late)
 	}
-	now, _ := c.announced()
-	if now.State != rollout.Complete || now.NotReady != 2 {
+	if now, _ := c.put(); now.State != rollout.Complete || now.NotReady != 2 {
 		t.Fatalf("%s", now)
 	}
-	c.acceptRecord(now)
-	again := newVersionTracker(c.kindPaused)
-	again.setVersion(versionOf("1"), past{hasChildren: true, record: rollout.ParseRecord(now.String())})
-	for _, c := range []*versionTracker{c, again} {
+	again := newCourse()
+	again.crd.Annotations = c.crd.Annotations
+	again.serve("1")
+	for _, c := range []*course{c, again} {
 		k := &heartbeat.Kind{}
 		if c.describe(k, false); k.State != verdict.Serving || !strings.Contains(k.Message, "forced, 2 not ready, as ns/a") {
 			t.Errorf("it is %s: %s", k.State, k.Message)
 		}
-		c.served(thing("a"), reconcile.Outcome{Version: c.targetRevision().version, Ready: true})
-		if now, changed := c.announced(); !changed || now.NotReady != 1 || now.Passed[0] != "ns/b" {
+		c.served(thing("a"), reconcile.Outcome{Version: c.target().version, Ready: true})
+		if now, changed := c.newRecord(); !changed || now.NotReady != 1 || now.Passed[0] != "ns/b" {
 			t.Errorf("a is ready: %s", now)
 		}
+	}
+	c.put()
+	if now, changed := c.newRecord(); changed || now.NotReady != 1 {
+		t.Errorf("it is written again: %s", now)
 	}
 }
 
 // TestCompleteIsServing: of a rollout that is complete nothing more is told, also before it
 // is put away.
 func TestCompleteIsServing(t *testing.T) {
-	c := newVersionTracker(func() bool { return false })
-	c.setVersion(versionOf("0"), past{})
-	c.setVersion(versionOf("1"), past{})
-	try(c)
-	for _, name := range []string{"a", "b"} {
-		c.choose(thing(name))
-		c.served(thing(name), reconcile.Outcome{Version: c.targetRevision().version, Ready: true})
-		c.rollout.Step(time.Now())
-	}
+	c := newCourse()
+	c.serve("0")
+	c.serve("1")
+	c.try()
+	c.reach("a", "b")
 	if state := c.rollout.Record().State; state != rollout.Complete {
 		t.Fatalf("the rollout is %s", state)
 	}
@@ -273,34 +379,34 @@ func TestCompleteIsServing(t *testing.T) {
 // what served before. Marks on children tell which one serves a resource.
 func TestResumed(t *testing.T) {
 	ids := []rollout.Revision{{Number: 1, Digest: "0"}, {Number: 2, Digest: "1"}, {Number: 3, Digest: "lost"}}
-	c := newVersionTracker(func() bool { return false })
+	c := unserved()
+	c.lost = []string{"lost"}
+	c.write(kinds.RolloutAnnotations(shard.Shard{}, rollout.Record{Revisions: ids, State: rollout.Running}))
 	c.readMarks = func(uid types.UID) []rollout.Revision {
 		return map[types.UID][]rollout.Revision{"a": ids[:2], "b": ids[:1], "c": ids}[uid]
 	}
-	c.setVersion(versionOf("2"), past{hasChildren: true, number: 4, lost: "revision lost is not kept",
-		record:   rollout.Record{Revisions: ids, State: rollout.Running},
-		versions: map[string]*observe.Version{"0": versionOf("0"), "1": versionOf("1")}})
+	c.serve("2")
 	c.is(t, "a", "1")
 	c.is(t, "b", "0")
 	c.is(t, "c", "")
 	c.readMarks = func(types.UID) []rollout.Revision { return nil } // the children are gone
 	c.is(t, "a", "1")
-	data := &metav1.ObjectMeta{Namespace: "ns", Name: "data", UID: "data"}
-	if may := c.choose(thing("a")).MayDelete; may == nil || may(apischema.GroupKind{Kind: "PersistentVolumeClaim"}, data) == nil ||
-		may(apischema.GroupKind{Kind: "ConfigMap"}, data) != nil {
-		t.Error("what the abandoned rollout of 1 deletes was approved by nobody")
+	for _, child := range []string{"PersistentVolumeClaim", "ConfigMap"} {
+		if may := c.choose(thing("a")).MayDelete; may == nil || may(apischema.GroupKind{Kind: child}, &metav1.ObjectMeta{Name: "data"}) == nil {
+			t.Errorf("the abandoned rollout of 1 may delete a %s that nobody approved", child)
+		}
 	}
 	if c.choose(thing("b")).MayDelete != nil {
 		t.Error("what served before every rollout may not delete")
 	}
-	try(c, "c", "d") // the first wave reaches a
+	c.try("c", "d") // the first wave reaches a
 	if why := c.choose(thing("c")).Why; why != "revision lost is not kept" {
 		t.Errorf("c is held since %q", why)
 	}
 	c.is(t, "a", "2")
 	c.is(t, "b", "0")
-	c.setVersion(versionOf("3"), past{})
-	try(c, "0", "c", "d")
+	c.serve("3")
+	c.try("0", "c", "d")
 	c.is(t, "a", "2")
 	c.is(t, "b", "0")
 	want := append(slices.Clone(ids), rollout.Revision{Number: 4, Digest: "2"}, rollout.Revision{Number: 5, Digest: "3"})
@@ -322,35 +428,15 @@ func TestReportOfResumedRollout(t *testing.T) {
 		state   verdict.State
 		message string
 	}{"2": {verdict.Stopped, record.Text("things")}, "3": {verdict.RollingOut, "the changed folder is being tried"}} {
-		crd := &metav1.ObjectMeta{Annotations: map[string]string{"jacquard.dev/child-kinds": "x", "jacquard.dev/rollout": record.String()}}
-		c := newVersionTracker(func() bool { return false })
-		c.setVersion(versionOf(digest), pastOf(crd, versionOf(digest), shard.Shard{}))
+		c := unserved()
+		c.write(kinds.RolloutAnnotations(shard.Shard{}, record))
+		c.serve(digest)
 		k := &heartbeat.Kind{Name: "things"}
 		if c.describe(k, false); k.State != want.state || k.Message != want.message {
 			t.Errorf("with folder %s it is %s: %s, want %s: %s", digest, k.State, k.Message, want.state, want.message)
 		}
-		if now, changed := c.announced(); changed {
+		if now, changed := c.newRecord(); changed {
 			t.Errorf("with folder %s the record becomes %s", digest, now)
-		}
-	}
-}
-
-// TestIsSettled: a version serves every resource if its rollout is complete, or if there are no
-// children yet.
-func TestIsSettled(t *testing.T) {
-	one, two := rollout.Revision{Number: 1, Digest: "0"}, rollout.Revision{Number: 2, Digest: "1"}
-	for name, test := range map[string]struct {
-		past past
-		want bool
-	}{
-		"complete":         {past{hasChildren: true, record: rollout.Record{Revisions: []rollout.Revision{one}}}, true},
-		"another folder":   {past{hasChildren: true, record: rollout.Record{Revisions: []rollout.Revision{two}}}, false},
-		"no children":      {past{record: rollout.Record{Revisions: []rollout.Revision{two}}}, true},
-		"no record":        {past{hasChildren: true}, false},
-		"being taken back": {past{hasChildren: true, record: rollout.Record{Revisions: []rollout.Revision{one, two, {Number: 3, Digest: "0"}}}}, false},
-	} {
-		if got := test.past.isSettled(versionOf("0")); got != test.want {
-			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
 	}
 }
@@ -380,4 +466,33 @@ func TestNextNumber(t *testing.T) {
 			t.Errorf("%s: %d, want %d", name, got, test.want)
 		}
 	}
+}
+
+// TestFailureOfHistory: what could not be listed may decide, unless there is no place for it.
+func TestFailureOfHistory(t *testing.T) {
+	for _, tt := range []struct {
+		err   error
+		fails bool
+	}{{nil, false}, {errNoHome, false}, {errors.New("the API server is away"), true}} {
+		h := &history{list: func() ([]*revision.Revision, error) { return nil, tt.err }}
+		if h.failure() != nil {
+			t.Error("nothing was looked for, and it fails")
+		}
+		if _, err := h.find("1"); err == nil || (h.failure() != nil) != tt.fails {
+			t.Errorf("%v: %v, %v", tt.err, err, h.failure())
+		}
+	}
+}
+
+// TestUndecidedAfterRestart: after a restart in the middle of a rollout, no version serves a
+// resource before its preview shows whether the target has reached it.
+func TestUndecidedAfterRestart(t *testing.T) {
+	ids := []rollout.Revision{{Number: 1, Digest: "0"}, {Number: 2, Digest: "1"}}
+	c := unserved()
+	c.write(kinds.RolloutAnnotations(shard.Shard{}, rollout.Record{Revisions: ids, State: rollout.Stopped, Reason: rollout.NotReady}))
+	c.serve("1")
+	c.is(t, "a", "")
+	c.rollout.Previewed(rollout.Preview{UID: "a", Generation: 1, Reached: true})
+	c.rollout.Start(time.Now())
+	c.is(t, "a", "1")
 }

@@ -146,9 +146,12 @@ func (o *Operator) childChanged(of api.Owner, uid types.UID) {
 // kindSynced wakes everybody who has children of a kind.
 func (o *Operator) kindSynced(gvk apischema.GroupVersionKind) {
 	for _, r := range o.running() {
-		if _, has := r.versions.children()[gvk]; has {
+		if _, has := r.versions.all().children()[gvk]; has {
 			o.countUnwatched(r)
 			r.enqueueAll()
+			if r.versions.isRollingOut() {
+				o.names.Add(r.name)
+			}
 		}
 	}
 }
@@ -172,9 +175,12 @@ func (o *Operator) patchChanged(uid types.UID) {
 // scopeSynced wakes everybody who may have patched objects of a scope.
 func (o *Operator) scopeSynced(scope cluster.Scope) {
 	for _, r := range o.running() {
-		if slices.Contains(r.versions.scopes(), scope) {
+		if slices.Contains(r.versions.all().scopes(), scope) {
 			o.countUnwatched(r)
 			r.enqueueAll()
+			if r.versions.isRollingOut() {
+				o.names.Add(r.name)
+			}
 		}
 	}
 }

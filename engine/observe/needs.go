@@ -100,7 +100,7 @@ func setsInitially(k *kind.Kind, gvk schema.GroupVersionKind) bool {
 // unknown, and do not count as gone.
 func (a APIs) parseRecord(text string) []schema.GroupVersionKind {
 	var all []schema.GroupVersionKind
-	for _, gk := range Recorded(text) {
+	for _, gk := range api.ParseKinds(text) {
 		if r, found := a.Served.Preferred(gk); found {
 			all = append(all, r.GVK)
 		} else if a.Served.Unknown(gk.Group) != nil || a.Defined(gk) {

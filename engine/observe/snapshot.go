@@ -15,6 +15,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
+	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/plan"
 	"github.com/jacquard-operator/jacquard/engine/status/readiness"
@@ -124,9 +125,9 @@ func (w *Snapshot) UnknownChildren() (all []string) {
 // not watch, as when its list of namespaces became shorter.
 func (w *Snapshot) describeUnwatched() (all []string) {
 	within := w.Subject.Caches.Namespaces
-	for _, namespace := range w.Subject.OtherNamespaces() {
+	for _, namespace := range w.Subject.DeletionSettings().Elsewhere {
 		where := "namespace " + namespace
-		if namespace == anywhere {
+		if namespace == kind.Anywhere {
 			where = "namespaces that it made"
 		}
 		if len(within) > 0 && !slices.Contains(within, namespace) {
@@ -153,17 +154,17 @@ func (w *Snapshot) StateOf(gvk schema.GroupVersionKind) live.State { return w.st
 
 // HasAPI reports whether the cluster serves a kind; while that cannot be told,
 // the file waits.
-func (w world) HasAPI(apiVersion, kind string) (bool, error) {
+func (w world) HasAPI(apiVersion, kindName string) (bool, error) {
 	gv, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil {
 		return false, fmt.Errorf("hasAPI: %w", err)
 	}
-	gvk := gv.WithKind(kind)
+	gvk := gv.WithKind(kindName)
 	if _, found := w.served.Resource(gvk); found {
 		return true, nil
 	}
 	if w.served.Doubt(gvk) != nil {
-		return false, &template.Wait{Message: fmt.Sprintf("the API server cannot tell whether it has %s %s", apiVersion, kind)}
+		return false, &template.Wait{Message: fmt.Sprintf("the API server cannot tell whether it has %s %s", apiVersion, kindName)}
 	}
 	return false, nil
 }

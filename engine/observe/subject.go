@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,31 +50,22 @@ func (s *Subject) Settings() kind.Settings {
 	if s.Version.Kind != nil {
 		return s.Version.Kind.Settings
 	}
-	var recorded kind.Settings
-	if crd := s.CRD(); crd != nil {
-		l := finalizationOf(crd, s.Caches.Shard)
-		recorded.DeleteOrder, recorded.ServiceAccountName = l.DeleteOrder, l.ServiceAccountName
-	}
-	return recorded
+	recorded := s.DeletionSettings()
+	return kind.Settings{DeleteOrder: recorded.DeleteOrder, ServiceAccountName: recorded.ServiceAccountName}
 }
 
-// OtherNamespaces returns the namespaces that children may be in besides their resource's,
-// by the folder or, without one, by the record.
-func (s *Subject) OtherNamespaces() (all []string) {
-	if s.Version.Kind == nil {
-		if crd := s.CRD(); crd != nil {
-			all = finalizationOf(crd, s.Caches.Shard).Elsewhere
-		}
-		return all
+// DeletionSettings returns what deleting the resource needs of the folder; without one, what is
+// recorded of this share's folder or, if nothing is, of one that served all resources.
+func (s *Subject) DeletionSettings() kind.DeletionSettings {
+	if s.Version.Kind != nil {
+		return s.Version.Kind.DeletionSettings()
 	}
-	for _, rule := range s.Version.Kind.Settings.Children {
-		all = append(all, rule.Namespaces.Listed...)
-		if rule.Namespaces.Rendered {
-			all = append(all, anywhere)
-		}
+	crd := s.CRD()
+	if crd == nil {
+		return kind.DeletionSettings{}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	annotations := crd.GetAnnotations()
+	return kind.ParseDeletionSettings(cmp.Or(annotations[s.Caches.Shard.Key(api.AnnotationLeaving)], annotations[api.AnnotationLeaving]))
 }
 
 // Allowances returns the entries by which the resource allows that children are deleted.

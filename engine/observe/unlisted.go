@@ -28,14 +28,14 @@ func (w *Snapshot) DescribeUnlisted(p *plan.Plan) (all []string) {
 			all = append(all, w.describeForbidden(left, rule))
 		}
 	}
-	for _, gk := range Recorded(crd.GetAnnotations()[api.AnnotationChildKinds]) {
+	for _, gk := range api.ParseKinds(crd.GetAnnotations()[api.AnnotationChildKinds]) {
 		for gvk, state := range w.state {
 			if gvk.GroupKind() == gk && !hasSteps(p, gk, false) {
 				add(gvk, "", state.Err)
 			}
 		}
 	}
-	for _, gk := range Recorded(crd.GetAnnotations()[api.AnnotationPatchedKinds]) {
+	for _, gk := range api.ParseKinds(crd.GetAnnotations()[api.AnnotationPatchedKinds]) {
 		for gvk, err := range w.unpatched {
 			if gvk.GroupKind() == gk && !hasSteps(p, gk, true) {
 				add(gvk, "patch", err)

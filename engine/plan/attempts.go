@@ -32,8 +32,6 @@ const (
 	OpStatusFields Operation = "StatusFields"
 	// OpMetadata writes finalizers and annotations of the resource.
 	OpMetadata Operation = "Metadata"
-	// OpRecord writes annotations of the CRD.
-	OpRecord Operation = "Record"
 	// OpPrepare reads and records what a reconciliation depends on.
 	OpPrepare Operation = "Prepare"
 )

@@ -171,10 +171,8 @@ func TestUnsentTakeBack(t *testing.T) {
 	w := newWorld(t, map[string]string{"one.yaml": oneMap})
 	w.settle()
 	w.folder(map[string]string{"kind.yaml": nodes, "one.yaml": oneMap, "node.yaml": oneNode})
+	w.server.Refuse = refusing(answered(403, metav1.StatusReasonForbidden, "no rights"), patchThing)
 	w.turn()
-	w.r.End()
-	w.server.Change(w.server.Get(crdKind, "", things), "person", func(o *unstructured.Unstructured) { o.SetAnnotations(nil) })
-	w.server.Refuse = refusing(answered(403, metav1.StatusReasonForbidden, "no rights"), putOnRecord)
 	w.server.Change(w.server.Get(mapKind, "default", "one"), "autoscaler", func(o *unstructured.Unstructured) {
 		o.Object["data"] = map[string]any{"name": "theirs"}
 	})

@@ -13,22 +13,11 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/plan"
 )
 
-// executePlan carries out a plan, once the kinds of its children are on record, and learns from
-// the results.
+// executePlan carries out a plan, and learns from the results.
 func (t *reconciliation) executePlan(ctx context.Context, p *plan.Plan) {
 	t.found.problems = append(t.found.problems, p.Problems...)
 	t.found.requeueAfter(p.Requeue)
 	t.countSkipped(p)
-	if p.IsRendered || t.subject.IsDeleting() {
-		release, err := t.recordKinds(ctx, p)
-		if err != nil {
-			t.countRefusal(err)
-			t.notRecorded(err)
-			p.HoldBack()
-		} else {
-			defer release()
-		}
-	}
 	writer, err := t.resourceWriter()
 	if err != nil {
 		t.notRecorded(err)

@@ -72,6 +72,18 @@ func (t learner) learnMetadata(p *plan.Plan, r *plan.Result) {
 	}
 }
 
+// notRecorded takes up that the resource itself could not be changed, or that nothing can act as
+// the account of its folder. A conflict is no trouble to tell of: the next reconciliation sees the
+// resource as it is now.
+func (t *pass) notRecorded(err error) {
+	if apierrors.IsConflict(err) {
+		t.outdated = true
+		return
+	}
+	t.found.add(status.Problem{Severity: status.Retry, Reason: api.ReasonNotRecorded, Message: err.Error()})
+	t.retryLater()
+}
+
 // learnStep records what became of a step.
 func (t learner) learnStep(s *plan.Step, r *plan.Result) {
 	switch {
@@ -222,7 +234,7 @@ func (t learner) recordUnanswered(s *plan.Step, err error) {
 	} else if refusals.Classify(err).Cause == refusals.TryAgain && !errors.Is(err, transport.ErrNotSent) {
 		list := plan.List{GroupVersionKind: gvk, IsPatched: s.Action == plan.Patch}
 		t.memory.unanswered[s.Ref()] = unansweredWrite{list, t.r.ticks.Add(1)}
-		t.r.recorded.recordDoubt(gvk.GroupKind())
+		t.r.inFlight.recordUnanswered(gvk.GroupKind(), t.r.now())
 	}
 }
 

@@ -214,14 +214,6 @@ func recordBusy(a plan.Attempts, o plan.Operation, err error, now time.Time) {
 	}
 }
 
-// busyError returns why something is not to be sent now, or nil.
-func busyError(a plan.Attempts, o plan.Operation, now time.Time) error {
-	if at := a.Blocking(plan.Key{Operation: o}, "", now); at != nil {
-		return at.Err
-	}
-	return nil
-}
-
 // memoryOf returns the memory of a resource, creating it if necessary.
 func (r *Reconciler) memoryOf(name types.NamespacedName, resource *unstructured.Unstructured) *Memory {
 	uid := resource.GetUID()

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/plan"
@@ -18,10 +16,11 @@ import (
 func TestBusyServer(t *testing.T) {
 	a, now := plan.Attempts{}, time.Now()
 	next := func() time.Time { return a[plan.Key{Operation: plan.OpStatus}].Next }
+	blocked := func(at time.Time) bool { return a.Blocking(plan.Key{Operation: plan.OpStatus}, "", at) != nil }
 	busy := &refusals.Refusal{Cause: refusals.TryAgain, RetryAfter: 5 * time.Second, Err: apierrors.NewTooManyRequests("busy", 5)}
 	recordBusy(a, plan.OpStatus, busy, now)
 	first := next().Sub(now)
-	if busyError(a, plan.OpStatus, now) == nil || first < 5*time.Second || busyError(a, plan.OpStatus, next()) != nil {
+	if !blocked(now) || first < 5*time.Second || blocked(next()) {
 		t.Errorf("the first delay is %v", first)
 	}
 	now = next()
@@ -34,7 +33,7 @@ func TestBusyServer(t *testing.T) {
 		t.Errorf("it goes on: %v", a)
 	}
 	recordBusy(a, plan.OpStatus, &refusals.Refusal{Cause: refusals.Invalid, Err: apierrors.NewInvalid(schema.GroupKind{}, "a", nil)}, now)
-	if busyError(a, plan.OpStatus, now) != nil {
+	if blocked(now) {
 		t.Error("refused content delays what comes next")
 	}
 }
@@ -62,24 +61,4 @@ func TestNothingIsKept(t *testing.T) {
 		made.SetFinalizers(nil)
 		w.resource = w.server.Change(made, "person", nil)
 	}
-}
-
-// TestRecordIsTriedLater: while the kinds of children cannot be recorded, nothing is created, and
-// it is tried again less and less often.
-func TestRecordIsTriedLater(t *testing.T) {
-	w := newWorld(t, map[string]string{"one.yaml": oneMap})
-	w.turn()
-	w.r.End()
-	w.server.Change(w.server.Get(crdKind, "", things), "person", func(o *unstructured.Unstructured) { o.SetAnnotations(nil) })
-	w.server.Refuse = refusing(answered(403, metav1.StatusReasonForbidden, "no rights"), putOnRecord)
-	w.names("y")
-	last := time.Duration(0)
-	for range 4 {
-		wait := w.requeue()
-		if wait <= last {
-			t.Fatalf("after %s it waits for %s", last, wait)
-		}
-		last, w.now = wait, w.now.Add(wait)
-	}
-	w.says("while it cannot be recorded", "NotRecorded", "no rights")
 }

@@ -64,7 +64,7 @@ type Reconciler struct {
 	memories  map[types.NamespacedName]*Memory
 	names     map[types.UID]types.NamespacedName       // of what is in memory
 	deletions map[types.UID]metav1.DeletionPropagation // how resources are being deleted, where it was seen
-	recorded  record
+	inFlight  inFlight
 	// leadsSince is when this operator took over from another one, or zero.
 	leadsSince time.Time
 	// ticks orders what happened in this process: tookOver is the tick of the take-over, or 0;
@@ -105,6 +105,7 @@ const renderLimit = 10 * time.Second
 // Reconcile brings the children of one custom resource into their desired state, and reports
 // the outcome in its status.
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	defer r.inFlight.begin(r.Tick())()
 	since := r.takeEventTime(req.NamespacedName)
 	resource, memory, err := r.getResource(ctx, req.NamespacedName)
 	if resource == nil || err != nil {
@@ -128,7 +129,7 @@ func (r *Reconciler) newReconciliation(resource *unstructured.Unstructured, choi
 		r: r, choice: choice, memory: memory, texts: observe.NewTexts(memory.drawn), written: memory.writes,
 		subject: &observe.Subject{Name: r.name, GVK: r.gvk, Caches: &r.cluster.Caches, Version: choice.Version, Resource: resource},
 	}
-	return &reconciliation{pass: p, confirmer: confirmer{p}, renderer: renderer{p}, recorder: recorder{p}, learner: learner{p},
+	return &reconciliation{pass: p, confirmer: confirmer{p}, renderer: renderer{p}, learner: learner{p},
 		publisher: publisher{judge{p}}}
 }
 
@@ -253,7 +254,6 @@ type reconciliation struct {
 	*pass
 	confirmer
 	renderer
-	recorder
 	learner
 	publisher
 }
@@ -263,9 +263,6 @@ type confirmer struct{ *pass }
 
 // A renderer renders the children of a resource, and generates texts for its Secrets.
 type renderer struct{ *pass }
-
-// A recorder records on the CRD which kinds of children there may be.
-type recorder struct{ *pass }
 
 // A learner records the results of a plan.
 type learner struct{ *pass }
@@ -295,7 +292,7 @@ type pass struct {
 	pruned []string
 	// pending is true if nothing was decided, since something is on its way; replans, if something
 	// was found out by which the next plan decides; failed, if the status could not be written;
-	// outdated, if the resource or its CRD is not as it was seen any more.
+	// outdated, if the resource is not as it was seen any more.
 	pending, replans, failed, outdated bool
 	// wrote is true if a child or a patch was written, undone if fields were taken back, and
 	// isReleased if our finalizer was removed.

@@ -31,7 +31,6 @@ const (
 var serviceKind = schema.GroupVersionKind{Version: "v1", Kind: "Service"}
 
 const (
-	putOnRecord = "patch customresourcedefinitions " + things
 	applyOne    = "apply configmaps default/one"
 	readOne     = "get configmaps default/one"
 	applyTwo    = "apply configmaps default/two"
@@ -59,7 +58,7 @@ func answered(code int, reason metav1.StatusReason, message string) *metav1.Stat
 // differs, and for the status; at rest nothing is sent.
 func TestRoad(t *testing.T) {
 	w := newWorld(t, map[string]string{"one.yaml": oneMap, "two.yaml": twoMap})
-	w.sends("when it is new", putOnRecord, applyOne, applyTwo, applyStatus)
+	w.sends("when it is new", applyOne, applyTwo, applyStatus)
 	w.says("when it is applied", "Ready")
 	w.sends("at rest")
 	w.edit(func(o *unstructured.Unstructured) { _ = unstructured.SetNestedField(o.Object, "y", "spec", "name") })
@@ -90,7 +89,7 @@ func TestDecidesFirst(t *testing.T) {
 	files["one.yaml"], files["secret.yaml"] = read, drawnSecret
 	files["status.yaml"] = `phase: {{ (lookup "v1" "ConfigMap" .metadata.namespace "third").data.text | default "none" }}` + "\n"
 	w.folder(files)
-	w.sends("when everything is to be done", "get secrets default/drawn", putOnRecord, patchThing, applyOne, "apply secrets default/drawn",
+	w.sends("when everything is to be done", "get secrets default/drawn", patchThing, applyOne, "apply secrets default/drawn",
 		"delete configmaps default/two", applyStatus)
 }
 
@@ -221,7 +220,7 @@ func TestRefusedByCRD(t *testing.T) {
 	w := newWorld(t, map[string]string{"widget.yaml": oneWidget}, served(widgetKind, "widgets", true))
 	crd := w.server.Change(memory.Object(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.foreign.io"}}`), "installer", nil)
 	w.server.Refuse = refusing(answered(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "spec.name: Unsupported value"), applyWidget)
-	w.sends("when it is refused", putOnRecord, applyWidget, applyStatus)
+	w.sends("when it is refused", applyWidget, applyStatus)
 	w.says("when it is refused", "Invalid", "Widget default/w")
 	w.sends("while the CRD is the same")
 	w.server.Change(crd, "installer", func(o *unstructured.Unstructured) { o.SetLabels(map[string]string{"a": "b"}) })
@@ -235,7 +234,7 @@ func TestRefusedByCRD(t *testing.T) {
 func TestStatusRefusedByCRD(t *testing.T) {
 	w := newWorld(t, map[string]string{"one.yaml": oneMap, "status.yaml": "phase: On\n"})
 	w.server.Refuse = refusing(answered(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "status.phase: Unsupported value"), applyStatus)
-	w.sends("when it is refused", putOnRecord, applyOne, applyStatus)
+	w.sends("when it is refused", applyOne, applyStatus)
 	w.sends("at once")
 	w.server.Change(w.server.Get(crdKind, "", things), "installer", func(o *unstructured.Unstructured) { o.Object["spec"] = map[string]any{"preserveUnknownFields": false} })
 	w.sends("when the CRD changed", applyStatus)
@@ -254,7 +253,7 @@ func TestRetryAfter(t *testing.T) {
 		w.now = w.now.Add(10 * time.Second)
 		return busy
 	}
-	w.sends("when it is refused", putOnRecord, applyOne, applyStatus)
+	w.sends("when it is refused", applyOne, applyStatus)
 	w.server.Refuse = nil
 	w.now = w.now.Add(19 * time.Second)
 	w.sends("before its time")
@@ -268,7 +267,7 @@ func TestLostAnswer(t *testing.T) {
 	w := newWorld(t, map[string]string{"one.yaml": oneMap})
 	w.late()
 	w.server.Lose = func(r memory.Request) bool { return r.String() == applyOne }
-	w.sends("when the answer is lost", putOnRecord, applyOne, applyStatus)
+	w.sends("when the answer is lost", applyOne, applyStatus)
 	w.server.Lose = nil
 	first := w.server.Get(mapKind, "default", "one").GetUID()
 	w.now = w.now.Add(2 * time.Second)
@@ -315,7 +314,7 @@ func TestTakeOver(t *testing.T) {
 func TestForeignIsLookedAtLessOften(t *testing.T) {
 	w := newWorld(t, map[string]string{"one.yaml": oneMap})
 	foreign := w.server.Change(memory.Object(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"one","namespace":"default"},"data":{"name":"other"}}`), "person", nil)
-	w.sends("at first", putOnRecord, applyOne, readOne, applyStatus)
+	w.sends("at first", applyOne, readOne, applyStatus)
 	began, looks := w.now, 1
 	for last := time.Duration(0); ; looks++ {
 		wait := w.requeue()
@@ -416,7 +415,7 @@ func TestDeleteOrder(t *testing.T) {
 		"one.yaml": oneNode, "two.yaml": strings.ReplaceAll(oneNode, "name: node", "name: other"),
 		"kind.yaml": nodes + "deleteOrder: [two, one]\n",
 	})
-	w.sends("when it is new", putOnRecord, patchThing, "apply nodes node", "apply nodes other", applyStatus)
+	w.sends("when it is new", patchThing, "apply nodes node", "apply nodes other", applyStatus)
 	for _, name := range []string{"node", "other"} { // they take their time
 		w.server.Change(w.server.Get(nodeKind, "", name), "kubelet", func(o *unstructured.Unstructured) { o.SetFinalizers([]string{"k/f"}) })
 	}

@@ -148,6 +148,32 @@ func (w *world) folder(files map[string]string) {
 		w.Fatal(err)
 	}
 	w.choice = Choice{Version: &observe.Version{Name: things, Kind: k, Digest: fmt.Sprint(files), Schema: func() *crdschema.Version { return k.Version }}}
+	w.putOnRecord(k)
+}
+
+// putOnRecord puts the kinds of a folder on record, and what deleting needs of its settings, as is
+// done before it serves anything.
+func (w *world) putOnRecord(k *kind.Kind) {
+	crd := w.server.Get(crdKind, "", things)
+	record := map[string]string{api.AnnotationLeaving: k.DeletionSettings().String()}
+	add := func(key string, gk schema.GroupKind) {
+		kinds := append(api.ParseKinds(record[key]), gk)
+		var texts []string
+		for _, gk := range kinds {
+			texts = append(texts, gk.String())
+		}
+		record[key] = strings.Join(texts, ",")
+	}
+	for _, key := range []string{api.AnnotationChildKinds, api.AnnotationPatchedKinds} {
+		record[key] = crd.GetAnnotations()[key]
+	}
+	for _, c := range k.Children {
+		add(api.AnnotationChildKinds, c.GroupKind())
+	}
+	for _, p := range k.Patches() {
+		add(api.AnnotationPatchedKinds, p.GroupKind())
+	}
+	w.server.Change(crd, "jacquard", func(o *unstructured.Unstructured) { o.SetAnnotations(record) })
 }
 
 // turn reconciles the thing once, and returns what was sent.

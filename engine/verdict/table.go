@@ -97,6 +97,9 @@ const (
 	ReplicasNotReady State = "ReplicasNotReady"
 	// BucketsUnowned means that buckets of resources belong to no replica that lives.
 	BucketsUnowned State = "BucketsUnowned"
+	// RevisionMissing means that a replica does not have the revision that serves all resources
+	// of a kind.
+	RevisionMissing State = "RevisionMissing"
 	// Unbalanced means that one replica serves much more than its part.
 	Unbalanced State = "Unbalanced"
 	// RootMissing means that a root of the operator cannot be read.
@@ -154,6 +157,7 @@ var table = map[State]row{
 	ReplicaLate:      {Meaning{NotWell, Warning, Red, "replica does not renew its Lease"}, false},
 	ReplicasNotReady: {Meaning{NotWell, Warning, Red, "replicas not ready"}, false},
 	BucketsUnowned:   {Meaning{NotWell, Critical, Red, "buckets not served"}, false},
+	RevisionMissing:  {Meaning{NotWell, Warning, Red, "revision missing in a replica"}, false},
 	Unbalanced:       {Meaning{NotWell, Warning, Amber, "out of balance"}, false},
 	RootMissing:      {Meaning{NotWell, Warning, Red, "root missing"}, false},
 	RightsMissing:    {Meaning{NotWell, Warning, Red, "permissions missing"}, false},

@@ -18,6 +18,9 @@ type Replica struct {
 	// first of them does.
 	Queue int `json:"queue"`
 	Lag   int `json:"lag"`
+	// Unable are the kinds of which it does not have the revision that serves all resources. The
+	// replica that leads serves these.
+	Unable []string `json:"unable,omitempty"`
 }
 
 // String returns it as JSON.

@@ -362,12 +362,10 @@ func (r *Rollout) MayDelete(o Resource, c Child) error {
 	return fmt.Errorf("the rollout of the changed folder waits for approval: it would delete %s", c)
 }
 
-// MayDeleteAbandoned returns an error if a child must not be deleted by a revision whose rollout
-// an earlier process abandoned: nobody knows what was approved.
+// MayDeleteAbandoned returns the reason why a revision whose rollout was abandoned deletes no
+// child: what its rollout waited for was never approved. The target of the present rollout
+// decides what becomes of the child.
 func MayDeleteAbandoned(c Child) error {
-	if !isProtected(c) {
-		return nil
-	}
 	return fmt.Errorf("it would delete %s, and the rollout of its folder was abandoned", c)
 }
 
@@ -413,10 +411,14 @@ func (r *Rollout) Approve(a Approval, now time.Time) bool {
 // Passed returns the resources that the rollout has passed although they are not ready.
 func (r *Rollout) Passed() []types.NamespacedName { return memberNames(r.members.inPhase(Passed)) }
 
-// IsServed reports whether the target serves a resource.
-func (r *Rollout) IsServed(uid types.UID) bool {
-	m := r.members[uid]
-	return r.state == Complete || m != nil && m.phase.ServedByTarget()
+// ServedResources returns the resources that the target serves.
+func (r *Rollout) ServedResources() (all []types.UID) {
+	for uid, m := range r.members {
+		if r.state == Complete || m.phase.ServedByTarget() {
+			all = append(all, uid)
+		}
+	}
+	return all
 }
 
 // Record returns the present state of the rollout.

@@ -89,10 +89,11 @@ func (s *site) start() {
 	s.operator = cluster.Run(s.T, func(o *controller.Options) { o.InstallCRDs = true }, s.root)
 }
 
-// again starts the operator again, and waits until the folder has loaded: before,
+// again stops the operator and starts it again, and waits until the folder has loaded: before,
 // it rests too.
 func (s *site) again() {
 	s.Helper()
+	s.operator.Stop(s.T)
 	s.start()
 	kit.Eventually(s, "the folder has loaded", s.operator.Ready)
 }

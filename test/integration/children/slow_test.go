@@ -108,25 +108,3 @@ func TestSlowKind(t *testing.T) {
 	slow.apply(t, "a", "")
 	slow.ready(t, "a")
 }
-
-// TestSlowRecord: while a new kind of child is put on record, which may take
-// long, resources that need nothing recorded are served.
-func TestSlowRecord(t *testing.T) {
-	t.Parallel()
-	k := newThing(t, "slowrecord", with(plain(), map[string]string{
-		"secret.yaml": "{{ if gt .spec.count 1 }}\napiVersion: v1\nkind: Secret\nmetadata:\n  name: {{ .metadata.name }}\n{{ end }}\n",
-	}))
-	s := &swamp{drained: make(chan struct{})}
-	cluster.Apply(t, "", k.crd())
-	runOver(t, s, func(o *controller.Options) { o.Workers = 2 }, k.root)
-	cluster.Served(t, k.apiVersion(), "Thing")
-	k.apply(t, "a", "")
-	k.ready(t, "a")
-	s.keep(k.name())
-	k.apply(t, "b", "count: 2")
-	s.stuck(t)
-	k.apply(t, "a", "text: changed")
-	k.data(t, "a", "changed")
-	s.inTime(t)
-	k.ready(t, "b")
-}

@@ -115,8 +115,10 @@ spec:
 	s.web("d", "name: d, text: hello, second: true")
 	cluster.Delete(t, s.apiVersion(), "Web", s.namespace, "c")
 
-	home := cluster.Namespace(t)
-	s.upgraded(func(o *controller.Options) { o.Namespace = home })
+	line := s.line()
+	line.Namespace = cluster.Namespace(t)
+	cluster.Grant(t, kit.User, line, s.dir)
+	s.upgraded(func(o *controller.Options) { o.Namespace = line.Namespace })
 	s.saying(map[string]string{"a": "two-hello", "b": "one-hello"})
 	for _, name := range []string{"b", "d"} {
 		kit.Eventually(t, name+" says why it is held", func() error {

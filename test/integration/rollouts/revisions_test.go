@@ -143,6 +143,62 @@ func TestServedByRevision(t *testing.T) {
 	k.rollout(t, rollout.Complete, "")
 }
 
+// TestRevisionsAreStoredAgain: a revision that somebody deletes is stored again while the operator
+// runs, and a rollout does not begin before its revision is stored.
+func TestRevisionsAreStoredAgain(t *testing.T) {
+	t.Parallel()
+	folder := func(version string) map[string]string {
+		files := said(version, false)
+		files["kind.yaml"] += "resyncInterval: 5s\n"
+		return files
+	}
+	k, home := newThing(t, "kept", folder("one")), cluster.Namespace(t)
+	k.at(t, home)
+	k.many(t, 2)
+	k.say(t, map[string]int{"one-hello": 2})
+	stored := func() (list appsv1.ControllerRevisionList) {
+		if err := cluster.Client.List(t.Context(), &list, client.InNamespace(home)); err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	before := stored()
+	if len(before.Items) != 1 {
+		t.Fatalf("there are %d revisions", len(before.Items))
+	}
+	if err := cluster.Client.Delete(t.Context(), &before.Items[0]); err != nil {
+		t.Fatal(err)
+	}
+	kit.Eventually(t, "it is stored again", func() error {
+		if now := stored(); len(now.Items) != 1 || !bytes.Equal(now.Items[0].Data.Raw, before.Items[0].Data.Raw) {
+			return fmt.Errorf("there are %d revisions", len(now.Items))
+		}
+		return nil
+	})
+
+	cluster.Apply(t, home, "{apiVersion: v1, kind: ResourceQuota, metadata: {name: full}, spec: {hard: {count/controllerrevisions.apps: 1}}}")
+	kit.Eventually(t, "the quota counts", func() error {
+		quota, err := cluster.Get("v1", "ResourceQuota", home, "full")
+		if err == nil && quota.Object["status"] == nil {
+			err = errors.New("it has no status")
+		}
+		return err
+	})
+	k.write(t, folder("two"))
+	kit.Eventually(t, "status tells that the revision cannot be stored", func() error {
+		if said := k.jacquard(t, "status"); !strings.Contains(said, "has no room for more") {
+			return errors.New(said)
+		}
+		return nil
+	})
+	k.say(t, map[string]int{"one-hello": 2})
+	if r := rollout.ParseRecord(k.crd(t).GetAnnotations()[api.AnnotationRollout]); len(r.Revisions) != 1 {
+		t.Errorf("the rollout has begun: %s", r)
+	}
+	cluster.Delete(t, "v1", "ResourceQuota", home, "full")
+	k.say(t, map[string]int{"two-hello": 2})
+}
+
 // TestRevisionRefused: a revision that somebody changed serves nothing, nor does one
 // that does not fit a CRD that changed; what it had served is held, and says why.
 func TestRevisionRefused(t *testing.T) {
@@ -180,7 +236,13 @@ func TestRevisionRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.at(t, home)
-	k.says(t, "r07", "Stalled", "True", "rolled back, and revision 0123456789abcdef of its folder is not kept")
+	kit.Eventually(t, "status tells that the rollback failed", func() error {
+		if said := k.jacquard(t, "status"); !strings.Contains(said, "rolled back, and revision 0123456789abcdef of its folder is not kept") {
+			return errors.New(said)
+		}
+		return nil
+	})
+	k.says(t, "r07", "Ready", "False", "is refused")
 	k.say(t, map[string]int{"two-hello": 5, "one-hello": 3})
 	k.jacquard(t, "rollback", k.name(), "--release", "--yes")
 	k.rollout(t, rollout.Stopped, rollout.NotReady)

@@ -1,0 +1,52 @@
+package controller
+
+import (
+	"context"
+
+	"github.com/jacquard-operator/jacquard/engine/controller/kinds"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
+)
+
+// reportDesired reports what is known of a kind, and what it is to become, in logs, events and
+// metrics, and keeps it for the report.
+func (o *Operator) reportDesired(ctx context.Context, p *kindPass, d kinds.Desired) {
+	folder := p.in.Folder
+	switch d.Reason {
+	case kinds.CRDsNotListed, kinds.FoldersNotRead:
+		return
+	case kinds.NoCRD, kinds.NotEstablished, kinds.NoFolder:
+		o.recordCRD(ctx, p.name, p.in.CRD == nil, folder.Present)
+		o.forgetTrouble(ctx, p.name, p.definition)
+		o.forgetIdle(p.name)
+		o.recordElsewhere(ctx, p, "")
+		o.recordLonely(ctx, p.name, p.in.CRD == nil)
+		return
+	}
+	o.recordCRD(ctx, p.name, false, folder.Present)
+	if d.Reason == kinds.RecordStale {
+		return
+	}
+	if !folder.Present {
+		o.forgetTrouble(ctx, p.name, p.definition)
+	} else {
+		reconcile.NotePanic(p.name, folder.Err)
+		o.recordTrouble(ctx, p.name, p.definition, folder.Err)
+		o.countLoad(p.name, folder.Digest, folder.Err)
+	}
+	o.announceIdle(ctx, p.name)
+	if d.Reason == kinds.FolderUnsettled {
+		return
+	}
+	text := ""
+	if p.conflict != nil && folder.Present { // else it is not to be served here
+		text = p.in.ClaimedBy.Error()
+	}
+	o.recordElsewhere(ctx, p, text)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	k := o.state(p.name)
+	k.revision, k.rolledBack, k.unable = folder.Digest, "", d.Reason == kinds.RevisionMissing
+	if d.Reason == kinds.RolledBack && p.in.Role == kinds.Leader {
+		k.rolledBack = d.Rollback.To
+	}
+}
