@@ -91,8 +91,6 @@ func (in Installation) home() []need {
 	if in.Divides {
 		elects = []need{leases("", "the Leases of replicas, whose names are not fixed", "get", "list", "watch", "create", "update", "delete")}
 	}
-	// Replicas of an installation that divides do not while they are read-only.
-	elects = append(elects, need{baseRule("", "events", "who became the leader is told by an event", "create"), Operator, in.Namespace})
 	return append(elects,
 		leases(api.ReportLease(cmp.Or(in.Identity, "jacquard")), "the operator's report", "get", "patch"),
 		need{baseRule("apps", "controllerrevisions", "revisions of folders", "list", "create", "patch", "delete"), Operator, in.Namespace},

@@ -207,6 +207,20 @@ func (k *kind) renew() {
 	}
 }
 
+// wakeWatches tries at once in every namespace what failed.
+func (k *kind) wakeWatches() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, f := range []*kindWatch{k.current, k.next} {
+		if f == nil {
+			continue
+		}
+		for _, s := range f.stores {
+			s.loop.Wake()
+		}
+	}
+}
+
 // wanted is the part of the kind that is wanted now.
 func (k *kind) wanted() Part {
 	if k.part == nil {

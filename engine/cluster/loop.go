@@ -55,6 +55,7 @@ type Loop struct {
 	patience time.Duration
 	pauses   func() *wait.Backoff
 	renewed  chan struct{}
+	woken    chan struct{}
 	// isStale: the list may be older than the change of the CRD.
 	isStale atomic.Bool
 	// The rest is about one try. progress is when it last made progress, in Unix
@@ -68,7 +69,7 @@ type Loop struct {
 
 // NewLoop returns a Loop that has not begun.
 func NewLoop(options LoopOptions) *Loop {
-	l := &Loop{LoopOptions: options, patience: patience, pauses: backOff, renewed: make(chan struct{}, 1)}
+	l := &Loop{LoopOptions: options, patience: patience, pauses: backOff, renewed: make(chan struct{}, 1), woken: make(chan struct{}, 1)}
 	l.advance()
 	return l
 }
@@ -107,6 +108,9 @@ func (l *Loop) Renew() {
 	tell(l.renewed)
 }
 
+// Wake tries at once what failed, if the next try is yet to come.
+func (l *Loop) Wake() { tell(l.woken) }
+
 // pause waits between two tries. It reports whether Renew ended it.
 func (l *Loop) pause(ctx context.Context, d time.Duration) (isRenewed bool) {
 	timer := time.NewTimer(d)
@@ -115,6 +119,7 @@ func (l *Loop) pause(ctx context.Context, d time.Duration) (isRenewed bool) {
 	case <-l.renewed:
 		return true
 	case <-ctx.Done():
+	case <-l.woken:
 	case <-timer.C:
 	}
 	return false

@@ -113,6 +113,15 @@ func (w *watches) Renew(gk schema.GroupKind) {
 	}
 }
 
+// Wake tries at once what could not be listed or watched.
+func (w *watches) Wake() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, k := range w.kinds {
+		k.wakeWatches()
+	}
+}
+
 func (w *watches) stateOf(scope Scope, in ...string) live.State {
 	k := w.at(scope)
 	if k == nil {

@@ -60,7 +60,10 @@ func (o *Operator) advance(ctx context.Context, r *kindController) (time.Duratio
 // isObserved reports whether the resources of a kind are known, and what its versions need of
 // the cluster.
 func (o *Operator) isObserved(r *kindController) bool {
-	return r.begun.Load() && r.listed() && !r.versions.all().isPending(o.cluster().Caches) && (!o.divides() || o.caughtUp(r, o.turns.now()))
+	if !r.begun.Load() || !r.listed() || r.versions.listVersions().isPending(o.cluster().Caches) {
+		return false
+	}
+	return !o.divides() || o.caughtUp(r, o.turns.now())
 }
 
 // shorterWait returns the shorter of two times to wait; 0 means for ever.
@@ -87,9 +90,9 @@ func (o *Operator) advanceRollout(ctx context.Context, r *kindController, crd me
 		r.add(p.name.Namespace, p.name.Name)
 	}
 	approval := crd.GetAnnotations()[r.shard.Key(api.AnnotationApproved)]
-	released, isResumed, wait := r.versions.step(approval, time.Now())
+	released, isResumed, wait := r.versions.takeStep(approval, time.Now())
 	if o.tellNamespaces(ctx, r.versions) {
-		more, again, then := r.versions.step(approval, time.Now())
+		more, again, then := r.versions.takeStep(approval, time.Now())
 		released, isResumed, wait = append(released, more...), isResumed || again, then
 	}
 	for _, name := range released {
@@ -152,7 +155,7 @@ func (c rolloutStepper) toPreview(living []rollout.Resource, now time.Time) (*ob
 		c.retried = now
 		names = append(names, c.rollout.Failing()...)
 	}
-	return c.target().version, names
+	return c.targetVersion().version, names
 }
 
 // recordPreviews records previews with a version, and starts the rollout once all resources have
@@ -162,7 +165,7 @@ func (c rolloutStepper) recordPreviews(next *observe.Version, previews []namedPr
 	now time.Time) (started bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.target().version != next {
+	if c.targetVersion().version != next {
 		return false
 	}
 	for _, p := range previews {
@@ -185,10 +188,10 @@ func (c rolloutStepper) hasBegun() bool {
 	return c.rollout.State() != rollout.Previewing
 }
 
-// step takes in an approval and advances the rollout. It returns the resources that were
+// takeStep takes in an approval and advances the rollout. It returns the resources that were
 // released, whether a rollout that was stopped continues, or ends, and when to look again without
 // an event; 0 means never.
-func (c rolloutStepper) step(approval string, now time.Time) (released []types.NamespacedName, isResumed bool, wait time.Duration) {
+func (c rolloutStepper) takeStep(approval string, now time.Time) (released []types.NamespacedName, isResumed bool, wait time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := c.rollout.State()

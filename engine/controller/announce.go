@@ -71,7 +71,7 @@ func (c *servingState) newRecord() (now rollout.Record, changed bool) {
 		return c.record, false
 	case c.rollout != nil:
 		now = c.rollout.Record()
-	case c.record.State == rollout.Complete && c.record.Target() == c.target().Revision:
+	case c.record.State == rollout.Complete && c.record.Target() == c.targetVersion().Revision:
 		now = c.record
 		if len(c.recovered) > 0 {
 			now = now.WithPassed(c.listPassed())

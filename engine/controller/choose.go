@@ -43,22 +43,22 @@ func (c *servingState) presentOf(uid types.UID, marks []rollout.Revision) (v ser
 	return c.versions[0], false
 }
 
-// choose chooses the version that serves a resource in this reconciliation.
-func (c versionChooser) choose(o *unstructured.Unstructured) reconcile.Choice {
-	choice, wakes := c.chooseVersion(o, c.marksOf(o.GetUID()), c.isPaused())
+// chooseVersion chooses the version that serves a resource in this reconciliation.
+func (c versionChooser) chooseVersion(o *unstructured.Unstructured) reconcile.Choice {
+	choice, wakes := c.decideVersion(o, c.marksOf(o.GetUID()), c.isPaused())
 	if wakes {
 		c.wake()
 	}
 	return choice
 }
 
-// chooseVersion chooses the version, and reports whether that lets the rollout continue.
-func (c versionChooser) chooseVersion(o *unstructured.Unstructured, marks []rollout.Revision, isPaused bool) (
+// decideVersion chooses the version, and reports whether that lets the rollout continue.
+func (c versionChooser) decideVersion(o *unstructured.Unstructured, marks []rollout.Revision, isPaused bool) (
 	choice reconcile.Choice, wakes bool,
 ) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	target := c.target()
+	target := c.targetVersion()
 	if c.rollout == nil {
 		return reconcile.Choice{Version: target.version}, false
 	}
@@ -109,8 +109,8 @@ func (c versionChooser) mayDelete(r *rollout.Rollout, o rollout.Resource, child 
 	return err
 }
 
-// served records the outcome of a reconciliation.
-func (c versionChooser) served(o *unstructured.Unstructured, came reconcile.Outcome) {
+// recordServed records the outcome of a reconciliation.
+func (c versionChooser) recordServed(o *unstructured.Unstructured, came reconcile.Outcome) {
 	if !c.isPaused() && c.recordOutcome(rollout.ResourceOf(o), came) { // else it was only observed
 		c.wake()
 	}

@@ -165,7 +165,7 @@ func (o *Operator) caughtUp(r *kindController, share replicas.Share) bool {
 	if !known {
 		return false
 	}
-	for gvk := range r.versions.all().children() {
+	for gvk := range r.versions.listVersions().childKinds() {
 		if !o.children.Divided(gvk, o.children.Wanted(gvk).Name) {
 			return false
 		}
@@ -248,7 +248,7 @@ func (r *kindController) makesOnlyHere(gvk apischema.GroupVersionKind) bool {
 	if r == nil {
 		return false
 	}
-	return !slices.ContainsFunc(r.versions.all(), func(v *observe.Version) bool {
+	return !slices.ContainsFunc(r.versions.listVersions(), func(v *observe.Version) bool {
 		if _, makes := v.Children[gvk]; !makes {
 			return false
 		}

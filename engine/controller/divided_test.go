@@ -244,7 +244,7 @@ func (r *kindController) takeRecord(record rollout.Record) {
 	v := versionOf("now")
 	v.Kind.Settings.ResyncInterval.Duration = time.Minute
 	versions := []servedVersion{{Revision: record.Target(), version: v}}
-	r.versions.adopt(kinds.Desired{Mode: kinds.Serve, Versions: make([]kinds.Version, 1)}, record, versions, time.Now())
+	r.versions.adoptVersions(kinds.Desired{Mode: kinds.Serve, Versions: make([]kinds.Version, 1)}, record, versions, time.Now())
 }
 
 // resourceOf is how a kind is served.

@@ -60,7 +60,7 @@ func (o *Operator) forgetKinds(ctx context.Context, r *kindController) time.Dura
 	if !o.turns.now().Whole() {
 		delay = requestLimit
 	}
-	unused := kinds.Unused(kinds.ReadKinds(crd), r.versions.all().kinds())
+	unused := kinds.Unused(kinds.ReadKinds(crd), r.versions.listVersions().compiledKinds())
 	wait := r.forgets.timeUntilDue(fmt.Sprint(unused), r.reconciler.Tick(), delay)
 	if len(unused) == 0 {
 		return 0
@@ -180,7 +180,7 @@ func (o *Operator) allResources(ctx context.Context, r *kindController) (all []*
 func (o *Operator) dropRecovered(ctx context.Context, r *kindController) time.Duration {
 	share := o.turns.now()
 	var others []types.NamespacedName
-	for _, name := range r.versions.passed() {
+	for _, name := range r.versions.passedNames() {
 		resource, err := r.resources.find(name)
 		switch {
 		case err != nil || resource != nil && resource.DeletionTimestamp == nil: // it is served here
@@ -210,9 +210,9 @@ func (o *Operator) dropRecovered(ctx context.Context, r *kindController) time.Du
 	return r.asksPassed.postponeNext(r.versions.resyncInterval())
 }
 
-// passed returns the resources that a complete rollout has passed, and that are not known to be
+// passedNames returns the resources that a complete rollout has passed, and that are not known to be
 // ready or gone.
-func (c rolloutRecorder) passed() []types.NamespacedName {
+func (c rolloutRecorder) passedNames() []types.NamespacedName {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.listPassed()

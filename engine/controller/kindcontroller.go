@@ -60,9 +60,9 @@ type kindController struct {
 // there may be.
 func (r *kindController) want() {
 	if r.wants.Load() {
-		versions := r.versions.all()
-		r.o.children.Want(r.name, versions.children())
-		r.o.reads.Want(r.name, versions.scopes())
+		versions := r.versions.listVersions()
+		r.o.children.Want(r.name, versions.childKinds())
+		r.o.reads.Want(r.name, versions.readScopes())
 	}
 }
 
@@ -82,7 +82,7 @@ func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, cr
 	cluster := o.cluster()
 	cluster.Shard = mine
 	r.reconciler = reconcile.New(name, gvk, l.resources, cluster)
-	r.reconciler.Follow(versions.choose, versions.served)
+	r.reconciler.Follow(versions.chooseVersion, versions.recordServed)
 	versions.readMarks = r.readMarks
 	if o.stoodBy.Load() && !o.divides() {
 		r.reconciler.TookOver(time.Unix(0, o.leadsSince.Load()))
@@ -201,7 +201,7 @@ func (o *Operator) work(ctx context.Context, r *kindController, c controller.Con
 // awaitChildren returns when every kind of child has been listed or is in
 // trouble, so that no status is written that only says "not known yet".
 func (o *Operator) awaitChildren(ctx context.Context, r *kindController) error {
-	return until(ctx, func() bool { return !r.versions.all().isPending(o.cluster().Caches) })
+	return until(ctx, func() bool { return !r.versions.listVersions().isPending(o.cluster().Caches) })
 }
 
 // until waits until something is so.
@@ -246,31 +246,34 @@ func (o *Operator) resync(ctx context.Context, r *kindController) {
 			log.FromContext(ctx).Error(err, "not looked at", "kind", r.name)
 		}
 	}
-	for gvk := range r.versions.all().children() {
+	for gvk := range r.versions.listVersions().childKinds() {
 		look("looking at children of kind "+gvk.Kind, func() error { return o.children.Resync(ctx, gvk) })
 	}
-	for _, scope := range r.versions.all().scopes() {
+	for _, scope := range r.versions.listVersions().readScopes() {
 		look("looking at what is read of kind "+scope.Kind, func() error { return o.reads.Resync(ctx, scope) })
 	}
 }
 
 // stop ends a kind; its resources and their children stay as they are.
 func (o *Operator) stop(name string) {
+	o.stopWorkers(name)
+	o.unlist(name)
+	o.children.Want(name, nil)
+	o.reads.Want(name, nil)
+}
+
+// stopWorkers ends what serves a kind. What is known of it stays known.
+func (o *Operator) stopWorkers(name string) {
 	o.mu.Lock()
 	r := o.seen(name).controller
 	if r != nil {
 		o.state(name).controller = nil
 	}
 	o.mu.Unlock()
-	if r != nil {
-		r.stop()
-	}
-	o.unlist(name)
-	o.children.Want(name, nil)
-	o.reads.Want(name, nil)
 	if r == nil {
 		return
 	}
+	r.stop()
 	r.reconciler.End()
 	o.mgr.GetLogger().Info("kind stops", "kind", name)
 }

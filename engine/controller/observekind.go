@@ -42,7 +42,7 @@ type kindPass struct {
 
 // observeKind gathers everything that decides what becomes of a kind.
 func (o *Operator) observeKind(ctx context.Context, name string) *kindPass {
-	known, role := o.discovery.Served(), o.role()
+	known, role := o.discovery.Served(), o.currentRole()
 	o.mu.Lock()
 	seen := o.seen(name)
 	p := &kindPass{o: o, name: name, definition: seen.crd, folder: seen.source.folder, running: seen.controller, in: kinds.Inputs{
@@ -83,8 +83,8 @@ func (o *Operator) observeKind(ctx context.Context, name string) *kindPass {
 	return p
 }
 
-// role returns the role of this process in its installation.
-func (o *Operator) role() kinds.Role {
+// currentRole returns the role of this process in its installation.
+func (o *Operator) currentRole() kinds.Role {
 	share := o.turns.now()
 	switch {
 	case !o.divides() && !share.Leads:
@@ -115,19 +115,19 @@ func (p *kindPass) observeClaim() {
 // findKind returns the folder of a revision, compiled for the present CRD.
 func (p *kindPass) findKind(digest string) (*kind.Kind, error) {
 	if p.running != nil {
-		v, _ := p.running.versions.find(digest)
+		v, _ := p.running.versions.findVersion(digest)
 		if v != nil && v.Kind != nil && v.Kind.CRD.Object.UID == p.definition.UID && v.Kind.CRD.Object.Generation == p.definition.Generation {
 			return v.Kind, nil
 		}
 	}
-	return p.history.compile(digest)
+	return p.history.compileRevision(digest)
 }
 
 // nextNumber returns the number of a folder that begins to serve: that of a rollout which is not on
 // record yet, or the next one.
 func (p *kindPass) nextNumber(digest string) int64 {
 	if p.running != nil {
-		if _, number := p.running.versions.find(digest); number > p.in.Record.Rollout.Target().Number {
+		if _, number := p.running.versions.findVersion(digest); number > p.in.Record.Rollout.Target().Number {
 			return number
 		}
 	}

@@ -9,11 +9,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/go-logr/logr"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -21,7 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
@@ -68,6 +67,10 @@ type Operator struct {
 	divided    chan struct{}
 	member     *replicas.Member
 	lock       *replicas.Lock
+	// election is the Lease that this process must hold to serve, nil if there is none. ended is
+	// closed when nothing is served any more since the process ends.
+	election resourcelock.Interface
+	ended    chan struct{}
 
 	// ends: it was told to end.
 	ends *atomic.Bool
@@ -105,35 +108,32 @@ func New(options Options) (*Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	ends, lead := &atomic.Bool{}, &tenure{lasts: options.Lease.RenewDeadline, ends: options.divides()}
+	ends, lead := &atomic.Bool{}, &tenure{lasts: options.Lease.RenewDeadline}
 	options.Config = transport.Configure(options.Config, requestLimit)
 	election := lead.of(options.Config)
 	options.Config = rest.CopyConfig(options.Config)
 	options.Config.Wrap(transport.NewInFlight().Wrap)
 	bases := &baseWatches{clock: clock.RealClock{}}
 	how := ctrl.Options{
-		Scheme:                        scheme,
-		Logger:                        logr.New(ending{ctrl.Log.GetSink(), ends}),
-		Metrics:                       served,
-		LeaderElection:                options.elects(),
-		LeaderElectionID:              api.Lease(options.Identity),
-		LeaderElectionNamespace:       options.leaseNamespace(),
-		LeaderElectionConfig:          election,
-		LeaderElectionReleaseOnCancel: true,
-		LeaseDuration:                 &options.Lease.Duration,
-		RenewDeadline:                 &options.Lease.RenewDeadline,
-		RetryPeriod:                   &options.Lease.RetryPeriod,
-		PprofBindAddress:              pprofAddress,
+		Scheme:           scheme,
+		Logger:           ctrl.Log,
+		Metrics:          served,
+		PprofBindAddress: pprofAddress,
 		Cache: cache.Options{ReaderFailOnMissingInformer: true, ByObject: onlyFolders(options.Namespace),
 			NewInformer: bases.newInformer},
 	}
 	var o *Operator
 	var lock *replicas.Lock
-	if options.divides() {
-		if lock, err = options.lock(election, func() string { return o.says() }); err != nil {
-			return nil, err
-		}
-		how.LeaderElectionResourceLockInterface = lock
+	var held resourcelock.Interface
+	switch {
+	case options.divides():
+		lock, err = options.lock(election, func() string { return o.says() })
+		held = lock
+	case options.elects():
+		held, err = options.newLeaseLock(election)
+	}
+	if err != nil {
+		return nil, err
 	}
 	mgr, err := ctrl.NewManager(options.Config, how)
 	if err != nil {
@@ -144,6 +144,7 @@ func New(options Options) (*Operator, error) {
 		http: mgr.GetHTTPClient(), withdrawn: make(chan struct{}, 1),
 		names: workqueue.NewTypedRateLimitingQueue(newKindLimiter()),
 		kinds: map[string]*kindState{}, mapsRead: options.Namespace == "", divided: make(chan struct{}, 1), lock: lock,
+		election: held, ended: make(chan struct{}),
 	}
 	if o.childShare = replicas.All(); lock != nil {
 		o.childShare = replicas.Share{}
@@ -214,7 +215,7 @@ func (o *Operator) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, start := range []manager.RunnableFunc{o.lead, o.keepReport, o.keepBalance} {
+	for _, start := range []manager.RunnableFunc{o.holdLease, o.keepReport, o.keepBalance} {
 		if err := o.mgr.Add(start); err != nil {
 			return err
 		}
@@ -240,21 +241,6 @@ func (f everywhere) Start(ctx context.Context) error { return f(ctx) }
 
 // NeedLeaderElection says no.
 func (everywhere) NeedLeaderElection() bool { return false }
-
-// lead begins to serve, once this operator is the leader or, where replicas divide the
-// resources, has a Lease.
-func (o *Operator) lead(ctx context.Context) error {
-	if o.divides() {
-		return o.member.Run(ctx, o.lock.Name())
-	}
-	metrics.Leads(true)
-	o.leadsSince.Store(time.Now().UnixNano())
-	o.turns.serve(replicas.All())
-	for _, name := range o.known() {
-		o.names.Add(name)
-	}
-	return nil
-}
 
 // seenCRD is a CRD as last seen, or nil.
 func (o *Operator) seenCRD(name string) *apiextensionsv1.CustomResourceDefinition {

@@ -247,6 +247,17 @@ func (all portions) renew() {
 	}
 }
 
+// wakeWatches tries at once what could not be listed or watched.
+func (all portions) wakeWatches() {
+	for _, p := range all {
+		p.mu.Lock()
+		if p.loop != nil {
+			p.loop.Wake()
+		}
+		p.mu.Unlock()
+	}
+}
+
 // begin watches until ctx ends.
 func (all portions) begin(ctx context.Context) {
 	var running sync.WaitGroup

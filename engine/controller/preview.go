@@ -113,7 +113,7 @@ func (r *kindController) previewOne(ctx context.Context, next *observe.Version, 
 
 // readMarks returns the revisions that the children of a resource carry.
 func (r *kindController) readMarks(uid types.UID) (marks []rollout.Revision) {
-	for gvk := range r.versions.all().children() {
+	for gvk := range r.versions.listVersions().childKinds() {
 		children, _ := r.o.children.Of(gvk, uid) // what is not known has no mark
 		for _, child := range children {
 			if mark, ok := rollout.ParseRevision(plan.WrittenBy(child.Meta)); ok {

@@ -54,7 +54,7 @@ func (c rolloutRecorder) stuckSince(state verdict.State, now time.Time) time.Tim
 		return time.Time{}
 	}
 	since := c.progress.recordProgress(c.rollout.Record(), now)
-	if now.Sub(since) <= longestRest(c.target().version.Kind.Settings.Rollout) {
+	if now.Sub(since) <= longestRest(c.targetVersion().version.Kind.Settings.Rollout) {
 		return time.Time{}
 	}
 	return since

@@ -20,7 +20,7 @@ func TestRolloutIsStuckWithoutProgress(t *testing.T) {
 	c := newCourse()
 	c.serve("0")
 	c.serve("1")
-	c.target().version.Kind.Settings.Rollout = kind.Rollout{ProgressDeadline: metav1.Duration{Duration: time.Minute},
+	c.targetVersion().version.Kind.Settings.Rollout = kind.Rollout{ProgressDeadline: metav1.Duration{Duration: time.Minute},
 		Waves: []kind.Wave{{Size: "1", MinReadySeconds: ptr.To(30)}}}
 	for _, step := range []struct {
 		what    string

@@ -247,7 +247,7 @@ func (o *Operator) reportOf(name string) (k heartbeat.Kind, ours bool) {
 			k.Unlisted = o.unlisted(r)
 		}
 		k.Served, k.Pending, ours = r.gvk.GroupVersion().String(), r.reconciler.Pending(), true
-		r.versions.describe(&k, o.paused(name) && !o.options.ReadOnly)
+		r.versions.describeKind(&k, o.paused(name) && !o.options.ReadOnly)
 		if since := r.versions.stuckSince(k.State, time.Now()); !since.IsZero() {
 			k.State, k.Message = verdict.RolloutStuck, fmt.Sprintf("no progress since %s: %s", since.UTC().Format(time.RFC3339), k.Message)
 		}
@@ -289,9 +289,9 @@ func (o *Operator) outside(name string) (k heartbeat.Kind, folder bool) {
 	return k, known.named()
 }
 
-// describe says how the resources are served, unless something else is said
+// describeKind says how the resources are served, unless something else is said
 // already.
-func (c rolloutRecorder) describe(k *heartbeat.Kind, paused bool) {
+func (c rolloutRecorder) describeKind(k *heartbeat.Kind, paused bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if k.State != "" {
@@ -302,7 +302,7 @@ func (c rolloutRecorder) describe(k *heartbeat.Kind, paused bool) {
 	if !changed { // how far a wave is would change all the time
 		told = c.record
 	}
-	target := c.target()
+	target := c.targetVersion()
 	isPreviewed := c.rollout != nil && c.rollout.State() == rollout.Previewing
 	isResumed := isPreviewed && c.rollout.IsResumed() // by a process that has just begun
 	switch {

@@ -124,8 +124,8 @@ func (o *Operator) standBy(ctx context.Context, p *kindPass, versions []servedVe
 		}
 	}
 	o.stoodBy.Store(true)
-	o.children.Want(p.name, all.children())
-	o.reads.Want(p.name, all.scopes())
+	o.children.Want(p.name, all.childKinds())
+	o.reads.Want(p.name, all.readScopes())
 	_, err := o.list(ctx, gvk, p.definition)
 	return err
 }

@@ -43,9 +43,9 @@ func (o *Operator) history(ctx context.Context, crd *apiextensionsv1.CustomResou
 	return h
 }
 
-// failure returns why a revision could not be looked for, or nil. Without a namespace to keep them
+// lookupError returns why a revision could not be looked for, or nil. Without a namespace to keep them
 // in, there are none.
-func (h *history) failure() error {
+func (h *history) lookupError() error {
 	if h == nil || errors.Is(h.unlisted, errNoHome) {
 		return nil
 	}
@@ -98,8 +98,8 @@ func (h *history) find(digest string) (*revision.Revision, error) {
 	return nil, fmt.Errorf("revision %s of its folder is not kept", digest)
 }
 
-// compile returns the folder of a revision, compiled for the CRD.
-func (h *history) compile(digest string) (*kind.Kind, error) {
+// compileRevision returns the folder of a revision, compiled for the CRD.
+func (h *history) compileRevision(digest string) (*kind.Kind, error) {
 	r, err := h.find(digest)
 	if err != nil {
 		return nil, err

@@ -53,6 +53,7 @@ func (o *Operator) syncKinds(ctx context.Context) error {
 	o.unlistAll()
 	o.giveUp()
 	o.leave()
+	close(o.ended)
 	return nil
 }
 
@@ -108,7 +109,7 @@ func (o *Operator) recordUnsynced(name string, err error) {
 func (o *Operator) syncKind(ctx context.Context, name string) (time.Duration, error) {
 	p := o.observeKind(ctx, name)
 	d := kinds.Decide(p.in)
-	if err := p.history.failure(); err != nil { // what could not be read may decide
+	if err := p.history.lookupError(); err != nil { // what could not be read may decide
 		return 0, err
 	}
 	o.reportDesired(ctx, p, d)
@@ -144,6 +145,7 @@ func (o *Operator) syncKind(ctx context.Context, name string) (time.Duration, er
 	}
 	versions, gvk := p.completeVersions(d), p.servedAs(d)
 	if d.Mode == kinds.Standby {
+		o.stopWorkers(name) // this process has lost its Lease
 		return 0, o.standBy(ctx, p, versions, gvk)
 	}
 
@@ -159,7 +161,7 @@ func (o *Operator) syncKind(ctx context.Context, name string) (time.Duration, er
 	r := o.stopOutdated(p, gvk)
 	if r == nil {
 		v := newKindVersions(func() { o.names.Add(name) }, func() bool { return o.paused(name) })
-		v.adopt(d, p.in.Record.Rollout, versions, time.Now())
+		v.adoptVersions(d, p.in.Record.Rollout, versions, time.Now())
 		if err := o.start(ctx, gvk, p.definition, v); err != nil {
 			return 0, err
 		}
@@ -168,7 +170,7 @@ func (o *Operator) syncKind(ctx context.Context, name string) (time.Duration, er
 		return 0, keepErr
 	}
 	o.exportPaused(name)
-	changed := r.versions.adopt(d, p.in.Record.Rollout, versions, time.Now())
+	changed := r.versions.adoptVersions(d, p.in.Record.Rollout, versions, time.Now())
 	r.want()
 	o.countUnwatched(r)
 	if changed {

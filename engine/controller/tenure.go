@@ -16,8 +16,6 @@ import (
 type tenure struct {
 	// lasts is for how long one renewal is good: less than others wait.
 	lasts time.Duration
-	// ends: a request that is under way ends with it.
-	ends bool
 	// renewed is when the last renewal that the server granted was sent.
 	renewed atomic.Pointer[time.Time]
 }
@@ -30,7 +28,7 @@ func (t *tenure) of(cfg *rest.Config) *rest.Config {
 	return cfg
 }
 
-// left is for how long nobody else can lead yet. Both clocks count: the monotonic one
+// left is for how long nobody else can lead yet; a request that is under way ends with it. Both clocks count: the monotonic one
 // stands still with the machine, and the other one may be set back.
 func (t *tenure) left() (time.Duration, bool) {
 	renewed := t.renewed.Load()
@@ -38,7 +36,7 @@ func (t *tenure) left() (time.Duration, bool) {
 		return 0, true
 	}
 	now := time.Now()
-	return t.lasts - max(now.Sub(*renewed), now.Round(0).Sub(renewed.Round(0))), t.ends
+	return t.lasts - max(now.Sub(*renewed), now.Round(0).Sub(renewed.Round(0))), true
 }
 
 // renewals are the requests of the election.

@@ -40,10 +40,10 @@ type watchedState struct {
 
 // listWatched returns the states of all that a kind needs watched besides its resources.
 func (o *Operator) listWatched(r *kindController) (all []watchedState) {
-	for gvk := range r.versions.all().children() {
+	for gvk := range r.versions.listVersions().childKinds() {
 		all = append(all, watchedState{"children of kind " + gvk.GroupKind().String(), o.children.State(gvk)})
 	}
-	for _, scope := range r.versions.all().scopes() {
+	for _, scope := range r.versions.listVersions().readScopes() {
 		all = append(all, watchedState{"what is read or patched of kind " + scope.GroupKind().String(), o.reads.State(scope)})
 	}
 	return all

@@ -77,15 +77,15 @@ type servedVersion struct {
 	err     error
 }
 
-// newKindVersions returns kindVersions without any version; adopt must be called before choose.
+// newKindVersions returns kindVersions without any version; adoptVersions must be called before chooseVersion.
 func newKindVersions(wake func(), isPaused func() bool) *kindVersions {
 	s := &servingState{wake: wake, isPaused: isPaused, readMarks: func(types.UID) []rollout.Revision { return nil }}
 	return &kindVersions{s, versionChooser{s}, rolloutStepper{s}, rolloutRecorder{s}}
 }
 
-// adopt adopts the versions of a desired state, and what is on record. It begins a rollout if the
+// adoptVersions adopts the versions of a desired state, and what is on record. It begins a rollout if the
 // target has changed, and reports whether resources may be served differently now.
-func (c *kindVersions) adopt(d kinds.Desired, record rollout.Record, versions []servedVersion, now time.Time) (changed bool) {
+func (c *kindVersions) adoptVersions(d kinds.Desired, record rollout.Record, versions []servedVersion, now time.Time) (changed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before, recorded, wasPaused := c.versions, c.record, c.paused
@@ -163,12 +163,12 @@ func (c *kindVersions) beginRollout(before []servedVersion, d kinds.Desired, now
 	c.rollout, c.began, c.retried = rollout.New(settings, c.record, now), now, now
 }
 
-// target returns the version that serves every resource, or eventually will. The caller must
+// targetVersion returns the version that serves every resource, or eventually will. The caller must
 // hold the mutex.
-func (c *servingState) target() servedVersion { return c.versions[len(c.versions)-1] }
+func (c *servingState) targetVersion() servedVersion { return c.versions[len(c.versions)-1] }
 
-// all returns all versions that serve resources.
-func (c *kindVersions) all() versionList {
+// listVersions returns all versions that serve resources.
+func (c *kindVersions) listVersions() versionList {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var all versionList
@@ -180,8 +180,8 @@ func (c *kindVersions) all() versionList {
 	return all
 }
 
-// find returns the version with a digest, or nil, and the number of the target if that is it.
-func (c *kindVersions) find(digest string) (v *observe.Version, number int64) {
+// findVersion returns the version with a digest, or nil, and the number of the target if that is it.
+func (c *kindVersions) findVersion(digest string) (v *observe.Version, number int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, s := range c.versions {
@@ -213,8 +213,8 @@ func (c *kindVersions) concernsResources() bool {
 // A versionList has versions of one kind.
 type versionList []*observe.Version
 
-// children returns the kinds of children of all versions, with what any of them needs.
-func (l versionList) children() map[apischema.GroupVersionKind]live.Need {
+// childKinds returns the kinds of children of all versions, with what any of them needs.
+func (l versionList) childKinds() map[apischema.GroupVersionKind]live.Need {
 	all := map[apischema.GroupVersionKind]live.Need{}
 	for _, v := range l {
 		for gvk, need := range v.Children {
@@ -224,8 +224,8 @@ func (l versionList) children() map[apischema.GroupVersionKind]live.Need {
 	return all
 }
 
-// scopes returns what all versions read and patch.
-func (l versionList) scopes() []cluster.Scope {
+// readScopes returns what all versions read and patch.
+func (l versionList) readScopes() []cluster.Scope {
 	var all []cluster.Scope
 	for _, v := range l {
 		for _, scope := range v.Scopes() {
@@ -243,10 +243,10 @@ func (l versionList) isPending(in observe.Caches) bool {
 }
 
 // resyncInterval returns how often the children are listed without an event.
-func (c *kindVersions) resyncInterval() time.Duration { return c.all()[0].ResyncInterval() }
+func (c *kindVersions) resyncInterval() time.Duration { return c.listVersions()[0].ResyncInterval() }
 
-// kinds returns the compiled folders, nil for a version without one.
-func (l versionList) kinds() (all []*kind.Kind) {
+// compiledKinds returns the compiled folders, nil for a version without one.
+func (l versionList) compiledKinds() (all []*kind.Kind) {
 	for _, v := range l {
 		all = append(all, v.Kind)
 	}

@@ -80,7 +80,7 @@ func (c *course) serve(folder string) {
 				return versionOf(digest).Kind, nil
 			}}
 		in.NextNumber = func(digest string) int64 {
-			if _, number := c.find(digest); number > in.Record.Rollout.Target().Number {
+			if _, number := c.findVersion(digest); number > in.Record.Rollout.Target().Number {
 				return number
 			}
 			return in.Record.Rollout.Target().Number + 1
@@ -110,7 +110,7 @@ func (c *course) take(d kinds.Desired, record rollout.Record) {
 	if d.Mode == kinds.DeleteOnly {
 		versions = []servedVersion{{version: &observe.Version{Removed: true}}}
 	}
-	c.adopt(d, record, versions, time.Now())
+	c.adoptVersions(d, record, versions, time.Now())
 }
 
 func (c *course) write(annotations map[string]any) {
@@ -148,7 +148,7 @@ func (c *course) try(others ...string) {
 // reach serves resources until the rollout is complete.
 func (c *course) reach(names ...string) {
 	for _, name := range names {
-		c.served(thing(name), reconcile.Outcome{Version: c.choose(thing(name)).Version, Ready: true})
+		c.recordServed(thing(name), reconcile.Outcome{Version: c.chooseVersion(thing(name)).Version, Ready: true})
 		c.rollout.Step(time.Now())
 	}
 }
@@ -156,7 +156,7 @@ func (c *course) reach(names ...string) {
 // is checks which version serves a resource; "" is none: it is held.
 func (c *course) is(t *testing.T, name, digest string) {
 	t.Helper()
-	got := c.choose(thing(name))
+	got := c.chooseVersion(thing(name))
 	if isHeld := got.Frozen || got.Undecided; isHeld != (digest == "") || digest != "" && got.Version.Digest != digest {
 		t.Errorf("%s is served by %s (held: %v), want %q", name, got.Version.Digest, got.Frozen, digest)
 	}
@@ -195,7 +195,7 @@ func TestCourse(t *testing.T) {
 	c.put()
 
 	c.serve("")
-	if !c.choose(thing("a")).Version.Removed {
+	if !c.chooseVersion(thing("a")).Version.Removed {
 		t.Error("the folder is gone, and still serves")
 	}
 	c.serve("0")
@@ -246,7 +246,7 @@ func TestRevertEndsAmongEdits(t *testing.T) {
 	c.serve("1")
 	c.try()
 	serve := func(o *unstructured.Unstructured) {
-		c.served(o, reconcile.Outcome{Version: c.choose(o).Version, Ready: true})
+		c.recordServed(o, reconcile.Outcome{Version: c.chooseVersion(o).Version, Ready: true})
 	}
 	serve(thing("a"))
 	c.serve("0")
@@ -287,7 +287,7 @@ func TestRollbackUnusable(t *testing.T) {
 		if isPreviewed {
 			c.rollout.Step(time.Now())
 			k := &heartbeat.Kind{Name: "things"}
-			if c.describe(k, false); k.State != verdict.Stopped || !strings.Contains(k.Message, "revision earlier is not kept") {
+			if c.describeKind(k, false); k.State != verdict.Stopped || !strings.Contains(k.Message, "revision earlier is not kept") {
 				t.Errorf("it is %s: %s", k.State, k.Message)
 			}
 		}
@@ -315,7 +315,7 @@ func TestMadeWhileRevertStopped(t *testing.T) {
 	c.rollout.Step(time.Now())
 	c.put()
 	made := thing("made")
-	c.served(made, reconcile.Outcome{Version: c.choose(made).Version, Ready: true})
+	c.recordServed(made, reconcile.Outcome{Version: c.chooseVersion(made).Version, Ready: true})
 	if due := c.rollout.ToPreview(); len(due) != 1 || due[0].Name != "made" {
 		t.Errorf("to be previewed: %v, in %s", due, c.rollout.Record())
 	}
@@ -330,7 +330,7 @@ func TestForced(t *testing.T) {
 	c.try()
 	late := time.Now()
 	for _, name := range []string{"a", "b"} {
-		c.served(thing(name), reconcile.Outcome{Version: c.choose(thing(name)).Version})
+		c.recordServed(thing(name), reconcile.Outcome{Version: c.chooseVersion(thing(name)).Version})
 		late = late.Add(time.Hour)
 		c.rollout.Step(late)
 		c.rollout.Approve(rollout.Approval{Stop: c.rollout.Record().Stop}, late)
@@ -344,10 +344,10 @@ func TestForced(t *testing.T) {
 	again.serve("1")
 	for _, c := range []*course{c, again} {
 		k := &heartbeat.Kind{}
-		if c.describe(k, false); k.State != verdict.Serving || !strings.Contains(k.Message, "forced, 2 not ready, as ns/a") {
+		if c.describeKind(k, false); k.State != verdict.Serving || !strings.Contains(k.Message, "forced, 2 not ready, as ns/a") {
 			t.Errorf("it is %s: %s", k.State, k.Message)
 		}
-		c.served(thing("a"), reconcile.Outcome{Version: c.target().version, Ready: true})
+		c.recordServed(thing("a"), reconcile.Outcome{Version: c.targetVersion().version, Ready: true})
 		if now, changed := c.newRecord(); !changed || now.NotReady != 1 || now.Passed[0] != "ns/b" {
 			t.Errorf("a is ready: %s", now)
 		}
@@ -370,7 +370,7 @@ func TestCompleteIsServing(t *testing.T) {
 		t.Fatalf("the rollout is %s", state)
 	}
 	k := &heartbeat.Kind{}
-	if c.describe(k, false); k.State != verdict.Serving || k.Message != "" {
+	if c.describeKind(k, false); k.State != verdict.Serving || k.Message != "" {
 		t.Errorf("it is %s: %s", k.State, k.Message)
 	}
 }
@@ -392,15 +392,15 @@ func TestResumed(t *testing.T) {
 	c.readMarks = func(types.UID) []rollout.Revision { return nil } // the children are gone
 	c.is(t, "a", "1")
 	for _, child := range []string{"PersistentVolumeClaim", "ConfigMap"} {
-		if may := c.choose(thing("a")).MayDelete; may == nil || may(apischema.GroupKind{Kind: child}, &metav1.ObjectMeta{Name: "data"}) == nil {
+		if may := c.chooseVersion(thing("a")).MayDelete; may == nil || may(apischema.GroupKind{Kind: child}, &metav1.ObjectMeta{Name: "data"}) == nil {
 			t.Errorf("the abandoned rollout of 1 may delete a %s that nobody approved", child)
 		}
 	}
-	if c.choose(thing("b")).MayDelete != nil {
+	if c.chooseVersion(thing("b")).MayDelete != nil {
 		t.Error("what served before every rollout may not delete")
 	}
 	c.try("c", "d") // the first wave reaches a
-	if why := c.choose(thing("c")).Why; why != "revision lost is not kept" {
+	if why := c.chooseVersion(thing("c")).Why; why != "revision lost is not kept" {
 		t.Errorf("c is held since %q", why)
 	}
 	c.is(t, "a", "2")
@@ -413,7 +413,7 @@ func TestResumed(t *testing.T) {
 	if diff := cmp.Diff(want, c.rollout.Record().Revisions); diff != "" {
 		t.Error(diff)
 	}
-	if got := c.choose(thing("a")).Version.Revision; got != "4-2" {
+	if got := c.chooseVersion(thing("a")).Version.Revision; got != "4-2" {
 		t.Errorf("what writes a marks its children with %q", got)
 	}
 }
@@ -432,7 +432,7 @@ func TestReportOfResumedRollout(t *testing.T) {
 		c.write(kinds.RolloutAnnotations(shard.Shard{}, record))
 		c.serve(digest)
 		k := &heartbeat.Kind{Name: "things"}
-		if c.describe(k, false); k.State != want.state || k.Message != want.message {
+		if c.describeKind(k, false); k.State != want.state || k.Message != want.message {
 			t.Errorf("with folder %s it is %s: %s, want %s: %s", digest, k.State, k.Message, want.state, want.message)
 		}
 		if now, changed := c.newRecord(); changed {
@@ -475,11 +475,11 @@ func TestFailureOfHistory(t *testing.T) {
 		fails bool
 	}{{nil, false}, {errNoHome, false}, {errors.New("the API server is away"), true}} {
 		h := &history{list: func() ([]*revision.Revision, error) { return nil, tt.err }}
-		if h.failure() != nil {
+		if h.lookupError() != nil {
 			t.Error("nothing was looked for, and it fails")
 		}
-		if _, err := h.find("1"); err == nil || (h.failure() != nil) != tt.fails {
-			t.Errorf("%v: %v, %v", tt.err, err, h.failure())
+		if _, err := h.find("1"); err == nil || (h.lookupError() != nil) != tt.fails {
+			t.Errorf("%v: %v, %v", tt.err, err, h.lookupError())
 		}
 	}
 }

@@ -146,7 +146,7 @@ func (o *Operator) childChanged(of api.Owner, uid types.UID) {
 // kindSynced wakes everybody who has children of a kind.
 func (o *Operator) kindSynced(gvk apischema.GroupVersionKind) {
 	for _, r := range o.running() {
-		if _, has := r.versions.all().children()[gvk]; has {
+		if _, has := r.versions.listVersions().childKinds()[gvk]; has {
 			o.countUnwatched(r)
 			r.enqueueAll()
 			if r.versions.isRollingOut() {
@@ -175,7 +175,7 @@ func (o *Operator) patchChanged(uid types.UID) {
 // scopeSynced wakes everybody who may have patched objects of a scope.
 func (o *Operator) scopeSynced(scope cluster.Scope) {
 	for _, r := range o.running() {
-		if slices.Contains(r.versions.all().scopes(), scope) {
+		if slices.Contains(r.versions.listVersions().readScopes(), scope) {
 			o.countUnwatched(r)
 			r.enqueueAll()
 			if r.versions.isRollingOut() {

@@ -17,8 +17,8 @@ type inFlight struct {
 	unanswered map[schema.GroupKind]time.Time
 }
 
-// begin records that a reconciliation begins; end must be called when it has ended.
-func (f *inFlight) begin(tick uint64) (end func()) {
+// beginReconciliation records that a reconciliation begins; end must be called when it has ended.
+func (f *inFlight) beginReconciliation(tick uint64) (end func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.running == nil {
@@ -42,25 +42,25 @@ func (f *inFlight) recordUnanswered(gk schema.GroupKind, now time.Time) {
 	f.unanswered[gk] = now
 }
 
-// recent is for how long a write of the operator before this one, or a write without a
-// response, may still come into effect.
-const recent = 5 * time.Minute
-
-// Tick returns a point in the order of what happens in this process.
-func (r *Reconciler) Tick() uint64 { return r.ticks.Add(1) }
-
 // IsRunningSince reports whether a reconciliation is running that began before a tick. It may
 // still write what a version makes that served then.
-func (r *Reconciler) IsRunningSince(tick uint64) bool {
-	r.inFlight.mu.Lock()
-	defer r.inFlight.mu.Unlock()
-	for began := range r.inFlight.running {
+func (f *inFlight) IsRunningSince(tick uint64) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for began := range f.running {
 		if began < tick {
 			return true
 		}
 	}
 	return false
 }
+
+// recent is for how long a write of the operator before this one, or a write without a
+// response, may still come into effect.
+const recent = 5 * time.Minute
+
+// Tick returns a point in the order of what happens in this process.
+func (r *Reconciler) Tick() uint64 { return r.ticks.Add(1) }
 
 // MayStillWrite reports whether an object of a kind may still be written by a request that got no
 // response, or by the operator before this one.

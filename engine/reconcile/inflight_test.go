@@ -11,9 +11,9 @@ import (
 // before; one that began later does not.
 func TestIsRunningSince(t *testing.T) {
 	r := New("things.example.com", schema.GroupVersionKind{}, nil, Cluster{})
-	end := r.inFlight.begin(r.Tick())
+	end := r.beginReconciliation(r.Tick())
 	since := r.Tick()
-	defer r.inFlight.begin(r.Tick())()
+	defer r.beginReconciliation(r.Tick())()
 	if !r.IsRunningSince(since) {
 		t.Error("the first one is running")
 	}

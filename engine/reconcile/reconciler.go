@@ -59,12 +59,12 @@ type Reconciler struct {
 
 	eventTimes
 	pendingResources
+	inFlight
 
 	mu        sync.Mutex
 	memories  map[types.NamespacedName]*Memory
 	names     map[types.UID]types.NamespacedName       // of what is in memory
 	deletions map[types.UID]metav1.DeletionPropagation // how resources are being deleted, where it was seen
-	inFlight  inFlight
 	// leadsSince is when this operator took over from another one, or zero.
 	leadsSince time.Time
 	// ticks orders what happened in this process: tookOver is the tick of the take-over, or 0;
@@ -105,7 +105,7 @@ const renderLimit = 10 * time.Second
 // Reconcile brings the children of one custom resource into their desired state, and reports
 // the outcome in its status.
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	defer r.inFlight.begin(r.Tick())()
+	defer r.beginReconciliation(r.Tick())()
 	since := r.takeEventTime(req.NamespacedName)
 	resource, memory, err := r.getResource(ctx, req.NamespacedName)
 	if resource == nil || err != nil {

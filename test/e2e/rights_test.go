@@ -37,8 +37,6 @@ var unasked = []exception{
 		"the PrometheusJmxExporter has all Pods watched, so it is known whose one is that a Milvus finds in its place"},
 	{func(r right) bool { return r == right{"patch", "events.k8s.io", "events", ""} },
 		"an event is patched when it comes again about an object that did not change, as where a kind has no status"},
-	{func(r right) bool { return r == right{"create", "", "events", ""} },
-		"an event tells who became the leader only where one replica serves all"},
 	{func(r right) bool { return r == right{"delete", "apps", "controllerrevisions", ""} },
 		"a revision is deleted once there are more than ten that nothing needs"},
 }

@@ -17,8 +17,9 @@ import (
 )
 
 // A Lock is the Lease of one replica, which client-go's leader election renews. It is made
-// once, under a name that nobody had, and is deleted when it is released: whoever finds
-// it gone knows that the replica writes no more. With each renewal the replica says of
+// under a name that nobody had, and is deleted when it is released: whoever finds
+// it gone knows that the replica writes no more under that name. A replica that lost its Lease
+// renews it if it is still there, and makes another one otherwise. With each renewal the replica says of
 // itself how it is.
 type Lock struct {
 	leases   coordinationclient.LeaseInterface
@@ -27,11 +28,12 @@ type Lock struct {
 	labels   map[string]string
 	says     func() string
 	lease    *coordinationv1.Lease // as last read or written; nil before it was made
+	holds    bool                  // it was acquired, and has not been lost since
 }
 
 var _ resourcelock.Interface = &Lock{}
 
-// errLost is why a replica ends whose Lease is gone.
+// errLost is why a replica serves nothing any more whose Lease is gone.
 var errLost = errors.New("the Lease of this replica is gone: another replica took it for dead")
 
 // NewLock returns the Lock of one replica. host begins the names of its Lease, and says is
@@ -54,8 +56,11 @@ func (l *Lock) Identity() string { return l.identity }
 // Describe names the Lease in the log.
 func (l *Lock) Describe() string { return "the Lease of replica " + l.prefix }
 
-// RecordEvent does nothing: the log tells when a replica begins and ends.
-func (l *Lock) RecordEvent(string) {}
+// BecameLeader is the event by which client-go tells a lock that it was acquired.
+const BecameLeader = "became leader"
+
+// RecordEvent takes in whether the Lease is held.
+func (l *Lock) RecordEvent(what string) { l.holds = what == BecameLeader }
 
 // Get reads the Lease; before it is made there is nothing to read.
 func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
@@ -75,7 +80,7 @@ func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 // Create makes the Lease. Each attempt has another name, since one without answer may have
 // made a Lease that others took for this replica, and for dead.
 func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
-	if l.lease != nil {
+	if l.lease != nil && l.holds {
 		return errLost
 	}
 	made := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: l.prefix + "-" + utilrand.String(5), Labels: l.labels},
@@ -94,7 +99,7 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 		return errLost
 	}
 	if record.HolderIdentity == "" {
-		return l.leases.Delete(ctx, l.lease.Name, metav1.DeleteOptions{})
+		return l.leases.Delete(ctx, l.lease.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &l.lease.UID}})
 	}
 	renewed := l.lease.DeepCopy()
 	renewed.Spec = resourcelock.LeaderElectionRecordToLeaseSpec(&record)

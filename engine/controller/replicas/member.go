@@ -168,12 +168,14 @@ func (m *Member) Unowned() (n int) {
 	return n
 }
 
-// Run takes part until ctx ends, as the replica whose Lease has that name. It is an error if the cluster's past came back, as when
-// etcd is restored: then nothing is known of who serves what.
+// Run takes part until ctx ends, as the replica whose Lease has that name, and serves nothing
+// then. It is an error if the cluster's past came back, as when etcd is restored: then nothing is
+// known of who serves what.
 func (m *Member) Run(ctx context.Context, self string) error {
 	m.mu.Lock()
 	m.self = self
 	m.mu.Unlock()
+	defer m.stopServing()
 	informer := cache.NewSharedIndexInformer(cluster.InformerSource(m.source()), &coordinationv1.Lease{}, 0, nil)
 	m.leases, m.synced = informer.GetStore(), informer.HasSynced
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -198,6 +200,14 @@ func (m *Member) Run(ctx context.Context, self string) error {
 		case <-every.C:
 		}
 	}
+}
+
+// stopServing serves nothing from now on.
+func (m *Member) stopServing() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.told = Share{}
+	m.options.Serve(Share{})
 }
 
 // source lists and watches the Leases of the installation.

@@ -44,13 +44,6 @@ func (s *swamp) RoundTrip(r *http.Request) (*http.Response, error) {
 	return s.next.RoundTrip(r)
 }
 
-// keep keeps from now on what is written to a CRD.
-func (s *swamp) keep(name string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.keeps = name
-}
-
 // counts are how many writes came, and how many of them were given up.
 func (s *swamp) counts() (kept, given int) {
 	s.mu.Lock()

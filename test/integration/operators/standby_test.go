@@ -39,7 +39,7 @@ type pair struct {
 // A replica is a process.
 type replica struct {
 	cmd   *exec.Cmd
-	log   *bytes.Buffer
+	log   *processLog
 	probe string
 	ended sync.Once
 }
@@ -102,7 +102,7 @@ func (p *pair) start() *replica {
 	if err != nil {
 		p.Fatal(err)
 	}
-	r := &replica{probe: listener.Addr().String(), log: &bytes.Buffer{}}
+	r := &replica{probe: listener.Addr().String(), log: &processLog{}}
 	listener.Close()
 	self, err := os.Executable()
 	if err != nil {
@@ -149,6 +149,26 @@ func (r *replica) end(with syscall.Signal) (err error) {
 		}
 	})
 	return err
+}
+
+// A processLog is written by a process and read meanwhile.
+type processLog struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements [io.Writer].
+func (l *processLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+// String returns what was written so far.
+func (l *processLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 // follow starts the second replica and waits until it watches what the first

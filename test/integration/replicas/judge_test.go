@@ -30,7 +30,7 @@ func (w *crowd) judge(l *timeline, began time.Time) {
 	}
 	for _, r := range w.replicas { // of those that nobody ended: the machine had no time for it
 		user := r.access.User()
-		harmed[user] = harmed[user] || !told[user] && strings.Contains(r.log.String(), "leader election lost")
+		harmed[user] = harmed[user] || !told[user] && strings.Contains(r.log.String(), lostLease)
 	}
 	writes, late, made := 0, map[string]int{}, map[string]int{}
 	for _, one := range log {

@@ -1,6 +1,7 @@
 package replicas
 
 import (
+	"errors"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -98,18 +99,28 @@ func (w *crowd) strike(random *rand.Rand, r *replica, what blow) {
 		time.Sleep(time.Duration(3000+random.IntN(4000)) * time.Millisecond)
 		r.signal(syscall.SIGCONT)
 	case cutOff:
+		lost := strings.Count(r.log.String(), lostLease)
 		r.line.cut()
-		w.awaitEnd(r)
+		w.awaitLoss(r, lost)
+		r.line.mend(w.T)
 	}
 }
 
-// awaitEnd waits until a replica ends that was cut off, since it cannot renew its Lease. One
-// that has none yet serves nothing and waits for the API server; it is killed.
-func (w *crowd) awaitEnd(r *replica) {
+// lostLease is what a replica logs that could not renew its Lease.
+const lostLease = "the Lease could not be renewed"
+
+// awaitLoss waits until a replica that was cut off has lost its Lease once more. One that has none
+// yet serves nothing and waits for the API server.
+func (w *crowd) awaitLoss(r *replica, before int) {
 	if !strings.Contains(r.log.String(), "serves buckets") {
-		r.end(syscall.SIGKILL)
+		return
 	}
-	<-r.gone
+	kit.Eventually(w.T, "the replica has lost its Lease", func() error {
+		if strings.Count(r.log.String(), lostLease) == before {
+			return errors.New("it has not")
+		}
+		return nil
+	})
 }
 
 // roll has four replicas, then two, and then others in their place with other folders, as
@@ -153,16 +164,32 @@ func newLine(t testing.TB, to string) *line {
 	}
 	l := &line{Listener: listener, to: to}
 	t.Cleanup(l.cut)
-	go func() {
-		for {
-			from, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go l.join(from)
-		}
-	}()
+	go l.serve(listener)
 	return l
+}
+
+// serve joins what connects, until the listener is closed.
+func (l *line) serve(listener net.Listener) {
+	for {
+		from, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		go l.join(from)
+	}
+}
+
+// mend lets a line that was cut connect again.
+func (l *line) mend(t testing.TB) {
+	t.Helper()
+	listener, err := net.Listen("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.mu.Lock()
+	l.Listener, l.ended, l.ends = listener, false, nil
+	l.mu.Unlock()
+	go l.serve(listener)
 }
 
 func (l *line) join(from net.Conn) {
@@ -191,9 +218,9 @@ func closed(end io.Closer) { _ = end.Close() }
 
 // cut ends all connections, and takes no others.
 func (l *line) cut() {
-	closed(l)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	closed(l.Listener)
 	l.ended = true
 	for _, end := range l.ends {
 		closed(end)

@@ -11,7 +11,7 @@ import (
 )
 
 // TestSuspended: a replica that stood still for longer than its Lease lasts, with much to
-// write, writes nothing when it goes on.
+// write, writes nothing when it goes on, and takes part again with another Lease.
 func TestSuspended(t *testing.T) {
 	t.Parallel()
 	const group, n = "suspended.example.com", 80
@@ -49,8 +49,7 @@ func TestSuspended(t *testing.T) {
 	f.allReady(group+"/v1", "Thing", n)
 	mark := cluster.Mark(t)
 	one.signal(syscall.SIGCONT)
-	<-one.gone // its Lease is gone
-	f.replicas = f.replicas[:1]
+	f.awaitDivided(2)
 	if late := f.writes(mark, "configmaps", "things/status"); len(late) > 0 {
 		t.Errorf("it wrote %d times: %v", len(late), late[:min(5, len(late))])
 	}
