@@ -79,15 +79,16 @@ func shorterWait(a, b time.Duration) time.Duration {
 func (o *Operator) advanceRollout(ctx context.Context, r *kindController, crd metav1.Object) time.Duration {
 	next, names := r.versions.toPreview(r.listLiving(), time.Now())
 	previews, rest := r.previewAll(ctx, next, names)
-	if r.versions.recordPreviews(next, previews, r.listLiving(), time.Now()) {
+	switch started := r.versions.recordPreviews(next, previews, r.listLiving(), time.Now()); {
+	case started:
 		log.FromContext(ctx).Info("folder changed; tried on all resources", "kind", r.name, "digest", next.Digest)
 		r.enqueueAll()
-	}
-	if !r.versions.hasBegun() {
+	case !r.versions.hasBegun():
 		return rest
-	}
-	for _, p := range previews {
-		r.add(p.name.Namespace, p.name.Name)
+	default:
+		for _, p := range previews {
+			r.add(p.name.Namespace, p.name.Name)
+		}
 	}
 	approval := crd.GetAnnotations()[r.shard.Key(api.AnnotationApproved)]
 	released, isResumed, wait := r.versions.takeStep(approval, time.Now())

@@ -51,10 +51,7 @@ type reporter struct {
 // of itself whenever that changed, or is not there any more.
 func (o *Operator) keepReport(ctx context.Context) error {
 	r := &reporter{o: o, first: o.aboutItself(ctx), logged: map[string]string{}, refused: map[string]time.Time{}}
-	if o.options.home() != "" {
-		r.remember(ctx)
-	}
-	wait := reportTick
+	isLeading, wait := false, reportTick
 	for {
 		select {
 		case <-ctx.Done():
@@ -64,8 +61,13 @@ func (o *Operator) keepReport(ctx context.Context) error {
 		wait = reportTick
 		if !o.leads() {
 			r.showStates(nil)
+			isLeading = false
 			continue
 		}
+		if !isLeading && o.options.home() != "" {
+			r.remember(ctx) // what another process has reported until now
+		}
+		isLeading = true
 		report := o.report(r.first)
 		r.showStates(report.Kinds)
 		if o.options.home() == "" {
