@@ -7,6 +7,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/revision"
 )
@@ -43,7 +44,7 @@ type kindState struct {
 	// archives are the revisions in use, by digest; kept are those that were stored when that was
 	// looked at last.
 	archives map[string]*revision.Revision
-	kept     map[string]bool
+	kept     map[rollout.Revision]bool
 	// rolledBack is the digest of the revision which serves in place of the folder, or "".
 	rolledBack string
 	// revision is the digest of the version that the folder was loaded as last.

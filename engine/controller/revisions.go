@@ -144,7 +144,7 @@ func (o *Operator) keepRevisions(ctx context.Context, p *kindPass, d kinds.Desir
 			return fmt.Errorf("keeping revision %s: %w", v.Revision, err)
 		}
 		archives[v.Revision.Digest] = r
-		isKept = isKept && kept[v.Revision.Digest]
+		isKept = isKept && kept[v.Revision]
 	}
 	o.mu.Lock()
 	o.state(p.name).archives = archives
@@ -162,9 +162,9 @@ func (o *Operator) keepRevisions(ctx context.Context, p *kindPass, d kinds.Desir
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.state(p.name).kept = map[string]bool{}
-	for digest := range archives {
-		o.state(p.name).kept[digest] = true
+	o.state(p.name).kept = map[rollout.Revision]bool{}
+	for _, v := range d.Versions {
+		o.state(p.name).kept[v.Revision] = true
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -197,6 +198,19 @@ func TestRevisionsAreStoredAgain(t *testing.T) {
 	}
 	cluster.Delete(t, "v1", "ResourceQuota", home, "full")
 	k.say(t, map[string]int{"two-hello": 2})
+
+	k.write(t, folder("one")) // which serves again, and so has the greatest number
+	k.say(t, map[string]int{"one-hello": 2})
+	kit.Eventually(t, "the folder that is back has the greatest number", func() error {
+		numbers := map[string]int64{}
+		for _, r := range stored().Items {
+			numbers[string(r.Data.Raw)] = r.Revision
+		}
+		if len(numbers) != 2 || numbers[string(before.Items[0].Data.Raw)] != 3 {
+			return fmt.Errorf("the numbers are %v", slices.Collect(maps.Values(numbers)))
+		}
+		return nil
+	})
 }
 
 // TestRevisionRefused: a revision that somebody changed serves nothing, nor does one
