@@ -279,8 +279,8 @@ var Reasons = []Reason{
 	},
 	{
 		ReasonNotRecorded, AboutResource,
-		"a record on the resource or its CRD could not be written; the operator tries again",
-		"grant the permission to patch them",
+		"a record on the resource could not be written, or nothing can act as the account of its folder; the operator tries again",
+		"grant the permission to patch the resource, or to impersonate the account",
 	},
 	{
 		ReasonNotKnown, AboutResource,

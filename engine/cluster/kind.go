@@ -196,14 +196,9 @@ func (k *kind) start(need live.Need, r live.Resource) *kindWatch {
 func (k *kind) renew() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for _, f := range []*kindWatch{k.current, k.next} {
-		if f == nil {
-			continue
-		}
-		for _, s := range f.stores {
-			s.isRenewed = true
-			s.loop.Renew()
-		}
+	for _, s := range k.listStores() {
+		s.isRenewed = true
+		s.loop.Renew()
 	}
 }
 
@@ -211,14 +206,19 @@ func (k *kind) renew() {
 func (k *kind) wakeWatches() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	for _, s := range k.listStores() {
+		s.loop.Wake()
+	}
+}
+
+// listStores returns the stores of all namespaces. The caller must hold the mutex.
+func (k *kind) listStores() (all []*store) {
 	for _, f := range []*kindWatch{k.current, k.next} {
-		if f == nil {
-			continue
-		}
-		for _, s := range f.stores {
-			s.loop.Wake()
+		if f != nil {
+			all = append(all, f.stores...)
 		}
 	}
+	return all
 }
 
 // wanted is the part of the kind that is wanted now.

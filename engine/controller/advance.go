@@ -31,9 +31,9 @@ const (
 	retryTick = time.Minute
 )
 
-// advance takes the rollout of a kind as far as can be now. It returns when to look again without
+// advanceKind takes the rollout of a kind as far as can be now. It returns when to look again without
 // an event; 0 means never.
-func (o *Operator) advance(ctx context.Context, r *kindController) (time.Duration, error) {
+func (o *Operator) advanceKind(ctx context.Context, r *kindController) (time.Duration, error) {
 	crd := o.crd(r.name)
 	if crd == nil {
 		return 0, nil
@@ -132,8 +132,8 @@ func (r *kindController) listLiving() (all []rollout.Resource) {
 	return all
 }
 
-// paused reports whether a whole kind is observed and not changed.
-func (o *Operator) paused(name string) bool { return o.options.ReadOnly || o.isPausedByCRD(name) }
+// isPaused reports whether a whole kind is observed and not changed.
+func (o *Operator) isPaused(name string) bool { return o.options.ReadOnly || o.isPausedByCRD(name) }
 
 // isPausedByCRD reports whether a person paused the kind.
 func (o *Operator) isPausedByCRD(name string) bool {

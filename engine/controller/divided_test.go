@@ -176,7 +176,7 @@ func TestAllReplicasCount(t *testing.T) {
 					t.Fatalf("the share is %+v", share)
 				}
 				for range 30 {
-					if _, err := o.advance(t.Context(), r); err != nil {
+					if _, err := o.advanceKind(t.Context(), r); err != nil {
 						t.Fatal(err)
 					}
 					r.takeRecord(kinds.ReadRecord(o.crd(r.name), shard.Shard{}).Rollout)

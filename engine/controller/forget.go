@@ -54,7 +54,7 @@ func (a *asking) postponeNext(most time.Duration) time.Duration {
 // never will be.
 func (o *Operator) forgetKinds(ctx context.Context, r *kindController) time.Duration {
 	crd, delay := o.crd(r.name), time.Duration(0)
-	if crd == nil || o.paused(r.name) || !r.listed() {
+	if crd == nil || o.isPaused(r.name) || !r.listed() {
 		return 0
 	}
 	if !o.turns.now().Whole() {

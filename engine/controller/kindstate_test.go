@@ -35,7 +35,7 @@ func TestPausedByCRD(t *testing.T) {
 		if len(got) != 1 || (got[0].value == 1) != c.isPausedByCRD {
 			t.Errorf("%s: the metric is %v", what, got)
 		}
-		if got := o.paused(name); got != (c.isReadOnly || c.isPausedByCRD) {
+		if got := o.isPaused(name); got != (c.isReadOnly || c.isPausedByCRD) {
 			t.Errorf("%s: it is only looked at: %v", what, got)
 		}
 	}

@@ -56,8 +56,8 @@ func (o *Operator) observeKind(ctx context.Context, name string) *kindPass {
 		p.definition = nil
 		return p
 	}
-	p.mine, p.history = o.shardOf(p.definition), o.history(ctx, p.definition, seen.archives)
-	in.CRD = &kinds.CRD{UID: p.definition.UID, Established: established(p.definition), Storage: storageVersion(p.definition)}
+	p.mine, p.history = o.shardOf(p.definition), o.newHistory(ctx, p.definition, seen.archives)
+	in.CRD = &kinds.CRD{Established: established(p.definition), Storage: storageVersion(p.definition)}
 	in.Record, in.Paused = kinds.ReadRecord(p.crd, p.mine), p.crd.GetAnnotations()[api.AnnotationPaused] == "true"
 	in.Record.IsStale = seen.unread && o.divides()
 	p.observeClaim()
@@ -161,7 +161,7 @@ func (p *kindPass) completeVersions(d kinds.Desired) (all []servedVersion) {
 	}
 	for _, s := range all {
 		if s.version != nil {
-			p.o.complete(s.version, p.definition, p.crd)
+			p.o.completeVersion(s.version, p.definition, p.crd)
 		}
 	}
 	return all
@@ -192,7 +192,7 @@ func (o *Operator) compileOnce(name string, f *folder.Folder, unread error, crd 
 		return c.kind, c.err
 	}
 	c = compiledFolder{folder: f, crd: crd.UID, generation: crd.Generation, served: served}
-	c.kind, c.err = o.compile(f, crd)
+	c.kind, c.err = o.compileFolder(f, crd)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.state(name).compiled = c

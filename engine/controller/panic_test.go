@@ -30,7 +30,7 @@ func TestPanicOfTrial(t *testing.T) {
 // TestPanicOfLoad: a folder whose load panics is broken.
 func TestPanicOfLoad(t *testing.T) {
 	o := &Operator{}
-	if k, err := o.compile(&folder.Folder{Name: "things.example.com"}, nil); k != nil || panics.In(err) == nil {
+	if k, err := o.compileFolder(&folder.Folder{Name: "things.example.com"}, nil); k != nil || panics.In(err) == nil {
 		t.Errorf("got %v, %v", k, err)
 	}
 }

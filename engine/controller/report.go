@@ -249,7 +249,7 @@ func (o *Operator) reportOf(name string) (k heartbeat.Kind, ours bool) {
 			k.Unlisted = o.unlisted(r)
 		}
 		k.Served, k.Pending, ours = r.gvk.GroupVersion().String(), r.reconciler.Pending(), true
-		r.versions.describeKind(&k, o.paused(name) && !o.options.ReadOnly)
+		r.versions.describeKind(&k, o.isPaused(name) && !o.options.ReadOnly)
 		if since := r.versions.stuckSince(k.State, time.Now()); !since.IsZero() {
 			k.State, k.Message = verdict.RolloutStuck, fmt.Sprintf("no progress since %s: %s", since.UTC().Format(time.RFC3339), k.Message)
 		}

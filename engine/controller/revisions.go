@@ -36,7 +36,8 @@ type history struct {
 	unlisted error
 }
 
-func (o *Operator) history(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition,
+// newHistory returns what is kept of the folder of the kind of a CRD. It also knows the archives, by digest.
+func (o *Operator) newHistory(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition,
 	archives map[string]*revision.Revision) *history {
 	h := &history{o: o, crd: crd, archives: archives}
 	h.list = sync.OnceValues(func() ([]*revision.Revision, error) { return o.revisions(ctx, crd.Name) })

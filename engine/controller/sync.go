@@ -115,12 +115,12 @@ func (o *Operator) syncKind(ctx context.Context, name string) (time.Duration, er
 	o.reportDesired(ctx, p, d)
 
 	// 1. Record first what must survive a crash. The event of the write leads back here, and
-	// then there is nothing left to write.
+	// then there is nothing left to write. If something undid the write, it is tried again later.
 	if !d.Writes.IsEmpty() {
 		if err := o.annotate(ctx, p.crd, d.Writes.Annotations(p.crd, p.mine, time.Now())); err != nil {
 			return 0, fmt.Errorf("recording the state of the kind on CRD %s: %w", name, err)
 		}
-		return 0, nil
+		return retryTick, nil
 	}
 
 	// 2. Request what is missing. Meanwhile, whatever is running continues.
@@ -160,7 +160,7 @@ func (o *Operator) syncKind(ctx context.Context, name string) (time.Duration, er
 	o.returnKind(p, d)
 	r := o.stopOutdated(p, gvk)
 	if r == nil {
-		v := newKindVersions(func() { o.names.Add(name) }, func() bool { return o.paused(name) })
+		v := newKindVersions(func() { o.names.Add(name) }, func() bool { return o.isPaused(name) })
 		v.adoptVersions(d, p.in.Record.Rollout, versions, time.Now())
 		if err := o.start(ctx, gvk, p.definition, v); err != nil {
 			return 0, err
@@ -183,7 +183,7 @@ func (o *Operator) syncKind(ctx context.Context, name string) (time.Duration, er
 	}
 
 	// 5. Advance the rollout.
-	wait, err := o.advance(ctx, r)
+	wait, err := o.advanceKind(ctx, r)
 	if err = errors.Join(err, keepErr); err == nil && d.Reason == kinds.RollbackFailed {
 		err = d.Err // the revision may be stored again
 	}
@@ -209,8 +209,8 @@ func (o *Operator) recordSynced(name string, f *folder.Folder) {
 	}
 }
 
-// complete fills in what follows of a version's folder and the CRD.
-func (o *Operator) complete(v *observe.Version, crd *apiextensionsv1.CustomResourceDefinition, recorded metav1.Object) {
+// completeVersion fills in what follows of a version's folder and the CRD.
+func (o *Operator) completeVersion(v *observe.Version, crd *apiextensionsv1.CustomResourceDefinition, recorded metav1.Object) {
 	v.Digest = digest(v.Kind)
 	v.Schema = sync.OnceValue(func() *schema.Version { return shown(v.Kind, crd) })
 	v.Children, v.Patched = observe.Needs(v.Kind, recorded, o.apis())
@@ -227,8 +227,8 @@ func digest(k *kind.Kind) string {
 	return revision.Cut(k.Digest)
 }
 
-// compile understands a folder for the live CRD.
-func (o *Operator) compile(f *folder.Folder, crd *apiextensionsv1.CustomResourceDefinition) (k *kind.Kind, err error) {
+// compileFolder understands a folder for the live CRD.
+func (o *Operator) compileFolder(f *folder.Folder, crd *apiextensionsv1.CustomResourceDefinition) (k *kind.Kind, err error) {
 	defer panics.Catch(&err, "loading the folder")
 	live, err := schema.FromObject(crd)
 	if err != nil {

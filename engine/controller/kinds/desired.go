@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/kind"
@@ -122,7 +121,6 @@ func (d Desired) Revisions() []rollout.Revision {
 
 // A CRD contains the known facts about the CRD of a kind.
 type CRD struct {
-	UID         types.UID
 	Established bool
 	// Storage is the storage version, or empty if the CRD has none.
 	Storage schema.GroupVersionKind
