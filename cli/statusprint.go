@@ -175,6 +175,9 @@ func (p *healthPrinter) below(k *health.Kind) {
 	for _, other := range k.Unused {
 		fmt.Fprintf(p, "    not used: %s\n", other)
 	}
+	for _, field := range k.Ignored {
+		fmt.Fprintf(p, "    %s\n", field)
+	}
 	if k.Pending > 0 {
 		fmt.Fprintf(p, "    %s would be changed\n", plural(k.Pending, "resource"))
 	}

@@ -97,19 +97,11 @@ func (l *look) isAlive(lease *unstructured.Unstructured, newest time.Time) bool 
 	return !held.isDead() && newest.Sub(held.Renewed) <= time.Duration(seconds)*time.Second
 }
 
-// unbalanced is how many times as many resources as the mean the replica with the most may
-// serve; few resources are never out of balance.
-const (
-	unbalanced = 1.5
-	few        = 100
-)
-
 // divides finds what is not well with how replicas divide the resources.
 func (i *Installation) divides(all *findings) {
 	if i.Members == nil {
 		return
 	}
-	living, total := 0, 0
 	for _, m := range i.Members {
 		if m.Late {
 			all.add(verdict.ReplicaLate, "replica %s has not renewed its Lease", m.Name)
@@ -122,7 +114,6 @@ func (i *Installation) divides(all *findings) {
 			all.add(verdict.RevisionMissing, "replica %s has another folder than the one that serves all resources of %s, and its revision is not stored: "+
 				"the replica that leads serves them", m.Name, strings.Join(m.Unable, ", "))
 		}
-		living, total = living+1, total+m.Resources
 	}
 	nobody := 0
 	for _, owner := range i.division.Owners {
@@ -132,16 +123,6 @@ func (i *Installation) divides(all *findings) {
 	}
 	if nobody > 0 {
 		all.add(verdict.BucketsUnowned, "no replica serves %d of %s", nobody, plural(len(i.division.Owners), "bucket"))
-	}
-	isOutdated := func(m *Member) bool { return !m.Late && m.Share != i.division.ShareOf(m.Name).Digest() }
-	if len(i.division.Whole) > 0 || slices.ContainsFunc(i.Members, isOutdated) { // in a rollout the leader has more, as it should be
-		return
-	}
-	for _, m := range i.Members {
-		if total >= few && living > 1 && float64(m.Resources*living) > unbalanced*float64(total) {
-			all.add(verdict.Unbalanced, "out of balance: replica %s serves %d of %s, since the namespaces of its buckets have more than others",
-				m.Name, m.Resources, plural(total, "resource"))
-		}
 	}
 }
 

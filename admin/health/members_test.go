@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
@@ -23,7 +22,7 @@ func TestServer(t *testing.T) {
 		Members: []*Member{
 			{Name: "a", Replica: heartbeat.Replica{Pod: "pod-a"}}, {Name: "b"}, {Name: "late", Late: true},
 		},
-		division: replicas.Division{Leader: "b", Bounds: replicas.Equal(1), Whole: map[string][]string{"whole": nil}},
+		division: replicas.Division{Leader: "b", Exclusive: map[string][]string{"whole": nil}},
 	}
 	for _, c := range []struct{ kind, owner, want string }{
 		{"kind", "a", "served by pod-a (1 of 2 replicas)"},
@@ -34,7 +33,7 @@ func TestServer(t *testing.T) {
 		{"kind", "", "no replica serves it at the moment"},
 	} {
 		i.division.Owners = []string{c.owner}
-		if got := i.describeServer(c.kind, &metav1.ObjectMeta{Namespace: "n"}).Text; got != c.want {
+		if got := i.describeServer(c.kind, "uid").Text; got != c.want {
 			t.Errorf("a resource of %s that %q serves is %q, want %q", c.kind, c.owner, got, c.want)
 		}
 	}
@@ -71,54 +70,9 @@ func TestServerByState(t *testing.T) {
 		{verdict.Nobody, reported(verdict.NoCRD), "not served: no CRD"},
 	} {
 		i := &Installation{Leader: Leader{State: c.leader}, report: c.report, Cut: c.report.Cut, Members: []*Member{{Name: "a"}},
-			division: replicas.Division{Leader: "a", Bounds: replicas.Equal(1), Owners: []string{"a"}}}
-		if got := i.describeServer(name, &metav1.ObjectMeta{Namespace: "n"}).Text; got != c.want {
+			division: replicas.Division{Leader: "a", Owners: []string{"a"}}}
+		if got := i.describeServer(name, "uid").Text; got != c.want {
 			t.Errorf("with a leader that is %s and %+v it is %q, want %q", c.leader, c.report.Kinds, got, c.want)
-		}
-	}
-}
-
-// TestDivides: replicas are out of balance if one has much more than its part, but not
-// while the leader serves a whole kind since a folder rolls out, nor while one of them has
-// not counted since the division changed.
-func TestDivides(t *testing.T) {
-	even := replicas.Division{Leader: "a", Bounds: replicas.Equal(2), Owners: []string{"a", "b"}}
-	whole, moved, rebalancing := even, even, even
-	whole.Whole = map[string][]string{"whole": nil}
-	moved.Bounds = []string{even.Bounds[0], "4000000000000000"}
-	rebalancing.Next = moved.Bounds
-	for name, c := range map[string]struct {
-		division replicas.Division
-		// a and b are the divisions by which the replicas counted, late whether b is dead.
-		a, b replicas.Division
-		late bool
-		want int
-	}{
-		"both counted":                              {even, even, even, false, 1},
-		"in a rollout":                              {whole, whole, whole, false, 0},
-		"neither counted since a rollout":           {even, whole, whole, false, 0},
-		"only the leader counted since a rollout":   {even, even, whole, false, 0},
-		"only the follower counted since a rollout": {even, whole, even, false, 0},
-		"the bounds are being moved":                {rebalancing, even, even, false, 0},
-		"the bounds were moved":                     {moved, even, even, false, 0},
-		"both counted since the bounds were moved":  {moved, moved, moved, false, 1},
-		"one that is dead did not count":            {even, even, whole, true, 0},
-	} {
-		member := func(name string, resources int, by replicas.Division) *Member {
-			return &Member{Name: name, Replica: heartbeat.Replica{Resources: resources, Share: by.ShareOf(name).Digest()}}
-		}
-		i := &Installation{Members: []*Member{member("a", 100, c.a), member("b", 20, c.b)}, division: c.division}
-		i.Members[1].Late = c.late
-		var all findings
-		i.divides(&all)
-		n := 0
-		for _, f := range all {
-			if f.state == verdict.Unbalanced {
-				n++
-			}
-		}
-		if n != c.want {
-			t.Errorf("%s: %d problems with the balance, want %d", name, n, c.want)
 		}
 	}
 }
@@ -168,7 +122,7 @@ func TestAliveReplicas(t *testing.T) {
 // TestNobodyServesBuckets: buckets of replicas that do not live are not well.
 func TestNobodyServesBuckets(t *testing.T) {
 	i := &Installation{Leader: Leader{State: verdict.Leads}, Members: []*Member{{Name: "new", Leads: true}, {Name: "old", Late: true}},
-		division: replicas.Division{Leader: "new", Bounds: replicas.Equal(4), Owners: []string{"old", "old", "gone", "old"}}}
+		division: replicas.Division{Leader: "new", Owners: []string{"old", "old", "gone", "old"}}}
 	l := &look{Health: &Health{Installations: []*Installation{i}}}
 	if l.decideVerdict(); l.State != verdict.NotWell || !strings.Contains(strings.Join(l.Problems, " "), "no replica serves 4 of 4 buckets") {
 		t.Errorf("%s: %q", l.State, l.Problems)

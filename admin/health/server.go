@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
@@ -58,14 +58,14 @@ func ServerOf(ctx context.Context, s *liveview.Survey, k *liveview.Kind, resourc
 			continue
 		}
 		l.leader(ctx, i)
-		return i.describeServer(k.Name, resource)
+		return i.describeServer(k.Name, resource.GetUID())
 	}
 	return nil
 }
 
 // describeServer returns the replica that serves a resource of a kind, or why none does; nil if
 // one process serves all.
-func (i *Installation) describeServer(kind string, resource metav1.Object) *Server {
+func (i *Installation) describeServer(kind string, uid types.UID) *Server {
 	s := &Server{State: i.stateWithoutServer(kind)}
 	if s.State == "" && i.Members == nil {
 		return nil
@@ -74,7 +74,7 @@ func (i *Installation) describeServer(kind string, resource metav1.Object) *Serv
 		if m.Late {
 			continue
 		}
-		if s.Of++; s.State == "" && m.Name == i.division.Owner(kind, resource) {
+		if s.Of++; s.State == "" && m.Name == i.division.Owner(kind, uid) {
 			s.Replica = cmp.Or(m.Pod, m.Name)
 		}
 	}

@@ -14,5 +14,5 @@ func ReadDivision(lease metav1.Object, holder string) (d replicas.Division, isDi
 	if holder != "" && holder != replicas.Holder {
 		return replicas.Division{}, false
 	}
-	return replicas.Read(lease.GetAnnotations()[api.AnnotationDivision])
+	return replicas.Parse(lease.GetAnnotations()[api.AnnotationDivision])
 }

@@ -22,7 +22,7 @@ import (
 // template reads.
 func (l *linter) unused() {
 	l.partials()
-	for _, idle := range l.kind.Idle() {
+	for _, idle := range append(l.kind.Ignored(), l.kind.Idle()...) {
 		l.add(UnusedRule, idle.Place, idle.Text)
 	}
 	u := &unusedFields{linter: l, rules: l.rules(), meant: l.meant(), reads: l.read()}

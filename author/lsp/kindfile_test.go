@@ -72,7 +72,6 @@ func TestKindFile(t *testing.T) {
 		{"‸\n", []string{"apiVersion", "kind", "children", "rollout", "resyncInterval"}, []string{"metadata", "lookAgain"}},
 		{"apiVersion: ‸\n", []string{"jacquard.dev/v1alpha1"}, []string{"apps/v1"}},
 		{"kind: ‸\n", []string{"KindSettings"}, []string{"Pod"}},
-		{"shardBy: ‸\n", []string{"namespace", "uid"}, nil},
 		{"allowEmpty: ‸\n", []string{"true", "false"}, nil},
 		{"rollout:\n  ‸\n", []string{"waves", "maxFailures"}, []string{"reads"}},
 		{"rollout:\n  waves:\n  - ‸\n", []string{"size", "pause"}, nil},

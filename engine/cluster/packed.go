@@ -90,13 +90,11 @@ func (p packed) watch(ctx context.Context, gvr schema.GroupVersionResource, name
 }
 
 // A Selection is the objects of a resource in one namespace, or in all (""), with
-// labels that match, or with any (nil), and of a shard as the API server's parameter
-// shardSelector has it, or of all (""). A server may deliver what is not of the shard.
+// labels that match, or with any (nil).
 type Selection struct {
 	schema.GroupVersionResource
 	Namespace string
 	Labels    labels.Selector
-	Shard     string
 }
 
 // PackedSource lists and watches objects as live.Packed, for a reflector.
@@ -109,7 +107,6 @@ func PackedSource(cfg *rest.Config, httpClient *http.Client, of Selection) (cach
 		if of.Labels != nil {
 			opts.LabelSelector = of.Labels.String()
 		}
-		opts.ShardSelector = of.Shard
 		return opts
 	}
 	return &cache.ListWatch{

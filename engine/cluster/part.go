@@ -13,9 +13,6 @@ import (
 type Part struct {
 	// Name tells parts apart.
 	Name string
-	// Shard asks the API server for a part that has at least this one, as its parameter
-	// shardSelector; "" asks for everything. The server may not heed it.
-	Shard string
 	// Has reports whether an object is of the part, by the owner that it names and the
 	// uid that it wears; nil: all are.
 	Has func(of api.Owner, uid types.UID) bool

@@ -97,7 +97,7 @@ func (k *kind) listAll(ctx context.Context, s *store) (map[types.NamespacedName]
 	listed := map[types.NamespacedName]live.Object{}
 	opts := metav1.ListOptions{Limit: pageSize}
 	for {
-		page, err := k.clients.partial(s.watch.resource.GVR, s.namespace).List(ctx, s.watch.narrow(opts))
+		page, err := k.clients.partial(s.watch.resource.GVR, s.namespace).List(ctx, s.watch.kind.narrow(opts))
 		if err != nil {
 			return nil, "", err
 		}

@@ -60,7 +60,7 @@ func newClients(cfg *rest.Config, httpClient *http.Client) (clients, error) {
 
 func (c clients) list(ctx context.Context, s *store, namespace string, opts metav1.ListOptions) (runtime.Object, error) {
 	gvr := s.watch.resource.GVR
-	switch opts = s.watch.narrow(opts); s.watch.need {
+	switch opts = s.watch.kind.narrow(opts); s.watch.need {
 	case live.Metadata:
 		return c.partial(gvr, namespace).List(ctx, opts)
 	case live.Body:
@@ -71,7 +71,7 @@ func (c clients) list(ctx context.Context, s *store, namespace string, opts meta
 
 func (c clients) watch(ctx context.Context, s *store, opts metav1.ListOptions) (watch.Interface, error) {
 	gvr := s.watch.resource.GVR
-	switch opts = s.watch.narrow(opts); s.watch.need {
+	switch opts = s.watch.kind.narrow(opts); s.watch.need {
 	case live.Metadata:
 		return c.partial(gvr, s.namespace).Watch(ctx, opts)
 	case live.Body:

@@ -29,13 +29,6 @@ type kindWatch struct {
 	listings bool // ready was closed because of lists
 }
 
-// narrow makes a list or a watch one of just what is watched.
-func (f *kindWatch) narrow(opts metav1.ListOptions) metav1.ListOptions {
-	opts = f.kind.narrow(opts)
-	opts.ShardSelector = f.part.Shard
-	return opts
-}
-
 // deliver runs fn under the kind's mutex and tells the outcome afterwards. A
 // watch that was stopped delivers nothing any more.
 func (f *kindWatch) deliver(fn func(*notifications)) {

@@ -224,7 +224,7 @@ func (o *Operator) followDiscovery(ctx context.Context) error {
 // known lists the kinds that have a folder or run, or had children, or that the division
 // of resources names.
 func (o *Operator) known() []string {
-	divided := o.turns.now().Kinds()
+	divided := o.inFlight.currentShare().ExclusiveKinds()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	names := o.those(func(k *kindState) bool { return k.named() || k.controller != nil || k.crd != nil && hasRecord(k.crd) })

@@ -27,7 +27,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
-	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
 	"github.com/jacquard-operator/jacquard/engine/controller/kinds"
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
@@ -48,7 +47,7 @@ func dividing(t *testing.T, before replicas.Division, others ...string) *Operato
 	t.Cleanup(o.names.ShutDown)
 	o.listed, o.read, o.mapsRead, o.divided, o.lock = true, true, true, make(chan struct{}, 1), &replicas.Lock{}
 	none := func(api.Owner, types.UID) {}
-	children, err := cluster.NewChildren(&rest.Config{}, cluster.ChildrenOptions{Changed: none, Part: o.part})
+	children, err := cluster.NewChildren(&rest.Config{}, cluster.ChildrenOptions{Changed: none, Part: o.childPart})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,6 +56,7 @@ func dividing(t *testing.T, before replicas.Division, others ...string) *Operato
 		t.Fatal(err)
 	}
 	o.children, o.reads = children, reads
+	copy(before.Owners, others) // only an owner, or who confirms the division, gets buckets
 	labels := map[string]string{api.LabelReplicas: "some"}
 	leases := []apiruntime.Object{&coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "home", Name: "jacquard.dev", ResourceVersion: "1", Labels: labels,
@@ -68,7 +68,7 @@ func dividing(t *testing.T, before replicas.Division, others ...string) *Operato
 			Spec: coordinationv1.LeaseSpec{HolderIdentity: ptr.To(name), LeaseDurationSeconds: ptr.To[int32](3600)}})
 	}
 	o.member = replicas.NewMember(replicas.Options{Leases: leasesInMemory(leases...).CoordinationV1().Leases("home"), Name: "jacquard.dev", Labels: labels, Buckets: len(before.Owners),
-		Serve: o.takeShare, Drained: o.turns.drained, Log: logr.Discard()})
+		Serve: o.takeShare, IsDrained: o.inFlight.isDrained, Log: logr.Discard()})
 	ctx, end := context.WithCancel(t.Context())
 	t.Cleanup(end)
 	go o.member.Run(ctx, "self")    //nolint:errcheck // it ends with the test
@@ -102,37 +102,35 @@ func setMapsRead(o *Operator, read bool) {
 	o.mapsRead = read
 }
 
-// TestDeletedKindIsDivided: a kind that was deleted during its rollout, or whose division
-// by uid is on record, goes out of the division, whoever leads.
+// TestDeletedKindIsDivided: a kind that was deleted during its rollout is not exclusive any more,
+// whoever leads.
 func TestDeletedKindIsDivided(t *testing.T) {
 	const gone = "gones.example.com"
 	for name, c := range map[string]struct {
 		before replicas.Division
 		rolls  bool
 	}{
-		"it was rolled out by this leader":      {before: replicas.New(4), rolls: true},
-		"it was rolled out by another leader":   {before: replicas.Division{Whole: map[string][]string{gone: {"dead"}}}},
-		"it was divided by uid, and rolled out": {before: replicas.Division{Whole: map[string][]string{gone: {}}, ByUID: []string{gone}}},
-		"it was divided by uid":                 {before: replicas.Division{ByUID: []string{gone}}},
+		"it was rolled out by this leader":    {before: replicas.New(4), rolls: true},
+		"it was rolled out by another leader": {before: replicas.Division{Exclusive: map[string][]string{gone: {"dead"}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c.before.Bounds, c.before.Owners, c.before.Leader = replicas.Equal(4), []string{"dead", "dead", "dead", "dead"}, "dead"
+				c.before.Owners, c.before.Leader = []string{"dead", "dead", "dead", "dead"}, "dead"
 				o := dividing(t, c.before)
 				time.Sleep(10 * time.Second)
 				if c.rolls {
 					setMapsRead(o, false) // nothing is decided of a kind without folder
-					o.member.Want(gone, true, false)
+					o.member.SetExclusive(gone, true)
 					time.Sleep(10 * time.Second)
-					if !o.turns.now().AllOf(gone) {
+					if !o.inFlight.currentShare().IsExclusive(gone) {
 						t.Fatal("the leader does not serve all of the kind")
 					}
 					setMapsRead(o, true)
 					o.crdWent(defines("gones", "Gone", true))
 					time.Sleep(10 * time.Second)
 				}
-				if share := o.turns.now(); !share.Leads || !share.Whole() || share.ByUID(gone) {
-					t.Errorf("the replica leads: %v, serves everything: %v, and the kind is divided by uid: %v", share.Leads, share.Whole(), share.ByUID(gone))
+				if share := o.inFlight.currentShare(); !share.Leads || !share.IsEverything() {
+					t.Errorf("the replica leads: %v, and serves everything: %v", share.Leads, share.IsEverything())
 				}
 			})
 		})
@@ -172,7 +170,7 @@ func TestAllReplicasCount(t *testing.T) {
 				setMapsRead(o, false) // nothing is decided of a kind without folder
 				r := o.leading(t, server, c.follows)
 				time.Sleep(10 * time.Second)
-				if share := o.turns.now(); !share.Leads || share.Whole() {
+				if share := o.inFlight.currentShare(); !share.Leads || share.IsEverything() {
 					t.Fatalf("the share is %+v", share)
 				}
 				for range 30 {
@@ -223,7 +221,7 @@ func (o *Operator) leading(t *testing.T, server *memory.Server, follows bool) *k
 	}
 	server.Put(&unstructured.Unstructured{Object: stored})
 	crd.ResourceVersion = server.Get(crd.GroupVersionKind(), "", crd.Name).GetResourceVersion()
-	p := &portion{told: func() {}}
+	p := &portion{told: func() {}, listed: func() {}}
 	p.replace(nil, everything())
 	r := &kindController{o: o, name: crd.Name, shard: shard.Shard{Identity: "jacquard"}, gvk: resourceOf("example.com", "Thing", true).GVK, versions: newKindVersions(func() {}, func() bool { return false }),
 		resources: portions{p}}
@@ -251,28 +249,6 @@ func (r *kindController) takeRecord(record rollout.Record) {
 func resourceOf(group, name string, namespaced bool) live.Resource {
 	gv := apischema.GroupVersion{Group: group, Version: "v1"}
 	return live.Resource{GVR: gv.WithResource(strings.ToLower(name) + "s"), GVK: gv.WithKind(name), Namespaced: namespaced}
-}
-
-// TestCountsOfShare: a replica names the share that it counted once it has listed all of it.
-func TestCountsOfShare(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := memory.New(resourceOf("", "Namespace", false), resourceOf("apiextensions.k8s.io", "CustomResourceDefinition", false))
-		o := dividing(t, replicas.New(4), "other")
-		setMapsRead(o, false) // nothing is decided of a kind without folder
-		r := o.leading(t, server, false)
-		time.Sleep(10 * time.Second)
-		share := o.turns.now()
-		o.mu.Lock()
-		o.state(r.name).controller, o.state(r.name).cache = r, &resourceCache{resources: r.resources, inSpaces: true}
-		o.mu.Unlock()
-		if got := heartbeat.ReadReplica(o.says()).Share; got != "" {
-			t.Errorf("before it has listed the share, it counted the share %s", got)
-		}
-		r.resources[0].replace(nil, choice{share.Selection(r.name, true), 0})
-		if got := heartbeat.ReadReplica(o.says()).Share; got != share.Digest() {
-			t.Errorf("it counted the share %q, want %q", got, share.Digest())
-		}
-	})
 }
 
 // TestServedOnceOthersGaveItAway: a folder that the leader cannot begin to roll out, since other

@@ -62,7 +62,7 @@ func (o *Operator) holdLease(ctx context.Context) error {
 		case ctx.Err() == nil:
 			logger.Info("the Lease could not be renewed: this process serves nothing until it can be")
 		}
-		o.turns.serve(replicas.Share{})
+		o.inFlight.setShare(replicas.Share{})
 		metrics.Leads(false)
 		o.addKnown()
 	}
@@ -113,7 +113,7 @@ func (o *Operator) serveWhile(ctx context.Context) error {
 func (o *Operator) beginLeading() {
 	metrics.Leads(true)
 	o.leadsSince.Store(time.Now().UnixNano())
-	o.turns.serve(replicas.All())
+	o.inFlight.setShare(replicas.All())
 	o.addKnown()
 }
 

@@ -57,7 +57,7 @@ func (o *Operator) forgetKinds(ctx context.Context, r *kindController) time.Dura
 	if crd == nil || o.isPaused(r.name) || !r.listed() {
 		return 0
 	}
-	if !o.turns.now().Whole() {
+	if !o.inFlight.currentShare().IsEverything() {
 		delay = requestLimit
 	}
 	unused := kinds.Unused(kinds.ReadKinds(crd), r.versions.listVersions().compiledKinds())
@@ -158,7 +158,7 @@ func (o *Operator) existsAny(ctx context.Context, name string, k kinds.RecordedK
 
 // allResources are the metadata of all resources of a kind, whichever replica serves them.
 func (o *Operator) allResources(ctx context.Context, r *kindController) (all []*live.Packed, err error) {
-	if o.turns.now().Whole() {
+	if o.inFlight.currentShare().IsEverything() {
 		return r.resources.all(), nil
 	}
 	served, found := o.resource(r.gvk)
@@ -178,13 +178,13 @@ func (o *Operator) allResources(ctx context.Context, r *kindController) (all []*
 // dropRecovered finds out which of the resources that a rollout has passed are gone, and which of
 // those of other replicas are ready. It returns when to look again; 0 means never.
 func (o *Operator) dropRecovered(ctx context.Context, r *kindController) time.Duration {
-	share := o.turns.now()
+	share := o.inFlight.currentShare()
 	var others []types.NamespacedName
 	for _, name := range r.versions.passedNames() {
 		resource, err := r.resources.find(name)
 		switch {
 		case err != nil || resource != nil && resource.DeletionTimestamp == nil: // it is served here
-		case resource != nil || share.Whole() || share.AllOf(r.name):
+		case resource != nil || share.IsEverything() || share.IsExclusive(r.name):
 			r.versions.dropPassed(name)
 		default:
 			others = append(others, name)

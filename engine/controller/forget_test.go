@@ -71,8 +71,8 @@ func forgetting(t *testing.T, server *answering, annotations map[string]string) 
 	crd := defines("things", "Thing", true)
 	crd.UID, crd.ResourceVersion, crd.Annotations = "crd", "5", annotations
 	o := &Operator{discovery: found, writer: writer, kinds: map[string]*kindState{crd.Name: {crd: crd}}, options: Options{Identity: "jacquard"}}
-	o.turns.serve(replicas.All())
-	p := &portion{told: func() {}}
+	o.inFlight.setShare(replicas.All())
+	p := &portion{told: func() {}, listed: func() {}}
 	p.replace(nil, everything())
 	r := &kindController{o: o, name: crd.Name, shard: o.shardOf(crd), versions: newKindVersions(nil, nil), resources: portions{p}}
 	r.reconciler = reconcile.New(r.name, schema.GroupVersionKind{}, nil, reconcile.Cluster{})

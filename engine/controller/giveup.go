@@ -18,7 +18,7 @@ func (o *Operator) giveUp() {
 	if !o.options.Local || o.options.ReadOnly || !o.leads() || !o.ends.Load() {
 		return
 	}
-	if o.divides() && !o.member.IsAlone() {
+	if o.divides() && !o.member.Status().IsAlone {
 		return
 	}
 	ctx, end := context.WithTimeout(context.Background(), giveUpLimit)

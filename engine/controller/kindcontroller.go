@@ -48,10 +48,10 @@ type kindController struct {
 	parallel int
 	cancel   context.CancelFunc
 	done     chan struct{}
-	// caught is the share of the resources that is known, and since are the shares that were
-	// served since.
-	caught replicas.Share
-	since  []replicas.Share
+	// caught is the part of the resources that is known, and since are the parts that were
+	// served since then.
+	caught replicas.Part
+	since  []replicas.Part
 	wants  atomic.Bool // whether children are watched, since it is known whose they are
 	begun  atomic.Bool // whether resources and their children were known once
 }
@@ -187,7 +187,6 @@ func (o *Operator) work(ctx context.Context, r *kindController, c controller.Con
 	r.want()
 	o.countUnwatched(r)
 	if until(ctx, r.listed) == nil && o.awaitChildren(ctx, r) == nil {
-		o.open(r)
 		r.begun.Store(true)
 		o.names.Add(r.name) // whose rollout can advance now
 		beside.Go(func() { o.resyncLoop(ctx, r) })

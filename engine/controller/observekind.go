@@ -61,7 +61,7 @@ func (o *Operator) observeKind(ctx context.Context, name string) *kindPass {
 	in.Record, in.Paused = kinds.ReadRecord(p.crd, p.mine), p.crd.GetAnnotations()[api.AnnotationPaused] == "true"
 	in.Record.IsStale = seen.unread && o.divides()
 	p.observeClaim()
-	in.Exclusive = !o.divides() || o.turns.now().AllOf(name) && o.hasListed(name, o.turns.now())
+	in.Exclusive = !o.divides() || o.inFlight.currentShare().IsExclusive(name) && o.hasListed(name)
 	in.IsDiscovered = func(gvk apischema.GroupVersionKind) bool {
 		_, found := known.Resource(gvk)
 		return found
@@ -85,13 +85,13 @@ func (o *Operator) observeKind(ctx context.Context, name string) *kindPass {
 
 // currentRole returns the role of this process in its installation.
 func (o *Operator) currentRole() kinds.Role {
-	share := o.turns.now()
+	share := o.inFlight.currentShare()
 	switch {
 	case !o.divides() && !share.Leads:
 		return kinds.Candidate
 	case share.Leads:
 		return kinds.Leader
-	case share.None():
+	case share.IsNothing():
 		return kinds.Unassigned
 	}
 	return kinds.Follower
@@ -192,17 +192,24 @@ func (o *Operator) compileOnce(name string, f *folder.Folder, unread error, crd 
 		return c.kind, c.err
 	}
 	c = compiledFolder{folder: f, crd: crd.UID, generation: crd.Generation, served: served}
-	c.kind, c.err = o.compileFolder(f, crd)
+	if c.kind, c.err = o.compileFolder(f, crd); c.kind != nil {
+		for _, ignored := range c.kind.Ignored() {
+			o.mgr.GetLogger().Info("a field of kind.yaml is ignored", "kind", name, "place", ignored.Place.String(), "reason", ignored.Text)
+		}
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.state(name).compiled = c
 	return c.kind, c.err
 }
 
+// exclusiveTick is how often a leader looks again whether it has a kind to itself.
+const exclusiveTick = time.Second
+
 // requestKind requests a kind from the other replicas, since its folder is to be rolled out.
 // Meanwhile it lists what they serve.
 func (o *Operator) requestKind(ctx context.Context, p *kindPass, d kinds.Desired) error {
-	o.member.Want(p.name, true, isDividedByUID(o, p, d))
+	o.member.SetExclusive(p.name, true)
 	o.recordSynced(p.name, nil) // what is known is about the folder before
 	if p.running != nil {
 		return nil
@@ -220,14 +227,6 @@ func (o *Operator) returnKind(p *kindPass, d kinds.Desired) {
 		o.mu.Lock()
 		areUnable := o.seen(p.name).areUnable
 		o.mu.Unlock()
-		o.member.Want(p.name, d.IsRollingOut() || areUnable, isDividedByUID(o, p, d))
+		o.member.SetExclusive(p.name, d.IsRollingOut() || areUnable)
 	}
-}
-
-// isDividedByUID reports whether replicas are to divide the resources of a kind by uid.
-func isDividedByUID(o *Operator, p *kindPass, d kinds.Desired) bool {
-	if k := d.LatestKind(); k != nil {
-		return k.Settings.ShardBy == kind.ShardByUID
-	}
-	return o.turns.now().ByUID(p.name)
 }

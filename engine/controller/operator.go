@@ -59,10 +59,11 @@ type Operator struct {
 	maps     []folder.Source
 	kinds    map[string]*kindState
 
-	// turns are what is under way, and which resources are served; childShare is the same
-	// for children, which are listed after their owners. divided is told when it changed.
-	// member and lock are nil unless replicas divide the resources.
-	turns      turns
+	// inFlight tracks running reconciles, and which resources are served. childShare is the
+	// share whose children are listed, which happens after their owners are. divided receives
+	// when something of this changed. member and lock are nil unless replicas divide the
+	// resources.
+	inFlight   inFlight
 	childShare replicas.Share
 	divided    chan struct{}
 	member     *replicas.Member
@@ -108,9 +109,9 @@ func New(options Options) (*Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	ends, lead := &atomic.Bool{}, &tenure{lasts: options.Lease.RenewDeadline}
+	ends, lead := &atomic.Bool{}, &leaseFence{duration: options.Lease.RenewDeadline}
 	options.Config = transport.Configure(options.Config, requestLimit)
-	election := lead.of(options.Config)
+	election := lead.configure(options.Config)
 	options.Config = rest.CopyConfig(options.Config)
 	options.Config.Wrap(transport.NewInFlight().Wrap)
 	bases := &baseWatches{clock: clock.RealClock{}}
@@ -127,7 +128,8 @@ func New(options Options) (*Operator, error) {
 	var held resourcelock.Interface
 	switch {
 	case options.divides():
-		lock, err = options.lock(election, func() string { return o.says() })
+		lock, err = options.newReplicaLock(election, func() string { return o.reportReplica() },
+			func() string { return o.member.Status().Digest })
 		held = lock
 	case options.elects():
 		held, err = options.newLeaseLock(election)
@@ -156,7 +158,7 @@ func New(options Options) (*Operator, error) {
 }
 
 // connect makes the clients and what they feed.
-func (o *Operator) connect(lead *tenure) error {
+func (o *Operator) connect(lead *leaseFence) error {
 	cfg := o.options.Config
 	var err error
 	if o.writer, err = apply.NewWriter(cfg, o.http); err != nil {
@@ -164,7 +166,7 @@ func (o *Operator) connect(lead *tenure) error {
 	}
 	o.reportWriter = o.writer
 	if o.options.elects() {
-		o.writer = o.writer.While(lead.left)
+		o.writer = o.writer.While(lead.remaining)
 	}
 	if o.options.ReadOnly {
 		o.writer = o.writer.ReadOnly()
@@ -174,7 +176,7 @@ func (o *Operator) connect(lead *tenure) error {
 		return err
 	}
 	o.children, err = cluster.NewChildren(cfg, cluster.ChildrenOptions{
-		HTTPClient: o.http, Namespaces: o.options.Namespaces, Changed: o.childChanged, Known: o.knows, Part: o.part, Synced: o.kindSynced,
+		HTTPClient: o.http, Namespaces: o.options.Namespaces, Changed: o.childChanged, Known: o.knows, Part: o.childPart, Synced: o.kindSynced,
 		Troubled: o.kindSynced,
 		Deleted:  func(l live.Object, version string) { o.reads.RecordDeletion(l, version) },
 		Panicked: watchPanicked,
@@ -215,7 +217,7 @@ func (o *Operator) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, start := range []manager.RunnableFunc{o.holdLease, o.keepReport, o.keepBalance} {
+	for _, start := range []manager.RunnableFunc{o.holdLease, o.keepReport, o.watchReplicas} {
 		if err := o.mgr.Add(start); err != nil {
 			return err
 		}

@@ -53,12 +53,15 @@ func (o *Operator) awaitOwners(ctx context.Context) <-chan struct{} {
 }
 
 // awaitLists waits until resources are listed, but not for those that cannot be.
-func (o *Operator) awaitLists(ctx context.Context, listed func() bool) {
+func (o *Operator) awaitLists(ctx context.Context, areListed func() bool) {
 	began := time.Now()
-	_ = until(ctx, func() bool {
-		waited := time.Since(began)
-		return listed() || waited > slowLimit || waited > ownersLimit && !o.lists()
-	})
+	_ = until(ctx, func() bool { return o.isWaitOver(began, areListed) })
+}
+
+// isWaitOver reports whether resources are listed, or have been waited for long enough.
+func (o *Operator) isWaitOver(began time.Time, areListed func() bool) bool {
+	waited := time.Since(began)
+	return areListed() || waited > slowLimit || waited > ownersLimit && !o.lists()
 }
 
 // lists reports whether resources of a kind are being listed, and nothing is known to be
@@ -85,7 +88,7 @@ func (o *Operator) ownersListed() bool {
 	for _, name := range o.named() {
 		k := o.kinds[name]
 		switch {
-		case k.crd == nil || !established(k.crd) || k.elsewhere != "" || o.turns.now().Closed(name):
+		case k.crd == nil || !established(k.crd) || k.elsewhere != "" || o.inFlight.currentShare().IsElsewhere(name):
 		case k.cache == nil && k.unsettled != "": // the kind is tried again
 		case k.cache == nil || !k.cache.resources.have():
 			return false

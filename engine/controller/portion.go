@@ -29,7 +29,7 @@ func (p *portion) run(ctx context.Context) {
 		watching, stop := context.WithCancel(ctx)
 		p.chosen = stop
 		p.mu.Unlock()
-		if chosen.None() {
+		if chosen.Part == (replicas.Part{}) {
 			p.isUnwatchable.Store(false)
 			p.replace(nil, chosen)
 			<-watching.Done()
@@ -44,7 +44,7 @@ func (p *portion) run(ctx context.Context) {
 // what was written before is in it.
 func (p *portion) watch(ctx context.Context, chosen choice) {
 	loop := cluster.NewLoop(cluster.LoopOptions{
-		Name: "resources", Source: p.noting(p.source(chosen.Selection)), Expected: &live.Packed{}, Store: selecting{p, chosen},
+		Name: "resources", Source: p.noting(p.source()), Expected: &live.Packed{}, Store: selecting{p, chosen},
 		Failed: func(err error) {
 			var silent *cluster.SilentError
 			if errors.As(err, &silent) || p.trouble.Load() == nil { // of others noting knows more
@@ -99,16 +99,14 @@ func (p *portion) noting(of cache.ListerWatcher) cache.ListerWatcher {
 // A choice is what is to be known, and of which time: what was not to be known in between
 // is listed again.
 type choice struct {
-	replicas.Selection
+	replicas.Part
 	epoch int
 }
-
-func (c choice) same(o choice) bool { return c.epoch == o.epoch && c.Same(o.Selection) }
 
 func (p *portion) choose(wanted choice) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.wanted.same(wanted) {
+	if p.wanted == wanted {
 		return
 	}
 	if p.wanted = wanted; p.chosen != nil {
@@ -126,7 +124,7 @@ func (p *portion) choice() choice {
 func (p *portion) has(wanted choice) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.synced && p.selected.same(wanted)
+	return p.synced && p.selected == wanted
 }
 
 func (p *portion) hasSynced() bool {
@@ -217,6 +215,7 @@ func (p *portion) replace(list []*live.Packed, chosen choice) {
 	before, first := p.items, !p.synced
 	p.items, p.synced, p.selected = items, true, chosen
 	p.mu.Unlock()
+	p.listed()
 	if hasRecovered := !p.isUnwatchable.Load() && p.recovered(); first && !hasRecovered {
 		p.told()
 	}
@@ -242,7 +241,7 @@ type selecting struct {
 	of choice
 }
 
-func (s selecting) has(o metav1.Object) bool { return s.of.Has(o.GetNamespace(), string(o.GetUID())) }
+func (s selecting) has(o metav1.Object) bool { return s.of.Has(o.GetUID()) }
 
 // Add takes an object that the watch delivered.
 func (s selecting) Add(o any) error { return s.Update(o) }

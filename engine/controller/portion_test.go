@@ -65,7 +65,7 @@ func (r *recorder) take() string {
 // TestPortionTellsDifferences: a follower is told of what is known, and then of what
 // changes: a list that says the same tells nothing, and what is not selected is not there.
 func TestPortionTellsDifferences(t *testing.T) {
-	p, follows := &portion{told: func() {}}, &recorder{}
+	p, follows := &portion{told: func() {}, listed: func() {}}, &recorder{}
 	all := selecting{p, everything()}
 	step := func(what, want string) {
 		t.Helper()
@@ -85,19 +85,19 @@ func TestPortionTellsDifferences(t *testing.T) {
 	step("the same list", "")
 	list(all, packed(t, "a", "2"), packed(t, "c", "1"))
 	step("another list", "add (false) c, delete b, update a")
-	some := selecting{p, choice{Selection: half()}}
+	some := selecting{p, choice{Part: half()}}
 	list(some, packed(t, "0 namespace", "1"), packed(t, "a", "2"))
 	step("less is selected", want(some, "delete c", "add (false) 0 namespace", "delete a"))
 	if err := some.Add(packed(t, "b", "1")); err != nil {
 		t.Fatal(err)
 	}
-	if some.of.Has("b", "") {
+	if some.of.Has("uid-b") {
 		step("an event", "add (false) b")
 	} else {
 		step("an event of what is not selected", "")
 	}
 	small, err := some.Transformer()(packed(t, "b", "1"))
-	if err != nil || some.of.Has("b", "") == (small.(*live.Packed).JSON == nil) {
+	if err != nil || some.of.Has("uid-b") == (small.(*live.Packed).JSON == nil) {
 		t.Errorf("of what is not selected %v is kept while a list streams in (%v)", small, err)
 	}
 }
@@ -105,33 +105,33 @@ func TestPortionTellsDifferences(t *testing.T) {
 // want is what is told when the list has "0 namespace" and "a" of these.
 func want(s selecting, always, zero, a string) string {
 	told := []string{always}
-	if s.of.Has("0 namespace", "") {
+	if s.of.Has("uid-0 namespace") {
 		told = append(told, zero)
 	}
-	if !s.of.Has("a", "") {
+	if !s.of.Has("uid-a") {
 		told = append(told, a)
 	}
 	return strings.Join(slices.Sorted(slices.Values(told)), ", ")
 }
 
-func everything() choice { return choice{Selection: replicas.Everything()} }
+func everything() choice { return choice{Part: replicas.Everything} }
 
-// half are the namespaces of the first of two buckets.
-func half() replicas.Selection {
+// half is the first of two buckets.
+func half() replicas.Part {
 	d := replicas.New(2)
 	d.Owners[0] = "a"
-	return d.ShareOf("a").Selection("", true)
+	return d.ShareOf("a").Part("")
 }
 
 // TestPortionChooses: what is wanted may change while a watch runs; the list before it
-// stays until what is wanted now has been listed, by a source that selects it.
+// stays until what is wanted now has been listed.
 func TestPortionChooses(t *testing.T) {
-	asked := make(chan string, 10)
+	asked := make(chan struct{}, 10)
 	lists := make(chan []*live.Packed)
-	p := &portion{told: func() {}, wanted: everything(), source: func(s replicas.Selection) cache.ListerWatcher {
+	p := &portion{told: func() {}, listed: func() {}, wanted: everything(), source: func() cache.ListerWatcher {
 		return &cache.ListWatch{
 			ListWithContextFunc: func(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
-				asked <- s.String()
+				asked <- struct{}{}
 				list := &metav1.List{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}
 				select {
 				case objects := <-lists:
@@ -153,22 +153,18 @@ func TestPortionChooses(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); portions{p}.begin(ctx) }()
-	if got := <-asked; got != "" {
-		t.Errorf("first %q is asked for", got)
-	}
+	<-asked
 	lists <- []*live.Packed{packed(t, "a", "1"), packed(t, "0 namespace", "1")}
 	eventually(t, portions{p}.have)
-	portions{p}.choose(choice{Selection: half()})
-	if got := <-asked; got != half().String() {
-		t.Errorf("then %q is asked for, want %q", got, half())
-	}
+	portions{p}.choose(choice{Part: half()})
+	<-asked
 	if (portions{p}).have() || len(p.all()) != 2 {
 		t.Errorf("before the list %v is known", p.all())
 	}
 	lists <- []*live.Packed{packed(t, "a", "1"), packed(t, "0 namespace", "1")}
 	eventually(t, portions{p}.have)
 	for _, o := range p.all() {
-		if !half().Has(o.Namespace, "") {
+		if !half().Has(o.UID) {
 			t.Errorf("%s is known, and is not wanted", o.Namespace)
 		}
 	}
@@ -176,9 +172,7 @@ func TestPortionChooses(t *testing.T) {
 	if (portions{p}).have() {
 		t.Error("what was not to be known in between is not listed again")
 	}
-	if got := <-asked; got != half().String() {
-		t.Errorf("then %q is asked for, want %q", got, half())
-	}
+	<-asked
 	lists <- nil
 	eventually(t, portions{p}.have)
 	portions{p}.choose(choice{})
@@ -202,7 +196,7 @@ func TestPortionReportsMissingRightsOnce(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var isAllowed atomic.Bool
 				var told atomic.Int64
-				p := &portion{told: func() { told.Add(1) }, wanted: everything(), source: func(replicas.Selection) cache.ListerWatcher {
+				p := &portion{told: func() { told.Add(1) }, listed: func() {}, wanted: everything(), source: func() cache.ListerWatcher {
 					return &cache.ListWatch{
 						ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 							if ofList != nil && !isAllowed.Load() {

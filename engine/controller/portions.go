@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/jacquard-operator/jacquard/engine/cluster"
-	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/transport"
@@ -33,11 +32,11 @@ import (
 type portion struct {
 	kind      string // the name of the CRD
 	namespace string // "": all
-	// source is where what is selected comes from.
-	source func(replicas.Selection) cache.ListerWatcher
-	// told is called when a trouble came or went.
-	told    func()
-	trouble atomic.Pointer[trouble]
+	// source returns where the resources come from.
+	source func() cache.ListerWatcher
+	// told is called when a trouble came or went, and listed when a list came in.
+	told, listed func()
+	trouble      atomic.Pointer[trouble]
 	// isUnwatchable: no right allows the latest watch. A list does not end that trouble.
 	isUnwatchable atomic.Bool
 

@@ -16,14 +16,13 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/jacquard-operator/jacquard/engine/cluster"
-	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 )
 
 // TestNamesWhatIsNotServed: of a kind it is said in which namespaces its resources
 // may not be listed, and why; what only has not been listed yet is no trouble.
 func TestNamesWhatIsNotServed(t *testing.T) {
 	in := func(namespace string, trouble error) *portion {
-		p := &portion{namespace: namespace, told: func() {}}
+		p := &portion{namespace: namespace, told: func() {}, listed: func() {}}
 		if trouble != nil {
 			p.failed(t.Context(), trouble)
 		}
@@ -67,7 +66,7 @@ func TestRefusedIsNotWaitedFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				told := 0
-				p := &portion{told: func() { told++ }}
+				p := &portion{told: func() { told++ }, listed: func() {}}
 				fails := func() { p.failed(t.Context(), c.trouble) }
 				if fails(); told != 1 || len(portions{p}.troubles(false)) != 1 {
 					t.Errorf("at first it is reported %d times: %q", told, portions{p}.troubles(false))
@@ -99,7 +98,7 @@ func TestRefusedIsNotWaitedFor(t *testing.T) {
 func TestListed(t *testing.T) {
 	forbidden := apierrors.NewForbidden(apischema.GroupResource{Resource: "webs"}, "", errors.New("no rights"))
 	known := &portion{synced: true}
-	slow, denied, unreachable := &portion{}, &portion{told: func() {}}, &portion{told: func() {}}
+	slow, denied, unreachable := &portion{}, &portion{told: func() {}, listed: func() {}}, &portion{told: func() {}, listed: func() {}}
 	denied.failed(t.Context(), forbidden)
 	unreachable.failed(t.Context(), errors.New("no connection"))
 	for name, c := range map[string]struct {
@@ -122,7 +121,7 @@ func TestListed(t *testing.T) {
 // as with a conversion webhook that does not answer, the cause stays and is reported once.
 func TestSilenceKeepsTheCause(t *testing.T) {
 	told := 0
-	p := &portion{told: func() { told++ }}
+	p := &portion{told: func() { told++ }, listed: func() {}}
 	silent, refused := &cluster.SilentError{For: 8 * time.Second}, apierrors.NewInternalError(errors.New("the webhook does not answer"))
 	for range 3 {
 		p.failed(t.Context(), silent)
@@ -148,7 +147,7 @@ func TestSilentListIsNotWaitedFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := &portion{told: func() {}, wanted: everything(), source: func(replicas.Selection) cache.ListerWatcher {
+				p := &portion{told: func() {}, listed: func() {}, wanted: everything(), source: func() cache.ListerWatcher {
 					return &cache.ListWatch{
 						ListWithContextFunc: func(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) { return nil, c.list(ctx) },
 						WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) {

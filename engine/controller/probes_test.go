@@ -67,7 +67,7 @@ func TestReadiness(t *testing.T) {
 func TestReadyzNamesWhatCannotBeListed(t *testing.T) {
 	o := &Operator{options: Options{}.withDefaults(), read: true, mapsRead: true, listed: true, kinds: map[string]*kindState{}}
 	for _, name := range []string{"sick.example.com", "healthy.example.com"} {
-		p := &portion{kind: name, told: func() {}}
+		p := &portion{kind: name, told: func() {}, listed: func() {}}
 		if name == "sick.example.com" {
 			p.failed(t.Context(), errors.New("conversion webhook failed"))
 		}

@@ -269,6 +269,11 @@ func (o *Operator) reportOf(name string) (k heartbeat.Kind, ours bool) {
 func (o *Operator) outside(name string) (k heartbeat.Kind, folder bool) {
 	known := o.seen(name)
 	k = heartbeat.Kind{Name: name, Folder: known.source.shown, Unused: slices.Clone(known.source.idle), Revision: known.revision}
+	if known.compiled.kind != nil {
+		for _, ignored := range known.compiled.kind.Ignored() {
+			k.Ignored = append(k.Ignored, fmt.Sprintf("%s: %s", ignored.Place, ignored.Text))
+		}
+	}
 	if f := known.source.folder; f != nil {
 		k.Digest = f.Digest[:min(16, len(f.Digest))]
 	}

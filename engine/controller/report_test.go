@@ -41,7 +41,7 @@ func TestReportIsKept(t *testing.T) {
 				t.Cleanup(o.names.ShutDown)
 				o.options = Options{Config: &rest.Config{Host: config.Host, Transport: server}, Namespace: "home", Identity: "home/jacquard"}
 				o.reportWriter = writer
-				o.turns.serve(replicas.Share{Leads: true})
+				o.inFlight.setShare(replicas.Share{Leads: true})
 				go o.keepReport(t.Context()) //nolint:errcheck // it ends with the test
 				read := func() (*unstructured.Unstructured, bool) {
 					lease := server.Get(live.Leases.GVK, "home", api.ReportLease(o.options.Identity))

@@ -21,8 +21,7 @@ import (
 type resourceCache struct {
 	gvk       apischema.GroupVersionKind
 	crdUID    types.UID
-	inSpaces  bool // they have namespaces
-	epoch     int  // how often others of them were served than before; it needs the mutex
+	epoch     int // how often others of them were served than before; it needs the mutex
 	resources portions
 	cancel    context.CancelFunc
 	done      chan struct{}
@@ -38,10 +37,10 @@ func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind,
 		return l, nil
 	}
 	o.unlist(crd.Name)
-	l = &resourceCache{gvk: gvk, crdUID: crd.UID, inSpaces: crd.Spec.Scope == apiextensionsv1.NamespaceScoped, done: make(chan struct{})}
-	wanted := choice{Selection: replicas.Everything()}
+	l = &resourceCache{gvk: gvk, crdUID: crd.UID, done: make(chan struct{})}
+	wanted := choice{Part: replicas.Everything}
 	if o.divides() {
-		wanted.Selection = o.turns.now().Selection(crd.Name, l.inSpaces)
+		wanted.Part = o.inFlight.currentShare().Part(crd.Name)
 	}
 	mine := o.shardOf(crd)
 	namespaces := mine.Namespaces
@@ -55,7 +54,7 @@ func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind,
 			return nil, fmt.Errorf("listing kind %s: %w", crd.Name, err)
 		}
 		l.resources = append(l.resources, &portion{kind: crd.Name, namespace: namespace, wanted: wanted, told: func() { o.recount(crd.Name) },
-			source: func(s replicas.Selection) toolscache.ListerWatcher { return o.resourcesOf(selection, s) }})
+			listed: o.shareChanged, source: func() toolscache.ListerWatcher { return o.resourcesOf(selection) }})
 	}
 	ctx, l.cancel = context.WithCancel(ctx)
 	o.mu.Lock()
@@ -68,9 +67,8 @@ func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind,
 	return l, nil
 }
 
-// resourcesOf is where the resources of a kind come from that are selected.
-func (o *Operator) resourcesOf(of cluster.Selection, s replicas.Selection) toolscache.ListerWatcher {
-	of.Shard = s.String()
+// resourcesOf returns where the resources of a kind come from.
+func (o *Operator) resourcesOf(of cluster.Selection) toolscache.ListerWatcher {
 	source, err := cluster.PackedSource(o.options.Config, o.http, of)
 	if err != nil { // list has made one of the same access
 		panic(err)

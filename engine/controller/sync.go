@@ -133,7 +133,7 @@ func (o *Operator) syncKind(ctx context.Context, name string) (time.Duration, er
 		o.discovery.Trigger() // followDiscovery syncs again
 		return 0, nil
 	case d.Reason == kinds.NotExclusive:
-		return wholeTick, o.requestKind(ctx, p, d)
+		return exclusiveTick, o.requestKind(ctx, p, d)
 	case d.Mode == kinds.Undecided:
 		return 0, nil
 	case d.Mode == kinds.Stopped:
@@ -176,7 +176,7 @@ func (o *Operator) syncKind(ctx context.Context, name string) (time.Duration, er
 	if changed {
 		r.enqueueAll()
 	}
-	o.open(r)
+	o.openShare(r)
 	o.recordSynced(name, p.folder)
 	if p.in.Role == kinds.Follower {
 		return 0, nil

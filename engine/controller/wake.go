@@ -145,6 +145,7 @@ func (o *Operator) childChanged(of api.Owner, uid types.UID) {
 
 // kindSynced wakes everybody who has children of a kind.
 func (o *Operator) kindSynced(gvk apischema.GroupVersionKind) {
+	o.shareChanged()
 	for _, r := range o.running() {
 		if _, has := r.versions.listVersions().childKinds()[gvk]; has {
 			o.countUnwatched(r)

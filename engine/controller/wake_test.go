@@ -56,7 +56,7 @@ func TestUnseenIsForgotten(t *testing.T) {
 // named is a portion with resources of these names in the namespace served.
 func named(t *testing.T, names ...string) *portion {
 	t.Helper()
-	p := &portion{namespace: "served", told: func() {}}
+	p := &portion{namespace: "served", told: func() {}, listed: func() {}}
 	var list []*live.Packed
 	for _, name := range names {
 		o, err := live.Pack([]byte(`{"metadata": {"namespace": "served", "name": "` + name + `"}}`))

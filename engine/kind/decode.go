@@ -132,6 +132,9 @@ func (d *decoder) fields(n *yaml.Node, v reflect.Value, path string) {
 			continue
 		}
 		d.places[field] = placeOf(d.file, value)
+		if ignoredFields[field] != "" {
+			continue
+		}
 		d.fail(key, "unknown field %s; %s", field, meant(name, slices.Sorted(maps.Keys(known))))
 	}
 }

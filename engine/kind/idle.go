@@ -2,6 +2,7 @@ package kind
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -36,6 +37,16 @@ func (k *Kind) Idle() []Idle {
 	}
 	for i, rule := range k.Settings.Reads {
 		all = append(all, k.idleRead(fmt.Sprintf("reads[%d]", i), rule)...)
+	}
+	return all
+}
+
+// Ignored returns the fields of kind.yaml that have no effect, with why.
+func (k *Kind) Ignored() (all []Idle) {
+	for _, field := range slices.Sorted(maps.Keys(ignoredFields)) {
+		if _, isWritten := k.written[field]; isWritten {
+			all = append(all, k.idle(field, "%s has no effect: %s. Take it out", field, ignoredFields[field]))
+		}
 	}
 	return all
 }

@@ -42,9 +42,6 @@ type Settings struct {
 	DeleteOrder []string `json:"deleteOrder,omitempty"`
 	// Rollout is how a changed folder reaches the resources.
 	Rollout Rollout `json:"rollout,omitempty"`
-	// ShardBy is by what replicas divide the resources: "namespace" (the default), or
-	// "uid" for a kind that has most of its resources in few namespaces.
-	ShardBy string `json:"shardBy,omitempty"`
 	// AllowEmpty lets a resource render no children at all and have those it
 	// had pruned.
 	AllowEmpty bool `json:"allowEmpty,omitempty"`
@@ -142,11 +139,9 @@ func Sizes(sizes ...string) []Wave {
 // Elsewhere reports whether objects may be outside of the resource's namespace.
 func (n Namespaces) Elsewhere() bool { return n.Rendered || n.Listed != nil }
 
-// The values of ShardBy.
-const (
-	ShardByNamespace = "namespace"
-	ShardByUID       = "uid"
-)
+// ignoredFields are fields of kind.yaml that had an effect once, with why they have none. They are
+// accepted, so that a folder that has one still loads, and reported by Ignored.
+var ignoredFields = map[string]string{"shardBy": "replicas divide resources by their uids"}
 
 // The bounds of durations, and what they are if not written.
 const (

@@ -25,7 +25,7 @@ func TestSettings(t *testing.T) {
 		"# nothing\n":                "",
 		start + "allowempty: true\n": "kind.yaml:3:1: unknown field allowempty; did you mean allowEmpty?",
 		start +
-			"more: true\n": "kind.yaml:3:1: unknown field more; there are allowEmpty, apiVersion, children, deleteOrder, healthCheckExprs, kind, podReasons, reads, resyncInterval, retired, rollout, serviceAccountName, shardBy, version",
+			"more: true\n": "kind.yaml:3:1: unknown field more; there are allowEmpty, apiVersion, children, deleteOrder, healthCheckExprs, kind, podReasons, reads, resyncInterval, retired, rollout, serviceAccountName, version",
 		start + "allowEmpty: 'yes'\n":          "kind.yaml:3:13: allowEmpty must be true or false",
 		start + "resyncInterval: 10\n":         "kind.yaml:3:17: resyncInterval must be a duration, such as 10m or 90s",
 		start + "resyncInterval: 1s\n":         "kind.yaml:3:17: resyncInterval must be at least 5s",
@@ -104,8 +104,6 @@ func TestSettings(t *testing.T) {
 		start +
 			"serviceAccountName: Apps\n": "kind.yaml:3:21: serviceAccountName must be the name of a service account",
 		start + "shardBy: uid\n":                                   "",
-		start + "shardBy: namespace\n":                             "",
-		start + "shardBy: name\n":                                  "kind.yaml:3:10: shardBy must be namespace or uid",
 		start + "deleteOrder: [a, b]\n":                            "",
 		start + "deleteOrder: [a, c]\n":                            "kind.yaml:3:18: the folder has no file c.yaml; did you mean a?",
 		start + "deleteOrder: [a, b, a]\n":                         "kind.yaml:3:21: a is named twice",
@@ -156,7 +154,6 @@ func TestClusterScopedOwner(t *testing.T) {
 			"a.yaml:2:1: App is cluster-scoped and so has no namespace for ConfigMap: write in kind.yaml, under children: - {apiVersion: v1, kind: ConfigMap, namespaces: rendered} (or a list of names)",
 		start: "a.yaml:2:1: App is cluster-scoped and so has no namespace for ConfigMap: write in kind.yaml, under children: - {apiVersion: v1, kind: ConfigMap, namespaces: rendered} (or a list of names)",
 		rule +
-			"shardBy: namespace\n": "kind.yaml:4:10: App is cluster-scoped: its resources are divided by uid",
 		rule + "serviceAccountName: apps\n": "kind.yaml:4:21: serviceAccountName is an account of the resource's namespace, and App is cluster-scoped",
 	} {
 		_, err := compileFor(t, clusterDefinition, map[string]string{"kind.yaml": text, "a.yaml": head})

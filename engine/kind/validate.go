@@ -42,12 +42,6 @@ func (c *settingsCheck) all() error {
 	c.retired()
 	c.deleteOrder()
 	c.waves()
-	switch {
-	case c.ShardBy == ShardByNamespace && !c.namespaced:
-		c.fail("shardBy", "%s is cluster-scoped: its resources are divided by uid", c.own.Kind)
-	case !slices.Contains([]string{"", ShardByNamespace, ShardByUID}, c.ShardBy):
-		c.fail("shardBy", "shardBy must be %s or %s", ShardByNamespace, ShardByUID)
-	}
 	if _, said := c.written["serviceAccountName"]; said {
 		switch {
 		case !c.namespaced:

@@ -100,8 +100,6 @@ const (
 	// RevisionMissing means that a replica does not have the revision that serves all resources
 	// of a kind.
 	RevisionMissing State = "RevisionMissing"
-	// Unbalanced means that one replica serves much more than its part.
-	Unbalanced State = "Unbalanced"
 	// RootMissing means that a root of the operator cannot be read.
 	RootMissing State = "RootMissing"
 	// RightsMissing means that the operator lacks permissions.
@@ -158,7 +156,6 @@ var table = map[State]row{
 	ReplicasNotReady: {Meaning{NotWell, Warning, Red, "replicas not ready"}, false},
 	BucketsUnowned:   {Meaning{NotWell, Critical, Red, "buckets not served"}, false},
 	RevisionMissing:  {Meaning{NotWell, Warning, Red, "revision missing in a replica"}, false},
-	Unbalanced:       {Meaning{NotWell, Warning, Amber, "out of balance"}, false},
 	RootMissing:      {Meaning{NotWell, Warning, Red, "root missing"}, false},
 	RightsMissing:    {Meaning{NotWell, Warning, Red, "permissions missing"}, false},
 }

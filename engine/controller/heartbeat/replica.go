@@ -8,12 +8,8 @@ type Replica struct {
 	// Program is the version of the operator.
 	Program string `json:"program"`
 	Pod     string `json:"pod"`
-	// Resources is how many it serves, and Buckets how many of them are in which bucket.
-	Resources int         `json:"resources"`
-	Buckets   map[int]int `json:"buckets,omitempty"`
-	// Share is the digest of the share that it counted, "" if it has not listed all of it.
-	// A count of another share than that of the division is out of date.
-	Share string `json:"share,omitempty"`
+	// Resources is how many it serves.
+	Resources int `json:"resources"`
 	// Queue is how many of them wait to be served, and Lag for how many seconds the
 	// first of them does.
 	Queue int `json:"queue"`

@@ -55,6 +55,8 @@ type Kind struct {
 	// Folder is where the folder comes from, Unused where further ones do.
 	Folder string   `json:"folder,omitempty"`
 	Unused []string `json:"unused,omitempty"`
+	// Ignored are fields of kind.yaml that have no effect.
+	Ignored []string `json:"ignored,omitempty"`
 	// Digest tells two states of the folder apart.
 	Digest string `json:"digest,omitempty"`
 	// Revision is the digest of the revision that the folder was loaded as.

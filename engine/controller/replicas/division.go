@@ -1,77 +1,44 @@
-// Package replicas divides the custom resources that one installation serves among
-// its replicas. docs/decisions/0013-replicas.md says why it is as it is, and
-// docs/architecture.md what it promises; a test explores a model of it.
-//
-// Resources are in buckets, by a hash of their namespace or of their uid. One Lease of
-// the installation says, as a [Division], which replica serves which bucket. Each
-// replica has a Lease of its own besides, and:
-//
-//   - a replica serves a bucket only while the Division says so and its own Lease was
-//     renewed lately;
-//   - the Division gives away a bucket only by its owner, who serves it no more, or
-//     once the server has said that the owner's Lease is gone;
-//   - a Lease of a replica goes when that replica ends, or once it was not renewed for
-//     its duration, and never comes back.
-//
-// Without it, users lose more replicas than one that works: it says which of them
-// serves what.
 package replicas
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"math/bits"
 	"slices"
-	"sort"
-	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/sharding"
+	"k8s.io/apimachinery/pkg/types"
 )
 
-// Buckets is how many buckets there are unless an installation says otherwise.
+// Buckets is how many buckets there are unless an installation sets another number.
 const Buckets = 16
 
-// A Division says which replica serves what. Replicas are named by their Leases.
+// A Division records which replica serves what. Replicas are named by their Leases.
 type Division struct {
-	// Leader does what is to be done once for the whole installation; "" is nobody.
+	// Leader does what is done once for the whole installation; "" is nobody.
 	Leader string `json:"leader,omitempty"`
-	// Bounds are the hashes of namespaces at which buckets begin: sixteen hexadecimal
-	// digits each, in order; the first is zero.
-	Bounds []string `json:"bounds"`
-	// Owners serve the buckets, one each; "" is nobody.
+	// Owners serve the buckets, one each; "" is nobody. A bucket is a range of the hash of a
+	// resource's uid. All have the same width.
 	Owners []string `json:"owners"`
-	// ByUID are namespaced kinds whose resources are divided by their uids all the same,
-	// in order.
-	ByUID []string `json:"byUID,omitempty"`
-	// Whole are kinds of which the leader serves all resources, as long as a folder
-	// rolls out, with the replicas that have yet to give theirs away.
-	Whole map[string][]string `json:"whole,omitempty"`
-	// Next are to become the bounds once no bucket has an owner.
-	Next []string `json:"next,omitempty"`
+	// Exclusive are the kinds of which the leader serves all resources, as in a rollout. Each
+	// has the replicas that have yet to give theirs away.
+	Exclusive map[string][]string `json:"exclusive,omitempty"`
 }
 
-// New is a division into n buckets of the same width that nobody serves.
-func New(n int) Division { return Division{Bounds: Equal(n), Owners: make([]string, n)} }
+// New returns a division into n buckets that nobody serves.
+func New(n int) Division { return Division{Owners: make([]string, n)} }
 
-// Equal are the bounds of n buckets of the same width.
-func Equal(n int) []string {
-	bounds := make([]string, n)
-	for i := range bounds {
-		begin, _ := bits.Div64(uint64(i), 0, uint64(n))
-		bounds[i] = fmt.Sprintf("%016x", begin)
-	}
-	return bounds
-}
-
-// Read reads a division; ok is false for anything else.
-func Read(text string) (d Division, ok bool) {
-	if json.Unmarshal([]byte(text), &d) != nil || len(d.Bounds) == 0 || len(d.Owners) != len(d.Bounds) || d.Bounds[0] != Equal(1)[0] ||
-		!slices.IsSorted(d.Bounds) {
+// Parse parses what String returns. It refuses anything else, such as the divisions by namespace
+// of earlier versions: whoever meets one waits until its replicas have ended.
+func Parse(text string) (d Division, ok bool) {
+	decoder := json.NewDecoder(bytes.NewBufferString(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&d); err != nil || len(d.Owners) == 0 {
 		return Division{}, false
 	}
 	return d, true
@@ -80,67 +47,52 @@ func Read(text string) (d Division, ok bool) {
 // String returns the division as JSON.
 func (d Division) String() string {
 	text, err := json.Marshal(d)
-	if err != nil { // it holds nothing but texts
+	if err != nil { // there is nothing but texts in it
 		panic(err)
 	}
 	return string(text)
 }
 
+// Digest identifies the division. The Lease of a replica confirms a division by it.
+func (d Division) Digest() string {
+	sum := sha256.Sum256([]byte(d.String()))
+	return hex.EncodeToString(sum[:8])
+}
+
 func (d Division) clone() Division {
-	d.Owners, d.Whole, d.ByUID = slices.Clone(d.Owners), maps.Clone(d.Whole), slices.Clone(d.ByUID)
-	if d.Whole == nil {
-		d.Whole = map[string][]string{}
+	d.Owners, d.Exclusive = slices.Clone(d.Owners), maps.Clone(d.Exclusive)
+	if d.Exclusive == nil {
+		d.Exclusive = map[string][]string{}
 	}
 	return d
 }
 
-// Owner is the replica that serves a resource of a kind; "" is nobody.
-func (d Division) Owner(kind string, o metav1.Object) string {
-	if _, whole := d.Whole[kind]; whole {
+// isOwned reports whether a replica serves a bucket.
+func (d Division) isOwned() bool {
+	return slices.ContainsFunc(d.Owners, func(owner string) bool { return owner != "" })
+}
+
+// Owner returns the replica that serves a resource of a kind; "" is nobody.
+func (d Division) Owner(kind string, uid types.UID) string {
+	if _, isExclusive := d.Exclusive[kind]; isExclusive {
 		return d.Leader
 	}
-	return d.Owners[bucketOf(d.Bounds, keyOf(d.ByUID, kind, o.GetNamespace()), o)]
+	return d.Owners[bucketOf(uid, len(d.Owners))]
 }
 
-// keyOf is by what a resource of a kind is divided that is in a namespace, or in none.
-func keyOf(byUID []string, kind, namespace string) Key {
-	if namespace == "" || slices.Contains(byUID, kind) {
-		return ByUID
-	}
-	return ByNamespace
+// bucketOf returns the bucket of a resource among n buckets of the same width, by the 64-bit
+// FNV-1a hash of its uid.
+func bucketOf(uid types.UID, n int) int {
+	h := fnv.New64a()
+	h.Write([]byte(uid)) // which cannot fail
+	bucket, _ := bits.Mul64(h.Sum64(), uint64(n))
+	return int(bucket)
 }
 
-// bucketOf is the bucket of an object.
-func bucketOf(bounds []string, by Key, o metav1.Object) int {
-	if by == ByUID {
-		return bucket(bounds, by, string(o.GetUID()))
-	}
-	return bucket(bounds, by, o.GetNamespace())
-}
-
-// A Key says by what the resources of a kind are divided.
-type Key string
-
-// The keys that the API server knows too.
-const (
-	ByNamespace Key = "object.metadata.namespace"
-	ByUID       Key = "object.metadata.uid"
-)
-
-// bucket is the bucket of a value. Uids are spread evenly, so their buckets have the
-// same width, whatever the bounds of namespaces are.
-func bucket(bounds []string, by Key, value string) int {
-	if by == ByUID {
-		bounds = Equal(len(bounds))
-	}
-	hash := sharding.HashField(value)
-	return sort.Search(len(bounds), func(i int) bool { return bounds[i] > hash }) - 1
-}
-
-// assign says which replica should own which of n buckets: the one with the highest
-// hash of both names that has room still (rendezvous hashing, Thaler and Ravishankar
-// 1998, with a bound on the load). Numbers of buckets differ by at most one.
-func assign(n int, replicas []string) []string {
+// assignBuckets returns the replica that should own each of n buckets: the one with the highest
+// hash of both names that has room (rendezvous hashing, Thaler and Ravishankar 1998, with a bound
+// on the load). Numbers of buckets differ by at most one.
+func assignBuckets(n int, replicas []string) []string {
 	owners := make([]string, n)
 	if len(replicas) == 0 {
 		return owners
@@ -167,183 +119,97 @@ func assign(n int, replicas []string) []string {
 
 // A Share is what one replica serves. The zero Share is nothing.
 type Share struct {
-	// Leads: the replica does what is to be done once for the whole installation.
+	// Leads is true if the replica does what is done once for the whole installation.
 	Leads bool
-
-	bounds []string
-	own    []bool
-	byUID  []string
-	// whole are kinds that are not divided: whether the replica serves all of them, or
-	// nothing.
-	whole map[string]bool
+	// owns is whether the replica serves a bucket, for each of them.
+	owns []bool
+	// exclusive are the kinds that are not divided: whether the replica serves all their
+	// resources, or none.
+	exclusive map[string]bool
 }
 
-// All is the share of a process that is alone.
-func All() Share { return Share{Leads: true, bounds: Equal(1), own: []bool{true}} }
+// All returns the share of a process that is alone.
+func All() Share { return Share{Leads: true, owns: []bool{true}} }
 
-// ShareOf returns what a division has a replica serve once nothing of it is about to be
-// given away.
+// ShareOf returns what a division has a replica serve.
 func (d Division) ShareOf(name string) Share {
-	s := Share{Leads: d.Leader == name, bounds: d.Bounds, own: make([]bool, len(d.Owners)), byUID: d.ByUID, whole: map[string]bool{}}
+	s := Share{Leads: d.Leader == name, owns: make([]bool, len(d.Owners)), exclusive: map[string]bool{}}
 	for i, owner := range d.Owners {
-		s.own[i] = owner == name && len(d.Next) == 0
+		s.owns[i] = owner == name
 	}
-	for kind := range d.Whole {
-		s.whole[kind] = s.Leads
+	for kind := range d.Exclusive {
+		s.exclusive[kind] = s.Leads
 	}
 	return s
 }
 
-// Digest identifies which resources are in the share.
-func (s Share) Digest() string {
-	sum := sha256.Sum256(fmt.Append(nil, s.bounds, s.own, s.byUID, s.whole))
-	return hex.EncodeToString(sum[:4])
+// Part returns which resources of a kind belong to the share.
+func (s Share) Part(kind string) Part {
+	all, isExclusive := s.exclusive[kind]
+	switch {
+	case isExclusive && all || !isExclusive && len(s.owns) > 0 && !slices.Contains(s.owns, false):
+		return Everything
+	case isExclusive || !slices.Contains(s.owns, true):
+		return Part{}
+	}
+	text := bytes.Repeat([]byte("0"), len(s.owns))
+	for _, i := range s.Buckets() {
+		text[i] = '1'
+	}
+	return Part{string(text)}
 }
 
 // Serves reports whether a resource of a kind belongs to the share.
-func (s Share) Serves(kind string, o metav1.Object) bool {
-	if all, is := s.whole[kind]; is {
-		return all
-	}
-	return s.everything() || len(s.own) > 0 && s.own[s.Bucket(kind, o)]
+func (s Share) Serves(kind string, uid types.UID) bool { return s.Part(kind).Has(uid) }
+
+// IsNothing reports whether the replica neither leads nor serves any bucket.
+func (s Share) IsNothing() bool { return !s.Leads && !slices.Contains(s.owns, true) }
+
+// IsEverything reports whether the replica serves all resources of all kinds.
+func (s Share) IsEverything() bool { return s.Part("") == Everything && len(s.exclusive) == 0 }
+
+// IsExclusive reports whether the replica alone serves the resources of a kind while other
+// kinds may be divided.
+func (s Share) IsExclusive(kind string) bool { return s.exclusive[kind] }
+
+// IsElsewhere reports whether another replica serves all resources of a kind.
+func (s Share) IsElsewhere(kind string) bool {
+	all, isExclusive := s.exclusive[kind]
+	return isExclusive && !all
 }
 
-func (s Share) everything() bool { return len(s.own) > 0 && !slices.Contains(s.own, false) }
+// ExclusiveKinds returns the kinds that are not divided.
+func (s Share) ExclusiveKinds() []string { return slices.Sorted(maps.Keys(s.exclusive)) }
 
-// None reports whether the share is nothing.
-func (s Share) None() bool {
-	return !s.Leads && !slices.Contains(s.own, true)
-}
-
-// Whole reports whether the share is everything: all resources of all kinds.
-func (s Share) Whole() bool { return s.everything() && len(s.whole) == 0 }
-
-// Rolls reports whether one replica serves all resources of some kind, since a folder rolls
-// out.
-func (s Share) Rolls() bool { return len(s.whole) > 0 }
-
-// AllOf reports whether the replica serves all resources of a kind since a folder rolls
-// out, and Closed whether another one does.
-func (s Share) AllOf(kind string) bool { return s.whole[kind] }
-
-// Closed reports whether another replica serves all resources of a kind.
-func (s Share) Closed(kind string) bool {
-	all, is := s.whole[kind]
-	return is && !all
-}
-
-// Kinds are those that are not divided like all others.
-func (s Share) Kinds() []string { return slices.AppendSeq(slices.Clone(s.byUID), maps.Keys(s.whole)) }
-
-// Same reports whether two shares are the same.
-func (s Share) Same(o Share) bool {
-	return s.Leads == o.Leads && slices.Equal(s.bounds, o.bounds) && slices.Equal(s.own, o.own) && maps.Equal(s.whole, o.whole) &&
-		slices.Equal(s.byUID, o.byUID)
-}
-
-// ByUID reports whether a kind with namespaces is divided by uid.
-func (s Share) ByUID(kind string) bool { return slices.Contains(s.byUID, kind) }
-
-// Bucket is the bucket of a resource of a kind.
-func (s Share) Bucket(kind string, o metav1.Object) int {
-	return bucketOf(s.bounds, keyOf(s.byUID, kind, o.GetNamespace()), o)
-}
-
-// Buckets are those that the replica serves.
+// Buckets returns the buckets that the replica serves.
 func (s Share) Buckets() (all []int) {
-	for i, is := range s.own {
-		if is {
+	for i, owns := range s.owns {
+		if owns {
 			all = append(all, i)
 		}
 	}
 	return all
 }
 
-// Selection is the part of a kind's resources that belongs to the share. What has no
-// namespace is selected by its uid.
-func (s Share) Selection(kind string, namespaced bool) Selection {
-	by := ByUID
-	if namespaced {
-		by = keyOf(s.byUID, kind, "any")
-	}
-	if all, is := s.whole[kind]; is {
-		return Selection{by: by, all: all}
-	}
-	if s.everything() {
-		return Selection{by: by, all: true}
-	}
-	bounds := s.bounds
-	if by == ByUID {
-		bounds = Equal(len(bounds))
-	}
-	chosen := Selection{by: by}
-	for i, is := range s.own {
-		end := pastAll
-		if i+1 < len(bounds) {
-			end = bounds[i+1]
-		}
-		switch last := len(chosen.ranges) - 1; {
-		case !is:
-		case last >= 0 && chosen.ranges[last].end == bounds[i]:
-			chosen.ranges[last].end = end
-		default:
-			chosen.ranges = append(chosen.ranges, hashes{bounds[i], end})
-		}
-	}
-	return chosen
+// Equal reports whether two shares are the same.
+func (s Share) Equal(o Share) bool {
+	return s.Leads == o.Leads && slices.Equal(s.owns, o.owns) && maps.Equal(s.exclusive, o.exclusive)
 }
 
-// A Selection is a part of the objects of a kind, by the hash of their namespace or of a
-// uid. It is a value. The zero Selection is nothing.
-type Selection struct {
-	by     Key
-	all    bool
-	ranges []hashes
+// A Part is a part of the resources of a kind, by the hash of their uids. It is comparable. The
+// zero Part is nothing.
+type Part struct {
+	// owns has a 1 for each bucket of the part, and a 0 for each other one.
+	owns string
 }
 
-// hashes are a range: from begin up to end, which is not in it.
-type hashes struct{ begin, end string }
+// Everything is the part that has all resources.
+var Everything = Part{"1"}
 
-// pastAll is the end of the last range.
-const pastAll = "10000000000000000"
-
-// Everything selects all objects.
-func Everything() Selection { return Selection{all: true} }
-
-// Has reports whether an object in a namespace, or of a uid, is selected.
-func (s Selection) Has(namespace, uid string) bool {
-	if s.all {
-		return true
-	}
-	value := namespace
-	if s.by == ByUID {
-		value = uid
-	}
-	hash := sharding.HashField(value)
-	return slices.ContainsFunc(s.ranges, func(r hashes) bool { return r.begin <= hash && (r.end == pastAll || hash < r.end) })
+// Has reports whether the part contains the resource with a uid.
+func (p Part) Has(uid types.UID) bool {
+	return p == Everything || p != Part{} && p.owns[bucketOf(uid, len(p.owns))] == '1'
 }
 
-// By is what the selection goes by.
-func (s Selection) By() Key { return s.by }
-
-// All reports whether it selects everything, and None whether it selects nothing.
-func (s Selection) All() bool { return s.all }
-
-// None reports whether it selects nothing.
-func (s Selection) None() bool { return !s.all && len(s.ranges) == 0 }
-
-// Same reports whether two selections select the same.
-func (s Selection) Same(o Selection) bool { return s.String() == o.String() && s.all == o.all }
-
-// String is the selection as the API server's parameter shardSelector; "" for everything,
-// and for nothing, which is not to be asked for.
-func (s Selection) String() string {
-	if s.all {
-		return ""
-	}
-	parts := make([]string, len(s.ranges))
-	for i, r := range s.ranges {
-		parts[i] = fmt.Sprintf("shardRange(%s, '0x%s', '0x%s')", s.by, r.begin, r.end)
-	}
-	return strings.Join(parts, " || ")
-}
+// String describes the part by its buckets.
+func (p Part) String() string { return p.owns }

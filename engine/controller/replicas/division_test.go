@@ -1,12 +1,10 @@
 package replicas
 
 import (
+	"crypto/sha256"
 	"fmt"
-	"slices"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/sharding"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -18,7 +16,7 @@ func TestAssign(t *testing.T) {
 		for i := range n {
 			names = append(names, fmt.Sprintf("replica-%d", i))
 		}
-		owners := assign(16, names)
+		owners := assignBuckets(16, names)
 		has := map[string]int{}
 		for _, owner := range owners {
 			has[owner]++
@@ -29,7 +27,7 @@ func TestAssign(t *testing.T) {
 			}
 		}
 		moved := 0
-		for i, owner := range assign(16, append(names, "another")) {
+		for i, owner := range assignBuckets(16, append(names, "another")) {
 			if owner != owners[i] {
 				moved++
 			}
@@ -40,110 +38,109 @@ func TestAssign(t *testing.T) {
 	}
 }
 
-// TestSelection: a share serves just what its selection has, and Kubernetes' own selector
-// of the same text has that too.
-func TestSelection(t *testing.T) {
+// TestPart: each resource is served by one replica, which is its owner by the division.
+func TestPart(t *testing.T) {
 	d := New(16)
-	d.Bounds[5], d.ByUID = "4c00000000000001", []string{"by-uid"}
-	for i, owner := range assign(16, []string{"a", "b", "c"}) {
-		d.Owners[i] = owner
-	}
-	served := map[string]int{}
-	for _, kind := range []string{"k", "by-uid"} {
-		for _, self := range []string{"a", "b", "c"} {
-			share := view{self: self, division: d, alive: []string{"a", "b", "c"}}.share()
-			selection := share.Selection(kind, true)
-			theirs := selectorOf(selection)
-			for n := range 500 {
-				o := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: fmt.Sprint("ns-", n), UID: types.UID(fmt.Sprint(n))}}
-				serves, has := share.Serves(kind, o), selection.Has(o.Namespace, string(o.UID))
-				match, err := theirs.Matches(o)
-				if serves != has || has != match || err != nil {
-					t.Fatalf("%s of %s: serves %v, selects %v, Kubernetes' %v, %v", o.Namespace, kind, serves, has, match, err)
-				}
-				if serves {
-					served[fmt.Sprint(kind, n)]++
+	d.Leader, d.Exclusive = "b", map[string][]string{"exclusive": nil}
+	copy(d.Owners, assignBuckets(16, []string{"a", "b", "c"}))
+	has := map[string]int{}
+	for _, kind := range []string{"divided", "exclusive"} {
+		for n := range 600 {
+			uid, by := types.UID(fmt.Sprintf("%x", sha256.Sum256([]byte{byte(n), byte(n >> 8)}))[:36]), []string{}
+			for _, self := range []string{"a", "b", "c"} {
+				if d.ShareOf(self).Serves(kind, uid) {
+					by = append(by, self)
 				}
 			}
-			if theirs.String() != selection.String() {
-				t.Errorf("selector %s, want %s", selection, theirs)
+			if len(by) != 1 || by[0] != d.Owner(kind, uid) || kind == "exclusive" && by[0] != "b" {
+				t.Fatalf("%s of %s is served by %v, and its owner is %q", uid, kind, by, d.Owner(kind, uid))
+			}
+			if kind == "divided" {
+				has[by[0]]++
 			}
 		}
 	}
-	if len(served) != 1000 {
-		t.Errorf("%d of 1000 are served", len(served))
-	}
-	for what, n := range served {
-		if n != 1 {
-			t.Errorf("%s is served %d times", what, n)
+	for name, n := range has {
+		if n < 120 || n > 280 {
+			t.Errorf("of 600 resources %s serves %d", name, n)
 		}
 	}
 }
 
-func selectorOf(s Selection) sharding.Selector {
-	var ranges []sharding.ShardRangeRequirement
-	for _, r := range s.ranges {
-		ranges = append(ranges, sharding.ShardRangeRequirement{Key: string(s.by), Start: "0x" + r.begin, End: "0x" + r.end})
+// TestBucketOf: buckets are ranges of 64-bit FNV-1a, all of the same width.
+func TestBucketOf(t *testing.T) {
+	for uid, want := range map[types.UID][2]int{"": {12, 3}, "a": {10, 2}, "foobar": {8, 2}} { // cbf29ce4…, af63dc4c…, 85944171…
+		if got := [2]int{bucketOf(uid, 16), bucketOf(uid, 4)}; got != want {
+			t.Errorf("%q is in %v, want %v", uid, got, want)
+		}
 	}
-	return sharding.NewSelector(ranges...)
 }
 
-// TestShareOfOne: who has all buckets asks for everything, and who has none for nothing.
+// TestShareOfOne: a replica that has all buckets serves everything, and one without any nothing.
 func TestShareOfOne(t *testing.T) {
 	d := New(4)
 	for i := range d.Owners {
 		d.Owners[i] = "a"
 	}
-	if s := (view{self: "a", division: d, alive: []string{"a"}}).share().Selection("k", true); !s.All() || s.String() != "" {
-		t.Errorf("selection %q of one replica", s)
+	if s := (view{self: "a", division: d}).share(); s.Part("k") != Everything || !s.IsEverything() {
+		t.Errorf("one replica serves %+v", s)
 	}
-	if s := (view{self: "b", division: d, alive: []string{"a", "b"}}).share().Selection("k", true); !s.None() {
-		t.Errorf("selection %q of a replica that has nothing", s)
+	if s := (view{self: "b", division: d, alive: map[string]bool{"a": true}}).share(); s.Part("k") != (Part{}) || !s.IsNothing() {
+		t.Errorf("a replica without buckets serves %+v", s)
 	}
-	if !All().Selection("k", false).All() || (Share{}).Selection("k", false).Has("a", "b") {
-		t.Error("alone, everything is selected, and by nobody, nothing")
+	if All().Part("k") != Everything || (Share{}).Part("k") != (Part{}) || (Part{}).Has("a") {
+		t.Error("a process that is alone serves everything, and the zero Share nothing")
 	}
 }
 
-// TestRead: what is no division is refused, and what was written is read.
-func TestRead(t *testing.T) {
+// TestUnconfirmed: a Lease that does not confirm the division gets no buckets, and one that does
+// gets its part. An owner keeps its buckets, whatever it has seen.
+func TestUnconfirmed(t *testing.T) {
+	d := New(16)
+	for i := range d.Owners {
+		d.Owners[i] = "a"
+	}
+	for confirms, want := range map[bool]int{false: 0, true: 8} {
+		v := view{self: "a", division: d, alive: map[string]bool{"b": confirms}, buckets: 16}
+		got := 0
+		if change := v.change(true); change != nil {
+			d = *change
+			got = len(change.ShareOf("b").Buckets())
+		}
+		if got != want {
+			t.Errorf("if it confirms the division: %v, it gets %d buckets, want %d", confirms, got, want)
+		}
+	}
+	v := view{self: "a", division: d, alive: map[string]bool{"b": false}, buckets: 16}
+	if change := v.change(true); change != nil && len(change.ShareOf("b").Buckets()) != 8 {
+		t.Errorf("an owner that has not seen the change yet has %v", change.ShareOf("b").Buckets())
+	}
+}
+
+// TestNumberOfBuckets: their number changes once nobody owns any.
+func TestNumberOfBuckets(t *testing.T) {
+	d := New(4)
+	d.Owners[2] = "b"
+	v := view{self: "a", division: d, alive: map[string]bool{"b": true}, gone: map[string]bool{}, buckets: 8}
+	if change := v.change(true); change == nil || len(change.Owners) != 4 {
+		t.Errorf("while b owns one it becomes %v", change)
+	}
+	v.alive, v.gone = nil, map[string]bool{"b": true}
+	if change := v.change(true); change == nil || len(change.ShareOf("a").Buckets()) != 8 {
+		t.Errorf("once nobody owns any it becomes %v", change)
+	}
+}
+
+// TestParse: what is no division is refused, and what was written is read.
+func TestParse(t *testing.T) {
 	d := New(3)
-	d.Leader, d.Owners[1], d.Whole = "a", "b", map[string][]string{"k": {"b"}}
-	if got, ok := Read(d.String()); !ok || got.String() != d.String() {
+	d.Leader, d.Owners[1], d.Exclusive = "a", "b", map[string][]string{"k": {"b"}}
+	if got, ok := Parse(d.String()); !ok || got.String() != d.String() {
 		t.Errorf("read %v as %v", d, got)
 	}
-	for _, text := range []string{"", "{}", `{"bounds":["0000000000000000"],"owners":[]}`, `{"bounds":["1000000000000000"],"owners":[""]}`,
-		`{"bounds":["0000000000000000","f000000000000000","1000000000000000"],"owners":["","",""]}`} {
-		if _, ok := Read(text); ok {
+	for _, text := range []string{"", "{}", `{"owners":[]}`, `{"bounds":["0000000000000000"],"owners":["a"]}`} {
+		if _, ok := Parse(text); ok {
 			t.Errorf("%q is taken for a division", text)
 		}
-	}
-}
-
-// TestBounds: bounds by the namespaces that there are spread what equal ones do not.
-func TestBounds(t *testing.T) {
-	resources := map[string]int{}
-	for i := range 99 {
-		resources[fmt.Sprintf("team-%02d", i+1)] = 10
-	}
-	for name, bounds := range map[string][]string{"equal": Equal(16), "by namespaces": Bounds(16, resources)} {
-		has := make([]int, 16)
-		for namespace, n := range resources {
-			has[bucket(bounds, ByNamespace, namespace)] += n
-		}
-		if most := slices.Max(has); (name == "equal") != (most > 70) {
-			t.Errorf("%s: %v", name, has)
-		}
-	}
-	names := []string{"a", "b", "c", "d"}
-	if equal, chosen := Most(Equal(16), names, resources), Most(Bounds(16, resources), names, resources); equal < 900 || chosen > 300 {
-		t.Errorf("of 990 resources one of four replicas would serve %d and, by the namespaces, %d", equal, chosen)
-	}
-	few := Bounds(16, map[string]int{"one": 5, "another": 3})
-	if d, ok := Read(Division{Bounds: few, Owners: make([]string, 16)}.String()); !ok || len(slices.Compact(d.Bounds)) != 16 {
-		t.Errorf("bounds by two namespaces: %v", few)
-	}
-	if !slices.Equal(Bounds(4, nil), Equal(4)) {
-		t.Error("without namespaces bounds are not equal")
 	}
 }

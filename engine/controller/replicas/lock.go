@@ -19,14 +19,15 @@ import (
 // A Lock is the Lease of one replica, which client-go's leader election renews. It is made
 // under a name that nobody had, and is deleted when it is released: whoever finds
 // it gone knows that the replica writes no more under that name. A replica that lost its Lease
-// renews it if it is still there, and makes another one otherwise. With each renewal the replica says of
-// itself how it is.
+// renews it if it is still there, and makes another one otherwise. Each renewal
+// reports how the replica is, and confirms the division that it has seen.
 type Lock struct {
 	leases   coordinationclient.LeaseInterface
 	prefix   string
 	identity string
 	labels   map[string]string
-	says     func() string
+	report   func() string
+	seen     func() string
 	lease    *coordinationv1.Lease // as last read or written; nil before it was made
 	holds    bool                  // it was acquired, and has not been lost since
 }
@@ -36,10 +37,10 @@ var _ resourcelock.Interface = &Lock{}
 // errLost is why a replica serves nothing any more whose Lease is gone.
 var errLost = errors.New("the Lease of this replica is gone: another replica took it for dead")
 
-// NewLock returns the Lock of one replica. host begins the names of its Lease, and says is
-// what it says of itself.
-func NewLock(leases coordinationclient.LeaseInterface, host string, labels map[string]string, says func() string) *Lock {
-	return &Lock{leases: leases, prefix: host, identity: host + "_" + string(uuid.NewUUID()), labels: labels, says: says}
+// NewLock returns the Lock of one replica. host begins the names of its Leases, report returns what
+// the replica reports of itself, and seen the digest of the division that it has seen.
+func NewLock(leases coordinationclient.LeaseInterface, host string, labels map[string]string, report, seen func() string) *Lock {
+	return &Lock{leases: leases, prefix: host, identity: host + "_" + string(uuid.NewUUID()), labels: labels, report: report, seen: seen}
 }
 
 // Name is that of the Lease, once it was made.
@@ -85,7 +86,7 @@ func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRec
 	}
 	made := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: l.prefix + "-" + utilrand.String(5), Labels: l.labels},
 		Spec: resourcelock.LeaderElectionRecordToLeaseSpec(&record)}
-	l.tell(made)
+	l.annotate(made)
 	answer, err := l.leases.Create(ctx, made, metav1.CreateOptions{})
 	if err == nil {
 		l.lease = answer
@@ -103,7 +104,7 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 	}
 	renewed := l.lease.DeepCopy()
 	renewed.Spec = resourcelock.LeaderElectionRecordToLeaseSpec(&record)
-	l.tell(renewed)
+	l.annotate(renewed)
 	answer, err := l.leases.Update(ctx, renewed, metav1.UpdateOptions{})
 	if err == nil {
 		l.lease = answer
@@ -111,6 +112,8 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 	return err
 }
 
-func (l *Lock) tell(on *coordinationv1.Lease) {
-	metav1.SetMetaDataAnnotation(&on.ObjectMeta, api.AnnotationReplica, l.says())
+// annotate sets what the replica reports, and the division that it confirms.
+func (l *Lock) annotate(on *coordinationv1.Lease) {
+	metav1.SetMetaDataAnnotation(&on.ObjectMeta, api.AnnotationReplica, l.report())
+	metav1.SetMetaDataAnnotation(&on.ObjectMeta, api.AnnotationDivision, l.seen())
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -45,39 +46,55 @@ const tick = time.Second
 type Options struct {
 	// Leases are those of the installation's namespace.
 	Leases coordinationclient.LeaseInterface
-	// Name is that of the installation's Lease, Labels are on it and on those of all
+	// Name is the name of the installation's Lease. Labels are on it and on the Leases of all
 	// replicas.
 	Name   string
 	Labels map[string]string
-	// Buckets is how many there are to be if this replica makes the division.
+	// Buckets is how many there should be. The number changes only while nobody owns any.
 	Buckets int
-	// Serve is told what is to be served from now on. Drained reports whether nothing
-	// else is under way any more.
-	Serve   func(Share)
-	Drained func() bool
-	Log     logr.Logger
+	// Serve takes what is to be served from now on. IsDrained reports whether nothing else is
+	// under way any more.
+	Serve     func(Share)
+	IsDrained func() bool
+	Log       logr.Logger
 }
 
 // A Member is one replica's part in the division.
 type Member struct {
 	options Options
-	leases  cache.Store
-	synced  func() bool
 	looks   chan struct{}
 
-	mu   sync.Mutex
-	self string // the name of this replica's Lease
-	// newest is the installation's Lease as it was seen last, and base what pending, a
-	// change without answer, would replace.
+	mu        sync.Mutex
+	exclusive map[string]bool // see view
+	status    Status
+
+	// What follows belongs to the goroutine of Run, and to Leave when Run has ended.
+
+	leases   cache.Store
+	synced   func() bool
+	self     string // the name of this replica's Lease
+	isEnding bool
+	// newest is the installation's Lease as it was seen last. pending is a change of it without
+	// an answer, and base what that would replace.
 	newest, base *coordinationv1.Lease
 	pending      *Division
 	deleted      time.Time // when the installation's Lease was found deleted
 	seen         map[string]observation
 	gone         map[string]bool
-	whole, byUID map[string]bool
-	bounds       []string
-	ending       bool
-	told         Share
+	served       Share
+}
+
+// A Status is what a Member saw when it last looked.
+type Status struct {
+	// Digest identifies the division, or is empty if there is none. The Lease of this replica
+	// confirms it.
+	Digest string
+	// Reports are what the replicas that have a Lease report of themselves, by its name.
+	Reports map[string]string
+	// IsAlone is true if no other replica renews its Lease.
+	IsAlone bool
+	// Unowned is how many buckets belong to no replica that renews its Lease.
+	Unowned int
 }
 
 // An observation is when a Lease was seen to be renewed.
@@ -89,7 +106,7 @@ type observation struct {
 // NewMember returns a Member; Run makes it take part.
 func NewMember(options Options) *Member {
 	return &Member{options: options, looks: make(chan struct{}, 1), seen: map[string]observation{}, gone: map[string]bool{},
-		whole: map[string]bool{}, byUID: map[string]bool{}}
+		exclusive: map[string]bool{}}
 }
 
 // Look makes the member look at the division soon.
@@ -100,81 +117,63 @@ func (m *Member) Look() {
 	}
 }
 
-// Want says, if this replica leads, whether the leader is to serve all resources of a kind,
-// and whether these are divided by uid.
-func (m *Member) Want(kind string, whole, byUID bool) {
+// SetExclusive records whether the leader is to serve all resources of a kind. It matters while
+// this replica leads. A kind of which nothing was recorded stays as the division has it.
+func (m *Member) SetExclusive(kind string, exclusive bool) {
 	m.mu.Lock()
-	before, known := m.byUID[kind]
-	changed := m.whole[kind] != whole || before != byUID || !known
-	m.whole[kind], m.byUID[kind] = whole, byUID
+	before, isDecided := m.exclusive[kind]
+	m.exclusive[kind] = exclusive
 	m.mu.Unlock()
-	if changed {
+	if before != exclusive || !isDecided {
 		m.Look()
 	}
 }
 
-// Divide has the buckets begin at other bounds, if this replica leads: they are given away
-// first, and then divided anew.
-func (m *Member) Divide(bounds []string) {
-	m.mu.Lock()
-	m.bounds = bounds
-	m.mu.Unlock()
-	m.Look()
-}
-
-// Replicas are what the replicas that live say of themselves, by the names of their
-// Leases; and the bounds of the buckets.
-func (m *Member) Replicas() (says map[string]string, bounds []string) {
+// Status returns what the member saw when it last looked.
+func (m *Member) Status() Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	says = map[string]string{}
-	for _, o := range m.leases.List() {
-		if l := o.(*coordinationv1.Lease); l.Name != m.options.Name { // nothing else is put there
-			says[l.Name] = l.Annotations[api.AnnotationReplica]
-		}
+	return m.status
+}
+
+// publishStatus publishes what is seen now.
+func (m *Member) publishStatus(d Division, isOurs bool) {
+	s := Status{Reports: map[string]string{}, IsAlone: true}
+	if isOurs {
+		s.Digest = d.Digest()
 	}
-	d, _ := m.division()
-	return says, d.Bounds
-}
-
-// IsAlone reports whether no other replica renews its Lease.
-func (m *Member) IsAlone() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, o := range m.leases.List() {
-		l := o.(*coordinationv1.Lease) // nothing else is put there
-		if l.Name != m.options.Name && l.Name != m.self && !m.expired(l) {
-			return false
+	isAlive := map[string]bool{m.self: true}
+	for _, l := range m.replicaLeases() {
+		s.Reports[l.Name] = l.Annotations[api.AnnotationReplica]
+		if isAlive[l.Name] = l.Name == m.self || !m.expired(l); isAlive[l.Name] && l.Name != m.self {
+			s.IsAlone = false
 		}
-	}
-	return true
-}
-
-// Unowned is how many buckets no replica has that renews its Lease.
-func (m *Member) Unowned() (n int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	d, _ := m.division()
-	owns := map[string]bool{m.self: true}
-	for _, o := range m.leases.List() {
-		l := o.(*coordinationv1.Lease) // nothing else is put there
-		owns[l.Name] = owns[l.Name] || l.Name != m.options.Name && !m.expired(l)
 	}
 	for _, owner := range d.Owners {
-		if !owns[owner] {
-			n++
+		if !isAlive[owner] {
+			s.Unowned++
 		}
 	}
-	return n
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.status = s
+}
+
+// replicaLeases returns the Leases of the replicas.
+func (m *Member) replicaLeases() (all []*coordinationv1.Lease) {
+	for _, o := range m.leases.List() {
+		if l := o.(*coordinationv1.Lease); l.Name != m.options.Name { // nothing else is put there
+			all = append(all, l)
+		}
+	}
+	return all
 }
 
 // Run takes part until ctx ends, as the replica whose Lease has that name, and serves nothing
 // then. It is an error if the cluster's past came back, as when etcd is restored: then nothing is
 // known of who serves what.
 func (m *Member) Run(ctx context.Context, self string) error {
-	m.mu.Lock()
 	m.self = self
-	m.mu.Unlock()
 	defer m.stopServing()
 	informer := cache.NewSharedIndexInformer(cluster.InformerSource(m.source()), &coordinationv1.Lease{}, 0, nil)
 	m.leases, m.synced = informer.GetStore(), informer.HasSynced
@@ -204,9 +203,7 @@ func (m *Member) Run(ctx context.Context, self string) error {
 
 // stopServing serves nothing from now on.
 func (m *Member) stopServing() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.told = Share{}
+	m.served = Share{}
 	m.options.Serve(Share{})
 }
 
@@ -229,9 +226,7 @@ func (m *Member) source() cache.ListerWatcher {
 // Leave gives away everything, once nothing is under way any more, or as far as it could
 // by the end of ctx. Run must have ended.
 func (m *Member) Leave(ctx context.Context) {
-	m.mu.Lock()
-	m.ending = true
-	m.mu.Unlock()
+	m.isEnding = true
 	for m.synced != nil && m.synced() && ctx.Err() == nil {
 		if err := m.look(ctx); err != nil || m.hasNothing() {
 			return
@@ -244,9 +239,8 @@ func (m *Member) Leave(ctx context.Context) {
 	}
 }
 
+// hasNothing reports whether this replica has nothing left to give away.
 func (m *Member) hasNothing() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if m.pending != nil {
 		return false
 	}
@@ -256,27 +250,23 @@ func (m *Member) hasNothing() bool {
 
 // look looks at the Leases once, and does what is this replica's to do.
 func (m *Member) look(ctx context.Context) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if err := m.see(ctx); err != nil {
 		return err
 	}
-	d, ours := m.division()
-	if slices.Equal(m.bounds, d.Bounds) || d.Leader != m.self {
-		m.bounds = nil // they are as wanted, or another one's to choose
-	}
+	d, isOurs := m.division()
+	m.publishStatus(d, isOurs)
 	v := m.view(ctx, d)
 	share := Share{}
 	age := time.Duration(0)
 	if m.newest != nil {
 		age = time.Since(m.observe(m.newest))
 	}
-	if ours && age < trusts {
+	if isOurs && age < trusts {
 		share = v.share()
 	}
-	if !share.Same(m.told) {
-		m.told = share
-		m.options.Log.Info("serves buckets", "as", m.self, "buckets", share.Buckets(), "leads", share.Leads, "replicas", len(v.alive))
+	if !share.Equal(m.served) {
+		m.served = share
+		m.options.Log.Info("serves buckets", "as", m.self, "buckets", share.Buckets(), "leads", share.Leads, "replicas", len(v.alive)+1)
 		m.options.Serve(share)
 	}
 	for _, name := range v.unsure() {
@@ -285,12 +275,12 @@ func (m *Member) look(ctx context.Context) error {
 			v.gone[name] = true
 		}
 	}
-	switch change := v.change(m.options.Drained()); {
-	case !ours && (m.ending || !m.free()):
+	switch change := v.change(m.options.IsDrained()); {
+	case !isOurs && (m.isEnding || !m.free()):
 		return nil
 	case m.pending != nil:
 		return m.write(ctx, *m.pending)
-	case change != nil || !ours || !m.ending && (share.Leads && age >= renews || age >= renews*3/2):
+	case change != nil || !isOurs || !m.isEnding && (share.Leads && age >= renews || age >= renews*3/2):
 		return m.write(ctx, ptr.Deref(change, d))
 	}
 	return nil
@@ -369,38 +359,31 @@ func (m *Member) free() bool {
 	return m.expired(m.newest)
 }
 
-// division is what the installation's Lease says; ours is false while it is not held for
+// division is what the installation's Lease says; isOurs is false while it is not held for
 // the replicas, and then nobody serves anything.
-func (m *Member) division() (d Division, ours bool) {
+func (m *Member) division() (d Division, isOurs bool) {
 	if m.newest == nil {
 		return New(m.options.Buckets), false
 	}
-	d, ok := Read(m.newest.Annotations[api.AnnotationDivision])
-	if ours = ok && ptr.Deref(m.newest.Spec.HolderIdentity, "") == Holder; !ok {
+	d, ok := Parse(m.newest.Annotations[api.AnnotationDivision])
+	if isOurs = ok && ptr.Deref(m.newest.Spec.HolderIdentity, "") == Holder; !ok {
 		d = New(m.options.Buckets)
 	}
-	return d, ours
+	return d, isOurs
 }
 
-// view is what is known now. Leases that were not renewed in time are deleted.
+// view returns what is known now. Leases that were not renewed in time are deleted.
 func (m *Member) view(ctx context.Context, d Division) view {
-	v := view{self: m.self, division: d, pending: m.pending, alive: []string{m.self}, gone: map[string]bool{},
-		ending: m.ending, whole: m.whole, byUID: m.byUID, bounds: m.bounds}
-	if len(m.bounds) == 0 && len(d.Bounds) != m.options.Buckets {
-		v.bounds = Equal(m.options.Buckets)
-	}
-	for _, o := range m.leases.List() {
-		l := o.(*coordinationv1.Lease) // as above
-		if l.Name == m.options.Name || l.Name == m.self {
-			continue
+	m.mu.Lock()
+	exclusive := maps.Clone(m.exclusive)
+	m.mu.Unlock()
+	v := view{self: m.self, division: d, pending: m.pending, alive: map[string]bool{}, gone: maps.Clone(m.gone), isEnding: m.isEnding,
+		exclusive: exclusive, buckets: m.options.Buckets}
+	present := d.Digest()
+	for _, l := range m.replicaLeases() {
+		if l.Name != m.self && (!m.expired(l) || !m.delete(ctx, l)) {
+			v.alive[l.Name] = l.Annotations[api.AnnotationDivision] == present
 		}
-		if m.expired(l) && m.delete(ctx, l) {
-			continue
-		}
-		v.alive = append(v.alive, l.Name)
-	}
-	for name, gone := range m.gone {
-		v.gone[name] = gone
 	}
 	return v
 }
@@ -429,7 +412,7 @@ func (m *Member) write(ctx context.Context, d Division) error {
 	seconds := int32(lasts / time.Second)
 	l.Spec = coordinationv1.LeaseSpec{HolderIdentity: ptr.To(Holder), LeaseDurationSeconds: &seconds, RenewTime: &now,
 		AcquireTime: l.Spec.AcquireTime, LeaseTransitions: l.Spec.LeaseTransitions}
-	if d.Leader == "" && !slices.ContainsFunc(d.Owners, func(owner string) bool { return owner != "" }) && m.ending {
+	if d.Leader == "" && !d.isOwned() && m.isEnding {
 		l.Spec.HolderIdentity, l.Spec.LeaseDurationSeconds = nil, ptr.To[int32](1)
 	}
 	m.base, m.pending = m.newest, &d

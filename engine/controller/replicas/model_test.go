@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -29,15 +28,15 @@ const (
 	leads = 1 << iota
 	dividedFirst
 	dividedSecond
-	wholeFirst
-	wholeSecond
+	exclusiveFirst
+	exclusiveSecond
 )
 
-const wholeKind = "whole"
+const exclusiveKind = "exclusive"
 
 // A modelReplica is a replica in the model.
 type modelReplica struct {
-	up, ending bool
+	up, isEnding bool
 	// age is the time since its last renewal, by its own clock.
 	age int8
 	// division is what it has seen, by number, and fresh whether that is the newest.
@@ -49,6 +48,8 @@ type modelReplica struct {
 	inFlight bool
 	// sees are the Leases that it has seen, gone those that the server said are gone.
 	sees, gone [modelReplicas]bool
+	// confirms are those of them that had seen the newest division then.
+	confirms [modelReplicas]bool
 	// since is the time since it saw the last renewal of a Lease, and unseen whether
 	// there was one since.
 	since  [modelReplicas]int8
@@ -63,8 +64,8 @@ type world struct {
 	leases   [modelReplicas]bool
 	replicas [modelReplicas]modelReplica
 	// Faults and changes that may still come.
-	ticks, kills, lost, joins, ends, slow, turns, keys int8
-	wantWhole, wantByUID                               bool
+	ticks, kills, lost, joins, ends, slow, turns int8
+	wantExclusive                                bool
 }
 
 // A model explores worlds.
@@ -82,9 +83,9 @@ type known struct {
 	replica           int
 	division, pending int32
 	sees, gone        [modelReplicas]bool
-	ending            bool
-	// What the leader wants.
-	wantWhole, wantByUID bool
+	confirms          [modelReplicas]bool
+	isEnding          bool
+	wantExclusive     bool // what the leader wants
 }
 
 // A decision is what follows of it: what it serves, the change that it wants if it works
@@ -100,7 +101,7 @@ type decision struct {
 // decide runs the code under test, once for all that it decides by.
 func (m *model) decide(w world, i int) decision {
 	r := w.replicas[i]
-	by := known{i, r.division, r.pending, r.sees, r.gone, r.ending, w.wantWhole, w.wantByUID}
+	by := known{i, r.division, r.pending, r.sees, r.gone, r.confirms, r.isEnding, w.wantExclusive}
 	d, is := m.decided[by]
 	if is {
 		return d
@@ -166,6 +167,7 @@ func (m *model) observe(w world, i int) world {
 		r.pending = -1
 	}
 	for j := range r.unseen {
+		r.confirms[j] = w.replicas[j].fresh
 		if r.unseen[j] {
 			r.since[j], r.unseen[j] = 0, false
 		}
@@ -175,36 +177,33 @@ func (m *model) observe(w world, i int) world {
 
 func (m *model) view(w world, i int) view {
 	r := w.replicas[i]
-	v := view{self: m.names[i], division: m.divisions[r.division], alive: []string{m.names[i]}, gone: map[string]bool{}, ending: r.ending,
-		whole: map[string]bool{wholeKind: w.wantWhole}, byUID: map[string]bool{wholeKind: w.wantByUID}}
+	v := view{self: m.names[i], division: m.divisions[r.division], alive: map[string]bool{}, gone: map[string]bool{}, isEnding: r.isEnding,
+		exclusive: map[string]bool{exclusiveKind: w.wantExclusive}, buckets: 2}
 	if r.pending >= 0 {
 		v.pending = &m.divisions[r.pending]
 	}
 	for j, name := range m.names {
 		if r.sees[j] && j != i {
-			v.alive = append(v.alive, name)
+			v.alive[name] = r.confirms[j]
 		}
 		v.gone[name] = r.gone[j]
 	}
 	return v
 }
 
-// in is an object in a bucket of two by its namespace, and in the other one by its uid.
-func in(i int) *metav1.ObjectMeta {
-	text := func(i int) string {
-		for n := 0; ; n++ {
-			if text := fmt.Sprint(n, " text"); bucket(Equal(2), ByNamespace, text) == i {
-				return text
-			}
+// uidIn returns a uid in a bucket of two.
+func uidIn(bucket int) types.UID {
+	for n := 0; ; n++ {
+		if uid := types.UID(fmt.Sprint("uid-", n)); bucketOf(uid, 2) == bucket {
+			return uid
 		}
 	}
-	return &metav1.ObjectMeta{Namespace: text(i), UID: types.UID(text(1 - i))}
 }
 
 func partsOf(s Share) (parts uint8) {
 	for part, is := range map[uint8]bool{
-		leads: s.Leads, dividedFirst: s.Serves("divided", in(0)), dividedSecond: s.Serves("divided", in(1)),
-		wholeFirst: s.Serves(wholeKind, in(0)), wholeSecond: s.Serves(wholeKind, in(1)),
+		leads: s.Leads, dividedFirst: s.Serves("divided", uidIn(0)), dividedSecond: s.Serves("divided", uidIn(1)),
+		exclusiveFirst: s.Serves(exclusiveKind, uidIn(0)), exclusiveSecond: s.Serves(exclusiveKind, uidIn(1)),
 	} {
 		if is {
 			parts |= part
@@ -237,7 +236,7 @@ func (m *model) act(w world, i int) []world {
 		n = d.drained
 	}
 	switch {
-	case r.ending && r.busy == 0 && n < 0 && r.fresh && r.pending < 0 && !d.owns:
+	case r.isEnding && r.busy == 0 && n < 0 && r.fresh && r.pending < 0 && !d.owns:
 		w.leases[i], r.up = false, false
 		return []world{w}
 	case n < 0 || !r.fresh || r.pending >= 0:
@@ -302,13 +301,8 @@ func (m *model) steps(w world) map[string]world {
 	}
 	if w.turns > 0 {
 		t := w
-		t.turns, t.wantWhole = t.turns-1, !t.wantWhole
+		t.turns, t.wantExclusive = t.turns-1, !t.wantExclusive
 		next["the rollout begins or ends"] = t
-	}
-	if w.keys > 0 {
-		t := w
-		t.keys, t.wantByUID = t.keys-1, !t.wantByUID
-		next["shardBy changes"] = t
 	}
 	for i, r := range w.replicas {
 		if r.inFlight {
@@ -357,10 +351,10 @@ func (m *model) stepsOf(w world, i int, next map[string]world) {
 		t.replicas[i].up = false
 		next[fmt.Sprint("is killed ", i)] = t
 	}
-	if w.ends > 0 && !r.ending {
+	if w.ends > 0 && !r.isEnding {
 		t := w
 		t.ends--
-		t.replicas[i].ending = true
+		t.replicas[i].isEnding = true
 		next[fmt.Sprint("is told to end ", i)] = t
 	}
 	unsure := m.decide(w, i).unsure
@@ -394,7 +388,7 @@ func (m *model) safe(w world) string {
 // settle lets everybody who lives do all steps in turn, without faults, until nothing
 // changes any more.
 func (m *model) settle(w world) world {
-	w.lost, w.kills, w.ends, w.joins, w.turns, w.keys, w.slow = 0, 0, 0, 0, 0, 0, 0
+	w.lost, w.kills, w.ends, w.joins, w.turns, w.slow = 0, 0, 0, 0, 0, 0
 	for range 40 {
 		w.ticks = 1
 		w = m.steps(w)["tick, slow -1"]
@@ -426,12 +420,12 @@ func (m *model) served(w world) string {
 	var all uint8
 	lives := false
 	for i, r := range w.replicas {
-		if r.up && w.leases[i] && !r.ending {
+		if r.up && w.leases[i] && !r.isEnding {
 			lives = true
 			all |= r.busy
 		}
 	}
-	if most := uint8(leads | dividedFirst | dividedSecond | wholeFirst | wholeSecond); lives && all != most {
+	if most := uint8(leads | dividedFirst | dividedSecond | exclusiveFirst | exclusiveSecond); lives && all != most {
 		return fmt.Sprintf("nobody serves %b", most&^all)
 	}
 	return ""
@@ -524,8 +518,6 @@ func TestModel(t *testing.T) {
 		"a replica ends":                    {ticks: 3, ends: 1, lost: 1},
 		"a kind rolls out":                  {ticks: 1, turns: 3, lost: 1},
 		"the leader of a rollout is killed": {ticks: 4, turns: 1, kills: 1},
-		"shardBy changes":                   {ticks: 1, keys: 2, lost: 1},
-		"shardBy changes in a rollout":      {ticks: 3, keys: 1, turns: 2, kills: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newModel()
@@ -539,7 +531,7 @@ func TestModel(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range most / 500 {
 		m := newModel()
-		w := m.ready(world{ticks: 30, kills: 2, lost: 5, joins: 1, ends: 1, slow: 1, turns: 3, keys: 2})
+		w := m.ready(world{ticks: 30, kills: 2, lost: 5, joins: 1, ends: 1, slow: 1, turns: 3})
 		if wrong := m.wander(w, 200, random); wrong != nil {
 			t.Fatal(strings.Join(wrong, "\n"))
 		}
@@ -550,8 +542,8 @@ func TestModel(t *testing.T) {
 // that may come.
 func (m *model) ready(faults world) world {
 	w := m.begin(2, world{})
-	w.ticks, w.kills, w.lost, w.joins, w.ends, w.slow, w.turns, w.keys = faults.ticks, faults.kills, faults.lost, faults.joins, faults.ends,
-		faults.slow, faults.turns, faults.keys
+	w.ticks, w.kills, w.lost, w.joins, w.ends, w.slow, w.turns = faults.ticks, faults.kills, faults.lost, faults.joins, faults.ends,
+		faults.slow, faults.turns
 	return w
 }
 

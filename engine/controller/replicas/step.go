@@ -5,40 +5,46 @@ import (
 	"slices"
 )
 
-// A view is what a replica knows when it decides.
+// A view is everything that a replica decides by.
 type view struct {
 	self string
-	// division is the newest one that was seen, and pending a change of it that this
-	// replica sent and of which it does not know yet whether it was made; or nil.
+	// division is the newest one that was seen. pending is a change of it that this replica
+	// sent and has no answer to, or nil.
 	division Division
 	pending  *Division
-	// alive are the replicas that have a Lease as far as was seen. gone are those of
-	// which the server said that they have none.
-	alive []string
+	// alive are the replicas that have a Lease, as far as was seen, with whether it confirms
+	// the division. gone are those of which the API server said that they have none.
+	alive map[string]bool
 	gone  map[string]bool
-	// ending: this replica is to end, and serves nothing.
-	ending bool
-	// whole says of kinds whether the leader is to serve all of them; what it does not
-	// say yet stays as it is.
-	whole map[string]bool
-	// byUID says of namespaced kinds whether the leader wants them divided by uid; what it
-	// does not say yet stays as it is.
-	byUID map[string]bool
-	// bounds are what the leader wants; nil: those that there are.
-	bounds []string
+	// isEnding is true if this replica is about to end. It serves nothing.
+	isEnding bool
+	// exclusive is what this replica has decided of kinds, for when it leads: whether the
+	// leader is to serve all their resources. Other kinds stay as they are.
+	exclusive map[string]bool
+	// buckets is how many there should be, once nobody owns any.
+	buckets int
 }
 
-// staying are the replicas that live, with this one unless it ends.
-func (v view) staying() []string {
-	alive := slices.DeleteFunc(slices.Clone(v.alive), func(name string) bool { return name == v.self && v.ending })
-	slices.Sort(alive)
-	return slices.Compact(alive)
+// assigned returns the replica that should own each bucket. Only replicas that own one already,
+// or that confirm the division, get buckets.
+func (v view) assigned(n int) []string {
+	var candidates []string
+	if !v.isEnding {
+		candidates = append(candidates, v.self)
+	}
+	for name, confirms := range v.alive {
+		if name != v.self && (confirms || slices.Contains(v.division.Owners, name)) {
+			candidates = append(candidates, name)
+		}
+	}
+	slices.Sort(candidates)
+	return assignBuckets(n, candidates)
 }
 
-// share is what this replica serves now. What a change may have given away already is
-// not in it.
+// share returns what this replica serves now. What a change may already have given away is not
+// in it.
 func (v view) share() Share {
-	if v.ending {
+	if v.isEnding {
 		return Share{}
 	}
 	s := v.shareOf(v.division)
@@ -47,80 +53,67 @@ func (v view) share() Share {
 	}
 	after := v.shareOf(*v.pending)
 	s.Leads = s.Leads && after.Leads
-	for i := range s.own {
-		s.own[i] = s.own[i] && i < len(after.own) && after.own[i] && slices.Equal(s.bounds, after.bounds)
+	for i := range s.owns {
+		s.owns[i] = s.owns[i] && i < len(after.owns) && after.owns[i]
 	}
-	for kind, all := range after.whole {
+	for kind, all := range after.exclusive {
 		if !all {
-			s.whole[kind] = false
+			s.exclusive[kind] = false
 		}
 	}
-	for kind, all := range s.whole {
-		if _, still := after.whole[kind]; all && !still {
-			delete(s.whole, kind)
-		}
-	}
+	maps.DeleteFunc(s.exclusive, func(kind string, all bool) bool {
+		_, still := after.exclusive[kind]
+		return all && !still
+	})
 	return s
 }
 
+// shareOf returns what this replica serves according to a division. What it is about to give away
+// is not in it, nor is a kind that other replicas have yet to give to it.
 func (v view) shareOf(d Division) Share {
-	wanted := assign(len(d.Owners), v.staying())
+	wanted := v.assigned(len(d.Owners))
 	s := d.ShareOf(v.self)
-	for i := range s.own {
-		s.own[i] = s.own[i] && wanted[i] == v.self
+	for i := range s.owns {
+		s.owns[i] = s.owns[i] && wanted[i] == v.self
 	}
-	for kind, yet := range d.Whole {
-		if s.Leads && (len(yet) > 0 || v.divides(kind)) {
-			delete(s.whole, kind)
+	for kind, yet := range d.Exclusive {
+		if s.Leads && (len(yet) > 0 || v.isDivided(kind)) {
+			delete(s.exclusive, kind)
 		}
 	}
 	return s
 }
 
-// divides reports whether a kind is not to be served by the leader alone any more.
-func (v view) divides(kind string) bool {
-	whole, known := v.whole[kind]
-	return known && !whole && !v.rekeys(kind)
+// isDivided reports whether the leader has decided that all replicas are to serve a kind.
+func (v view) isDivided(kind string) bool {
+	exclusive, isDecided := v.exclusive[kind]
+	return isDecided && !exclusive
 }
 
-// rekeys reports whether the leader wants a kind divided by something else. Nobody may serve
-// a part of it meanwhile, since parts by one key and by another overlap.
-func (v view) rekeys(kind string) bool {
-	byUID, known := v.byUID[kind]
-	return known && byUID != slices.Contains(v.division.ByUID, kind)
-}
-
-// unsure are replicas that are to serve something and have no Lease as far as was seen:
-// the server is to be asked.
+// unsure returns the replicas that are to serve something and have no Lease as far as was seen.
+// The API server has to be asked.
 func (v view) unsure() []string {
-	var all []string
-	check := func(name string) {
-		if name != "" && name != v.self && !slices.Contains(v.alive, name) && !v.gone[name] && !slices.Contains(all, name) {
-			all = append(all, name)
-		}
+	names := append(slices.Clone(v.division.Owners), v.division.Leader)
+	for _, yet := range v.division.Exclusive {
+		names = append(names, yet...)
 	}
-	check(v.division.Leader)
-	for _, owner := range v.division.Owners {
-		check(owner)
-	}
-	for _, yet := range v.division.Whole {
-		for _, name := range yet {
-			check(name)
-		}
-	}
-	return all
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool {
+		_, isAlive := v.alive[name]
+		return name == "" || name == v.self || isAlive || v.gone[name]
+	})
 }
 
-// change is what this replica writes in the place of the division; nil: nothing. drained:
-// nothing is under way here that the share does not have.
-func (v view) change(drained bool) *Division {
+// change returns what this replica writes in place of the division, or nil. isDrained is true if
+// nothing is under way here that is not in the share.
+func (v view) change(isDrained bool) *Division {
 	d := v.division.clone()
-	v.free(&d)
-	if drained {
-		v.give(&d)
+	v.freeGone(&d)
+	if isDrained {
+		v.giveAway(&d)
 	}
-	if !v.ending {
-		v.take(&d)
+	if !v.isEnding {
+		v.takeFree(&d)
 	}
 	if d.String() == v.division.clone().String() {
 		return nil
@@ -128,8 +121,8 @@ func (v view) change(drained bool) *Division {
 	return &d
 }
 
-// free takes away what replicas had that are gone.
-func (v view) free(d *Division) {
+// freeGone frees what replicas had that are gone.
+func (v view) freeGone(d *Division) {
 	if v.gone[d.Leader] {
 		d.Leader = ""
 	}
@@ -138,76 +131,56 @@ func (v view) free(d *Division) {
 			d.Owners[i] = ""
 		}
 	}
-	for kind, yet := range d.Whole {
-		d.Whole[kind] = slices.DeleteFunc(slices.Clone(yet), func(name string) bool { return v.gone[name] })
+	for kind, yet := range d.Exclusive {
+		d.Exclusive[kind] = slices.DeleteFunc(slices.Clone(yet), func(name string) bool { return v.gone[name] })
 	}
 }
 
-// give gives away what this replica has and should not.
-func (v view) give(d *Division) {
-	wanted := assign(len(d.Owners), v.staying())
-	for i, owner := range d.Owners {
-		switch {
-		case owner != v.self || wanted[i] == v.self && len(d.Next) == 0:
-		case len(d.Next) == 0:
-			d.Owners[i] = wanted[i]
-		default:
-			d.Owners[i] = ""
+// giveAway gives away what this replica has and should not have.
+func (v view) giveAway(d *Division) {
+	for i, wanted := range v.assigned(len(d.Owners)) {
+		if d.Owners[i] == v.self {
+			d.Owners[i] = wanted
 		}
 	}
-	for kind, yet := range d.Whole {
-		d.Whole[kind] = slices.DeleteFunc(slices.Clone(yet), func(name string) bool { return name == v.self })
+	for kind, yet := range d.Exclusive {
+		d.Exclusive[kind] = slices.DeleteFunc(slices.Clone(yet), func(name string) bool { return name == v.self })
 	}
 	switch {
 	case d.Leader != v.self:
-	case v.ending:
+	case v.isEnding:
 		d.Leader = ""
 	default:
-		maps.DeleteFunc(d.Whole, func(kind string, _ []string) bool { return v.divides(kind) })
+		maps.DeleteFunc(d.Exclusive, func(kind string, _ []string) bool { return v.isDivided(kind) })
 	}
 }
 
-// take takes what nobody has and this replica should have.
-func (v view) take(d *Division) {
+// takeFree takes what nobody has and this replica should have.
+func (v view) takeFree(d *Division) {
 	if d.Leader == "" {
 		d.Leader = v.self
 	}
-	if d.Leader == v.self {
-		v.lead(d)
+	if d.Leader == v.self && !d.isOwned() && len(d.Owners) != v.buckets {
+		d.Owners = make([]string, v.buckets)
 	}
-	if len(d.Next) > 0 {
-		return
+	if v.division.Leader == v.self && d.Leader == v.self {
+		v.requestKinds(d)
 	}
-	for i, wanted := range assign(len(d.Owners), v.staying()) {
+	for i, wanted := range v.assigned(len(d.Owners)) {
 		if wanted == v.self && d.Owners[i] == "" {
 			d.Owners[i] = v.self
 		}
 	}
 }
 
-// lead changes what is the leader's to change: other bounds, for which all buckets are
-// given away first, and kinds that it is to serve alone.
-func (v view) lead(d *Division) {
-	if v.bounds != nil && !slices.Equal(v.bounds, d.Bounds) {
-		d.Next = v.bounds
-	}
-	free := !slices.ContainsFunc(d.Owners, func(owner string) bool { return owner != "" })
-	if len(d.Next) > 0 && free {
-		d.Bounds, d.Owners, d.Next = d.Next, make([]string, len(d.Next)), nil
-	}
-	for kind, byUID := range v.byUID {
-		if yet, is := v.division.Whole[kind]; !v.rekeys(kind) || !is || len(yet) > 0 || v.division.Leader != v.self {
+// requestKinds requests the kinds that the leader is to serve alone from the replicas that own
+// buckets.
+func (v view) requestKinds(d *Division) {
+	for kind, exclusive := range v.exclusive {
+		if _, isRequested := d.Exclusive[kind]; !exclusive || isRequested {
 			continue
 		}
-		d.ByUID = slices.DeleteFunc(d.ByUID, func(name string) bool { return name == kind })
-		if byUID {
-			d.ByUID = slices.Sorted(slices.Values(append(d.ByUID, kind)))
-		}
-	}
-	for kind, whole := range v.whole {
-		if _, is := d.Whole[kind]; (whole || v.rekeys(kind)) && !is && v.division.Leader == v.self {
-			d.Whole[kind] = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(d.Owners))),
-				func(name string) bool { return name == "" || name == v.self })
-		}
+		owners := slices.Compact(slices.Sorted(slices.Values(d.Owners)))
+		d.Exclusive[kind] = slices.DeleteFunc(owners, func(name string) bool { return name == "" || name == v.self })
 	}
 }

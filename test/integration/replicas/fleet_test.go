@@ -158,7 +158,7 @@ func (f *fleet) division() (division.Division, error) {
 	if err != nil {
 		return division.Division{}, err
 	}
-	d, ok := division.Read(lease.Annotations[api.AnnotationDivision])
+	d, ok := division.Parse(lease.Annotations[api.AnnotationDivision])
 	if !ok {
 		return d, errors.New("the Lease has no division")
 	}
@@ -180,8 +180,8 @@ func (f *fleet) awaitDivided(n int) (d division.Division) {
 // serves no kind alone.
 func (f *fleet) divided(n int) (division.Division, error) {
 	d, err := f.owned(n)
-	if err == nil && len(d.Whole) > 0 {
-		err = fmt.Errorf("whole are %v", d.Whole)
+	if err == nil && len(d.Exclusive) > 0 {
+		err = fmt.Errorf("exclusive are %v", d.Exclusive)
 	}
 	return d, err
 }

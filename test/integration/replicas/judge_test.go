@@ -3,11 +3,10 @@ package replicas
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"github.com/jacquard-operator/jacquard/engine/api"
 )
 
 // mostLate is how many writes of one replica may be on their way when it is cut off: one of
@@ -34,8 +33,8 @@ func (w *crowd) judge(l *timeline, began time.Time) {
 	}
 	writes, late, made := 0, map[string]int{}, map[string]int{}
 	for _, one := range log {
-		kind, resource := w.ownerOf(one)
-		if resource == nil || !users[one.User.Username] {
+		kind, name := w.ownerOf(one)
+		if name == "" || !users[one.User.Username] {
 			continue
 		}
 		key := one.ObjectRef.Resource + " " + one.ObjectRef.Namespace + "/" + one.ObjectRef.Name
@@ -49,8 +48,8 @@ func (w *crowd) judge(l *timeline, began time.Time) {
 		}
 		writes++
 		mine := slices.ContainsFunc(during(l.eras, one), func(e era) bool {
-			return accounts[e.Owner(kind, resource)] == one.User.Username ||
-				slices.ContainsFunc(e.Whole[kind], func(yet string) bool { return accounts[yet] == one.User.Username }) // it ends what it began
+			return accounts[e.Owner(kind, w.uids[kind+name])] == one.User.Username ||
+				slices.ContainsFunc(e.Exclusive[kind], func(yet string) bool { return accounts[yet] == one.User.Username }) // it ends what it began
 		})
 		if !mine {
 			late[one.User.Username]++
@@ -72,24 +71,25 @@ func (w *crowd) judge(l *timeline, began time.Time) {
 	w.tellWaits(log, users)
 }
 
-// ownerOf is the resource whose child or patched object was written.
-func (w *crowd) ownerOf(o written) (kind string, resource metav1.Object) {
+// ownerOf returns the kind and name of the resource whose child or patched object was written.
+func (w *crowd) ownerOf(o written) (kind, name string) {
 	short, rest, _ := strings.Cut(o.ObjectRef.Name, ".")
 	for _, s := range sorts() {
 		if o.ObjectRef.Resource == "configmaps" && short == s.short() {
-			_, number, _ := strings.Cut(rest, "-")
-			i, err := strconv.Atoi(number)
-			if err != nil {
-				return "", nil
+			if _, isKnown := w.uids[s.name()+rest]; isKnown {
+				return s.name(), rest
 			}
-			namespace, name := w.in(s, i)
-			return s.name(), &metav1.ObjectMeta{Namespace: namespace, Name: name, UID: w.uids[s.name()+name]}
 		}
 		if s.short() == "patches" && o.ObjectRef.Resource == "serviceaccounts" {
-			return s.name(), &metav1.ObjectMeta{Namespace: o.ObjectRef.Namespace}
+			for i := range w.each {
+				_, name := w.in(s, i)
+				if strings.Contains(o.RequestURI, "fieldManager="+api.PatchManager(w.uids[s.name()+name])+"&") {
+					return s.name(), name
+				}
+			}
 		}
 	}
-	return "", nil
+	return "", ""
 }
 
 // tellGaps tells how long buckets had no other owner after something happened to theirs,
@@ -123,8 +123,8 @@ func (w *crowd) tellGaps(eras []era, accounts map[string]string) {
 func (w *crowd) tellWaits(log []written, users map[string]bool) {
 	at := map[string][]time.Time{} // when children were written, by resource
 	for _, one := range log {
-		if kind, resource := w.ownerOf(one); resource != nil && users[one.User.Username] {
-			key := kind + "/" + resource.GetName()
+		if kind, name := w.ownerOf(one); name != "" && users[one.User.Username] {
+			key := kind + "/" + name
 			at[key] = append(at[key], one.Done)
 		}
 	}

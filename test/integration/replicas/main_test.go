@@ -16,5 +16,5 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asOperator) != "" {
 		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
-	kit.Main(m, &cluster, "--nodes", "0", "--components", "etcd,apiserver,controller-manager", "--feature-gates", "ShardedListAndWatch=true")
+	kit.Main(m, &cluster, "--nodes", "0", "--components", "etcd,apiserver,controller-manager")
 }

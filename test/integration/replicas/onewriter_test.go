@@ -82,15 +82,15 @@ func moments(t *testing.T) int {
 func TestOneWriter(t *testing.T) {
 	kit.Nightly(t, "chaos-replicas")
 	t.Parallel()
-	for _, gate := range []bool{true, false} {
-		t.Run("gate "+strconv.FormatBool(gate), func(t *testing.T) {
-			c := cluster
-			if !gate {
-				c = kit.Start(t, "--nodes", "0", "--components", "etcd,apiserver,controller-manager")
-			}
-			oneWriter(t, c)
-		})
-	}
+	w, l, began := gather(t, cluster)
+	stop := w.edits(10 * time.Millisecond)
+	w.shake(moments(t))
+	w.roll()
+	stop()
+	w.ready()
+	w.awaitDivided(2)
+	w.settled(l)
+	w.judge(l, began)
 }
 
 // A crowd is the resources of a fleet, and what is to be known of them.
@@ -101,18 +101,6 @@ type crowd struct {
 	each   int
 	uids   map[string]types.UID // by kind and name
 	events []event
-}
-
-func oneWriter(t *testing.T, c *kit.Cluster) {
-	w, l, began := gather(t, c)
-	stop := w.edits(10 * time.Millisecond)
-	w.shake(moments(t))
-	w.roll()
-	stop()
-	w.ready()
-	w.awaitDivided(2)
-	w.settled(l)
-	w.judge(l, began)
 }
 
 // TestTakesOver measures how long a bucket has no owner when a replica is killed, or ends

@@ -61,7 +61,7 @@ func TestRollsOut(t *testing.T) {
 	}
 	kit.Eventually(t, "the rollout stops", stopped)
 	d, err := f.division()
-	if err != nil || len(d.Whole) != 1 || len(d.Whole[name]) != 0 {
+	if err != nil || len(d.Exclusive) != 1 || len(d.Exclusive[name]) != 0 {
 		t.Errorf("the leader does not serve the whole kind: %v, %v", d, err)
 	}
 	edit(n-1, "edited")

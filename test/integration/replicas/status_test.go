@@ -2,16 +2,19 @@ package replicas
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"time"
 
 	"github.com/jacquard-operator/jacquard/cli"
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
@@ -85,55 +88,47 @@ func (f *fleet) jacquard(args ...string) string {
 	return out.String()
 }
 
-// TestBalance: namespaces whose names begin alike are close to each other in the hash
-// space, so at first one replica serves them all. Then the leader moves the bounds.
-func TestBalance(t *testing.T) {
+// TestFakeReplica: a Lease that looks like that of a replica, and that no process renews or
+// confirms the division with, gets no buckets. A field of kind.yaml that has no effect is named.
+func TestFakeReplica(t *testing.T) {
 	t.Parallel()
-	const group, n = "balance.example.com", 120
+	const group, n = "fake.example.com", 30
 	name := "things." + group
 	f := newFleet(t, cluster, map[string]string{
-		"crds/" + name + ".yaml":          kit.ThingCRD(group),
-		"templates/" + name + "/one.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: '{{ .metadata.name }}'}\ndata: {text: '{{ .spec.text }}'}\n",
+		"crds/" + name + ".yaml":           kit.ThingCRD(group),
+		"templates/" + name + "/kind.yaml": "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nshardBy: uid\n",
+		"templates/" + name + "/one.yaml":  "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: '{{ .metadata.name }}'}\ndata: {text: '{{ .spec.text }}'}\n",
 	})
 	cluster.Apply(t, "", kit.ThingCRD(group))
 	t.Cleanup(func() { cluster.Delete(t, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", name) })
 	cluster.Served(t, group+"/v1", "Thing")
+	space := cluster.Namespace(t)
 	for i := range n {
-		namespace := fmt.Sprintf("team-%02d", i%30)
-		if i < 30 {
-			cluster.Apply(t, "", "{apiVersion: v1, kind: Namespace, metadata: {name: "+namespace+"}}")
-		}
-		cluster.Apply(t, namespace, fmt.Sprintf("{apiVersion: %s/v1, kind: Thing, metadata: {name: thing-%d}, spec: {}}", group, i))
+		cluster.Apply(t, space, fmt.Sprintf("{apiVersion: %s/v1, kind: Thing, metadata: {name: thing-%d}, spec: {text: first}}", group, i))
 	}
-	for range 3 {
-		f.start()
+	f.start()
+	f.awaitDivided(1)
+	fake := map[string]any{
+		"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": map[string]any{"name": "fake", "labels": map[string]string{
+			api.LabelPartOf: api.PartOf, api.LabelReplicas: shard.ID(f.identity())}},
+		"spec": map[string]any{"holderIdentity": "nobody", "leaseDurationSeconds": 3600, "renewTime": time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")},
 	}
-	f.awaitDivided(3)
+	text, err := json.Marshal(fake)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster.Apply(t, f.home, string(text))
+	f.start()
+	d := f.awaitDivided(2)
+	if slices.Contains(d.Owners, "fake") {
+		t.Errorf("the Lease with no process behind it owns buckets: %v", d.Owners)
+	}
 	f.allReady(group+"/v1", "Thing", n)
-	mark := cluster.Mark(t)
-	kit.Eventually(t, "the replicas are in balance", func() error {
-		d, err := f.division()
-		if err != nil {
-			return err
-		}
-		has := map[string]int{}
-		for i := range n {
-			has[d.Owner(name, &metav1.ObjectMeta{Namespace: fmt.Sprintf("team-%02d", i%30)})]++
-		}
-		for owner, count := range has {
-			if owner == "" || count > n/2 {
-				return fmt.Errorf("they serve %v", has)
-			}
-		}
-		return nil
-	})
-	kit.Eventually(t, "status is content", func() error {
-		if said := f.status(); strings.Contains(said, "out of balance") || strings.Count(said, " resources in ") != 3 {
+	kit.Eventually(t, "status names the Lease that gets nothing, and the ignored field", func() error {
+		said := f.status()
+		if !strings.Contains(said, "fake: 0 resources in 0 buckets") || !strings.Contains(said, "shardBy has no effect") {
 			return errors.New(said)
 		}
 		return nil
 	})
-	if writes := f.writes(mark, "configmaps"); len(writes) > 0 {
-		t.Errorf("%d writes: %v", len(writes), writes[0])
-	}
 }

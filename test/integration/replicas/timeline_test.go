@@ -23,8 +23,9 @@ import (
 
 // A written request is one of the audit log that changed something.
 type written struct {
-	Verb string `json:"verb"`
-	User struct {
+	Verb       string `json:"verb"`
+	RequestURI string `json:"requestURI"`
+	User       struct {
 		Username string `json:"username"`
 	} `json:"user"`
 	ObjectRef struct {
@@ -91,7 +92,7 @@ func (f *fleet) watchDivision() *timeline {
 		if !is {
 			return
 		}
-		d, ok := division.Read(lease.Annotations[api.AnnotationDivision])
+		d, ok := division.Parse(lease.Annotations[api.AnnotationDivision])
 		if !ok {
 			f.Errorf("the Lease says %q", lease.Annotations[api.AnnotationDivision])
 		}

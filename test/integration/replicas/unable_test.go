@@ -74,8 +74,8 @@ func TestFollowerWithoutRevision(t *testing.T) {
 	})
 	kit.Eventually(t, "the kind is divided again", func() error {
 		d, err := f.division()
-		if err == nil && len(d.Whole) > 0 {
-			err = fmt.Errorf("the leader alone serves %v", d.Whole)
+		if err == nil && len(d.Exclusive) > 0 {
+			err = fmt.Errorf("the leader alone serves %v", d.Exclusive)
 		}
 		return err
 	})

@@ -20,40 +20,26 @@ import (
 )
 
 // TestReplicas: what each of several replicas holds in memory, and how much CPU time they
-// need together, with an API server that selects shards and with one that does not.
+// need together.
 func TestReplicas(t *testing.T) {
 	sizes := sizes(t)
-	for _, gate := range []bool{true, false} {
-		t.Run("gate "+strconv.FormatBool(gate), func(t *testing.T) {
-			c := kit.Start(t, "--components", "etcd,apiserver", "--nodes", "0", "--feature-gates", "ShardedListAndWatch="+strconv.FormatBool(gate))
-			l := &load{T: t, cluster: c, buckets: replicas.Buckets, group: "replicas.example.com", home: "replicas", root: t.TempDir(), table: &table{}}
-			l.spaces = even(10)
-			l.define(map[string]string{"one.yaml": fmt.Sprintf(configMap, "one"), "deployment.yaml": deployment})
-			l.divided(sizes[len(sizes)-1], fmt.Sprintf("ShardedListAndWatch=%t", gate))
-		})
-	}
+	c := kit.Start(t, "--components", "etcd,apiserver", "--nodes", "0")
+	l := &load{T: t, cluster: c, buckets: replicas.Buckets, group: "replicas.example.com", home: "replicas", root: t.TempDir(), table: &table{}}
+	l.spaces = namespaces(160)
+	l.define(map[string]string{"one.yaml": fmt.Sprintf(configMap, "one"), "deployment.yaml": deployment})
+	l.divided(sizes[len(sizes)-1])
 }
 
-// even are names of namespaces, so many for each bucket: with as many resources in each,
-// all buckets have as many.
-func even(each int) (names []string) {
-	d, has := replicas.New(replicas.Buckets), map[string]int{}
-	for i := range d.Owners {
-		d.Owners[i] = strconv.Itoa(i)
-	}
-	for i := 0; len(names) < each*replicas.Buckets; i++ {
-		o := &unstructured.Unstructured{}
-		o.SetNamespace(fmt.Sprintf("%04x-team", i*40503%65536)) // names that begin alike have hashes that do
-		if b := d.Owner("", o); has[b] < each {
-			has[b]++
-			names = append(names, o.GetNamespace())
-		}
+// namespaces returns n names of namespaces.
+func namespaces(n int) (names []string) {
+	for i := range n {
+		names = append(names, fmt.Sprintf("team-%03d", i))
 	}
 	return names
 }
 
 // divided measures 1, 2 and 4 replicas with n resources.
-func (l *load) divided(n int, title string) {
+func (l *load) divided(n int) {
 	op := l.run()
 	time.Sleep(20 * time.Second)
 	idle, _, idleHeap := op.memory()
@@ -93,7 +79,7 @@ func (l *load) divided(n int, title string) {
 			fmt.Sprintf("%.1f ms", cpu), ratio(cpu, aloneCPU))
 	}
 	l.Logf("an idle replica has %s", mib(idle))
-	l.write(fmt.Sprintf("%s, %d resources", title, n))
+	l.write(fmt.Sprintf("%d resources", n))
 }
 
 func ratio(a, b float64) string { return fmt.Sprintf("%.2f", a/b) }

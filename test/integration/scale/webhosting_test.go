@@ -42,8 +42,8 @@ const (
 // TestWebhosting: how long Websites wait for a worker, and until their pages are as they
 // should be, with one, two and four replicas.
 func TestWebhosting(t *testing.T) {
-	l := &load{T: t, buckets: replicas.Buckets, home: "webhosting", table: &table{}, spaces: even(10),
-		cluster: kit.Start(t, "--components", "etcd,apiserver", "--nodes", "0", "--feature-gates", "ShardedListAndWatch=true")}
+	l := &load{T: t, buckets: replicas.Buckets, home: "webhosting", table: &table{}, spaces: namespaces(160),
+		cluster: kit.Start(t, "--components", "etcd,apiserver", "--nodes", "0")}
 	root, err := kit.Root()
 	if err != nil {
 		t.Fatal(err)

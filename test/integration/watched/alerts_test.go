@@ -185,7 +185,7 @@ const absent = "absents.example.com"
 // about hours, and about states of kinds and watches that last.
 // TestRules of engine/controller/metrics makes them fire with the series of such.
 var ofProcesses = []string{"JacquardRestarts", "JacquardMemoryHigh", "JacquardStandbyMissing", "JacquardBucketsUnowned",
-	"JacquardReplicasUnbalanced", "JacquardRootMissing", "JacquardRolloutStuck", "JacquardKindUnsettled", "JacquardWatchesFailing"}
+	"JacquardRootMissing", "JacquardRolloutStuck", "JacquardKindUnsettled", "JacquardWatchesFailing"}
 
 var situations = map[string]situation{
 	"Broken": {"broken", configMap, []string{"JacquardFolderBroken"}, writes("{{ .spec.nonsense }}\n"), writes(configMap)},

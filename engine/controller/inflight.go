@@ -1,0 +1,128 @@
+package controller
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
+)
+
+// drainTimeout bounds how long a running reconcile may continue after its resource moved to
+// another replica.
+const drainTimeout = time.Second
+
+// inFlight tracks the running reconciles. A reconcile may only start for a resource in the current
+// share. The zero value serves nothing.
+type inFlight struct {
+	mu    sync.Mutex
+	share replicas.Share
+	// version counts the changes of the share.
+	version int
+	running map[*reconcileSlot]struct{}
+	// drained is called when a reconcile has ended whose resource has left the share.
+	drained func()
+}
+
+// A reconcileSlot is one running reconcile of a resource.
+type reconcileSlot struct {
+	kind string
+	uid  types.UID
+	stop context.CancelFunc
+}
+
+func (s *reconcileSlot) isIn(share replicas.Share) bool { return share.Serves(s.kind, s.uid) }
+
+// currentShare returns what is served.
+func (f *inFlight) currentShare() replicas.Share {
+	share, _ := f.shareVersion()
+	return share
+}
+
+// shareVersion returns what is served, and how often that has changed.
+func (f *inFlight) shareVersion() (replicas.Share, int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.share, f.version
+}
+
+// setShare replaces what is served. Running reconciles of anything else end soon.
+func (f *inFlight) setShare(share replicas.Share) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.share, f.version = share, f.version+1
+	for s := range f.running {
+		if !s.isIn(share) {
+			time.AfterFunc(drainTimeout, s.stop)
+		}
+	}
+}
+
+// isDrained reports whether all running reconciles are of resources in the share.
+func (f *inFlight) isDrained() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for s := range f.running {
+		if !s.isIn(f.share) {
+			return false
+		}
+	}
+	return true
+}
+
+// begin begins a reconcile, unless its resource is not in the share. If ok is true, end must be
+// called.
+func (f *inFlight) begin(ctx context.Context, kind string, uid types.UID) (_ context.Context, end func(), ok bool) {
+	slot := &reconcileSlot{kind: kind, uid: uid}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !slot.isIn(f.share) {
+		return ctx, nil, false
+	}
+	ctx, slot.stop = context.WithCancel(ctx)
+	if f.running == nil {
+		f.running = map[*reconcileSlot]struct{}{}
+	}
+	f.running[slot] = struct{}{}
+	return ctx, func() { f.end(slot) }, true
+}
+
+func (f *inFlight) end(slot *reconcileSlot) {
+	slot.stop()
+	f.mu.Lock()
+	delete(f.running, slot)
+	hasLeft := !slot.isIn(f.share)
+	f.mu.Unlock()
+	if hasLeft && f.drained != nil {
+		f.drained()
+	}
+}
+
+// A gate lets the resources of a kind be reconciled while they are in the share.
+type gate struct {
+	o *Operator
+	r *kindController
+}
+
+// Reconcile implements [ctrl.Reconciler]. Resources outside the share are skipped. They are
+// enqueued again when the share changes.
+func (g gate) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	resource, err := g.r.resources.find(req.NamespacedName)
+	if resource == nil || err != nil { // it is forgotten, or asked for again
+		return g.r.reconciler.Reconcile(ctx, req)
+	}
+	if !g.r.isKnown(resource.UID) {
+		g.r.reconciler.ForgetEvent(req.NamespacedName)
+		return ctrl.Result{}, nil
+	}
+	ctx, end, ok := g.o.inFlight.begin(ctx, g.r.name, resource.UID)
+	if !ok {
+		g.r.reconciler.ForgetEvent(req.NamespacedName)
+		return ctrl.Result{}, nil
+	}
+	defer end()
+	return g.r.reconciler.Reconcile(ctx, req)
+}

@@ -1,0 +1,146 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
+	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
+	"github.com/jacquard-operator/jacquard/engine/controller/shard"
+)
+
+// divides reports whether replicas divide the resources. Those that are read-only do not: they
+// record nothing that followers could go by, and one of them counts everything.
+func (o Options) divides() bool { return o.Buckets > 0 && o.elects() && !o.ReadOnly }
+
+// divides reports whether the replicas of this installation divide its resources. Otherwise one
+// of them serves all.
+func (o *Operator) divides() bool { return o.lock != nil }
+
+// leads reports whether this process does what is done once for the installation.
+func (o *Operator) leads() bool { return o.inFlight.currentShare().Leads }
+
+// newReplicaLock returns the Lease of one replica. Each renewal reports how the replica is.
+func (o Options) newReplicaLock(election *rest.Config, report, seen func() string) (*replicas.Lock, error) {
+	leases, err := coordinationclient.NewForConfig(election)
+	if err != nil {
+		return nil, fmt.Errorf("making a client of Leases: %w", err)
+	}
+	host, err := os.Hostname()
+	if err != nil || len(validation.IsDNS1123Subdomain(host)) > 0 || len(host) > longestHost {
+		host = path.Base(o.Identity)
+	}
+	return replicas.NewLock(leases.Leases(o.leaseNamespace()), host, o.leaseLabels(), report, seen), nil
+}
+
+// longestHost bounds the beginning of the name of a Lease.
+const longestHost = 240
+
+// leaseLabels returns the labels of the Leases of the installation.
+func (o Options) leaseLabels() map[string]string {
+	return map[string]string{api.LabelPartOf: api.PartOf, api.LabelReplicas: shard.ID(o.Identity)}
+}
+
+func (o *Operator) newMember() (*replicas.Member, error) {
+	cfg := rest.CopyConfig(o.options.Config)
+	cfg.QPS, cfg.RateLimiter = -1, nil
+	leases, err := coordinationclient.NewForConfigAndClient(cfg, o.http)
+	if err != nil {
+		return nil, fmt.Errorf("making a client of Leases: %w", err)
+	}
+	m := replicas.NewMember(replicas.Options{
+		Leases: leases.Leases(o.options.leaseNamespace()), Name: api.Lease(o.options.Identity), Labels: o.options.leaseLabels(),
+		Buckets: o.options.Buckets, Serve: o.takeShare, IsDrained: o.inFlight.isDrained, Log: o.mgr.GetLogger().WithName("replicas"),
+	})
+	o.inFlight.drained = m.Look
+	return m, nil
+}
+
+// leaveLimit bounds how long a replica that ends takes to give away what it serves.
+const leaveLimit = 5 * time.Second
+
+// leave gives away what this replica serves, when it ends.
+func (o *Operator) leave() {
+	if !o.divides() {
+		return
+	}
+	ctx, end := context.WithTimeout(context.Background(), leaveLimit)
+	defer end()
+	o.member.Leave(ctx)
+}
+
+// reportReplica returns what this replica reports of itself.
+func (o *Operator) reportReplica() string {
+	host, _ := os.Hostname() // "" means that it is unknown
+	share := o.inFlight.currentShare()
+	r := heartbeat.Replica{Program: o.options.Version, Pod: host}
+	o.mu.Lock()
+	r.Unable = o.those(func(k *kindState) bool { return k.unable })
+	o.mu.Unlock()
+	for _, k := range o.running() {
+		for _, resource := range k.resources.all() {
+			if share.Serves(k.name, resource.UID) {
+				r.Resources++
+			}
+		}
+		if q := k.queue.Load(); q != nil {
+			r.Queue += (*q).Len()
+		}
+		if first := k.reconciler.OldestEvent(); !first.IsZero() {
+			r.Lag = max(r.Lag, int(time.Since(first).Seconds()))
+		}
+	}
+	return r.String()
+}
+
+// replicasInterval is how often the leader looks at what the replicas report.
+const replicasInterval = 10 * time.Second
+
+// watchReplicas looks at what the replicas report, while this one leads: which buckets nobody
+// serves, and which kinds some replica cannot serve.
+func (o *Operator) watchReplicas(ctx context.Context) error {
+	if !o.divides() {
+		return nil
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(replicasInterval):
+		}
+		status := replicas.Status{}
+		if o.leads() {
+			status = o.member.Status()
+		}
+		metrics.Unowned(status.Unowned)
+		o.recordUnable(status.Reports)
+	}
+}
+
+// recordUnable records which kinds some replica cannot serve, since it does not have their
+// revision. The leader serves these, and checks whether the revision is stored.
+func (o *Operator) recordUnable(reports map[string]string) {
+	unable := map[string]bool{}
+	for _, text := range reports {
+		for _, name := range heartbeat.ReadReplica(text).Unable {
+			unable[name] = true
+		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for name, k := range o.kinds {
+		if k.areUnable != unable[name] {
+			k.areUnable, k.kept = unable[name], nil
+			o.names.Add(name)
+		}
+	}
+}
