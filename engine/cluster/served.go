@@ -181,6 +181,45 @@ func preferredFirst(g metav1.APIGroup) []string {
 }
 
 // same reports whether two snapshots tell the same.
+// Changes are the kinds about which two snapshots differ.
+type Changes struct {
+	kinds  map[schema.GroupKind]bool
+	groups map[string]bool // of which it became known, or unknown, what they serve
+}
+
+// Contains reports whether the snapshots differ about a kind.
+func (c Changes) Contains(gk schema.GroupKind) bool { return c.kinds[gk] || c.groups[gk.Group] }
+
+// ChangesTo returns the kinds that a later snapshot serves otherwise: in other versions, by other
+// names, or no longer; and those of which it is known, or not known, only there.
+func (s *Served) ChangesTo(later *Served) Changes {
+	c := Changes{kinds: map[schema.GroupKind]bool{}, groups: map[string]bool{}}
+	for _, pair := range [][2]*Served{{s, later}, {later, s}} {
+		a, b := pair[0], pair[1]
+		for gvk, resource := range a.resources {
+			if other, found := b.resources[gvk]; !found || !resource.Equal(other) {
+				c.kinds[gvk.GroupKind()] = true
+			}
+		}
+		for gk, gvk := range a.preferred {
+			if b.preferred[gk] != gvk {
+				c.kinds[gk] = true
+			}
+		}
+		for gvk := range a.promised {
+			if !b.promised[gvk] {
+				c.kinds[gvk.GroupKind()] = true
+			}
+		}
+		for group, err := range a.unknown {
+			if other := b.unknown[group]; other == nil || other.Error() != err.Error() {
+				c.groups[group] = true
+			}
+		}
+	}
+	return c
+}
+
 func (s *Served) same(o *Served) bool {
 	return maps.EqualFunc(s.resources, o.resources, live.Resource.Equal) && maps.Equal(s.preferred, o.preferred) &&
 		maps.EqualFunc(s.unknown, o.unknown, func(a, b error) bool { return a.Error() == b.Error() })

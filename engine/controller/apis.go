@@ -194,22 +194,18 @@ func established(crd *apiextensionsv1.CustomResourceDefinition) bool {
 	})
 }
 
-// followDiscovery tells everybody when the cluster serves other kinds than
-// before, or promises less, and begins to watch children once it is known whose
-// they may be: what a template sees by hasAPI may have changed for every resource.
+// followDiscovery enqueues what depends on the kinds that the cluster serves otherwise than before,
+// or no longer promises. It begins to watch children once it is known whose they may be.
 func (o *Operator) followDiscovery(ctx context.Context) error {
 	changed, owners := o.discovery.Subscribe(), o.awaitOwners(ctx)
+	shown, served := o.shown(), o.served()
+	dependsOn := func(*kindController) bool { return true }
 	for {
 		if owners == nil {
 			o.children.Served(o.shown)
 		}
 		o.reads.Served(o.shown)
-		for _, name := range o.known() {
-			o.names.Add(name)
-		}
-		for _, r := range o.running() {
-			r.enqueueAll()
-		}
+		o.enqueueDependents(dependsOn)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -218,7 +214,36 @@ func (o *Operator) followDiscovery(ctx context.Context) error {
 		case <-owners:
 			owners = nil
 		}
+		nowShown, nowServed := o.shown(), o.served()
+		asShown, asServed := shown.ChangesTo(nowShown), served.ChangesTo(nowServed)
+		shown, served = nowShown, nowServed
+		dependsOn = func(r *kindController) bool {
+			return r.dependsOn(func(gk schema.GroupKind) bool { return asShown.Contains(gk) || asServed.Contains(gk) })
+		}
 	}
+}
+
+// enqueueDependents enqueues the kinds that depend on what has changed, with their resources, and
+// all that are not served as they should be.
+func (o *Operator) enqueueDependents(dependsOn func(*kindController) bool) {
+	for _, name := range o.known() {
+		o.mu.Lock()
+		k := o.seen(name)
+		o.mu.Unlock()
+		switch r := k.controller; {
+		case r != nil && dependsOn(r):
+			o.names.Add(name)
+			r.enqueueAll()
+		case r == nil || k.trouble != nil || k.unsettled != "":
+			o.names.Add(name)
+		}
+	}
+}
+
+// dependsOn reports whether a version that serves resources depends on a kind that matches.
+func (r *kindController) dependsOn(matches func(schema.GroupKind) bool) bool {
+	return matches(r.gvk.GroupKind()) ||
+		slices.ContainsFunc(r.versions.listVersions(), func(v *observe.Version) bool { return v.DependsOn(matches) })
 }
 
 // known lists the kinds that have a folder or run, or had children, or that the division

@@ -100,6 +100,14 @@ func asked(a template.Ask) (gvk apischema.GroupVersionKind, reads bool) {
 	return apischema.FromAPIVersionAndKind(a.Object.APIVersion, a.Object.Kind), true
 }
 
+// AsksAbout reports whether a template asks about a kind that matches: whether the cluster has it,
+// or what there is of it.
+func (k *Kind) AsksAbout(matches func(apischema.GroupKind) bool) bool {
+	return slices.ContainsFunc(k.Asks, func(a template.Ask) bool {
+		return a.Object.Kind != "" && matches(apischema.FromAPIVersionAndKind(a.Object.APIVersion, a.Object.Kind).GroupKind())
+	})
+}
+
 func (k *Kind) readRules(gvk apischema.GroupVersionKind) []ReadRule {
 	var rules []ReadRule
 	for _, r := range k.Settings.Reads {

@@ -72,6 +72,17 @@ func (v *Version) WritesKind(gk schema.GroupKind, patched bool) bool {
 	return slices.ContainsFunc(v.Kind.Children, func(c kind.Child) bool { return c.GroupKind() == gk })
 }
 
+// DependsOn reports whether the version makes, patches or asks about a kind that matches.
+func (v *Version) DependsOn(matches func(schema.GroupKind) bool) bool {
+	for gvk := range v.Children {
+		if matches(gvk.GroupKind()) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(v.Patched, func(gvk schema.GroupVersionKind) bool { return matches(gvk.GroupKind()) }) ||
+		v.Kind != nil && v.Kind.AsksAbout(matches)
+}
+
 // declaresChildren reports whether the CRD has room for the children in the status.
 func (v *Version) declaresChildren() bool {
 	shown := v.ShownVersion()
