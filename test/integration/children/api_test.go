@@ -181,22 +181,30 @@ func TestMissingChildKind(t *testing.T) {
 }
 
 // TestHasAPI: a template that asks for an API is rendered again when the API
-// comes and when it goes.
+// comes and when it goes. Resources of a kind that does not ask are not even looked at.
 func TestHasAPI(t *testing.T) {
 	t.Parallel()
 	group := "asked.example.com"
 	k := newThing(t, "asks", map[string]string{
 		"map.yaml": config("", "{{ if hasAPI \""+group+"/v1\" \"Gadget\" }}there{{ else }}absent{{ end }}"),
 	})
-	k.run(t)
+	other := newThing(t, "asksnothing", plain())
+	k.run(t, other)
 	k.apply(t, "a", "")
 	k.data(t, "a", "absent")
+	other.apply(t, "o", "")
+	other.ready(t, "o")
+	other.atRest(t, "o", "ConfigMap/o")
+	before := reconciliations(t, other.name())
 	cluster.Apply(t, "", gadget(group, "Namespaced"))
 	k.data(t, "a", "there")
 	dropCRD(t, "gadgets."+group)
 	k.data(t, "a", "absent")
 	k.ready(t, "a")
 	k.atRest(t, "a", "ConfigMap/a")
+	if n := reconciliations(t, other.name()) - before; n > 0 {
+		t.Errorf("a resource of a kind that does not ask is reconciled %v times", n)
+	}
 }
 
 // TestUndeclaredStatus: fields of a status that the CRD does not declare are
