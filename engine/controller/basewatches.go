@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
+
+	"github.com/jacquard-operator/jacquard/engine/locks"
 )
 
 // unreadyAfter is for how long a base watch may fail before the process is not ready: a
@@ -27,7 +28,7 @@ const unreadyAfter = 30 * time.Second
 // is served: CRDs, and the ConfigMaps that hold folders.
 type baseWatches struct {
 	clock    clock.PassiveClock
-	mu       sync.Mutex
+	mu       locks.Mutex
 	failures map[string]watchFailure
 }
 

@@ -3,19 +3,19 @@ package controller
 import (
 	"maps"
 	"slices"
-	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/cluster"
+	"github.com/jacquard-operator/jacquard/engine/locks"
 )
 
 // definitions are the CRDs of the cluster by the kinds that they define. They
 // are asked for every snapshot, write and child, so they have a mutex of their
 // own, and no answer looks at all of them. The zero value has none.
 type definitions struct {
-	mu sync.Mutex
+	mu locks.Mutex
 	// byKind has the CRDs of a kind by name: names may overlap, and then one of
 	// them is established.
 	byKind map[schema.GroupKind]map[string]*apiextensionsv1.CustomResourceDefinition

@@ -121,15 +121,7 @@ func (o *Operator) beginLeading() {
 func (o *Operator) wakeWatches() {
 	o.children.Wake()
 	o.reads.Wake()
-	o.mu.Lock()
-	var caches []*resourceCache
-	for _, k := range o.kinds {
-		if k.cache != nil {
-			caches = append(caches, k.cache)
-		}
-	}
-	o.mu.Unlock()
-	for _, c := range caches {
+	for _, c := range o.resourceCaches() {
 		c.resources.wakeWatches()
 	}
 }

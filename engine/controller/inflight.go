@@ -2,13 +2,14 @@ package controller
 
 import (
 	"context"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
+	"github.com/jacquard-operator/jacquard/engine/locks"
 )
 
 // drainTimeout bounds how long a running reconcile may continue after its resource moved to
@@ -18,13 +19,19 @@ const drainTimeout = time.Second
 // inFlight tracks the running reconciles. A reconcile may only start for a resource in the current
 // share. The zero value serves nothing.
 type inFlight struct {
-	mu    sync.Mutex
-	share replicas.Share
-	// version counts the changes of the share.
-	version int
+	// current is what is served. It changes while mu is held.
+	current atomic.Pointer[versionedShare]
+
+	mu      locks.Mutex
 	running map[*reconcileSlot]struct{}
 	// drained is called when a reconcile has ended whose resource has left the share.
 	drained func()
+}
+
+// A versionedShare is a share with the number of changes that led to it.
+type versionedShare struct {
+	share   replicas.Share
+	version int
 }
 
 // A reconcileSlot is one running reconcile of a resource.
@@ -44,16 +51,18 @@ func (f *inFlight) currentShare() replicas.Share {
 
 // shareVersion returns what is served, and how often that has changed.
 func (f *inFlight) shareVersion() (replicas.Share, int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.share, f.version
+	if s := f.current.Load(); s != nil {
+		return s.share, s.version
+	}
+	return replicas.Share{}, 0
 }
 
 // setShare replaces what is served. Running reconciles of anything else end soon.
 func (f *inFlight) setShare(share replicas.Share) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.share, f.version = share, f.version+1
+	_, version := f.shareVersion()
+	f.current.Store(&versionedShare{share, version + 1})
 	for s := range f.running {
 		if !s.isIn(share) {
 			time.AfterFunc(drainTimeout, s.stop)
@@ -65,8 +74,9 @@ func (f *inFlight) setShare(share replicas.Share) {
 func (f *inFlight) isDrained() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	share := f.currentShare()
 	for s := range f.running {
-		if !s.isIn(f.share) {
+		if !s.isIn(share) {
 			return false
 		}
 	}
@@ -79,7 +89,7 @@ func (f *inFlight) begin(ctx context.Context, kind string, uid types.UID) (_ con
 	slot := &reconcileSlot{kind: kind, uid: uid}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !slot.isIn(f.share) {
+	if !slot.isIn(f.currentShare()) {
 		return ctx, nil, false
 	}
 	ctx, slot.stop = context.WithCancel(ctx)
@@ -94,9 +104,8 @@ func (f *inFlight) end(slot *reconcileSlot) {
 	slot.stop()
 	f.mu.Lock()
 	delete(f.running, slot)
-	hasLeft := !slot.isIn(f.share)
 	f.mu.Unlock()
-	if hasLeft && f.drained != nil {
+	if !slot.isIn(f.currentShare()) && f.drained != nil {
 		f.drained()
 	}
 }

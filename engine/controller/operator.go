@@ -29,6 +29,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/locks"
 	"github.com/jacquard-operator/jacquard/engine/transport"
 )
 
@@ -50,7 +51,7 @@ type Operator struct {
 	definitions definitions
 	withdrawn   chan struct{}
 
-	mu       sync.Mutex
+	mu       locks.Mutex
 	read     bool // the roots have been read
 	mapsRead bool // the ConfigMaps have been read, if any are watched
 	listed   bool // the CRDs have been listed
@@ -79,7 +80,7 @@ type Operator struct {
 	// or 0. stoodBy: it had filled caches before.
 	leadsSince atomic.Int64
 	stoodBy    atomic.Bool
-	counting   sync.Mutex   // of what may not be watched
+	counting   locks.Mutex  // of what may not be watched
 	noHome     sync.Once    // it was told that no revisions are kept
 	bases      *baseWatches // what every kind needs watched
 }

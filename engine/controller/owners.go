@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -67,32 +68,40 @@ func (o *Operator) isWaitOver(began time.Time, areListed func() bool) bool {
 // lists reports whether resources of a kind are being listed, and nothing is known to be
 // wrong with that.
 func (o *Operator) lists() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, k := range o.kinds {
-		if k.cache != nil && k.cache.resources.lists() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(o.resourceCaches(), func(c resourceCache) bool { return c.resources.lists() })
 }
 
 // ownersListed reports whether the resources of every kind that has a folder and is
 // served here have been listed.
 func (o *Operator) ownersListed() bool {
+	share := o.inFlight.currentShare()
+	var needed []string
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	if !o.read || !o.mapsRead || !o.listed {
-		return false
-	}
+	areKnown := o.read && o.mapsRead && o.listed
 	for _, name := range o.named() {
 		k := o.kinds[name]
-		switch {
-		case k.crd == nil || !established(k.crd) || k.elsewhere != "" || o.inFlight.currentShare().IsElsewhere(name):
-		case k.cache == nil && k.unsettled != "": // the kind is tried again
-		case k.cache == nil || !k.cache.resources.have():
-			return false
+		isServed := k.crd != nil && established(k.crd) && k.elsewhere == "" && !share.IsElsewhere(name)
+		if isServed && (k.cache != nil || k.unsettled == "") { // a kind that could not be served is tried again
+			needed = append(needed, name)
 		}
 	}
-	return true
+	o.mu.Unlock()
+	for _, c := range o.resourceCaches() {
+		if c.resources.have() {
+			needed = slices.DeleteFunc(needed, func(name string) bool { return name == c.name })
+		}
+	}
+	return areKnown && len(needed) == 0
+}
+
+// resourceCaches returns the resource caches of all kinds.
+func (o *Operator) resourceCaches() (all []resourceCache) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, k := range o.kinds {
+		if k.cache != nil {
+			all = append(all, *k.cache)
+		}
+	}
+	return all
 }

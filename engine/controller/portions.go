@@ -18,6 +18,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/locks"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/transport"
 )
@@ -43,7 +44,7 @@ type portion struct {
 	// delivering is held while a change is taken and told of, so that changes are told of
 	// in their order; mu is taken after it, and held by nobody who is told.
 	delivering sync.Mutex
-	mu         sync.Mutex
+	mu         locks.Mutex
 	items      map[cache.ObjectName]*live.Packed
 	synced     bool
 	// selected is what items are all of, and wanted what they are to be; chosen ends the

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/locks"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/panics"
 	"github.com/jacquard-operator/jacquard/engine/plan"
@@ -37,7 +38,7 @@ type namedPreview struct {
 func (r *kindController) previewAll(ctx context.Context, next *observe.Version, names []types.NamespacedName) (
 	previews []namedPreview, wait time.Duration,
 ) {
-	var mu sync.Mutex
+	var mu locks.Mutex
 	deadline := time.Now().Add(previewBudget)
 	inParallel(names, r.parallel, func(name *types.NamespacedName) {
 		o := &unstructured.Unstructured{}

@@ -19,6 +19,7 @@ import (
 // A resource cache is what is known of a kind's resources. Followers have it too, so
 // that whoever becomes the leader need not list them first.
 type resourceCache struct {
+	name      string // of the CRD
 	gvk       apischema.GroupVersionKind
 	crdUID    types.UID
 	epoch     int // how often others of them were served than before; it needs the mutex
@@ -37,7 +38,7 @@ func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind,
 		return l, nil
 	}
 	o.unlist(crd.Name)
-	l = &resourceCache{gvk: gvk, crdUID: crd.UID, done: make(chan struct{})}
+	l = &resourceCache{name: crd.Name, gvk: gvk, crdUID: crd.UID, done: make(chan struct{})}
 	wanted := choice{Part: replicas.Everything}
 	if o.divides() {
 		wanted.Part = o.inFlight.currentShare().Part(crd.Name)

@@ -92,25 +92,14 @@ const shareTick = time.Second
 
 // chooseResources lists the resources of a share. What is known stays known until then.
 func (o *Operator) chooseResources(share replicas.Share) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for name, k := range o.kinds {
-		if k.cache != nil {
-			k.cache.resources.choose(choice{share.Part(name), k.cache.epoch})
-		}
+	for _, c := range o.resourceCaches() {
+		c.resources.choose(choice{share.Part(c.name), c.epoch})
 	}
 }
 
 // hasListedResources reports whether the resources are listed that were chosen last.
 func (o *Operator) hasListedResources() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, k := range o.kinds {
-		if k.cache != nil && !k.cache.resources.have() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(o.resourceCaches(), func(c resourceCache) bool { return !c.resources.have() })
 }
 
 // chooseChildren lists the children of the resources of a share.
@@ -148,10 +137,13 @@ func (o *Operator) addKnown() {
 // hasCaughtUp reports whether the resources and children of a kind are known that are in a part.
 func (o *Operator) hasCaughtUp(r *kindController, part replicas.Part) bool {
 	o.mu.Lock()
-	l := o.seen(r.name).cache
-	known := l != nil && !o.seen(r.name).unread && o.childShare.Part(r.name) == part && r.resources.chose(choice{part, l.epoch})
+	k, epoch := o.seen(r.name), 0
+	isChosen := k.cache != nil && !k.unread && o.childShare.Part(r.name) == part
+	if isChosen {
+		epoch = k.cache.epoch
+	}
 	o.mu.Unlock()
-	if !known {
+	if !isChosen || !r.resources.chose(choice{part, epoch}) {
 		return false
 	}
 	for gvk := range r.versions.listVersions().childKinds() {
@@ -241,10 +233,9 @@ func (o *Operator) readCRD(ctx context.Context, name string) error {
 // hasListed reports whether the resources of a kind are listed that this replica serves.
 func (o *Operator) hasListed(name string) bool {
 	share := o.inFlight.currentShare()
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	l := o.seen(name).cache
-	return l != nil && l.resources.chose(choice{share.Part(name), l.epoch})
+	return slices.ContainsFunc(o.resourceCaches(), func(c resourceCache) bool {
+		return c.name == name && c.resources.chose(choice{share.Part(name), c.epoch})
+	})
 }
 
 // stopUnserved stops a kind that this installation no longer serves, and returns it to the other

@@ -3,7 +3,6 @@ package controller
 import (
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -14,6 +13,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/locks"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 )
 
@@ -45,7 +45,7 @@ type servingState struct {
 	// readMarks returns the revisions that the children of a resource carry.
 	readMarks func(types.UID) []rollout.Revision
 
-	mu sync.Mutex // no other mutex is acquired while it is held
+	mu locks.Mutex // no other mutex is acquired while it is held
 	// versions serve resources: the base first, the target last. While nothing is rolled out,
 	// there is one.
 	versions []servedVersion

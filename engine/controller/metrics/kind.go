@@ -3,10 +3,11 @@ package metrics
 import (
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/jacquard-operator/jacquard/engine/locks"
 )
 
 // A Kind is the metrics of one kind; it is the name of its CRD.
@@ -159,7 +160,7 @@ const manyTakers = 10
 
 // A named is the field managers that metrics name.
 type named struct {
-	mu   sync.Mutex
+	mu   locks.Mutex
 	seen map[Kind]map[string]bool
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -23,6 +22,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
+	"github.com/jacquard-operator/jacquard/engine/locks"
 )
 
 // Holder holds the Lease of the installation for all its replicas, so that a process that
@@ -64,7 +64,7 @@ type Member struct {
 	options Options
 	looks   chan struct{}
 
-	mu        sync.Mutex
+	mu        locks.Mutex
 	exclusive map[string]bool // see view
 	status    Status
 
