@@ -220,8 +220,11 @@ func (c *Catalog) Configure(file string) error {
 	errs := []error{config.Check(slices.Sorted(slices.Values(known)))}
 	for name, k := range c.Kinds {
 		with, err := config.Apply(k)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
 		c.Kinds[name] = with
-		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/jacquard-operator/jacquard/author/explain"
+	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/render"
 	"github.com/jacquard-operator/jacquard/engine/template/funcs"
@@ -89,7 +90,7 @@ func (c *Case) configured() (*kind.Kind, error) {
 	if !there {
 		return c.Kind, nil
 	}
-	return c.Kind.WithConfigFile(g.name, g.data)
+	return c.Kind.WithConfigFile(&folder.File{Shown: g.name, Data: g.data})
 }
 
 // given reads one of the files that say what there is; nil if it is not there.

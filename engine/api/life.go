@@ -51,4 +51,7 @@ const (
 	// AnnotationPart says which part of a folder it is, such as "1/3", and
 	// after a blank anything that all parts of one state of it have in common.
 	AnnotationPart = "jacquard.dev/part"
+	// AnnotationConfig holds settings for the kind, on the first part: a map by key, as
+	// the kind's entry in a file for --config, in whose place it stands.
+	AnnotationConfig = "jacquard.dev/config"
 )

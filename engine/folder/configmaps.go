@@ -108,8 +108,15 @@ func join(parts []part) Source {
 		return s
 	}
 	data, seen := map[string][]byte{}, map[int]string{}
+	var overrides *File
 	var errs []error
 	for _, p := range parts {
+		if settings := p.findSettings(); settings != nil && p.index > 1 {
+			errs = append(errs, fmt.Errorf("%s: it is part %d of the folder, and settings stand on part 1: move the annotation there",
+				settings.Shown, p.index))
+		} else if settings != nil {
+			overrides = settings
+		}
 		if other, twice := seen[p.index]; twice {
 			errs = append(errs, fmt.Errorf("%s and ConfigMap %s say both that they are part %d of %d: remove one", s.Shown, other, p.index, p.of))
 		}
@@ -133,6 +140,8 @@ func join(parts []part) Source {
 		return s
 	}
 	s.Folder, s.Err = FromMap(s.Kind, s.Shown, data)
+	s.Folder.Overrides = overrides
+	s.Folder.Digest = s.Folder.digest()
 	return s
 }
 
@@ -154,6 +163,16 @@ func (p part) missing(seen map[int]string) []error {
 		left--
 	}
 	return errs
+}
+
+// findSettings returns what the annotation with settings holds, or nil without it.
+func (p part) findSettings() *File {
+	text, found := p.Annotations[api.AnnotationConfig]
+	if !found {
+		return nil
+	}
+	shown := fmt.Sprintf("configmap %s/%s annotation %s", p.Namespace, p.Name, api.AnnotationConfig)
+	return &File{Name: api.AnnotationConfig, Shown: shown, Data: Clean([]byte(text))}
 }
 
 // contents are the files of a ConfigMap.

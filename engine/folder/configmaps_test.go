@@ -73,3 +73,32 @@ func TestFromConfigMaps(t *testing.T) {
 		}
 	}
 }
+
+// TestOverridesFromConfigMaps: settings come from the annotation of the first part. They make
+// another folder, and are none of its files.
+func TestOverridesFromConfigMaps(t *testing.T) {
+	with := func(m corev1.ConfigMap, settings string) corev1.ConfigMap {
+		m.Annotations[api.AnnotationConfig] = settings
+		return m
+	}
+	first, second := configMap("b", "k", "1/2 x", "a.yaml"), configMap("a", "k", "2/2 x", "b.yaml")
+	plain := OfConfigMaps([]corev1.ConfigMap{first, second})["k"]
+	first = with(configMap("b", "k", "1/2 x", "a.yaml"), "a: 1\r\n")
+	got := OfConfigMaps([]corev1.ConfigMap{first, second})["k"]
+	if got == nil || got.Overrides == nil || string(got.Overrides.Data) != "a: 1\n" ||
+		got.Overrides.Shown != "configmap home/b annotation jacquard.dev/config" {
+		t.Fatalf("the settings are %+v", got)
+	}
+	called := func(File) bool { return true }
+	if got.Digest == plain.Digest || got.Sum(called, nil) != plain.Sum(called, nil) || len(got.All()) != 2 {
+		t.Errorf("digests %s and %s, sums %s and %s, files %v", plain.Digest, got.Digest, plain.Sum(called, nil), got.Sum(called, nil), got.All())
+	}
+	wrong := FromConfigMaps([]corev1.ConfigMap{first, with(second, "a: 1")})[0].Err
+	want := "configmap home/a annotation jacquard.dev/config: it is part 2 of the folder, and settings stand on part 1: move the annotation there"
+	if wrong == nil || wrong.Error() != want {
+		t.Errorf("settings on the second part: %v", wrong)
+	}
+	if empty := OfConfigMaps([]corev1.ConfigMap{with(configMap("a", "k", "", "a.yaml"), "")})["k"]; empty == nil || empty.Overrides == nil {
+		t.Errorf("an empty annotation: %+v", empty)
+	}
+}

@@ -8,13 +8,20 @@ import (
 	"slices"
 )
 
-func (f *Folder) digest() string { return digestOf(f.All()) }
+func (f *Folder) digest() string {
+	all := f.All()
+	if f.Overrides != nil {
+		all = append(all, *f.Overrides)
+	}
+	return digestOf(all)
+}
 
 // Sum is SHA-256 of what the folder renders: the names and contents of its
 // files, the contents of those partials that are called, and the health expressions
 // of the root that the folder uses, which are empty if it uses none. The names of
 // partials are no part of it: a partial of templates/_lib has another one where
-// a folder comes out of a ConfigMap.
+// a folder comes out of a ConfigMap. Overrides are no part of it either: package kind
+// puts settings into the digest, wherever they come from.
 func (f *Folder) Sum(called func(File) bool, rootHealth []byte) string {
 	var partials []File
 	for _, p := range f.Partials {

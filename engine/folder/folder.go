@@ -37,7 +37,10 @@ type Folder struct {
 	Status, Settings, Config *File
 	// Health is templates/_lib/health.yaml of the root; nil when absent.
 	Health *File
-	// Digest is SHA-256 of all names and contents.
+	// Overrides are settings that override those of Config, from an annotation of the
+	// folder's ConfigMap; nil without it. They are no file of the folder.
+	Overrides *File
+	// Digest is SHA-256 of all names and contents, and of Overrides.
 	Digest string
 }
 

@@ -96,42 +96,67 @@ func (d *decoder) unique(n *yaml.Node) {
 	}
 }
 
-// withConfig returns the kind with settings that override those of its
-// config.yaml, and a digest that says so; keys that this does not have are errors.
-func (k *Kind) withConfig(config map[string]any) (*Kind, error) {
-	if len(config) == 0 {
-		return k, nil
-	}
-	merged := maps.Clone(k.Config)
-	var errs []error
-	for _, key := range slices.Sorted(maps.Keys(config)) {
-		if _, known := k.Config[key]; !known {
-			errs = append(errs, fmt.Errorf("config of %s: there is no setting %s; %s", k.Name, key, k.settingsMeant(key)))
-			continue
-		}
-		merged[key] = config[key]
-	}
-	with := *k
-	with.Config = merged
-	with.Digest, with.overridden = digestWith(k.Digest, merged), true
-	return &with, errors.Join(errs...)
+// overrides are settings of one kind that override those of its config.yaml, by key;
+// without values there are none.
+type overrides struct {
+	values map[string]any
+	places places
 }
 
-// Overridden reports whether settings override those of the folder's config.yaml.
-func (k *Kind) Overridden() bool { return k.overridden }
+// overridesOf reads the settings of one kind.
+func overridesOf(f *folder.File, n *yaml.Node) (overrides, error) {
+	values, err := configOf(f, n)
+	if err != nil {
+		return overrides{}, err
+	}
+	o := overrides{values: values, places: places{}}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		o.places[n.Content[i].Value] = placeOf(f, n.Content[i])
+	}
+	return o, nil
+}
 
-// WithConfigFile is withConfig with the settings of a file that is written as
-// config.yaml is; shown is how errors call it.
-func (k *Kind) WithConfigFile(shown string, data []byte) (*Kind, error) {
-	config, err := readConfig(&folder.File{Name: "config.yaml", Shown: shown, Data: data})
+// withOverrides returns the kind with settings that override its own, and a digest that
+// says so. Keys that its config.yaml does not have are errors.
+func (k *Kind) withOverrides(o overrides) (*Kind, error) {
+	if o.values == nil {
+		return k, nil
+	}
+	with := *k
+	with.Config, with.Overrides = maps.Clone(k.Config), map[string]any{}
+	maps.Copy(with.Overrides, k.Overrides)
+	var errs []error
+	for _, key := range slices.Sorted(maps.Keys(o.values)) {
+		if _, known := k.Config[key]; !known {
+			errs = append(errs, &template.Error{Place: o.places[key],
+				Err: fmt.Errorf("%s has no setting %s; %s", k.Name, key, k.settingsMeant(key))})
+			continue
+		}
+		with.Config[key], with.Overrides[key] = o.values[key], o.values[key]
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if len(o.values) > 0 {
+		with.Digest = digestWith(k.Digest, with.Config)
+	}
+	return &with, nil
+}
+
+// WithConfigFile returns the kind with the settings of a file that is written as
+// config.yaml is. They override its own.
+func (k *Kind) WithConfigFile(f *folder.File) (*Kind, error) {
+	root, err := document(f)
 	if err != nil {
 		return nil, err
 	}
-	with, err := k.withConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", shown, err)
+	o := overrides{values: map[string]any{}}
+	if root != nil {
+		if o, err = overridesOf(f, root); err != nil {
+			return nil, err
+		}
 	}
-	return with, nil
+	return k.withOverrides(o)
 }
 
 // digestWith is the digest of a folder with other settings than its own.
@@ -151,14 +176,14 @@ func (k *Kind) settingsMeant(key string) string {
 // A Config is a file of settings of the installation: a map of kinds' names to
 // maps of keys to values.
 type Config struct {
-	values map[string]map[string]any
+	kinds  map[string]overrides
 	places places
 }
 
 // ReadConfig reads a file of settings. Its error joins what is wrong with it,
 // with places.
 func ReadConfig(shown string, data []byte) (*Config, error) {
-	c := &Config{values: map[string]map[string]any{}, places: places{}}
+	c := &Config{kinds: map[string]overrides{}, places: places{}}
 	f := &folder.File{Name: shown, Shown: shown, Data: folder.Clean(data)}
 	root, err := document(f)
 	if err != nil || root == nil {
@@ -177,12 +202,9 @@ func ReadConfig(shown string, data []byte) (*Config, error) {
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		name, settings := root.Content[i], root.Content[i+1]
 		c.places[name.Value] = placeOf(f, name)
-		values, err := configOf(f, settings)
+		of, err := overridesOf(f, settings)
 		errs = append(errs, err)
-		for j := 0; err == nil && j+1 < len(settings.Content); j += 2 {
-			c.places[name.Value+" "+settings.Content[j].Value] = placeOf(f, settings.Content[j])
-		}
-		c.values[name.Value] = values
+		c.kinds[name.Value] = of
 	}
 	return c, errors.Join(errs...)
 }
@@ -191,7 +213,7 @@ func ReadConfig(shown string, data []byte) (*Config, error) {
 // of all there are.
 func (c *Config) Check(known []string) error {
 	var errs []error
-	for _, name := range slices.Sorted(maps.Keys(c.values)) {
+	for _, name := range slices.Sorted(maps.Keys(c.kinds)) {
 		if !slices.Contains(known, name) {
 			errs = append(errs, &template.Error{Place: c.places[name], Err: fmt.Errorf("there is no kind %s; %s", name, meant(name, known))})
 		}
@@ -199,20 +221,11 @@ func (c *Config) Check(known []string) error {
 	return errors.Join(errs...)
 }
 
-// Apply returns the kind with the file's settings for it.
+// Apply returns the kind with the file's settings for it. A kind whose folder brings its
+// own settings stays as it is.
 func (c *Config) Apply(k *Kind) (*Kind, error) {
-	if c == nil {
+	if c == nil || k.Overrides != nil {
 		return k, nil
 	}
-	var errs []error
-	for _, key := range slices.Sorted(maps.Keys(c.values[k.Name])) {
-		if _, known := k.Config[key]; !known {
-			errs = append(errs, &template.Error{Place: c.places[k.Name+" "+key],
-				Err: fmt.Errorf("%s has no setting %s; %s", k.Name, key, k.settingsMeant(key))})
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
-		return k, err
-	}
-	return k.withConfig(c.values[k.Name])
+	return k.withOverrides(c.kinds[k.Name])
 }

@@ -1,10 +1,13 @@
 package kind
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/jacquard-operator/jacquard/engine/folder"
 )
 
 func TestConfig(t *testing.T) {
@@ -33,9 +36,15 @@ func TestConfig(t *testing.T) {
 		"a.yaml:5:14: {{ config \"imgae\" }}: config.yaml has no key \"imgae\"; did you mean image?")
 }
 
-func TestWithConfig(t *testing.T) {
-	k := compile(t, map[string]string{"a.yaml": head, "config.yaml": "image: a\nreplicas: 2\n"})
-	with, err := k.withConfig(map[string]any{"image": "b"})
+// TestWithConfigFile: settings override those of config.yaml, and change the digest; the same
+// settings give the same digest, wherever they come from.
+func TestWithConfigFile(t *testing.T) {
+	files := map[string]string{"a.yaml": head, "config.yaml": "image: a\nreplicas: 2\n"}
+	k := compile(t, files)
+	override := func(k *Kind, text string) (*Kind, error) {
+		return k.WithConfigFile(&folder.File{Shown: "case", Data: []byte(text)})
+	}
+	with, err := override(k, `{"image": "b"}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,11 +54,58 @@ func TestWithConfig(t *testing.T) {
 	if with.Digest == k.Digest || k.Config["image"] != "a" {
 		t.Errorf("digests %s and %s, before it was %v", with.Digest, k.Digest, k.Config)
 	}
-	_, err = k.withConfig(map[string]any{"imgae": "b"})
-	saysLines(t, err, "config of apps.example.com: there is no setting imgae; did you mean image?")
-	bare := compile(t, map[string]string{"a.yaml": head})
-	_, err = bare.withConfig(map[string]any{"image": "b"})
-	saysLines(t, err, "config of apps.example.com: there is no setting image; its folder has no config.yaml")
+	settings, err := ReadConfig("c.yaml", []byte("apps.example.com:\n  image: b\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if same, err := settings.Apply(k); err != nil || same.Digest != with.Digest {
+		t.Errorf("by --config the digest is %s, not %s: %v", same.Digest, with.Digest, err)
+	}
+	if none, err := override(k, "# none\n"); err != nil || none.Digest != k.Digest {
+		t.Errorf("without settings the digest is %s, not %s: %v", none.Digest, k.Digest, err)
+	}
+	_, err = override(k, "replicas: 1\nimgae: b\n")
+	saysLines(t, err, "case:2:1: apps.example.com has no setting imgae; did you mean image?")
+	_, err = override(compile(t, map[string]string{"a.yaml": head}), "image: b")
+	saysLines(t, err, "case:1:1: apps.example.com has no setting image; its folder has no config.yaml")
+}
+
+// TestOverrides: settings that a folder brings take the place of the whole entry in a file.
+func TestOverrides(t *testing.T) {
+	settings, err := ReadConfig("c.yaml", []byte("apps.example.com: {image: file, replicas: 3}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	crd := compile(t, map[string]string{"a.yaml": head}).CRD
+	for text, want := range map[string]string{
+		"none":                          "file 3",
+		`{"image": "own"}`:              "own 2",
+		"image: own\nreplicas: 4 # x\n": "own 4",
+		"{}":                            "a 2",
+		"":                              "a 2",
+		"{imgae: own}":                  "map annotation:1:2: apps.example.com has no setting imgae; did you mean image?",
+		"own":                           "map annotation:1:1: it must be a map of settings by key",
+		"apps.example.com: {image: b}":  "map annotation:1:1: apps.example.com is no key of a setting: a letter, then letters, digits and _",
+	} {
+		f, err := folder.FromMap("apps.example.com", "", map[string][]byte{"a.yaml": []byte(head), "config.yaml": []byte("image: a\nreplicas: 2\n")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text != "none" {
+			f.Overrides = &folder.File{Shown: "map annotation", Data: []byte(text)}
+		}
+		k, err := Compile(f, crd)
+		if err == nil {
+			k, err = settings.Apply(k)
+		}
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = fmt.Sprint(k.Config["image"], " ", k.Config["replicas"])
+		}
+		if got != want {
+			t.Errorf("with %q it is %s, want %s", text, got, want)
+		}
+	}
 }
 
 func TestReadConfig(t *testing.T) {

@@ -35,9 +35,12 @@ type Kind struct {
 	// Documents are the literal documents of all files: what the folder can
 	// create or patch.
 	Documents []Document
-	// Config are the settings of the installation, by key: those of config.yaml,
-	// overridden (see withConfig).
+	// Config are the settings of the installation, by key: those of config.yaml and,
+	// in place of some, Overrides.
 	Config map[string]any
+	// Overrides are settings that override those of config.yaml, by key; nil if
+	// neither the folder nor a file brings settings for the kind.
+	Overrides map[string]any
 	// Asks are the questions that the templates put to the cluster.
 	Asks []template.Ask
 	// Digest tells two versions of a folder apart, by what they render: it is the
@@ -51,8 +54,7 @@ type Kind struct {
 	// HealthEntries are those that authors wrote, of the folder and then of its root.
 	HealthEntries []HealthEntry
 
-	overridden bool                                    // Config is not that of config.yaml
-	made       map[string][]apischema.GroupVersionKind // owned kinds by file
+	made map[string][]apischema.GroupVersionKind // owned kinds by file
 	// beside is a kind that a file makes in a document beside one of another
 	// kind, by file.
 	beside map[string]string
@@ -102,7 +104,7 @@ func (d Document) Subresource() string { return d.Marks[api.AnnotationSubresourc
 // statusFile is the name that status.yaml is compiled under.
 const statusFile = "status"
 
-// Compile understands a folder for its CRD. Its error joins everything that is
+// Compile understands a folder for its CRD, with the settings that it brings. Its error joins everything that is
 // wrong with it; it is an *Undeclared if that is only what templates read.
 func Compile(f *folder.Folder, crd *schema.CRD) (*Kind, error) {
 	return CompileWith(f, crd, func(*Kind) error { return nil })
@@ -126,6 +128,8 @@ func CompileWith(f *folder.Folder, crd *schema.CRD, check func(*Kind) error) (co
 		return nil, errors.Join(err, unread)
 	case unread != nil:
 		return nil, &Undeclared{Kind: k, Err: unread}
+	case f.Overrides != nil:
+		return k.WithConfigFile(f.Overrides)
 	}
 	return k, nil
 }

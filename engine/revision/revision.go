@@ -70,7 +70,7 @@ func Of(k *kind.Kind, f *folder.Folder) (*Revision, error) {
 	if text := k.RootHealth(); text != nil {
 		files[path.Join("templates", folder.LibName, folder.HealthName)] = text
 	}
-	if k.Overridden() {
+	if len(k.Overrides) > 0 {
 		text, err := json.Marshal(map[string]any{k.Name: k.Config})
 		if err != nil {
 			return nil, fmt.Errorf("keeping a revision of %s: encoding its settings: %w", k.Name, err)

@@ -74,24 +74,48 @@ func made(t *testing.T, root fstest.MapFS, settings string) (*Revision, *kind.Ki
 	if f == nil {
 		t.Fatal(contents.Broken)
 	}
-	k, err := kind.Compile(f, crd(t, definition))
+	c, err := kind.ReadConfig("settings", []byte(settings))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if settings != "" {
-		c, err := kind.ReadConfig("settings", []byte(settings))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if k, err = c.Apply(k); err != nil {
-			t.Fatal(err)
-		}
+	return makeRevision(t, f, c)
+}
+
+// makeRevision returns the revision of a folder that is served with settings, and its kind.
+func makeRevision(t *testing.T, f *folder.Folder, settings *kind.Config) (*Revision, *kind.Kind) {
+	t.Helper()
+	k, err := kind.Compile(f, crd(t, definition))
+	if err == nil {
+		k, err = settings.Apply(k)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	r, err := Of(k, f)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r, k
+}
+
+// TestBroughtSettings: a revision holds the settings that the folder brings as it holds those
+// of a file, so that nothing is stored again where they move from one to the other.
+func TestBroughtSettings(t *testing.T) {
+	byFile, _ := made(t, whole(), "apps.example.com: {key: other}")
+	contents, err := folder.FromFS(whole(), "").Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := contents.Folders["apps.example.com"]
+	f.Overrides = &folder.File{Shown: "annotation", Data: []byte("{key: other}")}
+	brought, k := makeRevision(t, f, nil)
+	if brought.Digest != byFile.Digest || !brought.Holds(byFile) {
+		t.Errorf("brought by the folder they are revision %s, by a file %s", brought.Digest, byFile.Digest)
+	}
+	again, err := Read(stored(t, brought))[0].Compile(crd(t, definition))
+	if err != nil || again.Digest != k.Digest || again.Config["key"] != "other" {
+		t.Errorf("the revision is %+v, %v", again, err)
+	}
 }
 
 // stored is a revision as the API server has it.
