@@ -26,7 +26,9 @@ type packFlags struct {
 	roots            []string
 	install, account string
 	only             []string
-	unchecked        bool
+	// config is a file of settings; "" for none.
+	config    string
+	unchecked bool
 }
 
 func newPack() *cobra.Command {
@@ -37,11 +39,13 @@ func newPack() *cobra.Command {
 		Long: `Print everything that adds kinds to a running operator: the operator's roles for
 them, the roles of the users who write their resources, the CRDs, and the folders
 as ConfigMaps. The output is for kubectl apply -f -; the operator loads the kinds
-without a restart. A kind with findings of lint is not packed.`,
+without a restart. A kind with findings of lint is not packed. With --config, the
+ConfigMaps also hold the settings of that file for the kinds.`,
 		Args: f.understand,
 		RunE: f.run,
 	}
 	f.flags(c)
+	configFlag(c, &f.config)
 	c.Flags().StringSliceVar(&f.only, "only", pack.Parts,
 		"what to print, comma-separated: roles, users, crd, folder; or base: the operator's roles that do not depend on its kinds")
 	return c
@@ -111,7 +115,7 @@ func (f *packFlags) installation() pack.Install {
 
 // pack writes the named kinds; with any error it writes nothing.
 func (f *packFlags) pack(ctx context.Context, to *bytes.Buffer, words []string) error {
-	kinds, err := catalog.Load(f.roots)
+	kinds, err := loadCatalog(f.roots, f.config)
 	if err != nil {
 		return err
 	}

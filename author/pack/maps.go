@@ -50,13 +50,19 @@ func split(files []data) [][]data {
 // writeMaps writes a ConfigMap for each part. The first has the same name
 // however many there are: to the operator it is where the kind comes from.
 func (in Input) writeMaps(to *strings.Builder, install Install, parts [][]data) error {
+	// Settings are no part of the digest that the parts have in common: they stand on the
+	// first part, so that they change at once.
 	digest := in.sum()[:16]
 	for i, part := range parts {
 		note := ""
 		if len(parts) > 1 {
 			note = fmt.Sprintf("%d/%d %s", i+1, len(parts), digest)
 		}
-		object := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": in.meta(install, i, note)}
+		meta, err := in.meta(install, i, note)
+		if err != nil {
+			return err
+		}
+		object := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta}
 		fill(object, part)
 		// The keys are sorted, so that no file comes last: who parts the documents
 		// at "\n---\n" would cut off its last line break.
@@ -70,8 +76,8 @@ func (in Input) writeMaps(to *strings.Builder, install Install, parts [][]data) 
 }
 
 // meta is the metadata of the ConfigMap with a part; note says which it is of
-// several.
-func (in Input) meta(install Install, index int, note string) map[string]any {
+// several. The first part has the settings.
+func (in Input) meta(install Install, index int, note string) (map[string]any, error) {
 	meta := map[string]any{
 		"name": mapName(in.Kind.Name, index), "namespace": install.Namespace,
 		"labels": map[string]any{api.LabelKind: short(in.Kind.Name, maxLabel), api.LabelPartOf: api.PartOf},
@@ -83,10 +89,17 @@ func (in Input) meta(install Install, index int, note string) map[string]any {
 	if note != "" {
 		annotations[api.AnnotationPart] = note
 	}
+	if index == 0 && len(in.Kind.Overrides) > 0 {
+		text, err := json.Marshal(in.Kind.Overrides)
+		if err != nil {
+			return nil, fmt.Errorf("packing %s: encoding its settings: %w", in.Kind.Name, err)
+		}
+		annotations[api.AnnotationConfig] = string(text)
+	}
 	if len(annotations) > 0 {
 		meta["annotations"] = annotations
 	}
-	return meta
+	return meta, nil
 }
 
 // fill puts files into a ConfigMap.

@@ -39,6 +39,7 @@ type Install struct {
 
 // An Input is a kind to pack.
 type Input struct {
+	// Kind has the settings of the installation, if it is to get any.
 	Kind   *kind.Kind
 	Folder *folder.Folder
 	// CRD is the file of crds/.

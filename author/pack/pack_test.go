@@ -149,6 +149,29 @@ func TestSame(t *testing.T) {
 	}
 }
 
+// TestSettings: settings of the installation are on the first ConfigMap, and come out as the
+// same kind. The parts are of the same state, so that changed settings count at once.
+func TestSettings(t *testing.T) {
+	in := input(t, "example.com", map[string]string{"map.yaml": config, "config.yaml": "registry: a\nsize: 1\nother: <b>\n",
+		"files/a": strings.Repeat("a", 150_000), "files/b": strings.Repeat("b", 150_000)})
+	plain := configMaps(t, in)
+	settings, err := kind.ReadConfig("c.yaml", []byte("webs.example.com: {registry: \"yes\", size: 9007199254740993, other: \"<é\\n>\"}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in.Kind, err = settings.Apply(in.Kind); err != nil {
+		t.Fatal(err)
+	}
+	all := configMaps(t, in)
+	if len(all) != 2 || all[0].Annotations["jacquard.dev/part"] != plain[0].Annotations["jacquard.dev/part"] ||
+		all[1].Annotations["jacquard.dev/config"] != "" {
+		t.Errorf("the annotations of %d parts are %v and, without settings, %v", len(all), all[0].Annotations, plain[0].Annotations)
+	}
+	if k := compile(t, folder.OfConfigMaps(all)["webs.example.com"], in.CRD); k.Digest != in.Kind.Digest || k.Config["registry"] != "yes" {
+		t.Errorf("it comes out as %s with %v and went in as %s with %v", k.Digest, k.Config, in.Kind.Digest, in.Kind.Config)
+	}
+}
+
 // TestPartials: what the folder does not call of templates/_lib is no part of
 // it; what it calls is.
 func TestPartials(t *testing.T) {
