@@ -116,9 +116,9 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestRestarts: new Pods come with new settings of folders, which are read at
-// the start, and neither with other kinds nor with another version of the
-// chart alone.
+// TestRestarts: new Pods come with new settings of folders in images, which are read
+// at the start, and neither with other kinds and their settings nor with another
+// version of the chart alone.
 func TestRestarts(t *testing.T) {
 	t.Parallel()
 	template := func(r release) corev1.PodTemplateSpec {
@@ -135,6 +135,7 @@ func TestRestarts(t *testing.T) {
 	for what, same := range map[string]release{
 		"a version": {version: "9.9.9"},
 		"kinds":     {values: values(t, "kinds: {enabled: [apps.app.huolala.cn]}")},
+		"settings":  {values: values(t, "kinds: {enabled: [apps.app.huolala.cn], apps.app.huolala.cn: {config: {a: b}}}")},
 	} {
 		if diff := cmp.Diff(before, template(same)); diff != "" {
 			t.Errorf("another %s of the chart restarts the operator:\n%s", what, diff)

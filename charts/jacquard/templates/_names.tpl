@@ -91,11 +91,16 @@ app.kubernetes.io/version: {{ include "jacquard.labelValue" .Chart.AppVersion | 
 {{- end -}}
 {{- end }}
 
-{{/* Settings of the folders: kinds.NAME.config of every NAME that has some. */}}
+{{/*
+Settings for --config: kinds.NAME.config of every NAME whose folder is in no
+ConfigMap of the release. A folder that is in one has its settings beside it.
+*/}}
 {{- define "jacquard.settings" -}}
 {{- $settings := dict -}}
 {{- range $name, $value := omit .Values.kinds "enabled" "custom" "images" -}}
-{{- with $value.config }}{{- $_ := set $settings $name . -}}{{- end -}}
+{{- $custom := get ($.Values.kinds.custom | default dict) $name | default "" -}}
+{{- $packed := or (has $name ($.Values.kinds.enabled | default list)) (regexMatch "(?m)^kind: ConfigMap\\b" $custom) -}}
+{{- if and $value.config (not $packed) }}{{- $_ := set $settings $name $value.config -}}{{- end -}}
 {{- end -}}
 {{- if $settings }}{{ toYaml $settings }}{{ end -}}
 {{- end }}

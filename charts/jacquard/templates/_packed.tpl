@@ -15,6 +15,7 @@ what to call it in errors.
 {{- end -}}
 {{- else if eq $o.kind "ConfigMap" -}}
 {{- $_ := set $o.metadata "namespace" $root.Release.Namespace -}}
+{{- include "jacquard.configured" . -}}
 {{- include "jacquard.written" . -}}
 {{- else if has $o.kind (list "ClusterRole" "Role") -}}
 {{- $users := regexMatch (include "jacquard.ofPeople" .) $o.metadata.name -}}
@@ -25,6 +26,22 @@ what to call it in errors.
 {{- end -}}
 {{- else if $values.rbac.create -}}
 {{- include "jacquard.binding" . -}}
+{{- end -}}
+{{- end }}
+
+{{/*
+Puts kinds.NAME.config onto the first ConfigMap of the kind's folder, so that
+both change at once. Of settings that `jacquard pack --config` wrote there, those
+stay that the values do not have.
+*/}}
+{{- define "jacquard.configured" -}}
+{{- $annotations := .document.metadata.annotations | default dict -}}
+{{- $values := (get .root.Values.kinds .name | default dict).config -}}
+{{- if and $values (regexMatch "^(1/|$)" (get $annotations "jacquard.dev/part")) -}}
+{{- $config := get $annotations "jacquard.dev/config" | fromYaml -}}
+{{- with $config.Error }}{{ fail (printf "%s: the annotation jacquard.dev/config is no map: %s" $.from .) }}{{ end -}}
+{{- range $key, $value := $values }}{{ $_ := set $config $key $value }}{{ end -}}
+{{- $_ := set .document.metadata "annotations" (set $annotations "jacquard.dev/config" (toJson $config)) -}}
 {{- end -}}
 {{- end }}
 
