@@ -227,7 +227,7 @@ integration: devcluster ## Run all integration tests, also those that take too l
 
 .PHONY: check
 check: ## Run the tests that need no cluster, in a minute or two
-	$(TEST) -short -timeout 10m ./...
+	$(TEST) -short -tags lockorder -timeout 10m ./...
 	$(TEST) -short -tags operator . ./cli
 
 .PHONY: fuzz

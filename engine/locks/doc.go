@@ -2,5 +2,5 @@
 // build tag lockorder, with which make check runs the tests, a goroutine that acquires a second one
 // panics.
 //
-// Without it, users lose nothing: it finds deadlocks before they do.
+// Without it, users lose the certainty that the process never blocks itself.
 package locks

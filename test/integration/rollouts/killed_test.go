@@ -200,7 +200,7 @@ func (k *thing) outcome(t *testing.T, op *kit.Operator, newest int64) map[string
 			conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 			for _, c := range conditions {
 				condition := c.(map[string]any)
-				of[condition["type"].(string)] = fmt.Sprintln(condition["status"], condition["reason"], condition["message"])
+				of[condition["type"].(string)] = fmt.Sprint(condition["status"], " ", condition["reason"]) // how many are ready comes later
 			}
 			all[gvk[1]+" "+o.GetName()] = of
 		}
