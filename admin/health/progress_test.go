@@ -92,6 +92,8 @@ func TestNewerThanReport(t *testing.T) {
 		"the folder is the revision":           {takenIn, "", back, verdict.Serving, "old", ""},
 		"a rollback that is under way":         {rollingBack, "", back, verdict.RolledBack, "new", "are reached"},
 		"rolled back":                          {takenIn, "", back, verdict.RolledBack, "new", ""},
+		"rolled back by the operator":          {takenIn, "", back, verdict.RolledBackOnFailure, "new", ""},
+		"its end is not known":                 {takenIn, "", rollout.Rollback{}, verdict.RolledBackOnFailure, "new", "the end of the rollback"},
 		"a rollback whose end is not known":    {takenIn, "", rollout.Rollback{}, verdict.RolledBack, "new", "the end of the rollback"},
 		"a rollback whose end is not reported": {complete, "", rollout.Rollback{}, verdict.RolledBack, "new", "the end of the rollback"},
 	} {

@@ -53,7 +53,7 @@ func describeNewer(crd metav1.Object, mine shard.Shard, told heartbeat.Kind) str
 	switch {
 	case isBack && back.Request != now.Rollback:
 		return "the operator has not taken in the rollback yet"
-	case !isBack && (now.Rollback != "" || told.State == verdict.RolledBack):
+	case !isBack && (now.Rollback != "" || told.State.IsRolledBack()):
 		return "the operator has not taken in the end of the rollback yet"
 	case approval.Stop != "" && now.State == rollout.Stopped && approval.Stop == now.Stop:
 		return "the operator has not taken in the approval yet"
@@ -69,5 +69,5 @@ func describeNewer(crd metav1.Object, mine shard.Shard, told heartbeat.Kind) str
 // endsByRecord reports whether a kind is not in a reported state any more once its CRD
 // records something newer. A folder that does not load stays so.
 func endsByRecord(state verdict.State) bool {
-	return state.IsApprovable() || state == verdict.Serving || state == verdict.RolledBack
+	return state.IsApprovable() || state == verdict.Serving || state.IsRolledBack()
 }

@@ -121,11 +121,18 @@ func (h *History) describeServing(digest string, isUsable bool) string {
 	if h.now.IsAbandoned(digest) {
 		all = append(all, verb+" what an earlier rollout had reached")
 	}
+	by := ""
+	if h.back.IsByOperator() {
+		by = ", by the operator"
+	}
 	switch digest {
 	case h.back.To:
-		all = append(all, "rolled back to")
+		all = append(all, "rolled back to"+by)
 	case h.back.From:
-		all = append(all, "rolled back from")
+		all = append(all, "rolled back from"+by)
+	}
+	if digest == h.now.Failed.Digest {
+		all = append(all, "its rollout failed: "+h.now.Failed.Message)
 	}
 	return strings.Join(all, "; ")
 }

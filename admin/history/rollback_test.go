@@ -10,6 +10,31 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/revision"
 )
 
+// TestRollbackByOperator: the history shows who rolled back, and why the rollout of a folder failed,
+// also once that is tried again.
+func TestRollbackByOperator(t *testing.T) {
+	record := rollout.Record{Revisions: []rollout.Revision{{Number: 1, Digest: "a"}, {Number: 2, Digest: "b"}}, State: rollout.Stopped, Message: "not ready"}
+	back, failed := record.RollBack()
+	byPerson := back
+	byPerson.Request = "asked"
+	for _, tt := range []struct {
+		back     rollout.Rollback
+		now      rollout.Record
+		to, from string
+	}{
+		{byPerson, record, "rolled back to", "rolled back from"},
+		{back, failed, "rolled back to, by the operator", "rolled back from, by the operator; its rollout failed: not ready"},
+		{rollout.Rollback{}, failed, "", "its rollout failed: not ready"},
+	} {
+		h := &History{now: tt.now, back: tt.back}
+		for digest, want := range map[string]string{"a": tt.to, "b": tt.from} {
+			if got := h.describeServing(digest, true); !strings.HasSuffix(got, want) || want == "" && strings.Contains(got, "rolled back") {
+				t.Errorf("of %s it is %q, want %q", digest, got, want)
+			}
+		}
+	}
+}
+
 // TestDefaultRevision: without --to, a rollback chooses the revision that was rolled out
 // last, or else the newest of which no record shows that it was stopped, left or serves.
 func TestDefaultRevision(t *testing.T) {

@@ -74,6 +74,7 @@ func TestKindFile(t *testing.T) {
 		{"kind: ‸\n", []string{"KindSettings"}, []string{"Pod"}},
 		{"allowEmpty: ‸\n", []string{"true", "false"}, nil},
 		{"rollout:\n  ‸\n", []string{"waves", "maxFailures"}, []string{"reads"}},
+		{"rollout:\n  onFailure: ‸\n", []string{"stop", "rollback"}, nil},
 		{"rollout:\n  waves:\n  - ‸\n", []string{"size", "pause"}, nil},
 		{"reads:\n- ‸\n", []string{"apiVersion", "kind", "names", "namespaces"}, []string{"rollout"}},
 		{"children:\n- apiVersion: v1\n  namespaces: ‸\n", []string{"own", "rendered"}, nil},

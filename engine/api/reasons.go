@@ -54,6 +54,7 @@ const (
 	ReasonRolloutRunning          = "RolloutRunning"
 	ReasonRolloutStopped          = "RolloutStopped"
 	ReasonRolloutComplete         = "RolloutComplete"
+	ReasonRolledBack              = "RolledBack"
 	ReasonFolderNotUsed           = "FolderNotUsed"
 	ReasonServedElsewhere         = "ServedElsewhere"
 )
@@ -369,6 +370,11 @@ var Reasons = []Reason{
 		ReasonRolloutComplete, AboutCRD,
 		"a changed folder has reached all resources",
 		"nothing",
+	},
+	{
+		ReasonRolledBack, AboutCRD,
+		"the rollout of a folder with `onFailure: rollback` failed, and the operator rolled it back; the message says why",
+		"[JacquardRolledBack](#jacquardrolledback)",
 	},
 	{
 		ReasonFolderNotUsed, AboutCRD,

@@ -79,7 +79,7 @@ func (c *servingState) newRecord() (now rollout.Record, changed bool) {
 	default:
 		return c.record, false
 	}
-	now.Rollback = c.rollback.Request
+	now = now.WithRollback(c.rollback, c.record)
 	return now, !now.EqualIgnoringProgress(c.record)
 }
 
@@ -118,6 +118,18 @@ func (o *Operator) announce(ctx context.Context, r *kindController, now rollout.
 	}
 	if crd := o.seenCRD(r.name); crd != nil {
 		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, severity, rolloutReasons[now.State], "Rollout", "%s", cut(now.Text(r.name)))
+	}
+}
+
+// announceRollback announces that the operator rolls back by itself.
+func (o *Operator) announceRollback(ctx context.Context, name string, w kinds.Writes) {
+	if w.Rollback == nil || !w.Rollback.IsByOperator() {
+		return
+	}
+	text := w.Rollout.RollbackText(name, *w.Rollback)
+	log.FromContext(ctx).Info("rolled back", "kind", name, "digest", w.Rollback.From, "message", text)
+	if crd := o.seenCRD(name); crd != nil {
+		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, api.ReasonRolledBack, "Rollout", "%s", cut(text))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/revision"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 // A kindState is all that the operator knows of one kind. It needs the operator's mutex.
@@ -45,8 +46,7 @@ type kindState struct {
 	// looked at last.
 	archives map[string]*revision.Revision
 	kept     map[rollout.Revision]bool
-	// rolledBack is the digest of the revision which serves in place of the folder, or "".
-	rolledBack string
+	rollback rollbackReport
 	// revision is the digest of the version that the folder was loaded as last.
 	revision string
 	// unread: another replica may have written to the CRD what was not seen yet.
@@ -56,6 +56,13 @@ type kindState struct {
 	unable, areUnable bool
 	// announced is what was told of the kind.
 	announced announcedKind
+}
+
+// A rollbackReport is the state of a kind that is rolled back, or of one that stopped and cannot
+// be, with a text for people. It is zero for any other kind.
+type rollbackReport struct {
+	state verdict.State
+	text  string
 }
 
 // A chosenSource is where the folder of a kind comes from, and what is in it.

@@ -89,16 +89,16 @@ func samplesOf(t *testing.T, name, kind string) (all []sample) {
 // more, does not report it as rolled back once it leads again, unless it is.
 func TestFollowerForgetsRollback(t *testing.T) {
 	const name = "followed.example.com"
-	o := &Operator{kinds: map[string]*kindState{name: {rolledBack: "0"}}}
+	o := &Operator{kinds: map[string]*kindState{name: {rollback: rollbackReport{state: verdict.RolledBack}}}}
 	p := &kindPass{o: o, name: name, in: kinds.Inputs{Role: kinds.Follower, Folder: kinds.Folder{Present: true, Digest: "1"}}}
 	for _, tt := range []struct {
 		role kinds.Role
-		want string
-	}{{kinds.Leader, "0"}, {kinds.Follower, ""}} {
+		want verdict.State
+	}{{kinds.Leader, verdict.RolledBack}, {kinds.Follower, ""}} {
 		p.in.Role = tt.role
 		o.reportDesired(t.Context(), p, kinds.Desired{Mode: kinds.Serve, Reason: kinds.RolledBack, Rollback: rollout.Rollback{To: "0"}})
-		if got := o.seen(name).rolledBack; got != tt.want {
-			t.Errorf("as %v it is rolled back to %q, want %q", tt.role, got, tt.want)
+		if got := o.seen(name).rollback.state; got != tt.want {
+			t.Errorf("as %v it is %q, want %q", tt.role, got, tt.want)
 		}
 	}
 }

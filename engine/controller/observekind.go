@@ -47,7 +47,7 @@ func (o *Operator) observeKind(ctx context.Context, name string) *kindPass {
 	seen := o.seen(name)
 	p := &kindPass{o: o, name: name, definition: seen.crd, folder: seen.source.folder, running: seen.controller, in: kinds.Inputs{
 		Name: name, CRDsListed: o.listed, FoldersRead: o.read && o.mapsRead, ReadOnly: o.options.ReadOnly, Running: seen.controller != nil,
-		Role: role,
+		Role: role, StoresRevisions: o.options.home() != "",
 	}}
 	o.mu.Unlock()
 	unread, in := seen.source.unread, &p.in

@@ -239,7 +239,7 @@ func (o *Operator) report(first heartbeat.Report) heartbeat.Report {
 // reportOf says how a kind is served; false if it is none of this operator's.
 func (o *Operator) reportOf(name string) (k heartbeat.Kind, ours bool) {
 	o.mu.Lock()
-	r, back := o.seen(name).controller, o.seen(name).rolledBack
+	r, back := o.seen(name).controller, o.seen(name).rollback
 	k, ours = o.outside(name)
 	o.mu.Unlock()
 	if r != nil {
@@ -253,10 +253,11 @@ func (o *Operator) reportOf(name string) (k heartbeat.Kind, ours bool) {
 		if since := r.versions.stuckSince(k.State, time.Now()); !since.IsZero() {
 			k.State, k.Message = verdict.RolloutStuck, fmt.Sprintf("no progress since %s: %s", since.UTC().Format(time.RFC3339), k.Message)
 		}
-		if back != "" && k.State == verdict.Serving {
-			k.State = verdict.RolledBack
-			k.Message = strings.TrimSuffix(fmt.Sprintf("revision %s serves in place of the folder; to serve the folder again: jacquard rollback %s --release; %s",
-				back, name, k.Message), "; ")
+		switch {
+		case k.State == verdict.Serving && back.state.IsRolledBack():
+			k.State, k.Message = back.state, strings.TrimSuffix(back.text+"; "+k.Message, "; ")
+		case k.State == verdict.Stopped && back.state == verdict.Stopped:
+			k.Message += "; " + back.text
 		}
 	} else if k.State == "" {
 		k.State = verdict.Starting

@@ -5,6 +5,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/controller/kinds"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 // reportDesired reports what is known of a kind, and what it is to become, in logs, events and
@@ -45,8 +46,15 @@ func (o *Operator) reportDesired(ctx context.Context, p *kindPass, d kinds.Desir
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	k := o.state(p.name)
-	k.revision, k.rolledBack, k.unable = folder.Digest, "", d.Reason == kinds.RevisionMissing
-	if d.Reason == kinds.RolledBack && p.in.Role == kinds.Leader {
-		k.rolledBack = d.Rollback.To
+	k.revision, k.rollback, k.unable = folder.Digest, rollbackReport{}, d.Reason == kinds.RevisionMissing
+	switch {
+	case p.in.Role != kinds.Leader:
+	case d.Reason == kinds.NotRolledBack:
+		k.rollback = rollbackReport{verdict.Stopped, d.Err.Error()}
+	case d.Reason == kinds.RolledBack:
+		k.rollback = rollbackReport{verdict.RolledBack, p.in.Record.Rollout.RollbackText(p.name, d.Rollback)}
+		if d.Rollback.IsByOperator() {
+			k.rollback.state = verdict.RolledBackOnFailure
+		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
+	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
 // TestRollbackOnRecord: the record names the request of a rollback with the first rollout
@@ -42,6 +44,46 @@ func TestRollbackOnRecord(t *testing.T) {
 	}
 	if now := c.record; now.Rollback != "" {
 		t.Errorf("once it is over, the record is %s", now)
+	}
+}
+
+// TestRollsBackOnce: a folder with onFailure: rollback that fails is rolled back by the operator,
+// also after a restart. Once released, it is tried again, and stops. Another folder may fail again.
+func TestRollsBackOnce(t *testing.T) {
+	c := unserved()
+	c.onFailure = kind.OnFailureRollback
+	c.crd.Annotations[api.AnnotationRolledOut] = "0"
+	fails := func(folder string) {
+		c.serve(folder)
+		c.try()
+		c.recordServed(thing("a"), reconcile.Outcome{Version: c.chooseVersion(thing("a")).Version, Refused: "no key"})
+		c.put()
+	}
+	rollback := func() string { return c.crd.Annotations[api.AnnotationRollback] }
+	fails("1")
+	if now := c.record; rollback() != "0 1 onFailure" || now.Failed != (rollout.Failure{Digest: "1", Message: "no key"}) {
+		t.Fatalf("the rollback is %q, the record %s", rollback(), now)
+	}
+	c.try()
+	c.reach("a", "b")
+	c.put()
+	c.is(t, "a", "0")
+	if now := c.record; now.State != rollout.Complete || now.Rollback != "onFailure" || now.Failed.Digest != "1" {
+		t.Errorf("once it is rolled back, the record is %s", now)
+	}
+
+	delete(c.crd.Annotations, api.AnnotationRollback)
+	fails("1")
+	restarted := unserved()
+	restarted.crd, restarted.onFailure = c.crd, c.onFailure
+	restarted.serve("1")
+	if now := restarted.record; rollback() != "" || now.State != rollout.Stopped || now.Reason != rollout.Refused || now.Failed.Digest != "1" {
+		t.Errorf("once it failed again, the rollback is %q, the record %s", rollback(), now)
+	}
+
+	fails("2")
+	if rollback() != "0 2 onFailure" || c.record.Failed.Digest != "2" {
+		t.Errorf("once another folder failed, the rollback is %q, the record %s", rollback(), c.record)
 	}
 }
 

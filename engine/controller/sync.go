@@ -120,6 +120,7 @@ func (o *Operator) syncKind(ctx context.Context, name string) (time.Duration, er
 		if err := o.annotate(ctx, p.crd, d.Writes.Annotations(p.crd, p.mine, time.Now())); err != nil {
 			return 0, fmt.Errorf("recording the state of the kind on CRD %s: %w", name, err)
 		}
+		o.announceRollback(ctx, name, d.Writes)
 		return retryTick, nil
 	}
 

@@ -52,6 +52,8 @@ type course struct {
 	// are not stored.
 	folder string
 	lost   []string
+	// onFailure is that of the present folder's kind.yaml.
+	onFailure string
 }
 
 // newCourse is a kind without children; unserved is one whose children some other folder made.
@@ -71,7 +73,7 @@ func (c *course) serve(folder string) {
 	c.folder = folder
 	for {
 		in := kinds.Inputs{CRDsListed: true, FoldersRead: true, CRD: &kinds.CRD{Established: true, Storage: apischema.GroupVersionKind{Kind: "Thing"}},
-			Record: kinds.ReadRecord(c.crd, shard.Shard{}), Claim: kinds.Claimed, Exclusive: true,
+			Record: kinds.ReadRecord(c.crd, shard.Shard{}), Claim: kinds.Claimed, Exclusive: true, StoresRevisions: true,
 			IsDiscovered: func(apischema.GroupVersionKind) bool { return true },
 			Version: func(digest string) (*kind.Kind, error) {
 				if slices.Contains(c.lost, digest) {
@@ -87,6 +89,7 @@ func (c *course) serve(folder string) {
 		}
 		if folder != "" {
 			in.Folder = kinds.Folder{Present: true, Digest: folder, Kind: versionOf(folder).Kind}
+			in.Folder.Kind.Settings.Rollout.OnFailure = c.onFailure
 		}
 		d := kinds.Decide(in)
 		if d.Writes.IsEmpty() {

@@ -29,6 +29,8 @@ func TestJSONSchema(t *testing.T) {
 	properties := root["properties"].(map[string]any)
 	properties["apiVersion"].(map[string]any)["const"] = settingsVersion
 	properties["kind"].(map[string]any)["const"] = settingsKind
+	fieldsOf := properties["rollout"].(map[string]any)["properties"].(map[string]any)
+	fieldsOf["onFailure"].(map[string]any)["enum"] = []string{OnFailureStop, OnFailureRollback}
 	delete(root, "required") // all is optional, see Settings
 	got, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {

@@ -107,6 +107,10 @@ type Rollout struct {
 	// progressDeadline is over, without stopping the rollout; default 1 in a wave of
 	// more than 10 resources, else 0.
 	MaxFailures *int `json:"maxFailures,omitempty"`
+	// OnFailure is what becomes of a rollout that stops since resources are not ready or
+	// refused: "stop" (the default) waits for a person, and "rollback" goes back to the
+	// revision before it, once for a folder.
+	OnFailure string `json:"onFailure,omitempty"`
 }
 
 // A Wave is which resources change at a time; in kind.yaml a text is its size.
@@ -142,6 +146,12 @@ func (n Namespaces) Elsewhere() bool { return n.Rendered || n.Listed != nil }
 // ignoredFields are fields of kind.yaml that had an effect once, with why they have none. They are
 // accepted, so that a folder that has one still loads, and reported by Ignored.
 var ignoredFields = map[string]string{"shardBy": "replicas divide resources by their uids"}
+
+// The values of Rollout.OnFailure.
+const (
+	OnFailureStop     = "stop"
+	OnFailureRollback = "rollback"
+)
 
 // The bounds of durations, and what they are if not written.
 const (

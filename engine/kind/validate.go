@@ -42,6 +42,9 @@ func (c *settingsCheck) all() error {
 	c.retired()
 	c.deleteOrder()
 	c.waves()
+	if !slices.Contains([]string{"", OnFailureStop, OnFailureRollback}, c.Rollout.OnFailure) {
+		c.fail("rollout.onFailure", "rollout.onFailure must be %s or %s", OnFailureStop, OnFailureRollback)
+	}
 	if _, said := c.written["serviceAccountName"]; said {
 		switch {
 		case !c.namespaced:

@@ -32,6 +32,8 @@ const (
 	Elsewhere State = "Elsewhere"
 	// RolledBack means that an earlier revision serves the resources in place of the folder.
 	RolledBack State = "RolledBack"
+	// RolledBackOnFailure means the same, but no person did it: the rollout of the folder failed.
+	RolledBackOnFailure State = "RolledBackOnFailure"
 	// NotServed means that no operator runs that serves it. No report has this state.
 	NotServed State = "NotServed"
 	// Unsettled means that it cannot be served, and is tried again.
@@ -115,21 +117,22 @@ type row struct {
 
 // table has every state.
 var table = map[State]row{
-	Serving:       {Meaning{Well, None, Green, "serving"}, false},
-	Starting:      {Meaning{NotKnown, Info, Amber, "starting"}, false},
-	Paused:        {Meaning{Well, Info, Violet, "paused"}, false},
-	RollingOut:    {Meaning{Well, Info, Amber, "rolling out"}, false},
-	RolloutPaused: {Meaning{Well, Info, Violet, "paused after a wave"}, true},
-	RolloutStuck:  {Meaning{NotWell, Warning, Red, "rollout makes no progress"}, false},
-	Stopped:       {Meaning{NotWell, Warning, Red, "rollout stopped"}, true},
-	Broken:        {Meaning{NotWell, Warning, Red, "folder does not load"}, true},
-	Removed:       {Meaning{NotWell, Warning, Brown, "folder removed"}, true},
-	NoCRD:         {Meaning{NotWell, Warning, Red, "no CRD"}, false},
-	CRDDeleted:    {Meaning{NotWell, Critical, Red, "CRD deleted"}, true},
-	Elsewhere:     {Meaning{Well, Info, Gray, "served elsewhere"}, false},
-	RolledBack:    {Meaning{NotWell, Warning, Violet, "rolled back"}, true},
-	NotServed:     {Meaning{NotWell, Critical, Red, "not served"}, false},
-	Unsettled:     {Meaning{NotWell, Warning, Red, "cannot be served"}, false},
+	Serving:             {Meaning{Well, None, Green, "serving"}, false},
+	Starting:            {Meaning{NotKnown, Info, Amber, "starting"}, false},
+	Paused:              {Meaning{Well, Info, Violet, "paused"}, false},
+	RollingOut:          {Meaning{Well, Info, Amber, "rolling out"}, false},
+	RolloutPaused:       {Meaning{Well, Info, Violet, "paused after a wave"}, true},
+	RolloutStuck:        {Meaning{NotWell, Warning, Red, "rollout makes no progress"}, false},
+	Stopped:             {Meaning{NotWell, Warning, Red, "rollout stopped"}, true},
+	Broken:              {Meaning{NotWell, Warning, Red, "folder does not load"}, true},
+	Removed:             {Meaning{NotWell, Warning, Brown, "folder removed"}, true},
+	NoCRD:               {Meaning{NotWell, Warning, Red, "no CRD"}, false},
+	CRDDeleted:          {Meaning{NotWell, Critical, Red, "CRD deleted"}, true},
+	Elsewhere:           {Meaning{Well, Info, Gray, "served elsewhere"}, false},
+	RolledBack:          {Meaning{NotWell, Warning, Violet, "rolled back"}, true},
+	NotServed:           {Meaning{NotWell, Critical, Red, "not served"}, false},
+	RolledBackOnFailure: {Meaning{NotWell, Warning, Red, "rollout failed, rolled back"}, true},
+	Unsettled:           {Meaning{NotWell, Warning, Red, "cannot be served"}, false},
 
 	ResourcesNotReady: {Meaning{NotWell, Warning, Red, "resources not ready"}, false},
 	ResourcesUnread:   {Meaning{NotKnown, Info, Gray, "could not be read"}, false},

@@ -69,6 +69,9 @@ func (s State) IsRollout() bool {
 	return s == RollingOut || s == RolloutStuck || s.IsApprovable()
 }
 
+// IsRolledBack reports whether an earlier revision serves a kind in this state.
+func (s State) IsRolledBack() bool { return s == RolledBack || s == RolledBackOnFailure }
+
 // HasNoResources reports whether the operator has no resources of a kind in this state.
 func (s State) HasNoResources() bool { return s == NoCRD || s == CRDDeleted || s == Elsewhere }
 

@@ -53,4 +53,4 @@ func TestDocumentedStates(t *testing.T) {
 
 // ofKinds are the states that a kind may have.
 var ofKinds = []State{Serving, Starting, Paused, RollingOut, RolloutPaused, RolloutStuck, Stopped, Broken, Removed, NoCRD, CRDDeleted,
-	Elsewhere, RolledBack, NotServed, Unsettled}
+	Elsewhere, RolledBack, RolledBackOnFailure, NotServed, Unsettled}

@@ -52,6 +52,7 @@ const (
 	FolderInvalid    Reason = "FolderInvalid"    // Serve with the last valid revisions, or DeleteOnly
 	RolledBack       Reason = "RolledBack"       // Serve: an earlier revision replaces the folder
 	RollbackFailed   Reason = "RollbackFailed"   // Serve as before: the earlier revision cannot be used
+	NotRolledBack    Reason = "NotRolledBack"    // Serve as before: kind.yaml wants a rollback, which is not possible
 )
 
 // A Version is a revision with its compiled folder, or the reason why it cannot be used.
@@ -93,15 +94,15 @@ type Writes struct {
 	Kinds []RecordedKind
 	// Deletion replaces the settings for deletions; nil keeps them.
 	Deletion *kind.DeletionSettings
-	// EndRollback removes a rollback that no longer concerns the folder.
-	EndRollback bool
+	// Rollback replaces the rollback, or removes it if it is zero; nil keeps it.
+	Rollback *rollout.Rollback
 	// Rollout replaces the record of the rollout; nil keeps it.
 	Rollout *rollout.Record
 }
 
 // IsEmpty reports whether there is nothing to write.
 func (w Writes) IsEmpty() bool {
-	return !w.Claim && len(w.Kinds) == 0 && w.Deletion == nil && !w.EndRollback && w.Rollout == nil
+	return !w.Claim && len(w.Kinds) == 0 && w.Deletion == nil && w.Rollback == nil && w.Rollout == nil
 }
 
 // IsServed reports whether resources of the kind are served, if only to be deleted.
@@ -183,6 +184,8 @@ type Inputs struct {
 	// Running is true if the kind is being served, Paused if a person has paused it, and
 	// ReadOnly if nothing may be written.
 	Running, Paused, ReadOnly bool
+	// StoresRevisions is false if revisions do not survive a restart.
+	StoresRevisions bool
 	// Version returns the revision with a digest, compiled for the present CRD. It comes from
 	// memory if it is in use, and from storage otherwise.
 	Version func(digest string) (*kind.Kind, error)
@@ -291,6 +294,14 @@ func (in Inputs) decideLeader() Desired {
 	if in.Folder.Err != nil {
 		d.Reason, d.Err, digest = FolderInvalid, in.Folder.Err, last.Digest
 	}
+	if in.wantsRollback() { // from here on, this is as if a person had rolled back
+		if err := in.checkRollback(); err != nil {
+			d.Reason, d.Err = NotRolledBack, err
+		} else {
+			rollback, record = record.RollBack()
+			d.Writes.Rollback, d.Writes.Rollout = &rollback, &record
+		}
+	}
 	switch {
 	case rollback.AppliesTo(digest):
 		if v := in.lookUpVersion(rollout.Revision{Digest: rollback.To}); v.Err == nil {
@@ -303,7 +314,7 @@ func (in Inputs) decideLeader() Desired {
 			}
 		}
 	case in.Folder.Err == nil && rollback.EndsWith(digest):
-		d.Writes.EndRollback = true
+		d.Writes.Rollback = &rollout.Rollback{}
 	}
 	if digest == rollback.To {
 		d.Rollback = rollback
@@ -344,6 +355,28 @@ func (in Inputs) decideLeader() Desired {
 		d.Writes.Rollout = restoredRecord(record)
 	}
 	return d
+}
+
+// wantsRollback reports whether the rollout of the present folder failed, and its kind.yaml wants the
+// operator to roll it back.
+func (in Inputs) wantsRollback() bool {
+	record := in.Record.Rollout
+	return in.Role == Leader && !in.Paused && !in.ReadOnly && in.Record.Rollback == (rollout.Rollback{}) &&
+		record.State == rollout.Stopped && record.Reason.IsFailure() &&
+		in.Folder.Kind != nil && record.Target().Digest == in.Folder.Digest && in.Folder.Kind.Settings.Rollout.OnFailure == kind.OnFailureRollback
+}
+
+// checkRollback returns why the operator does not roll back by itself, or nil.
+func (in Inputs) checkRollback() error {
+	switch base := in.lookUpVersion(in.Record.Rollout.Base()); {
+	case in.Record.Rollout.Failed.Digest == in.Folder.Digest:
+		return errors.New("not rolled back again: that is done once for a folder")
+	case !in.StoresRevisions:
+		return errors.New("not rolled back: the operator has no namespace to keep revisions in")
+	case base.Err != nil:
+		return fmt.Errorf("not rolled back: %w", base.Err)
+	}
+	return nil
 }
 
 // newRecord returns the record of a revision that serves every resource without a rollout, or

@@ -3,6 +3,7 @@ package kinds
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,7 +28,7 @@ var (
 // revisions aaaa and bbbb are stored. Each case changes some of them.
 func serving() Inputs {
 	in := Inputs{
-		CRDsListed: true, FoldersRead: true, Role: Leader, Claim: Claimed, Exclusive: true,
+		CRDsListed: true, FoldersRead: true, Role: Leader, Claim: Claimed, Exclusive: true, StoresRevisions: true,
 		CRD:    &CRD{Established: true, Storage: things},
 		Record: Record{Kinds: []RecordedKind{configMaps}, Rollout: recordA},
 		Folder: Folder{Present: true, Digest: "aaaa", Kind: compiled},
@@ -80,8 +81,12 @@ func summary(d Desired) string {
 	if d.Paused {
 		words = append(words, "paused")
 	}
-	if d.Writes.EndRollback {
+	switch back := d.Writes.Rollback; {
+	case back == nil:
+	case back.To == "":
 		words = append(words, "-rollback")
+	default:
+		words = append(words, "+rollback="+back.String())
 	}
 	if r := d.Writes.Rollout; r != nil {
 		words = append(words, "+"+string(r.State))
@@ -96,6 +101,13 @@ func TestDecide(t *testing.T) {
 	folder := func(digest string) Folder { return Folder{Present: true, Digest: digest, Kind: compiled} }
 	lost := func(string) (*kind.Kind, error) { return nil, errors.New("not stored") }
 	back := rollout.Rollback{To: "aaaa", From: "bbbb"}
+	// fail lets the rollout of folder bbbb fail, which is to be rolled back then.
+	fail := func(in *Inputs) *rollout.Record {
+		in.Folder = folder("bbbb")
+		in.Folder.Kind = &kind.Kind{GVK: things, Children: compiled.Children, Settings: kind.Settings{Rollout: kind.Rollout{OnFailure: kind.OnFailureRollback}}}
+		in.Record.Rollout = rollout.Record{Revisions: slices.Clone(recordAB.Revisions), State: rollout.Stopped, Reason: rollout.NotReady}
+		return &in.Record.Rollout
+	}
 	for _, tt := range []struct {
 		name   string
 		change func(in *Inputs)
@@ -185,6 +197,29 @@ func TestDecide(t *testing.T) {
 		}, "Serve RolledBack 1-aaaa 2-bbbb 3-aaaa revert rollback"},
 		{"rolled back, then the folder is removed", func(in *Inputs) { in.Folder, in.Record.Rollback = noFolder, back }, "DeleteOnly FolderRemoved +Removed"},
 
+		// Rollbacks by the operator itself.
+		{"rollout failed", func(in *Inputs) { fail(in) }, "Serve RolledBack 1-aaaa 2-bbbb 3-aaaa revert rollback +rollback=aaaa bbbb onFailure +Stopped"},
+		{"rollout refused", func(in *Inputs) { fail(in).Reason = rollout.Refused },
+			"Serve RolledBack 1-aaaa 2-bbbb 3-aaaa revert rollback +rollback=aaaa bbbb onFailure +Stopped"},
+		{"rollout failed after another one was abandoned", func(in *Inputs) {
+			fail(in).Revisions = []rollout.Revision{{Number: 1, Digest: "aaaa"}, {Number: 2, Digest: "cccc"}, {Number: 3, Digest: "bbbb"}}
+		}, "Serve RolledBack 1-aaaa 2-cccc! 3-bbbb 4-aaaa revert rollback +rollback=aaaa bbbb onFailure +Stopped"},
+		{"rollout held back deletions", func(in *Inputs) { fail(in).Reason = rollout.Deletes }, "Serve 1-aaaa 2-bbbb"},
+		{"rollout runs", func(in *Inputs) { fail(in).State = rollout.Running }, "Serve 1-aaaa 2-bbbb"},
+		{"rollout failed, and is to stop", func(in *Inputs) { fail(in); in.Folder = folder("bbbb") }, "Serve 1-aaaa 2-bbbb"},
+		{"rollout failed again", func(in *Inputs) { fail(in).Failed.Digest = "bbbb" }, "Serve NotRolledBack 1-aaaa 2-bbbb"},
+		{"rollout failed, revision lost", func(in *Inputs) { fail(in); in.Version = lost }, "Serve NotRolledBack 1-aaaa! 2-bbbb"},
+		{"rollout failed, base unknown", func(in *Inputs) { fail(in).Revisions[0].Digest = rollout.Unknown }, "Serve NotRolledBack 1-unknown! 2-bbbb"},
+		{"rollout failed, revisions not stored", func(in *Inputs) { fail(in); in.StoresRevisions = false }, "Serve NotRolledBack 1-aaaa 2-bbbb"},
+		{"rollout failed, kind paused", func(in *Inputs) { fail(in); in.Paused = true }, "Serve 1-aaaa 2-bbbb paused"},
+		{"rollout failed, read-only", func(in *Inputs) { fail(in); in.ReadOnly = true }, "Serve 1-aaaa 2-bbbb paused"},
+		{"rollout failed, candidate", func(in *Inputs) { fail(in); in.Role = Candidate }, "Standby 1-aaaa 2-bbbb"},
+		{"rollout failed, other replicas serve", func(in *Inputs) { fail(in); in.Exclusive = false }, "Undecided NotExclusive 1-aaaa 2-bbbb 3-aaaa revert rollback"},
+		{"rollout failed, then the base restored", func(in *Inputs) { fail(in); in.Folder = folder("aaaa") }, "Serve 1-aaaa 2-bbbb 3-aaaa revert"},
+		{"rollout failed, then a folder that does not load", func(in *Inputs) { fail(in); in.Folder = broken }, "Serve FolderInvalid 1-aaaa 2-bbbb"},
+		{"rollout of the revision of a rollback failed", func(in *Inputs) { fail(in); in.Record.Rollback = rollout.Rollback{To: "bbbb", From: "cccc"} },
+			"Serve 1-aaaa 2-bbbb rollback"},
+
 		// Replicas.
 		{"candidate", func(in *Inputs) { in.Role, in.Folder = Candidate, folder("bbbb") }, "Standby 1-aaaa 2-bbbb"},
 		{"candidate, claimed elsewhere", func(in *Inputs) { in.Role, in.Claim = Candidate, ClaimedElsewhere }, "Stopped ServedElsewhere"},
@@ -214,8 +249,8 @@ func TestDecide(t *testing.T) {
 				if w.Deletion != nil {
 					in.Record.Deletion = *w.Deletion
 				}
-				if w.EndRollback {
-					in.Record.Rollback = rollout.Rollback{}
+				if w.Rollback != nil {
+					in.Record.Rollback = *w.Rollback
 				}
 				again := decide(in)
 				if !again.Writes.IsEmpty() || len(again.Versions) != len(d.Versions) || again.IsRevert != d.IsRevert || again.Mode != d.Mode {

@@ -69,8 +69,8 @@ func (w Writes) Annotations(crd metav1.Object, mine shard.Shard, now time.Time) 
 	if w.Deletion != nil {
 		write[mine.Key(api.AnnotationLeaving)] = orNil(w.Deletion.String())
 	}
-	if w.EndRollback {
-		write[mine.Key(api.AnnotationRollback)] = nil
+	if w.Rollback != nil {
+		write[mine.Key(api.AnnotationRollback)] = orNil(w.Rollback.String())
 	}
 	if w.Rollout != nil {
 		record := *w.Rollout

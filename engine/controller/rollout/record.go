@@ -51,9 +51,13 @@ const (
 // MayApprove reports whether an approval lets a rollout continue that stopped for this reason.
 func (r Reason) MayApprove() bool { return r != RollbackFailed }
 
+// IsFailure reports whether a rollout that stopped for this reason has harmed resources. A folder
+// with onFailure: rollback is then rolled back.
+func (r Reason) IsFailure() bool { return r == NotReady || r == Refused }
+
 // MayApproveAllWaves reports whether an approval can cover later waves too. Deletions are
 // approved one by one, and a resource that cannot be rendered stays as it is anyway.
-func (r Reason) MayApproveAllWaves() bool { return r == NotReady || r == Refused || r == Paused }
+func (r Reason) MayApproveAllWaves() bool { return r.IsFailure() || r == Paused }
 
 // A Record is the recorded state of a rollout, in an annotation of the kind's CRD. Together
 // with the marks on children, it is all that survives a restart.
@@ -72,6 +76,9 @@ type Record struct {
 	StoppedBy []string `json:"stoppedBy,omitempty"`
 	// Rollback is the request of the rollback that was taken in last and still holds.
 	Rollback string `json:"rollback,omitempty"`
+	// Failed is the folder that the operator rolled back by itself. It stays until another
+	// folder is rolled out, so that the operator does that once.
+	Failed Failure `json:"failed,omitzero"`
 	// DeletionCount is how many children would be deleted. DeletionNames has at most 20.
 	DeletionNames []string `json:"deletionNames,omitempty"`
 	DeletionCount int      `json:"deletionCount,omitempty"`
@@ -91,6 +98,12 @@ type Record struct {
 	AllWaves []Reason  `json:"allWaves,omitempty"`
 	Approved string    `json:"approved,omitempty"`
 	Began    time.Time `json:"began"`
+}
+
+// A Failure is the digest of a folder, and why its rollout stopped.
+type Failure struct {
+	Digest  string `json:"digest"`
+	Message string `json:"message"`
 }
 
 const (
@@ -217,7 +230,23 @@ func (r Record) Serving(marks []Revision) Revision {
 func (r Record) EqualIgnoringProgress(o Record) bool {
 	return slices.Equal(r.Revisions, o.Revisions) && r.State == o.State && r.Wave == o.Wave && r.Stop == o.Stop &&
 		r.Message == o.Message && r.Approved == o.Approved && r.NotReady == o.NotReady && slices.Equal(r.Passed, o.Passed) &&
-		r.Rollback == o.Rollback
+		r.Rollback == o.Rollback && r.Failed == o.Failed
+}
+
+// WithRollback returns the record of a rollout that follows another record, and carries out a
+// rollback, or none.
+func (r Record) WithRollback(back Rollback, before Record) Record {
+	if r.Rollback, r.Failed = back.Request, before.Failed; r.Failed.Digest != back.From && r.Failed.Digest != r.Target().Digest {
+		r.Failed = Failure{}
+	}
+	return r
+}
+
+// RollBack returns the rollback by which the operator goes back to the base of a rollout that
+// failed, and the record with that failure.
+func (r Record) RollBack() (Rollback, Record) {
+	r.Failed = Failure{Digest: r.Target().Digest, Message: r.Message}
+	return Rollback{To: r.Base().Digest, From: r.Failed.Digest, Request: byOperator}, r
 }
 
 // WithPassed returns the record with these resources as those that the rollout has passed

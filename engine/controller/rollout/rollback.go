@@ -7,11 +7,19 @@ import "strings"
 type Rollback struct {
 	// To and From are the digests of the revision and of the folder.
 	To, From string
-	// Request names the request of a person, which a record repeats once it was taken in.
+	// Request names the request of a person, which a record repeats once it was taken in, or
+	// is byOperator.
 	Request string
 	// Approved are the deletions that the person approved, as ApproveDeletions returns them.
 	Approved string
 }
+
+// byOperator is the request of a rollback that the operator makes by itself.
+const byOperator = "onFailure"
+
+// IsByOperator reports whether the operator rolled back by itself, since the rollout of the folder
+// failed.
+func (r Rollback) IsByOperator() bool { return r.Request == byOperator }
 
 // ParseRollback parses a rollback. Anything else yields the zero Rollback.
 func ParseRollback(text string) Rollback {

@@ -29,6 +29,37 @@ func TestRollbackText(t *testing.T) {
 	}
 }
 
+// TestRollBackByOperator: what the operator rolls back is on record until another folder is rolled
+// out, also when it is released, and read as it was written.
+func TestRollBackByOperator(t *testing.T) {
+	a, b, c := Revision{1, "a"}, Revision{2, "b"}, Revision{3, "c"}
+	back, record := Record{Revisions: []Revision{a, b}, State: Stopped, Reason: NotReady, Message: "not ready"}.RollBack()
+	failed := Failure{"b", "not ready"}
+	if want := (Rollback{To: "a", From: "b", Request: byOperator}); back != want || ParseRollback(back.String()) != back || !back.IsByOperator() {
+		t.Errorf("the rollback is %v", back)
+	}
+	if record = ParseRecord(record.String()); record.Failed != failed {
+		t.Errorf("the record is %s", record)
+	}
+	for _, tt := range []struct {
+		name   string
+		target Revision
+		back   Rollback
+		want   Record
+	}{
+		{"rolled back", a, back, Record{Rollback: byOperator, Failed: failed}},
+		{"released", b, Rollback{}, Record{Failed: failed}},
+		{"rolled back by a person", c, Rollback{To: "c", From: "b", Request: "asked"}, Record{Rollback: "asked", Failed: failed}},
+		{"the folder of the revision, released", a, Rollback{}, Record{}},
+		{"a third folder", c, Rollback{}, Record{}},
+	} {
+		got := Record{Revisions: []Revision{tt.target}}.WithRollback(tt.back, record)
+		if got.Rollback != tt.want.Rollback || got.Failed != tt.want.Failed {
+			t.Errorf("%s: the record is %s", tt.name, got)
+		}
+	}
+}
+
 // TestRollbackEnds: only a folder that is neither the one that is left nor the one of the
 // revision ends a rollback.
 func TestRollbackEnds(t *testing.T) {

@@ -29,6 +29,15 @@ func (r Record) Text(kind string) string {
 	return fmt.Sprintf("%s (%s%s; to go on all the same: jacquard approve %s)", r.Why(), r.Counts(), list, kind)
 }
 
+// RollbackText describes a rollback that is in force, in a sentence. The kind is the name of its CRD.
+func (r Record) RollbackText(kind string, back Rollback) string {
+	text := fmt.Sprintf("revision %s serves in place of the folder; to serve the folder again: jacquard rollback %s --release", back.To, kind)
+	if back.IsByOperator() {
+		return fmt.Sprintf("the operator rolled back: %s; %s", r.Failed.Message, text)
+	}
+	return text
+}
+
 // Counts describes how far the rollout is.
 func (r Record) Counts() string {
 	return fmt.Sprintf("of %d resources that change %d are reached, %d of them ready, %d to go%s", r.Total, r.Moved, r.Ready,
