@@ -28,7 +28,7 @@ var panels = []panel{
 		`sum(jacquard_buckets_unowned{HERE})`, "buckets that nobody serves", `max(jacquard_read_only{HERE})`, "read-only"}},
 	{"Kinds", "", "short", true, []string{`sum(max by (kind) (jacquard_kind_served{WHERE}))`, "served",
 		`sum(max by (kind) (jacquard_kind_paused{WHERE}))`, "paused",
-		`sum(max by (kind) (jacquard_kind_state{WHERE,state="RolledBack"}))`, "rolled back",
+		`sum(max by (kind) (jacquard_kind_state{WHERE,state=~"RolledBack|RolledBackOnFailure"}))`, "rolled back",
 		`sum(jacquard_read_only_pending_resources{WHERE})`, "resources that read-only keeps from a change",
 		`sum(max by (kind) (jacquard_kind_served_elsewhere{WHERE}))`, "served elsewhere",
 		`sum(max by (kind) (jacquard_crd_deleted{WHERE}))`, "CRD deleted",
