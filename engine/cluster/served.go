@@ -180,7 +180,6 @@ func preferredFirst(g metav1.APIGroup) []string {
 	return versions
 }
 
-// same reports whether two snapshots tell the same.
 // Changes are the kinds about which two snapshots differ.
 type Changes struct {
 	kinds  map[schema.GroupKind]bool
@@ -220,6 +219,7 @@ func (s *Served) ChangesTo(later *Served) Changes {
 	return c
 }
 
+// same reports whether two snapshots tell the same.
 func (s *Served) same(o *Served) bool {
 	return maps.EqualFunc(s.resources, o.resources, live.Resource.Equal) && maps.Equal(s.preferred, o.preferred) &&
 		maps.EqualFunc(s.unknown, o.unknown, func(a, b error) bool { return a.Error() == b.Error() })

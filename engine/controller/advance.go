@@ -63,7 +63,7 @@ func (o *Operator) isObserved(r *kindController) bool {
 	if !r.begun.Load() || !r.listed() || r.versions.listVersions().isPending(o.cluster().Caches) {
 		return false
 	}
-	return !o.divides() || o.hasCaughtUp(r, o.inFlight.currentShare().Part(r.name))
+	return !o.dividesResources() || o.hasCaughtUp(r, o.inFlight.currentShare().Part(r.name))
 }
 
 // shorterWait returns the shorter of two times to wait; 0 means for ever.

@@ -101,7 +101,7 @@ func (o *Operator) holdOnce(ctx context.Context, logger logr.Logger) (err error)
 // serveWhile serves until ctx ends.
 func (o *Operator) serveWhile(ctx context.Context) error {
 	o.wakeWatches()
-	if o.divides() {
+	if o.dividesResources() {
 		return o.member.Run(ctx, o.lock.Name())
 	}
 	o.beginLeading()

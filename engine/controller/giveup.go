@@ -15,10 +15,10 @@ const giveUpLimit = 10 * time.Second
 // then. It must be told to end, still hold the Lease, and be the only one that
 // claims the kind. No other replica of its installation may live.
 func (o *Operator) giveUp() {
-	if !o.options.Local || o.options.ReadOnly || !o.leads() || !o.ends.Load() {
+	if !o.options.Local || o.options.ReadOnly || !o.isLeading() || !o.ends.Load() {
 		return
 	}
-	if o.divides() && !o.member.Status().IsAlone {
+	if o.dividesResources() && !o.member.Status().IsAlone {
 		return
 	}
 	ctx, end := context.WithTimeout(context.Background(), giveUpLimit)

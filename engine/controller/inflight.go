@@ -83,9 +83,9 @@ func (f *inFlight) isDrained() bool {
 	return true
 }
 
-// begin begins a reconcile, unless its resource is not in the share. If ok is true, end must be
+// beginReconcile begins a reconcile, unless its resource is not in the share. If ok is true, end must be
 // called.
-func (f *inFlight) begin(ctx context.Context, kind string, uid types.UID) (_ context.Context, end func(), ok bool) {
+func (f *inFlight) beginReconcile(ctx context.Context, kind string, uid types.UID) (_ context.Context, end func(), ok bool) {
 	slot := &reconcileSlot{kind: kind, uid: uid}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -97,10 +97,10 @@ func (f *inFlight) begin(ctx context.Context, kind string, uid types.UID) (_ con
 		f.running = map[*reconcileSlot]struct{}{}
 	}
 	f.running[slot] = struct{}{}
-	return ctx, func() { f.end(slot) }, true
+	return ctx, func() { f.endReconcile(slot) }, true
 }
 
-func (f *inFlight) end(slot *reconcileSlot) {
+func (f *inFlight) endReconcile(slot *reconcileSlot) {
 	slot.stop()
 	f.mu.Lock()
 	delete(f.running, slot)
@@ -127,7 +127,7 @@ func (g gate) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, err
 		g.r.reconciler.ForgetEvent(req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
-	ctx, end, ok := g.o.inFlight.begin(ctx, g.r.name, resource.UID)
+	ctx, end, ok := g.o.inFlight.beginReconcile(ctx, g.r.name, resource.UID)
 	if !ok {
 		g.r.reconciler.ForgetEvent(req.NamespacedName)
 		return ctrl.Result{}, nil

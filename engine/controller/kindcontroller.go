@@ -84,7 +84,7 @@ func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, cr
 	r.reconciler = reconcile.New(name, gvk, l.resources, cluster)
 	r.reconciler.Follow(versions.chooseVersion, versions.recordServed)
 	versions.readMarks = r.readMarks
-	if o.stoodBy.Load() && !o.divides() {
+	if o.stoodBy.Load() && !o.dividesResources() {
 		r.reconciler.TookOver(time.Unix(0, o.leadsSince.Load()))
 	}
 	c, err := o.controller(ctx, r)

@@ -19,18 +19,18 @@ type leaseFence struct {
 	renewed atomic.Pointer[time.Time]
 }
 
-// configure returns the access by which the Lease is renewed.
-func (f *leaseFence) configure(cfg *rest.Config) *rest.Config {
+// wrapConfig returns the access by which the Lease is renewed.
+func (f *leaseFence) wrapConfig(cfg *rest.Config) *rest.Config {
 	cfg = rest.CopyConfig(cfg)
 	cfg.QPS, cfg.RateLimiter = -1, nil // a renewal waits for nothing
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return renewalObserver{f, next} })
 	return cfg
 }
 
-// remaining returns how long no other process can hold the Lease. A running request ends with it.
+// timeRemaining returns how long no other process can hold the Lease. A running request ends with it.
 // Both clocks count: the monotonic one stops while the machine is suspended, and the other one may
 // be set back.
-func (f *leaseFence) remaining() (time.Duration, bool) {
+func (f *leaseFence) timeRemaining() (time.Duration, bool) {
 	renewed := f.renewed.Load()
 	if renewed == nil {
 		return 0, true

@@ -59,9 +59,9 @@ func (o *Operator) observeKind(ctx context.Context, name string) *kindPass {
 	p.mine, p.history = o.shardOf(p.definition), o.newHistory(ctx, p.definition, seen.archives)
 	in.CRD = &kinds.CRD{Established: established(p.definition), Storage: storageVersion(p.definition)}
 	in.Record, in.Paused = kinds.ReadRecord(p.crd, p.mine), p.crd.GetAnnotations()[api.AnnotationPaused] == "true"
-	in.Record.IsStale = seen.unread && o.divides()
+	in.Record.IsStale = seen.unread && o.dividesResources()
 	p.observeClaim()
-	in.Exclusive = !o.divides() || o.inFlight.currentShare().IsExclusive(name) && o.hasListed(name)
+	in.Exclusive = !o.dividesResources() || o.inFlight.currentShare().IsExclusive(name) && o.hasListed(name)
 	in.IsDiscovered = func(gvk apischema.GroupVersionKind) bool {
 		_, found := known.Resource(gvk)
 		return found
@@ -87,7 +87,7 @@ func (o *Operator) observeKind(ctx context.Context, name string) *kindPass {
 func (o *Operator) currentRole() kinds.Role {
 	share := o.inFlight.currentShare()
 	switch {
-	case !o.divides() && !share.Leads:
+	case !o.dividesResources() && !share.Leads:
 		return kinds.Candidate
 	case share.Leads:
 		return kinds.Leader
@@ -223,7 +223,7 @@ func (o *Operator) requestKind(ctx context.Context, p *kindPass, d kinds.Desired
 // returnKind returns a kind to the other replicas, unless its folder is being rolled out, or one
 // of them cannot serve it.
 func (o *Operator) returnKind(p *kindPass, d kinds.Desired) {
-	if o.divides() && p.in.Role == kinds.Leader {
+	if o.dividesResources() && p.in.Role == kinds.Leader {
 		o.mu.Lock()
 		areUnable := o.seen(p.name).areUnable
 		o.mu.Unlock()

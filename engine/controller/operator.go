@@ -112,7 +112,7 @@ func New(options Options) (*Operator, error) {
 	}
 	ends, lead := &atomic.Bool{}, &leaseFence{duration: options.Lease.RenewDeadline}
 	options.Config = transport.Configure(options.Config, requestLimit)
-	election := lead.configure(options.Config)
+	election := lead.wrapConfig(options.Config)
 	options.Config = rest.CopyConfig(options.Config)
 	options.Config.Wrap(transport.NewInFlight().Wrap)
 	bases := &baseWatches{clock: clock.RealClock{}}
@@ -128,7 +128,7 @@ func New(options Options) (*Operator, error) {
 	var lock *replicas.Lock
 	var held resourcelock.Interface
 	switch {
-	case options.divides():
+	case options.dividesResources():
 		lock, err = options.newReplicaLock(election, func() string { return o.reportReplica() },
 			func() string { return o.member.Status().Digest })
 		held = lock
@@ -167,7 +167,7 @@ func (o *Operator) connect(lead *leaseFence) error {
 	}
 	o.reportWriter = o.writer
 	if o.options.elects() {
-		o.writer = o.writer.While(lead.remaining)
+		o.writer = o.writer.While(lead.timeRemaining)
 	}
 	if o.options.ReadOnly {
 		o.writer = o.writer.ReadOnly()

@@ -96,7 +96,7 @@ func (o *Operator) announceIdle(ctx context.Context, name string) {
 	k := o.state(name)
 	chosen, idle, before := k.source.shown, strings.Join(k.source.idle, ", "), k.announced.idle
 	now := idle
-	if o.leads() { // who begins to lead tells again, by an event
+	if o.isLeading() { // who begins to lead tells again, by an event
 		now = "leads: " + idle
 	}
 	k.announced.idle = now
@@ -111,7 +111,7 @@ func (o *Operator) announceIdle(ctx context.Context, name string) {
 	metrics.Kind(name).SecondFolder(true)
 	text := fmt.Sprintf("the folder of this kind comes from %s; this one is not used: %s", chosen, idle)
 	log.FromContext(ctx).Info("two folders of one kind", "kind", name, "message", text)
-	if crd := o.seenCRD(name); crd != nil && o.leads() {
+	if crd := o.seenCRD(name); crd != nil && o.isLeading() {
 		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, api.ReasonFolderNotUsed, "Load", "%s", cut(text))
 	}
 }

@@ -18,16 +18,16 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 )
 
-// divides reports whether replicas divide the resources. Those that are read-only do not: they
+// dividesResources reports whether replicas divide the resources. Those that are read-only do not: they
 // record nothing that followers could go by, and one of them counts everything.
-func (o Options) divides() bool { return o.Buckets > 0 && o.elects() && !o.ReadOnly }
+func (o Options) dividesResources() bool { return o.Buckets > 0 && o.elects() && !o.ReadOnly }
 
-// divides reports whether the replicas of this installation divide its resources. Otherwise one
+// dividesResources reports whether the replicas of this installation divide its resources. Otherwise one
 // of them serves all.
-func (o *Operator) divides() bool { return o.lock != nil }
+func (o *Operator) dividesResources() bool { return o.lock != nil }
 
-// leads reports whether this process does what is done once for the installation.
-func (o *Operator) leads() bool { return o.inFlight.currentShare().Leads }
+// isLeading reports whether this process does what is done once for the installation.
+func (o *Operator) isLeading() bool { return o.inFlight.currentShare().Leads }
 
 // newReplicaLock returns the Lease of one replica. Each renewal reports how the replica is.
 func (o Options) newReplicaLock(election *rest.Config, report, seen func() string) (*replicas.Lock, error) {
@@ -68,9 +68,9 @@ func (o *Operator) newMember() (*replicas.Member, error) {
 // leaveLimit bounds how long a replica that ends takes to give away what it serves.
 const leaveLimit = 5 * time.Second
 
-// leave gives away what this replica serves, when it ends.
-func (o *Operator) leave() {
-	if !o.divides() {
+// giveAwayShare gives away what this replica serves, when it ends.
+func (o *Operator) giveAwayShare() {
+	if !o.dividesResources() {
 		return
 	}
 	ctx, end := context.WithTimeout(context.Background(), leaveLimit)
@@ -108,7 +108,7 @@ const replicasInterval = 10 * time.Second
 // watchReplicas looks at what the replicas report, while this one leads: which buckets nobody
 // serves, and which kinds some replica cannot serve.
 func (o *Operator) watchReplicas(ctx context.Context) error {
-	if !o.divides() {
+	if !o.dividesResources() {
 		return nil
 	}
 	for {
@@ -118,7 +118,7 @@ func (o *Operator) watchReplicas(ctx context.Context) error {
 		case <-time.After(replicasInterval):
 		}
 		status := replicas.Status{}
-		if o.leads() {
+		if o.isLeading() {
 			status = o.member.Status()
 		}
 		metrics.Unowned(status.Unowned)

@@ -59,7 +59,7 @@ func (o *Operator) keepReport(ctx context.Context) error {
 		case <-time.After(wait):
 		}
 		wait = reportTick
-		if !o.leads() {
+		if !o.isLeading() {
 			r.showStates(nil)
 			isLeading = false
 			continue

@@ -40,7 +40,7 @@ func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind,
 	o.unlist(crd.Name)
 	l = &resourceCache{name: crd.Name, gvk: gvk, crdUID: crd.UID, done: make(chan struct{})}
 	wanted := choice{Part: replicas.Everything}
-	if o.divides() {
+	if o.dividesResources() {
 		wanted.Part = o.inFlight.currentShare().Part(crd.Name)
 	}
 	mine := o.shardOf(crd)

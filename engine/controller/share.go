@@ -113,7 +113,7 @@ func (o *Operator) chooseChildren(share replicas.Share) {
 
 // kindsCatchingUp returns the kinds of which something is served that is not known yet.
 func (o *Operator) kindsCatchingUp() (all []*kindController) {
-	if !o.divides() {
+	if !o.dividesResources() {
 		return nil
 	}
 	share := o.inFlight.currentShare()
@@ -157,7 +157,7 @@ func (o *Operator) hasCaughtUp(r *kindController, part replicas.Part) bool {
 // openShare reconciles the resources of a kind that this replica serves, if they are known and
 // were not before.
 func (o *Operator) openShare(r *kindController) {
-	if !o.divides() {
+	if !o.dividesResources() {
 		return
 	}
 	o.mu.Lock()
@@ -179,7 +179,7 @@ func (o *Operator) openShare(r *kindController) {
 // isKnown reports whether a resource and its children are known as they are now: they were listed,
 // and the resource has been served ever since.
 func (r *kindController) isKnown(uid types.UID) bool {
-	if !r.o.divides() {
+	if !r.o.dividesResources() {
 		return true
 	}
 	r.o.mu.Lock()
@@ -212,7 +212,7 @@ func (o *Operator) readCRD(ctx context.Context, name string) error {
 	o.mu.Lock()
 	unread := o.seen(name).unread
 	o.mu.Unlock()
-	if !unread || !o.divides() {
+	if !unread || !o.dividesResources() {
 		return nil
 	}
 	var found metav1.PartialObjectMetadataList
@@ -242,7 +242,7 @@ func (o *Operator) hasListed(name string) bool {
 // replicas.
 func (o *Operator) stopUnserved(name string) {
 	o.stop(name)
-	if o.divides() && o.leads() {
+	if o.dividesResources() && o.isLeading() {
 		o.member.SetExclusive(name, false)
 	}
 }

@@ -52,7 +52,7 @@ func (o *Operator) syncKinds(ctx context.Context) error {
 	}
 	o.unlistAll()
 	o.giveUp()
-	o.leave()
+	o.giveAwayShare()
 	close(o.ended)
 	return nil
 }

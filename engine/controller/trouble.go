@@ -24,7 +24,7 @@ func (o *Operator) forgetTrouble(ctx context.Context, name string, crd *apiexten
 		return
 	}
 	log.FromContext(ctx).Info("folder removed", "kind", name)
-	if crd != nil && o.leads() {
+	if crd != nil && o.isLeading() {
 		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, api.ReasonFolderRemoved, "Load",
 			"the folder was removed: the children of its resources stay as they are, and the resources can be deleted")
 	}
@@ -44,7 +44,7 @@ func (o *Operator) recordTrouble(ctx context.Context, name string, crd *apiexten
 	case trouble == nil && before != nil:
 		log.FromContext(ctx).Info("folder loads again", "kind", name)
 	}
-	if o.leads() {
+	if o.isLeading() {
 		o.announceTrouble(name, crd, trouble)
 	}
 }

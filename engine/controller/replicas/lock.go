@@ -86,7 +86,7 @@ func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRec
 	}
 	made := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: l.prefix + "-" + utilrand.String(5), Labels: l.labels},
 		Spec: resourcelock.LeaderElectionRecordToLeaseSpec(&record)}
-	l.annotate(made)
+	l.setAnnotations(made)
 	answer, err := l.leases.Create(ctx, made, metav1.CreateOptions{})
 	if err == nil {
 		l.lease = answer
@@ -104,7 +104,7 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 	}
 	renewed := l.lease.DeepCopy()
 	renewed.Spec = resourcelock.LeaderElectionRecordToLeaseSpec(&record)
-	l.annotate(renewed)
+	l.setAnnotations(renewed)
 	answer, err := l.leases.Update(ctx, renewed, metav1.UpdateOptions{})
 	if err == nil {
 		l.lease = answer
@@ -112,8 +112,8 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 	return err
 }
 
-// annotate sets what the replica reports, and the division that it confirms.
-func (l *Lock) annotate(on *coordinationv1.Lease) {
+// setAnnotations sets what the replica reports, and the division that it confirms.
+func (l *Lock) setAnnotations(on *coordinationv1.Lease) {
 	metav1.SetMetaDataAnnotation(&on.ObjectMeta, api.AnnotationReplica, l.report())
 	metav1.SetMetaDataAnnotation(&on.ObjectMeta, api.AnnotationDivision, l.seen())
 }

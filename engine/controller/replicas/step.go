@@ -25,9 +25,9 @@ type view struct {
 	buckets int
 }
 
-// assigned returns the replica that should own each bucket. Only replicas that own one already,
+// assignedOwners returns the replica that should own each bucket. Only replicas that own one already,
 // or that confirm the division, get buckets.
-func (v view) assigned(n int) []string {
+func (v view) assignedOwners(n int) []string {
 	var candidates []string
 	if !v.isEnding {
 		candidates = append(candidates, v.self)
@@ -71,7 +71,7 @@ func (v view) share() Share {
 // shareOf returns what this replica serves according to a division. What it is about to give away
 // is not in it, nor is a kind that other replicas have yet to give to it.
 func (v view) shareOf(d Division) Share {
-	wanted := v.assigned(len(d.Owners))
+	wanted := v.assignedOwners(len(d.Owners))
 	s := d.ShareOf(v.self)
 	for i := range s.owns {
 		s.owns[i] = s.owns[i] && wanted[i] == v.self
@@ -138,7 +138,7 @@ func (v view) freeGone(d *Division) {
 
 // giveAway gives away what this replica has and should not have.
 func (v view) giveAway(d *Division) {
-	for i, wanted := range v.assigned(len(d.Owners)) {
+	for i, wanted := range v.assignedOwners(len(d.Owners)) {
 		if d.Owners[i] == v.self {
 			d.Owners[i] = wanted
 		}
@@ -166,7 +166,7 @@ func (v view) takeFree(d *Division) {
 	if v.division.Leader == v.self && d.Leader == v.self {
 		v.requestKinds(d)
 	}
-	for i, wanted := range v.assigned(len(d.Owners)) {
+	for i, wanted := range v.assignedOwners(len(d.Owners)) {
 		if wanted == v.self && d.Owners[i] == "" {
 			d.Owners[i] = v.self
 		}

@@ -50,8 +50,8 @@ func TestStatus(t *testing.T) {
 		said = f.status()
 		resources, buckets := 0, 0
 		for _, m := range servesText.FindAllStringSubmatch(said, -1) {
-			r, _ := strconv.Atoi(m[1]) //nolint:errcheck // they are digits
-			b, _ := strconv.Atoi(m[2]) //nolint:errcheck // as above
+			r, _ := strconv.Atoi(m[1])
+			b, _ := strconv.Atoi(m[2])
 			resources, buckets = resources+r, buckets+b
 		}
 		if resources != n || buckets != 16 {

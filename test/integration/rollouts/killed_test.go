@@ -64,7 +64,7 @@ func (k *killer) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	answer, err := k.next.RoundTrip(r)
 	if isWrite && k.hasKilled() && err == nil {
-		answer.Body.Close() //nolint:errcheck // nobody reads it
+		answer.Body.Close()
 		return nil, errKilled
 	}
 	return answer, err
