@@ -45,7 +45,8 @@ func dividing(t *testing.T, before replicas.Division, others ...string) *Operato
 	t.Helper()
 	o := defining(t)
 	t.Cleanup(o.names.ShutDown)
-	o.listed, o.read, o.mapsRead, o.divided, o.lock = true, true, true, make(chan struct{}, 1), &replicas.Lock{}
+	o.listed, o.read, o.mapsRead, o.divided = true, true, true, make(chan struct{}, 1)
+	o.options.Buckets, o.options.LeaderElection = len(before.Owners), true
 	none := func(api.Owner, types.UID) {}
 	children, err := cluster.NewChildren(&rest.Config{}, cluster.ChildrenOptions{Changed: none, Part: o.childPart})
 	if err != nil {

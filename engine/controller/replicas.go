@@ -24,7 +24,7 @@ func (o Options) dividesResources() bool { return o.Buckets > 0 && o.elects() &&
 
 // dividesResources reports whether the replicas of this installation divide its resources. Otherwise one
 // of them serves all.
-func (o *Operator) dividesResources() bool { return o.lock != nil }
+func (o *Operator) dividesResources() bool { return o.options.dividesResources() }
 
 // isLeading reports whether this process does what is done once for the installation.
 func (o *Operator) isLeading() bool { return o.inFlight.currentShare().Leads }
